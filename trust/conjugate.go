@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// conjugate minimises the model approximately, by conjugate gradients from s = 0.
-// They stop when the residual g + H·s is small compared with g. They also stop at
-// the boundary of the region. They reach it along a direction of negative curvature,
-// or along one that leads out of the region.
+// conjugate minimises the model approximately, by conjugate gradients from s = 0. They stop
+// when the residual g + H·s is small compared with g. They also stop at the boundary of the
+// region. They go to the boundary along a direction of negative curvature, or along a
+// direction that leads out of the region.
 type conjugate struct {
 	r, d, hd []float64 // residual, direction, H·d
 }

@@ -172,8 +172,8 @@ func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Res
 		f := p.Func(trial)
 		r.Funcs++
 
-		// A difference below the rounding of f says nothing. The model is then
-		// believed, as long as f does not rise.
+		// If the difference is below the rounding of f, it says nothing. As long as f does
+		// not rise, the model is then trusted.
 		share := (r.F - f) / promised
 		if promised <= 4*eps*math.Abs(r.F) && f <= r.F {
 			share = 1
@@ -248,7 +248,7 @@ type model interface {
 	// at makes it the model at the location in r.
 	at(p Problem, r *Result) error
 
-	// step stores a step no longer than the radius in s, and returns by how much it
+	// step stores a step no longer than the radius in s. It returns by how much the step
 	// decreases the model. When ctx is done, any step will do.
 	step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error)
 }

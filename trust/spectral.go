@@ -54,9 +54,9 @@ func (m *spectral) at(p Problem, r *Result) error {
 	m.eigen.Values(m.lambda)
 	m.multiply(blas.Trans, m.a, r.Gradient)
 
-	// The sign of an eigenvalue within the rounding of H is unknown. Such
-	// eigenvalues become small positive ones. They then do not draw steps into
-	// directions in which f is constant.
+	// The sign of an eigenvalue within the rounding of H is unknown. Such an eigenvalue
+	// is replaced by a small positive one. Steps then do not go far in directions in
+	// which f is constant.
 	top := math.Max(math.Abs(m.lambda[0]), math.Abs(m.lambda[n-1]))
 	noise := 4 * eps * float64(n) * top
 	for i, l := range m.lambda {
@@ -72,9 +72,9 @@ func (m *spectral) multiply(t blas.Transpose, dst, x []float64) {
 	blas64.Gemv(t, 1, m.q.RawMatrix(), blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, blas64.Vector{N: len(dst), Data: dst, Inc: 1})
 }
 
-// solve stores y for a t. It returns the norm of y and Σ (y_i/‖y‖)²/(λ_i + μ), which
-// is minus the derivative of the norm by t, relative to the norm. If λ_i + μ is 0,
-// so is y_i.
+// solve stores y for a given t. It returns the norm of y and Σ (y_i/‖y‖)²/(λ_i + μ). The
+// latter is minus the derivative of the norm by t, divided by the norm. If λ_i + μ is 0, so
+// is y_i.
 func (m *spectral) solve(t float64) (norm, slope float64) {
 	least := m.lambda[0]
 	for i, a := range m.a {

@@ -42,7 +42,7 @@ func exact(f function) Problem {
 	return Problem{Func: f.Func, Grad: f.Grad, Hess: hess}
 }
 
-// products returns p with products of its Hessian instead of it.
+// products returns p with HessVec in place of Hess.
 func products(p Problem) Problem {
 	hess := p.Hess
 	p.Hess = nil
@@ -100,9 +100,9 @@ func TestMinimize(t *testing.T) {
 	}
 }
 
-// TestExactStep checks the conditions that characterise the minimiser of a
-// quadratic in a ball, (H + μ·I)·s = -g with H + μ·I semidefinite, μ >= 0 and
-// μ·(Δ - ‖s‖) = 0 (Moré and Sorensen, lemma 2.1), the hard case among them.
+// TestExactStep checks the conditions that characterise the minimiser of a quadratic in a
+// ball: (H + μ·I)·s = -g with H + μ·I semidefinite, μ >= 0 and μ·(Δ - ‖s‖) = 0 (Moré and
+// Sorensen, lemma 2.1). It includes the hard case.
 func TestExactStep(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{1, 2, 5, 20} {
@@ -192,8 +192,8 @@ func rotated(rnd *rand.Rand, values, a []float64) (*mat.SymDense, []float64) {
 	return h, g
 }
 
-// TestConjugate checks that the inexact step stays in the region and does no
-// worse than the best step along the gradient (the Cauchy point).
+// TestConjugate checks that the inexact step stays in the region, and that it is no worse
+// than the best step along the gradient (the Cauchy point).
 func TestConjugate(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 1))
 	for range 200 {
@@ -251,8 +251,8 @@ func TestSaddle(t *testing.T) {
 	}
 }
 
-// Where the decrease that is left is less than the rounding of f, the model
-// decides, and the gradient still goes to 0.
+// TestBelowRounding checks that the gradient goes to 0 even if the remaining decrease is
+// less than the rounding of f. The model then decides.
 func TestBelowRounding(t *testing.T) {
 	const offset = 1e8 // with a rounding of 7e-9
 	for x0 := 1.00001; x0 < 1.00005; x0 += 1e-6 {
@@ -333,7 +333,7 @@ func TestNotFinite(t *testing.T) {
 	}
 }
 
-// TestOptions checks that options that make no sense are errors that name them.
+// TestOptions checks that an option that makes no sense gives an error that names it.
 func TestOptions(t *testing.T) {
 	p := exact(functions.Beale{})
 	nan := math.NaN()
@@ -347,7 +347,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestCancel cancels after some evaluations: the result is the best so far.
+// TestCancel cancels after some evaluations. The result is then the best so far.
 func TestCancel(t *testing.T) {
 	for _, p := range []Problem{exact(functions.ExtendedRosenbrock{}), products(exact(functions.ExtendedRosenbrock{}))} {
 		ctx, cancel := context.WithCancel(t.Context())
