@@ -8,9 +8,9 @@ import "math/bits"
 //	x̄ += fAdjoint(x, ȳ),  fAdjoint(x, ȳ) = f'(x)·ȳ
 //
 // f'(x) is a number, so the same function gives the tangent: ẏ += fAdjoint(x, ẋ). A
-// function of two numbers has two partial derivatives, so its adjoint has two
-// results. Its tangent is the first result for the first tangent plus the second
-// result for the second tangent.
+// function of two numbers has two partial derivatives, so its adjoint has two results. To
+// get its tangent, call the adjoint with each of the two tangents. Add the first result
+// for the first tangent to the second result for the second tangent.
 //
 // Each adjoint is a composition of a few operations of this package. Each of these
 // rounds, wraps and panics as usual.

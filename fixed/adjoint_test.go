@@ -34,8 +34,8 @@ var refPartials = map[string]func(a, b *big.Float) (da, db *big.Float){
 	},
 }
 
-// within fails if got is farther from want than the roundings of a rule allow:
-// a few units, times the size of the factors that they are multiplied by.
+// within fails if got is farther from want than the roundings of a rule allow. These are a
+// few units, times the size of the factors that multiply them.
 func within(t *testing.T, name string, got Q43, want *big.Float, size float64, at ...Q43) {
 	t.Helper()
 	if e := ulps(got, want); e > 2+4*size {
@@ -74,7 +74,7 @@ func TestAdjoint(t *testing.T) {
 	}
 }
 
-// TestAdjointTables: each rule belongs to its function, by central differences.
+// TestAdjointTables checks by central differences that each rule belongs to its function.
 func TestAdjointTables(t *testing.T) {
 	const h = 1 << 22 // 2⁻²¹
 	x, y := One*5/4, One*3/2

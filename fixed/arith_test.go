@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// exact returns the integer that is nearest to n/d, ties to even, by the other
-// way than the package: by the fraction.
+// exact returns the integer nearest to n/d, ties to even. Unlike the package, it uses
+// fractions.
 func exact(n, d *big.Int) *big.Int {
 	two := new(big.Rat).SetFrac(new(big.Int).Add(new(big.Int).Mul(n, big.NewInt(2)), d), new(big.Int).Mul(d, big.NewInt(2)))
 	floor := new(big.Int).Div(two.Num(), two.Denom()) // ⌊n/d + 1/2⌋
@@ -82,7 +82,7 @@ func checkArithmetic(t *testing.T, x, y, z Q43) {
 		t.Fatalf("products of %d and %d differ", x, y)
 	}
 
-	// One rounding for the sum of all products and numbers.
+	// The sum of all products and numbers is rounded once.
 	var a Accumulator
 	a.AddMul(x, y)
 	a.Add(z)
@@ -139,12 +139,12 @@ func TestDivideByZero(t *testing.T) {
 	}
 }
 
-// numbers draws vectors of any numbers, the extremes often.
+// numbers draws vectors of arbitrary numbers. Extremes are frequent.
 func numbers(minLen, maxLen int) *rapid.Generator[[]Q43] {
 	return rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(extremes), rapid.Map(rapid.Int64(), func(i int64) Q43 { return Q43(i) })), minLen, maxLen)
 }
 
-// TestAccumulatorOrder: the same bits in any order and any division of the sum.
+// TestAccumulatorOrder checks that a sum has the same bits in any order and any division.
 func TestAccumulatorOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := numbers(0, 30).Draw(t, "x")
@@ -177,7 +177,7 @@ func TestAccumulatorOrder(t *testing.T) {
 	mustPanic(t, "Dot of a shorter vector", func() { Dot(make([]Q43, 2), make([]Q43, 1)) })
 }
 
-// TestSumsUndone: additions of products restore to the bit past any overflow.
+// TestSumsUndone checks that sums of products are undone to the bit, even if they overflow.
 func TestSumsUndone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := numbers(1, 30).Draw(t, "x")

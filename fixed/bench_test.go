@@ -19,8 +19,8 @@ func normals[T Number](n int) []T {
 	return x
 }
 
-// The sums of products of a kernel: over the generic product, and as written
-// by hand for each type.
+// The sum of products of a kernel, with the generic product and written by hand for each
+// type.
 
 func productDot[T Number](x, y []T) T {
 	var s T
@@ -102,7 +102,7 @@ func BenchmarkArithmetic(b *testing.B) {
 	}
 }
 
-// BenchmarkFunctions is each function beside the one of package math.
+// BenchmarkFunctions compares each function with that of package math.
 func BenchmarkFunctions(b *testing.B) {
 	x := normals[float64](benchLen)
 	for i := range x {

@@ -5,15 +5,15 @@ import (
 	"math/bits"
 )
 
-// Buffer multiplies vectors of n numbers by fractions, and keeps the bits that this
-// loses, so that it can be undone to the bit. The method is that of Maclaurin,
+// Buffer multiplies vectors of n numbers by fractions. It keeps the bits that a product
+// loses, so that the product can be undone to the bit. The method is that of Maclaurin,
 // Duvenaud and Adams, "Gradient-based hyperparameter optimization through reversible
 // learning", 2015, section 3.
 //
-// To multiply the integer v by n/d, divide it by d, which leaves a rest in [0, d),
-// and multiply the quotient by n, which leaves room for a digit in [0, n). The
-// buffer is an integer s for each number. It takes the rest as a digit of base d,
-// and gives its last digit of base n to fill the room:
+// To multiply the integer v by n/d, divide it by d. This leaves a rest in [0, d). Then
+// multiply the quotient by n. This leaves room for a digit in [0, n). The buffer holds an
+// integer s for each number. It takes the rest as a digit of base d, and fills the room
+// with its last digit of base n:
 //
 //	s <- s·d + v mod d,  v <- ⌊v/d⌋·n + s mod n,  s <- ⌊s/n⌋
 //
@@ -28,9 +28,9 @@ import (
 //	measured     0.15196  0.02911  0.99993  0.01451  0.00143   0.58495
 //	log2(d/n)    0.15200  0.02915  1.00000  0.01450  0.00144   0.58496
 //
-// 64 bits of s are at hand. When the next digit might not fit, the last 32 bits of
-// all s move to a stack, with the number of the step. A step therefore takes
-// constant time, however long the history is.
+// s has 64 bits. If the next digit might not fit, the last 32 bits of all s move to a
+// stack, with the number of the step. A step therefore takes constant time, however long
+// the history is.
 type Buffer struct {
 	state   []uint64
 	step    int

@@ -19,8 +19,8 @@ func (b *Buffer) equal(c *Buffer) bool {
 	return b.step == c.step && slices.Equal(b.state, c.state) && slices.Equal(b.spilled, c.spilled) && slices.Equal(b.spills, c.spills)
 }
 
-// TestBuffer: any products of any numbers, with other changes in between, are
-// undone to the bit, and so is the buffer at each step.
+// TestBuffer checks that any products of any numbers, with other changes in between, are
+// undone to the bit. The buffer must also be restored at each step.
 func TestBuffer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := numbers(0, 5).Draw(t, "x")
@@ -77,8 +77,8 @@ func TestBufferGrowth(t *testing.T) {
 		got := float64(b.Bits()) / size / steps
 		want := math.Log2(float64(c.d) / float64(c.n))
 		t.Logf("%d/%d: %.5f bits a step, log2(d/n) = %.5f", c.n, c.d, got, want)
-		// The buffer begins with no digits to give back, which costs the digits of
-		// base n until there are some, and the last bits are counted whole.
+		// At first the buffer has no digits to give back. Until it has some, this costs
+		// digits of base n. Bits also rounds the last bits up.
 		if slack := (math.Log2(float64(c.d)) + 2) / steps; got < want-slack || got > want+slack {
 			t.Errorf("%d/%d: %.5f bits a step, want %.5f±%.5f", c.n, c.d, got, want, slack)
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// checkRat compares the conversions of v with the integer nearest to v·2⁴³.
+// checkConversion compares the conversions of v with the integer nearest to v·2⁴³.
 func checkConversion(t *testing.T, v *big.Rat, wrapped func() Q43, checked func() (Q43, error)) {
 	t.Helper()
 	want := exact(new(big.Int).Lsh(v.Num(), FracBits), v.Denom())
@@ -122,7 +122,7 @@ func TestFromInt(t *testing.T) {
 	}
 }
 
-// TestFromBigFloat: numbers that no integer could hold are converted at once.
+// TestFromBigFloat checks that numbers too large for any integer are converted at once.
 func TestFromBigFloat(t *testing.T) {
 	huge := new(big.Float).SetMantExp(big.NewFloat(1.5), math.MaxInt32-10)
 	tiny := new(big.Float).SetMantExp(big.NewFloat(1.5), math.MinInt32+10)
@@ -139,7 +139,7 @@ func TestFromBigFloat(t *testing.T) {
 		t.Errorf("-Inf: %v, %v", x, err)
 	}
 	mustPanic(t, "FromBigFloat(Inf)", func() { FromBigFloat(new(big.Float).SetInf(false)) })
-	// A tie but for the last of many bits.
+	// Without the last of many bits, this would be a tie.
 	for _, sign := range []float64{1, -1} {
 		v := new(big.Float).SetMantExp(big.NewFloat(sign), -44).SetPrec(4000)
 		if x := FromBigFloat(v); x != 0 {

@@ -9,7 +9,7 @@ import (
 	"revnum/fixed"
 )
 
-// A sum that is taken back is gone to the bit, which floats do not do.
+// A Q43 sum that is undone leaves nothing. A sum of floats does.
 func Example() {
 	x, y := 0.1, 0.0
 	y += float64(x * 3e5)
@@ -117,8 +117,8 @@ func ExampleQ43_MarshalJSON() {
 //
 //	v <- 9/10·v - η·∇f(x),  x <- x + v
 //
-// run forward and then backward, to the bits of the start. All that is kept for
-// the way back is what the decay of v loses.
+// run forward and then backward, to the bits of the start. The way back needs only what the
+// decay of v loses. The buffer keeps that.
 func ExampleBuffer() {
 	const (
 		n     = 4

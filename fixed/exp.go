@@ -62,8 +62,8 @@ func exp(x Q43) (uint64, bool) {
 //	p = z + z²/2 + z³/6, z = r·ln 2
 //
 // A has 127 fraction bits. The others are small and have 64 bits after their leading
-// zeros. The result is therefore known to 2⁻⁷⁰. It must be, for results next to 2²⁰:
-// their last place is 2⁻⁶³ of them.
+// zeros. The result therefore has a relative error of some 2⁻⁷⁰. It must be well below
+// 2⁻⁶³, which is the ratio of a unit in the last place to a result near 2²⁰.
 func exp2(k int, f uint128) (uint64, bool) {
 	if k < -44 {
 		return 0, true

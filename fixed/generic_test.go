@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestProductInlines looks for the decisions of the compiler, as it tells them.
+// TestProductInlines checks the inlining decisions that the compiler reports.
 func TestProductInlines(t *testing.T) {
 	if runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("the product of words is a call on", runtime.GOARCH)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// errorBound is the largest error, in units in the last place, that the
-// documentation allows to Exp, Exp2, Log, Log2, Sin, Cos, Atan2 and Pow.
+// errorBound is the largest error that the documentation allows for Exp, Exp2, Log, Log2,
+// Sin, Cos, Atan2 and Pow, in units in the last place.
 const errorBound = 0.51
 
 func samples(t *testing.T, n int) int {
@@ -19,14 +19,14 @@ func samples(t *testing.T, n int) int {
 	return n
 }
 
-// unary is a function with its reference, over the numbers of [lo, hi].
+// unary is a function on the numbers of [lo, hi], with its reference.
 type unary struct {
 	name   string
 	f      func(Q43) Q43
 	ref    func(*big.Float) *big.Float
 	lo, hi Q43
 	bound  float64
-	at     []Q43 // where to look besides
+	at     []Q43 // further arguments to test
 }
 
 var unaries = []unary{
@@ -266,7 +266,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestIdentities checks what must hold, at arguments too many for the reference.
+// TestIdentities checks identities at many more arguments than the reference could.
 func TestIdentities(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range samples(t, 300000) {

@@ -12,7 +12,7 @@ const ErrSyntax = Error("fixed: invalid syntax")
 // ParseError is the error of Parse and of the methods that read text.
 type ParseError struct {
 	Text   string // what was parsed
-	Offset int    // the byte of Text at which it went wrong
+	Offset int    // the index in Text of the first wrong byte
 	Err    error  // ErrSyntax or ErrRange
 }
 

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// The references: rational and high-precision arithmetic of math/big, and the
-// functions by their power series, without regard to speed.
+// The references: the rational and high-precision arithmetic of math/big, and power series
+// of the functions. They are not made for speed.
 
 const refPrec = 320
 
@@ -27,8 +27,8 @@ var (
 	refLn2 = mul(bigNum(2), refOdd(quo(bigNum(1), bigNum(3)), 1)) // 2·artanh(1/3)
 )
 
-// series returns the sum of terms from first on, each made from the one before
-// by next(term, k), until they vanish.
+// series sums terms until they vanish. first is the first term, and next(term, k) returns
+// the term after the given one.
 func series(first *big.Float, next func(term *big.Float, k int64) *big.Float) *big.Float {
 	sum, term := newBig().Set(first), first
 	for k := int64(1); term.Sign() != 0 && term.MantExp(nil) > sum.MantExp(nil)-refPrec-2; k++ {
@@ -51,7 +51,7 @@ func refExp(x *big.Float) *big.Float {
 	return y
 }
 
-// refLog returns ln x for x > 0: with x = m·2ᵉ and r = √√√m, e·ln 2 + 8·ln r.
+// refLog returns ln x = e·ln 2 + 8·ln r for x > 0, where x = m·2ᵉ and r = √√√m.
 func refLog(x *big.Float) *big.Float {
 	m := newBig()
 	e := x.MantExp(m)
@@ -126,14 +126,14 @@ func ulps(got Q43, want *big.Float) float64 {
 	return e
 }
 
-// extremes are the operands at which something ends or begins.
+// extremes are operands at the limits of a range or of a case.
 var extremes = []Q43{
 	0, 1, -1, 2, -2, 3, -3, One, -One, One + 1, One - 1, -One - 1, -One + 1, One / 2, -One / 2, One/2 + 1, One/2 - 1,
 	2 * One, 3 * One, -3 * One, 3*One + One/2, 1<<21 - 1, 1 << 21, 1<<22 + 1, 3 << 21, 1 << 42, 1<<42 - 1, 1 << 32, 1<<31 - 1, 1<<53 + 1,
 	1 << 62, -1 << 62, 1<<62 - 1, Max, Max - 1, Min, Min + 1, Pi, -Pi, E, Ln2, 1<<63 - 1<<43, 1024 * One, -1024 * One,
 }
 
-// randomQ43 returns an extreme operand, or one of a random number of bits.
+// randomQ43 returns an extreme operand, or an operand with a random number of bits.
 func randomQ43(r *rand.Rand) Q43 {
 	if r.IntN(8) == 0 {
 		return extremes[r.IntN(len(extremes))]

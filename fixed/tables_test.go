@@ -62,7 +62,7 @@ func TestTables(t *testing.T) {
 	near(t, "expOffsetQ121", 0, expOffsetQ121, sub(bigNum(64), mul(bigNum(32), log2e)), 121)
 }
 
-// TestGenerated: gen.go writes the tables that are there.
+// TestGenerated checks that gen.go writes the tables in the repository.
 func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a program")

@@ -77,8 +77,8 @@ func checkText(t *testing.T, x Q43) {
 	if got, err := Parse(s); got != x || err != nil {
 		t.Fatalf("Parse(%q) = %d, %v, want %d", s, got, err, x)
 	}
-	// No decimal with fewer digits after the point will do, and of those with as
-	// many, none is nearer.
+	// No decimal with fewer digits after the point reads as x. No decimal with the same
+	// number of digits is nearer.
 	_, fraction, _ := strings.Cut(s, ".")
 	if n := len(fraction); n > 0 {
 		if shorter, err := Parse(x.BigFloat().Text('f', n-1)); err == nil && shorter == x {
@@ -153,7 +153,7 @@ func FuzzParse(f *testing.F) {
 				return
 			}
 		}
-		// The exact value, where the exponent lets it be computed.
+		// Compare with the exact value if the exponent is small enough to compute it.
 		if i := strings.IndexAny(s, "eE"); len(s) < 200 && (i < 0 || len(s)-i < 5) {
 			v, ok := new(big.Rat).SetString(s)
 			if !ok {
@@ -167,7 +167,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestParseRandom feeds decimals next to the ties between two numbers.
+// TestParseRandom parses decimals next to ties between two numbers.
 func TestParseRandom(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := rapid.Int64Range(int64(Min)+1, int64(Max)-1).Draw(t, "x")
@@ -185,7 +185,7 @@ func TestParseRandom(t *testing.T) {
 	})
 }
 
-// TestFormat: with a precision, Q43 is written as the float64 of the same value.
+// TestFormat checks that with a precision, a Q43 is written like the float64 of its value.
 func TestFormat(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []Q43{0, One, -One, One / 2, 3 * One / 2, 5 * One / 2, One / 1024, 1, -1, 1 << 20, 999999 * One, -100000 * One}
