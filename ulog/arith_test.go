@@ -14,7 +14,7 @@ import (
 func refSum(a, b *big.Float, s int) *big.Float {
 	d := new(big.Float).SetPrec(4*refBits).Sub(b, a)
 	if s < 0 && d.MantExp(nil) < -60 {
-		// 1 - e^d = -d - d²/2 - d³/6, of relative accuracy
+		// 1 - e^d = -d - d²/2 - d³/6 has a small relative error
 		sum, power := new(big.Float).Neg(d), new(big.Float).Set(d)
 		for _, n := range []float64{2, 6} {
 			power.Mul(power, d)
@@ -28,7 +28,7 @@ func refSum(a, b *big.Float, s int) *big.Float {
 	}
 	f := new(big.Float)
 	if f.Abs(e).MantExp(nil) < -refBits/2 {
-		// e - e²/2, of relative accuracy
+		// e - e²/2 has a small relative error
 		sq := new(big.Float).Mul(e, e)
 		f.Sub(e, sq.SetMantExp(sq, -1))
 	} else {
@@ -37,8 +37,8 @@ func refSum(a, b *big.Float, s int) *big.Float {
 	return new(big.Float).SetPrec(4*refBits).Add(a, f)
 }
 
-// drawLogs returns logs of all sizes, often near one another, so that all
-// branches of Add and Sub are met; a >= b.
+// drawLogs returns logs a >= b of all sizes. They are often near each other, so that all
+// branches of Add and Sub are tested.
 func drawLogs(rnd *rand.Rand) (a, b float64) {
 	size := math.Exp2(40*rnd.Float64() - 20)
 	a = size * (2*rnd.Float64() - 1)
@@ -64,10 +64,10 @@ func drawLogs(rnd *rand.Rand) (a, b float64) {
 	return a, b
 }
 
-// checkAddSub compares the sum and the difference of the numbers with the logs
-// a >= b to math/big, and returns the errors as parts of their bounds: half an
-// ulp of the result, the error of the term log(1 ± e^-d), and what the
-// rounding of d = a - b makes of it.
+// checkAddSub compares the sum and the difference of the numbers with the logs a >= b to
+// math/big. It returns the errors as fractions of their bounds. A bound is the sum of half
+// an ulp of the result, the error of the term log(1 ± e^-d), and the effect on it of the
+// rounding of d = a - b.
 func checkAddSub(t *testing.T, a, b float64) (parts [2]float64) {
 	t.Helper()
 	x, y := Float64{a}, Float64{b}
@@ -243,8 +243,8 @@ func TestFixedConversions(t *testing.T) {
 // order is the number of nonzero Fixed numbers, 2⁶⁴-1.
 var order = new(big.Int).SetUint64(math.MaxUint64)
 
-// residue returns the representative of n modulo 2⁶⁴-1 nearest to zero, and
-// whether it is n.
+// residue returns the representative of n modulo 2⁶⁴-1 nearest to zero. It reports whether
+// that is n.
 func residue(n *big.Int) (int64, bool) {
 	m := new(big.Int).Mod(n, order)
 	if m.Cmp(big.NewInt(math.MaxInt64)) > 0 {
@@ -292,7 +292,7 @@ func checkFixed(t *testing.T, a, b int64) {
 		q.Add(q, big.NewInt(int64(rem.Sign())))
 	}
 	check("^", r, err, q)
-	// There and back.
+	// Apply an operation and its inverse.
 	z := x
 	z.MulAssign(y)
 	z.DivAssign(y)
@@ -323,7 +323,7 @@ func checkFixed(t *testing.T, a, b int64) {
 	if z != x {
 		t.Errorf("root %d of log %d and back is %d", b, a, int64(z.Log))
 	}
-	// √x: half the log, to even.
+	// √x has half the log, rounded to even.
 	if h := int64(x.Sqrt().Log); 2*h != a && (h&1 != 0 || 2*h != a+1 && 2*h != a-1) {
 		t.Errorf("half of log %d is %d", a, h)
 	}
@@ -430,7 +430,7 @@ func TestBufferedPow(t *testing.T) {
 	}
 }
 
-// TestFixedZero: zero times, over and to the power of anything, and what
+// TestFixedZero multiplies and divides zero, and raises it to powers. It also tests what
 // panics.
 func TestFixedZero(t *testing.T) {
 	x := NewFixed(3)

@@ -6,9 +6,9 @@ import (
 	"revnum/fixed"
 )
 
-// The operations in place on Fixed. Each is a bijection of the numbers that it takes,
-// and stands beside its inverse. Where there is no inverse, they panic or return an
-// error, and leave x as it was.
+// The operations in place on Fixed. Each is a bijection of the numbers for which it is
+// defined, and is followed by its inverse. For other numbers they panic or return an error,
+// and leave x as it was.
 
 // MulAssign sets x to x·y. DivAssign undoes it to the bit, even where the log wraps.
 // MulAssign panics if y is zero.
@@ -74,9 +74,9 @@ func (x *Fixed) RootAssign(n int64) error {
 	return nil
 }
 
-// BufferedPow sets each x_i to x_i^(n/d), 0 < n <= d <= 2¹⁶. BufferedRoot undoes it
-// to the bit for any logs. The division of the logs loses log2(d/n) bits for each
-// number; they go to the buffer, which must be of the length of x.
+// BufferedPow sets each x_i to x_i^(n/d), 0 < n <= d <= 2¹⁶. BufferedRoot undoes it to the
+// bit for any logs. The division of the logs loses log2(d/n) bits for each number. The
+// buffer keeps these bits. It must have the length of x.
 //
 // The new log is n/d times the old one, with an error below n units. For a power
 // above 1, use both BufferedPow and PowAssign. BufferedPow returns an error, and

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestBigConstants compares to digits from tables: everything else is measured
-// against these functions.
+// TestBigConstants compares with digits from tables. The references of all other tests use
+// these functions.
 func TestBigConstants(t *testing.T) {
 	const p = 400
 	one := new(big.Int).Lsh(big.NewInt(1), p)

@@ -10,8 +10,8 @@ import (
 	"revnum/fixed"
 )
 
-// TestSameBits: the results of everything but the vectorised sums are the same
-// on every machine, with and without assembly or fused multiply-add.
+// TestSameBits checks that results have the same bits on every machine, with and without
+// assembly or fused multiply-add. The vectorised sums are the exception.
 func TestSameBits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(31, 32))
 	h := fnv.New64a()

@@ -43,16 +43,16 @@ func refLog1(d float64, s int) *big.Float {
 	return refLog(e.Add(e.SetPrec(4*refBits), wide(1)))
 }
 
-// refLog1Tail returns log(1 + e^-d) for d > 100, where it is e^-d - e^-2d/2 to
-// far more than the precision of a float64.
+// refLog1Tail returns log(1 + e^-d) for d > 100. There e^-d - e^-2d/2 is far more precise
+// than a float64.
 func refLog1Tail(d float64) *big.Float {
 	e := refExp(wide(-d))
 	sq := new(big.Float).Mul(e, e)
 	return e.Sub(e, sq.SetMantExp(sq, -1))
 }
 
-// ulp returns the distance of x from the next float64 away from zero, that of
-// the largest finite one at infinity.
+// ulp returns the distance of x from the next float64 away from zero. For infinity, it is
+// that of the largest finite float64.
 func ulp(x float64) float64 {
 	x = math.Min(math.Abs(x), 0x1.ffffffffffffep1023)
 	return math.Nextafter(x, math.Inf(1)) - x

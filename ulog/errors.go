@@ -27,9 +27,9 @@ func errOp[X, Y any](x X, op string, y Y, err error) error {
 	return fmt.Errorf("ulog: %v %s %v: %w", x, op, y, err)
 }
 
-// fault returns the error of an operation on the operands a and b, one of which may
-// be an exponent, whose result has the log r. There is one if r is NaN, or if r is
-// infinite although the operands are finite.
+// fault returns the error of an operation on a and b whose result has the log r. a and b
+// are logs, or one of them is an exponent. It is an error if r is NaN, or if r is infinite
+// although the operands are finite.
 func fault(r, a, b float64) error {
 	switch {
 	case a != a || b != b:
@@ -42,7 +42,7 @@ func fault(r, a, b float64) error {
 	return nil
 }
 
-// faultDiv is like fault, for the quotient of numbers with the logs a and b.
+// faultDiv is like fault, for the quotient of the numbers with the logs a and b.
 func faultDiv(r, a, b float64) error {
 	if math.IsInf(b, -1) && a > b {
 		return ErrDivideByZero
@@ -50,8 +50,8 @@ func faultDiv(r, a, b float64) error {
 	return fault(r, a, b)
 }
 
-// faultSum returns the error of the sum, with the log r, of two numbers of either
-// sign with the logs a and b.
+// faultSum returns the error of a sum with the log r. The two numbers have the logs a and b
+// and either sign.
 func faultSum(r, a, b float64) error {
 	switch {
 	case a != a || b != b:

@@ -100,10 +100,9 @@ func ExampleMatrixOfLogs() {
 	// 2.3026
 }
 
-// power computes y += xⁿ, x >= 0, in constant memory: the powers of x are
-// computed in logs, where each step can be undone, and after the result is
-// copied they are (NiLang, arXiv 2003.04617, listing 16). unpower, the same
-// with y -= xⁿ, is the inverse.
+// power computes y += xⁿ, x >= 0, in constant memory. It computes the powers of x in logs,
+// where each step can be undone. It undoes the steps after it has copied the result (NiLang,
+// arXiv 2003.04617, listing 16). The inverse is unpower, which computes y -= xⁿ.
 func power(y *fixed.Q43, x fixed.Q43, n int) {
 	viaPower(x, n, func(p ulog.Fixed) { *y += p.Q43() })
 }
@@ -147,9 +146,9 @@ func Example_power() {
 	// true
 }
 
-// expState is the state of the Taylor series Y = Σ xⁱ/i!, summed up to N terms
-// (NiLang, arXiv 2003.04617, section 4). X and the term are numbers in logs, and
-// the sum is in fixed point: each step undoes to the bit.
+// expState is the state of the Taylor series Y = Σ xⁱ/i!, summed up to N terms (NiLang,
+// arXiv 2003.04617, section 4). X and the term are numbers in logs, and the sum is in fixed
+// point. Each step can therefore be undone to the bit.
 type expState struct {
 	X, Term ulog.Fixed
 	Y       fixed.Q43
@@ -179,9 +178,9 @@ func (s *expState) back() {
 	s.Y -= s.Term.Q43()
 }
 
-// gradient returns dY/dx by walking back: with g the cotangent of the log of
-// the term and gx that of log x, a step undone gives gx += g for
-// log term += log x, and then g += term for Y += e^(log term).
+// gradient returns dY/dx by walking back. Let g be the cotangent of the log of the term,
+// and gx that of log x. Undoing a step adds gx += g for log term += log x, and then
+// g += term for Y += e^(log term).
 func (s *expState) gradient(terms int) float64 {
 	var g, gx fixed.Q43
 	for range terms {

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Text is decimal where a reader can use it, even far outside the range of float64.
-// Elsewhere it is exp(log). That is so from |log| = 2^53 on (2^24 in a float32), where
-// the log does not even determine the leading digit. It is also so close to 1, where
-// it takes more than 21 digits to tell the number from its neighbours.
+// Text is decimal as long as a reader can use that, even far outside the range of float64.
+// Otherwise it is exp(log), in two cases. If |log| is 2^53 or more (2^24 for a float32),
+// the log does not even determine the leading digit. Near 1, it would take more than 21
+// digits to tell the number from its neighbours.
 
 const (
 	maxShortest  = 21   // digits of the longest decimal without a given precision
 	maxComputed  = 1000 // digits computed; zeros follow
 	maxPointed   = 1000 // the largest exponent that %f writes out
-	maxLogBits   = 53   // of a log that is written in decimal
+	maxLogBits   = 53   // bits of a log that is written in decimal
 	digitsPerBit = 0.30103
 )
 
@@ -124,9 +124,9 @@ func round(m *big.Int, p uint, e int64, n int) decimal {
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// shortest returns the decimal with the fewest digits whose log is nearer to that of
-// the number than to those of its neighbours. It returns false if that takes more
-// than maxShortest digits.
+// shortest returns the decimal with the fewest digits whose log is nearer to that of the
+// number than to those of its neighbours. If it would have more than maxShortest digits,
+// shortest returns false.
 func (s *spelled) shortest() (decimal, bool) {
 	if s.below == nil || s.above == nil {
 		return decimal{}, false
@@ -219,8 +219,8 @@ func (s *spelled) text(verb byte, prec int) string {
 	return out
 }
 
-// layout returns d with prec digits after the point, to which d is rounded already.
-// The verb e writes an exponent, the verb f does not.
+// layout returns d with prec digits after the point. d must be rounded to these digits. The
+// verb e writes an exponent, and the verb f does not.
 func (d decimal) layout(verb byte, prec int) string {
 	var b strings.Builder
 	whole, frac := "0", ""

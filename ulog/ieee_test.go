@@ -8,8 +8,8 @@ import (
 
 var inf, negZero = math.Inf(1), math.Copysign(0, -1)
 
-// same reports whether a and b are the same number to within a few roundings
-// of its log and of itself, with the same sign of zero.
+// same reports whether a and b have the same sign, also if they are zero, and differ by at
+// most a few roundings of the log and of the number.
 func same(a, b float64) bool {
 	switch {
 	case a != a || b != b:
@@ -20,8 +20,8 @@ func same(a, b float64) bool {
 	return math.Abs(a-b) <= (1+math.Abs(math.Log(math.Abs(b))))*0x1p-51*math.Abs(b)
 }
 
-// TestIEEE compares Signed and, where all is positive, Float64 and Float32 to
-// float64 at all the special operands.
+// TestIEEE compares Signed with float64 at all special operands. If all numbers are
+// positive, it also compares Float64 and Float32.
 func TestIEEE(t *testing.T) {
 	values := []float64{0, negZero, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 1e300, -1e-300, inf, -inf, math.NaN()}
 	powers := append([]float64{4, -4, 5, -5, 1.5, -1.5}, values...)
@@ -131,8 +131,8 @@ func sign(v float64) int {
 	return 0
 }
 
-// TestChecked runs the checked forms of the float types at what they refuse
-// and next to it.
+// TestChecked calls the checked forms of the float types with operands that they refuse, and
+// with operands next to these.
 func TestChecked(t *testing.T) {
 	zero, one, two, infinity := NewFloat64(0), NewFloat64(1), NewFloat64(2), NewFloat64(inf)
 	huge, nan := Float64{math.MaxFloat64}, Float64{math.NaN()}
@@ -212,8 +212,8 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// TestAssignFloat: the operations in place do as those with a result, and
-// undo each other to within rounding.
+// TestAssignFloat checks that operations in place give the result of those that return it,
+// and that they undo each other up to rounding.
 func TestAssignFloat(t *testing.T) {
 	x, y := NewFloat64(3), NewFloat64(7)
 	z := x

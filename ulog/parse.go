@@ -9,7 +9,7 @@ import (
 // ParseError is the error of Parse and of the methods that read text or JSON.
 type ParseError struct {
 	Text   string // what was parsed
-	Offset int    // the byte of Text at which it goes wrong
+	Offset int    // the index in Text of the first wrong byte
 	Want   string // what was expected there, for ErrSyntax
 	Err    error  // ErrSyntax, ErrRange, ErrNegative or ErrNaN
 }
@@ -108,10 +108,9 @@ func scan(s string) (source, error) {
 	return src, nil
 }
 
-// scanDecimal reads the decimal at s[i:]. It returns its digits without zeros at
-// either end, the exponent e of the first of them (the number is d.ddd·10ᵉ), and the
-// index where the decimal ends. If there is no decimal, it returns what it wants
-// there.
+// scanDecimal reads the decimal at s[i:]. It returns the digits without zeros at either end,
+// the exponent e of the first digit (the number is d.ddd·10ᵉ), and the index of the end of
+// the decimal. If there is no decimal, it returns what it expected at that index.
 func scanDecimal(s string, i int) (digits string, e *big.Int, end int, want string) {
 	var buf []byte
 	any, point, lead := false, false, false

@@ -57,7 +57,7 @@ func expSum[T cpu.Float](logs []T, m T) float64 {
 }
 
 func sumSigned(x []Signed) Signed {
-	var sums [2]float64 // the logs of the sums of either sign
+	var sums [2]float64 // the logs of the sums of each sign
 	for s, neg := range []bool{false, true} {
 		m := math.Inf(-1)
 		for _, v := range x {

@@ -12,8 +12,8 @@ import (
 
 var sumSizes = []int{0, 1, 2, 3, 5, 6, 12, 23, 255, 1023, 1024, 1025, 5000}
 
-// refSumLogs returns log Σ s_i·e^logs_i for a positive sum of logs near one
-// another.
+// refSumLogs returns log Σ s_i·e^logs_i. The sum must be positive, and the logs near each
+// other.
 func refSumLogs(logs []float64, neg []bool) *big.Float {
 	sum := wide(0)
 	for i, l := range logs {
@@ -181,7 +181,7 @@ func TestSumFixedOrder(t *testing.T) {
 			t.Errorf("sum is %v in one order and %v in another", sum, s)
 		}
 	}
-	// A million terms 2^-60 of the largest: dropping their fractions would show.
+	// A million terms 2^-60 of the largest. The test fails if their fractions are dropped.
 	y := make([]Fixed, 1<<20)
 	for i := range y {
 		y[i].Log = -42 << 43

@@ -13,8 +13,8 @@ import (
 //
 // # Accuracy
 //
-// In the table, ulp is the distance of neighbouring logs at the result, a unit is
-// 2^-43, and "rounded" is to nearest, by half an ulp or half a unit at most.
+// In the table, ulp is the distance of neighbouring logs at the result, and a unit is
+// 2^-43. "rounded" means to nearest, by at most half an ulp or half a unit.
 //
 //	                Float64, Signed     Float32          Fixed
 //	Mul, Div        rounded             rounded          exact, wraps
@@ -37,8 +37,8 @@ import (
 //
 //	(1) Unless the log is subnormal, where halving rounds.
 //	(2) The difference of the logs, log1p(e^-d) or log(1-e^-d), and the sum are
-//	    rounded. The error is at most half an ulp of the result, and 1.5 ulp (2
-//	    for Sub) of the term, and half an ulp of d times |d term/dd|. Near the
+//	    rounded. The error is at most half an ulp of the result, plus 1.5 ulp (2
+//	    for Sub) of the term, plus half an ulp of d times |d term/dd|. Near the
 //	    result 1 the log is small. Its relative error is then not small, but
 //	    the error of the number is.
 //	(3) 0.51 ulp, unless the log of the result is smaller than 2^-20 of those
@@ -48,8 +48,8 @@ import (
 //	(5) Even where the log wraps. The operand must not be zero: that panics.
 //	(6) Not offered over Signed, where an even power loses the sign.
 //
-// The functions behind Add and Sub use no machine-dependent code and no fused
-// multiply-add, so that they give the same bits on every machine.
+// The functions behind Add and Sub use no machine-dependent code and no fused multiply-add.
+// They therefore give the same bits on every machine.
 type Number interface {
 	Float64 | Float32 | Fixed | Signed
 }
@@ -245,11 +245,11 @@ func nearestUnit(x *big.Float) int64 {
 	return sum.Int64()
 }
 
-// settle rounds a real number that is known to any precision. It takes more bits of
-// it until all candidates round to the same number (Ziv 1991, Fast evaluation of
-// elementary mathematical functions with correctly rounded last bit). The logs of
-// decimal and of binary numbers other than 1 are transcendental, so none lies half
-// way. The bound of the loop is beyond the longest text that counts.
+// settle rounds a real number that is known to any precision. It computes the number with
+// more and more bits until all candidates round to the same number (Ziv 1991, Fast
+// evaluation of elementary mathematical functions with correctly rounded last bit). The
+// logs of decimal and of binary numbers other than 1 are transcendental, so none lies half
+// way. The bound of the loop exceeds the longest text that counts.
 func settle[L comparable](approx func(p uint) *big.Int, round func(*big.Float) L) L {
 	slack := big.NewInt(1 << slackBits)
 	for p := uint(128); ; p *= 2 {

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite tables.go")
 func TestTables(t *testing.T) {
 	const p = 200
 	one := new(big.Int).Lsh(big.NewInt(1), p)
-	// split returns x/2^p as a number of the given bits after the point and the
+	// split returns x/2^p as a number with the given bits after the point, and as the
 	// float64 nearest to the rest.
 	split := func(x *big.Int, bits uint) (hi, lo float64) {
 		h := new(big.Int).Lsh(big.NewInt(1), p-bits-1)

@@ -74,7 +74,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestShortest: no decimal of fewer digits reads as the same number, and the
+// TestShortest checks that no decimal of fewer digits reads as the same number, and that the
 // digits are those of e^log.
 func TestShortest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(25, 26))
@@ -98,8 +98,7 @@ func TestShortest(t *testing.T) {
 	}
 }
 
-// TestFormat compares text with a given precision to that of a big.Float of
-// 400 bits.
+// TestFormat compares text of a given precision with that of a big.Float of 400 bits.
 func TestFormat(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(27, 28))
 	logs := []float64{0, 1e-300, -1e-300, 1e-9, 1, -1, 2.302585, 700, -700, 2300, -2300, 2400, -2400}
@@ -122,7 +121,7 @@ func TestFormat(t *testing.T) {
 			}
 		}
 	}
-	// Layout is that of float64, of numbers that are exact in it.
+	// For numbers that are exact in float64, the layout is that of float64.
 	for _, v := range []float64{0, negZero, 1, -1, inf, -inf, math.NaN()} {
 		x := NewSigned(v)
 		for _, f := range []string{"%v", "%s", "%g", "%e", "%f", "%8.2f|", "%-8.2f|", "%+08.2f", "%08.3e", "% v", "%+v", "%G", "%E", "%F", "%12v|", "%-12v|", "%012v", "%.3g", "%.0f", "%.0e", "%+.1f", "% 8.1f"} {
@@ -145,7 +144,7 @@ func TestFormat(t *testing.T) {
 			t.Errorf("%s is %q, want %q (%v)", c.format, have, c.want, err)
 		}
 	}
-	// Absurd precisions and numbers end.
+	// Absurd precisions and numbers take finite time.
 	for _, f := range []string{"%.100000e", "%.100000f", "%.100000g"} {
 		for _, x := range []any{Float64{1}, Float64{9e15}, Float64{-9e15}, Float32{1e7}, Fixed{math.MaxInt64}} {
 			if n := len(fmt.Sprintf(f, x)); n < 500 {
@@ -155,7 +154,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// TestParseExact compares Parse to the logarithm of package math/big's value.
+// TestParseExact compares Parse with the logarithm of the value in math/big.
 func TestParseExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 30))
 	for range 1000 {
@@ -311,7 +310,7 @@ func TestConvert(t *testing.T) {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}
-	// Every Q43 in range is a fixed point of the way through text and big.Float.
+	// Every Q43 in range survives the way through text and big.Float.
 	for _, n := range extremeLogs {
 		x := Fixed{fixed.Q43(n)}
 		if y, err := FromBig[Fixed](BigFloat(x, 128)); err != nil || y != x {
@@ -375,7 +374,7 @@ func FuzzFixed(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b, c int64) {
 		checkFixed(t, a, b)
-		// Sums, away from where they wrap.
+		// Sums that do not wrap.
 		x, y := Fixed{fixed.Q43(a) >> 1}, Fixed{fixed.Q43(a)>>1 - fixed.Q43(c)>>1}
 		if x.Log < y.Log {
 			x, y = y, x

@@ -2,10 +2,10 @@ package ulog
 
 import "gonum.org/v1/gonum/mat"
 
-// Vector is a strided view of N numbers: element i is Data[i*Inc]. It is a
-// mat.Vector whose elements read as float64. A number out of the range of float64
-// reads as 0 or +Inf; LogAt returns the number itself. There is no SetVec, because
-// the vector does not store float64.
+// Vector is a strided view of N numbers. Element i is Data[i*Inc]. It is a mat.Vector whose
+// elements read as float64. A number out of the range of float64 reads as 0 or +Inf, and
+// LogAt returns the number itself. There is no SetVec, because the vector does not store
+// float64.
 type Vector[T Number] struct {
 	N    int
 	Data []T

@@ -108,8 +108,8 @@ func TestViewsPanic(t *testing.T) {
 	}
 }
 
-// TestViews: slices of logs and of numbers share storage both ways, with
-// their lengths and capacities.
+// TestViews checks that slices of logs and of numbers share storage, both ways, and have the
+// same lengths and capacities.
 func TestViews(t *testing.T) {
 	a := make([]float64, 3, 5)
 	x := OfLogs(a)
