@@ -4,10 +4,10 @@ import "runtime"
 
 //go:generate go -C ../_gen run ./vec -loops peak ../cpu
 
-// PeakFMA runs rounds of independent multiply-adds on registers. It returns the number
-// of floating-point operations, two for each multiply-add and element. If you time it,
-// you get the machine's peak. On the generic tier it multiplies and adds separately, as
-// the loops of that tier do.
+// PeakFMA runs rounds of independent multiply-adds on registers. It returns the number of
+// floating-point operations. A multiply-add of one element counts as two. Time it to get
+// the machine's peak. On the generic tier it multiplies and adds separately, as the loops of
+// that tier do.
 func PeakFMA[T Float](rounds int) (flops int64) {
 	if rounds <= 0 {
 		return 0

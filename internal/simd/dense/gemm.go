@@ -12,8 +12,7 @@ import (
 // tier is the vector code in use.
 var tier = cpu.InUse()
 
-// If C has at least this many rows and columns, Gemm copies a B that is stored by
-// columns.
+// Gemm copies a B stored by columns if C has at least GemmRows rows and GemmCols columns.
 const (
 	GemmRows = 16
 	GemmCols = 24
@@ -24,14 +23,18 @@ const (
 // must not be negative. Gemm does nothing if m, n or k is 0, and panics if a slice
 // is too short.
 //
-// Any strides are allowed. Three cases read in place if the matrices are not large:
-// A; B by rows (csb = 1); and B by columns (rsb = 1) for A by rows (csa = 1), if one
-// of them is small or C has less than GemmRows rows. In other cases Gemm copies
-// blocks of A and B to pooled scratch memory.
+// Any strides are allowed. If the matrices are not large, Gemm reads in place:
+//   - A;
+//   - B by rows (csb = 1);
+//   - B by columns (rsb = 1), if A is by rows (csa = 1) and one of them is small or C has
+//     fewer than GemmRows rows.
 //
-// An element of C depends on its row of A and column of B, on k, on alpha, and on
-// which of these cases applies. For B by columns it also depends on n and on whether
-// there are GemmRows rows. Otherwise it does not depend on m, on n, or on its
+// Otherwise Gemm copies blocks of A and B to pooled scratch memory.
+//
+// An element of C depends on its row of A and column of B, on k, on alpha, and on which of
+// these cases applies. For B by columns it also depends on n and on whether there are
+// GemmRows rows. It does not otherwise depend on m, on n, or on its neighbours. A single
+// column may be processed as a row.
 // neighbours. A single column may be processed as a row.
 func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
@@ -71,15 +74,15 @@ func Transpose[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
 	}
 	_ = dst[(n-1)*ldd+m-1]
 	_ = x[(m-1)*ldx+n-1]
-	const square = 64 // of which rows and columns fit the first-level cache
+	const square = 64 // a block of that many rows and columns fits the first-level cache
 	for j := 0; j < n; j += square {
 		w := min(square, n-j)
 		transposeColumns(dst[j*ldd:], ldd, x[j:], ldx, m, w)
 	}
 }
 
-// transposeColumns is Transpose for few columns: tiles of four rows, and what is left of
-// rows and columns.
+// transposeColumns is Transpose for few columns. It uses tiles of four rows, and handles the
+// remaining rows and columns one by one.
 func transposeColumns[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
 	if tier == cpu.Generic {
 		genericTranspose(dst, ldd, x, ldx, m, n)
@@ -105,8 +108,8 @@ func transposeColumns[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
 // not read. C is d×n with C[j,p] = c[j*ldc+p]. TriNorms panics if a slice is too
 // short.
 //
-// It takes d(d+3)n flops and the subtractions, which it repeats for each tile of
-// rows because there are free units for them. It needs no scratch memory. q[p]
+// TriNorms takes d(d+3)n flops and the subtractions. It repeats these for each tile of rows,
+// because units of the processor are free for them. It needs no scratch memory. q[p]
 // depends on column p alone, not on n.
 func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	if n <= 0 {
@@ -130,7 +133,7 @@ func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu [
 	panel := 3 * cpu.Lanes[T](tier)
 	var rows int
 	for i := 0; i < d; i += rows {
-		// As many rows as fit a call, in whole tiles, and then as many panels.
+		// Take as many rows as fit a call, in whole tiles, and then as many panels as fit.
 		rows = min(d-i, max(8, triWork/panel/d&^7))
 		cols := max(1, triWork/(panel*rows*(i+rows+16))) * panel // 16: few rows wait for memory
 		for p := 0; p < n; p += cols {
@@ -196,9 +199,8 @@ const (
 	triWork      = 1 << 19 // multiplications of a call of triNorms
 )
 
-// packWork is the number of multiply-adds from which on rows of A and B are copied,
-// so that the numbers that a tile reads lie together. The bits of the product are
-// the same.
+// packWork is the number of multiply-adds from which on rows of A and B are copied. The
+// numbers that a tile reads are then adjacent. The bits of the product do not change.
 const packWork = 340 * 340 * 340
 
 // cachedA is the largest size of a block of A that is read in place while B is
@@ -206,15 +208,15 @@ const packWork = 340 * 340 * 340
 // copies.
 const cachedA = 256 * gemmDepth
 
-// packDepth is the depth k from which on, given GemmRows and GemmCols, a B by
-// columns is copied for the row-vector tiles even if A is by rows. These tiles take
-// half the time of dot products, which end in sums.
+// packDepth is the depth k from which on a B by columns is copied for the row-vector tiles,
+// even if A is by rows. C must have GemmRows rows and GemmCols columns. These tiles take
+// half the time of dot products, each of which ends in a sum over a vector.
 const packDepth = 16
 
 func packs(m, n, k int) bool { return min(m, n, k) >= 32 && m*n*k >= packWork }
 
-// packed holds copies of a block of A, by panels of as many rows as a tile has, and
-// of a block of B, by panels of as many columns as a tile has.
+// packed holds copies of a block of A and of a block of B. A is cut into panels of as many
+// rows as a tile has, and B into panels of as many columns.
 type packed struct {
 	a [gemmRows * gemmDepth]float64
 	b [gemmCols * gemmDepth]float64
@@ -230,8 +232,8 @@ func tileRows() int {
 	return 4
 }
 
-// panelCols returns the number of columns, out of n, in the next panel. That is
-// three vectors, but two and two rather than three and one.
+// panelCols returns the number of columns in the next panel, if n are left. A panel has
+// three vectors. For four vectors, the panels are two and two.
 func panelCols(n, lanes int) int {
 	if n > 3*lanes && n <= 4*lanes {
 		return 2 * lanes
@@ -239,15 +241,15 @@ func panelCols(n, lanes int) int {
 	return min(n, 3*lanes)
 }
 
-// evenBlocks returns the size of the blocks that cut n into as few and as equal
-// parts of at most size as possible.
+// evenBlocks returns the size of blocks that cut n into parts of at most size. There are as
+// few parts as possible, and they are as equal as possible.
 func evenBlocks(n, size int) int {
 	blocks := (n + size - 1) / size
 	return (n + blocks - 1) / blocks
 }
 
-// gemmOuter computes C += alpha·A·B with row-vector tiles, which read A with any
-// strides and rows of B in place.
+// gemmOuter computes C += alpha·A·B with row-vector tiles. They read A with any strides, and
+// rows of B in place.
 func gemmOuter[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	vl := cpu.Lanes[T](tier)
 	depth := evenBlocks(k, gemmDepth)
@@ -303,11 +305,11 @@ func gemmPacked[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, r
 	packedPool.Put(p)
 }
 
-// pack copies n vectors of length k to dst by panels of the given width. Element l
-// of vector i is x[i*inc+l*step]. In a panel of w vectors from vector i on, element
-// l of vector i+j goes to dst[i*k+l*w+j].
+// pack copies n vectors of length k to dst by panels of the given width. Element l of vector
+// i is x[i*inc+l*step]. In a panel of w vectors that begins at vector i, element l of vector
+// i+j goes to dst[i*k+l*w+j].
 func pack[T cpu.Float](dst, x []T, n, width, k, inc, step int) {
-	if inc == 1 { // read along all panels
+	if inc == 1 { // read across all panels
 		for l := range k {
 			row := x[l*step:][:n]
 			for i := 0; i < n; i += width {
@@ -349,7 +351,7 @@ func gemmDot[T cpu.Float](m, n, k int, alpha T, a []T, lda int, b []T, ldb int, 
 	}
 }
 
-// dotCols returns the number of columns, out of n, in the next dot-product tiles.
+// dotCols returns the number of columns of the next dot-product tiles, if n are left.
 func dotCols(n int) int {
 	switch {
 	case tier == cpu.AVX512 && n >= 6:

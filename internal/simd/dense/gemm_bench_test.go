@@ -12,8 +12,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// reportRate reports the best rate of f over short slices of the benchmark, in
-// GFLOP/s and as a fraction of the peak that was measured in the same way.
+// reportRate runs f over short slices of the benchmark and reports the best rate, in GFLOP/s
+// and as a fraction of the peak. The peak is measured in the same way.
 func reportRate[T cpu.Float](b *testing.B, flops int, f func()) {
 	const slice = 200 * time.Microsecond
 	best := func(loop func() bool, flops int, f func()) float64 {
@@ -76,8 +76,8 @@ func BenchmarkGemm(b *testing.B) {
 	}
 }
 
-// The flops of the triangular products are those that they need: d(d+1)n, and
-// 2dn of TriNorms for the squares.
+// The triangular products count only the flops that they need: d(d+1)n, and 2dn more for the
+// squares of TriNorms.
 
 func BenchmarkTriNorms(b *testing.B) {
 	for _, n := range []int{48, 240} {

@@ -11,8 +11,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// A matrix is what the tests hand to the products: elements in the middle of a
-// slice of poison, which lies in the gaps between rows and on both sides.
+// A matrix is an operand of the tests. Its elements are in the middle of a slice of poison.
+// The poison is between the rows and on both sides.
 type matrix[T cpu.Float] struct {
 	rows, cols int
 	rs, cs     int
@@ -77,8 +77,8 @@ func (m matrix[T]) abs() matrix[T] {
 	return m
 }
 
-// check fails if an element of m is farther from want's than bound's times that
-// of scale, or if anything else changed from what it was in want.
+// check fails if an element of m differs from want by more than factor roundings of scale.
+// It also fails if anything outside the elements is not as in want.
 func (m matrix[T]) check(t *testing.T, name string, want, scale matrix[T], factor float64) {
 	t.Helper()
 	rest := m.clone()
@@ -121,7 +121,7 @@ func testGemm[T cpu.Float](t *testing.T) {
 	if testing.Short() || tier == cpu.Generic {
 		return
 	}
-	// Past the blocks.
+	// Sizes beyond those of the blocks.
 	for _, size := range [][3]int{{33, 150, 257}, {129, 150, 260}, {130, 49, 300}, {257, 20, 513}, {7, 131, 700}, {1, 5, 1100}, {140, 1, 600}, {70, 1040, 130}} {
 		for layout := range layouts * layouts {
 			checkGemm[T](t, rnd, size[0], size[1], size[2], layout)
@@ -249,7 +249,7 @@ func checkWeightedMoments[T cpu.Float](t *testing.T, rnd *rand.Rand, d, n int) {
 		t.Fatalf("%s: the first moments change the second", name)
 	}
 	s.check(t, name+", first", wantS, scaleS, float64(2*(n+2)))
-	// Above the diagonal there is poison, the same before and after.
+	// Above the diagonal there is poison, which must not change.
 	rest := m.clone()
 	for i := range d {
 		for j := range i + 1 {
@@ -276,8 +276,8 @@ func class[T cpu.Float](x T) int {
 	return 0
 }
 
-// A NaN or an infinity in an operand reaches the results that it reaches in the
-// generic code, and no others.
+// TestGemmSpecials checks that a NaN or an infinity in an operand reaches the same results
+// as in the generic code, and no others.
 func TestGemmSpecials(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testGemmSpecials[float64], testGemmSpecials[float32])
 }
@@ -335,8 +335,8 @@ func sameClasses[T cpu.Float](t *testing.T, name string, got, want matrix[T]) {
 	}
 }
 
-// What becomes of a column does not depend on the columns beside it, so that
-// the columns may be cut into blocks anywhere.
+// TestGemmColumnsAlone checks that a column does not depend on the columns beside it.
+// Callers may therefore cut the columns into blocks anywhere.
 func TestGemmColumnsAlone(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testGemmColumnsAlone[float64], testGemmColumnsAlone[float32])
 }

@@ -11,8 +11,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// Copies of the operands change no bit, whatever their strides and however many
-// blocks and panels there are.
+// TestGemmPacked checks that copying the operands changes no bit, for any strides and any
+// number of blocks and panels.
 func TestGemmPacked(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		if tier == cpu.Generic {

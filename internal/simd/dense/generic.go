@@ -2,8 +2,8 @@ package dense
 
 import "revnum/internal/simd/cpu"
 
-// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
-// the assembly is tested against them.
+// The pure-Go loops. Without assembly, these are the only loops. With it, they are the
+// reference of its tests.
 
 func genericGemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	for i := range m {
@@ -65,10 +65,10 @@ type triangle[T cpu.Float] struct {
 	t           []T
 	rst, cst    int
 	upper, unit bool
-	reciprocals []T // of the diagonal, in the rows to be solved for; nil if these are divided
+	reciprocals []T // of the diagonal in the rows to be solved for; nil to divide
 }
 
-// genericSolve solves for some rows, where those before are solved.
+// genericSolve solves for some rows. The rows before them must be solved.
 func (t *triangle[T]) genericSolve(first, rows, n int, x []T, ldx int) {
 	for k := first; k < first+rows; k++ {
 		i := fromStart(k, t.m, t.upper)

@@ -8,8 +8,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// The race detector has sync.Pool drop objects at random, hence no allocation
-// tests with it.
+// With the race detector, sync.Pool drops objects at random. Allocations are therefore not
+// tested there.
 
 func TestGemmNoAllocation(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {

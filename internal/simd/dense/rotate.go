@@ -4,15 +4,14 @@ import "revnum/internal/simd/cpu"
 
 //go:generate go -C ../_gen run ./rotate ../dense
 
-// Rotations are the coefficients of plane rotations of the rows of a matrix. A rotation of
-// a row a and the row b below it is
+// Rotations are the coefficients of plane rotations of the rows of a matrix. Row b is the
+// row below a. Their rotation is
 //
 //	a' = c·a - s·b,  b' = s·a + c·b.
 //
-// Rotations with phases are those of complex matrices. A row of cols elements holds
-// cols/2 complex numbers, each by its real and imaginary part; cols must be even.
-// Before a rotation, row a is multiplied by the phase. There is vector code for phases
-// of float64 alone.
+// Rotations with phases rotate complex matrices. A row of cols elements then holds cols/2
+// complex numbers, each as its real and imaginary part. cols must be even. Before a
+// rotation, row a is multiplied by the phase. Only phases of float64 have vector code.
 type Rotations[T cpu.Float] struct {
 	C, S   []T // cosines and sines
 	PC, PS []T // real and imaginary parts of the phases; empty if there are none
@@ -84,8 +83,7 @@ func (r *Rotations[T]) rotate(run Run, x []T, ldx, cols int, back bool) {
 	}
 }
 
-// BackCross does to x and to g what Back does. Before each rotation it adds to
-// sums[p*Chains+q]
+// BackCross applies Back to x and to g. Before each rotation it adds to sums[p*Chains+q]
 //
 //	Σ_j x[i,j]·g[i+1,j] - x[i+1,j]·g[i,j].
 //
@@ -126,8 +124,8 @@ func (r *Rotations[T]) BackCross(run Run, x []T, ldx int, g []T, ldg, cols int, 
 	}
 }
 
-// Tangent does to x and to its tangent t what Forward does. After a rotation it adds to
-// rows i and i+1 of t
+// Tangent applies Forward to x and to its tangent t. After a rotation it adds to rows i and
+// i+1 of t
 //
 //	-D·x[i+1,j],  D·x[i,j].
 //
@@ -174,8 +172,7 @@ func (r *Rotations[T]) tangent(run Run, x []T, ldx int, t []T, ldt, cols int, ba
 
 func (r *Rotations[T]) phases() bool { return len(r.PC) > 0 }
 
-// check panics unless there are the coefficients of the run and x fits, and reports whether
-// there is something to do.
+// check panics unless the run has coefficients and x fits. It reports whether there is work.
 func (r *Rotations[T]) check(run Run, lenX, ldx, cols int) bool {
 	switch {
 	case run.Chains != 1 && run.Chains != RotateChains:
@@ -198,7 +195,7 @@ func (r *Rotations[T]) check(run Run, lenX, ldx, cols int) bool {
 	return true
 }
 
-// isShort reports whether there are not enough coefficients.
+// isShort reports whether c has too few coefficients for the run.
 func (r *Rotations[T]) isShort(run Run, c []T) bool {
 	n := len(c) - run.At - run.Steps
 	return run.At < 0 || n < 0 || run.Chains > 1 && (r.Ld < 0 || n/(run.Chains-1) < r.Ld)
@@ -236,9 +233,9 @@ const (
 	rotatesBack    = 4
 )
 
-// shapeOf returns how many of cols columns the next call takes, and the shape of the
-// call. Several vectors are four on AVX-512 and two on AVX2, and half as many for two
-// matrices. On AVX2 all are whole; on AVX-512 the last ones may be empty.
+// shapeOf returns how many of cols columns the next call takes, and the shape of the call.
+// Several vectors are four on AVX-512 and two on AVX2, or half as many for two matrices. On
+// AVX2 all vectors are full. On AVX-512 the last vectors may be empty.
 func shapeOf[T cpu.Float](run Run, cols int, two, back bool) (n, shape int) {
 	if run.Chains > 1 {
 		shape = severalChains

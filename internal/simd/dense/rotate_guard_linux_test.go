@@ -7,8 +7,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// Rotations neither read nor write past the ends of their operands, which lie
-// against pages that fault.
+// TestRotateGuardPages checks that rotations do not read or write past the ends of their
+// operands. These lie next to pages that fault.
 func TestRotateGuardPages(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		testRotateGuardPages[float64](t)

@@ -188,8 +188,8 @@ func testRotatePhases[T cpu.Float](t *testing.T) {
 	}
 }
 
-// The generic tier with phases is the equations over complex numbers, and the ways
-// back undo the ways forward.
+// TestRotatePhasesGeneric checks the generic tier with phases against the equations over
+// complex numbers. It also checks that Back and TangentBack undo Forward and Tangent.
 func TestRotatePhasesGeneric(t *testing.T) {
 	const steps, cols, rows = 3, 2, 4
 	rnd := rand.New(rand.NewPCG(5, 7))
@@ -220,7 +220,7 @@ func TestRotatePhasesGeneric(t *testing.T) {
 			t.Errorf("element %d comes back as %v and %v, want %v and %v", i, gotX[i], gotT[i], x0[i], t0[i])
 		}
 	}
-	// ⟨ḡ, ẋ⟩ is the same before and after, but for what the angles and phases add.
+	// ⟨ḡ, ẋ⟩ does not change except by what the angles and phases add.
 	g, sums := simdtest.Normal[float64](rows*cols, 6), make([]float64, 2*steps)
 	before := vec.Dot(g, flat(dx))
 	r.genericBackCross(run, flat(x), cols, g, cols, cols, sums)
@@ -233,7 +233,7 @@ func TestRotatePhasesGeneric(t *testing.T) {
 	}
 }
 
-// flat returns real and imaginary parts in turn.
+// flat returns the real and imaginary parts, interleaved.
 func flat(x []complex128) []float64 {
 	var y []float64
 	for _, z := range x {
@@ -242,8 +242,8 @@ func flat(x []complex128) []float64 {
 	return y
 }
 
-// Several chains together have the same bits as one after the other, and so do
-// columns wherever they stand.
+// TestRotateOrder checks that several chains together give the same bits as one after the
+// other, and that the bits of a column do not depend on its place.
 func TestRotateOrder(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		testRotateOrder[float64](t)
@@ -329,7 +329,7 @@ func BenchmarkRotate(b *testing.B) {
 					reportRate[float64](b, 16*work/6, func() { r.BackCross(run, x, ldx, g, ldx, cols, sums) })
 				})
 			})
-			// With phases, three operations more for each element, and one for a sum.
+			// Phases take three more operations for each element, and one for a sum.
 			sums = make([]float64, 2*steps*chains)
 			b.Run(fmt.Sprintf("phases/cols=%d/chains=%d", cols, chains), func(b *testing.B) {
 				benchmarkVectorTiers(b, func(b *testing.B) {

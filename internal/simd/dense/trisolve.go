@@ -17,9 +17,9 @@ const triSolveRows = 64
 // diagonal is 1 and is not read either. Strides must not be negative. TriSolve
 // panics if a slice is too short.
 //
-// A column of the result depends on T and that column alone. TriSolve divides by a
-// diagonal element by multiplying with its reciprocal, if that is a normal number
-// for all the rows solved together.
+// A column of the result depends on T and that column alone. To divide by a diagonal
+// element, TriSolve multiplies by its reciprocal, if the reciprocals of all rows solved
+// together are normal numbers.
 func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []T, ldx int) {
 	if m <= 0 || n <= 0 {
 		return
@@ -58,10 +58,11 @@ func TriSolve[T cpu.Float](m, n int, t []T, rst, cst int, upper, unit bool, x []
 	}
 }
 
-// triSolveRowsOf is TriSolve for some rows, after those before. It treats an upper
-// triangle as a lower one with rows and columns in reverse, that is with negative strides.
+// triSolveRowsOf is TriSolve for some rows. The rows before them must be solved. An upper
+// triangle is a lower one with rows and columns in reverse order, that is with negative
+// strides.
 func triSolveRowsOf[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upper bool, r *T, x []T, ldx int) {
-	at, start := fromStart(first, m, upper)*rst, 0 // row of T, and of X where the first rows are
+	at, start := fromStart(first, m, upper)*rst, 0 // row of T, and first row of X
 	if upper {
 		at, start = at+(m-1)*cst, (m-1)*ldx
 		rst, cst, ldx = -rst, -cst, -ldx
@@ -73,7 +74,7 @@ func triSolveRowsOf[T cpu.Float](first, rows, m, n int, t []T, rst, cst int, upp
 	}
 }
 
-// fromStart returns the row that is the k-th of m to be solved for.
+// fromStart returns the index of the k-th of m rows in the order of solving.
 func fromStart(k, m int, upper bool) int {
 	if upper {
 		return m - 1 - k

@@ -7,8 +7,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// The tiles neither read nor write past the ends of their operands, which lie
-// against pages that fault.
+// TestTriSolveGuardPages checks that the tiles do not read or write past the ends of their
+// operands. These lie next to pages that fault.
 func TestTriSolveGuardPages(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testTriSolveGuardPages[float64], testTriSolveGuardPages[float32])
 }

@@ -29,7 +29,7 @@ func testTriSolve[T cpu.Float](t *testing.T) {
 				if trans {
 					rst, cst = 1, m+3
 				}
-				// What is not read is NaN.
+				// Elements that must not be read are NaN.
 				tri := slices.Repeat([]T{T(math.NaN())}, m*(m+3))
 				for i := range m {
 					for j := range m {
@@ -62,7 +62,7 @@ func testTriSolve[T cpu.Float](t *testing.T) {
 						}
 					}
 				}
-				// Columns by themselves, and with others, have the same bits.
+				// Columns have the same bits by themselves and with others.
 				parts := slices.Clone(b)
 				for lo, hi := 0, 1; lo < n; lo, hi = hi, min(n, 2*hi+1) {
 					TriSolve(m, hi-lo, tri, rst, cst, upper, unit, parts[min(lo, len(parts)):], ldx)
@@ -73,8 +73,8 @@ func testTriSolve[T cpu.Float](t *testing.T) {
 	}
 }
 
-// Where a reciprocal of a diagonal element is no normal number, quotients are
-// taken, and NaN and infinities go where the equations take them.
+// TestTriSolveExtremes checks that TriSolve divides if a reciprocal of a diagonal element is
+// not a normal number, and that NaN and infinities go where the equations take them.
 func TestTriSolveExtremes(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		for _, c := range []struct{ d, b, want float64 }{

@@ -1,5 +1,5 @@
-// Package simdtest holds what the tests of packages of vector code share: running a
-// test on every tier, comparing bits, and guarded memory.
+// Package simdtest holds what the tests of vector code share. It runs a test on every tier,
+// compares bits, and guards memory.
 package simdtest
 
 import (

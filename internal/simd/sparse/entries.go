@@ -19,13 +19,13 @@ type Index interface {
 	int | int32
 }
 
-// Entries holds the entries of some rows of a sparse matrix, at most MaxEntries, and what is
-// to be computed with them. Columns, Column and Pairs omit the sums whose destination Out,
-// W or GA is nil.
+// Entries holds the entries of some rows of a sparse matrix, at most MaxEntries, and the
+// operands of what is computed with them. Columns, Column and Pairs omit the sums whose
+// destination Out, W or GA is nil.
 //
 // Entry q has the value A[q] and the column Ind[q]. The entries of row i end before
-// End[i]-Base, and begin where those of the row before end. The loops trust End and Ind;
-// Pairs alone checks Ind.
+// End[i]-Base, and begin where those of the row before end. The loops trust End and Ind.
+// Only Pairs checks Ind.
 type Entries[T cpu.Float, I Index] struct {
 	End  []I
 	Base int
@@ -149,9 +149,9 @@ func (e *Entries[T, I]) Column() {
 	}
 }
 
-// Pairs does what Column does, with u_q = U[2j] and w_q = U[2j+1] for j = Ind[q]. The two
-// come from memory together. Out must not be nil, and W is not used. Pairs checks the
-// indices. It stops at an index out of the range of U, and reports whether there was none.
+// Pairs does what Column does, with u_q = U[2j] and w_q = U[2j+1] for j = Ind[q]. Each pair
+// comes from memory at once. Out must not be nil, and W is not used. Pairs stops at an index
+// out of the range of U. It reports whether all indices were in range.
 func (e *Entries[T, I]) Pairs() bool {
 	if !e.check() {
 		return true
@@ -184,8 +184,8 @@ func (e *Entries[T, I]) fetched() int {
 	return max(0, len(e.Ind)-ahead-7)
 }
 
-// check panics unless the entries are those of the rows and there are values for them. It
-// reports whether there are any.
+// check panics unless End fits A and Ind, and the operands have values for all entries. It
+// reports whether there are entries.
 func (e *Entries[T, I]) check() bool {
 	entries, rows := len(e.Ind), len(e.End)
 	switch {

@@ -10,8 +10,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// The loops over sparse rows neither read nor write past the ends of their
-// operands, which lie against pages that fault.
+// TestSparseGuardPages checks that the loops over sparse rows do not read or write past the
+// ends of their operands. These lie next to pages that fault.
 func TestSparseGuardPages(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testSparseGuardPages[float64], testSparseGuardPages[float32])
 }
@@ -126,7 +126,7 @@ func testSparsePairsGuardPages[T cpu.Float](t *testing.T) {
 	}
 }
 
-// More pairs than indices count to are no reason to refuse one.
+// TestSparsePairsPastIndices checks that there may be more pairs than an index can count.
 func TestSparsePairsPastIndices(t *testing.T) {
 	if unsafe.Sizeof(0) < 8 {
 		t.Skip("no such slice here")

@@ -12,7 +12,7 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// A sparseCase is operands of the loops over rows, in the middle of poison.
+// A sparseCase holds operands of the loops over rows, in the middle of poison.
 type sparseCase[T cpu.Float, I Index] struct {
 	dst, v, a, ga, u []T
 	end, ind         []I
@@ -21,7 +21,7 @@ type sparseCase[T cpu.Float, I Index] struct {
 	dstAll, gaAll    []T // with the poison around
 }
 
-// entries returns the operands of a loop that reads u and v, and computes nothing yet.
+// entries returns the operands of a loop that reads u and v. No destination is set.
 func (c *sparseCase[T, I]) entries() *Entries[T, I] {
 	return &Entries[T, I]{
 		End: c.end, Base: c.base, Ind: c.ind, A: c.a, U: c.u, LdU: c.ldu, V: c.v, LdV: c.ldv, LdOut: c.ldd,
@@ -32,8 +32,8 @@ func (c *sparseCase[T, I]) entries() *Entries[T, I] {
 // inside returns what lies within the poison.
 func inside[T any](x []T) []T { return x[guard : len(x)-guard] }
 
-// newSparseCase returns one with rows of so many entries, which meet 5 rows of n
-// elements.
+// newSparseCase returns a case whose rows have the given numbers of entries. The entries
+// refer to 5 rows of n elements.
 func newSparseCase[T cpu.Float, I Index](rnd *rand.Rand, n int, entries ...int) *sparseCase[T, I] {
 	const met = 5
 	stride := func() int { return max(1, n) + rnd.IntN(3) }
@@ -56,8 +56,8 @@ func newSparseCase[T cpu.Float, I Index](rnd *rand.Rand, n int, entries ...int) 
 
 const guard = 40 // elements of poison on both sides
 
-// poisoned returns rows of n numbers with poison between them, and all with poison
-// around.
+// poisoned returns rows of n numbers with poison between them. all includes the poison around
+// them.
 func poisoned[T cpu.Float](rnd *rand.Rand, rows, n, stride int) (x, all []T) {
 	size := (rows-1)*stride + n
 	all = make([]T, size+2*guard)
@@ -73,7 +73,7 @@ func poisoned[T cpu.Float](rnd *rand.Rand, rows, n, stride int) (x, all []T) {
 	return x, all
 }
 
-// forEachIndex runs tests of both types of elements with both types of indices on every
+// forEachIndex runs tests of both types of elements, with both types of indices, on every
 // tier.
 func forEachIndex(t *testing.T, f64int, f64int32, f32int, f32int32 func(t *testing.T)) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
@@ -158,8 +158,8 @@ func checkSparse[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 	}
 }
 
-// checkSpread compares the loops that spread with a sum in float64, and with dst and ga
-// of the others.
+// checkSpread compares the loops that spread with sums in float64, and with dst and ga of
+// the other loops.
 func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[T, I], dst, ga []T) {
 	t.Helper()
 	const beta, met = 1.25, 5
@@ -184,7 +184,7 @@ func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 	e.W, e.LdW = inside(one), ldw
 	e.Columns(c.n)
 	for i, x := range inside(one) {
-		// Poison stays what it is.
+		// Poison must not change.
 		if d := math.Abs(float64(x) - want[i]); d > 4*float64(len(c.ind)+2)*simdtest.Unit[T]()*top[i] || math.IsNaN(float64(x)) != math.IsNaN(want[i]) {
 			t.Fatalf("%s: element %d of w is %v, want %v", name, i, x, want[i])
 		}
@@ -216,7 +216,7 @@ func checkSpread[T cpu.Float, I Index](t *testing.T, name string, c *sparseCase[
 
 func TestSparsePanics(t *testing.T) {
 	x := make([]float64, 4)
-	// Columns of one element of three entries in two rows, but for what spoil does.
+	// Columns of one element, with three entries in two rows, which spoil changes.
 	columns := func(n int, spoil func(e *Entries[float64, int])) func() {
 		e := &Entries[float64, int]{
 			End: []int{1, 3}, Ind: []int{0, 0, 0}, A: x, U: x, V: x, W: x, Out: x, GA: x, LdU: 1, LdW: 1, LdV: 1, LdOut: 1,
@@ -365,7 +365,8 @@ func testSparseColumn[T cpu.Float, I Index](t *testing.T) {
 	}
 }
 
-// The loops over pairs stop at an index that is outside, wherever it is.
+// TestSparsePairsOutside checks that the loops over pairs stop at an index out of range,
+// wherever it is.
 func TestSparsePairsOutside(t *testing.T) {
 	forEachIndex(t, testSparsePairsOutside[float64, int], testSparsePairsOutside[float64, int32], testSparsePairsOutside[float32, int], testSparsePairsOutside[float32, int32])
 }

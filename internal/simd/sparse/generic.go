@@ -2,8 +2,8 @@ package sparse
 
 import "revnum/internal/simd/cpu"
 
-// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
-// the assembly is tested against them.
+// The pure-Go loops. Without assembly, these are the only loops. With it, they are the
+// reference of its tests.
 
 func (e *Entries[T, I]) genericColumns(n int) {
 	if e.Out != nil {

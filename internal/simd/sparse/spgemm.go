@@ -4,10 +4,10 @@ import "revnum/internal/simd/cpu"
 
 //go:generate go -C ../_gen run ./spgemm ../sparse
 
-// A SpGEMM holds sparse matrices C, A and B, where C has the size of A·B, and what
-// is to be computed with them. SpGEMM is the usual name of the product of two sparse
-// matrices. Row i of a matrix has the entries Ptr[i] to Ptr[i+1]-1, and entry p is
-// in column Ind[p].
+// A SpGEMM holds sparse matrices C, A and B, where C has the size of A·B, and the operands of
+// what is computed with them. SpGEMM is the usual name of the product of two sparse
+// matrices. Row i of a matrix has the entries Ptr[i] to Ptr[i+1]-1. Entry p is in column
+// Ind[p].
 type SpGEMM[T cpu.Float, I Index] struct {
 	CPtr, CInd []I
 	APtr, AInd []I
@@ -20,8 +20,8 @@ type SpGEMM[T cpu.Float, I Index] struct {
 	Sums, W    []T // scratch memory by columns; every W must be the marker absent
 }
 
-// The bits of the marker in W of a column in which the row of C has no entry. They are
-// a NaN that no operation returns.
+// The marker in W of a column in which the row of C has no entry, as bits. It is a NaN that
+// no operation returns.
 const (
 	Absent64 = 0x7ff0_ab5e_4700_0000
 	Absent32 = 0x7f8a_b5e4

@@ -8,8 +8,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// The loops of SpGEMM neither read nor write past the ends of their operands, which lie
-// against pages that fault.
+// TestSpGEMMGuardPages checks that the loops of SpGEMM do not read or write past the ends of
+// their operands. These lie next to pages that fault.
 func TestSpGEMMGuardPages(t *testing.T) {
 	forEachIndex(t, testSpGEMMGuardPages[float64, int], testSpGEMMGuardPages[float64, int32], testSpGEMMGuardPages[float32, int], testSpGEMMGuardPages[float32, int32])
 }

@@ -26,8 +26,8 @@ func spgemmRows[I Index](rnd *rand.Rand, rows, cols, most int) (ptr, ind []I) {
 	return ptr, ind
 }
 
-// newSpGEMM returns one with operands that only their own storage holds, in poison, and
-// with Inf in B.
+// newSpGEMM returns random operands. Each lies in storage of its own, in poison. B has
+// infinities.
 func newSpGEMM[T cpu.Float, I Index](rnd *rand.Rand, rows, inner, cols int) *SpGEMM[T, I] {
 	s := &SpGEMM[T, I]{Cols: cols, Sign: -1}
 	s.CPtr, s.CInd = spgemmRows[I](rnd, rows, cols, 6)
@@ -60,7 +60,7 @@ func absent[T cpu.Float]() T {
 	return x
 }
 
-// wantSpGEMM does what Rows should with row i.
+// wantSpGEMM does to row i what Rows should do.
 func wantSpGEMM[T cpu.Float, I Index](s *SpGEMM[T, I], i int) {
 	last := map[I]I{} // the entry of C of a column
 	for p := s.CPtr[i]; p < s.CPtr[i+1]; p++ {
@@ -128,7 +128,8 @@ func testSpGEMM[T cpu.Float, I Index](t *testing.T) {
 	}
 }
 
-// Rows that are too long, or are not of the matrices, are left to the caller.
+// TestSpGEMMLeaves checks that Rows leaves to the caller the rows that are too long, and
+// stops at indices that are not in the matrices.
 func TestSpGEMMLeaves(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		for _, test := range []struct {

@@ -78,19 +78,20 @@ func genericDivTo[T cpu.Float](dst, x, y []T) {
 	}
 }
 
-// All functions below begin with e = exp(-|x|), which neither overflows nor loses
-// digits, and give
+// All functions below begin with e = exp(-|x|), which neither overflows nor loses digits.
+// They use
 //
 //	p = σ(-|x|) = e/(1 + e),  q = σ(|x|) = 1/(1 + e),  σ′(x) = p·q.
 //
-// p and q have the digits of e and of 1 + e, while 1 - q would have those of 1 alone.
+// p has all the digits of e, and q those of 1 + e. If p were computed as 1 - q, it would lose
+// the digits of e below the last place of 1.
 
 func halves(e float64) (p, q float64) {
 	q = 1 / (1 + e)
 	return e * q, q
 }
 
-// bySign returns neg if x has a sign, and pos otherwise.
+// bySign returns neg if the sign bit of x is set, and pos otherwise.
 func bySign(x, neg, pos float64) float64 {
 	if math.Signbit(x) {
 		return neg
@@ -105,8 +106,8 @@ func genericSigmoidTo(y, d, x []float64) {
 	}
 }
 
-// siluBound and geluBound are where the factor of x is 0. Beyond them, the product with
-// an infinite x would be NaN.
+// siluBound and geluBound are magnitudes of x at which the factor of a negative x is 0.
+// Beyond them x is clamped, because the product of 0 and an infinite x would be NaN.
 const (
 	siluBound = 800
 	geluBound = 40
@@ -119,7 +120,8 @@ func genericSiluTo(y, d, x []float64) {
 	}
 }
 
-// product returns max(x, -bound)·s and x·d + s, x no larger than bound.
+// product returns max(x, -bound)·s and x·d + s, with x clamped to [-bound, bound] in the
+// second.
 func product(x, s, bound, d float64) (y, slope float64) {
 	if x < -bound {
 		x = -bound
@@ -204,7 +206,7 @@ var millsQ = [24]float64{
 //
 //	φ(u) = exp(-u²/2)/√(2π),  Φ(-u) = φ(u)·M(u),  M(u) = millsQ(t)/(u + c).
 //
-// The rounding of u², which the exponential would magnify, is put back to first order.
+// The exponential would magnify the rounding of u². Its effect is corrected to first order.
 func geluOf(x float64) (y, d float64) {
 	const center, invSqrt2Pi = 3.5, 0x1.9884533d43651p-2
 	u := min(math.Abs(x), geluBound)

@@ -11,15 +11,15 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// An activation is a function of package vec that computes a value and a derivative,
-// with the same in 256 bits. The value is within yUlps units in the last place. The
+// An activation is a function of package vec that computes a value and a derivative. exact
+// computes the same in 256 bits. The value is within yUlps units in the last place. The
 // derivative is within dUlps units of the sum of the magnitudes of its two terms.
 type activation struct {
 	name         string
 	run          func(y, d, x []float64)
 	yUlps, dUlps float64
 	exact        func(x float64) (y, d, terms *big.Float)
-	from         float64 // where the value, or the derivative, is no normal number
+	from         float64 // below this, the value or the derivative is not a normal number
 }
 
 var activations = []activation{
@@ -84,8 +84,8 @@ func bigSoftplus(x float64) (y, d, terms *big.Float) {
 	return add(y, newBig(max(x, 0))), d, d
 }
 
-// bigNormal returns Φ(x) and φ(x). Φ(-u) is φ(u)/(u + 1/(u + 2/(u + ...))) (Laplace) or,
-// for small u, 1/2 - φ(u)·Σ u^(2k+1)/(1·3·...·(2k+1)).
+// bigNormal returns Φ(x) and φ(x). Φ(-u) is φ(u)/(u + 1/(u + 2/(u + ...))) (Laplace). For
+// small u it is 1/2 - φ(u)·Σ u^(2k+1)/(1·3·...·(2k+1)).
 func bigNormal(x float64) (cdf, pdf *big.Float) {
 	u := newBig(math.Abs(x))
 	pdf = quo(bigExp(quo(mul(u, u), newBig(-2))), newBig(0).Sqrt(mul(newBig(2), bigPi())))
@@ -115,8 +115,8 @@ func bigGELU(x float64) (y, d, terms *big.Float) {
 	return mul(newBig(x), cdf), add(cdf, t), add(cdf, abs(t))
 }
 
-// activationSamples are arguments over the whole range, with more where the functions
-// bend and where the methods change.
+// activationSamples returns arguments over the whole range. There are more where the
+// functions bend and where the methods change.
 func activationSamples(n int) []float64 {
 	in := [][2]float64{{-8, 8}, {-1, 1}, {-40, 40}, {-0.01, 0.01}, {-750, 750}}
 	return samples[float64](rand.New(rand.NewPCG(11, 12)), n, in, 0, 1e-300, 1e-9, 0.3125, 0.625, 0.881373587, 1, 3.5, 37.5, 38.6, 40, 708.5, 745.2, 1000)
@@ -150,7 +150,7 @@ func TestActivationAccuracy(t *testing.T) {
 	}
 }
 
-// Limits at infinity, and no overflow on the way.
+// TestActivationLimits checks the limits at infinity, and that nothing overflows before.
 func TestActivationLimits(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	x := []float64{-inf, -1e300, -1000, 0, 1000, 1e300, inf, nan}
@@ -173,7 +173,8 @@ func TestActivationLimits(t *testing.T) {
 	}
 }
 
-// The same bits in all tiers, for all lengths, and where an operand is a result.
+// TestActivationSameBits checks that all tiers give the same bits, for all lengths, and if an
+// operand is also a result.
 func TestActivationSameBits(t *testing.T) {
 	all := append(activationSamples(10*sampleCount()), hostile...)
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {

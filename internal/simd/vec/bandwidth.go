@@ -7,9 +7,9 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// These functions show the bandwidth of memory, for benchmarks to compare with. You
-// repeat and time them; each returns the work that it did. Use slices several times as
-// large as the last cache. Write to the slices before: the system maps a page when it
+// These functions show the bandwidth of memory, for comparison in benchmarks. Repeat and time
+// them. Each returns the work that it did. Use slices several times as large as the last
+// cache. Write to the slices before you measure, because the system maps a page only when it
 // is first written.
 
 // ReadAll reads x once and returns the number of bytes read.

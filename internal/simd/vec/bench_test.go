@@ -11,8 +11,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// The benchmarks report the least time per element over short slices of the
-// run, and how many times as long the reference takes, measured in the same way.
+// The benchmarks report the least time per element over short slices of the run, and its
+// ratio to the time of the reference, measured in the same way.
 
 func BenchmarkLoops(b *testing.B) {
 	for _, n := range []int{4, 32, 100, 1000} {

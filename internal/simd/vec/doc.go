@@ -42,9 +42,9 @@
 // exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0, log(+Inf)
 // = +Inf.
 //
-// The functions of networks are for float64 alone. Their values are within so many units
-// in the last place over the whole range of normal results, and their derivatives within
-// so many times 2⁻⁵³ of the sum of the magnitudes of their terms:
+// The functions of networks are for float64 alone. Over the whole range of normal results,
+// the table bounds the errors of their values in units in the last place. It bounds the
+// errors of their derivatives in units of 2⁻⁵³ of the sum of the magnitudes of their terms:
 //
 //	          value   derivative
 //	Sigmoid   2.5     5

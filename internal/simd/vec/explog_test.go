@@ -47,8 +47,8 @@ func bigExp(x *big.Float) *big.Float {
 	return sum.SetMantExp(sum, int(n))
 }
 
-// bigLog returns log(x) for x > 0. With x = m·2ᵏ and y near log(m),
-// y + 2·(m - eʸ)/(m + eʸ) has a third of the error's magnitude.
+// bigLog returns log(x) for x > 0. With x = m·2ᵏ and y near log(m), it iterates
+// y + 2·(m - eʸ)/(m + eʸ), which triples the number of correct digits.
 func bigLog(x float64) *big.Float {
 	m, k := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -64,9 +64,9 @@ func bigLog(x float64) *big.Float {
 	return y.Add(y, newBig(0).Mul(newBig(float64(k)), bigLn2))
 }
 
-// ulps returns |got - want| in units in the last place of want in the format of
-// T, where an infinite got counts as the first power of two that overflows, and
-// is right for all beyond.
+// ulps returns |got - want| in units in the last place of want in the format of T. An
+// infinite got counts as the first power of two that overflows. It is right for every want
+// beyond that power.
 func ulps[T cpu.Float](got T, want *big.Float) float64 {
 	digits, least, overflow := 53, -1074, 1024
 	if !cpu.Is64[T]() {
@@ -99,8 +99,8 @@ func ulps[T cpu.Float](got T, want *big.Float) float64 {
 	return u
 }
 
-// samples returns arguments over the range of a function: uniform in each of
-// the intervals, then uniform in the bits.
+// samples returns arguments over the range of a function. Some are uniform in each of the
+// intervals, others have uniform bits.
 func samples[T cpu.Float](rnd *rand.Rand, n int, intervals [][2]float64, at ...float64) []T {
 	var x []T
 	for _, v := range intervals {
@@ -135,8 +135,8 @@ func nextAfter[T cpu.Float](x T, to float64) T {
 	return T(math.Nextafter32(float32(x), float32(to)))
 }
 
-// maxUlps compares y with the reference where that is finite, and with math's
-// function elsewhere.
+// maxUlps compares y with the reference if that is finite, and with the function of package
+// math otherwise.
 func maxUlps[T cpu.Float](t *testing.T, name string, x, y []T, bound float64, ref func(x float64) *big.Float, special func(x float64) (float64, bool)) {
 	t.Helper()
 	worst, at := 0., T(0)
@@ -230,8 +230,8 @@ func testLogAccuracy[T cpu.Float](t *testing.T, bound float64, in [][2]float64, 
 	})
 }
 
-// float32 results against those of float64, which the tests above compare with
-// math/big: an even selection of all float32.
+// TestFloat32Accuracy compares float32 results with those of float64, for an even selection
+// of all float32. The tests above compare float64 with math/big.
 func TestFloat32Accuracy(t *testing.T) {
 	stride := uint32(503) // a prime
 	if testing.Short() {

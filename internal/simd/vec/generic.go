@@ -7,8 +7,8 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-// The pure-Go loops. Where there is no assembly, these are all the loops. Elsewhere
-// the assembly is tested against them.
+// The pure-Go loops. Without assembly, these are the only loops. With it, they are the
+// reference of its tests.
 
 func genericDot[T cpu.Float](x, y []T) T {
 	var s T
@@ -430,7 +430,7 @@ func reduceAngle(x float64) (r float64, k uint64) {
 	a := x - float64(m*halfPi1) // exact
 	t := float64(m * halfPi2)   // exact
 	r = a - t
-	e := (a - r) - t // what r lacks
+	e := (a - r) - t // the rounding error of r
 	r -= float64(m*halfPi3) - e
 	return r, math.Float64bits(quadrant)
 }

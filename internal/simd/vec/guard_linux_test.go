@@ -7,8 +7,8 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// No loop reads or writes outside of its operands: they lie against pages that
-// fault, before and after.
+// TestGuardPages checks that no loop reads or writes outside of its operands. These lie next
+// to pages that fault, before and after.
 func TestGuardPages(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		testGuardPages[float64](t)

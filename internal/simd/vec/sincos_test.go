@@ -18,7 +18,7 @@ func TestSinCos(t *testing.T) {
 	})
 }
 
-// All tiers give the bits of the generic one.
+// testSinCos checks that all tiers give the bits of the generic one.
 func testSinCos[T cpu.Float](t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 3))
 	for n := range 70 {
@@ -33,7 +33,7 @@ func testSinCos[T cpu.Float](t *testing.T) {
 				x[i] = T(8 * rnd.NormFloat64())
 			}
 			if rnd.IntN(3) > 0 && !(math.Abs(float64(x[i])) < 1<<20) {
-				x[i] = 1 // or hardly a call would have only small angles
+				x[i] = 1 // otherwise hardly any call would have only small angles
 			}
 		}
 		sin, cos, wantSin, wantCos := make([]T, n), make([]T, n), make([]T, n), make([]T, n)
@@ -51,7 +51,7 @@ func testSinCos[T cpu.Float](t *testing.T) {
 	}
 }
 
-// The generic tier is within its bound of the true values.
+// TestSinCosAccuracy checks that the generic tier is within its bound.
 func TestSinCosAccuracy(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 4))
 	for i := range 20_000 {
@@ -109,8 +109,8 @@ var bigPi = sync.OnceValue(func() *big.Float {
 	return f.SetMantExp(f, -prec)
 })
 
-// bigSinCos returns sine and cosine by their series, at an angle 2⁻¹⁰ as large and
-// doubled ten times.
+// bigSinCos returns sine and cosine. It sums their series at an angle 2⁻¹⁰ as large and
+// doubles the angle ten times.
 func bigSinCos(x float64) (sin, cos *big.Float) {
 	const prec = 320
 	num := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }

@@ -2,9 +2,8 @@ package vec
 
 import "revnum/internal/simd/cpu"
 
-// Packed returns n elements, from number lo on, of a vector whose element i is
-// x[i*inc]. It returns the storage of x itself if inc is 1, and otherwise a copy in
-// buf.
+// Packed returns n elements of a vector, from element lo on. Element i of the vector is
+// x[i*inc]. If inc is 1, Packed returns storage of x, and otherwise a copy in buf.
 func Packed[T any](buf, x []T, inc, lo, n int) []T {
 	if inc == 1 {
 		return x[lo : lo+n]
@@ -16,8 +15,8 @@ func Packed[T any](buf, x []T, inc, lo, n int) []T {
 	return buf
 }
 
-// AxpyInc adds alpha·x to the elements, from number lo on, of a vector whose element
-// i is y[i*inc].
+// AxpyInc adds alpha·x to the elements of a vector, from element lo on. Element i of the
+// vector is y[i*inc].
 func AxpyInc[T cpu.Float](alpha T, x, y []T, inc, lo int) {
 	if inc == 1 {
 		Axpy(alpha, x, y[lo:lo+len(x)])

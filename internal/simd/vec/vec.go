@@ -189,9 +189,9 @@ func ExpShiftSum[T cpu.Float](dst, x []T, shift T) T {
 
 // SumExp returns the sum of ExpShiftSum, Σ exp(x_i - shift), and stores nothing.
 //
-// On the vector tiers it prefetches the 1024 elements behind those of x, if there
-// are any. A caller that scans a slice in pieces of 1024, and finds the maximum of
-// each piece first, finds the next piece in cache.
+// On the vector tiers it prefetches the 1024 elements behind x, if there are any. Scan a
+// slice in pieces of 1024, and find the maximum of each piece before its sum. The next piece
+// is then in cache.
 func SumExp[T cpu.Float](x []T, shift T) T { return T(sumExp(x, shift)) }
 
 // Log computes dst_i = log(x_i). The result is -Inf for zeros, and NaN for numbers

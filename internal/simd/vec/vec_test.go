@@ -12,9 +12,9 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// A loop is a function of the package in a form that all share. What it writes
-// must be the same bits in all tiers; what it returns is a sum of terms, or has
-// terms nil and must be the same bits, too.
+// A loop is a function of the package, in a form that all functions share. What it writes
+// must have the same bits on all tiers. It returns a sum of terms, or, if terms is nil, a
+// number that must have the same bits on all tiers.
 type loop[T cpu.Float] struct {
 	name  string
 	run   func(dst, x, y []T, a T) T
@@ -52,8 +52,8 @@ func loops[T cpu.Float]() []loop[T] {
 	}
 }
 
-// check compares a loop on the current tier with the generic tier. dst is what
-// the loop finds and overwrites.
+// check compares a loop on the current tier with the generic tier. dst is the content of the
+// destination before the call.
 func (l loop[T]) check(t *testing.T, dst, x, y []T, a T) {
 	t.Helper()
 	x0, y0 := slices.Clone(x), slices.Clone(y)
@@ -116,7 +116,7 @@ func testLoops[T cpu.Float](t *testing.T) {
 					for range (n + 4) / 5 {
 						v, w := hostile[rnd.IntN(len(hostile))], hostile[rnd.IntN(len(hostile))]
 						if l.terms != nil && (overflows(v) || overflows(w)) {
-							continue // whether the sum does depends on the order
+							continue // it depends on the order whether the sum overflows
 						}
 						x[rnd.IntN(n)], y[rnd.IntN(n)] = T(v), T(w)
 					}
@@ -136,10 +136,10 @@ func testLoops[T cpu.Float](t *testing.T) {
 	}
 }
 
-// overflows reports whether sums of x, of its square or of its exponential may.
+// overflows reports whether a sum of x, of its square or of its exponential may overflow.
 func overflows(x float64) bool { return math.Abs(x) > 80 && !math.IsInf(x, 0) }
 
-// Results are the same when dst is x or y.
+// TestAliasing checks that results are the same if dst is x or y.
 func TestAliasing(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		testAliasing[float64](t)
@@ -191,7 +191,7 @@ func TestNoAllocation(t *testing.T) {
 	})
 }
 
-// The same bits in all tiers over the whole range.
+// TestExpLogSameBits checks that all tiers give the same bits over the whole range.
 func TestExpLogSameBits(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		testSameBits[float64](t)
@@ -267,7 +267,7 @@ func TestMax(t *testing.T) {
 	})
 }
 
-// A float32 sum of exponentials is taken in float64.
+// TestExpShiftSumFloat32 checks that float32 exponentials are summed in float64.
 func TestExpShiftSumFloat32(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		x := make([]float32, 1<<18)
@@ -328,7 +328,7 @@ func testSubColumn[T cpu.Float](t *testing.T) {
 			}
 		}
 	}
-	// More rows than one call takes; the last row need not be as long as ldd.
+	// There are more rows than one call takes. The last row may be shorter than ld.
 	const rows, n, ld = cpu.Chunk/3 + 2, 3, 5
 	x, c := simdtest.Normal[T]((rows-1)*ld+n, 1), simdtest.Normal[T](rows, 2)
 	want := slices.Clone(x)
