@@ -13,24 +13,25 @@ func newADBench() *cobra.Command {
 	return &cobra.Command{
 		Use:   "adbench TEST MODULE INPUT OUTPREFIX MIN_TIME NRUNS_F NRUNS_J TIME_LIMIT [-rep]",
 		Short: "Measure a problem file as a runner of ADBench",
-		Long: `adbench has the arguments and the output files of ADBench's runners, so that
-ADBench's scripts can run it in the place of one.
+		Long: `adbench takes the arguments of ADBench's runners, and writes the same files.
+ADBench's scripts can therefore run it in place of a runner.
 
   TEST        ` + strings.Join(adbench.Tests, ", ") + `
   MODULE      Revnum (float64, one worker), RevnumMT (all workers), Revnum32 (float32,
-              one worker); a path whose last part is such a name will do
+              one worker), or a path whose last part is such a name
   INPUT       the problem's file
-  OUTPREFIX   what the names of the output files begin with; of a folder, with its last /
-  MIN_TIME    seconds: calls are repeated until a batch of them takes longer
-  NRUNS_F     batches to measure of the objective
-  NRUNS_J     batches to measure of the gradient or the Jacobian
+  OUTPREFIX   beginning of the names of the output files; if it is a folder, end it with /
+  MIN_TIME    seconds; calls are repeated until a batch of them takes longer
+  NRUNS_F     number of batches for the objective
+  NRUNS_J     number of batches for the gradient or the Jacobian
   TIME_LIMIT  seconds after which no new batch begins
   -rep        the file of a GMM has one point, which stands for all
 
-The files are <OUTPREFIX><input>_times_<module>.txt with the seconds of the
-objective and of the gradient, ..._F_... with the objective and ..._J_... with
-the gradient with respect to log weights, means and factors, in the order of
-the input, or for LSTM with respect to the main and the extra parameters. The sign of the prior is ADBench's. For BA, ..._F_... has the
+adbench writes three files. <OUTPREFIX><input>_times_<module>.txt has the seconds of
+the objective and of the gradient, ..._F_... the objective, and ..._J_... the gradient
+with respect to log weights, means and factors, in the order of the input. For LSTM
+it is the gradient with respect to the main and the extra parameters. The sign of the
+prior is ADBench's. For BA, ..._F_... has the
 reprojection errors and then those of the weights, and ..._J_... their Jacobian
 with respect to cameras, points and weights, by sparse rows. Its time is that of
 row pointers, column indices and values, which ADBench's modules make in each call;
@@ -38,7 +39,7 @@ what the values take alone is printed beside it. For Hand, ..._F_... has three
 residuals for each point and ..._J_... a row of derivatives of each; the model is in
 the folder model beside the file.`,
 		Example: `  go run ./benchmarks adbench GMM Revnum gmm_d10_K25.txt results/ 0.5 10 10 10`,
-		// -rep is not a flag as others are, and numbers may be negative.
+		// -rep is not an ordinary flag, and numbers may be negative.
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			switch len(args) {

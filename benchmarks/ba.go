@@ -16,7 +16,7 @@ import (
 func newBA() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ba",
-		Short: "Adjust bundles: improve cameras and points by what the cameras see",
+		Short: "Adjust bundles: improve cameras and points to fit the observations",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -53,9 +53,9 @@ func count(n int, noun string) string {
 func newBAInfo() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info FILE",
-		Short: "Say what is in a bundle adjustment problem",
-		Long: `info prints how large a problem is, how often points are seen, and how large its
-reprojection errors are.
+		Short: "Describe a bundle adjustment problem",
+		Long: `info prints the size of a problem, how often points are seen, and the size of the
+reprojection errors.
 
 ` + bundleHelp,
 		Example: `  go run ./benchmarks ba info problem.txt.bz2`,

@@ -63,7 +63,7 @@ func TestGenBA(t *testing.T) {
 	}
 }
 
-// TestGenBAThenADBench draws the problem that package adbench has the results of.
+// TestGenBAThenADBench draws the problem whose results package adbench has.
 func TestGenBAThenADBench(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "ba_n2_m3_p7.txt")
@@ -116,7 +116,7 @@ func TestBASolve(t *testing.T) {
 	if !reflect.DeepEqual(p.Features, start.Features) || !reflect.DeepEqual(p.Camera, start.Camera) || !reflect.DeepEqual(p.Point, start.Point) {
 		t.Error("the solution is of other observations")
 	}
-	// The noise of 0.5 pixels is left, and has a median of 0.59.
+	// The noise of 0.5 pixels remains. Its median is 0.59.
 	if e := bundle.ErrorsOf(p).Quantile(0.5); !(e < 0.65) {
 		t.Errorf("the median of the errors is %v", e)
 	}
@@ -133,7 +133,7 @@ func TestBASolve(t *testing.T) {
 	if b, err := os.ReadFile(ply); err != nil || !bytes.HasPrefix(b, []byte("ply\n")) {
 		t.Errorf("the .ply holds %.20q, %v", b, err)
 	}
-	// Where it starts at the solution, it has nothing to do.
+	// If it starts at the solution, it has nothing to do.
 	again := filepath.Join(t.TempDir(), "again.txt")
 	if err := ba.WriteFile(again, p); err != nil {
 		t.Fatal(err)
@@ -187,7 +187,8 @@ func TestBASolveOptions(t *testing.T) {
 		}
 	}
 
-	// After one step: as by Cholesky if the system is solved well, and not if not.
+	// After one step the result equals that of Cholesky only if the system is solved
+	// accurately.
 	first := func(args ...string) float64 {
 		p, _ := solved(t, path, append(args, "--max-iter", "1")...)
 		return bundle.ErrorsOf(p).RMS()

@@ -47,7 +47,7 @@ func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 }
 
 // gauge returns the dimension of the changes of coordinates (shifts, rotations and a
-// scale) that leave so many cameras and points in place.
+// scale) that leave the given numbers of cameras and points in place.
 func gauge(cameras, points int) int {
 	switch {
 	case cameras == 0 && points < 3:

@@ -20,25 +20,26 @@ func newBASolve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "solve FILE",
 		Short: "Find the cameras and points that agree best with the observations",
-		Long: `solve moves cameras and points until the points fall where the pictures have
-them: it minimises the sum of the squared reprojection errors, or of a robust
-loss of them, by the method of Levenberg and Marquardt. It prints a report, with
-progress on a terminal, and writes the solution and figures where asked to.
+		Long: `solve moves cameras and points until the points project to where the pictures
+have them. It minimises the sum of the squared reprojection errors, or of a
+robust loss of them, by the method of Levenberg and Marquardt. It prints a
+report, and progress on a terminal. On request it writes the solution and figures.
 
-An interrupt stops it at the best point so far, which is reported and written;
-a second one ends the process at once.
+An interrupt ends the search. The best point so far is then reported and written.
+A second interrupt ends the process at once.
 
-  --out FILE     the solution as a BAL file, compressed where the name ends in .gz
+  --out FILE     the solution as a BAL file, compressed if the name ends in .gz
   --ply FILE     the same for viewers: points, and pyramids for cameras
   --plot         convergence, a histogram of reprojection errors, and the cameras and
                  points before and after, as figures in the folder --plot-dir
   --covariance FILE
                  the covariance of the nine parameters of all cameras as a CSV file, for
-                 features with errors of 1 pixel; not after an interrupt. The first line
-                 has the names of the columns, camera0.r1 to camera0.k2 and so on. Its
-                 time grows with the cube of the cameras: it is for some hundred at most
+                 features with errors of 1 pixel; not written after an interrupt. The
+                 first line has the names of the columns, camera0.r1 to camera0.k2 and
+                 so on. The time grows with the cube of the number of cameras: use it
+                 for a few hundred at most
 
-Lists of cameras and points are of numbers from 0 and ranges, as 0,5..9.
+A list of cameras or points has numbers from 0 and ranges, such as 0,5..9.
 
 ` + bundleHelp,
 		Example: `  go run ./benchmarks ba solve problem.txt.bz2 --loss huber --out solved.txt.gz --plot

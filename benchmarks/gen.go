@@ -36,7 +36,7 @@ func newGenGMM() *cobra.Command {
 		Short: "Draw a Gaussian mixture and points, in ADBench's form",
 		Long: `gmm writes a problem in ADBench's form, from the distribution of ADBench's own
 synthetic data: log weights, inverse-covariance factors and points are standard
-normal, means uniform in [0, 1), the prior has gamma 1 and m 0.`,
+normal, and means are uniform in [0, 1). The prior has gamma 1 and m 0.`,
 		Example: `  go run ./benchmarks gen gmm --d 10 --k 25 --n 1000 --seed 1 -o gmm_d10_K25.txt`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,13 +54,13 @@ normal, means uniform in [0, 1), the prior has gamma 1 and m 0.`,
 	cmd.Flags().IntVar(&d, "d", 10, "dimension of the points")
 	cmd.Flags().IntVar(&k, "k", 25, "number of components")
 	cmd.Flags().IntVar(&n, "n", 1000, "number of points")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same one gives the same problem everywhere")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem everywhere")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
-	cmd.Flags().BoolVar(&replicate, "rep", false, "write one point, to stand for all n (adbench's -rep)")
+	cmd.Flags().BoolVar(&replicate, "rep", false, "write one point that stands for all n (adbench's -rep)")
 	return cmd
 }
 
-// layouts are the kinds of problems of gen ba: those of ba.Layout, in order, and last
+// layouts are the kinds of problems of gen ba: first those of ba.Layout, in order, then
 // the one in ADBench's form.
 var layouts = []string{"ring", "city", adbenchLayout}
 
@@ -72,21 +72,20 @@ func newGenBA() *cobra.Command {
 	opts := new(ba.GenerateOptions)
 	cmd := &cobra.Command{
 		Use:   "ba",
-		Short: "Draw a bundle adjustment problem of which the solution is known",
-		Long: `ba draws cameras, points and what the cameras see of them, and writes them as a
-problem of Bundle Adjustment in the Large (BAL), compressed where the name of
-the file ends in .gz.
+		Short: "Draw a bundle adjustment problem with a known solution",
+		Long: `ba draws cameras and points, and computes what each camera sees. It writes a problem
+of Bundle Adjustment in the Large (BAL). If the name of the file ends in .gz, the file
+is compressed. There are three kinds:
 
-  ring     the cameras stand around one thing and look at it
-  city     the cameras drive through streets along houses, which hide what is
-           behind them
-  adbench  one camera, point, weight and feature that stand for all, in the form of
-           ADBench's own problems; only sizes and seed matter
+  ring     the cameras stand around an object and look at it
+  city     the cameras drive through streets; the houses hide the points behind them
+  adbench  one camera, point, weight and feature stand for all, in the form of
+           ADBench's own problems; only the sizes and the seed matter
 
-In the others one camera takes all pictures, of 1024 by 768 pixels. A point is seen two times
-at least, from near places. The features have noise and outliers, and cameras and
-points have errors to start from; --truth writes the same problem without any of
-these.`,
+In a ring and in a city all pictures have 1024 by 768 pixels and come from the same
+camera, which moves. Each point is seen at least twice, from places near each other.
+The features have noise and outliers. The cameras and points have errors, with which
+a solver starts. --truth writes the same problem without noise, outliers and errors.`,
 		Example: `  go run ./benchmarks gen ba --kind city --cameras 100 --points 20000 --observations 100000 -o city.txt.gz`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -134,11 +133,11 @@ these.`,
 	cmd.Flags().StringVar(&kind, "kind", layouts[0], strings.Join(layouts, ", "))
 	cmd.Flags().IntVar(&opts.Cameras, "cameras", 100, "number of cameras")
 	cmd.Flags().IntVar(&opts.Points, "points", 20000, "number of points")
-	cmd.Flags().IntVar(&opts.Observations, "observations", 100000, "number of observations, two a point at least")
-	cmd.Flags().Float64Var(&opts.Noise, "noise", 0.5, "standard deviation of the features, in pixels")
-	cmd.Flags().Float64Var(&opts.Outliers, "outliers", 0, "fraction of the observations that are anywhere in the picture")
+	cmd.Flags().IntVar(&opts.Observations, "observations", 100000, "number of observations, at least two for each point")
+	cmd.Flags().Float64Var(&opts.Noise, "noise", 0.5, "standard deviation of the noise of the features, in pixels")
+	cmd.Flags().Float64Var(&opts.Outliers, "outliers", 0, "fraction of the observations that are moved to random places in the picture")
 	cmd.Flags().Float64Var(&opts.Start, "start", 0.01, "relative size of the errors of cameras and points")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same one gives the same problem")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem")
 	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
 	cmd.Flags().StringVar(&truth, "truth", "", "`file` to write the solution to")
 	return cmd

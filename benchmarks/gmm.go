@@ -33,9 +33,9 @@ func newGMM() *cobra.Command {
 	return cmd
 }
 
-const dataHelp = `DATA is a CSV file (commas, semicolons or tabs; a first line without numbers is
-taken for the names of the columns) or a .npy file, a point a row, plain or
-compressed by gzip or bzip2.`
+const dataHelp = `DATA is a CSV file (with commas, semicolons or tabs) or a .npy file, plain or
+compressed by gzip or bzip2. Each row is a point. If the first line of a CSV file
+has no numbers, it has the names of the columns.`
 
 // fitFlags are the flags of gmm fit.
 type fitFlags struct {
@@ -81,11 +81,11 @@ func newGMMFit() *cobra.Command {
 		Use:   "fit DATA",
 		Short: "Fit a Gaussian mixture to data",
 		Long: `fit finds the Gaussian mixture of k components that makes the points most
-probable, by expectation maximisation from several clusterings, of which the best
-is kept. Of a range like -k 2..8 it takes the number of components with the least
-Bayesian information criterion. It prints a report, and writes the mixture and a
-figure where asked to. An interrupt ends the search, and the best mixture so far is
-written.
+probable. It runs expectation maximisation from one or more clusterings, and keeps
+the best result. If you give a range like -k 2..8, it chooses the number of
+components with the least Bayesian information criterion. It prints a report. On
+request it writes the mixture and a figure. An interrupt ends the search; the best
+mixture so far is then written.
 
 ` + dataHelp,
 		Example: `  go run ./benchmarks gmm fit faithful.csv -k 2 --out model.json --plot fit.png
@@ -98,11 +98,11 @@ written.
 	flags := cmd.Flags()
 	flags.VarP(&f.components, "components", "k", "number of components, or a range of numbers to choose from")
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
-	flags.IntVar(&f.opts.Starts, "starts", 1, "number of clusterings to start from, of which the best fit is kept")
+	flags.IntVar(&f.opts.Starts, "starts", 1, "number of clusterings to start from; the best fit is kept")
 	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations of a start")
 	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which a start ends")
-	flags.BoolVar(&f.opts.Polish, "polish", false, "take the best start on to its maximum")
-	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what is added to the diagonal of the covariances; 0 is 1e-9 of the least variance of a column, negative is nothing")
+	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the best start to its maximum")
+	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the starts")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
 	flags.StringVar(&f.plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
@@ -137,7 +137,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if f.plot != "" {
 		names := f.cols
 		if _, n := t.X.Dims(); n == 1 && !cmd.Flags().Changed("cols") {
-			names = "0" // there is no other
+			names = "0" // the only column
 		}
 		if cols, err = columns(t, names); err != nil {
 			return fmt.Errorf("%s: --cols: %w", path, err)
@@ -217,9 +217,9 @@ func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table
 	return m, report, errors.Join(err, b.Flush())
 }
 
-// checkFitMemory returns an error if a fit of k components in as many dimensions as t
-// has columns needs more memory than there is. It has about 16 matrices for each
-// component.
+// checkFitMemory returns an error if a fit of k components to t needs more memory than
+// there is. A fit holds about 16 matrices for each component. Their order is the number
+// of columns of t.
 func checkFitMemory(name string, t *dataset.Table, k int) error {
 	_, d := t.X.Dims()
 	floats := 16 * math.Max(0, float64(k)) * float64(d) * float64(d)
@@ -315,8 +315,8 @@ func newGMMPredict() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "predict MODEL DATA",
 		Short: "Find the most probable component of each point",
-		Long: `predict writes, for each point of DATA, the most probable component of the mixture
-in MODEL, a file that gmm fit wrote: CSV with a header, a point a line.
+		Long: `predict writes the most probable component of each point of DATA, as CSV with a
+header and one point a line. MODEL is a mixture that gmm fit wrote.
 
 ` + dataHelp,
 		Example: `  go run ./benchmarks gmm predict model.json faithful.csv --out labels.csv`,

@@ -11,15 +11,16 @@ func newGradBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gradbench",
 		Short: "Answer GradBench's protocol on standard input and output",
-		Long: `gradbench is a tool in GradBench's sense: it reads one JSON message a line and
-answers each. A message that it cannot answer gets "success": false and the
-reason, and it goes on.
+		Long: `gradbench is a tool in GradBench's sense. It reads one JSON message a line, and
+answers each. If it cannot answer a message, it answers "success": false with the
+reason, and continues.
 
-Modules: ` + gradbench.Modules() + `. The sign of gmm's prior is GradBench's,
-and det expands by minors, as it does, not by an LU decomposition. The Jacobian of
-ba is evaluated with its row pointers and column indices, as other tools do; the
-timings "values" say what its values took of that. Outputs are the same bits with
---multithreaded as without.`,
+Modules: ` + gradbench.Modules() + `. gmm's prior
+has the sign of GradBench's, and det expands by minors, as GradBench does, not by
+an LU decomposition.
+As in other tools, evaluating the Jacobian of ba includes its row pointers and column
+indices. The timings "values" say how much of that time the values took. Outputs have
+the same bits with and without --multithreaded.`,
 		Example: `  gradbench run --eval "gradbench repo eval gmm" --tool "benchmarks gradbench"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// maxDimensions bounds --k, whose Hessian has (n·k)² elements.
+	// maxDimensions bounds --k, because the Hessian has (n·k)² elements.
 	maxDimensions = 20
 
 	// largeVertices is the number of vertices of the graph whose gradient is compared
@@ -34,29 +34,29 @@ func newGraphEmbed() *cobra.Command {
 		Use:   "graphembed",
 		Short: "Find into how many dimensions a graph embeds with two distances",
 		Long: `graphembed reproduces the experiment of Liu and Zhao, arXiv 2003.04617, appendix
-D.2: in each number of dimensions k it looks for coordinates of the vertices at
-which all connected pairs have one distance l1, and all others a larger one l2,
-by minimising
+D.2. For each number of dimensions k it looks for coordinates of the vertices such
+that all connected pairs have one distance l1, and all other pairs a larger one l2.
+It minimises
 
   Var(l1) + Var(l2) + exp(relu(mean l1 - mean l2 + 0.1)) - 1
 
-from many random starts, with the first two vertices held where the start puts
-them, by Newton's method in a trust region. The least k at which the loss gets
-to 0 is the answer: 5 for the Petersen graph, with l2/l1 = √2.
+from many random starts, by default with Newton's method in a trust region. The
+first two vertices stay where the start puts them. The answer is the least k for
+which the loss reaches 0: 5 for the Petersen graph, with l2/l1 = √2.
 
   steps      Hessians of Newton's method, iterations of L-BFGS, steps of Adam: the
-             median, and the most of a start that reached a loss below 1e-20
+             median, and the most for a start that reached a loss below 1e-20
   spread     the largest deviation of a distance from its mean, relative to that
 
-Then it measures the derivatives for each k, by the n parameters that all vertices
-have, at random positions, on one worker:
+Then it measures the derivatives for each k, at random positions on one worker. They
+are by the n coordinates of all vertices:
 
   objective F, gradient G,
-  Hessian H                one call; the Hessian uses that a pair has two vertices
+  Hessian H                one call; the Hessian uses that each pair has only two vertices
   unstructured, U          the Hessian times all unit vectors
   fd                       gonum's differences, by their default formula
-  error                    of what is to its left: the largest of an element, relative
-                           to max(1, |element|), against the gradient or Hessian
+  error                    of the figure to its left, against the gradient or Hessian:
+                           the largest of an element, relative to max(1, |element|)
 
 What would take more than half a second a call is left out of U and fd. Last come
 the loss and the gradient of a random graph of 2,000 vertices for k = 5, with their
@@ -96,12 +96,12 @@ or a comma. A line with one name is a vertex; what follows # or % is a comment.`
 		},
 	}
 	cmd.Flags().StringVar(&name, "graph", "petersen", "`GRAPH` by name, or a file of edges")
-	cmd.Flags().StringVarP(&dims, "k", "k", "1..10", "numbers of dimensions, as 5 or 1..10")
+	cmd.Flags().StringVarP(&dims, "k", "k", "1..10", "numbers of dimensions, such as 5 or 1..10")
 	cmd.Flags().StringVar(&method, "method", graphembed.Methods[0], strings.Join(graphembed.Methods, ", "))
-	cmd.Flags().IntVar(&starts, "starts", 100, "random starts for each k, of which the best is kept")
+	cmd.Flags().IntVar(&starts, "starts", 100, "random starts for each k; the best is kept")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the starts")
 	cmd.Flags().DurationVar(&budget, "time", 100*time.Millisecond, "time to measure each function for")
-	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent is there")
+	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
 }

@@ -104,8 +104,8 @@ func TestGraphEmbedErrors(t *testing.T) {
 	wantFiles(t, dir, "loop.txt")
 }
 
-// TestGraphEmbedFull has a file on a device that is always full where the
-// command writes, and then that device as its standard output.
+// TestGraphEmbedFull makes the command write to a device that is always full, first
+// through a file and then as standard output.
 func TestGraphEmbedFull(t *testing.T) {
 	const full = "/dev/full"
 	f, err := os.OpenFile(full, os.O_WRONLY, 0)

@@ -1,6 +1,5 @@
-// The benchmarks command measures revnum, and runs it for others: as a tool of
-// ADBench and GradBench, and to fit Gaussian mixtures to data. Without
-// arguments it runs the default suite.
+// The benchmarks command measures revnum. It also runs revnum as a tool of ADBench and
+// GradBench, and on your data. Without arguments it runs the default suite.
 package main
 
 import (
@@ -19,12 +18,12 @@ import (
 	"revnum/internal/outfile"
 )
 
-// errInterrupted is what a command returns that an interrupt stopped, and that
-// has written what it had.
+// errInterrupted is the error of a command that an interrupt stopped after it wrote its
+// result so far.
 var errInterrupted = errors.New("interrupted")
 
-// stopping is what the next interrupt does, where a command sets it, instead of
-// ending the process.
+// stopping is called on the next interrupt. If no command has set it, the interrupt
+// ends the process.
 var stopping atomic.Pointer[context.CancelFunc]
 
 func main() {

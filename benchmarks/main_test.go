@@ -28,8 +28,8 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// TestMain runs the command instead of the tests where a test asks a process
-// of its own for it.
+// TestMain runs the command instead of the tests if a test has started the process for
+// that.
 func TestMain(m *testing.M) {
 	if os.Getenv("BENCHMARKS_RUN_MAIN") != "" {
 		main()
@@ -44,7 +44,7 @@ func run(stdin string, args ...string) (status int, stdout, stderr string) {
 	return status, out.String(), errs.String()
 }
 
-// must runs a command that is to succeed, and returns what it printed.
+// must runs a command that must succeed, and returns its output.
 func must(t *testing.T, args ...string) string {
 	t.Helper()
 	status, stdout, stderr := run("", args...)
@@ -69,7 +69,7 @@ func wantFiles(t *testing.T, dir string, want ...string) {
 	}
 }
 
-// small are problems that take no time.
+// small are problems that take almost no time.
 const small = `^(gmm n=1000 d=10 k=25|exp n=1000)$`
 
 func TestSuite(t *testing.T) {
@@ -145,7 +145,7 @@ func TestSuite(t *testing.T) {
 	}
 	checkFigures(t, dir, "times", "ratios")
 
-	// Once more, into a folder that is there.
+	// Run it again, into a folder that exists.
 	must(t, "--run", "^exp n=1000$", "--time", "1ms", "--out", dir)
 }
 
@@ -195,8 +195,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestBadInput checks that what cannot work says why in one line, with an exit
-// status and without a file.
+// TestBadInput checks that each bad input gives one line that says why, an exit status,
+// and no file.
 func TestBadInput(t *testing.T) {
 	dir := t.TempDir()
 	in := t.TempDir()
@@ -333,8 +333,7 @@ func TestFullDevice(t *testing.T) {
 	}
 }
 
-// TestFullFolder has files on a device that is always full where a command
-// writes.
+// TestFullFolder makes commands write to files on a device that is always full.
 func TestFullFolder(t *testing.T) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {
@@ -355,12 +354,12 @@ func TestFullFolder(t *testing.T) {
 		if status, _, stderr := run("", args...); status != 1 || !strings.Contains(stderr, file+": cannot write: no space left on device") {
 			t.Errorf("%v: exit status %d, %q, want 1 and that no space is left", args, status, stderr)
 		}
-		wantFiles(t, dir, file) // the link, and nothing after it
+		wantFiles(t, dir, file) // the link stays, and there is nothing else
 	}
 }
 
 func TestBug(t *testing.T) {
-	// A reader that panics stands for what nobody thought of.
+	// A reader that panics stands for an unforeseen bug.
 	var out, errs bytes.Buffer
 	status := execute([]string{"gradbench"}, readerFunc(func([]byte) (int, error) { panic("ouch") }), &out, &errs)
 	if want := "benchmarks: this is a bug in revnum: ouch\n"; status != 2 || !strings.HasPrefix(errs.String(), want) || strings.Contains(errs.String(), "goroutine") {
@@ -426,8 +425,8 @@ const twoClouds = `x,y,z
 10.4,4.8,1
 `
 
-// TestFitData fits what is compressed, what has one column, what has few points and
-// many columns, and chooses a number of components.
+// TestFitData fits compressed data, data with one column, and data with few points and
+// many columns. It also chooses a number of components.
 func TestFitData(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -472,7 +471,7 @@ func TestFitData(t *testing.T) {
 // twoRows are two points of many coordinates.
 var twoRows = strings.Repeat("1,", 2999) + "1\n" + strings.Repeat("2,", 2999) + "3\n"
 
-// TestFitInterrupt interrupts a fit, which writes the best mixture so far.
+// TestFitInterrupt interrupts a fit. The fit must write the best mixture so far.
 func TestFitInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	var rows strings.Builder
@@ -484,7 +483,8 @@ func TestFitInterrupt(t *testing.T) {
 	if err := os.WriteFile(data, []byte(rows.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	// Before there is a mixture there is none to write: then, later.
+	// The first interrupt comes before there is a mixture to write, the second one
+	// later.
 	for wait := 50 * time.Millisecond; wait < 20*time.Second; wait *= 2 {
 		status := make(chan int)
 		var stderr bytes.Buffer
@@ -649,9 +649,9 @@ func TestInterrupt(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		args []string
-		left []string // in the folder where it runs, after that
+		left []string // the files in its folder afterwards
 	}{
-		// Each makes something in the folder when it is under way.
+		// Each command makes a file in the folder once it is running.
 		"gen":        {args: []string{"gen", "gmm", "--d", "64", "--n", "100000", "-o", "big.txt"}},
 		"suite":      {args: []string{"--run", "^gmm", "--out", "results"}, left: []string{"results"}},
 		"graphembed": {args: []string{"graphembed", "--starts", "1000000", "--out", "results"}, left: []string{"results"}},

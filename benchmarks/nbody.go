@@ -18,8 +18,8 @@ func newNBody() *cobra.Command {
 		Use:   "nbody",
 		Short: "Take the planets ahead and back: round-off, energy, and the cost of a gradient",
 		Long: `nbody takes the solar system ahead by steps of four days, and back again. It prints how
-far the planets are then from where they began, over float32, float64 and fixed point,
-how well each method keeps the energy, and what the gradient takes.`,
+far the planets end from where they began, over float32, float64 and fixed point. It
+also prints how well each method keeps the energy, and what the gradient costs.`,
 		Example: `  go run ./benchmarks nbody
   go run ./benchmarks nbody --steps 1000000 --out nbody`,
 		Args: cobra.NoArgs,
@@ -59,7 +59,7 @@ how well each method keeps the energy, and what the gradient takes.`,
 		},
 	}
 	cmd.Flags().IntVar(&steps, "steps", 100000, "the most steps")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent is there")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
 }

@@ -22,14 +22,14 @@ func newNumbers() *cobra.Command {
 		Use:   "numbers",
 		Short: "Compare the number types: round trips of long programs, and speed",
 		Long: `numbers runs programs forward and then backward over float32, float64, fixed
-point and logarithmic numbers, and prints how far they are then from where they
-began. Over fixed point, and logs in fixed point, that is not a bit.
+point and logarithmic numbers. It prints how far each program ends from its start.
+Over fixed point, and logs in fixed point, it ends at the start to the bit.
 
-It then compares the speed of the types with loops that are written by hand and
-with package math. Each ratio is the best time of one over the best of the
-other, which take turns.
+Then it compares the speed of the types with loops written by hand and with
+package math. The two sides of a comparison take turns. The ratio is the best time
+of one over the best time of the other.
 
-  moved by  the largest change of a number, in its log for logarithmic ones
+  moved by  the largest change of a number, or of its log for logarithmic numbers
   extra     memory that Forward and Inverse take beyond the state, for any number of steps`,
 		Example: `  go run ./benchmarks numbers
   go run ./benchmarks numbers --steps 100000 --out numbers`,
@@ -50,7 +50,7 @@ other, which take turns.
 	}
 	cmd.Flags().IntVar(&steps, "steps", 10000, "steps of the programs")
 	cmd.Flags().DurationVar(&budget, "time", 300*time.Millisecond, "time to measure each comparison for")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the tables to as well, as text, CSV and JSON, made if its parent is there")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the tables to as well, as text, CSV and JSON, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
 }

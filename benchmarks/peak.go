@@ -14,9 +14,9 @@ func newPeak() *cobra.Command {
 	var d time.Duration
 	cmd := &cobra.Command{
 		Use:   "peak",
-		Short: "Measure what this machine can do at most",
-		Long: `peak measures the rate of multiply-adds on registers and the bandwidth of memory,
-of one core each. Triad is a = b + s·c, counted as three arrays moved.`,
+		Short: "Measure the peak rates of this machine",
+		Long: `peak measures, on one core, the rate of multiply-adds on registers and the bandwidth
+of memory. Triad is a = b + s·c, counted as three arrays moved.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if d <= 0 {

@@ -15,7 +15,7 @@ import (
 func newRules() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rules",
-		Short: "The backward rules of all kernels, for ports to other tools",
+		Short: "Export the backward rules of all kernels, for ports to other tools",
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(newRulesExport())
@@ -28,13 +28,13 @@ func newRulesExport() *cobra.Command {
 	types := []string{"float64", "complex128"}
 	cmd := &cobra.Command{
 		Use:   "export DIR",
-		Short: "Write test vectors: operands of every kernel, and what it computes of them",
-		Long: `export writes a JSON file for every kernel and type of numbers: random operands,
-cotangents and tangents, and the value, the gradients, the tangents and the second
-order that the kernel computes of them. A port can be checked against the files
-without Go. docs/porting.md has a script that checks one.
+		Short: "Write test vectors: operands and results of every kernel",
+		Long: `export writes a JSON file for every kernel and type of numbers. It has random
+operands, cotangents and tangents. It also has the value, the gradients, the tangents
+and the second order that the kernel computes from them. You can check a port against
+the files without Go. docs/porting.md has a script that checks one.
 
-DIR is made if its parent is there.`,
+DIR is made if its parent exists.`,
 		Example: `  go run ./benchmarks rules export vectors
   go run ./benchmarks rules export vectors --types float32 --rows 5`,
 		Args: cobra.ExactArgs(1),
@@ -65,8 +65,8 @@ DIR is made if its parent is there.`,
 		},
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the random operands")
-	cmd.Flags().IntVar(&rows, "rows", 3, "about how many rows matrices have")
-	cmd.Flags().IntVar(&cols, "cols", 4, "about how many columns they have")
+	cmd.Flags().IntVar(&rows, "rows", 3, "approximate number of rows of matrices")
+	cmd.Flags().IntVar(&cols, "cols", 4, "approximate number of columns of matrices")
 	cmd.Flags().StringSliceVar(&types, "types", types, "types of numbers: float64, float32, Q43, complex128")
 	return cmd
 }

@@ -27,19 +27,19 @@ func newSparse() *cobra.Command {
 		Use:   "sparse [FILE.mtx]",
 		Short: "Measure sparse products against the memory, the peak and loops by hand",
 		Long: `sparse measures the product of a sparse matrix with a vector and its adjoint, on one
-worker and two, for matrices that it draws, or for the one in a Matrix Market file
-(.mtx, .mtx.gz): a coordinate file of real, integer or pattern matrices, of which a
-symmetric one is measured with both of its triangles. Then it measures the cases of
-arXiv 2003.04617, a matrix of 1000 × 1000 elements and density 0.05 with 1 and with
-1000 columns, with 64, and in a dot product with another such matrix.
+worker and two. It draws matrices, or reads one from a Matrix Market file (.mtx,
+.mtx.gz). That must be a coordinate file of a real, integer or pattern matrix. A
+symmetric matrix is measured with both of its triangles. Then it measures the cases of
+arXiv 2003.04617: a matrix of 1000 × 1000 elements and density 0.05 times 1 column and
+times 1000 columns. It adds 64 columns, and a dot product with another such matrix.
 
 Values take 8 bytes and indices 4. The bytes of a product are those of the matrix and
-of each vector once; "of peak" is the share of what the workers can read from memory,
-or of their multiply-add peak, measured in the same run; what is below 64 MiB may lie
-in a cache, and is not compared with the memory. A matrix drawn or read is held to bars
-only beyond that. Each ratio is the best time of one call over the best of the other,
-which take turns. What is computed is checked against loops written by hand, and on two
-workers to the bit against one.
+of each vector, counted once. "of peak" is relative to what the workers can read from
+memory, or to their multiply-add peak, measured in the same run. Products below 64 MiB
+may lie in a cache: they are not compared with the memory, and held to no bars. The two
+sides of a comparison take turns. The ratio is the best time of one over the best time
+of the other. Results are checked against loops written by hand. Those of two workers
+must have the bits of one.
 
 Kinds of matrices:
   laplacian   the five points of a square grid
@@ -81,10 +81,10 @@ Kinds of matrices:
 	}
 	cmd.Flags().StringVar(&kind, "kind", allKinds, allKinds+", "+strings.Join(sparse.Kinds, ", "))
 	cmd.Flags().IntVar(&rows, "rows", 1_000_000, "rows and columns of the matrices")
-	cmd.Flags().IntVar(&entries, "entries", 10, "entries in a row, about; a laplacian has 5")
+	cmd.Flags().IntVar(&entries, "entries", 10, "approximate number of entries in a row; a laplacian has 5")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the matrices")
 	cmd.Flags().DurationVar(&budget, "time", time.Second, "time to measure each product for")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table to as well, as text, CSV and JSON, made if its parent is there")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table to as well, as text, CSV and JSON, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
 }

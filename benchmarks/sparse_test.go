@@ -74,8 +74,8 @@ func TestSparse(t *testing.T) {
 			bars++
 		}
 	}
-	// All gradients and the loop in three of the paper's cases, and in one of several
-	// columns the gradients alone; the matrices are small.
+	// Three of the paper's cases have all gradients and the loop. One case of several
+	// columns also has the gradients alone. The matrices are small.
 	if want := 3*(2+1) + 2; bars != want {
 		t.Errorf("%d ratios have bars, want %d", bars, want)
 	}

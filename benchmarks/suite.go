@@ -26,9 +26,9 @@ func newSuite() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "benchmarks",
 		Short: "Measure revnum, and run it for ADBench, for GradBench and on data",
-		Long: `Without a command, benchmarks runs the default suite: problems drawn from fixed
-seeds are measured, their gradients compared with central differences along
-random directions, and their kernels run forward and back.
+		Long: `Without a command, benchmarks runs the default suite. It measures problems drawn
+from fixed seeds, compares their gradients with central differences along random
+directions, and runs their kernels forward and back.
 
 It prints a table, and writes it with figures to the output folder:
 table.txt, results.csv, results.json, times and ratios as .png and .svg.
@@ -39,9 +39,9 @@ table.txt, results.csv, results.json, times and ratios as .png and .svg.
   J error    of the gradient, relative to max(1, |a|+|b|)
   round trip of the output after Forward and Inverse, relative to its size
 
-A wrong gradient, round trip or bit is an error, after all is written. The machine
-is measured before and after: a warning says where its rates moved by more than 10%,
-which tells that it had other work.`,
+A wrong gradient, round trip or bit is an error, which is returned after everything
+is written. The machine is measured before and after the suite. If its rates moved by
+more than 10%, it had other work to do, and a warning says so.`,
 		Example: `  go run ./benchmarks
   go run ./benchmarks --run 'gmm.*d=64' --out gmm64`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -72,10 +72,10 @@ which tells that it had other work.`,
 			return runSuite(cmd, problems, budget, out)
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent is there")
+	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent exists")
 	cmd.Flags().StringVar(&only, "run", "", "only the problems whose names match the `regexp`")
 	cmd.Flags().DurationVar(&budget, "time", 200*time.Millisecond, "time to measure each function for")
-	cmd.Flags().BoolVar(&list, "list", false, "print the names of the problems, measure nothing")
+	cmd.Flags().BoolVar(&list, "list", false, "print the names of the problems, and measure nothing")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
 }
@@ -98,7 +98,7 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 			return err
 		}
 	}
-	// Before and after: what others do on the machine comes and goes.
+	// Measure before and after, because the load of other programs varies.
 	bar.Describe("machine")
 	report.Machine.Best(machine.Measure(4 * budget))
 	report.Compare()
@@ -131,8 +131,8 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 	return nil
 }
 
-// makeFolder makes sure that there is a folder at path, whose parent must be
-// there: a mistyped path is not to make folders.
+// makeFolder makes sure that there is a folder at path. Its parent must exist, so that
+// a mistyped path does not make folders.
 func makeFolder(path string) error {
 	err := os.Mkdir(path, 0o777)
 	if err == nil || !errors.Is(err, fs.ErrExist) {
@@ -145,8 +145,8 @@ func makeFolder(path string) error {
 	return err
 }
 
-// checkWritable returns an error if a file could not be written at path, which is
-// better known before work than after it. No path is no file.
+// checkWritable returns an error if a file cannot be written at path. It is better to
+// know before the work than after it. An empty path means no file.
 func checkWritable(path string) error {
 	if path == "" {
 		return nil
@@ -161,8 +161,8 @@ func checkWritable(path string) error {
 	return nil
 }
 
-// newBar returns a progress bar of n steps, or of so many as there are if n is -1,
-// which shows only on a terminal.
+// newBar returns a progress bar of n steps, or of an unknown number if n is -1. It
+// shows only on a terminal.
 func newBar(w io.Writer, n int) *progressbar.ProgressBar {
 	f, ok := w.(*os.File)
 	return progressbar.NewOptions(n,

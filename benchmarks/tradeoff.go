@@ -21,12 +21,12 @@ func newTradeoff() *cobra.Command {
 		Use:   "tradeoff",
 		Short: "Compare ways to go back in a long computation: steps, memory and time",
 		Long: `tradeoff computes the gradient of where the planets are after 1, 4, 16 and more steps
-of leapfrog, in each of the ways that there are to go back: all states are recorded, or
-uncomputed (Bennett), or computed again from snapshots (treeverse), or the steps are
+of leapfrog, and compares the ways to go back: record all states, uncompute them
+(Bennett), compute them again from snapshots (treeverse), or take steps that are
 reversible by themselves.
 
-  steps    runs of a step, ahead, back, and with cotangents
-  states   the most states there are at a time, but for cotangents
+  steps    runs of a step: ahead, back, and with cotangents
+  states   the largest number of states at a time, without cotangents
   bytes    memory that one gradient takes beyond the state; figures draw 0 as 1`,
 		Example: `  go run ./benchmarks tradeoff
   go run ./benchmarks tradeoff --most 65536 --out tradeoff`,
@@ -47,7 +47,7 @@ reversible by themselves.
 	}
 	cmd.Flags().IntVar(&most, "most", 4096, "the most steps")
 	cmd.Flags().DurationVar(&budget, "time", 100*time.Millisecond, "time to measure each gradient for")
-	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent is there")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
 }

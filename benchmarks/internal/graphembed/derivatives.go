@@ -12,10 +12,10 @@ import (
 	"revnum/revmodels/graphembed"
 )
 
-// Derivatives are what the loss and its derivatives by the positions of all
-// vertices take on one worker, and how far other ways to them are off: the
-// largest difference of an element from that of the reversible gradient or of
-// the Hessian that uses the structure, relative to max(1, |element|).
+// Derivatives has the times of the loss and of its derivatives by the positions of all
+// vertices, on one worker. It also has the errors of other ways to compute the
+// derivatives: the largest difference of an element from the reversible gradient, or
+// from the Hessian that uses the structure, relative to max(1, |element|).
 //
 // A time that was not measured is 0, and an error or a ratio NaN.
 type Derivatives struct {
@@ -28,7 +28,7 @@ type Derivatives struct {
 	FDH    float64 `json:"fd_h_seconds"`         // of its fd.Hessian
 
 	GOverF suite.Error `json:"g_over_f"`
-	UOverG suite.Error `json:"unstructured_over_n_g"` // in times of Params gradients
+	UOverG suite.Error `json:"unstructured_over_n_g"` // in multiples of Params gradients
 	UOverH suite.Error `json:"unstructured_over_h"`
 
 	UError   suite.Error `json:"unstructured_error"`
@@ -36,13 +36,13 @@ type Derivatives struct {
 	FDHError suite.Error `json:"fd_h_error"`
 }
 
-// tooLong is the time in seconds that a call of what is only there to compare
-// with may take by what the loss and the gradient take.
+// tooLong is the longest time in seconds that a call of a function for comparison may
+// take, estimated from the times of the loss and the gradient.
 const tooLong = 0.5
 
-// measureDerivatives measures each function for about the time d at positions
-// drawn from the normal distribution, at which unlike at an embedding the
-// gradient is not 0 and no vertices are so near each other that differences fail.
+// measureDerivatives measures each function for about the time d, at positions drawn
+// from the normal distribution. Unlike at an embedding, the gradient is not 0 there,
+// and no vertices are so near each other that differences fail.
 func measureDerivatives(g *graphembed.Graph, k int, seed uint64, d time.Duration) Derivatives {
 	m := graphembed.NewModel(g, k, nil, graphembed.DefaultMargin)
 	m.Workers = 1
@@ -82,8 +82,8 @@ func measureDerivatives(g *graphembed.Graph, k int, seed uint64, d time.Duration
 	return v
 }
 
-// largestError returns the largest |a-b|/max(1, |b|) of all elements, NaN if any
-// is.
+// largestError returns the largest |a-b|/max(1, |b|) of all elements, or NaN if any is
+// NaN.
 func largestError(a, b mat.Matrix) suite.Error {
 	worst := 0.0
 	rows, cols := b.Dims()

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// fixed is the number of vertices that are held, as in the paper.
+	// fixed is the number of vertices that do not move, as in the paper.
 	fixed = 2
 
 	// reached is the loss below which a start has found an embedding.
@@ -28,15 +28,15 @@ const (
 	atOnce = 20
 )
 
-// Row is what the experiment found in one number of dimensions. What does not
-// exist is NaN in memory and null in JSON, such as the distance of pairs that a
-// graph does not have.
+// Row is what the experiment found in one number of dimensions. A missing number is NaN
+// in memory and null in JSON, for example the distance of unconnected pairs in a
+// complete graph.
 type Row struct {
 	K       int           `json:"k"`
-	Losses  []suite.Error `json:"losses"`     // of the starts, ascending, those without one last
+	Losses  []suite.Error `json:"losses"`     // of the starts, ascending; starts without a loss are last
 	Reached int           `json:"reached"`    // starts with a loss below 1e-20
-	Steps   int           `json:"steps"`      // that a start took, the median: Hessians of Newton's method
-	Most    int           `json:"most_steps"` // that a start took which reached 0
+	Steps   int           `json:"steps"`      // median number of steps of a start: Hessians of Newton's method
+	Most    int           `json:"most_steps"` // largest number of steps of a start that reached 0
 	Near    suite.Error   `json:"l1"`         // mean distance of connected pairs in the best embedding
 	Far     suite.Error   `json:"l2"`         // that of the others
 	Ratio   suite.Error   `json:"ratio"`      // l2/l1
@@ -79,8 +79,8 @@ func NewReport(g *Graph, method string, starts int, seed uint64) (*Report, error
 	}, nil
 }
 
-// Run adds the row of k dimensions, each time measured for about d. It calls
-// done with the number of starts that are through, every now and then.
+// Run adds the row of k dimensions. It measures each time for about d. From time to
+// time it calls done with the number of finished starts.
 func (r *Report) Run(ctx context.Context, k int, d time.Duration, done func(starts int)) error {
 	row := Row{K: k}
 	var best *graphembed.Embedding
@@ -124,7 +124,7 @@ func (r *Report) Run(ctx context.Context, k int, d time.Duration, done func(star
 	return nil
 }
 
-// classes sets what the distances of the two kinds of pairs are.
+// classes sets the distances of the two kinds of pairs.
 func (row *Row) classes(near, far graphembed.Class) {
 	row.Near, row.Far = suite.Error(math.NaN()), suite.Error(math.NaN())
 	for _, c := range []struct {

@@ -49,7 +49,7 @@ func (r *Report) SaveFigures(dir string) error {
 	return nil
 }
 
-// floor is the least loss that is shown; others, and 0, are shown as this.
+// floor is the least loss that is shown. Smaller losses are shown as floor.
 const floor = 1e-32
 
 // lossFigure has the loss of every start, and the best and the median, by k.
@@ -60,7 +60,7 @@ func (r *Report) lossFigure() *plot.Plot {
 		x := &r.Rows[i]
 		for j, v := range x.Losses {
 			if loss := float64(v); !math.IsNaN(loss) && !math.IsInf(loss, 0) {
-				// Side by side, as many are equal.
+				// Draw them side by side, because many are equal.
 				offset := 0.5 * (float64(j)/float64(len(x.Losses)) - 0.5)
 				all = append(all, plotter.XY{X: float64(x.K) + offset, Y: max(loss, floor)})
 			}

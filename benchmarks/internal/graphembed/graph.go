@@ -18,8 +18,8 @@ import (
 	"revnum/revmodels/graphembed"
 )
 
-// maxVertices bounds the graphs of the experiment, whose dense Hessian has
-// (n·k)² elements: at k = 10 those of 400 vertices take 128 MB.
+// maxVertices bounds the graphs of the experiment, because the dense Hessian has (n·k)²
+// elements. For 400 vertices and k = 10 it takes 128 MB.
 const maxVertices = 400
 
 // Graph is a graph with names for people.
@@ -29,7 +29,8 @@ type Graph struct {
 	Labels []string // of the vertices
 }
 
-// A family is a kind of named graph: name:n, or only name where build is nil.
+// A family is a kind of named graph. Its graphs have the names name:n, or only name if
+// build is nil.
 type family struct {
 	name  string
 	least int // n
@@ -62,8 +63,8 @@ func Names() string {
 	return strings.Join(names, ", ")
 }
 
-// Load returns the graph of the given name, such as petersen or cycle:7, or
-// that of the edge list in the file of that name, see ReadEdges.
+// Load returns the graph of the given name, such as petersen or cycle:7. For other
+// names it reads the edge list in the file of that name, see ReadEdges.
 func Load(name string) (*Graph, error) {
 	base, number, numbered := strings.Cut(name, ":")
 	for _, f := range families {
@@ -110,15 +111,14 @@ func numbersTo(n int) []string {
 	return labels
 }
 
-// ReadEdges reads an edge list: on each line the names of two vertices, apart by
-// spaces, tabs or a comma, which are connected, or that of one vertex, which may
-// have no edge at all. Names are any words; vertices are in the order in which
-// they first appear. What follows a # or % is a comment, and a byte-order mark is
-// passed over. An edge that is given twice, in either direction, counts once. The
-// list may be compressed by gzip or bzip2.
+// ReadEdges reads an edge list. Each line has the names of two connected vertices,
+// separated by spaces, tabs or a comma, or the name of a single vertex. Names are any
+// words. Vertices are in the order in which they first appear. Comments begin with # or
+// %, and a byte-order mark is skipped. An edge that is given twice, in either
+// direction, counts once. The list may be compressed by gzip or bzip2.
 //
-// The error names the file and line of what is not such a list or no text, of an
-// edge from a vertex to itself, and of the vertex that is one too many.
+// Errors name the file and the line. These are errors: a line of another form, a file
+// that is no text, an edge from a vertex to itself, and too many vertices.
 func ReadEdges(r io.Reader, name string) (*Graph, error) {
 	g := &Graph{Name: name}
 	index := make(map[string]int)
@@ -183,6 +183,6 @@ func ReadEdges(r io.Reader, name string) (*Graph, error) {
 	return g, nil
 }
 
-// notText reports whether r is in no text: a control character, or what takes the
-// place of bytes that are not UTF-8.
+// notText reports whether r does not occur in text: a control character, or the
+// replacement for bytes that are not UTF-8.
 func notText(r rune) bool { return r == utf8.RuneError || unicode.IsControl(r) }

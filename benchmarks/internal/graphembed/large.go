@@ -19,9 +19,9 @@ const (
 	largeConnects = 0.1 // the probability that a pair is connected
 )
 
-// MeasureLarge adds the result of a random graph of n vertices in five
-// dimensions, each function measured for about the time d on one worker, and
-// measures the machine again.
+// MeasureLarge adds the result of a random graph of n vertices in five dimensions. It
+// measures each function for about the time d on one worker. Then it measures the
+// machine again.
 func (r *Report) MeasureLarge(n int, d time.Duration) error {
 	err := suite.Measure(largeProblem(n), d, func(x suite.Result) { r.Large = append(r.Large, x) })
 	if err != nil {
@@ -35,10 +35,10 @@ func (r *Report) MeasureLarge(n int, d time.Duration) error {
 // largeProblem is the loss of a random graph and its gradient by the positions of
 // all vertices.
 //
-// Each pair takes 3k flops for its distance (differences, squares, their sum and
-// the root) and three for the sums of distances and of their squares. The
-// gradient takes, of the same distance, three for the weight α - γ/d, and 3k to
-// add the weighted difference to one vertex and subtract it from the other.
+// Each pair takes 3k flops for its distance (differences, squares, their sum and the
+// root) and three for the sums of distances and of their squares. The gradient reuses
+// the distance. It takes three flops for the weight α - γ/d, and 3k to add the weighted
+// difference to one vertex and subtract it from the other.
 func largeProblem(n int) *suite.Problem {
 	pairs := float64(n) * float64(n-1) / 2
 	p := &suite.Problem{

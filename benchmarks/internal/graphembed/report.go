@@ -18,8 +18,8 @@ func (r *Report) Title() string {
 		r.Graph, r.Vertices, r.Edges, r.Fixed, r.Starts, r.Method, r.Seed)
 }
 
-// WriteTable writes what the report found as tables for people: the embeddings,
-// the derivatives, and the large graph if that was measured.
+// WriteTable writes the report as tables for people: the embeddings, the derivatives,
+// and the large graph if it was measured.
 func (r *Report) WriteTable(w io.Writer) error {
 	found := [][]string{{"k", "best loss", "median", "below 1e-20", "steps", "most", "l1", "l2", "l2/l1", "spread"}}
 	derivatives := [][]string{{"k", "parameters", "objective", "gradient", "G/F", "fd gradient", "error",
@@ -64,7 +64,7 @@ func writeAligned(w io.Writer, table [][]string) error {
 	return t.Flush()
 }
 
-// seconds returns a time for people, - if it was not measured.
+// seconds returns a time for people, or - if it was not measured.
 func seconds(s float64) string {
 	if s == 0 {
 		return "-"
@@ -86,8 +86,8 @@ func cell(format string, v suite.Error) string {
 	return fmt.Sprintf(format, float64(v))
 }
 
-// WriteCSV writes a line of each start, by k and ascending in the loss; the best
-// has what there is once for each k.
+// WriteCSV writes a line for each start, sorted by k and then by loss. The line of the
+// best start also has the figures that exist once for each k.
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	header := []string{"k", "rank", "loss", "l1", "l2", "spread", "params", "f_seconds", "g_seconds", "g_over_f",

@@ -1,3 +1,3 @@
-// Package machine measures what this machine can do at most, which is what the
-// benchmarks are compared with.
+// Package machine measures the peak rates of this machine. The benchmarks are compared
+// with them.
 package machine

@@ -22,13 +22,13 @@ type Machine struct {
 	Reading float64 `json:"reading"` // from memory, byte/s
 	Triad   float64 `json:"triad"`   // a = b + s·c in memory, byte/s without those of the allocation of a
 
-	// Moved is by how much the rate that moved most fell below its best, as a
-	// fraction of that, where the machine was measured more than once.
+	// Moved says how much rates varied if the machine was measured more than once. It
+	// is the largest drop of a rate below its best, as a fraction of the best.
 	Moved float64 `json:"moved"`
 }
 
-// Loaded is the Moved from which on the machine is taken to have other work to
-// do. Rates of an idle machine repeat to some percent.
+// From a Moved of Loaded on, the machine counts as having other work to do. Rates of an
+// idle machine repeat within a few percent.
 const Loaded = 0.1
 
 // Measure measures the machine for about the given time.
@@ -52,8 +52,8 @@ func Measure(d time.Duration) Machine {
 	return m
 }
 
-// Best takes the rates of another measurement of the machine where they are
-// higher, and notes by how much rates moved.
+// Best takes over the higher rates of another measurement of the machine. It notes by
+// how much rates moved.
 func (m *Machine) Best(o Machine) {
 	for _, r := range [][2]*float64{{&m.FMA64, &o.FMA64}, {&m.FMA32, &o.FMA32}, {&m.Reading, &o.Reading}, {&m.Triad, &o.Triad}} {
 		low, high := min(*r[0], *r[1]), max(*r[0], *r[1])
@@ -73,7 +73,8 @@ func rate(d time.Duration, f func() int64) float64 {
 	return best
 }
 
-// cpuName returns the processor's name, the architecture where it is unknown.
+// cpuName returns the name of the processor, or the architecture if the name is
+// unknown.
 func cpuName() string {
 	f, err := os.Open("/proc/cpuinfo")
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 	"revnum/ulog"
 )
 
-// Bar compares the time of what the library does with that of something else.
+// Bar compares the time of the library with the time of something else.
 type Bar struct {
 	Name    string  `json:"name"`
 	Against string  `json:"against"`
 	Time    float64 `json:"seconds"` // of one operation
 	Other   float64 `json:"against_seconds"`
 	Ratio   float64 `json:"ratio"` // Time / Other
-	Limit   float64 `json:"limit"` // that Ratio is to stay below
+	Limit   float64 `json:"limit"` // Ratio must stay below it
 }
 
 // Met reports whether the bar is met.
 func (b Bar) Met() bool { return b.Ratio <= b.Limit }
 
-// A contest is two functions, and how many operations each call does.
+// A contest is two functions and the number of operations in a call of each.
 type contest struct {
 	name, against string
 	limit         float64
@@ -34,8 +34,8 @@ type contest struct {
 	run, other    func()
 }
 
-// Bars measures all comparisons, each for about the given time, and hands over
-// each as it is done.
+// Bars measures all comparisons, each for about the given time. It passes each to done
+// when it is finished.
 func Bars(d time.Duration, done func(Bar)) {
 	for _, c := range contests() {
 		a, b := fastest(d, c.run, c.other)
@@ -44,11 +44,11 @@ func Bars(d time.Duration, done func(Bar)) {
 	}
 }
 
-// NumBars is how many comparisons there are.
+// NumBars is the number of comparisons.
 func NumBars() int { return len(contests()) }
 
-// fastest returns the seconds of one call of each function: the shortest of
-// short slices that take turns, so that what else the machine does hits both.
+// fastest returns the seconds of one call of each function: the shortest of many short
+// slices. The functions take turns, so that other load on the machine slows both.
 func fastest(d time.Duration, f, g func()) (a, b float64) {
 	slice := func(f func(), repeats int) float64 {
 		start := time.Now()
@@ -72,7 +72,7 @@ func fastest(d time.Duration, f, g func()) (a, b float64) {
 	return a, b
 }
 
-// Loops as one would write them by hand for one type, with no kernel around.
+// These are loops written by hand for one type, without a kernel.
 
 func handDotFloat64(x, y []float64) float64 {
 	var s float64
@@ -83,7 +83,7 @@ func handDotFloat64(x, y []float64) float64 {
 	return s
 }
 
-// handDotRounded rounds every product, which is the faster way to write it.
+// handDotRounded rounds every product, which is faster.
 func handDotRounded(x, y []fixed.Q43) fixed.Q43 {
 	var s fixed.Q43
 	y = y[:len(x)]
@@ -103,7 +103,7 @@ func handDotExact(x, y []fixed.Q43) fixed.Q43 {
 		lo, c = bits.Add64(lo, l, 0)
 		hi += h + c - uint64(v>>63&w) - uint64(w>>63&v)
 	}
-	// Half a unit for rounding; ties are not looked at.
+	// Add half a unit for rounding. Ties are ignored.
 	lo, c = bits.Add64(lo, 1<<(fixed.FracBits-1), 0)
 	return fixed.Q43((hi+c)<<(64-fixed.FracBits) | lo>>fixed.FracBits)
 }
@@ -145,7 +145,7 @@ func contests() []contest {
 	qx, qy, qp := fixedOf(x), fixedOf(y), fixedOf(positive)
 	ux, uy := ulog.OfLogs(x), ulog.OfLogs(y)
 
-	// What is computed goes here, so that it is.
+	// Results are stored here, so that the compiler does not remove the computation.
 	var qr fixed.Q43
 	var fr float64
 	dot := func() {

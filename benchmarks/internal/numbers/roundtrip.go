@@ -16,8 +16,8 @@ import (
 	"revnum/ulog"
 )
 
-// RoundTrip is what became of a program that was run forward and backward over
-// one type of number.
+// RoundTrip is the result of running a program forward and backward over one type of
+// number.
 type RoundTrip struct {
 	Number  string  `json:"number"`
 	Program string  `json:"program"`
@@ -31,14 +31,14 @@ type RoundTrip struct {
 	Extra   int64   `json:"extra_bytes"`     // taken by Forward and Inverse together beyond the state
 }
 
-// The programs, as the table names them.
+// These are the programs, by their names in the table.
 const (
 	rotations = "q += A·p + b; p -= Aᵀ·q; rotate q and p"
 	powers    = "q *= ((1+p)/2)^h; p /= ((1+q)/2)^h; h = 1/64"
 )
 
-// RoundTrips runs the experiment over all types. Differences of logarithmic
-// numbers are those of their logs.
+// RoundTrips runs the experiment over all types. The difference of logarithmic numbers
+// is the difference of their logs.
 func RoundTrips(steps int) ([]RoundTrip, error) {
 	if steps < 0 {
 		return nil, fmt.Errorf("numbers: %d steps", steps)
@@ -75,8 +75,8 @@ type phase[T rev.Real] struct {
 	a              rev.General[T]
 }
 
-// linear runs coupled affine steps, which are an integration by leapfrogs of a
-// system of springs with the frequencies of A, and rotations of both halves.
+// linear runs coupled affine steps and rotations of both halves. The affine steps
+// integrate, by leapfrogs, a system of springs with the frequencies of A.
 func linear[T rev.Real](steps int) (RoundTrip, error) {
 	rnd := rand.New(rand.NewPCG(5, 1))
 	normals := func(n int, scale float64) []T {
@@ -116,7 +116,7 @@ func linear[T rev.Real](steps int) (RoundTrip, error) {
 	return r, err
 }
 
-// logNumber is what the program over logarithmic numbers needs of them.
+// logNumber has the operations that the program needs over logarithmic numbers.
 type logNumber[T any] interface {
 	ulog.Number
 	Mul(T) T
@@ -125,9 +125,9 @@ type logNumber[T any] interface {
 	Sqrt() T
 }
 
-// A growth is the kernel y *= ((1+x)/2)^h with h = 1/64. It has no derivatives,
-// as the cotangent of a number is no number of its kind: the kernels of package
-// revlinalg hold logs for that.
+// A growth is the kernel y *= ((1+x)/2)^h with h = 1/64. It has no derivatives, because
+// the cotangent of a logarithmic number is not one itself. The kernels of package
+// revlinalg hold logs for this reason.
 type growth[T logNumber[T]] struct {
 	Y *T `rev:"inout"`
 	X *T `rev:"in"`
@@ -178,8 +178,8 @@ func multiplicative[T logNumber[T]](steps int, logOf func(T) float64, number fun
 	return r, err
 }
 
-// roundTrip runs the step forward and then backward so many times, from the
-// state s, and compares the numbers of the state with those of the start.
+// roundTrip runs the step forward and then backward, the given number of times from the
+// state s. It compares the numbers of the state with those of the start.
 func roundTrip[S any, T comparable](steps int, step rev.Step[S], s *S, numbers func(s *S) []T, value func(T) float64) (RoundTrip, error) {
 	program := rev.Repeat(func(*S) int { return steps }, step)
 	start := numbers(s)

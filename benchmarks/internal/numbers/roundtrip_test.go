@@ -8,8 +8,8 @@ import (
 	"revnum/ulog"
 )
 
-// TestRoundTrips checks that fixed point and its logs come back to every bit
-// from programs that move, and floats to rounding.
+// TestRoundTrips checks that programs change the numbers, and come back: to the bit
+// over fixed point and its logs, up to rounding over floats.
 func TestRoundTrips(t *testing.T) {
 	trips, err := RoundTrips(300)
 	if err != nil {
@@ -56,7 +56,7 @@ func TestRoundTrips(t *testing.T) {
 	}
 }
 
-// TestMemory checks that a program takes no more memory for more steps.
+// TestMemory checks that the memory of a program does not grow with its steps.
 func TestMemory(t *testing.T) {
 	extra := func(steps int) []int64 {
 		trips, err := RoundTrips(steps)
@@ -91,8 +91,8 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// TestHandWritten checks that the loops that kernels are compared with compute
-// what the kernels do.
+// TestHandWritten checks that the loops written by hand compute what the kernels
+// compute.
 func TestHandWritten(t *testing.T) {
 	x := []float64{0.5, -1.25, 3, -700}
 	y := []float64{2, 2.5, -0.375, 0.125}

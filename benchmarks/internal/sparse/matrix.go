@@ -12,18 +12,18 @@ import (
 	"revnum/revsparse/matrixmarket"
 )
 
-// Matrix is what is measured: its indices take four bytes.
+// Matrix is the type of the measured matrices. Its indices take four bytes.
 type Matrix = revsparse.CSR[float64, int32]
 
 // Kinds are the names of the matrices that Generate draws.
 var Kinds = []string{"laplacian", "banded", "uniform", "power-law"}
 
-// MaxEntries bounds those of a matrix that is drawn.
+// MaxEntries bounds the entries of a matrix that is drawn.
 const MaxEntries = 100_000_000
 
-// Generate draws an n×n matrix with about the given number of entries in a row:
-// the five points of a square grid (as many as fit into n), a band, columns at
-// random, or that with rows whose lengths follow a power law. Columns are sorted.
+// Generate draws an n×n matrix with about the given number of entries in a row: the
+// five points of a square grid (as many as fit into n), a band, columns at random, or
+// columns at random in rows whose lengths follow a power law. Columns are sorted.
 func Generate(kind string, n, entries int, seed uint64) (Matrix, error) {
 	switch {
 	case !slices.Contains(Kinds, kind):
@@ -63,7 +63,7 @@ func Generate(kind string, n, entries int, seed uint64) (Matrix, error) {
 	return a, nil
 }
 
-// appendColumns appends that many different random columns, sorted.
+// appendColumns appends the given number of different random columns, sorted.
 func appendColumns(ind []int32, rnd *rand.Rand, n, count int) []int32 {
 	lo := len(ind)
 	for len(ind) < lo+count {
@@ -99,8 +99,8 @@ func laplacian(side int) Matrix {
 	return a
 }
 
-// Load reads the matrix in a Matrix Market file, both triangles of one that is
-// symmetric.
+// Load reads the matrix in a Matrix Market file. A symmetric matrix gets both
+// triangles.
 func Load(path string) (Matrix, error) {
 	m, err := matrixmarket.ReadFile[float64](path)
 	if err != nil {

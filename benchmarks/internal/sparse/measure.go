@@ -13,19 +13,19 @@ import (
 	"revnum/revsparse"
 )
 
-// Row is the time of a call, and what it is held against.
+// Row is the time of a call, and what it is compared with.
 type Row struct {
 	Matrix  string  `json:"matrix"`
 	Call    string  `json:"call"`
 	Workers int     `json:"workers"`
 	Time    float64 `json:"seconds"`
-	Bytes   float64 `json:"bytes_per_second"` // of a call that is limited by them
-	Flops   float64 `json:"flops_per_second"` // of one that is limited by these
-	OfPeak  float64 `json:"of_peak"`          // fraction of what the workers' cores can do
+	Bytes   float64 `json:"bytes_per_second"` // of a call that is limited by memory
+	Flops   float64 `json:"flops_per_second"` // of a call that is limited by arithmetic
+	OfPeak  float64 `json:"of_peak"`          // fraction of the peak of the workers' cores
 	Against string  `json:"against"`
-	Ratio   float64 `json:"ratio"`    // Time in times of that
-	AtLeast float64 `json:"at_least"` // that OfPeak is to be, 0 for no bar
-	AtMost  float64 `json:"at_most"`  // that Ratio is to be, 0 for no bar
+	Ratio   float64 `json:"ratio"`    // Time in multiples of that
+	AtLeast float64 `json:"at_least"` // the bar for OfPeak, 0 for none
+	AtMost  float64 `json:"at_most"`  // the bar for Ratio, 0 for none
 }
 
 // Met reports whether the bars are met.
@@ -65,8 +65,8 @@ func (r *readers) Block(_, block int) {
 	vec.ReadAll(r.x[block*n : (block+1)*n])
 }
 
-// shortest returns the seconds of one call of each function: the shortest of short
-// slices that take turns, so that what else the machine does hits all.
+// shortest returns the seconds of one call of each function: the shortest of many short
+// slices. The functions take turns, so that other load on the machine slows all.
 func shortest(d time.Duration, calls ...func()) []float64 {
 	slice := func(f func(), repeats int) float64 {
 		start := time.Now()
@@ -90,7 +90,7 @@ func shortest(d time.Duration, calls ...func()) []float64 {
 	return best
 }
 
-// byHand computes C += A·B as one would write it, for dense matrices without gaps.
+// byHand computes C += A·B by plain loops, for dense matrices without gaps.
 func byHand(c []float64, a Matrix, b []float64, cols int) {
 	if cols == 1 {
 		for i := range a.Rows {
@@ -152,8 +152,8 @@ func newProduct(a Matrix, cols int) *product {
 	}
 }
 
-// check returns an error unless the kernel does on one and on two workers what the
-// loops do, and the same bits.
+// check returns an error unless the kernel computes what the loops compute, with the
+// same bits on one worker and on two.
 func (p *product) check() error {
 	want, back := make([]float64, len(p.k.C.Data)), make([]float64, len(p.g.B.Data))
 	byHand(want, p.a, p.k.B.Data, p.cols)
@@ -200,21 +200,21 @@ func sameBits(a, b []float64) bool {
 	return true
 }
 
-// bytes returns those of a product with one column: values, indices, and each
+// bytes returns the bytes of a product with one column: values, indices, and each
 // vector once.
 func (p *product) bytes() float64 {
 	return float64(12*p.a.NNZ() + 4*(p.a.Rows+1) + 8*p.a.Rows + 8*p.a.Cols)
 }
 
-// beyondCaches is how many bytes a product takes from memory, not from a cache.
+// From beyondCaches bytes on, a product comes from memory and not from a cache.
 const beyondCaches = 64 << 20
 
 // bars are the limits for a product, 0 for none.
 type bars struct {
 	ofBandwidth, ofPeak float64
-	byHand              float64 // time in times of the loop by hand
-	adjoint, adjointB   float64 // in times of Forward, with C restored and B's alone
-	gradients           float64 // the same, without C, of several columns
+	byHand              float64 // time in multiples of the loop by hand
+	adjoint, adjointB   float64 // in multiples of Forward: all gradients with C restored, and B's alone
+	gradients           float64 // all gradients without C, for several columns
 }
 
 // measure appends the rows of a product.
@@ -268,9 +268,9 @@ func (r *Report) measure(name string, p *product, d time.Duration, b bars, done 
 	return nil
 }
 
-// Matrix measures the product of a matrix with a vector, each call for about the
-// time d, and calls done after each number of workers. The name of a kind has the
-// bars of that; a product that may lie in a cache has none.
+// Matrix measures the product of a matrix with a vector, each call for about the time
+// d. It calls done after each number of workers. The bars are those of the kind with
+// the given name. A product that may lie in a cache has no bars.
 func (r *Report) Matrix(name string, a Matrix, d time.Duration, done func()) error {
 	p, title := newProduct(a, 1), fmt.Sprintf("%s, %d×%d, %d entries", name, a.Rows, a.Cols, a.NNZ())
 	if p.bytes() < beyondCaches {
@@ -286,13 +286,13 @@ func (r *Report) Matrix(name string, a Matrix, d time.Duration, done func()) err
 	return r.measure(title, p, d, b, done)
 }
 
-// PaperSteps is how often Paper calls done.
+// PaperSteps is the number of times that Paper calls done.
 const PaperSteps = 8
 
-// Paper measures what NiLang's paper does, a matrix of 1000×1000 elements and
-// density 0.05, with 1 and 1000 columns, and with 64, and the dot product of two. Where
-// columns are many, restoring C is as much work as Forward, so that the gradients are
-// measured without it too.
+// Paper measures the cases of NiLang's paper: a matrix of 1000×1000 elements and
+// density 0.05 with 1 and 1000 columns. It adds 64 columns, and the dot product of two
+// such matrices. With many columns, restoring C is as much work as Forward. The
+// gradients are therefore also measured without it.
 func (r *Report) Paper(d time.Duration, done func()) error {
 	const n = 1000
 	a, err := Generate("uniform", n, n/20, 5)

@@ -114,7 +114,7 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// The check of a product finds what is wrong with it.
+// The check of a product finds errors.
 func TestCheck(t *testing.T) {
 	for _, cols := range []int{1, 3} {
 		for _, c := range []struct {
@@ -142,7 +142,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A small matrix is held to no bar, whatever its name.
+// A small matrix has no bars, whatever its name.
 func TestMatrixBars(t *testing.T) {
 	var r Report
 	calls := 0
@@ -157,7 +157,7 @@ func TestMatrixBars(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	}
-	// A product of several columns has one row more, of the gradients alone.
+	// A product with several columns has one more row, for the gradients alone.
 	r.Rows = nil
 	if err := r.measure("several", newProduct(generate(t, "banded", 100, 5, 1), 3), time.Microsecond, bars{gradients: 1e9, byHand: 1e9}, func() {}); err != nil {
 		t.Fatal(err)

@@ -71,8 +71,8 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 			in.Derivative = func() float64 { return checkGMM(data, widen(o.Gradient)) }
 		} else {
 			in.Derivative = func() float64 {
-				// Differences in float32 say little: the gradient in float64
-				// is what that in float32 is compared with.
+				// Differences in float32 are too inaccurate. The gradient in float32 is
+				// therefore compared with the one in float64.
 				exact := adbench.NewObjective[float64](data, gmm.GradBench, 0)
 				exact.ValueGradient()
 				return relativeError(widen(o.Gradient), exact.Gradient)

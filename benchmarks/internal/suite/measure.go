@@ -11,8 +11,8 @@ import (
 	"revnum/benchmarks/internal/machine"
 )
 
-// Result is one row of the table: a problem on a number of workers. What was
-// not measured is zero, an unknown error is NaN in memory and null in JSON.
+// Result is one row of the table: a problem on a number of workers. Figures that were
+// not measured are zero. An unknown error is NaN in memory and null in JSON.
 type Result struct {
 	Family  string `json:"family"`
 	Sizes   string `json:"sizes"`
@@ -59,7 +59,7 @@ type Report struct {
 	Results []Result        `json:"results"`
 }
 
-// Compare sets the fractions of what the machine can do.
+// Compare sets the fractions of the machine's peak rates.
 func (r *Report) Compare() {
 	for i := range r.Results {
 		x := &r.Results[i]
@@ -72,9 +72,9 @@ func (r *Report) Compare() {
 	}
 }
 
-// Check returns an error that names each result whose gradient or round trip is
-// wrong, or whose bits are not those of one worker. The limits are well above
-// the rounding of the checks themselves.
+// Check returns an error that names each wrong result: its gradient or round trip is
+// wrong, or its bits are not those of one worker. The limits are well above the
+// rounding of the checks themselves.
 func (r *Report) Check() error {
 	var failed []error
 	for _, x := range r.Results {
@@ -105,9 +105,9 @@ func Rows(problems []*Problem) int {
 	return n
 }
 
-// Measure measures one problem, each function for about the given time, and
-// hands over the row of each number of workers as it is done. Report.Compare
-// does the rest of a row.
+// Measure measures one problem, each function for about the given time. It passes the
+// row of each number of workers to done when it is finished. Report.Compare completes a
+// row.
 func Measure(p *Problem, d time.Duration, row func(Result)) error {
 	in, err := p.New()
 	if err != nil {
@@ -136,7 +136,7 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 			r.Against, r.AgainstTime = in.AgainstName, Shortest(d, in.Against)/r.F
 		}
 		if w == 1 {
-			// What the checks say does not depend on the workers, if the bits do not.
+			// If the bits do not depend on the workers, the checks do not either.
 			bits = in.Result()
 			if in.Derivative != nil {
 				r.Deriv = Error(in.Derivative())
@@ -159,9 +159,9 @@ func Measure(p *Problem, d time.Duration, row func(Result)) error {
 	return nil
 }
 
-// extraMemory returns the bytes that the first calls of F and J take. Nothing
-// is collected meanwhile, so that it is an upper bound of what they hold at any
-// time. Collecting twice before empties the pools of earlier problems.
+// extraMemory returns the bytes that the first calls of F and J take. No garbage is
+// collected meanwhile, so the result is an upper bound of the memory that they hold at
+// any time. Two collections before the calls empty the pools of earlier problems.
 func extraMemory(in *Instance) int64 {
 	runtime.GC()
 	runtime.GC()

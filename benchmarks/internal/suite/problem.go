@@ -10,11 +10,11 @@ import (
 type Problem struct {
 	Family string // the model or kernel
 	Sizes  string // for people
-	Series string // what the figures join by a line
-	Params int    // the number of numbers that J differentiates by; 0 where there is no J
+	Series string // problems of a series are joined by a line in figures
+	Params int    // the number of parameters of J; 0 if there is no J
 
-	// What one call of F and of J computes, and the bytes that F moves where
-	// these are what limits it.
+	// Flops of one call of F and of J, and the bytes that F moves if they limit its
+	// speed.
 	FlopsF, FlopsJ, BytesF float64
 
 	Single  bool  // float32
@@ -42,7 +42,7 @@ type Instance struct {
 	Derivative func() float64
 	RoundTrip  func() float64
 
-	// Against is what F is compared with, if anything, and its name.
+	// Against, if not nil, is what F is compared with. It comes with a name.
 	Against     func()
 	AgainstName string
 }
@@ -61,8 +61,8 @@ func directions(n int) int {
 // error relative to max(1, |a|+|b|) of the two. It restores x. The parameters
 // and the gradient may be in several parts.
 //
-// Each quotient is formed with a long step, which truncates more, and with a
-// short one, which rounds more; the better of the two counts.
+// Each quotient is computed with a long step, which has more truncation error, and with
+// a short one, which has more rounding error. The better of the two counts.
 func centralDifferences(value func() float64, x, g [][]float64, count int) float64 {
 	rnd := rand.New(rand.NewPCG(17, 0))
 	start, v := make([][]float64, len(x)), make([][]float64, len(x))

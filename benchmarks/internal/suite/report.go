@@ -69,7 +69,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return err
 }
 
-// notes are what only some problems have.
+// notes returns the figures that only some problems have.
 func (x *Result) notes() string {
 	var notes []string
 	if x.Against != "" {

@@ -1,5 +1,5 @@
-// Package vectors writes what kernels compute on random operands, so that a port of
-// their rules can be checked without them.
+// Package vectors writes the results of kernels on random operands. You can check a
+// port of their rules against the files, without the kernels.
 package vectors
 
 import (
@@ -15,8 +15,8 @@ import (
 	"revnum/rules"
 )
 
-// A Vector is a rule, with operands and what it computes of them. Arrays are by the
-// names of operands.
+// A Vector is a rule with operands and its results for them. The keys of the maps are
+// the names of operands.
 type Vector struct {
 	Rule       string             `json:"rule"`
 	Equation   string             `json:"equation"`
@@ -39,8 +39,9 @@ type Expected struct {
 	SecondOrder map[string]Array `json:"second_order,omitempty"` // Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ
 }
 
-// An Array is a number, a vector or a matrix by rows. Complex numbers are pairs. Of
-// sparse matrices Data are the entries, those of row i from Ptr[i] on, in the columns Ind.
+// An Array is a number, a vector or a matrix by rows. Complex numbers are pairs. In a
+// sparse matrix Data are the entries. Those of row i begin at Ptr[i], and Ind are their
+// columns.
 type Array struct {
 	Type  string `json:"type"`
 	Shape []int  `json:"shape"`
@@ -49,8 +50,8 @@ type Array struct {
 	Ind   []int  `json:"ind,omitempty"`
 }
 
-// Export writes a file for each rule whose type is one of types, named as the rule is,
-// and returns how many.
+// Export writes a file for each rule whose type is one of types. The name of the file
+// is that of the rule. Export returns the number of files.
 func Export(dir string, seed uint64, rows, cols int, types map[string]bool) (files int, err error) {
 	for _, r := range rules.All() {
 		if r.Missing != "" || !types[r.Type.String()] {
