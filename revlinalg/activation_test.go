@@ -115,7 +115,7 @@ func TestDivElemByZero(t *testing.T) {
 	}
 }
 
-// activationTable has values and derivatives that mpmath gives to 30 digits.
+// activationTable has values and derivatives that mpmath computed to 30 digits.
 var activationTable = []struct {
 	kernel       string
 	x, y, d1, d2 float64
@@ -218,7 +218,7 @@ func testActivationTable[T rev.Real](t *testing.T, relative, absolute float64) {
 	}
 }
 
-// A gradient of 0 comes back where ReLU is off, whatever lies there.
+// Where the slope of ReLU is 0, nothing is added, even if the cotangent is NaN or infinite.
 func TestReLUOfInfinity(t *testing.T) {
 	inf := math.Inf(1)
 	x, y := mat.NewVecDense(4, []float64{-inf, inf, math.NaN(), 0}), mat.NewVecDense(4, nil)

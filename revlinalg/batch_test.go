@@ -89,8 +89,8 @@ func TestLogSumExpRows(t *testing.T) {
 	kernels(t, logSumExpRowsSpec[float32](), logSumExpRowsSpec[float64](), logSumExpRowsSpec[fixed.Q43]())
 }
 
-// Rows are what the kernels of one vector make of them, also where these are long,
-// infinite or empty.
+// Rows have the results of the kernels of one vector, even if they are long, infinite or
+// empty.
 func TestRowsAgainstVectors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(41, 2))
 	for _, c := range []int{1, 10, 700, 3000} {

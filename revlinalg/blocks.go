@@ -88,12 +88,12 @@ func copyTransposed[T rev.Float](dst, src rev.General[T]) {
 const (
 	// transposeTile is the size of the squares that are transposed at a time.
 	transposeTile = 32
-	// Up to order transposeAlone one worker does everything: its cache often holds the
-	// matrices already.
+	// Up to order transposeAlone, one worker does everything, because its cache often
+	// holds the matrices already.
 	transposeAlone = 256
 )
 
-// A matrixSum is dst += alpha·src, or alpha·srcᵀ, in progress, perhaps in the lower
+// A matrixSum computes dst += alpha·src, or dst += alpha·srcᵀ, possibly in the lower
 // triangle alone.
 type matrixSum[T rev.Float] struct {
 	alpha             T
@@ -215,16 +215,16 @@ type triangle[T rev.Float] struct {
 	lower, unit bool // unit: the diagonal is 1 and not read
 }
 
-// A triangularSolve is Y = T⁻¹·B, or Y = T₂⁻¹·T₁⁻¹·B, and then X += alpha·Y, in
-// progress. It works on blocks of columns. Y and X may be nil, and Y may be B. The bits
+// A triangularSolve computes Y = T⁻¹·B, or Y = T₂⁻¹·T₁⁻¹·B, and then X += alpha·Y. It
+// works on blocks of columns. Y and X may be nil, and Y may be B. The bits
 // of a column of Y do not depend on the other columns, so the blocks may depend on the
 // number of workers.
 type triangularSolve[T rev.Float] struct {
 	t       []triangle[T]
-	before  []int // exchanges of rows of B before, as an luFactor has them
-	after   []int // exchanges of rows of Y after, the last first
-	scaleB  []int // if not empty, row i of B is multiplied by 2^scaleB[i] first
-	scaleY  []int // if not empty, row i of Y is multiplied by 2^scaleY[i] last
+	before  []int // exchanges of rows of B before solving, in the form of luFactor
+	after   []int // exchanges of rows of Y after solving, the last one first
+	scaleB  []int // if not empty, row i of B is first multiplied by 2^scaleB[i]
+	scaleY  []int // if not empty, row i of Y is multiplied by 2^scaleY[i] at the end
 	b, y, x rev.General[T]
 	alpha   T
 	to      []int // if set, B is the identity, T₁ lower, and column j of Y is number to[j]
@@ -235,10 +235,10 @@ type triangularSolve[T rev.Float] struct {
 
 const (
 	panelCols  = 48      // columns of a panel, which products read row by row
-	solveRows  = 128     // rows of X that are solved for before products go on
-	solveCols  = 192     // most columns of a block
-	solveGrain = 16      // columns of all blocks but the last are a multiple of this
-	solveWork  = 1 << 18 // least multiply-adds of a block
+	solveRows  = 128     // rows of X that are solved before the products with them
+	solveCols  = 192     // largest number of columns of a block
+	solveGrain = 16      // all blocks but the last have a multiple of this many columns
+	solveWork  = 1 << 18 // least number of multiply-adds of a block
 )
 
 // solveTriangular computes X <- T⁻¹·X.
@@ -249,7 +249,7 @@ func solveTriangular[T rev.Float](workers int, t strided[T], lower, unit bool, x
 	w.run(workers, x.Cols)
 }
 
-// run solves, that many columns at a time, and drops its operands.
+// run solves, the given number of columns at a time, and then drops its operands.
 func (w *triangularSolve[T]) run(workers, cols int) {
 	if n := w.t[0].rows; n > 0 && cols > 0 {
 		workers = parallel.Workers(workers)
@@ -390,9 +390,9 @@ func swapRows[T any](x rev.General[T], i, j int) {
 	}
 }
 
-// A sequence hands out the blocks of a parallel.Task in order, whichever worker asks. A
-// block may therefore wait for the results of an earlier one, which some worker has
-// begun.
+// A sequence hands out the blocks of a parallel.Task in order, to any worker that asks. A
+// block may therefore wait for the results of an earlier block, because some worker has
+// begun that one.
 type sequence struct {
 	next    atomic.Int64
 	stopped atomic.Bool
@@ -421,8 +421,8 @@ func (s *sequence) await(done *atomic.Int64, n int) bool {
 	return true
 }
 
-// workersAbove returns the number of workers for a problem of order n. Up to order
-// alone it is 1, because more workers would cost more than they do.
+// workersAbove returns the number of workers for a problem of order n. Up to order alone
+// it is 1, because more workers would cost more than they save.
 func workersAbove(alone, n, workers int) int {
 	workers = parallel.Workers(workers)
 	if n <= alone {
@@ -431,8 +431,8 @@ func workersAbove(alone, n, workers int) int {
 	return workers
 }
 
-// An upperUpdate is C += alpha·A·B in the upper triangle of C in progress. Blocks on
-// the diagonal are written whole.
+// An upperUpdate computes C += alpha·A·B in the upper triangle of C. It writes blocks on
+// the diagonal as a whole.
 type upperUpdate[T rev.Float] struct {
 	alpha T
 	c     rev.General[T]

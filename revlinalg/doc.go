@@ -16,8 +16,8 @@
 // Adjoint subtracts it and adds gradients to the cotangents of the inputs. Tangent adds
 // f and its derivative in a direction. Nothing is stored between calls.
 //
-// Operands that are nil among the cotangents and tangents are not computed. If an
-// output is nil, only derivatives are computed.
+// Cotangents and tangents that are nil are not computed. If an output is nil, only
+// derivatives are computed.
 //
 // The first method that you call checks the operands. If shapes do not fit together, or
 // an output overlaps an input, it panics with a *rev.OperandError before it writes.
@@ -36,6 +36,6 @@
 // In fixed point, Inverse and Adjoint restore the output bit for bit. In floating point
 // they subtract the same bits that Forward added. The output is then within one unit in
 // the last place of the larger of its values before and after Forward, and lost if f is
-// infinite or NaN. Results are the same bits for any number of workers. Sums may round
-// in another way with other vector code, and if vectors have gaps.
+// infinite or NaN. Results have the same bits for any number of workers. Sums may
+// round differently with other vector code, and if vectors have gaps.
 package revlinalg

@@ -39,9 +39,9 @@ type function struct {
 	both   func(y, d, x []float64)
 	curves func(d, x, y []float64)
 
-	// byFloat says that fixed-point values are rounded from float64, where both has the
-	// same bits on all machines. If rest is set, f(-|x|) is rounded instead, and f(x) =
-	// max(x, 0) + f(-|x|): f(x) itself has more digits than float64.
+	// If byFloat is set, fixed-point values are rounded from float64. both must then
+	// have the same bits on all machines. If rest is set too, f(-|x|) is rounded, and
+	// f(x) = max(x, 0) + f(-|x|), because f(x) itself has more digits than a float64.
 	byFloat, rest bool
 
 	q43  pointwise[fixed.Q43]
@@ -71,8 +71,8 @@ type elementwisePass[T rev.Number] struct {
 	buffers []elementwiseBuffers // of each worker
 }
 
-// elementwisePiece is how many elements are computed at a time, elementwiseBlock how
-// many a worker takes.
+// elementwisePiece is the number of elements that are computed at a time.
+// elementwiseBlock is the number that a worker takes.
 const (
 	elementwisePiece = 512
 	elementwiseBlock = 8 * elementwisePiece
@@ -100,8 +100,8 @@ func (p *elementwisePass[T]) order() int {
 	return 0
 }
 
-// run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ and the
-// gradients to x̄ and ġx if these are there.
+// run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ, and the
+// gradients to x̄ and ġx. It omits operands that are nil.
 func (k elementwise[T]) run(f *function, sign int, g, t, gt elementwise[T]) error {
 	w := workspace.Get[elementwisePass[T]]()
 	buffers := w.buffers
@@ -215,8 +215,8 @@ func applyFloat[T rev.Float](p *elementwisePass[T], w *elementwiseBuffers, lo, h
 	}
 }
 
-// wide returns as many elements of x as buf has, from lo on. They are a view if x is
-// float64 without gaps, and otherwise a copy in buf.
+// wide returns len(buf) elements of x, from lo on. They are a view if x is float64 without
+// gaps, and otherwise a copy in buf.
 func wide[T rev.Float](buf []float64, x rev.Vector[T], lo int) []float64 {
 	if xs, ok := any(x.Data).([]float64); ok && x.Inc == 1 {
 		return xs[lo : lo+len(buf)]

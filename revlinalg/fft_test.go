@@ -16,7 +16,7 @@ import (
 	"revnum/rev/revtest"
 )
 
-// fftLengths have prime factors of all kinds: 127 is a prime for which the transform is a
+// fftLengths have prime factors of all kinds. For the prime 127, the transform is a
 // convolution.
 var fftLengths = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 30, 49, 64, 67, 127, 134}
 
@@ -49,7 +49,7 @@ func slowDFT(x []complex128) []complex128 {
 	const bits = 200
 	n := len(x)
 	cos, sin := make([]*big.Float, n), make([]*big.Float, n)
-	// The roots of unity by their recurrence, from exp(-2πi/n) by its series.
+	// exp(-2πi/n) comes from its series, and the other roots of unity from a recurrence.
 	pi, _, _ := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899", 10, bits, big.ToNearestEven)
 	angle := new(big.Float).Quo(new(big.Float).Mul(pi, big.NewFloat(-2)), big.NewFloat(float64(n)))
 	c, s := new(big.Float).SetPrec(bits), new(big.Float).SetPrec(bits)
@@ -130,7 +130,7 @@ func TestFFTValue(t *testing.T) {
 	}
 }
 
-// TestFixedFFTWraps checks that numbers that wrap come back to the bit too.
+// TestFixedFFTWraps checks that numbers that wrap are restored to the bit too.
 func TestFixedFFTWraps(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(62, 1))
 	for _, n := range []int{2, 3, 5, 7, 60, 1024, 1001} {
@@ -174,7 +174,7 @@ func BenchmarkFFT(b *testing.B) {
 				report(b)
 			})
 			if n == 10007 {
-				return // gonum's takes n² operations
+				return // gonum's transform takes n² operations
 			}
 			b.Run("gonum", func(b *testing.B) {
 				f := fourier.NewCmplxFFT(n)
