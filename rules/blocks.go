@@ -8,11 +8,11 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// SnavelyBlock computes the residual and the Jacobian of one observation of
-// [ba.Snavely], as a residual block of Ceres is evaluated: the residuals π(c, X) - x,
-// which are two, and their derivatives by the nine parameters of the camera and by the
-// three of the point, as matrices 2×9 and 2×3 stored by rows. What is nil is not
-// computed. It returns an error if a slice has another length.
+// SnavelyBlock computes one observation of [ba.Snavely] in the form of a residual block
+// of Ceres. It stores the two residuals π(c, X) - x. It stores their derivatives by the
+// nine parameters of the camera as a 2×9 matrix, and those by the three coordinates of
+// the point as a 2×3 matrix, both by rows. Results whose slice is nil are not computed.
+// SnavelyBlock returns an error if a slice has a wrong length.
 func SnavelyBlock(feature, camera, point, residuals, byCamera, byPoint []float64) error {
 	if err := lengths("SnavelyBlock", length{feature, 2}, length{camera, 9}, length{point, 3}, length{residuals, -2}, length{byCamera, -18}, length{byPoint, -6}); err != nil {
 		return err
@@ -34,8 +34,8 @@ func SnavelyBlock(feature, camera, point, residuals, byCamera, byPoint []float64
 	return nil
 }
 
-// WeightedBlock is SnavelyBlock for an observation of [ba.Weighted], with the residuals
-// w·(π(c, X) - x) and 1 - w², which are three. The matrices are 3×11, 3×3 and 3×1.
+// WeightedBlock is SnavelyBlock for an observation of [ba.Weighted], with the three
+// residuals w·(π(c, X) - x) and 1 - w². The matrices are 3×11, 3×3 and 3×1.
 func WeightedBlock(feature, camera, point, weight, residuals, byCamera, byPoint, byWeight []float64) error {
 	if err := lengths("WeightedBlock", length{feature, 2}, length{camera, 11}, length{point, 3}, length{weight, 1},
 		length{residuals, -3}, length{byCamera, -33}, length{byPoint, -9}, length{byWeight, -3}); err != nil {
@@ -61,7 +61,7 @@ func WeightedBlock(feature, camera, point, weight, residuals, byCamera, byPoint,
 	columns(s.jacobian, 11, byPoint, 3)
 	columns(s.jacobian, 14, byWeight, 1)
 	if byCamera != nil {
-		clear(byCamera[22:]) // of 1 - w²
+		clear(byCamera[22:]) // the row of 1 - w²
 	}
 	if byPoint != nil {
 		clear(byPoint[6:])
@@ -72,8 +72,8 @@ func WeightedBlock(feature, camera, point, weight, residuals, byCamera, byPoint,
 	return nil
 }
 
-// A length is a slice with the length that it should have. A negative length stands for
-// that length or nil.
+// A length is a slice with its wanted length. If the length is negative, the slice may
+// have that length or be nil.
 type length struct {
 	x []float64
 	n int
@@ -88,7 +88,7 @@ func lengths(name string, list ...length) error {
 	return nil
 }
 
-// columns copies columns of a matrix, from one on, to a matrix that has no others.
+// columns copies consecutive columns of a matrix to a matrix of only these columns.
 func columns(from rev.General[float64], at int, to []float64, cols int) {
 	if to == nil {
 		return

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// A block has the residuals of the kernel, and derivatives that are those of
-// differences.
+// A block has the residuals of the kernel, and its derivatives agree with differences.
 func TestBlocks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	random := func(n int) []float64 {

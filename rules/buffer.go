@@ -72,8 +72,8 @@ type Buffer struct {
 	Shape  [2]int
 	Stride [2]int
 
-	// The structure of a sparse matrix, of which Data are the entries: those of row i
-	// are from Ptr[i] to Ptr[i+1]-1, and entry p is in column Ind[p].
+	// Ptr and Ind are the structure of a sparse matrix, and Data are its entries. Row i
+	// has the entries from Ptr[i] to Ptr[i+1]-1, and entry p is in column Ind[p].
 	Sparse   bool
 	Ptr, Ind []int
 }
@@ -142,8 +142,8 @@ func (b *Buffer) size() int {
 	return b.Shape[0] * b.Shape[1]
 }
 
-// dense returns b in memory of its own: without gaps, and zero. The structure of a
-// sparse matrix is shared.
+// dense returns zeros with the shape of b, in memory of their own without gaps. The
+// structure of a sparse matrix is shared.
 func (b *Buffer) dense() Buffer {
 	d := *b
 	if b.Sparse {
@@ -157,7 +157,7 @@ func (b *Buffer) dense() Buffer {
 	case 2:
 		d.Stride = [2]int{max(1, b.Shape[1]), 1}
 	}
-	// An allocation of no bytes has an address too.
+	// Allocate a byte at least, so that there is an address.
 	d.Data = reflect.MakeSlice(reflect.SliceOf(types[b.Type].typ), max(1, d.Len), max(1, d.Len)).UnsafePointer()
 	return d
 }
@@ -184,7 +184,7 @@ func (b *Buffer) check() error {
 	return nil
 }
 
-// clone returns a copy of b, which has been checked, without gaps.
+// clone returns a copy of b without gaps. b must have been checked.
 func (b *Buffer) clone() Buffer {
 	d := b.dense()
 	if d.Len == 0 {

@@ -40,13 +40,15 @@ func (p Pass) String() string {
 // MarshalText implements encoding.TextMarshaler.
 func (p Pass) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// ErrArgument is wrapped by errors of operands and parameters that are not those of the
-// rule. Shapes that do not fit are an *OperandError of package rev instead.
+// ErrArgument is wrapped by the errors of operands and parameters that do not belong to
+// the rule. For shapes that do not fit, the error is an *OperandError of package rev
+// instead.
 var ErrArgument = errors.New("rules: wrong argument")
 
 // Args are the operands of a kernel and their derivatives, each in the order of
-// Rule.Operands, and its parameters, in the order of Rule.Params. Missing ones at the
-// end are left out, as zero Buffers are. Missing parameters are zero.
+// Rule.Operands, and its parameters, in the order of Rule.Params. Operands that are
+// missing at the end count as zero Buffers, that is, as left out. Missing parameters
+// are zero.
 type Args struct {
 	Operands          []Buffer
 	Cotangents        []Buffer
@@ -61,10 +63,10 @@ func (a *Args) part(p catalog.Part) []Buffer {
 
 var partPrefix = [...]string{"", "g.", "t.", "gt."}
 
-// Call makes a pass over the kernel, in place. It returns an error if the operands are
-// not those of the rule: an *OperandError of package rev where the kernel says so. It
-// returns the kernel's error where the data has no result. Outputs may have been
-// changed in part if the error is a *PanicError, and only then.
+// Call makes a pass over the kernel, in place. It returns an error if the operands do
+// not belong to the rule; an error that the kernel finds is an *OperandError of package
+// rev. If the data has no result, it returns the kernel's error. Only if the error is a
+// *PanicError may outputs have changed in part.
 //
 // Call keeps nothing of a. It does not allocate after the first calls.
 func (r *Rule) Call(p Pass, a Args) (err error) {
@@ -79,7 +81,7 @@ func (r *Rule) Call(p Pass, a Args) (err error) {
 	return run(f, p)
 }
 
-// end gives a frame back, and makes an error of a panic.
+// end releases a frame, and turns a panic into an error.
 func (r *Rule) end(f catalog.Frame, err *error) {
 	if v := recover(); v != nil {
 		*err = failure(r, v)
@@ -88,8 +90,8 @@ func (r *Rule) end(f catalog.Frame, err *error) {
 	r.frames.Put(f)
 }
 
-// PanicError is the error of a kernel that panicked for another reason than the shape
-// of its operands, such as an index out of range.
+// PanicError is the error of a kernel that panicked, such as on an index out of range.
+// Wrong shapes of operands give other errors.
 type PanicError struct {
 	Rule  string
 	Value any
@@ -143,7 +145,7 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 			b, o := &list[i], &r.Operands[i]
 			var err error
 			switch {
-			case part != catalog.Primal && (b.Data == nil || o.role == rev.Index): // has no derivative
+			case part != catalog.Primal && (b.Data == nil || o.role == rev.Index): // the operand has no derivative
 			case o.structure != nil:
 				err = o.structure(unsafe.Add(k, o.offset), b, a.Operands)
 			default:
@@ -173,16 +175,16 @@ type field struct {
 	structure structure
 }
 
-// The headers of slices and views do not depend on the type of elements, so those of
-// bytes stand for all.
+// The headers of slices and views do not depend on the type of elements, so headers of
+// bytes are used for all.
 type (
 	vectorHeader = rev.Vector[byte]
 	matrixHeader = rev.General[byte]
 	sparseHeader = revsparse.CSR[byte, int]
 )
 
-// set makes b the operand of the kernel at k. The kernel checks its shape and that it
-// lies in its memory.
+// set makes b the operand of the kernel at k. The kernel checks the shape, and that the
+// operand lies in its memory.
 func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 	p := unsafe.Add(k, o.offset)
 	if b.Data == nil && b.Axes == 0 {
@@ -201,7 +203,7 @@ func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 	case uintptr(b.Data)%b.Type.align() != 0:
 		return fmt.Errorf("is at an address that is no multiple of %d", b.Type.align())
 	}
-	data := unsafe.Slice((*byte)(b.Data), b.Len) // of elements, not of bytes
+	data := unsafe.Slice((*byte)(b.Data), b.Len) // b.Len counts elements, not bytes
 	switch o.kind {
 	case rev.Scalar:
 		if b.Len == 0 {
@@ -270,10 +272,10 @@ func (b *Buffer) checkStructure() error {
 	return nil
 }
 
-// A structure makes a field that is no operand, of an array that stands for it.
+// A structure makes a field that is not an operand, from an array that stands for it.
 type structure func(field unsafe.Pointer, b *Buffer, operands []Buffer) error
 
-// structures are the types of fields for which there is an array.
+// structures are the types of fields that are given by an array.
 var structures = map[reflect.Type]structure{
 	reflect.TypeFor[*graphembed.Graph](): setGraph,
 }

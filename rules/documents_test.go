@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write docs/rules.json, docs/adjoints.md
 
 const root = ".."
 
-// compare compares a generated file with what it should be, or writes it.
+// compare compares a generated file with the wanted text, or writes it with -update.
 func compare(t *testing.T, name string, want []byte) {
 	t.Helper()
 	name = filepath.Join(root, filepath.FromSlash(name))
@@ -102,8 +102,8 @@ func operandList(r *Rule) string {
 	return b.String()
 }
 
-// equations returns the equations in the comment of a kernel, and in those comments
-// after it that belong to no declaration, with the name of the file.
+// equations returns the name of a kernel's file, and the equations in its comment. It
+// adds those in later comments that belong to no declaration.
 func equations(t *testing.T, pkg, name string) (file string, blocks []string) {
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*.go"))
 	if err != nil {
@@ -126,7 +126,7 @@ func equations(t *testing.T, pkg, name string) (file string, blocks []string) {
 		}
 		for i, text := range texts {
 			for _, block := range codeBlocks(text) {
-				// Loops and bounds on errors are no equations of derivatives.
+				// Skip blocks that show loops and error bounds, not derivatives.
 				if !strings.Contains(block, "for ") && !strings.ContainsAny(block, "ε≤\t") && (i == 0 || hasDerivative(block)) {
 					blocks = append(blocks, block)
 				}
@@ -149,7 +149,7 @@ func declaration(tree *ast.File, name string) *ast.GenDecl {
 	return nil
 }
 
-// belongs reports whether a comment is that of a declaration, or in it.
+// belongs reports whether a comment documents a declaration or is inside one.
 func belongs(c *ast.CommentGroup, d ast.Decl) bool {
 	var doc *ast.CommentGroup
 	switch d := d.(type) {

@@ -6,7 +6,8 @@ import (
 	"revnum/rules"
 )
 
-// The inner product of two vectors by the name of its kernel, and its gradient.
+// This calls the inner product of two vectors by the name of its kernel, and computes
+// the gradient.
 func Example() {
 	r, err := rules.Lookup("revlinalg.Dot[float64]")
 	if err != nil {

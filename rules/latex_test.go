@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The comments of kernels write equations in Unicode, as x̄ += Wᵀ·ȳ. latex returns the
-// same for LaTeX.
+// The comments of kernels write equations in Unicode, as x̄ += Wᵀ·ȳ. latex returns them
+// in LaTeX.
 func latex(s string) string {
 	t := tex{rest: s}
 	for t.rest != "" {
@@ -17,7 +17,7 @@ func latex(s string) string {
 	return strings.TrimSpace(t.out.String())
 }
 
-// A tex is a text on its way to LaTeX.
+// A tex is a text that is being translated to LaTeX.
 type tex struct {
 	rest string
 	out  strings.Builder

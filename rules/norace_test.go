@@ -4,7 +4,7 @@ package rules
 
 import "testing"
 
-// The race detector has pools drop what is put into them.
+// Under the race detector, pools drop some of what is put into them.
 func TestNoAllocation(t *testing.T) {
 	r := lookup(t, "revlinalg.Dot[float64]")
 	x, gx, gy := make([]float64, 8), make([]float64, 8), make([]float64, 8)

@@ -18,7 +18,7 @@ import (
 type Rule struct {
 	Name     string    `json:"name"`   // such as "revlinalg.Dot[float64]"
 	Kernel   string    `json:"kernel"` // such as "revlinalg.Dot"
-	Type     Type      `json:"type"`   // of the numbers; where there are two types, complex128
+	Type     Type      `json:"type"`   // of the numbers; complex128 if there are two types
 	Equation string    `json:"equation"`
 	Operands []Operand `json:"operands"`
 	Params   []Param   `json:"parameters"`
@@ -26,7 +26,7 @@ type Rule struct {
 
 	InPlace  bool `json:"inplace"`  // an operand is transformed in place
 	Exact    bool `json:"exact"`    // passes back restore every bit; otherwise up to rounding
-	Fallible bool `json:"fallible"` // data may have no result, which is an error
+	Fallible bool `json:"fallible"` // returns an error if the data has no result
 	Logs     bool `json:"logs"`     // the operands are logs of the numbers in the equation
 
 	// Missing says why the rule cannot be called by buffers, if it cannot.
@@ -35,7 +35,7 @@ type Rule struct {
 	newFrame func() catalog.Frame
 	instance *catalog.Instance
 	frames   sync.Pool
-	acc      []int // the operands that are outputs, and added into
+	acc      []int // the operands that are added into
 	byParam  map[string]int
 }
 
@@ -51,8 +51,8 @@ type Operand struct {
 	field
 }
 
-// A Param is a field of a kernel that is no operand. Its value is given as a float64,
-// that of a bool as 0 or 1.
+// A Param is a field of a kernel that is not an operand. You give its value as a
+// float64, and a bool as 0 or 1.
 type Param struct {
 	Name string `json:"name"` // such as "TransA", or "Prior.Gamma" for a field of a field
 	Kind string `json:"kind"` // "bool", "int" or "float"
@@ -134,8 +134,8 @@ func newRule(k *catalog.Kernel, i *catalog.Instance) *Rule {
 	return r
 }
 
-// addFields adds the fields of t that are no operands: numbers and flags, in structs
-// and arrays too, and structures that are made of arrays.
+// addFields adds the fields of t that are not operands: numbers and flags, also in
+// structs and arrays, and structures that are made from arrays.
 func (r *Rule) addFields(t reflect.Type, prefix string, offset uintptr) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -191,7 +191,7 @@ func JSON() []byte {
 		Rules []*Rule `json:"rules"`
 	}{All()}, "", "\t")
 	if err != nil {
-		panic(err) // none of the types can fail
+		panic(err) // none of the types has an error
 	}
 	return append([]byte(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))), '\n')
 }

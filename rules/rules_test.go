@@ -52,7 +52,7 @@ func numbers(list ...[]Buffer) (x []float64) {
 	return x
 }
 
-// Call makes the passes that the methods of the kernels make.
+// Call does what the methods of the kernels do.
 func TestCall(t *testing.T) {
 	for _, r := range All() {
 		if r.Missing != "" {
@@ -128,8 +128,8 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// The pullback is the adjoint of the tangent map, gives the same each time, and the
-// inputs are as they were.
+// The pullback is the adjoint of the tangent map. It gives the same result each time,
+// and does not change the inputs.
 func TestVJP(t *testing.T) {
 	tolerance := map[Type]float64{Float64: 1e-11, Complex128: 1e-11, Float32: 1e-3, Q43: 1e-9}
 	called := 0

@@ -10,17 +10,17 @@ import (
 )
 
 // A Pullback returns the gradients Jᵀ·ȳ of all inputs for cotangents ȳ of the outputs.
-// Both are in the order of Rule.Operands; cotangents that are left out are zero. It may
-// be called any number of times, and each time returns memory of its own.
+// Both are in the order of Rule.Operands. Cotangents that are left out are zero. You
+// may call it any number of times. Each call returns new memory.
 type Pullback func(cotangents []Buffer) (gradients []Buffer, err error)
 
 // VJP computes the outputs f(x) of a rule in new memory, and returns the function that
-// computes gradients. Both are in the order of Rule.Operands. An operand that is added
-// into need not be given, unless the inputs do not tell its shape; of a sparse one the
-// structure must be given. Its numbers are not read: the output is f(x), not y + f(x).
-// The output of an operand in place is what becomes of a copy of it.
+// computes gradients. Both are in the order of Rule.Operands. You need not give an
+// operand that is added into if the inputs determine its shape. If it is sparse, you
+// must give its structure. Its numbers are not read: the output is f(x), not y + f(x).
+// For an operand in place, the output is a transformed copy.
 //
-// The pullback reads the inputs, which must be as they were then.
+// The pullback reads the inputs again, so they must not change before you call it.
 func (r *Rule) VJP(inputs []Buffer, params []float64) (outputs []Buffer, pullback Pullback, err error) {
 	outputs, err = r.Outputs(inputs, params)
 	if err != nil {
@@ -35,14 +35,14 @@ func (r *Rule) VJP(inputs []Buffer, params []float64) (outputs []Buffer, pullbac
 			if err != nil {
 				return nil, err
 			}
-			// Outputs that are not there are not computed.
+			// Outputs that are left out are not computed.
 			return g, r.Call(Gradient, Args{Operands: r.with(inputs, nil), Cotangents: g, Params: params})
 		}, nil
 	}
 	after := slices.Clone(outputs)
 	for i := range after {
 		if after[i].Data != nil {
-			after[i] = after[i].clone() // the caller may change outputs
+			after[i] = after[i].clone() // because the caller may change outputs
 		}
 	}
 	return outputs, func(cotangents []Buffer) ([]Buffer, error) {
@@ -91,8 +91,8 @@ func (r *Rule) JVP(inputs, tangents []Buffer, params []float64) (outputs, outTan
 	return outputs, outTangents, err
 }
 
-// with returns the operands of inputs, with those of outputs that are not zero in
-// their places. If outputs is nil, what is added into is left out.
+// with returns the operands of inputs. Non-zero Buffers of outputs replace them. If
+// outputs is nil, operands that are added into are left out.
 func (r *Rule) with(inputs, outputs []Buffer) []Buffer {
 	all := make([]Buffer, len(r.Operands))
 	copy(all, inputs)
@@ -110,7 +110,7 @@ func (r *Rule) with(inputs, outputs []Buffer) []Buffer {
 	return all
 }
 
-// zeros returns zero cotangents of the inputs, and copies of those of outputs.
+// zeros returns zero cotangents of the inputs, and copies of the cotangents of outputs.
 func (r *Rule) zeros(inputs, cotangents []Buffer) ([]Buffer, error) {
 	if err := r.checkParts("g.", cotangents); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (r *Rule) zeros(inputs, cotangents []Buffer) ([]Buffer, error) {
 	return g, nil
 }
 
-// checkParts checks buffers of derivatives, which are copied before the kernel sees
+// checkParts checks buffers of derivatives. They are copied before the kernel sees
 // them.
 func (r *Rule) checkParts(prefix string, list []Buffer) error {
 	if len(list) > len(r.Operands) {
@@ -177,7 +177,8 @@ func (r *Rule) Outputs(inputs []Buffer, params []float64) (out []Buffer, err err
 	return out, nil
 }
 
-// shapes returns the shapes of all vectors and matrices, of absent outputs by the tags.
+// shapes returns the shapes of all vectors and matrices. The shapes of absent outputs
+// follow from the tags.
 func (r *Rule) shapes(a Args) (shapes [][2]int, err error) {
 	if r.Missing != "" {
 		return nil, fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
@@ -207,8 +208,8 @@ func (r *Rule) shapes(a Args) (shapes [][2]int, err error) {
 //
 //	ġx = Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ
 //
-// for cotangents ȳ, tangents ẋ and tangents ġy of the cotangents: the second order. See
-// VJP for the order and what may be left out.
+// for cotangents ȳ, tangents ẋ and tangents ġy of the cotangents. See VJP for the order
+// and what may be left out.
 func (r *Rule) VJPTangent(inputs, cotangents, tangents, cotangentTangents []Buffer, params []float64) (gradients, gradientTangents []Buffer, err error) {
 	outputs, t, err := r.JVP(inputs, tangents, params) // checks them
 	if err != nil {

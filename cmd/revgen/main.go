@@ -3,15 +3,15 @@
 //
 //	//revgen:kernel Name[T rev.Real]
 //
-// it writes a type Name, its constructor over gonum's types and all passes of
-// package rev. What file.go asks for goes to file_rev.go beside it.
+// it writes a type Name, its constructor over gonum's types and all passes of package
+// rev. The kernels of file.go go to file_rev.go beside it.
 //
 // Usage:
 //
 //	revgen [DIR ...]
 //	revgen explain FUNC [DIR]
 //
-// Without folders it takes the current one, as go generate wants it:
+// Without folders it takes the current one, as in a directive of go generate:
 //
 //	//go:generate go run revnum/cmd/revgen
 //

@@ -22,9 +22,9 @@ func run(t *testing.T, name string, args ...string) string {
 	return string(out)
 }
 
-// The library is built, shows the functions of revnum.h and no others, and passes its
-// test in C, with and without the sanitizers. It takes a minute, as all packages are
-// compiled for a shared library.
+// This builds the library and checks that it exports exactly the functions of revnum.h.
+// The library must pass its test in C, with and without the sanitizers. This takes a
+// minute, because all packages are compiled for a shared library.
 func TestLibrary(t *testing.T) {
 	if !long.Tests() {
 		t.Skip("takes a minute: set REVNUM_LONG")

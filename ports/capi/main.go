@@ -2,8 +2,8 @@
 //
 //	go build -buildmode=c-shared -o librevnum.so ./ports/capi
 //
-// It is a command of the main module, so that this is all it takes. Where there is no C
-// compiler, cgo is off and the package has no files: go build ./... passes it by.
+// It is a command of the main module, so this one line suffices. Without a C compiler
+// cgo is off, the package has no files, and go build ./... skips it.
 package main
 
 /*
@@ -36,9 +36,9 @@ var calls = sync.Pool{New: func() any { return new(arguments) }}
 
 var errArgument = errors.New("revnum")
 
-// guard makes a status and a message of the error or panic of a function.
+// guard turns the error or panic of a function into a status and a message.
 func guard(message *C.char, size C.int64_t, f func() error) (status C.int32_t) {
-	debug.SetPanicOnFault(true) // a bad pointer is a panic, too
+	debug.SetPanicOnFault(true) // a bad pointer then panics
 	defer func() {
 		if v := recover(); v != nil {
 			status = C.REV_INTERNAL
@@ -105,7 +105,7 @@ func goKernel(name, message *C.char, size C.int64_t) C.int32_t {
 	return id
 }
 
-// textOf returns a string of C, which is not copied.
+// textOf returns a string of C without copying it.
 func textOf(s *C.char) string {
 	if s == nil {
 		return ""
@@ -135,7 +135,7 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t, message *C.cha
 	})
 }
 
-// release forgets all memory of the caller.
+// release drops all references to memory of the caller.
 func (a *arguments) release() {
 	for i := range a.parts {
 		clear(a.parts[i])
@@ -178,8 +178,8 @@ func (a *arguments) set(args *C.rev_arg, n C.int64_t) error {
 	return nil
 }
 
-// maxLen bounds lengths and strides, so that no product of them with the size of an
-// element overflows.
+// maxLen bounds lengths and strides. Their products with the size of an element do not
+// overflow.
 const maxLen = 1 << 58
 
 // buffer returns the buffer of an argument.
@@ -243,7 +243,7 @@ func goBlock(weighted C.int32_t, feature *C.double, parameters **C.double, resid
 	})
 }
 
-// slice returns n numbers of C, or nil.
+// slice returns n numbers in memory of C, or nil.
 func slice(x *C.double, n int) []float64 {
 	if x == nil {
 		return nil

@@ -20,7 +20,8 @@ import (
 	"revnum/rules"
 )
 
-// tasks are what rev_model does. Arrays that a task writes are marked so.
+// tasks are the tasks of rev_model. The comments list their arrays, and say which ones
+// the task writes.
 var tasks = map[string]func(options []byte, a arrays) (any, error){
 	"gmm.fit":          fitMixture,      // points; weights of points, or nothing
 	"gmm.score":        scoreMixture,    // points; log densities, written; responsibilities, written, or nothing
@@ -68,8 +69,8 @@ func giveReport(text *C.char, room C.int64_t, result any) error {
 // arrays are the arguments of a task.
 type arrays []rules.Buffer
 
-// array returns the elements of argument i, which must have no gaps and be of type t. It
-// is nil if the argument is missing and may be.
+// array returns the elements of argument i, which must have no gaps and be of type t.
+// It is nil if the argument is optional and missing.
 func (a arrays) array(i int, t rules.Type, axes int, optional bool) (rules.Buffer, error) {
 	if i >= len(a) || a[i].Data == nil {
 		if optional {
@@ -111,7 +112,7 @@ func (a arrays) matrix(i int) (*mat.Dense, error) {
 	return mat.NewDense(b.Shape[0], b.Shape[1], unsafe.Slice((*float64)(b.Data), b.Len)), nil
 }
 
-// read reads options, of which none may be unknown.
+// read reads options. An unknown option is an error.
 func read(options []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(options))
 	d.DisallowUnknownFields()
