@@ -31,9 +31,9 @@ const (
 // be formed as soon as panel j is complete.
 //
 // The panels form a chain: each needs the one before it. Everything else waits for this
-// chain. A worker therefore takes the first strip of A that is free and to which complete
-// panels have not been applied. It takes a strip of Q only if there is no such strip. The
-// operations on a strip and their order do not depend on the worker.
+// chain. A worker therefore takes the first free strip of A that is the next of the chain,
+// that is not loaded, or that lacks a complete panel. It takes a strip of Q only if there
+// is no such strip. The operations on a strip and their order do not depend on the worker.
 type reflectors[T rev.Float] struct {
 	q, r    rev.General[T]
 	a       rev.General[T]
