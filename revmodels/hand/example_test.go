@@ -34,8 +34,8 @@ func straight() (*hand.Model, error) {
 	return hand.NewModel(bones, tips, nil, false)
 }
 
-// The tip of the second finger is measured where it is when its last bone is bent by a
-// right angle. The derivative says which angle to change.
+// The second finger is measured with its last bone bent by a right angle. At rest, the
+// derivative says which angle to change.
 func ExampleResiduals() {
 	m, err := straight()
 	if err != nil {

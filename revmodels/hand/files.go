@@ -36,8 +36,8 @@ func LoadModel(dir string) (*Model, error) {
 	return ReadModel(dir+string(filepath.Separator), files["bones.txt"], files["vertices.txt"], files["triangles.txt"])
 }
 
-// ReadModel reads what LoadModel reads. Errors name the files by their names after
-// prefix.
+// ReadModel reads the files of LoadModel from readers. Errors name each file by prefix
+// and its name.
 func ReadModel(prefix string, bones, vertices, triangles io.Reader) (*Model, error) {
 	m := new(Model)
 	err := eachLine(bones, prefix+"bones.txt", func(l *line) error {

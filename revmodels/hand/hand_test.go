@@ -226,8 +226,8 @@ func near(t *testing.T, name string, got, want []float64, tol float64) {
 	}
 }
 
-// The rotation and its derivatives agree on both sides of where the series ends, and are
-// right at 0.
+// The rotation and its derivatives agree on both sides of the end of the series, and
+// are right at 0.
 func TestRotation(t *testing.T) {
 	_, d := rotation([3]float64{})
 	if d[2] != ([3][3]float64{{0, -1}, {1}}) {
@@ -244,7 +244,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// files returns those of a model of the least size.
+// files returns the files of a model of the least size.
 func files() (bones, vertices, triangles string) {
 	var b strings.Builder
 	for i := range Bones {

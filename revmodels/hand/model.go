@@ -10,25 +10,27 @@ const (
 	fingers = 5
 	angles  = 4 // of a finger
 
-	// Params is the number of pose parameters: the axis of the rotation of all times its
-	// angle in radians (3), the translation (3), and four angles for each finger, from the
-	// thumb to the little one: those of its second bone about x and about z, and those of
-	// its third and its last about x.
+	// Params is the number of pose parameters. The first three are the axis of the
+	// global rotation times its angle in radians, the next three the translation. Then
+	// each finger has four angles, from the thumb to the little finger: those of its
+	// second bone about x and about z, and those of its third and its last bone about
+	// x.
 	Params = 6 + angles*fingers
 )
 
-// Bones is how many bones a model has at least. Bone 0 is the wrist; bone 1 + 4·f + i is
-// bone i of finger f, of which those with i > 0 turn.
+// Bones is the least number of bones of a model. Bone 0 is the wrist. Bone 1 + 4·f + i
+// is bone i of finger f. Bones with i > 0 turn.
 const Bones = 1 + 4*fingers
 
-// jointOf returns the joint of a bone, three a finger, if parameters turn it.
+// jointOf returns the joint of a bone, if parameters turn it. Each finger has three
+// joints.
 func jointOf(bone int) (j int, ok bool) {
 	finger, i := (bone-1)/4, (bone-1)%4
 	return 3*finger + i - 1, i > 0 && finger < fingers
 }
 
-// jointParam returns the parameter of joint j about x. About z, the first joint of a
-// finger has the one after.
+// jointParam returns the parameter of joint j about x. For the first joint of a finger,
+// the next parameter is the one about z.
 func jointParam(j int) int {
 	first := 6 + angles*(j/3)
 	if j%3 == 0 {
@@ -83,7 +85,7 @@ type Weight struct {
 type Model struct {
 	bones     []Bone
 	params    [][]int // of each bone, the angles that move it
-	fingers   []uint8 // of each bone, a bit for each finger with such angles
+	fingers   []uint8 // of each bone, the fingers of these angles, a bit each
 	vertices  []Vertex
 	triangles [][3]int
 	mirrored  bool

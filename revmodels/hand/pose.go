@@ -25,8 +25,8 @@ type pose struct {
 	joint  [Params - 6]Affine // -R·M·N
 }
 
-// set computes the transforms, and their derivatives if so asked. Derivatives have the
-// sign of residuals: that of -x.
+// set computes the transforms, and on request their derivatives. Derivatives have the
+// sign of the residuals, that of -x.
 func (p *pose) set(m *Model, theta *[Params]float64, derivatives bool) {
 	r, dr := rotation([3]float64(theta[:3]))
 	mirror := [3]float64{1, 1, 1}
@@ -105,7 +105,7 @@ func (p *pose) generator(l *Affine, axis [3]float64) Affine {
 	return moved.after(&n)
 }
 
-// inverse returns that of the linear part.
+// inverse returns the inverse of the linear part.
 func inverse(a *Affine) (inv Affine) {
 	det := determinant(a)
 	for i := range 3 {

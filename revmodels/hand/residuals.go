@@ -17,15 +17,15 @@ import (
 //
 //	x_i = u_i·x_a + v_i·x_b + (1 - u_i - v_i)·x_c
 //
-// where the barycentric coordinates u and v may leave the triangle. A vertex of the
-// model at rest is moved by the bones that it hangs on, in turn moved by the parameters
-// Theta (see Params), by linear blend skinning: with T_k(θ) the transform of bone k,
+// where the barycentric coordinates u and v may leave the triangle. The parameters
+// Theta (see Params) move the bones, and the bones move the vertices by linear blend
+// skinning. With T_k(θ) the transform of bone k,
 //
 //	x_a = R(θ)·M·Σ_k w_ak·T_k(θ)(rest_a) + t(θ)
 //
-// R is the rotation of all, M a reflection if the model is mirrored, and t the
-// translation. ADBench sets R to 1 for rotations by less than 10⁻⁴; here R is
-// the rotation, and smooth.
+// R is the global rotation, M a reflection if the model is mirrored, and t the
+// translation. ADBench sets R to 1 for rotations by less than 10⁻⁴. Here R is the exact
+// rotation for all angles, and smooth.
 //
 // With r̄ the cotangent of R_i, u_a, u_b and u_c the coordinates, and the
 // derivatives of vertices as in package file pose.go, the gradients and the tangent are
@@ -35,9 +35,9 @@ import (
 //
 // There is no second order: AdjointTangent is rev.ErrUnsupported.
 //
-// All is computed in float64 whatever T is. The error of a place is some 2⁻⁵⁰ times the
-// size of what it is summed of. Inverse restores R up to the rounding of one addition and
-// one subtraction, and to the bit over Q43.
+// Everything is computed in float64, whatever T is. The error of a place is about 2⁻⁵⁰
+// times the size of its terms. Inverse restores R up to the rounding of one addition
+// and one subtraction, and to the bit over Q43.
 //
 // The model is that of Taylor, Stebbing, Ramakrishna, Keskin, Shotton, Izadi, Hertzmann and
 // Fitzgibbon, 2014, as ADBench (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv 1807.10129,
@@ -78,7 +78,7 @@ func (k Residuals[T]) Adjoint(g Residuals[T]) { _ = k.Run(rev.AdjointPass(&k, &g
 // Tangent computes R += p - x and Ṙ += ṗ - ẋ.
 func (k Residuals[T]) Tangent(t Residuals[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// Run implements rev.Kernel. Its one error is rev.ErrUnsupported, for AdjointTangent.
+// Run implements rev.Kernel. Its only error is rev.ErrUnsupported, for AdjointTangent.
 func (k Residuals[T]) Run(p rev.Pass[Residuals[T]]) error {
 	if p.Adjoint && p.Tangent {
 		return rev.ErrUnsupported
@@ -99,7 +99,7 @@ func (k Residuals[T]) Run(p rev.Pass[Residuals[T]]) error {
 	return nil
 }
 
-// Columns returns how many columns the Jacobian has.
+// Columns returns the number of columns of the Jacobian.
 func (k Residuals[T]) Columns() int {
 	if k.Surface {
 		return 2 + Params
@@ -125,7 +125,7 @@ func (k Residuals[T]) Jacobian(j rev.General[T]) {
 	workspace.Put(s)
 }
 
-// open poses the model and moves the vertices that something corresponds to.
+// open poses the model and moves the vertices that correspond to points.
 func open[T rev.Real](s *skin, k *Residuals[T], derivatives bool) {
 	limit := len(k.Model.vertices)
 	if k.Surface {
@@ -162,7 +162,7 @@ type corner struct {
 	weight float64
 }
 
-// corners returns those of the place of point i.
+// corners returns the corners of the place of point i.
 func corners[T rev.Real](s *skin, k *Residuals[T], i int) (c [3]corner, n int) {
 	at := k.Correspondences[i]
 	if !k.Surface {

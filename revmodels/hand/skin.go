@@ -38,7 +38,7 @@ func (s *skin) useTriangle(c int) {
 	}
 }
 
-// use moves a vertex unless that is done.
+// use moves a vertex, unless that has been done.
 func (s *skin) use(vertex int) {
 	if s.slot[vertex] < 0 {
 		s.move(vertex)

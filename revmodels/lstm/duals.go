@@ -20,7 +20,7 @@ func (a dual) times(b dual) dual {
 	return dual{a.v * b.v, float64(a.d*b.v) + float64(a.v*b.d)}
 }
 
-// of returns f of a, of which the derivative is slope.
+// of returns the dual of f(a), where slope is the derivative of f.
 func (a dual) of(f, slope float64) dual { return dual{f, a.d * slope} }
 
 func (a dual) sigmoid() dual {

@@ -9,8 +9,8 @@ import (
 	"revnum/revmodels/lstm"
 )
 
-// One layer reads four characters of two bits. Each step against the gradient makes the
-// loss smaller.
+// One layer reads four characters of two bits. Each step along the negative gradient
+// makes the loss smaller.
 func ExampleLoss() {
 	text := mat.NewDense(4, 2, []float64{0, 1, 1, 0, 0, 1, 1, 0})
 	main, extra, state := mat.NewDense(2, 8, nil), mat.NewDense(3, 2, nil), mat.NewDense(2, 2, nil)

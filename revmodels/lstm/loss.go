@@ -19,15 +19,15 @@ import (
 //	y_t = h'·w_out + b_out, with h' of the highest layer
 //	F   = -1/((C-1)·B) · Σ_t Σ_j x_{t+1,j}·(y_tj - log(2 + Σ_k exp y_tk))
 //
-// The in gate and the change see the hidden state, and not the input; the 2 in the
-// logarithm is ADBench's too. A network without layers has h' = u. The mean of no
+// The in gate and the change see the hidden state, not the input. This and the 2 in the
+// logarithm follow ADBench. A network without layers has h' = u. The mean of no
 // predictions (C < 2) or of no bits is 0.
 //
 // The absolute error of a state is of the order of C·2⁻⁵³, and smaller where gates
-// forget; all is computed in float64 whatever T is, and added to outputs and gradients
-// in T. The vector tiers round differently. Inverse restores Out up to the rounding of
-// one addition and one subtraction, and to the bit over Q43, where F must be within
-// its range.
+// forget. Everything is computed in float64, whatever T is, and added to outputs and
+// gradients in T. The vector tiers round differently. Inverse restores Out up to the
+// rounding of one addition and one subtraction, and to the bit over Q43, where F must
+// be within its range.
 //
 // The equations are those of ADBench (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv
 // 1807.10129) and GradBench. The cells are those of Hochreiter and Schmidhuber, 1997,

@@ -40,7 +40,7 @@ func spec[T rev.Real]() revtest.Spec[Loss[T]] {
 	}
 }
 
-// plain is the loss as the equations say it.
+// plain computes the loss directly from the equations.
 func plain(k *Loss[float64]) float64 {
 	sigmoid := func(z float64) float64 { return 1 / (1 + math.Exp(-z)) }
 	b, layers := k.Sequence.Cols, k.Main.Rows/2

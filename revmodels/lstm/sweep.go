@@ -11,8 +11,8 @@ import (
 )
 
 // A sweep is a pass over the sequence in float64, layer by layer. Rows have ld
-// elements, of which the first bits are in use; the others compute with zeros. The layout
-// of weights is that of package cells.
+// elements, of which the first bits are in use; the others hold zeros, and are computed
+// too. The layout of weights is that of package cells.
 type sweep struct {
 	layers, steps, bits, ld int
 
@@ -60,8 +60,8 @@ func read[T rev.Real](s *sweep, k *Loss[T]) {
 	}
 }
 
-// weight returns the index of bit j in a row of a layer's weights, of which there are
-// so many rows.
+// weight returns the index of bit j in a row of a layer's weights. The layer has the
+// given number of rows.
 func (s *sweep) weight(rows, row, j int) int {
 	return (j/cells.Lanes*rows+row)*cells.Lanes + j%cells.Lanes
 }
@@ -81,7 +81,8 @@ func (s *sweep) states(layer int) (h, c []float64) {
 	return s.h[layer*n : (layer+1)*n], s.c[layer*n : (layer+1)*n]
 }
 
-// input returns the inputs of a layer, those of the output if it is above the last.
+// input returns the inputs of a layer. Above the last layer, these are the inputs of
+// the output.
 func (s *sweep) input(layer int) []float64 {
 	if layer == 0 {
 		return s.u
@@ -107,7 +108,8 @@ func (s *sweep) forward() {
 		cells.Forward(s.input(layer), h, c, s.weights(layer), s.steps, s.ld)
 	}
 
-	// The largest score and 0 are the shift that keeps exponentials finite.
+	// The larger of 0 and the largest score is the shift that keeps exponentials
+	// finite.
 	s.y, s.p = workspace.Zeros(s.y, s.steps*s.ld), workspace.Zeros(s.p, s.steps*s.ld)
 	s.lse = workspace.Grow(s.lse, s.steps)
 	out := s.input(s.layers)

@@ -5,22 +5,22 @@
 //
 //	dq_i/dt = v_i,  dv_i/dt = Σ_j μ_j·(q_j - q_i)/(|q_j - q_i|² + ε²)^(3/2)
 //
-// where μ is the mass times the constant of gravitation, and ε the softening length. The
-// kernel Drift moves positions by velocities, and Kick changes velocities by the
-// attraction at the positions. Each adds to its output a function of what it does not
-// change. So each is undone by subtracting, and every sequence of them is a bijection.
-// Integrate makes a program of package rev from them, by a Method such as Leapfrog. Energy
-// is the energy of the bodies.
+// where μ is the mass times the constant of gravitation, and ε the softening length.
+// The kernel Drift moves positions by velocities, and Kick changes velocities by the
+// attraction at the positions. Each adds to its output a function of operands that it
+// does not change. Subtracting undoes it, so every sequence of these kernels is a
+// bijection. Integrate combines them to a program of package rev, by a Method such as
+// Leapfrog. Energy is the energy of the bodies.
 //
-// A body does not attract itself, nor a body in the same place.
+// A body attracts neither itself nor a body in the same place.
 //
 // # What is exact
 //
-// Over fixed.Q43 the bodies return to the bits where they began after any number of steps,
-// and the gradient is that of the steps that were taken. Forces are computed in float64
-// and then rounded, as in the integrator JANUS: the same positions give the same force
-// each time. Numbers must stay within ±2²⁰ (choose the units); beyond, they wrap, and
-// still return. Over floats the way back is rounded like the way ahead.
+// Over fixed.Q43 the bodies return to their start to the bit, after any number of
+// steps. The gradient is that of the steps that were taken. As in the integrator JANUS,
+// forces are computed in float64 and then rounded: the same positions give the same
+// force each time. Choose the units so that numbers stay within ±2²⁰. Larger numbers
+// wrap, but still return. Over floats the way back rounds like the way ahead.
 //
 // Results have the same bits for any number of workers. They differ in the last bits
 // between tiers of vector code.

@@ -11,7 +11,7 @@ import (
 //	Q += dt·V
 //
 // that moves bodies by their velocities. Products are rounded once. Over fixed.Q43 they
-// are computed in float64.
+// are computed in float64. The derivatives are
 //
 //	Q̇ += dt·V̇,  V̄ += dt·Q̄
 type Drift[T rev.Real] struct {
@@ -37,7 +37,7 @@ func (k Drift[T]) AdjointTangent(g, t, gt Drift[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. The error is that of a Dt that is not finite.
+// Run implements rev.Kernel. It returns an error if Dt is not finite.
 func (k Drift[T]) Run(p rev.Pass[Drift[T]]) error {
 	if err := checkParameters(k.Dt, 0); err != nil {
 		return err

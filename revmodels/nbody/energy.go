@@ -41,7 +41,7 @@ func (k Energy[T]) Adjoint(g Energy[T]) error { return k.Run(rev.AdjointPass(&k,
 // Tangent does what Forward does, and adds to the tangent of Out.
 func (k Energy[T]) Tangent(t Energy[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// Run implements rev.Kernel. The error is that of a Softening that is negative or not
+// Run implements rev.Kernel. It returns an error if Softening is negative or not
 // finite. There is no AdjointTangent.
 func (k Energy[T]) Run(p rev.Pass[Energy[T]]) error {
 	if p.Adjoint && p.Tangent {

@@ -12,7 +12,7 @@ import (
 	"revnum/revmodels/nbody"
 )
 
-// The planets over a thousand years, and back to the bit.
+// The planets move for a thousand years, and back to the bit.
 func Example() {
 	s := nbody.NewSystem[fixed.Q43](nbody.SolarSystem())
 	start := append([]fixed.Q43(nil), s.Q.Data...)

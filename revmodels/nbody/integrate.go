@@ -78,8 +78,8 @@ func (m Method) Coefficients() (drifts, kicks []float64) {
 	panic(fmt.Sprintf("nbody: unknown method %v", m))
 }
 
-// symmetric returns the composition of leapfrogs of the lengths w, that of the middle,
-// and w from the last to the first, which sum to 1.
+// symmetric returns the composition of leapfrogs of the lengths w, of a middle length,
+// and of w from the last to the first. The middle length makes the sum 1.
 func symmetric(w ...float64) (drifts, kicks []float64) {
 	all, middle := make([]float64, 2*len(w)+1), 1.0
 	for i, v := range w {
@@ -108,8 +108,8 @@ type Options struct {
 	Workers   int     // 0 means GOMAXPROCS
 }
 
-// A plan is a method at work: the first drift, and then the parts of each step, of which
-// the last drift is joined with the first one of the next step.
+// A plan lists the drifts and kicks of a method: the first drift, and then the parts of
+// each step. The last drift of a step is joined with the first one of the next step.
 type plan struct {
 	first float64
 	step  []stepPart
@@ -146,10 +146,10 @@ func (m Method) plan() *plan {
 	return &plans()[m]
 }
 
-// Integrate returns the program that takes steps(s) steps of time, made of Drift and Kick.
-// The last drift of a step and the first of the next one are one. For few bodies, the
-// kernel Steps does the same in less time. Integrate panics if the method is unknown. The
-// step returns an error if Dt or Softening is not as it must be.
+// Integrate returns the program that takes steps(s) steps of time, made of Drift and
+// Kick. The last drift of a step and the first one of the next step are joined. For few
+// bodies, the kernel Steps does the same in less time. Integrate panics if the method
+// is unknown. The step returns an error if Dt or Softening is invalid.
 func Integrate[T rev.Real](o Options, steps func(s *System[T]) int) rev.Step[System[T]] {
 	type state = System[T]
 	drift := func(length float64) rev.Step[state] {

@@ -15,9 +15,9 @@ import (
 //	V_i += dt·Σ_j μ_j·w_ij·d_ij
 //	d_ij = Q_j - Q_i,  ρ_ij = 1/(|d_ij|² + ε²),  w_ij = ρ_ij^(3/2)
 //
-// that changes velocities by the attraction of the bodies, where ε is the Softening. The
-// pair of a body with itself is 0, and so is a pair in one place if ε is 0. This takes n²
-// pairs, and memory for 22 numbers a body.
+// that changes velocities by the attraction of the bodies, where ε is the Softening.
+// The pair of a body with itself adds 0. So does a pair in one place if ε is 0. Kick
+// computes n² pairs, and takes memory for 22 numbers a body.
 //
 // # Derivatives
 //
@@ -64,14 +64,14 @@ func (k Kick[T]) Adjoint(g Kick[T]) error { return k.Run(rev.AdjointPass(&k, &g)
 // Tangent computes what Forward does, and V̇ += dt·ȧ.
 func (k Kick[T]) Tangent(t Kick[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent undoes Tangent, and adds to Q̄ and μ̄, and to their tangents. It has no
-// vector code for the second derivatives, and takes some ten times as long as Adjoint.
+// AdjointTangent undoes Tangent, and adds to Q̄ and μ̄, and to their tangents. The
+// second derivatives have no vector code. They take about ten times as long as Adjoint.
 func (k Kick[T]) AdjointTangent(g, t, gt Kick[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. The error is that of a Dt that is not finite, or of a
-// Softening that is negative or not finite.
+// Run implements rev.Kernel. It returns an error if Dt is not finite, or if Softening
+// is negative or not finite.
 func (k Kick[T]) Run(p rev.Pass[Kick[T]]) error {
 	if err := checkParameters(k.Dt, k.Softening); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (w *kickWork[T, F]) pass(k *Kick[T], p *rev.Pass[Kick[T]]) {
 	w.out, w.outMu = rev.General[T]{}, rev.Vector[T]{}
 }
 
-// A kickWork is a sum over all pairs at work. A block of the parallel task is a block of
+// A kickWork computes a sum over all pairs. A block of the parallel task is a block of
 // targets.
 type kickWork[T rev.Real, F float32 | float64] struct {
 	part             kickPart
@@ -121,7 +121,7 @@ type kickWork[T rev.Real, F float32 | float64] struct {
 	outMu            rev.Vector[T]
 }
 
-// A kickPart is what is summed.
+// A kickPart says which terms are summed.
 type kickPart int
 
 const (
@@ -130,7 +130,7 @@ const (
 	secondOrder          // Ḋ
 )
 
-// kickSource is how many numbers a source has.
+// kickSource is the number of numbers of a source.
 var kickSource = [...]int{attraction: gravity.Source, tides: gravity.Full, secondOrder: secondFields}
 
 // The numbers of a source of the second order.
@@ -185,7 +185,8 @@ func (w *kickWork[T, F]) adjoint(k, g *Kick[T]) {
 	w.run(g.Q, g.Mu)
 }
 
-// second adds the tangents of what adjoint adds, but for those of V̄.
+// second adds the tangents of what adjoint adds, except the terms with the tangent of
+// V̄.
 func (w *kickWork[T, F]) second(k, g, t, gt *Kick[T]) {
 	if g.V.Data == nil || t.Q.Data == nil && t.Mu.Data == nil || gt.Q.Data == nil && gt.Mu.Data == nil {
 		return
@@ -247,7 +248,7 @@ func (w *kickWork[T, F]) run(out rev.General[T], outMu rev.Vector[T]) {
 	parallel.Run(workers, (w.n+gravity.Lanes-1)/gravity.Lanes, w)
 }
 
-// parallelPairs is how many pairs are worth a second worker.
+// From parallelPairs pairs on, a second worker pays.
 const parallelPairs = 1 << 16
 
 // Block implements parallel.Task.

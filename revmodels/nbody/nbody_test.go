@@ -177,8 +177,8 @@ func kepler() []Body {
 
 func steps[T rev.Real](n int) func(*System[T]) int { return func(*System[T]) int { return n } }
 
-// TestOrder measures the orders: after a period an orbit must be where it began, up to an
-// error of the order dt^p.
+// TestOrder measures the orders. After a period an orbit must return to its start, up
+// to an error of the order dt^p.
 func TestOrder(t *testing.T) {
 	for _, m := range Methods() {
 		miss := func(n int) float64 {
@@ -215,8 +215,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestReturn checks that bodies over fixed point return to their bits, ten thousand steps
-// and more, close encounters included.
+// TestReturn checks that bodies over fixed point return to the bit after ten thousand
+// steps and more, also after close encounters.
 func TestReturn(t *testing.T) {
 	n := 10000
 	if long.Tests() {
@@ -247,7 +247,8 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// TestGradient compares the gradient of where Earth is after 2 years with differences.
+// TestGradient compares the gradient of Earth's position after 2 years with
+// differences.
 func TestGradient(t *testing.T) {
 	p := Integrate(Options{Method: PEFRL, Dt: 4}, steps[float64](180))
 	final := func(s *System[float64]) *float64 { return &s.Q.Data[3*3] }
@@ -315,9 +316,9 @@ func TestHessianVector(t *testing.T) {
 	}
 }
 
-// TestSolarSystem compares with values that JPL publishes: where Earth is in its ephemeris
-// DE, and the mean motions of the planets in degrees a century, which Kepler's third law
-// must give.
+// TestSolarSystem compares with values that JPL publishes: the position of Earth in its
+// ephemeris DE, and the mean motions of the planets in degrees a century. Kepler's
+// third law must give the latter.
 func TestSolarSystem(t *testing.T) {
 	bodies := SolarSystem()
 	earth := [3]float64{-0.1771350992727098, 0.9672416867665306, -4.085281582511366e-06}
@@ -333,7 +334,7 @@ func TestSolarSystem(t *testing.T) {
 			t.Errorf("%s moves by %v degrees a century, want %v", planets[i].name, got, want)
 		}
 	}
-	// A year later Earth is back, and the centre of mass is where it was.
+	// A year later Earth is back, and the centre of mass has not moved.
 	s := NewSystem[float64](bodies)
 	if err := Integrate(Options{Method: Yoshida6, Dt: 365.25636 / 100}, steps[float64](100)).Forward(s); err != nil {
 		t.Fatal(err)
@@ -354,8 +355,8 @@ func TestSolarSystem(t *testing.T) {
 	}
 }
 
-// TestEnergyConserved checks that the energy of the planets stays where it is, and that
-// the methods differ as they should.
+// TestEnergyConserved checks that the energy of the planets is kept, and that more
+// accurate methods keep it better.
 func TestEnergyConserved(t *testing.T) {
 	drift := map[Method]float64{}
 	for _, m := range Methods() {

@@ -2,8 +2,8 @@ package nbody
 
 import "math"
 
-// Gauss is Gauss's constant of gravitation: its square is the mass of the sun times the
-// constant of gravitation in au³/day².
+// Gauss is Gauss's constant of gravitation. Its square is the mass of the sun times the
+// constant of gravitation, in au³/day².
 const Gauss = 0.01720209895
 
 // Elements are the elements of an orbit around a larger mass, at some time.
@@ -24,7 +24,7 @@ func (e Elements) State(mu float64) (q, v [3]float64) {
 	const degree = math.Pi / 180
 	mean := math.Remainder(e.Longitude-e.Perihelion, 360) * degree
 	anomaly := mean + e.Eccentricity*math.Sin(mean)
-	for range 50 { // Newton's method; some 5 steps do
+	for range 50 { // Newton's method; about 5 steps suffice
 		sin, cos := math.Sincos(anomaly)
 		step := (mean - anomaly + e.Eccentricity*sin) / (1 - e.Eccentricity*cos)
 		anomaly += step
@@ -48,9 +48,9 @@ func (e Elements) State(mu float64) (q, v [3]float64) {
 	return turn(x, y), turn(vx, vy)
 }
 
-// planets are the elements of 2000 January 1.5, for the ecliptic and equinox of J2000, by
-// Standish and Williams, and the mass of the sun by that of the planet with its moons, by
-// the International Astronomical Union (1976 to 2009).
+// planets are the elements of 2000 January 1.5, for the ecliptic and equinox of J2000,
+// by Standish and Williams, and the mass of the sun divided by that of the planet with
+// its moons, by the International Astronomical Union (1976 to 2009).
 var planets = [...]struct {
 	name string
 	Elements
@@ -71,8 +71,8 @@ var planets = [...]struct {
 // ecliptic. The centre of mass is at rest at the origin. Earth is the centre of mass of
 // earth and moon.
 //
-// Positions are those of the approximate elements of JPL, which are good to some tens of
-// seconds of arc for the inner planets and ten minutes for Saturn.
+// Positions come from the approximate elements of JPL. They are accurate to some tens
+// of seconds of arc for the inner planets, and to ten minutes of arc for Saturn.
 func SolarSystem() []Body {
 	const sun = Gauss * Gauss
 	bodies := []Body{{Name: "Sun", Mu: sun}}

@@ -7,15 +7,17 @@ import (
 
 // Steps is the kernel that takes N steps of time in place. It does what the program of
 // Integrate does, to the bit over each type of numbers, and takes less time for few
-// bodies, as operands are checked once and not for each Drift and Kick.
+// bodies, because it checks operands once and not for each Drift and Kick.
 //
 //	(Q, V) <- a drift by c_0·dt; N times kick and drift of the method; a drift by -c_0·dt
 //
-// The derivatives are those of Drift and Kick, from the last to the first. If only one of
-// Q and V has derivatives, those of the other begin as zeros in scratch memory.
+// The derivatives are those of Drift and Kick, from the last to the first. If only one
+// of Q and V has derivatives, the derivatives of the other begin as zeros in scratch
+// memory.
 //
-// Over fixed.Q43, Inverse and Adjoint restore all bits. Over floats each step back adds a
-// rounding of the size of that ahead. Chaos may make these grow.
+// Over fixed.Q43, Inverse and Adjoint restore all bits. Over floats each step back adds
+// a rounding error as large as that of the step ahead. In a chaotic system these errors
+// may grow.
 type Steps[T rev.Real] struct {
 	Q  rev.General[T] `rev:"inout" shape:"n,3"`
 	V  rev.General[T] `rev:"inout" shape:"n,3"`
@@ -96,7 +98,7 @@ func takeSteps[T rev.Real, F float32 | float64](k *Steps[T], p *rev.Pass[Steps[T
 	workspace.Put(w)
 }
 
-// A stepsWork is the two kernels of steps of time, with the derivatives that run along.
+// A stepsWork is the two kernels of a step of time, with their derivatives.
 type stepsWork[T rev.Real, F float32 | float64] struct {
 	dt        float64
 	drift     Drift[T]
@@ -107,7 +109,7 @@ type stepsWork[T rev.Real, F float32 | float64] struct {
 	spare     [3][]T
 }
 
-// complete makes zeros where only one of Q and V has derivatives.
+// complete makes zeros for the missing derivatives if only one of Q and V has them.
 func (w *stepsWork[T, F]) complete(i int, d *Steps[T], n int) {
 	if (d.Q.Data == nil) == (d.V.Data == nil) {
 		return

@@ -36,7 +36,7 @@ func NewSystem[T rev.Real](bodies []Body) *System[T] {
 	return s
 }
 
-// errParameter is the error of a step of time or a softening length that is no number.
+// errParameter is the error of an invalid step of time or softening length.
 var errParameter = errors.New("nbody: Dt must be finite, and Softening finite and not negative")
 
 func checkParameters(dt, softening float64) error {

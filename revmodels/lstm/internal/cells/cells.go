@@ -12,8 +12,7 @@
 //	x̄ = z_f·W_f + z_o·W_o,  h̄ = z_i·W_i + z_g·W_g
 //	W̄_f += z_f·x, W̄_o += z_o·x, W̄_i += z_i·h, W̄_g += z_g·h,  b̄ += z
 //
-// The gates of a step back are computed again from the states of the steps forward,
-// which are all that is kept.
+// Forward keeps only the states. Backward computes the gates again from them.
 //
 // A row holds the numbers of all cells of a layer, in blocks of Lanes. Weights are
 // stored by block: row r of block k begins at (Weights·k + r)·Lanes. Absolute errors
@@ -62,10 +61,11 @@ func Forward(x, h, c, w []float64, steps, ld int) {
 	}
 }
 
-// Backward makes the cotangents of what Forward did. Row t of d is what the cotangent
-// of row t+1 of h gets from elsewhere, and becomes that of row t of x. In g, stored
-// as w with Bars rows, the cotangents of the weights are added to; those of the last
-// state become those of the first.
+// Backward makes the cotangents of what Forward did. On entry, row t of d is the part
+// of the cotangent of row t+1 of h that comes from elsewhere. On return it is the
+// cotangent of row t of x. g is stored as w is, with Bars rows. The cotangents of the
+// weights are added to it, and the cotangents of the last state in it become those of
+// the first.
 func Backward(x, h, c, d, w, g []float64, steps, ld int) {
 	if !check(steps, ld, x, h, c, w) {
 		return
@@ -87,7 +87,7 @@ func Backward(x, h, c, d, w, g []float64, steps, ld int) {
 	}
 }
 
-// lanes returns how many cells a call of assembly takes: two vectors.
+// lanes returns the number of cells in a call of assembly: two vectors.
 func lanes() int {
 	if tier == cpu.AVX512 {
 		return Lanes

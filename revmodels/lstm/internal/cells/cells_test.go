@@ -9,7 +9,7 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
-// The vector loops do what the generic ones do, also over several calls of assembly.
+// The vector loops agree with the generic ones, also over several calls of assembly.
 func TestTiers(t *testing.T) {
 	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
 		for _, ld := range []int{Lanes, 3 * Lanes} {

@@ -1,5 +1,6 @@
-// Package gravity holds vector loops over pairs of bodies: the accelerations of some
-// bodies, the targets, by others, the sources, and the derivatives of accelerations.
+// Package gravity holds vector loops over pairs of bodies. They compute the
+// accelerations of some bodies, the targets, by others, the sources. They also compute
+// the derivatives of accelerations.
 //
 // Targets are in blocks of Lanes. A block has rows of Lanes numbers one after the other.
 // A source has its numbers one after the other. With d = x_j - x_i for the source j and
@@ -7,11 +8,11 @@
 //
 //	ρ = 1/(|d|² + ε²),  w = ρ^(3/2)
 //
-// both are 0 where |d|² + ε² is 0. So a body does not attract itself, nor one in the same
-// place.
+// both are 0 where |d|² + ε² is 0. So a body attracts neither itself nor a body in the
+// same place.
 //
-// The vector tiers fuse products with the sums they go into, and AVX-512 takes roots in
-// steps of its own: the tiers differ in the last bits.
+// The vector tiers fuse products with additions, and AVX-512 computes roots in another
+// way. The tiers therefore differ in the last bits.
 package gravity
 
 import (
@@ -25,7 +26,7 @@ import (
 // tier is the vector code in use.
 var tier = cpu.InUse()
 
-// Lanes is how many targets a block has.
+// Lanes is the number of targets in a block.
 const Lanes = 16
 
 // The numbers of targets and sources. Attract takes the first ones, up to the position

@@ -51,7 +51,7 @@ func testTiers[T cpu.Float](t *testing.T) {
 	}
 }
 
-// A body does neither attract itself nor add to its own derivatives, to the bit.
+// A body neither attracts itself nor adds to its own derivatives, to the bit.
 func TestSelf(t *testing.T) {
 	simdtest.ForEachType(t, &tier, testSelf[float64], testSelf[float32])
 }
