@@ -146,8 +146,8 @@ func (r *Rule) checkParts(prefix string, list []Buffer) error {
 	return nil
 }
 
-// Outputs returns new memory for the outputs of a rule: zeros for what is added into, and
-// copies of what is transformed in place. See VJP for the inputs.
+// Outputs returns new memory for the outputs of a rule: zeros for operands that are added
+// into, and copies of operands in place. See VJP for the inputs.
 func (r *Rule) Outputs(inputs []Buffer, params []float64) (out []Buffer, err error) {
 	if len(inputs) > len(r.Operands) {
 		return nil, fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(inputs), r.Name, len(r.Operands))

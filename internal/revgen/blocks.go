@@ -63,7 +63,7 @@ func leaves(s ast.Node, exit func(ast.Stmt) ([]ast.Stmt, bool)) (yes bool) {
 	return yes
 }
 
-// ends reports whether list cannot end but by leaving.
+// ends reports whether list always leaves.
 func ends(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool)) bool {
 	if len(list) == 0 {
 		return false

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// To be run backward, a block needs its locals again. They are computed anew,
-// from operands that later statements may have changed: then only after these
-// have been taken back. So a local may be used as long as nothing changes that
-// it is computed from. This file finds out where that is.
+// To run backward, a block needs its locals again. They are computed anew from
+// operands. If later statements have changed these operands, the statements must be
+// undone first. So a local may be used as long as the operands from which it is
+// computed do not change. This file finds out where that holds.
 
 // An affine form is a sum of integers times terms: products of what is not known, by
 // their keys, the term "" being 1.
@@ -60,7 +60,7 @@ func (a affine) constant() (int, bool) {
 	return a[""], len(a) == 0 || len(a) == 1 && ok
 }
 
-// facts are what is known of integers where a block runs.
+// facts are the known relations of integers where a block runs.
 type facts struct {
 	positive, nonzero []affine          // positive: at least 1
 	equal             map[string]affine // lengths, by their keys

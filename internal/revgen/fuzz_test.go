@@ -69,8 +69,8 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// testPackage runs go test on a package of this module that has the given files and
-// is nowhere but in an overlay.
+// testPackage runs go test on a package of this module with the given files. The
+// package exists only in an overlay.
 func testPackage(t *testing.T, files map[string]string) (string, error) {
 	t.Helper()
 	dir, err := filepath.Abs("random")
@@ -104,8 +104,8 @@ func testPackage(t *testing.T, files map[string]string) (string, error) {
 	return string(out), err
 }
 
-// failures returns the beginning of what go test printed, and the functions of the
-// kernels that failed.
+// failures returns the beginning of the output of go test, and the functions whose
+// kernels failed.
 func failures(out string, files map[string]string) string {
 	text := out[:min(len(out), 3000)]
 	for _, name := range slices.Sorted(maps.Keys(files)) {

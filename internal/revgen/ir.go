@@ -163,8 +163,8 @@ func (e *node) minus() *node {
 	return nil
 }
 
-// The constructors of sums, products and quotients of numbers leave out what
-// derivatives have in plenty: zeros, ones and double signs.
+// The constructors of sums, products and quotients of numbers simplify zeros, ones and
+// double signs, which are frequent in derivatives.
 
 func neg(x *node) *node {
 	if y := x.minus(); y != nil {
@@ -404,7 +404,7 @@ func without(b []*stmt, op string) (out []*stmt) {
 	return out
 }
 
-// failing returns what of b is needed to know whether it fails.
+// failing returns the part of b that decides whether it fails.
 func failing(b []*stmt) []*stmt {
 	for _, op := range []string{"add", "swap"} {
 		b = slices.DeleteFunc(slices.Clone(b), func(s *stmt) bool { return s.op == op && len(s.targets()) > 0 })

@@ -177,8 +177,8 @@ func (r *reader) method(e *ast.CallExpr) *node {
 	return nil
 }
 
-// calls notes that dimensions with the same name in the shape tags of a callee are
-// equal.
+// calls notes that dimensions are equal if they have the same name in the shape tags of
+// a callee.
 func (s *shaper) calls() {
 	each(s.k.body, func(u *stmt) {
 		if u.op != "kernel" {

@@ -282,7 +282,7 @@ func (r *reader) lookup(at ast.Node, obj types.Object) binding {
 	return b
 }
 
-// abandon leaves a statement that needs what was refused.
+// abandon skips a statement that needs something that was refused.
 func (r *reader) abandon(at ast.Node) {
 	if len(r.refusals) == 0 {
 		r.refuse(at, "this is not a number from parameters and locals")

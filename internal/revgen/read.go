@@ -35,7 +35,7 @@ func (k *kernel) accumulates() bool {
 	return !slices.ContainsFunc(k.operands(), func(x *operand) bool { return x.role() == "inout" })
 }
 
-// A Refusal says where and why a function is not in the subset.
+// A Refusal says why a function is not in the subset, and names the place.
 type Refusal struct {
 	Pos token.Position
 	Msg string
@@ -73,7 +73,7 @@ func (r *reader) refuseAt(pos token.Pos, format string, args ...any) {
 	panic(refusal{r.refusal(pos, format, args...)})
 }
 
-// guarded runs f, and notes if it refuses.
+// guarded runs f, and records a refusal.
 func (r *reader) guarded(f func()) {
 	defer func() {
 		v := recover()
@@ -145,7 +145,7 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	r.check(r.k.body, src, facts{})
 }
 
-// header reads what stands around the body.
+// header reads the function without its body.
 func (r *reader) header(f *ast.FuncDecl, d directive) {
 	if i := strings.IndexByte(d.kernel, '['); i >= 0 {
 		r.k.name, r.k.generic, r.k.constraint = d.kernel[:i], d.kernel[i:], strings.TrimSuffix(strings.TrimPrefix(d.kernel[i:], "[T "), "]")

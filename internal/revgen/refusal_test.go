@@ -69,7 +69,7 @@ var _ = math.Pi
 
 `
 
-// A construct is a function of which something is refused, or all is read.
+// A construct is a function of which either a part is refused or everything is read.
 type construct struct {
 	head string // its parameters and results, or a whole function that begins with //
 	body string
@@ -256,7 +256,7 @@ var constructs = []construct{
 	{xy, "if len(x) != 2*len(x) {\npanic(0)\n}\ny[0] += x[0]", "len(x) is said by itself"},
 }
 
-// generated returns what is written for a construct, or why it is not.
+// generated returns the code for a construct, or the reason of its refusal.
 func (c construct) generated(t *testing.T, imports types.Importer) (string, error) {
 	t.Helper()
 	head := c.head
@@ -272,7 +272,7 @@ func (c construct) generated(t *testing.T, imports types.Importer) (string, erro
 	return string(files["p_rev.go"]), err
 }
 
-// Everything that Go has is read, or refused with a reason and the place.
+// Every construct of Go is either read, or refused with the reason and the place.
 func TestConstructs(t *testing.T) {
 	imports := testImporter(t)
 	place := regexp.MustCompile(`^p\.go:\d+:\d+: `)

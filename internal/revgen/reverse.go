@@ -143,8 +143,8 @@ func term(e *node, v *local) bool {
 	return e.op == "ref" || !e.has(func(e *node) bool { return e.v == v })
 }
 
-// dear reports whether it is better to keep the locals of a branch than to
-// compute them twice, and nothing changes them in between.
+// dear reports whether keeping the locals of a branch is better than computing them
+// twice. It is not if something changes them in between.
 func (r *reverser) dear(c *stmt) bool {
 	return !contains([]*stmt{c}, func(s *stmt) bool {
 		return s.op == "loop" && s.e != nil || s.op == "def" && len(r.src[s.v]) > 0
@@ -202,7 +202,7 @@ func meet(xs, ys []*node) bool {
 	})
 }
 
-// mark notes that what s adds to operands has been added.
+// mark notes that the additions of s to operands have been made.
 func (r *reverser) mark(s *stmt) {
 	s.each(func(s *stmt) { r.added[s] = r.added[s] || len(s.targets()) > 0 })
 }

@@ -49,7 +49,7 @@ import (
 //	//revgen:kernel Axpy[T rev.Real]
 const Directive = "//revgen:kernel "
 
-// Suffix is what the names of written files end with.
+// Suffix is the end of the names of written files.
 const Suffix = "_rev.go"
 
 // Dir reads the functions of the package in dir that ask for kernels, and returns
@@ -120,8 +120,8 @@ type source struct {
 	wrong map[string]error // the first error in a file, by its name
 }
 
-// load type-checks files. What is wrong in one file matters only if kernels are in
-// it: other files may need what is not written yet.
+// load type-checks files. An error in a file matters only if the file asks for kernels.
+// Other files may use kernels that are not written yet.
 func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *source {
 	p := &source{
 		fset:  fset,
@@ -170,7 +170,7 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 	return kernels, refusals
 }
 
-// A directive is what the comment of a function asks for.
+// A directive is the request in the comment of a function.
 type directive struct {
 	kernel string   // Axpy[T rev.Real]
 	consts []string // parameters that have no derivative

@@ -7,7 +7,7 @@ import (
 )
 
 // rules return the derivatives of r = f(x...) by each x, times h. Tangents and
-// cotangents use the same.
+// cotangents use the same rules.
 var rules map[string]func(x []*node, r, h *node) []*node
 
 func init() {

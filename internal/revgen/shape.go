@@ -12,8 +12,9 @@ import (
 //		panic("shape")
 //	}
 //
-// and from its loops: an operand of which the conditions say nothing, and that is
-// only indexed by variables that run over another operand, has the length of that.
+// and from its loops. Suppose that the conditions say nothing about an operand, and
+// that it is only indexed by variables that run over another operand. Then it has the
+// length of that operand.
 
 // A shaper finds the names. A dimension is known by the key of the node that is its
 // length.
@@ -59,7 +60,7 @@ func (s *shaper) find(key string) string {
 	return key
 }
 
-// relation notes what follows from not e.
+// relation notes what follows if e is false.
 func (s *shaper) relation(r *reader, at *stmt, e *node) {
 	const form = "the shape of operands is said by if len(x) != n { panic(...) }, where n is made of lengths, integers and +, -, *, /"
 	if e.op != "!=" || e.args[0].kind != integer || e.has(func(e *node) bool { return e.op == "elem" || e.op == "%" }) {
@@ -87,8 +88,8 @@ func (s *shaper) relation(r *reader, at *stmt, e *node) {
 	}
 }
 
-// loops notes which dimensions that no condition speaks of are run over together
-// with others.
+// loops finds dimensions that no condition mentions, and notes the dimensions that
+// loops run over together with them.
 func (s *shaper) loops(said map[string]bool) {
 	over := map[*local]*node{} // by the variable of a loop from 0
 	each(s.k.body, func(l *stmt) {

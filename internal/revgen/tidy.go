@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// tidy returns b without what is computed in vain or twice, without locals that
-// are made by derive.go and add nothing to read, and with names for rows.
+// tidy returns b without useless and repeated computations, and without locals of the
+// derivatives that do not help a reader. It gives names to rows.
 func tidy(b []*stmt) []*stmt {
 	b = fresh(named(b), nil)
 	for before := 0; before != size(b); {
@@ -18,7 +18,7 @@ func tidy(b []*stmt) []*stmt {
 	return rows(b, nil)
 }
 
-// alive returns b without what has no effect on operands.
+// alive returns b without statements that have no effect on operands.
 func alive(b []*stmt) []*stmt {
 	needed, effective := map[*local]bool{}, map[*stmt]bool{}
 	var mark func(b []*stmt) (effect bool)
@@ -117,7 +117,7 @@ func mappedLoop(c, s *stmt, now func(*local) *local) *stmt {
 	return c
 }
 
-// counts says how often locals are read and written.
+// counts holds how often locals are read and written.
 type counts struct{ reads, writes map[*local]int }
 
 func count(b []*stmt) counts {
@@ -216,7 +216,7 @@ func weight(e *node) (n int) {
 	return n
 }
 
-// still reports whether b leaves the value of e as it is.
+// still reports whether b does not change the value of e.
 func still(b []*stmt, e *node) bool {
 	return !contains(b, func(s *stmt) bool {
 		return e.has(func(p *node) bool {

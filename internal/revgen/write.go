@@ -271,7 +271,7 @@ func taped(b []*stmt) (tapes []*local, kept string) {
 	return tapes, strings.Join(names, " and ")
 }
 
-// nils writes what a pass does if operands are nil.
+// nils writes the statements of a pass for operands that are nil.
 func (w *writer) nils(p pass) {
 	var outputs []*operand
 	for _, x := range w.k.operands() {
@@ -319,8 +319,8 @@ func (w *writer) instead(pass string) string {
 	return pass + "\nreturn\n"
 }
 
-// absentLengths writes that outputs that are nil have the lengths of their
-// derivatives, where no other operand tells them.
+// absentLengths writes the lengths of outputs that are nil. If no other operand
+// determines them, they are the lengths of the derivatives.
 func (w *writer) absentLengths(p pass, outputs []*operand) {
 	for _, x := range outputs {
 		for axis, name := range strings.Split(x.shape, ",") {
@@ -340,8 +340,8 @@ func (w *writer) absentLengths(p pass, outputs []*operand) {
 	}
 }
 
-// standIn writes zeros for the cotangents or tangents f of an operand in place
-// that are nil: unlike others, they change on the way.
+// standIn writes zeros for nil cotangents or tangents f of an operand in place. Unlike
+// other derivatives, these change during the pass.
 func (w *writer) standIn(x *operand, f string) {
 	k := "k." + title(x.name)
 	switch x.rank {
@@ -354,7 +354,7 @@ func (w *writer) standIn(x *operand, f string) {
 	}
 }
 
-// hoist writes local names for the elements of x that b uses, but for rows.
+// hoist writes local names for the elements of x that b uses, except rows.
 func (w *writer) hoist(x *operand, b []*stmt) {
 	if x.rank != 1 {
 		return
@@ -400,7 +400,7 @@ func (w *writer) base(x *operand, s space) string {
 	return field(x, s)
 }
 
-// name returns the name of v, which it gives one that is not in use.
+// name returns the name of v. It first gives v an unused name if it has none.
 func (w *writer) name(v *local) string {
 	if v.plain {
 		return "k." + title(v.name)
@@ -568,7 +568,7 @@ func (w *writer) loop(s *stmt) {
 	w.scopes = outer
 }
 
-// place returns the variable that a local or an element is.
+// place returns the Go variable of a local or an element.
 func (w *writer) place(e *node) string {
 	switch {
 	case e.op == "ref":

@@ -10,9 +10,9 @@ import (
 	"revnum/rev"
 )
 
-// What follows is written by hand as one would write plain Go for this case
-// alone: contiguous operands, no operand missing. The adjoints are values of
-// independent origin for those that revgen writes, and say how fast these could be.
+// The code below is plain Go written by hand for one case only: contiguous operands,
+// none of them missing. Its adjoints check those that revgen writes, and show how fast
+// these could be.
 
 // A pair is a kernel and what is written by hand for it: the function and the adjoint,
 // which take back what they did where they are called again and again.
@@ -105,7 +105,7 @@ func byHand(n int) []pair {
 	}
 }
 
-// The adjoints that revgen writes are those by hand.
+// The adjoints that revgen writes agree with those by hand.
 func TestByHand(t *testing.T) {
 	for _, p := range byHand(6) {
 		p.adjoint()
@@ -120,7 +120,8 @@ func TestByHand(t *testing.T) {
 	}
 }
 
-// Adjoint and the others in times of Forward, beside what is written by hand.
+// This measures Adjoint and the other passes in multiples of Forward, and the code
+// written by hand.
 func BenchmarkByHand(b *testing.B) {
 	for _, p := range byHand(200) {
 		times := map[string]float64{}
