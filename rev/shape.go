@@ -53,7 +53,7 @@ const maxDepth = 8
 // maxSymbols bounds the names in the shapes of a kernel, and maxSlots the names and the
 // other numbers that a binding holds.
 const (
-	maxSymbols = 8
+	maxSymbols = 12
 	maxSlots   = 2 * maxSymbols
 )
 
