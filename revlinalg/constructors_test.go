@@ -16,10 +16,10 @@ import (
 
 var constructors = []any{
 	NewAbs, NewAffine, NewAffineBatch, NewAtan2, NewAxpy, NewCholesky, NewComplexAbs, NewComplexFrobenius,
-	NewComplexNorm1, NewComplexNorm2, NewComplexSumSquares, NewComplexUnitary, NewCos, NewCovariance,
+	NewComplexNorm1, NewComplexNorm2, NewComplexSumSquares, NewComplexUnitary, NewConv2D, NewCos, NewCovariance,
 	NewCrossEntropy, NewDet, NewDetMinors, NewDivElem, NewDot, NewExp, NewFrobenius, NewGELU, NewGather, NewGivensQR,
 	NewGramSchmidt,
-	NewInv, NewLeakyReLU, NewLog, NewLogDet, NewLogSumExp, NewLogSumExpRows, NewMatMul, NewMean, NewMulElem, NewNorm1, NewNorm2, NewNormInf,
+	NewInv, NewLeakyReLU, NewLog, NewLogDet, NewLogSumExp, NewLogSumExpRows, NewMatMul, NewMaxPool, NewMean, NewMeanPool, NewMulElem, NewNorm1, NewNorm2, NewNormInf,
 	NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewReLU, NewSVD, NewSiLU, NewSigmoid, NewSin, NewSoftmax, NewSoftmaxRows, NewSoftplus, NewSolve, NewSolveVec,
 	NewSqrt, NewSum, NewSumSquares, NewSymEig, NewTanh, NewTriSolve, NewUnitary, NewUnitaryVec, NewVariance,
 }

@@ -98,6 +98,62 @@ func ExampleAffineBatch() {
 	// [1 0 0 1 -1 0] [1 1]
 }
 
+// A filter that takes differences along rows, and the largest of them in 2×2 windows.
+func ExampleConv2D() {
+	x := mat.NewDense(1, 16, []float64{ // one image of 4×4
+		0, 1, 3, 6,
+		0, 2, 2, 2,
+		5, 5, 5, 5,
+		0, 0, 1, 1,
+	})
+	w := mat.NewDense(1, 2, []float64{-1, 1})
+	y := mat.NewDense(1, 12, nil) // 4×3
+	layer := revlinalg.NewConv2D(y, x, w, nil)
+	layer.Channels, layer.Height, layer.Width = 1, 4, 4
+	layer.KernelHeight, layer.KernelWidth = 1, 2
+	layer.Forward()
+	fmt.Println(y.RawMatrix().Data)
+
+	gy, gw := mat.NewDense(1, 12, nil), mat.NewDense(1, 2, nil)
+	gy.Set(0, 2, 1)                                      // of the difference 6 - 3
+	layer.Adjoint(revlinalg.NewConv2D(gy, nil, gw, nil)) // the image needs no gradient
+	fmt.Println(y.RawMatrix().Data, gw.RawMatrix().Data)
+	// Output:
+	// [1 2 3 2 0 0 0 0 0 0 1 0]
+	// [0 0 0 0 0 0 0 0 0 0 0 0] [3 6]
+}
+
+// The largest elements of windows of 2×2. Of equal ones the first gets the gradient.
+func ExampleMaxPool() {
+	x := mat.NewDense(1, 8, []float64{ // one image of 2×4
+		1, 2, 7, 7,
+		4, 3, 0, 7,
+	})
+	y := mat.NewDense(1, 2, nil)
+	pool := revlinalg.NewMaxPool(y, x)
+	pool.Channels, pool.Height, pool.Width = 1, 2, 4
+	pool.WindowHeight, pool.WindowWidth, pool.StrideHeight, pool.StrideWidth = 2, 2, 2, 2
+	pool.Forward()
+	fmt.Println(y.RawMatrix().Data)
+	gx := mat.NewDense(1, 8, nil)
+	pool.Adjoint(revlinalg.NewMaxPool(mat.NewDense(1, 2, []float64{10, 20}), gx))
+	fmt.Println(gx.RawMatrix().Data)
+	// Output:
+	// [4 7]
+	// [0 0 20 0 10 0 0 0]
+}
+
+// Means of windows of three elements of a signal, which overlap.
+func ExampleMeanPool() {
+	x, y := mat.NewDense(1, 5, []float64{1, 2, 6, 4, 2}), mat.NewDense(1, 3, nil)
+	pool := revlinalg.NewMeanPool(y, x)
+	pool.Channels, pool.Height, pool.Width = 1, 1, 5
+	pool.WindowHeight, pool.WindowWidth, pool.StrideHeight, pool.StrideWidth = 1, 3, 1, 1
+	pool.Forward()
+	fmt.Println(y.RawMatrix().Data)
+	// Output: [3 4 4]
+}
+
 // Words as rows of a table. The gradient of a word is the sum over where it occurs.
 func ExampleGather() {
 	table := mat.NewDense(3, 2, []float64{

@@ -85,6 +85,30 @@ func affineBatch[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.AffineBatch[T] 
 	return revlinalg.AffineBatch[T]{Y: matrix[T](rnd, r, 3), X: matrix[T](rnd, r, c), W: matrix[T](rnd, c, 3), B: vector[T](rnd, 3)}
 }
 
+// conv2D returns a convolution of r images with c filters.
+func conv2D[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.Conv2D[T] {
+	return revlinalg.Conv2D[T]{
+		Y: matrix[T](rnd, r, c*2*3), X: matrix[T](rnd, r, 2*3*4), W: matrix[T](rnd, c, 2*3*2), B: vector[T](rnd, c),
+		Channels: 2, Height: 3, Width: 4, KernelHeight: 3, KernelWidth: 2,
+		StrideHeight: 2, StrideWidth: 1, PadHeight: 1, PadWidth: 0,
+	}
+}
+
+// maxPool returns a pool of r images with c channels.
+func maxPool[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.MaxPool[T] {
+	return revlinalg.MaxPool[T]{
+		Y: matrix[T](rnd, r, c*2*3), X: matrix[T](rnd, r, c*5*4), Channels: c, Height: 5, Width: 4,
+		WindowHeight: 3, WindowWidth: 2, StrideHeight: 2, StrideWidth: 1,
+	}
+}
+
+func meanPool[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.MeanPool[T] {
+	return revlinalg.MeanPool[T]{
+		Y: matrix[T](rnd, r, c*2*3), X: matrix[T](rnd, r, c*5*4), Channels: c, Height: 5, Width: 4,
+		WindowHeight: 3, WindowWidth: 2, StrideHeight: 2, StrideWidth: 1,
+	}
+}
+
 func softmaxRows[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.SoftmaxRows[T] {
 	return revlinalg.SoftmaxRows[T]{Y: matrix[T](rnd, r, c), X: matrix[T](rnd, r, c)}
 }

@@ -17,6 +17,9 @@ func byReal(name string) not {
 var OverNumbers = []Kernel{
 	{"y += W·x + b", over{of(affine[float64]), of(affine[float32]), of(affine[q43])}, nil},
 	{"Y += X·W + 1·bᵀ", over{of(affineBatch[float64]), of(affineBatch[float32]), of(affineBatch[q43])}, nil},
+	{"Y += W * X + b, the convolution of images X with filters W", over{of(conv2D[float64]), of(conv2D[float32]), of(conv2D[q43])}, nil},
+	{"Y += maxima over windows of images X", over{of(maxPool[float64]), of(maxPool[float32]), of(maxPool[q43])}, nil},
+	{"Y += means over windows of images X", over{of(meanPool[float64]), of(meanPool[float32]), of(meanPool[q43])}, nil},
 	{"C += op(A)·op(B)", over{of(matMul[float64]), of(matMul[float32]), of(matMul[q43])}, nil},
 	{"X <- U(θ)·X", over{of(unitary[float64]), of(unitary[float32]), of(unitary[q43])},
 		not{"complex128": "by ComplexUnitary"}},
