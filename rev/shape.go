@@ -51,10 +51,10 @@ type term struct {
 const maxDepth = 8
 
 // maxSymbols bounds the names in the shapes of a kernel, and maxSlots the names and the
-// other numbers that a binding holds.
+// other numbers that a binding holds. Small kernels clear a binding in each call.
 const (
 	maxSymbols = 12
-	maxSlots   = 2 * maxSymbols
+	maxSlots   = 16
 )
 
 // A binding holds the numbers that names stand for. Some may not be known yet.
