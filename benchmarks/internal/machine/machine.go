@@ -27,8 +27,8 @@ type Machine struct {
 	Moved float64 `json:"moved"`
 }
 
-// From a Moved of Loaded on, the machine counts as having other work to do. Rates of an
-// idle machine repeat within a few percent.
+// Loaded is the Moved from which on the machine counts as having other work to do. Rates
+// of an idle machine repeat within a few percent.
 const Loaded = 0.1
 
 // Measure measures the machine for about the given time.
