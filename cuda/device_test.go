@@ -3,7 +3,6 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -88,32 +87,6 @@ func TestWrongOperands(t *testing.T) {
 		}()
 		_ = Dot[float64]{Out: out, X: x, Y: Vector[float64]{N: 2, Data: x.Data[:2], Inc: 1}}.Forward()
 	}()
-}
-
-// TestSameBits runs a sum of many parts twice.
-func TestSameBits(t *testing.T) {
-	dev := interpreter(t, 1<<20)
-	rnd := rand.New(rand.NewPCG(7, 8))
-	x, err := NewVector(dev, vector[float64](rnd, 3000))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var sums [2]float64
-	for i := range sums {
-		out, err := NewScalar(dev, 0.0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := (Sum[float64]{Out: out, X: x}).Forward(); err != nil {
-			t.Fatal(err)
-		}
-		if sums[i], err = Get(out); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if sums[0] != sums[1] {
-		t.Errorf("%v and %v", sums[0], sums[1])
-	}
 }
 
 func Example() {
