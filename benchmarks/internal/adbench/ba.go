@@ -16,8 +16,9 @@ import (
 	"revnum/revsparse"
 )
 
-// BA is a problem of ADBench's bundle adjustment. All its cameras, points, weights and
-// features are copies of one. Observation i is of camera i mod N and point i mod M.
+// BA is a problem of ADBench's bundle adjustment. All its cameras are copies of one
+// camera, and likewise its points, weights and features. Observation i has camera i mod
+// N and point i mod M.
 type BA struct {
 	N, M, P int // cameras, points, observations
 	Camera  [11]float64
@@ -96,9 +97,9 @@ func (p *BA) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// GenerateBA draws a problem whose point is in front of the camera, as far from the
-// axis as half its depth, and whose feature is some pixels off. Numbers are rounded to
-// six decimals, as in a file.
+// GenerateBA draws a problem. Its point lies in front of the camera, and its distance
+// from the axis is half its depth. Its feature is off by a few pixels. Numbers are
+// rounded to six decimals, as in a file.
 func GenerateBA(n, m, p int, seed uint64) (*BA, error) {
 	if n < 1 || m < 1 || p < 1 {
 		return nil, ErrSize
@@ -119,7 +120,7 @@ func GenerateBA(n, m, p int, seed uint64) (*BA, error) {
 	}
 	b.Weight = sixDecimals(rnd.Float64())
 
-	// The point in the axes of the camera, turned back by the rotation about -r.
+	// This is the point in the camera's axes, rotated back by -r.
 	depth := 10 + 10*rnd.Float64()
 	at := [3]float64{depth * (rnd.Float64() - 0.5), depth * (rnd.Float64() - 0.5), depth}
 	r := [3]float64(b.Camera[:3])
@@ -135,7 +136,7 @@ func GenerateBA(n, m, p int, seed uint64) (*BA, error) {
 	return b, nil
 }
 
-// turn turns x about r by ‖r‖ radians, for r other than 0.
+// turn rotates x about r by ‖r‖ radians. r must not be 0.
 func turn(r, x [3]float64) (y [3]float64) {
 	theta := math.Sqrt(r[0]*r[0] + r[1]*r[1] + r[2]*r[2])
 	sin, cos := math.Sincos(theta)
@@ -148,14 +149,14 @@ func turn(r, x [3]float64) (y [3]float64) {
 	return y
 }
 
-// BAObjective is a BA problem in T, with all copies made, ready to be evaluated and
-// differentiated.
+// BAObjective is a BA problem over T with all copies made. It is ready to be evaluated
+// and differentiated.
 type BAObjective[T rev.Float] struct {
 	Kernel   ba.Weighted[T]
 	Jacobian revsparse.CSR[T, int32] // of the errors and then those of the weights
 
-	// Values is how long the values took in the last call of ValueJacobian. That call
-	// also makes the structure of the matrix.
+	// Values is the time that the last call of ValueJacobian spent on the values. That
+	// call also computes the structure of the matrix.
 	Values time.Duration
 }
 
@@ -186,7 +187,7 @@ func copies[T rev.Float](n int, x []float64) []T {
 	return t
 }
 
-// Value evaluates the errors, in Kernel.R and Kernel.Z.
+// Value evaluates the errors into Kernel.R and Kernel.Z.
 func (o *BAObjective[T]) Value() {
 	clear(o.Kernel.R.Data)
 	clear(o.Kernel.Z.Data)
@@ -194,7 +195,7 @@ func (o *BAObjective[T]) Value() {
 }
 
 // ValueJacobian evaluates the errors and the Jacobian. As in ADBench's modules and
-// GradBench's tools, each call makes the row pointers, the column indices and the
+// GradBench's tools, each call computes the row pointers, the column indices and the
 // values. Storage is kept between calls.
 func (o *BAObjective[T]) ValueJacobian() {
 	j, z := o.Kernel.CSRTo(&o.Jacobian)
@@ -205,7 +206,7 @@ func (o *BAObjective[T]) ValueJacobian() {
 	o.Values = time.Since(start)
 }
 
-// WriteErrors writes the errors as ADBench's runners do.
+// WriteErrors writes the errors in the form of ADBench's runners.
 func (o *BAObjective[T]) WriteErrors(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintln(b, "Reprojection error:")
@@ -214,9 +215,9 @@ func (o *BAObjective[T]) WriteErrors(w io.Writer) error {
 	return errors.Join(err, writeNumbers(b, o.Kernel.Z.Data), b.Flush())
 }
 
-// WriteJacobian writes the Jacobian as ADBench's runners do: the numbers of rows and
-// columns, the number of row pointers and these, that of the column indices and
-// these, and the values.
+// WriteJacobian writes the Jacobian in the form of ADBench's runners: the numbers of
+// rows and columns; the number of row pointers and the row pointers; the number of
+// column indices and the column indices; the values.
 func (o *BAObjective[T]) WriteJacobian(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	a := o.Jacobian

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// compareBA compares the files that a module wrote with those of another, word by
-// word: text and integers to the letter, other numbers by ADBench's measure.
+// compareBA compares the files of one module with those of another, word by word. Text
+// and integers must be equal. Other numbers are compared by ADBench's measure.
 func compareBA(t *testing.T, module, got, want, tool string) {
 	t.Helper()
 	tol := 1e-8
@@ -61,8 +61,8 @@ func parse(t *testing.T, s string) float64 {
 	return x
 }
 
-// TestBAAgainstADBench compares with the output of ADBench's module Manual, to the
-// letter but for the last digits.
+// TestBAAgainstADBench compares with the output of ADBench's module Manual. Only the
+// last digits of numbers may differ.
 func TestBAAgainstADBench(t *testing.T) {
 	data := filepath.Join("..", "..", "..", "..", "shared", "data", "ba")
 	if _, err := os.Stat(data); err != nil {
@@ -71,7 +71,7 @@ func TestBAAgainstADBench(t *testing.T) {
 	runBA(t, filepath.Join(data, "test.txt"), "Manual")
 }
 
-// TestBA compares with files that revnum wrote when it agreed with ADBench's.
+// TestBA compares with files that revnum wrote when it agreed with ADBench.
 func TestBA(t *testing.T) {
 	runBA(t, filepath.Join("testdata", "ba_n2_m3_p7.txt"), "Revnum")
 }
@@ -90,8 +90,8 @@ func runBA(t *testing.T, path, tool string) {
 	}
 }
 
-// TestBADifferences compares the Jacobian of a generated problem, all copies of
-// which are moved apart, with differences.
+// TestBADifferences compares the Jacobian of a generated problem with differences. All
+// copies of a parameter move together.
 func TestBADifferences(t *testing.T) {
 	p, err := GenerateBA(3, 4, 10, 5)
 	if err != nil {

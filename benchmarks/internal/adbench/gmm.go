@@ -13,8 +13,8 @@ import (
 	"revnum/internal/scan"
 )
 
-// GMM is a problem of ADBench's Gaussian mixture: K components and N points in
-// D dimensions. Matrices are stored by rows.
+// GMM is a problem of ADBench's Gaussian mixture: K components, and N points in D
+// dimensions. Matrices are stored by rows.
 type GMM struct {
 	D, K, N int
 	Alpha   []float64 // K log weights, not normalised
@@ -28,8 +28,8 @@ type GMM struct {
 // Params returns the number of parameters, K(1 + D + D(D+1)/2).
 func (g *GMM) Params() int { return len(g.Alpha) + len(g.Means) + len(g.Factors) }
 
-// gmmCounts returns how many parameters a problem has and how many numbers its
-// points hold, and false if either is more than an int holds.
+// gmmCounts returns the number of parameters of a problem and the number of coordinates
+// of its points. It returns false if either overflows an int.
 func gmmCounts(d, k, n int) (params, points int, ok bool) {
 	tri, ok1 := mul(d, d+1)
 	per, ok2 := add(tri/2, d+1)
@@ -38,19 +38,19 @@ func gmmCounts(d, k, n int) (params, points int, ok bool) {
 	return params, points, ok1 && ok2 && ok3 && ok4
 }
 
-// mul returns a·b for non-negative a and b, and whether it is an int.
+// mul returns a·b for non-negative a and b, and whether the product fits an int.
 func mul(a, b int) (int, bool) {
 	hi, lo := bits.Mul(uint(a), uint(b))
 	return int(lo), hi == 0 && lo <= math.MaxInt
 }
 
-// add returns a+b for non-negative a and b, and whether it is an int.
+// add returns a+b for non-negative a and b, and whether the sum fits an int.
 func add(a, b int) (int, bool) {
 	return a + b, a <= math.MaxInt-b
 }
 
-// LoadGMM reads the problem in the file at path. With replicate set, the file has one
-// point, of which all N points are copies.
+// LoadGMM reads the problem in the file at path. If replicate is set, the file has one
+// point, and all N points are copies of it.
 func LoadGMM(path string, replicate bool) (*GMM, error) {
 	f, size, err := scan.Open(path, "a GMM problem")
 	if err != nil {
@@ -60,9 +60,9 @@ func LoadGMM(path string, replicate bool) (*GMM, error) {
 	return ReadGMM(f, path, size, replicate)
 }
 
-// ReadGMM reads a problem from r. Errors name the source by name, and the line. It
-// refuses a problem of more numbers than size bytes can hold before it allocates
-// memory. A negative size is unknown.
+// ReadGMM reads a problem from r. Errors give name and the line. A problem with more
+// numbers than size bytes can hold is refused before memory is allocated. If size is
+// negative, the size is unknown.
 func ReadGMM(r io.Reader, name string, size int64, replicate bool) (*GMM, error) {
 	p := rowReader{s: scan.New(r, name), size: size}
 	g, err := p.readGMM(replicate)
@@ -124,8 +124,8 @@ func (p *rowReader) readGMM(replicate bool) (*GMM, error) {
 	return g, s.End()
 }
 
-// plausible checks the sizes of g against the size of the file, and those of a
-// replicated problem, which the file does not bound, against the memory.
+// plausible checks the sizes of g against the size of the file. The file does not bound
+// the points of a replicated problem, so these are checked against the memory.
 func (p *rowReader) plausible(g *GMM, replicate bool) error {
 	params, points, ok := gmmCounts(g.D, g.K, g.N)
 	if !ok {
@@ -145,8 +145,8 @@ func (p *rowReader) plausible(g *GMM, replicate bool) error {
 	return nil
 }
 
-// CheckMemory returns an error if this machine does not have memory for so many
-// float64. The error begins with what.
+// CheckMemory returns an error if this machine lacks the memory for floats numbers of
+// type float64. The error begins with what.
 func CheckMemory(floats uint64, what string) error {
 	have := availableMemory()
 	if floats > have/8 {
@@ -156,8 +156,8 @@ func CheckMemory(floats uint64, what string) error {
 	return nil
 }
 
-// Write writes g in ADBench's form, all numbers with six decimals as in
-// ADBench's own files. With replicate set, only the first point is written.
+// Write writes g in ADBench's form. Numbers have six decimals, as in ADBench's own
+// files. If replicate is set, only the first point is written.
 func (g *GMM) Write(w io.Writer, replicate bool) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintf(b, "%d %d %d\n", g.D, g.K, g.N)
@@ -173,7 +173,7 @@ func (g *GMM) Write(w io.Writer, replicate bool) error {
 	return b.Flush()
 }
 
-// writeRows writes data as rows of c numbers. Errors are left to w's Flush.
+// writeRows writes data as rows of c numbers. It leaves errors to w's Flush.
 func writeRows(w *bufio.Writer, data []float64, c int) {
 	line := make([]byte, 0, 16*c)
 	for i := 0; i < len(data); i += c {
@@ -189,7 +189,7 @@ func writeRows(w *bufio.Writer, data []float64, c int) {
 	}
 }
 
-// ErrSize is returned for sizes that no problem can have.
+// ErrSize is returned for sizes that are impossible.
 var ErrSize = errors.New("adbench: sizes must be positive, and their product an int")
 
 // GenerateGMM draws a problem from the distribution of ADBench's synthetic data: log
@@ -234,8 +234,9 @@ func GenerateGMM(d, k, n int, seed uint64, replicate bool) (*GMM, error) {
 	return g, nil
 }
 
-// sixDecimals returns the float64 that a file holds for v. The quotient of two
-// exact integers is rounded as the decimal is when it is read.
+// sixDecimals returns the float64 that is read back from a file that holds v with six
+// decimals. The quotient of two exact integers is rounded in the same way as a decimal
+// that is read.
 func sixDecimals(v float64) float64 {
 	return math.Round(v*1e6) / 1e6
 }

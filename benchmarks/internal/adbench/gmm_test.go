@@ -44,7 +44,7 @@ func TestReadGMM(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, want)
 		}
-		// Through a source of unknown size that gives a byte at a time.
+		// Read through a source of unknown size that gives one byte at a time.
 		got, err = ReadGMM(iotest.OneByteReader(strings.NewReader(s)), "p.txt", -1, false)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s, by bytes: %+v, %v, want %+v", name, got, err, want)
@@ -129,8 +129,8 @@ func TestLoadGMMErrors(t *testing.T) {
 	}
 }
 
-// TestReadGMMAllocations checks that memory is taken for arrays, and none for
-// single numbers.
+// TestReadGMMAllocations checks that memory is allocated for arrays but not for single
+// numbers.
 func TestReadGMMAllocations(t *testing.T) {
 	allocs := func(n int) float64 {
 		g, err := GenerateGMM(4, 2, n, 1, false)
@@ -152,8 +152,8 @@ func TestReadGMMAllocations(t *testing.T) {
 	}
 }
 
-// TestGenerateGMMFile checks that a problem is the same in memory and read
-// back from its file.
+// TestGenerateGMMFile checks that a problem in memory equals the one read back from its
+// file.
 func TestGenerateGMMFile(t *testing.T) {
 	for _, replicate := range []bool{false, true} {
 		g, err := GenerateGMM(3, 4, 50, 7, replicate)

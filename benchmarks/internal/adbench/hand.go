@@ -12,8 +12,9 @@ import (
 	"revnum/revmodels/hand"
 )
 
-// Hand is a problem of ADBench's hand tracking: the measured points of a hand, what
-// they correspond to and the pose at which it is evaluated. Matrices are stored by rows.
+// Hand is a problem of ADBench's hand tracking: the measured points of a hand, their
+// corresponding vertices or triangles, and the pose at which to evaluate. Matrices are
+// stored by rows.
 type Hand struct {
 	Model           *hand.Model
 	Correspondences []int     // N vertices, or triangles if there is UV
@@ -22,7 +23,7 @@ type Hand struct {
 	Theta           []float64 // hand.Params
 }
 
-// LoadHand reads the problem in the file at path, with the model in the folder model
+// LoadHand reads the problem in the file at path. The model is in the folder model
 // beside it.
 func LoadHand(path string, complicated bool) (*Hand, error) {
 	f, size, err := scan.Open(path, "a Hand problem")
@@ -37,9 +38,9 @@ func LoadHand(path string, complicated bool) (*Hand, error) {
 	return ReadHand(f, path, size, m, complicated)
 }
 
-// ReadHand reads a problem of a model from r. Errors name the source by name, and the
-// line. A problem of more numbers than size bytes can hold is refused before memory is
-// taken for it; a negative size is an unknown one.
+// ReadHand reads a problem of a model from r. Errors give name and the line. A problem
+// with more numbers than size bytes can hold is refused before memory is allocated. If
+// size is negative, the size is unknown.
 func ReadHand(r io.Reader, name string, size int64, m *hand.Model, complicated bool) (*Hand, error) {
 	p := rowReader{s: scan.New(r, name), size: size}
 	h, err := p.readHand(m, complicated)
@@ -50,7 +51,7 @@ func ReadHand(r io.Reader, name string, size int64, m *hand.Model, complicated b
 }
 
 func (p *rowReader) readHand(m *hand.Model, complicated bool) (*Hand, error) {
-	// A point takes 3 residuals with as many derivatives as the file has numbers of them.
+	// A point has 3 residuals. Each has as many derivatives as the file has parameters.
 	const most = math.MaxInt / (3 * (hand.Params + 8))
 	n, err := p.s.Int("the number of points, a positive integer", 1, most)
 	if err != nil {
@@ -116,7 +117,7 @@ func NewHandObjective[T rev.Float](p *Hand) *HandObjective[T] {
 	return o
 }
 
-// Value evaluates the residuals, in Kernel.R.
+// Value evaluates the residuals into Kernel.R.
 func (o *HandObjective[T]) Value() {
 	clear(o.Kernel.R.Data)
 	o.Kernel.Forward()
@@ -128,7 +129,8 @@ func (o *HandObjective[T]) ValueJacobian() {
 	o.Kernel.Jacobian(o.Jacobian)
 }
 
-// WriteJacobian writes the Jacobian as ADBench's runners do: a row a line, with tabs.
+// WriteJacobian writes the Jacobian in the form of ADBench's runners: one row per line,
+// with tabs.
 func (o *HandObjective[T]) WriteJacobian(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var line []byte

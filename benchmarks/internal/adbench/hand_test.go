@@ -11,7 +11,7 @@ import (
 	"revnum/revmodels/hand"
 )
 
-// handParams are those of a pose, one a line.
+// handParams are the numbers of a pose, one per line.
 const handParams = "0.3\n-0.2\n0.5\n0.1\n0.2\n0.3\n" +
 	"0.1\n0.2\n0.3\n0.4\n-0.1\n-0.2\n-0.3\n-0.4\n0.5\n0.6\n0.7\n0.8\n0.1\n0\n0.1\n0\n1\n2\n3\n4\n"
 
@@ -20,7 +20,7 @@ const (
 	complicatedHand = "2 26\n0 1 2 3\n0 4 5 6\n0.25 0.5\n1 -0.5\n" + handParams
 )
 
-// writeModel writes a hand of one triangle to the folder model of dir.
+// writeModel writes a hand with one triangle to the folder model in dir.
 func writeModel(t *testing.T, dir string) {
 	t.Helper()
 	const transform = ":1:0:0:0.5:0:0:-1:0.25:0:1:0:-0.5:0:0:0:1"
@@ -42,7 +42,7 @@ func writeModel(t *testing.T, dir string) {
 	}
 }
 
-// TestRunHand compares what each module writes with differences of the residuals.
+// TestRunHand compares each module's output with differences of the residuals.
 func TestRunHand(t *testing.T) {
 	dir := t.TempDir()
 	writeModel(t, dir)

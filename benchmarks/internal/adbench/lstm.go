@@ -10,8 +10,8 @@ import (
 	"revnum/revmodels/lstm"
 )
 
-// LSTM is a problem of ADBench's LSTM: L layers that read C characters of B bits.
-// Matrices are stored by rows.
+// LSTM is a problem of ADBench's LSTM: L layers read C characters of B bits. Matrices
+// are stored by rows.
 type LSTM struct {
 	L, C, B  int
 	Main     []float64 // 2L×4B: weights and biases of each layer
@@ -20,8 +20,8 @@ type LSTM struct {
 	Sequence []float64 // C×B
 }
 
-// lstmCounts returns how many numbers a problem has and how many a gradient works
-// with, and false if either is more than an int holds.
+// lstmCounts returns how many numbers a problem has and how many the gradient needs as
+// workspace. It returns false if either overflows an int.
 func lstmCounts(l, c, b int) (numbers, work int, ok bool) {
 	if l > math.MaxInt/32 || b > math.MaxInt-16 {
 		return 0, 0, false
@@ -44,9 +44,9 @@ func LoadLSTM(path string) (*LSTM, error) {
 	return ReadLSTM(f, path, size)
 }
 
-// ReadLSTM reads a problem from r. Errors name the source by name, and the line. A
-// problem of more numbers than size bytes can hold is refused before memory is taken
-// for it; a negative size is an unknown one.
+// ReadLSTM reads a problem from r. Errors give name and the line. A problem with more
+// numbers than size bytes can hold is refused before memory is allocated. If size is
+// negative, the size is unknown.
 func ReadLSTM(r io.Reader, name string, size int64) (*LSTM, error) {
 	p := rowReader{s: scan.New(r, name), size: size}
 	l, err := p.readLSTM()
@@ -92,7 +92,7 @@ func (p *rowReader) readLSTM() (*LSTM, error) {
 	return o, p.s.End()
 }
 
-// plausible returns an error if the gradient takes more than the memory has room for.
+// plausible returns an error if the gradient needs more memory than there is.
 func (o *LSTM) plausible(name string) error {
 	_, work, ok := lstmCounts(o.L, o.C, o.B)
 	sizes := fmt.Sprintf("%s:1: l = %d, c = %d, b = %d", name, o.L, o.C, o.B)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// smallLSTM is a problem of one layer, three characters and two bits.
+// smallLSTM is a problem with one layer, three characters and two bits.
 const smallLSTM = `1 3 2
 
 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8
@@ -70,7 +70,7 @@ func TestReadLSTMErrors(t *testing.T) {
 	}
 }
 
-// TestRunLSTM compares what each module writes with differences of the objective.
+// TestRunLSTM compares each module's output with differences of the objective.
 func TestRunLSTM(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "p.txt")

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// availableMemory returns the number of bytes that a process may still use without
-// swapping: MemAvailable if the system has it, otherwise 4 GiB, and never more than the
-// address space.
+// availableMemory returns the number of bytes that a process can still allocate without
+// swapping. It is MemAvailable if the system reports that, otherwise 4 GiB, and never
+// more than the address space.
 func availableMemory() uint64 {
 	const unknown = 4 << 30
 	f, err := os.Open("/proc/meminfo")

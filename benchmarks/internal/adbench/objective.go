@@ -14,8 +14,8 @@ type Objective[T rev.Float] struct {
 	cotangent gmm.LogPosterior[T]
 }
 
-// NewObjective returns the objective of p with the prior's sign as given. In
-// float64 it shares the storage of p.
+// NewObjective returns the objective of p with the given sign of the prior. In float64
+// it shares the storage of p.
 func NewObjective[T rev.Float](p *GMM, sign gmm.Sign, workers int) *Objective[T] {
 	o := &Objective[T]{one: 1, Gradient: make([]T, p.Params())}
 	tri := p.D * (p.D + 1) / 2
@@ -56,7 +56,8 @@ func (o *Objective[T]) ValueGradient() T {
 
 func (o *Objective[T]) gradient() []T { return o.Gradient }
 
-// convert returns x in T, x itself if that is what it is in.
+// convert returns x converted to T. If x already has that type, convert returns x
+// itself.
 func convert[T rev.Float](x []float64) []T {
 	if t, ok := any(x).([]T); ok {
 		return t

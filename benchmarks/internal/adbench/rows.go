@@ -6,16 +6,16 @@ import (
 	"revnum/internal/scan"
 )
 
-// A rowReader reads a problem. The formats do not care about lines. But if numbers are
-// missing or too many, the first line that is not one whole row is a good hint, so it
-// keeps that line.
+// A rowReader reads a problem. The formats ignore line breaks. But if there are too
+// many or too few numbers, the first line that is not a whole row is probably where the
+// error is. The rowReader remembers that line.
 type rowReader struct {
 	s      *scan.Scanner
 	size   int64
 	ragged string
 }
 
-// explain adds this hint to an error.
+// explain adds the remembered line to an error.
 func (p *rowReader) explain(err error) error {
 	if p.ragged != "" {
 		return fmt.Errorf("%w (the first line that does not hold one whole row: %s)", err, p.ragged)
@@ -23,13 +23,13 @@ func (p *rowReader) explain(err error) error {
 	return err
 }
 
-// holds reports whether the file can have so many numbers.
+// holds reports whether the file is large enough for n numbers.
 func (p *rowReader) holds(numbers uint64) bool {
-	// One digit and one separator for each number, at the least.
+	// Each number takes at least one digit and one separator.
 	return p.size < 0 || numbers <= uint64(p.size)/2
 }
 
-// rows reads an r×c matrix, named what in errors.
+// rows reads an r×c matrix. Errors call it what.
 func (p *rowReader) rows(what string, r, c int) ([]float64, error) {
 	var i, j int
 	describe := func() string {

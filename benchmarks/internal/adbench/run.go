@@ -33,7 +33,7 @@ type Run struct {
 // Tests are the names of ADBench's tests.
 var Tests = []string{"GMM", "BA", "LSTM", "Hand", "Hand-Complicated"}
 
-// Modules are the names of revnum's ways to compute.
+// Modules are the names of the ways in which revnum computes.
 var Modules = []string{"Revnum", "RevnumMT", "Revnum32"}
 
 // ParseRun reads the arguments of ADBench's runners: TEST MODULE INPUT
@@ -74,8 +74,8 @@ func ParseRun(args []string) (Run, error) {
 	return r, err
 }
 
-// Do measures, writes the three files of the result, and reports on log. It writes no
-// file before everything is computed.
+// Do measures, writes the three result files, and reports on log. It writes files only
+// when everything is computed.
 func (r Run) Do(log io.Writer) error {
 	if err := r.checkTest(); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (r Run) Do(log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	// The folder is checked first, so that a long measurement is not in vain.
+	// Check the folder first: a long measurement should not be lost.
 	dir := filepath.Dir(r.OutPrefix + "x")
 	if info, err := os.Stat(dir); err != nil {
 		return fmt.Errorf("OUTPREFIX: the output folder: %w", err)
@@ -101,7 +101,7 @@ func (r Run) Do(log io.Writer) error {
 	return measure[float64](r, module, workers, log)
 }
 
-// measure measures in T.
+// measure measures over T.
 func measure[T rev.Float](r Run, module string, workers int, log io.Writer) error {
 	switch strings.ToUpper(r.Test) {
 	case "BA":
@@ -130,7 +130,7 @@ func measure[T rev.Float](r Run, module string, workers int, log io.Writer) erro
 	return measureGradient(r, module, NewObjective[T](p, gmm.ADBench, workers), log)
 }
 
-// checkTest returns an error unless the test is one of Tests.
+// checkTest returns an error unless test is one of Tests.
 func (r Run) checkTest() error {
 	same := func(s string) bool { return strings.EqualFold(s, r.Test) }
 	if slices.ContainsFunc(Tests, same) {
@@ -139,9 +139,9 @@ func (r Run) checkTest() error {
 	return fmt.Errorf("TEST: unknown test %q; there are %s", r.Test, strings.Join(Tests, ", "))
 }
 
-// module returns the module's name. ADBench's scripts name a module by the
-// path of the file that they expect it in: .../Revnum.dll for C++ and .NET,
-// .../RevnumGMM.py for Python, .../RevnumGMM.jl for Julia, and likewise for BA.
+// module returns the name of the module. ADBench's scripts name a module by the path of
+// the file in which they expect it: .../Revnum.dll for C++ and .NET, .../RevnumGMM.py
+// for Python, .../RevnumGMM.jl for Julia, and likewise for BA.
 func (r Run) module() (string, error) {
 	name := basename(r.Module)
 	if ext := r.Module[strings.LastIndexByte(r.Module, '.')+1:]; ext == "py" || ext == "jl" {
@@ -155,8 +155,8 @@ func (r Run) module() (string, error) {
 	return name, nil
 }
 
-// basename returns the file's name without folders and without what follows
-// its last dot. Both slashes separate, as in ADBench.
+// basename returns the name of the file without its folders and its last extension.
+// Both slashes separate folders, as in ADBench.
 func basename(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
@@ -165,7 +165,7 @@ func basename(path string) string {
 	return name
 }
 
-// A scalar is an objective of one number.
+// A scalar is an objective with one output.
 type scalar[T rev.Float] interface {
 	Value() T
 	ValueGradient() T
@@ -228,8 +228,8 @@ func (r Run) times(f, j func()) (timeF, timeJ float64, err error) {
 	return timeF, timeJ, nil
 }
 
-// write writes the three files, the times last: for ADBench's script, that file is the
-// sign that a test has finished.
+// write writes the three files. The times are last: for ADBench's script, that file
+// means that the test has finished.
 func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) error) error {
 	prefix := r.OutPrefix + basename(r.Input)
 	times := func(w io.Writer) error {
@@ -247,7 +247,7 @@ func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) e
 	return nil
 }
 
-// writeNumbers writes one number a line.
+// writeNumbers writes one number per line.
 func writeNumbers[T rev.Float](w io.Writer, x []T) error {
 	var line []byte
 	for _, v := range x {
@@ -272,10 +272,10 @@ func appendNumber(b []byte, v float64) []byte {
 	return strconv.AppendFloat(b, v, 'e', 17, 64)
 }
 
-// shortestTime returns the seconds of one call of f, measured as ADBench does. It
-// doubles the number of calls from 1 until one batch takes longer than minTime. Batches
-// of that number follow until there are runs of them, or until the time limit. The
-// shortest batch counts.
+// shortestTime returns the seconds that one call of f takes, measured in ADBench's way.
+// The number of calls is doubled from 1 until a batch of that many takes longer than
+// minTime. More batches of that size follow, until there are runs of them or the time
+// limit is reached. The shortest batch counts.
 func shortestTime(minTime float64, runs int, limit float64, f func()) (float64, error) {
 	const maxRepeats = 1 << 30
 	batch := func(repeats int) float64 {

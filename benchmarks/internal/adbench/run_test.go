@@ -114,7 +114,7 @@ func reference(g *GMM) (f float64, grad []float64) {
 	return f, grad
 }
 
-// difference is ADBench's measure of the distance of two numbers.
+// difference is ADBench's measure of how far two numbers are apart.
 func difference(x, y float64) float64 {
 	return math.Abs(x-y) / math.Max(1, math.Abs(x)+math.Abs(y))
 }
@@ -136,8 +136,8 @@ func readNumbers(t *testing.T, path string) []float64 {
 	return x
 }
 
-// compare compares the files that a module wrote with the expected numbers.
-// Revnum32 is good to single precision only.
+// compare compares the files of a module with the expected numbers. Revnum32 has only
+// single precision.
 func compare(t *testing.T, prefix, module string, f float64, grad []float64) {
 	t.Helper()
 	tolF, tolJ := 1e-9, 1e-8
@@ -201,8 +201,8 @@ func TestRunReplicated(t *testing.T) {
 	compare(t, dir+"/p", "Revnum", f, grad)
 }
 
-// TestRunAgainstADBench compares with the files that ADBench's hand-written
-// C++ module wrote for ADBench's own problems.
+// TestRunAgainstADBench compares with the files that ADBench's hand-written C++ module
+// wrote for ADBench's problems.
 func TestRunAgainstADBench(t *testing.T) {
 	data := filepath.Join("..", "..", "..", "..", "shared", "data", "gmm")
 	if _, err := os.Stat(data); err != nil {
@@ -222,8 +222,8 @@ func TestRunAgainstADBench(t *testing.T) {
 	}
 }
 
-// TestSigns compares both signs of the prior with values that are known for a
-// problem of ADBench's.
+// TestSigns compares both signs of the prior with known values for a problem of
+// ADBench.
 func TestSigns(t *testing.T) {
 	path := filepath.Join("..", "..", "..", "..", "shared", "data", "gmm", "gmm_10k_d10_K5.txt")
 	if _, err := os.Stat(path); err != nil {
@@ -240,7 +240,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestRunFiles checks the names and the form of the files to the letter.
+// TestRunFiles checks the names and the exact text of the files.
 func TestRunFiles(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join("testdata", "gmm_d3_K4.txt")
@@ -351,8 +351,8 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// TestShortestTime counts calls of at least a millisecond each, which bounds
-// their number from above.
+// TestShortestTime counts calls. Each takes at least a millisecond, which bounds their
+// number from above.
 func TestShortestTime(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -379,7 +379,7 @@ func TestShortestTime(t *testing.T) {
 	}
 }
 
-// TestGenerated checks that the file that the tests stand on is the generator's.
+// TestGenerated checks that the generator still writes the file that other tests use.
 func TestGenerated(t *testing.T) {
 	g, err := GenerateGMM(3, 4, 20, 1, false)
 	if err != nil {

@@ -35,14 +35,14 @@ func TestErrors(t *testing.T) {
 	if e := ErrorsOf(truth); len(e) != 1500 || !(e.Quantile(1) <= 1e-9) {
 		t.Errorf("the truth is %v pixels off", e)
 	}
-	// Of the features, noise of 0.5 pixels in two coordinates is left.
+	// The features have noise of 0.5 pixels in each of two coordinates, and it remains.
 	noisy := truth.Clone()
 	noisy.Features = start.Features
 	e := ErrorsOf(noisy)
 	if want := 0.5 * math.Sqrt2; !(math.Abs(e.RMS()-want) <= 0.05*want) {
 		t.Errorf("rms %v, want about %v", e.RMS(), want)
 	}
-	// The median of a Rayleigh distribution.
+	// This is the median of a Rayleigh distribution.
 	if want := 0.5 * math.Sqrt(2*math.Ln2); !slices.IsSorted(e) || !(math.Abs(e.Quantile(0.5)-want) <= 0.1*want) {
 		t.Errorf("median %v, want about %v", e.Quantile(0.5), want)
 	}
@@ -51,7 +51,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestAxes turns a ring, and checks that its own axis is up.
+// TestAxes rotates a ring and checks that the ring's axis points up.
 func TestAxes(t *testing.T) {
 	_, truth := ring(t)
 	axes := axesOf(truth)
@@ -72,7 +72,7 @@ func TestAxes(t *testing.T) {
 	if c := cross(axes[0], axes[1]); !(dot(c, axes[2]) > 0.999) {
 		t.Errorf("axes %v are left-handed", axes)
 	}
-	// A straight row of points is along the first axis.
+	// Points in a straight line lie along the first axis.
 	row := &ba.Problem{Points: []float64{0, 0, 0, 1, 2, 0, 2, 4, 0, 3, 6, 0, 4, 8, 0}}
 	if a := axesOf(row)[0]; !(math.Abs(a[0]+2*a[1]) >= math.Sqrt(5)-1e-12) {
 		t.Errorf("the first axis of a row along (1, 2, 0) is %v", a)
@@ -157,7 +157,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// colours counts the pixels of a picture that are about of some colours.
+// colours counts the pixels that are close to each of some colours.
 func colours(t *testing.T, path string) map[string]int {
 	t.Helper()
 	f, err := os.Open(path)
@@ -187,8 +187,8 @@ func colours(t *testing.T, path string) map[string]int {
 	return count
 }
 
-// TestFiguresOfLittle draws what has no errors, no iterations, no cameras or no
-// points, or cannot be drawn to scale.
+// TestFiguresOfLittle draws problems without errors, iterations, cameras or points, and
+// one that cannot be drawn to scale.
 func TestFiguresOfLittle(t *testing.T) {
 	_, truth := ring(t)
 	far := truth.Clone()

@@ -11,12 +11,12 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// Errors are the reprojection errors of the observations of a problem, in
-// pixels, in ascending order.
+// Errors are the reprojection errors of a problem's observations, in pixels and in
+// ascending order.
 type Errors []float64
 
-// ErrorsOf returns the reprojection errors of p. Those of points at depth zero
-// are infinite or NaN, and come first or last.
+// ErrorsOf returns the reprojection errors of p. A point at depth zero has an error
+// that is NaN, which comes first, or infinite, which comes last.
 func ErrorsOf(p *ba.Problem) Errors {
 	n := p.NumObservations()
 	r := make([]float64, 2*n)
@@ -31,12 +31,12 @@ func ErrorsOf(p *ba.Problem) Errors {
 	return e
 }
 
-// RMS returns the root mean square, per observation.
+// RMS returns the root mean square error per observation.
 func (e Errors) RMS() float64 {
 	return floats.Norm(e, 2) / math.Sqrt(float64(max(1, len(e))))
 }
 
-// Quantile returns the error that a fraction q of the observations do not exceed.
+// Quantile returns the error that a fraction q of the observations does not exceed.
 func (e Errors) Quantile(q float64) float64 {
 	if len(e) == 0 {
 		return 0

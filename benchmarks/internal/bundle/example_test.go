@@ -8,7 +8,8 @@ import (
 )
 
 func ExampleErrorsOf() {
-	// Two views of a point by a camera that has it in the centre of its picture.
+	// A camera sees a point in the centre of its picture, and is used in two
+	// observations.
 	e := bundle.ErrorsOf(&ba.Problem{
 		Cameras: []float64{0, 0, 0, 0, 0, -5, 500, 0, 0},
 		Points:  []float64{0, 0, 0},

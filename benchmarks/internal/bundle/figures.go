@@ -16,7 +16,7 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// Run is a solution and its start.
+// Run is a solution together with its start.
 type Run struct {
 	Name          string
 	Before, After *ba.Problem
@@ -24,8 +24,8 @@ type Run struct {
 }
 
 // SaveFigures writes figures to the folder dir: the convergence and the histogram of
-// reprojection errors as PNG and SVG, and the cameras and points before and after as
-// PNG only, because they are too many for SVG.
+// reprojection errors as PNG and SVG, and views of the cameras and points before and
+// after as PNG only. SVG would be too large for so many points.
 func (r *Run) SaveFigures(dir string) error {
 	const width = 18 * vg.Centimeter
 	for _, ext := range []string{".png", ".svg"} {
@@ -42,14 +42,14 @@ func (r *Run) SaveFigures(dir string) error {
 	return figure.SaveGrid(views, width, heights, filepath.Join(dir, "views.png"))
 }
 
-// A quantity of iterations, for a logarithmic axis.
+// A quantity is a value per iteration, for a logarithmic axis.
 type quantity struct {
 	name string
 	of   func(it *ba.Iteration) float64
 }
 
-// convergence shows the cost by iterations, and above it the remaining distance of the
-// cost and the gradient.
+// convergence plots the cost against the iterations, and in a second figure how far the
+// cost and the gradient still have to go.
 func (r *Run) convergence() [][]*plot.Plot {
 	report := r.Report
 	cost := figure.New(fmt.Sprintf("%s: %v, by %v in %.3g s", r.Name, report.Status, report.Method, report.Duration.Seconds()), "iteration", "cost")
@@ -62,8 +62,7 @@ func (r *Run) convergence() [][]*plot.Plot {
 	return [][]*plot.Plot{{cost}, {rest}}
 }
 
-// addQuantities adds quantities by iterations to p, and crosses for steps that
-// were refused.
+// addQuantities adds quantities to p, with crosses for rejected steps.
 func (r *Run) addQuantities(p *plot.Plot, quantities []quantity) {
 	var refused plotter.XYs
 	p.Y.Min, p.Y.Max = math.Inf(1), math.Inf(-1)
@@ -113,7 +112,7 @@ func (r *Run) addQuantities(p *plot.Plot, quantities []quantity) {
 	p.Y.Max *= math.Pow(p.Y.Max/p.Y.Min, room-1)
 }
 
-// scientific is the label of a power of ten.
+// scientific returns the label of a power of ten.
 func scientific(v float64) string {
 	if v >= 0.01 && v <= 1000 {
 		return strconv.FormatFloat(v, 'g', -1, 64)
@@ -121,7 +120,7 @@ func scientific(v float64) string {
 	return fmt.Sprintf("1e%d", int(math.Round(math.Log10(v))))
 }
 
-// wholeTicks are the ticks of plot.DefaultTicks that are whole numbers.
+// wholeTicks selects the ticks of plot.DefaultTicks that are integers.
 type wholeTicks struct{}
 
 // Ticks implements plot.Ticker.
@@ -136,13 +135,13 @@ func (wholeTicks) Ticks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// histogram has how many observations have which reprojection error, before and
-// after. Errors differ by orders of magnitude, so the axis is logarithmic.
+// histogram shows the distribution of the reprojection errors before and after. Errors
+// differ by orders of magnitude, so the axis is logarithmic.
 func (r *Run) histogram() *plot.Plot {
 	const perDecade = 10
 	before, after := ErrorsOf(r.Before), ErrorsOf(r.After)
 	p := figure.New(fmt.Sprintf("%s: reprojection errors of %d observations", r.Name, len(after)), "reprojection error in pixels", "observations")
-	// A few errors that are zero, or very large, must not stretch the axis.
+	// A few errors that are zero or very large must not stretch the axis.
 	low := max(1e-9, min(before.Quantile(0.005), after.Quantile(0.005)))
 	high := min(1e9, max(before.Quantile(0.999), after.Quantile(0.999), 2*low))
 	first := math.Floor(perDecade*math.Log10(low)) / perDecade
@@ -180,7 +179,7 @@ func (r *Run) histogram() *plot.Plot {
 	return p
 }
 
-// within are the ticks of another ticker that are on the axis.
+// within selects the ticks of another ticker that are on the axis.
 type within struct{ plot.Ticker }
 
 // Ticks implements plot.Ticker.
@@ -188,12 +187,12 @@ func (w within) Ticks(low, high float64) []plot.Tick {
 	return slices.DeleteFunc(w.Ticker.Ticks(low, high), func(t plot.Tick) bool { return t.Value < low || t.Value > high })
 }
 
-// views has the cameras and points before and after, from above and from the
-// side, in a figure of that width, and the heights of its rows.
+// views returns the cameras and points before and after, from above and from the side,
+// in a figure of the given width, and the heights of its rows.
 func (r *Run) views(width vg.Length) (rows [][]*plot.Plot, heights []vg.Length) {
 	const title = 1.6 * vg.Centimeter
 	axes := axesOf(r.After)
-	// All show the same part of space, where nearly everything is after.
+	// All views show the same region. Nearly everything lies in it after the solution.
 	bounds := boundsOf(r.After, &axes)
 	breadth := bounds[0][1] - bounds[0][0]
 	for i, from := range []string{"from above", "from the side"} {
@@ -213,7 +212,7 @@ func (r *Run) views(width vg.Length) (rows [][]*plot.Plot, heights []vg.Length) 
 			row = append(row, f)
 		}
 		rows = append(rows, row)
-		// As high as it is for its breadth, within reason.
+		// The height keeps the proportions, within limits.
 		height := (bounds[1+i][1] - bounds[1+i][0]) / breadth
 		heights = append(heights, title+width/2*vg.Length(min(max(height, 0.2), 1.2)))
 	}

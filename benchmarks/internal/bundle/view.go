@@ -16,12 +16,12 @@ import (
 	"revnum/revmodels/ba"
 )
 
-// maxPoints is how many points a view shows. More would be one blot.
+// maxPoints is the largest number of points in a view. More would be one blot.
 const maxPoints = 20000
 
-// sample is a sequence of at most maxPoints indices below n: one of each few
-// consecutive ones. Which one varies, by the golden ratio, because equal steps might
-// miss cameras if the points are in the order of cameras.
+// sample returns at most maxPoints indices below n, one of each few consecutive ones.
+// Which one varies by the golden ratio: if points are in the order of cameras, equal
+// steps could miss some cameras.
 func sample(n int) iter.Seq[int] {
 	step := (n + maxPoints - 1) / maxPoints
 	return func(yield func(int) bool) {
@@ -34,7 +34,7 @@ func sample(n int) iter.Seq[int] {
 	}
 }
 
-// view draws a problem, seen from far away, with two axes across the picture.
+// view draws a problem as seen from far away. Two of the axes lie across the picture.
 type view struct {
 	problem *ba.Problem
 	axes    [2][3]float64
@@ -90,8 +90,8 @@ func (v *view) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLines(draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.6)}, frame)
 }
 
-// drawScale draws a bar of a round length, in units of the problem, at the lower
-// left, about a fifth of the picture long.
+// drawScale draws a scale bar at the lower left. Its length is round, in units of the
+// problem, and about a fifth of the picture.
 func drawScale(c draw.Canvas, style draw.TextStyle, pixels float64) {
 	length := roundBelow(float64(c.Size().X) / 4 / pixels)
 	label := strconv.FormatFloat(length, 'g', -1, 64)
@@ -110,8 +110,8 @@ func drawScale(c draw.Canvas, style draw.TextStyle, pixels float64) {
 	c.FillText(style, vg.Point{X: right.X + space, Y: right.Y}, label)
 }
 
-// roundBelow returns the largest of 1, 2 and 5 times a power of ten that is at
-// most v, which is positive.
+// roundBelow returns the largest number that is 1, 2 or 5 times a power of ten and at
+// most v. v must be positive.
 func roundBelow(v float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(v))))
 	for _, digit := range []float64{5, 2} {
@@ -128,13 +128,13 @@ func cross(a, b [3]float64) [3]float64 {
 	return [3]float64{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
-// axesOf returns axes to look at p along: the third up, the first where the
-// points and cameras are spread most across that.
+// axesOf returns three axes for views of p. The third points up. Of the directions
+// across it, the first is the one along which the points and cameras are spread most.
 //
-// Cameras are held level, and look ahead rather than up or down. The third axis is
-// therefore the direction that is most orthogonal to their axes to the right and, as
-// far as that leaves a choice, to their directions of view: the eigenvector of the
-// least eigenvalue of the sum of the squares of both.
+// People hold cameras level, and point them ahead rather than up or down. The third
+// axis is therefore the direction most nearly orthogonal to the cameras' axes to the
+// right and, where those leave a choice, to their directions of view. It is the
+// eigenvector of the least eigenvalue of the weighted sum of the squares of both.
 func axesOf(p *ba.Problem) [3][3]float64 {
 	var sum [9]float64
 	var up [3]float64
@@ -163,7 +163,7 @@ func axesOf(p *ba.Problem) [3][3]float64 {
 	}
 	axes[1] = cross(axes[2], axes[0])
 
-	// Turn the first two to where the second moment between them vanishes.
+	// Rotate the first two until the second moment between them vanishes.
 	var moments [3]float64
 	along, across := places(p, axes[0]), places(p, axes[1])
 	x, y := slices.Concat(along[0], along[1]), slices.Concat(across[0], across[1])
@@ -173,7 +173,7 @@ func axesOf(p *ba.Problem) [3][3]float64 {
 	mx, my := median(x), median(y)
 	spread := 4 * (median(absolute(x, mx)) + median(absolute(y, my)))
 	for i := range x {
-		// Points far away must not turn the picture.
+		// Points far away must not rotate the picture.
 		if a, b := x[i]-mx, y[i]-my; math.Hypot(a, b) <= spread {
 			moments[0] += a * a
 			moments[1] += a * b

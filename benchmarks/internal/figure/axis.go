@@ -12,8 +12,8 @@ func WholeDecades(a *plot.Axis) {
 	a.Max = math.Pow(10, math.Ceil(math.Log10(a.Max)))
 }
 
-// Decades are the ticks of a logarithmic axis, labelled at the powers of ten by
-// the function: at each, or at each fifth where there are many.
+// Decades has the ticks of a logarithmic axis. The function makes the labels, one for
+// each power of ten, or for each fifth if there are many.
 type Decades func(v float64) string
 
 // Ticks implements plot.Ticker.

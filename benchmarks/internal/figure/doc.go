@@ -1,3 +1,3 @@
-// Package figure has what the figures of the benchmarks share: the style, and the
-// output to files.
+// Package figure holds what the figures of the benchmarks share: the style, and how
+// they are saved.
 package figure

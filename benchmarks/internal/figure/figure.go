@@ -31,12 +31,11 @@ var Palette = []color.NRGBA{
 	{0, 0, 0, 255},       // black
 }
 
-// Color returns the i-th colour of the palette. After the last colour the first
-// follows.
+// Color returns colour i of the palette. The palette repeats after the last colour.
 func Color(i int) color.NRGBA { return Palette[i%len(Palette)] }
 
-// Colors returns n different colours: those of the palette, or, if there are more,
-// hues the golden angle apart, in four shades.
+// Colors returns n different colours. If the palette has fewer, the hues are the golden
+// angle apart, in four shades.
 func Colors(n int) []color.NRGBA {
 	if n <= len(Palette) {
 		return Palette[:n]
@@ -94,10 +93,10 @@ func Bare(title string) *plot.Plot {
 	return p
 }
 
-// Formats are the extensions of files that figures can be saved to.
+// Formats are the file extensions that Save accepts.
 var Formats = []string{".png", ".svg", ".pdf"}
 
-// Check returns an error unless path has an extension of Formats.
+// Check returns an error unless the extension of path is one of Formats.
 func Check(path string) error {
 	ext := strings.ToLower(filepath.Ext(path))
 	for _, f := range Formats {
@@ -108,8 +107,8 @@ func Check(path string) error {
 	return fmt.Errorf("%s: expected the extension %s for a figure", path, strings.Join(Formats, ", "))
 }
 
-// Save writes the figure to path, in the format that its extension names, with
-// the legend to the right of it.
+// Save writes the figure to path, in the format of its extension. The legend is to the
+// right of the figure.
 func Save(p *plot.Plot, width, height vg.Length, path string) error {
 	return save(width, height, path, func(area draw.Canvas) {
 		legend := p.Legend
@@ -123,9 +122,9 @@ func Save(p *plot.Plot, width, height vg.Length, path string) error {
 	})
 }
 
-// SaveGrid writes rows of figures, each row of a height of its own, to path, in
-// the format that its extension names. The areas of a column begin at one
-// abscissa; legends are inside.
+// SaveGrid writes rows of figures to path, in the format of its extension. Each row has
+// its own height. The areas of a column are aligned at the left. Legends are inside the
+// figures.
 func SaveGrid(plots [][]*plot.Plot, width vg.Length, heights []vg.Length, path string) error {
 	total := vg.Length(2*len(heights)) * margin
 	for _, h := range heights {
@@ -160,7 +159,7 @@ func SaveGrid(plots [][]*plot.Plot, width vg.Length, heights []vg.Length, path s
 // margin is the empty space around figures.
 const margin = 8
 
-// save writes what draws draws to path.
+// save writes what the function draws to path.
 func save(width, height vg.Length, path string, draws func(area draw.Canvas)) error {
 	if err := Check(path); err != nil {
 		return err

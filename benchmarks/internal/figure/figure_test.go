@@ -14,8 +14,8 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// TestEllipse checks that the points of an ellipse are s standard deviations
-// from the mean, all the way round.
+// TestEllipse checks that all points of an ellipse are s standard deviations from the
+// mean.
 func TestEllipse(t *testing.T) {
 	for _, c := range [][3]float64{{1, 0, 1}, {4, -1.5, 0.8}, {1e-6, 1e-3, 5}, {2, 2, 2}} {
 		for _, s := range []float64{1, 2} {
@@ -48,7 +48,7 @@ func TestMixtureFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// All points are in one component, and more than are drawn.
+	// All points belong to one component, and there are more than a plot shows.
 	x := mat.NewDense(maxPoints+1, 2, nil)
 	p := Mixture(&dataset.Table{X: x}, m, 1, 1)
 	for ext, start := range map[string]string{".png": "\x89PNG", ".SVG": "<?xml", ".pdf": "%PDF"} {
@@ -66,7 +66,7 @@ func TestMixtureFormats(t *testing.T) {
 	}
 }
 
-// TestColors checks that no two colours are alike, to the eye of Euclid.
+// TestColors checks that all colours are well apart in RGB space.
 func TestColors(t *testing.T) {
 	for _, n := range []int{1, 7, 8, 20, 30} {
 		colors := Colors(n)

@@ -17,12 +17,12 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// maxPoints is how many points a scatter plot shows. More would be one blot, and a file
-// of many megabytes.
+// maxPoints is the largest number of points in a scatter plot. More would be one blot,
+// in a file of many megabytes.
 const maxPoints = 20000
 
-// Mixture returns a figure of one or two columns of t, with the marginal distributions
-// of the components of m: a histogram with their densities, or a scatter plot.
+// Mixture plots one or two columns of t with the marginal distributions of the
+// components of m. One column gives a histogram with densities, two a scatter plot.
 // Components without points are omitted.
 func Mixture(t *dataset.Table, m *gmm.Mixture, cols ...int) *plot.Plot {
 	if len(cols) == 1 {
@@ -31,8 +31,8 @@ func Mixture(t *dataset.Table, m *gmm.Mixture, cols ...int) *plot.Plot {
 	return scatter(t, m, cols[0], cols[1])
 }
 
-// components lists the components that are drawn: those with the weight of half a
-// point at least.
+// components lists the components to draw: those with at least the weight of half a
+// point.
 func components(t *dataset.Table, m *gmm.Mixture) (list []int) {
 	n, _ := t.X.Dims()
 	for c, w := range m.Weights() {
@@ -43,16 +43,16 @@ func components(t *dataset.Table, m *gmm.Mixture) (list []int) {
 	return list
 }
 
-// maxLegend is how many components a legend names.
+// maxLegend is the largest number of components in a legend.
 const maxLegend = 24
 
-// name returns what the legend says of component c.
+// name returns the legend's text for component c.
 func name(m *gmm.Mixture, c int) string {
 	return fmt.Sprintf("component %d (%.3g%%)", c, 100*m.Weights()[c])
 }
 
-// histogram returns a histogram of column j of t with the densities of the
-// components of m, and their sum.
+// histogram plots column j of t, the density of each component of m, and the sum of the
+// densities.
 func histogram(t *dataset.Table, m *gmm.Mixture, j int) *plot.Plot {
 	x := plotter.Values(mat.Col(nil, j, t.X))
 	p := New(fmt.Sprintf("%d points, %d components", len(x), m.Components()), t.ColumnName(j), "density")
@@ -96,9 +96,9 @@ func histogram(t *dataset.Table, m *gmm.Mixture, j int) *plot.Plot {
 	return p
 }
 
-// scatter returns a scatter plot of columns i and j of t, coloured by the most
-// probable component of m, with the ellipses of one and two standard
-// deviations of each component's marginal distribution.
+// scatter plots column j of t against column i. Each point has the colour of its most
+// probable component. Each component has the ellipses of one and two standard
+// deviations of its marginal distribution.
 func scatter(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 	n, _ := t.X.Dims()
 	step := (n + maxPoints - 1) / maxPoints

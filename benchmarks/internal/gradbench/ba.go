@@ -8,12 +8,12 @@ import (
 	"revnum/benchmarks/internal/adbench"
 )
 
-// baSent is how many elements of the Jacobian the answer has, besides the last one:
-// those of the two errors of the first observation.
+// baSent is the number of elements of the Jacobian that the answer holds besides the
+// last one. They are those of the two errors of the first observation.
 const baSent = 2 * 15
 
-// baObjective are the errors of bundle adjustment. The answer has those of one
-// observation, as all are the same.
+// baObjective evaluates the errors of bundle adjustment. All observations are equal, so
+// the answer holds the errors of one.
 func baObjective(input json.RawMessage, workers int) (evaluation, error) {
 	o, err := parseBA(input, workers)
 	if err != nil {
@@ -38,9 +38,10 @@ func baObjective(input json.RawMessage, workers int) (evaluation, error) {
 	return evaluation{call: o.Value, output: output}, nil
 }
 
-// baJacobian is the Jacobian of the errors. The answer describes one observation: the
-// first row pointers, column indices and values, and the last ones. A run makes all of
-// them, as GradBench's other tools do. The time for the values is reported separately.
+// baJacobian evaluates the Jacobian of the errors. The answer describes one
+// observation: the first row pointers, column indices and values, and the last ones. As
+// in GradBench's other tools, each run computes all of them. The time for the values is
+// also reported separately.
 func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	o, err := parseBA(input, workers)
 	if err != nil {
@@ -58,8 +59,8 @@ func baJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	return evaluation{call: o.ValueJacobian, output: output, values: func() time.Duration { return o.Values }}, nil
 }
 
-// ends returns the first baSent elements of x, or all if there are not as many,
-// and the last one.
+// ends returns the first baSent elements of x, or all if there are fewer, and the last
+// one.
 func ends[T any](x []T) []T {
 	return append(append([]T(nil), x[:min(baSent, len(x))]...), x[len(x)-1])
 }

@@ -13,8 +13,8 @@ import (
 const baInput = `{"n":2,"m":10,"p":10,"cam":[1.797201,0.590697,-0.635786,90.85955,29.361415,28.777534,211.628116,-0.284531,-14.762924,0.058931,0.069976],` +
 	`"x":[4.173048,5.586898,1.403869],"w":0.417022,"feat":[-525.672849,161.811929],"min_runs":2}`
 
-// TestBA evaluates ADBench's test problem. The errors are those of its module
-// Manual; the Jacobian is that of package adbench, where it is compared with
+// TestBA evaluates ADBench's test problem. The errors must be those of ADBench's module
+// Manual. The Jacobian must be that of package adbench, whose tests compare it with
 // Manual's.
 func TestBA(t *testing.T) {
 	a := talk(t, `{"id":1,"kind":"evaluate","module":"ba","function":"objective","input":`+baInput+`}`,
@@ -56,7 +56,7 @@ func TestBA(t *testing.T) {
 	if v := append(slices.Clone(o.Jacobian.Data[:30]), -2*p.Weight); !slices.Equal(j.Values, v) {
 		t.Errorf("values %v, want %v", j.Values, v)
 	}
-	// Observation 0 is of camera 0 and point 0; the last column is that of the last
+	// Observation 0 has camera 0 and point 0. The last column belongs to the last
 	// weight.
 	columns := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 22, 23, 24, 52}
 	if v := append(append(slices.Clone(columns), columns...), 61); !slices.Equal(j.Cols, v) {

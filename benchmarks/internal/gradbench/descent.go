@@ -8,14 +8,15 @@ func (a pair) dot(b pair) float64 { return a.x*b.x + a.y*b.y }
 // plus returns a + s·b.
 func (a pair) plus(s float64, b pair) pair { return pair{a.x + s*b.x, a.y + s*b.y} }
 
-// maxDescents bounds the steps of descend, which ends by itself for the functions of the evals.
+// maxDescents bounds the steps of descend. The functions of the evals end well before
+// it.
 const maxDescents = 1 << 20
 
-// descend finds a minimum of a function by the gradient descent that the evals particle
-// and saddle prescribe: the rate η begins at 10⁻⁵, is doubled after ten steps that made the
-// function smaller, and halved, without the step, after one that did not. It ends where
-// the gradient, or a step, is no longer than 10⁻⁵. It calls accepted, if there is one, with the
-// point of each step that it takes and with η.
+// descend minimises f by gradient descent, as the evals particle and saddle prescribe.
+// The rate η is 10⁻⁵ at first. After ten steps in a row that lower f, η is doubled. A
+// step that does not lower f is not taken, and η is halved. The descent ends when the
+// gradient or a step is no longer than 10⁻⁵. Before each step that it takes, it calls
+// accepted with the point and η, unless accepted is nil.
 func descend(f func(x pair) (float64, pair), x pair, accepted func(x pair, eta float64)) pair {
 	const short = 1e-5 * 1e-5
 	eta := 1e-5

@@ -8,7 +8,7 @@ import (
 	"revnum/revlinalg"
 )
 
-// detPrimal is the determinant of a square matrix, by expansion by minors.
+// detPrimal evaluates the determinant of a square matrix by expansion by minors.
 func detPrimal(input json.RawMessage, _ int) (evaluation, error) {
 	k, err := parseDet(input)
 	if err != nil {
@@ -21,7 +21,7 @@ func detPrimal(input json.RawMessage, _ int) (evaluation, error) {
 	return toNumber(call, k.Out), nil
 }
 
-// detGradient is its gradient with respect to the elements.
+// detGradient evaluates the gradient of the determinant with respect to the elements.
 func detGradient(input json.RawMessage, _ int) (evaluation, error) {
 	k, err := parseDet(input)
 	if err != nil {

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// An evaluation is a function at an input that was read.
+// An evaluation is a function together with its input.
 type evaluation struct {
 	call   func()              // the call that is timed
 	output func() (any, error) // what the last call found
 
-	// values, if not nil, returns the part of the time of the last call that went into
-	// the values. The rest went into their structure.
+	// values, if not nil, returns how much of the last call's time computed the values.
+	// The rest computed their structure.
 	values func() time.Duration
 }
 
-// A function reads an input.
+// A function parses an input.
 type function func(input json.RawMessage, workers int) (evaluation, error)
 
-// toNumber is the evaluation of call, which leaves its result at out.
+// toNumber returns the evaluation that runs call, which stores its result at out.
 func toNumber(call func(), out *float64) evaluation {
 	return evaluation{call: call, output: func() (any, error) { return number(*out), finite(*out) }}
 }
 
-// toNumbers is the evaluation of call, which leaves its result in out.
+// toNumbers returns the evaluation that runs call, which stores its result in out.
 func toNumbers(call func(), out []float64) evaluation {
 	return evaluation{call: call, output: func() (any, error) { return numbers(out), finite(out...) }}
 }

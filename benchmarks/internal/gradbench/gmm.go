@@ -8,7 +8,7 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// gmmObjective is the log posterior of a Gaussian mixture.
+// gmmObjective evaluates the log posterior of a Gaussian mixture.
 func gmmObjective(input json.RawMessage, workers int) (evaluation, error) {
 	p, err := parseGMM(input)
 	if err != nil {
@@ -19,7 +19,8 @@ func gmmObjective(input json.RawMessage, workers int) (evaluation, error) {
 	return toNumber(func() { value = o.Value() }, &value), nil
 }
 
-// gmmJacobian is its gradient with respect to the parameters.
+// gmmJacobian evaluates the gradient of the log posterior with respect to the
+// parameters.
 func gmmJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	p, err := parseGMM(input)
 	if err != nil {
@@ -50,7 +51,7 @@ func gmmJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	return evaluation{call: func() { o.ValueGradient() }, output: output}, nil
 }
 
-// parseGMM reads a problem, whose sizes d, k and n must be those of its arrays.
+// parseGMM reads a problem. Its sizes d, k and n must match its arrays.
 func parseGMM(input json.RawMessage) (*adbench.GMM, error) {
 	var in struct {
 		D, K, N, M *int
@@ -77,7 +78,8 @@ func parseGMM(input json.RawMessage) (*adbench.GMM, error) {
 	if d < 1 || k < 1 || n < 1 {
 		return nil, fmt.Errorf("expected positive d, k and n, found %d, %d and %d", d, k, n)
 	}
-	// Every product of d below is the size of something that exists.
+	// Each product of d below is the size of an array that exists, so it cannot
+	// overflow.
 	if *in.M < 0 || *in.Gamma <= 0 {
 		return nil, fmt.Errorf("expected m of at least 0 and a positive gamma, found %d and %g", *in.M, *in.Gamma)
 	}

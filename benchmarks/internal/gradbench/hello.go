@@ -5,12 +5,12 @@ import (
 	"errors"
 )
 
-// square is f(x) = x².
+// square evaluates f(x) = x².
 func square(input json.RawMessage, _ int) (evaluation, error) {
 	return ofNumber(input, func(x float64) float64 { return x * x })
 }
 
-// double is the derivative of square.
+// double evaluates the derivative of square.
 func double(input json.RawMessage, _ int) (evaluation, error) {
 	return ofNumber(input, func(x float64) float64 { return 2 * x })
 }

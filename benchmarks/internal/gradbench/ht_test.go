@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// htInput is a problem whose bones all lie in one place. The vertices are (1, 0, 0), which
-// hangs on the wrist, and (0, 1, 0), which hangs on the second bone of the thumb.
+// htInput is a problem whose bones all have the same place. The vertex (1, 0, 0)
+// belongs to the wrist, and (0, 1, 0) to the second bone of the thumb.
 func htInput(us string) string {
 	const identity = "[[1,0,0,0],[0,1,0,0],[0,0,1,0],[0,0,0,1]]"
 	list := func(s string) string { return "[" + strings.Repeat(s+",", 20) + s + "]" }

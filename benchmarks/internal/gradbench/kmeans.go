@@ -9,7 +9,7 @@ import (
 	"revnum/revmodels/kmeans"
 )
 
-// kmeansCost is the sum of the squared distances of the points from their
+// kmeansCost evaluates the sum of the squared distances from the points to their
 // nearest centroids.
 func kmeansCost(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseKMeans(input, workers)
@@ -23,9 +23,9 @@ func kmeansCost(input json.RawMessage, workers int) (evaluation, error) {
 	return toNumber(call, k.Out), nil
 }
 
-// kmeansDirection is its gradient with respect to the centroids, divided by the
-// diagonal of the Hessian: the centroid minus the mean of its points. For a
-// centroid without points, where both are 0, it is 0.
+// kmeansDirection evaluates the gradient of the cost with respect to the centroids,
+// divided by the diagonal of the Hessian. For a centroid this is the centroid minus the
+// mean of its points. For a centroid without points both are 0, and the result is 0.
 func kmeansDirection(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseKMeans(input, workers)
 	if err != nil {

@@ -19,7 +19,7 @@ func TestKMeans(t *testing.T) {
 	for range n {
 		in.Points = append(in.Points, []float64{rnd.Float64(), rnd.Float64(), rnd.Float64()})
 	}
-	// As GradBench draws them, so that none is without points.
+	// GradBench draws them like this, so that each centroid has points.
 	in.Centroids = in.Points[n-k:]
 
 	cost := 0.0

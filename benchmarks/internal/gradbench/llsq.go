@@ -9,11 +9,11 @@ import (
 	"revnum/revlinalg"
 )
 
-// maxPoints is the largest n of llsq, whose input does not hold the points: a
-// gigabyte of them.
+// maxPoints is the largest n of llsq. The input does not hold the points, so nothing
+// else bounds n. This many points take a gigabyte.
 const maxPoints = 1 << 26
 
-// llsqPrimal is half the sum of the squares of sign(t) - Σ_j x_j·t^j over n
+// llsqPrimal evaluates half the sum of the squares of sign(t) - Σ_j x_j·t^j over n
 // points t, evenly spaced from -1 to 1.
 func llsqPrimal(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLLSQ(input, workers)
@@ -27,7 +27,7 @@ func llsqPrimal(input json.RawMessage, workers int) (evaluation, error) {
 	return toNumber(call, k.Out), nil
 }
 
-// llsqGradient is its gradient with respect to the coefficients x.
+// llsqGradient evaluates the gradient with respect to the coefficients x.
 func llsqGradient(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLLSQ(input, workers)
 	if err != nil {
@@ -60,7 +60,7 @@ func parseLLSQ(input json.RawMessage, workers int) (k revlinalg.PolyLeastSquares
 	case len(in.X) == 0:
 		return k, errors.New("x: expected at least one number, found none")
 	case *in.N < 2 || *in.N > maxPoints:
-		// The points are evenly spaced, which one point cannot be.
+		// Evenly spaced points need at least two.
 		return k, fmt.Errorf("n: expected 2 to %d points, found %d", maxPoints, *in.N)
 	}
 	n := *in.N

@@ -8,7 +8,7 @@ import (
 	"revnum/revlinalg"
 )
 
-// lsePrimal is the logarithm of the sum of the exponentials of x.
+// lsePrimal evaluates the logarithm of the sum of the exponentials of x.
 func lsePrimal(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLSE(input, workers)
 	if err != nil {
@@ -21,7 +21,7 @@ func lsePrimal(input json.RawMessage, workers int) (evaluation, error) {
 	return toNumber(call, k.Out), nil
 }
 
-// lseGradient is its gradient.
+// lseGradient evaluates the gradient of lsePrimal.
 func lseGradient(input json.RawMessage, workers int) (evaluation, error) {
 	k, err := parseLSE(input, workers)
 	if err != nil {

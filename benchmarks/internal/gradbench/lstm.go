@@ -8,7 +8,7 @@ import (
 	"revnum/benchmarks/internal/adbench"
 )
 
-// lstmObjective is the mean log loss of a recurrent network.
+// lstmObjective evaluates the mean log loss of a recurrent network.
 func lstmObjective(input json.RawMessage, _ int) (evaluation, error) {
 	p, err := parseLSTM(input)
 	if err != nil {
@@ -19,7 +19,8 @@ func lstmObjective(input json.RawMessage, _ int) (evaluation, error) {
 	return toNumber(func() { value = o.Value() }, &value), nil
 }
 
-// lstmJacobian is its gradient with respect to the main and the extra parameters.
+// lstmJacobian evaluates its gradient with respect to the main and the extra
+// parameters.
 func lstmJacobian(input json.RawMessage, _ int) (evaluation, error) {
 	p, err := parseLSTM(input)
 	if err != nil {
@@ -29,7 +30,7 @@ func lstmJacobian(input json.RawMessage, _ int) (evaluation, error) {
 	return toNumbers(func() { o.ValueGradient() }, o.Gradient), nil
 }
 
-// parseLSTM reads a problem, whose sizes are those of its arrays.
+// parseLSTM reads a problem. Its sizes must match its arrays.
 func parseLSTM(input json.RawMessage) (*adbench.LSTM, error) {
 	var in struct {
 		Main     []numbers `json:"main_params"`

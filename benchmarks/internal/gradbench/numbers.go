@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// number is a number that is written as GradBench's other tools do: with a point
-// or an exponent, also if it is whole.
+// A number is encoded as GradBench's other tools do it: with a point or an exponent,
+// even if it is whole.
 type number float64
 
 // MarshalJSON writes x, which must be finite.
@@ -23,8 +23,8 @@ func appendNumber(to []byte, x float64) []byte {
 	return to
 }
 
-// numbers is an array of numbers. Unlike a []float64 it does not take null for
-// zero. Its elements are written as a number is.
+// numbers is an array of numbers. Unlike []float64, it does not accept null as zero.
+// Each element is encoded as a number is.
 type numbers []float64
 
 // MarshalJSON writes x, which must be finite.
@@ -39,7 +39,7 @@ func (x numbers) MarshalJSON() ([]byte, error) {
 	return append(data, ']'), nil
 }
 
-// whole is a whole number, which may be written as 3 or as 3.0.
+// whole is an integer. It may be written as 3 or as 3.0.
 type whole int64
 
 // UnmarshalJSON reads data, which package json has found to be well formed.
@@ -78,7 +78,7 @@ func (x *numbers) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// start returns the beginning of data.
+// start returns at most 20 bytes of data, for messages.
 func start(data []byte) string {
 	if len(data) > 20 {
 		return string(data[:20]) + "..."

@@ -6,34 +6,37 @@ import (
 	"fmt"
 )
 
-// The system is y_0' = x_0, y_i' = x_i·y_{i-1}, from y = 0 to time 2. With y_{-1} = 1, and
-// 0 before, it is linear: y' = N·y, (N·y)_i = x_i·y_{i-1}. A step of the classical method of
-// Runge and Kutta is then the polynomial 1 + hN + (hN)²/2 + (hN)³/6 + (hN)⁴/24, which
-// for the last element down to the first is in place:
+// The system is y_0' = x_0, y_i' = x_i·y_{i-1}, from y = 0 to time 2. Let y_{-1} = 1,
+// and y_i = 0 for i < -1. The system is then linear: y' = N·y with (N·y)_i =
+// x_i·y_{i-1}. A step of the classical Runge-Kutta method is the polynomial 1 + hN +
+// (hN)²/2 + (hN)³/6 + (hN)⁴/24. It works in place, from the last element down to the
+// first:
 //
 //	y_i += h·x_i·(y_{i-1} + h/2·x_{i-1}·(y_{i-2} + h/3·x_{i-2}·(y_{i-3} + h/4·x_{i-3}·y_{i-4})))
 //
-// From the first up to the last, with a minus, it is undone. So the gradient of the last
-// element of y needs no memory of the steps. With λ the cotangent of y after a step,
+// Subtracting the same terms, from the first element up to the last, undoes the step.
+// The gradient of the last element of y therefore needs no memory of the steps. With λ
+// the cotangent of y after a step,
 //
 //	x̄_i += Σ_{a+b≤3} h^{a+b+1}/(a+b+1)!·(λ_{i+a}·x_{i+a}···x_{i+1})·(x_{i-1}···x_{i-b}·y_{i-1-b})
 //	λ_i += h·x_{i+1}·(λ_{i+1} + h/2·x_{i+2}·(λ_{i+2} + ...))
 //
-// A step moves what is not 0 in y by four places, and in λ by four places to the front.
-// After s steps the elements of y from 4s on are 0 whatever x is, and no loop goes there. If
-// the last element is one of these, its gradient is 0.
+// A step moves the nonzero elements of y back by at most four places, and those of λ
+// forward by four. After s steps, y is therefore 0 from element 4s on for every x, and
+// the loops stop there. If the last element is one of these, its gradient is 0.
 
-// chainPad is how many elements stand before and behind those of a chain.
+// chainPad is the number of extra elements before and after those of a chain.
 const chainPad = 4
 
-// A chain is the state of the system. Slices have chainPad elements more on both sides.
+// A chain is the state of the system. Each slice has chainPad extra elements on both
+// sides.
 type chain struct {
 	steps    int
 	x, y     []float64
 	xBar, la []float64
 }
 
-// c are the factors h, h/2, h/3 and h/4 of a step.
+// c returns the factors h, h/2, h/3 and h/4 of a step.
 func (k *chain) c() (c [4]float64) {
 	h := 2 / float64(k.steps)
 	for i := range c {
@@ -42,13 +45,13 @@ func (k *chain) c() (c [4]float64) {
 	return c
 }
 
-// increment returns what a step adds to y_i, i counted with the padding.
+// increment returns what a step adds to y_i. The index i includes the padding.
 func increment(c *[4]float64, x, y []float64, i int) float64 {
 	v, w := x[i-3:i+1], y[i-4:i]
 	return c[0] * v[3] * (w[3] + c[1]*v[2]*(w[2]+c[2]*v[1]*(w[1]+c[3]*v[0]*w[0])))
 }
 
-// forward makes all steps from y = 0.
+// forward takes all steps from y = 0.
 func (k *chain) forward() {
 	clear(k.y)
 	k.y[chainPad-1] = 1
@@ -94,7 +97,7 @@ func (k *chain) gradient() {
 	}
 }
 
-// odePrimal is y at time 2.
+// odePrimal evaluates y at time 2.
 func odePrimal(input json.RawMessage, _ int) (evaluation, error) {
 	k, err := parseODE(input)
 	if err != nil {
@@ -103,7 +106,7 @@ func odePrimal(input json.RawMessage, _ int) (evaluation, error) {
 	return toNumbers(k.forward, k.y[chainPad:len(k.y)-chainPad]), nil
 }
 
-// odeGradient is the gradient of its last element.
+// odeGradient evaluates the gradient of the last element of y.
 func odeGradient(input json.RawMessage, _ int) (evaluation, error) {
 	k, err := parseODE(input)
 	if err != nil {

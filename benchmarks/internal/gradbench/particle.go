@@ -6,19 +6,19 @@ import (
 	"math"
 )
 
-// A particle flies past two charges at (10, 10-w) and (10, 0), whose potential is
-// V(x) = Σ 1/‖x - c‖. By steps of Euler, x ← x + h·v, v ← v - h·∇V(x), it goes from (0, 8) at
-// the speed (0.75, 0) to where it meets the first axis, at x_f; the control w is to make x_f² least.
-// The derivative of x_f² is taken through the steps: forward, with ẋ and v̇, as
+// A particle flies past charges at (10, 10-w) and (10, 0), whose potential is V(x) = Σ
+// 1/‖x - c‖. It starts from (0, 8) with the velocity (0.75, 0) and takes Euler's steps
+// x ← x + h·v, v ← v - h·∇V(x), until it meets the first axis at x_f. The control w is
+// to minimise x_f². Forward, the derivative of x_f² by w uses
 //
 //	ẋ ← ẋ + h·v̇,  v̇ ← v̇ - h·(∇²V·ẋ + ∂∇V/∂w)
 //
-// and reverse, over the states that were passed, as
+// In reverse, over the recorded steps, it uses
 //
 //	x̄ -= h·∇²V·v̄,  w̄ -= h·∂∇V/∂w·v̄,  v̄ += h·x̄.
 //
-// ∇V itself comes from the tangent of V in two directions, or from its adjoint, where d = x - c
-// and r = ‖d‖:
+// ∇V itself comes from the tangent of V in two directions, or from its adjoint. With d
+// = x - c and r = ‖d‖:
 //
 //	V̇ = -ṙ/r², ṙ = d·ẋ/r;   r̄ = -1/r², x̄ = r̄·d/r.
 
@@ -27,7 +27,7 @@ const (
 	maxFlight    = 1 << 20 // steps after which a particle is lost
 )
 
-// A particleMode says how the outer and the inner derivatives are taken.
+// A particleMode selects how the outer and the inner derivatives are computed.
 type particleMode struct{ outerReverse, innerReverse bool }
 
 // A curvature is ∇²V.
@@ -52,13 +52,14 @@ func (m particleMode) charge(x, y float64) (gx, gy float64, h curvature) {
 	return gx, gy, curvature{k*x*x - i3, k * x * y, k*y*y - i3}
 }
 
-// A passed state is what the way back over a step needs.
+// passed is what the reverse pass needs of one step.
 type passed struct {
 	hessian curvature
 	byW     pair
 }
 
-// flight returns x_f² and its derivative by w, or NaN if the particle does not come down.
+// flight returns x_f² and its derivative by w, or NaN if the particle does not come
+// down.
 func (m particleMode) flight(w float64, way *[]passed) (float64, float64) {
 	const h = particleStep
 	x, v := pair{0, 8}, pair{0.75, 0}
@@ -68,7 +69,7 @@ func (m particleMode) flight(w float64, way *[]passed) (float64, float64) {
 		if n == maxFlight {
 			return math.NaN(), math.NaN()
 		}
-		// The first charge moves by -1 along the second axis with w.
+		// When w grows, the first charge moves along the second axis by -1.
 		gx, gy, h1 := m.charge(x.x-10, x.y-(10-w))
 		ex, ey, h2 := m.charge(x.x-10, x.y)
 		hessian, byW := curvature{h1.xx + h2.xx, h1.xy + h2.xy, h1.yy + h2.yy}, pair{h1.xy, h1.yy}

@@ -5,32 +5,33 @@ import (
 	"fmt"
 )
 
-// The saddle is that of f(p, q) = ‖p‖² - ‖q‖²: the minimum over p of the maximum over q,
-// both by gradient descent. The derivative of the maximum with respect to p goes through
-// the descent, q ← q + η·f_q, in which η is a constant: forward, with q̇ for each of the
-// two directions of p, as
+// The eval finds the saddle of f(p, q) = ‖p‖² - ‖q‖²: the minimum over p of the maximum
+// over q, both by gradient descent. The derivative of the maximum with respect to p
+// goes through the descent q ← q + η·f_q, where η counts as a constant. Forward, for
+// each of the two directions of p, it uses
 //
 //	q̇ ← q̇ + η·(f_qp + f_qq·q̇),  ḟ = f_p + f_q·q̇
 //
-// and reverse, from q̄ = f_q and p̄ = f_p at the maximum back over the points that were passed, as
+// In reverse, from q̄ = f_q and p̄ = f_p at the maximum back over the recorded steps,
+// it uses
 //
 //	p̄ += η·f_qpᵀ·q̄,  q̄ += η·f_qqᵀ·q̄.
 //
-// f_q itself comes from the tangent of f in two directions, or from its adjoint.
+// f_q itself comes from the tangent of f in two directions, or from its adjoint. For
+// this f, f_qp is 0.
 
-// saddleTangent returns the derivative of f in the direction ṗ, q̇.
+// saddleTangent returns the derivative of f in the direction (ṗ, q̇).
 func saddleTangent(p, q, dp, dq pair) float64 { return 2*p.dot(dp) - 2*q.dot(dq) }
 
-// saddleAdjoint returns the gradients of f, times bar.
+// saddleAdjoint returns bar times the gradients of f.
 func saddleAdjoint(p, q pair, bar float64) (pBar, qBar pair) {
 	return pair{2 * bar * p.x, 2 * bar * p.y}, pair{-2 * bar * q.x, -2 * bar * q.y}
 }
 
-// saddleCurved returns the derivative of f_q in the direction q̇. That in a direction of p
-// is 0.
+// saddleCurved returns the derivative of f_q in the direction q̇.
 func saddleCurved(dq pair) pair { return pair{-2 * dq.x, -2 * dq.y} }
 
-// A saddleMode says how the outer and the inner derivatives are taken.
+// A saddleMode selects how the outer and the inner derivatives are computed.
 type saddleMode struct{ outerReverse, innerReverse bool }
 
 // negated returns -f(p, q) and its gradient with respect to q.
@@ -43,7 +44,8 @@ func (m saddleMode) negated(p, q pair) (float64, pair) {
 	return f, pair{-saddleTangent(p, q, pair{}, pair{1, 0}), -saddleTangent(p, q, pair{}, pair{0, 1})}
 }
 
-// maximum returns the maximum over q from start on and its gradient with respect to p.
+// maximum returns the maximum over q, found from start, and its gradient with respect
+// to p.
 func (m saddleMode) maximum(p, start pair, etas *[]float64) (float64, pair) {
 	inner := func(q pair) (float64, pair) { return m.negated(p, q) }
 	if m.outerReverse {

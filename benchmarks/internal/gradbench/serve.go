@@ -15,17 +15,17 @@ import (
 )
 
 const (
-	// maxLine is the length of the longest message. Five million points in ten
-	// dimensions have about that length. The limit is for streams whose line never
-	// ends.
+	// maxLine is the limit for a message, in bytes. Five million points in ten
+	// dimensions take about as many. It guards against streams whose line never ends.
 	maxLine = 1 << 30
 
-	// idPrefix is how much of a message is searched for its id if the whole message
+	// idPrefix is the number of bytes that are searched for the id of a message that
 	// cannot be parsed.
 	idPrefix = 1 << 16
 
-	// maxRuns ends an evaluation before min_seconds are over. Each run is a timing in
-	// the answer. A billion of them take one or two bytes each in memory.
+	// maxRuns limits the runs of an evaluation, even if min_seconds are not over. The
+	// answer holds a timing for each run. In memory, a billion timings take one or two
+	// gigabytes.
 	maxRuns = 1e9
 
 	// maxSeconds is the longest min_seconds.
@@ -57,7 +57,7 @@ var modules = map[string]map[string]function{
 	},
 }
 
-// names returns the keys of m as a list for people.
+// names returns the keys of m as a list that people read.
 func names[V any](m map[string]V) string {
 	var keys []string
 	for k := range m {
@@ -67,8 +67,8 @@ func names[V any](m map[string]V) string {
 	return strings.Join(keys, ", ")
 }
 
-// Serve answers the messages of r on w, in order, until r ends. Kernels use
-// the given number of workers, 0 for all. The error is that of r or w.
+// Serve reads messages from r and writes the answers to w, in order, until r ends.
+// Kernels use the given number of workers, 0 for all. The error is that of r or w.
 func Serve(r io.Reader, w io.Writer, workers int) error {
 	return serve(r, w, workers, maxLine)
 }
@@ -126,7 +126,7 @@ type response struct {
 	timings []timings
 }
 
-// timings are those of all runs, by one name.
+// timings holds the times of all runs under one name.
 type timings struct {
 	name string
 	runs *durations
@@ -137,9 +137,8 @@ func failure(id json.RawMessage, err error) *response {
 	return &response{id: id, success: &no, err: err.Error()}
 }
 
-// write writes the response as one line. Its errors are left to w's Flush.
-// Timings can be millions, and do not go through the reflection of package
-// json.
+// write writes the response as one line. It leaves errors to w's Flush. There can be
+// millions of timings, so they bypass the reflection of package json.
 func (r *response) write(w *bufio.Writer) {
 	output, err := json.Marshal(r.output)
 	if err != nil {
@@ -188,7 +187,7 @@ func (r *response) write(w *bufio.Writer) {
 	_, _ = w.WriteString("}\n")
 }
 
-// message is what all messages have.
+// message has the fields that all messages share.
 type message struct {
 	ID       json.RawMessage `json:"id"`
 	Kind     *string         `json:"kind"`
@@ -249,7 +248,7 @@ func (m *message) module() (map[string]function, error) {
 	return functions, nil
 }
 
-// evaluate runs a function as often as its input asks for.
+// evaluate runs a function as many times as its input asks for.
 func (m *message) evaluate(workers int) (output any, all []timings, err error) {
 	functions, err := m.module()
 	if err != nil {
@@ -275,8 +274,8 @@ func (m *message) evaluate(workers int) (output any, all []timings, err error) {
 	}
 	var runs, values durations
 	limit := time.Duration(minSeconds * float64(time.Second))
-	// Times since one instant are readings of one clock. time.Now reads two, and half of
-	// the second would be in the time of a short function.
+	// time.Since reads one clock if it has a monotonic start. time.Now reads two, and
+	// half of the second reading would be counted in the time of a short function.
 	zero := time.Now()
 	for total := time.Duration(0); runs.n < minRuns || total < limit && runs.n < maxRuns; {
 		start := time.Since(zero)
@@ -296,8 +295,7 @@ func (m *message) evaluate(workers int) (output any, all []timings, err error) {
 	return output, all, err
 }
 
-// repetitions reads how often a function is to run; once, where the input does
-// not say it.
+// repetitions reads how many times to run a function. The default is once.
 func repetitions(input json.RawMessage) (minRuns int, minSeconds float64, err error) {
 	runs := struct {
 		MinRuns    *whole   `json:"min_runs"`
@@ -333,8 +331,8 @@ func scalar(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// findID looks for the id of a message that is malformed somewhere, or cut
-// off: it reads the message up to the trouble.
+// findID looks for the id of a message that is malformed or cut off. It reads the
+// message up to the error.
 func findID(line []byte) json.RawMessage {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.UseNumber()
@@ -361,8 +359,7 @@ func findID(line []byte) json.RawMessage {
 	return nil
 }
 
-// finite returns the output v of a function, or an error if it has no form in
-// JSON.
+// finite returns the output v of a function, or an error if JSON cannot express it.
 func finite(v ...float64) error {
 	for _, v := range v {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -372,5 +369,5 @@ func finite(v ...float64) error {
 	return nil
 }
 
-// Modules returns the names of the modules as a list for people.
+// Modules returns the names of the modules as a list that people read.
 func Modules() string { return names(modules) }

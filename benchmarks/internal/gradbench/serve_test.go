@@ -15,7 +15,7 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// answered is what a response may hold.
+// answered has the fields that a response may hold.
 type answered struct {
 	ID      *int            `json:"id"`
 	Tool    string          `json:"tool"`
@@ -28,7 +28,7 @@ type answered struct {
 	} `json:"timings"`
 }
 
-// talk sends messages, one a line, and returns the answers.
+// talk sends messages, one per line, and returns the answers.
 func talk(t *testing.T, messages ...string) []answered {
 	t.Helper()
 	var out bytes.Buffer
@@ -197,7 +197,7 @@ func TestGMM(t *testing.T) {
 	}
 }
 
-// TestGMMSign checks that it is GradBench's prior, not ADBench's.
+// TestGMMSign checks that the prior is GradBench's, not ADBench's.
 func TestGMMSign(t *testing.T) {
 	o := adbench.NewObjective[float64](gmmProblem, gmm.ADBench, 1)
 	if want := gmmReference(gmmProblem); math.Abs(o.Value()-want) < 1 {
@@ -248,8 +248,8 @@ func TestLSE(t *testing.T) {
 	}
 }
 
-// TestLLSQ compares with the loops of the definition, for an odd number of
-// points (0 is one of them) and an even one.
+// TestLLSQ compares with loops that follow the definition, for an odd number of points
+// (one of them is 0) and an even one.
 func TestLLSQ(t *testing.T) {
 	for _, n := range []int{2, 7, 500} {
 		x := make([]float64, 20)
@@ -326,8 +326,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// TestTrouble sends messages that cannot be answered. Each is followed by one
-// that can.
+// TestTrouble sends messages that have no answer. After each it sends one that has.
 func TestTrouble(t *testing.T) {
 	evaluate := func(module, function, input string) string {
 		return `{"id":5,"kind":"evaluate","module":"` + module + `","function":"` + function + `","input":` + input + `}`
@@ -421,7 +420,7 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestBug checks that a panic in a function is an answer too.
+// TestBug checks that a panic in a function becomes an answer too.
 func TestBug(t *testing.T) {
 	modules["broken"] = map[string]function{"f": func(json.RawMessage, int) (evaluation, error) {
 		return evaluation{call: func() { panic("ouch") }}, nil

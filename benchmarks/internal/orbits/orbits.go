@@ -1,6 +1,6 @@
-// Package orbits measures how far the planets of revmodels/nbody come back when they are
-// taken ahead and back again, how well the methods keep the energy, and what a gradient
-// over many steps takes.
+// Package orbits measures three things about the planets of revmodels/nbody: how close
+// to their start they return after steps ahead and back, how well each method conserves
+// the energy, and what a gradient over many steps costs.
 package orbits
 
 import (
@@ -26,18 +26,18 @@ import (
 	"revnum/revmodels/nbody"
 )
 
-// Days is the step of time.
+// Days is the time step.
 const Days = 4
 
-// Row is what one run of n steps found. Series names the type of numbers of a round trip,
-// or the method whose energy error it is.
+// Row is the result of one run of n steps. For a round trip, Series names the number
+// type. For energy, it names the method.
 type Row struct {
 	Series string
 	Steps  int
 	Error  float64 // of positions, in astronomical units, or relative, of the energy
 }
 
-// Report is all that a run found.
+// Report holds the results of all runs.
 type Report struct {
 	RoundTrips, Energies []Row
 
@@ -56,7 +56,7 @@ func lengths(most int) []int {
 	return all
 }
 
-// Measure measures runs of up to most steps.
+// Measure makes runs of up to most steps.
 func Measure(ctx context.Context, most int) (*Report, error) {
 	r := new(Report)
 	for _, n := range lengths(most) {
@@ -87,8 +87,8 @@ func Measure(ctx context.Context, most int) (*Report, error) {
 	return r, r.gradient(most)
 }
 
-// roundTrip returns how far the planets are from where they began, after n steps ahead
-// and n back.
+// roundTrip returns how far the planets are from their start after n steps ahead and n
+// back.
 func roundTrip[T rev.Real](n int) (float64, error) {
 	s, start := nbody.NewSystem[T](nbody.SolarSystem()), nbody.NewSystem[T](nbody.SolarSystem())
 	k := nbody.NewSteps(s, n, nbody.Options{Method: nbody.Leapfrog, Dt: Days, Workers: 1})
@@ -105,7 +105,8 @@ func roundTrip[T rev.Real](n int) (float64, error) {
 	return far, nil
 }
 
-// energies returns the largest relative error of the energy so far, at some times.
+// energies returns, at several times, the largest relative error of the energy until
+// then.
 func energies(m nbody.Method, most int) ([]Row, error) {
 	s := nbody.NewSystem[float64](nbody.SolarSystem())
 	start, err := nbody.EnergyOf(s, 0)
@@ -154,7 +155,7 @@ func (r *Report) gradient(n int) error {
 	return nil
 }
 
-// WriteTable writes the report for people.
+// WriteTable writes the report as tables that people read.
 func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "steps ahead and back\tnumbers\toff by (au)")
@@ -176,7 +177,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteCSV writes all rows with a header, numbers in full.
+// WriteCSV writes all rows with a header. Numbers have all their digits.
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"experiment", "series", "steps", "error"})
@@ -192,8 +193,8 @@ func writeRows(c *csv.Writer, name string, rows []Row) {
 	}
 }
 
-// SaveFigures writes the errors by steps to the folder dir, as PNG and SVG. An error of 0
-// is drawn at the bottom.
+// SaveFigures plots the errors against the steps, to the folder dir as PNG and SVG. An
+// error of 0 is drawn at the bottom.
 func (r *Report) SaveFigures(dir string) error {
 	for _, f := range []struct {
 		file, title, unit string

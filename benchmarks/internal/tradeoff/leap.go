@@ -8,8 +8,9 @@ import (
 	"revnum/revmodels/nbody"
 )
 
-// leap is the kernel y += f(x), where x is positions and then velocities of the bodies,
-// and f a step of Leapfrog. x̄ += Jᵀ·ȳ is the adjoint of nbody.Steps.
+// leap is the kernel y += f(x). x holds the positions of the bodies and then their
+// velocities, and f is a step of Leapfrog. The rule x̄ += Jᵀ·ȳ is the adjoint of
+// nbody.Steps.
 type leap struct {
 	Y    []float64           `rev:"acc" shape:"m"`
 	X    []float64           `rev:"in" shape:"m"`

@@ -17,7 +17,7 @@ import (
 	"revnum/benchmarks/internal/suite"
 )
 
-// WriteTable writes the report for people.
+// WriteTable writes the report as a table that people read.
 func (r *Report) WriteTable(w io.Writer) error {
 	if err := suite.WriteMachine(w, r.Machine); err != nil {
 		return err
@@ -36,7 +36,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteCSV writes the rows with a header, numbers in full.
+// WriteCSV writes the rows with a header. Numbers have all their digits.
 func (r *Report) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"length", "way", "ahead", "back", "adjoint", "states", "seconds", "bytes"})
@@ -48,14 +48,15 @@ func (r *Report) WriteCSV(w io.Writer) error {
 	return c.Error()
 }
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "\t")
 	return e.Encode(r)
 }
 
-// SaveFigures writes steps, time and bytes by length to the folder dir, as PNG and SVG.
+// SaveFigures plots steps, time and bytes against the length, to the folder dir as PNG
+// and SVG.
 func (r *Report) SaveFigures(dir string) error {
 	for _, f := range []struct {
 		file, title, unit string

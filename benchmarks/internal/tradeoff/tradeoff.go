@@ -12,19 +12,20 @@ import (
 	"revnum/rev"
 )
 
-// Report is all that a run found.
+// Report holds the results of all runs.
 type Report struct {
 	Machine machine.Machine `json:"machine"`
 	State   int             `json:"state_bytes"` // of one state
 	Rows    []Row           `json:"rows"`
 }
 
-// Row is what a gradient took.
+// Row says what one gradient took.
 type Row struct {
 	Way    string `json:"way"`
 	Length int    `json:"length"` // n
 	Runs   Runs   `json:"runs"`
-	// States is how many states there are at a time, with x and y, but for cotangents.
+	// States is the largest number of states at one time, including x and y. Cotangents
+	// do not count.
 	States int     `json:"states"`
 	Time   float64 `json:"seconds"`
 	Bytes  int     `json:"bytes"` // allocated by one gradient
@@ -33,7 +34,7 @@ type Row struct {
 // Steps returns all runs of a step.
 func (r *Row) Steps() int { return r.Runs.Ahead + r.Runs.Back + r.Runs.Adjoint }
 
-// A way computes a gradient.
+// A way is a method that computes a gradient.
 type way struct {
 	name     string
 	gradient func(s, g *orbits) error // of w·fⁿ(x), where w is g.y, added to g.x
@@ -68,11 +69,11 @@ func ways() []way {
 	return append(all, way{"reversible steps", reverse, func(int) int { return 1 }})
 }
 
-// adjointOf returns the gradient by the adjoint of a chain. It needs no run ahead, as the
-// step does not read y.
+// adjointOf returns the gradient by the adjoint of a chain. The step does not read y,
+// so the chain need not run ahead first.
 func adjointOf(p rev.Step[orbits]) func(s, g *orbits) error { return p.Adjoint }
 
-// record keeps all states.
+// record keeps all states in memory.
 func record(s, g *orbits) error {
 	states := [][]float64{s.x}
 	for i := range s.n {
@@ -95,7 +96,7 @@ func record(s, g *orbits) error {
 	return nil
 }
 
-// reverse steps in place, to the end and back.
+// reverse steps in place to the end and back.
 func reverse(s, g *orbits) error {
 	k := stepsOf(s.x, s.mu, s.n)
 	if err := k.Forward(); err != nil {
@@ -106,8 +107,8 @@ func reverse(s, g *orbits) error {
 	return k.Adjoint(stepsOf(g.x, rev.Vector[float64]{}, s.n))
 }
 
-// Measure measures all ways for each length, each time for about the given time, until
-// ctx is done. done is called after each row.
+// Measure measures each way at each length, each for about the given time, until ctx is
+// done. It calls done after each row.
 func Measure(ctx context.Context, lengths []int, budget time.Duration, done func(Row)) error {
 	for _, n := range lengths {
 		for _, w := range ways() {
@@ -154,5 +155,5 @@ func measure(w way, n int, budget time.Duration) (Row, error) {
 	return row, nil
 }
 
-// StateBytes returns the bytes of a state.
+// StateBytes returns the size of a state in bytes.
 func StateBytes() int { return 8 * len(newOrbits(1).x) }

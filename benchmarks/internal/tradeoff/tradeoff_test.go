@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestWays checks that all ways find the same gradient, that of differences, in as many
-// steps as they should.
+// TestWays checks that all ways find the gradient that differences find, and that each
+// takes the number of steps that it should.
 func TestWays(t *testing.T) {
 	const n = 37
 	var want []float64
