@@ -358,7 +358,6 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 // and M_kk by the loops of factorUpper, backward. M_jk is stored for j > k too, so each
 // block is one product of matrices. For column j, done counts the blocks M_jj, M_j-1,j
 // and so on.
-// blocks M_jj, M_j-1,j and so on.
 type choleskyBack[T rev.Float] struct {
 	tiled[T]
 	u, gl, ga rev.General[T]

@@ -35,10 +35,9 @@ import (
 // large beside that of A does not spoil the others. If the pivots (see Solve) show that
 // κ(A) exceeds 1.6e5, or 200 for float32, C and Ċ come from the singular values of A =
 // U·Σ·Vᵀ. This takes longer and needs no inverse. With s = det U·det V and W = Uᵀ·Ȧ·V,
-// takes longer and needs no inverse: with s = det U·det V and W = Uᵀ·Ȧ·V,
 //
 //	C = s·U·D·Vᵀ,  D_ii = Π_{k≠i} σ_k,
-//	Ċ = s·U·Ḋ·Vᵀ,  Ḋ_ii = Σ_{k≠i} W_kk·p_ik,  Ḋ_ij = -W_ji·p_ij,  p_ij = Π_{k≠i,j} σ_k,
+//	Ċ = s·U·Ḋ·Vᵀ,  Ḋ_ii = Σ_{k≠i} W_kk·p_ik,  Ḋ_ij = -W_ji·p_ij,  p_ij = Π_{k≠i,j} σ_k.
 //
 // Singular matrices therefore have the right gradient too, within about n·ε times the
 // product of all singular values but the least. Columns whose magnitude is far from one

@@ -40,7 +40,6 @@ import (
 // Ā, B̄ and the uncomputation of C take as many operations each as Forward. Adjoint
 // therefore takes about three times as long, or twice if C is nil and is not
 // uncomputed. The products read their operands in different orders and share no copies.
-// operands in different orders and share no copies of them.
 type MatMul[T rev.Real] struct {
 	C              rev.General[T] `rev:"acc" shape:"m,n"`
 	A              rev.General[T] `rev:"in" shape:"TransA ? k,m : m,k"`

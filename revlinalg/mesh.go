@@ -14,7 +14,6 @@ import (
 // 2j. A rotation there needs the results of two rotations of the layer before, at i-1
 // and i+1. The first is in the chain before and the second in its own, so the chains
 // can be applied in turn.
-// be done in turn.
 type mesh struct {
 	n           int
 	rectangular bool

@@ -128,7 +128,6 @@ func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
 func (k Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
 
 // run makes a pass over the norm. Operands of g, t and gt that are absent are nil.
-// absent.
 func (k *norm[T]) run(sign int, g, t, gt *norm[T]) {
 	r := k.value()
 	if k.out != nil {

@@ -263,7 +263,6 @@ func (w *reflectors[T]) reduce(s *qrScratch[T], j int) {
 //
 // (Elmroth and Gustavson, Applying recursion to serial and parallel QR
 // factorization leads to better performance, IBM J. Res. Dev. 44 (2000)).
-// factorization leads to better performance, IBM J. Res. Dev. 44 (2000)).
 func (w *reflectors[T]) factor(s *qrScratch[T], k, lo, n int) {
 	if n <= qrLeaf {
 		w.reflect(s, k, lo, n)

@@ -112,8 +112,8 @@ type Unitary[T rev.Real] struct {
 	Workers     int            // 0 means GOMAXPROCS
 }
 
-// NewUnitary returns the kernel over gonum's types, sharing their storage. A nil
-// If theta is nil, it is absent, or X has a single row.
+// NewUnitary returns the kernel over gonum's types, sharing their storage. If
+// theta is nil, the angles are absent, or X has a single row.
 func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
 	return Unitary[float64]{X: rev.ViewDense(x), Theta: rev.ViewVec(theta)}
 }

@@ -45,7 +45,6 @@ type Options struct {
 	// column. A negative number means nothing is added. It is implemented as a Prior
 	// with M = 0 and γ² = RegCovar·N/K, so that every iteration raises the same
 	// objective, the log posterior.
-	// every iteration raises the same objective, the log posterior.
 	RegCovar float64
 
 	// Prior, if its Gamma is not 0, replaces RegCovar, which must then be 0. Its sign

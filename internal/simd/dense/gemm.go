@@ -35,7 +35,6 @@ const (
 // these cases applies. For B by columns it also depends on n and on whether there are
 // GemmRows rows. It does not otherwise depend on m, on n, or on its neighbours. A single
 // column may be processed as a row.
-// neighbours. A single column may be processed as a row.
 func Gemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
 	if m <= 0 || n <= 0 || k <= 0 {
 		return
