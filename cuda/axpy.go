@@ -29,13 +29,18 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
+	w := begin(&k, &p)
 	g, t, gt, sign := &p.G, &p.T, &p.GT, p.Sign()
-	err := first(addScaled(k.Y, sign, k.Alpha, k.X), addScaled(t.Y, sign, k.Alpha, t.X))
-	if err == nil && t.Alpha != nil {
-		err = first(addScaled(t.Y, sign, t.Alpha, k.X), addScaled(gt.X, 1, t.Alpha, g.Y))
+	addScaled(&w, k.Y, sign, k.Alpha, k.X)
+	addScaled(&w, t.Y, sign, k.Alpha, t.X)
+	if t.Alpha != nil {
+		addScaled(&w, t.Y, sign, t.Alpha, k.X)
+		addScaled(&w, gt.X, 1, t.Alpha, g.Y)
 	}
-	return first(err,
-		addDot(g.Alpha, 1, k.X, g.Y), addScaled(g.X, 1, k.Alpha, g.Y),
-		addDot(gt.Alpha, 1, k.X, gt.Y), addDot(gt.Alpha, 1, t.X, g.Y), addScaled(gt.X, 1, k.Alpha, gt.Y),
-	)
+	addDot(&w, g.Alpha, 1, k.X, g.Y)
+	addScaled(&w, g.X, 1, k.Alpha, g.Y)
+	addDot(&w, gt.Alpha, 1, k.X, gt.Y)
+	addDot(&w, gt.Alpha, 1, t.X, g.Y)
+	addScaled(&w, gt.X, 1, k.Alpha, gt.Y)
+	return w.end()
 }

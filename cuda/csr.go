@@ -22,16 +22,17 @@ func NewCSR[T rev.Real](d *Device, a revsparse.CSR[T, int32]) (c CSR[T], err err
 	if err := checkStructure(a.Rows, a.Cols, a.Ptr, a.Ind); err != nil {
 		return c, err
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	c.Rows, c.Cols = a.Rows, a.Cols
-	var errs [3]error
-	c.Ptr, errs[0] = newMemory(d, a.Ptr)
-	c.Ind, errs[1] = newMemory(d, a.Ind)
-	c.Data, errs[2] = newMemory(d, a.Data)
-	if err := first(errs[:]...); err != nil {
-		for _, free := range []func() error{c.Ptr.Free, c.Ind.Free, c.Data.Free} {
-			_ = free() // what was not allocated cannot be freed
-		}
+	if c.Ptr, err = copyTo(d, a.Ptr); err != nil {
 		return CSR[T]{}, err
+	}
+	if c.Ind, err = copyTo(d, a.Ind); err != nil {
+		return CSR[T]{}, errors.Join(err, release(d, c.Ptr))
+	}
+	if c.Data, err = copyTo(d, a.Data); err != nil {
+		return CSR[T]{}, errors.Join(err, release(d, c.Ptr), release(d, c.Ind))
 	}
 	return c, nil
 }
@@ -71,36 +72,51 @@ type structure struct {
 	ptr, ind, perm Memory[int32]
 }
 
+// free gives back the structure of a transpose. It may be incomplete.
+func (s structure) free(d *Device) error {
+	return errors.Join(release(d, s.ptr), release(d, s.ind), release(d, s.perm))
+}
+
 // structureOf returns the structure of a or of its transpose.
-func structureOf[T any](d *Device, a CSR[T], trans bool) (structure, error) {
+func structureOf[T any](w *pass, a CSR[T], trans bool) structure {
 	if !trans {
-		return structure{rows: a.Rows, cols: a.Cols, ptr: a.Ptr, ind: a.Ind}, nil
+		return structure{rows: a.Rows, cols: a.Cols, ptr: a.Ptr, ind: a.Ind}
 	}
-	d.mu.Lock()
-	s, ok := d.transposes[a.Ptr.address()]
-	d.mu.Unlock()
-	if ok {
-		return s, nil
+	if w.err != nil || w.dev == nil {
+		return structure{}
 	}
+	s, ok := w.dev.transposes[a.Ptr.address()]
+	if !ok {
+		if s, w.err = newTranspose(w.dev, a); w.err == nil {
+			w.dev.transposes[a.Ptr.address()] = s
+		}
+	}
+	return s
+}
+
+func newTranspose[T any](d *Device, a CSR[T]) (s structure, err error) {
 	ptr, ind := make([]int32, len(a.Ptr)), make([]int32, len(a.Ind))
-	if err := first(a.Ptr.Get(ptr), a.Ind.Get(ind)); err != nil {
-		return s, err
+	if err := d.toHost(a.Ptr.address(), bytesOf(ptr)); err != nil {
+		return s, wrap(err)
+	}
+	if len(ind) > 0 {
+		if err := d.toHost(a.Ind.address(), bytesOf(ind)); err != nil {
+			return s, wrap(err)
+		}
 	}
 	if err := checkStructure(a.Rows, a.Cols, ptr, ind); err != nil {
 		return s, err
 	}
 	tptr, tind, perm := transpose(a.Rows, a.Cols, ptr, ind)
 	s = structure{rows: a.Cols, cols: a.Rows}
-	var errs [3]error
-	s.ptr, errs[0] = newMemory(d, tptr)
-	s.ind, errs[1] = newMemory(d, tind)
-	s.perm, errs[2] = newMemory(d, perm)
-	if err := first(errs[:]...); err != nil {
-		return s, err
+	if s.ptr, err = copyTo(d, tptr); err == nil {
+		if s.ind, err = copyTo(d, tind); err == nil {
+			s.perm, err = copyTo(d, perm)
+		}
 	}
-	d.mu.Lock()
-	d.transposes[a.Ptr.address()] = s
-	d.mu.Unlock()
+	if err != nil {
+		return structure{}, errors.Join(err, s.free(d))
+	}
 	return s, nil
 }
 

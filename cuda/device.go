@@ -13,9 +13,16 @@
 // needs neither cgo nor CUDA, and Open returns ErrUnavailable.
 //
 // Passes run one after the other in the order of their calls, and a call returns before
-// its pass ends. Copies to the host wait for the passes before them. Results over Q43
-// equal the CPU's bit for bit. Results over floats are the same bits from run to run, as
-// sums are added up in a fixed order, but may differ from the CPU's in rounding.
+// its pass ends. Copies to the host wait for the passes before them. With [Device.Use] you
+// run passes and copies beside others. All operands of a pass must lie on one device. If
+// not, the pass returns an error that names the operand, and does nothing.
+//
+// Results over Q43 equal the CPU's bit for bit. Results over floats are the same bits from
+// run to run, as sums are added up in a fixed order, but may differ from the CPU's in
+// rounding.
+//
+// Close gives back all that a device holds. If there is not enough memory, the error is
+// ErrMemory, and nothing stays allocated of what was wanted.
 //
 // The package has its own module, so that importers of revnum need no cgo.
 package cuda
@@ -23,11 +30,12 @@ package cuda
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sort"
+	"reflect"
 	"sync"
+	"time"
 	"unsafe"
 
+	"revnum/internal/bytype"
 	"revnum/rev"
 )
 
@@ -35,278 +43,220 @@ import (
 // without the tag cuda.
 var ErrUnavailable = errors.New("cuda: no device")
 
+// ErrMemory is the error if a device or the host has not enough memory.
+var ErrMemory = errors.New("out of memory")
+
 // A Device is a GPU. Its methods, and the kernels over its memory, may be called from
 // any goroutine.
 type Device struct {
-	mu      sync.Mutex
-	driver  driver
-	pieces  map[uintptr]int // sizes in bytes by address
-	scratch [2]piece        // of the passes, which run one after the other
+	number int
 
+	mu         sync.Mutex // held by each pass and copy
+	driver     driver
+	pieces     map[uintptr]bool        // the memory
+	pinned     map[unsafe.Pointer]bool // the memory of the host
+	events     map[*Event]bool
+	streams    map[*Stream]bool
+	first, now *Stream               // the stream from the start, and that of the passes
 	transposes map[uintptr]structure // of sparse matrices, by the addresses of Ptr
 }
 
-type piece struct {
-	at    uintptr
-	bytes int
+// A driver is what a device can do. Kernels and copies of a stream run in the order of the
+// calls, which return before. Stream 0 is there from the start.
+type driver interface {
+	properties() Properties
+	alloc(bytes int) (uintptr, error)
+	free(at uintptr) error // waits for all streams
+	allocHost(bytes int) (unsafe.Pointer, error)
+	freeHost(at unsafe.Pointer) error
+	toDevice(stream int, at uintptr, data []byte) error
+	toHost(stream int, data []byte, at uintptr) error
+	launch(stream int, kernel string, g grid, params []uint64) error
+	newStream() (int, error)
+	freeStream(stream int) error
+	newEvent() (int, error)
+	freeEvent(event int) error
+	record(stream, event int) error // the event is when the stream has come here
+	wait(stream, event int) error   // the stream waits
+	finish(event int) error         // the host waits
+	elapsed(from, to int) (time.Duration, error)
+	sync(stream int) error // the host waits
+	close() error
 }
 
-// A driver is what a device can do. Kernels and copies run in the order of the calls.
-type driver interface {
-	alloc(bytes int) (uintptr, error)
-	free(at uintptr) error
-	toDevice(at uintptr, data []byte) error
-	toHost(data []byte, at uintptr) error // waits for the kernels before
-	launch(kernel string, g grid, params []uint64) error
-	sync() error
-	close() error
+// Properties say what a device is.
+type Properties struct {
+	Name       string
+	Capability int // compute capability: 90 is 9.0
 }
 
 // A grid says how many blocks of how many threads run a kernel.
 type grid struct{ blocks, threads [3]int }
 
-// Open returns device n. The devices are counted from 0.
+// Count returns how many devices there are.
+func Count() (int, error) { return countDevices() }
+
+// Open returns device n. The devices are counted from 0. Close it when you are done.
 func Open(n int) (*Device, error) {
 	d, err := openDriver(n)
 	if err != nil {
 		return nil, err
 	}
-	return newDevice(d), nil
+	return newDevice(n, d)
 }
 
-func newDevice(d driver) *Device {
-	return &Device{driver: d, pieces: map[uintptr]int{}, transposes: map[uintptr]structure{}}
+func newDevice(number int, dr driver) (*Device, error) {
+	d := &Device{
+		number: number, driver: dr, first: &Stream{},
+		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]bool{}, transposes: map[uintptr]structure{},
+		events: map[*Event]bool{}, streams: map[*Stream]bool{},
+	}
+	d.first.device, d.now = d, d.first
+	d.streams[d.first] = true
+	if err := d.first.reserve(); err != nil {
+		return nil, errors.Join(err, dr.close())
+	}
+	return d, nil
 }
 
-// Sync waits for all passes, and returns their error if one failed.
+// Properties returns what the device is.
+func (d *Device) Properties() Properties { return d.driver.properties() }
+
+// Sync waits for all passes and copies, and returns their error if one failed.
 func (d *Device) Sync() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.driver.sync()
+	return d.sync()
 }
 
-// Close waits for all passes, frees all memory and closes the device.
-func (d *Device) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	err := d.driver.sync()
-	for at := range d.pieces {
-		forget(at)
-		err = errors.Join(err, d.driver.free(at))
-	}
-	for _, s := range d.scratch {
-		if s.bytes > 0 {
-			err = errors.Join(err, d.driver.free(s.at))
-		}
-	}
-	d.pieces, d.transposes, d.scratch = nil, nil, [2]piece{}
-	return errors.Join(err, d.driver.close())
-}
-
-// alloc returns new memory.
-func (d *Device) alloc(bytes int) (uintptr, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	at, err := d.driver.alloc(bytes)
-	if err != nil {
-		return 0, fmt.Errorf("cuda: %w", err)
-	}
-	d.pieces[at] = bytes
-	remember(at, bytes, d)
-	return at, nil
-}
-
-// room returns scratch memory of a pass. The passes run in order, so they share it.
-func (d *Device) room(i, bytes int) (uintptr, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s := &d.scratch[i]
-	if s.bytes >= bytes {
-		return s.at, nil
-	}
-	at, err := d.driver.alloc(bytes)
-	if err != nil {
-		return 0, fmt.Errorf("cuda: %w", err)
-	}
-	if s.bytes > 0 {
-		if err := d.driver.free(s.at); err != nil {
-			return 0, fmt.Errorf("cuda: %w", err)
-		}
-	}
-	*s = piece{at, bytes}
-	return at, nil
-}
-
-// launch runs a kernel.
-func (d *Device) launch(kernel string, g grid, params ...uint64) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.driver.launch(kernel, g, params); err != nil {
-		return fmt.Errorf("cuda: %w", err)
-	}
-	return nil
-}
-
-// Memory is the memory of a device. Its elements cannot be read on the host: an index
-// into it is a fault. Its length and address are what a slice's are.
-type Memory[T any] []T
-
-// allocated are all pieces of memory, in the order of their addresses. The devices of a
-// machine share one space of addresses.
-var allocated struct {
-	sync.RWMutex
-	list []owned
-}
-
-type owned struct {
-	piece
-	device *Device
-}
-
-func remember(at uintptr, bytes int, d *Device) {
-	allocated.Lock()
-	defer allocated.Unlock()
-	l := allocated.list
-	i := sort.Search(len(l), func(i int) bool { return l[i].at > at })
-	allocated.list = slices.Insert(l, i, owned{piece{at, bytes}, d})
-}
-
-func forget(at uintptr) (d *Device) {
-	allocated.Lock()
-	defer allocated.Unlock()
-	l := allocated.list
-	i := sort.Search(len(l), func(i int) bool { return l[i].at >= at })
-	if i == len(l) || l[i].at != at {
-		return nil
-	}
-	d = l[i].device
-	allocated.list = slices.Delete(l, i, i+1)
-	return d
-}
-
-// deviceOf returns the device of the first address that is not 0.
-func deviceOf(addresses ...uintptr) (*Device, error) {
-	allocated.RLock()
-	defer allocated.RUnlock()
-	l := allocated.list
-	for _, at := range addresses {
-		if at == 0 {
-			continue
-		}
-		i := sort.Search(len(l), func(i int) bool { return l[i].at > at }) - 1
-		if i >= 0 && at-l[i].at < uintptr(max(l[i].bytes, 1)) {
-			return l[i].device, nil
-		}
-		return nil, errors.New("cuda: an operand is not in the memory of an open device")
-	}
-	return nil, errors.New("cuda: no operand is in the memory of a device")
-}
-
-// newMemory returns memory of a device with a copy of data.
-func newMemory[T any](d *Device, data []T) (Memory[T], error) {
-	at, err := d.alloc(max(1, len(data)) * int(unsafe.Sizeof(*new(T))))
-	if err != nil {
-		return nil, err
-	}
-	m := Memory[T](unsafe.Slice(*(**T)(unsafe.Pointer(&at)), max(1, len(data)))[:len(data)])
-	if err := m.Set(data); err != nil {
-		return nil, errors.Join(err, m.Free())
-	}
-	return m, nil
-}
-
-// Free waits for all passes of the device and gives the memory back. Call it for what a
-// constructor such as NewVector returned, not for a part of it.
-func (m Memory[T]) Free() error {
-	d := forget(m.address())
-	if d == nil {
-		return errors.New("cuda: no memory begins at this address")
-	}
-	d.mu.Lock()
-	t := d.transposes[m.address()]
-	delete(d.transposes, m.address())
-	delete(d.pieces, m.address())
-	err := errors.Join(d.driver.sync(), d.driver.free(m.address()))
-	d.mu.Unlock()
-	for _, kept := range []Memory[int32]{t.ptr, t.ind, t.perm} {
-		if kept != nil {
-			err = errors.Join(err, kept.Free())
-		}
+func (d *Device) sync() (err error) {
+	for s := range d.streams {
+		err = errors.Join(err, wrap(d.driver.sync(s.id)))
 	}
 	return err
 }
 
-// Set copies data from the host to m. It panics if the lengths differ.
-func (m Memory[T]) Set(data []T) error {
-	return m.copy(data, func(d *Device, b []byte) error { return d.driver.toDevice(m.address(), b) })
-}
-
-// Get copies m to data on the host, when the passes before have ended. It panics if the
-// lengths differ.
-func (m Memory[T]) Get(data []T) error {
-	return m.copy(data, func(d *Device, b []byte) error { return d.driver.toHost(b, m.address()) })
-}
-
-func (m Memory[T]) copy(data []T, copy func(d *Device, b []byte) error) error {
-	if len(data) != len(m) {
-		panic("cuda: the lengths of host and device memory differ")
-	}
-	if len(m) == 0 {
-		return nil
-	}
-	d, err := deviceOf(m.address())
-	if err != nil {
-		return err
-	}
+// Close waits for all passes and copies, frees all memory, streams and events, and closes
+// the device. It returns the errors of all that.
+func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(data))), len(data)*int(unsafe.Sizeof(data[0])))
-	if err := copy(d, b); err != nil {
-		return fmt.Errorf("cuda: %w", err)
+	err := d.sync()
+	for at := range d.pieces {
+		forget(at)
+		err = errors.Join(err, wrap(d.driver.free(at)))
 	}
-	return nil
-}
-
-func (m Memory[T]) address() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m))) }
-
-// A Vector is a rev.Vector in the memory of a device.
-type Vector[T any] struct {
-	N    int
-	Data Memory[T]
-	Inc  int
-}
-
-// NewVector returns a copy of x in the memory of d. Free x.Data when you are done.
-func NewVector[T any](d *Device, x rev.Vector[T]) (Vector[T], error) {
-	m, err := newMemory(d, x.Data)
-	return Vector[T]{N: x.N, Data: m, Inc: x.Inc}, err
-}
-
-// A General is a rev.General in the memory of a device.
-type General[T any] struct {
-	Rows, Cols int
-	Data       Memory[T]
-	Stride     int
-}
-
-// NewGeneral returns a copy of a in the memory of d. Free a.Data when you are done.
-func NewGeneral[T any](d *Device, a rev.General[T]) (General[T], error) {
-	m, err := newMemory(d, a.Data)
-	return General[T]{Rows: a.Rows, Cols: a.Cols, Data: m, Stride: a.Stride}, err
-}
-
-// NewScalar returns a number in the memory of d. Get reads it.
-func NewScalar[T any](d *Device, v T) (*T, error) {
-	m, err := newMemory(d, []T{v})
-	if err != nil {
-		return nil, err
+	for at := range d.pinned {
+		err = errors.Join(err, wrap(d.driver.freeHost(at)))
 	}
-	return &m[0], nil
+	for e := range d.events {
+		err = errors.Join(err, wrap(d.driver.freeEvent(e.id)))
+		e.device = nil
+	}
+	for s := range d.streams {
+		err = errors.Join(err, s.close())
+	}
+	d.pieces, d.pinned, d.events, d.streams, d.transposes = nil, nil, nil, nil, nil
+	return errors.Join(err, wrap(d.driver.close()))
 }
 
-// Get returns the number at p in the memory of a device, when the passes before have
-// ended.
-func Get[T any](p *T) (v T, err error) {
-	err = Memory[T](unsafe.Slice(p, 1)).Get(unsafe.Slice(&v, 1))
-	return v, err
+// wrap says where an error of the driver comes from.
+func wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("cuda: %w", err)
+}
+
+// A pass is one at work, from begin to end. It holds its device meanwhile. After an error,
+// and if it has no operands, it does nothing.
+type pass struct {
+	dev *Device
+	err error
+}
+
+// A place is where a kernel has the address of an operand, or of a part of one.
+type place struct {
+	operand string
+	offset  uintptr
+	slice   bool
+}
+
+var placesOf bytype.Map[[]place]
+
+// begin begins a pass of a kernel. It finds the device on which all operands are. Call end
+// afterwards. Check shapes before, as a panic between them would leave the device locked.
+func begin[K any](k *K, p *rev.Pass[K]) (w pass) {
+	t := reflect.TypeFor[K]()
+	places := placesOf.Load(t)
+	if places == nil {
+		places = placesOf.LoadOrStore(t, findPlaces(t))
+	}
+	var first string // the operand that is on w.dev
+	for i, operands := range [...]*K{k, &p.G, &p.T, &p.GT} {
+		for _, at := range *places {
+			field := unsafe.Add(unsafe.Pointer(operands), at.offset)
+			address := *(*uintptr)(field)
+			if address == 0 || at.slice && (*[2]uintptr)(field)[1] == 0 {
+				continue
+			}
+			switch d, name := deviceOf(address), [...]string{"", "cotangent of ", "tangent of ", "tangent of the cotangent of "}[i]; {
+			case d == nil:
+				return pass{err: fmt.Errorf("cuda: %v: %s%s is not in the memory of an open device", t, name, at.operand)}
+			case w.dev == nil:
+				w.dev, first = d, name+at.operand
+			case w.dev != d:
+				return pass{err: fmt.Errorf("cuda: %v: %s%s is on device %d, but %s on device %d", t, name, at.operand, d.number, first, w.dev.number)}
+			}
+		}
+	}
+	if w.dev != nil {
+		w.dev.mu.Lock()
+	}
+	return w
+}
+
+func findPlaces(t reflect.Type) *[]place {
+	var places []place
+	var find func(name string, t reflect.Type, offset uintptr)
+	find = func(name string, t reflect.Type, offset uintptr) {
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			places = append(places, place{name, offset, t.Kind() == reflect.Slice})
+		case reflect.Struct:
+			for f := range t.Fields() {
+				find(name, f.Type, offset+f.Offset)
+			}
+		}
+	}
+	for f := range t.Fields() {
+		if _, ok := f.Tag.Lookup("rev"); ok {
+			find(f.Name, f.Type, f.Offset)
+		}
+	}
+	return &places
+}
+
+// end ends a pass and returns its error.
+func (w *pass) end() error {
+	if w.dev != nil {
+		w.dev.mu.Unlock()
+	}
+	return w.err
+}
+
+// launch runs a kernel of the device.
+func (w *pass) launch(kernel string, g grid, params ...uint64) {
+	if w.err == nil && w.dev != nil {
+		w.err = wrap(w.dev.driver.launch(w.dev.now.id, kernel, g, params))
+	}
+}
+
+// room returns scratch memory of a pass. The passes of a stream run in order, so they share
+// it. Ask for it before the pass writes, as there may be none.
+func (w *pass) room(i, bytes int) (at uintptr) {
+	if w.err == nil && w.dev != nil {
+		at, w.err = w.dev.now.room(i, bytes)
+	}
+	return at
 }

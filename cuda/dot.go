@@ -30,19 +30,20 @@ func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
+	w := begin(&k, &p)
 	g, t, gt, sign := &p.G, &p.T, &p.GT, p.Sign()
-	err := first(
-		addDot(k.Out, sign, k.X, k.Y),
-		addDot(t.Out, sign, t.X, k.Y), addDot(t.Out, sign, k.X, t.Y),
-	)
-	if err == nil && g.Out != nil {
-		err = first(
-			addScaled(g.X, 1, g.Out, k.Y), addScaled(g.Y, 1, g.Out, k.X),
-			addScaled(gt.X, 1, g.Out, t.Y), addScaled(gt.Y, 1, g.Out, t.X),
-		)
+	addDot(&w, k.Out, sign, k.X, k.Y)
+	addDot(&w, t.Out, sign, t.X, k.Y)
+	addDot(&w, t.Out, sign, k.X, t.Y)
+	if g.Out != nil {
+		addScaled(&w, g.X, 1, g.Out, k.Y)
+		addScaled(&w, g.Y, 1, g.Out, k.X)
+		addScaled(&w, gt.X, 1, g.Out, t.Y)
+		addScaled(&w, gt.Y, 1, g.Out, t.X)
 	}
-	if err == nil && gt.Out != nil {
-		err = first(addScaled(gt.X, 1, gt.Out, k.Y), addScaled(gt.Y, 1, gt.Out, k.X))
+	if gt.Out != nil {
+		addScaled(&w, gt.X, 1, gt.Out, k.Y)
+		addScaled(&w, gt.Y, 1, gt.Out, k.X)
 	}
-	return err
+	return w.end()
 }

@@ -2,10 +2,15 @@
 
 package cuda
 
+// #cgo LDFLAGS: -lcuda
+// #include <cuda.h>
+import "C"
+
 import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 	"unsafe"
 
 	"gorgonia.org/cu"
@@ -18,21 +23,36 @@ import (
 type card struct {
 	calls     chan func()
 	device    cu.Device
+	is        Properties
 	modules   []cu.Module
 	functions map[string]cu.Function
+	streams   map[int]cu.Stream
+	events    map[int]cu.Event
+	next      int // number of a stream or event
+}
+
+func countDevices() (int, error) {
+	n, err := cu.NumDevices()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return n, nil
 }
 
 // openDriver opens device n. If there is no GPU at all, package cu ends the process when
 // it starts, with a message that says so.
 func openDriver(n int) (driver, error) {
-	count, err := cu.NumDevices()
+	count, err := countDevices()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		return nil, err
 	}
 	if n < 0 || n >= count {
 		return nil, fmt.Errorf("%w: device %d of %d", ErrUnavailable, n, count)
 	}
-	c := &card{calls: make(chan func()), device: cu.Device(n), functions: map[string]cu.Function{}}
+	c := &card{
+		calls: make(chan func()), device: cu.Device(n), functions: map[string]cu.Function{},
+		streams: map[int]cu.Stream{}, events: map[int]cu.Event{}, next: 1,
+	}
 	go c.work()
 	if err := c.do(c.open); err != nil {
 		close(c.calls)
@@ -59,21 +79,42 @@ func (c *card) do(f func() error) (err error) {
 	return err
 }
 
-func (c *card) open() error {
+func (c *card) open() (err error) {
+	if c.is, err = c.describe(); err != nil {
+		return err
+	}
 	ctx, err := c.device.RetainPrimaryCtx()
 	if err != nil {
 		return err
 	}
-	if err := cu.SetCurrentContext(ctx); err != nil {
-		return errors.Join(err, c.device.ReleasePrimaryCtx())
+	if err = cu.SetCurrentContext(ctx); err == nil {
+		err = c.load()
 	}
-	if err := c.load(); err != nil {
+	if err == nil {
+		// It must not wait for the stream that other users of the context have.
+		c.streams[0], err = cu.MakeStream(cu.NonBlocking)
+	}
+	if err != nil {
 		return errors.Join(err, c.unload())
 	}
 	return nil
 }
 
-// load has the driver compile the kernels.
+func (c *card) describe() (p Properties, err error) {
+	if p.Name, err = c.device.Name(); err != nil {
+		return p, err
+	}
+	major, err := c.device.Attribute(cu.ComputeCapabilityMajor)
+	if err != nil {
+		return p, err
+	}
+	minor, err := c.device.Attribute(cu.ComputeCapabilityMinor)
+	p.Capability = 10*major + minor
+	return p, err
+}
+
+func (c *card) properties() Properties { return c.is }
+
 func (c *card) load() error {
 	files, err := kernels.PTX.ReadDir(".")
 	if err != nil {
@@ -84,7 +125,7 @@ func (c *card) load() error {
 		if err != nil {
 			return err
 		}
-		m, err := cu.LoadData(string(text) + "\x00")
+		m, err := cu.LoadData(string(text) + "\x00") // the driver compiles it
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.Name(), err)
 		}
@@ -94,6 +135,9 @@ func (c *card) load() error {
 }
 
 func (c *card) unload() (err error) {
+	if s, ok := c.streams[0]; ok {
+		err = s.Destroy()
+	}
 	for _, m := range c.modules {
 		err = errors.Join(err, m.Unload())
 	}
@@ -121,28 +165,63 @@ func (c *card) alloc(bytes int) (at uintptr, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("allocate %d bytes: %w", bytes, err)
+		return 0, fmt.Errorf("allocate %d bytes on device %d: %w", bytes, c.device, explain(err))
 	}
 	return at, nil
+}
+
+// explain tells if there is not enough memory.
+func explain(err error) error {
+	if errors.Is(err, cu.OutOfMemory) {
+		return ErrMemory
+	}
+	return err
 }
 
 func (c *card) free(at uintptr) error {
 	return c.do(func() error { return cu.MemFree(cu.DevicePtr(at)) })
 }
 
-func (c *card) toDevice(at uintptr, data []byte) error {
+// Package cu has no pinned memory.
+func (c *card) allocHost(bytes int) (at unsafe.Pointer, err error) {
+	err = c.do(func() error {
+		switch r := C.cuMemAllocHost(&at, C.size_t(bytes)); r {
+		case C.CUDA_SUCCESS:
+			return nil
+		case C.CUDA_ERROR_OUT_OF_MEMORY:
+			return ErrMemory
+		default:
+			return fmt.Errorf("error %d of CUDA", r)
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("allocate %d bytes of pinned memory: %w", bytes, err)
+	}
+	return at, nil
+}
+
+func (c *card) freeHost(at unsafe.Pointer) error {
 	return c.do(func() error {
-		return cu.MemcpyHtoD(cu.DevicePtr(at), unsafe.Pointer(unsafe.SliceData(data)), int64(len(data)))
+		if r := C.cuMemFreeHost(at); r != C.CUDA_SUCCESS {
+			return fmt.Errorf("free pinned memory: error %d of CUDA", r)
+		}
+		return nil
 	})
 }
 
-func (c *card) toHost(data []byte, at uintptr) error {
+func (c *card) toDevice(stream int, at uintptr, data []byte) error {
 	return c.do(func() error {
-		return cu.MemcpyDtoH(unsafe.Pointer(unsafe.SliceData(data)), cu.DevicePtr(at), int64(len(data)))
+		return cu.MemcpyHtoDAsync(cu.DevicePtr(at), unsafe.Pointer(unsafe.SliceData(data)), int64(len(data)), c.streams[stream])
 	})
 }
 
-func (c *card) launch(kernel string, g grid, params []uint64) error {
+func (c *card) toHost(stream int, data []byte, at uintptr) error {
+	return c.do(func() error {
+		return cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(data)), cu.DevicePtr(at), int64(len(data)), c.streams[stream])
+	})
+}
+
+func (c *card) launch(stream int, kernel string, g grid, params []uint64) error {
 	return c.do(func() error {
 		f, err := c.function(kernel)
 		if err != nil {
@@ -153,11 +232,83 @@ func (c *card) launch(kernel string, g grid, params []uint64) error {
 			args[i] = unsafe.Pointer(&params[i])
 		}
 		b, t := g.blocks, g.threads
-		return f.Launch(b[0], b[1], b[2], t[0], t[1], t[2], 0, cu.NoStream, args)
+		if err := f.Launch(b[0], b[1], b[2], t[0], t[1], t[2], 0, c.streams[stream], args); err != nil {
+			return fmt.Errorf("kernel %s: %w", kernel, err)
+		}
+		return nil
 	})
 }
 
-func (c *card) sync() error { return c.do(cu.Synchronize) }
+func (c *card) newStream() (n int, err error) {
+	err = c.do(func() error {
+		s, err := cu.MakeStream(cu.NonBlocking)
+		if err == nil {
+			n = c.number()
+			c.streams[n] = s
+		}
+		return explain(err)
+	})
+	return n, err
+}
+
+func (c *card) number() (n int) {
+	n = c.next
+	c.next++
+	return n
+}
+
+func (c *card) freeStream(n int) error {
+	return c.do(func() error {
+		s := c.streams[n]
+		delete(c.streams, n)
+		return s.Destroy()
+	})
+}
+
+func (c *card) newEvent() (n int, err error) {
+	err = c.do(func() error {
+		e, err := cu.MakeEvent(cu.DefaultEvent)
+		if err == nil {
+			n = c.number()
+			c.events[n] = e
+		}
+		return explain(err)
+	})
+	return n, err
+}
+
+func (c *card) freeEvent(n int) error {
+	return c.do(func() error {
+		e := c.events[n]
+		delete(c.events, n)
+		return cu.DestroyEvent(&e)
+	})
+}
+
+func (c *card) record(stream, event int) error {
+	return c.do(func() error { return c.events[event].Record(c.streams[stream]) })
+}
+
+func (c *card) wait(stream, event int) error {
+	return c.do(func() error { return c.streams[stream].Wait(c.events[event], 0) })
+}
+
+func (c *card) finish(event int) error {
+	return c.do(func() error { return c.events[event].Synchronize() })
+}
+
+func (c *card) elapsed(from, to int) (t time.Duration, err error) {
+	err = c.do(func() error {
+		ms, err := c.events[from].Elapsed(c.events[to])
+		t = time.Duration(ms * 1e6)
+		return err
+	})
+	return t, err
+}
+
+func (c *card) sync(stream int) error {
+	return c.do(func() error { return c.streams[stream].Synchronize() })
+}
 
 func (c *card) close() error {
 	err := c.do(c.unload)

@@ -4,6 +4,8 @@ package cuda
 
 import "fmt"
 
-func openDriver(int) (driver, error) {
-	return nil, fmt.Errorf("%w: the package is built without the tag cuda", ErrUnavailable)
-}
+var errNoTag = fmt.Errorf("%w: the package is built without the tag cuda", ErrUnavailable)
+
+func countDevices() (int, error) { return 0, errNoTag }
+
+func openDriver(int) (driver, error) { return nil, errNoTag }

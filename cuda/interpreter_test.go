@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"revnum/cuda/internal/ptx"
@@ -17,6 +18,12 @@ import (
 type interpreted struct {
 	machine ptx.Machine
 	kernels map[string]*ptx.Kernel
+	pinned  map[unsafe.Pointer][]uint64
+	events  map[int]time.Time
+	streams int
+
+	allocations int // of memory, streams and events
+	failing     int // the number of the allocation that fails, 0 for none
 }
 
 var modules = sync.OnceValues(func() (map[string]*ptx.Module, error) {
@@ -40,43 +47,126 @@ var modules = sync.OnceValues(func() (map[string]*ptx.Module, error) {
 // interpreter returns a device with that many bytes of memory.
 func interpreter(t testing.TB, bytes int) *Device {
 	t.Helper()
+	d := interpret(t, bytes)
+	dev, err := newDevice(0, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeAll(t, dev, d) })
+	return dev
+}
+
+func interpret(t testing.TB, bytes int) *interpreted {
+	t.Helper()
 	all, err := modules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &interpreted{machine: ptx.Machine{Memory: ptx.NewMemory(bytes)}, kernels: map[string]*ptx.Kernel{}}
+	d := &interpreted{machine: ptx.Machine{Memory: ptx.NewMemory(bytes)}, kernels: map[string]*ptx.Kernel{}, pinned: map[unsafe.Pointer][]uint64{}, events: map[int]time.Time{}}
 	for _, m := range all {
 		for _, k := range m.Kernels() {
 			d.kernels[k.Name] = k
 		}
 	}
-	dev := newDevice(d)
-	t.Cleanup(func() {
-		if err := dev.Close(); err != nil {
-			t.Error(err)
-		}
-		if used := d.machine.Memory.Used(); used != 0 {
-			t.Errorf("%d bytes leak", used)
-		}
-	})
-	return dev
+	return d
 }
+
+// closeAll closes a device, and fails if something is left.
+func closeAll(t testing.TB, dev *Device, d *interpreted) {
+	t.Helper()
+	if err := dev.Close(); err != nil {
+		t.Error(err)
+	}
+	if used := d.machine.Memory.Used(); used != 0 || len(d.pinned) > 0 || len(d.events) > 0 || d.streams != 0 {
+		t.Errorf("%d bytes, %d pieces of pinned memory, %d events and %d streams leak", used, len(d.pinned), len(d.events), d.streams)
+	}
+}
+
+// fail reports whether an allocation is to fail.
+func (d *interpreted) fail() bool {
+	d.allocations++
+	return d.allocations == d.failing
+}
+
+func (d *interpreted) properties() Properties { return Properties{"interpreter", 75} }
 
 func (d *interpreted) alloc(bytes int) (uintptr, error) {
+	if d.fail() {
+		return 0, ErrMemory
+	}
 	at, err := d.machine.Memory.Alloc(bytes)
-	return uintptr(at), err
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrMemory, err)
+	}
+	return uintptr(at), nil
 }
+
 func (d *interpreted) free(at uintptr) error { return d.machine.Memory.Free(uint64(at)) }
-func (d *interpreted) toDevice(at uintptr, data []byte) error {
+
+func (d *interpreted) allocHost(bytes int) (unsafe.Pointer, error) {
+	if d.fail() {
+		return nil, ErrMemory
+	}
+	m := make([]uint64, (bytes+7)/8)
+	at := unsafe.Pointer(unsafe.SliceData(m))
+	d.pinned[at] = m
+	return at, nil
+}
+
+func (d *interpreted) freeHost(at unsafe.Pointer) error {
+	delete(d.pinned, at)
+	return nil
+}
+
+func (d *interpreted) toDevice(_ int, at uintptr, data []byte) error {
 	return d.machine.Memory.Write(uint64(at), data)
 }
-func (d *interpreted) toHost(data []byte, at uintptr) error {
+
+func (d *interpreted) toHost(_ int, data []byte, at uintptr) error {
 	return d.machine.Memory.Read(data, uint64(at))
 }
-func (d *interpreted) sync() error  { return nil }
-func (d *interpreted) close() error { return nil }
 
-func (d *interpreted) launch(kernel string, g grid, params []uint64) error {
+func (d *interpreted) newStream() (int, error) {
+	if d.fail() {
+		return 0, ErrMemory
+	}
+	d.streams++
+	return d.allocations, nil
+}
+
+func (d *interpreted) freeStream(int) error {
+	d.streams--
+	return nil
+}
+
+func (d *interpreted) newEvent() (int, error) {
+	if d.fail() {
+		return 0, ErrMemory
+	}
+	d.events[d.allocations] = time.Time{}
+	return d.allocations, nil
+}
+
+func (d *interpreted) freeEvent(event int) error {
+	delete(d.events, event)
+	return nil
+}
+
+func (d *interpreted) record(_, event int) error {
+	d.events[event] = time.Now()
+	return nil
+}
+
+func (d *interpreted) wait(_, _ int) error { return nil } // everything runs when it is called
+func (d *interpreted) finish(int) error    { return nil }
+func (d *interpreted) sync(int) error      { return nil }
+func (d *interpreted) close() error        { return nil }
+
+func (d *interpreted) elapsed(from, to int) (time.Duration, error) {
+	return d.events[to].Sub(d.events[from]), nil
+}
+
+func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) error {
 	k, ok := d.kernels[kernel]
 	if !ok {
 		return fmt.Errorf("no kernel %s", kernel)
@@ -179,7 +269,7 @@ func (c *copies) toHost() error {
 	for _, host := range c.hosts {
 		m := c.memory[host.UnsafePointer()]
 		bytes := host.Len() * int(host.Type().Elem().Size())
-		if err := c.dev.driver.toHost(unsafe.Slice((*byte)(host.UnsafePointer()), bytes), uintptr(m.UnsafePointer())); err != nil {
+		if err := c.dev.driver.toHost(0, unsafe.Slice((*byte)(host.UnsafePointer()), bytes), uintptr(m.UnsafePointer())); err != nil {
 			return err
 		}
 		if err := (Memory[byte])(unsafe.Slice((*byte)(m.UnsafePointer()), bytes)).Free(); err != nil {

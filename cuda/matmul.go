@@ -32,25 +32,23 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	w := begin(&k, &p)
 	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
 	ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
-	return first(
-		addProduct(view(k.C, false), p.Sign(), a, b),
-		addProduct(view(p.T.C, false), p.Sign(), ta, b),
-		addProduct(view(p.T.C, false), p.Sign(), a, tb),
-		k.addGradients(&p.G, p.G.C, a, b),
-		k.addGradients(&p.GT, p.GT.C, a, b),
-		k.addGradients(&p.GT, p.G.C, ta, tb),
-	)
+	addProduct(&w, view(k.C, false), p.Sign(), a, b)
+	addProduct(&w, view(p.T.C, false), p.Sign(), ta, b)
+	addProduct(&w, view(p.T.C, false), p.Sign(), a, tb)
+	k.addGradients(&w, &p.G, p.G.C, a, b)
+	k.addGradients(&w, &p.GT, p.GT.C, a, b)
+	k.addGradients(&w, &p.GT, p.G.C, ta, tb)
+	return w.end()
 }
 
 // addGradients adds gc·bᵀ and aᵀ·gc to what g has in the places of A and B.
-func (k *MatMul[T]) addGradients(g *MatMul[T], gc General[T], a, b strided[T]) error {
+func (k *MatMul[T]) addGradients(w *pass, g *MatMul[T], gc General[T], a, b strided[T]) {
 	c := view(gc, false)
-	return first(
-		addProduct(view(g.A, k.TransA), 1, c, b.t()),
-		addProduct(view(g.B, k.TransB), 1, a.t(), c),
-	)
+	addProduct(w, view(g.A, k.TransA), 1, c, b.t())
+	addProduct(w, view(g.B, k.TransB), 1, a.t(), c)
 }
 
 // strided is a matrix whose element (i, j) is at i·down + j·across.
@@ -73,16 +71,12 @@ func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s
 const tile = 16 // as in kernels/matrix.cu
 
 // addProduct computes C += sign·A·B, unless one of them is nil.
-func addProduct[T rev.Real](c strided[T], sign int, a, b strided[T]) error {
+func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
-		return nil
-	}
-	d, err := deviceOf(c.data.address())
-	if err != nil {
-		return err
+		return
 	}
 	g := grid{[3]int{(c.cols + tile - 1) / tile, (c.rows + tile - 1) / tile, 1}, [3]int{tile, tile, 1}}
-	return d.launch(typed[T]("addProduct"), g,
+	w.launch(typed[T]("addProduct"), g,
 		uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(a.cols),
 		uint64(a.data.address()), uint64(a.down), uint64(a.across),
 		uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign))

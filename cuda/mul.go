@@ -46,98 +46,84 @@ func (k Mul[T]) Run(p rev.Pass[Mul[T]]) error {
 	if len(k.A.Data) != len(k.A.Ind) || len(k.A.Ptr) != k.A.Rows+1 {
 		panic(rev.ShapeError[Mul[T]]("A", "has %d values, %d columns and %d row pointers for %d rows", len(k.A.Data), len(k.A.Ind), len(k.A.Ptr), k.A.Rows))
 	}
+	w := begin(&k, &p)
 	g, t, gt, sign := &p.G, &p.T, &p.GT, p.Sign()
-	err := first(
-		k.product(k.C, sign, k.Alpha, k.A.Data, k.B),
-		k.product(t.C, sign, k.Alpha, t.A.Data, k.B),
-		k.product(t.C, sign, k.Alpha, k.A.Data, t.B),
-		k.gradient(k.Alpha, k.A.Data, k.B, g.C, g.B, g.A.Data, g.Alpha),
-		k.gradient(k.Alpha, k.A.Data, k.B, gt.C, gt.B, gt.A.Data, gt.Alpha),
-		k.gradient(k.Alpha, t.A.Data, k.B, g.C, gt.B, nil, gt.Alpha),
-		k.gradient(k.Alpha, k.A.Data, t.B, g.C, General[T]{}, gt.A.Data, gt.Alpha),
-	)
-	if err == nil && t.Alpha != nil {
-		err = first(
-			k.product(t.C, sign, t.Alpha, k.A.Data, k.B),
-			k.gradient(t.Alpha, k.A.Data, k.B, g.C, gt.B, gt.A.Data, nil),
-		)
+	m := product[T]{pass: &w, a: k.A}
+	if len(k.A.Ind) == 0 || k.B.Cols == 0 {
+		return w.end()
 	}
-	return err
+	m.op = structureOf(&w, k.A, k.Trans)
+	if g.B.Data != nil || gt.B.Data != nil {
+		m.opT = structureOf(&w, k.A, !k.Trans)
+	}
+	if g.Alpha != nil || gt.Alpha != nil {
+		m.scratch = memoryAt[T](w.room(1, len(k.A.Ind)*int(unsafe.Sizeof(*new(T)))), len(k.A.Ind))
+	}
+	m.add(k.C, sign, k.Alpha, m.op, k.A.Data, k.B)
+	m.add(t.C, sign, k.Alpha, m.op, t.A.Data, k.B)
+	m.add(t.C, sign, k.Alpha, m.op, k.A.Data, t.B)
+	if t.Alpha != nil {
+		m.add(t.C, sign, t.Alpha, m.op, k.A.Data, k.B)
+	}
+	k.addGradients(&m, k.Alpha, k.A.Data, k.B, g.C, g.B, g.A.Data, g.Alpha)
+	k.addGradients(&m, k.Alpha, k.A.Data, k.B, gt.C, gt.B, gt.A.Data, gt.Alpha)
+	k.addGradients(&m, k.Alpha, t.A.Data, k.B, g.C, gt.B, nil, gt.Alpha)
+	k.addGradients(&m, k.Alpha, k.A.Data, t.B, g.C, General[T]{}, gt.A.Data, gt.Alpha)
+	if t.Alpha != nil {
+		k.addGradients(&m, t.Alpha, k.A.Data, k.B, g.C, gt.B, gt.A.Data, nil)
+	}
+	return w.end()
 }
 
-// product computes c += sign·α·op(A)·b for the values a of A, unless one of them is nil.
-func (k *Mul[T]) product(c General[T], sign int, alpha *T, a Memory[T], b General[T]) error {
-	return k.add(c, sign, alpha, a, b, k.Trans)
-}
-
-// add computes c += sign·α·A·b, or with the transpose of A.
-func (k *Mul[T]) add(c General[T], sign int, alpha *T, a Memory[T], b General[T], trans bool) error {
-	if c.Data == nil || a == nil || b.Data == nil || len(k.A.Ind) == 0 || c.Cols == 0 {
-		return nil
-	}
-	d, err := deviceOf(c.Data.address())
-	if err != nil {
-		return err
-	}
-	s, err := structureOf(d, k.A, trans)
-	if err != nil {
-		return err
-	}
-	return d.launch(typed[T]("addSparse"), rowGrid(s.rows),
-		uint64(c.Data.address()), uint64(c.Stride), uint64(b.Data.address()), uint64(b.Stride), uint64(c.Cols), uint64(s.rows),
-		uint64(s.ptr.address()), uint64(s.ind.address()), uint64(s.perm.address()), uint64(a.address()), pointer(alpha), uint64(sign))
-}
-
-// gradient adds to gb, ga and galpha the cotangents of the factors of α·op(A)·b, whose
+// addGradients adds to gb, ga and galpha the cotangents of the factors of α·op(A)·b, whose
 // cotangent is gc. It leaves out what is nil.
-func (k *Mul[T]) gradient(alpha *T, a Memory[T], b, gc, gb General[T], ga Memory[T], galpha *T) error {
-	if gc.Data == nil || len(k.A.Ind) == 0 || gc.Cols == 0 {
-		return nil
+func (k *Mul[T]) addGradients(m *product[T], alpha *T, a Memory[T], b, gc, gb General[T], ga Memory[T], galpha *T) {
+	if gc.Data == nil {
+		return
 	}
-	if err := k.add(gb, 1, alpha, a, gc, !k.Trans); err != nil {
-		return err
-	}
+	m.add(gb, 1, alpha, m.opT, a, gc)
 	if b.Data == nil {
-		return nil
+		return
 	}
 	u, v := gc, b
 	if k.Trans {
 		u, v = b, gc
 	}
 	if ga != nil {
-		if err := k.sample(ga, alpha, u, v); err != nil {
-			return err
-		}
+		m.sample(ga, alpha, u, v)
 	}
-	if galpha == nil || a == nil {
-		return nil
+	if galpha != nil && a != nil {
+		// ᾱ is the product of the values with their gradients for α = 1.
+		m.launch(typed[T]("clear"), vectorGrid(len(m.scratch)), uint64(m.scratch.address()), uint64(len(m.scratch)))
+		m.sample(m.scratch, nil, u, v)
+		addDot(m.pass, galpha, 1, Vector[T]{len(a), a, 1}, Vector[T]{len(a), m.scratch, 1})
 	}
-	// ᾱ is the product of the values with their gradients for α = 1.
-	d, err := deviceOf(gc.Data.address())
-	if err != nil {
-		return err
+}
+
+// A product is a pass over products with a sparse matrix.
+type product[T rev.Float] struct {
+	*pass
+	a       CSR[T]
+	op, opT structure // op(A) and its transpose
+	scratch Memory[T] // one element for each entry
+}
+
+// add computes c += sign·α·op·b for a matrix with the structure op and the values a, unless one of
+// them is nil.
+func (m *product[T]) add(c General[T], sign int, alpha *T, op structure, a Memory[T], b General[T]) {
+	if c.Data == nil || a == nil || b.Data == nil {
+		return
 	}
-	at, err := d.room(1, len(a)*int(unsafe.Sizeof(*new(T))))
-	if err != nil {
-		return err
-	}
-	s := Memory[T](unsafe.Slice(*(**T)(unsafe.Pointer(&at)), len(a)))
-	return first(
-		d.launch(typed[T]("clear"), vectorGrid(len(s)), uint64(at), uint64(len(s))),
-		k.sample(s, nil, u, v),
-		addDot(galpha, 1, Vector[T]{len(a), a, 1}, Vector[T]{len(s), s, 1}),
-	)
+	m.launch(typed[T]("addSparse"), rowGrid(op.rows),
+		uint64(c.Data.address()), uint64(c.Stride), uint64(b.Data.address()), uint64(b.Stride), uint64(c.Cols), uint64(op.rows),
+		uint64(op.ptr.address()), uint64(op.ind.address()), uint64(op.perm.address()), uint64(a.address()), pointer(alpha), uint64(sign))
 }
 
 // sample adds to the entries of ga those of α·u·vᵀ.
-func (k *Mul[T]) sample(ga Memory[T], alpha *T, u, v General[T]) error {
-	d, err := deviceOf(u.Data.address())
-	if err != nil {
-		return err
-	}
-	return d.launch(typed[T]("addSampled"), rowGrid(k.A.Rows),
-		uint64(ga.address()), uint64(u.Data.address()), uint64(u.Stride), uint64(v.Data.address()), uint64(v.Stride), uint64(u.Cols), uint64(k.A.Rows),
-		uint64(k.A.Ptr.address()), uint64(k.A.Ind.address()), pointer(alpha))
+func (m *product[T]) sample(ga Memory[T], alpha *T, u, v General[T]) {
+	m.launch(typed[T]("addSampled"), rowGrid(m.a.Rows),
+		uint64(ga.address()), uint64(u.Data.address()), uint64(u.Stride), uint64(v.Data.address()), uint64(v.Stride), uint64(u.Cols), uint64(m.a.Rows),
+		uint64(m.a.Ptr.address()), uint64(m.a.Ind.address()), pointer(alpha))
 }
 
 // rowGrid returns the grid that gives a warp to each row.

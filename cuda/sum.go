@@ -27,8 +27,10 @@ func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
-	return first(
-		addSum(k.Out, p.Sign(), k.X), addSum(p.T.Out, p.Sign(), p.T.X),
-		addConstant(p.G.X, 1, p.G.Out), addConstant(p.GT.X, 1, p.GT.Out),
-	)
+	w := begin(&k, &p)
+	addSum(&w, k.Out, p.Sign(), k.X)
+	addSum(&w, p.T.Out, p.Sign(), p.T.X)
+	addConstant(&w, p.G.X, 1, p.G.Out)
+	addConstant(&w, p.GT.X, 1, p.GT.Out)
+	return w.end()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync/atomic"
 )
 
 // The address spaces lie apart, so that an address tells its space.
@@ -23,8 +24,12 @@ type Memory struct {
 	limit  int
 }
 
-// NewMemory returns a memory of that many bytes.
-func NewMemory(limit int) *Memory { return &Memory{next: globalBase, limit: limit} }
+// NewMemory returns a memory of that many bytes. The addresses of all memories differ.
+func NewMemory(limit int) *Memory {
+	return &Memory{next: globalBase + (memories.Add(1)-1)<<36, limit: limit}
+}
+
+var memories atomic.Uint64 // how many there are
 
 // A piece is an allocation, or the shared memory of a block, or the local one of a
 // thread.

@@ -1,0 +1,263 @@
+package cuda
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"revnum/rev"
+	"revnum/revsparse"
+)
+
+func must[V any](v V, err error) func(t testing.TB) V {
+	return func(t testing.TB) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestStreams(t *testing.T) {
+	dev := interpreter(t, 1<<18)
+	s := must(dev.NewStream())(t)
+	if before := dev.Use(s); before != dev.first {
+		t.Error("the stream before is not the first")
+	}
+	host := must(NewPinned[float64](dev, 3))(t)
+	x := must(NewVector(dev, rev.ViewSlice([]float64{1, 2, 3})))(t)
+	out := must(NewScalar(dev, 0.0))(t)
+	copy(host, []float64{4, 5, 6})
+	if err := x.Data.SetAsync(host); err != nil {
+		t.Fatal(err)
+	}
+	took := must(dev.Time(Dot[float64]{Out: out, X: x, Y: x}.Forward))(t)
+	if took <= 0 {
+		t.Errorf("the pass took %v", took)
+	}
+	copied := must(dev.Record())(t)
+	dev.Use(nil)
+	if err := dev.Wait(copied); err != nil {
+		t.Error(err)
+	}
+	if v, err := Get(out); v != 77 || err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	clear(host)
+	if err := errors.Join(x.Data.GetAsync(host), s.Sync(), copied.Sync(), dev.Sync()); err != nil || host[2] != 6 {
+		t.Errorf("%v, %v", host, err)
+	}
+	dev.Use(s)
+	if err := errors.Join(s.Close(), copied.Close(), host.Free(dev)); err != nil {
+		t.Error(err)
+	}
+	if dev.now != dev.first {
+		t.Error("the device uses a stream that is closed")
+	}
+	for name, err := range map[string]error{
+		"stream":       s.Close(),
+		"first stream": dev.first.Close(),
+		"event":        copied.Close(),
+		"wait":         dev.Wait(copied),
+		"sync":         copied.Sync(),
+		"pinned":       host.Free(dev),
+	} {
+		if err == nil {
+			t.Errorf("%s: no error after it was closed", name)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a closed stream is used")
+		}
+	}()
+	dev.Use(s)
+}
+
+// TestClose leaves everything open.
+func TestClose(t *testing.T) {
+	dev := interpreter(t, 1<<18)
+	s := must(dev.NewStream())(t)
+	dev.Use(s)
+	must(NewPinned[int32](dev, 5))(t)
+	must(NewScalar(dev, 1.0))(t)
+	must(dev.Record())(t)
+}
+
+func TestDevices(t *testing.T) {
+	d := [2]*interpreted{interpret(t, 1<<18), interpret(t, 1<<18)}
+	var dev [2]*Device
+	var x [2]Vector[float64]
+	var out [2]*float64
+	for i := range d {
+		dev[i] = must(newDevice(i, d[i]))(t)
+		x[i] = must(NewVector(dev[i], rev.ViewSlice([]float64{1, 2})))(t)
+		out[i] = must(NewScalar(dev[i], 0.0))(t)
+	}
+	for i := range d {
+		if err := (Dot[float64]{Out: out[i], X: x[i], Y: x[i]}).Forward(); err != nil {
+			t.Error(err)
+		}
+		if v, err := Get(out[i]); v != 5 || err != nil {
+			t.Errorf("%v, %v", v, err)
+		}
+	}
+	k := Dot[float64]{Out: out[0], X: x[0], Y: x[0]}
+	for want, err := range map[string]error{
+		"Y is on device 1, but Out on device 0":                Dot[float64]{Out: out[0], X: x[0], Y: x[1]}.Forward(),
+		"cotangent of X is on device 1, but Out on device 0":   k.Adjoint(Dot[float64]{X: x[1]}),
+		"Dot[float64]: tangent of Out is not in the memory of": k.Tangent(Dot[float64]{Out: new(float64)}),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+	if err := dev[1].Wait(must(dev[0].Record())(t)); err == nil {
+		t.Error("a device waits for an event of another")
+	}
+	for i := range d {
+		closeAll(t, dev[i], d[i])
+	}
+	if err := k.Forward(); err == nil {
+		t.Error("a pass over a closed device has no error")
+	}
+	if _, err := Get(out[0]); err == nil {
+		t.Error("memory of a closed device is read")
+	}
+}
+
+// TestAllocations lets each allocation of a program fail in turn. The error must be
+// ErrMemory, what is allocated must be what was before, and the pass must not have begun.
+func TestAllocations(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	a := randomCSR[float64](rnd, 40, 30)
+	const enough = 100
+	for failing := 1; ; failing++ {
+		if failing == enough {
+			t.Fatal("the program never ends")
+		}
+		d := interpret(t, 1<<20)
+		d.failing = failing
+		err := program(t, d, a)
+		if used := d.machine.Memory.Used(); used != 0 || len(d.pinned) > 0 || len(d.events) > 0 || d.streams != 0 {
+			t.Errorf("allocation %d: %d bytes, %d pieces of pinned memory, %d events and %d streams leak", failing, used, len(d.pinned), len(d.events), d.streams)
+		}
+		if err == nil {
+			if failing < 15 {
+				t.Errorf("the program makes %d allocations", failing-1)
+			}
+			return
+		}
+		if !errors.Is(err, ErrMemory) {
+			t.Errorf("allocation %d: error %v, want ErrMemory", failing, err)
+		}
+	}
+}
+
+// program allocates everything that there is. It frees what it got itself, so that what is
+// left is what failed calls left. It closes the device only afterwards.
+func program(t *testing.T, d *interpreted, a revsparse.CSR[float64, int32]) (err error) {
+	dev, err := newDevice(0, d)
+	if err != nil {
+		return err
+	}
+	var frees []func() error
+	defer func() {
+		for _, free := range frees {
+			if err := free(); err != nil {
+				t.Error(err)
+			}
+		}
+		scratch := 0
+		for _, c := range dev.first.scratch {
+			scratch += c.bytes
+		}
+		if used := d.machine.Memory.Used(); used != scratch || len(d.pinned)+len(d.events)+d.streams > 0 {
+			t.Errorf("allocation %d: calls that failed left %d bytes", d.failing, used-scratch)
+		}
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := dev.NewStream()
+	if err != nil {
+		return err
+	}
+	frees = append(frees, s.Close)
+	host, err := NewPinned[float64](dev, 10)
+	if err != nil {
+		return err
+	}
+	frees = append(frees, func() error { return host.Free(dev) })
+	m, err := NewCSR(dev, a)
+	if err != nil {
+		return err
+	}
+	frees = append(frees, m.Free)
+	var vectors [5]General[float64] // of C, B and their cotangents, and of the cotangent of A
+	for i, n := range []int{40, 30, 40, 30, len(a.Ind)} {
+		if vectors[i], err = NewGeneral(dev, rev.NewGeneral(n, 1, make([]float64, n))); err != nil {
+			return err
+		}
+		frees = append(frees, vectors[i].Data.Free)
+	}
+	alpha, err := NewScalar(dev, 2.0)
+	if err != nil {
+		return err
+	}
+	frees = append(frees, func() error { return Free(alpha) })
+	galpha, err := NewScalar(dev, 0.0)
+	if err != nil {
+		return err
+	}
+	frees = append(frees, func() error { return Free(galpha) })
+	ones := make([]float64, 40)
+	for i := range ones {
+		ones[i] = 1
+	}
+	if err := errors.Join(vectors[0].Data.Set(ones), vectors[1].Data.Set(ones[:30])); err != nil {
+		return err
+	}
+	err = Mul[float64]{C: vectors[0], Alpha: alpha, A: m, B: vectors[1]}.Adjoint(
+		Mul[float64]{C: vectors[2], Alpha: galpha, A: m.With(vectors[4].Data), B: vectors[3]})
+	if err != nil {
+		got := make([]float64, 40)
+		if err := vectors[0].Data.Get(got); err != nil || !slices.Equal(got, ones) {
+			t.Errorf("allocation %d: the pass began and failed: %v, %v", d.failing, got, err)
+		}
+		return err
+	}
+	_, err = dev.Time(Sum[float64]{Out: galpha, X: Vector[float64]{40, vectors[0].Data, 1}}.Forward)
+	return err
+}
+
+// TestGoroutines runs passes of one device from several goroutines. They share scratch
+// memory.
+func TestGoroutines(t *testing.T) {
+	dev := interpreter(t, 1<<18)
+	var wait sync.WaitGroup
+	for g := range 4 {
+		n := 300 + 100*g
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = 1
+		}
+		v := must(NewVector(dev, rev.ViewSlice(x)))(t)
+		out := must(NewScalar(dev, 0.0))(t)
+		wait.Go(func() {
+			for range 10 {
+				if err := (Sum[float64]{Out: out, X: v}).Forward(); err != nil {
+					t.Error(err)
+				}
+			}
+			if got, err := Get(out); got != float64(10*n) || err != nil {
+				t.Errorf("the sum is %v, want %d: %v", got, 10*n, err)
+			}
+		})
+	}
+	wait.Wait()
+}
