@@ -744,6 +744,114 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Pow), X, Y; Workers=0)
     value("revlinalg.Pow[float64]", inputs, outputs, (X, Y,), settings), pullback
 end
 
+# y_i += J_ν(x_i)
+function revmath_Bessel(X; Nu=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Nu)]
+    value("revmath.Bessel[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revmath_Bessel), X; Nu=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Nu)]
+    pullback(ybar) = (NoTangent(), gradient("revmath.Bessel[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revmath.Bessel[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += exp x_i, by its series
+function revmath_ExpSeries(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    value("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revmath_ExpSeries), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log x_i, by its series
+function revmath_LogSeries(X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    value("revmath.LogSeries[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revmath_LogSeries), X; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revmath.LogSeries[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revmath.LogSeries[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += x_i^p_i, by series
+function revmath_PowSeries(X, P; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    value("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revmath_PowSeries), X, P; )
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1), (2, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings, (unthunk(ybar),))...)
+    value("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings), pullback
+end
+
+# z += normal numbers of uniform ones u
+function revmath_BoxMuller(U1, U2; )
+    n_ = size(U1, 1)
+    inputs = [(2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
+    settings = Arg[]
+    value("revmath.BoxMuller[float64]", inputs, outputs, (U1, U2,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revmath_BoxMuller), U1, U2; )
+    n_ = size(U1, 1)
+    inputs = [(2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revmath.BoxMuller[float64]", inputs, outputs, (U1, U2,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revmath.BoxMuller[float64]", inputs, outputs, (U1, U2,), settings), pullback
+end
+
+# u += uniform numbers of normal ones z
+function revmath_BoxMullerInverse(Z1, Z2; )
+    n_ = size(Z1, 1)
+    inputs = [(2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
+    settings = Arg[]
+    value("revmath.BoxMullerInverse[float64]", inputs, outputs, (Z1, Z2,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revmath_BoxMullerInverse), Z1, Z2; )
+    n_ = size(Z1, 1)
+    inputs = [(2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revmath.BoxMullerInverse[float64]", inputs, outputs, (Z1, Z2,), settings, map(unthunk, Tuple(ybar)))...)
+    value("revmath.BoxMullerInverse[float64]", inputs, outputs, (Z1, Z2,), settings), pullback
+end
+
 # L += chol(A)
 function revlinalg_Cholesky(A; Workers=0)
     n_ = size(A, 1)
