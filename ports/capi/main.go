@@ -16,6 +16,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"runtime/debug"
 	"sync"
 	"unsafe"
@@ -84,6 +85,13 @@ func goRulesJSON(buf *C.char, size C.int64_t) C.int64_t {
 		report(buf, size, string(text))
 	}
 	return C.int64_t(len(text))
+}
+
+//export goRulesHash
+func goRulesHash() C.int64_t {
+	h := fnv.New64a()
+	_, _ = h.Write(rules.JSON())    // never fails
+	return C.int64_t(h.Sum64() | 1) // not 0, which stands for unknown
 }
 
 var kernels = sync.OnceValue(func() map[string]C.int32_t {

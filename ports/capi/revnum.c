@@ -3,7 +3,7 @@
 #include "revnum.h"
 #include "_cgo_export.h"
 
-static _Thread_local char message[1024];
+static _Thread_local char message[REV_MESSAGE_SIZE];
 
 int32_t rev_abi_version(void) { return REV_ABI_VERSION; }
 
@@ -15,6 +15,12 @@ int32_t rev_kernel(const char *name) { return goKernel((char *)name, message, si
 
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	return goCall(kernel, pass, (rev_arg *)args, n, message, sizeof message);
+}
+
+int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text); /* steps.c */
+
+int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n) {
+	return run_steps(steps, words, buffers, NULL, n, message);
 }
 
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size) {

@@ -29,7 +29,10 @@ extern "C" {
 #endif
 
 /* The version of this header. A library of another one must not be called. */
-#define REV_ABI_VERSION 1
+#define REV_ABI_VERSION 2
+
+/* The room for the message of a call, with the zero at its end. */
+#define REV_MESSAGE_SIZE 1024
 
 enum rev_status {
 	REV_OK = 0,
@@ -99,6 +102,35 @@ int32_t rev_kernel(const char *name);
 
 /* rev_call makes a pass over a kernel. */
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n);
+
+/* rev_rules_hash returns a number that changes with the list of kernels. Numbers of
+ * kernels and operands that somebody kept are valid where the hash is the same. */
+int64_t rev_rules_hash(void);
+
+/* rev_run makes a list of steps on n buffers, and stops at the first that fails. The
+ * list is numbers:
+ *
+ *     rev_rules_hash(), n, number of temporary buffers,
+ *     the size in bytes of each buffer, and of each temporary buffer,
+ *     the steps: each is its kind, its own length in numbers, and two numbers
+ *
+ * Buffers have numbers from 0, and temporary ones follow those of the caller. After the
+ * first four numbers, a call has its rev_args. In their places of data, ptr and ind are
+ * numbers of buffers plus 1, and 0 for NULL. */
+int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
+
+enum rev_step {
+	REV_STEP_CALL = 0,      /* kernel, pass: rev_call */
+	REV_STEP_ZERO = 1,      /* buffer, 0: all bytes are 0 */
+	REV_STEP_COPY = 2,      /* to, from */
+	REV_STEP_CONJUGATE = 3, /* buffer, 0: complex numbers are conjugated */
+	REV_STEP_WIDEN = 4      /* to, from: int32_t to int64_t */
+};
+
+/* rev_xla is a handler of XLA's foreign function interface. It makes the steps of
+ * rev_run that are its only attribute, an array of int64, on the arguments and then the
+ * results. ports/python registers it with JAX. */
+void *rev_xla(void *frame);
 
 /* rev_model fits a model, or applies one. task is such as "gmm.fit". options is a JSON
  * object, and args are arrays that the task reads or writes, by their index. What else

@@ -70,6 +70,46 @@ static void errors(void) {
 	CHECK(rev_model("gmm.fit", "{\"colour\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "colour"));
 }
 
+static int64_t words(int64_t *to, const rev_arg *a, int n) {
+	memcpy(to, a, n * sizeof *a);
+	return n * sizeof *a / sizeof *to;
+}
+
+/* The inner product of a copy of the first of two buffers and the second. */
+static int64_t dot_steps(int64_t *s) {
+	int64_t at = 0, head[] = {rev_rules_hash(), 3, 1, 24, 24, 8, 24, REV_STEP_ZERO, 4, 2, 0, REV_STEP_COPY, 4, 3, 0};
+	memcpy(s, head, sizeof head);
+	at = sizeof head / sizeof *head;
+	rev_arg a[3] = {rev_scalar(REV_OPERAND, 0, (double *)3), rev_vector(REV_OPERAND, 1, (double *)4, 3), rev_vector(REV_OPERAND, 2, (double *)2, 3)};
+	int64_t call = at, start[] = {REV_STEP_CALL, 0, rev_kernel("revlinalg.Dot[float64]"), REV_FORWARD};
+	memcpy(s + at, start, sizeof start);
+	at += 4;
+	at += words(s + at, a, 3);
+	s[call + 1] = at - call;
+	return at;
+}
+
+static void steps(void) {
+	int64_t s[128];
+	double x[3] = {1, 2, 3}, y[3] = {4, 5, 6}, out = 7;
+	void *buffers[3] = {x, y, &out};
+	int64_t n = dot_steps(s);
+	CHECK(rev_run(s, n, buffers, 3) == REV_OK && out == 32);
+	CHECK(rev_run(s, n, buffers, 2) == REV_ARGUMENT);
+	CHECK(rev_run(s, 2, buffers, 3) == REV_ARGUMENT && rev_run(NULL, n, buffers, 3) == REV_ARGUMENT);
+	s[0]++;
+	CHECK(rev_run(s, n, buffers, 3) == REV_ARGUMENT && strstr(rev_last_error(), "another library"));
+
+	int32_t narrow[2] = {5, -6};
+	int64_t wide[2], widen[] = {rev_rules_hash(), 2, 0, 8, 16, REV_STEP_WIDEN, 4, 1, 0};
+	void *both[2] = {narrow, wide};
+	CHECK(rev_run(widen, 9, both, 2) == REV_OK && wide[0] == 5 && wide[1] == -6);
+	double z[4] = {1, 2, 3, 4};
+	int64_t conjugate[] = {rev_rules_hash(), 1, 0, 32, REV_STEP_CONJUGATE, 4, 0, 0};
+	void *one[1] = {z};
+	CHECK(rev_run(conjugate, 8, one, 1) == REV_OK && z[0] == 1 && z[1] == -2 && z[3] == -4);
+}
+
 static void *worker(void *arg) {
 	long seed = (long)arg;
 	for (int i = 0; i < 2000; i++) {
@@ -157,6 +197,27 @@ static void fuzz(int kernels, int rounds) {
 	printf("%d calls with random arguments, %ld of them with a result\n", rounds, ok);
 }
 
+/* Steps of which some numbers are random give a status. The sizes of buffers
+ * are left as they are, because they say how much memory there is. */
+static void fuzz_steps(int rounds) {
+	int64_t good[128], s[128];
+	int64_t n = dot_steps(good);
+	double x[3] = {1, 2, 3}, y[3] = {4, 5, 6}, out = 0;
+	void *buffers[3] = {x, y, &out};
+	int ok = 0;
+	for (int round = 0; round < rounds; round++) {
+		memcpy(s, good, sizeof s);
+		for (int k = next() % 3; k >= 0; k--) {
+			int64_t at = next() % n;
+			if (at < 3 || at > 6) s[at] = next() % 4 ? number() : s[next() % n];
+		}
+		int status = rev_run(s, next() % 8 ? n : (int64_t)(next() % n), buffers, 3);
+		CHECK(status >= REV_OK && status <= REV_INTERNAL);
+		ok += status == REV_OK;
+	}
+	printf("%d lists of steps, %d of them with a result\n", rounds, ok);
+}
+
 static void overhead(void) {
 	double x[8] = {1}, y[8] = {2}, gx[8] = {0}, gy[8] = {0}, out = 0;
 	int rounds = 200000;
@@ -177,6 +238,7 @@ static void overhead(void) {
 int main(int argc, char **argv) {
 	values();
 	errors();
+	steps();
 	pthread_t threads[8];
 	for (long i = 0; i < 8; i++) {
 		pthread_create(&threads[i], NULL, worker, (void *)i);
@@ -190,6 +252,7 @@ int main(int argc, char **argv) {
 	}
 	CHECK(kernels > 100);
 	fuzz(kernels, argc > 1 ? atoi(argv[1]) : 20000);
+	fuzz_steps(argc > 1 ? atoi(argv[1]) : 20000);
 	if (argc > 2) overhead();
 	printf("%d failures\n", failures);
 	return failures != 0;

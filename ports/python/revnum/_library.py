@@ -8,11 +8,12 @@ import pathlib
 import re
 import struct
 
-ABI_VERSION = 1
+ABI_VERSION = 2
 
 FORWARD, INVERSE, ADJOINT, TANGENT, ADJOINT_TANGENT, GRADIENT = range(6)
 OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
 TYPES = {"float64": 1, "float32": 2, "Q43": 3, "complex128": 4, "int": 5}
+CALL, ZERO, COPY, CONJUGATE, WIDEN = range(5)  # the steps of rev_run
 SIZES = {"float64": 8, "float32": 4, "Q43": 8, "complex128": 16, "int": 8}
 
 
@@ -54,6 +55,8 @@ class _Library:
         lib.rev_last_error.restype = ctypes.c_char_p
         lib.rev_rules_json.restype = ctypes.c_int64
         lib.rev_rules_json.argtypes = [ctypes.c_char_p, ctypes.c_int64]
+        lib.rev_rules_hash.restype = ctypes.c_int64
+        lib.rev_run.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64]
         lib.rev_kernel.argtypes = [ctypes.c_char_p]
         lib.rev_call.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p, ctypes.c_int64]
         lib.rev_model.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
@@ -94,6 +97,19 @@ def _path():
 
 
 library = _Library(_path())
+
+hash = library.lib.rev_rules_hash()
+
+
+def run_steps(steps, arrays):
+    """Makes the steps of rev_run on arrays without gaps."""
+    if library.lib is None:
+        library.call()
+    at = (ctypes.c_void_p * len(arrays))(*(a.__array_interface__["data"][0] for a in arrays))
+    status = library.lib.rev_run(steps.ctypes.data, steps.size, at, len(arrays))
+    if status:
+        library.fail(status)
+
 
 # An argument of rev_call, as revnum.h lays it out.
 _arg = struct.Struct("=qqqqqqqqqqdiiii")
@@ -206,21 +222,19 @@ class Rule:
 
 rules = {r["name"]: Rule(i, r) for i, r in enumerate(json.loads(library.rules_json())["rules"])}
 
-_kernels = {}
+_kernels, _none = {}, {}
 for _rule in rules.values():
     _kernels.setdefault(_rule.kernel, {})[_rule.type] = _rule
 
 
-@functools.cache
 def lookup(kernel, type):
     """The rule of a kernel such as "revlinalg.Dot", for a type of numbers."""
-    if kernel in rules:
-        return rules[kernel]
+    found = _kernels.get(kernel, _none).get(type) or rules.get(kernel)
+    if found:
+        return found
     if kernel not in _kernels:
         raise ArgumentError(f"revnum: no kernel {kernel!r}")
-    if type not in _kernels[kernel]:
-        raise ArgumentError(f"{kernel} is not offered over {type}, but over {', '.join(_kernels[kernel])}")
-    return _kernels[kernel][type]
+    raise ArgumentError(f"{kernel} is not offered over {type}, but over {', '.join(_kernels[kernel])}")
 
 
 def kernels(package):

@@ -12,15 +12,19 @@ parameters are those of revnum.numpy. A sparse matrix is a jax.experimental.spar
 or a CSR of (shape, ptr, ind, data), and its gradient is that of its data. The shape
 of an output that the inputs do not tell is given by an array or ShapeDtypeStruct.
 
-The kernels run on the CPU, by jax.pure_callback under jit. A second derivative forward over
-forward takes a pass for each element of the outputs, as kernels have second
-derivatives backward.
+The kernels run on the CPU. Under jit XLA calls the library without Python, by jax.ffi; where
+that is not there, uses_ffi is False and the calls go through jax.pure_callback. A second
+derivative forward over forward takes a pass for each element of the outputs, as kernels
+have second derivatives backward.
 
 A cotangent of a complex number in JAX is the conjugate of that of a kernel; that is
 taken care of here.
 """
 
 import functools
+import math
+import struct
+import warnings
 from typing import NamedTuple
 
 import jax
@@ -31,7 +35,7 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _library
 from . import numpy as rn
-from ._library import ArgumentError, Package, bind, lookup
+from ._library import ArgumentError, CALL, CONJUGATE, COPY, Package, WIDEN, ZERO, bind, lookup, pack
 
 
 class CSR(NamedTuple):
@@ -67,196 +71,228 @@ def _split(spec, args, *counts):
     return groups, args[at:]
 
 
-class _Host:
-    """A call on the host: the packed arguments of the inputs, and the rule."""
+class _Buffer(NamedTuple):
+    """A buffer of the steps of rev_run, which revnum.h describes."""
 
-    def __init__(self, spec, x, constants):
+    number: int
+    shape: tuple
+    dtype: np.dtype
+
+    @property
+    def bytes(self):
+        return math.prod(self.shape) * self.dtype.itemsize
+
+
+class _Steps:
+    """The steps of a primitive, written for rev_run. Its buffers are the arguments (avals),
+    the results and what new makes."""
+
+    def __init__(self, spec, avals, results):
         self.spec, self.rule = spec, _library.rules[spec.rule]
         self.byname = {o.name: o for o in self.rule.operands}
-        shapes, structure = dict(spec.shapes), {}
-        self.keep = []
-        for (name, part), a in zip(spec.constants, constants):
-            structure[name, part] = self.hold(np.ascontiguousarray(a, np.int64))
-        self.arrays = {}
-        self.structure = structure
-        self.shapes = shapes
-        for name, a in zip(spec.inputs, x):
-            self.arrays[name] = self.array(name, a)
-        for (name, part), a in structure.items():
-            if part == "":
-                self.arrays[name] = a
         self.settings = self.rule.settings(dict(spec.params))
-
-    def hold(self, a):
-        self.keep.append(a)
-        return a
-
-    def array(self, name, a, copy=False):
-        """a as a numpy array, or CSR, for an input."""
-        a = np.array(a) if copy else np.ascontiguousarray(a).reshape(np.shape(a))
-        self.hold(a)
-        if name in self.shapes:
-            m = object.__new__(rn.CSR)
-            m.shape, m.ptr, m.ind, m.data = self.shapes[name], self.structure[name, "ptr"], self.structure[name, "ind"], a
-            return m
-        return a
-
-    def outputs(self):
-        """New outputs, and the packed arguments of the inputs and of them."""
-        out = []
-        for o, (shape, dtype) in zip(self.rule.outputs, self.spec.outputs):
-            if o.role == "inout":
-                out.append(np.array(self.arrays[o.name]))
-            elif o.sparse:
-                out.append(np.zeros(shape, dtype))
+        self.shapes = dict(spec.shapes)
+        self.steps = []
+        avals = [(tuple(a.shape), np.dtype(a.dtype)) for a in avals]
+        results = [(tuple(a.shape), np.dtype(a.dtype)) for a in results]
+        self.count = len(avals) + len(results)
+        self.buffers = [_Buffer(i, *a) for i, a in enumerate(avals + results)]
+        self.arguments, self.results = self.buffers[: len(avals)], self.buffers[len(avals) :]
+        self.indices, self.structure = {}, {}
+        for (name, part), b in zip(spec.constants, self.arguments[len(avals) - len(spec.constants) :]):
+            if b.dtype == np.int32:
+                wide = self.new(b.shape, np.dtype(np.int64))
+                self.step(WIDEN, wide.number, b.number)
+                b = wide
+            if part == "":
+                self.indices[name] = b
             else:
-                out.append(np.zeros(shape, dtype))
-        return out
+                self.structure[name, part] = b
 
-    def wrap(self, o, a):
-        return self.array(o.name, a) if o.sparse else a
+    def step(self, kind, a, b, rest=b""):
+        self.steps.append(struct.pack("=qqqq", kind, 4 + len(rest) // 8, a, b) + rest)
 
-    def inputs(self, out=None):
-        """The packed arguments of inputs, and of outputs."""
-        args = [rn.argument(o, 0, self.arrays[o.name]) for o in self.rule.inputs if o.role != "inout" and o.name in self.arrays]
-        for i, o in enumerate(self.rule.outputs):
-            if out is not None and out[i] is not None:
-                args.append(rn.argument(o, 0, self.wrap(o, out[i])))
-        return args + self.settings
+    def new(self, shape, dtype):
+        """A temporary buffer."""
+        self.buffers.append(_Buffer(len(self.buffers), shape, dtype))
+        return self.buffers[-1]
 
-    def tangents(self, out, t):
-        """The packed tangents of inputs t and of outputs, and the latter."""
-        args, outs = [], []
+    def zeros(self, b):
+        self.step(ZERO, b.number, 0)
+        return b
+
+    def copy(self, to, b):
+        self.step(COPY, to.number, b.number)
+        return to
+
+    def like(self, b):
+        return self.new(b.shape, b.dtype)
+
+    def conjugate(self, b):
+        if b.dtype.kind == "c":
+            self.step(CONJUGATE, b.number, 0)
+        return b
+
+    def call(self, which, args):
+        self.step(CALL, self.rule.number, which, b"".join(args + self.settings))
+
+    def text(self):
+        """The steps as an array of numbers."""
+        head = [_library.hash, self.count, len(self.buffers) - self.count, *(b.bytes for b in self.buffers)]
+        return np.concatenate([np.array(head, np.int64), np.frombuffer(b"".join(self.steps), np.int64)])
+
+    def pack(self, o, part, b):
+        """The argument of rev_call for a buffer without gaps."""
+        if o.sparse:
+            ptr, ind = self.structure[o.name, "ptr"], self.structure[o.name, "ind"]
+            return pack(b.number + 1, math.prod(b.shape), *self.shapes[o.name], 0, 1, ptr.number + 1, ind.number + 1, math.prod(ptr.shape), math.prod(ind.shape), 0.0, part, o.index, o.code, 2)
+        rows, cols = (*b.shape, 1, 1)[:2] if b.shape else (1, 1)
+        return pack(b.number + 1, math.prod(b.shape), rows, cols, max(1, cols), 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, len(b.shape))
+
+    def hold(self, x):
+        """Packs the inputs x."""
+        self.x = dict(zip(self.spec.inputs, x))
+        self.inputs = [self.pack(self.byname[name], 0, b) for name, b in (self.x | self.indices).items() if self.byname[name].role != "inout"]
+
+    def outputs(self, out):
+        """Sets outputs to what they are before the kernel, and packs them."""
+        for o, b in zip(self.rule.outputs, out):
+            self.copy(b, self.x[o.name]) if o.role == "inout" else self.zeros(b)
+        return [self.pack(o, 0, b) for o, b in zip(self.rule.outputs, out)]
+
+    def temporary_outputs(self):
+        return [self.new(shape, np.dtype(dtype)) for shape, dtype in self.spec.outputs]
+
+    def tangents(self, t, outs):
+        """Packs copies of the tangents t of inputs, and those of outputs. (Kernels refuse
+        derivatives that share memory with operands, and JAX may give an array twice.)"""
         given = dict(zip(self.spec.inputs, t))
-        for o, a in zip(self.rule.outputs, out):
-            moving = np.array(given.pop(o.name)) if o.role == "inout" else np.zeros_like(a)
-            outs.append(moving)
-            args.append(rn.argument(o, 2, self.wrap(o, moving)))
-        for name, a in given.items():
-            args.append(rn.argument(self.byname[name], 2, self.array(name, a, copy=True)))
-        return args, outs
+        args = []
+        for o, b in zip(self.rule.outputs, outs):
+            self.copy(b, given.pop(o.name)) if o.role == "inout" else self.zeros(b)
+            args.append(self.pack(o, 2, b))
+        return args + [self.pack(self.byname[name], 2, self.copy(self.like(b), b)) for name, b in given.items()]
 
-    def gradients(self, part, ct):
-        """The packed cotangents ct of outputs and of inputs, and the latter."""
-        args, grads = [], []
-        places = {}
-        for o, a in zip(self.rule.outputs, ct):
-            a = np.array(np.conj(a)) if np.iscomplexobj(a) else np.array(a)
-            places[o.name] = a
-            args.append(rn.argument(o, part, self.wrap(o, self.hold(a))))
-        for name in self.spec.inputs:
-            o = self.byname[name]
-            if o.role == "inout":
-                grads.append(places[name])
-                continue
-            like = self.arrays[name]
-            a = np.zeros_like(like.data if o.sparse else like)
-            grads.append(a)
-            args.append(rn.argument(o, part, self.array(name, a)))
-        return args, grads
+    def gradients(self, part, ct, grads):
+        """Packs the cotangents ct of outputs, zeros if None, and those of inputs."""
+        grads = dict(zip(self.spec.inputs, grads))
+        args = []
+        for o, (shape, dtype), b in zip(self.rule.outputs, self.spec.outputs, ct or [None] * len(self.rule.outputs)):
+            to = grads.pop(o.name) if o.role == "inout" else self.new(shape, np.dtype(dtype))
+            self.zeros(to) if b is None else self.conjugate(self.copy(to, b))
+            args.append(self.pack(o, part, to))
+        return args + [self.pack(self.byname[name], part, self.zeros(b)) for name, b in grads.items()]
 
 
-def _finish(grads):
-    return [np.conj(g) if np.iscomplexobj(g) else g for g in grads]
+def _value_steps(s, args):
+    s.hold(args)
+    s.call(_library.FORWARD, s.inputs + s.outputs(s.results))
 
 
-def _run_value(spec, *args):
-    (x,), c = _split(spec, args, spec.n)
-    h = _Host(spec, x, c)
-    out = h.outputs()
-    h.rule.run(_library.FORWARD, h.inputs(out))
-    return out
+def _jvp_steps(s, args):
+    n = s.spec.n
+    s.hold(args[:n])
+    s.call(_library.TANGENT, s.inputs + s.outputs(s.temporary_outputs()) + s.tangents(args[n : 2 * n], s.results))
 
 
-def _run_jvp(spec, *args):
-    (x, t), c = _split(spec, args, spec.n, spec.n)
-    h = _Host(spec, x, c)
-    out = h.outputs()
-    packed, outs = h.tangents(out, t)
-    h.rule.run(_library.TANGENT, h.inputs(out) + packed)
-    return outs
+def _vjp_steps(s, args):
+    n = s.spec.n
+    s.hold(args[:n])
+    if s.rule.in_place:
+        out = s.outputs(s.temporary_outputs())
+        s.call(_library.FORWARD, s.inputs + out)
+        s.call(_library.ADJOINT, s.inputs + out + s.gradients(1, args[n : n + len(s.rule.outputs)], s.results))
+    else:
+        s.call(_library.GRADIENT, s.inputs + s.gradients(1, args[n : n + len(s.rule.outputs)], s.results))
+    for b in s.results:
+        s.conjugate(b)
 
 
-def _run_vjp(spec, *args):
-    (x, ct), c = _split(spec, args, spec.n, len(spec.outputs))
-    h = _Host(spec, x, c)
-    packed, grads = h.gradients(1, ct)
-    if not h.rule.in_place:
-        h.rule.run(_library.GRADIENT, h.inputs() + packed)
-        return _finish(grads)
-    out = h.outputs()
-    h.rule.run(_library.FORWARD, h.inputs(out))
-    h.rule.run(_library.ADJOINT, h.inputs(out) + packed)
-    return _finish(grads)
+def _second_steps(s, args):
+    n, m = s.spec.n, len(s.rule.outputs)
+    s.hold(args[:n])
+    v = args[n + m : 2 * n + m]
+    g = s.gradients(1, args[n : n + m], [s.like(b) for b in s.results])
+    gt = s.gradients(3, None, s.results)
+    if s.rule.in_place:
+        out = s.outputs(s.temporary_outputs())
+        t = s.tangents(v, s.temporary_outputs())
+        s.call(_library.TANGENT, s.inputs + out + t)
+        s.call(_library.ADJOINT_TANGENT, s.inputs + out + g + t + gt)
+    else:
+        t = [s.pack(s.byname[name], 2, s.copy(s.like(b), b)) for name, b in zip(s.spec.inputs, v)]
+        s.call(_library.ADJOINT_TANGENT, s.inputs + g + t + gt)
+    for b in s.results:
+        s.conjugate(b)
 
 
-def _run_second(spec, *args):
-    """(∂J[v])ᵀ·ȳ"""
-    (x, ct, v), c = _split(spec, args, spec.n, len(spec.outputs), spec.n)
-    h = _Host(spec, x, c)
-    g, _ = h.gradients(1, ct)
-    gt, grads = h.gradients(3, [np.zeros_like(a) for a in ct])
-    if not h.rule.in_place:
-        given = zip(spec.inputs, v)
-        t = [rn.argument(h.byname[name], 2, h.array(name, a, copy=True)) for name, a in given]
-        h.rule.run(_library.ADJOINT_TANGENT, h.inputs() + g + t + gt)
-        return _finish(grads)
-    out = h.outputs()
-    t, _ = h.tangents(out, v)
-    h.rule.run(_library.TANGENT, h.inputs(out) + t)
-    h.rule.run(_library.ADJOINT_TANGENT, h.inputs(out) + g + t + gt)
-    return _finish(grads)
+@functools.lru_cache(4096)
+def _written(write, spec, avals, results):
+    """The steps of a primitive for arguments and results of these shapes and types."""
+    s = _Steps(spec, [jax.ShapeDtypeStruct(*a) for a in avals], [jax.ShapeDtypeStruct(*a) for a in results])
+    write(s, s.arguments)
+    return s.text()
 
 
-def _run_second_tangent(spec, *args):
-    """∂J[v]·u, an element of the outputs after the other."""
-    (x, u, v), c = _split(spec, args, spec.n, spec.n, spec.n)
-    outs = [np.zeros(shape, dtype) for shape, dtype in spec.outputs]
-    for a in outs:
-        units = [1, 1j] if np.iscomplexobj(a) else [1]
-        for i in np.ndindex(a.shape):
-            for unit in units:
-                ct = [np.zeros(shape, dtype) for shape, dtype in spec.outputs]
-                for b, o in zip(ct, outs):
-                    if o is a:
-                        b[i] = np.conj(unit)
-                s = _run_second(spec, *x, *ct, *v, *c)
-                # Re Σ s·u is the real inner product of ∂J[v]·u with the unit.
-                a[i] += unit * sum(np.sum(np.real(p * np.asarray(q))) for p, q in zip(s, u))
-    return outs
+def _key(list):
+    return tuple((tuple(a.shape), np.dtype(a.dtype)) for a in list)
 
 
 def _like(avals):
     return [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
 
 
-def _primitive(name, host, results):
-    """A primitive that runs host, and whose results are like results(spec, *avals)."""
+def _register():
+    """Registers the library with XLA's foreign function interface. Where there is none, or
+    another version of it, calls under jit go through jax.pure_callback."""
+    if not hasattr(jax, "ffi"):
+        warnings.warn("revnum: this JAX has no jax.ffi, so calls under jit go through Python")
+        return False
+    try:
+        jax.ffi.register_ffi_target("revnum", jax.ffi.pycapsule(_library.library.lib.rev_xla), platform="cpu")
+    except Exception as err:
+        warnings.warn(f"revnum: calls under jit go through Python, as JAX refuses the library: {err}")
+        return False
+    return True
+
+
+uses_ffi = _register()
+
+
+def _primitive(name, write, results):
+    """A primitive with the steps that write writes, and with results(spec, *avals)."""
     p = Primitive(name)
     p.multiple_results = True
     p.def_abstract_eval(lambda *avals, spec: [jax.core.ShapedArray(a.shape, a.dtype) for a in results(spec, *avals)])
 
-    def traced(*args, spec):
-        return jax.pure_callback(functools.partial(_numpy_host, host, spec), results(spec, *args), *args, vmap_method="sequential")
-
     def eager(*args, spec):
-        return [jnp.asarray(a) for a in host(spec, *[np.asarray(a) for a in args])]
+        args = [np.ascontiguousarray(a).reshape(np.shape(a)) for a in args]
+        out = [np.empty(a.shape, a.dtype) for a in results(spec, *args)]
+        _library.run_steps(_written(write, spec, _key(args), _key(out)), args + out)
+        return out
 
-    p.def_impl(eager)
-    mlir.register_lowering(p, mlir.lower_fun(traced, multiple_results=True))
+    def compiled(*args, spec):
+        out = results(spec, *args)
+        steps = _written(write, spec, _key(args), _key(out))
+        return jax.ffi.ffi_call("revnum", out, vmap_method="sequential")(*args, steps=steps)
 
-    def batch(args, dims, spec):
-        size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
-        moved = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, dims)]
-        out = jax.lax.map(lambda xs: p.bind(*xs, spec=spec), tuple(moved))
-        return out, [0] * len(out)
+    def callback(*args, spec):
+        return jax.pure_callback(functools.partial(eager, spec=spec), results(spec, *args), *args, vmap_method="sequential")
 
-    batching.primitive_batchers[p] = batch
+    p.def_impl(lambda *args, spec: [jnp.asarray(a) for a in eager(*args, spec=spec)])
+    mlir.register_lowering(p, mlir.lower_fun(callback, multiple_results=True))
+    if uses_ffi:
+        mlir.register_lowering(p, mlir.lower_fun(compiled, multiple_results=True), platform="cpu")
+    batching.primitive_batchers[p] = functools.partial(_batch, p)
     return p
 
 
-def _numpy_host(host, spec, *args):
-    return host(spec, *[np.asarray(a) for a in args])
+def _batch(p, args, dims, spec):
+    """One call after the other."""
+    size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
+    moved = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, dims)]
+    out = jax.lax.map(lambda xs: p.bind(*xs, spec=spec), tuple(moved))
+    return out, [0] * len(out)
 
 
 def _outputs(spec, *_):
@@ -267,11 +303,37 @@ def _inputs(spec, *args):
     return _like(args[: spec.n])
 
 
-_value = _primitive("revnum", _run_value, _outputs)
-_jvp = _primitive("revnum_jvp", _run_jvp, _outputs)  # J·u
-_vjp = _primitive("revnum_vjp", _run_vjp, _inputs)  # Jᵀ·ȳ
-_second = _primitive("revnum_second", _run_second, _inputs)  # (∂J[v])ᵀ·ȳ
-_second_tangent = _primitive("revnum_second_tangent", _run_second_tangent, _outputs)  # ∂J[v]·u
+_value = _primitive("revnum", _value_steps, _outputs)
+_jvp = _primitive("revnum_jvp", _jvp_steps, _outputs)  # J·u
+_vjp = _primitive("revnum_vjp", _vjp_steps, _inputs)  # Jᵀ·ȳ
+_second = _primitive("revnum_second", _second_steps, _inputs)  # (∂J[v])ᵀ·ȳ
+
+
+@functools.partial(jax.jit, static_argnames="spec")
+def _each_second_tangent(*args, spec):
+    """∂J[v]·u, an element of the outputs after the other. Its real inner product with a
+    unit is that of u and (∂J[v])ᵀ·unit."""
+    (x, u, v), c = _split(spec, args, spec.n, spec.n, spec.n)
+
+    def along(which, unit, i):
+        ct = [jnp.zeros(shape, dtype) for shape, dtype in spec.outputs]
+        ct[which] = ct[which].ravel().at[i].set(np.conj(unit)).reshape(ct[which].shape)
+        return sum(jnp.sum(jnp.real(p * q)) for p, q in zip(_second.bind(*x, *ct, *v, *c, spec=spec), u))
+
+    outs = []
+    for which, (shape, dtype) in enumerate(spec.outputs):
+        units = [1, 1j] if np.dtype(dtype).kind == "c" else [1]
+        parts = [unit * jax.lax.map(functools.partial(along, which, unit), jnp.arange(math.prod(shape))) for unit in units]
+        outs.append(sum(parts).reshape(shape).astype(dtype))
+    return outs
+
+
+_second_tangent = Primitive("revnum_second_tangent")
+_second_tangent.multiple_results = True
+_second_tangent.def_abstract_eval(lambda *avals, spec: [jax.core.ShapedArray(*a) for a in spec.outputs])
+_second_tangent.def_impl(_each_second_tangent)
+mlir.register_lowering(_second_tangent, mlir.lower_fun(_each_second_tangent, multiple_results=True))
+batching.primitive_batchers[_second_tangent] = functools.partial(_batch, _second_tangent)
 
 
 def _full(tangents, primals):
@@ -404,6 +466,14 @@ def _sparse(m):
             raise ArgumentError("revnum: a BCSR with batch or dense axes")
         return tuple(m.shape), m.indptr, m.indices, m.data
     raise ArgumentError(f"revnum: want a sparse matrix, a BCSR or CSR, found {type(m).__name__}")
+
+
+def _integers(o, a):
+    """a as an array of int32 or int64."""
+    a = jnp.asarray(a)
+    if a.dtype.kind not in "iu":
+        raise ArgumentError(f"revnum: {o.name} has indices of {a.dtype}, want integers")
+    return a if a.dtype in (np.int32, np.int64) else a.astype(int)
 
 
 def call(kernel, *args, **kwargs):

@@ -12,7 +12,7 @@ from revnum.estimators import GaussianMixture, GraphEmbedding, KMeans, solve_bun
 NOT = {"check_sample_weight_equivalence_on_dense_data": "the start is drawn from the points"}
 
 
-@parametrize_with_checks([GaussianMixture(n_components=2), KMeans(n_clusters=3)], expected_failed_checks=lambda e: NOT)
+@parametrize_with_checks([GaussianMixture(n_components=2), KMeans(n_clusters=3), GraphEmbedding()], expected_failed_checks=lambda e: NOT)
 def test_check_estimator(estimator, check):
     check(estimator)
 

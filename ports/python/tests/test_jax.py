@@ -1,3 +1,8 @@
+import pathlib
+import shutil
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -45,6 +50,50 @@ def test_grads(name):
     check_grads(f, args, order=2, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5, eps=1e-5)
 
 
+@pytest.mark.parametrize("name", ["MatMul", "Unitary"])
+def test_grads_jit_vmap(name):
+    f, args = CASES[name]
+    batch = [jnp.stack([a, a + 0.1]) for a in args]
+    check_grads(jax.jit(jax.vmap(f)), batch, order=2, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5, eps=1e-5)
+
+
+def test_ffi():
+    """Calls under jit are without Python."""
+    assert rj.uses_ffi
+    for f, args in CASES.values():
+        g = lambda *args: jnp.sum(f(*args) ** 2)
+        two = [jnp.stack([a, a]) for a in args]
+        for h, x in ((g, args), (jax.grad(g), args), (jax.hessian(g), args), (jax.vmap(g), two)):
+            text = jax.jit(h).lower(*x).as_text()
+            assert "@revnum(" in text and "callback" not in text
+
+
+def test_ffi_header():
+    cc = shutil.which("cc")
+    if not cc:
+        pytest.skip("there is no C compiler")
+    here = pathlib.Path(__file__).parent
+    subprocess.run([cc, "-std=c11", "-fsyntax-only", "-I", jax.ffi.include_dir(), "-I", here.parents[1] / "capi", here / "xla_layout.c"], check=True)
+
+
+def test_without_ffi():
+    """A JAX without the interface, or that refuses the library, warns and has the same results."""
+    for remove in ("del jax.ffi", "jax.ffi.register_ffi_target = lambda *a, **k: 1 / 0"):
+        code = f"""
+import jax, numpy as np
+jax.config.update("jax_enable_x64", True)
+{remove}
+import revnum.jax as rj
+x = jax.numpy.arange(1.0, 4)
+f = jax.jit(jax.hessian(rj.revlinalg.Norm2))
+assert not rj.uses_ffi and "callback" in f.lower(x).as_text()
+want = (np.eye(3) - np.outer(x, x) / 14) / np.sqrt(14)
+np.testing.assert_allclose(f(x), want, rtol=1e-12, atol=1e-15)
+"""
+        r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        assert r.returncode == 0 and "UserWarning: revnum" in r.stderr, r.stderr
+
+
 def test_sparse():
     from jax.experimental import sparse
 
@@ -56,6 +105,8 @@ def test_sparse():
         return rj.revsparse.Mul(A=m, B=b)
 
     np.testing.assert_allclose(f(a.data, b), a.todense() @ b, rtol=1e-14)
+    assert a.indices.dtype == np.int32  # narrower than the kernel's
+    np.testing.assert_allclose(jax.jit(f)(a.data, b), a.todense() @ b, rtol=1e-14)
     check_grads(f, [a.data, b], order=2, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5)
 
 
@@ -93,8 +144,11 @@ def test_errors():
         rj.revlinalg.Dot(x(3), x(3), colour=1)
     with pytest.raises(revnum.NoResultError):
         rj.revlinalg.Log(-jnp.ones(2))
-    with pytest.raises(Exception, match="log"):  # that of JAX
+    with pytest.raises(jax.errors.JaxRuntimeError, match="FAILED_PRECONDITION.*log"):
         jax.jit(rj.revlinalg.Log)(-jnp.ones(2)).block_until_ready()
+    with pytest.raises(jax.errors.JaxRuntimeError, match="INVALID_ARGUMENT.*column 5"):
+        m = rj.CSR((2, 2), jnp.array([0, 1, 2]), jnp.array([0, 5]), jnp.ones(2))
+        jax.jit(lambda b: rj.revsparse.Mul(A=m, B=b))(jnp.ones((2, 1))).block_until_ready()
     with pytest.raises(NotImplementedError, match="third"):
         f = rj.revlinalg.LogSumExp
         jax.jacfwd(jax.jacfwd(jax.jacfwd(f)))(x(3))

@@ -1,3 +1,6 @@
+import shutil
+import warnings
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -78,13 +81,27 @@ def test_sparse():
     assert gradcheck(f, [data, rhs]) and gradgradcheck(f, [data, rhs])
 
 
-def test_compile():
-    f = lambda a, b: torch.sin(rt.revlinalg.Norm2(rt.revlinalg.MatMul(a, b)[:, 0]))
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_compile(backend):
+    if backend == "inductor" and not shutil.which("g++"):
+        pytest.skip("inductor needs a C++ compiler")
+    f = lambda a, b: torch.sin(rt.revlinalg.Norm2(rt.revlinalg.MatMul(2 * a, b)[:, 0]))
     a, b = x(3, 2), x(2, 1)
     want = torch.autograd.grad(f(a, b), [a, b])
-    compiled = torch.compile(f, backend="aot_eager", fullgraph=True)
-    torch.testing.assert_close(compiled(a, b), f(a, b))
+    compiled = torch.compile(f, backend=backend, fullgraph=True)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", message=".*[Dd]ynamo.*")  # such as of what it cannot trace
+        torch.testing.assert_close(compiled(a, b), f(a, b))
     torch.testing.assert_close(torch.autograd.grad(compiled(a, b), [a, b]), want)
+
+
+def test_compile_sparse():
+    s = torch.tensor([[0, 2.0, 0], [1, 0, 3]], dtype=torch.float64).to_sparse_csr()
+    ptr, ind = s.crow_indices(), s.col_indices()
+    f = lambda data, b: (rt.revsparse.Mul(A=rt.CSR((2, 3), ptr, ind, data), B=b) ** 2).sum()
+    data, b = x(3), x(3, 2)
+    want = torch.autograd.grad(f(data, b), [data, b])
+    torch.testing.assert_close(torch.autograd.grad(torch.compile(f, backend="aot_eager", fullgraph=True)(data, b), [data, b]), want)
 
 
 def test_run_in_place():

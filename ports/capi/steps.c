@@ -1,0 +1,173 @@
+/* rev_run and rev_xla: calls that are written down once and then made on other memory. */
+#include "revnum.h"
+#include "_cgo_export.h"
+#include "xla.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int64_t rev_rules_hash(void) {
+	static _Atomic int64_t known;
+	int64_t hash = atomic_load_explicit(&known, memory_order_relaxed);
+	if (hash == 0) {
+		hash = goRulesHash();
+		atomic_store_explicit(&known, hash, memory_order_relaxed);
+	}
+	return hash;
+}
+
+enum { argument_words = sizeof(rev_arg) / sizeof(int64_t), max_buffers = 256, max_args = 256, alignment = 64 };
+
+static int32_t refuse(char *text, const char *why, int64_t which) {
+	snprintf(text, REV_MESSAGE_SIZE, "revnum: steps: %s %lld", why, (long long)which);
+	return REV_ARGUMENT;
+}
+
+/* The buffers of steps: those of the caller, and then temporary ones. */
+typedef struct {
+	void *at[max_buffers];
+	const int64_t *bytes;
+	int64_t n;
+} memory;
+
+static int32_t call(const memory *m, const int64_t *step, int64_t words, char *text) {
+	rev_arg args[max_args];
+	int64_t n = words / argument_words;
+	if (words % argument_words || n > max_args) return refuse(text, "a call of words:", words);
+	memcpy(args, step + 4, (size_t)words * sizeof *step);
+	for (int64_t i = 0; i < n; i++) {
+		const void **place[3] = {(const void **)&args[i].data, (const void **)&args[i].ptr, (const void **)&args[i].ind};
+		for (int k = 0; k < 3; k++) {
+			int64_t b = (int64_t)(intptr_t)*place[k];
+			if (b < 0 || b > m->n) return refuse(text, "no buffer", b - 1);
+			*place[k] = b == 0 ? NULL : m->at[b - 1];
+		}
+	}
+	return goCall((int32_t)step[2], (int32_t)step[3], args, n, text, REV_MESSAGE_SIZE);
+}
+
+/* rev_run, for buffers whose sizes are known or bytes is NULL. */
+int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text) {
+	memory m;
+	if (steps == NULL || words < 3 || steps[0] != rev_rules_hash()) return refuse(text, "they are of another library; words:", words);
+	int64_t temporaries = steps[2], room = alignment;
+	if (n != steps[1] || n < 0 || temporaries < 0 || temporaries > max_buffers || n > max_buffers - temporaries || words < 3 + n + temporaries) {
+		return refuse(text, "buffers:", n);
+	}
+	m.n = n + temporaries;
+	m.bytes = steps + 3;
+	for (int64_t i = 0; i < m.n; i++) {
+		if (m.bytes[i] < 0 || m.bytes[i] > (int64_t)1 << 48 || (i < n && bytes != NULL && bytes[i] != m.bytes[i])) return refuse(text, "a wrong size of buffer", i);
+		if (i >= n) room += (m.bytes[i] + alignment) / alignment * alignment;
+	}
+	char *temporary = malloc((size_t)room);
+	if (temporary == NULL) return refuse(text, "no memory, bytes:", room);
+	char *next = temporary;
+	for (int64_t i = 0; i < m.n; i++) {
+		if (i < n) {
+			/* A buffer without elements may have no address. */
+			m.at[i] = m.bytes[i] == 0 ? temporary : buffers[i];
+		} else {
+			m.at[i] = next;
+			next += (m.bytes[i] + alignment) / alignment * alignment;
+		}
+	}
+	int32_t status = REV_OK;
+	const int64_t *step = steps + 3 + m.n, *end = steps + words;
+	while (status == REV_OK && step < end) {
+		if (end - step < 4 || step[1] < 4 || step[1] > end - step) {
+			status = refuse(text, "a step of words:", end - step);
+			break;
+		}
+		int64_t op = step[0], to = step[2], from = step[3];
+		if (op != REV_STEP_CALL && (to < 0 || to >= m.n || from < 0 || from >= m.n)) {
+			status = refuse(text, "a step of kind", op);
+			break;
+		}
+		switch (op) {
+		case REV_STEP_CALL:
+			status = call(&m, step, step[1] - 4, text);
+			break;
+		case REV_STEP_ZERO:
+			memset(m.at[to], 0, (size_t)m.bytes[to]);
+			break;
+		case REV_STEP_COPY:
+			if (m.bytes[to] != m.bytes[from]) {
+				status = refuse(text, "a copy to buffer", to);
+			} else if (m.at[to] != m.at[from]) {
+				memcpy(m.at[to], m.at[from], (size_t)m.bytes[to]);
+			}
+			break;
+		case REV_STEP_CONJUGATE:
+			for (int64_t i = 1; i < m.bytes[to] / (int64_t)sizeof(double); i += 2) ((double *)m.at[to])[i] *= -1;
+			break;
+		case REV_STEP_WIDEN:
+			if (m.bytes[to] != 2 * m.bytes[from]) {
+				status = refuse(text, "wider numbers to buffer", to);
+				break;
+			}
+			for (int64_t i = 0; i < m.bytes[from] / (int64_t)sizeof(int32_t); i++) ((int64_t *)m.at[to])[i] = ((const int32_t *)m.at[from])[i];
+			break;
+		default:
+			status = refuse(text, "no step of kind", op);
+		}
+		step += step[1];
+	}
+	free(temporary);
+	return status;
+}
+
+/* The bytes of an element of a type of XLA. */
+static int64_t width(int type) {
+	switch (type) {
+	case 4: /* S32 */
+	case 11: /* F32 */
+		return 4;
+	case 5: /* S64 */
+	case 12: /* F64 */
+		return 8;
+	case 18: /* C128 */
+		return 16;
+	}
+	return -1;
+}
+
+static int32_t run_frame(const xla_frame *f, char *text) {
+	void *at[max_buffers];
+	int64_t bytes[max_buffers], n = 0;
+	const xla_values *groups[2] = {&f->arguments, &f->results};
+	for (int g = 0; g < 2; g++) {
+		for (int64_t i = 0; i < groups[g]->n; i++) {
+			const xla_buffer *b = groups[g]->values[i];
+			if (n == max_buffers) return refuse(text, "too many buffers:", n);
+			at[n] = b->data;
+			bytes[n] = width(b->type);
+			for (int64_t d = 0; d < b->rank; d++) bytes[n] *= b->dims[d];
+			n++;
+		}
+	}
+	if (f->attributes.n != 1 || f->attributes.types[0] != xla_array) return refuse(text, "attributes:", f->attributes.n);
+	const xla_numbers *steps = f->attributes.values[0];
+	if (width(steps->type) != sizeof(int64_t)) return refuse(text, "numbers of type", steps->type);
+	return run_steps(steps->data, (int64_t)steps->n, at, bytes, n, text);
+}
+
+void *rev_xla(void *frame) {
+	const xla_frame *f = frame;
+	if (f->extension != NULL && f->extension->type == xla_metadata) {
+		/* XLA asks what this handler is. */
+		xla_metadata_of_handler *m = ((xla_metadata_extension *)f->extension)->metadata;
+		m->version = (xla_version){sizeof m->version, NULL, xla_major, xla_minor};
+		m->traits = 0;
+		return NULL;
+	}
+	char text[REV_MESSAGE_SIZE] = "";
+	int32_t status = run_frame(f, text);
+	if (status == REV_OK) return NULL;
+	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL */
+	static const int codes[] = {0, 3, 9, 12, 13};
+	xla_new_error e = {sizeof e, NULL, text, codes[status]};
+	return f->api->new_error(&e);
+}
