@@ -79,3 +79,6 @@ func addSums[T rev.Real](w *pass, out *T, sign int, x, y Vector[T]) {
 	end := vectorGrid(min(g.blocks[0], maxThreads)) // one block
 	w.launch(typed[T]("dotEnd"), end, pointer(out), part, uint64(g.blocks[0]), uint64(sign))
 }
+
+// isFixed reports whether T is fixed.Q43.
+func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }

@@ -70,6 +70,15 @@ DEVICE float down(float v, int by) { return __builtin_bit_cast(float, lower(__bu
 DEVICE double down(double v, int by) { return __builtin_bit_cast(double, lower(__builtin_bit_cast(u64, v), by)); }
 DEVICE i128 down(i128 v, int by) { return (i128)lower((u64)(v >> 64), by) << 64 | lower((u64)v, by); }
 
+DEVICE int crossed(int v, int mask) { return __nvvm_shfl_sync_bfly_i32(-1, v, mask, 31); }
+DEVICE u64 crossed(u64 v, int mask) {
+	return (u64)(unsigned)crossed((int)(v >> 32), mask) << 32 | (unsigned)crossed((int)v, mask);
+}
+// across returns the v of the thread whose lane differs in the bits of the mask.
+DEVICE float across(float v, int mask) { return __builtin_bit_cast(float, crossed(__builtin_bit_cast(int, v), mask)); }
+DEVICE double across(double v, int mask) { return __builtin_bit_cast(double, crossed(__builtin_bit_cast(u64, v), mask)); }
+DEVICE i128 across(i128 v, int mask) { return (i128)crossed((u64)(v >> 64), mask) << 64 | crossed((u64)v, mask); }
+
 // warpSum returns the sum over the threads of a warp, to its first thread.
 template <class T> DEVICE Sum<T> warpSum(Sum<T> s) {
 	for (int by = 16; by > 0; by /= 2) s.add(Sum<T>{down(s.v, by)});

@@ -73,7 +73,7 @@ const (
 
 // Parse reads a PTX text. The file is its name in errors.
 func Parse(file, text string) (*Module, error) {
-	p := &parser{file: file, module: &Module{kernels: map[string]*Kernel{}, file: file}, shared: map[string]int{}}
+	p := &parser{file: file, module: &Module{kernels: map[string]*Kernel{}, file: file}, shared: map[string]array{}}
 	for i, line := range strings.Split(text, "\n") {
 		p.line = i + 1
 		if comment := strings.Index(line, "//"); comment >= 0 {
@@ -89,17 +89,20 @@ func Parse(file, text string) (*Module, error) {
 	return p.module, nil
 }
 
+// An array is a shared variable, in bytes.
+type array struct{ size, align int }
+
 // A parser reads a text line by line.
 type parser struct {
 	file   string
 	line   int
 	module *Module
-	shared map[string]int // addresses of shared variables
-	size   int            // bytes of shared memory so far
+	shared map[string]array
 
 	kernel *Kernel
 	header bool // between the name of a kernel and its body
 	regs   map[string]int
+	places map[string]int // of the shared variables that the kernel uses
 	locals map[string]int
 	labels map[string]int
 	jumps  map[int]string // labels by the indices of branches
@@ -151,16 +154,15 @@ func (p *parser) readTop(line string) error {
 		}
 		p.kernel = &Kernel{Name: name, file: p.file, offset: map[string]int{}}
 		p.header = true
-		p.regs, p.locals, p.labels, p.jumps = map[string]int{}, map[string]int{}, map[string]int{}, map[int]string{}
+		p.regs, p.places, p.locals = map[string]int{}, map[string]int{}, map[string]int{}
+		p.labels, p.jumps = map[string]int{}, map[int]string{}
 		return nil
 	case strings.Contains(line, ".shared"):
 		name, size, align, err := variable(line)
 		if err != nil {
 			return err
 		}
-		p.size = (p.size + align - 1) / align * align
-		p.shared[name] = p.size
-		p.size += size
+		p.shared[name] = array{size, align}
 		return nil
 	}
 	return fmt.Errorf("unknown declaration %q", line)
@@ -263,7 +265,6 @@ func (p *parser) end() error {
 		k.code[i].target = target
 	}
 	k.code = append(k.code, instruction{line: p.line, guard: -1, kind: exit})
-	k.shared = p.size
 	p.module.kernels[k.Name] = k
 	p.kernel = nil
 	return nil
@@ -347,7 +348,7 @@ func (p *parser) source(arg, typ string) (func(t *thread) uint64, error) {
 		return f, nil
 	}
 	if a, ok := p.shared[arg]; ok {
-		return constant(uint64(sharedBase + a)), nil
+		return constant(uint64(sharedBase + p.place(arg, a))), nil
 	}
 	if a, ok := p.locals[arg]; ok {
 		return constant(uint64(localBase + a)), nil
@@ -357,6 +358,16 @@ func (p *parser) source(arg, typ string) (func(t *thread) uint64, error) {
 		return nil, err
 	}
 	return constant(v), nil
+}
+
+// place returns where a shared variable is in the memory of the kernel.
+func (p *parser) place(name string, a array) int {
+	at, ok := p.places[name]
+	if !ok {
+		at = (p.kernel.shared + a.align - 1) / a.align * a.align
+		p.places[name], p.kernel.shared = at, at+a.size
+	}
+	return at
 }
 
 func constant(v uint64) func(*thread) uint64 { return func(*thread) uint64 { return v } }

@@ -249,3 +249,27 @@ func TestFMA32(t *testing.T) {
 		}
 	}
 }
+
+// TestSharedOfKernel has variables that do not fit together. A kernel has those that it
+// uses.
+func TestSharedOfKernel(t *testing.T) {
+	const big = ".shared .align 8 .b8 one[40000];\n.shared .align 8 .b8 other[40000];\n"
+	for body, fits := range map[string]bool{
+		"mov.u64 	%rd5, one;\nst.shared.u64 	[other], %rd5;": false,
+		"st.shared.u64 	[other+39992], %rd1;":                true,
+	} {
+		m, err := Parse("test.ptx", big+kernelText("setp.ne.u32 	%p1, %r1, 0;\n@%p1 bra 	$L1;\n"+body+"\n$L1:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := m.Kernel("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		machine := Machine{Memory: NewMemory(1 << 10)}
+		err = machine.Launch(k, Grid{Blocks: [3]int{1, 1, 1}, Threads: [3]int{32, 1, 1}}, make([]uint64, 3))
+		if (err == nil) != fits {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}

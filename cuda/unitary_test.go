@@ -1,0 +1,99 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/internal/long"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+)
+
+// hostUnitary is revlinalg.Unitary, whose passes run on the device.
+type hostUnitary[T rev.Real] revlinalg.Unitary[T]
+
+func (k hostUnitary[T]) Run(p rev.Pass[hostUnitary[T]]) error {
+	return through[hostUnitary[T], Unitary[T]](testDevice, k, p)
+}
+
+func randomUnitary[T rev.Real](rnd *rand.Rand, n, cols int, rectangular bool) hostUnitary[T] {
+	k := hostUnitary[T]{X: general[T](rnd, n, cols), Theta: vector[T](rnd, n*(n-1)/2), Rectangular: rectangular}
+	for i := range k.Theta.Data {
+		k.Theta.Data[i] = fixed.Of[T](8 * (rnd.Float64() - 0.5)) // beyond ±π
+	}
+	return k
+}
+
+func TestUnitary(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	t.Run("float64", unitaryOf[float64])
+	t.Run("float32", unitaryOf[float32])
+	t.Run("Q43", unitaryOf[fixed.Q43])
+}
+
+func unitaryOf[T rev.Real](t *testing.T) {
+	sizes := []int{0, 1, 2, 5}
+	if long.Tests() {
+		sizes = append(sizes, 9)
+	}
+	for _, rectangular := range []bool{false, true} {
+		t.Run(fmt.Sprint(rectangular), func(t *testing.T) {
+			revtest.Kernel(t, revtest.Spec[hostUnitary[T]]{
+				New:   func(rnd *rand.Rand, n int) hostUnitary[T] { return randomUnitary[T](rnd, n, 3, rectangular) },
+				Sizes: sizes, RoundTrip: 50, Skip: noAllocs, Free: []string{"X.Rows", "X.Cols"},
+			})
+		})
+	}
+}
+
+// TestUnitaryBits compares with the CPU over fixed-point numbers. The shapes have several
+// parts of columns, or several panels.
+func TestUnitaryBits(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	shapes := [][2]int{{2, 1}, {7, 33}, {35, 2}}
+	if long.Tests() {
+		shapes = append(shapes, [2]int{32, 33}, [2]int{70, 3})
+	}
+	for _, shape := range shapes {
+		for _, rectangular := range []bool{false, true} {
+			same(t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] {
+				return randomUnitary[fixed.Q43](rnd, shape[0], shape[1], rectangular)
+			}, func(k hostUnitary[fixed.Q43]) revlinalg.Unitary[fixed.Q43] { return revlinalg.Unitary[fixed.Q43](k) })
+		}
+	}
+}
+
+// TestUnitaryValues compares with the CPU over floats, for several panels, and for angles
+// that are reduced in another way.
+func TestUnitaryValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	shapes := [][2]int{{3, 40}, {70, 2}}
+	if long.Tests() {
+		shapes = append(shapes, [2]int{150, 3}, [2]int{12, 70})
+	}
+	for _, shape := range shapes {
+		for _, rectangular := range []bool{false, true} {
+			random := func(seed uint64) hostUnitary[float64] {
+				k := randomUnitary[float64](rand.New(rand.NewPCG(seed, 1)), shape[0], shape[1], rectangular)
+				k.Theta.Data[0], k.Theta.Data[2] = 1e7, -0x1.23456789p900
+				return k
+			}
+			k, g, k2, g2 := random(1), random(2), random(1), random(2)
+			if err := rev.Adjoint(k, g); err != nil {
+				t.Fatal(err)
+			}
+			revlinalg.Unitary[float64](k2).Adjoint(revlinalg.Unitary[float64](g2))
+			for name, pair := range map[string][2][]float64{"X": {k.X.Data, k2.X.Data}, "its cotangent": {g.X.Data, g2.X.Data}, "the cotangent of Theta": {g.Theta.Data, g2.Theta.Data}} {
+				for i, v := range pair[0] {
+					if want := pair[1][i]; math.Abs(v-want) > 1e-12*(1+math.Abs(want)) {
+						t.Fatalf("%v, rectangular=%v: element %d of %s is %v, want %v", shape, rectangular, i, name, v, want)
+					}
+				}
+			}
+		}
+	}
+}
