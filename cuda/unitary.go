@@ -50,144 +50,128 @@ func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 	if n < 2 || cols == 0 {
 		return nil
 	}
-	d, err := deviceOf(k.X.Data.address())
-	if err != nil {
-		return err
-	}
-	u := rotations[T]{d: d, k: &k, p: &p, blocks: (cols + warp - 1) / warp}
-	panels := (n - 2) / u.panel()
-	for i := range panels + 1 {
+	w := begin(&k, &p)
+	r := rotations[T]{pass: &w, k: &k, p: &p, blocks: (cols + warp - 1) / warp}
+	r.choose()
+	chains := min(n-1, unitaryWarps*r.chains)
+	r.reserve(chains * n)
+	panels := (n - 2 + chains) / chains
+	for i := range panels {
 		if p.Back {
-			i = panels - i
+			i = panels - 1 - i
 		}
-		first := i * u.panel()
-		if err := u.run(first, min(u.panel(), n-1-first)); err != nil {
-			return err
-		}
+		r.run(i*chains, min(chains, n-1-i*chains))
 	}
-	return nil
+	return w.end()
 }
 
 // rotations are a pass of Unitary at work.
 type rotations[T rev.Real] struct {
-	d      *Device
+	*pass
 	k      *Unitary[T]
 	p      *rev.Pass[Unitary[T]]
 	blocks int // of columns
+
+	kernel   string        // with the operands and the direction
+	operands [4]General[T] // in the order of the kernel
+	chains   int           // of a warp
+	tangents bool          // of the angles count
+
+	sums, second   bool // θ̄ and its tangent are wanted
+	turns, crosses uint64
+	turn, cross    int // bytes of what these consist of
 }
 
 // unitaryWarps is the most warps of a block, as in kernels/unitary.cu.
 const unitaryWarps = 8
 
-// operands returns the operands that rotate, with places for the missing ones, and what
-// they are called in the names of kernels.
-func (u *rotations[T]) operands() (name string, of [4]General[T], count int) {
-	g, t, gt := u.p.G.X, u.p.T.X, u.p.GT.X
+// choose sets which operands rotate, and what is wanted of them.
+func (r *rotations[T]) choose() {
+	g, t, gt := &r.p.G, &r.p.T, &r.p.GT
+	count := 2
 	switch {
-	case gt.Data != nil || g.Data != nil && t.Data != nil:
-		return "All", [4]General[T]{u.k.X, g, t, gt}, 4
-	case g.Data != nil:
-		return "Cotangent", [4]General[T]{u.k.X, g}, 2
-	case t.Data != nil:
-		return "Tangent", [4]General[T]{u.k.X, t}, 2
+	case gt.X.Data != nil || g.X.Data != nil && t.X.Data != nil:
+		r.kernel, r.operands, count = "rotateAll", [4]General[T]{r.k.X, g.X, t.X, gt.X}, 4
+	case g.X.Data != nil:
+		r.kernel, r.operands = "rotateCotangent", [4]General[T]{r.k.X, g.X}
+	case t.X.Data != nil:
+		r.kernel, r.operands = "rotateTangent", [4]General[T]{r.k.X, t.X}
+	default:
+		r.kernel, r.operands, count = "rotateAlone", [4]General[T]{r.k.X}, 1
 	}
-	return "Alone", [4]General[T]{u.k.X}, 1
-}
-
-// chains returns the number of chains of a warp.
-func (u *rotations[T]) chains() int {
-	_, _, count := u.operands()
+	r.chains = 16 / count
 	if isFixed[T]() {
-		return 4 / count
+		r.chains = 4 / count
 	}
-	return 16 / count
+	r.tangents = t.Theta.Data != nil && (t.X.Data != nil || gt.X.Data != nil)
+	r.sums = g.X.Data != nil && g.Theta.Data != nil
+	r.second = count == 4 && gt.Theta.Data != nil
+	if r.p.Back {
+		r.kernel += "Back"
+	} else {
+		r.kernel += "Ahead"
+	}
 }
 
-// panel returns the number of chains that a launch does.
-func (u *rotations[T]) panel() int { return unitaryWarps * u.chains() }
+// reserve takes scratch memory for tables of n rotations.
+func (r *rotations[T]) reserve(n int) {
+	number := int(unsafe.Sizeof(*new(T)))
+	r.turn, r.cross = 2*number, number
+	if isFixed[T]() {
+		r.turn, r.cross = 24, 32
+	}
+	r.turns = uint64(r.room(0, n*(r.turn+number)))
+	switch {
+	case r.second:
+		r.crosses = uint64(r.room(1, 3*r.blocks*n*r.cross))
+	case r.sums:
+		r.crosses = uint64(r.room(1, r.blocks*n*r.cross))
+	}
+}
 
 // run does the rotations of a panel.
-func (u *rotations[T]) run(first, chains int) error {
-	k, g, t, gt := u.k, &u.p.G, &u.p.T, &u.p.GT
-	n := k.X.Rows
-	name, of, _ := u.operands()
-	numbers := int(unsafe.Sizeof(*new(T)))
-	turn, cross := 2*numbers, numbers // bytes of a Turn and a Cross of unitary.cu
-	if isFixed[T]() {
-		turn, cross = 24, 32
-	}
+func (r *rotations[T]) run(first, chains int) {
+	n := r.k.X.Rows
 	size := chains * n
-	at, err := u.d.room(0, size*(turn+numbers))
-	if err != nil {
-		return err
+	mesh := []uint64{uint64(n), bit(r.k.Rectangular), uint64(first), uint64(chains)}
+	theta, inc := r.k.Theta.params()
+	dtheta, dinc := r.p.T.Theta.params()
+	dturns := uint64(0)
+	if r.tangents {
+		dturns = r.turns + uint64(size*r.turn)
 	}
-	turns, dturns := uint64(at), uint64(0)
-	if t.Theta.Data != nil && (name == "Tangent" || name == "All") {
-		dturns = turns + uint64(size*turn)
-	}
-	theta, inc := k.Theta.params()
-	dtheta, dinc := t.Theta.params()
-	rectangular := uint64(0)
-	if k.Rectangular {
-		rectangular = 1
-	}
-	mesh := []uint64{uint64(n), rectangular, uint64(first), uint64(chains)}
-	if err := u.d.launch(typed[T]("setTurns"), vectorGrid(size), append([]uint64{turns, dturns, theta, inc, dtheta, dinc}, mesh...)...); err != nil {
-		return err
-	}
+	r.launch(typed[T]("setTurns"), vectorGrid(size), append([]uint64{r.turns, dturns, theta, inc, dtheta, dinc}, mesh...)...)
 
-	var sums, second uint64
-	wants := g.X.Data != nil && g.Theta.Data != nil
-	wantsSecond := name == "All" && gt.Theta.Data != nil
-	if wants || wantsSecond {
-		parts := 1
-		if wantsSecond {
-			second, parts = 1, 3
-		}
-		at, err := u.d.room(1, parts*u.blocks*size*cross)
-		if err != nil {
-			return err
-		}
-		sums = uint64(at)
-	}
-	direction := "Ahead"
-	if u.p.Back {
-		direction = "Back"
-	}
-	params := make([]uint64, 0, 16)
-	for _, m := range of {
+	params := make([]uint64, 0, 17)
+	for _, m := range r.operands {
 		params = append(params, uint64(m.Data.address()), uint64(m.Stride))
 	}
-	params = append(append(append(params, uint64(k.X.Cols)), mesh...), turns, dturns, sums, second)
-	warps := (chains + u.chains() - 1) / u.chains()
-	shape := grid{blocks: [3]int{u.blocks, 1, 1}, threads: [3]int{warp * warps, 1, 1}}
-	if err := u.d.launch(typed[T]("rotate"+name+direction), shape, params...); err != nil {
-		return err
-	}
+	params = append(append(append(params, uint64(r.k.X.Cols)), mesh...), r.turns, dturns, r.crosses, bit(r.second))
+	warps := (chains + r.chains - 1) / r.chains
+	r.launch(typed[T](r.kernel), grid{blocks: [3]int{r.blocks, 1, 1}, threads: [3]int{warp * warps, 1, 1}}, params...)
 
-	add := func(to Vector[T], cross1, cross2 uint64) error {
+	add := func(to Vector[T], cross1, cross2 uint64) {
 		data, inc := to.params()
-		params := append([]uint64{data, inc, cross1, cross2, uint64(u.blocks), uint64(u.group())}, mesh...)
-		return u.d.launch(typed[T]("addCrosses"), vectorGrid(size), append(params, uint64(-u.p.Sign()))...)
+		params := append([]uint64{data, inc, cross1, cross2, uint64(r.blocks), uint64(r.group())}, mesh...)
+		r.launch(typed[T]("addCrosses"), vectorGrid(size), append(params, uint64(-r.p.Sign()))...)
 	}
-	each := uint64(u.blocks * size * cross)
-	if wants {
-		err = add(g.Theta, sums, 0)
+	each := uint64(r.blocks * size * r.cross)
+	if r.sums {
+		add(r.p.G.Theta, r.crosses, 0)
 	}
-	if err == nil && wantsSecond {
-		err = add(gt.Theta, sums+each, sums+2*each)
+	if r.second {
+		add(r.p.GT.Theta, r.crosses+each, r.crosses+2*each)
 	}
-	return err
 }
 
 // group returns how many blocks of columns have a sum that is rounded once. Over Q43 they
 // are a part of the columns in revlinalg.Unitary, which depends only on the shape.
-func (u *rotations[T]) group() int {
+func (r *rotations[T]) group() int {
 	if !isFixed[T]() {
-		return u.blocks
+		return r.blocks
 	}
 	const panelRotations, parts, partWork = 1 << 13, 16, 1 << 15 // as in revlinalg
-	n, cols := u.k.X.Rows, u.k.X.Cols
+	n, cols := r.k.X.Rows, r.k.X.Cols
 	chains := max(dense.RotateChains, panelRotations/n/dense.RotateChains*dense.RotateChains)
 	part := max((cols+parts-1)/parts, partWork/(min(chains, n)*n))
 	return (part + warp - 1) / warp

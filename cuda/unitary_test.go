@@ -36,7 +36,7 @@ func TestUnitary(t *testing.T) {
 }
 
 func unitaryOf[T rev.Real](t *testing.T) {
-	sizes := []int{0, 1, 2, 5}
+	sizes := []int{0, 1, 2, 4}
 	if long.Tests() {
 		sizes = append(sizes, 9)
 	}

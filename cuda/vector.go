@@ -82,3 +82,11 @@ func addSums[T rev.Real](w *pass, out *T, sign int, x, y Vector[T]) {
 
 // isFixed reports whether T is fixed.Q43.
 func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }
+
+// bit returns 1 for true, as a parameter of a kernel.
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
