@@ -28,8 +28,6 @@ type Instance struct {
 	New func(rnd *rand.Rand, r, c int) any
 	// NewFrame returns room for a kernel and its derivatives.
 	NewFrame func() Frame
-
-	problem any // the constructor, with the type of the kernel
 }
 
 type (
@@ -46,7 +44,6 @@ func of[K rev.Kernel[K]](problem constructor[K]) Instance {
 		Type: reflect.TypeFor[K](), Operands: rev.Operands[K](),
 		New:      func(rnd *rand.Rand, r, c int) any { return problem(rnd, r, c) },
 		NewFrame: func() Frame { return new(frame[K]) },
-		problem:  problem,
 	}
 }
 

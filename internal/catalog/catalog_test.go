@@ -1,4 +1,4 @@
-package catalog
+package catalog_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/catalog"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -29,7 +30,7 @@ const (
 
 // A table is the kernels of one algebra, by number type.
 type table struct {
-	kernels []Kernel
+	kernels []catalog.Kernel
 	columns []string // number types
 	names   map[reflect.Type]string
 	rows    bytes.Buffer
@@ -37,14 +38,14 @@ type table struct {
 
 var (
 	linear = &table{
-		kernels: OverNumbers, columns: []string{"float64", "float32", "Q43", "complex128"},
+		kernels: catalog.OverNumbers, columns: []string{"float64", "float32", "Q43", "complex128"},
 		names: map[reflect.Type]string{
 			reflect.TypeFor[float64](): "float64", reflect.TypeFor[float32](): "float32",
 			reflect.TypeFor[fixed.Q43](): "Q43", reflect.TypeFor[complex128](): "complex128",
 		},
 	}
 	logs = &table{
-		kernels: OverLogs, columns: []string{"ulog.Float64", "ulog.Float32", "ulog.Fixed", "ulog.Signed"},
+		kernels: catalog.OverLogs, columns: []string{"ulog.Float64", "ulog.Float32", "ulog.Fixed", "ulog.Signed"},
 		names: map[reflect.Type]string{
 			reflect.TypeFor[float64](): "ulog.Float64", reflect.TypeFor[float32](): "ulog.Float32", reflect.TypeFor[fixed.Q43](): "ulog.Fixed",
 		},
@@ -65,8 +66,8 @@ func call(k any, method string, args ...any) error {
 	return nil
 }
 
-// elements returns those of operand n of k.
-func (i *Instance) elements(k any, n int) []reflect.Value {
+// elements returns the elements of operand n of k.
+func elements(i *catalog.Instance, k any, n int) []reflect.Value {
 	op := i.Operands[n]
 	f := reflect.ValueOf(k).Field(op.Field)
 	switch op.Kind {
@@ -84,25 +85,46 @@ func (i *Instance) elements(k any, n int) []reflect.Value {
 }
 
 // content returns all elements of k.
-func (i *Instance) content(k any) string {
+func content(i *catalog.Instance, k any) string {
 	var b strings.Builder
 	for n := range i.Operands {
-		for _, v := range i.elements(k, n) {
+		for _, v := range elements(i, k, n) {
 			fmt.Fprintf(&b, "%x ", v.Interface())
 		}
 	}
 	return b.String()
 }
 
-// tested has the conformance test of a kernel.
-type tested interface{ test(t *testing.T) }
-
 // test runs the conformance suite as far as the claims of the list go: the rest of the
-// contract is tested beside the kernel.
-func (problem constructor[K]) test(t *testing.T) {
+// contract is tested beside the kernel. The passes are those of frames, as the suite
+// over the types themselves would take half a minute to compile.
+func test(t *testing.T, i *catalog.Instance) {
 	const elsewhere = "tested beside the kernel"
-	revtest.Kernel(t, revtest.Spec[K]{
-		New:   func(rnd *rand.Rand, n int) K { return problem(rnd, n, n+1) },
+	f := i.NewFrame()
+	on := func(pass func() error, kernels ...any) error {
+		for p, k := range kernels {
+			if k == nil {
+				continue
+			}
+			reflect.NewAt(i.Type, f.At(catalog.Part(p))).Elem().Set(reflect.ValueOf(k).Elem())
+		}
+		return pass()
+	}
+	passes := revtest.Passes{
+		Kernel: i.Type, Operands: i.Operands,
+		Forward:        func(k any) error { return on(f.Forward, k) },
+		Inverse:        func(k any) error { return on(f.Inverse, k) },
+		Adjoint:        func(k, g any) error { return on(f.Adjoint, k, g) },
+		Tangent:        func(k, t any) error { return on(f.Tangent, k, nil, t) },
+		Gradient:       func(k, g any) error { return on(f.Gradient, k, g) },
+		AdjointTangent: func(k, g, t, gt any) error { return on(f.AdjointTangent, k, g, t, gt) },
+	}
+	revtest.KernelOf(t, passes, revtest.Spec[any]{
+		New: func(rnd *rand.Rand, n int) any {
+			k := reflect.New(i.Type)
+			k.Elem().Set(reflect.ValueOf(i.New(rnd, n, n+1)))
+			return k.Interface()
+		},
 		Sizes: []int{2, 3, 6}, // a variance needs two numbers
 		// Of the kernels over logs, in whose tests it is derived.
 		RoundTrip: 4 * 55,
@@ -117,7 +139,7 @@ func (problem constructor[K]) test(t *testing.T) {
 }
 
 // exact reports whether Inverse and Adjoint restore every bit.
-func (i *Instance) exact(t *testing.T) bool {
+func exact(t *testing.T, i *catalog.Instance) bool {
 	rnd := rand.New(rand.NewPCG(31, 1))
 	for size := range 40 {
 		k := i.New(rnd, 2+size%6, 3+size%6)
@@ -125,14 +147,14 @@ func (i *Instance) exact(t *testing.T) bool {
 			func() error { return call(k, "Inverse") },
 			func() error { return call(k, "Adjoint", reflect.Zero(i.Type).Interface()) },
 		} {
-			before := i.content(k)
+			before := content(i, k)
 			if err := call(k, "Forward"); err != nil {
 				t.Fatal(err)
 			}
 			if err := undo(); err != nil {
 				t.Fatal(err)
 			}
-			if i.content(k) != before {
+			if content(i, k) != before {
 				return false
 			}
 		}
@@ -152,8 +174,8 @@ func TestKernels(t *testing.T) {
 			}
 			for _, i := range k.Over {
 				number := tab.names[i.Elem()]
-				t.Run(k.Name()+"/"+number, i.problem.(tested).test)
-				exact := i.exact(t)
+				t.Run(k.Name()+"/"+number, func(t *testing.T) { test(t, &i) })
+				exact := exact(t, &i)
 				if inFixed := i.Elem() == reflect.TypeFor[fixed.Q43](); exact != inFixed {
 					t.Errorf("%s over %s: exact is %v", k.Name(), number, exact)
 				}
@@ -239,7 +261,7 @@ func (t *table) begin() {
 	fmt.Fprintf(&t.rows, "| kernel | equation | operands | %s | derivatives |\n|---|---|---|%s---|\n", strings.Join(t.columns, " | "), strings.Repeat("---|", len(t.columns)))
 }
 
-func (t *table) add(k *Kernel, cells map[string]string) {
+func (t *table) add(k *catalog.Kernel, cells map[string]string) {
 	i := &k.Over[0]
 	fmt.Fprintf(&t.rows, "| `%s` | %s | %s |", k.Name(), k.Equation, operands(i))
 	for _, c := range t.columns {
@@ -253,7 +275,7 @@ func (t *table) add(k *Kernel, cells map[string]string) {
 }
 
 // operands returns the operands and parameters of a kernel as the table has them.
-func operands(i *Instance) string {
+func operands(i *catalog.Instance) string {
 	var list []string
 	for _, op := range i.Operands {
 		s := "`" + op.Name + "` " + op.Role.String()
@@ -270,8 +292,8 @@ func operands(i *Instance) string {
 }
 
 // dense returns the kernels of revlinalg and revlog over float64 and complex128.
-func dense(yield func(name string, i *Instance) bool) {
-	for _, k := range slices.Concat(OverNumbers, OverLogs) {
+func dense(yield func(name string, i *catalog.Instance) bool) {
+	for _, k := range slices.Concat(catalog.OverNumbers, catalog.OverLogs) {
 		name, ok := strings.CutPrefix(k.Name(), "revlinalg.")
 		if !ok && !strings.HasPrefix(name, "revlog.") {
 			continue
@@ -306,7 +328,7 @@ func TestEmptyOperands(t *testing.T) {
 				number := op.Kind == rev.Scalar && op.Role == rev.Acc && method == "Forward" && r == 0
 				want := added[kernel]
 				if number {
-					want += numberOf(i.elements(k, 0)[0])
+					want += numberOf(elements(i, k, 0)[0])
 				}
 				if err := call(k, method, args...); err != nil {
 					t.Errorf("%s of %d×%d: %s: %v", kernel, r, c, method, err)
@@ -314,7 +336,7 @@ func TestEmptyOperands(t *testing.T) {
 				if !number {
 					continue
 				}
-				got := numberOf(i.elements(k, 0)[0])
+				got := numberOf(elements(i, k, 0)[0])
 				if same := got == want || got != got && want != want; !same && !(math.Abs(got-want) <= 1e-15*math.Abs(want)) {
 					t.Errorf("%s of %d×%d: the output is %v, want %v", kernel, r, c, got, want)
 				}
@@ -349,13 +371,13 @@ func TestSpecialOperands(t *testing.T) {
 					continue // a number is added to zero, whose log this is
 				}
 				k := l.New(rand.New(rand.NewPCG(32, 2)), 3, 3)
-				v := l.elements(k, n)[0]
+				v := elements(l, k, n)[0]
 				setNumber(v, special)
 				what := fmt.Sprintf("%s with %v in %s", kernel, special, op.Name)
 				failed := call(k, "Forward") != nil
 				shows := failed
 				for i, to := range l.Operands {
-					for _, v := range l.elements(k, i) {
+					for _, v := range elements(l, k, i) {
 						shows = shows || (to.Role == rev.Acc || to.Role == rev.InOut) && !isFinite(numberOf(v))
 					}
 				}

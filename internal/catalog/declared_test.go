@@ -1,4 +1,4 @@
-package catalog
+package catalog_test
 
 import (
 	"fmt"
@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"revnum/internal/catalog"
 )
 
 // TestAllKernelsListed reads the sources for kernels, the exported structs with
@@ -19,7 +21,7 @@ import (
 // with the claims.
 func TestAllKernelsListed(t *testing.T) {
 	got := make(map[string]bool)
-	for _, k := range slices.Concat(OverNumbers, OverLogs) {
+	for _, k := range slices.Concat(catalog.OverNumbers, catalog.OverLogs) {
 		for _, i := range k.Over {
 			name := k.Name() + " " + i.Elem().String()
 			if got[name] {

@@ -145,8 +145,23 @@ const (
 // The suite itself does not depend on K, so it is compiled only once. Its kernel values
 // are pointers to structs.
 
-// passes are the passes of a kernel, as calls of the functions of package rev on
-// pointers to its struct. They panic with a failure if the kernel returns an error.
+// Passes are the passes of a kernel whose type is not known where it is tested. The
+// arguments of the functions are pointers to the kernel's struct. The functions do what
+// the functions of package rev with their names do.
+type Passes struct {
+	Kernel   reflect.Type // a struct
+	Operands []rev.Operand
+
+	Forward, Inverse           func(k any) error
+	Adjoint, Tangent, Gradient func(k, d any) error
+	AdjointTangent             func(k, g, t, gt any) error // may be nil
+
+	// These are the passes of rev.Uncall. If they are nil, Uncall is not checked.
+	inverseAdjoint, inverseTangent func(k, d any) error
+	inverseAdjointTangent          func(k, g, t, gt any) error
+}
+
+// passes are Passes that panic with a failure if the kernel returns an error.
 type passes struct {
 	forward, inverse               func(k any)
 	adjoint, tangent, gradient     func(k, d any)
@@ -162,23 +177,47 @@ func must(err error) {
 	}
 }
 
+func (p *Passes) must() passes {
+	one := func(pass func(k any) error) func(k any) { return func(k any) { must(pass(k)) } }
+	two := func(pass func(k, d any) error) func(k, d any) {
+		if pass == nil {
+			return nil
+		}
+		return func(k, d any) { must(pass(k, d)) }
+	}
+	four := func(pass func(k, g, t, gt any) error) func(k, g, t, gt any) {
+		if pass == nil {
+			return nil
+		}
+		return func(k, g, t, gt any) { must(pass(k, g, t, gt)) }
+	}
+	return passes{
+		forward: one(p.Forward), inverse: one(p.Inverse),
+		adjoint: two(p.Adjoint), tangent: two(p.Tangent), gradient: two(p.Gradient),
+		adjointTangent: four(p.AdjointTangent),
+		inverseAdjoint: two(p.inverseAdjoint), inverseTangent: two(p.inverseTangent),
+		inverseAdjointTangent: four(p.inverseAdjointTangent),
+	}
+}
+
 // passesOf returns the passes of kernels K.
-func passesOf[K rev.Kernel[K]]() passes {
+func passesOf[K rev.Kernel[K]]() *Passes {
 	back := rev.Uncall(rev.At(func(k *K) K { return *k }))
 	at := func(k any) *K { return k.(*K) }
-	return passes{
-		forward:  func(k any) { must(rev.Forward(*at(k))) },
-		inverse:  func(k any) { must(rev.Inverse(*at(k))) },
-		adjoint:  func(k, g any) { must(rev.Adjoint(*at(k), *at(g))) },
-		tangent:  func(k, t any) { must(rev.Tangent(*at(k), *at(t))) },
-		gradient: func(k, g any) { must(rev.Gradient(*at(k), *at(g))) },
-		adjointTangent: func(k, g, t, gt any) {
-			must(rev.AdjointTangent(*at(k), *at(g), *at(t), *at(gt)))
+	return &Passes{
+		Kernel: reflect.TypeFor[K](), Operands: rev.Operands[K](),
+		Forward:  func(k any) error { return rev.Forward(*at(k)) },
+		Inverse:  func(k any) error { return rev.Inverse(*at(k)) },
+		Adjoint:  func(k, g any) error { return rev.Adjoint(*at(k), *at(g)) },
+		Tangent:  func(k, t any) error { return rev.Tangent(*at(k), *at(t)) },
+		Gradient: func(k, g any) error { return rev.Gradient(*at(k), *at(g)) },
+		AdjointTangent: func(k, g, t, gt any) error {
+			return rev.AdjointTangent(*at(k), *at(g), *at(t), *at(gt))
 		},
-		inverseAdjoint: func(k, g any) { must(back.Adjoint(at(k), at(g))) },
-		inverseTangent: func(k, t any) { must(back.Tangent(at(k), at(t))) },
-		inverseAdjointTangent: func(k, g, t, gt any) {
-			must(back.AdjointTangent(at(k), at(g), at(t), at(gt)))
+		inverseAdjoint: func(k, g any) error { return back.Adjoint(at(k), at(g)) },
+		inverseTangent: func(k, t any) error { return back.Tangent(at(k), at(t)) },
+		inverseAdjointTangent: func(k, g, t, gt any) error {
+			return back.AdjointTangent(at(k), at(g), at(t), at(gt))
 		},
 	}
 }
@@ -188,6 +227,13 @@ func passesOf[K rev.Kernel[K]]() passes {
 func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
 	t.Helper()
 	newSuite(spec).run(t)
+}
+
+// KernelOf is like Kernel, for a kernel whose type is not known where it is tested. The
+// functions of spec return pointers to the kernel's struct. Uncall is not checked.
+func KernelOf(t *testing.T, p Passes, spec Spec[any]) {
+	t.Helper()
+	prepare(spec, &p).run(t)
 }
 
 // A suite is a Spec with all defaults set.
@@ -203,7 +249,7 @@ type suite struct {
 }
 
 func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
-	return prepare(erase(spec), passesOf[K](), reflect.TypeFor[K](), rev.Operands[K]())
+	return prepare(erase(spec), passesOf[K]())
 }
 
 // erase returns spec for kernels that are given by pointers.
@@ -226,9 +272,9 @@ func erase[K any](spec Spec[K]) Spec[any] {
 	}
 }
 
-func prepare(spec Spec[any], p passes, kernel reflect.Type, ops []rev.Operand) *suite {
-	s := &suite{Spec: spec, passes: p, kernel: kernel, ops: ops, seed: 1, patience: time.Minute}
-	s.Free = append(slices.Clone(spec.Free), freeDimensions(kernel, ops)...)
+func prepare(spec Spec[any], p *Passes) *suite {
+	s := &suite{Spec: spec, passes: p.must(), kernel: p.Kernel, ops: p.Operands, seed: 1, patience: time.Minute}
+	s.Free = append(slices.Clone(spec.Free), freeDimensions(s.kernel, s.ops)...)
 	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
 		s.seed = v
 	}
@@ -275,10 +321,10 @@ func (s *suite) probe() {
 		call(k.k, c.random(k).k, c.random(k).k, c.random(k).k)
 		return true
 	}
-	if !supported(s.adjointTangent) {
+	if s.adjointTangent != nil && !supported(s.adjointTangent) {
 		s.adjointTangent, s.inverseAdjointTangent = nil, nil
 	}
-	if !supported(func(k, g, _, _ any) { s.inverseAdjoint(k, g) }) {
+	if s.inverseAdjoint != nil && !supported(func(k, g, _, _ any) { s.inverseAdjoint(k, g) }) {
 		s.inverseAdjoint, s.inverseTangent, s.inverseAdjointTangent = nil, nil, nil
 	}
 }

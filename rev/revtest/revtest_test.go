@@ -627,6 +627,35 @@ func TestCorrectKernels(t *testing.T) {
 	t.Run("reciprocal", func(t *testing.T) { Kernel(t, reciprocalSpec("")) })
 }
 
+// untyped returns the suite of a kernel that is given by its passes.
+func untyped(bug string) *suite {
+	p := passesOf[gather[float64]]()
+	p.inverseAdjoint, p.inverseTangent, p.inverseAdjointTangent = nil, nil, nil
+	return prepare(erase(gatherSpec[float64](bug)), p)
+}
+
+func TestKernelOf(t *testing.T) {
+	for _, second := range []bool{true, false} {
+		p := passesOf[lift]()
+		if !second {
+			p.AdjointTangent = nil
+		}
+		KernelOf(t, Passes{
+			Kernel: p.Kernel, Operands: p.Operands, Forward: p.Forward, Inverse: p.Inverse,
+			Adjoint: p.Adjoint, Tangent: p.Tangent, Gradient: p.Gradient, AdjointTangent: p.AdjointTangent,
+		}, erase(liftSpec("")))
+	}
+	for _, b := range []broken{
+		{DotProduct, "adjoint", nil, "the cotangent of X by Adjoint is wrong"},
+		{SecondOrder, "hessian", nil, "differences of Adjoint"},
+		{Gradients, "no gradient", nil, "cotangents after Gradient"},
+	} {
+		if err := only(untyped(b.bug), b.property); err == nil || !strings.Contains(err.Error(), b.want) {
+			t.Errorf("%s is caught as %v, want %q", b.bug, err, b.want)
+		}
+	}
+}
+
 // TestErase fails where erase, or this test, leaves out a field of Spec.
 func TestErase(t *testing.T) {
 	got := reflect.ValueOf(erase(Spec[lift]{
