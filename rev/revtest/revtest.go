@@ -202,9 +202,8 @@ func (p *Passes) must() passes {
 
 // passesOf returns the passes of kernels K.
 func passesOf[K rev.Kernel[K]]() *Passes {
-	back := rev.Uncall(rev.At(func(k *K) K { return *k }))
 	at := func(k any) *K { return k.(*K) }
-	return &Passes{
+	p := &Passes{
 		Kernel: reflect.TypeFor[K](), Operands: rev.Operands[K](),
 		Forward:  func(k any) error { return rev.Forward(*at(k)) },
 		Inverse:  func(k any) error { return rev.Inverse(*at(k)) },
@@ -214,11 +213,35 @@ func passesOf[K rev.Kernel[K]]() *Passes {
 		AdjointTangent: func(k, g, t, gt any) error {
 			return rev.AdjointTangent(*at(k), *at(g), *at(t), *at(gt))
 		},
-		inverseAdjoint: func(k, g any) error { return back.Adjoint(at(k), at(g)) },
-		inverseTangent: func(k, t any) error { return back.Tangent(at(k), at(t)) },
-		inverseAdjointTangent: func(k, g, t, gt any) error {
-			return back.AdjointTangent(at(k), at(g), at(t), at(gt))
-		},
+	}
+	p.uncall(rev.At(func(s *state) K { return *at(s.kernel) }))
+	return p
+}
+
+// A state is the state of a program of one kernel. Its type does not depend on the
+// kernel's, so that only the step is compiled for each kernel.
+type state struct{ kernel any }
+
+// uncall adds the passes of rev.Uncall of the step that runs the kernel.
+func (p *Passes) uncall(step rev.Step[state]) {
+	back := rev.Uncall(step)
+	var room [4]state // used again, so that the passes do not allocate
+	on := func(kernels ...any) (s, g, t, gt *state) {
+		for i, k := range kernels {
+			room[i].kernel = k
+		}
+		return &room[0], &room[1], &room[2], &room[3]
+	}
+	p.inverseAdjoint = func(k, g any) error {
+		s, g1, _, _ := on(k, g)
+		return back.Adjoint(s, g1)
+	}
+	p.inverseTangent = func(k, t any) error {
+		s, _, t1, _ := on(k, nil, t)
+		return back.Tangent(s, t1)
+	}
+	p.inverseAdjointTangent = func(k, g, t, gt any) error {
+		return back.AdjointTangent(on(k, g, t, gt))
 	}
 }
 
