@@ -4,8 +4,12 @@
 //	loss, err := revgorgonia.Apply("revlinalg.Norm2[float64]", nil, y)
 //
 // The operations know their gradients, both for gorgonia's symbolic differentiation
-// (Grad, tape machine) and for its automatic one (lisp machine). Gradients have no
-// gradients: where gorgonia asks for second derivatives it gets an error.
+// (Grad, tape machine) and for its automatic one (lisp machine).
+//
+// [Gradient] puts gradients into a graph, which you can differentiate once more. Do not
+// call gorgonia.Grad on a result of gorgonia.Grad, with these operations or gorgonia's
+// own: gorgonia keeps one derivative for each node, and does not go through a node again
+// that has one. The result is wrong without an error.
 //
 // The package is a module of its own, so that importers of revnum need no gorgonia.
 package revgorgonia
@@ -40,6 +44,24 @@ func Apply(rule string, params []float64, inputs ...*gorgonia.Node) (*gorgonia.N
 		return nil, fmt.Errorf("revgorgonia: %s: %w", rule, err)
 	}
 	return gorgonia.ApplyOp(op, nodes...)
+}
+
+// Gradient returns the nodes of the gradients Jᵀ·ȳ of a rule's inputs, where the node
+// cotangent is ȳ. The other arguments are those of [Apply], and each node that is not nil
+// has a gradient. Gradients can be differentiated if the rule has second derivatives.
+func Gradient(rule string, params []float64, cotangent *gorgonia.Node, inputs ...*gorgonia.Node) (gorgonia.Nodes, error) {
+	r, err := rules.Lookup(rule)
+	if err != nil {
+		return nil, err
+	}
+	op, nodes, err := newOp(r, params, inputs)
+	if err != nil {
+		return nil, fmt.Errorf("revgorgonia: %s: %w", rule, err)
+	}
+	if !cotangent.Shape().Eq(op.shape) || cotangent.Dtype() != dtype(r.Type) {
+		return nil, fmt.Errorf("revgorgonia: %s: a cotangent of type %v and shape %v, want %v and %v", rule, cotangent.Dtype(), cotangent.Shape(), dtype(r.Type), op.shape)
+	}
+	return op.SymDiff(nodes, nil, cotangent)
 }
 
 // An op is a rule over some of its operands.
@@ -260,29 +282,48 @@ func (o op) DiffWRT(inputs int) []bool {
 
 // SymDiff returns the nodes of the gradients.
 func (o op) SymDiff(inputs gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
-	nodes := append(append(gorgonia.Nodes{}, inputs...), grad)
-	gradients := make(gorgonia.Nodes, len(inputs))
-	for k := range inputs {
-		var err error
-		if gradients[k], err = gorgonia.ApplyOp(gradient{o, k}, nodes...); err != nil {
-			return nil, err
-		}
-	}
-	return gradients, nil
+	return apply(o.derivatives(), append(append(gorgonia.Nodes{}, inputs...), grad))
 }
 
 // DoDiff adds the gradients to those of the inputs, for the lisp machine.
 func (o op) DoDiff(_ gorgonia.ExecutionContext, inputs gorgonia.Nodes, output *gorgonia.Node) error {
-	values := make([]gorgonia.Value, len(inputs))
-	for k, n := range inputs {
-		values[k] = n.Value()
+	return addDerivatives(o.derivatives(), inputs, output)
+}
+
+// derivatives returns the operations that compute the gradients of the inputs.
+func (o op) derivatives() (ops []gorgonia.Op) {
+	for k := range o.in {
+		ops = append(ops, gradient{o, k})
 	}
+	return ops
+}
+
+// apply applies operations to the same nodes.
+func apply(ops []gorgonia.Op, nodes gorgonia.Nodes) (gorgonia.Nodes, error) {
+	results := make(gorgonia.Nodes, len(ops))
+	for k, o := range ops {
+		var err error
+		if results[k], err = gorgonia.ApplyOp(o, nodes...); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+// addDerivatives adds to the gradient of each input what its operation computes from the
+// inputs and the gradient of the output.
+func addDerivatives(ops []gorgonia.Op, inputs gorgonia.Nodes, output *gorgonia.Node) error {
 	cotangent, err := output.Grad()
 	if err != nil {
 		return err
 	}
+	values := make([]gorgonia.Value, len(inputs), len(inputs)+1)
 	for k, n := range inputs {
-		g, err := gradient{o, k}.Do(append(append([]gorgonia.Value{}, values...), cotangent)...)
+		values[k] = n.Value()
+	}
+	values = append(values, cotangent)
+	for k, n := range inputs {
+		g, err := ops[k].Do(values...)
 		if err != nil {
 			return err
 		}
@@ -387,10 +428,122 @@ func (g gradient) Hashcode() uint32 {
 // String returns the name of the rule and the input.
 func (g gradient) String() string { return fmt.Sprintf("gradient %d of %s", g.input, g.op) }
 
-// DiffWRT reports that gradients have no gradients.
-func (g gradient) DiffWRT(inputs int) []bool { return make([]bool, inputs) }
+// SymDiff returns the nodes of the gradients of the inputs and of the cotangent.
+func (g gradient) SymDiff(inputs gorgonia.Nodes, _, grad *gorgonia.Node) (gorgonia.Nodes, error) {
+	if err := g.hasSecondOrder(); err != nil {
+		return nil, err
+	}
+	return apply(g.derivatives(), append(append(gorgonia.Nodes{}, inputs...), grad))
+}
+
+// DoDiff adds these gradients, for the lisp machine.
+func (g gradient) DoDiff(_ gorgonia.ExecutionContext, inputs gorgonia.Nodes, output *gorgonia.Node) error {
+	if err := g.hasSecondOrder(); err != nil {
+		return err
+	}
+	return addDerivatives(g.derivatives(), inputs, output)
+}
+
+func (g gradient) hasSecondOrder() error {
+	if !g.rule.Has(rules.AdjointTangent) {
+		return fmt.Errorf("revgorgonia: %s has no second derivatives", g.rule.Name)
+	}
+	return nil
+}
+
+// derivatives returns the operations that compute the gradients of the inputs.
+func (g gradient) derivatives() (ops []gorgonia.Op) {
+	for j := range g.Arity() {
+		ops = append(ops, second{g, j})
+	}
+	return ops
+}
+
+// A second is the operation that computes a gradient of a gradient (Jᵀ·ȳ)_k. With a
+// cotangent w of that, and v the tangent that is w for input k and 0 for the others, it is
+//
+//	(∂J[v])ᵀ·ȳ by the inputs x, and J·v by ȳ.
+//
+// Its inputs are x, ȳ and w.
+type second struct {
+	gradient
+	wrt int // which input of the gradient
+}
+
+// Arity returns the number of inputs.
+func (s second) Arity() int { return len(s.in) + 2 }
+
+// Type returns the types of the inputs and the result.
+func (s second) Type() hm.Type {
+	types := append(append([]hm.Type{}, s.types...), typeOf(s.rule.Type, s.shape), s.types[s.input])
+	return hm.NewFnType(append(types, typeOf(s.rule.Type, s.resultShape()))...)
+}
+
+func (s second) resultShape() tensor.Shape {
+	if s.wrt == len(s.in) {
+		return s.shape
+	}
+	return s.shapes[s.wrt]
+}
+
+// InferShape returns the shape of the result.
+func (s second) InferShape(...gorgonia.DimSizer) (tensor.Shape, error) {
+	return s.resultShape().Clone(), nil
+}
+
+// Do computes the result.
+func (s second) Do(values ...gorgonia.Value) (gorgonia.Value, error) {
+	n := len(s.in)
+	b, err := s.buffers(values[:n])
+	if err != nil {
+		return nil, err
+	}
+	cotangents, tangents := make([]rules.Buffer, len(s.rule.Operands)), make([]rules.Buffer, len(s.rule.Operands))
+	if cotangents[s.out], err = bufferOf(values[n]); err != nil {
+		return nil, err
+	}
+	if tangents[s.in[s.input]], err = bufferOf(values[n+1]); err != nil {
+		return nil, err
+	}
+	at := s.out
+	var result []rules.Buffer
+	if s.wrt == n {
+		_, result, err = s.rule.JVP(b, tangents, s.params)
+	} else {
+		at = s.in[s.wrt]
+		_, result, err = s.rule.VJPTangent(b, cotangents, tangents, nil, s.params)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.value(result[at], s.resultShape())
+}
+
+// WriteHash writes what tells the operation from others.
+func (s second) WriteHash(h hash.Hash) {
+	s.gradient.WriteHash(h)
+	fmt.Fprintf(h, " by %d", s.wrt)
+}
+
+// Hashcode returns a hash of the operation.
+func (s second) Hashcode() uint32 {
+	h := fnv.New32a()
+	s.WriteHash(h)
+	return h.Sum32()
+}
+
+// String returns the name of the gradient and the input.
+func (s second) String() string { return fmt.Sprintf("%v by %d", s.gradient, s.wrt) }
+
+// DiffWRT reports that second derivatives have no gradients.
+func (s second) DiffWRT(inputs int) []bool { return make([]bool, inputs) }
 
 // SymDiff returns an error.
-func (g gradient) SymDiff(gorgonia.Nodes, *gorgonia.Node, *gorgonia.Node) (gorgonia.Nodes, error) {
-	return nil, fmt.Errorf("revgorgonia: the %v has no gradient", g)
+func (s second) SymDiff(gorgonia.Nodes, *gorgonia.Node, *gorgonia.Node) (gorgonia.Nodes, error) {
+	return nil, fmt.Errorf("revgorgonia: the %v has no gradient", s)
+}
+
+// DoDiff returns an error.
+func (s second) DoDiff(gorgonia.ExecutionContext, gorgonia.Nodes, *gorgonia.Node) error {
+	return fmt.Errorf("revgorgonia: the %v has no gradient", s)
 }

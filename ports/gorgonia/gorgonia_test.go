@@ -162,6 +162,131 @@ func TestInPlace(t *testing.T) {
 	}
 }
 
+// TestSecondOrder differentiates <∇f(x), v>, which gives the product of the Hessian of f
+// with v. The gradients come from Gradient. For f = ‖W·x + b‖ differences of gorgonia's own
+// gradient are the reference.
+func TestSecondOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	w, x, b, v := random(rnd, 3, 4), random(rnd, 4), random(rnd, 3), random(rnd, 4)
+	gradientAt := func(x *tensor.Dense) []float64 {
+		n := newNetwork(t, w, x, b, false)
+		grads, err := gorgonia.Grad(n.loss, n.w, n.x, n.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := gorgonia.NewTapeMachine(n.g)
+		defer m.Close()
+		if err := m.RunAll(); err != nil {
+			t.Fatal(err)
+		}
+		var all []float64
+		for _, g := range grads {
+			all = append(all, numbers(t, g.Value())...)
+		}
+		return all
+	}
+	const h = 1e-5
+	var side [2][]float64
+	for i, step := range []float64{h, -h} {
+		moved := x.Clone().(*tensor.Dense)
+		for j, d := range v.Float64s() {
+			moved.Float64s()[j] += step * d
+		}
+		side[i] = gradientAt(moved)
+	}
+
+	for _, lisp := range []bool{false, true} {
+		n := newNetwork(t, w, x, b, true)
+		affine, norm := "revlinalg.Affine[float64]", "revlinalg.Norm2[float64]"
+		must := func(node *gorgonia.Node, err error) *gorgonia.Node {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return node
+		}
+		one := gorgonia.NewScalar(n.g, tensor.Float64, gorgonia.WithName("one"), gorgonia.WithValue(1.0))
+		direction := gorgonia.NewVector(n.g, tensor.Float64, gorgonia.WithName("v"), gorgonia.WithShape(4), gorgonia.WithValue(v))
+		y := must(revgorgonia.Apply(affine, nil, n.w, n.x, n.b))
+		gy, err := revgorgonia.Gradient(norm, nil, one, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := revgorgonia.Gradient(affine, nil, gy[0], n.w, n.x, n.b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slope := must(revgorgonia.Apply("revlinalg.Dot[float64]", nil, g[1], direction))
+		var values []gorgonia.Value
+		if lisp {
+			m := gorgonia.NewLispMachine(n.g.SubgraphRoots(slope))
+			defer m.Close()
+			if err := m.RunAll(); err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range []*gorgonia.Node{n.w, n.x, n.b} {
+				d, err := in.Grad()
+				if err != nil {
+					t.Fatal(err)
+				}
+				values = append(values, d)
+			}
+		} else {
+			grads, err := gorgonia.Grad(slope, n.w, n.x, n.b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := gorgonia.NewTapeMachine(n.g)
+			defer m.Close()
+			if err := m.RunAll(); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range grads {
+				values = append(values, d.Value())
+			}
+		}
+		var got []float64
+		for _, d := range values {
+			got = append(got, numbers(t, d)...)
+		}
+		if len(got) != len(side[0]) {
+			t.Fatalf("lisp %v: %d numbers, want %d", lisp, len(got), len(side[0]))
+		}
+		for i := range got {
+			if want := (side[0][i] - side[1][i]) / (2 * h); math.Abs(got[i]-want) > 1e-8 {
+				t.Errorf("lisp %v: second derivative %d is %v, want %v", lisp, i, got[i], want)
+			}
+		}
+	}
+}
+
+// TestGradOfGrad shows why the package warns of it: gorgonia's own operations, without any
+// of ours, give a wrong second derivative of x⁴. If this test fails, gorgonia has learnt it.
+func TestGradOfGrad(t *testing.T) {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewScalar(g, tensor.Float64, gorgonia.WithName("x"), gorgonia.WithValue(1.5))
+	y := gorgonia.Must(gorgonia.Square(gorgonia.Must(gorgonia.Square(x))))
+	first, err := gorgonia.Grad(y, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twice, err := gorgonia.Grad(first[0], x)
+	if err != nil {
+		return // as good: it says so
+	}
+	m := gorgonia.NewTapeMachine(g)
+	defer m.Close()
+	if err := m.RunAll(); err != nil {
+		return
+	}
+	if got := numbers(t, first[0].Value())[0]; math.Abs(got-4*1.5*1.5*1.5) > 1e-12 {
+		t.Errorf("the first derivative is %v", got)
+	}
+	if got := numbers(t, twice[0].Value())[0]; math.Abs(got-12*1.5*1.5) < 1e-6 {
+		t.Error("the second derivative is right: take the warning out of the documentation")
+	}
+}
+
 func TestErrors(t *testing.T) {
 	g := gorgonia.NewGraph()
 	x := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithName("x"), gorgonia.WithShape(3))
@@ -186,6 +311,37 @@ func TestErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.rule, err, test.want)
 		}
+	}
+}
+
+func TestGradientErrors(t *testing.T) {
+	g := gorgonia.NewGraph()
+	x := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithName("x"), gorgonia.WithShape(3))
+	y := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithName("y"), gorgonia.WithShape(4))
+	if _, err := revgorgonia.Gradient("revlinalg.Norm2[float64]", nil, y, x); err == nil || !strings.Contains(err.Error(), "cotangent") {
+		t.Errorf("a cotangent of another shape: %v", err)
+	}
+	// A third derivative.
+	one := gorgonia.NewScalar(g, tensor.Float64, gorgonia.WithName("one"), gorgonia.WithValue(1.0))
+	first, err := revgorgonia.Gradient("revlinalg.Norm2[float64]", nil, one, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := first[0].Op().(gorgonia.SDOp).SymDiff(gorgonia.Nodes{x, one}, first[0], x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := second[0].Op().(gorgonia.SDOp).SymDiff(gorgonia.Nodes{x, one, x}, second[0], x); err == nil {
+		t.Error("third derivatives give no error")
+	}
+	q := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("q"), gorgonia.WithShape(2, 3))
+	v := gorgonia.NewMatrix(g, tensor.Float64, gorgonia.WithName("velocity"), gorgonia.WithShape(2, 3))
+	mu := gorgonia.NewVector(g, tensor.Float64, gorgonia.WithName("mu"), gorgonia.WithShape(2))
+	if first, err = revgorgonia.Gradient("nbody.Energy[float64]", nil, one, q, v, mu); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := first[0].Op().(gorgonia.SDOp).SymDiff(gorgonia.Nodes{q, v, mu, one}, first[0], q); err == nil || !strings.Contains(err.Error(), "no second derivatives") {
+		t.Errorf("a kernel without second order: %v", err)
 	}
 }
 
