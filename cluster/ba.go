@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"math"
 	"slices"
@@ -15,6 +14,24 @@ import (
 // DefaultObservations is the approximate number of observations in a block of SolveBA.
 const DefaultObservations = 1 << 14
 
+// A BAState is where a solution is after an iteration. SolveBA goes on from there, to the
+// same bits as if it had not stopped.
+type BAState struct {
+	ba.State
+	Points  []float64 `json:"points"`
+	Problem uint64    `json:"problem"` // a hash of the problem with which the solution began
+}
+
+// A BACheckpoint says how SolveBA leaves a trace. The zero BACheckpoint leaves none.
+type BACheckpoint struct {
+	Resume *BAState // if not nil, where to go on; on all ranks
+
+	// Save, if not nil, is called on rank 0 after each iteration whose number is a multiple
+	// of Every. It must not keep the state.
+	Save  func(*BAState) error
+	Every int
+}
+
 // SolveBA improves the cameras and points of p, as ba.SolveParts does. All ranks call
 // it with the same problem. Points and their observations are divided into blocks of
 // about the given number of observations; 0 means DefaultObservations. Each rank has a
@@ -23,17 +40,26 @@ const DefaultObservations = 1 << 14
 //
 // All ranks get the solution in p. It has the same bits for any number of ranks. Only
 // rank 0 returns a report and calls opts.Progress. When ctx is done on rank 0, all
-// ranks get the best solution so far, and rank 0 returns the error of ctx.
+// ranks get the best solution so far, and rank 0 returns the error of ctx. A nil c is the
+// zero BACheckpoint. To resume, all ranks call SolveBA with the problem with which the
+// solution began, and with the state.
 //
 // A step of conjugate gradients sums 9 numbers a camera over the ranks, in one message
 // each way. A new linearisation sums 97 numbers a camera, and each radius that is tried
 // another 90.
-func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, workers int, opts *ba.Options) (*ba.Report, error) {
+func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, workers int, opts *ba.Options, c *BACheckpoint) (*ba.Report, error) {
 	if observations <= 0 {
 		observations = DefaultObservations
 	}
-	if err := sameProblem(r, p); err != nil {
+	if c == nil {
+		c = &BACheckpoint{}
+	}
+	hash, err := sameProblem(r, p)
+	if err != nil {
 		return nil, err
+	}
+	if from := c.Resume; from != nil && (from.Problem != hash || len(from.Points) != len(p.Points)) {
+		return nil, errors.New("cluster: a state of another problem")
 	}
 	var loss ba.Loss
 	if opts != nil {
@@ -49,23 +75,45 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 	if err := Agree(r, err); err != nil {
 		return nil, err
 	}
-	s := &bundle{parts: parts, cameras: p.NumCameras(), adders: newAdders(workers)}
+	s := &bundle{r: r, parts: parts, cameras: p.NumCameras(), adders: newAdders(workers), points: make([]int64, len(p.Points))}
 	s.scratch = make([]bundleScratch, len(s.adders.own))
 	s.team = newTeam(r, 1+len(p.Cameras), s.answer)
 	cameras := slices.Clone(p.Cameras)
+	checkpoint := new(ba.Checkpoint)
+	if c.Resume != nil {
+		checkpoint.Resume = &c.Resume.State
+		for _, part := range parts {
+			first := 3 * part.First()
+			part.Resume(c.Resume.Points[first : first+len(part.Points())])
+		}
+	}
+	if c.Save != nil {
+		state := &BAState{Points: make([]float64, len(p.Points)), Problem: hash}
+		checkpoint.Save = func(now *ba.State) error {
+			if now.Iteration%max(c.Every, 1) != 0 {
+				return nil
+			}
+			if err := s.team.ask(nil, bundleGather); err != nil {
+				return err
+			}
+			state.State = *now
+			s.pointsTo(state.Points)
+			return c.Save(state)
+		}
+	}
 	var report *ba.Report
 	err = s.team.run(func() (err error) {
-		report, err = ba.SolveParts(ctx, cameras, s, opts)
+		report, err = ba.SolveParts(ctx, cameras, s, opts, checkpoint)
 		return err
 	})
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return nil, err
 	}
-	return report, errors.Join(err, s.gather(r, p, cameras))
+	return report, errors.Join(err, s.finish(p, cameras))
 }
 
-// sameProblem returns an error unless all ranks have the same problem.
-func sameProblem(r Reducer, p *ba.Problem) error {
+// sameProblem returns a hash of the problem, or an error unless all ranks have the same.
+func sameProblem(r Reducer, p *ba.Problem) (uint64, error) {
 	h := fnv.New64a()
 	var b [8]byte
 	add := func(v uint64) {
@@ -87,47 +135,65 @@ func sameProblem(r Reducer, p *ba.Problem) error {
 	mine := h.Sum(nil)
 	first, err := Share(r, mine)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if !slices.Equal(first, mine) {
-		err = fmt.Errorf("it has another problem than rank 0")
+		err = errors.New("it has another problem than rank 0")
 	}
-	return Agree(r, err)
+	return h.Sum64(), Agree(r, err)
 }
 
-// gather stores the cameras of rank 0 and the points of all ranks in p.
-func (s *bundle) gather(r Reducer, p *ba.Problem, cameras []float64) error {
+// finish stores the cameras of rank 0 and the points of all ranks in p.
+func (s *bundle) finish(p *ba.Problem, cameras []float64) error {
 	b := make([]byte, 8*len(cameras))
 	putFloats(b, cameras)
-	if err := r.Broadcast(b); err != nil {
+	if err := s.r.Broadcast(b); err != nil {
 		return err
 	}
 	getFloats(p.Cameras, b)
-	// Each number comes from one rank. Its bits are added to zeros of the others.
-	all := make([]int64, len(p.Points))
+	err := s.gather()
+	if err == nil {
+		s.pointsTo(p.Points)
+	}
+	return err
+}
+
+// gather sets the points to those of all ranks. Each number comes from one rank. Its bits
+// are added to zeros of the others.
+func (s *bundle) gather() error {
+	clear(s.points)
 	for _, part := range s.parts {
 		for i, v := range part.Points() {
-			all[3*part.First()+i] = int64(math.Float64bits(v))
+			s.points[3*part.First()+i] = int64(math.Float64bits(v))
 		}
 	}
-	if err := r.Sum(all); err != nil {
-		return err
+	return s.r.Sum(s.points)
+}
+
+// pointsTo stores the points that were gathered in dst.
+func (s *bundle) pointsTo(dst []float64) {
+	for i, v := range s.points {
+		dst[i] = math.Float64frombits(uint64(v))
 	}
-	for i, v := range all {
-		p.Points[i] = math.Float64frombits(uint64(v))
-	}
-	return nil
 }
 
 // bundle is ba.Parts over ranks.
 type bundle struct {
+	r       Reducer
 	team    *team
 	parts   []*ba.Part
 	cameras int
 	adders  adders
 	scratch []bundleScratch // one for each goroutine
 	all     []float64
+	points  []int64 // the bits of the points of all ranks, after gather
 }
+
+// Requests of SolveBA. Those from bundleAsk on are questions.
+const (
+	bundleGather = stop + 1 + iota
+	bundleAsk
+)
 
 type bundleScratch struct{ operands, numbers, perCamera []float64 }
 
@@ -135,14 +201,17 @@ type bundleScratch struct{ operands, numbers, perCamera []float64 }
 func (s *bundle) Ask(q ba.Question, x float64, operands, numbers, perCamera []float64) error {
 	n := len(numbers) + len(perCamera)
 	s.all = slices.Grow(s.all[:0], n)[:n]
-	err := s.team.ask(s.all, stop+1+uint64(q), []float64{x}, operands)
+	err := s.team.ask(s.all, bundleAsk+uint64(q), []float64{x}, operands)
 	copy(perCamera, s.all[copy(numbers, s.all):])
 	return err
 }
 
 // answer answers a request.
 func (s *bundle) answer(r request) (*Sums, error) {
-	q := ba.Question(r.what - stop - 1)
+	if r.what == bundleGather {
+		return NewSums(0), s.gather()
+	}
+	q := ba.Question(r.what - bundleAsk)
 	x, operands := r.operands[0], r.operands[1:]
 	width, few, wide := q.Sizes()
 	return s.adders.run(len(s.parts), few+wide*s.cameras, func(worker, b int, sums *Sums) error {

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,7 @@ func TestSolveBA(t *testing.T) {
 	for _, c := range [][2]int{{1, 1}, {1, 3}, {2, 1}, {3, 2}, {9, 1}} {
 		err := cluster.Run(c[0], func(r cluster.Reducer) error {
 			p := bundleProblem(t, 12, 400, 1600)
-			report, err := cluster.SolveBA(t.Context(), r, p, 300, c[1], opts)
+			report, err := cluster.SolveBA(t.Context(), r, p, 300, c[1], opts, nil)
 			if err != nil {
 				return err
 			}
@@ -62,6 +63,62 @@ func TestSolveBA(t *testing.T) {
 	}
 }
 
+// TestSolveBAResume stops a solution by an error of Save. It resumes from the last saved
+// state on another number of ranks, and must end with the bits of one that did not stop.
+func TestSolveBAResume(t *testing.T) {
+	opts := &ba.Options{CostTolerance: 1e-13}
+	solve := func(ranks int, c *cluster.BACheckpoint) (*ba.Problem, error) {
+		first := bundleProblem(t, 12, 400, 1600)
+		return first, cluster.Run(ranks, func(r cluster.Reducer) error {
+			p := first
+			if r.Rank() != 0 {
+				p = bundleProblem(t, 12, 400, 1600)
+			}
+			_, err := cluster.SolveBA(t.Context(), r, p, 300, 1, opts, c)
+			return err
+		})
+	}
+	want, err := solve(2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := errors.New("killed")
+	for _, every := range []int{1, 2} {
+		var saved []byte
+		var numbers []int
+		_, err = solve(3, &cluster.BACheckpoint{Every: every, Save: func(s *cluster.BAState) error {
+			if s.Iteration == 4 {
+				return killed
+			}
+			numbers = append(numbers, s.Iteration)
+			var err error
+			saved, err = json.Marshal(s)
+			return err
+		}})
+		if !errors.Is(err, killed) {
+			t.Fatalf("%v, want %v", err, killed)
+		}
+		if last := 4 - every; numbers[0] != every || numbers[len(numbers)-1] != last {
+			t.Fatalf("states of iterations %v, want %d to %d", numbers, every, last)
+		}
+		from := new(cluster.BAState)
+		if err := json.Unmarshal(saved, from); err != nil {
+			t.Fatal(err)
+		}
+		got, err := solve(4, &cluster.BACheckpoint{Resume: from})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Cameras, want.Cameras) || !slices.Equal(got.Points, want.Points) {
+			t.Errorf("from iteration %d: another solution than without a stop", from.Iteration)
+		}
+		from.Problem++
+		if _, err := solve(2, &cluster.BACheckpoint{Resume: from}); err == nil || !strings.Contains(err.Error(), "a state of another problem") {
+			t.Errorf("a state of another problem: %v", err)
+		}
+	}
+}
+
 // TestSolveBALarge compares with the solver of one machine at 400,000 observations. The
 // costs must agree in 9 digits.
 func TestSolveBALarge(t *testing.T) {
@@ -75,7 +132,7 @@ func TestSolveBALarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = cluster.Run(2, func(r cluster.Reducer) error {
-		report, err := cluster.SolveBA(t.Context(), r, bundleProblem(t, 200, 80000, 400000), 0, 1, opts)
+		report, err := cluster.SolveBA(t.Context(), r, bundleProblem(t, 200, 80000, 400000), 0, 1, opts, nil)
 		if err == nil && r.Rank() == 0 {
 			t.Logf("cost %.12g, on one machine by %v %.12g", report.Final, want.Method, want.Final)
 			if math.Abs(report.Final-want.Final) > 5e-10*want.Final {
@@ -92,7 +149,7 @@ func TestSolveBALarge(t *testing.T) {
 func TestSolveBAErrors(t *testing.T) {
 	errs := make([]error, 2)
 	_ = cluster.Run(2, func(r cluster.Reducer) error {
-		_, errs[r.Rank()] = cluster.SolveBA(t.Context(), r, bundleProblem(t, 5, 50+r.Rank(), 200), 100, 1, nil)
+		_, errs[r.Rank()] = cluster.SolveBA(t.Context(), r, bundleProblem(t, 5, 50+r.Rank(), 200), 100, 1, nil, nil)
 		return nil
 	})
 	if errs[0] == nil || !strings.Contains(errs[0].Error(), "rank 1: it has another problem than rank 0") || errs[1] == nil {
@@ -101,7 +158,7 @@ func TestSolveBAErrors(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_ = cluster.Run(2, func(r cluster.Reducer) error {
-		_, errs[r.Rank()] = cluster.SolveBA(cancelled, r, bundleProblem(t, 5, 50, 200), 100, 1, nil)
+		_, errs[r.Rank()] = cluster.SolveBA(cancelled, r, bundleProblem(t, 5, 50, 200), 100, 1, nil, nil)
 		return nil
 	})
 	if !errors.Is(errs[0], context.Canceled) || !errors.Is(errs[1], context.Canceled) {

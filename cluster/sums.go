@@ -35,8 +35,8 @@ type Sums struct {
 	lo, hi  int     // rows of limbs that may be non-zero
 	terms   int64   // added since the last carry
 
-	from, to int     // rows that the last Reduce found in use, on all ranks
-	message  []int64 // of Reduce
+	windows []window // what the message of the next Reduce has room for; nil if there was none
+	message []int64  // of Reduce
 }
 
 const (
@@ -108,15 +108,19 @@ func (s *Sums) AddAt(at int, x []float64) {
 			e--
 		}
 		row, shift := int(e/limbBits), e%limbBits
-		low, high := m<<shift, m>>1>>(63-shift)
-		sign := int64(b) >> 63 // 0 or -1: what xor and subtraction negate with
-		l := s.limbs[row*n+at+i:]
-		l[0] += (int64(low&(1<<limbBits-1)) ^ sign) - sign
-		l[n] += (int64(low>>limbBits) ^ sign) - sign
-		l[2*n] += (int64(high) ^ sign) - sign
+		addTo(s.limbs[row*n+at+i:], n, m, shift, int64(b)>>63)
 		lo, hi = min(lo, row), max(hi, row+3)
 	}
 	s.lo, s.hi = lo, hi
+}
+
+// addTo adds m·2^shift to a sum, or subtracts it if sign is -1 and not 0. l begins at the
+// limb to which bit 0 belongs. The next limbs follow after n elements each.
+func addTo(l []int64, n int, m, shift uint64, sign int64) {
+	low, high := m<<shift, m>>1>>(63-shift)
+	l[0] += (int64(low&(1<<limbBits-1)) ^ sign) - sign // xor and subtraction negate
+	l[n] += (int64(low>>limbBits) ^ sign) - sign
+	l[2*n] += (int64(high) ^ sign) - sign
 }
 
 // addSpecial counts a NaN or an infinity.
@@ -266,92 +270,6 @@ func round(limbs []int64, lo int) float64 {
 		return math.Float64frombits(sign | 0x7ff<<52)
 	}
 	return math.Float64frombits(sign | uint64(shift)<<52 + m)
-}
-
-// The header of a message of Reduce: how many ranks failed, how many have NaN or
-// infinities, and how many use each row of limbs.
-const (
-	headFailed = iota
-	headSpecial
-	headRows
-	headLen = headRows + limbRows
-)
-
-// Reduce adds up the sums of all ranks, on all ranks. Each calls it with as many sums,
-// and with the error for which its own are not what they should be, nil if there is
-// none. If a rank has an error, all return it, with the number of the rank.
-//
-// A call is one sum of integers over the ranks. A second one follows where numbers are
-// of another size than those of the call before.
-func (s *Sums) Reduce(r Reducer, failed error) error {
-	if r.Size() == 1 {
-		return failed
-	}
-	s.room()
-	s.carry()
-	from, to := s.from, s.to
-	body := (to - from) * s.n
-	s.message = append(s.message[:0], make([]int64, headLen+body)...)
-	head := s.message[:headLen]
-	if failed != nil {
-		head[headFailed] = 1
-	}
-	if s.special != nil {
-		head[headSpecial] = 1
-	}
-	for row := s.lo; row < s.hi; row++ {
-		if used(s.limbs[row*s.n : (row+1)*s.n]) {
-			head[headRows+row] = 1
-		}
-	}
-	copy(s.message[headLen:], s.limbs[from*s.n:to*s.n])
-	if err := r.Sum(s.message); err != nil {
-		return err
-	}
-	if head[headFailed] > 0 {
-		return Agree(r, failed)
-	}
-	s.from, s.to = limbRows, 0
-	for row, ranks := range head[headRows:] {
-		if ranks > 0 {
-			s.from, s.to = min(s.from, row), row+1
-		}
-	}
-	copy(s.limbs[from*s.n:to*s.n], s.message[headLen:])
-	if s.from > s.to { // all sums are 0
-		s.from = s.to
-	}
-	if from == to {
-		from, to = s.to, s.to
-	}
-	for _, rest := range [2][2]int{{s.from, min(s.to, from)}, {max(s.from, to), s.to}} {
-		if rest[0] < rest[1] {
-			if err := r.Sum(s.limbs[rest[0]*s.n : rest[1]*s.n]); err != nil {
-				return err
-			}
-		}
-	}
-	if head[headSpecial] > 0 {
-		if s.special == nil {
-			s.special = make([]int64, 3*s.n)
-		}
-		if err := r.Sum(s.special); err != nil {
-			return err
-		}
-	}
-	s.lo, s.hi = min(s.lo, s.from), max(s.hi, s.to)
-	s.terms = int64(r.Size())
-	s.carry()
-	return nil
-}
-
-func used(limbs []int64) bool {
-	for _, v := range limbs {
-		if v != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // MarshalBinary implements encoding.BinaryMarshaler: the number of sums, the first row

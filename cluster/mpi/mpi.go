@@ -1,13 +1,11 @@
 // Package mpi makes the ranks of MPI a cluster.Reducer.
 //
 // It needs the C library of Open MPI, which pkg-config must find as ompi-c. With the
-// build tag mpich it needs the library of MPICH instead. It is a module of its own, so
+// build tag mpich it needs that of MPICH instead, which pkg-config must find as mpich. It is a module of its own, so
 // that other users of revnum need neither.
 package mpi
 
 /*
-#cgo !mpich pkg-config: ompi-c
-#cgo mpich pkg-config: mpich
 #include <mpi.h>
 #include <stdint.h>
 

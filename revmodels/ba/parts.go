@@ -3,7 +3,9 @@ package ba
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/mat"
@@ -27,6 +29,7 @@ const (
 	AskStep                      // given the step of the cameras: the gain that the model promises, and the squared step of the points
 	AskSwap                      // makes the trial points the best; no answer
 	AskLength                    // the sum of the squares of all coordinates of the points
+	AskResume                    // makes the points of Resume the best; no answer
 )
 
 // Sizes returns how many numbers a question has for each camera, how many numbers its
@@ -55,8 +58,9 @@ func (q Question) Sizes() (operands, numbers, perCamera int) {
 type Part struct {
 	solver  *solver
 	schur   *localSchur
-	first   int   // the first point
-	cameras []int // the cameras that see the points
+	first   int       // the first point
+	cameras []int     // the cameras that see the points
+	later   []float64 // the points of Resume
 }
 
 // Cut divides the points of p into parts with about the given number of observations each.
@@ -146,6 +150,15 @@ func (p *Part) First() int { return p.first }
 // Points returns the best points. Do not modify them.
 func (p *Part) Points() []float64 { return p.solver.best.Points }
 
+// Resume keeps a copy of points, which AskResume makes the best. It panics with mat.ErrShape
+// if they are not as many as those of the part.
+func (p *Part) Resume(points []float64) {
+	if len(points) != len(p.Points()) {
+		panic(mat.ErrShape)
+	}
+	p.later = slices.Clone(points)
+}
+
 // Answer answers a question. It stores numbers, and in perCamera the numbers for each
 // camera. It panics with mat.ErrShape if a length is not the one that Sizes returns.
 func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []float64) {
@@ -186,6 +199,8 @@ func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []floa
 		s.best.Points, s.trial.Points = s.trial.Points, s.best.Points
 	case AskLength:
 		numbers[0] = vec.SumSquares(s.best.Points)
+	case AskResume:
+		copy(s.best.Points, p.later)
 	}
 }
 
@@ -196,15 +211,34 @@ type Parts interface {
 	Ask(q Question, x float64, operands, numbers, perCamera []float64) error
 }
 
+// A State is where a solution by SolveParts is after an iteration, apart from the points.
+// SolveParts goes on from there, to the same bits as if it had not stopped.
+type State struct {
+	Iteration int       `json:"iteration"`
+	Radius    float64   `json:"radius"` // of the trust region
+	Shrink    float64   `json:"shrink"` // the next divisor of the radius
+	Cameras   []float64 `json:"cameras"`
+}
+
+// A Checkpoint says how SolveParts leaves a trace. The zero Checkpoint leaves none.
+type Checkpoint struct {
+	Resume *State             // if not nil, where to go on
+	Save   func(*State) error // if not nil, called after each iteration but the last; it must not keep the State
+}
+
 // SolveParts is Solve for a problem whose points are elsewhere. It improves the parameters
 // of the cameras, nine each, and the points of the parts. It solves the linear systems by
 // conjugate gradients.
+//
+// With c.Resume the cameras and the parts are still those of the first start, on which the
+// scales of the columns depend. Part.Resume gives the parts the points from which to go on.
+// A nil c is the zero Checkpoint.
 //
 // FixedPoints, MinFocal, MaxFocal and Cholesky are errors. Loss must be the loss of the
 // parts. For the points, the Gradient in the report uses the length of the gradient instead
 // of its largest element. Behind is 0. SolveParts returns the first error of parts.Ask, or
 // an error of Solve. When ctx is done, it returns a report and the error of ctx.
-func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Options) (*Report, error) {
+func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Options, c *Checkpoint) (*Report, error) {
 	begin := time.Now()
 	var o Options
 	if opts != nil {
@@ -218,6 +252,12 @@ func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Optio
 	s, err := newSolver(p, &o)
 	if err != nil {
 		return nil, err
+	}
+	if c != nil {
+		s.checkpoint = *c
+	}
+	if from := s.checkpoint.Resume; from != nil && (len(from.Cameras) != len(cameras) || !(from.Radius > 0 && from.Shrink >= 2) || from.Iteration < 0) {
+		return nil, fmt.Errorf("ba: a state at iteration %d with %d numbers of cameras, radius %v and divisor %v, expected %d numbers", from.Iteration, len(from.Cameras), from.Radius, from.Shrink, len(cameras))
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -291,6 +331,7 @@ func (e *elsewhere) step(cameras []float64) (promised, length float64) {
 }
 
 func (e *elsewhere) swap()           { e.ask(AskSwap, 0, nil, nil) }
+func (e *elsewhere) resume()         { e.ask(AskResume, 0, nil, nil) }
 func (e *elsewhere) length() float64 { return math.Sqrt(e.ask(AskLength, 0, nil, nil)[0]) }
 
 // elsewhere implements schur.

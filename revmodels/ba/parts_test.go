@@ -79,7 +79,7 @@ func TestSolveParts(t *testing.T) {
 			t.Fatalf("%d parts, want more", len(parts.list))
 		}
 		cameras := slices.Clone(p.Cameras)
-		got, err := SolveParts(t.Context(), cameras, parts, &opts)
+		got, err := SolveParts(t.Context(), cameras, parts, &opts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,16 +102,16 @@ func TestSolvePartsErrors(t *testing.T) {
 	for fail := 1; fail < 20; fail += 3 {
 		parts := partsOf(t, p, 200, nil)
 		parts.fail = fail
-		if _, err := SolveParts(t.Context(), slices.Clone(p.Cameras), parts, nil); !errors.Is(err, errLink) {
+		if _, err := SolveParts(t.Context(), slices.Clone(p.Cameras), parts, nil, nil); !errors.Is(err, errLink) {
 			t.Errorf("call %d fails: %v, want %v", fail, err, errLink)
 		}
 	}
-	if _, err := SolveParts(t.Context(), slices.Clone(p.Cameras), partsOf(t, p, 200, nil), &Options{Method: Cholesky}); err == nil {
+	if _, err := SolveParts(t.Context(), slices.Clone(p.Cameras), partsOf(t, p, 200, nil), &Options{Method: Cholesky}, nil); err == nil {
 		t.Error("no error for Cholesky")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := SolveParts(ctx, slices.Clone(p.Cameras), partsOf(t, p, 200, nil), nil); r == nil || !errors.Is(err, context.Canceled) {
+	if r, err := SolveParts(ctx, slices.Clone(p.Cameras), partsOf(t, p, 200, nil), nil, nil); r == nil || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, %v", r, err)
 	}
 	p.Camera[0] = -1

@@ -26,6 +26,9 @@ type side interface {
 	// swap exchanges the trial points and the best points.
 	swap()
 
+	// resume makes the points of an earlier solution the best.
+	resume()
+
 	// length returns the length of the vector of the best points.
 	length() float64
 }
@@ -63,4 +66,5 @@ func (s here) step(cameras []float64) (promised, length float64) {
 }
 
 func (s here) swap()           {}
+func (s here) resume()         {} // Solve does not resume
 func (s here) length() float64 { return floats.Norm(s.best.Points, 2) }

@@ -86,6 +86,7 @@ type solver struct {
 	unknowns    *unknowns
 	linear      linear
 	report      Report
+	checkpoint  Checkpoint // of SolveParts
 
 	gradient           []float64 // of the unknowns of cameras
 	scaleC, scaleQ     []float64 // squares of 1/(1 + length) of the columns at the start
@@ -174,13 +175,24 @@ func (s *solver) run() error {
 		return s.explain(s.normal.j, gradient)
 	}
 	s.scale()
-	radius, shrink := s.opts.Radius, 2.
-	s.record(Iteration{Cost: cost, Gradient: gradient, Radius: radius})
+	radius, shrink, last := s.opts.Radius, 2., 0
+	if from := s.checkpoint.Resume; from != nil {
+		radius, shrink, last = from.Radius, from.Shrink, from.Iteration
+		copy(s.best.Cameras, from.Cameras)
+		s.side.resume()
+		cost = s.side.cost(false)
+		gradient = s.linearise()
+		if notFinite(cost) || notFinite(gradient) {
+			return fmt.Errorf("%w: the cost or its gradient at the state from which to resume", ErrNotFinite)
+		}
+		s.report.Final = cost
+	}
+	s.record(Iteration{Number: last, Cost: cost, Gradient: gradient, Radius: radius})
 	if gradient <= s.opts.GradientTolerance {
 		s.report.Status = GradientConvergence
 		return nil
 	}
-	for number := 1; ; number++ {
+	for number := last + 1; ; number++ {
 		switch {
 		case s.ctx.Err() != nil:
 			s.report.Status = Cancelled
@@ -235,6 +247,11 @@ func (s *solver) run() error {
 		if done {
 			s.report.Status = status
 			return nil
+		}
+		if s.checkpoint.Save != nil {
+			if err := s.checkpoint.Save(&State{number, radius, shrink, s.best.Cameras}); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -22,14 +22,16 @@ func (p *program) newBASolve() *cobra.Command {
 	var huber float64
 	var out string
 	var block, workers int
+	var f checkpointFlags
 	cmd := &cobra.Command{
 		Use:   "solve FILE",
 		Short: "Find the cameras and points that agree best with the observations",
 		Long: `solve improves the cameras and points in FILE. The file is in the form of Bundle
 Adjustment in the Large or of Bundler, and may be compressed. Each rank reads it and keeps
 its share of the points. An interrupt ends the search; the best solution so far is written.`,
-		Example: `  mpirun -n 4 revcluster ba solve problem.txt.bz2 --out solved.txt.gz`,
-		Args:    cobra.ExactArgs(1),
+		Example: `  revcluster ba solve problem.txt.bz2 --out solved.txt.gz
+  mpirun -n 4 revcluster ba solve problem.txt.bz2 --out solved.txt.gz --checkpoint solve.json`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			problem, err := ba.ReadFile(args[0])
 			if err := cluster.Agree(p.r, err); err != nil {
@@ -39,14 +41,24 @@ its share of the points. An interrupt ends the search; the best solution so far 
 				opts.Loss = ba.Huber(huber)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d cameras, %d points, %d observations, ranks: %d\n", problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), p.r.Size())
+			fit := fmt.Sprintf("ba: %d cameras, %d points, %d observations, blocks of %d, huber %v, forcing %v, cost-tolerance %v, fix-intrinsics %v",
+				problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), block, huber, opts.Forcing, opts.CostTolerance, opts.FixedIntrinsics)
+			c := &cluster.BACheckpoint{Every: f.every}
+			if c.Resume, err = readCheckpoint[cluster.BAState](p.r, &f, fit); err != nil {
+				return err
+			}
+			if f.path != "" {
+				write := writeCheckpoint[*cluster.BAState](&f, fit)
+				c.Save = func(s *cluster.BAState) error { return write(s.Iteration, s) }
+			}
 			show := progress(cmd.ErrOrStderr())
 			opts.Progress = func(i ba.Iteration) { show("iteration %d, cost %.9g", i.Number, i.Cost) }
-			report, err := cluster.SolveBA(p.ctx, p.r, problem, block, workers, opts)
+			report, err := cluster.SolveBA(p.ctx, p.r, problem, block, workers, opts, c)
 			show("")
 			if p.r.Rank() != 0 || err != nil && !errors.Is(err, context.Canceled) {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "cost from %.9g to %.9g in %d iterations: %v\n", report.Initial, report.Final, len(report.Iterations)-1, report.Status)
+			fmt.Fprintf(cmd.OutOrStdout(), "cost from %.9g to %.9g in %d iterations: %v\n", report.Initial, report.Final, report.Iterations[len(report.Iterations)-1].Number, report.Status)
 			if out != "" {
 				if err := ba.WriteFile(out, problem); err != nil {
 					return err
@@ -56,6 +68,7 @@ its share of the points. An interrupt ends the search; the best solution so far 
 			return err
 		},
 	}
+	f.register(cmd)
 	flags := cmd.Flags()
 	flags.Float64Var(&huber, "huber", 0, "scale in pixels of Huber's loss; 0 means squares")
 	flags.IntVar(&opts.MaxIter, "max-iter", 100, "largest number of iterations")

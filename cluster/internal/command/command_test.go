@@ -101,9 +101,13 @@ func TestSolve(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []byte
-	for _, ranks := range []int{1, 3} {
+	for i, ranks := range []int{1, 3, 2} { // the last begins with the checkpoint of the second
 		solved := filepath.Join(dir, "solved.txt")
-		status, out, errs := onRanks(t.Context(), ranks, "ba", "solve", file, "--out", solved, "--block", "100")
+		args := []string{"ba", "solve", file, "--out", solved, "--block", "100", "--every", "2"}
+		if i > 0 {
+			args = append(args, "--checkpoint", filepath.Join(dir, "checkpoint.json"))
+		}
+		status, out, errs := onRanks(t.Context(), ranks, args...)
 		if status != 0 || !strings.Contains(out, "cost converged") {
 			t.Fatalf("status %d, %s%s", status, out, errs)
 		}
@@ -117,6 +121,12 @@ func TestSolve(t *testing.T) {
 		if !bytes.Equal(got, want) {
 			t.Errorf("%d ranks: another solution", ranks)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "checkpoint.json")); err != nil {
+		t.Error(err)
+	}
+	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", file, "--block", "50", "--checkpoint", filepath.Join(dir, "checkpoint.json")); status != 1 || !strings.Contains(errs, "a checkpoint of another fit") {
+		t.Errorf("a checkpoint of other blocks: status %d, %s", status, errs)
 	}
 	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", filepath.Join(dir, "none")); status != 1 || !strings.Contains(errs, "none") {
 		t.Errorf("no file: status %d, %s", status, errs)

@@ -2,17 +2,22 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"revnum/cluster/shard"
+	"revnum/revmodels/ba"
 )
 
 // program is the path of the command, which TestMain builds.
@@ -21,8 +26,8 @@ var program string
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
 func testMain(m *testing.M) int {
-	if _, err := exec.LookPath("mpirun"); err != nil {
-		fmt.Println("skipped: there is no mpirun")
+	if _, err := exec.LookPath(launcher[0]); err != nil {
+		fmt.Printf("skipped: there is no %s\n", launcher[0])
 		return 0
 	}
 	dir, err := os.MkdirTemp("", "revcluster")
@@ -32,7 +37,7 @@ func testMain(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "revcluster")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", tags, "-o", program, ".").CombinedOutput(); err != nil {
 		fmt.Printf("%s%v\n", out, err)
 		return 1
 	}
@@ -41,8 +46,8 @@ func testMain(m *testing.M) int {
 
 // mpirun returns a run of the program on the given number of ranks.
 func mpirun(ranks int, args ...string) *exec.Cmd {
-	all := append([]string{"--oversubscribe", "-n", fmt.Sprint(ranks), program}, args...)
-	cmd := exec.Command("mpirun", all...)
+	all := append(slices.Clone(launcher[1:]), "-n", fmt.Sprint(ranks), program)
+	cmd := exec.Command(launcher[0], append(all, args...)...)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1")
 	return cmd
 }
@@ -64,25 +69,36 @@ func shards(t *testing.T, rows int) (dir, pattern string) {
 	return dir, filepath.Join(dir, "*.npy")
 }
 
-// TestRanks fits on 1, 2 and 3 ranks, and wants the same file.
+// TestRanks fits on 1, 2 and 3 ranks, and on 3 with other algorithms of MPI_Allreduce. It
+// wants the same file.
 func TestRanks(t *testing.T) {
 	dir, pattern := shards(t, 3000)
 	var want []byte
-	for ranks := 1; ranks <= 3; ranks++ {
+	fit := func(ranks int, env ...string) {
+		t.Helper()
 		out := filepath.Join(dir, "model.json")
-		if text, err := mpirun(ranks, "gmm", "fit", "--shards", pattern, "-k", "5", "--out", out, "--block", "500").CombinedOutput(); err != nil {
-			t.Fatalf("%d ranks: %v\n%s", ranks, err, text)
+		cmd := mpirun(ranks, "gmm", "fit", "--shards", pattern, "-k", "5", "--out", out, "--block", "500")
+		cmd.Env = append(cmd.Env, env...)
+		if text, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%d ranks, %v: %v\n%s", ranks, env, err, text)
 		}
 		got, err := os.ReadFile(out)
 		if err != nil {
 			t.Fatal(err)
 		}
+		t.Logf("%d ranks, %v: SHA-256 %x", ranks, env, sha256.Sum256(got))
 		if want == nil {
 			want = got
 		}
 		if !bytes.Equal(got, want) {
-			t.Errorf("%d ranks: another model than on one", ranks)
+			t.Errorf("%d ranks, %v: another model than on one", ranks, env)
 		}
+	}
+	for ranks := 1; ranks <= 3; ranks++ {
+		fit(ranks)
+	}
+	for _, env := range algorithms {
+		fit(3, env...)
 	}
 }
 
@@ -99,79 +115,95 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// processOf returns the process of a rank of the given mpirun, or 0 if there is none.
-func processOf(parent, rank int) int {
-	list, _ := filepath.Glob("/proc/[0-9]*/stat")
+// processOf returns the process of a rank of the program, or 0 if there is none.
+func processOf(rank int) int {
+	list, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, path := range list {
-		stat, err := os.ReadFile(path)
-		if err != nil {
+		if exe, err := os.Readlink(path); err != nil || exe != program {
 			continue
 		}
-		var pid, of int
-		var name, state string
-		if _, err := fmt.Sscan(string(stat), &pid, &name, &state, &of); err != nil || of != parent {
-			continue
-		}
-		env, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
-		if err == nil && bytes.Contains(env, fmt.Appendf(nil, "OMPI_COMM_WORLD_RANK=%d\x00", rank)) {
+		process := filepath.Dir(path)
+		env, err := os.ReadFile(filepath.Join(process, "environ"))
+		if err == nil && bytes.Contains(append([]byte{0}, env...), fmt.Appendf(nil, "\x00%s=%d\x00", rankVariable, rank)) {
+			pid, _ := strconv.Atoi(filepath.Base(process))
 			return pid
 		}
 	}
 	return 0
 }
 
-// TestKilledRank kills a rank in the middle of a fit. The fit must end with a message.
-// Then it resumes from the checkpoint on another number of ranks, and must end with the
-// bits of a fit that was not killed.
-func TestKilledRank(t *testing.T) {
+// TestStopped kills a rank in the middle of a fit, or interrupts mpirun as Ctrl-C does.
+// The status must not be 0. The fit then resumes from the checkpoint on another number of
+// ranks, and must end with the bits of a fit that was not stopped.
+func TestStopped(t *testing.T) {
 	dir, pattern := shards(t, 20000)
-	args := func(out string, more ...string) []string {
-		return append([]string{
-			"gmm", "fit", "--shards", pattern, "-k", "8", "--tolerance", "1e-300", "--max-iter", "60", "--block", "1000", "--workers", "1",
-			"--out", filepath.Join(dir, out),
-		}, more...)
-	}
-	if text, err := mpirun(1, args("want.json")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	checkpoint := filepath.Join(dir, "checkpoint.json")
-	cmd := mpirun(3, args("got.json", "--checkpoint", checkpoint, "--every", "3")...)
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(checkpoint); err == nil {
-			break
-		}
-		if time.Since(begin) > time.Minute {
-			t.Fatal("no checkpoint after a minute")
-		}
-	}
-	if pid := processOf(cmd.Process.Pid, 2); pid == 0 {
-		t.Fatal("rank 2 is not there")
-	} else if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); err == nil || !strings.Contains(text.String(), "signal 9") {
-		t.Fatalf("with a killed rank: %v\n%s", err, &text)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "got.json")); err == nil {
-		t.Fatal("the fit was over before the rank was killed")
-	}
-	if text, err := mpirun(2, args("got.json", "--checkpoint", checkpoint)...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	want, err := os.ReadFile(filepath.Join(dir, "want.json"))
+	problem, _, err := ba.Generate(&ba.GenerateOptions{Layout: ba.City, Cameras: 30, Points: 4000, Observations: 20000, Noise: 0.5, Start: 0.003})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := os.ReadFile(filepath.Join(dir, "got.json")); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("another model than that of a fit that was left alone (%v)", err)
+	bundle := filepath.Join(dir, "problem.txt")
+	if err := ba.WriteFile(bundle, problem); err != nil {
+		t.Fatal(err)
 	}
-	if text, err := mpirun(2, append(args("got.json", "--checkpoint", checkpoint), "--seed", "9")...).CombinedOutput(); err == nil || !strings.Contains(string(text), "a checkpoint of another fit") {
-		t.Errorf("a checkpoint of another seed: %v\n%s", err, text)
+	fits := map[string][]string{
+		"gmm": {"gmm", "fit", "--shards", pattern, "-k", "8", "--tolerance", "1e-300", "--max-iter", "60", "--block", "1000", "--workers", "1"},
+		"ba":  {"ba", "solve", bundle, "--cost-tolerance", "-1", "--forcing", "1e-3", "--max-iter", "25", "--block", "1000", "--workers", "1"},
+	}
+	for name, fit := range fits {
+		args := func(more ...string) []string { return append(slices.Clone(fit), more...) }
+		uninterrupted := filepath.Join(dir, name+"-want")
+		if text, err := mpirun(1, args("--out", uninterrupted)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		want, err := os.ReadFile(uninterrupted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for how, stop := range map[string]func(mpirun *os.Process) error{
+			"a killed rank": func(*os.Process) error { return syscall.Kill(processOf(2), syscall.SIGKILL) },
+			"an interrupt":  func(mpirun *os.Process) error { return mpirun.Signal(os.Interrupt) },
+		} {
+			folder := t.TempDir()
+			out, checkpoint := filepath.Join(folder, "out"), filepath.Join(folder, "checkpoint.json")
+			cmd := mpirun(3, args("--checkpoint", checkpoint, "--every", "2")...)
+			var text bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &text, &text
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+				if _, err := os.Stat(checkpoint); err == nil {
+					break
+				}
+				if time.Since(begin) > time.Minute {
+					t.Fatalf("no checkpoint after a minute\n%s", &text)
+				}
+			}
+			if err := stop(cmd.Process); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err == nil || how == "a killed rank" && !strings.Contains(text.String(), "signal 9") {
+				t.Fatalf("%s with %s: %v\n%s", name, how, err, &text)
+			}
+			var state struct {
+				State map[string]any `json:"state"`
+			}
+			if b, err := os.ReadFile(checkpoint); err != nil || json.Unmarshal(b, &state) != nil || len(state.State) == 0 {
+				t.Fatalf("%s with %s: no whole checkpoint (%v)", name, how, err)
+			}
+			if n, ok := state.State["iteration"].(float64); ok && n > 20 {
+				t.Errorf("%s with %s: it was stopped after %v iterations, which is late", name, how, n)
+			}
+			if text, err := mpirun(2, args("--checkpoint", checkpoint, "--out", out)...).CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s with %s: another result than without (%v)", name, how, err)
+			}
+			if text, err := mpirun(2, args("--checkpoint", checkpoint, "--block", "999")...).CombinedOutput(); err == nil || !strings.Contains(string(text), "a checkpoint of another fit") {
+				t.Errorf("a checkpoint of other blocks: %v\n%s", err, text)
+			}
+		}
 	}
 }
 
@@ -186,7 +218,7 @@ func TestLostLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Second)
-	pid := processOf(cmd.Process.Pid, 1)
+	pid := processOf(1)
 	if pid == 0 {
 		t.Fatalf("rank 1 is not there\n%s", &text)
 	}

@@ -1,0 +1,239 @@
+package cluster
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// The messages of Reduce. The limbs of Sums have much room for carries, and many of
+// them are 0. Reduce therefore does not send limbs. With two's complement, a sum in the
+// unit 2⁻¹⁰⁷⁴ is an integer with bits from 0 on. Reduce sends the bits of a window: from
+// the bit from on, w lanes of b bits each, each lane in an int64. The last lane has a
+// sign. P ranks leave b = 63 - ⌈log₂P⌉ bits, so that the sum of P lanes fits.
+//
+// Where a rank has a sum that does not fit its window, it says so in the head of the
+// message. All ranks then send their limbs. They put new windows where the sums over all
+// ranks are, with a margin. Most sums need two lanes, and sums that remain 0 need none.
+// All ranks have the same windows, because all have the same sums.
+
+// A window says which bits of a sum a message has room for.
+type window struct{ from, lanes int }
+
+// The head of a message of Reduce: how many ranks failed, how many have NaN or infinities,
+// and how many have a sum outside its window.
+const (
+	headFailed = iota
+	headSpecial
+	headOutside
+	headLen
+)
+
+const (
+	maxRanks = 1 << 16 // which leaves 47 bits to a lane
+
+	// Later sums may begin lowMargin bits below those for which the windows were made, and
+	// end highMargin bits above.
+	lowMargin, highMargin = 20, 6
+
+	// Windows end here. A lane reaches into three limbs, and must not reach beyond the last.
+	lastBit = limbBits * (limbRows - 2)
+)
+
+// Reduce adds up the sums of all ranks, on all ranks. Each calls it with as many sums,
+// and with the error for which its own are not what they should be, nil if there is
+// none. If a rank has an error, all return it, with the number of the rank. There may be
+// up to 65536 ranks.
+//
+// A call is one sum of integers over the ranks, about two for each float64. Two others
+// follow if numbers are of another size than in earlier calls.
+func (s *Sums) Reduce(r Reducer, failed error) error {
+	size := r.Size()
+	switch {
+	case size == 1:
+		return failed
+	case size > maxRanks:
+		return fmt.Errorf("cluster: %d ranks, expected at most %d", size, maxRanks)
+	}
+	lane := 63 - bits.Len(uint(size-1))
+	s.room()
+	if s.windows == nil {
+		s.windows = make([]window, s.n)
+	}
+	s.message = append(s.message[:0], make([]int64, headLen)...)
+	if failed != nil {
+		s.message[headFailed] = 1
+	}
+	if s.special != nil {
+		s.message[headSpecial] = 1
+	}
+	s.pack(lane)
+	if err := r.Sum(s.message); err != nil {
+		return err
+	}
+	if s.message[headFailed] > 0 {
+		return Agree(r, failed)
+	}
+	special := s.message[headSpecial] > 0
+	if s.message[headOutside] > 0 {
+		if err := s.sumLimbs(r); err != nil {
+			return err
+		}
+		s.place(lane)
+	} else {
+		s.unpack(lane)
+	}
+	if !special {
+		return nil
+	}
+	if s.special == nil {
+		s.special = make([]int64, 3*s.n)
+	}
+	return r.Sum(s.special)
+}
+
+// pack appends the lanes of the sums to the message, and sets the head if one does not
+// fit its window.
+func (s *Sums) pack(lane int) {
+	var x integer
+	for i, w := range s.windows {
+		s.digits(&x, i)
+		if low, high := x.extent(); high >= 0 && (low < w.from || high >= w.from+w.lanes*lane) {
+			s.message[headOutside] = 1
+		}
+		for l := range w.lanes {
+			v := x.bits(w.from+l*lane) << (64 - lane)
+			if l == w.lanes-1 {
+				s.message = append(s.message, int64(v)>>(64-lane))
+			} else {
+				s.message = append(s.message, int64(v>>(64-lane)))
+			}
+		}
+	}
+}
+
+// unpack sets the sums to those of the message.
+func (s *Sums) unpack(lane int) {
+	special := s.special
+	s.Reset()
+	s.special = special
+	at := headLen
+	for i, w := range s.windows {
+		for l := range w.lanes {
+			v := s.message[at]
+			at++
+			if v == 0 {
+				continue
+			}
+			sign, bit := v>>63, w.from+l*lane
+			row := bit / limbBits
+			addTo(s.limbs[row*s.n+i:], s.n, uint64((v^sign)-sign), uint64(bit%limbBits), sign)
+			s.lo, s.hi = min(s.lo, row), max(s.hi, row+3)
+		}
+	}
+	s.terms = 3 // a limb gets a part of at most three lanes
+}
+
+// sumLimbs adds up the limbs of all ranks in the rows that any of them uses.
+func (s *Sums) sumLimbs(r Reducer) error {
+	s.carry()
+	var ranks [limbRows]int64 // that use the row
+	for row := s.lo; row < s.hi; row++ {
+		if slices.ContainsFunc(s.limbs[row*s.n:(row+1)*s.n], func(v int64) bool { return v != 0 }) {
+			ranks[row] = 1
+		}
+	}
+	if err := r.Sum(ranks[:]); err != nil {
+		return err
+	}
+	lo, hi := limbRows, 0
+	for row, n := range ranks {
+		if n > 0 {
+			lo, hi = min(lo, row), row+1
+		}
+	}
+	if lo >= hi {
+		return nil
+	}
+	s.lo, s.hi = min(s.lo, lo), max(s.hi, hi)
+	s.terms = int64(r.Size())
+	return r.Sum(s.limbs[lo*s.n : hi*s.n])
+}
+
+// place puts the windows where the sums are.
+func (s *Sums) place(lane int) {
+	var x integer
+	for i := range s.windows {
+		s.digits(&x, i)
+		low, high := x.extent()
+		if high < 0 {
+			s.windows[i] = window{}
+			continue
+		}
+		used := high + 1 - low // with the sign
+		lanes := (used + lowMargin + highMargin + lane - 1) / lane
+		spare := lanes*lane - used
+		from := low - spare*lowMargin/(lowMargin+highMargin)
+		s.windows[i] = window{max(min(from, lastBit-lanes*lane), 0), lanes}
+	}
+}
+
+// An integer is a sum in the unit 2⁻¹⁰⁷⁴, with two's complement. Its digits have base 2³².
+type integer struct {
+	lo, hi int // digits that are given; those before are 0, those after like sign
+	digit  [limbRows + 2]uint64
+	sign   uint64 // 0 or 2³²-1
+}
+
+// digits stores sum i in x.
+func (s *Sums) digits(x *integer, i int) {
+	x.lo, x.hi = s.lo, s.hi
+	carry := int64(0)
+	for row := s.lo; row < s.hi; row++ {
+		v := s.limbs[row*s.n+i] + carry
+		x.digit[row] = uint64(v) & (1<<limbBits - 1)
+		carry = v >> limbBits
+	}
+	for carry != 0 && carry != -1 {
+		x.digit[x.hi] = uint64(carry) & (1<<limbBits - 1)
+		x.hi++
+		carry >>= limbBits
+	}
+	x.sign = uint64(carry) & (1<<limbBits - 1)
+}
+
+// at returns digit j.
+func (x *integer) at(j int) uint64 {
+	switch {
+	case j < x.lo:
+		return 0
+	case j < x.hi:
+		return x.digit[j]
+	}
+	return x.sign
+}
+
+// bits returns 64 bits from the given one on.
+func (x *integer) bits(from int) uint64 {
+	j, shift := from/limbBits, from%limbBits
+	return (x.at(j)|x.at(j+1)<<limbBits)>>shift | x.at(j+2)<<(64-shift)
+}
+
+// extent returns the lowest bit that is 1, and the bit from which on all are like the
+// sign. For 0 it returns 0 and -1.
+func (x *integer) extent() (low, high int) {
+	j := x.lo
+	for ; j < x.hi && x.digit[j] == 0; j++ {
+	}
+	switch {
+	case j >= x.hi && x.sign == 0:
+		return 0, -1
+	case j >= x.hi:
+		return limbBits * j, limbBits * j
+	}
+	low = limbBits*j + bits.TrailingZeros64(x.digit[j])
+	top := x.hi - 1
+	for ; top > j && x.digit[top] == x.sign; top-- {
+	}
+	return low, limbBits*top + bits.Len64(x.digit[top]^x.sign)
+}
