@@ -1,0 +1,235 @@
+// Package stencil holds vector loops for the wave equation. They apply the Laplacian of
+// fourth order, for a spacing of 1,
+//
+//	(Lu)_ij = 4/3·(sum of the 4 neighbours) - 1/12·(sum of the 4 next but one) - 5·u_ij
+//
+// to a row of a grid. Outside the grid u is 0, which makes L symmetric.
+//
+// Over fixed.Q43, numbers are converted to float64, which has 53 bits, and a result is
+// rounded to nearest once. All tiers round each product and each sum, in the same order,
+// so they give the same bits. Over Q43 there is vector code for AVX-512 only.
+package stencil
+
+import (
+	"math"
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/vec"
+	"revnum/rev"
+)
+
+//go:generate go -C ../../../../internal/simd/_gen run ./stencil ../../../revmodels/wave/internal/stencil
+
+// tier is the vector code in use.
+var tier = cpu.InUse()
+
+// Reach is how far L reads in each direction.
+const Reach = 2
+
+// The weights of L.
+const (
+	near   = 4. / 3
+	far    = -1. / 12
+	center = -5
+)
+
+const (
+	chunk = 4096 // columns of a call of assembly
+	unit  = 1. / (1 << fixed.FracBits)
+	short = "stencil: insufficient length"
+)
+
+// A Band is a row of a grid between the two rows above and the two rows below. Rows
+// outside the grid are rows of zeros.
+type Band[T any] [2*Reach + 1][]T
+
+// check panics unless all rows have n columns.
+func (b *Band[T]) check(n int) {
+	for _, row := range b {
+		if len(row) < n {
+			panic(short)
+		}
+	}
+}
+
+// Leap computes dst = 2·u - dst + m∘Lu for a row. Doing it twice restores dst: to the
+// bit over fixed.Q43, and up to rounding over floats.
+func Leap[T rev.Real](dst, m []T, u *Band[T]) { add(dst, m, u, true) }
+
+// AddMul computes dst += m∘Lu for a row.
+func AddMul[T rev.Real](dst, m []T, u *Band[T]) { add(dst, m, u, false) }
+
+// add computes dst += m∘Lu. If leap is set, dst is 2·u - dst before.
+func add[T rev.Real](dst, m []T, u *Band[T], leap bool) {
+	u.check(len(dst))
+	m = m[:len(dst)]
+	switch dst := any(dst).(type) {
+	case []float64:
+		addFloat(dst, any(m).([]float64), any(u).(*Band[float64]), leap)
+	case []float32:
+		addFloat(dst, any(m).([]float32), any(u).(*Band[float32]), leap)
+	case []fixed.Q43:
+		addFixed(dst, any(m).([]fixed.Q43), any(u).(*Band[fixed.Q43]), leap)
+	}
+}
+
+func addFloat[T cpu.Float](dst, m []T, u *Band[T], leap bool) {
+	c := u[Reach]
+	scalar := func(from, to int) {
+		for j := from; j < to; j++ {
+			if leap {
+				dst[j] = c[j] + c[j] - dst[j]
+			}
+			dst[j] += T(m[j] * laplace[T](u, j, len(dst)))
+		}
+	}
+	lo, hi := inner(len(dst), tier != cpu.Generic)
+	scalar(0, lo)
+	for j := lo; j < hi; j += chunk {
+		k := min(chunk, hi-j)
+		if leap {
+			vectorLeap(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], k)
+		} else {
+			vectorAddMul(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], k)
+		}
+	}
+	scalar(hi, len(dst))
+}
+
+func addFixed(dst, m []fixed.Q43, u *Band[fixed.Q43], leap bool) {
+	c := u[Reach]
+	scalar := func(from, to int) {
+		for j := from; j < to; j++ {
+			if leap {
+				dst[j] = 2*c[j] - dst[j]
+			}
+			dst[j] += round(float64(m[j]) * unit * laplace[float64](u, j, len(dst)))
+		}
+	}
+	lo, hi := inner(len(dst), tier == cpu.AVX512)
+	scalar(0, lo)
+	for j := lo; j < hi; j += chunk {
+		k := min(chunk, hi-j)
+		if leap {
+			vectorLeapFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), k)
+		} else {
+			vectorAddMulFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), k)
+		}
+	}
+	scalar(hi, len(dst))
+}
+
+// LeapBack computes dst = 2·v - dst + Lp for a row, where Mul and AddProduct have made p.
+func LeapBack[T rev.Real, F cpu.Float](dst, v []T, p *Band[F]) {
+	p.check(len(dst))
+	v = v[:len(dst)]
+	switch dst := any(dst).(type) {
+	case []float64:
+		backFloats(dst, any(v).([]float64), any(p).(*Band[float64]))
+	case []float32:
+		backFloats(dst, any(v).([]float32), any(p).(*Band[float32]))
+	case []fixed.Q43:
+		backFixed(dst, any(v).([]fixed.Q43), any(p).(*Band[float64]))
+	}
+}
+
+func backFloats[T cpu.Float](dst, v []T, p *Band[T]) {
+	scalar := func(from, to int) {
+		for j := from; j < to; j++ {
+			dst[j] = v[j] + v[j] - dst[j] + laplace[T](p, j, len(dst))
+		}
+	}
+	lo, hi := inner(len(dst), tier != cpu.Generic)
+	scalar(0, lo)
+	for j := lo; j < hi; j += chunk {
+		vectorLeapBack(&dst[j], &v[j], &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], min(chunk, hi-j))
+	}
+	scalar(hi, len(dst))
+}
+
+func backFixed(dst, v []fixed.Q43, p *Band[float64]) {
+	scalar := func(from, to int) {
+		for j := from; j < to; j++ {
+			dst[j] = 2*v[j] - dst[j] + round(laplace[float64](p, j, len(dst)))
+		}
+	}
+	lo, hi := inner(len(dst), tier == cpu.AVX512)
+	scalar(0, lo)
+	for j := lo; j < hi; j += chunk {
+		vectorLeapBackFixed(bits(dst, j), bits(v, j), &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], min(chunk, hi-j))
+	}
+	scalar(hi, len(dst))
+}
+
+// Mul computes p = a∘b for a row. F is T for floats. Over fixed.Q43 it is float64, and p
+// is in units of 2⁻⁴³.
+func Mul[T rev.Real, F cpu.Float](p []F, a, b []T) {
+	a, b = a[:len(p)], b[:len(p)]
+	switch a := any(a).(type) {
+	case []float64:
+		vec.MulTo(any(p).([]float64), a, any(b).([]float64))
+	case []float32:
+		vec.MulTo(any(p).([]float32), a, any(b).([]float32))
+	case []fixed.Q43:
+		p, b := any(p).([]float64), any(b).([]fixed.Q43)
+		if tier == cpu.AVX512 {
+			for j := 0; j < len(p); j += chunk {
+				vectorMulFixed(&p[j], bits(a, j), bits(b, j), min(chunk, len(p)-j))
+			}
+			return
+		}
+		for j, v := range a {
+			p[j] = float64(v) * unit * float64(b[j])
+		}
+	}
+}
+
+// AddProduct computes p += a∘b for a row, as Mul does.
+func AddProduct[T rev.Real, F cpu.Float](p []F, a, b []T) {
+	scale := F(1)
+	if T(1)/2 == 0 { // fixed point
+		scale = unit
+	}
+	b = b[:len(p)]
+	for j, v := range a[:len(p)] {
+		p[j] += F(F(F(v)*scale) * F(b[j]))
+	}
+}
+
+// inner returns the columns that vector code computes.
+func inner(n int, vector bool) (lo, hi int) {
+	lo, hi = Reach, n-Reach
+	if !vector || hi <= lo {
+		return 0, 0
+	}
+	return lo, hi
+}
+
+// laplace returns Lu in column j of n, in the units of u.
+func laplace[F cpu.Float, T rev.Real](u *Band[T], j, n int) F {
+	c := u[Reach]
+	at := func(j int) F {
+		if j < 0 || j >= n {
+			return 0
+		}
+		return F(c[j])
+	}
+	s := at(j-1) + at(j+1) + (F(u[1][j]) + F(u[3][j]))
+	t := at(j-2) + at(j+2) + (F(u[0][j]) + F(u[4][j]))
+	return F(near*s) + F(far*t) + F(center*F(c[j]))
+}
+
+// round returns x, in units of 2⁻⁴³, rounded to nearest even. Where x is out of range or
+// NaN, it returns the least number, as AVX-512 does.
+func round(x float64) fixed.Q43 {
+	x = math.RoundToEven(x)
+	if !(x >= math.MinInt64 && x < -math.MinInt64) {
+		return math.MinInt64
+	}
+	return fixed.Q43(x)
+}
+
+// bits returns the address of x[j].
+func bits(x []fixed.Q43, j int) *int64 { return (*int64)(unsafe.Pointer(&x[j])) }
