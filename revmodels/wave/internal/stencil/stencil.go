@@ -3,7 +3,8 @@
 //
 //	(Lu)_ij = 4/3·(sum of the 4 neighbours) - 1/12·(sum of the 4 next but one) - 5·u_ij
 //
-// to a row of a grid. Outside the grid u is 0, which makes L symmetric.
+// to a row of a grid. Outside the grid u is odd, so that it is 0 one cell from the edge
+// and the opposite of the edge two cells from it. That makes L symmetric.
 //
 // Over fixed.Q43, numbers are converted to float64, which has 53 bits, and a result is
 // rounded to nearest once. All tiers round each product and each sum, in the same order,
@@ -41,8 +42,8 @@ const (
 	short = "stencil: insufficient length"
 )
 
-// A Band is a row of a grid between the two rows above and the two rows below. Rows
-// outside the grid are rows of zeros.
+// A Band is a row of a grid between the two rows above and the two rows below. The caller
+// provides the rows outside the grid.
 type Band[T any] [2*Reach + 1][]T
 
 // check panics unless all rows have n columns.
@@ -211,8 +212,13 @@ func inner(n int, vector bool) (lo, hi int) {
 func laplace[F cpu.Float, T rev.Real](u *Band[T], j, n int) F {
 	c := u[Reach]
 	at := func(j int) F {
-		if j < 0 || j >= n {
+		switch j {
+		case -2:
+			return -F(c[0])
+		case -1, n:
 			return 0
+		case n + 1:
+			return -F(c[n-1])
 		}
 		return F(c[j])
 	}

@@ -1,0 +1,514 @@
+package wave
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"revnum/fixed"
+	"revnum/internal/parallel"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/workspace"
+	"revnum/rev"
+	"revnum/revmodels/wave/internal/stencil"
+)
+
+// Steps is the kernel that takes N steps of time in place. Step n computes
+//
+//	Prev <- 2·U - Prev + M∘LU           the wave equation
+//	Prev <- U + f∘(Prev - U)            the damping at the edges
+//	Prev[s] += Source[n, s]             for each source
+//	U, Prev <- Prev, U
+//	Trace[n, r] += U[r]                 for each receiver
+//
+// where L is the Laplacian of fourth order for a spacing of 1. U is 0 one cell outside the
+// grid, and odd beyond it. So waves are reflected at the edges, with the opposite sign.
+// M is (c·dt/h)² for a speed c and a spacing h. It must be between 0 and [MaxCourant]²,
+// or the waves would grow without bound. An index of a source or receiver is row·Cols +
+// column.
+//
+// # Derivatives
+//
+// With L symmetric, the adjoint of a step is, from the last line to the first,
+//
+//	Ū[r] += Trācē[n, r]
+//	U, Prev and Ū, Prēv change places
+//	Sourcē[n, s] += Prēv[s]
+//	Ū += (1-f)∘Prēv,  Prēv <- f∘Prēv
+//	M̄ += Prēv∘LU,  Ū += 2·Prēv + L(M∘Prēv),  Prēv <- -Prēv
+//
+// and the tangent and the second order follow by the rule of products. If only some of
+// U, Prev and Trace have derivatives, those of the state that are absent begin as zeros
+// in scratch memory.
+//
+// # The way back
+//
+// The first line undoes itself. So do the other lines, but not the second over floats.
+// There a step back divides by f, and so multiplies the rounding errors at the edges by
+// 1/f. Over fixed.Q43 the multiplication is exact (see fixed.Buffer): the bits that
+// it loses are kept in Absorbed. So Inverse and Adjoint restore all bits, for any number
+// of steps. Tangents are damped in the same way, and their bits kept too.
+//
+// Over floats each step back adds a rounding error as large as that of the step ahead.
+// Without damping the error grows in proportion to the number of steps at most. With
+// damping it grows by the factor f^-N in the worst case, and Run returns an error if that
+// is more than 2²⁶ for float64 or 2¹² for float32. Use fixed.Q43 then.
+//
+// # Rounding
+//
+// Over floats each product and sum is rounded. Over fixed.Q43 a cell's new value is
+// computed in float64 and rounded once, to 2⁻⁴³, and damping adds noise below 2⁻³³.
+// The bits depend neither on the number of workers nor on the vector code.
+type Steps[T rev.Real] struct {
+	U          rev.General[T] `rev:"inout" shape:"r,c"`
+	Prev       rev.General[T] `rev:"inout" shape:"r,c"` // U one step ago
+	M          rev.General[T] `rev:"in" shape:"r,c"`    // (c·dt/h)²
+	Source     rev.General[T] `rev:"in,optional" shape:"n,s"`
+	Trace      rev.General[T] `rev:"acc" shape:"n,t"`
+	SourceAt   []int          `rev:"index,optional" shape:"s"`
+	ReceiverAt []int          `rev:"index,optional" shape:"t"`
+	N          int            // at least 0
+	Damping
+	Absorbed *Absorbed // needed for damping over fixed.Q43, and not used otherwise
+	Workers  int       // 0 means GOMAXPROCS
+}
+
+// MaxCourant is the largest c·dt/h for which the steps are stable: √(3/8). The largest
+// eigenvalue of -L is 32/3, and that of -M∘L must be at most 4.
+const MaxCourant = 0.6123724356957945
+
+// Forward takes N steps.
+func (k Steps[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse takes N steps back.
+func (k Steps[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint takes N steps back with cotangents.
+func (k Steps[T]) Adjoint(g Steps[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent takes N steps with tangents.
+func (k Steps[T]) Tangent(t Steps[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent takes N steps back with cotangents, tangents, and the tangents of
+// cotangents.
+func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns an error if M is too large, negative or NaN, if
+// Damping is invalid or too wide for the grid, if Absorbed is missing or does not hold
+// the steps to undo, and if damping over floats cannot be undone. It panics if N is
+// negative, or if a source or receiver is outside the grid.
+func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
+	if p.Adjoint && !p.Back {
+		return rev.ErrUnsupported
+	}
+	k.checkShapes(&p)
+	if err := k.check(&p); err != nil || k.N == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
+		return err
+	}
+	switch any(T(0)).(type) {
+	case float32:
+		takeSteps[T, float32](&k, &p)
+	default:
+		takeSteps[T, float64](&k, &p)
+	}
+	return nil
+}
+
+func (k *Steps[T]) checkShapes(p *rev.Pass[Steps[T]]) {
+	if k.N < 0 {
+		panic(rev.ShapeError[Steps[T]]("U", "is to take %d steps", k.N))
+	}
+	for _, d := range [...]*Steps[T]{k, &p.G, &p.T, &p.GT} {
+		if d.Source.Data != nil && d.Source.Rows != k.N {
+			panic(rev.ShapeError[Steps[T]]("Source", "has %d rows for %d steps", d.Source.Rows, k.N))
+		}
+		if d.Trace.Data != nil && d.Trace.Rows != k.N {
+			panic(rev.ShapeError[Steps[T]]("Trace", "has %d rows for %d steps", d.Trace.Rows, k.N))
+		}
+	}
+	cells := k.U.Rows * k.U.Cols
+	for name, list := range map[string][]int{"SourceAt": k.SourceAt, "ReceiverAt": k.ReceiverAt} {
+		for i, at := range list {
+			if at < 0 || at >= cells {
+				panic(rev.ShapeError[Steps[T]](name, "has %d at %d, but the grid has %d cells", at, i, cells))
+			}
+		}
+	}
+}
+
+func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
+	for i := range k.M.Rows {
+		for j, m := range k.M.Row(i) {
+			if m := fixed.Float(m); !(m >= 0 && m <= MaxCourant*MaxCourant*(1+1e-6)) {
+				return fmt.Errorf("wave: the steps are not stable: c·dt/h in cell (%d, %d) is %.4g, and must be between 0 and %.4g", i, j, math.Sqrt(m), MaxCourant)
+			}
+		}
+	}
+	if t := &p.T; p.Adjoint && (t.U.Data == nil || t.Prev.Data == nil) && (t.U.Data != nil || t.Prev.Data != nil || t.M.Data != nil || t.Source.Data != nil) {
+		return errNoTangent
+	}
+	if err := k.Damping.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 {
+		return err
+	}
+	if T(1)/2 == 0 { // fixed point
+		steps := k.N
+		if p.Tangent {
+			steps *= 2
+		}
+		return k.Absorbed.prepare(k.U.Rows, k.U.Cols, k.Width, steps, p.Back)
+	}
+	most := 26.
+	if _, ok := any(T(0)).(float32); ok {
+		most = 12
+	}
+	if lost := -float64(k.N) * math.Log2(k.kept(0)); p.Back && lost > most {
+		return fmt.Errorf("wave: %d damped steps back would multiply rounding errors by 2^%.0f, and 2^%.0f is allowed: use fixed.Q43", k.N, lost, most)
+	}
+	return nil
+}
+
+var errNoTangent = errors.New("wave: AdjointTangent needs the tangents of U and Prev after the steps")
+
+func takeSteps[T rev.Real, F cpu.Float](k *Steps[T], p *rev.Pass[Steps[T]]) {
+	w := workspace.Get[stepsWork[T, F]]()
+	w.begin(k, p)
+	if p.Back {
+		w.exchange()
+		for _, g := range [...]*fields[T]{&w.g, &w.gt} {
+			negate(g[(k.N-1)&1])
+		}
+		for n := k.N - 1; n >= 0; n-- {
+			w.back(n)
+		}
+		for _, g := range [...]*fields[T]{&w.g, &w.gt} {
+			negate(g[1])
+		}
+	} else {
+		for n := range k.N {
+			w.ahead(n)
+		}
+		w.exchange()
+	}
+	w.k, w.p = Steps[T]{}, rev.Pass[Steps[T]]{}
+	w.s, w.t, w.g, w.gt = fields[T]{}, fields[T]{}, fields[T]{}, fields[T]{}
+	workspace.Put(w)
+}
+
+// fields are two fields, of which the even steps change the second and the odd steps the
+// first.
+type fields[T any] [2]rev.General[T]
+
+// A stepsWork takes steps. The cotangent of the field that a step does not change is
+// stored with the opposite sign. The adjoint of the wave equation is then of the same
+// form as the wave equation, and changes one field:
+//
+//	-Ū <- 2·Prēv - (-Ū) + L(M∘Prēv)
+//
+// is Ū of the line above, and the sign of Prēv need not change.
+type stepsWork[T rev.Real, F cpu.Float] struct {
+	k     Steps[T]
+	p     rev.Pass[Steps[T]]
+	s     fields[T] // the state
+	t     fields[T] // its tangents, cotangents and their tangents: nil if absent
+	g, gt fields[T]
+
+	step  int
+	rings bool // whether a block is a ring of damped cells, and not a block of rows
+
+	spare    [3][]T // derivatives that the caller does not have
+	zero     []T    // the row next to the grid
+	zeroF    []F
+	mirrors  []T // of each worker: the rows beyond that, of the state and of its tangent
+	products []F // of each worker: M∘v for a row and its neighbours, and a mirror
+}
+
+const (
+	bandRows  = 2*stencil.Reach + 1
+	blockRows = 16 // rows of a block
+)
+
+// parallelCells is the number of cells from which on a second worker pays.
+const parallelCells = 1 << 14
+
+func (w *stepsWork[T, F]) begin(k *Steps[T], p *rev.Pass[Steps[T]]) {
+	w.k, w.p = *k, *p
+	w.s = fields[T]{k.U, k.Prev}
+	for i, d := range [...]struct {
+		of *Steps[T]
+		to *fields[T]
+	}{{&p.T, &w.t}, {&p.G, &w.g}, {&p.GT, &w.gt}} {
+		*d.to = w.complete(i, d.of)
+	}
+	w.zero = workspace.Zeros(w.zero, k.U.Cols)
+	w.zeroF = workspace.Zeros(w.zeroF, k.U.Cols)
+	w.mirrors = workspace.Grow(w.mirrors, w.workers()*2*k.U.Cols)
+	w.products = workspace.Grow(w.products, w.workers()*(bandRows+1)*k.U.Cols)
+}
+
+func (w *stepsWork[T, F]) workers() int {
+	if w.k.U.Rows*w.k.U.Cols < parallelCells {
+		return 1
+	}
+	return parallel.Workers(w.k.Workers)
+}
+
+// complete returns the derivatives of the state, with zeros for those that are absent. It
+// returns nil fields if there are no derivatives at all.
+func (w *stepsWork[T, F]) complete(i int, d *Steps[T]) fields[T] {
+	f := fields[T]{d.U, d.Prev}
+	if d.U.Data == nil && d.Prev.Data == nil && d.M.Data == nil && d.Source.Data == nil && d.Trace.Data == nil {
+		return f
+	}
+	rows, cols := w.k.U.Rows, w.k.U.Cols
+	size := rows * cols
+	for j := range f {
+		if f[j].Data == nil {
+			if len(w.spare[i]) < 2*size {
+				w.spare[i] = workspace.Grow(w.spare[i], 2*size)
+			}
+			spare := w.spare[i][j*size:][:size]
+			clear(spare)
+			f[j] = rev.NewGeneral(rows, cols, spare)
+		}
+	}
+	return f
+}
+
+// exchange makes the later field of each pair the first one after an odd number of
+// steps.
+func (w *stepsWork[T, F]) exchange() {
+	if w.k.N%2 == 0 {
+		return
+	}
+	for _, f := range [...]*fields[T]{&w.s, &w.t, &w.g, &w.gt} {
+		if f[0].Data == nil {
+			continue
+		}
+		for i := range f[0].Rows {
+			b := f[1].Row(i)
+			for j, v := range f[0].Row(i) {
+				f[0].Row(i)[j], b[j] = b[j], v
+			}
+		}
+	}
+}
+
+func negate[T rev.Real](x rev.General[T]) {
+	if x.Data == nil {
+		return
+	}
+	for i := range x.Rows {
+		row := x.Row(i)
+		for j, v := range row {
+			row[j] = -v
+		}
+	}
+}
+
+// ahead takes step n.
+func (w *stepsWork[T, F]) ahead(n int) {
+	w.run(n, false)
+	w.run(n, true)
+	w.inject(n, 1, w.s, &w.k)
+	w.inject(n, 1, w.t, &w.p.T)
+	w.record(n, 1, w.s, &w.k)
+	w.record(n, 1, w.t, &w.p.T)
+}
+
+// back takes step n back.
+func (w *stepsWork[T, F]) back(n int) {
+	w.record(n, -1, w.s, &w.k)
+	w.record(n, -1, w.t, &w.p.T)
+	w.collect(n, w.g, &w.p.G)
+	w.collect(n, w.gt, &w.p.GT)
+	w.inject(n, -1, w.s, &w.k)
+	w.inject(n, -1, w.t, &w.p.T)
+	w.run(n, true)
+	w.run(n, false)
+}
+
+// inject adds sign times the sources to the new field.
+func (w *stepsWork[T, F]) inject(n int, sign T, f fields[T], k *Steps[T]) {
+	x := f[1-n&1]
+	if x.Data == nil || k.Source.Data == nil {
+		return
+	}
+	for s, at := range w.k.SourceAt {
+		x.Data[at/x.Cols*x.Stride+at%x.Cols] += sign * k.Source.Row(n)[s]
+	}
+}
+
+// record adds sign times the new field to the traces.
+func (w *stepsWork[T, F]) record(n int, sign T, f fields[T], k *Steps[T]) {
+	x := f[1-n&1]
+	if x.Data == nil || k.Trace.Data == nil {
+		return
+	}
+	for r, at := range w.k.ReceiverAt {
+		k.Trace.Row(n)[r] += sign * x.Data[at/x.Cols*x.Stride+at%x.Cols]
+	}
+}
+
+// collect is the adjoint of inject and record.
+func (w *stepsWork[T, F]) collect(n int, f fields[T], k *Steps[T]) {
+	x := f[1-n&1]
+	if x.Data == nil {
+		return
+	}
+	if k.Trace.Data != nil {
+		for r, at := range w.k.ReceiverAt {
+			x.Data[at/x.Cols*x.Stride+at%x.Cols] += k.Trace.Row(n)[r]
+		}
+	}
+	if k.Source.Data != nil {
+		for s, at := range w.k.SourceAt {
+			k.Source.Row(n)[s] += x.Data[at/x.Cols*x.Stride+at%x.Cols]
+		}
+	}
+}
+
+// run runs the wave equation or the damping of step n in parallel.
+func (w *stepsWork[T, F]) run(n int, rings bool) {
+	w.step, w.rings = n, rings
+	blocks := (w.k.U.Rows + blockRows - 1) / blockRows
+	if rings {
+		blocks = w.k.Width
+	}
+	parallel.Run(w.workers(), blocks, w)
+}
+
+// Block implements parallel.Task.
+func (w *stepsWork[T, F]) Block(worker, block int) {
+	now := w.step & 1
+	if w.rings {
+		w.damp(block, now)
+		return
+	}
+	from := block * blockRows
+	to := min(from+blockRows, w.k.U.Rows)
+	m := w.k.M
+	u, tu := w.s[now], w.t[now]
+	mirrors := w.mirrors[worker*2*u.Cols:][:2*u.Cols]
+	for i := from; i < to; i++ {
+		b := w.band(u, i, mirrors[:u.Cols])
+		stencil.Leap(w.s[1-now].Row(i), m.Row(i), &b)
+		var tb stencil.Band[T]
+		if tu.Data != nil {
+			tb = w.band(tu, i, mirrors[u.Cols:])
+			stencil.Leap(w.t[1-now].Row(i), m.Row(i), &tb)
+			if w.p.T.M.Data != nil {
+				stencil.AddMul(w.t[1-now].Row(i), w.p.T.M.Row(i), &b)
+			}
+		}
+		if w.p.G.M.Data != nil {
+			stencil.AddMul(w.p.G.M.Row(i), w.g[1-now].Row(i), &b)
+		}
+		if w.p.GT.M.Data != nil {
+			if w.gt[1-now].Data != nil {
+				stencil.AddMul(w.p.GT.M.Row(i), w.gt[1-now].Row(i), &b)
+			}
+			if tu.Data != nil && w.g[1-now].Data != nil {
+				stencil.AddMul(w.p.GT.M.Row(i), w.g[1-now].Row(i), &tb)
+			}
+		}
+	}
+	if w.g[0].Data != nil {
+		w.backRows(worker, from, to, w.g[1-now], w.g[now], rev.General[T]{}, rev.General[T]{})
+	}
+	if w.gt[0].Data != nil {
+		w.backRows(worker, from, to, w.gt[1-now], w.gt[now], w.p.T.M, w.g[1-now])
+	}
+}
+
+// band returns row i of x between its neighbours.
+func (w *stepsWork[T, F]) band(x rev.General[T], i int, mirror []T) stencil.Band[T] {
+	return bandOf(i, x.Rows, x.Row, w.zero, mirror)
+}
+
+// bandOf returns row i of n rows between its neighbours. mirror is memory for the row two
+// rows outside the grid.
+func bandOf[T rev.Real](i, n int, row func(i int) []T, zero, mirror []T) (b stencil.Band[T]) {
+	for r := range b {
+		switch at := i + r - stencil.Reach; at {
+		case -1, n:
+			b[r] = zero
+		case -2, n + 1:
+			for j, v := range row(i) {
+				mirror[j] = -v
+			}
+			b[r] = mirror
+		default:
+			b[r] = row(at)
+		}
+	}
+	return b
+}
+
+// backRows computes z <- 2·v - z + L(M∘v + mDot∘g) for some rows. mDot and g may be nil.
+func (w *stepsWork[T, F]) backRows(worker, from, to int, v, z, mDot, g rev.General[T]) {
+	memory := w.products[worker*(bandRows+1)*v.Cols:][:(bandRows+1)*v.Cols]
+	product := func(i int) []F { return memory[i%bandRows*v.Cols:][:v.Cols] }
+	compute := func(i int) {
+		if i < 0 || i >= v.Rows {
+			return
+		}
+		p := product(i)
+		stencil.Mul(p, w.k.M.Row(i), v.Row(i))
+		if mDot.Data != nil && g.Data != nil {
+			stencil.AddProduct(p, mDot.Row(i), g.Row(i))
+		}
+	}
+	for i := from - stencil.Reach; i < from+stencil.Reach; i++ {
+		compute(i)
+	}
+	for i := from; i < to; i++ {
+		compute(i + stencil.Reach)
+		b := bandOf(i, v.Rows, product, w.zeroF, memory[bandRows*v.Cols:])
+		stencil.LeapBack(z.Row(i), v.Row(i), &b)
+	}
+}
+
+// damp damps ring d, or undoes that.
+func (w *stepsWork[T, F]) damp(d, now int) {
+	ring := ringOf(w.k.U.Rows, w.k.U.Cols, d)
+	kept := w.k.kept(d)
+	move := func(f fields[T]) {
+		if f[0].Data == nil {
+			return
+		}
+		if u, ok := any(f[now]).(rev.General[fixed.Q43]); ok {
+			w.k.Absorbed.move(ring, d, u, any(f[1-now]).(rev.General[fixed.Q43]), w.k.numerator(d), w.p.Back)
+			return
+		}
+		factor := kept
+		if w.p.Back {
+			factor = 1 / kept
+		}
+		u, x := f[now], f[1-now]
+		ring.each(func(i, j int) {
+			a, b := u.Data[i*u.Stride+j], &x.Data[i*x.Stride+j]
+			*b = a + T(T(factor)*(*b-a))
+		})
+	}
+	if w.p.Back {
+		move(w.t)
+		move(w.s)
+	} else {
+		move(w.s)
+		move(w.t)
+	}
+	for _, g := range [...]*fields[T]{&w.g, &w.gt} {
+		if g[0].Data == nil {
+			continue
+		}
+		z, v := g[now], g[1-now]
+		ring.each(func(i, j int) {
+			at := &v.Data[i*v.Stride+j]
+			less := fixed.Of[T](kept * fixed.Float(*at))
+			z.Data[i*z.Stride+j] -= *at - less
+			*at = less
+		})
+	}
+}
