@@ -121,6 +121,7 @@ var OverNumbers = []Kernel{
 	{"V += dt·attraction at Q", over{of(kick[float64]), of(kick[float32]), of(kick[q43])}, nil},
 	{"(Q, V) <- N steps of Drift and Kick", over{of(nbodySteps[float64]), of(nbodySteps[float32]), of(nbodySteps[q43])}, nil},
 	{"r += energy of bodies", over{of(energy[float64]), of(energy[float32]), of(energy[q43])}, nil},
+	{"(U, Prev) <- N steps of the wave equation, Trace += U at receivers", over{of(waveSteps[float64]), of(waveSteps[float32]), of(waveSteps[q43])}, nil},
 }
 
 // OverLogs are the kernels whose operands are logs, that is numbers of package ulog,

@@ -12,6 +12,7 @@ import (
 	"revnum/revmodels/kmeans"
 	"revnum/revmodels/lstm"
 	"revnum/revmodels/nbody"
+	"revnum/revmodels/wave"
 )
 
 func logPosterior[T rev.Float](rnd *rand.Rand, n, _ int) gmm.LogPosterior[T] {
@@ -137,4 +138,16 @@ func nbodySteps[T rev.Real](rnd *rand.Rand, n, _ int) nbody.Steps[T] {
 
 func energy[T rev.Real](rnd *rand.Rand, n, _ int) nbody.Energy[T] {
 	return nbody.Energy[T]{Out: scalar[T](rnd), Q: matrix[T](rnd, n, 3), V: matrix[T](rnd, n, 3), Mu: positives[T](rnd, n), Softening: 1}
+}
+
+func waveSteps[T rev.Real](rnd *rand.Rand, n, _ int) wave.Steps[T] {
+	k := wave.Steps[T]{U: matrix[T](rnd, n, n), Prev: matrix[T](rnd, n, n), M: matrix[T](rnd, n, n), N: 2}
+	for i := range k.M.Data {
+		k.M.Data[i] = fixed.Of[T](0.12 + 0.1*rnd.Float64())
+	}
+	if n > 0 {
+		k.Source, k.SourceAt = matrix[T](rnd, k.N, 1), []int{rnd.IntN(n * n)}
+		k.Trace, k.ReceiverAt = matrix[T](rnd, k.N, 2), []int{rnd.IntN(n * n), rnd.IntN(n * n)}
+	}
+	return k
 }

