@@ -260,3 +260,10 @@ func (w *pass) room(i, bytes int) (at uintptr) {
 	}
 	return at
 }
+
+// get copies numbers to the host. It waits for the launches before.
+func get[T any](w *pass, to []T, from uintptr) {
+	if w.err == nil && w.dev != nil {
+		w.err = wrap(w.dev.toHost(from, bytesOf(to)))
+	}
+}

@@ -3,8 +3,23 @@
 # toolkit. Products and sums are never fused, but where a kernel says so.
 set -euo pipefail
 cd "$(dirname "$0")"
+tables=$(mktemp -d)
+trap 'rm -r "$tables"' EXIT
+{ # the tables of package fixed, as C
+	echo 'struct U128 { u64 hi, lo; };'
+	echo 'struct LogEntry { u64 inv; U128 ln; };'
+	sed -nE 's/^\t(ln2Q57|ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \1 = \2;/p' ../../fixed/tables.go
+	sed -nE 's/^\t(log2eLess1Q128|expOffsetQ121) += uint128(.*)/CONSTANT u64 \1[2] = \2;/p' ../../fixed/tables.go
+	table() { # prints a table: the lines from one that matches $2, without that, to the next }
+		echo "CONSTANT $1[256] = {"
+		sed -n "/$2/,/^}\$/p" ../../fixed/tables.go | sed '1d;s/uint128//;$s/}/};/'
+	}
+	table 'U128 exp2Coarse' '^var exp2Coarse'
+	table 'u64 exp2Fine' '^var exp2Fine'
+	table 'LogEntry logTable' '^}{'
+} >"$tables/tables.h"
 for source in *.cu; do
-	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib \
+	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib -I"$tables" \
 		-Xclang -target-feature -Xclang +ptx63 -ffp-contract=off -std=c++17 -O3 \
 		-Wall -Wextra -Werror -S "$source" -o "${source%.cu}.ptx"
 done

@@ -4,10 +4,12 @@
 #define KERNEL extern "C" __attribute__((global)) void
 #define DEVICE __attribute__((device)) inline
 #define SHARED __attribute__((shared)) static
+#define CONSTANT __attribute__((device)) static constexpr
 
 typedef long long i64;
 typedef unsigned long long u64;
 typedef __int128 i128;
+typedef unsigned __int128 u128;
 
 // Blocks of kernels over vectors have up to this many threads, in whole warps.
 constexpr int maxThreads = 256;
@@ -22,10 +24,18 @@ DEVICE i64 first() { return blockX() * threads() + threadX(); }
 DEVICE i64 step() { return blocks() * threads(); }
 DEVICE void barrier() { __nvvm_bar_sync(0); }
 
-// Q43 is fixed.Q43: a multiple of 2^-43.
+// Q43 is fixed.Q43: a multiple of 2^-43. Sums and differences wrap.
 struct Q43 {
 	i64 v;
 };
+DEVICE Q43 operator+(Q43 x, Q43 y) { return Q43{(i64)((u64)x.v + (u64)y.v)}; }
+DEVICE Q43 operator-(Q43 x, Q43 y) { return Q43{(i64)((u64)x.v - (u64)y.v)}; }
+CONSTANT Q43 largest = {(i64)(~(u64)0 >> 1)}, least = {(i64)((u64)1 << 63)};
+
+// A Wide<T> is the type in which functions of T are computed.
+template <class T> struct WideOf { typedef double type; };
+template <> struct WideOf<Q43> { typedef Q43 type; };
+template <class T> using Wide = typename WideOf<T>::type;
 
 // round returns the multiple of 2^-86 in s as a Q43, to nearest, ties to even, and wrapped.
 DEVICE Q43 round(i128 s) {
@@ -51,6 +61,11 @@ template <> struct Sum<Q43> {
 	DEVICE Q43 value() const { return round(v); }
 };
 
+DEVICE bool lessThan(double x, double y) { return x < y; }
+DEVICE bool lessThan(Q43 x, Q43 y) { return x.v < y.v; }
+DEVICE bool isNaN(double x) { return x != x; }
+DEVICE bool isNaN(Q43) { return false; }
+
 // product returns x·y, rounded once.
 DEVICE double product(double x, double y) { return x * y; }
 DEVICE float product(float x, float y) { return x * y; }
@@ -59,6 +74,7 @@ DEVICE Q43 product(Q43 x, Q43 y) { return round((i128)x.v * y.v); }
 // addSigned adds x to y, or subtracts it if sign is negative.
 DEVICE void addSigned(double &y, i64 sign, double x) { y += sign < 0 ? -x : x; }
 DEVICE void addSigned(float &y, i64 sign, float x) { y += sign < 0 ? -x : x; }
+DEVICE void addSigned(float &y, i64 sign, double x) { y += (float)(sign < 0 ? -x : x); }
 DEVICE void addSigned(Q43 &y, i64 sign, Q43 x) { y.v = (i64)((u64)y.v + (u64)(sign < 0 ? -(u64)x.v : (u64)x.v)); }
 
 DEVICE int lower(int v, int by) { return __nvvm_shfl_sync_down_i32(-1, v, by, 31); }

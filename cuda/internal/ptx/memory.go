@@ -12,6 +12,7 @@ import (
 const (
 	sharedBase = 1 << 20
 	localBase  = 1 << 28
+	constBase  = 1 << 32
 	globalBase = 1 << 40
 )
 
@@ -36,7 +37,7 @@ var memories atomic.Uint64 // how many there are
 type piece struct {
 	base  uint64
 	data  []byte
-	marks []mark // one for each word of 4 bytes
+	marks []mark // one for each word of 4 bytes, nil if the words are constants
 }
 
 // A mark says who touched a word last.
@@ -136,7 +137,9 @@ func (t *thread) at(space string, addr uint64, size int) (*piece, int) {
 			panic(fault(err.Error()))
 		}
 		p = q
-	case addr >= localBase && addr < globalBase && (space == "local" || space == ""):
+	case addr >= constBase && addr < globalBase && (space == "const" || space == "global" || space == ""):
+		p = t.block.kernel.module.constants
+	case addr >= localBase && addr < constBase && (space == "local" || space == ""):
 		p = t.local
 	case addr < localBase && (space == "shared" || space == ""):
 		p = t.block.shared
@@ -153,7 +156,7 @@ func (t *thread) at(space string, addr uint64, size int) (*piece, int) {
 func (t *thread) load(space string, addr uint64, size int) uint64 {
 	p, off := t.at(space, addr, size)
 	own := t.access()
-	for w := off / wordBytes; w <= (off+size-1)/wordBytes; w++ {
+	for w := off / wordBytes; p.marks != nil && w <= (off+size-1)/wordBytes; w++ {
 		m := &p.marks[w]
 		if !m.written {
 			panic(fault(fmt.Sprintf("reads %#x, which nobody wrote", addr)))
@@ -167,6 +170,9 @@ func (t *thread) load(space string, addr uint64, size int) uint64 {
 
 func (t *thread) store(space string, addr uint64, size int, v uint64) {
 	p, off := t.at(space, addr, size)
+	if p.marks == nil {
+		panic(fault(fmt.Sprintf("writes %#x, which is constant", addr)))
+	}
 	own := t.access()
 	for w := off / wordBytes; w <= (off+size-1)/wordBytes; w++ {
 		p.marks[w].write(own, t.block.launch, addr)
@@ -227,7 +233,7 @@ func (p *parser) access(words, args []string) (func(t *thread), error) {
 	space, width := "", 1
 	for _, w := range words[1 : len(words)-1] {
 		switch w {
-		case "global", "shared", "local", "param":
+		case "global", "shared", "local", "param", "const":
 			space = w
 		case "v2":
 			width = 2

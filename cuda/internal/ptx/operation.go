@@ -333,6 +333,8 @@ func threefold(name, typ string, size int) func(a, b, c uint64) uint64 {
 		return func(a, b, c uint64) uint64 { return uint64(extend(a, size)*extend(b, size)) + c }
 	case name == "mad.wide":
 		return func(a, b, c uint64) uint64 { return a*b + c }
+	case name == "bfe" && typ[0] == 'u':
+		return func(a, b, c uint64) uint64 { return a >> (b & 255) & (1<<(c&255) - 1) }
 	case name == "shf.l.wrap" || name == "shf.r.wrap":
 		left := name == "shf.l.wrap"
 		return func(a, b, c uint64) uint64 {

@@ -20,8 +20,9 @@ import (
 
 // A Module holds the kernels of a PTX text.
 type Module struct {
-	kernels map[string]*Kernel
-	file    string
+	kernels   map[string]*Kernel
+	file      string
+	constants *piece
 }
 
 // Kernel returns the kernel of that name, or an error.
@@ -41,6 +42,7 @@ type Kernel struct {
 	Params []int // sizes in bytes
 
 	file   string
+	module *Module
 	offset map[string]int // of the parameters
 	shared int            // bytes of shared memory
 	local  int            // bytes of local memory of a thread
@@ -73,7 +75,7 @@ const (
 
 // Parse reads a PTX text. The file is its name in errors.
 func Parse(file, text string) (*Module, error) {
-	p := &parser{file: file, module: &Module{kernels: map[string]*Kernel{}, file: file}, shared: map[string]array{}}
+	p := &parser{file: file, module: &Module{kernels: map[string]*Kernel{}, file: file, constants: &piece{base: constBase}}, shared: map[string]array{}, constants: map[string]int{}}
 	for i, line := range strings.Split(text, "\n") {
 		p.line = i + 1
 		if comment := strings.Index(line, "//"); comment >= 0 {
@@ -98,6 +100,8 @@ type parser struct {
 	line   int
 	module *Module
 	shared map[string]array
+
+	constants map[string]int // their addresses
 
 	kernel *Kernel
 	header bool // between the name of a kernel and its body
@@ -152,11 +156,13 @@ func (p *parser) readTop(line string) error {
 		if !ok {
 			return fmt.Errorf("want a kernel's name and (, found %q", line)
 		}
-		p.kernel = &Kernel{Name: name, file: p.file, offset: map[string]int{}}
+		p.kernel = &Kernel{Name: name, file: p.file, module: p.module, offset: map[string]int{}}
 		p.header = true
 		p.regs, p.places, p.locals = map[string]int{}, map[string]int{}, map[string]int{}
 		p.labels, p.jumps = map[string]int{}, map[int]string{}
 		return nil
+	case strings.Contains(line, "="):
+		return p.constant(line)
 	case strings.Contains(line, ".shared"):
 		name, size, align, err := variable(line)
 		if err != nil {
@@ -166,6 +172,30 @@ func (p *parser) readTop(line string) error {
 		return nil
 	}
 	return fmt.Errorf("unknown declaration %q", line)
+}
+
+// constant reads an array of constants. The bytes that the list leaves out are zero.
+func (p *parser) constant(line string) error {
+	declaration, list, _ := strings.Cut(line, "=")
+	name, size, align, err := variable(strings.TrimSpace(declaration))
+	if err != nil {
+		return err
+	}
+	c := p.module.constants
+	for len(c.data)%align != 0 {
+		c.data = append(c.data, 0)
+	}
+	p.constants[name] = len(c.data)
+	data := make([]byte, size)
+	for i, text := range strings.Split(strings.Trim(list, "{}; "), ",") {
+		v, err := strconv.ParseUint(strings.TrimSpace(text), 10, 8)
+		if err != nil || i >= size {
+			return fmt.Errorf("want %d bytes, found %q", size, text)
+		}
+		data[i] = byte(v)
+	}
+	c.data = append(c.data, data...)
+	return nil
 }
 
 // readHeader reads a line of a kernel's parameters.
@@ -349,6 +379,9 @@ func (p *parser) source(arg, typ string) (func(t *thread) uint64, error) {
 	}
 	if a, ok := p.shared[arg]; ok {
 		return constant(uint64(sharedBase + p.place(arg, a))), nil
+	}
+	if a, ok := p.constants[arg]; ok {
+		return constant(uint64(constBase + a)), nil
 	}
 	if a, ok := p.locals[arg]; ok {
 		return constant(uint64(localBase + a)), nil

@@ -16,6 +16,8 @@ func kernelText(body string) string {
 .target sm_75
 .address_size 64
 .weak .shared .align 8 .b8 room[256];
+.const .align 8 .b8 odd[3] = {1};
+.const .align 8 .b8 table[16] = {1, 2, 0, 0, 0, 0, 0, 0, 255, 255};
 .visible .entry k(
 	.param .u64 k_param_0,
 	.param .u64 k_param_1,
@@ -109,15 +111,17 @@ func TestErrors(t *testing.T) {
 	add.s32 	%r4, %r3, %r2;
 	st.shared.u32 	[%r4], %r1;
 	ld.shared.u32 	%r5, [room];`, "without a barrier"},
-		"no end":         {"$L1:\nbra.uni 	$L1;", "does not end"},
-		"lanes missing":  {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
-		"unknown":        {"brev.b32 	%r2, %r1;", "unknown instruction"},
-		"unknown type":   {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
-		"no register":    {"add.s64 	%rd99, %rd1, 1;", "no register"},
-		"no label":       {"bra 	$L9;", "no label"},
-		"unknown name":   {"mov.u64 	%rd1, nothing;", "unknown operand"},
-		"other barrier":  {"bar.sync 	1;", "only barrier 0"},
-		"part of a warp": {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
+		"no end":          {"$L1:\nbra.uni 	$L1;", "does not end"},
+		"lanes missing":   {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
+		"unknown":         {"brev.b32 	%r2, %r1;", "unknown instruction"},
+		"unknown type":    {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
+		"no register":     {"add.s64 	%rd99, %rd1, 1;", "no register"},
+		"no label":        {"bra 	$L9;", "no label"},
+		"unknown name":    {"mov.u64 	%rd1, nothing;", "unknown operand"},
+		"constants":       {"mov.u64 	%rd6, table;\nst.global.u64 	[%rd6], %rd1;", "which is constant"},
+		"after constants": {"ld.const.u64 	%rd1, [table+16];", "not in const memory"},
+		"other barrier":   {"bar.sync 	1;", "only barrier 0"},
+		"part of a warp":  {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
 	} {
 		_, err := run(t, test.body, n, 1, data, data)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "test.ptx:") {
@@ -192,10 +196,12 @@ func TestArithmetic(t *testing.T) {
 	}
 	wide := func(a, b uint64) *big.Int { return new(big.Int).Mul(big.NewInt(int64(a)), big.NewInt(int64(b))) }
 	for body, want := range map[string]func(a, b uint64) uint64{
-		"mul.hi.s64 	%rd7, %rd5, %rd6;":                             func(a, b uint64) uint64 { return uint64(new(big.Int).Rsh(wide(a, b), 64).Int64()) },
-		"mul.lo.s64 	%rd7, %rd5, %rd6;":                             func(a, b uint64) uint64 { return a * b },
-		"add.cc.s64 	%rd7, %rd5, %rd6;\naddc.s64 	%rd7, 0, 0;":      func(a, b uint64) uint64 { return b1(a+b < a) },
-		"shr.s64 	%rd7, %rd5, 7;":                                   func(a, _ uint64) uint64 { return uint64(int64(a) >> 7) },
+		"mul.hi.s64 	%rd7, %rd5, %rd6;":                        func(a, b uint64) uint64 { return uint64(new(big.Int).Rsh(wide(a, b), 64).Int64()) },
+		"mul.lo.s64 	%rd7, %rd5, %rd6;":                        func(a, b uint64) uint64 { return a * b },
+		"add.cc.s64 	%rd7, %rd5, %rd6;\naddc.s64 	%rd7, 0, 0;": func(a, b uint64) uint64 { return b1(a+b < a) },
+		"shr.s64 	%rd7, %rd5, 7;":                              func(a, _ uint64) uint64 { return uint64(int64(a) >> 7) },
+		"and.b64 	%rd7, %rd5, 8;\nmov.u64 	%rd6, table;\nadd.s64 	%rd7, %rd7, %rd6;\nld.const.u64 	%rd7, [%rd7];": func(a, _ uint64) uint64 { return 0x201 + a>>3&1*(0xffff-0x201) },
+		"bfe.u64 	%rd7, %rd5, 3, 12;":                               func(a, _ uint64) uint64 { return a >> 3 & 0xfff },
 		"shl.b64 	%rd7, %rd5, 65;":                                  func(_, _ uint64) uint64 { return 0 },
 		"setp.lt.s64 	%p1, %rd5, %rd6;\nselp.b64 	%rd7, 1, 0, %p1;": func(a, b uint64) uint64 { return b1(int64(a) < int64(b)) },
 		"setp.lt.u64 	%p1, %rd5, %rd6;\nselp.b64 	%rd7, 1, 0, %p1;": func(a, b uint64) uint64 { return b1(a < b) },

@@ -1,0 +1,43 @@
+package cuda
+
+import "revnum/rev"
+
+// Exp is the kernel of revlinalg.Exp over real numbers,
+//
+//	y_i += exp(x_i)
+//
+// with the derivatives
+//
+//	x̄ += eˣ·ȳ,  ẏ += eˣ·ẋ,  ġx += eˣ·(ġy + ẋ·ȳ).
+//
+// In floating point the exponential is within a unit in the last place. In fixed point it has
+// the bits of the host: it is within 0.51 units, and the largest number if it is out of range.
+type Exp[T rev.Real] struct {
+	Y Vector[T] `rev:"acc" shape:"n"`
+	X Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Y += exp(x).
+func (k Exp[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= exp(x).
+func (k Exp[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= exp(x) and x̄ += eˣ·ȳ.
+func (k Exp[T]) Adjoint(g Exp[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += exp(x) and ẏ += eˣ·ẋ.
+func (k Exp[T]) Tangent(t Exp[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {
+	w := begin(&k, &p)
+	elementwise[T](k).run(&w, "exp", everywhere, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return w.end()
+}

@@ -1,0 +1,43 @@
+package cuda
+
+import "revnum/rev"
+
+// Sigmoid is the kernel of revlinalg.Sigmoid over real numbers,
+//
+//	y_i += σ(x_i) = 1/(1 + exp(-x_i))
+//
+// with the derivatives, where σ′ = σ·(1 - σ),
+//
+//	x̄ += σ′(x)·ȳ,  ẏ += σ′(x)·ẋ,  ġx += σ′(x)·ġy + σ′(x)·(1 - 2σ(x))·ẋ·ȳ.
+//
+// Nothing overflows. In float64 the value is within 2.5 units in the last place, and σ′ within
+// 5. In float32 and fixed point both are within 0.51 units.
+type Sigmoid[T rev.Real] struct {
+	Y Vector[T] `rev:"acc" shape:"n"`
+	X Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Y += σ(x).
+func (k Sigmoid[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= σ(x).
+func (k Sigmoid[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= σ(x) and x̄ += σ′(x)·ȳ.
+func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += σ(x) and ẏ += σ′(x)·ẋ.
+func (k Sigmoid[T]) Tangent(t Sigmoid[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Sigmoid[T]) Run(p rev.Pass[Sigmoid[T]]) error {
+	w := begin(&k, &p)
+	elementwise[T](k).run(&w, "sigmoid", everywhere, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return w.end()
+}
