@@ -33,15 +33,20 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) error {
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	w := begin(&k, &p)
+	k.run(&w, p)
+	return w.end()
+}
+
+// run makes the launches of a pass.
+func (k MatMul[T]) run(w *pass, p rev.Pass[MatMul[T]]) {
 	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
 	ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
-	addProduct(&w, view(k.C, false), p.Sign(), a, b)
-	addProduct(&w, view(p.T.C, false), p.Sign(), ta, b)
-	addProduct(&w, view(p.T.C, false), p.Sign(), a, tb)
-	k.addGradients(&w, &p.G, p.G.C, a, b)
-	k.addGradients(&w, &p.GT, p.GT.C, a, b)
-	k.addGradients(&w, &p.GT, p.G.C, ta, tb)
-	return w.end()
+	addProduct(w, view(k.C, false), p.Sign(), a, b)
+	addProduct(w, view(p.T.C, false), p.Sign(), ta, b)
+	addProduct(w, view(p.T.C, false), p.Sign(), a, tb)
+	k.addGradients(w, &p.G, p.G.C, a, b)
+	k.addGradients(w, &p.GT, p.GT.C, a, b)
+	k.addGradients(w, &p.GT, p.G.C, ta, tb)
 }
 
 // addGradients adds gc·bᵀ and aᵀ·gc to what g has in the places of A and B.

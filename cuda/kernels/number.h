@@ -20,6 +20,7 @@ DEVICE i64 blockX() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE i64 blockY() { return __nvvm_read_ptx_sreg_ctaid_y(); }
 DEVICE i64 threads() { return __nvvm_read_ptx_sreg_ntid_x(); }
 DEVICE i64 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
+DEVICE i64 blocksY() { return __nvvm_read_ptx_sreg_nctaid_y(); }
 DEVICE i64 first() { return blockX() * threads() + threadX(); }
 DEVICE i64 step() { return blocks() * threads(); }
 DEVICE void barrier() { __nvvm_bar_sync(0); }
