@@ -25,18 +25,20 @@ func newRules() *cobra.Command {
 func newRulesExport() *cobra.Command {
 	var seed uint64
 	var rows, cols int
+	var format string
 	types := []string{"float64", "complex128"}
 	cmd := &cobra.Command{
 		Use:   "export DIR",
 		Short: "Write test vectors: operands and results of every kernel",
-		Long: `export writes a JSON file for every kernel and type of numbers. It has random
+		Long: `export writes a file for every kernel and type of numbers. It has random
 operands, cotangents and tangents. It also has the value, the gradients, the tangents
 and the second order that the kernel computes from them. You can check a port against
-the files without Go. docs/porting.md has a script that checks one.
+the files without Go. docs/porting.md has a script that checks one. The files are
+JSON, or archives of NumPy arrays (--format npz).
 
 DIR is made if its parent exists.`,
 		Example: `  go run ./benchmarks rules export vectors
-  go run ./benchmarks rules export vectors --types float32 --rows 5`,
+  go run ./benchmarks rules export vectors --types float32 --rows 5 --format npz`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			known := make(map[string]bool)
@@ -50,13 +52,16 @@ DIR is made if its parent exists.`,
 				}
 				wanted[t] = true
 			}
+			if vectors.Formats[format] == nil {
+				return fmt.Errorf("--format: found %q, expected %s", format, strings.Join(slices.Sorted(maps.Keys(vectors.Formats)), " or "))
+			}
 			if rows < 2 || cols < 2 {
 				return fmt.Errorf("--rows, --cols: expected 2 or more, found %d and %d", rows, cols)
 			}
 			if err := makeFolder(args[0]); err != nil {
 				return err
 			}
-			n, err := vectors.Export(args[0], seed, rows, cols, wanted)
+			n, err := vectors.Export(args[0], format, seed, rows, cols, wanted)
 			if err != nil {
 				return err
 			}
@@ -67,6 +72,7 @@ DIR is made if its parent exists.`,
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the random operands")
 	cmd.Flags().IntVar(&rows, "rows", 3, "approximate number of rows of matrices")
 	cmd.Flags().IntVar(&cols, "cols", 4, "approximate number of columns of matrices")
+	cmd.Flags().StringVar(&format, "format", "json", "json or npz")
 	cmd.Flags().StringSliceVar(&types, "types", types, "types of numbers: float64, float32, Q43, complex128")
 	return cmd
 }

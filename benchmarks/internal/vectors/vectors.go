@@ -50,9 +50,19 @@ type Array struct {
 	Ind   []int  `json:"ind,omitempty"`
 }
 
-// Export writes a file for each rule whose type is one of types. The name of the file
-// is that of the rule. Export returns the number of files.
-func Export(dir string, seed uint64, rows, cols int, types map[string]bool) (files int, err error) {
+// Formats are the formats of Export by their names, which are the ends of the files'.
+var Formats = map[string]func(io.Writer, *Vector) error{
+	"json": func(w io.Writer, v *Vector) error { return json.NewEncoder(w).Encode(v) },
+	"npz":  writeNPZ,
+}
+
+// Export writes a file for each rule whose type is one of types, in one of Formats. The
+// name of the file is that of the rule. Export returns the number of files.
+func Export(dir, format string, seed uint64, rows, cols int, types map[string]bool) (files int, err error) {
+	write := Formats[format]
+	if write == nil {
+		return 0, fmt.Errorf("no format %q", format)
+	}
 	for _, r := range rules.All() {
 		if r.Missing != "" || !types[r.Type.String()] {
 			continue
@@ -61,8 +71,8 @@ func Export(dir string, seed uint64, rows, cols int, types map[string]bool) (fil
 		if err != nil {
 			return files, fmt.Errorf("%s: %w", r.Name, err)
 		}
-		name := strings.NewReplacer("[", ".", "]", "").Replace(r.Name) + ".json"
-		if err := outfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return json.NewEncoder(w).Encode(v) }); err != nil {
+		name := strings.NewReplacer("[", ".", "]", "").Replace(r.Name) + "." + format
+		if err := outfile.Write(filepath.Join(dir, name), func(w io.Writer) error { return write(w, v) }); err != nil {
 			return files, err
 		}
 		files++

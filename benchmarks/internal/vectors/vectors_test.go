@@ -1,6 +1,7 @@
 package vectors
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -8,13 +9,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sbinet/npyio/npz"
+
 	"revnum/rules"
 )
 
 // A port of MatMul in plain loops agrees with the exported file.
 func TestExport(t *testing.T) {
 	dir := t.TempDir()
-	n, err := Export(dir, 1, 3, 4, map[string]bool{"float64": true, "complex128": true})
+	n, err := Export(dir, "json", 1, 3, 4, map[string]bool{"float64": true, "complex128": true})
 	if err != nil || n < 60 {
 		t.Fatalf("%d files, %v", n, err)
 	}
@@ -108,6 +111,72 @@ func TestAll(t *testing.T) {
 		}
 		if _, err := json.Marshal(v); err != nil {
 			t.Errorf("%s: %v", r.Name, err)
+		}
+	}
+}
+
+// The archives have the arrays of the JSON files, with their shapes and types.
+func TestNPZ(t *testing.T) {
+	for _, name := range []string{"revlinalg.MatMul[float32]", "revsparse.Mul[complex128]", "revlinalg.Dot[float64]", "graphembed.Loss[float64]"} {
+		r, err := rules.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := Of(r, 1, 3, 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		if err := writeNPZ(&file, v); err != nil {
+			t.Fatal(name, err)
+		}
+		z, err := npz.NewReader(bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part, arrays := range map[string]map[string]Array{"operands": v.Operands, "cotangents": v.Cotangents, "expected/gradients": v.Expected.Gradients, "expected/second_order": v.Expected.SecondOrder} {
+			for operand, a := range arrays {
+				at := part + "/" + operand
+				h := z.Header(at + ".npy")
+				if h == nil {
+					t.Fatalf("%s: no array %s", name, at)
+				}
+				shape := a.Shape
+				if a.Ptr != nil {
+					shape = []int{len(a.Ind)}
+					var ptr []int64
+					if err := z.Read(at+".ptr.npy", &ptr); err != nil || !slices.Equal(ptr, int64s(a.Ptr)) {
+						t.Errorf("%s: row pointers %v of %s, want %v, %v", name, ptr, at, a.Ptr, err)
+					}
+				}
+				if !slices.Equal(h.Descr.Shape, shape) {
+					t.Errorf("%s: %s is of shape %v, want %v", name, at, h.Descr.Shape, shape)
+				}
+				var err error
+				switch want := a.Data.(type) {
+				case []float64:
+					got := make([]float64, len(want))
+					if err = z.Read(at+".npy", &got); !slices.Equal(got, want) {
+						t.Errorf("%s: %s is %v, want %v", name, at, got, want)
+					}
+				case []float32:
+					got := make([]float32, len(want))
+					if err = z.Read(at+".npy", &got); !slices.Equal(got, want) {
+						t.Errorf("%s: %s is %v, want %v", name, at, got, want)
+					}
+				case [][2]float64:
+					got := make([]complex128, len(want))
+					err = z.Read(at+".npy", &got)
+					for i, c := range got {
+						if c != complex(want[i][0], want[i][1]) {
+							t.Errorf("%s: %s is %v, want %v", name, at, got, want)
+						}
+					}
+				}
+				if err != nil {
+					t.Errorf("%s: %s: %v", name, at, err)
+				}
+			}
 		}
 	}
 }
