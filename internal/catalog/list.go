@@ -98,6 +98,8 @@ var OverNumbers = []Kernel{
 	{"S_ij += A_i·B_j at the entries of a sparse S", over{of(sampledMul[float64]), of(sampledMul[float32]), of(sampledMul[q43])}, nil},
 	{"C_ij += Σ_l A_il·B_lj, all sparse", over{of(spgemm[float64]), of(spgemm[float32]), of(spgemm[q43])}, nil},
 	{"C += α·(A + Aᵀ - diag A)·B, A sparse", over{of(symmetricMul[float64]), of(symmetricMul[float32]), of(symmetricMul[q43])}, nil},
+	{"C_ij += max_l A_il + B_lj", over{of(tropicalMatMul[float64]), of(tropicalMatMul[float32]), of(tropicalMatMul[q43])}, nil},
+	{"C_ij += max_l A_il + B_lj, A sparse", over{of(tropicalSparseMul[float64]), of(tropicalSparseMul[float32]), of(tropicalSparseMul[q43])}, nil},
 	{"r += misfit of an embedding of a graph", over{of(loss[float64]), of(loss[float32]), of(loss[q43])}, nil},
 	{"x += op(A)⁻¹·b, A sparse and triangular", over{of(triSolve[float64]), of(triSolve[float32])},
 		not{"Q43": divides}},

@@ -1102,6 +1102,28 @@ function ChainRulesCore.rrule(::typeof(kmeans_Cost), Centroids, X; Workers=0)
     value("kmeans.Cost[float64]", inputs, outputs, (Centroids, X,), settings), pullback
 end
 
+# C_ij += max_l A_il + B_lj
+function revtropical_MatMul(A, B; Min=false, Workers=0)
+    m_ = size(A, 1)
+    k_ = size(A, 2)
+    n_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,))]
+    settings = Arg[parameter(0, Min), parameter(1, Workers)]
+    value("revtropical.MatMul[float64]", inputs, outputs, (A, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revtropical_MatMul), A, B; Min=false, Workers=0)
+    m_ = size(A, 1)
+    k_ = size(A, 2)
+    n_ = size(B, 2)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (m_,n_,))]
+    settings = Arg[parameter(0, Min), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revtropical.MatMul[float64]", inputs, outputs, (A, B,), settings, (unthunk(ybar),))...)
+    value("revtropical.MatMul[float64]", inputs, outputs, (A, B,), settings), pullback
+end
+
 # r += log loss of a recurrent network
 function lstm_Loss(Main, Extra, State, Sequence; )
     M_ = size(Main, 1)

@@ -1,0 +1,24 @@
+package revtropical
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"revnum/rev"
+)
+
+// A sum with its comparison is two operations.
+func BenchmarkMatMul(b *testing.B) {
+	const n = 256
+	rnd := rand.New(rand.NewPCG(1, 2))
+	k := MatMul[float64]{C: matrix[float64](rnd, n, n), A: matrix[float64](rnd, n, n), B: matrix[float64](rnd, n, n), Workers: 1}
+	g := MatMul[float64]{C: matrix[float64](rnd, n, n), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
+	for name, pass := range map[string]func(){"Forward": k.Forward, "Adjoint": func() { k.Adjoint(g) }} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				pass()
+			}
+			b.ReportMetric(float64(b.N)*2*n*n*n/b.Elapsed().Seconds()/1e9, "Gop/s")
+		})
+	}
+}

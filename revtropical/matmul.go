@@ -1,0 +1,284 @@
+package revtropical
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
+	"revnum/rev"
+	"revnum/revtropical/internal/paths"
+)
+
+// MatMul is the kernel
+//
+//	C_ij += max_l a_il + b_lj
+//
+// or the minimum if Min is set. With w the winner of (i, j), the first l whose sum is
+// best, and with ġ for tangents of cotangents,
+//
+//	ā_iw += c̄_ij,  b̄_wj += c̄_ij,  ċ_ij += ȧ_iw + ḃ_wj,  ġa_iw += ġc_ij,  ġb_wj += ġc_ij.
+//
+// Workers share the columns of C, and for Ā its rows. The bits do not depend on their
+// number. Adjoint also needs an int32 for each element of C. The number of columns of A
+// must be below 2²⁴.
+type MatMul[T rev.Real] struct {
+	C       rev.General[T] `rev:"acc" shape:"m,n"`
+	A       rev.General[T] `rev:"in" shape:"m,k"`
+	B       rev.General[T] `rev:"in" shape:"k,n"`
+	Min     bool
+	Workers int // 0 means GOMAXPROCS
+}
+
+// NewMatMul returns the kernel over gonum matrices, sharing their storage.
+func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
+	return MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
+}
+
+// Forward computes C += A ⊗ B.
+func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes C -= A ⊗ B.
+func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes C -= A ⊗ B, and adds C̄ to the gradients of the winners.
+func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes C += A ⊗ B, and adds the tangents of the winners to Ċ.
+func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds the
+// tangents of the gradients in gt.
+func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Winners stores in dst which l wins at each (i, j), or -1 if nobody does. It panics with
+// mat.ErrShape unless dst has m·n elements, those of row i from i·n on.
+func (k MatMul[T]) Winners(dst []int32) {
+	p := rev.ForwardPass(&k)
+	if len(dst) != k.A.Rows*k.B.Cols {
+		panic(mat.ErrShape)
+	}
+	k.C.Data = nil
+	w := workspace.Get[product[T]]()
+	w.begin(k, p)
+	w.winners = dst
+	w.panels(true)
+	w.end()
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
+	w := workspace.Get[product[T]]()
+	w.begin(k, p)
+	tangents := p.T.C.Data != nil && (p.T.A.Data != nil || p.T.B.Data != nil)
+	byRows := p.G.C.Data != nil && p.G.A.Data != nil || p.GT.C.Data != nil && p.GT.A.Data != nil
+	byColumns := p.G.C.Data != nil && p.G.B.Data != nil || p.GT.C.Data != nil && p.GT.B.Data != nil
+	if k.C.Data != nil || tangents || byRows || byColumns {
+		if byRows {
+			w.kept = workspace.Grow(w.kept, k.A.Rows*k.B.Cols)
+			w.winners = w.kept
+		}
+		w.panels(tangents || byRows || byColumns)
+	}
+	if byRows {
+		parallel.Run(parallel.Workers(k.Workers), (k.A.Rows+stripe-1)/stripe, (*rowGradients[T])(w))
+	}
+	w.end()
+	return nil
+}
+
+// stripe is how many rows of A get their gradients from one block.
+const stripe = 16
+
+// A product is a pass of MatMul in progress. Its blocks are panels of columns.
+type product[T rev.Real] struct {
+	k, g, t, gt MatMul[T]
+	sign        T
+	careful     bool    // a sum may be NaN
+	labels      bool    // winners are needed
+	winners     []int32 // of all places, if not nil
+	kept        []int32
+	scratch     []panel[T] // of each worker
+}
+
+// A panel holds some columns of B, and the best sums and the winners for them.
+type panel[T rev.Real] struct{ b, best, label []T }
+
+func (w *product[T]) begin(k MatMul[T], p rev.Pass[MatMul[T]]) {
+	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, T(p.Sign())
+	w.careful = isSpecial(k.A, k.Min) || isSpecial(k.B, k.Min)
+}
+
+// end returns w to the pool, without the caller's storage.
+func (w *product[T]) end() {
+	*w = product[T]{kept: w.kept, scratch: w.scratch}
+	workspace.Put(w)
+}
+
+func (w *product[T]) panels(labels bool) {
+	w.labels = labels
+	width := paths.Width[T]()
+	workers, blocks := parallel.Workers(w.k.Workers), (w.k.B.Cols+width-1)/width
+	w.scratch = workspace.Grow(w.scratch, max(1, min(workers, blocks)))
+	parallel.Run(workers, blocks, w)
+}
+
+// isSpecial reports whether m has elements whose sums with others may be NaN: NaN, and the
+// infinity that is no place without a path.
+func isSpecial[T rev.Real](m rev.General[T], least bool) bool {
+	if T(1)/2 == 0 {
+		return false
+	}
+	sign := 1
+	if least {
+		sign = -1
+	}
+	for i := range m.Rows {
+		for _, v := range m.Row(i) {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, sign) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Block works on a panel of columns.
+func (w *product[T]) Block(worker, block int) {
+	width := paths.Width[T]()
+	m, k, j0 := w.k.A.Rows, w.k.A.Cols, block*width
+	n := min(width, w.k.B.Cols-j0)
+	s := &w.scratch[worker]
+	s.best, s.label = workspace.Grow(s.best, stripe*width), workspace.Grow(s.label, stripe*width)
+	s.b = workspace.Grow(s.b, k*width)
+	for l := range k {
+		row := s.b[l*width:][:width]
+		clear(row[copy(row, w.k.B.Row(l)[j0:j0+n]):])
+	}
+	for i0 := 0; i0 < m; i0 += stripe {
+		rows := min(stripe, m-i0)
+		best, label := s.best[:rows*width], s.label[:rows*width]
+		for i := range best {
+			best[i] = worst[T](w.k.Min)
+			label[i] = T(int8(none))
+		}
+		switch {
+		case k == 0:
+		case w.careful:
+			w.search(s, i0, rows)
+		case w.labels:
+			paths.Best(best, label, w.k.A.Data[i0*w.k.A.Stride:], w.k.A.Stride, s.b, rows, k, w.k.Min)
+		default:
+			paths.Best(best, nil, w.k.A.Data[i0*w.k.A.Stride:], w.k.A.Stride, s.b, rows, k, w.k.Min)
+		}
+		for i := range rows {
+			w.use(best[i*width:][:n], label[i*width:][:n], i0+i, j0)
+		}
+	}
+}
+
+const none = -1
+
+// worst returns what is best over no sums.
+func worst[T rev.Real](least bool) T {
+	v := fixed.Min
+	if T(1)/2 != 0 {
+		inf := math.Inf(-1)
+		if least {
+			inf = -inf
+		}
+		return T(inf)
+	}
+	if least {
+		v = fixed.Max
+	}
+	return T(v)
+}
+
+// search does what paths.Best does, with sums that are NaN.
+func (w *product[T]) search(s *panel[T], i0, rows int) {
+	width := paths.Width[T]()
+	for i := range rows {
+		for l, a := range w.k.A.Row(i0 + i) {
+			for j, b := range s.b[l*width:][:width] {
+				p := i*width + j
+				if better(a+b, s.best[p], w.k.Min) {
+					s.best[p], s.label[p] = a+b, T(l)
+				}
+			}
+		}
+	}
+}
+
+// better reports whether sum wins over best.
+func better[T rev.Real](sum, best T, least bool) bool {
+	return sum > best && !least || sum < best && least || isNaN(sum) && !isNaN(best)
+}
+
+func isNaN[T rev.Real](v T) bool { return math.IsNaN(float64(v)) }
+
+// use adds the best sums of row i, from column j0 on, and what belongs to the winners.
+func (w *product[T]) use(best, label []T, i, j0 int) {
+	if w.k.C.Data != nil {
+		for j, c := 0, w.k.C.Row(i)[j0:]; j < len(best); j++ {
+			c[j] += T(w.sign * best[j])
+		}
+	}
+	if !w.labels {
+		return
+	}
+	if w.winners != nil {
+		for j, at := 0, w.winners[i*w.k.B.Cols+j0:]; j < len(label); j++ {
+			at[j] = int32(label[j])
+		}
+	}
+	if w.t.C.Data != nil {
+		for j, c := 0, w.t.C.Row(i)[j0:]; j < len(label); j++ {
+			l := int(label[j])
+			if l < 0 {
+				continue
+			}
+			if w.t.A.Data != nil {
+				c[j] += T(w.sign * w.t.A.Row(i)[l])
+			}
+			if w.t.B.Data != nil {
+				c[j] += T(w.sign * w.t.B.Row(l)[j0+j])
+			}
+		}
+	}
+	for _, g := range [...]*MatMul[T]{&w.g, &w.gt} {
+		if g.C.Data == nil || g.B.Data == nil {
+			continue
+		}
+		c := g.C.Row(i)[j0:]
+		for j, l := range label {
+			if l >= 0 {
+				g.B.Data[int(l)*g.B.Stride+j0+j] += c[j]
+			}
+		}
+	}
+}
+
+// rowGradients is a product whose blocks are stripes of rows, which get their gradients.
+type rowGradients[T rev.Real] product[T]
+
+func (w *rowGradients[T]) Block(_, block int) {
+	n := w.k.B.Cols
+	for i := block * stripe; i < min((block+1)*stripe, w.k.A.Rows); i++ {
+		for _, g := range [...]*MatMul[T]{&w.g, &w.gt} {
+			if g.C.Data == nil || g.A.Data == nil {
+				continue
+			}
+			c, a := g.C.Row(i), g.A.Row(i)
+			for j, l := range w.winners[i*n:][:n] {
+				if l >= 0 {
+					a[l] += c[j]
+				}
+			}
+		}
+	}
+}

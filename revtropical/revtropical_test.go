@@ -1,0 +1,195 @@
+package revtropical
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revsparse"
+)
+
+func numbers[T rev.Real](rnd *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](rnd.NormFloat64())
+	}
+	return x
+}
+
+func matrix[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
+	return rev.NewGeneral(r, c, numbers[T](rnd, r*c))
+}
+
+// apart adds distances to the elements of m, so that no small change makes another winner.
+func apart[T rev.Real](rnd *rand.Rand, m rev.General[T]) rev.General[T] {
+	order := rnd.Perm(len(m.Data))
+	for i := range m.Data {
+		m.Data[i] = fixed.Of[T](float64(order[i]) + 0.1*rnd.Float64())
+	}
+	return m
+}
+
+// small returns a matrix of small differences.
+func small[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
+	m := matrix[T](rnd, r, c)
+	for i := range m.Data {
+		m.Data[i] /= 64
+	}
+	return m
+}
+
+func matMul[T rev.Real](least bool) revtest.Spec[MatMul[T]] {
+	return revtest.Spec[MatMul[T]]{
+		New: func(rnd *rand.Rand, n int) MatMul[T] {
+			k := n/2 + min(n, 1)
+			return MatMul[T]{C: matrix[T](rnd, n, n+min(n, 1)), A: small[T](rnd, n, k), B: apart(rnd, matrix[T](rnd, k, n+min(n, 1))), Min: least}
+		},
+		Large: 80,
+		Step:  0x1p-9, // winners stay
+	}
+}
+
+// sparseOf returns a sparse matrix with empty rows, if the shape allows it.
+func sparseOf[T rev.Real](rnd *rand.Rand, r, c int) revsparse.CSR[T, int32] {
+	a := revsparse.CSR[T, int32]{Rows: r, Cols: c, Ptr: []int32{0}, Ind: []int32{}}
+	for range r {
+		for range 1 + rnd.IntN(3) {
+			a.Ind = append(a.Ind, int32(rnd.IntN(c)))
+		}
+		a.Ptr = append(a.Ptr, int32(len(a.Ind)))
+	}
+	a.Data = numbers[T](rnd, len(a.Ind))
+	for i := range a.Data {
+		a.Data[i] = fixed.Of[T](float64(i) + 0.1*rnd.Float64())
+	}
+	return a
+}
+
+func sparseMul[T rev.Real](least bool) revtest.Spec[SparseMul[T, int32]] {
+	return revtest.Spec[SparseMul[T, int32]]{
+		New: func(rnd *rand.Rand, n int) SparseMul[T, int32] {
+			return SparseMul[T, int32]{C: matrix[T](rnd, n, 3), A: sparseOf[T](rnd, n, n+1), B: small[T](rnd, n+1, 3), Min: least}
+		},
+		Step:   0x1p-9,
+		Masked: []string{"B"}, // a row that no entry of A meets
+	}
+}
+
+func conform[T rev.Real](t *testing.T) {
+	for name, least := range map[string]bool{"max": false, "min": true} {
+		t.Run("MatMul/"+name, func(t *testing.T) { revtest.Kernel(t, matMul[T](least)) })
+		t.Run("SparseMul/"+name, func(t *testing.T) { revtest.Kernel(t, sparseMul[T](least)) })
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("float64", conform[float64])
+	t.Run("float32", conform[float32])
+	t.Run("Q43", conform[fixed.Q43])
+}
+
+// bestOf returns the best sum of a row and a column by the definition, and who wins.
+func bestOf[T rev.Real](a rev.General[T], b rev.General[T], i, j int, least bool) (T, int) {
+	best, at := worst[T](least), -1
+	for l := range a.Cols {
+		s := a.Row(i)[l] + b.Row(l)[j]
+		switch {
+		case isNaN(best):
+		case isNaN(s), s > best && !least, s < best && least:
+			best, at = s, l
+		}
+	}
+	return best, at
+}
+
+func same[T rev.Real](a, b T) bool { return a == b || isNaN(a) && isNaN(b) }
+
+// against compares MatMul, with ties and places of no path, with the definition, and
+// SparseMul with both.
+func against[T rev.Real](t *testing.T, specials []T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for _, least := range []bool{false, true} {
+		for _, shape := range [][3]int{{1, 1, 1}, {3, 5, 2}, {17, 40, 9}, {40, 1, 33}, {2, 3, 100}, {5, 0, 3}, {0, 2, 2}} {
+			m, k, n := shape[0], shape[1], shape[2]
+			a, b := rev.NewGeneral[T](m, k, nil), rev.NewGeneral[T](k, n, nil)
+			for _, x := range [][]T{a.Data, b.Data} {
+				for i := range x {
+					x[i] = fixed.Of[T](float64(rnd.IntN(5)))
+					if len(specials) > 0 && rnd.IntN(4) == 0 {
+						x[i] = specials[rnd.IntN(len(specials))]
+					}
+				}
+			}
+			c, gc := rev.NewGeneral[T](m, n, nil), rev.NewGeneral[T](m, n, nil)
+			for i := range gc.Data {
+				gc.Data[i] = fixed.Of[T](float64(1 + rnd.IntN(7)))
+			}
+			ga, gb := rev.NewGeneral[T](m, k, nil), rev.NewGeneral[T](k, n, nil)
+			wantA, wantB := rev.NewGeneral[T](m, k, nil), rev.NewGeneral[T](k, n, nil)
+			kernel := MatMul[T]{C: c, A: a, B: b, Min: least}
+			kernel.Forward()
+			winners := make([]int32, m*n)
+			kernel.Winners(winners)
+			for i := range m {
+				for j := range n {
+					want, at := bestOf(a, b, i, j, least)
+					if got := c.Row(i)[j]; !same(got, want) || int(winners[i*n+j]) != at {
+						t.Errorf("%v, min = %v: (%d, %d) is %v by %d, want %v by %d", shape, least, i, j, got, winners[i*n+j], want, at)
+					}
+					if at >= 0 {
+						wantA.Row(i)[at] += gc.Row(i)[j]
+						wantB.Row(at)[j] += gc.Row(i)[j]
+					}
+				}
+			}
+			kernel.C = rev.General[T]{}
+			kernel.Adjoint(MatMul[T]{C: gc, A: ga, B: gb})
+			for name, p := range map[string][2][]T{"Ā": {ga.Data, wantA.Data}, "B̄": {gb.Data, wantB.Data}} {
+				for i := range p[0] {
+					if p[0][i] != p[1][i] {
+						t.Fatalf("%v, min = %v: %s is %v, want %v", shape, least, name, p[0], p[1])
+					}
+				}
+			}
+
+			// The same matrix stored as a sparse one, by rows.
+			s := revsparse.CSR[T, int]{Rows: m, Cols: k, Ptr: []int{0}, Ind: []int{}, Data: a.Data}
+			for range m {
+				for l := range k {
+					s.Ind = append(s.Ind, l)
+				}
+				s.Ptr = append(s.Ptr, len(s.Ind))
+			}
+			cs, gs, gbs := rev.NewGeneral[T](m, n, nil), make([]T, len(s.Ind)), rev.NewGeneral[T](k, n, nil)
+			sp := SparseMul[T, int]{C: cs, A: s, B: b, Min: least}
+			sp.Forward()
+			sp.C = rev.General[T]{}
+			sp.Adjoint(SparseMul[T, int]{C: gc, A: s.With(gs), B: gbs})
+			for name, p := range map[string][2][]T{"C": {cs.Data, c.Data}, "Ā": {gs, ga.Data}, "B̄": {gbs.Data, gb.Data}} {
+				for i := range p[0] {
+					if !same(p[0][i], p[1][i]) {
+						t.Fatalf("%v, min = %v: sparse %s is %v, want %v", shape, least, name, p[0], p[1])
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestDefinition(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for name, specials := range map[string][]float64{"numbers": nil, "-∞": {-inf}, "∞": {inf}, "both": {inf, -inf}, "NaN": {nan}} {
+		t.Run(name, func(t *testing.T) {
+			against(t, specials)
+			narrow := make([]float32, len(specials))
+			for i, v := range specials {
+				narrow[i] = float32(v)
+			}
+			against(t, narrow)
+		})
+	}
+	against[fixed.Q43](t, nil)
+}
