@@ -7,7 +7,7 @@ import (
 )
 
 func newGradBench() *cobra.Command {
-	var multithreaded bool
+	var multithreaded, generated bool
 	cmd := &cobra.Command{
 		Use:   "gradbench",
 		Short: "Answer GradBench's protocol on standard input and output",
@@ -15,12 +15,15 @@ func newGradBench() *cobra.Command {
 answers each. If it cannot answer a message, it answers "success": false with the
 reason, and continues.
 
-Modules: ` + gradbench.Modules() + `. gmm's prior
+Modules: ` + gradbench.Revnum.Modules() + `. gmm's prior
 has the sign of GradBench's, and det expands by minors, as GradBench does, not by
 an LU decomposition.
 As in other tools, evaluating the Jacobian of ba includes its row pointers and column
 indices. The timings "values" say how much of that time the values took. Outputs have
-the same bits with and without --multithreaded.`,
+the same bits with and without --multithreaded.
+
+With --generated the tool is called revgen. It evaluates ` + gradbench.Revgen.Modules() + ` with
+kernels that revgen wrote from plain functions.`,
 		Example: `  gradbench run --eval "gradbench repo eval gmm" --tool "benchmarks gradbench"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,9 +31,14 @@ the same bits with and without --multithreaded.`,
 			if multithreaded {
 				workers = 0
 			}
-			return gradbench.Serve(cmd.InOrStdin(), cmd.OutOrStdout(), workers)
+			tool := &gradbench.Revnum
+			if generated {
+				tool = &gradbench.Revgen
+			}
+			return tool.Serve(cmd.InOrStdin(), cmd.OutOrStdout(), workers)
 		},
 	}
 	cmd.Flags().BoolVar(&multithreaded, "multithreaded", false, "use all cores")
+	cmd.Flags().BoolVar(&generated, "generated", false, "evaluate by kernels that revgen wrote")
 	return cmd
 }

@@ -129,6 +129,21 @@ func NewModel(bones []Bone, vertices []Vertex, triangles [][3]int, mirrored bool
 	return m, nil
 }
 
+// Bones returns the number of bones.
+func (m *Model) Bones() int { return len(m.bones) }
+
+// Bone returns bone i.
+func (m *Model) Bone(i int) Bone { return m.bones[i] }
+
+// Vertex returns vertex i. Its weights are the model's: do not change them.
+func (m *Model) Vertex(i int) Vertex { return m.vertices[i] }
+
+// Triangle returns the vertices of triangle i.
+func (m *Model) Triangle(i int) [3]int { return m.triangles[i] }
+
+// Mirrored reports whether the skin is reflected.
+func (m *Model) Mirrored() bool { return m.mirrored }
+
 // Vertices returns the number of vertices.
 func (m *Model) Vertices() int { return len(m.vertices) }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"time"
+
+	"revnum/rev"
 )
 
 // An evaluation is a function together with its input.
@@ -27,6 +29,18 @@ func toNumber(call func(), out *float64) evaluation {
 // toNumbers returns the evaluation that runs call, which stores its result in out.
 func toNumbers(call func(), out []float64) evaluation {
 	return evaluation{call: call, output: func() (any, error) { return numbers(out), finite(out...) }}
+}
+
+// toRows returns the evaluation that runs call, which stores its result in out.
+func toRows(call func(), out rev.General[float64]) evaluation {
+	output := func() (any, error) {
+		rows := make([]numbers, out.Rows)
+		for i := range rows {
+			rows[i] = out.Row(i)
+		}
+		return rows, finite(out.Data...)
+	}
+	return evaluation{call: call, output: output}
 }
 
 // durations are many durations, mostly short ones, in few bytes: as varints of

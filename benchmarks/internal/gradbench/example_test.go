@@ -8,12 +8,12 @@ import (
 	"revnum/benchmarks/internal/gradbench"
 )
 
-func ExampleServe() {
+func ExampleTool_Serve() {
 	in := strings.NewReader(`{"id":0,"kind":"start"}
 {"id":1,"kind":"define","module":"gmm"}
 {"id":2,"kind":"evaluate","module":"gmm","function":"objective"}
 `)
-	if err := gradbench.Serve(in, os.Stdout, 1); err != nil {
+	if err := gradbench.Revnum.Serve(in, os.Stdout, 1); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

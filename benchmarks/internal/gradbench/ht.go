@@ -26,14 +26,7 @@ func htJacobian(input json.RawMessage, _ int) (evaluation, error) {
 		return evaluation{}, err
 	}
 	o := adbench.NewHandObjective[float64](p)
-	output := func() (any, error) {
-		rows := make([]numbers, o.Jacobian.Rows)
-		for i := range rows {
-			rows[i] = o.Jacobian.Row(i)
-		}
-		return rows, finite(o.Jacobian.Data...)
-	}
-	return evaluation{call: o.ValueJacobian, output: output}, nil
+	return toRows(o.ValueJacobian, o.Jacobian), nil
 }
 
 // parseHT reads a problem, which is the simple one if it has no us.

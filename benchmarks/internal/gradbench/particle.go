@@ -107,23 +107,33 @@ func (m particleMode) flight(w float64, way *[]passed) (float64, float64) {
 }
 
 func (m particleMode) evaluation(input json.RawMessage, _ int) (evaluation, error) {
-	var in struct{ W *float64 }
-	if err := json.Unmarshal(input, &in); err != nil {
+	start, err := parseParticle(input)
+	if err != nil {
 		return evaluation{}, err
-	}
-	if in.W == nil {
-		return evaluation{}, missing("w")
 	}
 	var out float64
 	var way []passed
-	if value, _ := m.flight(*in.W, &way); math.IsNaN(value) {
-		return evaluation{}, fmt.Errorf("w: expected a control with which the particle comes down within %d steps, found %g", maxFlight, *in.W)
-	}
 	call := func() {
 		out = descend(func(w pair) (float64, pair) {
 			value, slope := m.flight(w.x, &way)
 			return value, pair{x: slope}
-		}, pair{x: *in.W}, nil).x
+		}, pair{x: start}, nil).x
 	}
 	return toNumber(call, &out), nil
+}
+
+// parseParticle reads the control from which the descent starts.
+func parseParticle(input json.RawMessage) (float64, error) {
+	var in struct{ W *float64 }
+	if err := json.Unmarshal(input, &in); err != nil {
+		return 0, err
+	}
+	if in.W == nil {
+		return 0, missing("w")
+	}
+	var way []passed
+	if value, _ := (particleMode{}).flight(*in.W, &way); math.IsNaN(value) {
+		return 0, fmt.Errorf("w: expected a control with which the particle comes down within %d steps, found %g", maxFlight, *in.W)
+	}
+	return *in.W, nil
 }

@@ -67,17 +67,11 @@ func (m saddleMode) maximum(p, start pair, etas *[]float64) (float64, pair) {
 }
 
 func (m saddleMode) evaluation(input json.RawMessage, _ int) (evaluation, error) {
-	var in struct{ Start numbers }
-	if err := json.Unmarshal(input, &in); err != nil {
+	from, err := parseSaddle(input)
+	if err != nil {
 		return evaluation{}, err
 	}
-	if in.Start == nil {
-		return evaluation{}, missing("start")
-	}
-	if len(in.Start) != 2 {
-		return evaluation{}, fmt.Errorf("start: expected 2 numbers, found %d", len(in.Start))
-	}
-	start, out := pair{in.Start[0], in.Start[1]}, make([]float64, 4)
+	start, out := pair{from[0], from[1]}, make([]float64, 4)
 	var etas []float64
 	call := func() {
 		p := descend(func(p pair) (float64, pair) { return m.maximum(p, start, &etas) }, start, nil)
@@ -85,4 +79,19 @@ func (m saddleMode) evaluation(input json.RawMessage, _ int) (evaluation, error)
 		out[0], out[1], out[2], out[3] = p.x, p.y, q.x, q.y
 	}
 	return toNumbers(call, out), nil
+}
+
+// parseSaddle reads the point from which the descents start.
+func parseSaddle(input json.RawMessage) ([]float64, error) {
+	var in struct{ Start numbers }
+	if err := json.Unmarshal(input, &in); err != nil {
+		return nil, err
+	}
+	if in.Start == nil {
+		return nil, missing("start")
+	}
+	if len(in.Start) != 2 {
+		return nil, fmt.Errorf("start: expected 2 numbers, found %d", len(in.Start))
+	}
+	return in.Start, nil
 }

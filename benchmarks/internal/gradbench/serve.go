@@ -32,11 +32,14 @@ const (
 	maxSeconds = 3600
 )
 
-// Tool is the name by which the tool answers.
-const Tool = "revnum"
+// A Tool answers by its name, for modules that have functions.
+type Tool struct {
+	Name    string
+	modules map[string]map[string]function
+}
 
-// modules has the functions of each module.
-var modules = map[string]map[string]function{
+// Revnum answers with the kernels and models of the library.
+var Revnum = Tool{"revnum", map[string]map[string]function{
 	"hello":  {"square": square, "double": double},
 	"gmm":    {"objective": gmmObjective, "jacobian": gmmJacobian},
 	"ba":     {"objective": baObjective, "jacobian": baJacobian},
@@ -55,7 +58,7 @@ var modules = map[string]map[string]function{
 		"ff": particleMode{}.evaluation, "fr": particleMode{innerReverse: true}.evaluation,
 		"rf": particleMode{outerReverse: true}.evaluation, "rr": particleMode{true, true}.evaluation,
 	},
-}
+}}
 
 // names returns the keys of m as a list that people read.
 func names[V any](m map[string]V) string {
@@ -69,18 +72,18 @@ func names[V any](m map[string]V) string {
 
 // Serve reads messages from r and writes the answers to w, in order, until r ends.
 // Kernels use the given number of workers, 0 for all. The error is that of r or w.
-func Serve(r io.Reader, w io.Writer, workers int) error {
-	return serve(r, w, workers, maxLine)
+func (t *Tool) Serve(r io.Reader, w io.Writer, workers int) error {
+	return t.serve(r, w, workers, maxLine)
 }
 
-func serve(r io.Reader, w io.Writer, workers, maxLine int) error {
+func (t *Tool) serve(r io.Reader, w io.Writer, workers, maxLine int) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	out := bufio.NewWriterSize(w, 1<<16)
 	for {
 		line, whole, err := readLine(in, maxLine)
 		if len(bytes.TrimSpace(line)) > 0 {
 			if whole {
-				answer(line, workers).write(out)
+				t.answer(line, workers).write(out)
 			} else {
 				failure(findID(line), fmt.Errorf("the message is longer than %d bytes", maxLine)).write(out)
 			}
@@ -197,7 +200,7 @@ type message struct {
 }
 
 // answer returns the response to one message.
-func answer(line []byte, workers int) (r *response) {
+func (t *Tool) answer(line []byte, workers int) (r *response) {
 	var m message
 	if err := json.Unmarshal(line, &m); err != nil {
 		return failure(findID(line), fmt.Errorf("the message: %w", err))
@@ -218,15 +221,15 @@ func answer(line []byte, workers int) (r *response) {
 	default:
 		return &response{id: id}
 	case "start":
-		return &response{id: id, tool: Tool}
+		return &response{id: id, tool: t.Name}
 	case "define":
-		if _, err := m.module(); err != nil {
+		if _, err := t.module(&m); err != nil {
 			return failure(id, err)
 		}
 		yes := true
 		return &response{id: id, success: &yes}
 	case "evaluate":
-		output, timings, err := m.evaluate(workers)
+		output, timings, err := t.evaluate(&m, workers)
 		if err != nil {
 			return failure(id, err)
 		}
@@ -237,20 +240,20 @@ func answer(line []byte, workers int) (r *response) {
 
 func missing(field string) error { return fmt.Errorf("the field %q is missing", field) }
 
-func (m *message) module() (map[string]function, error) {
+func (t *Tool) module(m *message) (map[string]function, error) {
 	if m.Module == nil {
 		return nil, missing("module")
 	}
-	functions, ok := modules[*m.Module]
+	functions, ok := t.modules[*m.Module]
 	if !ok {
-		return nil, fmt.Errorf("unknown module %q; there are %s", *m.Module, names(modules))
+		return nil, fmt.Errorf("unknown module %q; there are %s", *m.Module, names(t.modules))
 	}
 	return functions, nil
 }
 
 // evaluate runs a function as many times as its input asks for.
-func (m *message) evaluate(workers int) (output any, all []timings, err error) {
-	functions, err := m.module()
+func (t *Tool) evaluate(m *message, workers int) (output any, all []timings, err error) {
+	functions, err := t.module(m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -370,4 +373,4 @@ func finite(v ...float64) error {
 }
 
 // Modules returns the names of the modules as a list that people read.
-func Modules() string { return names(modules) }
+func (t *Tool) Modules() string { return names(t.modules) }

@@ -32,7 +32,7 @@ type answered struct {
 func talk(t *testing.T, messages ...string) []answered {
 	t.Helper()
 	var out bytes.Buffer
-	if err := serve(strings.NewReader(strings.Join(messages, "\n")), &out, 1, 1<<20); err != nil {
+	if err := Revnum.serve(strings.NewReader(strings.Join(messages, "\n")), &out, 1, 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	var answers []answered
@@ -57,14 +57,14 @@ func TestSession(t *testing.T) {
 
 { "id": 3, "kind": "no such kind" }
 { "id": 4, "kind": "define", "module": "nothing" }`
-	if err := Serve(strings.NewReader(in), &out, 1); err != nil {
+	if err := Revnum.Serve(strings.NewReader(in), &out, 1); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"id":0,"tool":"revnum"}
 {"id":1,"success":true}
 {"id":2}
 {"id":3}
-{"id":4,"success":false,"error":"unknown module \"nothing\"; there are ` + names(modules) + `"}
+{"id":4,"success":false,"error":"unknown module \"nothing\"; there are ` + Revnum.Modules() + `"}
 `
 	if out.String() != want {
 		t.Errorf("answered\n%swant\n%s", out.String(), want)
@@ -306,7 +306,7 @@ func TestWorkers(t *testing.T) {
 	var want []string
 	for _, workers := range []int{1, 2, 7} {
 		var out bytes.Buffer
-		if err := Serve(strings.NewReader(messages.String()), &out, workers); err != nil {
+		if err := Revnum.Serve(strings.NewReader(messages.String()), &out, workers); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -422,12 +422,12 @@ func TestTrouble(t *testing.T) {
 
 // TestBug checks that a panic in a function becomes an answer too.
 func TestBug(t *testing.T) {
-	modules["broken"] = map[string]function{"f": func(json.RawMessage, int) (evaluation, error) {
+	Revnum.modules["broken"] = map[string]function{"f": func(json.RawMessage, int) (evaluation, error) {
 		return evaluation{call: func() { panic("ouch") }}, nil
 	}}
-	defer delete(modules, "broken")
+	defer delete(Revnum.modules, "broken")
 	a := talk(t, `{"id":5,"kind":"evaluate","module":"broken","function":"f","input":1}`, `{"id":6,"kind":"start"}`)
-	if a[0].Success == nil || *a[0].Success || !strings.Contains(a[0].Error, "this is a bug in revnum: ouch") || a[1].Tool != Tool {
+	if a[0].Success == nil || *a[0].Success || !strings.Contains(a[0].Error, "this is a bug in revnum: ouch") || a[1].Tool != Revnum.Name {
 		t.Errorf("answered %+v", a)
 	}
 }
@@ -438,7 +438,7 @@ func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
 func TestServeWriterFails(t *testing.T) {
 	broken := errors.New("broken pipe")
-	if err := Serve(strings.NewReader(`{"id":0,"kind":"start"}`), brokenWriter{broken}, 1); !errors.Is(err, broken) {
+	if err := Revnum.Serve(strings.NewReader(`{"id":0,"kind":"start"}`), brokenWriter{broken}, 1); !errors.Is(err, broken) {
 		t.Errorf("error %v, want %v", err, broken)
 	}
 }
@@ -515,7 +515,7 @@ func FuzzServe(f *testing.F) {
 			}
 		}
 		var out bytes.Buffer
-		if err := serve(strings.NewReader(in), &out, 1, 1<<16); err != nil {
+		if err := Revnum.serve(strings.NewReader(in), &out, 1, 1<<16); err != nil {
 			t.Fatal(err)
 		}
 		answers := 0

@@ -1,0 +1,249 @@
+package gradbench
+
+import (
+	"encoding/json"
+
+	"revnum/benchmarks/internal/gradbench/generated"
+	"revnum/rev"
+	"revnum/revmodels/hand"
+)
+
+// Revgen answers with kernels that cmd/revgen wrote from plain functions.
+var Revgen = Tool{"revgen", map[string]map[string]function{
+	"ode": {"primal": generatedODE, "gradient": generatedODEGradient},
+	"ht":  {"objective": generatedHT, "jacobian": generatedHTJacobian},
+	"saddle": {
+		"ff": generatedSaddle(false, false), "fr": generatedSaddle(false, true),
+		"rf": generatedSaddle(true, false), "rr": generatedSaddle(true, true),
+	},
+	"particle": {
+		"ff": generatedParticle(false, false), "fr": generatedParticle(false, true),
+		"rf": generatedParticle(true, false), "rr": generatedParticle(true, true),
+	},
+}}
+
+// A generatedChain is the kernel of a system at time 0, and its gradient.
+func generatedChain(input json.RawMessage) (k, g generated.ODE[float64], err error) {
+	c, err := parseODE(input)
+	if err != nil {
+		return k, g, err
+	}
+	n := len(c.x) - chainPad
+	k = generated.ODE[float64]{Y: rev.ViewSlice(c.y[:n]), X: rev.ViewSlice(c.x[1:n]), Steps: c.steps}
+	g = generated.ODE[float64]{Y: rev.ViewSlice(c.la[:n]), X: rev.ViewSlice(c.xBar[1:n])}
+	return k, g, nil
+}
+
+// toEnd takes a system from time 0 to time 2.
+func toEnd(k generated.ODE[float64]) {
+	clear(k.Y.Data)
+	k.Y.Data[chainPad-1] = 1
+	k.Forward()
+}
+
+func generatedODE(input json.RawMessage, _ int) (evaluation, error) {
+	k, _, err := generatedChain(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	return toNumbers(func() { toEnd(k) }, k.Y.Data[chainPad:]), nil
+}
+
+func generatedODEGradient(input json.RawMessage, _ int) (evaluation, error) {
+	k, g, err := generatedChain(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	call := func() {
+		clear(g.X.Data)
+		clear(g.Y.Data)
+		g.Y.Data[len(g.Y.Data)-1] = 1
+		toEnd(k)
+		k.Adjoint(g)
+	}
+	return toNumbers(call, g.X.Data[chainPad-1:]), nil
+}
+
+func generatedParticle(outerReverse, innerReverse bool) function {
+	return func(input json.RawMessage, _ int) (evaluation, error) {
+		start, err := parseParticle(input)
+		if err != nil {
+			return evaluation{}, err
+		}
+		one := 1.0
+		var w, value, slope, out float64
+		k := generated.Flight[float64]{Out: &value, W: &w, Reverse: innerReverse}
+		call := func() {
+			out = descend(func(x pair) (float64, pair) {
+				w, value, slope = x.x, 0, 0
+				if outerReverse {
+					_ = rev.Gradient(k, generated.Flight[float64]{Out: &one, W: &slope})
+				} else {
+					k.Tangent(generated.Flight[float64]{Out: &slope, W: &one})
+				}
+				return value, pair{x: slope}
+			}, pair{x: start}, nil).x
+		}
+		return toNumber(call, &out), nil
+	}
+}
+
+func generatedSaddle(outerReverse, innerReverse bool) function {
+	return func(input json.RawMessage, _ int) (evaluation, error) {
+		start, err := parseSaddle(input)
+		if err != nil {
+			return evaluation{}, err
+		}
+		one := 1.0
+		var value float64
+		var slopes [2]float64
+		p, direction, out := make([]float64, 2), make([]float64, 2), make([]float64, 4)
+		k := generated.Highest[float64]{Out: &value, P: rev.ViewSlice(p), Start: rev.ViewSlice(start), Reverse: innerReverse}
+		maximum := func(x pair) (float64, pair) {
+			p[0], p[1], value, slopes = x.x, x.y, 0, [2]float64{}
+			if outerReverse {
+				_ = rev.Gradient(k, generated.Highest[float64]{Out: &one, P: rev.ViewSlice(slopes[:])})
+				return value, pair{slopes[0], slopes[1]}
+			}
+			for i := range slopes {
+				value = 0
+				direction[0], direction[1] = 0, 0
+				direction[i] = 1
+				k.Tangent(generated.Highest[float64]{Out: &slopes[i], P: rev.ViewSlice(direction)})
+			}
+			return value, pair{slopes[0], slopes[1]}
+		}
+		call := func() {
+			from := pair{start[0], start[1]}
+			x := descend(maximum, from, nil)
+			q := descend(func(q pair) (float64, pair) { return saddleMode{innerReverse: innerReverse}.negated(x, q) }, from, nil)
+			out[0], out[1], out[2], out[3] = x.x, x.y, q.x, q.y
+		}
+		return toNumbers(call, out), nil
+	}
+}
+
+// A generatedHand is a problem of hand tracking, with a direction of derivatives.
+type generatedHand struct {
+	bones, dBones generated.Skeleton[float64]
+	skin, dSkin   generated.Skin[float64]
+	complicated   bool
+}
+
+func newGeneratedHand(input json.RawMessage) (*generatedHand, error) {
+	p, err := parseHT(input)
+	if err != nil {
+		return nil, err
+	}
+	m, n := p.Model, len(p.Correspondences)
+	relative, absolute := rev.NewGeneral[float64](m.Bones(), 12, nil), rev.NewGeneral[float64](m.Bones(), 12, nil)
+	parents := make([]int, m.Bones())
+	for i := range parents {
+		b := m.Bone(i)
+		parents[i] = b.Parent
+		if b.Parent < 0 {
+			parents[i] = i
+		}
+		for r := range b.Relative {
+			copy(relative.Row(i)[4*r:], b.Relative[r][:])
+		}
+	}
+	start, places := []int{0}, []float64{}
+	var bone, corner []int
+	add := func(vertex, c int) {
+		v := m.Vertex(vertex)
+		for _, w := range v.Weights {
+			base := m.Bone(w.Bone).InverseBase
+			for _, row := range base {
+				x := row[0]*v.Position[0] + row[1]*v.Position[1] + row[2]*v.Position[2] + row[3]
+				places = append(places, w.Value*x)
+			}
+			places = append(places, w.Value)
+			bone, corner = append(bone, w.Bone), append(corner, c)
+		}
+	}
+	for _, c := range p.Correspondences {
+		if p.UV == nil {
+			add(c, -1)
+		} else {
+			for i, vertex := range m.Triangle(c) {
+				add(vertex, i)
+			}
+		}
+		start = append(start, len(bone))
+	}
+	uv := p.UV
+	if uv == nil {
+		uv = make([]float64, 2*n)
+	}
+	theta := rev.ViewSlice(p.Theta)
+	h := &generatedHand{complicated: p.UV != nil}
+	h.bones = generated.Skeleton[float64]{Absolute: absolute, Theta: theta, Relative: relative, Parents: parents}
+	h.dBones = generated.Skeleton[float64]{Absolute: rev.NewGeneral[float64](m.Bones(), 12, nil), Theta: rev.ViewSlice(make([]float64, hand.Params))}
+	h.skin = generated.Skin[float64]{
+		R: rev.ViewSlice(make([]float64, 3*n)), Theta: theta, Uv: rev.NewGeneral(n, 2, uv), Points: rev.NewGeneral(n, 3, p.Points),
+		Absolute: absolute, Places: rev.NewGeneral(len(bone), 4, places), Start: start, Bone: bone, Corner: corner, Mirrored: m.Mirrored(),
+	}
+	h.dSkin = generated.Skin[float64]{
+		R: rev.ViewSlice(make([]float64, 3*n)), Theta: h.dBones.Theta, Uv: rev.NewGeneral[float64](n, 2, nil), Absolute: h.dBones.Absolute,
+	}
+	return h, nil
+}
+
+// value computes the residuals.
+func (h *generatedHand) value() {
+	clear(h.bones.Absolute.Data)
+	clear(h.skin.R.Data)
+	h.bones.Forward()
+	h.skin.Forward()
+}
+
+// tangent computes the derivatives in the direction of h, in dSkin.R.
+func (h *generatedHand) tangent() {
+	clear(h.bones.Absolute.Data)
+	clear(h.dBones.Absolute.Data)
+	clear(h.dSkin.R.Data)
+	h.bones.Tangent(h.dBones)
+	h.skin.Tangent(h.dSkin)
+}
+
+func generatedHT(input json.RawMessage, _ int) (evaluation, error) {
+	h, err := newGeneratedHand(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	return toNumbers(h.value, h.skin.R.Data), nil
+}
+
+// generatedHTJacobian computes the Jacobian column by column. All points share the columns
+// of u and v, as each point depends on its own alone.
+func generatedHTJacobian(input json.RawMessage, _ int) (evaluation, error) {
+	h, err := newGeneratedHand(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	first := 0
+	if h.complicated {
+		first = 2
+	}
+	n := len(h.skin.R.Data)
+	jacobian := rev.NewGeneral[float64](n, first+hand.Params, nil)
+	call := func() {
+		for c := range jacobian.Cols {
+			clear(h.dBones.Theta.Data)
+			clear(h.dSkin.Uv.Data)
+			if c < first {
+				for i := c; i < len(h.dSkin.Uv.Data); i += 2 {
+					h.dSkin.Uv.Data[i] = 1
+				}
+			} else {
+				h.dBones.Theta.Data[c-first] = 1
+			}
+			h.tangent()
+			for i, v := range h.dSkin.R.Data {
+				jacobian.Row(i)[c] = v
+			}
+		}
+	}
+	return toRows(call, jacobian), nil
+}

@@ -1,0 +1,142 @@
+package gradbench
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"revnum/benchmarks/internal/gradbench/generated"
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+// flatten appends all numbers of a JSON value to x.
+func flatten(x []float64, v any) []float64 {
+	switch v := v.(type) {
+	case float64:
+		return append(x, v)
+	case []any:
+		for _, e := range v {
+			x = flatten(x, e)
+		}
+	}
+	return x
+}
+
+// TestRevgen compares the answers of both tools, for the functions that both have. They
+// compute in different orders.
+func TestRevgen(t *testing.T) {
+	for _, c := range []struct {
+		module string
+		inputs []string
+		within float64
+	}{
+		{"ode", []string{`{"x":[0.5,1,-2,0.25,3,1.5],"s":1}`, `{"x":[0.5,1,-2,0.25,3,1.5],"s":7}`, `{"x":[2],"s":3}`}, 1e-14},
+		{"ht", []string{htInput("[]"), htInput("[[0.25,0.5]]"), strings.Replace(htInput("[]"), "[0,0,0,", "[0.3,-0.2,0.5,", 1)}, 1e-14},
+		{"particle", []string{`{"w":0}`, `{"w":-3.5}`}, 1e-8},
+		{"saddle", []string{`{"start":[1,1]}`, `{"start":[-0.5,2]}`}, 1e-8},
+	} {
+		for function := range Revgen.modules[c.module] {
+			if Revnum.modules[c.module][function] == nil {
+				t.Errorf("revnum has no %s.%s", c.module, function)
+			}
+			for _, input := range c.inputs {
+				var outputs [2][]float64
+				for i, tool := range []*Tool{&Revnum, &Revgen} {
+					var out bytes.Buffer
+					message := fmt.Sprintf(`{"id":1,"kind":"evaluate","module":%q,"function":%q,"input":%s}`, c.module, function, input)
+					if err := tool.Serve(strings.NewReader(message), &out, 1); err != nil {
+						t.Fatal(err)
+					}
+					var a answered
+					if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+						t.Fatal(err)
+					}
+					var v any
+					if err := json.Unmarshal(a.Output, &v); err != nil {
+						t.Fatalf("%s.%s: %s", c.module, function, a.Error)
+					}
+					outputs[i] = flatten(nil, v)
+				}
+				want, got := outputs[0], outputs[1]
+				if len(got) != len(want) || len(want) == 0 {
+					t.Fatalf("%s.%s: %d numbers, want %d", c.module, function, len(got), len(want))
+				}
+				for i := range want {
+					if !(math.Abs(got[i]-want[i]) <= c.within*max(1, math.Abs(want[i]))) {
+						t.Errorf("%s.%s of %.60s: number %d is %v, want %v", c.module, function, input, i, got[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// numbersIn returns n numbers from low to high, as fixed point represents them.
+func numbersIn[T rev.Real](rnd *rand.Rand, n int, low, high float64) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = fixed.Of[T](low + (high-low)*rnd.Float64())
+	}
+	return x
+}
+
+func TestRevgenConformance(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revgenConformance[float64](t) })
+	t.Run("Q43", func(t *testing.T) { revgenConformance[fixed.Q43](t) })
+}
+
+func revgenConformance[T rev.Real](t *testing.T) {
+	scalar := func(rnd *rand.Rand, low, high float64) *T { return &numbersIn[T](rnd, 1, low, high)[0] }
+	vector := func(rnd *rand.Rand, n int, low, high float64) rev.Vector[T] {
+		return rev.ViewSlice(numbersIn[T](rnd, n, low, high))
+	}
+	matrix := func(rnd *rand.Rand, r, c int) rev.General[T] {
+		return rev.NewGeneral(r, c, numbersIn[T](rnd, r*c, -1, 1))
+	}
+	t.Run("ODE", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[generated.ODE[T]]{New: func(rnd *rand.Rand, size int) generated.ODE[T] {
+			n := size + 4
+			return generated.ODE[T]{Y: vector(rnd, n, -1, 1), X: vector(rnd, n-1, -1, 1), Steps: 1 + size/2}
+		}})
+	})
+	t.Run("Flight", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[generated.Flight[T]]{New: func(rnd *rand.Rand, size int) generated.Flight[T] {
+			return generated.Flight[T]{Out: scalar(rnd, -1, 1), W: scalar(rnd, 0, 0.01), Reverse: size%2 == 1}
+		}, Skip: map[revtest.Property]string{revtest.Extremes: "a particle that is lost takes a million steps"}})
+	})
+	t.Run("Highest", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[generated.Highest[T]]{New: func(rnd *rand.Rand, size int) generated.Highest[T] {
+			return generated.Highest[T]{Out: scalar(rnd, -1, 1), P: vector(rnd, 2, -1, 1), Start: vector(rnd, 2, -1, 1), Reverse: size%2 == 1}
+		}})
+	})
+	t.Run("Skeleton", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[generated.Skeleton[T]]{New: func(rnd *rand.Rand, size int) generated.Skeleton[T] {
+			k := generated.Skeleton[T]{Absolute: matrix(rnd, size, 12), Theta: vector(rnd, 26, -1, 1), Relative: matrix(rnd, size, 12)}
+			for i := range size {
+				k.Parents = append(k.Parents, rnd.IntN(i+1))
+			}
+			return k
+		}, Masked: []string{"Theta"}})
+	})
+	t.Run("Skin", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[generated.Skin[T]]{New: func(rnd *rand.Rand, size int) generated.Skin[T] {
+			k := generated.Skin[T]{
+				R: vector(rnd, 3*size, -1, 1), Theta: vector(rnd, 26, -1, 1), Uv: matrix(rnd, size, 2), Points: matrix(rnd, size, 3),
+				Absolute: matrix(rnd, 2, 12), Places: matrix(rnd, 2*size, 4), Start: []int{0}, Mirrored: size%2 == 1,
+			}
+			for i := range 2 * size {
+				k.Bone, k.Corner = append(k.Bone, i%2), append(k.Corner, rnd.IntN(4)-1)
+				if i%2 == 1 {
+					k.Start = append(k.Start, i+1)
+				}
+			}
+			return k
+		}, Masked: []string{"Theta", "Uv"}})
+	})
+}
