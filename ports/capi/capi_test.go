@@ -67,6 +67,6 @@ func TestLibrary(t *testing.T) {
 		t.Logf("%v: %s", flags, run(t, program, "50000"))
 	}
 	if cxx, err := exec.LookPath("c++"); err == nil {
-		run(t, cxx, "-std=c++14", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "revnum.h")
+		run(t, cxx, "-std=c++14", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "revnum_kernels.h")
 	}
 }

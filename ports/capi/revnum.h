@@ -4,7 +4,7 @@
  *     cc program.c -L. -lrevnum
  *
  * A kernel is called by its name and a pass, with operands that are the caller's
- * memory. Nothing of it is kept after a call, and nothing is allocated for the caller.
+ * memory. (revnum_kernels.h has a type and a function for each.) Nothing of it is kept after a call, and nothing is allocated for the caller.
  * rev_rules_json, which is docs/rules.json, has the operands and parameters of all
  * kernels. docs/adjoints.md has the equations, and rev/kernel.go what each pass does.
  *
@@ -174,6 +174,8 @@ REV_STATIC_INLINE rev_arg rev_any(int32_t part, int32_t index, int32_t type, voi
 	return a;
 }
 
+/* Operands of double. revnum_kernels.h has typed functions for all kernels. */
+
 REV_STATIC_INLINE rev_arg rev_scalar(int32_t part, int32_t index, double *x) {
 	return rev_any(part, index, REV_FLOAT64, x, 0, 1, 1, 1);
 }
@@ -199,36 +201,6 @@ REV_STATIC_INLINE rev_arg rev_parameter(int32_t index, double value) {
 	rev_arg a = rev_any(REV_PARAMETER, index, 0, NULL, 0, 0, 0, 0);
 	a.value = value;
 	return a;
-}
-
-/* Some kernels with their types: the value is added to *out or c, and the gradient times
- * gout to those of the last arguments that are not NULL. */
-
-/* *out += x·y */
-REV_STATIC_INLINE int32_t rev_dot(double *out, double *x, double *y, int64_t n, double gout, double *gx, double *gy) {
-	rev_arg a[6] = {
-		rev_scalar(REV_OPERAND, 0, out), rev_vector(REV_OPERAND, 1, x, n), rev_vector(REV_OPERAND, 2, y, n),
-		rev_scalar(REV_COTANGENT, 0, &gout), rev_vector(REV_COTANGENT, 1, gx, n), rev_vector(REV_COTANGENT, 2, gy, n)
-	};
-	return rev_call(rev_kernel("revlinalg.Dot[float64]"), gx || gy ? REV_GRADIENT : REV_FORWARD, a, 6);
-}
-
-/* *out += the norm of x */
-REV_STATIC_INLINE int32_t rev_norm2(double *out, double *x, int64_t n, double gout, double *gx) {
-	rev_arg a[4] = {
-		rev_scalar(REV_OPERAND, 0, out), rev_vector(REV_OPERAND, 1, x, n),
-		rev_scalar(REV_COTANGENT, 0, &gout), rev_vector(REV_COTANGENT, 1, gx, n)
-	};
-	return rev_call(rev_kernel("revlinalg.Norm2[float64]"), gx ? REV_GRADIENT : REV_FORWARD, a, 4);
-}
-
-/* c += a·b, where c is m×n, a m×k and b k×n, all by rows; gc is the cotangent of c */
-REV_STATIC_INLINE int32_t rev_matmul(double *c, double *a, double *b, int64_t m, int64_t n, int64_t k, double *gc, double *ga, double *gb) {
-	rev_arg x[6] = {
-		rev_matrix(REV_OPERAND, 0, c, m, n, n), rev_matrix(REV_OPERAND, 1, a, m, k, k), rev_matrix(REV_OPERAND, 2, b, k, n, n),
-		rev_matrix(REV_COTANGENT, 0, gc, m, n, n), rev_matrix(REV_COTANGENT, 1, ga, m, k, k), rev_matrix(REV_COTANGENT, 2, gb, k, n, n)
-	};
-	return rev_call(rev_kernel("revlinalg.MatMul[float64]"), gc ? REV_GRADIENT : REV_FORWARD, x, 6);
 }
 
 #endif

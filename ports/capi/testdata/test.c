@@ -1,6 +1,6 @@
 /* Calls of the library from C: values and gradients, wrong calls, eight threads, and
  * calls with random arguments. */
-#include "../revnum.h"
+#include "../revnum_kernels.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -13,28 +13,44 @@ static int failures;
 
 #define CHECK(x) do { if (!(x)) { __sync_fetch_and_add(&failures, 1); fprintf(stderr, "line %d: %s (%s)\n", __LINE__, #x, rev_last_error()); } } while (0)
 
+/* *out += x·y, and the gradients times gout */
+static int32_t dot(double *out, double *x, double *y, int64_t n, double gout, double *gx, double *gy) {
+	rev_linalg_Dot k = {out, {x, n, 1}, {y, n, 1}}, g = {&gout, {gx, n, 1}, {gy, n, 1}};
+	return rev_linalg_Dot_run(gx || gy ? REV_GRADIENT : REV_FORWARD, &k, &g, NULL, NULL);
+}
+
 static void values(void) {
 	double x[3] = {1, 2, 3}, y[3] = {4, 5, 6}, gx[3] = {0}, gy[3] = {0}, out = 0;
-	CHECK(rev_dot(&out, x, y, 3, 2, gx, gy) == REV_OK);
+	CHECK(dot(&out, x, y, 3, 2, gx, gy) == REV_OK);
 	CHECK(out == 32 && gx[0] == 8 && gx[2] == 12 && gy[1] == 4);
 	out = 0;
-	CHECK(rev_norm2(&out, x, 3, 1, NULL) == REV_OK && fabs(out - sqrt(14)) < 1e-15);
+	rev_linalg_Norm2 norm = {&out, {x, 3, 0}};
+	CHECK(rev_linalg_Norm2_run(REV_FORWARD, &norm, NULL, NULL, NULL) == REV_OK && fabs(out - sqrt(14)) < 1e-15);
 
-	double a[6] = {1, 2, 3, 4, 5, 6}, b[3] = {1, 0, 2}, c[2] = {0}, gc[2] = {1, 1}, gb[3] = {0};
-	CHECK(rev_matmul(c, a, b, 2, 1, 3, gc, NULL, gb) == REV_OK);
-	CHECK(c[0] == 7 && c[1] == 16 && gb[0] == 5 && gb[1] == 7 && gb[2] == 9);
+	/* A product of matrices with a transposed one, in all passes, over float. */
+	float a[6] = {1, 4, 2, 5, 3, 6}, b[3] = {1, 0, 2}, c[2] = {0}, gc[2] = {1, 1}, gb[3] = {0}, tb[3] = {1, 1, 1}, tc[2] = {0};
+	rev_linalg_MatMul_float32 product = {.C = {c, 2, 1, 0}, .A = {a, 3, 2, 0}, .B = {b, 3, 1, 0}, .TransA = 1};
+	rev_linalg_MatMul_float32 g = {.C = {gc, 2, 1, 0}, .B = {gb, 3, 1, 0}}, t = {.C = {tc, 2, 1, 0}, .B = {tb, 3, 1, 0}};
+	CHECK(rev_linalg_MatMul_float32_run(REV_TANGENT, &product, NULL, &t, NULL) == REV_OK);
+	CHECK(c[0] == 7 && c[1] == 16 && tc[0] == 6 && tc[1] == 15);
+	CHECK(rev_linalg_MatMul_float32_run(REV_ADJOINT, &product, &g, NULL, NULL) == REV_OK);
+	CHECK(c[0] == 0 && c[1] == 0 && gb[0] == 5 && gb[1] == 7 && gb[2] == 9);
+
+	/* Strided and complex: the norm of every other number. */
+	rev_complex z[4] = {{3, 4}, {9, 9}, {0, 0}, {9, 9}};
+	double length = 0;
+	rev_linalg_ComplexNorm2_complex128 strided = {&length, {z, 2, 2}};
+	CHECK(rev_linalg_ComplexNorm2_complex128_run(REV_FORWARD, &strided, NULL, NULL, NULL) == REV_OK && length == 5);
 
 	/* A sparse triangular system, and its gradient by the entries: L·x = b. */
 	int64_t ptr[3] = {0, 1, 3}, ind[3] = {0, 0, 1};
 	double l[3] = {2, 1, 4}, rhs[2] = {2, 5}, sol[2] = {0}, gsol[2] = {0, 1}, gl[3] = {0}, grhs[2] = {0};
-	rev_arg s[6] = {
-		rev_vector(REV_OPERAND, 0, sol, 2), rev_sparse(REV_OPERAND, 1, l, 2, 2, ptr, ind), rev_vector(REV_OPERAND, 2, rhs, 2),
-		rev_vector(REV_COTANGENT, 0, gsol, 2), rev_sparse(REV_COTANGENT, 1, gl, 2, 2, ptr, ind), rev_vector(REV_COTANGENT, 2, grhs, 2)
-	};
-	CHECK(rev_call(rev_kernel("revsparse.TriSolve[float64]"), REV_GRADIENT, s, 6) == REV_OK);
+	rev_sparse_TriSolve s = {.X = {sol, 2, 0}, .A = {l, 2, 2, ptr, ind}, .B = {rhs, 2, 0}};
+	rev_sparse_TriSolve gs = {.X = {gsol, 2, 0}, .A = {.data = gl}, .B = {grhs, 2, 0}};
+	CHECK(rev_sparse_TriSolve_run(REV_GRADIENT, &s, &gs, NULL, NULL) == REV_OK);
 	CHECK(sol[0] == 1 && sol[1] == 1 && grhs[1] == 0.25 && grhs[0] == -0.125 && gl[2] == -0.25 && gl[1] == -0.25);
 	ind[1] = 7;
-	CHECK(rev_call(rev_kernel("revsparse.TriSolve[float64]"), REV_FORWARD, s, 3) == REV_ARGUMENT);
+	CHECK(rev_sparse_TriSolve_run(REV_FORWARD, &s, NULL, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "column 7"));
 
 	/* A block of bundle adjustment: a camera at the origin that sees (1, 2, -4). */
 	double camera[9] = {0, 0, 0, 0, 0, 0, 2, 0, 0}, point[3] = {1, 2, -4}, feature[2] = {0.5, 1}, r[2], jp[6];
@@ -53,8 +69,8 @@ static void errors(void) {
 	CHECK(rev_call(-1, REV_FORWARD, NULL, 0) == REV_ARGUMENT);
 	CHECK(rev_call(0, REV_FORWARD, NULL, 5) == REV_ARGUMENT);
 	CHECK(rev_call(0, 99, NULL, 0) == REV_ARGUMENT);
-	CHECK(rev_dot(&out, x, NULL, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "Y of"));
-	CHECK(rev_dot(x, x, x, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "overlap"));
+	CHECK(dot(&out, x, NULL, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "Y of"));
+	CHECK(dot(x, x, x, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "overlap"));
 	rev_arg log[2] = {rev_vector(REV_OPERAND, 0, &out, 1), rev_vector(REV_OPERAND, 1, x, 1)};
 	CHECK(rev_call(rev_kernel("revlinalg.Log[float64]"), REV_FORWARD, log, 2) == REV_NO_RESULT);
 	log[1].type = REV_FLOAT32;
@@ -114,7 +130,7 @@ static void *worker(void *arg) {
 	long seed = (long)arg;
 	for (int i = 0; i < 2000; i++) {
 		double x[2] = {(double)seed, i}, gx[2] = {0}, out = 0;
-		CHECK(rev_dot(&out, x, x, 2, 1, gx, NULL) == REV_OK && out == (double)seed * seed + (double)i * i && gx[1] == i);
+		CHECK(dot(&out, x, x, 2, 1, gx, NULL) == REV_OK && out == (double)seed * seed + (double)i * i && gx[1] == i);
 		char name[32];
 		snprintf(name, sizeof name, "no.%ld", seed);
 		CHECK(rev_kernel(name) == -1 && strstr(rev_last_error(), name)); /* that of this thread */
@@ -226,13 +242,13 @@ static void overhead(void) {
 	for (int k = 0; k < 5; k++) {
 		clock_gettime(CLOCK_MONOTONIC, &from);
 		for (int i = 0; i < rounds; i++) {
-			rev_dot(&out, x, y, 8, 1, gx, gy);
+			dot(&out, x, y, 8, 1, gx, gy);
 		}
 		clock_gettime(CLOCK_MONOTONIC, &to);
 		double t = ((to.tv_sec - from.tv_sec) * 1e9 + (to.tv_nsec - from.tv_nsec)) / rounds;
 		if (t < best) best = t;
 	}
-	printf("%.0f ns a call of rev_dot with gradient\n", best);
+	printf("%.0f ns a call of the inner product with gradient\n", best);
 }
 
 int main(int argc, char **argv) {
