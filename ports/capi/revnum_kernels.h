@@ -4434,6 +4434,144 @@ REV_STATIC_INLINE int32_t rev_sparse_SymmetricMul_Q43_run(int32_t pass, const re
 	return rev_call(rev_kernel("revsparse.SymmetricMul[Q43]"), pass, a, n);
 }
 
+/* C_ij += max_l A_il + B_lj */
+typedef struct rev_tropical_MatMul {
+	rev_float64_matrix C; /* acc [optional]; m,n */
+	rev_float64_matrix A; /* in; m,k */
+	rev_float64_matrix B; /* in; k,n */
+	int32_t Min;
+	int64_t Workers;
+} rev_tropical_MatMul;
+
+REV_STATIC_INLINE int32_t rev_tropical_MatMul_run(int32_t pass, const rev_tropical_MatMul *k, const rev_tropical_MatMul *g, const rev_tropical_MatMul *t, const rev_tropical_MatMul *gt) {
+	const rev_tropical_MatMul *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->C.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->C);
+		if (parts[p]->A.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->A);
+		if (parts[p]->B.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Min);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revtropical.MatMul[float64]"), pass, a, n);
+}
+
+/* C_ij += max_l A_il + B_lj */
+typedef struct rev_tropical_MatMul_float32 {
+	rev_float32_matrix C; /* acc [optional]; m,n */
+	rev_float32_matrix A; /* in; m,k */
+	rev_float32_matrix B; /* in; k,n */
+	int32_t Min;
+	int64_t Workers;
+} rev_tropical_MatMul_float32;
+
+REV_STATIC_INLINE int32_t rev_tropical_MatMul_float32_run(int32_t pass, const rev_tropical_MatMul_float32 *k, const rev_tropical_MatMul_float32 *g, const rev_tropical_MatMul_float32 *t, const rev_tropical_MatMul_float32 *gt) {
+	const rev_tropical_MatMul_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->C.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->C);
+		if (parts[p]->A.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->A);
+		if (parts[p]->B.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Min);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revtropical.MatMul[float32]"), pass, a, n);
+}
+
+/* C_ij += max_l A_il + B_lj */
+typedef struct rev_tropical_MatMul_Q43 {
+	rev_Q43_matrix C; /* acc [optional]; m,n */
+	rev_Q43_matrix A; /* in; m,k */
+	rev_Q43_matrix B; /* in; k,n */
+	int32_t Min;
+	int64_t Workers;
+} rev_tropical_MatMul_Q43;
+
+REV_STATIC_INLINE int32_t rev_tropical_MatMul_Q43_run(int32_t pass, const rev_tropical_MatMul_Q43 *k, const rev_tropical_MatMul_Q43 *g, const rev_tropical_MatMul_Q43 *t, const rev_tropical_MatMul_Q43 *gt) {
+	const rev_tropical_MatMul_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[14];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->C.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->C);
+		if (parts[p]->A.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->A);
+		if (parts[p]->B.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Min);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revtropical.MatMul[Q43]"), pass, a, n);
+}
+
+/* C_ij += max_l A_il + B_lj, A sparse */
+typedef struct rev_tropical_SparseMul {
+	rev_float64_matrix C; /* acc [optional]; m,n */
+	rev_float64_csr A; /* in; m,k */
+	rev_float64_matrix B; /* in; k,n */
+	int32_t Min;
+} rev_tropical_SparseMul;
+
+REV_STATIC_INLINE int32_t rev_tropical_SparseMul_run(int32_t pass, const rev_tropical_SparseMul *k, const rev_tropical_SparseMul *g, const rev_tropical_SparseMul *t, const rev_tropical_SparseMul *gt) {
+	const rev_tropical_SparseMul *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->C.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->C);
+		if (parts[p]->A.data) a[n++] = rev_float64_csr_arg(p, 1, 1, parts[p]->A.data, k->A);
+		if (parts[p]->B.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Min);
+	return rev_call(rev_kernel("revtropical.SparseMul[float64]"), pass, a, n);
+}
+
+/* C_ij += max_l A_il + B_lj, A sparse */
+typedef struct rev_tropical_SparseMul_float32 {
+	rev_float32_matrix C; /* acc [optional]; m,n */
+	rev_float32_csr A; /* in; m,k */
+	rev_float32_matrix B; /* in; k,n */
+	int32_t Min;
+} rev_tropical_SparseMul_float32;
+
+REV_STATIC_INLINE int32_t rev_tropical_SparseMul_float32_run(int32_t pass, const rev_tropical_SparseMul_float32 *k, const rev_tropical_SparseMul_float32 *g, const rev_tropical_SparseMul_float32 *t, const rev_tropical_SparseMul_float32 *gt) {
+	const rev_tropical_SparseMul_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->C.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->C);
+		if (parts[p]->A.data) a[n++] = rev_float32_csr_arg(p, 1, 2, parts[p]->A.data, k->A);
+		if (parts[p]->B.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Min);
+	return rev_call(rev_kernel("revtropical.SparseMul[float32]"), pass, a, n);
+}
+
+/* C_ij += max_l A_il + B_lj, A sparse */
+typedef struct rev_tropical_SparseMul_Q43 {
+	rev_Q43_matrix C; /* acc [optional]; m,n */
+	rev_Q43_csr A; /* in; m,k */
+	rev_Q43_matrix B; /* in; k,n */
+	int32_t Min;
+} rev_tropical_SparseMul_Q43;
+
+REV_STATIC_INLINE int32_t rev_tropical_SparseMul_Q43_run(int32_t pass, const rev_tropical_SparseMul_Q43 *k, const rev_tropical_SparseMul_Q43 *g, const rev_tropical_SparseMul_Q43 *t, const rev_tropical_SparseMul_Q43 *gt) {
+	const rev_tropical_SparseMul_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->C.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->C);
+		if (parts[p]->A.data) a[n++] = rev_Q43_csr_arg(p, 1, 3, parts[p]->A.data, k->A);
+		if (parts[p]->B.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Min);
+	return rev_call(rev_kernel("revtropical.SparseMul[Q43]"), pass, a, n);
+}
+
 /* r += misfit of an embedding of a graph */
 typedef struct rev_graphembed_Loss {
 	double *Out; /* acc [optional] */
