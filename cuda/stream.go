@@ -18,9 +18,13 @@ type chunk struct {
 	bytes int
 }
 
-// partBytes is the size of scratch memory 0, which each stream has from the start, so that
-// sums never lack it.
-const partBytes = maxBlocks * 16
+// Scratch memory 0, which each stream has from the start, has parts of up to 24 bytes of a
+// reduction and then a few numbers. Reductions therefore never lack memory.
+const (
+	numbersAt = maxBlocks * 24
+	numbers   = 8
+	partBytes = numbersAt + numbers*16
+)
 
 // NewStream returns a new stream. [Device.Use] puts passes into it. Close it when you are
 // done.

@@ -55,6 +55,15 @@ func addConstant[T rev.Real](w *pass, y Vector[T], sign int, alpha *T) {
 	w.launch(typed[T]("addConstant"), vectorGrid(y.N), yd, yi, uint64(y.N), pointer(alpha), uint64(sign))
 }
 
+// parts returns scratch memory for the parts of a reduction.
+func (w *pass) parts() uint64 { return uint64(w.room(0, partBytes)) }
+
+// number returns the address of number i in scratch memory. Reductions leave it alone.
+func (w *pass) number(i int) uint64 { return w.parts() + numbersAt + uint64(16*i) }
+
+// oneBlock returns the grid that adds up the parts of the blocks of g.
+func oneBlock(g grid) grid { return vectorGrid(min(g.blocks[0], maxThreads)) }
+
 // addDot computes out += sign·Σ x_i·y_i, unless one of them is nil.
 func addDot[T rev.Real](w *pass, out *T, sign int, x, y Vector[T]) {
 	if y.Data != nil {
@@ -72,12 +81,11 @@ func addSums[T rev.Real](w *pass, out *T, sign int, x, y Vector[T]) {
 		return
 	}
 	g := vectorGrid(x.N)
-	part := uint64(w.room(0, partBytes))
+	part := w.parts()
 	xd, xi := x.params()
 	yd, yi := y.params()
 	w.launch(typed[T]("dotParts"), g, part, xd, xi, yd, yi, uint64(x.N))
-	end := vectorGrid(min(g.blocks[0], maxThreads)) // one block
-	w.launch(typed[T]("dotEnd"), end, pointer(out), part, uint64(g.blocks[0]), uint64(sign))
+	w.launch(typed[T]("dotEnd"), oneBlock(g), pointer(out), part, uint64(g.blocks[0]), uint64(sign))
 }
 
 // isFixed reports whether T is fixed.Q43.

@@ -149,6 +149,7 @@ DEVICE u64 absolute(i64 x) { return x < 0 ? -(u64)x : (u64)x; }
 
 // quotient returns x/y, rounded once. The Q43 is wrapped, and y is not zero.
 DEVICE double quotient(double x, double y) { return x / y; }
+DEVICE float quotient(float x, float y) { return x / y; }
 DEVICE Q43 quotient(Q43 x, Q43 y) {
 	u64 n = absolute(x.v), d = absolute(y.v), hi = n >> 21, r;
 	if (hi >= d) hi %= d;

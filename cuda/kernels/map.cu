@@ -3,7 +3,7 @@
 //	x̄ += f′(x)·ȳ,  ẏ += f′(x)·ẋ,  ġx += f′(x)·ġy + f″(x)·ẋ·ȳ
 //
 // of each element. One launch makes a pass. It leaves out what is null.
-#include "function.h"
+#include "reduce.h"
 
 // A Float<F> is a function of Q43 that is computed in double and rounded.
 template <class F> struct Float {
@@ -97,11 +97,6 @@ struct Tanh {
 	}
 	DEVICE double curvature() { return -2 * y * d; }
 };
-
-// x as a number of type W, and back.
-DEVICE double wide(double x) { return x; }
-DEVICE double wide(float x) { return x; }
-DEVICE Q43 wide(Q43 x) { return x; }
 
 template <class T> struct Vector {
 	T *data;

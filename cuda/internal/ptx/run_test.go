@@ -202,6 +202,8 @@ func TestArithmetic(t *testing.T) {
 		"shr.s64 	%rd7, %rd5, 7;":                              func(a, _ uint64) uint64 { return uint64(int64(a) >> 7) },
 		"and.b64 	%rd7, %rd5, 8;\nmov.u64 	%rd6, table;\nadd.s64 	%rd7, %rd7, %rd6;\nld.const.u64 	%rd7, [%rd7];": func(a, _ uint64) uint64 { return 0x201 + a>>3&1*(0xffff-0x201) },
 		"bfe.u64 	%rd7, %rd5, 3, 12;":                               func(a, _ uint64) uint64 { return a >> 3 & 0xfff },
+		"bfe.s64 	%rd7, %rd5, 3, 12;":                               func(a, _ uint64) uint64 { return uint64(int64(a) << 49 >> 52) },
+		"bfe.s64 	%rd7, %rd5, 60, 12;":                              func(a, _ uint64) uint64 { return uint64(int64(a) >> 60) },
 		"shl.b64 	%rd7, %rd5, 65;":                                  func(_, _ uint64) uint64 { return 0 },
 		"setp.lt.s64 	%p1, %rd5, %rd6;\nselp.b64 	%rd7, 1, 0, %p1;": func(a, b uint64) uint64 { return b1(int64(a) < int64(b)) },
 		"setp.lt.u64 	%p1, %rd5, %rd6;\nselp.b64 	%rd7, 1, 0, %p1;": func(a, b uint64) uint64 { return b1(a < b) },

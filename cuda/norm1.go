@@ -1,0 +1,57 @@
+package cuda
+
+import "revnum/rev"
+
+// Norm1 is the kernel Out += ‖x‖₁ = Σ |x_i| of revlinalg.Norm1 over real numbers, with the
+// derivatives, where sign(0) = 0 (the subgradient of least norm),
+//
+//	x̄ += Ōut·sign(x),  Ȯut += Σ sign(x_i)·ẋ_i,  ġx += ġOut·sign(x).
+//
+// In floating point the sum is within n·ε times itself. In fixed point all is exact, and wraps.
+type Norm1[T rev.Real] struct {
+	Out *T        `rev:"acc"`
+	X   Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Out += Σ |x_i|.
+func (k Norm1[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Out -= Σ |x_i|.
+func (k Norm1[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·sign(x).
+func (k Norm1[T]) Adjoint(g Norm1[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Out += Σ |x_i| and Ȯut += Σ sign(x_i)·ẋ_i.
+func (k Norm1[T]) Tangent(t Norm1[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
+// tangent of the gradient in gt.
+func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
+	w := begin(&k, &p)
+	xd, xi := k.X.params()
+	on := vectorGrid(k.X.N)
+	sum := func(out *T, y Vector[T]) {
+		yd, yi := y.params()
+		w.launch(typed[T]("norm1Parts"), on, w.parts(), xd, xi, yd, yi, uint64(k.X.N))
+		w.launch(typed[T]("dotEnd"), oneBlock(on), pointer(out), w.parts(), uint64(on.blocks[0]), uint64(p.Sign()))
+	}
+	if k.Out != nil {
+		sum(k.Out, Vector[T]{})
+	}
+	if p.T.Out != nil && p.T.X.Data != nil {
+		sum(p.T.Out, p.T.X)
+	}
+	for _, g := range [...]Norm1[T]{p.G, p.GT} {
+		if g.Out != nil && g.X.Data != nil {
+			yd, yi := g.X.params()
+			w.launch(typed[T]("addSigns"), on, yd, yi, pointer(g.Out), xd, xi, uint64(k.X.N))
+		}
+	}
+	return w.end()
+}
