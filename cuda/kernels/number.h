@@ -3,6 +3,8 @@
 
 #define KERNEL extern "C" __attribute__((global)) void
 #define DEVICE __attribute__((device)) inline
+// INLINE is for what must be inlined, such as methods of objects in registers.
+#define INLINE __attribute__((device, always_inline)) inline
 #define SHARED __attribute__((shared)) static
 #define CONSTANT __attribute__((device)) static constexpr
 
@@ -10,6 +12,8 @@ typedef long long i64;
 typedef unsigned long long u64;
 typedef __int128 i128;
 typedef unsigned __int128 u128;
+
+constexpr int lanes = 32; // threads of a warp
 
 // Blocks of kernels over vectors have up to this many threads, in whole warps.
 constexpr int maxThreads = 256;

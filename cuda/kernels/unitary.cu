@@ -13,10 +13,7 @@
 // to the first, and through the rows from above.
 #include "trig.h"
 
-// INLINE is for methods whose object is in registers.
-#define INLINE __attribute__((device, always_inline)) inline
-
-constexpr int lanes = 32, mostWarps = 8;
+constexpr int mostWarps = 8;
 
 struct Mesh {
 	i64 n, rectangular;

@@ -1,0 +1,392 @@
+package cuda
+
+import (
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
+)
+
+// QR is the kernel
+//
+//	Q += Q(A),  R += R(A),  Q(A)·R(A) = A
+//
+// of revlinalg.QR, with its signs and its derivatives, for one matrix or many. Count is the
+// number of matrices, which stand below each other in A, in Q and in R; 0 means 1. Each has
+// m rows and n <= m columns.
+//
+// If m is at most 64, a block of threads reduces a matrix in registers. Larger matrices are
+// reduced one after the other, 32 columns at a time, and the reflections of these are
+// applied to the rest together, by products of matrices. Adjoint, Tangent and AdjointTangent
+// are products of matrices and triangular solves. All need scratch memory for Q and R, and
+// for as much again for each of K, X and the tangents in revlinalg.QR.
+//
+// The bounds on the errors are those of revlinalg.QR. So is the test for full rank: a matrix
+// without it is a *rev.SingularError, for which no matrix of the stack is written. Its Index
+// is the row of the diagonal element in R. The pass waits for the device to know.
+type QR[T rev.Float] struct {
+	Q     General[T] `rev:"acc" shape:"rows,n"`
+	R     General[T] `rev:"acc" shape:"max(Count,1)*n,n"`
+	A     General[T] `rev:"in" shape:"rows,n"`
+	Count int
+}
+
+// Forward computes Q += Q(A) and R += R(A).
+func (k QR[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Q -= Q(A) and R -= R(A).
+func (k QR[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Q -= Q(A), R -= R(A), and adds to Ā.
+func (k QR[T]) Adjoint(g QR[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Q += Q(A), R += R(A), and adds to Q̇ and Ṙ.
+func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds the tangents
+// of the gradient to gt.
+func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It panics with mat.ErrShape if the rows of A are not those of
+// Count matrices, or if these have more columns than rows.
+func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
+	count := max(k.Count, 1)
+	m, n := k.A.Rows/count, k.A.Cols
+	if k.A.Rows%count != 0 || m < n {
+		panic(mat.ErrShape)
+	}
+	if n == 0 {
+		return nil
+	}
+	w := begin(&k, &p)
+	f := factors[T]{pass: &w, m: m, n: n, count: count}
+	f.run(&k, &p)
+	return w.end()
+}
+
+// A stack is matrices of one shape. Element (i, j) of matrix b is at b·batch + i·down +
+// j·across.
+type stack[T any] struct {
+	strided[T]
+	batch int
+}
+
+func (s stack[T]) t() stack[T] { return stack[T]{s.strided.t(), s.batch} }
+
+// columns returns columns lo to hi-1.
+func (s stack[T]) columns(lo, hi int) stack[T] {
+	s.data, s.cols = s.data[lo*s.across:], hi-lo
+	return s
+}
+
+// factors are a pass of QR at work.
+type factors[T rev.Float] struct {
+	*pass
+	m, n, count int
+	free        uintptr // the scratch memory that is left
+	q, r        stack[T]
+	shifts      Memory[T] // A was multiplied by 2^shifts, for each column
+}
+
+const (
+	smallRows = 64 // as in kernels/qr.cu
+	qrPanel   = 32
+	solveCols = 32 // as in kernels/qr.cu
+	solveRows = 64
+)
+
+// run makes the pass. Everything that may fail comes before the results are written.
+func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
+	m, n := f.m, f.n
+	g, t, gt := &p.G, &p.T, &p.GT
+	wantsTangent := t.A.Data != nil || gt.A.Data != nil
+	wantsGradient := g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) || gt.A.Data != nil
+
+	wide, square := f.count*m*n, f.count*n*n
+	numbers := wide + square + f.count*n // Q, R and shifts
+	if m > smallRows {
+		numbers += 2*m*n + 3*n*qrPanel + 2*qrPanel*qrPanel + n
+	}
+	if wantsTangent {
+		numbers += wide + 2*square // Q̇, Ṙ, N
+	}
+	if wantsGradient {
+		numbers += wide + 2*square // X, K and, while that is made, triu(R̄)
+	}
+	if gt.A.Data != nil {
+		numbers += wide + square // what is added to ġA, K̇
+	}
+	f.free = f.room(1, numbers*int(unsafe.Sizeof(*new(T))))
+	if f.err != nil {
+		return
+	}
+	f.q = f.wide()
+	f.r = f.squares()
+	f.shifts = f.take(f.count * n)
+	if m <= smallRows {
+		f.reduceSmall(k.A)
+	} else {
+		f.reduceLarge(k.A)
+	}
+	f.check()
+	f.launch(typed[T]("unshift"), vectorGrid(square), uint64(f.r.data.address()), uint64(f.shifts.address()), uint64(n), uint64(f.count))
+
+	var dq, dr, kk, x stack[T]
+	if wantsTangent {
+		dq, dr = f.tangent(t.A)
+		f.add(f.stack(t.Q), p.Sign(), dq, false)
+		f.add(f.stack(t.R), p.Sign(), dr, true)
+	}
+	if wantsGradient {
+		kk = f.squares()
+		f.clear(kk)
+		f.addInner(kk, g.R, f.r, f.q, g.Q)
+		f.mirror(kk, false)
+		x = f.solved(g.Q, term[T]{1, f.q, kk})
+		f.add(f.stack(g.A), 1, x, false)
+	}
+	if gt.A.Data != nil {
+		dk := f.squares()
+		f.clear(dk)
+		f.addInner(dk, g.R, dr, dq, g.Q)
+		f.addInner(dk, gt.R, f.r, f.q, gt.Q)
+		f.mirror(dk, false)
+		dx := f.solved(gt.Q, term[T]{1, dq, kk}, term[T]{1, f.q, dk}, term[T]{-1, x, dr.t()})
+		f.add(f.stack(gt.A), 1, dx, false)
+	}
+	f.add(f.stack(k.Q), p.Sign(), f.q, false)
+	f.add(f.stack(k.R), p.Sign(), f.r, true)
+}
+
+// take returns scratch memory.
+func (f *factors[T]) take(n int) Memory[T] {
+	m := memoryAt[T](f.free, n)
+	f.free += uintptr(n) * unsafe.Sizeof(*new(T))
+	return m
+}
+
+func (f *factors[T]) squares() stack[T] {
+	n := f.n
+	return stack[T]{strided[T]{n, n, f.take(f.count * n * n), n, 1}, n * n}
+}
+
+func (f *factors[T]) wide() stack[T] {
+	m, n := f.m, f.n
+	return stack[T]{strided[T]{m, n, f.take(f.count * m * n), n, 1}, m * n}
+}
+
+// stack returns the matrices of an operand, which may be nil.
+func (f *factors[T]) stack(a General[T]) stack[T] {
+	rows := a.Rows / f.count
+	return stack[T]{strided[T]{rows, a.Cols, a.Data, a.Stride, 1}, rows * a.Stride}
+}
+
+// reduceSmall sets Q and R.
+func (f *factors[T]) reduceSmall(a General[T]) {
+	kernel := "smallQR64"
+	switch {
+	case f.m <= 16:
+		kernel = "smallQR16"
+	case f.m <= 32:
+		kernel = "smallQR32"
+	}
+	threads := (f.n + warp - 1) / warp * warp
+	f.launch(typed[T](kernel), grid{[3]int{f.count, 1, 1}, [3]int{threads, 1, 1}},
+		uint64(f.q.data.address()), uint64(f.r.data.address()), uint64(f.shifts.address()), uint64(a.Data.address()), uint64(a.Stride), uint64(f.m), uint64(f.n))
+}
+
+// reduceLarge is reduceSmall for matrices that do not fit into registers. It keeps columns
+// as rows, so that those of a panel are contiguous: Qᵀ takes the memory of Q.
+func (f *factors[T]) reduceLarge(a General[T]) {
+	m, n := f.m, f.n
+	f.q.down, f.q.across = 1, m
+	at, v := f.take(n*m), f.take(n*m)
+	panels := (n + qrPanel - 1) / qrPanel
+	t, s := f.take(panels*qrPanel*qrPanel), f.take(qrPanel*qrPanel)
+	y, z, tau := f.take(n*qrPanel), f.take(n*qrPanel), f.take(n)
+	wide := grid{[3]int{1, 1, 1}, [3]int{maxThreads, 1, 1}}
+	for b := range f.count {
+		qt, r := f.q.data[b*n*m:(b+1)*n*m], f.r.data[b*n*n:(b+1)*n*n]
+		wide.blocks[0] = n
+		f.launch(typed[T]("loadColumns"), wide, uint64(at.address()), uint64(f.shifts[b*n:].address()), uint64(a.Data[b*m*a.Stride:].address()), uint64(a.Stride), uint64(m))
+		wide.blocks[0] = 1
+		// apply computes X <- X·(I - V·T·Vᵀ), or with Tᵀ, for the last rows of X from `from`
+		// on, where V has the vectors of a panel.
+		apply := func(x Memory[T], from, panel int, trans bool) {
+			lo := panel * qrPanel
+			cols, rows := min(qrPanel, n-lo), n-from
+			xs := strided[T]{rows, m - lo, x[from*m+lo:], m, 1}
+			vs := strided[T]{m - lo, cols, v[lo*m+lo:], 1, m} // the first lo elements of the vectors are zero
+			ts := strided[T]{cols, cols, t[panel*qrPanel*qrPanel:], cols, 1}
+			if trans {
+				ts = ts.t()
+			}
+			ys, zs := strided[T]{rows, cols, y, cols, 1}, strided[T]{rows, cols, z, cols, 1}
+			f.clearMemory(y[:rows*cols])
+			addProduct(f.pass, ys, 1, xs, vs)
+			f.clearMemory(z[:rows*cols])
+			addProduct(f.pass, zs, 1, ys, ts)
+			addProduct(f.pass, xs, -1, zs, vs.t())
+		}
+		for panel := range panels {
+			lo := panel * qrPanel
+			cols := min(qrPanel, n-lo)
+			f.launch(typed[T]("reducePanel"), wide, uint64(at.address()), uint64(v.address()), uint64(tau.address()), uint64(m), uint64(lo), uint64(cols))
+			vs := strided[T]{m - lo, cols, v[lo*m+lo:], 1, m}
+			f.clearMemory(s[:cols*cols])
+			addProduct(f.pass, strided[T]{cols, cols, s, cols, 1}, 1, vs.t(), vs)
+			f.launch(typed[T]("compact"), vectorGrid(qrPanel), uint64(t[panel*qrPanel*qrPanel:].address()), uint64(s.address()), uint64(tau[lo:].address()), uint64(cols))
+			if lo+cols < n {
+				apply(at, lo+cols, panel, false)
+			}
+		}
+		f.launch(typed[T]("beginQ"), vectorGrid(n*m), uint64(qt.address()), uint64(r.address()), uint64(at.address()), uint64(m), uint64(n))
+		for panel := panels - 1; panel >= 0; panel-- {
+			apply(qt, panel*qrPanel, panel, true)
+		}
+	}
+}
+
+// check waits for the factors. If a matrix does not have full rank to working precision, it
+// ends the pass with an error.
+func (f *factors[T]) check() {
+	at := uint64(f.room(0, max(partBytes, (f.count+1)*16)))
+	f.launch(typed[T]("condition"), grid{[3]int{f.count, 1, 1}, [3]int{warp, 1, 1}}, at+16, uint64(f.r.data.address()), uint64(f.n), 0, 0)
+	f.launch(typed[T]("condition"), grid{[3]int{1, 1, 1}, [3]int{warp, 1, 1}}, at, 0, 0, at+16, uint64(f.count))
+	if f.err != nil {
+		return
+	}
+	var worst [2]float64
+	if f.err = wrap(f.dev.toHost(uintptr(at), bytesOf(worst[:]))); f.err != nil {
+		return
+	}
+	epsilon := 0x1p-52
+	if unsafe.Sizeof(*new(T)) == 4 {
+		epsilon = 0x1p-23
+	}
+	if worst[0] >= 1/(float64(f.m)*epsilon) {
+		f.err = &rev.SingularError{Index: int(worst[1]), Condition: mat.Condition(worst[0])}
+	}
+}
+
+func (f *factors[T]) clear(s stack[T]) { f.clearMemory(s.data) }
+
+func (f *factors[T]) clearMemory(m Memory[T]) {
+	f.launch(typed[T]("clear"), vectorGrid(len(m)), uint64(m.address()), uint64(len(m)))
+}
+
+// add computes y += sign·x, or only the upper triangle, unless one of them is nil.
+func (f *factors[T]) add(y stack[T], sign int, x stack[T], upper bool) {
+	if y.data == nil || x.data == nil {
+		return
+	}
+	f.launch(typed[T]("addStack"), vectorGrid(f.count*x.rows*x.cols),
+		uint64(y.data.address()), uint64(y.down), uint64(y.across), uint64(y.batch), uint64(sign),
+		uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch),
+		uint64(x.rows), uint64(x.cols), uint64(f.count), bit(upper))
+}
+
+// multiply computes c += sign·a·b.
+func (f *factors[T]) multiply(c stack[T], sign int, a, b stack[T]) {
+	if f.count == 1 {
+		addProduct(f.pass, c.strided, sign, a.strided, b.strided)
+		return
+	}
+	if a.cols == 0 {
+		return
+	}
+	f.launch(typed[T]("multiplyStack"), grid{[3]int{f.count, 1, 1}, [3]int{maxThreads, 1, 1}},
+		uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.batch), uint64(c.rows), uint64(c.cols), uint64(a.cols),
+		uint64(a.data.address()), uint64(a.down), uint64(a.across), uint64(a.batch),
+		uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(b.batch), uint64(sign))
+}
+
+// mirror completes a symmetric matrix from its lower triangle, or adds that to the upper one
+// and clears it.
+func (f *factors[T]) mirror(k stack[T], add bool) {
+	f.launch(typed[T]("mirror"), vectorGrid(len(k.data)), uint64(k.data.address()), uint64(f.n), uint64(f.count), bit(add))
+}
+
+// addInner computes k += b·triu(a)ᵀ - dᵀ·c, without the products with nil. It overwrites the
+// scratch memory of triu.
+func (f *factors[T]) addInner(k stack[T], a General[T], b, c stack[T], d General[T]) {
+	if a.Data != nil {
+		free := f.free
+		triu := f.squares()
+		f.free = free // the passes of a stream run in order
+		f.clear(triu)
+		f.add(triu, 1, f.stack(a), true)
+		f.multiply(k, 1, b, triu.t())
+	}
+	if d.Data != nil {
+		f.multiply(k, -1, f.stack(d).t(), c)
+	}
+}
+
+// A term is the product sign·A·B.
+type term[T any] struct {
+	sign int
+	a, b stack[T]
+}
+
+// solved returns (c + Σ terms)·R⁻ᵀ, where c may be nil.
+func (f *factors[T]) solved(c General[T], terms ...term[T]) stack[T] {
+	x := f.wide()
+	f.clear(x)
+	f.add(x, 1, f.stack(c), false)
+	for _, t := range terms {
+		f.multiply(x, t.sign, t.a, t.b)
+	}
+	f.solve(x, true)
+	return x
+}
+
+// solve computes x <- x·R⁻¹, or x·R⁻ᵀ, a block of columns after the other.
+func (f *factors[T]) solve(x stack[T], trans bool) {
+	n := f.n
+	blocks := (n + solveCols - 1) / solveCols
+	for i := range blocks {
+		if trans {
+			i = blocks - 1 - i
+		}
+		lo := i * solveCols
+		hi := min(lo+solveCols, n)
+		part := x.columns(lo, hi)
+		if trans { // less what the columns behind contribute
+			if hi < n {
+				r := f.r.t().columns(lo, hi)
+				r.data, r.rows = r.data[hi*r.down:], n-hi
+				f.multiply(part, -1, x.columns(hi, n), r)
+			}
+		} else if lo > 0 {
+			r := f.r.columns(lo, hi)
+			r.rows = lo
+			f.multiply(part, -1, x.columns(0, lo), r)
+		}
+		f.launch(typed[T]("solveStack"), grid{[3]int{(f.m + solveRows - 1) / solveRows, f.count, 1}, [3]int{solveRows, 1, 1}},
+			uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(f.m),
+			uint64(f.r.data.address()), uint64(n), uint64(lo), uint64(hi-lo), bit(trans))
+	}
+}
+
+// tangent returns Q̇ and Ṙ.
+func (f *factors[T]) tangent(ta General[T]) (dq, dr stack[T]) {
+	dq, dr = f.wide(), f.squares()
+	f.clear(dq)
+	f.clear(dr)
+	if ta.Data == nil {
+		return dq, dr
+	}
+	f.add(dq, 1, f.stack(ta), false)
+	f.solve(dq, false) // C
+	s := f.squares()
+	f.clear(s)
+	f.multiply(s, 1, f.q.t(), dq)
+	f.mirror(s, true) // N
+	f.multiply(dr, 1, s, f.r)
+	f.multiply(dq, -1, f.q, s)
+	return dq, dr
+}

@@ -1,0 +1,175 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/long"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+)
+
+// hostQR is a stack of revlinalg.QR, whose passes run on the device.
+type hostQR[T rev.Float] struct {
+	Q     rev.General[T] `rev:"acc" shape:"rows,n"`
+	R     rev.General[T] `rev:"acc" shape:"max(Count,1)*n,n"`
+	A     rev.General[T] `rev:"in" shape:"rows,n"`
+	Count int
+}
+
+func (k hostQR[T]) Run(p rev.Pass[hostQR[T]]) error {
+	if k.A.Rows < k.A.Cols*max(k.Count, 1) || k.A.Rows%max(k.Count, 1) != 0 {
+		panic(mat.ErrShape) // before the operands travel
+	}
+	return through[hostQR[T], QR[T]](testDevice, k, p)
+}
+
+// randomQR has matrices that are far from singular.
+func randomQR[T rev.Float](rnd *rand.Rand, m, n, count int) hostQR[T] {
+	rows := m * max(count, 1)
+	k := hostQR[T]{Q: general[T](rnd, rows, n), R: general[T](rnd, n*max(count, 1), n), A: general[T](rnd, rows, n), Count: count}
+	for i := range rows {
+		if j := i % m; j < n {
+			k.A.Row(i)[j] += 3
+		}
+	}
+	return k
+}
+
+func TestQR(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	t.Run("float64", qrOf[float64])
+	t.Run("float32", qrOf[float32])
+}
+
+func qrOf[T rev.Float](t *testing.T) {
+	sizes := []int{0, 1, 3}
+	if long.Tests() {
+		sizes = append(sizes, 6)
+	}
+	for _, count := range []int{0, 2} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			revtest.Kernel(t, revtest.Spec[hostQR[T]]{
+				Sizes: sizes, RoundTrip: 4, Skip: noAllocs, Free: []string{"A.Rows"},
+				New: func(rnd *rand.Rand, n int) hostQR[T] { return randomQR[T](rnd, n+2, n, count) },
+				Failing: func(rnd *rand.Rand, n int) hostQR[T] {
+					k := randomQR[T](rnd, n+2, n+1, count)
+					for i := range k.A.Rows {
+						k.A.Row(i)[n] = 0
+					}
+					return k
+				},
+			})
+		})
+	}
+}
+
+// qrShapes are in the three sizes of the small kernel, and of one and more panels.
+func qrShapes() [][3]int {
+	shapes := [][3]int{{5, 3, 0}, {16, 16, 3}, {33, 20, 0}, {70, 5, 2}, {80, 40, 0}}
+	if long.Tests() {
+		shapes = append(shapes, [3]int{64, 64, 2}, [3]int{32, 32, 4}, [3]int{130, 100, 0})
+	}
+	return shapes
+}
+
+// TestQRValues compares all passes with those of the CPU, a matrix after the other.
+func TestQRValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, s := range qrShapes() {
+		t.Run(fmt.Sprint(s), func(t *testing.T) { compareQR(t, s[0], s[1], s[2]) })
+	}
+}
+
+func compareQR(t *testing.T, m, n, count int) {
+	random := func() (k, g, tan, gt hostQR[float64]) {
+		rnd := rand.New(rand.NewPCG(13, 14))
+		k = randomQR[float64](rnd, m, n, count)
+		for i := range m { // a column that needs a sign of its own, and magnitudes near the ends
+			k.A.Row(i)[n/2] *= -1
+			k.A.Row(i)[0] *= 0x1p-300
+		}
+		return k, randomQR[float64](rnd, m, n, count), randomQR[float64](rnd, m, n, count), randomQR[float64](rnd, m, n, count)
+	}
+	of := func(k hostQR[float64], b int) revlinalg.QR[float64] {
+		part := func(a rev.General[float64], rows int) rev.General[float64] {
+			return rev.NewGeneral(rows, n, a.Data[b*rows*n:(b+1)*rows*n])
+		}
+		return revlinalg.QR[float64]{Q: part(k.Q, m), R: part(k.R, n), A: part(k.A, m)}
+	}
+	for _, pass := range []string{"Forward", "Adjoint", "Tangent", "AdjointTangent"} {
+		k, g, tan, gt := random()
+		k2, g2, tan2, gt2 := random()
+		var err error
+		switch pass {
+		case "Forward":
+			err = rev.Forward(k)
+		case "Adjoint":
+			err = rev.Adjoint(k, g)
+		case "Tangent":
+			err = rev.Tangent(k, tan)
+		case "AdjointTangent":
+			err = rev.AdjointTangent(k, g, tan, gt)
+		}
+		for b := range max(count, 1) {
+			switch pass {
+			case "Forward":
+				err = errors.Join(err, of(k2, b).Forward())
+			case "Adjoint":
+				err = errors.Join(err, of(k2, b).Adjoint(of(g2, b)))
+			case "Tangent":
+				err = errors.Join(err, of(k2, b).Tangent(of(tan2, b)))
+			case "AdjointTangent":
+				err = errors.Join(err, of(k2, b).AdjointTangent(of(g2, b), of(tan2, b), of(gt2, b)))
+			}
+		}
+		if err != nil {
+			t.Fatal(pass, err)
+		}
+		for name, pair := range map[string][2]rev.General[float64]{
+			"Q": {k.Q, k2.Q}, "R": {k.R, k2.R}, "the cotangent": {g.A, g2.A}, "the tangent of Q": {tan.Q, tan2.Q},
+			"the tangent of R": {tan.R, tan2.R}, "the tangent of the cotangent": {gt.A, gt2.A},
+		} {
+			scale := make([]float64, n) // of the columns, whose magnitudes differ
+			for i := range pair[1].Rows {
+				for j, v := range pair[1].Row(i) {
+					scale[j] = max(scale[j], math.Abs(v))
+				}
+			}
+			for i := range pair[0].Rows {
+				for j, v := range pair[0].Row(i) {
+					if want := pair[1].Row(i)[j]; !(math.Abs(v-want) <= 1e-11*scale[j]) {
+						t.Fatalf("%s: element (%d, %d) of %s is %v, want %v", pass, i, j, name, v, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestQRSingular has one singular matrix of several.
+func TestQRSingular(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	for _, m := range []int{5, 70} {
+		rnd := rand.New(rand.NewPCG(15, 16))
+		k := randomQR[float64](rnd, m, 4, 3)
+		for i := range m {
+			k.A.Row(2*m + i)[3] = k.A.Row(2*m + i)[0] - 2*k.A.Row(2*m + i)[1]
+		}
+		q, r := k.Q.Data[0], k.R.Data[0]
+		err := rev.Forward(k)
+		var singular *rev.SingularError
+		if !errors.As(err, &singular) || singular.Index != 2*4+3 || !(singular.Condition > 1e12) {
+			t.Errorf("error %v", err)
+		}
+		if k.Q.Data[0] != q || k.R.Data[0] != r {
+			t.Error("results are written")
+		}
+	}
+}
