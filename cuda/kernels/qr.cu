@@ -3,14 +3,13 @@
 //
 // A stack is matrices of one shape. Element (i, j) of matrix b is at b·batch + i·down +
 // j·across.
-#include "number.h"
+#include "function.h"
 
 DEVICE double bound(double) { return 0x1p-52; }
 DEVICE float bound(float) { return 0x1p-23f; }
-DEVICE double root(double x) { return __nvvm_sqrt_rn_d(x); }
-DEVICE float root(float x) { return __nvvm_sqrt_rn_f(x); }
-template <class T> DEVICE T magnitude(T x) { return x < 0 ? -x : x; }
-template <class T> DEVICE T fma(T x, T y, T z) { return __builtin_elementwise_fma(x, y, z); }
+DEVICE float root(float x) { return __builtin_elementwise_sqrt(x); }
+DEVICE float magnitude(float x) { return __builtin_fabsf(x); }
+DEVICE float fma(float x, float y, float z) { return __builtin_elementwise_fma(x, y, z); }
 
 // exponent returns the e for which 2^(e-1) <= x < 2^e, and 0 if x is 0 or not finite.
 DEVICE int exponent(double x) {

@@ -1,17 +1,13 @@
 // Sines and cosines.
 #pragma once
-#include "number.h"
-
-DEVICE u64 mulHigh(u64 x, u64 y) { return (u64)((unsigned __int128)x * y >> 64); }
-DEVICE u64 bitsOf(double x) { return __builtin_bit_cast(u64, x); }
-DEVICE double ofBits(u64 x) { return __builtin_bit_cast(double, x); }
+#include "function.h"
 
 // largeAngle returns r = x - k·π/2 and the low bits of k for |x| > 2²⁰, and NaN if x is
 // not finite, by the method of Payne and Hanek. It computes what reduceLargeAngle of
 // internal/simd/vec does, in the same order.
 DEVICE double largeAngle(double x, u64 &k) {
 	k = 0;
-	if (x - x != 0) return ofBits(0x7ff8000000000000);
+	if (x - x != 0) return bits((u64)0x7ff8000000000000);
 	// 64 zeros, followed by the first bits of 2/π.
 	constexpr u64 twoOverPi[20] = {
 		0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
@@ -20,7 +16,7 @@ DEVICE double largeAngle(double x, u64 &k) {
 		0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
 		0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
 	};
-	u64 b = bitsOf(x) & ~(1ull << 63);
+	u64 b = bits(x) & ~(1ull << 63);
 	u64 m = (b & ((1ull << 52) - 1)) | 1ull << 52;
 	int from = (int)(b >> 52) - 1075 + 62, shift = from % 64;
 	u64 t[4] = {};
@@ -32,8 +28,8 @@ DEVICE double largeAngle(double x, u64 &k) {
 	u64 w[3];
 	for (int i = 0; i < 3; i++) w[i] = shift ? t[i] << shift | t[i + 1] >> (64 - shift) : t[i];
 
-	u64 mid = m * w[1], low = m * w[2], high2 = mulHigh(m, w[2]);
-	u64 high = m * w[0] + mulHigh(m, w[1]);
+	u64 mid = m * w[1], low = m * w[2], high2 = ::high(m, w[2]);
+	u64 high = m * w[0] + ::high(m, w[1]);
 	mid += high2;
 	high += mid < high2;
 	k = high >> 62;
@@ -54,8 +50,8 @@ DEVICE double largeAngle(double x, u64 &k) {
 	double f = (double)(i64)(high >> 11), g = (double)(high << 53 | mid >> 11) * 0x1p-64;
 	constexpr double halfPi = 0x1.921fb54442d18p+0, halfPiLow = 0x1.1a62633145c07p-54;
 	double r = f * halfPi;
-	r += __builtin_elementwise_fma(f, halfPi, -r) + (f * halfPiLow + g * halfPi);
-	r *= sign * ofBits((u64)(1023 - 53 - zeros) << 52);
+	r += fma(f, halfPi, -r) + (f * halfPiLow + g * halfPi);
+	r *= sign * bits((u64)(1023 - 53 - zeros) << 52);
 	if (x < 0) {
 		k = -k;
 		return -r;
@@ -76,13 +72,13 @@ DEVICE void sincos(double x, double &s, double &c) {
 	};
 	double r;
 	u64 k;
-	if (__builtin_fabs(x) <= 1 << 20) {
+	if (magnitude(x) <= 1 << 20) {
 		constexpr double magic = 0x1.8p52;
 		double quadrant = x * 0x1.45f306dc9c883p-1 + magic, m = quadrant - magic;
 		double a = x - m * 0x1.921fb544p+0, t = m * 0x1.0b4611a6p-34; // exact
 		r = a - t;
 		r -= m * 0x1.3198a2e037073p-69 - ((a - r) - t);
-		k = bitsOf(quadrant);
+		k = bits(quadrant);
 	} else {
 		r = largeAngle(x, k);
 	}
@@ -100,8 +96,8 @@ DEVICE void sincos(double x, double &s, double &c) {
 		s = c;
 		c = v;
 	}
-	s = ofBits(bitsOf(s) ^ (k >> 1 & 1) << 63);
-	c = ofBits(bitsOf(c) ^ ((k + 1) >> 1 & 1) << 63);
+	s = bits(bits(s) ^ (k >> 1 & 1) << 63);
+	c = bits(bits(c) ^ ((k + 1) >> 1 & 1) << 63);
 }
 
 DEVICE void sincos(float x, float &s, float &c) {
@@ -121,24 +117,24 @@ DEVICE void sincos(Q43 x, Q43 &s, Q43 &c) {
 		0x000000000c9cba54, 0x0000000000d73f9f, 0x00000000000d73fa,
 	};
 	constexpr u64 turnHigh = 0x28be60db9391054a, turnLow = 0x7f09d5f47d4d3770; // 1/2π, 128 fraction bits
-	u64 m = x.v < 0 ? -(u64)x.v : (u64)x.v;
-	u64 low = turnHigh * m, high = mulHigh(turnHigh, m), carry = mulHigh(turnLow, m);
+	u64 m = absolute(x.v);
+	u64 low = turnHigh * m, high = ::high(turnHigh, m), carry = ::high(turnLow, m);
 	low += carry;
 	high += low < carry;
 	u64 turns = high << 21 | low >> 43; // 64 fraction bits
 	u64 q = (turns + (1ull << 61)) >> 62, rest = turns - (q << 62);
 	bool back = (i64)rest < 0;
 	if (back) rest = -rest;
-	u64 theta = mulHigh(rest << 2, 0xc90fdaa22168c235); // 63
-	u64 z = mulHigh(theta, theta) << 2;                  // 64
+	u64 theta = ::high(rest << 2, 0xc90fdaa22168c235); // 63
+	u64 z = ::high(theta, theta) << 2;                  // 64
 	u64 b = factorial[16], a = 0;
 #pragma unroll
 	for (int k = 15; k >= 3; k -= 2) {
-		a = factorial[k] - mulHigh(z, a);
-		b = factorial[k - 1] - mulHigh(z, b);
+		a = factorial[k] - ::high(z, a);
+		b = factorial[k - 1] - ::high(z, b);
 	}
-	a = mulHigh(theta, (1ull << 63) - (mulHigh(z, a) >> 1)); // 62
-	b = (1ull << 63) - (mulHigh(z, b) >> 1);                 // 63
+	a = ::high(theta, (1ull << 63) - (::high(z, a) >> 1)); // 62
+	b = (1ull << 63) - (::high(z, b) >> 1);                 // 63
 	i64 sine = (i64)((a + (1ull << 18)) >> 19), cosine = (i64)((b + (1ull << 19)) >> 20);
 	if (back) sine = -sine;
 	q &= 3;

@@ -55,17 +55,7 @@ template <> struct Turn<Q43> {
 			s.v = -s.v;
 			c.v = -c.v;
 		}
-		// t = s/(1+c), rounded to nearest, ties to even, in three steps of a division.
-		u64 d = (1ull << 43) + (u64)c.v, rest = s.v < 0 ? -s.v : s.v, q = 0;
-#pragma unroll
-		for (int i = 0; i < 3; i++) {
-			int bits = i < 2 ? 16 : 11;
-			rest <<= bits;
-			q = (q << bits) + rest / d;
-			rest %= d;
-		}
-		if (rest > d - rest || (rest == d - rest && (q & 1))) q++;
-		t.v = s.v < 0 ? -(i64)q : (i64)q;
+		t = quotient(s, Q43{((i64)1 << 43) + c.v});
 	}
 	DEVICE void ahead(Q43 &a, Q43 &b) const {
 		addSigned(a, -1, product(t, b));
