@@ -189,6 +189,9 @@ func (x *explainer) stmt(s *stmt, depth int) {
 			line("if not %s:", x.text(s.e, 2))
 			x.block(s.els, depth+1)
 		}
+	case "sincos":
+		line("%s = sin(%s)", x.name(s.v), x.text(s.e, 0))
+		line("%s = cos(%s)", x.name(s.with.v), x.text(s.e, 0))
 	case "push":
 		line("keep %s", x.name(s.v))
 	case "pop":

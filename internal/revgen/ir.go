@@ -256,6 +256,20 @@ func (e *node) replaced(f func(*node) *node) *node {
 	return f(&c)
 }
 
+// largest returns e with f(p) in place of each part p for which is(p) holds, and which
+// is not in a larger one.
+func (e *node) largest(is func(*node) bool, f func(*node) *node) *node {
+	if is(e) {
+		return f(e)
+	}
+	c := *e
+	c.args = slices.Clone(e.args)
+	for i := range c.args {
+		c.args[i] = c.args[i].largest(is, f)
+	}
+	return &c
+}
+
 // active reports whether e has a derivative.
 func (e *node) active() bool {
 	switch {
@@ -284,7 +298,7 @@ func (e *node) key() string {
 
 // A stmt is a statement.
 type stmt struct {
-	op   string // def, known, set, add, swap, loop, cond, push, pop, row, fail or kernel
+	op   string // def, known, set, add, swap, loop, cond, push, pop, row, note, sincos, fail or kernel
 	v    *local // what is defined, set, kept on a tape, or counts a loop
 	to   *node  // what is added to: a ref or an elem; or what is exchanged
 	with *node  // what it is exchanged with; if nil, the sign changes
@@ -293,7 +307,7 @@ type stmt struct {
 	pos  token.Pos
 	tape *local // of push and pop
 	x    *operand
-	in   space  // of row: row e of x is v
+	in   space  // of row: row e of x is v; of sincos, v and with are the sine and cosine of e
 	text string // of fail: the error
 
 	// Of kernel: the pass that is made. If quiet is set, it is made for the cotangents

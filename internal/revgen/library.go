@@ -21,6 +21,7 @@ import (
 type callee struct {
 	pkg, name string // revnum/revlinalg, revlinalg.MatMul
 	generic   bool
+	second    bool // it has AdjointTangent
 	operands  []calleeOperand
 	plain     []string // other fields, as Go
 }
@@ -71,15 +72,24 @@ func (r *reader) kernelCall(e *ast.CallExpr) bool {
 	if back := method.Sel.Name; back != "Forward" && back != "Inverse" {
 		r.refuse(e, "%s: a function calls Forward or Inverse of a kernel", types.ExprString(e.Fun))
 	}
-	if r.info.Types[e].Type != nil && !r.info.Types[e].IsVoid() {
-		r.refuse(e, "%s may fail, when what was before it is done already: call kernels that cannot", c.name)
+	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent"} {
+		if !never(named, pass) {
+			r.refuse(e, "%s may fail, when what was before it is done already: call kernels that cannot", c.name)
+		}
 	}
+	c.second = never(named, "AdjointTangent")
 	r.overNumbers(e, named, c)
 	for i, arg := range made.Args {
 		r.argument(c, t, params.At(i).Name(), arg)
 	}
 	r.emit(&stmt{op: "kernel", callee: c, back: method.Sel.Name == "Inverse", pos: e.Pos()})
 	return true
+}
+
+// never reports whether a kernel has a method, and that returns no error.
+func never(kernel *types.Named, method string) bool {
+	f, _, _ := types.LookupFieldOrMethod(kernel, false, kernel.Obj().Pkg(), method)
+	return f != nil && f.Type().(*types.Signature).Results().Len() == 0
 }
 
 func calledName(e ast.Expr) *ast.Ident {

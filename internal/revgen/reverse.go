@@ -19,12 +19,16 @@ type reverser struct {
 	tapes   map[*local]*local // by the variable of the loop
 	kept    map[*stmt]bool    // branches whose locals outlive them
 	fused   map[*local]bool   // sums that are computed on the way back
+	runs    map[*stmt]*run    // what is differentiated forward
 	out     []*stmt
 }
 
 // reversed returns b backward. If sums is true, b only accumulates.
 func reversed(b []*stmt, adjoint, sums bool) []*stmt {
-	r := &reverser{adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sources{}, cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}}
+	r := &reverser{adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sources{}, cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
+	if adjoint {
+		r.findRuns(b)
+	}
 	r.src.find(b, nil)
 	return r.block(b, facts{}, false)
 }
@@ -41,7 +45,7 @@ func (r *reverser) cot(v *local) *local {
 
 // tape returns the tape of a loop, or nil if the way back needs none.
 func (r *reverser) tape(l *stmt) *local {
-	if len(l.carried) == 0 || !r.adjoint && !contains(l.inner, func(s *stmt) bool { return len(s.targets()) > 0 }) {
+	if len(l.carried) == 0 || r.runs[l] != nil || !r.adjoint && !contains(l.inner, func(s *stmt) bool { return len(s.targets()) > 0 }) {
 		return nil
 	}
 	if r.tapes[l.v] == nil {
@@ -75,6 +79,8 @@ func (r *reverser) block(b []*stmt, f facts, kept bool) []*stmt {
 			case kept || p == nil || last[i] != nil:
 			case s.op == "cond" && r.adjoint && r.dear(s):
 				r.keep(s, p)
+			case r.runs[s] != nil:
+				r.out = append(r.out, r.runs[s].forward(s, p)...)
 			default:
 				r.emit(p)
 			}
@@ -90,7 +96,11 @@ func (r *reverser) block(b []*stmt, f facts, kept bool) []*stmt {
 	}
 	recompute(len(b))
 	for i := len(b) - 1; i >= 0; i-- {
-		r.stmt(b[i], f)
+		if n := r.runs[b[i]]; n == nil {
+			r.stmt(b[i], f)
+		} else if n.first == b[i] {
+			r.throughRun(n)
+		}
 		for _, s := range last[i] {
 			r.emit(s)
 		}
@@ -147,7 +157,7 @@ func term(e *node, v *local) bool {
 // twice. It is not if something changes them in between.
 func (r *reverser) dear(c *stmt) bool {
 	return !contains([]*stmt{c}, func(s *stmt) bool {
-		return s.op == "loop" && s.e != nil || s.op == "def" && len(r.src[s.v]) > 0
+		return s.op == "loop" && s.e != nil || r.runs[s] != nil || s.op == "def" && len(r.src[s.v]) > 0
 	}) && contains([]*stmt{c}, func(s *stmt) bool {
 		return s.e != nil && s.e.active() && s.e.has(func(e *node) bool { return e.op == "/" || rules[e.op] != nil })
 	})
@@ -211,11 +221,11 @@ func (r *reverser) mark(s *stmt) {
 // that is of no use behind it. With adds, it is also what s adds to operands.
 func (r *reverser) part(s *stmt, own map[*local]bool, adds bool) *stmt {
 	add := adds && contains([]*stmt{s}, func(s *stmt) bool { return len(s.targets()) > 0 && !r.added[s] })
-	if len(results(s, own)) == 0 && (s.op != "loop" || s.e == nil) && !add {
+	if len(results(s, own)) == 0 && (s.op != "loop" || s.e == nil || r.runs[s] != nil) && !add {
 		return nil
 	}
 	c := *s
-	c.keep, c.inner, c.els = s.op == "loop" && s.e != nil, nil, nil
+	c.keep, c.inner, c.els = s.op == "loop" && s.e != nil && r.runs[s] == nil, nil, nil
 	if t := r.tape(s); t != nil {
 		for _, v := range s.carried {
 			c.inner = append(c.inner, &stmt{op: "push", tape: t, v: v})

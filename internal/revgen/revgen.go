@@ -21,6 +21,7 @@
 //	check.go     what has no inverse, and why
 //	shape.go     shape tags, from conditions and loops
 //	reverse.go   inverse and adjoint
+//	forward.go   loops whose derivatives go along with the values
 //	tangent.go   tangent
 //	rules.go     the derivatives of the functions of package math
 //	tidy.go      common expressions, locals

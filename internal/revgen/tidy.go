@@ -9,13 +9,130 @@ import (
 // derivatives that do not help a reader. It gives names to rows.
 func tidy(b []*stmt) []*stmt {
 	b = fresh(named(b), nil)
+	b = named(invariant(b, count(b)))
 	for before := 0; before != size(b); {
 		before = size(b)
 		b = alive(b)
 		m := merger{counts: count(b)}
 		b = m.merged(b)
 	}
-	return rows(b, nil)
+	return rows(sincos(b, count(b)), nil)
+}
+
+// sincos returns b with one statement for the sine and the cosine of the same local.
+func sincos(b []*stmt, n counts) []*stmt {
+	calls := func(e *node, f string, v *local) bool { return e != nil && e.op == f && e.args[0].v == v }
+	uses := func(b []*stmt, f string, v *local) bool {
+		return contains(b, func(s *stmt) bool {
+			return slices.ContainsFunc(s.reads(), func(e *node) bool { return e.has(func(e *node) bool { return calls(e, f, v) }) })
+		})
+	}
+	for i := 0; i < len(b); i++ {
+		var angle *local
+		for _, e := range b[i].reads() {
+			e.each(func(e *node) {
+				if v := e; (v.op == "Sin" || v.op == "Cos") && n.writes[v.args[0].v] == 1 && uses(b[i:], "Sin", v.args[0].v) && uses(b[i:], "Cos", v.args[0].v) {
+					angle = v.args[0].v
+				}
+			})
+		}
+		if angle == nil {
+			continue
+		}
+		both := map[string]*local{"Sin": {name: "sin", active: true}, "Cos": {name: "cos", active: true}}
+		same := map[*local]*local{}
+		each(b[i:], func(s *stmt) {
+			for f, v := range both {
+				if s.op == "def" && calls(s.e, f, angle) && n.writes[s.v] == 1 {
+					same[s.v], v.name = v, s.v.name
+				}
+			}
+		})
+		rest := fresh(dropped(b[i:], same), same)
+		for f, v := range both {
+			rest = mappedAll(rest, func(e *node) *node {
+				if calls(e, f, angle) {
+					return ref(v)
+				}
+				return e
+			})
+		}
+		b = append(append(slices.Clone(b[:i]), &stmt{op: "sincos", v: both["Sin"], with: ref(both["Cos"]), e: ref(angle)}), rest...)
+	}
+	out := slices.Clone(b)
+	for i, s := range b {
+		if len(s.inner)+len(s.els) > 0 {
+			c := *s
+			c.inner, c.els = sincos(s.inner, n), sincos(s.els, n)
+			out[i] = &c
+		}
+	}
+	return out
+}
+
+// dropped returns b without the definitions of vs.
+func dropped(b []*stmt, vs map[*local]*local) (out []*stmt) {
+	for _, s := range b {
+		if s.op == "def" && vs[s.v] != nil {
+			continue
+		}
+		c := *s
+		c.inner, c.els = dropped(s.inner, vs), dropped(s.els, vs)
+		out = append(out, &c)
+	}
+	return out
+}
+
+// mappedAll returns b with f(p) in place of each part p of its expressions.
+func mappedAll(b []*stmt, f func(*node) *node) (out []*stmt) {
+	for _, s := range b {
+		c := s.mapped(func(e *node) *node { return e.replaced(f) })
+		c.inner, c.els = mappedAll(s.inner, f), mappedAll(s.els, f)
+		out = append(out, c)
+	}
+	return out
+}
+
+// invariant returns b with the numbers that are the same in each iteration of a loop
+// computed before the loop. It leaves what is in branches, and elements: an index may be
+// out of range where the loop does not run.
+func invariant(b []*stmt, n counts) (out []*stmt) {
+	for _, l := range b {
+		c := *l
+		c.inner, c.els = invariant(l.inner, n), invariant(l.els, n)
+		if l.op != "loop" {
+			out = append(out, &c)
+			continue
+		}
+		changes := map[*local]bool{l.v: true}
+		each(c.inner, func(s *stmt) { changes[s.v], changes[s.writes()] = true, true })
+		still := func(e *node) bool {
+			return e.kind == number && weight(e) >= 2 && e.has(func(e *node) bool { return e.op == "ref" && e.kind == number }) &&
+				!e.has(func(e *node) bool { return e.op == "elem" || e.kind != number || changes[e.v] && e.v != nil })
+		}
+		names := map[string]*local{}
+		var inner []*stmt
+		for _, s := range c.inner {
+			if s.op == "def" && n.writes[s.v] == 1 && still(s.e) {
+				out = append(out, s)
+				delete(changes, s.v)
+				continue
+			}
+			inner = append(inner, s.mapped(func(e *node) *node {
+				return e.largest(still, func(e *node) *node {
+					k := e.key()
+					if names[k] == nil {
+						names[k] = &local{name: nameFor(e), active: e.active(), temp: true}
+						out = append(out, def(names[k], e))
+					}
+					return ref(names[k])
+				})
+			}))
+		}
+		c.inner = inner
+		out = append(out, &c)
+	}
+	return out
 }
 
 // alive returns b without statements that have no effect on operands.
@@ -25,7 +142,7 @@ func alive(b []*stmt) []*stmt {
 	mark = func(b []*stmt) (effect bool) {
 		for _, s := range b {
 			inner, els := mark(s.inner), mark(s.els)
-			if inner || els || len(s.targets()) > 0 || s.op == "push" || s.op == "fail" || s.op == "kernel" || needed[s.writes()] || s.keep && needed[s.v] {
+			if inner || els || len(s.targets()) > 0 || s.op == "push" || s.op == "fail" || s.op == "note" || s.op == "kernel" || needed[s.writes()] || s.keep && needed[s.v] {
 				effect, effective[s] = true, true
 				for _, e := range s.reads() {
 					e.each(func(e *node) { needed[e.v] = needed[e.v] || e.v != nil })
@@ -195,20 +312,13 @@ func (n *merger) merged(b []*stmt) []*stmt {
 }
 
 // replaced returns b with e in place of the local v.
-func replaced(b []*stmt, v *local, e *node) (out []*stmt) {
-	for _, s := range b {
-		c := s.mapped(func(x *node) *node {
-			return x.replaced(func(x *node) *node {
-				if x.op == "ref" && x.v == v {
-					return e
-				}
-				return x
-			})
-		})
-		c.inner, c.els = replaced(s.inner, v, e), replaced(s.els, v, e)
-		out = append(out, c)
-	}
-	return out
+func replaced(b []*stmt, v *local, e *node) []*stmt {
+	return mappedAll(b, func(x *node) *node {
+		if x.op == "ref" && x.v == v {
+			return e
+		}
+		return x
+	})
 }
 
 func weight(e *node) (n int) {

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,15 @@ type writer struct {
 	scopes []map[string]bool // names in use, in the blocks around
 	names  map[*local]string
 	slices map[string]*local // what stands for the elements of operands
-	guards bool              // whether acc operands may be nil here
+	dims   []dimension       // those in the shape tags
+	over   map[*local]string // the dimension that the variable of a loop runs over
+	sure   []bool            // by space: whether the only output is not nil here
+}
+
+// A dimension is a name in shape tags.
+type dimension struct {
+	name, from string // from is the field that has it
+	v          *local
 }
 
 func (w *writer) printf(f string, args ...any) { fmt.Fprintf(w, f, args...) }
@@ -39,6 +48,19 @@ type pass struct {
 // passes returns the passes of a kernel. For one that accumulates, they run forward
 // and back by their sign.
 func (k *kernel) passes() []pass {
+	ps := k.allPasses()
+	if !k.second() {
+		ps = slices.DeleteFunc(ps, func(p pass) bool { return strings.HasSuffix(strings.ToLower(p.name), "adjointtangent") })
+	}
+	return ps
+}
+
+// second reports whether the kernels that k calls have derivatives of second order.
+func (k *kernel) second() bool {
+	return !contains(k.body, func(s *stmt) bool { return s.op == "kernel" && !s.callee.second })
+}
+
+func (k *kernel) allPasses() []pass {
 	f := named(k.body)
 	if k.accumulates() {
 		back := named(reversed(f, true, true))
@@ -131,6 +153,9 @@ func (w *writer) methods() {
 		{"Tangent", "runs Forward, and carries the tangents t along.", "t"},
 		{"AdjointTangent", "is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.", "g, t, gt"},
 	} {
+		if m.name == "AdjointTangent" && !w.k.second() {
+			continue
+		}
 		params, args := "", "&k"
 		if m.args != "" {
 			params = m.args + " " + w.typ
@@ -151,10 +176,19 @@ func (w *writer) run(passes []pass) {
 	switch {
 	case w.k.fallible:
 		doc = "Run implements rev.Kernel. It returns the errors of " + w.k.source + "."
+	case !w.k.second():
+		doc = "Run implements rev.Kernel. Its only error is rev.ErrUnsupported: a kernel that " + w.k.source + " calls has no\n// AdjointTangent."
 	case len(passes) == 5:
 		doc = "Run implements rev.Kernel. What undoes Adjoint and Tangent is not there."
 	}
 	w.printf("\n// %s\nfunc (k %s) Run(p rev.Pass[%s]) error {\n", doc, w.typ, w.typ)
+	if !w.k.second() {
+		w.printf("if p.Adjoint && p.Tangent {\nreturn rev.ErrUnsupported\n}\n")
+	}
+	unprepared, statements := w.preparation()
+	if unprepared != "" {
+		w.printf("if %s {\nreturn k.prepared(p)\n}\n", unprepared)
+	}
 	if w.k.fallible {
 		w.printf("if err := k.check(); err != nil {\nreturn err\n}\n")
 	}
@@ -166,17 +200,21 @@ func (w *writer) run(passes []pass) {
 	}
 	if w.k.accumulates() {
 		w.printf("switch sign := %s(p.Sign()); {\n", w.elem)
-		w.printf("case p.Adjoint && p.Tangent:\n%s", call("adjointTangent", "sign, p.G, p.T, p.GT"))
+		if w.k.second() {
+			w.printf("case p.Adjoint && p.Tangent:\n%s", call("adjointTangent", "sign, p.G, p.T, p.GT"))
+		}
 		w.printf("case p.Adjoint:\n%s", call("adjoint", "sign, p.G"))
 		w.printf("case p.Tangent:\n%s", call("tangent", "sign, p.T"))
 		w.printf("default:\n%s}\n", call("value", "sign"))
 	} else {
-		undo := len(passes) > 5
+		undo := slices.ContainsFunc(passes, func(p pass) bool { return p.name == "undoAdjoint" })
 		w.printf("switch {\n")
 		if !undo {
 			w.printf("case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:\nreturn rev.ErrUnsupported\n")
 		}
-		w.printf("case p.Adjoint && p.Tangent && p.Back:\n%s", call("adjointTangent", "p.G, p.T, p.GT"))
+		if w.k.second() {
+			w.printf("case p.Adjoint && p.Tangent && p.Back:\n%s", call("adjointTangent", "p.G, p.T, p.GT"))
+		}
 		if undo {
 			w.printf("case p.Adjoint && p.Tangent:\n%s", call("undoAdjointTangent", "p.G, p.T, p.GT"))
 		}
@@ -190,6 +228,60 @@ func (w *writer) run(passes []pass) {
 		w.printf("return nil\n")
 	}
 	w.printf("}\n")
+	if unprepared == "" {
+		return
+	}
+	w.printf("\n// prepared makes a pass with contiguous copies of vectors that are not contiguous")
+	if !w.k.accumulates() {
+		w.printf(",\n// and with zeros in place of nil for derivatives that change during the pass")
+	}
+	w.printf(".\nfunc (k %s) prepared(p rev.Pass[%s]) error {\ns := num.NewScratch[%s]()\n", w.typ, w.typ, w.elem)
+	w.printf("%serr := k.Run(p)\ns.Free()\nreturn err\n}\n", statements)
+}
+
+// preparation returns the condition under which operands are not as the passes need
+// them, and the statements that make them so.
+func (w *writer) preparation() (unprepared, statements string) {
+	var strides, read, written, nils []string
+	for s, pass := range []string{"", "p.Adjoint", "p.Tangent", "p.Adjoint && p.Tangent"} {
+		var absent []string
+		for _, x := range w.k.operands() {
+			f, k := field(x, space(s)), field(x, value)
+			if s > 0 {
+				f = "p." + strings.ToUpper(f[:strings.IndexByte(f, '.')]) + f[strings.IndexByte(f, '.'):]
+			}
+			role := x.role()
+			if x.rank == 1 && !x.index {
+				strides = append(strides, f+".Inc")
+				if role == "inout" || role == "acc" == (space(s)&cotangent == 0) {
+					written = append(written, "&"+f)
+				} else {
+					read = append(read, "&"+f)
+				}
+			}
+			if role != "inout" || s == 0 {
+				continue
+			}
+			absent = append(absent, f+[]string{"", ".Data", ".Data"}[x.rank]+" == nil")
+			nils = append(nils, []string{fmt.Sprintf("s.Number(&%s)", f), fmt.Sprintf("s.Vector(&%s, %s.N)", f, k), fmt.Sprintf("s.Matrix(&%s, %s)", f, k)}[x.rank])
+		}
+		if len(absent) > 0 {
+			unprepared += fmt.Sprintf(" ||\n%s && (%s)", pass, strings.Join(absent, " || "))
+		}
+	}
+	if len(strides) > 0 {
+		unprepared = strings.Join(strides, "|") + " > 1" + unprepared
+	}
+	if len(read) > 0 {
+		statements += "s.Read(" + strings.Join(read, ", ") + ")\n"
+	}
+	if len(written) > 0 {
+		statements += "s.Write(" + strings.Join(written, ", ") + ")\n"
+	}
+	for _, n := range nils {
+		statements += n + "\n"
+	}
+	return strings.TrimPrefix(unprepared, " ||\n"), statements
 }
 
 // calls reports whether the function calls kernels, so that passes return errors.
@@ -201,17 +293,15 @@ func (w *writer) calls() bool {
 func (w *writer) check() {
 	b := tidy(w.k.checks)
 	w.scope()
+	w.sure = make([]bool, 4)
 	w.printf("\n// check returns the errors of %s.\nfunc (k %s) check() error {\n", w.k.source, w.typ)
-	for _, x := range w.k.operands() {
-		w.hoist(x, b)
-	}
-	w.block(b)
+	w.body(b)
 	w.printf("return nil\n}\n")
 }
 
 // scope begins a method.
 func (w *writer) scope() {
-	w.names, w.slices, w.scopes = map[*local]string{}, map[string]*local{}, []map[string]bool{{}}
+	w.names, w.slices, w.over, w.scopes = map[*local]string{}, map[string]*local{}, map[*local]string{}, []map[string]bool{{}}
 	for name := range strings.FieldsSeq("k g t gt sign T fixed mat num rev int float64 len make max min new panic") {
 		w.scopes[0][name] = true
 	}
@@ -238,13 +328,10 @@ func (w *writer) pass(p pass) {
 	}
 	w.printf("func (k %s) %s(%s) %s{\n", w.typ, p.name, strings.Join(params, ", "), result)
 	w.nils(p)
-	for _, x := range k.operands() {
-		w.hoist(x, p.body)
-	}
 	for _, t := range tapes {
 		w.printf("%s := num.NewTape[%s]()\n", w.name(t), w.elem)
 	}
-	w.block(p.body)
+	w.body(p.body)
 	for _, t := range tapes {
 		w.printf("%s.Free()\n", w.name(t))
 	}
@@ -252,6 +339,73 @@ func (w *writer) pass(p pass) {
 		w.printf("return nil\n")
 	}
 	w.printf("}\n")
+}
+
+// body writes b, and before it the dimensions and the elements of operands that it
+// uses.
+func (w *writer) body(b []*stmt) {
+	w.findDimensions()
+	from := w.Len()
+	for _, x := range w.k.operands() {
+		w.hoist(x, b)
+	}
+	w.block(b)
+	text := string(w.Bytes()[from:])
+	w.Truncate(from)
+	for _, d := range w.dims {
+		if regexp.MustCompile(`\b` + w.name(d.v) + `\b`).MatchString(text) {
+			w.printf("%s := %s\n", w.name(d.v), d.from)
+		}
+	}
+	w.WriteString(text)
+}
+
+// findDimensions finds the names in the shape tags. The lengths of an operand that may
+// be nil serve only if no other has them.
+func (w *writer) findDimensions() {
+	w.dims = nil
+	for _, acc := range []bool{false, true} {
+		for _, x := range w.k.operands() {
+			if acc != (x.role() == "acc") {
+				continue
+			}
+			for axis, tag := range w.tags(x) {
+				known := slices.ContainsFunc(w.dims, func(d dimension) bool { return d.name == tag })
+				if known || !token.IsIdentifier(tag) || token.IsExported(tag) {
+					continue
+				}
+				from := field(x, value)
+				if x.index {
+					from = "len(" + from + ")"
+				} else {
+					from += []string{".N", ".Rows", ".Cols"}[x.rank-1+axis]
+				}
+				d := dimension{tag, from, &local{name: tag}}
+				w.name(d.v)
+				w.dims = append(w.dims, d)
+			}
+		}
+	}
+}
+
+// tags returns the shape tag of each axis of x.
+func (w *writer) tags(x *operand) []string {
+	if x.shape == "" {
+		return nil
+	}
+	return strings.Split(x.shape, ",")
+}
+
+// length returns the length of x as Go.
+func (w *writer) length(x *operand, axis int) string {
+	return regexp.MustCompile(`[A-Za-z_]\w*`).ReplaceAllStringFunc(w.tags(x)[axis], func(name string) string {
+		for _, d := range w.dims {
+			if d.name == name {
+				return w.name(d.v)
+			}
+		}
+		return "k." + name
+	})
 }
 
 // taped returns the tapes of b and the names of what they keep.
@@ -278,11 +432,6 @@ func (w *writer) nils(p pass) {
 		if x.written {
 			outputs = append(outputs, x)
 		}
-		for s := range strings.SplitSeq(p.args, ", ") {
-			if x.role() == "inout" && s != "" {
-				w.standIn(x, s+"."+title(x.name))
-			}
-		}
 	}
 	absent := func(in ...space) string {
 		var nils []string
@@ -294,7 +443,7 @@ func (w *writer) nils(p pass) {
 		return strings.Join(nils, " && ")
 	}
 	w.absentLengths(p, outputs)
-	w.guards = true
+	w.sure = make([]bool, 4)
 	if !w.k.accumulates() {
 		return
 	}
@@ -302,10 +451,11 @@ func (w *writer) nils(p pass) {
 	case "value":
 		if len(outputs) == 1 && !w.calls() {
 			w.printf("if %s {\nreturn\n}\n", absent(value))
-			w.guards = false
+			w.sure[value] = true
 		}
 	case "adjoint":
 		w.printf("if %s {\n%s}\n", absent(cotangent), w.instead("k.value(sign)"))
+		w.sure[cotangent] = len(outputs) == 1
 	case "adjointTangent":
 		w.printf("if %s {\n%s}\n", absent(cotangent, cotangent|tangent), w.instead("k.tangent(sign, t)"))
 	}
@@ -340,30 +490,19 @@ func (w *writer) absentLengths(p pass, outputs []*operand) {
 	}
 }
 
-// standIn writes zeros for nil cotangents or tangents f of an operand in place. Unlike
-// other derivatives, these change during the pass.
-func (w *writer) standIn(x *operand, f string) {
-	k := "k." + title(x.name)
-	switch x.rank {
-	case 0:
-		w.printf("if %s == nil {\n%s = new(%s)\n}\n", f, f, w.elem)
-	case 1:
-		w.printf("if %s.Data == nil {\n%s = rev.ViewSlice(make([]%s, %s.N))\n}\n", f, f, w.elem, k)
-	case 2:
-		w.printf("if %s.Data == nil {\n%s = rev.NewGeneral[%s](%s.Rows, %s.Cols, nil)\n}\n", f, f, w.elem, k, k)
-	}
-}
-
-// hoist writes local names for the elements of x that b uses, except rows.
+// hoist writes local names for the elements of x that b uses.
 func (w *writer) hoist(x *operand, b []*stmt) {
-	if x.rank != 1 {
+	if x.rank == 0 {
 		return
 	}
 	var used [4]bool
 	each(b, func(s *stmt) {
+		if s.op == "row" && s.x == x && w.present(x, s.in) {
+			used[s.in] = true
+		}
 		for _, e := range append(s.reads(), s.targets()...) {
 			e.each(func(e *node) {
-				if e.op == "elem" && e.x == x {
+				if e.op == "elem" && e.x == x && x.rank == 1 {
 					used[e.in] = true
 				}
 			})
@@ -371,20 +510,33 @@ func (w *writer) hoist(x *operand, b []*stmt) {
 	})
 	var names, values []string
 	for s, yes := range used {
-		if yes {
-			v := &local{name: spacePrefix[s] + x.name}
-			w.slices[field(x, space(s))] = v
-			names = append(names, w.name(v))
-			if f := field(x, space(s)); x.index {
-				values = append(values, f)
-			} else {
-				values = append(values, "num.Elements("+f+")")
-			}
+		if !yes {
+			continue
+		}
+		in := space(s)
+		v, f := &local{name: spacePrefix[s] + x.name}, field(x, in)
+		w.slices[f] = v
+		names = append(names, w.name(v))
+		switch {
+		case x.rank == 2:
+			values = append(values, "num.Rows("+f+")")
+		case x.index:
+			values = append(values, f+"[:"+w.length(x, 0)+"]")
+		case w.present(x, in):
+			values = append(values, f+".Data[:"+w.length(x, 0)+"]")
+		default:
+			values = append(values, "num.Elements("+f+")")
 		}
 	}
 	if len(names) > 0 {
 		w.printf("%s := %s\n", strings.Join(names, ", "), strings.Join(values, ", "))
 	}
+}
+
+// present reports whether x cannot be nil in a space here.
+func (w *writer) present(x *operand, in space) bool {
+	role := x.role()
+	return role == "inout" || in == value && role != "acc" || role == "acc" && w.sure[in]
 }
 
 // field returns the field of an operand, and base what in it is nil if there is
@@ -434,7 +586,7 @@ func (w *writer) block(b []*stmt) {
 				w.printf("}\n")
 			}
 			if guard = g; g != "" {
-				w.printf("if %s != nil {\n", g)
+				w.printf("if %s {\n", g)
 			}
 		}
 		w.stmt(s)
@@ -448,12 +600,28 @@ func (w *writer) block(b []*stmt) {
 func (w *writer) guard(s *stmt) string {
 	x := s.to
 	switch {
-	case s.op != "add" || x.op != "elem" || x.x.role() == "inout" || x.in == value && !w.guards:
+	case s.op != "add" || x.op != "elem" || w.present(x.x, x.in):
 		return ""
 	case x.x.rank == 0:
-		return w.base(x.x, x.in)
+		return w.base(x.x, x.in) + " != nil"
 	}
-	return w.data(x)
+	if i, n := w.within(x); n != "" {
+		return i + " < len(" + w.data(x) + ")"
+	} else if n, err := strconv.Atoi(w.length(x.x, x.x.rank-1)); err == nil && x.row != nil {
+		return fmt.Sprintf("len(%s) == %d", w.data(x), n)
+	}
+	return w.data(x) + " != nil"
+}
+
+// within returns the index of x in the slice that it is in, and the length of that, if
+// the index is the variable of a loop over that length. A slice that may be nil then has
+// either the element or none.
+func (w *writer) within(x *node) (i, n string) {
+	at := x.args[len(x.args)-1]
+	if axis := x.x.rank - 1; at.op == "ref" && axis >= 0 && w.over[at.v] == w.length(x.x, axis) {
+		return w.offset(x), w.over[at.v]
+	}
+	return "", ""
 }
 
 func (w *writer) inside(b []*stmt) {
@@ -478,12 +646,12 @@ func (w *writer) stmt(s *stmt) {
 			w.printf("%s := %s\n", v, e)
 		}
 	case "row":
-		row := "num.Row(" + field(s.x, s.in) + ", " + w.expr(s.e, 0) + ")"
-		_, cols, _ := strings.Cut(s.x.shape, ",")
-		if _, err := strconv.Atoi(cols); err == nil && (s.in == value && s.x.role() == "in" || s.x.role() == "inout") {
-			row += "[:" + cols + "]" // so that indices need no check
+		f, i := field(s.x, s.in), w.expr(s.e, 5)
+		if w.present(s.x, s.in) {
+			w.printf("%s := %s[%s*%s.Stride:][:%s]\n", w.name(s.v), w.name(w.slices[f]), i, f, w.length(s.x, 1))
+		} else {
+			w.printf("%s := num.Row(%s, %s)\n", w.name(s.v), f, w.expr(s.e, 0))
 		}
-		w.printf("%s := %s\n", w.name(s.v), row)
 	case "set":
 		w.printf("%s = %s\n", w.name(s.v), w.expr(s.e, 0))
 	case "add":
@@ -514,6 +682,14 @@ func (w *writer) stmt(s *stmt) {
 		w.printf("}\n")
 	case "kernel":
 		w.library(s)
+	case "sincos":
+		w.printf("%s, %s := num.Sincos(%s)\n", w.name(s.v), w.name(s.with.v), w.expr(s.e, 0))
+	case "note":
+		name := w.names[s.v]
+		if name == "" {
+			name = "one number"
+		}
+		w.printf("// Derivatives by %s go along with the values, so that the way back needs no tape.\n", name)
 	case "fail":
 		w.printf("return %s\n", s.text)
 	case "push":
@@ -528,6 +704,9 @@ func (w *writer) loop(s *stmt) {
 	used := contains(s.inner, func(u *stmt) bool { return reads(u, s.v) > 0 }) || s.e != nil && s.e.has(func(e *node) bool { return e.v == s.v })
 	hi, last, next := "", "", false // hi is last+1 if next is true
 	if s.hi != nil {
+		if s.lo.is(none) {
+			w.over[s.v] = w.expr(s.hi, 0)
+		}
 		hi, last = w.expr(s.hi, 0), w.expr(s.hi, 4)+" - 1"
 		if next = s.hi.op == "+" && s.hi.args[1].text == "1"; next {
 			last = w.expr(s.hi.args[0], 0)
@@ -588,10 +767,7 @@ func (w *writer) data(e *node) string {
 }
 
 func (w *writer) offset(e *node) string {
-	if e.row != nil || e.x.index || e.args[0].is(none) {
-		return w.expr(e.args[len(e.args)-1], 0)
-	}
-	return w.expr(e.args[0], 5) + "*" + field(e.x, e.in) + ".Inc"
+	return w.expr(e.args[len(e.args)-1], 0)
 }
 
 // expr returns e as Go, in parentheses if its operator binds less than prec.
@@ -608,22 +784,23 @@ func (w *writer) expr(e *node, prec int) string {
 	case "ref":
 		return w.name(e.v)
 	case "len":
-		switch f := field(e.x, value); {
-		case e.x.index:
-			return "len(" + f + ")"
-		case e.x.rank == 1:
-			return f + ".N"
-		default:
-			return f + []string{".Rows", ".Cols"}[e.axis]
+		n := w.length(e.x, e.axis)
+		if prec > 3 && strings.ContainsAny(n, "+-*/") {
+			return "(" + n + ")"
 		}
+		return n
 	case "elem":
 		switch {
-		case e.in == value || e.x.role() == "inout":
+		case w.present(e.x, e.in):
 			return w.place(e)
 		case e.x.rank == 0:
 			return "num.Deref(" + field(e.x, e.in) + ")"
 		}
-		return "num.At(" + w.data(e) + ", " + w.offset(e) + ")"
+		f := "num.At"
+		if _, n := w.within(e); n != "" {
+			f = "num.OrZero"
+		}
+		return f + "(" + w.data(e) + ", " + w.offset(e) + ")"
 	case "neg":
 		return "-" + arg(0, 6)
 	case "!":

@@ -10,7 +10,6 @@ package num
 
 import (
 	"math"
-	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -106,6 +105,15 @@ func Cos[T rev.Real](x T) T {
 		return T(math.Cos(float64(x)))
 	}
 	return T(fixed.Cos(fixed.Q43(x)))
+}
+
+// Sincos returns sin x and cos x.
+func Sincos[T rev.Real](x T) (sin, cos T) {
+	if isFixed[T]() {
+		return Sin(x), Cos(x)
+	}
+	s, c := math.Sincos(float64(x))
+	return T(s), T(c)
 }
 
 // Tanh returns tanh x.
@@ -303,13 +311,29 @@ func Index(i, n int) int {
 	return i
 }
 
-// Elements returns the data of v up to its last element, so that an index past that
-// panics. It is nil if v is.
+// OrZero returns x[i], or 0 if x has no such element.
+func OrZero[T any](x []T, i int) (v T) {
+	if uint(i) < uint(len(x)) {
+		v = x[i]
+	}
+	return v
+}
+
+// Elements returns the elements of v, which is contiguous. It is nil if v is.
 func Elements[T any](v rev.Vector[T]) []T {
-	if v.N == 0 || v.Data == nil {
+	if v.Data == nil {
 		return nil
 	}
-	return v.Data[:(v.N-1)*v.Inc+1]
+	return v.Data[:v.N]
+}
+
+// Rows returns the data of m up to its last element. A row past that panics.
+func Rows[T any](m rev.General[T]) []T {
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil
+	}
+	n := (m.Rows-1)*m.Stride + m.Cols
+	return m.Data[:n:n]
 }
 
 // Row returns row i of m. It is nil if m is nil or has no such row.
@@ -318,44 +342,4 @@ func Row[T any](m rev.General[T], i int) []T {
 		return nil
 	}
 	return m.Data[i*m.Stride:][:m.Cols]
-}
-
-// A Tape keeps the values that the locals of a loop have in each iteration.
-type Tape[T any] struct{ values []T }
-
-var tapes [3]sync.Pool // of *Tape[float64], *Tape[float32], *Tape[fixed.Q43]
-
-func pool[T any]() *sync.Pool {
-	switch any(*new(T)).(type) {
-	case float64:
-		return &tapes[0]
-	case float32:
-		return &tapes[1]
-	}
-	return &tapes[2]
-}
-
-// NewTape returns an empty tape.
-func NewTape[T rev.Real]() *Tape[T] {
-	if t, ok := pool[T]().Get().(*Tape[T]); ok {
-		return t
-	}
-	return new(Tape[T])
-}
-
-// Free makes the tape available for reuse. Do not use it afterwards.
-func (t *Tape[T]) Free() {
-	t.values = t.values[:0]
-	pool[T]().Put(t)
-}
-
-// Push puts v on the tape.
-func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
-
-// Pop takes the last value from the tape.
-func (t *Tape[T]) Pop() T {
-	n := len(t.values) - 1
-	v := t.values[n]
-	t.values = t.values[:n]
-	return v
 }

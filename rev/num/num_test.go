@@ -77,6 +77,20 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
+// Sincos has the bits of Sin and Cos, which another pass may call in its place.
+func TestSincos(t *testing.T) {
+	for i := -20000; i < 20000; i++ {
+		x := float64(i) * math.Sqrt2 / 100
+		if sin, cos := num.Sincos(x); sin != num.Sin(x) || cos != num.Cos(x) {
+			t.Fatalf("at %v: %v, %v", x, sin, cos)
+		}
+		q := fixed.FromFloat64(x)
+		if sin, cos := num.Sincos(q); sin != num.Sin(q) || cos != num.Cos(q) {
+			t.Fatalf("at %v: %v, %v", q, sin, cos)
+		}
+	}
+}
+
 // In fixed point nothing panics.
 func TestOutOfDomain(t *testing.T) {
 	one := fixed.One
@@ -106,7 +120,7 @@ func TestOutOfDomain(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	v := rev.Vector[float64]{N: 2, Data: []float64{1, 2, 3, 4}, Inc: 2}
-	if x := num.Elements(v); len(x) != 3 || x[2] != 3 {
+	if x := num.Elements(rev.ViewSlice(v.Data[:2])); len(x) != 2 || x[1] != 2 {
 		t.Errorf("elements %v", x)
 	}
 	if num.Elements(rev.Vector[float64]{N: 2}) != nil || num.At[float64](nil, 7) != 0 || num.At(v.Data, 1) != 2 {
@@ -120,6 +134,12 @@ func TestAccess(t *testing.T) {
 	if r := num.Row(m, 1); len(r) != 2 || r[0] != 3 {
 		t.Errorf("row %v", r)
 	}
+	if num.OrZero(m.Data, 3) != 4 || num.OrZero(m.Data, 4) != 0 || num.OrZero(m.Data, -1) != 0 {
+		t.Error("OrZero")
+	}
+	if part := num.Rows(rev.General[float64]{Rows: 2, Cols: 1, Stride: 2, Data: m.Data}); len(part) != 3 || cap(part) != 3 {
+		t.Errorf("the elements of rows: %v", part)
+	}
 	if num.Row(m, 2) != nil || num.Row(rev.General[float64]{Rows: 2, Cols: 2}, 0) != nil {
 		t.Error("a row that is not there")
 	}
@@ -129,6 +149,42 @@ func TestAccess(t *testing.T) {
 		}
 	}()
 	num.Index(2, 2)
+}
+
+// A scratch makes vectors contiguous, copies back what is written, and puts zeros in
+// place of nil.
+func TestScratch(t *testing.T) {
+	data := []float64{1, -1, 2, -1, 3}
+	for range 2 {
+		x := rev.Vector[float64]{N: 3, Data: data, Inc: 2}
+		y, z, none := x, x, rev.Vector[float64]{N: 2, Inc: 2}
+		s := num.NewScratch[float64]()
+		s.Read(&x, &none)
+		s.Write(&y, &z, &none)
+		if x.Inc != 1 || y.Inc != 1 || none.Inc != 1 || none.Data != nil {
+			t.Fatalf("views %v, %v, %v", x, y, none)
+		}
+		y.Data[1]++
+		if x.Data[1] != 2 || z.Data[1] != 3 {
+			t.Errorf("the read copy has %v, and that of the same vector %v", x.Data, z.Data)
+		}
+		m := rev.NewGeneral(2, 3, make([]float64, 6))
+		var number *float64
+		var vector rev.Vector[float64]
+		var matrix rev.General[float64]
+		s.Number(&number)
+		s.Vector(&vector, 3)
+		s.Matrix(&matrix, m)
+		if *number != 0 || len(vector.Data) != 3 || matrix.Rows != 2 || len(matrix.Data) != 6 || vector.Data[2] != 0 {
+			t.Errorf("zeros %v, %v, %v", *number, vector, matrix)
+		}
+		vector.Data[2] = 7
+		s.Free()
+		if data[1] != -1 || data[2] != 3 || data[4] != 3 {
+			t.Errorf("the vector is %v", data)
+		}
+		data[2] = 2
+	}
 }
 
 // A tape returns what was pushed, last first, and is used again.

@@ -44,6 +44,9 @@ func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
+	if k.Y.Inc|k.X.Inc|k.B.Inc|p.G.Y.Inc|p.G.X.Inc|p.G.B.Inc|p.T.Y.Inc|p.T.X.Inc|p.T.B.Inc|p.GT.Y.Inc|p.GT.X.Inc|p.GT.B.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -57,21 +60,34 @@ func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Affine[T]) prepared(p rev.Pass[Affine[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &k.B, &p.G.Y, &p.T.X, &p.T.B, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.G.B, &p.T.Y, &p.GT.X, &p.GT.B)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Affine[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	b := num.Elements(k.B)
-	for i := range k.W.Rows {
-		s := b[i*k.B.Inc]
-		w := num.Row(k.W, i)
-		for j := range k.W.Cols {
-			s += fixed.Product(w[j], x[j*k.X.Inc])
+	n := k.W.Rows
+	m := k.W.Cols
+	y := k.Y.Data[:n]
+	w := num.Rows(k.W)
+	x := k.X.Data[:m]
+	b := k.B.Data[:n]
+	for i := range n {
+		s := b[i]
+		w1 := w[i*k.W.Stride:][:m]
+		for j := range m {
+			s += fixed.Product(w1[j], x[j])
 		}
-		y[i*k.Y.Inc] += T(sign * s)
+		y[i] += T(sign * s)
 	}
 }
 
@@ -81,55 +97,61 @@ func (k Affine[T]) adjoint(sign T, g Affine[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	b, gb := num.Elements(k.B), num.Elements(g.B)
-	for i := range k.W.Rows {
-		s := b[i*k.B.Inc]
-		gs := num.At(gy, i*g.Y.Inc)
-		w := num.Row(k.W, i)
+	n := k.W.Rows
+	m := k.W.Cols
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	w := num.Rows(k.W)
+	x, gx := k.X.Data[:m], num.Elements(g.X)
+	b, gb := k.B.Data[:n], num.Elements(g.B)
+	for i := range n {
+		s := b[i]
+		gs := gy[i]
+		w1 := w[i*k.W.Stride:][:m]
 		gw := num.Row(g.W, i)
-		for j := range k.W.Cols {
-			w1 := w[j]
-			x1 := x[j*k.X.Inc]
-			s += fixed.Product(w1, x1)
-			if gx != nil {
-				gx[j*g.X.Inc] += fixed.Product(gs, w1)
+		for j := range m {
+			w2 := w1[j]
+			x1 := x[j]
+			s += fixed.Product(w2, x1)
+			if j < len(gx) {
+				gx[j] += fixed.Product(gs, w2)
 			}
-			if gw != nil {
+			if j < len(gw) {
 				gw[j] += fixed.Product(gs, x1)
 			}
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * s)
+		if i < len(y) {
+			y[i] += T(sign * s)
 		}
-		if gb != nil {
-			gb[i*g.B.Inc] += gs
+		if i < len(gb) {
+			gb[i] += gs
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Affine[T]) tangent(sign T, t Affine[T]) {
+	n := k.W.Rows
+	m := k.W.Cols
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	b, tb := num.Elements(k.B), num.Elements(t.B)
-	for i := range k.W.Rows {
-		s := b[i*k.B.Inc]
-		ts := num.At(tb, i*t.B.Inc)
-		w := num.Row(k.W, i)
+	w := num.Rows(k.W)
+	x, tx := k.X.Data[:m], num.Elements(t.X)
+	b, tb := k.B.Data[:n], num.Elements(t.B)
+	for i := range n {
+		s := b[i]
+		ts := num.OrZero(tb, i)
+		w1 := w[i*k.W.Stride:][:m]
 		tw := num.Row(t.W, i)
-		for j := range k.W.Cols {
-			w1 := w[j]
-			x1 := x[j*k.X.Inc]
-			ts += fixed.Product(num.At(tw, j), x1) + fixed.Product(w1, num.At(tx, j*t.X.Inc))
-			s += fixed.Product(w1, x1)
+		for j := range m {
+			w2 := w1[j]
+			x1 := x[j]
+			ts += fixed.Product(num.OrZero(tw, j), x1) + fixed.Product(w2, num.OrZero(tx, j))
+			s += fixed.Product(w2, x1)
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * ts)
+		if i < len(ty) {
+			ty[i] += T(sign * ts)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * s)
+		if i < len(y) {
+			y[i] += T(sign * s)
 		}
 	}
 }
@@ -140,51 +162,54 @@ func (k Affine[T]) adjointTangent(sign T, g, t, gt Affine[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.W.Rows
+	m := k.W.Cols
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	b, gb, tb, gtb := num.Elements(k.B), num.Elements(g.B), num.Elements(t.B), num.Elements(gt.B)
-	for i := range k.W.Rows {
-		s := b[i*k.B.Inc]
-		ts := num.At(tb, i*t.B.Inc)
-		tg := num.At(gty, i*gt.Y.Inc)
-		gs := num.At(gy, i*g.Y.Inc)
-		w := num.Row(k.W, i)
+	w := num.Rows(k.W)
+	x, gx, tx, gtx := k.X.Data[:m], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	b, gb, tb, gtb := k.B.Data[:n], num.Elements(g.B), num.Elements(t.B), num.Elements(gt.B)
+	for i := range n {
+		s := b[i]
+		ts := num.OrZero(tb, i)
+		tg := num.OrZero(gty, i)
+		gs := num.OrZero(gy, i)
+		w1 := w[i*k.W.Stride:][:m]
 		tw := num.Row(t.W, i)
 		gtw := num.Row(gt.W, i)
 		gw := num.Row(g.W, i)
-		for j := range k.W.Cols {
-			w1 := w[j]
-			tw1 := num.At(tw, j)
-			x1 := x[j*k.X.Inc]
-			tx1 := num.At(tx, j*t.X.Inc)
-			ts += fixed.Product(tw1, x1) + fixed.Product(w1, tx1)
-			s += fixed.Product(w1, x1)
+		for j := range m {
+			w2 := w1[j]
+			tw2 := num.OrZero(tw, j)
+			x1 := x[j]
+			tx1 := num.OrZero(tx, j)
+			ts += fixed.Product(tw2, x1) + fixed.Product(w2, tx1)
+			s += fixed.Product(w2, x1)
 			tg1 := fixed.Product(tg, x1) + fixed.Product(gs, tx1)
-			tg2 := fixed.Product(tg, w1) + fixed.Product(gs, tw1)
-			if gtx != nil {
-				gtx[j*gt.X.Inc] += tg2
+			tg2 := fixed.Product(tg, w2) + fixed.Product(gs, tw2)
+			if j < len(gtx) {
+				gtx[j] += tg2
 			}
-			if gx != nil {
-				gx[j*g.X.Inc] += fixed.Product(gs, w1)
+			if j < len(gx) {
+				gx[j] += fixed.Product(gs, w2)
 			}
-			if gtw != nil {
+			if j < len(gtw) {
 				gtw[j] += tg1
 			}
-			if gw != nil {
+			if j < len(gw) {
 				gw[j] += fixed.Product(gs, x1)
 			}
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * ts)
+		if i < len(ty) {
+			ty[i] += T(sign * ts)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * s)
+		if i < len(y) {
+			y[i] += T(sign * s)
 		}
-		if gtb != nil {
-			gtb[i*gt.B.Inc] += tg
+		if i < len(gtb) {
+			gtb[i] += tg
 		}
-		if gb != nil {
-			gb[i*g.B.Inc] += gs
+		if i < len(gb) {
+			gb[i] += gs
 		}
 	}
 }

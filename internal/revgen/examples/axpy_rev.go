@@ -41,6 +41,9 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangent
 
 // Run implements rev.Kernel. It returns no error.
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -54,16 +57,27 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Axpy[T]) prepared(p rev.Pass[Axpy[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Axpy[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
 	alpha := *k.Alpha
-	for i := range k.X.N {
-		y[i*k.Y.Inc] += T(sign * fixed.Product(alpha, x[i*k.X.Inc]))
+	for i := range n {
+		y[i] += T(sign * fixed.Product(alpha, x[i]))
 	}
 }
 
@@ -73,19 +87,20 @@ func (k Axpy[T]) adjoint(sign T, g Axpy[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	alpha := *k.Alpha
 	var galpha T
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(alpha, x1))
+	for i := range n {
+		x1 := x[i]
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(alpha, x1))
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
+		gy1 := gy[i]
 		galpha += fixed.Product(gy1, x1)
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(gy1, alpha)
+		if i < len(gx) {
+			gx[i] += fixed.Product(gy1, alpha)
 		}
 	}
 	if g.Alpha != nil {
@@ -95,17 +110,18 @@ func (k Axpy[T]) adjoint(sign T, g Axpy[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Axpy[T]) tangent(sign T, t Axpy[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	alpha := *k.Alpha
 	talpha := num.Deref(t.Alpha)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(talpha, x1) + fixed.Product(alpha, num.At(tx, i*t.X.Inc))))
+	for i := range n {
+		x1 := x[i]
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(talpha, x1) + fixed.Product(alpha, num.OrZero(tx, i))))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(alpha, x1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(alpha, x1))
 		}
 	}
 }
@@ -116,31 +132,32 @@ func (k Axpy[T]) adjointTangent(sign T, g, t, gt Axpy[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	alpha := *k.Alpha
 	talpha := num.Deref(t.Alpha)
 	var galpha T
 	var tgalpha T
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		tx1 := num.At(tx, i*t.X.Inc)
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(talpha, x1) + fixed.Product(alpha, tx1)))
+	for i := range n {
+		x1 := x[i]
+		tx1 := num.OrZero(tx, i)
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(talpha, x1) + fixed.Product(alpha, tx1)))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(alpha, x1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(alpha, x1))
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
-		tgy1 := num.At(gty, i*gt.Y.Inc)
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
 		tgalpha += fixed.Product(tgy1, x1) + fixed.Product(gy1, tx1)
 		galpha += fixed.Product(gy1, x1)
 		tg := fixed.Product(tgy1, alpha) + fixed.Product(gy1, talpha)
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg
+		if i < len(gtx) {
+			gtx[i] += tg
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(gy1, alpha)
+		if i < len(gx) {
+			gx[i] += fixed.Product(gy1, alpha)
 		}
 	}
 	if gt.Alpha != nil {

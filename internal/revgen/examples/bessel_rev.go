@@ -43,6 +43,9 @@ func (k Bessel[T]) AdjointTangent(g, t, gt Bessel[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Bessel[T]) Run(p rev.Pass[Bessel[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -56,15 +59,26 @@ func (k Bessel[T]) Run(p rev.Pass[Bessel[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Bessel[T]) prepared(p rev.Pass[Bessel[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Bessel[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
 		term := fixed.Of[T](1)
 		for k1 := 1; k1 <= k.Nu; k1++ {
@@ -73,98 +87,37 @@ func (k Bessel[T]) value(sign T) {
 		}
 		sum := term
 		term1 := term
+		s := -fixed.Product(h, h)
 		for k1 := 1; k1 < 100 && num.Abs(term1) > fixed.Of[T](1e-18); k1++ {
-			n := num.Int[T](k1 * (k1 + k.Nu))
-			q := num.Quotient(-fixed.Product(h, h), n)
-			term2 := fixed.Product(term1, q)
+			n1 := num.Int[T](k1 * (k1 + k.Nu))
+			term2 := fixed.Product(term1, num.Quotient(s, n1))
 			sum += term2
 			term1 = term2
 		}
-		y[i*k.Y.Inc] += T(sign * sum)
+		y[i] += T(sign * sum)
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need term of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Bessel[T]) adjoint(sign T, g Bessel[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
-		var gh T
-		term := fixed.Of[T](1)
-		for k1 := 1; k1 <= k.Nu; k1++ {
-			tape.Push(term)
-			term1 := fixed.Product(term, num.Quotient(h, num.Int[T](k1)))
-			term = term1
-		}
-		sum := term
-		term1 := term
-		var gterm1 T
-		k1 := 1
-		for k1 < 100 && num.Abs(term1) > fixed.Of[T](1e-18) {
-			tape1.Push(term1)
-			n := num.Int[T](k1 * (k1 + k.Nu))
-			q := num.Quotient(-fixed.Product(h, h), n)
-			term2 := fixed.Product(term1, q)
-			sum += term2
-			term1 = term2
-			k1++
-		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * sum)
-		}
-		gsum := num.At(gy, i*g.Y.Inc)
-		for k1--; k1 >= 1; k1-- {
-			term1 = tape1.Pop()
-			n := num.Int[T](k1 * (k1 + k.Nu))
-			q := num.Quotient(-fixed.Product(h, h), n)
-			h1 := gterm1
-			gterm1 = 0
-			gterm := h1 + gsum
-			gterm1 += fixed.Product(gterm, q)
-			gh -= 2 * fixed.Product(num.Quotient(fixed.Product(gterm, term1), n), h)
-		}
-		gterm := gterm1 + gsum
-		for k2 := k.Nu; k2 >= 1; k2-- {
-			term = tape.Pop()
-			n := num.Int[T](k2)
-			h1 := gterm
-			gterm = fixed.Product(h1, num.Quotient(h, n))
-			gh += num.Quotient(fixed.Product(h1, term), n)
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(fixed.Of[T](0.5), gh)
-		}
-	}
-	tape.Free()
-	tape1.Free()
-}
-
-// tangent adds the value and its tangent, times sign.
-func (k Bessel[T]) tangent(sign T, t Bessel[T]) {
-	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		h := fixed.Product(fixed.Of[T](0.5), x1)
-		th := fixed.Product(fixed.Of[T](0.5), num.At(tx, i*t.X.Inc))
+		// Derivatives by h go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
 		var tterm T
 		for k1 := 1; k1 <= k.Nu; k1++ {
-			n := num.Int[T](k1)
-			q := num.Quotient(h, n)
+			n1 := num.Int[T](k1)
+			q := num.Quotient(h, n1)
 			term1 := fixed.Product(term, q)
-			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, n))
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), n1))
 			term = term1
 			tterm = tterm1
 		}
@@ -172,128 +125,147 @@ func (k Bessel[T]) tangent(sign T, t Bessel[T]) {
 		tsum := tterm
 		term1 := term
 		tterm1 := tterm
+		s := -fixed.Product(h, h)
+		p := 2 * h
 		for k1 := 1; k1 < 100 && num.Abs(term1) > fixed.Of[T](1e-18); k1++ {
-			n := num.Int[T](k1 * (k1 + k.Nu))
-			q := num.Quotient(-fixed.Product(h, h), n)
-			tq := -num.Quotient(2*fixed.Product(h, th), n)
+			n1 := num.Int[T](k1 * (k1 + k.Nu))
+			q := num.Quotient(s, n1)
 			term2 := fixed.Product(term1, q)
-			tterm2 := fixed.Product(tterm1, q) + fixed.Product(term1, tq)
+			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, n1))
 			tsum += tterm2
 			sum += term2
 			term1 = term2
 			tterm1 = tterm2
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * tsum)
+		if i < len(y) {
+			y[i] += T(sign * sum)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * sum)
+		gx1 := fixed.Product(fixed.Of[T](0.5), fixed.Product(gy[i], tsum))
+		if i < len(gx) {
+			gx[i] += gx1
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Bessel[T]) tangent(sign T, t Bessel[T]) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		x1 := x[i]
+		h := fixed.Product(fixed.Of[T](0.5), x1)
+		th := fixed.Product(fixed.Of[T](0.5), num.OrZero(tx, i))
+		term := fixed.Of[T](1)
+		var tterm T
+		for k1 := 1; k1 <= k.Nu; k1++ {
+			n1 := num.Int[T](k1)
+			q := num.Quotient(h, n1)
+			term1 := fixed.Product(term, q)
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, n1))
+			term = term1
+			tterm = tterm1
+		}
+		sum := term
+		tsum := tterm
+		term1 := term
+		tterm1 := tterm
+		s := -fixed.Product(h, h)
+		p := 2 * fixed.Product(h, th)
+		for k1 := 1; k1 < 100 && num.Abs(term1) > fixed.Of[T](1e-18); k1++ {
+			n1 := num.Int[T](k1 * (k1 + k.Nu))
+			q := num.Quotient(s, n1)
+			term2 := fixed.Product(term1, q)
+			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, n1))
+			tsum += tterm2
+			sum += term2
+			term1 = term2
+			tterm1 = tterm2
+		}
+		if i < len(ty) {
+			ty[i] += T(sign * tsum)
+		}
+		if i < len(y) {
+			y[i] += T(sign * sum)
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need term of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Bessel[T]) adjointTangent(sign T, g, t, gt Bessel[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
-		th := fixed.Product(fixed.Of[T](0.5), num.At(tx, i*t.X.Inc))
-		var gh T
-		var tgh T
+		th := fixed.Product(fixed.Of[T](0.5), num.OrZero(tx, i))
+		// Derivatives by h go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
 		var tterm T
+		var tterm1 T
+		var ttterm1 T
 		for k1 := 1; k1 <= k.Nu; k1++ {
-			tape.Push(term)
-			tape.Push(tterm)
-			n := num.Int[T](k1)
-			q := num.Quotient(h, n)
+			n1 := num.Int[T](k1)
+			q := num.Quotient(h, n1)
+			tq := num.Quotient(th, n1)
+			tq1 := num.Quotient(fixed.Of[T](1), n1)
 			term1 := fixed.Product(term, q)
-			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, n))
+			tterm11 := fixed.Product(tterm, q) + fixed.Product(term, tq)
+			tterm12 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
+			ttterm12 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
 			term = term1
-			tterm = tterm1
+			tterm = tterm11
+			tterm1 = tterm12
+			ttterm1 = ttterm12
 		}
 		sum := term
 		tsum := tterm
+		tsum1 := tterm1
+		ttsum1 := ttterm1
 		term1 := term
-		tterm1 := tterm
-		var gterm1 T
-		var tgterm1 T
-		k1 := 1
-		for k1 < 100 && num.Abs(term1) > fixed.Of[T](1e-18) {
-			tape1.Push(term1)
-			tape1.Push(tterm1)
-			n := num.Int[T](k1 * (k1 + k.Nu))
-			q := num.Quotient(-fixed.Product(h, h), n)
-			tq := -num.Quotient(2*fixed.Product(h, th), n)
+		tterm11 := tterm
+		tterm12 := tterm1
+		ttterm12 := ttterm1
+		s := -fixed.Product(h, h)
+		p := 2 * fixed.Product(h, th)
+		p1 := 2 * h
+		p2 := 2 * th
+		for k1 := 1; k1 < 100 && num.Abs(term1) > fixed.Of[T](1e-18); k1++ {
+			n1 := num.Int[T](k1 * (k1 + k.Nu))
+			q := num.Quotient(s, n1)
+			tq := -num.Quotient(p, n1)
+			tq1 := -num.Quotient(p1, n1)
 			term2 := fixed.Product(term1, q)
-			tterm2 := fixed.Product(tterm1, q) + fixed.Product(term1, tq)
+			tterm2 := fixed.Product(tterm11, q) + fixed.Product(term1, tq)
+			tterm21 := fixed.Product(tterm12, q) + fixed.Product(term1, tq1)
+			ttterm21 := fixed.Product(ttterm12, q) + fixed.Product(tterm12, tq) + (fixed.Product(tterm11, tq1) - fixed.Product(term1, num.Quotient(p2, n1)))
+			ttsum1 += ttterm21
+			tsum1 += tterm21
 			tsum += tterm2
 			sum += term2
 			term1 = term2
-			tterm1 = tterm2
-			k1++
+			tterm11 = tterm2
+			tterm12 = tterm21
+			ttterm12 = ttterm21
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * tsum)
+		if i < len(ty) {
+			ty[i] += T(sign * tsum)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * sum)
+		if i < len(y) {
+			y[i] += T(sign * sum)
 		}
-		tg := num.At(gty, i*gt.Y.Inc)
-		gsum := num.At(gy, i*g.Y.Inc)
-		for k1--; k1 >= 1; k1-- {
-			tterm1 = tape1.Pop()
-			term1 = tape1.Pop()
-			n := num.Int[T](k1 * (k1 + k.Nu))
-			q := num.Quotient(-fixed.Product(h, h), n)
-			tq := -num.Quotient(2*fixed.Product(h, th), n)
-			h1 := gterm1
-			th1 := tgterm1
-			gterm1 = 0
-			tgterm1 = 0
-			tg1 := th1 + tg
-			gterm := h1 + gsum
-			tgterm1 += fixed.Product(tg1, q) + fixed.Product(gterm, tq)
-			gterm1 += fixed.Product(gterm, q)
-			tg2 := fixed.Product(tg1, term1) + fixed.Product(gterm, tterm1)
-			q1 := num.Quotient(fixed.Product(gterm, term1), n)
-			tgh -= 2 * (fixed.Product(num.Quotient(tg2, n), h) + fixed.Product(q1, th))
-			gh -= 2 * fixed.Product(q1, h)
+		gsum := num.OrZero(gy, i)
+		tg := fixed.Product(num.OrZero(gty, i), tsum1) + fixed.Product(gsum, ttsum1)
+		if i < len(gtx) {
+			gtx[i] += fixed.Product(fixed.Of[T](0.5), tg)
 		}
-		tg1 := tgterm1 + tg
-		gterm := gterm1 + gsum
-		for k2 := k.Nu; k2 >= 1; k2-- {
-			tterm = tape.Pop()
-			term = tape.Pop()
-			n := num.Int[T](k2)
-			q := num.Quotient(h, n)
-			h1 := gterm
-			th1 := tg1
-			gterm = 0
-			tg1 = fixed.Product(th1, q) + fixed.Product(h1, num.Quotient(th, n))
-			gterm += fixed.Product(h1, q)
-			tg2 := fixed.Product(th1, term) + fixed.Product(h1, tterm)
-			tgh += num.Quotient(tg2, n)
-			gh += num.Quotient(fixed.Product(h1, term), n)
-		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += fixed.Product(fixed.Of[T](0.5), tgh)
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(fixed.Of[T](0.5), gh)
+		if i < len(gx) {
+			gx[i] += fixed.Product(fixed.Of[T](0.5), fixed.Product(gsum, tsum1))
 		}
 	}
-	tape.Free()
-	tape1.Free()
 }

@@ -47,6 +47,12 @@ func (k Leapfrog[T]) AdjointTangent(g, t, gt Leapfrog[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Leapfrog[T]) Run(p rev.Pass[Leapfrog[T]]) error {
+	if k.M.Inc|p.G.M.Inc|p.T.M.Inc|p.GT.M.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil || p.G.V.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil || p.T.V.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil || p.GT.V.Data == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
@@ -68,45 +74,65 @@ func (k Leapfrog[T]) Run(p rev.Pass[Leapfrog[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Leapfrog[T]) prepared(p rev.Pass[Leapfrog[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.M, &p.T.M)
+	s.Write(&p.G.M, &p.GT.M)
+	s.Matrix(&p.G.X, k.X)
+	s.Matrix(&p.G.V, k.V)
+	s.Matrix(&p.T.X, k.X)
+	s.Matrix(&p.T.V, k.V)
+	s.Matrix(&p.GT.X, k.X)
+	s.Matrix(&p.GT.V, k.V)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs leapfrog.
 func (k Leapfrog[T]) forward() {
-	m := num.Elements(k.M)
+	n := k.X.Rows
+	x := num.Rows(k.X)
+	v := num.Rows(k.V)
+	m := k.M.Data[:n]
 	dt := *k.Dt
+	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := range k.X.Cols {
-				x[d] += fixed.Product(h, v[d])
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := range 3 {
+				x1[d] += fixed.Product(h, v1[d])
 			}
 		}
-		for i := range k.M.N {
-			x := num.Row(k.X, i)[:3]
-			v := num.Row(k.V, i)[:3]
+		for i := range n {
+			x1 := x[i*k.X.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				dy := x[1] - x1[1]
-				dz := x[2] - x1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				dy := x1[1] - x2[1]
+				dz := x1[2] - x2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				f := num.Quotient(dt, fixed.Product(r2, num.Sqrt(r2)))
-				fi := fixed.Product(f, m[j*k.M.Inc])
-				fj := fixed.Product(f, m[i*k.M.Inc])
-				v[0] -= fixed.Product(fi, dx)
-				v[1] -= fixed.Product(fi, dy)
-				v[2] -= fixed.Product(fi, dz)
-				v1 := num.Row(k.V, j)[:3]
-				v1[0] += fixed.Product(fj, dx)
-				v1[1] += fixed.Product(fj, dy)
-				v1[2] += fixed.Product(fj, dz)
+				fi := fixed.Product(f, m[j])
+				fj := fixed.Product(f, m[i])
+				v1[0] -= fixed.Product(fi, dx)
+				v1[1] -= fixed.Product(fi, dy)
+				v1[2] -= fixed.Product(fi, dz)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[0] += fixed.Product(fj, dx)
+				v2[1] += fixed.Product(fj, dy)
+				v2[2] += fixed.Product(fj, dz)
 			}
 		}
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := range k.X.Cols {
-				x[d] += fixed.Product(h, v[d])
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := range 3 {
+				x1[d] += fixed.Product(h, v1[d])
 			}
 		}
 	}
@@ -114,43 +140,46 @@ func (k Leapfrog[T]) forward() {
 
 // inverse undoes forward.
 func (k Leapfrog[T]) inverse() {
-	m := num.Elements(k.M)
+	n := k.X.Rows
+	x := num.Rows(k.X)
+	v := num.Rows(k.V)
+	m := k.M.Data[:n]
 	dt := *k.Dt
+	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				x[d] -= fixed.Product(h, v[d])
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				x1[d] -= fixed.Product(h, v1[d])
 			}
 		}
-		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)[:3]
-			v := num.Row(k.V, i)[:3]
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i*k.X.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				dy := x[1] - x1[1]
-				dz := x[2] - x1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				dy := x1[1] - x2[1]
+				dz := x1[2] - x2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				f := num.Quotient(dt, fixed.Product(r2, num.Sqrt(r2)))
-				fi := fixed.Product(f, m[j*k.M.Inc])
-				fj := fixed.Product(f, m[i*k.M.Inc])
-				v1 := num.Row(k.V, j)[:3]
-				v1[2] -= fixed.Product(fj, dz)
-				v1[1] -= fixed.Product(fj, dy)
-				v1[0] -= fixed.Product(fj, dx)
-				v[2] += fixed.Product(fi, dz)
-				v[1] += fixed.Product(fi, dy)
-				v[0] += fixed.Product(fi, dx)
+				fi := fixed.Product(f, m[j])
+				fj := fixed.Product(f, m[i])
+				v2 := v[j*k.V.Stride:][:3]
+				v2[2] -= fixed.Product(fj, dz)
+				v2[1] -= fixed.Product(fj, dy)
+				v2[0] -= fixed.Product(fj, dx)
+				v1[2] += fixed.Product(fi, dz)
+				v1[1] += fixed.Product(fi, dy)
+				v1[0] += fixed.Product(fi, dx)
 			}
 		}
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				x[d] -= fixed.Product(h, v[d])
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				x1[d] -= fixed.Product(h, v1[d])
 			}
 		}
 	}
@@ -158,101 +187,98 @@ func (k Leapfrog[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
-	if g.X.Data == nil {
-		g.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if g.V.Data == nil {
-		g.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	m, gm := num.Elements(k.M), num.Elements(g.M)
+	n := k.X.Rows
+	x, gx := num.Rows(k.X), num.Rows(g.X)
+	v, gv := num.Rows(k.V), num.Rows(g.V)
+	m, gm := k.M.Data[:n], num.Elements(g.M)
 	dt := *k.Dt
 	var gdt T
+	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
 		var gh T
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				v1 := v[d]
-				x[d] -= fixed.Product(h, v1)
-				gx1 := gx[d]
-				gh += fixed.Product(gx1, v1)
-				gv[d] += fixed.Product(gx1, h)
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				v2 := v1[d]
+				x1[d] -= fixed.Product(h, v2)
+				gx2 := gx1[d]
+				gh += fixed.Product(gx2, v2)
+				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
 		gh1 := gh
-		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)[:3]
-			v := num.Row(k.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			gx := num.Row(g.X, i)[:3]
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i*k.X.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				dy := x[1] - x1[1]
-				dz := x[2] - x1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				dy := x1[1] - x2[1]
+				dz := x1[2] - x2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				sqrt := num.Sqrt(r2)
 				p := fixed.Product(r2, sqrt)
 				f := num.Quotient(dt, p)
-				m1 := m[j*k.M.Inc]
+				m1 := m[j]
 				fi := fixed.Product(f, m1)
-				m2 := m[i*k.M.Inc]
+				m2 := m[i]
 				fj := fixed.Product(f, m2)
-				v1 := num.Row(k.V, j)[:3]
-				v1[2] -= fixed.Product(fj, dz)
-				gv1 := num.Row(g.V, j)[:3]
-				gv2 := gv1[2]
-				v1[1] -= fixed.Product(fj, dy)
-				gv3 := gv1[1]
-				v1[0] -= fixed.Product(fj, dx)
-				gv4 := gv1[0]
-				gfj := fixed.Product(gv2, dz) + fixed.Product(gv3, dy) + fixed.Product(gv4, dx)
-				v[2] += fixed.Product(fi, dz)
-				gv5 := gv[2]
-				v[1] += fixed.Product(fi, dy)
-				gv6 := gv[1]
-				v[0] += fixed.Product(fi, dx)
-				gv7 := gv[0]
-				gfi := -fixed.Product(gv5, dz) - fixed.Product(gv6, dy) - fixed.Product(gv7, dx)
-				if gm != nil {
-					gm[i*g.M.Inc] += fixed.Product(gfj, f)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[2] -= fixed.Product(fj, dz)
+				gv2 := gv[j*g.V.Stride:][:3]
+				gv3 := gv2[2]
+				v2[1] -= fixed.Product(fj, dy)
+				gv4 := gv2[1]
+				v2[0] -= fixed.Product(fj, dx)
+				gv5 := gv2[0]
+				gfj := fixed.Product(gv3, dz) + fixed.Product(gv4, dy) + fixed.Product(gv5, dx)
+				v1[2] += fixed.Product(fi, dz)
+				gv6 := gv1[2]
+				v1[1] += fixed.Product(fi, dy)
+				gv7 := gv1[1]
+				v1[0] += fixed.Product(fi, dx)
+				gv8 := gv1[0]
+				gfi := -fixed.Product(gv6, dz) - fixed.Product(gv7, dy) - fixed.Product(gv8, dx)
+				if i < len(gm) {
+					gm[i] += fixed.Product(gfj, f)
 				}
 				gf := fixed.Product(gfj, m2) + fixed.Product(gfi, m1)
 				if gm != nil {
-					gm[j*g.M.Inc] += fixed.Product(gfi, f)
+					gm[j] += fixed.Product(gfi, f)
 				}
 				h1 := num.Quotient(gf, p)
 				gp := -fixed.Product(h1, f)
 				gdt += h1
 				q := num.Over(fixed.Product(gp, r2), 2*sqrt)
 				gr2 := fixed.Product(gp, sqrt) + q
-				gdx := fixed.Product(gv4, fj) - fixed.Product(gv7, fi) + 2*fixed.Product(gr2, dx)
-				gdy := fixed.Product(gv3, fj) - fixed.Product(gv6, fi) + 2*fixed.Product(gr2, dy)
-				gdz := fixed.Product(gv2, fj) - fixed.Product(gv5, fi) + 2*fixed.Product(gr2, dz)
-				gx[2] += gdz
-				gx1 := num.Row(g.X, j)[:3]
-				gx1[2] -= gdz
-				gx[1] += gdy
-				gx1[1] -= gdy
-				gx[0] += gdx
-				gx1[0] -= gdx
+				gdx := fixed.Product(gv5, fj) - fixed.Product(gv8, fi) + 2*fixed.Product(gr2, dx)
+				gdy := fixed.Product(gv4, fj) - fixed.Product(gv7, fi) + 2*fixed.Product(gr2, dy)
+				gdz := fixed.Product(gv3, fj) - fixed.Product(gv6, fi) + 2*fixed.Product(gr2, dz)
+				gx1[2] += gdz
+				gx2 := gx[j*g.X.Stride:][:3]
+				gx2[2] -= gdz
+				gx1[1] += gdy
+				gx2[1] -= gdy
+				gx1[0] += gdx
+				gx2[0] -= gdx
 			}
 		}
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				v1 := v[d]
-				x[d] -= fixed.Product(h, v1)
-				gx1 := gx[d]
-				gh1 += fixed.Product(gx1, v1)
-				gv[d] += fixed.Product(gx1, h)
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				v2 := v1[d]
+				x1[d] -= fixed.Product(h, v2)
+				gx2 := gx1[d]
+				gh1 += fixed.Product(gx2, v2)
+				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
 		gdt += fixed.Product(fixed.Of[T](0.5), gh1)
@@ -264,43 +290,40 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 
 // tangent runs forward, with the tangents t.
 func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
-	if t.X.Data == nil {
-		t.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if t.V.Data == nil {
-		t.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	m, tm := num.Elements(k.M), num.Elements(t.M)
+	n := k.X.Rows
+	x, tx := num.Rows(k.X), num.Rows(t.X)
+	v, tv := num.Rows(k.V), num.Rows(t.V)
+	m, tm := k.M.Data[:n], num.Elements(t.M)
 	dt := *k.Dt
 	tdt := num.Deref(t.Dt)
+	h := fixed.Product(fixed.Of[T](0.5), dt)
+	th := fixed.Product(fixed.Of[T](0.5), tdt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
-		th := fixed.Product(fixed.Of[T](0.5), tdt)
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := range k.X.Cols {
-				v1 := v[d]
-				tx[d] += fixed.Product(th, v1) + fixed.Product(h, tv[d])
-				x[d] += fixed.Product(h, v1)
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := range 3 {
+				v2 := v1[d]
+				tx1[d] += fixed.Product(th, v2) + fixed.Product(h, tv1[d])
+				x1[d] += fixed.Product(h, v2)
 			}
 		}
-		for i := range k.M.N {
-			x := num.Row(k.X, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			v := num.Row(k.V, i)[:3]
+		for i := range n {
+			x1 := x[i*k.X.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)[:3]
-				tdx := tx[0] - tx1[0]
-				dy := x[1] - x1[1]
-				tdy := tx[1] - tx1[1]
-				dz := x[2] - x1[2]
-				tdz := tx[2] - tx1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				tx2 := tx[j*t.X.Stride:][:3]
+				tdx := tx1[0] - tx2[0]
+				dy := x1[1] - x2[1]
+				tdy := tx1[1] - tx2[1]
+				dz := x1[2] - x2[2]
+				tdz := tx1[2] - tx2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
@@ -308,37 +331,37 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 				tp := fixed.Product(tr2, sqrt) + fixed.Product(r2, num.Over(tr2, 2*sqrt))
 				f := num.Quotient(dt, p)
 				tf := num.Quotient(tdt-fixed.Product(f, tp), p)
-				m1 := m[j*k.M.Inc]
+				m1 := m[j]
 				fi := fixed.Product(f, m1)
-				tfi := fixed.Product(tf, m1) + fixed.Product(f, num.At(tm, j*t.M.Inc))
-				m2 := m[i*k.M.Inc]
+				tfi := fixed.Product(tf, m1) + fixed.Product(f, num.At(tm, j))
+				m2 := m[i]
 				fj := fixed.Product(f, m2)
-				tfj := fixed.Product(tf, m2) + fixed.Product(f, num.At(tm, i*t.M.Inc))
-				tv[0] -= fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
-				v[0] -= fixed.Product(fi, dx)
-				tv[1] -= fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
-				v[1] -= fixed.Product(fi, dy)
-				tv[2] -= fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
-				v[2] -= fixed.Product(fi, dz)
-				tv1 := num.Row(t.V, j)[:3]
-				tv1[0] += fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
-				v1 := num.Row(k.V, j)[:3]
-				v1[0] += fixed.Product(fj, dx)
-				tv1[1] += fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
-				v1[1] += fixed.Product(fj, dy)
-				tv1[2] += fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
-				v1[2] += fixed.Product(fj, dz)
+				tfj := fixed.Product(tf, m2) + fixed.Product(f, num.OrZero(tm, i))
+				tv1[0] -= fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
+				v1[0] -= fixed.Product(fi, dx)
+				tv1[1] -= fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
+				v1[1] -= fixed.Product(fi, dy)
+				tv1[2] -= fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
+				v1[2] -= fixed.Product(fi, dz)
+				tv2 := tv[j*t.V.Stride:][:3]
+				tv2[0] += fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[0] += fixed.Product(fj, dx)
+				tv2[1] += fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
+				v2[1] += fixed.Product(fj, dy)
+				tv2[2] += fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
+				v2[2] += fixed.Product(fj, dz)
 			}
 		}
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := range k.X.Cols {
-				v1 := v[d]
-				tx[d] += fixed.Product(th, v1) + fixed.Product(h, tv[d])
-				x[d] += fixed.Product(h, v1)
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := range 3 {
+				v2 := v1[d]
+				tx1[d] += fixed.Product(th, v2) + fixed.Product(h, tv1[d])
+				x1[d] += fixed.Product(h, v2)
 			}
 		}
 	}
@@ -346,77 +369,62 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
-	if g.X.Data == nil {
-		g.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if t.X.Data == nil {
-		t.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if gt.X.Data == nil {
-		gt.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if g.V.Data == nil {
-		g.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	if t.V.Data == nil {
-		t.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	if gt.V.Data == nil {
-		gt.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	m, gm, tm, gtm := num.Elements(k.M), num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
+	n := k.X.Rows
+	x, gx, tx, gtx := num.Rows(k.X), num.Rows(g.X), num.Rows(t.X), num.Rows(gt.X)
+	v, gv, tv, gtv := num.Rows(k.V), num.Rows(g.V), num.Rows(t.V), num.Rows(gt.V)
+	m, gm, tm, gtm := k.M.Data[:n], num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
 	dt := *k.Dt
 	tdt := num.Deref(t.Dt)
 	var gdt T
 	var tgdt T
+	h := fixed.Product(fixed.Of[T](0.5), dt)
+	th := fixed.Product(fixed.Of[T](0.5), tdt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
-		th := fixed.Product(fixed.Of[T](0.5), tdt)
 		var gh T
 		var tgh T
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gtx := num.Row(gt.X, i)[:3]
-			gtv := num.Row(gt.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				v1 := v[d]
-				tv1 := tv[d]
-				tx[d] -= fixed.Product(th, v1) + fixed.Product(h, tv1)
-				x[d] -= fixed.Product(h, v1)
-				gx1 := gx[d]
-				tgx1 := gtx[d]
-				tgh += fixed.Product(tgx1, v1) + fixed.Product(gx1, tv1)
-				gh += fixed.Product(gx1, v1)
-				tg := fixed.Product(tgx1, h) + fixed.Product(gx1, th)
-				gtv[d] += tg
-				gv[d] += fixed.Product(gx1, h)
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gtx1 := gtx[i*gt.X.Stride:][:3]
+			gtv1 := gtv[i*gt.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				v2 := v1[d]
+				tv2 := tv1[d]
+				tx1[d] -= fixed.Product(th, v2) + fixed.Product(h, tv2)
+				x1[d] -= fixed.Product(h, v2)
+				gx2 := gx1[d]
+				tgx2 := gtx1[d]
+				tgh += fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
+				gh += fixed.Product(gx2, v2)
+				tg := fixed.Product(tgx2, h) + fixed.Product(gx2, th)
+				gtv1[d] += tg
+				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
 		tg := tgh
 		gh1 := gh
-		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			v := num.Row(k.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			gtv := num.Row(gt.V, i)[:3]
-			gtx := num.Row(gt.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i*k.X.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			gtv1 := gtv[i*gt.V.Stride:][:3]
+			gtx1 := gtx[i*gt.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)[:3]
-				tdx := tx[0] - tx1[0]
-				dy := x[1] - x1[1]
-				tdy := tx[1] - tx1[1]
-				dz := x[2] - x1[2]
-				tdz := tx[2] - tx1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				tx2 := tx[j*t.X.Stride:][:3]
+				tdx := tx1[0] - tx2[0]
+				dy := x1[1] - x2[1]
+				tdy := tx1[1] - tx2[1]
+				dz := x1[2] - x2[2]
+				tdz := tx1[2] - tx2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
@@ -426,61 +434,61 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				tp1 := fixed.Product(tr2, sqrt) + fixed.Product(r2, tsqrt)
 				f := num.Quotient(dt, p1)
 				tf := num.Quotient(tdt-fixed.Product(f, tp1), p1)
-				m1 := m[j*k.M.Inc]
-				tm1 := num.At(tm, j*t.M.Inc)
+				m1 := m[j]
+				tm1 := num.At(tm, j)
 				fi := fixed.Product(f, m1)
 				tfi := fixed.Product(tf, m1) + fixed.Product(f, tm1)
-				m2 := m[i*k.M.Inc]
-				tm2 := num.At(tm, i*t.M.Inc)
+				m2 := m[i]
+				tm2 := num.OrZero(tm, i)
 				fj := fixed.Product(f, m2)
 				tfj := fixed.Product(tf, m2) + fixed.Product(f, tm2)
-				tv1 := num.Row(t.V, j)[:3]
-				tv1[2] -= fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
-				v1 := num.Row(k.V, j)[:3]
-				v1[2] -= fixed.Product(fj, dz)
-				gv1 := num.Row(g.V, j)[:3]
-				gv2 := gv1[2]
-				gtv1 := num.Row(gt.V, j)[:3]
-				tgv2 := gtv1[2]
-				tv1[1] -= fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
-				v1[1] -= fixed.Product(fj, dy)
-				gv3 := gv1[1]
-				tgv3 := gtv1[1]
-				tv1[0] -= fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
-				v1[0] -= fixed.Product(fj, dx)
-				gv4 := gv1[0]
-				tgv4 := gtv1[0]
-				tg1 := fixed.Product(tgv2, dz) + fixed.Product(gv2, tdz) + (fixed.Product(tgv3, dy) + fixed.Product(gv3, tdy)) + (fixed.Product(tgv4, dx) + fixed.Product(gv4, tdx))
-				gfj := fixed.Product(gv2, dz) + fixed.Product(gv3, dy) + fixed.Product(gv4, dx)
-				tv[2] += fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
-				v[2] += fixed.Product(fi, dz)
-				gv5 := gv[2]
-				tgv5 := gtv[2]
-				tv[1] += fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
-				v[1] += fixed.Product(fi, dy)
-				gv6 := gv[1]
-				tgv6 := gtv[1]
-				tv[0] += fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
-				v[0] += fixed.Product(fi, dx)
-				gv7 := gv[0]
-				tgv7 := gtv[0]
-				tg2 := -(fixed.Product(tgv5, dz) + fixed.Product(gv5, tdz)) - (fixed.Product(tgv6, dy) + fixed.Product(gv6, tdy)) - (fixed.Product(tgv7, dx) + fixed.Product(gv7, tdx))
-				gfi := -fixed.Product(gv5, dz) - fixed.Product(gv6, dy) - fixed.Product(gv7, dx)
+				tv2 := tv[j*t.V.Stride:][:3]
+				tv2[2] -= fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[2] -= fixed.Product(fj, dz)
+				gv2 := gv[j*g.V.Stride:][:3]
+				gv3 := gv2[2]
+				gtv2 := gtv[j*gt.V.Stride:][:3]
+				tgv3 := gtv2[2]
+				tv2[1] -= fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
+				v2[1] -= fixed.Product(fj, dy)
+				gv4 := gv2[1]
+				tgv4 := gtv2[1]
+				tv2[0] -= fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
+				v2[0] -= fixed.Product(fj, dx)
+				gv5 := gv2[0]
+				tgv5 := gtv2[0]
+				tg1 := fixed.Product(tgv3, dz) + fixed.Product(gv3, tdz) + (fixed.Product(tgv4, dy) + fixed.Product(gv4, tdy)) + (fixed.Product(tgv5, dx) + fixed.Product(gv5, tdx))
+				gfj := fixed.Product(gv3, dz) + fixed.Product(gv4, dy) + fixed.Product(gv5, dx)
+				tv1[2] += fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
+				v1[2] += fixed.Product(fi, dz)
+				gv6 := gv1[2]
+				tgv6 := gtv1[2]
+				tv1[1] += fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
+				v1[1] += fixed.Product(fi, dy)
+				gv7 := gv1[1]
+				tgv7 := gtv1[1]
+				tv1[0] += fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
+				v1[0] += fixed.Product(fi, dx)
+				gv8 := gv1[0]
+				tgv8 := gtv1[0]
+				tg2 := -(fixed.Product(tgv6, dz) + fixed.Product(gv6, tdz)) - (fixed.Product(tgv7, dy) + fixed.Product(gv7, tdy)) - (fixed.Product(tgv8, dx) + fixed.Product(gv8, tdx))
+				gfi := -fixed.Product(gv6, dz) - fixed.Product(gv7, dy) - fixed.Product(gv8, dx)
 				tg3 := fixed.Product(tg1, f) + fixed.Product(gfj, tf)
-				if gtm != nil {
-					gtm[i*gt.M.Inc] += tg3
+				if i < len(gtm) {
+					gtm[i] += tg3
 				}
-				if gm != nil {
-					gm[i*g.M.Inc] += fixed.Product(gfj, f)
+				if i < len(gm) {
+					gm[i] += fixed.Product(gfj, f)
 				}
 				tg4 := fixed.Product(tg1, m2) + fixed.Product(gfj, tm2) + (fixed.Product(tg2, m1) + fixed.Product(gfi, tm1))
 				gf := fixed.Product(gfj, m2) + fixed.Product(gfi, m1)
 				tg5 := fixed.Product(tg2, f) + fixed.Product(gfi, tf)
 				if gtm != nil {
-					gtm[j*gt.M.Inc] += tg5
+					gtm[j] += tg5
 				}
 				if gm != nil {
-					gm[j*g.M.Inc] += fixed.Product(gfi, f)
+					gm[j] += fixed.Product(gfi, f)
 				}
 				h1 := num.Quotient(gf, p1)
 				th1 := num.Quotient(tg4-fixed.Product(h1, tp1), p1)
@@ -493,49 +501,49 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				tq := num.Over(tg7-fixed.Product(q, 2*tsqrt), p)
 				tg8 := fixed.Product(tg6, sqrt) + fixed.Product(gp1, tsqrt) + tq
 				gr2 := fixed.Product(gp1, sqrt) + q
-				tg9 := fixed.Product(tgv4, fj) + fixed.Product(gv4, tfj) - (fixed.Product(tgv7, fi) + fixed.Product(gv7, tfi)) + 2*(fixed.Product(tg8, dx)+fixed.Product(gr2, tdx))
-				gdx := fixed.Product(gv4, fj) - fixed.Product(gv7, fi) + 2*fixed.Product(gr2, dx)
-				tg10 := fixed.Product(tgv3, fj) + fixed.Product(gv3, tfj) - (fixed.Product(tgv6, fi) + fixed.Product(gv6, tfi)) + 2*(fixed.Product(tg8, dy)+fixed.Product(gr2, tdy))
-				gdy := fixed.Product(gv3, fj) - fixed.Product(gv6, fi) + 2*fixed.Product(gr2, dy)
-				tg11 := fixed.Product(tgv2, fj) + fixed.Product(gv2, tfj) - (fixed.Product(tgv5, fi) + fixed.Product(gv5, tfi)) + 2*(fixed.Product(tg8, dz)+fixed.Product(gr2, tdz))
-				gdz := fixed.Product(gv2, fj) - fixed.Product(gv5, fi) + 2*fixed.Product(gr2, dz)
-				gtx[2] += tg11
-				gx[2] += gdz
-				gtx1 := num.Row(gt.X, j)[:3]
-				gtx1[2] -= tg11
-				gx1 := num.Row(g.X, j)[:3]
-				gx1[2] -= gdz
-				gtx[1] += tg10
-				gx[1] += gdy
-				gtx1[1] -= tg10
-				gx1[1] -= gdy
-				gtx[0] += tg9
-				gx[0] += gdx
-				gtx1[0] -= tg9
-				gx1[0] -= gdx
+				tg9 := fixed.Product(tgv5, fj) + fixed.Product(gv5, tfj) - (fixed.Product(tgv8, fi) + fixed.Product(gv8, tfi)) + 2*(fixed.Product(tg8, dx)+fixed.Product(gr2, tdx))
+				gdx := fixed.Product(gv5, fj) - fixed.Product(gv8, fi) + 2*fixed.Product(gr2, dx)
+				tg10 := fixed.Product(tgv4, fj) + fixed.Product(gv4, tfj) - (fixed.Product(tgv7, fi) + fixed.Product(gv7, tfi)) + 2*(fixed.Product(tg8, dy)+fixed.Product(gr2, tdy))
+				gdy := fixed.Product(gv4, fj) - fixed.Product(gv7, fi) + 2*fixed.Product(gr2, dy)
+				tg11 := fixed.Product(tgv3, fj) + fixed.Product(gv3, tfj) - (fixed.Product(tgv6, fi) + fixed.Product(gv6, tfi)) + 2*(fixed.Product(tg8, dz)+fixed.Product(gr2, tdz))
+				gdz := fixed.Product(gv3, fj) - fixed.Product(gv6, fi) + 2*fixed.Product(gr2, dz)
+				gtx1[2] += tg11
+				gx1[2] += gdz
+				gtx2 := gtx[j*gt.X.Stride:][:3]
+				gtx2[2] -= tg11
+				gx2 := gx[j*g.X.Stride:][:3]
+				gx2[2] -= gdz
+				gtx1[1] += tg10
+				gx1[1] += gdy
+				gtx2[1] -= tg10
+				gx2[1] -= gdy
+				gtx1[0] += tg9
+				gx1[0] += gdx
+				gtx2[0] -= tg9
+				gx2[0] -= gdx
 			}
 		}
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gtx := num.Row(gt.X, i)[:3]
-			gtv := num.Row(gt.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				v1 := v[d]
-				tv1 := tv[d]
-				tx[d] -= fixed.Product(th, v1) + fixed.Product(h, tv1)
-				x[d] -= fixed.Product(h, v1)
-				gx1 := gx[d]
-				tgx1 := gtx[d]
-				tg += fixed.Product(tgx1, v1) + fixed.Product(gx1, tv1)
-				gh1 += fixed.Product(gx1, v1)
-				tg1 := fixed.Product(tgx1, h) + fixed.Product(gx1, th)
-				gtv[d] += tg1
-				gv[d] += fixed.Product(gx1, h)
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gtx1 := gtx[i*gt.X.Stride:][:3]
+			gtv1 := gtv[i*gt.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				v2 := v1[d]
+				tv2 := tv1[d]
+				tx1[d] -= fixed.Product(th, v2) + fixed.Product(h, tv2)
+				x1[d] -= fixed.Product(h, v2)
+				gx2 := gx1[d]
+				tgx2 := gtx1[d]
+				tg += fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
+				gh1 += fixed.Product(gx2, v2)
+				tg1 := fixed.Product(tgx2, h) + fixed.Product(gx2, th)
+				gtv1[d] += tg1
+				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
 		tgdt += fixed.Product(fixed.Of[T](0.5), tg)
@@ -551,101 +559,98 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 
 // undoAdjoint undoes adjoint.
 func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
-	if g.X.Data == nil {
-		g.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if g.V.Data == nil {
-		g.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	m, gm := num.Elements(k.M), num.Elements(g.M)
+	n := k.X.Rows
+	x, gx := num.Rows(k.X), num.Rows(g.X)
+	v, gv := num.Rows(k.V), num.Rows(g.V)
+	m, gm := k.M.Data[:n], num.Elements(g.M)
 	dt := *k.Dt
 	var gdt T
+	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
 		var gh T
 		var gh1 T
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := range k.X.Cols {
-				v1 := v[d]
-				x[d] += fixed.Product(h, v1)
-				gx1 := gx[d]
-				gh -= fixed.Product(gx1, v1)
-				gv[d] -= fixed.Product(gx1, h)
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := range 3 {
+				v2 := v1[d]
+				x1[d] += fixed.Product(h, v2)
+				gx2 := gx1[d]
+				gh -= fixed.Product(gx2, v2)
+				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
-		for i := range k.M.N {
-			x := num.Row(k.X, i)[:3]
-			v := num.Row(k.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			gx := num.Row(g.X, i)[:3]
+		for i := range n {
+			x1 := x[i*k.X.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				dy := x[1] - x1[1]
-				dz := x[2] - x1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				dy := x1[1] - x2[1]
+				dz := x1[2] - x2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				sqrt := num.Sqrt(r2)
 				p := fixed.Product(r2, sqrt)
 				f := num.Quotient(dt, p)
-				m1 := m[j*k.M.Inc]
+				m1 := m[j]
 				fi := fixed.Product(f, m1)
-				m2 := m[i*k.M.Inc]
+				m2 := m[i]
 				fj := fixed.Product(f, m2)
-				v[0] -= fixed.Product(fi, dx)
-				gv1 := gv[0]
-				v[1] -= fixed.Product(fi, dy)
-				gv2 := gv[1]
-				v[2] -= fixed.Product(fi, dz)
-				gv3 := gv[2]
-				gfi := fixed.Product(gv1, dx) + fixed.Product(gv2, dy) + fixed.Product(gv3, dz)
-				v1 := num.Row(k.V, j)[:3]
-				v1[0] += fixed.Product(fj, dx)
-				gv4 := num.Row(g.V, j)[:3]
-				gv5 := gv4[0]
-				v1[1] += fixed.Product(fj, dy)
-				gv6 := gv4[1]
-				v1[2] += fixed.Product(fj, dz)
-				gv7 := gv4[2]
-				gfj := -fixed.Product(gv5, dx) - fixed.Product(gv6, dy) - fixed.Product(gv7, dz)
-				if gm != nil {
-					gm[i*g.M.Inc] += fixed.Product(gfj, f)
+				v1[0] -= fixed.Product(fi, dx)
+				gv2 := gv1[0]
+				v1[1] -= fixed.Product(fi, dy)
+				gv3 := gv1[1]
+				v1[2] -= fixed.Product(fi, dz)
+				gv4 := gv1[2]
+				gfi := fixed.Product(gv2, dx) + fixed.Product(gv3, dy) + fixed.Product(gv4, dz)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[0] += fixed.Product(fj, dx)
+				gv5 := gv[j*g.V.Stride:][:3]
+				gv6 := gv5[0]
+				v2[1] += fixed.Product(fj, dy)
+				gv7 := gv5[1]
+				v2[2] += fixed.Product(fj, dz)
+				gv8 := gv5[2]
+				gfj := -fixed.Product(gv6, dx) - fixed.Product(gv7, dy) - fixed.Product(gv8, dz)
+				if i < len(gm) {
+					gm[i] += fixed.Product(gfj, f)
 				}
 				gf := fixed.Product(gfj, m2) + fixed.Product(gfi, m1)
 				if gm != nil {
-					gm[j*g.M.Inc] += fixed.Product(gfi, f)
+					gm[j] += fixed.Product(gfi, f)
 				}
 				h1 := num.Quotient(gf, p)
 				gp := -fixed.Product(h1, f)
 				gdt += h1
 				q := num.Over(fixed.Product(gp, r2), 2*sqrt)
 				gr2 := fixed.Product(gp, sqrt) + q
-				gdx := fixed.Product(gv1, fi) - fixed.Product(gv5, fj) + 2*fixed.Product(gr2, dx)
-				gdy := fixed.Product(gv2, fi) - fixed.Product(gv6, fj) + 2*fixed.Product(gr2, dy)
-				gdz := fixed.Product(gv3, fi) - fixed.Product(gv7, fj) + 2*fixed.Product(gr2, dz)
-				gx[2] += gdz
-				gx1 := num.Row(g.X, j)[:3]
-				gx1[2] -= gdz
-				gx[1] += gdy
-				gx1[1] -= gdy
-				gx[0] += gdx
-				gx1[0] -= gdx
+				gdx := fixed.Product(gv2, fi) - fixed.Product(gv6, fj) + 2*fixed.Product(gr2, dx)
+				gdy := fixed.Product(gv3, fi) - fixed.Product(gv7, fj) + 2*fixed.Product(gr2, dy)
+				gdz := fixed.Product(gv4, fi) - fixed.Product(gv8, fj) + 2*fixed.Product(gr2, dz)
+				gx1[2] += gdz
+				gx2 := gx[j*g.X.Stride:][:3]
+				gx2[2] -= gdz
+				gx1[1] += gdy
+				gx2[1] -= gdy
+				gx1[0] += gdx
+				gx2[0] -= gdx
 			}
 		}
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := range k.X.Cols {
-				v1 := v[d]
-				x[d] += fixed.Product(h, v1)
-				gx1 := gx[d]
-				gh1 -= fixed.Product(gx1, v1)
-				gv[d] -= fixed.Product(gx1, h)
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := range 3 {
+				v2 := v1[d]
+				x1[d] += fixed.Product(h, v2)
+				gx2 := gx1[d]
+				gh1 -= fixed.Product(gx2, v2)
+				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
 		gh += gh1
@@ -658,43 +663,40 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 
 // undoTangent undoes tangent.
 func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
-	if t.X.Data == nil {
-		t.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if t.V.Data == nil {
-		t.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	m, tm := num.Elements(k.M), num.Elements(t.M)
+	n := k.X.Rows
+	x, tx := num.Rows(k.X), num.Rows(t.X)
+	v, tv := num.Rows(k.V), num.Rows(t.V)
+	m, tm := k.M.Data[:n], num.Elements(t.M)
 	dt := *k.Dt
 	tdt := num.Deref(t.Dt)
+	h := fixed.Product(fixed.Of[T](0.5), dt)
+	th := fixed.Product(fixed.Of[T](0.5), tdt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
-		th := fixed.Product(fixed.Of[T](0.5), tdt)
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				v1 := v[d]
-				tx[d] -= fixed.Product(th, v1) + fixed.Product(h, tv[d])
-				x[d] -= fixed.Product(h, v1)
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				v2 := v1[d]
+				tx1[d] -= fixed.Product(th, v2) + fixed.Product(h, tv1[d])
+				x1[d] -= fixed.Product(h, v2)
 			}
 		}
-		for i := k.M.N - 1; i >= 0; i-- {
-			x := num.Row(k.X, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			v := num.Row(k.V, i)[:3]
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i*k.X.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
 			for j := i - 1; j >= 0; j-- {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)[:3]
-				tdx := tx[0] - tx1[0]
-				dy := x[1] - x1[1]
-				tdy := tx[1] - tx1[1]
-				dz := x[2] - x1[2]
-				tdz := tx[2] - tx1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				tx2 := tx[j*t.X.Stride:][:3]
+				tdx := tx1[0] - tx2[0]
+				dy := x1[1] - x2[1]
+				tdy := tx1[1] - tx2[1]
+				dz := x1[2] - x2[2]
+				tdz := tx1[2] - tx2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
@@ -702,37 +704,37 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 				tp := fixed.Product(tr2, sqrt) + fixed.Product(r2, num.Over(tr2, 2*sqrt))
 				f := num.Quotient(dt, p)
 				tf := num.Quotient(tdt-fixed.Product(f, tp), p)
-				m1 := m[j*k.M.Inc]
+				m1 := m[j]
 				fi := fixed.Product(f, m1)
-				tfi := fixed.Product(tf, m1) + fixed.Product(f, num.At(tm, j*t.M.Inc))
-				m2 := m[i*k.M.Inc]
+				tfi := fixed.Product(tf, m1) + fixed.Product(f, num.At(tm, j))
+				m2 := m[i]
 				fj := fixed.Product(f, m2)
-				tfj := fixed.Product(tf, m2) + fixed.Product(f, num.At(tm, i*t.M.Inc))
-				tv1 := num.Row(t.V, j)[:3]
-				tv1[2] -= fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
-				v1 := num.Row(k.V, j)[:3]
-				v1[2] -= fixed.Product(fj, dz)
-				tv1[1] -= fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
-				v1[1] -= fixed.Product(fj, dy)
-				tv1[0] -= fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
-				v1[0] -= fixed.Product(fj, dx)
-				tv[2] += fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
-				v[2] += fixed.Product(fi, dz)
-				tv[1] += fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
-				v[1] += fixed.Product(fi, dy)
-				tv[0] += fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
-				v[0] += fixed.Product(fi, dx)
+				tfj := fixed.Product(tf, m2) + fixed.Product(f, num.OrZero(tm, i))
+				tv2 := tv[j*t.V.Stride:][:3]
+				tv2[2] -= fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[2] -= fixed.Product(fj, dz)
+				tv2[1] -= fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
+				v2[1] -= fixed.Product(fj, dy)
+				tv2[0] -= fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
+				v2[0] -= fixed.Product(fj, dx)
+				tv1[2] += fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
+				v1[2] += fixed.Product(fi, dz)
+				tv1[1] += fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
+				v1[1] += fixed.Product(fi, dy)
+				tv1[0] += fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
+				v1[0] += fixed.Product(fi, dx)
 			}
 		}
-		for i := k.X.Rows - 1; i >= 0; i-- {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			for d := k.X.Cols - 1; d >= 0; d-- {
-				v1 := v[d]
-				tx[d] -= fixed.Product(th, v1) + fixed.Product(h, tv[d])
-				x[d] -= fixed.Product(h, v1)
+		for i := n - 1; i >= 0; i-- {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			for d := 3 - 1; d >= 0; d-- {
+				v2 := v1[d]
+				tx1[d] -= fixed.Product(th, v2) + fixed.Product(h, tv1[d])
+				x1[d] -= fixed.Product(h, v2)
 			}
 		}
 	}
@@ -740,77 +742,62 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
-	if g.X.Data == nil {
-		g.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if t.X.Data == nil {
-		t.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if gt.X.Data == nil {
-		gt.X = rev.NewGeneral[T](k.X.Rows, k.X.Cols, nil)
-	}
-	if g.V.Data == nil {
-		g.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	if t.V.Data == nil {
-		t.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	if gt.V.Data == nil {
-		gt.V = rev.NewGeneral[T](k.V.Rows, k.V.Cols, nil)
-	}
-	m, gm, tm, gtm := num.Elements(k.M), num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
+	n := k.X.Rows
+	x, gx, tx, gtx := num.Rows(k.X), num.Rows(g.X), num.Rows(t.X), num.Rows(gt.X)
+	v, gv, tv, gtv := num.Rows(k.V), num.Rows(g.V), num.Rows(t.V), num.Rows(gt.V)
+	m, gm, tm, gtm := k.M.Data[:n], num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
 	dt := *k.Dt
 	tdt := num.Deref(t.Dt)
 	var gdt T
 	var tgdt T
+	h := fixed.Product(fixed.Of[T](0.5), dt)
+	th := fixed.Product(fixed.Of[T](0.5), tdt)
 	for range k.Steps {
-		h := fixed.Product(fixed.Of[T](0.5), dt)
-		th := fixed.Product(fixed.Of[T](0.5), tdt)
 		var gh T
 		var tgh T
 		var gh1 T
 		var tgh1 T
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gtx := num.Row(gt.X, i)[:3]
-			gtv := num.Row(gt.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := range k.X.Cols {
-				v1 := v[d]
-				tv1 := tv[d]
-				tx[d] += fixed.Product(th, v1) + fixed.Product(h, tv1)
-				x[d] += fixed.Product(h, v1)
-				gx1 := gx[d]
-				tgx1 := gtx[d]
-				tgh -= fixed.Product(tgx1, v1) + fixed.Product(gx1, tv1)
-				gh -= fixed.Product(gx1, v1)
-				tg := -(fixed.Product(tgx1, h) + fixed.Product(gx1, th))
-				gtv[d] += tg
-				gv[d] -= fixed.Product(gx1, h)
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gtx1 := gtx[i*gt.X.Stride:][:3]
+			gtv1 := gtv[i*gt.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := range 3 {
+				v2 := v1[d]
+				tv2 := tv1[d]
+				tx1[d] += fixed.Product(th, v2) + fixed.Product(h, tv2)
+				x1[d] += fixed.Product(h, v2)
+				gx2 := gx1[d]
+				tgx2 := gtx1[d]
+				tgh -= fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
+				gh -= fixed.Product(gx2, v2)
+				tg := -(fixed.Product(tgx2, h) + fixed.Product(gx2, th))
+				gtv1[d] += tg
+				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
-		for i := range k.M.N {
-			x := num.Row(k.X, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			v := num.Row(k.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			gtv := num.Row(gt.V, i)[:3]
-			gtx := num.Row(gt.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
+		for i := range n {
+			x1 := x[i*k.X.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			v1 := v[i*k.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			gtv1 := gtv[i*gt.V.Stride:][:3]
+			gtx1 := gtx[i*gt.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
 			for j := range i {
-				x1 := num.Row(k.X, j)[:3]
-				dx := x[0] - x1[0]
-				tx1 := num.Row(t.X, j)[:3]
-				tdx := tx[0] - tx1[0]
-				dy := x[1] - x1[1]
-				tdy := tx[1] - tx1[1]
-				dz := x[2] - x1[2]
-				tdz := tx[2] - tx1[2]
+				x2 := x[j*k.X.Stride:][:3]
+				dx := x1[0] - x2[0]
+				tx2 := tx[j*t.X.Stride:][:3]
+				tdx := tx1[0] - tx2[0]
+				dy := x1[1] - x2[1]
+				tdy := tx1[1] - tx2[1]
+				dz := x1[2] - x2[2]
+				tdz := tx1[2] - tx2[2]
 				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
@@ -820,61 +807,61 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				tp1 := fixed.Product(tr2, sqrt) + fixed.Product(r2, tsqrt)
 				f := num.Quotient(dt, p1)
 				tf := num.Quotient(tdt-fixed.Product(f, tp1), p1)
-				m1 := m[j*k.M.Inc]
-				tm1 := num.At(tm, j*t.M.Inc)
+				m1 := m[j]
+				tm1 := num.At(tm, j)
 				fi := fixed.Product(f, m1)
 				tfi := fixed.Product(tf, m1) + fixed.Product(f, tm1)
-				m2 := m[i*k.M.Inc]
-				tm2 := num.At(tm, i*t.M.Inc)
+				m2 := m[i]
+				tm2 := num.OrZero(tm, i)
 				fj := fixed.Product(f, m2)
 				tfj := fixed.Product(tf, m2) + fixed.Product(f, tm2)
-				tv[0] -= fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
-				v[0] -= fixed.Product(fi, dx)
-				gv1 := gv[0]
-				tgv1 := gtv[0]
-				tv[1] -= fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
-				v[1] -= fixed.Product(fi, dy)
-				gv2 := gv[1]
-				tgv2 := gtv[1]
-				tv[2] -= fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
-				v[2] -= fixed.Product(fi, dz)
-				gv3 := gv[2]
-				tgv3 := gtv[2]
-				tg := fixed.Product(tgv1, dx) + fixed.Product(gv1, tdx) + (fixed.Product(tgv2, dy) + fixed.Product(gv2, tdy)) + (fixed.Product(tgv3, dz) + fixed.Product(gv3, tdz))
-				gfi := fixed.Product(gv1, dx) + fixed.Product(gv2, dy) + fixed.Product(gv3, dz)
-				tv1 := num.Row(t.V, j)[:3]
-				tv1[0] += fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
-				v1 := num.Row(k.V, j)[:3]
-				v1[0] += fixed.Product(fj, dx)
-				gv4 := num.Row(g.V, j)[:3]
-				gv5 := gv4[0]
-				gtv1 := num.Row(gt.V, j)[:3]
-				tgv5 := gtv1[0]
-				tv1[1] += fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
-				v1[1] += fixed.Product(fj, dy)
-				gv6 := gv4[1]
-				tgv6 := gtv1[1]
-				tv1[2] += fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
-				v1[2] += fixed.Product(fj, dz)
-				gv7 := gv4[2]
-				tgv7 := gtv1[2]
-				tg1 := -(fixed.Product(tgv5, dx) + fixed.Product(gv5, tdx)) - (fixed.Product(tgv6, dy) + fixed.Product(gv6, tdy)) - (fixed.Product(tgv7, dz) + fixed.Product(gv7, tdz))
-				gfj := -fixed.Product(gv5, dx) - fixed.Product(gv6, dy) - fixed.Product(gv7, dz)
+				tv1[0] -= fixed.Product(tfi, dx) + fixed.Product(fi, tdx)
+				v1[0] -= fixed.Product(fi, dx)
+				gv2 := gv1[0]
+				tgv2 := gtv1[0]
+				tv1[1] -= fixed.Product(tfi, dy) + fixed.Product(fi, tdy)
+				v1[1] -= fixed.Product(fi, dy)
+				gv3 := gv1[1]
+				tgv3 := gtv1[1]
+				tv1[2] -= fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
+				v1[2] -= fixed.Product(fi, dz)
+				gv4 := gv1[2]
+				tgv4 := gtv1[2]
+				tg := fixed.Product(tgv2, dx) + fixed.Product(gv2, tdx) + (fixed.Product(tgv3, dy) + fixed.Product(gv3, tdy)) + (fixed.Product(tgv4, dz) + fixed.Product(gv4, tdz))
+				gfi := fixed.Product(gv2, dx) + fixed.Product(gv3, dy) + fixed.Product(gv4, dz)
+				tv2 := tv[j*t.V.Stride:][:3]
+				tv2[0] += fixed.Product(tfj, dx) + fixed.Product(fj, tdx)
+				v2 := v[j*k.V.Stride:][:3]
+				v2[0] += fixed.Product(fj, dx)
+				gv5 := gv[j*g.V.Stride:][:3]
+				gv6 := gv5[0]
+				gtv2 := gtv[j*gt.V.Stride:][:3]
+				tgv6 := gtv2[0]
+				tv2[1] += fixed.Product(tfj, dy) + fixed.Product(fj, tdy)
+				v2[1] += fixed.Product(fj, dy)
+				gv7 := gv5[1]
+				tgv7 := gtv2[1]
+				tv2[2] += fixed.Product(tfj, dz) + fixed.Product(fj, tdz)
+				v2[2] += fixed.Product(fj, dz)
+				gv8 := gv5[2]
+				tgv8 := gtv2[2]
+				tg1 := -(fixed.Product(tgv6, dx) + fixed.Product(gv6, tdx)) - (fixed.Product(tgv7, dy) + fixed.Product(gv7, tdy)) - (fixed.Product(tgv8, dz) + fixed.Product(gv8, tdz))
+				gfj := -fixed.Product(gv6, dx) - fixed.Product(gv7, dy) - fixed.Product(gv8, dz)
 				tg2 := fixed.Product(tg1, f) + fixed.Product(gfj, tf)
-				if gtm != nil {
-					gtm[i*gt.M.Inc] += tg2
+				if i < len(gtm) {
+					gtm[i] += tg2
 				}
-				if gm != nil {
-					gm[i*g.M.Inc] += fixed.Product(gfj, f)
+				if i < len(gm) {
+					gm[i] += fixed.Product(gfj, f)
 				}
 				tg3 := fixed.Product(tg1, m2) + fixed.Product(gfj, tm2) + (fixed.Product(tg, m1) + fixed.Product(gfi, tm1))
 				gf := fixed.Product(gfj, m2) + fixed.Product(gfi, m1)
 				tg4 := fixed.Product(tg, f) + fixed.Product(gfi, tf)
 				if gtm != nil {
-					gtm[j*gt.M.Inc] += tg4
+					gtm[j] += tg4
 				}
 				if gm != nil {
-					gm[j*g.M.Inc] += fixed.Product(gfi, f)
+					gm[j] += fixed.Product(gfi, f)
 				}
 				h1 := num.Quotient(gf, p1)
 				th1 := num.Quotient(tg3-fixed.Product(h1, tp1), p1)
@@ -887,49 +874,49 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				tq := num.Over(tg6-fixed.Product(q, 2*tsqrt), p)
 				tg7 := fixed.Product(tg5, sqrt) + fixed.Product(gp1, tsqrt) + tq
 				gr2 := fixed.Product(gp1, sqrt) + q
-				tg8 := fixed.Product(tgv1, fi) + fixed.Product(gv1, tfi) - (fixed.Product(tgv5, fj) + fixed.Product(gv5, tfj)) + 2*(fixed.Product(tg7, dx)+fixed.Product(gr2, tdx))
-				gdx := fixed.Product(gv1, fi) - fixed.Product(gv5, fj) + 2*fixed.Product(gr2, dx)
-				tg9 := fixed.Product(tgv2, fi) + fixed.Product(gv2, tfi) - (fixed.Product(tgv6, fj) + fixed.Product(gv6, tfj)) + 2*(fixed.Product(tg7, dy)+fixed.Product(gr2, tdy))
-				gdy := fixed.Product(gv2, fi) - fixed.Product(gv6, fj) + 2*fixed.Product(gr2, dy)
-				tg10 := fixed.Product(tgv3, fi) + fixed.Product(gv3, tfi) - (fixed.Product(tgv7, fj) + fixed.Product(gv7, tfj)) + 2*(fixed.Product(tg7, dz)+fixed.Product(gr2, tdz))
-				gdz := fixed.Product(gv3, fi) - fixed.Product(gv7, fj) + 2*fixed.Product(gr2, dz)
-				gtx[2] += tg10
-				gx[2] += gdz
-				gtx1 := num.Row(gt.X, j)[:3]
-				gtx1[2] -= tg10
-				gx1 := num.Row(g.X, j)[:3]
-				gx1[2] -= gdz
-				gtx[1] += tg9
-				gx[1] += gdy
-				gtx1[1] -= tg9
-				gx1[1] -= gdy
-				gtx[0] += tg8
-				gx[0] += gdx
-				gtx1[0] -= tg8
-				gx1[0] -= gdx
+				tg8 := fixed.Product(tgv2, fi) + fixed.Product(gv2, tfi) - (fixed.Product(tgv6, fj) + fixed.Product(gv6, tfj)) + 2*(fixed.Product(tg7, dx)+fixed.Product(gr2, tdx))
+				gdx := fixed.Product(gv2, fi) - fixed.Product(gv6, fj) + 2*fixed.Product(gr2, dx)
+				tg9 := fixed.Product(tgv3, fi) + fixed.Product(gv3, tfi) - (fixed.Product(tgv7, fj) + fixed.Product(gv7, tfj)) + 2*(fixed.Product(tg7, dy)+fixed.Product(gr2, tdy))
+				gdy := fixed.Product(gv3, fi) - fixed.Product(gv7, fj) + 2*fixed.Product(gr2, dy)
+				tg10 := fixed.Product(tgv4, fi) + fixed.Product(gv4, tfi) - (fixed.Product(tgv8, fj) + fixed.Product(gv8, tfj)) + 2*(fixed.Product(tg7, dz)+fixed.Product(gr2, tdz))
+				gdz := fixed.Product(gv4, fi) - fixed.Product(gv8, fj) + 2*fixed.Product(gr2, dz)
+				gtx1[2] += tg10
+				gx1[2] += gdz
+				gtx2 := gtx[j*gt.X.Stride:][:3]
+				gtx2[2] -= tg10
+				gx2 := gx[j*g.X.Stride:][:3]
+				gx2[2] -= gdz
+				gtx1[1] += tg9
+				gx1[1] += gdy
+				gtx2[1] -= tg9
+				gx2[1] -= gdy
+				gtx1[0] += tg8
+				gx1[0] += gdx
+				gtx2[0] -= tg8
+				gx2[0] -= gdx
 			}
 		}
-		for i := range k.X.Rows {
-			v := num.Row(k.V, i)[:3]
-			tv := num.Row(t.V, i)[:3]
-			tx := num.Row(t.X, i)[:3]
-			x := num.Row(k.X, i)[:3]
-			gx := num.Row(g.X, i)[:3]
-			gtx := num.Row(gt.X, i)[:3]
-			gtv := num.Row(gt.V, i)[:3]
-			gv := num.Row(g.V, i)[:3]
-			for d := range k.X.Cols {
-				v1 := v[d]
-				tv1 := tv[d]
-				tx[d] += fixed.Product(th, v1) + fixed.Product(h, tv1)
-				x[d] += fixed.Product(h, v1)
-				gx1 := gx[d]
-				tgx1 := gtx[d]
-				tgh1 -= fixed.Product(tgx1, v1) + fixed.Product(gx1, tv1)
-				gh1 -= fixed.Product(gx1, v1)
-				tg := -(fixed.Product(tgx1, h) + fixed.Product(gx1, th))
-				gtv[d] += tg
-				gv[d] -= fixed.Product(gx1, h)
+		for i := range n {
+			v1 := v[i*k.V.Stride:][:3]
+			tv1 := tv[i*t.V.Stride:][:3]
+			tx1 := tx[i*t.X.Stride:][:3]
+			x1 := x[i*k.X.Stride:][:3]
+			gx1 := gx[i*g.X.Stride:][:3]
+			gtx1 := gtx[i*gt.X.Stride:][:3]
+			gtv1 := gtv[i*gt.V.Stride:][:3]
+			gv1 := gv[i*g.V.Stride:][:3]
+			for d := range 3 {
+				v2 := v1[d]
+				tv2 := tv1[d]
+				tx1[d] += fixed.Product(th, v2) + fixed.Product(h, tv2)
+				x1[d] += fixed.Product(h, v2)
+				gx2 := gx1[d]
+				tgx2 := gtx1[d]
+				tgh1 -= fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
+				gh1 -= fixed.Product(gx2, v2)
+				tg := -(fixed.Product(tgx2, h) + fixed.Product(gx2, th))
+				gtv1[d] += tg
+				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
 		tgh += tgh1

@@ -49,6 +49,9 @@ func (k LSTM[T]) AdjointTangent(g, t, gt LSTM[T]) { _ = k.Run(rev.AdjointTangent
 
 // Run implements rev.Kernel. It returns no error.
 func (k LSTM[T]) Run(p rev.Pass[LSTM[T]]) error {
+	if k.H1.Inc|k.C1.Inc|k.B.Inc|k.X.Inc|k.H0.Inc|k.C0.Inc|p.G.H1.Inc|p.G.C1.Inc|p.G.B.Inc|p.G.X.Inc|p.G.H0.Inc|p.G.C0.Inc|p.T.H1.Inc|p.T.C1.Inc|p.T.B.Inc|p.T.X.Inc|p.T.H0.Inc|p.T.C0.Inc|p.GT.H1.Inc|p.GT.C1.Inc|p.GT.B.Inc|p.GT.X.Inc|p.GT.H0.Inc|p.GT.C0.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -62,55 +65,69 @@ func (k LSTM[T]) Run(p rev.Pass[LSTM[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k LSTM[T]) prepared(p rev.Pass[LSTM[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.B, &k.X, &k.H0, &k.C0, &p.G.H1, &p.G.C1, &p.T.B, &p.T.X, &p.T.H0, &p.T.C0, &p.GT.H1, &p.GT.C1)
+	s.Write(&k.H1, &k.C1, &p.G.B, &p.G.X, &p.G.H0, &p.G.C0, &p.T.H1, &p.T.C1, &p.GT.B, &p.GT.X, &p.GT.H0, &p.GT.C0)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k LSTM[T]) value(sign T) {
+	m := k.W.Cols
+	n := k.U.Cols
 	h1 := num.Elements(k.H1)
 	c1 := num.Elements(k.C1)
-	b := num.Elements(k.B)
-	x := num.Elements(k.X)
-	h0 := num.Elements(k.H0)
-	c0 := num.Elements(k.C0)
-	n := k.C0.N
-	for k1 := range k.C0.N {
-		i := b[k1*k.B.Inc]
-		f := b[(n+k1)*k.B.Inc]
-		o := b[(2*n+k1)*k.B.Inc]
-		g1 := b[(3*n+k1)*k.B.Inc]
-		w := num.Row(k.W, k1)
-		w1 := num.Row(k.W, n+k1)
-		w2 := num.Row(k.W, 2*n+k1)
-		w3 := num.Row(k.W, 3*n+k1)
-		for j := range k.X.N {
-			v := x[j*k.X.Inc]
-			i += fixed.Product(w[j], v)
-			f += fixed.Product(w1[j], v)
-			w4 := w2[j]
-			o += fixed.Product(w4, v)
+	w := num.Rows(k.W)
+	u := num.Rows(k.U)
+	b := k.B.Data[:4*n]
+	x := k.X.Data[:m]
+	h0 := k.H0.Data[:n]
+	c0 := k.C0.Data[:n]
+	n1 := n
+	for k1 := range n {
+		i := b[k1]
+		f := b[n1+k1]
+		o := b[2*n1+k1]
+		g1 := b[3*n1+k1]
+		w1 := w[k1*k.W.Stride:][:m]
+		w2 := w[(n1+k1)*k.W.Stride:][:m]
+		w3 := w[(2*n1+k1)*k.W.Stride:][:m]
+		w4 := w[(3*n1+k1)*k.W.Stride:][:m]
+		for j := range m {
+			v := x[j]
+			i += fixed.Product(w1[j], v)
+			f += fixed.Product(w2[j], v)
 			w5 := w3[j]
-			g1 += fixed.Product(w5, v)
+			o += fixed.Product(w5, v)
+			w6 := w4[j]
+			g1 += fixed.Product(w6, v)
 		}
-		u := num.Row(k.U, k1)
-		u1 := num.Row(k.U, n+k1)
-		u2 := num.Row(k.U, 2*n+k1)
-		u3 := num.Row(k.U, 3*n+k1)
-		for j := range k.H0.N {
-			v := h0[j*k.H0.Inc]
-			i += fixed.Product(u[j], v)
-			f += fixed.Product(u1[j], v)
-			u4 := u2[j]
-			o += fixed.Product(u4, v)
+		u1 := u[k1*k.U.Stride:][:n]
+		u2 := u[(n1+k1)*k.U.Stride:][:n]
+		u3 := u[(2*n1+k1)*k.U.Stride:][:n]
+		u4 := u[(3*n1+k1)*k.U.Stride:][:n]
+		for j := range n {
+			v := h0[j]
+			i += fixed.Product(u1[j], v)
+			f += fixed.Product(u2[j], v)
 			u5 := u3[j]
-			g1 += fixed.Product(u5, v)
+			o += fixed.Product(u5, v)
+			u6 := u4[j]
+			g1 += fixed.Product(u6, v)
 		}
 		s := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), num.Tanh(fixed.Product(fixed.Of[T](0.5), f)))
 		s1 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), num.Tanh(fixed.Product(fixed.Of[T](0.5), i)))
-		c := fixed.Product(s, c0[k1*k.C0.Inc]) + fixed.Product(s1, num.Tanh(g1))
-		if c1 != nil {
-			c1[k1*k.C1.Inc] += T(sign * c)
+		c := fixed.Product(s, c0[k1]) + fixed.Product(s1, num.Tanh(g1))
+		if k1 < len(c1) {
+			c1[k1] += T(sign * c)
 		}
 		s2 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), num.Tanh(fixed.Product(fixed.Of[T](0.5), o)))
-		if h1 != nil {
-			h1[k1*k.H1.Inc] += T(sign * fixed.Product(s2, num.Tanh(c)))
+		if k1 < len(h1) {
+			h1[k1] += T(sign * fixed.Product(s2, num.Tanh(c)))
 		}
 	}
 }
@@ -121,228 +138,236 @@ func (k LSTM[T]) adjoint(sign T, g LSTM[T]) {
 		k.value(sign)
 		return
 	}
+	m := k.W.Cols
+	n := k.U.Cols
 	h1, gh1 := num.Elements(k.H1), num.Elements(g.H1)
 	c1, gc1 := num.Elements(k.C1), num.Elements(g.C1)
-	b, gb := num.Elements(k.B), num.Elements(g.B)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	h0, gh0 := num.Elements(k.H0), num.Elements(g.H0)
-	c0, gc0 := num.Elements(k.C0), num.Elements(g.C0)
-	n := k.C0.N
-	for k1 := range k.C0.N {
-		i := b[k1*k.B.Inc]
-		f := b[(n+k1)*k.B.Inc]
-		o := b[(2*n+k1)*k.B.Inc]
-		g1 := b[(3*n+k1)*k.B.Inc]
-		w := num.Row(k.W, k1)
-		w1 := num.Row(k.W, n+k1)
-		w2 := num.Row(k.W, 2*n+k1)
-		w3 := num.Row(k.W, 3*n+k1)
-		for j := range k.X.N {
-			v := x[j*k.X.Inc]
-			i += fixed.Product(w[j], v)
-			f += fixed.Product(w1[j], v)
-			w4 := w2[j]
-			o += fixed.Product(w4, v)
+	w := num.Rows(k.W)
+	u := num.Rows(k.U)
+	b, gb := k.B.Data[:4*n], num.Elements(g.B)
+	x, gx := k.X.Data[:m], num.Elements(g.X)
+	h0, gh0 := k.H0.Data[:n], num.Elements(g.H0)
+	c0, gc0 := k.C0.Data[:n], num.Elements(g.C0)
+	n1 := n
+	for k1 := range n {
+		i := b[k1]
+		f := b[n1+k1]
+		o := b[2*n1+k1]
+		g1 := b[3*n1+k1]
+		w1 := w[k1*k.W.Stride:][:m]
+		w2 := w[(n1+k1)*k.W.Stride:][:m]
+		w3 := w[(2*n1+k1)*k.W.Stride:][:m]
+		w4 := w[(3*n1+k1)*k.W.Stride:][:m]
+		for j := range m {
+			v := x[j]
+			i += fixed.Product(w1[j], v)
+			f += fixed.Product(w2[j], v)
 			w5 := w3[j]
-			g1 += fixed.Product(w5, v)
+			o += fixed.Product(w5, v)
+			w6 := w4[j]
+			g1 += fixed.Product(w6, v)
 		}
-		u := num.Row(k.U, k1)
-		u1 := num.Row(k.U, n+k1)
-		u2 := num.Row(k.U, 2*n+k1)
-		u3 := num.Row(k.U, 3*n+k1)
-		for j := range k.H0.N {
-			v := h0[j*k.H0.Inc]
-			i += fixed.Product(u[j], v)
-			f += fixed.Product(u1[j], v)
-			u4 := u2[j]
-			o += fixed.Product(u4, v)
+		u1 := u[k1*k.U.Stride:][:n]
+		u2 := u[(n1+k1)*k.U.Stride:][:n]
+		u3 := u[(2*n1+k1)*k.U.Stride:][:n]
+		u4 := u[(3*n1+k1)*k.U.Stride:][:n]
+		for j := range n {
+			v := h0[j]
+			i += fixed.Product(u1[j], v)
+			f += fixed.Product(u2[j], v)
 			u5 := u3[j]
-			g1 += fixed.Product(u5, v)
+			o += fixed.Product(u5, v)
+			u6 := u4[j]
+			g1 += fixed.Product(u6, v)
 		}
 		tanh := num.Tanh(fixed.Product(fixed.Of[T](0.5), f))
 		s := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh)
-		c01 := c0[k1*k.C0.Inc]
+		c01 := c0[k1]
 		tanh1 := num.Tanh(fixed.Product(fixed.Of[T](0.5), i))
 		tanh2 := num.Tanh(g1)
 		s1 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh1)
 		c := fixed.Product(s, c01) + fixed.Product(s1, tanh2)
-		if c1 != nil {
-			c1[k1*k.C1.Inc] += T(sign * c)
+		if k1 < len(c1) {
+			c1[k1] += T(sign * c)
 		}
 		tanh3 := num.Tanh(fixed.Product(fixed.Of[T](0.5), o))
 		tanh4 := num.Tanh(c)
 		s2 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh3)
-		if h1 != nil {
-			h1[k1*k.H1.Inc] += T(sign * fixed.Product(s2, tanh4))
+		if k1 < len(h1) {
+			h1[k1] += T(sign * fixed.Product(s2, tanh4))
 		}
-		gh11 := num.At(gh1, k1*g.H1.Inc)
+		gh11 := num.OrZero(gh1, k1)
 		gp := fixed.Product(fixed.Product(fixed.Of[T](0.5), fixed.Product(gh11, tanh4)), fixed.Of[T](1)-fixed.Product(tanh3, tanh3))
 		go1 := fixed.Product(fixed.Of[T](0.5), gp)
-		gc := fixed.Product(fixed.Product(gh11, s2), fixed.Of[T](1)-fixed.Product(tanh4, tanh4)) + num.At(gc1, k1*g.C1.Inc)
+		gc := fixed.Product(fixed.Product(gh11, s2), fixed.Of[T](1)-fixed.Product(tanh4, tanh4)) + num.OrZero(gc1, k1)
 		gg1 := fixed.Product(fixed.Product(gc, s1), fixed.Of[T](1)-fixed.Product(tanh2, tanh2))
 		gp1 := fixed.Product(fixed.Product(fixed.Of[T](0.5), fixed.Product(gc, tanh2)), fixed.Of[T](1)-fixed.Product(tanh1, tanh1))
 		gi := fixed.Product(fixed.Of[T](0.5), gp1)
-		if gc0 != nil {
-			gc0[k1*g.C0.Inc] += fixed.Product(gc, s)
+		if k1 < len(gc0) {
+			gc0[k1] += fixed.Product(gc, s)
 		}
 		gp2 := fixed.Product(fixed.Product(fixed.Of[T](0.5), fixed.Product(gc, c01)), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		gf := fixed.Product(fixed.Of[T](0.5), gp2)
-		gu := num.Row(g.U, 3*n+k1)
-		gu1 := num.Row(g.U, 2*n+k1)
-		gu2 := num.Row(g.U, n+k1)
+		gu := num.Row(g.U, 3*n1+k1)
+		gu1 := num.Row(g.U, 2*n1+k1)
+		gu2 := num.Row(g.U, n1+k1)
 		gu3 := num.Row(g.U, k1)
-		for j := range k.H0.N {
-			v := h0[j*k.H0.Inc]
-			u4 := u2[j]
+		for j := range n {
+			v := h0[j]
 			u5 := u3[j]
-			if gu != nil {
+			u6 := u4[j]
+			if j < len(gu) {
 				gu[j] += fixed.Product(gg1, v)
 			}
-			if gu1 != nil {
+			if j < len(gu1) {
 				gu1[j] += fixed.Product(go1, v)
 			}
-			if gu2 != nil {
+			if j < len(gu2) {
 				gu2[j] += fixed.Product(gf, v)
 			}
-			gv := fixed.Product(gg1, u5) + fixed.Product(go1, u4) + fixed.Product(gf, u1[j]) + fixed.Product(gi, u[j])
-			if gu3 != nil {
+			gv := fixed.Product(gg1, u6) + fixed.Product(go1, u5) + fixed.Product(gf, u2[j]) + fixed.Product(gi, u1[j])
+			if j < len(gu3) {
 				gu3[j] += fixed.Product(gi, v)
 			}
-			if gh0 != nil {
-				gh0[j*g.H0.Inc] += gv
+			if j < len(gh0) {
+				gh0[j] += gv
 			}
 		}
-		gw := num.Row(g.W, 3*n+k1)
-		gw1 := num.Row(g.W, 2*n+k1)
-		gw2 := num.Row(g.W, n+k1)
+		gw := num.Row(g.W, 3*n1+k1)
+		gw1 := num.Row(g.W, 2*n1+k1)
+		gw2 := num.Row(g.W, n1+k1)
 		gw3 := num.Row(g.W, k1)
-		for j := range k.X.N {
-			v := x[j*k.X.Inc]
-			w4 := w2[j]
+		for j := range m {
+			v := x[j]
 			w5 := w3[j]
-			if gw != nil {
+			w6 := w4[j]
+			if j < len(gw) {
 				gw[j] += fixed.Product(gg1, v)
 			}
-			if gw1 != nil {
+			if j < len(gw1) {
 				gw1[j] += fixed.Product(go1, v)
 			}
-			if gw2 != nil {
+			if j < len(gw2) {
 				gw2[j] += fixed.Product(gf, v)
 			}
-			gv := fixed.Product(gg1, w5) + fixed.Product(go1, w4) + fixed.Product(gf, w1[j]) + fixed.Product(gi, w[j])
-			if gw3 != nil {
+			gv := fixed.Product(gg1, w6) + fixed.Product(go1, w5) + fixed.Product(gf, w2[j]) + fixed.Product(gi, w1[j])
+			if j < len(gw3) {
 				gw3[j] += fixed.Product(gi, v)
 			}
-			if gx != nil {
-				gx[j*g.X.Inc] += gv
+			if j < len(gx) {
+				gx[j] += gv
 			}
 		}
 		if gb != nil {
-			gb[(3*n+k1)*g.B.Inc] += gg1
-			gb[(2*n+k1)*g.B.Inc] += go1
-			gb[(n+k1)*g.B.Inc] += gf
-			gb[k1*g.B.Inc] += gi
+			gb[3*n1+k1] += gg1
+			gb[2*n1+k1] += go1
+			gb[n1+k1] += gf
+			gb[k1] += gi
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k LSTM[T]) tangent(sign T, t LSTM[T]) {
+	m := k.W.Cols
+	n := k.U.Cols
 	h1, th1 := num.Elements(k.H1), num.Elements(t.H1)
 	c1, tc1 := num.Elements(k.C1), num.Elements(t.C1)
-	b, tb := num.Elements(k.B), num.Elements(t.B)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	h0, th0 := num.Elements(k.H0), num.Elements(t.H0)
-	c0, tc0 := num.Elements(k.C0), num.Elements(t.C0)
-	n := k.C0.N
-	for k1 := range k.C0.N {
-		i := b[k1*k.B.Inc]
-		ti := num.At(tb, k1*t.B.Inc)
-		f := b[(n+k1)*k.B.Inc]
-		tf := num.At(tb, (n+k1)*t.B.Inc)
-		o := b[(2*n+k1)*k.B.Inc]
-		to := num.At(tb, (2*n+k1)*t.B.Inc)
-		g1 := b[(3*n+k1)*k.B.Inc]
-		tg1 := num.At(tb, (3*n+k1)*t.B.Inc)
-		w := num.Row(k.W, k1)
+	w := num.Rows(k.W)
+	u := num.Rows(k.U)
+	b, tb := k.B.Data[:4*n], num.Elements(t.B)
+	x, tx := k.X.Data[:m], num.Elements(t.X)
+	h0, th0 := k.H0.Data[:n], num.Elements(t.H0)
+	c0, tc0 := k.C0.Data[:n], num.Elements(t.C0)
+	n1 := n
+	for k1 := range n {
+		i := b[k1]
+		ti := num.At(tb, k1)
+		f := b[n1+k1]
+		tf := num.At(tb, n1+k1)
+		o := b[2*n1+k1]
+		to := num.At(tb, 2*n1+k1)
+		g1 := b[3*n1+k1]
+		tg1 := num.At(tb, 3*n1+k1)
+		w1 := w[k1*k.W.Stride:][:m]
 		tw := num.Row(t.W, k1)
-		w1 := num.Row(k.W, n+k1)
-		tw1 := num.Row(t.W, n+k1)
-		w2 := num.Row(k.W, 2*n+k1)
-		tw2 := num.Row(t.W, 2*n+k1)
-		w3 := num.Row(k.W, 3*n+k1)
-		tw3 := num.Row(t.W, 3*n+k1)
-		for j := range k.X.N {
-			v := x[j*k.X.Inc]
-			tv := num.At(tx, j*t.X.Inc)
-			w4 := w[j]
-			ti += fixed.Product(num.At(tw, j), v) + fixed.Product(w4, tv)
-			i += fixed.Product(w4, v)
+		w2 := w[(n1+k1)*k.W.Stride:][:m]
+		tw1 := num.Row(t.W, n1+k1)
+		w3 := w[(2*n1+k1)*k.W.Stride:][:m]
+		tw2 := num.Row(t.W, 2*n1+k1)
+		w4 := w[(3*n1+k1)*k.W.Stride:][:m]
+		tw3 := num.Row(t.W, 3*n1+k1)
+		for j := range m {
+			v := x[j]
+			tv := num.OrZero(tx, j)
 			w5 := w1[j]
-			tf += fixed.Product(num.At(tw1, j), v) + fixed.Product(w5, tv)
-			f += fixed.Product(w5, v)
+			ti += fixed.Product(num.OrZero(tw, j), v) + fixed.Product(w5, tv)
+			i += fixed.Product(w5, v)
 			w6 := w2[j]
-			tw6 := num.At(tw2, j)
-			to += fixed.Product(tw6, v) + fixed.Product(w6, tv)
-			o += fixed.Product(w6, v)
+			tf += fixed.Product(num.OrZero(tw1, j), v) + fixed.Product(w6, tv)
+			f += fixed.Product(w6, v)
 			w7 := w3[j]
-			tw7 := num.At(tw3, j)
-			tg1 += fixed.Product(tw7, v) + fixed.Product(w7, tv)
-			g1 += fixed.Product(w7, v)
+			tw7 := num.OrZero(tw2, j)
+			to += fixed.Product(tw7, v) + fixed.Product(w7, tv)
+			o += fixed.Product(w7, v)
+			w8 := w4[j]
+			tw8 := num.OrZero(tw3, j)
+			tg1 += fixed.Product(tw8, v) + fixed.Product(w8, tv)
+			g1 += fixed.Product(w8, v)
 		}
-		u := num.Row(k.U, k1)
+		u1 := u[k1*k.U.Stride:][:n]
 		tu := num.Row(t.U, k1)
-		u1 := num.Row(k.U, n+k1)
-		tu1 := num.Row(t.U, n+k1)
-		u2 := num.Row(k.U, 2*n+k1)
-		tu2 := num.Row(t.U, 2*n+k1)
-		u3 := num.Row(k.U, 3*n+k1)
-		tu3 := num.Row(t.U, 3*n+k1)
-		for j := range k.H0.N {
-			v := h0[j*k.H0.Inc]
-			tv := num.At(th0, j*t.H0.Inc)
-			u4 := u[j]
-			ti += fixed.Product(num.At(tu, j), v) + fixed.Product(u4, tv)
-			i += fixed.Product(u4, v)
+		u2 := u[(n1+k1)*k.U.Stride:][:n]
+		tu1 := num.Row(t.U, n1+k1)
+		u3 := u[(2*n1+k1)*k.U.Stride:][:n]
+		tu2 := num.Row(t.U, 2*n1+k1)
+		u4 := u[(3*n1+k1)*k.U.Stride:][:n]
+		tu3 := num.Row(t.U, 3*n1+k1)
+		for j := range n {
+			v := h0[j]
+			tv := num.OrZero(th0, j)
 			u5 := u1[j]
-			tf += fixed.Product(num.At(tu1, j), v) + fixed.Product(u5, tv)
-			f += fixed.Product(u5, v)
+			ti += fixed.Product(num.OrZero(tu, j), v) + fixed.Product(u5, tv)
+			i += fixed.Product(u5, v)
 			u6 := u2[j]
-			tu6 := num.At(tu2, j)
-			to += fixed.Product(tu6, v) + fixed.Product(u6, tv)
-			o += fixed.Product(u6, v)
+			tf += fixed.Product(num.OrZero(tu1, j), v) + fixed.Product(u6, tv)
+			f += fixed.Product(u6, v)
 			u7 := u3[j]
-			tu7 := num.At(tu3, j)
-			tg1 += fixed.Product(tu7, v) + fixed.Product(u7, tv)
-			g1 += fixed.Product(u7, v)
+			tu7 := num.OrZero(tu2, j)
+			to += fixed.Product(tu7, v) + fixed.Product(u7, tv)
+			o += fixed.Product(u7, v)
+			u8 := u4[j]
+			tu8 := num.OrZero(tu3, j)
+			tg1 += fixed.Product(tu8, v) + fixed.Product(u8, tv)
+			g1 += fixed.Product(u8, v)
 		}
 		tanh := num.Tanh(fixed.Product(fixed.Of[T](0.5), f))
 		ttanh := fixed.Product(fixed.Product(fixed.Of[T](0.5), tf), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		s := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh)
-		c01 := c0[k1*k.C0.Inc]
+		c01 := c0[k1]
 		tanh1 := num.Tanh(fixed.Product(fixed.Of[T](0.5), i))
 		ttanh1 := fixed.Product(fixed.Product(fixed.Of[T](0.5), ti), fixed.Of[T](1)-fixed.Product(tanh1, tanh1))
 		tanh2 := num.Tanh(g1)
 		ttanh2 := fixed.Product(tg1, fixed.Of[T](1)-fixed.Product(tanh2, tanh2))
 		s1 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh1)
 		c := fixed.Product(s, c01) + fixed.Product(s1, tanh2)
-		tc := fixed.Product(fixed.Product(fixed.Of[T](0.5), ttanh), c01) + fixed.Product(s, num.At(tc0, k1*t.C0.Inc)) + (fixed.Product(fixed.Product(fixed.Of[T](0.5), ttanh1), tanh2) + fixed.Product(s1, ttanh2))
-		if tc1 != nil {
-			tc1[k1*t.C1.Inc] += T(sign * tc)
+		tc := fixed.Product(fixed.Product(fixed.Of[T](0.5), ttanh), c01) + fixed.Product(s, num.OrZero(tc0, k1)) + (fixed.Product(fixed.Product(fixed.Of[T](0.5), ttanh1), tanh2) + fixed.Product(s1, ttanh2))
+		if k1 < len(tc1) {
+			tc1[k1] += T(sign * tc)
 		}
-		if c1 != nil {
-			c1[k1*k.C1.Inc] += T(sign * c)
+		if k1 < len(c1) {
+			c1[k1] += T(sign * c)
 		}
 		tanh3 := num.Tanh(fixed.Product(fixed.Of[T](0.5), o))
 		ttanh3 := fixed.Product(fixed.Product(fixed.Of[T](0.5), to), fixed.Of[T](1)-fixed.Product(tanh3, tanh3))
 		tanh4 := num.Tanh(c)
 		ttanh4 := fixed.Product(tc, fixed.Of[T](1)-fixed.Product(tanh4, tanh4))
 		s2 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh3)
-		if th1 != nil {
-			th1[k1*t.H1.Inc] += T(sign * (fixed.Product(fixed.Product(fixed.Of[T](0.5), ttanh3), tanh4) + fixed.Product(s2, ttanh4)))
+		if k1 < len(th1) {
+			th1[k1] += T(sign * (fixed.Product(fixed.Product(fixed.Of[T](0.5), ttanh3), tanh4) + fixed.Product(s2, ttanh4)))
 		}
-		if h1 != nil {
-			h1[k1*k.H1.Inc] += T(sign * fixed.Product(s2, tanh4))
+		if k1 < len(h1) {
+			h1[k1] += T(sign * fixed.Product(s2, tanh4))
 		}
 	}
 }
@@ -353,81 +378,85 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	m := k.W.Cols
+	n := k.U.Cols
 	h1, gh1, th1, gth1 := num.Elements(k.H1), num.Elements(g.H1), num.Elements(t.H1), num.Elements(gt.H1)
 	c1, gc1, tc1, gtc1 := num.Elements(k.C1), num.Elements(g.C1), num.Elements(t.C1), num.Elements(gt.C1)
-	b, gb, tb, gtb := num.Elements(k.B), num.Elements(g.B), num.Elements(t.B), num.Elements(gt.B)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	h0, gh0, th0, gth0 := num.Elements(k.H0), num.Elements(g.H0), num.Elements(t.H0), num.Elements(gt.H0)
-	c0, gc0, tc0, gtc0 := num.Elements(k.C0), num.Elements(g.C0), num.Elements(t.C0), num.Elements(gt.C0)
-	n := k.C0.N
-	for k1 := range k.C0.N {
-		i := b[k1*k.B.Inc]
-		ti := num.At(tb, k1*t.B.Inc)
-		f := b[(n+k1)*k.B.Inc]
-		tf := num.At(tb, (n+k1)*t.B.Inc)
-		o := b[(2*n+k1)*k.B.Inc]
-		to := num.At(tb, (2*n+k1)*t.B.Inc)
-		g1 := b[(3*n+k1)*k.B.Inc]
-		tg1 := num.At(tb, (3*n+k1)*t.B.Inc)
-		w := num.Row(k.W, k1)
+	w := num.Rows(k.W)
+	u := num.Rows(k.U)
+	b, gb, tb, gtb := k.B.Data[:4*n], num.Elements(g.B), num.Elements(t.B), num.Elements(gt.B)
+	x, gx, tx, gtx := k.X.Data[:m], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	h0, gh0, th0, gth0 := k.H0.Data[:n], num.Elements(g.H0), num.Elements(t.H0), num.Elements(gt.H0)
+	c0, gc0, tc0, gtc0 := k.C0.Data[:n], num.Elements(g.C0), num.Elements(t.C0), num.Elements(gt.C0)
+	n1 := n
+	for k1 := range n {
+		i := b[k1]
+		ti := num.At(tb, k1)
+		f := b[n1+k1]
+		tf := num.At(tb, n1+k1)
+		o := b[2*n1+k1]
+		to := num.At(tb, 2*n1+k1)
+		g1 := b[3*n1+k1]
+		tg1 := num.At(tb, 3*n1+k1)
+		w1 := w[k1*k.W.Stride:][:m]
 		tw := num.Row(t.W, k1)
-		w1 := num.Row(k.W, n+k1)
-		tw1 := num.Row(t.W, n+k1)
-		w2 := num.Row(k.W, 2*n+k1)
-		tw2 := num.Row(t.W, 2*n+k1)
-		w3 := num.Row(k.W, 3*n+k1)
-		tw3 := num.Row(t.W, 3*n+k1)
-		for j := range k.X.N {
-			v := x[j*k.X.Inc]
-			tv := num.At(tx, j*t.X.Inc)
-			w4 := w[j]
-			ti += fixed.Product(num.At(tw, j), v) + fixed.Product(w4, tv)
-			i += fixed.Product(w4, v)
+		w2 := w[(n1+k1)*k.W.Stride:][:m]
+		tw1 := num.Row(t.W, n1+k1)
+		w3 := w[(2*n1+k1)*k.W.Stride:][:m]
+		tw2 := num.Row(t.W, 2*n1+k1)
+		w4 := w[(3*n1+k1)*k.W.Stride:][:m]
+		tw3 := num.Row(t.W, 3*n1+k1)
+		for j := range m {
+			v := x[j]
+			tv := num.OrZero(tx, j)
 			w5 := w1[j]
-			tf += fixed.Product(num.At(tw1, j), v) + fixed.Product(w5, tv)
-			f += fixed.Product(w5, v)
+			ti += fixed.Product(num.OrZero(tw, j), v) + fixed.Product(w5, tv)
+			i += fixed.Product(w5, v)
 			w6 := w2[j]
-			tw6 := num.At(tw2, j)
-			to += fixed.Product(tw6, v) + fixed.Product(w6, tv)
-			o += fixed.Product(w6, v)
+			tf += fixed.Product(num.OrZero(tw1, j), v) + fixed.Product(w6, tv)
+			f += fixed.Product(w6, v)
 			w7 := w3[j]
-			tw7 := num.At(tw3, j)
-			tg1 += fixed.Product(tw7, v) + fixed.Product(w7, tv)
-			g1 += fixed.Product(w7, v)
+			tw7 := num.OrZero(tw2, j)
+			to += fixed.Product(tw7, v) + fixed.Product(w7, tv)
+			o += fixed.Product(w7, v)
+			w8 := w4[j]
+			tw8 := num.OrZero(tw3, j)
+			tg1 += fixed.Product(tw8, v) + fixed.Product(w8, tv)
+			g1 += fixed.Product(w8, v)
 		}
-		u := num.Row(k.U, k1)
+		u1 := u[k1*k.U.Stride:][:n]
 		tu := num.Row(t.U, k1)
-		u1 := num.Row(k.U, n+k1)
-		tu1 := num.Row(t.U, n+k1)
-		u2 := num.Row(k.U, 2*n+k1)
-		tu2 := num.Row(t.U, 2*n+k1)
-		u3 := num.Row(k.U, 3*n+k1)
-		tu3 := num.Row(t.U, 3*n+k1)
-		for j := range k.H0.N {
-			v := h0[j*k.H0.Inc]
-			tv := num.At(th0, j*t.H0.Inc)
-			u4 := u[j]
-			ti += fixed.Product(num.At(tu, j), v) + fixed.Product(u4, tv)
-			i += fixed.Product(u4, v)
+		u2 := u[(n1+k1)*k.U.Stride:][:n]
+		tu1 := num.Row(t.U, n1+k1)
+		u3 := u[(2*n1+k1)*k.U.Stride:][:n]
+		tu2 := num.Row(t.U, 2*n1+k1)
+		u4 := u[(3*n1+k1)*k.U.Stride:][:n]
+		tu3 := num.Row(t.U, 3*n1+k1)
+		for j := range n {
+			v := h0[j]
+			tv := num.OrZero(th0, j)
 			u5 := u1[j]
-			tf += fixed.Product(num.At(tu1, j), v) + fixed.Product(u5, tv)
-			f += fixed.Product(u5, v)
+			ti += fixed.Product(num.OrZero(tu, j), v) + fixed.Product(u5, tv)
+			i += fixed.Product(u5, v)
 			u6 := u2[j]
-			tu6 := num.At(tu2, j)
-			to += fixed.Product(tu6, v) + fixed.Product(u6, tv)
-			o += fixed.Product(u6, v)
+			tf += fixed.Product(num.OrZero(tu1, j), v) + fixed.Product(u6, tv)
+			f += fixed.Product(u6, v)
 			u7 := u3[j]
-			tu7 := num.At(tu3, j)
-			tg1 += fixed.Product(tu7, v) + fixed.Product(u7, tv)
-			g1 += fixed.Product(u7, v)
+			tu7 := num.OrZero(tu2, j)
+			to += fixed.Product(tu7, v) + fixed.Product(u7, tv)
+			o += fixed.Product(u7, v)
+			u8 := u4[j]
+			tu8 := num.OrZero(tu3, j)
+			tg1 += fixed.Product(tu8, v) + fixed.Product(u8, tv)
+			g1 += fixed.Product(u8, v)
 		}
 		tanh := num.Tanh(fixed.Product(fixed.Of[T](0.5), f))
 		s := fixed.Of[T](1) - fixed.Product(tanh, tanh)
 		ttanh := fixed.Product(fixed.Product(fixed.Of[T](0.5), tf), s)
 		s1 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh)
 		ts1 := fixed.Product(fixed.Of[T](0.5), ttanh)
-		c01 := c0[k1*k.C0.Inc]
-		tc01 := num.At(tc0, k1*t.C0.Inc)
+		c01 := c0[k1]
+		tc01 := num.OrZero(tc0, k1)
 		tanh1 := num.Tanh(fixed.Product(fixed.Of[T](0.5), i))
 		s2 := fixed.Of[T](1) - fixed.Product(tanh1, tanh1)
 		ttanh1 := fixed.Product(fixed.Product(fixed.Of[T](0.5), ti), s2)
@@ -438,11 +467,11 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		ts4 := fixed.Product(fixed.Of[T](0.5), ttanh1)
 		c := fixed.Product(s1, c01) + fixed.Product(s4, tanh2)
 		tc := fixed.Product(ts1, c01) + fixed.Product(s1, tc01) + (fixed.Product(ts4, tanh2) + fixed.Product(s4, ttanh2))
-		if tc1 != nil {
-			tc1[k1*t.C1.Inc] += T(sign * tc)
+		if k1 < len(tc1) {
+			tc1[k1] += T(sign * tc)
 		}
-		if c1 != nil {
-			c1[k1*k.C1.Inc] += T(sign * c)
+		if k1 < len(c1) {
+			c1[k1] += T(sign * c)
 		}
 		tanh3 := num.Tanh(fixed.Product(fixed.Of[T](0.5), o))
 		s5 := fixed.Of[T](1) - fixed.Product(tanh3, tanh3)
@@ -452,14 +481,14 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		ttanh4 := fixed.Product(tc, s6)
 		s7 := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh3)
 		ts7 := fixed.Product(fixed.Of[T](0.5), ttanh3)
-		if th1 != nil {
-			th1[k1*t.H1.Inc] += T(sign * (fixed.Product(ts7, tanh4) + fixed.Product(s7, ttanh4)))
+		if k1 < len(th1) {
+			th1[k1] += T(sign * (fixed.Product(ts7, tanh4) + fixed.Product(s7, ttanh4)))
 		}
-		if h1 != nil {
-			h1[k1*k.H1.Inc] += T(sign * fixed.Product(s7, tanh4))
+		if k1 < len(h1) {
+			h1[k1] += T(sign * fixed.Product(s7, tanh4))
 		}
-		gh11 := num.At(gh1, k1*g.H1.Inc)
-		tgh11 := num.At(gth1, k1*gt.H1.Inc)
+		gh11 := num.OrZero(gh1, k1)
+		tgh11 := num.OrZero(gth1, k1)
 		tg := fixed.Product(tgh11, tanh4) + fixed.Product(gh11, ttanh4)
 		tg2 := fixed.Product(tgh11, s7) + fixed.Product(gh11, ts7)
 		gtanh4 := fixed.Product(gh11, s7)
@@ -469,8 +498,8 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		tg3 := fixed.Product(fixed.Product(fixed.Of[T](0.5), tg), s5) + fixed.Product(gtanh3, ts5)
 		tg4 := fixed.Product(fixed.Of[T](0.5), tg3)
 		go1 := fixed.Product(fixed.Of[T](0.5), fixed.Product(gtanh3, s5))
-		tg5 := fixed.Product(tg2, s6) + fixed.Product(gtanh4, ts6) + num.At(gtc1, k1*gt.C1.Inc)
-		gc := fixed.Product(gtanh4, s6) + num.At(gc1, k1*g.C1.Inc)
+		tg5 := fixed.Product(tg2, s6) + fixed.Product(gtanh4, ts6) + num.OrZero(gtc1, k1)
+		gc := fixed.Product(gtanh4, s6) + num.OrZero(gc1, k1)
 		tg6 := fixed.Product(tg5, c01) + fixed.Product(gc, tc01)
 		tg7 := fixed.Product(tg5, s1) + fixed.Product(gc, ts1)
 		tg8 := fixed.Product(tg5, tanh2) + fixed.Product(gc, ttanh2)
@@ -484,148 +513,148 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		tg11 := fixed.Product(fixed.Product(fixed.Of[T](0.5), tg8), s2) + fixed.Product(gtanh1, ts2)
 		tg12 := fixed.Product(fixed.Of[T](0.5), tg11)
 		gi := fixed.Product(fixed.Of[T](0.5), fixed.Product(gtanh1, s2))
-		if gtc0 != nil {
-			gtc0[k1*gt.C0.Inc] += tg7
+		if k1 < len(gtc0) {
+			gtc0[k1] += tg7
 		}
-		if gc0 != nil {
-			gc0[k1*g.C0.Inc] += fixed.Product(gc, s1)
+		if k1 < len(gc0) {
+			gc0[k1] += fixed.Product(gc, s1)
 		}
 		gtanh := fixed.Product(fixed.Of[T](0.5), fixed.Product(gc, c01))
 		ts := -(2 * fixed.Product(tanh, ttanh))
 		tg13 := fixed.Product(fixed.Product(fixed.Of[T](0.5), tg6), s) + fixed.Product(gtanh, ts)
 		tg14 := fixed.Product(fixed.Of[T](0.5), tg13)
 		gf := fixed.Product(fixed.Of[T](0.5), fixed.Product(gtanh, s))
-		gtu := num.Row(gt.U, 3*n+k1)
-		gu := num.Row(g.U, 3*n+k1)
-		gtu1 := num.Row(gt.U, 2*n+k1)
-		gu1 := num.Row(g.U, 2*n+k1)
-		gtu2 := num.Row(gt.U, n+k1)
-		gu2 := num.Row(g.U, n+k1)
+		gtu := num.Row(gt.U, 3*n1+k1)
+		gu := num.Row(g.U, 3*n1+k1)
+		gtu1 := num.Row(gt.U, 2*n1+k1)
+		gu1 := num.Row(g.U, 2*n1+k1)
+		gtu2 := num.Row(gt.U, n1+k1)
+		gu2 := num.Row(g.U, n1+k1)
 		gtu3 := num.Row(gt.U, k1)
 		gu3 := num.Row(g.U, k1)
-		for j := range k.H0.N {
-			v := h0[j*k.H0.Inc]
-			tv := num.At(th0, j*t.H0.Inc)
-			u4 := u[j]
+		for j := range n {
+			v := h0[j]
+			tv := num.OrZero(th0, j)
 			u5 := u1[j]
 			u6 := u2[j]
-			tu6 := num.At(tu2, j)
 			u7 := u3[j]
-			tu7 := num.At(tu3, j)
+			tu7 := num.OrZero(tu2, j)
+			u8 := u4[j]
+			tu8 := num.OrZero(tu3, j)
 			tg15 := fixed.Product(tg10, v) + fixed.Product(gg1, tv)
-			if gtu != nil {
+			if j < len(gtu) {
 				gtu[j] += tg15
 			}
-			if gu != nil {
+			if j < len(gu) {
 				gu[j] += fixed.Product(gg1, v)
 			}
 			tg16 := fixed.Product(tg4, v) + fixed.Product(go1, tv)
-			if gtu1 != nil {
+			if j < len(gtu1) {
 				gtu1[j] += tg16
 			}
-			if gu1 != nil {
+			if j < len(gu1) {
 				gu1[j] += fixed.Product(go1, v)
 			}
 			tg17 := fixed.Product(tg14, v) + fixed.Product(gf, tv)
-			if gtu2 != nil {
+			if j < len(gtu2) {
 				gtu2[j] += tg17
 			}
-			if gu2 != nil {
+			if j < len(gu2) {
 				gu2[j] += fixed.Product(gf, v)
 			}
 			tg18 := fixed.Product(tg12, v) + fixed.Product(gi, tv)
-			tg19 := fixed.Product(tg10, u7) + fixed.Product(gg1, tu7) + (fixed.Product(tg4, u6) + fixed.Product(go1, tu6)) + (fixed.Product(tg14, u5) + fixed.Product(gf, num.At(tu1, j))) + (fixed.Product(tg12, u4) + fixed.Product(gi, num.At(tu, j)))
-			gv := fixed.Product(gg1, u7) + fixed.Product(go1, u6) + fixed.Product(gf, u5) + fixed.Product(gi, u4)
-			if gtu3 != nil {
+			tg19 := fixed.Product(tg10, u8) + fixed.Product(gg1, tu8) + (fixed.Product(tg4, u7) + fixed.Product(go1, tu7)) + (fixed.Product(tg14, u6) + fixed.Product(gf, num.OrZero(tu1, j))) + (fixed.Product(tg12, u5) + fixed.Product(gi, num.OrZero(tu, j)))
+			gv := fixed.Product(gg1, u8) + fixed.Product(go1, u7) + fixed.Product(gf, u6) + fixed.Product(gi, u5)
+			if j < len(gtu3) {
 				gtu3[j] += tg18
 			}
-			if gu3 != nil {
+			if j < len(gu3) {
 				gu3[j] += fixed.Product(gi, v)
 			}
-			if gth0 != nil {
-				gth0[j*gt.H0.Inc] += tg19
+			if j < len(gth0) {
+				gth0[j] += tg19
 			}
-			if gh0 != nil {
-				gh0[j*g.H0.Inc] += gv
+			if j < len(gh0) {
+				gh0[j] += gv
 			}
 		}
-		gtw := num.Row(gt.W, 3*n+k1)
-		gw := num.Row(g.W, 3*n+k1)
-		gtw1 := num.Row(gt.W, 2*n+k1)
-		gw1 := num.Row(g.W, 2*n+k1)
-		gtw2 := num.Row(gt.W, n+k1)
-		gw2 := num.Row(g.W, n+k1)
+		gtw := num.Row(gt.W, 3*n1+k1)
+		gw := num.Row(g.W, 3*n1+k1)
+		gtw1 := num.Row(gt.W, 2*n1+k1)
+		gw1 := num.Row(g.W, 2*n1+k1)
+		gtw2 := num.Row(gt.W, n1+k1)
+		gw2 := num.Row(g.W, n1+k1)
 		gtw3 := num.Row(gt.W, k1)
 		gw3 := num.Row(g.W, k1)
-		for j := range k.X.N {
-			v := x[j*k.X.Inc]
-			tv := num.At(tx, j*t.X.Inc)
-			w4 := w[j]
+		for j := range m {
+			v := x[j]
+			tv := num.OrZero(tx, j)
 			w5 := w1[j]
 			w6 := w2[j]
-			tw6 := num.At(tw2, j)
 			w7 := w3[j]
-			tw7 := num.At(tw3, j)
+			tw7 := num.OrZero(tw2, j)
+			w8 := w4[j]
+			tw8 := num.OrZero(tw3, j)
 			tg15 := fixed.Product(tg10, v) + fixed.Product(gg1, tv)
-			if gtw != nil {
+			if j < len(gtw) {
 				gtw[j] += tg15
 			}
-			if gw != nil {
+			if j < len(gw) {
 				gw[j] += fixed.Product(gg1, v)
 			}
 			tg16 := fixed.Product(tg4, v) + fixed.Product(go1, tv)
-			if gtw1 != nil {
+			if j < len(gtw1) {
 				gtw1[j] += tg16
 			}
-			if gw1 != nil {
+			if j < len(gw1) {
 				gw1[j] += fixed.Product(go1, v)
 			}
 			tg17 := fixed.Product(tg14, v) + fixed.Product(gf, tv)
-			if gtw2 != nil {
+			if j < len(gtw2) {
 				gtw2[j] += tg17
 			}
-			if gw2 != nil {
+			if j < len(gw2) {
 				gw2[j] += fixed.Product(gf, v)
 			}
 			tg18 := fixed.Product(tg12, v) + fixed.Product(gi, tv)
-			tg19 := fixed.Product(tg10, w7) + fixed.Product(gg1, tw7) + (fixed.Product(tg4, w6) + fixed.Product(go1, tw6)) + (fixed.Product(tg14, w5) + fixed.Product(gf, num.At(tw1, j))) + (fixed.Product(tg12, w4) + fixed.Product(gi, num.At(tw, j)))
-			gv := fixed.Product(gg1, w7) + fixed.Product(go1, w6) + fixed.Product(gf, w5) + fixed.Product(gi, w4)
-			if gtw3 != nil {
+			tg19 := fixed.Product(tg10, w8) + fixed.Product(gg1, tw8) + (fixed.Product(tg4, w7) + fixed.Product(go1, tw7)) + (fixed.Product(tg14, w6) + fixed.Product(gf, num.OrZero(tw1, j))) + (fixed.Product(tg12, w5) + fixed.Product(gi, num.OrZero(tw, j)))
+			gv := fixed.Product(gg1, w8) + fixed.Product(go1, w7) + fixed.Product(gf, w6) + fixed.Product(gi, w5)
+			if j < len(gtw3) {
 				gtw3[j] += tg18
 			}
-			if gw3 != nil {
+			if j < len(gw3) {
 				gw3[j] += fixed.Product(gi, v)
 			}
-			if gtx != nil {
-				gtx[j*gt.X.Inc] += tg19
+			if j < len(gtx) {
+				gtx[j] += tg19
 			}
-			if gx != nil {
-				gx[j*g.X.Inc] += gv
+			if j < len(gx) {
+				gx[j] += gv
 			}
 		}
 		if gtb != nil {
-			gtb[(3*n+k1)*gt.B.Inc] += tg10
+			gtb[3*n1+k1] += tg10
 		}
 		if gb != nil {
-			gb[(3*n+k1)*g.B.Inc] += gg1
+			gb[3*n1+k1] += gg1
 		}
 		if gtb != nil {
-			gtb[(2*n+k1)*gt.B.Inc] += tg4
+			gtb[2*n1+k1] += tg4
 		}
 		if gb != nil {
-			gb[(2*n+k1)*g.B.Inc] += go1
+			gb[2*n1+k1] += go1
 		}
 		if gtb != nil {
-			gtb[(n+k1)*gt.B.Inc] += tg14
+			gtb[n1+k1] += tg14
 		}
 		if gb != nil {
-			gb[(n+k1)*g.B.Inc] += gf
+			gb[n1+k1] += gf
 		}
 		if gtb != nil {
-			gtb[k1*gt.B.Inc] += tg12
+			gtb[k1] += tg12
 		}
 		if gb != nil {
-			gb[k1*g.B.Inc] += gi
+			gb[k1] += gi
 		}
 	}
 }

@@ -45,6 +45,9 @@ func (k Misfit[T]) AdjointTangent(g, t, gt Misfit[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Misfit[T]) Run(p rev.Pass[Misfit[T]]) error {
+	if k.P.Inc|k.T.Inc|k.Y.Inc|p.G.P.Inc|p.G.T.Inc|p.G.Y.Inc|p.T.P.Inc|p.T.T.Inc|p.T.Y.Inc|p.GT.P.Inc|p.GT.T.Inc|p.GT.Y.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -58,19 +61,30 @@ func (k Misfit[T]) Run(p rev.Pass[Misfit[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Misfit[T]) prepared(p rev.Pass[Misfit[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.P, &k.T, &k.Y, &p.T.P, &p.T.T, &p.T.Y)
+	s.Write(&p.G.P, &p.G.T, &p.G.Y, &p.GT.P, &p.GT.T, &p.GT.Y)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Misfit[T]) value(sign T) {
 	if k.Loss == nil {
 		return
 	}
-	p := num.Elements(k.P)
-	t1 := num.Elements(k.T)
-	y := num.Elements(k.Y)
+	n := k.T.N
+	p := k.P.Data[:4]
+	t1 := k.T.Data[:n]
+	y := k.Y.Data[:n]
 	var sum T
-	for i := range k.T.N {
-		ti := t1[i*k.T.Inc]
-		exp := num.Exp(-fixed.Product(p[1*k.P.Inc], ti))
-		r := fixed.Product(fixed.Product(p[0], exp), num.Cos(fixed.Product(p[2*k.P.Inc], ti))) + p[3*k.P.Inc] - y[i*k.Y.Inc]
+	for i := range n {
+		ti := t1[i]
+		exp := num.Exp(-fixed.Product(p[1], ti))
+		r := fixed.Product(fixed.Product(p[0], exp), num.Cos(fixed.Product(p[2], ti))) + p[3] - y[i]
 		bound := fixed.Of[T](0.5)
 		var result T
 		if num.Abs(r) < bound {
@@ -91,21 +105,22 @@ func (k Misfit[T]) adjoint(sign T, g Misfit[T]) {
 		k.value(sign)
 		return
 	}
-	p, gp := num.Elements(k.P), num.Elements(g.P)
-	t1, gt1 := num.Elements(k.T), num.Elements(g.T)
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	n := k.T.N
+	p, gp := k.P.Data[:4], num.Elements(g.P)
+	t1, gt1 := k.T.Data[:n], num.Elements(g.T)
+	y, gy := k.Y.Data[:n], num.Elements(g.Y)
 	var sum T
-	gsum := num.Deref(g.Loss)
-	for i := range k.T.N {
-		ti := t1[i*k.T.Inc]
-		p1 := p[1*k.P.Inc]
+	gsum := *g.Loss
+	for i := range n {
+		ti := t1[i]
+		p1 := p[1]
 		exp := num.Exp(-fixed.Product(p1, ti))
 		p2 := p[0]
-		p3 := p[2*k.P.Inc]
+		p3 := p[2]
 		p4 := fixed.Product(p3, ti)
-		cos := num.Cos(p4)
+		sin, cos := num.Sincos(p4)
 		p5 := fixed.Product(p2, exp)
-		r := fixed.Product(p5, cos) + p[3*k.P.Inc] - y[i*k.Y.Inc]
+		r := fixed.Product(p5, cos) + p[3] - y[i]
 		var gr T
 		bound := fixed.Of[T](0.5)
 		var result T
@@ -133,23 +148,23 @@ func (k Misfit[T]) adjoint(sign T, g Misfit[T]) {
 		}
 		gp5 := fixed.Product(gr, cos)
 		if gp != nil {
-			gp[3*g.P.Inc] += gr
+			gp[3] += gr
 		}
-		if gy != nil {
-			gy[i*g.Y.Inc] -= gr
+		if i < len(gy) {
+			gy[i] -= gr
 		}
-		gp4 := -fixed.Product(fixed.Product(gr, p5), num.Sin(p4))
+		gp4 := -fixed.Product(fixed.Product(gr, p5), sin)
 		if gp != nil {
-			gp[2*g.P.Inc] += fixed.Product(gp4, ti)
+			gp[2] += fixed.Product(gp4, ti)
 			gp[0] += fixed.Product(gp5, exp)
 		}
 		gs := fixed.Product(fixed.Product(gp5, p2), exp)
 		gti := fixed.Product(gp4, p3) - fixed.Product(gs, p1)
 		if gp != nil {
-			gp[1*g.P.Inc] -= fixed.Product(gs, ti)
+			gp[1] -= fixed.Product(gs, ti)
 		}
-		if gt1 != nil {
-			gt1[i*g.T.Inc] += gti
+		if i < len(gt1) {
+			gt1[i] += gti
 		}
 	}
 	if k.Loss != nil {
@@ -159,26 +174,27 @@ func (k Misfit[T]) adjoint(sign T, g Misfit[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Misfit[T]) tangent(sign T, t Misfit[T]) {
-	p, tp := num.Elements(k.P), num.Elements(t.P)
-	t1, tt := num.Elements(k.T), num.Elements(t.T)
-	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	n := k.T.N
+	p, tp := k.P.Data[:4], num.Elements(t.P)
+	t1, tt := k.T.Data[:n], num.Elements(t.T)
+	y, ty := k.Y.Data[:n], num.Elements(t.Y)
 	var sum T
 	var tsum T
-	for i := range k.T.N {
-		ti := t1[i*k.T.Inc]
-		tti := num.At(tt, i*t.T.Inc)
-		p1 := p[1*k.P.Inc]
-		ts := -(fixed.Product(num.At(tp, 1*t.P.Inc), ti) + fixed.Product(p1, tti))
+	for i := range n {
+		ti := t1[i]
+		tti := num.OrZero(tt, i)
+		p1 := p[1]
+		ts := -(fixed.Product(num.At(tp, 1), ti) + fixed.Product(p1, tti))
 		exp := num.Exp(-fixed.Product(p1, ti))
 		p2 := p[0]
-		p3 := p[2*k.P.Inc]
+		p3 := p[2]
 		p4 := fixed.Product(p3, ti)
-		tp4 := fixed.Product(num.At(tp, 2*t.P.Inc), ti) + fixed.Product(p3, tti)
-		cos := num.Cos(p4)
+		tp4 := fixed.Product(num.At(tp, 2), ti) + fixed.Product(p3, tti)
+		sin, cos := num.Sincos(p4)
 		p5 := fixed.Product(p2, exp)
 		tp5 := fixed.Product(num.At(tp, 0), exp) + fixed.Product(p2, fixed.Product(ts, exp))
-		r := fixed.Product(p5, cos) + p[3*k.P.Inc] - y[i*k.Y.Inc]
-		tr := fixed.Product(tp5, cos) - fixed.Product(p5, fixed.Product(tp4, num.Sin(p4))) + num.At(tp, 3*t.P.Inc) - num.At(ty, i*t.Y.Inc)
+		r := fixed.Product(p5, cos) + p[3] - y[i]
+		tr := fixed.Product(tp5, cos) - fixed.Product(p5, fixed.Product(tp4, sin)) + num.At(tp, 3) - num.OrZero(ty, i)
 		bound := fixed.Of[T](0.5)
 		var result T
 		var tresult T
@@ -210,34 +226,34 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	p, gp, tp, gtp := num.Elements(k.P), num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
-	t1, gt1, tt, gtt := num.Elements(k.T), num.Elements(g.T), num.Elements(t.T), num.Elements(gt.T)
-	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	n := k.T.N
+	p, gp, tp, gtp := k.P.Data[:4], num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
+	t1, gt1, tt, gtt := k.T.Data[:n], num.Elements(g.T), num.Elements(t.T), num.Elements(gt.T)
+	y, gy, ty, gty := k.Y.Data[:n], num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
 	var sum T
 	var tsum T
 	tg := num.Deref(gt.Loss)
 	gsum := num.Deref(g.Loss)
-	for i := range k.T.N {
-		ti := t1[i*k.T.Inc]
-		tti := num.At(tt, i*t.T.Inc)
-		p1 := p[1*k.P.Inc]
-		tp1 := num.At(tp, 1*t.P.Inc)
+	for i := range n {
+		ti := t1[i]
+		tti := num.OrZero(tt, i)
+		p1 := p[1]
+		tp1 := num.At(tp, 1)
 		ts := -(fixed.Product(tp1, ti) + fixed.Product(p1, tti))
 		exp := num.Exp(-fixed.Product(p1, ti))
 		texp := fixed.Product(ts, exp)
 		p2 := p[0]
 		tp2 := num.At(tp, 0)
-		p3 := p[2*k.P.Inc]
-		tp3 := num.At(tp, 2*t.P.Inc)
+		p3 := p[2]
+		tp3 := num.At(tp, 2)
 		p4 := fixed.Product(p3, ti)
 		tp4 := fixed.Product(tp3, ti) + fixed.Product(p3, tti)
-		cos := num.Cos(p4)
-		sin := num.Sin(p4)
+		sin, cos := num.Sincos(p4)
 		tcos := -fixed.Product(tp4, sin)
 		p5 := fixed.Product(p2, exp)
 		tp5 := fixed.Product(tp2, exp) + fixed.Product(p2, texp)
-		r := fixed.Product(p5, cos) + p[3*k.P.Inc] - y[i*k.Y.Inc]
-		tr := fixed.Product(tp5, cos) + fixed.Product(p5, tcos) + num.At(tp, 3*t.P.Inc) - num.At(ty, i*t.Y.Inc)
+		r := fixed.Product(p5, cos) + p[3] - y[i]
+		tr := fixed.Product(tp5, cos) + fixed.Product(p5, tcos) + num.At(tp, 3) - num.OrZero(ty, i)
 		var gr T
 		var tgr T
 		bound := fixed.Of[T](0.5)
@@ -288,16 +304,16 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		tg3 := fixed.Product(tgr, p5) + fixed.Product(gr, tp5)
 		gcos := fixed.Product(gr, p5)
 		if gtp != nil {
-			gtp[3*gt.P.Inc] += tgr
+			gtp[3] += tgr
 		}
 		if gp != nil {
-			gp[3*g.P.Inc] += gr
+			gp[3] += gr
 		}
-		if gty != nil {
-			gty[i*gt.Y.Inc] -= tgr
+		if i < len(gty) {
+			gty[i] -= tgr
 		}
-		if gy != nil {
-			gy[i*g.Y.Inc] -= gr
+		if i < len(gy) {
+			gy[i] -= gr
 		}
 		tg4 := fixed.Product(tg2, exp) + fixed.Product(gp5, texp)
 		tg5 := fixed.Product(tg2, p2) + fixed.Product(gp5, tp2)
@@ -306,10 +322,10 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		gp4 := -fixed.Product(gcos, sin)
 		tg7 := fixed.Product(tg6, ti) + fixed.Product(gp4, tti)
 		if gtp != nil {
-			gtp[2*gt.P.Inc] += tg7
+			gtp[2] += tg7
 		}
 		if gp != nil {
-			gp[2*g.P.Inc] += fixed.Product(gp4, ti)
+			gp[2] += fixed.Product(gp4, ti)
 		}
 		if gtp != nil {
 			gtp[0] += tg4
@@ -323,16 +339,16 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		tg10 := fixed.Product(tg6, p3) + fixed.Product(gp4, tp3) - (fixed.Product(tg8, p1) + fixed.Product(gs, tp1))
 		gti := fixed.Product(gp4, p3) - fixed.Product(gs, p1)
 		if gtp != nil {
-			gtp[1*gt.P.Inc] += tg9
+			gtp[1] += tg9
 		}
 		if gp != nil {
-			gp[1*g.P.Inc] -= fixed.Product(gs, ti)
+			gp[1] -= fixed.Product(gs, ti)
 		}
-		if gtt != nil {
-			gtt[i*gt.T.Inc] += tg10
+		if i < len(gtt) {
+			gtt[i] += tg10
 		}
-		if gt1 != nil {
-			gt1[i*g.T.Inc] += gti
+		if i < len(gt1) {
+			gt1[i] += gti
 		}
 	}
 	if t.Loss != nil {

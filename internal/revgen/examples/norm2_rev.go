@@ -42,6 +42,9 @@ func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
+	if k.X.Inc|p.G.X.Inc|p.T.X.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -55,15 +58,26 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Norm2[T]) prepared(p rev.Pass[Norm2[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.T.X)
+	s.Write(&p.G.X, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Norm2[T]) value(sign T) {
 	if k.Out == nil {
 		return
 	}
-	x := num.Elements(k.X)
+	n := k.X.N
+	x := k.X.Data[:n]
 	var s T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		s += fixed.Product(v, v)
 	}
 	*k.Out += T(sign * num.Sqrt(s))
@@ -75,33 +89,35 @@ func (k Norm2[T]) adjoint(sign T, g Norm2[T]) {
 		k.value(sign)
 		return
 	}
-	x, gx := num.Elements(k.X), num.Elements(g.X)
+	n := k.X.N
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	var s T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		s += fixed.Product(v, v)
 	}
 	sqrt := num.Sqrt(s)
 	if k.Out != nil {
 		*k.Out += T(sign * sqrt)
 	}
-	gs := num.Over(num.Deref(g.Out), 2*sqrt)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		if gx != nil {
-			gx[i*g.X.Inc] += 2 * fixed.Product(gs, v)
+	gs := num.Over(*g.Out, 2*sqrt)
+	for i := range n {
+		v := x[i]
+		if i < len(gx) {
+			gx[i] += 2 * fixed.Product(gs, v)
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Norm2[T]) tangent(sign T, t Norm2[T]) {
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	n := k.X.N
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	var s T
 	var ts T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		ts += 2 * fixed.Product(v, num.At(tx, i*t.X.Inc))
+	for i := range n {
+		v := x[i]
+		ts += 2 * fixed.Product(v, num.OrZero(tx, i))
 		s += fixed.Product(v, v)
 	}
 	sqrt := num.Sqrt(s)
@@ -119,12 +135,13 @@ func (k Norm2[T]) adjointTangent(sign T, g, t, gt Norm2[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	var s T
 	var ts T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		ts += 2 * fixed.Product(v, num.At(tx, i*t.X.Inc))
+	for i := range n {
+		v := x[i]
+		ts += 2 * fixed.Product(v, num.OrZero(tx, i))
 		s += fixed.Product(v, v)
 	}
 	sqrt := num.Sqrt(s)
@@ -138,14 +155,14 @@ func (k Norm2[T]) adjointTangent(sign T, g, t, gt Norm2[T]) {
 	}
 	q := num.Over(num.Deref(g.Out), p)
 	tq := num.Over(num.Deref(gt.Out)-fixed.Product(q, 2*tsqrt), p)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tg := 2 * (fixed.Product(tq, v) + fixed.Product(q, num.At(tx, i*t.X.Inc)))
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg
+	for i := range n {
+		v := x[i]
+		tg := 2 * (fixed.Product(tq, v) + fixed.Product(q, num.OrZero(tx, i)))
+		if i < len(gtx) {
+			gtx[i] += tg
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += 2 * fixed.Product(q, v)
+		if i < len(gx) {
+			gx[i] += 2 * fixed.Product(q, v)
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (k Pairs[T]) AdjointTangent(g, t, gt Pairs[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Pairs[T]) Run(p rev.Pass[Pairs[T]]) error {
+	if k.W.Inc|k.D.Inc|p.G.W.Inc|p.G.D.Inc|p.T.W.Inc|p.T.D.Inc|p.GT.W.Inc|p.GT.D.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -60,28 +63,42 @@ func (k Pairs[T]) Run(p rev.Pass[Pairs[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Pairs[T]) prepared(p rev.Pass[Pairs[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.W, &k.D, &p.T.W, &p.T.D)
+	s.Write(&p.G.W, &p.G.D, &p.GT.W, &p.GT.D)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Pairs[T]) value(sign T) {
 	if k.Out == nil {
 		return
 	}
-	i := k.I
-	j := k.J
-	w := num.Elements(k.W)
-	d := num.Elements(k.D)
+	n := k.X.Rows
+	m := k.X.Cols
+	p := len(k.I)
+	x := num.Rows(k.X)
+	i := k.I[:p]
+	j := k.J[:p]
+	w := k.W.Data[:p]
+	d := k.D.Data[:p]
 	var total T
-	for p := range k.W.N {
-		row := num.Index(i[p], k.X.Rows)
-		row1 := num.Index(j[p], k.X.Rows)
+	for p1 := range p {
+		row := num.Index(i[p1], n)
+		row1 := num.Index(j[p1], n)
 		var s T
-		x := num.Row(k.X, row)
-		x1 := num.Row(k.X, row1)
-		for k1 := range k.X.Cols {
-			e := x[k1] - x1[k1]
+		x1 := x[row*k.X.Stride:][:m]
+		x2 := x[row1*k.X.Stride:][:m]
+		for k1 := range m {
+			e := x1[k1] - x2[k1]
 			s += fixed.Product(e, e)
 		}
-		e := num.Sqrt(s) - d[p*k.D.Inc]
-		total += fixed.Product(fixed.Product(w[p*k.W.Inc], e), e)
+		e := num.Sqrt(s) - d[p1]
+		total += fixed.Product(fixed.Product(w[p1], e), e)
 	}
 	*k.Out += T(sign * total)
 }
@@ -92,45 +109,49 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 		k.value(sign)
 		return
 	}
-	i := k.I
-	j := k.J
-	w, gw := num.Elements(k.W), num.Elements(g.W)
-	d, gd := num.Elements(k.D), num.Elements(g.D)
+	n := k.X.Rows
+	m := k.X.Cols
+	p := len(k.I)
+	x := num.Rows(k.X)
+	i := k.I[:p]
+	j := k.J[:p]
+	w, gw := k.W.Data[:p], num.Elements(g.W)
+	d, gd := k.D.Data[:p], num.Elements(g.D)
 	var total T
-	gtotal := num.Deref(g.Out)
-	for p := range k.W.N {
-		row := num.Index(i[p], k.X.Rows)
-		row1 := num.Index(j[p], k.X.Rows)
+	gtotal := *g.Out
+	for p1 := range p {
+		row := num.Index(i[p1], n)
+		row1 := num.Index(j[p1], n)
 		var s T
-		x := num.Row(k.X, row)
-		x1 := num.Row(k.X, row1)
-		for k1 := range k.X.Cols {
-			e := x[k1] - x1[k1]
+		x1 := x[row*k.X.Stride:][:m]
+		x2 := x[row1*k.X.Stride:][:m]
+		for k1 := range m {
+			e := x1[k1] - x2[k1]
 			s += fixed.Product(e, e)
 		}
 		sqrt := num.Sqrt(s)
-		e := sqrt - d[p*k.D.Inc]
-		w1 := w[p*k.W.Inc]
-		p1 := fixed.Product(w1, e)
-		total += fixed.Product(p1, e)
-		gp1 := fixed.Product(gtotal, e)
-		ge := fixed.Product(gtotal, p1) + fixed.Product(gp1, w1)
-		if gw != nil {
-			gw[p*g.W.Inc] += fixed.Product(gp1, e)
+		e := sqrt - d[p1]
+		w1 := w[p1]
+		p2 := fixed.Product(w1, e)
+		total += fixed.Product(p2, e)
+		gp2 := fixed.Product(gtotal, e)
+		ge := fixed.Product(gtotal, p2) + fixed.Product(gp2, w1)
+		if p1 < len(gw) {
+			gw[p1] += fixed.Product(gp2, e)
 		}
-		if gd != nil {
-			gd[p*g.D.Inc] -= ge
+		if p1 < len(gd) {
+			gd[p1] -= ge
 		}
 		gs := num.Over(ge, 2*sqrt)
 		gx := num.Row(g.X, row)
 		gx1 := num.Row(g.X, row1)
-		for k1 := range k.X.Cols {
-			e1 := x[k1] - x1[k1]
+		for k1 := range m {
+			e1 := x1[k1] - x2[k1]
 			ge1 := 2 * fixed.Product(gs, e1)
-			if gx != nil {
+			if k1 < len(gx) {
 				gx[k1] += ge1
 			}
-			if gx1 != nil {
+			if k1 < len(gx1) {
 				gx1[k1] -= ge1
 			}
 		}
@@ -142,35 +163,39 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Pairs[T]) tangent(sign T, t Pairs[T]) {
-	i := k.I
-	j := k.J
-	w, tw := num.Elements(k.W), num.Elements(t.W)
-	d, td := num.Elements(k.D), num.Elements(t.D)
+	n := k.X.Rows
+	m := k.X.Cols
+	p := len(k.I)
+	x := num.Rows(k.X)
+	i := k.I[:p]
+	j := k.J[:p]
+	w, tw := k.W.Data[:p], num.Elements(t.W)
+	d, td := k.D.Data[:p], num.Elements(t.D)
 	var total T
 	var ttotal T
-	for p := range k.W.N {
-		row := num.Index(i[p], k.X.Rows)
-		row1 := num.Index(j[p], k.X.Rows)
+	for p1 := range p {
+		row := num.Index(i[p1], n)
+		row1 := num.Index(j[p1], n)
 		var s T
 		var ts T
-		x := num.Row(k.X, row)
-		x1 := num.Row(k.X, row1)
+		x1 := x[row*k.X.Stride:][:m]
+		x2 := x[row1*k.X.Stride:][:m]
 		tx := num.Row(t.X, row)
 		tx1 := num.Row(t.X, row1)
-		for k1 := range k.X.Cols {
-			e := x[k1] - x1[k1]
-			te := num.At(tx, k1) - num.At(tx1, k1)
+		for k1 := range m {
+			e := x1[k1] - x2[k1]
+			te := num.OrZero(tx, k1) - num.OrZero(tx1, k1)
 			ts += 2 * fixed.Product(e, te)
 			s += fixed.Product(e, e)
 		}
 		sqrt := num.Sqrt(s)
-		e := sqrt - d[p*k.D.Inc]
-		te := num.Over(ts, 2*sqrt) - num.At(td, p*t.D.Inc)
-		w1 := w[p*k.W.Inc]
-		p1 := fixed.Product(w1, e)
-		tp1 := fixed.Product(num.At(tw, p*t.W.Inc), e) + fixed.Product(w1, te)
-		ttotal += fixed.Product(tp1, e) + fixed.Product(p1, te)
-		total += fixed.Product(p1, e)
+		e := sqrt - d[p1]
+		te := num.Over(ts, 2*sqrt) - num.OrZero(td, p1)
+		w1 := w[p1]
+		p2 := fixed.Product(w1, e)
+		tp2 := fixed.Product(num.OrZero(tw, p1), e) + fixed.Product(w1, te)
+		ttotal += fixed.Product(tp2, e) + fixed.Product(p2, te)
+		total += fixed.Product(p2, e)
 	}
 	if t.Out != nil {
 		*t.Out += T(sign * ttotal)
@@ -186,78 +211,82 @@ func (k Pairs[T]) adjointTangent(sign T, g, t, gt Pairs[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	i := k.I
-	j := k.J
-	w, gw, tw, gtw := num.Elements(k.W), num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
-	d, gd, td, gtd := num.Elements(k.D), num.Elements(g.D), num.Elements(t.D), num.Elements(gt.D)
+	n := k.X.Rows
+	m := k.X.Cols
+	p := len(k.I)
+	x := num.Rows(k.X)
+	i := k.I[:p]
+	j := k.J[:p]
+	w, gw, tw, gtw := k.W.Data[:p], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	d, gd, td, gtd := k.D.Data[:p], num.Elements(g.D), num.Elements(t.D), num.Elements(gt.D)
 	var total T
 	var ttotal T
 	tg := num.Deref(gt.Out)
 	gtotal := num.Deref(g.Out)
-	for p := range k.W.N {
-		row := num.Index(i[p], k.X.Rows)
-		row1 := num.Index(j[p], k.X.Rows)
+	for p1 := range p {
+		row := num.Index(i[p1], n)
+		row1 := num.Index(j[p1], n)
 		var s T
 		var ts T
-		x := num.Row(k.X, row)
-		x1 := num.Row(k.X, row1)
+		x1 := x[row*k.X.Stride:][:m]
+		x2 := x[row1*k.X.Stride:][:m]
 		tx := num.Row(t.X, row)
 		tx1 := num.Row(t.X, row1)
-		for k1 := range k.X.Cols {
-			e := x[k1] - x1[k1]
-			te := num.At(tx, k1) - num.At(tx1, k1)
+		for k1 := range m {
+			e := x1[k1] - x2[k1]
+			te := num.OrZero(tx, k1) - num.OrZero(tx1, k1)
 			ts += 2 * fixed.Product(e, te)
 			s += fixed.Product(e, e)
 		}
 		sqrt := num.Sqrt(s)
-		p1 := 2 * sqrt
-		tsqrt := num.Over(ts, p1)
-		e := sqrt - d[p*k.D.Inc]
-		te := tsqrt - num.At(td, p*t.D.Inc)
-		w1 := w[p*k.W.Inc]
-		tw1 := num.At(tw, p*t.W.Inc)
-		p2 := fixed.Product(w1, e)
-		tp2 := fixed.Product(tw1, e) + fixed.Product(w1, te)
-		ttotal += fixed.Product(tp2, e) + fixed.Product(p2, te)
-		total += fixed.Product(p2, e)
+		p2 := 2 * sqrt
+		tsqrt := num.Over(ts, p2)
+		e := sqrt - d[p1]
+		te := tsqrt - num.OrZero(td, p1)
+		w1 := w[p1]
+		tw1 := num.OrZero(tw, p1)
+		p3 := fixed.Product(w1, e)
+		tp3 := fixed.Product(tw1, e) + fixed.Product(w1, te)
+		ttotal += fixed.Product(tp3, e) + fixed.Product(p3, te)
+		total += fixed.Product(p3, e)
 		tg1 := fixed.Product(tg, e) + fixed.Product(gtotal, te)
-		gp2 := fixed.Product(gtotal, e)
-		tg2 := fixed.Product(tg1, e) + fixed.Product(gp2, te)
-		tg3 := fixed.Product(tg, p2) + fixed.Product(gtotal, tp2) + (fixed.Product(tg1, w1) + fixed.Product(gp2, tw1))
-		ge := fixed.Product(gtotal, p2) + fixed.Product(gp2, w1)
-		if gtw != nil {
-			gtw[p*gt.W.Inc] += tg2
+		gp3 := fixed.Product(gtotal, e)
+		tg2 := fixed.Product(tg1, e) + fixed.Product(gp3, te)
+		tg3 := fixed.Product(tg, p3) + fixed.Product(gtotal, tp3) + (fixed.Product(tg1, w1) + fixed.Product(gp3, tw1))
+		ge := fixed.Product(gtotal, p3) + fixed.Product(gp3, w1)
+		if p1 < len(gtw) {
+			gtw[p1] += tg2
 		}
-		if gw != nil {
-			gw[p*g.W.Inc] += fixed.Product(gp2, e)
+		if p1 < len(gw) {
+			gw[p1] += fixed.Product(gp3, e)
 		}
-		if gtd != nil {
-			gtd[p*gt.D.Inc] -= tg3
+		if p1 < len(gtd) {
+			gtd[p1] -= tg3
 		}
-		if gd != nil {
-			gd[p*g.D.Inc] -= ge
+		if p1 < len(gd) {
+			gd[p1] -= ge
 		}
-		q := num.Over(ge, p1)
-		tq := num.Over(tg3-fixed.Product(q, 2*tsqrt), p1)
+		q := num.Over(ge, p2)
+		tq := num.Over(tg3-fixed.Product(q, 2*tsqrt), p2)
 		gtx := num.Row(gt.X, row)
 		gx := num.Row(g.X, row)
 		gtx1 := num.Row(gt.X, row1)
 		gx1 := num.Row(g.X, row1)
-		for k1 := range k.X.Cols {
-			e1 := x[k1] - x1[k1]
-			te1 := num.At(tx, k1) - num.At(tx1, k1)
+		for k1 := range m {
+			e1 := x1[k1] - x2[k1]
+			te1 := num.OrZero(tx, k1) - num.OrZero(tx1, k1)
 			tg4 := 2 * (fixed.Product(tq, e1) + fixed.Product(q, te1))
 			ge1 := 2 * fixed.Product(q, e1)
-			if gtx != nil {
+			if k1 < len(gtx) {
 				gtx[k1] += tg4
 			}
-			if gx != nil {
+			if k1 < len(gx) {
 				gx[k1] += ge1
 			}
-			if gtx1 != nil {
+			if k1 < len(gtx1) {
 				gtx1[k1] -= tg4
 			}
-			if gx1 != nil {
+			if k1 < len(gx1) {
 				gx1[k1] -= ge1
 			}
 		}

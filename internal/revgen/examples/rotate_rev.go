@@ -44,6 +44,12 @@ func (k Rotate[T]) AdjointTangent(g, t, gt Rotate[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Rotate[T]) Run(p rev.Pass[Rotate[T]]) error {
+	if k.X.Inc|k.Theta.Inc|p.G.X.Inc|p.G.Theta.Inc|p.T.X.Inc|p.T.Theta.Inc|p.GT.X.Inc|p.GT.Theta.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
@@ -65,150 +71,149 @@ func (k Rotate[T]) Run(p rev.Pass[Rotate[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Rotate[T]) prepared(p rev.Pass[Rotate[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Theta, &p.T.Theta)
+	s.Write(&k.X, &p.G.X, &p.G.Theta, &p.T.X, &p.GT.X, &p.GT.Theta)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.GT.X, k.X.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs rotate.
 func (k Rotate[T]) forward() {
-	x := num.Elements(k.X)
-	theta := num.Elements(k.Theta)
-	for i := range k.Theta.N {
-		a := theta[i*k.Theta.Inc]
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x := k.X.Data[:n+1]
+	theta := k.Theta.Data[:n]
+	for i := range n {
+		a := theta[i]
+		sin, cos := num.Sincos(a)
 		t1 := num.Quotient(sin, fixed.Of[T](1)+cos)
-		x[i*k.X.Inc] -= fixed.Product(t1, x[(i+1)*k.X.Inc])
-		x[(i+1)*k.X.Inc] += fixed.Product(sin, x[i*k.X.Inc])
-		x[i*k.X.Inc] -= fixed.Product(t1, x[(i+1)*k.X.Inc])
+		x[i] -= fixed.Product(t1, x[i+1])
+		x[i+1] += fixed.Product(sin, x[i])
+		x[i] -= fixed.Product(t1, x[i+1])
 	}
 }
 
 // inverse undoes forward.
 func (k Rotate[T]) inverse() {
-	x := num.Elements(k.X)
-	theta := num.Elements(k.Theta)
-	for i := k.Theta.N - 1; i >= 0; i-- {
-		a := theta[i*k.Theta.Inc]
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x := k.X.Data[:n+1]
+	theta := k.Theta.Data[:n]
+	for i := n - 1; i >= 0; i-- {
+		a := theta[i]
+		sin, cos := num.Sincos(a)
 		t1 := num.Quotient(sin, fixed.Of[T](1)+cos)
-		x[i*k.X.Inc] += fixed.Product(t1, x[(i+1)*k.X.Inc])
-		x[(i+1)*k.X.Inc] -= fixed.Product(sin, x[i*k.X.Inc])
-		x[i*k.X.Inc] += fixed.Product(t1, x[(i+1)*k.X.Inc])
+		x[i] += fixed.Product(t1, x[i+1])
+		x[i+1] -= fixed.Product(sin, x[i])
+		x[i] += fixed.Product(t1, x[i+1])
 	}
 }
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Rotate[T]) adjoint(g Rotate[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	theta, gtheta := num.Elements(k.Theta), num.Elements(g.Theta)
-	for i := k.Theta.N - 1; i >= 0; i-- {
-		a := theta[i*k.Theta.Inc]
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x, gx := k.X.Data[:n+1], g.X.Data[:n+1]
+	theta, gtheta := k.Theta.Data[:n], num.Elements(g.Theta)
+	for i := n - 1; i >= 0; i-- {
+		a := theta[i]
+		sin, cos := num.Sincos(a)
 		s := fixed.Of[T](1) + cos
 		t1 := num.Quotient(sin, s)
-		x1 := x[(i+1)*k.X.Inc]
-		x[i*k.X.Inc] += fixed.Product(t1, x1)
-		gx1 := gx[i*g.X.Inc]
-		x2 := x[i*k.X.Inc]
-		gx[(i+1)*g.X.Inc] -= fixed.Product(gx1, t1)
-		x[(i+1)*k.X.Inc] -= fixed.Product(sin, x2)
-		gx2 := gx[(i+1)*g.X.Inc]
-		x3 := x[(i+1)*k.X.Inc]
-		gx[i*g.X.Inc] += fixed.Product(gx2, sin)
-		x[i*k.X.Inc] += fixed.Product(t1, x3)
-		gx3 := gx[i*g.X.Inc]
+		x1 := x[i+1]
+		x[i] += fixed.Product(t1, x1)
+		gx1 := gx[i]
+		x2 := x[i]
+		gx[i+1] -= fixed.Product(gx1, t1)
+		x[i+1] -= fixed.Product(sin, x2)
+		gx2 := gx[i+1]
+		x3 := x[i+1]
+		gx[i] += fixed.Product(gx2, sin)
+		x[i] += fixed.Product(t1, x3)
+		gx3 := gx[i]
 		gt1 := -fixed.Product(gx1, x1) - fixed.Product(gx3, x3)
-		gx[(i+1)*g.X.Inc] -= fixed.Product(gx3, t1)
+		gx[i+1] -= fixed.Product(gx3, t1)
 		h := num.Quotient(gt1, s)
 		ga := fixed.Product(fixed.Product(h, t1), sin) + fixed.Product(fixed.Product(gx2, x2)+h, cos)
-		if gtheta != nil {
-			gtheta[i*g.Theta.Inc] += ga
+		if i < len(gtheta) {
+			gtheta[i] += ga
 		}
 	}
 }
 
 // tangent runs forward, with the tangents t.
 func (k Rotate[T]) tangent(t Rotate[T]) {
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	theta, ttheta := num.Elements(k.Theta), num.Elements(t.Theta)
-	for i := range k.Theta.N {
-		a := theta[i*k.Theta.Inc]
-		ta := num.At(ttheta, i*t.Theta.Inc)
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x, tx := k.X.Data[:n+1], t.X.Data[:n+1]
+	theta, ttheta := k.Theta.Data[:n], num.Elements(t.Theta)
+	for i := range n {
+		a := theta[i]
+		ta := num.OrZero(ttheta, i)
+		sin, cos := num.Sincos(a)
 		tsin := fixed.Product(ta, cos)
 		s := fixed.Of[T](1) + cos
 		t1 := num.Quotient(sin, s)
 		tt1 := num.Quotient(tsin+fixed.Product(t1, fixed.Product(ta, sin)), s)
-		x1 := x[(i+1)*k.X.Inc]
-		tx[i*t.X.Inc] -= fixed.Product(tt1, x1) + fixed.Product(t1, tx[(i+1)*t.X.Inc])
-		x[i*k.X.Inc] -= fixed.Product(t1, x1)
-		x2 := x[i*k.X.Inc]
-		tx[(i+1)*t.X.Inc] += fixed.Product(tsin, x2) + fixed.Product(sin, tx[i*t.X.Inc])
-		x[(i+1)*k.X.Inc] += fixed.Product(sin, x2)
-		x3 := x[(i+1)*k.X.Inc]
-		tx[i*t.X.Inc] -= fixed.Product(tt1, x3) + fixed.Product(t1, tx[(i+1)*t.X.Inc])
-		x[i*k.X.Inc] -= fixed.Product(t1, x3)
+		x1 := x[i+1]
+		tx[i] -= fixed.Product(tt1, x1) + fixed.Product(t1, tx[i+1])
+		x[i] -= fixed.Product(t1, x1)
+		x2 := x[i]
+		tx[i+1] += fixed.Product(tsin, x2) + fixed.Product(sin, tx[i])
+		x[i+1] += fixed.Product(sin, x2)
+		x3 := x[i+1]
+		tx[i] -= fixed.Product(tt1, x3) + fixed.Product(t1, tx[i+1])
+		x[i] -= fixed.Product(t1, x3)
 	}
 }
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Rotate[T]) adjointTangent(g, t, gt Rotate[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if gt.X.Data == nil {
-		gt.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	theta, gtheta, ttheta, gttheta := num.Elements(k.Theta), num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
-	for i := k.Theta.N - 1; i >= 0; i-- {
-		a := theta[i*k.Theta.Inc]
-		ta := num.At(ttheta, i*t.Theta.Inc)
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x, gx, tx, gtx := k.X.Data[:n+1], g.X.Data[:n+1], t.X.Data[:n+1], gt.X.Data[:n+1]
+	theta, gtheta, ttheta, gttheta := k.Theta.Data[:n], num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
+	for i := n - 1; i >= 0; i-- {
+		a := theta[i]
+		ta := num.OrZero(ttheta, i)
+		sin, cos := num.Sincos(a)
 		tsin := fixed.Product(ta, cos)
 		tcos := -fixed.Product(ta, sin)
 		s := fixed.Of[T](1) + cos
 		t1 := num.Quotient(sin, s)
 		tt1 := num.Quotient(tsin-fixed.Product(t1, tcos), s)
-		x1 := x[(i+1)*k.X.Inc]
-		tx1 := tx[(i+1)*t.X.Inc]
-		tx[i*t.X.Inc] += fixed.Product(tt1, x1) + fixed.Product(t1, tx1)
-		x[i*k.X.Inc] += fixed.Product(t1, x1)
-		gx1 := gx[i*g.X.Inc]
-		tgx1 := gtx[i*gt.X.Inc]
+		x1 := x[i+1]
+		tx1 := tx[i+1]
+		tx[i] += fixed.Product(tt1, x1) + fixed.Product(t1, tx1)
+		x[i] += fixed.Product(t1, x1)
+		gx1 := gx[i]
+		tgx1 := gtx[i]
 		tg := -(fixed.Product(tgx1, t1) + fixed.Product(gx1, tt1))
-		x2 := x[i*k.X.Inc]
-		tx2 := tx[i*t.X.Inc]
-		gtx[(i+1)*gt.X.Inc] += tg
-		gx[(i+1)*g.X.Inc] -= fixed.Product(gx1, t1)
-		tx[(i+1)*t.X.Inc] -= fixed.Product(tsin, x2) + fixed.Product(sin, tx2)
-		x[(i+1)*k.X.Inc] -= fixed.Product(sin, x2)
-		gx2 := gx[(i+1)*g.X.Inc]
-		tgx2 := gtx[(i+1)*gt.X.Inc]
+		x2 := x[i]
+		tx2 := tx[i]
+		gtx[i+1] += tg
+		gx[i+1] -= fixed.Product(gx1, t1)
+		tx[i+1] -= fixed.Product(tsin, x2) + fixed.Product(sin, tx2)
+		x[i+1] -= fixed.Product(sin, x2)
+		gx2 := gx[i+1]
+		tgx2 := gtx[i+1]
 		tg1 := fixed.Product(tgx2, sin) + fixed.Product(gx2, tsin)
-		x3 := x[(i+1)*k.X.Inc]
-		tx3 := tx[(i+1)*t.X.Inc]
-		gtx[i*gt.X.Inc] += tg1
-		gx[i*g.X.Inc] += fixed.Product(gx2, sin)
-		tx[i*t.X.Inc] += fixed.Product(tt1, x3) + fixed.Product(t1, tx3)
-		x[i*k.X.Inc] += fixed.Product(t1, x3)
-		gx3 := gx[i*g.X.Inc]
-		tgx3 := gtx[i*gt.X.Inc]
+		x3 := x[i+1]
+		tx3 := tx[i+1]
+		gtx[i] += tg1
+		gx[i] += fixed.Product(gx2, sin)
+		tx[i] += fixed.Product(tt1, x3) + fixed.Product(t1, tx3)
+		x[i] += fixed.Product(t1, x3)
+		gx3 := gx[i]
+		tgx3 := gtx[i]
 		tg2 := -(fixed.Product(tgx1, x1) + fixed.Product(gx1, tx1)) - (fixed.Product(tgx3, x3) + fixed.Product(gx3, tx3))
 		gt1 := -fixed.Product(gx1, x1) - fixed.Product(gx3, x3)
 		tg3 := -(fixed.Product(tgx3, t1) + fixed.Product(gx3, tt1))
-		gtx[(i+1)*gt.X.Inc] += tg3
-		gx[(i+1)*g.X.Inc] -= fixed.Product(gx3, t1)
+		gtx[i+1] += tg3
+		gx[i+1] -= fixed.Product(gx3, t1)
 		h := num.Quotient(gt1, s)
 		th := num.Quotient(tg2-fixed.Product(h, tcos), s)
 		tg4 := -(fixed.Product(th, t1) + fixed.Product(h, tt1))
@@ -217,130 +222,115 @@ func (k Rotate[T]) adjointTangent(g, t, gt Rotate[T]) {
 		gsin := fixed.Product(gx2, x2) + h
 		tg6 := -(fixed.Product(tg4, sin) + fixed.Product(gcos, tsin)) + (fixed.Product(tg5, cos) + fixed.Product(gsin, tcos))
 		ga := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos)
-		if gttheta != nil {
-			gttheta[i*gt.Theta.Inc] += tg6
+		if i < len(gttheta) {
+			gttheta[i] += tg6
 		}
-		if gtheta != nil {
-			gtheta[i*g.Theta.Inc] += ga
+		if i < len(gtheta) {
+			gtheta[i] += ga
 		}
 	}
 }
 
 // undoAdjoint undoes adjoint.
 func (k Rotate[T]) undoAdjoint(g Rotate[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	theta, gtheta := num.Elements(k.Theta), num.Elements(g.Theta)
-	for i := range k.Theta.N {
-		a := theta[i*k.Theta.Inc]
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x, gx := k.X.Data[:n+1], g.X.Data[:n+1]
+	theta, gtheta := k.Theta.Data[:n], num.Elements(g.Theta)
+	for i := range n {
+		a := theta[i]
+		sin, cos := num.Sincos(a)
 		s := fixed.Of[T](1) + cos
 		t1 := num.Quotient(sin, s)
-		x1 := x[(i+1)*k.X.Inc]
-		x[i*k.X.Inc] -= fixed.Product(t1, x1)
-		gx1 := gx[i*g.X.Inc]
-		x2 := x[i*k.X.Inc]
-		gx[(i+1)*g.X.Inc] += fixed.Product(gx1, t1)
-		x[(i+1)*k.X.Inc] += fixed.Product(sin, x2)
-		gx2 := gx[(i+1)*g.X.Inc]
-		x3 := x[(i+1)*k.X.Inc]
-		gx[i*g.X.Inc] -= fixed.Product(gx2, sin)
-		x[i*k.X.Inc] -= fixed.Product(t1, x3)
-		gx3 := gx[i*g.X.Inc]
+		x1 := x[i+1]
+		x[i] -= fixed.Product(t1, x1)
+		gx1 := gx[i]
+		x2 := x[i]
+		gx[i+1] += fixed.Product(gx1, t1)
+		x[i+1] += fixed.Product(sin, x2)
+		gx2 := gx[i+1]
+		x3 := x[i+1]
+		gx[i] -= fixed.Product(gx2, sin)
+		x[i] -= fixed.Product(t1, x3)
+		gx3 := gx[i]
 		gt1 := fixed.Product(gx1, x1) + fixed.Product(gx3, x3)
-		gx[(i+1)*g.X.Inc] += fixed.Product(gx3, t1)
+		gx[i+1] += fixed.Product(gx3, t1)
 		h := num.Quotient(gt1, s)
 		gsin := -fixed.Product(gx2, x2) + h
 		ga := fixed.Product(fixed.Product(h, t1), sin) + fixed.Product(gsin, cos)
-		if gtheta != nil {
-			gtheta[i*g.Theta.Inc] += ga
+		if i < len(gtheta) {
+			gtheta[i] += ga
 		}
 	}
 }
 
 // undoTangent undoes tangent.
 func (k Rotate[T]) undoTangent(t Rotate[T]) {
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	theta, ttheta := num.Elements(k.Theta), num.Elements(t.Theta)
-	for i := k.Theta.N - 1; i >= 0; i-- {
-		a := theta[i*k.Theta.Inc]
-		ta := num.At(ttheta, i*t.Theta.Inc)
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x, tx := k.X.Data[:n+1], t.X.Data[:n+1]
+	theta, ttheta := k.Theta.Data[:n], num.Elements(t.Theta)
+	for i := n - 1; i >= 0; i-- {
+		a := theta[i]
+		ta := num.OrZero(ttheta, i)
+		sin, cos := num.Sincos(a)
 		tsin := fixed.Product(ta, cos)
 		s := fixed.Of[T](1) + cos
 		t1 := num.Quotient(sin, s)
 		tt1 := num.Quotient(tsin+fixed.Product(t1, fixed.Product(ta, sin)), s)
-		x1 := x[(i+1)*k.X.Inc]
-		tx[i*t.X.Inc] += fixed.Product(tt1, x1) + fixed.Product(t1, tx[(i+1)*t.X.Inc])
-		x[i*k.X.Inc] += fixed.Product(t1, x1)
-		x2 := x[i*k.X.Inc]
-		tx[(i+1)*t.X.Inc] -= fixed.Product(tsin, x2) + fixed.Product(sin, tx[i*t.X.Inc])
-		x[(i+1)*k.X.Inc] -= fixed.Product(sin, x2)
-		x3 := x[(i+1)*k.X.Inc]
-		tx[i*t.X.Inc] += fixed.Product(tt1, x3) + fixed.Product(t1, tx[(i+1)*t.X.Inc])
-		x[i*k.X.Inc] += fixed.Product(t1, x3)
+		x1 := x[i+1]
+		tx[i] += fixed.Product(tt1, x1) + fixed.Product(t1, tx[i+1])
+		x[i] += fixed.Product(t1, x1)
+		x2 := x[i]
+		tx[i+1] -= fixed.Product(tsin, x2) + fixed.Product(sin, tx[i])
+		x[i+1] -= fixed.Product(sin, x2)
+		x3 := x[i+1]
+		tx[i] += fixed.Product(tt1, x3) + fixed.Product(t1, tx[i+1])
+		x[i] += fixed.Product(t1, x3)
 	}
 }
 
 // undoAdjointTangent undoes adjointTangent.
 func (k Rotate[T]) undoAdjointTangent(g, t, gt Rotate[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if gt.X.Data == nil {
-		gt.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	theta, gtheta, ttheta, gttheta := num.Elements(k.Theta), num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
-	for i := range k.Theta.N {
-		a := theta[i*k.Theta.Inc]
-		ta := num.At(ttheta, i*t.Theta.Inc)
-		sin := num.Sin(a)
-		cos := num.Cos(a)
+	n := k.Theta.N
+	x, gx, tx, gtx := k.X.Data[:n+1], g.X.Data[:n+1], t.X.Data[:n+1], gt.X.Data[:n+1]
+	theta, gtheta, ttheta, gttheta := k.Theta.Data[:n], num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
+	for i := range n {
+		a := theta[i]
+		ta := num.OrZero(ttheta, i)
+		sin, cos := num.Sincos(a)
 		tsin := fixed.Product(ta, cos)
 		tcos := -fixed.Product(ta, sin)
 		s := fixed.Of[T](1) + cos
 		t1 := num.Quotient(sin, s)
 		tt1 := num.Quotient(tsin-fixed.Product(t1, tcos), s)
-		x1 := x[(i+1)*k.X.Inc]
-		tx1 := tx[(i+1)*t.X.Inc]
-		tx[i*t.X.Inc] -= fixed.Product(tt1, x1) + fixed.Product(t1, tx1)
-		x[i*k.X.Inc] -= fixed.Product(t1, x1)
-		gx1 := gx[i*g.X.Inc]
-		tgx1 := gtx[i*gt.X.Inc]
+		x1 := x[i+1]
+		tx1 := tx[i+1]
+		tx[i] -= fixed.Product(tt1, x1) + fixed.Product(t1, tx1)
+		x[i] -= fixed.Product(t1, x1)
+		gx1 := gx[i]
+		tgx1 := gtx[i]
 		tg := fixed.Product(tgx1, t1) + fixed.Product(gx1, tt1)
-		x2 := x[i*k.X.Inc]
-		tx2 := tx[i*t.X.Inc]
-		gtx[(i+1)*gt.X.Inc] += tg
-		gx[(i+1)*g.X.Inc] += fixed.Product(gx1, t1)
-		tx[(i+1)*t.X.Inc] += fixed.Product(tsin, x2) + fixed.Product(sin, tx2)
-		x[(i+1)*k.X.Inc] += fixed.Product(sin, x2)
-		gx2 := gx[(i+1)*g.X.Inc]
-		tgx2 := gtx[(i+1)*gt.X.Inc]
+		x2 := x[i]
+		tx2 := tx[i]
+		gtx[i+1] += tg
+		gx[i+1] += fixed.Product(gx1, t1)
+		tx[i+1] += fixed.Product(tsin, x2) + fixed.Product(sin, tx2)
+		x[i+1] += fixed.Product(sin, x2)
+		gx2 := gx[i+1]
+		tgx2 := gtx[i+1]
 		tg1 := -(fixed.Product(tgx2, sin) + fixed.Product(gx2, tsin))
-		x3 := x[(i+1)*k.X.Inc]
-		tx3 := tx[(i+1)*t.X.Inc]
-		gtx[i*gt.X.Inc] += tg1
-		gx[i*g.X.Inc] -= fixed.Product(gx2, sin)
-		tx[i*t.X.Inc] -= fixed.Product(tt1, x3) + fixed.Product(t1, tx3)
-		x[i*k.X.Inc] -= fixed.Product(t1, x3)
-		gx3 := gx[i*g.X.Inc]
-		tgx3 := gtx[i*gt.X.Inc]
+		x3 := x[i+1]
+		tx3 := tx[i+1]
+		gtx[i] += tg1
+		gx[i] -= fixed.Product(gx2, sin)
+		tx[i] -= fixed.Product(tt1, x3) + fixed.Product(t1, tx3)
+		x[i] -= fixed.Product(t1, x3)
+		gx3 := gx[i]
+		tgx3 := gtx[i]
 		tg2 := fixed.Product(tgx1, x1) + fixed.Product(gx1, tx1) + (fixed.Product(tgx3, x3) + fixed.Product(gx3, tx3))
 		gt1 := fixed.Product(gx1, x1) + fixed.Product(gx3, x3)
 		tg3 := fixed.Product(tgx3, t1) + fixed.Product(gx3, tt1)
-		gtx[(i+1)*gt.X.Inc] += tg3
-		gx[(i+1)*g.X.Inc] += fixed.Product(gx3, t1)
+		gtx[i+1] += tg3
+		gx[i+1] += fixed.Product(gx3, t1)
 		h := num.Quotient(gt1, s)
 		th := num.Quotient(tg2-fixed.Product(h, tcos), s)
 		tg4 := -(fixed.Product(th, t1) + fixed.Product(h, tt1))
@@ -349,11 +339,11 @@ func (k Rotate[T]) undoAdjointTangent(g, t, gt Rotate[T]) {
 		gcos := -fixed.Product(h, t1)
 		tg6 := -(fixed.Product(tg4, sin) + fixed.Product(gcos, tsin)) + (fixed.Product(tg5, cos) + fixed.Product(gsin, tcos))
 		ga := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos)
-		if gttheta != nil {
-			gttheta[i*gt.Theta.Inc] += tg6
+		if i < len(gttheta) {
+			gttheta[i] += tg6
 		}
-		if gtheta != nil {
-			gtheta[i*g.Theta.Inc] += ga
+		if i < len(gtheta) {
+			gtheta[i] += ga
 		}
 	}
 }

@@ -47,6 +47,9 @@ func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
+	if k.R.Inc|p.G.R.Inc|p.T.R.Inc|p.GT.R.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -60,29 +63,44 @@ func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Snavely[T]) prepared(p rev.Pass[Snavely[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&p.G.R, &p.GT.R)
+	s.Write(&k.R, &p.T.R)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Snavely[T]) value(sign T) {
 	if k.R.Data == nil {
 		return
 	}
-	r := num.Elements(k.R)
-	camera := k.Camera
-	point := k.Point
-	for i := range k.Features.Rows {
-		row := num.Index(camera[i], k.Cameras.Rows)
-		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)[:9]
-		cameras1 := cameras[0]
-		cameras2 := cameras[1]
-		cameras3 := cameras[2]
-		s := fixed.Product(cameras1, cameras1) + fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3)
+	m := k.Cameras.Rows
+	p := k.Points.Rows
+	n := k.Features.Rows
+	r := k.R.Data[:2*n]
+	cameras := num.Rows(k.Cameras)
+	points := num.Rows(k.Points)
+	features := num.Rows(k.Features)
+	camera := k.Camera[:n]
+	point := k.Point[:n]
+	for i := range n {
+		row := num.Index(camera[i], m)
+		row1 := num.Index(point[i], p)
+		cameras1 := cameras[row*k.Cameras.Stride:][:9]
+		cameras2 := cameras1[0]
+		cameras3 := cameras1[1]
+		cameras4 := cameras1[2]
+		s := fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3) + fixed.Product(cameras4, cameras4)
 		var cos T
 		var a T
 		var b T
 		if s > fixed.Of[T](1e-06) {
 			theta := num.Sqrt(s)
-			sin := num.Sin(theta)
-			cos1 := num.Cos(theta)
+			sin, cos1 := num.Sincos(theta)
 			q := num.Quotient(sin, theta)
 			q1 := num.Quotient(fixed.Of[T](1)-cos1, s)
 			cos = cos1
@@ -96,26 +114,26 @@ func (k Snavely[T]) value(sign T) {
 			a = s2
 			b = s3
 		}
-		points := num.Row(k.Points, row1)[:3]
-		points1 := points[0]
-		points2 := points[1]
-		points3 := points[2]
-		s1 := fixed.Product(cameras1, points1) + fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3)
+		points1 := points[row1*k.Points.Stride:][:3]
+		points2 := points1[0]
+		points3 := points1[1]
+		points4 := points1[2]
+		s1 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
 		d := fixed.Product(b, s1)
-		s2 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
-		y0 := fixed.Product(cos, points1) + fixed.Product(a, s2) + fixed.Product(d, cameras1) + cameras[3]
-		s3 := fixed.Product(cameras3, points1) - fixed.Product(cameras1, points3)
-		y1 := fixed.Product(cos, points2) + fixed.Product(a, s3) + fixed.Product(d, cameras2) + cameras[4]
-		s4 := fixed.Product(cameras1, points2) - fixed.Product(cameras2, points1)
-		y2 := fixed.Product(cos, points3) + fixed.Product(a, s4) + fixed.Product(d, cameras3) + cameras[5]
+		s2 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
+		y0 := fixed.Product(cos, points2) + fixed.Product(a, s2) + fixed.Product(d, cameras2) + cameras1[3]
+		s3 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
+		y1 := fixed.Product(cos, points3) + fixed.Product(a, s3) + fixed.Product(d, cameras3) + cameras1[4]
+		s4 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
+		y2 := fixed.Product(cos, points4) + fixed.Product(a, s4) + fixed.Product(d, cameras4) + cameras1[5]
 		u := num.Quotient(-y0, y2)
 		v := num.Quotient(-y1, y2)
 		q := fixed.Product(u, u) + fixed.Product(v, v)
-		s5 := cameras[7] + fixed.Product(q, cameras[8])
-		f := fixed.Product(cameras[6], fixed.Of[T](1)+fixed.Product(q, s5))
-		features := num.Row(k.Features, i)[:2]
-		r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
-		r[(2*i+1)*k.R.Inc] += T(sign * (fixed.Product(f, v) - features[1]))
+		s5 := cameras1[7] + fixed.Product(q, cameras1[8])
+		f := fixed.Product(cameras1[6], fixed.Of[T](1)+fixed.Product(q, s5))
+		features1 := features[i*k.Features.Stride:][:2]
+		r[2*i] += T(sign * (fixed.Product(f, u) - features1[0]))
+		r[2*i+1] += T(sign * (fixed.Product(f, v) - features1[1]))
 	}
 }
 
@@ -125,17 +143,23 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		k.value(sign)
 		return
 	}
-	r, gr := num.Elements(k.R), num.Elements(g.R)
-	camera := k.Camera
-	point := k.Point
-	for i := range k.Features.Rows {
-		row := num.Index(camera[i], k.Cameras.Rows)
-		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)[:9]
-		cameras1 := cameras[0]
-		cameras2 := cameras[1]
-		cameras3 := cameras[2]
-		s := fixed.Product(cameras1, cameras1) + fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3)
+	m := k.Cameras.Rows
+	p := k.Points.Rows
+	n := k.Features.Rows
+	r, gr := num.Elements(k.R), g.R.Data[:2*n]
+	cameras := num.Rows(k.Cameras)
+	points := num.Rows(k.Points)
+	features := num.Rows(k.Features)
+	camera := k.Camera[:n]
+	point := k.Point[:n]
+	for i := range n {
+		row := num.Index(camera[i], m)
+		row1 := num.Index(point[i], p)
+		cameras1 := cameras[row*k.Cameras.Stride:][:9]
+		cameras2 := cameras1[0]
+		cameras3 := cameras1[1]
+		cameras4 := cameras1[2]
+		s := fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3) + fixed.Product(cameras4, cameras4)
 		var gs T
 		var cos T
 		var a T
@@ -181,50 +205,50 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 			a = a2
 			b = b2
 		}
-		points := num.Row(k.Points, row1)[:3]
-		points1 := points[0]
-		points2 := points[1]
-		points3 := points[2]
-		s4 := fixed.Product(cameras1, points1) + fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3)
+		points1 := points[row1*k.Points.Stride:][:3]
+		points2 := points1[0]
+		points3 := points1[1]
+		points4 := points1[2]
+		s4 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
 		d := fixed.Product(b, s4)
-		s5 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
-		y0 := fixed.Product(cos, points1) + fixed.Product(a, s5) + fixed.Product(d, cameras1) + cameras[3]
-		s6 := fixed.Product(cameras3, points1) - fixed.Product(cameras1, points3)
-		y1 := fixed.Product(cos, points2) + fixed.Product(a, s6) + fixed.Product(d, cameras2) + cameras[4]
-		s7 := fixed.Product(cameras1, points2) - fixed.Product(cameras2, points1)
-		y2 := fixed.Product(cos, points3) + fixed.Product(a, s7) + fixed.Product(d, cameras3) + cameras[5]
+		s5 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
+		y0 := fixed.Product(cos, points2) + fixed.Product(a, s5) + fixed.Product(d, cameras2) + cameras1[3]
+		s6 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
+		y1 := fixed.Product(cos, points3) + fixed.Product(a, s6) + fixed.Product(d, cameras3) + cameras1[4]
+		s7 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
+		y2 := fixed.Product(cos, points4) + fixed.Product(a, s7) + fixed.Product(d, cameras4) + cameras1[5]
 		u := num.Quotient(-y0, y2)
 		v := num.Quotient(-y1, y2)
 		q2 := fixed.Product(u, u) + fixed.Product(v, v)
-		cameras4 := cameras[8]
-		s8 := cameras[7] + fixed.Product(q2, cameras4)
-		cameras5 := cameras[6]
+		cameras5 := cameras1[8]
+		s8 := cameras1[7] + fixed.Product(q2, cameras5)
+		cameras6 := cameras1[6]
 		s9 := fixed.Of[T](1) + fixed.Product(q2, s8)
-		f := fixed.Product(cameras5, s9)
-		features := num.Row(k.Features, i)[:2]
+		f := fixed.Product(cameras6, s9)
+		features1 := features[i*k.Features.Stride:][:2]
 		if r != nil {
-			r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
-			r[(2*i+1)*k.R.Inc] += T(sign * (fixed.Product(f, v) - features[1]))
+			r[2*i] += T(sign * (fixed.Product(f, u) - features1[0]))
+			r[2*i+1] += T(sign * (fixed.Product(f, v) - features1[1]))
 		}
-		gr1 := num.At(gr, (2*i+1)*g.R.Inc)
+		gr1 := gr[2*i+1]
 		gfeatures := num.Row(g.Features, i)
-		if gfeatures != nil {
+		if len(gfeatures) == 2 {
 			gfeatures[1] -= gr1
 		}
-		gr2 := num.At(gr, 2*i*g.R.Inc)
+		gr2 := gr[2*i]
 		gf := fixed.Product(gr1, v) + fixed.Product(gr2, u)
-		if gfeatures != nil {
+		if len(gfeatures) == 2 {
 			gfeatures[0] -= gr2
 		}
-		gs9 := fixed.Product(gf, cameras5)
+		gs9 := fixed.Product(gf, cameras6)
 		gs8 := fixed.Product(gs9, q2)
 		gcameras := num.Row(g.Cameras, row)
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[6] += fixed.Product(gf, s9)
 			gcameras[7] += gs8
 		}
-		gq2 := fixed.Product(gs9, s8) + fixed.Product(gs8, cameras4)
-		if gcameras != nil {
+		gq2 := fixed.Product(gs9, s8) + fixed.Product(gs8, cameras5)
+		if len(gcameras) == 9 {
 			gcameras[8] += fixed.Product(gs8, q2)
 		}
 		gu := fixed.Product(gr2, f) + 2*fixed.Product(gq2, u)
@@ -235,30 +259,30 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		gy2 := -fixed.Product(h, v) - fixed.Product(h1, u)
 		gy0 := -h1
 		gs7 := fixed.Product(gy2, a)
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[5] += gy2
 		}
 		gs6 := fixed.Product(gy1, a)
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[4] += gy1
 		}
-		gcos := fixed.Product(gy2, points3) + fixed.Product(gy1, points2) + fixed.Product(gy0, points1)
+		gcos := fixed.Product(gy2, points4) + fixed.Product(gy1, points3) + fixed.Product(gy0, points2)
 		ga := fixed.Product(gy2, s7) + fixed.Product(gy1, s6) + fixed.Product(gy0, s5)
 		gs5 := fixed.Product(gy0, a)
-		gd := fixed.Product(gy2, cameras3) + fixed.Product(gy1, cameras2) + fixed.Product(gy0, cameras1)
-		if gcameras != nil {
+		gd := fixed.Product(gy2, cameras4) + fixed.Product(gy1, cameras3) + fixed.Product(gy0, cameras2)
+		if len(gcameras) == 9 {
 			gcameras[3] += gy0
 		}
 		gb := fixed.Product(gd, s4)
 		gs4 := fixed.Product(gd, b)
-		gpoints1 := -fixed.Product(gs7, cameras2) + fixed.Product(gs6, cameras3) + fixed.Product(gy0, cos) + fixed.Product(gs4, cameras1)
-		gpoints2 := fixed.Product(gs7, cameras1) + fixed.Product(gy1, cos) - fixed.Product(gs5, cameras3) + fixed.Product(gs4, cameras2)
-		gpoints3 := fixed.Product(gy2, cos) - fixed.Product(gs6, cameras1) + fixed.Product(gs5, cameras2) + fixed.Product(gs4, cameras3)
+		gpoints2 := -fixed.Product(gs7, cameras3) + fixed.Product(gs6, cameras4) + fixed.Product(gy0, cos) + fixed.Product(gs4, cameras2)
+		gpoints3 := fixed.Product(gs7, cameras2) + fixed.Product(gy1, cos) - fixed.Product(gs5, cameras4) + fixed.Product(gs4, cameras3)
+		gpoints4 := fixed.Product(gy2, cos) - fixed.Product(gs6, cameras2) + fixed.Product(gs5, cameras3) + fixed.Product(gs4, cameras4)
 		gpoints := num.Row(g.Points, row1)
-		if gpoints != nil {
-			gpoints[2] += gpoints3
-			gpoints[1] += gpoints2
-			gpoints[0] += gpoints1
+		if len(gpoints) == 3 {
+			gpoints[2] += gpoints4
+			gpoints[1] += gpoints3
+			gpoints[0] += gpoints2
 		}
 		if s > fixed.Of[T](1e-06) {
 			h2 := gb
@@ -283,35 +307,41 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 			gs -= num.Quotient(h3, fixed.Of[T](6))
 			gs -= fixed.Product(fixed.Of[T](0.5), h4)
 		}
-		gcameras1 := fixed.Product(gs7, points2) - fixed.Product(gs6, points3) + fixed.Product(gy0, d) + fixed.Product(gs4, points1) + 2*fixed.Product(gs, cameras1)
-		gcameras2 := -fixed.Product(gs7, points1) + fixed.Product(gy1, d) + fixed.Product(gs5, points3) + fixed.Product(gs4, points2) + 2*fixed.Product(gs, cameras2)
-		gcameras3 := fixed.Product(gy2, d) + fixed.Product(gs6, points1) - fixed.Product(gs5, points2) + fixed.Product(gs4, points3) + 2*fixed.Product(gs, cameras3)
-		if gcameras != nil {
-			gcameras[2] += gcameras3
-			gcameras[1] += gcameras2
-			gcameras[0] += gcameras1
+		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + 2*fixed.Product(gs, cameras2)
+		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + 2*fixed.Product(gs, cameras3)
+		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + 2*fixed.Product(gs, cameras4)
+		if len(gcameras) == 9 {
+			gcameras[2] += gcameras4
+			gcameras[1] += gcameras3
+			gcameras[0] += gcameras2
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
+	m := k.Cameras.Rows
+	p := k.Points.Rows
+	n := k.Features.Rows
 	r, tr := num.Elements(k.R), num.Elements(t.R)
-	camera := k.Camera
-	point := k.Point
-	for i := range k.Features.Rows {
-		row := num.Index(camera[i], k.Cameras.Rows)
-		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)[:9]
-		cameras1 := cameras[0]
+	cameras := num.Rows(k.Cameras)
+	points := num.Rows(k.Points)
+	features := num.Rows(k.Features)
+	camera := k.Camera[:n]
+	point := k.Point[:n]
+	for i := range n {
+		row := num.Index(camera[i], m)
+		row1 := num.Index(point[i], p)
+		cameras1 := cameras[row*k.Cameras.Stride:][:9]
+		cameras2 := cameras1[0]
 		tcameras := num.Row(t.Cameras, row)
-		tcameras1 := num.At(tcameras, 0)
-		cameras2 := cameras[1]
-		tcameras2 := num.At(tcameras, 1)
-		cameras3 := cameras[2]
-		tcameras3 := num.At(tcameras, 2)
-		s := fixed.Product(cameras1, cameras1) + fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3)
-		ts := 2*fixed.Product(cameras1, tcameras1) + 2*fixed.Product(cameras2, tcameras2) + 2*fixed.Product(cameras3, tcameras3)
+		tcameras2 := num.At(tcameras, 0)
+		cameras3 := cameras1[1]
+		tcameras3 := num.At(tcameras, 1)
+		cameras4 := cameras1[2]
+		tcameras4 := num.At(tcameras, 2)
+		s := fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3) + fixed.Product(cameras4, cameras4)
+		ts := 2*fixed.Product(cameras2, tcameras2) + 2*fixed.Product(cameras3, tcameras3) + 2*fixed.Product(cameras4, tcameras4)
 		var cos T
 		var tcos T
 		var a T
@@ -321,8 +351,7 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 		if s > fixed.Of[T](1e-06) {
 			theta := num.Sqrt(s)
 			ttheta := num.Over(ts, 2*theta)
-			sin := num.Sin(theta)
-			cos1 := num.Cos(theta)
+			sin, cos1 := num.Sincos(theta)
 			tcos1 := -fixed.Product(ttheta, sin)
 			q := num.Quotient(sin, theta)
 			tq := num.Quotient(fixed.Product(ttheta, cos1)-fixed.Product(q, ttheta), theta)
@@ -345,57 +374,57 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 			b = s3
 			tb = -num.Quotient(ts, fixed.Of[T](24))
 		}
-		points := num.Row(k.Points, row1)[:3]
-		points1 := points[0]
+		points1 := points[row1*k.Points.Stride:][:3]
+		points2 := points1[0]
 		tpoints := num.Row(t.Points, row1)
-		tpoints1 := num.At(tpoints, 0)
-		points2 := points[1]
-		tpoints2 := num.At(tpoints, 1)
-		points3 := points[2]
-		tpoints3 := num.At(tpoints, 2)
-		s1 := fixed.Product(cameras1, points1) + fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3)
-		ts1 := fixed.Product(tcameras1, points1) + fixed.Product(cameras1, tpoints1) + (fixed.Product(tcameras2, points2) + fixed.Product(cameras2, tpoints2)) + (fixed.Product(tcameras3, points3) + fixed.Product(cameras3, tpoints3))
+		tpoints2 := num.At(tpoints, 0)
+		points3 := points1[1]
+		tpoints3 := num.At(tpoints, 1)
+		points4 := points1[2]
+		tpoints4 := num.At(tpoints, 2)
+		s1 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
+		ts1 := fixed.Product(tcameras2, points2) + fixed.Product(cameras2, tpoints2) + (fixed.Product(tcameras3, points3) + fixed.Product(cameras3, tpoints3)) + (fixed.Product(tcameras4, points4) + fixed.Product(cameras4, tpoints4))
 		d := fixed.Product(b, s1)
 		td := fixed.Product(tb, s1) + fixed.Product(b, ts1)
-		s2 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
-		ts2 := fixed.Product(tcameras2, points3) + fixed.Product(cameras2, tpoints3) - (fixed.Product(tcameras3, points2) + fixed.Product(cameras3, tpoints2))
-		y0 := fixed.Product(cos, points1) + fixed.Product(a, s2) + fixed.Product(d, cameras1) + cameras[3]
-		ty0 := fixed.Product(tcos, points1) + fixed.Product(cos, tpoints1) + (fixed.Product(ta, s2) + fixed.Product(a, ts2)) + (fixed.Product(td, cameras1) + fixed.Product(d, tcameras1)) + num.At(tcameras, 3)
-		s3 := fixed.Product(cameras3, points1) - fixed.Product(cameras1, points3)
-		ts3 := fixed.Product(tcameras3, points1) + fixed.Product(cameras3, tpoints1) - (fixed.Product(tcameras1, points3) + fixed.Product(cameras1, tpoints3))
-		y1 := fixed.Product(cos, points2) + fixed.Product(a, s3) + fixed.Product(d, cameras2) + cameras[4]
-		ty1 := fixed.Product(tcos, points2) + fixed.Product(cos, tpoints2) + (fixed.Product(ta, s3) + fixed.Product(a, ts3)) + (fixed.Product(td, cameras2) + fixed.Product(d, tcameras2)) + num.At(tcameras, 4)
-		s4 := fixed.Product(cameras1, points2) - fixed.Product(cameras2, points1)
-		ts4 := fixed.Product(tcameras1, points2) + fixed.Product(cameras1, tpoints2) - (fixed.Product(tcameras2, points1) + fixed.Product(cameras2, tpoints1))
-		y2 := fixed.Product(cos, points3) + fixed.Product(a, s4) + fixed.Product(d, cameras3) + cameras[5]
-		ty2 := fixed.Product(tcos, points3) + fixed.Product(cos, tpoints3) + (fixed.Product(ta, s4) + fixed.Product(a, ts4)) + (fixed.Product(td, cameras3) + fixed.Product(d, tcameras3)) + num.At(tcameras, 5)
+		s2 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
+		ts2 := fixed.Product(tcameras3, points4) + fixed.Product(cameras3, tpoints4) - (fixed.Product(tcameras4, points3) + fixed.Product(cameras4, tpoints3))
+		y0 := fixed.Product(cos, points2) + fixed.Product(a, s2) + fixed.Product(d, cameras2) + cameras1[3]
+		ty0 := fixed.Product(tcos, points2) + fixed.Product(cos, tpoints2) + (fixed.Product(ta, s2) + fixed.Product(a, ts2)) + (fixed.Product(td, cameras2) + fixed.Product(d, tcameras2)) + num.At(tcameras, 3)
+		s3 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
+		ts3 := fixed.Product(tcameras4, points2) + fixed.Product(cameras4, tpoints2) - (fixed.Product(tcameras2, points4) + fixed.Product(cameras2, tpoints4))
+		y1 := fixed.Product(cos, points3) + fixed.Product(a, s3) + fixed.Product(d, cameras3) + cameras1[4]
+		ty1 := fixed.Product(tcos, points3) + fixed.Product(cos, tpoints3) + (fixed.Product(ta, s3) + fixed.Product(a, ts3)) + (fixed.Product(td, cameras3) + fixed.Product(d, tcameras3)) + num.At(tcameras, 4)
+		s4 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
+		ts4 := fixed.Product(tcameras2, points3) + fixed.Product(cameras2, tpoints3) - (fixed.Product(tcameras3, points2) + fixed.Product(cameras3, tpoints2))
+		y2 := fixed.Product(cos, points4) + fixed.Product(a, s4) + fixed.Product(d, cameras4) + cameras1[5]
+		ty2 := fixed.Product(tcos, points4) + fixed.Product(cos, tpoints4) + (fixed.Product(ta, s4) + fixed.Product(a, ts4)) + (fixed.Product(td, cameras4) + fixed.Product(d, tcameras4)) + num.At(tcameras, 5)
 		u := num.Quotient(-y0, y2)
 		tu := num.Quotient(-ty0-fixed.Product(u, ty2), y2)
 		v := num.Quotient(-y1, y2)
 		tv := num.Quotient(-ty1-fixed.Product(v, ty2), y2)
 		q := fixed.Product(u, u) + fixed.Product(v, v)
 		tq := 2*fixed.Product(u, tu) + 2*fixed.Product(v, tv)
-		cameras4 := cameras[8]
-		s5 := cameras[7] + fixed.Product(q, cameras4)
-		ts5 := num.At(tcameras, 7) + (fixed.Product(tq, cameras4) + fixed.Product(q, num.At(tcameras, 8)))
-		cameras5 := cameras[6]
+		cameras5 := cameras1[8]
+		s5 := cameras1[7] + fixed.Product(q, cameras5)
+		ts5 := num.At(tcameras, 7) + (fixed.Product(tq, cameras5) + fixed.Product(q, num.At(tcameras, 8)))
+		cameras6 := cameras1[6]
 		s6 := fixed.Of[T](1) + fixed.Product(q, s5)
 		ts6 := fixed.Product(tq, s5) + fixed.Product(q, ts5)
-		f := fixed.Product(cameras5, s6)
-		tf := fixed.Product(num.At(tcameras, 6), s6) + fixed.Product(cameras5, ts6)
+		f := fixed.Product(cameras6, s6)
+		tf := fixed.Product(num.At(tcameras, 6), s6) + fixed.Product(cameras6, ts6)
 		tfeatures := num.Row(t.Features, i)
 		if tr != nil {
-			tr[2*i*t.R.Inc] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
+			tr[2*i] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
 		}
-		features := num.Row(k.Features, i)[:2]
+		features1 := features[i*k.Features.Stride:][:2]
 		if r != nil {
-			r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
+			r[2*i] += T(sign * (fixed.Product(f, u) - features1[0]))
 		}
 		if tr != nil {
-			tr[(2*i+1)*t.R.Inc] += T(sign * (fixed.Product(tf, v) + fixed.Product(f, tv) - num.At(tfeatures, 1)))
+			tr[2*i+1] += T(sign * (fixed.Product(tf, v) + fixed.Product(f, tv) - num.At(tfeatures, 1)))
 		}
 		if r != nil {
-			r[(2*i+1)*k.R.Inc] += T(sign * (fixed.Product(f, v) - features[1]))
+			r[2*i+1] += T(sign * (fixed.Product(f, v) - features1[1]))
 		}
 	}
 }
@@ -406,22 +435,28 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	m := k.Cameras.Rows
+	p := k.Points.Rows
+	n := k.Features.Rows
 	r, gr, tr, gtr := num.Elements(k.R), num.Elements(g.R), num.Elements(t.R), num.Elements(gt.R)
-	camera := k.Camera
-	point := k.Point
-	for i := range k.Features.Rows {
-		row := num.Index(camera[i], k.Cameras.Rows)
-		row1 := num.Index(point[i], k.Points.Rows)
-		cameras := num.Row(k.Cameras, row)[:9]
-		cameras1 := cameras[0]
+	cameras := num.Rows(k.Cameras)
+	points := num.Rows(k.Points)
+	features := num.Rows(k.Features)
+	camera := k.Camera[:n]
+	point := k.Point[:n]
+	for i := range n {
+		row := num.Index(camera[i], m)
+		row1 := num.Index(point[i], p)
+		cameras1 := cameras[row*k.Cameras.Stride:][:9]
+		cameras2 := cameras1[0]
 		tcameras := num.Row(t.Cameras, row)
-		tcameras1 := num.At(tcameras, 0)
-		cameras2 := cameras[1]
-		tcameras2 := num.At(tcameras, 1)
-		cameras3 := cameras[2]
-		tcameras3 := num.At(tcameras, 2)
-		s := fixed.Product(cameras1, cameras1) + fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3)
-		ts := 2*fixed.Product(cameras1, tcameras1) + 2*fixed.Product(cameras2, tcameras2) + 2*fixed.Product(cameras3, tcameras3)
+		tcameras2 := num.At(tcameras, 0)
+		cameras3 := cameras1[1]
+		tcameras3 := num.At(tcameras, 1)
+		cameras4 := cameras1[2]
+		tcameras4 := num.At(tcameras, 2)
+		s := fixed.Product(cameras2, cameras2) + fixed.Product(cameras3, cameras3) + fixed.Product(cameras4, cameras4)
+		ts := 2*fixed.Product(cameras2, tcameras2) + 2*fixed.Product(cameras3, tcameras3) + 2*fixed.Product(cameras4, tcameras4)
 		var gs T
 		var tgs T
 		var cos T
@@ -509,106 +544,106 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			b = b2
 			tb = tb2
 		}
-		points := num.Row(k.Points, row1)[:3]
-		points1 := points[0]
+		points1 := points[row1*k.Points.Stride:][:3]
+		points2 := points1[0]
 		tpoints := num.Row(t.Points, row1)
-		tpoints1 := num.At(tpoints, 0)
-		points2 := points[1]
-		tpoints2 := num.At(tpoints, 1)
-		points3 := points[2]
-		tpoints3 := num.At(tpoints, 2)
-		s4 := fixed.Product(cameras1, points1) + fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3)
-		ts4 := fixed.Product(tcameras1, points1) + fixed.Product(cameras1, tpoints1) + (fixed.Product(tcameras2, points2) + fixed.Product(cameras2, tpoints2)) + (fixed.Product(tcameras3, points3) + fixed.Product(cameras3, tpoints3))
+		tpoints2 := num.At(tpoints, 0)
+		points3 := points1[1]
+		tpoints3 := num.At(tpoints, 1)
+		points4 := points1[2]
+		tpoints4 := num.At(tpoints, 2)
+		s4 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
+		ts4 := fixed.Product(tcameras2, points2) + fixed.Product(cameras2, tpoints2) + (fixed.Product(tcameras3, points3) + fixed.Product(cameras3, tpoints3)) + (fixed.Product(tcameras4, points4) + fixed.Product(cameras4, tpoints4))
 		d := fixed.Product(b, s4)
 		td := fixed.Product(tb, s4) + fixed.Product(b, ts4)
-		s5 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
-		ts5 := fixed.Product(tcameras2, points3) + fixed.Product(cameras2, tpoints3) - (fixed.Product(tcameras3, points2) + fixed.Product(cameras3, tpoints2))
-		y0 := fixed.Product(cos, points1) + fixed.Product(a, s5) + fixed.Product(d, cameras1) + cameras[3]
-		ty0 := fixed.Product(tcos, points1) + fixed.Product(cos, tpoints1) + (fixed.Product(ta, s5) + fixed.Product(a, ts5)) + (fixed.Product(td, cameras1) + fixed.Product(d, tcameras1)) + num.At(tcameras, 3)
-		s6 := fixed.Product(cameras3, points1) - fixed.Product(cameras1, points3)
-		ts6 := fixed.Product(tcameras3, points1) + fixed.Product(cameras3, tpoints1) - (fixed.Product(tcameras1, points3) + fixed.Product(cameras1, tpoints3))
-		y1 := fixed.Product(cos, points2) + fixed.Product(a, s6) + fixed.Product(d, cameras2) + cameras[4]
-		ty1 := fixed.Product(tcos, points2) + fixed.Product(cos, tpoints2) + (fixed.Product(ta, s6) + fixed.Product(a, ts6)) + (fixed.Product(td, cameras2) + fixed.Product(d, tcameras2)) + num.At(tcameras, 4)
-		s7 := fixed.Product(cameras1, points2) - fixed.Product(cameras2, points1)
-		ts7 := fixed.Product(tcameras1, points2) + fixed.Product(cameras1, tpoints2) - (fixed.Product(tcameras2, points1) + fixed.Product(cameras2, tpoints1))
-		y2 := fixed.Product(cos, points3) + fixed.Product(a, s7) + fixed.Product(d, cameras3) + cameras[5]
-		ty2 := fixed.Product(tcos, points3) + fixed.Product(cos, tpoints3) + (fixed.Product(ta, s7) + fixed.Product(a, ts7)) + (fixed.Product(td, cameras3) + fixed.Product(d, tcameras3)) + num.At(tcameras, 5)
+		s5 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
+		ts5 := fixed.Product(tcameras3, points4) + fixed.Product(cameras3, tpoints4) - (fixed.Product(tcameras4, points3) + fixed.Product(cameras4, tpoints3))
+		y0 := fixed.Product(cos, points2) + fixed.Product(a, s5) + fixed.Product(d, cameras2) + cameras1[3]
+		ty0 := fixed.Product(tcos, points2) + fixed.Product(cos, tpoints2) + (fixed.Product(ta, s5) + fixed.Product(a, ts5)) + (fixed.Product(td, cameras2) + fixed.Product(d, tcameras2)) + num.At(tcameras, 3)
+		s6 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
+		ts6 := fixed.Product(tcameras4, points2) + fixed.Product(cameras4, tpoints2) - (fixed.Product(tcameras2, points4) + fixed.Product(cameras2, tpoints4))
+		y1 := fixed.Product(cos, points3) + fixed.Product(a, s6) + fixed.Product(d, cameras3) + cameras1[4]
+		ty1 := fixed.Product(tcos, points3) + fixed.Product(cos, tpoints3) + (fixed.Product(ta, s6) + fixed.Product(a, ts6)) + (fixed.Product(td, cameras3) + fixed.Product(d, tcameras3)) + num.At(tcameras, 4)
+		s7 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
+		ts7 := fixed.Product(tcameras2, points3) + fixed.Product(cameras2, tpoints3) - (fixed.Product(tcameras3, points2) + fixed.Product(cameras3, tpoints2))
+		y2 := fixed.Product(cos, points4) + fixed.Product(a, s7) + fixed.Product(d, cameras4) + cameras1[5]
+		ty2 := fixed.Product(tcos, points4) + fixed.Product(cos, tpoints4) + (fixed.Product(ta, s7) + fixed.Product(a, ts7)) + (fixed.Product(td, cameras4) + fixed.Product(d, tcameras4)) + num.At(tcameras, 5)
 		u := num.Quotient(-y0, y2)
 		tu := num.Quotient(-ty0-fixed.Product(u, ty2), y2)
 		v := num.Quotient(-y1, y2)
 		tv := num.Quotient(-ty1-fixed.Product(v, ty2), y2)
 		q2 := fixed.Product(u, u) + fixed.Product(v, v)
 		tq2 := 2*fixed.Product(u, tu) + 2*fixed.Product(v, tv)
-		cameras4 := cameras[8]
-		tcameras4 := num.At(tcameras, 8)
-		s8 := cameras[7] + fixed.Product(q2, cameras4)
-		ts8 := num.At(tcameras, 7) + (fixed.Product(tq2, cameras4) + fixed.Product(q2, tcameras4))
-		cameras5 := cameras[6]
-		tcameras5 := num.At(tcameras, 6)
+		cameras5 := cameras1[8]
+		tcameras5 := num.At(tcameras, 8)
+		s8 := cameras1[7] + fixed.Product(q2, cameras5)
+		ts8 := num.At(tcameras, 7) + (fixed.Product(tq2, cameras5) + fixed.Product(q2, tcameras5))
+		cameras6 := cameras1[6]
+		tcameras6 := num.At(tcameras, 6)
 		s9 := fixed.Of[T](1) + fixed.Product(q2, s8)
 		ts9 := fixed.Product(tq2, s8) + fixed.Product(q2, ts8)
-		f := fixed.Product(cameras5, s9)
-		tf := fixed.Product(tcameras5, s9) + fixed.Product(cameras5, ts9)
+		f := fixed.Product(cameras6, s9)
+		tf := fixed.Product(tcameras6, s9) + fixed.Product(cameras6, ts9)
 		tfeatures := num.Row(t.Features, i)
 		if tr != nil {
-			tr[2*i*t.R.Inc] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
+			tr[2*i] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
 		}
-		features := num.Row(k.Features, i)[:2]
+		features1 := features[i*k.Features.Stride:][:2]
 		if r != nil {
-			r[2*i*k.R.Inc] += T(sign * (fixed.Product(f, u) - features[0]))
+			r[2*i] += T(sign * (fixed.Product(f, u) - features1[0]))
 		}
 		if tr != nil {
-			tr[(2*i+1)*t.R.Inc] += T(sign * (fixed.Product(tf, v) + fixed.Product(f, tv) - num.At(tfeatures, 1)))
+			tr[2*i+1] += T(sign * (fixed.Product(tf, v) + fixed.Product(f, tv) - num.At(tfeatures, 1)))
 		}
 		if r != nil {
-			r[(2*i+1)*k.R.Inc] += T(sign * (fixed.Product(f, v) - features[1]))
+			r[2*i+1] += T(sign * (fixed.Product(f, v) - features1[1]))
 		}
-		gr1 := num.At(gr, (2*i+1)*g.R.Inc)
-		tgr1 := num.At(gtr, (2*i+1)*gt.R.Inc)
+		gr1 := num.At(gr, 2*i+1)
+		tgr1 := num.At(gtr, 2*i+1)
 		gtfeatures := num.Row(gt.Features, i)
-		if gtfeatures != nil {
+		if len(gtfeatures) == 2 {
 			gtfeatures[1] -= tgr1
 		}
 		gfeatures := num.Row(g.Features, i)
-		if gfeatures != nil {
+		if len(gfeatures) == 2 {
 			gfeatures[1] -= gr1
 		}
-		gr2 := num.At(gr, 2*i*g.R.Inc)
-		tgr2 := num.At(gtr, 2*i*gt.R.Inc)
+		gr2 := num.At(gr, 2*i)
+		tgr2 := num.At(gtr, 2*i)
 		tg := fixed.Product(tgr1, v) + fixed.Product(gr1, tv) + (fixed.Product(tgr2, u) + fixed.Product(gr2, tu))
 		gf := fixed.Product(gr1, v) + fixed.Product(gr2, u)
-		if gtfeatures != nil {
+		if len(gtfeatures) == 2 {
 			gtfeatures[0] -= tgr2
 		}
-		if gfeatures != nil {
+		if len(gfeatures) == 2 {
 			gfeatures[0] -= gr2
 		}
 		tg1 := fixed.Product(tg, s9) + fixed.Product(gf, ts9)
-		tg2 := fixed.Product(tg, cameras5) + fixed.Product(gf, tcameras5)
-		gs9 := fixed.Product(gf, cameras5)
+		tg2 := fixed.Product(tg, cameras6) + fixed.Product(gf, tcameras6)
+		gs9 := fixed.Product(gf, cameras6)
 		tg3 := fixed.Product(tg2, q2) + fixed.Product(gs9, tq2)
 		gs8 := fixed.Product(gs9, q2)
 		gtcameras := num.Row(gt.Cameras, row)
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[6] += tg1
 		}
 		gcameras := num.Row(g.Cameras, row)
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[6] += fixed.Product(gf, s9)
 		}
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[7] += tg3
 		}
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[7] += gs8
 		}
-		tg4 := fixed.Product(tg2, s8) + fixed.Product(gs9, ts8) + (fixed.Product(tg3, cameras4) + fixed.Product(gs8, tcameras4))
-		gq2 := fixed.Product(gs9, s8) + fixed.Product(gs8, cameras4)
+		tg4 := fixed.Product(tg2, s8) + fixed.Product(gs9, ts8) + (fixed.Product(tg3, cameras5) + fixed.Product(gs8, tcameras5))
+		gq2 := fixed.Product(gs9, s8) + fixed.Product(gs8, cameras5)
 		tg5 := fixed.Product(tg3, q2) + fixed.Product(gs8, tq2)
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[8] += tg5
 		}
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[8] += fixed.Product(gs8, q2)
 		}
 		tg6 := fixed.Product(tgr2, f) + fixed.Product(gr2, tf) + 2*(fixed.Product(tg4, u)+fixed.Product(gq2, tu))
@@ -627,63 +662,63 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		gy0 := -h1
 		tg11 := fixed.Product(tg9, a) + fixed.Product(gy2, ta)
 		gs7 := fixed.Product(gy2, a)
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[5] += tg9
 		}
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[5] += gy2
 		}
 		tg12 := fixed.Product(tg8, a) + fixed.Product(gy1, ta)
 		gs6 := fixed.Product(gy1, a)
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[4] += tg8
 		}
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[4] += gy1
 		}
-		tg13 := fixed.Product(tg9, points3) + fixed.Product(gy2, tpoints3) + (fixed.Product(tg8, points2) + fixed.Product(gy1, tpoints2)) + (fixed.Product(tg10, points1) + fixed.Product(gy0, tpoints1))
-		gcos := fixed.Product(gy2, points3) + fixed.Product(gy1, points2) + fixed.Product(gy0, points1)
+		tg13 := fixed.Product(tg9, points4) + fixed.Product(gy2, tpoints4) + (fixed.Product(tg8, points3) + fixed.Product(gy1, tpoints3)) + (fixed.Product(tg10, points2) + fixed.Product(gy0, tpoints2))
+		gcos := fixed.Product(gy2, points4) + fixed.Product(gy1, points3) + fixed.Product(gy0, points2)
 		tg14 := fixed.Product(tg9, s7) + fixed.Product(gy2, ts7) + (fixed.Product(tg8, s6) + fixed.Product(gy1, ts6)) + (fixed.Product(tg10, s5) + fixed.Product(gy0, ts5))
 		ga := fixed.Product(gy2, s7) + fixed.Product(gy1, s6) + fixed.Product(gy0, s5)
 		tg15 := fixed.Product(tg10, a) + fixed.Product(gy0, ta)
 		gs5 := fixed.Product(gy0, a)
-		tg16 := fixed.Product(tg9, cameras3) + fixed.Product(gy2, tcameras3) + (fixed.Product(tg8, cameras2) + fixed.Product(gy1, tcameras2)) + (fixed.Product(tg10, cameras1) + fixed.Product(gy0, tcameras1))
-		gd := fixed.Product(gy2, cameras3) + fixed.Product(gy1, cameras2) + fixed.Product(gy0, cameras1)
-		if gtcameras != nil {
+		tg16 := fixed.Product(tg9, cameras4) + fixed.Product(gy2, tcameras4) + (fixed.Product(tg8, cameras3) + fixed.Product(gy1, tcameras3)) + (fixed.Product(tg10, cameras2) + fixed.Product(gy0, tcameras2))
+		gd := fixed.Product(gy2, cameras4) + fixed.Product(gy1, cameras3) + fixed.Product(gy0, cameras2)
+		if len(gtcameras) == 9 {
 			gtcameras[3] += tg10
 		}
-		if gcameras != nil {
+		if len(gcameras) == 9 {
 			gcameras[3] += gy0
 		}
 		tg17 := fixed.Product(tg16, s4) + fixed.Product(gd, ts4)
 		gb := fixed.Product(gd, s4)
 		tg18 := fixed.Product(tg16, b) + fixed.Product(gd, tb)
 		gs4 := fixed.Product(gd, b)
-		tg19 := -(fixed.Product(tg11, cameras2) + fixed.Product(gs7, tcameras2)) + (fixed.Product(tg12, cameras3) + fixed.Product(gs6, tcameras3)) + (fixed.Product(tg10, cos) + fixed.Product(gy0, tcos)) + (fixed.Product(tg18, cameras1) + fixed.Product(gs4, tcameras1))
-		gpoints1 := -fixed.Product(gs7, cameras2) + fixed.Product(gs6, cameras3) + fixed.Product(gy0, cos) + fixed.Product(gs4, cameras1)
-		tg20 := fixed.Product(tg11, cameras1) + fixed.Product(gs7, tcameras1) + (fixed.Product(tg8, cos) + fixed.Product(gy1, tcos)) - (fixed.Product(tg15, cameras3) + fixed.Product(gs5, tcameras3)) + (fixed.Product(tg18, cameras2) + fixed.Product(gs4, tcameras2))
-		gpoints2 := fixed.Product(gs7, cameras1) + fixed.Product(gy1, cos) - fixed.Product(gs5, cameras3) + fixed.Product(gs4, cameras2)
-		tg21 := fixed.Product(tg9, cos) + fixed.Product(gy2, tcos) - (fixed.Product(tg12, cameras1) + fixed.Product(gs6, tcameras1)) + (fixed.Product(tg15, cameras2) + fixed.Product(gs5, tcameras2)) + (fixed.Product(tg18, cameras3) + fixed.Product(gs4, tcameras3))
-		gpoints3 := fixed.Product(gy2, cos) - fixed.Product(gs6, cameras1) + fixed.Product(gs5, cameras2) + fixed.Product(gs4, cameras3)
+		tg19 := -(fixed.Product(tg11, cameras3) + fixed.Product(gs7, tcameras3)) + (fixed.Product(tg12, cameras4) + fixed.Product(gs6, tcameras4)) + (fixed.Product(tg10, cos) + fixed.Product(gy0, tcos)) + (fixed.Product(tg18, cameras2) + fixed.Product(gs4, tcameras2))
+		gpoints2 := -fixed.Product(gs7, cameras3) + fixed.Product(gs6, cameras4) + fixed.Product(gy0, cos) + fixed.Product(gs4, cameras2)
+		tg20 := fixed.Product(tg11, cameras2) + fixed.Product(gs7, tcameras2) + (fixed.Product(tg8, cos) + fixed.Product(gy1, tcos)) - (fixed.Product(tg15, cameras4) + fixed.Product(gs5, tcameras4)) + (fixed.Product(tg18, cameras3) + fixed.Product(gs4, tcameras3))
+		gpoints3 := fixed.Product(gs7, cameras2) + fixed.Product(gy1, cos) - fixed.Product(gs5, cameras4) + fixed.Product(gs4, cameras3)
+		tg21 := fixed.Product(tg9, cos) + fixed.Product(gy2, tcos) - (fixed.Product(tg12, cameras2) + fixed.Product(gs6, tcameras2)) + (fixed.Product(tg15, cameras3) + fixed.Product(gs5, tcameras3)) + (fixed.Product(tg18, cameras4) + fixed.Product(gs4, tcameras4))
+		gpoints4 := fixed.Product(gy2, cos) - fixed.Product(gs6, cameras2) + fixed.Product(gs5, cameras3) + fixed.Product(gs4, cameras4)
 		gtpoints := num.Row(gt.Points, row1)
-		if gtpoints != nil {
+		if len(gtpoints) == 3 {
 			gtpoints[2] += tg21
 		}
 		gpoints := num.Row(g.Points, row1)
-		if gpoints != nil {
-			gpoints[2] += gpoints3
+		if len(gpoints) == 3 {
+			gpoints[2] += gpoints4
 		}
-		if gtpoints != nil {
+		if len(gtpoints) == 3 {
 			gtpoints[1] += tg20
 		}
-		if gpoints != nil {
-			gpoints[1] += gpoints2
+		if len(gpoints) == 3 {
+			gpoints[1] += gpoints3
 		}
-		if gtpoints != nil {
+		if len(gtpoints) == 3 {
 			gtpoints[0] += tg19
 		}
-		if gpoints != nil {
-			gpoints[0] += gpoints1
+		if len(gpoints) == 3 {
+			gpoints[0] += gpoints2
 		}
 		if s > fixed.Of[T](1e-06) {
 			h2 := gb
@@ -707,9 +742,9 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			gcos1 := h4 - h5
 			tg22 := -(fixed.Product(th6, q) + fixed.Product(h6, tq)) - (fixed.Product(th4-th5, sin) + fixed.Product(gcos1, tsin)) + (fixed.Product(th6, cos1) + fixed.Product(h6, tcos1))
 			gtheta := -fixed.Product(h6, q) - fixed.Product(gcos1, sin) + fixed.Product(h6, cos1)
-			p := 2 * theta
-			q3 := num.Over(gtheta, p)
-			tq3 := num.Over(tg22-fixed.Product(q3, 2*ttheta), p)
+			p1 := 2 * theta
+			q3 := num.Over(gtheta, p1)
+			tq3 := num.Over(tg22-fixed.Product(q3, 2*ttheta), p1)
 			tgs += tq3
 			gs += q3
 		} else {
@@ -732,29 +767,29 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			tgs -= fixed.Product(fixed.Of[T](0.5), th4)
 			gs -= fixed.Product(fixed.Of[T](0.5), h4)
 		}
-		tg22 := fixed.Product(tg11, points2) + fixed.Product(gs7, tpoints2) - (fixed.Product(tg12, points3) + fixed.Product(gs6, tpoints3)) + (fixed.Product(tg10, d) + fixed.Product(gy0, td)) + (fixed.Product(tg18, points1) + fixed.Product(gs4, tpoints1)) + 2*(fixed.Product(tgs, cameras1)+fixed.Product(gs, tcameras1))
-		gcameras1 := fixed.Product(gs7, points2) - fixed.Product(gs6, points3) + fixed.Product(gy0, d) + fixed.Product(gs4, points1) + 2*fixed.Product(gs, cameras1)
-		tg23 := -(fixed.Product(tg11, points1) + fixed.Product(gs7, tpoints1)) + (fixed.Product(tg8, d) + fixed.Product(gy1, td)) + (fixed.Product(tg15, points3) + fixed.Product(gs5, tpoints3)) + (fixed.Product(tg18, points2) + fixed.Product(gs4, tpoints2)) + 2*(fixed.Product(tgs, cameras2)+fixed.Product(gs, tcameras2))
-		gcameras2 := -fixed.Product(gs7, points1) + fixed.Product(gy1, d) + fixed.Product(gs5, points3) + fixed.Product(gs4, points2) + 2*fixed.Product(gs, cameras2)
-		tg24 := fixed.Product(tg9, d) + fixed.Product(gy2, td) + (fixed.Product(tg12, points1) + fixed.Product(gs6, tpoints1)) - (fixed.Product(tg15, points2) + fixed.Product(gs5, tpoints2)) + (fixed.Product(tg18, points3) + fixed.Product(gs4, tpoints3)) + 2*(fixed.Product(tgs, cameras3)+fixed.Product(gs, tcameras3))
-		gcameras3 := fixed.Product(gy2, d) + fixed.Product(gs6, points1) - fixed.Product(gs5, points2) + fixed.Product(gs4, points3) + 2*fixed.Product(gs, cameras3)
-		if gtcameras != nil {
+		tg22 := fixed.Product(tg11, points3) + fixed.Product(gs7, tpoints3) - (fixed.Product(tg12, points4) + fixed.Product(gs6, tpoints4)) + (fixed.Product(tg10, d) + fixed.Product(gy0, td)) + (fixed.Product(tg18, points2) + fixed.Product(gs4, tpoints2)) + 2*(fixed.Product(tgs, cameras2)+fixed.Product(gs, tcameras2))
+		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + 2*fixed.Product(gs, cameras2)
+		tg23 := -(fixed.Product(tg11, points2) + fixed.Product(gs7, tpoints2)) + (fixed.Product(tg8, d) + fixed.Product(gy1, td)) + (fixed.Product(tg15, points4) + fixed.Product(gs5, tpoints4)) + (fixed.Product(tg18, points3) + fixed.Product(gs4, tpoints3)) + 2*(fixed.Product(tgs, cameras3)+fixed.Product(gs, tcameras3))
+		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + 2*fixed.Product(gs, cameras3)
+		tg24 := fixed.Product(tg9, d) + fixed.Product(gy2, td) + (fixed.Product(tg12, points2) + fixed.Product(gs6, tpoints2)) - (fixed.Product(tg15, points3) + fixed.Product(gs5, tpoints3)) + (fixed.Product(tg18, points4) + fixed.Product(gs4, tpoints4)) + 2*(fixed.Product(tgs, cameras4)+fixed.Product(gs, tcameras4))
+		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + 2*fixed.Product(gs, cameras4)
+		if len(gtcameras) == 9 {
 			gtcameras[2] += tg24
 		}
-		if gcameras != nil {
-			gcameras[2] += gcameras3
+		if len(gcameras) == 9 {
+			gcameras[2] += gcameras4
 		}
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[1] += tg23
 		}
-		if gcameras != nil {
-			gcameras[1] += gcameras2
+		if len(gcameras) == 9 {
+			gcameras[1] += gcameras3
 		}
-		if gtcameras != nil {
+		if len(gtcameras) == 9 {
 			gtcameras[0] += tg22
 		}
-		if gcameras != nil {
-			gcameras[0] += gcameras1
+		if len(gcameras) == 9 {
+			gcameras[0] += gcameras2
 		}
 	}
 }

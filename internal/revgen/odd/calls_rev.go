@@ -48,6 +48,12 @@ func (k Layers[T]) AdjointTangent(g, t, gt Layers[T]) {
 
 // Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
 func (k Layers[T]) Run(p rev.Pass[Layers[T]]) error {
+	if k.Y.Inc|k.H.Inc|k.X.Inc|k.B.Inc|p.G.Y.Inc|p.G.H.Inc|p.G.X.Inc|p.G.B.Inc|p.T.Y.Inc|p.T.H.Inc|p.T.X.Inc|p.T.B.Inc|p.GT.Y.Inc|p.GT.H.Inc|p.GT.X.Inc|p.GT.B.Inc > 1 ||
+		p.Adjoint && (p.G.H.Data == nil) ||
+		p.Tangent && (p.T.H.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.H.Data == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
 		return rev.ErrUnsupported
@@ -64,11 +70,27 @@ func (k Layers[T]) Run(p rev.Pass[Layers[T]]) error {
 	}
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Layers[T]) prepared(p rev.Pass[Layers[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &k.B, &p.G.Y, &p.T.X, &p.T.B, &p.GT.Y)
+	s.Write(&k.Y, &k.H, &p.G.H, &p.G.X, &p.G.B, &p.T.Y, &p.T.H, &p.GT.H, &p.GT.X, &p.GT.B)
+	s.Vector(&p.G.H, k.H.N)
+	s.Vector(&p.T.H, k.H.N)
+	s.Vector(&p.GT.H, k.H.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs layers.
 func (k Layers[T]) forward() error {
+	n := k.H.N
+	m := k.W.Cols
 	y := num.Elements(k.Y)
-	h := num.Elements(k.H)
-	x := num.Elements(k.X)
+	h := k.H.Data[:n]
+	x := k.X.Data[:m]
 	{
 		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
 		p := rev.ForwardPass(&f)
@@ -76,9 +98,9 @@ func (k Layers[T]) forward() error {
 			return err
 		}
 	}
-	for i := range k.Y.N {
-		if y != nil {
-			y[i*k.Y.Inc] += fixed.Product(num.Tanh(h[i*k.H.Inc]), x[0])
+	for i := range n {
+		if i < len(y) {
+			y[i] += fixed.Product(num.Tanh(h[i]), x[0])
 		}
 	}
 	{
@@ -93,9 +115,11 @@ func (k Layers[T]) forward() error {
 
 // inverse undoes forward.
 func (k Layers[T]) inverse() error {
+	n := k.H.N
+	m := k.W.Cols
 	y := num.Elements(k.Y)
-	h := num.Elements(k.H)
-	x := num.Elements(k.X)
+	h := k.H.Data[:n]
+	x := k.X.Data[:m]
 	{
 		f := revlinalg.Norm2[T]{Out: k.Out, X: k.H}
 		p := rev.InversePass(&f)
@@ -103,9 +127,9 @@ func (k Layers[T]) inverse() error {
 			return err
 		}
 	}
-	for i := k.Y.N - 1; i >= 0; i-- {
-		if y != nil {
-			y[i*k.Y.Inc] -= fixed.Product(num.Tanh(h[i*k.H.Inc]), x[0])
+	for i := n - 1; i >= 0; i-- {
+		if i < len(y) {
+			y[i] -= fixed.Product(num.Tanh(h[i]), x[0])
 		}
 	}
 	{
@@ -120,12 +144,11 @@ func (k Layers[T]) inverse() error {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Layers[T]) adjoint(g Layers[T]) error {
-	if g.H.Data == nil {
-		g.H = rev.ViewSlice(make([]T, k.H.N))
-	}
+	n := k.H.N
+	m := k.W.Cols
 	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	h, gh := num.Elements(k.H), num.Elements(g.H)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
+	h, gh := k.H.Data[:n], g.H.Data[:n]
+	x, gx := k.X.Data[:m], num.Elements(g.X)
 	{
 		f := revlinalg.Norm2[T]{Out: k.Out, X: k.H}
 		gf := revlinalg.Norm2[T]{Out: g.Out, X: g.H}
@@ -134,18 +157,18 @@ func (k Layers[T]) adjoint(g Layers[T]) error {
 			return err
 		}
 	}
-	for i := k.Y.N - 1; i >= 0; i-- {
-		tanh := num.Tanh(h[i*k.H.Inc])
+	for i := n - 1; i >= 0; i-- {
+		tanh := num.Tanh(h[i])
 		x1 := x[0]
-		if y != nil {
-			y[i*k.Y.Inc] -= fixed.Product(tanh, x1)
+		if i < len(y) {
+			y[i] -= fixed.Product(tanh, x1)
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
+		gy1 := num.OrZero(gy, i)
 		if gx != nil {
 			gx[0] += fixed.Product(gy1, tanh)
 		}
 		gh1 := fixed.Product(fixed.Product(gy1, x1), fixed.Of[T](1)-fixed.Product(tanh, tanh))
-		gh[i*g.H.Inc] += gh1
+		gh[i] += gh1
 	}
 	{
 		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
@@ -160,12 +183,11 @@ func (k Layers[T]) adjoint(g Layers[T]) error {
 
 // tangent runs forward, with the tangents t.
 func (k Layers[T]) tangent(t Layers[T]) error {
-	if t.H.Data == nil {
-		t.H = rev.ViewSlice(make([]T, k.H.N))
-	}
+	n := k.H.N
+	m := k.W.Cols
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	h, th := num.Elements(k.H), num.Elements(t.H)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	h, th := k.H.Data[:n], t.H.Data[:n]
+	x, tx := k.X.Data[:m], num.Elements(t.X)
 	{
 		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
 		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
@@ -174,15 +196,15 @@ func (k Layers[T]) tangent(t Layers[T]) error {
 			return err
 		}
 	}
-	for i := range k.Y.N {
-		tanh := num.Tanh(h[i*k.H.Inc])
-		ttanh := fixed.Product(th[i*t.H.Inc], fixed.Of[T](1)-fixed.Product(tanh, tanh))
+	for i := range n {
+		tanh := num.Tanh(h[i])
+		ttanh := fixed.Product(th[i], fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		x1 := x[0]
-		if ty != nil {
-			ty[i*t.Y.Inc] += fixed.Product(ttanh, x1) + fixed.Product(tanh, num.At(tx, 0))
+		if i < len(ty) {
+			ty[i] += fixed.Product(ttanh, x1) + fixed.Product(tanh, num.At(tx, 0))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += fixed.Product(tanh, x1)
+		if i < len(y) {
+			y[i] += fixed.Product(tanh, x1)
 		}
 	}
 	{
@@ -198,18 +220,11 @@ func (k Layers[T]) tangent(t Layers[T]) error {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Layers[T]) adjointTangent(g, t, gt Layers[T]) error {
-	if g.H.Data == nil {
-		g.H = rev.ViewSlice(make([]T, k.H.N))
-	}
-	if t.H.Data == nil {
-		t.H = rev.ViewSlice(make([]T, k.H.N))
-	}
-	if gt.H.Data == nil {
-		gt.H = rev.ViewSlice(make([]T, k.H.N))
-	}
+	n := k.H.N
+	m := k.W.Cols
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	h, gh, th, gth := num.Elements(k.H), num.Elements(g.H), num.Elements(t.H), num.Elements(gt.H)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	h, gh, th, gth := k.H.Data[:n], g.H.Data[:n], t.H.Data[:n], gt.H.Data[:n]
+	x, gx, tx, gtx := k.X.Data[:m], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	{
 		f := revlinalg.Norm2[T]{Out: k.Out, X: k.H}
 		gf := revlinalg.Norm2[T]{Out: g.Out, X: g.H}
@@ -220,20 +235,20 @@ func (k Layers[T]) adjointTangent(g, t, gt Layers[T]) error {
 			return err
 		}
 	}
-	for i := k.Y.N - 1; i >= 0; i-- {
-		tanh := num.Tanh(h[i*k.H.Inc])
+	for i := n - 1; i >= 0; i-- {
+		tanh := num.Tanh(h[i])
 		s := fixed.Of[T](1) - fixed.Product(tanh, tanh)
-		ttanh := fixed.Product(th[i*t.H.Inc], s)
+		ttanh := fixed.Product(th[i], s)
 		x1 := x[0]
 		tx1 := num.At(tx, 0)
-		if ty != nil {
-			ty[i*t.Y.Inc] -= fixed.Product(ttanh, x1) + fixed.Product(tanh, tx1)
+		if i < len(ty) {
+			ty[i] -= fixed.Product(ttanh, x1) + fixed.Product(tanh, tx1)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] -= fixed.Product(tanh, x1)
+		if i < len(y) {
+			y[i] -= fixed.Product(tanh, x1)
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
-		tgy1 := num.At(gty, i*gt.Y.Inc)
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
 		tg := fixed.Product(tgy1, x1) + fixed.Product(gy1, tx1)
 		gtanh := fixed.Product(gy1, x1)
 		tg1 := fixed.Product(tgy1, tanh) + fixed.Product(gy1, ttanh)
@@ -245,8 +260,8 @@ func (k Layers[T]) adjointTangent(g, t, gt Layers[T]) error {
 		}
 		ts := -(2 * fixed.Product(tanh, ttanh))
 		tg2 := fixed.Product(tg, s) + fixed.Product(gtanh, ts)
-		gth[i*gt.H.Inc] += tg2
-		gh[i*g.H.Inc] += fixed.Product(gtanh, s)
+		gth[i] += tg2
+		gh[i] += fixed.Product(gtanh, s)
 	}
 	{
 		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
@@ -297,6 +312,9 @@ func (k Products[T]) AdjointTangent(g, t, gt Products[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Products[T]) Run(p rev.Pass[Products[T]]) error {
+	if k.X.Inc|p.G.X.Inc|p.T.X.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		return k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -309,45 +327,59 @@ func (k Products[T]) Run(p rev.Pass[Products[T]]) error {
 	}
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Products[T]) prepared(p rev.Pass[Products[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.T.X)
+	s.Write(&p.G.X, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Products[T]) value(sign T) error {
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
-		p := rev.ForwardPass(&f)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.ForwardPass(&f)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
-	a := num.Row(k.A, 0)
+	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
-			p := rev.ForwardPass(&f)
-			p.Back = sign < 0
-			if err := f.Run(p); err != nil {
+			p1 := rev.ForwardPass(&f)
+			p1.Back = sign < 0
+			if err := f.Run(p1); err != nil {
 				return err
 			}
 		}
 		if k.Out != nil {
-			*k.Out += T(sign * fixed.Product(a[0], num.Int[T](i)))
+			*k.Out += T(sign * fixed.Product(a1[0], num.Int[T](i)))
 		}
 	}
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
-		p := rev.ForwardPass(&f)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.ForwardPass(&f)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
-	len1 := k.B.Rows
-	len2 := k.B.Cols
+	len1 := p
+	len2 := m
 	s := len1 - 1
 	s1 := len2 - 1
-	b := num.Row(k.B, s)
+	b1 := b[s*k.B.Stride:][:m]
 	if k.Out != nil {
-		*k.Out -= T(sign * b[s1])
+		*k.Out -= T(sign * b1[s1])
 	}
 	return nil
 }
@@ -357,43 +389,47 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 	if g.C.Data == nil && g.Out == nil {
 		return k.value(sign)
 	}
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
-		p := rev.ForwardPass(&f)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.ForwardPass(&f)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
-	a := num.Row(k.A, 0)
+	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
-			p := rev.ForwardPass(&f)
-			p.Back = sign < 0
-			if err := f.Run(p); err != nil {
+			p1 := rev.ForwardPass(&f)
+			p1.Back = sign < 0
+			if err := f.Run(p1); err != nil {
 				return err
 			}
 		}
 		if k.Out != nil {
-			*k.Out += T(sign * fixed.Product(a[0], num.Int[T](i)))
+			*k.Out += T(sign * fixed.Product(a1[0], num.Int[T](i)))
 		}
 	}
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
-		p := rev.ForwardPass(&f)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.ForwardPass(&f)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
-	len1 := k.B.Rows
-	len2 := k.B.Cols
+	len1 := p
+	len2 := m
 	s := len1 - 1
 	s1 := len2 - 1
-	b := num.Row(k.B, s)
+	b1 := b[s*k.B.Stride:][:m]
 	if k.Out != nil {
-		*k.Out -= T(sign * b[s1])
+		*k.Out -= T(sign * b1[s1])
 	}
 	gb := num.Row(g.B, s)
 	if gb != nil {
@@ -402,8 +438,8 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 	{
 		f := revlinalg.MatMul[T]{A: k.A, B: k.B}
 		gf := revlinalg.MatMul[T]{C: g.C, A: g.A, B: g.B}
-		p := rev.AdjointPass(&f, &gf)
-		if err := f.Run(p); err != nil {
+		p1 := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
@@ -415,8 +451,8 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 		{
 			f := revlinalg.Dot[T]{X: k.X, Y: k.X}
 			gf := revlinalg.Dot[T]{Out: g.Out, X: g.X, Y: g.X}
-			p := rev.AdjointPass(&f, &gf)
-			if err := f.Run(p); err != nil {
+			p1 := rev.AdjointPass(&f, &gf)
+			if err := f.Run(p1); err != nil {
 				return err
 			}
 		}
@@ -424,8 +460,8 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 	{
 		f := revlinalg.MatMul[T]{A: k.A, B: k.B}
 		gf := revlinalg.MatMul[T]{C: g.C, A: g.A, B: g.B}
-		p := rev.AdjointPass(&f, &gf)
-		if err := f.Run(p); err != nil {
+		p1 := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
@@ -434,55 +470,59 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 
 // tangent adds the value and its tangent, times sign.
 func (k Products[T]) tangent(sign T, t Products[T]) error {
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
 		tf := revlinalg.MatMul[T]{C: t.C, A: t.A, B: t.B}
-		p := rev.TangentPass(&f, &tf)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
 	ta := num.Row(t.A, 0)
-	a := num.Row(k.A, 0)
+	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
 			tf := revlinalg.Dot[T]{Out: t.Out, X: t.X, Y: t.X}
-			p := rev.TangentPass(&f, &tf)
-			p.Back = sign < 0
-			if err := f.Run(p); err != nil {
+			p1 := rev.TangentPass(&f, &tf)
+			p1.Back = sign < 0
+			if err := f.Run(p1); err != nil {
 				return err
 			}
 		}
-		n := num.Int[T](i)
+		n1 := num.Int[T](i)
 		if t.Out != nil {
-			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n))
+			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n1))
 		}
 		if k.Out != nil {
-			*k.Out += T(sign * fixed.Product(a[0], n))
+			*k.Out += T(sign * fixed.Product(a1[0], n1))
 		}
 	}
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
 		tf := revlinalg.MatMul[T]{C: t.C, A: t.A, B: t.B}
-		p := rev.TangentPass(&f, &tf)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
-	len1 := k.B.Rows
-	len2 := k.B.Cols
+	len1 := p
+	len2 := m
 	s := len1 - 1
 	s1 := len2 - 1
 	tb := num.Row(t.B, s)
 	if t.Out != nil {
 		*t.Out -= T(sign * num.At(tb, s1))
 	}
-	b := num.Row(k.B, s)
+	b1 := b[s*k.B.Stride:][:m]
 	if k.Out != nil {
-		*k.Out -= T(sign * b[s1])
+		*k.Out -= T(sign * b1[s1])
 	}
 	return nil
 }
@@ -492,55 +532,59 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 	if g.C.Data == nil && g.Out == nil && gt.C.Data == nil && gt.Out == nil {
 		return k.tangent(sign, t)
 	}
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
 		tf := revlinalg.MatMul[T]{C: t.C, A: t.A, B: t.B}
-		p := rev.TangentPass(&f, &tf)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
 	ta := num.Row(t.A, 0)
-	a := num.Row(k.A, 0)
+	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
 			tf := revlinalg.Dot[T]{Out: t.Out, X: t.X, Y: t.X}
-			p := rev.TangentPass(&f, &tf)
-			p.Back = sign < 0
-			if err := f.Run(p); err != nil {
+			p1 := rev.TangentPass(&f, &tf)
+			p1.Back = sign < 0
+			if err := f.Run(p1); err != nil {
 				return err
 			}
 		}
-		n := num.Int[T](i)
+		n1 := num.Int[T](i)
 		if t.Out != nil {
-			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n))
+			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n1))
 		}
 		if k.Out != nil {
-			*k.Out += T(sign * fixed.Product(a[0], n))
+			*k.Out += T(sign * fixed.Product(a1[0], n1))
 		}
 	}
 	{
 		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
 		tf := revlinalg.MatMul[T]{C: t.C, A: t.A, B: t.B}
-		p := rev.TangentPass(&f, &tf)
-		p.Back = sign < 0
-		if err := f.Run(p); err != nil {
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
-	len1 := k.B.Rows
-	len2 := k.B.Cols
+	len1 := p
+	len2 := m
 	s := len1 - 1
 	s1 := len2 - 1
 	tb := num.Row(t.B, s)
 	if t.Out != nil {
 		*t.Out -= T(sign * num.At(tb, s1))
 	}
-	b := num.Row(k.B, s)
+	b1 := b[s*k.B.Stride:][:m]
 	if k.Out != nil {
-		*k.Out -= T(sign * b[s1])
+		*k.Out -= T(sign * b1[s1])
 	}
 	gtb := num.Row(gt.B, s)
 	if gtb != nil {
@@ -555,28 +599,28 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 		gf := revlinalg.MatMul[T]{C: g.C, A: g.A, B: g.B}
 		tf := revlinalg.MatMul[T]{A: t.A, B: t.B}
 		gtf := revlinalg.MatMul[T]{C: gt.C, A: gt.A, B: gt.B}
-		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
-		if err := f.Run(p); err != nil {
+		p1 := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}
 	gta := num.Row(gt.A, 0)
 	ga := num.Row(g.A, 0)
 	for i := range k.Times {
-		n := num.Int[T](i)
+		n1 := num.Int[T](i)
 		if gta != nil {
-			gta[0] += fixed.Product(num.Deref(gt.Out), n)
+			gta[0] += fixed.Product(num.Deref(gt.Out), n1)
 		}
 		if ga != nil {
-			ga[0] += fixed.Product(num.Deref(g.Out), n)
+			ga[0] += fixed.Product(num.Deref(g.Out), n1)
 		}
 		{
 			f := revlinalg.Dot[T]{X: k.X, Y: k.X}
 			gf := revlinalg.Dot[T]{Out: g.Out, X: g.X, Y: g.X}
 			tf := revlinalg.Dot[T]{X: t.X, Y: t.X}
 			gtf := revlinalg.Dot[T]{Out: gt.Out, X: gt.X, Y: gt.X}
-			p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
-			if err := f.Run(p); err != nil {
+			p1 := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+			if err := f.Run(p1); err != nil {
 				return err
 			}
 		}
@@ -586,8 +630,8 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 		gf := revlinalg.MatMul[T]{C: g.C, A: g.A, B: g.B}
 		tf := revlinalg.MatMul[T]{A: t.A, B: t.B}
 		gtf := revlinalg.MatMul[T]{C: gt.C, A: gt.A, B: gt.B}
-		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
-		if err := f.Run(p); err != nil {
+		p1 := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p1); err != nil {
 			return err
 		}
 	}

@@ -42,6 +42,9 @@ func (k Functions[T]) AdjointTangent(g, t, gt Functions[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Functions[T]) Run(p rev.Pass[Functions[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -55,24 +58,34 @@ func (k Functions[T]) Run(p rev.Pass[Functions[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Functions[T]) prepared(p rev.Pass[Functions[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Functions[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		v := x[i]
+		sin, cos := num.Sincos(v)
 		s := fixed.Of[T](2) + cos
 		s1 := fixed.Of[T](2) + sin
 		q := num.Exp(sin) + num.Log(s) + num.Sqrt(s1) + fixed.Product(sin, cos) + num.Tanh(v) + num.Abs(sin-fixed.Of[T](3))
 		p := fixed.Product(fixed.Of[T](0.5), cos)
 		q1 := q + (num.Tan(sin) + num.Asin(fixed.Product(fixed.Of[T](0.5), sin)) + num.Acos(p) + num.Atan(v) + fixed.Product(num.Sinh(sin), num.Cosh(cos)))
 		q2 := q1 - (fixed.Product(num.Exp2(cos), num.Log2(s1)) + num.Cbrt(s1) + fixed.Product(num.Expm1(sin), num.Log1p(p)))
-		y[i*k.Y.Inc] += T(sign * (q2 + num.Hypot(v, sin) + num.Atan2(sin+fixed.Of[T](2), v) + num.Pow(s, sin)))
+		y[i] += T(sign * (q2 + num.Hypot(v, sin) + num.Atan2(sin+fixed.Of[T](2), v) + num.Pow(s, sin)))
 	}
 }
 
@@ -82,12 +95,12 @@ func (k Functions[T]) adjoint(sign T, g Functions[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		v := x[i]
+		sin, cos := num.Sincos(v)
 		exp := num.Exp(sin)
 		s := fixed.Of[T](2) + cos
 		log := num.Log(s)
@@ -111,10 +124,10 @@ func (k Functions[T]) adjoint(sign T, g Functions[T]) {
 		hypot := num.Hypot(v, sin)
 		s3 := sin + fixed.Of[T](2)
 		pow := num.Pow(s, sin)
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * (q2 + hypot + num.Atan2(s3, v) + pow))
+		if i < len(y) {
+			y[i] += T(sign * (q2 + hypot + num.Atan2(s3, v) + pow))
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
+		gy1 := gy[i]
 		p2 := fixed.Product(sin, num.Pow(s, sin-fixed.Of[T](1)))
 		s4 := fixed.Product(s3, s3) + fixed.Product(v, v)
 		q3 := num.Quotient(-fixed.Product(gy1, expm1), fixed.Of[T](1)+p1)
@@ -128,21 +141,21 @@ func (k Functions[T]) adjoint(sign T, g Functions[T]) {
 		gcos := -fixed.Product(fixed.Product(gy1, log2), fixed.Product(fixed.Of[T](0.6931471805599453), exp2)) + fixed.Product(fixed.Product(gy1, sinh), num.Sinh(cos)) + fixed.Product(fixed.Of[T](0.5), q3-num.Over(gy1, sqrt1)) + gs
 		gsin := fixed.Product(gy1, fixed.Product(pow, log)) + num.Over(fixed.Product(gy1, v), s4) + num.Over(fixed.Product(gy1, sin), hypot) - fixed.Product(fixed.Product(gy1, log1p), expm1+fixed.Of[T](1)) + fixed.Product(fixed.Product(gy1, cosh), num.Cosh(sin)) + fixed.Product(fixed.Of[T](0.5), num.Over(gy1, sqrt2)) + fixed.Product(gy1, fixed.Of[T](1)+fixed.Product(tan, tan)) + fixed.Product(gy1, num.Sign(s2)) + gs1 + fixed.Product(gy1, exp)
 		gv := -num.Over(fixed.Product(gy1, s3), s4) + num.Over(fixed.Product(gy1, v), hypot) + q6 + fixed.Product(gy1, fixed.Of[T](1)-fixed.Product(tanh, tanh)) - fixed.Product(fixed.Product(gy1, sin)+gcos, sin) + fixed.Product(fixed.Product(gy1, cos)+gsin, cos)
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += gv
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Functions[T]) tangent(sign T, t Functions[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		sin, cos := num.Sincos(v)
 		tsin := fixed.Product(tv, cos)
 		tcos := -fixed.Product(tv, sin)
 		exp := num.Exp(sin)
@@ -183,11 +196,11 @@ func (k Functions[T]) tangent(sign T, t Functions[T]) {
 		pow := num.Pow(s, sin)
 		p2 := fixed.Product(sin, num.Pow(s, sin-fixed.Of[T](1)))
 		tpow := fixed.Product(tcos, p2) + fixed.Product(tsin, fixed.Product(pow, log))
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (tq2 + thypot + tatan2 + tpow))
+		if i < len(ty) {
+			ty[i] += T(sign * (tq2 + thypot + tatan2 + tpow))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * (q2 + hypot + num.Atan2(s3, v) + pow))
+		if i < len(y) {
+			y[i] += T(sign * (q2 + hypot + num.Atan2(s3, v) + pow))
 		}
 	}
 }
@@ -198,13 +211,13 @@ func (k Functions[T]) adjointTangent(sign T, g, t, gt Functions[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		sin, cos := num.Sincos(v)
 		tsin := fixed.Product(tv, cos)
 		tcos := -fixed.Product(tv, sin)
 		exp := num.Exp(sin)
@@ -267,14 +280,14 @@ func (k Functions[T]) adjointTangent(sign T, g, t, gt Functions[T]) {
 		s12 := sin - fixed.Of[T](1)
 		p6 := fixed.Product(pow, log)
 		tpow := fixed.Product(tcos, fixed.Product(sin, num.Pow(s, s12))) + fixed.Product(tsin, p6)
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (tq2 + thypot + tatan2 + tpow))
+		if i < len(ty) {
+			ty[i] += T(sign * (tq2 + thypot + tatan2 + tpow))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * (q2 + hypot + num.Atan2(s10, v) + pow))
+		if i < len(y) {
+			y[i] += T(sign * (q2 + hypot + num.Atan2(s10, v) + pow))
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
-		tgy1 := num.At(gty, i*gt.Y.Inc)
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
 		pow1 := num.Pow(s, s12)
 		p7 := fixed.Product(s12, num.Pow(s, s12-fixed.Of[T](1)))
 		tpow1 := fixed.Product(tcos, p7) + fixed.Product(tsin, fixed.Product(pow1, log))
@@ -333,11 +346,11 @@ func (k Functions[T]) adjointTangent(sign T, g, t, gt Functions[T]) {
 		gsin1 := fixed.Product(gy1, cos) + gsin
 		tg11 := -tq4 + tq5 + tq10 + (fixed.Product(tgy1, s2) + fixed.Product(gy1, ts2)) - (fixed.Product(tg9, sin) + fixed.Product(gcos1, tsin)) + (fixed.Product(tg10, cos) + fixed.Product(gsin1, tcos))
 		gv := -q4 + q5 + q10 + fixed.Product(gy1, s2) - fixed.Product(gcos1, sin) + fixed.Product(gsin1, cos)
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg11
+		if i < len(gtx) {
+			gtx[i] += tg11
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += gv
 		}
 	}
 }

@@ -43,6 +43,9 @@ func (k Structs[T]) AdjointTangent(g, t, gt Structs[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Structs[T]) Run(p rev.Pass[Structs[T]]) error {
+	if k.Q.Inc|k.A.Inc|p.G.Q.Inc|p.G.A.Inc|p.T.Q.Inc|p.T.A.Inc|p.GT.Q.Inc|p.GT.A.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -56,24 +59,34 @@ func (k Structs[T]) Run(p rev.Pass[Structs[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Structs[T]) prepared(p rev.Pass[Structs[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Q, &k.A, &p.T.Q, &p.T.A)
+	s.Write(&p.G.Q, &p.G.A, &p.GT.Q, &p.GT.A)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Structs[T]) value(sign T) {
 	if k.Out == nil {
 		return
 	}
-	q := num.Elements(k.Q)
-	a := num.Elements(k.A)
+	n := k.Q.N
+	q := k.Q.Data[:n]
+	a := k.A.Data[:n]
 	var sum0 T
 	var sum1 T
 	var sum2 T
 	var sum3 T
-	for i := range k.A.N {
-		v := a[i*k.A.Inc]
-		p0 := q[i*k.Q.Inc]
+	for i := range n {
+		v := a[i]
+		p0 := q[i]
 		p2 := fixed.Of[T](0.5)
 		p3 := fixed.Product(v, v)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+		sin, cos := num.Sincos(v)
 		s := fixed.Product(cos, p0) - fixed.Product(sin, v)
 		s1 := fixed.Product(sin, p0) + fixed.Product(cos, v)
 		sum0 += s
@@ -97,21 +110,21 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 		k.value(sign)
 		return
 	}
-	q, gq := num.Elements(k.Q), num.Elements(g.Q)
-	a, ga := num.Elements(k.A), num.Elements(g.A)
 	tape := num.NewTape[T]()
+	n := k.Q.N
+	q, gq := k.Q.Data[:n], num.Elements(g.Q)
+	a, ga := k.A.Data[:n], num.Elements(g.A)
 	var sum0 T
 	var sum1 T
 	var sum2 T
 	var sum3 T
-	for i := range k.A.N {
+	for i := range n {
 		tape.Push(sum3)
-		v := a[i*k.A.Inc]
-		p0 := q[i*k.Q.Inc]
+		v := a[i]
+		p0 := q[i]
 		p2 := fixed.Of[T](0.5)
 		p3 := fixed.Product(v, v)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+		sin, cos := num.Sincos(v)
 		s := fixed.Product(cos, p0) - fixed.Product(sin, v)
 		s1 := fixed.Product(sin, p0) + fixed.Product(cos, v)
 		sum0 += s
@@ -126,17 +139,16 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 	if k.Out != nil {
 		*k.Out += T(sign * (fixed.Product(sum0, sum1) + sum2 - sum3))
 	}
-	gout := num.Deref(g.Out)
+	gout := *g.Out
 	gsum0 := fixed.Product(gout, sum1)
 	gsum1 := fixed.Product(gout, sum0)
-	for i := k.A.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		sum3 = tape.Pop()
-		v := a[i*k.A.Inc]
-		p0 := q[i*k.Q.Inc]
+		v := a[i]
+		p0 := q[i]
 		p2 := fixed.Of[T](0.5)
 		p3 := fixed.Product(v, v)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+		sin, cos := num.Sincos(v)
 		s := fixed.Product(sin, p0) + fixed.Product(cos, v)
 		sum31 := fixed.Product(fixed.Of[T](0.5), sum3) + num.Tanh(p2)
 		sin1 := num.Sin(sum31)
@@ -148,11 +160,11 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 		gsin := fixed.Product(gs, p0) - fixed.Product(gs1, v)
 		gv := fixed.Product(gs, cos) - fixed.Product(gs1, sin)
 		gv1 := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos) + 2*fixed.Product(fixed.Product(gsum1, s), v) + gv
-		if gq != nil {
-			gq[i*g.Q.Inc] += gp0
+		if i < len(gq) {
+			gq[i] += gp0
 		}
-		if ga != nil {
-			ga[i*g.A.Inc] += gv1
+		if i < len(ga) {
+			ga[i] += gv1
 		}
 	}
 	tape.Free()
@@ -160,8 +172,9 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Structs[T]) tangent(sign T, t Structs[T]) {
-	q, tq := num.Elements(k.Q), num.Elements(t.Q)
-	a, ta := num.Elements(k.A), num.Elements(t.A)
+	n := k.Q.N
+	q, tq := k.Q.Data[:n], num.Elements(t.Q)
+	a, ta := k.A.Data[:n], num.Elements(t.A)
 	var sum0 T
 	var tsum0 T
 	var sum1 T
@@ -169,15 +182,14 @@ func (k Structs[T]) tangent(sign T, t Structs[T]) {
 	var sum2 T
 	var tsum2 T
 	var sum3 T
-	for i := range k.A.N {
-		v := a[i*k.A.Inc]
-		tv := num.At(ta, i*t.A.Inc)
-		p0 := q[i*k.Q.Inc]
-		tp0 := num.At(tq, i*t.Q.Inc)
+	for i := range n {
+		v := a[i]
+		tv := num.OrZero(ta, i)
+		p0 := q[i]
+		tp0 := num.OrZero(tq, i)
 		p2 := fixed.Of[T](0.5)
 		p3 := fixed.Product(v, v)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+		sin, cos := num.Sincos(v)
 		tsin := fixed.Product(tv, cos)
 		tcos := -fixed.Product(tv, sin)
 		s := fixed.Product(cos, p0) - fixed.Product(sin, v)
@@ -214,9 +226,10 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	q, gq, tq, gtq := num.Elements(k.Q), num.Elements(g.Q), num.Elements(t.Q), num.Elements(gt.Q)
-	a, ga, ta, gta := num.Elements(k.A), num.Elements(g.A), num.Elements(t.A), num.Elements(gt.A)
 	tape := num.NewTape[T]()
+	n := k.Q.N
+	q, gq, tq, gtq := k.Q.Data[:n], num.Elements(g.Q), num.Elements(t.Q), num.Elements(gt.Q)
+	a, ga, ta, gta := k.A.Data[:n], num.Elements(g.A), num.Elements(t.A), num.Elements(gt.A)
 	var sum0 T
 	var tsum0 T
 	var sum1 T
@@ -224,16 +237,15 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 	var sum2 T
 	var tsum2 T
 	var sum3 T
-	for i := range k.A.N {
+	for i := range n {
 		tape.Push(sum3)
-		v := a[i*k.A.Inc]
-		tv := num.At(ta, i*t.A.Inc)
-		p0 := q[i*k.Q.Inc]
-		tp0 := num.At(tq, i*t.Q.Inc)
+		v := a[i]
+		tv := num.OrZero(ta, i)
+		p0 := q[i]
+		tp0 := num.OrZero(tq, i)
 		p2 := fixed.Of[T](0.5)
 		p3 := fixed.Product(v, v)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+		sin, cos := num.Sincos(v)
 		tsin := fixed.Product(tv, cos)
 		tcos := -fixed.Product(tv, sin)
 		s := fixed.Product(cos, p0) - fixed.Product(sin, v)
@@ -265,16 +277,15 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 	gsum0 := fixed.Product(gout, sum1)
 	tg1 := fixed.Product(tgout, sum0) + fixed.Product(gout, tsum0)
 	gsum1 := fixed.Product(gout, sum0)
-	for i := k.A.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		sum3 = tape.Pop()
-		v := a[i*k.A.Inc]
-		tv := num.At(ta, i*t.A.Inc)
-		p0 := q[i*k.Q.Inc]
-		tp0 := num.At(tq, i*t.Q.Inc)
+		v := a[i]
+		tv := num.OrZero(ta, i)
+		p0 := q[i]
+		tp0 := num.OrZero(tq, i)
 		p2 := fixed.Of[T](0.5)
 		p3 := fixed.Product(v, v)
-		sin := num.Sin(v)
-		cos := num.Cos(v)
+		sin, cos := num.Sincos(v)
 		tsin := fixed.Product(tv, cos)
 		tcos := -fixed.Product(tv, sin)
 		s := fixed.Product(sin, p0) + fixed.Product(cos, v)
@@ -298,17 +309,17 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 		gv := fixed.Product(gs, cos) - fixed.Product(gs1, sin)
 		tg9 := -(fixed.Product(tg5, sin) + fixed.Product(gcos, tsin)) + (fixed.Product(tg7, cos) + fixed.Product(gsin, tcos)) + 2*(fixed.Product(tg3, v)+fixed.Product(gp3, tv)) + tg8
 		gv1 := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos) + 2*fixed.Product(gp3, v) + gv
-		if gtq != nil {
-			gtq[i*gt.Q.Inc] += tg6
+		if i < len(gtq) {
+			gtq[i] += tg6
 		}
-		if gq != nil {
-			gq[i*g.Q.Inc] += gp0
+		if i < len(gq) {
+			gq[i] += gp0
 		}
-		if gta != nil {
-			gta[i*gt.A.Inc] += tg9
+		if i < len(gta) {
+			gta[i] += tg9
 		}
-		if ga != nil {
-			ga[i*g.A.Inc] += gv1
+		if i < len(ga) {
+			ga[i] += gv1
 		}
 	}
 	tape.Free()
@@ -365,12 +376,15 @@ func (k Arrays[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
+	n := k.X.Rows
+	y := num.Rows(k.Y)
+	x := num.Rows(k.X)
 	s := *k.S
-	for n := range k.X.Rows {
-		x := num.Row(k.X, n)[:3]
-		v0 := x[0]
-		v1 := x[1]
-		v2 := x[2]
+	for n1 := range n {
+		x1 := x[n1*k.X.Stride:][:3]
+		v0 := x1[0]
+		v1 := x1[1]
+		v2 := x1[2]
 		m5 := -v0
 		m6 := -v1
 		m1 := -v2
@@ -388,10 +402,10 @@ func (k Arrays[T]) value(sign T) {
 		u21 := u2 + fixed.Product(v0, v1)
 		q2 := num.Quotient(m8, fixed.Of[T](2)+fixed.Product(v2, v2))
 		u22 := u21 - q2
-		y := num.Row(k.Y, n)
-		y[2] += T(sign * u22)
-		y[1] += T(sign * u12)
-		y[0] += T(sign * u02)
+		y1 := y[n1*k.Y.Stride:][:3]
+		y1[2] += T(sign * u22)
+		y1[1] += T(sign * u12)
+		y1[0] += T(sign * u02)
 	}
 }
 
@@ -401,13 +415,16 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 		k.value(sign)
 		return
 	}
+	n := k.X.Rows
+	gy := num.Rows(g.Y)
+	x := num.Rows(k.X)
 	s := *k.S
 	var gs T
-	for n := range k.X.Rows {
-		x := num.Row(k.X, n)[:3]
-		v0 := x[0]
-		v1 := x[1]
-		v2 := x[2]
+	for n1 := range n {
+		x1 := x[n1*k.X.Stride:][:3]
+		v0 := x1[0]
+		v1 := x1[1]
+		v2 := x1[2]
 		m5 := -v0
 		m6 := -v1
 		m1 := -v2
@@ -428,16 +445,16 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 		s3 := fixed.Of[T](2) + fixed.Product(v2, v2)
 		q2 := num.Quotient(m8, s3)
 		u22 := u21 - q2
-		y := num.Row(k.Y, n)
-		if y != nil {
+		y := num.Row(k.Y, n1)
+		if len(y) == 3 {
 			y[2] += T(sign * u22)
 			y[1] += T(sign * u12)
 			y[0] += T(sign * u02)
 		}
-		gy := num.Row(g.Y, n)
-		gu02 := num.At(gy, 0)
-		gu12 := num.At(gy, 1)
-		gu22 := num.At(gy, 2)
+		gy1 := gy[n1*g.Y.Stride:][:3]
+		gu02 := gy1[0]
+		gu12 := gy1[1]
+		gu22 := gy1[2]
 		h := num.Quotient(-gu22, s3)
 		h1 := num.Quotient(-gu12, s2)
 		h2 := num.Quotient(-gu02, s1)
@@ -449,8 +466,8 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 		gv21 := -(2 * fixed.Product(fixed.Product(h, q2), v2)) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
 		gv11 := fixed.Product(gu22, v0) - 2*fixed.Product(fixed.Product(h1, q1), v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
 		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) - 2*fixed.Product(fixed.Product(h2, q), v0) + gv0
-		gx := num.Row(g.X, n)
-		if gx != nil {
+		gx := num.Row(g.X, n1)
+		if len(gx) == 3 {
 			gx[2] += gv21
 			gx[1] += gv11
 			gx[0] += gv01
@@ -463,16 +480,18 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Arrays[T]) tangent(sign T, t Arrays[T]) {
+	n := k.X.Rows
+	x := num.Rows(k.X)
 	s := *k.S
 	ts := num.Deref(t.S)
-	for n := range k.X.Rows {
-		x := num.Row(k.X, n)[:3]
-		v0 := x[0]
-		tx := num.Row(t.X, n)
+	for n1 := range n {
+		x1 := x[n1*k.X.Stride:][:3]
+		v0 := x1[0]
+		tx := num.Row(t.X, n1)
 		tv0 := num.At(tx, 0)
-		v1 := x[1]
+		v1 := x1[1]
 		tv1 := num.At(tx, 1)
-		v2 := x[2]
+		v2 := x1[2]
 		tv2 := num.At(tx, 2)
 		m5 := -v0
 		m6 := -v1
@@ -505,24 +524,24 @@ func (k Arrays[T]) tangent(sign T, t Arrays[T]) {
 		q2 := num.Quotient(m8, s3)
 		tq2 := num.Quotient(tm8-fixed.Product(q2, 2*fixed.Product(v2, tv2)), s3)
 		u22 := u21 - q2
-		ty := num.Row(t.Y, n)
-		if ty != nil {
+		ty := num.Row(t.Y, n1)
+		if len(ty) == 3 {
 			ty[2] += T(sign * (tu21 - tq2))
 		}
-		y := num.Row(k.Y, n)
-		if y != nil {
+		y := num.Row(k.Y, n1)
+		if len(y) == 3 {
 			y[2] += T(sign * u22)
 		}
-		if ty != nil {
+		if len(ty) == 3 {
 			ty[1] += T(sign * (tu11 - tq1))
 		}
-		if y != nil {
+		if len(y) == 3 {
 			y[1] += T(sign * u12)
 		}
-		if ty != nil {
+		if len(ty) == 3 {
 			ty[0] += T(sign * (tu01 - tq))
 		}
-		if y != nil {
+		if len(y) == 3 {
 			y[0] += T(sign * u02)
 		}
 	}
@@ -534,18 +553,20 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.Rows
+	x := num.Rows(k.X)
 	s := *k.S
 	ts := num.Deref(t.S)
 	var gs T
 	var tgs T
-	for n := range k.X.Rows {
-		x := num.Row(k.X, n)[:3]
-		v0 := x[0]
-		tx := num.Row(t.X, n)
+	for n1 := range n {
+		x1 := x[n1*k.X.Stride:][:3]
+		v0 := x1[0]
+		tx := num.Row(t.X, n1)
 		tv0 := num.At(tx, 0)
-		v1 := x[1]
+		v1 := x1[1]
 		tv1 := num.At(tx, 1)
-		v2 := x[2]
+		v2 := x1[2]
 		tv2 := num.At(tx, 2)
 		m5 := -v0
 		m6 := -v1
@@ -584,29 +605,29 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		q2 := num.Quotient(m8, s3)
 		tq2 := num.Quotient(tm8-fixed.Product(q2, ts3), s3)
 		u22 := u21 - q2
-		ty := num.Row(t.Y, n)
-		if ty != nil {
+		ty := num.Row(t.Y, n1)
+		if len(ty) == 3 {
 			ty[2] += T(sign * (tu21 - tq2))
 		}
-		y := num.Row(k.Y, n)
-		if y != nil {
+		y := num.Row(k.Y, n1)
+		if len(y) == 3 {
 			y[2] += T(sign * u22)
 		}
-		if ty != nil {
+		if len(ty) == 3 {
 			ty[1] += T(sign * (tu11 - tq1))
 		}
-		if y != nil {
+		if len(y) == 3 {
 			y[1] += T(sign * u12)
 		}
-		if ty != nil {
+		if len(ty) == 3 {
 			ty[0] += T(sign * (tu01 - tq))
 		}
-		if y != nil {
+		if len(y) == 3 {
 			y[0] += T(sign * u02)
 		}
-		gty := num.Row(gt.Y, n)
+		gty := num.Row(gt.Y, n1)
 		tg := num.At(gty, 0)
-		gy := num.Row(g.Y, n)
+		gy := num.Row(g.Y, n1)
 		gu02 := num.At(gy, 0)
 		tg1 := num.At(gty, 1)
 		gu12 := num.At(gy, 1)
@@ -644,24 +665,24 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		gv11 := fixed.Product(gu22, v0) + 2*fixed.Product(gs2, v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
 		tg15 := fixed.Product(tg2, m6) + fixed.Product(gu22, tm6) + (fixed.Product(tg1, v2) + fixed.Product(gu12, tv2)) + 2*(fixed.Product(tg9, v0)+fixed.Product(gs1, tv0)) + (-tg7 + tg4)
 		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) + 2*fixed.Product(gs1, v0) + gv0
-		gtx := num.Row(gt.X, n)
-		if gtx != nil {
+		gtx := num.Row(gt.X, n1)
+		if len(gtx) == 3 {
 			gtx[2] += tg13
 		}
-		gx := num.Row(g.X, n)
-		if gx != nil {
+		gx := num.Row(g.X, n1)
+		if len(gx) == 3 {
 			gx[2] += gv21
 		}
-		if gtx != nil {
+		if len(gtx) == 3 {
 			gtx[1] += tg14
 		}
-		if gx != nil {
+		if len(gx) == 3 {
 			gx[1] += gv11
 		}
-		if gtx != nil {
+		if len(gtx) == 3 {
 			gtx[0] += tg15
 		}
-		if gx != nil {
+		if len(gx) == 3 {
 			gx[0] += gv01
 		}
 	}
@@ -707,6 +728,9 @@ func (k Parts[T]) AdjointTangent(g, t, gt Parts[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Parts[T]) Run(p rev.Pass[Parts[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -720,32 +744,44 @@ func (k Parts[T]) Run(p rev.Pass[Parts[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Parts[T]) prepared(p rev.Pass[Parts[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Parts[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.M.Rows {
+	n := k.M.Rows
+	y := k.Y.Data[:n]
+	x := k.X.Data[:k.N*n]
+	m := num.Rows(k.M)
+	for i := range n {
 		p := i * k.N
-		m := num.Row(k.M, i)
+		m1 := m[i*k.M.Stride:][:2*k.N]
 		for j := range (i+1)*k.N - i*k.N {
-			sin := num.Sin(m[k.N+j])
-			p1 := fixed.Product(x[(p+j)*k.X.Inc], m[j])
-			y[i*k.Y.Inc] += T(sign * fixed.Product(p1, sin))
+			sin := num.Sin(m1[k.N+j])
+			p1 := fixed.Product(x[p+j], m1[j])
+			y[i] += T(sign * fixed.Product(p1, sin))
 		}
 		s := fixed.Of[T](0.25)
 		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[(p+i1)*k.X.Inc]
+			v := x[p+i1]
 			s += fixed.Product(v, v)
 		}
 		s1 := fixed.Of[T](0.25)
 		for i1 := range k.N {
-			v := m[i1]
+			v := m1[i1]
 			s1 += fixed.Product(v, v)
 		}
-		y[i*k.Y.Inc] += T(sign * fixed.Product(num.Sqrt(s), num.Sqrt(s1)))
+		y[i] += T(sign * fixed.Product(num.Sqrt(s), num.Sqrt(s1)))
 	}
 }
 
@@ -755,61 +791,64 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	for i := range k.M.Rows {
+	n := k.M.Rows
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:k.N*n], num.Elements(g.X)
+	m := num.Rows(k.M)
+	for i := range n {
 		p := i * k.N
-		m := num.Row(k.M, i)
+		m1 := m[i*k.M.Stride:][:2*k.N]
 		for j := range (i+1)*k.N - i*k.N {
-			sin := num.Sin(m[k.N+j])
-			p1 := fixed.Product(x[(p+j)*k.X.Inc], m[j])
-			if y != nil {
-				y[i*k.Y.Inc] += T(sign * fixed.Product(p1, sin))
+			sin := num.Sin(m1[k.N+j])
+			p1 := fixed.Product(x[p+j], m1[j])
+			if i < len(y) {
+				y[i] += T(sign * fixed.Product(p1, sin))
 			}
 		}
 		s := fixed.Of[T](0.25)
 		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[(p+i1)*k.X.Inc]
+			v := x[p+i1]
 			s += fixed.Product(v, v)
 		}
 		s1 := fixed.Of[T](0.25)
 		for i1 := range k.N {
-			v := m[i1]
+			v := m1[i1]
 			s1 += fixed.Product(v, v)
 		}
 		sqrt := num.Sqrt(s)
 		sqrt1 := num.Sqrt(s1)
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sqrt, sqrt1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sqrt, sqrt1))
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
+		gy1 := gy[i]
 		q := num.Over(fixed.Product(gy1, sqrt), 2*sqrt1)
 		q1 := num.Over(fixed.Product(gy1, sqrt1), 2*sqrt)
 		gm := num.Row(g.M, i)
 		for i1 := range k.N {
-			v := m[i1]
+			v := m1[i1]
 			if gm != nil {
 				gm[i1] += 2 * fixed.Product(q, v)
 			}
 		}
 		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[(p+i1)*k.X.Inc]
+			v := x[p+i1]
 			if gx != nil {
-				gx[(p+i1)*g.X.Inc] += 2 * fixed.Product(q1, v)
+				gx[p+i1] += 2 * fixed.Product(q1, v)
 			}
 		}
 		for j := range (i+1)*k.N - i*k.N {
-			x1 := x[(p+j)*k.X.Inc]
-			m1 := m[j]
-			m2 := m[k.N+j]
-			gp := fixed.Product(gy1, num.Sin(m2))
-			gm2 := fixed.Product(fixed.Product(gy1, fixed.Product(x1, m1)), num.Cos(m2))
+			x1 := x[p+j]
+			m2 := m1[j]
+			m3 := m1[k.N+j]
+			sin, cos := num.Sincos(m3)
+			gp := fixed.Product(gy1, sin)
+			gm3 := fixed.Product(fixed.Product(gy1, fixed.Product(x1, m2)), cos)
 			if gm != nil {
-				gm[k.N+j] += gm2
+				gm[k.N+j] += gm3
 				gm[j] += fixed.Product(gp, x1)
 			}
 			if gx != nil {
-				gx[(p+j)*g.X.Inc] += fixed.Product(gp, m1)
+				gx[p+j] += fixed.Product(gp, m2)
 			}
 		}
 	}
@@ -817,48 +856,50 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Parts[T]) tangent(sign T, t Parts[T]) {
+	n := k.M.Rows
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.M.Rows {
+	x, tx := k.X.Data[:k.N*n], num.Elements(t.X)
+	m := num.Rows(k.M)
+	for i := range n {
 		p := i * k.N
-		m := num.Row(k.M, i)
+		m1 := m[i*k.M.Stride:][:2*k.N]
 		tm := num.Row(t.M, i)
 		for j := range (i+1)*k.N - i*k.N {
-			x1 := x[(p+j)*k.X.Inc]
-			m1 := m[j]
-			m2 := m[k.N+j]
-			sin := num.Sin(m2)
-			tsin := fixed.Product(num.At(tm, k.N+j), num.Cos(m2))
-			p1 := fixed.Product(x1, m1)
-			tp1 := fixed.Product(num.At(tx, (p+j)*t.X.Inc), m1) + fixed.Product(x1, num.At(tm, j))
-			if ty != nil {
-				ty[i*t.Y.Inc] += T(sign * (fixed.Product(tp1, sin) + fixed.Product(p1, tsin)))
+			x1 := x[p+j]
+			m2 := m1[j]
+			m3 := m1[k.N+j]
+			sin, cos := num.Sincos(m3)
+			tsin := fixed.Product(num.At(tm, k.N+j), cos)
+			p1 := fixed.Product(x1, m2)
+			tp1 := fixed.Product(num.At(tx, p+j), m2) + fixed.Product(x1, num.At(tm, j))
+			if i < len(ty) {
+				ty[i] += T(sign * (fixed.Product(tp1, sin) + fixed.Product(p1, tsin)))
 			}
-			if y != nil {
-				y[i*k.Y.Inc] += T(sign * fixed.Product(p1, sin))
+			if i < len(y) {
+				y[i] += T(sign * fixed.Product(p1, sin))
 			}
 		}
 		s := fixed.Of[T](0.25)
 		var ts T
 		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[(p+i1)*k.X.Inc]
-			ts += 2 * fixed.Product(v, num.At(tx, (p+i1)*t.X.Inc))
+			v := x[p+i1]
+			ts += 2 * fixed.Product(v, num.At(tx, p+i1))
 			s += fixed.Product(v, v)
 		}
 		s1 := fixed.Of[T](0.25)
 		var ts1 T
 		for i1 := range k.N {
-			v := m[i1]
+			v := m1[i1]
 			ts1 += 2 * fixed.Product(v, num.At(tm, i1))
 			s1 += fixed.Product(v, v)
 		}
 		sqrt := num.Sqrt(s)
 		sqrt1 := num.Sqrt(s1)
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(num.Over(ts, 2*sqrt), sqrt1) + fixed.Product(sqrt, num.Over(ts1, 2*sqrt1))))
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(num.Over(ts, 2*sqrt), sqrt1) + fixed.Product(sqrt, num.Over(ts1, 2*sqrt1))))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sqrt, sqrt1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sqrt, sqrt1))
 		}
 	}
 }
@@ -869,38 +910,40 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.M.Rows
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	for i := range k.M.Rows {
+	x, gx, tx, gtx := k.X.Data[:k.N*n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	m := num.Rows(k.M)
+	for i := range n {
 		p := i * k.N
-		m := num.Row(k.M, i)
+		m1 := m[i*k.M.Stride:][:2*k.N]
 		tm := num.Row(t.M, i)
 		for j := range (i+1)*k.N - i*k.N {
-			x1 := x[(p+j)*k.X.Inc]
-			m1 := m[j]
-			m2 := m[k.N+j]
-			sin := num.Sin(m2)
-			tsin := fixed.Product(num.At(tm, k.N+j), num.Cos(m2))
-			p1 := fixed.Product(x1, m1)
-			tp1 := fixed.Product(num.At(tx, (p+j)*t.X.Inc), m1) + fixed.Product(x1, num.At(tm, j))
-			if ty != nil {
-				ty[i*t.Y.Inc] += T(sign * (fixed.Product(tp1, sin) + fixed.Product(p1, tsin)))
+			x1 := x[p+j]
+			m2 := m1[j]
+			m3 := m1[k.N+j]
+			sin, cos := num.Sincos(m3)
+			tsin := fixed.Product(num.At(tm, k.N+j), cos)
+			p1 := fixed.Product(x1, m2)
+			tp1 := fixed.Product(num.At(tx, p+j), m2) + fixed.Product(x1, num.At(tm, j))
+			if i < len(ty) {
+				ty[i] += T(sign * (fixed.Product(tp1, sin) + fixed.Product(p1, tsin)))
 			}
-			if y != nil {
-				y[i*k.Y.Inc] += T(sign * fixed.Product(p1, sin))
+			if i < len(y) {
+				y[i] += T(sign * fixed.Product(p1, sin))
 			}
 		}
 		s := fixed.Of[T](0.25)
 		var ts T
 		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[(p+i1)*k.X.Inc]
-			ts += 2 * fixed.Product(v, num.At(tx, (p+i1)*t.X.Inc))
+			v := x[p+i1]
+			ts += 2 * fixed.Product(v, num.At(tx, p+i1))
 			s += fixed.Product(v, v)
 		}
 		s1 := fixed.Of[T](0.25)
 		var ts1 T
 		for i1 := range k.N {
-			v := m[i1]
+			v := m1[i1]
 			ts1 += 2 * fixed.Product(v, num.At(tm, i1))
 			s1 += fixed.Product(v, v)
 		}
@@ -910,14 +953,14 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 		sqrt1 := num.Sqrt(s1)
 		p2 := 2 * sqrt1
 		tsqrt1 := num.Over(ts1, p2)
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(tsqrt, sqrt1) + fixed.Product(sqrt, tsqrt1)))
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(tsqrt, sqrt1) + fixed.Product(sqrt, tsqrt1)))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sqrt, sqrt1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sqrt, sqrt1))
 		}
-		gy1 := num.At(gy, i*g.Y.Inc)
-		tgy1 := num.At(gty, i*gt.Y.Inc)
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
 		tg := fixed.Product(tgy1, sqrt1) + fixed.Product(gy1, tsqrt1)
 		tg1 := fixed.Product(tgy1, sqrt) + fixed.Product(gy1, tsqrt)
 		q := num.Over(fixed.Product(gy1, sqrt), p2)
@@ -927,7 +970,7 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 		gtm := num.Row(gt.M, i)
 		gm := num.Row(g.M, i)
 		for i1 := range k.N {
-			v := m[i1]
+			v := m1[i1]
 			tg2 := 2 * (fixed.Product(tq, v) + fixed.Product(q, num.At(tm, i1)))
 			if gtm != nil {
 				gtm[i1] += tg2
@@ -937,33 +980,32 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 			}
 		}
 		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[(p+i1)*k.X.Inc]
-			tg2 := 2 * (fixed.Product(tq1, v) + fixed.Product(q1, num.At(tx, (p+i1)*t.X.Inc)))
+			v := x[p+i1]
+			tg2 := 2 * (fixed.Product(tq1, v) + fixed.Product(q1, num.At(tx, p+i1)))
 			if gtx != nil {
-				gtx[(p+i1)*gt.X.Inc] += tg2
+				gtx[p+i1] += tg2
 			}
 			if gx != nil {
-				gx[(p+i1)*g.X.Inc] += 2 * fixed.Product(q1, v)
+				gx[p+i1] += 2 * fixed.Product(q1, v)
 			}
 		}
 		for j := range (i+1)*k.N - i*k.N {
-			x1 := x[(p+j)*k.X.Inc]
-			tx1 := num.At(tx, (p+j)*t.X.Inc)
-			m1 := m[j]
-			tm1 := num.At(tm, j)
-			m2 := m[k.N+j]
-			tm2 := num.At(tm, k.N+j)
-			sin := num.Sin(m2)
-			cos := num.Cos(m2)
-			p3 := fixed.Product(x1, m1)
-			tp3 := fixed.Product(tx1, m1) + fixed.Product(x1, tm1)
-			tg2 := fixed.Product(tgy1, sin) + fixed.Product(gy1, fixed.Product(tm2, cos))
+			x1 := x[p+j]
+			tx1 := num.At(tx, p+j)
+			m2 := m1[j]
+			tm2 := num.At(tm, j)
+			m3 := m1[k.N+j]
+			tm3 := num.At(tm, k.N+j)
+			sin, cos := num.Sincos(m3)
+			p3 := fixed.Product(x1, m2)
+			tp3 := fixed.Product(tx1, m2) + fixed.Product(x1, tm2)
+			tg2 := fixed.Product(tgy1, sin) + fixed.Product(gy1, fixed.Product(tm3, cos))
 			gp3 := fixed.Product(gy1, sin)
 			tg3 := fixed.Product(tgy1, p3) + fixed.Product(gy1, tp3)
 			gsin := fixed.Product(gy1, p3)
-			tg4 := fixed.Product(tg2, m1) + fixed.Product(gp3, tm1)
+			tg4 := fixed.Product(tg2, m2) + fixed.Product(gp3, tm2)
 			tg5 := fixed.Product(tg2, x1) + fixed.Product(gp3, tx1)
-			tg6 := fixed.Product(tg3, cos) - fixed.Product(gsin, fixed.Product(tm2, sin))
+			tg6 := fixed.Product(tg3, cos) - fixed.Product(gsin, fixed.Product(tm3, sin))
 			if gtm != nil {
 				gtm[k.N+j] += tg6
 			}
@@ -977,10 +1019,10 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 				gm[j] += fixed.Product(gp3, x1)
 			}
 			if gtx != nil {
-				gtx[(p+j)*gt.X.Inc] += tg4
+				gtx[p+j] += tg4
 			}
 			if gx != nil {
-				gx[(p+j)*g.X.Inc] += fixed.Product(gp3, m1)
+				gx[p+j] += fixed.Product(gp3, m2)
 			}
 		}
 	}
@@ -1020,6 +1062,9 @@ func (k Early[T]) AdjointTangent(g, t, gt Early[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Early[T]) Run(p rev.Pass[Early[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -1033,17 +1078,28 @@ func (k Early[T]) Run(p rev.Pass[Early[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Early[T]) prepared(p rev.Pass[Early[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Early[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	kind := k.Kind
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	kind := k.Kind[:n]
 	if !(k.Mode == 0) {
-		for i := range k.X.N {
-			v := x[i*k.X.Inc]
+		for i := range n {
+			v := x[i]
 			y1 := fixed.Of[T](1)
 			plus := num.Quotient(v, fixed.Of[T](2)+fixed.Product(y1, y1))
 			minus := -plus
@@ -1065,9 +1121,9 @@ func (k Early[T]) value(sign T) {
 					}
 					result = result1
 				}
-				y[i*k.Y.Inc] += T(sign * result)
+				y[i] += T(sign * result)
 				if v > fixed.Of[T](2) {
-					y[i*k.Y.Inc] -= T(sign * num.Exp(-v))
+					y[i] -= T(sign * num.Exp(-v))
 				} else {
 					if !(k.Mode == 1) {
 						max1 := v
@@ -1083,14 +1139,14 @@ func (k Early[T]) value(sign T) {
 						if !(plus <= fixed.Of[T](0.25)) && plus == plus {
 							min1 = fixed.Of[T](0.25)
 						}
-						y[i*k.Y.Inc] += T(sign * (max2 - min1))
+						y[i] += T(sign * (max2 - min1))
 					}
 				}
 			} else {
 				if k1 == 1 || k1 == 2 {
-					y[i*k.Y.Inc] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
+					y[i] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
 					if v > fixed.Of[T](2) {
-						y[i*k.Y.Inc] -= T(sign * num.Exp(-v))
+						y[i] -= T(sign * num.Exp(-v))
 					} else {
 						if !(k.Mode == 1) {
 							max1 := v
@@ -1106,14 +1162,14 @@ func (k Early[T]) value(sign T) {
 							if !(plus <= fixed.Of[T](0.25)) && plus == plus {
 								min1 = fixed.Of[T](0.25)
 							}
-							y[i*k.Y.Inc] += T(sign * (max2 - min1))
+							y[i] += T(sign * (max2 - min1))
 						}
 					}
 				} else {
 					if !(k.Mode == 2) {
-						y[i*k.Y.Inc] += T(sign * fixed.Product(fixed.Product(v, v), minus))
+						y[i] += T(sign * fixed.Product(fixed.Product(v, v), minus))
 						if v > fixed.Of[T](2) {
-							y[i*k.Y.Inc] -= T(sign * num.Exp(-v))
+							y[i] -= T(sign * num.Exp(-v))
 						} else {
 							if !(k.Mode == 1) {
 								max1 := v
@@ -1129,7 +1185,7 @@ func (k Early[T]) value(sign T) {
 								if !(plus <= fixed.Of[T](0.25)) && plus == plus {
 									min1 = fixed.Of[T](0.25)
 								}
-								y[i*k.Y.Inc] += T(sign * (max2 - min1))
+								y[i] += T(sign * (max2 - min1))
 							}
 						}
 					}
@@ -1145,12 +1201,13 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	kind := k.Kind
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	kind := k.Kind[:n]
 	if !(k.Mode == 0) {
-		for i := range k.X.N {
-			v := x[i*k.X.Inc]
+		for i := range n {
+			v := x[i]
 			var gv T
 			y1 := fixed.Of[T](1)
 			s := fixed.Of[T](2) + fixed.Product(y1, y1)
@@ -1176,16 +1233,16 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 					}
 					result = result1
 				}
-				if y != nil {
-					y[i*k.Y.Inc] += T(sign * result)
+				if i < len(y) {
+					y[i] += T(sign * result)
 				}
 				var s1 T
 				var exp T
 				if v > fixed.Of[T](2) {
 					s1 = -v
 					exp = num.Exp(s1)
-					if y != nil {
-						y[i*k.Y.Inc] -= T(sign * exp)
+					if i < len(y) {
+						y[i] -= T(sign * exp)
 					}
 				} else {
 					if !(k.Mode == 1) {
@@ -1202,13 +1259,13 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 						if !(plus <= fixed.Of[T](0.25)) && plus == plus {
 							min1 = fixed.Of[T](0.25)
 						}
-						if y != nil {
-							y[i*k.Y.Inc] += T(sign * (max2 - min1))
+						if i < len(y) {
+							y[i] += T(sign * (max2 - min1))
 						}
 					}
 				}
 				if v > fixed.Of[T](2) {
-					gv += fixed.Product(num.At(gy, i*g.Y.Inc), exp)
+					gv += fixed.Product(gy[i], exp)
 				} else {
 					if !(k.Mode == 1) {
 						max1 := v
@@ -1216,7 +1273,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 							max1 = minus
 						}
 						s2 := -fixed.Of[T](0.5)
-						gy1 := num.At(gy, i*g.Y.Inc)
+						gy1 := gy[i]
 						gmax := gy1
 						gmin := -gy1
 						if !(plus <= fixed.Of[T](0.25)) && plus == plus {
@@ -1235,7 +1292,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 						gv += gmax1
 					}
 				}
-				gresult := num.At(gy, i*g.Y.Inc)
+				gresult := gy[i]
 				if v > d {
 					h := gresult
 					gresult = 0
@@ -1257,16 +1314,16 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 				}
 			} else {
 				if k1 == 1 || k1 == 2 {
-					if y != nil {
-						y[i*k.Y.Inc] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
+					if i < len(y) {
+						y[i] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
 					}
 					var s1 T
 					var exp T
 					if v > fixed.Of[T](2) {
 						s1 = -v
 						exp = num.Exp(s1)
-						if y != nil {
-							y[i*k.Y.Inc] -= T(sign * exp)
+						if i < len(y) {
+							y[i] -= T(sign * exp)
 						}
 					} else {
 						if !(k.Mode == 1) {
@@ -1283,13 +1340,13 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 							if !(plus <= fixed.Of[T](0.25)) && plus == plus {
 								min1 = fixed.Of[T](0.25)
 							}
-							if y != nil {
-								y[i*k.Y.Inc] += T(sign * (max2 - min1))
+							if i < len(y) {
+								y[i] += T(sign * (max2 - min1))
 							}
 						}
 					}
 					if v > fixed.Of[T](2) {
-						gv += fixed.Product(num.At(gy, i*g.Y.Inc), exp)
+						gv += fixed.Product(gy[i], exp)
 					} else {
 						if !(k.Mode == 1) {
 							max1 := v
@@ -1297,7 +1354,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 								max1 = minus
 							}
 							s2 := -fixed.Of[T](0.5)
-							gy1 := num.At(gy, i*g.Y.Inc)
+							gy1 := gy[i]
 							gmax := gy1
 							gmin := -gy1
 							if !(plus <= fixed.Of[T](0.25)) && plus == plus {
@@ -1316,20 +1373,20 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 							gv += gmax1
 						}
 					}
-					gplus += num.At(gy, i*g.Y.Inc)
+					gplus += gy[i]
 				} else {
 					if !(k.Mode == 2) {
 						p := fixed.Product(v, v)
-						if y != nil {
-							y[i*k.Y.Inc] += T(sign * fixed.Product(p, minus))
+						if i < len(y) {
+							y[i] += T(sign * fixed.Product(p, minus))
 						}
 						var s1 T
 						var exp T
 						if v > fixed.Of[T](2) {
 							s1 = -v
 							exp = num.Exp(s1)
-							if y != nil {
-								y[i*k.Y.Inc] -= T(sign * exp)
+							if i < len(y) {
+								y[i] -= T(sign * exp)
 							}
 						} else {
 							if !(k.Mode == 1) {
@@ -1346,13 +1403,13 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 								if !(plus <= fixed.Of[T](0.25)) && plus == plus {
 									min1 = fixed.Of[T](0.25)
 								}
-								if y != nil {
-									y[i*k.Y.Inc] += T(sign * (max2 - min1))
+								if i < len(y) {
+									y[i] += T(sign * (max2 - min1))
 								}
 							}
 						}
 						if v > fixed.Of[T](2) {
-							gv += fixed.Product(num.At(gy, i*g.Y.Inc), exp)
+							gv += fixed.Product(gy[i], exp)
 						} else {
 							if !(k.Mode == 1) {
 								max1 := v
@@ -1360,7 +1417,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 									max1 = minus
 								}
 								s2 := -fixed.Of[T](0.5)
-								gy1 := num.At(gy, i*g.Y.Inc)
+								gy1 := gy[i]
 								gmax := gy1
 								gmin := -gy1
 								if !(plus <= fixed.Of[T](0.25)) && plus == plus {
@@ -1379,15 +1436,15 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 								gv += gmax1
 							}
 						}
-						gy1 := num.At(gy, i*g.Y.Inc)
+						gy1 := gy[i]
 						gminus += fixed.Product(gy1, p)
 						gv += 2 * fixed.Product(fixed.Product(gy1, minus), v)
 					}
 				}
 			}
 			gv += num.Quotient(gplus-gminus, s)
-			if gx != nil {
-				gx[i*g.X.Inc] += gv
+			if i < len(gx) {
+				gx[i] += gv
 			}
 		}
 	}
@@ -1395,13 +1452,14 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Early[T]) tangent(sign T, t Early[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	kind := k.Kind
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	kind := k.Kind[:n]
 	if !(k.Mode == 0) {
-		for i := range k.X.N {
-			v := x[i*k.X.Inc]
-			tv := num.At(tx, i*t.X.Inc)
+		for i := range n {
+			v := x[i]
+			tv := num.OrZero(tx, i)
 			y1 := fixed.Of[T](1)
 			s := fixed.Of[T](2) + fixed.Product(y1, y1)
 			plus := num.Quotient(v, s)
@@ -1433,19 +1491,19 @@ func (k Early[T]) tangent(sign T, t Early[T]) {
 					result = result1
 					tresult = tresult1
 				}
-				if ty != nil {
-					ty[i*t.Y.Inc] += T(sign * tresult)
+				if i < len(ty) {
+					ty[i] += T(sign * tresult)
 				}
-				if y != nil {
-					y[i*k.Y.Inc] += T(sign * result)
+				if i < len(y) {
+					y[i] += T(sign * result)
 				}
 				if v > fixed.Of[T](2) {
 					exp := num.Exp(-v)
-					if ty != nil {
-						ty[i*t.Y.Inc] += T(sign * fixed.Product(tv, exp))
+					if i < len(ty) {
+						ty[i] += T(sign * fixed.Product(tv, exp))
 					}
-					if y != nil {
-						y[i*k.Y.Inc] -= T(sign * exp)
+					if i < len(y) {
+						y[i] -= T(sign * exp)
 					}
 				} else {
 					if !(k.Mode == 1) {
@@ -1468,29 +1526,29 @@ func (k Early[T]) tangent(sign T, t Early[T]) {
 							min1 = fixed.Of[T](0.25)
 							tmin1 = 0
 						}
-						if ty != nil {
-							ty[i*t.Y.Inc] += T(sign * (tmax2 - tmin1))
+						if i < len(ty) {
+							ty[i] += T(sign * (tmax2 - tmin1))
 						}
-						if y != nil {
-							y[i*k.Y.Inc] += T(sign * (max2 - min1))
+						if i < len(y) {
+							y[i] += T(sign * (max2 - min1))
 						}
 					}
 				}
 			} else {
 				if k1 == 1 || k1 == 2 {
-					if ty != nil {
-						ty[i*t.Y.Inc] += T(sign * tplus)
+					if i < len(ty) {
+						ty[i] += T(sign * tplus)
 					}
-					if y != nil {
-						y[i*k.Y.Inc] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
+					if i < len(y) {
+						y[i] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
 					}
 					if v > fixed.Of[T](2) {
 						exp := num.Exp(-v)
-						if ty != nil {
-							ty[i*t.Y.Inc] += T(sign * fixed.Product(tv, exp))
+						if i < len(ty) {
+							ty[i] += T(sign * fixed.Product(tv, exp))
 						}
-						if y != nil {
-							y[i*k.Y.Inc] -= T(sign * exp)
+						if i < len(y) {
+							y[i] -= T(sign * exp)
 						}
 					} else {
 						if !(k.Mode == 1) {
@@ -1513,30 +1571,30 @@ func (k Early[T]) tangent(sign T, t Early[T]) {
 								min1 = fixed.Of[T](0.25)
 								tmin1 = 0
 							}
-							if ty != nil {
-								ty[i*t.Y.Inc] += T(sign * (tmax2 - tmin1))
+							if i < len(ty) {
+								ty[i] += T(sign * (tmax2 - tmin1))
 							}
-							if y != nil {
-								y[i*k.Y.Inc] += T(sign * (max2 - min1))
+							if i < len(y) {
+								y[i] += T(sign * (max2 - min1))
 							}
 						}
 					}
 				} else {
 					if !(k.Mode == 2) {
 						p := fixed.Product(v, v)
-						if ty != nil {
-							ty[i*t.Y.Inc] += T(sign * (fixed.Product(2*fixed.Product(v, tv), minus) + fixed.Product(p, tminus)))
+						if i < len(ty) {
+							ty[i] += T(sign * (fixed.Product(2*fixed.Product(v, tv), minus) + fixed.Product(p, tminus)))
 						}
-						if y != nil {
-							y[i*k.Y.Inc] += T(sign * fixed.Product(p, minus))
+						if i < len(y) {
+							y[i] += T(sign * fixed.Product(p, minus))
 						}
 						if v > fixed.Of[T](2) {
 							exp := num.Exp(-v)
-							if ty != nil {
-								ty[i*t.Y.Inc] += T(sign * fixed.Product(tv, exp))
+							if i < len(ty) {
+								ty[i] += T(sign * fixed.Product(tv, exp))
 							}
-							if y != nil {
-								y[i*k.Y.Inc] -= T(sign * exp)
+							if i < len(y) {
+								y[i] -= T(sign * exp)
 							}
 						} else {
 							if !(k.Mode == 1) {
@@ -1559,11 +1617,11 @@ func (k Early[T]) tangent(sign T, t Early[T]) {
 									min1 = fixed.Of[T](0.25)
 									tmin1 = 0
 								}
-								if ty != nil {
-									ty[i*t.Y.Inc] += T(sign * (tmax2 - tmin1))
+								if i < len(ty) {
+									ty[i] += T(sign * (tmax2 - tmin1))
 								}
-								if y != nil {
-									y[i*k.Y.Inc] += T(sign * (max2 - min1))
+								if i < len(y) {
+									y[i] += T(sign * (max2 - min1))
 								}
 							}
 						}
@@ -1580,13 +1638,14 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	kind := k.Kind
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	kind := k.Kind[:n]
 	if !(k.Mode == 0) {
-		for i := range k.X.N {
-			v := x[i*k.X.Inc]
-			tv := num.At(tx, i*t.X.Inc)
+		for i := range n {
+			v := x[i]
+			tv := num.OrZero(tx, i)
 			var gv T
 			var tgv T
 			y1 := fixed.Of[T](1)
@@ -1624,11 +1683,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 					result = result1
 					tresult = tresult1
 				}
-				if ty != nil {
-					ty[i*t.Y.Inc] += T(sign * tresult)
+				if i < len(ty) {
+					ty[i] += T(sign * tresult)
 				}
-				if y != nil {
-					y[i*k.Y.Inc] += T(sign * result)
+				if i < len(y) {
+					y[i] += T(sign * result)
 				}
 				var s1 T
 				var ts1 T
@@ -1639,11 +1698,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 					ts1 = -tv
 					exp = num.Exp(s1)
 					texp = fixed.Product(ts1, exp)
-					if ty != nil {
-						ty[i*t.Y.Inc] -= T(sign * texp)
+					if i < len(ty) {
+						ty[i] -= T(sign * texp)
 					}
-					if y != nil {
-						y[i*k.Y.Inc] -= T(sign * exp)
+					if i < len(y) {
+						y[i] -= T(sign * exp)
 					}
 				} else {
 					if !(k.Mode == 1) {
@@ -1666,17 +1725,17 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							min1 = fixed.Of[T](0.25)
 							tmin1 = 0
 						}
-						if ty != nil {
-							ty[i*t.Y.Inc] += T(sign * (tmax2 - tmin1))
+						if i < len(ty) {
+							ty[i] += T(sign * (tmax2 - tmin1))
 						}
-						if y != nil {
-							y[i*k.Y.Inc] += T(sign * (max2 - min1))
+						if i < len(y) {
+							y[i] += T(sign * (max2 - min1))
 						}
 					}
 				}
 				if v > fixed.Of[T](2) {
-					gexp := -num.At(gy, i*g.Y.Inc)
-					tg := -fixed.Product(num.At(gty, i*gt.Y.Inc), exp) + fixed.Product(gexp, texp)
+					gexp := -num.OrZero(gy, i)
+					tg := -fixed.Product(num.OrZero(gty, i), exp) + fixed.Product(gexp, texp)
 					tgv -= tg
 					gv -= fixed.Product(gexp, exp)
 				} else {
@@ -1686,8 +1745,8 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							max1 = minus
 						}
 						s2 := -fixed.Of[T](0.5)
-						gy1 := num.At(gy, i*g.Y.Inc)
-						tgy1 := num.At(gty, i*gt.Y.Inc)
+						gy1 := num.OrZero(gy, i)
+						tgy1 := num.OrZero(gty, i)
 						tg := tgy1
 						gmax := gy1
 						tg1 := -tgy1
@@ -1716,8 +1775,8 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						gv += gmax1
 					}
 				}
-				tg := num.At(gty, i*gt.Y.Inc)
-				gresult := num.At(gy, i*g.Y.Inc)
+				tg := num.OrZero(gty, i)
+				gresult := num.OrZero(gy, i)
 				if v > d {
 					h := gresult
 					th := tg
@@ -1753,11 +1812,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 				}
 			} else {
 				if k1 == 1 || k1 == 2 {
-					if ty != nil {
-						ty[i*t.Y.Inc] += T(sign * tplus)
+					if i < len(ty) {
+						ty[i] += T(sign * tplus)
 					}
-					if y != nil {
-						y[i*k.Y.Inc] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
+					if i < len(y) {
+						y[i] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
 					}
 					var s1 T
 					var ts1 T
@@ -1768,11 +1827,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						ts1 = -tv
 						exp = num.Exp(s1)
 						texp = fixed.Product(ts1, exp)
-						if ty != nil {
-							ty[i*t.Y.Inc] -= T(sign * texp)
+						if i < len(ty) {
+							ty[i] -= T(sign * texp)
 						}
-						if y != nil {
-							y[i*k.Y.Inc] -= T(sign * exp)
+						if i < len(y) {
+							y[i] -= T(sign * exp)
 						}
 					} else {
 						if !(k.Mode == 1) {
@@ -1795,17 +1854,17 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 								min1 = fixed.Of[T](0.25)
 								tmin1 = 0
 							}
-							if ty != nil {
-								ty[i*t.Y.Inc] += T(sign * (tmax2 - tmin1))
+							if i < len(ty) {
+								ty[i] += T(sign * (tmax2 - tmin1))
 							}
-							if y != nil {
-								y[i*k.Y.Inc] += T(sign * (max2 - min1))
+							if i < len(y) {
+								y[i] += T(sign * (max2 - min1))
 							}
 						}
 					}
 					if v > fixed.Of[T](2) {
-						gexp := -num.At(gy, i*g.Y.Inc)
-						tg := -fixed.Product(num.At(gty, i*gt.Y.Inc), exp) + fixed.Product(gexp, texp)
+						gexp := -num.OrZero(gy, i)
+						tg := -fixed.Product(num.OrZero(gty, i), exp) + fixed.Product(gexp, texp)
 						tgv -= tg
 						gv -= fixed.Product(gexp, exp)
 					} else {
@@ -1815,8 +1874,8 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 								max1 = minus
 							}
 							s2 := -fixed.Of[T](0.5)
-							gy1 := num.At(gy, i*g.Y.Inc)
-							tgy1 := num.At(gty, i*gt.Y.Inc)
+							gy1 := num.OrZero(gy, i)
+							tgy1 := num.OrZero(gty, i)
 							tg := tgy1
 							gmax := gy1
 							tg1 := -tgy1
@@ -1845,17 +1904,17 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							gv += gmax1
 						}
 					}
-					tgplus += num.At(gty, i*gt.Y.Inc)
-					gplus += num.At(gy, i*g.Y.Inc)
+					tgplus += num.OrZero(gty, i)
+					gplus += num.OrZero(gy, i)
 				} else {
 					if !(k.Mode == 2) {
 						p := fixed.Product(v, v)
 						tp := 2 * fixed.Product(v, tv)
-						if ty != nil {
-							ty[i*t.Y.Inc] += T(sign * (fixed.Product(tp, minus) + fixed.Product(p, tminus)))
+						if i < len(ty) {
+							ty[i] += T(sign * (fixed.Product(tp, minus) + fixed.Product(p, tminus)))
 						}
-						if y != nil {
-							y[i*k.Y.Inc] += T(sign * fixed.Product(p, minus))
+						if i < len(y) {
+							y[i] += T(sign * fixed.Product(p, minus))
 						}
 						var s1 T
 						var ts1 T
@@ -1866,11 +1925,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							ts1 = -tv
 							exp = num.Exp(s1)
 							texp = fixed.Product(ts1, exp)
-							if ty != nil {
-								ty[i*t.Y.Inc] -= T(sign * texp)
+							if i < len(ty) {
+								ty[i] -= T(sign * texp)
 							}
-							if y != nil {
-								y[i*k.Y.Inc] -= T(sign * exp)
+							if i < len(y) {
+								y[i] -= T(sign * exp)
 							}
 						} else {
 							if !(k.Mode == 1) {
@@ -1893,17 +1952,17 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 									min1 = fixed.Of[T](0.25)
 									tmin1 = 0
 								}
-								if ty != nil {
-									ty[i*t.Y.Inc] += T(sign * (tmax2 - tmin1))
+								if i < len(ty) {
+									ty[i] += T(sign * (tmax2 - tmin1))
 								}
-								if y != nil {
-									y[i*k.Y.Inc] += T(sign * (max2 - min1))
+								if i < len(y) {
+									y[i] += T(sign * (max2 - min1))
 								}
 							}
 						}
 						if v > fixed.Of[T](2) {
-							gexp := -num.At(gy, i*g.Y.Inc)
-							tg := -fixed.Product(num.At(gty, i*gt.Y.Inc), exp) + fixed.Product(gexp, texp)
+							gexp := -num.OrZero(gy, i)
+							tg := -fixed.Product(num.OrZero(gty, i), exp) + fixed.Product(gexp, texp)
 							tgv -= tg
 							gv -= fixed.Product(gexp, exp)
 						} else {
@@ -1913,8 +1972,8 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 									max1 = minus
 								}
 								s2 := -fixed.Of[T](0.5)
-								gy1 := num.At(gy, i*g.Y.Inc)
-								tgy1 := num.At(gty, i*gt.Y.Inc)
+								gy1 := num.OrZero(gy, i)
+								tgy1 := num.OrZero(gty, i)
 								tg := tgy1
 								gmax := gy1
 								tg1 := -tgy1
@@ -1943,8 +2002,8 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 								gv += gmax1
 							}
 						}
-						gy1 := num.At(gy, i*g.Y.Inc)
-						tgy1 := num.At(gty, i*gt.Y.Inc)
+						gy1 := num.OrZero(gy, i)
+						tgy1 := num.OrZero(gty, i)
 						tg := fixed.Product(tgy1, minus) + fixed.Product(gy1, tminus)
 						gp := fixed.Product(gy1, minus)
 						tgminus += fixed.Product(tgy1, p) + fixed.Product(gy1, tp)
@@ -1956,11 +2015,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 			}
 			tgv += num.Quotient(tgplus-tgminus, s)
 			gv += num.Quotient(gplus-gminus, s)
-			if gtx != nil {
-				gtx[i*gt.X.Inc] += tgv
+			if i < len(gtx) {
+				gtx[i] += tgv
 			}
-			if gx != nil {
-				gx[i*g.X.Inc] += gv
+			if i < len(gx) {
+				gx[i] += gv
 			}
 		}
 	}
@@ -1999,6 +2058,9 @@ func (k Logs[T]) AdjointTangent(g, t, gt Logs[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of logs.
 func (k Logs[T]) Run(p rev.Pass[Logs[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	if err := k.check(); err != nil {
 		return err
 	}
@@ -2015,14 +2077,25 @@ func (k Logs[T]) Run(p rev.Pass[Logs[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Logs[T]) prepared(p rev.Pass[Logs[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // check returns the errors of logs.
 func (k Logs[T]) check() error {
-	x := num.Elements(k.X)
-	if k.X.N > k.Limit {
+	n := k.X.N
+	x := k.X.Data[:n]
+	if n > k.Limit {
 		return errLimit
 	}
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		if v <= 0 && i >= 0 {
 			return ErrDomain
 		}
@@ -2035,11 +2108,12 @@ func (k Logs[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		y[i*k.Y.Inc] += T(sign * num.Log(v))
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		v := x[i]
+		y[i] += T(sign * num.Log(v))
 	}
 }
 
@@ -2049,30 +2123,32 @@ func (k Logs[T]) adjoint(sign T, g Logs[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * num.Log(v))
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		v := x[i]
+		if i < len(y) {
+			y[i] += T(sign * num.Log(v))
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += num.Quotient(num.At(gy, i*g.Y.Inc), v)
+		if i < len(gx) {
+			gx[i] += num.Quotient(gy[i], v)
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Logs[T]) tangent(sign T, t Logs[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * num.Quotient(num.At(tx, i*t.X.Inc), v))
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		v := x[i]
+		if i < len(ty) {
+			ty[i] += T(sign * num.Quotient(num.OrZero(tx, i), v))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * num.Log(v))
+		if i < len(y) {
+			y[i] += T(sign * num.Log(v))
 		}
 	}
 }
@@ -2083,24 +2159,25 @@ func (k Logs[T]) adjointTangent(sign T, g, t, gt Logs[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * num.Quotient(tv, v))
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		if i < len(ty) {
+			ty[i] += T(sign * num.Quotient(tv, v))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * num.Log(v))
+		if i < len(y) {
+			y[i] += T(sign * num.Log(v))
 		}
-		q := num.Quotient(num.At(gy, i*g.Y.Inc), v)
-		tq := num.Quotient(num.At(gty, i*gt.Y.Inc)-fixed.Product(q, tv), v)
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tq
+		q := num.Quotient(num.OrZero(gy, i), v)
+		tq := num.Quotient(num.OrZero(gty, i)-fixed.Product(q, tv), v)
+		if i < len(gtx) {
+			gtx[i] += tq
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += q
+		if i < len(gx) {
+			gx[i] += q
 		}
 	}
 }

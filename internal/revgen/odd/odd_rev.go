@@ -44,6 +44,12 @@ func (k Permute[T]) AdjointTangent(g, t, gt Permute[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Permute[T]) Run(p rev.Pass[Permute[T]]) error {
+	if k.X.Inc|k.W.Inc|p.G.X.Inc|p.G.W.Inc|p.T.X.Inc|p.T.W.Inc|p.GT.X.Inc|p.GT.W.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil || p.G.A == nil || p.G.B == nil) ||
+		p.Tangent && (p.T.X.Data == nil || p.T.A == nil || p.T.B == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil || p.GT.A == nil || p.GT.B == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
@@ -65,124 +71,130 @@ func (k Permute[T]) Run(p rev.Pass[Permute[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Permute[T]) prepared(p rev.Pass[Permute[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.W, &p.T.W)
+	s.Write(&k.X, &p.G.X, &p.G.W, &p.T.X, &p.GT.X, &p.GT.W)
+	s.Vector(&p.G.X, k.X.N)
+	s.Number(&p.G.A)
+	s.Number(&p.G.B)
+	s.Vector(&p.T.X, k.X.N)
+	s.Number(&p.T.A)
+	s.Number(&p.T.B)
+	s.Vector(&p.GT.X, k.X.N)
+	s.Number(&p.GT.A)
+	s.Number(&p.GT.B)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs permute.
 func (k Permute[T]) forward() {
-	x := num.Elements(k.X)
-	w := num.Elements(k.W)
-	for i := range k.X.N {
-		j := k.X.N - 1 - i
+	n := k.X.N
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
+	for i := range n {
+		j := n - 1 - i
 		if i < j {
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
-			x[i*k.X.Inc] += fixed.Product(w[i*k.W.Inc], x[j*k.X.Inc])
+			x[i], x[j] = x[j], x[i]
+			x[i] += fixed.Product(w[i], x[j])
 		} else {
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
+			x[i] = -x[i]
 		}
-		*k.A += fixed.Product(*k.B, x[i*k.X.Inc])
-		*k.B -= fixed.Product(w[i*k.W.Inc], *k.A)
+		*k.A += fixed.Product(*k.B, x[i])
+		*k.B -= fixed.Product(w[i], *k.A)
 	}
 	*k.A, *k.B = *k.B, *k.A
 }
 
 // inverse undoes forward.
 func (k Permute[T]) inverse() {
-	x := num.Elements(k.X)
-	w := num.Elements(k.W)
+	n := k.X.N
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
 	*k.A, *k.B = *k.B, *k.A
-	for i := k.X.N - 1; i >= 0; i-- {
-		j := k.X.N - 1 - i
-		w1 := w[i*k.W.Inc]
+	for i := n - 1; i >= 0; i-- {
+		j := n - 1 - i
+		w1 := w[i]
 		*k.B += fixed.Product(w1, *k.A)
-		*k.A -= fixed.Product(*k.B, x[i*k.X.Inc])
+		*k.A -= fixed.Product(*k.B, x[i])
 		if i < j {
-			x[i*k.X.Inc] -= fixed.Product(w1, x[j*k.X.Inc])
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
+			x[i] -= fixed.Product(w1, x[j])
+			x[i], x[j] = x[j], x[i]
 		} else {
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
+			x[i] = -x[i]
 		}
 	}
 }
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Permute[T]) adjoint(g Permute[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if g.A == nil {
-		g.A = new(T)
-	}
-	if g.B == nil {
-		g.B = new(T)
-	}
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	w, gw := num.Elements(k.W), num.Elements(g.W)
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
 	*k.A, *k.B = *k.B, *k.A
 	*g.A, *g.B = *g.B, *g.A
-	for i := k.X.N - 1; i >= 0; i-- {
-		j := k.X.N - 1 - i
-		x1 := x[i*k.X.Inc]
-		w1 := w[i*k.W.Inc]
+	for i := n - 1; i >= 0; i-- {
+		j := n - 1 - i
+		x1 := x[i]
+		w1 := w[i]
 		a := *k.A
 		*k.B += fixed.Product(w1, a)
 		gb := *g.B
 		b := *k.B
 		*g.A -= fixed.Product(gb, w1)
-		if gw != nil {
-			gw[i*g.W.Inc] -= fixed.Product(gb, a)
+		if i < len(gw) {
+			gw[i] -= fixed.Product(gb, a)
 		}
 		*k.A -= fixed.Product(b, x1)
 		ga := *g.A
-		gx[i*g.X.Inc] += fixed.Product(ga, b)
+		gx[i] += fixed.Product(ga, b)
 		*g.B += fixed.Product(ga, x1)
 		if i < j {
-			x2 := x[j*k.X.Inc]
-			x[i*k.X.Inc] -= fixed.Product(w1, x2)
-			gx1 := gx[i*g.X.Inc]
-			gx[j*g.X.Inc] += fixed.Product(gx1, w1)
-			if gw != nil {
-				gw[i*g.W.Inc] += fixed.Product(gx1, x2)
+			x2 := x[j]
+			x[i] -= fixed.Product(w1, x2)
+			gx1 := gx[i]
+			gx[j] += fixed.Product(gx1, w1)
+			if i < len(gw) {
+				gw[i] += fixed.Product(gx1, x2)
 			}
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
-			gx[i*g.X.Inc], gx[j*g.X.Inc] = gx[j*g.X.Inc], gx[i*g.X.Inc]
+			x[i], x[j] = x[j], x[i]
+			gx[i], gx[j] = gx[j], gx[i]
 		} else {
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
-			gx[i*g.X.Inc] = -gx[i*g.X.Inc]
+			x[i] = -x[i]
+			gx[i] = -gx[i]
 		}
 	}
 }
 
 // tangent runs forward, with the tangents t.
 func (k Permute[T]) tangent(t Permute[T]) {
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if t.A == nil {
-		t.A = new(T)
-	}
-	if t.B == nil {
-		t.B = new(T)
-	}
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	w, tw := num.Elements(k.W), num.Elements(t.W)
-	for i := range k.X.N {
-		j := k.X.N - 1 - i
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	for i := range n {
+		j := n - 1 - i
 		if i < j {
-			tx[i*t.X.Inc], tx[j*t.X.Inc] = tx[j*t.X.Inc], tx[i*t.X.Inc]
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
-			w1 := w[i*k.W.Inc]
-			x1 := x[j*k.X.Inc]
-			tx[i*t.X.Inc] += fixed.Product(num.At(tw, i*t.W.Inc), x1) + fixed.Product(w1, tx[j*t.X.Inc])
-			x[i*k.X.Inc] += fixed.Product(w1, x1)
+			tx[i], tx[j] = tx[j], tx[i]
+			x[i], x[j] = x[j], x[i]
+			w1 := w[i]
+			x1 := x[j]
+			tx[i] += fixed.Product(num.OrZero(tw, i), x1) + fixed.Product(w1, tx[j])
+			x[i] += fixed.Product(w1, x1)
 		} else {
-			tx[i*t.X.Inc] = -tx[i*t.X.Inc]
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
+			tx[i] = -tx[i]
+			x[i] = -x[i]
 		}
 		b := *k.B
-		x1 := x[i*k.X.Inc]
-		*t.A += fixed.Product(*t.B, x1) + fixed.Product(b, tx[i*t.X.Inc])
+		x1 := x[i]
+		*t.A += fixed.Product(*t.B, x1) + fixed.Product(b, tx[i])
 		*k.A += fixed.Product(b, x1)
-		w1 := w[i*k.W.Inc]
+		w1 := w[i]
 		a := *k.A
-		*t.B -= fixed.Product(num.At(tw, i*t.W.Inc), a) + fixed.Product(w1, *t.A)
+		*t.B -= fixed.Product(num.OrZero(tw, i), a) + fixed.Product(w1, *t.A)
 		*k.B -= fixed.Product(w1, a)
 	}
 	*t.A, *t.B = *t.B, *t.A
@@ -191,45 +203,19 @@ func (k Permute[T]) tangent(t Permute[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Permute[T]) adjointTangent(g, t, gt Permute[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if gt.X.Data == nil {
-		gt.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if g.A == nil {
-		g.A = new(T)
-	}
-	if t.A == nil {
-		t.A = new(T)
-	}
-	if gt.A == nil {
-		gt.A = new(T)
-	}
-	if g.B == nil {
-		g.B = new(T)
-	}
-	if t.B == nil {
-		t.B = new(T)
-	}
-	if gt.B == nil {
-		gt.B = new(T)
-	}
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	w, gw, tw, gtw := num.Elements(k.W), num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	*t.A, *t.B = *t.B, *t.A
 	*k.A, *k.B = *k.B, *k.A
 	*gt.A, *gt.B = *gt.B, *gt.A
 	*g.A, *g.B = *g.B, *g.A
-	for i := k.X.N - 1; i >= 0; i-- {
-		j := k.X.N - 1 - i
-		x1 := x[i*k.X.Inc]
-		tx1 := tx[i*t.X.Inc]
-		w1 := w[i*k.W.Inc]
-		tw1 := num.At(tw, i*t.W.Inc)
+	for i := n - 1; i >= 0; i-- {
+		j := n - 1 - i
+		x1 := x[i]
+		tx1 := tx[i]
+		w1 := w[i]
+		tw1 := num.OrZero(tw, i)
 		a := *k.A
 		ta := *t.A
 		*t.B += fixed.Product(tw1, a) + fixed.Product(w1, ta)
@@ -242,11 +228,11 @@ func (k Permute[T]) adjointTangent(g, t, gt Permute[T]) {
 		tb := *t.B
 		*gt.A += tg1
 		*g.A -= fixed.Product(gb, w1)
-		if gtw != nil {
-			gtw[i*gt.W.Inc] += tg
+		if i < len(gtw) {
+			gtw[i] += tg
 		}
-		if gw != nil {
-			gw[i*g.W.Inc] -= fixed.Product(gb, a)
+		if i < len(gw) {
+			gw[i] -= fixed.Product(gb, a)
 		}
 		*t.A -= fixed.Product(tb, x1) + fixed.Product(b, tx1)
 		*k.A -= fixed.Product(b, x1)
@@ -254,82 +240,74 @@ func (k Permute[T]) adjointTangent(g, t, gt Permute[T]) {
 		tga := *gt.A
 		tg2 := fixed.Product(tga, x1) + fixed.Product(ga, tx1)
 		tg3 := fixed.Product(tga, b) + fixed.Product(ga, tb)
-		gtx[i*gt.X.Inc] += tg3
-		gx[i*g.X.Inc] += fixed.Product(ga, b)
+		gtx[i] += tg3
+		gx[i] += fixed.Product(ga, b)
 		*gt.B += tg2
 		*g.B += fixed.Product(ga, x1)
 		if i < j {
-			x2 := x[j*k.X.Inc]
-			tx2 := tx[j*t.X.Inc]
-			tx[i*t.X.Inc] -= fixed.Product(tw1, x2) + fixed.Product(w1, tx2)
-			x[i*k.X.Inc] -= fixed.Product(w1, x2)
-			gx1 := gx[i*g.X.Inc]
-			tgx1 := gtx[i*gt.X.Inc]
+			x2 := x[j]
+			tx2 := tx[j]
+			tx[i] -= fixed.Product(tw1, x2) + fixed.Product(w1, tx2)
+			x[i] -= fixed.Product(w1, x2)
+			gx1 := gx[i]
+			tgx1 := gtx[i]
 			tg4 := fixed.Product(tgx1, x2) + fixed.Product(gx1, tx2)
 			tg5 := fixed.Product(tgx1, w1) + fixed.Product(gx1, tw1)
-			gtx[j*gt.X.Inc] += tg5
-			gx[j*g.X.Inc] += fixed.Product(gx1, w1)
-			if gtw != nil {
-				gtw[i*gt.W.Inc] += tg4
+			gtx[j] += tg5
+			gx[j] += fixed.Product(gx1, w1)
+			if i < len(gtw) {
+				gtw[i] += tg4
 			}
-			if gw != nil {
-				gw[i*g.W.Inc] += fixed.Product(gx1, x2)
+			if i < len(gw) {
+				gw[i] += fixed.Product(gx1, x2)
 			}
-			tx[i*t.X.Inc], tx[j*t.X.Inc] = tx[j*t.X.Inc], tx[i*t.X.Inc]
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
-			gtx[i*gt.X.Inc], gtx[j*gt.X.Inc] = gtx[j*gt.X.Inc], gtx[i*gt.X.Inc]
-			gx[i*g.X.Inc], gx[j*g.X.Inc] = gx[j*g.X.Inc], gx[i*g.X.Inc]
+			tx[i], tx[j] = tx[j], tx[i]
+			x[i], x[j] = x[j], x[i]
+			gtx[i], gtx[j] = gtx[j], gtx[i]
+			gx[i], gx[j] = gx[j], gx[i]
 		} else {
-			tx[i*t.X.Inc] = -tx[i*t.X.Inc]
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
-			gtx[i*gt.X.Inc] = -gtx[i*gt.X.Inc]
-			gx[i*g.X.Inc] = -gx[i*g.X.Inc]
+			tx[i] = -tx[i]
+			x[i] = -x[i]
+			gtx[i] = -gtx[i]
+			gx[i] = -gx[i]
 		}
 	}
 }
 
 // undoAdjoint undoes adjoint.
 func (k Permute[T]) undoAdjoint(g Permute[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if g.A == nil {
-		g.A = new(T)
-	}
-	if g.B == nil {
-		g.B = new(T)
-	}
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	w, gw := num.Elements(k.W), num.Elements(g.W)
-	for i := range k.X.N {
-		j := k.X.N - 1 - i
-		w1 := w[i*k.W.Inc]
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	for i := range n {
+		j := n - 1 - i
+		w1 := w[i]
 		var gw1 T
 		b := *k.B
 		if i < j {
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
-			gx[i*g.X.Inc], gx[j*g.X.Inc] = gx[j*g.X.Inc], gx[i*g.X.Inc]
-			x1 := x[j*k.X.Inc]
-			x[i*k.X.Inc] += fixed.Product(w1, x1)
-			gx1 := gx[i*g.X.Inc]
+			x[i], x[j] = x[j], x[i]
+			gx[i], gx[j] = gx[j], gx[i]
+			x1 := x[j]
+			x[i] += fixed.Product(w1, x1)
+			gx1 := gx[i]
 			gw1 -= fixed.Product(gx1, x1)
-			gx[j*g.X.Inc] -= fixed.Product(gx1, w1)
+			gx[j] -= fixed.Product(gx1, w1)
 		} else {
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
-			gx[i*g.X.Inc] = -gx[i*g.X.Inc]
+			x[i] = -x[i]
+			gx[i] = -gx[i]
 		}
-		x1 := x[i*k.X.Inc]
+		x1 := x[i]
 		*k.A += fixed.Product(b, x1)
 		ga := *g.A
 		a := *k.A
-		gx[i*g.X.Inc] -= fixed.Product(ga, b)
+		gx[i] -= fixed.Product(ga, b)
 		*g.B -= fixed.Product(ga, x1)
 		*k.B -= fixed.Product(w1, a)
 		gb := *g.B
 		gw1 += fixed.Product(gb, a)
 		*g.A += fixed.Product(gb, w1)
-		if gw != nil {
-			gw[i*g.W.Inc] += gw1
+		if i < len(gw) {
+			gw[i] += gw1
 		}
 	}
 	*k.A, *k.B = *k.B, *k.A
@@ -338,106 +316,72 @@ func (k Permute[T]) undoAdjoint(g Permute[T]) {
 
 // undoTangent undoes tangent.
 func (k Permute[T]) undoTangent(t Permute[T]) {
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if t.A == nil {
-		t.A = new(T)
-	}
-	if t.B == nil {
-		t.B = new(T)
-	}
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	w, tw := num.Elements(k.W), num.Elements(t.W)
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
 	*t.A, *t.B = *t.B, *t.A
 	*k.A, *k.B = *k.B, *k.A
-	for i := k.X.N - 1; i >= 0; i-- {
-		j := k.X.N - 1 - i
-		w1 := w[i*k.W.Inc]
-		tw1 := num.At(tw, i*t.W.Inc)
+	for i := n - 1; i >= 0; i-- {
+		j := n - 1 - i
+		w1 := w[i]
+		tw1 := num.OrZero(tw, i)
 		a := *k.A
 		*t.B += fixed.Product(tw1, a) + fixed.Product(w1, *t.A)
 		*k.B += fixed.Product(w1, a)
 		b := *k.B
-		x1 := x[i*k.X.Inc]
-		*t.A -= fixed.Product(*t.B, x1) + fixed.Product(b, tx[i*t.X.Inc])
+		x1 := x[i]
+		*t.A -= fixed.Product(*t.B, x1) + fixed.Product(b, tx[i])
 		*k.A -= fixed.Product(b, x1)
 		if i < j {
-			x2 := x[j*k.X.Inc]
-			tx[i*t.X.Inc] -= fixed.Product(tw1, x2) + fixed.Product(w1, tx[j*t.X.Inc])
-			x[i*k.X.Inc] -= fixed.Product(w1, x2)
-			tx[i*t.X.Inc], tx[j*t.X.Inc] = tx[j*t.X.Inc], tx[i*t.X.Inc]
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
+			x2 := x[j]
+			tx[i] -= fixed.Product(tw1, x2) + fixed.Product(w1, tx[j])
+			x[i] -= fixed.Product(w1, x2)
+			tx[i], tx[j] = tx[j], tx[i]
+			x[i], x[j] = x[j], x[i]
 		} else {
-			tx[i*t.X.Inc] = -tx[i*t.X.Inc]
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
+			tx[i] = -tx[i]
+			x[i] = -x[i]
 		}
 	}
 }
 
 // undoAdjointTangent undoes adjointTangent.
 func (k Permute[T]) undoAdjointTangent(g, t, gt Permute[T]) {
-	if g.X.Data == nil {
-		g.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if t.X.Data == nil {
-		t.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if gt.X.Data == nil {
-		gt.X = rev.ViewSlice(make([]T, k.X.N))
-	}
-	if g.A == nil {
-		g.A = new(T)
-	}
-	if t.A == nil {
-		t.A = new(T)
-	}
-	if gt.A == nil {
-		gt.A = new(T)
-	}
-	if g.B == nil {
-		g.B = new(T)
-	}
-	if t.B == nil {
-		t.B = new(T)
-	}
-	if gt.B == nil {
-		gt.B = new(T)
-	}
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	w, gw, tw, gtw := num.Elements(k.W), num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
-	for i := range k.X.N {
-		j := k.X.N - 1 - i
-		w1 := w[i*k.W.Inc]
-		tw1 := num.At(tw, i*t.W.Inc)
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	for i := range n {
+		j := n - 1 - i
+		w1 := w[i]
+		tw1 := num.OrZero(tw, i)
 		var gw1 T
 		var tgw1 T
 		b := *k.B
 		tb := *t.B
 		if i < j {
-			tx[i*t.X.Inc], tx[j*t.X.Inc] = tx[j*t.X.Inc], tx[i*t.X.Inc]
-			x[i*k.X.Inc], x[j*k.X.Inc] = x[j*k.X.Inc], x[i*k.X.Inc]
-			gtx[i*gt.X.Inc], gtx[j*gt.X.Inc] = gtx[j*gt.X.Inc], gtx[i*gt.X.Inc]
-			gx[i*g.X.Inc], gx[j*g.X.Inc] = gx[j*g.X.Inc], gx[i*g.X.Inc]
-			x1 := x[j*k.X.Inc]
-			tx1 := tx[j*t.X.Inc]
-			tx[i*t.X.Inc] += fixed.Product(tw1, x1) + fixed.Product(w1, tx1)
-			x[i*k.X.Inc] += fixed.Product(w1, x1)
-			gx1 := gx[i*g.X.Inc]
-			tgx1 := gtx[i*gt.X.Inc]
+			tx[i], tx[j] = tx[j], tx[i]
+			x[i], x[j] = x[j], x[i]
+			gtx[i], gtx[j] = gtx[j], gtx[i]
+			gx[i], gx[j] = gx[j], gx[i]
+			x1 := x[j]
+			tx1 := tx[j]
+			tx[i] += fixed.Product(tw1, x1) + fixed.Product(w1, tx1)
+			x[i] += fixed.Product(w1, x1)
+			gx1 := gx[i]
+			tgx1 := gtx[i]
 			tgw1 -= fixed.Product(tgx1, x1) + fixed.Product(gx1, tx1)
 			gw1 -= fixed.Product(gx1, x1)
 			tg := -(fixed.Product(tgx1, w1) + fixed.Product(gx1, tw1))
-			gtx[j*gt.X.Inc] += tg
-			gx[j*g.X.Inc] -= fixed.Product(gx1, w1)
+			gtx[j] += tg
+			gx[j] -= fixed.Product(gx1, w1)
 		} else {
-			tx[i*t.X.Inc] = -tx[i*t.X.Inc]
-			x[i*k.X.Inc] = -x[i*k.X.Inc]
-			gtx[i*gt.X.Inc] = -gtx[i*gt.X.Inc]
-			gx[i*g.X.Inc] = -gx[i*g.X.Inc]
+			tx[i] = -tx[i]
+			x[i] = -x[i]
+			gtx[i] = -gtx[i]
+			gx[i] = -gx[i]
 		}
-		x1 := x[i*k.X.Inc]
-		tx1 := tx[i*t.X.Inc]
+		x1 := x[i]
+		tx1 := tx[i]
 		*t.A += fixed.Product(tb, x1) + fixed.Product(b, tx1)
 		*k.A += fixed.Product(b, x1)
 		ga := *g.A
@@ -446,8 +390,8 @@ func (k Permute[T]) undoAdjointTangent(g, t, gt Permute[T]) {
 		tg1 := -(fixed.Product(tga, b) + fixed.Product(ga, tb))
 		a := *k.A
 		ta := *t.A
-		gtx[i*gt.X.Inc] += tg1
-		gx[i*g.X.Inc] -= fixed.Product(ga, b)
+		gtx[i] += tg1
+		gx[i] -= fixed.Product(ga, b)
 		*gt.B += tg
 		*g.B -= fixed.Product(ga, x1)
 		*t.B -= fixed.Product(tw1, a) + fixed.Product(w1, ta)
@@ -459,11 +403,11 @@ func (k Permute[T]) undoAdjointTangent(g, t, gt Permute[T]) {
 		tg2 := fixed.Product(tgb, w1) + fixed.Product(gb, tw1)
 		*gt.A += tg2
 		*g.A += fixed.Product(gb, w1)
-		if gtw != nil {
-			gtw[i*gt.W.Inc] += tgw1
+		if i < len(gtw) {
+			gtw[i] += tgw1
 		}
-		if gw != nil {
-			gw[i*g.W.Inc] += gw1
+		if i < len(gw) {
+			gw[i] += gw1
 		}
 	}
 	*t.A, *t.B = *t.B, *t.A
@@ -506,6 +450,9 @@ func (k Recurrent[T]) AdjointTangent(g, t, gt Recurrent[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Recurrent[T]) Run(p rev.Pass[Recurrent[T]]) error {
+	if k.Y.Inc|k.X.Inc|k.W.Inc|p.G.Y.Inc|p.G.X.Inc|p.G.W.Inc|p.T.Y.Inc|p.T.X.Inc|p.T.W.Inc|p.GT.Y.Inc|p.GT.X.Inc|p.GT.W.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -519,23 +466,34 @@ func (k Recurrent[T]) Run(p rev.Pass[Recurrent[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Recurrent[T]) prepared(p rev.Pass[Recurrent[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &k.W, &p.G.Y, &p.T.X, &p.T.W, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.G.W, &p.T.Y, &p.GT.X, &p.GT.W)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Recurrent[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	w := num.Elements(k.W)
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
 	u := *k.U
 	h := fixed.Of[T](0.1)
 	c := fixed.Of[T](0.2)
-	for t1 := range k.X.N {
-		s := fixed.Product(w[t1*k.W.Inc], h) + fixed.Product(u, x[t1*k.X.Inc])
+	for t1 := range n {
+		s := fixed.Product(w[t1], h) + fixed.Product(u, x[t1])
 		h1 := num.Tanh(s)
 		c1 := c + fixed.Product(h1, h1)
 		c2 := fixed.Product(fixed.Of[T](0.5), c1) + num.Sin(h1)
-		y[t1*k.Y.Inc] += T(sign * fixed.Product(c2, h1))
+		y[t1] += T(sign * fixed.Product(c2, h1))
 		h = h1
 		c = c2
 	}
@@ -550,55 +508,57 @@ func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	w, gw := num.Elements(k.W), num.Elements(g.W)
 	tape := num.NewTape[T]()
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	w, gw := k.W.Data[:n], num.Elements(g.W)
 	u := *k.U
 	var gu T
 	h := fixed.Of[T](0.1)
 	var gh T
 	c := fixed.Of[T](0.2)
 	var gc T
-	for t1 := range k.X.N {
+	for t1 := range n {
 		tape.Push(h)
 		tape.Push(c)
-		s := fixed.Product(w[t1*k.W.Inc], h) + fixed.Product(u, x[t1*k.X.Inc])
+		s := fixed.Product(w[t1], h) + fixed.Product(u, x[t1])
 		h1 := num.Tanh(s)
 		c1 := c + fixed.Product(h1, h1)
 		c2 := fixed.Product(fixed.Of[T](0.5), c1) + num.Sin(h1)
-		if y != nil {
-			y[t1*k.Y.Inc] += T(sign * fixed.Product(c2, h1))
+		if t1 < len(y) {
+			y[t1] += T(sign * fixed.Product(c2, h1))
 		}
 		h = h1
 		c = c2
 	}
-	for t1 := k.X.N - 1; t1 >= 0; t1-- {
+	for t1 := n - 1; t1 >= 0; t1-- {
 		c = tape.Pop()
 		h = tape.Pop()
-		w1 := w[t1*k.W.Inc]
-		x1 := x[t1*k.X.Inc]
+		w1 := w[t1]
+		x1 := x[t1]
 		s := fixed.Product(w1, h) + fixed.Product(u, x1)
 		h1 := num.Tanh(s)
 		c1 := c + fixed.Product(h1, h1)
-		c2 := fixed.Product(fixed.Of[T](0.5), c1) + num.Sin(h1)
+		sin, cos := num.Sincos(h1)
+		c2 := fixed.Product(fixed.Of[T](0.5), c1) + sin
 		h2 := gc
 		gc = 0
 		h3 := gh
 		gh = 0
-		gy1 := num.At(gy, t1*g.Y.Inc)
+		gy1 := gy[t1]
 		gc2 := h2 + fixed.Product(gy1, h1)
 		gc1 := fixed.Product(fixed.Of[T](0.5), gc2)
 		gc += gc1
-		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, num.Cos(h1)) + 2*fixed.Product(gc1, h1)
+		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, cos) + 2*fixed.Product(gc1, h1)
 		gs := fixed.Product(gh1, fixed.Of[T](1)-fixed.Product(h1, h1))
 		gh += fixed.Product(gs, w1)
 		gu += fixed.Product(gs, x1)
-		if gx != nil {
-			gx[t1*g.X.Inc] += fixed.Product(gs, u)
+		if t1 < len(gx) {
+			gx[t1] += fixed.Product(gs, u)
 		}
-		if gw != nil {
-			gw[t1*g.W.Inc] += fixed.Product(gs, h)
+		if t1 < len(gw) {
+			gw[t1] += fixed.Product(gs, h)
 		}
 	}
 	if g.U != nil {
@@ -609,31 +569,33 @@ func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Recurrent[T]) tangent(sign T, t Recurrent[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	w, tw := num.Elements(k.W), num.Elements(t.W)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	w, tw := k.W.Data[:n], num.Elements(t.W)
 	u := *k.U
 	tu := num.Deref(t.U)
 	h := fixed.Of[T](0.1)
 	var th T
 	c := fixed.Of[T](0.2)
 	var tc T
-	for t1 := range k.X.N {
-		w1 := w[t1*k.W.Inc]
-		x1 := x[t1*k.X.Inc]
+	for t1 := range n {
+		w1 := w[t1]
+		x1 := x[t1]
 		s := fixed.Product(w1, h) + fixed.Product(u, x1)
-		ts := fixed.Product(num.At(tw, t1*t.W.Inc), h) + fixed.Product(w1, th) + (fixed.Product(tu, x1) + fixed.Product(u, num.At(tx, t1*t.X.Inc)))
+		ts := fixed.Product(num.OrZero(tw, t1), h) + fixed.Product(w1, th) + (fixed.Product(tu, x1) + fixed.Product(u, num.OrZero(tx, t1)))
 		h1 := num.Tanh(s)
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 		c1 := c + fixed.Product(h1, h1)
 		tc1 := tc + 2*fixed.Product(h1, th1)
-		c2 := fixed.Product(fixed.Of[T](0.5), c1) + num.Sin(h1)
-		tc2 := fixed.Product(fixed.Of[T](0.5), tc1) + fixed.Product(th1, num.Cos(h1))
-		if ty != nil {
-			ty[t1*t.Y.Inc] += T(sign * (fixed.Product(tc2, h1) + fixed.Product(c2, th1)))
+		sin, cos := num.Sincos(h1)
+		c2 := fixed.Product(fixed.Of[T](0.5), c1) + sin
+		tc2 := fixed.Product(fixed.Of[T](0.5), tc1) + fixed.Product(th1, cos)
+		if t1 < len(ty) {
+			ty[t1] += T(sign * (fixed.Product(tc2, h1) + fixed.Product(c2, th1)))
 		}
-		if y != nil {
-			y[t1*k.Y.Inc] += T(sign * fixed.Product(c2, h1))
+		if t1 < len(y) {
+			y[t1] += T(sign * fixed.Product(c2, h1))
 		}
 		h = h1
 		th = th1
@@ -651,10 +613,11 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	w, gw, tw, gtw := num.Elements(k.W), num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	tape := num.NewTape[T]()
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	u := *k.U
 	tu := num.Deref(t.U)
 	var gu T
@@ -667,41 +630,42 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 	var tc T
 	var gc T
 	var tgc T
-	for t1 := range k.X.N {
+	for t1 := range n {
 		tape.Push(h)
 		tape.Push(th)
 		tape.Push(c)
 		tape.Push(tc)
-		w1 := w[t1*k.W.Inc]
-		x1 := x[t1*k.X.Inc]
+		w1 := w[t1]
+		x1 := x[t1]
 		s := fixed.Product(w1, h) + fixed.Product(u, x1)
-		ts := fixed.Product(num.At(tw, t1*t.W.Inc), h) + fixed.Product(w1, th) + (fixed.Product(tu, x1) + fixed.Product(u, num.At(tx, t1*t.X.Inc)))
+		ts := fixed.Product(num.OrZero(tw, t1), h) + fixed.Product(w1, th) + (fixed.Product(tu, x1) + fixed.Product(u, num.OrZero(tx, t1)))
 		h1 := num.Tanh(s)
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 		c1 := c + fixed.Product(h1, h1)
 		tc1 := tc + 2*fixed.Product(h1, th1)
-		c2 := fixed.Product(fixed.Of[T](0.5), c1) + num.Sin(h1)
-		tc2 := fixed.Product(fixed.Of[T](0.5), tc1) + fixed.Product(th1, num.Cos(h1))
-		if ty != nil {
-			ty[t1*t.Y.Inc] += T(sign * (fixed.Product(tc2, h1) + fixed.Product(c2, th1)))
+		sin, cos := num.Sincos(h1)
+		c2 := fixed.Product(fixed.Of[T](0.5), c1) + sin
+		tc2 := fixed.Product(fixed.Of[T](0.5), tc1) + fixed.Product(th1, cos)
+		if t1 < len(ty) {
+			ty[t1] += T(sign * (fixed.Product(tc2, h1) + fixed.Product(c2, th1)))
 		}
-		if y != nil {
-			y[t1*k.Y.Inc] += T(sign * fixed.Product(c2, h1))
+		if t1 < len(y) {
+			y[t1] += T(sign * fixed.Product(c2, h1))
 		}
 		h = h1
 		th = th1
 		c = c2
 		tc = tc2
 	}
-	for t1 := k.X.N - 1; t1 >= 0; t1-- {
+	for t1 := n - 1; t1 >= 0; t1-- {
 		tc = tape.Pop()
 		c = tape.Pop()
 		th = tape.Pop()
 		h = tape.Pop()
-		w1 := w[t1*k.W.Inc]
-		tw1 := num.At(tw, t1*t.W.Inc)
-		x1 := x[t1*k.X.Inc]
-		tx1 := num.At(tx, t1*t.X.Inc)
+		w1 := w[t1]
+		tw1 := num.OrZero(tw, t1)
+		x1 := x[t1]
+		tx1 := num.OrZero(tx, t1)
 		s := fixed.Product(w1, h) + fixed.Product(u, x1)
 		ts := fixed.Product(tw1, h) + fixed.Product(w1, th) + (fixed.Product(tu, x1) + fixed.Product(u, tx1))
 		h1 := num.Tanh(s)
@@ -709,8 +673,7 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		th1 := fixed.Product(ts, s1)
 		c1 := c + fixed.Product(h1, h1)
 		tc1 := tc + 2*fixed.Product(h1, th1)
-		sin := num.Sin(h1)
-		cos := num.Cos(h1)
+		sin, cos := num.Sincos(h1)
 		c2 := fixed.Product(fixed.Of[T](0.5), c1) + sin
 		tc2 := fixed.Product(fixed.Of[T](0.5), tc1) + fixed.Product(th1, cos)
 		h2 := gc
@@ -721,8 +684,8 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		th3 := tgh
 		gh = 0
 		tgh = 0
-		gy1 := num.At(gy, t1*g.Y.Inc)
-		tgy1 := num.At(gty, t1*gt.Y.Inc)
+		gy1 := num.OrZero(gy, t1)
+		tgy1 := num.OrZero(gty, t1)
 		tg := th2 + (fixed.Product(tgy1, h1) + fixed.Product(gy1, th1))
 		gc2 := h2 + fixed.Product(gy1, h1)
 		tg1 := fixed.Product(fixed.Of[T](0.5), tg)
@@ -740,17 +703,17 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		tgu += fixed.Product(tg3, x1) + fixed.Product(gs, tx1)
 		gu += fixed.Product(gs, x1)
 		tg5 := fixed.Product(tg3, u) + fixed.Product(gs, tu)
-		if gtx != nil {
-			gtx[t1*gt.X.Inc] += tg5
+		if t1 < len(gtx) {
+			gtx[t1] += tg5
 		}
-		if gx != nil {
-			gx[t1*g.X.Inc] += fixed.Product(gs, u)
+		if t1 < len(gx) {
+			gx[t1] += fixed.Product(gs, u)
 		}
-		if gtw != nil {
-			gtw[t1*gt.W.Inc] += tg4
+		if t1 < len(gtw) {
+			gtw[t1] += tg4
 		}
-		if gw != nil {
-			gw[t1*g.W.Inc] += fixed.Product(gs, h)
+		if t1 < len(gw) {
+			gw[t1] += fixed.Product(gs, h)
 		}
 	}
 	if gt.U != nil {
@@ -794,6 +757,9 @@ func (k Branches[T]) AdjointTangent(g, t, gt Branches[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Branches[T]) Run(p rev.Pass[Branches[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -807,17 +773,28 @@ func (k Branches[T]) Run(p rev.Pass[Branches[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Branches[T]) prepared(p rev.Pass[Branches[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Branches[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
 	best := fixed.Of[T](0.5)
 	var sum T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		b := fixed.Of[T](1)
 		a := v
 		b1 := b
@@ -861,34 +838,34 @@ func (k Branches[T]) value(sign T) {
 			min1 = p1
 		}
 		m := min1
-		y[i*k.Y.Inc] += T(sign * fixed.Product(m, best1))
+		y[i] += T(sign * fixed.Product(m, best1))
 		best = best1
 	}
-	for i := range k.X.N {
-		y[i*k.Y.Inc] += T(sign * fixed.Product(sum, x[i*k.X.Inc]))
+	for i := range n {
+		y[i] += T(sign * fixed.Product(sum, x[i]))
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need best and b of those before. These numbers go on a tape, one for
+// Iterations need best of those before. These numbers go on a tape, one for
 // each iteration: computing them again on the way back would take quadratic time.
 func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
 	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	best := fixed.Of[T](0.5)
 	var gbest T
 	var sum T
 	var gsum T
-	for i := range k.X.N {
+	for i := range n {
 		tape.Push(best)
-		v := x[i*k.X.Inc]
+		v := x[i]
 		b := fixed.Of[T](1)
 		a := v
 		b1 := b
@@ -913,7 +890,6 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 			if v < -fixed.Of[T](1) {
 				b3 := b
 				for k1 := 1; k1 < 4; k1++ {
-					tape1.Push(b3)
 					b4 := fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
 					b3 = b4
 				}
@@ -933,64 +909,57 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 			min1 = p1
 		}
 		m := min1
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(m, best1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(m, best1))
 		}
 		best = best1
 	}
-	for i := range k.X.N {
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum, x[i*k.X.Inc]))
+	for i := range n {
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum, x[i]))
 		}
 	}
-	for i := range k.X.N {
-		gy1 := num.At(gy, i*g.Y.Inc)
-		gsum += fixed.Product(gy1, x[i*k.X.Inc])
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(gy1, sum)
+	for i := range n {
+		gy1 := gy[i]
+		gsum += fixed.Product(gy1, x[i])
+		if i < len(gx) {
+			gx[i] += fixed.Product(gy1, sum)
 		}
 	}
-	for i := k.X.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		best = tape.Pop()
-		v := x[i*k.X.Inc]
+		v := x[i]
 		var gv T
 		var gv1 T
 		b := fixed.Of[T](1)
 		a := v
 		b1 := b
-		var s T
-		var t1 T
-		var a1 T
-		var b2 T
-		var b3 T
 		if v > 0 {
-			s = -v
-			t1 = num.Exp(s)
-			a1 = v
-			b2 = b
+			t1 := num.Exp(-v)
+			a1 := v
+			b2 := b
 			if v > fixed.Of[T](1) {
 				a2 := fixed.Product(t1, v)
 				a1 = a2
 			} else {
-				b4 := b + t1
-				a2 := v + b4
+				b3 := b + t1
+				a2 := v + b3
 				a1 = a2
-				b2 = b4
+				b2 = b3
 			}
 			a = a1
 			b1 = b2
 		} else {
-			b3 = b
+			b2 := b
 			if v < -fixed.Of[T](1) {
-				b4 := b
+				b3 := b
 				for k1 := 1; k1 < 4; k1++ {
-					tape1.Push(b4)
-					b5 := fixed.Product(b4, num.Quotient(v, num.Int[T](k1)))
-					b4 = b5
+					b4 := fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
+					b3 = b4
 				}
-				b3 = b4
+				b2 = b3
 			}
-			b1 = b3
+			b1 = b2
 		}
 		p := fixed.Product(a, b1)
 		var gp T
@@ -1008,7 +977,7 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 		m := min1
 		h := gbest
 		gbest = 0
-		gy1 := num.At(gy, i*g.Y.Inc)
+		gy1 := gy[i]
 		gmin1 := fixed.Product(gy1, best1)
 		if !(a <= p1) && a == a {
 			h1 := gmin1
@@ -1025,9 +994,10 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 		ga := gmin1 + fixed.Product(gp, b1)
 		gb1 := 2*gp1 + fixed.Product(gp, a)
 		if v > 0 {
+			t1 := num.Exp(-v)
 			h1 := gb1
 			gb1 = 0
-			gb2 := h1
+			gb := h1
 			h2 := ga
 			ga = 0
 			ga1 := h2
@@ -1039,8 +1009,8 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 				gt1 += fixed.Product(h3, v)
 				gv1 += fixed.Product(h3, t1)
 			} else {
-				h3 := gb2
-				gb2 = 0
+				h3 := gb
+				gb = 0
 				h4 := ga1
 				ga1 = 0
 				gv1 += h4
@@ -1051,47 +1021,45 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 		} else {
 			h1 := gb1
 			gb1 = 0
-			gb3 := h1
+			gb := h1
 			if v < -fixed.Of[T](1) {
-				b4 := b
+				// Derivatives by v go along with the values, so that the way back needs no tape.
+				b2 := b
+				var tb2 T
 				for k1 := 1; k1 < 4; k1++ {
-					tape1.Push(b4)
-					b5 := fixed.Product(b4, num.Quotient(v, num.Int[T](k1)))
-					b4 = b5
+					n1 := num.Int[T](k1)
+					q := num.Quotient(v, n1)
+					b3 := fixed.Product(b2, q)
+					tb3 := fixed.Product(tb2, q) + fixed.Product(b2, num.Quotient(fixed.Of[T](1), n1))
+					b2 = b3
+					tb2 = tb3
 				}
-				h2 := gb3
-				gb3 = 0
-				gb4 := h2
-				for k1 := 4 - 1; k1 >= 1; k1-- {
-					b4 = tape1.Pop()
-					n := num.Int[T](k1)
-					h3 := gb4
-					gb4 = fixed.Product(h3, num.Quotient(v, n))
-					gv += num.Quotient(fixed.Product(h3, b4), n)
-				}
+				h2 := gb
+				gb = 0
+				gv += fixed.Product(h2, tb2)
 			}
 		}
 		gv1 += ga
 		gv += gv1
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += gv
 		}
 	}
 	tape.Free()
-	tape1.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Branches[T]) tangent(sign T, t Branches[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	best := fixed.Of[T](0.5)
 	var tbest T
 	var sum T
 	var tsum T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		b := fixed.Of[T](1)
 		a := v
 		ta := tv
@@ -1130,10 +1098,10 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 				b3 := b
 				var tb3 T
 				for k1 := 1; k1 < 4; k1++ {
-					n := num.Int[T](k1)
-					q := num.Quotient(v, n)
+					n1 := num.Int[T](k1)
+					q := num.Quotient(v, n1)
 					b4 := fixed.Product(b3, q)
-					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n))
+					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
 					b3 = b4
 					tb3 = tb4
 				}
@@ -1162,39 +1130,39 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 			tmin1 = tp1
 		}
 		m := min1
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(tmin1, best1) + fixed.Product(m, tbest1)))
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(tmin1, best1) + fixed.Product(m, tbest1)))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(m, best1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(m, best1))
 		}
 		best = best1
 		tbest = tbest1
 	}
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(tsum, x1) + fixed.Product(sum, num.At(tx, i*t.X.Inc))))
+	for i := range n {
+		x1 := x[i]
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(tsum, x1) + fixed.Product(sum, num.OrZero(tx, i))))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum, x1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum, x1))
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need best and b of those before. These numbers go on a tape, one for
+// Iterations need best of those before. These numbers go on a tape, one for
 // each iteration: computing them again on the way back would take quadratic time.
 func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
-	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	best := fixed.Of[T](0.5)
 	var tbest T
 	var gbest T
@@ -1203,11 +1171,11 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 	var tsum T
 	var gsum T
 	var tgsum T
-	for i := range k.X.N {
+	for i := range n {
 		tape.Push(best)
 		tape.Push(tbest)
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		b := fixed.Of[T](1)
 		a := v
 		ta := tv
@@ -1246,12 +1214,10 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 				b3 := b
 				var tb3 T
 				for k1 := 1; k1 < 4; k1++ {
-					tape1.Push(b3)
-					tape1.Push(tb3)
-					n := num.Int[T](k1)
-					q := num.Quotient(v, n)
+					n1 := num.Int[T](k1)
+					q := num.Quotient(v, n1)
 					b4 := fixed.Product(b3, q)
-					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n))
+					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
 					b3 = b4
 					tb3 = tb4
 				}
@@ -1280,43 +1246,43 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 			tmin1 = tp1
 		}
 		m := min1
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(tmin1, best1) + fixed.Product(m, tbest1)))
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(tmin1, best1) + fixed.Product(m, tbest1)))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(m, best1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(m, best1))
 		}
 		best = best1
 		tbest = tbest1
 	}
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (fixed.Product(tsum, x1) + fixed.Product(sum, num.At(tx, i*t.X.Inc))))
+	for i := range n {
+		x1 := x[i]
+		if i < len(ty) {
+			ty[i] += T(sign * (fixed.Product(tsum, x1) + fixed.Product(sum, num.OrZero(tx, i))))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum, x1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum, x1))
 		}
 	}
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
-		gy1 := num.At(gy, i*g.Y.Inc)
-		tgy1 := num.At(gty, i*gt.Y.Inc)
-		tgsum += fixed.Product(tgy1, x1) + fixed.Product(gy1, num.At(tx, i*t.X.Inc))
+	for i := range n {
+		x1 := x[i]
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
+		tgsum += fixed.Product(tgy1, x1) + fixed.Product(gy1, num.OrZero(tx, i))
 		gsum += fixed.Product(gy1, x1)
 		tg := fixed.Product(tgy1, sum) + fixed.Product(gy1, tsum)
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg
+		if i < len(gtx) {
+			gtx[i] += tg
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(gy1, sum)
+		if i < len(gx) {
+			gx[i] += fixed.Product(gy1, sum)
 		}
 	}
-	for i := k.X.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		tbest = tape.Pop()
 		best = tape.Pop()
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		var gv T
 		var tgv T
 		var gv1 T
@@ -1326,64 +1292,49 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 		ta := tv
 		b1 := b
 		var tb1 T
-		var s T
-		var ts T
-		var t1 T
-		var tt1 T
-		var a1 T
-		var ta1 T
-		var b2 T
-		var tb2 T
-		var b3 T
-		var tb3 T
 		if v > 0 {
-			s = -v
-			ts = -tv
-			t1 = num.Exp(s)
-			tt1 = fixed.Product(ts, t1)
-			a1 = v
-			ta1 = tv
-			b2 = b
-			tb2 = 0
+			t1 := num.Exp(-v)
+			tt1 := -fixed.Product(tv, t1)
+			a1 := v
+			ta1 := tv
+			b2 := b
+			var tb2 T
 			if v > fixed.Of[T](1) {
 				a2 := fixed.Product(t1, v)
 				ta2 := fixed.Product(tt1, v) + fixed.Product(t1, tv)
 				a1 = a2
 				ta1 = ta2
 			} else {
-				b4 := b + t1
-				tb4 := tt1
-				a2 := v + b4
+				b3 := b + t1
+				a2 := v + b3
 				a1 = a2
-				ta1 = tv + tb4
-				b2 = b4
-				tb2 = tb4
+				ta1 = tv + tt1
+				b2 = b3
+				tb2 = tt1
 			}
 			a = a1
 			ta = ta1
 			b1 = b2
 			tb1 = tb2
 		} else {
-			b3 = b
-			tb3 = 0
+			b2 := b
+			var tb2 T
 			if v < -fixed.Of[T](1) {
-				b4 := b
-				var tb4 T
+				b3 := b
+				var tb3 T
 				for k1 := 1; k1 < 4; k1++ {
-					tape1.Push(b4)
-					tape1.Push(tb4)
-					n := num.Int[T](k1)
-					q := num.Quotient(v, n)
-					b5 := fixed.Product(b4, q)
-					tb5 := fixed.Product(tb4, q) + fixed.Product(b4, num.Quotient(tv, n))
-					b4 = b5
-					tb4 = tb5
+					n1 := num.Int[T](k1)
+					q := num.Quotient(v, n1)
+					b4 := fixed.Product(b3, q)
+					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
+					b3 = b4
+					tb3 = tb4
 				}
-				b3 = b4
-				tb3 = tb4
+				b2 = b3
+				tb2 = tb3
 			}
-			b1 = b3
-			tb1 = tb3
+			b1 = b2
+			tb1 = tb2
 		}
 		p := fixed.Product(a, b1)
 		tp := fixed.Product(ta, b1) + fixed.Product(a, tb1)
@@ -1411,8 +1362,8 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 		th := tgbest
 		gbest = 0
 		tgbest = 0
-		gy1 := num.At(gy, i*g.Y.Inc)
-		tgy1 := num.At(gty, i*gt.Y.Inc)
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
 		tg := fixed.Product(tgy1, best1) + fixed.Product(gy1, tmax1)
 		tg1 := th + (fixed.Product(tgy1, m) + fixed.Product(gy1, tmin1))
 		tg2 := tg
@@ -1442,12 +1393,14 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 		tg5 := 2*tgp1 + (fixed.Product(tgp, a) + fixed.Product(gp, ta))
 		gb1 := 2*gp1 + fixed.Product(gp, a)
 		if v > 0 {
+			t1 := num.Exp(-v)
+			tt1 := -fixed.Product(tv, t1)
 			h1 := gb1
 			th1 := tg5
 			gb1 = 0
 			tg5 = 0
 			tg6 := th1
-			gb2 := h1
+			gb := h1
 			h2 := ga
 			th2 := tg4
 			ga = 0
@@ -1468,9 +1421,9 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 				tgv1 += fixed.Product(th3, t1) + fixed.Product(h3, tt1)
 				gv1 += fixed.Product(h3, t1)
 			} else {
-				h3 := gb2
+				h3 := gb
 				th3 := tg6
-				gb2 = 0
+				gb = 0
 				tg6 = 0
 				h4 := ga1
 				th4 := tg7
@@ -1492,55 +1445,47 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 			gb1 = 0
 			tg5 = 0
 			tg6 := th1
-			gb3 := h1
+			gb := h1
 			if v < -fixed.Of[T](1) {
-				b4 := b
-				var tb4 T
+				// Derivatives by v go along with the values, so that the way back needs no tape.
+				b2 := b
+				var tb2 T
+				var tb21 T
+				var ttb21 T
 				for k1 := 1; k1 < 4; k1++ {
-					tape1.Push(b4)
-					tape1.Push(tb4)
-					n := num.Int[T](k1)
-					q := num.Quotient(v, n)
-					b5 := fixed.Product(b4, q)
-					tb5 := fixed.Product(tb4, q) + fixed.Product(b4, num.Quotient(tv, n))
-					b4 = b5
-					tb4 = tb5
+					n1 := num.Int[T](k1)
+					q := num.Quotient(v, n1)
+					tq := num.Quotient(tv, n1)
+					tq1 := num.Quotient(fixed.Of[T](1), n1)
+					b3 := fixed.Product(b2, q)
+					tb3 := fixed.Product(tb2, q) + fixed.Product(b2, tq)
+					tb31 := fixed.Product(tb21, q) + fixed.Product(b2, tq1)
+					ttb31 := fixed.Product(ttb21, q) + fixed.Product(tb21, tq) + fixed.Product(tb2, tq1)
+					b2 = b3
+					tb2 = tb3
+					tb21 = tb31
+					ttb21 = ttb31
 				}
-				h2 := gb3
+				h2 := gb
 				th2 := tg6
-				gb3 = 0
+				gb = 0
 				tg6 = 0
-				tg7 := th2
-				gb4 := h2
-				for k1 := 4 - 1; k1 >= 1; k1-- {
-					tb4 = tape1.Pop()
-					b4 = tape1.Pop()
-					n := num.Int[T](k1)
-					q := num.Quotient(v, n)
-					h3 := gb4
-					th3 := tg7
-					gb4 = 0
-					tg7 = fixed.Product(th3, q) + fixed.Product(h3, num.Quotient(tv, n))
-					gb4 += fixed.Product(h3, q)
-					tg8 := fixed.Product(th3, b4) + fixed.Product(h3, tb4)
-					tgv += num.Quotient(tg8, n)
-					gv += num.Quotient(fixed.Product(h3, b4), n)
-				}
+				tgv += fixed.Product(th2, tb21) + fixed.Product(h2, ttb21)
+				gv += fixed.Product(h2, tb21)
 			}
 		}
 		tgv1 += tg4
 		gv1 += ga
 		tgv += tgv1
 		gv += gv1
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tgv
+		if i < len(gtx) {
+			gtx[i] += tgv
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += gv
 		}
 	}
 	tape.Free()
-	tape1.Free()
 }
 
 // Power has loops in loops that carry, one of them with a condition.
@@ -1576,6 +1521,9 @@ func (k Power[T]) AdjointTangent(g, t, gt Power[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Power[T]) Run(p rev.Pass[Power[T]]) error {
+	if k.X.Inc|p.G.X.Inc|p.T.X.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -1589,31 +1537,43 @@ func (k Power[T]) Run(p rev.Pass[Power[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Power[T]) prepared(p rev.Pass[Power[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.T.X)
+	s.Write(&p.G.X, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Power[T]) value(sign T) {
 	if k.Out == nil {
 		return
 	}
-	x := num.Elements(k.X)
+	n := k.X.N
+	x := k.X.Data[:n]
 	var total T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		p := fixed.Of[T](1)
+		p1 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
 		for range k.N {
 			q := v
+			p2 := fixed.Product(p, v)
 			for j := range 3 {
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p, v), num.Int[T](j+1))
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p2, num.Int[T](j+1))
 				q = q1
 			}
-			p1 := fixed.Product(fixed.Of[T](0.9), p) + q
+			p3 := fixed.Product(fixed.Of[T](0.9), p) + q
 			e := fixed.Of[T](1)
 			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), num.Int[T](k1))
-				e1 := fixed.Product(e, q1)
-				p1 += e1
+				e1 := fixed.Product(e, num.Quotient(p1, num.Int[T](k1)))
+				p3 += e1
 				e = e1
 			}
-			p = p1
+			p = p3
 		}
 		total += p
 	}
@@ -1622,42 +1582,33 @@ func (k Power[T]) value(sign T) {
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need p and q and e of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Power[T]) adjoint(sign T, g Power[T]) {
 	if g.Out == nil {
 		k.value(sign)
 		return
 	}
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	var total T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		p := fixed.Of[T](1)
+		p1 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
 		for range k.N {
-			tape.Push(p)
 			q := v
+			p2 := fixed.Product(p, v)
 			for j := range 3 {
-				tape1.Push(q)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p, v), num.Int[T](j+1))
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p2, num.Int[T](j+1))
 				q = q1
 			}
-			p1 := fixed.Product(fixed.Of[T](0.9), p) + q
+			p3 := fixed.Product(fixed.Of[T](0.9), p) + q
 			e := fixed.Of[T](1)
-			k1 := 1
-			for k1 < 5 && e > fixed.Of[T](1e-09) {
-				tape2.Push(e)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), num.Int[T](k1))
-				e1 := fixed.Product(e, q1)
-				p1 += e1
+			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
+				e1 := fixed.Product(e, num.Quotient(p1, num.Int[T](k1)))
+				p3 += e1
 				e = e1
-				k1++
 			}
-			p = p1
+			p = p3
 		}
 		total += p
 	}
@@ -1665,124 +1616,92 @@ func (k Power[T]) adjoint(sign T, g Power[T]) {
 	if k.Out != nil {
 		*k.Out += T(sign * (total + num.Pow(s, fixed.Of[T](0.3))))
 	}
-	gout := num.Deref(g.Out)
+	gout := *g.Out
 	p := fixed.Product(fixed.Of[T](0.3), num.Pow(s, fixed.Of[T](0.3)-fixed.Of[T](1)))
 	gtotal := gout + 2*fixed.Product(fixed.Product(gout, p), total)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		var gv T
+	for i := range n {
+		v := x[i]
+		// Derivatives by v go along with the values, so that the way back needs no tape.
 		p1 := fixed.Of[T](1)
+		var tp1 T
+		p2 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p3 := fixed.Product(fixed.Of[T](0.5), num.Sign(v))
 		for range k.N {
-			tape.Push(p1)
 			q := v
+			tq := fixed.Of[T](1)
+			p4 := fixed.Product(p1, v)
+			s1 := fixed.Product(tp1, v) + p1
 			for j := range 3 {
-				tape1.Push(q)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p1, v), num.Int[T](j+1))
+				n1 := num.Int[T](j + 1)
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p4, n1)
+				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s1, n1)
 				q = q1
+				tq = tq1
 			}
-			p2 := fixed.Product(fixed.Of[T](0.9), p1) + q
+			p5 := fixed.Product(fixed.Of[T](0.9), p1) + q
+			tp5 := fixed.Product(fixed.Of[T](0.9), tp1) + tq
 			e := fixed.Of[T](1)
-			k1 := 1
-			for k1 < 5 && e > fixed.Of[T](1e-09) {
-				tape2.Push(e)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), num.Int[T](k1))
+			var te T
+			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
+				n1 := num.Int[T](k1)
+				q1 := num.Quotient(p2, n1)
 				e1 := fixed.Product(e, q1)
-				p2 += e1
+				te1 := fixed.Product(te, q1) + fixed.Product(e, num.Quotient(p3, n1))
+				tp5 += te1
+				p5 += e1
 				e = e1
-				k1++
+				te = te1
 			}
-			p1 = p2
+			p1 = p5
+			tp1 = tp5
 		}
-		gp1 := gtotal
-		for range k.N {
-			p1 = tape.Pop()
-			q := v
-			for j := range 3 {
-				tape1.Push(q)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p1, v), num.Int[T](j+1))
-				q = q1
-			}
-			e := fixed.Of[T](1)
-			var ge T
-			k1 := 1
-			for k1 < 5 && e > fixed.Of[T](1e-09) {
-				tape2.Push(e)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), num.Int[T](k1))
-				e1 := fixed.Product(e, q1)
-				e = e1
-				k1++
-			}
-			h := gp1
-			gp1 = 0
-			for k1--; k1 >= 1; k1-- {
-				e = tape2.Pop()
-				n := num.Int[T](k1)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), n)
-				h1 := ge
-				ge = 0
-				ge1 := h1 + h
-				ge += fixed.Product(ge1, q1)
-				gabs := fixed.Product(fixed.Of[T](0.5), num.Quotient(fixed.Product(ge1, e), n))
-				gv += fixed.Product(gabs, num.Sign(v))
-			}
-			gp1 += fixed.Product(fixed.Of[T](0.9), h)
-			gq := h
-			for j := 3 - 1; j >= 0; j-- {
-				q = tape1.Pop()
-				h1 := gq
-				gq = fixed.Product(fixed.Of[T](0.5), h1)
-				h2 := num.Quotient(h1, num.Int[T](j+1))
-				gp1 += fixed.Product(h2, v)
-				gv += fixed.Product(h2, p1)
-			}
-			gv += gq
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += fixed.Product(gtotal, tp1)
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k Power[T]) tangent(sign T, t Power[T]) {
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	n := k.X.N
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	var total T
 	var ttotal T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		p := fixed.Of[T](1)
 		var tp T
+		p1 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p2 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, num.Sign(v)))
 		for range k.N {
 			q := v
 			tq := tv
+			p3 := fixed.Product(p, v)
+			s := fixed.Product(tp, v) + fixed.Product(p, tv)
 			for j := range 3 {
-				n := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p, v), n)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(fixed.Product(tp, v)+fixed.Product(p, tv), n)
+				n1 := num.Int[T](j + 1)
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
+				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s, n1)
 				q = q1
 				tq = tq1
 			}
-			p1 := fixed.Product(fixed.Of[T](0.9), p) + q
-			tp1 := fixed.Product(fixed.Of[T](0.9), tp) + tq
+			p4 := fixed.Product(fixed.Of[T](0.9), p) + q
+			tp4 := fixed.Product(fixed.Of[T](0.9), tp) + tq
 			e := fixed.Of[T](1)
 			var te T
 			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
-				n := num.Int[T](k1)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), n)
-				tq1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, num.Sign(v))), n)
+				n1 := num.Int[T](k1)
+				q1 := num.Quotient(p1, n1)
 				e1 := fixed.Product(e, q1)
-				te1 := fixed.Product(te, q1) + fixed.Product(e, tq1)
-				tp1 += te1
-				p1 += e1
+				te1 := fixed.Product(te, q1) + fixed.Product(e, num.Quotient(p2, n1))
+				tp4 += te1
+				p4 += e1
 				e = e1
 				te = te1
 			}
-			p = p1
-			tp = tp1
+			p = p4
+			tp = tp4
 		}
 		ttotal += tp
 		total += p
@@ -1799,60 +1718,50 @@ func (k Power[T]) tangent(sign T, t Power[T]) {
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need p and q and e of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)
 		return
 	}
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	var total T
 	var ttotal T
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		p := fixed.Of[T](1)
 		var tp T
+		p1 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p2 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, num.Sign(v)))
 		for range k.N {
-			tape.Push(p)
-			tape.Push(tp)
 			q := v
 			tq := tv
+			p3 := fixed.Product(p, v)
+			s := fixed.Product(tp, v) + fixed.Product(p, tv)
 			for j := range 3 {
-				tape1.Push(q)
-				tape1.Push(tq)
-				n := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p, v), n)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(fixed.Product(tp, v)+fixed.Product(p, tv), n)
+				n1 := num.Int[T](j + 1)
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
+				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s, n1)
 				q = q1
 				tq = tq1
 			}
-			p1 := fixed.Product(fixed.Of[T](0.9), p) + q
-			tp1 := fixed.Product(fixed.Of[T](0.9), tp) + tq
+			p4 := fixed.Product(fixed.Of[T](0.9), p) + q
+			tp4 := fixed.Product(fixed.Of[T](0.9), tp) + tq
 			e := fixed.Of[T](1)
 			var te T
-			k1 := 1
-			for k1 < 5 && e > fixed.Of[T](1e-09) {
-				tape2.Push(e)
-				tape2.Push(te)
-				n := num.Int[T](k1)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), n)
-				tq1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, num.Sign(v))), n)
+			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
+				n1 := num.Int[T](k1)
+				q1 := num.Quotient(p1, n1)
 				e1 := fixed.Product(e, q1)
-				te1 := fixed.Product(te, q1) + fixed.Product(e, tq1)
-				tp1 += te1
-				p1 += e1
+				te1 := fixed.Product(te, q1) + fixed.Product(e, num.Quotient(p2, n1))
+				tp4 += te1
+				p4 += e1
 				e = e1
 				te = te1
-				k1++
 			}
-			p = p1
-			tp = tp1
+			p = p4
+			tp = tp4
 		}
 		ttotal += tp
 		total += p
@@ -1875,139 +1784,76 @@ func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 	gs := fixed.Product(gout, p1)
 	tg1 := tgout + 2*(fixed.Product(tg, total)+fixed.Product(gs, ttotal))
 	gtotal := gout + 2*fixed.Product(gs, total)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
-		var gv T
-		var tgv T
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		// Derivatives by v go along with the values, so that the way back needs no tape.
 		p2 := fixed.Of[T](1)
 		var tp2 T
+		var tp21 T
+		var ttp21 T
+		sign1 := num.Sign(v)
+		p3 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p4 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, sign1))
 		for range k.N {
-			tape.Push(p2)
-			tape.Push(tp2)
 			q := v
 			tq := tv
+			tq1 := fixed.Of[T](1)
+			var ttq1 T
+			p5 := fixed.Product(p2, v)
+			s2 := fixed.Product(tp2, v) + fixed.Product(p2, tv)
+			s3 := fixed.Product(tp21, v) + p2
+			s4 := fixed.Product(ttp21, v) + fixed.Product(tp21, tv) + tp2
 			for j := range 3 {
-				tape1.Push(q)
-				tape1.Push(tq)
-				n := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p2, v), n)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(fixed.Product(tp2, v)+fixed.Product(p2, tv), n)
+				n1 := num.Int[T](j + 1)
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p5, n1)
+				tq11 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s2, n1)
+				tq12 := fixed.Product(fixed.Of[T](0.5), tq1) + num.Quotient(s3, n1)
+				ttq12 := fixed.Product(fixed.Of[T](0.5), ttq1) + num.Quotient(s4, n1)
 				q = q1
-				tq = tq1
+				tq = tq11
+				tq1 = tq12
+				ttq1 = ttq12
 			}
-			p3 := fixed.Product(fixed.Of[T](0.9), p2) + q
-			tp3 := fixed.Product(fixed.Of[T](0.9), tp2) + tq
+			p6 := fixed.Product(fixed.Of[T](0.9), p2) + q
+			tp6 := fixed.Product(fixed.Of[T](0.9), tp2) + tq
+			tp61 := fixed.Product(fixed.Of[T](0.9), tp21) + tq1
+			ttp61 := fixed.Product(fixed.Of[T](0.9), ttp21) + ttq1
 			e := fixed.Of[T](1)
 			var te T
-			k1 := 1
-			for k1 < 5 && e > fixed.Of[T](1e-09) {
-				tape2.Push(e)
-				tape2.Push(te)
-				n := num.Int[T](k1)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), n)
-				tq1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, num.Sign(v))), n)
+			var te1 T
+			var tte1 T
+			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
+				n1 := num.Int[T](k1)
+				q1 := num.Quotient(p3, n1)
+				tq11 := num.Quotient(p4, n1)
+				tq12 := num.Quotient(fixed.Product(fixed.Of[T](0.5), sign1), n1)
 				e1 := fixed.Product(e, q1)
-				te1 := fixed.Product(te, q1) + fixed.Product(e, tq1)
-				tp3 += te1
-				p3 += e1
+				te11 := fixed.Product(te, q1) + fixed.Product(e, tq11)
+				te12 := fixed.Product(te1, q1) + fixed.Product(e, tq12)
+				tte12 := fixed.Product(tte1, q1) + fixed.Product(te1, tq11) + (fixed.Product(te, tq12) + fixed.Product(e, num.Quotient(0, n1)))
+				ttp61 += tte12
+				tp61 += te12
+				tp6 += te11
+				p6 += e1
 				e = e1
-				te = te1
-				k1++
+				te = te11
+				te1 = te12
+				tte1 = tte12
 			}
-			p2 = p3
-			tp2 = tp3
+			p2 = p6
+			tp2 = tp6
+			tp21 = tp61
+			ttp21 = ttp61
 		}
-		tg2 := tg1
-		gp2 := gtotal
-		for range k.N {
-			tp2 = tape.Pop()
-			p2 = tape.Pop()
-			q := v
-			tq := tv
-			for j := range 3 {
-				tape1.Push(q)
-				tape1.Push(tq)
-				n := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(fixed.Product(p2, v), n)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(fixed.Product(tp2, v)+fixed.Product(p2, tv), n)
-				q = q1
-				tq = tq1
-			}
-			e := fixed.Of[T](1)
-			var te T
-			var ge T
-			var tge T
-			k1 := 1
-			for k1 < 5 && e > fixed.Of[T](1e-09) {
-				tape2.Push(e)
-				tape2.Push(te)
-				n := num.Int[T](k1)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), n)
-				tq1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, num.Sign(v))), n)
-				e1 := fixed.Product(e, q1)
-				te1 := fixed.Product(te, q1) + fixed.Product(e, tq1)
-				e = e1
-				te = te1
-				k1++
-			}
-			h := gp2
-			th := tg2
-			gp2 = 0
-			tg2 = 0
-			for k1--; k1 >= 1; k1-- {
-				te = tape2.Pop()
-				e = tape2.Pop()
-				sign1 := num.Sign(v)
-				n := num.Int[T](k1)
-				q1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), num.Abs(v)), n)
-				tq1 := num.Quotient(fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, sign1)), n)
-				h1 := ge
-				th1 := tge
-				ge = 0
-				tge = 0
-				tg3 := th1 + th
-				ge1 := h1 + h
-				tge += fixed.Product(tg3, q1) + fixed.Product(ge1, tq1)
-				ge += fixed.Product(ge1, q1)
-				tg4 := fixed.Product(tg3, e) + fixed.Product(ge1, te)
-				gabs := fixed.Product(fixed.Of[T](0.5), num.Quotient(fixed.Product(ge1, e), n))
-				tgv += fixed.Product(fixed.Product(fixed.Of[T](0.5), num.Quotient(tg4, n)), sign1)
-				gv += fixed.Product(gabs, sign1)
-			}
-			tg2 += fixed.Product(fixed.Of[T](0.9), th)
-			gp2 += fixed.Product(fixed.Of[T](0.9), h)
-			tg3 := th
-			gq := h
-			for j := 3 - 1; j >= 0; j-- {
-				tq = tape1.Pop()
-				q = tape1.Pop()
-				n := num.Int[T](j + 1)
-				h1 := gq
-				th1 := tg3
-				gq = 0
-				tg3 = fixed.Product(fixed.Of[T](0.5), th1)
-				gq += fixed.Product(fixed.Of[T](0.5), h1)
-				h2 := num.Quotient(h1, n)
-				th2 := num.Quotient(th1, n)
-				tg2 += fixed.Product(th2, v) + fixed.Product(h2, tv)
-				gp2 += fixed.Product(h2, v)
-				tgv += fixed.Product(th2, p2) + fixed.Product(h2, tp2)
-				gv += fixed.Product(h2, p2)
-			}
-			tgv += tg3
-			gv += gq
+		tg2 := fixed.Product(tg1, tp21) + fixed.Product(gtotal, ttp21)
+		if i < len(gtx) {
+			gtx[i] += tg2
 		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tgv
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += fixed.Product(gtotal, tp21)
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
 }
 
 // Pendulum is a leapfrog in place, with locals between the updates, downward.
@@ -2045,6 +1891,12 @@ func (k Pendulum[T]) AdjointTangent(g, t, gt Pendulum[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Pendulum[T]) Run(p rev.Pass[Pendulum[T]]) error {
+	if k.Drive.Inc|p.G.Drive.Inc|p.T.Drive.Inc|p.GT.Drive.Inc > 1 ||
+		p.Adjoint && (p.G.Q == nil || p.G.P == nil) ||
+		p.Tangent && (p.T.Q == nil || p.T.P == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.Q == nil || p.GT.P == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
@@ -2066,14 +1918,32 @@ func (k Pendulum[T]) Run(p rev.Pass[Pendulum[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Pendulum[T]) prepared(p rev.Pass[Pendulum[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Drive, &p.T.Drive)
+	s.Write(&p.G.Drive, &p.GT.Drive)
+	s.Number(&p.G.Q)
+	s.Number(&p.G.P)
+	s.Number(&p.T.Q)
+	s.Number(&p.T.P)
+	s.Number(&p.GT.Q)
+	s.Number(&p.GT.P)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs pendulum.
 func (k Pendulum[T]) forward() {
-	drive := num.Elements(k.Drive)
+	n := k.Drive.N
+	drive := k.Drive.Data[:n]
 	k1 := *k.K
 	h := *k.H
-	for i := k.Drive.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		f := -fixed.Product(k1, num.Sin(*k.Q))
-		*k.P += fixed.Product(h, f+drive[i*k.Drive.Inc])
+		*k.P += fixed.Product(h, f+drive[i])
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		*k.Q += fixed.Product(h, v)
 		g1 := -fixed.Product(k1, num.Sin(*k.Q))
@@ -2083,35 +1953,31 @@ func (k Pendulum[T]) forward() {
 
 // inverse undoes forward.
 func (k Pendulum[T]) inverse() {
-	drive := num.Elements(k.Drive)
+	n := k.Drive.N
+	drive := k.Drive.Data[:n]
 	k1 := *k.K
 	h := *k.H
-	for i := range k.Drive.N - 1 + 1 {
+	for i := range n - 1 + 1 {
 		g1 := -fixed.Product(k1, num.Sin(*k.Q))
 		*k.P -= fixed.Product(h, g1)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		*k.Q -= fixed.Product(h, v)
 		f := -fixed.Product(k1, num.Sin(*k.Q))
-		*k.P -= fixed.Product(h, f+drive[i*k.Drive.Inc])
+		*k.P -= fixed.Product(h, f+drive[i])
 	}
 }
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Pendulum[T]) adjoint(g Pendulum[T]) {
-	if g.Q == nil {
-		g.Q = new(T)
-	}
-	if g.P == nil {
-		g.P = new(T)
-	}
-	drive, gdrive := num.Elements(k.Drive), num.Elements(g.Drive)
+	n := k.Drive.N
+	drive, gdrive := k.Drive.Data[:n], num.Elements(g.Drive)
 	k1 := *k.K
 	var gk1 T
 	h := *k.H
 	var gh T
-	for i := range k.Drive.N - 1 + 1 {
+	for i := range n - 1 + 1 {
 		q := *k.Q
-		sin := num.Sin(q)
+		sin, cos := num.Sincos(q)
 		g1 := -fixed.Product(k1, sin)
 		*k.P -= fixed.Product(h, g1)
 		gp := *g.P
@@ -2119,7 +1985,7 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 		gg1 := fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		gk1 -= fixed.Product(gg1, sin)
-		gq := -fixed.Product(fixed.Product(gg1, k1), num.Cos(q))
+		gq := -fixed.Product(fixed.Product(gg1, k1), cos)
 		*g.Q += gq
 		*k.Q -= fixed.Product(h, v)
 		gq1 := *g.Q
@@ -2127,14 +1993,14 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 		q1 := *k.Q
 		sin1 := num.Sin(q1)
 		f := -fixed.Product(k1, sin1)
-		s := f + drive[i*k.Drive.Inc]
+		s := f + drive[i]
 		*g.P += fixed.Product(fixed.Of[T](0.5), fixed.Product(gq1, h))
 		*k.P -= fixed.Product(h, s)
 		gp1 := *g.P
 		gh += fixed.Product(gp1, s)
 		gs := fixed.Product(gp1, h)
 		if gdrive != nil {
-			gdrive[i*g.Drive.Inc] += gs
+			gdrive[i] += gs
 		}
 		gk1 -= fixed.Product(gs, sin1)
 		gq2 := -fixed.Product(fixed.Product(gs, k1), num.Cos(q1))
@@ -2150,24 +2016,19 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 
 // tangent runs forward, with the tangents t.
 func (k Pendulum[T]) tangent(t Pendulum[T]) {
-	if t.Q == nil {
-		t.Q = new(T)
-	}
-	if t.P == nil {
-		t.P = new(T)
-	}
-	drive, tdrive := num.Elements(k.Drive), num.Elements(t.Drive)
+	n := k.Drive.N
+	drive, tdrive := k.Drive.Data[:n], num.Elements(t.Drive)
 	k1 := *k.K
 	tk1 := num.Deref(t.K)
 	h := *k.H
 	th := num.Deref(t.H)
-	for i := k.Drive.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		q := *k.Q
-		sin := num.Sin(q)
+		sin, cos := num.Sincos(q)
 		f := -fixed.Product(k1, sin)
-		tf := -(fixed.Product(tk1, sin) + fixed.Product(k1, fixed.Product(*t.Q, num.Cos(q))))
-		s := f + drive[i*k.Drive.Inc]
-		*t.P += fixed.Product(th, s) + fixed.Product(h, tf+num.At(tdrive, i*t.Drive.Inc))
+		tf := -(fixed.Product(tk1, sin) + fixed.Product(k1, fixed.Product(*t.Q, cos)))
+		s := f + drive[i]
+		*t.P += fixed.Product(th, s) + fixed.Product(h, tf+num.At(tdrive, i))
 		*k.P += fixed.Product(h, s)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		*t.Q += fixed.Product(th, v) + fixed.Product(h, fixed.Product(fixed.Of[T](0.5), *t.P))
@@ -2183,25 +2044,8 @@ func (k Pendulum[T]) tangent(t Pendulum[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
-	if g.Q == nil {
-		g.Q = new(T)
-	}
-	if t.Q == nil {
-		t.Q = new(T)
-	}
-	if gt.Q == nil {
-		gt.Q = new(T)
-	}
-	if g.P == nil {
-		g.P = new(T)
-	}
-	if t.P == nil {
-		t.P = new(T)
-	}
-	if gt.P == nil {
-		gt.P = new(T)
-	}
-	drive, gdrive, tdrive, gtdrive := num.Elements(k.Drive), num.Elements(g.Drive), num.Elements(t.Drive), num.Elements(gt.Drive)
+	n := k.Drive.N
+	drive, gdrive, tdrive, gtdrive := k.Drive.Data[:n], num.Elements(g.Drive), num.Elements(t.Drive), num.Elements(gt.Drive)
 	k1 := *k.K
 	tk1 := num.Deref(t.K)
 	var gk1 T
@@ -2210,11 +2054,10 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 	th := num.Deref(t.H)
 	var gh T
 	var tgh T
-	for i := range k.Drive.N - 1 + 1 {
+	for i := range n - 1 + 1 {
 		q := *k.Q
 		tq := *t.Q
-		sin := num.Sin(q)
-		cos := num.Cos(q)
+		sin, cos := num.Sincos(q)
 		tsin := fixed.Product(tq, cos)
 		g1 := -fixed.Product(k1, sin)
 		tg1 := -(fixed.Product(tk1, sin) + fixed.Product(k1, tsin))
@@ -2249,8 +2092,8 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		tsin1 := fixed.Product(tq1, cos1)
 		f := -fixed.Product(k1, sin1)
 		tf := -(fixed.Product(tk1, sin1) + fixed.Product(k1, tsin1))
-		s := f + drive[i*k.Drive.Inc]
-		ts := tf + num.At(tdrive, i*t.Drive.Inc)
+		s := f + drive[i]
+		ts := tf + num.At(tdrive, i)
 		*gt.P += fixed.Product(fixed.Of[T](0.5), tg4)
 		*g.P += fixed.Product(fixed.Of[T](0.5), fixed.Product(gq, h))
 		*t.P -= fixed.Product(th, s) + fixed.Product(h, ts)
@@ -2262,10 +2105,10 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		tg5 := fixed.Product(tgp1, h) + fixed.Product(gp1, th)
 		gs := fixed.Product(gp1, h)
 		if gtdrive != nil {
-			gtdrive[i*gt.Drive.Inc] += tg5
+			gtdrive[i] += tg5
 		}
 		if gdrive != nil {
-			gdrive[i*g.Drive.Inc] += gs
+			gdrive[i] += gs
 		}
 		tgk1 -= fixed.Product(tg5, sin1) + fixed.Product(gs, tsin1)
 		gk1 -= fixed.Product(gs, sin1)
@@ -2291,32 +2134,27 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 
 // undoAdjoint undoes adjoint.
 func (k Pendulum[T]) undoAdjoint(g Pendulum[T]) {
-	if g.Q == nil {
-		g.Q = new(T)
-	}
-	if g.P == nil {
-		g.P = new(T)
-	}
-	drive, gdrive := num.Elements(k.Drive), num.Elements(g.Drive)
+	n := k.Drive.N
+	drive, gdrive := k.Drive.Data[:n], num.Elements(g.Drive)
 	k1 := *k.K
 	var gk1 T
 	h := *k.H
 	var gh T
-	for i := k.Drive.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		q := *k.Q
-		sin := num.Sin(q)
+		sin, cos := num.Sincos(q)
 		f := -fixed.Product(k1, sin)
-		s := f + drive[i*k.Drive.Inc]
+		s := f + drive[i]
 		*k.P += fixed.Product(h, s)
 		gp := *g.P
 		gh -= fixed.Product(gp, s)
 		gs := -fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		if gdrive != nil {
-			gdrive[i*g.Drive.Inc] += gs
+			gdrive[i] += gs
 		}
 		gk1 -= fixed.Product(gs, sin)
-		gq := -fixed.Product(fixed.Product(gs, k1), num.Cos(q))
+		gq := -fixed.Product(fixed.Product(gs, k1), cos)
 		*g.Q += gq
 		*k.Q += fixed.Product(h, v)
 		gq1 := *g.Q
@@ -2343,22 +2181,17 @@ func (k Pendulum[T]) undoAdjoint(g Pendulum[T]) {
 
 // undoTangent undoes tangent.
 func (k Pendulum[T]) undoTangent(t Pendulum[T]) {
-	if t.Q == nil {
-		t.Q = new(T)
-	}
-	if t.P == nil {
-		t.P = new(T)
-	}
-	drive, tdrive := num.Elements(k.Drive), num.Elements(t.Drive)
+	n := k.Drive.N
+	drive, tdrive := k.Drive.Data[:n], num.Elements(t.Drive)
 	k1 := *k.K
 	tk1 := num.Deref(t.K)
 	h := *k.H
 	th := num.Deref(t.H)
-	for i := range k.Drive.N - 1 + 1 {
+	for i := range n - 1 + 1 {
 		q := *k.Q
-		sin := num.Sin(q)
+		sin, cos := num.Sincos(q)
 		g1 := -fixed.Product(k1, sin)
-		tg1 := -(fixed.Product(tk1, sin) + fixed.Product(k1, fixed.Product(*t.Q, num.Cos(q))))
+		tg1 := -(fixed.Product(tk1, sin) + fixed.Product(k1, fixed.Product(*t.Q, cos)))
 		*t.P -= fixed.Product(th, g1) + fixed.Product(h, tg1)
 		*k.P -= fixed.Product(h, g1)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
@@ -2368,33 +2201,16 @@ func (k Pendulum[T]) undoTangent(t Pendulum[T]) {
 		sin1 := num.Sin(q1)
 		f := -fixed.Product(k1, sin1)
 		tf := -(fixed.Product(tk1, sin1) + fixed.Product(k1, fixed.Product(*t.Q, num.Cos(q1))))
-		s := f + drive[i*k.Drive.Inc]
-		*t.P -= fixed.Product(th, s) + fixed.Product(h, tf+num.At(tdrive, i*t.Drive.Inc))
+		s := f + drive[i]
+		*t.P -= fixed.Product(th, s) + fixed.Product(h, tf+num.At(tdrive, i))
 		*k.P -= fixed.Product(h, s)
 	}
 }
 
 // undoAdjointTangent undoes adjointTangent.
 func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
-	if g.Q == nil {
-		g.Q = new(T)
-	}
-	if t.Q == nil {
-		t.Q = new(T)
-	}
-	if gt.Q == nil {
-		gt.Q = new(T)
-	}
-	if g.P == nil {
-		g.P = new(T)
-	}
-	if t.P == nil {
-		t.P = new(T)
-	}
-	if gt.P == nil {
-		gt.P = new(T)
-	}
-	drive, gdrive, tdrive, gtdrive := num.Elements(k.Drive), num.Elements(g.Drive), num.Elements(t.Drive), num.Elements(gt.Drive)
+	n := k.Drive.N
+	drive, gdrive, tdrive, gtdrive := k.Drive.Data[:n], num.Elements(g.Drive), num.Elements(t.Drive), num.Elements(gt.Drive)
 	k1 := *k.K
 	tk1 := num.Deref(t.K)
 	var gk1 T
@@ -2403,16 +2219,15 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 	th := num.Deref(t.H)
 	var gh T
 	var tgh T
-	for i := k.Drive.N - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- {
 		q := *k.Q
 		tq := *t.Q
-		sin := num.Sin(q)
-		cos := num.Cos(q)
+		sin, cos := num.Sincos(q)
 		tsin := fixed.Product(tq, cos)
 		f := -fixed.Product(k1, sin)
 		tf := -(fixed.Product(tk1, sin) + fixed.Product(k1, tsin))
-		s := f + drive[i*k.Drive.Inc]
-		ts := tf + num.At(tdrive, i*t.Drive.Inc)
+		s := f + drive[i]
+		ts := tf + num.At(tdrive, i)
 		*t.P += fixed.Product(th, s) + fixed.Product(h, ts)
 		*k.P += fixed.Product(h, s)
 		gp := *g.P
@@ -2424,10 +2239,10 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		tv := fixed.Product(fixed.Of[T](0.5), *t.P)
 		if gtdrive != nil {
-			gtdrive[i*gt.Drive.Inc] += tg
+			gtdrive[i] += tg
 		}
 		if gdrive != nil {
-			gdrive[i*g.Drive.Inc] += gs
+			gdrive[i] += gs
 		}
 		tgk1 -= fixed.Product(tg, sin) + fixed.Product(gs, tsin)
 		gk1 -= fixed.Product(gs, sin)
@@ -2517,6 +2332,9 @@ func (k Table[T]) AdjointTangent(g, t, gt Table[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Table[T]) Run(p rev.Pass[Table[T]]) error {
+	if k.Scale.Inc|p.G.Scale.Inc|p.T.Scale.Inc|p.GT.Scale.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -2530,24 +2348,40 @@ func (k Table[T]) Run(p rev.Pass[Table[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Table[T]) prepared(p rev.Pass[Table[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Scale, &p.T.Scale)
+	s.Write(&p.G.Scale, &p.GT.Scale)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Table[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	from := k.From
-	to := k.To
-	scale := num.Elements(k.Scale)
-	for p := range k.Scale.N {
-		s := scale[p*k.Scale.Inc]
-		row := num.Index(from[p], k.X.Rows)
-		row1 := num.Index(to[p], k.Y.Rows)
-		x := num.Row(k.X, row)
-		y := num.Row(k.Y, row1)
-		for d := range k.X.Cols {
-			x1 := x[d]
-			q := num.Quotient(fixed.Product(s, x1), fixed.Of[T](1)+fixed.Product(x1, x1))
-			y[d] += T(sign * q)
+	p := k.X.Rows
+	m := k.X.Cols
+	q := len(k.From)
+	n := k.Y.Rows
+	y := num.Rows(k.Y)
+	x := num.Rows(k.X)
+	from := k.From[:q]
+	to := k.To[:q]
+	scale := k.Scale.Data[:q]
+	for p1 := range q {
+		s := scale[p1]
+		row := num.Index(from[p1], p)
+		row1 := num.Index(to[p1], n)
+		x1 := x[row*k.X.Stride:][:m]
+		y1 := y[row1*k.Y.Stride:][:m]
+		for d := range m {
+			x2 := x1[d]
+			q1 := num.Quotient(fixed.Product(s, x2), fixed.Of[T](1)+fixed.Product(x2, x2))
+			y1[d] += T(sign * q1)
 		}
 	}
 }
@@ -2561,34 +2395,40 @@ func (k Table[T]) adjoint(sign T, g Table[T]) {
 		k.value(sign)
 		return
 	}
-	from := k.From
-	to := k.To
-	scale, gscale := num.Elements(k.Scale), num.Elements(g.Scale)
-	for p := range k.Scale.N {
-		s := scale[p*k.Scale.Inc]
+	p := k.X.Rows
+	m := k.X.Cols
+	q := len(k.From)
+	n := k.Y.Rows
+	gy := num.Rows(g.Y)
+	x := num.Rows(k.X)
+	from := k.From[:q]
+	to := k.To[:q]
+	scale, gscale := k.Scale.Data[:q], num.Elements(g.Scale)
+	for p1 := range q {
+		s := scale[p1]
 		var gs T
-		row := num.Index(from[p], k.X.Rows)
-		row1 := num.Index(to[p], k.Y.Rows)
-		x := num.Row(k.X, row)
+		row := num.Index(from[p1], p)
+		row1 := num.Index(to[p1], n)
+		x1 := x[row*k.X.Stride:][:m]
 		y := num.Row(k.Y, row1)
-		gy := num.Row(g.Y, row1)
+		gy1 := gy[row1*g.Y.Stride:][:m]
 		gx := num.Row(g.X, row)
-		for d := range k.X.Cols {
-			x1 := x[d]
-			s1 := fixed.Of[T](1) + fixed.Product(x1, x1)
-			q := num.Quotient(fixed.Product(s, x1), s1)
-			if y != nil {
-				y[d] += T(sign * q)
+		for d := range m {
+			x2 := x1[d]
+			s1 := fixed.Of[T](1) + fixed.Product(x2, x2)
+			q1 := num.Quotient(fixed.Product(s, x2), s1)
+			if d < len(y) {
+				y[d] += T(sign * q1)
 			}
-			h := num.Quotient(num.At(gy, d), s1)
-			gs += fixed.Product(h, x1)
-			gx1 := fixed.Product(h, s) - 2*fixed.Product(fixed.Product(h, q), x1)
-			if gx != nil {
-				gx[d] += gx1
+			h := num.Quotient(gy1[d], s1)
+			gs += fixed.Product(h, x2)
+			gx2 := fixed.Product(h, s) - 2*fixed.Product(fixed.Product(h, q1), x2)
+			if d < len(gx) {
+				gx[d] += gx2
 			}
 		}
-		if gscale != nil {
-			gscale[p*g.Scale.Inc] += gs
+		if p1 < len(gscale) {
+			gscale[p1] += gs
 		}
 	}
 }
@@ -2598,29 +2438,34 @@ func (k Table[T]) tangent(sign T, t Table[T]) {
 	if k.Y.Data == nil {
 		k.Y.Rows = t.Y.Rows
 	}
-	from := k.From
-	to := k.To
-	scale, tscale := num.Elements(k.Scale), num.Elements(t.Scale)
-	for p := range k.Scale.N {
-		s := scale[p*k.Scale.Inc]
-		ts := num.At(tscale, p*t.Scale.Inc)
-		row := num.Index(from[p], k.X.Rows)
-		row1 := num.Index(to[p], k.Y.Rows)
-		x := num.Row(k.X, row)
+	p := k.X.Rows
+	m := k.X.Cols
+	q := len(k.From)
+	n := k.Y.Rows
+	x := num.Rows(k.X)
+	from := k.From[:q]
+	to := k.To[:q]
+	scale, tscale := k.Scale.Data[:q], num.Elements(t.Scale)
+	for p1 := range q {
+		s := scale[p1]
+		ts := num.OrZero(tscale, p1)
+		row := num.Index(from[p1], p)
+		row1 := num.Index(to[p1], n)
+		x1 := x[row*k.X.Stride:][:m]
 		tx := num.Row(t.X, row)
 		ty := num.Row(t.Y, row1)
 		y := num.Row(k.Y, row1)
-		for d := range k.X.Cols {
-			x1 := x[d]
-			tx1 := num.At(tx, d)
-			s1 := fixed.Of[T](1) + fixed.Product(x1, x1)
-			q := num.Quotient(fixed.Product(s, x1), s1)
-			tq := num.Quotient(fixed.Product(ts, x1)+fixed.Product(s, tx1)-fixed.Product(q, 2*fixed.Product(x1, tx1)), s1)
-			if ty != nil {
-				ty[d] += T(sign * tq)
+		for d := range m {
+			x2 := x1[d]
+			tx2 := num.OrZero(tx, d)
+			s1 := fixed.Of[T](1) + fixed.Product(x2, x2)
+			q1 := num.Quotient(fixed.Product(s, x2), s1)
+			tq1 := num.Quotient(fixed.Product(ts, x2)+fixed.Product(s, tx2)-fixed.Product(q1, 2*fixed.Product(x2, tx2)), s1)
+			if d < len(ty) {
+				ty[d] += T(sign * tq1)
 			}
-			if y != nil {
-				y[d] += T(sign * q)
+			if d < len(y) {
+				y[d] += T(sign * q1)
 			}
 		}
 	}
@@ -2635,17 +2480,22 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	from := k.From
-	to := k.To
-	scale, gscale, tscale, gtscale := num.Elements(k.Scale), num.Elements(g.Scale), num.Elements(t.Scale), num.Elements(gt.Scale)
-	for p := range k.Scale.N {
-		s := scale[p*k.Scale.Inc]
-		ts := num.At(tscale, p*t.Scale.Inc)
+	p := k.X.Rows
+	m := k.X.Cols
+	q := len(k.From)
+	n := k.Y.Rows
+	x := num.Rows(k.X)
+	from := k.From[:q]
+	to := k.To[:q]
+	scale, gscale, tscale, gtscale := k.Scale.Data[:q], num.Elements(g.Scale), num.Elements(t.Scale), num.Elements(gt.Scale)
+	for p1 := range q {
+		s := scale[p1]
+		ts := num.OrZero(tscale, p1)
 		var gs T
 		var tgs T
-		row := num.Index(from[p], k.X.Rows)
-		row1 := num.Index(to[p], k.Y.Rows)
-		x := num.Row(k.X, row)
+		row := num.Index(from[p1], p)
+		row1 := num.Index(to[p1], n)
+		x1 := x[row*k.X.Stride:][:m]
 		tx := num.Row(t.X, row)
 		ty := num.Row(t.Y, row1)
 		y := num.Row(k.Y, row1)
@@ -2653,39 +2503,39 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 		gty := num.Row(gt.Y, row1)
 		gtx := num.Row(gt.X, row)
 		gx := num.Row(g.X, row)
-		for d := range k.X.Cols {
-			x1 := x[d]
-			tx1 := num.At(tx, d)
-			s1 := fixed.Of[T](1) + fixed.Product(x1, x1)
-			ts1 := 2 * fixed.Product(x1, tx1)
-			q := num.Quotient(fixed.Product(s, x1), s1)
-			tq := num.Quotient(fixed.Product(ts, x1)+fixed.Product(s, tx1)-fixed.Product(q, ts1), s1)
-			if ty != nil {
-				ty[d] += T(sign * tq)
+		for d := range m {
+			x2 := x1[d]
+			tx2 := num.OrZero(tx, d)
+			s1 := fixed.Of[T](1) + fixed.Product(x2, x2)
+			ts1 := 2 * fixed.Product(x2, tx2)
+			q1 := num.Quotient(fixed.Product(s, x2), s1)
+			tq1 := num.Quotient(fixed.Product(ts, x2)+fixed.Product(s, tx2)-fixed.Product(q1, ts1), s1)
+			if d < len(ty) {
+				ty[d] += T(sign * tq1)
 			}
-			if y != nil {
-				y[d] += T(sign * q)
+			if d < len(y) {
+				y[d] += T(sign * q1)
 			}
-			h := num.Quotient(num.At(gy, d), s1)
-			th := num.Quotient(num.At(gty, d)-fixed.Product(h, ts1), s1)
-			tg := -(fixed.Product(th, q) + fixed.Product(h, tq))
-			gs1 := -fixed.Product(h, q)
-			tgs += fixed.Product(th, x1) + fixed.Product(h, tx1)
-			gs += fixed.Product(h, x1)
-			tg1 := fixed.Product(th, s) + fixed.Product(h, ts) + 2*(fixed.Product(tg, x1)+fixed.Product(gs1, tx1))
-			gx1 := fixed.Product(h, s) + 2*fixed.Product(gs1, x1)
-			if gtx != nil {
+			h := num.Quotient(num.OrZero(gy, d), s1)
+			th := num.Quotient(num.OrZero(gty, d)-fixed.Product(h, ts1), s1)
+			tg := -(fixed.Product(th, q1) + fixed.Product(h, tq1))
+			gs1 := -fixed.Product(h, q1)
+			tgs += fixed.Product(th, x2) + fixed.Product(h, tx2)
+			gs += fixed.Product(h, x2)
+			tg1 := fixed.Product(th, s) + fixed.Product(h, ts) + 2*(fixed.Product(tg, x2)+fixed.Product(gs1, tx2))
+			gx2 := fixed.Product(h, s) + 2*fixed.Product(gs1, x2)
+			if d < len(gtx) {
 				gtx[d] += tg1
 			}
-			if gx != nil {
-				gx[d] += gx1
+			if d < len(gx) {
+				gx[d] += gx2
 			}
 		}
-		if gtscale != nil {
-			gtscale[p*gt.Scale.Inc] += tgs
+		if p1 < len(gtscale) {
+			gtscale[p1] += tgs
 		}
-		if gscale != nil {
-			gscale[p*g.Scale.Inc] += gs
+		if p1 < len(gscale) {
+			gscale[p1] += gs
 		}
 	}
 }
@@ -2726,6 +2576,9 @@ func (k Names[T]) AdjointTangent(g, t, gt Names[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Names[T]) Run(p rev.Pass[Names[T]]) error {
+	if k.K.Inc|p.G.K.Inc|p.T.K.Inc|p.GT.K.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -2739,16 +2592,29 @@ func (k Names[T]) Run(p rev.Pass[Names[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Names[T]) prepared(p rev.Pass[Names[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&p.G.K, &p.GT.K)
+	s.Write(&k.K, &p.T.K)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Names[T]) value(sign T) {
+	n := k.G.Rows
 	k1 := num.Elements(k.K)
+	g1 := num.Rows(k.G)
+	gk := num.Rows(k.Gk)
 	t1 := *k.T
-	for i := range k.K.N {
-		g1 := num.Row(k.G, i)
-		for j := range k.K.N {
-			gk := num.Row(k.Gk, j)
-			if k1 != nil {
-				k1[i*k.K.Inc] += T(sign * T(T(t1*g1[j])*num.Exp(gk[i])))
+	for i := range n {
+		g2 := g1[i*k.G.Stride:][:n]
+		for j := range n {
+			gk1 := gk[j*k.Gk.Stride:][:n]
+			if i < len(k1) {
+				k1[i] += T(sign * T(T(t1*g2[j])*num.Exp(gk1[i])))
 			}
 		}
 	}
@@ -2766,7 +2632,10 @@ func (k Names[T]) adjoint(sign T, g Names[T]) {
 		k.value(sign)
 		return
 	}
+	n := k.G.Rows
 	k1, gk := num.Elements(k.K), num.Elements(g.K)
+	g1 := num.Rows(k.G)
+	gk1 := num.Rows(k.Gk)
 	t1 := *k.T
 	x := T(2.5 * t1)
 	fixed1 := *k.Fixed
@@ -2781,25 +2650,25 @@ func (k Names[T]) adjoint(sign T, g Names[T]) {
 		*g.Fixed += gfixed1
 	}
 	gt1 := T(2.5 * h)
-	for i := range k.K.N {
-		g1 := num.Row(k.G, i)
+	for i := range n {
+		g2 := g1[i*k.G.Stride:][:n]
 		gg := num.Row(g.G, i)
-		for j := range k.K.N {
-			g2 := g1[j]
-			gk1 := num.Row(k.Gk, j)
-			exp := num.Exp(gk1[i])
-			p := T(t1 * g2)
-			if k1 != nil {
-				k1[i*k.K.Inc] += T(sign * T(p*exp))
+		for j := range n {
+			g3 := g2[j]
+			gk2 := gk1[j*k.Gk.Stride:][:n]
+			exp := num.Exp(gk2[i])
+			p := T(t1 * g3)
+			if i < len(k1) {
+				k1[i] += T(sign * T(p*exp))
 			}
-			gk2 := num.At(gk, i*g.K.Inc)
-			gp := T(gk2 * exp)
-			gt1 += T(gp * g2)
+			gk3 := num.OrZero(gk, i)
+			gp := T(gk3 * exp)
+			gt1 += T(gp * g3)
 			ggk := num.Row(g.Gk, j)
-			if ggk != nil {
-				ggk[i] += T(T(gk2*p) * exp)
+			if i < len(ggk) {
+				ggk[i] += T(T(gk3*p) * exp)
 			}
-			if gg != nil {
+			if j < len(gg) {
 				gg[j] += T(gp * t1)
 			}
 		}
@@ -2811,24 +2680,27 @@ func (k Names[T]) adjoint(sign T, g Names[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Names[T]) tangent(sign T, t Names[T]) {
+	n := k.G.Rows
 	k1, tk := num.Elements(k.K), num.Elements(t.K)
+	g1 := num.Rows(k.G)
+	gk := num.Rows(k.Gk)
 	t1 := *k.T
 	tt1 := num.Deref(t.T)
-	for i := range k.K.N {
-		g1 := num.Row(k.G, i)
+	for i := range n {
+		g2 := g1[i*k.G.Stride:][:n]
 		tg := num.Row(t.G, i)
-		for j := range k.K.N {
-			g2 := g1[j]
-			gk := num.Row(k.Gk, j)
-			exp := num.Exp(gk[i])
-			p := T(t1 * g2)
-			tp := T(tt1*g2) + T(t1*num.At(tg, j))
+		for j := range n {
+			g3 := g2[j]
+			gk1 := gk[j*k.Gk.Stride:][:n]
+			exp := num.Exp(gk1[i])
+			p := T(t1 * g3)
+			tp := T(tt1*g3) + T(t1*num.OrZero(tg, j))
 			tgk := num.Row(t.Gk, j)
-			if tk != nil {
-				tk[i*t.K.Inc] += T(sign * (T(tp*exp) + T(p*T(num.At(tgk, i)*exp))))
+			if i < len(tk) {
+				tk[i] += T(sign * (T(tp*exp) + T(p*T(num.OrZero(tgk, i)*exp))))
 			}
-			if k1 != nil {
-				k1[i*k.K.Inc] += T(sign * T(p*exp))
+			if i < len(k1) {
+				k1[i] += T(sign * T(p*exp))
 			}
 		}
 	}
@@ -2851,7 +2723,10 @@ func (k Names[T]) adjointTangent(sign T, g, t, gt Names[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.G.Rows
 	k1, gk, tk, gtk := num.Elements(k.K), num.Elements(g.K), num.Elements(t.K), num.Elements(gt.K)
+	g1 := num.Rows(k.G)
+	gk1 := num.Rows(k.Gk)
 	t1 := *k.T
 	tt1 := num.Deref(t.T)
 	x := T(2.5 * t1)
@@ -2880,48 +2755,48 @@ func (k Names[T]) adjointTangent(sign T, g, t, gt Names[T]) {
 	}
 	tg2 := T(2.5 * th)
 	gt1 := T(2.5 * h)
-	for i := range k.K.N {
-		g1 := num.Row(k.G, i)
+	for i := range n {
+		g2 := g1[i*k.G.Stride:][:n]
 		tg3 := num.Row(t.G, i)
 		gtg := num.Row(gt.G, i)
 		gg := num.Row(g.G, i)
-		for j := range k.K.N {
-			g2 := g1[j]
-			tg21 := num.At(tg3, j)
-			gk1 := num.Row(k.Gk, j)
-			exp := num.Exp(gk1[i])
+		for j := range n {
+			g3 := g2[j]
+			tg31 := num.OrZero(tg3, j)
+			gk2 := gk1[j*k.Gk.Stride:][:n]
+			exp := num.Exp(gk2[i])
 			tgk := num.Row(t.Gk, j)
-			texp := T(num.At(tgk, i) * exp)
-			p := T(t1 * g2)
-			tp := T(tt1*g2) + T(t1*tg21)
-			if tk != nil {
-				tk[i*t.K.Inc] += T(sign * (T(tp*exp) + T(p*texp)))
+			texp := T(num.OrZero(tgk, i) * exp)
+			p := T(t1 * g3)
+			tp := T(tt1*g3) + T(t1*tg31)
+			if i < len(tk) {
+				tk[i] += T(sign * (T(tp*exp) + T(p*texp)))
 			}
-			if k1 != nil {
-				k1[i*k.K.Inc] += T(sign * T(p*exp))
+			if i < len(k1) {
+				k1[i] += T(sign * T(p*exp))
 			}
-			gk2 := num.At(gk, i*g.K.Inc)
-			tgk2 := num.At(gtk, i*gt.K.Inc)
-			tg4 := T(tgk2*exp) + T(gk2*texp)
-			gp := T(gk2 * exp)
-			tg5 := T(tgk2*p) + T(gk2*tp)
-			gexp := T(gk2 * p)
-			tg2 += T(tg4*g2) + T(gp*tg21)
-			gt1 += T(gp * g2)
+			gk3 := num.OrZero(gk, i)
+			tgk3 := num.OrZero(gtk, i)
+			tg4 := T(tgk3*exp) + T(gk3*texp)
+			gp := T(gk3 * exp)
+			tg5 := T(tgk3*p) + T(gk3*tp)
+			gexp := T(gk3 * p)
+			tg2 += T(tg4*g3) + T(gp*tg31)
+			gt1 += T(gp * g3)
 			tg6 := T(tg4*t1) + T(gp*tt1)
 			tg7 := T(tg5*exp) + T(gexp*texp)
 			gtgk := num.Row(gt.Gk, j)
-			if gtgk != nil {
+			if i < len(gtgk) {
 				gtgk[i] += tg7
 			}
 			ggk := num.Row(g.Gk, j)
-			if ggk != nil {
+			if i < len(ggk) {
 				ggk[i] += T(gexp * exp)
 			}
-			if gtg != nil {
+			if j < len(gtg) {
 				gtg[j] += tg6
 			}
-			if gg != nil {
+			if j < len(gg) {
 				gg[j] += T(gp * t1)
 			}
 		}
@@ -2965,6 +2840,9 @@ func (k Plain) AdjointTangent(g, t, gt Plain) { _ = k.Run(rev.AdjointTangentPass
 
 // Run implements rev.Kernel. It returns no error.
 func (k Plain) Run(p rev.Pass[Plain]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := float64(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -2978,23 +2856,34 @@ func (k Plain) Run(p rev.Pass[Plain]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Plain) prepared(p rev.Pass[Plain]) error {
+	s := num.NewScratch[float64]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Plain) value(sign float64) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
 	scale := *k.Scale
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		var s float64 = 1.5
 		if v > 0 {
 			s1 := 2 * num.Exp(-v)
 			s = s1
 		}
 		sqrt := num.Sqrt(1 + float64(v*v))
-		y[i*k.Y.Inc] += float64(sign * (float64(float64(scale*sqrt)*s) / 3))
+		y[i] += float64(sign * (float64(float64(scale*sqrt)*s) / 3))
 	}
 }
 
@@ -3004,12 +2893,13 @@ func (k Plain) adjoint(sign float64, g Plain) {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	scale := *k.Scale
 	var gscale float64
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
+	for i := range n {
+		v := x[i]
 		var s float64 = 1.5
 		var s1 float64
 		var exp float64
@@ -3022,10 +2912,10 @@ func (k Plain) adjoint(sign float64, g Plain) {
 		}
 		sqrt := num.Sqrt(1 + float64(v*v))
 		p := float64(scale * sqrt)
-		if y != nil {
-			y[i*k.Y.Inc] += float64(sign * (float64(p*s) / 3))
+		if i < len(y) {
+			y[i] += float64(sign * (float64(p*s) / 3))
 		}
-		h := num.At(gy, i*g.Y.Inc) / 3
+		h := gy[i] / 3
 		gp := float64(h * s)
 		gs := float64(h * p)
 		gscale += float64(gp * sqrt)
@@ -3036,8 +2926,8 @@ func (k Plain) adjoint(sign float64, g Plain) {
 			gs = 0
 			gv -= float64(2 * h1 * exp)
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += gv
 		}
 	}
 	if g.Scale != nil {
@@ -3047,13 +2937,14 @@ func (k Plain) adjoint(sign float64, g Plain) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Plain) tangent(sign float64, t Plain) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	scale := *k.Scale
 	tscale := num.Deref(t.Scale)
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		var s float64 = 1.5
 		var ts float64
 		if v > 0 {
@@ -3067,11 +2958,11 @@ func (k Plain) tangent(sign float64, t Plain) {
 		tsqrt := num.Over(2*float64(v*tv), 2*sqrt)
 		p := float64(scale * sqrt)
 		tp := float64(tscale*sqrt) + float64(scale*tsqrt)
-		if ty != nil {
-			ty[i*t.Y.Inc] += float64(sign * ((float64(tp*s) + float64(p*ts)) / 3))
+		if i < len(ty) {
+			ty[i] += float64(sign * ((float64(tp*s) + float64(p*ts)) / 3))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += float64(sign * (float64(p*s) / 3))
+		if i < len(y) {
+			y[i] += float64(sign * (float64(p*s) / 3))
 		}
 	}
 }
@@ -3082,15 +2973,16 @@ func (k Plain) adjointTangent(sign float64, g, t, gt Plain) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	scale := *k.Scale
 	tscale := num.Deref(t.Scale)
 	var gscale float64
 	var tgscale float64
-	for i := range k.X.N {
-		v := x[i*k.X.Inc]
-		tv := num.At(tx, i*t.X.Inc)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
 		var s float64 = 1.5
 		var ts float64
 		var s1 float64
@@ -3114,14 +3006,14 @@ func (k Plain) adjointTangent(sign float64, g, t, gt Plain) {
 		tsqrt := num.Over(2*float64(v*tv), p)
 		p1 := float64(scale * sqrt)
 		tp1 := float64(tscale*sqrt) + float64(scale*tsqrt)
-		if ty != nil {
-			ty[i*t.Y.Inc] += float64(sign * ((float64(tp1*s) + float64(p1*ts)) / 3))
+		if i < len(ty) {
+			ty[i] += float64(sign * ((float64(tp1*s) + float64(p1*ts)) / 3))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += float64(sign * (float64(p1*s) / 3))
+		if i < len(y) {
+			y[i] += float64(sign * (float64(p1*s) / 3))
 		}
-		h := num.At(gy, i*g.Y.Inc) / 3
-		th := num.At(gty, i*gt.Y.Inc) / 3
+		h := num.OrZero(gy, i) / 3
+		th := num.OrZero(gty, i) / 3
 		tg := float64(th*s) + float64(h*ts)
 		gp1 := float64(h * s)
 		tg1 := float64(th*p1) + float64(h*tp1)
@@ -3143,11 +3035,11 @@ func (k Plain) adjointTangent(sign float64, g, t, gt Plain) {
 			tg3 -= tg4
 			gv -= float64(gexp * exp)
 		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg3
+		if i < len(gtx) {
+			gtx[i] += tg3
 		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gv
+		if i < len(gx) {
+			gx[i] += gv
 		}
 	}
 	if gt.Scale != nil {

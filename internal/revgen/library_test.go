@@ -1,0 +1,85 @@
+package revgen
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"strings"
+	"testing"
+)
+
+// A kernel without AdjointTangent, in a package of its own.
+const firstOrder = `package first
+
+import "revnum/rev"
+
+type Twice struct {
+	Y rev.Vector[float64] ` + "`rev:\"acc\" shape:\"n\"`" + `
+	X rev.Vector[float64] ` + "`rev:\"in\" shape:\"n\"`" + `
+}
+
+func NewTwice(y, x []float64) Twice { return Twice{rev.ViewSlice(y), rev.ViewSlice(x)} }
+
+func (k Twice) Forward() {}
+func (k Twice) Inverse() {}
+func (k Twice) Adjoint(g Twice) {}
+func (k Twice) Tangent(t Twice) {}
+`
+
+const callsFirstOrder = `package p
+
+import "first"
+
+//revgen:kernel Thrice
+func thrice(y, x []float64) {
+	first.NewTwice(y, x).Forward()
+	for i := range y {
+		y[i] += x[i]
+	}
+}
+`
+
+// An importerWith finds one more package.
+type importerWith struct {
+	types.Importer
+	more *types.Package
+}
+
+func (i importerWith) Import(path string) (*types.Package, error) {
+	if path == i.more.Path() {
+		return i.more, nil
+	}
+	return i.Importer.Import(path)
+}
+
+// If a function calls a kernel without AdjointTangent, what is written has none either,
+// and Run says so before it changes anything.
+func TestFirstOrderCallee(t *testing.T) {
+	fset := token.NewFileSet()
+	parse := func(name, text string) *ast.File {
+		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	imports := testImporter(t)
+	first, err := (&types.Config{Importer: imports}).Check("first", fset, []*ast.File{parse("first.go", firstOrder)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := parse("p.go", callsFirstOrder)
+	out, err := load(fset, []*ast.File{file}, importerWith{imports, first}).written([]*ast.File{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out["p_rev.go"])
+	if strings.Contains(text, "AdjointTangent(") || strings.Contains(text, "adjointTangent(") {
+		t.Error("a pass of second order is written")
+	}
+	_, run, _ := strings.Cut(text, ") Run(")
+	if _, statements, _ := strings.Cut(run, "\n"); !strings.HasPrefix(statements, "\tif p.Adjoint && p.Tangent {\n\t\treturn rev.ErrUnsupported\n") {
+		t.Errorf("Run is\n%s", run)
+	}
+}

@@ -1,0 +1,142 @@
+package num
+
+import (
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// A Tape keeps the values that the locals of a loop have in each iteration.
+type Tape[T any] struct{ values []T }
+
+// NewTape returns an empty tape.
+func NewTape[T rev.Real]() *Tape[T] { return workspace.Get[Tape[T]]() }
+
+// Free makes the tape available for reuse. Do not use it afterwards.
+func (t *Tape[T]) Free() {
+	t.values = t.values[:0]
+	workspace.Put(t)
+}
+
+// Push puts v on the tape.
+func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
+
+// Pop takes the last value from the tape.
+func (t *Tape[T]) Pop() T {
+	n := len(t.values) - 1
+	v := t.values[n]
+	t.values = t.values[:n]
+	return v
+}
+
+// A Scratch has memory for operands, for the time of a pass: contiguous copies of
+// vectors that are not contiguous, and zeros in place of operands that are nil. It
+// recycles its memory.
+type Scratch[T any] struct {
+	memory []T
+	copies []vectorCopy[T]
+}
+
+// A vectorCopy is a vector, and a contiguous copy that goes back into it.
+type vectorCopy[T any] struct {
+	v rev.Vector[T]
+	x []T
+}
+
+// NewScratch returns a scratch that holds nothing.
+func NewScratch[T rev.Real]() *Scratch[T] { return workspace.Get[Scratch[T]]() }
+
+// Free copies what Write has replaced back, and makes the memory available for reuse.
+func (s *Scratch[T]) Free() {
+	for _, c := range s.copies {
+		for i, v := range c.x {
+			c.v.Data[i*c.v.Inc] = v
+		}
+	}
+	clear(s.copies) // they have pointers to the memory of the caller
+	s.copies, s.memory = s.copies[:0], s.memory[:0]
+	workspace.Put(s)
+}
+
+// take returns n elements that nobody else has.
+func (s *Scratch[T]) take(n int) []T {
+	from := len(s.memory)
+	if s.memory == nil || from+n > cap(s.memory) {
+		s.memory, from = make([]T, 0, 2*cap(s.memory)+n), 0 // others keep the old memory
+	}
+	s.memory = s.memory[:from+n]
+	return s.memory[from : from+n : from+n]
+}
+
+// Read replaces vectors that are not contiguous by copies.
+func (s *Scratch[T]) Read(vs ...*rev.Vector[T]) {
+	for _, v := range vs {
+		s.replace(v)
+	}
+}
+
+// Write does the same with vectors that the pass changes. Vectors that share their
+// elements share the copy.
+func (s *Scratch[T]) Write(vs ...*rev.Vector[T]) {
+	for _, v := range vs {
+		if old := *v; !s.shared(v) && s.replace(v) {
+			s.copies = append(s.copies, vectorCopy[T]{old, v.Data})
+		}
+	}
+}
+
+// shared replaces v by the copy of a vector with the same elements, if there is one.
+func (s *Scratch[T]) shared(v *rev.Vector[T]) bool {
+	for _, c := range s.copies {
+		if v.Inc == c.v.Inc && v.N == c.v.N && len(v.Data) > 0 && &v.Data[0] == &c.v.Data[0] {
+			*v = rev.ViewSlice(c.x)
+			return true
+		}
+	}
+	return false
+}
+
+// replace replaces v by a contiguous copy, and reports whether it has elements that
+// needed one.
+func (s *Scratch[T]) replace(v *rev.Vector[T]) bool {
+	old := *v
+	if old.Inc <= 1 {
+		return false
+	}
+	v.Inc = 1
+	if old.Data == nil {
+		return false
+	}
+	v.Data = s.take(v.N)
+	for i := range v.Data {
+		v.Data[i] = old.Data[i*old.Inc]
+	}
+	return v.N > 0
+}
+
+// zeros returns n zeros.
+func (s *Scratch[T]) zeros(n int) []T {
+	x := s.take(n)
+	clear(x)
+	return x
+}
+
+// Number replaces a pointer that is nil by one to a zero.
+func (s *Scratch[T]) Number(p **T) {
+	if *p == nil {
+		*p = &s.zeros(1)[0]
+	}
+}
+
+// Vector replaces a vector that is nil by n zeros.
+func (s *Scratch[T]) Vector(v *rev.Vector[T], n int) {
+	if v.Data == nil {
+		*v = rev.ViewSlice(s.zeros(n))
+	}
+}
+
+// Matrix replaces a matrix that is nil by zeros of the shape of m.
+func (s *Scratch[T]) Matrix(v *rev.General[T], m rev.General[T]) {
+	if v.Data == nil {
+		*v = rev.NewGeneral(m.Rows, m.Cols, s.zeros(m.Rows*m.Cols))
+	}
+}
