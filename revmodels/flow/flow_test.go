@@ -1,0 +1,323 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func matrix[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
+	m := rev.NewGeneral[T](r, c, nil)
+	for i := range m.Data {
+		m.Data[i] = fixed.Of[T](rnd.NormFloat64())
+	}
+	return m
+}
+
+func conform[T rev.Float](t *testing.T) {
+	t.Run("scale", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[scale[T]]{
+			New: func(rnd *rand.Rand, n int) scale[T] {
+				return scale[T]{X: matrix[T](rnd, n, n/2+1), S: matrix[T](rnd, n, n/2+1), LogDet: rev.ViewSlice(matrix[T](rnd, 1, n).Data), C: 0.5}
+			},
+			RoundTrip: 30, Free: []string{"X.Cols", "S.Cols"},
+		})
+	})
+	t.Run("likelihood", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[likelihood[T]]{
+			New: func(rnd *rand.Rand, n int) likelihood[T] {
+				return likelihood[T]{new(T), matrix[T](rnd, n, n/2+1), rev.ViewSlice(matrix[T](rnd, 1, n).Data)}
+			},
+		})
+	})
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("float64", conform[float64])
+	t.Run("float32", conform[float32])
+}
+
+// random returns a flow whose parameters are all random, and a state of n points.
+func random[T rev.Real](t *testing.T, kind Kind, dim, depth, n int) (*Model[T], *State[T]) {
+	t.Helper()
+	m, err := New[T](Options{Kind: kind, Dim: dim, Depth: depth, Hidden: 6}, rand.NewPCG(5, uint64(dim)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.State(n)
+	rnd := rand.New(rand.NewPCG(6, 7))
+	for _, p := range m.Params(s) {
+		for i := range p {
+			p[i] = fixed.Of[T](0.4 * rnd.NormFloat64())
+		}
+	}
+	for _, h := range s.Halves {
+		for i := range h.Data {
+			h.Data[i] = fixed.Of[T](2 * rnd.NormFloat64())
+		}
+	}
+	return m, s
+}
+
+// coordinates returns the coordinates of the points in s, halves one after the other.
+func coordinates[T rev.Real](s *State[T]) []T {
+	return append(append([]T(nil), s.Halves[0].Data...), s.Halves[1].Data...)
+}
+
+// The determinant is that of the Jacobian by its columns, from Tangent.
+func TestDeterminant(t *testing.T) {
+	for _, kind := range []Kind{NICE, RealNVP} {
+		for dim := 2; dim <= 5; dim++ {
+			m, s := random[float64](t, kind, dim, 3, 1)
+			jacobian := mat.NewDense(dim, dim, nil)
+			for j := range dim {
+				d := rev.ZeroLike(s)
+				h := 0
+				if j >= m.half(0) {
+					h = 1
+				}
+				d.Halves[h].Data[j-h*m.half(0)] = 1
+				if err := m.Flow().Tangent(s, d); err != nil {
+					t.Fatal(err)
+				}
+				jacobian.SetCol(j, coordinates(d))
+				if j < dim-1 {
+					if err := m.Flow().Inverse(s); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			want, _ := mat.LogDet(jacobian)
+			if got := s.LogDet.Data[0]; !(math.Abs(got-want) <= 1e-12) {
+				t.Errorf("%v of %d: log |det| = %v, want %v", kind, dim, got, want)
+			}
+		}
+	}
+}
+
+// Over fixed point all points, determinants and rests come back to the bit, from both ends.
+func TestExact(t *testing.T) {
+	for _, kind := range []Kind{NICE, RealNVP} {
+		m, s := random[fixed.Q43](t, kind, 3, 12, 200)
+		start := coordinates(s)
+		check := func(what string) {
+			t.Helper()
+			for i, v := range coordinates(s) {
+				if v != start[i] {
+					t.Fatalf("%v, %s: coordinate %d is %v, was %v", kind, what, i, v, start[i])
+				}
+			}
+			for h, rest := range s.rest {
+				for i, r := range rest {
+					if r != 0 {
+						t.Fatalf("%v, %s: rest %d of half %d is %d", kind, what, i, h, r)
+					}
+				}
+			}
+			for i, v := range s.LogDet.Data {
+				if v != 0 {
+					t.Fatalf("%v, %s: log det %d is %v", kind, what, i, v)
+				}
+			}
+		}
+		for _, back := range []bool{false, true} {
+			p := m.Flow()
+			if back {
+				p = rev.Uncall(p)
+			}
+			if err := p.Forward(s); err != nil {
+				t.Fatal(err)
+			}
+			if coordinates(s)[0] == start[0] {
+				t.Errorf("%v: nothing moves", kind)
+			}
+			if err := p.Inverse(s); err != nil {
+				t.Fatal(err)
+			}
+			check(fmt.Sprint("back = ", back))
+		}
+		g := rev.ZeroLike(s)
+		if _, err := rev.ValueGradient(m.Loss(), func(s *State[fixed.Q43]) *fixed.Q43 { return &s.Loss }, s, g); err != nil {
+			t.Fatal(err)
+		}
+		check("after the gradient")
+	}
+}
+
+// The loss is the mean of LogDensity; its gradient agrees with differences, over float64 and
+// over fixed point, and with the recording program.
+func TestGradient(t *testing.T) {
+	const n = 7
+	for _, kind := range []Kind{NICE, RealNVP} {
+		m, s := random[float64](t, kind, 3, 4, n)
+		x, logs := mat.NewDense(n, 3, nil), make([]float64, n)
+		s.points(x, 0)
+		if err := m.LogDensity(logs, x); err != nil {
+			t.Fatal(err)
+		}
+		want := 0.0
+		for _, v := range logs {
+			want -= v / n
+		}
+		loss := m.Objective(n)
+		loss.State = s
+		grad := make([]float64, loss.Dim())
+		got, err := loss.ValueGradient(grad)
+		if err != nil || !(math.Abs(got-want) <= 1e-13*math.Abs(want)) {
+			t.Errorf("%v: the loss is %v, want %v, %v", kind, got, want, err)
+		}
+
+		recorded := *loss
+		recorded.Program, recorded.State = m.loss(true), m.state(n, m.Depth)
+		recorded.State.setPoints(x, nil, 0)
+		gr := make([]float64, len(grad))
+		if v, err := recorded.ValueGradient(gr); err != nil || v != got {
+			t.Errorf("%v: recorded, the loss is %v, want %v, %v", kind, v, got, err)
+		}
+
+		mq, sq := random[fixed.Q43](t, kind, 3, 4, n)
+		lq := mq.Objective(n)
+		lq.State = sq
+		gq := make([]fixed.Q43, lq.Dim())
+		if _, err := lq.ValueGradient(gq); err != nil {
+			t.Fatal(err)
+		}
+		params := loss.Vector(nil)
+		for i := range params {
+			const h = 1e-5
+			var ends [2]float64
+			for e, step := range []float64{h, -h} {
+				p := append([]float64(nil), params...)
+				p[i] += step
+				loss.SetVector(p)
+				if ends[e], err = loss.Value(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			loss.SetVector(params)
+			if want := (ends[0] - ends[1]) / (2 * h); !(math.Abs(grad[i]-want) <= 1e-7*(1+math.Abs(want))) {
+				t.Errorf("%v: derivative %d is %v, want %v", kind, i, grad[i], want)
+			}
+			if !(math.Abs(gr[i]-grad[i]) <= 1e-12*(1+math.Abs(grad[i]))) {
+				t.Errorf("%v: derivative %d recorded is %v, want %v", kind, i, gr[i], grad[i])
+			}
+			// n/2¹⁶ is e^s within 2⁻¹⁷ over e^s.
+			if !(math.Abs(gq[i].Float64()-grad[i]) <= 1e-3*(1+math.Abs(grad[i]))) {
+				t.Errorf("%v: derivative %d in fixed point is %v, want %v", kind, i, gq[i], grad[i])
+			}
+		}
+	}
+}
+
+// A density integrates to one, and samples follow it.
+func TestDensity(t *testing.T) {
+	for _, kind := range []Kind{NICE, RealNVP} {
+		m, _ := random[float64](t, kind, 2, 4, 1)
+		const n, side = 300, 24.0
+		x, logs := mat.NewDense(n*n, 2, nil), make([]float64, n*n)
+		for i := range n * n {
+			x.SetRow(i, []float64{side * (float64(i%n)/n - 0.5), side * (float64(i/n)/n - 0.5)})
+		}
+		if err := m.LogDensity(logs, x); err != nil {
+			t.Fatal(err)
+		}
+		var total, mean float64
+		for i, v := range logs {
+			p := math.Exp(v) * side * side / n / n
+			total += p
+			mean += p * x.At(i, 0)
+		}
+		if !(math.Abs(total-1) <= 1e-3) {
+			t.Errorf("%v: the density integrates to %v", kind, total)
+		}
+		samples := mat.NewDense(20000, 2, nil)
+		if err := m.Sample(samples, rand.NewPCG(1, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if got := mat.Sum(samples.ColView(0)) / 20000; !(math.Abs(got-mean) <= 0.06) {
+			t.Errorf("%v: the mean of samples is %v, of the density %v", kind, got, mean)
+		}
+	}
+}
+
+// The memory of a gradient does not depend on the depth, and that of a recording does.
+func TestMemory(t *testing.T) {
+	cost := func(depth int, record bool) int {
+		m, err := New[float64](Options{Dim: 2, Depth: depth, Hidden: 8}, rand.NewPCG(1, 2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := m.GradientCost(50, record)
+		if err := c.Run(); err != nil {
+			t.Fatal(err)
+		}
+		return c.States
+	}
+	if a, b := cost(2, false), cost(40, false); a != b {
+		t.Errorf("%d bytes for 2 couplings, %d for 40", a, b)
+	}
+	if a, b := cost(2, true), cost(40, true); b < 15*a {
+		t.Errorf("recorded, %d bytes for 2 couplings, %d for 40", a, b)
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	good := Options{Dim: 2, Depth: 2, Hidden: 4}
+	for text, change := range map[string]func(o *Options){
+		"unknown kind 7": func(o *Options) { o.Kind = 7 }, "1 coordinates": func(o *Options) { o.Dim = 1 },
+		"depth of 0": func(o *Options) { o.Depth = 0 }, "-1 hidden": func(o *Options) { o.Hidden = -1 },
+		"bound of NaN": func(o *Options) { o.Bound = math.NaN() }, "bound of 6": func(o *Options) { o.Bound = 6 },
+	} {
+		o := good
+		change(&o)
+		if _, err := New[float64](o, rand.NewPCG(1, 2)); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%+v: %v, want %q", o, err, text)
+		}
+	}
+	m, err := New[float64](good, rand.NewPCG(1, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := mat.NewDense(3, 2, nil)
+	if err := m.Fit(context.Background(), &mat.Dense{}, nil); err == nil || !strings.Contains(err.Error(), "no points") {
+		t.Errorf("no points: %v", err)
+	}
+	x.Set(1, 1, math.NaN())
+	if err := m.Fit(context.Background(), x, nil); err == nil || !strings.Contains(err.Error(), "point 1: coordinate 1 is NaN") {
+		t.Errorf("a NaN: %v", err)
+	}
+	x.Set(1, 1, 0)
+	if err := m.Fit(context.Background(), x, &FitOptions{Steps: -1}); err == nil {
+		t.Error("-1 steps: no error")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := m.Fit(ctx, x, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+
+	// A rest that grows out of its range is an error, and nothing has changed.
+	q, s := random[fixed.Q43](t, NICE, 2, 1, 3)
+	s.LogScales[0].Data[0] = fixed.Of[fixed.Q43](-3)
+	s.rest[0][2] = 1 << 60
+	before := coordinates(s)
+	var domain *rev.DomainError
+	if err := q.Flow().Forward(s); !errors.As(err, &domain) {
+		t.Errorf("a rest out of range: %v", err)
+	}
+	for i, v := range coordinates(s) {
+		if v != before[i] {
+			t.Errorf("coordinate %d is %v after an error, was %v", i, v, before[i])
+		}
+	}
+}
