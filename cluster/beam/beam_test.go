@@ -2,15 +2,19 @@ package beam_test
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/passert"
 	"gonum.org/v1/gonum/mat"
 
@@ -20,9 +24,25 @@ import (
 	"revnum/revmodels/gmm"
 )
 
+// The tests run on Prism in this process. They run on the runner of a job server, such as
+// Spark's, with its address:
+//
+//	go test . -args -endpoint localhost:8099 -environment_type LOOPBACK
 func TestMain(m *testing.M) {
+	flag.Parse()
 	sdk.Init()
-	m.Run()
+	os.Exit(m.Run())
+}
+
+func execute(t *testing.T, p *sdk.Pipeline) {
+	t.Helper()
+	run := prism.Execute
+	if *jobopts.Endpoint != "" {
+		run = universal.Execute
+	}
+	if _, err := run(t.Context(), p); err != nil {
+		t.Error(err)
+	}
 }
 
 // points writes points around three centres to two shards.
@@ -82,9 +102,7 @@ func TestEM(t *testing.T) {
 			t.Fatal(err)
 		}
 		passert.Equals(s, got, string(want))
-		if _, err := prism.Execute(t.Context(), p); err != nil {
-			t.Error(err)
-		}
+		execute(t, p)
 	}
 }
 
@@ -107,9 +125,7 @@ func TestScoreAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	passert.Equals(s, got, want...)
-	if _, err := prism.Execute(t.Context(), p); err != nil {
-		t.Error(err)
-	}
+	execute(t, p)
 }
 
 // TestSumsFn adds numbers that cancel, in many elements.
@@ -128,9 +144,7 @@ func TestSumsFn(t *testing.T) {
 	want := beam.Vector{X: make([]float64, 2)}
 	exact.RoundTo(want.X)
 	passert.Equals(s, sum, want)
-	if _, err := prism.Execute(t.Context(), p); err != nil {
-		t.Error(err)
-	}
+	execute(t, p)
 }
 
 func TestErrors(t *testing.T) {

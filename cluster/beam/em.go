@@ -80,8 +80,16 @@ type Model struct {
 	RegCovar   float64
 }
 
+func encodeFit(f Fit) ([]byte, error) { return json.Marshal(f) }
+
+func decodeFit(b []byte) (f Fit, err error) {
+	err = json.Unmarshal(b, &f)
+	return f, err
+}
+
 func init() {
-	sdk.RegisterType(reflect.TypeFor[Fit]())
+	// A coder of its own: the rows of Beam's schemas do not reach every runner whole.
+	sdk.RegisterCoder(reflect.TypeFor[Fit](), encodeFit, decodeFit)
 	register.DoFn3x1[int, Vector, func(Vector), error](&columnsFn{})
 	register.DoFn2x1[Vector, func(Vector), error](&meansFn{})
 	register.DoFn3x1[Vector, Vector, func(Fit), error](&firstFn{})
