@@ -4,7 +4,8 @@
 //   - Sums adds float64 numbers without rounding. Machines add Sums as integers.
 //   - A Reducer connects the machines: the ranks of MPI (package cluster/mpi, a module
 //     of its own), goroutines (Run), or a connection of your own.
-//   - Package cluster/shard reads points that lie in many files, block by block.
+//   - Package cluster/shard reads points that lie in many files, block by block. Package
+//     cluster/parquet, a module of its own, adds files in the format Parquet.
 //   - FitGMM and FitKMeans fit points, SolveBA adjusts bundles, and Rows multiplies with
 //     sparse matrices.
 //

@@ -53,7 +53,7 @@ func writeShards(t *testing.T, x *mat.Dense) []string {
 }
 
 func opener(blockRows int, paths ...string) func() (*shard.Set, error) {
-	return func() (*shard.Set, error) { return shard.Standard().OpenSet(blockRows, 0, paths...) }
+	return func() (*shard.Set, error) { return shard.Standard().OpenSet(blockRows, shard.Columns{}, paths...) }
 }
 
 // onRanks runs f with the points on the given number of ranks, and returns the result

@@ -71,7 +71,7 @@ func points(t *testing.T) (*mat.Dense, []string) {
 // fitted returns the mixture of package cluster after the given number of steps.
 func fitted(t *testing.T, paths []string, opts *gmm.Options) *gmm.Mixture {
 	t.Helper()
-	p, err := cluster.NewPoints(cluster.Alone(), 1, func() (*shard.Set, error) { return shard.Standard().OpenSet(100, 0, paths...) })
+	p, err := cluster.NewPoints(cluster.Alone(), 1, func() (*shard.Set, error) { return shard.Standard().OpenSet(100, shard.Columns{}, paths...) })
 	if err != nil {
 		t.Fatal(err)
 	}

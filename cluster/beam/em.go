@@ -29,7 +29,7 @@ type Shards struct {
 // open opens the shards once.
 func (s *Shards) open() (err error) {
 	if s.set == nil {
-		s.set, err = shard.Standard().OpenSet(s.BlockRows, s.Columns, s.Paths...)
+		s.set, err = shard.Standard().OpenSet(s.BlockRows, shard.Columns{Count: s.Columns}, s.Paths...)
 	}
 	return err
 }

@@ -2,8 +2,9 @@
 //
 // A Set is a list of shards, which are matrices with the same number of columns. A
 // shard is a file in NumPy's .npy format, a file of plain float64, or any other File.
-// The Set cuts each shard into blocks of at most a given number of rows. The blocks
-// depend only on the files and on that number, not on how many machines read them.
+// Package cluster/parquet, a module of its own, reads Parquet. The Set cuts each shard
+// into blocks of at most a given number of rows. The blocks depend only on the files and
+// on that number, not on how many machines read them.
 //
 // Files are mapped into memory. Reading a block again takes it from the cache of the
 // system, and a set may be larger than the memory. Split makes shards of a CSV file.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/exp/mmap"
@@ -133,27 +135,68 @@ func (f *mapped) Read(dst []float64, first int) error {
 	return nil
 }
 
-// An Opener opens a shard. Its argument is the number of columns of plain numbers, or 0
-// if that is not known.
-type Opener func(path string, cols int) (File, error)
+// Columns say which columns a shard has. The zero value means all that are in the file.
+type Columns struct {
+	Count int      // of a file of plain numbers, which does not say how many it has
+	Names []string // of a file whose columns have names
+}
+
+// ParseColumns returns the Columns of a text: a count such as "10", or names such as
+// "x,y". An empty text means all columns.
+func ParseColumns(text string) (Columns, error) {
+	if text == "" {
+		return Columns{}, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 {
+			return Columns{}, fmt.Errorf("%d columns, expected at least 1", n)
+		}
+		return Columns{Count: n}, nil
+	}
+	names := strings.Split(text, ",")
+	for i, name := range names {
+		if name == "" || slices.Contains(names[:i], name) {
+			return Columns{}, fmt.Errorf("columns %q: expected different names with commas between them", text)
+		}
+	}
+	return Columns{Names: names}, nil
+}
+
+// An Opener opens a shard.
+type Opener func(path string, c Columns) (File, error)
 
 // Formats maps the extensions of file names to formats.
 type Formats map[string]Opener
 
 // Standard returns the formats of this package: .npy, and for plain numbers .f64, .bin
-// and .raw.
+// and .raw. Package cluster/parquet, a module of its own, has another one.
 func Standard() Formats {
+	raw := unnamed(func(path string, c Columns) (File, error) { return OpenRaw(path, c.Count) })
 	return Formats{
-		".npy": func(path string, _ int) (File, error) { return OpenNpy(path) },
-		".f64": OpenRaw, ".bin": OpenRaw, ".raw": OpenRaw,
+		".npy": unnamed(func(path string, _ Columns) (File, error) { return OpenNpy(path) }),
+		".f64": raw, ".bin": raw, ".raw": raw,
+	}
+}
+
+// unnamed returns an Opener for files without names.
+func unnamed(open Opener) Opener {
+	return func(path string, c Columns) (File, error) {
+		if c.Names != nil {
+			return nil, fmt.Errorf("%s: the columns have no names, expected none and found %s", path, strings.Join(c.Names, ", "))
+		}
+		return open(path, c)
 	}
 }
 
 // Open opens the shard at path. The extension of its name says the format.
-func (f Formats) Open(path string, cols int) (File, error) {
-	open := f[strings.ToLower(filepath.Ext(path))]
-	if open == nil {
+func (f Formats) Open(path string, c Columns) (File, error) {
+	extension := strings.ToLower(filepath.Ext(path))
+	open := f[extension]
+	switch {
+	case open == nil && extension == ".parquet":
+		return nil, fmt.Errorf("%s: this program was built without Parquet; the commands in the modules cluster/parquet and cluster/mpi read it", path)
+	case open == nil:
 		return nil, fmt.Errorf("%s: expected a name that ends in one of %s", path, strings.Join(f.extensions(), ", "))
 	}
-	return open(path, cols)
+	return open(path, c)
 }

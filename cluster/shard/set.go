@@ -69,12 +69,11 @@ func Glob(patterns ...string) ([]string, error) {
 	return paths, nil
 }
 
-// OpenSet opens the set of the shards at the paths, in their order. Files of plain
-// numbers have cols columns.
-func (f Formats) OpenSet(blockRows, cols int, paths ...string) (*Set, error) {
+// OpenSet opens the set of the shards at the paths, in their order.
+func (f Formats) OpenSet(blockRows int, c Columns, paths ...string) (*Set, error) {
 	s := new(Set)
 	for _, path := range paths {
-		file, err := f.Open(path, cols)
+		file, err := f.Open(path, c)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}

@@ -48,7 +48,7 @@ func TestSet(t *testing.T) {
 	}
 	write(t, b, file[len(file)-9*8:])
 
-	s, err := shard.Standard().OpenSet(3, 3, a, b)
+	s, err := shard.Standard().OpenSet(3, shard.Columns{Count: 3}, a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,30 +129,50 @@ func TestErrors(t *testing.T) {
 	write(t, at("x.txt"), good)
 	for _, c := range []struct {
 		cols  int
+		names []string
 		paths []string
 		want  string
 	}{
-		{0, []string{"good.npy", "wide.npy"}, "wide.npy: expected 3 columns, as "},
-		{0, []string{"missing.npy"}, "missing.npy: "},
-		{0, []string{"short.npy"}, "short.npy: 4×3 numbers are 96 bytes, and 88 follow the header"},
-		{0, []string{"float32.npy"}, `float32.npy: expected numbers of type "<f8", found "<f4"`},
-		{0, []string{"columns.npy"}, "columns.npy: expected a matrix by rows"},
-		{0, []string{"text.npy"}, "text.npy: expected a file in the .npy format"},
-		{3, []string{"odd.f64"}, "odd.f64: expected rows of 24 bytes for 3 columns, found 41 bytes"},
-		{0, []string{"odd.f64"}, "odd.f64: plain numbers, but the number of columns is not known"},
-		{0, []string{"x.txt"}, "x.txt: expected a name that ends in one of .bin, .f64, .npy, .raw"},
-		{0, nil, "no files"},
+		{0, nil, []string{"good.npy", "wide.npy"}, "wide.npy: expected 3 columns, as "},
+		{0, nil, []string{"missing.npy"}, "missing.npy: "},
+		{0, nil, []string{"short.npy"}, "short.npy: 4×3 numbers are 96 bytes, and 88 follow the header"},
+		{0, nil, []string{"float32.npy"}, `float32.npy: expected numbers of type "<f8", found "<f4"`},
+		{0, nil, []string{"columns.npy"}, "columns.npy: expected a matrix by rows"},
+		{0, nil, []string{"text.npy"}, "text.npy: expected a file in the .npy format"},
+		{3, nil, []string{"odd.f64"}, "odd.f64: expected rows of 24 bytes for 3 columns, found 41 bytes"},
+		{0, nil, []string{"odd.f64"}, "odd.f64: plain numbers, but the number of columns is not known"},
+		{0, nil, []string{"x.txt"}, "x.txt: expected a name that ends in one of .bin, .f64, .npy, .raw"},
+		{0, []string{"x", "y"}, []string{"good.npy"}, "good.npy: the columns have no names, expected none and found x, y"},
+		{0, nil, []string{"x.parquet"}, "x.parquet: this program was built without Parquet"},
+		{0, nil, nil, "no files"},
 	} {
 		var paths []string
 		for _, p := range c.paths {
 			paths = append(paths, at(p))
 		}
-		if _, err := shard.Standard().OpenSet(0, c.cols, paths...); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := shard.Standard().OpenSet(0, shard.Columns{Count: c.cols, Names: c.names}, paths...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.paths, err, c.want)
 		}
 	}
 	if _, err := shard.Glob(at("*.nothing")); err == nil || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a pattern of no file: %v", err)
+	}
+}
+
+func TestParseColumns(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		count int
+		names []string
+		good  bool
+	}{
+		{"", 0, nil, true}, {"12", 12, nil, true}, {"x", 0, []string{"x"}, true}, {"x,2", 0, []string{"x", "2"}, true},
+		{"0", 0, nil, false}, {"-1", 0, nil, false}, {"x,", 0, nil, false}, {"x,y,x", 0, nil, false},
+	} {
+		got, err := shard.ParseColumns(c.text)
+		if got.Count != c.count || !slices.Equal(got.Names, c.names) || (err == nil) != c.good {
+			t.Errorf("%q: %v (%v)", c.text, got, err)
+		}
 	}
 }
 
@@ -168,7 +188,7 @@ func TestSplit(t *testing.T) {
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("%v (%v)", paths, err)
 	}
-	s, err := shard.Standard().OpenSet(0, 0, paths...)
+	s, err := shard.Standard().OpenSet(0, shard.Columns{}, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}

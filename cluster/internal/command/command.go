@@ -94,15 +94,16 @@ to the bit on any number of ranks.`,
 
 // shardFlags are the flags that name the points.
 type shardFlags struct {
-	shards              []string
-	block, cols, worker int
+	shards        []string
+	columns       string
+	block, worker int
 }
 
 func (f *shardFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.shards, "shards", nil, "`files` of points, or patterns such as 'data/*.npy'")
 	flags.IntVar(&f.block, "block", shard.DefaultBlock, "rows of a block; the bits of the result depend on it")
-	flags.IntVar(&f.cols, "columns", 0, "columns of files of plain numbers (.f64, .bin, .raw)")
+	flags.StringVar(&f.columns, "columns", "", "`number` of columns of files of plain numbers (.f64, .bin, .raw), or names of columns of Parquet, such as x,y")
 	flags.IntVar(&f.worker, "workers", 0, "goroutines of each rank; 0 means one for each processor")
 	_ = cmd.MarkFlagRequired("shards")
 }
@@ -112,13 +113,25 @@ func (f *shardFlags) open(p *program) (*cluster.Points, error) {
 	if f.block < 1 || f.worker < 0 {
 		return nil, fmt.Errorf("--block and --workers: expected at least 1 and 0, found %d and %d", f.block, f.worker)
 	}
+	columns, err := shard.ParseColumns(f.columns)
+	if err != nil {
+		return nil, fmt.Errorf("--columns: %w", err)
+	}
 	return cluster.NewPoints(p.r, f.worker, func() (*shard.Set, error) {
 		paths, err := shard.Glob(f.shards...)
 		if err != nil {
 			return nil, err
 		}
-		return p.formats.OpenSet(f.block, f.cols, paths...)
+		return p.formats.OpenSet(f.block, columns, paths...)
 	})
+}
+
+// describe returns a text that differs between different points.
+func (f *shardFlags) describe(points *cluster.Points) string {
+	if f.columns == "" {
+		return points.String()
+	}
+	return fmt.Sprintf("%v, columns %s", points, f.columns)
 }
 
 // header returns a line that describes the task.

@@ -61,7 +61,7 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 		return err
 	}
 	defer points.Close()
-	fit := fmt.Sprintf("gmm: %d %v components, reg-covar %v, seed %d, %v", f.k, f.opts.Covariance, f.opts.RegCovar, f.seed, points)
+	fit := fmt.Sprintf("gmm: %d %v components, reg-covar %v, seed %d, %v", f.k, f.opts.Covariance, f.opts.RegCovar, f.seed, f.describe(points))
 	c := &gmm.Checkpoint{}
 	if c.Resume, err = readCheckpoint[gmm.State](p.r, &f.checkpointFlags, fit); err != nil {
 		return err

@@ -63,7 +63,7 @@ func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
 	}
 	defer points.Close()
 	_, d := points.Dims()
-	fit := fmt.Sprintf("kmeans: %d clusters, seed %d, %v", f.k, f.opts.Seed, points)
+	fit := fmt.Sprintf("kmeans: %d clusters, seed %d, %v", f.k, f.opts.Seed, f.describe(points))
 	state, err := readCheckpoint[kmeansState](p.r, &f.checkpointFlags, fit)
 	if err != nil {
 		return err

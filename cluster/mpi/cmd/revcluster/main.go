@@ -14,6 +14,7 @@ import (
 
 	"revnum/cluster/internal/command"
 	"revnum/cluster/mpi"
+	"revnum/cluster/parquet"
 	"revnum/cluster/shard"
 )
 
@@ -32,7 +33,9 @@ func run() int {
 			world.Abort(1)
 		}
 	}
-	status := command.Main(world, shard.Standard(), os.Args[1:])
+	formats := shard.Standard()
+	formats[".parquet"] = parquet.Open
+	status := command.Main(world, formats, os.Args[1:])
 	if err := world.Finalize(); err != nil {
 		fmt.Fprintln(os.Stderr, "revcluster:", err)
 		return 1

@@ -1,0 +1,229 @@
+// Package parquet reads points from files in the format Apache Parquet. It is a module of
+// its own, so that other users of revnum need not compile the packages of Apache Arrow.
+//
+// Add it to the formats of package cluster/shard:
+//
+//	formats := shard.Standard()
+//	formats[".parquet"] = parquet.Open
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+
+	pq "github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/schema"
+
+	"revnum/cluster/shard"
+)
+
+// Open opens the Parquet file at path, with the columns that have the given names, in
+// their order. Without names it has all columns of the file. It is a shard.Opener.
+//
+// The columns must have the type DOUBLE or FLOAT, and one number a row. A null, a NaN and
+// an infinity are errors, which name the file, the row group, the column and the row in the
+// group. So are other types, and files whose structure is damaged.
+//
+// A row group is decoded when one of its rows is read for the first time. It then stays in
+// memory as float64. A rank decodes only the row groups in which it has blocks. Write row
+// groups that are smaller than the share of a rank.
+func Open(path string, c shard.Columns) (shard.File, error) {
+	if c.Count != 0 {
+		return nil, fmt.Errorf("%s: the columns have names, expected names or nothing and found the number %d", path, c.Count)
+	}
+	var r *file.Reader
+	err := guard(func() (err error) {
+		r, err = file.OpenParquetFile(path, true)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: expected a Parquet file: %w", path, err)
+	}
+	f := &parquetFile{name: path, r: r}
+	if err := guard(func() error { return f.start(c.Names) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
+	}
+	return f, nil
+}
+
+// guard returns the error of f. A damaged file can make Arrow panic.
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("damaged: %v", p)
+		}
+	}()
+	return f()
+}
+
+// parquetFile implements shard.File.
+type parquetFile struct {
+	name    string
+	r       *file.Reader
+	columns []int   // their indices in the file
+	rows    []int   // the first row of each group, then the number of all rows
+	groups  []group // of rows
+}
+
+type group struct {
+	once sync.Once
+	data []float64 // by rows of the chosen columns
+	err  error
+}
+
+// start finds the columns and the row groups.
+func (f *parquetFile) start(names []string) error {
+	s := f.r.MetaData().Schema
+	all := make([]string, s.NumColumns())
+	for i := range all {
+		all[i] = s.Column(i).Path()
+	}
+	if names == nil {
+		names = all
+	}
+	if len(names) == 0 {
+		return errors.New("there are no columns")
+	}
+	for _, name := range names {
+		i := slices.Index(all, name)
+		if i < 0 {
+			return fmt.Errorf("expected a column %q, found %s", name, strings.Join(all, ", "))
+		}
+		if err := check(s.Column(i)); err != nil {
+			return err
+		}
+		f.columns = append(f.columns, i)
+	}
+	f.rows, f.groups = []int{0}, make([]group, f.r.NumRowGroups())
+	for g := range f.groups {
+		n := f.r.RowGroup(g).NumRows()
+		if n < 0 || n > math.MaxInt32 {
+			return fmt.Errorf("row group %d has %d rows", g, n)
+		}
+		f.rows = append(f.rows, f.rows[g]+int(n))
+	}
+	if n, want := f.rows[len(f.groups)], f.r.NumRows(); int64(n) != want || n == 0 {
+		return fmt.Errorf("the row groups have %d rows, and the file %d; expected equal numbers, and not 0", n, want)
+	}
+	return nil
+}
+
+// check returns an error if the column does not hold a number a row.
+func check(c *schema.Column) error {
+	if t := c.PhysicalType(); t != pq.Types.Double && t != pq.Types.Float {
+		return fmt.Errorf("column %q: expected the type DOUBLE or FLOAT, found %v", c.Path(), t)
+	}
+	if c.MaxRepetitionLevel() > 0 {
+		return fmt.Errorf("column %q: expected a number a row, found lists", c.Path())
+	}
+	return nil
+}
+
+// Name implements shard.File.
+func (f *parquetFile) Name() string { return f.name }
+
+// Dims implements shard.File.
+func (f *parquetFile) Dims() (rows, cols int) { return f.rows[len(f.groups)], len(f.columns) }
+
+// Close implements shard.File.
+func (f *parquetFile) Close() error { return f.r.Close() }
+
+// Read implements shard.File.
+func (f *parquetFile) Read(dst []float64, first int) error {
+	all, cols := f.Dims()
+	n := len(dst) / cols
+	if first < 0 || n > all-first {
+		return fmt.Errorf("%s: rows %d to %d, and there are %d", f.name, first, first+n, all)
+	}
+	for g := sort.SearchInts(f.rows, first+1) - 1; len(dst) > 0; g++ {
+		data, err := f.group(g)
+		if err != nil {
+			return err
+		}
+		done := copy(dst, data[(first-f.rows[g])*cols:])
+		dst = dst[done:]
+		first += done / cols
+	}
+	return nil
+}
+
+// group returns the numbers of a row group.
+func (f *parquetFile) group(g int) ([]float64, error) {
+	x := &f.groups[g]
+	x.once.Do(func() {
+		x.data = make([]float64, (f.rows[g+1]-f.rows[g])*len(f.columns))
+		for j, c := range f.columns {
+			if err := guard(func() error { return f.decode(x.data[j:], g, c) }); err != nil {
+				x.err = fmt.Errorf("%s: row group %d, column %q: %w", f.name, g, f.r.MetaData().Schema.Column(c).Path(), err)
+				return
+			}
+		}
+	})
+	return x.data, x.err
+}
+
+// decode stores column c of row group g in a column of dst, which has rows of as many
+// numbers as there are columns.
+func (f *parquetFile) decode(dst []float64, g, c int) error {
+	r, err := f.r.RowGroup(g).Column(c)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	const batch = 4096
+	levels := make([]int16, batch)
+	var read func() ([]float64, int64, error) // numbers, and rows with the nulls
+	switch r := r.(type) {
+	case *file.Float64ColumnChunkReader:
+		x := make([]float64, batch)
+		read = func() ([]float64, int64, error) {
+			rows, n, err := r.ReadBatch(batch, x, levels, nil)
+			return x[:n], rows, err
+		}
+	case *file.Float32ColumnChunkReader:
+		x, wide := make([]float32, batch), make([]float64, batch)
+		read = func() ([]float64, int64, error) {
+			rows, n, err := r.ReadBatch(batch, x, levels, nil)
+			for i, v := range x[:n] {
+				wide[i] = float64(v)
+			}
+			return wide[:n], rows, err
+		}
+	}
+	most := r.Descriptor().MaxDefinitionLevel()
+	at, rows, cols := 0, f.rows[g+1]-f.rows[g], len(f.columns)
+	for at < rows {
+		x, n, err := read()
+		if err == nil {
+			err = r.Err()
+		}
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return fmt.Errorf("expected %d rows, found %d", rows, at)
+		case int(n) > rows-at:
+			return fmt.Errorf("expected %d rows, found more", rows)
+		case int64(len(x)) != n:
+			null := slices.IndexFunc(levels[:n], func(level int16) bool { return level < most })
+			return fmt.Errorf("expected numbers, found a null at row %d", at+null)
+		}
+		for _, v := range x {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("expected finite numbers, found %v at row %d", v, at)
+			}
+			dst[at*cols] = v
+			at++
+		}
+	}
+	if r.HasNext() {
+		return fmt.Errorf("expected %d rows, found more", rows)
+	}
+	return nil
+}
