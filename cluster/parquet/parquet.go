@@ -157,23 +157,33 @@ func (f *parquetFile) Read(dst []float64, first int) error {
 func (f *parquetFile) group(g int) ([]float64, error) {
 	x := &f.groups[g]
 	x.once.Do(func() {
-		x.data = make([]float64, (f.rows[g+1]-f.rows[g])*len(f.columns))
+		cols := len(f.columns)
 		for j, c := range f.columns {
-			if err := guard(func() error { return f.decode(x.data[j:], g, c) }); err != nil {
-				x.err = fmt.Errorf("%s: row group %d, column %q: %w", f.name, g, f.r.MetaData().Schema.Column(c).Path(), err)
+			var column []float64
+			err := guard(func() (err error) {
+				column, err = f.decode(g, c)
+				return err
+			})
+			if err != nil {
+				x.data, x.err = nil, fmt.Errorf("%s: row group %d, column %q: %w", f.name, g, f.r.MetaData().Schema.Column(c).Path(), err)
 				return
+			}
+			if j == 0 { // now the number of rows is known to be true
+				x.data = make([]float64, len(column)*cols)
+			}
+			for i, v := range column {
+				x.data[i*cols+j] = v
 			}
 		}
 	})
 	return x.data, x.err
 }
 
-// decode stores column c of row group g in a column of dst, which has rows of as many
-// numbers as there are columns.
-func (f *parquetFile) decode(dst []float64, g, c int) error {
+// decode returns column c of row group g.
+func (f *parquetFile) decode(g, c int) (column []float64, err error) {
 	r, err := f.r.RowGroup(g).Column(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Close()
 	const batch = 4096
@@ -197,33 +207,29 @@ func (f *parquetFile) decode(dst []float64, g, c int) error {
 		}
 	}
 	most := r.Descriptor().MaxDefinitionLevel()
-	at, rows, cols := 0, f.rows[g+1]-f.rows[g], len(f.columns)
-	for at < rows {
+	rows := f.rows[g+1] - f.rows[g]
+	for {
 		x, n, err := read()
+		at := len(column)
 		if err == nil {
 			err = r.Err()
 		}
 		switch {
 		case err != nil:
-			return err
-		case n == 0:
-			return fmt.Errorf("expected %d rows, found %d", rows, at)
-		case int(n) > rows-at:
-			return fmt.Errorf("expected %d rows, found more", rows)
+			return nil, err
+		case n == 0 && at == rows:
+			return column, nil
+		case n == 0 || int(n) > rows-at:
+			return nil, fmt.Errorf("expected %d rows, found %d", rows, at+int(n))
 		case int64(len(x)) != n:
 			null := slices.IndexFunc(levels[:n], func(level int16) bool { return level < most })
-			return fmt.Errorf("expected numbers, found a null at row %d", at+null)
+			return nil, fmt.Errorf("expected numbers, found a null at row %d", at+null)
 		}
-		for _, v := range x {
+		for i, v := range x {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("expected finite numbers, found %v at row %d", v, at)
+				return nil, fmt.Errorf("expected finite numbers, found %v at row %d", v, at+i)
 			}
-			dst[at*cols] = v
-			at++
 		}
+		column = append(column, x...)
 	}
-	if r.HasNext() {
-		return fmt.Errorf("expected %d rows, found more", rows)
-	}
-	return nil
 }
