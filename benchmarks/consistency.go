@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/consistency"
+	"revnum/fixed"
+)
+
+func newConsistency() *cobra.Command {
+	q := consistency.Problem{}
+	var out string
+	cmd := &cobra.Command{
+		Use:   "consistency",
+		Short: "Learn a parameter by running a reversible function ahead and back",
+		Long: `consistency looks for the p with exp(p + x) - exp(x) = y, without a gradient: it runs a
+function ahead, replaces the output by y, runs it back, replaces x, and so on. f1 keeps x,
+from which the way back finds the old p, and so learns nothing. f2 uncomputes x, and
+converges if |exp(-x)/y| < 1.`,
+		Example: `  go run ./benchmarks consistency
+  go run ./benchmarks consistency --p 2 --target 3 --out consistency.png`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if q.Steps < 1 {
+				return fmt.Errorf("--steps: expected a number of steps, found %d", q.Steps)
+			}
+			for name, v := range map[string]float64{"x": q.X, "target": q.Y, "p": q.P} {
+				if math.IsNaN(v) || math.Abs(v) > 10 {
+					return fmt.Errorf("--%s: expected a number from -10 to 10, found %v", name, v)
+				}
+			}
+			return runConsistency(cmd, q, out)
+		},
+	}
+	cmd.Flags().Float64Var(&q.X, "x", 0.3, "the input")
+	cmd.Flags().Float64Var(&q.Y, "target", 1, "the output to reach")
+	cmd.Flags().Float64Var(&q.P, "p", 1.6, "the parameter at the start")
+	cmd.Flags().IntVar(&q.Steps, "steps", 100, "steps of training")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` for a figure of the outputs, such as consistency.png")
+	return cmd
+}
+
+func runConsistency(cmd *cobra.Command, q consistency.Problem, out string) error {
+	w := cmd.OutOrStdout()
+	fmt.Fprintf(w, "wanted: p = %.15f with output %v\n", q.Solution(), q.Y)
+	var names []string
+	var runs []consistency.Run
+	for _, f := range []struct {
+		name      string
+		uncompute bool
+		train     func(consistency.Problem, bool) (consistency.Run, error)
+	}{
+		{"f1, float64", false, consistency.Train[float64]}, {"f1, fixed point", false, consistency.Train[fixed.Q43]},
+		{"f2, float64", true, consistency.Train[float64]}, {"f2, fixed point", true, consistency.Train[fixed.Q43]},
+	} {
+		r, err := f.train(q, f.uncompute)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		fmt.Fprintf(w, "%-16s p = %.15f with output %.15f after %d steps\n", f.name, r.P, r.Outputs[q.Steps-1], q.Steps)
+		if f.name == "f1, float64" || f.name == "f2, float64" {
+			names, runs = append(names, f.name[:2]), append(runs, r)
+		}
+	}
+	if out == "" {
+		return nil
+	}
+	return consistency.Save(out, q.Y, names, runs)
+}
