@@ -43,6 +43,9 @@ func guard(message *C.char, size C.int64_t, f func() error) (status C.int32_t) {
 	defer func() {
 		if v := recover(); v != nil {
 			status = C.REV_INTERNAL
+			if err, ok := v.(*rev.OperandError); ok {
+				status = statusOf(err)
+			}
 			report(message, size, fmt.Sprintf("revnum: %v", v))
 		}
 	}()

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/rev"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/graphembed"
@@ -28,6 +29,7 @@ var tasks = map[string]func(options []byte, a arrays) (any, error){
 	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written
 	"kmeans.predict":   predictClusters, // points; centroids; labels, written
 	"graphembed.embed": embedGraph,      // edges; positions, a vertex a row, written
+	"ba.jacobian":      bundleJacobian,  // cameras; points; features; cameras of observations; points of observations; residuals, written; Jacobian, written
 	"ba.solve":         adjustBundle,    // cameras, changed; points, changed; features; cameras of observations; points of observations
 }
 
@@ -331,6 +333,24 @@ func adjustBundle(options []byte, a arrays) (any, error) {
 	if err := read(options, &o); err != nil {
 		return nil, err
 	}
+	p, err := bundleOf(a)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ba.Solve(context.Background(), p, &ba.Options{
+		MaxIter: o.MaxIter, CostTolerance: o.Tolerance, FixedCameras: o.FixedCameras, FixedPoints: o.FixedPoints, Workers: o.Workers,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{
+		"initial_cost": r.Initial, "final_cost": r.Final, "iterations": len(r.Iterations) - 1,
+		"converged": r.Status.Converged(), "status": r.Status.String(), "behind": r.Behind,
+	}, nil
+}
+
+// bundleOf returns the problem of the first five arguments.
+func bundleOf(a arrays) (*ba.Problem, error) {
 	var dense [3]*mat.Dense
 	for i, cols := range []int{9, 3, 2} {
 		var err error
@@ -349,18 +369,45 @@ func adjustBundle(options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &ba.Problem{
+	return &ba.Problem{
 		Cameras: dense[0].RawMatrix().Data, Points: dense[1].RawMatrix().Data, Features: dense[2].RawMatrix().Data,
 		Camera: camera, Point: point,
+	}, nil
+}
+
+func bundleJacobian(options []byte, a arrays) (any, error) {
+	if err := read(options, &struct{}{}); err != nil {
+		return nil, err
 	}
-	r, err := ba.Solve(context.Background(), p, &ba.Options{
-		MaxIter: o.MaxIter, CostTolerance: o.Tolerance, FixedCameras: o.FixedCameras, FixedPoints: o.FixedPoints, Workers: o.Workers,
-	})
+	p, err := bundleOf(a)
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{
-		"initial_cost": r.Initial, "final_cost": r.Final, "iterations": len(r.Iterations) - 1,
-		"converged": r.Status.Converged(), "status": r.Status.String(), "behind": r.Behind,
-	}, nil
+	r, err := a.vector(5, false)
+	if err != nil {
+		return nil, err
+	}
+	j, err := a.matrix(6)
+	if err != nil {
+		return nil, err
+	}
+	if rows, cols := j.Dims(); rows != len(p.Features) || cols != 12 {
+		return nil, fmt.Errorf("%w: the Jacobian is %d×%d, want %d×12", errArgument, rows, cols, len(p.Features))
+	}
+	for i, c := range p.Camera {
+		if c < 0 || c >= len(p.Cameras)/9 {
+			return nil, fmt.Errorf("%w: observation %d is of camera %d of %d", errArgument, i, c, len(p.Cameras)/9)
+		}
+	}
+	for i, c := range p.Point {
+		if c < 0 || c >= len(p.Points)/3 {
+			return nil, fmt.Errorf("%w: observation %d is of point %d of %d", errArgument, i, c, len(p.Points)/3)
+		}
+	}
+	clear(r)
+	k := ba.Snavely[float64]{
+		R: rev.ViewSlice(r), Cameras: rev.NewGeneral(len(p.Cameras)/9, 9, p.Cameras), Points: rev.NewGeneral(len(p.Points)/3, 3, p.Points),
+		Features: rev.NewGeneral(len(p.Features)/2, 2, p.Features), Camera: p.Camera, Point: p.Point,
+	}
+	return struct{}{}, k.Jacobian(rev.NewGeneral(len(p.Features), 12, j.RawMatrix().Data))
 }

@@ -1,8 +1,8 @@
 """Bundle adjustment by scipy.optimize.least_squares with the Jacobian of revnum.
 
 The residuals of an observation depend on the nine parameters of one camera and the three
-of one point, so twelve tangents have the whole Jacobian: each moves one parameter of all
-cameras, or of all points, at once.
+of one point, so a row of the Jacobian has twelve numbers. SciPy gets them as a sparse
+matrix.
 
     python bundle_scipy.py
 """
@@ -38,15 +38,7 @@ def solve(start, seen, camera, point, cameras, points):
         return rn.ba.Snavely(*parts(x), seen, camera, point)
 
     def jacobian(x):
-        c, p = parts(x)
-        j = np.empty((2 * n, 12))
-        for i in range(12):
-            dc, dp = np.zeros_like(c), np.zeros_like(p)
-            if i < 9:
-                dc[:, i] = 1
-            else:
-                dp[:, i - 9] = 1
-            j[:, i] = rn.jvp("ba.Snavely", (c, p, seen, camera, point), (dc, dp, None))[1]
+        _, j = rn.bundle_jacobian(*parts(x), seen, camera, point)
         return csr_array((j.ravel(), (rows, columns)), shape=(2 * n, len(x)))
 
     return least_squares(residuals, start, jacobian, x_scale="jac", method="trf"), residuals, jacobian

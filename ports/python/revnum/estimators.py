@@ -10,14 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import numpy as rn
-from ._library import ArgumentError, Operand, library
-
-
-def _array(index, a):
-    """The argument of a task of rev_model: an array of float64 or int64."""
-    type = {"f": "float64", "i": "int"}[a.dtype.kind]
-    kind = {1: "vector", 2: "matrix"}[a.ndim]
-    return rn.argument(Operand(index, {"name": f"argument {index}", "role": "inout", "kind": kind, "type": type}), 0, a)
+from ._library import ArgumentError, library
 
 
 def _seed(random_state):
@@ -47,10 +40,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         kinds = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
         if self.covariance_type not in kinds:
             raise ValueError(f"covariance_type is {self.covariance_type!r}, want one of {', '.join(kinds)}")
-        args = [_array(0, X)]
+        args = [rn.task_argument(0, X)]
         if sample_weight is not None:
             w = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-            args.append(_array(1, w))
+            args.append(rn.task_argument(1, w))
         k, d = self.n_components, X.shape[1]
         options = {
             "components": k, "covariance": kinds[self.covariance_type], "starts": self.n_init, "max_iter": self.max_iter,
@@ -70,11 +63,11 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         scores = np.empty(X.shape[0])
-        args = [_array(0, X), _array(1, scores)]
+        args = [rn.task_argument(0, X), rn.task_argument(1, scores)]
         r = None
         if responsibilities:
             r = np.empty((X.shape[0], len(self.weights_)))
-            args.append(_array(2, r))
+            args.append(rn.task_argument(2, r))
         library.model("gmm.score", {"mixture": self._mixture}, args, 64)
         return scores, r
 
@@ -122,10 +115,10 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         if X.shape[0] < self.n_clusters:
             raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
         labels = np.empty(X.shape[0], np.int64)
-        args = [_array(0, X), _array(2, labels)]
+        args = [rn.task_argument(0, X), rn.task_argument(2, labels)]
         if sample_weight is not None:
             w = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-            args.append(_array(1, w))
+            args.append(rn.task_argument(1, w))
         options = {
             "clusters": self.n_clusters, "starts": self.n_init, "max_iter": self.max_iter, "tolerance": self.tol,
             "batch": self.batch_size, "seed": _seed(self.random_state),
@@ -140,7 +133,7 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         labels = np.empty(X.shape[0], np.int64)
-        library.model("kmeans.predict", {}, [_array(0, X), _array(1, self.cluster_centers_), _array(2, labels)], 64)
+        library.model("kmeans.predict", {}, [rn.task_argument(0, X), rn.task_argument(1, self.cluster_centers_), rn.task_argument(2, labels)], 64)
         return labels
 
     def transform(self, X):
@@ -184,7 +177,7 @@ class GraphEmbedding(BaseEstimator):
             "vertices": X.shape[0], "dim": self.n_components, "margin": self.margin, "starts": self.n_init,
             "max_iter": self.max_iter, "seed": _seed(self.random_state),
         }
-        r = library.model("graphembed.embed", options, [_array(0, edges), _array(1, self.embedding_)], 4096)
+        r = library.model("graphembed.embed", options, [rn.task_argument(0, edges), rn.task_argument(1, self.embedding_)], 4096)
         self.loss_, self.n_iter_ = r["loss"], r["iterations"]
         return self
 
@@ -201,5 +194,5 @@ def solve_bundle(cameras, points, features, camera, point, *, max_iter=0, tolera
     if any(a.ndim != 2 for a in (cameras, points, features)) or camera.ndim != 1 or point.ndim != 1:
         raise ArgumentError("solve_bundle: want matrices of cameras, points and features, and vectors of indices")
     options = {"max_iter": max_iter, "tolerance": tolerance, "fixed_cameras": list(map(int, fixed_cameras)), "fixed_points": list(map(int, fixed_points))}
-    args = [_array(i, a) for i, a in enumerate((cameras, points, features, camera, point))]
+    args = [rn.task_argument(i, a) for i, a in enumerate((cameras, points, features, camera, point))]
     return cameras, points, library.model("ba.solve", options, args, 4096)

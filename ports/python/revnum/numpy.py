@@ -289,6 +289,27 @@ def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tange
     prepare(kernel, which, operands, cotangents, tangents, cotangent_tangents, **params)()
 
 
+def task_argument(index, a):
+    """The argument of a task of rev_model: a vector or matrix of float64 or int64."""
+    if a.ndim not in (1, 2) or a.dtype not in (np.float64, np.int64):
+        raise ArgumentError(f"revnum: argument {index} has {a.ndim} axes of {a.dtype}")
+    type, kind = ("int" if a.dtype == np.int64 else "float64"), ("vector" if a.ndim == 1 else "matrix")
+    return argument(_library.Operand(index, {"name": f"argument {index}", "role": "inout", "kind": kind, "type": type}), 0, a)
+
+
+def bundle_jacobian(cameras, points, features, camera, point):
+    """The residuals of bundle adjustment, 2p of them, and their Jacobian, 2p×12: row 2i+c has
+    the derivatives of residual c of observation i by the nine parameters of its camera and
+    the three of its point. Operands are those of ba.Snavely: cameras (n, 9), points (m, 3),
+    features (p, 2), and the camera and the point of each observation."""
+    arrays = [np.ascontiguousarray(a, np.float64) for a in (cameras, points, features)]
+    arrays += [np.ascontiguousarray(a, np.int64) for a in (camera, point)]
+    n = arrays[2].size
+    r, j = np.empty(n), np.empty((n, 12))
+    _library.library.model("ba.jacobian", {}, [task_argument(i, a) for i, a in enumerate([*arrays, r, j])], 64)
+    return r, j
+
+
 def __getattr__(name):
     if name in _library.packages():
         p = globals()[name] = Package(name, call)

@@ -56,6 +56,23 @@ def test_graph():
     np.testing.assert_allclose(g[2, 1], d, rtol=1e-6)
 
 
+def test_bundle_jacobian():
+    cameras = np.tile([0.1, -0.2, 0.3, 0, 0, -8, 500, 0.01, 0.0], (2, 1)) + rng.normal(size=(2, 9)) / 100
+    points, seen = rng.normal(size=(3, 3)), rng.normal(size=(4, 2))
+    camera, point = [0, 1, 1, 0], [0, 1, 2, 2]
+    r, j = rn.bundle_jacobian(cameras, points, seen, camera, point)
+    np.testing.assert_allclose(r, rn.ba.Snavely(cameras, points, seen, camera, point), rtol=1e-13)
+    for i in range(12):
+        dc, dp = np.zeros_like(cameras), np.zeros_like(points)
+        (dc if i < 9 else dp)[:, i % 9] = 1
+        column = rn.jvp("ba.Snavely", (cameras, points, seen, camera, point), (dc, dp, None))[1]
+        np.testing.assert_allclose(j[:, i], column, rtol=1e-10, atol=1e-10)
+    for wrong in (lambda: rn.bundle_jacobian(cameras[:, :8], points, seen, camera, point), lambda: rn.bundle_jacobian(cameras, points, seen, camera[:3], point),
+                  lambda: rn.bundle_jacobian(cameras, points, seen, camera, [0, 1, 2, 9]), lambda: rn.bundle_jacobian(cameras[0], points, seen, camera, point)):
+        with pytest.raises(revnum.ArgumentError):
+            wrong()
+
+
 def test_in_place():
     x, theta = rng.normal(size=(3, 2)), rng.normal(size=3)
     before = x.copy()
