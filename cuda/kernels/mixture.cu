@@ -1,0 +1,307 @@
+// The log posterior of Gaussian mixtures and its gradient, as in revmodels/gmm: the points
+// x_i have densities Σ_k exp(β_ik), with
+//
+//	β_ik = bias_k - ½‖Q_k·(x_i - μ_k)‖².
+//
+// Points come in batches. The numbers r_ik of a batch are stored by component.
+#include "function.h"
+
+// A tile is 64 by 64 elements, made by 256 threads. A group of 64 threads makes a quarter,
+// and a thread 4 by 4 elements, in registers. The factors come `deep` at a time.
+constexpr int tile = 64, half = tile / 2, own = 4, deep = 16;
+
+// A Corner is what a thread has of a tile: rows `down` to down+3 and columns `across` to
+// across+3.
+struct Corner {
+	int down, across, right, below;
+	DEVICE Corner() {
+		int t = (int)threadX(), in = t % 64;
+		below = t / 64 & 1;
+		right = t / 128;
+		down = below * half + in / 8 * own;
+		across = right * half + in % 8 * own;
+	}
+};
+
+// unpack sets Q, bias and the part of the log prior that depends on Q of each component:
+// m·Σ q - ½g2·‖Q‖². A block does a component.
+template <class T> INLINE void unpack(T *q, T *bias, double *prior, const T *alpha, i64 incAlpha, const T *factors, i64 downFactors, i64 d, double m, double g2) {
+	i64 k = blockX();
+	q += k * d * d;
+	const T *row = factors + k * downFactors;
+	for (i64 e = threadX(); e < d * d; e += threads()) {
+		i64 i = e / d, j = e % d;
+		q[e] = i < j ? 0 : i == j ? (T)exp((double)row[j]) : row[d + j * (d - 1) - j * (j - 1) / 2 + i - j - 1];
+	}
+	barrier();
+	Sum<double> logs = Sum<double>::zero(), squares = logs;
+	for (i64 e = threadX(); e < d * d; e += threads()) {
+		squares.addProduct(q[e], q[e]);
+		if (e / d == e % d) logs.add((double)row[e / d]);
+	}
+	logs = blockSum(logs);
+	barrier();
+	squares = blockSum(squares);
+	if (threadX() == 0) {
+		bias[k] = alpha[k * incAlpha] + (T)logs.value();
+		prior[k] = m * logs.value() - g2 / 2 * squares.value();
+	}
+}
+
+// score sets β of a batch of n points, for the tile of points and the component of a block.
+template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) {
+	SHARED T qs[deep][tile + 1], cs[deep][tile + 1], squares[tile / own][tile];
+	i64 point = blockX() * tile, k = blockY();
+	const T *mean = means + k * downMeans;
+	q += k * d * d;
+	Corner c;
+	T sum[own] = {};
+	for (i64 row = 0; row < d; row += tile) {
+		T y[own][own] = {};
+		i64 end = row + tile < d ? row + tile : d; // of the columns of Q that are not zero
+		for (i64 lo = 0; lo < end; lo += deep) {
+			for (i64 e = threadX(); e < deep * tile; e += threads()) {
+				i64 j = lo + e % deep, i = e / deep; // rows of Q and of X are contiguous
+				bool in = j < end;
+				qs[e % deep][i] = in && row + i < d ? q[(row + i) * d + j] : 0;
+				cs[e % deep][i] = in && point + i < n ? x[(point + i) * downX + j] - mean[j] : 0;
+			}
+			barrier();
+			if (lo < row + (c.below + 1) * half) { // else all factors are above the diagonal
+#pragma unroll
+				for (int l = 0; l < deep; l++) {
+					T a[own], b[own];
+#pragma unroll
+					for (int i = 0; i < own; i++) {
+						a[i] = qs[l][c.down + i];
+						b[i] = cs[l][c.across + i];
+					}
+#pragma unroll
+					for (int i = 0; i < own * own; i++) y[i / own][i % own] = __builtin_elementwise_fma(a[i / own], b[i % own], y[i / own][i % own]);
+				}
+			}
+			barrier();
+		}
+#pragma unroll
+		for (int i = 0; i < own * own; i++) sum[i % own] = __builtin_elementwise_fma(y[i / own][i % own], y[i / own][i % own], sum[i % own]);
+	}
+	for (int j = 0; j < own; j++) squares[c.down / own][c.across + j] = sum[j];
+	barrier();
+	i64 p = threadX();
+	if (p >= tile || point + p >= n) return;
+	T s = 0;
+	for (int i = 0; i < tile / own; i++) s += squares[i][p];
+	beta[k * n + point + p] = bias[k] - s / 2;
+}
+
+// weigh replaces β by the responsibilities exp(β - logsumexp_k β), and sets part_b to the sum
+// of these logarithms over the points of block b.
+template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
+	Sum<double> sum = Sum<double>::zero();
+	for (i64 i = first(); i < n; i += step()) {
+		T top = r[i];
+		for (i64 k = 1; k < comps; k++) {
+			T v = r[k * n + i];
+			top = v > top || v != v ? v : top;
+		}
+		if (top - top != 0 && top < 0) top = 0; // all densities are 0
+		T s = 0;
+		for (i64 k = 0; k < comps; k++) {
+			T e = (T)exp((double)(r[k * n + i] - top));
+			r[k * n + i] = e;
+			s += e;
+		}
+		sum.add((double)top + log((double)s));
+		for (i64 k = 0; k < comps; k++) r[k * n + i] /= s;
+	}
+	sum = blockSum(sum);
+	if (threadX() == 0) part[blockX()] = sum.value();
+}
+
+// addMoments adds, for the component and the part of the points of a block, to W = Σ r,
+// Σ r·c and a tile of Σ r·c·cᵀ on or below the diagonal, with c = x - μ. A part has W, the
+// D sums and the D×D sums of each component.
+template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) {
+	SHARED T as[deep][tile], bs[deep][tile], ws[deep];
+	i64 parts = __nvvm_read_ptx_sreg_nctaid_z(), part = __nvvm_read_ptx_sreg_ctaid_z();
+	i64 row = 0, column = blockX(), k = blockY();
+	while (column > row) column -= ++row; // of the tile
+	row *= tile;
+	column *= tile;
+	const T *mean = means + k * downMeans;
+	T *to = sums + (part * comps + k) * (1 + d + d * d);
+	i64 runs = (n + deep - 1) / deep, begin = runs * part / parts * deep, end = runs * (part + 1) / parts * deep;
+	if (end > n) end = n;
+	Corner c;
+	bool idle = row == column && c.right > c.below, edge = column == 0 && threadX() < tile && row + threadX() < d;
+	T m[own][own] = {}, m1 = 0, w = 0;
+	for (i64 lo = begin; lo < end; lo += deep) {
+		for (i64 e = threadX(); e < deep * tile; e += threads()) {
+			i64 l = e / tile, j = e % tile, i = lo + l;
+			T weight = i < end ? r[k * n + i] : 0;
+			as[l][j] = i < end && row + j < d ? weight * (x[i * downX + row + j] - mean[row + j]) : 0;
+			bs[l][j] = i < end && column + j < d ? x[i * downX + column + j] - mean[column + j] : 0;
+			if (j == 0) ws[l] = weight;
+		}
+		barrier();
+		if (!idle) {
+#pragma unroll
+			for (int l = 0; l < deep; l++) {
+				T a[own], b[own];
+#pragma unroll
+				for (int i = 0; i < own; i++) {
+					a[i] = as[l][c.down + i];
+					b[i] = bs[l][c.across + i];
+				}
+#pragma unroll
+				for (int i = 0; i < own * own; i++) m[i / own][i % own] = __builtin_elementwise_fma(a[i / own], b[i % own], m[i / own][i % own]);
+			}
+		}
+		if (edge) {
+			for (int l = 0; l < deep; l++) {
+				m1 += as[l][threadX()];
+				w += ws[l];
+			}
+		}
+		barrier();
+	}
+	if (edge) {
+		to[1 + row + threadX()] += m1;
+		if (row == 0 && threadX() == 0) to[0] += w;
+	}
+	if (idle) return;
+#pragma unroll
+	for (int i = 0; i < own * own; i++) {
+		i64 u = row + c.down + i / own, v = column + c.across + i % own;
+		if (u < d && v <= u) to[1 + d + u * d + v] += m[i / own][i % own];
+	}
+}
+
+// joinMoments adds the moments of the parts to those of the first, in their order.
+template <class T> INLINE void joinMoments(T *sums, i64 size, i64 parts) {
+	for (i64 e = first(); e < size; e += step()) {
+		T s = sums[e];
+		for (i64 p = 1; p < parts; p++) s += sums[p * size + e];
+		sums[e] = s;
+	}
+}
+
+// addParameters adds to the cotangents of the parameters, from the moments W, m and M:
+//
+//	ᾱ += F̄·(W - N·softmax(α)),  μ̄ += F̄·Qᵀ·Q·m,  Q̄ = -F̄·lower(Q·M),
+//	q̄_j += F̄·(W + M₀ - γ²·exp(2q_j)) + Q̄_jj·exp(q_j),  l̄_ij += Q̄_ij - F̄·γ²·l_ij
+//
+// where M₀ and γ² have the sign of the prior. A null cotangent is left out, and a null F̄
+// is 1. A block does a component. scratch has D numbers for each.
+template <class T> INLINE void addParameters(T *galpha, i64 incGalpha, T *gmeans, i64 downGmeans, T *gfactors, i64 downGfactors, const T *cot, const T *sums, const T *q, T *scratch, const T *alpha, i64 incAlpha, i64 comps, i64 d, double n, double m0, double g2) {
+	i64 k = blockX();
+	sums += k * (1 + d + d * d);
+	q += k * d * d;
+	scratch += k * d;
+	const T *m1 = sums + 1, *m2 = m1 + d;
+	T f = cot ? *cot : 1, w = sums[0];
+	if (galpha && threadX() == 0) {
+		double top = (double)alpha[0], s = 0;
+		for (i64 l = 1; l < comps; l++) top = (double)alpha[l * incAlpha] > top ? (double)alpha[l * incAlpha] : top;
+		for (i64 l = 0; l < comps; l++) s += exp((double)alpha[l * incAlpha] - top);
+		double softmax = exp((double)alpha[k * incAlpha] - top) / s;
+		galpha[k * incGalpha] += f * (T)((double)w - n * softmax);
+	}
+	if (gmeans) {
+		for (i64 i = threadX(); i < d; i += threads()) {
+			T s = 0;
+			for (i64 j = 0; j <= i; j++) s = __builtin_elementwise_fma(q[i * d + j], m1[j], s);
+			scratch[i] = s;
+		}
+		barrier();
+		for (i64 j = threadX(); j < d; j += threads()) {
+			T s = 0;
+			for (i64 i = j; i < d; i++) s = __builtin_elementwise_fma(q[i * d + j], scratch[i], s);
+			gmeans[k * downGmeans + j] += f * s;
+		}
+	}
+	if (!gfactors) return;
+	T *g = gfactors + k * downGfactors;
+	for (i64 e = threadX(); e < d * d; e += threads()) {
+		i64 i = e / d, j = e % d;
+		if (j > i) continue;
+		T s = 0; // of lower(Q·M), where M has its lower triangle
+		for (i64 l = 0; l <= i; l++) s = __builtin_elementwise_fma(q[i * d + l], m2[l < j ? j * d + l : l * d + j], s);
+		T v = q[e];
+		if (i == j) {
+			g[j] += f * (w - s * v + (T)(m0 - g2 * (double)v * (double)v));
+		} else {
+			g[d + j * (d - 1) - j * (j - 1) / 2 + i - j - 1] -= f * (s + (T)g2 * v);
+		}
+	}
+}
+
+// squareQ sets p = QᵀQ of the component of a block.
+template <class T> INLINE void squareQ(T *p, const T *q, i64 d) {
+	p += blockX() * d * d;
+	q += blockX() * d * d;
+	for (i64 e = threadX(); e < d * d; e += threads()) {
+		i64 i = e / d, j = e % d;
+		T s = 0;
+		for (i64 l = i > j ? i : j; l < d; l++) s = __builtin_elementwise_fma(q[l * d + i], q[l * d + j], s);
+		p[e] = s;
+	}
+}
+
+// addPoints adds to the cotangents of a batch of points: x̄_i -= F̄·Σ_k r_ik·P_k·(x_i - μ_k).
+template <class T> INLINE void addPoints(T *gx, i64 downGx, const T *cot, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *p, const T *means, i64 downMeans) {
+	T f = cot ? *cot : 1;
+	for (i64 e = first(); e < n * d; e += step()) {
+		i64 i = e / d, j = e % d;
+		T sum = 0;
+		for (i64 k = 0; k < comps; k++) {
+			T s = 0;
+			for (i64 l = 0; l < d; l++) s = __builtin_elementwise_fma(p[(k * d + l) * d + j], x[i * downX + l] - means[k * downMeans + l], s);
+			sum = __builtin_elementwise_fma(r[k * n + i], s, sum);
+		}
+		gx[i * downGx + j] -= f * sum;
+	}
+}
+
+// addPosterior adds sign·(Σ part + Σ prior + constant - N·logsumexp(α)) to out. Without points
+// the last term is left out. One block does it.
+template <class T> INLINE void addPosterior(T *out, i64 sign, const double *part, i64 parts, const double *prior, const T *alpha, i64 incAlpha, i64 comps, double n, double constant) {
+	Sum<double> s = Sum<double>::zero();
+	for (i64 i = threadX(); i < parts; i += threads()) s.add(part[i]);
+	for (i64 k = threadX(); k < comps; k += threads()) s.add(prior[k]);
+	s = blockSum(s);
+	if (threadX() > 0) return;
+	double f = s.value() + constant;
+	if (n > 0) {
+		double top = (double)alpha[0], e = 0;
+		for (i64 k = 1; k < comps; k++) top = (double)alpha[k * incAlpha] > top ? (double)alpha[k * incAlpha] : top;
+		for (i64 k = 0; k < comps; k++) e += exp((double)alpha[k * incAlpha] - top);
+		f -= n * (top + log(e));
+	}
+	addSigned(*out, sign, (T)f);
+}
+
+#define KERNELS(T, name) \
+	KERNEL unpack##name(T *q, T *bias, double *prior, const T *alpha, i64 incAlpha, const T *factors, i64 downFactors, i64 d, double m, double g2) { \
+		unpack(q, bias, prior, alpha, incAlpha, factors, downFactors, d, m, g2); \
+	} \
+	KERNEL score##name(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) { \
+		score(beta, x, downX, n, d, q, bias, means, downMeans); \
+	} \
+	KERNEL weigh##name(double *part, T *r, i64 n, i64 comps) { weigh(part, r, n, comps); } \
+	KERNEL addMoments##name(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) { \
+		addMoments(sums, r, x, downX, n, d, comps, means, downMeans); \
+	} \
+	KERNEL joinMoments##name(T *sums, i64 size, i64 parts) { joinMoments(sums, size, parts); } \
+	KERNEL addParameters##name(T *galpha, i64 incGalpha, T *gmeans, i64 downGmeans, T *gfactors, i64 downGfactors, const T *cot, const T *sums, const T *q, T *scratch, const T *alpha, i64 incAlpha, i64 comps, i64 d, double n, double m0, double g2) { \
+		addParameters(galpha, incGalpha, gmeans, downGmeans, gfactors, downGfactors, cot, sums, q, scratch, alpha, incAlpha, comps, d, n, m0, g2); \
+	} \
+	KERNEL squareQ##name(T *p, const T *q, i64 d) { squareQ(p, q, d); } \
+	KERNEL addPoints##name(T *gx, i64 downGx, const T *cot, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *p, const T *means, i64 downMeans) { \
+		addPoints(gx, downGx, cot, r, x, downX, n, d, comps, p, means, downMeans); \
+	} \
+	KERNEL addPosterior##name(T *out, i64 sign, const double *part, i64 parts, const double *prior, const T *alpha, i64 incAlpha, i64 comps, double n, double constant) { \
+		addPosterior(out, sign, part, parts, prior, alpha, incAlpha, comps, n, constant); \
+	}
+KERNELS(double, F64)
+KERNELS(float, F32)

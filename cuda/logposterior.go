@@ -1,0 +1,291 @@
+package cuda
+
+import (
+	"math"
+	"unsafe"
+
+	"revnum/rev"
+	"revnum/revmodels/gmm"
+)
+
+// LogPosterior is the kernel Out += F of gmm.LogPosterior, the log posterior of a Gaussian
+// mixture with its prior.
+//
+// The points come in batches of 2¹⁷. For each, the quadratic forms of 64 points and a
+// component are a product of matrices in the shared memory of a block. A thread per point
+// takes the exponentials. The gradient of the parameters is made of the moments of the
+// components, which are products of matrices too. Parts of the points have moments of their
+// own, and the parts are added in their order. Scratch memory is that of the responsibilities
+// of a batch, and of up to 8 moments per component.
+//
+// The rounding errors are those of gmm.LogPosterior: F is summed in float64, the gradient in
+// T. Tangent computes the gradient in scratch memory, and its product with the direction.
+// AdjointTangent is not there: it returns rev.ErrUnsupported and changes nothing.
+type LogPosterior[T rev.Float] struct {
+	Out     *T         `rev:"acc"`
+	Alpha   Vector[T]  `rev:"in" shape:"K"`
+	Means   General[T] `rev:"in" shape:"K,D"`
+	Factors General[T] `rev:"in" shape:"K,D*(D+1)/2"`
+	X       General[T] `rev:"in" shape:"N,D"`
+
+	Prior gmm.Prior
+}
+
+// Forward adds the log posterior to Out.
+func (k LogPosterior[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse subtracts the log posterior from Out.
+func (k LogPosterior[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint subtracts the log posterior from Out, and adds its gradient times the cotangent
+// g.Out to the cotangents of g that are there.
+func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent adds the log posterior to Out, and its derivative in the direction t to t.Out.
+func (k LogPosterior[T]) Tangent(t LogPosterior[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent returns rev.ErrUnsupported.
+func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device. It panics if the prior is
+// not one, as gmm.LogPosterior does.
+func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
+	if p.Adjoint && p.Tangent {
+		return rev.ErrUnsupported
+	}
+	if k.Prior.M < 0 || !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
+		panic("cuda: the prior has a negative M, or a γ that is negative or not finite")
+	}
+	if k.Alpha.N == 0 || k.X.Cols == 0 {
+		return nil
+	}
+	w := begin(&k, &p)
+	m := mixture[T]{pass: &w, k: &k, n: k.X.Rows, d: k.X.Cols, comps: k.Alpha.N}
+	m.run(&p)
+	return w.end()
+}
+
+// gmmBatch is the number of points in a batch. Tests have smaller ones.
+var gmmBatch = 1 << 17
+
+const (
+	gmmTile  = 64 // as in kernels/mixture.cu
+	gmmRun   = 16
+	gmmParts = 8
+)
+
+// A mixture is a pass of LogPosterior at work.
+type mixture[T rev.Float] struct {
+	*pass
+	k           *LogPosterior[T]
+	n, d, comps int
+	batches     int
+	parts       int // of the points of a batch, each with moments of its own
+
+	q, bias, r, moments, p, scratch Memory[T]
+	prior, sums                     Memory[float64]
+}
+
+// An arena is scratch memory of a pass. Without memory it only counts the bytes.
+type arena struct{ at, used uintptr }
+
+// take returns memory for n numbers.
+func take[T any](a *arena, n int) (m Memory[T]) {
+	if a.at != 0 {
+		m = memoryAt[T](a.at+a.used, n)
+	}
+	a.used += (uintptr(n)*unsafe.Sizeof(*new(T)) + 7) / 8 * 8
+	return m
+}
+
+// run makes the pass.
+func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
+	k, g, t := m.k, &p.G, &p.T
+	if k.Out == nil && g.Out == nil && t.Out == nil {
+		return
+	}
+	tangent := t.Out != nil && (t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil)
+	gradient := g.Out != nil && (g.Alpha.Data != nil || g.Means.Data != nil || g.Factors.Data != nil || g.X.Data != nil)
+	m.batches = (m.n + gmmBatch - 1) / gmmBatch
+	m.parts = min(gmmParts, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
+
+	var direction LogPosterior[T] // the gradient, for the tangent
+	var a arena
+	for range 2 { // count, then take
+		m.reserve(&a, gradient || tangent, g.X.Data != nil || t.X.Data != nil)
+		if tangent {
+			direction = m.gradientLike(&a, t)
+		}
+		if a.at == 0 {
+			a = arena{at: m.room(1, int(a.used))}
+		}
+		if m.err != nil {
+			return
+		}
+	}
+	target := g
+	if tangent {
+		target = &direction
+	}
+	m.sweep(gradient || tangent, target)
+	if gradient || tangent {
+		m.addParameters(target)
+	}
+	if k.Out != nil {
+		data, inc := k.Alpha.params()
+		m.launch(typed[T]("addPosterior"), grid{[3]int{1, 1, 1}, [3]int{maxThreads, 1, 1}}, pointer(k.Out), uint64(p.Sign()),
+			uint64(m.sums.address()), uint64(len(m.sums)), uint64(m.prior.address()), data, inc, uint64(m.comps),
+			math.Float64bits(float64(m.n)), math.Float64bits(m.constant()))
+	}
+	if tangent {
+		m.addInner(t.Out, p.Sign(), &direction, t)
+	}
+}
+
+// reserve takes scratch memory.
+func (m *mixture[T]) reserve(a *arena, gradient, points bool) {
+	d, comps := m.d, m.comps
+	m.prior = take[float64](a, comps)
+	m.sums = take[float64](a, m.batches*vectorGrid(min(m.n, gmmBatch)).blocks[0])
+	m.q, m.bias = take[T](a, comps*d*d), take[T](a, comps)
+	m.r = take[T](a, comps*min(m.n, gmmBatch))
+	if gradient {
+		m.moments = take[T](a, m.parts*comps*(1+d+d*d))
+		m.scratch = take[T](a, comps*d)
+	}
+	if points {
+		m.p = take[T](a, comps*d*d)
+	}
+}
+
+// gradientLike returns memory for the gradient by the operands that t has.
+func (m *mixture[T]) gradientLike(a *arena, t *LogPosterior[T]) (g LogPosterior[T]) {
+	matrix := func(like General[T]) General[T] {
+		if like.Data == nil {
+			return General[T]{}
+		}
+		return General[T]{Rows: like.Rows, Cols: like.Cols, Stride: like.Cols, Data: take[T](a, like.Rows*like.Cols)}
+	}
+	if t.Alpha.Data != nil {
+		g.Alpha = Vector[T]{N: t.Alpha.N, Data: take[T](a, t.Alpha.N), Inc: 1}
+	}
+	g.Means, g.Factors, g.X = matrix(t.Means), matrix(t.Factors), matrix(t.X)
+	return g
+}
+
+// sweep goes through the points. It computes the sums of the logarithms, and, if a gradient
+// is wanted, the moments and the cotangents of the points in g, times those of g.Out.
+func (m *mixture[T]) sweep(gradient bool, g *LogPosterior[T]) {
+	k, d, comps := m.k, uint64(m.d), uint64(m.comps)
+	sign, shape, scale := m.priorOf()
+	alpha, inc := k.Alpha.params()
+	threads := [3]int{maxThreads, 1, 1}
+	m.launch(typed[T]("unpack"), grid{[3]int{m.comps, 1, 1}, threads}, uint64(m.q.address()), uint64(m.bias.address()), uint64(m.prior.address()),
+		alpha, inc, uint64(k.Factors.Data.address()), uint64(k.Factors.Stride), d, math.Float64bits(sign*shape), math.Float64bits(sign*scale))
+	m.clear(m.moments)
+	if g.X.Data != nil && gradient {
+		if g.Out == nil { // it is in scratch memory
+			m.clear(g.X.Data)
+		}
+		m.launch(typed[T]("squareQ"), grid{[3]int{m.comps, 1, 1}, threads}, uint64(m.p.address()), uint64(m.q.address()), d)
+	}
+	sums := m.sums
+	for lo := 0; lo < m.n; lo += gmmBatch {
+		n := min(gmmBatch, m.n-lo)
+		x, r := uint64(k.X.Data[lo*k.X.Stride:].address()), uint64(m.r.address())
+		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
+		m.launch(typed[T]("score"), grid{[3]int{(n + gmmTile - 1) / gmmTile, m.comps, 1}, threads},
+			r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
+		over := vectorGrid(n)
+		m.launch(typed[T]("weigh"), over, uint64(sums.address()), r, uint64(n), comps)
+		sums = sums[over.blocks[0]:]
+		if !gradient {
+			continue
+		}
+		tiles := (m.d + gmmTile - 1) / gmmTile
+		m.launch(typed[T]("addMoments"), grid{[3]int{tiles * (tiles + 1) / 2, m.comps, m.parts}, threads},
+			uint64(m.moments.address()), r, x, uint64(k.X.Stride), uint64(n), d, comps, means, down)
+		if g.X.Data != nil {
+			m.launch(typed[T]("addPoints"), vectorGrid(n*m.d), uint64(g.X.Data[lo*g.X.Stride:].address()), uint64(g.X.Stride), pointer(g.Out),
+				r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.p.address()), means, down)
+		}
+	}
+	m.sums = m.sums[:len(m.sums)-len(sums)]
+}
+
+// addParameters adds to the cotangents of the parameters in g.
+func (m *mixture[T]) addParameters(g *LogPosterior[T]) {
+	if g.Out == nil { // they are in scratch memory
+		m.clear(g.Alpha.Data)
+		m.clear(g.Means.Data)
+		m.clear(g.Factors.Data)
+	}
+	size := len(m.moments) / m.parts
+	m.launch(typed[T]("joinMoments"), vectorGrid(size), uint64(m.moments.address()), uint64(size), uint64(m.parts))
+	sign, shape, scale := m.priorOf()
+	alpha, inc := m.k.Alpha.params()
+	galpha, ginc := g.Alpha.params()
+	m.launch(typed[T]("addParameters"), grid{[3]int{m.comps, 1, 1}, [3]int{maxThreads, 1, 1}},
+		galpha, ginc, uint64(g.Means.Data.address()), uint64(g.Means.Stride), uint64(g.Factors.Data.address()), uint64(g.Factors.Stride),
+		pointer(g.Out), uint64(m.moments.address()), uint64(m.q.address()), uint64(m.scratch.address()), alpha, inc,
+		uint64(m.comps), uint64(m.d), math.Float64bits(float64(m.n)), math.Float64bits(sign*shape), math.Float64bits(sign*scale))
+}
+
+// addInner adds to out the inner product of the gradient g and the direction t.
+func (m *mixture[T]) addInner(out *T, sign int, g, t *LogPosterior[T]) {
+	addDot(m.pass, out, sign, g.Alpha, t.Alpha)
+	for _, pair := range [][2]General[T]{{g.Means, t.Means}, {g.Factors, t.Factors}, {g.X, t.X}} {
+		a, b := pair[0], pair[1]
+		if b.Data == nil || b.Rows == 0 {
+			continue
+		}
+		if b.Stride == b.Cols {
+			all := a.Rows * a.Cols
+			addDot(m.pass, out, sign, Vector[T]{all, a.Data, 1}, Vector[T]{all, b.Data, 1})
+			continue
+		}
+		for i := range a.Rows {
+			addDot(m.pass, out, sign, Vector[T]{a.Cols, a.Data[i*a.Stride:], 1}, Vector[T]{b.Cols, b.Data[i*b.Stride:], 1})
+		}
+	}
+}
+
+func (m *mixture[T]) clear(to Memory[T]) {
+	if len(to) > 0 {
+		m.launch(typed[T]("clear"), vectorGrid(len(to)), uint64(to.address()), uint64(len(to)))
+	}
+}
+
+// priorOf returns the sign of the prior, or 0 if there is none, its M and γ².
+func (m *mixture[T]) priorOf() (sign, shape, scale float64) {
+	p := m.k.Prior
+	switch {
+	case p.Gamma == 0:
+		return 0, 0, 0
+	case p.Sign == gmm.ADBench:
+		sign = -1
+	default:
+		sign = 1
+	}
+	return sign, float64(p.M), p.Gamma * p.Gamma
+}
+
+// constant returns the part of the log posterior that depends on no parameter.
+func (m *mixture[T]) constant() float64 {
+	d := float64(m.d)
+	f := -float64(float64(m.n) * d / 2 * math.Log(2*math.Pi))
+	sign, shape, _ := m.priorOf()
+	if sign == 0 {
+		return f
+	}
+	nu := d + shape + 1
+	logGamma := d * (d - 1) / 4 * math.Log(math.Pi)
+	for j := range m.d {
+		lg, _ := math.Lgamma((nu - float64(j)) / 2)
+		logGamma += lg
+	}
+	of := float64(nu*d*(math.Log(m.k.Prior.Gamma)-math.Ln2/2)) - logGamma
+	return f + float64(sign*float64(m.comps)*of)
+}

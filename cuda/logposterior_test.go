@@ -1,0 +1,113 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/internal/long"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revmodels/gmm"
+)
+
+// hostPosterior is gmm.LogPosterior, whose passes run on the device.
+type hostPosterior[T rev.Float] gmm.LogPosterior[T]
+
+func (k hostPosterior[T]) Run(p rev.Pass[hostPosterior[T]]) error {
+	return through[hostPosterior[T], LogPosterior[T]](testDevice, k, p)
+}
+
+func randomPosterior[T rev.Float](rnd *rand.Rand, n, d, comps int, prior gmm.Prior) hostPosterior[T] {
+	k := hostPosterior[T]{
+		Out: new(T), Alpha: vector[T](rnd, comps), Means: general[T](rnd, comps, d),
+		Factors: general[T](rnd, comps, d*(d+1)/2), X: general[T](rnd, n, d), Prior: prior,
+	}
+	for i := range k.Factors.Data {
+		k.Factors.Data[i] *= 0.3
+	}
+	return k
+}
+
+// smallBatches lets a few points be several batches.
+func smallBatches(t *testing.T, n int) {
+	before := gmmBatch
+	gmmBatch = n
+	t.Cleanup(func() { gmmBatch = before })
+}
+
+func TestLogPosterior(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	smallBatches(t, 5)
+	t.Run("float64", func(t *testing.T) { posteriorOf[float64](t, 3) })
+	t.Run("float32", func(t *testing.T) { posteriorOf[float32](t, 1) })
+}
+
+func posteriorOf[T rev.Float](t *testing.T, size int) {
+	priors, sizes := []gmm.Prior{{Gamma: 0.7, M: 2}}, []int{size}
+	if long.Tests() {
+		priors, sizes = append(priors, gmm.Prior{}), []int{1, 3}
+	}
+	for _, prior := range priors {
+		revtest.Kernel(t, revtest.Spec[hostPosterior[T]]{
+			Sizes: sizes, Skip: noAllocs, Free: []string{"X.Rows"},
+			New: func(rnd *rand.Rand, n int) hostPosterior[T] {
+				return randomPosterior[T](rnd, 2*n, min(n, 2), n, prior)
+			},
+		})
+	}
+}
+
+// TestLogPosteriorValues compares with the CPU, for several batches, tiles and parts.
+func TestLogPosteriorValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<26)
+	shapes := [][3]int{{7, 1, 1}, {300, 3, 2}, {20, 37, 2}}
+	if long.Tests() {
+		shapes = append(shapes, [3]int{150, 70, 2})
+	}
+	for _, s := range shapes {
+		for _, batch := range []int{1 << 17, 130} {
+			t.Run(fmt.Sprint(s, batch), func(t *testing.T) {
+				smallBatches(t, batch)
+				comparePosterior(t, s, gmm.Prior{Gamma: 0.7, M: 2, Sign: gmm.ADBench})
+			})
+		}
+	}
+	comparePosterior(t, [3]int{0, 2, 2}, gmm.Prior{Gamma: 0.7, M: 2}) // no points
+}
+
+func comparePosterior(t *testing.T, s [3]int, prior gmm.Prior) {
+	random := func() (k, g, tan hostPosterior[float64]) {
+		rnd := rand.New(rand.NewPCG(17, 18))
+		k = randomPosterior[float64](rnd, s[0], s[1], s[2], prior)
+		g, tan = randomPosterior[float64](rnd, s[0], s[1], s[2], prior), randomPosterior[float64](rnd, s[0], s[1], s[2], prior)
+		*g.Out = 0.7
+		return k, g, tan
+	}
+	host := func(k hostPosterior[float64]) gmm.LogPosterior[float64] { return gmm.LogPosterior[float64](k) }
+	k, g, tan := random()
+	k2, g2, tan2 := random()
+	if err := errors.Join(rev.Tangent(k, tan), rev.Adjoint(k, g), rev.Forward(k)); err != nil {
+		t.Fatal(err)
+	}
+	host(k2).Tangent(host(tan2))
+	host(k2).Adjoint(host(g2))
+	host(k2).Forward()
+	for name, pair := range map[string][2][]float64{
+		"Out": {{*k.Out}, {*k2.Out}}, "its tangent": {{*tan.Out}, {*tan2.Out}}, "the gradient by α": {g.Alpha.Data, g2.Alpha.Data},
+		"the gradient by the means": {g.Means.Data, g2.Means.Data}, "the gradient by the factors": {g.Factors.Data, g2.Factors.Data},
+		"the gradient by the points": {g.X.Data, g2.X.Data},
+	} {
+		largest := 0.0
+		for _, v := range pair[1] {
+			largest = max(largest, math.Abs(v))
+		}
+		for i, v := range pair[0] {
+			if want := pair[1][i]; !(math.Abs(v-want) <= 1e-11*largest) {
+				t.Fatalf("element %d of %s is %v, want %v", i, name, v, want)
+			}
+		}
+	}
+}
