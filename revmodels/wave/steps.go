@@ -140,9 +140,11 @@ func (k *Steps[T]) checkShapes(p *rev.Pass[Steps[T]]) {
 }
 
 func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
+	most := fixed.Of[T](MaxCourant * MaxCourant * (1 + 1e-6))
 	for i := range k.M.Rows {
 		for j, m := range k.M.Row(i) {
-			if m := fixed.Float(m); !(m >= 0 && m <= MaxCourant*MaxCourant*(1+1e-6)) {
+			if !(m >= 0 && m <= most) {
+				m := fixed.Float(m)
 				return fmt.Errorf("wave: the steps are not stable: c·dt/h in cell (%d, %d) is %.4g, and must be between 0 and %.4g", i, j, math.Sqrt(m), MaxCourant)
 			}
 		}
@@ -160,12 +162,12 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 		}
 		return k.Absorbed.prepare(k.U.Rows, k.U.Cols, k.Width, steps, p.Back)
 	}
-	most := 26.
+	bits := 26.
 	if _, ok := any(T(0)).(float32); ok {
-		most = 12
+		bits = 12
 	}
-	if lost := -float64(k.N) * math.Log2(k.kept(0)); p.Back && lost > most {
-		return fmt.Errorf("wave: %d damped steps back would multiply rounding errors by 2^%.0f, and 2^%.0f is allowed: use fixed.Q43", k.N, lost, most)
+	if lost := -float64(k.N) * math.Log2(k.kept(0)); p.Back && lost > bits {
+		return fmt.Errorf("wave: %d damped steps back would multiply rounding errors by 2^%.0f, and 2^%.0f is allowed: use fixed.Q43", k.N, lost, bits)
 	}
 	return nil
 }

@@ -91,8 +91,8 @@ func newGrid(fixed bool) grid {
 	return grid{[5]reg.GPVirtual{Arg("u0"), Arg("u1"), Arg("u2"), Arg("u3"), Arg("u4")}, fixed}
 }
 
-// laplace returns Lu.
-func (v number) laplace(u grid, at reg.Register, k *Mask) reg.VecVirtual {
+// laplace returns Lu, and u as it is stored.
+func (v number) laplace(u grid, at reg.Register, k *Mask) (lap, center reg.VecVirtual) {
 	row := func(i, j int) Mem { return Mem{Base: u.rows[i], Index: at, Scale: 1, Disp: j * v.Size} }
 	in := number{v.ISA, u.fixed}
 	s := in.float(row(2, -1), k)
@@ -108,15 +108,21 @@ func (v number) laplace(u grid, at reg.Register, k *Mask) reg.VecVirtual {
 	v.Mul(table.Float(v.ISA, 4./3), s, s)
 	v.Mul(table.Float(v.ISA, -1./12), t, t)
 	v.Add(t, s, s)
-	c := in.float(row(2, 0), k)
-	v.Mul(table.Float(v.ISA, -5), c, c)
+	center = v.Load(row(2, 0), k)
+	c := v.Reg()
+	if u.fixed {
+		VCVTQQ2PD(center, c)
+		v.Mul(table.Float(v.ISA, -5), c, c)
+	} else {
+		v.Mul(table.Float(v.ISA, -5), center, c)
+	}
 	v.Add(c, s, s)
-	return s
+	return s, center
 }
 
-// accumulate adds a to what lies at dst. If c is not nil, that is twice what lies at c
-// less what lies at dst.
-func (v number) accumulate(a reg.VecVirtual, dst Mem, c *Mem, k *Mask) {
+// accumulate adds a to what lies at dst. If c is not nil, it adds it to 2·c less what
+// lies at dst.
+func (v number) accumulate(a reg.VecVirtual, dst Mem, c reg.VecVirtual, k *Mask) {
 	add, sub := v.Add, v.Sub
 	if v.fixed {
 		VCVTPD2QQ(a, a)
@@ -125,9 +131,8 @@ func (v number) accumulate(a reg.VecVirtual, dst Mem, c *Mem, k *Mask) {
 	}
 	d := v.Load(dst, k)
 	if c != nil {
-		t := v.Load(*c, k)
-		add(t, t, t)
-		sub(d, t, d)
+		add(c, c, c)
+		sub(d, c, d)
 	}
 	add(a, d, d)
 	v.Store(d, dst, k)
@@ -139,13 +144,12 @@ func addMul(v number) { addTo(v, false) }
 func addTo(v number, leap bool) {
 	dst, m, u := Arg("dst"), Arg("m"), newGrid(v.fixed)
 	v.eachVector(func(at reg.Register, k *Mask) {
-		s := v.laplace(u, at, k)
+		s, c := v.laplace(u, at, k)
 		a := v.float(Mem{Base: m, Index: at, Scale: 1}, k)
 		if v.fixed {
 			v.Mul(table.Float(v.ISA, 0x1p-43), a, a)
 		}
 		v.Mul(a, s, s)
-		c := &Mem{Base: u.rows[2], Index: at, Scale: 1}
 		if !leap {
 			c = nil
 		}
@@ -156,8 +160,8 @@ func addTo(v number, leap bool) {
 func leapBack(v number) {
 	dst, w, u := Arg("dst"), Arg("v"), newGrid(false)
 	v.eachVector(func(at reg.Register, k *Mask) {
-		s := v.laplace(u, at, k)
-		v.accumulate(s, Mem{Base: dst, Index: at, Scale: 1}, &Mem{Base: w, Index: at, Scale: 1}, k)
+		s, _ := v.laplace(u, at, k)
+		v.accumulate(s, Mem{Base: dst, Index: at, Scale: 1}, v.Load(Mem{Base: w, Index: at, Scale: 1}, k), k)
 	})
 }
 

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"revnum/benchmarks/internal/acoustics"
+	"revnum/internal/outfile"
+)
+
+func newWave() *cobra.Command {
+	var size, steps, iterations, workers int
+	var out string
+	cmd := &cobra.Command{
+		Use:   "wave",
+		Short: "Acoustic waves: a step beside a copy, the memory of a gradient, and an inversion",
+		Long: `wave takes waves ahead and back on a grid. It prints what a step takes beside the
+copying of memory, and the time and memory of a gradient over many steps. It also finds
+the speeds of a section of the ground from recordings. With --out it draws them.`,
+		Example: `  go run ./benchmarks wave
+  go run ./benchmarks wave --steps 10000 --out wave`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case size < 8:
+				return fmt.Errorf("--size: expected at least 8, found %d", size)
+			case steps < 1:
+				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
+			case iterations < 1:
+				return fmt.Errorf("--iterations: expected a number of iterations, found %d", iterations)
+			}
+			if out != "" {
+				if err := makeFolder(out); err != nil {
+					return err
+				}
+			}
+			bar := newBar(cmd.ErrOrStderr(), -1)
+			bar.Describe("waves")
+			_ = bar.Add(1)
+			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, time.Second/2)
+			_ = bar.Finish()
+			if err != nil {
+				return err
+			}
+			if err := report.WriteTable(cmd.OutOrStdout()); err != nil || out == "" {
+				return err
+			}
+			if err := outfile.Write(filepath.Join(out, "wave.txt"), report.WriteTable); err != nil {
+				return err
+			}
+			if err := report.SaveFigures(out); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "\nwritten to %s\n", out)
+			return err
+		},
+	}
+	cmd.Flags().IntVar(&size, "size", 1000, "rows and columns of the grid")
+	cmd.Flags().IntVar(&steps, "steps", 1000, "steps of the gradient")
+	cmd.Flags().IntVar(&iterations, "iterations", 40, "the most iterations of the inversion")
+	cmd.Flags().IntVar(&workers, "workers", 1, "workers; 0 means all cores")
+	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table and pictures to as well, made if its parent exists")
+	_ = cmd.MarkFlagDirname("out")
+	return cmd
+}

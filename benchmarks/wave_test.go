@@ -1,0 +1,46 @@
+package main
+
+import (
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestWave(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "wave")
+	stdout := must(t, "wave", "--size", "60", "--steps", "80", "--iterations", "2", "--out", dir)
+	wantFiles(t, dir, "inversion.png", "wave.txt")
+	for _, want := range []string{"float64", "float32", "fixed.Q43", "gradient over 80 steps", "back to every bit"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	m := regexp.MustCompile(`misfit (\S+) -> (\S+);`).FindStringSubmatch(stdout)
+	if m == nil {
+		t.Fatalf("no misfit in\n%s", stdout)
+	}
+	before, err1 := strconv.ParseFloat(m[1], 64)
+	after, err2 := strconv.ParseFloat(m[2], 64)
+	if err1 != nil || err2 != nil || !(after < before) {
+		t.Errorf("the misfit goes from %s to %s", m[1], m[2])
+	}
+}
+
+func TestWaveBadInput(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"wave", "--size", "7"}, "--size: expected at least 8, found 7"},
+		{[]string{"wave", "--steps", "0"}, "--steps: expected a number of steps, found 0"},
+		{[]string{"wave", "--iterations", "-1"}, "--iterations: expected a number of iterations, found -1"},
+		{[]string{"wave", "--out", "wave_test.go"}, "wave_test.go: expected a folder"},
+	} {
+		status, stdout, stderr := run("", c.args...)
+		if status != 1 || stdout != "" || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: exit status %d, %q, %q, want 1 and %q", c.args, status, stdout, stderr, c.want)
+		}
+	}
+}
