@@ -38,6 +38,10 @@
 //	Call         the step in a variable, for recursion
 //	Bennett      a chain of steps that cannot be undone, by uncomputing
 //	Treeverse    the same, by checkpoints
+//	Checkpoint   a step whose operands come back from a copy
+//	ForwardMode  a step whose gradient comes from tangents
+//	Hook         a look at the cotangents, or a change of them; also ClipGradient and
+//	             ReverseGradient
 //
 // The adjoint of a program runs the adjoints of its steps in reverse. [ValueGradient],
 // [HessianVector] and [Hessian] differentiate a program with a scalar output. [ZeroLike]

@@ -143,7 +143,7 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 	most := fixed.Of[T](MaxCourant * MaxCourant * (1 + 1e-6))
 	for i := range k.M.Rows {
 		for j, m := range k.M.Row(i) {
-			if !(m >= 0 && m <= most) {
+			if stable := m >= 0 && m <= most; !stable { // NaN is not
 				m := fixed.Float(m)
 				return fmt.Errorf("wave: the steps are not stable: c·dt/h in cell (%d, %d) is %.4g, and must be between 0 and %.4g", i, j, math.Sqrt(m), MaxCourant)
 			}

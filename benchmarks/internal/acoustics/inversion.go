@@ -48,7 +48,8 @@ func ground(i, j int) float64 {
 	c := background(i)
 	lens := func(row, col, height, width, by float64) {
 		y, x := (float64(i)-row)/height, (float64(j)-col)/width
-		c += by * math.Exp(-math.Pow(x*x+y*y, 2))
+		r2 := x*x + y*y
+		c += by * math.Exp(-r2*r2)
 	}
 	lens(30, 50, 7, 14, 350)
 	lens(36, 108, 6, 12, -300)

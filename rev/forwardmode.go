@@ -1,0 +1,104 @@
+package rev
+
+import "revnum/fixed"
+
+// ForwardMode returns the step that does what step does, and whose Adjoint uses only the
+// Tangent and the Inverse of step. step must compute y += f(x): it adds a function of
+// the inputs x to the outputs y, and leaves all else as it was. Adjoint runs a tangent
+// for each number of x:
+//
+//	x̄_i += ⟨ȳ, ∂f/∂x_i⟩
+//
+// This takes n tangents and n inverses for n inputs. So it suits steps with few
+// inputs, and steps whose kernels have a Tangent but no Adjoint. Derivatives by other
+// operands that step reads are not computed.
+//
+// The functions find the operands in the state, and their derivatives in the states of
+// derivatives. Adjoint allocates a state of tangents. AdjointTangent returns an error that wraps [ErrUnsupported].
+func ForwardMode[S any, T Real](step Step[S], inputs, outputs []func(s *S) []T) Step[S] {
+	return Step[S]{&forwardMode[S, T]{step: step, inputs: inputs, outputs: outputs}}
+}
+
+type forwardMode[S any, T Real] struct {
+	step            Step[S]
+	inputs, outputs []func(s *S) []T
+}
+
+func (f *forwardMode[S, T]) name() string { return "ForwardMode" }
+
+func (f *forwardMode[S, T]) run(p pass[S]) error {
+	switch {
+	case p.g == nil:
+		if err := f.step.pass(p); err != nil {
+			return within("ForwardMode", err)
+		}
+		return nil
+	case p.t != nil:
+		return &Unsupported{"ForwardMode", p.String()}
+	}
+	ahead := p.back // whether the state is that after the step
+	move := func(to bool) error {
+		if to == ahead {
+			return nil
+		}
+		err := f.step.pass(pass[S]{back: !to, s: p.s})
+		if err == nil {
+			ahead = to
+		}
+		return err
+	}
+	t := ZeroLike(p.s)
+	sums, err := f.products(p, t, &ahead, move)
+	if err == nil {
+		err = move(!p.back)
+	}
+	if err != nil {
+		return notRestored(within("ForwardMode", err), move(p.back))
+	}
+	for _, of := range f.inputs {
+		n := len(of(p.s))
+		for i := range of(p.g) { // a missing cotangent is not wanted
+			if p.back {
+				of(p.g)[i] += sums[i]
+			} else {
+				of(p.g)[i] -= sums[i]
+			}
+		}
+		sums = sums[n:]
+	}
+	return nil
+}
+
+// products returns ⟨ȳ, ẏ⟩ for a tangent of 1 of each input. The tangents begin at the
+// state before the step.
+func (f *forwardMode[S, T]) products(p pass[S], t *S, ahead *bool, move func(to bool) error) (sums []T, err error) {
+	for _, of := range f.inputs {
+		for i := range of(p.s) {
+			if err := move(false); err != nil {
+				return nil, err
+			}
+			of(t)[i] = fixed.Of[T](1)
+			if err := f.step.pass(pass[S]{s: p.s, t: t}); err != nil {
+				return nil, err
+			}
+			*ahead = true
+			sums = append(sums, f.dot(p.g, t))
+			of(t)[i] = 0
+			for _, y := range f.outputs {
+				clear(y(t))
+			}
+		}
+	}
+	return sums, nil
+}
+
+// dot returns ⟨ȳ, ẏ⟩.
+func (f *forwardMode[S, T]) dot(g, t *S) (sum T) {
+	for _, of := range f.outputs {
+		gy := of(g)
+		for i, v := range of(t)[:len(gy)] {
+			sum += fixed.Product(gy[i], v)
+		}
+	}
+	return sum
+}
