@@ -152,3 +152,41 @@ def test_errors():
     with pytest.raises(NotImplementedError, match="third"):
         f = rj.revlinalg.LogSumExp
         jax.jacfwd(jax.jacfwd(jax.jacfwd(f)))(x(3))
+
+
+BAD = {
+    "kernel's type": (lambda: rj.revlinalg.Exp(jnp.ones(3, complex)), revnum.ArgumentError, "not offered over complex128"),
+    "half": (lambda: rj.revlinalg.Sum(jnp.ones(3, jnp.float16)), revnum.ArgumentError, "float16"),
+    "three axes": (lambda: rj.revlinalg.Frobenius(jnp.ones((3, 1, 2))), revnum.ArgumentError, "3 axes"),
+    "missing": (lambda: rj.revlinalg.Dot(x(3)), revnum.ArgumentError, "Y"),
+    "not sparse": (lambda: rj.revsparse.Mul(A=x(2, 2), B=x(2, 1)), revnum.ArgumentError, "sparse"),
+    "indices": (lambda: rj.revlinalg.Gather(x(3, 2), x(2)), revnum.ArgumentError, "want integers"),
+    "parameter": (lambda: rj.revlinalg.MatMul(x(1, 1), x(1, 1), TransA=3), revnum.ArgumentError, "0 or 1"),
+    "no result": (lambda: rj.revlinalg.Solve(jnp.ones((2, 2)), jnp.ones((2, 1))), revnum.NoResultError, "singular|condition"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    f, kind, text = BAD[name]
+    with pytest.raises(kind, match=text):
+        f()
+
+
+def test_layouts():
+    """JAX has no strides: what it makes of slices, reversed and transposed arrays goes in."""
+    a, b = x(6, 8), x(8, 6)
+    f = jax.jit(rj.revlinalg.MatMul)
+    for p, q in [(a[::2], b[:, :3]), (a[::-1, ::-1], b), (a.T[:6], b[:6]), (a[:0], b)]:
+        np.testing.assert_allclose(f(p, q), p @ q, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(jax.jit(lambda a, b: rj.revlinalg.MatMul(a.T, b))(b, b), b.T @ b, rtol=1e-12, atol=1e-14)
+    # An array that is operand and tangent, and one that is two operands.
+    np.testing.assert_allclose(jax.jit(lambda v: jax.jvp(rj.revlinalg.Dot, (v, v), (v, v))[1])(a[0]), 2 * a[0] @ a[0], rtol=1e-13)
+    assert f(x(0, 3), x(3, 0)).shape == (0, 0) and jax.jit(rj.revlinalg.Sum)(jnp.zeros(0)) == 0
+    assert jnp.isnan(jax.jit(rj.revlinalg.Sum)(jnp.array([jnp.nan, 1])))
+
+
+def test_closed_library():
+    code = "import jax, revnum.jax as rj; from revnum import _library; _library.library.close(); rj.revlinalg.Sum(jax.numpy.ones(2, 'float32'))"
+    r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert r.returncode == 1 and "the library is closed" in r.stderr

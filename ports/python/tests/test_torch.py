@@ -1,4 +1,6 @@
 import shutil
+import subprocess
+import sys
 import warnings
 
 import pytest
@@ -130,3 +132,45 @@ def test_errors():
         g = torch.autograd.grad(rt.revlinalg.LogSumExp(a), a, create_graph=True)[0]
         h = torch.autograd.grad(g.sum(), a, create_graph=True)[0]
         torch.autograd.grad(h.sum(), a)
+
+
+V = lambda *shape: torch.ones(shape, dtype=torch.float64)
+BAD = {
+    "type": (lambda: rt.revlinalg.Dot(V(3), V(3).to(torch.float32)), revnum.ArgumentError, "float32, want float64|float64, want float32"),
+    "half": (lambda: rt.revlinalg.Sum(torch.ones(3, dtype=torch.float16)), revnum.ArgumentError, "float16"),
+    "kernel's type": (lambda: rt.revlinalg.Exp(torch.ones(3, dtype=torch.complex128)), revnum.ArgumentError, "not offered over complex128"),
+    "axes": (lambda: rt.revlinalg.Frobenius(V(2, 3, 1)), revnum.ArgumentError, "3 axes"),
+    "missing": (lambda: rt.revlinalg.Dot(V(3)), revnum.ArgumentError, "Y"),
+    "device": (lambda: rt.revlinalg.Sum(torch.ones(3, dtype=torch.float64, device="meta")), revnum.ArgumentError, "CPU"),
+    "structure": (lambda: rt.revsparse.Mul(A=rt.CSR((2, 2), torch.tensor([0, 1, 2]), torch.tensor([0, 5]), V(2)), B=V(2, 1)), revnum.ArgumentError, "column 5"),
+    "not sparse": (lambda: rt.revsparse.Mul(A=V(2, 2), B=V(2, 1)), revnum.ArgumentError, "sparse"),
+    "indices": (lambda: rt.revlinalg.Gather(V(3, 2), V(2)), revnum.ArgumentError, "want integers"),
+    "columns in place": (lambda: rt.run("revlinalg.Frobenius", "Forward", {"Out": V(), "A": V(3, 4).T}), revnum.ArgumentError, "between columns"),
+    "overlap in place": (lambda: (lambda m: rt.run("revlinalg.MatMul", "Forward", {"C": m[:2, :2], "A": m[1:3, :2], "B": m[2:, 2:]}))(V(4, 4)), revnum.ArgumentError, "shares memory"),
+    "no result": (lambda: rt.revlinalg.Solve(V(2, 2), V(2, 1)), revnum.NoResultError, "singular|condition"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input(name):
+    f, kind, text = BAD[name]
+    with pytest.raises(kind, match=text):
+        f()
+
+
+def test_layouts():
+    """Any layout has the value and gradient of the contiguous one; PyTorch has no negative strides."""
+    a, b = torch.randn(6, 8, dtype=torch.float64), torch.randn(8, 6, dtype=torch.float64)
+    for p, q in [(a[::2], b[:, :3]), (a.T[:6], b[:6]), (a[0].expand(4, 8), b), (a.flip(0), b), (a[:0], b)]:
+        p = p.detach().requires_grad_()
+        y = rt.revlinalg.MatMul(p, q)
+        torch.testing.assert_close(y, p @ q)
+        torch.testing.assert_close(torch.autograd.grad(y.sum(), p)[0], torch.autograd.grad((p @ q).sum(), p)[0])
+    assert rt.revlinalg.Sum(V(0)) == 0
+    assert torch.isnan(rt.revlinalg.Sum(torch.tensor([float("nan"), 1], dtype=torch.float64)))
+
+
+def test_closed_library():
+    code = "import torch, revnum.torch as rt; from revnum import _library; _library.library.close(); rt.revlinalg.Sum(torch.ones(2, dtype=torch.float64))"
+    r = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert r.returncode == 1 and "the library is closed" in r.stderr
