@@ -153,8 +153,8 @@ func TestErrors(t *testing.T) {
 }
 
 func TestMeasure(t *testing.T) {
-	status, out, errs := onRanks(t.Context(), 2, "measure", "--points", "2000", "--columns", "2", "-k", "3", "--iterations", "3")
-	if status != 0 || !strings.Contains(out, "exchange alone") {
+	status, out, errs := onRanks(t.Context(), 2, "measure", "--points", "2000", "--columns", "2", "-k", "3", "--iterations", "5")
+	if status != 0 || !strings.Contains(out, "broadcast and reduction: least") {
 		t.Errorf("status %d, %s%s", status, out, errs)
 	}
 }

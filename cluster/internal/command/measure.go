@@ -19,11 +19,13 @@ import (
 // timed is a Reducer that measures the time of its calls.
 type timed struct {
 	cluster.Reducer
-	inside time.Duration
-	calls  int
+	inside  time.Duration
+	calls   int
+	numbers int // most of a Sum
 }
 
 func (t *timed) Sum(x []int64) error {
+	t.numbers = max(t.numbers, len(x))
 	defer t.since(time.Now())
 	return t.Reducer.Sum(x)
 }
@@ -57,37 +59,53 @@ func (f repeated) Read(dst []float64, first int) error {
 	return nil
 }
 
-// exchange returns two median times: that of a sum of one number over the ranks, and
-// that of a broadcast of the given number of bytes with a reduction of n sums.
-func (p *program) exchange(n, bytes int) (message, both time.Duration, err error) {
-	const times = 100
+// A spread is the least and the median of some times.
+type spread struct{ least, median time.Duration }
+
+func newSpread(times []time.Duration) spread {
+	slices.Sort(times)
+	return spread{times[0], times[len(times)/2]}
+}
+
+// exchange returns the times of a sum of one number over the ranks, of a reduction of the
+// moments of a mixture, and of a broadcast of the given number of bytes with a reduction.
+// All ranks begin each of them together.
+func (p *program) exchange(k, d, bytes int) (message, reduction, both spread, err error) {
+	const times = 300
+	n := 1 + k*(1+d+d*d)
 	s, x, b, one := cluster.NewSums(n), make([]float64, n), make([]byte, bytes), []int64{1}
 	for i := range x {
 		x[i] = math.Sin(float64(i+p.r.Rank())) * 1e4
+		if j := i - (1 + k*(1+d)); j >= 0 && j%d > j/d%d {
+			x[i] = 0 // above the diagonal of a second moment
+		}
 	}
-	var messages, boths []time.Duration
-	for range times {
+	var of [3][]time.Duration
+	for i := range 3 * times {
 		s.Reset()
 		s.Add(x)
-		if err := p.r.Sum(one); err != nil {
-			return 0, 0, err
+		for range 2 { // after the second sum all ranks are there
+			if err := p.r.Sum(one); err != nil {
+				return message, reduction, both, err
+			}
 		}
 		begin := time.Now()
-		if err := p.r.Sum(one); err != nil {
-			return 0, 0, err
+		switch i % 3 {
+		case 0:
+			err = p.r.Sum(one)
+		case 1:
+			err = s.Reduce(p.r, nil)
+		case 2:
+			if err = p.r.Broadcast(b); err == nil {
+				err = s.Reduce(p.r, nil)
+			}
 		}
-		middle := time.Now()
-		if err := p.r.Broadcast(b); err != nil {
-			return 0, 0, err
+		if err != nil {
+			return message, reduction, both, err
 		}
-		if err := s.Reduce(p.r, nil); err != nil {
-			return 0, 0, err
-		}
-		messages, boths = append(messages, middle.Sub(begin)), append(boths, time.Since(middle))
+		of[i%3] = append(of[i%3], time.Since(begin))
 	}
-	slices.Sort(messages)
-	slices.Sort(boths)
-	return messages[times/2], boths[times/2], nil
+	return newSpread(of[0]), newSpread(of[1]), newSpread(of[2]), nil
 }
 
 func (p *program) newMeasure() *cobra.Command {
@@ -98,8 +116,8 @@ func (p *program) newMeasure() *cobra.Command {
 		Long: `measure takes steps of expectation maximisation on points that it makes. It prints the
 time of an iteration, and how much of it rank 0 spent in sums and broadcasts over the
 ranks. That includes the time in which rank 0 waits for slower ranks. It also prints the
-time of the exchange alone: a broadcast and a sum as large as those of an iteration, which
-all ranks begin together.`,
+least and the median time of a reduction as large as that of an iteration, and of a
+broadcast with a reduction, which all ranks begin together.`,
 		Example: `  mpirun -n 4 revcluster measure --points 100000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -129,6 +147,9 @@ all ranks begin together.`,
 				if i.Iteration == 0 { // the first iteration allocates memory
 					first, inside, calls = time.Now(), t.inside, t.calls
 				}
+				if i.Iteration == 2 { // the sizes of the sums were not known before
+					t.numbers = 0
+				}
 				last = time.Now()
 				iterations = i.Iteration
 			}}
@@ -136,7 +157,8 @@ all ranks begin together.`,
 				return err
 			}
 			inside, calls = t.inside-inside, t.calls-calls
-			message, exchange, err := p.exchange(1+k*(1+d+d*d), 8*(k*(1+d+d*d)+2*d))
+			numbers := t.numbers
+			message, reduction, both, err := p.exchange(k, d, 8*(k*(1+d+d*d)+2*d))
 			if err != nil {
 				return err
 			}
@@ -148,8 +170,14 @@ all ranks begin together.`,
 			share := func(d time.Duration) float64 { return 100 * float64(d) / float64(iteration) }
 			fmt.Fprintf(cmd.OutOrStdout(), "iteration %v\n", iteration)
 			fmt.Fprintf(cmd.OutOrStdout(), "  %d calls over ranks %v, %.2f %%, with waiting for the slowest rank\n", calls/max(iterations, 1), each, share(each))
-			fmt.Fprintf(cmd.OutOrStdout(), "  exchange alone %v, %.2f %%: the median of what begins together\n", exchange, share(exchange))
-			fmt.Fprintf(cmd.OutOrStdout(), "sum of one number %v\n", message)
+			for _, v := range []struct {
+				what string
+				of   spread
+			}{{"reduction", reduction}, {"broadcast and reduction", both}} {
+				fmt.Fprintf(cmd.OutOrStdout(), "  %s: least %v, %.2f %%; median %v, %.2f %%\n", v.what, v.of.least, share(v.of.least), v.of.median, share(v.of.median))
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "a reduction of the fit sends %d integers\n", numbers)
+			fmt.Fprintf(cmd.OutOrStdout(), "sum of one number: least %v, median %v\n", message.least, message.median)
 			return nil
 		},
 	}
