@@ -10,5 +10,5 @@
 //
 // Workers read the shards from a shared file system. Your program need not register
 // anything. It calls beam.Init, and runs the pipeline with a runner such as Prism,
-// which runs in the same process.
+// which runs in the same process. docs/cluster.md says how it ran on Spark.
 package beam
