@@ -98,7 +98,7 @@ mixture so far is then written.
 	flags := cmd.Flags()
 	flags.VarP(&f.components, "components", "k", "number of components, or a range of numbers to choose from")
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
-	flags.IntVar(&f.opts.Starts, "starts", 1, "number of clusterings to start from; the best fit is kept")
+	flags.IntVar(&f.opts.Starts, "starts", 2, "number of clusterings to start from, in turn with columns of equal variance and with the points as they are; the best fit is kept")
 	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations of a start")
 	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which a start ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the best start to its maximum")

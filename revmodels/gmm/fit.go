@@ -24,8 +24,10 @@ type Options struct {
 	// Covariance is the kind of the covariances. The default is Full.
 	Covariance Covariance
 
-	// Starts is the number of clusterings to start from. The best fit is kept. 0 means
-	// 1. Equal clusterings count as one. With Init or InitMeans there is only one.
+	// Starts is the number of clusterings to start from. The best fit is kept. The
+	// first, third and so on scale all columns to unit variance. The others take the
+	// points as they are. 0 means 2. Equal clusterings count as one. With Init or
+	// InitMeans there is only one.
 	Starts int
 
 	// MaxIter is the largest number of iterations of a start; 0 means 500.
@@ -452,31 +454,42 @@ func variances(x rev.General[float64]) []float64 {
 }
 
 // starts clusters the points, and fits from each clustering that differs from the
-// earlier ones.
+// earlier ones. Which scales of the columns separate the components best is not known, so
+// starts alternate between equal variances and the variances that the columns have.
 func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 	x, k := f.model.X, f.model.K
 	scaled, means := mat.NewDense(x.Rows, x.Cols, nil), mat.NewDense(k, x.Cols, nil)
-	scale := make([]float64, x.Cols)
-	for j, v := range f.variances {
-		if v > 0 {
-			scale[j] = 1 / math.Sqrt(v)
-		}
-	}
-	for i := range x.Rows {
-		vec.MulTo(scaled.RawRowView(i), x.Row(i), scale)
-	}
+	largest, scale := floats.Max(f.variances), make([]float64, x.Cols)
 	opts := &kmeans.Options{Weights: f.opts.Weights, Source: f.source, Workers: f.opts.Workers}
-	starts := max(f.opts.Starts, 1)
-	if m := f.opts.InitMeans; m != nil {
-		starts = 1
-		opts.Init, opts.MaxIter = mat.NewDense(k, x.Cols, nil), 1
-		for c := range k {
-			vec.MulTo(opts.Init.RawRowView(c), m.RawRowView(c), scale)
-		}
+	starts := f.opts.Starts
+	if starts == 0 {
+		starts = 2
 	}
-	var costs []float64
+	if f.opts.InitMeans != nil {
+		starts = 1
+	}
+	var clusterings [][]int // labels
 	for i := 0; i < starts && ctx.Err() == nil; i++ {
 		begin := time.Now()
+		for j, v := range f.variances {
+			switch {
+			case v == 0:
+				scale[j] = 0
+			case i%2 == 0:
+				scale[j] = 1 / math.Sqrt(v)
+			default:
+				scale[j] = 1 / math.Sqrt(largest)
+			}
+		}
+		for i := range x.Rows {
+			vec.MulTo(scaled.RawRowView(i), x.Row(i), scale)
+		}
+		if m := f.opts.InitMeans; m != nil {
+			opts.Init, opts.MaxIter = mat.NewDense(k, x.Cols, nil), 1
+			for c := range k {
+				vec.MulTo(opts.Init.RawRowView(c), m.RawRowView(c), scale)
+			}
+		}
 		c, _, err := kmeans.Fit(ctx, scaled, k, opts)
 		if c == nil {
 			if ctx.Err() != nil {
@@ -484,16 +497,29 @@ func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 			}
 			return fmt.Errorf("gmm: clustering the points: %w", err)
 		}
-		// Clusterings with the same cost are permutations of each other.
-		if slices.ContainsFunc(costs, func(v float64) bool { return math.Abs(v-c.Cost()) <= 1e-12*v }) {
+		labels := c.Labels()
+		if slices.ContainsFunc(clusterings, func(other []int) bool { return sameClusters(labels, other, k) }) {
 			continue
 		}
-		costs = append(costs, c.Cost())
-		labels := c.Labels()
+		clusterings = append(clusterings, labels)
 		f.means(means, labels)
-		keep(f.climb(ctx, begin, len(costs)-1, func() error { return f.em.begin(labels, rev.ViewDense(means)) }))
+		keep(f.climb(ctx, begin, len(clusterings)-1, func() error { return f.em.begin(labels, rev.ViewDense(means)) }))
 	}
 	return nil
+}
+
+// sameClusters reports whether labels below k divide the points in the same way.
+func sameClusters(a, b []int, k int) bool {
+	other, used := make([]int, k), make([]bool, k) // the label in b for one in a, from 1
+	for i, label := range a {
+		switch {
+		case other[label] == 0 && !used[b[i]]:
+			other[label], used[b[i]] = b[i]+1, true
+		case other[label] != b[i]+1:
+			return false
+		}
+	}
+	return true
 }
 
 // means sets dst to the means of the points with each label. A label without points

@@ -327,6 +327,55 @@ func TestFitAffine(t *testing.T) {
 	}
 }
 
+// Clusters lie far apart in one column, and the others are noise. With all columns at unit
+// variance the noise divides the points. As they are, the first column does.
+func TestFitScales(t *testing.T) {
+	const n, d, k = 600, 10, 4
+	rnd := rand.New(rand.NewPCG(16, 2))
+	x := mat.NewDense(n, d, nil)
+	for i := range n {
+		for j := range d {
+			x.Set(i, j, rnd.NormFloat64())
+		}
+		x.Set(i, 0, x.At(i, 0)+float64(20*(i%k)))
+	}
+	m, r, err := Fit(context.Background(), x, k, nil)
+	if err != nil || len(r.Starts) != 2 {
+		t.Fatalf("%v:\n%v", err, r)
+	}
+	if labels := m.Predict(x); !sameClusters(labels, cycle(n, k), k) {
+		t.Errorf("the clusters are not found:\n%v", r)
+	}
+	if r.Best != 1 || !(r.Starts[1].LogLikelihood > r.Starts[0].LogLikelihood+100) {
+		t.Errorf("scaled columns do as well:\n%v", r)
+	}
+}
+
+// cycle returns 0, ..., k-1, 0, ..., n numbers in all.
+func cycle(n, k int) []int {
+	labels := make([]int, n)
+	for i := range labels {
+		labels[i] = i % k
+	}
+	return labels
+}
+
+func TestSameClusters(t *testing.T) {
+	for _, c := range []struct {
+		a, b []int
+		want bool
+	}{
+		{[]int{0, 1, 2, 1}, []int{2, 0, 1, 0}, true},
+		{[]int{0, 1, 2, 1}, []int{2, 0, 1, 1}, false},
+		{[]int{0, 1, 2, 2}, []int{0, 1, 1, 1}, false},
+		{[]int{0, 0, 1, 1}, []int{0, 1, 2, 2}, false},
+	} {
+		if got := sameClusters(c.a, c.b, 3); got != c.want {
+			t.Errorf("%v and %v: %v", c.a, c.b, got)
+		}
+	}
+}
+
 // TestFitSame checks that fits are the same on any number of workers and from
 // any kind of matrix, and differ with the seed.
 func TestFitSame(t *testing.T) {
