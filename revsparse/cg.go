@@ -128,9 +128,8 @@ func (s *solver[I]) solve(x []float64) error {
 		x[i] = math.Ldexp(v, -e)
 	}
 	if err := s.cg.solve(x); err != nil {
-		var indefinite *rev.NotPositiveDefiniteError
-		if errors.As(err, &indefinite) {
-			indefinite.Value = math.Ldexp(indefinite.Value, s.m.exp)
+		if err == errIndefinite {
+			err = &rev.NotPositiveDefiniteError{Row: -1, Value: math.Ldexp(s.cg.curvature, s.m.exp)}
 		}
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -354,5 +355,24 @@ func BenchmarkCG(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// negative is -1 times the identity.
+type negative struct{}
+
+func (negative) mulTo(y, x []float64) { vec.ScaleTo(y, -1, x) }
+
+// Eigenpairs go on where rounding makes a system indefinite, so that takes no memory.
+func TestCGIndefinite(t *testing.T) {
+	s := &cg{a: negative{}, norm: 1, tol: 1e-15, maxIter: 10}
+	x := make([]float64, 3)
+	if n := testing.AllocsPerRun(5, func() {
+		x[0], x[1], x[2] = 3, 0, 4
+		if err := s.solve(x); err != errIndefinite || s.curvature != -1 {
+			t.Errorf("error %v, curvature %v, want %v and -1", err, s.curvature, errIndefinite)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,6 +1,7 @@
 package revsparse
 
 import (
+	"errors"
 	"math"
 
 	"revnum/internal/simd/vec"
@@ -20,8 +21,13 @@ type cg struct {
 	maxIter int
 	kernel  string // for errors
 
+	curvature float64 // pᵀ·A·p/‖p‖² where solve returns errIndefinite
+
 	rhs, r, z, p, q []float64
 }
+
+// errIndefinite is the error of solve if pᵀ·A·p is not positive for some vector p.
+var errIndefinite = errors.New("revsparse: the matrix is not positive definite")
 
 func (s *cg) failure(iterations int, residual float64) error {
 	return &rev.ConvergenceError{Kernel: s.kernel, Iterations: iterations, Residual: residual, Tol: s.tol}
@@ -100,7 +106,8 @@ func (s *cg) iterate(x []float64, normB float64, most int) (int, error) {
 		case math.IsNaN(pq) || math.IsInf(pq, 0):
 			return 0, s.failure(iter+1, math.NaN())
 		case pq <= 0:
-			return 0, &rev.NotPositiveDefiniteError{Row: -1, Value: pq / vec.SumSquares(s.p)}
+			s.curvature = pq / vec.SumSquares(s.p)
+			return 0, errIndefinite
 		default:
 			vec.Axpy(rz/pq, s.p, x)
 			vec.Axpy(-rz/pq, s.q, s.r)

@@ -14,8 +14,9 @@ import (
 )
 
 // separated returns a matrix whose lower triangle has eigenvalues near 3·i, i = 1, ...,
-// n, of both signs if signs is set, and is not diagonal. The diagonal is stored in two
-// parts, unsorted.
+// n, of both signs if signs is set, and is not diagonal. Its elements beside the diagonal
+// are so small that no element of an eigenvector is near 3/10 of the largest, where its
+// sign changes. The diagonal is stored in two parts, unsorted.
 func separated[T rev.Float, I Index](rnd *rand.Rand, n int, signs bool) CSR[T, I] {
 	a := CSR[T, I]{Rows: n, Cols: n, Ptr: []I{0}}
 	put := func(j int, v float64) { a.Ind, a.Data = append(a.Ind, I(j)), append(a.Data, T(v)) }
@@ -27,10 +28,10 @@ func separated[T rev.Float, I Index](rnd *rand.Rand, n int, signs bool) CSR[T, I
 		}
 		put(i, d/4)
 		if i > 0 {
-			put(i-1, rnd.NormFloat64()/4)
+			put(i-1, 0.6*rnd.Float64()-0.3)
 		}
 		if j := rnd.IntN(n); j != i {
-			put(j, rnd.NormFloat64()/4)
+			put(j, 0.6*rnd.Float64()-0.3)
 		}
 		put(i, 3*d/4)
 		a.Ptr = append(a.Ptr, I(len(a.Ind)))

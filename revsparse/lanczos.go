@@ -2,7 +2,6 @@ package revsparse
 
 import (
 	"cmp"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -404,13 +403,12 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	e.negated = e.Which == Largest || e.Which == LargestMagnitude && e.shift > 0
 	e.cg.a, e.cg.norm, e.cg.tol, e.cg.maxIter, e.cg.kernel = e, e.scale+math.Abs(e.shift), e.Tol, e.MaxIter, e.kernel
 	if err := e.cg.solve(x); err != nil {
-		var indefinite *rev.NotPositiveDefiniteError
-		if !errors.As(err, &indefinite) {
+		if err != errIndefinite {
 			return err
 		}
 		// Rounded vectors leave rounding in x, along themselves, where e is 0 up to
 		// rounding. It has no part in the solution.
-		if rounding := left <= 1000*e.Tol*norm && -indefinite.Value <= 16*e.Tol*e.cg.norm; !rounding {
+		if rounding := left <= 1000*e.Tol*norm && -e.cg.curvature <= 16*e.Tol*e.cg.norm; !rounding {
 			return e.failure(math.NaN()) // the search has overlooked eigenvalues
 		}
 	}

@@ -45,7 +45,8 @@ type Spec[K any] struct {
 
 	// Adjoint bounds the error of inner products, and of gradients that are computed in
 	// two ways. It is in the same unit. It is relative to the sum of the magnitudes of
-	// the products, or to the largest magnitude in the operand. 0 means 1000.
+	// the products, or to the largest magnitude in the operand. For SymmetricHessian it
+	// is relative to the norms of the vectors and of the Hessian. 0 means 1000.
 	Adjoint float64
 
 	// Difference bounds the error of a central difference (extrapolated from steps h
