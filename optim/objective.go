@@ -31,12 +31,22 @@ type Objective[S any, T rev.Real] struct {
 	State *S
 
 	x, grad []float64 // of Step
+
+	// States of derivatives, which are used again while the storage in State stays the
+	// same, and the parameters in State and in the first of them.
+	g, t, h         rev.Zeros[S]
+	last            *S
+	params, gParams [][]T
 }
 
 // Dim returns the number of parameters.
 func (o *Objective[S, T]) Dim() int {
+	return length(o.Params(o.State))
+}
+
+func length[T any](params [][]T) int {
 	n := 0
-	for _, p := range o.Params(o.State) {
+	for _, p := range params {
 		n += len(p)
 	}
 	return n
@@ -54,26 +64,29 @@ func (o *Objective[S, T]) Vector(x []T) []T {
 // SetVector sets the parameters to x.
 func (o *Objective[S, T]) SetVector(x []T) { o.scatter(o.State, x) }
 
+// cotangents returns a state of zeros for cotangents.
+func (o *Objective[S, T]) cotangents() *S {
+	if g := o.g.Like(o.State); g != o.last {
+		o.last, o.params, o.gParams = g, o.Params(o.State), o.Params(g)
+	}
+	return o.last
+}
+
 // gather copies the parameters of s to x, and scatter copies x to those of s.
 func (o *Objective[S, T]) gather(x []T, s *S) {
-	o.each(s, len(x), func(p []T, at int) { copy(x[at:], p) })
+	each(o.Params(s), len(x), func(p []T, at int) { copy(x[at:], p) })
 }
 
 func (o *Objective[S, T]) scatter(s *S, x []T) {
-	o.each(s, len(x), func(p []T, at int) { copy(p, x[at:]) })
+	each(o.Params(s), len(x), func(p []T, at int) { copy(p, x[at:]) })
 }
 
-// each calls f with each slice of parameters and its start in the vector of n
-// parameters.
-func (o *Objective[S, T]) each(s *S, n int, f func(p []T, at int)) {
-	params, at := o.Params(s), 0
-	for _, p := range params {
-		at += len(p)
+// each calls f with each slice of params and its start in the vector of n parameters.
+func each[T any](params [][]T, n int, f func(p []T, at int)) {
+	if have := length(params); have != n {
+		panic(fmt.Errorf("%w: a vector of %d for %d parameters", mat.ErrShape, n, have))
 	}
-	if at != n {
-		panic(fmt.Errorf("%w: a vector of %d for %d parameters", mat.ErrShape, n, at))
-	}
-	at = 0
+	at := 0
 	for _, p := range params {
 		f(p, at)
 		at += len(p)
@@ -92,10 +105,9 @@ func (o *Objective[S, T]) Value() (T, error) {
 // ValueGradient returns the output at the parameters in the state, and stores its
 // gradient in grad.
 func (o *Objective[S, T]) ValueGradient(grad []T) (T, error) {
-	g := rev.ZeroLike(o.State)
-	value, err := rev.ValueGradient(o.Program, o.Output, o.State, g)
+	value, err := rev.ValueGradient(o.Program, o.Output, o.State, o.cotangents())
 	if err == nil {
-		o.gather(grad, g)
+		each(o.gParams, len(grad), func(p []T, at int) { copy(grad[at:], p) })
 	}
 	return value, err
 }
@@ -103,7 +115,7 @@ func (o *Objective[S, T]) ValueGradient(grad []T) (T, error) {
 // HessianVector returns the output at the parameters in the state. It stores its gradient
 // in grad, and the product of its Hessian with v in hv.
 func (o *Objective[S, T]) HessianVector(hv, grad, v []T) (T, error) {
-	g, t, h := rev.ZeroLike(o.State), rev.ZeroLike(o.State), rev.ZeroLike(o.State)
+	g, t, h := o.cotangents(), o.t.Like(o.State), o.h.Like(o.State)
 	o.scatter(t, v)
 	value, err := rev.HessianVector(o.Program, o.Output, o.State, g, t, h)
 	if err == nil {
@@ -127,13 +139,13 @@ func (o *Objective[S, T]) Problem() optimize.Problem {
 	}
 	p := optimize.Problem{
 		Func: func(x []float64) float64 {
-			o.setFloats(x)
+			setFloats(o.Params(o.State), x)
 			value, err := o.Value()
 			note(err)
 			return fixed.Float(value)
 		},
 		Grad: func(g, x []float64) {
-			o.setFloats(x)
+			setFloats(o.Params(o.State), x)
 			_, err := o.ValueGradient(grad)
 			note(err)
 			for i, v := range grad {
@@ -151,7 +163,7 @@ func (o *Objective[S, T]) Problem() optimize.Problem {
 		return p
 	}
 	p.Hess = func(h *mat.SymDense, x []float64) {
-		o.setFloats(x)
+		setFloats(o.Params(o.State), x)
 		for j := range n {
 			clear(dir)
 			dir[j] = fixed.Of[T](1)
@@ -166,34 +178,34 @@ func (o *Objective[S, T]) Problem() optimize.Problem {
 }
 
 // Step takes one step of m with the gradient at the parameters in the state. It returns
-// the output before the step.
+// the output before the step. While slices and pointers in the state lead to the same
+// memory, later steps allocate only what the program and m allocate.
 func (o *Objective[S, T]) Step(m Method) (T, error) {
-	g := rev.ZeroLike(o.State)
-	value, err := rev.ValueGradient(o.Program, o.Output, o.State, g)
+	value, err := rev.ValueGradient(o.Program, o.Output, o.State, o.cotangents())
 	if err != nil {
 		return value, err
 	}
-	if n := o.Dim(); len(o.x) != n {
+	if n := length(o.params); len(o.x) != n {
 		o.x, o.grad = make([]float64, n), make([]float64, n)
 	}
-	o.floats(o.x, o.State)
-	o.floats(o.grad, g)
+	floats(o.x, o.params)
+	floats(o.grad, o.gParams)
 	m.Step(o.x, o.grad)
-	o.setFloats(o.x)
+	setFloats(o.params, o.x)
 	return value, nil
 }
 
-// floats copies the parameters of s to x, and setFloats copies x to those of the state.
-func (o *Objective[S, T]) floats(x []float64, s *S) {
-	o.each(s, len(x), func(p []T, at int) {
+// floats copies parameters to x, and setFloats copies x to parameters.
+func floats[T rev.Real](x []float64, params [][]T) {
+	each(params, len(x), func(p []T, at int) {
 		for i, v := range p {
 			x[at+i] = fixed.Float(v)
 		}
 	})
 }
 
-func (o *Objective[S, T]) setFloats(x []float64) {
-	o.each(o.State, len(x), func(p []T, at int) {
+func setFloats[T rev.Real](params [][]T, x []float64) {
+	each(params, len(x), func(p []T, at int) {
 		for i := range p {
 			p[i] = fixed.Of[T](x[at+i])
 		}

@@ -3,6 +3,7 @@ package optim_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/optimize"
@@ -281,6 +282,41 @@ func TestDecayLoop(t *testing.T) {
 	}
 	if got, want := g.V[0].Float64(), math.Pow(0.98, steps); math.Abs(got-want) > 1e-9 {
 		t.Errorf("gradient %v, want %v", got, want)
+	}
+}
+
+// Steps after the first do not allocate.
+func TestStepAllocation(t *testing.T) {
+	o := newBowl[float64](5)
+	for name, m := range map[string]optim.Method{
+		"SGD": &optim.SGD{Rate: optim.Constant(0.01), Momentum: 0.9}, "Adam": &optim.Adam{Rate: optim.Constant(0.01)},
+	} {
+		if n := testing.AllocsPerRun(10, func() {
+			if _, err := o.Step(m); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: a step allocates %v times", name, n)
+		}
+	}
+}
+
+// Storage in the state may change between steps.
+func TestStepNewStorage(t *testing.T) {
+	steps := func(change bool) []float64 {
+		o, m := newBowl[float64](5), &optim.SGD{Rate: optim.Constant(0.01)}
+		for range 4 {
+			if _, err := o.Step(m); err != nil {
+				t.Fatal(err)
+			}
+			if change {
+				o.State.B = slices.Clone(o.State.B)
+			}
+		}
+		return o.Vector(nil)
+	}
+	if got, want := steps(true), steps(false); !slices.Equal(got, want) {
+		t.Errorf("parameters are %v, want %v", got, want)
 	}
 }
 

@@ -17,20 +17,35 @@ import (
 //
 // Everything else is structure. Integers, strings and flags are copied. The result
 // shares slices of them, maps, functions and channels with s.
-func ZeroLike[S any](s *S) *S {
-	var z zeroer
-	z.add(unsafe.Pointer(s), 1, reflect.TypeFor[S]())
-	z.allocate()
-	for _, b := range z.blocks {
-		if isNumberType(b.elem) {
-			continue
-		}
-		for i := range b.len() {
-			at := uintptr(i) * b.elem.Size()
-			z.fill(reflect.NewAt(b.elem, unsafe.Add(b.to, at)).Elem(), reflect.NewAt(b.elem, unsafe.Add(b.from, at)).Elem())
-		}
+func ZeroLike[S any](s *S) *S { return new(Zeros[S]).Like(s) }
+
+// Zeros makes states as [ZeroLike] does, but uses the memory again if it can. The zero
+// value is ready to use.
+type Zeros[S any] struct {
+	found  []zeroBlock // the blocks of the last state, before they were joined
+	joined []zeroBlock
+	z      zeroer
+	state  *S
+}
+
+// Like returns what ZeroLike(s) returns. If the slices and pointers in s lead to the same
+// memory as in the last call, it clears the state that it returned then, returns it again,
+// and allocates nothing. (States with interfaces always allocate.)
+func (m *Zeros[S]) Like(s *S) *S {
+	clear(m.z.seen)
+	m.z.blocks = m.z.blocks[:0]
+	m.z.add(unsafe.Pointer(s), 1, reflect.TypeFor[S]())
+	if m.state != nil && slices.Equal(m.z.blocks, m.found) {
+		m.z.blocks, m.joined = m.joined, m.z.blocks
+		m.z.clear()
+	} else {
+		m.found = slices.Clone(m.z.blocks)
+		m.z.allocate()
+		m.state = (*S)(m.z.at(unsafe.Pointer(s)))
 	}
-	return (*S)(z.at(unsafe.Pointer(s)))
+	m.z.fillAll()
+	m.z.blocks, m.joined = m.joined, m.z.blocks
+	return m.state
 }
 
 // A zeroer holds the memory of a state for which the result gets storage of its own.
@@ -115,6 +130,34 @@ func (z *zeroer) allocate() {
 		b.to = reflect.MakeSlice(reflect.SliceOf(b.elem), b.len(), b.len()).UnsafePointer()
 	}
 	z.blocks = joined
+}
+
+// clear sets the storage to zero.
+func (z *zeroer) clear() {
+	for i := range z.blocks {
+		b := &z.blocks[i]
+		if isNumberType(b.elem) {
+			clear(unsafe.Slice((*byte)(b.to), b.bytes))
+			continue
+		}
+		for i := range b.len() {
+			reflect.NewAt(b.elem, unsafe.Add(b.to, uintptr(i)*b.elem.Size())).Elem().SetZero()
+		}
+	}
+}
+
+// fillAll fills the storage that is not numbers alone.
+func (z *zeroer) fillAll() {
+	for i := range z.blocks {
+		b := &z.blocks[i]
+		if isNumberType(b.elem) {
+			continue
+		}
+		for i := range b.len() {
+			at := uintptr(i) * b.elem.Size()
+			z.fill(reflect.NewAt(b.elem, unsafe.Add(b.to, at)).Elem(), reflect.NewAt(b.elem, unsafe.Add(b.from, at)).Elem())
+		}
+	}
 }
 
 // at returns the address in the result that stands for p.

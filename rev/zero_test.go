@@ -237,3 +237,32 @@ func TestZeroLikeProgram(t *testing.T) {
 		t.Errorf("value %v, error %v, gradient\n%v, want\n%v", value, err, g.params, want)
 	}
 }
+
+// Zeros uses its memory again, and gives what ZeroLike gives.
+func TestZeros(t *testing.T) {
+	type layer struct {
+		W, Twin []float64
+		Index   []int
+		N       int
+		Loss    float64
+		Next    *layer
+	}
+	w := []float64{1, 2, 3}
+	s := &layer{W: w, Twin: w[1:], Index: []int{4}, N: 5, Loss: 6, Next: &layer{W: []float64{7}}}
+	var z rev.Zeros[layer]
+	first := z.Like(s)
+	for range 2 {
+		first.W[1], first.Loss, first.Next.W[0], first.N = 8, 9, 10, 11
+		s.N++
+		if got := z.Like(s); got != first || !reflect.DeepEqual(got, rev.ZeroLike(s)) || &got.W[1] != &got.Twin[0] {
+			t.Errorf("got %+v, want %+v", got, rev.ZeroLike(s))
+		}
+	}
+	if n := testing.AllocsPerRun(10, func() { z.Like(s) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+	s.Next.W = []float64{1, 2}
+	if got := z.Like(s); got == first || !reflect.DeepEqual(got, rev.ZeroLike(s)) {
+		t.Errorf("after a change: got %+v, want %+v", got, rev.ZeroLike(s))
+	}
+}
