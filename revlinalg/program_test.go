@@ -8,6 +8,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
+	"revnum/rev/revtest"
 )
 
 // A network: Y += W·X + B, Y <- U(θ)·Y, Loss += ‖Y‖₂ of the first rows of Y.
@@ -73,6 +74,8 @@ func TestProgramFixed(t *testing.T) {
 	for i, p := range f.parts() {
 		*p = s.values()[i].Float64()
 	}
+	revtest.Program(t, layers[fixed.Q43](), s)
+	revtest.Program(t, layers[float64](), f)
 	before := s.values()
 	g, gf := newNetwork[fixed.Q43](noughts), newNetwork[float64](noughts)
 	loss, err := rev.ValueGradient(layers[fixed.Q43](), func(s *network[fixed.Q43]) *fixed.Q43 { return &s.Loss }, s, g)

@@ -8,9 +8,11 @@ import (
 	"os"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"unsafe"
 
+	"revnum/fixed"
 	"revnum/rev"
 )
 
@@ -18,7 +20,11 @@ import (
 //
 //   - Inverse restores what Forward changed, to the bit in fixed point.
 //   - Tangent agrees with central differences of Forward.
-//   - Adjoint is the transpose of Tangent, and restores what Forward changed.
+//   - Adjoint is the transpose of Tangent for each field of the state alone, and restores
+//     what Forward changed. A cotangent to which a step adds nothing, or too much, is named.
+//   - The adjoint of rev.Uncall undoes Adjoint. (A program without it passes.)
+//   - rev.ValueGradient of each single number that Forward changes gives the value of
+//     Forward and the gradient of Adjoint.
 //   - AdjointTangent agrees with central differences of Adjoint. (A program without it passes.)
 //
 // The program must be defined and smooth near the state. Program varies all numbers of
@@ -74,6 +80,15 @@ type stateNumber struct {
 	part     int
 	path     string
 	constant bool
+}
+
+// field returns the path of n without the indices at its end.
+func (n *stateNumber) field() string {
+	path := n.path
+	for strings.HasSuffix(path, "]") {
+		path = path[:strings.LastIndexByte(path, '[')]
+	}
+	return path
 }
 
 func (n *stateNumber) value() float64  { return n.get(n.at, n.part) }
@@ -279,20 +294,187 @@ func (c *programTrial[S]) run() (err error) {
 	if err := near("Forward, Adjoint", s, c.state, restoring, after); err != nil {
 		return err
 	}
-	if err := transposed(g0, t, g, t0); err != nil {
+	if err := c.transposed(g0, g, t0, after); err != nil {
+		return err
+	}
+	if err := c.uncalled(s, g, g0, after); err != nil {
+		return err
+	}
+	if err := c.gradients(after); err != nil {
 		return err
 	}
 	return c.secondOrder(t0, g0)
 }
 
-// transposed returns an error unless ⟨g, J·t⟩ = ⟨Jᵀ·g, t⟩.
-func transposed[S any](g, jt, jg, t *S) error {
-	a, ma, eps := dotOf(g, jt)
-	b, mb, _ := dotOf(jg, t)
-	if tol := 1e4 * eps * (ma + mb); !(math.Abs(a-b) <= tol) {
-		return fmt.Errorf("the adjoint is not the transpose of the tangent: ⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+// transposed returns an error unless ⟨g, J·t0⟩ = ⟨Jᵀ·g, t0⟩, where jg is Jᵀ·g, and unless
+// the same holds with t0 in one field and 0 in all others, for each field. The error names
+// a number in that field whose cotangent is wrong. There g is 0 where Forward changes
+// nothing, as it would hide what the program adds. after is the state after Forward.
+func (c *programTrial[S]) transposed(g, jg, t0, after *S) error {
+	wrong, err := c.along(g, jg, t0, 0, len(numbersOf(t0)))
+	if err != nil {
+		return err
+	}
+	g = c.copyOf(g)
+	before := numbersOf(c.state)
+	changed := numbersOf(after)
+	for i, n := range numbersOf(g) {
+		if changed[i].value() == before[i].value() {
+			n.setTo(0)
+		}
+	}
+	t0 = c.copyOf(t0)
+	for _, n := range numbersOf(t0) {
+		if v := n.value(); v != 0 {
+			n.setTo(v + math.Copysign(1, v)) // so that none is small
+		}
+	}
+	s, jg := c.copyOf(c.state), c.copyOf(g)
+	if err := c.prog.Forward(s); err != nil {
+		return in("Forward", err)
+	}
+	if err := c.prog.Adjoint(s, jg); err != nil {
+		return in("Adjoint", err)
+	}
+	if err := c.byField(g, jg, t0); err != nil {
+		return err
+	}
+	return wrong
+}
+
+// byField is transposed for each field alone.
+func (c *programTrial[S]) byField(g, jg, t0 *S) error {
+	numbers := numbersOf(t0)
+	for lo := 0; lo < len(numbers); {
+		hi := lo + 1
+		for hi < len(numbers) && numbers[hi].field() == numbers[lo].field() {
+			hi++
+		}
+		wrong, err := c.along(g, jg, t0, lo, hi)
+		for wrong != nil && hi-lo > 1 { // in which half of the field?
+			mid := lo + (hi-lo)/2
+			first, err := c.along(g, jg, t0, lo, mid)
+			if err != nil {
+				return err
+			}
+			if first != nil {
+				wrong, hi = first, mid
+				continue
+			}
+			second, err := c.along(g, jg, t0, mid, hi)
+			if err != nil {
+				return err
+			}
+			if second == nil {
+				break
+			}
+			wrong, lo = second, mid
+		}
+		if err == nil && wrong != nil {
+			err = wrong
+			if n := numbersOf(jg)[lo]; hi-lo == 1 {
+				err = fmt.Errorf("the cotangent of %s after Adjoint is %v: %w", n.path, n.value(), wrong)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		lo = hi
 	}
 	return nil
+}
+
+// along compares ⟨g, J·t⟩ with ⟨Jᵀ·g, t⟩, where t is t0 in the numbers lo, ..., hi-1 and 0 in
+// all others. wrong says how they differ. jg is Jᵀ·g.
+func (c *programTrial[S]) along(g, jg, t0 *S, lo, hi int) (wrong, err error) {
+	t := c.copyOf(t0)
+	for i, n := range numbersOf(t) {
+		if i < lo || i >= hi {
+			n.setTo(0)
+		}
+	}
+	b, mb, eps := dotOf(jg, t)
+	s := c.copyOf(c.state)
+	if err := c.prog.Tangent(s, t); err != nil {
+		return nil, in("Tangent", err)
+	}
+	if err := c.prog.Inverse(s); err != nil {
+		return nil, in("Inverse", err)
+	}
+	a, ma, _ := dotOf(g, t)
+	if tol := 1e4 * eps * (ma + mb); !(math.Abs(a-b) <= tol) {
+		wrong = fmt.Errorf("the adjoint is not the transpose of the tangent: ⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", a, b, math.Abs(a-b), tol)
+	}
+	return wrong, nil
+}
+
+// uncalled returns an error unless the adjoint of rev.Uncall turns s and g, as Adjoint has
+// left them, into after and g0.
+func (c *programTrial[S]) uncalled(s, g, g0, after *S) error {
+	s, g = c.copyOf(s), c.copyOf(g)
+	before := c.copyOf(g)
+	switch err := rev.Uncall(c.prog).Adjoint(s, g); {
+	case errors.Is(err, rev.ErrUnsupported):
+		// A program that keeps bits outside the state has them back only by going on.
+		return nil
+	case err != nil:
+		return in("Adjoint of Uncall", err)
+	}
+	if err := near("Adjoint, Adjoint of Uncall", s, after, rounding, c.state); err != nil {
+		return err
+	}
+	if err := near("cotangents after Adjoint, Adjoint of Uncall", g, g0, rounding, before); err != nil {
+		return err
+	}
+	return in("Inverse", c.prog.Inverse(s))
+}
+
+// gradients compares rev.ValueGradient with Forward and Adjoint, for each number outside
+// slices that Forward changes. after is the state after Forward.
+func (c *programTrial[S]) gradients(after *S) error {
+	changed := numbersOf(after)
+	for i, n := range numbersOf(c.state) {
+		if n.parts > 1 || n.field() != n.path || changed[i].value() == n.value() {
+			continue
+		}
+		s, g := c.copyOf(c.state), rev.ZeroLike(c.state)
+		value, err := valueGradient(&n, func(s *S) unsafe.Pointer { return numbersOf(s)[i].at }, c.prog, s, g)
+		if err != nil {
+			return in("ValueGradient of "+n.path, err)
+		}
+		if d := math.Abs(value - changed[i].value()); !(d <= 1e4*n.eps*max(math.Abs(value), math.Abs(n.value()))) {
+			return fmt.Errorf("ValueGradient of %s is %v, but Forward gives %v", n.path, value, changed[i].value())
+		}
+		if err := near("the state after ValueGradient of "+n.path, s, c.state, rounding, after); err != nil {
+			return err
+		}
+		s, want := c.copyOf(c.state), rev.ZeroLike(c.state)
+		numbersOf(want)[i].setTo(1)
+		if err := c.prog.Forward(s); err != nil {
+			return in("Forward", err)
+		}
+		if err := c.prog.Adjoint(s, want); err != nil {
+			return in("Adjoint", err)
+		}
+		if err := near("cotangents of ValueGradient of "+n.path+" against Adjoint", g, want, rounding); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// valueGradient is rev.ValueGradient for the number at the address that at returns, which
+// has the type of n.
+func valueGradient[S any](n *stateNumber, at func(s *S) unsafe.Pointer, prog rev.Step[S], s, g *S) (float64, error) {
+	switch {
+	case n.exact:
+		v, err := rev.ValueGradient(prog, func(s *S) *fixed.Q43 { return (*fixed.Q43)(at(s)) }, s, g)
+		return v.Float64(), err
+	case n.eps > 0x1p-30:
+		v, err := rev.ValueGradient(prog, func(s *S) *float32 { return (*float32)(at(s)) }, s, g)
+		return float64(v), err
+	}
+	return rev.ValueGradient(prog, func(s *S) *float64 { return (*float64)(at(s)) }, s, g)
 }
 
 // dotOf returns ⟨x, y⟩, the sum of the magnitudes of its terms, and the coarsest

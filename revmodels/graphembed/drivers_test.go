@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
+	"revnum/rev/revtest"
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/graphembed"
 )
@@ -67,6 +68,7 @@ func TestDrivers(t *testing.T) {
 			output := func(s *state) *float64 { return &s.out }
 			s := zero()
 			s.x, s.given = normals(c.dim), c.given
+			revtest.Program(t, c.program, s)
 
 			g, want := zero(), make([]float64, c.dim)
 			if _, err := rev.ValueGradient(c.program, output, s, g); err != nil {

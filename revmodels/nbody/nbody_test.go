@@ -107,6 +107,15 @@ func TestSteps(t *testing.T) {
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, stepsSpec[fixed.Q43](ForestRuth)) })
 }
 
+// The programs of all methods, with their derivatives.
+func TestIntegrate(t *testing.T) {
+	for _, m := range Methods() {
+		k := stepsSpec[float64](m).New(rand.New(rand.NewPCG(19, 3)), 3)
+		s := &System[float64]{Q: k.Q, V: k.V, Mu: k.Mu}
+		revtest.Program(t, Integrate(Options{Method: m, Dt: k.Dt, Softening: k.Softening}, steps[float64](3)), s)
+	}
+}
+
 // TestStepsAreIntegrate compares the kernel with the program, bit for bit.
 func TestStepsAreIntegrate(t *testing.T) {
 	for _, m := range Methods() {
