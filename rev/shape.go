@@ -53,7 +53,7 @@ const maxDepth = 8
 // maxSymbols bounds the names in the shapes of a kernel, and maxSlots the names and the
 // other numbers that a binding holds. Small kernels clear a binding in each call.
 const (
-	maxSymbols = 12
+	maxSymbols = 14
 	maxSlots   = 16
 )
 

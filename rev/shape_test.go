@@ -293,7 +293,8 @@ func TestBadShapeTags(t *testing.T) {
 		D rev.General[float64] `rev:"in" shape:"g,h"`
 		E rev.General[float64] `rev:"in" shape:"i,j"`
 		F rev.General[float64] `rev:"in" shape:"k,l"`
-		G []float64            `rev:"in" shape:"m"`
+		G rev.General[float64] `rev:"in" shape:"m,n"`
+		H []float64            `rev:"in" shape:"o"`
 	}
 	for _, test := range []struct {
 		operands func() []rev.Operand
@@ -312,7 +313,7 @@ func TestBadShapeTags(t *testing.T) {
 		{rev.Operands[untold], `kernel rev_test.untold: no operand has the dimension nn by itself, and no int field is named so`},
 		{rev.Operands[width], `kernel rev_test.width: no operand has the dimension Width by itself, and no int field is named so`},
 		{rev.Operands[embedded], `kernel rev_test.embedded: no operand has the dimension Width by itself, and no int field is named so`},
-		{rev.Operands[many], `field G of rev_test.many: shape:"m": more than 12 names`},
+		{rev.Operands[many], `field H of rev_test.many: shape:"o": more than 14 names`},
 	} {
 		if got := panicOf(func() { test.operands() }); got != "rev: "+test.want {
 			t.Errorf("panic\n%v, want\nrev: %s", got, test.want)

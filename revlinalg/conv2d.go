@@ -10,17 +10,20 @@ import (
 
 // Conv2D is the kernel
 //
-//	Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u-p, j·s'+v-p')
+//	Y_f(i, j) += b_f + Σ_c Σ_u Σ_v W_fc(u, v)·X_c(i·s+u·d-p, j·s'+v·d'-p')
 //
 // of each row of X: the convolution layer of a network, over a batch of n inputs. (It
 // is a correlation, as the filters are not mirrored.) Elements outside X are 0. Strides s
-// and s' and the padding p and p' are fields.
+// and s', the padding p and p', and the dilation d and d' are fields.
+//
+// Filters and channels may be in groups of equal size. The filters of a group meet only the
+// channels of that group. With a channel a group the convolution is depthwise.
 //
 // The layout is NCHW, as in PyTorch. A row of X is an input: Channels planes one after the
-// other, each of Height rows of Width elements. A row of W is a filter, of Channels planes of
+// other, each of Height rows of Width elements. A row of W is a filter, of Channels/Groups planes of
 // KernelHeight rows of KernelWidth elements. A row of Y has a plane for each filter, of
-// (Height + 2·PadHeight - KernelHeight)/StrideHeight + 1 rows, rounded down, and as many
-// columns by the same formula. For signals in one dimension set Height, KernelHeight and
+// (Height + 2·PadHeight - DilationHeight·(KernelHeight - 1) - 1)/StrideHeight + 1 rows,
+// rounded down, and as many columns by the same formula. For signals in one dimension set Height, KernelHeight and
 // StrideHeight to 1, and PadHeight to 0.
 //
 // With C(X) the matrix whose column (i, j) is what the filters meet at that place, the
@@ -35,26 +38,29 @@ import (
 //
 // where the gradients of W and b are sums over inputs. A nil B stands for zeros.
 //
-// Products are those of MatMul, with its bounds for k = Channels·KernelHeight·KernelWidth.
+// Products are those of MatMul, with its bounds for k = Channels/Groups·KernelHeight·KernelWidth.
 // b is added after them. C(X) is made for some places at a time, so that each worker
 // takes scratch memory of at most 2¹⁵ elements, or 128·k if that is more, for images of
 // any size. In fixed point a value is rounded once, and a gradient once for each such
 // part. Workers share inputs, places and channels. The bits do not depend on their number.
 //
 // All passes panic with an error that wraps mat.ErrShape if a size of the kernel or a
-// stride is not positive, if padding is negative, or if the kernel is larger than the
-// padded plane.
+// stride is not positive, if padding is negative, if the kernel is larger than the padded
+// plane, or if Groups does not divide the numbers of channels and filters.
 type Conv2D[T rev.Real] struct {
-	Y rev.General[T] `rev:"acc" shape:"n,f*((Height+2*PadHeight-KernelHeight)/StrideHeight+1)*((Width+2*PadWidth-KernelWidth)/StrideWidth+1)"`
+	Y rev.General[T] `rev:"acc" shape:"n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1)"`
 	X rev.General[T] `rev:"in" shape:"n,Channels*Height*Width"`
-	W rev.General[T] `rev:"in" shape:"f,Channels*KernelHeight*KernelWidth"`
+	W rev.General[T] `rev:"in" shape:"f,Channels/max(1,Groups)*KernelHeight*KernelWidth"`
 	B rev.Vector[T]  `rev:"in,optional" shape:"f"`
 
 	Channels, Height, Width   int // of an input
 	KernelHeight, KernelWidth int
 	StrideHeight, StrideWidth int
 	PadHeight, PadWidth       int // on each side
-	Workers                   int // 0 means GOMAXPROCS
+
+	DilationHeight, DilationWidth int // from an element of a filter to the next; 0 means 1
+	Groups                        int // of channels and of filters; 0 means 1
+	Workers                       int // 0 means GOMAXPROCS
 }
 
 // NewConv2D returns the kernel over gonum's types, sharing their storage. The vector b
@@ -87,13 +93,20 @@ func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Conv2D[T]) Run(p rev.Pass[Conv2D[T]]) error {
-	rows := axisOf[Conv2D[T]]("height", k.Height, k.KernelHeight, k.StrideHeight, k.PadHeight)
-	cols := axisOf[Conv2D[T]]("width", k.Width, k.KernelWidth, k.StrideWidth, k.PadWidth)
+	rows := axisOf[Conv2D[T]]("height", k.Height, k.KernelHeight, k.StrideHeight, k.PadHeight, k.DilationHeight)
+	cols := axisOf[Conv2D[T]]("width", k.Width, k.KernelWidth, k.StrideWidth, k.PadWidth, k.DilationWidth)
+	groups := max(1, k.Groups)
+	if k.Groups < 0 || k.DilationHeight < 0 || k.DilationWidth < 0 || k.Channels%groups != 0 || k.W.Rows%groups != 0 {
+		panic(rev.ShapeError[Conv2D[T]]("W", "has %d filters for %d channels, with %d groups and dilations of %d and %d",
+			k.W.Rows, k.Channels, k.Groups, k.DilationHeight, k.DilationWidth))
+	}
+	checkProduct[Conv2D[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
+	checkProduct[Conv2D[T]]("W", k.W.Cols, k.Channels/groups, k.KernelHeight, k.KernelWidth)
 	if k.X.Rows == 0 || k.W.Rows == 0 {
 		return nil
 	}
 	w := workspace.Get[convolution[T]]()
-	*w = convolution[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: rows, cols: cols, patches: w.patches}
+	*w = convolution[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: rows, cols: cols, groups: groups, patches: w.patches}
 	w.run()
 	*w = convolution[T]{patches: w.patches} // without the caller's storage
 	workspace.Put(w)
@@ -105,9 +118,10 @@ type convolution[T rev.Real] struct {
 	k, g, t, gt Conv2D[T]
 	sign        int
 	rows, cols  axis
+	groups      int
 
 	part     int // how many places are done at a time
-	group    int // how many channels a block of a gradient has
+	chunk    int // how many channels a block of a gradient has
 	gradient convGradient
 	patches  [][]T // C(X) or its cotangent, of each worker
 }
@@ -117,33 +131,33 @@ type convGradient int
 
 const (
 	noGradient convGradient = iota // the value, by inputs and parts
-	ofX                            // by inputs and groups of channels
-	ofW                            // by groups of channels
+	ofX                            // by inputs and chunks of channels
+	ofW                            // by chunks of channels
 	ofB                            // by filters
 )
 
 const (
 	patchElements = 1 << 15 // about how many elements of C(X) are made at a time
 	leastPart     = 128     // places, so that products are not too narrow
-	groupRows     = 64      // about how many rows of C(X) a group of channels has
+	chunkRows     = 64      // about how many rows of C(X) a chunk of channels has
 )
 
-// run makes the pass. Parts and groups depend only on the shape. Gradients are
+// run makes the pass. Parts and chunks depend only on the shape. Gradients are
 // computed one after the other, as they may be the same storage.
 func (w *convolution[T]) run() {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
 	area := k.KernelHeight * k.KernelWidth
-	w.part = min(w.places(), max(leastPart, patchElements/max(1, k.Channels*area)))
-	w.group = max(1, groupRows/area)
+	w.part = min(w.places(), max(leastPart, patchElements/max(1, w.channels()*area)))
+	w.chunk = max(1, chunkRows/area)
 	workers := parallel.Workers(k.Workers)
 	w.patches = workspace.Grow(w.patches, max(len(w.patches), workers))
 	for i := range workers {
-		w.patches[i] = workspace.Grow(w.patches[i], k.Channels*area*w.part)
+		w.patches[i] = workspace.Grow(w.patches[i], w.channels()*area*w.part)
 	}
-	inputs, parts, groups := k.X.Rows, (w.places()-1)/w.part+1, (k.Channels+w.group-1)/w.group
+	inputs, parts, chunks := k.X.Rows, (w.places()-1)/w.part+1, w.groups*w.chunks()
 	w.stage(noGradient, workers, inputs*parts, k.Y.Data != nil || t.Y.Data != nil)
-	w.stage(ofX, workers, inputs*groups, g.X.Data != nil || gt.X.Data != nil)
-	w.stage(ofW, workers, groups, g.W.Data != nil || gt.W.Data != nil)
+	w.stage(ofX, workers, inputs*chunks, g.X.Data != nil || gt.X.Data != nil)
+	w.stage(ofW, workers, chunks, g.W.Data != nil || gt.W.Data != nil)
 	w.stage(ofB, workers, k.W.Rows, g.B.Data != nil || gt.B.Data != nil)
 }
 
@@ -157,23 +171,35 @@ func (w *convolution[T]) stage(gradient convGradient, workers, blocks int, neede
 // places returns how many places the filters have on a plane.
 func (w *convolution[T]) places() int { return w.rows.places * w.cols.places }
 
+// channels returns how many channels a group has, and chunks into how many chunks they are
+// cut.
+func (w *convolution[T]) channels() int { return w.k.Channels / w.groups }
+func (w *convolution[T]) chunks() int   { return (w.channels() + w.chunk - 1) / w.chunk }
+
+// chunkAt returns chunk i of all.
+func (w *convolution[T]) chunkAt(i int) channels {
+	n := w.channels()
+	first := i % w.chunks() * w.chunk
+	return channels{i / w.chunks(), first, min(w.chunk, n-first)}
+}
+
 // Block computes a block of the value or of a gradient.
 func (w *convolution[T]) Block(worker, b int) {
-	c := channels{0, w.k.Channels}
-	groups := (c.n + w.group - 1) / max(1, w.group)
-	groupAt := func(i int) channels { return channels{i * w.group, min(w.group, c.n-i*w.group)} }
 	switch w.gradient {
 	case noGradient:
 		parts := (w.places()-1)/w.part + 1
-		w.addValue(w.patches[worker], c, w.partOf(b/parts, b%parts*w.part))
+		for group := range w.groups {
+			w.addValue(w.patches[worker], channels{group, 0, w.channels()}, w.partOf(b/parts, b%parts*w.part))
+		}
 	case ofX:
 		for lo := 0; lo < w.places(); lo += w.part {
-			w.addGradientOfX(w.patches[worker], groupAt(b%groups), w.partOf(b/groups, lo))
+			chunks := w.groups * w.chunks()
+			w.addGradientOfX(w.patches[worker], w.chunkAt(b%chunks), w.partOf(b/chunks, lo))
 		}
 	case ofW:
 		for n := range w.k.X.Rows {
 			for lo := 0; lo < w.places(); lo += w.part {
-				w.addGradientOfW(w.patches[worker], groupAt(b), w.partOf(n, lo))
+				w.addGradientOfW(w.patches[worker], w.chunkAt(b), w.partOf(n, lo))
 			}
 		}
 	case ofB:
@@ -181,8 +207,8 @@ func (w *convolution[T]) Block(worker, b int) {
 	}
 }
 
-// channels are the channels first, ..., first+n-1.
-type channels struct{ first, n int }
+// channels are the channels first, ..., first+n-1 of a group.
+type channels struct{ group, first, n int }
 
 // A convPart is the places lo, ..., lo+n-1 of an input.
 type convPart struct{ input, lo, n int }
@@ -194,25 +220,26 @@ func (w *convolution[T]) partOf(input, lo int) convPart {
 // addValue adds the value and its tangent at some places.
 func (w *convolution[T]) addValue(buf []T, c channels, p convPart) {
 	k, t := &w.k, &w.t
-	y, ty := w.outputs(k.Y, p), w.outputs(t.Y, p)
+	y, ty := w.outputs(k.Y, c, p), w.outputs(t.Y, c, p)
 	if y.Data != nil || t.W.Data != nil {
 		patches := w.gather(buf, k.X, c, p)
-		multiply(1, y, w.sign, view(k.W, false), patches)
-		multiply(1, ty, w.sign, view(t.W, false), patches)
+		multiply(1, y, w.sign, view(w.filters(k.W, c), false), patches)
+		multiply(1, ty, w.sign, view(w.filters(t.W, c), false), patches)
 	}
 	if ty.Data != nil && t.X.Data != nil {
-		multiply(1, ty, w.sign, view(k.W, false), w.gather(buf, t.X, c, p))
+		multiply(1, ty, w.sign, view(w.filters(k.W, c), false), w.gather(buf, t.X, c, p))
 	}
-	for f := range k.W.Rows {
-		addConstant(signed(w.sign, elementOf(k.B, f)), rowIn(y, f))
-		addConstant(signed(w.sign, elementOf(t.B, f)), rowIn(ty, f))
+	for i := range k.W.Rows / w.groups {
+		f := c.group*(k.W.Rows/w.groups) + i
+		addConstant(signed(w.sign, elementOf(k.B, f)), rowIn(y, i))
+		addConstant(signed(w.sign, elementOf(t.B, f)), rowIn(ty, i))
 	}
 }
 
 // addGradientOfX adds what some places add to the gradients of some channels of X.
 func (w *convolution[T]) addGradientOfX(buf []T, c channels, p convPart) {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
-	gy, gty := view(w.outputs(g.Y, p), false), view(w.outputs(gt.Y, p), false)
+	gy, gty := view(w.outputs(g.Y, c, p), false), view(w.outputs(gt.Y, c, p), false)
 	weights := view(w.filters(k.W, c), false).t()
 	if g.X.Data != nil && g.Y.Data != nil {
 		patches := w.zeros(buf, c, p)
@@ -231,7 +258,7 @@ func (w *convolution[T]) addGradientOfX(buf []T, c channels, p convPart) {
 // channels.
 func (w *convolution[T]) addGradientOfW(buf []T, c channels, p convPart) {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
-	gy, gty := view(w.outputs(g.Y, p), false), view(w.outputs(gt.Y, p), false)
+	gy, gty := view(w.outputs(g.Y, c, p), false), view(w.outputs(gt.Y, c, p), false)
 	gw, gtw := w.filters(g.W, c), w.filters(gt.W, c)
 	patches := w.gather(buf, k.X, c, p).t()
 	multiply(1, gw, 1, gy, patches)
@@ -252,21 +279,23 @@ func (w *convolution[T]) addGradientOfB(f int) {
 	add(w.gt.B, w.gt.Y)
 }
 
-// outputs returns the columns of y that are the places of p. Its rows are planes.
-func (w *convolution[T]) outputs(y rev.General[T], p convPart) rev.General[T] {
+// outputs returns the planes of y of the filters that meet the channels c, as rows, at the
+// places of p.
+func (w *convolution[T]) outputs(y rev.General[T], c channels, p convPart) rev.General[T] {
 	if y.Data == nil {
 		return rev.General[T]{}
 	}
-	return rev.General[T]{Rows: w.k.W.Rows, Cols: p.n, Stride: w.places(), Data: y.Row(p.input)[p.lo:]}
+	n := w.k.W.Rows / w.groups
+	return rev.General[T]{Rows: n, Cols: p.n, Stride: w.places(), Data: y.Row(p.input)[c.group*n*w.places()+p.lo:]}
 }
 
-// filters returns the columns of some channels of m, W or a derivative.
+// filters returns the part of m, W or a derivative, that meets the channels c.
 func (w *convolution[T]) filters(m rev.General[T], c channels) rev.General[T] {
 	if m.Data == nil {
 		return rev.General[T]{}
 	}
-	area := w.k.KernelHeight * w.k.KernelWidth
-	return block(m, 0, c.first*area, m.Rows, c.n*area)
+	area, n := w.k.KernelHeight*w.k.KernelWidth, w.k.W.Rows/w.groups
+	return block(m, c.group*n, c.first*area, n, c.n*area)
 }
 
 // zeros returns room for the rows of C(X) of some channels, with all elements zero.
@@ -306,8 +335,8 @@ func (w *convolution[T]) scatter(x, patches rev.General[T], c channels, p convPa
 // their places in C(X). It leaves out padding.
 func (w *convolution[T]) runs(x, patches rev.General[T], c channels, p convPart, do func(image, patch []T)) {
 	k, r := &w.k, 0
-	for ch := c.first; ch < c.first+c.n; ch++ {
-		image := plane(x, p.input, ch, k.Height*k.Width)
+	for ch := range c.n {
+		image := plane(x, p.input, c.group*w.channels()+c.first+ch, k.Height*k.Width)
 		for u := range k.KernelHeight {
 			for v := range k.KernelWidth {
 				patch := patches.Row(r)

@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -17,15 +18,24 @@ import (
 // convSizes are sizes of a Conv2D: without derivatives, operands and workers.
 type convSizes = Conv2D[float64]
 
-// convOf returns a convolution of n inputs with f filters and random operands.
+// convOf returns a convolution of n inputs with f filters a group and random operands.
 func convOf[T rev.Real](rnd *rand.Rand, n, f int, s convSizes) Conv2D[T] {
-	places := ((s.Height+2*s.PadHeight-s.KernelHeight)/s.StrideHeight + 1) * ((s.Width+2*s.PadWidth-s.KernelWidth)/s.StrideWidth + 1)
+	rows, cols := convPlaces(s)
+	groups := max(1, s.Groups)
+	f *= groups
 	return Conv2D[T]{
-		Y: matrixOf[T](rnd, n, f*places), X: matrixOf[T](rnd, n, s.Channels*s.Height*s.Width),
-		W: matrixOf[T](rnd, f, s.Channels*s.KernelHeight*s.KernelWidth), B: vectorOf[T](rnd, f),
+		Y: matrixOf[T](rnd, n, f*rows*cols), X: matrixOf[T](rnd, n, s.Channels*s.Height*s.Width),
+		W: matrixOf[T](rnd, f, s.Channels/groups*s.KernelHeight*s.KernelWidth), B: vectorOf[T](rnd, f),
 		Channels: s.Channels, Height: s.Height, Width: s.Width, KernelHeight: s.KernelHeight, KernelWidth: s.KernelWidth,
 		StrideHeight: s.StrideHeight, StrideWidth: s.StrideWidth, PadHeight: s.PadHeight, PadWidth: s.PadWidth,
+		DilationHeight: s.DilationHeight, DilationWidth: s.DilationWidth, Groups: s.Groups,
 	}
+}
+
+// convPlaces returns how many places a filter has in a column and in a row.
+func convPlaces(s convSizes) (rows, cols int) {
+	rows = (s.Height+2*s.PadHeight-max(1, s.DilationHeight)*(s.KernelHeight-1)-1)/s.StrideHeight + 1
+	return rows, (s.Width+2*s.PadWidth-max(1, s.DilationWidth)*(s.KernelWidth-1)-1)/s.StrideWidth + 1
 }
 
 // The windows of these leave out elements, or meet padding alone, or neither.
@@ -37,7 +47,13 @@ var convCases = map[string]convSizes{
 	},
 	"WidePadding": {Channels: 1, Height: 2, Width: 1, KernelHeight: 1, KernelWidth: 2, StrideHeight: 2, StrideWidth: 3, PadHeight: 2, PadWidth: 4},
 	"Pointwise":   {Channels: 4, Height: 2, Width: 3, KernelHeight: 1, KernelWidth: 1, StrideHeight: 1, StrideWidth: 1},
-	"OneRow":      {Channels: 2, Height: 1, Width: 9, KernelHeight: 1, KernelWidth: 4, StrideHeight: 1, StrideWidth: 2, PadWidth: 2},
+	"Dilated": {
+		Channels: 2, Height: 6, Width: 7, KernelHeight: 3, KernelWidth: 2, StrideHeight: 1, StrideWidth: 2, PadHeight: 1, PadWidth: 2,
+		DilationHeight: 2, DilationWidth: 3,
+	},
+	"Groups":    {Channels: 4, Height: 3, Width: 4, KernelHeight: 2, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadWidth: 1, Groups: 2},
+	"Depthwise": {Channels: 3, Height: 4, Width: 3, KernelHeight: 3, KernelWidth: 3, StrideHeight: 1, StrideWidth: 1, PadHeight: 1, PadWidth: 1, Groups: 3},
+	"OneRow":    {Channels: 2, Height: 1, Width: 9, KernelHeight: 1, KernelWidth: 4, StrideHeight: 1, StrideWidth: 2, PadWidth: 2},
 }
 
 func convSpec[T rev.Real](s convSizes, bias bool) revtest.Spec[Conv2D[T]] {
@@ -100,7 +116,9 @@ func TestConv2DValue(t *testing.T) {
 func testConv(t *testing.T, k Conv2D[float64], tolerance float64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(61, 3))
-	rows, cols := (k.Height+2*k.PadHeight-k.KernelHeight)/k.StrideHeight+1, (k.Width+2*k.PadWidth-k.KernelWidth)/k.StrideWidth+1
+	rows, cols := convPlaces(k)
+	stepU, stepV, groups := max(1, k.DilationHeight), max(1, k.DilationWidth), max(1, k.Groups)
+	perGroup := k.Channels / groups
 	g := Conv2D[float64]{
 		Y: matrixOf[float64](rnd, k.Y.Rows, k.Y.Cols), X: rev.NewGeneral[float64](k.X.Rows, k.X.Cols, nil),
 		W: rev.NewGeneral[float64](k.W.Rows, k.W.Cols, nil), B: rev.ViewSlice(make([]float64, k.W.Rows)),
@@ -111,15 +129,16 @@ func testConv(t *testing.T, k Conv2D[float64], tolerance float64) {
 		n, f, i, j := p/k.Y.Cols, p/(rows*cols)%k.W.Rows, p/cols%rows, p%cols
 		y[p] += k.B.Data[f]
 		gb[f] += g.Y.Data[p]
-		for c := range k.Channels {
+		for c := range perGroup {
+			channel := f/(k.W.Rows/groups)*perGroup + c
 			for u := range k.KernelHeight {
 				for v := range k.KernelWidth {
-					r, q := i*k.StrideHeight+u-k.PadHeight, j*k.StrideWidth+v-k.PadWidth
+					r, q := i*k.StrideHeight+u*stepU-k.PadHeight, j*k.StrideWidth+v*stepV-k.PadWidth
 					if r < 0 || r >= k.Height || q < 0 || q >= k.Width {
 						continue
 					}
-					x := ((n*k.Channels+c)*k.Height+r)*k.Width + q
-					w := ((f*k.Channels+c)*k.KernelHeight+u)*k.KernelWidth + v
+					x := ((n*k.Channels+channel)*k.Height+r)*k.Width + q
+					w := ((f*perGroup+c)*k.KernelHeight+u)*k.KernelWidth + v
 					y[p] += k.W.Data[w] * k.X.Data[x]
 					gx[x] += k.W.Data[w] * g.Y.Data[p]
 					gw[w] += k.X.Data[x] * g.Y.Data[p]
@@ -174,7 +193,7 @@ func TestConvPoolSizes(t *testing.T) {
 			edit(&k)
 			k.Forward()
 			m := MeanPool[float64]{
-				k.Y, k.X, k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth, 1,
+				k.Y, k.X, k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth, 1,
 			}
 			m.Forward()
 		}
@@ -191,11 +210,27 @@ func TestConvPoolSizes(t *testing.T) {
 		"too wide, stride 2": conv(func(k *Conv2D[float64]) {
 			k.X, k.Width, k.Y, k.StrideWidth = rev.ViewDense(dense(2, 3)), 1, rev.ViewDense(dense(2, 4)), 2
 		}),
-		"channels":          conv(func(k *Conv2D[float64]) { k.Channels = 2 }),
-		"pool, stride 0":    pool(func(k *MaxPool[float64]) { k.StrideHeight = 0 }),
-		"pool, window":      pool(func(k *MaxPool[float64]) { k.WindowHeight = 1 }),
-		"pool, no window":   pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 0, 4 }),
-		"pool, wide window": pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 5, 2 }),
+		"groups":               conv(func(k *Conv2D[float64]) { k.Groups = 2 }),
+		"negative groups":      conv(func(k *Conv2D[float64]) { k.Groups = -1 }),
+		"dilation":             conv(func(k *Conv2D[float64]) { k.DilationHeight = 2 }),
+		"negative dilation":    conv(func(k *Conv2D[float64]) { k.DilationWidth = -1 }),
+		"padding that wraps":   conv(func(k *Conv2D[float64]) { k.PadHeight = math.MinInt }),
+		"padding that wraps 2": conv(func(k *Conv2D[float64]) { k.PadHeight, k.Height = math.MaxInt, 5 }),
+		"height that wraps": conv(func(k *Conv2D[float64]) {
+			k.Channels, k.Height, k.Width, k.KernelWidth, k.StrideHeight = 64, 1<<58, 1, 1, 1<<58
+			k.X, k.W, k.Y = rev.General[float64]{Rows: 2}, rev.ViewDense(dense(2, 128)), rev.ViewDense(dense(2, 2))
+		}),
+		"dilation that wraps": conv(func(k *Conv2D[float64]) { k.DilationHeight = math.MaxInt }),
+		"channels":            conv(func(k *Conv2D[float64]) { k.Channels = 2 }),
+		"pool, stride 0":      pool(func(k *MaxPool[float64]) { k.StrideHeight = 0 }),
+		"pool, window":        pool(func(k *MaxPool[float64]) { k.WindowHeight = 1 }),
+		"pool, no window":     pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 0, 4 }),
+		"pool, wide padding": pool(func(k *MaxPool[float64]) {
+			k.WindowHeight, k.StrideHeight, k.PadHeight = 1, 3, 1
+			k.Y = rev.ViewDense(dense(2, 4))
+		}),
+		"pool, padding that wraps": pool(func(k *MaxPool[float64]) { k.PadWidth = math.MinInt }),
+		"pool, wide window":        pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 5, 2 }),
 	} {
 		func() {
 			defer func() {

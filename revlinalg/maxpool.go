@@ -12,12 +12,12 @@ import (
 
 // MaxPool is the kernel
 //
-//	Y_c(i, j) += max_{u, v} X_c(i·s+u, j·s'+v)
+//	Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p')
 //
-// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. The
-// strides s and s' are fields. The layout is NCHW, as that of Conv2D: a row of X has Channels
+// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. Elements
+// outside X do not count. Strides s and s' and the padding p and p' are fields. The layout is NCHW, as that of Conv2D: a row of X has Channels
 // planes of Height rows of Width elements. A row of Y has as many planes, of
-// (Height - WindowHeight)/StrideHeight + 1 rows, rounded down, and as many columns by
+// (Height + 2·PadHeight - WindowHeight)/StrideHeight + 1 rows, rounded down, and as many columns by
 // the same formula. Rows and columns of X that no window reaches have no effect. For
 // signals in one dimension set Height, WindowHeight and StrideHeight to 1.
 //
@@ -33,14 +33,16 @@ import (
 // share the planes.
 //
 // All passes panic with an error that wraps mat.ErrShape if a size of the window or a
-// stride is not positive, or if the window is larger than the plane.
+// stride is not positive, if padding is negative or not smaller than the window, or if the
+// window is larger than the padded plane.
 type MaxPool[T rev.Real] struct {
-	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1)"`
+	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1)"`
 	X rev.General[T] `rev:"in" shape:"n,Channels*Height*Width"`
 
 	Channels, Height, Width   int // of an input
 	WindowHeight, WindowWidth int
 	StrideHeight, StrideWidth int
+	PadHeight, PadWidth       int // on each side
 	Workers                   int // 0 means GOMAXPROCS
 }
 
@@ -70,8 +72,9 @@ func (k MaxPool[T]) AdjointTangent(g, t, gt MaxPool[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k MaxPool[T]) Run(p rev.Pass[MaxPool[T]]) error {
-	rows := axisOf[MaxPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, 0)
-	cols := axisOf[MaxPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, 0)
+	rows := poolAxis[MaxPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
+	cols := poolAxis[MaxPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
+	checkProduct[MaxPool[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
 	w := workspace.Get[maxPooling[T]]()
 	*w = maxPooling[T]{k, p.G, p.T, p.GT, p.Sign(), rows, cols}
 	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
@@ -115,11 +118,13 @@ func (w *maxPooling[T]) Block(_, b int) {
 
 // largest returns where in x the first of the largest elements at place (i, j) is.
 func (w *maxPooling[T]) largest(x []T, i, j int) int {
-	first := w.rows.at(i, 0)*w.cols.n + w.cols.at(j, 0)
-	m := first
-	for u := range w.rows.size {
-		for v := range w.cols.size {
-			at := first + u*w.cols.n + v
+	top, bottom := w.rows.within(i)
+	left, right := w.cols.within(j)
+	m := w.rows.at(i, top)*w.cols.n + w.cols.at(j, left)
+	for u := top; u < bottom; u++ {
+		row := w.rows.at(i, u) * w.cols.n
+		for v := left; v < right; v++ {
+			at := row + w.cols.at(j, v)
 			switch {
 			case x[at] > x[m]:
 				m = at

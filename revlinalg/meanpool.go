@@ -10,25 +10,26 @@ import (
 
 // MeanPool is the kernel
 //
-//	Y_c(i, j) += Σ_u Σ_v X_c(i·s+u, j·s'+v)/m,  m = WindowHeight·WindowWidth
+//	Y_c(i, j) += Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m,  m = WindowHeight·WindowWidth
 //
-// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. Layout,
-// sizes, and what makes passes panic are those of MaxPool. The derivatives are, where
-// ĠY is the tangent of Ȳ,
+// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. Elements
+// outside X are 0, and m counts them too. Layout, sizes, and what makes passes panic are
+// those of MaxPool. The derivatives are, where ĠY is the tangent of Ȳ,
 //
-//	X̄_c(i·s+u, j·s'+v) += Ȳ_c(i, j)/m,  Ẏ_c(i, j) += Σ_u Σ_v Ẋ_c(i·s+u, j·s'+v)/m,
-//	ĠX_c(i·s+u, j·s'+v) += ĠY_c(i, j)/m.
+//	X̄_c(i·s+u-p, j·s'+v-p') += Ȳ_c(i, j)/m,  Ẏ_c(i, j) += Σ_u Σ_v Ẋ_c(i·s+u-p, j·s'+v-p')/m,
+//	ĠX_c(i·s+u-p, j·s'+v-p') += ĠY_c(i, j)/m.
 //
 // In floating point a mean is within m·ε·Σ|x|/m. In fixed point the sum is exact and
 // wraps at ±2²⁰, and the quotient is rounded once. Inverse restores Y but for the rounding
 // of sums. Workers share the planes.
 type MeanPool[T rev.Real] struct {
-	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1)"`
+	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1)"`
 	X rev.General[T] `rev:"in" shape:"n,Channels*Height*Width"`
 
 	Channels, Height, Width   int // of an input
 	WindowHeight, WindowWidth int
 	StrideHeight, StrideWidth int
+	PadHeight, PadWidth       int // on each side
 	Workers                   int // 0 means GOMAXPROCS
 }
 
@@ -58,8 +59,9 @@ func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k MeanPool[T]) Run(p rev.Pass[MeanPool[T]]) error {
-	rows := axisOf[MeanPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, 0)
-	cols := axisOf[MeanPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, 0)
+	rows := poolAxis[MeanPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
+	cols := poolAxis[MeanPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
+	checkProduct[MeanPool[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
 	w := workspace.Get[meanPooling[T]]()
 	*w = meanPooling[T]{k, p.G, p.T, p.GT, p.Sign(), rows, cols}
 	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
@@ -90,7 +92,7 @@ func (w *meanPooling[T]) Block(_, b int) {
 func (w *meanPooling[T]) addMeans(y, x []T) {
 	for p := 0; p < len(y) && x != nil; p++ {
 		var s T
-		for u := range w.rows.size {
+		for u, hi := w.rows.within(p / w.cols.places); u < hi; u++ {
 			s += sum(rev.ViewSlice(w.windowRow(x, p, u)))
 		}
 		y[p] += signed(w.sign, over(s, w.rows.size*w.cols.size))
@@ -101,14 +103,15 @@ func (w *meanPooling[T]) addMeans(y, x []T) {
 func (w *meanPooling[T]) spread(x, y []T) {
 	for p := 0; p < len(y) && x != nil; p++ {
 		share := over(y[p], w.rows.size*w.cols.size)
-		for u := range w.rows.size {
+		for u, hi := w.rows.within(p / w.cols.places); u < hi; u++ {
 			addConstant(share, rev.ViewSlice(w.windowRow(x, p, u)))
 		}
 	}
 }
 
-// windowRow returns row u of x in the window at place p.
+// windowRow returns the elements of x in row u of the window at place p.
 func (w *meanPooling[T]) windowRow(x []T, p, u int) []T {
 	i, j := p/w.cols.places, p%w.cols.places
-	return x[w.rows.at(i, u)*w.cols.n+w.cols.at(j, 0):][:w.cols.size]
+	lo, hi := w.cols.within(j)
+	return x[w.rows.at(i, u)*w.cols.n+w.cols.at(j, lo):][:hi-lo]
 }

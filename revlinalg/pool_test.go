@@ -17,28 +17,36 @@ var poolCases = map[string]MaxPool[float64]{
 	"Tiles":   {Channels: 2, Height: 4, Width: 6, WindowHeight: 2, WindowWidth: 3, StrideHeight: 2, StrideWidth: 3},
 	"Overlap": {Channels: 1, Height: 4, Width: 5, WindowHeight: 3, WindowWidth: 2, StrideHeight: 1, StrideWidth: 1},
 	"Gaps":    {Channels: 3, Height: 5, Width: 4, WindowHeight: 1, WindowWidth: 2, StrideHeight: 3, StrideWidth: 3},
-	"OneRow":  {Channels: 2, Height: 1, Width: 7, WindowHeight: 1, WindowWidth: 3, StrideHeight: 1, StrideWidth: 2},
+	"Padded": {
+		Channels: 2, Height: 3, Width: 4, WindowHeight: 3, WindowWidth: 2, StrideHeight: 2, StrideWidth: 1, PadHeight: 2, PadWidth: 1,
+	},
+	"OneRow": {Channels: 2, Height: 1, Width: 7, WindowHeight: 1, WindowWidth: 3, StrideHeight: 1, StrideWidth: 2},
 }
 
 // maxPoolOf returns a pool of n inputs. Elements of X lie well apart.
 func maxPoolOf[T rev.Real](rnd *rand.Rand, n int, s MaxPool[float64]) MaxPool[T] {
-	places := ((s.Height-s.WindowHeight)/s.StrideHeight + 1) * ((s.Width-s.WindowWidth)/s.StrideWidth + 1)
+	rows, cols := poolPlaces(s)
 	x := make([]T, n*s.Channels*s.Height*s.Width)
 	for i, v := range rnd.Perm(len(x)) {
 		x[i] = fixed.Of[T](float64(v - len(x)/2))
 	}
 	return MaxPool[T]{
-		Y: matrixOf[T](rnd, n, s.Channels*places), X: rev.NewGeneral(n, s.Channels*s.Height*s.Width, x),
+		Y: matrixOf[T](rnd, n, s.Channels*rows*cols), X: rev.NewGeneral(n, s.Channels*s.Height*s.Width, x),
 		Channels: s.Channels, Height: s.Height, Width: s.Width, WindowHeight: s.WindowHeight, WindowWidth: s.WindowWidth,
-		StrideHeight: s.StrideHeight, StrideWidth: s.StrideWidth,
+		StrideHeight: s.StrideHeight, StrideWidth: s.StrideWidth, PadHeight: s.PadHeight, PadWidth: s.PadWidth,
 	}
+}
+
+// poolPlaces returns how many places a window has in a column and in a row.
+func poolPlaces(s MaxPool[float64]) (rows, cols int) {
+	return (s.Height+2*s.PadHeight-s.WindowHeight)/s.StrideHeight + 1, (s.Width+2*s.PadWidth-s.WindowWidth)/s.StrideWidth + 1
 }
 
 func meanPoolOf[T rev.Real](rnd *rand.Rand, n int, s MaxPool[float64]) MeanPool[T] {
 	k := maxPoolOf[T](rnd, n, s)
 	return MeanPool[T]{
 		matrixOf[T](rnd, n, k.Y.Cols), matrixOf[T](rnd, n, k.X.Cols),
-		k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth, 0,
+		k.Channels, k.Height, k.Width, k.WindowHeight, k.WindowWidth, k.StrideHeight, k.StrideWidth, k.PadHeight, k.PadWidth, 0,
 	}
 }
 
@@ -80,7 +88,7 @@ func TestPoolValues(t *testing.T) {
 	for name, s := range poolCases {
 		largest, mean := maxPoolOf[float64](rnd, 3, s), meanPoolOf[float64](rnd, 3, s)
 		mean.X = largest.X
-		rows, cols := (s.Height-s.WindowHeight)/s.StrideHeight+1, (s.Width-s.WindowWidth)/s.StrideWidth+1
+		rows, cols := poolPlaces(s)
 		wantMax, wantMean := slices.Clone(largest.Y.Data), slices.Clone(mean.Y.Data)
 		gy := matrixOf[float64](rnd, largest.Y.Rows, largest.Y.Cols)
 		gMax, gMean := make([]float64, len(largest.X.Data)), make([]float64, len(largest.X.Data))
@@ -89,19 +97,21 @@ func TestPoolValues(t *testing.T) {
 			var window []int
 			for u := range s.WindowHeight {
 				for v := range s.WindowWidth {
-					window = append(window, (image*s.Height+i*s.StrideHeight+u)*s.Width+j*s.StrideWidth+v)
+					if r, q := i*s.StrideHeight+u-s.PadHeight, j*s.StrideWidth+v-s.PadWidth; 0 <= r && r < s.Height && 0 <= q && q < s.Width {
+						window = append(window, (image*s.Height+r)*s.Width+q)
+					}
 				}
 			}
-			m, total := window[0], 0.0
+			m, total, area := window[0], 0.0, float64(s.WindowHeight*s.WindowWidth)
 			for _, at := range window {
 				if x := largest.X.Data[at]; x > largest.X.Data[m] {
 					m = at
 				}
 				total += largest.X.Data[at]
-				gMean[at] += gy.Data[p] / float64(len(window))
+				gMean[at] += gy.Data[p] / area
 			}
 			wantMax[p] += largest.X.Data[m]
-			wantMean[p] += total / float64(len(window))
+			wantMean[p] += total / area
 			gMax[m] += gy.Data[p]
 		}
 		gotMax, gotMean := rev.NewGeneral[float64](3, largest.X.Cols, nil), rev.NewGeneral[float64](3, largest.X.Cols, nil)

@@ -128,8 +128,8 @@ func (s *solver[I]) solve(x []float64) error {
 		x[i] = math.Ldexp(v, -e)
 	}
 	if err := s.cg.solve(x); err != nil {
-		if err == errIndefinite {
-			err = &rev.NotPositiveDefiniteError{Row: -1, Value: math.Ldexp(s.cg.curvature, s.m.exp)}
+		if errors.Is(err, errIndefinite) {
+			err = &rev.NotPositiveDefiniteError{Row: -1, Value: math.Ldexp(s.curvature, s.m.exp)}
 		}
 		return err
 	}

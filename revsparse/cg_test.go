@@ -369,7 +369,7 @@ func TestCGIndefinite(t *testing.T) {
 	x := make([]float64, 3)
 	if n := testing.AllocsPerRun(5, func() {
 		x[0], x[1], x[2] = 3, 0, 4
-		if err := s.solve(x); err != errIndefinite || s.curvature != -1 {
+		if err := s.solve(x); !errors.Is(err, errIndefinite) || s.curvature != -1 {
 			t.Errorf("error %v, curvature %v, want %v and -1", err, s.curvature, errIndefinite)
 		}
 	}); n != 0 {

@@ -2,6 +2,7 @@ package revsparse
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -403,7 +404,7 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	e.negated = e.Which == Largest || e.Which == LargestMagnitude && e.shift > 0
 	e.cg.a, e.cg.norm, e.cg.tol, e.cg.maxIter, e.cg.kernel = e, e.scale+math.Abs(e.shift), e.Tol, e.MaxIter, e.kernel
 	if err := e.cg.solve(x); err != nil {
-		if err != errIndefinite {
+		if !errors.Is(err, errIndefinite) {
 			return err
 		}
 		// Rounded vectors leave rounding in x, along themselves, where e is 0 up to
