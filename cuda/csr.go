@@ -107,8 +107,13 @@ func newTranspose[T any](d *Device, a CSR[T]) (s structure, err error) {
 	if err := checkStructure(a.Rows, a.Cols, ptr, ind); err != nil {
 		return s, err
 	}
-	tptr, tind, perm := transpose(a.Rows, a.Cols, ptr, ind)
-	s = structure{rows: a.Cols, cols: a.Rows}
+	return copyTranspose(d, a.Rows, a.Cols, ptr, ind)
+}
+
+// copyTranspose copies the structure of the transpose of a matrix to the device.
+func copyTranspose(d *Device, rows, cols int, ptr, ind []int32) (s structure, err error) {
+	tptr, tind, perm := transpose(rows, cols, ptr, ind)
+	s = structure{rows: cols, cols: rows}
 	if s.ptr, err = copyTo(d, tptr); err == nil {
 		if s.ind, err = copyTo(d, tind); err == nil {
 			s.perm, err = copyTo(d, perm)

@@ -1,0 +1,209 @@
+package cuda
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/long"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revmodels/ba"
+)
+
+// hostSnavely and hostWeighted are the kernels of revmodels/ba, whose passes run on the
+// device.
+type (
+	hostSnavely[T rev.Real] struct {
+		R             rev.Vector[T]  `rev:"acc" shape:"2*p"`
+		Cameras       rev.General[T] `rev:"in" shape:"n,9"`
+		Points        rev.General[T] `rev:"in" shape:"m,3"`
+		Features      rev.General[T] `rev:"in" shape:"p,2"`
+		Camera, Point []int32        `rev:"index" shape:"p"`
+	}
+	hostWeighted[T rev.Real] struct {
+		R             rev.Vector[T]  `rev:"acc" shape:"2*p"`
+		Z             rev.Vector[T]  `rev:"acc" shape:"p"`
+		Cameras       rev.General[T] `rev:"in" shape:"n,11"`
+		Points        rev.General[T] `rev:"in" shape:"m,3"`
+		Weights       rev.Vector[T]  `rev:"in" shape:"p"`
+		Features      rev.General[T] `rev:"in" shape:"p,2"`
+		Camera, Point []int32        `rev:"index" shape:"p"`
+	}
+)
+
+func (k hostSnavely[T]) Run(p rev.Pass[hostSnavely[T]]) error {
+	return through[hostSnavely[T], Snavely[T]](testDevice, k, p)
+}
+func (k hostWeighted[T]) Run(p rev.Pass[hostWeighted[T]]) error {
+	return through[hostWeighted[T], Weighted[T]](testDevice, k, p)
+}
+
+// scene returns n observations of points in front of cameras that are turned by an angle of
+// about 1.
+func scene[T rev.Real](rnd *rand.Rand, n int) hostWeighted[T] {
+	views, points := 2, n/2+1
+	k := hostWeighted[T]{
+		R: vector[T](rnd, 2*n), Z: vector[T](rnd, n), Cameras: general[T](rnd, views, 11), Points: general[T](rnd, points, 3),
+		Weights: vector[T](rnd, n), Features: general[T](rnd, n, 2),
+	}
+	for i := range views {
+		c := k.Cameras.Row(i)
+		for j, v := range [11]float64{0.5, -0.6, 0.7 * float64(i), 0, 0, -12, 2, 0.3, -0.2, 0.05, 0.01} {
+			c[j] = c[j]/8 + fixed.Of[T](v)
+		}
+	}
+	for i := range n {
+		k.Camera, k.Point = append(k.Camera, int32(i%views)), append(k.Point, int32(i/2))
+	}
+	return k
+}
+
+// unweighted returns the observations of a scene without weights, with the points behind
+// the camera.
+func unweighted[T rev.Real](k hostWeighted[T]) hostSnavely[T] {
+	u := hostSnavely[T]{R: k.R, Cameras: rev.NewGeneral[T](k.Cameras.Rows, 9, nil), Points: k.Points, Features: k.Features, Camera: k.Camera, Point: k.Point}
+	for i := range k.Cameras.Rows {
+		copy(u.Cameras.Row(i), k.Cameras.Row(i)[:7])
+		copy(u.Cameras.Row(i)[7:], k.Cameras.Row(i)[9:])
+	}
+	return u
+}
+
+func ints(x []int32) (y []int) {
+	for _, v := range x {
+		y = append(y, int(v))
+	}
+	return y
+}
+
+func onCPU[T rev.Real](k hostWeighted[T]) ba.Weighted[T] {
+	return ba.Weighted[T]{R: k.R, Z: k.Z, Cameras: k.Cameras, Points: k.Points, Weights: k.Weights, Features: k.Features, Camera: ints(k.Camera), Point: ints(k.Point)}
+}
+
+func unweightedOnCPU[T rev.Real](k hostSnavely[T]) ba.Snavely[T] {
+	return ba.Snavely[T]{R: k.R, Cameras: k.Cameras, Points: k.Points, Features: k.Features, Camera: ints(k.Camera), Point: ints(k.Point)}
+}
+
+func TestCameras(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	t.Run("float64", camerasOf[float64])
+	if long.Tests() {
+		t.Run("float32", camerasOf[float32])
+	}
+	t.Run("Q43", camerasOf[fixed.Q43])
+}
+
+func camerasOf[T rev.Real](t *testing.T) {
+	sizes := []int{0, 1, 4}
+	if long.Tests() {
+		sizes = append(sizes, 40)
+	}
+	t.Run("Snavely", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[hostSnavely[T]]{Sizes: sizes, Skip: noAllocs, Masked: []string{"Cameras", "Points"}, New: func(rnd *rand.Rand, n int) hostSnavely[T] {
+			return unweighted(scene[T](rnd, n))
+		}})
+	})
+	t.Run("Weighted", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[hostWeighted[T]]{Sizes: sizes, Skip: noAllocs, Masked: []string{"Cameras", "Points"}, New: scene[T]})
+	})
+}
+
+// TestCameraFixedBits compares the passes of the device with those of the CPU, bit for bit,
+// and TestCameraValues compares over floats.
+func TestCameraFixedBits(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	same(t, func(rnd *rand.Rand) hostWeighted[fixed.Q43] { return scene[fixed.Q43](rnd, 70) }, onCPU[fixed.Q43])
+	same(t, func(rnd *rand.Rand) hostSnavely[fixed.Q43] { return unweighted(scene[fixed.Q43](rnd, 70)) }, unweightedOnCPU[fixed.Q43])
+}
+
+func TestCameraValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	operands := func() (x [4]hostWeighted[float64]) {
+		rnd := rand.New(rand.NewPCG(21, 22))
+		for i := range x {
+			x[i] = scene[float64](rnd, 50)
+		}
+		return x
+	}
+	d, h := operands(), operands()
+	if err := rev.AdjointTangent(d[0], d[1], d[2], d[3]); err != nil {
+		t.Fatal(err)
+	}
+	if err := onCPU(h[0]).AdjointTangent(onCPU(h[1]), onCPU(h[2]), onCPU(h[3])); err != nil {
+		t.Fatal(err)
+	}
+	for i := range d {
+		for _, f := range []struct {
+			name      string
+			got, want []float64
+		}{
+			{"R", d[i].R.Data, h[i].R.Data}, {"Z", d[i].Z.Data, h[i].Z.Data}, {"Cameras", d[i].Cameras.Data, h[i].Cameras.Data},
+			{"Points", d[i].Points.Data, h[i].Points.Data}, {"Weights", d[i].Weights.Data, h[i].Weights.Data}, {"Features", d[i].Features.Data, h[i].Features.Data},
+		} {
+			for e := range f.got {
+				if !(math.Abs(f.got[e]-f.want[e]) <= 1e-12*(1+math.Abs(f.want[e]))) {
+					t.Fatalf("operands %d: %s[%d] is %v, want %v", i, f.name, e, f.got[e], f.want[e])
+				}
+			}
+		}
+	}
+}
+
+// TestCameraJacobian compares the Jacobian with that of the CPU, bit for bit over Q43, and
+// tests what is refused.
+func TestCameraJacobian(t *testing.T) {
+	dev := interpreter(t, 1<<24)
+	h := scene[fixed.Q43](rand.New(rand.NewPCG(23, 24)), 5)
+	c := onCPU(h)
+	want, wantZ := rev.NewGeneral[fixed.Q43](10, 15, nil), rev.ViewSlice(make([]fixed.Q43, 5))
+	if err := c.Jacobian(want, wantZ); err != nil {
+		t.Fatal(err)
+	}
+	on := copies{dev: dev, memory: map[unsafe.Pointer]reflect.Value{}}
+	var k Weighted[fixed.Q43]
+	if err := on.toDevice(reflect.ValueOf(&k).Elem(), reflect.ValueOf(&h).Elem()); err != nil {
+		t.Fatal(err)
+	}
+	j, err := NewGeneral(dev, rev.NewGeneral[fixed.Q43](10, 15, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dz, err := NewVector(dev, rev.ViewSlice(make([]fixed.Q43, 5)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.R, k.Z = Vector[fixed.Q43]{}, Vector[fixed.Q43]{}
+	if err := k.Jacobian(j, dz); err != nil {
+		t.Fatal(err)
+	}
+	got, gotZ := make([]fixed.Q43, 150), make([]fixed.Q43, 5)
+	if err := errors.Join(j.Data.Get(got), dz.Data.Get(gotZ)); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, want.Data) || !reflect.DeepEqual(gotZ, wantZ.Data) {
+		t.Error("the Jacobian differs from that of the CPU")
+	}
+
+	func() {
+		defer func() {
+			if recover() != mat.ErrShape {
+				t.Error("a Jacobian of another shape: no panic with mat.ErrShape")
+			}
+		}()
+		_ = k.Jacobian(General[fixed.Q43]{Rows: 10, Cols: 14, Stride: 14, Data: j.Data}, dz)
+	}()
+	k.Camera, err = newMemory(dev, []int32{0, 1, 2, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Forward(); !errors.Is(err, mat.ErrRowAccess) {
+		t.Errorf("camera 2 of 2: %v, want mat.ErrRowAccess", err)
+	}
+}

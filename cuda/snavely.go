@@ -1,0 +1,66 @@
+package cuda
+
+import "revnum/rev"
+
+// Snavely is the kernel of revmodels/ba of that name,
+//
+//	R += π(c, X) - x
+//
+// whose documentation has the camera model, the parameters and the derivatives. Camera and
+// Point are the camera and the point of each observation. They must not change: a pass
+// reads them on the host once, and then keeps lists of the observations of each camera and
+// point until they are freed. An index that is not a row is an error, which wraps
+// mat.ErrRowAccess.
+//
+// Cotangents of cameras and points take scratch memory of 12 numbers for each observation.
+// They are added up in an order that depends on the observations alone. Over Q43 all passes
+// have the bits of the CPU, but they do not look for values that leave the range. These
+// wrap.
+type Snavely[T rev.Real] struct {
+	R        Vector[T]  `rev:"acc" shape:"2*p"`
+	Cameras  General[T] `rev:"in" shape:"n,9"`
+	Points   General[T] `rev:"in" shape:"m,3"`
+	Features General[T] `rev:"in" shape:"p,2"`
+
+	Camera, Point Memory[int32] `rev:"index" shape:"p"`
+}
+
+// Forward computes R += π(c, X) - x.
+func (k Snavely[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes R -= π(c, X) - x.
+func (k Snavely[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes what Inverse does, and x̄ += Jᵀ·R̄.
+func (k Snavely[T]) Adjoint(g Snavely[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes what Forward does, and Ṙ += J·ẋ.
+func (k Snavely[T]) Tangent(t Snavely[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
+// gradient in gt.
+func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device and of indices.
+func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
+	w := begin(&k, &p)
+	o := k.observations()
+	o.run(&w, p.Sign(), p.G.observations(), p.T.observations(), p.GT.observations(), jacobian[T]{})
+	return w.end()
+}
+
+// Jacobian computes R += π(c, X) - x, if R is not nil, and stores the Jacobian in j, as
+// ba.Snavely does. It panics with mat.ErrShape if j is not 2p×12.
+func (k Snavely[T]) Jacobian(j General[T]) error {
+	p := rev.ForwardPass(&k)
+	o, at := k.observations(), jacobian[T]{j: j}
+	at.check(&o)
+	w := begin(&k, &p)
+	return at.run(&w, o)
+}
+
+func (k Snavely[T]) observations() observations[T] {
+	return observations[T]{r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features, camera: k.Camera, point: k.Point}
+}

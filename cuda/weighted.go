@@ -1,0 +1,72 @@
+package cuda
+
+import "revnum/rev"
+
+// Weighted is the kernel of revmodels/ba of that name,
+//
+//	R += w·(π(c, X) - x),  Z += 1 - w²
+//
+// whose documentation has the camera model, the parameters and the derivatives. Camera and
+// Point are the camera and the point of each observation. They must not change: a pass
+// reads them on the host once, and then keeps lists of the observations of each camera and
+// point until they are freed. An index that is not a row is an error, which wraps
+// mat.ErrRowAccess.
+//
+// Cotangents of cameras and points take scratch memory of 14 numbers for each observation.
+// They are added up in an order that depends on the observations alone. Over Q43 all passes
+// have the bits of the CPU, but they do not look for values that leave the range. These
+// wrap.
+type Weighted[T rev.Real] struct {
+	R        Vector[T]  `rev:"acc" shape:"2*p"`
+	Z        Vector[T]  `rev:"acc" shape:"p"`
+	Cameras  General[T] `rev:"in" shape:"n,11"`
+	Points   General[T] `rev:"in" shape:"m,3"`
+	Weights  Vector[T]  `rev:"in" shape:"p"`
+	Features General[T] `rev:"in" shape:"p,2"`
+
+	Camera, Point Memory[int32] `rev:"index" shape:"p"`
+}
+
+// Forward computes R += w·(π(c, X) - x) and Z += 1 - w².
+func (k Weighted[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w².
+func (k Weighted[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes what Inverse does, and x̄ += Jᵀ·(R̄, Z̄).
+func (k Weighted[T]) Adjoint(g Weighted[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes what Forward does, and (Ṙ, Ż) += J·ẋ.
+func (k Weighted[T]) Tangent(t Weighted[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the tangents of the
+// gradient in gt.
+func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device and of indices.
+func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
+	w := begin(&k, &p)
+	o := k.observations()
+	o.run(&w, p.Sign(), p.G.observations(), p.T.observations(), p.GT.observations(), jacobian[T]{})
+	return w.end()
+}
+
+// Jacobian computes R += w·(π(c, X) - x) and Z += 1 - w², if these are not nil, and stores
+// the Jacobian in j and dz, as ba.Weighted does. It panics with mat.ErrShape if j is not
+// 2p×15, or if dz has not p elements.
+func (k Weighted[T]) Jacobian(j General[T], dz Vector[T]) error {
+	p := rev.ForwardPass(&k)
+	o, at := k.observations(), jacobian[T]{j: j, dz: dz}
+	at.check(&o)
+	w := begin(&k, &p)
+	return at.run(&w, o)
+}
+
+func (k Weighted[T]) observations() observations[T] {
+	return observations[T]{
+		weighted: true, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
+		camera: k.Camera, point: k.Point,
+	}
+}
