@@ -45,6 +45,9 @@ func (k besselSeries[T]) AdjointTangent(g, t, gt besselSeries[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k besselSeries[T]) Run(p rev.Pass[besselSeries[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -58,15 +61,26 @@ func (k besselSeries[T]) Run(p rev.Pass[besselSeries[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k besselSeries[T]) prepared(p rev.Pass[besselSeries[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k besselSeries[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
 		term := fixed.Of[T](1)
 		if k.F > 0 {
@@ -80,112 +94,83 @@ func (k besselSeries[T]) value(sign T) {
 		}
 		sum := term
 		term1 := term
+		s := -fixed.Product(h, h)
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
 			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
-			q := num.Quotient(-fixed.Product(h, h), p)
-			term2 := fixed.Product(term1, q)
+			term2 := fixed.Product(term1, num.Quotient(s, p))
 			sum1 := sum + term2
 			term1 = term2
 			sum = sum1
 		}
-		y[i*k.Y.Inc] += T(sign * sum)
+		y[i] += T(sign * sum)
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need term and sum of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
-		var gh T
+		// Derivatives by h go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
-		var pow T
-		var term1 T
+		var tterm T
 		if k.F > 0 {
-			pow = num.Pow(h, k.F)
-			term1 = num.Quotient(pow, k.Gamma)
+			tpow := fixed.Product(k.F, num.Pow(h, k.F-fixed.Of[T](1)))
+			term1 := num.Quotient(num.Pow(h, k.F), k.Gamma)
 			term = term1
+			tterm = num.Quotient(tpow, k.Gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
-			tape.Push(term)
-			q := num.Quotient(h, num.Int[T](k1)+k.F)
-			term2 := fixed.Product(term, q)
-			term = term2
+			s := num.Int[T](k1) + k.F
+			q := num.Quotient(h, s)
+			term1 := fixed.Product(term, q)
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), s))
+			term = term1
+			tterm = tterm1
 		}
 		sum := term
-		term2 := term
-		var gterm2 T
-		k1 := 1
-		for k1 < 200 && num.Abs(term2) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)) {
-			tape1.Push(term2)
-			tape1.Push(sum)
-			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
-			q := num.Quotient(-fixed.Product(h, h), p)
-			term3 := fixed.Product(term2, q)
-			sum1 := sum + term3
-			term2 = term3
+		tsum := tterm
+		term1 := term
+		tterm1 := tterm
+		s := -fixed.Product(h, h)
+		p := 2 * h
+		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
+			p1 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			q := num.Quotient(s, p1)
+			term2 := fixed.Product(term1, q)
+			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
+			sum1 := sum + term2
+			term1 = term2
+			tterm1 = tterm2
 			sum = sum1
-			k1++
+			tsum = tsum + tterm2
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * sum)
+		if i < len(y) {
+			y[i] += T(sign * sum)
 		}
-		gsum := num.At(gy, i*g.Y.Inc)
-		for k1--; k1 >= 1; k1-- {
-			sum = tape1.Pop()
-			term2 = tape1.Pop()
-			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
-			q := num.Quotient(-fixed.Product(h, h), p)
-			h1 := gsum
-			gsum = 0
-			h2 := gterm2
-			gterm2 = 0
-			gsum += h1
-			gterm := h2 + h1
-			gterm2 += fixed.Product(gterm, q)
-			gh -= 2 * fixed.Product(num.Quotient(fixed.Product(gterm, term2), p), h)
-		}
-		gterm := gterm2 + gsum
-		for k2 := k.N; k2 >= 1; k2-- {
-			term = tape.Pop()
-			s := num.Int[T](k2) + k.F
-			h1 := gterm
-			gterm = fixed.Product(h1, num.Quotient(h, s))
-			gh += num.Quotient(fixed.Product(h1, term), s)
-		}
-		if k.F > 0 {
-			h1 := gterm
-			gterm = 0
-			p := fixed.Product(k.F, num.Pow(h, k.F-fixed.Of[T](1)))
-			gh += fixed.Product(num.Quotient(h1, k.Gamma), p)
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(fixed.Of[T](0.5), gh)
+		gx1 := fixed.Product(fixed.Of[T](0.5), fixed.Product(gy[i], tsum))
+		if i < len(gx) {
+			gx[i] += gx1
 		}
 	}
-	tape.Free()
-	tape1.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
-		th := fixed.Product(fixed.Of[T](0.5), num.At(tx, i*t.X.Inc))
+		th := fixed.Product(fixed.Of[T](0.5), num.OrZero(tx, i))
 		term := fixed.Of[T](1)
 		var tterm T
 		if k.F > 0 {
@@ -206,165 +191,116 @@ func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 		tsum := tterm
 		term1 := term
 		tterm1 := tterm
+		s := -fixed.Product(h, h)
+		p := 2 * fixed.Product(h, th)
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
-			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
-			q := num.Quotient(-fixed.Product(h, h), p)
-			tq := -num.Quotient(2*fixed.Product(h, th), p)
+			p1 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			q := num.Quotient(s, p1)
 			term2 := fixed.Product(term1, q)
-			tterm2 := fixed.Product(tterm1, q) + fixed.Product(term1, tq)
+			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
 			sum1 := sum + term2
 			term1 = term2
 			tterm1 = tterm2
 			sum = sum1
 			tsum = tsum + tterm2
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * tsum)
+		if i < len(ty) {
+			ty[i] += T(sign * tsum)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * sum)
+		if i < len(y) {
+			y[i] += T(sign * sum)
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need term and sum of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		x1 := x[i]
 		h := fixed.Product(fixed.Of[T](0.5), x1)
-		th := fixed.Product(fixed.Of[T](0.5), num.At(tx, i*t.X.Inc))
-		var gh T
-		var tgh T
+		th := fixed.Product(fixed.Of[T](0.5), num.OrZero(tx, i))
+		// Derivatives by h go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
 		var tterm T
-		var pow T
-		var tpow T
-		var term1 T
 		var tterm1 T
+		var ttterm1 T
 		if k.F > 0 {
-			pow = num.Pow(h, k.F)
-			p := fixed.Product(k.F, num.Pow(h, k.F-fixed.Of[T](1)))
-			tpow = fixed.Product(th, p)
-			term1 = num.Quotient(pow, k.Gamma)
-			tterm1 = num.Quotient(tpow, k.Gamma)
+			s := k.F - fixed.Of[T](1)
+			tpow := fixed.Product(th, fixed.Product(k.F, num.Pow(h, s)))
+			p := fixed.Product(s, num.Pow(h, s-fixed.Of[T](1)))
+			term1 := num.Quotient(num.Pow(h, k.F), k.Gamma)
+			tterm11 := num.Quotient(fixed.Product(k.F, num.Pow(h, s)), k.Gamma)
+			ttterm11 := num.Quotient(fixed.Product(k.F, fixed.Product(th, p)), k.Gamma)
 			term = term1
-			tterm = tterm1
+			tterm = num.Quotient(tpow, k.Gamma)
+			tterm1 = tterm11
+			ttterm1 = ttterm11
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
-			tape.Push(term)
-			tape.Push(tterm)
 			s := num.Int[T](k1) + k.F
 			q := num.Quotient(h, s)
-			term2 := fixed.Product(term, q)
-			tterm2 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, s))
-			term = term2
-			tterm = tterm2
+			tq := num.Quotient(th, s)
+			tq1 := num.Quotient(fixed.Of[T](1), s)
+			term1 := fixed.Product(term, q)
+			tterm11 := fixed.Product(tterm, q) + fixed.Product(term, tq)
+			tterm12 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
+			ttterm12 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
+			term = term1
+			tterm = tterm11
+			tterm1 = tterm12
+			ttterm1 = ttterm12
 		}
 		sum := term
 		tsum := tterm
-		term2 := term
-		tterm2 := tterm
-		var gterm2 T
-		var tgterm2 T
-		k1 := 1
-		for k1 < 200 && num.Abs(term2) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)) {
-			tape1.Push(term2)
-			tape1.Push(tterm2)
-			tape1.Push(sum)
-			tape1.Push(tsum)
-			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
-			q := num.Quotient(-fixed.Product(h, h), p)
-			tq := -num.Quotient(2*fixed.Product(h, th), p)
-			term3 := fixed.Product(term2, q)
-			tterm3 := fixed.Product(tterm2, q) + fixed.Product(term2, tq)
-			sum1 := sum + term3
-			term2 = term3
-			tterm2 = tterm3
+		tsum1 := tterm1
+		ttsum1 := ttterm1
+		term1 := term
+		tterm11 := tterm
+		tterm12 := tterm1
+		ttterm12 := ttterm1
+		s := -fixed.Product(h, h)
+		p := 2 * fixed.Product(h, th)
+		p1 := 2 * h
+		p2 := 2 * th
+		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
+			p3 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			q := num.Quotient(s, p3)
+			tq := -num.Quotient(p, p3)
+			tq1 := -num.Quotient(p1, p3)
+			term2 := fixed.Product(term1, q)
+			tterm2 := fixed.Product(tterm11, q) + fixed.Product(term1, tq)
+			tterm21 := fixed.Product(tterm12, q) + fixed.Product(term1, tq1)
+			ttterm21 := fixed.Product(ttterm12, q) + fixed.Product(tterm12, tq) + (fixed.Product(tterm11, tq1) - fixed.Product(term1, num.Quotient(p2, p3)))
+			sum1 := sum + term2
+			term1 = term2
+			tterm11 = tterm2
+			tterm12 = tterm21
+			ttterm12 = ttterm21
 			sum = sum1
-			tsum = tsum + tterm3
-			k1++
+			tsum = tsum + tterm2
+			tsum1 = tsum1 + tterm21
+			ttsum1 = ttsum1 + ttterm21
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * tsum)
+		if i < len(ty) {
+			ty[i] += T(sign * tsum)
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * sum)
+		if i < len(y) {
+			y[i] += T(sign * sum)
 		}
-		tg := num.At(gty, i*gt.Y.Inc)
-		gsum := num.At(gy, i*g.Y.Inc)
-		for k1--; k1 >= 1; k1-- {
-			tsum = tape1.Pop()
-			sum = tape1.Pop()
-			tterm2 = tape1.Pop()
-			term2 = tape1.Pop()
-			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
-			q := num.Quotient(-fixed.Product(h, h), p)
-			tq := -num.Quotient(2*fixed.Product(h, th), p)
-			h1 := gsum
-			th1 := tg
-			gsum = 0
-			tg = 0
-			h2 := gterm2
-			th2 := tgterm2
-			gterm2 = 0
-			tgterm2 = 0
-			tg += th1
-			gsum += h1
-			tg1 := th2 + th1
-			gterm := h2 + h1
-			tgterm2 += fixed.Product(tg1, q) + fixed.Product(gterm, tq)
-			gterm2 += fixed.Product(gterm, q)
-			tg2 := fixed.Product(tg1, term2) + fixed.Product(gterm, tterm2)
-			q1 := num.Quotient(fixed.Product(gterm, term2), p)
-			tgh -= 2 * (fixed.Product(num.Quotient(tg2, p), h) + fixed.Product(q1, th))
-			gh -= 2 * fixed.Product(q1, h)
+		gsum := num.OrZero(gy, i)
+		tg := fixed.Product(num.OrZero(gty, i), tsum1) + fixed.Product(gsum, ttsum1)
+		if i < len(gtx) {
+			gtx[i] += fixed.Product(fixed.Of[T](0.5), tg)
 		}
-		tg1 := tgterm2 + tg
-		gterm := gterm2 + gsum
-		for k2 := k.N; k2 >= 1; k2-- {
-			tterm = tape.Pop()
-			term = tape.Pop()
-			s := num.Int[T](k2) + k.F
-			q := num.Quotient(h, s)
-			h1 := gterm
-			th1 := tg1
-			gterm = 0
-			tg1 = fixed.Product(th1, q) + fixed.Product(h1, num.Quotient(th, s))
-			gterm += fixed.Product(h1, q)
-			tg2 := fixed.Product(th1, term) + fixed.Product(h1, tterm)
-			tgh += num.Quotient(tg2, s)
-			gh += num.Quotient(fixed.Product(h1, term), s)
-		}
-		if k.F > 0 {
-			h1 := gterm
-			th1 := tg1
-			gterm = 0
-			tg1 = 0
-			gpow := num.Quotient(h1, k.Gamma)
-			s := k.F - fixed.Of[T](1)
-			p := fixed.Product(s, num.Pow(h, s-fixed.Of[T](1)))
-			p1 := fixed.Product(k.F, num.Pow(h, s))
-			tgh += fixed.Product(num.Quotient(th1, k.Gamma), p1) + fixed.Product(gpow, fixed.Product(k.F, fixed.Product(th, p)))
-			gh += fixed.Product(gpow, p1)
-		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += fixed.Product(fixed.Of[T](0.5), tgh)
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += fixed.Product(fixed.Of[T](0.5), gh)
+		if i < len(gx) {
+			gx[i] += fixed.Product(fixed.Of[T](0.5), fixed.Product(gsum, tsum1))
 		}
 	}
-	tape.Free()
-	tape1.Free()
 }

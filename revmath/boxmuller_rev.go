@@ -55,6 +55,9 @@ func (k BoxMuller[T]) AdjointTangent(g, t, gt BoxMuller[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of boxMuller.
 func (k BoxMuller[T]) Run(p rev.Pass[BoxMuller[T]]) error {
+	if k.Z1.Inc|k.Z2.Inc|k.U1.Inc|k.U2.Inc|p.G.Z1.Inc|p.G.Z2.Inc|p.G.U1.Inc|p.G.U2.Inc|p.T.Z1.Inc|p.T.Z2.Inc|p.T.U1.Inc|p.T.U2.Inc|p.GT.Z1.Inc|p.GT.Z2.Inc|p.GT.U1.Inc|p.GT.U2.Inc > 1 {
+		return k.prepared(p)
+	}
 	if err := k.check(); err != nil {
 		return err
 	}
@@ -71,11 +74,22 @@ func (k BoxMuller[T]) Run(p rev.Pass[BoxMuller[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k BoxMuller[T]) prepared(p rev.Pass[BoxMuller[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.U1, &k.U2, &p.G.Z1, &p.G.Z2, &p.T.U1, &p.T.U2, &p.GT.Z1, &p.GT.Z2)
+	s.Write(&k.Z1, &k.Z2, &p.G.U1, &p.G.U2, &p.T.Z1, &p.T.Z2, &p.GT.U1, &p.GT.U2)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // check returns the errors of boxMuller.
 func (k BoxMuller[T]) check() error {
-	u1 := num.Elements(k.U1)
-	for i := range k.U1.N {
-		if u1[i*k.U1.Inc] <= 0 || u1[i*k.U1.Inc] > fixed.Of[T](1) {
+	n := k.U1.N
+	u1 := k.U1.Data[:n]
+	for i := range n {
+		if u1[i] <= 0 || u1[i] > fixed.Of[T](1) {
 			return ErrDomain
 		}
 	}
@@ -84,19 +98,21 @@ func (k BoxMuller[T]) check() error {
 
 // value adds the value, times sign.
 func (k BoxMuller[T]) value(sign T) {
+	n := k.U1.N
 	z1 := num.Elements(k.Z1)
 	z2 := num.Elements(k.Z2)
-	u1 := num.Elements(k.U1)
-	u2 := num.Elements(k.U2)
-	for i := range k.U1.N {
-		s := -(2 * num.Log(u1[i*k.U1.Inc]))
+	u1 := k.U1.Data[:n]
+	u2 := k.U2.Data[:n]
+	for i := range n {
+		s := -(2 * num.Log(u1[i]))
 		r := num.Sqrt(s)
-		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i*k.U2.Inc])
-		if z1 != nil {
-			z1[i*k.Z1.Inc] += T(sign * fixed.Product(r, num.Cos(a)))
+		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i])
+		sin, cos := num.Sincos(a)
+		if i < len(z1) {
+			z1[i] += T(sign * fixed.Product(r, cos))
 		}
-		if z2 != nil {
-			z2[i*k.Z2.Inc] += T(sign * fixed.Product(r, num.Sin(a)))
+		if i < len(z2) {
+			z2[i] += T(sign * fixed.Product(r, sin))
 		}
 	}
 }
@@ -107,62 +123,62 @@ func (k BoxMuller[T]) adjoint(sign T, g BoxMuller[T]) {
 		k.value(sign)
 		return
 	}
+	n := k.U1.N
 	z1, gz1 := num.Elements(k.Z1), num.Elements(g.Z1)
 	z2, gz2 := num.Elements(k.Z2), num.Elements(g.Z2)
-	u1, gu1 := num.Elements(k.U1), num.Elements(g.U1)
-	u2, gu2 := num.Elements(k.U2), num.Elements(g.U2)
-	for i := range k.U1.N {
-		u11 := u1[i*k.U1.Inc]
+	u1, gu1 := k.U1.Data[:n], num.Elements(g.U1)
+	u2, gu2 := k.U2.Data[:n], num.Elements(g.U2)
+	for i := range n {
+		u11 := u1[i]
 		r := num.Sqrt(-(2 * num.Log(u11)))
-		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i*k.U2.Inc])
-		cos := num.Cos(a)
-		if z1 != nil {
-			z1[i*k.Z1.Inc] += T(sign * fixed.Product(r, cos))
+		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i])
+		sin, cos := num.Sincos(a)
+		if i < len(z1) {
+			z1[i] += T(sign * fixed.Product(r, cos))
 		}
-		sin := num.Sin(a)
-		if z2 != nil {
-			z2[i*k.Z2.Inc] += T(sign * fixed.Product(r, sin))
+		if i < len(z2) {
+			z2[i] += T(sign * fixed.Product(r, sin))
 		}
-		gz21 := num.At(gz2, i*g.Z2.Inc)
-		gz11 := num.At(gz1, i*g.Z1.Inc)
+		gz21 := num.OrZero(gz2, i)
+		gz11 := num.OrZero(gz1, i)
 		gr := fixed.Product(gz21, sin) + fixed.Product(gz11, cos)
 		ga := fixed.Product(fixed.Product(gz21, r), cos) - fixed.Product(fixed.Product(gz11, r), sin)
-		if gu2 != nil {
-			gu2[i*g.U2.Inc] += fixed.Product(fixed.Of[T](6.283185307179586), ga)
+		if i < len(gu2) {
+			gu2[i] += fixed.Product(fixed.Of[T](6.283185307179586), ga)
 		}
 		glog := -(2 * num.Over(gr, 2*r))
-		if gu1 != nil {
-			gu1[i*g.U1.Inc] += num.Quotient(glog, u11)
+		if i < len(gu1) {
+			gu1[i] += num.Quotient(glog, u11)
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k BoxMuller[T]) tangent(sign T, t BoxMuller[T]) {
+	n := k.U1.N
 	z1, tz1 := num.Elements(k.Z1), num.Elements(t.Z1)
 	z2, tz2 := num.Elements(k.Z2), num.Elements(t.Z2)
-	u1, tu1 := num.Elements(k.U1), num.Elements(t.U1)
-	u2, tu2 := num.Elements(k.U2), num.Elements(t.U2)
-	for i := range k.U1.N {
-		u11 := u1[i*k.U1.Inc]
-		ts := -(2 * num.Quotient(num.At(tu1, i*t.U1.Inc), u11))
+	u1, tu1 := k.U1.Data[:n], num.Elements(t.U1)
+	u2, tu2 := k.U2.Data[:n], num.Elements(t.U2)
+	for i := range n {
+		u11 := u1[i]
+		ts := -(2 * num.Quotient(num.OrZero(tu1, i), u11))
 		r := num.Sqrt(-(2 * num.Log(u11)))
 		tr := num.Over(ts, 2*r)
-		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i*k.U2.Inc])
-		ta := fixed.Product(fixed.Of[T](6.283185307179586), num.At(tu2, i*t.U2.Inc))
-		cos := num.Cos(a)
-		sin := num.Sin(a)
-		if tz1 != nil {
-			tz1[i*t.Z1.Inc] += T(sign * (fixed.Product(tr, cos) - fixed.Product(r, fixed.Product(ta, sin))))
+		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i])
+		ta := fixed.Product(fixed.Of[T](6.283185307179586), num.OrZero(tu2, i))
+		sin, cos := num.Sincos(a)
+		if i < len(tz1) {
+			tz1[i] += T(sign * (fixed.Product(tr, cos) - fixed.Product(r, fixed.Product(ta, sin))))
 		}
-		if z1 != nil {
-			z1[i*k.Z1.Inc] += T(sign * fixed.Product(r, cos))
+		if i < len(z1) {
+			z1[i] += T(sign * fixed.Product(r, cos))
 		}
-		if tz2 != nil {
-			tz2[i*t.Z2.Inc] += T(sign * (fixed.Product(tr, sin) + fixed.Product(r, fixed.Product(ta, cos))))
+		if i < len(tz2) {
+			tz2[i] += T(sign * (fixed.Product(tr, sin) + fixed.Product(r, fixed.Product(ta, cos))))
 		}
-		if z2 != nil {
-			z2[i*k.Z2.Inc] += T(sign * fixed.Product(r, sin))
+		if i < len(z2) {
+			z2[i] += T(sign * fixed.Product(r, sin))
 		}
 	}
 }
@@ -173,62 +189,62 @@ func (k BoxMuller[T]) adjointTangent(sign T, g, t, gt BoxMuller[T]) {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.U1.N
 	z1, gz1, tz1, gtz1 := num.Elements(k.Z1), num.Elements(g.Z1), num.Elements(t.Z1), num.Elements(gt.Z1)
 	z2, gz2, tz2, gtz2 := num.Elements(k.Z2), num.Elements(g.Z2), num.Elements(t.Z2), num.Elements(gt.Z2)
-	u1, gu1, tu1, gtu1 := num.Elements(k.U1), num.Elements(g.U1), num.Elements(t.U1), num.Elements(gt.U1)
-	u2, gu2, tu2, gtu2 := num.Elements(k.U2), num.Elements(g.U2), num.Elements(t.U2), num.Elements(gt.U2)
-	for i := range k.U1.N {
-		u11 := u1[i*k.U1.Inc]
-		tu11 := num.At(tu1, i*t.U1.Inc)
+	u1, gu1, tu1, gtu1 := k.U1.Data[:n], num.Elements(g.U1), num.Elements(t.U1), num.Elements(gt.U1)
+	u2, gu2, tu2, gtu2 := k.U2.Data[:n], num.Elements(g.U2), num.Elements(t.U2), num.Elements(gt.U2)
+	for i := range n {
+		u11 := u1[i]
+		tu11 := num.OrZero(tu1, i)
 		ts := -(2 * num.Quotient(tu11, u11))
 		r := num.Sqrt(-(2 * num.Log(u11)))
 		p := 2 * r
 		tr := num.Over(ts, p)
-		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i*k.U2.Inc])
-		ta := fixed.Product(fixed.Of[T](6.283185307179586), num.At(tu2, i*t.U2.Inc))
-		cos := num.Cos(a)
-		sin := num.Sin(a)
+		a := fixed.Product(fixed.Of[T](6.283185307179586), u2[i])
+		ta := fixed.Product(fixed.Of[T](6.283185307179586), num.OrZero(tu2, i))
+		sin, cos := num.Sincos(a)
 		tcos := -fixed.Product(ta, sin)
-		if tz1 != nil {
-			tz1[i*t.Z1.Inc] += T(sign * (fixed.Product(tr, cos) + fixed.Product(r, tcos)))
+		if i < len(tz1) {
+			tz1[i] += T(sign * (fixed.Product(tr, cos) + fixed.Product(r, tcos)))
 		}
-		if z1 != nil {
-			z1[i*k.Z1.Inc] += T(sign * fixed.Product(r, cos))
+		if i < len(z1) {
+			z1[i] += T(sign * fixed.Product(r, cos))
 		}
 		tsin := fixed.Product(ta, cos)
-		if tz2 != nil {
-			tz2[i*t.Z2.Inc] += T(sign * (fixed.Product(tr, sin) + fixed.Product(r, tsin)))
+		if i < len(tz2) {
+			tz2[i] += T(sign * (fixed.Product(tr, sin) + fixed.Product(r, tsin)))
 		}
-		if z2 != nil {
-			z2[i*k.Z2.Inc] += T(sign * fixed.Product(r, sin))
+		if i < len(z2) {
+			z2[i] += T(sign * fixed.Product(r, sin))
 		}
-		gz21 := num.At(gz2, i*g.Z2.Inc)
-		tgz21 := num.At(gtz2, i*gt.Z2.Inc)
+		gz21 := num.OrZero(gz2, i)
+		tgz21 := num.OrZero(gtz2, i)
 		tg := fixed.Product(tgz21, r) + fixed.Product(gz21, tr)
 		gsin := fixed.Product(gz21, r)
-		gz11 := num.At(gz1, i*g.Z1.Inc)
-		tgz11 := num.At(gtz1, i*gt.Z1.Inc)
+		gz11 := num.OrZero(gz1, i)
+		tgz11 := num.OrZero(gtz1, i)
 		tg1 := fixed.Product(tgz21, sin) + fixed.Product(gz21, tsin) + (fixed.Product(tgz11, cos) + fixed.Product(gz11, tcos))
 		gr := fixed.Product(gz21, sin) + fixed.Product(gz11, cos)
 		tg2 := fixed.Product(tgz11, r) + fixed.Product(gz11, tr)
 		gcos := fixed.Product(gz11, r)
 		tg3 := fixed.Product(tg, cos) + fixed.Product(gsin, tcos) - (fixed.Product(tg2, sin) + fixed.Product(gcos, tsin))
 		ga := fixed.Product(gsin, cos) - fixed.Product(gcos, sin)
-		if gtu2 != nil {
-			gtu2[i*gt.U2.Inc] += fixed.Product(fixed.Of[T](6.283185307179586), tg3)
+		if i < len(gtu2) {
+			gtu2[i] += fixed.Product(fixed.Of[T](6.283185307179586), tg3)
 		}
-		if gu2 != nil {
-			gu2[i*g.U2.Inc] += fixed.Product(fixed.Of[T](6.283185307179586), ga)
+		if i < len(gu2) {
+			gu2[i] += fixed.Product(fixed.Of[T](6.283185307179586), ga)
 		}
 		q := num.Over(gr, p)
 		tq := num.Over(tg1-fixed.Product(q, 2*tr), p)
 		q1 := num.Quotient(-(2 * q), u11)
 		tq1 := num.Quotient(-(2*tq)-fixed.Product(q1, tu11), u11)
-		if gtu1 != nil {
-			gtu1[i*gt.U1.Inc] += tq1
+		if i < len(gtu1) {
+			gtu1[i] += tq1
 		}
-		if gu1 != nil {
-			gu1[i*g.U1.Inc] += q1
+		if i < len(gu1) {
+			gu1[i] += q1
 		}
 	}
 }
@@ -272,6 +288,9 @@ func (k BoxMullerInverse[T]) AdjointTangent(g, t, gt BoxMullerInverse[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k BoxMullerInverse[T]) Run(p rev.Pass[BoxMullerInverse[T]]) error {
+	if k.U1.Inc|k.U2.Inc|k.Z1.Inc|k.Z2.Inc|p.G.U1.Inc|p.G.U2.Inc|p.G.Z1.Inc|p.G.Z2.Inc|p.T.U1.Inc|p.T.U2.Inc|p.T.Z1.Inc|p.T.Z2.Inc|p.GT.U1.Inc|p.GT.U2.Inc|p.GT.Z1.Inc|p.GT.Z2.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -285,26 +304,37 @@ func (k BoxMullerInverse[T]) Run(p rev.Pass[BoxMullerInverse[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k BoxMullerInverse[T]) prepared(p rev.Pass[BoxMullerInverse[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Z1, &k.Z2, &p.G.U1, &p.G.U2, &p.T.Z1, &p.T.Z2, &p.GT.U1, &p.GT.U2)
+	s.Write(&k.U1, &k.U2, &p.G.Z1, &p.G.Z2, &p.T.U1, &p.T.U2, &p.GT.Z1, &p.GT.Z2)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k BoxMullerInverse[T]) value(sign T) {
+	n := k.Z1.N
 	u1 := num.Elements(k.U1)
 	u2 := num.Elements(k.U2)
-	z1 := num.Elements(k.Z1)
-	z2 := num.Elements(k.Z2)
-	for i := range k.Z1.N {
-		z11 := z1[i*k.Z1.Inc]
-		z21 := z2[i*k.Z2.Inc]
+	z1 := k.Z1.Data[:n]
+	z2 := k.Z2.Data[:n]
+	for i := range n {
+		z11 := z1[i]
+		z21 := z2[i]
 		s := -fixed.Product(fixed.Of[T](0.5), fixed.Product(z11, z11)+fixed.Product(z21, z21))
-		if u1 != nil {
-			u1[i*k.U1.Inc] += T(sign * num.Exp(s))
+		if i < len(u1) {
+			u1[i] += T(sign * num.Exp(s))
 		}
 		turn := num.Quotient(num.Atan2(z21, z11), fixed.Of[T](6.283185307179586))
 		turn1 := turn
 		if turn < 0 {
 			turn1 += fixed.Of[T](1)
 		}
-		if u2 != nil {
-			u2[i*k.U2.Inc] += T(sign * turn1)
+		if i < len(u2) {
+			u2[i] += T(sign * turn1)
 		}
 	}
 }
@@ -315,59 +345,61 @@ func (k BoxMullerInverse[T]) adjoint(sign T, g BoxMullerInverse[T]) {
 		k.value(sign)
 		return
 	}
+	n := k.Z1.N
 	u1, gu1 := num.Elements(k.U1), num.Elements(g.U1)
 	u2, gu2 := num.Elements(k.U2), num.Elements(g.U2)
-	z1, gz1 := num.Elements(k.Z1), num.Elements(g.Z1)
-	z2, gz2 := num.Elements(k.Z2), num.Elements(g.Z2)
-	for i := range k.Z1.N {
-		z11 := z1[i*k.Z1.Inc]
-		z21 := z2[i*k.Z2.Inc]
+	z1, gz1 := k.Z1.Data[:n], num.Elements(g.Z1)
+	z2, gz2 := k.Z2.Data[:n], num.Elements(g.Z2)
+	for i := range n {
+		z11 := z1[i]
+		z21 := z2[i]
 		s := -fixed.Product(fixed.Of[T](0.5), fixed.Product(z11, z11)+fixed.Product(z21, z21))
 		exp := num.Exp(s)
-		if u1 != nil {
-			u1[i*k.U1.Inc] += T(sign * exp)
+		if i < len(u1) {
+			u1[i] += T(sign * exp)
 		}
 		turn := num.Quotient(num.Atan2(z21, z11), fixed.Of[T](6.283185307179586))
 		turn1 := turn
 		if turn < 0 {
 			turn1 += fixed.Of[T](1)
 		}
-		if u2 != nil {
-			u2[i*k.U2.Inc] += T(sign * turn1)
+		if i < len(u2) {
+			u2[i] += T(sign * turn1)
 		}
-		gatan2 := num.Quotient(num.At(gu2, i*g.U2.Inc), fixed.Of[T](6.283185307179586))
+		gatan2 := num.Quotient(num.OrZero(gu2, i), fixed.Of[T](6.283185307179586))
 		s1 := fixed.Product(z21, z21) + fixed.Product(z11, z11)
-		h := fixed.Product(fixed.Of[T](0.5), fixed.Product(num.At(gu1, i*g.U1.Inc), exp))
+		h := fixed.Product(fixed.Of[T](0.5), fixed.Product(num.OrZero(gu1, i), exp))
 		gz11 := -num.Over(fixed.Product(gatan2, z21), s1) - 2*fixed.Product(h, z11)
 		gz21 := num.Over(fixed.Product(gatan2, z11), s1) - 2*fixed.Product(h, z21)
-		if gz2 != nil {
-			gz2[i*g.Z2.Inc] += gz21
+		if i < len(gz2) {
+			gz2[i] += gz21
 		}
-		if gz1 != nil {
-			gz1[i*g.Z1.Inc] += gz11
+		if i < len(gz1) {
+			gz1[i] += gz11
 		}
 	}
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k BoxMullerInverse[T]) tangent(sign T, t BoxMullerInverse[T]) {
+	n := k.Z1.N
 	u1, tu1 := num.Elements(k.U1), num.Elements(t.U1)
 	u2, tu2 := num.Elements(k.U2), num.Elements(t.U2)
-	z1, tz1 := num.Elements(k.Z1), num.Elements(t.Z1)
-	z2, tz2 := num.Elements(k.Z2), num.Elements(t.Z2)
-	for i := range k.Z1.N {
-		z11 := z1[i*k.Z1.Inc]
-		tz11 := num.At(tz1, i*t.Z1.Inc)
-		z21 := z2[i*k.Z2.Inc]
-		tz21 := num.At(tz2, i*t.Z2.Inc)
+	z1, tz1 := k.Z1.Data[:n], num.Elements(t.Z1)
+	z2, tz2 := k.Z2.Data[:n], num.Elements(t.Z2)
+	for i := range n {
+		z11 := z1[i]
+		tz11 := num.OrZero(tz1, i)
+		z21 := z2[i]
+		tz21 := num.OrZero(tz2, i)
 		s := -fixed.Product(fixed.Of[T](0.5), fixed.Product(z11, z11)+fixed.Product(z21, z21))
 		ts := -fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(z11, tz11)+2*fixed.Product(z21, tz21))
 		exp := num.Exp(s)
-		if tu1 != nil {
-			tu1[i*t.U1.Inc] += T(sign * fixed.Product(ts, exp))
+		if i < len(tu1) {
+			tu1[i] += T(sign * fixed.Product(ts, exp))
 		}
-		if u1 != nil {
-			u1[i*k.U1.Inc] += T(sign * exp)
+		if i < len(u1) {
+			u1[i] += T(sign * exp)
 		}
 		s1 := fixed.Product(z21, z21) + fixed.Product(z11, z11)
 		tatan2 := num.Over(fixed.Product(tz21, z11), s1) - num.Over(fixed.Product(tz11, z21), s1)
@@ -376,11 +408,11 @@ func (k BoxMullerInverse[T]) tangent(sign T, t BoxMullerInverse[T]) {
 		if turn < 0 {
 			turn1 += fixed.Of[T](1)
 		}
-		if tu2 != nil {
-			tu2[i*t.U2.Inc] += T(sign * num.Quotient(tatan2, fixed.Of[T](6.283185307179586)))
+		if i < len(tu2) {
+			tu2[i] += T(sign * num.Quotient(tatan2, fixed.Of[T](6.283185307179586)))
 		}
-		if u2 != nil {
-			u2[i*k.U2.Inc] += T(sign * turn1)
+		if i < len(u2) {
+			u2[i] += T(sign * turn1)
 		}
 	}
 }
@@ -391,24 +423,25 @@ func (k BoxMullerInverse[T]) adjointTangent(sign T, g, t, gt BoxMullerInverse[T]
 		k.tangent(sign, t)
 		return
 	}
+	n := k.Z1.N
 	u1, gu1, tu1, gtu1 := num.Elements(k.U1), num.Elements(g.U1), num.Elements(t.U1), num.Elements(gt.U1)
 	u2, gu2, tu2, gtu2 := num.Elements(k.U2), num.Elements(g.U2), num.Elements(t.U2), num.Elements(gt.U2)
-	z1, gz1, tz1, gtz1 := num.Elements(k.Z1), num.Elements(g.Z1), num.Elements(t.Z1), num.Elements(gt.Z1)
-	z2, gz2, tz2, gtz2 := num.Elements(k.Z2), num.Elements(g.Z2), num.Elements(t.Z2), num.Elements(gt.Z2)
-	for i := range k.Z1.N {
-		z11 := z1[i*k.Z1.Inc]
-		tz11 := num.At(tz1, i*t.Z1.Inc)
-		z21 := z2[i*k.Z2.Inc]
-		tz21 := num.At(tz2, i*t.Z2.Inc)
+	z1, gz1, tz1, gtz1 := k.Z1.Data[:n], num.Elements(g.Z1), num.Elements(t.Z1), num.Elements(gt.Z1)
+	z2, gz2, tz2, gtz2 := k.Z2.Data[:n], num.Elements(g.Z2), num.Elements(t.Z2), num.Elements(gt.Z2)
+	for i := range n {
+		z11 := z1[i]
+		tz11 := num.OrZero(tz1, i)
+		z21 := z2[i]
+		tz21 := num.OrZero(tz2, i)
 		s := -fixed.Product(fixed.Of[T](0.5), fixed.Product(z11, z11)+fixed.Product(z21, z21))
 		ts := -fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(z11, tz11)+2*fixed.Product(z21, tz21))
 		exp := num.Exp(s)
 		texp := fixed.Product(ts, exp)
-		if tu1 != nil {
-			tu1[i*t.U1.Inc] += T(sign * texp)
+		if i < len(tu1) {
+			tu1[i] += T(sign * texp)
 		}
-		if u1 != nil {
-			u1[i*k.U1.Inc] += T(sign * exp)
+		if i < len(u1) {
+			u1[i] += T(sign * exp)
 		}
 		s1 := fixed.Product(z21, z21) + fixed.Product(z11, z11)
 		tatan2 := num.Over(fixed.Product(tz21, z11), s1) - num.Over(fixed.Product(tz11, z21), s1)
@@ -417,38 +450,38 @@ func (k BoxMullerInverse[T]) adjointTangent(sign T, g, t, gt BoxMullerInverse[T]
 		if turn < 0 {
 			turn1 += fixed.Of[T](1)
 		}
-		if tu2 != nil {
-			tu2[i*t.U2.Inc] += T(sign * num.Quotient(tatan2, fixed.Of[T](6.283185307179586)))
+		if i < len(tu2) {
+			tu2[i] += T(sign * num.Quotient(tatan2, fixed.Of[T](6.283185307179586)))
 		}
-		if u2 != nil {
-			u2[i*k.U2.Inc] += T(sign * turn1)
+		if i < len(u2) {
+			u2[i] += T(sign * turn1)
 		}
-		tg := num.Quotient(num.At(gtu2, i*gt.U2.Inc), fixed.Of[T](6.283185307179586))
-		gatan2 := num.Quotient(num.At(gu2, i*g.U2.Inc), fixed.Of[T](6.283185307179586))
+		tg := num.Quotient(num.OrZero(gtu2, i), fixed.Of[T](6.283185307179586))
+		gatan2 := num.Quotient(num.OrZero(gu2, i), fixed.Of[T](6.283185307179586))
 		ts1 := 2*fixed.Product(z21, tz21) + 2*fixed.Product(z11, tz11)
 		q := num.Over(fixed.Product(gatan2, z11), s1)
 		tq := num.Over(fixed.Product(tg, z11)+fixed.Product(gatan2, tz11)-fixed.Product(q, ts1), s1)
 		q1 := num.Over(fixed.Product(gatan2, z21), s1)
 		tq1 := num.Over(fixed.Product(tg, z21)+fixed.Product(gatan2, tz21)-fixed.Product(q1, ts1), s1)
-		gexp := num.At(gu1, i*g.U1.Inc)
-		tg1 := fixed.Product(num.At(gtu1, i*gt.U1.Inc), exp) + fixed.Product(gexp, texp)
+		gexp := num.OrZero(gu1, i)
+		tg1 := fixed.Product(num.OrZero(gtu1, i), exp) + fixed.Product(gexp, texp)
 		h := fixed.Product(fixed.Of[T](0.5), fixed.Product(gexp, exp))
 		th := fixed.Product(fixed.Of[T](0.5), tg1)
 		tg2 := -tq1 - 2*(fixed.Product(th, z11)+fixed.Product(h, tz11))
 		gz11 := -q1 - 2*fixed.Product(h, z11)
 		tg3 := tq - 2*(fixed.Product(th, z21)+fixed.Product(h, tz21))
 		gz21 := q - 2*fixed.Product(h, z21)
-		if gtz2 != nil {
-			gtz2[i*gt.Z2.Inc] += tg3
+		if i < len(gtz2) {
+			gtz2[i] += tg3
 		}
-		if gz2 != nil {
-			gz2[i*g.Z2.Inc] += gz21
+		if i < len(gz2) {
+			gz2[i] += gz21
 		}
-		if gtz1 != nil {
-			gtz1[i*gt.Z1.Inc] += tg2
+		if i < len(gtz1) {
+			gtz1[i] += tg2
 		}
-		if gz1 != nil {
-			gz1[i*g.Z1.Inc] += gz11
+		if i < len(gz1) {
+			gz1[i] += gz11
 		}
 	}
 }

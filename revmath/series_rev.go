@@ -47,6 +47,9 @@ func (k ExpSeries[T]) AdjointTangent(g, t, gt ExpSeries[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k ExpSeries[T]) Run(p rev.Pass[ExpSeries[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -60,15 +63,26 @@ func (k ExpSeries[T]) Run(p rev.Pass[ExpSeries[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k ExpSeries[T]) prepared(p rev.Pass[ExpSeries[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k ExpSeries[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		x1 := x[i]
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
@@ -98,49 +112,38 @@ func (k ExpSeries[T]) value(sign T) {
 			sum += term1
 			term = term1
 		}
-		y[i*k.Y.Inc] += T(sign * fixed.Product(sum, scale1))
+		y[i] += T(sign * fixed.Product(sum, scale1))
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need m and scale and term of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k ExpSeries[T]) adjoint(sign T, g ExpSeries[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		x1 := x[i]
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		var m T
 		scale := fixed.Of[T](1)
-		k1 := 0
-		for k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36) {
-			tape.Push(m)
-			tape.Push(scale)
+		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
 			m1 := m + fixed.Of[T](1)
 			scale1 := 2 * scale
 			m = m1
 			scale = scale1
-			k1++
 		}
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		m1 := m
 		scale1 := scale
-		k2 := 0
-		for k2 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36) {
-			tape1.Push(m1)
-			tape1.Push(scale1)
+		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
 			m2 := m1 - fixed.Of[T](1)
 			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
 			m1 = m2
 			scale1 = scale2
-			k2++
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
@@ -148,56 +151,42 @@ func (k ExpSeries[T]) adjoint(sign T, g ExpSeries[T]) {
 			max1 = s
 		}
 		r := max1 - fixed.Product(fixed.Of[T](0.6931471803691238), m1) - fixed.Product(fixed.Of[T](1.9082149292705877e-10), m1)
-		var gr T
+		// Derivatives by r go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
-		var gterm T
+		var tterm T
 		sum := fixed.Of[T](1)
-		for k3 := 1; k3 < 20; k3++ {
-			tape2.Push(term)
-			term1 := fixed.Product(term, num.Quotient(r, num.Int[T](k3)))
+		var tsum T
+		for k1 := 1; k1 < 20; k1++ {
+			n1 := num.Int[T](k1)
+			q := num.Quotient(r, n1)
+			term1 := fixed.Product(term, q)
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), n1))
+			tsum += tterm1
 			sum += term1
 			term = term1
+			tterm = tterm1
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum, scale1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum, scale1))
 		}
-		gsum := fixed.Product(num.At(gy, i*g.Y.Inc), scale1)
-		for k3 := 20 - 1; k3 >= 1; k3-- {
-			term = tape2.Pop()
-			n := num.Int[T](k3)
-			h := gterm
-			gterm = 0
-			gterm1 := h + gsum
-			gterm += fixed.Product(gterm1, num.Quotient(r, n))
-			gr += num.Quotient(fixed.Product(gterm1, term), n)
-		}
+		gr := fixed.Product(fixed.Product(gy[i], scale1), tsum)
 		gmax1 := gr
 		if !(x1 >= s) && x1 == x1 {
 			gmax1 = 0
 		}
-		for k2--; k2 >= 0; k2-- {
-			scale1 = tape1.Pop()
-			m1 = tape1.Pop()
-		}
-		for k1--; k1 >= 0; k1-- {
-			scale = tape.Pop()
-			m = tape.Pop()
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gmax1
+		if i < len(gx) {
+			gx[i] += gmax1
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k ExpSeries[T]) tangent(sign T, t ExpSeries[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		x1 := x[i]
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
@@ -216,7 +205,7 @@ func (k ExpSeries[T]) tangent(sign T, t ExpSeries[T]) {
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
-		tmax1 := num.At(tx, i*t.X.Inc)
+		tmax1 := num.OrZero(tx, i)
 		if !(x1 >= s) && x1 == x1 {
 			max1 = s
 			tmax1 = 0
@@ -228,142 +217,110 @@ func (k ExpSeries[T]) tangent(sign T, t ExpSeries[T]) {
 		sum := fixed.Of[T](1)
 		var tsum T
 		for k1 := 1; k1 < 20; k1++ {
-			n := num.Int[T](k1)
-			q := num.Quotient(r, n)
+			n1 := num.Int[T](k1)
+			q := num.Quotient(r, n1)
 			term1 := fixed.Product(term, q)
-			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(tr, n))
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(tr, n1))
 			tsum += tterm1
 			sum += term1
 			term = term1
 			tterm = tterm1
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * fixed.Product(tsum, scale1))
+		if i < len(ty) {
+			ty[i] += T(sign * fixed.Product(tsum, scale1))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum, scale1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum, scale1))
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need m and scale and term of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k ExpSeries[T]) adjointTangent(sign T, g, t, gt ExpSeries[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		x1 := x[i]
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		var m T
 		scale := fixed.Of[T](1)
-		k1 := 0
-		for k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36) {
-			tape.Push(m)
-			tape.Push(scale)
+		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
 			m1 := m + fixed.Of[T](1)
 			scale1 := 2 * scale
 			m = m1
 			scale = scale1
-			k1++
 		}
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		m1 := m
 		scale1 := scale
-		k2 := 0
-		for k2 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36) {
-			tape1.Push(m1)
-			tape1.Push(scale1)
+		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
 			m2 := m1 - fixed.Of[T](1)
 			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
 			m1 = m2
 			scale1 = scale2
-			k2++
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
-		tmax1 := num.At(tx, i*t.X.Inc)
+		tmax1 := num.OrZero(tx, i)
 		if !(x1 >= s) && x1 == x1 {
 			max1 = s
 			tmax1 = 0
 		}
 		r := max1 - fixed.Product(fixed.Of[T](0.6931471803691238), m1) - fixed.Product(fixed.Of[T](1.9082149292705877e-10), m1)
 		tr := tmax1
-		var gr T
-		var tgr T
+		// Derivatives by r go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
 		var tterm T
-		var gterm T
-		var tgterm T
+		var tterm1 T
+		var ttterm1 T
 		sum := fixed.Of[T](1)
 		var tsum T
-		for k3 := 1; k3 < 20; k3++ {
-			tape2.Push(term)
-			tape2.Push(tterm)
-			n := num.Int[T](k3)
-			q := num.Quotient(r, n)
+		var tsum1 T
+		var ttsum1 T
+		for k1 := 1; k1 < 20; k1++ {
+			n1 := num.Int[T](k1)
+			q := num.Quotient(r, n1)
+			tq := num.Quotient(tr, n1)
+			tq1 := num.Quotient(fixed.Of[T](1), n1)
 			term1 := fixed.Product(term, q)
-			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(tr, n))
-			tsum += tterm1
+			tterm11 := fixed.Product(tterm, q) + fixed.Product(term, tq)
+			tterm12 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
+			ttterm12 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
+			ttsum1 += ttterm12
+			tsum1 += tterm12
+			tsum += tterm11
 			sum += term1
 			term = term1
-			tterm = tterm1
+			tterm = tterm11
+			tterm1 = tterm12
+			ttterm1 = ttterm12
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * fixed.Product(tsum, scale1))
+		if i < len(ty) {
+			ty[i] += T(sign * fixed.Product(tsum, scale1))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum, scale1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum, scale1))
 		}
-		tg := fixed.Product(num.At(gty, i*gt.Y.Inc), scale1)
-		gsum := fixed.Product(num.At(gy, i*g.Y.Inc), scale1)
-		for k3 := 20 - 1; k3 >= 1; k3-- {
-			tterm = tape2.Pop()
-			term = tape2.Pop()
-			n := num.Int[T](k3)
-			q := num.Quotient(r, n)
-			h := gterm
-			th := tgterm
-			gterm = 0
-			tgterm = 0
-			tg1 := th + tg
-			gterm1 := h + gsum
-			tgterm += fixed.Product(tg1, q) + fixed.Product(gterm1, num.Quotient(tr, n))
-			gterm += fixed.Product(gterm1, q)
-			tg2 := fixed.Product(tg1, term) + fixed.Product(gterm1, tterm)
-			tgr += num.Quotient(tg2, n)
-			gr += num.Quotient(fixed.Product(gterm1, term), n)
-		}
-		tg1 := tgr
-		gmax1 := gr
+		gsum := fixed.Product(num.OrZero(gy, i), scale1)
+		tg := fixed.Product(fixed.Product(num.OrZero(gty, i), scale1), tsum1) + fixed.Product(gsum, ttsum1)
+		tg1 := tg
+		gmax1 := fixed.Product(gsum, tsum1)
 		if !(x1 >= s) && x1 == x1 {
 			gmax1 = 0
 			tg1 = 0
 		}
-		for k2--; k2 >= 0; k2-- {
-			scale1 = tape1.Pop()
-			m1 = tape1.Pop()
+		if i < len(gtx) {
+			gtx[i] += tg1
 		}
-		for k1--; k1 >= 0; k1-- {
-			scale = tape.Pop()
-			m = tape.Pop()
-		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg1
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gmax1
+		if i < len(gx) {
+			gx[i] += gmax1
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
 }
 
 // LogSeries is the kernel
@@ -403,6 +360,9 @@ func (k LogSeries[T]) AdjointTangent(g, t, gt LogSeries[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of logSeries.
 func (k LogSeries[T]) Run(p rev.Pass[LogSeries[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
 	if err := k.check(); err != nil {
 		return err
 	}
@@ -419,11 +379,22 @@ func (k LogSeries[T]) Run(p rev.Pass[LogSeries[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k LogSeries[T]) prepared(p rev.Pass[LogSeries[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // check returns the errors of logSeries.
 func (k LogSeries[T]) check() error {
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		if x[i*k.X.Inc] <= 0 {
+	n := k.X.N
+	x := k.X.Data[:n]
+	for i := range n {
+		if x[i] <= 0 {
 			return ErrDomain
 		}
 	}
@@ -435,10 +406,11 @@ func (k LogSeries[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		x1 := x[i]
 		z := x1
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
@@ -455,107 +427,85 @@ func (k LogSeries[T]) value(sign T) {
 		s := num.Quotient(z1-fixed.Of[T](1), z1+fixed.Of[T](1))
 		power := s
 		sum := s
+		p := fixed.Product(s, s)
 		for k1 := 1; k1 < 16; k1++ {
-			power1 := fixed.Product(power, fixed.Product(s, s))
-			n := num.Int[T](2*k1 + 1)
-			sum += num.Quotient(power1, n)
+			power1 := fixed.Product(power, p)
+			n1 := num.Int[T](2*k1 + 1)
+			sum += num.Quotient(power1, n1)
 			power = power1
 		}
-		y[i*k.Y.Inc] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
+		y[i] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need z and power of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k LogSeries[T]) adjoint(sign T, g LogSeries[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		x1 := x[i]
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		z := x1
+		tz := fixed.Of[T](1)
 		var m T
-		k1 := 0
-		for k1 < 1100 && z > fixed.Of[T](1.4142135623730951) {
-			tape.Push(z)
+		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
 			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
 			z = z1
-			k1++
+			tz = fixed.Product(fixed.Of[T](0.5), tz)
 		}
 		z1 := z
-		k2 := 0
-		for k2 < 1100 && z1 < fixed.Of[T](0.7071067811865476) {
-			tape1.Push(z1)
+		tz1 := tz
+		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
 			z2 := 2 * z1
 			m -= fixed.Of[T](1)
 			z1 = z2
-			k2++
+			tz1 = 2 * tz1
 		}
 		s := z1 + fixed.Of[T](1)
 		s1 := num.Quotient(z1-fixed.Of[T](1), s)
-		var gs1 T
+		// Derivatives by s1 go along with the values, so that the way back needs no tape.
 		power := s1
-		var gpower T
+		tpower := fixed.Of[T](1)
 		sum := s1
-		for k3 := 1; k3 < 16; k3++ {
-			tape2.Push(power)
-			power1 := fixed.Product(power, fixed.Product(s1, s1))
-			n := num.Int[T](2*k3 + 1)
-			sum += num.Quotient(power1, n)
+		tsum := fixed.Of[T](1)
+		p := fixed.Product(s1, s1)
+		tp := 2 * s1
+		for k1 := 1; k1 < 16; k1++ {
+			power1 := fixed.Product(power, p)
+			tpower1 := fixed.Product(tpower, p) + fixed.Product(power, tp)
+			n1 := num.Int[T](2*k1 + 1)
+			tsum += num.Quotient(tpower1, n1)
+			sum += num.Quotient(power1, n1)
 			power = power1
+			tpower = tpower1
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
+		if i < len(y) {
+			y[i] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
 		}
-		gsum := 2 * num.At(gy, i*g.Y.Inc)
-		for k3 := 16 - 1; k3 >= 1; k3-- {
-			power = tape2.Pop()
-			n := num.Int[T](2*k3 + 1)
-			h := gpower
-			gpower = 0
-			gpower1 := h + num.Quotient(gsum, n)
-			gpower += fixed.Product(gpower1, fixed.Product(s1, s1))
-			gs1 += 2 * fixed.Product(fixed.Product(gpower1, power), s1)
-		}
-		gs1 += gsum
-		gs1 += gpower
+		gs1 := fixed.Product(2*gy[i], tsum)
 		h := num.Quotient(gs1, s)
-		gz1 := h - fixed.Product(h, s1)
-		for k2--; k2 >= 0; k2-- {
-			z1 = tape1.Pop()
-			gz1 = 2 * gz1
-		}
-		gz := gz1
-		for k1--; k1 >= 0; k1-- {
-			z = tape.Pop()
-			gz = fixed.Product(fixed.Of[T](0.5), gz)
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gz
+		gx1 := fixed.Product(h-fixed.Product(h, s1), tz1)
+		if i < len(gx) {
+			gx[i] += gx1
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k LogSeries[T]) tangent(sign T, t LogSeries[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		x1 := x[i]
 		z := x1
-		tz := num.At(tx, i*t.X.Inc)
+		tz := num.OrZero(tx, i)
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
 			z1 := fixed.Product(fixed.Of[T](0.5), z)
@@ -578,153 +528,115 @@ func (k LogSeries[T]) tangent(sign T, t LogSeries[T]) {
 		tpower := ts1
 		sum := s1
 		tsum := ts1
+		p := fixed.Product(s1, s1)
+		tp := 2 * fixed.Product(s1, ts1)
 		for k1 := 1; k1 < 16; k1++ {
-			p := fixed.Product(s1, s1)
 			power1 := fixed.Product(power, p)
-			tpower1 := fixed.Product(tpower, p) + fixed.Product(power, 2*fixed.Product(s1, ts1))
-			n := num.Int[T](2*k1 + 1)
-			tsum += num.Quotient(tpower1, n)
-			sum += num.Quotient(power1, n)
+			tpower1 := fixed.Product(tpower, p) + fixed.Product(power, tp)
+			n1 := num.Int[T](2*k1 + 1)
+			tsum += num.Quotient(tpower1, n1)
+			sum += num.Quotient(power1, n1)
 			power = power1
 			tpower = tpower1
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (2 * tsum))
+		if i < len(ty) {
+			ty[i] += T(sign * (2 * tsum))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
+		if i < len(y) {
+			y[i] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need z and power of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k LogSeries[T]) adjointTangent(sign T, g, t, gt LogSeries[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		x1 := x[i]
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		z := x1
-		tz := num.At(tx, i*t.X.Inc)
+		tz := num.OrZero(tx, i)
+		tz1 := fixed.Of[T](1)
+		var ttz1 T
 		var m T
-		k1 := 0
-		for k1 < 1100 && z > fixed.Of[T](1.4142135623730951) {
-			tape.Push(z)
-			tape.Push(tz)
+		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
 			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
 			z = z1
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
-			k1++
+			tz1 = fixed.Product(fixed.Of[T](0.5), tz1)
+			ttz1 = fixed.Product(fixed.Of[T](0.5), ttz1)
 		}
 		z1 := z
-		tz1 := tz
-		k2 := 0
-		for k2 < 1100 && z1 < fixed.Of[T](0.7071067811865476) {
-			tape1.Push(z1)
-			tape1.Push(tz1)
+		tz11 := tz
+		tz12 := tz1
+		ttz12 := ttz1
+		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
 			z2 := 2 * z1
 			m -= fixed.Of[T](1)
 			z1 = z2
-			tz1 = 2 * tz1
-			k2++
+			tz11 = 2 * tz11
+			tz12 = 2 * tz12
+			ttz12 = 2 * ttz12
 		}
 		s := z1 + fixed.Of[T](1)
-		ts := tz1
+		ts := tz11
 		s1 := num.Quotient(z1-fixed.Of[T](1), s)
-		ts1 := num.Quotient(tz1-fixed.Product(s1, ts), s)
-		var gs1 T
-		var tgs1 T
+		ts1 := num.Quotient(tz11-fixed.Product(s1, ts), s)
+		// Derivatives by s1 go along with the values, so that the way back needs no tape.
 		power := s1
 		tpower := ts1
-		var gpower T
-		var tgpower T
+		tpower1 := fixed.Of[T](1)
+		var ttpower1 T
 		sum := s1
 		tsum := ts1
-		for k3 := 1; k3 < 16; k3++ {
-			tape2.Push(power)
-			tape2.Push(tpower)
-			p := fixed.Product(s1, s1)
+		tsum1 := fixed.Of[T](1)
+		var ttsum1 T
+		p := fixed.Product(s1, s1)
+		tp := 2 * fixed.Product(s1, ts1)
+		tp1 := 2 * s1
+		ttp1 := 2 * ts1
+		for k1 := 1; k1 < 16; k1++ {
 			power1 := fixed.Product(power, p)
-			tpower1 := fixed.Product(tpower, p) + fixed.Product(power, 2*fixed.Product(s1, ts1))
-			n := num.Int[T](2*k3 + 1)
-			tsum += num.Quotient(tpower1, n)
-			sum += num.Quotient(power1, n)
+			tpower11 := fixed.Product(tpower, p) + fixed.Product(power, tp)
+			tpower12 := fixed.Product(tpower1, p) + fixed.Product(power, tp1)
+			ttpower12 := fixed.Product(ttpower1, p) + fixed.Product(tpower1, tp) + (fixed.Product(tpower, tp1) + fixed.Product(power, ttp1))
+			n1 := num.Int[T](2*k1 + 1)
+			ttsum1 += num.Quotient(ttpower12, n1)
+			tsum1 += num.Quotient(tpower12, n1)
+			tsum += num.Quotient(tpower11, n1)
+			sum += num.Quotient(power1, n1)
 			power = power1
-			tpower = tpower1
+			tpower = tpower11
+			tpower1 = tpower12
+			ttpower1 = ttpower12
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * (2 * tsum))
+		if i < len(ty) {
+			ty[i] += T(sign * (2 * tsum))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
+		if i < len(y) {
+			y[i] += T(sign * (fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)))
 		}
-		tg := 2 * num.At(gty, i*gt.Y.Inc)
-		gsum := 2 * num.At(gy, i*g.Y.Inc)
-		for k3 := 16 - 1; k3 >= 1; k3-- {
-			tpower = tape2.Pop()
-			power = tape2.Pop()
-			p := fixed.Product(s1, s1)
-			n := num.Int[T](2*k3 + 1)
-			h := gpower
-			th := tgpower
-			gpower = 0
-			tgpower = 0
-			tg1 := th + num.Quotient(tg, n)
-			gpower1 := h + num.Quotient(gsum, n)
-			tgpower += fixed.Product(tg1, p) + fixed.Product(gpower1, 2*fixed.Product(s1, ts1))
-			gpower += fixed.Product(gpower1, p)
-			tg2 := fixed.Product(tg1, power) + fixed.Product(gpower1, tpower)
-			gp := fixed.Product(gpower1, power)
-			tgs1 += 2 * (fixed.Product(tg2, s1) + fixed.Product(gp, ts1))
-			gs1 += 2 * fixed.Product(gp, s1)
-		}
-		tgs1 += tg
-		gs1 += gsum
-		tgs1 += tgpower
-		gs1 += gpower
-		h := num.Quotient(gs1, s)
-		th := num.Quotient(tgs1-fixed.Product(h, ts), s)
+		gsum := 2 * num.OrZero(gy, i)
+		tg := fixed.Product(2*num.OrZero(gty, i), tsum1) + fixed.Product(gsum, ttsum1)
+		h := num.Quotient(fixed.Product(gsum, tsum1), s)
+		th := num.Quotient(tg-fixed.Product(h, ts), s)
 		tg1 := -(fixed.Product(th, s1) + fixed.Product(h, ts1))
-		tg2 := th + tg1
 		gz1 := h - fixed.Product(h, s1)
-		for k2--; k2 >= 0; k2-- {
-			tz1 = tape1.Pop()
-			z1 = tape1.Pop()
-			h1 := gz1
-			gz1 = 0
-			tg2 = 2 * tg2
-			gz1 += 2 * h1
+		tg2 := fixed.Product(th+tg1, tz12) + fixed.Product(gz1, ttz12)
+		if i < len(gtx) {
+			gtx[i] += tg2
 		}
-		tg3 := tg2
-		gz := gz1
-		for k1--; k1 >= 0; k1-- {
-			tz = tape.Pop()
-			z = tape.Pop()
-			h1 := gz
-			gz = 0
-			tg3 = fixed.Product(fixed.Of[T](0.5), tg3)
-			gz += fixed.Product(fixed.Of[T](0.5), h1)
-		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg3
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gz
+		if i < len(gx) {
+			gx[i] += fixed.Product(gz1, tz12)
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
 }
 
 // PowSeries is the kernel
@@ -766,6 +678,9 @@ func (k PowSeries[T]) AdjointTangent(g, t, gt PowSeries[T]) error {
 
 // Run implements rev.Kernel. It returns the errors of powSeries.
 func (k PowSeries[T]) Run(p rev.Pass[PowSeries[T]]) error {
+	if k.Y.Inc|k.X.Inc|k.P.Inc|p.G.Y.Inc|p.G.X.Inc|p.G.P.Inc|p.T.Y.Inc|p.T.X.Inc|p.T.P.Inc|p.GT.Y.Inc|p.GT.X.Inc|p.GT.P.Inc > 1 {
+		return k.prepared(p)
+	}
 	if err := k.check(); err != nil {
 		return err
 	}
@@ -782,11 +697,22 @@ func (k PowSeries[T]) Run(p rev.Pass[PowSeries[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k PowSeries[T]) prepared(p rev.Pass[PowSeries[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &k.P, &p.G.Y, &p.T.X, &p.T.P, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.G.P, &p.T.Y, &p.GT.X, &p.GT.P)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // check returns the errors of powSeries.
 func (k PowSeries[T]) check() error {
-	x := num.Elements(k.X)
-	for i := range k.X.N {
-		if x[i*k.X.Inc] <= 0 {
+	n := k.X.N
+	x := k.X.Data[:n]
+	for i := range n {
+		if x[i] <= 0 {
 			return ErrDomain
 		}
 	}
@@ -798,11 +724,12 @@ func (k PowSeries[T]) value(sign T) {
 	if k.Y.Data == nil {
 		return
 	}
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
-	p := num.Elements(k.P)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	p := k.P.Data[:n]
+	for i := range n {
+		x1 := x[i]
 		z := x1
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
@@ -819,14 +746,15 @@ func (k PowSeries[T]) value(sign T) {
 		s := num.Quotient(z1-fixed.Of[T](1), z1+fixed.Of[T](1))
 		power := s
 		sum := s
+		p1 := fixed.Product(s, s)
 		for k1 := 1; k1 < 16; k1++ {
-			power1 := fixed.Product(power, fixed.Product(s, s))
-			n := num.Int[T](2*k1 + 1)
-			sum += num.Quotient(power1, n)
+			power1 := fixed.Product(power, p1)
+			n1 := num.Int[T](2*k1 + 1)
+			sum += num.Quotient(power1, n1)
 			power = power1
 		}
 		s1 := fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)
-		x2 := fixed.Product(p[i*k.P.Inc], s1)
+		x2 := fixed.Product(p[i], s1)
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
@@ -856,88 +784,78 @@ func (k PowSeries[T]) value(sign T) {
 			sum1 += term1
 			term = term1
 		}
-		y[i*k.Y.Inc] += T(sign * fixed.Product(sum1, scale1))
+		y[i] += T(sign * fixed.Product(sum1, scale1))
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need z and power and m and scale and term of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k PowSeries[T]) adjoint(sign T, g PowSeries[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
 		return
 	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
-	p, gp := num.Elements(k.P), num.Elements(g.P)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
-	tape3 := num.NewTape[T]()
-	tape4 := num.NewTape[T]()
-	tape5 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	p, gp := k.P.Data[:n], num.Elements(g.P)
+	for i := range n {
+		x1 := x[i]
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		z := x1
+		tz := fixed.Of[T](1)
 		var m T
-		k1 := 0
-		for k1 < 1100 && z > fixed.Of[T](1.4142135623730951) {
-			tape.Push(z)
+		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
 			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
 			z = z1
-			k1++
+			tz = fixed.Product(fixed.Of[T](0.5), tz)
 		}
 		z1 := z
-		k2 := 0
-		for k2 < 1100 && z1 < fixed.Of[T](0.7071067811865476) {
-			tape1.Push(z1)
+		tz1 := tz
+		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
 			z2 := 2 * z1
 			m -= fixed.Of[T](1)
 			z1 = z2
-			k2++
+			tz1 = 2 * tz1
 		}
 		s := z1 + fixed.Of[T](1)
 		s1 := num.Quotient(z1-fixed.Of[T](1), s)
-		var gs1 T
+		// Derivatives by s1 go along with the values, so that the way back needs no tape.
 		power := s1
-		var gpower T
+		tpower := fixed.Of[T](1)
 		sum := s1
-		for k3 := 1; k3 < 16; k3++ {
-			tape2.Push(power)
-			power1 := fixed.Product(power, fixed.Product(s1, s1))
-			n := num.Int[T](2*k3 + 1)
-			sum += num.Quotient(power1, n)
+		tsum := fixed.Of[T](1)
+		p1 := fixed.Product(s1, s1)
+		tp1 := 2 * s1
+		for k1 := 1; k1 < 16; k1++ {
+			power1 := fixed.Product(power, p1)
+			tpower1 := fixed.Product(tpower, p1) + fixed.Product(power, tp1)
+			n1 := num.Int[T](2*k1 + 1)
+			tsum += num.Quotient(tpower1, n1)
+			sum += num.Quotient(power1, n1)
 			power = power1
+			tpower = tpower1
 		}
-		p1 := p[i*k.P.Inc]
+		p2 := p[i]
 		s2 := fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)
-		x2 := fixed.Product(p1, s2)
+		x2 := fixed.Product(p2, s2)
+		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		var m1 T
 		scale := fixed.Of[T](1)
-		k3 := 0
-		for k3 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36) {
-			tape3.Push(m1)
-			tape3.Push(scale)
+		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
 			m2 := m1 + fixed.Of[T](1)
 			scale1 := 2 * scale
 			m1 = m2
 			scale = scale1
-			k3++
 		}
+		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		m2 := m1
 		scale1 := scale
-		k4 := 0
-		for k4 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36) {
-			tape4.Push(m2)
-			tape4.Push(scale1)
+		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
 			m3 := m2 - fixed.Of[T](1)
 			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
 			m2 = m3
 			scale1 = scale2
-			k4++
 		}
 		s3 := -fixed.Of[T](800)
 		max1 := x2
@@ -945,89 +863,52 @@ func (k PowSeries[T]) adjoint(sign T, g PowSeries[T]) {
 			max1 = s3
 		}
 		r := max1 - fixed.Product(fixed.Of[T](0.6931471803691238), m2) - fixed.Product(fixed.Of[T](1.9082149292705877e-10), m2)
-		var gr T
+		// Derivatives by r go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
-		var gterm T
+		var tterm T
 		sum1 := fixed.Of[T](1)
-		for k5 := 1; k5 < 20; k5++ {
-			tape5.Push(term)
-			term1 := fixed.Product(term, num.Quotient(r, num.Int[T](k5)))
+		var tsum1 T
+		for k1 := 1; k1 < 20; k1++ {
+			n1 := num.Int[T](k1)
+			q := num.Quotient(r, n1)
+			term1 := fixed.Product(term, q)
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), n1))
+			tsum1 += tterm1
 			sum1 += term1
 			term = term1
+			tterm = tterm1
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum1, scale1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum1, scale1))
 		}
-		gsum1 := fixed.Product(num.At(gy, i*g.Y.Inc), scale1)
-		for k5 := 20 - 1; k5 >= 1; k5-- {
-			term = tape5.Pop()
-			n := num.Int[T](k5)
-			h := gterm
-			gterm = 0
-			gterm1 := h + gsum1
-			gterm += fixed.Product(gterm1, num.Quotient(r, n))
-			gr += num.Quotient(fixed.Product(gterm1, term), n)
-		}
+		gr := fixed.Product(fixed.Product(gy[i], scale1), tsum1)
 		gmax1 := gr
 		if !(x2 >= s3) && x2 == x2 {
 			gmax1 = 0
 		}
 		gx2 := gmax1
-		for k4--; k4 >= 0; k4-- {
-			scale1 = tape4.Pop()
-			m2 = tape4.Pop()
+		if i < len(gp) {
+			gp[i] += fixed.Product(gx2, s2)
 		}
-		for k3--; k3 >= 0; k3-- {
-			scale = tape3.Pop()
-			m1 = tape3.Pop()
-		}
-		gsum := 2 * fixed.Product(gx2, p1)
-		if gp != nil {
-			gp[i*g.P.Inc] += fixed.Product(gx2, s2)
-		}
-		for k5 := 16 - 1; k5 >= 1; k5-- {
-			power = tape2.Pop()
-			n := num.Int[T](2*k5 + 1)
-			h := gpower
-			gpower = 0
-			gpower1 := h + num.Quotient(gsum, n)
-			gpower += fixed.Product(gpower1, fixed.Product(s1, s1))
-			gs1 += 2 * fixed.Product(fixed.Product(gpower1, power), s1)
-		}
-		gs1 += gsum
-		gs1 += gpower
+		gs1 := fixed.Product(2*fixed.Product(gx2, p2), tsum)
 		h := num.Quotient(gs1, s)
-		gz1 := h - fixed.Product(h, s1)
-		for k2--; k2 >= 0; k2-- {
-			z1 = tape1.Pop()
-			gz1 = 2 * gz1
-		}
-		gz := gz1
-		for k1--; k1 >= 0; k1-- {
-			z = tape.Pop()
-			gz = fixed.Product(fixed.Of[T](0.5), gz)
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gz
+		gx1 := fixed.Product(h-fixed.Product(h, s1), tz1)
+		if i < len(gx) {
+			gx[i] += gx1
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
-	tape3.Free()
-	tape4.Free()
-	tape5.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
 func (k PowSeries[T]) tangent(sign T, t PowSeries[T]) {
+	n := k.X.N
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
-	p, tp := num.Elements(k.P), num.Elements(t.P)
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	p, tp := k.P.Data[:n], num.Elements(t.P)
+	for i := range n {
+		x1 := x[i]
 		z := x1
-		tz := num.At(tx, i*t.X.Inc)
+		tz := num.OrZero(tx, i)
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
 			z1 := fixed.Product(fixed.Of[T](0.5), z)
@@ -1050,20 +931,21 @@ func (k PowSeries[T]) tangent(sign T, t PowSeries[T]) {
 		tpower := ts1
 		sum := s1
 		tsum := ts1
+		p1 := fixed.Product(s1, s1)
+		tp1 := 2 * fixed.Product(s1, ts1)
 		for k1 := 1; k1 < 16; k1++ {
-			p1 := fixed.Product(s1, s1)
 			power1 := fixed.Product(power, p1)
-			tpower1 := fixed.Product(tpower, p1) + fixed.Product(power, 2*fixed.Product(s1, ts1))
-			n := num.Int[T](2*k1 + 1)
-			tsum += num.Quotient(tpower1, n)
-			sum += num.Quotient(power1, n)
+			tpower1 := fixed.Product(tpower, p1) + fixed.Product(power, tp1)
+			n1 := num.Int[T](2*k1 + 1)
+			tsum += num.Quotient(tpower1, n1)
+			sum += num.Quotient(power1, n1)
 			power = power1
 			tpower = tpower1
 		}
-		p1 := p[i*k.P.Inc]
+		p2 := p[i]
 		s2 := fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)
-		x2 := fixed.Product(p1, s2)
-		tx2 := fixed.Product(num.At(tp, i*t.P.Inc), s2) + fixed.Product(p1, 2*tsum)
+		x2 := fixed.Product(p2, s2)
+		tx2 := fixed.Product(num.OrZero(tp, i), s2) + fixed.Product(p2, 2*tsum)
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
@@ -1094,122 +976,117 @@ func (k PowSeries[T]) tangent(sign T, t PowSeries[T]) {
 		sum1 := fixed.Of[T](1)
 		var tsum1 T
 		for k1 := 1; k1 < 20; k1++ {
-			n := num.Int[T](k1)
-			q := num.Quotient(r, n)
+			n1 := num.Int[T](k1)
+			q := num.Quotient(r, n1)
 			term1 := fixed.Product(term, q)
-			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(tr, n))
+			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(tr, n1))
 			tsum1 += tterm1
 			sum1 += term1
 			term = term1
 			tterm = tterm1
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * fixed.Product(tsum1, scale1))
+		if i < len(ty) {
+			ty[i] += T(sign * fixed.Product(tsum1, scale1))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum1, scale1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum1, scale1))
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need z and power and m and scale and term of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k PowSeries[T]) adjointTangent(sign T, g, t, gt PowSeries[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
+	n := k.X.N
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	p, gp, tp, gtp := num.Elements(k.P), num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
-	tape := num.NewTape[T]()
-	tape1 := num.NewTape[T]()
-	tape2 := num.NewTape[T]()
-	tape3 := num.NewTape[T]()
-	tape4 := num.NewTape[T]()
-	tape5 := num.NewTape[T]()
-	for i := range k.X.N {
-		x1 := x[i*k.X.Inc]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	p, gp, tp, gtp := k.P.Data[:n], num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
+	for i := range n {
+		x1 := x[i]
+		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		z := x1
-		tz := num.At(tx, i*t.X.Inc)
+		tz := num.OrZero(tx, i)
+		tz1 := fixed.Of[T](1)
+		var ttz1 T
 		var m T
-		k1 := 0
-		for k1 < 1100 && z > fixed.Of[T](1.4142135623730951) {
-			tape.Push(z)
-			tape.Push(tz)
+		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
 			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
 			z = z1
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
-			k1++
+			tz1 = fixed.Product(fixed.Of[T](0.5), tz1)
+			ttz1 = fixed.Product(fixed.Of[T](0.5), ttz1)
 		}
 		z1 := z
-		tz1 := tz
-		k2 := 0
-		for k2 < 1100 && z1 < fixed.Of[T](0.7071067811865476) {
-			tape1.Push(z1)
-			tape1.Push(tz1)
+		tz11 := tz
+		tz12 := tz1
+		ttz12 := ttz1
+		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
 			z2 := 2 * z1
 			m -= fixed.Of[T](1)
 			z1 = z2
-			tz1 = 2 * tz1
-			k2++
+			tz11 = 2 * tz11
+			tz12 = 2 * tz12
+			ttz12 = 2 * ttz12
 		}
 		s := z1 + fixed.Of[T](1)
-		ts := tz1
+		ts := tz11
 		s1 := num.Quotient(z1-fixed.Of[T](1), s)
-		ts1 := num.Quotient(tz1-fixed.Product(s1, ts), s)
-		var gs1 T
-		var tgs1 T
+		ts1 := num.Quotient(tz11-fixed.Product(s1, ts), s)
+		// Derivatives by s1 go along with the values, so that the way back needs no tape.
 		power := s1
 		tpower := ts1
-		var gpower T
-		var tgpower T
+		tpower1 := fixed.Of[T](1)
+		var ttpower1 T
 		sum := s1
 		tsum := ts1
-		for k3 := 1; k3 < 16; k3++ {
-			tape2.Push(power)
-			tape2.Push(tpower)
-			p1 := fixed.Product(s1, s1)
+		tsum1 := fixed.Of[T](1)
+		var ttsum1 T
+		p1 := fixed.Product(s1, s1)
+		tp1 := 2 * fixed.Product(s1, ts1)
+		tp11 := 2 * s1
+		ttp11 := 2 * ts1
+		for k1 := 1; k1 < 16; k1++ {
 			power1 := fixed.Product(power, p1)
-			tpower1 := fixed.Product(tpower, p1) + fixed.Product(power, 2*fixed.Product(s1, ts1))
-			n := num.Int[T](2*k3 + 1)
-			tsum += num.Quotient(tpower1, n)
-			sum += num.Quotient(power1, n)
+			tpower11 := fixed.Product(tpower, p1) + fixed.Product(power, tp1)
+			tpower12 := fixed.Product(tpower1, p1) + fixed.Product(power, tp11)
+			ttpower12 := fixed.Product(ttpower1, p1) + fixed.Product(tpower1, tp1) + (fixed.Product(tpower, tp11) + fixed.Product(power, ttp11))
+			n1 := num.Int[T](2*k1 + 1)
+			ttsum1 += num.Quotient(ttpower12, n1)
+			tsum1 += num.Quotient(tpower12, n1)
+			tsum += num.Quotient(tpower11, n1)
+			sum += num.Quotient(power1, n1)
 			power = power1
-			tpower = tpower1
+			tpower = tpower11
+			tpower1 = tpower12
+			ttpower1 = ttpower12
 		}
-		p1 := p[i*k.P.Inc]
-		tp1 := num.At(tp, i*t.P.Inc)
+		p2 := p[i]
+		tp2 := num.OrZero(tp, i)
 		s2 := fixed.Product(fixed.Of[T](0.6931471803691238), m) + (fixed.Product(fixed.Of[T](1.9082149292705877e-10), m) + 2*sum)
 		ts2 := 2 * tsum
-		x2 := fixed.Product(p1, s2)
-		tx2 := fixed.Product(tp1, s2) + fixed.Product(p1, ts2)
+		x2 := fixed.Product(p2, s2)
+		tx2 := fixed.Product(tp2, s2) + fixed.Product(p2, ts2)
+		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		var m1 T
 		scale := fixed.Of[T](1)
-		k3 := 0
-		for k3 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36) {
-			tape3.Push(m1)
-			tape3.Push(scale)
+		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
 			m2 := m1 + fixed.Of[T](1)
 			scale1 := 2 * scale
 			m1 = m2
 			scale = scale1
-			k3++
 		}
+		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		m2 := m1
 		scale1 := scale
-		k4 := 0
-		for k4 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36) {
-			tape4.Push(m2)
-			tape4.Push(scale1)
+		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
 			m3 := m2 - fixed.Of[T](1)
 			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
 			m2 = m3
 			scale1 = scale2
-			k4++
 		}
 		s3 := -fixed.Of[T](800)
 		max1 := x2
@@ -1220,133 +1097,69 @@ func (k PowSeries[T]) adjointTangent(sign T, g, t, gt PowSeries[T]) {
 		}
 		r := max1 - fixed.Product(fixed.Of[T](0.6931471803691238), m2) - fixed.Product(fixed.Of[T](1.9082149292705877e-10), m2)
 		tr := tmax1
-		var gr T
-		var tgr T
+		// Derivatives by r go along with the values, so that the way back needs no tape.
 		term := fixed.Of[T](1)
 		var tterm T
-		var gterm T
-		var tgterm T
+		var tterm1 T
+		var ttterm1 T
 		sum1 := fixed.Of[T](1)
-		var tsum1 T
-		for k5 := 1; k5 < 20; k5++ {
-			tape5.Push(term)
-			tape5.Push(tterm)
-			n := num.Int[T](k5)
-			q := num.Quotient(r, n)
+		var tsum11 T
+		var tsum12 T
+		var ttsum12 T
+		for k1 := 1; k1 < 20; k1++ {
+			n1 := num.Int[T](k1)
+			q := num.Quotient(r, n1)
+			tq := num.Quotient(tr, n1)
+			tq1 := num.Quotient(fixed.Of[T](1), n1)
 			term1 := fixed.Product(term, q)
-			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(tr, n))
-			tsum1 += tterm1
+			tterm11 := fixed.Product(tterm, q) + fixed.Product(term, tq)
+			tterm12 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
+			ttterm12 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
+			ttsum12 += ttterm12
+			tsum12 += tterm12
+			tsum11 += tterm11
 			sum1 += term1
 			term = term1
-			tterm = tterm1
+			tterm = tterm11
+			tterm1 = tterm12
+			ttterm1 = ttterm12
 		}
-		if ty != nil {
-			ty[i*t.Y.Inc] += T(sign * fixed.Product(tsum1, scale1))
+		if i < len(ty) {
+			ty[i] += T(sign * fixed.Product(tsum11, scale1))
 		}
-		if y != nil {
-			y[i*k.Y.Inc] += T(sign * fixed.Product(sum1, scale1))
+		if i < len(y) {
+			y[i] += T(sign * fixed.Product(sum1, scale1))
 		}
-		tg := fixed.Product(num.At(gty, i*gt.Y.Inc), scale1)
-		gsum1 := fixed.Product(num.At(gy, i*g.Y.Inc), scale1)
-		for k5 := 20 - 1; k5 >= 1; k5-- {
-			tterm = tape5.Pop()
-			term = tape5.Pop()
-			n := num.Int[T](k5)
-			q := num.Quotient(r, n)
-			h := gterm
-			th := tgterm
-			gterm = 0
-			tgterm = 0
-			tg1 := th + tg
-			gterm1 := h + gsum1
-			tgterm += fixed.Product(tg1, q) + fixed.Product(gterm1, num.Quotient(tr, n))
-			gterm += fixed.Product(gterm1, q)
-			tg2 := fixed.Product(tg1, term) + fixed.Product(gterm1, tterm)
-			tgr += num.Quotient(tg2, n)
-			gr += num.Quotient(fixed.Product(gterm1, term), n)
-		}
-		tg1 := tgr
-		gmax1 := gr
+		gsum1 := fixed.Product(num.OrZero(gy, i), scale1)
+		tg := fixed.Product(fixed.Product(num.OrZero(gty, i), scale1), tsum12) + fixed.Product(gsum1, ttsum12)
+		tg1 := tg
+		gmax1 := fixed.Product(gsum1, tsum12)
 		if !(x2 >= s3) && x2 == x2 {
 			gmax1 = 0
 			tg1 = 0
 		}
 		tg2 := tg1
 		gx2 := gmax1
-		for k4--; k4 >= 0; k4-- {
-			scale1 = tape4.Pop()
-			m2 = tape4.Pop()
-		}
-		for k3--; k3 >= 0; k3-- {
-			scale = tape3.Pop()
-			m1 = tape3.Pop()
-		}
 		tg3 := fixed.Product(tg2, s2) + fixed.Product(gx2, ts2)
-		tg4 := fixed.Product(tg2, p1) + fixed.Product(gx2, tp1)
-		tg5 := 2 * tg4
-		gsum := 2 * fixed.Product(gx2, p1)
-		if gtp != nil {
-			gtp[i*gt.P.Inc] += tg3
+		tg4 := fixed.Product(tg2, p2) + fixed.Product(gx2, tp2)
+		gsum := 2 * fixed.Product(gx2, p2)
+		if i < len(gtp) {
+			gtp[i] += tg3
 		}
-		if gp != nil {
-			gp[i*g.P.Inc] += fixed.Product(gx2, s2)
+		if i < len(gp) {
+			gp[i] += fixed.Product(gx2, s2)
 		}
-		for k5 := 16 - 1; k5 >= 1; k5-- {
-			tpower = tape2.Pop()
-			power = tape2.Pop()
-			p2 := fixed.Product(s1, s1)
-			n := num.Int[T](2*k5 + 1)
-			h := gpower
-			th := tgpower
-			gpower = 0
-			tgpower = 0
-			tg6 := th + num.Quotient(tg5, n)
-			gpower1 := h + num.Quotient(gsum, n)
-			tgpower += fixed.Product(tg6, p2) + fixed.Product(gpower1, 2*fixed.Product(s1, ts1))
-			gpower += fixed.Product(gpower1, p2)
-			tg7 := fixed.Product(tg6, power) + fixed.Product(gpower1, tpower)
-			gp2 := fixed.Product(gpower1, power)
-			tgs1 += 2 * (fixed.Product(tg7, s1) + fixed.Product(gp2, ts1))
-			gs1 += 2 * fixed.Product(gp2, s1)
-		}
-		tgs1 += tg5
-		gs1 += gsum
-		tgs1 += tgpower
-		gs1 += gpower
-		h := num.Quotient(gs1, s)
-		th := num.Quotient(tgs1-fixed.Product(h, ts), s)
+		tg5 := fixed.Product(2*tg4, tsum1) + fixed.Product(gsum, ttsum1)
+		h := num.Quotient(fixed.Product(gsum, tsum1), s)
+		th := num.Quotient(tg5-fixed.Product(h, ts), s)
 		tg6 := -(fixed.Product(th, s1) + fixed.Product(h, ts1))
-		tg7 := th + tg6
 		gz1 := h - fixed.Product(h, s1)
-		for k2--; k2 >= 0; k2-- {
-			tz1 = tape1.Pop()
-			z1 = tape1.Pop()
-			h1 := gz1
-			gz1 = 0
-			tg7 = 2 * tg7
-			gz1 += 2 * h1
+		tg7 := fixed.Product(th+tg6, tz12) + fixed.Product(gz1, ttz12)
+		if i < len(gtx) {
+			gtx[i] += tg7
 		}
-		tg8 := tg7
-		gz := gz1
-		for k1--; k1 >= 0; k1-- {
-			tz = tape.Pop()
-			z = tape.Pop()
-			h1 := gz
-			gz = 0
-			tg8 = fixed.Product(fixed.Of[T](0.5), tg8)
-			gz += fixed.Product(fixed.Of[T](0.5), h1)
-		}
-		if gtx != nil {
-			gtx[i*gt.X.Inc] += tg8
-		}
-		if gx != nil {
-			gx[i*g.X.Inc] += gz
+		if i < len(gx) {
+			gx[i] += fixed.Product(gz1, tz12)
 		}
 	}
-	tape.Free()
-	tape1.Free()
-	tape2.Free()
-	tape3.Free()
-	tape4.Free()
-	tape5.Free()
 }

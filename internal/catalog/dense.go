@@ -375,6 +375,14 @@ func logPowers[T rev.Real](rnd *rand.Rand, r, c int) revlog.Powers[T] {
 
 func fft(rnd *rand.Rand, n, _ int) revlinalg.FFT { return revlinalg.FFT{X: vector[c128](rnd, n)} }
 
+func realFFT(rnd *rand.Rand, n, _ int) revlinalg.RealFFT {
+	k := revlinalg.RealFFT{Y: vector[c128](rnd, n/2+1), X: vector[float64](rnd, n)}
+	if n == 0 {
+		k.Y = vector[c128](rnd, 0)
+	}
+	return k
+}
+
 func fixedFFT(rnd *rand.Rand, n, _ int) revlinalg.FixedFFT {
 	return revlinalg.FixedFFT{Re: vector[q43](rnd, n), Im: vector[q43](rnd, n)}
 }

@@ -29,6 +29,8 @@ var OverNumbers = []Kernel{
 		not{"float64": "by FFT of complex128", "float32": "complex64 has no kernels", "Q43": "by FixedFFT"}},
 	{"the same, real and imaginary parts apart", over{of(fixedFFT)},
 		not{"float64": "by FFT of complex128", "float32": "complex64 has no kernels", "complex128": "by FFT"}},
+	{"y += half of the spectrum F·x of real numbers", over{of(realFFT)},
+		not{"float64": "x is, y is complex128", "float32": "complex64 has no kernels", "Q43": "by FixedFFT"}},
 	{"A <-> R and angles, R = U(θ)·A", over{of(givensQR[float64]), of(givensQR[float32])},
 		not{"Q43": "a rounded angle does not tell apart all pairs of elements above 1"}},
 	{"y += α·x", over{of(axpy[float64]), of(axpy[float32]), of(axpy[q43]), of(axpy[c128])}, nil},

@@ -728,6 +728,24 @@ REV_STATIC_INLINE int32_t rev_linalg_FixedFFT_Q43_run(int32_t pass, const rev_li
 	return rev_call(rev_kernel("revlinalg.FixedFFT[Q43]"), pass, a, n);
 }
 
+/* y += half of the spectrum F·x of real numbers */
+typedef struct rev_linalg_RealFFT_complex128 {
+	rev_complex128_vector Y; /* acc [optional]; min(n,1)*(n/2+1) */
+	rev_float64_vector X; /* in; n */
+} rev_linalg_RealFFT_complex128;
+
+REV_STATIC_INLINE int32_t rev_linalg_RealFFT_complex128_run(int32_t pass, const rev_linalg_RealFFT_complex128 *k, const rev_linalg_RealFFT_complex128 *g, const rev_linalg_RealFFT_complex128 *t, const rev_linalg_RealFFT_complex128 *gt) {
+	const rev_linalg_RealFFT_complex128 *parts[4] = {k, g, t, gt};
+	rev_arg a[8];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_complex128_vector_arg(p, 0, 4, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	return rev_call(rev_kernel("revlinalg.RealFFT[complex128]"), pass, a, n);
+}
+
 /* A <-> R and angles, R = U(θ)·A */
 typedef struct rev_linalg_GivensQR {
 	rev_float64_matrix A; /* inout; m,n */

@@ -1,0 +1,69 @@
+package revlinalg
+
+import (
+	"math"
+	"math/cmplx"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func realFFTOf(rnd *rand.Rand, n int) RealFFT {
+	k := RealFFT{X: vectorOf[float64](rnd, n)}
+	if n > 0 {
+		k.Y = rev.ViewSlice(complexNormals(rnd, n/2+1))
+	} else {
+		k.Y = rev.ViewSlice([]complex128{})
+	}
+	return k
+}
+
+func TestRealFFT(t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[RealFFT]{New: realFFTOf, Sizes: fftLengths, RoundTrip: 4, Free: []string{"X.N"}}) // n/2 is rounded
+}
+
+// The spectrum is half of that of the definition, in 200 bits.
+func TestRealFFTValue(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(61, 2))
+	for _, n := range fftLengths[1:] {
+		k := realFFTOf(rnd, n)
+		clear(k.Y.Data)
+		x, norm := make([]complex128, n), 0.0
+		for i, v := range k.X.Data {
+			x[i] = complex(v, 0)
+			norm = math.Hypot(norm, v)
+		}
+		k.Forward()
+		want := slowDFT(x)
+		for i, v := range k.Y.Data {
+			if d := cmplx.Abs(v - want[i]); !(d <= 4e-16*math.Log2(float64(n)+1)*norm) {
+				t.Errorf("n = %d: y_%d = %v, want %v", n, i, v, want[i])
+			}
+		}
+		for _, i := range []int{0, n / 2} {
+			if i == 0 || n%2 == 0 {
+				if v := imag(k.Y.Data[i]); math.Abs(v) > 4e-16*math.Log2(float64(n)+1)*norm {
+					t.Errorf("n = %d: the imaginary part of y_%d is %v", n, i, v)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkRealFFT(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(61, 3))
+	const n = 4096
+	whole, half := FFT{rev.ViewSlice(complexNormals(rnd, n))}, realFFTOf(rnd, n)
+	b.Run("FFT", func(b *testing.B) {
+		for b.Loop() {
+			whole.Forward()
+		}
+	})
+	b.Run("RealFFT", func(b *testing.B) {
+		for b.Loop() {
+			half.Forward()
+		}
+	})
+}
