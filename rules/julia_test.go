@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -17,8 +18,9 @@ const juliaHead = `# The kernels of revnum as rules of ChainRules, over the libr
 #
 # A function takes the operands that are read, in the order of docs/rules.json, as arrays of
 # Float64, and parameters by name, and returns the outputs. Matrices are stored by columns in
-# Julia and by rows in the library, so they are copied on the way in and out. Kernels with
-# sparse operands, and those in place, are not here.
+# Julia and by rows in the library, so they are copied on the way in and out. An operand
+# that may be left out may be nothing. The end of the file lists the kernels that are not
+# here, and why.
 module Revnum
 
 import ChainRulesCore
@@ -72,9 +74,10 @@ end
 
 # A kernel: its operands as (index, axes, type) and its outputs as (index, axes, shape).
 function value(kernel, inputs, outputs, x, settings)
-    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x)]
+    given = [input for (input, a) in zip(inputs, x) if a !== nothing]
+    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x) if a !== nothing]
     out = Any[zeros(reverse(s)) for (_, _, s) in outputs]
-    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(inputs, held)]
+    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(given, held)]
     append!(args, [argument(0, i, 1, n, a) for ((i, n, _), a) in zip(outputs, out)])
     append!(args, settings)
     pass(kernel, FORWARD, (held, out), args)
@@ -83,15 +86,17 @@ function value(kernel, inputs, outputs, x, settings)
 end
 
 function gradient(kernel, inputs, outputs, x, settings, ybar)
-    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x)]
+    given = [input for (input, a) in zip(inputs, x) if a !== nothing]
+    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x) if a !== nothing]
     ct = Any[byrows(Float64, c isa Union{NoTangent,ChainRulesCore.ZeroTangent} ? zeros(s) : c) for ((_, _, s), c) in zip(outputs, ybar)]
     grads = Any[zero(a) for a in held]
-    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(inputs, held)]
+    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(given, held)]
     append!(args, [argument(1, i, 1, n, a) for ((i, n, _), a) in zip(outputs, ct)])
-    append!(args, [argument(1, i, t, n, a) for ((i, n, t), a) in zip(inputs, grads) if t == 1])
+    append!(args, [argument(1, i, t, n, a) for ((i, n, t), a) in zip(given, grads) if t == 1])
     append!(args, settings)
     pass(kernel, GRADIENT, (held, ct, grads), args)
-    [t == 1 ? bycolumns(g) : NoTangent() for ((_, _, t), g) in zip(inputs, grads)]
+    at = Dict(i => bycolumns(g) for ((i, _, t), g) in zip(given, grads) if t == 1)
+    [get(at, i, NoTangent()) for (i, _, _) in inputs]
 end
 
 `
@@ -101,38 +106,56 @@ end
 func TestJulia(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(juliaHead)
+	var missing strings.Builder
 	n := 0
 	for _, r := range All() {
-		if code := julia(r); code != "" {
-			b.WriteString(code)
-			n++
+		if r.Type != Float64 {
+			continue
 		}
+		code, why := julia(r)
+		if why != "" {
+			fmt.Fprintf(&missing, "#   %s: %s\n", r.Kernel, why)
+			continue
+		}
+		b.WriteString(code)
+		n++
 	}
-	if n < 30 {
+	if n < 60 {
 		t.Errorf("%d rules", n)
 	}
-	b.WriteString("end\n")
+	fmt.Fprintf(&b, "end\n\n# Not here:\n%s", missing.String())
 	compare(t, "ports/julia/Revnum.jl", []byte(b.String()))
 }
 
-// julia returns the function and the rule of a kernel, or nothing.
-func julia(r *Rule) string {
-	if r.Missing != "" || r.Type != Float64 || r.InPlace {
-		return ""
+// julia returns the function and the rule of a kernel, or why there are none.
+func julia(r *Rule) (code, why string) {
+	switch {
+	case r.Missing != "":
+		return "", r.Missing
+	case r.InPlace:
+		return "", "an operand is transformed in place"
 	}
 	var names, inputs, outputs, known []string
-	bound := make(map[string]bool)
+	var arguments []string // the names, with the defaults of the last ones
+	bound, param := make(map[string]bool), make(map[string]bool)
+	for _, p := range r.Params {
+		param[p.Name] = true
+	}
 	for i, o := range r.Operands {
 		axes := map[string]int{"scalar": 0, "vector": 1, "slice": 1, "matrix": 2}
 		n, dense := axes[o.Kind]
 		conditional := strings.ContainsAny(o.Shape, "?")
 		switch {
-		case !dense || o.Optional && o.Role != "acc":
-			return ""
+		case !dense:
+			return "", o.Name + " is of kind " + o.Kind
 		case o.Role == "acc":
 			continue
 		}
 		names = append(names, o.Name)
+		arguments = append(arguments, o.Name)
+		if o.Optional && !slices.ContainsFunc(r.Operands[i+1:], func(p Operand) bool { return p.Role != "acc" && !p.Optional }) {
+			arguments[len(arguments)-1] += "=nothing"
+		}
 		inputs = append(inputs, fmt.Sprintf("(%d, %d, %d)", i, n, o.Type))
 		shapes := strings.Split(o.Shape, ":")
 		if conditional {
@@ -152,11 +175,11 @@ func julia(r *Rule) string {
 			}
 			continue
 		}
-		if o.Shape == "" {
+		if o.Shape == "" || o.Optional {
 			continue
 		}
 		for axis, d := range strings.Split(o.Shape, ",") {
-			if d = strings.TrimSpace(d); isSymbol(d) && !bound[d] {
+			if d = strings.TrimSpace(d); isSymbol(d) && !bound[d] && !param[d] {
 				bound[d] = true
 				known = append(known, fmt.Sprintf("%s_ = size(%s, %d)", d, o.Name, axis+1))
 			}
@@ -168,13 +191,13 @@ func julia(r *Rule) string {
 		}
 		n := map[string]int{"scalar": 0, "vector": 1, "matrix": 2}[o.Kind]
 		if strings.ContainsAny(o.Shape, "?") {
-			return ""
+			return "", "the shape of " + o.Name + " depends on a parameter"
 		}
 		shape := "()"
 		if o.Shape != "" {
-			s, ok := juliaShape(o.Shape, bound)
+			s, ok := juliaShape(o.Shape, bound, param)
 			if !ok {
-				return ""
+				return "", "the inputs do not tell the shape of " + o.Name
 			}
 			shape = "(" + s + ",)"
 		}
@@ -191,29 +214,35 @@ func julia(r *Rule) string {
 		settings = append(settings, fmt.Sprintf("parameter(%d, %s)", i, name))
 	}
 	fname := strings.ReplaceAll(r.Kernel, ".", "_")
-	args, keys := strings.Join(names, ", "), strings.Join(keywords, ", ")
+	args := strings.Join(arguments, ", ")
+	if len(keywords) > 0 {
+		args += "; " + strings.Join(keywords, ", ")
+	}
 	operands := make([]string, len(names))
 	copy(operands, names)
 	for _, o := range r.Operands {
 		for j, name := range names {
 			if name == o.Name && o.Type == Int {
 				operands[j] = name + " .- 1" // indices count from 1 in Julia
+				if o.Optional {
+					operands[j] = fmt.Sprintf("isnothing(%s) ? nothing : %s .- 1", name, name)
+				}
 			}
 		}
 	}
 	tuple := strings.Join(operands, ", ") + ","
 	body := "    " + strings.Join(append(known, "inputs = ["+strings.Join(inputs, ", ")+"]", "outputs = ["+strings.Join(outputs, ", ")+"]", "settings = Arg["+strings.Join(settings, ", ")+"]"), "\n    ") + "\n"
 	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\nfunction %s(%s; %s)\n%s", r.Equation, fname, args, keys, body)
+	fmt.Fprintf(&b, "# %s\nfunction %s(%s)\n%s", r.Equation, fname, args, body)
 	fmt.Fprintf(&b, "    value(%q, inputs, outputs, (%s), settings)\nend\n\n", r.Name, tuple)
-	fmt.Fprintf(&b, "function ChainRulesCore.rrule(::typeof(%s), %s; %s)\n%s", fname, args, keys, body)
+	fmt.Fprintf(&b, "function ChainRulesCore.rrule(::typeof(%s), %s)\n%s", fname, args, body)
 	cotangents := "(unthunk(ybar),)"
 	if len(outputs) > 1 {
 		cotangents = "map(unthunk, Tuple(ybar))"
 	}
 	fmt.Fprintf(&b, "    pullback(ybar) = (NoTangent(), gradient(%q, inputs, outputs, (%s), settings, %s)...)\n", r.Name, tuple, cotangents)
 	fmt.Fprintf(&b, "    value(%q, inputs, outputs, (%s), settings), pullback\nend\n\n", r.Name, tuple)
-	return b.String()
+	return b.String(), ""
 }
 
 // isSymbol reports whether a dimension is a name.
@@ -221,8 +250,9 @@ func isSymbol(d string) bool {
 	return d != "" && strings.IndexFunc(d, func(c rune) bool { return c < 'A' || c > 'z' || c > 'Z' && c < 'a' }) < 0
 }
 
-// juliaShape returns the dimensions of a shape tag in Julia, where the symbol m is m_.
-func juliaShape(shape string, bound map[string]bool) (string, bool) {
+// juliaShape returns the dimensions of a shape tag in Julia, where the symbol m is m_ and
+// a parameter has its own name.
+func juliaShape(shape string, bound, param map[string]bool) (string, bool) {
 	var out, word strings.Builder
 	ok := true
 	flush := func() {
@@ -232,6 +262,8 @@ func juliaShape(shape string, bound map[string]bool) (string, bool) {
 		case w == "":
 		case bound[w]:
 			out.WriteString(w + "_")
+		case param[w]:
+			out.WriteString(w)
 		case isSymbol(w) && w != "min" && w != "max":
 			ok = false
 		default:

@@ -9,8 +9,9 @@
 #
 # A function takes the operands that are read, in the order of docs/rules.json, as arrays of
 # Float64, and parameters by name, and returns the outputs. Matrices are stored by columns in
-# Julia and by rows in the library, so they are copied on the way in and out. Kernels with
-# sparse operands, and those in place, are not here.
+# Julia and by rows in the library, so they are copied on the way in and out. An operand
+# that may be left out may be nothing. The end of the file lists the kernels that are not
+# here, and why.
 module Revnum
 
 import ChainRulesCore
@@ -64,9 +65,10 @@ end
 
 # A kernel: its operands as (index, axes, type) and its outputs as (index, axes, shape).
 function value(kernel, inputs, outputs, x, settings)
-    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x)]
+    given = [input for (input, a) in zip(inputs, x) if a !== nothing]
+    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x) if a !== nothing]
     out = Any[zeros(reverse(s)) for (_, _, s) in outputs]
-    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(inputs, held)]
+    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(given, held)]
     append!(args, [argument(0, i, 1, n, a) for ((i, n, _), a) in zip(outputs, out)])
     append!(args, settings)
     pass(kernel, FORWARD, (held, out), args)
@@ -75,15 +77,115 @@ function value(kernel, inputs, outputs, x, settings)
 end
 
 function gradient(kernel, inputs, outputs, x, settings, ybar)
-    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x)]
+    given = [input for (input, a) in zip(inputs, x) if a !== nothing]
+    held = Any[byrows(elements(t), a) for ((_, _, t), a) in zip(inputs, x) if a !== nothing]
     ct = Any[byrows(Float64, c isa Union{NoTangent,ChainRulesCore.ZeroTangent} ? zeros(s) : c) for ((_, _, s), c) in zip(outputs, ybar)]
     grads = Any[zero(a) for a in held]
-    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(inputs, held)]
+    args = Arg[argument(0, i, t, n, a) for ((i, n, t), a) in zip(given, held)]
     append!(args, [argument(1, i, 1, n, a) for ((i, n, _), a) in zip(outputs, ct)])
-    append!(args, [argument(1, i, t, n, a) for ((i, n, t), a) in zip(inputs, grads) if t == 1])
+    append!(args, [argument(1, i, t, n, a) for ((i, n, t), a) in zip(given, grads) if t == 1])
     append!(args, settings)
     pass(kernel, GRADIENT, (held, ct, grads), args)
-    [t == 1 ? bycolumns(g) : NoTangent() for ((_, _, t), g) in zip(inputs, grads)]
+    at = Dict(i => bycolumns(g) for ((i, _, t), g) in zip(given, grads) if t == 1)
+    [get(at, i, NoTangent()) for (i, _, _) in inputs]
+end
+
+# y += W·x + b
+function revlinalg_Affine(W, X, B=nothing)
+    m_ = size(W, 1)
+    n_ = size(W, 2)
+    inputs = [(1, 2, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (m_,))]
+    settings = Arg[]
+    value("revlinalg.Affine[float64]", inputs, outputs, (W, X, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Affine), W, X, B=nothing)
+    m_ = size(W, 1)
+    n_ = size(W, 2)
+    inputs = [(1, 2, 1), (2, 1, 1), (3, 1, 1)]
+    outputs = [(0, 1, (m_,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Affine[float64]", inputs, outputs, (W, X, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Affine[float64]", inputs, outputs, (W, X, B,), settings), pullback
+end
+
+# Y += X·W + 1·bᵀ
+function revlinalg_AffineBatch(X, W, B=nothing; Workers=0)
+    n_ = size(X, 1)
+    k_ = size(X, 2)
+    m_ = size(W, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revlinalg.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_AffineBatch), X, W, B=nothing; Workers=0)
+    n_ = size(X, 1)
+    k_ = size(X, 2)
+    m_ = size(W, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings), pullback
+end
+
+# Y += W * X + b, the convolution of images X with filters W
+function revlinalg_Conv2D(X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+    n_ = size(X, 1)
+    f_ = size(W, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-KernelHeight)÷StrideHeight+1)*((Width+2*PadWidth-KernelWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    value("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Conv2D), X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+    n_ = size(X, 1)
+    f_ = size(W, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-KernelHeight)÷StrideHeight+1)*((Width+2*PadWidth-KernelWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings), pullback
+end
+
+# Y += maxima over windows of images X
+function revlinalg_MaxPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    value("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_MaxPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# Y += means over windows of images X
+function revlinalg_MeanPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    value("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_MeanPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings), pullback
 end
 
 # C += op(A)·op(B)
@@ -119,7 +221,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_MatMul), A, B; TransA=false, Tr
 end
 
 # y += α·x
-function revlinalg_Axpy(Alpha, X; )
+function revlinalg_Axpy(Alpha, X)
     n_ = size(X, 1)
     inputs = [(1, 0, 1), (2, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -127,7 +229,7 @@ function revlinalg_Axpy(Alpha, X; )
     value("revlinalg.Axpy[float64]", inputs, outputs, (Alpha, X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Axpy), Alpha, X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Axpy), Alpha, X)
     n_ = size(X, 1)
     inputs = [(1, 0, 1), (2, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -137,7 +239,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Axpy), Alpha, X; )
 end
 
 # r += Σ conj(x_i)·y_i
-function revlinalg_Dot(X, Y; )
+function revlinalg_Dot(X, Y)
     n_ = size(X, 1)
     inputs = [(1, 1, 1), (2, 1, 1)]
     outputs = [(0, 0, ())]
@@ -145,7 +247,7 @@ function revlinalg_Dot(X, Y; )
     value("revlinalg.Dot[float64]", inputs, outputs, (X, Y,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Dot), X, Y; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Dot), X, Y)
     n_ = size(X, 1)
     inputs = [(1, 1, 1), (2, 1, 1)]
     outputs = [(0, 0, ())]
@@ -155,7 +257,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Dot), X, Y; )
 end
 
 # r += Σ x_i
-function revlinalg_Sum(X; )
+function revlinalg_Sum(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -163,7 +265,7 @@ function revlinalg_Sum(X; )
     value("revlinalg.Sum[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Sum), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Sum), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -173,7 +275,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Sum), X; )
 end
 
 # r += Σ x_i²
-function revlinalg_SumSquares(X; )
+function revlinalg_SumSquares(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -181,7 +283,7 @@ function revlinalg_SumSquares(X; )
     value("revlinalg.SumSquares[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_SumSquares), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_SumSquares), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -191,7 +293,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_SumSquares), X; )
 end
 
 # r += ‖x‖
-function revlinalg_Norm2(X; )
+function revlinalg_Norm2(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -199,7 +301,7 @@ function revlinalg_Norm2(X; )
     value("revlinalg.Norm2[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Norm2), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Norm2), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -209,7 +311,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Norm2), X; )
 end
 
 # r += ‖A‖_F
-function revlinalg_Frobenius(A; )
+function revlinalg_Frobenius(A)
     m_ = size(A, 1)
     n_ = size(A, 2)
     inputs = [(1, 2, 1)]
@@ -218,7 +320,7 @@ function revlinalg_Frobenius(A; )
     value("revlinalg.Frobenius[float64]", inputs, outputs, (A,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Frobenius), A; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Frobenius), A)
     m_ = size(A, 1)
     n_ = size(A, 2)
     inputs = [(1, 2, 1)]
@@ -229,7 +331,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Frobenius), A; )
 end
 
 # r += ‖x‖₁
-function revlinalg_Norm1(X; )
+function revlinalg_Norm1(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -237,7 +339,7 @@ function revlinalg_Norm1(X; )
     value("revlinalg.Norm1[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Norm1), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Norm1), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -247,7 +349,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Norm1), X; )
 end
 
 # r += ‖x‖_∞
-function revlinalg_NormInf(X; )
+function revlinalg_NormInf(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -255,7 +357,7 @@ function revlinalg_NormInf(X; )
     value("revlinalg.NormInf[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_NormInf), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_NormInf), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -265,7 +367,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_NormInf), X; )
 end
 
 # A += α·x·yᵀ
-function revlinalg_Outer(Alpha, X, Y; )
+function revlinalg_Outer(Alpha, X, Y)
     m_ = size(X, 1)
     n_ = size(Y, 1)
     inputs = [(1, 0, 1), (2, 1, 1), (3, 1, 1)]
@@ -274,7 +376,7 @@ function revlinalg_Outer(Alpha, X, Y; )
     value("revlinalg.Outer[float64]", inputs, outputs, (Alpha, X, Y,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Outer), Alpha, X, Y; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Outer), Alpha, X, Y)
     m_ = size(X, 1)
     n_ = size(Y, 1)
     inputs = [(1, 0, 1), (2, 1, 1), (3, 1, 1)]
@@ -285,7 +387,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Outer), Alpha, X, Y; )
 end
 
 # r += mean of x
-function revlinalg_Mean(X; )
+function revlinalg_Mean(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -293,7 +395,7 @@ function revlinalg_Mean(X; )
     value("revlinalg.Mean[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Mean), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Mean), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -303,7 +405,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Mean), X; )
 end
 
 # r += variance of x
-function revlinalg_Variance(X; )
+function revlinalg_Variance(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -311,7 +413,7 @@ function revlinalg_Variance(X; )
     value("revlinalg.Variance[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Variance), X; )
+function ChainRulesCore.rrule(::typeof(revlinalg_Variance), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -338,6 +440,26 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Covariance), X; Workers=0)
     settings = Arg[parameter(0, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.Covariance[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
     value("revlinalg.Covariance[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += cross-entropy of softmax x_i, for rows i
+function revlinalg_CrossEntropy(X, P=nothing, Labels=nothing; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 5)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    value("revlinalg.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_CrossEntropy), X, P=nothing, Labels=nothing; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 5)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings, (unthunk(ybar),))...)
+    value("revlinalg.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings), pullback
 end
 
 # r += log Σ exp x_i
@@ -763,7 +885,7 @@ function ChainRulesCore.rrule(::typeof(revmath_Bessel), X; Nu=0)
 end
 
 # y_i += exp x_i, by its series
-function revmath_ExpSeries(X; )
+function revmath_ExpSeries(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -771,7 +893,7 @@ function revmath_ExpSeries(X; )
     value("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revmath_ExpSeries), X; )
+function ChainRulesCore.rrule(::typeof(revmath_ExpSeries), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -781,7 +903,7 @@ function ChainRulesCore.rrule(::typeof(revmath_ExpSeries), X; )
 end
 
 # y_i += log x_i, by its series
-function revmath_LogSeries(X; )
+function revmath_LogSeries(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -789,7 +911,7 @@ function revmath_LogSeries(X; )
     value("revmath.LogSeries[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revmath_LogSeries), X; )
+function ChainRulesCore.rrule(::typeof(revmath_LogSeries), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -799,7 +921,7 @@ function ChainRulesCore.rrule(::typeof(revmath_LogSeries), X; )
 end
 
 # y_i += x_i^p_i, by series
-function revmath_PowSeries(X, P; )
+function revmath_PowSeries(X, P)
     n_ = size(X, 1)
     inputs = [(1, 1, 1), (2, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -807,7 +929,7 @@ function revmath_PowSeries(X, P; )
     value("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revmath_PowSeries), X, P; )
+function ChainRulesCore.rrule(::typeof(revmath_PowSeries), X, P)
     n_ = size(X, 1)
     inputs = [(1, 1, 1), (2, 1, 1)]
     outputs = [(0, 1, (n_,))]
@@ -817,7 +939,7 @@ function ChainRulesCore.rrule(::typeof(revmath_PowSeries), X, P; )
 end
 
 # z += normal numbers of uniform ones u
-function revmath_BoxMuller(U1, U2; )
+function revmath_BoxMuller(U1, U2)
     n_ = size(U1, 1)
     inputs = [(2, 1, 1), (3, 1, 1)]
     outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
@@ -825,7 +947,7 @@ function revmath_BoxMuller(U1, U2; )
     value("revmath.BoxMuller[float64]", inputs, outputs, (U1, U2,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revmath_BoxMuller), U1, U2; )
+function ChainRulesCore.rrule(::typeof(revmath_BoxMuller), U1, U2)
     n_ = size(U1, 1)
     inputs = [(2, 1, 1), (3, 1, 1)]
     outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
@@ -835,7 +957,7 @@ function ChainRulesCore.rrule(::typeof(revmath_BoxMuller), U1, U2; )
 end
 
 # u += uniform numbers of normal ones z
-function revmath_BoxMullerInverse(Z1, Z2; )
+function revmath_BoxMullerInverse(Z1, Z2)
     n_ = size(Z1, 1)
     inputs = [(2, 1, 1), (3, 1, 1)]
     outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
@@ -843,7 +965,7 @@ function revmath_BoxMullerInverse(Z1, Z2; )
     value("revmath.BoxMullerInverse[float64]", inputs, outputs, (Z1, Z2,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revmath_BoxMullerInverse), Z1, Z2; )
+function ChainRulesCore.rrule(::typeof(revmath_BoxMullerInverse), Z1, Z2)
     n_ = size(Z1, 1)
     inputs = [(2, 1, 1), (3, 1, 1)]
     outputs = [(0, 1, (n_,)), (1, 1, (n_,))]
@@ -987,7 +1109,7 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Det), A; Workers=0)
 end
 
 # r += det A, by minors
-function revlinalg_DetMinors(A; )
+function revlinalg_DetMinors(A)
     n_ = size(A, 1)
     inputs = [(1, 2, 1)]
     outputs = [(0, 0, ())]
@@ -995,7 +1117,7 @@ function revlinalg_DetMinors(A; )
     value("revlinalg.DetMinors[float64]", inputs, outputs, (A,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_DetMinors), A; )
+function ChainRulesCore.rrule(::typeof(revlinalg_DetMinors), A)
     n_ = size(A, 1)
     inputs = [(1, 2, 1)]
     outputs = [(0, 0, ())]
@@ -1125,7 +1247,7 @@ function ChainRulesCore.rrule(::typeof(revtropical_MatMul), A, B; Min=false, Wor
 end
 
 # r += log loss of a recurrent network
-function lstm_Loss(Main, Extra, State, Sequence; )
+function lstm_Loss(Main, Extra, State, Sequence)
     M_ = size(Main, 1)
     B_ = size(Extra, 2)
     C_ = size(Sequence, 1)
@@ -1135,7 +1257,7 @@ function lstm_Loss(Main, Extra, State, Sequence; )
     value("lstm.Loss[float64]", inputs, outputs, (Main, Extra, State, Sequence,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(lstm_Loss), Main, Extra, State, Sequence; )
+function ChainRulesCore.rrule(::typeof(lstm_Loss), Main, Extra, State, Sequence)
     M_ = size(Main, 1)
     B_ = size(Extra, 2)
     C_ = size(Sequence, 1)
@@ -1267,7 +1389,7 @@ function ChainRulesCore.rrule(::typeof(nbody_Energy), Q, V, Mu; Softening=0)
 end
 
 # r *= Π x_i
-function revlog_Prod(X; )
+function revlog_Prod(X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -1275,7 +1397,7 @@ function revlog_Prod(X; )
     value("revlog.Prod[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlog_Prod), X; )
+function ChainRulesCore.rrule(::typeof(revlog_Prod), X)
     n_ = size(X, 1)
     inputs = [(1, 1, 1)]
     outputs = [(0, 0, ())]
@@ -1285,7 +1407,7 @@ function ChainRulesCore.rrule(::typeof(revlog_Prod), X; )
 end
 
 # y_i *= Π_j x_j^a_ij
-function revlog_Powers(A, X; )
+function revlog_Powers(A, X)
     m_ = size(A, 1)
     n_ = size(A, 2)
     inputs = [(1, 2, 1), (2, 1, 1)]
@@ -1294,7 +1416,7 @@ function revlog_Powers(A, X; )
     value("revlog.Powers[float64]", inputs, outputs, (A, X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlog_Powers), A, X; )
+function ChainRulesCore.rrule(::typeof(revlog_Powers), A, X)
     m_ = size(A, 1)
     n_ = size(A, 2)
     inputs = [(1, 2, 1), (2, 1, 1)]
@@ -1327,3 +1449,27 @@ function ChainRulesCore.rrule(::typeof(gmm_LogResponsibilities), Alpha, Means, F
 end
 
 end
+
+# Not here:
+#   revlinalg.Unitary: an operand is transformed in place
+#   revlinalg.GivensQR: an operand is transformed in place
+#   revsparse.Mul: A is of kind sparse matrix
+#   revsparse.Dot: A is of kind sparse matrix
+#   revsparse.SampledMul: S is of kind sparse matrix
+#   revsparse.SpGEMM: C is of kind sparse matrix
+#   revsparse.SymmetricMul: A is of kind sparse matrix
+#   revtropical.SparseMul: A is of kind sparse matrix
+#   graphembed.Loss: Graph is of kind edges
+#   revsparse.TriSolve: A is of kind sparse matrix
+#   revsparse.Solve: A is of kind sparse matrix
+#   revsparse.CG: A is of kind sparse matrix
+#   revsparse.DominantEig: A is of kind sparse matrix
+#   revsparse.OperatorEig: Op is a revsparse.Operator
+#   hand.Residuals: Model is a *hand.Model
+#   nbody.Steps: an operand is transformed in place
+#   wave.Steps: Absorbed is a *wave.Absorbed
+#   revlog.Sum: an operand is transformed in place
+#   revlog.Dot: an operand is transformed in place
+#   revlog.MatMul: an operand is transformed in place
+#   revsparse.LogMul: an operand is transformed in place
+#   revlog.MulElem: an operand is transformed in place
