@@ -121,6 +121,9 @@ func (c *card) load() error {
 		return err
 	}
 	for _, f := range files {
+		if kernels.Needs(f.Name()) > c.is.Capability {
+			continue
+		}
 		text, err := kernels.PTX.ReadFile(f.Name())
 		if err != nil {
 			return err

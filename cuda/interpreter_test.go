@@ -22,6 +22,7 @@ type interpreted struct {
 	events  map[int]time.Time
 	streams int
 
+	capability  int
 	allocations int // of memory, streams and events
 	failing     int // the number of the allocation that fails, 0 for none
 }
@@ -47,7 +48,12 @@ var modules = sync.OnceValues(func() (map[string]*ptx.Module, error) {
 // interpreter returns a device with that many bytes of memory.
 func interpreter(t testing.TB, bytes int) *Device {
 	t.Helper()
-	d := interpret(t, bytes)
+	return open(t, interpret(t, bytes))
+}
+
+// open opens an interpreted device. It is closed after the test.
+func open(t testing.TB, d *interpreted) *Device {
+	t.Helper()
 	dev, err := newDevice(0, d)
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +94,9 @@ func (d *interpreted) fail() bool {
 	return d.allocations == d.failing
 }
 
-func (d *interpreted) properties() Properties { return Properties{"interpreter", 75} }
+func (d *interpreted) properties() Properties {
+	return Properties{"interpreter", max(75, d.capability)}
+}
 
 func (d *interpreted) alloc(bytes int) (uintptr, error) {
 	if d.fail() {

@@ -1,9 +1,20 @@
 package cuda
 
-import "revnum/rev"
+import (
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/rev"
+)
 
 // MatMul is the kernel C += op(A)·op(B) of revlinalg.MatMul. An element of the product
-// is the sum of its terms in their order, each a fused multiply-add over floats.
+// is the sum of its terms in their order, each a fused multiply-add over floats. In fixed point it
+// is exact and rounded once, to the bits of the host.
+//
+// Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
+// compute capability 8.0 and later. NVIDIA does not say in which order these add four terms at
+// a time. The bits are the same on every run of a card, but may differ from those of a card
+// without tensor cores, and from those of small products.
 type MatMul[T rev.Real] struct {
 	C              General[T] `rev:"acc" shape:"m,n"`
 	A              General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
@@ -73,16 +84,43 @@ func view[T any](m General[T], trans bool) strided[T] {
 
 func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.across, s.down} }
 
-const tile = 16 // as in kernels/matrix.cu
+// The sides of the tiles that a block computes, as in kernels/matrix.cu and tensor_sm80.cu.
+const (
+	smallTile  = 16
+	largeTile  = 64
+	fixedTile  = 32 // the large one of Q43
+	maxBlocksY = 1<<16 - 1
+)
 
 // addProduct computes C += sign·A·B, unless one of them is nil.
 func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
-	g := grid{[3]int{(c.cols + tile - 1) / tile, (c.rows + tile - 1) / tile, 1}, [3]int{tile, tile, 1}}
-	w.launch(typed[T]("addProduct"), g,
-		uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(a.cols),
-		uint64(a.data.address()), uint64(a.down), uint64(a.across),
-		uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign))
+	name, tile, threads := "addProduct", smallTile, [3]int{16, 16, 1}
+	if _, isFixed := any(*new(T)).(fixed.Q43); min(c.rows, c.cols) >= fixedTile {
+		_, wide := any(*new(T)).(float64)
+		switch {
+		case isFixed:
+			name, tile = "addLargeProduct", fixedTile
+		case wide && w.dev != nil && w.dev.Properties().Capability >= 80:
+			name, tile, threads = "addTensorProduct", largeTile, [3]int{128, 1, 1}
+		default:
+			name, tile = "addLargeProduct", largeTile
+		}
+	}
+	// A grid has few blocks in its second dimension.
+	for most, rows := maxBlocksY*tile, c.rows; rows > 0; rows -= most {
+		g := grid{[3]int{(c.cols + tile - 1) / tile, (min(rows, most) + tile - 1) / tile, 1}, threads}
+		from := c.rows - rows
+		w.launch(typed[T](name), g,
+			c.from(from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(a.cols),
+			a.from(from), uint64(a.down), uint64(a.across),
+			uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign))
+	}
+}
+
+// from returns the address of row i.
+func (s strided[T]) from(i int) uint64 {
+	return uint64(s.data.address()) + uint64(i*s.down)*uint64(unsafe.Sizeof(*new(T)))
 }

@@ -19,7 +19,11 @@ trap 'rm -r "$tables"' EXIT
 	table 'LogEntry logTable' '^}{'
 } >"$tables/tables.h"
 for source in *.cu; do
-	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=sm_75 -nocudainc -nocudalib -I"$tables" \
-		-Xclang -target-feature -Xclang +ptx63 -ffp-contract=off -std=c++17 -O3 \
+	case $source in
+	*_sm80.cu) arch=sm_80 isa=ptx70 ;;
+	*) arch=sm_75 isa=ptx63 ;;
+	esac
+	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=$arch -nocudainc -nocudalib -I"$tables" \
+		-Xclang -target-feature -Xclang +$isa -ffp-contract=off -std=c++17 -O3 \
 		-Wall -Wextra -Werror -S "$source" -o "${source%.cu}.ptx"
 done

@@ -2,7 +2,10 @@
 // compiles for the card.
 package kernels
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 //go:generate ./compile.sh
 
@@ -10,3 +13,11 @@ import "embed"
 //
 //go:embed *.ptx
 var PTX embed.FS
+
+// Needs returns the compute capability that a card needs for a file: 80 is 8.0.
+func Needs(file string) int {
+	if strings.HasSuffix(file, "_sm80.ptx") {
+		return 80
+	}
+	return 75
+}

@@ -111,7 +111,7 @@ func (b *block) run() error {
 		for i := range b.threads {
 			t := &b.threads[i]
 			if !t.done && b.kernel.code[t.pc].kind != barrier {
-				return t.failure("waits for lanes that do not come to this shuffle")
+				return t.failure("waits for lanes that do not come")
 			}
 		}
 		b.epoch++
@@ -125,7 +125,7 @@ func (b *block) run() error {
 	}
 }
 
-// shuffle makes the exchanges for which all lanes of a warp are there. It reports
+// shuffle makes the exchanges and products for which all lanes of a warp are there. It reports
 // whether there were any.
 func (b *block) shuffle() (any bool) {
 	for first := 0; first < len(b.threads); first += warp {
@@ -142,20 +142,12 @@ func (b *block) shuffle() (any bool) {
 		if pc < 0 || b.kernel.code[pc].kind != shuffle {
 			continue
 		}
-		in := &b.kernel.code[pc]
-		var values [warp]uint64
-		for i := range lanes {
-			values[i] = in.get(&lanes[i])
+		if !b.kernel.code[pc].all(lanes) {
+			continue
 		}
 		for i := range lanes {
-			t := &lanes[i]
-			lane := in.lane(t, i)
-			if lane < 0 || lane >= len(lanes) {
-				lane = i
-			}
-			in.set(t, values[lane])
-			t.waits = false
-			t.pc++
+			lanes[i].waits = false
+			lanes[i].pc++
 		}
 		any = true
 	}

@@ -631,10 +631,12 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 		return fmt.Errorf("only shfl.sync of b32 of a whole warp is known")
 	}
 	in.kind = shuffle
-	if in.set, err = p.target(args[0]); err != nil {
+	set, err := p.target(args[0])
+	if err != nil {
 		return err
 	}
-	if in.get, err = p.source(args[1], "b32"); err != nil {
+	get, err := p.source(args[1], "b32")
+	if err != nil {
 		return err
 	}
 	by, err := p.source(args[2], "b32")
@@ -662,13 +664,83 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 		return fmt.Errorf("unknown shuffle %s", words[2])
 	}
 	up := words[2] == "up"
-	in.lane = func(t *thread, own int) int {
+	from := func(t *thread, own int) int {
 		lane := to(own, int(by(t)))
 		last := own&mask | clamp&^mask
 		if up && lane < last || !up && lane > last {
 			return own
 		}
 		return lane
+	}
+	in.all = func(lanes []thread) bool {
+		var values [warp]uint64
+		for i := range lanes {
+			values[i] = get(&lanes[i])
+		}
+		for i := range lanes {
+			lane := from(&lanes[i], i)
+			if lane < 0 || lane >= len(lanes) {
+				lane = i
+			}
+			set(&lanes[i], values[lane])
+		}
+		return true
+	}
+	return nil
+}
+
+// multiply reads mma.sync of double: D = A·B + C, where A has 8×4 elements and B 4×8. Lane i has
+// the elements a[i/4][i%4], b[i%4][i/4], and c[i/4][2·(i%4)] with the one after. The hardware's order
+// of summation is not specified. Here it is that of the columns of A, each a fused multiply-add.
+func (p *parser) multiply(in *instruction, words, args []string) error {
+	if strings.Join(words, ".") != "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64" || len(args) != 4 {
+		return fmt.Errorf("only mma.sync of 8×8×4 elements of f64 is known")
+	}
+	var lists [4][]string
+	for i, n := range [4]int{2, 1, 1, 2} {
+		var err error
+		if lists[i], err = operands(strings.Trim(args[i], "{}")); err != nil || len(lists[i]) != n {
+			return fmt.Errorf("want %d registers, found %s", n, args[i])
+		}
+	}
+	a, err := p.source(lists[1][0], "f64")
+	if err != nil {
+		return err
+	}
+	b, err := p.source(lists[2][0], "f64")
+	if err != nil {
+		return err
+	}
+	var c [2]func(*thread) uint64
+	var d [2]func(*thread, uint64)
+	for i := range c {
+		if c[i], err = p.source(lists[3][i], "f64"); err != nil {
+			return err
+		}
+		if d[i], err = p.target(lists[0][i]); err != nil {
+			return err
+		}
+	}
+	in.kind = shuffle
+	in.all = func(lanes []thread) bool {
+		if len(lanes) < warp {
+			return false
+		}
+		var as, bs [warp]float64
+		for i := range lanes {
+			as[i], bs[i] = f64(a(&lanes[i])), f64(b(&lanes[i]))
+		}
+		for i := range lanes {
+			for h := range c {
+				row, column := i/4, i%4*2+h
+				s := f64(c[h](&lanes[i]))
+				for k := range 4 {
+					s = math.FMA(as[4*row+k], bs[4*column+k], s)
+				}
+				d[h](&lanes[i], b64(s))
+			}
+		}
+		return true
 	}
 	return nil
 }

@@ -58,9 +58,7 @@ type instruction struct {
 	kind   kind
 	target int // of a branch
 	do     func(t *thread)
-	get    func(t *thread) uint64       // the value that a shuffle gives
-	set    func(t *thread, v uint64)    // takes what it gets
-	lane   func(t *thread, own int) int // the lane that it gets it from
+	all    func(lanes []thread) bool // what the lanes of a warp do together, unless some are missing
 }
 
 type kind uint8
@@ -122,6 +120,8 @@ func (p *parser) read(line string) error {
 		return p.readHeader(line)
 	case strings.HasPrefix(line, ".pragma"):
 		return nil // advice to the compiler
+	case strings.HasPrefix(line, ".shared"):
+		return p.readShared(line)
 	case strings.HasPrefix(line, ".reg"), strings.HasPrefix(line, ".local"):
 		return p.declare(line)
 	case line == "}":
@@ -164,14 +164,19 @@ func (p *parser) readTop(line string) error {
 	case strings.Contains(line, "="):
 		return p.constant(line)
 	case strings.Contains(line, ".shared"):
-		name, size, align, err := variable(line)
-		if err != nil {
-			return err
-		}
-		p.shared[name] = array{size, align}
-		return nil
+		return p.readShared(line)
 	}
 	return fmt.Errorf("unknown declaration %q", line)
+}
+
+// readShared reads a shared variable, of the module or of a kernel.
+func (p *parser) readShared(line string) error {
+	name, size, align, err := variable(line)
+	if err != nil {
+		return err
+	}
+	p.shared[name] = array{size, align}
+	return nil
 }
 
 // constant reads an array of constants. The bytes that the list leaves out are zero.
@@ -332,6 +337,8 @@ func (p *parser) instruction(line string) error {
 		in.kind = barrier
 	case "shfl":
 		err = p.shuffle(&in, words, args)
+	case "mma":
+		err = p.multiply(&in, words, args)
 	default:
 		in.do, err = p.operation(words, args)
 	}

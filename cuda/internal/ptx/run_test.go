@@ -176,6 +176,40 @@ func TestShuffle(t *testing.T) {
 	}
 }
 
+// TestMultiply multiplies tiles of 8×4 and 4×8 elements.
+func TestMultiply(t *testing.T) {
+	const n = 32
+	a, b := make([]uint64, n), make([]uint64, n)
+	for i := range a {
+		a[i], b[i] = b64(float64(i+1)), b64(float64(3*i*i-50))
+	}
+	const body = own + `
+	ld.global.f64 	%fd1, [%rd1];
+	ld.global.f64 	%fd2, [%rd2];
+	mov.f64 	%fd3, 0d3FF0000000000000;
+	mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%fd4, %fd5}, {%fd1}, {%fd2}, {%fd3, %fd3};
+	sub.rn.f64 	%fd6, %fd4, %fd5;
+	st.global.f64 	[%rd3], %fd6;`
+	out, err := run(t, body, n, 1, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out {
+		var want [2]float64
+		for h := range want {
+			for k := range 4 {
+				want[h] += f64(a[i/4*4+k]) * f64(b[(i%4*2+h)*4+k]) // b is stored by columns
+			}
+		}
+		if got := f64(v); got != want[0]-want[1] {
+			t.Errorf("lane %d has %v, want %v", i, got, want[0]-want[1])
+		}
+	}
+	if _, err := run(t, body, n/2, 1, a, b); err == nil {
+		t.Error("half a warp multiplies")
+	}
+}
+
 // TestArithmetic compares instructions with other computations of the same.
 func TestArithmetic(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
