@@ -119,8 +119,13 @@ func TestFitGMM(t *testing.T) {
 // TestFitGMMResume stops a fit by an error of Save. It resumes from the last saved
 // state on another number of ranks.
 func TestFitGMMResume(t *testing.T) {
+	t.Run("one start", func(t *testing.T) { testFitGMMResume(t, 1, 4) })
+	t.Run("in the third of three starts", func(t *testing.T) { testFitGMMResume(t, 3, 2) })
+}
+
+func testFitGMMResume(t *testing.T, starts, last int) {
 	paths := writeShards(t, clusters(2000, 2))
-	opts := &gmm.Options{Tolerance: 1e-9, Polish: true}
+	opts := &gmm.Options{Tolerance: 1e-9, Polish: true, Starts: starts}
 	fit := func(p *cluster.Points, c *gmm.Checkpoint) ([]byte, error) {
 		m, _, err := cluster.FitGMM(t.Context(), p, 4, 3, opts, c)
 		if err != nil {
@@ -139,7 +144,7 @@ func TestFitGMMResume(t *testing.T) {
 		}
 		defer p.Close()
 		_, err = fit(p, &gmm.Checkpoint{Save: func(s *gmm.State) error {
-			if len(s.History) == 4 {
+			if len(s.Before) == starts-1 && len(s.History) == last {
 				return killed
 			}
 			var err error
@@ -162,6 +167,37 @@ func TestFitGMMResume(t *testing.T) {
 		if !bytes.Equal(b, want) {
 			t.Errorf("rank %d has another mixture than the fit that did not stop", rank)
 		}
+	}
+}
+
+// TestFitGMMStarts compares several starts with fits from their seeds.
+func TestFitGMMStarts(t *testing.T) {
+	open := func() (*shard.Set, error) { return shard.NewSet(128, shard.Matrix("x", clusters(1000, 2))) }
+	fit := func(starts int, seed uint64) (text []byte, posteriors []float64, best int) {
+		onRanks(t, 2, 1, open, func(p *cluster.Points, rank int) (int, error) {
+			m, report, err := cluster.FitGMM(t.Context(), p, 6, seed, &gmm.Options{Starts: starts}, nil)
+			if err != nil || rank != 0 {
+				return 0, err
+			}
+			for _, s := range report.Starts {
+				posteriors = append(posteriors, s.LogPosterior)
+			}
+			best = report.Best
+			text, err = json.Marshal(m)
+			return 0, err
+		})
+		return text, posteriors, best
+	}
+	const starts, seed = 4, 11
+	got, posteriors, best := fit(starts, seed)
+	for i := range starts {
+		text, one, _ := fit(1, seed+uint64(i))
+		if one[0] != posteriors[i] || i == best && !bytes.Equal(text, got) {
+			t.Errorf("start %d has the log posterior %v, alone %v", i, posteriors[i], one[0])
+		}
+	}
+	if len(posteriors) != starts || slices.Max(posteriors) != posteriors[best] || slices.Min(posteriors) == posteriors[best] {
+		t.Errorf("start %d of %v was kept", best, posteriors)
 	}
 }
 

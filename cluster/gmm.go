@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )
@@ -17,9 +19,10 @@ const (
 )
 
 // FitGMM fits a mixture of k components, as gmm.FitPoints does. All ranks call it with
-// the same arguments. If opts has neither Init nor InitMeans and c has nothing to
-// resume, it begins with centroids that FitKMeans finds from the seed. For this it
-// measures each column in units of its standard deviation.
+// the same arguments. If opts has neither Init nor InitMeans, it begins with centroids that
+// FitKMeans finds from the seed, or with several starts from the seed and those that
+// follow. For this it measures each column in units of its standard deviation. The best
+// fit is kept.
 //
 // All ranks return the mixture. It has the same bits for any number of ranks. Only rank
 // 0 returns a report and calls the functions in opts and c. When ctx is done on rank 0,
@@ -35,14 +38,18 @@ func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Option
 	if opts != nil {
 		o = *opts
 	}
-	if o.Init == nil && o.InitMeans == nil && (c == nil || c.Resume == nil) {
-		means, err := fitScaled(ctx, p, k, seed)
-		if err != nil {
-			return nil, nil, err
-		}
-		o.InitMeans = means
-	}
 	_, d := p.Dims()
+	resumes := c != nil && c.Resume != nil
+	if starts := max(o.Starts, 1); o.Init == nil && o.InitMeans == nil && (starts > 1 || !resumes) {
+		o.InitMeans = mat.NewDense(k*starts, d, nil)
+		for i := range starts {
+			means, err := fitScaled(ctx, p, k, seed+uint64(i))
+			if err != nil {
+				return nil, nil, err
+			}
+			o.InitMeans.Slice(i*k, (i+1)*k, 0, d).(*mat.Dense).Copy(means)
+		}
+	}
 	params := (&gmm.Model{X: rev.General[float64]{Cols: d}, K: k}).Dim()
 	g := &gmmPoints{Points: p, k: k, d: d, kind: o.Covariance, params: params}
 	g.team = newTeam(p.r, k*(1+d+d*d)+2*d, g.answer)

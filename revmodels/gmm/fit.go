@@ -57,7 +57,8 @@ type Options struct {
 	Init *Mixture
 
 	// InitMeans, if not nil, are K×D means to start from. After a step of k-means, each
-	// component begins with the points nearest to one of them.
+	// component begins with the points nearest to one of them. For FitPoints they are
+	// K×D for each of Starts.
 	InitMeans *mat.Dense
 
 	// Weights, if not nil, are the weights of the points. A point of weight 2 counts as
@@ -100,7 +101,7 @@ type Start struct {
 	Reseeded      int       // components that had lost their points and restarted with points of others
 	Collapsed     []int     // components that only the prior keeps from being singular
 	Duration      time.Duration
-	Err           error // why the start gave no mixture, or stopped early
+	Err           error `json:"-"` // why the start gave no mixture, or stopped early
 }
 
 // String returns a table of the starts for people.

@@ -46,6 +46,12 @@ type State struct {
 	Weights     []float64 `json:"weights"`
 	Means       []float64 `json:"means"`       // K×D
 	Covariances []float64 `json:"covariances"` // K×D×D, D×D if tied, and K×D diagonal or spherical ones
+
+	// With several starts: those before the present one, and the best mixture so far, if
+	// there is one, with the number of its start.
+	Before    []Start  `json:"before,omitempty"`
+	Best      *Mixture `json:"best,omitempty"`
+	BestStart int      `json:"best_start,omitempty"`
 }
 
 // A Checkpoint says how FitPoints leaves a trace. The zero Checkpoint leaves none.
@@ -54,10 +60,11 @@ type Checkpoint struct {
 	Save   func(*State) error // if not nil, called after each iteration of EM; it must not keep the State
 }
 
-// FitPoints is Fit for points that are elsewhere. It has one start: Init or InitMeans of
-// opts must be there, or c.Resume. Those that InitMeans begin with the points that are
-// nearest to them, in units of the standard deviations of the columns, without a step of
-// k-means. Weights must be nil. A nil c is the zero Checkpoint.
+// FitPoints is Fit for points that are elsewhere. Its starts are given: one Init, or
+// InitMeans with K rows for each of Starts. Those that InitMeans begin with the points that
+// are nearest to them, in units of the standard deviations of the columns, without a step
+// of k-means. Weights must be nil. A nil c is the zero Checkpoint. With c.Resume, Init is
+// ignored, and InitMeans is needed only for later starts.
 //
 // It returns the errors of p, of c.Save, and those of Fit. What p has to check is that
 // numbers are finite.
@@ -72,46 +79,76 @@ func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoin
 	if err != nil {
 		return nil, nil, err
 	}
-	f.save = c.Save
-	begin, begun := time.Now(), Start{}
-	start := func() error { return f.em.start(opts.Init) }
-	switch {
-	case c.Resume != nil:
-		if err := f.em.resume(c.Resume); err != nil {
+	starts, report := 1, &Report{Best: -1}
+	if opts.InitMeans != nil {
+		starts = max(opts.Starts, 1)
+	}
+	var best *Mixture
+	first := 0
+	if from := c.Resume; from != nil {
+		if err := from.check(starts); err != nil {
 			return nil, nil, err
 		}
-		begun.History, begun.Iterations = slices.Clone(c.Resume.History), len(c.Resume.History)
-		f.resumed = true
-		start = func() error { return nil }
-	case opts.InitMeans != nil:
-		f.em.scale = make([]float64, len(f.variances))
-		for j, v := range f.variances {
-			if v > 0 {
-				f.em.scale[j] = 1 / math.Sqrt(v)
-			}
+		if err := f.em.resume(from); err != nil {
+			return nil, nil, err
 		}
-		start = func() error { return f.em.begin(nil, rev.ViewDense(mat.DenseCopyOf(opts.InitMeans))) }
-	case opts.Init == nil:
+		first, report.Starts = len(from.Before), slices.Clone(from.Before)
+		if best = from.Best; best != nil {
+			report.Best = from.BestStart
+		}
+	} else if opts.Init == nil && opts.InitMeans == nil {
 		return nil, nil, errors.New("gmm: neither Init nor InitMeans is given, and no State")
 	}
-	m, r := f.climbOn(ctx, begin, 0, begun, start)
-	report := &Report{Best: -1}
-	if m != nil {
-		report.Best = 0
-		if opts.Polish && ctx.Err() == nil {
-			m = f.polish(ctx, m, &r)
+	for number := first; number < starts && f.em.err == nil && (number == first || ctx.Err() == nil); number++ {
+		begin, begun := time.Now(), Start{}
+		start := func() error { return f.em.start(opts.Init) }
+		switch {
+		case c.Resume != nil && number == first:
+			begun.History, begun.Iterations = slices.Clone(c.Resume.History), len(c.Resume.History)
+			f.resumed = true
+			start = func() error { return nil }
+		case opts.InitMeans != nil:
+			f.em.scale = make([]float64, len(f.variances))
+			for j, v := range f.variances {
+				if v > 0 {
+					f.em.scale[j] = 1 / math.Sqrt(v)
+				}
+			}
+			means := rev.ViewDense(mat.DenseCopyOf(opts.InitMeans.Slice(number*k, (number+1)*k, 0, len(f.variances))))
+			start = func() error { return f.em.begin(nil, means) }
+		}
+		if c.Save != nil {
+			f.save = func(s *State) error {
+				s.Before, s.Best, s.BestStart = report.Starts, best, max(report.Best, 0)
+				return c.Save(s)
+			}
+		}
+		m, r := f.climbOn(ctx, begin, number, begun, start)
+		report.Starts = append(report.Starts, r)
+		if m != nil && (best == nil || r.better(&report.Starts[report.Best])) {
+			best, report.Best = m, number
 		}
 	}
-	report.Starts = []Start{r}
+	if best != nil && opts.Polish && ctx.Err() == nil && f.em.err == nil {
+		best = f.polish(ctx, best, &report.Starts[report.Best])
+	}
 	switch {
 	case f.em.err != nil:
 		return nil, report, f.em.err
 	case ctx.Err() != nil:
-		return m, report, ctx.Err()
-	case m == nil:
-		return nil, report, fmt.Errorf("gmm: no start gave a mixture: %w", r.Err)
+		return best, report, ctx.Err()
+	case best == nil:
+		return nil, report, fmt.Errorf("gmm: no start gave a mixture: %w", report.Starts[first].Err)
 	}
-	return m, report, nil
+	return best, report, nil
+}
+
+// check returns an error if the state is not one of a fit with that many starts.
+func (s *State) check(starts int) error {
+	if n := len(s.Before); n >= starts || s.BestStart < 0 || s.Best != nil && s.BestStart >= n {
+		return fmt.Errorf("gmm: a state after %d starts, the best of which is %d, in a fit of %d", n, s.BestStart, starts)
+	}
+	return nil
 }
 
 // newFitPoints checks the options.
@@ -123,7 +160,21 @@ func newFitPoints(p Points, k int, opts *Options) (*fit, error) {
 	if opts.Weights != nil {
 		return nil, errors.New("gmm: Weights are for points in a matrix")
 	}
-	if err := opts.check(n, k, d); err != nil {
+	one := *opts
+	if all := opts.InitMeans; all != nil {
+		starts := max(opts.Starts, 1)
+		if r, c := all.Dims(); r != k*starts || c != d {
+			return nil, fmt.Errorf("gmm: InitMeans is %d×%d, want %d×%d for %d starts", r, c, k*starts, d, starts)
+		}
+		if err := checkFinite("InitMeans", rev.ViewDense(all)); err != nil {
+			return nil, err
+		}
+		one.InitMeans = nil
+	}
+	if opts.InitMeans != nil && opts.Init != nil {
+		return nil, errors.New("gmm: both InitMeans and Init are given")
+	}
+	if err := one.check(n, k, d); err != nil {
 		return nil, err
 	}
 	means, variances := p.Columns()

@@ -145,7 +145,7 @@ func TestFitPointsResume(t *testing.T) {
 	means := mat.NewDense(2, 2, []float64{0, 0, 1, 1})
 	var states []*State
 	keep := func(s *State) error {
-		states = append(states, &State{slices.Clone(s.History), slices.Clone(s.Weights), slices.Clone(s.Means), slices.Clone(s.Covariances)})
+		states = append(states, &State{History: slices.Clone(s.History), Weights: slices.Clone(s.Weights), Means: slices.Clone(s.Means), Covariances: slices.Clone(s.Covariances)})
 		return nil
 	}
 	opts := &Options{InitMeans: means, Tolerance: 1e-7, Polish: true}
@@ -167,6 +167,14 @@ func TestFitPointsResume(t *testing.T) {
 	}
 	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 3, opts, &Checkpoint{Resume: states[0]}); err == nil {
 		t.Error("no error for a state of another fit")
+	}
+	late := *states[0]
+	late.Before = make([]Start, 1)
+	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, opts, &Checkpoint{Resume: &late}); err == nil {
+		t.Error("no error for a state of the second of one start")
+	}
+	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, &Options{InitMeans: means, Starts: 2}, nil); err == nil {
+		t.Error("no error for the means of one start of two")
 	}
 }
 

@@ -46,6 +46,7 @@ mixture so far.`,
 	flags := cmd.Flags()
 	flags.IntVarP(&f.k, "components", "k", 1, "number of components")
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
+	flags.IntVar(&f.opts.Starts, "starts", 1, "number of clusterings to start from; the best fit is kept")
 	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations")
 	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which the fit ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the fit to its maximum by L-BFGS")
@@ -61,7 +62,7 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 		return err
 	}
 	defer points.Close()
-	fit := fmt.Sprintf("gmm: %d %v components, reg-covar %v, seed %d, %v", f.k, f.opts.Covariance, f.opts.RegCovar, f.seed, f.describe(points))
+	fit := fmt.Sprintf("gmm: %d %v components, reg-covar %v, starts %d, seed %d, %v", f.k, f.opts.Covariance, f.opts.RegCovar, f.opts.Starts, f.seed, f.describe(points))
 	c := &gmm.Checkpoint{}
 	if c.Resume, err = readCheckpoint[gmm.State](p.r, &f.checkpointFlags, fit); err != nil {
 		return err
@@ -70,7 +71,9 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 	c.Save = func(s *gmm.State) error { return write(len(s.History), s) }
 	p.header(cmd.OutOrStdout(), points)
 	show := progress(cmd.ErrOrStderr())
-	f.opts.Progress = func(i gmm.Iteration) { show("iteration %d, log posterior %.9g", i.Iteration, i.LogPosterior) }
+	f.opts.Progress = func(i gmm.Iteration) {
+		show("start %d, iteration %d, log posterior %.9g", i.Start, i.Iteration, i.LogPosterior)
+	}
 	f.opts.Workers = f.worker
 
 	m, report, err := cluster.FitGMM(p.ctx, points, f.k, f.seed, &f.opts, c)
