@@ -1,6 +1,8 @@
 package main
 
 import (
+	"runtime/debug"
+
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/gradbench"
@@ -27,6 +29,8 @@ kernels that revgen wrote from plain functions.`,
 		Example: `  gradbench run --eval "gradbench repo eval gmm" --tool "benchmarks gradbench"`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			// Parsing makes garbage, and timed calls make none.
+			defer debug.SetGCPercent(debug.SetGCPercent(50))
 			workers := 1
 			if multithreaded {
 				workers = 0

@@ -1,18 +1,18 @@
 package gradbench
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
+	"unsafe"
 )
 
 // A number is encoded as GradBench's other tools do it: with a point or an exponent,
 // even if it is whole.
 type number float64
-
-// MarshalJSON writes x, which must be finite.
-func (x number) MarshalJSON() ([]byte, error) { return appendNumber(nil, float64(x)), nil }
 
 func appendNumber(to []byte, x float64) []byte {
 	begin := len(to)
@@ -27,17 +27,42 @@ func appendNumber(to []byte, x float64) []byte {
 // Each element is encoded as a number is.
 type numbers []float64
 
-// MarshalJSON writes x, which must be finite.
-func (x numbers) MarshalJSON() ([]byte, error) {
-	data := []byte{'['}
-	for i, v := range x {
-		if i > 0 {
-			data = append(data, ',')
+// writeValue writes an output as JSON, as it goes: package json would hold the text of a
+// large Jacobian three times. v is a number, an int, numbers, a slice of outputs, or a
+// struct of outputs whose fields have json tags. Its numbers must be finite.
+func writeValue(w *bufio.Writer, v reflect.Value) {
+	list := func(n int, brackets string, each func(i int)) {
+		_ = w.WriteByte(brackets[0])
+		for i := range n {
+			if i > 0 {
+				_ = w.WriteByte(',')
+			}
+			each(i)
 		}
-		data = appendNumber(data, v)
+		_ = w.WriteByte(brackets[1])
 	}
-	return append(data, ']'), nil
+	if x, ok := v.Interface().(numbers); ok {
+		list(len(x), "[]", func(i int) { writeNumber(w, x[i]) })
+		return
+	}
+	switch v.Kind() {
+	case reflect.Float64:
+		writeNumber(w, v.Float())
+	case reflect.Int, reflect.Int32:
+		_, _ = w.Write(strconv.AppendInt(w.AvailableBuffer(), v.Int(), 10))
+	case reflect.Slice:
+		list(v.Len(), "[]", func(i int) { writeValue(w, v.Index(i)) })
+	case reflect.Struct:
+		list(v.NumField(), "{}", func(i int) {
+			fmt.Fprintf(w, "%q:", v.Type().Field(i).Tag.Get("json"))
+			writeValue(w, v.Field(i))
+		})
+	default:
+		panic(fmt.Sprintf("an output of type %v", v.Type()))
+	}
 }
+
+func writeNumber(w *bufio.Writer, x float64) { _, _ = w.Write(appendNumber(w.AvailableBuffer(), x)) }
 
 // whole is an integer. It may be written as 3 or as 3.0.
 type whole int64
@@ -58,14 +83,15 @@ func (x *numbers) UnmarshalJSON(data []byte) error {
 	if data[0] != '[' {
 		return fmt.Errorf("expected an array of numbers, found %s", start(data))
 	}
-	*x = numbers{}
+	*x = make(numbers, 0, bytes.Count(data, []byte{','})+1)
 	data = bytes.TrimSpace(data[1:])
 	for data[0] != ']' {
 		end := bytes.IndexAny(data, ",]")
 		if c := data[0]; c != '-' && (c < '0' || c > '9') {
 			return fmt.Errorf("expected a number as entry %d, found %s", len(*x), start(data))
 		}
-		v, err := strconv.ParseFloat(string(bytes.TrimSpace(data[:end])), 64)
+		text := bytes.TrimSpace(data[:end])
+		v, err := strconv.ParseFloat(unsafe.String(&text[0], len(text)), 64) // a copy would be garbage
 		if err != nil {
 			return fmt.Errorf("entry %d: %w", len(*x), err)
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,11 +144,6 @@ func failure(id json.RawMessage, err error) *response {
 // write writes the response as one line. It leaves errors to w's Flush. There can be
 // millions of timings, so they bypass the reflection of package json.
 func (r *response) write(w *bufio.Writer) {
-	output, err := json.Marshal(r.output)
-	if err != nil {
-		failure(r.id, fmt.Errorf("the output: %w", err)).write(w)
-		return
-	}
 	id := r.id
 	if id == nil {
 		id = []byte("null")
@@ -167,7 +163,7 @@ func (r *response) write(w *bufio.Writer) {
 	}
 	if r.output != nil {
 		_, _ = w.WriteString(`,"output":`)
-		_, _ = w.Write(output)
+		writeValue(w, reflect.ValueOf(r.output))
 	}
 	if r.timings != nil {
 		_, _ = w.WriteString(`,"timings":[`)
@@ -196,7 +192,17 @@ type message struct {
 	Kind     *string         `json:"kind"`
 	Module   *string         `json:"module"`
 	Function *string         `json:"function"`
-	Input    json.RawMessage `json:"input"`
+	Input    part            `json:"input"`
+}
+
+// A part is a part of a message. Unlike json.RawMessage it shares the memory of the
+// message, which nobody changes.
+type part []byte
+
+// UnmarshalJSON keeps data, which is a part of the argument of json.Unmarshal.
+func (p *part) UnmarshalJSON(data []byte) error {
+	*p = data
+	return nil
 }
 
 // answer returns the response to one message.
@@ -267,11 +273,12 @@ func (t *Tool) evaluate(m *message, workers int) (output any, all []timings, err
 	if m.Input == nil {
 		return nil, nil, missing("input")
 	}
-	minRuns, minSeconds, err := repetitions(m.Input)
+	minRuns, minSeconds, err := repetitions(json.RawMessage(m.Input))
 	if err != nil {
 		return nil, nil, err
 	}
-	e, err := f(m.Input, workers)
+	e, err := f(json.RawMessage(m.Input), workers)
+	m.Input = nil // the evaluation has its own numbers
 	if err != nil {
 		return nil, nil, fmt.Errorf("the input: %w", err)
 	}

@@ -1,11 +1,15 @@
 package gradbench
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -461,15 +465,15 @@ func TestDurations(t *testing.T) {
 // they were.
 func TestWriteNumbers(t *testing.T) {
 	x := numbers{0, math.Copysign(0, -1), 1, -3, 0.5, 1e21, 123456789, 1e-7, math.MaxFloat64, math.SmallestNonzeroFloat64}
-	text, err := json.Marshal(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := "[0.0,-0.0,1.0,-3.0,0.5,1e+21,1.23456789e+08,1e-07,1.7976931348623157e+308,5e-324]"; string(text) != want {
-		t.Errorf("written %s, want %s", text, want)
+	var text bytes.Buffer
+	out := bufio.NewWriter(&text)
+	writeValue(out, reflect.ValueOf(x))
+	_ = out.Flush()
+	if want := "[0.0,-0.0,1.0,-3.0,0.5,1e+21,1.23456789e+08,1e-07,1.7976931348623157e+308,5e-324]"; text.String() != want {
+		t.Errorf("written %s, want %s", &text, want)
 	}
 	var back numbers
-	if err := json.Unmarshal(text, &back); err != nil || !slices.Equal(back, x) {
+	if err := json.Unmarshal(text.Bytes(), &back); err != nil || !slices.Equal(back, x) {
 		t.Errorf("read back %v (%v), want %v", back, err, x)
 	}
 }
@@ -537,4 +541,50 @@ func FuzzServe(f *testing.F) {
 			t.Errorf("%d answers to %d lines", answers, lines)
 		}
 	})
+}
+
+// A large output is written without being held as text.
+func TestWriteMemory(t *testing.T) {
+	rows := make([]numbers, 2000)
+	for i := range rows {
+		rows[i] = make(numbers, 100)
+		for j := range rows[i] {
+			rows[i][j] = 1 / float64(i+j+1)
+		}
+	}
+	type named struct {
+		Rows []numbers `json:"rows"`
+		N    []int32   `json:"n"`
+		Last number    `json:"last"`
+	}
+	r := response{id: []byte("1"), output: named{rows, []int32{-3, 7}, 2}}
+	out := bufio.NewWriter(io.Discard)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r.write(out)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+		t.Errorf("%d bytes allocated", n)
+	}
+	var text bytes.Buffer
+	out.Reset(&text)
+	r.write(out)
+	_ = out.Flush()
+	var got struct {
+		Output struct {
+			Rows [][]float64
+			N    []int
+			Last float64
+		}
+	}
+	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	o := got.Output
+	if len(o.Rows) != len(rows) || !slices.Equal(o.Rows[1999], rows[1999]) || !slices.Equal(o.N, []int{-3, 7}) || o.Last != 2 {
+		t.Errorf("the output is read back as %v", o)
+	}
+	if !strings.HasSuffix(text.String(), `"n":[-3,7],"last":2.0}}`+"\n") {
+		t.Errorf("the output ends in %q", text.String()[text.Len()-40:])
+	}
 }
