@@ -77,7 +77,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) (status i
 // newRoot returns the command with all its subcommands.
 func newRoot() *cobra.Command {
 	root := newSuite()
-	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newNBody(), newWave(), newFlow(), newConsistency())
+	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newNBody(), newWave(), newForkJoin(), newFlow(), newConsistency())
 	root.SilenceUsage = true
 	root.SilenceErrors = true
 	return root

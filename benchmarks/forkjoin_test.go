@@ -1,0 +1,18 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestForkJoin(t *testing.T) {
+	stdout := must(t, "forkjoin", "--scale", "4", "--time", "5ms")
+	for _, want := range []string{"scalar multiplication", "dot product of 4000", "rotation", "network", "4 particles", "faster by"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("no %q in\n%s", want, stdout)
+		}
+	}
+	if status, _, stderr := run("", "forkjoin", "--scale", "0"); status != 1 || !strings.Contains(stderr, "--scale: expected a positive number, found 0") {
+		t.Errorf("exit status %d, %q", status, stderr)
+	}
+}
