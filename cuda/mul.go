@@ -6,7 +6,7 @@ import (
 	"revnum/rev"
 )
 
-// Mul is the kernel C += α·op(A)·B of revsparse.Mul over floats, where A is sparse and
+// Mul is the kernel C += α·op(A)·B of revsparse.Mul, where A is sparse and
 // op(A) is A or, if Trans is set, its transpose. A nil Alpha stands for 1.
 //
 // A warp of threads computes a row of the product. With one column its threads share the
@@ -14,7 +14,10 @@ import (
 // thread has columns of its own. The structure of the transpose, which gradients of B and
 // products with Aᵀ need, is computed on the host when it is first wanted, and kept until
 // A is freed.
-type Mul[T rev.Float] struct {
+//
+// Over Q43 all passes have the bits of the CPU, except for ᾱ. It is the sum of the products of
+// A's elements with their gradients for α = 1.
+type Mul[T rev.Real] struct {
 	C     General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`
 	Alpha *T         `rev:"in,optional"`
 	A     CSR[T]     `rev:"in" shape:"m,k"`
@@ -101,7 +104,7 @@ func (k *Mul[T]) addGradients(m *product[T], alpha *T, a Memory[T], b, gc, gb Ge
 }
 
 // A product is a pass over products with a sparse matrix.
-type product[T rev.Float] struct {
+type product[T rev.Real] struct {
 	*pass
 	a       CSR[T]
 	op, opT structure // op(A) and its transpose

@@ -6,8 +6,13 @@
 // A block does as many rows at a time as it has warps.
 DEVICE i64 warps() { return threads() / 32; }
 
+// In fixed point the CPU scatters a transposed product of one column: it rounds each α·x,
+// and its product with each entry.
+template <class T> struct Scattered { constexpr static bool value = false; };
+template <> struct Scattered<Q43> { constexpr static bool value = true; };
+
 // y += sign·α·A·x, for x and y of one or more columns. A null alpha stands for 1. A warp
-// does a row.
+// does a row. If there is a perm, A is a transpose.
 template <class T>
 DEVICE void addSparse(T *y, i64 downY, const T *x, i64 downX, i64 cols, i64 rows, const int *ptr, const int *ind, const int *perm, const T *data, const T *alpha, i64 sign) {
 	i64 lane = threadX() % 32;
@@ -15,6 +20,15 @@ DEVICE void addSparse(T *y, i64 downY, const T *x, i64 downX, i64 cols, i64 rows
 		int begin = ptr[i], end = ptr[i + 1];
 		if (cols == 1) { // the threads share the entries
 			Sum<T> s = Sum<T>::zero();
+			if (Scattered<T>::value && perm) {
+				for (i64 e = begin + lane; e < end; e += 32) {
+					T v = x[ind[e] * downX];
+					s.add(product(data[perm[e]], alpha ? product(*alpha, v) : v));
+				}
+				s = warpSum(s);
+				if (lane == 0) addSigned(y[i * downY], sign, s.value());
+				continue;
+			}
 			for (i64 e = begin + lane; e < end; e += 32) s.addProduct(data[perm ? perm[e] : e], x[ind[e] * downX]);
 			s = warpSum(s);
 			if (lane == 0) addSigned(y[i * downY], sign, alpha ? product(*alpha, s.value()) : s.value());
