@@ -196,9 +196,9 @@ REV_STATIC_INLINE int32_t rev_linalg_AffineBatch_Q43_run(int32_t pass, const rev
 
 /* Y += W * X + b, the convolution of images X with filters W */
 typedef struct rev_linalg_Conv2D {
-	rev_float64_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-KernelHeight)/StrideHeight+1)*((Width+2*PadWidth-KernelWidth)/StrideWidth+1) */
+	rev_float64_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
 	rev_float64_matrix X; /* in; n,Channels*Height*Width */
-	rev_float64_matrix W; /* in; f,Channels*KernelHeight*KernelWidth */
+	rev_float64_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
 	rev_float64_vector B; /* in [optional]; f */
 	int64_t Channels;
 	int64_t Height;
@@ -209,12 +209,15 @@ typedef struct rev_linalg_Conv2D {
 	int64_t StrideWidth;
 	int64_t PadHeight;
 	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
 	int64_t Workers;
 } rev_linalg_Conv2D;
 
 REV_STATIC_INLINE int32_t rev_linalg_Conv2D_run(int32_t pass, const rev_linalg_Conv2D *k, const rev_linalg_Conv2D *g, const rev_linalg_Conv2D *t, const rev_linalg_Conv2D *gt) {
 	const rev_linalg_Conv2D *parts[4] = {k, g, t, gt};
-	rev_arg a[26];
+	rev_arg a[29];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -232,15 +235,18 @@ REV_STATIC_INLINE int32_t rev_linalg_Conv2D_run(int32_t pass, const rev_linalg_C
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
 	a[n++] = rev_parameter(7, (double)k->PadHeight);
 	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.Conv2D[float64]"), pass, a, n);
 }
 
 /* Y += W * X + b, the convolution of images X with filters W */
 typedef struct rev_linalg_Conv2D_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-KernelHeight)/StrideHeight+1)*((Width+2*PadWidth-KernelWidth)/StrideWidth+1) */
+	rev_float32_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
 	rev_float32_matrix X; /* in; n,Channels*Height*Width */
-	rev_float32_matrix W; /* in; f,Channels*KernelHeight*KernelWidth */
+	rev_float32_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
 	rev_float32_vector B; /* in [optional]; f */
 	int64_t Channels;
 	int64_t Height;
@@ -251,12 +257,15 @@ typedef struct rev_linalg_Conv2D_float32 {
 	int64_t StrideWidth;
 	int64_t PadHeight;
 	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
 	int64_t Workers;
 } rev_linalg_Conv2D_float32;
 
 REV_STATIC_INLINE int32_t rev_linalg_Conv2D_float32_run(int32_t pass, const rev_linalg_Conv2D_float32 *k, const rev_linalg_Conv2D_float32 *g, const rev_linalg_Conv2D_float32 *t, const rev_linalg_Conv2D_float32 *gt) {
 	const rev_linalg_Conv2D_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[26];
+	rev_arg a[29];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -274,15 +283,18 @@ REV_STATIC_INLINE int32_t rev_linalg_Conv2D_float32_run(int32_t pass, const rev_
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
 	a[n++] = rev_parameter(7, (double)k->PadHeight);
 	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.Conv2D[float32]"), pass, a, n);
 }
 
 /* Y += W * X + b, the convolution of images X with filters W */
 typedef struct rev_linalg_Conv2D_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-KernelHeight)/StrideHeight+1)*((Width+2*PadWidth-KernelWidth)/StrideWidth+1) */
+	rev_Q43_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
 	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
-	rev_Q43_matrix W; /* in; f,Channels*KernelHeight*KernelWidth */
+	rev_Q43_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
 	rev_Q43_vector B; /* in [optional]; f */
 	int64_t Channels;
 	int64_t Height;
@@ -293,12 +305,15 @@ typedef struct rev_linalg_Conv2D_Q43 {
 	int64_t StrideWidth;
 	int64_t PadHeight;
 	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
 	int64_t Workers;
 } rev_linalg_Conv2D_Q43;
 
 REV_STATIC_INLINE int32_t rev_linalg_Conv2D_Q43_run(int32_t pass, const rev_linalg_Conv2D_Q43 *k, const rev_linalg_Conv2D_Q43 *g, const rev_linalg_Conv2D_Q43 *t, const rev_linalg_Conv2D_Q43 *gt) {
 	const rev_linalg_Conv2D_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[26];
+	rev_arg a[29];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -316,13 +331,16 @@ REV_STATIC_INLINE int32_t rev_linalg_Conv2D_Q43_run(int32_t pass, const rev_lina
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
 	a[n++] = rev_parameter(7, (double)k->PadHeight);
 	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.Conv2D[Q43]"), pass, a, n);
 }
 
 /* Y += maxima over windows of images X */
 typedef struct rev_linalg_MaxPool {
-	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1) */
+	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
 	rev_float64_matrix X; /* in; n,Channels*Height*Width */
 	int64_t Channels;
 	int64_t Height;
@@ -331,12 +349,14 @@ typedef struct rev_linalg_MaxPool {
 	int64_t WindowWidth;
 	int64_t StrideHeight;
 	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
 	int64_t Workers;
 } rev_linalg_MaxPool;
 
 REV_STATIC_INLINE int32_t rev_linalg_MaxPool_run(int32_t pass, const rev_linalg_MaxPool *k, const rev_linalg_MaxPool *g, const rev_linalg_MaxPool *t, const rev_linalg_MaxPool *gt) {
 	const rev_linalg_MaxPool *parts[4] = {k, g, t, gt};
-	rev_arg a[16];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -350,13 +370,15 @@ REV_STATIC_INLINE int32_t rev_linalg_MaxPool_run(int32_t pass, const rev_linalg_
 	a[n++] = rev_parameter(4, (double)k->WindowWidth);
 	a[n++] = rev_parameter(5, (double)k->StrideHeight);
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->Workers);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.MaxPool[float64]"), pass, a, n);
 }
 
 /* Y += maxima over windows of images X */
 typedef struct rev_linalg_MaxPool_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1) */
+	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
 	rev_float32_matrix X; /* in; n,Channels*Height*Width */
 	int64_t Channels;
 	int64_t Height;
@@ -365,12 +387,14 @@ typedef struct rev_linalg_MaxPool_float32 {
 	int64_t WindowWidth;
 	int64_t StrideHeight;
 	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
 	int64_t Workers;
 } rev_linalg_MaxPool_float32;
 
 REV_STATIC_INLINE int32_t rev_linalg_MaxPool_float32_run(int32_t pass, const rev_linalg_MaxPool_float32 *k, const rev_linalg_MaxPool_float32 *g, const rev_linalg_MaxPool_float32 *t, const rev_linalg_MaxPool_float32 *gt) {
 	const rev_linalg_MaxPool_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[16];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -384,13 +408,15 @@ REV_STATIC_INLINE int32_t rev_linalg_MaxPool_float32_run(int32_t pass, const rev
 	a[n++] = rev_parameter(4, (double)k->WindowWidth);
 	a[n++] = rev_parameter(5, (double)k->StrideHeight);
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->Workers);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.MaxPool[float32]"), pass, a, n);
 }
 
 /* Y += maxima over windows of images X */
 typedef struct rev_linalg_MaxPool_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1) */
+	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
 	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
 	int64_t Channels;
 	int64_t Height;
@@ -399,12 +425,14 @@ typedef struct rev_linalg_MaxPool_Q43 {
 	int64_t WindowWidth;
 	int64_t StrideHeight;
 	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
 	int64_t Workers;
 } rev_linalg_MaxPool_Q43;
 
 REV_STATIC_INLINE int32_t rev_linalg_MaxPool_Q43_run(int32_t pass, const rev_linalg_MaxPool_Q43 *k, const rev_linalg_MaxPool_Q43 *g, const rev_linalg_MaxPool_Q43 *t, const rev_linalg_MaxPool_Q43 *gt) {
 	const rev_linalg_MaxPool_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[16];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -418,13 +446,15 @@ REV_STATIC_INLINE int32_t rev_linalg_MaxPool_Q43_run(int32_t pass, const rev_lin
 	a[n++] = rev_parameter(4, (double)k->WindowWidth);
 	a[n++] = rev_parameter(5, (double)k->StrideHeight);
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->Workers);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.MaxPool[Q43]"), pass, a, n);
 }
 
 /* Y += means over windows of images X */
 typedef struct rev_linalg_MeanPool {
-	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1) */
+	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
 	rev_float64_matrix X; /* in; n,Channels*Height*Width */
 	int64_t Channels;
 	int64_t Height;
@@ -433,12 +463,14 @@ typedef struct rev_linalg_MeanPool {
 	int64_t WindowWidth;
 	int64_t StrideHeight;
 	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
 	int64_t Workers;
 } rev_linalg_MeanPool;
 
 REV_STATIC_INLINE int32_t rev_linalg_MeanPool_run(int32_t pass, const rev_linalg_MeanPool *k, const rev_linalg_MeanPool *g, const rev_linalg_MeanPool *t, const rev_linalg_MeanPool *gt) {
 	const rev_linalg_MeanPool *parts[4] = {k, g, t, gt};
-	rev_arg a[16];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -452,13 +484,15 @@ REV_STATIC_INLINE int32_t rev_linalg_MeanPool_run(int32_t pass, const rev_linalg
 	a[n++] = rev_parameter(4, (double)k->WindowWidth);
 	a[n++] = rev_parameter(5, (double)k->StrideHeight);
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->Workers);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.MeanPool[float64]"), pass, a, n);
 }
 
 /* Y += means over windows of images X */
 typedef struct rev_linalg_MeanPool_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1) */
+	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
 	rev_float32_matrix X; /* in; n,Channels*Height*Width */
 	int64_t Channels;
 	int64_t Height;
@@ -467,12 +501,14 @@ typedef struct rev_linalg_MeanPool_float32 {
 	int64_t WindowWidth;
 	int64_t StrideHeight;
 	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
 	int64_t Workers;
 } rev_linalg_MeanPool_float32;
 
 REV_STATIC_INLINE int32_t rev_linalg_MeanPool_float32_run(int32_t pass, const rev_linalg_MeanPool_float32 *k, const rev_linalg_MeanPool_float32 *g, const rev_linalg_MeanPool_float32 *t, const rev_linalg_MeanPool_float32 *gt) {
 	const rev_linalg_MeanPool_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[16];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -486,13 +522,15 @@ REV_STATIC_INLINE int32_t rev_linalg_MeanPool_float32_run(int32_t pass, const re
 	a[n++] = rev_parameter(4, (double)k->WindowWidth);
 	a[n++] = rev_parameter(5, (double)k->StrideHeight);
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->Workers);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.MeanPool[float32]"), pass, a, n);
 }
 
 /* Y += means over windows of images X */
 typedef struct rev_linalg_MeanPool_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height-WindowHeight)/StrideHeight+1)*((Width-WindowWidth)/StrideWidth+1) */
+	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
 	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
 	int64_t Channels;
 	int64_t Height;
@@ -501,12 +539,14 @@ typedef struct rev_linalg_MeanPool_Q43 {
 	int64_t WindowWidth;
 	int64_t StrideHeight;
 	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
 	int64_t Workers;
 } rev_linalg_MeanPool_Q43;
 
 REV_STATIC_INLINE int32_t rev_linalg_MeanPool_Q43_run(int32_t pass, const rev_linalg_MeanPool_Q43 *k, const rev_linalg_MeanPool_Q43 *g, const rev_linalg_MeanPool_Q43 *t, const rev_linalg_MeanPool_Q43 *gt) {
 	const rev_linalg_MeanPool_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[16];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -520,7 +560,9 @@ REV_STATIC_INLINE int32_t rev_linalg_MeanPool_Q43_run(int32_t pass, const rev_li
 	a[n++] = rev_parameter(4, (double)k->WindowWidth);
 	a[n++] = rev_parameter(5, (double)k->StrideHeight);
 	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->Workers);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.MeanPool[Q43]"), pass, a, n);
 }
 

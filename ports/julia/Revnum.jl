@@ -133,57 +133,57 @@ function ChainRulesCore.rrule(::typeof(revlinalg_AffineBatch), X, W, B=nothing; 
 end
 
 # Y += W * X + b, the convolution of images X with filters W
-function revlinalg_Conv2D(X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+function revlinalg_Conv2D(X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
     n_ = size(X, 1)
     f_ = size(W, 1)
     inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
-    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-KernelHeight)÷StrideHeight+1)*((Width+2*PadWidth-KernelWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)÷StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
     value("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_Conv2D), X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+function ChainRulesCore.rrule(::typeof(revlinalg_Conv2D), X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
     n_ = size(X, 1)
     f_ = size(W, 1)
     inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
-    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-KernelHeight)÷StrideHeight+1)*((Width+2*PadWidth-KernelWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)÷StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
     value("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings), pullback
 end
 
 # Y += maxima over windows of images X
-function revlinalg_MaxPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+function revlinalg_MaxPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
     n_ = size(X, 1)
     inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
     value("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_MaxPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+function ChainRulesCore.rrule(::typeof(revlinalg_MaxPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
     n_ = size(X, 1)
     inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
     value("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings), pullback
 end
 
 # Y += means over windows of images X
-function revlinalg_MeanPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+function revlinalg_MeanPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
     n_ = size(X, 1)
     inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
     value("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(revlinalg_MeanPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, Workers=0)
+function ChainRulesCore.rrule(::typeof(revlinalg_MeanPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
     n_ = size(X, 1)
     inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height-WindowHeight)÷StrideHeight+1)*((Width-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, Workers)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
     value("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings), pullback
 end
