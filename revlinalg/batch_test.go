@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -93,7 +94,7 @@ func TestLogSumExpRows(t *testing.T) {
 // empty.
 func TestRowsAgainstVectors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(41, 2))
-	for _, c := range []int{1, 10, 700, 3000} {
+	for _, c := range []int{1, 10, 700, 3000, 5000} {
 		const n = 5
 		x := mat.NewDense(n, c, normals[float64](rnd, n*c, 30))
 		y, sums := mat.NewDense(n, c, nil), mat.NewVecDense(n, nil)
@@ -187,4 +188,48 @@ func BenchmarkBatch(b *testing.B) {
 		}
 		reportBytes(b, 24*n*c)
 	})
+}
+
+// A table of 32 MB, more than caches hold, with rows at random.
+func BenchmarkGather(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(41, 3))
+	for _, d := range []int{16, 64, 512} {
+		r := 1 << 22 / d
+		k := Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil), Index: rnd.Perm(r), Workers: 1}
+		g := Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil)}
+		b.Run(fmt.Sprintf("d=%d/Forward", d), func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+			reportBytes(b, 24*r*d)
+		})
+		b.Run(fmt.Sprintf("d=%d/Adjoint", d), func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+			reportBytes(b, 48*r*d)
+		})
+	}
+}
+
+func BenchmarkSoftmaxRows(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(41, 4))
+	for _, c := range []int{10, 100, 1000} {
+		n := 1 << 16 / c
+		x := rev.NewGeneral(n, c, normals[float64](rnd, n*c, 1))
+		rows := SoftmaxRows[float64]{Y: rev.NewGeneral[float64](n, c, nil), X: x, Workers: 1}
+		sums := LogSumExpRows[float64]{Y: rev.ViewSlice(make([]float64, n)), X: x, Workers: 1}
+		one := Exp[float64]{Y: rev.ViewSlice(rows.Y.Data), X: rev.ViewSlice(x.Data), Workers: 1}
+		for _, m := range []struct {
+			name string
+			call func()
+		}{{"SoftmaxRows", rows.Forward}, {"LogSumExpRows", sums.Forward}, {"Exp", one.Forward}} {
+			b.Run(fmt.Sprintf("c=%d/%s", c, m.name), func(b *testing.B) {
+				for b.Loop() {
+					m.call()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*c), "ns/element")
+			})
+		}
+	}
 }

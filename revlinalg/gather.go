@@ -2,11 +2,13 @@ package revlinalg
 
 import (
 	"fmt"
+	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -21,7 +23,7 @@ import (
 //	X̄_{Index[i]} += Ȳ_i,  Ẏ_i += Ẋ_{Index[i]},  ĠX_{Index[i]} += ĠY_i.
 //
 // Gather rounds only sums. It sums the gradient of a row in the order of Index, for any
-// number of workers. Workers share the columns.
+// number of workers. Workers share the rows of Y, and the columns of gradients.
 //
 // All passes panic with an error that wraps mat.ErrRowAccess if an index is not a row of X.
 type Gather[T rev.Number] struct {
@@ -62,38 +64,86 @@ func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
 		}
 	}
 	w := workspace.Get[gathering[T]]()
-	*w = gathering[T]{k, p.G, p.T, p.GT, p.Sign()}
-	parallel.Run(parallel.Workers(k.Workers), (k.X.Cols+gatherColumns-1)/gatherColumns, w)
+	*w = gathering[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: 1 + gatherElements/max(1, k.X.Cols)}
+	workers := parallel.Workers(k.Workers)
+	if k.Y.Data != nil || p.T.Y.Data != nil && p.T.X.Data != nil {
+		parallel.Run(workers, (k.Y.Rows+w.rows-1)/w.rows, w)
+	}
+	if p.G.X.Data != nil || p.GT.X.Data != nil {
+		w.gradient = true
+		parallel.Run(workers, (k.X.Cols+gatherColumns-1)/gatherColumns, w)
+	}
 	*w = gathering[T]{} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
 
-// gatherColumns is the number of columns that a worker takes at a time: eight cache lines.
-const gatherColumns = 64
+const (
+	gatherElements = 1 << 13 // about how many elements of Y a worker takes at a time
+	gatherColumns  = 128     // columns of a gradient, which are all rows' own
+)
 
 // A gathering is a pass of Gather in progress.
 type gathering[T rev.Number] struct {
 	k, g, t, gt Gather[T]
 	sign        int
+	rows        int // of Y, that a worker takes at a time
+	gradient    bool
 }
 
-// Block works on a block of columns.
+// Block works on a block of rows of Y, or on a block of columns of the gradient.
 func (w *gathering[T]) Block(_, b int) {
-	lo := b * gatherColumns
-	n := min(gatherColumns, w.k.X.Cols-lo)
-	add := func(sign int, from, to rev.General[T], source, target func(i int) int) {
-		if from.Data == nil || to.Data == nil {
+	if w.gradient {
+		lo := b * gatherColumns
+		hi := min(lo+gatherColumns, w.k.X.Cols)
+		w.scatter(w.g.X, w.g.Y, lo, hi)
+		w.scatter(w.gt.X, w.gt.Y, lo, hi)
+		return
+	}
+	lo := b * w.rows
+	hi := min(lo+w.rows, w.k.Y.Rows)
+	w.gather(w.k.Y, w.k.X, lo, hi)
+	w.gather(w.t.Y, w.t.X, lo, hi)
+}
+
+// gather adds rows of x, with the sign of the pass, to the rows lo, ..., hi-1 of y, unless
+// x or y is nil.
+func (w *gathering[T]) gather(y, x rev.General[T], lo, hi int) {
+	if y.Data == nil || x.Data == nil {
+		return
+	}
+	for i := lo; i < hi; i++ {
+		addRow(w.sign, y.Row(i), x.Row(w.k.Index[i]))
+	}
+}
+
+// scatter adds the columns lo, ..., hi-1 of the rows of y to those of x, unless x or y is
+// nil.
+func (w *gathering[T]) scatter(x, y rev.General[T], lo, hi int) {
+	if y.Data == nil || x.Data == nil {
+		return
+	}
+	for i, r := range w.k.Index {
+		addRow(1, x.Row(r)[lo:hi], y.Row(i)[lo:hi])
+	}
+}
+
+// addRow adds sign·x to y.
+func addRow[T rev.Number](sign int, y, x []T) {
+	switch {
+	case number.IsFixed[T](), number.IsComplex[T](), len(x) < 8:
+		if sign < 0 {
+			for i, v := range x {
+				y[i] -= v
+			}
 			return
 		}
-		for i := range w.k.Index {
-			x, y := row(from, source(i)), row(to, target(i))
-			addScaled(sign, number.One[T](), between(x, lo, n), between(y, lo, n))
+		for i, v := range x {
+			y[i] += v
 		}
+	case unsafe.Sizeof(T(0)) == 4:
+		vec.Axpy(float32(sign), number.As[[]float32](x), number.As[[]float32](y))
+	default:
+		vec.Axpy(float64(sign), number.As[[]float64](x), number.As[[]float64](y))
 	}
-	place, table := func(i int) int { return i }, func(i int) int { return w.k.Index[i] }
-	add(w.sign, w.k.X, w.k.Y, table, place)
-	add(w.sign, w.t.X, w.t.Y, table, place)
-	add(1, w.g.Y, w.g.X, place, table)
-	add(1, w.gt.Y, w.gt.X, place, table)
 }

@@ -1,6 +1,8 @@
 package revlinalg
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
@@ -48,9 +50,13 @@ func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k LogSumExpRows[T]) Run(p rev.Pass[LogSumExpRows[T]]) error {
 	w := workspace.Get[logSumExpRows[T]]()
-	*w = logSumExpRows[T]{k, p}
-	parallel.Run(parallel.Workers(k.Workers), rowBlocks(k.X), w)
-	*w = logSumExpRows[T]{} // without the caller's storage
+	workers := parallel.Workers(k.Workers)
+	*w = logSumExpRows[T]{k, p, w.room}
+	if !byRow(k.X, longLogSumExp) {
+		w.room = growRows(w.room, workers, k.X)
+	}
+	parallel.Run(workers, rowBlocks(k.X), w)
+	*w = logSumExpRows[T]{room: w.room} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
@@ -59,17 +65,69 @@ func (k LogSumExpRows[T]) Run(p rev.Pass[LogSumExpRows[T]]) error {
 type logSumExpRows[T rev.Real] struct {
 	k LogSumExpRows[T]
 	p rev.Pass[LogSumExpRows[T]]
+
+	room []rowExponentials[T] // of each worker
 }
 
 // Block works on a block of rows.
-func (w *logSumExpRows[T]) Block(_, b int) {
-	for i := range rowsOfBlock(w.k.X, b) {
+func (w *logSumExpRows[T]) Block(worker, b int) {
+	apart := byRow(w.k.X, longLogSumExp)
+	lo, hi := rowsOfBlock(w.k.X, b)
+	if !apart {
+		w.room[worker].compute(w.k.X, lo, hi)
+	}
+	for i := lo; i < hi; i++ {
+		if !apart && w.add(&w.room[worker], lo, i) {
+			continue
+		}
 		k := w.k.row(i)
 		k.runPieces(rev.Pass[LogSumExp[T]]{
 			Back: w.p.Back, Adjoint: w.p.Adjoint, Tangent: w.p.Tangent,
 			G: w.p.G.row(i), T: w.p.T.row(i), GT: w.p.GT.row(i),
 		})
 	}
+}
+
+// add makes the pass for row i, of a block that begins with row lo. It does nothing and
+// returns false if an exponential is not finite.
+func (w *logSumExpRows[T]) add(r *rowExponentials[T], lo, i int) bool {
+	p, s, ok := r.sum(w.k.X.Cols, i-lo)
+	if !ok || len(p) == 0 {
+		return false
+	}
+	k, g, t, gt, sign := &w.k, &w.p.G, &w.p.T, &w.p.GT, w.p.Sign()
+	if k.Y.Data != nil {
+		k.Y.Data[i*k.Y.Inc] += signed(sign, r.maxima[i-lo]+T(math.Log(float64(s))))
+	}
+	if g.X.Data == nil && t.X.Data == nil && gt.X.Data == nil {
+		return true
+	}
+	normalise(p, s)
+	var tau T
+	if t.X.Data != nil {
+		tau = dotOf(p, t.X.Row(i))
+		if t.Y.Data != nil {
+			t.Y.Data[i*t.Y.Inc] += signed(sign, tau)
+		}
+	}
+	gy, gty := elementOf(g.Y, i), elementOf(gt.Y, i)
+	if g.X.Data != nil {
+		gx := g.X.Row(i)
+		for j, v := range p {
+			gx[j] += T(v * gy)
+		}
+	}
+	if gt.X.Data != nil {
+		gtx := gt.X.Row(i)
+		for j, v := range p {
+			d := gty
+			if t.X.Data != nil {
+				d += T(gy * (t.X.Row(i)[j] - tau))
+			}
+			gtx[j] += T(v * d)
+		}
+	}
+	return true
 }
 
 // row returns the kernel of row i.

@@ -46,9 +46,13 @@ func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k SoftmaxRows[T]) Run(p rev.Pass[SoftmaxRows[T]]) error {
 	w := workspace.Get[softmaxRows[T]]()
-	*w = softmaxRows[T]{k, p.G, p.T, p.GT, p.Sign()}
-	parallel.Run(parallel.Workers(k.Workers), rowBlocks(k.X), w)
-	*w = softmaxRows[T]{} // without the caller's storage
+	workers := parallel.Workers(k.Workers)
+	*w = softmaxRows[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), room: w.room}
+	if !byRow(k.X, longSoftmax) {
+		w.room = growRows(w.room, workers, k.X)
+	}
+	parallel.Run(workers, rowBlocks(k.X), w)
+	*w = softmaxRows[T]{room: w.room} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
@@ -57,17 +61,55 @@ func (k SoftmaxRows[T]) Run(p rev.Pass[SoftmaxRows[T]]) error {
 type softmaxRows[T rev.Real] struct {
 	k, g, t, gt SoftmaxRows[T]
 	sign        int
+	room        []rowExponentials[T] // of each worker
 }
 
 // Block works on a block of rows.
-func (w *softmaxRows[T]) Block(_, b int) {
-	for i := range rowsOfBlock(w.k.X, b) {
+func (w *softmaxRows[T]) Block(worker, b int) {
+	apart := byRow(w.k.X, longSoftmax)
+	lo, hi := rowsOfBlock(w.k.X, b)
+	if !apart {
+		w.room[worker].compute(w.k.X, lo, hi)
+	}
+	for i := lo; i < hi; i++ {
+		if apart || !w.add(&w.room[worker], lo, i) {
+			k, g, t := w.k.row(i), w.g.row(i), w.t.row(i)
+			k.addPieces(T(w.sign), centered[T]{t.Y, t.X, T(w.sign)}, centered[T]{g.X, g.Y, 1})
+		}
+		if w.gt.X.Data == nil {
+			continue
+		}
 		k, g, t, gt := w.k.row(i), w.g.row(i), w.t.row(i), w.gt.row(i)
-		k.addPieces(T(w.sign), centered[T]{t.Y, t.X, T(w.sign)}, centered[T]{g.X, g.Y, 1})
-		if gt.X.Data != nil && (gt.Y.Data != nil || g.Y.Data != nil && t.X.Data != nil) {
+		if gt.Y.Data != nil || g.Y.Data != nil && t.X.Data != nil {
 			k.addGradientTangent(&g, &t, &gt)
 		}
 	}
+}
+
+// add adds all but the tangent of the gradient for row i, of a block that begins with row
+// lo. It does nothing and returns false if an exponential is not finite.
+func (w *softmaxRows[T]) add(r *rowExponentials[T], lo, i int) bool {
+	p, s, ok := r.sum(w.k.X.Cols, i-lo)
+	if !ok {
+		return false
+	}
+	normalise(p, s)
+	if w.k.Y.Data != nil {
+		addRow(w.sign, w.k.Y.Row(i), p)
+	}
+	center := func(sign int, to, from rev.General[T]) {
+		if to.Data == nil || from.Data == nil {
+			return
+		}
+		x, y := from.Row(i), to.Row(i)
+		mean := dotOf(p, x)
+		for j, v := range p {
+			y[j] += signed(sign, T(v*(x[j]-mean)))
+		}
+	}
+	center(w.sign, w.t.Y, w.t.X)
+	center(1, w.g.X, w.g.Y)
+	return true
 }
 
 // row returns the kernel of row i.
@@ -92,10 +134,7 @@ func rowBlocks[T any](x rev.General[T]) int {
 
 func rowsInBlock[T any](x rev.General[T]) int { return 1 + 4096/max(1, x.Cols) }
 
-func rowsOfBlock[T any](x rev.General[T], b int) func(yield func(i int) bool) {
-	return func(yield func(i int) bool) {
-		n := rowsInBlock(x)
-		for i := b * n; i < min((b+1)*n, x.Rows) && yield(i); i++ {
-		}
-	}
+func rowsOfBlock[T any](x rev.General[T], b int) (lo, hi int) {
+	n := rowsInBlock(x)
+	return b * n, min((b+1)*n, x.Rows)
 }
