@@ -62,7 +62,8 @@ func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 		return nil
 	}
 	w := begin(&k, &p)
-	m := mixture[T]{pass: &w, k: &k, n: k.X.Rows, d: k.X.Cols, comps: k.Alpha.N}
+	m := mixture[T]{pass: &w, k: &k, n: k.X.Rows, d: k.X.Cols, comps: k.Alpha.N, about: k.Means}
+	m.cut()
 	m.run(&p)
 	return w.end()
 }
@@ -81,6 +82,7 @@ type mixture[T rev.Float] struct {
 	*pass
 	k           *LogPosterior[T]
 	n, d, comps int
+	about       General[T] // what the moments are about; its Stride may be 0
 	batches     int
 	parts       int // of the points of a batch, each with moments of its own
 
@@ -100,6 +102,12 @@ func take[T any](a *arena, n int) (m Memory[T]) {
 	return m
 }
 
+// cut sets how the points are cut, which depends only on the shape.
+func (m *mixture[T]) cut() {
+	m.batches = (m.n + gmmBatch - 1) / gmmBatch
+	m.parts = min(gmmParts, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
+}
+
 // run makes the pass.
 func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
 	k, g, t := m.k, &p.G, &p.T
@@ -108,8 +116,6 @@ func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
 	}
 	tangent := t.Out != nil && (t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil)
 	gradient := g.Out != nil && (g.Alpha.Data != nil || g.Means.Data != nil || g.Factors.Data != nil || g.X.Data != nil)
-	m.batches = (m.n + gmmBatch - 1) / gmmBatch
-	m.parts = min(gmmParts, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
 
 	var direction LogPosterior[T] // the gradient, for the tangent
 	var a arena
@@ -175,22 +181,29 @@ func (m *mixture[T]) gradientLike(a *arena, t *LogPosterior[T]) (g LogPosterior[
 	return g
 }
 
-// sweep goes through the points. It computes the sums of the logarithms, and, if a gradient
-// is wanted, the moments and the cotangents of the points in g, times those of g.Out.
+// sweep unpacks the factors and goes through the points.
 func (m *mixture[T]) sweep(gradient bool, g *LogPosterior[T]) {
-	k, d, comps := m.k, uint64(m.d), uint64(m.comps)
+	k, d := m.k, uint64(m.d)
 	sign, shape, scale := m.priorOf()
 	alpha, inc := k.Alpha.params()
-	threads := [3]int{maxThreads, 1, 1}
-	m.launch(typed[T]("unpack"), grid{[3]int{m.comps, 1, 1}, threads}, uint64(m.q.address()), uint64(m.bias.address()), uint64(m.prior.address()),
+	each := grid{[3]int{m.comps, 1, 1}, [3]int{maxThreads, 1, 1}}
+	m.launch(typed[T]("unpack"), each, uint64(m.q.address()), uint64(m.bias.address()), uint64(m.prior.address()),
 		alpha, inc, uint64(k.Factors.Data.address()), uint64(k.Factors.Stride), d, math.Float64bits(sign*shape), math.Float64bits(sign*scale))
-	m.clear(m.moments)
 	if g.X.Data != nil && gradient {
 		if g.Out == nil { // it is in scratch memory
 			m.clear(g.X.Data)
 		}
-		m.launch(typed[T]("squareQ"), grid{[3]int{m.comps, 1, 1}, threads}, uint64(m.p.address()), uint64(m.q.address()), d)
+		m.launch(typed[T]("squareQ"), each, uint64(m.p.address()), uint64(m.q.address()), d)
 	}
+	m.overPoints(gradient, g)
+}
+
+// overPoints computes, for the present Q, bias and means, the sums of the logarithms, and, if
+// a gradient is wanted, the moments and the cotangents of the points in g, times g.Out.
+func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
+	k, d, comps := m.k, uint64(m.d), uint64(m.comps)
+	threads := [3]int{maxThreads, 1, 1}
+	m.clear(m.moments)
 	sums := m.sums
 	for lo := 0; lo < m.n; lo += gmmBatch {
 		n := min(gmmBatch, m.n-lo)
@@ -206,13 +219,19 @@ func (m *mixture[T]) sweep(gradient bool, g *LogPosterior[T]) {
 		}
 		tiles := (m.d + gmmTile - 1) / gmmTile
 		m.launch(typed[T]("addMoments"), grid{[3]int{tiles * (tiles + 1) / 2, m.comps, m.parts}, threads},
-			uint64(m.moments.address()), r, x, uint64(k.X.Stride), uint64(n), d, comps, means, down)
+			uint64(m.moments.address()), r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.about.Data.address()), uint64(m.about.Stride))
 		if g.X.Data != nil {
 			m.launch(typed[T]("addPoints"), vectorGrid(n*m.d), uint64(g.X.Data[lo*g.X.Stride:].address()), uint64(g.X.Stride), pointer(g.Out),
 				r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.p.address()), means, down)
 		}
 	}
 	m.sums = m.sums[:len(m.sums)-len(sums)]
+}
+
+// join leaves the moments of all points in the first part.
+func (m *mixture[T]) join() {
+	size := len(m.moments) / m.parts
+	m.launch(typed[T]("joinMoments"), vectorGrid(size), uint64(m.moments.address()), uint64(size), uint64(m.parts))
 }
 
 // addParameters adds to the cotangents of the parameters in g.
@@ -222,8 +241,7 @@ func (m *mixture[T]) addParameters(g *LogPosterior[T]) {
 		m.clear(g.Means.Data)
 		m.clear(g.Factors.Data)
 	}
-	size := len(m.moments) / m.parts
-	m.launch(typed[T]("joinMoments"), vectorGrid(size), uint64(m.moments.address()), uint64(size), uint64(m.parts))
+	m.join()
 	sign, shape, scale := m.priorOf()
 	alpha, inc := m.k.Alpha.params()
 	galpha, ginc := g.Alpha.params()

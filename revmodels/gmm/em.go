@@ -118,7 +118,7 @@ func (e *em) logPrior() float64 {
 // maximise.
 func (e *em) expect(moments bool) float64 {
 	logw := e.setWeights()
-	if e.remote != nil {
+	if e.remote != nil && e.labels == nil {
 		return e.gather(logw)
 	}
 	e.moments = moments

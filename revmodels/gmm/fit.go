@@ -61,6 +61,11 @@ type Options struct {
 	// K×D for each of Starts.
 	InitMeans *mat.Dense
 
+	// Points, if not nil, are the points of Fit and Select once more, in the memory of a
+	// GPU for example. They compute the moments and the gradients. Weights must then be
+	// nil. FitPoints does not use this field.
+	Points Points
+
 	// Weights, if not nil, are the weights of the points. A point of weight 2 counts as
 	// two points.
 	Weights []float64
@@ -162,8 +167,8 @@ func (r *Report) String() string {
 //     (*rev.NotPositiveDefiniteError). This takes a negative RegCovar, or points that
 //     do not vary at all.
 //
-// When ctx is done, it returns the error of ctx, with the best mixture so far if there
-// is one.
+// Fit also returns the errors of opts.Points. When ctx is done, it returns the error of ctx,
+// with the best mixture so far if there is one.
 func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Report, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -187,6 +192,9 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Re
 	}
 	if best != nil && opts.Polish && ctx.Err() == nil {
 		best = f.polish(ctx, best, &report.Starts[report.Best])
+	}
+	if f.em.err != nil {
+		return nil, report, f.em.err
 	}
 	if err := ctx.Err(); err != nil {
 		return best, report, err
@@ -285,6 +293,12 @@ func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 		return nil, err
 	}
 	f.em = newEM(view, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
+	if opts.Points != nil {
+		if rows, cols := opts.Points.Dims(); rows != n || cols != d {
+			return nil, fmt.Errorf("gmm: Points are %d×%d, want %d×%d", rows, cols, n, d)
+		}
+		f.points, f.em.remote = opts.Points, opts.Points
+	}
 	for i := range n {
 		vec.Axpy(f.em.weight(i)/f.em.total, view.Row(i), f.em.density.origin)
 	}
@@ -365,6 +379,8 @@ func (o *Options) check(n, k, d int) error {
 		return fmt.Errorf("gmm: there is no %v", o.Covariance)
 	case o.Polish && (o.Covariance != Full || o.Weights != nil):
 		return errors.New("gmm: Polish is for full covariances and points without weights")
+	case o.Points != nil && o.Weights != nil:
+		return errors.New("gmm: Points are for points without weights")
 	case o.InitMeans != nil && o.Init != nil:
 		return errors.New("gmm: both InitMeans and Init are given")
 	case o.Init != nil && (o.Init.Components() != k || o.Init.Dim() != d):

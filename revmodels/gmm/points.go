@@ -213,8 +213,8 @@ func (e *em) resume(s *State) error {
 //
 // with the responsibilities r of the components, in that order, 1 + K + K·D + K·D² numbers
 // (the lower triangles of the last; K·D, their diagonals, for diagonal and spherical
-// covariances). The c_ik are x_i - μ_k for full covariances, and x_i minus a point amid all
-// others for the rest. In the first step of a fit r_ik is 1 for the nearest mean, and 0
+// covariances). The c_ik are x_i - μ_k for full and tied covariances, and x_i minus a point amid
+// all others for the rest. In the first step of a fit r_ik is 1 for the nearest mean, and 0
 // for the others.
 //
 // Its methods may be called concurrently.

@@ -246,3 +246,40 @@ func TestStepper(t *testing.T) {
 		t.Error("no error without a start")
 	}
 }
+
+// TestOptionsPoints fits as Fit does, with sums from elsewhere.
+func TestOptionsPoints(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(71, 1))
+	x := mat.NewDense(300, 2, nil)
+	for i := range 300 {
+		x.SetRow(i, []float64{float64(i%3) + rnd.NormFloat64(), rnd.NormFloat64() - float64(i%3)})
+	}
+	for _, kind := range []Covariance{Full, Tied, Diagonal, Spherical} {
+		opts := Options{Covariance: kind, Starts: 3, MaxIter: 20, Polish: kind == Full}
+		want, wantReport, err := Fit(context.Background(), x, 3, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &pieces{x: x, block: 70}
+		opts.Points = p
+		got, report, err := Fit(context.Background(), x, 3, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := got.LogLikelihood(x), want.LogLikelihood(x); math.Abs(a-b) > 1e-7*math.Abs(b) || len(report.Starts) != len(wantReport.Starts) || p.calls == 0 {
+			t.Errorf("%v: log likelihood %v, want %v; %d starts, want %d; %d calls", kind, a, b, len(report.Starts), len(wantReport.Starts), p.calls)
+		}
+		p.fail = p.calls + 2
+		if _, _, err := Fit(context.Background(), x, 3, &opts); !errors.Is(err, errLink) {
+			t.Errorf("%v: error %v", kind, err)
+		}
+	}
+	for name, opts := range map[string]Options{
+		"weights": {Weights: make([]float64, 300), Points: &pieces{x: x}},
+		"shape":   {Points: &pieces{x: mat.NewDense(4, 2, nil)}},
+	} {
+		if _, _, err := Fit(context.Background(), x, 3, &opts); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
