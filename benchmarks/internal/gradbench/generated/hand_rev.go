@@ -47,6 +47,12 @@ func (k Skeleton[T]) AdjointTangent(g, t, gt Skeleton[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Skeleton[T]) Run(p rev.Pass[Skeleton[T]]) error {
+	if k.Theta.Inc|p.G.Theta.Inc|p.T.Theta.Inc|p.GT.Theta.Inc > 1 ||
+		p.Adjoint && (p.G.Absolute.Data == nil) ||
+		p.Tangent && (p.T.Absolute.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.Absolute.Data == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
@@ -68,11 +74,28 @@ func (k Skeleton[T]) Run(p rev.Pass[Skeleton[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Skeleton[T]) prepared(p rev.Pass[Skeleton[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Theta, &p.T.Theta)
+	s.Write(&p.G.Theta, &p.GT.Theta)
+	s.Matrix(&p.G.Absolute, k.Absolute)
+	s.Matrix(&p.T.Absolute, k.Absolute)
+	s.Matrix(&p.GT.Absolute, k.Absolute)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs skeleton.
 func (k Skeleton[T]) forward() {
-	theta := num.Elements(k.Theta)
-	parents := k.Parents
-	for b := range len(k.Parents) {
+	n := k.Absolute.Rows
+	absolute := num.Rows(k.Absolute)
+	theta := k.Theta.Data[:26]
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := range n {
 		p := parents[b]
 		var flex T
 		var side T
@@ -81,19 +104,19 @@ func (k Skeleton[T]) forward() {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
 				side1 = theta2
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
 					}
 					flex2 = flex3
@@ -107,40 +130,40 @@ func (k Skeleton[T]) forward() {
 		cos := num.Cos(flex)
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
-		relative := num.Row(k.Relative, b)[:12]
-		absolute := num.Row(k.Absolute, b)[:12]
-		absolute1 := num.Row(k.Absolute, p)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
+		absolute1 := absolute[b*k.Absolute.Stride:][:12]
+		absolute2 := absolute[p*k.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			relative2 := relative[p1]
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
-			relative3 := relative[p1+2]
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
+			relative2 := relative1[p1+1]
+			relative3 := relative1[p1]
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
+			relative4 := relative1[p1+2]
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				absolute[p1] += fixed.Product(w, l0)
-				absolute[p1+1] += fixed.Product(w, l1)
-				absolute[p1+2] += fixed.Product(w, l2)
-				absolute[p1+3] += fixed.Product(w, l3)
+				l3 := relative1[p1+3]
+				absolute1[p1] += fixed.Product(w, l0)
+				absolute1[p1+1] += fixed.Product(w, l1)
+				absolute1[p1+2] += fixed.Product(w, l2)
+				absolute1[p1+3] += fixed.Product(w, l3)
 			} else {
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute1[4*k1+i]
-					l3 := relative[p1+3]
-					absolute[p2] += fixed.Product(w, l0)
-					absolute[p2+1] += fixed.Product(w, l1)
-					absolute[p2+2] += fixed.Product(w, l2)
-					absolute[p2+3] += fixed.Product(w, l3)
+					w := absolute2[4*k1+i]
+					l3 := relative1[p1+3]
+					absolute1[p2] += fixed.Product(w, l0)
+					absolute1[p2+1] += fixed.Product(w, l1)
+					absolute1[p2+2] += fixed.Product(w, l2)
+					absolute1[p2+3] += fixed.Product(w, l3)
 				}
 			}
 		}
 		if p != b {
 			for k1 := range 3 {
-				absolute[4*k1+3] += absolute1[4*k1+3]
+				absolute1[4*k1+3] += absolute2[4*k1+3]
 			}
 		}
 	}
@@ -148,9 +171,12 @@ func (k Skeleton[T]) forward() {
 
 // inverse undoes forward.
 func (k Skeleton[T]) inverse() {
-	theta := num.Elements(k.Theta)
-	parents := k.Parents
-	for b := len(k.Parents) - 1; b >= 0; b-- {
+	n := k.Absolute.Rows
+	absolute := num.Rows(k.Absolute)
+	theta := k.Theta.Data[:26]
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := n - 1; b >= 0; b-- {
 		p := parents[b]
 		var flex T
 		var side T
@@ -159,19 +185,19 @@ func (k Skeleton[T]) inverse() {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
 				side1 = theta2
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
 					}
 					flex2 = flex3
@@ -185,39 +211,39 @@ func (k Skeleton[T]) inverse() {
 		cos := num.Cos(flex)
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
-		absolute := num.Row(k.Absolute, p)[:12]
-		absolute1 := num.Row(k.Absolute, b)[:12]
+		absolute1 := absolute[p*k.Absolute.Stride:][:12]
+		absolute2 := absolute[b*k.Absolute.Stride:][:12]
 		if p != b {
 			for k1 := 3 - 1; k1 >= 0; k1-- {
-				absolute1[4*k1+3] -= absolute[4*k1+3]
+				absolute2[4*k1+3] -= absolute1[4*k1+3]
 			}
 		}
-		relative := num.Row(k.Relative, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
 		for i := 3 - 1; i >= 0; i-- {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			relative2 := relative[p1]
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
-			relative3 := relative[p1+2]
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
+			relative2 := relative1[p1+1]
+			relative3 := relative1[p1]
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
+			relative4 := relative1[p1+2]
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				absolute1[p1+3] -= fixed.Product(w, l3)
-				absolute1[p1+2] -= fixed.Product(w, l2)
-				absolute1[p1+1] -= fixed.Product(w, l1)
-				absolute1[p1] -= fixed.Product(w, l0)
+				l3 := relative1[p1+3]
+				absolute2[p1+3] -= fixed.Product(w, l3)
+				absolute2[p1+2] -= fixed.Product(w, l2)
+				absolute2[p1+1] -= fixed.Product(w, l1)
+				absolute2[p1] -= fixed.Product(w, l0)
 			} else {
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
-					w := absolute[4*k1+i]
-					l3 := relative[p1+3]
-					absolute1[p2+3] -= fixed.Product(w, l3)
-					absolute1[p2+2] -= fixed.Product(w, l2)
-					absolute1[p2+1] -= fixed.Product(w, l1)
-					absolute1[p2] -= fixed.Product(w, l0)
+					w := absolute1[4*k1+i]
+					l3 := relative1[p1+3]
+					absolute2[p2+3] -= fixed.Product(w, l3)
+					absolute2[p2+2] -= fixed.Product(w, l2)
+					absolute2[p2+1] -= fixed.Product(w, l1)
+					absolute2[p2] -= fixed.Product(w, l0)
 				}
 			}
 		}
@@ -226,12 +252,12 @@ func (k Skeleton[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Skeleton[T]) adjoint(g Skeleton[T]) {
-	if g.Absolute.Data == nil {
-		g.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	theta, gtheta := num.Elements(k.Theta), num.Elements(g.Theta)
-	parents := k.Parents
-	for b := len(k.Parents) - 1; b >= 0; b-- {
+	n := k.Absolute.Rows
+	absolute, gabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute)
+	theta, gtheta := k.Theta.Data[:26], num.Elements(g.Theta)
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := n - 1; b >= 0; b-- {
 		p := parents[b]
 		var flex T
 		var side T
@@ -240,19 +266,19 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
 				side1 = theta2
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
 					}
 					flex2 = flex3
@@ -270,85 +296,85 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 		cos1 := num.Cos(side)
 		var gsin1 T
 		var gcos1 T
-		absolute := num.Row(k.Absolute, p)[:12]
-		absolute1 := num.Row(k.Absolute, b)[:12]
-		gabsolute := num.Row(g.Absolute, b)[:12]
-		gabsolute1 := num.Row(g.Absolute, p)[:12]
+		absolute1 := absolute[p*k.Absolute.Stride:][:12]
+		absolute2 := absolute[b*k.Absolute.Stride:][:12]
+		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		if p != b {
 			for k1 := 3 - 1; k1 >= 0; k1-- {
-				absolute1[4*k1+3] -= absolute[4*k1+3]
-				gabsolute1[4*k1+3] += gabsolute[4*k1+3]
+				absolute2[4*k1+3] -= absolute1[4*k1+3]
+				gabsolute2[4*k1+3] += gabsolute1[4*k1+3]
 			}
 		}
-		relative := num.Row(k.Relative, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
 		grelative := num.Row(g.Relative, b)
 		for i := 3 - 1; i >= 0; i-- {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			relative2 := relative[p1]
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
+			relative2 := relative1[p1+1]
+			relative3 := relative1[p1]
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
 			var gl0 T
-			relative3 := relative[p1+2]
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
+			relative4 := relative1[p1+2]
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
 			var gl1 T
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
 			var gl2 T
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				absolute1[p1+3] -= fixed.Product(w, l3)
-				gl3 := fixed.Product(gabsolute[p1+3], w)
-				absolute1[p1+2] -= fixed.Product(w, l2)
-				gl2 += fixed.Product(gabsolute[p1+2], w)
-				absolute1[p1+1] -= fixed.Product(w, l1)
-				gl1 += fixed.Product(gabsolute[p1+1], w)
-				absolute1[p1] -= fixed.Product(w, l0)
-				gl0 += fixed.Product(gabsolute[p1], w)
-				if grelative != nil {
+				l3 := relative1[p1+3]
+				absolute2[p1+3] -= fixed.Product(w, l3)
+				gl3 := fixed.Product(gabsolute1[p1+3], w)
+				absolute2[p1+2] -= fixed.Product(w, l2)
+				gl2 += fixed.Product(gabsolute1[p1+2], w)
+				absolute2[p1+1] -= fixed.Product(w, l1)
+				gl1 += fixed.Product(gabsolute1[p1+1], w)
+				absolute2[p1] -= fixed.Product(w, l0)
+				gl0 += fixed.Product(gabsolute1[p1], w)
+				if len(grelative) == 12 {
 					grelative[p1+3] += gl3
 				}
 			} else {
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
-					w := absolute[4*k1+i]
-					l3 := relative[p1+3]
-					absolute1[p2+3] -= fixed.Product(w, l3)
-					gabsolute2 := gabsolute[p2+3]
-					absolute1[p2+2] -= fixed.Product(w, l2)
-					gabsolute3 := gabsolute[p2+2]
-					gl2 += fixed.Product(gabsolute3, w)
-					absolute1[p2+1] -= fixed.Product(w, l1)
-					gabsolute4 := gabsolute[p2+1]
-					gl1 += fixed.Product(gabsolute4, w)
-					absolute1[p2] -= fixed.Product(w, l0)
-					gabsolute5 := gabsolute[p2]
-					gw := fixed.Product(gabsolute2, l3) + fixed.Product(gabsolute3, l2) + fixed.Product(gabsolute4, l1) + fixed.Product(gabsolute5, l0)
-					gl0 += fixed.Product(gabsolute5, w)
-					if grelative != nil {
-						grelative[p1+3] += fixed.Product(gabsolute2, w)
+					w := absolute1[4*k1+i]
+					l3 := relative1[p1+3]
+					absolute2[p2+3] -= fixed.Product(w, l3)
+					gabsolute3 := gabsolute1[p2+3]
+					absolute2[p2+2] -= fixed.Product(w, l2)
+					gabsolute4 := gabsolute1[p2+2]
+					gl2 += fixed.Product(gabsolute4, w)
+					absolute2[p2+1] -= fixed.Product(w, l1)
+					gabsolute5 := gabsolute1[p2+1]
+					gl1 += fixed.Product(gabsolute5, w)
+					absolute2[p2] -= fixed.Product(w, l0)
+					gabsolute6 := gabsolute1[p2]
+					gw := fixed.Product(gabsolute3, l3) + fixed.Product(gabsolute4, l2) + fixed.Product(gabsolute5, l1) + fixed.Product(gabsolute6, l0)
+					gl0 += fixed.Product(gabsolute6, w)
+					if len(grelative) == 12 {
+						grelative[p1+3] += fixed.Product(gabsolute3, w)
 					}
-					gabsolute1[4*k1+i] += gw
+					gabsolute2[4*k1+i] += gw
 				}
 			}
-			gcos += fixed.Product(gl2, relative3)
+			gcos += fixed.Product(gl2, relative4)
 			gsin -= fixed.Product(gl2, u)
 			gu := -fixed.Product(gl2, sin) + fixed.Product(gl1, cos)
 			gcos += fixed.Product(gl1, u)
-			grelative3 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			gsin += fixed.Product(gl1, relative3)
-			if grelative != nil {
-				grelative[p1+2] += grelative3
+			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
+			gsin += fixed.Product(gl1, relative4)
+			if len(grelative) == 12 {
+				grelative[p1+2] += grelative4
 			}
-			gcos1 += fixed.Product(gl0, relative2)
-			gsin1 += fixed.Product(gl0, relative1)
-			grelative1 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			gcos1 += fixed.Product(gu, relative1)
-			grelative2 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			gsin1 -= fixed.Product(gu, relative2)
-			if grelative != nil {
-				grelative[p1] += grelative2
-				grelative[p1+1] += grelative1
+			gcos1 += fixed.Product(gl0, relative3)
+			gsin1 += fixed.Product(gl0, relative2)
+			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
+			gcos1 += fixed.Product(gu, relative2)
+			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
+			gsin1 -= fixed.Product(gu, relative3)
+			if len(grelative) == 12 {
+				grelative[p1] += grelative3
+				grelative[p1+1] += grelative2
 			}
 		}
 		gside := -fixed.Product(gcos1, sin1) + fixed.Product(gsin1, cos1)
@@ -367,8 +393,8 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 				h3 := gflex1
 				gflex1 = 0
 				if gtheta != nil {
-					gtheta[(first+1)*g.Theta.Inc] += h2
-					gtheta[first*g.Theta.Inc] += h3
+					gtheta[first+1] += h2
+					gtheta[first] += h3
 				}
 			} else {
 				h2 := gflex1
@@ -378,7 +404,7 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 					h3 := gflex2
 					gflex2 = 0
 					if gtheta != nil {
-						gtheta[(first+2)*g.Theta.Inc] += h3
+						gtheta[first+2] += h3
 					}
 				} else {
 					h3 := gflex2
@@ -388,7 +414,7 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 						h4 := gflex3
 						gflex3 = 0
 						if gtheta != nil {
-							gtheta[(first+3)*g.Theta.Inc] += h4
+							gtheta[first+3] += h4
 						}
 					}
 					gflex2 += gflex3
@@ -403,12 +429,12 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 
 // tangent runs forward, with the tangents t.
 func (k Skeleton[T]) tangent(t Skeleton[T]) {
-	if t.Absolute.Data == nil {
-		t.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	theta, ttheta := num.Elements(k.Theta), num.Elements(t.Theta)
-	parents := k.Parents
-	for b := range len(k.Parents) {
+	n := k.Absolute.Rows
+	absolute, tabsolute := num.Rows(k.Absolute), num.Rows(t.Absolute)
+	theta, ttheta := k.Theta.Data[:26], num.Elements(t.Theta)
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := range n {
 		p := parents[b]
 		var flex T
 		var tflex T
@@ -421,26 +447,26 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
-				tflex1 = num.At(ttheta, first*t.Theta.Inc)
+				tflex1 = num.At(ttheta, first)
 				side1 = theta2
-				tside1 = num.At(ttheta, (first+1)*t.Theta.Inc)
+				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
-					tflex2 = num.At(ttheta, (first+2)*t.Theta.Inc)
+					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
-						tflex3 = num.At(ttheta, (first+3)*t.Theta.Inc)
+						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
 					tflex2 = tflex3
@@ -461,60 +487,60 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 		cos1 := num.Cos(side)
 		tsin1 := fixed.Product(tside, cos1)
 		tcos1 := -fixed.Product(tside, sin1)
-		relative := num.Row(k.Relative, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
-		tabsolute := num.Row(t.Absolute, b)[:12]
-		absolute := num.Row(k.Absolute, b)[:12]
-		absolute1 := num.Row(k.Absolute, p)[:12]
-		tabsolute1 := num.Row(t.Absolute, p)[:12]
+		tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
+		absolute1 := absolute[b*k.Absolute.Stride:][:12]
+		absolute2 := absolute[p*k.Absolute.Stride:][:12]
+		tabsolute2 := tabsolute[p*t.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			trelative1 := num.At(trelative, p1+1)
-			relative2 := relative[p1]
-			trelative2 := num.At(trelative, p1)
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			tu := fixed.Product(trelative1, cos1) + fixed.Product(relative1, tcos1) - (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
-			tl0 := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) + (fixed.Product(trelative1, sin1) + fixed.Product(relative1, tsin1))
-			relative3 := relative[p1+2]
-			trelative3 := num.At(trelative, p1+2)
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
-			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative3, sin) + fixed.Product(relative3, tsin))
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
-			tl2 := fixed.Product(trelative3, cos) + fixed.Product(relative3, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
+			relative2 := relative1[p1+1]
+			trelative2 := num.At(trelative, p1+1)
+			relative3 := relative1[p1]
+			trelative3 := num.At(trelative, p1)
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			tu := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) - (fixed.Product(trelative3, sin1) + fixed.Product(relative3, tsin1))
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
+			tl0 := fixed.Product(trelative3, cos1) + fixed.Product(relative3, tcos1) + (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
+			relative4 := relative1[p1+2]
+			trelative4 := num.At(trelative, p1+2)
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
+			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative4, sin) + fixed.Product(relative4, tsin))
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
+			tl2 := fixed.Product(trelative4, cos) + fixed.Product(relative4, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				tabsolute[p1] += fixed.Product(w, tl0)
-				absolute[p1] += fixed.Product(w, l0)
-				tabsolute[p1+1] += fixed.Product(w, tl1)
-				absolute[p1+1] += fixed.Product(w, l1)
-				tabsolute[p1+2] += fixed.Product(w, tl2)
-				absolute[p1+2] += fixed.Product(w, l2)
-				tabsolute[p1+3] += fixed.Product(w, num.At(trelative, p1+3))
-				absolute[p1+3] += fixed.Product(w, l3)
+				l3 := relative1[p1+3]
+				tabsolute1[p1] += fixed.Product(w, tl0)
+				absolute1[p1] += fixed.Product(w, l0)
+				tabsolute1[p1+1] += fixed.Product(w, tl1)
+				absolute1[p1+1] += fixed.Product(w, l1)
+				tabsolute1[p1+2] += fixed.Product(w, tl2)
+				absolute1[p1+2] += fixed.Product(w, l2)
+				tabsolute1[p1+3] += fixed.Product(w, num.At(trelative, p1+3))
+				absolute1[p1+3] += fixed.Product(w, l3)
 			} else {
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute1[4*k1+i]
-					tw := tabsolute1[4*k1+i]
-					l3 := relative[p1+3]
-					tabsolute[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
-					absolute[p2] += fixed.Product(w, l0)
-					tabsolute[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
-					absolute[p2+1] += fixed.Product(w, l1)
-					tabsolute[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
-					absolute[p2+2] += fixed.Product(w, l2)
-					tabsolute[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, num.At(trelative, p1+3))
-					absolute[p2+3] += fixed.Product(w, l3)
+					w := absolute2[4*k1+i]
+					tw := tabsolute2[4*k1+i]
+					l3 := relative1[p1+3]
+					tabsolute1[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
+					absolute1[p2] += fixed.Product(w, l0)
+					tabsolute1[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
+					absolute1[p2+1] += fixed.Product(w, l1)
+					tabsolute1[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
+					absolute1[p2+2] += fixed.Product(w, l2)
+					tabsolute1[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, num.At(trelative, p1+3))
+					absolute1[p2+3] += fixed.Product(w, l3)
 				}
 			}
 		}
 		if p != b {
 			for k1 := range 3 {
-				tabsolute[4*k1+3] += tabsolute1[4*k1+3]
-				absolute[4*k1+3] += absolute1[4*k1+3]
+				tabsolute1[4*k1+3] += tabsolute2[4*k1+3]
+				absolute1[4*k1+3] += absolute2[4*k1+3]
 			}
 		}
 	}
@@ -522,18 +548,12 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
-	if g.Absolute.Data == nil {
-		g.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	if t.Absolute.Data == nil {
-		t.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	if gt.Absolute.Data == nil {
-		gt.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	theta, gtheta, ttheta, gttheta := num.Elements(k.Theta), num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
-	parents := k.Parents
-	for b := len(k.Parents) - 1; b >= 0; b-- {
+	n := k.Absolute.Rows
+	absolute, gabsolute, tabsolute, gtabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute), num.Rows(t.Absolute), num.Rows(gt.Absolute)
+	theta, gtheta, ttheta, gttheta := k.Theta.Data[:26], num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := n - 1; b >= 0; b-- {
 		p := parents[b]
 		var flex T
 		var tflex T
@@ -546,26 +566,26 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
-				tflex1 = num.At(ttheta, first*t.Theta.Inc)
+				tflex1 = num.At(ttheta, first)
 				side1 = theta2
-				tside1 = num.At(ttheta, (first+1)*t.Theta.Inc)
+				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
-					tflex2 = num.At(ttheta, (first+2)*t.Theta.Inc)
+					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
-						tflex3 = num.At(ttheta, (first+3)*t.Theta.Inc)
+						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
 					tflex2 = tflex3
@@ -594,117 +614,117 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 		var tgsin1 T
 		var gcos1 T
 		var tgcos1 T
-		tabsolute := num.Row(t.Absolute, p)[:12]
-		tabsolute1 := num.Row(t.Absolute, b)[:12]
-		absolute := num.Row(k.Absolute, p)[:12]
-		absolute1 := num.Row(k.Absolute, b)[:12]
-		gtabsolute := num.Row(gt.Absolute, b)[:12]
-		gtabsolute1 := num.Row(gt.Absolute, p)[:12]
-		gabsolute := num.Row(g.Absolute, b)[:12]
-		gabsolute1 := num.Row(g.Absolute, p)[:12]
+		tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+		tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+		absolute1 := absolute[p*k.Absolute.Stride:][:12]
+		absolute2 := absolute[b*k.Absolute.Stride:][:12]
+		gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
+		gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
+		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		if p != b {
 			for k1 := 3 - 1; k1 >= 0; k1-- {
-				tabsolute1[4*k1+3] -= tabsolute[4*k1+3]
-				absolute1[4*k1+3] -= absolute[4*k1+3]
-				gtabsolute1[4*k1+3] += gtabsolute[4*k1+3]
-				gabsolute1[4*k1+3] += gabsolute[4*k1+3]
+				tabsolute2[4*k1+3] -= tabsolute1[4*k1+3]
+				absolute2[4*k1+3] -= absolute1[4*k1+3]
+				gtabsolute2[4*k1+3] += gtabsolute1[4*k1+3]
+				gabsolute2[4*k1+3] += gabsolute1[4*k1+3]
 			}
 		}
-		relative := num.Row(k.Relative, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
 		gtrelative := num.Row(gt.Relative, b)
 		grelative := num.Row(g.Relative, b)
 		for i := 3 - 1; i >= 0; i-- {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			trelative1 := num.At(trelative, p1+1)
-			relative2 := relative[p1]
-			trelative2 := num.At(trelative, p1)
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			tu := fixed.Product(trelative1, cos1) + fixed.Product(relative1, tcos1) - (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
-			tl0 := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) + (fixed.Product(trelative1, sin1) + fixed.Product(relative1, tsin1))
+			relative2 := relative1[p1+1]
+			trelative2 := num.At(trelative, p1+1)
+			relative3 := relative1[p1]
+			trelative3 := num.At(trelative, p1)
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			tu := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) - (fixed.Product(trelative3, sin1) + fixed.Product(relative3, tsin1))
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
+			tl0 := fixed.Product(trelative3, cos1) + fixed.Product(relative3, tcos1) + (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
 			var gl0 T
 			var tgl0 T
-			relative3 := relative[p1+2]
-			trelative3 := num.At(trelative, p1+2)
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
-			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative3, sin) + fixed.Product(relative3, tsin))
+			relative4 := relative1[p1+2]
+			trelative4 := num.At(trelative, p1+2)
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
+			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative4, sin) + fixed.Product(relative4, tsin))
 			var gl1 T
 			var tgl1 T
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
-			tl2 := fixed.Product(trelative3, cos) + fixed.Product(relative3, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
+			tl2 := fixed.Product(trelative4, cos) + fixed.Product(relative4, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
 			var gl2 T
 			var tgl2 T
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				tabsolute1[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
-				absolute1[p1+3] -= fixed.Product(w, l3)
-				tg := fixed.Product(gtabsolute[p1+3], w)
-				gl3 := fixed.Product(gabsolute[p1+3], w)
-				tabsolute1[p1+2] -= fixed.Product(w, tl2)
-				absolute1[p1+2] -= fixed.Product(w, l2)
-				tgl2 += fixed.Product(gtabsolute[p1+2], w)
-				gl2 += fixed.Product(gabsolute[p1+2], w)
-				tabsolute1[p1+1] -= fixed.Product(w, tl1)
-				absolute1[p1+1] -= fixed.Product(w, l1)
-				tgl1 += fixed.Product(gtabsolute[p1+1], w)
-				gl1 += fixed.Product(gabsolute[p1+1], w)
-				tabsolute1[p1] -= fixed.Product(w, tl0)
-				absolute1[p1] -= fixed.Product(w, l0)
-				tgl0 += fixed.Product(gtabsolute[p1], w)
-				gl0 += fixed.Product(gabsolute[p1], w)
-				if gtrelative != nil {
+				l3 := relative1[p1+3]
+				tabsolute2[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
+				absolute2[p1+3] -= fixed.Product(w, l3)
+				tg := fixed.Product(gtabsolute1[p1+3], w)
+				gl3 := fixed.Product(gabsolute1[p1+3], w)
+				tabsolute2[p1+2] -= fixed.Product(w, tl2)
+				absolute2[p1+2] -= fixed.Product(w, l2)
+				tgl2 += fixed.Product(gtabsolute1[p1+2], w)
+				gl2 += fixed.Product(gabsolute1[p1+2], w)
+				tabsolute2[p1+1] -= fixed.Product(w, tl1)
+				absolute2[p1+1] -= fixed.Product(w, l1)
+				tgl1 += fixed.Product(gtabsolute1[p1+1], w)
+				gl1 += fixed.Product(gabsolute1[p1+1], w)
+				tabsolute2[p1] -= fixed.Product(w, tl0)
+				absolute2[p1] -= fixed.Product(w, l0)
+				tgl0 += fixed.Product(gtabsolute1[p1], w)
+				gl0 += fixed.Product(gabsolute1[p1], w)
+				if len(gtrelative) == 12 {
 					gtrelative[p1+3] += tg
 				}
-				if grelative != nil {
+				if len(grelative) == 12 {
 					grelative[p1+3] += gl3
 				}
 			} else {
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
-					w := absolute[4*k1+i]
-					tw := tabsolute[4*k1+i]
-					l3 := relative[p1+3]
+					w := absolute1[4*k1+i]
+					tw := tabsolute1[4*k1+i]
+					l3 := relative1[p1+3]
 					tl3 := num.At(trelative, p1+3)
-					tabsolute1[p2+3] -= fixed.Product(tw, l3) + fixed.Product(w, tl3)
-					absolute1[p2+3] -= fixed.Product(w, l3)
-					gabsolute2 := gabsolute[p2+3]
-					tgabsolute2 := gtabsolute[p2+3]
-					tg := fixed.Product(tgabsolute2, w) + fixed.Product(gabsolute2, tw)
-					tabsolute1[p2+2] -= fixed.Product(tw, l2) + fixed.Product(w, tl2)
-					absolute1[p2+2] -= fixed.Product(w, l2)
-					gabsolute3 := gabsolute[p2+2]
-					tgabsolute3 := gtabsolute[p2+2]
-					tgl2 += fixed.Product(tgabsolute3, w) + fixed.Product(gabsolute3, tw)
-					gl2 += fixed.Product(gabsolute3, w)
-					tabsolute1[p2+1] -= fixed.Product(tw, l1) + fixed.Product(w, tl1)
-					absolute1[p2+1] -= fixed.Product(w, l1)
-					gabsolute4 := gabsolute[p2+1]
-					tgabsolute4 := gtabsolute[p2+1]
-					tgl1 += fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
-					gl1 += fixed.Product(gabsolute4, w)
-					tabsolute1[p2] -= fixed.Product(tw, l0) + fixed.Product(w, tl0)
-					absolute1[p2] -= fixed.Product(w, l0)
-					gabsolute5 := gabsolute[p2]
-					tgabsolute5 := gtabsolute[p2]
-					tg1 := fixed.Product(tgabsolute2, l3) + fixed.Product(gabsolute2, tl3) + (fixed.Product(tgabsolute3, l2) + fixed.Product(gabsolute3, tl2)) + (fixed.Product(tgabsolute4, l1) + fixed.Product(gabsolute4, tl1)) + (fixed.Product(tgabsolute5, l0) + fixed.Product(gabsolute5, tl0))
-					gw := fixed.Product(gabsolute2, l3) + fixed.Product(gabsolute3, l2) + fixed.Product(gabsolute4, l1) + fixed.Product(gabsolute5, l0)
-					tgl0 += fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw)
-					gl0 += fixed.Product(gabsolute5, w)
-					if gtrelative != nil {
+					tabsolute2[p2+3] -= fixed.Product(tw, l3) + fixed.Product(w, tl3)
+					absolute2[p2+3] -= fixed.Product(w, l3)
+					gabsolute3 := gabsolute1[p2+3]
+					tgabsolute3 := gtabsolute1[p2+3]
+					tg := fixed.Product(tgabsolute3, w) + fixed.Product(gabsolute3, tw)
+					tabsolute2[p2+2] -= fixed.Product(tw, l2) + fixed.Product(w, tl2)
+					absolute2[p2+2] -= fixed.Product(w, l2)
+					gabsolute4 := gabsolute1[p2+2]
+					tgabsolute4 := gtabsolute1[p2+2]
+					tgl2 += fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
+					gl2 += fixed.Product(gabsolute4, w)
+					tabsolute2[p2+1] -= fixed.Product(tw, l1) + fixed.Product(w, tl1)
+					absolute2[p2+1] -= fixed.Product(w, l1)
+					gabsolute5 := gabsolute1[p2+1]
+					tgabsolute5 := gtabsolute1[p2+1]
+					tgl1 += fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw)
+					gl1 += fixed.Product(gabsolute5, w)
+					tabsolute2[p2] -= fixed.Product(tw, l0) + fixed.Product(w, tl0)
+					absolute2[p2] -= fixed.Product(w, l0)
+					gabsolute6 := gabsolute1[p2]
+					tgabsolute6 := gtabsolute1[p2]
+					tg1 := fixed.Product(tgabsolute3, l3) + fixed.Product(gabsolute3, tl3) + (fixed.Product(tgabsolute4, l2) + fixed.Product(gabsolute4, tl2)) + (fixed.Product(tgabsolute5, l1) + fixed.Product(gabsolute5, tl1)) + (fixed.Product(tgabsolute6, l0) + fixed.Product(gabsolute6, tl0))
+					gw := fixed.Product(gabsolute3, l3) + fixed.Product(gabsolute4, l2) + fixed.Product(gabsolute5, l1) + fixed.Product(gabsolute6, l0)
+					tgl0 += fixed.Product(tgabsolute6, w) + fixed.Product(gabsolute6, tw)
+					gl0 += fixed.Product(gabsolute6, w)
+					if len(gtrelative) == 12 {
 						gtrelative[p1+3] += tg
 					}
-					if grelative != nil {
-						grelative[p1+3] += fixed.Product(gabsolute2, w)
+					if len(grelative) == 12 {
+						grelative[p1+3] += fixed.Product(gabsolute3, w)
 					}
-					gtabsolute1[4*k1+i] += tg1
-					gabsolute1[4*k1+i] += gw
+					gtabsolute2[4*k1+i] += tg1
+					gabsolute2[4*k1+i] += gw
 				}
 			}
-			tgcos += fixed.Product(tgl2, relative3) + fixed.Product(gl2, trelative3)
-			gcos += fixed.Product(gl2, relative3)
+			tgcos += fixed.Product(tgl2, relative4) + fixed.Product(gl2, trelative4)
+			gcos += fixed.Product(gl2, relative4)
 			tgsin -= fixed.Product(tgl2, u) + fixed.Product(gl2, tu)
 			gsin -= fixed.Product(gl2, u)
 			tg := -(fixed.Product(tgl2, sin) + fixed.Product(gl2, tsin)) + (fixed.Product(tgl1, cos) + fixed.Product(gl1, tcos))
@@ -712,38 +732,38 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 			tgcos += fixed.Product(tgl1, u) + fixed.Product(gl1, tu)
 			gcos += fixed.Product(gl1, u)
 			tg1 := fixed.Product(tgl2, cos) + fixed.Product(gl2, tcos) + (fixed.Product(tgl1, sin) + fixed.Product(gl1, tsin))
-			grelative3 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			tgsin += fixed.Product(tgl1, relative3) + fixed.Product(gl1, trelative3)
-			gsin += fixed.Product(gl1, relative3)
-			if gtrelative != nil {
+			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
+			tgsin += fixed.Product(tgl1, relative4) + fixed.Product(gl1, trelative4)
+			gsin += fixed.Product(gl1, relative4)
+			if len(gtrelative) == 12 {
 				gtrelative[p1+2] += tg1
 			}
-			if grelative != nil {
-				grelative[p1+2] += grelative3
+			if len(grelative) == 12 {
+				grelative[p1+2] += grelative4
 			}
-			tgcos1 += fixed.Product(tgl0, relative2) + fixed.Product(gl0, trelative2)
-			gcos1 += fixed.Product(gl0, relative2)
-			tgsin1 += fixed.Product(tgl0, relative1) + fixed.Product(gl0, trelative1)
-			gsin1 += fixed.Product(gl0, relative1)
+			tgcos1 += fixed.Product(tgl0, relative3) + fixed.Product(gl0, trelative3)
+			gcos1 += fixed.Product(gl0, relative3)
+			tgsin1 += fixed.Product(tgl0, relative2) + fixed.Product(gl0, trelative2)
+			gsin1 += fixed.Product(gl0, relative2)
 			tg2 := fixed.Product(tgl0, sin1) + fixed.Product(gl0, tsin1) + (fixed.Product(tg, cos1) + fixed.Product(gu, tcos1))
-			grelative1 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			tgcos1 += fixed.Product(tg, relative1) + fixed.Product(gu, trelative1)
-			gcos1 += fixed.Product(gu, relative1)
+			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
+			tgcos1 += fixed.Product(tg, relative2) + fixed.Product(gu, trelative2)
+			gcos1 += fixed.Product(gu, relative2)
 			tg3 := fixed.Product(tgl0, cos1) + fixed.Product(gl0, tcos1) - (fixed.Product(tg, sin1) + fixed.Product(gu, tsin1))
-			grelative2 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			tgsin1 -= fixed.Product(tg, relative2) + fixed.Product(gu, trelative2)
-			gsin1 -= fixed.Product(gu, relative2)
-			if gtrelative != nil {
+			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
+			tgsin1 -= fixed.Product(tg, relative3) + fixed.Product(gu, trelative3)
+			gsin1 -= fixed.Product(gu, relative3)
+			if len(gtrelative) == 12 {
 				gtrelative[p1] += tg3
 			}
-			if grelative != nil {
-				grelative[p1] += grelative2
+			if len(grelative) == 12 {
+				grelative[p1] += grelative3
 			}
-			if gtrelative != nil {
+			if len(gtrelative) == 12 {
 				gtrelative[p1+1] += tg2
 			}
-			if grelative != nil {
-				grelative[p1+1] += grelative1
+			if len(grelative) == 12 {
+				grelative[p1+1] += grelative2
 			}
 		}
 		gcos11 := gcos1
@@ -778,16 +798,16 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 				gflex1 = 0
 				tg3 = 0
 				if gttheta != nil {
-					gttheta[(first+1)*gt.Theta.Inc] += th2
+					gttheta[first+1] += th2
 				}
 				if gtheta != nil {
-					gtheta[(first+1)*g.Theta.Inc] += h2
+					gtheta[first+1] += h2
 				}
 				if gttheta != nil {
-					gttheta[first*gt.Theta.Inc] += th3
+					gttheta[first] += th3
 				}
 				if gtheta != nil {
-					gtheta[first*g.Theta.Inc] += h3
+					gtheta[first] += h3
 				}
 			} else {
 				h2 := gflex1
@@ -802,10 +822,10 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 					gflex2 = 0
 					tg4 = 0
 					if gttheta != nil {
-						gttheta[(first+2)*gt.Theta.Inc] += th3
+						gttheta[first+2] += th3
 					}
 					if gtheta != nil {
-						gtheta[(first+2)*g.Theta.Inc] += h3
+						gtheta[first+2] += h3
 					}
 				} else {
 					h3 := gflex2
@@ -820,10 +840,10 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 						gflex3 = 0
 						tg5 = 0
 						if gttheta != nil {
-							gttheta[(first+3)*gt.Theta.Inc] += th4
+							gttheta[first+3] += th4
 						}
 						if gtheta != nil {
-							gtheta[(first+3)*g.Theta.Inc] += h4
+							gtheta[first+3] += h4
 						}
 					}
 					tg4 += tg5
@@ -842,12 +862,12 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 
 // undoAdjoint undoes adjoint.
 func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
-	if g.Absolute.Data == nil {
-		g.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	theta, gtheta := num.Elements(k.Theta), num.Elements(g.Theta)
-	parents := k.Parents
-	for b := range len(k.Parents) {
+	n := k.Absolute.Rows
+	absolute, gabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute)
+	theta, gtheta := k.Theta.Data[:26], num.Elements(g.Theta)
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := range n {
 		p := parents[b]
 		var flex T
 		var side T
@@ -856,19 +876,19 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
 				side1 = theta2
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
 					}
 					flex2 = flex3
@@ -886,85 +906,85 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 		cos1 := num.Cos(side)
 		var gsin1 T
 		var gcos1 T
-		relative := num.Row(k.Relative, b)[:12]
-		absolute := num.Row(k.Absolute, b)[:12]
-		gabsolute := num.Row(g.Absolute, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
+		absolute1 := absolute[b*k.Absolute.Stride:][:12]
+		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 		grelative := num.Row(g.Relative, b)
-		absolute1 := num.Row(k.Absolute, p)[:12]
-		gabsolute1 := num.Row(g.Absolute, p)[:12]
+		absolute2 := absolute[p*k.Absolute.Stride:][:12]
+		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			relative2 := relative[p1]
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
+			relative2 := relative1[p1+1]
+			relative3 := relative1[p1]
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
 			var gl0 T
-			relative3 := relative[p1+2]
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
+			relative4 := relative1[p1+2]
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
 			var gl1 T
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
 			var gl2 T
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				absolute[p1] += fixed.Product(w, l0)
-				gl0 -= fixed.Product(gabsolute[p1], w)
-				absolute[p1+1] += fixed.Product(w, l1)
-				gl1 -= fixed.Product(gabsolute[p1+1], w)
-				absolute[p1+2] += fixed.Product(w, l2)
-				gl2 -= fixed.Product(gabsolute[p1+2], w)
-				absolute[p1+3] += fixed.Product(w, l3)
-				gl3 := -fixed.Product(gabsolute[p1+3], w)
-				if grelative != nil {
+				l3 := relative1[p1+3]
+				absolute1[p1] += fixed.Product(w, l0)
+				gl0 -= fixed.Product(gabsolute1[p1], w)
+				absolute1[p1+1] += fixed.Product(w, l1)
+				gl1 -= fixed.Product(gabsolute1[p1+1], w)
+				absolute1[p1+2] += fixed.Product(w, l2)
+				gl2 -= fixed.Product(gabsolute1[p1+2], w)
+				absolute1[p1+3] += fixed.Product(w, l3)
+				gl3 := -fixed.Product(gabsolute1[p1+3], w)
+				if len(grelative) == 12 {
 					grelative[p1+3] += gl3
 				}
 			} else {
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute1[4*k1+i]
-					l3 := relative[p1+3]
-					absolute[p2] += fixed.Product(w, l0)
-					gabsolute2 := gabsolute[p2]
-					gl0 -= fixed.Product(gabsolute2, w)
-					absolute[p2+1] += fixed.Product(w, l1)
-					gabsolute3 := gabsolute[p2+1]
-					gl1 -= fixed.Product(gabsolute3, w)
-					absolute[p2+2] += fixed.Product(w, l2)
-					gabsolute4 := gabsolute[p2+2]
-					gl2 -= fixed.Product(gabsolute4, w)
-					absolute[p2+3] += fixed.Product(w, l3)
-					gabsolute5 := gabsolute[p2+3]
-					gw := -fixed.Product(gabsolute2, l0) - fixed.Product(gabsolute3, l1) - fixed.Product(gabsolute4, l2) - fixed.Product(gabsolute5, l3)
-					if grelative != nil {
-						grelative[p1+3] -= fixed.Product(gabsolute5, w)
+					w := absolute2[4*k1+i]
+					l3 := relative1[p1+3]
+					absolute1[p2] += fixed.Product(w, l0)
+					gabsolute3 := gabsolute1[p2]
+					gl0 -= fixed.Product(gabsolute3, w)
+					absolute1[p2+1] += fixed.Product(w, l1)
+					gabsolute4 := gabsolute1[p2+1]
+					gl1 -= fixed.Product(gabsolute4, w)
+					absolute1[p2+2] += fixed.Product(w, l2)
+					gabsolute5 := gabsolute1[p2+2]
+					gl2 -= fixed.Product(gabsolute5, w)
+					absolute1[p2+3] += fixed.Product(w, l3)
+					gabsolute6 := gabsolute1[p2+3]
+					gw := -fixed.Product(gabsolute3, l0) - fixed.Product(gabsolute4, l1) - fixed.Product(gabsolute5, l2) - fixed.Product(gabsolute6, l3)
+					if len(grelative) == 12 {
+						grelative[p1+3] -= fixed.Product(gabsolute6, w)
 					}
-					gabsolute1[4*k1+i] += gw
+					gabsolute2[4*k1+i] += gw
 				}
 			}
-			gcos += fixed.Product(gl2, relative3)
+			gcos += fixed.Product(gl2, relative4)
 			gsin -= fixed.Product(gl2, u)
 			gu := -fixed.Product(gl2, sin) + fixed.Product(gl1, cos)
 			gcos += fixed.Product(gl1, u)
-			grelative3 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			gsin += fixed.Product(gl1, relative3)
-			if grelative != nil {
-				grelative[p1+2] += grelative3
+			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
+			gsin += fixed.Product(gl1, relative4)
+			if len(grelative) == 12 {
+				grelative[p1+2] += grelative4
 			}
-			gcos1 += fixed.Product(gl0, relative2)
-			gsin1 += fixed.Product(gl0, relative1)
-			grelative1 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			gcos1 += fixed.Product(gu, relative1)
-			grelative2 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			gsin1 -= fixed.Product(gu, relative2)
-			if grelative != nil {
-				grelative[p1] += grelative2
-				grelative[p1+1] += grelative1
+			gcos1 += fixed.Product(gl0, relative3)
+			gsin1 += fixed.Product(gl0, relative2)
+			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
+			gcos1 += fixed.Product(gu, relative2)
+			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
+			gsin1 -= fixed.Product(gu, relative3)
+			if len(grelative) == 12 {
+				grelative[p1] += grelative3
+				grelative[p1+1] += grelative2
 			}
 		}
 		if p != b {
 			for k1 := range 3 {
-				absolute[4*k1+3] += absolute1[4*k1+3]
-				gabsolute1[4*k1+3] -= gabsolute[4*k1+3]
+				absolute1[4*k1+3] += absolute2[4*k1+3]
+				gabsolute2[4*k1+3] -= gabsolute1[4*k1+3]
 			}
 		}
 		gside := -fixed.Product(gcos1, sin1) + fixed.Product(gsin1, cos1)
@@ -983,8 +1003,8 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 				h3 := gflex1
 				gflex1 = 0
 				if gtheta != nil {
-					gtheta[(first+1)*g.Theta.Inc] += h2
-					gtheta[first*g.Theta.Inc] += h3
+					gtheta[first+1] += h2
+					gtheta[first] += h3
 				}
 			} else {
 				h2 := gflex1
@@ -994,7 +1014,7 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 					h3 := gflex2
 					gflex2 = 0
 					if gtheta != nil {
-						gtheta[(first+2)*g.Theta.Inc] += h3
+						gtheta[first+2] += h3
 					}
 				} else {
 					h3 := gflex2
@@ -1004,7 +1024,7 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 						h4 := gflex3
 						gflex3 = 0
 						if gtheta != nil {
-							gtheta[(first+3)*g.Theta.Inc] += h4
+							gtheta[first+3] += h4
 						}
 					}
 					gflex2 += gflex3
@@ -1019,12 +1039,12 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 
 // undoTangent undoes tangent.
 func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
-	if t.Absolute.Data == nil {
-		t.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	theta, ttheta := num.Elements(k.Theta), num.Elements(t.Theta)
-	parents := k.Parents
-	for b := len(k.Parents) - 1; b >= 0; b-- {
+	n := k.Absolute.Rows
+	absolute, tabsolute := num.Rows(k.Absolute), num.Rows(t.Absolute)
+	theta, ttheta := k.Theta.Data[:26], num.Elements(t.Theta)
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := n - 1; b >= 0; b-- {
 		p := parents[b]
 		var flex T
 		var tflex T
@@ -1037,26 +1057,26 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
-				tflex1 = num.At(ttheta, first*t.Theta.Inc)
+				tflex1 = num.At(ttheta, first)
 				side1 = theta2
-				tside1 = num.At(ttheta, (first+1)*t.Theta.Inc)
+				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
-					tflex2 = num.At(ttheta, (first+2)*t.Theta.Inc)
+					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
-						tflex3 = num.At(ttheta, (first+3)*t.Theta.Inc)
+						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
 					tflex2 = tflex3
@@ -1077,59 +1097,59 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 		cos1 := num.Cos(side)
 		tsin1 := fixed.Product(tside, cos1)
 		tcos1 := -fixed.Product(tside, sin1)
-		tabsolute := num.Row(t.Absolute, p)[:12]
-		tabsolute1 := num.Row(t.Absolute, b)[:12]
-		absolute := num.Row(k.Absolute, p)[:12]
-		absolute1 := num.Row(k.Absolute, b)[:12]
+		tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+		tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+		absolute1 := absolute[p*k.Absolute.Stride:][:12]
+		absolute2 := absolute[b*k.Absolute.Stride:][:12]
 		if p != b {
 			for k1 := 3 - 1; k1 >= 0; k1-- {
-				tabsolute1[4*k1+3] -= tabsolute[4*k1+3]
-				absolute1[4*k1+3] -= absolute[4*k1+3]
+				tabsolute2[4*k1+3] -= tabsolute1[4*k1+3]
+				absolute2[4*k1+3] -= absolute1[4*k1+3]
 			}
 		}
-		relative := num.Row(k.Relative, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
 		for i := 3 - 1; i >= 0; i-- {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			trelative1 := num.At(trelative, p1+1)
-			relative2 := relative[p1]
-			trelative2 := num.At(trelative, p1)
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			tu := fixed.Product(trelative1, cos1) + fixed.Product(relative1, tcos1) - (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
-			tl0 := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) + (fixed.Product(trelative1, sin1) + fixed.Product(relative1, tsin1))
-			relative3 := relative[p1+2]
-			trelative3 := num.At(trelative, p1+2)
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
-			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative3, sin) + fixed.Product(relative3, tsin))
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
-			tl2 := fixed.Product(trelative3, cos) + fixed.Product(relative3, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
+			relative2 := relative1[p1+1]
+			trelative2 := num.At(trelative, p1+1)
+			relative3 := relative1[p1]
+			trelative3 := num.At(trelative, p1)
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			tu := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) - (fixed.Product(trelative3, sin1) + fixed.Product(relative3, tsin1))
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
+			tl0 := fixed.Product(trelative3, cos1) + fixed.Product(relative3, tcos1) + (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
+			relative4 := relative1[p1+2]
+			trelative4 := num.At(trelative, p1+2)
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
+			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative4, sin) + fixed.Product(relative4, tsin))
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
+			tl2 := fixed.Product(trelative4, cos) + fixed.Product(relative4, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				tabsolute1[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
-				absolute1[p1+3] -= fixed.Product(w, l3)
-				tabsolute1[p1+2] -= fixed.Product(w, tl2)
-				absolute1[p1+2] -= fixed.Product(w, l2)
-				tabsolute1[p1+1] -= fixed.Product(w, tl1)
-				absolute1[p1+1] -= fixed.Product(w, l1)
-				tabsolute1[p1] -= fixed.Product(w, tl0)
-				absolute1[p1] -= fixed.Product(w, l0)
+				l3 := relative1[p1+3]
+				tabsolute2[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
+				absolute2[p1+3] -= fixed.Product(w, l3)
+				tabsolute2[p1+2] -= fixed.Product(w, tl2)
+				absolute2[p1+2] -= fixed.Product(w, l2)
+				tabsolute2[p1+1] -= fixed.Product(w, tl1)
+				absolute2[p1+1] -= fixed.Product(w, l1)
+				tabsolute2[p1] -= fixed.Product(w, tl0)
+				absolute2[p1] -= fixed.Product(w, l0)
 			} else {
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
-					w := absolute[4*k1+i]
-					tw := tabsolute[4*k1+i]
-					l3 := relative[p1+3]
-					tabsolute1[p2+3] -= fixed.Product(tw, l3) + fixed.Product(w, num.At(trelative, p1+3))
-					absolute1[p2+3] -= fixed.Product(w, l3)
-					tabsolute1[p2+2] -= fixed.Product(tw, l2) + fixed.Product(w, tl2)
-					absolute1[p2+2] -= fixed.Product(w, l2)
-					tabsolute1[p2+1] -= fixed.Product(tw, l1) + fixed.Product(w, tl1)
-					absolute1[p2+1] -= fixed.Product(w, l1)
-					tabsolute1[p2] -= fixed.Product(tw, l0) + fixed.Product(w, tl0)
-					absolute1[p2] -= fixed.Product(w, l0)
+					w := absolute1[4*k1+i]
+					tw := tabsolute1[4*k1+i]
+					l3 := relative1[p1+3]
+					tabsolute2[p2+3] -= fixed.Product(tw, l3) + fixed.Product(w, num.At(trelative, p1+3))
+					absolute2[p2+3] -= fixed.Product(w, l3)
+					tabsolute2[p2+2] -= fixed.Product(tw, l2) + fixed.Product(w, tl2)
+					absolute2[p2+2] -= fixed.Product(w, l2)
+					tabsolute2[p2+1] -= fixed.Product(tw, l1) + fixed.Product(w, tl1)
+					absolute2[p2+1] -= fixed.Product(w, l1)
+					tabsolute2[p2] -= fixed.Product(tw, l0) + fixed.Product(w, tl0)
+					absolute2[p2] -= fixed.Product(w, l0)
 				}
 			}
 		}
@@ -1138,18 +1158,12 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
-	if g.Absolute.Data == nil {
-		g.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	if t.Absolute.Data == nil {
-		t.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	if gt.Absolute.Data == nil {
-		gt.Absolute = rev.NewGeneral[T](k.Absolute.Rows, k.Absolute.Cols, nil)
-	}
-	theta, gtheta, ttheta, gttheta := num.Elements(k.Theta), num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
-	parents := k.Parents
-	for b := range len(k.Parents) {
+	n := k.Absolute.Rows
+	absolute, gabsolute, tabsolute, gtabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute), num.Rows(t.Absolute), num.Rows(gt.Absolute)
+	theta, gtheta, ttheta, gttheta := k.Theta.Data[:26], num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
+	relative := num.Rows(k.Relative)
+	parents := k.Parents[:n]
+	for b := range n {
 		p := parents[b]
 		var flex T
 		var tflex T
@@ -1162,26 +1176,26 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first*k.Theta.Inc]
-				theta2 := theta[(first+1)*k.Theta.Inc]
+				theta1 := theta[first]
+				theta2 := theta[first+1]
 				flex1 = theta1
-				tflex1 = num.At(ttheta, first*t.Theta.Inc)
+				tflex1 = num.At(ttheta, first)
 				side1 = theta2
-				tside1 = num.At(ttheta, (first+1)*t.Theta.Inc)
+				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[(first+2)*k.Theta.Inc]
+					flex3 := theta[first+2]
 					flex2 = flex3
-					tflex2 = num.At(ttheta, (first+2)*t.Theta.Inc)
+					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[(first+3)*k.Theta.Inc]
+						flex4 := theta[first+3]
 						flex3 = flex4
-						tflex3 = num.At(ttheta, (first+3)*t.Theta.Inc)
+						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
 					tflex2 = tflex3
@@ -1210,109 +1224,109 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 		var tgsin1 T
 		var gcos1 T
 		var tgcos1 T
-		relative := num.Row(k.Relative, b)[:12]
+		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
-		tabsolute := num.Row(t.Absolute, b)[:12]
-		absolute := num.Row(k.Absolute, b)[:12]
-		gtabsolute := num.Row(gt.Absolute, b)[:12]
-		gabsolute := num.Row(g.Absolute, b)[:12]
+		tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
+		absolute1 := absolute[b*k.Absolute.Stride:][:12]
+		gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
+		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 		gtrelative := num.Row(gt.Relative, b)
 		grelative := num.Row(g.Relative, b)
-		absolute1 := num.Row(k.Absolute, p)[:12]
-		tabsolute1 := num.Row(t.Absolute, p)[:12]
-		gtabsolute1 := num.Row(gt.Absolute, p)[:12]
-		gabsolute1 := num.Row(g.Absolute, p)[:12]
+		absolute2 := absolute[p*k.Absolute.Stride:][:12]
+		tabsolute2 := tabsolute[p*t.Absolute.Stride:][:12]
+		gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
+		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
-			relative1 := relative[p1+1]
-			trelative1 := num.At(trelative, p1+1)
-			relative2 := relative[p1]
-			trelative2 := num.At(trelative, p1)
-			u := fixed.Product(relative1, cos1) - fixed.Product(relative2, sin1)
-			tu := fixed.Product(trelative1, cos1) + fixed.Product(relative1, tcos1) - (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
-			l0 := fixed.Product(relative2, cos1) + fixed.Product(relative1, sin1)
-			tl0 := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) + (fixed.Product(trelative1, sin1) + fixed.Product(relative1, tsin1))
+			relative2 := relative1[p1+1]
+			trelative2 := num.At(trelative, p1+1)
+			relative3 := relative1[p1]
+			trelative3 := num.At(trelative, p1)
+			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
+			tu := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) - (fixed.Product(trelative3, sin1) + fixed.Product(relative3, tsin1))
+			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
+			tl0 := fixed.Product(trelative3, cos1) + fixed.Product(relative3, tcos1) + (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
 			var gl0 T
 			var tgl0 T
-			relative3 := relative[p1+2]
-			trelative3 := num.At(trelative, p1+2)
-			l1 := fixed.Product(u, cos) + fixed.Product(relative3, sin)
-			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative3, sin) + fixed.Product(relative3, tsin))
+			relative4 := relative1[p1+2]
+			trelative4 := num.At(trelative, p1+2)
+			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
+			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative4, sin) + fixed.Product(relative4, tsin))
 			var gl1 T
 			var tgl1 T
-			l2 := fixed.Product(relative3, cos) - fixed.Product(u, sin)
-			tl2 := fixed.Product(trelative3, cos) + fixed.Product(relative3, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
+			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
+			tl2 := fixed.Product(trelative4, cos) + fixed.Product(relative4, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
 			var gl2 T
 			var tgl2 T
 			if p == b {
 				w := fixed.Of[T](1)
-				l3 := relative[p1+3]
-				tabsolute[p1] += fixed.Product(w, tl0)
-				absolute[p1] += fixed.Product(w, l0)
-				tgl0 -= fixed.Product(gtabsolute[p1], w)
-				gl0 -= fixed.Product(gabsolute[p1], w)
-				tabsolute[p1+1] += fixed.Product(w, tl1)
-				absolute[p1+1] += fixed.Product(w, l1)
-				tgl1 -= fixed.Product(gtabsolute[p1+1], w)
-				gl1 -= fixed.Product(gabsolute[p1+1], w)
-				tabsolute[p1+2] += fixed.Product(w, tl2)
-				absolute[p1+2] += fixed.Product(w, l2)
-				tgl2 -= fixed.Product(gtabsolute[p1+2], w)
-				gl2 -= fixed.Product(gabsolute[p1+2], w)
-				tabsolute[p1+3] += fixed.Product(w, num.At(trelative, p1+3))
-				absolute[p1+3] += fixed.Product(w, l3)
-				tg := -fixed.Product(gtabsolute[p1+3], w)
-				gl3 := -fixed.Product(gabsolute[p1+3], w)
-				if gtrelative != nil {
+				l3 := relative1[p1+3]
+				tabsolute1[p1] += fixed.Product(w, tl0)
+				absolute1[p1] += fixed.Product(w, l0)
+				tgl0 -= fixed.Product(gtabsolute1[p1], w)
+				gl0 -= fixed.Product(gabsolute1[p1], w)
+				tabsolute1[p1+1] += fixed.Product(w, tl1)
+				absolute1[p1+1] += fixed.Product(w, l1)
+				tgl1 -= fixed.Product(gtabsolute1[p1+1], w)
+				gl1 -= fixed.Product(gabsolute1[p1+1], w)
+				tabsolute1[p1+2] += fixed.Product(w, tl2)
+				absolute1[p1+2] += fixed.Product(w, l2)
+				tgl2 -= fixed.Product(gtabsolute1[p1+2], w)
+				gl2 -= fixed.Product(gabsolute1[p1+2], w)
+				tabsolute1[p1+3] += fixed.Product(w, num.At(trelative, p1+3))
+				absolute1[p1+3] += fixed.Product(w, l3)
+				tg := -fixed.Product(gtabsolute1[p1+3], w)
+				gl3 := -fixed.Product(gabsolute1[p1+3], w)
+				if len(gtrelative) == 12 {
 					gtrelative[p1+3] += tg
 				}
-				if grelative != nil {
+				if len(grelative) == 12 {
 					grelative[p1+3] += gl3
 				}
 			} else {
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute1[4*k1+i]
-					tw := tabsolute1[4*k1+i]
-					l3 := relative[p1+3]
+					w := absolute2[4*k1+i]
+					tw := tabsolute2[4*k1+i]
+					l3 := relative1[p1+3]
 					tl3 := num.At(trelative, p1+3)
-					tabsolute[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
-					absolute[p2] += fixed.Product(w, l0)
-					gabsolute2 := gabsolute[p2]
-					tgabsolute2 := gtabsolute[p2]
-					tgl0 -= fixed.Product(tgabsolute2, w) + fixed.Product(gabsolute2, tw)
-					gl0 -= fixed.Product(gabsolute2, w)
-					tabsolute[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
-					absolute[p2+1] += fixed.Product(w, l1)
-					gabsolute3 := gabsolute[p2+1]
-					tgabsolute3 := gtabsolute[p2+1]
-					tgl1 -= fixed.Product(tgabsolute3, w) + fixed.Product(gabsolute3, tw)
-					gl1 -= fixed.Product(gabsolute3, w)
-					tabsolute[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
-					absolute[p2+2] += fixed.Product(w, l2)
-					gabsolute4 := gabsolute[p2+2]
-					tgabsolute4 := gtabsolute[p2+2]
-					tgl2 -= fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
-					gl2 -= fixed.Product(gabsolute4, w)
-					tabsolute[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, tl3)
-					absolute[p2+3] += fixed.Product(w, l3)
-					gabsolute5 := gabsolute[p2+3]
-					tgabsolute5 := gtabsolute[p2+3]
-					tg := -(fixed.Product(tgabsolute2, l0) + fixed.Product(gabsolute2, tl0)) - (fixed.Product(tgabsolute3, l1) + fixed.Product(gabsolute3, tl1)) - (fixed.Product(tgabsolute4, l2) + fixed.Product(gabsolute4, tl2)) - (fixed.Product(tgabsolute5, l3) + fixed.Product(gabsolute5, tl3))
-					gw := -fixed.Product(gabsolute2, l0) - fixed.Product(gabsolute3, l1) - fixed.Product(gabsolute4, l2) - fixed.Product(gabsolute5, l3)
-					tg1 := -(fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw))
-					if gtrelative != nil {
+					tabsolute1[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
+					absolute1[p2] += fixed.Product(w, l0)
+					gabsolute3 := gabsolute1[p2]
+					tgabsolute3 := gtabsolute1[p2]
+					tgl0 -= fixed.Product(tgabsolute3, w) + fixed.Product(gabsolute3, tw)
+					gl0 -= fixed.Product(gabsolute3, w)
+					tabsolute1[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
+					absolute1[p2+1] += fixed.Product(w, l1)
+					gabsolute4 := gabsolute1[p2+1]
+					tgabsolute4 := gtabsolute1[p2+1]
+					tgl1 -= fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
+					gl1 -= fixed.Product(gabsolute4, w)
+					tabsolute1[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
+					absolute1[p2+2] += fixed.Product(w, l2)
+					gabsolute5 := gabsolute1[p2+2]
+					tgabsolute5 := gtabsolute1[p2+2]
+					tgl2 -= fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw)
+					gl2 -= fixed.Product(gabsolute5, w)
+					tabsolute1[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, tl3)
+					absolute1[p2+3] += fixed.Product(w, l3)
+					gabsolute6 := gabsolute1[p2+3]
+					tgabsolute6 := gtabsolute1[p2+3]
+					tg := -(fixed.Product(tgabsolute3, l0) + fixed.Product(gabsolute3, tl0)) - (fixed.Product(tgabsolute4, l1) + fixed.Product(gabsolute4, tl1)) - (fixed.Product(tgabsolute5, l2) + fixed.Product(gabsolute5, tl2)) - (fixed.Product(tgabsolute6, l3) + fixed.Product(gabsolute6, tl3))
+					gw := -fixed.Product(gabsolute3, l0) - fixed.Product(gabsolute4, l1) - fixed.Product(gabsolute5, l2) - fixed.Product(gabsolute6, l3)
+					tg1 := -(fixed.Product(tgabsolute6, w) + fixed.Product(gabsolute6, tw))
+					if len(gtrelative) == 12 {
 						gtrelative[p1+3] += tg1
 					}
-					if grelative != nil {
-						grelative[p1+3] -= fixed.Product(gabsolute5, w)
+					if len(grelative) == 12 {
+						grelative[p1+3] -= fixed.Product(gabsolute6, w)
 					}
-					gtabsolute1[4*k1+i] += tg
-					gabsolute1[4*k1+i] += gw
+					gtabsolute2[4*k1+i] += tg
+					gabsolute2[4*k1+i] += gw
 				}
 			}
-			tgcos += fixed.Product(tgl2, relative3) + fixed.Product(gl2, trelative3)
-			gcos += fixed.Product(gl2, relative3)
+			tgcos += fixed.Product(tgl2, relative4) + fixed.Product(gl2, trelative4)
+			gcos += fixed.Product(gl2, relative4)
 			tgsin -= fixed.Product(tgl2, u) + fixed.Product(gl2, tu)
 			gsin -= fixed.Product(gl2, u)
 			tg := -(fixed.Product(tgl2, sin) + fixed.Product(gl2, tsin)) + (fixed.Product(tgl1, cos) + fixed.Product(gl1, tcos))
@@ -1320,46 +1334,46 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 			tgcos += fixed.Product(tgl1, u) + fixed.Product(gl1, tu)
 			gcos += fixed.Product(gl1, u)
 			tg1 := fixed.Product(tgl2, cos) + fixed.Product(gl2, tcos) + (fixed.Product(tgl1, sin) + fixed.Product(gl1, tsin))
-			grelative3 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			tgsin += fixed.Product(tgl1, relative3) + fixed.Product(gl1, trelative3)
-			gsin += fixed.Product(gl1, relative3)
-			if gtrelative != nil {
+			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
+			tgsin += fixed.Product(tgl1, relative4) + fixed.Product(gl1, trelative4)
+			gsin += fixed.Product(gl1, relative4)
+			if len(gtrelative) == 12 {
 				gtrelative[p1+2] += tg1
 			}
-			if grelative != nil {
-				grelative[p1+2] += grelative3
+			if len(grelative) == 12 {
+				grelative[p1+2] += grelative4
 			}
-			tgcos1 += fixed.Product(tgl0, relative2) + fixed.Product(gl0, trelative2)
-			gcos1 += fixed.Product(gl0, relative2)
-			tgsin1 += fixed.Product(tgl0, relative1) + fixed.Product(gl0, trelative1)
-			gsin1 += fixed.Product(gl0, relative1)
+			tgcos1 += fixed.Product(tgl0, relative3) + fixed.Product(gl0, trelative3)
+			gcos1 += fixed.Product(gl0, relative3)
+			tgsin1 += fixed.Product(tgl0, relative2) + fixed.Product(gl0, trelative2)
+			gsin1 += fixed.Product(gl0, relative2)
 			tg2 := fixed.Product(tgl0, sin1) + fixed.Product(gl0, tsin1) + (fixed.Product(tg, cos1) + fixed.Product(gu, tcos1))
-			grelative1 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			tgcos1 += fixed.Product(tg, relative1) + fixed.Product(gu, trelative1)
-			gcos1 += fixed.Product(gu, relative1)
+			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
+			tgcos1 += fixed.Product(tg, relative2) + fixed.Product(gu, trelative2)
+			gcos1 += fixed.Product(gu, relative2)
 			tg3 := fixed.Product(tgl0, cos1) + fixed.Product(gl0, tcos1) - (fixed.Product(tg, sin1) + fixed.Product(gu, tsin1))
-			grelative2 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			tgsin1 -= fixed.Product(tg, relative2) + fixed.Product(gu, trelative2)
-			gsin1 -= fixed.Product(gu, relative2)
-			if gtrelative != nil {
+			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
+			tgsin1 -= fixed.Product(tg, relative3) + fixed.Product(gu, trelative3)
+			gsin1 -= fixed.Product(gu, relative3)
+			if len(gtrelative) == 12 {
 				gtrelative[p1] += tg3
 			}
-			if grelative != nil {
-				grelative[p1] += grelative2
+			if len(grelative) == 12 {
+				grelative[p1] += grelative3
 			}
-			if gtrelative != nil {
+			if len(gtrelative) == 12 {
 				gtrelative[p1+1] += tg2
 			}
-			if grelative != nil {
-				grelative[p1+1] += grelative1
+			if len(grelative) == 12 {
+				grelative[p1+1] += grelative2
 			}
 		}
 		if p != b {
 			for k1 := range 3 {
-				tabsolute[4*k1+3] += tabsolute1[4*k1+3]
-				absolute[4*k1+3] += absolute1[4*k1+3]
-				gtabsolute1[4*k1+3] -= gtabsolute[4*k1+3]
-				gabsolute1[4*k1+3] -= gabsolute[4*k1+3]
+				tabsolute1[4*k1+3] += tabsolute2[4*k1+3]
+				absolute1[4*k1+3] += absolute2[4*k1+3]
+				gtabsolute2[4*k1+3] -= gtabsolute1[4*k1+3]
+				gabsolute2[4*k1+3] -= gabsolute1[4*k1+3]
 			}
 		}
 		gcos11 := gcos1
@@ -1394,16 +1408,16 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 				gflex1 = 0
 				tg3 = 0
 				if gttheta != nil {
-					gttheta[(first+1)*gt.Theta.Inc] += th2
+					gttheta[first+1] += th2
 				}
 				if gtheta != nil {
-					gtheta[(first+1)*g.Theta.Inc] += h2
+					gtheta[first+1] += h2
 				}
 				if gttheta != nil {
-					gttheta[first*gt.Theta.Inc] += th3
+					gttheta[first] += th3
 				}
 				if gtheta != nil {
-					gtheta[first*g.Theta.Inc] += h3
+					gtheta[first] += h3
 				}
 			} else {
 				h2 := gflex1
@@ -1418,10 +1432,10 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 					gflex2 = 0
 					tg4 = 0
 					if gttheta != nil {
-						gttheta[(first+2)*gt.Theta.Inc] += th3
+						gttheta[first+2] += th3
 					}
 					if gtheta != nil {
-						gtheta[(first+2)*g.Theta.Inc] += h3
+						gtheta[first+2] += h3
 					}
 				} else {
 					h3 := gflex2
@@ -1436,10 +1450,10 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 						gflex3 = 0
 						tg5 = 0
 						if gttheta != nil {
-							gttheta[(first+3)*gt.Theta.Inc] += th4
+							gttheta[first+3] += th4
 						}
 						if gtheta != nil {
-							gtheta[(first+3)*g.Theta.Inc] += h4
+							gtheta[first+3] += h4
 						}
 					}
 					tg4 += tg5
@@ -1498,6 +1512,9 @@ func (k Skin[T]) AdjointTangent(g, t, gt Skin[T]) { _ = k.Run(rev.AdjointTangent
 
 // Run implements rev.Kernel. It returns no error.
 func (k Skin[T]) Run(p rev.Pass[Skin[T]]) error {
+	if k.R.Inc|k.Theta.Inc|p.G.R.Inc|p.G.Theta.Inc|p.T.R.Inc|p.T.Theta.Inc|p.GT.R.Inc|p.GT.Theta.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -1511,70 +1528,87 @@ func (k Skin[T]) Run(p rev.Pass[Skin[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Skin[T]) prepared(p rev.Pass[Skin[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.Theta, &p.G.R, &p.T.Theta, &p.GT.R)
+	s.Write(&k.R, &p.G.Theta, &p.T.R, &p.GT.Theta)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Skin[T]) value(sign T) {
 	if k.R.Data == nil {
 		return
 	}
-	r := num.Elements(k.R)
-	theta := num.Elements(k.Theta)
-	start := k.Start
-	bone := k.Bone
-	corner := k.Corner
+	n := k.Uv.Rows
+	m := k.Absolute.Rows
+	p := k.Places.Rows
+	r := k.R.Data[:3*n]
+	theta := k.Theta.Data[:26]
+	uv := num.Rows(k.Uv)
+	points := num.Rows(k.Points)
+	absolute := num.Rows(k.Absolute)
+	places := num.Rows(k.Places)
+	start := k.Start[:n+1]
+	bone := k.Bone[:p]
+	corner := k.Corner[:p]
 	theta1 := theta[0]
-	theta2 := theta[1*k.Theta.Inc]
-	theta3 := theta[2*k.Theta.Inc]
+	theta2 := theta[1]
+	theta3 := theta[2]
 	square := fixed.Product(theta1, theta1) + fixed.Product(theta2, theta2) + fixed.Product(theta3, theta3)
 	cos := fixed.Of[T](1) - fixed.Product(fixed.Product(fixed.Of[T](0.5), square), fixed.Of[T](1)-num.Quotient(square, fixed.Of[T](12)))
 	sine := fixed.Of[T](1) - fixed.Product(num.Quotient(square, fixed.Of[T](6)), fixed.Of[T](1)-num.Quotient(square, fixed.Of[T](20)))
 	versine := fixed.Of[T](0.5) - fixed.Product(num.Quotient(square, fixed.Of[T](24)), fixed.Of[T](1)-num.Quotient(square, fixed.Of[T](30)))
 	if square > fixed.Of[T](1e-05) {
 		angle := num.Sqrt(square)
-		cos1 := num.Cos(angle)
-		sine1 := num.Quotient(num.Sin(angle), angle)
+		sin, cos1 := num.Sincos(angle)
+		sine1 := num.Quotient(sin, angle)
 		half := num.Sin(fixed.Product(fixed.Of[T](0.5), angle))
 		versine1 := num.Quotient(fixed.Product(2*half, half), square)
 		cos = cos1
 		sine = sine1
 		versine = versine1
 	}
-	for i := range k.Points.Rows {
+	for i := range n {
 		var y0 T
 		var y1 T
 		var y2 T
-		uv := num.Row(k.Uv, i)[:2]
+		uv1 := uv[i*k.Uv.Stride:][:2]
 		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
-				share1 := uv[0]
+				share1 := uv1[0]
 				share = share1
 			} else {
 				share1 := share
 				if corner[e] == 1 {
-					share2 := uv[1]
+					share2 := uv1[1]
 					share1 = share2
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
-						share3 := fixed.Of[T](1) - uv[0] - uv[1]
+						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						share2 = share3
 					}
 					share1 = share2
 				}
 				share = share1
 			}
-			row := num.Index(bone[e], k.Absolute.Rows)
-			places := num.Row(k.Places, e)[:4]
-			places1 := places[0]
-			places2 := places[1]
-			places3 := places[2]
-			places4 := places[3]
-			absolute := num.Row(k.Absolute, row)[:12]
-			s := fixed.Product(absolute[0], places1) + fixed.Product(absolute[1], places2) + fixed.Product(absolute[2], places3) + fixed.Product(absolute[3], places4)
+			row := num.Index(bone[e], m)
+			places1 := places[e*k.Places.Stride:][:4]
+			places2 := places1[0]
+			places3 := places1[1]
+			places4 := places1[2]
+			places5 := places1[3]
+			absolute1 := absolute[row*k.Absolute.Stride:][:12]
+			s := fixed.Product(absolute1[0], places2) + fixed.Product(absolute1[1], places3) + fixed.Product(absolute1[2], places4) + fixed.Product(absolute1[3], places5)
 			y01 := y0 + fixed.Product(share, s)
-			s1 := fixed.Product(absolute[4], places1) + fixed.Product(absolute[5], places2) + fixed.Product(absolute[6], places3) + fixed.Product(absolute[7], places4)
+			s1 := fixed.Product(absolute1[4], places2) + fixed.Product(absolute1[5], places3) + fixed.Product(absolute1[6], places4) + fixed.Product(absolute1[7], places5)
 			y11 := y1 + fixed.Product(share, s1)
-			s2 := fixed.Product(absolute[8], places1) + fixed.Product(absolute[9], places2) + fixed.Product(absolute[10], places3) + fixed.Product(absolute[11], places4)
+			s2 := fixed.Product(absolute1[8], places2) + fixed.Product(absolute1[9], places3) + fixed.Product(absolute1[10], places4) + fixed.Product(absolute1[11], places5)
 			y21 := y2 + fixed.Product(share, s2)
 			y0 = y01
 			y1 = y11
@@ -1588,12 +1622,12 @@ func (k Skin[T]) value(sign T) {
 		s := fixed.Product(theta1, y01) + fixed.Product(theta2, y1) + fixed.Product(theta3, y2)
 		along := fixed.Product(versine, s)
 		cross := fixed.Product(theta2, y2) - fixed.Product(theta3, y1)
-		points := num.Row(k.Points, i)[:3]
-		r[3*i*k.R.Inc] += T(sign * (points[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3*k.Theta.Inc])))
+		points1 := points[i*k.Points.Stride:][:3]
+		r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
-		r[(3*i+1)*k.R.Inc] += T(sign * (points[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4*k.Theta.Inc])))
+		r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
-		r[(3*i+2)*k.R.Inc] += T(sign * (points[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5*k.Theta.Inc])))
+		r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 	}
 }
 
@@ -1606,23 +1640,30 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		k.value(sign)
 		return
 	}
-	r, gr := num.Elements(k.R), num.Elements(g.R)
-	theta, gtheta := num.Elements(k.Theta), num.Elements(g.Theta)
-	start := k.Start
-	bone := k.Bone
-	corner := k.Corner
 	tape := num.NewTape[T]()
+	n := k.Uv.Rows
+	m := k.Absolute.Rows
+	p := k.Places.Rows
+	r, gr := num.Elements(k.R), g.R.Data[:3*n]
+	theta, gtheta := k.Theta.Data[:26], num.Elements(g.Theta)
+	uv := num.Rows(k.Uv)
+	points := num.Rows(k.Points)
+	absolute := num.Rows(k.Absolute)
+	places := num.Rows(k.Places)
+	start := k.Start[:n+1]
+	bone := k.Bone[:p]
+	corner := k.Corner[:p]
 	theta1 := theta[0]
 	var gtheta1 T
-	theta2 := theta[1*k.Theta.Inc]
+	theta2 := theta[1]
 	var gtheta2 T
-	theta3 := theta[2*k.Theta.Inc]
+	theta3 := theta[2]
 	var gtheta3 T
 	square := fixed.Product(theta1, theta1) + fixed.Product(theta2, theta2) + fixed.Product(theta3, theta3)
 	var gsquare T
-	p := fixed.Product(fixed.Of[T](0.5), square)
+	p1 := fixed.Product(fixed.Of[T](0.5), square)
 	s := fixed.Of[T](1) - num.Quotient(square, fixed.Of[T](12))
-	cos := fixed.Of[T](1) - fixed.Product(p, s)
+	cos := fixed.Of[T](1) - fixed.Product(p1, s)
 	var gcos T
 	q := num.Quotient(square, fixed.Of[T](6))
 	s1 := fixed.Of[T](1) - num.Quotient(square, fixed.Of[T](20))
@@ -1636,64 +1677,64 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	var cos1 T
 	var sin T
 	var sine1 T
-	var p1 T
-	var half T
 	var p2 T
+	var half T
+	var p3 T
 	var versine1 T
 	if square > fixed.Of[T](1e-05) {
 		angle = num.Sqrt(square)
 		cos1 = num.Cos(angle)
 		sin = num.Sin(angle)
 		sine1 = num.Quotient(sin, angle)
-		p1 = fixed.Product(fixed.Of[T](0.5), angle)
-		half = num.Sin(p1)
-		p2 = 2 * half
-		versine1 = num.Quotient(fixed.Product(p2, half), square)
+		p2 = fixed.Product(fixed.Of[T](0.5), angle)
+		half = num.Sin(p2)
+		p3 = 2 * half
+		versine1 = num.Quotient(fixed.Product(p3, half), square)
 		cos = cos1
 		sine = sine1
 		versine = versine1
 	}
-	for i := range k.Points.Rows {
+	for i := range n {
 		var y0 T
 		var gy0 T
 		var y1 T
 		var y2 T
-		uv := num.Row(k.Uv, i)[:2]
+		uv1 := uv[i*k.Uv.Stride:][:2]
 		for e := start[i]; e < start[i+1]; e++ {
 			tape.Push(y0)
 			tape.Push(y1)
 			tape.Push(y2)
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
-				share1 := uv[0]
+				share1 := uv1[0]
 				share = share1
 			} else {
 				share1 := share
 				if corner[e] == 1 {
-					share2 := uv[1]
+					share2 := uv1[1]
 					share1 = share2
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
-						share3 := fixed.Of[T](1) - uv[0] - uv[1]
+						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						share2 = share3
 					}
 					share1 = share2
 				}
 				share = share1
 			}
-			row := num.Index(bone[e], k.Absolute.Rows)
-			places := num.Row(k.Places, e)[:4]
-			places1 := places[0]
-			places2 := places[1]
-			places3 := places[2]
-			places4 := places[3]
-			absolute := num.Row(k.Absolute, row)[:12]
-			s3 := fixed.Product(absolute[0], places1) + fixed.Product(absolute[1], places2) + fixed.Product(absolute[2], places3) + fixed.Product(absolute[3], places4)
+			row := num.Index(bone[e], m)
+			places1 := places[e*k.Places.Stride:][:4]
+			places2 := places1[0]
+			places3 := places1[1]
+			places4 := places1[2]
+			places5 := places1[3]
+			absolute1 := absolute[row*k.Absolute.Stride:][:12]
+			s3 := fixed.Product(absolute1[0], places2) + fixed.Product(absolute1[1], places3) + fixed.Product(absolute1[2], places4) + fixed.Product(absolute1[3], places5)
 			y01 := y0 + fixed.Product(share, s3)
-			s4 := fixed.Product(absolute[4], places1) + fixed.Product(absolute[5], places2) + fixed.Product(absolute[6], places3) + fixed.Product(absolute[7], places4)
+			s4 := fixed.Product(absolute1[4], places2) + fixed.Product(absolute1[5], places3) + fixed.Product(absolute1[6], places4) + fixed.Product(absolute1[7], places5)
 			y11 := y1 + fixed.Product(share, s4)
-			s5 := fixed.Product(absolute[8], places1) + fixed.Product(absolute[9], places2) + fixed.Product(absolute[10], places3) + fixed.Product(absolute[11], places4)
+			s5 := fixed.Product(absolute1[8], places2) + fixed.Product(absolute1[9], places3) + fixed.Product(absolute1[10], places4) + fixed.Product(absolute1[11], places5)
 			y21 := y2 + fixed.Product(share, s5)
 			y0 = y01
 			y1 = y11
@@ -1707,21 +1748,21 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1) + fixed.Product(theta3, y2)
 		along := fixed.Product(versine, s3)
 		cross := fixed.Product(theta2, y2) - fixed.Product(theta3, y1)
-		points := num.Row(k.Points, i)[:3]
+		points1 := points[i*k.Points.Stride:][:3]
 		if r != nil {
-			r[3*i*k.R.Inc] += T(sign * (points[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3*k.Theta.Inc])))
+			r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		}
 		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
 		if r != nil {
-			r[(3*i+1)*k.R.Inc] += T(sign * (points[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4*k.Theta.Inc])))
+			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		}
 		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
 		if r != nil {
-			r[(3*i+2)*k.R.Inc] += T(sign * (points[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5*k.Theta.Inc])))
+			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 		}
-		gr1 := num.At(gr, (3*i+2)*g.R.Inc)
+		gr1 := gr[3*i+2]
 		gpoints := num.Row(g.Points, i)
-		if gpoints != nil {
+		if len(gpoints) == 3 {
 			gpoints[2] += gr1
 		}
 		gcos -= fixed.Product(gr1, y2)
@@ -1729,12 +1770,12 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gcross2 := -fixed.Product(gr1, sine)
 		gtheta3 -= fixed.Product(gr1, along)
 		if gtheta != nil {
-			gtheta[5*g.Theta.Inc] -= gr1
+			gtheta[5] -= gr1
 		}
 		gtheta1 += fixed.Product(gcross2, y1)
 		gtheta2 -= fixed.Product(gcross2, y01)
-		gr2 := num.At(gr, (3*i+1)*g.R.Inc)
-		if gpoints != nil {
+		gr2 := gr[3*i+1]
+		if len(gpoints) == 3 {
 			gpoints[1] += gr2
 		}
 		gcos -= fixed.Product(gr2, y1)
@@ -1742,12 +1783,12 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gcross1 := -fixed.Product(gr2, sine)
 		gtheta2 -= fixed.Product(gr2, along)
 		if gtheta != nil {
-			gtheta[4*g.Theta.Inc] -= gr2
+			gtheta[4] -= gr2
 		}
 		gtheta3 += fixed.Product(gcross1, y01)
 		gtheta1 -= fixed.Product(gcross1, y2)
-		gr3 := num.At(gr, 3*i*g.R.Inc)
-		if gpoints != nil {
+		gr3 := gr[3*i]
+		if len(gpoints) == 3 {
 			gpoints[0] += gr3
 		}
 		gcos -= fixed.Product(gr3, y01)
@@ -1756,7 +1797,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		galong := -fixed.Product(gr1, theta3) - fixed.Product(gr2, theta2) - fixed.Product(gr3, theta1)
 		gtheta1 -= fixed.Product(gr3, along)
 		if gtheta != nil {
-			gtheta[3*g.Theta.Inc] -= gr3
+			gtheta[3] -= gr3
 		}
 		gtheta2 += fixed.Product(gcross, y2)
 		gtheta3 -= fixed.Product(gcross, y1)
@@ -1781,45 +1822,45 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			y0 = tape.Pop()
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
-				share1 := uv[0]
+				share1 := uv1[0]
 				share = share1
 			} else {
 				share1 := share
 				if corner[e] == 1 {
-					share2 := uv[1]
+					share2 := uv1[1]
 					share1 = share2
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
-						share3 := fixed.Of[T](1) - uv[0] - uv[1]
+						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						share2 = share3
 					}
 					share1 = share2
 				}
 				share = share1
 			}
-			row := num.Index(bone[e], k.Absolute.Rows)
-			absolute := num.Row(k.Absolute, row)[:12]
-			absolute1 := absolute[0]
-			places := num.Row(k.Places, e)[:4]
-			places1 := places[0]
-			absolute2 := absolute[1]
-			places2 := places[1]
-			absolute3 := absolute[2]
-			places3 := places[2]
-			absolute4 := absolute[3]
-			places4 := places[3]
-			s4 := fixed.Product(absolute1, places1) + fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4)
-			absolute5 := absolute[4]
-			absolute6 := absolute[5]
-			absolute7 := absolute[6]
-			absolute8 := absolute[7]
-			s5 := fixed.Product(absolute5, places1) + fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4)
-			absolute9 := absolute[8]
-			absolute10 := absolute[9]
-			absolute11 := absolute[10]
-			absolute12 := absolute[11]
-			s6 := fixed.Product(absolute9, places1) + fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4)
+			row := num.Index(bone[e], m)
+			absolute1 := absolute[row*k.Absolute.Stride:][:12]
+			absolute2 := absolute1[0]
+			places1 := places[e*k.Places.Stride:][:4]
+			places2 := places1[0]
+			absolute3 := absolute1[1]
+			places3 := places1[1]
+			absolute4 := absolute1[2]
+			places4 := places1[2]
+			absolute5 := absolute1[3]
+			places5 := places1[3]
+			s4 := fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4) + fixed.Product(absolute5, places5)
+			absolute6 := absolute1[4]
+			absolute7 := absolute1[5]
+			absolute8 := absolute1[6]
+			absolute9 := absolute1[7]
+			s5 := fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4) + fixed.Product(absolute9, places5)
+			absolute10 := absolute1[8]
+			absolute11 := absolute1[9]
+			absolute12 := absolute1[10]
+			absolute13 := absolute1[11]
+			s6 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
 			h := gy2
 			gy2 = 0
 			h1 := gy1
@@ -1829,56 +1870,56 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			gy2 += h
 			gs6 := fixed.Product(h, share)
 			gabsolute := num.Row(g.Absolute, row)
-			if gabsolute != nil {
-				gabsolute[11] += fixed.Product(gs6, places4)
-				gabsolute[10] += fixed.Product(gs6, places3)
-				gabsolute[9] += fixed.Product(gs6, places2)
-				gabsolute[8] += fixed.Product(gs6, places1)
+			if len(gabsolute) == 12 {
+				gabsolute[11] += fixed.Product(gs6, places5)
+				gabsolute[10] += fixed.Product(gs6, places4)
+				gabsolute[9] += fixed.Product(gs6, places3)
+				gabsolute[8] += fixed.Product(gs6, places2)
 			}
 			gy1 += h1
 			gs5 := fixed.Product(h1, share)
-			if gabsolute != nil {
-				gabsolute[7] += fixed.Product(gs5, places4)
-				gabsolute[6] += fixed.Product(gs5, places3)
-				gabsolute[5] += fixed.Product(gs5, places2)
-				gabsolute[4] += fixed.Product(gs5, places1)
+			if len(gabsolute) == 12 {
+				gabsolute[7] += fixed.Product(gs5, places5)
+				gabsolute[6] += fixed.Product(gs5, places4)
+				gabsolute[5] += fixed.Product(gs5, places3)
+				gabsolute[4] += fixed.Product(gs5, places2)
 			}
 			gy0 += h2
 			gshare := fixed.Product(h, s6) + fixed.Product(h1, s5) + fixed.Product(h2, s4)
 			gs4 := fixed.Product(h2, share)
-			gplaces1 := fixed.Product(gs6, absolute9) + fixed.Product(gs5, absolute5) + fixed.Product(gs4, absolute1)
 			gplaces2 := fixed.Product(gs6, absolute10) + fixed.Product(gs5, absolute6) + fixed.Product(gs4, absolute2)
 			gplaces3 := fixed.Product(gs6, absolute11) + fixed.Product(gs5, absolute7) + fixed.Product(gs4, absolute3)
 			gplaces4 := fixed.Product(gs6, absolute12) + fixed.Product(gs5, absolute8) + fixed.Product(gs4, absolute4)
+			gplaces5 := fixed.Product(gs6, absolute13) + fixed.Product(gs5, absolute9) + fixed.Product(gs4, absolute5)
 			gplaces := num.Row(g.Places, e)
-			if gplaces != nil {
-				gplaces[3] += gplaces4
+			if len(gplaces) == 4 {
+				gplaces[3] += gplaces5
 			}
-			if gabsolute != nil {
-				gabsolute[3] += fixed.Product(gs4, places4)
+			if len(gabsolute) == 12 {
+				gabsolute[3] += fixed.Product(gs4, places5)
 			}
-			if gplaces != nil {
-				gplaces[2] += gplaces3
+			if len(gplaces) == 4 {
+				gplaces[2] += gplaces4
 			}
-			if gabsolute != nil {
-				gabsolute[2] += fixed.Product(gs4, places3)
+			if len(gabsolute) == 12 {
+				gabsolute[2] += fixed.Product(gs4, places4)
 			}
-			if gplaces != nil {
-				gplaces[1] += gplaces2
+			if len(gplaces) == 4 {
+				gplaces[1] += gplaces3
 			}
-			if gabsolute != nil {
-				gabsolute[1] += fixed.Product(gs4, places2)
+			if len(gabsolute) == 12 {
+				gabsolute[1] += fixed.Product(gs4, places3)
 			}
-			if gplaces != nil {
-				gplaces[0] += gplaces1
+			if len(gplaces) == 4 {
+				gplaces[0] += gplaces2
 			}
-			if gabsolute != nil {
-				gabsolute[0] += fixed.Product(gs4, places1)
+			if len(gabsolute) == 12 {
+				gabsolute[0] += fixed.Product(gs4, places2)
 			}
 			if corner[e] == 0 {
 				h3 := gshare
 				gshare = 0
-				if guv != nil {
+				if len(guv) == 2 {
 					guv[0] += h3
 				}
 			} else {
@@ -1888,7 +1929,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 				if corner[e] == 1 {
 					h4 := gshare1
 					gshare1 = 0
-					if guv != nil {
+					if len(guv) == 2 {
 						guv[1] += h4
 					}
 				} else {
@@ -1898,7 +1939,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 					if corner[e] == 2 {
 						h5 := gshare2
 						gshare2 = 0
-						if guv != nil {
+						if len(guv) == 2 {
 							guv[0] -= h5
 							guv[1] -= h5
 						}
@@ -1918,23 +1959,23 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gcos = 0
 		h3 := num.Quotient(h, square)
 		gsquare -= fixed.Product(h3, versine1)
-		ghalf := fixed.Product(h3, p2) + 2*fixed.Product(h3, half)
+		ghalf := fixed.Product(h3, p3) + 2*fixed.Product(h3, half)
 		h4 := num.Quotient(h1, angle)
-		gangle := fixed.Product(fixed.Of[T](0.5), fixed.Product(ghalf, num.Cos(p1))) - fixed.Product(h4, sine1) + fixed.Product(h4, cos1) - fixed.Product(h2, sin)
+		gangle := fixed.Product(fixed.Of[T](0.5), fixed.Product(ghalf, num.Cos(p2))) - fixed.Product(h4, sine1) + fixed.Product(h4, cos1) - fixed.Product(h2, sin)
 		gsquare += num.Over(gangle, 2*angle)
 	}
 	gsquare -= num.Quotient(-fixed.Product(gversine, q1), fixed.Of[T](30))
 	gsquare += num.Quotient(-fixed.Product(gversine, s2), fixed.Of[T](24))
 	gsquare -= num.Quotient(-fixed.Product(gsine, q), fixed.Of[T](20))
 	gsquare += num.Quotient(-fixed.Product(gsine, s1), fixed.Of[T](6))
-	gsquare -= num.Quotient(-fixed.Product(gcos, p), fixed.Of[T](12))
+	gsquare -= num.Quotient(-fixed.Product(gcos, p1), fixed.Of[T](12))
 	gsquare -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gcos, s))
 	gtheta1 += 2 * fixed.Product(gsquare, theta1)
 	gtheta2 += 2 * fixed.Product(gsquare, theta2)
 	gtheta3 += 2 * fixed.Product(gsquare, theta3)
 	if gtheta != nil {
-		gtheta[2*g.Theta.Inc] += gtheta3
-		gtheta[1*g.Theta.Inc] += gtheta2
+		gtheta[2] += gtheta3
+		gtheta[1] += gtheta2
 		gtheta[0] += gtheta1
 	}
 	tape.Free()
@@ -1942,23 +1983,30 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Skin[T]) tangent(sign T, t Skin[T]) {
+	n := k.Uv.Rows
+	m := k.Absolute.Rows
+	p := k.Places.Rows
 	r, tr := num.Elements(k.R), num.Elements(t.R)
-	theta, ttheta := num.Elements(k.Theta), num.Elements(t.Theta)
-	start := k.Start
-	bone := k.Bone
-	corner := k.Corner
+	theta, ttheta := k.Theta.Data[:26], num.Elements(t.Theta)
+	uv := num.Rows(k.Uv)
+	points := num.Rows(k.Points)
+	absolute := num.Rows(k.Absolute)
+	places := num.Rows(k.Places)
+	start := k.Start[:n+1]
+	bone := k.Bone[:p]
+	corner := k.Corner[:p]
 	theta1 := theta[0]
 	ttheta1 := num.At(ttheta, 0)
-	theta2 := theta[1*k.Theta.Inc]
-	ttheta2 := num.At(ttheta, 1*t.Theta.Inc)
-	theta3 := theta[2*k.Theta.Inc]
-	ttheta3 := num.At(ttheta, 2*t.Theta.Inc)
+	theta2 := theta[1]
+	ttheta2 := num.At(ttheta, 1)
+	theta3 := theta[2]
+	ttheta3 := num.At(ttheta, 2)
 	square := fixed.Product(theta1, theta1) + fixed.Product(theta2, theta2) + fixed.Product(theta3, theta3)
 	tsquare := 2*fixed.Product(theta1, ttheta1) + 2*fixed.Product(theta2, ttheta2) + 2*fixed.Product(theta3, ttheta3)
-	p := fixed.Product(fixed.Of[T](0.5), square)
+	p1 := fixed.Product(fixed.Of[T](0.5), square)
 	s := fixed.Of[T](1) - num.Quotient(square, fixed.Of[T](12))
-	cos := fixed.Of[T](1) - fixed.Product(p, s)
-	tcos := -(fixed.Product(fixed.Product(fixed.Of[T](0.5), tsquare), s) - fixed.Product(p, num.Quotient(tsquare, fixed.Of[T](12))))
+	cos := fixed.Of[T](1) - fixed.Product(p1, s)
+	tcos := -(fixed.Product(fixed.Product(fixed.Of[T](0.5), tsquare), s) - fixed.Product(p1, num.Quotient(tsquare, fixed.Of[T](12))))
 	q := num.Quotient(square, fixed.Of[T](6))
 	s1 := fixed.Of[T](1) - num.Quotient(square, fixed.Of[T](20))
 	sine := fixed.Of[T](1) - fixed.Product(q, s1)
@@ -1970,16 +2018,15 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 	if square > fixed.Of[T](1e-05) {
 		angle := num.Sqrt(square)
 		tangle := num.Over(tsquare, 2*angle)
-		cos1 := num.Cos(angle)
-		sin := num.Sin(angle)
+		sin, cos1 := num.Sincos(angle)
 		sine1 := num.Quotient(sin, angle)
 		tsine1 := num.Quotient(fixed.Product(tangle, cos1)-fixed.Product(sine1, tangle), angle)
-		p1 := fixed.Product(fixed.Of[T](0.5), angle)
-		half := num.Sin(p1)
-		thalf := fixed.Product(fixed.Product(fixed.Of[T](0.5), tangle), num.Cos(p1))
-		p2 := 2 * half
-		versine1 := num.Quotient(fixed.Product(p2, half), square)
-		tversine1 := num.Quotient(fixed.Product(2*thalf, half)+fixed.Product(p2, thalf)-fixed.Product(versine1, tsquare), square)
+		p2 := fixed.Product(fixed.Of[T](0.5), angle)
+		half := num.Sin(p2)
+		thalf := fixed.Product(fixed.Product(fixed.Of[T](0.5), tangle), num.Cos(p2))
+		p3 := 2 * half
+		versine1 := num.Quotient(fixed.Product(p3, half), square)
+		tversine1 := num.Quotient(fixed.Product(2*thalf, half)+fixed.Product(p3, thalf)-fixed.Product(versine1, tsquare), square)
 		cos = cos1
 		tcos = -fixed.Product(tangle, sin)
 		sine = sine1
@@ -1987,34 +2034,34 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		versine = versine1
 		tversine = tversine1
 	}
-	for i := range k.Points.Rows {
+	for i := range n {
 		var y0 T
 		var ty0 T
 		var y1 T
 		var ty1 T
 		var y2 T
 		var ty2 T
-		uv := num.Row(k.Uv, i)[:2]
+		uv1 := uv[i*k.Uv.Stride:][:2]
 		tuv := num.Row(t.Uv, i)
 		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
-				share1 := uv[0]
+				share1 := uv1[0]
 				share = share1
 				tshare = num.At(tuv, 0)
 			} else {
 				share1 := share
 				tshare1 := tshare
 				if corner[e] == 1 {
-					share2 := uv[1]
+					share2 := uv1[1]
 					share1 = share2
 					tshare1 = num.At(tuv, 1)
 				} else {
 					share2 := share1
 					tshare2 := tshare1
 					if corner[e] == 2 {
-						share3 := fixed.Of[T](1) - uv[0] - uv[1]
+						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
 						share2 = share3
 						tshare2 = tshare3
@@ -2025,41 +2072,41 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 				share = share1
 				tshare = tshare1
 			}
-			row := num.Index(bone[e], k.Absolute.Rows)
-			absolute := num.Row(k.Absolute, row)[:12]
-			absolute1 := absolute[0]
-			places := num.Row(k.Places, e)[:4]
-			places1 := places[0]
+			row := num.Index(bone[e], m)
+			absolute1 := absolute[row*k.Absolute.Stride:][:12]
+			absolute2 := absolute1[0]
+			places1 := places[e*k.Places.Stride:][:4]
+			places2 := places1[0]
 			tplaces := num.Row(t.Places, e)
-			tplaces1 := num.At(tplaces, 0)
-			absolute2 := absolute[1]
-			places2 := places[1]
-			tplaces2 := num.At(tplaces, 1)
-			absolute3 := absolute[2]
-			places3 := places[2]
-			tplaces3 := num.At(tplaces, 2)
-			absolute4 := absolute[3]
-			places4 := places[3]
-			tplaces4 := num.At(tplaces, 3)
-			s3 := fixed.Product(absolute1, places1) + fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4)
+			tplaces2 := num.At(tplaces, 0)
+			absolute3 := absolute1[1]
+			places3 := places1[1]
+			tplaces3 := num.At(tplaces, 1)
+			absolute4 := absolute1[2]
+			places4 := places1[2]
+			tplaces4 := num.At(tplaces, 2)
+			absolute5 := absolute1[3]
+			places5 := places1[3]
+			tplaces5 := num.At(tplaces, 3)
+			s3 := fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4) + fixed.Product(absolute5, places5)
 			tabsolute := num.Row(t.Absolute, row)
-			ts3 := fixed.Product(num.At(tabsolute, 0), places1) + fixed.Product(absolute1, tplaces1) + (fixed.Product(num.At(tabsolute, 1), places2) + fixed.Product(absolute2, tplaces2)) + (fixed.Product(num.At(tabsolute, 2), places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(num.At(tabsolute, 3), places4) + fixed.Product(absolute4, tplaces4))
+			ts3 := fixed.Product(num.At(tabsolute, 0), places2) + fixed.Product(absolute2, tplaces2) + (fixed.Product(num.At(tabsolute, 1), places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(num.At(tabsolute, 2), places4) + fixed.Product(absolute4, tplaces4)) + (fixed.Product(num.At(tabsolute, 3), places5) + fixed.Product(absolute5, tplaces5))
 			y01 := y0 + fixed.Product(share, s3)
 			ty01 := ty0 + (fixed.Product(tshare, s3) + fixed.Product(share, ts3))
-			absolute5 := absolute[4]
-			absolute6 := absolute[5]
-			absolute7 := absolute[6]
-			absolute8 := absolute[7]
-			s4 := fixed.Product(absolute5, places1) + fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4)
-			ts4 := fixed.Product(num.At(tabsolute, 4), places1) + fixed.Product(absolute5, tplaces1) + (fixed.Product(num.At(tabsolute, 5), places2) + fixed.Product(absolute6, tplaces2)) + (fixed.Product(num.At(tabsolute, 6), places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(num.At(tabsolute, 7), places4) + fixed.Product(absolute8, tplaces4))
+			absolute6 := absolute1[4]
+			absolute7 := absolute1[5]
+			absolute8 := absolute1[6]
+			absolute9 := absolute1[7]
+			s4 := fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4) + fixed.Product(absolute9, places5)
+			ts4 := fixed.Product(num.At(tabsolute, 4), places2) + fixed.Product(absolute6, tplaces2) + (fixed.Product(num.At(tabsolute, 5), places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(num.At(tabsolute, 6), places4) + fixed.Product(absolute8, tplaces4)) + (fixed.Product(num.At(tabsolute, 7), places5) + fixed.Product(absolute9, tplaces5))
 			y11 := y1 + fixed.Product(share, s4)
 			ty11 := ty1 + (fixed.Product(tshare, s4) + fixed.Product(share, ts4))
-			absolute9 := absolute[8]
-			absolute10 := absolute[9]
-			absolute11 := absolute[10]
-			absolute12 := absolute[11]
-			s5 := fixed.Product(absolute9, places1) + fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4)
-			ts5 := fixed.Product(num.At(tabsolute, 8), places1) + fixed.Product(absolute9, tplaces1) + (fixed.Product(num.At(tabsolute, 9), places2) + fixed.Product(absolute10, tplaces2)) + (fixed.Product(num.At(tabsolute, 10), places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(num.At(tabsolute, 11), places4) + fixed.Product(absolute12, tplaces4))
+			absolute10 := absolute1[8]
+			absolute11 := absolute1[9]
+			absolute12 := absolute1[10]
+			absolute13 := absolute1[11]
+			s5 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
+			ts5 := fixed.Product(num.At(tabsolute, 8), places2) + fixed.Product(absolute10, tplaces2) + (fixed.Product(num.At(tabsolute, 9), places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(num.At(tabsolute, 10), places4) + fixed.Product(absolute12, tplaces4)) + (fixed.Product(num.At(tabsolute, 11), places5) + fixed.Product(absolute13, tplaces5))
 			y21 := y2 + fixed.Product(share, s5)
 			ty21 := ty2 + (fixed.Product(tshare, s5) + fixed.Product(share, ts5))
 			y0 = y01
@@ -2084,27 +2131,27 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		tcross := fixed.Product(ttheta2, y2) + fixed.Product(theta2, ty2) - (fixed.Product(ttheta3, y1) + fixed.Product(theta3, ty1))
 		tpoints := num.Row(t.Points, i)
 		if tr != nil {
-			tr[3*i*t.R.Inc] += T(sign * (num.At(tpoints, 0) - (fixed.Product(tcos, y01) + fixed.Product(cos, ty01) + (fixed.Product(tsine, cross) + fixed.Product(sine, tcross)) + (fixed.Product(talong, theta1) + fixed.Product(along, ttheta1)) + num.At(ttheta, 3*t.Theta.Inc))))
+			tr[3*i] += T(sign * (num.At(tpoints, 0) - (fixed.Product(tcos, y01) + fixed.Product(cos, ty01) + (fixed.Product(tsine, cross) + fixed.Product(sine, tcross)) + (fixed.Product(talong, theta1) + fixed.Product(along, ttheta1)) + num.At(ttheta, 3))))
 		}
-		points := num.Row(k.Points, i)[:3]
+		points1 := points[i*k.Points.Stride:][:3]
 		if r != nil {
-			r[3*i*k.R.Inc] += T(sign * (points[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3*k.Theta.Inc])))
+			r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		}
 		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
 		tcross1 := fixed.Product(ttheta3, y01) + fixed.Product(theta3, ty01) - (fixed.Product(ttheta1, y2) + fixed.Product(theta1, ty2))
 		if tr != nil {
-			tr[(3*i+1)*t.R.Inc] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1) + fixed.Product(cos, ty1) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4*t.Theta.Inc))))
+			tr[3*i+1] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1) + fixed.Product(cos, ty1) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4))))
 		}
 		if r != nil {
-			r[(3*i+1)*k.R.Inc] += T(sign * (points[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4*k.Theta.Inc])))
+			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		}
 		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
 		tcross2 := fixed.Product(ttheta1, y1) + fixed.Product(theta1, ty1) - (fixed.Product(ttheta2, y01) + fixed.Product(theta2, ty01))
 		if tr != nil {
-			tr[(3*i+2)*t.R.Inc] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2) + fixed.Product(cos, ty2) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5*t.Theta.Inc))))
+			tr[3*i+2] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2) + fixed.Product(cos, ty2) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5))))
 		}
 		if r != nil {
-			r[(3*i+2)*k.R.Inc] += T(sign * (points[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5*k.Theta.Inc])))
+			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 		}
 	}
 }
@@ -2118,34 +2165,41 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	r, gr, tr, gtr := num.Elements(k.R), num.Elements(g.R), num.Elements(t.R), num.Elements(gt.R)
-	theta, gtheta, ttheta, gttheta := num.Elements(k.Theta), num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
-	start := k.Start
-	bone := k.Bone
-	corner := k.Corner
 	tape := num.NewTape[T]()
+	n := k.Uv.Rows
+	m := k.Absolute.Rows
+	p := k.Places.Rows
+	r, gr, tr, gtr := num.Elements(k.R), num.Elements(g.R), num.Elements(t.R), num.Elements(gt.R)
+	theta, gtheta, ttheta, gttheta := k.Theta.Data[:26], num.Elements(g.Theta), num.Elements(t.Theta), num.Elements(gt.Theta)
+	uv := num.Rows(k.Uv)
+	points := num.Rows(k.Points)
+	absolute := num.Rows(k.Absolute)
+	places := num.Rows(k.Places)
+	start := k.Start[:n+1]
+	bone := k.Bone[:p]
+	corner := k.Corner[:p]
 	theta1 := theta[0]
 	ttheta1 := num.At(ttheta, 0)
 	var gtheta1 T
 	var tgtheta1 T
-	theta2 := theta[1*k.Theta.Inc]
-	ttheta2 := num.At(ttheta, 1*t.Theta.Inc)
+	theta2 := theta[1]
+	ttheta2 := num.At(ttheta, 1)
 	var gtheta2 T
 	var tgtheta2 T
-	theta3 := theta[2*k.Theta.Inc]
-	ttheta3 := num.At(ttheta, 2*t.Theta.Inc)
+	theta3 := theta[2]
+	ttheta3 := num.At(ttheta, 2)
 	var gtheta3 T
 	var tgtheta3 T
 	square := fixed.Product(theta1, theta1) + fixed.Product(theta2, theta2) + fixed.Product(theta3, theta3)
 	tsquare := 2*fixed.Product(theta1, ttheta1) + 2*fixed.Product(theta2, ttheta2) + 2*fixed.Product(theta3, ttheta3)
 	var gsquare T
 	var tgsquare T
-	p := fixed.Product(fixed.Of[T](0.5), square)
-	tp := fixed.Product(fixed.Of[T](0.5), tsquare)
+	p1 := fixed.Product(fixed.Of[T](0.5), square)
+	tp1 := fixed.Product(fixed.Of[T](0.5), tsquare)
 	s := fixed.Of[T](1) - num.Quotient(square, fixed.Of[T](12))
 	ts := -num.Quotient(tsquare, fixed.Of[T](12))
-	cos := fixed.Of[T](1) - fixed.Product(p, s)
-	tcos := -(fixed.Product(tp, s) + fixed.Product(p, ts))
+	cos := fixed.Of[T](1) - fixed.Product(p1, s)
+	tcos := -(fixed.Product(tp1, s) + fixed.Product(p1, ts))
 	var gcos T
 	var tgcos T
 	q := num.Quotient(square, fixed.Of[T](6))
@@ -2172,12 +2226,12 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	var tsin T
 	var sine1 T
 	var tsine1 T
-	var p1 T
-	var tp1 T
-	var half T
-	var thalf T
 	var p2 T
 	var tp2 T
+	var half T
+	var thalf T
+	var p3 T
+	var tp3 T
 	var versine1 T
 	var tversine1 T
 	if square > fixed.Of[T](1e-05) {
@@ -2189,14 +2243,14 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tsin = fixed.Product(tangle, num.Cos(angle))
 		sine1 = num.Quotient(sin, angle)
 		tsine1 = num.Quotient(tsin-fixed.Product(sine1, tangle), angle)
-		p1 = fixed.Product(fixed.Of[T](0.5), angle)
-		tp1 = fixed.Product(fixed.Of[T](0.5), tangle)
-		half = num.Sin(p1)
-		thalf = fixed.Product(tp1, num.Cos(p1))
-		p2 = 2 * half
-		tp2 = 2 * thalf
-		versine1 = num.Quotient(fixed.Product(p2, half), square)
-		tversine1 = num.Quotient(fixed.Product(tp2, half)+fixed.Product(p2, thalf)-fixed.Product(versine1, tsquare), square)
+		p2 = fixed.Product(fixed.Of[T](0.5), angle)
+		tp2 = fixed.Product(fixed.Of[T](0.5), tangle)
+		half = num.Sin(p2)
+		thalf = fixed.Product(tp2, num.Cos(p2))
+		p3 = 2 * half
+		tp3 = 2 * thalf
+		versine1 = num.Quotient(fixed.Product(p3, half), square)
+		tversine1 = num.Quotient(fixed.Product(tp3, half)+fixed.Product(p3, thalf)-fixed.Product(versine1, tsquare), square)
 		cos = cos1
 		tcos = tcos1
 		sine = sine1
@@ -2204,7 +2258,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		versine = versine1
 		tversine = tversine1
 	}
-	for i := range k.Points.Rows {
+	for i := range n {
 		var y0 T
 		var ty0 T
 		var gy0 T
@@ -2213,7 +2267,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		var ty1 T
 		var y2 T
 		var ty2 T
-		uv := num.Row(k.Uv, i)[:2]
+		uv1 := uv[i*k.Uv.Stride:][:2]
 		tuv := num.Row(t.Uv, i)
 		for e := start[i]; e < start[i+1]; e++ {
 			tape.Push(y0)
@@ -2225,21 +2279,21 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
-				share1 := uv[0]
+				share1 := uv1[0]
 				share = share1
 				tshare = num.At(tuv, 0)
 			} else {
 				share1 := share
 				tshare1 := tshare
 				if corner[e] == 1 {
-					share2 := uv[1]
+					share2 := uv1[1]
 					share1 = share2
 					tshare1 = num.At(tuv, 1)
 				} else {
 					share2 := share1
 					tshare2 := tshare1
 					if corner[e] == 2 {
-						share3 := fixed.Of[T](1) - uv[0] - uv[1]
+						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
 						share2 = share3
 						tshare2 = tshare3
@@ -2250,41 +2304,41 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				share = share1
 				tshare = tshare1
 			}
-			row := num.Index(bone[e], k.Absolute.Rows)
-			absolute := num.Row(k.Absolute, row)[:12]
-			absolute1 := absolute[0]
-			places := num.Row(k.Places, e)[:4]
-			places1 := places[0]
+			row := num.Index(bone[e], m)
+			absolute1 := absolute[row*k.Absolute.Stride:][:12]
+			absolute2 := absolute1[0]
+			places1 := places[e*k.Places.Stride:][:4]
+			places2 := places1[0]
 			tplaces := num.Row(t.Places, e)
-			tplaces1 := num.At(tplaces, 0)
-			absolute2 := absolute[1]
-			places2 := places[1]
-			tplaces2 := num.At(tplaces, 1)
-			absolute3 := absolute[2]
-			places3 := places[2]
-			tplaces3 := num.At(tplaces, 2)
-			absolute4 := absolute[3]
-			places4 := places[3]
-			tplaces4 := num.At(tplaces, 3)
-			s3 := fixed.Product(absolute1, places1) + fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4)
+			tplaces2 := num.At(tplaces, 0)
+			absolute3 := absolute1[1]
+			places3 := places1[1]
+			tplaces3 := num.At(tplaces, 1)
+			absolute4 := absolute1[2]
+			places4 := places1[2]
+			tplaces4 := num.At(tplaces, 2)
+			absolute5 := absolute1[3]
+			places5 := places1[3]
+			tplaces5 := num.At(tplaces, 3)
+			s3 := fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4) + fixed.Product(absolute5, places5)
 			tabsolute := num.Row(t.Absolute, row)
-			ts3 := fixed.Product(num.At(tabsolute, 0), places1) + fixed.Product(absolute1, tplaces1) + (fixed.Product(num.At(tabsolute, 1), places2) + fixed.Product(absolute2, tplaces2)) + (fixed.Product(num.At(tabsolute, 2), places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(num.At(tabsolute, 3), places4) + fixed.Product(absolute4, tplaces4))
+			ts3 := fixed.Product(num.At(tabsolute, 0), places2) + fixed.Product(absolute2, tplaces2) + (fixed.Product(num.At(tabsolute, 1), places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(num.At(tabsolute, 2), places4) + fixed.Product(absolute4, tplaces4)) + (fixed.Product(num.At(tabsolute, 3), places5) + fixed.Product(absolute5, tplaces5))
 			y01 := y0 + fixed.Product(share, s3)
 			ty01 := ty0 + (fixed.Product(tshare, s3) + fixed.Product(share, ts3))
-			absolute5 := absolute[4]
-			absolute6 := absolute[5]
-			absolute7 := absolute[6]
-			absolute8 := absolute[7]
-			s4 := fixed.Product(absolute5, places1) + fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4)
-			ts4 := fixed.Product(num.At(tabsolute, 4), places1) + fixed.Product(absolute5, tplaces1) + (fixed.Product(num.At(tabsolute, 5), places2) + fixed.Product(absolute6, tplaces2)) + (fixed.Product(num.At(tabsolute, 6), places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(num.At(tabsolute, 7), places4) + fixed.Product(absolute8, tplaces4))
+			absolute6 := absolute1[4]
+			absolute7 := absolute1[5]
+			absolute8 := absolute1[6]
+			absolute9 := absolute1[7]
+			s4 := fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4) + fixed.Product(absolute9, places5)
+			ts4 := fixed.Product(num.At(tabsolute, 4), places2) + fixed.Product(absolute6, tplaces2) + (fixed.Product(num.At(tabsolute, 5), places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(num.At(tabsolute, 6), places4) + fixed.Product(absolute8, tplaces4)) + (fixed.Product(num.At(tabsolute, 7), places5) + fixed.Product(absolute9, tplaces5))
 			y11 := y1 + fixed.Product(share, s4)
 			ty11 := ty1 + (fixed.Product(tshare, s4) + fixed.Product(share, ts4))
-			absolute9 := absolute[8]
-			absolute10 := absolute[9]
-			absolute11 := absolute[10]
-			absolute12 := absolute[11]
-			s5 := fixed.Product(absolute9, places1) + fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4)
-			ts5 := fixed.Product(num.At(tabsolute, 8), places1) + fixed.Product(absolute9, tplaces1) + (fixed.Product(num.At(tabsolute, 9), places2) + fixed.Product(absolute10, tplaces2)) + (fixed.Product(num.At(tabsolute, 10), places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(num.At(tabsolute, 11), places4) + fixed.Product(absolute12, tplaces4))
+			absolute10 := absolute1[8]
+			absolute11 := absolute1[9]
+			absolute12 := absolute1[10]
+			absolute13 := absolute1[11]
+			s5 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
+			ts5 := fixed.Product(num.At(tabsolute, 8), places2) + fixed.Product(absolute10, tplaces2) + (fixed.Product(num.At(tabsolute, 9), places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(num.At(tabsolute, 10), places4) + fixed.Product(absolute12, tplaces4)) + (fixed.Product(num.At(tabsolute, 11), places5) + fixed.Product(absolute13, tplaces5))
 			y21 := y2 + fixed.Product(share, s5)
 			ty21 := ty2 + (fixed.Product(tshare, s5) + fixed.Product(share, ts5))
 			y0 = y01
@@ -2309,36 +2363,36 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tcross := fixed.Product(ttheta2, y2) + fixed.Product(theta2, ty2) - (fixed.Product(ttheta3, y1) + fixed.Product(theta3, ty1))
 		tpoints := num.Row(t.Points, i)
 		if tr != nil {
-			tr[3*i*t.R.Inc] += T(sign * (num.At(tpoints, 0) - (fixed.Product(tcos, y01) + fixed.Product(cos, ty01) + (fixed.Product(tsine, cross) + fixed.Product(sine, tcross)) + (fixed.Product(talong, theta1) + fixed.Product(along, ttheta1)) + num.At(ttheta, 3*t.Theta.Inc))))
+			tr[3*i] += T(sign * (num.At(tpoints, 0) - (fixed.Product(tcos, y01) + fixed.Product(cos, ty01) + (fixed.Product(tsine, cross) + fixed.Product(sine, tcross)) + (fixed.Product(talong, theta1) + fixed.Product(along, ttheta1)) + num.At(ttheta, 3))))
 		}
-		points := num.Row(k.Points, i)[:3]
+		points1 := points[i*k.Points.Stride:][:3]
 		if r != nil {
-			r[3*i*k.R.Inc] += T(sign * (points[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3*k.Theta.Inc])))
+			r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		}
 		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
 		tcross1 := fixed.Product(ttheta3, y01) + fixed.Product(theta3, ty01) - (fixed.Product(ttheta1, y2) + fixed.Product(theta1, ty2))
 		if tr != nil {
-			tr[(3*i+1)*t.R.Inc] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1) + fixed.Product(cos, ty1) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4*t.Theta.Inc))))
+			tr[3*i+1] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1) + fixed.Product(cos, ty1) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4))))
 		}
 		if r != nil {
-			r[(3*i+1)*k.R.Inc] += T(sign * (points[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4*k.Theta.Inc])))
+			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		}
 		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
 		tcross2 := fixed.Product(ttheta1, y1) + fixed.Product(theta1, ty1) - (fixed.Product(ttheta2, y01) + fixed.Product(theta2, ty01))
 		if tr != nil {
-			tr[(3*i+2)*t.R.Inc] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2) + fixed.Product(cos, ty2) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5*t.Theta.Inc))))
+			tr[3*i+2] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2) + fixed.Product(cos, ty2) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5))))
 		}
 		if r != nil {
-			r[(3*i+2)*k.R.Inc] += T(sign * (points[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5*k.Theta.Inc])))
+			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 		}
-		gr1 := num.At(gr, (3*i+2)*g.R.Inc)
-		tgr1 := num.At(gtr, (3*i+2)*gt.R.Inc)
+		gr1 := num.At(gr, 3*i+2)
+		tgr1 := num.At(gtr, 3*i+2)
 		gtpoints := num.Row(gt.Points, i)
-		if gtpoints != nil {
+		if len(gtpoints) == 3 {
 			gtpoints[2] += tgr1
 		}
 		gpoints := num.Row(g.Points, i)
-		if gpoints != nil {
+		if len(gpoints) == 3 {
 			gpoints[2] += gr1
 		}
 		tgcos -= fixed.Product(tgr1, y2) + fixed.Product(gr1, ty2)
@@ -2350,21 +2404,21 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tgtheta3 -= fixed.Product(tgr1, along) + fixed.Product(gr1, talong)
 		gtheta3 -= fixed.Product(gr1, along)
 		if gttheta != nil {
-			gttheta[5*gt.Theta.Inc] -= tgr1
+			gttheta[5] -= tgr1
 		}
 		if gtheta != nil {
-			gtheta[5*g.Theta.Inc] -= gr1
+			gtheta[5] -= gr1
 		}
 		tgtheta1 += fixed.Product(tg, y1) + fixed.Product(gcross2, ty1)
 		gtheta1 += fixed.Product(gcross2, y1)
 		tgtheta2 -= fixed.Product(tg, y01) + fixed.Product(gcross2, ty01)
 		gtheta2 -= fixed.Product(gcross2, y01)
-		gr2 := num.At(gr, (3*i+1)*g.R.Inc)
-		tgr2 := num.At(gtr, (3*i+1)*gt.R.Inc)
-		if gtpoints != nil {
+		gr2 := num.At(gr, 3*i+1)
+		tgr2 := num.At(gtr, 3*i+1)
+		if len(gtpoints) == 3 {
 			gtpoints[1] += tgr2
 		}
-		if gpoints != nil {
+		if len(gpoints) == 3 {
 			gpoints[1] += gr2
 		}
 		tgcos -= fixed.Product(tgr2, y1) + fixed.Product(gr2, ty1)
@@ -2376,21 +2430,21 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tgtheta2 -= fixed.Product(tgr2, along) + fixed.Product(gr2, talong)
 		gtheta2 -= fixed.Product(gr2, along)
 		if gttheta != nil {
-			gttheta[4*gt.Theta.Inc] -= tgr2
+			gttheta[4] -= tgr2
 		}
 		if gtheta != nil {
-			gtheta[4*g.Theta.Inc] -= gr2
+			gtheta[4] -= gr2
 		}
 		tgtheta3 += fixed.Product(tg1, y01) + fixed.Product(gcross1, ty01)
 		gtheta3 += fixed.Product(gcross1, y01)
 		tgtheta1 -= fixed.Product(tg1, y2) + fixed.Product(gcross1, ty2)
 		gtheta1 -= fixed.Product(gcross1, y2)
-		gr3 := num.At(gr, 3*i*g.R.Inc)
-		tgr3 := num.At(gtr, 3*i*gt.R.Inc)
-		if gtpoints != nil {
+		gr3 := num.At(gr, 3*i)
+		tgr3 := num.At(gtr, 3*i)
+		if len(gtpoints) == 3 {
 			gtpoints[0] += tgr3
 		}
-		if gpoints != nil {
+		if len(gpoints) == 3 {
 			gpoints[0] += gr3
 		}
 		tgcos -= fixed.Product(tgr3, y01) + fixed.Product(gr3, ty01)
@@ -2404,10 +2458,10 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tgtheta1 -= fixed.Product(tgr3, along) + fixed.Product(gr3, talong)
 		gtheta1 -= fixed.Product(gr3, along)
 		if gttheta != nil {
-			gttheta[3*gt.Theta.Inc] -= tgr3
+			gttheta[3] -= tgr3
 		}
 		if gtheta != nil {
-			gtheta[3*g.Theta.Inc] -= gr3
+			gtheta[3] -= gr3
 		}
 		tgtheta2 += fixed.Product(tg2, y2) + fixed.Product(gcross, ty2)
 		gtheta2 += fixed.Product(gcross, y2)
@@ -2451,21 +2505,21 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
-				share1 := uv[0]
+				share1 := uv1[0]
 				share = share1
 				tshare = num.At(tuv, 0)
 			} else {
 				share1 := share
 				tshare1 := tshare
 				if corner[e] == 1 {
-					share2 := uv[1]
+					share2 := uv1[1]
 					share1 = share2
 					tshare1 = num.At(tuv, 1)
 				} else {
 					share2 := share1
 					tshare2 := tshare1
 					if corner[e] == 2 {
-						share3 := fixed.Of[T](1) - uv[0] - uv[1]
+						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
 						share2 = share3
 						tshare2 = tshare3
@@ -2476,49 +2530,49 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				share = share1
 				tshare = tshare1
 			}
-			row := num.Index(bone[e], k.Absolute.Rows)
-			absolute := num.Row(k.Absolute, row)[:12]
-			absolute1 := absolute[0]
+			row := num.Index(bone[e], m)
+			absolute1 := absolute[row*k.Absolute.Stride:][:12]
+			absolute2 := absolute1[0]
 			tabsolute := num.Row(t.Absolute, row)
-			tabsolute1 := num.At(tabsolute, 0)
-			places := num.Row(k.Places, e)[:4]
-			places1 := places[0]
+			tabsolute2 := num.At(tabsolute, 0)
+			places1 := places[e*k.Places.Stride:][:4]
+			places2 := places1[0]
 			tplaces := num.Row(t.Places, e)
-			tplaces1 := num.At(tplaces, 0)
-			absolute2 := absolute[1]
-			tabsolute2 := num.At(tabsolute, 1)
-			places2 := places[1]
-			tplaces2 := num.At(tplaces, 1)
-			absolute3 := absolute[2]
-			tabsolute3 := num.At(tabsolute, 2)
-			places3 := places[2]
-			tplaces3 := num.At(tplaces, 2)
-			absolute4 := absolute[3]
-			tabsolute4 := num.At(tabsolute, 3)
-			places4 := places[3]
-			tplaces4 := num.At(tplaces, 3)
-			s4 := fixed.Product(absolute1, places1) + fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4)
-			ts4 := fixed.Product(tabsolute1, places1) + fixed.Product(absolute1, tplaces1) + (fixed.Product(tabsolute2, places2) + fixed.Product(absolute2, tplaces2)) + (fixed.Product(tabsolute3, places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(tabsolute4, places4) + fixed.Product(absolute4, tplaces4))
-			absolute5 := absolute[4]
-			tabsolute5 := num.At(tabsolute, 4)
-			absolute6 := absolute[5]
-			tabsolute6 := num.At(tabsolute, 5)
-			absolute7 := absolute[6]
-			tabsolute7 := num.At(tabsolute, 6)
-			absolute8 := absolute[7]
-			tabsolute8 := num.At(tabsolute, 7)
-			s5 := fixed.Product(absolute5, places1) + fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4)
-			ts5 := fixed.Product(tabsolute5, places1) + fixed.Product(absolute5, tplaces1) + (fixed.Product(tabsolute6, places2) + fixed.Product(absolute6, tplaces2)) + (fixed.Product(tabsolute7, places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(tabsolute8, places4) + fixed.Product(absolute8, tplaces4))
-			absolute9 := absolute[8]
-			tabsolute9 := num.At(tabsolute, 8)
-			absolute10 := absolute[9]
-			tabsolute10 := num.At(tabsolute, 9)
-			absolute11 := absolute[10]
-			tabsolute11 := num.At(tabsolute, 10)
-			absolute12 := absolute[11]
-			tabsolute12 := num.At(tabsolute, 11)
-			s6 := fixed.Product(absolute9, places1) + fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4)
-			ts6 := fixed.Product(tabsolute9, places1) + fixed.Product(absolute9, tplaces1) + (fixed.Product(tabsolute10, places2) + fixed.Product(absolute10, tplaces2)) + (fixed.Product(tabsolute11, places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(tabsolute12, places4) + fixed.Product(absolute12, tplaces4))
+			tplaces2 := num.At(tplaces, 0)
+			absolute3 := absolute1[1]
+			tabsolute3 := num.At(tabsolute, 1)
+			places3 := places1[1]
+			tplaces3 := num.At(tplaces, 1)
+			absolute4 := absolute1[2]
+			tabsolute4 := num.At(tabsolute, 2)
+			places4 := places1[2]
+			tplaces4 := num.At(tplaces, 2)
+			absolute5 := absolute1[3]
+			tabsolute5 := num.At(tabsolute, 3)
+			places5 := places1[3]
+			tplaces5 := num.At(tplaces, 3)
+			s4 := fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4) + fixed.Product(absolute5, places5)
+			ts4 := fixed.Product(tabsolute2, places2) + fixed.Product(absolute2, tplaces2) + (fixed.Product(tabsolute3, places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(tabsolute4, places4) + fixed.Product(absolute4, tplaces4)) + (fixed.Product(tabsolute5, places5) + fixed.Product(absolute5, tplaces5))
+			absolute6 := absolute1[4]
+			tabsolute6 := num.At(tabsolute, 4)
+			absolute7 := absolute1[5]
+			tabsolute7 := num.At(tabsolute, 5)
+			absolute8 := absolute1[6]
+			tabsolute8 := num.At(tabsolute, 6)
+			absolute9 := absolute1[7]
+			tabsolute9 := num.At(tabsolute, 7)
+			s5 := fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4) + fixed.Product(absolute9, places5)
+			ts5 := fixed.Product(tabsolute6, places2) + fixed.Product(absolute6, tplaces2) + (fixed.Product(tabsolute7, places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(tabsolute8, places4) + fixed.Product(absolute8, tplaces4)) + (fixed.Product(tabsolute9, places5) + fixed.Product(absolute9, tplaces5))
+			absolute10 := absolute1[8]
+			tabsolute10 := num.At(tabsolute, 8)
+			absolute11 := absolute1[9]
+			tabsolute11 := num.At(tabsolute, 9)
+			absolute12 := absolute1[10]
+			tabsolute12 := num.At(tabsolute, 10)
+			absolute13 := absolute1[11]
+			tabsolute13 := num.At(tabsolute, 11)
+			s6 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
+			ts6 := fixed.Product(tabsolute10, places2) + fixed.Product(absolute10, tplaces2) + (fixed.Product(tabsolute11, places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(tabsolute12, places4) + fixed.Product(absolute12, tplaces4)) + (fixed.Product(tabsolute13, places5) + fixed.Product(absolute13, tplaces5))
 			h := gy2
 			th := tg7
 			gy2 = 0
@@ -2535,67 +2589,67 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			gy2 += h
 			tg8 := fixed.Product(th, share) + fixed.Product(h, tshare)
 			gs6 := fixed.Product(h, share)
-			tg9 := fixed.Product(tg8, places1) + fixed.Product(gs6, tplaces1)
-			tg10 := fixed.Product(tg8, places2) + fixed.Product(gs6, tplaces2)
-			tg11 := fixed.Product(tg8, places3) + fixed.Product(gs6, tplaces3)
-			tg12 := fixed.Product(tg8, places4) + fixed.Product(gs6, tplaces4)
+			tg9 := fixed.Product(tg8, places2) + fixed.Product(gs6, tplaces2)
+			tg10 := fixed.Product(tg8, places3) + fixed.Product(gs6, tplaces3)
+			tg11 := fixed.Product(tg8, places4) + fixed.Product(gs6, tplaces4)
+			tg12 := fixed.Product(tg8, places5) + fixed.Product(gs6, tplaces5)
 			gtabsolute := num.Row(gt.Absolute, row)
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[11] += tg12
 			}
 			gabsolute := num.Row(g.Absolute, row)
-			if gabsolute != nil {
-				gabsolute[11] += fixed.Product(gs6, places4)
+			if len(gabsolute) == 12 {
+				gabsolute[11] += fixed.Product(gs6, places5)
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[10] += tg11
 			}
-			if gabsolute != nil {
-				gabsolute[10] += fixed.Product(gs6, places3)
+			if len(gabsolute) == 12 {
+				gabsolute[10] += fixed.Product(gs6, places4)
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[9] += tg10
 			}
-			if gabsolute != nil {
-				gabsolute[9] += fixed.Product(gs6, places2)
+			if len(gabsolute) == 12 {
+				gabsolute[9] += fixed.Product(gs6, places3)
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[8] += tg9
 			}
-			if gabsolute != nil {
-				gabsolute[8] += fixed.Product(gs6, places1)
+			if len(gabsolute) == 12 {
+				gabsolute[8] += fixed.Product(gs6, places2)
 			}
 			tg6 += th1
 			gy1 += h1
 			tg13 := fixed.Product(th1, share) + fixed.Product(h1, tshare)
 			gs5 := fixed.Product(h1, share)
-			tg14 := fixed.Product(tg13, places1) + fixed.Product(gs5, tplaces1)
-			tg15 := fixed.Product(tg13, places2) + fixed.Product(gs5, tplaces2)
-			tg16 := fixed.Product(tg13, places3) + fixed.Product(gs5, tplaces3)
-			tg17 := fixed.Product(tg13, places4) + fixed.Product(gs5, tplaces4)
-			if gtabsolute != nil {
+			tg14 := fixed.Product(tg13, places2) + fixed.Product(gs5, tplaces2)
+			tg15 := fixed.Product(tg13, places3) + fixed.Product(gs5, tplaces3)
+			tg16 := fixed.Product(tg13, places4) + fixed.Product(gs5, tplaces4)
+			tg17 := fixed.Product(tg13, places5) + fixed.Product(gs5, tplaces5)
+			if len(gtabsolute) == 12 {
 				gtabsolute[7] += tg17
 			}
-			if gabsolute != nil {
-				gabsolute[7] += fixed.Product(gs5, places4)
+			if len(gabsolute) == 12 {
+				gabsolute[7] += fixed.Product(gs5, places5)
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[6] += tg16
 			}
-			if gabsolute != nil {
-				gabsolute[6] += fixed.Product(gs5, places3)
+			if len(gabsolute) == 12 {
+				gabsolute[6] += fixed.Product(gs5, places4)
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[5] += tg15
 			}
-			if gabsolute != nil {
-				gabsolute[5] += fixed.Product(gs5, places2)
+			if len(gabsolute) == 12 {
+				gabsolute[5] += fixed.Product(gs5, places3)
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[4] += tg14
 			}
-			if gabsolute != nil {
-				gabsolute[4] += fixed.Product(gs5, places1)
+			if len(gabsolute) == 12 {
+				gabsolute[4] += fixed.Product(gs5, places2)
 			}
 			tgy0 += th2
 			gy0 += h2
@@ -2603,77 +2657,77 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			gshare := fixed.Product(h, s6) + fixed.Product(h1, s5) + fixed.Product(h2, s4)
 			tg19 := fixed.Product(th2, share) + fixed.Product(h2, tshare)
 			gs4 := fixed.Product(h2, share)
-			tg20 := fixed.Product(tg19, places1) + fixed.Product(gs4, tplaces1)
-			tg21 := fixed.Product(tg8, absolute9) + fixed.Product(gs6, tabsolute9) + (fixed.Product(tg13, absolute5) + fixed.Product(gs5, tabsolute5)) + (fixed.Product(tg19, absolute1) + fixed.Product(gs4, tabsolute1))
-			gplaces1 := fixed.Product(gs6, absolute9) + fixed.Product(gs5, absolute5) + fixed.Product(gs4, absolute1)
-			tg22 := fixed.Product(tg19, places2) + fixed.Product(gs4, tplaces2)
-			tg23 := fixed.Product(tg8, absolute10) + fixed.Product(gs6, tabsolute10) + (fixed.Product(tg13, absolute6) + fixed.Product(gs5, tabsolute6)) + (fixed.Product(tg19, absolute2) + fixed.Product(gs4, tabsolute2))
+			tg20 := fixed.Product(tg19, places2) + fixed.Product(gs4, tplaces2)
+			tg21 := fixed.Product(tg8, absolute10) + fixed.Product(gs6, tabsolute10) + (fixed.Product(tg13, absolute6) + fixed.Product(gs5, tabsolute6)) + (fixed.Product(tg19, absolute2) + fixed.Product(gs4, tabsolute2))
 			gplaces2 := fixed.Product(gs6, absolute10) + fixed.Product(gs5, absolute6) + fixed.Product(gs4, absolute2)
-			tg24 := fixed.Product(tg19, places3) + fixed.Product(gs4, tplaces3)
-			tg25 := fixed.Product(tg8, absolute11) + fixed.Product(gs6, tabsolute11) + (fixed.Product(tg13, absolute7) + fixed.Product(gs5, tabsolute7)) + (fixed.Product(tg19, absolute3) + fixed.Product(gs4, tabsolute3))
+			tg22 := fixed.Product(tg19, places3) + fixed.Product(gs4, tplaces3)
+			tg23 := fixed.Product(tg8, absolute11) + fixed.Product(gs6, tabsolute11) + (fixed.Product(tg13, absolute7) + fixed.Product(gs5, tabsolute7)) + (fixed.Product(tg19, absolute3) + fixed.Product(gs4, tabsolute3))
 			gplaces3 := fixed.Product(gs6, absolute11) + fixed.Product(gs5, absolute7) + fixed.Product(gs4, absolute3)
-			tg26 := fixed.Product(tg19, places4) + fixed.Product(gs4, tplaces4)
-			tg27 := fixed.Product(tg8, absolute12) + fixed.Product(gs6, tabsolute12) + (fixed.Product(tg13, absolute8) + fixed.Product(gs5, tabsolute8)) + (fixed.Product(tg19, absolute4) + fixed.Product(gs4, tabsolute4))
+			tg24 := fixed.Product(tg19, places4) + fixed.Product(gs4, tplaces4)
+			tg25 := fixed.Product(tg8, absolute12) + fixed.Product(gs6, tabsolute12) + (fixed.Product(tg13, absolute8) + fixed.Product(gs5, tabsolute8)) + (fixed.Product(tg19, absolute4) + fixed.Product(gs4, tabsolute4))
 			gplaces4 := fixed.Product(gs6, absolute12) + fixed.Product(gs5, absolute8) + fixed.Product(gs4, absolute4)
+			tg26 := fixed.Product(tg19, places5) + fixed.Product(gs4, tplaces5)
+			tg27 := fixed.Product(tg8, absolute13) + fixed.Product(gs6, tabsolute13) + (fixed.Product(tg13, absolute9) + fixed.Product(gs5, tabsolute9)) + (fixed.Product(tg19, absolute5) + fixed.Product(gs4, tabsolute5))
+			gplaces5 := fixed.Product(gs6, absolute13) + fixed.Product(gs5, absolute9) + fixed.Product(gs4, absolute5)
 			gtplaces := num.Row(gt.Places, e)
-			if gtplaces != nil {
+			if len(gtplaces) == 4 {
 				gtplaces[3] += tg27
 			}
 			gplaces := num.Row(g.Places, e)
-			if gplaces != nil {
-				gplaces[3] += gplaces4
+			if len(gplaces) == 4 {
+				gplaces[3] += gplaces5
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[3] += tg26
 			}
-			if gabsolute != nil {
-				gabsolute[3] += fixed.Product(gs4, places4)
+			if len(gabsolute) == 12 {
+				gabsolute[3] += fixed.Product(gs4, places5)
 			}
-			if gtplaces != nil {
+			if len(gtplaces) == 4 {
 				gtplaces[2] += tg25
 			}
-			if gplaces != nil {
-				gplaces[2] += gplaces3
+			if len(gplaces) == 4 {
+				gplaces[2] += gplaces4
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[2] += tg24
 			}
-			if gabsolute != nil {
-				gabsolute[2] += fixed.Product(gs4, places3)
+			if len(gabsolute) == 12 {
+				gabsolute[2] += fixed.Product(gs4, places4)
 			}
-			if gtplaces != nil {
+			if len(gtplaces) == 4 {
 				gtplaces[1] += tg23
 			}
-			if gplaces != nil {
-				gplaces[1] += gplaces2
+			if len(gplaces) == 4 {
+				gplaces[1] += gplaces3
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[1] += tg22
 			}
-			if gabsolute != nil {
-				gabsolute[1] += fixed.Product(gs4, places2)
+			if len(gabsolute) == 12 {
+				gabsolute[1] += fixed.Product(gs4, places3)
 			}
-			if gtplaces != nil {
+			if len(gtplaces) == 4 {
 				gtplaces[0] += tg21
 			}
-			if gplaces != nil {
-				gplaces[0] += gplaces1
+			if len(gplaces) == 4 {
+				gplaces[0] += gplaces2
 			}
-			if gtabsolute != nil {
+			if len(gtabsolute) == 12 {
 				gtabsolute[0] += tg20
 			}
-			if gabsolute != nil {
-				gabsolute[0] += fixed.Product(gs4, places1)
+			if len(gabsolute) == 12 {
+				gabsolute[0] += fixed.Product(gs4, places2)
 			}
 			if corner[e] == 0 {
 				h3 := gshare
 				th3 := tg18
 				gshare = 0
 				tg18 = 0
-				if gtuv != nil {
+				if len(gtuv) == 2 {
 					gtuv[0] += th3
 				}
-				if guv != nil {
+				if len(guv) == 2 {
 					guv[0] += h3
 				}
 			} else {
@@ -2688,10 +2742,10 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 					th4 := tg28
 					gshare1 = 0
 					tg28 = 0
-					if gtuv != nil {
+					if len(gtuv) == 2 {
 						gtuv[1] += th4
 					}
-					if guv != nil {
+					if len(guv) == 2 {
 						guv[1] += h4
 					}
 				} else {
@@ -2706,16 +2760,16 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 						th5 := tg29
 						gshare2 = 0
 						tg29 = 0
-						if gtuv != nil {
+						if len(gtuv) == 2 {
 							gtuv[0] -= th5
 						}
-						if guv != nil {
+						if len(guv) == 2 {
 							guv[0] -= h5
 						}
-						if gtuv != nil {
+						if len(gtuv) == 2 {
 							gtuv[1] -= th5
 						}
-						if guv != nil {
+						if len(guv) == 2 {
 							guv[1] -= h5
 						}
 					}
@@ -2745,17 +2799,17 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tgsquare -= fixed.Product(th3, versine1) + fixed.Product(h3, tversine1)
 		gsquare -= fixed.Product(h3, versine1)
 		tg := fixed.Product(th3, half) + fixed.Product(h3, thalf)
-		tg1 := fixed.Product(th3, p2) + fixed.Product(h3, tp2) + 2*tg
-		ghalf := fixed.Product(h3, p2) + 2*fixed.Product(h3, half)
-		cos2 := num.Cos(p1)
-		tg2 := fixed.Product(tg1, cos2) - fixed.Product(ghalf, fixed.Product(tp1, num.Sin(p1)))
+		tg1 := fixed.Product(th3, p3) + fixed.Product(h3, tp3) + 2*tg
+		ghalf := fixed.Product(h3, p3) + 2*fixed.Product(h3, half)
+		cos2 := num.Cos(p2)
+		tg2 := fixed.Product(tg1, cos2) - fixed.Product(ghalf, fixed.Product(tp2, num.Sin(p2)))
 		h4 := num.Quotient(h1, angle)
 		th4 := num.Quotient(th1-fixed.Product(h4, tangle), angle)
 		tg3 := fixed.Product(fixed.Of[T](0.5), tg2) - (fixed.Product(th4, sine1) + fixed.Product(h4, tsine1)) + (fixed.Product(th4, cos1) + fixed.Product(h4, tcos1)) - (fixed.Product(th2, sin) + fixed.Product(h2, tsin))
 		gangle := fixed.Product(fixed.Of[T](0.5), fixed.Product(ghalf, cos2)) - fixed.Product(h4, sine1) + fixed.Product(h4, cos1) - fixed.Product(h2, sin)
-		p3 := 2 * angle
-		q2 := num.Over(gangle, p3)
-		tq2 := num.Over(tg3-fixed.Product(q2, 2*tangle), p3)
+		p4 := 2 * angle
+		q2 := num.Over(gangle, p4)
+		tq2 := num.Over(tg3-fixed.Product(q2, 2*tangle), p4)
 		tgsquare += tq2
 		gsquare += q2
 	}
@@ -2772,9 +2826,9 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	tgsquare += num.Quotient(tg2, fixed.Of[T](6))
 	gsquare += num.Quotient(-fixed.Product(gsine, s1), fixed.Of[T](6))
 	tg4 := -(fixed.Product(tgcos, s) + fixed.Product(gcos, ts))
-	tg5 := -(fixed.Product(tgcos, p) + fixed.Product(gcos, tp))
+	tg5 := -(fixed.Product(tgcos, p1) + fixed.Product(gcos, tp1))
 	tgsquare -= num.Quotient(tg5, fixed.Of[T](12))
-	gsquare -= num.Quotient(-fixed.Product(gcos, p), fixed.Of[T](12))
+	gsquare -= num.Quotient(-fixed.Product(gcos, p1), fixed.Of[T](12))
 	tgsquare += fixed.Product(fixed.Of[T](0.5), tg4)
 	gsquare -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gcos, s))
 	tgtheta1 += 2 * (fixed.Product(tgsquare, theta1) + fixed.Product(gsquare, ttheta1))
@@ -2784,16 +2838,16 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	tgtheta3 += 2 * (fixed.Product(tgsquare, theta3) + fixed.Product(gsquare, ttheta3))
 	gtheta3 += 2 * fixed.Product(gsquare, theta3)
 	if gttheta != nil {
-		gttheta[2*gt.Theta.Inc] += tgtheta3
+		gttheta[2] += tgtheta3
 	}
 	if gtheta != nil {
-		gtheta[2*g.Theta.Inc] += gtheta3
+		gtheta[2] += gtheta3
 	}
 	if gttheta != nil {
-		gttheta[1*gt.Theta.Inc] += tgtheta2
+		gttheta[1] += tgtheta2
 	}
 	if gtheta != nil {
-		gtheta[1*g.Theta.Inc] += gtheta2
+		gtheta[1] += gtheta2
 	}
 	if gttheta != nil {
 		gttheta[0] += tgtheta1

@@ -46,6 +46,12 @@ func (k ODE[T]) AdjointTangent(g, t, gt ODE[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // Run implements rev.Kernel. It returns no error.
 func (k ODE[T]) Run(p rev.Pass[ODE[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 ||
+		p.Adjoint && (p.G.Y.Data == nil) ||
+		p.Tangent && (p.T.Y.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.Y.Data == nil) {
+		return k.prepared(p)
+	}
 	switch {
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
@@ -67,103 +73,123 @@ func (k ODE[T]) Run(p rev.Pass[ODE[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k ODE[T]) prepared(p rev.Pass[ODE[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.T.X)
+	s.Write(&k.Y, &p.G.Y, &p.G.X, &p.T.Y, &p.GT.Y, &p.GT.X)
+	s.Vector(&p.G.Y, k.Y.N)
+	s.Vector(&p.T.Y, k.Y.N)
+	s.Vector(&p.GT.Y, k.Y.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // forward runs ode.
 func (k ODE[T]) forward() {
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
+	n := k.X.N
+	y := k.Y.Data[:n+1]
+	x := k.X.Data[:n]
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := range k.Steps {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := min1 - 1; i >= 4; i-- {
-			p := fixed.Product(fixed.Product(fixed.Of[T](0.25), h), x[(i-4)*k.X.Inc])
-			p1 := fixed.Product(num.Quotient(h, fixed.Of[T](3)), x[(i-3)*k.X.Inc])
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p, y[(i-4)*k.Y.Inc])
-			p2 := fixed.Product(fixed.Product(fixed.Of[T](0.5), h), x[(i-2)*k.X.Inc])
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p1, s2)
-			p3 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p2, s3)
-			y[i*k.Y.Inc] += fixed.Product(p3, s4)
+			p2 := fixed.Product(p1, x[i-4])
+			p3 := fixed.Product(q, x[i-3])
+			s2 := y[i-3] + fixed.Product(p2, y[i-4])
+			p4 := fixed.Product(p, x[i-2])
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			p5 := fixed.Product(h, x[i-1])
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			y[i] += fixed.Product(p5, s4)
 		}
 	}
 }
 
 // inverse undoes forward.
 func (k ODE[T]) inverse() {
-	y := num.Elements(k.Y)
-	x := num.Elements(k.X)
+	n := k.X.N
+	y := k.Y.Data[:n+1]
+	x := k.X.Data[:n]
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := 4; i <= min1-1; i++ {
-			p := fixed.Product(fixed.Product(fixed.Of[T](0.25), h), x[(i-4)*k.X.Inc])
-			p1 := fixed.Product(num.Quotient(h, fixed.Of[T](3)), x[(i-3)*k.X.Inc])
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p, y[(i-4)*k.Y.Inc])
-			p2 := fixed.Product(fixed.Product(fixed.Of[T](0.5), h), x[(i-2)*k.X.Inc])
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p1, s2)
-			p3 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p2, s3)
-			y[i*k.Y.Inc] -= fixed.Product(p3, s4)
+			p2 := fixed.Product(p1, x[i-4])
+			p3 := fixed.Product(q, x[i-3])
+			s2 := y[i-3] + fixed.Product(p2, y[i-4])
+			p4 := fixed.Product(p, x[i-2])
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			p5 := fixed.Product(h, x[i-1])
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			y[i] -= fixed.Product(p5, s4)
 		}
 	}
 }
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k ODE[T]) adjoint(g ODE[T]) {
-	if g.Y.Data == nil {
-		g.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
+	n := k.X.N
+	y, gy := k.Y.Data[:n+1], g.Y.Data[:n+1]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := 4; i <= min1-1; i++ {
-			p := fixed.Product(fixed.Of[T](0.5), h)
-			q := num.Quotient(h, fixed.Of[T](3))
-			p1 := fixed.Product(fixed.Of[T](0.25), h)
-			p2 := fixed.Product(p1, x[(i-4)*k.X.Inc])
-			y1 := y[(i-4)*k.Y.Inc]
-			p3 := fixed.Product(q, x[(i-3)*k.X.Inc])
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p2, y1)
-			p4 := fixed.Product(p, x[(i-2)*k.X.Inc])
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p3, s2)
-			p5 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p4, s3)
-			y[i*k.Y.Inc] -= fixed.Product(p5, s4)
-			gy1 := gy[i*g.Y.Inc]
+			p2 := fixed.Product(p1, x[i-4])
+			y1 := y[i-4]
+			p3 := fixed.Product(q, x[i-3])
+			s2 := y[i-3] + fixed.Product(p2, y1)
+			p4 := fixed.Product(p, x[i-2])
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			p5 := fixed.Product(h, x[i-1])
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			y[i] -= fixed.Product(p5, s4)
+			gy1 := gy[i]
 			gs4 := fixed.Product(gy1, p5)
-			gy[(i-1)*g.Y.Inc] += gs4
+			gy[i-1] += gs4
 			gs3 := fixed.Product(gs4, p4)
 			if gx != nil {
-				gx[(i-1)*g.X.Inc] += fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] += fixed.Product(fixed.Product(gy1, s4), h)
 			}
-			gy[(i-2)*g.Y.Inc] += gs3
+			gy[i-2] += gs3
 			gs2 := fixed.Product(gs3, p3)
 			if gx != nil {
-				gx[(i-2)*g.X.Inc] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
 			}
-			gy[(i-3)*g.Y.Inc] += gs2
+			gy[i-3] += gs2
 			if gx != nil {
-				gx[(i-3)*g.X.Inc] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
 			}
-			gy[(i-4)*g.Y.Inc] += fixed.Product(gs2, p2)
+			gy[i-4] += fixed.Product(gs2, p2)
 			if gx != nil {
-				gx[(i-4)*g.X.Inc] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
 			}
 		}
 	}
@@ -171,131 +197,121 @@ func (k ODE[T]) adjoint(g ODE[T]) {
 
 // tangent runs forward, with the tangents t.
 func (k ODE[T]) tangent(t ODE[T]) {
-	if t.Y.Data == nil {
-		t.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	n := k.X.N
+	y, ty := k.Y.Data[:n+1], t.Y.Data[:n+1]
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := range k.Steps {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := min1 - 1; i >= 4; i-- {
-			p := fixed.Product(fixed.Of[T](0.5), h)
-			q := num.Quotient(h, fixed.Of[T](3))
-			p1 := fixed.Product(fixed.Of[T](0.25), h)
-			p2 := fixed.Product(p1, x[(i-4)*k.X.Inc])
-			tp2 := fixed.Product(p1, num.At(tx, (i-4)*t.X.Inc))
-			y1 := y[(i-4)*k.Y.Inc]
-			p3 := fixed.Product(q, x[(i-3)*k.X.Inc])
-			tp3 := fixed.Product(q, num.At(tx, (i-3)*t.X.Inc))
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p2, y1)
-			ts2 := ty[(i-3)*t.Y.Inc] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[(i-4)*t.Y.Inc]))
-			p4 := fixed.Product(p, x[(i-2)*k.X.Inc])
-			tp4 := fixed.Product(p, num.At(tx, (i-2)*t.X.Inc))
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p3, s2)
-			ts3 := ty[(i-2)*t.Y.Inc] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
-			p5 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			tp5 := fixed.Product(h, num.At(tx, (i-1)*t.X.Inc))
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p4, s3)
-			ts4 := ty[(i-1)*t.Y.Inc] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i*t.Y.Inc] += fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i*k.Y.Inc] += fixed.Product(p5, s4)
+			p2 := fixed.Product(p1, x[i-4])
+			tp2 := fixed.Product(p1, num.At(tx, i-4))
+			y1 := y[i-4]
+			p3 := fixed.Product(q, x[i-3])
+			tp3 := fixed.Product(q, num.At(tx, i-3))
+			s2 := y[i-3] + fixed.Product(p2, y1)
+			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[i-4]))
+			p4 := fixed.Product(p, x[i-2])
+			tp4 := fixed.Product(p, num.At(tx, i-2))
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			p5 := fixed.Product(h, x[i-1])
+			tp5 := fixed.Product(h, num.At(tx, i-1))
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
+			ty[i] += fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
+			y[i] += fixed.Product(p5, s4)
 		}
 	}
 }
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k ODE[T]) adjointTangent(g, t, gt ODE[T]) {
-	if g.Y.Data == nil {
-		g.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	if t.Y.Data == nil {
-		t.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	if gt.Y.Data == nil {
-		gt.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	n := k.X.N
+	y, gy, ty, gty := k.Y.Data[:n+1], g.Y.Data[:n+1], t.Y.Data[:n+1], gt.Y.Data[:n+1]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := 4; i <= min1-1; i++ {
-			p := fixed.Product(fixed.Of[T](0.5), h)
-			q := num.Quotient(h, fixed.Of[T](3))
-			p1 := fixed.Product(fixed.Of[T](0.25), h)
-			p2 := fixed.Product(p1, x[(i-4)*k.X.Inc])
-			tp2 := fixed.Product(p1, num.At(tx, (i-4)*t.X.Inc))
-			y1 := y[(i-4)*k.Y.Inc]
-			ty1 := ty[(i-4)*t.Y.Inc]
-			p3 := fixed.Product(q, x[(i-3)*k.X.Inc])
-			tp3 := fixed.Product(q, num.At(tx, (i-3)*t.X.Inc))
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p2, y1)
-			ts2 := ty[(i-3)*t.Y.Inc] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
-			p4 := fixed.Product(p, x[(i-2)*k.X.Inc])
-			tp4 := fixed.Product(p, num.At(tx, (i-2)*t.X.Inc))
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p3, s2)
-			ts3 := ty[(i-2)*t.Y.Inc] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
-			p5 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			tp5 := fixed.Product(h, num.At(tx, (i-1)*t.X.Inc))
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p4, s3)
-			ts4 := ty[(i-1)*t.Y.Inc] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i*t.Y.Inc] -= fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i*k.Y.Inc] -= fixed.Product(p5, s4)
-			gy1 := gy[i*g.Y.Inc]
-			tgy1 := gty[i*gt.Y.Inc]
+			p2 := fixed.Product(p1, x[i-4])
+			tp2 := fixed.Product(p1, num.At(tx, i-4))
+			y1 := y[i-4]
+			ty1 := ty[i-4]
+			p3 := fixed.Product(q, x[i-3])
+			tp3 := fixed.Product(q, num.At(tx, i-3))
+			s2 := y[i-3] + fixed.Product(p2, y1)
+			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
+			p4 := fixed.Product(p, x[i-2])
+			tp4 := fixed.Product(p, num.At(tx, i-2))
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			p5 := fixed.Product(h, x[i-1])
+			tp5 := fixed.Product(h, num.At(tx, i-1))
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
+			ty[i] -= fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
+			y[i] -= fixed.Product(p5, s4)
+			gy1 := gy[i]
+			tgy1 := gty[i]
 			tg := fixed.Product(tgy1, s4) + fixed.Product(gy1, ts4)
 			tg1 := fixed.Product(tgy1, p5) + fixed.Product(gy1, tp5)
 			gs4 := fixed.Product(gy1, p5)
-			gty[(i-1)*gt.Y.Inc] += tg1
-			gy[(i-1)*g.Y.Inc] += gs4
+			gty[i-1] += tg1
+			gy[i-1] += gs4
 			tg2 := fixed.Product(tg1, s3) + fixed.Product(gs4, ts3)
 			tg3 := fixed.Product(tg1, p4) + fixed.Product(gs4, tp4)
 			gs3 := fixed.Product(gs4, p4)
 			if gtx != nil {
-				gtx[(i-1)*gt.X.Inc] += fixed.Product(tg, h)
+				gtx[i-1] += fixed.Product(tg, h)
 			}
 			if gx != nil {
-				gx[(i-1)*g.X.Inc] += fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] += fixed.Product(fixed.Product(gy1, s4), h)
 			}
-			gty[(i-2)*gt.Y.Inc] += tg3
-			gy[(i-2)*g.Y.Inc] += gs3
+			gty[i-2] += tg3
+			gy[i-2] += gs3
 			tg4 := fixed.Product(tg3, s2) + fixed.Product(gs3, ts2)
 			tg5 := fixed.Product(tg3, p3) + fixed.Product(gs3, tp3)
 			gs2 := fixed.Product(gs3, p3)
 			if gtx != nil {
-				gtx[(i-2)*gt.X.Inc] += fixed.Product(tg2, p)
+				gtx[i-2] += fixed.Product(tg2, p)
 			}
 			if gx != nil {
-				gx[(i-2)*g.X.Inc] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
 			}
-			gty[(i-3)*gt.Y.Inc] += tg5
-			gy[(i-3)*g.Y.Inc] += gs2
+			gty[i-3] += tg5
+			gy[i-3] += gs2
 			tg6 := fixed.Product(tg5, y1) + fixed.Product(gs2, ty1)
 			tg7 := fixed.Product(tg5, p2) + fixed.Product(gs2, tp2)
 			if gtx != nil {
-				gtx[(i-3)*gt.X.Inc] += fixed.Product(tg4, q)
+				gtx[i-3] += fixed.Product(tg4, q)
 			}
 			if gx != nil {
-				gx[(i-3)*g.X.Inc] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
 			}
-			gty[(i-4)*gt.Y.Inc] += tg7
-			gy[(i-4)*g.Y.Inc] += fixed.Product(gs2, p2)
+			gty[i-4] += tg7
+			gy[i-4] += fixed.Product(gs2, p2)
 			if gtx != nil {
-				gtx[(i-4)*gt.X.Inc] += fixed.Product(tg6, p1)
+				gtx[i-4] += fixed.Product(tg6, p1)
 			}
 			if gx != nil {
-				gx[(i-4)*g.X.Inc] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
 			}
 		}
 	}
@@ -303,51 +319,49 @@ func (k ODE[T]) adjointTangent(g, t, gt ODE[T]) {
 
 // undoAdjoint undoes adjoint.
 func (k ODE[T]) undoAdjoint(g ODE[T]) {
-	if g.Y.Data == nil {
-		g.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	y, gy := num.Elements(k.Y), num.Elements(g.Y)
-	x, gx := num.Elements(k.X), num.Elements(g.X)
+	n := k.X.N
+	y, gy := k.Y.Data[:n+1], g.Y.Data[:n+1]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := range k.Steps {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := min1 - 1; i >= 4; i-- {
-			p := fixed.Product(fixed.Of[T](0.5), h)
-			q := num.Quotient(h, fixed.Of[T](3))
-			p1 := fixed.Product(fixed.Of[T](0.25), h)
-			p2 := fixed.Product(p1, x[(i-4)*k.X.Inc])
-			y1 := y[(i-4)*k.Y.Inc]
-			p3 := fixed.Product(q, x[(i-3)*k.X.Inc])
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p2, y1)
-			p4 := fixed.Product(p, x[(i-2)*k.X.Inc])
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p3, s2)
-			p5 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p4, s3)
-			y[i*k.Y.Inc] += fixed.Product(p5, s4)
-			gy1 := gy[i*g.Y.Inc]
+			p2 := fixed.Product(p1, x[i-4])
+			y1 := y[i-4]
+			p3 := fixed.Product(q, x[i-3])
+			s2 := y[i-3] + fixed.Product(p2, y1)
+			p4 := fixed.Product(p, x[i-2])
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			p5 := fixed.Product(h, x[i-1])
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			y[i] += fixed.Product(p5, s4)
+			gy1 := gy[i]
 			gs4 := -fixed.Product(gy1, p5)
-			gy[(i-1)*g.Y.Inc] += gs4
+			gy[i-1] += gs4
 			gs3 := fixed.Product(gs4, p4)
 			if gx != nil {
-				gx[(i-1)*g.X.Inc] -= fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] -= fixed.Product(fixed.Product(gy1, s4), h)
 			}
-			gy[(i-2)*g.Y.Inc] += gs3
+			gy[i-2] += gs3
 			gs2 := fixed.Product(gs3, p3)
 			if gx != nil {
-				gx[(i-2)*g.X.Inc] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
 			}
-			gy[(i-3)*g.Y.Inc] += gs2
+			gy[i-3] += gs2
 			if gx != nil {
-				gx[(i-3)*g.X.Inc] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
 			}
-			gy[(i-4)*g.Y.Inc] += fixed.Product(gs2, p2)
+			gy[i-4] += fixed.Product(gs2, p2)
 			if gx != nil {
-				gx[(i-4)*g.X.Inc] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
 			}
 		}
 	}
@@ -355,131 +369,121 @@ func (k ODE[T]) undoAdjoint(g ODE[T]) {
 
 // undoTangent undoes tangent.
 func (k ODE[T]) undoTangent(t ODE[T]) {
-	if t.Y.Data == nil {
-		t.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	y, ty := num.Elements(k.Y), num.Elements(t.Y)
-	x, tx := num.Elements(k.X), num.Elements(t.X)
+	n := k.X.N
+	y, ty := k.Y.Data[:n+1], t.Y.Data[:n+1]
+	x, tx := k.X.Data[:n], num.Elements(t.X)
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := 4; i <= min1-1; i++ {
-			p := fixed.Product(fixed.Of[T](0.5), h)
-			q := num.Quotient(h, fixed.Of[T](3))
-			p1 := fixed.Product(fixed.Of[T](0.25), h)
-			p2 := fixed.Product(p1, x[(i-4)*k.X.Inc])
-			tp2 := fixed.Product(p1, num.At(tx, (i-4)*t.X.Inc))
-			y1 := y[(i-4)*k.Y.Inc]
-			p3 := fixed.Product(q, x[(i-3)*k.X.Inc])
-			tp3 := fixed.Product(q, num.At(tx, (i-3)*t.X.Inc))
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p2, y1)
-			ts2 := ty[(i-3)*t.Y.Inc] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[(i-4)*t.Y.Inc]))
-			p4 := fixed.Product(p, x[(i-2)*k.X.Inc])
-			tp4 := fixed.Product(p, num.At(tx, (i-2)*t.X.Inc))
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p3, s2)
-			ts3 := ty[(i-2)*t.Y.Inc] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
-			p5 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			tp5 := fixed.Product(h, num.At(tx, (i-1)*t.X.Inc))
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p4, s3)
-			ts4 := ty[(i-1)*t.Y.Inc] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i*t.Y.Inc] -= fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i*k.Y.Inc] -= fixed.Product(p5, s4)
+			p2 := fixed.Product(p1, x[i-4])
+			tp2 := fixed.Product(p1, num.At(tx, i-4))
+			y1 := y[i-4]
+			p3 := fixed.Product(q, x[i-3])
+			tp3 := fixed.Product(q, num.At(tx, i-3))
+			s2 := y[i-3] + fixed.Product(p2, y1)
+			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[i-4]))
+			p4 := fixed.Product(p, x[i-2])
+			tp4 := fixed.Product(p, num.At(tx, i-2))
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			p5 := fixed.Product(h, x[i-1])
+			tp5 := fixed.Product(h, num.At(tx, i-1))
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
+			ty[i] -= fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
+			y[i] -= fixed.Product(p5, s4)
 		}
 	}
 }
 
 // undoAdjointTangent undoes adjointTangent.
 func (k ODE[T]) undoAdjointTangent(g, t, gt ODE[T]) {
-	if g.Y.Data == nil {
-		g.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	if t.Y.Data == nil {
-		t.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	if gt.Y.Data == nil {
-		gt.Y = rev.ViewSlice(make([]T, k.Y.N))
-	}
-	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
-	x, gx, tx, gtx := num.Elements(k.X), num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	n := k.X.N
+	y, gy, ty, gty := k.Y.Data[:n+1], g.Y.Data[:n+1], t.Y.Data[:n+1], gt.Y.Data[:n+1]
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	h := num.Quotient(fixed.Of[T](2), num.Int[T](k.Steps))
+	p := fixed.Product(fixed.Of[T](0.5), h)
+	q := num.Quotient(h, fixed.Of[T](3))
+	p1 := fixed.Product(fixed.Of[T](0.25), h)
 	for s := range k.Steps {
-		len1 := k.Y.N
+		len1 := n + 1
 		s1 := 4*s + 8
 		min1 := len1
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
 		for i := min1 - 1; i >= 4; i-- {
-			p := fixed.Product(fixed.Of[T](0.5), h)
-			q := num.Quotient(h, fixed.Of[T](3))
-			p1 := fixed.Product(fixed.Of[T](0.25), h)
-			p2 := fixed.Product(p1, x[(i-4)*k.X.Inc])
-			tp2 := fixed.Product(p1, num.At(tx, (i-4)*t.X.Inc))
-			y1 := y[(i-4)*k.Y.Inc]
-			ty1 := ty[(i-4)*t.Y.Inc]
-			p3 := fixed.Product(q, x[(i-3)*k.X.Inc])
-			tp3 := fixed.Product(q, num.At(tx, (i-3)*t.X.Inc))
-			s2 := y[(i-3)*k.Y.Inc] + fixed.Product(p2, y1)
-			ts2 := ty[(i-3)*t.Y.Inc] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
-			p4 := fixed.Product(p, x[(i-2)*k.X.Inc])
-			tp4 := fixed.Product(p, num.At(tx, (i-2)*t.X.Inc))
-			s3 := y[(i-2)*k.Y.Inc] + fixed.Product(p3, s2)
-			ts3 := ty[(i-2)*t.Y.Inc] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
-			p5 := fixed.Product(h, x[(i-1)*k.X.Inc])
-			tp5 := fixed.Product(h, num.At(tx, (i-1)*t.X.Inc))
-			s4 := y[(i-1)*k.Y.Inc] + fixed.Product(p4, s3)
-			ts4 := ty[(i-1)*t.Y.Inc] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i*t.Y.Inc] += fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i*k.Y.Inc] += fixed.Product(p5, s4)
-			gy1 := gy[i*g.Y.Inc]
-			tgy1 := gty[i*gt.Y.Inc]
+			p2 := fixed.Product(p1, x[i-4])
+			tp2 := fixed.Product(p1, num.At(tx, i-4))
+			y1 := y[i-4]
+			ty1 := ty[i-4]
+			p3 := fixed.Product(q, x[i-3])
+			tp3 := fixed.Product(q, num.At(tx, i-3))
+			s2 := y[i-3] + fixed.Product(p2, y1)
+			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
+			p4 := fixed.Product(p, x[i-2])
+			tp4 := fixed.Product(p, num.At(tx, i-2))
+			s3 := y[i-2] + fixed.Product(p3, s2)
+			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			p5 := fixed.Product(h, x[i-1])
+			tp5 := fixed.Product(h, num.At(tx, i-1))
+			s4 := y[i-1] + fixed.Product(p4, s3)
+			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
+			ty[i] += fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
+			y[i] += fixed.Product(p5, s4)
+			gy1 := gy[i]
+			tgy1 := gty[i]
 			tg := -(fixed.Product(tgy1, s4) + fixed.Product(gy1, ts4))
 			tg1 := -(fixed.Product(tgy1, p5) + fixed.Product(gy1, tp5))
 			gs4 := -fixed.Product(gy1, p5)
-			gty[(i-1)*gt.Y.Inc] += tg1
-			gy[(i-1)*g.Y.Inc] += gs4
+			gty[i-1] += tg1
+			gy[i-1] += gs4
 			tg2 := fixed.Product(tg1, s3) + fixed.Product(gs4, ts3)
 			tg3 := fixed.Product(tg1, p4) + fixed.Product(gs4, tp4)
 			gs3 := fixed.Product(gs4, p4)
 			if gtx != nil {
-				gtx[(i-1)*gt.X.Inc] += fixed.Product(tg, h)
+				gtx[i-1] += fixed.Product(tg, h)
 			}
 			if gx != nil {
-				gx[(i-1)*g.X.Inc] -= fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] -= fixed.Product(fixed.Product(gy1, s4), h)
 			}
-			gty[(i-2)*gt.Y.Inc] += tg3
-			gy[(i-2)*g.Y.Inc] += gs3
+			gty[i-2] += tg3
+			gy[i-2] += gs3
 			tg4 := fixed.Product(tg3, s2) + fixed.Product(gs3, ts2)
 			tg5 := fixed.Product(tg3, p3) + fixed.Product(gs3, tp3)
 			gs2 := fixed.Product(gs3, p3)
 			if gtx != nil {
-				gtx[(i-2)*gt.X.Inc] += fixed.Product(tg2, p)
+				gtx[i-2] += fixed.Product(tg2, p)
 			}
 			if gx != nil {
-				gx[(i-2)*g.X.Inc] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
 			}
-			gty[(i-3)*gt.Y.Inc] += tg5
-			gy[(i-3)*g.Y.Inc] += gs2
+			gty[i-3] += tg5
+			gy[i-3] += gs2
 			tg6 := fixed.Product(tg5, y1) + fixed.Product(gs2, ty1)
 			tg7 := fixed.Product(tg5, p2) + fixed.Product(gs2, tp2)
 			if gtx != nil {
-				gtx[(i-3)*gt.X.Inc] += fixed.Product(tg4, q)
+				gtx[i-3] += fixed.Product(tg4, q)
 			}
 			if gx != nil {
-				gx[(i-3)*g.X.Inc] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
 			}
-			gty[(i-4)*gt.Y.Inc] += tg7
-			gy[(i-4)*g.Y.Inc] += fixed.Product(gs2, p2)
+			gty[i-4] += tg7
+			gy[i-4] += fixed.Product(gs2, p2)
 			if gtx != nil {
-				gtx[(i-4)*gt.X.Inc] += fixed.Product(tg6, p1)
+				gtx[i-4] += fixed.Product(tg6, p1)
 			}
 			if gx != nil {
-				gx[(i-4)*g.X.Inc] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
 			}
 		}
 	}

@@ -70,14 +70,15 @@ func (k Flight[T]) value(sign T) {
 	var uy T
 	vx1 := vx
 	var vy T
+	s := fixed.Of[T](10) - w
 	for n := 0; y > 0 && n < 1048576; n++ {
 		x1 := x - fixed.Of[T](10)
-		y1 := y - (fixed.Of[T](10) - w)
+		y1 := y - s
 		var result T
 		var result1 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r := num.Sqrt(s)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			r := num.Sqrt(s1)
 			bar := num.Quotient(-fixed.Of[T](1), fixed.Product(r, r))
 			q := num.Quotient(fixed.Product(bar, x1), r)
 			q1 := num.Quotient(fixed.Product(bar, y1), r)
@@ -85,13 +86,13 @@ func (k Flight[T]) value(sign T) {
 			result1 = q1
 		} else {
 			x11 := fixed.Of[T](1)
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r := num.Sqrt(s)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			r := num.Sqrt(s1)
 			d := num.Quotient(fixed.Product(x1, x11), r)
 			byX1 := num.Quotient(-d, fixed.Product(r, r))
 			y11 := fixed.Of[T](1)
-			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r1 := num.Sqrt(s1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			r1 := num.Sqrt(s2)
 			d1 := num.Quotient(fixed.Product(y1, y11), r1)
 			byY1 := num.Quotient(-d1, fixed.Product(r1, r1))
 			result = byX1
@@ -102,8 +103,8 @@ func (k Flight[T]) value(sign T) {
 		var result2 T
 		var result3 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y, y)
-			r := num.Sqrt(s)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y, y)
+			r := num.Sqrt(s1)
 			bar := num.Quotient(-fixed.Of[T](1), fixed.Product(r, r))
 			q := num.Quotient(fixed.Product(bar, x1), r)
 			q1 := num.Quotient(fixed.Product(bar, y), r)
@@ -112,14 +113,14 @@ func (k Flight[T]) value(sign T) {
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
-			s := fixed.Product(x1, x1) + fixed.Product(y0, y0)
-			r := num.Sqrt(s)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y0, y0)
+			r := num.Sqrt(s1)
 			d := num.Quotient(fixed.Product(x1, x11), r)
 			byX1 := num.Quotient(-d, fixed.Product(r, r))
 			y01 := y
 			y11 := fixed.Of[T](1)
-			s1 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
-			r1 := num.Sqrt(s1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
+			r1 := num.Sqrt(s2)
 			d1 := num.Quotient(fixed.Product(y01, y11), r1)
 			byY1 := num.Quotient(-d1, fixed.Product(r1, r1))
 			result2 = byX1
@@ -149,350 +150,181 @@ func (k Flight[T]) value(sign T) {
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need x and y and vx and vy and ux and uy of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 	if g.Out == nil {
 		k.value(sign)
 		return
 	}
-	tape := num.NewTape[T]()
 	w := *k.W
-	var gw T
+	// Derivatives by w go along with the values, so that the way back needs no tape.
 	var x T
+	var tx T
 	y := fixed.Of[T](8)
+	var ty T
 	var gy T
 	vx := fixed.Of[T](0.75)
 	ux := vx
+	var tux T
 	var uy T
+	var tuy T
 	vx1 := vx
-	var gvx1 T
+	var tvx1 T
 	var vy T
-	var gvy T
-	n := 0
-	for y > 0 && n < 1048576 {
-		tape.Push(x)
-		tape.Push(y)
-		tape.Push(vx1)
-		tape.Push(vy)
-		tape.Push(ux)
-		tape.Push(uy)
+	var tvy T
+	s := fixed.Of[T](10) - w
+	for n := 0; y > 0 && n < 1048576; n++ {
 		x1 := x - fixed.Of[T](10)
-		y1 := y - (fixed.Of[T](10) - w)
+		tx1 := tx
+		y1 := y - s
+		ty1 := ty + fixed.Of[T](1)
 		var result T
+		var tresult T
 		var result1 T
+		var tresult1 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r := num.Sqrt(s)
-			bar := num.Quotient(-fixed.Of[T](1), fixed.Product(r, r))
-			q := num.Quotient(fixed.Product(bar, x1), r)
-			q1 := num.Quotient(fixed.Product(bar, y1), r)
-			result = q
-			result1 = q1
+			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
+			p := fixed.Product(r, r)
+			bar := num.Quotient(-fixed.Of[T](1), p)
+			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
+			tbar := -q
+			q1 := num.Quotient(fixed.Product(bar, x1), r)
+			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
+			q2 := num.Quotient(fixed.Product(bar, y1), r)
+			tq2 := num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
+			result = q1
+			tresult = tq1
+			result1 = q2
+			tresult1 = tq2
 		} else {
 			x11 := fixed.Of[T](1)
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r := num.Sqrt(s)
-			d := num.Quotient(fixed.Product(x1, x11), r)
-			byX1 := num.Quotient(-d, fixed.Product(r, r))
-			y11 := fixed.Of[T](1)
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r1 := num.Sqrt(s1)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
+			d := num.Quotient(fixed.Product(x1, x11), r)
+			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
+			p := fixed.Product(r, r)
+			byX1 := num.Quotient(-d, p)
+			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
+			y11 := fixed.Of[T](1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts2 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
+			r1 := num.Sqrt(s2)
+			tr1 := num.Over(ts2, 2*r1)
 			d1 := num.Quotient(fixed.Product(y1, y11), r1)
-			byY1 := num.Quotient(-d1, fixed.Product(r1, r1))
+			td1 := num.Quotient(fixed.Product(ty1, y11)-fixed.Product(d1, tr1), r1)
+			p1 := fixed.Product(r1, r1)
+			byY1 := num.Quotient(-d1, p1)
+			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 			result = byX1
+			tresult = tbyX1
 			result1 = byY1
+			tresult1 = tbyY1
 		}
 		ax := result
 		ay := result1
 		var result2 T
+		var tresult2 T
 		var result3 T
+		var tresult3 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y, y)
-			r := num.Sqrt(s)
-			bar := num.Quotient(-fixed.Of[T](1), fixed.Product(r, r))
-			q := num.Quotient(fixed.Product(bar, x1), r)
-			q1 := num.Quotient(fixed.Product(bar, y), r)
-			result2 = q
-			result3 = q1
+			s1 := fixed.Product(x1, x1) + fixed.Product(y, y)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y, ty)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
+			p := fixed.Product(r, r)
+			bar := num.Quotient(-fixed.Of[T](1), p)
+			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
+			tbar := -q
+			q1 := num.Quotient(fixed.Product(bar, x1), r)
+			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
+			q2 := num.Quotient(fixed.Product(bar, y), r)
+			tq2 := num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
+			result2 = q1
+			tresult2 = tq1
+			result3 = q2
+			tresult3 = tq2
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
-			s := fixed.Product(x1, x1) + fixed.Product(y0, y0)
-			r := num.Sqrt(s)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y0, y0)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y0, ty)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
 			d := num.Quotient(fixed.Product(x1, x11), r)
-			byX1 := num.Quotient(-d, fixed.Product(r, r))
+			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
+			p := fixed.Product(r, r)
+			byX1 := num.Quotient(-d, p)
+			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			y01 := y
+			ty01 := ty
 			y11 := fixed.Of[T](1)
-			s1 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
-			r1 := num.Sqrt(s1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
+			ts2 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y01, ty01)
+			r1 := num.Sqrt(s2)
+			tr1 := num.Over(ts2, 2*r1)
 			d1 := num.Quotient(fixed.Product(y01, y11), r1)
-			byY1 := num.Quotient(-d1, fixed.Product(r1, r1))
+			td1 := num.Quotient(fixed.Product(ty01, y11)-fixed.Product(d1, tr1), r1)
+			p1 := fixed.Product(r1, r1)
+			byY1 := num.Quotient(-d1, p1)
+			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 			result2 = byX1
+			tresult2 = tbyX1
 			result3 = byY1
+			tresult3 = tbyY1
 		}
 		bx := result2
 		by := result3
 		x2 := x + fixed.Product(fixed.Of[T](0.1), vx1)
 		y2 := y + fixed.Product(fixed.Of[T](0.1), vy)
 		ux1 := vx1
+		tux1 := tvx1
 		uy1 := vy
+		tuy1 := tvy
 		vx2 := vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
+		tvx2 := tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
 		vy1 := vy - fixed.Product(fixed.Of[T](0.1), ay+by)
+		tvy1 := tvy - fixed.Product(fixed.Of[T](0.1), tresult1+tresult3)
 		x = x2
+		tx = tx + fixed.Product(fixed.Of[T](0.1), tvx1)
 		y = y2
+		ty = ty + fixed.Product(fixed.Of[T](0.1), tvy)
 		vx1 = vx2
+		tvx1 = tvx2
 		vy = vy1
+		tvy = tvy1
 		ux = ux1
+		tux = tux1
 		uy = uy1
-		n++
+		tuy = tuy1
 	}
 	q := num.Quotient(fixed.Product(y, ux), uy)
 	end := x - q
-	var s T
+	var s1 T
 	var end1 T
 	if y > 0 {
-		s = -y
-		end1 = num.Sqrt(s)
+		s1 = -y
+		end1 = num.Sqrt(s1)
 		end = end1
 	}
 	if k.Out != nil {
 		*k.Out += T(sign * fixed.Product(end, end))
 	}
-	gend := 2 * fixed.Product(num.Deref(g.Out), end)
+	gend := 2 * fixed.Product(*g.Out, end)
 	if y > 0 {
 		h := gend
 		gend = 0
 		gy -= num.Over(h, 2*end1)
 	}
-	gx := gend
 	h := num.Quotient(-gend, uy)
-	guy := -fixed.Product(h, q)
 	gy += fixed.Product(h, ux)
-	gux := fixed.Product(h, y)
-	for n--; n >= 0; n-- {
-		uy = tape.Pop()
-		ux = tape.Pop()
-		vy = tape.Pop()
-		vx1 = tape.Pop()
-		y = tape.Pop()
-		x = tape.Pop()
-		x1 := x - fixed.Of[T](10)
-		y1 := y - (fixed.Of[T](10) - w)
-		var gy1 T
-		var s1 T
-		var r T
-		var p T
-		var bar T
-		var q1 T
-		var q2 T
-		var x0 T
-		var x11 T
-		var y0 T
-		var y11 T
-		var s2 T
-		var r1 T
-		var d T
-		var p1 T
-		var byX1 T
-		var x01 T
-		var x12 T
-		var y01 T
-		var y12 T
-		var s3 T
-		var r2 T
-		var d1 T
-		var p2 T
-		var byY1 T
-		if k.Reverse {
-			s1 = fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			r = num.Sqrt(s1)
-			p = fixed.Product(r, r)
-			bar = num.Quotient(-fixed.Of[T](1), p)
-			q1 = num.Quotient(fixed.Product(bar, x1), r)
-			q2 = num.Quotient(fixed.Product(bar, y1), r)
-		} else {
-			x0 = x1
-			x11 = fixed.Of[T](1)
-			y0 = y1
-			y11 = 0
-			s2 = fixed.Product(x0, x0) + fixed.Product(y0, y0)
-			r1 = num.Sqrt(s2)
-			d = num.Quotient(fixed.Product(x0, x11)+fixed.Product(y0, y11), r1)
-			p1 = fixed.Product(r1, r1)
-			byX1 = num.Quotient(-d, p1)
-			x01 = x1
-			x12 = 0
-			y01 = y1
-			y12 = fixed.Of[T](1)
-			s3 = fixed.Product(x01, x01) + fixed.Product(y01, y01)
-			r2 = num.Sqrt(s3)
-			d1 = num.Quotient(fixed.Product(x01, x12)+fixed.Product(y01, y12), r2)
-			p2 = fixed.Product(r2, r2)
-			byY1 = num.Quotient(-d1, p2)
-		}
-		var gx1 T
-		var s4 T
-		var r3 T
-		var p3 T
-		var bar1 T
-		var q3 T
-		var q4 T
-		var x02 T
-		var x13 T
-		var y02 T
-		var y13 T
-		var s5 T
-		var r4 T
-		var d2 T
-		var p4 T
-		var byX11 T
-		var x03 T
-		var x14 T
-		var y03 T
-		var y14 T
-		var s6 T
-		var r5 T
-		var d3 T
-		var p5 T
-		var byY11 T
-		if k.Reverse {
-			s4 = fixed.Product(x1, x1) + fixed.Product(y, y)
-			r3 = num.Sqrt(s4)
-			p3 = fixed.Product(r3, r3)
-			bar1 = num.Quotient(-fixed.Of[T](1), p3)
-			q3 = num.Quotient(fixed.Product(bar1, x1), r3)
-			q4 = num.Quotient(fixed.Product(bar1, y), r3)
-		} else {
-			x02 = x1
-			x13 = fixed.Of[T](1)
-			y02 = y
-			y13 = 0
-			s5 = fixed.Product(x02, x02) + fixed.Product(y02, y02)
-			r4 = num.Sqrt(s5)
-			d2 = num.Quotient(fixed.Product(x02, x13)+fixed.Product(y02, y13), r4)
-			p4 = fixed.Product(r4, r4)
-			byX11 = num.Quotient(-d2, p4)
-			x03 = x1
-			x14 = 0
-			y03 = y
-			y14 = fixed.Of[T](1)
-			s6 = fixed.Product(x03, x03) + fixed.Product(y03, y03)
-			r5 = num.Sqrt(s6)
-			d3 = num.Quotient(fixed.Product(x03, x14)+fixed.Product(y03, y14), r5)
-			p5 = fixed.Product(r5, r5)
-			byY11 = num.Quotient(-d3, p5)
-		}
-		h1 := guy
-		guy = 0
-		h2 := gux
-		gux = 0
-		h3 := gvy
-		gvy = 0
-		h4 := gvx1
-		gvx1 = 0
-		h5 := gy
-		gy = 0
-		h6 := gx
-		gx = 0
-		gvy += h3
-		h7 := fixed.Product(fixed.Of[T](0.1), h3)
-		gvx1 += h4
-		h8 := fixed.Product(fixed.Of[T](0.1), h4)
-		gvy += h1
-		gvx1 += h2
-		gy += h5
-		gvy += fixed.Product(fixed.Of[T](0.1), h5)
-		gx += h6
-		gvx1 += fixed.Product(fixed.Of[T](0.1), h6)
-		gresult := -h7
-		gresult1 := -h8
-		if k.Reverse {
-			h9 := gresult
-			gresult = 0
-			h10 := gresult1
-			gresult1 = 0
-			h11 := num.Quotient(h9, r3)
-			gy += fixed.Product(h11, bar1)
-			h12 := num.Quotient(h10, r3)
-			gbar1 := fixed.Product(h11, y) + fixed.Product(h12, x1)
-			gx1 += fixed.Product(h12, bar1)
-			gp3 := -fixed.Product(num.Quotient(gbar1, p3), bar1)
-			gr3 := -fixed.Product(h11, q4) - fixed.Product(h12, q3) + 2*fixed.Product(gp3, r3)
-			gs4 := num.Over(gr3, 2*r3)
-			gx1 += 2 * fixed.Product(gs4, x1)
-			gy += 2 * fixed.Product(gs4, y)
-		} else {
-			h9 := gresult
-			gresult = 0
-			h10 := gresult1
-			gresult1 = 0
-			h11 := num.Quotient(h9, p5)
-			h12 := num.Quotient(-h11, r5)
-			gr5 := -(2 * fixed.Product(fixed.Product(h11, byY11), r5)) - fixed.Product(h12, d3)
-			gs6 := num.Over(gr5, 2*r5)
-			gx03 := fixed.Product(h12, x14) + 2*fixed.Product(gs6, x03)
-			gy03 := fixed.Product(h12, y14) + 2*fixed.Product(gs6, y03)
-			gy += gy03
-			gx1 += gx03
-			h13 := num.Quotient(h10, p4)
-			h14 := num.Quotient(-h13, r4)
-			gr4 := -(2 * fixed.Product(fixed.Product(h13, byX11), r4)) - fixed.Product(h14, d2)
-			gs5 := num.Over(gr4, 2*r4)
-			gx02 := fixed.Product(h14, x13) + 2*fixed.Product(gs5, x02)
-			gy02 := fixed.Product(h14, y13) + 2*fixed.Product(gs5, y02)
-			gy += gy02
-			gx1 += gx02
-		}
-		gx11 := gx1
-		gresult2 := -h7
-		gresult3 := -h8
-		if k.Reverse {
-			h9 := gresult2
-			gresult2 = 0
-			h10 := gresult3
-			gresult3 = 0
-			h11 := num.Quotient(h9, r)
-			gy1 += fixed.Product(h11, bar)
-			h12 := num.Quotient(h10, r)
-			gbar := fixed.Product(h11, y1) + fixed.Product(h12, x1)
-			gx11 += fixed.Product(h12, bar)
-			gp := -fixed.Product(num.Quotient(gbar, p), bar)
-			gr := -fixed.Product(h11, q2) - fixed.Product(h12, q1) + 2*fixed.Product(gp, r)
-			gs1 := num.Over(gr, 2*r)
-			gx11 += 2 * fixed.Product(gs1, x1)
-			gy1 += 2 * fixed.Product(gs1, y1)
-		} else {
-			h9 := gresult2
-			gresult2 = 0
-			h10 := gresult3
-			gresult3 = 0
-			h11 := num.Quotient(h9, p2)
-			h12 := num.Quotient(-h11, r2)
-			gr2 := -(2 * fixed.Product(fixed.Product(h11, byY1), r2)) - fixed.Product(h12, d1)
-			gs3 := num.Over(gr2, 2*r2)
-			gx01 := fixed.Product(h12, x12) + 2*fixed.Product(gs3, x01)
-			gy01 := fixed.Product(h12, y12) + 2*fixed.Product(gs3, y01)
-			gy1 += gy01
-			gx11 += gx01
-			h13 := num.Quotient(h10, p1)
-			h14 := num.Quotient(-h13, r1)
-			gr1 := -(2 * fixed.Product(fixed.Product(h13, byX1), r1)) - fixed.Product(h14, d)
-			gs2 := num.Over(gr1, 2*r1)
-			gx0 := fixed.Product(h14, x11) + 2*fixed.Product(gs2, x0)
-			gy0 := fixed.Product(h14, y11) + 2*fixed.Product(gs2, y0)
-			gy1 += gy0
-			gx11 += gx0
-		}
-		gy += gy1
-		gw += gy1
-		gx += gx11
-	}
+	gw := fixed.Product(gend, tx) + fixed.Product(gy, ty) + fixed.Product(fixed.Product(h, y), tux) - fixed.Product(fixed.Product(h, q), tuy)
 	if g.W != nil {
 		*g.W += gw
 	}
-	tape.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
@@ -512,20 +344,21 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 	var tvx1 T
 	var vy T
 	var tvy T
+	s := fixed.Of[T](10) - w
 	for n := 0; y > 0 && n < 1048576; n++ {
 		x1 := x - fixed.Of[T](10)
 		tx1 := tx
-		y1 := y - (fixed.Of[T](10) - w)
+		y1 := y - s
 		ty1 := ty + tw
 		var result T
 		var tresult T
 		var result1 T
 		var tresult1 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
 			p := fixed.Product(r, r)
 			bar := num.Quotient(-fixed.Of[T](1), p)
 			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
@@ -540,20 +373,20 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			tresult1 = tq2
 		} else {
 			x11 := fixed.Of[T](1)
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
 			d := num.Quotient(fixed.Product(x1, x11), r)
 			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
 			p := fixed.Product(r, r)
 			byX1 := num.Quotient(-d, p)
 			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			y11 := fixed.Of[T](1)
-			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r1 := num.Sqrt(s1)
-			tr1 := num.Over(ts1, 2*r1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts2 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
+			r1 := num.Sqrt(s2)
+			tr1 := num.Over(ts2, 2*r1)
 			d1 := num.Quotient(fixed.Product(y1, y11), r1)
 			td1 := num.Quotient(fixed.Product(ty1, y11)-fixed.Product(d1, tr1), r1)
 			p1 := fixed.Product(r1, r1)
@@ -571,10 +404,10 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 		var result3 T
 		var tresult3 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y, y)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y, ty)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y, y)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y, ty)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
 			p := fixed.Product(r, r)
 			bar := num.Quotient(-fixed.Of[T](1), p)
 			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
@@ -590,10 +423,10 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
-			s := fixed.Product(x1, x1) + fixed.Product(y0, y0)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y0, ty)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
+			s1 := fixed.Product(x1, x1) + fixed.Product(y0, y0)
+			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y0, ty)
+			r := num.Sqrt(s1)
+			tr := num.Over(ts1, 2*r)
 			d := num.Quotient(fixed.Product(x1, x11), r)
 			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
 			p := fixed.Product(r, r)
@@ -602,10 +435,10 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			y01 := y
 			ty01 := ty
 			y11 := fixed.Of[T](1)
-			s1 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
-			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y01, ty01)
-			r1 := num.Sqrt(s1)
-			tr1 := num.Over(ts1, 2*r1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
+			ts2 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y01, ty01)
+			r1 := num.Sqrt(s2)
+			tr1 := num.Over(ts2, 2*r1)
 			d1 := num.Quotient(fixed.Product(y01, y11), r1)
 			td1 := num.Quotient(fixed.Product(ty01, y11)-fixed.Product(d1, tr1), r1)
 			p1 := fixed.Product(r1, r1)
@@ -660,194 +493,314 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need x and y and vx and vy and ux and uy of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)
 		return
 	}
-	tape := num.NewTape[T]()
 	w := *k.W
 	tw := num.Deref(t.W)
-	var gw T
-	var tgw T
+	// Derivatives by w go along with the values, so that the way back needs no tape.
 	var x T
 	var tx T
+	var tx1 T
+	var ttx1 T
 	y := fixed.Of[T](8)
 	var ty T
+	var ty1 T
+	var tty1 T
 	var gy T
 	var tgy T
 	vx := fixed.Of[T](0.75)
 	ux := vx
 	var tux T
+	var tux1 T
+	var ttux1 T
 	var uy T
 	var tuy T
+	var tuy1 T
+	var ttuy1 T
 	vx1 := vx
 	var tvx1 T
-	var gvx1 T
-	var tgvx1 T
+	var tvx11 T
+	var ttvx11 T
 	var vy T
 	var tvy T
-	var gvy T
-	var tgvy T
-	n := 0
-	for y > 0 && n < 1048576 {
-		tape.Push(x)
-		tape.Push(tx)
-		tape.Push(y)
-		tape.Push(ty)
-		tape.Push(vx1)
-		tape.Push(tvx1)
-		tape.Push(vy)
-		tape.Push(tvy)
-		tape.Push(ux)
-		tape.Push(tux)
-		tape.Push(uy)
-		tape.Push(tuy)
+	var tvy1 T
+	var ttvy1 T
+	s := fixed.Of[T](10) - w
+	for n := 0; y > 0 && n < 1048576; n++ {
 		x1 := x - fixed.Of[T](10)
-		tx1 := tx
-		y1 := y - (fixed.Of[T](10) - w)
-		ty1 := ty + tw
+		tx11 := tx
+		tx12 := tx1
+		ttx12 := ttx1
+		y1 := y - s
+		ty11 := ty + tw
+		ty12 := ty1 + fixed.Of[T](1)
+		tty12 := tty1
 		var result T
 		var tresult T
-		var result1 T
 		var tresult1 T
+		var ttresult1 T
+		var result1 T
+		var tresult11 T
+		var tresult12 T
+		var ttresult12 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
-			p := fixed.Product(r, r)
-			bar := num.Quotient(-fixed.Of[T](1), p)
-			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
-			tbar := -q
+			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts1 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y1, ty11)
+			ts11 := 2*fixed.Product(x1, tx12) + 2*fixed.Product(y1, ty12)
+			tts11 := 2*(fixed.Product(tx11, tx12)+fixed.Product(x1, ttx12)) + 2*(fixed.Product(ty11, ty12)+fixed.Product(y1, tty12))
+			r := num.Sqrt(s1)
+			p := 2 * r
+			tr := num.Over(ts1, p)
+			tr1 := num.Over(ts11, p)
+			ttr1 := num.Over(tts11-fixed.Product(tr1, 2*tr), p)
+			p1 := fixed.Product(r, r)
+			tp1 := 2 * fixed.Product(r, tr)
+			tp11 := 2 * fixed.Product(r, tr1)
+			ttp11 := 2 * (fixed.Product(tr, tr1) + fixed.Product(r, ttr1))
+			bar := num.Quotient(-fixed.Of[T](1), p1)
+			tbar := -num.Quotient(fixed.Product(bar, tp1), p1)
+			q := num.Quotient(fixed.Product(bar, tp11), p1)
+			tq := num.Quotient(fixed.Product(tbar, tp11)+fixed.Product(bar, ttp11)-fixed.Product(q, tp1), p1)
+			tbar1 := -q
+			ttbar1 := -tq
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
-			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
+			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx11)-fixed.Product(q1, tr), r)
+			tq11 := num.Quotient(fixed.Product(tbar1, x1)+fixed.Product(bar, tx12)-fixed.Product(q1, tr1), r)
+			ttq11 := num.Quotient(fixed.Product(ttbar1, x1)+fixed.Product(tbar1, tx11)+(fixed.Product(tbar, tx12)+fixed.Product(bar, ttx12))-(fixed.Product(tq1, tr1)+fixed.Product(q1, ttr1))-fixed.Product(tq11, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y1), r)
-			tq2 := num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
+			tq2 := num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty11)-fixed.Product(q2, tr), r)
+			tq21 := num.Quotient(fixed.Product(tbar1, y1)+fixed.Product(bar, ty12)-fixed.Product(q2, tr1), r)
+			ttq21 := num.Quotient(fixed.Product(ttbar1, y1)+fixed.Product(tbar1, ty11)+(fixed.Product(tbar, ty12)+fixed.Product(bar, tty12))-(fixed.Product(tq2, tr1)+fixed.Product(q2, ttr1))-fixed.Product(tq21, tr), r)
 			result = q1
 			tresult = tq1
+			tresult1 = tq11
+			ttresult1 = ttq11
 			result1 = q2
-			tresult1 = tq2
+			tresult11 = tq2
+			tresult12 = tq21
+			ttresult12 = ttq21
 		} else {
 			x11 := fixed.Of[T](1)
-			s := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
-			d := num.Quotient(fixed.Product(x1, x11), r)
-			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
-			p := fixed.Product(r, r)
-			byX1 := num.Quotient(-d, p)
-			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
-			y11 := fixed.Of[T](1)
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r1 := num.Sqrt(s1)
-			tr1 := num.Over(ts1, 2*r1)
+			ts1 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y1, ty11)
+			ts11 := 2*fixed.Product(x1, tx12) + 2*fixed.Product(y1, ty12)
+			tts11 := 2*(fixed.Product(tx11, tx12)+fixed.Product(x1, ttx12)) + 2*(fixed.Product(ty11, ty12)+fixed.Product(y1, tty12))
+			r := num.Sqrt(s1)
+			p := 2 * r
+			tr := num.Over(ts1, p)
+			tr1 := num.Over(ts11, p)
+			ttr1 := num.Over(tts11-fixed.Product(tr1, 2*tr), p)
+			d := num.Quotient(fixed.Product(x1, x11), r)
+			td := num.Quotient(fixed.Product(tx11, x11)-fixed.Product(d, tr), r)
+			td1 := num.Quotient(fixed.Product(tx12, x11)-fixed.Product(d, tr1), r)
+			ttd1 := num.Quotient(fixed.Product(ttx12, x11)-(fixed.Product(td, tr1)+fixed.Product(d, ttr1))-fixed.Product(td1, tr), r)
+			p1 := fixed.Product(r, r)
+			tp1 := 2 * fixed.Product(r, tr)
+			tp11 := 2 * fixed.Product(r, tr1)
+			ttp11 := 2 * (fixed.Product(tr, tr1) + fixed.Product(r, ttr1))
+			byX1 := num.Quotient(-d, p1)
+			tbyX1 := num.Quotient(-td-fixed.Product(byX1, tp1), p1)
+			tbyX11 := num.Quotient(-td1-fixed.Product(byX1, tp11), p1)
+			ttbyX11 := num.Quotient(-ttd1-(fixed.Product(tbyX1, tp11)+fixed.Product(byX1, ttp11))-fixed.Product(tbyX11, tp1), p1)
+			y11 := fixed.Of[T](1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
+			ts2 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y1, ty11)
+			ts21 := 2*fixed.Product(x1, tx12) + 2*fixed.Product(y1, ty12)
+			tts21 := 2*(fixed.Product(tx11, tx12)+fixed.Product(x1, ttx12)) + 2*(fixed.Product(ty11, ty12)+fixed.Product(y1, tty12))
+			r1 := num.Sqrt(s2)
+			p2 := 2 * r1
+			tr11 := num.Over(ts2, p2)
+			tr12 := num.Over(ts21, p2)
+			ttr12 := num.Over(tts21-fixed.Product(tr12, 2*tr11), p2)
 			d1 := num.Quotient(fixed.Product(y1, y11), r1)
-			td1 := num.Quotient(fixed.Product(ty1, y11)-fixed.Product(d1, tr1), r1)
-			p1 := fixed.Product(r1, r1)
-			byY1 := num.Quotient(-d1, p1)
-			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
+			td11 := num.Quotient(fixed.Product(ty11, y11)-fixed.Product(d1, tr11), r1)
+			td12 := num.Quotient(fixed.Product(ty12, y11)-fixed.Product(d1, tr12), r1)
+			ttd12 := num.Quotient(fixed.Product(tty12, y11)-(fixed.Product(td11, tr12)+fixed.Product(d1, ttr12))-fixed.Product(td12, tr11), r1)
+			p3 := fixed.Product(r1, r1)
+			tp3 := 2 * fixed.Product(r1, tr11)
+			tp31 := 2 * fixed.Product(r1, tr12)
+			ttp31 := 2 * (fixed.Product(tr11, tr12) + fixed.Product(r1, ttr12))
+			byY1 := num.Quotient(-d1, p3)
+			tbyY1 := num.Quotient(-td11-fixed.Product(byY1, tp3), p3)
+			tbyY11 := num.Quotient(-td12-fixed.Product(byY1, tp31), p3)
+			ttbyY11 := num.Quotient(-ttd12-(fixed.Product(tbyY1, tp31)+fixed.Product(byY1, ttp31))-fixed.Product(tbyY11, tp3), p3)
 			result = byX1
 			tresult = tbyX1
+			tresult1 = tbyX11
+			ttresult1 = ttbyX11
 			result1 = byY1
-			tresult1 = tbyY1
+			tresult11 = tbyY1
+			tresult12 = tbyY11
+			ttresult12 = ttbyY11
 		}
 		ax := result
 		ay := result1
 		var result2 T
 		var tresult2 T
+		var tresult21 T
+		var ttresult21 T
 		var result3 T
 		var tresult3 T
+		var tresult31 T
+		var ttresult31 T
 		if k.Reverse {
-			s := fixed.Product(x1, x1) + fixed.Product(y, y)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y, ty)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
-			p := fixed.Product(r, r)
-			bar := num.Quotient(-fixed.Of[T](1), p)
-			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
-			tbar := -q
+			s1 := fixed.Product(x1, x1) + fixed.Product(y, y)
+			ts1 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y, ty)
+			ts11 := 2*fixed.Product(x1, tx12) + 2*fixed.Product(y, ty1)
+			tts11 := 2*(fixed.Product(tx11, tx12)+fixed.Product(x1, ttx12)) + 2*(fixed.Product(ty, ty1)+fixed.Product(y, tty1))
+			r := num.Sqrt(s1)
+			p := 2 * r
+			tr := num.Over(ts1, p)
+			tr1 := num.Over(ts11, p)
+			ttr1 := num.Over(tts11-fixed.Product(tr1, 2*tr), p)
+			p1 := fixed.Product(r, r)
+			tp1 := 2 * fixed.Product(r, tr)
+			tp11 := 2 * fixed.Product(r, tr1)
+			ttp11 := 2 * (fixed.Product(tr, tr1) + fixed.Product(r, ttr1))
+			bar := num.Quotient(-fixed.Of[T](1), p1)
+			tbar := -num.Quotient(fixed.Product(bar, tp1), p1)
+			q := num.Quotient(fixed.Product(bar, tp11), p1)
+			tq := num.Quotient(fixed.Product(tbar, tp11)+fixed.Product(bar, ttp11)-fixed.Product(q, tp1), p1)
+			tbar1 := -q
+			ttbar1 := -tq
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
-			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
+			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx11)-fixed.Product(q1, tr), r)
+			tq11 := num.Quotient(fixed.Product(tbar1, x1)+fixed.Product(bar, tx12)-fixed.Product(q1, tr1), r)
+			ttq11 := num.Quotient(fixed.Product(ttbar1, x1)+fixed.Product(tbar1, tx11)+(fixed.Product(tbar, tx12)+fixed.Product(bar, ttx12))-(fixed.Product(tq1, tr1)+fixed.Product(q1, ttr1))-fixed.Product(tq11, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y), r)
 			tq2 := num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
+			tq21 := num.Quotient(fixed.Product(tbar1, y)+fixed.Product(bar, ty1)-fixed.Product(q2, tr1), r)
+			ttq21 := num.Quotient(fixed.Product(ttbar1, y)+fixed.Product(tbar1, ty)+(fixed.Product(tbar, ty1)+fixed.Product(bar, tty1))-(fixed.Product(tq2, tr1)+fixed.Product(q2, ttr1))-fixed.Product(tq21, tr), r)
 			result2 = q1
 			tresult2 = tq1
+			tresult21 = tq11
+			ttresult21 = ttq11
 			result3 = q2
 			tresult3 = tq2
+			tresult31 = tq21
+			ttresult31 = ttq21
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
-			s := fixed.Product(x1, x1) + fixed.Product(y0, y0)
-			ts := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y0, ty)
-			r := num.Sqrt(s)
-			tr := num.Over(ts, 2*r)
+			ty0 := ty
+			ty01 := ty1
+			s1 := fixed.Product(x1, x1) + fixed.Product(y0, y0)
+			ts1 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y0, ty0)
+			ts11 := 2*fixed.Product(x1, tx12) + 2*fixed.Product(y0, ty01)
+			tts11 := 2*(fixed.Product(tx11, tx12)+fixed.Product(x1, ttx12)) + 2*(fixed.Product(ty0, ty01)+fixed.Product(y0, tty1))
+			r := num.Sqrt(s1)
+			p := 2 * r
+			tr := num.Over(ts1, p)
+			tr1 := num.Over(ts11, p)
+			ttr1 := num.Over(tts11-fixed.Product(tr1, 2*tr), p)
 			d := num.Quotient(fixed.Product(x1, x11), r)
-			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
-			p := fixed.Product(r, r)
-			byX1 := num.Quotient(-d, p)
-			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
+			td := num.Quotient(fixed.Product(tx11, x11)-fixed.Product(d, tr), r)
+			td1 := num.Quotient(fixed.Product(tx12, x11)-fixed.Product(d, tr1), r)
+			ttd1 := num.Quotient(fixed.Product(ttx12, x11)-(fixed.Product(td, tr1)+fixed.Product(d, ttr1))-fixed.Product(td1, tr), r)
+			p1 := fixed.Product(r, r)
+			tp1 := 2 * fixed.Product(r, tr)
+			tp11 := 2 * fixed.Product(r, tr1)
+			ttp11 := 2 * (fixed.Product(tr, tr1) + fixed.Product(r, ttr1))
+			byX1 := num.Quotient(-d, p1)
+			tbyX1 := num.Quotient(-td-fixed.Product(byX1, tp1), p1)
+			tbyX11 := num.Quotient(-td1-fixed.Product(byX1, tp11), p1)
+			ttbyX11 := num.Quotient(-ttd1-(fixed.Product(tbyX1, tp11)+fixed.Product(byX1, ttp11))-fixed.Product(tbyX11, tp1), p1)
 			y01 := y
-			ty01 := ty
+			ty011 := ty
+			ty012 := ty1
+			tty012 := tty1
 			y11 := fixed.Of[T](1)
-			s1 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
-			ts1 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y01, ty01)
-			r1 := num.Sqrt(s1)
-			tr1 := num.Over(ts1, 2*r1)
+			s2 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
+			ts2 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y01, ty011)
+			ts21 := 2*fixed.Product(x1, tx12) + 2*fixed.Product(y01, ty012)
+			tts21 := 2*(fixed.Product(tx11, tx12)+fixed.Product(x1, ttx12)) + 2*(fixed.Product(ty011, ty012)+fixed.Product(y01, tty012))
+			r1 := num.Sqrt(s2)
+			p2 := 2 * r1
+			tr11 := num.Over(ts2, p2)
+			tr12 := num.Over(ts21, p2)
+			ttr12 := num.Over(tts21-fixed.Product(tr12, 2*tr11), p2)
 			d1 := num.Quotient(fixed.Product(y01, y11), r1)
-			td1 := num.Quotient(fixed.Product(ty01, y11)-fixed.Product(d1, tr1), r1)
-			p1 := fixed.Product(r1, r1)
-			byY1 := num.Quotient(-d1, p1)
-			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
+			td11 := num.Quotient(fixed.Product(ty011, y11)-fixed.Product(d1, tr11), r1)
+			td12 := num.Quotient(fixed.Product(ty012, y11)-fixed.Product(d1, tr12), r1)
+			ttd12 := num.Quotient(fixed.Product(tty012, y11)-(fixed.Product(td11, tr12)+fixed.Product(d1, ttr12))-fixed.Product(td12, tr11), r1)
+			p3 := fixed.Product(r1, r1)
+			tp3 := 2 * fixed.Product(r1, tr11)
+			tp31 := 2 * fixed.Product(r1, tr12)
+			ttp31 := 2 * (fixed.Product(tr11, tr12) + fixed.Product(r1, ttr12))
+			byY1 := num.Quotient(-d1, p3)
+			tbyY1 := num.Quotient(-td11-fixed.Product(byY1, tp3), p3)
+			tbyY11 := num.Quotient(-td12-fixed.Product(byY1, tp31), p3)
+			ttbyY11 := num.Quotient(-ttd12-(fixed.Product(tbyY1, tp31)+fixed.Product(byY1, ttp31))-fixed.Product(tbyY11, tp3), p3)
 			result2 = byX1
 			tresult2 = tbyX1
+			tresult21 = tbyX11
+			ttresult21 = ttbyX11
 			result3 = byY1
 			tresult3 = tbyY1
+			tresult31 = tbyY11
+			ttresult31 = ttbyY11
 		}
 		bx := result2
 		by := result3
 		x2 := x + fixed.Product(fixed.Of[T](0.1), vx1)
 		y2 := y + fixed.Product(fixed.Of[T](0.1), vy)
 		ux1 := vx1
-		tux1 := tvx1
+		tux11 := tvx1
+		tux12 := tvx11
+		ttux12 := ttvx11
 		uy1 := vy
-		tuy1 := tvy
+		tuy11 := tvy
+		tuy12 := tvy1
+		ttuy12 := ttvy1
 		vx2 := vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
 		tvx2 := tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
+		tvx21 := tvx11 - fixed.Product(fixed.Of[T](0.1), tresult1+tresult21)
+		ttvx21 := ttvx11 - fixed.Product(fixed.Of[T](0.1), ttresult1+ttresult21)
 		vy1 := vy - fixed.Product(fixed.Of[T](0.1), ay+by)
-		tvy1 := tvy - fixed.Product(fixed.Of[T](0.1), tresult1+tresult3)
+		tvy11 := tvy - fixed.Product(fixed.Of[T](0.1), tresult11+tresult3)
+		tvy12 := tvy1 - fixed.Product(fixed.Of[T](0.1), tresult12+tresult31)
+		ttvy12 := ttvy1 - fixed.Product(fixed.Of[T](0.1), ttresult12+ttresult31)
 		x = x2
 		tx = tx + fixed.Product(fixed.Of[T](0.1), tvx1)
+		tx1 = tx1 + fixed.Product(fixed.Of[T](0.1), tvx11)
+		ttx1 = ttx1 + fixed.Product(fixed.Of[T](0.1), ttvx11)
 		y = y2
 		ty = ty + fixed.Product(fixed.Of[T](0.1), tvy)
+		ty1 = ty1 + fixed.Product(fixed.Of[T](0.1), tvy1)
+		tty1 = tty1 + fixed.Product(fixed.Of[T](0.1), ttvy1)
 		vx1 = vx2
 		tvx1 = tvx2
+		tvx11 = tvx21
+		ttvx11 = ttvx21
 		vy = vy1
-		tvy = tvy1
+		tvy = tvy11
+		tvy1 = tvy12
+		ttvy1 = ttvy12
 		ux = ux1
-		tux = tux1
+		tux = tux11
+		tux1 = tux12
+		ttux1 = ttux12
 		uy = uy1
-		tuy = tuy1
-		n++
+		tuy = tuy11
+		tuy1 = tuy12
+		ttuy1 = ttuy12
 	}
 	q := num.Quotient(fixed.Product(y, ux), uy)
 	tq := num.Quotient(fixed.Product(ty, ux)+fixed.Product(y, tux)-fixed.Product(q, tuy), uy)
 	end := x - q
 	tend := tx - tq
-	var s T
-	var ts T
+	var s1 T
+	var ts1 T
 	var end1 T
 	var tend1 T
 	if y > 0 {
-		s = -y
-		ts = -ty
-		end1 = num.Sqrt(s)
-		tend1 = num.Over(ts, 2*end1)
+		s1 = -y
+		ts1 = -ty
+		end1 = num.Sqrt(s1)
+		tend1 = num.Over(ts1, 2*end1)
 		end = end1
 		tend = tend1
 	}
@@ -871,445 +824,21 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 		tgy -= tq1
 		gy -= q1
 	}
-	tg1 := tg
 	gx := gend
 	h := num.Quotient(-gend, uy)
 	th := num.Quotient(-tg-fixed.Product(h, tuy), uy)
-	tg2 := -(fixed.Product(th, q) + fixed.Product(h, tq))
+	tg1 := -(fixed.Product(th, q) + fixed.Product(h, tq))
 	guy := -fixed.Product(h, q)
 	tgy += fixed.Product(th, ux) + fixed.Product(h, tux)
 	gy += fixed.Product(h, ux)
-	tg3 := fixed.Product(th, y) + fixed.Product(h, ty)
+	tg2 := fixed.Product(th, y) + fixed.Product(h, ty)
 	gux := fixed.Product(h, y)
-	for n--; n >= 0; n-- {
-		tuy = tape.Pop()
-		uy = tape.Pop()
-		tux = tape.Pop()
-		ux = tape.Pop()
-		tvy = tape.Pop()
-		vy = tape.Pop()
-		tvx1 = tape.Pop()
-		vx1 = tape.Pop()
-		ty = tape.Pop()
-		y = tape.Pop()
-		tx = tape.Pop()
-		x = tape.Pop()
-		x1 := x - fixed.Of[T](10)
-		tx1 := tx
-		y1 := y - (fixed.Of[T](10) - w)
-		ty1 := ty + tw
-		var gy1 T
-		var tgy1 T
-		var s1 T
-		var ts1 T
-		var r T
-		var tr T
-		var p T
-		var tp T
-		var bar T
-		var tbar T
-		var q1 T
-		var tq1 T
-		var q2 T
-		var tq2 T
-		var x0 T
-		var tx0 T
-		var x11 T
-		var y0 T
-		var ty0 T
-		var y11 T
-		var s2 T
-		var ts2 T
-		var r1 T
-		var tr1 T
-		var d T
-		var td T
-		var p1 T
-		var tp1 T
-		var byX1 T
-		var tbyX1 T
-		var x01 T
-		var tx01 T
-		var x12 T
-		var y01 T
-		var ty01 T
-		var y12 T
-		var s3 T
-		var ts3 T
-		var r2 T
-		var tr2 T
-		var d1 T
-		var td1 T
-		var p2 T
-		var tp2 T
-		var byY1 T
-		var tbyY1 T
-		if k.Reverse {
-			s1 = fixed.Product(x1, x1) + fixed.Product(y1, y1)
-			ts1 = 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
-			r = num.Sqrt(s1)
-			tr = num.Over(ts1, 2*r)
-			p = fixed.Product(r, r)
-			tp = 2 * fixed.Product(r, tr)
-			bar = num.Quotient(-fixed.Of[T](1), p)
-			tbar = -num.Quotient(fixed.Product(bar, tp), p)
-			q1 = num.Quotient(fixed.Product(bar, x1), r)
-			tq1 = num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
-			q2 = num.Quotient(fixed.Product(bar, y1), r)
-			tq2 = num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
-		} else {
-			x0 = x1
-			tx0 = tx1
-			x11 = fixed.Of[T](1)
-			y0 = y1
-			ty0 = ty1
-			y11 = 0
-			s2 = fixed.Product(x0, x0) + fixed.Product(y0, y0)
-			ts2 = 2*fixed.Product(x0, tx0) + 2*fixed.Product(y0, ty0)
-			r1 = num.Sqrt(s2)
-			tr1 = num.Over(ts2, 2*r1)
-			d = num.Quotient(fixed.Product(x0, x11)+fixed.Product(y0, y11), r1)
-			td = num.Quotient(fixed.Product(tx0, x11)+fixed.Product(ty0, y11)-fixed.Product(d, tr1), r1)
-			p1 = fixed.Product(r1, r1)
-			tp1 = 2 * fixed.Product(r1, tr1)
-			byX1 = num.Quotient(-d, p1)
-			tbyX1 = num.Quotient(-td-fixed.Product(byX1, tp1), p1)
-			x01 = x1
-			tx01 = tx1
-			x12 = 0
-			y01 = y1
-			ty01 = ty1
-			y12 = fixed.Of[T](1)
-			s3 = fixed.Product(x01, x01) + fixed.Product(y01, y01)
-			ts3 = 2*fixed.Product(x01, tx01) + 2*fixed.Product(y01, ty01)
-			r2 = num.Sqrt(s3)
-			tr2 = num.Over(ts3, 2*r2)
-			d1 = num.Quotient(fixed.Product(x01, x12)+fixed.Product(y01, y12), r2)
-			td1 = num.Quotient(fixed.Product(tx01, x12)+fixed.Product(ty01, y12)-fixed.Product(d1, tr2), r2)
-			p2 = fixed.Product(r2, r2)
-			tp2 = 2 * fixed.Product(r2, tr2)
-			byY1 = num.Quotient(-d1, p2)
-			tbyY1 = num.Quotient(-td1-fixed.Product(byY1, tp2), p2)
-		}
-		var gx1 T
-		var tgx1 T
-		var s4 T
-		var ts4 T
-		var r3 T
-		var tr3 T
-		var p3 T
-		var tp3 T
-		var bar1 T
-		var tbar1 T
-		var q3 T
-		var tq3 T
-		var q4 T
-		var tq4 T
-		var x02 T
-		var tx02 T
-		var x13 T
-		var y02 T
-		var ty02 T
-		var y13 T
-		var s5 T
-		var ts5 T
-		var r4 T
-		var tr4 T
-		var d2 T
-		var td2 T
-		var p4 T
-		var tp4 T
-		var byX11 T
-		var tbyX11 T
-		var x03 T
-		var tx03 T
-		var x14 T
-		var y03 T
-		var ty03 T
-		var y14 T
-		var s6 T
-		var ts6 T
-		var r5 T
-		var tr5 T
-		var d3 T
-		var td3 T
-		var p5 T
-		var tp5 T
-		var byY11 T
-		var tbyY11 T
-		if k.Reverse {
-			s4 = fixed.Product(x1, x1) + fixed.Product(y, y)
-			ts4 = 2*fixed.Product(x1, tx1) + 2*fixed.Product(y, ty)
-			r3 = num.Sqrt(s4)
-			tr3 = num.Over(ts4, 2*r3)
-			p3 = fixed.Product(r3, r3)
-			tp3 = 2 * fixed.Product(r3, tr3)
-			bar1 = num.Quotient(-fixed.Of[T](1), p3)
-			tbar1 = -num.Quotient(fixed.Product(bar1, tp3), p3)
-			q3 = num.Quotient(fixed.Product(bar1, x1), r3)
-			tq3 = num.Quotient(fixed.Product(tbar1, x1)+fixed.Product(bar1, tx1)-fixed.Product(q3, tr3), r3)
-			q4 = num.Quotient(fixed.Product(bar1, y), r3)
-			tq4 = num.Quotient(fixed.Product(tbar1, y)+fixed.Product(bar1, ty)-fixed.Product(q4, tr3), r3)
-		} else {
-			x02 = x1
-			tx02 = tx1
-			x13 = fixed.Of[T](1)
-			y02 = y
-			ty02 = ty
-			y13 = 0
-			s5 = fixed.Product(x02, x02) + fixed.Product(y02, y02)
-			ts5 = 2*fixed.Product(x02, tx02) + 2*fixed.Product(y02, ty02)
-			r4 = num.Sqrt(s5)
-			tr4 = num.Over(ts5, 2*r4)
-			d2 = num.Quotient(fixed.Product(x02, x13)+fixed.Product(y02, y13), r4)
-			td2 = num.Quotient(fixed.Product(tx02, x13)+fixed.Product(ty02, y13)-fixed.Product(d2, tr4), r4)
-			p4 = fixed.Product(r4, r4)
-			tp4 = 2 * fixed.Product(r4, tr4)
-			byX11 = num.Quotient(-d2, p4)
-			tbyX11 = num.Quotient(-td2-fixed.Product(byX11, tp4), p4)
-			x03 = x1
-			tx03 = tx1
-			x14 = 0
-			y03 = y
-			ty03 = ty
-			y14 = fixed.Of[T](1)
-			s6 = fixed.Product(x03, x03) + fixed.Product(y03, y03)
-			ts6 = 2*fixed.Product(x03, tx03) + 2*fixed.Product(y03, ty03)
-			r5 = num.Sqrt(s6)
-			tr5 = num.Over(ts6, 2*r5)
-			d3 = num.Quotient(fixed.Product(x03, x14)+fixed.Product(y03, y14), r5)
-			td3 = num.Quotient(fixed.Product(tx03, x14)+fixed.Product(ty03, y14)-fixed.Product(d3, tr5), r5)
-			p5 = fixed.Product(r5, r5)
-			tp5 = 2 * fixed.Product(r5, tr5)
-			byY11 = num.Quotient(-d3, p5)
-			tbyY11 = num.Quotient(-td3-fixed.Product(byY11, tp5), p5)
-		}
-		h1 := guy
-		th1 := tg2
-		guy = 0
-		tg2 = 0
-		h2 := gux
-		th2 := tg3
-		gux = 0
-		tg3 = 0
-		h3 := gvy
-		th3 := tgvy
-		gvy = 0
-		tgvy = 0
-		h4 := gvx1
-		th4 := tgvx1
-		gvx1 = 0
-		tgvx1 = 0
-		h5 := gy
-		th5 := tgy
-		gy = 0
-		tgy = 0
-		h6 := gx
-		th6 := tg1
-		gx = 0
-		tg1 = 0
-		tgvy += th3
-		gvy += h3
-		h7 := fixed.Product(fixed.Of[T](0.1), h3)
-		th7 := fixed.Product(fixed.Of[T](0.1), th3)
-		tgvx1 += th4
-		gvx1 += h4
-		h8 := fixed.Product(fixed.Of[T](0.1), h4)
-		th8 := fixed.Product(fixed.Of[T](0.1), th4)
-		tgvy += th1
-		gvy += h1
-		tgvx1 += th2
-		gvx1 += h2
-		tgy += th5
-		gy += h5
-		tgvy += fixed.Product(fixed.Of[T](0.1), th5)
-		gvy += fixed.Product(fixed.Of[T](0.1), h5)
-		tg1 += th6
-		gx += h6
-		tgvx1 += fixed.Product(fixed.Of[T](0.1), th6)
-		gvx1 += fixed.Product(fixed.Of[T](0.1), h6)
-		tg4 := -th7
-		gresult := -h7
-		tg5 := -th8
-		gresult1 := -h8
-		if k.Reverse {
-			h9 := gresult
-			th9 := tg4
-			gresult = 0
-			tg4 = 0
-			h10 := gresult1
-			th10 := tg5
-			gresult1 = 0
-			tg5 = 0
-			h11 := num.Quotient(h9, r3)
-			th11 := num.Quotient(th9-fixed.Product(h11, tr3), r3)
-			tgy += fixed.Product(th11, bar1) + fixed.Product(h11, tbar1)
-			gy += fixed.Product(h11, bar1)
-			h12 := num.Quotient(h10, r3)
-			th12 := num.Quotient(th10-fixed.Product(h12, tr3), r3)
-			tg6 := fixed.Product(th11, y) + fixed.Product(h11, ty) + (fixed.Product(th12, x1) + fixed.Product(h12, tx1))
-			gbar1 := fixed.Product(h11, y) + fixed.Product(h12, x1)
-			tgx1 += fixed.Product(th12, bar1) + fixed.Product(h12, tbar1)
-			gx1 += fixed.Product(h12, bar1)
-			h13 := num.Quotient(gbar1, p3)
-			th13 := num.Quotient(tg6-fixed.Product(h13, tp3), p3)
-			tg7 := -(fixed.Product(th13, bar1) + fixed.Product(h13, tbar1))
-			gp3 := -fixed.Product(h13, bar1)
-			tg8 := -(fixed.Product(th11, q4) + fixed.Product(h11, tq4)) - (fixed.Product(th12, q3) + fixed.Product(h12, tq3)) + 2*(fixed.Product(tg7, r3)+fixed.Product(gp3, tr3))
-			gr3 := -fixed.Product(h11, q4) - fixed.Product(h12, q3) + 2*fixed.Product(gp3, r3)
-			p6 := 2 * r3
-			q5 := num.Over(gr3, p6)
-			tq5 := num.Over(tg8-fixed.Product(q5, 2*tr3), p6)
-			tgx1 += 2 * (fixed.Product(tq5, x1) + fixed.Product(q5, tx1))
-			gx1 += 2 * fixed.Product(q5, x1)
-			tgy += 2 * (fixed.Product(tq5, y) + fixed.Product(q5, ty))
-			gy += 2 * fixed.Product(q5, y)
-		} else {
-			h9 := gresult
-			th9 := tg4
-			gresult = 0
-			tg4 = 0
-			h10 := gresult1
-			th10 := tg5
-			gresult1 = 0
-			tg5 = 0
-			h11 := num.Quotient(h9, p5)
-			th11 := num.Quotient(th9-fixed.Product(h11, tp5), p5)
-			tg6 := -(fixed.Product(th11, byY11) + fixed.Product(h11, tbyY11))
-			gp5 := -fixed.Product(h11, byY11)
-			h12 := num.Quotient(-h11, r5)
-			th12 := num.Quotient(-th11-fixed.Product(h12, tr5), r5)
-			tg7 := 2*(fixed.Product(tg6, r5)+fixed.Product(gp5, tr5)) - (fixed.Product(th12, d3) + fixed.Product(h12, td3))
-			gr5 := 2*fixed.Product(gp5, r5) - fixed.Product(h12, d3)
-			p6 := 2 * r5
-			q5 := num.Over(gr5, p6)
-			tq5 := num.Over(tg7-fixed.Product(q5, 2*tr5), p6)
-			tg8 := fixed.Product(th12, x14) + 2*(fixed.Product(tq5, x03)+fixed.Product(q5, tx03))
-			gx03 := fixed.Product(h12, x14) + 2*fixed.Product(q5, x03)
-			tg9 := fixed.Product(th12, y14) + 2*(fixed.Product(tq5, y03)+fixed.Product(q5, ty03))
-			gy03 := fixed.Product(h12, y14) + 2*fixed.Product(q5, y03)
-			tgy += tg9
-			gy += gy03
-			tgx1 += tg8
-			gx1 += gx03
-			h13 := num.Quotient(h10, p4)
-			th13 := num.Quotient(th10-fixed.Product(h13, tp4), p4)
-			tg10 := -(fixed.Product(th13, byX11) + fixed.Product(h13, tbyX11))
-			gp4 := -fixed.Product(h13, byX11)
-			h14 := num.Quotient(-h13, r4)
-			th14 := num.Quotient(-th13-fixed.Product(h14, tr4), r4)
-			tg11 := 2*(fixed.Product(tg10, r4)+fixed.Product(gp4, tr4)) - (fixed.Product(th14, d2) + fixed.Product(h14, td2))
-			gr4 := 2*fixed.Product(gp4, r4) - fixed.Product(h14, d2)
-			p7 := 2 * r4
-			q6 := num.Over(gr4, p7)
-			tq6 := num.Over(tg11-fixed.Product(q6, 2*tr4), p7)
-			tg12 := fixed.Product(th14, x13) + 2*(fixed.Product(tq6, x02)+fixed.Product(q6, tx02))
-			gx02 := fixed.Product(h14, x13) + 2*fixed.Product(q6, x02)
-			tg13 := fixed.Product(th14, y13) + 2*(fixed.Product(tq6, y02)+fixed.Product(q6, ty02))
-			gy02 := fixed.Product(h14, y13) + 2*fixed.Product(q6, y02)
-			tgy += tg13
-			gy += gy02
-			tgx1 += tg12
-			gx1 += gx02
-		}
-		tg6 := tgx1
-		gx11 := gx1
-		tg7 := -th7
-		gresult2 := -h7
-		tg8 := -th8
-		gresult3 := -h8
-		if k.Reverse {
-			h9 := gresult2
-			th9 := tg7
-			gresult2 = 0
-			tg7 = 0
-			h10 := gresult3
-			th10 := tg8
-			gresult3 = 0
-			tg8 = 0
-			h11 := num.Quotient(h9, r)
-			th11 := num.Quotient(th9-fixed.Product(h11, tr), r)
-			tgy1 += fixed.Product(th11, bar) + fixed.Product(h11, tbar)
-			gy1 += fixed.Product(h11, bar)
-			h12 := num.Quotient(h10, r)
-			th12 := num.Quotient(th10-fixed.Product(h12, tr), r)
-			tg9 := fixed.Product(th11, y1) + fixed.Product(h11, ty1) + (fixed.Product(th12, x1) + fixed.Product(h12, tx1))
-			gbar := fixed.Product(h11, y1) + fixed.Product(h12, x1)
-			tg6 += fixed.Product(th12, bar) + fixed.Product(h12, tbar)
-			gx11 += fixed.Product(h12, bar)
-			h13 := num.Quotient(gbar, p)
-			th13 := num.Quotient(tg9-fixed.Product(h13, tp), p)
-			tg10 := -(fixed.Product(th13, bar) + fixed.Product(h13, tbar))
-			gp := -fixed.Product(h13, bar)
-			tg11 := -(fixed.Product(th11, q2) + fixed.Product(h11, tq2)) - (fixed.Product(th12, q1) + fixed.Product(h12, tq1)) + 2*(fixed.Product(tg10, r)+fixed.Product(gp, tr))
-			gr := -fixed.Product(h11, q2) - fixed.Product(h12, q1) + 2*fixed.Product(gp, r)
-			p6 := 2 * r
-			q5 := num.Over(gr, p6)
-			tq5 := num.Over(tg11-fixed.Product(q5, 2*tr), p6)
-			tg6 += 2 * (fixed.Product(tq5, x1) + fixed.Product(q5, tx1))
-			gx11 += 2 * fixed.Product(q5, x1)
-			tgy1 += 2 * (fixed.Product(tq5, y1) + fixed.Product(q5, ty1))
-			gy1 += 2 * fixed.Product(q5, y1)
-		} else {
-			h9 := gresult2
-			th9 := tg7
-			gresult2 = 0
-			tg7 = 0
-			h10 := gresult3
-			th10 := tg8
-			gresult3 = 0
-			tg8 = 0
-			h11 := num.Quotient(h9, p2)
-			th11 := num.Quotient(th9-fixed.Product(h11, tp2), p2)
-			tg9 := -(fixed.Product(th11, byY1) + fixed.Product(h11, tbyY1))
-			gp2 := -fixed.Product(h11, byY1)
-			h12 := num.Quotient(-h11, r2)
-			th12 := num.Quotient(-th11-fixed.Product(h12, tr2), r2)
-			tg10 := 2*(fixed.Product(tg9, r2)+fixed.Product(gp2, tr2)) - (fixed.Product(th12, d1) + fixed.Product(h12, td1))
-			gr2 := 2*fixed.Product(gp2, r2) - fixed.Product(h12, d1)
-			p6 := 2 * r2
-			q5 := num.Over(gr2, p6)
-			tq5 := num.Over(tg10-fixed.Product(q5, 2*tr2), p6)
-			tg11 := fixed.Product(th12, x12) + 2*(fixed.Product(tq5, x01)+fixed.Product(q5, tx01))
-			gx01 := fixed.Product(h12, x12) + 2*fixed.Product(q5, x01)
-			tg12 := fixed.Product(th12, y12) + 2*(fixed.Product(tq5, y01)+fixed.Product(q5, ty01))
-			gy01 := fixed.Product(h12, y12) + 2*fixed.Product(q5, y01)
-			tgy1 += tg12
-			gy1 += gy01
-			tg6 += tg11
-			gx11 += gx01
-			h13 := num.Quotient(h10, p1)
-			th13 := num.Quotient(th10-fixed.Product(h13, tp1), p1)
-			tg13 := -(fixed.Product(th13, byX1) + fixed.Product(h13, tbyX1))
-			gp1 := -fixed.Product(h13, byX1)
-			h14 := num.Quotient(-h13, r1)
-			th14 := num.Quotient(-th13-fixed.Product(h14, tr1), r1)
-			tg14 := 2*(fixed.Product(tg13, r1)+fixed.Product(gp1, tr1)) - (fixed.Product(th14, d) + fixed.Product(h14, td))
-			gr1 := 2*fixed.Product(gp1, r1) - fixed.Product(h14, d)
-			p7 := 2 * r1
-			q6 := num.Over(gr1, p7)
-			tq6 := num.Over(tg14-fixed.Product(q6, 2*tr1), p7)
-			tg15 := fixed.Product(th14, x11) + 2*(fixed.Product(tq6, x0)+fixed.Product(q6, tx0))
-			gx0 := fixed.Product(h14, x11) + 2*fixed.Product(q6, x0)
-			tg16 := fixed.Product(th14, y11) + 2*(fixed.Product(tq6, y0)+fixed.Product(q6, ty0))
-			gy0 := fixed.Product(h14, y11) + 2*fixed.Product(q6, y0)
-			tgy1 += tg16
-			gy1 += gy0
-			tg6 += tg15
-			gx11 += gx0
-		}
-		tgy += tgy1
-		gy += gy1
-		tgw += tgy1
-		gw += gy1
-		tg1 += tg6
-		gx += gx11
-	}
+	tg3 := fixed.Product(tg, tx1) + fixed.Product(gx, ttx1) + (fixed.Product(tgy, ty1) + fixed.Product(gy, tty1)) + (fixed.Product(tg2, tux1) + fixed.Product(gux, ttux1)) + (fixed.Product(tg1, tuy1) + fixed.Product(guy, ttuy1))
+	gw := fixed.Product(gx, tx1) + fixed.Product(gy, ty1) + fixed.Product(gux, tux1) + fixed.Product(guy, tuy1)
 	if gt.W != nil {
-		*gt.W += tgw
+		*gt.W += tg3
 	}
 	if g.W != nil {
 		*g.W += gw
 	}
-	tape.Free()
 }

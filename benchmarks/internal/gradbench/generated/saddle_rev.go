@@ -46,6 +46,9 @@ func (k Highest[T]) AdjointTangent(g, t, gt Highest[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Highest[T]) Run(p rev.Pass[Highest[T]]) error {
+	if k.P.Inc|k.Start.Inc|p.G.P.Inc|p.G.Start.Inc|p.T.P.Inc|p.T.Start.Inc|p.GT.P.Inc|p.GT.Start.Inc > 1 {
+		return k.prepared(p)
+	}
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -59,18 +62,28 @@ func (k Highest[T]) Run(p rev.Pass[Highest[T]]) error {
 	return nil
 }
 
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Highest[T]) prepared(p rev.Pass[Highest[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.P, &k.Start, &p.T.P, &p.T.Start)
+	s.Write(&p.G.P, &p.G.Start, &p.GT.P, &p.GT.Start)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
 // value adds the value, times sign.
 func (k Highest[T]) value(sign T) {
 	if k.Out == nil {
 		return
 	}
-	p := num.Elements(k.P)
-	start := num.Elements(k.Start)
+	p := k.P.Data[:2]
+	start := k.Start.Data[:2]
 	x := start[0]
-	y := start[1*k.Start.Inc]
+	y := start[1]
 	eta := fixed.Of[T](1e-05)
 	p1 := p[0]
-	p2 := p[1*k.P.Inc]
+	p2 := p[1]
 	value0 := fixed.Product(x, x) + fixed.Product(y, y) - fixed.Product(p1, p1) - fixed.Product(p2, p2)
 	var result T
 	var result1 T
@@ -198,15 +211,15 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 		k.value(sign)
 		return
 	}
-	p, gp := num.Elements(k.P), num.Elements(g.P)
-	start, gstart := num.Elements(k.Start), num.Elements(g.Start)
 	tape := num.NewTape[T]()
+	p, gp := k.P.Data[:2], num.Elements(g.P)
+	start, gstart := k.Start.Data[:2], num.Elements(g.Start)
 	x := start[0]
-	y := start[1*k.Start.Inc]
+	y := start[1]
 	eta := fixed.Of[T](1e-05)
 	p1 := p[0]
 	var gp1 T
-	p2 := p[1*k.P.Inc]
+	p2 := p[1]
 	var gp2 T
 	value0 := fixed.Product(x, x) + fixed.Product(y, y) - fixed.Product(p1, p1) - fixed.Product(p2, p2)
 	var result T
@@ -340,7 +353,7 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	if k.Out != nil {
 		*k.Out -= T(sign * value0)
 	}
-	gvalue0 := -num.Deref(g.Out)
+	gvalue0 := -*g.Out
 	for n--; n >= 0; n-- {
 		accepted = tape.Pop()
 		moving = tape.Pop()
@@ -499,13 +512,13 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	gp1 -= 2 * fixed.Product(gvalue0, p1)
 	gp2 -= 2 * fixed.Product(gvalue0, p2)
 	if gp != nil {
-		gp[1*g.P.Inc] += gp2
+		gp[1] += gp2
 		gp[0] += gp1
 	}
 	gy2 += 2 * fixed.Product(gvalue0, y)
 	gx2 += 2 * fixed.Product(gvalue0, x)
 	if gstart != nil {
-		gstart[1*g.Start.Inc] += gy2
+		gstart[1] += gy2
 		gstart[0] += gx2
 	}
 	tape.Free()
@@ -513,17 +526,17 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 
 // tangent adds the value and its tangent, times sign.
 func (k Highest[T]) tangent(sign T, t Highest[T]) {
-	p, tp := num.Elements(k.P), num.Elements(t.P)
-	start, tstart := num.Elements(k.Start), num.Elements(t.Start)
+	p, tp := k.P.Data[:2], num.Elements(t.P)
+	start, tstart := k.Start.Data[:2], num.Elements(t.Start)
 	x := start[0]
 	tx := num.At(tstart, 0)
-	y := start[1*k.Start.Inc]
-	ty := num.At(tstart, 1*t.Start.Inc)
+	y := start[1]
+	ty := num.At(tstart, 1)
 	eta := fixed.Of[T](1e-05)
 	p1 := p[0]
 	tp1 := num.At(tp, 0)
-	p2 := p[1*k.P.Inc]
-	tp2 := num.At(tp, 1*t.P.Inc)
+	p2 := p[1]
+	tp2 := num.At(tp, 1)
 	value0 := fixed.Product(x, x) + fixed.Product(y, y) - fixed.Product(p1, p1) - fixed.Product(p2, p2)
 	tvalue0 := 2*fixed.Product(x, tx) + 2*fixed.Product(y, ty) - 2*fixed.Product(p1, tp1) - 2*fixed.Product(p2, tp2)
 	var result T
@@ -713,20 +726,20 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 		k.tangent(sign, t)
 		return
 	}
-	p, gp, tp, gtp := num.Elements(k.P), num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
-	start, gstart, tstart, gtstart := num.Elements(k.Start), num.Elements(g.Start), num.Elements(t.Start), num.Elements(gt.Start)
 	tape := num.NewTape[T]()
+	p, gp, tp, gtp := k.P.Data[:2], num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
+	start, gstart, tstart, gtstart := k.Start.Data[:2], num.Elements(g.Start), num.Elements(t.Start), num.Elements(gt.Start)
 	x := start[0]
 	tx := num.At(tstart, 0)
-	y := start[1*k.Start.Inc]
-	ty := num.At(tstart, 1*t.Start.Inc)
+	y := start[1]
+	ty := num.At(tstart, 1)
 	eta := fixed.Of[T](1e-05)
 	p1 := p[0]
 	tp1 := num.At(tp, 0)
 	var gp1 T
 	var tgp1 T
-	p2 := p[1*k.P.Inc]
-	tp2 := num.At(tp, 1*t.P.Inc)
+	p2 := p[1]
+	tp2 := num.At(tp, 1)
 	var gp2 T
 	var tgp2 T
 	value0 := fixed.Product(x, x) + fixed.Product(y, y) - fixed.Product(p1, p1) - fixed.Product(p2, p2)
@@ -1225,10 +1238,10 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	tgp2 -= 2 * (fixed.Product(tg, p2) + fixed.Product(gvalue0, tp2))
 	gp2 -= 2 * fixed.Product(gvalue0, p2)
 	if gtp != nil {
-		gtp[1*gt.P.Inc] += tgp2
+		gtp[1] += tgp2
 	}
 	if gp != nil {
-		gp[1*g.P.Inc] += gp2
+		gp[1] += gp2
 	}
 	if gtp != nil {
 		gtp[0] += tgp1
@@ -1241,10 +1254,10 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	tg2 += tg5
 	gx2 += 2 * fixed.Product(gvalue0, x)
 	if gtstart != nil {
-		gtstart[1*gt.Start.Inc] += tg1
+		gtstart[1] += tg1
 	}
 	if gstart != nil {
-		gstart[1*g.Start.Inc] += gy2
+		gstart[1] += gy2
 	}
 	if gtstart != nil {
 		gtstart[0] += tg2
