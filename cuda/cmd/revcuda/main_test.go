@@ -1,0 +1,40 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"revnum/cuda"
+)
+
+func TestRun(t *testing.T) {
+	if err := run([]string{"bench", "-size", "64"}, io.Discard); err != nil && !errors.Is(err, cuda.ErrUnavailable) {
+		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+	for _, args := range [][]string{{}, {"x"}, {"bench", "-size", "0"}, {"bench", "x"}} {
+		if err := run(args, io.Discard); err == nil || errors.Is(err, cuda.ErrUnavailable) {
+			t.Errorf("%q: error %v", args, err)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	rates := []cuda.Rate{{Name: "Dot Forward", Seconds: 1e-3, Bytes: 2e9, Peak: 0.75}, {Name: "MatMul Forward", Seconds: 2e-3, Flops: 3e9, Peak: 0.5}}
+	for _, asJSON := range []bool{false, true} {
+		var out strings.Builder
+		if err := write(&out, cuda.Properties{Name: "card", Capability: 90}, rates, asJSON); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"card, compute capability 9.0", "2000.0", "1500.0", "0.75"}
+		if asJSON {
+			want = []string{`"device": "card"`, `"peak": 0.75`}
+		}
+		for _, w := range want {
+			if !strings.Contains(out.String(), w) {
+				t.Errorf("no %q in\n%s", w, out.String())
+			}
+		}
+	}
+}
