@@ -30,13 +30,18 @@ func (k hostQR[T]) Run(p rev.Pass[hostQR[T]]) error {
 	return through[hostQR[T], QR[T]](testDevice, k, p)
 }
 
-// randomQR has matrices that are far from singular.
+// randomQR has matrices that are far from singular, also after a step of a difference in
+// float32.
 func randomQR[T rev.Float](rnd *rand.Rand, m, n, count int) hostQR[T] {
 	rows := m * max(count, 1)
 	k := hostQR[T]{Q: general[T](rnd, rows, n), R: general[T](rnd, n*max(count, 1), n), A: general[T](rnd, rows, n), Count: count}
 	for i := range rows {
+		row := k.A.Row(i)
+		for j := range row {
+			row[j] *= T(0.5 / math.Sqrt(float64(m+1)))
+		}
 		if j := i % m; j < n {
-			k.A.Row(i)[j] += 3
+			row[j] += 2
 		}
 	}
 	return k
