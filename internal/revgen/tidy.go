@@ -1,6 +1,7 @@
 package revgen
 
 import (
+	"iter"
 	"maps"
 	"slices"
 )
@@ -336,6 +337,29 @@ func still(b []*stmt, e *node) bool {
 	})
 }
 
+// unguarded yields s and the statements within, but for those in branches and in loops with
+// a condition. These may guard a row that is not there otherwise.
+func unguarded(s *stmt) iter.Seq[*stmt] {
+	return func(yield func(*stmt) bool) {
+		var visit func(s *stmt) bool
+		visit = func(s *stmt) bool {
+			if !yield(s) {
+				return false
+			}
+			if s.op == "cond" || s.op == "loop" && s.e != nil {
+				return true
+			}
+			for _, c := range append(slices.Clone(s.inner), s.els...) {
+				if !visit(c) {
+					return false
+				}
+			}
+			return true
+		}
+		visit(s)
+	}
+}
+
 // rows returns b with names for the rows that it reads and writes, from where on
 // the row is known.
 func rows(b []*stmt, named map[string]*local) (out []*stmt) {
@@ -351,7 +375,7 @@ func rows(b []*stmt, named map[string]*local) (out []*stmt) {
 				inside[s.v] = true
 			}
 		})
-		s.each(func(s *stmt) {
+		for s := range unguarded(s) {
 			for _, e := range append(s.reads(), s.targets()...) {
 				e.each(func(e *node) {
 					if e.op == "elem" && e.x.rank == 2 && named[key(e)] == nil && !e.args[0].has(func(e *node) bool { return inside[e.v] }) {
@@ -361,7 +385,7 @@ func rows(b []*stmt, named map[string]*local) (out []*stmt) {
 					}
 				})
 			}
-		})
+		}
 		c := s.mapped(func(e *node) *node {
 			return e.replaced(func(e *node) *node {
 				if e.op == "elem" && e.x.rank == 2 {

@@ -173,3 +173,19 @@ func logs(y, x []float64, limit int) error {
 }
 
 var errLimit = errors.New("odd: too many numbers")
+
+// guarded reads the row of a parent only where there is one.
+//
+//revgen:kernel Guarded[T rev.Real]
+func guarded(y, m [][]float64, parents []int) {
+	if len(y) != len(parents) || len(m) != len(parents) || len(m[0]) != 3 || len(y[0]) != 3 {
+		panic("shape")
+	}
+	for i, p := range parents {
+		if p >= 0 {
+			for j := range 3 {
+				y[i][j] += m[p][j] * m[p][0]
+			}
+		}
+	}
+}

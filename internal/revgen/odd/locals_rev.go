@@ -2181,3 +2181,183 @@ func (k Logs[T]) adjointTangent(sign T, g, t, gt Logs[T]) {
 		}
 	}
 }
+
+// Guarded reads the row of a parent only where there is one.
+type Guarded[T rev.Real] struct {
+	Y       rev.General[T] `rev:"acc" shape:"n,3"`
+	M       rev.General[T] `rev:"in" shape:"n,3"`
+	Parents []int          `rev:"index" shape:"n"`
+}
+
+// NewGuarded returns the kernel over gonum's types, sharing their storage.
+func NewGuarded(y *mat.Dense, m *mat.Dense, parents []int) Guarded[float64] {
+	return Guarded[float64]{Y: rev.ViewDense(y), M: rev.ViewDense(m), Parents: parents}
+}
+
+var _ = guarded // which Guarded is written from
+
+// Forward runs guarded.
+func (k Guarded[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Guarded[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Guarded[T]) Adjoint(g Guarded[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Guarded[T]) Tangent(t Guarded[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Guarded[T]) AdjointTangent(g, t, gt Guarded[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Guarded[T]) Run(p rev.Pass[Guarded[T]]) error {
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// value adds the value, times sign.
+func (k Guarded[T]) value(sign T) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.M.Rows
+	y := num.Rows(k.Y)
+	m := num.Rows(k.M)
+	parents := k.Parents[:n]
+	for i := range n {
+		p := parents[i]
+		if p >= 0 {
+			m1 := m[p*k.M.Stride:][:3]
+			y1 := y[i*k.Y.Stride:][:3]
+			for j := range 3 {
+				y1[j] += T(sign * fixed.Product(m1[j], m1[0]))
+			}
+		}
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Guarded[T]) adjoint(sign T, g Guarded[T]) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	n := k.M.Rows
+	gy := num.Rows(g.Y)
+	m := num.Rows(k.M)
+	parents := k.Parents[:n]
+	for i := range n {
+		p := parents[i]
+		if p >= 0 {
+			m1 := m[p*k.M.Stride:][:3]
+			y := num.Row(k.Y, i)
+			gy1 := gy[i*g.Y.Stride:][:3]
+			gm := num.Row(g.M, p)
+			for j := range 3 {
+				m2 := m1[j]
+				m3 := m1[0]
+				if j < len(y) {
+					y[j] += T(sign * fixed.Product(m2, m3))
+				}
+				gy2 := gy1[j]
+				if len(gm) == 3 {
+					gm[0] += fixed.Product(gy2, m2)
+				}
+				if j < len(gm) {
+					gm[j] += fixed.Product(gy2, m3)
+				}
+			}
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Guarded[T]) tangent(sign T, t Guarded[T]) {
+	n := k.M.Rows
+	m := num.Rows(k.M)
+	parents := k.Parents[:n]
+	for i := range n {
+		p := parents[i]
+		if p >= 0 {
+			m1 := m[p*k.M.Stride:][:3]
+			tm := num.Row(t.M, p)
+			ty := num.Row(t.Y, i)
+			y := num.Row(k.Y, i)
+			for j := range 3 {
+				m2 := m1[j]
+				m3 := m1[0]
+				if j < len(ty) {
+					ty[j] += T(sign * (fixed.Product(num.OrZero(tm, j), m3) + fixed.Product(m2, num.At(tm, 0))))
+				}
+				if j < len(y) {
+					y[j] += T(sign * fixed.Product(m2, m3))
+				}
+			}
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Guarded[T]) adjointTangent(sign T, g, t, gt Guarded[T]) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	n := k.M.Rows
+	m := num.Rows(k.M)
+	parents := k.Parents[:n]
+	for i := range n {
+		p := parents[i]
+		if p >= 0 {
+			m1 := m[p*k.M.Stride:][:3]
+			tm := num.Row(t.M, p)
+			ty := num.Row(t.Y, i)
+			y := num.Row(k.Y, i)
+			gy := num.Row(g.Y, i)
+			gty := num.Row(gt.Y, i)
+			gtm := num.Row(gt.M, p)
+			gm := num.Row(g.M, p)
+			for j := range 3 {
+				m2 := m1[j]
+				tm2 := num.OrZero(tm, j)
+				m3 := m1[0]
+				tm3 := num.At(tm, 0)
+				if j < len(ty) {
+					ty[j] += T(sign * (fixed.Product(tm2, m3) + fixed.Product(m2, tm3)))
+				}
+				if j < len(y) {
+					y[j] += T(sign * fixed.Product(m2, m3))
+				}
+				gy1 := num.OrZero(gy, j)
+				tgy1 := num.OrZero(gty, j)
+				tg := fixed.Product(tgy1, m3) + fixed.Product(gy1, tm3)
+				tg1 := fixed.Product(tgy1, m2) + fixed.Product(gy1, tm2)
+				if len(gtm) == 3 {
+					gtm[0] += tg1
+				}
+				if len(gm) == 3 {
+					gm[0] += fixed.Product(gy1, m2)
+				}
+				if j < len(gtm) {
+					gtm[j] += tg
+				}
+				if j < len(gm) {
+					gm[j] += fixed.Product(gy1, m3)
+				}
+			}
+		}
+	}
+}

@@ -175,3 +175,19 @@ func TestSources(t *testing.T) {
 		same(t, "table", k.Forward, func() { table(rowsOf(k.Y), rowsOf(k.X), k.From, k.To, k.Scale.Data) }, k.Y.Data)
 	}
 }
+
+// TestGuarded has parents of -1, and one in a tree.
+func TestGuarded(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, guardedSpec[float64]()) })
+	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, guardedSpec[fixed.Q43]()) })
+}
+
+func guardedSpec[T rev.Real]() revtest.Spec[Guarded[T]] {
+	return revtest.Spec[Guarded[T]]{New: func(rnd *rand.Rand, n int) Guarded[T] {
+		k := Guarded[T]{Y: matrix[T](rnd, n, 3, 1), M: matrix[T](rnd, n, 3, 1)}
+		for i := range n {
+			k.Parents = append(k.Parents, i/2-1)
+		}
+		return k
+	}, Sizes: few, Masked: []string{"M"}}
+}

@@ -131,8 +131,6 @@ func (k Skeleton[T]) forward() {
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
 		relative1 := relative[b*k.Relative.Stride:][:12]
-		absolute1 := absolute[b*k.Absolute.Stride:][:12]
-		absolute2 := absolute[p*k.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
@@ -145,25 +143,30 @@ func (k Skeleton[T]) forward() {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
 				absolute1[p1] += fixed.Product(w, l0)
 				absolute1[p1+1] += fixed.Product(w, l1)
 				absolute1[p1+2] += fixed.Product(w, l2)
 				absolute1[p1+3] += fixed.Product(w, l3)
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute2[4*k1+i]
+					w := absolute1[4*k1+i]
 					l3 := relative1[p1+3]
-					absolute1[p2] += fixed.Product(w, l0)
-					absolute1[p2+1] += fixed.Product(w, l1)
-					absolute1[p2+2] += fixed.Product(w, l2)
-					absolute1[p2+3] += fixed.Product(w, l3)
+					absolute2[p2] += fixed.Product(w, l0)
+					absolute2[p2+1] += fixed.Product(w, l1)
+					absolute2[p2+2] += fixed.Product(w, l2)
+					absolute2[p2+3] += fixed.Product(w, l3)
 				}
 			}
 		}
 		if p != b {
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
 			for k1 := range 3 {
-				absolute1[4*k1+3] += absolute2[4*k1+3]
+				absolute2[4*k1+3] += absolute1[4*k1+3]
 			}
 		}
 	}
@@ -211,9 +214,9 @@ func (k Skeleton[T]) inverse() {
 		cos := num.Cos(flex)
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
-		absolute1 := absolute[p*k.Absolute.Stride:][:12]
-		absolute2 := absolute[b*k.Absolute.Stride:][:12]
 		if p != b {
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
 			for k1 := 3 - 1; k1 >= 0; k1-- {
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
 			}
@@ -231,11 +234,14 @@ func (k Skeleton[T]) inverse() {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
-				absolute2[p1+3] -= fixed.Product(w, l3)
-				absolute2[p1+2] -= fixed.Product(w, l2)
-				absolute2[p1+1] -= fixed.Product(w, l1)
-				absolute2[p1] -= fixed.Product(w, l0)
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
+				absolute1[p1+3] -= fixed.Product(w, l3)
+				absolute1[p1+2] -= fixed.Product(w, l2)
+				absolute1[p1+1] -= fixed.Product(w, l1)
+				absolute1[p1] -= fixed.Product(w, l0)
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
@@ -296,11 +302,11 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 		cos1 := num.Cos(side)
 		var gsin1 T
 		var gcos1 T
-		absolute1 := absolute[p*k.Absolute.Stride:][:12]
-		absolute2 := absolute[b*k.Absolute.Stride:][:12]
-		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
-		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		if p != b {
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
+			gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+			gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 			for k1 := 3 - 1; k1 >= 0; k1-- {
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
 				gabsolute2[4*k1+3] += gabsolute1[4*k1+3]
@@ -323,18 +329,24 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
-				absolute2[p1+3] -= fixed.Product(w, l3)
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
+				absolute1[p1+3] -= fixed.Product(w, l3)
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 				gl3 := fixed.Product(gabsolute1[p1+3], w)
-				absolute2[p1+2] -= fixed.Product(w, l2)
+				absolute1[p1+2] -= fixed.Product(w, l2)
 				gl2 += fixed.Product(gabsolute1[p1+2], w)
-				absolute2[p1+1] -= fixed.Product(w, l1)
+				absolute1[p1+1] -= fixed.Product(w, l1)
 				gl1 += fixed.Product(gabsolute1[p1+1], w)
-				absolute2[p1] -= fixed.Product(w, l0)
+				absolute1[p1] -= fixed.Product(w, l0)
 				gl0 += fixed.Product(gabsolute1[p1], w)
 				if len(grelative) == 12 {
 					grelative[p1+3] += gl3
 				}
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+				gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
@@ -489,10 +501,6 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 		tcos1 := -fixed.Product(tside, sin1)
 		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
-		tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
-		absolute1 := absolute[b*k.Absolute.Stride:][:12]
-		absolute2 := absolute[p*k.Absolute.Stride:][:12]
-		tabsolute2 := tabsolute[p*t.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
@@ -512,7 +520,9 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
+				tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
 				tabsolute1[p1] += fixed.Product(w, tl0)
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
 				absolute1[p1] += fixed.Product(w, l0)
 				tabsolute1[p1+1] += fixed.Product(w, tl1)
 				absolute1[p1+1] += fixed.Product(w, l1)
@@ -521,26 +531,34 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 				tabsolute1[p1+3] += fixed.Product(w, num.At(trelative, p1+3))
 				absolute1[p1+3] += fixed.Product(w, l3)
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+				tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute2[4*k1+i]
-					tw := tabsolute2[4*k1+i]
+					w := absolute1[4*k1+i]
+					tw := tabsolute1[4*k1+i]
 					l3 := relative1[p1+3]
-					tabsolute1[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
-					absolute1[p2] += fixed.Product(w, l0)
-					tabsolute1[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
-					absolute1[p2+1] += fixed.Product(w, l1)
-					tabsolute1[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
-					absolute1[p2+2] += fixed.Product(w, l2)
-					tabsolute1[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, num.At(trelative, p1+3))
-					absolute1[p2+3] += fixed.Product(w, l3)
+					tabsolute2[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
+					absolute2[p2] += fixed.Product(w, l0)
+					tabsolute2[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
+					absolute2[p2+1] += fixed.Product(w, l1)
+					tabsolute2[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
+					absolute2[p2+2] += fixed.Product(w, l2)
+					tabsolute2[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, num.At(trelative, p1+3))
+					absolute2[p2+3] += fixed.Product(w, l3)
 				}
 			}
 		}
 		if p != b {
+			tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+			tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
 			for k1 := range 3 {
-				tabsolute1[4*k1+3] += tabsolute2[4*k1+3]
-				absolute1[4*k1+3] += absolute2[4*k1+3]
+				tabsolute2[4*k1+3] += tabsolute1[4*k1+3]
+				absolute2[4*k1+3] += absolute1[4*k1+3]
 			}
 		}
 	}
@@ -614,15 +632,15 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 		var tgsin1 T
 		var gcos1 T
 		var tgcos1 T
-		tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
-		tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
-		absolute1 := absolute[p*k.Absolute.Stride:][:12]
-		absolute2 := absolute[b*k.Absolute.Stride:][:12]
-		gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
-		gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
-		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
-		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		if p != b {
+			tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+			tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
+			gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
+			gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
+			gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+			gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 			for k1 := 3 - 1; k1 >= 0; k1-- {
 				tabsolute2[4*k1+3] -= tabsolute1[4*k1+3]
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
@@ -659,20 +677,24 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
-				tabsolute2[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
-				absolute2[p1+3] -= fixed.Product(w, l3)
+				tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
+				tabsolute1[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
+				absolute1[p1+3] -= fixed.Product(w, l3)
+				gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
 				tg := fixed.Product(gtabsolute1[p1+3], w)
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 				gl3 := fixed.Product(gabsolute1[p1+3], w)
-				tabsolute2[p1+2] -= fixed.Product(w, tl2)
-				absolute2[p1+2] -= fixed.Product(w, l2)
+				tabsolute1[p1+2] -= fixed.Product(w, tl2)
+				absolute1[p1+2] -= fixed.Product(w, l2)
 				tgl2 += fixed.Product(gtabsolute1[p1+2], w)
 				gl2 += fixed.Product(gabsolute1[p1+2], w)
-				tabsolute2[p1+1] -= fixed.Product(w, tl1)
-				absolute2[p1+1] -= fixed.Product(w, l1)
+				tabsolute1[p1+1] -= fixed.Product(w, tl1)
+				absolute1[p1+1] -= fixed.Product(w, l1)
 				tgl1 += fixed.Product(gtabsolute1[p1+1], w)
 				gl1 += fixed.Product(gabsolute1[p1+1], w)
-				tabsolute2[p1] -= fixed.Product(w, tl0)
-				absolute2[p1] -= fixed.Product(w, l0)
+				tabsolute1[p1] -= fixed.Product(w, tl0)
+				absolute1[p1] -= fixed.Product(w, l0)
 				tgl0 += fixed.Product(gtabsolute1[p1], w)
 				gl0 += fixed.Product(gabsolute1[p1], w)
 				if len(gtrelative) == 12 {
@@ -682,6 +704,14 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 					grelative[p1+3] += gl3
 				}
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+				tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+				gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
+				gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
+				gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
@@ -907,11 +937,7 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 		var gsin1 T
 		var gcos1 T
 		relative1 := relative[b*k.Relative.Stride:][:12]
-		absolute1 := absolute[b*k.Absolute.Stride:][:12]
-		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 		grelative := num.Row(g.Relative, b)
-		absolute2 := absolute[p*k.Absolute.Stride:][:12]
-		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
@@ -927,7 +953,9 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
 				absolute1[p1] += fixed.Product(w, l0)
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 				gl0 -= fixed.Product(gabsolute1[p1], w)
 				absolute1[p1+1] += fixed.Product(w, l1)
 				gl1 -= fixed.Product(gabsolute1[p1+1], w)
@@ -939,20 +967,24 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 					grelative[p1+3] += gl3
 				}
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+				gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute2[4*k1+i]
+					w := absolute1[4*k1+i]
 					l3 := relative1[p1+3]
-					absolute1[p2] += fixed.Product(w, l0)
+					absolute2[p2] += fixed.Product(w, l0)
 					gabsolute3 := gabsolute1[p2]
 					gl0 -= fixed.Product(gabsolute3, w)
-					absolute1[p2+1] += fixed.Product(w, l1)
+					absolute2[p2+1] += fixed.Product(w, l1)
 					gabsolute4 := gabsolute1[p2+1]
 					gl1 -= fixed.Product(gabsolute4, w)
-					absolute1[p2+2] += fixed.Product(w, l2)
+					absolute2[p2+2] += fixed.Product(w, l2)
 					gabsolute5 := gabsolute1[p2+2]
 					gl2 -= fixed.Product(gabsolute5, w)
-					absolute1[p2+3] += fixed.Product(w, l3)
+					absolute2[p2+3] += fixed.Product(w, l3)
 					gabsolute6 := gabsolute1[p2+3]
 					gw := -fixed.Product(gabsolute3, l0) - fixed.Product(gabsolute4, l1) - fixed.Product(gabsolute5, l2) - fixed.Product(gabsolute6, l3)
 					if len(grelative) == 12 {
@@ -982,8 +1014,12 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 			}
 		}
 		if p != b {
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
+			gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+			gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 			for k1 := range 3 {
-				absolute1[4*k1+3] += absolute2[4*k1+3]
+				absolute2[4*k1+3] += absolute1[4*k1+3]
 				gabsolute2[4*k1+3] -= gabsolute1[4*k1+3]
 			}
 		}
@@ -1097,11 +1133,11 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 		cos1 := num.Cos(side)
 		tsin1 := fixed.Product(tside, cos1)
 		tcos1 := -fixed.Product(tside, sin1)
-		tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
-		tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
-		absolute1 := absolute[p*k.Absolute.Stride:][:12]
-		absolute2 := absolute[b*k.Absolute.Stride:][:12]
 		if p != b {
+			tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+			tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
 			for k1 := 3 - 1; k1 >= 0; k1-- {
 				tabsolute2[4*k1+3] -= tabsolute1[4*k1+3]
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
@@ -1128,15 +1164,21 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
-				tabsolute2[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
-				absolute2[p1+3] -= fixed.Product(w, l3)
-				tabsolute2[p1+2] -= fixed.Product(w, tl2)
-				absolute2[p1+2] -= fixed.Product(w, l2)
-				tabsolute2[p1+1] -= fixed.Product(w, tl1)
-				absolute2[p1+1] -= fixed.Product(w, l1)
-				tabsolute2[p1] -= fixed.Product(w, tl0)
-				absolute2[p1] -= fixed.Product(w, l0)
+				tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
+				tabsolute1[p1+3] -= fixed.Product(w, num.At(trelative, p1+3))
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
+				absolute1[p1+3] -= fixed.Product(w, l3)
+				tabsolute1[p1+2] -= fixed.Product(w, tl2)
+				absolute1[p1+2] -= fixed.Product(w, l2)
+				tabsolute1[p1+1] -= fixed.Product(w, tl1)
+				absolute1[p1+1] -= fixed.Product(w, l1)
+				tabsolute1[p1] -= fixed.Product(w, tl0)
+				absolute1[p1] -= fixed.Product(w, l0)
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+				tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
 				for k1 := 3 - 1; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
@@ -1226,16 +1268,8 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 		var tgcos1 T
 		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
-		tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
-		absolute1 := absolute[b*k.Absolute.Stride:][:12]
-		gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
-		gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 		gtrelative := num.Row(gt.Relative, b)
 		grelative := num.Row(g.Relative, b)
-		absolute2 := absolute[p*k.Absolute.Stride:][:12]
-		tabsolute2 := tabsolute[p*t.Absolute.Stride:][:12]
-		gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
-		gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 		for i := range 3 {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
@@ -1261,9 +1295,13 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
+				tabsolute1 := tabsolute[b*t.Absolute.Stride:][:12]
 				tabsolute1[p1] += fixed.Product(w, tl0)
+				absolute1 := absolute[b*k.Absolute.Stride:][:12]
 				absolute1[p1] += fixed.Product(w, l0)
+				gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
 				tgl0 -= fixed.Product(gtabsolute1[p1], w)
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 				gl0 -= fixed.Product(gabsolute1[p1], w)
 				tabsolute1[p1+1] += fixed.Product(w, tl1)
 				absolute1[p1+1] += fixed.Product(w, l1)
@@ -1284,32 +1322,40 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 					grelative[p1+3] += gl3
 				}
 			} else {
+				absolute1 := absolute[p*k.Absolute.Stride:][:12]
+				tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+				tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+				absolute2 := absolute[b*k.Absolute.Stride:][:12]
+				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+				gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
+				gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
+				gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 				for k1 := range 3 {
 					p2 := 4 * k1
-					w := absolute2[4*k1+i]
-					tw := tabsolute2[4*k1+i]
+					w := absolute1[4*k1+i]
+					tw := tabsolute1[4*k1+i]
 					l3 := relative1[p1+3]
 					tl3 := num.At(trelative, p1+3)
-					tabsolute1[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
-					absolute1[p2] += fixed.Product(w, l0)
+					tabsolute2[p2] += fixed.Product(tw, l0) + fixed.Product(w, tl0)
+					absolute2[p2] += fixed.Product(w, l0)
 					gabsolute3 := gabsolute1[p2]
 					tgabsolute3 := gtabsolute1[p2]
 					tgl0 -= fixed.Product(tgabsolute3, w) + fixed.Product(gabsolute3, tw)
 					gl0 -= fixed.Product(gabsolute3, w)
-					tabsolute1[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
-					absolute1[p2+1] += fixed.Product(w, l1)
+					tabsolute2[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
+					absolute2[p2+1] += fixed.Product(w, l1)
 					gabsolute4 := gabsolute1[p2+1]
 					tgabsolute4 := gtabsolute1[p2+1]
 					tgl1 -= fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
 					gl1 -= fixed.Product(gabsolute4, w)
-					tabsolute1[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
-					absolute1[p2+2] += fixed.Product(w, l2)
+					tabsolute2[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
+					absolute2[p2+2] += fixed.Product(w, l2)
 					gabsolute5 := gabsolute1[p2+2]
 					tgabsolute5 := gtabsolute1[p2+2]
 					tgl2 -= fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw)
 					gl2 -= fixed.Product(gabsolute5, w)
-					tabsolute1[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, tl3)
-					absolute1[p2+3] += fixed.Product(w, l3)
+					tabsolute2[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, tl3)
+					absolute2[p2+3] += fixed.Product(w, l3)
 					gabsolute6 := gabsolute1[p2+3]
 					tgabsolute6 := gtabsolute1[p2+3]
 					tg := -(fixed.Product(tgabsolute3, l0) + fixed.Product(gabsolute3, tl0)) - (fixed.Product(tgabsolute4, l1) + fixed.Product(gabsolute4, tl1)) - (fixed.Product(tgabsolute5, l2) + fixed.Product(gabsolute5, tl2)) - (fixed.Product(tgabsolute6, l3) + fixed.Product(gabsolute6, tl3))
@@ -1369,9 +1415,17 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 			}
 		}
 		if p != b {
+			tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
+			tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
+			absolute1 := absolute[p*k.Absolute.Stride:][:12]
+			absolute2 := absolute[b*k.Absolute.Stride:][:12]
+			gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
+			gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
+			gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
+			gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
 			for k1 := range 3 {
-				tabsolute1[4*k1+3] += tabsolute2[4*k1+3]
-				absolute1[4*k1+3] += absolute2[4*k1+3]
+				tabsolute2[4*k1+3] += tabsolute1[4*k1+3]
+				absolute2[4*k1+3] += absolute1[4*k1+3]
 				gtabsolute2[4*k1+3] -= gtabsolute1[4*k1+3]
 				gabsolute2[4*k1+3] -= gabsolute1[4*k1+3]
 			}
@@ -1576,20 +1630,22 @@ func (k Skin[T]) value(sign T) {
 		var y0 T
 		var y1 T
 		var y2 T
-		uv1 := uv[i*k.Uv.Stride:][:2]
 		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
+				uv1 := uv[i*k.Uv.Stride:][:2]
 				share1 := uv1[0]
 				share = share1
 			} else {
 				share1 := share
 				if corner[e] == 1 {
+					uv1 := uv[i*k.Uv.Stride:][:2]
 					share2 := uv1[1]
 					share1 = share2
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
+						uv1 := uv[i*k.Uv.Stride:][:2]
 						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						share2 = share3
 					}
@@ -1699,23 +1755,25 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		var gy0 T
 		var y1 T
 		var y2 T
-		uv1 := uv[i*k.Uv.Stride:][:2]
 		for e := start[i]; e < start[i+1]; e++ {
 			tape.Push(y0)
 			tape.Push(y1)
 			tape.Push(y2)
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
+				uv1 := uv[i*k.Uv.Stride:][:2]
 				share1 := uv1[0]
 				share = share1
 			} else {
 				share1 := share
 				if corner[e] == 1 {
+					uv1 := uv[i*k.Uv.Stride:][:2]
 					share2 := uv1[1]
 					share1 = share2
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
+						uv1 := uv[i*k.Uv.Stride:][:2]
 						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						share2 = share3
 					}
@@ -1815,23 +1873,25 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			gy0 -= h
 		}
 		gy0 += gy01
-		guv := num.Row(g.Uv, i)
 		for e := start[i+1] - 1; e >= start[i]; e-- {
 			y2 = tape.Pop()
 			y1 = tape.Pop()
 			y0 = tape.Pop()
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
+				uv1 := uv[i*k.Uv.Stride:][:2]
 				share1 := uv1[0]
 				share = share1
 			} else {
 				share1 := share
 				if corner[e] == 1 {
+					uv1 := uv[i*k.Uv.Stride:][:2]
 					share2 := uv1[1]
 					share1 = share2
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
+						uv1 := uv[i*k.Uv.Stride:][:2]
 						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
 						share2 = share3
 					}
@@ -1919,6 +1979,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			if corner[e] == 0 {
 				h3 := gshare
 				gshare = 0
+				guv := num.Row(g.Uv, i)
 				if len(guv) == 2 {
 					guv[0] += h3
 				}
@@ -1929,6 +1990,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 				if corner[e] == 1 {
 					h4 := gshare1
 					gshare1 = 0
+					guv := num.Row(g.Uv, i)
 					if len(guv) == 2 {
 						guv[1] += h4
 					}
@@ -1939,6 +2001,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 					if corner[e] == 2 {
 						h5 := gshare2
 						gshare2 = 0
+						guv := num.Row(g.Uv, i)
 						if len(guv) == 2 {
 							guv[0] -= h5
 							guv[1] -= h5
@@ -2041,27 +2104,31 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		var ty1 T
 		var y2 T
 		var ty2 T
-		uv1 := uv[i*k.Uv.Stride:][:2]
-		tuv := num.Row(t.Uv, i)
 		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
+				uv1 := uv[i*k.Uv.Stride:][:2]
 				share1 := uv1[0]
 				share = share1
+				tuv := num.Row(t.Uv, i)
 				tshare = num.At(tuv, 0)
 			} else {
 				share1 := share
 				tshare1 := tshare
 				if corner[e] == 1 {
+					uv1 := uv[i*k.Uv.Stride:][:2]
 					share2 := uv1[1]
 					share1 = share2
+					tuv := num.Row(t.Uv, i)
 					tshare1 = num.At(tuv, 1)
 				} else {
 					share2 := share1
 					tshare2 := tshare1
 					if corner[e] == 2 {
+						uv1 := uv[i*k.Uv.Stride:][:2]
 						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
+						tuv := num.Row(t.Uv, i)
 						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
 						share2 = share3
 						tshare2 = tshare3
@@ -2267,8 +2334,6 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		var ty1 T
 		var y2 T
 		var ty2 T
-		uv1 := uv[i*k.Uv.Stride:][:2]
-		tuv := num.Row(t.Uv, i)
 		for e := start[i]; e < start[i+1]; e++ {
 			tape.Push(y0)
 			tape.Push(ty0)
@@ -2279,21 +2344,27 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
+				uv1 := uv[i*k.Uv.Stride:][:2]
 				share1 := uv1[0]
 				share = share1
+				tuv := num.Row(t.Uv, i)
 				tshare = num.At(tuv, 0)
 			} else {
 				share1 := share
 				tshare1 := tshare
 				if corner[e] == 1 {
+					uv1 := uv[i*k.Uv.Stride:][:2]
 					share2 := uv1[1]
 					share1 = share2
+					tuv := num.Row(t.Uv, i)
 					tshare1 = num.At(tuv, 1)
 				} else {
 					share2 := share1
 					tshare2 := tshare1
 					if corner[e] == 2 {
+						uv1 := uv[i*k.Uv.Stride:][:2]
 						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
+						tuv := num.Row(t.Uv, i)
 						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
 						share2 = share3
 						tshare2 = tshare3
@@ -2493,8 +2564,6 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		}
 		tgy0 += tg5
 		gy0 += gy01
-		gtuv := num.Row(gt.Uv, i)
-		guv := num.Row(g.Uv, i)
 		for e := start[i+1] - 1; e >= start[i]; e-- {
 			ty2 = tape.Pop()
 			y2 = tape.Pop()
@@ -2505,21 +2574,27 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
+				uv1 := uv[i*k.Uv.Stride:][:2]
 				share1 := uv1[0]
 				share = share1
+				tuv := num.Row(t.Uv, i)
 				tshare = num.At(tuv, 0)
 			} else {
 				share1 := share
 				tshare1 := tshare
 				if corner[e] == 1 {
+					uv1 := uv[i*k.Uv.Stride:][:2]
 					share2 := uv1[1]
 					share1 = share2
+					tuv := num.Row(t.Uv, i)
 					tshare1 = num.At(tuv, 1)
 				} else {
 					share2 := share1
 					tshare2 := tshare1
 					if corner[e] == 2 {
+						uv1 := uv[i*k.Uv.Stride:][:2]
 						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
+						tuv := num.Row(t.Uv, i)
 						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
 						share2 = share3
 						tshare2 = tshare3
@@ -2724,9 +2799,11 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				th3 := tg18
 				gshare = 0
 				tg18 = 0
+				gtuv := num.Row(gt.Uv, i)
 				if len(gtuv) == 2 {
 					gtuv[0] += th3
 				}
+				guv := num.Row(g.Uv, i)
 				if len(guv) == 2 {
 					guv[0] += h3
 				}
@@ -2742,9 +2819,11 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 					th4 := tg28
 					gshare1 = 0
 					tg28 = 0
+					gtuv := num.Row(gt.Uv, i)
 					if len(gtuv) == 2 {
 						gtuv[1] += th4
 					}
+					guv := num.Row(g.Uv, i)
 					if len(guv) == 2 {
 						guv[1] += h4
 					}
@@ -2760,9 +2839,11 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 						th5 := tg29
 						gshare2 = 0
 						tg29 = 0
+						gtuv := num.Row(gt.Uv, i)
 						if len(gtuv) == 2 {
 							gtuv[0] -= th5
 						}
+						guv := num.Row(g.Uv, i)
 						if len(guv) == 2 {
 							guv[0] -= h5
 						}
