@@ -41,7 +41,7 @@ table.txt, results.csv, results.json, times and ratios as .png and .svg.
 
 A wrong gradient, round trip or bit is an error, which is returned after everything
 is written. The machine is measured before and after the suite. If its rates moved by
-more than 10%, it had other work to do, and a warning says so.`,
+more than 10%, or other programs took more than 10% of a core, a warning says so.`,
 		Example: `  go run ./benchmarks
   go run ./benchmarks --run 'gmm.*d=64' --out gmm64`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

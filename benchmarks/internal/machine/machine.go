@@ -2,6 +2,7 @@ package machine
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"runtime"
 	"strings"
@@ -25,11 +26,27 @@ type Machine struct {
 	// Moved says how much rates varied if the machine was measured more than once. It
 	// is the largest drop of a rate below its best, as a fraction of the best.
 	Moved float64 `json:"moved"`
+
+	// Lost is the part of the time that other programs took from a busy loop: how far the
+	// mean rate of its multiply-adds is below the best, as a fraction of the best. Of more
+	// measurements the largest counts.
+	Lost float64 `json:"lost"`
 }
 
-// Loaded is the Moved from which on the machine counts as having other work to do. Rates
-// of an idle machine repeat within a few percent.
-const Loaded = 0.1
+// loaded is the Moved or Lost from which on the machine counts as having other work to do.
+// Rates of an idle machine repeat within a few percent.
+const loaded = 0.1
+
+// Load says why the machine counts as having other work to do. It is empty if it does not.
+func (m *Machine) Load() string {
+	switch {
+	case m.Lost > loaded:
+		return fmt.Sprintf("other programs took %.0f%% of a core", 100*m.Lost)
+	case m.Moved > loaded:
+		return fmt.Sprintf("these rates moved by %.0f%% during the run", 100*m.Moved)
+	}
+	return ""
+}
 
 // Measure measures the machine for about the given time.
 func Measure(d time.Duration) Machine {
@@ -37,8 +54,10 @@ func Measure(d time.Duration) Machine {
 		CPU: cpuName(), Cores: runtime.GOMAXPROCS(0), Tier: cpu.InUse().String(), Go: runtime.Version(),
 	}
 	const rounds = 10000 // about 0.1 ms
-	m.FMA64 = rate(d/4, func() int64 { return cpu.PeakFMA[float64](rounds) })
-	m.FMA32 = rate(d/4, func() int64 { return cpu.PeakFMA[float32](rounds) })
+	var mean float64
+	m.FMA64, mean = rate(d/4, func() int64 { return cpu.PeakFMA[float64](rounds) })
+	m.Lost = 1 - mean/m.FMA64
+	m.FMA32, _ = rate(d/4, func() int64 { return cpu.PeakFMA[float32](rounds) })
 
 	// Several times the last cache of most machines.
 	const n = 8 << 20
@@ -46,15 +65,16 @@ func Measure(d time.Duration) Machine {
 	for i := range x {
 		x[i] = 1
 	}
-	m.Reading = rate(d/4, func() int64 { return vec.ReadAll(x) })
+	m.Reading, _ = rate(d/4, func() int64 { return vec.ReadAll(x) })
 	third := len(x) / 3
-	m.Triad = rate(d/4, func() int64 { return vec.Triad(x[:third], x[third:2*third], 0.5, x[2*third:3*third]) })
+	m.Triad, _ = rate(d/4, func() int64 { return vec.Triad(x[:third], x[third:2*third], 0.5, x[2*third:3*third]) })
 	return m
 }
 
 // Best takes over the higher rates of another measurement of the machine. It notes by
 // how much rates moved.
 func (m *Machine) Best(o Machine) {
+	m.Lost = max(m.Lost, o.Lost)
 	for _, r := range [][2]*float64{{&m.FMA64, &o.FMA64}, {&m.FMA32, &o.FMA32}, {&m.Reading, &o.Reading}, {&m.Triad, &o.Triad}} {
 		low, high := min(*r[0], *r[1]), max(*r[0], *r[1])
 		*r[0] = high
@@ -62,15 +82,16 @@ func (m *Machine) Best(o Machine) {
 	}
 }
 
-// rate returns the best rate, per second, of the work that f returns.
-func rate(d time.Duration, f func() int64) float64 {
-	best := 0.0
-	for begin := time.Now(); time.Since(begin) < d; {
+// rate returns the best and the mean rate, per second, of the work that f returns.
+func rate(d time.Duration, f func() int64) (best, mean float64) {
+	begin, sum := time.Now(), 0.0
+	for time.Since(begin) < d {
 		start := time.Now()
-		work := f()
-		best = max(best, float64(work)/time.Since(start).Seconds())
+		work := float64(f())
+		best = max(best, work/time.Since(start).Seconds())
+		sum += work
 	}
-	return best
+	return best, sum / time.Since(begin).Seconds()
 }
 
 // cpuName returns the name of the processor, or the architecture if the name is

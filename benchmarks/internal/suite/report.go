@@ -18,8 +18,8 @@ func WriteMachine(w io.Writer, m machine.Machine) error {
 	_, err := fmt.Fprintf(w, "%s, %d cores in use, %s, %s\n"+
 		"one core: %.1f GFLOP/s float64, %.1f float32 (multiply-adds); memory: %.1f GB/s read, %.1f triad\n",
 		m.CPU, m.Cores, m.Tier, m.Go, m.FMA64/1e9, m.FMA32/1e9, m.Reading/1e9, m.Triad/1e9)
-	if err == nil && m.Moved > machine.Loaded {
-		_, err = fmt.Fprintf(w, "warning: these rates moved by %.0f%% during the run: the machine has other work, and times are too long\n", 100*m.Moved)
+	if load := m.Load(); err == nil && load != "" {
+		_, err = fmt.Fprintf(w, "warning: %s: the machine has other work, and times are too long\n", load)
 	}
 	return err
 }

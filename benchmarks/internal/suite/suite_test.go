@@ -155,15 +155,22 @@ func TestTable(t *testing.T) {
 
 // TestLoaded checks that who reads the table hears of a machine that was loaded.
 func TestLoaded(t *testing.T) {
-	for moved, want := range map[float64]bool{0: false, machine.Loaded: false, 0.25: true} {
+	for _, c := range []struct {
+		moved, lost float64
+		want        string
+	}{
+		{0, 0, ""}, {0.09, 0.09, ""},
+		{0.25, 0, "warning: these rates moved by 25% during the run: the machine has other work"},
+		{0.02, 0.6, "warning: other programs took 60% of a core: the machine has other work"},
+	} {
 		m := testMachine
-		m.Moved = moved
+		m.Moved, m.Lost = c.moved, c.lost
 		var b strings.Builder
 		if err := WriteMachine(&b, m); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(b.String(), "warning: these rates moved by 25%"); got != want {
-			t.Errorf("moved by %v: %s", moved, b.String())
+		if got := b.String(); !strings.Contains(got, c.want) || c.want == "" && strings.Contains(got, "warning") {
+			t.Errorf("moved by %v, lost %v: %s", c.moved, c.lost, got)
 		}
 	}
 }
