@@ -2,106 +2,118 @@ package cuda
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 )
 
 // A Rate is what a benchmark measured of a pass.
 type Rate struct {
-	Name    string  `json:"name"`
-	Seconds float64 `json:"seconds"` // of one pass on the device, without transfers
-	Bytes   float64 `json:"bytes"`   // that a pass must move, 0 if it computes rather
-	Flops   float64 `json:"flops"`   // that it must compute, 0 if it moves rather
-	Peak    float64 `json:"peak"`    // the fraction of the card's copy rate or multiply-add rate
+	Name    string         `json:"name"`
+	Sizes   map[string]int `json:"sizes,omitempty"` // of the operands
+	Seconds float64        `json:"seconds"`         // of one pass on the device, without transfers
+	Bytes   float64        `json:"bytes"`           // that a pass must move, 0 if it computes rather
+	Flops   float64        `json:"flops"`           // that it must compute, 0 if it moves rather
+	Peak    float64        `json:"peak"`            // the fraction of the rate named Of
+	Of      string         `json:"of"`
 }
 
-// Bench measures the kernels over float64. The size is the length of vectors, and its square
-// root is the order of matrices. The first two rates are those of a copy and of fused
-// multiply-adds, by which the others are divided. Each pass runs reps times between two
-// events, after one run that is not measured.
-func Bench(d *Device, size, reps int) (rates []Rate, err error) {
-	m := 1
-	for m*m < size {
-		m *= 2
-	}
-	n := m * m
-	var held []Memory[float64]
-	defer func() {
-		for _, h := range held {
-			err = errors.Join(err, h.Free())
-		}
-	}()
-	array := func(n int) Memory[float64] {
-		if err != nil {
-			return make(Memory[float64], n) // nothing runs any more
-		}
-		var a Memory[float64]
-		host := make([]float64, n)
-		for i := range host {
-			host[i] = 1 / float64(i%7+2)
-		}
-		if a, err = newMemory(d, host); err == nil {
-			held = append(held, a)
-		}
-		return a
-	}
-	vec := func(a Memory[float64]) Vector[float64] { return Vector[float64]{len(a), a, 1} }
-	mat := func(a Memory[float64]) General[float64] { return General[float64]{m, m, a, m} }
-	x, y, z, gx, gy := array(n), array(n), array(n), array(n), array(n)
-	s, t, out, gout := array(m), array(m), array(1), array(1)
-	if err != nil {
-		return nil, err
-	}
+// The rates by which others are divided.
+const (
+	copying  = "copy"
+	multiply = "multiply-add"
+	tensor   = "multiply-add on tensor cores" // by the instruction of MatMul
+)
 
-	full := grid{[3]int{1024, 1, 1}, [3]int{maxThreads, 1, 1}}
-	chains, count := array(1024*maxThreads), 4*reps
-	launch := func(kernel string, g grid, params ...uint64) func() error {
-		return func() error {
-			w := pass{dev: d}
-			d.mu.Lock()
-			w.launch(kernel, g, params...)
-			return w.end()
-		}
+// Bench measures the kernels over float64. The size is the length of vectors, rounded up to a
+// power of 4. Its square root is the order of matrices for Affine, and twice that of others.
+//
+// Each pass runs reps times between two events, after one run that is not measured. The first
+// rates are those of a copy and of fused multiply-adds, and of those on tensor cores if the card
+// has these. The others are divided by the one that bounds them. Bytes count each operand
+// once for reading and once for writing, however often a pass moves it.
+func Bench(d *Device, size, reps int) ([]Rate, error) {
+	b := bench{dev: d, reps: reps, order: 2, rnd: rand.New(rand.NewPCG(1, 2))}
+	for b.order*b.order < size {
+		b.order *= 2
 	}
-	if err != nil {
-		return nil, err
-	}
-	dot := Dot[float64]{&out[0], vec(x), vec(y)}
-	gdot := Dot[float64]{&gout[0], vec(gx), vec(gy)}
-	axpy := Axpy[float64]{vec(z), &gout[0], vec(x)}
-	affine := Affine[float64]{vec(t), mat(x), vec(s), Vector[float64]{}}
-	matmul := MatMul[float64]{C: mat(z), A: mat(x), B: mat(y)}
-	N, M := float64(n), float64(m)
-	for _, b := range []struct {
-		name         string
-		bytes, flops float64
-		run          func() error
-	}{
-		{"copy", 16 * N, 0, launch("copyF64", vectorGrid(n), uint64(z.address()), uint64(x.address()), uint64(n))},
-		{"multiply-add", 0, 1024 * maxThreads * 16 * float64(count), launch("chainsF64", full, uint64(chains.address()), uint64(count))},
-		// A kernel of yours is a line here: what it must move or compute, and a call.
-		{"Dot Forward", 16 * N, 0, dot.Forward},
-		{"Dot Adjoint", 48 * N, 0, func() error { return dot.Adjoint(gdot) }},
-		{"Axpy Forward", 24 * N, 0, axpy.Forward},
-		{"Sum Forward", 8 * N, 0, Sum[float64]{&out[0], vec(x)}.Forward},
-		{"Norm2 Forward", 8 * N, 0, Norm2[float64]{&out[0], vec(x)}.Forward},
-		{"Exp Forward", 24 * N, 0, Exp[float64]{vec(z), vec(x)}.Forward},
-		{"Tanh Forward", 24 * N, 0, Tanh[float64]{vec(z), vec(x)}.Forward},
-		{"LogSumExp Forward", 16 * N, 0, LogSumExp[float64]{&out[0], vec(x)}.Forward},
-		{"Softmax Forward", 40 * N, 0, Softmax[float64]{vec(z), vec(x)}.Forward},
-		{"Affine Forward", 8 * N, 0, affine.Forward},
-		{"MatMul Forward", 0, 2 * M * M * M, matmul.Forward},
-	} {
-		seconds, err := timeOf(d, b.run, reps)
-		if err != nil {
+	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.snavely, b.weighted} {
+		part()
+		if err := b.free(); err != nil {
 			return nil, err
 		}
-		r := Rate{Name: b.name, Seconds: seconds, Bytes: b.bytes, Flops: b.flops, Peak: 1}
-		if len(rates) >= 2 {
-			r.Peak = b.bytes/seconds/(rates[0].Bytes/rates[0].Seconds) + b.flops/seconds/(rates[1].Flops/rates[1].Seconds)
-		}
-		rates = append(rates, r)
 	}
-	return rates, nil
+	return b.rates, nil
+}
+
+// A bench is a benchmark at work. After an error it does nothing.
+type bench struct {
+	dev         *Device
+	reps, order int
+	rnd         *rand.Rand
+	held        []interface{ Free() error }
+	rates       []Rate
+	err         error
+}
+
+// numbers returns n random numbers between 0 and 1 on the device.
+func (b *bench) numbers(n int) Memory[float64] {
+	host := make([]float64, n)
+	for i := range host {
+		host[i] = b.rnd.Float64()
+	}
+	return hold(b, host)
+}
+
+// hold returns a copy of host on the device until free is called. If there is an error, it
+// returns host, with which nothing runs.
+func hold[T any](b *bench, host []T) (m Memory[T]) {
+	if b.err == nil {
+		if m, b.err = newMemory(b.dev, host); b.err == nil {
+			b.held = append(b.held, m)
+			return m
+		}
+	}
+	return host
+}
+
+func (b *bench) vector(n int) Vector[float64] { return Vector[float64]{n, b.numbers(n), 1} }
+
+func (b *bench) general(rows, cols int) General[float64] {
+	return General[float64]{rows, cols, b.numbers(rows * cols), cols}
+}
+
+func (b *bench) scalar() *float64 { return &b.numbers(1)[0] }
+
+// free frees what is held.
+func (b *bench) free() error {
+	for _, m := range b.held {
+		b.err = errors.Join(b.err, m.Free())
+	}
+	b.held = nil
+	return b.err
+}
+
+// measure measures a pass that is bounded by the rate of that name. The amount is that of
+// bytes for a copy, and of floating-point operations else.
+func (b *bench) measure(name string, sizes map[string]int, amount float64, of string, run func() error) {
+	if b.err != nil {
+		return
+	}
+	r := Rate{Name: name, Sizes: sizes, Of: of, Peak: 1}
+	if r.Seconds, b.err = timeOf(b.dev, run, b.reps); b.err != nil {
+		return
+	}
+	if of == copying {
+		r.Bytes = amount
+	} else {
+		r.Flops = amount
+	}
+	for _, p := range b.rates {
+		if p.Name == of {
+			r.Peak = amount / r.Seconds / ((p.Bytes + p.Flops) / p.Seconds)
+		}
+	}
+	b.rates = append(b.rates, r)
 }
 
 // timeOf returns the time of a run in seconds, by events.
@@ -116,4 +128,212 @@ func timeOf(d *Device, run func() error, reps int) (float64, error) {
 		return err
 	})
 	return max(t, time.Nanosecond).Seconds() / float64(reps), err
+}
+
+// launch returns a run of a kernel by itself.
+func (b *bench) launch(kernel string, g grid, params ...uint64) func() error {
+	return func() error {
+		w := pass{dev: b.dev}
+		b.dev.mu.Lock()
+		w.launch(kernel, g, params...)
+		return w.end()
+	}
+}
+
+// peaks measures what the others are divided by.
+func (b *bench) peaks() {
+	n := b.order * b.order
+	x, y := b.numbers(n), b.numbers(n)
+	b.measure(copying, nil, 16*float64(n), copying, b.launch("copyF64", vectorGrid(n), uint64(y.address()), uint64(x.address()), uint64(n)))
+
+	// Each thread has 8 chains, which are long beside the time of a launch.
+	blocks, count := min(b.order, 1024), max(4, n/4096)
+	full := grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}}
+	steps := 8 * float64(blocks*maxThreads) * float64(count)
+	chains := b.numbers(blocks * maxThreads)
+	params := []uint64{uint64(chains.address()), uint64(count)}
+	b.measure(multiply, nil, 2*steps, multiply, b.launch("chainsF64", full, params...))
+	if b.tensor() {
+		// A warp computes 8·8·4 multiply-adds with an instruction.
+		b.measure(tensor, nil, 2*8*8*4/warp*steps, tensor, b.launch("tensorChainsF64", full, params...))
+	}
+}
+
+// tensor reports whether large products run on tensor cores.
+func (b *bench) tensor() bool { return b.dev.Properties().Capability >= 80 }
+
+// ofProduct returns the rate that bounds products of matrices of n rows and columns.
+func (b *bench) ofProduct(n int) string {
+	if b.tensor() && n >= fixedTile {
+		return tensor
+	}
+	return multiply
+}
+
+func (b *bench) vectors() {
+	n := b.order * b.order
+	x, y, z, gx, gy := b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n)
+	s, t, out, gout := b.vector(b.order), b.vector(b.order), b.scalar(), b.scalar()
+	dot := Dot[float64]{out, x, y}
+	w := General[float64]{b.order, b.order, x.Data, b.order}
+	sizes, N := map[string]int{"n": n}, float64(n)
+	// A kernel of yours is a line here: what it must move or compute, and a call.
+	for _, k := range []struct {
+		name  string
+		bytes float64
+		run   func() error
+	}{
+		{"Dot Forward", 16 * N, dot.Forward},
+		{"Dot Adjoint", 48 * N, func() error { return dot.Adjoint(Dot[float64]{gout, gx, gy}) }},
+		{"Axpy Forward", 24 * N, Axpy[float64]{z, gout, x}.Forward},
+		{"Sum Forward", 8 * N, Sum[float64]{out, x}.Forward},
+		{"Norm2 Forward", 8 * N, Norm2[float64]{out, x}.Forward},
+		{"Exp Forward", 24 * N, Exp[float64]{z, x}.Forward},
+		{"Tanh Forward", 24 * N, Tanh[float64]{z, x}.Forward},
+		{"LogSumExp Forward", 16 * N, LogSumExp[float64]{out, x}.Forward},
+		{"Softmax Forward", 40 * N, Softmax[float64]{z, x}.Forward},
+		{"Affine Forward", 8 * N, Affine[float64]{t, w, s, Vector[float64]{}}.Forward},
+	} {
+		b.measure(k.name, sizes, k.bytes, copying, k.run)
+	}
+}
+
+// products measures products of square matrices. One takes n³ multiply-adds.
+func (b *bench) products() {
+	n := b.order / 2
+	x, y, z, gx, gy, gz := b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n)
+	bias, gbias := b.vector(n), b.vector(n)
+	sizes, flops, of := map[string]int{"n": n}, 2*cube(n), b.ofProduct(n)
+	b.measure("MatMul Forward", sizes, flops, of, MatMul[float64]{C: z, A: x, B: y}.Forward)
+	affine, g := AffineBatch[float64]{z, x, y, bias}, AffineBatch[float64]{gz, gx, gy, gbias}
+	b.measure("AffineBatch Forward", sizes, flops, of, affine.Forward)
+	b.measure("AffineBatch Adjoint", sizes, 3*flops, of, func() error { return affine.Adjoint(g) })
+}
+
+func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
+
+// sparse measures products of one column with a band of 10 entries in each row. A pass reads
+// a value and an index for each entry, and a pointer for each row. Adjoint, with all gradients,
+// also moves the gradient of each entry both ways.
+func (b *bench) sparse() {
+	n := max(b.order*b.order/16, 16)
+	const width = 10
+	ptr, ind := make([]int32, n+1), make([]int32, 0, n*width)
+	for i := range n {
+		from := min(max(i-width/2, 0), n-width)
+		for j := range width {
+			ind = append(ind, int32(from+j))
+		}
+		ptr[i+1] = int32(len(ind))
+	}
+	entries := len(ind)
+	a := CSR[float64]{n, n, hold(b, ptr), hold(b, ind), b.numbers(entries)}
+	k := Mul[float64]{C: b.general(n, 1), A: a, B: b.general(n, 1)}
+	g := Mul[float64]{C: b.general(n, 1), A: a.With(b.numbers(entries)), B: b.general(n, 1)}
+	structure := 12*float64(entries) + 4*float64(n)
+	sizes, N := map[string]int{"rows": n, "entries": entries}, float64(n)
+	b.measure("Mul Forward", sizes, structure+24*N, copying, k.Forward) // C both ways, B
+	// Also C̄, B̄ both ways.
+	b.measure("Mul Adjoint", sizes, structure+16*float64(entries)+48*N, copying, func() error { return k.Adjoint(g) })
+}
+
+// unitary measures n(n-1)/2 rotations of rows of n elements. A rotation of two elements takes 6
+// operations. Adjoint rotates the cotangents too, and takes 4 for the angles.
+func (b *bench) unitary() {
+	n := b.order / 2
+	k := Unitary[float64]{X: b.general(n, n), Theta: b.vector(n * (n - 1) / 2)}
+	g := Unitary[float64]{X: b.general(n, n), Theta: b.vector(k.Theta.N)}
+	sizes, turns := map[string]int{"n": n}, float64(k.Theta.N)*float64(n)
+	b.measure("Unitary Forward", sizes, 6*turns, multiply, k.Forward)
+	b.measure("Unitary Adjoint", sizes, 16*turns, multiply, func() error { return k.Adjoint(g) })
+}
+
+// batchedQR measures decompositions of small matrices. Forward reads A, and moves Q and R both
+// ways. Adjoint also reads Q̄ and R̄, and moves Ā both ways.
+func (b *bench) batchedQR() {
+	n := min(32, b.order/2)
+	count := b.order * b.order / (n * n)
+	stack := func() General[float64] { return b.general(count*n, n) }
+	k := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
+	g := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
+	sizes, elements := map[string]int{"n": n, "matrices": count}, float64(count*n*n)
+	b.measure("QR Forward, batched", sizes, 40*elements, copying, k.Forward)
+	b.measure("QR Adjoint, batched", sizes, 72*elements, copying, func() error { return k.Adjoint(g) })
+}
+
+// largeQR measures a decomposition, which takes 4n³/3 operations for R and as many for Q. Most
+// are those of products.
+func (b *bench) largeQR() {
+	n := b.order / 2
+	k := QR[float64]{Q: b.general(n, n), R: b.general(n, n), A: b.general(n, n)}
+	b.measure("QR Forward", map[string]int{"n": n}, 8*cube(n)/3, b.ofProduct(n), k.Forward)
+}
+
+// mixture measures K components in d dimensions. The quadratic forms of n points take
+// n·K·d(d+1) operations, and so do the second moments for the gradient. The gradient comes
+// with the value.
+func (b *bench) mixture() {
+	d, comps := min(64, b.order/2), min(100, b.order/2)
+	n := max(b.order*b.order/27, 2) // 2.5 million of 2²⁶
+	triangle := d * (d + 1) / 2
+	k := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle), X: b.general(n, d)}
+	g := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle)}
+	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
+	b.measure("LogPosterior Forward", sizes, flops, multiply, k.Forward)
+	b.measure("LogPosterior Adjoint", sizes, 2*flops, multiply, func() error { return k.Adjoint(g) })
+}
+
+// A bundle has observations as large problems of bundle adjustment have them: those of a point
+// are neighbours, 5 of them, and their cameras are anywhere. A camera has about 3000.
+type bundle struct {
+	n               int
+	sizes           map[string]int
+	cameras, points General[float64]
+	features        General[float64]
+	camera, point   Memory[int32]
+	bytes           float64 // of all that
+	results         float64 // of the cotangents of cameras, points and features, both ways
+}
+
+func (b *bench) bundle(params int) bundle {
+	n := max(b.order*b.order/16, 16)
+	cameras, points := n/3000+1, (n+4)/5
+	camera, point := make([]int32, n), make([]int32, n)
+	for i := range n {
+		camera[i], point[i] = b.rnd.Int32N(int32(cameras)), int32(i/5)
+	}
+	values := 8 * float64(params*cameras+3*points+2*n)
+	return bundle{
+		n: n, sizes: map[string]int{"observations": n, "cameras": cameras, "points": points},
+		cameras: b.general(cameras, params), points: b.general(points, 3), features: b.general(n, 2),
+		camera: hold(b, camera), point: hold(b, point), bytes: values + 8*float64(n), results: 2 * values,
+	}
+}
+
+// snavely measures passes that read a bundle. Jacobian stores 2·12 numbers for each observation.
+// Forward moves R both ways. Adjoint also reads R̄ and adds to the cotangents.
+func (b *bench) snavely() {
+	s, g := b.bundle(9), b.bundle(9)
+	n, N := s.n, float64(s.n)
+	j := b.general(2*n, 12)
+	k := Snavely[float64]{Cameras: s.cameras, Points: s.points, Features: s.features, Camera: s.camera, Point: s.point}
+	b.measure("Snavely Jacobian", s.sizes, s.bytes+192*N, copying, func() error { return k.Jacobian(j) })
+	k.R = b.vector(2 * n)
+	gk := Snavely[float64]{R: b.vector(2 * n), Cameras: g.cameras, Points: g.points, Features: g.features}
+	b.measure("Snavely Forward", s.sizes, s.bytes+32*N, copying, k.Forward)
+	b.measure("Snavely Adjoint", s.sizes, s.bytes+48*N+s.results, copying, func() error { return k.Adjoint(gk) })
+}
+
+// weighted measures the same with weights. Jacobian stores 2·15 numbers and the derivative of Z.
+// Forward moves Z as well, and Adjoint reads Z̄ and adds to the cotangents of weights.
+func (b *bench) weighted() {
+	s, g := b.bundle(11), b.bundle(11)
+	n, N := s.n, float64(s.n)
+	j, dz := b.general(2*n, 15), b.vector(n)
+	k := Weighted[float64]{Cameras: s.cameras, Points: s.points, Weights: b.vector(n), Features: s.features, Camera: s.camera, Point: s.point}
+	b.measure("Weighted Jacobian", s.sizes, s.bytes+256*N, copying, func() error { return k.Jacobian(j, dz) })
+	k.R, k.Z = b.vector(2*n), b.vector(n)
+	gk := Weighted[float64]{R: b.vector(2 * n), Z: b.vector(n), Cameras: g.cameras, Points: g.points, Weights: b.vector(n), Features: g.features}
+	b.measure("Weighted Forward", s.sizes, s.bytes+56*N, copying, k.Forward)
+	b.measure("Weighted Adjoint", s.sizes, s.bytes+96*N+s.results, copying, func() error { return k.Adjoint(gk) })
 }

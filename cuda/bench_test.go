@@ -5,35 +5,77 @@ import (
 	"testing"
 )
 
-// TestBench runs the benchmark over the interpreter, whose times mean nothing.
+// TestBench runs the benchmark over the interpreter, whose times mean nothing, without tensor
+// cores and with them.
 func TestBench(t *testing.T) {
-	d := interpret(t, 1<<23)
-	dev := open(t, d)
-	before := d.machine.Memory.Used()
-	rates, err := Bench(dev, 60, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, r := range rates {
-		want := 1.0
-		switch {
-		case i >= 2 && r.Flops == 0:
-			want = r.Bytes / r.Seconds * rates[0].Seconds / rates[0].Bytes
-		case i >= 2:
-			want = r.Flops / r.Seconds * rates[1].Seconds / rates[1].Flops
+	for _, capability := range []int{75, 80} {
+		d := interpret(t, 1<<24)
+		d.capability = capability
+		dev := open(t, d)
+		before := d.machine.Memory.Used()
+		rates, err := Bench(dev, 60, 1) // matrices of 8 rows, and of 4
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !(r.Seconds > 0) || math.Abs(r.Peak/want-1) > 1e-12 || r.Bytes*r.Flops != 0 {
-			t.Errorf("%+v, want a fraction of %v", r, want)
+		if d.machine.Memory.Used() > before+1<<20 {
+			t.Errorf("%d bytes before, %d after", before, d.machine.Memory.Used())
+		}
+		of := map[string]Rate{}
+		for _, r := range rates {
+			if r.Name == r.Of {
+				of[r.Name] = r
+			}
+		}
+		if _, ok := of[tensor]; ok != (capability == 80) || len(of) < 2 {
+			t.Errorf("compute capability %d: %d peaks, tensor cores %t", capability, len(of), ok)
+		}
+		got := map[string]Rate{}
+		for _, r := range rates {
+			p, ok := of[r.Of]
+			want := (r.Bytes + r.Flops) / r.Seconds * p.Seconds / (p.Bytes + p.Flops)
+			if !ok || !(r.Seconds > 0) || math.Abs(r.Peak/want-1) > 1e-12 || r.Bytes*r.Flops != 0 || (r.Bytes > 0) != (r.Of == copying) {
+				t.Errorf("%+v, want a fraction of %v", r, want)
+			}
+			if _, ok := got[r.Name]; ok {
+				t.Errorf("two rates of %s", r.Name)
+			}
+			got[r.Name] = r
+		}
+		for name, want := range map[string]Rate{
+			multiply:               {Flops: 8 * 256 * 8 * 4 * 2},
+			"Affine Forward":       {Bytes: 8 * 64},
+			"MatMul Forward":       {Flops: 4 * 4 * 4 * 2},
+			"AffineBatch Adjoint":  {Flops: 4 * 4 * 4 * 2 * 3},
+			"Mul Forward":          {Bytes: 160*(8+4) + 16*(4+8+16)},
+			"Mul Adjoint":          {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8)},
+			"Unitary Forward":      {Flops: 6 * 4 * 6},
+			"Unitary Adjoint":      {Flops: 6 * 4 * 16},
+			"QR Forward, batched":  {Bytes: 4 * 16 * (8 + 16 + 16)},
+			"QR Adjoint, batched":  {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
+			"QR Forward":           {Flops: 8. / 3 * 64},
+			"LogPosterior Forward": {Flops: 2 * 4 * 4 * 5},
+			"LogPosterior Adjoint": {Flops: 2 * 2 * 4 * 4 * 5},
+			// 16 observations of 4 points by a camera. Each has its 2 features and 2 indices.
+			"Snavely Jacobian":  {Bytes: 8 * (9 + 4*3 + 16*(2+1) + 16*24)},
+			"Snavely Forward":   {Bytes: 8 * (9 + 4*3 + 16*(2+1) + 16*4)},
+			"Snavely Adjoint":   {Bytes: 8 * (3*(9+4*3+16*2) + 16*(1+4+2))},
+			"Weighted Jacobian": {Bytes: 8 * (11 + 4*3 + 16*(2+1+1) + 16*31)},
+			"Weighted Forward":  {Bytes: 8 * (11 + 4*3 + 16*(2+1+1) + 16*(4+2))},
+			"Weighted Adjoint":  {Bytes: 8 * (3*(11+4*3+16*(2+1)) + 16*(1+4+2+2+1))},
+		} {
+			r := got[name]
+			if math.Abs(r.Bytes-want.Bytes)+math.Abs(r.Flops-want.Flops) > 1e-9 {
+				t.Errorf("%s moves %v bytes and computes %v operations, want %v and %v", name, r.Bytes, r.Flops, want.Bytes, want.Flops)
+			}
+		}
+		if capability == 80 && of[tensor].Flops != of[multiply].Flops/32*8*8*4 {
+			t.Errorf("%v operations on tensor cores, want 8·8·4 of a warp for each of %v", of[tensor].Flops, of[multiply].Flops)
 		}
 	}
-	if last := rates[len(rates)-1]; last.Flops != 2*8*8*8 {
-		t.Errorf("%v flops, want those of 8×8 matrices", last.Flops)
-	}
-	if d.machine.Memory.Used() > before+1<<20 {
-		t.Errorf("%d bytes before, %d after", before, d.machine.Memory.Used())
-	}
-	small := open(t, interpret(t, 1<<16))
-	if _, err := Bench(small, 60, 1); err == nil {
-		t.Error("the benchmark runs without memory")
+	for _, bytes := range []int{1 << 17, 1 << 18, 1 << 20} {
+		small := interpret(t, bytes)
+		if _, err := Bench(open(t, small), 4096, 1); err == nil {
+			t.Errorf("the benchmark runs in %d bytes", bytes)
+		}
 	}
 }

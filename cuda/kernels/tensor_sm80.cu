@@ -46,3 +46,19 @@ KERNEL addTensorProductF64(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 
 		}
 	}
 }
+
+// Each warp computes 8 chains of count products each, for the benchmark. Each thread writes the
+// sum of what it has of them.
+KERNEL tensorChainsF64(double *y, i64 count) {
+	double v[8][2];
+#pragma unroll
+	for (int j = 0; j < 8; j++) v[j][0] = v[j][1] = (double)(threadX() + j);
+	for (i64 c = 0; c < count; c++) {
+#pragma unroll
+		for (int j = 0; j < 8; j++) multiply(v[j], 0.5, 0.25);
+	}
+	double s = 0;
+#pragma unroll
+	for (int j = 0; j < 8; j++) s += v[j][0] + v[j][1];
+	y[first()] = s;
+}

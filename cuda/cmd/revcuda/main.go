@@ -3,8 +3,9 @@
 //
 //	go run -tags cuda ./cmd/revcuda bench
 //
-// It prints the time of each kernel on the device, its rate, and the fraction of the card's
-// copy rate or multiply-add rate, which it measures in the same run.
+// It prints the time of each kernel on the device, its rate, and which fraction that is of the
+// card's rate of copies, of multiply-adds, or of multiply-adds on tensor cores, all measured in
+// the same run.
 package main
 
 import (
@@ -32,7 +33,7 @@ func run(args []string, out io.Writer) (err error) {
 	}
 	flags := flag.NewFlagSet("revcuda bench", flag.ContinueOnError)
 	device := flags.Int("device", 0, "`number` of the device")
-	size := flags.Int("size", 1<<26, "length of vectors; matrices have its square root of rows")
+	size := flags.Int("size", 1<<26, "length of vectors; products are of matrices with half its square root of rows")
 	reps := flags.Int("reps", 10, "how often a pass runs")
 	asJSON := flags.Bool("json", false, "print JSON")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -62,9 +63,9 @@ func write(out io.Writer, p cuda.Properties, rates []cuda.Rate, asJSON bool) err
 	}
 	fmt.Fprintf(out, "%s, compute capability %d.%d, float64\n", p.Name, p.Capability/10, p.Capability%10)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "kernel\tµs\tGB/s\tGFLOP/s\tof peak\t")
+	fmt.Fprintln(w, "kernel\tµs\tGB/s\tGFLOP/s\tfraction\tof\t")
 	for _, r := range rates {
-		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%.2f\t\n", r.Name, r.Seconds*1e6, rate(r.Bytes, r.Seconds), rate(r.Flops, r.Seconds), r.Peak)
+		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%.2f\t%s\t\n", r.Name, r.Seconds*1e6, rate(r.Bytes, r.Seconds), rate(r.Flops, r.Seconds), r.Peak, r.Of)
 	}
 	return w.Flush()
 }
