@@ -22,6 +22,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -39,11 +40,34 @@ func main() {
 	}
 }
 
+const usage = `Usage:
+
+  revgen [DIR ...]           write the kernels of file.go to file_rev.go, in each folder
+  revgen explain FUNC [DIR]  print the equations of a function and of its adjoint
+
+Without folders it takes the current one. Kernels are written for the functions with the
+comment
+
+  //revgen:kernel Name[T rev.Real]
+`
+
 func run(args []string, out io.Writer) error {
+	verb := ""
 	if len(args) > 0 && args[0] == "explain" {
-		return explain(args[1:], out)
+		verb, args = args[0], args[1:]
 	}
-	return generate(args)
+	flags := flag.NewFlagSet("revgen", flag.ContinueOnError) // there are none but -h
+	flags.SetOutput(io.Discard)
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		_, err := io.WriteString(out, usage)
+		return err
+	case err != nil:
+		return fmt.Errorf("%w\n%s", err, usage)
+	case verb == "explain":
+		return explain(flags.Args(), out)
+	}
+	return generate(flags.Args())
 }
 
 func explain(args []string, out io.Writer) error {

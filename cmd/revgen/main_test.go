@@ -50,3 +50,15 @@ func TestRun(t *testing.T) {
 		t.Errorf("no package: %v", err)
 	}
 }
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"-h"}, {"--help"}, {"explain", "-h"}} {
+		var out bytes.Buffer
+		if err := run(args, &out); err != nil || out.String() != usage {
+			t.Errorf("%q: %v: %s", args, err, &out)
+		}
+	}
+	if err := run([]string{"-x"}, nil); err == nil || !strings.Contains(err.Error(), usage) {
+		t.Errorf("a flag that is not there: %v", err)
+	}
+}

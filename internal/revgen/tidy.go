@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // tidy returns b without useless and repeated computations, and without locals of the
@@ -17,7 +18,7 @@ func tidy(b []*stmt) []*stmt {
 		m := merger{counts: count(b)}
 		b = m.merged(b)
 	}
-	return rows(sincos(b, count(b)), nil)
+	return rows(sincos(b, count(b)), nil, nil)
 }
 
 // sincos returns b with one statement for the sine and the cosine of the same local.
@@ -337,32 +338,66 @@ func still(b []*stmt, e *node) bool {
 	})
 }
 
-// unguarded yields s and the statements within, but for those in branches and in loops with
-// a condition. These may guard a row that is not there otherwise.
-func unguarded(s *stmt) iter.Seq[*stmt] {
-	return func(yield func(*stmt) bool) {
-		var visit func(s *stmt) bool
-		visit = func(s *stmt) bool {
-			if !yield(s) {
+// unguarded yields s and the statements within, with the loops around them, but for those
+// in branches and in loops with a condition. These may guard a row that is not there
+// otherwise.
+func unguarded(s *stmt) iter.Seq2[*stmt, []*stmt] {
+	return func(yield func(*stmt, []*stmt) bool) {
+		var visit func(s *stmt, loops []*stmt) bool
+		visit = func(s *stmt, loops []*stmt) bool {
+			if !yield(s, loops) {
 				return false
 			}
 			if s.op == "cond" || s.op == "loop" && s.e != nil {
 				return true
 			}
+			if s.op == "loop" {
+				loops = append(slices.Clip(loops), s)
+			}
 			for _, c := range append(slices.Clone(s.inner), s.els...) {
-				if !visit(c) {
+				if !visit(c, loops) {
 					return false
 				}
 			}
 			return true
 		}
-		visit(s)
+		visit(s, nil)
 	}
 }
 
-// rows returns b with names for the rows that it reads and writes, from where on
-// the row is known.
-func rows(b []*stmt, named map[string]*local) (out []*stmt) {
+// covers reports whether l runs over all indices of an axis of x.
+func (s *stmt) covers(x *operand, axis int) bool {
+	tag := func(x *operand, axis int) string {
+		tags := strings.Split(x.shape, ",")
+		return tags[min(axis, len(tags)-1)]
+	}
+	if s.e != nil || s.hi == nil || !s.lo.is(none) {
+		return false
+	}
+	return s.hi.op == "len" && tag(s.hi.x, s.hi.axis) == tag(x, axis) || s.hi.op == "lit" && s.hi.text == tag(x, axis)
+}
+
+// readable reports whether the row of e may be read before the loops within which e is
+// evaluated, and which may be empty. It may if the row is there for sure: if its index is
+// the variable of one of the loops around, or if each of the loops within runs or there are
+// no columns.
+func readable(e *node, around, within []*stmt) bool {
+	for _, l := range around {
+		if e.args[0].op == "ref" && e.args[0].v == l.v && l.covers(e.x, 0) {
+			return true
+		}
+	}
+	return !slices.ContainsFunc(within, func(l *stmt) bool {
+		lo, ok := l.lo.integer()
+		hi, ok2 := l.hi.integer()
+		runs := ok && ok2 && lo < hi
+		return !runs && !l.covers(e.x, 1)
+	})
+}
+
+// rows returns b, which is in the given loops, with names for the rows that it reads and
+// writes, from where on the row is known.
+func rows(b, loops []*stmt, named map[string]*local) (out []*stmt) {
 	named = maps.Clone(named)
 	if named == nil {
 		named = map[string]*local{}
@@ -375,10 +410,10 @@ func rows(b []*stmt, named map[string]*local) (out []*stmt) {
 				inside[s.v] = true
 			}
 		})
-		for s := range unguarded(s) {
+		for s, within := range unguarded(s) {
 			for _, e := range append(s.reads(), s.targets()...) {
 				e.each(func(e *node) {
-					if e.op == "elem" && e.x.rank == 2 && named[key(e)] == nil && !e.args[0].has(func(e *node) bool { return inside[e.v] }) {
+					if e.op == "elem" && e.x.rank == 2 && named[key(e)] == nil && !e.args[0].has(func(e *node) bool { return inside[e.v] }) && readable(e, loops, within) {
 						v := &local{name: nameFor(e)}
 						named[key(e)] = v
 						out = append(out, &stmt{op: "row", v: v, x: e.x, in: e.in, e: e.args[0]})
@@ -394,7 +429,11 @@ func rows(b []*stmt, named map[string]*local) (out []*stmt) {
 				return e
 			})
 		})
-		c.inner, c.els = rows(s.inner, named), rows(s.els, named)
+		around := loops
+		if s.op == "loop" {
+			around = append(slices.Clip(loops), s)
+		}
+		c.inner, c.els = rows(s.inner, around, named), rows(s.els, around, named)
 		out = append(out, c)
 	}
 	return out

@@ -4,7 +4,8 @@
  *     cc program.c -L. -lrevnum
  *
  * A kernel is called by its name and a pass, with operands that are the caller's
- * memory. (revnum_kernels.h has a type and a function for each.) Nothing of it is kept after a call, and nothing is allocated for the caller.
+ * memory. No address is kept after a call, and nothing is allocated for the caller.
+ * revnum_kernels.h has a type and a function for each kernel.
  * rev_rules_json, which is docs/rules.json, has the operands and parameters of all
  * kernels. docs/adjoints.md has the equations, and rev/kernel.go what each pass does.
  *

@@ -327,10 +327,11 @@ func Elements[T any](v rev.Vector[T]) []T {
 	return v.Data[:v.N]
 }
 
-// Rows returns the data of m up to its last element. A row past that panics.
+// Rows returns the data of m up to its last element. A row past that panics. Without
+// columns it returns all data.
 func Rows[T any](m rev.General[T]) []T {
 	if m.Rows == 0 || m.Cols == 0 {
-		return nil
+		return m.Data
 	}
 	n := (m.Rows-1)*m.Stride + m.Cols
 	return m.Data[:n:n]

@@ -140,6 +140,9 @@ func TestAccess(t *testing.T) {
 	if part := num.Rows(rev.General[float64]{Rows: 2, Cols: 1, Stride: 2, Data: m.Data}); len(part) != 3 || cap(part) != 3 {
 		t.Errorf("the elements of rows: %v", part)
 	}
+	if row := num.Rows(rev.General[float64]{Rows: 2, Stride: 3, Data: m.Data})[3:][:0]; len(row) != 0 {
+		t.Errorf("a row without columns: %v", row)
+	}
 	if num.Row(m, 2) != nil || num.Row(rev.General[float64]{Rows: 2, Cols: 2}, 0) != nil {
 		t.Error("a row that is not there")
 	}

@@ -351,7 +351,6 @@ func (k Products[T]) value(sign T) error {
 			return err
 		}
 	}
-	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
@@ -361,6 +360,7 @@ func (k Products[T]) value(sign T) error {
 				return err
 			}
 		}
+		a1 := a[0*k.A.Stride:][:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], num.Int[T](i)))
 		}
@@ -401,7 +401,6 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 			return err
 		}
 	}
-	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
@@ -411,6 +410,7 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 				return err
 			}
 		}
+		a1 := a[0*k.A.Stride:][:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], num.Int[T](i)))
 		}
@@ -443,8 +443,8 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 			return err
 		}
 	}
-	ga := num.Row(g.A, 0)
 	for i := range k.Times {
+		ga := num.Row(g.A, 0)
 		if ga != nil {
 			ga[0] += fixed.Product(num.Deref(g.Out), num.Int[T](i))
 		}
@@ -483,8 +483,6 @@ func (k Products[T]) tangent(sign T, t Products[T]) error {
 			return err
 		}
 	}
-	ta := num.Row(t.A, 0)
-	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
@@ -496,9 +494,11 @@ func (k Products[T]) tangent(sign T, t Products[T]) error {
 			}
 		}
 		n1 := num.Int[T](i)
+		ta := num.Row(t.A, 0)
 		if t.Out != nil {
 			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n1))
 		}
+		a1 := a[0*k.A.Stride:][:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], n1))
 		}
@@ -545,8 +545,6 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 			return err
 		}
 	}
-	ta := num.Row(t.A, 0)
-	a1 := a[0*k.A.Stride:][:p]
 	for i := range k.Times {
 		{
 			f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
@@ -558,9 +556,11 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 			}
 		}
 		n1 := num.Int[T](i)
+		ta := num.Row(t.A, 0)
 		if t.Out != nil {
 			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n1))
 		}
+		a1 := a[0*k.A.Stride:][:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], n1))
 		}
@@ -604,13 +604,13 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 			return err
 		}
 	}
-	gta := num.Row(gt.A, 0)
-	ga := num.Row(g.A, 0)
 	for i := range k.Times {
 		n1 := num.Int[T](i)
+		gta := num.Row(gt.A, 0)
 		if gta != nil {
 			gta[0] += fixed.Product(num.Deref(gt.Out), n1)
 		}
+		ga := num.Row(g.A, 0)
 		if ga != nil {
 			ga[0] += fixed.Product(num.Deref(g.Out), n1)
 		}

@@ -189,3 +189,20 @@ func guarded(y, m [][]float64, parents []int) {
 		}
 	}
 }
+
+// ranges reads rows only where their range of columns is not empty. Elsewhere the index
+// may be -1.
+//
+//revgen:kernel Ranges[T rev.Real]
+func ranges(y []float64, m [][]float64, row, from, to []int) {
+	if len(row) != len(y) || len(from) != len(y) || len(to) != len(y) {
+		panic("shape")
+	}
+	for i, r := range row {
+		sum := 0.0
+		for j := from[i]; j < to[i]; j++ {
+			sum += m[r][j] * m[r][j]
+		}
+		y[i] += sum
+	}
+}

@@ -2361,3 +2361,195 @@ func (k Guarded[T]) adjointTangent(sign T, g, t, gt Guarded[T]) {
 		}
 	}
 }
+
+// Ranges reads rows only where their range of columns is not empty. Elsewhere the index
+// may be -1.
+type Ranges[T rev.Real] struct {
+	Y    rev.Vector[T]  `rev:"acc" shape:"n"`
+	M    rev.General[T] `rev:"in" shape:"m,p"`
+	Row  []int          `rev:"index" shape:"n"`
+	From []int          `rev:"index" shape:"n"`
+	To   []int          `rev:"index" shape:"n"`
+}
+
+// NewRanges returns the kernel over gonum's types, sharing their storage.
+func NewRanges(y *mat.VecDense, m *mat.Dense, row []int, from []int, to []int) Ranges[float64] {
+	return Ranges[float64]{Y: rev.ViewVec(y), M: rev.ViewDense(m), Row: row, From: from, To: to}
+}
+
+var _ = ranges // which Ranges is written from
+
+// Forward runs ranges.
+func (k Ranges[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Ranges[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Ranges[T]) Adjoint(g Ranges[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Ranges[T]) Tangent(t Ranges[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Ranges[T]) AdjointTangent(g, t, gt Ranges[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Ranges[T]) Run(p rev.Pass[Ranges[T]]) error {
+	if k.Y.Inc|p.G.Y.Inc|p.T.Y.Inc|p.GT.Y.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Ranges[T]) prepared(p rev.Pass[Ranges[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&p.G.Y, &p.GT.Y)
+	s.Write(&k.Y, &p.T.Y)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Ranges[T]) value(sign T) {
+	if k.Y.Data == nil {
+		return
+	}
+	p := k.M.Cols
+	n := len(k.Row)
+	y := k.Y.Data[:n]
+	m1 := num.Rows(k.M)
+	row := k.Row[:n]
+	from := k.From[:n]
+	to := k.To[:n]
+	for i := range n {
+		r := row[i]
+		var sum T
+		for j := from[i]; j < to[i]; j++ {
+			m2 := m1[r*k.M.Stride:][:p]
+			m3 := m2[j]
+			sum += fixed.Product(m3, m3)
+		}
+		y[i] += T(sign * sum)
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Ranges[T]) adjoint(sign T, g Ranges[T]) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	p := k.M.Cols
+	n := len(k.Row)
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	m1 := num.Rows(k.M)
+	row := k.Row[:n]
+	from := k.From[:n]
+	to := k.To[:n]
+	for i := range n {
+		r := row[i]
+		var sum T
+		gsum := gy[i]
+		for j := from[i]; j < to[i]; j++ {
+			m2 := m1[r*k.M.Stride:][:p]
+			m3 := m2[j]
+			sum += fixed.Product(m3, m3)
+			gm := num.Row(g.M, r)
+			if gm != nil {
+				gm[j] += 2 * fixed.Product(gsum, m3)
+			}
+		}
+		if i < len(y) {
+			y[i] += T(sign * sum)
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Ranges[T]) tangent(sign T, t Ranges[T]) {
+	p := k.M.Cols
+	n := len(k.Row)
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	m1 := num.Rows(k.M)
+	row := k.Row[:n]
+	from := k.From[:n]
+	to := k.To[:n]
+	for i := range n {
+		r := row[i]
+		var sum T
+		var tsum T
+		for j := from[i]; j < to[i]; j++ {
+			m2 := m1[r*k.M.Stride:][:p]
+			m3 := m2[j]
+			tm := num.Row(t.M, r)
+			tsum += 2 * fixed.Product(m3, num.At(tm, j))
+			sum += fixed.Product(m3, m3)
+		}
+		if i < len(ty) {
+			ty[i] += T(sign * tsum)
+		}
+		if i < len(y) {
+			y[i] += T(sign * sum)
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Ranges[T]) adjointTangent(sign T, g, t, gt Ranges[T]) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	p := k.M.Cols
+	n := len(k.Row)
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	m1 := num.Rows(k.M)
+	row := k.Row[:n]
+	from := k.From[:n]
+	to := k.To[:n]
+	for i := range n {
+		r := row[i]
+		var sum T
+		var tsum T
+		tg := num.OrZero(gty, i)
+		gsum := num.OrZero(gy, i)
+		for j := from[i]; j < to[i]; j++ {
+			m2 := m1[r*k.M.Stride:][:p]
+			m3 := m2[j]
+			tm := num.Row(t.M, r)
+			tm3 := num.At(tm, j)
+			tsum += 2 * fixed.Product(m3, tm3)
+			sum += fixed.Product(m3, m3)
+			tg1 := 2 * (fixed.Product(tg, m3) + fixed.Product(gsum, tm3))
+			gtm := num.Row(gt.M, r)
+			if gtm != nil {
+				gtm[j] += tg1
+			}
+			gm := num.Row(g.M, r)
+			if gm != nil {
+				gm[j] += 2 * fixed.Product(gsum, m3)
+			}
+		}
+		if i < len(ty) {
+			ty[i] += T(sign * tsum)
+		}
+		if i < len(y) {
+			y[i] += T(sign * sum)
+		}
+	}
+}

@@ -191,3 +191,23 @@ func guardedSpec[T rev.Real]() revtest.Spec[Guarded[T]] {
 		return k
 	}, Sizes: few, Masked: []string{"M"}}
 }
+
+// TestRanges has ranges that are empty, with rows that are not there.
+func TestRanges(t *testing.T) {
+	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, rangesSpec[float64]()) })
+	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, rangesSpec[fixed.Q43]()) })
+}
+
+func rangesSpec[T rev.Real]() revtest.Spec[Ranges[T]] {
+	return revtest.Spec[Ranges[T]]{New: func(rnd *rand.Rand, n int) Ranges[T] {
+		k := Ranges[T]{Y: vec[T](rnd, n, 1), M: matrix[T](rnd, n, 4, 1)}
+		for i := range n {
+			r, from, to := -1, 0, 0
+			if i%3 > 0 {
+				r, from, to = rnd.IntN(n), 1, 1+i%3
+			}
+			k.Row, k.From, k.To = append(k.Row, r), append(k.From, from), append(k.To, to)
+		}
+		return k
+	}, Sizes: few, Masked: []string{"M"}, Adjoint: 1e4}
+}
