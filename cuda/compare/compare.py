@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Sets the kernels of package cuda beside PyTorch's and CuPy's on the same card.
+
+    cd cuda
+    go run -tags cuda ./cmd/revcuda bench -json >bench.json
+    python -m venv VENV && VENV/bin/pip install torch cupy-cuda12x
+    VENV/bin/python compare/compare.py bench.json
+
+It takes the sizes from bench.json and prints the times of a pass in milliseconds, and how many
+times as long as revnum a peer takes. All numbers have 64 bits. CuPy may be absent. Mixtures and
+Jacobians by PyTorch go through the points or observations in batches, as their intermediate
+results may not fit the memory of a card. Each size in --batch is tried that fits, and the
+fastest counts. The equations are the same, but the random numbers differ.
+
+With --device cpu the script runs without a card, which shows that it works and nothing else. It
+has run so, but not yet on a card.
+"""
+
+import argparse
+import json
+import time
+import warnings
+
+import torch
+from torch.func import jacrev, vmap
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("bench", help="what revcuda bench -json printed")
+parser.add_argument("--device", default="cuda")
+parser.add_argument("--reps", type=int, default=10)
+parser.add_argument("--batch", type=int, nargs="+", default=[1 << 13, 1 << 15, 1 << 17, 1 << 20, 1 << 23])
+args = parser.parse_args()
+on_card = args.device.startswith("cuda")
+torch.set_default_dtype(torch.float64)
+torch.set_default_device(args.device)
+torch.manual_seed(1)
+torch._dynamo.config.recompile_limit = 64  # each size of a batch is compiled
+warnings.filterwarnings("ignore")
+
+
+def seconds(run):
+    """The time of a run, by events on a card, after one that is not measured."""
+    run()
+    if not on_card:
+        start = time.perf_counter()
+        for _ in range(args.reps):
+            run()
+        return (time.perf_counter() - start) / args.reps
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    torch.cuda.synchronize()
+    start.record()
+    for _ in range(args.reps):
+        run()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) / 1e3 / args.reps
+
+
+def batched(one, total):
+    """For each size of a batch, the run that does them all: one(lo, hi) does a batch."""
+    for size in args.batch:
+        yield lambda size=size: [one(lo, min(lo + size, total)) for lo in range(0, total, size)]
+        if size >= total:
+            break
+
+
+def matmul(n):
+    a, b, c = torch.rand(n, n), torch.rand(n, n), torch.rand(n, n)
+    return {"torch.addmm (cuBLAS)": [lambda: c.addmm_(a, b)]}
+
+
+def affine(n):
+    x, w, y, b = torch.rand(n, n), torch.rand(n, n), torch.rand(n, n), torch.rand(n)
+    return {"torch.addmm (cuBLAS)": [lambda: y.add_(torch.addmm(b, x, w))]}
+
+
+def band(rows, entries):
+    """C += A·B, where A has a band."""
+    width = entries // rows
+    first = (torch.arange(rows) - width // 2).clamp(0, rows - width)
+    ind = (first[:, None] + torch.arange(width)).flatten().to(torch.int32)
+    ptr = (torch.arange(rows + 1) * width).to(torch.int32)
+    values, b, c = torch.rand(entries), torch.rand(rows), torch.zeros(rows)
+    a = torch.sparse_csr_tensor(ptr, ind, values, (rows, rows))
+    peers = {"torch.mv (cuSPARSE)": [lambda: c.add_(torch.mv(a, b))]}
+    try:
+        import cupy
+        from cupyx.scipy import sparse
+    except ImportError:
+        return peers
+    with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+        theirs = sparse.csr_matrix(tuple(map(cupy.from_dlpack, (values, ind, ptr))), shape=(rows, rows))
+        column, out = cupy.from_dlpack(b), cupy.from_dlpack(c)
+
+    def product():
+        with cupy.cuda.ExternalStream(torch.cuda.current_stream().cuda_stream):
+            out[:] += theirs @ column
+
+    peers["CuPy (cuSPARSE)"] = [product]
+    return peers
+
+
+def qr(n, matrices=1):
+    a = torch.rand(matrices, n, n)
+    return {"torch.linalg.qr": [lambda: torch.linalg.qr(a)]}
+
+
+def mixture(n, d, K, gradient):
+    """Σ_i log Σ_k exp(α_k + Σ_j q_kj - ‖Q_k·(x_i - μ_k)‖²/2) - n·log Σ_k exp(α_k), where Q_k has
+    exp(q_k) on its diagonal and the rest of the factors below it. The constant is left out."""
+    x = torch.rand(n, d)
+    parameters = [torch.rand(K, requires_grad=True), torch.rand(K, d, requires_grad=True), torch.rand(K, d * (d + 1) // 2, requires_grad=True)]
+    rows, cols = torch.tril_indices(d, d, -1)
+
+    def value(forms, alpha, means, factors, x):
+        Q = torch.diag_embed(factors[:, :d].exp()).index_put((torch.arange(K)[:, None], rows, cols), factors[:, d:])
+        square = forms(Q, means, x).square().sum(2)
+        inner = alpha + factors[:, :d].sum(1) - square / 2
+        return torch.logsumexp(inner, 1).sum() - len(x) * torch.logsumexp(alpha, 0)
+
+    def differences(Q, means, x):
+        return torch.einsum("kij,nkj->nki", Q, x[:, None] - means)
+
+    def product(Q, means, x):  # one large product, with n·K·d² multiply-adds
+        return (x @ Q.flatten(0, 1).T).view(-1, K, d) - (Q @ means[:, :, None])[:, :, 0]
+
+    def peer(forms):
+        f = torch.compile(lambda *a: value(forms, *a), dynamic=False, fullgraph=True)
+
+        def one(lo, hi):
+            if not gradient:
+                with torch.no_grad():
+                    return f(*parameters, x[lo:hi])
+            f(*parameters, x[lo:hi]).backward()  # adds to the gradient
+
+        return batched(one, n)
+
+    return {"torch.compile, x - μ first": peer(differences), "torch.compile, Q·x by one product": peer(product)}
+
+
+def rotated(r, x):
+    """x turned by the rotation vector r."""
+    s = r @ r
+    theta = s.sqrt()
+    c = torch.linalg.cross(r, x)
+    return x + torch.sin(theta) / theta * c + (1 - torch.cos(theta)) / s * torch.linalg.cross(r, c)
+
+
+def distorted(p, k1, k2):
+    s = p @ p
+    return (1 + k1 * s + k2 * s * s) * p
+
+
+def snavely(v, feature):
+    """The residual of a camera of 9 parameters and a point."""
+    y = rotated(v[:3], v[9:]) + v[3:6]
+    return v[6] * distorted(-y[:2] / y[2], v[7], v[8]) - feature
+
+
+def weighted(v, feature):
+    """The residual of a camera of 11 parameters, a point and a weight."""
+    y = rotated(v[:3], v[11:14] - v[3:6])
+    return v[14] * (v[6] * distorted(y[:2] / y[2], v[9], v[10]) + v[7:9] - feature)
+
+
+def jacobian(residual, params, observations, cameras, points):
+    """The Jacobian of each observation, 2×12 or 2×15, written to memory."""
+    n = observations
+    camera, point = torch.randint(cameras, (n,)), torch.arange(n) // 5
+    C, X, w, features = torch.rand(cameras, params), torch.rand(points, 3), torch.rand(n, 1), torch.rand(n, 2)
+    j = torch.empty(n, 2, params + 3 + (residual is weighted))
+
+    def compute(camera, point, w, features):
+        v = [C[camera], X[point]] + [w] * (residual is weighted)
+        return vmap(jacrev(residual))(torch.cat(v, 1), features)
+
+    def peer(f):
+        def one(lo, hi):
+            j[lo:hi] = f(camera[lo:hi], point[lo:hi], w[lo:hi], features[lo:hi])
+
+        return batched(one, n)
+
+    return {"vmap(jacrev)": peer(compute), "torch.compile of vmap(jacrev)": peer(torch.compile(compute, dynamic=False, fullgraph=True))}
+
+
+PEERS = {
+    "MatMul Forward": matmul,
+    "AffineBatch Forward": affine,
+    "Mul Forward": band,
+    "QR Forward, batched": qr,
+    "QR Forward": qr,
+    "LogPosterior Forward": lambda **s: mixture(gradient=False, **s),
+    "LogPosterior Adjoint": lambda **s: mixture(gradient=True, **s),
+    "Snavely Jacobian": lambda **s: jacobian(snavely, 9, **s),
+    "Weighted Jacobian": lambda **s: jacobian(weighted, 11, **s),
+}
+
+with open(args.bench) as f:
+    bench = json.load(f)
+name = torch.cuda.get_device_name() if on_card else "the processor"
+print(f"revnum on {bench['device']}; PyTorch {torch.__version__} on {name}")
+row = "{:22} {:>11} {:36} {:>11} {:>8}"
+print(row.format("", "revnum, ms", "peer", "peer, ms", "times"))
+for rate in bench["rates"]:
+    if rate["name"] not in PEERS:
+        continue
+    try:
+        peers = PEERS[rate["name"]](**rate["sizes"])
+    except torch.OutOfMemoryError:
+        peers = {"the operands": []}
+    for peer, runs in peers.items():
+        times = []
+        for run in runs:
+            try:
+                times.append(seconds(run))
+            except torch.OutOfMemoryError:
+                torch.cuda.empty_cache()
+        best = ["no memory", "-"] if not times else [f"{min(times) * 1e3:.3f}", f"{min(times) / rate['seconds']:.2f}"]
+        print(row.format(rate["name"], f"{rate['seconds'] * 1e3:.3f}", peer, *best), flush=True)
+    del peers
+    if on_card:
+        torch.cuda.empty_cache()
