@@ -54,7 +54,7 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 	if c == nil {
 		c = &BACheckpoint{}
 	}
-	hash, err := sameProblem(r, p)
+	hash, err := sameProblem(r, p, c.Resume)
 	if err != nil {
 		return nil, err
 	}
@@ -106,14 +106,15 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 		report, err = ba.SolveParts(ctx, cameras, s, opts, checkpoint)
 		return err
 	})
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !done(err) {
 		return nil, err
 	}
 	return report, errors.Join(err, s.finish(p, cameras))
 }
 
-// sameProblem returns a hash of the problem, or an error unless all ranks have the same.
-func sameProblem(r Reducer, p *ba.Problem) (uint64, error) {
+// sameProblem returns a hash of the problem, or an error unless all ranks have the same and
+// resume from the same state.
+func sameProblem(r Reducer, p *ba.Problem, from *BAState) (uint64, error) {
 	h := fnv.New64a()
 	var b [8]byte
 	add := func(v uint64) {
@@ -126,11 +127,20 @@ func sameProblem(r Reducer, p *ba.Problem) (uint64, error) {
 			add(uint64(v))
 		}
 	}
-	for _, list := range [][]float64{p.Cameras, p.Points, p.Features} {
-		add(uint64(len(list)))
-		for _, v := range list {
-			add(math.Float64bits(v))
+	addAll := func(lists ...[]float64) {
+		for _, list := range lists {
+			add(uint64(len(list)))
+			for _, v := range list {
+				add(math.Float64bits(v))
+			}
 		}
+	}
+	addAll(p.Cameras, p.Points, p.Features)
+	hash := h.Sum64()
+	if from != nil {
+		add(from.Problem)
+		add(uint64(from.Iteration))
+		addAll([]float64{from.Radius, from.Shrink}, from.Cameras, from.Points)
 	}
 	mine := h.Sum(nil)
 	first, err := Share(r, mine)
@@ -138,9 +148,9 @@ func sameProblem(r Reducer, p *ba.Problem) (uint64, error) {
 		return 0, err
 	}
 	if !slices.Equal(first, mine) {
-		err = errors.New("it has another problem than rank 0")
+		err = errors.New("it has another problem than rank 0, or another state to resume from")
 	}
-	return h.Sum64(), Agree(r, err)
+	return hash, Agree(r, err)
 }
 
 // finish stores the cameras of rank 0 and the points of all ranks in p.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"revnum/cluster"
 	"revnum/internal/long"
@@ -154,6 +155,31 @@ func TestSolveBAErrors(t *testing.T) {
 	})
 	if errs[0] == nil || !strings.Contains(errs[0].Error(), "rank 1: it has another problem than rank 0") || errs[1] == nil {
 		t.Errorf("different problems: %v", errs)
+	}
+	_ = cluster.Run(2, func(r cluster.Reducer) error {
+		c := &cluster.BACheckpoint{}
+		if r.Rank() == 0 {
+			c.Resume = new(cluster.BAState)
+		}
+		_, errs[r.Rank()] = cluster.SolveBA(t.Context(), r, bundleProblem(t, 5, 50, 200), 100, 1, nil, c)
+		return nil
+	})
+	if errs[0] == nil || !strings.Contains(errs[0].Error(), "another state to resume from") || errs[1] == nil {
+		t.Errorf("a state on one rank only: %v", errs)
+	}
+	late, end := context.WithDeadline(t.Context(), time.Now())
+	defer end()
+	problems := [2]*ba.Problem{bundleProblem(t, 5, 50, 200), bundleProblem(t, 5, 50, 200)}
+	_ = cluster.Run(2, func(r cluster.Reducer) error {
+		var report *ba.Report
+		report, errs[r.Rank()] = cluster.SolveBA(late, r, problems[r.Rank()], 100, 1, nil, nil)
+		if r.Rank() == 0 && report == nil {
+			t.Error("no report at the end of the time")
+		}
+		return nil
+	})
+	if !errors.Is(errs[0], context.DeadlineExceeded) || !errors.Is(errs[1], context.Canceled) {
+		t.Errorf("at the end of the time: %v", errs)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -135,7 +134,7 @@ func fitKMeans(ctx context.Context, p *Points, k int, opts *KMeansOptions, scale
 		begun = true
 		return f.lloyd(ctx, centroids, candidates, opts, report)
 	})
-	if p.r.Rank() == 0 && begun && errors.Is(err, context.Canceled) {
+	if p.r.Rank() == 0 && begun && done(err) {
 		return kmeans.NewClustering(centroids, report.Cost), report, err
 	}
 	if err != nil {

@@ -43,7 +43,8 @@ const (
 // Reduce adds up the sums of all ranks, on all ranks. Each calls it with as many sums,
 // and with the error for which its own are not what they should be, nil if there is
 // none. If a rank has an error, all return it, with the number of the rank. There may be
-// up to 65536 ranks.
+// up to 65536 ranks. Always reduce the same Sums of the ranks together: Reduce remembers
+// in them how large the sums were.
 //
 // A call is one sum of integers over the ranks, about two for each float64. Two others
 // follow if numbers are of another size than in earlier calls.
@@ -172,6 +173,10 @@ func (s *Sums) place(lane int) {
 		}
 		used := high + 1 - low // with the sign
 		lanes := (used + lowMargin + highMargin + lane - 1) / lane
+		if lanes*lane > lastBit { // from the least to the largest numbers: all limbs go
+			s.windows[i] = window{}
+			continue
+		}
 		spare := lanes*lane - used
 		from := low - spare*lowMargin/(lowMargin+highMargin)
 		s.windows[i] = window{max(min(from, lastBit-lanes*lane), 0), lanes}

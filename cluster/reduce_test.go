@@ -137,15 +137,50 @@ func TestReduceRanks(t *testing.T) {
 	}
 }
 
-// alone claims to be four ranks, of which the others have zeros.
-type alone struct{ cluster.Reducer }
+// lonely is one rank of many, of which the others have zeros.
+type lonely struct {
+	cluster.Reducer
+	size int
+}
 
-func (alone) Size() int { return 4 }
+func (l lonely) Size() int { return l.size }
+
+// TestReduceWidest adds the least number and the largest ones in one sum, which reach from
+// the first limb to the last.
+func TestReduceWidest(t *testing.T) {
+	got, want := make([]float64, 1), make([]float64, 1)
+	for size := 2; size <= 1<<16; size *= 2 {
+		for _, sign := range []float64{-1, 1} {
+			one, s := cluster.NewSums(1), cluster.NewSums(1)
+			for round := range 3 {
+				one.Reset()
+				s.Reset()
+				for _, x := range []float64{sign * math.MaxFloat64, sign * math.MaxFloat64, math.SmallestNonzeroFloat64} {
+					one.Add([]float64{x})
+					s.Add([]float64{x})
+				}
+				if err := s.Reduce(lonely{cluster.Alone(), size}, nil); err != nil {
+					t.Fatal(err)
+				}
+				// What is left shows whether all bits were there.
+				for _, sums := range []*cluster.Sums{one, s} {
+					sums.Add([]float64{-sign * math.MaxFloat64})
+					sums.Add([]float64{-sign * math.MaxFloat64})
+				}
+				one.RoundTo(want)
+				s.RoundTo(got)
+				if !sameBits(got[0], want[0]) || got[0] != math.SmallestNonzeroFloat64 {
+					t.Errorf("%d ranks, round %d: %v, want %v", size, round, got[0], want[0])
+				}
+			}
+		}
+	}
+}
 
 // BenchmarkReduce measures what a reduction of the moments of a mixture computes.
 func BenchmarkReduce(b *testing.B) {
 	const n = 2221
-	x, r, s, sum := terms(0, 0, 0, n), alone{cluster.Alone()}, cluster.NewSums(n), make([]float64, n)
+	x, r, s, sum := terms(0, 0, 0, n), lonely{cluster.Alone(), 4}, cluster.NewSums(n), make([]float64, n)
 	clear(x[n/2:])
 	for b.Loop() {
 		s.Reset()

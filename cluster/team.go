@@ -93,6 +93,11 @@ func (t *team) ask(dst []float64, what uint64, operands ...[]float64) error {
 	return err
 }
 
+// done reports whether err says that a context is done.
+func done(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // run runs lead on rank 0, and answers its requests on the others. It returns the error
 // of lead on all ranks. Ranks other than 0 get its text, or context.Canceled.
 func (t *team) run(lead func() error) error {
@@ -103,7 +108,7 @@ func (t *team) run(lead func() error) error {
 			return err
 		}
 		end := request{what: stop}
-		if errors.Is(err, context.Canceled) {
+		if done(err) {
 			end.operands = []float64{1}
 		}
 		if _, lost := t.send(end); lost != nil || len(end.operands) > 0 {
