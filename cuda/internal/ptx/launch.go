@@ -1,6 +1,9 @@
 package ptx
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // warp is how many threads exchange values by shuffles.
 const warp = 32
@@ -53,7 +56,7 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 	}
 	size := g.Threads[0] * g.Threads[1] * g.Threads[2]
 	blocks := g.Blocks[0] * g.Blocks[1] * g.Blocks[2]
-	if size < 1 || size > 1024 || blocks < 1 || k.shared > 48<<10 {
+	if size < 1 || size > 1024 || g.Threads[2] > 64 || blocks < 1 || g.Blocks[0] > math.MaxInt32 || max(g.Blocks[1], g.Blocks[2]) > math.MaxUint16 || k.shared > 48<<10 {
 		return fmt.Errorf("kernel %s: no machine runs %v blocks of %v threads with %d bytes of shared memory", k.Name, g.Blocks, g.Threads, k.shared)
 	}
 	m.launch++

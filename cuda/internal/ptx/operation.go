@@ -561,7 +561,11 @@ func (p *parser) convert(words, args []string) (func(t *thread), error) {
 			return nil, fmt.Errorf("unknown rounding")
 		}
 		signed := to[0] == 's'
-		f = func(v uint64) uint64 { return saturate(round(floatOf(v, fromSize)), signed, toSize) }
+		nan := uint64(0) // as the PTX ISA says of cvt
+		if max(fromSize, toSize) == 8 {
+			nan = 1 << (8*toSize - 1)
+		}
+		f = func(v uint64) uint64 { return saturate(round(floatOf(v, fromSize)), nan, signed, toSize) }
 	case mode != "":
 		return nil, fmt.Errorf("unknown conversion")
 	case typ[0] == 's':
@@ -603,15 +607,15 @@ func rounding(mode string) func(float64) float64 {
 	return nil
 }
 
-// saturate returns the integer v within the range of its type, and 0 for NaN.
-func saturate(v float64, signed bool, size int) uint64 {
+// saturate returns the integer v within the range of its type, and nan for NaN.
+func saturate(v float64, nan uint64, signed bool, size int) uint64 {
 	lo, hi := 0.0, math.Ldexp(1, 8*size)
 	if signed {
 		lo, hi = -hi/2, hi/2
 	}
 	switch {
 	case math.IsNaN(v):
-		return 0
+		return nan
 	case v < lo:
 		v = lo
 	case v >= hi && signed:

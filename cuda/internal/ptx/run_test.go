@@ -249,7 +249,7 @@ func TestArithmetic(t *testing.T) {
 			v := f64(a)
 			switch {
 			case math.IsNaN(v):
-				return 0
+				return 1 << 63
 			case v >= 1<<63:
 				return math.MaxInt64
 			case v < -1<<63:
@@ -312,6 +312,34 @@ func TestSharedOfKernel(t *testing.T) {
 		err = machine.Launch(k, Grid{Blocks: [3]int{1, 1, 1}, Threads: [3]int{32, 1, 1}}, make([]uint64, 3))
 		if (err == nil) != fits {
 			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+// TestGrid has grids at the limits of cards and beyond them.
+func TestGrid(t *testing.T) {
+	m, err := Parse("test.ptx", kernelText("setp.ne.u32 	%p1, %r1, 0;"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := Machine{Memory: NewMemory(1 << 10)}
+	for g, fits := range map[Grid]bool{
+		{[3]int{1 << 16, 1, 1}, [3]int{1, 1, 1}}:   true,
+		{[3]int{1, 1<<16 - 1, 1}, [3]int{1, 1, 1}}: true,
+		{[3]int{1, 1 << 16, 1}, [3]int{1, 1, 1}}:   false,
+		{[3]int{1, 1, 1 << 16}, [3]int{1, 1, 1}}:   false,
+		{[3]int{1 << 31, 1, 1}, [3]int{1, 1, 1}}:   false,
+		{[3]int{1, 0, 1}, [3]int{1, 1, 1}}:         false,
+		{[3]int{1, 1, 1}, [3]int{16, 1, 64}}:       true,
+		{[3]int{1, 1, 1}, [3]int{8, 1, 65}}:        false,
+		{[3]int{1, 1, 1}, [3]int{33, 32, 1}}:       false,
+	} {
+		if err := machine.Launch(k, g, make([]uint64, 3)); (err == nil) != fits {
+			t.Errorf("%v: %v", g, err)
 		}
 	}
 }
