@@ -124,13 +124,10 @@ func groupsOf(w *pass, index Memory[int32], rows int) structure {
 	if w.err != nil || w.dev == nil || len(index) == 0 {
 		return structure{}
 	}
-	s, ok := w.dev.transposes[index.address()]
-	if ok && s.rows == rows {
-		return s
-	}
+	from := source{ind: index.address(), rows: len(index), cols: rows}
+	s, ok := w.dev.transposes[from]
 	if ok {
-		delete(w.dev.transposes, index.address())
-		w.err = s.free(w.dev)
+		return s
 	}
 	ptr, ind := make([]int32, len(index)+1), make([]int32, len(index))
 	get(w, ind, index.address())
@@ -144,7 +141,7 @@ func groupsOf(w *pass, index Memory[int32], rows int) structure {
 	}
 	if w.err == nil {
 		if s, w.err = copyTranspose(w.dev, len(index), rows, ptr, ind); w.err == nil {
-			w.dev.transposes[index.address()] = s
+			w.dev.transposes[from] = s
 		}
 	}
 	return s

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -205,5 +206,49 @@ func TestCameraJacobian(t *testing.T) {
 	}
 	if err := k.Forward(); !errors.Is(err, mat.ErrRowAccess) {
 		t.Errorf("camera 2 of 2: %v, want mat.ErrRowAccess", err)
+	}
+}
+
+// TestSharedIndex has one index of cameras and points, of which there are not equally many.
+func TestSharedIndex(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	var gradients [2]hostSnavely[float64]
+	for i := range gradients {
+		rnd := rand.New(rand.NewPCG(25, 26))
+		k, g := unweighted(scene[float64](rnd, 5)), unweighted(scene[float64](rnd, 5))
+		k.Camera = []int32{0, 1, 1, 0, 1}
+		k.Point = k.Camera
+		if i == 1 {
+			k.Point = slices.Clone(k.Camera)
+		}
+		g.Camera, g.Point = nil, nil
+		if err := rev.Adjoint(k, g); err != nil {
+			t.Fatal(err)
+		}
+		gradients[i] = g
+	}
+	if !reflect.DeepEqual(gradients[0], gradients[1]) {
+		t.Errorf("gradients %v, want %v", gradients[0], gradients[1])
+	}
+}
+
+// TestGroups has parts of one memory as indices.
+func TestGroups(t *testing.T) {
+	dev := interpreter(t, 1<<20)
+	m := must(newMemory(dev, []int32{2, 0, 1, 1, 0, 2}))(t)
+	w := pass{dev: dev}
+	for range 2 {
+		for _, index := range []Memory[int32]{m, m[:4], m[3:]} {
+			s := groupsOf(&w, index, 3)
+			if s.rows != 3 || len(s.ind) != len(index) || w.err != nil {
+				t.Errorf("%d groups of %d observations, want 3 of %d: %v", s.rows, len(s.ind), len(index), w.err)
+			}
+		}
+	}
+	if n := len(dev.transposes); n != 3 {
+		t.Errorf("%d indices are kept, want 3", n)
+	}
+	if err := m.Free(); err != nil || len(dev.transposes) > 0 {
+		t.Errorf("%d indices are kept of memory that was freed: %v", len(dev.transposes), err)
 	}
 }

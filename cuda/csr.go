@@ -77,6 +77,13 @@ func (s structure) free(d *Device) error {
 	return errors.Join(release(d, s.ptr), release(d, s.ind), release(d, s.perm))
 }
 
+// A source is what a structure that is kept was computed from: the memory of row pointers and
+// column indices, or ind alone, and the shape.
+type source struct {
+	ptr, ind   uintptr
+	rows, cols int
+}
+
 // structureOf returns the structure of a or of its transpose.
 func structureOf[T any](w *pass, a CSR[T], trans bool) structure {
 	if !trans {
@@ -85,10 +92,11 @@ func structureOf[T any](w *pass, a CSR[T], trans bool) structure {
 	if w.err != nil || w.dev == nil {
 		return structure{}
 	}
-	s, ok := w.dev.transposes[a.Ptr.address()]
+	from := source{a.Ptr.address(), a.Ind.address(), a.Rows, a.Cols}
+	s, ok := w.dev.transposes[from]
 	if !ok {
 		if s, w.err = newTranspose(w.dev, a); w.err == nil {
-			w.dev.transposes[a.Ptr.address()] = s
+			w.dev.transposes[from] = s
 		}
 	}
 	return s

@@ -1,5 +1,5 @@
-// Package cuda runs kernels on an NVIDIA GPU. They are the kernels of revlinalg and
-// revsparse with the same equations, operands and passes, but their operands lie in the
+// Package cuda runs kernels on an NVIDIA GPU. They are kernels of revlinalg, revsparse and
+// revmodels with the same equations, operands and passes, but their operands lie in the
 // memory of a device:
 //
 //	dev, err := cuda.Open(0)
@@ -21,8 +21,8 @@
 // run to run, as sums are added up in a fixed order, but may differ from the CPU's in
 // rounding.
 //
-// Close gives back all that a device holds. If there is not enough memory, the error is
-// ErrMemory, and nothing stays allocated of what was wanted.
+// Close gives back all that a device holds. If memory runs out, the error is ErrMemory, and
+// nothing that the call allocated remains.
 //
 // The package has its own module, so that importers of revnum need no cgo.
 package cuda
@@ -53,12 +53,12 @@ type Device struct {
 
 	mu         sync.Mutex // held by each pass and copy
 	driver     driver
-	pieces     map[uintptr]bool        // the memory
-	pinned     map[unsafe.Pointer]bool // the memory of the host
+	pieces     map[uintptr]bool       // the memory
+	pinned     map[unsafe.Pointer]int // the memory of the host, with its bytes
 	events     map[*Event]bool
 	streams    map[*Stream]bool
-	first, now *Stream               // the stream from the start, and that of the passes
-	transposes map[uintptr]structure // of sparse matrices, by the addresses of Ptr
+	first, now *Stream              // the stream from the start, and that of the passes
+	transposes map[source]structure // what is kept of structures
 }
 
 // A driver is what a device can do. Kernels and copies of a stream run in the order of the
@@ -108,7 +108,7 @@ func Open(n int) (*Device, error) {
 func newDevice(number int, dr driver) (*Device, error) {
 	d := &Device{
 		number: number, driver: dr, first: &Stream{},
-		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]bool{}, transposes: map[uintptr]structure{},
+		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, transposes: map[source]structure{},
 		events: map[*Event]bool{}, streams: map[*Stream]bool{},
 	}
 	d.first.device, d.now = d, d.first

@@ -29,6 +29,7 @@ type card struct {
 	streams   map[int]cu.Stream
 	events    map[int]cu.Event
 	next      int // number of a stream or event
+	closed    bool
 }
 
 func countDevices() (int, error) {
@@ -68,8 +69,13 @@ func (c *card) work() {
 	}
 }
 
+var errClosed = errors.New("the device is closed")
+
 // do calls f in the thread of the card.
 func (c *card) do(f func() error) (err error) {
+	if c.closed {
+		return errClosed
+	}
 	done := make(chan struct{})
 	c.calls <- func() {
 		defer close(done)
@@ -315,6 +321,9 @@ func (c *card) sync(stream int) error {
 
 func (c *card) close() error {
 	err := c.do(c.unload)
-	close(c.calls)
+	if !c.closed {
+		c.closed = true
+		close(c.calls)
+	}
 	return err
 }

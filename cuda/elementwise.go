@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"slices"
 	"unsafe"
 
 	"revnum/fixed"
@@ -64,14 +65,13 @@ func checkDomain[T rev.Real](w *pass, function string, x Vector[T], strict bool,
 	w.launch(typed[T]("firstBad"), g, uint64(bad), uint64(x.Data.address()), uint64(x.Inc), uint64(x.N), n)
 	var found [maxBlocks]int64
 	get(w, found[:g.blocks[0]], bad)
-	for _, i := range found[:g.blocks[0]] {
-		if w.err != nil || int(i) >= x.N {
-			continue
-		}
-		var v [1]T
-		get(w, v[:], x.Data.address()+uintptr(i)*uintptr(x.Inc)*unsafe.Sizeof(v))
-		if w.err == nil {
-			w.err = &rev.DomainError{Func: function, Args: []float64{fixed.Float(v[0])}, Index: int(i), Order: order}
-		}
+	i := int(slices.Min(found[:g.blocks[0]])) // of a block, whose elements are not contiguous
+	if w.err != nil || i >= x.N {
+		return
+	}
+	var v [1]T
+	get(w, v[:], x.Data.address()+uintptr(i)*uintptr(x.Inc)*unsafe.Sizeof(v))
+	if w.err == nil {
+		w.err = &rev.DomainError{Func: function, Args: []float64{fixed.Float(v[0])}, Index: i, Order: order}
 	}
 }

@@ -176,3 +176,19 @@ func TestDomain(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestDomainFirst has two bad elements. The later one is of the first block, which comes back to
+// the vector after all other blocks.
+func TestDomainFirst(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	x := make([]float32, maxBlocks*maxThreads+2)
+	for i := range x {
+		x[i] = 1
+	}
+	x[len(x)-1], x[5*maxThreads] = -1, -2
+	err := rev.Forward(hostLog[float32]{Y: rev.ViewSlice(make([]float32, len(x))), X: rev.ViewSlice(x)})
+	var e *rev.DomainError
+	if !errors.As(err, &e) || e.Index != 5*maxThreads || e.Args[0] != -2 {
+		t.Errorf("error %v", err)
+	}
+}

@@ -209,7 +209,7 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 		n := min(gmmBatch, m.n-lo)
 		x, r := uint64(k.X.Data[lo*k.X.Stride:].address()), uint64(m.r.address())
 		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
-		m.launch(typed[T]("score"), grid{[3]int{(n + gmmTile - 1) / gmmTile, m.comps, 1}, threads},
+		m.launch(typed[T]("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
 			r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
 		over := vectorGrid(n)
 		m.launch(typed[T]("weigh"), over, uint64(sums.address()), r, uint64(n), comps)
@@ -218,7 +218,7 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 			continue
 		}
 		tiles := (m.d + gmmTile - 1) / gmmTile
-		m.launch(typed[T]("addMoments"), grid{[3]int{tiles * (tiles + 1) / 2, m.comps, m.parts}, threads},
+		m.launch(typed[T]("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},
 			uint64(m.moments.address()), r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.about.Data.address()), uint64(m.about.Stride))
 		if g.X.Data != nil {
 			m.launch(typed[T]("addPoints"), vectorGrid(n*m.d), uint64(g.X.Data[lo*g.X.Stride:].address()), uint64(g.X.Stride), pointer(g.Out),

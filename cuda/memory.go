@@ -36,17 +36,18 @@ func remember(at uintptr, bytes int, d *Device) {
 	allocated.list = slices.Insert(l, i, piece{at, bytes, d})
 }
 
-func forget(at uintptr) (d *Device) {
+// forget returns the piece that begins at an address, or one without a device.
+func forget(at uintptr) piece {
 	allocated.Lock()
 	defer allocated.Unlock()
 	l := allocated.list
 	i := sort.Search(len(l), func(i int) bool { return l[i].at >= at })
 	if i == len(l) || l[i].at != at {
-		return nil
+		return piece{}
 	}
-	d = l[i].device
+	p := l[i]
 	allocated.list = slices.Delete(l, i, i+1)
-	return d
+	return p
 }
 
 // deviceOf returns the device in whose memory an address is, or nil.
@@ -55,11 +56,13 @@ func deviceOf(at uintptr) *Device {
 	defer allocated.RUnlock()
 	l := allocated.list
 	i := sort.Search(len(l), func(i int) bool { return l[i].at > at }) - 1
-	if i < 0 || at-l[i].at >= uintptr(l[i].bytes) {
+	if i < 0 || !l[i].has(at) {
 		return nil
 	}
 	return l[i].device
 }
+
+func (p piece) has(at uintptr) bool { return at-p.at < uintptr(p.bytes) }
 
 var errForeign = errors.New("cuda: the memory is not of an open device")
 
@@ -100,16 +103,22 @@ func memoryAt[T any](at uintptr, n int) Memory[T] {
 // Free waits for all passes of the device and gives the memory back. Call it for what a
 // constructor such as NewVector returned, not for a part of it.
 func (m Memory[T]) Free() error {
-	d := forget(m.address())
+	p := forget(m.address())
+	d := p.device
 	if d == nil {
 		return errors.New("cuda: no memory begins at this address")
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.transposes[m.address()]
-	delete(d.transposes, m.address())
+	err := d.sync()
+	for from, t := range d.transposes {
+		if p.has(from.ptr) || p.has(from.ind) {
+			delete(d.transposes, from)
+			err = errors.Join(err, t.free(d))
+		}
+	}
 	delete(d.pieces, m.address())
-	return errors.Join(d.sync(), wrap(d.driver.free(m.address())), t.free(d))
+	return errors.Join(err, wrap(d.driver.free(m.address())))
 }
 
 // release gives memory back, if there is any, of a device that is held.
@@ -130,15 +139,40 @@ func (m Memory[T]) Set(data []T) error { return m.move(data, (*Device).toDevice)
 func (m Memory[T]) Get(data []T) error { return m.move(data, (*Device).toHost) }
 
 // SetAsync copies data to m, as Set does, but returns before. It runs in the stream of the
-// passes. Do not change data before it has run, which Sync or an event tells.
+// passes. Do not change data before it has run, which Sync or an event tells. It is an error if
+// data is not in memory that NewPinned returned for this device.
 func (m Memory[T]) SetAsync(data Pinned[T]) error {
-	return m.move(data, func(d *Device, at uintptr, b []byte) error { return d.driver.toDevice(d.now.id, at, b) })
+	return m.move(data, func(d *Device, at uintptr, b []byte) error {
+		if !d.isPinned(b) {
+			return errPageable
+		}
+		return d.driver.toDevice(d.now.id, at, b)
+	})
 }
 
 // GetAsync copies m to data, as Get does, but returns before. It runs in the stream of the
-// passes. Do not use data before it has run, which Sync or an event tells.
+// passes. Do not use data before it has run, which Sync or an event tells. It is an error if
+// data is not in memory that NewPinned returned for this device.
 func (m Memory[T]) GetAsync(data Pinned[T]) error {
-	return m.move(data, func(d *Device, at uintptr, b []byte) error { return d.driver.toHost(d.now.id, b, at) })
+	return m.move(data, func(d *Device, at uintptr, b []byte) error {
+		if !d.isPinned(b) {
+			return errPageable
+		}
+		return d.driver.toHost(d.now.id, b, at)
+	})
+}
+
+var errPageable = errors.New("the memory of the host is not pinned memory of the device")
+
+// isPinned reports whether memory of the host, which is not empty, stays where it is.
+func (d *Device) isPinned(b []byte) bool {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	for p, bytes := range d.pinned {
+		if from := at - uintptr(p); from < uintptr(bytes) && len(b) <= bytes-int(from) {
+			return true
+		}
+	}
+	return false
 }
 
 func (m Memory[T]) move(data []T, move func(d *Device, at uintptr, b []byte) error) error {
@@ -193,7 +227,7 @@ func NewPinned[T any](d *Device, n int) (Pinned[T], error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	d.pinned[at] = true
+	d.pinned[at] = bytes
 	clear(unsafe.Slice((*byte)(at), bytes))
 	return unsafe.Slice((*T)(at), max(1, n))[:n], nil
 }
@@ -203,7 +237,7 @@ func (p Pinned[T]) Free(d *Device) error {
 	at := unsafe.Pointer(unsafe.SliceData(p))
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.pinned[at] {
+	if _, ok := d.pinned[at]; !ok {
 		return errors.New("cuda: no pinned memory of the device begins here")
 	}
 	delete(d.pinned, at)

@@ -197,8 +197,12 @@ func (p *MixturePoints) FuncGrad(grad, x []float64) (float64, error) {
 				return 0, err
 			}
 		}
+		dev := deviceOf(p.x.Data.address())
+		if dev == nil {
+			return 0, errForeign
+		}
 		var err error
-		if p.parameters, err = newMemory(deviceOf(p.x.Data.address()), make([]float64, 2*size)); err != nil {
+		if p.parameters, err = newMemory(dev, make([]float64, 2*size)); err != nil {
 			p.parameters = nil
 			return 0, err
 		}

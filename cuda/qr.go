@@ -366,7 +366,7 @@ func (f *factors[T]) solve(x stack[T], trans bool) {
 			r.rows = lo
 			f.multiply(part, -1, x.columns(0, lo), r)
 		}
-		f.launch(typed[T]("solveStack"), grid{[3]int{(f.m + solveRows - 1) / solveRows, f.count, 1}, [3]int{solveRows, 1, 1}},
+		f.launch(typed[T]("solveStack"), grid{[3]int{(f.m + solveRows - 1) / solveRows * f.count, 1, 1}, [3]int{solveRows, 1, 1}},
 			uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(f.m),
 			uint64(f.r.data.address()), uint64(n), uint64(lo), uint64(hi-lo), bit(trans))
 	}

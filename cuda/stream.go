@@ -68,9 +68,13 @@ func (d *Device) Use(s *Stream) (before *Stream) {
 
 // Sync waits for the passes and copies of s, and returns their error if one failed.
 func (s *Stream) Sync() error {
-	s.device.mu.Lock()
-	defer s.device.mu.Unlock()
-	return wrap(s.device.driver.sync(s.id))
+	d := s.device
+	if d == nil {
+		return errors.New("cuda: the stream is closed")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return wrap(d.driver.sync(s.id))
 }
 
 // Close waits for the passes and copies of s, and gives s back. The device then uses its

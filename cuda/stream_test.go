@@ -2,6 +2,8 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -65,6 +67,9 @@ func TestStreams(t *testing.T) {
 		"wait":         dev.Wait(copied),
 		"sync":         copied.Sync(),
 		"pinned":       host.Free(dev),
+		"sync stream":  s.Sync(),
+		"from host":    x.Data.SetAsync(make(Pinned[float64], 3)),
+		"to host":      x.Data.GetAsync(make(Pinned[float64], 3)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error after it was closed", name)
@@ -260,4 +265,71 @@ func TestGoroutines(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// A counting device has endless memory, which holds zeros, and runs nothing. It counts grids that
+// no card runs.
+type counting struct {
+	interpreted
+	next     uintptr
+	launches int
+	wrong    []string
+}
+
+func (c *counting) alloc(bytes int) (uintptr, error) {
+	c.next += uintptr(bytes+255) / 256 * 256
+	return c.next - uintptr(bytes+255)/256*256, nil
+}
+func (c *counting) free(uintptr) error                      { return nil }
+func (c *counting) toDevice(int, uintptr, []byte) error     { return nil }
+func (c *counting) toHost(_ int, b []byte, _ uintptr) error { clear(b); return nil }
+
+func (c *counting) launch(_ int, kernel string, g grid, _ []uint64) error {
+	c.launches++
+	t, b := g.threads, g.blocks
+	if n := t[0] * t[1] * t[2]; n < 1 || n > 1024 || min(b[0], b[1], b[2]) < 1 || b[0] > math.MaxInt32 || max(b[1], b[2]) > math.MaxUint16 {
+		c.wrong = append(c.wrong, fmt.Sprintf("%s: %v", kernel, g))
+	}
+	return nil
+}
+
+// TestLargeGrids has more matrices, rows and components than a grid has blocks in its second
+// dimension.
+func TestLargeGrids(t *testing.T) {
+	c := &counting{next: 1 << 40}
+	dev := must(newDevice(0, c))(t)
+	defer func() {
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const many = 1<<16 + 100
+	general := func(rows, cols int) General[float64] {
+		at, _ := c.alloc(8 * rows * cols)
+		remember(at, 8*rows*cols, dev)
+		dev.pieces[at] = true
+		return General[float64]{Rows: rows, Cols: cols, Data: memoryAt[float64](at, rows*cols), Stride: cols}
+	}
+	vector := func(n int) Vector[float64] { return Vector[float64]{N: n, Data: general(n, 1).Data, Inc: 1} }
+	qr := func() QR[float64] {
+		return QR[float64]{Q: general(2*many, 2), R: general(2*many, 2), A: general(2*many, 2), Count: many}
+	}
+	affine := func() AffineBatch[float64] {
+		return AffineBatch[float64]{Y: general(20*many, 3), X: general(20*many, 4), W: general(4, 3), B: vector(3)}
+	}
+	mixture := func() LogPosterior[float64] {
+		return LogPosterior[float64]{Out: &vector(1).Data[0], Alpha: vector(many), Means: general(many, 1), Factors: general(many, 1), X: general(3, 1)}
+	}
+	for name, err := range map[string]error{
+		"QR":           qr().AdjointTangent(qr(), qr(), qr()),
+		"AffineBatch":  affine().Adjoint(affine()),
+		"LogPosterior": mixture().Adjoint(mixture()),
+	} {
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(c.wrong) > 0 || c.launches < 50 {
+		t.Errorf("%d launches; too large: %v", c.launches, c.wrong)
+	}
 }

@@ -51,7 +51,7 @@ template <class T> INLINE void unpack(T *q, T *bias, double *prior, const T *alp
 // score sets β of a batch of n points, for the tile of points and the component of a block.
 template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) {
 	SHARED T qs[deep][tile + 1], cs[deep][tile + 1], squares[tile / own][tile];
-	i64 point = blockX() * tile, k = blockY();
+	i64 point = blockY() * tile, k = blockX(); // there may be more components than blockY allows
 	const T *mean = means + k * downMeans;
 	q += k * d * d;
 	Corner c;
@@ -124,7 +124,7 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
 template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) {
 	SHARED T as[deep][tile], bs[deep][tile], ws[deep];
 	i64 parts = __nvvm_read_ptx_sreg_nctaid_z(), part = __nvvm_read_ptx_sreg_ctaid_z();
-	i64 row = 0, column = blockX(), k = blockY();
+	i64 row = 0, column = blockY(), k = blockX();
 	while (column > row) column -= ++row; // of the tile
 	row *= tile;
 	column *= tile;

@@ -279,13 +279,14 @@ template <class T> DEVICE void mirror(T *k, i64 n, i64 count, i64 add) {
 }
 
 // x <- x·R⁻¹, or x·R⁻ᵀ if trans is set, for a block of R of `size` columns from lo on, and
-// these columns of x. A thread does a row of x.
+// these columns of x. A thread does a row of x, and consecutive blocks do a matrix.
 constexpr int solveCols = 32, solveRows = 64;
 template <class T> DEVICE void solveStack(T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) {
 	SHARED T block[solveCols][solveCols + 1], xs[solveRows][solveCols + 1];
-	x += blockY() * batchX + lo * acrossX;
-	r += blockY() * n * n + lo * n + lo;
-	i64 row = blockX() * solveRows + threadX();
+	i64 each = (rows + solveRows - 1) / solveRows, b = blockX() / each;
+	x += b * batchX + lo * acrossX;
+	r += b * n * n + lo * n + lo;
+	i64 row = blockX() % each * solveRows + threadX();
 	for (i64 e = threadX(); e < size * size; e += solveRows) {
 		i64 i = e / size, j = e % size;
 		if (trans) {
