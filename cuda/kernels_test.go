@@ -202,7 +202,7 @@ func TestMulValues(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range c.Data {
-			if math.Abs(c.Data[i]-want.Data[i]) > 1e-13 {
+			if !(math.Abs(c.Data[i]-want.Data[i]) <= 1e-13) {
 				t.Fatalf("element %d is %v, want %v", i, c.Data[i], want.Data[i])
 			}
 		}

@@ -32,7 +32,7 @@ func TestLargeMatMul(t *testing.T) {
 			}
 			want.Inverse()
 			for i, v := range h.C.Data {
-				if math.Abs(v-want.C.Data[i]) > 1e-13 {
+				if !(math.Abs(v-want.C.Data[i]) <= 1e-13) {
 					t.Fatalf("capability %d, transposed %v: element %d is %v, want %v", capability, trans, i, v, want.C.Data[i])
 				}
 			}

@@ -89,7 +89,7 @@ func TestUnitaryValues(t *testing.T) {
 			revlinalg.Unitary[float64](k2).Adjoint(revlinalg.Unitary[float64](g2))
 			for name, pair := range map[string][2][]float64{"X": {k.X.Data, k2.X.Data}, "its cotangent": {g.X.Data, g2.X.Data}, "the cotangent of Theta": {g.Theta.Data, g2.Theta.Data}} {
 				for i, v := range pair[0] {
-					if want := pair[1][i]; math.Abs(v-want) > 1e-12*(1+math.Abs(want)) {
+					if want := pair[1][i]; !(math.Abs(v-want) <= 1e-12*(1+math.Abs(want))) {
 						t.Fatalf("%v, rectangular=%v: element %d of %s is %v, want %v", shape, rectangular, i, name, v, want)
 					}
 				}

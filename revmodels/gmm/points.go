@@ -86,7 +86,7 @@ func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoin
 	var best *Mixture
 	first := 0
 	if from := c.Resume; from != nil {
-		if err := from.check(starts); err != nil {
+		if err := from.check(starts, k, len(f.variances)); err != nil {
 			return nil, nil, err
 		}
 		if err := f.em.resume(from); err != nil {
@@ -143,10 +143,14 @@ func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoin
 	return best, report, nil
 }
 
-// check returns an error if the state is not one of a fit with that many starts.
-func (s *State) check(starts int) error {
+// check returns an error if the state is not one of a fit of k components in d dimensions with
+// that many starts.
+func (s *State) check(starts, k, d int) error {
 	if n := len(s.Before); n >= starts || s.BestStart < 0 || s.Best != nil && s.BestStart >= n {
 		return fmt.Errorf("gmm: a state after %d starts, the best of which is %d, in a fit of %d", n, s.BestStart, starts)
+	}
+	if m := s.Best; m != nil && (m.Components() != k || m.Dim() != d) {
+		return fmt.Errorf("gmm: the best mixture of a state has %d components in %d dimensions, want %d in %d", m.Components(), m.Dim(), k, d)
 	}
 	return nil
 }

@@ -173,6 +173,15 @@ func TestFitPointsResume(t *testing.T) {
 	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, opts, &Checkpoint{Resume: &late}); err == nil {
 		t.Error("no error for a state of the second of one start")
 	}
+	one, err := NewMixture([]float64{1}, mat.NewDense(1, 2, nil), []*mat.SymDense{mat.NewSymDense(2, []float64{1, 0, 0, 1})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	late.Best = one
+	two := &Options{InitMeans: mat.NewDense(4, 2, []float64{0, 0, 1, 1, 0, 1, 1, 0}), Starts: 2}
+	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, two, &Checkpoint{Resume: &late}); err == nil {
+		t.Error("no error for a state with a best mixture of another size")
+	}
 	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 300}, 2, &Options{InitMeans: means, Starts: 2}, nil); err == nil {
 		t.Error("no error for the means of one start of two")
 	}
