@@ -1,6 +1,10 @@
 package rev
 
-import "revnum/fixed"
+import (
+	"errors"
+
+	"revnum/fixed"
+)
 
 // ForwardMode returns the step that does what step does, and whose Adjoint uses only the
 // Tangent and the Inverse of step. step must compute y += f(x): it adds a function of
@@ -14,7 +18,8 @@ import "revnum/fixed"
 // operands that step reads are not computed.
 //
 // The functions find the operands in the state, and their derivatives in the states of
-// derivatives. Adjoint allocates a state of tangents. AdjointTangent returns an error that wraps [ErrUnsupported].
+// derivatives. Adjoint allocates a state of tangents. AdjointTangent returns an error that
+// wraps [ErrUnsupported].
 func ForwardMode[S any, T Real](step Step[S], inputs, outputs []func(s *S) []T) Step[S] {
 	return Step[S]{&forwardMode[S, T]{step: step, inputs: inputs, outputs: outputs}}
 }
@@ -37,6 +42,14 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 		return &Unsupported{"ForwardMode", p.String()}
 	}
 	ahead := p.back // whether the state is that after the step
+	cotangents := make([][]T, len(f.inputs))
+	for i, of := range f.inputs {
+		own, _, split := ownOf(p.own, of(p.g))
+		if split {
+			return within("ForwardMode", errSplit)
+		}
+		cotangents[i] = own
+	}
 	move := func(to bool) error {
 		if to == ahead {
 			return nil
@@ -55,19 +68,21 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 	if err != nil {
 		return notRestored(within("ForwardMode", err), move(p.back))
 	}
-	for _, of := range f.inputs {
-		n := len(of(p.s))
-		for i := range of(p.g) { // a missing cotangent is not wanted
+	for i, of := range f.inputs {
+		x := cotangents[i] // nil if it is not wanted
+		for j := range x {
 			if p.back {
-				of(p.g)[i] += sums[i]
+				x[j] += sums[j]
 			} else {
-				of(p.g)[i] -= sums[i]
+				x[j] -= sums[j]
 			}
 		}
-		sums = sums[n:]
+		sums = sums[len(of(p.s)):]
 	}
 	return nil
 }
+
+var errSplit = errors.New("only some elements of an input are shared by the branches of ParallelShared")
 
 // products returns ⟨ȳ, ẏ⟩ for a tangent of 1 of each input. The tangents begin at the
 // state before the step.

@@ -3,7 +3,6 @@ package rev
 import (
 	"fmt"
 	"math"
-	"unsafe"
 
 	"revnum/fixed"
 )
@@ -57,7 +56,7 @@ func ReverseGradient[S any, T Real](of func(s *S) []T) Step[S] {
 //
 //	ġ <- b/n·(ġ - x̄·(x̄·ġ)/n²),  x̄ <- b/n·x̄
 //
-// Cotangents with a NaN are left as they are. A pass that undoes an adjoint returns an
+// Cotangents with a NaN or an infinity are left as they are. A pass that undoes an adjoint returns an
 // error that wraps [ErrUnsupported]. ClipGradient panics unless bound is positive.
 func ClipGradient[S any, T Real](bound float64, of func(s *S) []T) Step[S] {
 	if !(bound > 0) {
@@ -84,18 +83,20 @@ func clip[T Real](bound float64, g, gt []T) {
 		x := fixed.Float(v) / largest
 		sum += float64(x * x)
 	}
-	n := largest * math.Sqrt(sum)
+	length := math.Sqrt(sum)
+	n := largest * length // +Inf if it overflows
 	if !(n > bound) {
 		return
 	}
+	unit := func(v T) float64 { return fixed.Float(v) / largest / length } // v/n
 	for i, v := range gt {
-		dot += float64(fixed.Float(g[i]) / n * fixed.Float(v))
+		dot += float64(unit(g[i]) * fixed.Float(v))
 	}
 	for i, v := range gt {
-		gt[i] = fixed.Of[T](bound / n * (fixed.Float(v) - float64(fixed.Float(g[i])/n*dot)))
+		gt[i] = fixed.Of[T](bound / n * (fixed.Float(v) - float64(unit(g[i])*dot)))
 	}
 	for i, v := range g {
-		g[i] = fixed.Of[T](bound * (fixed.Float(v) / n))
+		g[i] = fixed.Of[T](bound * unit(v))
 	}
 }
 
@@ -118,10 +119,7 @@ func (h *gradientHook[S, T]) run(p pass[S]) error {
 		gt = h.of(p.gt)
 	}
 	for _, x := range [...][]T{g, gt} {
-		if len(x) == 0 {
-			continue
-		}
-		if to, split := p.own.find(unsafe.Pointer(&x[0]), uintptr(len(x))*unsafe.Sizeof(x[0])); to != nil || split {
+		if _, isShared, split := ownOf(p.own, x); isShared || split {
 			return fmt.Errorf("%s: the operand is shared by the branches of ParallelShared", h.what)
 		}
 	}

@@ -320,6 +320,37 @@ func testForwardMode[T rev.Real](t *testing.T) {
 	near("ā without b̄", g.A, 2, 0)
 }
 
+// In a branch of ParallelShared the gradient of a shared input goes to the branch's own copy
+// of the cotangents, and from there to ā when the branches join.
+func TestForwardModeShared(t *testing.T) {
+	ofA := func(s *few[float64]) []float64 { return s.A }
+	var during []float64
+	branch := rev.Seq(rev.Hook(func(_, g *few[float64]) { during = slices.Clone(g.A) }), fewProgram(ofA))
+	s, g := newFew[float64](), rev.ZeroLike(newFew[float64]())
+	g.Y[0] = 2
+	if err := rev.ParallelShared([]func(*few[float64]) []float64{ofA}, branch).Adjoint(s, g); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(during, []float64{0, 0}) || !slices.Equal(g.A, []float64{-1, 3}) {
+		t.Errorf("ā is %v in the branch and %v after it, want 0 and [-1 3]", during, g.A)
+	}
+	first := func(s *few[float64]) []float64 { return s.A[:1] }
+	if err := rev.ParallelShared([]func(*few[float64]) []float64{first}, branch).Adjoint(s, g); err == nil {
+		t.Error("no error for an input of which a part is shared")
+	}
+}
+
+// Cotangents whose norm overflows are scaled like others.
+func TestClipGradientLarge(t *testing.T) {
+	s, g := &hooked{Y: []float64{0, 0}}, &hooked{Y: []float64{1.5e308, -1.5e308}}
+	if err := rev.ClipGradient(1, ofY).Adjoint(s, g); err != nil {
+		t.Fatal(err)
+	}
+	if r := math.Sqrt2 / 2; math.Abs(g.Y[0]-r) > 1e-15 || math.Abs(g.Y[1]+r) > 1e-15 {
+		t.Errorf("ȳ is %v, want ±%v", g.Y, r)
+	}
+}
+
 // TestForwardModeErrors uses a kernel that fails, and runs the suite.
 func TestForwardModeErrors(t *testing.T) {
 	s, g := newFew[float64](), newFew[float64]()

@@ -160,12 +160,7 @@ func (o *ownCotangents[T]) substitute() {
 func (o *ownCotangents[T]) sum() {
 	at := 0
 	for _, x := range o.shared {
-		if len(x) == 0 {
-			continue
-		}
-		if to, _ := o.outer.find(unsafe.Pointer(&x[0]), uintptr(len(x))*unsafe.Sizeof(x[0])); to != nil {
-			x = unsafe.Slice((*T)(to), len(x))
-		}
+		x, _, _ = ownOf(o.outer, x)
 		for i := range x {
 			x[i] += o.own[at+i]
 		}
@@ -192,6 +187,19 @@ type substitution struct {
 type span struct {
 	from, to unsafe.Pointer
 	bytes    uintptr
+}
+
+// ownOf returns the memory that stands for x, or x itself, and whether that is other memory.
+// split is as for find.
+func ownOf[T any](s *substitution, x []T) (own []T, isOther, split bool) {
+	if len(x) == 0 {
+		return x, false, false
+	}
+	to, split := s.find(unsafe.Pointer(&x[0]), uintptr(len(x))*unsafe.Sizeof(x[0]))
+	if to == nil {
+		return x, false, split
+	}
+	return unsafe.Slice((*T)(to), len(x)), true, false
 }
 
 // find returns the memory that stands for the bytes at p, or nil if none does. split
