@@ -29,8 +29,8 @@ type BesselState[T rev.Real] struct {
 // with a reversible embedded domain-specific language, arXiv 2003.04617, compute Bessel
 // functions in this way.
 //
-// The order is ν >= 0, otherwise BesselLogs panics. x must be positive, otherwise the
-// program fails with a *rev.DomainError. Logs have an absolute error, and terms
+// BesselLogs panics with a *rev.DomainError unless 0 <= ν <= 1000. The program fails with
+// an error that wraps one unless 0 < x <= 1000. Logs have an absolute error, and terms
 // therefore a relative one: the error of the sum is about that of Bessel times the
 // largest log.
 func BesselLogs[T rev.Real](nu float64) rev.Step[BesselState[T]] {
@@ -59,6 +59,7 @@ func BesselLogs[T rev.Real](nu float64) rev.Step[BesselState[T]] {
 	even := func(s *state) bool { return s.K%2 == 0 }
 	logGamma, _ := math.Lgamma(nu + 1)
 	compute := rev.Seq(
+		rev.At(func(s *state) atMost[T] { return atMost[T]{&s.X[0], 1000, "BesselLogs"} }),
 		rev.At(func(s *state) revlinalg.Log[T] {
 			return revlinalg.Log[T]{Y: rev.ViewSlice(half(s)[:]), X: rev.ViewSlice(s.X[:])}
 		}),
@@ -78,6 +79,20 @@ func BesselLogs[T rev.Real](nu float64) rev.Step[BesselState[T]] {
 	})
 	ancilla := func(x number) func(s *state) []T { return func(s *state) []T { return x(s)[:] } }
 	return rev.Routine(compute, copySum, ancilla(half), ancilla(term), ancilla(sum))
+}
+
+// atMost is the kernel that does nothing, and fails if x is above a bound.
+type atMost[T rev.Real] struct {
+	X     *T `rev:"in"`
+	Bound float64
+	Func  string
+}
+
+func (k atMost[T]) Run(rev.Pass[atMost[T]]) error {
+	if x := fixed.Float(*k.X); x > k.Bound {
+		return &rev.DomainError{Func: k.Func, Args: []float64{x}}
+	}
+	return nil
 }
 
 // scaled is the kernel y += c·x.

@@ -363,10 +363,12 @@ func TestBesselLogs(t *testing.T) {
 	t.Run("float64", besselLogs[float64])
 	t.Run("Q43", besselLogs[fixed.Q43])
 
-	s := &BesselState[float64]{X: [1]float64{-1}}
-	var domain *rev.DomainError
-	if err := BesselLogs[float64](1).Forward(s); !errors.As(err, &domain) || *s != (BesselState[float64]{X: [1]float64{-1}}) {
-		t.Errorf("at x = -1: %v, state %v", err, *s)
+	for _, x := range []float64{-1, 0, 1001, math.Inf(1)} {
+		s := &BesselState[float64]{X: [1]float64{x}}
+		var domain *rev.DomainError
+		if err := BesselLogs[float64](1).Forward(s); !errors.As(err, &domain) || *s != (BesselState[float64]{X: [1]float64{x}}) {
+			t.Errorf("at x = %v: %v, state %v", x, err, *s)
+		}
 	}
 }
 

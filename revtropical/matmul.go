@@ -22,8 +22,8 @@ import (
 //	ā_iw += c̄_ij,  b̄_wj += c̄_ij,  ċ_ij += ȧ_iw + ḃ_wj,  ġa_iw += ġc_ij,  ġb_wj += ġc_ij.
 //
 // Workers share the columns of C, and for Ā its rows. The bits do not depend on their
-// number. Adjoint also needs an int32 for each element of C. The number of columns of A
-// must be below 2²⁴.
+// number. Adjoint also needs an int32 for each element of C. All passes panic with an error
+// that wraps mat.ErrShape if A has 2²⁴ columns or more, as float32 has no number for all of them.
 type MatMul[T rev.Real] struct {
 	C       rev.General[T] `rev:"acc" shape:"m,n"`
 	A       rev.General[T] `rev:"in" shape:"m,k"`
@@ -105,11 +105,17 @@ type product[T rev.Real] struct {
 	scratch     []panel[T] // of each worker
 }
 
+// mostColumns bounds the columns of A, whose numbers are kept as numbers of type T.
+const mostColumns = 1 << 24
+
 // A panel holds some columns of B, and the best sums and the winners for them.
 type panel[T rev.Real] struct{ b, best, label []T }
 
 func (w *product[T]) begin(k MatMul[T], p rev.Pass[MatMul[T]]) {
 	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, T(p.Sign())
+	if k.A.Cols >= mostColumns {
+		panic(rev.ShapeError[MatMul[T]]("A", "has %d columns, want fewer than %d", k.A.Cols, mostColumns))
+	}
 	w.careful = isSpecial(k.A, k.Min) || isSpecial(k.B, k.Min)
 }
 

@@ -1,9 +1,12 @@
 package revtropical
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -177,6 +180,22 @@ func against[T rev.Real](t *testing.T, specials []T) {
 			}
 		}
 	}
+}
+
+// Numbers of columns that float32 does not have are refused. The matrices have no elements.
+func TestTooManyColumns(t *testing.T) {
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, mat.ErrShape) {
+			t.Errorf("panic with %v", err)
+		}
+	}()
+	const k = 1 << 24
+	empty := []float32{}
+	MatMul[float32]{
+		C: rev.General[float32]{Stride: 1, Data: empty}, A: rev.General[float32]{Cols: k, Stride: k, Data: empty},
+		B: rev.General[float32]{Rows: k, Stride: 1, Data: empty},
+	}.Forward()
+	t.Error("no panic")
 }
 
 func TestDefinition(t *testing.T) {
