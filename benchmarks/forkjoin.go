@@ -25,6 +25,9 @@ adjoint (rev.ParallelShared).`,
 			if scale < 1 {
 				return fmt.Errorf("--scale: expected a positive number, found %d", scale)
 			}
+			if budget <= 0 {
+				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
+			}
 			rows, err := forkjoin.Measure(cmd.Context(), scale, budget)
 			if err != nil {
 				return err

@@ -15,4 +15,7 @@ func TestForkJoin(t *testing.T) {
 	if status, _, stderr := run("", "forkjoin", "--scale", "0"); status != 1 || !strings.Contains(stderr, "--scale: expected a positive number, found 0") {
 		t.Errorf("exit status %d, %q", status, stderr)
 	}
+	if status, _, stderr := run("", "forkjoin", "--time", "-1s"); status != 1 || !strings.Contains(stderr, "--time: expected a positive duration, found -1s") {
+		t.Errorf("exit status %d, %q", status, stderr)
+	}
 }

@@ -199,6 +199,9 @@ func TestConvPoolSizes(t *testing.T) {
 		}
 	}
 	conv(func(*Conv2D[float64]) {})()
+	conv(func(k *Conv2D[float64]) { // a stride past the end of the plane leaves one place
+		k.StrideWidth, k.PadWidth, k.Y = math.MaxInt, 2, rev.ViewDense(dense(2, 4))
+	})()
 	pool(func(*MaxPool[float64]) {})()
 	for name, call := range map[string]func(){
 		"stride 0":         conv(func(k *Conv2D[float64]) { k.StrideHeight = 0 }),
@@ -230,7 +233,10 @@ func TestConvPoolSizes(t *testing.T) {
 			k.Y = rev.ViewDense(dense(2, 4))
 		}),
 		"pool, padding that wraps": pool(func(k *MaxPool[float64]) { k.PadWidth = math.MinInt }),
-		"pool, wide window":        pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 5, 2 }),
+		"pool, no plane": pool(func(k *MaxPool[float64]) {
+			k.X, k.Height, k.PadHeight, k.StrideHeight, k.Y = rev.General[float64]{Rows: 2}, 0, 1, 1, rev.ViewDense(dense(2, 2))
+		}),
+		"pool, wide window": pool(func(k *MaxPool[float64]) { k.WindowWidth, k.StrideWidth = 5, 2 }),
 	} {
 		func() {
 			defer func() {

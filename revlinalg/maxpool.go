@@ -33,8 +33,8 @@ import (
 // share the planes.
 //
 // All passes panic with an error that wraps mat.ErrShape if a size of the window or a
-// stride is not positive, if padding is negative or not smaller than the window, or if the
-// window is larger than the padded plane.
+// stride is not positive, if padding is negative or not smaller than the window, if the
+// window is larger than the padded plane, or if the plane has no elements.
 type MaxPool[T rev.Real] struct {
 	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1)"`
 	X rev.General[T] `rev:"in" shape:"n,Channels*Height*Width"`

@@ -25,7 +25,7 @@ const largestSide = math.MaxInt / 8
 // axisOf returns the axis of a plane with n elements on that side. It panics unless the
 // numbers make sense. A step of 0 means 1.
 func axisOf[K any](side string, n, size, stride, pad, step int) axis {
-	step = max(step, 1)
+	step, stride = max(step, 1), min(stride, math.MaxInt/2) // no plane is longer
 	if size < 1 || stride < 1 || pad < 0 || n < 0 || n > largestSide || pad > largestSide || size-1 > largestSide/step ||
 		(size-1)*step+1 > n+2*pad {
 		panic(rev.ShapeError[K]("X", "has a %s of %d: windows of %d elements at distances of %d do not fit with stride %d and padding %d",
@@ -34,11 +34,11 @@ func axisOf[K any](side string, n, size, stride, pad, step int) axis {
 	return axis{n, size, stride, pad, step, (n+2*pad-(size-1)*step-1)/stride + 1}
 }
 
-// poolAxis returns the axis of a pool. It panics if a window may be padding alone.
+// poolAxis returns the axis of a pool. It panics if a window is padding alone.
 func poolAxis[K any](side string, n, size, stride, pad int) axis {
 	a := axisOf[K](side, n, size, stride, pad, 1)
-	if pad >= size {
-		panic(rev.ShapeError[K]("X", "has a %s of %d: the padding %d is not smaller than the windows of %d", side, n, pad, size))
+	if pad >= size || n == 0 {
+		panic(rev.ShapeError[K]("X", "has a %s of %d: windows of %d with padding %d may have no element of it", side, n, size, pad))
 	}
 	return a
 }

@@ -119,9 +119,11 @@ type FitOptions struct {
 }
 
 // Fit minimises the mean of -log p over the rows of x by Adam on random batches. It calls
-// Report, if there is one, after each step, with the loss of the batch before it. It
-// stops when the context does, and returns its error; the parameters are then those of the
-// last step.
+// Report, if there is one, after each step, with the loss of the batch before it. It panics
+// with mat.ErrShape if x does not have as many columns as points have coordinates. It returns
+// an error if x has no rows or a number that is not finite, if an option is negative, or if a
+// loss is not finite. It stops when the context does, and returns its error. The parameters
+// are then those of the last step.
 func (m *Model[T]) Fit(ctx context.Context, x *mat.Dense, o *FitOptions) error {
 	var opt FitOptions
 	if o != nil {
@@ -202,6 +204,7 @@ func (m *Model[T]) GradientCost(n int, record bool) Cost {
 		}
 	}
 	program, g := m.loss(record), rev.ZeroLike(s)
+	rest := 8 * (len(s.rest[0]) + len(s.rest[1])) // which cotangents do not have
 	size := 8
 	if _, ok := any(T(0)).(float32); ok {
 		size = 4
@@ -216,7 +219,7 @@ func (m *Model[T]) GradientCost(n int, record bool) Cost {
 	for _, w := range s.scratch {
 		numbers += len(w.h1.Data) + len(w.u.Data) + len(w.h2.Data) + len(w.v.Data)
 	}
-	return Cost{2 * size * numbers, func() error {
+	return Cost{2*size*numbers + rest, func() error {
 		_, err := rev.ValueGradient(program, func(s *State[T]) *T { return &s.Loss }, s, g)
 		return err
 	}}

@@ -271,6 +271,29 @@ func TestMemory(t *testing.T) {
 	}
 }
 
+// Products near the ends of the range of integers come back to the bit, or are refused.
+func TestExchangeLimits(t *testing.T) {
+	for _, v := range []int64{math.MinInt64, math.MinInt64 + 1, -1 << 38, -1, 0, 1 << 38, math.MaxInt64} {
+		for _, n := range []int64{1, 3, denominator - 1, denominator, most - 1} {
+			for _, back := range []bool{false, true} {
+				x, r, ok := exchange(v, 5, n, back)
+				if inside := v>>39 == 0 || v>>39 == -1; ok != inside && (inside || v == math.MinInt64) {
+					t.Errorf("%d by %d, back = %v: %v", v, n, back, ok)
+				}
+				if !ok {
+					continue
+				}
+				if x != 0 && (x < 0) != (v < 0) {
+					t.Errorf("%d by %d, back = %v: %d has the other sign", v, n, back, x)
+				}
+				if w, s, ok := exchange(x, r, n, !back); !ok || w != v || s != 5 {
+					t.Errorf("%d by %d, back = %v, came back as %d with rest %d, %v", v, n, back, w, s, ok)
+				}
+			}
+		}
+	}
+}
+
 func TestBadInput(t *testing.T) {
 	good := Options{Dim: 2, Depth: 2, Hidden: 4}
 	for text, change := range map[string]func(o *Options){

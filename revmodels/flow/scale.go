@@ -130,17 +130,17 @@ func exchange(v int64, r uint64, n int64, back bool) (int64, uint64, bool) {
 	if back {
 		from, to = n, denominator
 	}
-	digit := v % from
-	if digit < 0 {
-		digit += from
+	q, digit := v/from, v%from
+	if digit < 0 { // v - digit might overflow
+		q, digit = q-1, digit+from
 	}
 	hi, lo := bits.Mul64(r, uint64(from))
 	lo, carry := bits.Add64(lo, uint64(digit), 0)
 	if hi+carry != 0 {
 		return 0, 0, false
 	}
-	q := (v - digit) / from
-	if limit := int64(math.MaxInt64) / to; q >= limit || q <= -limit {
+	// The bound is the same both ways, so that what has gone one way can come back.
+	if limit := math.MaxInt64 / max(from, to); q >= limit || q <= -limit {
 		return 0, 0, false
 	}
 	return q*to + int64(lo%uint64(to)), lo / uint64(to), true

@@ -152,7 +152,7 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 	if t := &p.T; p.Adjoint && (t.U.Data == nil || t.Prev.Data == nil) && (t.U.Data != nil || t.Prev.Data != nil || t.M.Data != nil || t.Source.Data != nil) {
 		return errNoTangent
 	}
-	if err := k.Damping.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 {
+	if err := k.Damping.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
 		return err
 	}
 	if T(1)/2 == 0 { // fixed point

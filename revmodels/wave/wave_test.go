@@ -404,6 +404,10 @@ func TestErrors(t *testing.T) {
 	other := steps[fixed.Q43](rnd, 13, 2, Damping{3, 0.1})
 	other.Absorbed = k.Absorbed
 	check("not of a 13×14 grid", other.Forward())
+	empty := Steps[fixed.Q43]{U: rev.NewGeneral[fixed.Q43](0, 5, nil), Prev: rev.NewGeneral[fixed.Q43](0, 5, nil), M: rev.NewGeneral[fixed.Q43](0, 5, nil), N: 1, Damping: Damping{3, 0.1}, Absorbed: new(Absorbed)}
+	if err := empty.Forward(); err != nil {
+		t.Errorf("a grid without cells: %v", err)
+	}
 	f := steps[float32](rnd, 12, 200, Damping{3, 0.1})
 	check("use fixed.Q43", f.Inverse())
 	if err := f.Forward(); err != nil {
