@@ -16,8 +16,8 @@ import (
 //
 // which makes independent standard normal numbers of uniform ones (G. E. P. Box and M. E.
 // Muller, A note on the generation of random normal deviates, Ann. Math. Statist. 29,
-// 1958). If a u1 is not in (0, 1], all passes return ErrDomain. The derivative by
-// u1 = 1, which is infinite, comes out as 0.
+// 1958). If a u1 is not in (0, 1], all passes return ErrDomain, but NaN gives NaN. The
+// derivative by u1 = 1, which is infinite, comes out as 0.
 //
 // The map in place, u to z, is this kernel followed by the inverse of BoxMullerInverse,
 // which takes u away. Over floats zero is left up to rounding. Over fixed point a few

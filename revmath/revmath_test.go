@@ -270,6 +270,16 @@ func TestSeriesExtremes(t *testing.T) {
 	if exp(math.Inf(1)) != math.Inf(1) || exp(math.Inf(-1)) != 0 || exp(-800) != 0 || exp(720) != math.Inf(1) || !math.IsNaN(exp(math.NaN())) {
 		t.Error("exp at the ends:", exp(math.Inf(1)), exp(math.Inf(-1)), exp(-800), exp(720), exp(math.NaN()))
 	}
+	for _, x := range []float64{math.Inf(1), math.NaN()} {
+		l, p, b := one[float64](0), one[float64](0), one[float64](0)
+		if err := errors.Join(
+			LogSeries[float64]{Y: l, X: one[float64](x)}.Forward(),
+			PowSeries[float64]{Y: p, X: one[float64](x), P: one[float64](1)}.Forward(),
+			BoxMuller[float64]{Z1: b, Z2: one[float64](0), U1: one[float64](math.NaN()), U2: one[float64](0)}.Forward(),
+		); err != nil || !math.IsNaN(value(l)) || !math.IsNaN(value(p)) || !math.IsNaN(value(b)) {
+			t.Errorf("at %v: log %v, power %v, Box-Muller %v, %v", x, value(l), value(p), value(b), err)
+		}
+	}
 	for _, x := range []float64{5e-324, 1e-310, 0x1p-1022, 1e308, math.MaxFloat64} {
 		y := one[float64](0)
 		if err := (LogSeries[float64]{Y: y, X: one[float64](x)}).Forward(); err != nil {

@@ -54,7 +54,8 @@ func exp(x float64) float64 {
 //	y_i += log x_i = m·log 2 + 2·Σ_{k<16} s^(2k+1)/(2k+1),  s = (z-1)/(z+1), x_i = 2^m·z
 //
 // with z near 1. In floating point it is within 4ε·(1 + |log x|), in fixed point within
-// 60 units for x > 2⁻²⁰. If an element is not positive, all passes return ErrDomain.
+// 60 units for x > 2⁻²⁰. If an element is not positive, all passes return ErrDomain. +Inf
+// and NaN give NaN.
 //
 //revgen:kernel LogSeries[T rev.Real]
 func logSeries(y, x []float64) error {
@@ -99,7 +100,7 @@ func log(x float64) float64 {
 //
 // of the series of ExpSeries and LogSeries, with both gradients. The relative error is
 // that of the exponential plus |p| times that of the logarithm. If an x_i is not
-// positive, all passes return ErrDomain.
+// positive, all passes return ErrDomain. If it is +Inf or NaN, the result is NaN.
 //
 //revgen:kernel PowSeries[T rev.Real]
 func powSeries(y, x, p []float64) error {
