@@ -96,7 +96,9 @@ type grid struct{ blocks, threads [3]int }
 // Count returns how many devices there are.
 func Count() (int, error) { return countDevices() }
 
-// Open returns device n. The devices are counted from 0. Close it when you are done.
+// Open returns device n. The devices are counted from 0. Close it when you are done. The driver
+// compiles all kernels for the card, and keeps the result in its cache: the first call on a
+// machine takes longer.
 func Open(n int) (*Device, error) {
 	d, err := openDriver(n)
 	if err != nil {

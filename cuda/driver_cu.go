@@ -71,7 +71,7 @@ func (c *card) work() {
 
 var errClosed = errors.New("the device is closed")
 
-// do calls f in the thread of the card.
+// do calls f in the thread of the card, and returns its error.
 func (c *card) do(f func() error) (err error) {
 	if c.closed {
 		return errClosed
@@ -79,7 +79,7 @@ func (c *card) do(f func() error) (err error) {
 	done := make(chan struct{})
 	c.calls <- func() {
 		defer close(done)
-		err = f()
+		err = explain(f())
 	}
 	<-done
 	return err
@@ -174,7 +174,7 @@ func (c *card) alloc(bytes int) (at uintptr, err error) {
 		return err
 	})
 	if err != nil {
-		return 0, fmt.Errorf("allocate %d bytes on device %d: %w", bytes, c.device, explain(err))
+		return 0, fmt.Errorf("allocate %d bytes on device %d: %w", bytes, c.device, err)
 	}
 	return at, nil
 }
@@ -255,7 +255,7 @@ func (c *card) newStream() (n int, err error) {
 			n = c.number()
 			c.streams[n] = s
 		}
-		return explain(err)
+		return err
 	})
 	return n, err
 }
@@ -281,7 +281,7 @@ func (c *card) newEvent() (n int, err error) {
 			n = c.number()
 			c.events[n] = e
 		}
-		return explain(err)
+		return err
 	})
 	return n, err
 }
