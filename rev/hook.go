@@ -7,8 +7,7 @@ import (
 	"revnum/fixed"
 )
 
-// Hook returns the step that calls f in Adjoint and AdjointTangent, and does nothing
-// else. f gets the state s and the cotangents g at that point of the program. It may
+// Hook returns the step that calls f in Adjoint, and does nothing else. f gets the state s and the cotangents g at that point of the program. It may
 // look at both, for a log, and may change g. It must not change s.
 //
 // AdjointTangent returns an error that wraps [ErrUnsupported], because it would need

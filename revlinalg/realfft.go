@@ -19,7 +19,7 @@ import (
 //	ẏ += R·ẋ,  x̄_j += 1/√n·Re Σ_k ȳ_k·exp(2πi·j·k/n)
 //
 // and the tangents of cotangents are transformed like x̄. The imaginary parts of y_0, and for
-// even n of y_(n/2), get nothing.
+// even n of y_(n/2), get nothing but rounding errors.
 //
 // It takes about half the time of FFT, except for lengths that FFT transforms by a
 // convolution. There it takes as long as FFT. Errors are as for FFT. Inverse restores y but

@@ -10,9 +10,9 @@
 //	RisingFactorial          x·(x+1)···(x+n-1) by recursion; n! for x = 1
 //	Fibonacci                Fibonacci numbers by recursion
 //
-// The functions of the first four lines are kernels. Package revgen has written their
-// passes from the functions that stand above them in the source. The last three are
-// programs of package rev. Over fixed point all of them are undone to the bit.
+// Those from Bessel to BoxMullerInverse are kernels. cmd/revgen writes their passes from
+// plain functions. The last three are programs of package rev. Over fixed point all of
+// them are undone to the bit.
 //
 // The series are the textbook's. For work, revlinalg.Exp, Log and Pow are more accurate
 // and faster, and revlinalg.Log has the logarithm of complex numbers. In logarithmic

@@ -15,17 +15,17 @@
 // the winning path, and 0 otherwise. The adjoint of a program therefore says which path or
 // which configuration wins.
 //
-// Rules, for maxima; those for minima are the same of the negative numbers:
+// These are the rules for maxima. For minima, read them with all signs changed:
 //
 //   - Of equal sums the first wins: the least l, or in a sparse matrix the first entry that is
 //     stored.
-//   - -∞ is the place of no path, and a maximum over nothing. If all sums are -∞, nobody
+//   - -∞ stands for no path, and a maximum over nothing. If all sums are -∞, nobody
 //     wins, and there is no derivative. What -∞ was added to cannot be restored: Inverse
 //     leaves NaN there.
 //   - fixed.Q43 has no infinity. A maximum over nothing is the least number there, which
 //     can be taken away again. Sums of two numbers wrap at ±2²⁰. For no path, take a length
 //     that is longer than all paths.
-//   - If a sum is NaN, the maximum is NaN, and the first such sum wins.
+//   - If a sum is NaN, the maximum is NaN. The first such sum wins.
 //
 // Sums are rounded once over floats, and exact over fixed point. Inverse restores the
 // results to the bit over fixed point, and over floats but for the rounding of sums.

@@ -52,7 +52,7 @@ func (s *State[T]) points(x *mat.Dense, at int) {
 const block = 1024
 
 // LogDensity stores log p of the rows of x in dst. It panics with mat.ErrShape if the
-// shapes do not fit.
+// shapes do not fit. Over fixed.Q43 it returns an error if a product leaves the range.
 func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 	n, d := x.Dims()
 	if len(dst) != n || d != m.Dim {
@@ -79,7 +79,8 @@ func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 }
 
 // Sample stores random points of the density in the rows of dst. It panics with
-// mat.ErrShape if dst does not have as many columns as points have coordinates.
+// mat.ErrShape if dst does not have as many columns as points have coordinates. Over
+// fixed.Q43 it returns an error if a product leaves the range.
 func (m *Model[T]) Sample(dst *mat.Dense, src rand.Source) error {
 	n, d := dst.Dims()
 	if d != m.Dim {

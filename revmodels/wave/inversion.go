@@ -91,13 +91,14 @@ func NewInversion(s Survey, recordings []*mat.Dense, slowest, fastest float64) (
 }
 
 // Func returns the objective at x. It panics with mat.ErrShape unless x has a number for
-// each cell. It returns NaN if x has a NaN.
+// each cell. It returns NaN if x has a NaN, or if the program of a shot fails.
 func (v *Inversion) Func(x []float64) float64 {
 	v.evaluate(x)
 	return v.value
 }
 
-// Grad overwrites grad with the gradient at x.
+// Grad overwrites grad with the gradient at x. Lengths are checked as in Func, and the
+// gradient is NaN where the objective is.
 func (v *Inversion) Grad(grad, x []float64) {
 	if len(grad) != len(v.gradient) {
 		panic(mat.ErrShape)
@@ -106,8 +107,12 @@ func (v *Inversion) Grad(grad, x []float64) {
 	copy(grad, v.gradient)
 }
 
-// Speeds returns the speeds for which x stands.
+// Speeds returns the speeds for which x stands. It panics with mat.ErrShape unless x has a
+// number for each cell.
 func (v *Inversion) Speeds(x []float64) *mat.Dense {
+	if len(x) != len(v.gradient) {
+		panic(mat.ErrShape)
+	}
 	c := mat.NewDense(v.survey.Rows, v.survey.Cols, nil)
 	for k, x := range x {
 		c.RawMatrix().Data[k] = v.speed(x)
@@ -115,7 +120,9 @@ func (v *Inversion) Speeds(x []float64) *mat.Dense {
 	return c
 }
 
-// Variables returns the x that stands for the speeds c, which must be between the bounds.
+// Variables returns the x that stands for the speeds c. It returns an error if a speed is
+// not between the bounds, and panics with mat.ErrShape if c has other dimensions than the
+// survey.
 func (v *Inversion) Variables(c mat.Matrix) ([]float64, error) {
 	rows, cols := v.survey.Rows, v.survey.Cols
 	if r, n := c.Dims(); r != rows || n != cols {

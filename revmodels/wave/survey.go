@@ -85,7 +85,7 @@ func Ricker(frequency, dt float64, n int) []float64 {
 
 // Record returns what the receivers of each shot record, a row for each step. speed has
 // the speed of each cell. Record returns the errors of Check, and an error if a speed is
-// not positive or not finite.
+// not positive or not finite. It panics with mat.ErrShape unless speed is Rows×Cols.
 func (s *Survey) Record(speed mat.Matrix) ([]*mat.Dense, error) {
 	if r, c := speed.Dims(); r != s.Rows || c != s.Cols {
 		panic(mat.ErrShape)

@@ -392,6 +392,9 @@ func TestErrors(t *testing.T) {
 	}
 	_, err = v.Variables(mat.NewDense(24, 30, nil))
 	check("is not between", err)
+	if !simdtest.Panics(func() { v.Speeds(make([]float64, 24*30-1)) }) {
+		t.Error("Speeds of a wrong number of variables does not panic")
+	}
 
 	rnd := rand.New(rand.NewPCG(1, 9))
 	k := steps[fixed.Q43](rnd, 12, 2, Damping{3, 0.1})

@@ -25,7 +25,7 @@ func maxBestF64(best *float64, a *float64, lda int, rows int, b *float64, k int)
 //go:noescape
 func maxBestF32(best *float32, a *float32, lda int, rows int, b *float32, k int)
 
-// vectorMaxWinners is Winners for the maximum.
+// vectorMaxWinners is Best with labels, for the maximum.
 func vectorMaxWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, k int) {
 	if unsafe.Sizeof(T(0)) == 8 {
 		maxWinnersF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(label)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), k)
@@ -55,7 +55,7 @@ func minBestF64(best *float64, a *float64, lda int, rows int, b *float64, k int)
 //go:noescape
 func minBestF32(best *float32, a *float32, lda int, rows int, b *float32, k int)
 
-// vectorMinWinners is Winners for the minimum.
+// vectorMinWinners is Best with labels, for the minimum.
 func vectorMinWinners[T cpu.Float](best *T, label *T, a *T, lda int, rows int, b *T, k int) {
 	if unsafe.Sizeof(T(0)) == 8 {
 		minWinnersF64((*float64)(unsafe.Pointer(best)), (*float64)(unsafe.Pointer(label)), (*float64)(unsafe.Pointer(a)), lda, rows, (*float64)(unsafe.Pointer(b)), k)

@@ -22,7 +22,7 @@ func main() {
 				name := map[bool]string{false: "max", true: "min"}[least]
 				g.Text(name+"Best", "func(best, a *T, lda, rows int, b *T, k int)", "is Best for the "+name+"imum.")
 				tile{ISA: g, least: least}.emit()
-				g.Text(name+"Winners", "func(best, label, a *T, lda, rows int, b *T, k int)", "is Winners for the "+name+"imum.")
+				g.Text(name+"Winners", "func(best, label, a *T, lda, rows int, b *T, k int)", "is Best with labels, for the "+name+"imum.")
 				tile{ISA: g, least: least, winners: true}.emit()
 			}
 		}
