@@ -190,7 +190,7 @@ def solve_bundle(cameras, points, features, camera, point, *, max_iter=0, tolera
     each observation (features, (p, 2)) of camera[i] has point[i], and a report."""
     cameras, points = np.array(cameras, np.float64, order="C"), np.array(points, np.float64, order="C")
     features = np.ascontiguousarray(features, np.float64)
-    camera, point = np.ascontiguousarray(camera, np.int64), np.ascontiguousarray(point, np.int64)
+    camera, point = rn.indices("camera", camera), rn.indices("point", point)
     if any(a.ndim != 2 for a in (cameras, points, features)) or camera.ndim != 1 or point.ndim != 1:
         raise ArgumentError("solve_bundle: want matrices of cameras, points and features, and vectors of indices")
     options = {"max_iter": max_iter, "tolerance": tolerance, "fixed_cameras": list(map(int, fixed_cameras)), "fixed_points": list(map(int, fixed_points))}

@@ -417,11 +417,6 @@ def _place(n, at, values):
     return out
 
 
-def _mixed(args):
-    """Replaces undefined inputs of a partly undefined group by zeros."""
-    return [jnp.zeros(a.aval.shape, a.aval.dtype) if ad.is_undefined_primal(a) else a for a in args]
-
-
 def _transpose_jvp(ct, *args, spec):
     (x, _), c = _split(spec, args, spec.n, spec.n)
     g = _vjp.bind(*x, *_cotangents(ct, _outputs(spec)), *c, spec=spec)
@@ -472,7 +467,7 @@ def _integers(o, a):
     """a as an array of int32 or int64."""
     a = jnp.asarray(a)
     if a.dtype.kind not in "iu":
-        raise ArgumentError(f"revnum: {o.name} has indices of {a.dtype}, want integers")
+        raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want integers")
     return a if a.dtype in (np.int32, np.int64) else a.astype(int)
 
 
@@ -494,16 +489,13 @@ def call(kernel, *args, **kwargs):
             shape, ptr, ind, a = _sparse(a)
             shapes[o.name] = shape
             constants += [(o.name, "ptr"), (o.name, "ind")]
-            c += [jnp.asarray(ptr), jnp.asarray(ind)]
+            c += [_integers(o, ptr), _integers(o, ind)]
         if o.role == "acc":
             operands[o.name] = a
             continue
         if o.role == "index":
-            a = jnp.asarray(a)
-            if a.dtype.kind not in "iu":
-                raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want integers")
             constants.append((o.name, ""))
-            c.append(a)
+            c.append(_integers(o, a))
             continue
         a = jnp.asarray(a)
         want = rn._TYPES[o.type]

@@ -26,14 +26,22 @@ _NAMES = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32", np.d
 _PASSES = {"Forward": 0, "Inverse": 1, "Adjoint": 2, "Tangent": 3, "AdjointTangent": 4, "Gradient": 5}
 
 
+def indices(name, a):
+    """a as an array of int64 without gaps. Numbers that are not integers are refused."""
+    a = np.asarray(a)
+    if a.size and a.dtype.kind not in "iu":
+        raise ArgumentError(f"revnum: {name} has elements of {a.dtype}, want integers")
+    return np.ascontiguousarray(a, np.int64)
+
+
 class CSR:
     """A sparse matrix stored by rows: the entries of row i are data[ptr[i]:ptr[i+1]], in
     the columns ind[ptr[i]:ptr[i+1]]."""
 
     def __init__(self, shape, ptr, ind, data):
         self.shape = tuple(shape)
-        self.ptr = np.ascontiguousarray(ptr, np.int64)
-        self.ind = np.ascontiguousarray(ind, np.int64)
+        self.ptr = indices("ptr of a sparse matrix", ptr)
+        self.ind = indices("ind of a sparse matrix", ind)
         self.data = np.ascontiguousarray(data)
         if self.ptr.ndim != 1 or self.ind.ndim != 1 or self.data.ndim != 1:
             raise ArgumentError("revnum: the arrays of a sparse matrix are vectors")
@@ -303,7 +311,7 @@ def bundle_jacobian(cameras, points, features, camera, point):
     the three of its point. Operands are those of ba.Snavely: cameras (n, 9), points (m, 3),
     features (p, 2), and the camera and the point of each observation."""
     arrays = [np.ascontiguousarray(a, np.float64) for a in (cameras, points, features)]
-    arrays += [np.ascontiguousarray(a, np.int64) for a in (camera, point)]
+    arrays += [indices("camera", camera), indices("point", point)]
     n = arrays[2].size
     r, j = np.empty(n), np.empty((n, 12))
     _library.library.model("ba.jacobian", {}, [task_argument(i, a) for i, a in enumerate([*arrays, r, j])], 64)

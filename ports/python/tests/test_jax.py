@@ -154,6 +154,16 @@ def test_errors():
         jax.jacfwd(jax.jacfwd(jax.jacfwd(f)))(x(3))
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint32, np.uint64])
+def test_indices(dtype):
+    """Indices of any integer type give the elements that they give in int64."""
+    a, i = x(5, 2), np.array([4, 0, 3], dtype)
+    np.testing.assert_array_equal(rj.revlinalg.Gather(a, i), np.asarray(a)[[4, 0, 3]])
+    np.testing.assert_array_equal(jax.jit(rj.revlinalg.Gather)(a, i), np.asarray(a)[[4, 0, 3]])
+    m = rj.CSR((2, 2), np.array([0, 1, 2], dtype), np.array([1, 0], dtype), jnp.array([2.0, 3.0]))
+    np.testing.assert_array_equal(rj.revsparse.Mul(A=m, B=jnp.eye(2)), [[0, 2], [3, 0]])
+
+
 BAD = {
     "kernel's type": (lambda: rj.revlinalg.Exp(jnp.ones(3, complex)), revnum.ArgumentError, "not offered over complex128"),
     "half": (lambda: rj.revlinalg.Sum(jnp.ones(3, jnp.float16)), revnum.ArgumentError, "float16"),
@@ -161,6 +171,7 @@ BAD = {
     "missing": (lambda: rj.revlinalg.Dot(x(3)), revnum.ArgumentError, "Y"),
     "not sparse": (lambda: rj.revsparse.Mul(A=x(2, 2), B=x(2, 1)), revnum.ArgumentError, "sparse"),
     "indices": (lambda: rj.revlinalg.Gather(x(3, 2), x(2)), revnum.ArgumentError, "want integers"),
+    "structure": (lambda: rj.revsparse.Mul(A=rj.CSR((1, 1), [0, 1], [0.0], jnp.ones(1)), B=jnp.ones((1, 1))), revnum.ArgumentError, "want integers"),
     "parameter": (lambda: rj.revlinalg.MatMul(x(1, 1), x(1, 1), TransA=3), revnum.ArgumentError, "0 or 1"),
     "no result": (lambda: rj.revlinalg.Solve(jnp.ones((2, 2)), jnp.ones((2, 1))), revnum.NoResultError, "singular|condition"),
 }

@@ -68,9 +68,15 @@ def test_bundle_jacobian():
         column = rn.jvp("ba.Snavely", (cameras, points, seen, camera, point), (dc, dp, None))[1]
         np.testing.assert_allclose(j[:, i], column, rtol=1e-10, atol=1e-10)
     for wrong in (lambda: rn.bundle_jacobian(cameras[:, :8], points, seen, camera, point), lambda: rn.bundle_jacobian(cameras, points, seen, camera[:3], point),
-                  lambda: rn.bundle_jacobian(cameras, points, seen, camera, [0, 1, 2, 9]), lambda: rn.bundle_jacobian(cameras[0], points, seen, camera, point)):
+                  lambda: rn.bundle_jacobian(cameras, points, seen, camera, [0, 1, 2, 9]), lambda: rn.bundle_jacobian(cameras, points, seen, camera, [0, 1, 2, 1.5]), lambda: rn.bundle_jacobian(cameras[0], points, seen, camera, point)):
         with pytest.raises(revnum.ArgumentError):
             wrong()
+
+
+def test_indices():
+    for ptr, ind in (([0, 1.0], [0]), ([0, 1], [0.5])):
+        with pytest.raises(revnum.ArgumentError, match="want integers"):
+            rn.CSR((1, 1), ptr, ind, [1.0])
 
 
 def test_in_place():
