@@ -96,9 +96,12 @@ type grid struct{ blocks, threads [3]int }
 // Count returns how many devices there are.
 func Count() (int, error) { return countDevices() }
 
-// Open returns device n. The devices are counted from 0. Close it when you are done. The driver
-// compiles all kernels for the card, and keeps the result in its cache: the first call on a
-// machine takes longer.
+// Open returns device n. The devices are counted from 0. Close it when you are done. It returns
+// ErrUnavailable, with the reason, if there is no such device.
+//
+// The driver compiles a kernel, and those of the same source, for the card when a pass first
+// needs it. It keeps the result in its cache, so that the first pass on a machine takes longer.
+// If it cannot, the pass returns the error, but launches of the pass that came before have run.
 func Open(n int) (*Device, error) {
 	d, err := openDriver(n)
 	if err != nil {
@@ -153,7 +156,7 @@ func (d *Device) Close() error {
 	}
 	for e := range d.events {
 		err = errors.Join(err, wrap(d.driver.freeEvent(e.id)))
-		e.device = nil
+		e.closed = true
 	}
 	for s := range d.streams {
 		err = errors.Join(err, s.close())

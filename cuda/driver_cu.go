@@ -24,7 +24,7 @@ type card struct {
 	calls     chan func()
 	device    cu.Device
 	is        Properties
-	modules   []cu.Module
+	modules   map[string]cu.Module // by file
 	functions map[string]cu.Function
 	streams   map[int]cu.Stream
 	events    map[int]cu.Event
@@ -51,7 +51,7 @@ func openDriver(n int) (driver, error) {
 		return nil, fmt.Errorf("%w: device %d of %d", ErrUnavailable, n, count)
 	}
 	c := &card{
-		calls: make(chan func()), device: cu.Device(n), functions: map[string]cu.Function{},
+		calls: make(chan func()), device: cu.Device(n), modules: map[string]cu.Module{}, functions: map[string]cu.Function{},
 		streams: map[int]cu.Stream{}, events: map[int]cu.Event{}, next: 1,
 	}
 	go c.work()
@@ -94,9 +94,6 @@ func (c *card) open() (err error) {
 		return err
 	}
 	if err = cu.SetCurrentContext(ctx); err == nil {
-		err = c.load()
-	}
-	if err == nil {
 		// It must not wait for the stream that other users of the context have.
 		c.streams[0], err = cu.MakeStream(cu.NonBlocking)
 	}
@@ -121,28 +118,6 @@ func (c *card) describe() (p Properties, err error) {
 
 func (c *card) properties() Properties { return c.is }
 
-func (c *card) load() error {
-	files, err := kernels.PTX.ReadDir(".")
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if kernels.Needs(f.Name()) > c.is.Capability {
-			continue
-		}
-		text, err := kernels.PTX.ReadFile(f.Name())
-		if err != nil {
-			return err
-		}
-		m, err := cu.LoadData(string(text) + "\x00") // the driver compiles it
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name(), err)
-		}
-		c.modules = append(c.modules, m)
-	}
-	return nil
-}
-
 func (c *card) unload() (err error) {
 	if s, ok := c.streams[0]; ok {
 		err = s.Destroy()
@@ -153,18 +128,28 @@ func (c *card) unload() (err error) {
 	return errors.Join(err, c.device.ReleasePrimaryCtx())
 }
 
-// function returns a kernel of one of the modules.
+// function returns a kernel. The first kernel of a file loads the file: the driver compiles it.
 func (c *card) function(kernel string) (f cu.Function, err error) {
 	if f, ok := c.functions[kernel]; ok {
 		return f, nil
 	}
-	for _, m := range c.modules {
-		if f, err = m.Function(kernel); err == nil {
-			c.functions[kernel] = f
-			return f, nil
+	file := kernels.File(kernel)
+	m, ok := c.modules[file]
+	if !ok {
+		text, err := kernels.PTX.ReadFile(file)
+		if err != nil {
+			return f, fmt.Errorf("kernel %s: %w", kernel, err)
 		}
+		if m, err = cu.LoadData(string(text) + "\x00"); err != nil {
+			return f, fmt.Errorf("%s: %w", file, err)
+		}
+		c.modules[file] = m
 	}
-	return f, fmt.Errorf("kernel %s: %w", kernel, err)
+	if f, err = m.Function(kernel); err != nil {
+		return f, fmt.Errorf("kernel %s: %w", kernel, err)
+	}
+	c.functions[kernel] = f
+	return f, nil
 }
 
 func (c *card) alloc(bytes int) (at uintptr, err error) {

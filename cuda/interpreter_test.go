@@ -17,7 +17,6 @@ import (
 // An interpreted device runs the committed PTX on the host.
 type interpreted struct {
 	machine ptx.Machine
-	kernels map[string]*ptx.Kernel
 	pinned  map[unsafe.Pointer][]uint64
 	events  map[int]time.Time
 	streams int
@@ -27,23 +26,33 @@ type interpreted struct {
 	failing     int // the number of the allocation that fails, 0 for none
 }
 
-var modules = sync.OnceValues(func() (map[string]*ptx.Module, error) {
-	files, err := kernels.PTX.ReadDir(".")
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]*ptx.Module{}
-	for _, f := range files {
-		text, err := kernels.PTX.ReadFile(f.Name())
+// modules are the files that kernels were run of, as a driver loads them.
+var modules struct {
+	sync.Mutex
+	parsed map[string]*ptx.Module
+}
+
+// kernelOf returns a kernel of the committed PTX.
+func kernelOf(name string) (*ptx.Kernel, error) {
+	modules.Lock()
+	defer modules.Unlock()
+	file := kernels.File(name)
+	m, ok := modules.parsed[file]
+	if !ok {
+		text, err := kernels.PTX.ReadFile(file)
 		if err != nil {
+			return nil, fmt.Errorf("kernel %s: %w", name, err)
+		}
+		if m, err = ptx.Parse(path.Join("kernels", file), string(text)); err != nil {
 			return nil, err
 		}
-		if all[f.Name()], err = ptx.Parse(path.Join("kernels", f.Name()), string(text)); err != nil {
-			return nil, err
+		if modules.parsed == nil {
+			modules.parsed = map[string]*ptx.Module{}
 		}
+		modules.parsed[file] = m
 	}
-	return all, nil
-})
+	return m.Kernel(name)
+}
 
 // interpreter returns a device with that many bytes of memory.
 func interpreter(t testing.TB, bytes int) *Device {
@@ -64,17 +73,7 @@ func open(t testing.TB, d *interpreted) *Device {
 
 func interpret(t testing.TB, bytes int) *interpreted {
 	t.Helper()
-	all, err := modules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &interpreted{machine: ptx.Machine{Memory: ptx.NewMemory(bytes)}, kernels: map[string]*ptx.Kernel{}, pinned: map[unsafe.Pointer][]uint64{}, events: map[int]time.Time{}}
-	for _, m := range all {
-		for _, k := range m.Kernels() {
-			d.kernels[k.Name] = k
-		}
-	}
-	return d
+	return &interpreted{machine: ptx.Machine{Memory: ptx.NewMemory(bytes)}, pinned: map[unsafe.Pointer][]uint64{}, events: map[int]time.Time{}}
 }
 
 // closeAll closes a device, and fails if something is left.
@@ -175,9 +174,9 @@ func (d *interpreted) elapsed(from, to int) (time.Duration, error) {
 }
 
 func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) error {
-	k, ok := d.kernels[kernel]
-	if !ok {
-		return fmt.Errorf("no kernel %s", kernel)
+	k, err := kernelOf(kernel)
+	if err != nil {
+		return err
 	}
 	return d.machine.Launch(k, ptx.Grid{Blocks: g.blocks, Threads: g.threads}, params)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
@@ -17,11 +18,13 @@ import (
 // the Points of gmm.Options and of gmm.FitPoints: the fit runs on the host, and the device
 // computes the moments of expectation maximisation, and the log posterior and its gradient
 // for the polish, as LogPosterior does. The same points give the same bits. A fit on the host
-// differs from it in rounding.
+// differs from it in rounding. Its methods may be called from any goroutine.
 type MixturePoints struct {
-	host       *mat.Dense
-	kind       gmm.Covariance
-	x          General[float64]
+	host *mat.Dense
+	kind gmm.Covariance
+	x    General[float64]
+
+	mu         sync.Mutex      // held by a call that uses what follows
 	parameters Memory[float64] // of FuncGrad, with their gradient behind
 	out        Memory[float64] // its value, and the cotangent
 }
@@ -43,6 +46,8 @@ func NewMixturePoints(d *Device, x *mat.Dense, kind gmm.Covariance) (*MixturePoi
 
 // Free gives the memory back.
 func (p *MixturePoints) Free() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	err := errors.Join(p.x.Data.Free(), p.out.Free())
 	if p.parameters != nil {
 		err = errors.Join(err, p.parameters.Free())
@@ -188,6 +193,8 @@ func (p *MixturePoints) unpack(logs, factors []float64, d int) (q, bias []float6
 
 // FuncGrad implements gmm.Points.
 func (p *MixturePoints) FuncGrad(grad, x []float64) (float64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	_, d := p.host.Dims()
 	size := len(x)
 	comps := size / (1 + d + d*(d+1)/2)

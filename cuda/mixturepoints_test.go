@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -107,5 +109,33 @@ func TestMixtureMoments(t *testing.T) {
 		if _, err := p.FuncGrad(nil, make([]float64, 2*6)); err == nil {
 			t.Error("no error from points that were freed")
 		}
+	}
+}
+
+// TestMixtureGoroutines calls methods of one MixturePoints from several goroutines, for mixtures
+// of different sizes. FuncGrad keeps memory for the last size.
+func TestMixtureGoroutines(t *testing.T) {
+	dev := interpreter(t, 1<<24)
+	p := must(NewMixturePoints(dev, twoClouds(30), gmm.Full))(t)
+	var wait sync.WaitGroup
+	for comps := 1; comps <= 4; comps++ {
+		x := make([]float64, comps*6)
+		for i := range x {
+			x[i] = 0.1 * float64(i%5)
+		}
+		want := make([]float64, len(x))
+		value := must(p.FuncGrad(want, x))(t)
+		wait.Go(func() {
+			for range 3 {
+				got := make([]float64, len(x))
+				if v, err := p.FuncGrad(got, x); err != nil || v != value || !slices.Equal(got, want) {
+					t.Errorf("%d components: %v and %v, want %v and %v: %v", comps, v, got, value, want, err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := p.Free(); err != nil {
+		t.Error(err)
 	}
 }

@@ -11,6 +11,7 @@ type Stream struct {
 	device  *Device
 	id      int
 	scratch [2]chunk // of the passes
+	closed  bool     // the device is held to read or change it
 }
 
 type chunk struct {
@@ -57,11 +58,11 @@ func (d *Device) Use(s *Stream) (before *Stream) {
 	if s == nil {
 		s = d.first
 	}
-	if s.device != d {
-		panic("cuda: the stream is of another device, or is closed")
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.device != d || s.closed {
+		panic("cuda: the stream is of another device, or is closed")
+	}
 	before, d.now = d.now, s
 	return before
 }
@@ -69,11 +70,11 @@ func (d *Device) Use(s *Stream) (before *Stream) {
 // Sync waits for the passes and copies of s, and returns their error if one failed.
 func (s *Stream) Sync() error {
 	d := s.device
-	if d == nil {
-		return errors.New("cuda: the stream is closed")
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.closed {
+		return errors.New("cuda: the stream is closed")
+	}
 	return wrap(d.driver.sync(s.id))
 }
 
@@ -81,11 +82,11 @@ func (s *Stream) Sync() error {
 // first stream, if it used s.
 func (s *Stream) Close() error {
 	d := s.device
-	if d == nil || s == d.first {
-		return errors.New("cuda: this stream cannot be closed")
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.closed || s == d.first {
+		return errors.New("cuda: this stream cannot be closed")
+	}
 	if d.now == s {
 		d.now = d.first
 	}
@@ -103,7 +104,7 @@ func (s *Stream) close() (err error) {
 	if s != d.first {
 		err = errors.Join(err, wrap(d.driver.freeStream(s.id)))
 	}
-	s.device = nil
+	s.closed = true
 	return err
 }
 
@@ -130,6 +131,7 @@ func (s *Stream) room(i, bytes int) (uintptr, error) {
 type Event struct {
 	device *Device
 	id     int
+	closed bool // the device is held to read or change it
 }
 
 // Record returns an event that occurs when what is in the stream of the passes until now has
@@ -144,7 +146,7 @@ func (d *Device) Record() (*Event, error) {
 	if err := d.driver.record(d.now.id, id); err != nil {
 		return nil, wrap(errors.Join(err, d.driver.freeEvent(id)))
 	}
-	e := &Event{d, id}
+	e := &Event{device: d, id: id}
 	d.events[e] = true
 	return e, nil
 }
@@ -154,7 +156,7 @@ func (d *Device) Record() (*Event, error) {
 func (d *Device) Wait(e *Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if e.device != d {
+	if e.device != d || e.closed {
 		return errEvent
 	}
 	return wrap(d.driver.wait(d.now.id, e.id))
@@ -169,14 +171,17 @@ func (e *Event) Sync() error {
 }
 
 // Since returns the time on the device from event start to e. It waits until both have
-// occurred.
+// occurred. It is an error if one is closed, or if they are of different devices.
 func (e *Event) Since(start *Event) (time.Duration, error) {
 	d := e.device
-	if d == nil || start.device != d {
+	if start.device != d {
 		return 0, errEvent
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if e.closed || start.closed {
+		return 0, errEvent
+	}
 	if err := errors.Join(d.driver.finish(start.id), d.driver.finish(e.id)); err != nil {
 		return 0, wrap(err)
 	}
@@ -187,13 +192,13 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 // Close gives e back.
 func (e *Event) Close() error {
 	d := e.device
-	if d == nil {
-		return errEvent
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if e.closed {
+		return errEvent
+	}
 	delete(d.events, e)
-	e.device = nil
+	e.closed = true
 	return wrap(d.driver.freeEvent(e.id))
 }
 

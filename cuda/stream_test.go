@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"revnum/rev"
@@ -265,6 +266,31 @@ func TestGoroutines(t *testing.T) {
 		})
 	}
 	wait.Wait()
+}
+
+// TestCloseRace closes a stream and an event while other goroutines use them. They are closed
+// once, and the race detector finds nothing.
+func TestCloseRace(t *testing.T) {
+	dev := interpreter(t, 1<<18)
+	for range 20 {
+		s, e := must(dev.NewStream())(t), must(dev.Record())(t)
+		var wait sync.WaitGroup
+		var closed atomic.Int32
+		for range 4 {
+			wait.Go(func() {
+				_, _ = s.Sync(), e.Sync() // after Close it is an error
+				if s.Close() == nil {
+					closed.Add(1)
+				}
+				if e.Close() == nil {
+					closed.Add(1)
+				}
+			})
+		}
+		if wait.Wait(); closed.Load() != 2 {
+			t.Errorf("a stream and an event were closed %d times", closed.Load())
+		}
+	}
 }
 
 // A counting device has endless memory, which holds zeros, and runs nothing. It counts grids that
