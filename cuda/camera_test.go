@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/cuda/internal/ptx"
 	"revnum/fixed"
 	"revnum/internal/long"
 	"revnum/rev"
@@ -206,6 +207,52 @@ func TestCameraJacobian(t *testing.T) {
 	}
 	if err := k.Forward(); !errors.Is(err, mat.ErrRowAccess) {
 		t.Errorf("camera 2 of 2: %v, want mat.ErrRowAccess", err)
+	}
+}
+
+// TestCameraTraffic counts what the kernels store that have a row of numbers for each
+// observation: as many sectors of memory as the numbers fill. Stored by one thread each, a number
+// of 8 bytes would take a sector of 32.
+func TestCameraTraffic(t *testing.T) {
+	t.Run("float64", trafficOf[float64])
+	t.Run("float32", trafficOf[float32])
+}
+
+func trafficOf[T rev.Float](t *testing.T) {
+	const n = 8 * 37 // rows begin at sectors, and a warp is not full
+	d := interpret(t, 1<<22)
+	dev := open(t, d)
+	rnd := rand.New(rand.NewPCG(27, 28))
+	h := scene[T](rnd, n)
+	on := copies{dev: dev, memory: map[unsafe.Pointer]reflect.Value{}}
+	var w Weighted[T]
+	if err := on.toDevice(reflect.ValueOf(&w).Elem(), reflect.ValueOf(&h).Elem()); err != nil {
+		t.Fatal(err)
+	}
+	gr, gp := must(NewVector(dev, rev.ViewSlice(make([]T, 2*n))))(t), must(NewGeneral(dev, general[T](rnd, n/2+1, 3)))(t)
+	dz := must(NewVector(dev, vector[T](rnd, n)))(t)
+	j := func(cols int) General[T] { return must(NewGeneral(dev, rev.NewGeneral[T](2*n, cols, nil)))(t) }
+	nine := must(NewGeneral(dev, unweighted(h).Cameras))(t)
+	s := Snavely[T]{Cameras: nine, Points: w.Points, Features: w.Features, Camera: w.Camera, Point: w.Point}
+	w.R, w.Z = Vector[T]{}, Vector[T]{}
+	for _, c := range []struct {
+		kernel string
+		run    func() error
+		stored int // numbers for each observation
+	}{
+		{"observeSnavely", func() error { return s.Jacobian(j(12)) }, 24},
+		{"observeWeighted", func() error { return w.Jacobian(j(15), dz) }, 31},
+		{"observeSnavely", func() error { return s.Adjoint(Snavely[T]{R: gr, Points: gp}) }, 12},
+		{"observeWeighted", func() error { return w.Adjoint(Weighted[T]{R: gr, Points: gp}) }, 14},
+	} {
+		d.machine.Traffic = map[string]ptx.Traffic{}
+		if err := c.run(); err != nil {
+			t.Fatal(err)
+		}
+		got, bytes := d.machine.Traffic[typed[T](c.kernel)], n*c.stored*int(unsafe.Sizeof(*new(T)))
+		if got.Stored != bytes || got.StoredSectors > bytes+bytes/8 {
+			t.Errorf("%s stores %d bytes in sectors of %d bytes, want %d in about as many", c.kernel, got.Stored, got.StoredSectors, bytes)
+		}
 	}
 }
 

@@ -273,66 +273,100 @@ template <class T> struct Operands {
 // at returns x, or 0 if it is absent.
 template <class T> DEVICE T at(const T *x, i64 i) { return x ? x[i] : number<T>(0); }
 
+// warpFirst returns the first observation of the warp of a thread.
+DEVICE i64 warpFirst() { return first() - threadX() % lanes; }
+
+// A Stage has room in shared memory for what half the observations of a warp store.
+constexpr int half = lanes / 2;
+template <class T, bool weighted> struct Stage {
+	T room[half * (2 * Term<T, weighted>::columns | 1)];
+};
+
+// storeRows stores the rows that the threads of a warp have, one below the other: those of a
+// thread from row lane·count on, of the first threads up to most. They go through shared memory,
+// so that neighbouring threads store neighbours. The odd distance there avoids conflicts of banks.
+template <class T, int count, int cols>
+INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *stage) {
+	constexpr int each = count * cols, apart = each | 1;
+	int lane = (int)(threadX() % lanes);
+	for (int begin = 0; begin < lanes; begin += half) {
+		if (lane / half == begin / half && lane < most) {
+#pragma unroll
+			for (int l = 0; l < each; l++) stage[(lane - begin) * apart + l] = v[l / cols][l % cols];
+		}
+		warpBarrier();
+		for (int l = lane; l < half * each; l += lanes) {
+			int from = l / each, at = l % each;
+			if (begin + from < most) to[((begin + from) * count + at / cols) * down + at % cols] = stage[from * apart + at];
+		}
+		warpBarrier();
+	}
+}
+
 // observe makes the passes without second derivatives for the n observations. It adds
 // residuals and their tangents times the sign, adds to the cotangents of weights and
 // features, and stores what an observation adds to those of its camera and point in a row
 // of rows. If j is not null, it stores the Jacobian there, and that of z in dz.
 template <class T, bool weighted>
 INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, T *rows, T *j, i64 down, T *dz, i64 dzInc) {
+	SHARED Stage<T, weighted> stages[maxThreads / lanes];
+	T *stage = stages[threadX() / lanes].room;
 	bool tangents = t.r && (t.cameras || t.points || t.weights || t.features);
 	bool derivatives = rows || j || tangents || (g.r && (g.weights || g.features));
-	for (i64 i = first(); i < n; i += step()) {
+	for (i64 begin = warpFirst(); begin < n; begin += step()) {
+		i64 i = begin + threadX() % lanes;
 		Term<T, weighted> e;
 		constexpr int params = e.params;
-		i64 c = camera[i], p = point[i];
-		T w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
-		T x[3], f[2] = {k.features[i * k.featuresDown], k.features[i * k.featuresDown + 1]};
-		for (int d = 0; d < 3; d++) x[d] = k.points[p * k.pointsDown + d];
-		e.observe(cameras[c], x, w, f, derivatives);
-		T slope = -plus(w, w); // of z
-		if (weighted && k.z) addSigned(k.z[i * k.zInc], sign, minus(number<T>(1), product(w, w)));
+		T row[1][params + 3];
+		if (i < n) {
+			i64 c = camera[i], p = point[i];
+			T w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
+			T x[3], f[2] = {k.features[i * k.featuresDown], k.features[i * k.featuresDown + 1]};
+			for (int d = 0; d < 3; d++) x[d] = k.points[p * k.pointsDown + d];
+			e.observe(cameras[c], x, w, f, derivatives);
+			T slope = -plus(w, w); // of z
+			if (weighted && k.z) addSigned(k.z[i * k.zInc], sign, minus(number<T>(1), product(w, w)));
 #pragma unroll
-		for (int r = 0; r < 2; r++) {
-			if (k.r) addSigned(k.r[(2 * i + r) * k.rInc], sign, e.r[r]);
-			if (j) {
+			for (int r = 0; r < 2; r++) {
+				if (k.r) addSigned(k.r[(2 * i + r) * k.rInc], sign, e.r[r]);
+				if (tangents) {
+					T s = number<T>(0);
+					if (t.cameras) {
 #pragma unroll
-				for (int l = 0; l < e.columns; l++) j[(2 * i + r) * down + l] = e.j[r][l];
+						for (int l = 0; l < params; l++) s = plus(s, product(e.j[r][l], t.cameras[c * t.camerasDown + l]));
+					}
+					if (t.points) {
+#pragma unroll
+						for (int l = 0; l < 3; l++) s = plus(s, product(e.j[r][params + l], t.points[p * t.pointsDown + l]));
+					}
+					if (weighted && t.weights) s = plus(s, product(e.j[r][e.columns - 1], t.weights[i * t.weightsInc]));
+					if (t.features) {
+						T v = t.features[i * t.featuresDown + r];
+						s = minus(s, weighted ? product(w, v) : v);
+					}
+					addSigned(t.r[(2 * i + r) * t.rInc], sign, s);
+				}
 			}
-			if (tangents) {
-				T s = number<T>(0);
-				if (t.cameras) {
+			if (weighted && dz) dz[i * dzInc] = slope;
+			if (weighted && t.z && t.weights) addSigned(t.z[i * t.zInc], sign, product(slope, t.weights[i * t.weightsInc]));
+			if (g.r) {
+				T gr[2] = {g.r[2 * i * g.rInc], g.r[(2 * i + 1) * g.rInc]};
+				if (rows) {
 #pragma unroll
-					for (int l = 0; l < params; l++) s = plus(s, product(e.j[r][l], t.cameras[c * t.camerasDown + l]));
+					for (int l = 0; l < params + 3; l++) row[0][l] = plus(product(e.j[0][l], gr[0]), product(e.j[1][l], gr[1]));
 				}
-				if (t.points) {
-#pragma unroll
-					for (int l = 0; l < 3; l++) s = plus(s, product(e.j[r][params + l], t.points[p * t.pointsDown + l]));
+				if (weighted && g.weights) {
+					T s = plus(product(e.j[0][e.columns - 1], gr[0]), product(e.j[1][e.columns - 1], gr[1]));
+					addSigned(g.weights[i * g.weightsInc], 1, s);
 				}
-				if (weighted && t.weights) s = plus(s, product(e.j[r][e.columns - 1], t.weights[i * t.weightsInc]));
-				if (t.features) {
-					T v = t.features[i * t.featuresDown + r];
-					s = minus(s, weighted ? product(w, v) : v);
+				if (g.features) {
+					for (int r = 0; r < 2; r++) addSigned(g.features[i * g.featuresDown + r], -1, weighted ? product(w, gr[r]) : gr[r]);
 				}
-				addSigned(t.r[(2 * i + r) * t.rInc], sign, s);
 			}
+			if (weighted && g.z && g.weights) addSigned(g.weights[i * g.weightsInc], 1, product(slope, g.z[i * g.zInc]));
 		}
-		if (weighted && dz) dz[i * dzInc] = slope;
-		if (weighted && t.z && t.weights) addSigned(t.z[i * t.zInc], sign, product(slope, t.weights[i * t.weightsInc]));
-		if (g.r) {
-			T gr[2] = {g.r[2 * i * g.rInc], g.r[(2 * i + 1) * g.rInc]};
-			if (rows) {
-#pragma unroll
-				for (int l = 0; l < params + 3; l++) rows[i * (params + 3) + l] = plus(product(e.j[0][l], gr[0]), product(e.j[1][l], gr[1]));
-			}
-			if (weighted && g.weights) {
-				T s = plus(product(e.j[0][e.columns - 1], gr[0]), product(e.j[1][e.columns - 1], gr[1]));
-				addSigned(g.weights[i * g.weightsInc], 1, s);
-			}
-			if (g.features) {
-				for (int r = 0; r < 2; r++) addSigned(g.features[i * g.featuresDown + r], -1, weighted ? product(w, gr[r]) : gr[r]);
-			}
-		}
-		if (weighted && g.z && g.weights) addSigned(g.weights[i * g.weightsInc], 1, product(slope, g.z[i * g.zInc]));
+		if (j) storeRows(j + 2 * begin * down, down, n - begin, e.j, stage);
+		if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, stage);
 	}
 }
 
@@ -341,31 +375,37 @@ INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera
 template <class T, bool weighted>
 INLINE void observeSecond(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, const Operands<T> &gt, T *rows) {
 	typedef Dual<T> N;
-	for (i64 i = first(); i < n; i += step()) {
-		Term<N, weighted> e;
-		constexpr int params = e.params;
-		i64 p = point[i];
-		N w = number<N>(1), x[3], f[2], gr[2];
-		if (weighted) w = N{k.weights[i * k.weightsInc], at(t.weights, i * t.weightsInc)};
-		for (int d = 0; d < 3; d++) x[d] = N{k.points[p * k.pointsDown + d], at(t.points, p * t.pointsDown + d)};
-		for (int d = 0; d < 2; d++) {
-			f[d] = N{k.features[i * k.featuresDown + d], at(t.features, i * t.featuresDown + d)};
-			gr[d] = N{at(g.r, (2 * i + d) * g.rInc), at(gt.r, (2 * i + d) * gt.rInc)};
-		}
-		e.observe(cameras[camera[i]], x, w, f, true);
-		if (rows) {
+	SHARED Stage<T, weighted> stages[maxThreads / lanes];
+	for (i64 begin = warpFirst(); begin < n; begin += step()) {
+		i64 i = begin + threadX() % lanes;
+		constexpr int params = Term<N, weighted>::params;
+		T row[1][params + 3];
+		if (i < n) {
+			Term<N, weighted> e;
+			i64 p = point[i];
+			N w = number<N>(1), x[3], f[2], gr[2];
+			if (weighted) w = N{k.weights[i * k.weightsInc], at(t.weights, i * t.weightsInc)};
+			for (int d = 0; d < 3; d++) x[d] = N{k.points[p * k.pointsDown + d], at(t.points, p * t.pointsDown + d)};
+			for (int d = 0; d < 2; d++) {
+				f[d] = N{k.features[i * k.featuresDown + d], at(t.features, i * t.featuresDown + d)};
+				gr[d] = N{at(g.r, (2 * i + d) * g.rInc), at(gt.r, (2 * i + d) * gt.rInc)};
+			}
+			e.observe(cameras[camera[i]], x, w, f, true);
+			if (rows) {
 #pragma unroll
-			for (int l = 0; l < params + 3; l++) rows[i * (params + 3) + l] = plus(product(e.j[0][l], gr[0]).d, product(e.j[1][l], gr[1]).d);
+				for (int l = 0; l < params + 3; l++) row[0][l] = plus(product(e.j[0][l], gr[0]).d, product(e.j[1][l], gr[1]).d);
+			}
+			if (weighted && gt.weights) {
+				N z = N{at(g.z, i * g.zInc), at(gt.z, i * gt.zInc)};
+				T s = product(w, z).d;
+				s = minus(plus(product(e.j[0][e.columns - 1], gr[0]).d, product(e.j[1][e.columns - 1], gr[1]).d), plus(s, s));
+				addSigned(gt.weights[i * gt.weightsInc], 1, s);
+			}
+			if (gt.features) {
+				for (int d = 0; d < 2; d++) addSigned(gt.features[i * gt.featuresDown + d], -1, weighted ? product(w, gr[d]).d : gr[d].d);
+			}
 		}
-		if (weighted && gt.weights) {
-			N z = N{at(g.z, i * g.zInc), at(gt.z, i * gt.zInc)};
-			T s = product(w, z).d;
-			s = minus(plus(product(e.j[0][e.columns - 1], gr[0]).d, product(e.j[1][e.columns - 1], gr[1]).d), plus(s, s));
-			addSigned(gt.weights[i * gt.weightsInc], 1, s);
-		}
-		if (gt.features) {
-			for (int d = 0; d < 2; d++) addSigned(gt.features[i * gt.featuresDown + d], -1, weighted ? product(w, gr[d]).d : gr[d].d);
-		}
+		if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, stages[threadX() / lanes].room);
 	}
 }
 

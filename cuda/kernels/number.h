@@ -28,6 +28,7 @@ DEVICE i64 blocksY() { return __nvvm_read_ptx_sreg_nctaid_y(); }
 DEVICE i64 first() { return blockX() * threads() + threadX(); }
 DEVICE i64 step() { return blocks() * threads(); }
 DEVICE void barrier() { __nvvm_bar_sync(0); }
+DEVICE void warpBarrier() { __nvvm_bar_warp_sync(-1); }
 
 // Q43 is fixed.Q43: a multiple of 2^-43. Sums and differences wrap.
 struct Q43 {

@@ -13,8 +13,9 @@ type Grid struct{ Blocks, Threads [3]int }
 
 // A Machine runs kernels over a memory.
 type Machine struct {
-	Memory *Memory
-	launch int
+	Memory  *Memory
+	Traffic map[string]Traffic // of kernels by name; not counted if nil
+	launch  int
 }
 
 // maxSteps bounds the instructions of a thread between two barriers, so that a loop
@@ -32,6 +33,7 @@ type thread struct {
 	local  *piece
 	done   bool
 	waits  bool // at a barrier or shuffle
+	round  int  // how many barriers of its warp it has passed
 }
 
 // A block is one of a grid at work.
@@ -44,9 +46,10 @@ type block struct {
 	number, epoch  int
 	launch         int
 	threads        []thread
+	traffic        *touched // nil if it is not counted
 }
 
-func (t *thread) access() access { return access{t.block.number, t.number, t.block.epoch} }
+func (t *thread) access() access { return access{t.block.number, t.number, t.block.epoch, t.round} }
 
 // Launch runs a kernel. A parameter has 8 bytes; smaller ones are in the low bytes.
 // Blocks run one after the other, and so do the threads of a block between two barriers.
@@ -79,8 +82,14 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 				t.local = newPiece(localBase, k.local)
 			}
 		}
+		if m.Traffic != nil {
+			b.traffic = &touched{}
+		}
 		if err := b.run(); err != nil {
 			return err
+		}
+		if m.Traffic != nil {
+			m.Traffic[k.Name] = b.traffic.addTo(m.Traffic[k.Name])
 		}
 	}
 	return nil

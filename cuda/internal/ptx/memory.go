@@ -45,12 +45,16 @@ type mark struct {
 	written        bool
 	launch         int // of the accesses below
 	writer, reader access
-	readers        bool // more threads of the reader's block, in its epoch
+	readers        bool // more threads of the reader's warp, in its epoch and round
+	warps          bool // threads of more than one warp of the reader's block, in its epoch
 	blocks         bool // threads of more than one block
 }
 
-// An access is of a thread of a block, between two barriers.
-type access struct{ block, thread, epoch int }
+// An access is of a thread of a block, between two barriers of the block, which bound an epoch,
+// and between two of its warp, which bound a round.
+type access struct{ block, thread, epoch, round int }
+
+func (a access) sameWarp(b access) bool { return a.thread/warp == b.thread/warp }
 
 const wordBytes = 4
 
@@ -184,13 +188,13 @@ func (t *thread) store(space string, addr uint64, size int, v uint64) {
 
 // ordered reports whether a barrier, or nothing at all, stands between two accesses.
 func ordered(a, b access) bool {
-	return a.block == b.block && (a.thread == b.thread || a.epoch != b.epoch)
+	return a.block == b.block && (a.thread == b.thread || a.epoch != b.epoch || a.sameWarp(b) && a.round != b.round)
 }
 
 // renew forgets the accesses of earlier launches.
 func (m *mark) renew(launch int) {
 	if m.launch != launch {
-		none := access{-1, -1, -1}
+		none := access{-1, -1, -1, -1}
 		*m = mark{written: m.written, launch: launch, writer: none, reader: none}
 	}
 }
@@ -204,10 +208,14 @@ func (m *mark) read(own access, launch int, addr uint64) {
 	case m.reader.block < 0:
 	case m.reader.block != own.block:
 		m.blocks = true
-	case m.reader.epoch == own.epoch:
+	case m.reader.epoch == own.epoch && !m.reader.sameWarp(own):
+		m.warps = true
+	case m.reader.epoch == own.epoch && m.reader.round == own.round:
 		m.readers = m.readers || m.reader.thread != own.thread
-	default:
+	case m.reader.epoch == own.epoch:
 		m.readers = false
+	default:
+		m.readers, m.warps = false, false
 	}
 	m.reader = own
 }
@@ -217,7 +225,7 @@ func (m *mark) write(own access, launch int, addr uint64) {
 	switch {
 	case m.writer.block >= 0 && !ordered(m.writer, own):
 		panic(fault(fmt.Sprintf("writes %#x, which thread %d of block %d writes too without a barrier between", addr, m.writer.thread, m.writer.block)))
-	case m.reader.block >= 0 && (m.blocks || !ordered(m.reader, own) || m.readers && m.reader.epoch == own.epoch):
+	case m.reader.block >= 0 && (m.blocks || !ordered(m.reader, own) || m.reader.epoch == own.epoch && (m.warps || m.readers && m.reader.round == own.round)):
 		panic(fault(fmt.Sprintf("writes %#x, which thread %d of block %d reads without a barrier between", addr, m.reader.thread, m.reader.block)))
 	}
 	m.written, m.writer = true, own
@@ -288,8 +296,12 @@ func (p *parser) access(words, args []string) (func(t *thread), error) {
 		}
 		steps[i] = func(t *thread, addr uint64) { set(t, load(t, addr+by)) }
 	}
+	store := words[0] == "st"
 	return func(t *thread) {
 		addr := address(t)
+		if t.block.traffic != nil && addr >= globalBase && space != "param" {
+			t.block.traffic.touch(t, addr, width*size, store)
+		}
 		if width > 1 && space != "param" && addr%uint64(width*size) != 0 {
 			panic(fault(fmt.Sprintf("%d bytes at %#x are not aligned", width*size, addr)))
 		}

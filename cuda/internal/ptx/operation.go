@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -627,6 +628,24 @@ func saturate(v float64, nan uint64, signed bool, size int) uint64 {
 		return truncate(uint64(int64(v)), size)
 	}
 	return uint64(v)
+}
+
+// warpBarrier reads bar.warp.sync, at which the threads of a warp wait for each other.
+func warpBarrier(in *instruction, args []string) error {
+	if !slices.Equal(args, []string{"-1"}) {
+		return fmt.Errorf("only a barrier of a whole warp is known, found %q", args)
+	}
+	in.kind = shuffle
+	in.all = func(lanes []thread) bool {
+		if len(lanes) < warp {
+			return false
+		}
+		for i := range lanes {
+			lanes[i].round++
+		}
+		return true
+	}
+	return nil
 }
 
 // shuffle reads shfl.sync, which exchanges values between the lanes of a warp.

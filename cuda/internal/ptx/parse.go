@@ -331,6 +331,10 @@ func (p *parser) instruction(line string) error {
 	case "ret", "exit":
 		in.kind = exit
 	case "bar", "barrier":
+		if slices.Contains(words, "warp") {
+			err = warpBarrier(&in, args)
+			break
+		}
 		if len(args) != 1 || args[0] != "0" {
 			return fmt.Errorf("only barrier 0 of all threads is known, found %q", line)
 		}

@@ -111,17 +111,40 @@ func TestErrors(t *testing.T) {
 	add.s32 	%r4, %r3, %r2;
 	st.shared.u32 	[%r4], %r1;
 	ld.shared.u32 	%r5, [room];`, "without a barrier"},
-		"no end":          {"$L1:\nbra.uni 	$L1;", "does not end"},
-		"lanes missing":   {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
-		"unknown":         {"brev.b32 	%r2, %r1;", "unknown instruction"},
-		"unknown type":    {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
-		"no register":     {"add.s64 	%rd99, %rd1, 1;", "no register"},
-		"no label":        {"bra 	$L9;", "no label"},
-		"unknown name":    {"mov.u64 	%rd1, nothing;", "unknown operand"},
-		"constants":       {"mov.u64 	%rd6, table;\nst.global.u64 	[%rd6], %rd1;", "which is constant"},
-		"after constants": {"ld.const.u64 	%rd1, [table+16];", "not in const memory"},
-		"other barrier":   {"bar.sync 	1;", "only barrier 0"},
-		"part of a warp":  {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
+		"barrier of a warp only": {`
+	shl.b32 	%r2, %r1, 2;
+	mov.u32 	%r3, room;
+	add.s32 	%r4, %r3, %r2;
+	st.shared.u32 	[%r4], %r1;
+	bar.warp.sync 	-1;
+	ld.shared.u32 	%r5, [room+128];`, "without a barrier"}, // of the second warp
+		"write after other warps": {`
+	mov.u32 	%r2, 0;
+	mov.u32 	%r3, room;
+	setp.ne.u32 	%p1, %r1, 0;
+	@%p1 bra 	$L1;
+	st.shared.u32 	[room], %r2;
+$L1:
+	bar.sync 	0;
+	ld.shared.u32 	%r5, [room];
+	bar.warp.sync 	-1;
+	setp.ne.u32 	%p1, %r1, 63;
+	@%p1 bra 	$L2;
+	st.shared.u32 	[room], %r5;
+$L2:`, "without a barrier"},
+		"lanes of a barrier": {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nbar.warp.sync 	-1;\n$L1:", "lanes that do not come"},
+		"part of a barrier":  {"bar.warp.sync 	15;", "whole warp"},
+		"no end":             {"$L1:\nbra.uni 	$L1;", "does not end"},
+		"lanes missing":      {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
+		"unknown":            {"brev.b32 	%r2, %r1;", "unknown instruction"},
+		"unknown type":       {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
+		"no register":        {"add.s64 	%rd99, %rd1, 1;", "no register"},
+		"no label":           {"bra 	$L9;", "no label"},
+		"unknown name":       {"mov.u64 	%rd1, nothing;", "unknown operand"},
+		"constants":          {"mov.u64 	%rd6, table;\nst.global.u64 	[%rd6], %rd1;", "which is constant"},
+		"after constants":    {"ld.const.u64 	%rd1, [table+16];", "not in const memory"},
+		"other barrier":      {"bar.sync 	1;", "only barrier 0"},
+		"part of a warp":     {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
 	} {
 		_, err := run(t, test.body, n, 1, data, data)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "test.ptx:") {
@@ -156,6 +179,77 @@ func TestBarrier(t *testing.T) {
 		if v != uint64(n-1-i) {
 			t.Errorf("element %d is %d", i, v)
 		}
+	}
+}
+
+// TestWarpBarrier turns the numbers of each warp around, twice in the same shared memory.
+func TestWarpBarrier(t *testing.T) {
+	data := make([]uint64, 64)
+	for i := range data {
+		data[i] = uint64(i)
+	}
+	const turn = `
+	st.shared.u32 	[%r4], %r1;
+	bar.warp.sync 	-1;
+	ld.shared.u32 	%r1, [%r5];
+	bar.warp.sync 	-1;`
+	out, err := run(t, own+`
+	shl.b32 	%r2, %r1, 2;
+	mov.u32 	%r3, room;
+	add.s32 	%r4, %r3, %r2;
+	xor.b32 	%r5, %r1, 31;
+	shl.b32 	%r5, %r5, 2;
+	add.s32 	%r5, %r3, %r5;`+turn+`
+	add.s32 	%r1, %r1, 100;`+turn+`
+	cvt.u64.u32 	%rd5, %r1;
+	st.global.u64 	[%rd3], %rd5;`, 64, 1, data, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out {
+		if v != uint64(100+i) {
+			t.Errorf("element %d is %d", i, v)
+		}
+	}
+}
+
+// TestTraffic loads neighbours, and stores numbers that are 32 bytes apart.
+func TestTraffic(t *testing.T) {
+	m, err := Parse("test.ptx", kernelText(`
+	mov.u32 	%r2, %ctaid.x;
+	shl.b32 	%r2, %r2, 6;
+	add.s32 	%r1, %r1, %r2;
+	mul.wide.u32 	%rd4, %r1, 8;
+	add.s64 	%rd1, %rd1, %rd4;
+	mul.wide.u32 	%rd4, %r1, 32;
+	add.s64 	%rd2, %rd2, %rd4;
+	ld.global.u64 	%rd5, [%rd1];
+	st.global.u64 	[%rd2], %rd5;`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := Machine{Memory: NewMemory(1 << 16), Traffic: map[string]Traffic{}}
+	var params [3]uint64
+	for i, bytes := range []int{128 * 8, 128 * 32, 8} {
+		if params[i], err = machine.Memory.Alloc(bytes); err != nil {
+			t.Fatal(err)
+		}
+		if err := machine.Memory.Write(params[i], make([]byte, bytes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 {
+		if err := machine.Launch(k, Grid{Blocks: [3]int{2, 1, 1}, Threads: [3]int{64, 1, 1}}, params[:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := Traffic{Loaded: 2 * 128 * 8, Stored: 2 * 128 * 8, LoadedSectors: 2 * 128 * 8, StoredSectors: 2 * 128 * 32}
+	if got := machine.Traffic["k"]; got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
