@@ -192,8 +192,21 @@ func (f facts) meet(x, y *node) bool {
 	return true
 }
 
-// sources are the elements of operands in place that locals are computed from.
+// sources are the elements of operands in place that the locals of a block are computed
+// from. Locals that are defined outside of the block have none: where they may be used is
+// found out there.
 type sources map[*local][]*node
+
+func sourcesOf(b []*stmt) sources {
+	src := sources{}
+	each(b, func(s *stmt) {
+		if s.op == "def" {
+			src[s.v] = nil
+		}
+	})
+	src.find(b, nil)
+	return src
+}
 
 // find sets the sources of all locals in b, which runs under the control of the
 // elements given.
@@ -201,8 +214,8 @@ func (src sources) find(b []*stmt, control []*node) {
 	for range 2 { // twice for what loops carry
 		for _, s := range b {
 			from := union(src.of(s.reads()...), control)
-			if v := s.writes(); v != nil {
-				src[v] = union(src[v], from)
+			if _, ok := src[s.writes()]; ok {
+				src[s.writes()] = union(src[s.writes()], from)
 			}
 			src.find(s.inner, from)
 			src.find(s.els, from)
@@ -257,8 +270,9 @@ func defined(b []*stmt) map[*local]bool {
 
 // places returns for each statement of b which later one is the first to change
 // what its results are computed from, or len(b).
-func (src sources) places(b []*stmt, f facts) []int {
-	at, own := make([]int, len(b)), defined(b)
+func places(b []*stmt, f facts) []int {
+	at, own, src := make([]int, len(b)), defined(b), sourcesOf(b)
+	f = f.ranges(b, nil)
 	for i, s := range b {
 		at[i] = len(b)
 		var from []*node
@@ -266,7 +280,7 @@ func (src sources) places(b []*stmt, f facts) []int {
 			from = union(from, src[v])
 		}
 		for j := len(b) - 1; j >= i && len(from) > 0; j-- {
-			if changed(b[j:j+1], from, f) != "" {
+			if f.change(b[j], from) != "" {
 				at[i] = j
 			}
 		}
@@ -275,11 +289,14 @@ func (src sources) places(b []*stmt, f facts) []int {
 }
 
 // check returns why b cannot be run backward.
-func (r *reader) check(b []*stmt, src sources, f facts) {
+func (r *reader) check(b []*stmt, f facts) {
 	refuse := func(s *stmt, format string, args ...any) {
-		r.refusals = append(r.refusals, r.refusal(s.pos, format, args...))
+		if err := r.refusal(s.pos, format, args...); !slices.Contains(r.refusals, err) {
+			r.refusals = append(r.refusals, err)
+		}
 	}
-	at, own := src.places(b, f), defined(b)
+	at, own, src := places(b, f), defined(b), sourcesOf(b)
+	ranges := f.ranges(b, nil)
 	for i, s := range b {
 		for _, v := range results(s, own) {
 			late := false
@@ -287,13 +304,13 @@ func (r *reader) check(b []*stmt, src sources, f facts) {
 				for _, e := range u.reads() {
 					if !late && e.has(func(e *node) bool { return e.v == v }) {
 						late = true
-						refuse(u, "%s is used where %s, which it is computed from, changes or has changed: compute it again behind that", v.name, changed(b[at[i]:at[i]+1], src[v], f))
+						refuse(u, "%s is used where %s, which it is computed from, changes or has changed: compute it again behind that", v.name, ranges.change(b[at[i]], src[v]))
 					}
 				}
 			})
 		}
 		if s.op == "add" && s.to.op == "elem" {
-			for _, x := range src.of(s.e) {
+			for _, x := range (sources{}).of(s.e) {
 				if s.to.key() == x.key() {
 					refuse(s, "%s is read and written in the same statement, which has no inverse in general", show(x))
 				} else if f.meet(s.to, x) {
@@ -304,28 +321,14 @@ func (r *reader) check(b []*stmt, src sources, f facts) {
 		if s.op == "loop" && s.e != nil && contains(s.inner, func(s *stmt) bool { return len(s.targets()) > 0 }) {
 			refuse(s, "a loop that changes operands runs over a range: from a condition the way back would not know how often")
 		}
-		if x := changed([]*stmt{s}, src.of(s.reads()...), f); s.op == "cond" && x != "" {
+		if x := ranges.change(s, (sources{}).of(s.reads()...)); s.op == "cond" && x != "" {
 			refuse(s, "the condition reads %s, which the branch changes: the way back would not know that it was taken", x)
 		}
 		if len(s.inner)+len(s.els) > 0 {
-			r.check(s.inner, src, f.inside(s, false))
-			r.check(s.els, src, f.inside(s, true))
+			r.check(s.inner, f.inside(s, false))
+			r.check(s.els, f.inside(s, true))
 		}
 	}
-}
-
-// changed names one of the elements given that b changes.
-func changed(b []*stmt, from []*node, f facts) (name string) {
-	each(b, func(s *stmt) {
-		for _, x := range s.targets() {
-			for _, y := range from {
-				if name == "" && f.meet(x, y) {
-					name = show(x)
-				}
-			}
-		}
-	})
-	return name
 }
 
 // show returns e as in the source.

@@ -238,7 +238,7 @@ func (p *program) block(n int, loop string) {
 }
 
 func (p *program) stmt() {
-	kind := p.rnd.IntN(17)
+	kind := p.rnd.IntN(18)
 	if p.depth > 3 && kind >= 9 && kind < 13 {
 		kind = p.rnd.IntN(9)
 	}
@@ -286,6 +286,8 @@ func (p *program) stmt() {
 	case 16:
 		part, i := p.name("p"), p.name("i")
 		fmt.Fprintf(p, "%s := %s[1:]\nfor %s := range %s {\n%s[%s] += %s * 0.5\n}\n", part, pick(p, "x", "v"), i, part, pick(p, "y", map[bool]string{true: "y", false: "v"}[p.acc]), i, part+"["+i+"]")
+	case 17:
+		p.carry()
 	default:
 		i := p.name("i")
 		ints := p.ints
@@ -304,6 +306,23 @@ func (p *program) stmt() {
 		fmt.Fprintln(p)
 		p.ints, p.loop = ints, loop
 	}
+}
+
+// carry writes a loop that carries a local, which reads elements of the vector that the
+// loop changes.
+func (p *program) carry() {
+	h, i, x := p.name("h"), p.name("i"), pick(p, "x", "v")
+	y := map[bool]string{true: "y", false: x}[p.acc]
+	near := func() string { return "[" + i + pick(p, "-1", "", "+1") + "]" }
+	body := []string{
+		fmt.Sprintf("%s = 0.5 * math.Sin(%s + %s)\n", h, h, x+near()),
+		fmt.Sprintf("%s += 0.5 * %s * %s\n", y+near(), h, p.expr(1)),
+		fmt.Sprintf("if %s {\n%s += math.Tanh(%s)\n}\n", p.cond(), y+near(), h),
+	}
+	p.rnd.Shuffle(len(body), func(i, j int) { body[i], body[j] = body[j], body[i] })
+	fmt.Fprintf(p, "%s := %s\nfor %s {\n%s}\n_ = %s\n", h, p.atom(),
+		pick(p, i+" := 1; "+i+" < len(w)-1; "+i+"++", i+" := len(w) - 2; "+i+" >= 1; "+i+"--"), strings.Join(body[:2+p.rnd.IntN(2)], ""), h)
+	p.locals = append(slices.Clip(p.locals), h)
 }
 
 // duo is what the functions call.
@@ -368,7 +387,7 @@ func check[A rev.Kernel[A], B rev.Kernel[B]](t *testing.T, a func(*rand.Rand, in
 		delete(rounds, revtest.SecondOrder)
 	}
 	t.Run("float64", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[A]{New: a, Sizes: []int{2, 3, 5}, Skip: rounds, RoundTrip: 1e8, Adjoint: 1e8, Difference: 1e-5, Step: 0x1p-14})
+		revtest.Kernel(t, revtest.Spec[A]{New: a, Sizes: []int{2, 3, 5}, Skip: rounds, RoundTrip: 1e8, Adjoint: 1e8, Difference: 1e-5, Step: 0x1p-17})
 	})
 	t.Run("Q43", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[B]{New: b, Sizes: []int{2, 3, 5}, Skip: skip, Adjoint: 1e6})

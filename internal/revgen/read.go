@@ -57,6 +57,7 @@ type reader struct {
 	facts    facts           // what is known of integers there
 	calls    []*ast.FuncDecl // being inlined
 	checking bool            // statements may return errors
+	pos      token.Pos       // of the statement being read
 	refusals []error
 }
 
@@ -140,9 +141,7 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	r.k.body = alive(without(r.out, "fail"))
 	activate(r.k.body)
 	r.shape()
-	src := sources{}
-	src.find(r.k.body, nil)
-	r.check(r.k.body, src, facts{})
+	r.check(r.k.body, facts{})
 }
 
 // header reads the function without its body.
@@ -272,7 +271,12 @@ func elem(x *operand, at []*node) *node {
 
 func length(x *operand, axis int) *node { return &node{op: "len", kind: integer, x: x, axis: axis} }
 
-func (r *reader) emit(s *stmt) { r.out = append(r.out, s) }
+func (r *reader) emit(s *stmt) {
+	if s.pos == token.NoPos {
+		s.pos = r.pos
+	}
+	r.out = append(r.out, s)
+}
 
 // define emits the definition of a new local.
 func (r *reader) define(name string, e *node) *local {
@@ -300,6 +304,7 @@ func (r *reader) stmts(list []ast.Stmt) {
 
 func (r *reader) stmt(s ast.Stmt) {
 	const unknowing = "the way back would not know that it was taken; use if and else"
+	r.pos = s.Pos()
 	switch s := s.(type) {
 	case *ast.AssignStmt:
 		r.assign(s)

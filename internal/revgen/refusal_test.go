@@ -120,6 +120,24 @@ var constructs = []construct{
 	{xy, "s := \"a\"\ny[0] += float64(len(s))", "is no real number"},
 	{xy, "t := complex(x[0], 1)\ny[0] += real(t)", "complex has no derivative here"},
 
+	// Locals of loops that change what they read.
+	{only, "h := 0.1\nfor t := 0; t < len(y)-1; t++ {\nh = math.Tanh(h + y[t])\ny[t+1] += h\n}", ""},
+	{only, "h := 0.1\nfor t := 0; t < len(y)-1; t++ {\nh = math.Tanh(h + y[t+1])\ny[t] += h\n}", "h is used where y[t], which it is computed from, changes"},
+	{only, "h := 0.1\nfor t := len(y)-2; t >= 0; t-- {\nh = math.Tanh(h + y[t+1])\ny[t] += h\n}", ""},
+	{only, "h := 0.1\nfor t := len(y)-2; t >= 0; t-- {\nh = math.Tanh(h + y[t])\ny[t+1] += h\n}", "h is used where y[t+1], which it is computed from, changes"},
+	{only, "h := 0.1\nfor t := range y {\nh = math.Tanh(h + y[t])\ny[t] += h\n}", "h is used where y[t], which it is computed from, changes"},
+	{only, "h := 0.1\nfor t := range y {\na := y[t]\ny[t] += h\nh = math.Tanh(h + a)\n}", "a is used where y[t], which it is computed from, changes"},
+	{only, "h := 0.1\nfor t := range y {\na := 2 * h\ny[t] += a\nh = math.Tanh(h + y[t])\n}", ""},
+	{only, "h := 0.1\nfor t := range y {\nif h > 0 {\ny[t] += h\n}\nh = math.Tanh(h + y[t])\n}", ""},
+	{only, "s := 0.0\nfor t := 0; t < len(y)-1; t++ {\ns += y[t+1]\ny[t] += 1\n}\ny[0] += s", "s is used where y[t], which it is computed from, changes"},
+	{"(y []float64, n int)", "h := 0.1\nfor t := range y {\ny[n*t+1] += h\nh = math.Tanh(h + y[n*t])\n}", "h is used where y[n*t+1], which it is computed from, changes"},
+	{"(y []float64, i []int)", "h := 0.1\nfor t := range y {\ny[i[t]] += h\nh = math.Tanh(h + y[i[t]])\n}", "h is used where y[row], which it is computed from, changes"},
+	{only, "h := 0.1\nfor t := range len(y)/2 {\nh = math.Tanh(h + y[2*t])\ny[2*t+1] += h\n}", ""},
+	{only, "h := 0.1\nfor t := range len(y) {\nfor s := range t {\nh = math.Tanh(h + y[s])\n}\ny[t] += h\n}", "h is used where y[t], which it is computed from, changes"},
+	{only, "for t := range y {\ns := 0.0\nfor j := range t {\ns += y[j]\n}\ny[t] += s\n}", ""},
+	{only, "for t := range y {\ns := 0.0\nfor j := t; j < len(y); j++ {\ns += y[j]\n}\ny[t] += s\n}", "s is used where y[t], which it is computed from, changes"},
+	{only, "a := y[0]\nfor t := 1; t < len(y); t++ {\ny[t] += a\n}", ""},
+
 	// Arrays and structs.
 	{xy, "var a [2]float64\na[1] += x[0]\nb := a\nb[0]++\ny[0] += a[1] * b[0]", ""},
 	{xy, "a := [...]float64{1, 2: x[0]}\nfor i, v := range a {\ny[0] += a[i] * v\n}", ""},

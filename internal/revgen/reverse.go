@@ -25,11 +25,10 @@ type reverser struct {
 
 // reversed returns b backward. If sums is true, b only accumulates.
 func reversed(b []*stmt, adjoint, sums bool) []*stmt {
-	r := &reverser{adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sources{}, cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
+	r := &reverser{adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
 	if adjoint {
 		r.findRuns(b)
 	}
-	r.src.find(b, nil)
 	return r.block(b, facts{}, false)
 }
 
@@ -58,7 +57,7 @@ func (r *reverser) tape(l *stmt) *local {
 func (r *reverser) block(b []*stmt, f facts, kept bool) []*stmt {
 	out, own := r.out, defined(b)
 	r.out = nil
-	at := r.src.places(b, f)
+	at := places(b, f)
 	last := map[int][]*stmt{}
 	if r.sums && !kept {
 		last = r.fuse(b, own)

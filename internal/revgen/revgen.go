@@ -19,6 +19,7 @@
 //	expr.go      operands, expressions, and calls, which are inlined
 //	library.go   calls of kernels
 //	check.go     what has no inverse, and why
+//	order.go     what iterations of a loop change behind other ones that read it
 //	shape.go     shape tags, from conditions and loops
 //	reverse.go   inverse and adjoint
 //	forward.go   loops whose derivatives go along with the values
