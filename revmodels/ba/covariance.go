@@ -39,7 +39,7 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	if opts != nil {
 		o = *opts
 	}
-	o.Method = Cholesky
+	o.Method, o.Points = Cholesky, nil
 	o.MinFocal, o.MaxFocal = 0, 0
 	s, err := newSolver(p, &o)
 	if err != nil {

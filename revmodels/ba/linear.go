@@ -52,9 +52,10 @@ const (
 	autoFlops = 2e5
 )
 
-// newLinear returns the solver for the options.
-func newLinear(s *normal, x *unknowns, o *Options) linear {
-	if o.Method != ConjugateGradients {
+// newLinear returns the solver for the options. Conjugate gradients use the given products if
+// they are not nil, and Automatic is then ConjugateGradients.
+func newLinear(s *normal, products schur, x *unknowns, o *Options) linear {
+	if o.Method == Cholesky || o.Method == Automatic && products == nil {
 		limit := math.MaxInt
 		if o.Method == Automatic {
 			limit = autoElements
@@ -64,5 +65,8 @@ func newLinear(s *normal, x *unknowns, o *Options) linear {
 			return d
 		}
 	}
-	return newConjugate(newLocalSchur(s), x, o)
+	if products == nil {
+		products = newLocalSchur(s)
+	}
+	return newConjugate(products, x, o)
 }

@@ -54,6 +54,9 @@ type normal struct {
 // jacobianLen is the number of derivatives of an observation: two rows.
 const jacobianLen = 2 * (cameraLen + pointLen)
 
+// couplingLen is the number of elements of G for an observation.
+const couplingLen = pointLen * cameraLen
+
 // pointBlock is the approximate number of observations of a block of points.
 const pointBlock = 1024
 
@@ -64,10 +67,11 @@ func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 		workers: parallel.Workers(o.Workers), loss: o.Loss,
 		camera: p.Camera, point: p.Point, fixed: fixed,
 		start: make([]int, m+1), byCamera: make([]int, obs), cameraStart: make([]int, n+1),
-		r: make([]float64, 2*obs), trial: make([]float64, 2*obs), j: make([]float64, jacobianLen*obs),
-		u: make([]float64, block9.Len*n), gc: make([]float64, cameraLen*n),
-		v: make([]float64, 6*m), gq: make([]float64, pointLen*m),
-		l: make([]float64, 6*m), w: make([]float64, pointLen*m),
+		u: make([]float64, block9.Len*n), gc: make([]float64, cameraLen*n), w: make([]float64, pointLen*m),
+	}
+	if o.Points == nil { // which have the rest
+		s.r, s.trial, s.j = make([]float64, 2*obs), make([]float64, 2*obs), make([]float64, jacobianLen*obs)
+		s.v, s.gq, s.l = make([]float64, 6*m), make([]float64, pointLen*m), make([]float64, 6*m)
 	}
 	for i, c := range p.Camera {
 		s.cameraStart[c+1]++
@@ -214,8 +218,10 @@ func unpack(dst *[cameraLen * cameraLen]float64, block []float64) {
 
 // hold sets the derivatives by parameter k of camera c to zero.
 func (s *normal) hold(c, k int) {
-	for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
-		s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
+	if s.j != nil { // and not with Points
+		for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
+			s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
+		}
 	}
 	u := s.u[block9.Len*c:]
 	for l := range cameraLen {
@@ -228,7 +234,7 @@ func (s *normal) hold(c, k int) {
 // computes G. It reports whether all blocks are positive definite.
 func (s *normal) eliminate(damping []float64, forms bool) bool {
 	if forms && s.g == nil {
-		s.g = make([]float64, 3*cameraLen*len(s.camera))
+		s.g = make([]float64, couplingLen*len(s.camera))
 	}
 	s.overPoints(func(b, from, to int) {
 		s.failed[b] = false

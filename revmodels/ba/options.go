@@ -13,6 +13,11 @@ type Options struct {
 	Loss   Loss   // robust loss [squares: ρ(s) = s]
 	Method Method // how linear systems are solved [Automatic]
 
+	// Points, if not nil, are the points of the problem once more, with its observations,
+	// FixedPoints and Loss, in the memory of a GPU for example. They compute what concerns
+	// points. Automatic is then ConjugateGradients.
+	Points Points
+
 	FixedCameras []int // cameras whose nine parameters do not change
 	FixedPoints  []int // points that do not change
 

@@ -22,7 +22,8 @@ type Question int
 // The questions. Each comment says what is given and what the answer is.
 const (
 	AskCost      Question = iota // given all cameras: the cost (of the trial points if x is 1)
-	AskLinear                    // given all cameras: the squared gradient by points; for cameras, blocks of JᵀJ and the gradient
+	AskLinear                    // given all cameras: the squared gradient by points; for cameras, blocks of JᵀJ (a block B has B[i,j] at 8i+j, but B[i,8] at 72+i) and then the gradient
+	AskHold                      // given 1 for some cameras: makes the derivatives by their focal lengths zero; no answer
 	AskScale                     // scales the columns of the points by their present sizes; no answer
 	AskEliminate                 // given the radius x: the number of parts that fail; for cameras, the right side and the preconditioner
 	AskProduct                   // given a vector: for cameras, its product with the reduced camera system
@@ -40,6 +41,8 @@ func (q Question) Sizes() (operands, numbers, perCamera int) {
 		return cameraLen, 1, 0
 	case AskLinear:
 		return cameraLen, 1, block9.Len + cameraLen
+	case AskHold:
+		return 1, 0, 0
 	case AskEliminate:
 		return 0, 1, cameraLen + cameraLen*cameraLen
 	case AskProduct:
@@ -178,6 +181,8 @@ func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []floa
 		numbers[0] = vec.SumSquares(s.normal.gq)
 		copy(perCamera, s.normal.u)
 		copy(perCamera[block9.Len*n:], s.normal.gc)
+	case AskHold:
+		s.side.hold(operands)
 	case AskScale:
 		s.side.scale()
 	case AskEliminate:
@@ -211,6 +216,24 @@ type Parts interface {
 	Ask(q Question, x float64, operands, numbers, perCamera []float64) error
 }
 
+// Points are the points of a problem with all their observations, for Solve. Package cuda has
+// them in the memory of a GPU. They answer as parts do, but the gradient by points of AskLinear
+// is the square of its largest element. Some points may be fixed: their derivatives are zero.
+type Points interface {
+	Parts
+
+	// Set makes points the best points, and Get stores the best points.
+	Set(points []float64) error
+	Get(points []float64) error
+
+	// Couplings stores what Cholesky needs after AskEliminate. With L·Lᵀ the damped block
+	// of JᵀJ of a point, F and E the derivatives of an observation r by its camera and by the
+	// point, these are G = L⁻¹·Eᵀ·F, 3×9 by rows for each observation, and w = -L⁻¹·Eᵀr for
+	// each point. Observations are in the order of their points, those of a point in the order
+	// of their cameras, and otherwise in the order of the problem.
+	Couplings(g, w []float64) error
+}
+
 // A State is where a solution by SolveParts is after an iteration, apart from the points.
 // SolveParts goes on from there, to the same bits as if it had not stopped.
 type State struct {
@@ -234,8 +257,7 @@ type Checkpoint struct {
 // scales of the columns depend. Part.Resume gives the parts the points from which to go on.
 // A nil c is the zero Checkpoint.
 //
-// FixedPoints, MinFocal, MaxFocal and Cholesky are errors. Loss must be the loss of the
-// parts. For the points, the Gradient in the report uses the length of the gradient instead
+// FixedPoints, Points and Cholesky are errors. Loss must be the loss of the parts. For the points, the Gradient in the report uses the length of the gradient instead
 // of its largest element. Behind is 0. SolveParts returns the first error of parts.Ask, or
 // an error of Solve. When ctx is done, it returns a report and the error of ctx.
 func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Options, c *Checkpoint) (*Report, error) {
@@ -244,12 +266,12 @@ func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Optio
 	if opts != nil {
 		o = *opts
 	}
-	if o.FixedPoints != nil || o.MinFocal != 0 || o.MaxFocal != 0 || o.Method == Cholesky {
-		return nil, errors.New("ba: FixedPoints, MinFocal, MaxFocal and Cholesky are for problems on one machine")
+	if o.FixedPoints != nil || o.Points != nil || o.Method == Cholesky {
+		return nil, errors.New("ba: FixedPoints, Points and Cholesky are for Solve")
 	}
 	o.Method = ConjugateGradients
 	p := &Problem{Cameras: cameras}
-	s, err := newSolver(p, &o)
+	s, err := newSolverOf(p, &o, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -259,16 +281,7 @@ func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Optio
 	if from := s.checkpoint.Resume; from != nil && (len(from.Cameras) != len(cameras) || !(from.Radius > 0 && from.Shrink >= 2) || from.Iteration < 0) {
 		return nil, fmt.Errorf("ba: a state at iteration %d with %d numbers of cameras, radius %v and divisor %v, expected %d numbers", from.Iteration, len(from.Cameras), from.Radius, from.Shrink, len(cameras))
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s.ctx, s.begin = ctx, begin
-	e := &elsewhere{solver: s, parts: parts, cancel: cancel, system: make([]float64, (cameraLen+cameraLen*cameraLen)*p.NumCameras())}
-	s.side, s.linear = e, newConjugate(e, s.unknowns, &o)
-	err = s.run()
-	if e.err != nil {
-		return nil, e.err
-	}
-	if err != nil {
+	if err := s.search(ctx, begin); err != nil {
 		return nil, err
 	}
 	copy(cameras, s.best.Cameras)
@@ -319,10 +332,26 @@ func (e *elsewhere) linearise() float64 {
 	return math.Sqrt(square)
 }
 
+func (e *elsewhere) hold(cameras []float64) {
+	here{e.solver}.hold(cameras)
+	e.ask(AskHold, 0, cameras, nil)
+}
+
 func (e *elsewhere) scale() { e.ask(AskScale, 0, nil, nil) }
 
-func (e *elsewhere) eliminate(radius float64, _ bool) bool {
-	return e.ask(AskEliminate, radius, nil, e.system)[0] == 0
+func (e *elsewhere) eliminate(radius float64, forms bool) bool {
+	if e.ask(AskEliminate, radius, nil, e.system)[0] != 0 || e.err != nil {
+		return false
+	}
+	if forms { // only Cholesky does, for which the parts are Points
+		if e.normal.g == nil {
+			e.normal.g = make([]float64, couplingLen*len(e.normal.camera))
+		}
+		if e.err = e.opts.Points.Couplings(e.normal.g, e.normal.w); e.err != nil {
+			e.cancel()
+		}
+	}
+	return e.err == nil
 }
 
 func (e *elsewhere) step(cameras []float64) (promised, length float64) {

@@ -62,10 +62,12 @@ func partsOf(t *testing.T, p *Problem, observations int, loss Loss) *plainParts 
 
 // TestSolveParts solves a problem in parts, and compares with Solve.
 func TestSolveParts(t *testing.T) {
+	low, high := focals(partsProblem(t))
 	for _, opts := range []Options{
 		{CostTolerance: 1e-14, Forcing: 1e-3},
 		{CostTolerance: 1e-14, Forcing: 1e-3, Loss: Huber(1), FixedCameras: []int{0, 2}},
 		{CostTolerance: 1e-14, Forcing: 1e-3, FixedIntrinsics: true},
+		{CostTolerance: 1e-14, Forcing: 1e-3, MinFocal: low, MaxFocal: high},
 	} {
 		opts.Method = ConjugateGradients
 		whole := partsProblem(t)
@@ -106,8 +108,10 @@ func TestSolvePartsErrors(t *testing.T) {
 			t.Errorf("call %d fails: %v, want %v", fail, err, errLink)
 		}
 	}
-	if _, err := SolveParts(t.Context(), slices.Clone(p.Cameras), partsOf(t, p, 200, nil), &Options{Method: Cholesky}, nil); err == nil {
-		t.Error("no error for Cholesky")
+	for name, o := range map[string]*Options{"Cholesky": {Method: Cholesky}, "FixedPoints": {FixedPoints: []int{1}}, "Points": {Points: new(onePart)}} {
+		if _, err := SolveParts(t.Context(), slices.Clone(p.Cameras), partsOf(t, p, 200, nil), o, nil); err == nil {
+			t.Errorf("no error for %s", name)
+		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -118,6 +122,122 @@ func TestSolvePartsErrors(t *testing.T) {
 	if _, err := p.Parts([]int{0, p.NumPoints()}, []int{0}, nil); err == nil {
 		t.Error("no error for camera -1")
 	}
+}
+
+// onePart is Points on the host: a part with all points.
+type onePart struct {
+	plainParts
+	answered map[Question]bool
+}
+
+func pointsOf(t *testing.T, p *Problem, loss Loss) *onePart {
+	t.Helper()
+	return &onePart{*partsOf(t, p, p.NumObservations(), loss), map[Question]bool{}}
+}
+
+func (p *onePart) Ask(q Question, x float64, operands, numbers, perCamera []float64) error {
+	err := p.plainParts.Ask(q, x, operands, numbers, perCamera)
+	if q == AskLinear && err == nil {
+		largest := largest(0, p.list[0].solver.normal.gq)
+		numbers[0] = largest * largest
+	}
+	p.answered[q] = true
+	return err
+}
+
+func (p *onePart) Set(points []float64) error {
+	p.list[0].Resume(points)
+	return p.Ask(AskResume, 0, nil, nil, nil)
+}
+
+func (p *onePart) Get(points []float64) error {
+	copy(points, p.list[0].Points())
+	return nil
+}
+
+func (p *onePart) Couplings(g, w []float64) error {
+	n := p.list[0].solver.normal
+	for i, q := range n.point {
+		n.couple((*[couplingLen]float64)(g[couplingLen*i:]), (*[6]float64)(n.l[6*q:]), i)
+	}
+	copy(w, n.w)
+	return nil
+}
+
+// TestSolvePoints solves a problem with Points, and compares with Solve without.
+func TestSolvePoints(t *testing.T) {
+	low, high := focals(partsProblem(t))
+	for _, opts := range []Options{
+		{Method: ConjugateGradients},
+		{Method: ConjugateGradients, Loss: Cauchy(1), FixedCameras: []int{1}, MinFocal: low, MaxFocal: high},
+		{Method: Cholesky, Loss: Huber(1), FixedIntrinsics: true},
+		{Method: Cholesky, MinFocal: low, MaxFocal: high},
+	} {
+		want, got := partsProblem(t), partsProblem(t)
+		wanted, err := Solve(t.Context(), want, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := pointsOf(t, got, opts.Loss)
+		copy(points.list[0].Points(), make([]float64, 3)) // Solve sets the points
+		opts.Points = points
+		report, err := Solve(t.Context(), got, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if report.Status != wanted.Status || report.Method != wanted.Method || report.Behind != wanted.Behind || len(report.Iterations) != len(wanted.Iterations) {
+			t.Fatalf("%v by %v after %d iterations, want %v by %v after %d", report.Status, report.Method, len(report.Iterations), wanted.Status, wanted.Method, len(wanted.Iterations))
+		}
+		for i, it := range report.Iterations {
+			of := wanted.Iterations[i]
+			if !(math.Abs(it.Cost-of.Cost) <= 1e-10*of.Cost) || i < 3 && !(math.Abs(it.Gradient-of.Gradient) <= 1e-6*of.Gradient) {
+				t.Errorf("iteration %d: cost %v, gradient %v, want %v and %v", i, it.Cost, it.Gradient, of.Cost, of.Gradient)
+			}
+		}
+		for i, v := range got.Points {
+			if !(math.Abs(v-want.Points[i]) <= 1e-6*(1+math.Abs(v))) {
+				t.Fatalf("coordinate %d is %v, want %v", i, v, want.Points[i])
+			}
+		}
+		if held := opts.MinFocal > 0; points.answered[AskHold] != held {
+			t.Errorf("a focal length is held: %v, want %v", !held, held)
+		}
+	}
+	// Automatic asks the points.
+	p := partsProblem(t)
+	points := pointsOf(t, p, nil)
+	r, err := Solve(t.Context(), p, &Options{Points: points})
+	if err != nil || r.Method != ConjugateGradients || !points.answered[AskProduct] {
+		t.Errorf("%v by %v", err, r.Method)
+	}
+	// What fails is the error, and the problem does not change.
+	for fail := 1; fail < 20; fail += 3 {
+		p := partsProblem(t)
+		points := pointsOf(t, p, nil)
+		points.fail = fail
+		if _, err := Solve(t.Context(), p, &Options{Points: points}); !errors.Is(err, errLink) || !slices.Equal(p.Cameras, partsProblem(t).Cameras) {
+			t.Errorf("call %d fails: %v, want %v", fail, err, errLink)
+		}
+	}
+	// A cost that is not finite is explained as without.
+	p = partsProblem(t)
+	copy(p.Cameras[cameraLen*p.Camera[7]:], make([]float64, 6))
+	copy(p.Points[pointLen*p.Point[7]:], []float64{1, 2, 0})
+	_, want := Solve(t.Context(), p, nil)
+	if _, err := Solve(t.Context(), p, &Options{Points: pointsOf(t, p, nil)}); !errors.Is(err, ErrNotFinite) || err.Error() != want.Error() {
+		t.Errorf("a point at depth 0: %v, want %v", err, want)
+	}
+}
+
+// focals returns the least and the greatest focal length. The cameras that have them are at
+// bounds there.
+func focals(p *Problem) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for c := range p.NumCameras() {
+		f := p.Cameras[cameraLen*c+focal]
+		low, high = min(low, f), max(high, f)
+	}
+	return low, high
 }
 
 func partsProblem(t *testing.T) *Problem {

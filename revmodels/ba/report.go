@@ -68,6 +68,11 @@ var ErrNotFinite = errors.New("ba: not finite")
 // explain returns the error for a cost or gradient that is not finite. It looks for a
 // cause in the observations.
 func (s *solver) explain(values []float64, sum float64) error {
+	if s.opts.Points != nil { // which know no single one
+		n := newNormal(s.best, &Options{Loss: s.opts.Loss, Workers: s.opts.Workers}, nil)
+		n.linearise(s.best)
+		values = n.j
+	}
 	first, size := -1, len(values)/max(len(s.order), 1)
 	for i, k := range s.order {
 		if largest(0, values[size*i:size*(i+1)]) <= math.MaxFloat64 {

@@ -12,6 +12,9 @@ type side interface {
 	// and points. It returns the largest element of the gradient by points.
 	linearise() float64
 
+	// hold makes the derivatives by the focal length zero, for the cameras with the number 1.
+	hold(cameras []float64)
+
 	// scale sets the scales of the columns of the points.
 	scale()
 
@@ -46,6 +49,14 @@ func (s here) cost(trial bool) float64 {
 func (s here) linearise() float64 {
 	s.normal.linearise(s.best)
 	return largest(0, s.normal.gq)
+}
+
+func (s here) hold(cameras []float64) {
+	for c, held := range cameras {
+		if held == 1 {
+			s.normal.hold(c, focal)
+		}
+	}
 }
 
 func (s here) scale() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -46,9 +47,9 @@ const (
 // The result does not depend on the number of workers.
 //
 // Solve returns an error and does not change p if p is not valid (see Validate), if an
-// option makes no sense, if a focal length that is not fixed is out of bounds, or if
-// something is not finite at the start (ErrNotFinite). When ctx is done it returns the
-// error of ctx and a report.
+// option makes no sense, if a focal length that is not fixed is out of bounds, if
+// something is not finite at the start (ErrNotFinite), or if a method of opts.Points
+// fails. When ctx is done it returns the error of ctx and a report.
 func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 	begin := time.Now()
 	var o Options
@@ -56,12 +57,19 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 		o = *opts
 	}
 	s, err := newSolver(p, &o)
+	if err == nil && o.Points != nil {
+		err = o.Points.Set(p.Points)
+	}
 	if err != nil {
 		return nil, err
 	}
-	s.ctx, s.begin = ctx, begin
-	if err := s.run(); err != nil {
+	if err := s.search(ctx, begin); err != nil {
 		return nil, err
+	}
+	if o.Points != nil {
+		if err := o.Points.Get(s.best.Points); err != nil {
+			return nil, err
+		}
 	}
 	copy(p.Cameras, s.best.Cameras)
 	copy(p.Points, s.best.Points)
@@ -71,6 +79,22 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 		return &s.report, ctx.Err()
 	}
 	return &s.report, nil
+}
+
+// search runs the iteration. If an answer of parts is an error, it ends there with that.
+func (s *solver) search(ctx context.Context, begin time.Time) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.ctx, s.begin = ctx, begin
+	e, asks := s.side.(*elsewhere)
+	if asks {
+		e.cancel = cancel
+	}
+	err := s.run()
+	if asks && e.err != nil {
+		return e.err
+	}
+	return err
 }
 
 // solver is the state of Solve.
@@ -93,9 +117,16 @@ type solver struct {
 	dampingC, dampingQ []float64
 	stepC, stepQ       []float64 // of unknowns, of points
 	step               []float64 // of all camera parameters
+	held               []float64 // 1 for a camera whose focal length stays at its bound
 }
 
+// newSolver returns a solver for p, which asks o.Points if they are not nil.
 func newSolver(p *Problem, o *Options) (*solver, error) {
+	return newSolverOf(p, o, o.Points)
+}
+
+// newSolverOf returns a solver for p, which asks parts if they are not nil.
+func newSolverOf(p *Problem, o *Options, parts Parts) (*solver, error) {
 	err := o.fill()
 	if err == nil {
 		err = p.Validate()
@@ -104,7 +135,6 @@ func newSolver(p *Problem, o *Options) (*solver, error) {
 		return nil, err
 	}
 	s := &solver{opts: o}
-	s.side = here{s}
 	if s.unknowns, err = newUnknowns(p, o); err != nil {
 		return nil, err
 	}
@@ -125,7 +155,13 @@ func newSolver(p *Problem, o *Options) (*solver, error) {
 	}
 
 	s.makeRoom(p, fixed)
-	s.linear = newLinear(s.normal, s.unknowns, o)
+	s.side = here{s}
+	var products schur
+	if parts != nil {
+		e := &elsewhere{solver: s, parts: parts, system: make([]float64, (cameraLen+cameraLen*cameraLen)*p.NumCameras())}
+		s.side, products = e, e
+	}
+	s.linear = newLinear(s.normal, products, s.unknowns, o)
 	s.linear.describe(&s.report)
 	s.report.Unknowns = s.unknowns.len()
 	return s, nil
@@ -142,6 +178,7 @@ func (s *solver) makeRoom(p *Problem, fixed []bool) {
 	s.gradient, s.scaleC, s.scaleQ = make([]float64, n), make([]float64, n), make([]float64, len(p.Points))
 	s.dampingC, s.dampingQ = make([]float64, n), make([]float64, len(p.Points))
 	s.stepC, s.stepQ, s.step = make([]float64, n), make([]float64, len(p.Points)), make([]float64, len(p.Cameras))
+	s.held = make([]float64, p.NumCameras())
 }
 
 // swap makes the trial the best, and the best the trial.
@@ -291,18 +328,20 @@ func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status,
 func (s *solver) linearise() float64 {
 	ofPoints := s.side.linearise()
 	s.unknowns.reduce(s.gradient, s.normal.gc)
-	if !math.IsInf(s.opts.MinFocal, -1) || !math.IsInf(s.opts.MaxFocal, 1) {
-		for c, parts := range s.unknowns.parts {
-			f := s.best.Cameras[cameraLen*c+focal]
-			if !s.movesFocal(c) {
-				continue
-			}
-			p := parts[len(parts)-1] // the one with the intrinsics
-			g := s.gradient[s.unknowns.at[p.node]+focal-p.from]
-			if f <= s.opts.MinFocal && g > 0 || f >= s.opts.MaxFocal && g < 0 {
-				s.normal.hold(c, focal)
-			}
+	clear(s.held)
+	for c, parts := range s.unknowns.parts {
+		f := s.best.Cameras[cameraLen*c+focal]
+		if !s.movesFocal(c) {
+			continue
 		}
+		p := parts[len(parts)-1] // the one with the intrinsics
+		g := s.gradient[s.unknowns.at[p.node]+focal-p.from]
+		if f <= s.opts.MinFocal && g > 0 || f >= s.opts.MaxFocal && g < 0 {
+			s.held[c] = 1
+		}
+	}
+	if slices.Contains(s.held, 1) {
+		s.side.hold(s.held)
 		s.unknowns.reduce(s.gradient, s.normal.gc)
 	}
 	return max(largest(0, s.gradient), ofPoints)
