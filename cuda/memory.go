@@ -75,21 +75,27 @@ func newMemory[T any](d *Device, data []T) (Memory[T], error) {
 
 // copyTo does what newMemory does, for a device that is held.
 func copyTo[T any](d *Device, data []T) (Memory[T], error) {
-	n := max(1, len(data)) // so that each has an address
-	bytes := n * int(unsafe.Sizeof(*new(T)))
+	m, err := allocate[T](d, len(data))
+	if err != nil || len(data) == 0 {
+		return m, err
+	}
+	if err := d.toDevice(m.address(), bytesOf(data)); err != nil {
+		return nil, errors.Join(wrap(err), release(d, m))
+	}
+	return m, nil
+}
+
+// allocate returns memory for n elements, for a device that is held. Nothing is written there.
+func allocate[T any](d *Device, n int) (Memory[T], error) {
+	some := max(1, n) // so that each has an address
+	bytes := some * int(unsafe.Sizeof(*new(T)))
 	at, err := d.driver.alloc(bytes)
 	if err != nil {
 		return nil, wrap(err)
 	}
-	m := memoryAt[T](at, n)[:len(data)]
-	if len(data) > 0 {
-		if err := d.toDevice(at, bytesOf(data)); err != nil {
-			return nil, wrap(errors.Join(err, d.driver.free(at)))
-		}
-	}
 	d.pieces[at] = true
 	remember(at, bytes, d)
-	return m, nil
+	return memoryAt[T](at, some)[:n], nil
 }
 
 // memoryAt returns the n numbers at an address. There are none at 0.

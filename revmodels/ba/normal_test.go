@@ -234,7 +234,7 @@ func TestSortObservations(t *testing.T) {
 		p.Camera[i], p.Camera[j] = p.Camera[j], p.Camera[i]
 		p.Point[i], p.Point[j] = p.Point[j], p.Point[i]
 	})
-	order := p.byPoint()
+	order := p.ByPoint()
 	seen := make([]bool, len(order))
 	for k, i := range order {
 		if seen[i] {

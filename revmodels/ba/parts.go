@@ -229,8 +229,7 @@ type Points interface {
 	// Couplings stores what Cholesky needs after AskEliminate. With L·Lᵀ the damped block
 	// of JᵀJ of a point, F and E the derivatives of an observation r by its camera and by the
 	// point, these are G = L⁻¹·Eᵀ·F, 3×9 by rows for each observation, and w = -L⁻¹·Eᵀr for
-	// each point. Observations are in the order of their points, those of a point in the order
-	// of their cameras, and otherwise in the order of the problem.
+	// each point. Observations are in the order of Problem.ByPoint.
 	Couplings(g, w []float64) error
 }
 

@@ -138,7 +138,7 @@ func pointsOf(t *testing.T, p *Problem, loss Loss) *onePart {
 func (p *onePart) Ask(q Question, x float64, operands, numbers, perCamera []float64) error {
 	err := p.plainParts.Ask(q, x, operands, numbers, perCamera)
 	if q == AskLinear && err == nil {
-		largest := largest(0, p.list[0].solver.normal.gq)
+		largest := largest(p.list[0].solver.normal.gq)
 		numbers[0] = largest * largest
 	}
 	p.answered[q] = true

@@ -68,11 +68,10 @@ func (p *Problem) Clone() *Problem {
 	}
 }
 
-// sorted returns a copy of p with the observations ordered by points, then by cameras,
-// and otherwise as they are. It also returns which observation of p each one is.
+// sorted returns a copy of p with the observations in the order of ByPoint, and that order.
 func (p *Problem) sorted() (q *Problem, order []int) {
 	n := p.NumObservations()
-	order = p.byPoint()
+	order = p.ByPoint()
 	q = &Problem{
 		Cameras: slices.Clone(p.Cameras), Points: slices.Clone(p.Points),
 		Camera: make([]int, n), Point: make([]int, n), Features: make([]float64, 2*n),
@@ -84,9 +83,9 @@ func (p *Problem) sorted() (q *Problem, order []int) {
 	return q, order
 }
 
-// byPoint returns the order of sorted, by counting, in time proportional to the number
-// of observations.
-func (p *Problem) byPoint() []int {
+// ByPoint returns the observations in the order of their points, those of a point in the order of
+// their cameras, and otherwise as they are. It takes time proportional to their number.
+func (p *Problem) ByPoint() []int {
 	order := make([]int, p.NumObservations())
 	for i := range order {
 		order[i] = i

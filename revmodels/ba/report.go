@@ -75,7 +75,7 @@ func (s *solver) explain(values []float64, sum float64) error {
 	}
 	first, size := -1, len(values)/max(len(s.order), 1)
 	for i, k := range s.order {
-		if largest(0, values[size*i:size*(i+1)]) <= math.MaxFloat64 {
+		if largest(values[size*i:size*(i+1)]) <= math.MaxFloat64 {
 			continue
 		}
 		if first < 0 || k < s.order[first] {

@@ -48,7 +48,7 @@ func (s here) cost(trial bool) float64 {
 
 func (s here) linearise() float64 {
 	s.normal.linearise(s.best)
-	return largest(0, s.normal.gq)
+	return largest(s.normal.gq)
 }
 
 func (s here) hold(cameras []float64) {

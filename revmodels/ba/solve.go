@@ -344,12 +344,11 @@ func (s *solver) linearise() float64 {
 		s.side.hold(s.held)
 		s.unknowns.reduce(s.gradient, s.normal.gc)
 	}
-	return max(largest(0, s.gradient), ofPoints)
+	return max(largest(s.gradient), ofPoints)
 }
 
-// largest returns the largest of v and the absolute values of x, or NaN if there is
-// one.
-func largest(v float64, x []float64) float64 {
+// largest returns the largest absolute value of x, or NaN if there is one.
+func largest(x []float64) (v float64) {
 	for _, e := range x {
 		v = max(v, math.Abs(e))
 	}

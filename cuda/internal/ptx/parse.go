@@ -432,13 +432,13 @@ func literal(arg, typ string) (uint64, error) {
 			return uint64(math.Float32bits(float32(v))), nil
 		}
 		return math.Float64bits(v), nil
+	case typ == "pred":
+		v, err := strconv.ParseInt(arg, 0, 64)
+		return b1(v != 0), err
 	}
-	size := 8
-	if typ != "pred" {
-		var err error
-		if size, err = sizeOf(typ); err != nil {
-			return 0, err
-		}
+	size, err := sizeOf(typ)
+	if err != nil {
+		return 0, err
 	}
 	if v, err := strconv.ParseInt(arg, 0, 64); err == nil {
 		return truncate(uint64(v), size), nil

@@ -1,0 +1,400 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"revnum/revmodels/ba"
+)
+
+// BundlePoints are the points and observations of a problem of package ba, in the memory of a
+// device. They are the Points of ba.Options: Solve runs on the host, and the device computes
+// residuals, the Jacobian, and all sums over points and observations. The same problem gives the
+// same bits on every run of a card. A solution on the host differs from it in rounding.
+//
+// An observation takes about 32 numbers of the device's memory, and 27 more with ba.Cholesky,
+// whose system the host forms and factors. One solution at a time may use them.
+type BundlePoints struct {
+	dev                             *Device
+	cameras, points, observations   int
+	loss                            uint64 // as in kernels/bundle.cu
+	scale                           float64
+	camera, point, fixed            Memory[int32]
+	byCamera, byPoint               structure
+	features                        Memory[float64]
+	given                           Memory[float64] // the operands of a question: nine numbers a camera
+	j, r                            Memory[float64] // the Jacobian and the residuals, times √ρ'
+	residuals                       Memory[float64] // for the cost alone
+	best, trial, step               Memory[float64] // of the points
+	v, gradient, sizes              Memory[float64] // of points: EᵀE, Eᵀr, and the scales of columns
+	l, w, z                         Memory[float64] // of points: L⁻¹, w, and what is back in E
+	terms, out                      Memory[float64] // what a sum adds up, and the sum
+	linear, system, answer, couples Memory[float64] // answers with numbers for each camera; G
+}
+
+const (
+	cameraLen, pointLen     = 9, 3
+	blockLen                = 88 // of JᵀJ of a camera
+	jacobianLen, triangle3  = 2 * (cameraLen + pointLen), 6
+	cameraThreads           = 128 // as in kernels/bundle.cu
+	diagonalLen, couplesLen = cameraLen * cameraLen, cameraLen * pointLen
+)
+
+// NewBundlePoints returns a copy of p in the memory of d, without the cameras. Of the options it
+// takes Loss and FixedPoints. They must be those of Solve, and so must the observations of p. It
+// returns an error if p is not valid, or if the loss is not one of package ba. Call Free when you
+// are done.
+func NewBundlePoints(d *Device, p *ba.Problem, opts *ba.Options) (*BundlePoints, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	if opts == nil {
+		opts = &ba.Options{}
+	}
+	n := p.NumObservations()
+	b := &BundlePoints{dev: d, cameras: p.NumCameras(), points: p.NumPoints(), observations: n}
+	if n > math.MaxInt32 || b.points > math.MaxInt32 {
+		return nil, fmt.Errorf("cuda: %d observations of %d points, expected fewer than 2³¹", n, b.points)
+	}
+	switch l := opts.Loss.(type) {
+	case nil:
+	case ba.Huber:
+		b.loss, b.scale = 1, float64(l)
+	case ba.Cauchy:
+		b.loss, b.scale = 2, float64(l)
+	case ba.Tukey:
+		b.loss, b.scale = 3, float64(l)
+	default:
+		return nil, fmt.Errorf("cuda: a loss of type %T, expected one of package ba", l)
+	}
+	if err := b.copyProblem(p, opts.FixedPoints); err != nil {
+		return nil, errors.Join(err, b.Free())
+	}
+	return b, nil
+}
+
+// copyProblem allocates the memory, and copies the observations in the order of their points.
+func (b *BundlePoints) copyProblem(p *ba.Problem, fixedPoints []int) error {
+	d, n := b.dev, b.observations
+	camera, point, features := make([]int32, n), make([]int32, n), make([]float64, 2*n)
+	for i, k := range p.ByPoint() {
+		camera[i], point[i] = int32(p.Camera[k]), int32(p.Point[k])
+		copy(features[2*i:], p.Features[2*k:2*k+2])
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var err error
+	into := func(m *Memory[int32], data []int32) {
+		if err == nil {
+			*m, err = copyTo(d, data)
+		}
+	}
+	into(&b.camera, camera)
+	into(&b.point, point)
+	if fixedPoints != nil {
+		fixed := make([]int32, b.points)
+		for _, q := range fixedPoints {
+			if q < 0 || q >= b.points {
+				return fmt.Errorf("cuda: fixed point %d, expected 0 to %d", q, b.points-1)
+			}
+			fixed[q] = 1
+		}
+		into(&b.fixed, fixed)
+	}
+	if err == nil {
+		b.features, err = copyTo(d, features)
+	}
+	for _, m := range []struct {
+		to *Memory[float64]
+		n  int
+	}{
+		{&b.given, cameraLen * b.cameras}, {&b.j, jacobianLen * n}, {&b.r, 2 * n}, {&b.residuals, 2 * n},
+		{&b.best, pointLen * b.points}, {&b.trial, pointLen * b.points}, {&b.step, pointLen * b.points},
+		{&b.v, triangle3 * b.points}, {&b.gradient, pointLen * b.points}, {&b.sizes, pointLen * b.points},
+		{&b.l, triangle3 * b.points}, {&b.w, pointLen * b.points}, {&b.z, pointLen * b.points},
+		{&b.terms, max(n, b.points)}, {&b.out, 1},
+		{&b.linear, (blockLen + cameraLen) * b.cameras}, {&b.system, (cameraLen + diagonalLen) * b.cameras}, {&b.answer, cameraLen * b.cameras},
+	} {
+		if err == nil {
+			*m.to, err = allocate[float64](d, m.n)
+		}
+	}
+	if err == nil {
+		b.byCamera, err = groupsFor(d, b.camera, camera, b.cameras)
+	}
+	if err == nil {
+		b.byPoint, err = groupsFor(d, b.point, point, b.points)
+	}
+	return err
+}
+
+// groupsFor stores in d the groups of an index in its memory, for groupsOf.
+func groupsFor(d *Device, index Memory[int32], host []int32, rows int) (structure, error) {
+	ptr := make([]int32, len(host)+1)
+	for i := range ptr {
+		ptr[i] = int32(i)
+	}
+	s, err := copyTranspose(d, len(host), rows, ptr, host)
+	if err == nil {
+		d.transposes[source{ind: index.address(), rows: len(host), cols: rows}] = s
+	}
+	return s, err
+}
+
+// Free gives the memory back.
+func (b *BundlePoints) Free() (err error) {
+	for _, m := range []*Memory[int32]{&b.camera, &b.point, &b.fixed} {
+		if *m != nil {
+			err = errors.Join(err, m.Free())
+			*m = nil
+		}
+	}
+	for _, m := range []*Memory[float64]{
+		&b.features, &b.given, &b.j, &b.r, &b.residuals, &b.best, &b.trial, &b.step, &b.v, &b.gradient, &b.sizes, &b.l, &b.w, &b.z,
+		&b.terms, &b.out, &b.linear, &b.system, &b.answer, &b.couples,
+	} {
+		if *m != nil {
+			err = errors.Join(err, m.Free())
+			*m = nil
+		}
+	}
+	return err
+}
+
+// Set implements ba.Points.
+func (b *BundlePoints) Set(points []float64) error {
+	if len(points) != pointLen*b.points {
+		return fmt.Errorf("cuda: %d coordinates of points, expected %d", len(points), pointLen*b.points)
+	}
+	if err := b.open(); err != nil {
+		return err
+	}
+	return b.best.Set(points)
+}
+
+// Get implements ba.Points.
+func (b *BundlePoints) Get(points []float64) error {
+	if err := b.open(); err != nil {
+		return err
+	}
+	return b.best.Get(points)
+}
+
+// open returns an error if the memory was freed.
+func (b *BundlePoints) open() error {
+	if deviceOf(b.out.address()) != b.dev {
+		return errForeign
+	}
+	return nil
+}
+
+// Ask implements ba.Parts.
+func (b *BundlePoints) Ask(q ba.Question, x float64, operands, numbers, perCamera []float64) error {
+	if err := b.open(); err != nil {
+		return err
+	}
+	if len(operands) > 0 {
+		if err := b.given[:len(operands)].Set(operands); err != nil {
+			return err
+		}
+	}
+	switch q {
+	case ba.AskCost:
+		return b.cost(x == 1, &numbers[0])
+	case ba.AskLinear:
+		return b.linearise(&numbers[0], perCamera)
+	case ba.AskHold:
+		return b.run(func(w *pass) {
+			w.launch("bundleHold", vectorGrid(b.observations), at(b.j), at(b.camera), uint64(b.observations), at(b.given))
+			b.normal(w)
+		})
+	case ba.AskScale:
+		return b.run(func(w *pass) {
+			w.launch("bundleScale", vectorGrid(b.points), at(b.sizes), at(b.v), uint64(b.points))
+		})
+	case ba.AskEliminate:
+		return b.eliminate(x, &numbers[0], perCamera)
+	case ba.AskProduct:
+		if err := b.run(b.product); err != nil {
+			return err
+		}
+		return b.answer.Get(perCamera)
+	case ba.AskStep:
+		return b.stepPoints(&numbers[0], &numbers[1])
+	case ba.AskSwap:
+		b.best, b.trial = b.trial, b.best
+		return nil
+	case ba.AskLength:
+		return b.norm(b.best, &numbers[0])
+	}
+	return fmt.Errorf("cuda: question %d is not for points in one place", q)
+}
+
+// at returns an address as a parameter of a kernel.
+func at[T any](m Memory[T]) uint64 { return uint64(m.address()) }
+
+// run makes the launches of f as one pass.
+func (b *BundlePoints) run(f func(w *pass)) error {
+	b.dev.mu.Lock()
+	w := pass{dev: b.dev}
+	f(&w)
+	return w.end()
+}
+
+// reduce stores what f adds to a zero on the device.
+func (b *BundlePoints) reduce(to *float64, f func(out *float64) error) error {
+	if err := b.out.Set([]float64{0}); err != nil {
+		return err
+	}
+	if err := f(&b.out[0]); err != nil {
+		return err
+	}
+	return b.out.Get(unsafe.Slice(to, 1))
+}
+
+// sum stores the sum of the first n terms.
+func (b *BundlePoints) sum(n int, to *float64) error {
+	return b.reduce(to, func(out *float64) error {
+		return Sum[float64]{Out: out, X: Vector[float64]{N: n, Data: b.terms[:n], Inc: 1}}.Forward()
+	})
+}
+
+// norm stores the sum of the squares of x.
+func (b *BundlePoints) norm(x Memory[float64], to *float64) error {
+	return b.reduce(to, func(out *float64) error {
+		v := Vector[float64]{N: len(x), Data: x, Inc: 1}
+		return Dot[float64]{Out: out, X: v, Y: v}.Forward()
+	})
+}
+
+// kernel clears r, and returns the kernel that adds the residuals to it.
+func (b *BundlePoints) kernel(r, points Memory[float64]) (Snavely[float64], error) {
+	err := b.run(func(w *pass) {
+		w.launch("clearF64", vectorGrid(len(r)), at(r), uint64(len(r)))
+	})
+	return Snavely[float64]{
+		R:        Vector[float64]{N: len(r), Data: r, Inc: 1},
+		Cameras:  General[float64]{Rows: b.cameras, Cols: cameraLen, Data: b.given, Stride: cameraLen},
+		Points:   General[float64]{Rows: b.points, Cols: pointLen, Data: points, Stride: pointLen},
+		Features: General[float64]{Rows: b.observations, Cols: 2, Data: b.features, Stride: 2},
+		Camera:   b.camera, Point: b.point,
+	}, err
+}
+
+// cost stores the cost of the best points, or of the trial.
+func (b *BundlePoints) cost(trial bool, to *float64) error {
+	points := b.best
+	if trial {
+		points = b.trial
+	}
+	k, err := b.kernel(b.residuals, points)
+	if err == nil {
+		err = k.Forward()
+	}
+	if err == nil {
+		err = b.run(func(w *pass) {
+			w.launch("bundleLosses", vectorGrid(b.observations), at(b.terms), at(b.residuals), uint64(b.observations), b.loss, math.Float64bits(b.scale))
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return b.sum(b.observations, to)
+}
+
+// cameraGrid has a block for each camera.
+func (b *BundlePoints) cameraGrid() grid {
+	return grid{blocks: [3]int{max(1, min(b.cameras, 1<<16)), 1, 1}, threads: [3]int{cameraThreads, 1, 1}}
+}
+
+// normal computes the blocks of JᵀJ and the gradient by cameras.
+func (b *BundlePoints) normal(w *pass) {
+	w.launch("bundleCameras", b.cameraGrid(), at(b.linear), at(b.linear[blockLen*b.cameras:]), at(b.j), at(b.r), at(b.byCamera.ptr), at(b.byCamera.ind), uint64(b.cameras))
+}
+
+// linearise computes the Jacobian at the best points.
+func (b *BundlePoints) linearise(square *float64, perCamera []float64) error {
+	k, err := b.kernel(b.r, b.best)
+	if err == nil {
+		err = k.Jacobian(General[float64]{Rows: 2 * b.observations, Cols: jacobianLen / 2, Data: b.j, Stride: jacobianLen / 2})
+	}
+	if err == nil {
+		err = b.run(func(w *pass) {
+			w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed), b.loss, math.Float64bits(b.scale))
+			w.launch("clearF64", vectorGrid(len(b.linear)), at(b.linear), uint64(len(b.linear)))
+			b.normal(w)
+		})
+	}
+	if err == nil {
+		err = b.reduce(square, func(out *float64) error {
+			return NormInf[float64]{Out: out, X: Vector[float64]{N: len(b.gradient), Data: b.gradient, Inc: 1}}.Forward()
+		})
+	}
+	if err != nil {
+		return err
+	}
+	*square *= *square
+	return b.linear.Get(perCamera)
+}
+
+// eliminate eliminates the points for a radius.
+func (b *BundlePoints) eliminate(radius float64, failed *float64, perCamera []float64) error {
+	right, diagonal := b.system[:cameraLen*b.cameras], b.system[cameraLen*b.cameras:]
+	gradient := b.linear[blockLen*b.cameras:]
+	err := b.run(func(w *pass) {
+		w.launch("bundleEliminate", vectorGrid(b.points), at(b.l), at(b.w), at(b.z), at(b.terms), at(b.v), at(b.gradient), at(b.sizes), uint64(b.points), at(b.fixed), math.Float64bits(radius))
+		w.launch("bundleProduct", b.cameraGrid(), at(right), at(b.j), 0, at(b.z), at(gradient), at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
+		w.launch("bundleDiagonal", b.cameraGrid(), at(diagonal), at(b.linear), at(b.j), at(b.l), at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
+	})
+	if err == nil {
+		err = b.sum(b.points, failed)
+	}
+	if err != nil || *failed > 0 {
+		return err
+	}
+	return b.system.Get(perCamera)
+}
+
+// product computes the product of the reduced camera system and what is given.
+func (b *BundlePoints) product(w *pass) {
+	w.launch("bundleSolvePoints", vectorGrid(b.points), at(b.z), at(b.j), at(b.l), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
+	w.launch("bundleProduct", b.cameraGrid(), at(b.answer), at(b.j), at(b.given), at(b.z), 0, at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
+}
+
+// stepPoints computes the points of the trial for the step of the cameras that is given.
+func (b *BundlePoints) stepPoints(promised, square *float64) error {
+	err := b.run(func(w *pass) {
+		w.launch("bundleStep", vectorGrid(b.points), at(b.step), at(b.trial), at(b.terms), at(b.best), at(b.j), at(b.r), at(b.l), at(b.w), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
+	})
+	if err == nil {
+		err = b.sum(b.points, promised)
+	}
+	if err == nil {
+		err = b.norm(b.step, square)
+	}
+	return err
+}
+
+// Couplings implements ba.Points.
+func (b *BundlePoints) Couplings(g, w []float64) error {
+	err := b.open()
+	if err == nil && b.couples == nil {
+		b.dev.mu.Lock()
+		b.couples, err = allocate[float64](b.dev, couplesLen*b.observations)
+		b.dev.mu.Unlock()
+	}
+	if err == nil {
+		err = b.run(func(w *pass) {
+			w.launch("bundleCouple", vectorGrid(b.observations), at(b.couples), at(b.j), at(b.l), at(b.point), uint64(b.observations))
+		})
+	}
+	if err == nil {
+		err = b.couples.Get(g)
+	}
+	if err == nil {
+		err = b.w.Get(w)
+	}
+	return err
+}

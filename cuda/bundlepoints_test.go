@@ -1,0 +1,166 @@
+package cuda
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"revnum/internal/long"
+	"revnum/revmodels/ba"
+)
+
+// ring returns a small problem, in which a camera sees a point twice, and observations are in no
+// order.
+func ring(t *testing.T) *ba.Problem {
+	t.Helper()
+	p, _, err := ba.Generate(&ba.GenerateOptions{Cameras: 4, Points: 24, Observations: 84, Noise: 0.5, Start: 0.002})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := p.NumObservations()
+	swap := func(i, k int) {
+		p.Camera[i], p.Camera[k] = p.Camera[k], p.Camera[i]
+		p.Point[i], p.Point[k] = p.Point[k], p.Point[i]
+		for d := range 2 {
+			p.Features[2*i+d], p.Features[2*k+d] = p.Features[2*k+d], p.Features[2*i+d]
+		}
+	}
+	for i := range n / 2 {
+		swap(i, n-1-7*i%n)
+	}
+	p.Camera, p.Point = append(p.Camera, p.Camera[5]), append(p.Point, p.Point[5])
+	p.Features = append(p.Features, p.Features[10]+0.3, p.Features[11]-0.2)
+	return p
+}
+
+// TestBundlePoints solves a problem with the options of ba.Solve, and compares with the host:
+// each cost to ten digits.
+func TestBundlePoints(t *testing.T) {
+	dev := interpreter(t, 1<<24)
+	low, high := math.Inf(1), math.Inf(-1)
+	for p, c := ring(t), 0; c < p.NumCameras(); c++ {
+		low, high = min(low, p.Cameras[9*c+6]), max(high, p.Cameras[9*c+6])
+	}
+	for name, opts := range map[string]ba.Options{
+		"squares": {Method: ba.ConjugateGradients},
+		"huber":   {Method: ba.ConjugateGradients, Loss: ba.Huber(1), FixedPoints: []int{3, 5}, FixedCameras: []int{1}},
+		"cauchy":  {Method: ba.Cholesky, Loss: ba.Cauchy(2), MinFocal: low, MaxFocal: high},
+		"tukey":   {Method: ba.ConjugateGradients, Loss: ba.Tukey(8), FixedIntrinsics: true, MaxIter: 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want, got := ring(t), ring(t)
+			wanted, err := ba.Solve(t.Context(), want, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := NewBundlePoints(dev, got, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			opts.Points = b
+			report, err := ba.Solve(t.Context(), got, &opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Status != wanted.Status || report.Method != wanted.Method || len(report.Iterations) != len(wanted.Iterations) || wanted.Final > 0.5*wanted.Initial {
+				t.Fatalf("%v by %v after %d iterations, want %v by %v after %d", report.Status, report.Method, len(report.Iterations)-1, wanted.Status, wanted.Method, len(wanted.Iterations)-1)
+			}
+			for i, it := range report.Iterations {
+				w := wanted.Iterations[i]
+				if !(math.Abs(it.Cost-w.Cost) <= 1e-10*w.Cost) || it.Linear != w.Linear {
+					t.Errorf("iteration %d: cost %v after %d linear steps, want %v after %d", i, it.Cost, it.Linear, w.Cost, w.Linear)
+				}
+			}
+			first, of := report.Iterations[0].Gradient, wanted.Iterations[0].Gradient
+			if !(math.Abs(first-of) <= 1e-10*of) {
+				t.Errorf("gradient %v at the start, want %v", first, of)
+			}
+			for i, v := range want.Points {
+				if !(math.Abs(v-got.Points[i]) <= 1e-7*(1+math.Abs(v))) {
+					t.Fatalf("coordinate %d is %v, want %v", i, got.Points[i], v)
+				}
+			}
+
+			if name == "huber" || name == "cauchy" || long.Tests() {
+				again := ring(t) // with the memory of the first time
+				if _, err := ba.Solve(t.Context(), again, &opts); err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(again.Cameras, got.Cameras) || !slices.Equal(again.Points, got.Points) {
+					t.Error("the second solution has other bits")
+				}
+			}
+			if err := b.Free(); err != nil {
+				t.Error(err)
+			}
+			if _, err := ba.Solve(t.Context(), ring(t), &opts); !errors.Is(err, errForeign) {
+				t.Errorf("points that were freed: %v, want %v", err, errForeign)
+			}
+		})
+	}
+}
+
+type otherLoss struct{ ba.Loss }
+
+func TestBundlePointsErrors(t *testing.T) {
+	dev := interpreter(t, 1<<22)
+	broken := ring(t)
+	broken.Point[3] = -1
+	for name, c := range map[string]struct {
+		p    *ba.Problem
+		opts ba.Options
+	}{
+		"problem": {broken, ba.Options{}}, "loss": {ring(t), ba.Options{Loss: otherLoss{ba.Huber(1)}}}, "point": {ring(t), ba.Options{FixedPoints: []int{24}}},
+	} {
+		if _, err := NewBundlePoints(dev, c.p, &c.opts); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	p := ring(t)
+	b := must(NewBundlePoints(dev, p, nil))(t)
+	if err := b.Set(make([]float64, 3)); err == nil {
+		t.Error("one point of 24: no error")
+	}
+	if err := b.Ask(ba.AskResume, 0, nil, nil, nil); err == nil {
+		t.Error("no error for AskResume")
+	}
+	// A point in the plane of a camera.
+	copy(p.Cameras[9*p.Camera[7]:], make([]float64, 6))
+	copy(p.Points[3*p.Point[7]:], []float64{1, 2, 0})
+	_, want := ba.Solve(t.Context(), p, nil)
+	if _, err := ba.Solve(t.Context(), p, &ba.Options{Points: b}); !errors.Is(err, ba.ErrNotFinite) || err.Error() != want.Error() {
+		t.Errorf("a point at depth 0: %v, want %v", err, want)
+	}
+	// Nothing at all is a solution.
+	empty := must(NewBundlePoints(dev, new(ba.Problem), nil))(t)
+	if r, err := ba.Solve(t.Context(), new(ba.Problem), &ba.Options{Points: empty}); err != nil || r.Status != ba.GradientConvergence {
+		t.Errorf("an empty problem: %v, %v", r, err)
+	}
+}
+
+// TestBundlePointsMemory lets each allocation fail in turn.
+func TestBundlePointsMemory(t *testing.T) {
+	p, opts := ring(t), &ba.Options{FixedPoints: []int{1}}
+	for failing := 1; ; failing++ {
+		d := interpret(t, 1<<20)
+		dev := must(newDevice(0, d))(t)
+		before, begun := d.machine.Memory.Used(), d.allocations
+		d.failing = begun + failing
+		b, err := NewBundlePoints(dev, p, opts)
+		if err == nil {
+			if err := b.Free(); err != nil || failing < 20 {
+				t.Errorf("%d allocations, %v", failing-1, err)
+			}
+		} else if !errors.Is(err, ErrMemory) {
+			t.Errorf("allocation %d: %v", failing, err)
+		}
+		if used := d.machine.Memory.Used(); used != before {
+			t.Errorf("allocation %d: %d bytes leak", failing, used-before)
+		}
+		closeAll(t, dev, d)
+		if err == nil {
+			return
+		}
+	}
+}

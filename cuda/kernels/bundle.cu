@@ -1,0 +1,331 @@
+// A step of bundle adjustment, in the arithmetic of revmodels/ba, whose normal.go and
+// conjugate.go have the equations.
+//
+// An observation has two rows of twelve derivatives: F by the nine parameters of its camera,
+// and E by the three coordinates of its point. Observations are in the order of their points:
+// those of point q are start[q], ..., start[q+1]-1. Camera c has the observations list[ptr[c]],
+// ..., list[ptr[c+1]-1]. A thread does a point, and a block does a camera: it adds in the order
+// of a tree, which depends on the number of observations alone.
+#include "function.h"
+
+constexpr int params = 9, coordinates = 3, row = params + coordinates, jacobian = 2 * row;
+constexpr int triangle = params * (params + 1) / 2;
+constexpr int blockLen = 88; // of a block of U, as in package block9
+
+// element is the place of element (i, j) of a lower triangle by rows.
+constexpr int element(int i, int j) { return i * (i + 1) / 2 + j; }
+
+// The losses of package ba.
+enum { squares, huber, cauchy, tukey };
+
+// rho returns ρ(s), and its derivative as slope.
+DEVICE double rho(i64 loss, double scale, double s, double &slope) {
+	double b = scale * scale;
+	slope = 1;
+	switch (loss) {
+	case huber:
+		if (s > b) {
+			double r = root(s);
+			slope = scale / r;
+			return 2 * scale * r - b;
+		}
+		break;
+	case cauchy: {
+		double u = s / b, v = 1 + u;
+		slope = 1 / v;
+		// log(1+u): v is 1+u rounded, and the rest is added in first order.
+		return b * (v > 0x1p1023 ? log(v) : log(v) + (u - (v - 1)) / v);
+	}
+	case tukey: {
+		if (s > b) {
+			slope = 0;
+			return b / 3;
+		}
+		double u = s / b;
+		slope = (1 - u) * (1 - u);
+		return s * (1 - u + u * u / 3);
+	}
+	}
+	return s;
+}
+
+// to_i = ½ρ(‖r_i‖²).
+KERNEL bundleLosses(double *to, const double *r, i64 n, i64 loss, double scale) {
+	for (i64 i = first(); i < n; i += step()) {
+		double slope;
+		to[i] = rho(loss, scale, r[2 * i] * r[2 * i] + r[2 * i + 1] * r[2 * i + 1], slope) / 2;
+	}
+}
+
+// bundleLinearise multiplies the rows of the Jacobian and the residuals by √ρ', and computes the
+// lower triangle of V = EᵀE and Eᵀr of each point. Points with the number 1 in fixed have zeros.
+KERNEL bundleLinearise(double *j, double *r, double *v, double *g, const int *start, i64 points, const int *fixed, i64 loss, double scale) {
+	for (i64 q = first(); q < points; q += step()) {
+		double a[6] = {}, b[3] = {};
+		for (i64 i = start[q]; i < start[q + 1]; i++) {
+			double *d = j + jacobian * i, *e = r + 2 * i;
+			if (loss != squares) {
+				double slope;
+				rho(loss, scale, e[0] * e[0] + e[1] * e[1], slope);
+				slope = root(slope);
+				for (int k = 0; k < jacobian; k++) d[k] *= slope;
+				e[0] *= slope;
+				e[1] *= slope;
+			}
+#pragma unroll
+			for (int k = 0; k < 2; k++) {
+				double x = d[row * k + 9], y = d[row * k + 10], z = d[row * k + 11];
+				a[0] += x * x;
+				a[1] += y * x;
+				a[2] += y * y;
+				a[3] += z * x;
+				a[4] += z * y;
+				a[5] += z * z;
+				b[0] += x * e[k];
+				b[1] += y * e[k];
+				b[2] += z * e[k];
+			}
+		}
+		bool moves = !(fixed && fixed[q]);
+		for (int k = 0; k < 6; k++) v[6 * q + k] = moves ? a[k] : 0;
+		for (int k = 0; k < 3; k++) g[3 * q + k] = moves ? b[k] : 0;
+	}
+}
+
+// blockSums returns the sums of the s of all threads of a block. Its memory is used again by
+// the next call.
+constexpr int cameraThreads = 128; // of a block, as in bundlepoints.go
+template <int n> INLINE const double *blockSums(double (&s)[n]) {
+	SHARED double parts[cameraThreads / lanes][n], total[n];
+#pragma unroll
+	for (int k = 0; k < n; k++) {
+		s[k] = warpSum(Sum<double>{s[k]}).v;
+		if (threadX() % lanes == 0) parts[threadX() / lanes][k] = s[k];
+	}
+	barrier();
+	for (i64 k = threadX(); k < n; k += threads()) {
+		double t = parts[0][k];
+		for (i64 w = 1; w < threads() / lanes; w++) t += parts[w][k];
+		total[k] = t;
+	}
+	barrier();
+	return total;
+}
+
+// bundleCameras computes the block of U = FᵀF and Fᵀr of each camera.
+KERNEL bundleCameras(double *u, double *g, const double *j, const double *r, const int *ptr, const int *list, i64 cameras) {
+	for (i64 c = blockX(); c < cameras; c += blocks()) {
+		double s[triangle + params] = {};
+		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
+			const double *d = j + jacobian * (i64)list[e], *b = r + 2 * (i64)list[e];
+#pragma unroll
+			for (int k = 0; k < params; k++) {
+#pragma unroll
+				for (int l = 0; l <= k; l++) s[element(k, l)] += d[k] * d[l] + d[row + k] * d[row + l];
+				s[triangle + k] += d[k] * b[0] + d[row + k] * b[1];
+			}
+		}
+		const double *t = blockSums(s);
+		for (i64 i = threadX(); i < params * params; i += threads()) {
+			i64 k = i / params, l = i % params;
+			u[blockLen * c + (l < 8 ? 8 * k + l : 72 + k)] = k < l ? t[l * (l + 1) / 2 + k] : t[k * (k + 1) / 2 + l];
+		}
+		for (i64 k = threadX(); k < params; k += threads()) g[params * c + k] = t[triangle + k];
+	}
+}
+
+// bundleHold makes the derivatives by the focal length zero, for cameras with the number 1.
+KERNEL bundleHold(double *j, const int *camera, i64 n, const double *held) {
+	constexpr int focal = 6;
+	for (i64 i = first(); i < n; i += step()) {
+		if (held[camera[i]] == 1) j[jacobian * i + focal] = j[jacobian * i + row + focal] = 0;
+	}
+}
+
+// bundleScale computes the squares of the scales 1/(1 + √d) of the columns of points, where d is
+// the diagonal of V.
+KERNEL bundleScale(double *scale, const double *v, i64 points) {
+	for (i64 q = first(); q < points; q += step()) {
+		for (int k = 0; k < 3; k++) {
+			double s = 1 / (1 + root(v[6 * q + element(k, k)]));
+			scale[3 * q + k] = s * s;
+		}
+	}
+}
+
+// damping returns what a radius adds to an element d of the diagonal of V. It is finite.
+DEVICE double damping(double d, double scale, double radius) {
+	double x = d * scale;
+	if (x < 1e-6) x = 1e-6;
+	if (x > 1e32) x = 1e32;
+	return x / radius / scale;
+}
+
+// bundleEliminate computes of each point L⁻¹, with L·Lᵀ = V + Q for the damping Q of the
+// radius, w = -L⁻¹Eᵀr, and z = L⁻ᵀw. Where V + Q is not positive definite, failed is 1.
+KERNEL bundleEliminate(double *linv, double *wto, double *zto, double *failed, const double *v, const double *g, const double *scale, i64 points, const int *fixed, double radius) {
+	for (i64 q = first(); q < points; q += step()) {
+		double l[6] = {}, w[3] = {}, z[3] = {};
+		bool ok = true;
+		if (!(fixed && fixed[q])) {
+			const double *a = v + 6 * q, *b = g + 3 * q;
+			double d[3];
+			for (int k = 0; k < 3; k++) d[k] = damping(a[element(k, k)], scale[3 * q + k], radius);
+			double p0 = a[0] + d[0], r0 = root(p0), x = a[1] / r0, y = a[3] / r0;
+			double p1 = a[2] + d[1] - x * x, r1 = root(p1), f = (a[4] - y * x) / r1;
+			double p2 = a[5] + d[2] - y * y - f * f;
+			ok = p0 > 0 && p1 > 0 && p2 > 0 && p0 + p1 + p2 < infinity;
+			r0 = 1 / r0;
+			r1 = 1 / r1;
+			double r2 = 1 / root(p2);
+			l[0] = r0;
+			l[2] = r1;
+			l[5] = r2;
+			l[1] = -(x * r0) * r1;
+			l[4] = -(f * r1) * r2;
+			l[3] = -(y * r0 + f * l[1]) * r2;
+			w[0] = -(l[0] * b[0]);
+			w[1] = -(l[1] * b[0]) - l[2] * b[1];
+			w[2] = -(l[3] * b[0]) - l[4] * b[1] - l[5] * b[2];
+			z[0] = l[0] * w[0] + l[1] * w[1] + l[3] * w[2];
+			z[1] = l[2] * w[1] + l[4] * w[2];
+			z[2] = l[5] * w[2];
+		}
+		for (int k = 0; k < 6; k++) linv[6 * q + k] = l[k];
+		for (int k = 0; k < 3; k++) {
+			wto[3 * q + k] = w[k];
+			zto[3 * q + k] = z[k];
+		}
+		failed[q] = ok ? 0 : 1;
+	}
+}
+
+// couple computes G = L⁻¹·EᵀF of an observation with the derivatives d.
+DEVICE void couple(double (&g)[3 * params], const double *d, const double *l) {
+	double a[2], b[2], c[2];
+#pragma unroll
+	for (int k = 0; k < 2; k++) {
+		const double *e = d + row * k + params;
+		a[k] = l[0] * e[0];
+		b[k] = l[1] * e[0] + l[2] * e[1];
+		c[k] = l[3] * e[0] + l[4] * e[1] + l[5] * e[2];
+	}
+#pragma unroll
+	for (int k = 0; k < params; k++) {
+		g[k] = a[0] * d[k] + a[1] * d[row + k];
+		g[params + k] = b[0] * d[k] + b[1] * d[row + k];
+		g[2 * params + k] = c[0] * d[k] + c[1] * d[row + k];
+	}
+}
+
+KERNEL bundleCouple(double *to, const double *j, const double *linv, const int *point, i64 n) {
+	for (i64 i = first(); i < n; i += step()) {
+		double g[3 * params];
+		couple(g, j + jacobian * i, linv + 6 * (i64)point[i]);
+#pragma unroll
+		for (int k = 0; k < 3 * params; k++) to[3 * params * i + k] = g[k];
+	}
+}
+
+// along returns F·x, for row k of an observation with the derivatives d.
+DEVICE double along(const double *d, int k, const double *x) {
+	double y = 0;
+#pragma unroll
+	for (int l = 0; l < params; l++) y += d[row * k + l] * x[l];
+	return y;
+}
+
+// alongPoint returns E·z in the same way.
+DEVICE double alongPoint(const double *d, int k, const double *z) {
+	const double *e = d + row * k + params;
+	return e[0] * z[0] + e[1] * z[1] + e[2] * z[2];
+}
+
+// gather adds Eᵀ·F·x to t, for an observation of a camera with the parameters x.
+DEVICE void gather(double (&t)[3], const double *d, const double *x) {
+	double y0 = along(d, 0, x), y1 = along(d, 1, x);
+#pragma unroll
+	for (int k = 0; k < 3; k++) t[k] += d[params + k] * y0 + d[row + params + k] * y1;
+}
+
+// bundleSolvePoints computes z = (V + Q)⁻¹·Eᵀ·F·x of each point, for x of all cameras.
+KERNEL bundleSolvePoints(double *z, const double *j, const double *linv, const double *x, const int *start, const int *camera, i64 points) {
+	for (i64 q = first(); q < points; q += step()) {
+		double t[3] = {};
+		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, j + jacobian * i, x + params * (i64)camera[i]);
+		const double *l = linv + 6 * q;
+		double a = l[0] * t[0], b = l[1] * t[0] + l[2] * t[1], c = l[3] * t[0] + l[4] * t[1] + l[5] * t[2];
+		z[3 * q] = l[0] * a + l[1] * b + l[3] * c;
+		z[3 * q + 1] = l[2] * b + l[4] * c;
+		z[3 * q + 2] = l[5] * c;
+	}
+}
+
+// bundleProduct computes Fᵀ(F·x - E·z) - g of each camera, for x of all cameras and z of all
+// points. A null x or g stands for zeros.
+KERNEL bundleProduct(double *to, const double *j, const double *x, const double *z, const double *g, const int *ptr, const int *list, const int *point, i64 cameras) {
+	for (i64 c = blockX(); c < cameras; c += blocks()) {
+		double s[params] = {};
+		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
+			const double *d = j + jacobian * (i64)list[e], *at = z + 3 * (i64)point[list[e]];
+			double y[2];
+#pragma unroll
+			for (int k = 0; k < 2; k++) y[k] = (x ? along(d, k, x + params * c) : 0) - alongPoint(d, k, at);
+#pragma unroll
+			for (int k = 0; k < params; k++) s[k] += d[k] * y[0] + d[row + k] * y[1];
+		}
+		const double *t = blockSums(s);
+		for (i64 k = threadX(); k < params; k += threads()) to[params * c + k] = g ? t[k] - g[params * c + k] : t[k];
+	}
+}
+
+// bundleDiagonal computes U - Σ GᵀG of each camera, over its observations.
+KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double *linv, const int *ptr, const int *list, const int *point, i64 cameras) {
+	for (i64 c = blockX(); c < cameras; c += blocks()) {
+		double s[triangle] = {};
+		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
+			double g[3 * params];
+			couple(g, j + jacobian * (i64)list[e], linv + 6 * (i64)point[list[e]]);
+#pragma unroll
+			for (int k = 0; k < params; k++) {
+#pragma unroll
+				for (int l = 0; l <= k; l++) s[element(k, l)] += g[k] * g[l] + g[params + k] * g[params + l] + g[2 * params + k] * g[2 * params + l];
+			}
+		}
+		const double *t = blockSums(s);
+		for (i64 i = threadX(); i < params * params; i += threads()) {
+			i64 k = i / params, l = i % params;
+			if (k < l) {
+				i64 swap = k;
+				k = l;
+				l = swap;
+			}
+			to[params * params * c + i] = u[blockLen * c + (l < 8 ? 8 * k + l : 72 + k)] - t[k * (k + 1) / 2 + l];
+		}
+	}
+}
+
+// bundleStep computes the step of each point for the step x of all cameras, the points of the
+// trial, and by how much the model lowers the cost.
+KERNEL bundleStep(double *to, double *trial, double *gain, const double *best, const double *j, const double *r, const double *linv, const double *w, const double *x, const int *start, const int *camera, i64 points) {
+	for (i64 q = first(); q < points; q += step()) {
+		double t[3] = {};
+		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, j + jacobian * i, x + params * (i64)camera[i]);
+		const double *l = linv + 6 * q, *b = w + 3 * q;
+		double a0 = b[0] - l[0] * t[0], a1 = b[1] - l[1] * t[0] - l[2] * t[1], a2 = b[2] - l[3] * t[0] - l[4] * t[1] - l[5] * t[2];
+		double s[3] = {l[0] * a0 + l[1] * a1 + l[3] * a2, l[2] * a1 + l[4] * a2, l[5] * a2}, sum = 0;
+		for (i64 i = start[q]; i < start[q + 1]; i++) {
+			const double *d = j + jacobian * i;
+#pragma unroll
+			for (int k = 0; k < 2; k++) {
+				double m = alongPoint(d, k, s) + along(d, k, x + params * (i64)camera[i]);
+				sum -= m * (r[2 * i + k] + m / 2);
+			}
+		}
+		for (int k = 0; k < 3; k++) {
+			to[3 * q + k] = s[k];
+			trial[3 * q + k] = best[3 * q + k] + s[k];
+		}
+		gain[q] = sum;
+	}
+}
