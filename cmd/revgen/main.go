@@ -6,6 +6,9 @@
 // it writes a type Name, its constructor over gonum's types and all passes of package
 // rev. The kernels of file.go go to file_rev.go beside it.
 //
+// With the word workers behind the name, independent iterations of loops run on several
+// workers.
+//
 // Usage:
 //
 //	revgen [DIR ...]

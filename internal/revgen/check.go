@@ -147,7 +147,10 @@ func (f *facts) assume(e *node, not bool) {
 }
 
 // within reports whether 0 <= i < n is known.
-func (f facts) within(i, n *node) bool {
+func (f facts) within(i, n *node) bool { return f.inRange(f.of(i), f.of(n)) }
+
+// inRange reports whether 0 <= i < n is known.
+func (f facts) inRange(i, n affine) bool {
 	atLeast := func(a affine, least int) bool {
 		if c, ok := a.constant(); ok && c >= least {
 			return true
@@ -157,7 +160,7 @@ func (f facts) within(i, n *node) bool {
 			return ok && c+1 >= least
 		})
 	}
-	return atLeast(f.of(i), 0) && atLeast(f.of(n).plus(-1, f.of(i)), 1)
+	return atLeast(i, 0) && atLeast(n.plus(-1, i), 1)
 }
 
 // differ reports whether x and y are known to be different integers.
@@ -336,6 +339,8 @@ func show(e *node) string {
 	switch {
 	case e.op == "lit":
 		return e.text
+	case e.op == "Index":
+		return show(e.args[0])
 	case e.op == "whole":
 		return e.x.name
 	case e.op == "ref":

@@ -324,6 +324,7 @@ type stmt struct {
 	lo, hi            *node
 	down, keep, again bool
 	carried           []*local // what an iteration has from the one before
+	fork              *fork    // how the iterations are divided among workers, or nil
 }
 
 func def(v *local, e *node) *stmt  { return &stmt{op: "def", v: v, e: e} }

@@ -19,6 +19,8 @@ type kernel struct {
 	fallible      bool    // it returns an error
 	checks        []*stmt // what returns errors
 	body          []*stmt
+	workers       bool         // it has a field Workers
+	scope         *types.Scope // of the package
 }
 
 func (k *kernel) operands() (xs []*operand) {
@@ -89,7 +91,7 @@ func (r *reader) guarded(f func()) {
 
 // read reads a function that asks for a kernel.
 func (r *reader) read(f *ast.FuncDecl, d directive) {
-	r.k, r.env = &kernel{name: d.kernel, source: f.Name.Name}, map[types.Object]binding{}
+	r.k, r.env = &kernel{name: d.kernel, source: f.Name.Name, workers: d.workers, scope: r.pkg.Scope()}, map[types.Object]binding{}
 	r.facts.equal = map[string]affine{}
 	if results := f.Type.Results; results != nil && len(results.List) == 1 && len(results.List[0].Names) == 0 {
 		r.k.fallible = types.ExprString(results.List[0].Type) == "error"
@@ -142,6 +144,9 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	activate(r.k.body)
 	r.shape()
 	r.check(r.k.body, facts{})
+	if d.workers && len(r.refusals) == 0 {
+		r.divide(f)
+	}
 }
 
 // header reads the function without its body.
@@ -237,6 +242,9 @@ func isPanic(s ast.Stmt) bool {
 func (r *reader) param(id *ast.Ident, plain bool) {
 	obj := r.info.Defs[id]
 	t := obj.Type().String()
+	if r.k.workers && title(id.Name) == "Workers" {
+		r.refuse(id, "%s would be a field with the name of the number of workers: choose another name", id.Name)
+	}
 	if slices.Contains(strings.Fields("Run Forward Inverse Adjoint Tangent AdjointTangent"), title(id.Name)) {
 		r.refuse(id, "%s would be a field with the name of a method: choose another name", id.Name)
 	}

@@ -12,6 +12,9 @@ import (
 	"testing"
 )
 
+// asked asks for workers.
+const asked = "//revgen:kernel K[T rev.Real] workers\nfunc k"
+
 // declarations stand before the function of a case.
 const declarations = `package p
 
@@ -265,6 +268,27 @@ var constructs = []construct{
 	{"//revgen:kernel K\nfunc k[F float64](y []float64)", "y[0] += 1", "k has type parameters: write it over float64"},
 	{"//revgen:kernel K\nfunc (p pair) k(y []float64)", "y[0] += 1", "k is a method: make it a function"},
 	{"var num int\n\n//revgen:kernel K\nfunc k(y []float64)", "y[0] += 1", "what is written imports a package num, but this package declares num itself"},
+
+	// Workers.
+	{asked + "(y, x []float64)", "for i := range x {\ny[i] += x[i]\n}", ""},
+	{asked + "(y, x []float64)", "s := 0.0\nfor i := range x {\ns += x[i]\n}\ny[0] += math.Sqrt(s)", ""},
+	{asked + "(y, x []float64)", "y[0] += x[0]", "no workers: k has no loop"},
+	{asked + "(y, x []float64)", "for i := range 3 {\ny[i] += x[i]\n}", "no workers for this loop: there are only 3 iterations"},
+	{asked + "(y, x []float64)", "s := 1.0\nfor i := range x {\ns *= x[i]\n}\ny[0] += s", "no workers for this loop: s goes from one iteration to the next"},
+	{asked + "(y, x []float64)", "s := 1.0\nfor s < 9 {\ns *= 1 + x[0] * x[0]\n}\ny[0] += s", "no workers for this loop: a loop with a condition has one iteration after the other"},
+	{asked + "(y, x []float64)", "for i := 1; i < len(y); i++ {\ny[i] += x[i] * y[i-1]\n}", "no workers for this loop: y changes, and y[i-1] may be the same element in another iteration"},
+	{asked + "(y, x []float64)", "for i := range x {\nif i > 0 {\ny[0] += x[i] * y[i]\n}\n}", "no workers for this loop: y changes, and y[i] may be the same element in another iteration"},
+	{asked + "(y, x []float64, at []int)", "for i := range x {\ny[at[i]], y[i] = y[i], y[at[i]]\n}", "no workers for this loop: y changes, and y[at[i]] may be the same element in another iteration"},
+	{asked + "(y, x []float64)", "for i := range x {\ny[2*i], y[2*i+2] = y[2*i+2], y[2*i]\n}", "no workers for this loop: y changes"},
+	{asked + "(y, x []float64)", "for i := range x {\ny[2*i], y[2*i+1] = y[2*i+1], y[2*i]\n}", ""},
+	{asked + "(y, x []float64)", "for i := range x {\nj := len(x) - 1 - i\ny[j] = -y[j]\n}", ""},
+	{asked + "(y []float64, n, m int)", "for i := range n {\nfor j := range m {\ny[i*m+j] = -y[i*m+j]\n}\n}", ""},
+	{asked + "(y []float64, n, m int)", "for i := range n {\nfor j := range 3 {\ny[i*n+j] = -y[i*n+j]\n}\n}", "no workers for this loop: y changes"},
+	{asked + "(y []float64, n, m int)", "for i := range n {\nfor j := range 3 {\ny[i*i+j] = -y[i*i+j]\n}\n}", "no workers for this loop: y changes"},
+	{asked + "(y [][]float64, n int)", "for i := range n {\nfor j := range n {\ny[j][i] = -y[j][i]\n}\n}", ""},
+	{asked + "(y [][]float64, x []float64, n int)", "for i := 1; i < n; i++ {\nfor j := range n {\ny[i][j] += x[j] * y[i-1][j]\n}\n}", ""}, // the inner loop
+	{asked + "(y *float64, a, b *mat.VecDense)", "for range a.Len() {\nrevlinalg.NewDot(y, a, b).Forward()\n}", "no workers for this loop: revlinalg.Dot runs in each iteration, on whole operands"},
+	{asked + "(y []float64, workers int)", "for i := range y {\ny[i] += float64(workers)\n}", "workers would be a field with the name of the number of workers: choose another name"},
 
 	// Shapes.
 	{xy, "if len(x) != len(y) || len(y) != 3 {\npanic(0)\n}\ny[0] += x[0]", ""},

@@ -18,6 +18,7 @@
 //	blocks.go    branches and loops
 //	expr.go      operands, expressions, and calls, which are inlined
 //	library.go   calls of kernels
+//	workers.go   loops that run on several workers
 //	check.go     what has no inverse, and why
 //	order.go     what iterations of a loop change behind other ones that read it
 //	shape.go     shape tags, from conditions and loops
@@ -174,14 +175,15 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 
 // A directive is the request in the comment of a function.
 type directive struct {
-	kernel string   // Axpy[T rev.Real]
-	consts []string // parameters that have no derivative
+	kernel  string   // Axpy[T rev.Real]
+	workers bool     // independent iterations run on workers
+	consts  []string // parameters that have no derivative
 }
 
 func directives(doc *ast.CommentGroup) (d directive) {
 	for _, c := range doc.List {
 		if s, ok := strings.CutPrefix(c.Text, Directive); ok {
-			d.kernel = strings.TrimSpace(s)
+			d.kernel, d.workers = strings.CutSuffix(strings.TrimSpace(s), " workers")
 		}
 		if s, ok := strings.CutPrefix(c.Text, "//revgen:const "); ok {
 			d.consts = strings.Fields(s)

@@ -348,7 +348,7 @@ func unguarded(s *stmt) iter.Seq2[*stmt, []*stmt] {
 			if !yield(s, loops) {
 				return false
 			}
-			if s.op == "cond" || s.op == "loop" && s.e != nil {
+			if s.op == "cond" || s.op == "loop" && (s.e != nil || s.fork != nil) {
 				return true
 			}
 			if s.op == "loop" {
@@ -404,6 +404,10 @@ func rows(b, loops []*stmt, named map[string]*local) (out []*stmt) {
 	}
 	key := func(e *node) string { return e.prefix() + e.args[0].key() }
 	for _, s := range b {
+		if s.fork != nil {
+			out = append(out, s) // its parts name rows for themselves
+			continue
+		}
 		inside := map[*local]bool{}
 		s.each(func(s *stmt) {
 			if s.op == "def" || s.op == "loop" && !s.again {
