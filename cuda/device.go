@@ -250,6 +250,13 @@ func (w *pass) end() error {
 	return w.err
 }
 
+// fail ends the pass with an error, unless there is one.
+func (w *pass) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
 // launch runs a kernel of the device.
 func (w *pass) launch(kernel string, g grid, params ...uint64) {
 	if w.err == nil && w.dev != nil {

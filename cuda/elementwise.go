@@ -8,7 +8,7 @@ import (
 	"revnum/rev"
 )
 
-// The kernels Exp, Log, Sqrt, Sigmoid and Tanh are
+// The kernels Exp, Log, Sqrt, Sin, Cos, Abs, Sigmoid, Tanh, Softplus, GELU and SiLU are
 //
 //	y_i += f(x_i)
 //
@@ -21,17 +21,19 @@ import (
 // elementwise has the operands of these kernels.
 type elementwise[T rev.Real] struct{ Y, X Vector[T] }
 
-// A domain says where a function is not defined.
-type domain int
+// A domain is where a function is defined, as in kernels/map.cu.
+type domain uint64
 
 const (
-	everywhere  domain = iota
-	notNegative        // the derivatives are not defined at 0
+	notNegative domain = iota
 	positive
+	notZero
+	everywhere
 )
 
 // run makes a pass of the function that is a kernel of kernels/map.cu. Operands that are
-// absent are nil. The kernel that tells the domain's violations is waited for.
+// absent are nil. If the function is not defined everywhere, the pass waits for the kernel that
+// looks for violations. The derivatives of a function that is defined at 0 are not, then.
 func (k elementwise[T]) run(w *pass, function string, where domain, sign int, g, t, gt elementwise[T]) {
 	if k.X.N == 0 {
 		return
@@ -44,34 +46,51 @@ func (k elementwise[T]) run(w *pass, function string, where domain, sign int, g,
 		case g.X.Data != nil && g.Y.Data != nil, t.X.Data != nil && t.Y.Data != nil, gt.X.Data != nil && gt.Y.Data != nil:
 			order = 1
 		}
-		checkDomain(w, function, k.X, where == positive || order > 0, order)
+		if order > 0 {
+			where = positive
+		}
+		if i := firstOutside(w, k.X, where); i >= 0 {
+			w.fail(&rev.DomainError{Func: function, Args: []float64{elementOf(w, k.X, i)}, Index: i, Order: order})
+		}
 	}
+	w.launch(typed[T](function), vectorGrid(k.X.N), k.params(sign, g, t, gt)...)
+}
+
+// params returns the operands as kernels/map.cu takes them.
+func (k elementwise[T]) params(sign int, g, t, gt elementwise[T]) []uint64 {
 	params := [18]uint64{0: uint64(k.X.Data.address()), 1: uint64(k.X.Inc), 2: uint64(k.X.N), 3: uint64(sign)}
 	for i, v := range [...]Vector[T]{k.Y, t.X, t.Y, g.X, g.Y, gt.X, gt.Y} {
 		params[4+2*i], params[5+2*i] = v.params()
 	}
-	w.launch(typed[T](function), vectorGrid(k.X.N), params[:]...)
+	return params[:]
 }
 
-// checkDomain ends the pass with a *rev.DomainError if an element of x is negative, or, if
-// strict is set, zero.
-func checkDomain[T rev.Real](w *pass, function string, x Vector[T], strict bool, order int) {
+// rectify makes a pass of y += s(x)·x, where s is 1 for x > 0 and NaN, and the slope elsewhere.
+func (k elementwise[T]) rectify(w *pass, slope T, sign int, g, t, gt elementwise[T]) {
+	if k.X.N > 0 {
+		raw := uint64(0)
+		copy(bytesOf(unsafe.Slice(&raw, 1)), bytesOf(unsafe.Slice(&slope, 1)))
+		w.launch(typed[T]("rectify"), vectorGrid(k.X.N), append([]uint64{raw}, k.params(sign, g, t, gt)...)...)
+	}
+}
+
+// firstOutside returns the index of the first element of x outside a domain, or -1.
+func firstOutside[T rev.Real](w *pass, x Vector[T], where domain) int {
 	g := vectorGrid(x.N)
 	bad := w.room(0, partBytes)
-	n := uint64(0)
-	if strict {
-		n = 1
-	}
-	w.launch(typed[T]("firstBad"), g, uint64(bad), uint64(x.Data.address()), uint64(x.Inc), uint64(x.N), n)
+	w.launch(typed[T]("firstBad"), g, uint64(bad), uint64(x.Data.address()), uint64(x.Inc), uint64(x.N), uint64(where))
 	var found [maxBlocks]int64
 	get(w, found[:g.blocks[0]], bad)
 	i := int(slices.Min(found[:g.blocks[0]])) // of a block, whose elements are not contiguous
 	if w.err != nil || i >= x.N {
-		return
+		return -1
 	}
+	return i
+}
+
+// elementOf returns an element of x.
+func elementOf[T rev.Real](w *pass, x Vector[T], i int) float64 {
 	var v [1]T
 	get(w, v[:], x.Data.address()+uintptr(i)*uintptr(x.Inc)*unsafe.Sizeof(v))
-	if w.err == nil {
-		w.err = &rev.DomainError{Func: function, Args: []float64{fixed.Float(v[0])}, Index: i, Order: order}
-	}
+	return fixed.Float(v[0])
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
@@ -14,11 +15,21 @@ import (
 
 // The kernels of the host whose passes run on the device.
 type (
-	hostExp[T rev.Real]     revlinalg.Exp[T]
-	hostLog[T rev.Real]     revlinalg.Log[T]
-	hostSqrt[T rev.Real]    revlinalg.Sqrt[T]
-	hostSigmoid[T rev.Real] revlinalg.Sigmoid[T]
-	hostTanh[T rev.Real]    revlinalg.Tanh[T]
+	hostExp[T rev.Real]       revlinalg.Exp[T]
+	hostLog[T rev.Real]       revlinalg.Log[T]
+	hostSqrt[T rev.Real]      revlinalg.Sqrt[T]
+	hostSigmoid[T rev.Real]   revlinalg.Sigmoid[T]
+	hostTanh[T rev.Real]      revlinalg.Tanh[T]
+	hostSin[T rev.Real]       revlinalg.Sin[T]
+	hostCos[T rev.Real]       revlinalg.Cos[T]
+	hostAbs[T rev.Real]       revlinalg.Abs[T]
+	hostSoftplus[T rev.Real]  revlinalg.Softplus[T]
+	hostSiLU[T rev.Real]      revlinalg.SiLU[T]
+	hostGELU[T rev.Real]      revlinalg.GELU[T]
+	hostReLU[T rev.Real]      revlinalg.ReLU[T]
+	hostLeakyReLU[T rev.Real] revlinalg.LeakyReLU[T]
+	hostMulElem[T rev.Real]   revlinalg.MulElem[T]
+	hostDivElem[T rev.Real]   revlinalg.DivElem[T]
 )
 
 func (k hostExp[T]) Run(p rev.Pass[hostExp[T]]) error {
@@ -35,6 +46,36 @@ func (k hostSigmoid[T]) Run(p rev.Pass[hostSigmoid[T]]) error {
 }
 func (k hostTanh[T]) Run(p rev.Pass[hostTanh[T]]) error {
 	return through[hostTanh[T], Tanh[T]](testDevice, k, p)
+}
+func (k hostSin[T]) Run(p rev.Pass[hostSin[T]]) error {
+	return through[hostSin[T], Sin[T]](testDevice, k, p)
+}
+func (k hostCos[T]) Run(p rev.Pass[hostCos[T]]) error {
+	return through[hostCos[T], Cos[T]](testDevice, k, p)
+}
+func (k hostAbs[T]) Run(p rev.Pass[hostAbs[T]]) error {
+	return through[hostAbs[T], Abs[T]](testDevice, k, p)
+}
+func (k hostSoftplus[T]) Run(p rev.Pass[hostSoftplus[T]]) error {
+	return through[hostSoftplus[T], Softplus[T]](testDevice, k, p)
+}
+func (k hostSiLU[T]) Run(p rev.Pass[hostSiLU[T]]) error {
+	return through[hostSiLU[T], SiLU[T]](testDevice, k, p)
+}
+func (k hostGELU[T]) Run(p rev.Pass[hostGELU[T]]) error {
+	return through[hostGELU[T], GELU[T]](testDevice, k, p)
+}
+func (k hostReLU[T]) Run(p rev.Pass[hostReLU[T]]) error {
+	return through[hostReLU[T], ReLU[T]](testDevice, k, p)
+}
+func (k hostLeakyReLU[T]) Run(p rev.Pass[hostLeakyReLU[T]]) error {
+	return through[hostLeakyReLU[T], LeakyReLU[T]](testDevice, k, p)
+}
+func (k hostMulElem[T]) Run(p rev.Pass[hostMulElem[T]]) error {
+	return through[hostMulElem[T], MulElem[T]](testDevice, k, p)
+}
+func (k hostDivElem[T]) Run(p rev.Pass[hostDivElem[T]]) error {
+	return through[hostDivElem[T], DivElem[T]](testDevice, k, p)
 }
 
 func TestElementwise(t *testing.T) {
@@ -59,10 +100,43 @@ func elementwiseOf[T rev.Real](t *testing.T) {
 	mapTest(t, func(y, x rev.Vector[T]) hostSqrt[T] { return hostSqrt[T]{Y: y, X: x} }, positives[T])
 	mapTest(t, func(y, x rev.Vector[T]) hostSigmoid[T] { return hostSigmoid[T]{Y: y, X: x} }, vector[T])
 	mapTest(t, func(y, x rev.Vector[T]) hostTanh[T] { return hostTanh[T]{Y: y, X: x} }, vector[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostSin[T] { return hostSin[T]{Y: y, X: x} }, vector[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostCos[T] { return hostCos[T]{Y: y, X: x} }, vector[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostAbs[T] { return hostAbs[T]{Y: y, X: x} }, awayFromZero[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostSoftplus[T] { return hostSoftplus[T]{Y: y, X: x} }, vector[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostSiLU[T] { return hostSiLU[T]{Y: y, X: x} }, vector[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostGELU[T] { return hostGELU[T]{Y: y, X: x} }, vector[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostReLU[T] { return hostReLU[T]{Y: y, X: x} }, awayFromZero[T])
+	mapTest(t, func(y, x rev.Vector[T]) hostLeakyReLU[T] { return hostLeakyReLU[T]{Y: y, X: x, Slope: 0.2} }, awayFromZero[T])
+	revtest.Kernel(t, revtest.Spec[hostMulElem[T]]{Sizes: mapSizes(), Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostMulElem[T] {
+		return hostMulElem[T]{Z: vector[T](rnd, n), X: vector[T](rnd, n), Y: vector[T](rnd, n)}
+	}})
+	revtest.Kernel(t, revtest.Spec[hostDivElem[T]]{Sizes: mapSizes(), Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostDivElem[T] {
+		return hostDivElem[T]{Z: vector[T](rnd, n), X: vector[T](rnd, n), Y: awayFromZero[T](rnd, n)}
+	}})
+}
+
+// awayFromZero returns numbers of magnitudes of at least 1/2.
+func awayFromZero[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
+	x := positives[T](rnd, n)
+	for i := range x.Data {
+		if rnd.IntN(2) == 0 {
+			x.Data[i] = -x.Data[i]
+		}
+	}
+	return x
+}
+
+// mapSizes has one that fills a warp only if tests take their time: TestSameBits has more elements.
+func mapSizes() []int {
+	if long.Tests() {
+		return []int{0, 3, 40}
+	}
+	return []int{0, 3}
 }
 
 func mapTest[T rev.Real, K rev.Kernel[K]](t *testing.T, kernel func(y, x rev.Vector[T]) K, random func(*rand.Rand, int) rev.Vector[T]) {
-	revtest.Kernel(t, revtest.Spec[K]{Sizes: []int{0, 3, 40}, Skip: noAllocs, New: func(rnd *rand.Rand, n int) K {
+	revtest.Kernel(t, revtest.Spec[K]{Sizes: mapSizes(), Skip: noAllocs, New: func(rnd *rand.Rand, n int) K {
 		return kernel(vector[T](rnd, n), random(rnd, n))
 	}})
 }
@@ -102,6 +176,100 @@ func TestElementwiseBits(t *testing.T) {
 	same(t, func(rnd *rand.Rand) hostTanh[fixed.Q43] {
 		return hostTanh[fixed.Q43]{Y: vector[fixed.Q43](rnd, n), X: wild(rnd)}
 	}, func(k hostTanh[fixed.Q43]) revlinalg.Tanh[fixed.Q43] { return revlinalg.Tanh[fixed.Q43](k) })
+}
+
+// TestSameBits compares kernels that have the bits of the host over all number types.
+func TestSameBits(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	t.Run("float64", sameBitsOf[float64])
+	t.Run("float32", sameBitsOf[float32])
+	t.Run("Q43", sameBitsOf[fixed.Q43])
+}
+
+func sameBitsOf[T rev.Real](t *testing.T) {
+	const n = 700
+	type vec = rev.Vector[T]
+	wild := func(rnd *rand.Rand) vec { // numbers of all magnitudes, and where functions change
+		x := vector[T](rnd, n)
+		for i := range x.Data {
+			x.Data[i] = fixed.Of[T](rnd.NormFloat64() * math.Exp2(float64(rnd.IntN(26)-10)))
+		}
+		for i, v := range []float64{0, 0.5, -0.5, 0.625, -0.875, 0.881, 0.882, 40, -40.5, 39, 801, -801, 800, 0x1p19, -0x1p19} {
+			x.Data[i] = fixed.Of[T](v)
+		}
+		if !isFixed[T]() {
+			for i, v := range []float64{math.Copysign(0, -1), 0x1p30, -0x1p40, 1e-9, -1e-12} {
+				x.Data[20+i] = T(v)
+			}
+		}
+		return x
+	}
+	awayFromZero := func(rnd *rand.Rand) vec {
+		x := wild(rnd)
+		for i, v := range x.Data {
+			if v == 0 {
+				x.Data[i] = 3
+			}
+		}
+		return x
+	}
+	same(t, func(rnd *rand.Rand) hostSin[T] { return hostSin[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSin[T]) revlinalg.Sin[T] { return revlinalg.Sin[T](k) })
+	same(t, func(rnd *rand.Rand) hostCos[T] { return hostCos[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostCos[T]) revlinalg.Cos[T] { return revlinalg.Cos[T](k) })
+	same(t, func(rnd *rand.Rand) hostAbs[T] { return hostAbs[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostAbs[T]) revlinalg.Abs[T] { return revlinalg.Abs[T](k) })
+	same(t, func(rnd *rand.Rand) hostSoftplus[T] { return hostSoftplus[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSoftplus[T]) revlinalg.Softplus[T] { return revlinalg.Softplus[T](k) })
+	same(t, func(rnd *rand.Rand) hostSiLU[T] { return hostSiLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSiLU[T]) revlinalg.SiLU[T] { return revlinalg.SiLU[T](k) })
+	same(t, func(rnd *rand.Rand) hostGELU[T] { return hostGELU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostGELU[T]) revlinalg.GELU[T] { return revlinalg.GELU[T](k) })
+	same(t, func(rnd *rand.Rand) hostReLU[T] { return hostReLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostReLU[T]) revlinalg.ReLU[T] { return revlinalg.ReLU[T](k) })
+	for _, slope := range []float64{0, 0.01, -2.5} {
+		same(t, func(rnd *rand.Rand) hostLeakyReLU[T] {
+			return hostLeakyReLU[T]{Y: vector[T](rnd, n), X: wild(rnd), Slope: slope}
+		}, func(k hostLeakyReLU[T]) revlinalg.LeakyReLU[T] { return revlinalg.LeakyReLU[T](k) })
+	}
+	same(t, func(rnd *rand.Rand) hostMulElem[T] {
+		return hostMulElem[T]{Z: vector[T](rnd, n), X: wild(rnd), Y: wild(rnd)}
+	}, func(k hostMulElem[T]) revlinalg.MulElem[T] { return revlinalg.MulElem[T](k) })
+	same(t, func(rnd *rand.Rand) hostDivElem[T] {
+		return hostDivElem[T]{Z: vector[T](rnd, n), X: vector[T](rnd, n), Y: awayFromZero(rnd)}
+	}, func(k hostDivElem[T]) revlinalg.DivElem[T] { return revlinalg.DivElem[T](k) })
+}
+
+// TestNotFinite passes on NaN and infinities as the host does.
+func TestNotFinite(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	inf, nan := math.Inf(1), math.NaN()
+	x := rev.ViewSlice([]float64{inf, -inf, nan, 1})
+	operands := func() (y, gx, gy rev.Vector[float64]) {
+		return rev.ViewSlice(make([]float64, 4)), rev.ViewSlice(make([]float64, 4)), rev.ViewSlice([]float64{1, 1, 1, nan})
+	}
+	equal := func(name string, got, want rev.Vector[float64]) {
+		for i, v := range got.Data {
+			if w := want.Data[i]; v != w && (v == v || w == w) {
+				t.Errorf("%s: element %d is %v, want %v", name, i, v, w)
+			}
+		}
+	}
+	y, gx, gy := operands()
+	wantY, wantG, _ := operands()
+	check := func(name string, device error, host func()) {
+		if device != nil {
+			t.Fatal(device)
+		}
+		host()
+		equal(name, y, wantY)
+		equal(name+", gradient", gx, wantG)
+	}
+	check("SiLU", rev.Adjoint(hostSiLU[float64]{Y: y, X: x}, hostSiLU[float64]{Y: gy, X: gx}),
+		func() { revlinalg.SiLU[float64]{Y: wantY, X: x}.Adjoint(revlinalg.SiLU[float64]{Y: gy, X: wantG}) })
+	check("GELU", rev.Adjoint(hostGELU[float64]{Y: y, X: x}, hostGELU[float64]{Y: gy, X: gx}),
+		func() { revlinalg.GELU[float64]{Y: wantY, X: x}.Adjoint(revlinalg.GELU[float64]{Y: gy, X: wantG}) })
+	check("Softplus", rev.Adjoint(hostSoftplus[float64]{Y: y, X: x}, hostSoftplus[float64]{Y: gy, X: gx}),
+		func() {
+			revlinalg.Softplus[float64]{Y: wantY, X: x}.Adjoint(revlinalg.Softplus[float64]{Y: gy, X: wantG})
+		})
+	check("ReLU", rev.Adjoint(hostReLU[float64]{Y: y, X: x}, hostReLU[float64]{Y: gy, X: gx}),
+		func() { revlinalg.ReLU[float64]{Y: wantY, X: x}.Adjoint(revlinalg.ReLU[float64]{Y: gy, X: wantG}) })
+	check("Sin", rev.Adjoint(hostSin[float64]{Y: y, X: x}, hostSin[float64]{Y: gy, X: gx}),
+		func() { revlinalg.Sin[float64]{Y: wantY, X: x}.Adjoint(revlinalg.Sin[float64]{Y: gy, X: wantG}) })
 }
 
 // TestElementwiseValues compares with the functions of package math.
@@ -146,6 +314,20 @@ func TestElementwiseValues(t *testing.T) {
 				t.Errorf("%s(%v) = %v, want %v", name, test.x[i], v, want)
 			}
 		}
+	}
+}
+
+// TestQuotientByZero has two zeros, and a NaN, which is no zero.
+func TestQuotientByZero(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	x, y, z := rev.ViewSlice([]float64{1, 2, 3, 4}), rev.ViewSlice([]float64{-1, math.NaN(), 0, 0}), rev.ViewSlice(make([]float64, 4))
+	err := rev.Forward(hostDivElem[float64]{Z: z, X: x, Y: y})
+	var e *rev.DomainError
+	if !errors.As(err, &e) || e.Index != 2 || e.Args[0] != 3 || e.Args[1] != 0 || e.Func != "quotient" {
+		t.Errorf("error %v", err)
+	}
+	if z.Data[0] != 0 {
+		t.Error("a pass outside the domain has begun")
 	}
 }
 

@@ -3,7 +3,6 @@
 #include "reduce.h"
 #include "trig.h"
 
-DEVICE Q43 operator-(Q43 x) { return Q43{0} - x; }
 DEVICE double plus(double x, double y) { return x + y; }
 DEVICE float plus(float x, float y) { return x + y; }
 DEVICE Q43 plus(Q43 x, Q43 y) { return x + y; }

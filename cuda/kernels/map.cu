@@ -4,6 +4,8 @@
 //
 // of each element. One launch makes a pass. It leaves out what is null.
 #include "reduce.h"
+#include "trig.h"
+#include "vector.h"
 
 // A Float<F> is a function of Q43 that is computed in double and rounded.
 template <class F> struct Float {
@@ -11,6 +13,23 @@ template <class F> struct Float {
 	DEVICE void at(Q43 x) { f.at((double)x.v * 0x1p-43); }
 	DEVICE Q43 value(Q43) { return fixed(f.y); }
 	DEVICE Q43 slope(Q43 v) { return product(fixed(f.d), v); }
+	DEVICE Q43 curve(Q43 v, Q43 w) { return product(product(fixed(f.curvature()), v), w); }
+};
+
+// A Rest<F> is the same for functions with f(x) = max(x, 0) + f(-|x|). It rounds f(-|x|), as f(x)
+// has more digits than a double.
+template <class F> struct Rest {
+	F f;
+	Q43 above; // max(x, 0)
+	DEVICE void at(Q43 x) {
+		above = x.v > 0 ? x : Q43{0};
+		f.at((double)(x.v > 0 ? -x.v : x.v) * 0x1p-43);
+	}
+	DEVICE Q43 value(Q43) { return above + fixed(f.y); }
+	DEVICE Q43 slope(Q43 v) {
+		Q43 d = fixed(f.d), one = {(i64)1 << 43};
+		return product(above.v > 0 ? one - d : d, v);
+	}
 	DEVICE Q43 curve(Q43 v, Q43 w) { return product(product(fixed(f.curvature()), v), w); }
 };
 
@@ -46,7 +65,7 @@ struct LogQ43 {
 	DEVICE void at(Q43 v) { x = v; }
 	DEVICE Q43 value(Q43) { return logOf(x); }
 	DEVICE Q43 slope(Q43 v) { return quotient(v, x); }
-	DEVICE Q43 curve(Q43 v, Q43 w) { return product(Q43{0} - quotient(v, x), quotient(w, x)); }
+	DEVICE Q43 curve(Q43 v, Q43 w) { return product(-quotient(v, x), quotient(w, x)); }
 };
 
 struct SqrtReal {
@@ -62,7 +81,49 @@ struct SqrtQ43 {
 		Q43 y = root(x);
 		return quotient(v, y + y);
 	}
-	DEVICE Q43 curve(Q43 v, Q43 w) { return product(Q43{0} - slope(v), quotient(w, x + x)); }
+	DEVICE Q43 curve(Q43 v, Q43 w) { return product(-slope(v), quotient(w, x + x)); }
+};
+
+struct SinReal {
+	double y, d;
+	DEVICE void at(double x) { sincos(x, y, d); }
+	DEVICE double curvature() { return -y; }
+};
+struct SinQ43 {
+	Q43 y, d;
+	DEVICE void at(Q43 x) { sincos(x, y, d); }
+	DEVICE Q43 value(Q43) { return y; }
+	DEVICE Q43 slope(Q43 v) { return product(d, v); }
+	DEVICE Q43 curve(Q43 v, Q43 w) { return product(product(-y, v), w); }
+};
+
+struct CosReal {
+	double y, d;
+	DEVICE void at(double x) {
+		sincos(x, d, y);
+		d = -d;
+	}
+	DEVICE double curvature() { return -y; }
+};
+struct CosQ43 : SinQ43 {
+	DEVICE void at(Q43 x) {
+		sincos(x, d, y);
+		d = -d;
+	}
+};
+
+// The slope of |x| at a zero or NaN is x itself.
+struct AbsReal {
+	double y, d;
+	DEVICE void at(double x) { y = magnitude(x), d = x > 0 ? 1 : x < 0 ? -1 : x; }
+	DEVICE double curvature() { return 0; }
+};
+struct AbsQ43 {
+	Q43 x;
+	DEVICE void at(Q43 v) { x = v; }
+	DEVICE Q43 value(Q43) { return slope(x); }
+	DEVICE Q43 slope(Q43 v) { return x.v > 0 ? v : x.v < 0 ? -v : Q43{0}; }
+	DEVICE Q43 curve(Q43, Q43) { return Q43{0}; }
 };
 
 // With e = exp(-|x|), σ(-|x|) = e/(1 + e) and σ(|x|) = 1/(1 + e), and nothing overflows.
@@ -74,6 +135,77 @@ struct Sigmoid {
 		d = p * q;
 	}
 	DEVICE double curvature() { return d * (1 - 2 * y); }
+};
+
+// bounded returns x between -bound and bound, or NaN.
+DEVICE double bounded(double x, double bound) { return x > bound ? bound : x < -bound ? -bound : x; }
+
+// log(1 + exp(x)) = max(x, 0) + log(1 + e), with the logarithm of log: of 1 + f for f = e, or of
+// (1 + e)/2 and 2 if e is large.
+struct Softplus {
+	double y, d, dd;
+	DEVICE void at(double x) {
+		constexpr double sqrt2Less1 = 0x1.a827999fcef32p-2;
+		double e = exp(-magnitude(x)), q = 1 / (1 + e), p = e * q;
+		double f = e, k = 0, kLo = 0;
+		if (e > sqrt2Less1) {
+			f = e * 0.5 - 0.5;
+			k = ln2Hi;
+			kLo = ln2Lo;
+		}
+		double s = f / (f + 2), z = s * s, h = f * 0.5 * f;
+		double g = fma(logPolynomial(z), z, h);
+		y = ((k + f) + (fma(g, s, kLo) - h)) + (x < 0 ? 0 : x);
+		d = bits(x) >> 63 ? p : q;
+		dd = p * q;
+	}
+	DEVICE double curvature() { return dd; }
+};
+
+// x·σ(x). Beyond ±800 a factor is 0, and its product with an infinite x would be NaN.
+struct SiLU {
+	double x, s, dd, y, d;
+	DEVICE void at(double v) {
+		Sigmoid f;
+		f.at(v);
+		x = bounded(v, 800);
+		s = f.y;
+		dd = f.d;
+		y = (v < -800 ? -800 : v) * s;
+		d = fma(dd, x, s);
+	}
+	DEVICE double curvature() { return dd * (2 + x * (1 - 2 * s)); }
+};
+
+// x·Φ(x). With u = |x| and Mills' ratio M, φ(u) = exp(-u²/2)/√2π and Φ(-u) = φ(u)·M(u), where
+// (u + 3.5)·M(u) is a polynomial in (u - 3.5)/(u + 3.5). The exponential would magnify the
+// rounding of u², which is corrected. Beyond ±40 a factor is 0.
+CONSTANT double mills[24] = {
+	0x1.ddb07f4534143p+0, -0x1.6aeb529b4ffd7p+0, 0x1.94d07d4aac0d4p-1, -0x1.29e0c849bd165p-2,
+	0x1.657527ab6b2b5p-5, 0x1.09f81f665350cp-6, -0x1.05f19de7abee3p-7, -0x1.246abb8c0804cp-10,
+	0x1.3935d12725bb6p-10, 0x1.60610327a4300p-13, -0x1.8d5502b9d2febp-13, -0x1.8b136ab241b63p-15,
+	0x1.e3e7ac781f32cp-16, 0x1.db5dfc5d6cd54p-17, -0x1.87fbebe8804f9p-19, -0x1.f1983795b527fp-19,
+	-0x1.8135f579c300dp-22, 0x1.8bfe1e1bbf36cp-21, 0x1.4d6546850307cp-22, -0x1.433d24be4e984p-24,
+	-0x1.8728bb1e4c0a7p-24, -0x1.4f36799422a9ap-27, 0x1.a7128f0972bf6p-27, 0x1.0184a20ad592dp-28,
+};
+struct GELU {
+	double x, y, d;
+	DEVICE void at(double v) {
+		x = bounded(v, 40);
+		double u = magnitude(x), h = u * u, low = fma(u, u, -h) * 0.5;
+		double e = exp(-0.5 * h), phi = fma(-low, e, e) * 0x1.9884533d43651p-2;
+		double r = 1 / (u + 3.5), t = (u - 3.5) * r, t2 = t * t;
+		double even = mills[22], odd = mills[23];
+#pragma unroll
+		for (int i = 20; i >= 0; i -= 2) {
+			even = fma(even, t2, mills[i]);
+			odd = fma(odd, t2, mills[i + 1]);
+		}
+		double p = fma(odd, t, even) * r * phi, s = bits(v) >> 63 ? p : 1 - p;
+		y = (v < -40 ? -40 : v) * s;
+		d = fma(phi, x, s);
+	}
+	DEVICE double curvature() { return (2 - x * x) / 0x1.40d931ff62705p+1 * exp(-0.5 * x * x); }
 };
 
 // tanh m = m + m·F for small m, with F from Lambert's continued fraction, and 1 + F else.
@@ -98,13 +230,6 @@ struct Tanh {
 	DEVICE double curvature() { return -2 * y * d; }
 };
 
-template <class T> struct Vector {
-	T *data;
-	i64 inc;
-	DEVICE T &at(i64 i) const { return data[i * inc]; }
-	DEVICE operator bool() const { return data; }
-};
-
 template <class F, class T>
 DEVICE void apply(Vector<const T> x, i64 n, i64 sign, Vector<T> y, Vector<const T> tx, Vector<T> ty, Vector<T> gx, Vector<const T> gy, Vector<T> gtx, Vector<const T> gty) {
 	for (i64 i = first(); i < n; i += step()) {
@@ -119,15 +244,39 @@ DEVICE void apply(Vector<const T> x, i64 n, i64 sign, Vector<T> y, Vector<const 
 	}
 }
 
-// bad_b = the first element in the share of block b that is at or below the bound, or n. It
-// is at most zero: strict says whether zero itself is allowed. NaN is.
-template <class T> DEVICE void firstBad(i64 *bad, const T *x, i64 incx, i64 n, i64 strict) {
+// y += sign·s(x)·v, where s is 1 if x is positive or NaN, and the slope elsewhere. A slope of 0
+// adds nothing, whatever v is.
+DEVICE void slopeOf(double &x, i64 raw) { x = bits((u64)raw); }
+DEVICE void slopeOf(float &x, i64 raw) { x = __builtin_bit_cast(float, (int)raw); }
+DEVICE void slopeOf(Q43 &x, i64 raw) { x = Q43{raw}; }
+template <class T> DEVICE void addRectified(Vector<T> y, i64 i, i64 sign, T slope, bool below, Vector<const T> v) {
+	if (!y || !v) return;
+	if (!below) addSigned(y.at(i), sign, v.at(i));
+	else if (!isZero(slope)) addSigned(y.at(i), sign, product(slope, v.at(i)));
+}
+template <class T>
+DEVICE void rectify(i64 raw, Vector<const T> x, i64 n, i64 sign, Vector<T> y, Vector<const T> tx, Vector<T> ty, Vector<T> gx, Vector<const T> gy, Vector<T> gtx, Vector<const T> gty) {
+	T slope, zero = {};
+	slopeOf(slope, raw);
+	for (i64 i = first(); i < n; i += step()) {
+		T v = x.at(i);
+		bool below = lessThan(v, zero) || isZero(v);
+		addRectified(y, i, sign, slope, below, x);
+		addRectified(ty, i, sign, slope, below, tx);
+		addRectified(gx, i, 1, slope, below, gy);
+		addRectified(gtx, i, 1, slope, below, gty);
+	}
+}
+
+// bad_b = the first element in the share of block b that is outside of a domain, or n. NaN is in
+// all domains.
+enum Domain { notNegative, positive, notZero };
+template <class T> DEVICE void firstBad(i64 *bad, const T *x, i64 incx, i64 n, i64 domain) {
 	SHARED i64 least[maxThreads];
 	i64 found = n;
 	for (i64 i = first(); i < n && found == n; i += step()) {
-		auto v = wide(x[i * incx]);
-		decltype(v) zero = {};
-		if (lessThan(v, zero) || (strict && !lessThan(zero, v) && !isNaN(v))) found = i;
+		T v = x[i * incx], zero = {};
+		if (isZero(v) ? domain != notNegative : domain != notZero && lessThan(v, zero)) found = i;
 	}
 	least[threadX()] = found;
 	barrier();
@@ -145,10 +294,19 @@ template <class T> DEVICE void firstBad(i64 *bad, const T *x, i64 incx, i64 n, i
 MAPS(ExpReal, ExpQ43, exp)
 MAPS(LogReal, LogQ43, log)
 MAPS(SqrtReal, SqrtQ43, sqrt)
+MAPS(SinReal, SinQ43, sin)
+MAPS(CosReal, CosQ43, cos)
+MAPS(AbsReal, AbsQ43, abs)
 MAPS(Sigmoid, Float<Sigmoid>, sigmoid)
 MAPS(Tanh, Float<Tanh>, tanh)
-#define BAD(T, name) \
-	KERNEL firstBad##name(i64 *bad, const T *x, i64 incx, i64 n, i64 strict) { firstBad(bad, x, incx, n, strict); }
-BAD(double, F64)
-BAD(float, F32)
-BAD(Q43, Q43)
+MAPS(Softplus, Rest<Softplus>, softplus)
+MAPS(SiLU, Rest<SiLU>, silu)
+MAPS(GELU, Rest<GELU>, gelu)
+#define KERNELS(T, name) \
+	KERNEL rectify##name(i64 slope, const T *x, i64 incx, i64 n, i64 sign, T *y, i64 incy, const T *tx, i64 inctx, T *ty, i64 incty, T *gx, i64 incgx, const T *gy, i64 incgy, T *gtx, i64 incgtx, const T *gty, i64 incgty) { \
+		rectify<T>(slope, {x, incx}, n, sign, {y, incy}, {tx, inctx}, {ty, incty}, {gx, incgx}, {gy, incgy}, {gtx, incgtx}, {gty, incgty}); \
+	} \
+	KERNEL firstBad##name(i64 *bad, const T *x, i64 incx, i64 n, i64 domain) { firstBad(bad, x, incx, n, domain); }
+KERNELS(double, F64)
+KERNELS(float, F32)
+KERNELS(Q43, Q43)

@@ -74,7 +74,6 @@ template <class T> DEVICE void norm2End(T *norm, T *out, i64 sign, const Squares
 	if (out) addSigned(*out, sign, *norm);
 }
 
-template <class T> DEVICE bool isZero(T x) { return !lessThan(x, T{}) && !lessThan(T{}, x) && !isNaN(x); }
 
 // part_b = Σ u_i·ẋ_i, u = x/‖x‖, over the elements of block b. It is zero if x is.
 template <class T> DEVICE void alongParts(Sum<T> *part, const T *x, i64 incx, const T *dx, i64 incdx, i64 n, const T *norm) {

@@ -36,6 +36,7 @@ struct Q43 {
 };
 DEVICE Q43 operator+(Q43 x, Q43 y) { return Q43{(i64)((u64)x.v + (u64)y.v)}; }
 DEVICE Q43 operator-(Q43 x, Q43 y) { return Q43{(i64)((u64)x.v - (u64)y.v)}; }
+DEVICE Q43 operator-(Q43 x) { return Q43{0} - x; }
 CONSTANT Q43 largest = {(i64)(~(u64)0 >> 1)}, least = {(i64)((u64)1 << 63)};
 
 // A Wide<T> is the type in which functions of T are computed.
@@ -71,6 +72,7 @@ DEVICE bool lessThan(double x, double y) { return x < y; }
 DEVICE bool lessThan(Q43 x, Q43 y) { return x.v < y.v; }
 DEVICE bool isNaN(double x) { return x != x; }
 DEVICE bool isNaN(Q43) { return false; }
+template <class T> DEVICE bool isZero(T x) { return !lessThan(x, T{}) && !lessThan(T{}, x) && !isNaN(x); }
 
 // product returns x·y, rounded once.
 DEVICE double product(double x, double y) { return x * y; }

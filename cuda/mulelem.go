@@ -1,0 +1,61 @@
+package cuda
+
+import "revnum/rev"
+
+// MulElem is the kernel of revlinalg.MulElem over real numbers,
+//
+//	z_i += x_i·y_i
+//
+// of vectors of the same length (also called the Hadamard product), with the derivatives
+//
+//	x̄ += y·z̄,  ȳ += x·z̄,  ż += ẋ·y + x·ẏ,  ġx += y·ġz + ẏ·z̄,  ġy += x·ġz + ẋ·z̄.
+//
+// Each product is rounded once, and then added. It has the bits of the host.
+type MulElem[T rev.Real] struct {
+	Z Vector[T] `rev:"acc" shape:"n"`
+	X Vector[T] `rev:"in" shape:"n"`
+	Y Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Z += x·y.
+func (k MulElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Z -= x·y.
+func (k MulElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Z -= x·y and x̄ += y·z̄, ȳ += x·z̄.
+func (k MulElem[T]) Adjoint(g MulElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Z += x·y and ż += ẋ·y + x·ẏ.
+func (k MulElem[T]) Tangent(t MulElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
+// tangents of the gradient in gt.
+func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
+	w := begin(&k, &p)
+	triple[T](k).run(&w, "multiply", p.Sign(), triple[T](p.G), triple[T](p.T), triple[T](p.GT))
+	return w.end()
+}
+
+// triple has the operands of MulElem and DivElem.
+type triple[T rev.Real] struct{ Z, X, Y Vector[T] }
+
+// run makes a pass of a kernel of kernels/elements.cu.
+func (k triple[T]) run(w *pass, kernel string, sign int, g, t, gt triple[T]) {
+	if k.X.N == 0 {
+		return
+	}
+	params := append(make([]uint64, 0, 26), uint64(k.X.N), uint64(sign))
+	for _, o := range [...]triple[T]{k, g, t, gt} {
+		for _, v := range [...]Vector[T]{o.Z, o.X, o.Y} {
+			data, inc := v.params()
+			params = append(params, data, inc)
+		}
+	}
+	w.launch(typed[T](kernel), vectorGrid(k.X.N), params...)
+}

@@ -1,0 +1,42 @@
+package cuda
+
+import "revnum/rev"
+
+// ReLU is the kernel of revlinalg.ReLU,
+//
+//	y_i += max(x_i, 0)
+//
+// with the derivatives, where the slope s(x) is 1 if x > 0, and 0 otherwise,
+//
+//	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
+//
+// At 0 the slope is 0, as in PyTorch. A NaN in X is passed on. Value and slope are exact.
+type ReLU[T rev.Real] struct {
+	Y Vector[T] `rev:"acc" shape:"n"`
+	X Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Y += max(x, 0).
+func (k ReLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= max(x, 0).
+func (k ReLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= max(x, 0) and x̄ += s(x)·ȳ.
+func (k ReLU[T]) Adjoint(g ReLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += max(x, 0) and ẏ += s(x)·ẋ.
+func (k ReLU[T]) Tangent(t ReLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k ReLU[T]) Run(p rev.Pass[ReLU[T]]) error {
+	w := begin(&k, &p)
+	elementwise[T](k).rectify(&w, 0, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return w.end()
+}

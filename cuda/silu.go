@@ -1,0 +1,44 @@
+package cuda
+
+import "revnum/rev"
+
+// SiLU is the kernel of revlinalg.SiLU,
+//
+//	y_i += x_i·σ(x_i),  σ(x) = 1/(1 + exp(-x))
+//
+// also called swish, with the derivatives, where σ′ = σ(x)·σ(-x) and f′ = σ(x) + x·σ′,
+//
+//	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.
+//
+// Nothing overflows. It has the bits of the host. In float64 the value is within 2.5 units in the
+// last place, and f′ is within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed point both are within
+// 0.51 units. At -Inf the value is 0, its limit.
+type SiLU[T rev.Real] struct {
+	Y Vector[T] `rev:"acc" shape:"n"`
+	X Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Y += x·σ(x).
+func (k SiLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= x·σ(x).
+func (k SiLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= x·σ(x) and x̄ += (σ(x) + x·σ′)·ȳ.
+func (k SiLU[T]) Adjoint(g SiLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += x·σ(x) and ẏ += (σ(x) + x·σ′)·ẋ.
+func (k SiLU[T]) Tangent(t SiLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k SiLU[T]) Run(p rev.Pass[SiLU[T]]) error {
+	w := begin(&k, &p)
+	elementwise[T](k).run(&w, "silu", everywhere, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return w.end()
+}

@@ -1,0 +1,43 @@
+package cuda
+
+import "revnum/rev"
+
+// Softplus is the kernel of revlinalg.Softplus,
+//
+//	y_i += log(1 + exp(x_i))
+//
+// with the derivatives, where σ(x) = 1/(1 + exp(-x)),
+//
+//	x̄ += σ(x)·ȳ,  ẏ += σ(x)·ẋ,  ġx += σ(x)·ġy + σ(x)·σ(-x)·ẋ·ȳ.
+//
+// Nothing overflows. It has the bits of the host. In float64 the value is within 2 units in the
+// last place, and σ within 3.5. In float32 and fixed point both are within 0.51 units.
+type Softplus[T rev.Real] struct {
+	Y Vector[T] `rev:"acc" shape:"n"`
+	X Vector[T] `rev:"in" shape:"n"`
+}
+
+// Forward computes Y += log(1 + eˣ).
+func (k Softplus[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= log(1 + eˣ).
+func (k Softplus[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= log(1 + eˣ) and x̄ += σ(x)·ȳ.
+func (k Softplus[T]) Adjoint(g Softplus[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += log(1 + eˣ) and ẏ += σ(x)·ẋ.
+func (k Softplus[T]) Tangent(t Softplus[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of the device.
+func (k Softplus[T]) Run(p rev.Pass[Softplus[T]]) error {
+	w := begin(&k, &p)
+	elementwise[T](k).run(&w, "softplus", everywhere, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return w.end()
+}
