@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/revolve"
 )
 
 // logistic is the kernel y_i += r·x_i·(1-x_i), which is not a bijection.
@@ -349,8 +350,8 @@ func TestTreeverseCost(t *testing.T) {
 				t.Errorf("n = %d, %d snapshots: %+v with %d states and %d cotangents, want %d runs and %d states", n, d, *s.runs, states+1, cotangents, runs, held)
 			}
 			for i, times := range s.runs.of {
-				if times > sweeps(n, d) {
-					t.Errorf("n = %d, %d snapshots: step %d ran %d times, want at most %d", n, d, i, times, sweeps(n, d))
+				if times > revolve.Sweeps(n, d) {
+					t.Errorf("n = %d, %d snapshots: step %d ran %d times, want at most %d", n, d, i, times, revolve.Sweeps(n, d))
 				}
 			}
 		}
@@ -376,8 +377,8 @@ func TestTreeverseLengths(t *testing.T) {
 	for tau := 1; tau <= 5; tau++ {
 		for d := 1; d <= 6; d++ {
 			n := pascal[tau+d][tau]
-			if sweeps(n, d) != tau || sweeps(n+1, d) != tau+1 {
-				t.Errorf("%d snapshots: %d steps take %d sweeps, one more %d, want %d", d, n, sweeps(n, d), sweeps(n+1, d), tau)
+			if revolve.Sweeps(n, d) != tau || revolve.Sweeps(n+1, d) != tau+1 {
+				t.Errorf("%d snapshots: %d steps take %d sweeps, one more %d, want %d", d, n, revolve.Sweeps(n, d), revolve.Sweeps(n+1, d), tau)
 			}
 			if got := (Limit{Sweeps: tau}).snapshots(n); got != d {
 				t.Errorf("%d sweeps of %d steps take %d snapshots, want %d", tau, n, got, d)

@@ -1,6 +1,10 @@
 package rev
 
-import "math"
+import (
+	"math"
+
+	"revnum/internal/revolve"
+)
 
 // Limit says how much Treeverse may use. Set exactly one of its fields.
 type Limit struct {
@@ -59,33 +63,9 @@ func TreeverseCost(n, snapshots int) (runs, states int) {
 	if n < 1 || snapshots < 1 {
 		panic("rev: TreeverseCost: n and snapshots must be at least 1")
 	}
-	r := sweeps(n, snapshots)
-	runs = r*n - binomial(snapshots+r, r-1)
+	r := revolve.Sweeps(n, snapshots)
+	runs = r*n - revolve.Binomial(snapshots+r, r-1)
 	return runs, min(n, snapshots+2)
-}
-
-// sweeps returns the least r for which n <= C(δ+r, δ).
-func sweeps(n, snapshots int) int {
-	r := 0
-	for binomial(snapshots+r, r) < n {
-		r++
-	}
-	return r
-}
-
-// binomial returns C(n, k), or the largest int if that is more. It is 0 for k < 0.
-func binomial(n, k int) int {
-	if k < 0 || k > n {
-		return 0
-	}
-	c := 1
-	for i := 1; i <= min(k, n-k); i++ {
-		if c > math.MaxInt/(n+1-i) {
-			return math.MaxInt
-		}
-		c = c * (n + 1 - i) / i
-	}
-	return c
 }
 
 // snapshots returns the least δ for which n <= C(δ+τ, δ).
@@ -94,7 +74,7 @@ func (l Limit) snapshots(n int) int {
 		return l.Snapshots
 	}
 	d := 1
-	for binomial(d+l.Sweeps, d) < n {
+	for revolve.Binomial(d+l.Sweeps, d) < n {
 		d++
 	}
 	return d
@@ -180,7 +160,7 @@ func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) e
 	for n > 1 {
 		m := n - 1
 		if snapshots > 1 {
-			m = splitChain(n, snapshots)
+			m = revolve.Split(n, snapshots)
 		}
 		z, err := u.advance(u.ahead, i, m, x)
 		if err != nil {
@@ -193,14 +173,6 @@ func (u *treeAdjoint[S, X]) reverse(i, n int, x *chainState[X], snapshots int) e
 		n = m
 	}
 	return u.back(i, x)
-}
-
-// splitChain returns how many of n steps to run ahead to the next snapshot.
-func splitChain(n, snapshots int) int {
-	r := sweeps(n, snapshots)
-	// The steps after the snapshot must be possible in r sweeps with one snapshot less,
-	// the steps before it in r-1 sweeps. Neither may be possible in one sweep less.
-	return max(1, n-binomial(snapshots-1+r, r), binomial(snapshots+r-2, r-2))
 }
 
 // back takes the cotangents from x_{i+1} to x_i, which is x.

@@ -192,6 +192,10 @@ func (x *explainer) stmt(s *stmt, depth int) {
 	case "sincos":
 		line("%s = sin(%s)", x.name(s.v), x.text(s.e, 0))
 		line("%s = cos(%s)", x.name(s.with.v), x.text(s.e, 0))
+	case "keep":
+		x.block(s.inner, depth)
+	case "back":
+		line("%s = the last iteration before which it was kept", x.name(s.v))
 	case "push":
 		line("keep %s", x.name(s.v))
 	case "pop":

@@ -148,7 +148,11 @@ type program struct {
 
 func newProgram(rnd *rand.Rand, id int, acc, smooth bool) *program {
 	p := &program{rnd: rnd, ints: []string{"0"}, acc: acc, smooth: smooth}
-	fmt.Fprintf(p, "package random\n\nimport \"math\"\n\nvar _ = math.Pi\n\n// k%d is random.\n//\n//revgen:kernel K%d[T rev.Real]\nfunc k%d(x, v, w []float64, a float64, y []float64, m [][]float64) {\n", id, id, id)
+	snapshots := ""
+	if id%5 == 1 {
+		snapshots = "//revgen:snapshots 2\n"
+	}
+	fmt.Fprintf(p, "package random\n\nimport \"math\"\n\nvar _ = math.Pi\n\n// k%d is random.\n//\n//revgen:kernel K%d[T rev.Real]\n%sfunc k%d(x, v, w []float64, a float64, y []float64, m [][]float64) {\n", id, id, snapshots, id)
 	fmt.Fprintln(p, "if len(x) != len(w) || len(v) != len(w) || len(y) != len(w) || len(m) != len(w) || len(m[0]) != 3 {\npanic(\"shape\")\n}")
 	for range 3 + rnd.IntN(5) {
 		p.stmt()

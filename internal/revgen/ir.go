@@ -298,14 +298,14 @@ func (e *node) key() string {
 
 // A stmt is a statement.
 type stmt struct {
-	op   string // def, known, set, add, swap, loop, cond, push, pop, row, note, sincos, fail or kernel
+	op   string // def, known, set, add, swap, loop, cond, push, pop, keep, back, row, note, sincos, fail or kernel
 	v    *local // what is defined, set, kept on a tape, or counts a loop
 	to   *node  // what is added to: a ref or an elem; or what is exchanged
 	with *node  // what it is exchanged with; if nil, the sign changes
 	e    *node  // the value, or the condition of a branch or a loop
 	neg  bool   // of add: -=
 	pos  token.Pos
-	tape *local // of push and pop
+	tape *local // of push, pop, keep and back
 	x    *operand
 	in   space  // of row: row e of x is v; of sincos, v and with are the sine and cosine of e
 	text string // of fail: the error
@@ -372,7 +372,7 @@ func (s *stmt) reads() (es []*node) {
 // writes returns the local that s itself writes, or nil.
 func (s *stmt) writes() *local {
 	switch s.op {
-	case "def", "set", "pop":
+	case "def", "set", "pop", "back":
 		return s.v
 	case "add":
 		return s.to.v

@@ -41,7 +41,7 @@ func (n *namer) stmt(s *stmt) {
 		}
 	case "set", "add":
 		c.e = n.split(s.e, s.op == "set")
-	case "loop", "cond":
+	case "loop", "cond", "keep":
 		n.forget(s)
 		c.inner, c.els = n.block(s.inner), n.block(s.els)
 	}
@@ -53,7 +53,7 @@ func (n *namer) stmt(s *stmt) {
 func (n *namer) forget(s *stmt) {
 	s.each(func(s *stmt) {
 		v, xs := s.writes(), s.targets()
-		if s.op == "def" || v == nil && len(xs) == 0 {
+		if s.op == "def" || s.op == "back" || v == nil && len(xs) == 0 {
 			return
 		}
 		for _, known := range n.known {

@@ -18,6 +18,7 @@ type kernel struct {
 	shapes        []*stmt // conditions on lengths, under which the function panics
 	fallible      bool    // it returns an error
 	checks        []*stmt // what returns errors
+	snapshots     *node   // how many states a tape keeps, or nil if it keeps all
 	body          []*stmt
 	workers       bool         // it has a field Workers
 	scope         *types.Scope // of the package
@@ -105,6 +106,7 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	if len(r.refusals) > 0 {
 		return
 	}
+	r.guarded(func() { r.snapshots(f, d.snapshots) })
 	list := f.Body.List
 	for ; len(list) > 0 && isPanic(list[0]); list = list[1:] {
 		r.guarded(func() {
@@ -147,6 +149,9 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	if d.workers && len(r.refusals) == 0 {
 		r.divide(f)
 	}
+	if r.k.snapshots != nil && len(r.refusals) == 0 {
+		r.guarded(func() { r.needTape(f) })
+	}
 }
 
 // header reads the function without its body.
@@ -172,6 +177,8 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 		}
 	}
 	switch {
+	case d.unknown != "":
+		r.refuse(f, "%s is not known: there are revgen:kernel, revgen:const and revgen:snapshots", d.unknown)
 	case f.Recv != nil:
 		r.refuse(f, "%s is a method: make it a function", f.Name.Name)
 	case f.Type.TypeParams != nil:

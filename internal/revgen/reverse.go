@@ -17,15 +17,17 @@ type reverser struct {
 	src     sources
 	cots    map[*local]*local
 	tapes   map[*local]*local // by the variable of the loop
+	bound   *node             // of the states on a tape, or nil
 	kept    map[*stmt]bool    // branches whose locals outlive them
 	fused   map[*local]bool   // sums that are computed on the way back
 	runs    map[*stmt]*run    // what is differentiated forward
 	out     []*stmt
 }
 
-// reversed returns b backward. If sums is true, b only accumulates.
-func reversed(b []*stmt, adjoint, sums bool) []*stmt {
-	r := &reverser{adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
+// reversed returns b backward. If sums is true, b only accumulates. If bound is not nil,
+// it bounds the states on a tape.
+func reversed(b []*stmt, adjoint, sums bool, bound *node) []*stmt {
+	r := &reverser{bound: bound, adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
 	if adjoint {
 		r.findRuns(b)
 	}
@@ -40,17 +42,6 @@ func (r *reverser) cot(v *local) *local {
 		r.cots[v] = &local{name: "g", of: v, active: true, temp: true}
 	}
 	return r.cots[v]
-}
-
-// tape returns the tape of a loop, or nil if the way back needs none.
-func (r *reverser) tape(l *stmt) *local {
-	if len(l.carried) == 0 || r.runs[l] != nil || !r.adjoint && !contains(l.inner, func(s *stmt) bool { return len(s.targets()) > 0 }) {
-		return nil
-	}
-	if r.tapes[l.v] == nil {
-		r.tapes[l.v] = &local{name: "tape"}
-	}
-	return r.tapes[l.v]
 }
 
 // block returns b backward. If kept is true, its locals are there already.
@@ -68,7 +59,8 @@ func (r *reverser) block(b []*stmt, f facts, kept bool) []*stmt {
 				continue
 			}
 			early := last[i] == nil && r.early(s, b, own)
-			p := r.part(s, own, early)
+			dear := s.op == "cond" && r.adjoint && r.dear(s)
+			p := r.part(s, own, early, dear || s.op == "loop")
 			if early {
 				r.mark(s)
 			}
@@ -76,7 +68,7 @@ func (r *reverser) block(b []*stmt, f facts, kept bool) []*stmt {
 			case kept && s.op == "def":
 				r.emit(&stmt{op: "known", v: s.v, e: s.e})
 			case kept || p == nil || last[i] != nil:
-			case s.op == "cond" && r.adjoint && r.dear(s):
+			case dear:
 				r.keep(s, p)
 			case r.runs[s] != nil:
 				r.out = append(r.out, r.runs[s].forward(s, p)...)
@@ -188,7 +180,7 @@ func (r *reverser) early(s *stmt, b []*stmt, own map[*local]bool) bool {
 	if !r.sums || s.op == "add" || s.op == "kernel" {
 		return r.sums
 	}
-	if r.part(s, own, false) != nil {
+	if r.part(s, own, false, false) != nil {
 		return true
 	}
 	meets := false
@@ -217,18 +209,18 @@ func (r *reverser) mark(s *stmt) {
 }
 
 // part returns what s does to the locals own and to those defined in it, or nil if
-// that is of no use behind it. With adds, it is also what s adds to operands.
-func (r *reverser) part(s *stmt, own map[*local]bool, adds bool) *stmt {
+// that is of no use behind it. With adds, it is also what s adds to operands. With tapes,
+// it is also what loops put on tapes: s itself, or those in s if it is a branch. Loops
+// further in are computed again later, and their tapes are written then.
+func (r *reverser) part(s *stmt, own map[*local]bool, adds, tapes bool) *stmt {
 	add := adds && contains([]*stmt{s}, func(s *stmt) bool { return len(s.targets()) > 0 && !r.added[s] })
 	if len(results(s, own)) == 0 && (s.op != "loop" || s.e == nil || r.runs[s] != nil) && !add {
 		return nil
 	}
 	c := *s
 	c.keep, c.inner, c.els = s.op == "loop" && s.e != nil && r.runs[s] == nil, nil, nil
-	if t := r.tape(s); t != nil {
-		for _, v := range s.carried {
-			c.inner = append(c.inner, &stmt{op: "push", tape: t, v: v})
-		}
+	if tapes && r.tape(s) != nil {
+		c.inner = r.pushes(s)
 	}
 	for _, b := range []struct{ from, to *[]*stmt }{{&s.inner, &c.inner}, {&s.els, &c.els}} {
 		o := defined(*b.from)
@@ -236,7 +228,7 @@ func (r *reverser) part(s *stmt, own map[*local]bool, adds bool) *stmt {
 			o[v] = true
 		}
 		for _, s := range *b.from {
-			if p := r.part(s, o, adds); p != nil {
+			if p := r.part(s, o, adds, tapes && c.op == "cond" && s.op == "loop"); p != nil {
 				*b.to = append(*b.to, p)
 			}
 		}
@@ -284,10 +276,8 @@ func (r *reverser) stmt(s *stmt, f facts) {
 		}
 	case "loop":
 		c.inner = nil
-		if t := r.tape(s); t != nil {
-			for i := len(s.carried) - 1; i >= 0; i-- {
-				c.inner = append(c.inner, &stmt{op: "pop", tape: t, v: s.carried[i]})
-			}
+		if r.tape(s) != nil {
+			c.inner = r.pops(s)
 		}
 		if !r.sums || len(s.carried) > 0 {
 			c.down = !s.down

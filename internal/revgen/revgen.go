@@ -23,6 +23,7 @@
 //	order.go     what iterations of a loop change behind other ones that read it
 //	shape.go     shape tags, from conditions and loops
 //	reverse.go   inverse and adjoint
+//	tape.go      what a loop that carries locals keeps for the way back
 //	forward.go   loops whose derivatives go along with the values
 //	tangent.go   tangent
 //	rules.go     the derivatives of the functions of package math
@@ -175,18 +176,25 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 
 // A directive is the request in the comment of a function.
 type directive struct {
-	kernel  string   // Axpy[T rev.Real]
-	workers bool     // independent iterations run on workers
-	consts  []string // parameters that have no derivative
+	kernel    string   // Axpy[T rev.Real]
+	workers   bool     // independent iterations run on workers
+	consts    []string // parameters that have no derivative
+	snapshots string   // the number of states that a tape keeps
+	unknown   string   // what no directive is called
 }
 
 func directives(doc *ast.CommentGroup) (d directive) {
 	for _, c := range doc.List {
-		if s, ok := strings.CutPrefix(c.Text, Directive); ok {
+		name, s, _ := strings.Cut(strings.TrimPrefix(c.Text, "//"), " ")
+		switch {
+		case name+" " == Directive[2:]:
 			d.kernel, d.workers = strings.CutSuffix(strings.TrimSpace(s), " workers")
-		}
-		if s, ok := strings.CutPrefix(c.Text, "//revgen:const "); ok {
+		case name == "revgen:const":
 			d.consts = strings.Fields(s)
+		case name == "revgen:snapshots":
+			d.snapshots = strings.TrimSpace(s)
+		case strings.HasPrefix(name, "revgen:"):
+			d.unknown = name
 		}
 	}
 	return d

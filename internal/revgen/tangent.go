@@ -46,7 +46,7 @@ func (t tangenter) block(b []*stmt) (out []*stmt) {
 			out = append(out, s.moved(tangent))
 		case "kernel":
 			c.tangent = true
-		case "loop", "cond":
+		case "loop", "cond", "keep":
 			c.inner, c.els = t.block(s.inner), t.block(s.els)
 		}
 		out = append(out, &c)

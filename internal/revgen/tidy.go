@@ -144,7 +144,7 @@ func alive(b []*stmt) []*stmt {
 	mark = func(b []*stmt) (effect bool) {
 		for _, s := range b {
 			inner, els := mark(s.inner), mark(s.els)
-			if inner || els || len(s.targets()) > 0 || s.op == "push" || s.op == "fail" || s.op == "note" || s.op == "kernel" || needed[s.writes()] || s.keep && needed[s.v] {
+			if inner || els || len(s.targets()) > 0 || s.op == "push" || s.op == "back" || s.op == "fail" || s.op == "note" || s.op == "kernel" || needed[s.writes()] || s.keep && needed[s.v] {
 				effect, effective[s] = true, true
 				for _, e := range s.reads() {
 					e.each(func(e *node) { needed[e.v] = needed[e.v] || e.v != nil })
@@ -205,7 +205,7 @@ func fresh(b []*stmt, names map[*local]*local) (out []*stmt) {
 				return e
 			})
 		})
-		if s.op == "def" || s.op == "loop" && !s.keep && !s.again {
+		if s.op == "def" || s.op == "back" || s.op == "loop" && !s.keep && !s.again {
 			c.v = clone(s.v)
 			if s.op == "loop" {
 				c = mappedLoop(c, s, now)

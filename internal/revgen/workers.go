@@ -105,7 +105,7 @@ func (s *stmt) own() map[*local]bool {
 	own := map[*local]bool{s.v: true}
 	each(s.inner, func(s *stmt) {
 		switch s.op {
-		case "def", "loop":
+		case "def", "loop", "back":
 			own[s.v] = true
 		case "sincos":
 			own[s.v], own[s.with.v] = true, true
@@ -446,10 +446,7 @@ func (w *writer) task(s *stmt, typ, generic string, captured, sums []*local, sha
 	for _, u := range shared {
 		w.printf("own.%s(&%s)\n", ownKinds[u.x.rank], field(u.x, u.in))
 	}
-	tapes, _ := taped(s.inner)
-	for _, t := range tapes {
-		w.printf("%s := num.NewTape[%s]()\n", w.name(t), w.elem)
-	}
+	tapes := w.newTapes(s.inner)
 	for _, v := range sums {
 		w.printf("var %s %s\n", w.name(v), w.elem)
 	}
@@ -461,9 +458,7 @@ func (w *writer) task(s *stmt, typ, generic string, captured, sums []*local, sha
 	for _, v := range sums {
 		w.printf("own.Sum(%s)\n", w.name(v))
 	}
-	for _, t := range tapes {
-		w.printf("%s.Free()\n", w.name(t))
-	}
+	w.freeTapes(tapes)
 
 	text, declared := w.String(), ""
 	add := func(name, goType string) {

@@ -68,7 +68,7 @@ func (k *kernel) second() bool {
 func (k *kernel) allPasses() []pass {
 	f := named(k.body)
 	if k.accumulates() {
-		back := named(reversed(f, true, true))
+		back := named(reversed(f, true, true, k.snapshots))
 		return []pass{
 			{"value", "adds the value, times sign.", "", k.body},
 			{"adjoint", "does that, and adds to the cotangents g.", "g", back},
@@ -76,8 +76,8 @@ func (k *kernel) allPasses() []pass {
 			{"adjointTangent", "does that, and adds to the cotangents g and to their tangents gt.", "g, t, gt", tangents(back)},
 		}
 	}
-	inverse := alive(fresh(reversed(k.body, false, false), nil))
-	back := named(reversed(f, true, false))
+	inverse := alive(fresh(reversed(k.body, false, false, k.snapshots), nil))
+	back := named(reversed(f, true, false, k.snapshots))
 	ps := []pass{
 		{"forward", "runs " + k.source + ".", "", k.body},
 		{"inverse", "undoes forward.", "", inverse},
@@ -89,7 +89,7 @@ func (k *kernel) allPasses() []pass {
 		return ps
 	}
 	f = named(inverse)
-	back = named(reversed(f, true, false))
+	back = named(reversed(f, true, false, k.snapshots))
 	return append(ps,
 		pass{"undoAdjoint", "undoes adjoint.", "g", back},
 		pass{"undoTangent", "undoes tangent.", "t", tangents(f)},
@@ -331,24 +331,17 @@ func (w *writer) method(p pass) {
 		params = append(params, p.args+" "+w.typ)
 	}
 	w.scope()
-	tapes, kept := taped(whole(p.body))
 	w.printf("\n// %s %s\n", p.name, p.doc)
-	if len(tapes) > 0 {
-		w.printf("//\n// Iterations need %s of those before. These numbers go on a tape, one for\n// each iteration: computing them again on the way back would take quadratic time.\n", kept)
-	}
+	w.taping(p.body)
 	result := ""
 	if w.calls() {
 		result = "error "
 	}
 	w.printf("func (k %s) %s(%s) %s{\n", w.typ, p.name, strings.Join(params, ", "), result)
 	w.nils(p)
-	for _, t := range tapes {
-		w.printf("%s := num.NewTape[%s]()\n", w.name(t), w.elem)
-	}
+	tapes := w.newTapes(whole(p.body))
 	w.body(p.body)
-	for _, t := range tapes {
-		w.printf("%s.Free()\n", w.name(t))
-	}
+	w.freeTapes(tapes)
 	if w.calls() {
 		w.printf("return nil\n")
 	}
@@ -420,23 +413,6 @@ func (w *writer) length(x *operand, axis int) string {
 		}
 		return "k." + name
 	})
-}
-
-// taped returns the tapes of b and the names of what they keep.
-func taped(b []*stmt) (tapes []*local, kept string) {
-	var names []string
-	each(b, func(s *stmt) {
-		if s.op != "push" {
-			return
-		}
-		if !slices.Contains(tapes, s.tape) {
-			tapes = append(tapes, s.tape)
-		}
-		if s.v.of == nil && !slices.Contains(names, s.v.name) {
-			names = append(names, s.v.name)
-		}
-	})
-	return tapes, strings.Join(names, " and ")
 }
 
 // nils writes the statements of a pass for operands that are nil.
@@ -710,6 +686,12 @@ func (w *writer) stmt(s *stmt) {
 		w.printf("// Derivatives by %s go along with the values, so that the way back needs no tape.\n", name)
 	case "fail":
 		w.printf("return %s\n", s.text)
+	case "keep":
+		w.printf("if %s.Keep(%s, %s) {\n", w.name(s.tape), w.expr(s.e, 0), w.expr(s.hi, 0))
+		w.inside(s.inner)
+		w.printf("}\n")
+	case "back":
+		w.printf("%s := %s.Back(%s)\n", w.name(s.v), w.name(s.tape), w.expr(s.e, 0))
 	case "push":
 		w.printf("%s.Push(%s)\n", w.name(s.tape), w.name(s.v))
 	case "pop":

@@ -189,19 +189,3 @@ func TestScratch(t *testing.T) {
 		data[2] = 2
 	}
 }
-
-// A tape returns what was pushed, last first, and is used again.
-func TestTape(t *testing.T) {
-	for range 2 {
-		tape := num.NewTape[float32]()
-		for i := range 5 {
-			tape.Push(float32(i))
-		}
-		for i := 4; i >= 0; i-- {
-			if v := tape.Pop(); v != float32(i) {
-				t.Errorf("%v, want %d", v, i)
-			}
-		}
-		tape.Free()
-	}
-}

@@ -5,29 +5,6 @@ import (
 	"revnum/rev"
 )
 
-// A Tape keeps the values that the locals of a loop have in each iteration.
-type Tape[T any] struct{ values []T }
-
-// NewTape returns an empty tape.
-func NewTape[T rev.Real]() *Tape[T] { return workspace.Get[Tape[T]]() }
-
-// Free makes the tape available for reuse. Do not use it afterwards.
-func (t *Tape[T]) Free() {
-	t.values = t.values[:0]
-	workspace.Put(t)
-}
-
-// Push puts v on the tape.
-func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
-
-// Pop takes the last value from the tape.
-func (t *Tape[T]) Pop() T {
-	n := len(t.values) - 1
-	v := t.values[n]
-	t.values = t.values[:n]
-	return v
-}
-
 // A Scratch has memory for operands, for the time of a pass: contiguous copies of
 // vectors that are not contiguous, and zeros in place of operands that are nil. It
 // recycles its memory.

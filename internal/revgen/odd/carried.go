@@ -61,3 +61,54 @@ func solve(x []float64, m [][]float64) {
 		x[i] -= s
 	}
 }
+
+// orbit follows a body around another one for n steps, and adds up how far its path is
+// from the given one. A step needs the state of the step before.
+//
+//revgen:kernel Orbit[T rev.Real]
+//revgen:snapshots 5
+func orbit(loss *float64, x0, v0, path []float64, h float64, n int) {
+	if len(x0) != 2 || len(v0) != 2 || len(path) != 2 {
+		panic("shape")
+	}
+	x, v := [2]float64{x0[0], x0[1]}, [2]float64{v0[0], v0[1]}
+	sum := 0.0
+	for t := range n {
+		r := 0.5 + x[0]*x[0] + x[1]*x[1]
+		a := h / (r * math.Sqrt(r))
+		for d := range 2 {
+			v[d] -= a * x[d]
+			x[d] += h * v[d]
+		}
+		if t%3 == 0 {
+			sum += (x[0]-path[0])*(x[0]-path[0]) + (x[1]-path[1])*(x[1]-path[1])
+		}
+	}
+	*loss += sum
+}
+
+// sparing has loops in place, down, with a condition and within loops, that keep a few
+// states.
+//
+//revgen:kernel Sparing[T rev.Real]
+//revgen:snapshots most
+func sparing(x, w []float64, y *float64, most int) {
+	if len(w) != len(x) {
+		panic("shape")
+	}
+	_ = most // which only the tapes need
+	h, c := 0.1, 0.2
+	for t := len(x) - 1; t >= 0; t-- {
+		x[t] += 0.5 * h
+		g := h
+		for s := 1; s <= t; s++ {
+			g = math.Sin(g + w[s])
+		}
+		h = math.Tanh(g + x[t]*w[t])
+		c = 0.5*c + h
+	}
+	for k := 0; k < 9 && c > 0.3; k++ {
+		c *= 0.9 + 0.05*math.Cos(h*c)
+	}
+	*y += c
+}

@@ -1039,3 +1039,1144 @@ func (k Solve[T]) undoAdjointTangent(g, t, gt Solve[T]) {
 		}
 	}
 }
+
+// Orbit follows a body around another one for n steps, and adds up how far its path is
+// from the given one. A step needs the state of the step before.
+type Orbit[T rev.Real] struct {
+	Loss *T            `rev:"acc"`
+	X0   rev.Vector[T] `rev:"in" shape:"2"`
+	V0   rev.Vector[T] `rev:"in" shape:"2"`
+	Path rev.Vector[T] `rev:"in" shape:"2"`
+	H    *T            `rev:"in"`
+	N    int
+}
+
+// NewOrbit returns the kernel over gonum's types, sharing their storage.
+func NewOrbit(loss *float64, x0 *mat.VecDense, v0 *mat.VecDense, path *mat.VecDense, h *float64, n int) Orbit[float64] {
+	return Orbit[float64]{Loss: loss, X0: rev.ViewVec(x0), V0: rev.ViewVec(v0), Path: rev.ViewVec(path), H: h, N: n}
+}
+
+var _ = orbit // which Orbit is written from
+
+// Forward runs orbit.
+func (k Orbit[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Orbit[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Orbit[T]) Adjoint(g Orbit[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Orbit[T]) Tangent(t Orbit[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Orbit[T]) AdjointTangent(g, t, gt Orbit[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Orbit[T]) Run(p rev.Pass[Orbit[T]]) error {
+	if k.X0.Inc|k.V0.Inc|k.Path.Inc|p.G.X0.Inc|p.G.V0.Inc|p.G.Path.Inc|p.T.X0.Inc|p.T.V0.Inc|p.T.Path.Inc|p.GT.X0.Inc|p.GT.V0.Inc|p.GT.Path.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Orbit[T]) prepared(p rev.Pass[Orbit[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X0, &k.V0, &k.Path, &p.T.X0, &p.T.V0, &p.T.Path)
+	s.Write(&p.G.X0, &p.G.V0, &p.G.Path, &p.GT.X0, &p.GT.V0, &p.GT.Path)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Orbit[T]) value(sign T) {
+	if k.Loss == nil {
+		return
+	}
+	x0 := k.X0.Data[:2]
+	v0 := k.V0.Data[:2]
+	path := k.Path.Data[:2]
+	h := *k.H
+	x01 := x0[0]
+	x1 := x0[1]
+	v01 := v0[0]
+	v1 := v0[1]
+	var sum T
+	for t1 := range k.N {
+		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+		a := num.Quotient(h, fixed.Product(r, num.Sqrt(r)))
+		v02 := v01 - fixed.Product(a, x01)
+		x02 := x01 + fixed.Product(h, v02)
+		v11 := v1 - fixed.Product(a, x1)
+		x11 := x1 + fixed.Product(h, v11)
+		if t1%3 == 0 {
+			s := x02 - path[0]
+			s1 := x11 - path[1]
+			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+		}
+		x01 = x02
+		x1 = x11
+		v01 = v02
+		v1 = v11
+	}
+	*k.Loss += T(sign * sum)
+}
+
+// adjoint does that, and adds to the cotangents g.
+//
+// Iterations need x0 and x1 and v0 and v1 of those before. The tape keeps them for at most 5 iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
+	if g.Loss == nil {
+		k.value(sign)
+		return
+	}
+	tape := num.NewSnapshots[T](5)
+	x0, gx0 := k.X0.Data[:2], num.Elements(g.X0)
+	v0, gv0 := k.V0.Data[:2], num.Elements(g.V0)
+	path, gpath := k.Path.Data[:2], num.Elements(g.Path)
+	h := *k.H
+	var gh T
+	x01 := x0[0]
+	var gx01 T
+	x1 := x0[1]
+	var gx1 T
+	v01 := v0[0]
+	var gv01 T
+	v1 := v0[1]
+	var gv1 T
+	var sum T
+	for t1 := range k.N {
+		if tape.Keep(t1, k.N) {
+			tape.Push(x01)
+			tape.Push(x1)
+			tape.Push(v01)
+			tape.Push(v1)
+		}
+		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+		a := num.Quotient(h, fixed.Product(r, num.Sqrt(r)))
+		v02 := v01 - fixed.Product(a, x01)
+		x02 := x01 + fixed.Product(h, v02)
+		v11 := v1 - fixed.Product(a, x1)
+		x11 := x1 + fixed.Product(h, v11)
+		if t1%3 == 0 {
+			s := x02 - path[0]
+			s1 := x11 - path[1]
+			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+		}
+		x01 = x02
+		x1 = x11
+		v01 = v02
+		v1 = v11
+	}
+	if k.Loss != nil {
+		*k.Loss += T(sign * sum)
+	}
+	gsum := *g.Loss
+	for t1 := k.N - 1; t1 >= 0; t1-- {
+		from := tape.Back(t1)
+		v1 = tape.Pop()
+		v01 = tape.Pop()
+		x1 = tape.Pop()
+		x01 = tape.Pop()
+		for t2 := from; t2 < t1; t2++ {
+			if tape.Keep(t2, t1) {
+				tape.Push(x01)
+				tape.Push(x1)
+				tape.Push(v01)
+				tape.Push(v1)
+			}
+			r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+			a := num.Quotient(h, fixed.Product(r, num.Sqrt(r)))
+			v02 := v01 - fixed.Product(a, x01)
+			x02 := x01 + fixed.Product(h, v02)
+			v11 := v1 - fixed.Product(a, x1)
+			x11 := x1 + fixed.Product(h, v11)
+			x01 = x02
+			x1 = x11
+			v01 = v02
+			v1 = v11
+		}
+		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+		sqrt := num.Sqrt(r)
+		p := fixed.Product(r, sqrt)
+		a := num.Quotient(h, p)
+		v02 := v01 - fixed.Product(a, x01)
+		x02 := x01 + fixed.Product(h, v02)
+		v11 := v1 - fixed.Product(a, x1)
+		x11 := x1 + fixed.Product(h, v11)
+		h1 := gv1
+		gv1 = 0
+		h2 := gv01
+		gv01 = 0
+		h3 := gx1
+		gx1 = 0
+		gx11 := h3
+		h4 := gx01
+		gx01 = 0
+		gx02 := h4
+		if t1%3 == 0 {
+			gs := 2 * fixed.Product(gsum, x02-path[0])
+			gs1 := 2 * fixed.Product(gsum, x11-path[1])
+			gx11 += gs1
+			if gpath != nil {
+				gpath[1] -= gs1
+			}
+			gx02 += gs
+			if gpath != nil {
+				gpath[0] -= gs
+			}
+		}
+		gx1 += gx11
+		gh += fixed.Product(gx11, v11)
+		gv11 := h1 + fixed.Product(gx11, h)
+		gv1 += gv11
+		gx1 -= fixed.Product(gv11, a)
+		gx01 += gx02
+		gh += fixed.Product(gx02, v02)
+		gv02 := h2 + fixed.Product(gx02, h)
+		gv01 += gv02
+		ga := -fixed.Product(gv11, x1) - fixed.Product(gv02, x01)
+		gx01 -= fixed.Product(gv02, a)
+		h5 := num.Quotient(ga, p)
+		gp := -fixed.Product(h5, a)
+		gh += h5
+		q := num.Over(fixed.Product(gp, r), 2*sqrt)
+		gr := fixed.Product(gp, sqrt) + q
+		gx01 += 2 * fixed.Product(gr, x01)
+		gx1 += 2 * fixed.Product(gr, x1)
+	}
+	if gv0 != nil {
+		gv0[1] += gv1
+		gv0[0] += gv01
+	}
+	if gx0 != nil {
+		gx0[1] += gx1
+		gx0[0] += gx01
+	}
+	if g.H != nil {
+		*g.H += gh
+	}
+	tape.Free()
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Orbit[T]) tangent(sign T, t Orbit[T]) {
+	x0, tx0 := k.X0.Data[:2], num.Elements(t.X0)
+	v0, tv0 := k.V0.Data[:2], num.Elements(t.V0)
+	path, tpath := k.Path.Data[:2], num.Elements(t.Path)
+	h := *k.H
+	th := num.Deref(t.H)
+	x01 := x0[0]
+	tx01 := num.At(tx0, 0)
+	x1 := x0[1]
+	tx1 := num.At(tx0, 1)
+	v01 := v0[0]
+	tv01 := num.At(tv0, 0)
+	v1 := v0[1]
+	tv1 := num.At(tv0, 1)
+	var sum T
+	var tsum T
+	for t1 := range k.N {
+		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+		tr := 2*fixed.Product(x01, tx01) + 2*fixed.Product(x1, tx1)
+		sqrt := num.Sqrt(r)
+		p := fixed.Product(r, sqrt)
+		tp := fixed.Product(tr, sqrt) + fixed.Product(r, num.Over(tr, 2*sqrt))
+		a := num.Quotient(h, p)
+		ta := num.Quotient(th-fixed.Product(a, tp), p)
+		v02 := v01 - fixed.Product(a, x01)
+		tv02 := tv01 - (fixed.Product(ta, x01) + fixed.Product(a, tx01))
+		x02 := x01 + fixed.Product(h, v02)
+		tx02 := tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
+		v11 := v1 - fixed.Product(a, x1)
+		tv11 := tv1 - (fixed.Product(ta, x1) + fixed.Product(a, tx1))
+		x11 := x1 + fixed.Product(h, v11)
+		tx11 := tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
+		if t1%3 == 0 {
+			s := x02 - path[0]
+			s1 := x11 - path[1]
+			tsum += 2*fixed.Product(s, tx02-num.At(tpath, 0)) + 2*fixed.Product(s1, tx11-num.At(tpath, 1))
+			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+		}
+		x01 = x02
+		tx01 = tx02
+		x1 = x11
+		tx1 = tx11
+		v01 = v02
+		tv01 = tv02
+		v1 = v11
+		tv1 = tv11
+	}
+	if t.Loss != nil {
+		*t.Loss += T(sign * tsum)
+	}
+	if k.Loss != nil {
+		*k.Loss += T(sign * sum)
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+//
+// Iterations need x0 and x1 and v0 and v1 of those before. The tape keeps them for at most 5 iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
+	if g.Loss == nil && gt.Loss == nil {
+		k.tangent(sign, t)
+		return
+	}
+	tape := num.NewSnapshots[T](5)
+	x0, gx0, tx0, gtx0 := k.X0.Data[:2], num.Elements(g.X0), num.Elements(t.X0), num.Elements(gt.X0)
+	v0, gv0, tv0, gtv0 := k.V0.Data[:2], num.Elements(g.V0), num.Elements(t.V0), num.Elements(gt.V0)
+	path, gpath, tpath, gtpath := k.Path.Data[:2], num.Elements(g.Path), num.Elements(t.Path), num.Elements(gt.Path)
+	h := *k.H
+	th := num.Deref(t.H)
+	var gh T
+	var tgh T
+	x01 := x0[0]
+	tx01 := num.At(tx0, 0)
+	var gx01 T
+	var tgx01 T
+	x1 := x0[1]
+	tx1 := num.At(tx0, 1)
+	var gx1 T
+	var tgx1 T
+	v01 := v0[0]
+	tv01 := num.At(tv0, 0)
+	var gv01 T
+	var tgv01 T
+	v1 := v0[1]
+	tv1 := num.At(tv0, 1)
+	var gv1 T
+	var tgv1 T
+	var sum T
+	var tsum T
+	for t1 := range k.N {
+		if tape.Keep(t1, k.N) {
+			tape.Push(x01)
+			tape.Push(tx01)
+			tape.Push(x1)
+			tape.Push(tx1)
+			tape.Push(v01)
+			tape.Push(tv01)
+			tape.Push(v1)
+			tape.Push(tv1)
+		}
+		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+		tr := 2*fixed.Product(x01, tx01) + 2*fixed.Product(x1, tx1)
+		sqrt := num.Sqrt(r)
+		p := fixed.Product(r, sqrt)
+		tp := fixed.Product(tr, sqrt) + fixed.Product(r, num.Over(tr, 2*sqrt))
+		a := num.Quotient(h, p)
+		ta := num.Quotient(th-fixed.Product(a, tp), p)
+		v02 := v01 - fixed.Product(a, x01)
+		tv02 := tv01 - (fixed.Product(ta, x01) + fixed.Product(a, tx01))
+		x02 := x01 + fixed.Product(h, v02)
+		tx02 := tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
+		v11 := v1 - fixed.Product(a, x1)
+		tv11 := tv1 - (fixed.Product(ta, x1) + fixed.Product(a, tx1))
+		x11 := x1 + fixed.Product(h, v11)
+		tx11 := tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
+		if t1%3 == 0 {
+			s := x02 - path[0]
+			s1 := x11 - path[1]
+			tsum += 2*fixed.Product(s, tx02-num.At(tpath, 0)) + 2*fixed.Product(s1, tx11-num.At(tpath, 1))
+			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+		}
+		x01 = x02
+		tx01 = tx02
+		x1 = x11
+		tx1 = tx11
+		v01 = v02
+		tv01 = tv02
+		v1 = v11
+		tv1 = tv11
+	}
+	if t.Loss != nil {
+		*t.Loss += T(sign * tsum)
+	}
+	if k.Loss != nil {
+		*k.Loss += T(sign * sum)
+	}
+	tg := num.Deref(gt.Loss)
+	gsum := num.Deref(g.Loss)
+	for t1 := k.N - 1; t1 >= 0; t1-- {
+		from := tape.Back(t1)
+		tv1 = tape.Pop()
+		v1 = tape.Pop()
+		tv01 = tape.Pop()
+		v01 = tape.Pop()
+		tx1 = tape.Pop()
+		x1 = tape.Pop()
+		tx01 = tape.Pop()
+		x01 = tape.Pop()
+		for t2 := from; t2 < t1; t2++ {
+			if tape.Keep(t2, t1) {
+				tape.Push(x01)
+				tape.Push(tx01)
+				tape.Push(x1)
+				tape.Push(tx1)
+				tape.Push(v01)
+				tape.Push(tv01)
+				tape.Push(v1)
+				tape.Push(tv1)
+			}
+			r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+			tr := 2*fixed.Product(x01, tx01) + 2*fixed.Product(x1, tx1)
+			sqrt := num.Sqrt(r)
+			p := fixed.Product(r, sqrt)
+			tp := fixed.Product(tr, sqrt) + fixed.Product(r, num.Over(tr, 2*sqrt))
+			a := num.Quotient(h, p)
+			ta := num.Quotient(th-fixed.Product(a, tp), p)
+			v02 := v01 - fixed.Product(a, x01)
+			tv02 := tv01 - (fixed.Product(ta, x01) + fixed.Product(a, tx01))
+			x02 := x01 + fixed.Product(h, v02)
+			tx02 := tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
+			v11 := v1 - fixed.Product(a, x1)
+			tv11 := tv1 - (fixed.Product(ta, x1) + fixed.Product(a, tx1))
+			x11 := x1 + fixed.Product(h, v11)
+			tx11 := tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
+			x01 = x02
+			tx01 = tx02
+			x1 = x11
+			tx1 = tx11
+			v01 = v02
+			tv01 = tv02
+			v1 = v11
+			tv1 = tv11
+		}
+		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
+		tr := 2*fixed.Product(x01, tx01) + 2*fixed.Product(x1, tx1)
+		sqrt := num.Sqrt(r)
+		p := 2 * sqrt
+		tsqrt := num.Over(tr, p)
+		p1 := fixed.Product(r, sqrt)
+		tp1 := fixed.Product(tr, sqrt) + fixed.Product(r, tsqrt)
+		a := num.Quotient(h, p1)
+		ta := num.Quotient(th-fixed.Product(a, tp1), p1)
+		v02 := v01 - fixed.Product(a, x01)
+		tv02 := tv01 - (fixed.Product(ta, x01) + fixed.Product(a, tx01))
+		x02 := x01 + fixed.Product(h, v02)
+		tx02 := tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
+		v11 := v1 - fixed.Product(a, x1)
+		tv11 := tv1 - (fixed.Product(ta, x1) + fixed.Product(a, tx1))
+		x11 := x1 + fixed.Product(h, v11)
+		tx11 := tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
+		h1 := gv1
+		th1 := tgv1
+		gv1 = 0
+		tgv1 = 0
+		h2 := gv01
+		th2 := tgv01
+		gv01 = 0
+		tgv01 = 0
+		h3 := gx1
+		th3 := tgx1
+		gx1 = 0
+		tgx1 = 0
+		tg1 := th3
+		gx11 := h3
+		h4 := gx01
+		th4 := tgx01
+		gx01 = 0
+		tgx01 = 0
+		tg2 := th4
+		gx02 := h4
+		if t1%3 == 0 {
+			s := x02 - path[0]
+			s1 := x11 - path[1]
+			tg3 := 2 * (fixed.Product(tg, s) + fixed.Product(gsum, tx02-num.At(tpath, 0)))
+			gs := 2 * fixed.Product(gsum, s)
+			tg4 := 2 * (fixed.Product(tg, s1) + fixed.Product(gsum, tx11-num.At(tpath, 1)))
+			gs1 := 2 * fixed.Product(gsum, s1)
+			tg1 += tg4
+			gx11 += gs1
+			if gtpath != nil {
+				gtpath[1] -= tg4
+			}
+			if gpath != nil {
+				gpath[1] -= gs1
+			}
+			tg2 += tg3
+			gx02 += gs
+			if gtpath != nil {
+				gtpath[0] -= tg3
+			}
+			if gpath != nil {
+				gpath[0] -= gs
+			}
+		}
+		tgx1 += tg1
+		gx1 += gx11
+		tgh += fixed.Product(tg1, v11) + fixed.Product(gx11, tv11)
+		gh += fixed.Product(gx11, v11)
+		tg3 := th1 + (fixed.Product(tg1, h) + fixed.Product(gx11, th))
+		gv11 := h1 + fixed.Product(gx11, h)
+		tgv1 += tg3
+		gv1 += gv11
+		tgx1 -= fixed.Product(tg3, a) + fixed.Product(gv11, ta)
+		gx1 -= fixed.Product(gv11, a)
+		tgx01 += tg2
+		gx01 += gx02
+		tgh += fixed.Product(tg2, v02) + fixed.Product(gx02, tv02)
+		gh += fixed.Product(gx02, v02)
+		tg4 := th2 + (fixed.Product(tg2, h) + fixed.Product(gx02, th))
+		gv02 := h2 + fixed.Product(gx02, h)
+		tgv01 += tg4
+		gv01 += gv02
+		tg5 := -(fixed.Product(tg3, x1) + fixed.Product(gv11, tx1)) - (fixed.Product(tg4, x01) + fixed.Product(gv02, tx01))
+		ga := -fixed.Product(gv11, x1) - fixed.Product(gv02, x01)
+		tgx01 -= fixed.Product(tg4, a) + fixed.Product(gv02, ta)
+		gx01 -= fixed.Product(gv02, a)
+		h5 := num.Quotient(ga, p1)
+		th5 := num.Quotient(tg5-fixed.Product(h5, tp1), p1)
+		tg6 := -(fixed.Product(th5, a) + fixed.Product(h5, ta))
+		gp1 := -fixed.Product(h5, a)
+		tgh += th5
+		gh += h5
+		tg7 := fixed.Product(tg6, r) + fixed.Product(gp1, tr)
+		q := num.Over(fixed.Product(gp1, r), p)
+		tq := num.Over(tg7-fixed.Product(q, 2*tsqrt), p)
+		tg8 := fixed.Product(tg6, sqrt) + fixed.Product(gp1, tsqrt) + tq
+		gr := fixed.Product(gp1, sqrt) + q
+		tgx01 += 2 * (fixed.Product(tg8, x01) + fixed.Product(gr, tx01))
+		gx01 += 2 * fixed.Product(gr, x01)
+		tgx1 += 2 * (fixed.Product(tg8, x1) + fixed.Product(gr, tx1))
+		gx1 += 2 * fixed.Product(gr, x1)
+	}
+	if gtv0 != nil {
+		gtv0[1] += tgv1
+	}
+	if gv0 != nil {
+		gv0[1] += gv1
+	}
+	if gtv0 != nil {
+		gtv0[0] += tgv01
+	}
+	if gv0 != nil {
+		gv0[0] += gv01
+	}
+	if gtx0 != nil {
+		gtx0[1] += tgx1
+	}
+	if gx0 != nil {
+		gx0[1] += gx1
+	}
+	if gtx0 != nil {
+		gtx0[0] += tgx01
+	}
+	if gx0 != nil {
+		gx0[0] += gx01
+	}
+	if gt.H != nil {
+		*gt.H += tgh
+	}
+	if g.H != nil {
+		*g.H += gh
+	}
+	tape.Free()
+}
+
+// Sparing has loops in place, down, with a condition and within loops, that keep a few
+// states.
+type Sparing[T rev.Real] struct {
+	X    rev.Vector[T] `rev:"inout" shape:"n"`
+	W    rev.Vector[T] `rev:"in" shape:"n"`
+	Y    *T            `rev:"acc"`
+	Most int
+}
+
+// NewSparing returns the kernel over gonum's types, sharing their storage.
+func NewSparing(x *mat.VecDense, w *mat.VecDense, y *float64, most int) Sparing[float64] {
+	return Sparing[float64]{X: rev.ViewVec(x), W: rev.ViewVec(w), Y: y, Most: most}
+}
+
+var _ = sparing // which Sparing is written from
+
+// Forward runs sparing.
+func (k Sparing[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Sparing[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Sparing[T]) Adjoint(g Sparing[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Sparing[T]) Tangent(t Sparing[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Sparing[T]) AdjointTangent(g, t, gt Sparing[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+func (k Sparing[T]) Run(p rev.Pass[Sparing[T]]) error {
+	if k.X.Inc|k.W.Inc|p.G.X.Inc|p.G.W.Inc|p.T.X.Inc|p.T.W.Inc|p.GT.X.Inc|p.GT.W.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
+		return rev.ErrUnsupported
+	case p.Adjoint && p.Tangent && p.Back:
+		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		k.adjoint(p.G)
+	case p.Tangent:
+		k.tangent(p.T)
+	case p.Back:
+		k.inverse()
+	default:
+		k.forward()
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Sparing[T]) prepared(p rev.Pass[Sparing[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.W, &p.T.W)
+	s.Write(&k.X, &p.G.X, &p.G.W, &p.T.X, &p.GT.X, &p.GT.W)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.GT.X, k.X.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs sparing.
+func (k Sparing[T]) forward() {
+	n := k.X.N
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
+	h := fixed.Of[T](0.1)
+	c := fixed.Of[T](0.2)
+	for t1 := n - 1; t1 >= 0; t1-- {
+		x[t1] += fixed.Product(fixed.Of[T](0.5), h)
+		g1 := h
+		for s := 1; s <= t1; s++ {
+			g2 := num.Sin(g1 + w[s])
+			g1 = g2
+		}
+		s := g1 + fixed.Product(x[t1], w[t1])
+		h1 := num.Tanh(s)
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		c = c1
+	}
+	c1 := c
+	for k1 := 0; k1 < 9 && c1 > fixed.Of[T](0.3); k1++ {
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
+		c2 := fixed.Product(c1, s)
+		c1 = c2
+	}
+	if k.Y != nil {
+		*k.Y += c1
+	}
+}
+
+// inverse undoes forward.
+//
+// Iterations need h and c of those before. The tape keeps them for at most k.Most iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Sparing[T]) inverse() {
+	tape := num.NewSnapshots[T](k.Most)
+	n := k.X.N
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
+	h := fixed.Of[T](0.1)
+	c := fixed.Of[T](0.2)
+	for t1 := n - 1; t1 >= 0; t1-- {
+		if tape.Keep(n-1-t1, n-1+1) {
+			tape.Push(h)
+			tape.Push(c)
+		}
+		g1 := h
+		for s := 1; s <= t1; s++ {
+			g2 := num.Sin(g1 + w[s])
+			g1 = g2
+		}
+		s := g1 + fixed.Product(x[t1], w[t1])
+		h1 := num.Tanh(s)
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		c = c1
+	}
+	c1 := c
+	k1 := 0
+	for k1 < 9 && c1 > fixed.Of[T](0.3) {
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
+		c2 := fixed.Product(c1, s)
+		c1 = c2
+		k1++
+	}
+	if k.Y != nil {
+		*k.Y -= c1
+	}
+	for t1 := range n - 1 + 1 {
+		from := tape.Back(n - 1 - t1)
+		c = tape.Pop()
+		h = tape.Pop()
+		for t2 := n - 1 + 1 - from - 1; t2 >= t1+1; t2-- {
+			if tape.Keep(n-1-t2, n-1-t1) {
+				tape.Push(h)
+				tape.Push(c)
+			}
+			g1 := h
+			for s := 1; s <= t2; s++ {
+				g2 := num.Sin(g1 + w[s])
+				g1 = g2
+			}
+			s := g1 + fixed.Product(x[t2], w[t2])
+			h1 := num.Tanh(s)
+			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
+			h = h1
+			c = c2
+		}
+		x[t1] -= fixed.Product(fixed.Of[T](0.5), h)
+	}
+	tape.Free()
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+//
+// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Sparing[T]) adjoint(g Sparing[T]) {
+	tape := num.NewSnapshots[T](k.Most)
+	tape1 := num.NewSnapshots[T](k.Most)
+	tape2 := num.NewSnapshots[T](k.Most)
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	h := fixed.Of[T](0.1)
+	var gh T
+	c := fixed.Of[T](0.2)
+	for t1 := n - 1; t1 >= 0; t1-- {
+		if tape.Keep(n-1-t1, n-1+1) {
+			tape.Push(h)
+			tape.Push(c)
+		}
+		g1 := h
+		for s := 1; s <= t1; s++ {
+			g2 := num.Sin(g1 + w[s])
+			g1 = g2
+		}
+		s := g1 + fixed.Product(x[t1], w[t1])
+		h1 := num.Tanh(s)
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		c = c1
+	}
+	c1 := c
+	k1 := 0
+	for k1 < 9 && c1 > fixed.Of[T](0.3) {
+		if tape1.Keep(k1, -1) {
+			tape1.Push(c1)
+		}
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
+		c2 := fixed.Product(c1, s)
+		c1 = c2
+		k1++
+	}
+	if k.Y != nil {
+		*k.Y -= c1
+	}
+	gc1 := num.Deref(g.Y)
+	for k1--; k1 >= 0; k1-- {
+		from := tape1.Back(k1)
+		c1 = tape1.Pop()
+		for k2 := from; k2 < k1; k2++ {
+			if tape1.Keep(k2, k1) {
+				tape1.Push(c1)
+			}
+			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
+			c2 := fixed.Product(c1, s)
+			c1 = c2
+		}
+		p := fixed.Product(h, c1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		h1 := gc1
+		gc1 = fixed.Product(h1, s)
+		gp := -fixed.Product(fixed.Product(fixed.Of[T](0.05), fixed.Product(h1, c1)), sin)
+		gh += fixed.Product(gp, c1)
+		gc1 += fixed.Product(gp, h)
+	}
+	gc := gc1
+	for t1 := range n - 1 + 1 {
+		from := tape.Back(n - 1 - t1)
+		c = tape.Pop()
+		h = tape.Pop()
+		for t2 := n - 1 + 1 - from - 1; t2 >= t1+1; t2-- {
+			if tape.Keep(n-1-t2, n-1-t1) {
+				tape.Push(h)
+				tape.Push(c)
+			}
+			g1 := h
+			for s := 1; s <= t2; s++ {
+				g2 := num.Sin(g1 + w[s])
+				g1 = g2
+			}
+			s := g1 + fixed.Product(x[t2], w[t2])
+			h1 := num.Tanh(s)
+			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
+			h = h1
+			c = c2
+		}
+		g1 := h
+		for s := 1; s <= t1; s++ {
+			if tape2.Keep(s-1, t1) {
+				tape2.Push(g1)
+			}
+			g2 := num.Sin(g1 + w[s])
+			g1 = g2
+		}
+		x1 := x[t1]
+		w1 := w[t1]
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		h2 := gc
+		gc = 0
+		h3 := gh
+		gh = 0
+		gc += fixed.Product(fixed.Of[T](0.5), h2)
+		gs := fixed.Product(h3+h2, fixed.Of[T](1)-fixed.Product(h1, h1))
+		gg1 := gs
+		if gw != nil {
+			gw[t1] += fixed.Product(gs, x1)
+		}
+		gx[t1] += fixed.Product(gs, w1)
+		for s := t1; s >= 1; s-- {
+			from1 := tape2.Back(s - 1)
+			g1 = tape2.Pop()
+			for s1 := 1 + from1; s1 < s; s1++ {
+				if tape2.Keep(s1-1, s-1) {
+					tape2.Push(g1)
+				}
+				g2 := num.Sin(g1 + w[s1])
+				g1 = g2
+			}
+			h4 := gg1
+			gg1 = 0
+			gs1 := fixed.Product(h4, num.Cos(g1+w[s]))
+			gg1 += gs1
+			if gw != nil {
+				gw[s] += gs1
+			}
+		}
+		gh += gg1
+		x[t1] -= fixed.Product(fixed.Of[T](0.5), h)
+		gh += fixed.Product(fixed.Of[T](0.5), gx[t1])
+	}
+	tape.Free()
+	tape1.Free()
+	tape2.Free()
+}
+
+// tangent runs forward, with the tangents t.
+func (k Sparing[T]) tangent(t Sparing[T]) {
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	h := fixed.Of[T](0.1)
+	var th T
+	c := fixed.Of[T](0.2)
+	var tc T
+	for t1 := n - 1; t1 >= 0; t1-- {
+		tx[t1] += fixed.Product(fixed.Of[T](0.5), th)
+		x[t1] += fixed.Product(fixed.Of[T](0.5), h)
+		g1 := h
+		tg1 := th
+		for s := 1; s <= t1; s++ {
+			s1 := g1 + w[s]
+			g2, cos := num.Sincos(s1)
+			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
+			g1 = g2
+			tg1 = tg2
+		}
+		x1 := x[t1]
+		w1 := w[t1]
+		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.At(tw, t1)))
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		th = th1
+		c = c1
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+	}
+	c1 := c
+	tc1 := tc
+	for k1 := 0; k1 < 9 && c1 > fixed.Of[T](0.3); k1++ {
+		p := fixed.Product(h, c1)
+		tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+		c2 := fixed.Product(c1, s)
+		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
+		c1 = c2
+		tc1 = tc2
+	}
+	if t.Y != nil {
+		*t.Y += tc1
+	}
+	if k.Y != nil {
+		*k.Y += c1
+	}
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+//
+// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
+	tape := num.NewSnapshots[T](k.Most)
+	tape1 := num.NewSnapshots[T](k.Most)
+	tape2 := num.NewSnapshots[T](k.Most)
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	h := fixed.Of[T](0.1)
+	var th T
+	var gh T
+	var tgh T
+	c := fixed.Of[T](0.2)
+	var tc T
+	for t1 := n - 1; t1 >= 0; t1-- {
+		if tape.Keep(n-1-t1, n-1+1) {
+			tape.Push(h)
+			tape.Push(th)
+			tape.Push(c)
+			tape.Push(tc)
+		}
+		g1 := h
+		tg1 := th
+		for s := 1; s <= t1; s++ {
+			s1 := g1 + w[s]
+			g2, cos := num.Sincos(s1)
+			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
+			g1 = g2
+			tg1 = tg2
+		}
+		x1 := x[t1]
+		w1 := w[t1]
+		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.At(tw, t1)))
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		th = th1
+		c = c1
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+	}
+	c1 := c
+	tc1 := tc
+	k1 := 0
+	for k1 < 9 && c1 > fixed.Of[T](0.3) {
+		if tape1.Keep(k1, -1) {
+			tape1.Push(c1)
+			tape1.Push(tc1)
+		}
+		p := fixed.Product(h, c1)
+		tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+		c2 := fixed.Product(c1, s)
+		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
+		c1 = c2
+		tc1 = tc2
+		k1++
+	}
+	if t.Y != nil {
+		*t.Y -= tc1
+	}
+	if k.Y != nil {
+		*k.Y -= c1
+	}
+	tg := num.Deref(gt.Y)
+	gc1 := num.Deref(g.Y)
+	for k1--; k1 >= 0; k1-- {
+		from := tape1.Back(k1)
+		tc1 = tape1.Pop()
+		c1 = tape1.Pop()
+		for k2 := from; k2 < k1; k2++ {
+			if tape1.Keep(k2, k1) {
+				tape1.Push(c1)
+				tape1.Push(tc1)
+			}
+			p := fixed.Product(h, c1)
+			tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+			sin, cos := num.Sincos(p)
+			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+			ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+			c2 := fixed.Product(c1, s)
+			tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
+			c1 = c2
+			tc1 = tc2
+		}
+		p := fixed.Product(h, c1)
+		tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+		h1 := gc1
+		th1 := tg
+		gc1 = 0
+		tg = fixed.Product(th1, s) + fixed.Product(h1, ts)
+		gc1 += fixed.Product(h1, s)
+		tg1 := fixed.Product(th1, c1) + fixed.Product(h1, tc1)
+		gcos := fixed.Product(fixed.Of[T](0.05), fixed.Product(h1, c1))
+		tg2 := -(fixed.Product(fixed.Product(fixed.Of[T](0.05), tg1), sin) + fixed.Product(gcos, fixed.Product(tp, cos)))
+		gp := -fixed.Product(gcos, sin)
+		tgh += fixed.Product(tg2, c1) + fixed.Product(gp, tc1)
+		gh += fixed.Product(gp, c1)
+		tg += fixed.Product(tg2, h) + fixed.Product(gp, th)
+		gc1 += fixed.Product(gp, h)
+	}
+	tg1 := tg
+	gc := gc1
+	for t1 := range n - 1 + 1 {
+		from := tape.Back(n - 1 - t1)
+		tc = tape.Pop()
+		c = tape.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		for t2 := n - 1 + 1 - from - 1; t2 >= t1+1; t2-- {
+			if tape.Keep(n-1-t2, n-1-t1) {
+				tape.Push(h)
+				tape.Push(th)
+				tape.Push(c)
+				tape.Push(tc)
+			}
+			g1 := h
+			tg11 := th
+			for s := 1; s <= t2; s++ {
+				s1 := g1 + w[s]
+				g2, cos := num.Sincos(s1)
+				tg2 := fixed.Product(tg11+num.At(tw, s), cos)
+				g1 = g2
+				tg11 = tg2
+			}
+			x1 := x[t2]
+			w1 := w[t2]
+			ts := tg11 + (fixed.Product(tx[t2], w1) + fixed.Product(x1, num.At(tw, t2)))
+			h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+			th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
+			h = h1
+			th = th1
+			c = c2
+			tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+		}
+		g1 := h
+		tg11 := th
+		for s := 1; s <= t1; s++ {
+			if tape2.Keep(s-1, t1) {
+				tape2.Push(g1)
+				tape2.Push(tg11)
+			}
+			s1 := g1 + w[s]
+			g2, cos := num.Sincos(s1)
+			tg2 := fixed.Product(tg11+num.At(tw, s), cos)
+			g1 = g2
+			tg11 = tg2
+		}
+		x1 := x[t1]
+		tx1 := tx[t1]
+		w1 := w[t1]
+		tw1 := num.At(tw, t1)
+		ts := tg11 + (fixed.Product(tx1, w1) + fixed.Product(x1, tw1))
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		s := fixed.Of[T](1) - fixed.Product(h1, h1)
+		h2 := gc
+		th2 := tg1
+		gc = 0
+		tg1 = 0
+		h3 := gh
+		th3 := tgh
+		gh = 0
+		tgh = 0
+		tg1 += fixed.Product(fixed.Of[T](0.5), th2)
+		gc += fixed.Product(fixed.Of[T](0.5), h2)
+		gh1 := h3 + h2
+		ts1 := -(2 * fixed.Product(h1, fixed.Product(ts, s)))
+		tg2 := fixed.Product(th3+th2, s) + fixed.Product(gh1, ts1)
+		gs := fixed.Product(gh1, s)
+		tg3 := tg2
+		gg1 := gs
+		tg4 := fixed.Product(tg2, w1) + fixed.Product(gs, tw1)
+		tg5 := fixed.Product(tg2, x1) + fixed.Product(gs, tx1)
+		if gtw != nil {
+			gtw[t1] += tg5
+		}
+		if gw != nil {
+			gw[t1] += fixed.Product(gs, x1)
+		}
+		gtx[t1] += tg4
+		gx[t1] += fixed.Product(gs, w1)
+		for s1 := t1; s1 >= 1; s1-- {
+			from1 := tape2.Back(s1 - 1)
+			tg11 = tape2.Pop()
+			g1 = tape2.Pop()
+			for s2 := 1 + from1; s2 < s1; s2++ {
+				if tape2.Keep(s2-1, s1-1) {
+					tape2.Push(g1)
+					tape2.Push(tg11)
+				}
+				s3 := g1 + w[s2]
+				g2, cos := num.Sincos(s3)
+				tg21 := fixed.Product(tg11+num.At(tw, s2), cos)
+				g1 = g2
+				tg11 = tg21
+			}
+			s2 := g1 + w[s1]
+			g2, cos := num.Sincos(s2)
+			h4 := gg1
+			th4 := tg3
+			gg1 = 0
+			tg3 = 0
+			tcos := -fixed.Product(tg11+num.At(tw, s1), g2)
+			tg6 := fixed.Product(th4, cos) + fixed.Product(h4, tcos)
+			gs2 := fixed.Product(h4, cos)
+			tg3 += tg6
+			gg1 += gs2
+			if gtw != nil {
+				gtw[s1] += tg6
+			}
+			if gw != nil {
+				gw[s1] += gs2
+			}
+		}
+		tgh += tg3
+		gh += gg1
+		tx[t1] -= fixed.Product(fixed.Of[T](0.5), th)
+		x[t1] -= fixed.Product(fixed.Of[T](0.5), h)
+		tgh += fixed.Product(fixed.Of[T](0.5), gtx[t1])
+		gh += fixed.Product(fixed.Of[T](0.5), gx[t1])
+	}
+	tape.Free()
+	tape1.Free()
+	tape2.Free()
+}

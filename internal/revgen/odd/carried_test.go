@@ -2,6 +2,7 @@ package odd
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/fixed"
@@ -31,6 +32,41 @@ func solveSpec[T rev.Real]() revtest.Spec[Solve[T]] {
 	return revtest.Spec[Solve[T]]{New: func(rnd *rand.Rand, n int) Solve[T] {
 		return Solve[T]{X: vec[T](rnd, n, 1), M: matrix[T](rnd, n, n, 0.3)}
 	}, Sizes: few, Masked: []string{"M"}, RoundTrip: 200, Adjoint: 10000}
+}
+
+func orbitSpec[T rev.Real]() revtest.Spec[Orbit[T]] {
+	return revtest.Spec[Orbit[T]]{New: func(rnd *rand.Rand, n int) Orbit[T] {
+		return Orbit[T]{Loss: scalar[T](0.5), X0: vec[T](rnd, 2, 1), V0: vec[T](rnd, 2, 0.3), Path: vec[T](rnd, 2, 1), H: scalar[T](0.05), N: n}
+	}, Sizes: []int{0, 1, 2, 5, 11}, RoundTrip: 200, Adjoint: 30000, Difference: max(1e-5, 20000*float64(eps[T]()))}
+}
+
+func sparingSpec[T rev.Real]() revtest.Spec[Sparing[T]] {
+	return revtest.Spec[Sparing[T]]{New: func(rnd *rand.Rand, n int) Sparing[T] {
+		return Sparing[T]{X: vec[T](rnd, n, 1), W: vec[T](rnd, n, 1), Y: scalar[T](0.5), Most: 3}
+	}, Sizes: []int{0, 1, 2, 5, 12}, RoundTrip: 1000, Adjoint: 30000, Difference: max(1e-5, 20000*float64(eps[T]()))}
+}
+
+// Loops that keep a few states on tapes have the same bits as those that keep all.
+func TestSnapshots(t *testing.T) {
+	t.Run("Orbit", func(t *testing.T) { all(t, orbitSpec[float64](), orbitSpec[float32](), orbitSpec[fixed.Q43]()) })
+	t.Run("Sparing", func(t *testing.T) {
+		all(t, sparingSpec[float64](), sparingSpec[float32](), sparingSpec[fixed.Q43]())
+	})
+	gradient := func(most int) []float64 {
+		rnd := rand.New(rand.NewPCG(1, 1))
+		s := sparingSpec[float64]()
+		k, g, d, gd := s.New(rnd, 200), s.New(rnd, 200), s.New(rnd, 200), s.New(rnd, 200)
+		k.Most = most
+		k.Tangent(d)
+		k.AdjointTangent(g, d, gd)
+		return slices.Concat(k.X.Data, g.X.Data, g.W.Data, gd.X.Data, gd.W.Data)
+	}
+	all := gradient(1000)
+	for _, most := range []int{1, 2, 7, 199, 200} {
+		if got := gradient(most); !slices.Equal(got, all) {
+			t.Errorf("with %d states the derivatives have other bits than with all", most)
+		}
+	}
 }
 
 // Loops in place that carry locals come back, although these locals depend on what the

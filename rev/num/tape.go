@@ -1,0 +1,114 @@
+package num
+
+import (
+	"math"
+
+	"revnum/internal/revolve"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// A Tape keeps the numbers that the locals of a loop have before its iterations: before
+// each of them, or before a few, from which the others are computed again.
+//
+// A loop of n iterations that keeps all writes its state with Push, and the way back reads
+// it with Pop, the last number first. A loop that keeps a few calls Keep before each
+// iteration. On the way back, Back says from where on iteration i is to be run again:
+//
+//	for i := range n {
+//		if tape.Keep(i, n) {
+//			tape.Push(h)
+//		}
+//		h = f(h)
+//	}
+//	for i := n - 1; i >= 0; i-- {
+//		from := tape.Back(i)
+//		h = tape.Pop()
+//		for j := from; j < i; j++ {
+//			if tape.Keep(j, i) {
+//				tape.Push(h)
+//			}
+//			h = f(h)
+//		}
+//		... // h is as it was before iteration i
+//	}
+type Tape[T any] struct {
+	values []T
+	limit  int // the number of states to keep, with Keep
+	kept   []kept
+	next   int // the iteration before which Keep keeps the state
+}
+
+// A kept state is that before iteration i. Its numbers begin at values[from].
+type kept struct{ i, from int }
+
+// NewTape returns an empty tape for all states.
+func NewTape[T rev.Real]() *Tape[T] { return workspace.Get[Tape[T]]() }
+
+// NewSnapshots returns an empty tape for at most the given number of states, or for one if
+// that is less.
+func NewSnapshots[T rev.Real](snapshots int) *Tape[T] {
+	t := NewTape[T]()
+	t.limit = max(1, snapshots)
+	return t
+}
+
+// Free makes the tape available for reuse. Do not use it afterwards.
+func (t *Tape[T]) Free() {
+	t.values, t.kept, t.next = t.values[:0], t.kept[:0], 0
+	workspace.Put(t)
+}
+
+// Push puts v on the tape.
+func (t *Tape[T]) Push(v T) { t.values = append(t.values, v) }
+
+// Pop takes the last value from the tape.
+func (t *Tape[T]) Pop() T {
+	n := len(t.values) - 1
+	v := t.values[n]
+	t.values = t.values[:n]
+	return v
+}
+
+// Keep reports whether to push the state before iteration i, if the loop now runs to the
+// state before iteration n. n is -1 if that is not known. Then the tape keeps all states as
+// long as there is room, and only the first if there is not.
+func (t *Tape[T]) Keep(i, n int) bool {
+	if i != t.next {
+		return false
+	}
+	if n < 0 && len(t.kept) == t.limit {
+		t.values, t.kept, t.next = t.values[:len(t.values)/t.limit], t.kept[:1], math.MaxInt
+		return false
+	}
+	t.kept = append(t.kept, kept{i, len(t.values)})
+	t.plan(i, n)
+	return true
+}
+
+// plan sets which state to keep next, when the last one kept is that before iteration i,
+// and the loop runs to that before iteration n.
+func (t *Tape[T]) plan(i, n int) {
+	switch free := t.limit - len(t.kept); {
+	case n < 0, free >= n-i-1:
+		t.next = i + 1
+	case free == 0:
+		t.next = math.MaxInt
+	default:
+		t.next = i + revolve.Split(n+1-i, free+1)
+	}
+}
+
+// Back returns the iteration from which to run ahead to the state before iteration i. The
+// state before that iteration is the next that Pop returns.
+func (t *Tape[T]) Back(i int) (from int) {
+	last := len(t.kept) - 1
+	top := t.kept[last]
+	if top.i < i { // it is needed again
+		t.values = append(t.values, t.values[top.from:]...)
+		t.plan(top.i, i)
+		return top.i
+	}
+	t.kept, t.next = t.kept[:last], 0
+	return i
+}

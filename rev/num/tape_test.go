@@ -1,0 +1,101 @@
+package num_test
+
+import (
+	"testing"
+
+	"revnum/rev"
+	"revnum/rev/num"
+)
+
+// A tape returns what was pushed, last first, and is used again.
+func TestTape(t *testing.T) {
+	for range 2 {
+		tape := num.NewTape[float32]()
+		for i := range 5 {
+			tape.Push(float32(i))
+		}
+		for i := 4; i >= 0; i-- {
+			if v := tape.Pop(); v != float32(i) {
+				t.Errorf("%v, want %d", v, i)
+			}
+		}
+		tape.Free()
+	}
+}
+
+// A counter runs a loop with two locals on a tape, and counts.
+type counter struct {
+	tape       *num.Tape[float64]
+	held, most int // numbers on the tape
+	again      int // iterations that ran on the way back
+}
+
+func (c *counter) keep(i, n int, x, y float64) {
+	if c.tape.Keep(i, n) {
+		c.tape.Push(x)
+		c.tape.Push(y)
+		c.held += 2
+		c.most = max(c.most, c.held)
+	}
+}
+
+// run runs n iterations forward and back. Their number is said as said.
+func (c *counter) run(t *testing.T, n, said int) {
+	t.Helper()
+	step := func(x, y float64) (float64, float64) { return x + 1, 0.5*y + x }
+	x, y := 1., 2.
+	want := []float64{y}
+	for i := range n {
+		c.keep(i, said, x, y)
+		x, y = step(x, y)
+		want = append(want, y)
+	}
+	for i := n - 1; i >= 0; i-- {
+		from := c.tape.Back(i)
+		y, x = c.tape.Pop(), c.tape.Pop()
+		if from == i {
+			c.held -= 2
+		}
+		for j := from; j < i; j++ {
+			c.keep(j, i, x, y)
+			x, y = step(x, y)
+			c.again++
+		}
+		if x != float64(i+1) || y != want[i] {
+			t.Fatalf("n = %d: before iteration %d are %v and %v, want %d and %v", n, i, x, y, i+1, want[i])
+		}
+	}
+}
+
+// The way back with δ snapshots runs as few iterations again as is possible, and holds δ
+// states. rev.TreeverseCost counts the iterations together with the n of the way forward,
+// whose last state stands for a step more.
+func TestSnapshots(t *testing.T) {
+	for d := 1; d < 8; d++ {
+		tape := num.NewSnapshots[float64](d)
+		for n := 1; n < 200; n++ {
+			c := counter{tape: tape}
+			c.run(t, n, n)
+			if runs, _ := rev.TreeverseCost(n+1, d); c.again != runs-n || c.most > 2*d || c.held != 0 {
+				t.Errorf("%d of %d iterations ran again with %d states, want %d with %d", c.again, n, c.most/2, runs-n, d)
+			}
+			c = counter{tape: tape}
+			c.run(t, n, -1)
+			want := 0
+			if n > d {
+				want, _ = rev.TreeverseCost(n, d)
+			}
+			if c.again != want {
+				t.Errorf("%d of an unknown number %d of iterations ran again, want %d", c.again, n, want)
+			}
+		}
+		tape.Free()
+	}
+	tape := num.NewSnapshots[float64](0)
+	c := counter{tape: tape}
+	c.run(t, 4, 4)
+	if c.again != 3+2+1 {
+		t.Errorf("with one state, %d iterations ran again", c.again)
+	}
+	tape.Free()
+}
