@@ -13,6 +13,7 @@ import (
 
 	"revnum/benchmarks/internal/flows"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 	"revnum/revmodels/flow"
 )
 
@@ -72,7 +73,7 @@ func runFlow(cmd *cobra.Command, o *flowOptions) error {
 	}
 	o.flow.Kind, o.flow.Dim = kind, 2
 	if o.out != "" {
-		if err := makeFolder(o.out); err != nil {
+		if err := program.MakeFolder(o.out); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func fitFlow(cmd *cobra.Command, o *flowOptions, name string) error {
 	if err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), o.steps)
+	bar := program.Bar(cmd.ErrOrStderr(), o.steps)
 	bar.Describe(name)
 	var losses []float64
 	start := time.Now()

@@ -14,6 +14,7 @@ import (
 	"revnum/benchmarks/internal/suite"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 const (
@@ -121,10 +122,10 @@ func interval(s string) (low, high int, err error) {
 }
 
 func runGraphEmbed(cmd *cobra.Command, r *graphembed.Report, low, high int, budget time.Duration, out string) error {
-	if err := makeFolder(out); err != nil {
+	if err := program.MakeFolder(out); err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), (high-low+1)*r.Starts+1)
+	bar := program.Bar(cmd.ErrOrStderr(), (high-low+1)*r.Starts+1)
 	bar.Describe("machine")
 	r.Machine = machine.Measure(4 * budget)
 	for k := low; k <= high; k++ {

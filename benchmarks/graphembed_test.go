@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"revnum/internal/program"
 )
 
 func TestGraphEmbed(t *testing.T) {
@@ -122,7 +124,7 @@ func TestGraphEmbedFull(t *testing.T) {
 		t.Errorf("exit status %d, %q, want 1 and that no space is left", status, stderr)
 	}
 	var errs bytes.Buffer
-	if status := execute(args, strings.NewReader(""), f, &errs); status != 1 || !strings.Contains(errs.String(), "no space left on device") {
+	if status := program.Execute(newRoot(), args, strings.NewReader(""), f, &errs); status != 1 || !strings.Contains(errs.String(), "no space left on device") {
 		t.Errorf("exit status %d, %q, want 1 and that no space is left", status, errs.String())
 	}
 	wantFiles(t, dir, "large.csv", "loss.png", "loss.svg", "results.csv", "results.json", "table.txt")

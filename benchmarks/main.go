@@ -3,82 +3,28 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"runtime/debug"
-	"sync/atomic"
-	"syscall"
-
 	"github.com/spf13/cobra"
 
-	"revnum/internal/outfile"
+	"revnum/internal/command"
+	"revnum/internal/program"
 )
 
-// errInterrupted is the error of a command that an interrupt stopped after it wrote its
-// result so far.
-var errInterrupted = errors.New("interrupted")
+func main() { program.Main(newRoot()) }
 
-// stopping is called on the next interrupt. If no command has set it, the interrupt
-// ends the process.
-var stopping atomic.Pointer[context.CancelFunc]
-
-func main() {
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		for range interrupted {
-			if stop := stopping.Swap(nil); stop != nil {
-				(*stop)()
-				continue
-			}
-			outfile.Abort()
-			fmt.Fprintln(os.Stderr, "\ninterrupted")
-			os.Exit(130)
-		}
-	}()
-	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
-}
-
-// execute runs one command and returns its exit status: 0, 1 for an error, 2
-// for a bug, 130 after an interrupt.
-func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	defer func() {
-		if p := recover(); p != nil {
-			fmt.Fprintf(stderr, "benchmarks: this is a bug in revnum: %v\n", p)
-			if os.Getenv("REVNUM_TRACE") != "" {
-				fmt.Fprintf(stderr, "%s", debug.Stack())
-			} else {
-				fmt.Fprintln(stderr, "set REVNUM_TRACE=1 to see where")
-			}
-			status = 2
-		}
-	}()
-	root := newRoot()
-	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	err := root.Execute()
-	switch {
-	case errors.Is(err, errInterrupted):
-		fmt.Fprintln(stderr, "interrupted")
-		return 130
-	case err != nil:
-		fmt.Fprintln(stderr, "benchmarks:", err)
-		return 1
-	}
-	return 0
-}
+// invocation is how to call this program, in examples.
+const invocation = "go run ./benchmarks"
 
 // newRoot returns the command with all its subcommands.
 func newRoot() *cobra.Command {
 	root := newSuite()
 	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newNBody(), newWave(), newForkJoin(), newFlow(), newConsistency())
-	root.SilenceUsage = true
-	root.SilenceErrors = true
 	return root
+}
+
+func newGMM() *cobra.Command {
+	return command.Group("gmm", "Fit a Gaussian mixture to data, and predict with it", command.GMMFit(invocation, nil), command.GMMPredict(invocation))
+}
+
+func newBA() *cobra.Command {
+	return command.Group("ba", "Adjust bundles: improve cameras and points to fit the observations", command.BASolve(invocation, nil), command.BAInfo(invocation))
 }

@@ -24,7 +24,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/internal/dataset"
+	"revnum/internal/program"
 	"revnum/revmodels/gmm"
 )
 
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 // run runs a command in this process.
 func run(stdin string, args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
-	status = execute(args, strings.NewReader(stdin), &out, &errs)
+	status = program.Execute(newRoot(), args, strings.NewReader(stdin), &out, &errs)
 	return status, out.String(), errs.String()
 }
 
@@ -327,7 +327,7 @@ func TestFullDevice(t *testing.T) {
 	for _, args := range [][]string{{"gen", "gmm"}, {"gmm", "fit", data, "-k", "1"}, {"gradbench"}, {"peak", "--time", "4ms"}, {"--list"}} {
 		var errs bytes.Buffer
 		in := strings.NewReader(`{"id":0,"kind":"start"}`)
-		if status := execute(args, in, f, &errs); status != 1 || !strings.Contains(errs.String(), "no space left on device") {
+		if status := program.Execute(newRoot(), args, in, f, &errs); status != 1 || !strings.Contains(errs.String(), "no space left on device") {
 			t.Errorf("%v: exit status %d, %q, want 1 and that no space is left", args, status, errs.String())
 		}
 	}
@@ -361,7 +361,7 @@ func TestFullFolder(t *testing.T) {
 func TestBug(t *testing.T) {
 	// A reader that panics stands for an unforeseen bug.
 	var out, errs bytes.Buffer
-	status := execute([]string{"gradbench"}, readerFunc(func([]byte) (int, error) { panic("ouch") }), &out, &errs)
+	status := program.Execute(newRoot(), []string{"gradbench"}, readerFunc(func([]byte) (int, error) { panic("ouch") }), &out, &errs)
 	if want := "benchmarks: this is a bug in revnum: ouch\n"; status != 2 || !strings.HasPrefix(errs.String(), want) || strings.Contains(errs.String(), "goroutine") {
 		t.Errorf("exit status %d, %q, want 2 and %q", status, errs.String(), want)
 	}
@@ -489,12 +489,10 @@ func TestFitInterrupt(t *testing.T) {
 		status := make(chan int)
 		var stderr bytes.Buffer
 		go func() {
-			status <- execute([]string{"gmm", "fit", data, "-k", "30", "--tolerance", "1e-300", "--max-iter", "1000000", "--out", model}, nil, io.Discard, &stderr)
+			status <- program.Execute(newRoot(), []string{"gmm", "fit", data, "-k", "30", "--tolerance", "1e-300", "--max-iter", "1000000", "--out", model}, nil, io.Discard, &stderr)
 		}()
 		time.Sleep(wait)
-		if stop := stopping.Swap(nil); stop != nil {
-			(*stop)()
-		}
+		program.Interrupt()
 		if got := <-status; got != 130 || stderr.String() != "interrupted\n" {
 			t.Fatalf("exit status %d, %s", got, stderr.String())
 		}
@@ -594,22 +592,6 @@ func TestFitReproducible(t *testing.T) {
 	}
 	if !bytes.Equal(models[0], models[1]) {
 		t.Errorf("two fits of one seed: %s and %s", models[0], models[1])
-	}
-}
-
-func TestColumns(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.csv")
-	if err := os.WriteFile(path, []byte("a,1b,c\n1,2,3\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	table, err := dataset.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for s, want := range map[string][]int{"0,1": {0, 1}, "c, a": {2, 0}, "1b,2": {1, 2}, "c": {2}} {
-		if got, err := columns(table, s); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%q: %v, %v, want %v", s, got, err, want)
-		}
 	}
 }
 

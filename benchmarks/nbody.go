@@ -9,6 +9,7 @@ import (
 
 	"revnum/benchmarks/internal/orbits"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 func newNBody() *cobra.Command {
@@ -28,11 +29,11 @@ also prints how well each method keeps the energy, and what the gradient costs.`
 				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
 			}
 			if out != "" {
-				if err := makeFolder(out); err != nil {
+				if err := program.MakeFolder(out); err != nil {
 					return err
 				}
 			}
-			bar := newBar(cmd.ErrOrStderr(), -1)
+			bar := program.Bar(cmd.ErrOrStderr(), -1)
 			bar.Describe("the planets")
 			_ = bar.Add(1)
 			report, err := orbits.Measure(cmd.Context(), steps)

@@ -12,6 +12,7 @@ import (
 	"revnum/benchmarks/internal/suite"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 func newNumbers() *cobra.Command {
@@ -41,7 +42,7 @@ of one over the best time of the other.
 			case budget <= 0:
 				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			case out != "":
-				if err := makeFolder(out); err != nil {
+				if err := program.MakeFolder(out); err != nil {
 					return err
 				}
 			}
@@ -56,7 +57,7 @@ of one over the best time of the other.
 }
 
 func runNumbers(cmd *cobra.Command, steps int, budget time.Duration, out string) error {
-	bar := newBar(cmd.ErrOrStderr(), 3+numbers.NumBars())
+	bar := program.Bar(cmd.ErrOrStderr(), 3+numbers.NumBars())
 	bar.Describe("machine")
 	report := numbers.Report{Machine: machine.Measure(budget)}
 	_ = bar.Add(1)

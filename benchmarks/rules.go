@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/vectors"
+	"revnum/internal/program"
 	"revnum/rules"
 )
 
@@ -58,7 +59,7 @@ DIR is made if its parent exists.`,
 			if rows < 2 || cols < 2 {
 				return fmt.Errorf("--rows, --cols: expected 2 or more, found %d and %d", rows, cols)
 			}
-			if err := makeFolder(args[0]); err != nil {
+			if err := program.MakeFolder(args[0]); err != nil {
 				return err
 			}
 			n, err := vectors.Export(args[0], format, seed, rows, cols, wanted)

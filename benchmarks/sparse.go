@@ -13,6 +13,7 @@ import (
 	"revnum/benchmarks/internal/sparse"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 // allKinds is the --kind of one matrix of each.
@@ -91,11 +92,11 @@ Kinds of matrices:
 
 func runSparse(cmd *cobra.Command, matrices int, load func(i int) (string, sparse.Matrix, error), budget time.Duration, out string) error {
 	if out != "" {
-		if err := makeFolder(out); err != nil {
+		if err := program.MakeFolder(out); err != nil {
 			return err
 		}
 	}
-	bar := newBar(cmd.ErrOrStderr(), 1+2*matrices+sparse.PaperSteps)
+	bar := program.Bar(cmd.ErrOrStderr(), 1+2*matrices+sparse.PaperSteps)
 	done := func() { _ = bar.Add(1) }
 	var report sparse.Report
 	for i := range matrices {

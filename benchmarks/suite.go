@@ -1,22 +1,18 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"regexp"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/suite"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 func newSuite() *cobra.Command {
@@ -81,10 +77,10 @@ more than 10%, or other programs took more than 10% of a core, a warning says so
 }
 
 func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duration, out string) error {
-	if err := makeFolder(out); err != nil {
+	if err := program.MakeFolder(out); err != nil {
 		return err
 	}
-	bar := newBar(cmd.ErrOrStderr(), 2+suite.Rows(problems))
+	bar := program.Bar(cmd.ErrOrStderr(), 2+suite.Rows(problems))
 	bar.Describe("machine")
 	report := suite.Report{Machine: machine.Measure(4 * budget)}
 	_ = bar.Add(1)
@@ -129,49 +125,4 @@ func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duratio
 		return fmt.Errorf("a check failed:\n%w", err)
 	}
 	return nil
-}
-
-// makeFolder makes sure that there is a folder at path. Its parent must exist, so that
-// a mistyped path does not make folders.
-func makeFolder(path string) error {
-	err := os.Mkdir(path, 0o777)
-	if err == nil || !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s: expected a folder", path)
-	}
-	return err
-}
-
-// checkWritable returns an error if a file cannot be written at path. It is better to
-// know before the work than after it. An empty path means no file.
-func checkWritable(path string) error {
-	if path == "" {
-		return nil
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil // who reads from a pipe would see its end
-	}
-	stop := errors.New("not now")
-	if err := outfile.Write(path, func(io.Writer) error { return stop }); !errors.Is(err, stop) {
-		return err
-	}
-	return nil
-}
-
-// newBar returns a progress bar of n steps, or of an unknown number if n is -1. It
-// shows only on a terminal.
-func newBar(w io.Writer, n int) *progressbar.ProgressBar {
-	f, ok := w.(*os.File)
-	return progressbar.NewOptions(n,
-		progressbar.OptionSetWriter(w),
-		progressbar.OptionSetVisibility(ok && term.IsTerminal(int(f.Fd()))),
-		progressbar.OptionSetWidth(30),
-		progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(false),
-		progressbar.OptionThrottle(65*time.Millisecond),
-		progressbar.OptionClearOnFinish(),
-	)
 }

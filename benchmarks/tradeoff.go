@@ -11,6 +11,7 @@ import (
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/tradeoff"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 func newTradeoff() *cobra.Command {
@@ -38,7 +39,7 @@ reversible by themselves.
 			case budget <= 0:
 				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			case out != "":
-				if err := makeFolder(out); err != nil {
+				if err := program.MakeFolder(out); err != nil {
 					return err
 				}
 			}
@@ -57,7 +58,7 @@ func runTradeoff(cmd *cobra.Command, most int, budget time.Duration, out string)
 	for n := 1; n <= most; n *= 4 {
 		lengths = append(lengths, n)
 	}
-	bar := newBar(cmd.ErrOrStderr(), 2+len(lengths)*len(tradeoff.Ways()))
+	bar := program.Bar(cmd.ErrOrStderr(), 2+len(lengths)*len(tradeoff.Ways()))
 	bar.Describe("machine")
 	report := tradeoff.Report{Machine: machine.Measure(budget), State: tradeoff.StateBytes()}
 	_ = bar.Add(1)

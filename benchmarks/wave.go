@@ -9,6 +9,7 @@ import (
 
 	"revnum/benchmarks/internal/acoustics"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 )
 
 func newWave() *cobra.Command {
@@ -33,11 +34,11 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 				return fmt.Errorf("--iterations: expected a number of iterations, found %d", iterations)
 			}
 			if out != "" {
-				if err := makeFolder(out); err != nil {
+				if err := program.MakeFolder(out); err != nil {
 					return err
 				}
 			}
-			bar := newBar(cmd.ErrOrStderr(), -1)
+			bar := program.Bar(cmd.ErrOrStderr(), -1)
 			bar.Describe("waves")
 			_ = bar.Add(1)
 			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, time.Second/2)

@@ -2,7 +2,7 @@
 """Sets the kernels of package cuda beside PyTorch's and CuPy's on the same card.
 
     cd cuda
-    go run -tags cuda ./cmd/revcuda bench -json >bench.json
+    go run -tags cuda ./cmd/revcuda bench --json >bench.json
     python -m venv VENV && VENV/bin/pip install torch cupy-cuda12x
     VENV/bin/python compare/compare.py bench.json
 
@@ -25,7 +25,7 @@ import torch
 from torch.func import jacrev, vmap
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("bench", help="what revcuda bench -json printed")
+parser.add_argument("bench", help="what revcuda bench --json printed")
 parser.add_argument("--device", default="cuda")
 parser.add_argument("--reps", type=int, default=10)
 parser.add_argument("--batch", type=int, nargs="+", default=[1 << 13, 1 << 15, 1 << 17, 1 << 20, 1 << 23])

@@ -17,8 +17,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/benchmarks/internal/figure"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/figure"
 	"revnum/revmodels/wave"
 )
 

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
 )
 
@@ -140,18 +141,7 @@ func (p *rowReader) plausible(g *GMM, replicate bool) error {
 			g.D, g.K, g.N, inFile, p.size)
 	}
 	if replicate {
-		return CheckMemory(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.Name(), g.N, g.D))
-	}
-	return nil
-}
-
-// CheckMemory returns an error if this machine lacks the memory for floats numbers of
-// type float64. The error begins with what.
-func CheckMemory(floats uint64, what string) error {
-	have := availableMemory()
-	if floats > have/8 {
-		return fmt.Errorf("%s need %.1f GiB, and %.1f GiB are available", what,
-			float64(floats)*8/(1<<30), float64(have)/(1<<30))
+		return memory.Check(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.Name(), g.N, g.D))
 	}
 	return nil
 }
@@ -204,7 +194,7 @@ func GenerateGMM(d, k, n int, seed uint64, replicate bool) (*GMM, error) {
 	if !ok {
 		return nil, ErrSize
 	}
-	if err := CheckMemory(uint64(params)+uint64(points), fmt.Sprintf("d = %d, k = %d, n = %d:", d, k, n)); err != nil {
+	if err := memory.Check(uint64(params)+uint64(points), fmt.Sprintf("d = %d, k = %d, n = %d:", d, k, n)); err != nil {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
 	"revnum/rev"
 	"revnum/revmodels/lstm"
@@ -99,7 +100,7 @@ func (o *LSTM) plausible(name string) error {
 	if !ok {
 		return fmt.Errorf("%s: the sizes overflow", sizes)
 	}
-	return CheckMemory(uint64(work), sizes+":")
+	return memory.Check(uint64(work), sizes+":")
 }
 
 // LSTMObjective is an LSTM problem ready to be evaluated and differentiated in T.

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/benchmarks/internal/figure"
 	"revnum/fixed"
+	"revnum/internal/figure"
 	"revnum/rev"
 )
 

@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"revnum/benchmarks/internal/figure"
+	"revnum/internal/figure"
 	"revnum/revmodels/flow"
 )
 

@@ -16,8 +16,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"revnum/benchmarks/internal/figure"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/figure"
 )
 
 // SaveFigures writes the figures to the folder dir, each as PNG and as SVG: the

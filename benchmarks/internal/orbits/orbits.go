@@ -19,9 +19,9 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/benchmarks/internal/figure"
 	"revnum/benchmarks/internal/suite"
 	"revnum/fixed"
+	"revnum/internal/figure"
 	"revnum/rev"
 	"revnum/revmodels/nbody"
 )

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/benchmarks/internal/figure"
 	"revnum/benchmarks/internal/suite"
+	"revnum/internal/figure"
 )
 
 // WriteTable writes the report as a table that people read.

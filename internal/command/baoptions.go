@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"revnum/internal/program"
 	"revnum/revmodels/ba"
 )
 
@@ -180,7 +181,7 @@ func (f *solveFlags) checkFiles() error {
 		return fmt.Errorf("--covariance: expected another file than those of --out and --ply, found %s", f.covariance)
 	}
 	for _, path := range []string{f.out, f.ply, f.covariance} {
-		if err := checkWritable(path); err != nil {
+		if err := program.CheckWritable(path); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -9,20 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/benchmarks/internal/bundle"
+	"revnum/internal/bundle"
 	"revnum/revmodels/ba"
 )
-
-func newBA() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "ba",
-		Short: "Adjust bundles: improve cameras and points to fit the observations",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newBASolve(), newBAInfo())
-	return cmd
-}
 
 const bundleHelp = `FILE is a problem of Bundle Adjustment in the Large (BAL) or a .out of Bundler,
 plain or compressed by gzip or bzip2.`
@@ -50,7 +39,9 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun
 }
 
-func newBAInfo() *cobra.Command {
+// BAInfo returns the command info of bundle adjustment. The invocation is how to call the
+// program, in examples.
+func BAInfo(invocation string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "info FILE",
 		Short: "Describe a bundle adjustment problem",
@@ -58,7 +49,7 @@ func newBAInfo() *cobra.Command {
 reprojection errors.
 
 ` + bundleHelp,
-		Example: `  go run ./benchmarks ba info problem.txt.bz2`,
+		Example: `  ` + invocation + ` ba info problem.txt.bz2`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := ba.ReadFile(args[0])

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -15,23 +15,13 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/benchmarks/internal/adbench"
-	"revnum/benchmarks/internal/figure"
 	"revnum/internal/dataset"
+	"revnum/internal/figure"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 	"revnum/revmodels/gmm"
 )
-
-func newGMM() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "gmm",
-		Short: "Fit a Gaussian mixture to data, and predict with it",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newGMMFit(), newGMMPredict())
-	return cmd
-}
 
 const dataHelp = `DATA is a CSV file (with commas, semicolons or tabs) or a .npy file, plain or
 compressed by gzip or bzip2. Each row is a point. If the first line of a CSV file
@@ -75,7 +65,9 @@ func (c *componentRange) Set(s string) error {
 // Type implements pflag.Value.
 func (c *componentRange) Type() string { return "number" }
 
-func newGMMFit() *cobra.Command {
+// GMMFit returns the command fit of Gaussian mixtures. The invocation is how to call the program,
+// in examples. The device computes what concerns points, unless open is nil.
+func GMMFit(invocation string, open Open) *cobra.Command {
 	f := &fitFlags{components: componentRange{3, 3}}
 	cmd := &cobra.Command{
 		Use:   "fit DATA",
@@ -88,11 +80,11 @@ request it writes the mixture and a figure. An interrupt ends the search; the be
 mixture so far is then written.
 
 ` + dataHelp,
-		Example: `  go run ./benchmarks gmm fit faithful.csv -k 2 --out model.json --plot fit.png
-  go run ./benchmarks gmm fit points.csv.gz -k 1..10 --covariance diagonal`,
+		Example: `  ` + invocation + ` gmm fit faithful.csv -k 2 --out model.json --plot fit.png
+  ` + invocation + ` gmm fit points.csv.gz -k 1..10 --covariance diagonal`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.run(cmd, args[0])
+			return f.run(cmd, args[0], open)
 		},
 	}
 	flags := cmd.Flags()
@@ -111,11 +103,16 @@ mixture so far is then written.
 }
 
 // run fits a mixture to the data in the file at path.
-func (f *fitFlags) run(cmd *cobra.Command, path string) error {
-	ctx, cancel := context.WithCancel(cmd.Context())
-	defer cancel()
-	stopping.Store(&cancel)
-	defer stopping.Store(nil)
+func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
+	var dev Device
+	if open != nil {
+		if dev, err = open(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, dev.Close()) }()
+	}
+	ctx, end := program.Interruptible(cmd.Context())
+	defer end()
 	if f.opts.Starts < 1 {
 		return fmt.Errorf("--starts: expected at least 1, found %d", f.opts.Starts)
 	}
@@ -125,7 +122,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		}
 	}
 	for _, file := range []string{f.out, f.plot} {
-		if err := checkWritable(file); err != nil {
+		if err := program.CheckWritable(file); err != nil {
 			return err
 		}
 	}
@@ -146,12 +143,17 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 	if err := checkFitMemory(path, t, f.components.most); err != nil {
 		return err
 	}
+	if dev != nil {
+		if f.opts.Points, err = dev.Mixture(t.X, f.opts.Covariance); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
 	mixture, report, err := f.fit(ctx, cmd, t)
-	stopping.Store(nil) // an interrupt from here on ends the process
+	end() // an interrupt from here on ends the process
 	interrupted := ctx.Err() != nil
 	switch {
 	case interrupted && mixture == nil:
-		return errInterrupted
+		return program.ErrInterrupted
 	case err != nil && !interrupted:
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -172,7 +174,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "figure written to %s\n", f.plot)
 	}
 	if interrupted {
-		return errInterrupted
+		return program.ErrInterrupted
 	}
 	return nil
 }
@@ -182,7 +184,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string) error {
 func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table) (*gmm.Mixture, *gmm.Report, error) {
 	opts := f.opts
 	opts.Source = rand.NewPCG(f.seed, 0)
-	bar := newBar(cmd.ErrOrStderr(), -1)
+	bar := program.Bar(cmd.ErrOrStderr(), -1)
 	defer func() { _ = bar.Finish() }()
 	opts.Progress = func(i gmm.Iteration) {
 		bar.Describe(fmt.Sprintf("start %d, iteration %d, log posterior %.6g", i.Start, i.Iteration, i.LogPosterior))
@@ -223,7 +225,7 @@ func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table
 func checkFitMemory(name string, t *dataset.Table, k int) error {
 	_, d := t.X.Dims()
 	floats := 16 * math.Max(0, float64(k)) * float64(d) * float64(d)
-	return adbench.CheckMemory(uint64(math.Min(floats, 1<<62)), fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
+	return memory.Check(uint64(math.Min(floats, 1<<62)), fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
 }
 
 // columns finds the one or two columns that list names.
@@ -309,7 +311,9 @@ func writeColumns(w io.Writer, rows [][]string) {
 	}
 }
 
-func newGMMPredict() *cobra.Command {
+// GMMPredict returns the command predict of Gaussian mixtures. The invocation is how to call the
+// program, in examples.
+func GMMPredict(invocation string) *cobra.Command {
 	var out string
 	var probabilities bool
 	cmd := &cobra.Command{
@@ -319,7 +323,7 @@ func newGMMPredict() *cobra.Command {
 header and one point a line. MODEL is a mixture that gmm fit wrote.
 
 ` + dataHelp,
-		Example: `  go run ./benchmarks gmm predict model.json faithful.csv --out labels.csv`,
+		Example: `  ` + invocation + ` gmm predict model.json faithful.csv --out labels.csv`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			m, err := gmm.ReadFile(args[0])

@@ -1,24 +1,11 @@
-package main
+package revcuda
 
 import (
-	"errors"
-	"io"
 	"strings"
 	"testing"
 
 	"revnum/cuda"
 )
-
-func TestRun(t *testing.T) {
-	if err := run([]string{"bench", "-size", "64"}, io.Discard); err != nil && !errors.Is(err, cuda.ErrUnavailable) {
-		t.Errorf("error %v, want ErrUnavailable", err)
-	}
-	for _, args := range [][]string{{}, {"x"}, {"bench", "-size", "0"}, {"bench", "x"}} {
-		if err := run(args, io.Discard); err == nil || errors.Is(err, cuda.ErrUnavailable) {
-			t.Errorf("%q: error %v", args, err)
-		}
-	}
-}
 
 func TestWrite(t *testing.T) {
 	rates := []cuda.Rate{{Name: "Dot Forward", Seconds: 1e-3, Bytes: 2e9, Peak: 0.75, Of: "copy"}, {Name: "MatMul Forward", Seconds: 2e-3, Flops: 3e9, Peak: 0.5, Of: "multiply-add on tensor cores", Sizes: map[string]int{"n": 64}}}

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"context"
@@ -9,12 +9,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/benchmarks/internal/bundle"
+	"revnum/internal/bundle"
 	"revnum/internal/outfile"
+	"revnum/internal/program"
 	"revnum/revmodels/ba"
 )
 
-func newBASolve() *cobra.Command {
+// BASolve returns the command solve of bundle adjustment. The invocation is how to call the
+// program, in examples. The device computes what concerns points, unless open is nil.
+func BASolve(invocation string, open Open) *cobra.Command {
 	f := new(solveFlags)
 	opts := new(ba.Options)
 	cmd := &cobra.Command{
@@ -42,16 +45,24 @@ A second interrupt ends the process at once.
 A list of cameras or points has numbers from 0 and ranges, such as 0,5..9.
 
 ` + bundleHelp,
-		Example: `  go run ./benchmarks ba solve problem.txt.bz2 --loss huber --out solved.txt.gz --plot
-  go run ./benchmarks ba solve bundle.out --fix-cameras 0 --fix-intrinsics --ply solved.ply`,
+		Example: `  ` + invocation + ` ba solve problem.txt.bz2 --loss huber --out solved.txt.gz --plot
+  ` + invocation + ` ba solve bundle.out --fix-cameras 0 --fix-intrinsics --ply solved.ply`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return runBASolve(cmd, args[0], f, opts) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0], opts, open) },
 	}
 	f.register(cmd, opts)
 	return cmd
 }
 
-func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options) error {
+// run solves the problem in the file at path.
+func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open Open) (err error) {
+	var dev Device
+	if open != nil {
+		if dev, err = open(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, dev.Close()) }()
+	}
 	p, err := ba.ReadFile(path)
 	if err != nil {
 		return err
@@ -59,23 +70,26 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 	if err := f.options(opts, p); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	stopping.Store(&cancel)
-	defer stopping.Store(nil)
+	ctx, end := program.Interruptible(cmd.Context())
+	defer end()
 	if err := f.checkFiles(); err != nil {
 		return err
 	}
 	plots := f.plot || cmd.Flags().Changed("plot-dir")
 	if plots {
-		if err := makeFolder(f.plotFolder); err != nil {
+		if err := program.MakeFolder(f.plotFolder); err != nil {
 			return err
+		}
+	}
+	if dev != nil {
+		if opts.Points, err = dev.Bundle(p, opts); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	before := p.Clone()
 	opts.Progress = progress(cmd.ErrOrStderr())
 	report, err := ba.Solve(ctx, p, opts)
-	stopping.Store(nil) // an interrupt from here on ends the process
+	end() // an interrupt from here on ends the process
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -108,7 +122,7 @@ func runBASolve(cmd *cobra.Command, path string, f *solveFlags, opts *ba.Options
 		}
 	}
 	if interrupted != nil {
-		return errInterrupted
+		return program.ErrInterrupted
 	}
 	if f.covariance != "" {
 		return written(f.writeCovariance(p, opts), f.covariance)

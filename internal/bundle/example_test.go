@@ -3,7 +3,7 @@ package bundle_test
 import (
 	"fmt"
 
-	"revnum/benchmarks/internal/bundle"
+	"revnum/internal/bundle"
 	"revnum/revmodels/ba"
 )
 

@@ -1,8 +1,10 @@
-package adbench
+// Package memory says whether the memory of this machine suffices.
+package memory
 
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -27,4 +29,15 @@ func availableMemory() uint64 {
 		}
 	}
 	return min(unknown, math.MaxInt)
+}
+
+// Check returns an error if this machine lacks the memory for floats numbers of
+// type float64. The error begins with what.
+func Check(floats uint64, what string) error {
+	have := availableMemory()
+	if floats > have/8 {
+		return fmt.Errorf("%s need %.1f GiB, and %.1f GiB are available", what,
+			float64(floats)*8/(1<<30), float64(have)/(1<<30))
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
-	"revnum/benchmarks/internal/figure"
+	"revnum/internal/figure"
 	"revnum/internal/long"
 	"revnum/revmodels/ba"
 )

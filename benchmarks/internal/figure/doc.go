@@ -1,3 +1,0 @@
-// Package figure holds what the figures of the benchmarks share: the style, and how
-// they are saved.
-package figure

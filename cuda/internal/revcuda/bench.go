@@ -1,0 +1,68 @@
+package revcuda
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"revnum/cuda"
+)
+
+func newBench(open func() (*cuda.Device, error)) *cobra.Command {
+	var size, reps int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure each kernel",
+		Long: `bench prints the time of each kernel on the device, its rate, and which fraction that is of
+the card's rate of copies, of multiply-adds, or of multiply-adds on tensor cores, all measured
+in the same run.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if size < 1 || reps < 1 {
+				return fmt.Errorf("--size and --reps: expected at least 1, found %d and %d", size, reps)
+			}
+			dev, err := open()
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, dev.Close()) }()
+			rates, err := cuda.Bench(dev, size, reps)
+			if err != nil {
+				return err
+			}
+			return write(cmd.OutOrStdout(), dev.Properties(), rates, asJSON)
+		},
+	}
+	cmd.Flags().IntVar(&size, "size", 1<<26, "length of vectors; products are of matrices with half its square root of rows")
+	cmd.Flags().IntVar(&reps, "reps", 10, "how often a pass runs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// write prints the rates as a table or as JSON.
+func write(out io.Writer, p cuda.Properties, rates []cuda.Rate, asJSON bool) error {
+	if asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "\t")
+		return e.Encode(map[string]any{"device": p.Name, "capability": p.Capability, "rates": rates})
+	}
+	fmt.Fprintf(out, "%s, compute capability %d.%d, float64\n", p.Name, p.Capability/10, p.Capability%10)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "kernel\tµs\tGB/s\tGFLOP/s\tfraction\tof\t")
+	for _, r := range rates {
+		fmt.Fprintf(w, "%s\t%.1f\t%s\t%s\t%.2f\t%s\t\n", r.Name, r.Seconds*1e6, rate(r.Bytes, r.Seconds), rate(r.Flops, r.Seconds), r.Peak, r.Of)
+	}
+	return w.Flush()
+}
+
+func rate(amount, seconds float64) string {
+	if amount == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", amount/seconds/1e9)
+}
