@@ -98,7 +98,10 @@ func (s *Sums) Reduce(r Reducer, failed error) error {
 func (s *Sums) pack(lane int) {
 	var x integer
 	for i, w := range s.windows {
-		s.digits(&x, i)
+		if w.lanes == 0 && s.isEmpty(i) {
+			continue
+		}
+		s.read(&x, i)
 		if low, high := x.extent(); high >= 0 && (low < w.from || high >= w.from+w.lanes*lane) {
 			s.message[headOutside] = 1
 		}
@@ -113,12 +116,21 @@ func (s *Sums) pack(lane int) {
 	}
 }
 
+// isEmpty reports whether all limbs of sum i are 0.
+func (s *Sums) isEmpty(i int) bool {
+	all := int64(0)
+	for at := s.lo*s.n + i; at < s.hi*s.n; at += s.n {
+		all |= s.limbs[at]
+	}
+	return all == 0
+}
+
 // unpack sets the sums to those of the message.
 func (s *Sums) unpack(lane int) {
 	special := s.special
 	s.Reset()
 	s.special = special
-	at := headLen
+	limbs, lo, hi, at := s.limbs, s.lo, s.hi, headLen
 	for i, w := range s.windows {
 		for l := range w.lanes {
 			v := s.message[at]
@@ -126,12 +138,13 @@ func (s *Sums) unpack(lane int) {
 			if v == 0 {
 				continue
 			}
-			sign, bit := v>>63, w.from+l*lane
+			bit := w.from + l*lane
 			row := bit / limbBits
-			addTo(s.limbs[row*s.n+i:], s.n, uint64((v^sign)-sign), uint64(bit%limbBits), sign)
-			s.lo, s.hi = min(s.lo, row), max(s.hi, row+3)
+			addTo(limbs[row*s.n+i:], s.n, uint64((v^v>>63)-v>>63), uint64(bit%limbBits), v>>63)
+			lo, hi = min(lo, row), max(hi, row+3)
 		}
 	}
+	s.lo, s.hi = lo, hi
 	s.terms = 3 // a limb gets a part of at most three lanes
 }
 
@@ -165,7 +178,7 @@ func (s *Sums) sumLimbs(r Reducer) error {
 func (s *Sums) place(lane int) {
 	var x integer
 	for i := range s.windows {
-		s.digits(&x, i)
+		s.read(&x, i)
 		low, high := x.extent()
 		if high < 0 {
 			s.windows[i] = window{}
@@ -183,62 +196,63 @@ func (s *Sums) place(lane int) {
 	}
 }
 
-// An integer is a sum in the unit 2⁻¹⁰⁷⁴, with two's complement. Its digits have base 2³².
+// An integer is a sum in the unit 2⁻¹⁰⁷⁴, with two's complement.
 type integer struct {
-	lo, hi int // digits that are given; those before are 0, those after like sign
-	digit  [limbRows + 2]uint64
-	sign   uint64 // 0 or 2³²-1
+	first int // bit at which the words begin; all below are 0
+	len   int // words; all bits above are like sign
+	word  [limbRows/2 + 1]uint64
+	sign  uint64 // 0 or 2⁶⁴-1
 }
 
-// digits stores sum i in x.
-func (s *Sums) digits(x *integer, i int) {
-	x.lo, x.hi = s.lo, s.hi
-	carry := int64(0)
-	for row := s.lo; row < s.hi; row++ {
-		v := s.limbs[row*s.n+i] + carry
-		x.digit[row] = uint64(v) & (1<<limbBits - 1)
+// read stores sum i in x.
+func (s *Sums) read(x *integer, i int) {
+	n, at := s.n, s.lo*s.n+i
+	limbs := s.limbs[:s.hi*n]
+	words, carry := 0, int64(0)
+	for ; at < len(limbs); at += 2 * n {
+		v := limbs[at] + carry
+		low := uint64(v) & (1<<limbBits - 1)
+		v >>= limbBits
+		if at+n < len(limbs) {
+			v += limbs[at+n]
+		}
+		x.word[words] = low | uint64(v)<<limbBits
+		words++
 		carry = v >> limbBits
 	}
-	for carry != 0 && carry != -1 {
-		x.digit[x.hi] = uint64(carry) & (1<<limbBits - 1)
-		x.hi++
-		carry >>= limbBits
-	}
-	x.sign = uint64(carry) & (1<<limbBits - 1)
+	x.word[words] = uint64(carry)
+	x.first, x.len, x.sign = limbBits*s.lo, words+1, uint64(carry>>63)
 }
 
-// at returns digit j.
+// at returns word j.
 func (x *integer) at(j int) uint64 {
 	switch {
-	case j < x.lo:
+	case j < 0:
 		return 0
-	case j < x.hi:
-		return x.digit[j]
+	case j < x.len:
+		return x.word[j]
 	}
 	return x.sign
 }
 
 // bits returns 64 bits from the given one on.
 func (x *integer) bits(from int) uint64 {
-	j, shift := from/limbBits, from%limbBits
-	return (x.at(j)|x.at(j+1)<<limbBits)>>shift | x.at(j+2)<<(64-shift)
+	from -= x.first
+	j, shift := from>>6, from&63
+	return x.at(j)>>shift | x.at(j+1)<<1<<(63-shift)
 }
 
 // extent returns the lowest bit that is 1, and the bit from which on all are like the
 // sign. For 0 it returns 0 and -1.
 func (x *integer) extent() (low, high int) {
-	j := x.lo
-	for ; j < x.hi && x.digit[j] == 0; j++ {
+	j, top := 0, x.len-1
+	for ; j < top && x.word[j] == 0; j++ {
 	}
-	switch {
-	case j >= x.hi && x.sign == 0:
+	for ; top > j && x.word[top] == x.sign; top-- {
+	}
+	if x.word[j] == 0 { // all are
 		return 0, -1
-	case j >= x.hi:
-		return limbBits * j, limbBits * j
 	}
-	low = limbBits*j + bits.TrailingZeros64(x.digit[j])
-	top := x.hi - 1
-	for ; top > j && x.digit[top] == x.sign; top-- {
-	}
-	return low, limbBits*top + bits.Len64(x.digit[top]^x.sign)
+	low = x.first + 64*j + bits.TrailingZeros64(x.word[j])
+	return low, max(low, x.first+64*top+bits.Len64(x.word[top]^x.sign))
 }

@@ -40,9 +40,22 @@ func TestMain(m *testing.M) {
 	}
 }
 
+// TestReducer sums and broadcasts by the algorithms of MPI and directly. 7500 numbers are
+// the most that go directly.
 func TestReducer(t *testing.T) {
-	r := world
-	for _, n := range []int{0, 1, 5, 100000} {
+	for _, ranks := range []int{0, 8} {
+		if err := world.SetDirect(ranks); err != nil {
+			t.Fatal(err)
+		}
+		testReducer(t, world)
+	}
+	if err := world.SetDirect(17); err == nil {
+		t.Error("17 ranks: no error")
+	}
+}
+
+func testReducer(t *testing.T, r *mpi.World) {
+	for _, n := range []int{0, 1, 5, 7500, 7501, 100000} {
 		x := make([]int64, n)
 		for i := range x {
 			x[i] = int64(i) + 1<<40*int64(r.Rank())

@@ -4,12 +4,15 @@
 //	mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20
 //
 // REVCLUSTER_PATIENCE is how long a rank waits for the others before it counts them as
-// lost. The default is 30m; 0 means forever.
+// lost. The default is 30m; 0 means forever. REVCLUSTER_DIRECT is up to how many ranks send
+// small messages without the algorithms of MPI (see mpi.World.SetDirect). The default is 8;
+// rank 0 decides.
 package main
 
 import (
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"revnum/cluster/internal/command"
@@ -32,6 +35,17 @@ func run() int {
 			fmt.Fprintf(os.Stderr, "revcluster: REVCLUSTER_PATIENCE: expected a duration such as 30m, found %q\n", s)
 			world.Abort(1)
 		}
+	}
+	direct := 8
+	if s := os.Getenv("REVCLUSTER_DIRECT"); s != "" {
+		if direct, err = strconv.Atoi(s); err != nil {
+			fmt.Fprintf(os.Stderr, "revcluster: REVCLUSTER_DIRECT: expected a number of ranks, found %q\n", s)
+			world.Abort(1)
+		}
+	}
+	if err := world.SetDirect(direct); err != nil {
+		fmt.Fprintln(os.Stderr, "revcluster:", err)
+		world.Abort(1)
 	}
 	formats := shard.Standard()
 	formats[".parquet"] = parquet.Open

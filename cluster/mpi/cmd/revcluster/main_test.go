@@ -69,8 +69,8 @@ func shards(t *testing.T, rows int) (dir, pattern string) {
 	return dir, filepath.Join(dir, "*.npy")
 }
 
-// TestRanks fits on 1, 2 and 3 ranks, and on 3 with other algorithms of MPI_Allreduce. It
-// wants the same file.
+// TestRanks fits on 1, 2 and 3 ranks, and on 3 with other algorithms of MPI_Allreduce in
+// place of direct messages. It wants the same file.
 func TestRanks(t *testing.T) {
 	dir, pattern := shards(t, 3000)
 	var want []byte
@@ -108,6 +108,11 @@ func TestErrors(t *testing.T) {
 	short := filepath.Join(dir, "1.npy")
 	if err := os.Truncate(short, 1000); err != nil {
 		t.Fatal(err)
+	}
+	cmd := mpirun(2, "gmm", "fit", "--shards", pattern, "-k", "2")
+	cmd.Env = append(cmd.Env, "REVCLUSTER_DIRECT=17")
+	if text, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(text), "directly up to 17 ranks, expected 0 to 16") {
+		t.Errorf("direct messages of 17 ranks: %v\n%s", err, text)
 	}
 	text, err := mpirun(3, "gmm", "fit", "--shards", pattern, "-k", "2").CombinedOutput()
 	if err == nil || strings.Count(string(text), "1.npy: 300×4 numbers are 9600 bytes") != 1 {

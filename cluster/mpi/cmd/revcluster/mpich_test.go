@@ -11,8 +11,8 @@ var (
 
 // algorithms are settings of MPI, each with another algorithm of MPI_Allreduce.
 var algorithms = [][]string{
-	{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=nb"},
-	{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp"},
-	{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=recursive_doubling"},
-	{"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=reduce_scatter_allgather"},
+	{"REVCLUSTER_DIRECT=0", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=nb"},
+	{"REVCLUSTER_DIRECT=0", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=smp"},
+	{"REVCLUSTER_DIRECT=0", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=recursive_doubling"},
+	{"REVCLUSTER_DIRECT=0", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=reduce_scatter_allgather"},
 }
