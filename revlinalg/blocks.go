@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"math"
-	"runtime"
 	"sync/atomic"
 
 	"revnum/internal/parallel"
@@ -410,12 +409,9 @@ func (s *sequence) take() int { return int(s.next.Add(1) - 1) }
 // await waits until done is at least n. It returns false if the sequence was stopped
 // before.
 func (s *sequence) await(done *atomic.Int64, n int) bool {
-	for i := 1; done.Load() < int64(n); i++ {
+	for w := (parallel.Wait{}); done.Load() < int64(n); w.Pause() {
 		if s.stopped.Load() {
 			return false
-		}
-		if i%1024 == 0 {
-			runtime.Gosched()
 		}
 	}
 	return true

@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"math"
-	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -156,10 +155,7 @@ func (w *reflectors[T]) take() (j int, q bool) {
 		if done {
 			return -1, false
 		}
-		for i := 1; w.progress.Load() == seen; i++ {
-			if i%1024 == 0 {
-				runtime.Gosched()
-			}
+		for wait := (parallel.Wait{}); w.progress.Load() == seen; wait.Pause() {
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Task is work cut into blocks that write disjoint outputs. Block is called once for
@@ -94,9 +95,9 @@ type follower struct {
 
 var asleep, working = new(job), new(job)
 
-// spins returns how often an idle follower or a waiting caller looks again before it
-// goes to sleep. That takes some 50 µs. Waking up may take as long, and a kernel
-// that has forked once will probably fork again in that time. With a single
+// spins returns how often an idle follower, a waiting caller or a waiting block looks
+// again before it goes to sleep. That takes some 50 µs. Waking up may take as long, and
+// a kernel that has forked once will probably fork again in that time. With a single
 // processor there is nobody to wait for.
 func spins() int {
 	if runtime.GOMAXPROCS(0) == 1 {
@@ -112,6 +113,33 @@ func pause(i int) {
 		runtime.Gosched()
 	}
 }
+
+// A Wait is the wait of a block for what another worker computes:
+//
+//	for w := (parallel.Wait{}); !done.Load(); w.Pause() {
+//	}
+//
+// At first it looks again at once, because the other worker is probably about to finish.
+// If that takes too long, the system may have stopped the other worker to run another
+// program. Then Pause sleeps, so that the other worker can have this processor. To go on
+// looking would keep it from working until the end of a time slice.
+type Wait struct{ looked, most int }
+
+// Pause lets some time pass.
+func (w *Wait) Pause() {
+	if w.most == 0 {
+		w.most = spins()
+	}
+	if w.looked == w.most {
+		time.Sleep(nap)
+		return
+	}
+	pause(w.looked)
+	w.looked++
+}
+
+// nap is less than the shortest time for which systems sleep.
+const nap = 20 * time.Microsecond
 
 var pool struct {
 	sync.Mutex

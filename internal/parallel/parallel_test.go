@@ -317,3 +317,24 @@ func BenchmarkRun(b *testing.B) {
 		}
 	}
 }
+
+// Blocks may wait for earlier ones, with fewer processors than workers too.
+func TestWait(t *testing.T) {
+	for _, processors := range []int{1, 2} {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		const blocks = 500
+		var taken, done atomic.Int64
+		Run(3, blocks, blockFunc(func(_, _ int) {
+			b := taken.Add(1) - 1
+			if b%100 == 0 {
+				time.Sleep(time.Millisecond) // the others stop looking
+			}
+			for w := (Wait{}); done.Load() < b; w.Pause() {
+			}
+			done.Add(1)
+		}))
+		if done.Load() != blocks {
+			t.Errorf("%d blocks of %d ran on %d processors", done.Load(), blocks, processors)
+		}
+	}
+}
