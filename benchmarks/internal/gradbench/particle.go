@@ -9,117 +9,152 @@ import (
 // A particle flies past charges at (10, 10-w) and (10, 0), whose potential is V(x) = Σ
 // 1/‖x - c‖. It starts from (0, 8) with the velocity (0.75, 0) and takes Euler's steps
 // x ← x + h·v, v ← v - h·∇V(x), until it meets the first axis at x_f. The control w is
-// to minimise x_f². Forward, the derivative of x_f² by w uses
+// to minimise x_f². With u = h·v and d = x - c the steps are
 //
-//	ẋ ← ẋ + h·v̇,  v̇ ← v̇ - h·(∇²V·ẋ + ∂∇V/∂w)
+//	x ← x + u,  u ← u + F,  F = h²·Σ d/‖d‖³
+//	Ḟ = h²·Σ (ḋ/‖d‖³ - 3d·(dᵀḋ)/‖d‖⁵),  ḋ = ẋ - ċ
 //
-// In reverse, over the recorded steps, it uses
+// Forward, the derivative of x_f² by w uses ẋ ← ẋ + u̇, u̇ ← u̇ + Ḟ. In reverse, over
+// the recorded steps, it uses
 //
-//	x̄ -= h·∇²V·v̄,  w̄ -= h·∂∇V/∂w·v̄,  v̄ += h·x̄.
+//	w̄ += (∂F/∂w)ᵀ·ū,  (x̄, ū) ← (x̄ + (∂F/∂x)ᵀ·ū, ū + x̄).
 //
-// ∇V itself comes from the tangent of V in two directions, or from its adjoint. With d
-// = x - c and r = ‖d‖:
+// ∇V itself comes from the tangent of V in two directions, or from its adjoint. With r
+// = ‖d‖ these are
 //
 //	V̇ = -ṙ/r², ṙ = d·ẋ/r;   r̄ = -1/r², x̄ = r̄·d/r.
+//
+// If both directions share what they have in common, the two take the same products.
+// Only the outer derivative therefore has two functions here.
 
 const (
 	particleStep = 0.1
 	maxFlight    = 1 << 20 // steps after which a particle is lost
+
+	startX, startY = -10., 8. // relative to the charge at (10, 0)
+	startU         = particleStep * 0.75
+	ninth          = particleStep * particleStep / 9
 )
 
-// A particleMode selects how the outer and the inner derivatives are computed.
-type particleMode struct{ outerReverse, innerReverse bool }
-
-// A curvature is ∇²V.
-type curvature struct{ xx, xy, yy float64 }
-
-func (h *curvature) times(v pair) pair {
-	return pair{h.xx*v.x + h.xy*v.y, h.xy*v.x + h.yy*v.y}
-}
-
-// charge returns ∇V and ∇²V of one charge, d = (x, y) away.
-func (m particleMode) charge(x, y float64) (gx, gy float64, h curvature) {
-	i := 1 / math.Sqrt(x*x+y*y)
-	i2 := i * i
-	i3 := i2 * i
-	if m.innerReverse {
-		bar := -i2 * i
-		gx, gy = bar*x, bar*y
-	} else {
-		gx, gy = -(x*i)*i2, -(y*i)*i2
-	}
-	k := 3 * i3 * i2
-	return gx, gy, curvature{k*x*x - i3, k * x * y, k*y*y - i3}
-}
-
-// passed is what the reverse pass needs of one step.
-type passed struct {
-	hessian curvature
-	byW     pair
-}
-
-// flight returns x_f² and its derivative by w, or NaN if the particle does not come
+// A flight returns x_f² and its derivative by w, or NaN if the particle does not come
 // down.
-func (m particleMode) flight(w float64, way *[]passed) (float64, float64) {
-	const h = particleStep
-	x, v := pair{0, 8}, pair{0.75, 0}
-	var dx, dv pair
-	*way = (*way)[:0]
-	for n := 0; ; n++ {
-		if n == maxFlight {
-			return math.NaN(), math.NaN()
+type flight func(w float64) (value, slope float64)
+
+// forwardFlight returns a flight that computes the derivative forward.
+//
+// A step waits for a root and a division, which take most of its time. Both start from
+// ‖d‖² and run side by side. In 1/‖d‖ the division would wait for the root.
+func forwardFlight() flight {
+	return func(w float64) (float64, float64) {
+		x, y, ux, uy := startX, startY, startU, 0.
+		var dx, dy, dux, duy float64
+		for range maxFlight {
+			a := y - (10 - w) // d is (x, a) and (x, y)
+			xx := x * x
+			ra, ry := xx+a*a, xx+y*y
+			rootA, rootY := math.Sqrt(ra), math.Sqrt(ry)
+			invA, invY := 3/ra, 3/ry
+			fa, fy := ninth*invA*invA*rootA, ninth*invY*invY*rootY // h²/‖d‖³
+			xd := x * dx
+			dotA, dotY := invA*(xd+(a*dy+a)), invY*(xd+y*dy) // 3dᵀḋ/‖d‖²; if w grows, a does
+			f := fa + fy
+			ka, ky := fa*dotA, fy*dotY
+			px, py := f*x, fa*a+fy*y
+			dpx, dpy := f*dx-(ka+ky)*x, f*dy+fa-(ka*a+ky*y)
+			x += ux
+			y += uy
+			dx += dux
+			dy += duy
+			if y <= 0 {
+				end, xBar, uBar := landing(pair{x, y}, pair{ux, uy})
+				return end * end, 2 * end * (xBar.dot(pair{dx, dy}) + uBar.dot(pair{dux, duy}))
+			}
+			ux += px
+			uy += py
+			dux += dpx
+			duy += dpy
 		}
-		// When w grows, the first charge moves along the second axis by -1.
-		gx, gy, h1 := m.charge(x.x-10, x.y-(10-w))
-		ex, ey, h2 := m.charge(x.x-10, x.y)
-		hessian, byW := curvature{h1.xx + h2.xx, h1.xy + h2.xy, h1.yy + h2.yy}, pair{h1.xy, h1.yy}
-		before := dx
-		x = x.plus(h, v)
-		dx = dx.plus(h, dv)
-		if x.y <= 0 {
-			break
-		}
-		v = pair{v.x - h*(gx+ex), v.y - h*(gy+ey)}
-		if m.outerReverse {
-			*way = append(*way, passed{hessian, byW})
-		} else {
-			dv = dv.plus(-h, hessian.times(before)).plus(-h, byW)
-		}
+		return math.NaN(), math.NaN()
 	}
-	// x_f = x_0 - x_1·v_0/v_1
-	slope := v.x / v.y
-	end := x.x - x.y*slope
-	xBar := pair{2 * end, -2 * end * slope}
-	vBar := pair{-2 * end * x.y / v.y, 2 * end * x.y * slope / v.y}
-	if !m.outerReverse {
-		return end * end, xBar.dot(dx) + vBar.dot(dv)
-	}
-	wBar := 0.
-	vBar = vBar.plus(h, xBar) // the last step moved x alone
-	for i := len(*way) - 1; i >= 0; i-- {
-		s := &(*way)[i]
-		wBar -= h * s.byW.dot(vBar)
-		next := xBar.plus(-h, s.hessian.times(vBar))
-		vBar = vBar.plus(h, xBar)
-		xBar = next
-	}
-	return end * end, wBar
 }
 
-func (m particleMode) evaluation(input json.RawMessage, _ int) (evaluation, error) {
-	start, err := parseParticle(input)
-	if err != nil {
-		return evaluation{}, err
+// landing returns x_f for a particle that came to x, below the axis, by u, and the
+// derivatives of x_f by x and u.
+func landing(x, u pair) (end float64, byX, byU pair) {
+	slope := u.x / u.y
+	return x.x - startX - x.y*slope, pair{1, -slope}, pair{-x.y / u.y, x.y * slope / u.y}
+}
+
+// passed is what the reverse pass needs of one step: F's derivatives by x and w.
+type passed struct{ xx, xy, yy, xw, yw float64 }
+
+// reverseFlight returns a flight that computes the derivative in reverse.
+func reverseFlight() flight {
+	var steps []passed
+	return func(w float64) (float64, float64) {
+		x, y, ux, uy := startX, startY, startU, 0.
+		for n := range maxFlight {
+			a := y - (10 - w)
+			xx := x * x
+			ra, ry := xx+a*a, xx+y*y
+			rootA, rootY := math.Sqrt(ra), math.Sqrt(ry)
+			invA, invY := 3/ra, 3/ry
+			fa, fy := ninth*invA*invA*rootA, ninth*invY*invY*rootY
+			f := fa + fy
+			ka, ky := fa*invA, fy*invY // 3h²/‖d‖⁵
+			kaa, kyy := ka*a, ky*y
+			px, py := f*x, fa*a+fy*y
+			if n == len(steps) {
+				steps = append(steps, make([]passed, 1+n)...)
+			}
+			s := &steps[n]
+			s.xx, s.xy, s.yy = f-(ka+ky)*xx, -x*(kaa+kyy), f-(kaa*a+kyy*y)
+			s.xw, s.yw = -x*kaa, fa-kaa*a
+			x += ux
+			y += uy
+			if y <= 0 {
+				end, xBar, uBar := landing(pair{x, y}, pair{ux, uy})
+				return end * end, 2 * end * back(steps[:n], xBar, uBar)
+			}
+			ux += px
+			uy += py
+		}
+		return math.NaN(), math.NaN()
 	}
-	var out float64
-	var way []passed
-	call := func() {
-		out = descend(func(w pair) (float64, pair) {
-			value, slope := m.flight(w.x, &way)
-			return value, pair{x: slope}
-		}, pair{x: start}, nil).x
+}
+
+// back returns w̄, given the cotangents of x and u after the last step.
+func back(steps []passed, xBar, uBar pair) (wBar float64) {
+	x, y, ux, uy := xBar.x, xBar.y, uBar.x+xBar.x, uBar.y+xBar.y // the last step moved x alone
+	for i := len(steps) - 1; i >= 0; i-- {
+		s := &steps[i]
+		wBar += s.xw*ux + s.yw*uy
+		fx, fy := s.xx*ux+s.xy*uy, s.xy*ux+s.yy*uy
+		ux += x
+		uy += y
+		x += fx
+		y += fy
 	}
-	return toNumber(call, &out), nil
+	return wBar
+}
+
+// particle returns the function that finds the control by flights that mode makes.
+func particle(mode func() flight) function {
+	return func(input json.RawMessage, _ int) (evaluation, error) {
+		start, err := parseParticle(input)
+		if err != nil {
+			return evaluation{}, err
+		}
+		var out float64
+		fly := mode()
+		call := func() {
+			out = descend(func(w pair) (float64, pair) {
+				value, slope := fly(w.x)
+				return value, pair{x: slope}
+			}, pair{x: start}, nil).x
+		}
+		return toNumber(call, &out), nil
+	}
 }
 
 // parseParticle reads the control from which the descent starts.
@@ -131,8 +166,7 @@ func parseParticle(input json.RawMessage) (float64, error) {
 	if in.W == nil {
 		return 0, missing("w")
 	}
-	var way []passed
-	if value, _ := (particleMode{}).flight(*in.W, &way); math.IsNaN(value) {
+	if value, _ := forwardFlight()(*in.W); math.IsNaN(value) {
 		return 0, fmt.Errorf("w: expected a control with which the particle comes down within %d steps, found %g", maxFlight, *in.W)
 	}
 	return *in.W, nil

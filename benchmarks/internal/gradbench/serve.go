@@ -56,8 +56,8 @@ var Revnum = Tool{"revnum", map[string]map[string]function{
 		"rf": saddleMode{outerReverse: true}.evaluation, "rr": saddleMode{true, true}.evaluation,
 	},
 	"particle": {
-		"ff": particleMode{}.evaluation, "fr": particleMode{innerReverse: true}.evaluation,
-		"rf": particleMode{outerReverse: true}.evaluation, "rr": particleMode{true, true}.evaluation,
+		"ff": particle(forwardFlight), "fr": particle(forwardFlight),
+		"rf": particle(reverseFlight), "rr": particle(reverseFlight),
 	},
 }}
 
