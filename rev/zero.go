@@ -39,7 +39,7 @@ func (m *Zeros[S]) Like(s *S) *S {
 		m.z.blocks, m.joined = m.joined, m.z.blocks
 		m.z.clear()
 	} else {
-		m.found = slices.Clone(m.z.blocks)
+		m.found, m.state = slices.Clone(m.z.blocks), nil // no state if allocate panics
 		m.z.allocate()
 		m.state = (*S)(m.z.at(unsafe.Pointer(s)))
 	}

@@ -209,6 +209,25 @@ func TestZeroLikeApart(t *testing.T) {
 	}
 }
 
+// Zeros forgets its state if it cannot make the next one.
+func TestZerosAfterPanic(t *testing.T) {
+	type state struct {
+		a []float64
+		b *[4]float64
+	}
+	raw := make([]float64, 6)
+	var zeros rev.Zeros[state]
+	zeros.Like(&state{a: raw})
+	for range 2 {
+		if panicOf(func() { zeros.Like(&state{raw[:3], (*[4]float64)(raw[1:])}) }) == nil {
+			t.Error("operands that share storage do not panic")
+		}
+	}
+	if z := zeros.Like(&state{a: raw[:2]}); len(z.a) != 2 || z.b != nil {
+		t.Errorf("the next state is %v", z)
+	}
+}
+
 // TestZeroLikeProgram takes the gradient of a program whose state has views of one
 // vector of parameters, and compares it with that of each view alone.
 func TestZeroLikeProgram(t *testing.T) {

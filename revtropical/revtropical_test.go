@@ -78,6 +78,7 @@ func sparseMul[T rev.Real](least bool) revtest.Spec[SparseMul[T, int32]] {
 		},
 		Step:   0x1p-9,
 		Masked: []string{"B"}, // a row that no entry of A meets
+		Large:  6000,          // which has work for several workers
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revsparse"
@@ -19,11 +20,15 @@ import (
 //	ā_w += c̄_ij,  b̄_lj += c̄_ij,  ċ_ij += ȧ_w + ḃ_lj,  ġa_w += ġc_ij,  ġb_lj += ġc_ij.
 //
 // If B is a column, C is a step of the method of Bellman and Ford.
+//
+// Workers share the rows of A, and for B̄ its columns in groups of 16. The bits do not
+// depend on their number. Gradients of B also need an int for each element of C.
 type SparseMul[T rev.Real, I revsparse.Index] struct {
-	C   rev.General[T]      `rev:"acc" shape:"m,n"`
-	A   revsparse.CSR[T, I] `rev:"in" shape:"m,k"`
-	B   rev.General[T]      `rev:"in" shape:"k,n"`
-	Min bool
+	C       rev.General[T]      `rev:"acc" shape:"m,n"`
+	A       revsparse.CSR[T, I] `rev:"in" shape:"m,k"`
+	B       rev.General[T]      `rev:"in" shape:"k,n"`
+	Min     bool
+	Workers int // 0 means GOMAXPROCS
 }
 
 // NewSparseMul returns the kernel over matrices of gonum and of package sparse, sharing
@@ -50,23 +55,67 @@ func (k SparseMul[T, I]) AdjointTangent(g, t, gt SparseMul[T, I]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Run implements rev.Kernel. It returns no error.
+func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
+	k.check()
+	w := workspace.Get[sparseProduct[T, I]]()
+	w.k, w.p = k, p
+	// Several rows of A add to a row of B̄. Its columns are therefore done later, from the
+	// winners of all rows.
+	byColumns := p.G.C.Data != nil && p.G.B.Data != nil || p.GT.C.Data != nil && p.GT.B.Data != nil
+	workers := 1
+	if len(k.A.Ind)*k.B.Cols >= parallelSums {
+		workers = parallel.Workers(k.Workers)
+	}
+	w.winners = w.winners[:0]
+	if byColumns {
+		w.winners = workspace.Grow(w.winners, k.A.Rows*k.B.Cols)
+	}
+	w.scratch = workspace.Grow(w.scratch, workers)
+	parallel.Run(workers, (k.A.Rows+sparseRows-1)/sparseRows, w)
+	if byColumns {
+		parallel.Run(workers, (k.B.Cols+sparseColumns-1)/sparseColumns, (*sparseGradients[T, I])(w))
+	}
+	w.k, w.p = SparseMul[T, I]{}, rev.Pass[SparseMul[T, I]]{}
+	workspace.Put(w)
+	return nil
+}
+
+const (
+	sparseRows    = 64      // rows of A in a block
+	sparseColumns = 16      // columns of B in a block
+	parallelSums  = 1 << 15 // sums from which on a second worker pays
+)
+
+// A sparseProduct is a pass of SparseMul in progress. Its blocks are rows of A.
+type sparseProduct[T rev.Real, I revsparse.Index] struct {
+	k       SparseMul[T, I]
+	p       rev.Pass[SparseMul[T, I]]
+	winners []int          // the entries that win, row by row, if B has gradients
+	scratch []sparseRow[T] // of each worker
+}
+
 // A sparseRow has the best sums of a row of C, and the entries that win.
 type sparseRow[T rev.Real] struct {
 	best  []T
 	label []int
 }
 
-// Run implements rev.Kernel. It returns no error.
-func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
-	k.check()
+// Block computes rows of C and Ċ, and the gradients of rows of A.
+func (w *sparseProduct[T, I]) Block(worker, block int) {
+	k, p := &w.k, &w.p
 	n, sign := k.B.Cols, T(p.Sign())
-	w := workspace.Get[sparseRow[T]]()
-	w.best, w.label = workspace.Grow(w.best, n), workspace.Grow(w.label, n)
-	for i := range k.A.Rows {
-		k.search(i, w.best[:n], w.label[:n])
-		for j, entry := range w.label[:n] {
+	s := &w.scratch[worker]
+	s.best, s.label = workspace.Grow(s.best, n), workspace.Grow(s.label, n)
+	for i := block * sparseRows; i < min((block+1)*sparseRows, k.A.Rows); i++ {
+		best, label := s.best[:n], s.label[:n]
+		if len(w.winners) > 0 {
+			label = w.winners[i*n:][:n]
+		}
+		k.search(i, best, label)
+		for j, entry := range label {
 			if k.C.Data != nil {
-				k.C.Row(i)[j] += T(sign * w.best[j])
+				k.C.Row(i)[j] += T(sign * best[j])
 			}
 			if entry == none {
 				continue
@@ -81,20 +130,34 @@ func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
 				}
 			}
 			for _, g := range [...]*SparseMul[T, I]{&p.G, &p.GT} {
-				if g.C.Data == nil {
-					continue
-				}
-				if g.A.Data != nil {
+				if g.C.Data != nil && g.A.Data != nil {
 					g.A.Data[entry] += g.C.Row(i)[j]
 				}
-				if g.B.Data != nil {
+			}
+		}
+	}
+}
+
+// sparseGradients is the part of a pass whose blocks are columns of B.
+type sparseGradients[T rev.Real, I revsparse.Index] sparseProduct[T, I]
+
+// Block computes the gradients of columns of B.
+func (w *sparseGradients[T, I]) Block(_, block int) {
+	n := w.k.B.Cols
+	for i := range w.k.A.Rows {
+		for j := block * sparseColumns; j < min((block+1)*sparseColumns, n); j++ {
+			entry := w.winners[i*n+j]
+			if entry == none {
+				continue
+			}
+			l := int(w.k.A.Ind[entry])
+			for _, g := range [...]*SparseMul[T, I]{&w.p.G, &w.p.GT} {
+				if g.C.Data != nil && g.B.Data != nil {
 					g.B.Row(l)[j] += g.C.Row(i)[j]
 				}
 			}
 		}
 	}
-	workspace.Put(w)
-	return nil
 }
 
 // check panics unless the lengths of the slices of A fit its shape and row pointers.

@@ -4572,11 +4572,12 @@ typedef struct rev_tropical_SparseMul {
 	rev_float64_csr A; /* in; m,k */
 	rev_float64_matrix B; /* in; k,n */
 	int32_t Min;
+	int64_t Workers;
 } rev_tropical_SparseMul;
 
 REV_STATIC_INLINE int32_t rev_tropical_SparseMul_run(int32_t pass, const rev_tropical_SparseMul *k, const rev_tropical_SparseMul *g, const rev_tropical_SparseMul *t, const rev_tropical_SparseMul *gt) {
 	const rev_tropical_SparseMul *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
+	rev_arg a[14];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -4585,6 +4586,7 @@ REV_STATIC_INLINE int32_t rev_tropical_SparseMul_run(int32_t pass, const rev_tro
 		if (parts[p]->B.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->B);
 	}
 	a[n++] = rev_parameter(0, (double)k->Min);
+	a[n++] = rev_parameter(1, (double)k->Workers);
 	return rev_call(rev_kernel("revtropical.SparseMul[float64]"), pass, a, n);
 }
 
@@ -4594,11 +4596,12 @@ typedef struct rev_tropical_SparseMul_float32 {
 	rev_float32_csr A; /* in; m,k */
 	rev_float32_matrix B; /* in; k,n */
 	int32_t Min;
+	int64_t Workers;
 } rev_tropical_SparseMul_float32;
 
 REV_STATIC_INLINE int32_t rev_tropical_SparseMul_float32_run(int32_t pass, const rev_tropical_SparseMul_float32 *k, const rev_tropical_SparseMul_float32 *g, const rev_tropical_SparseMul_float32 *t, const rev_tropical_SparseMul_float32 *gt) {
 	const rev_tropical_SparseMul_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
+	rev_arg a[14];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -4607,6 +4610,7 @@ REV_STATIC_INLINE int32_t rev_tropical_SparseMul_float32_run(int32_t pass, const
 		if (parts[p]->B.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->B);
 	}
 	a[n++] = rev_parameter(0, (double)k->Min);
+	a[n++] = rev_parameter(1, (double)k->Workers);
 	return rev_call(rev_kernel("revtropical.SparseMul[float32]"), pass, a, n);
 }
 
@@ -4616,11 +4620,12 @@ typedef struct rev_tropical_SparseMul_Q43 {
 	rev_Q43_csr A; /* in; m,k */
 	rev_Q43_matrix B; /* in; k,n */
 	int32_t Min;
+	int64_t Workers;
 } rev_tropical_SparseMul_Q43;
 
 REV_STATIC_INLINE int32_t rev_tropical_SparseMul_Q43_run(int32_t pass, const rev_tropical_SparseMul_Q43 *k, const rev_tropical_SparseMul_Q43 *g, const rev_tropical_SparseMul_Q43 *t, const rev_tropical_SparseMul_Q43 *gt) {
 	const rev_tropical_SparseMul_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
+	rev_arg a[14];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -4629,6 +4634,7 @@ REV_STATIC_INLINE int32_t rev_tropical_SparseMul_Q43_run(int32_t pass, const rev
 		if (parts[p]->B.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->B);
 	}
 	a[n++] = rev_parameter(0, (double)k->Min);
+	a[n++] = rev_parameter(1, (double)k->Workers);
 	return rev_call(rev_kernel("revtropical.SparseMul[Q43]"), pass, a, n);
 }
 

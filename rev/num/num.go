@@ -324,7 +324,7 @@ func Elements[T any](v rev.Vector[T]) []T {
 	if v.Data == nil {
 		return nil
 	}
-	return v.Data[:v.N]
+	return v.Data[:len(v.Data):len(v.Data)][:v.N] // not past the end of short data
 }
 
 // Rows returns the data of m up to its last element. A row past that panics. Without
@@ -334,7 +334,7 @@ func Rows[T any](m rev.General[T]) []T {
 		return m.Data
 	}
 	n := (m.Rows-1)*m.Stride + m.Cols
-	return m.Data[:n:n]
+	return m.Data[:len(m.Data):len(m.Data)][:n:n] // not past the end of short data
 }
 
 // Row returns row i of m. It is nil if m is nil or has no such row.
@@ -342,5 +342,5 @@ func Row[T any](m rev.General[T], i int) []T {
 	if uint(i) >= uint(m.Rows) || m.Cols == 0 || m.Data == nil {
 		return nil
 	}
-	return m.Data[i*m.Stride:][:m.Cols]
+	return m.Data[i*m.Stride : len(m.Data) : len(m.Data)][:m.Cols]
 }

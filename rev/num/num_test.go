@@ -146,6 +146,20 @@ func TestAccess(t *testing.T) {
 	if num.Row(m, 2) != nil || num.Row(rev.General[float64]{Rows: 2, Cols: 2}, 0) != nil {
 		t.Error("a row that is not there")
 	}
+	for name, access := range map[string]func(){ // short data, with room behind it
+		"Elements": func() { num.Elements(rev.Vector[float64]{N: 3, Data: v.Data[:2], Inc: 1}) },
+		"Rows":     func() { num.Rows(rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: v.Data[:2]}) },
+		"Row":      func() { num.Row(rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: v.Data[:2]}, 1) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s of short data does not panic", name)
+				}
+			}()
+			access()
+		}()
+	}
 	defer func() {
 		if err, ok := recover().(error); !ok || !errors.Is(err, mat.ErrRowAccess) {
 			t.Errorf("Index panics with %v", err)

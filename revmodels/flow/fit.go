@@ -51,12 +51,32 @@ func (s *State[T]) points(x *mat.Dense, at int) {
 // block is the number of points that LogDensity and Sample work on at a time.
 const block = 1024
 
+// check returns an error unless T can hold all coordinates of the points x.
+func (m *Model[T]) check(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		for j, v := range x.RawRowView(i) {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return fmt.Errorf("flow: point %d: coordinate %d is %v", i, j, v)
+			}
+			if _, err := fixed.FromFloat64Checked(v); err != nil && T(1)/2 == 0 {
+				return fmt.Errorf("flow: point %d: coordinate %d is %v, and fixed point holds numbers within ±2²⁰", i, j, v)
+			}
+		}
+	}
+	return nil
+}
+
 // LogDensity stores log p of the rows of x in dst. It panics with mat.ErrShape if the
-// shapes do not fit. Over fixed.Q43 it returns an error if a product leaves the range.
+// shapes do not fit. It returns an error if x has a number that is not finite. Over
+// fixed.Q43 it also does if such a number or a product leaves the range.
 func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 	n, d := x.Dims()
 	if len(dst) != n || d != m.Dim {
 		panic(mat.ErrShape)
+	}
+	if err := m.check(x); err != nil {
+		return err
 	}
 	program := m.Flow()
 	for at := 0; at < n; at += block {
@@ -122,7 +142,7 @@ type FitOptions struct {
 // Fit minimises the mean of -log p over the rows of x by Adam on random batches. It calls
 // Report, if there is one, after each step, with the loss of the batch before it. It panics
 // with mat.ErrShape if x does not have as many columns as points have coordinates. It returns
-// an error if x has no rows or a number that is not finite, if an option is negative, or if a
+// an error if x has no rows or a number that is not finite or out of T's range, if an option is negative, or if a
 // loss is not finite. It stops when the context does, and returns its error. The parameters
 // are then those of the last step.
 func (m *Model[T]) Fit(ctx context.Context, x *mat.Dense, o *FitOptions) error {
@@ -151,12 +171,8 @@ func (m *Model[T]) Fit(ctx context.Context, x *mat.Dense, o *FitOptions) error {
 	case opt.Steps < 0 || opt.Batch < 0:
 		return fmt.Errorf("flow: %d steps of %d points", opt.Steps, opt.Batch)
 	}
-	for i := range n {
-		for j, v := range x.RawRowView(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("flow: point %d: coordinate %d is %v", i, j, v)
-			}
-		}
+	if err := m.check(x); err != nil {
+		return err
 	}
 	rnd := rand.New(opt.Source)
 	loss := m.Objective(opt.Batch)

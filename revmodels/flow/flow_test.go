@@ -329,12 +329,37 @@ func TestBadInput(t *testing.T) {
 		t.Errorf("cancelled: %v", err)
 	}
 
+	// So are points that are not finite, or out of the range of fixed point.
+	logs := make([]float64, 2)
+	for _, v := range []float64{math.NaN(), math.Inf(-1)} {
+		if err := m.LogDensity(logs, mat.NewDense(2, 2, []float64{1, 2, 3, v})); err == nil || !strings.Contains(err.Error(), "point 1: coordinate 1") {
+			t.Errorf("the density at %v: %v", v, err)
+		}
+	}
+	large, _ := random[fixed.Q43](t, NICE, 2, 1, 3)
+	for _, v := range []float64{1 << 20, -1e300, math.NaN()} {
+		x := mat.NewDense(2, 2, []float64{1, 2, v, 3})
+		if err := large.LogDensity(logs, x); err == nil || !strings.Contains(err.Error(), "point 1: coordinate 0") {
+			t.Errorf("the density at %v in fixed point: %v", v, err)
+		}
+		if err := large.Fit(context.Background(), x, nil); err == nil || !strings.Contains(err.Error(), "point 1: coordinate 0") {
+			t.Errorf("a fit to %v in fixed point: %v", v, err)
+		}
+	}
+
+	// So is a loss out of that range: half the square of 2000 is.
+	var domain *rev.DomainError
+	far := large.State(1)
+	far.setPoints(mat.NewDense(1, 2, []float64{0, 2000}), nil, 0)
+	if err := large.Loss().Forward(far); !errors.As(err, &domain) || far.Loss != 0 {
+		t.Errorf("a loss out of range: %v, and the loss is %v", err, far.Loss.Float64())
+	}
+
 	// A rest that grows out of its range is an error, and nothing has changed.
 	q, s := random[fixed.Q43](t, NICE, 2, 1, 3)
 	s.LogScales[0].Data[0] = fixed.Of[fixed.Q43](-3)
 	s.rest[0][2] = 1 << 60
 	before := coordinates(s)
-	var domain *rev.DomainError
 	if err := q.Flow().Forward(s); !errors.As(err, &domain) {
 		t.Errorf("a rest out of range: %v", err)
 	}

@@ -15,6 +15,9 @@ import (
 // determinant counts with the half that has it. Its derivatives are
 //
 //	z̄_ij += z_ij·ōut/n,  l̄_i -= ōut/n.
+//
+// If a point's -log p is out of the range of fixed point, Run returns a *rev.DomainError
+// and changes nothing.
 type likelihood[T rev.Real] struct {
 	Out    *T             `rev:"acc"`
 	Z      rev.General[T] `rev:"in" shape:"n,d"`
@@ -24,6 +27,9 @@ type likelihood[T rev.Real] struct {
 func (k likelihood[T]) Run(p rev.Pass[likelihood[T]]) error {
 	if p.Adjoint && p.Tangent {
 		return rev.ErrUnsupported
+	}
+	if err := k.check(); err != nil {
+		return err
 	}
 	n := k.Z.Rows
 	weight := fixed.Of[T](1 / float64(max(n, 1)))
@@ -56,6 +62,27 @@ func (k likelihood[T]) Run(p rev.Pass[likelihood[T]]) error {
 	}
 	if p.T.Out != nil {
 		*p.T.Out += T(T(p.Sign()) * tangent)
+	}
+	return nil
+}
+
+// check returns an error if a number in fixed point would leave its range.
+func (k likelihood[T]) check() error {
+	if T(1)/2 != 0 {
+		return nil
+	}
+	for i := range k.Z.Rows {
+		sum := float64(k.Z.Cols) * math.Log(2*math.Pi) / 2
+		for _, z := range k.Z.Row(i) {
+			sum += fixed.Float(z) * fixed.Float(z) / 2
+		}
+		det := 0.
+		if k.LogDet.Data != nil {
+			det = fixed.Float(k.LogDet.Data[i*k.LogDet.Inc])
+		}
+		if _, err := fixed.FromFloat64Checked(max(sum, sum-det)); err != nil {
+			return &rev.DomainError{Func: "flow: the density of a point", Args: []float64{sum, det}, Index: i}
+		}
 	}
 	return nil
 }

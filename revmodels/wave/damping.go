@@ -46,70 +46,90 @@ func (d Damping) check(rows, cols int) error {
 }
 
 // Absorbed holds the bits that damping has taken from a field over fixed.Q43, so that the
-// field can go back. The zero value is empty. A Steps that runs forward adds bits, and
-// one that runs back takes them, in the reverse order.
+// field can go back, and apart from them those of its tangent. The zero value is empty. A
+// Steps that runs forward adds bits, and one that runs back takes them, in the reverse
+// order.
 //
 // A damped cell needs log2(1/f) bits a step, in words of 32 bits, and at least 64.
 type Absorbed struct {
-	rows, cols int
-	steps      int // multiplications of each ring
-	rings      []*fixed.Buffer
-	changes    [][]fixed.Q43 // scratch memory of each ring
+	rows, cols     int
+	field, tangent losses
+}
+
+// losses holds the bits that one field has lost.
+type losses struct {
+	steps   int // multiplications of each ring
+	rings   []*fixed.Buffer
+	changes [][]fixed.Q43 // scratch memory of each ring
 }
 
 // Bits returns the information that is held.
 func (a *Absorbed) Bits() int {
 	n := 0
-	for _, b := range a.rings {
-		n += b.Bits()
+	for _, l := range [...]*losses{&a.field, &a.tangent} {
+		for _, b := range l.rings {
+			n += b.Bits()
+		}
 	}
 	return n
 }
 
-// Steps returns the number of steps that can be undone. A step with tangents counts
-// twice.
-func (a *Absorbed) Steps() int { return a.steps }
+// Steps returns the number of steps of the field that can be undone.
+func (a *Absorbed) Steps() int { return a.field.steps }
 
 var errNoAbsorbed = errors.New("wave: damping over fixed.Q43 needs Absorbed")
 
-// prepare gets a ready for steps ahead or back.
-func (a *Absorbed) prepare(rows, cols, width, steps int, back bool) error {
-	switch {
-	case a == nil:
+// prepare gets a ready for steps ahead or back, with or without tangents.
+func (a *Absorbed) prepare(rows, cols, width, steps int, tangents, back bool) error {
+	if a == nil {
 		return errNoAbsorbed
-	case back && a.steps < steps:
-		return fmt.Errorf("wave: Absorbed holds %d steps, but %d are to be undone", a.steps, steps)
-	case a.steps > 0 && (a.rows != rows || a.cols != cols || len(a.rings) != width):
-		return fmt.Errorf("wave: Absorbed is of a %d×%d grid with %d damped rings, not of a %d×%d grid with %d", a.rows, a.cols, len(a.rings), rows, cols, width)
 	}
-	if a.rows != rows || a.cols != cols || len(a.rings) != width {
-		*a = Absorbed{rows: rows, cols: cols, rings: make([]*fixed.Buffer, width), changes: make([][]fixed.Q43, width)}
-		for d := range width {
-			n := ringOf(rows, cols, d).cells()
-			a.rings[d], a.changes[d] = fixed.NewBuffer(n), make([]fixed.Q43, n)
+	moved := []*losses{&a.field, &a.tangent}
+	if !tangents {
+		moved = moved[:1]
+	}
+	for i, l := range moved {
+		if back && l.steps < steps {
+			return fmt.Errorf("wave: Absorbed holds %d steps%s, but %d are to be undone", l.steps, [...]string{"", " of the tangent"}[i], steps)
 		}
 	}
+	other := a.rows != rows || a.cols != cols
+	for _, l := range [...]*losses{&a.field, &a.tangent} {
+		if l.steps > 0 && (other || len(l.rings) != width) {
+			return fmt.Errorf("wave: Absorbed is of a %d×%d grid with %d damped rings, not of a %d×%d grid with %d", a.rows, a.cols, len(l.rings), rows, cols, width)
+		}
+	}
+	a.rows, a.cols = rows, cols
 	if back {
 		steps = -steps
 	}
-	a.steps += steps
+	for _, l := range moved {
+		if other || len(l.rings) != width {
+			*l = losses{rings: make([]*fixed.Buffer, width), changes: make([][]fixed.Q43, width)}
+			for d := range width {
+				n := ringOf(rows, cols, d).cells()
+				l.rings[d], l.changes[d] = fixed.NewBuffer(n), make([]fixed.Q43, n)
+			}
+		}
+		l.steps += steps
+	}
 	return nil
 }
 
 // move computes x = u + n/denominator·(x - u) on ring d, or undoes that.
-func (a *Absorbed) move(r ring, d int, u, x rev.General[fixed.Q43], n int, back bool) {
+func (l *losses) move(r ring, d int, u, x rev.General[fixed.Q43], n int, back bool) {
 	if n == denominator {
 		return
 	}
-	changes, k := a.changes[d], 0
+	changes, k := l.changes[d], 0
 	r.each(func(i, j int) {
 		changes[k] = x.Data[i*x.Stride+j] - u.Data[i*u.Stride+j]
 		k++
 	})
 	if back {
-		a.rings[d].Div(changes, n, denominator)
+		l.rings[d].Div(changes, n, denominator)
 	} else {
-		a.rings[d].Mul(changes, n, denominator)
+		l.rings[d].Mul(changes, n, denominator)
 	}
 	k = 0
 	r.each(func(i, j int) {

@@ -156,11 +156,9 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 		return err
 	}
 	if T(1)/2 == 0 { // fixed point
-		steps := k.N
-		if p.Tangent {
-			steps *= 2
-		}
-		return k.Absorbed.prepare(k.U.Rows, k.U.Cols, k.Width, steps, p.Back)
+		t := &p.T
+		tangents := t.U.Data != nil || t.Prev.Data != nil || t.M.Data != nil || t.Source.Data != nil || t.Trace.Data != nil
+		return k.Absorbed.prepare(k.U.Rows, k.U.Cols, k.Width, k.N, tangents, p.Back)
 	}
 	bits := 26.
 	if _, ok := any(T(0)).(float32); ok {
@@ -477,12 +475,12 @@ func (w *stepsWork[T, F]) backRows(worker, from, to int, v, z, mDot, g rev.Gener
 func (w *stepsWork[T, F]) damp(d, now int) {
 	ring := ringOf(w.k.U.Rows, w.k.U.Cols, d)
 	kept := w.k.kept(d)
-	move := func(f fields[T]) {
+	move := func(f fields[T], lost func(a *Absorbed) *losses) {
 		if f[0].Data == nil {
 			return
 		}
 		if u, ok := any(f[now]).(rev.General[fixed.Q43]); ok {
-			w.k.Absorbed.move(ring, d, u, any(f[1-now]).(rev.General[fixed.Q43]), w.k.numerator(d), w.p.Back)
+			lost(w.k.Absorbed).move(ring, d, u, any(f[1-now]).(rev.General[fixed.Q43]), w.k.numerator(d), w.p.Back)
 			return
 		}
 		factor := kept
@@ -495,13 +493,8 @@ func (w *stepsWork[T, F]) damp(d, now int) {
 			*b = a + T(T(factor)*(*b-a))
 		})
 	}
-	if w.p.Back {
-		move(w.t)
-		move(w.s)
-	} else {
-		move(w.s)
-		move(w.t)
-	}
+	move(w.s, func(a *Absorbed) *losses { return &a.field })
+	move(w.t, func(a *Absorbed) *losses { return &a.tangent })
 	for _, g := range [...]*fields[T]{&w.g, &w.gt} {
 		if g[0].Data == nil {
 			continue

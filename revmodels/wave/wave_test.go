@@ -185,6 +185,44 @@ func TestReturn(t *testing.T) {
 	}
 }
 
+// The way back of a field does not need that of a tangent: Inverse and Adjoint undo what
+// Tangent did to the field, and its tangent can go back later.
+func TestReturnAfterTangent(t *testing.T) {
+	k := damped(40)
+	u := slices.Clone(k.U.Data)
+	g, d, gd := *rev.ZeroLike(&k), *rev.ZeroLike(&k), *rev.ZeroLike(&k)
+	d.M.Data[5] = fixed.One / 1024
+	for name, back := range map[string]func() error{
+		"Inverse": k.Inverse,
+		"Adjoint": func() error { return k.Adjoint(g) },
+	} {
+		if err := k.Tangent(d); err != nil {
+			t.Fatal(err)
+		}
+		if err := back(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(k.U.Data, u) || k.Absorbed.Steps() != 0 {
+			t.Errorf("%s after Tangent did not restore the field", name)
+		}
+		if err := k.Forward(); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.AdjointTangent(g, d, gd); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(k.U.Data, u) || slices.ContainsFunc(d.U.Data, func(v fixed.Q43) bool { return v != 0 }) || k.Absorbed.Bits() != 0 {
+			t.Errorf("AdjointTangent after %s and Forward did not restore the field and its tangent", name)
+		}
+	}
+	if err := k.Forward(); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.AdjointTangent(g, d, gd); err == nil || !strings.Contains(err.Error(), "0 steps of the tangent") {
+		t.Errorf("a tangent that did not go ahead comes back: %v", err)
+	}
+}
+
 // TestDampedDerivatives compares the damped derivatives over fixed.Q43, which revtest
 // cannot test, with those over float64, which it tests.
 func TestDampedDerivatives(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,22 +103,36 @@ func (t *Tool) serve(r io.Reader, w io.Writer, workers, maxLine int) error {
 }
 
 // readLine returns the next line and true. If the line is longer than limit, it skips
-// it and returns its first idPrefix bytes and false.
+// it and returns its first bytes, at most idPrefix, and false. The line has memory of its
+// own.
+//
+// A line that grew in place would leave several times its size to the collector. Pieces
+// of it leave its size once, and it is collected here if it is long.
 func readLine(r *bufio.Reader, limit int) (line []byte, whole bool, err error) {
-	whole = true
-	for {
-		part, err := r.ReadSlice('\n')
-		if whole && len(line)+len(part) > limit {
-			whole = false
-			line = slices.Clone(append(line, part...)[:min(idPrefix, limit)])
-		}
+	const long = 1 << 20
+	var pieces [][]byte
+	size := 0
+	for whole = true; ; {
+		var part []byte
+		part, err = r.ReadSlice('\n')
 		if whole {
-			line = append(line, part...)
+			pieces = append(pieces, slices.Clone(part))
+			size += len(part)
+			whole = size <= limit
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
-			return line, whole, err
+			break
 		}
 	}
+	if !whole {
+		first := pieces[0]
+		return first[:min(idPrefix, limit, len(first))], false, err
+	}
+	line = slices.Concat(pieces...)
+	if size > long {
+		runtime.GC()
+	}
+	return line, true, err
 }
 
 // response is the answer to one message.
@@ -196,7 +211,7 @@ type message struct {
 }
 
 // A part is a part of a message. Unlike json.RawMessage it shares the memory of the
-// message, which nobody changes.
+// message, which nobody changes: each message has memory of its own.
 type part []byte
 
 // UnmarshalJSON keeps data, which is a part of the argument of json.Unmarshal.

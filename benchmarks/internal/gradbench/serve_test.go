@@ -588,3 +588,23 @@ func TestWriteMemory(t *testing.T) {
 		t.Errorf("the output ends in %q", text.String()[text.Len()-40:])
 	}
 }
+
+// A long line takes about twice its size to read, and has memory of its own.
+func TestReadLine(t *testing.T) {
+	const size = 8 << 20
+	first, second := strings.Repeat("a", size-1)+"\n", strings.Repeat("b", size)
+	in := bufio.NewReader(strings.NewReader(first + second))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	line, whole, err := readLine(in, maxLine)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 2.5*size {
+		t.Errorf("%d bytes allocated for a line of %d", n, size)
+	}
+	if next, whole, err := readLine(in, maxLine); string(next) != second || !whole || !errors.Is(err, io.EOF) {
+		t.Errorf("the second line has %d bytes, whole %v, error %v", len(next), whole, err)
+	}
+	if string(line) != first || !whole || err != nil {
+		t.Errorf("the first line has %d bytes, whole %v, error %v", len(line), whole, err)
+	}
+}
