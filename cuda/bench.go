@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"revnum/revmodels/graphembed"
 )
 
 // A Rate is what a benchmark measured of a pass.
@@ -36,7 +38,7 @@ func Bench(d *Device, size, reps int) ([]Rate, error) {
 	for b.order*b.order < size {
 		b.order *= 2
 	}
-	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.snavely, b.weighted} {
+	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.snavely, b.weighted, b.graph} {
 		part()
 		if err := b.free(); err != nil {
 			return nil, err
@@ -336,4 +338,32 @@ func (b *bench) weighted() {
 	gk := Weighted[float64]{R: b.vector(2 * n), Z: b.vector(n), Cameras: g.cameras, Points: g.points, Weights: b.vector(n), Features: g.features}
 	b.measure("Weighted Forward", s.sizes, s.bytes+56*N, copying, k.Forward)
 	b.measure("Weighted Adjoint", s.sizes, s.bytes+96*N+s.results, copying, func() error { return k.Adjoint(gk) })
+}
+
+// graph measures an embedding into 3 dimensions of a graph with 8 edges for each vertex. The
+// distance of a pair takes 3·3 + 1 operations. Adjoint also takes 2 for the means, 2 for w, and 4·3
+// for w·u and its sums at both ends.
+func (b *bench) graph() {
+	const dim = 3
+	n := 4 * b.order
+	edges := make([][2]int, 0, 8*n)
+	for i := range n {
+		for range 8 {
+			edges = append(edges, [2]int{i, (i + 1 + b.rnd.IntN(n-1)) % n})
+		}
+	}
+	host, err := graphembed.NewGraph(n, edges)
+	if b.err = errors.Join(b.err, err); b.err != nil {
+		return
+	}
+	var g *Graph
+	if g, b.err = NewGraph(b.dev, host); b.err != nil {
+		return
+	}
+	b.held = append(b.held, g)
+	k := GraphLoss[float64]{Out: b.scalar(), Free: b.general(n, dim), Graph: g, Margin: graphembed.DefaultMargin}
+	c := GraphLoss[float64]{Out: b.scalar(), Free: b.general(n, dim)}
+	sizes, pairs := map[string]int{"vertices": n, "edges": host.Edges()}, float64(host.Pairs())
+	b.measure("GraphLoss Forward", sizes, 10*pairs, multiply, k.Forward)
+	b.measure("GraphLoss Adjoint", sizes, 26*pairs, multiply, func() error { return k.Adjoint(c) })
 }

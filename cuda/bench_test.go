@@ -61,6 +61,8 @@ func TestBench(t *testing.T) {
 			"Snavely Adjoint":   {Bytes: 8 * (3*(9+4*3+16*2) + 16*(1+4+2))},
 			"Weighted Jacobian": {Bytes: 8 * (11 + 4*3 + 16*(2+1+1) + 16*31)},
 			"Weighted Forward":  {Bytes: 8 * (11 + 4*3 + 16*(2+1+1) + 16*(4+2))},
+			"GraphLoss Forward": {Flops: 32 * 31 / 2 * (3*3 + 1)},
+			"GraphLoss Adjoint": {Flops: 32 * 31 / 2 * (3*3 + 1 + 2 + 2 + 4*3)},
 			"Weighted Adjoint":  {Bytes: 8 * (3*(11+4*3+16*(2+1)) + 16*(1+4+2+2+1))},
 		} {
 			r := got[name]

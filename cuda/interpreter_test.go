@@ -12,6 +12,7 @@ import (
 	"revnum/cuda/internal/ptx"
 	"revnum/cuda/kernels"
 	"revnum/rev"
+	"revnum/revmodels/graphembed"
 )
 
 // An interpreted device runs the committed PTX on the host.
@@ -204,6 +205,7 @@ type copies struct {
 	dev    *Device
 	memory map[unsafe.Pointer]reflect.Value // slices by their addresses on the host
 	hosts  []reflect.Value
+	graphs []*Graph
 }
 
 // slice returns a copy of a slice on the device.
@@ -249,6 +251,15 @@ func (c *copies) toDevice(d, h reflect.Value) error {
 			if from.IsNil() {
 				continue
 			}
+			if g, ok := from.Interface().(*graphembed.Graph); ok {
+				on, err := NewGraph(c.dev, g)
+				if err != nil {
+					return err
+				}
+				c.graphs = append(c.graphs, on)
+				to.Set(reflect.ValueOf(on))
+				continue
+			}
 			one := reflect.SliceAt(from.Type().Elem(), from.UnsafePointer(), 1)
 			m, err := c.slice(one)
 			if err != nil {
@@ -273,6 +284,11 @@ func (c *copies) toDevice(d, h reflect.Value) error {
 
 // toHost copies everything back and frees the memory of the device.
 func (c *copies) toHost() error {
+	for _, g := range c.graphs {
+		if err := g.Free(); err != nil {
+			return err
+		}
+	}
 	for _, host := range c.hosts {
 		m := c.memory[host.UnsafePointer()]
 		bytes := host.Len() * int(host.Type().Elem().Size())

@@ -1,0 +1,409 @@
+// The loss of an embedding of a graph, with the equations of revmodels/graphembed. Over Q43 the
+// results have its bits.
+//
+// A thread has a vertex i, and goes over the others, j, in their order. The sums over pairs of
+// distances take those with j > i. The derivatives by the coordinates of i take all, so that no
+// thread adds to what another one has. The vertices j are cut into parts. A block has some
+// vertices i and a part, and what it adds up is added up in the order of parts.
+#include "squares.h"
+
+DEVICE double plus(double x, double y) { return x + y; }
+DEVICE float plus(float x, float y) { return x + y; }
+DEVICE Q43 plus(Q43 x, Q43 y) { return x + y; }
+DEVICE double minus(double x, double y) { return x - y; }
+DEVICE float minus(float x, float y) { return x - y; }
+DEVICE Q43 minus(Q43 x, Q43 y) { return x - y; }
+DEVICE void narrow(double &x, double v) { x = v; }
+DEVICE void narrow(float &x, double v) { x = (float)v; }
+DEVICE void narrow(Q43 &x, Q43 v) { x = v; }
+
+// A Big<T> is the number in which many of type T are added up: exactly for Q43.
+template <class T> struct BigOf { typedef double type; };
+template <> struct BigOf<Q43> { typedef i128 type; };
+template <class T> using Big = typename BigOf<T>::type;
+DEVICE double big(double x) { return x; }
+DEVICE double big(float x) { return x; }
+DEVICE i128 big(Q43 x) { return x.v; }
+DEVICE double bigSquare(double x) { return x * x; }
+DEVICE i128 bigSquare(Q43 x) { return (i128)x.v * x.v; }
+
+// Totals are sums over pairs.
+template <class T> struct Totals {
+	Big<T> v[5];
+	DEVICE static Totals none() { return {}; }
+	DEVICE void add(const Totals &t) {
+		for (int k = 0; k < 5; k++) v[k] += t.v[k];
+	}
+	DEVICE Totals lower(int by) const {
+		Totals t;
+		for (int k = 0; k < 5; k++) t.v[k] = down(v[k], by);
+		return t;
+	}
+};
+// Their first elements are these, for pairs that are apart and for those that are connected.
+enum { sumAt = 0, tangentAt = 2 };                // of distances
+enum { excessAt = 0, squareAt = 2, changeAt = 4 }; // of distances less their mean, and of the loss
+
+// nearest returns the Q43 nearest to a/(n·2^shift), wrapped, for n > 0.
+INLINE Q43 nearest(i128 a, u64 n, int shift) {
+	bool negative = a < 0;
+	u128 m = negative ? -(u128)a : (u128)a;
+	u64 hi = (u64)(m >> 64), rest;
+	u64 lo = divide(hi % n, (u64)m, n, rest);
+	hi /= n;
+	bool up = rest >= (n + 1) / 2;
+	if (shift > 0) {
+		up = lo >> (shift - 1) & 1;
+		lo = lo >> shift | hi << (64 - shift);
+	}
+	lo += up;
+	return Q43{(i64)(negative ? -lo : lo)};
+}
+
+// A Kind has the mean m of the distances of n pairs, their tangent, and what makes the derivative
+// of the loss by a distance, w = α·(d - m) + β, α = 2/(n-1), and its tangent.
+template <class T> struct Kind {
+	T mean, meanDot, beta, betaDot, alpha;
+	i64 n;
+};
+DEVICE double weight(const Kind<double> &k, double x) { return k.alpha * x; }
+DEVICE float weight(const Kind<float> &k, float x) { return k.alpha * x; }
+DEVICE Q43 weight(const Kind<Q43> &k, Q43 x) { return k.n < 2 ? Q43{0} : nearest((x + x).v, (u64)k.n - 1, 0); }
+
+// Kinds has both, first that of pairs that are apart, and max(exp z - 1, 0), the loss by the
+// means.
+template <class W> struct Kinds {
+	Kind<W> of[2];
+	W byMeans;
+};
+template <class T> INLINE Kind<T> narrowed(const Kind<Wide<T>> &k) {
+	Kind<T> t;
+	narrow(t.mean, k.mean);
+	narrow(t.meanDot, k.meanDot);
+	narrow(t.beta, k.beta);
+	narrow(t.betaDot, k.betaDot);
+	narrow(t.alpha, k.alpha);
+	t.n = k.n;
+	return t;
+}
+
+// A Walk over vertices j in ascending order tells which are neighbours of i.
+struct Walk {
+	const int *at, *end;
+	i64 next;
+	// It begins at vertex j. The neighbours of i are list[ptr[i]], ..., list[ptr[i+1]-1].
+	INLINE Walk(const int *ptr, const int *list, i64 i, i64 j) {
+		i64 lo = ptr[i], hi = ptr[i + 1];
+		end = list + hi;
+		while (lo < hi) {
+			i64 m = (lo + hi) / 2;
+			if (list[m] < j) lo = m + 1;
+			else hi = m;
+		}
+		at = list + lo;
+		next = at < end ? *at : -1;
+	}
+	INLINE bool meets(i64 j) {
+		if (j != next) return false;
+		at++;
+		next = at < end ? *at : -1;
+		return true;
+	}
+};
+
+// A Length is a distance d, by which numbers are divided. Divided by 0 they are 0.
+template <class T> struct Length {
+	T d, inverse;
+	INLINE void set(T square) {
+		d = __builtin_elementwise_sqrt(square);
+		inverse = d == 0 ? 0 : 1 / d;
+	}
+	INLINE T divide(T x) const { return x * inverse; }
+	INLINE bool zero() const { return d == 0; }
+};
+template <> struct Length<Q43> {
+	Q43 d;
+	INLINE void set(Squares<Q43> s) { d = s.sqrt(); }
+	INLINE Q43 divide(Q43 x) const { return d.v == 0 ? d : quotient(x, d); }
+	INLINE bool zero() const { return d.v == 0; }
+};
+template <class T> struct Square {
+	T v = 0;
+	INLINE void add(T x) { v = __builtin_elementwise_fma(x, x, v); }
+	INLINE T value() const { return v; }
+};
+template <> struct Square<Q43> {
+	Squares<Q43> v = {0};
+	INLINE void add(Q43 x) { v.add(x); }
+	INLINE Squares<Q43> value() const { return v; }
+};
+
+// The coordinates of a vertex from one on, up to a group, are in registers. Where there are
+// more, there are blocks for each group.
+constexpr int group = 8;
+
+// Vertices have dim coordinates x, and tangents v or none, one vertex after the other.
+template <class T> struct Vertices {
+	i64 n, dim;
+	const T *x, *v;
+	const int *ptr, *list; // of neighbours
+};
+
+// A Pair is that of vertex i with another.
+template <class T> struct Pair {
+	Vertices<T> of;
+	i64 i, from, width; // coordinates from, ..., from + width - 1 are in registers
+	T x[group], v[group], dx[group], dv[group];
+	Length<T> length;
+	T dDot; // the tangent of the distance
+
+	INLINE Pair(const Vertices<T> &of, i64 i, i64 from) : of(of), i(i), from(from), width(of.dim - from < group ? of.dim - from : group) {
+#pragma unroll
+		for (int c = 0; c < group; c++) {
+			x[c] = v[c] = T{};
+			if (c < width) x[c] = of.x[i * of.dim + from + c];
+			if (c < width && of.v) v[c] = of.v[i * of.dim + from + c];
+		}
+	}
+	INLINE void with(i64 j) {
+		bool all = width == of.dim;
+		Square<T> s;
+#pragma unroll
+		for (int c = 0; c < group; c++) {
+			if (c < width) {
+				dx[c] = minus(of.x[j * of.dim + from + c], x[c]);
+				if (of.v) dv[c] = minus(of.v[j * of.dim + from + c], v[c]);
+				if (all) s.add(dx[c]);
+			}
+		}
+		for (i64 c = 0; c < of.dim && !all; c++) s.add(difference(of.x, j, c));
+		length.set(s.value());
+		dDot = T{};
+		if (!of.v) return;
+#pragma unroll
+		for (int c = 0; c < group; c++) {
+			if (c < width && all) dDot = plus(dDot, product(length.divide(dx[c]), dv[c]));
+		}
+		for (i64 c = 0; c < of.dim && !all; c++) {
+			dDot = plus(dDot, product(length.divide(difference(of.x, j, c)), difference(of.v, j, c)));
+		}
+	}
+	INLINE T difference(const T *x, i64 j, i64 c) const { return minus(x[j * of.dim + c], x[i * of.dim + c]); }
+};
+
+// A Share is what a block does: some vertices i, a part of the vertices j, and the coordinates of
+// a group.
+struct Share {
+	i64 i, lo, hi, from, part;
+	INLINE Share(i64 n, i64 rows, i64 parts) {
+		i64 rest = blockX() / rows;
+		part = rest % parts;
+		i = blockX() % rows * threads() + threadX();
+		lo = n * part / parts;
+		hi = n * (part + 1) / parts;
+		from = rest / parts * group;
+	}
+};
+
+// packVertices makes the vertices of the first m, which are rows of a, and the others, rows of b.
+// Null rows are zeros.
+template <class T> INLINE void packVertices(T *to, i64 n, i64 dim, i64 m, const T *a, i64 downA, const T *b, i64 downB) {
+	for (i64 e = first(); e < n * dim; e += step()) {
+		i64 i = e / dim, c = e % dim;
+		const T *row = i < m ? a : b;
+		i64 at = i < m ? i * downA : (i - m) * downB;
+		to[e] = row ? row[at + c] : T{};
+	}
+}
+
+// graphMeans adds up distances and their tangents.
+template <class T> INLINE void graphMeans(Totals<T> *total, Vertices<T> of, i64 rows, i64 parts) {
+	Share share(of.n, rows, parts);
+	i64 i = share.i;
+	Totals<T> s = Totals<T>::none();
+	i64 begin = share.lo > i ? share.lo : i + 1;
+	if (i < of.n && begin < share.hi) {
+		Pair<T> p(of, i, 0);
+		Walk walk(of.ptr, of.list, i, begin);
+		for (i64 j = begin; j < share.hi; j++) {
+			p.with(j);
+			Big<T> d = big(p.length.d), tangent = big(p.dDot);
+			if (walk.meets(j)) {
+				s.v[sumAt + 1] += d;
+				s.v[tangentAt + 1] += tangent;
+			} else {
+				s.v[sumAt] += d;
+				s.v[tangentAt] += tangent;
+			}
+		}
+	}
+	s = blockReduce(s);
+	if (threadX() == 0) total[blockX()] = s;
+}
+
+INLINE void setKind(Kind<double> &k, double sum, double tangent) {
+	k.mean = sum / (double)k.n;
+	k.meanDot = tangent / (double)k.n;
+	k.alpha = k.n > 1 ? 2 / (double)(k.n - 1) : 0;
+}
+INLINE void setKind(Kind<Q43> &k, i128 sum, i128 tangent) {
+	k.mean = nearest(sum, (u64)k.n, 0);
+	k.meanDot = nearest(tangent, (u64)k.n, 0);
+}
+DEVICE double share(double e, i64 n) { return e / (double)n; }
+DEVICE Q43 share(Q43 e, i64 n) { return nearest(e.v, (u64)n, 0); }
+
+// exponential returns exp z, and exp z - 1. In floating point the second is (e - 1)·z/log e, e =
+// exp z, in which the errors of e - 1 and log e cancel (Kahan).
+DEVICE double exponential(double z, double &less1) {
+	double e = exp(z);
+	less1 = e == 1 ? z : e == infinity ? e : (e - 1) * z / log(e);
+	return e;
+}
+DEVICE Q43 exponential(Q43 z, Q43 &less1) {
+	Q43 e = expSat(z);
+	less1 = e - Q43{(i64)1 << 43};
+	return e;
+}
+
+// graphKinds computes the kinds. There are some pairs apart, and some connected.
+template <class T, class W>
+INLINE void graphKinds(Kinds<W> *to, const Totals<T> *total, i64 totals, i64 apart, i64 connected, W margin) {
+	Totals<T> s = reduceParts(total, totals);
+	if (threadX() > 0) return;
+	Kinds<W> k = {};
+	Kind<W> &far = k.of[0], &near = k.of[1];
+	far.n = apart;
+	near.n = connected;
+	for (int c = 0; c < 2; c++) {
+		if (k.of[c].n > 0) setKind(k.of[c], s.v[sumAt + c], s.v[tangentAt + c]);
+	}
+	W z = plus(minus(near.mean, far.mean), margin), zero = {};
+	if (apart > 0 && connected > 0 && (lessThan(zero, z) || isNaN(z))) {
+		W e = exponential(z, k.byMeans);
+		W eDot = product(e, minus(near.meanDot, far.meanDot));
+		near.beta = share(e, connected);
+		near.betaDot = share(eDot, connected);
+		far.beta = minus(zero, share(e, apart));
+		far.betaDot = minus(zero, share(eDot, apart));
+	}
+	*to = k;
+}
+
+// graphForces adds up squares, the derivative of the loss in the direction v, and, if they are not
+// null, the cotangents g of the coordinates in row part·n + i, and the tangents gt of these. gout
+// and gtout are the cotangent of the loss and its tangent.
+template <class T>
+INLINE void graphForces(Totals<T> *total, Vertices<T> of, i64 rows, i64 parts, const Kinds<Wide<T>> *kinds, const T *gout, const T *gtout, T *g, T *gt) {
+	Share share(of.n, rows, parts);
+	i64 i = share.i;
+	Totals<T> s = Totals<T>::none();
+	if (i < of.n) {
+		bool all = g || gt, second = gt && of.v && gout;
+		Kind<T> far = narrowed<T>(kinds->of[0]), near = narrowed<T>(kinds->of[1]);
+		T a = gout ? *gout : T{}, b = gtout ? *gtout : T{}, sum[group], turn[group];
+#pragma unroll
+		for (int c = 0; c < group; c++) sum[c] = turn[c] = T{};
+		Pair<T> p(of, i, share.from);
+		i64 begin = all || share.lo > i ? share.lo : i + 1;
+		Walk walk(of.ptr, of.list, i, begin);
+		for (i64 j = begin; j < share.hi; j++) {
+			if (j == i) continue;
+			bool connected = walk.meets(j);
+			Kind<T> k = connected ? near : far;
+			p.with(j);
+			T e = minus(p.length.d, k.mean), w = plus(weight(k, e), k.beta);
+			if (j > i) {
+				Big<T> excess = big(e), square = bigSquare(e);
+				s.v[excessAt] += connected ? 0 : excess;
+				s.v[excessAt + 1] += connected ? excess : 0;
+				s.v[squareAt] += connected ? 0 : square;
+				s.v[squareAt + 1] += connected ? square : 0;
+				s.v[changeAt] += big(product(w, p.dDot));
+			}
+			if (!all) continue;
+			T f = product(w, a), h = product(w, b);
+			T wDot = plus(weight(k, minus(p.dDot, k.meanDot)), k.betaDot), hDot = product(wDot, a);
+#pragma unroll
+			for (int c = 0; c < group; c++) {
+				if (c >= p.width) continue;
+				T u = p.length.divide(p.dx[c]);
+				if (g) sum[c] = minus(sum[c], product(f, u));
+				if (gt && gtout) turn[c] = minus(turn[c], product(h, u));
+				if (second) {
+					T uDot = product(w, p.length.divide(minus(p.dv[c], product(u, p.dDot))));
+					if (p.length.zero()) uDot = weight(k, p.dv[c]);
+					turn[c] = minus(minus(turn[c], product(hDot, u)), product(a, uDot));
+				}
+			}
+		}
+		i64 at = (share.part * of.n + i) * of.dim + share.from;
+#pragma unroll
+		for (int c = 0; c < group; c++) {
+			if (c < p.width && g) g[at + c] = sum[c];
+			if (c < p.width && gt) gt[at + c] = turn[c];
+		}
+	}
+	s = blockReduce(s);
+	if (threadX() == 0 && share.from == 0) total[blockX()] = s;
+}
+
+// variance returns that of n numbers by their sums.
+DEVICE double variance(double excess, double squares, i64 n) {
+	double v = (squares - excess / (double)n * excess) / (double)(n - 1);
+	return v < 0 ? 0 : v;
+}
+DEVICE Q43 variance(i128, i128 squares, i64 n) { return nearest(squares, (u64)n - 1, 43); }
+
+DEVICE void rounded(double &x, double v) { x = v; }
+DEVICE void rounded(Q43 &x, i128 v) { x = Q43{(i64)(u64)v}; }
+
+// graphEnd adds the loss and its derivative, times the sign.
+template <class T, class W>
+INLINE void graphEnd(T *out, T *tout, i64 sign, const Totals<T> *total, i64 totals, const Kinds<W> *kinds) {
+	Totals<T> s = reduceParts(total, totals);
+	if (threadX() > 0) return;
+	W loss = kinds->byMeans, change;
+	for (int c = 0; c < 2; c++) {
+		i64 n = kinds->of[c].n;
+		if (n > 1) loss = plus(loss, variance(s.v[excessAt + c], s.v[squareAt + c], n));
+	}
+	rounded(change, s.v[changeAt]);
+	if (out) addSigned(*out, sign, loss);
+	if (tout) addSigned(*tout, sign, change);
+}
+
+// addForces adds the parts of cotangents to the rows of a and b, as packVertices takes them.
+template <class T> INLINE void addForces(T *a, i64 downA, T *b, i64 downB, i64 n, i64 dim, i64 m, const T *g, i64 parts) {
+	for (i64 e = first(); e < n * dim; e += step()) {
+		i64 i = e / dim, c = e % dim;
+		T *row = i < m ? a : b;
+		i64 at = i < m ? i * downA : (i - m) * downB;
+		if (!row) continue;
+		T s = g[e];
+		for (i64 p = 1; p < parts; p++) s = plus(s, g[p * n * dim + e]);
+		addSigned(row[at + c], 1, s);
+	}
+}
+
+DEVICE void decode(double &x, i64 raw) { x = bits((u64)raw); }
+DEVICE void decode(Q43 &x, i64 raw) { x = Q43{raw}; }
+
+#define VERTICES(T) i64 n, i64 dim, const T *x, const T *v, const int *ptr, const int *list
+#define OF(T) Vertices<T>{n, dim, x, v, ptr, list}
+#define KERNELS(T, name) \
+	KERNEL packVertices##name(T *to, i64 n, i64 dim, i64 m, const T *a, i64 downA, const T *b, i64 downB) { packVertices(to, n, dim, m, a, downA, b, downB); } \
+	KERNEL graphMeans##name(Totals<T> *total, VERTICES(T), i64 rows, i64 parts) { graphMeans(total, OF(T), rows, parts); } \
+	KERNEL graphKinds##name(Kinds<Wide<T>> *to, const Totals<T> *total, i64 totals, i64 apart, i64 connected, i64 margin) { \
+		Wide<T> m; \
+		decode(m, margin); \
+		graphKinds(to, total, totals, apart, connected, m); \
+	} \
+	KERNEL graphForces##name(Totals<T> *total, VERTICES(T), i64 rows, i64 parts, const Kinds<Wide<T>> *kinds, const T *gout, const T *gtout, T *g, T *gt) { \
+		graphForces(total, OF(T), rows, parts, kinds, gout, gtout, g, gt); \
+	} \
+	KERNEL graphEnd##name(T *out, T *tout, i64 sign, const Totals<T> *total, i64 totals, const Kinds<Wide<T>> *kinds) { graphEnd(out, tout, sign, total, totals, kinds); } \
+	KERNEL addForces##name(T *a, i64 downA, T *b, i64 downB, i64 n, i64 dim, i64 m, const T *g, i64 parts) { addForces(a, downA, b, downB, n, dim, m, g, parts); }
+KERNELS(double, F64)
+KERNELS(float, F32)
+KERNELS(Q43, Q43)
