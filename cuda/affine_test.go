@@ -8,12 +8,13 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // The kernels of the host whose passes run on the device.
 type (
 	hostAffine[T rev.Real]      revlinalg.Affine[T]
-	hostAffineBatch[T rev.Real] revlinalg.AffineBatch[T]
+	hostAffineBatch[T rev.Real] revnn.AffineBatch[T]
 )
 
 func (k hostAffine[T]) Run(p rev.Pass[hostAffine[T]]) error {
@@ -55,7 +56,7 @@ func TestAffineBits(t *testing.T) {
 	}, func(k hostAffine[fixed.Q43]) revlinalg.Affine[fixed.Q43] { return revlinalg.Affine[fixed.Q43](k) })
 	same(t, func(rnd *rand.Rand) hostAffineBatch[fixed.Q43] {
 		return newAffineBatch[fixed.Q43](rnd, columnPart+9, 3, 5)
-	}, func(k hostAffineBatch[fixed.Q43]) revlinalg.AffineBatch[fixed.Q43] {
-		return revlinalg.AffineBatch[fixed.Q43](k)
+	}, func(k hostAffineBatch[fixed.Q43]) revnn.AffineBatch[fixed.Q43] {
+		return revnn.AffineBatch[fixed.Q43](k)
 	})
 }

@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// AffineBatch is the kernel Y += X·W + 1·bᵀ of revlinalg.AffineBatch over real numbers, which
+// AffineBatch is the kernel Y += X·W + 1·bᵀ of revnn.AffineBatch over real numbers, which
 // applies one affine map to the rows of an n×k matrix X. Y is n×m and W is k×m. The
 // derivatives are
 //

@@ -11,6 +11,7 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // The kernels of the host whose passes run on the device.
@@ -18,16 +19,16 @@ type (
 	hostExp[T rev.Real]       revlinalg.Exp[T]
 	hostLog[T rev.Real]       revlinalg.Log[T]
 	hostSqrt[T rev.Real]      revlinalg.Sqrt[T]
-	hostSigmoid[T rev.Real]   revlinalg.Sigmoid[T]
-	hostTanh[T rev.Real]      revlinalg.Tanh[T]
+	hostSigmoid[T rev.Real]   revnn.Sigmoid[T]
+	hostTanh[T rev.Real]      revnn.Tanh[T]
 	hostSin[T rev.Real]       revlinalg.Sin[T]
 	hostCos[T rev.Real]       revlinalg.Cos[T]
 	hostAbs[T rev.Real]       revlinalg.Abs[T]
-	hostSoftplus[T rev.Real]  revlinalg.Softplus[T]
-	hostSiLU[T rev.Real]      revlinalg.SiLU[T]
-	hostGELU[T rev.Real]      revlinalg.GELU[T]
-	hostReLU[T rev.Real]      revlinalg.ReLU[T]
-	hostLeakyReLU[T rev.Real] revlinalg.LeakyReLU[T]
+	hostSoftplus[T rev.Real]  revnn.Softplus[T]
+	hostSiLU[T rev.Real]      revnn.SiLU[T]
+	hostGELU[T rev.Real]      revnn.GELU[T]
+	hostReLU[T rev.Real]      revnn.ReLU[T]
+	hostLeakyReLU[T rev.Real] revnn.LeakyReLU[T]
 	hostMulElem[T rev.Real]   revlinalg.MulElem[T]
 	hostDivElem[T rev.Real]   revlinalg.DivElem[T]
 )
@@ -172,10 +173,10 @@ func TestElementwiseBits(t *testing.T) {
 	}, func(k hostSqrt[fixed.Q43]) revlinalg.Sqrt[fixed.Q43] { return revlinalg.Sqrt[fixed.Q43](k) })
 	same(t, func(rnd *rand.Rand) hostSigmoid[fixed.Q43] {
 		return hostSigmoid[fixed.Q43]{Y: vector[fixed.Q43](rnd, n), X: wild(rnd)}
-	}, func(k hostSigmoid[fixed.Q43]) revlinalg.Sigmoid[fixed.Q43] { return revlinalg.Sigmoid[fixed.Q43](k) })
+	}, func(k hostSigmoid[fixed.Q43]) revnn.Sigmoid[fixed.Q43] { return revnn.Sigmoid[fixed.Q43](k) })
 	same(t, func(rnd *rand.Rand) hostTanh[fixed.Q43] {
 		return hostTanh[fixed.Q43]{Y: vector[fixed.Q43](rnd, n), X: wild(rnd)}
-	}, func(k hostTanh[fixed.Q43]) revlinalg.Tanh[fixed.Q43] { return revlinalg.Tanh[fixed.Q43](k) })
+	}, func(k hostTanh[fixed.Q43]) revnn.Tanh[fixed.Q43] { return revnn.Tanh[fixed.Q43](k) })
 }
 
 // TestSameBits compares kernels that have the bits of the host over all number types.
@@ -216,14 +217,14 @@ func sameBitsOf[T rev.Real](t *testing.T) {
 	same(t, func(rnd *rand.Rand) hostSin[T] { return hostSin[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSin[T]) revlinalg.Sin[T] { return revlinalg.Sin[T](k) })
 	same(t, func(rnd *rand.Rand) hostCos[T] { return hostCos[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostCos[T]) revlinalg.Cos[T] { return revlinalg.Cos[T](k) })
 	same(t, func(rnd *rand.Rand) hostAbs[T] { return hostAbs[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostAbs[T]) revlinalg.Abs[T] { return revlinalg.Abs[T](k) })
-	same(t, func(rnd *rand.Rand) hostSoftplus[T] { return hostSoftplus[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSoftplus[T]) revlinalg.Softplus[T] { return revlinalg.Softplus[T](k) })
-	same(t, func(rnd *rand.Rand) hostSiLU[T] { return hostSiLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSiLU[T]) revlinalg.SiLU[T] { return revlinalg.SiLU[T](k) })
-	same(t, func(rnd *rand.Rand) hostGELU[T] { return hostGELU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostGELU[T]) revlinalg.GELU[T] { return revlinalg.GELU[T](k) })
-	same(t, func(rnd *rand.Rand) hostReLU[T] { return hostReLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostReLU[T]) revlinalg.ReLU[T] { return revlinalg.ReLU[T](k) })
+	same(t, func(rnd *rand.Rand) hostSoftplus[T] { return hostSoftplus[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSoftplus[T]) revnn.Softplus[T] { return revnn.Softplus[T](k) })
+	same(t, func(rnd *rand.Rand) hostSiLU[T] { return hostSiLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostSiLU[T]) revnn.SiLU[T] { return revnn.SiLU[T](k) })
+	same(t, func(rnd *rand.Rand) hostGELU[T] { return hostGELU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostGELU[T]) revnn.GELU[T] { return revnn.GELU[T](k) })
+	same(t, func(rnd *rand.Rand) hostReLU[T] { return hostReLU[T]{Y: vector[T](rnd, n), X: wild(rnd)} }, func(k hostReLU[T]) revnn.ReLU[T] { return revnn.ReLU[T](k) })
 	for _, slope := range []float64{0, 0.01, -2.5} {
 		same(t, func(rnd *rand.Rand) hostLeakyReLU[T] {
 			return hostLeakyReLU[T]{Y: vector[T](rnd, n), X: wild(rnd), Slope: slope}
-		}, func(k hostLeakyReLU[T]) revlinalg.LeakyReLU[T] { return revlinalg.LeakyReLU[T](k) })
+		}, func(k hostLeakyReLU[T]) revnn.LeakyReLU[T] { return revnn.LeakyReLU[T](k) })
 	}
 	same(t, func(rnd *rand.Rand) hostMulElem[T] {
 		return hostMulElem[T]{Z: vector[T](rnd, n), X: wild(rnd), Y: wild(rnd)}
@@ -259,15 +260,15 @@ func TestNotFinite(t *testing.T) {
 		equal(name+", gradient", gx, wantG)
 	}
 	check("SiLU", rev.Adjoint(hostSiLU[float64]{Y: y, X: x}, hostSiLU[float64]{Y: gy, X: gx}),
-		func() { revlinalg.SiLU[float64]{Y: wantY, X: x}.Adjoint(revlinalg.SiLU[float64]{Y: gy, X: wantG}) })
+		func() { revnn.SiLU[float64]{Y: wantY, X: x}.Adjoint(revnn.SiLU[float64]{Y: gy, X: wantG}) })
 	check("GELU", rev.Adjoint(hostGELU[float64]{Y: y, X: x}, hostGELU[float64]{Y: gy, X: gx}),
-		func() { revlinalg.GELU[float64]{Y: wantY, X: x}.Adjoint(revlinalg.GELU[float64]{Y: gy, X: wantG}) })
+		func() { revnn.GELU[float64]{Y: wantY, X: x}.Adjoint(revnn.GELU[float64]{Y: gy, X: wantG}) })
 	check("Softplus", rev.Adjoint(hostSoftplus[float64]{Y: y, X: x}, hostSoftplus[float64]{Y: gy, X: gx}),
 		func() {
-			revlinalg.Softplus[float64]{Y: wantY, X: x}.Adjoint(revlinalg.Softplus[float64]{Y: gy, X: wantG})
+			revnn.Softplus[float64]{Y: wantY, X: x}.Adjoint(revnn.Softplus[float64]{Y: gy, X: wantG})
 		})
 	check("ReLU", rev.Adjoint(hostReLU[float64]{Y: y, X: x}, hostReLU[float64]{Y: gy, X: gx}),
-		func() { revlinalg.ReLU[float64]{Y: wantY, X: x}.Adjoint(revlinalg.ReLU[float64]{Y: gy, X: wantG}) })
+		func() { revnn.ReLU[float64]{Y: wantY, X: x}.Adjoint(revnn.ReLU[float64]{Y: gy, X: wantG}) })
 	check("Sin", rev.Adjoint(hostSin[float64]{Y: y, X: x}, hostSin[float64]{Y: gy, X: gx}),
 		func() { revlinalg.Sin[float64]{Y: wantY, X: x}.Adjoint(revlinalg.Sin[float64]{Y: gy, X: wantG}) })
 }

@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// GELU is the kernel of revlinalg.GELU,
+// GELU is the kernel of revnn.GELU,
 //
 //	y_i += x_i·Φ(x_i),  Φ(x) = (1 + erf(x/√2))/2
 //

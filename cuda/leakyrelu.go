@@ -5,7 +5,7 @@ import (
 	"revnum/rev"
 )
 
-// LeakyReLU is the kernel of revlinalg.LeakyReLU,
+// LeakyReLU is the kernel of revnn.LeakyReLU,
 //
 //	y_i += s(x_i)·x_i
 //

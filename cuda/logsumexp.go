@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// LogSumExp is the kernel of revlinalg.LogSumExp over real numbers,
+// LogSumExp is the kernel of revnn.LogSumExp over real numbers,
 //
 //	Out += log Σ_i exp(x_i) = m + log s,  m = max x,  s = Σ_i exp(x_i - m)
 //

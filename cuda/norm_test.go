@@ -9,6 +9,7 @@ import (
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // The kernels of the host whose passes run on the device.
@@ -16,8 +17,8 @@ type (
 	hostNorm1[T rev.Real]     revlinalg.Norm1[T]
 	hostNorm2[T rev.Real]     revlinalg.Norm2[T]
 	hostNormInf[T rev.Real]   revlinalg.NormInf[T]
-	hostLogSumExp[T rev.Real] revlinalg.LogSumExp[T]
-	hostSoftmax[T rev.Real]   revlinalg.Softmax[T]
+	hostLogSumExp[T rev.Real] revnn.LogSumExp[T]
+	hostSoftmax[T rev.Real]   revnn.Softmax[T]
 )
 
 func (k hostNorm1[T]) Run(p rev.Pass[hostNorm1[T]]) error {
@@ -93,9 +94,9 @@ func TestNormBits(t *testing.T) {
 			same(t, func(rnd *rand.Rand) hostNormInf[q] { return hostNormInf[q]{Out: new(q), X: random(rnd)} },
 				func(k hostNormInf[q]) revlinalg.NormInf[q] { return revlinalg.NormInf[q](k) })
 			same(t, func(rnd *rand.Rand) hostLogSumExp[q] { return hostLogSumExp[q]{Out: new(q), X: random(rnd)} },
-				func(k hostLogSumExp[q]) revlinalg.LogSumExp[q] { return revlinalg.LogSumExp[q](k) })
+				func(k hostLogSumExp[q]) revnn.LogSumExp[q] { return revnn.LogSumExp[q](k) })
 			same(t, func(rnd *rand.Rand) hostSoftmax[q] { return hostSoftmax[q]{Y: random(rnd), X: random(rnd)} },
-				func(k hostSoftmax[q]) revlinalg.Softmax[q] { return revlinalg.Softmax[q](k) })
+				func(k hostSoftmax[q]) revnn.Softmax[q] { return revnn.Softmax[q](k) })
 		}
 	}
 }

@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// ReLU is the kernel of revlinalg.ReLU,
+// ReLU is the kernel of revnn.ReLU,
 //
 //	y_i += max(x_i, 0)
 //

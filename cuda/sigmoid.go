@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// Sigmoid is the kernel of revlinalg.Sigmoid over real numbers,
+// Sigmoid is the kernel of revnn.Sigmoid over real numbers,
 //
 //	y_i += σ(x_i) = 1/(1 + exp(-x_i))
 //

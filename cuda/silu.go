@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// SiLU is the kernel of revlinalg.SiLU,
+// SiLU is the kernel of revnn.SiLU,
 //
 //	y_i += x_i·σ(x_i),  σ(x) = 1/(1 + exp(-x))
 //

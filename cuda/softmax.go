@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// Softmax is the kernel of revlinalg.Softmax over real numbers,
+// Softmax is the kernel of revnn.Softmax over real numbers,
 //
 //	Y += p,  p_i = exp(x_i - m)/s,  m = max x,  s = Σ_i exp(x_i - m)
 //

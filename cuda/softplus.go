@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// Softplus is the kernel of revlinalg.Softplus,
+// Softplus is the kernel of revnn.Softplus,
 //
 //	y_i += log(1 + exp(x_i))
 //

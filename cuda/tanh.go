@@ -2,7 +2,7 @@ package cuda
 
 import "revnum/rev"
 
-// Tanh is the kernel of revlinalg.Tanh over real numbers,
+// Tanh is the kernel of revnn.Tanh over real numbers,
 //
 //	y_i += tanh(x_i)
 //

@@ -10,6 +10,7 @@ import (
 	"revnum/optim"
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 type net struct {
@@ -35,10 +36,10 @@ func Example_digits() {
 	flat := func(m *mat.Dense) rev.Vector[float64] { return rev.ViewSlice(m.RawMatrix().Data) }
 	program := rev.Seq(
 		rev.At(func(s *net) revlinalg.MatMul[float64] { return revlinalg.NewMatMul(s.H, s.X, s.W1) }),
-		rev.At(func(s *net) revlinalg.GELU[float64] { return revlinalg.GELU[float64]{Y: flat(s.A), X: flat(s.H)} }),
+		rev.At(func(s *net) revnn.GELU[float64] { return revnn.GELU[float64]{Y: flat(s.A), X: flat(s.H)} }),
 		rev.At(func(s *net) revlinalg.MatMul[float64] { return revlinalg.NewMatMul(s.Y, s.A, s.W2) }),
-		rev.At(func(s *net) revlinalg.CrossEntropy[float64] {
-			return revlinalg.NewCrossEntropy(&s.Loss, s.Y, nil, s.Labels)
+		rev.At(func(s *net) revnn.CrossEntropy[float64] {
+			return revnn.NewCrossEntropy(&s.Loss, s.Y, nil, s.Labels)
 		}))
 	loss := &optim.Objective[net, float64]{
 		Program: program, Output: func(s *net) *float64 { return &s.Loss }, State: s,

@@ -10,6 +10,7 @@ import (
 	"revnum/optim"
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 type q = fixed.Q43
@@ -35,8 +36,8 @@ func newClassifier(rnd *rand.Rand, n int) *optim.Objective[classifier, q] {
 	return &optim.Objective[S, q]{
 		Program: rev.Seq(
 			rev.At(func(s *S) revlinalg.MatMul[q] { return revlinalg.MatMul[q]{C: s.Y, A: s.X, B: s.W} }),
-			rev.At(func(s *S) revlinalg.CrossEntropy[q] {
-				return revlinalg.CrossEntropy[q]{Out: &s.Loss, X: s.Y, Labels: s.Labels, Mean: true}
+			rev.At(func(s *S) revnn.CrossEntropy[q] {
+				return revnn.CrossEntropy[q]{Out: &s.Loss, X: s.Y, Labels: s.Labels, Mean: true}
 			})),
 		Output: func(s *S) *q { return &s.Loss },
 		Params: func(s *S) [][]q { return [][]q{s.W.Data} },

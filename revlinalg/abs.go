@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/rev"
 )
 
@@ -29,16 +30,16 @@ func NewAbs(y, x *mat.VecDense) Abs[float64] {
 	return Abs[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
-var absFunction = function{
-	name:   "abs",
-	values: each(math.Abs),
-	slopes: eachOf(func(x, _ float64) float64 { return sign(x) }),
-	curves: func(d, _, _ []float64) { clear(d) },
+var absFunction = elementwise.Function{
+	Name:   "abs",
+	Values: elementwise.Each(math.Abs),
+	Slopes: elementwise.EachOf(func(x, _ float64) float64 { return sign(x) }),
+	Curves: func(d, _, _ []float64) { clear(d) },
 
-	q43: pointwise[fixed.Q43]{
-		value: fixed.Q43.Abs,
-		slope: func(x, v fixed.Q43) fixed.Q43 { return sign(x) * v },
-		curve: func(_, _, _ fixed.Q43) fixed.Q43 { return 0 },
+	Q43: elementwise.Pointwise[fixed.Q43]{
+		Value: fixed.Q43.Abs,
+		Slope: func(x, v fixed.Q43) fixed.Q43 { return sign(x) * v },
+		Curve: func(_, _, _ fixed.Q43) fixed.Q43 { return 0 },
 	},
 }
 
@@ -72,5 +73,5 @@ func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // Run implements rev.Kernel. It returns no error.
 func (k Abs[T]) Run(p rev.Pass[Abs[T]]) error {
-	return elementwise[T](k).run(&absFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return elementwise.Run(&absFunction, k, p)
 }

@@ -4,6 +4,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/simd/dense"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -90,7 +92,7 @@ func (k *Affine[T]) run(sign int, g, t, gt *Affine[T]) {
 	if t.Y.Data != nil {
 		addProduct(sign, t.W, k.X, t.Y)
 		addProduct(sign, k.W, t.X, t.Y)
-		addScaled(sign, fixed.Of[T](1), t.B, t.Y)
+		vector.AddScaled(sign, fixed.Of[T](1), t.B, t.Y)
 	}
 	k.addGradient(g, g.Y)
 	k.addGradient(gt, gt.Y)
@@ -100,7 +102,7 @@ func (k *Affine[T]) run(sign int, g, t, gt *Affine[T]) {
 
 // part returns rows lo, ..., lo+n-1 of k.
 func (k *Affine[T]) part(lo, n int) Affine[T] {
-	p := Affine[T]{Y: between(k.Y, lo, n), W: k.W, X: k.X, B: between(k.B, lo, n)}
+	p := Affine[T]{Y: vector.Between(k.Y, lo, n), W: k.W, X: k.X, B: vector.Between(k.B, lo, n)}
 	if k.W.Data != nil {
 		p.W = block(k.W, lo, 0, n, k.W.Cols)
 	}
@@ -110,7 +112,7 @@ func (k *Affine[T]) part(lo, n int) Affine[T] {
 // addValue computes Y += sign·(W·X + B) if Y is there.
 func (k *Affine[T]) addValue(sign int) {
 	addProduct(sign, k.W, k.X, k.Y)
-	addScaled(sign, fixed.Of[T](1), k.B, k.Y)
+	vector.AddScaled(sign, fixed.Of[T](1), k.B, k.Y)
 }
 
 // addGradient adds to g the gradient for the cotangent gy of Y. It does nothing without
@@ -118,5 +120,60 @@ func (k *Affine[T]) addValue(sign int) {
 func (k *Affine[T]) addGradient(g *Affine[T], gy rev.Vector[T]) {
 	addOuter(gy, k.X, g.W)
 	addTransposedProduct(k.W, gy, g.X)
-	axpy(fixed.Of[T](1), gy, g.B)
+	vector.Axpy(fixed.Of[T](1), gy, g.B)
+}
+
+// addProduct computes y += sign·A·x, unless one of them is nil. In fixed point an
+// element of A·x is rounded once.
+func addProduct[T rev.Real](sign int, a rev.General[T], x, y rev.Vector[T]) {
+	if a.Data == nil || x.Data == nil || y.Data == nil {
+		return
+	}
+	if floatGemm(sign, view(a, false), view(asColumn(x), false), asColumn(y)) {
+		return
+	}
+	for i := range y.N {
+		y.Data[i*y.Inc] += T(sign) * vector.Dot(vector.Row(a, i), x)
+	}
+}
+
+// addTransposedProduct computes x += Aᵀ·y, unless one of them is nil. In fixed point
+// each product is rounded.
+func addTransposedProduct[T rev.Real](a rev.General[T], y, x rev.Vector[T]) {
+	if a.Data == nil || x.Data == nil || y.Data == nil {
+		return
+	}
+	if floatGemm(1, view(a, true), view(asColumn(y), false), asColumn(x)) {
+		return
+	}
+	for i := range y.N {
+		vector.Axpy(y.Data[i*y.Inc], vector.Row(a, i), x)
+	}
+}
+
+// addOuter computes A += x·yᵀ, unless one of them is nil. Short rows are done several
+// at a time, as calls for each would take longer than the work.
+func addOuter[T rev.Real](x, y rev.Vector[T], a rev.General[T]) {
+	if a.Data == nil || x.Data == nil || y.Data == nil {
+		return
+	}
+	if y.N < 128 && floatGemm(1, view(asColumn(x), false), view(asColumn(y), true), a) {
+		return
+	}
+	for i := range x.N {
+		vector.Axpy(x.Data[i*x.Inc], y, vector.Row(a, i))
+	}
+}
+
+// floatGemm computes C += sign·A·B in floating point, and otherwise reports false.
+func floatGemm[T rev.Real](sign int, a, b strided[T], c rev.General[T]) bool {
+	switch data := any(c.Data).(type) {
+	case []float64:
+		dense.Gemm(a.rows, b.cols, a.cols, float64(sign), float64s(a.data, 0), a.rs, a.cs, float64s(b.data, 0), b.rs, b.cs, data, c.Stride)
+	case []float32:
+		dense.Gemm(a.rows, b.cols, a.cols, float32(sign), float32s(a.data, 0), a.rs, a.cs, float32s(b.data, 0), b.rs, b.cs, data, c.Stride)
+	default:
+		return false
+	}
+	return true
 }

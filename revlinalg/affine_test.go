@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -19,9 +20,9 @@ func affineSpec[T rev.Real](bias bool) revtest.Spec[Affine[T]] {
 			if bias && size > 0 {
 				m, n = n, m // at least two rows, as a B of no rows is none
 			}
-			k := Affine[T]{Y: vectorOf[T](rnd, m), W: matrixOf[T](rnd, m, n), X: vectorOf[T](rnd, n)}
+			k := Affine[T]{Y: kerneltest.Vector[T](rnd, m), W: kerneltest.Matrix[T](rnd, m, n), X: kerneltest.Vector[T](rnd, n)}
 			if bias {
-				k.B = vectorOf[T](rnd, m)
+				k.B = kerneltest.Vector[T](rnd, m)
 			}
 			return k
 		},
@@ -33,22 +34,22 @@ func affineSpec[T rev.Real](bias bool) revtest.Spec[Affine[T]] {
 }
 
 func TestAffine(t *testing.T) {
-	kernels(t, affineSpec[float32](true), affineSpec[float64](true), affineSpec[fixed.Q43](true))
+	kerneltest.Kernels(t, affineSpec[float32](true), affineSpec[float64](true), affineSpec[fixed.Q43](true))
 }
 
 func TestAffineNoBias(t *testing.T) {
-	kernels(t, affineSpec[float32](false), affineSpec[float64](false), affineSpec[fixed.Q43](false))
+	kerneltest.Kernels(t, affineSpec[float32](false), affineSpec[float64](false), affineSpec[fixed.Q43](false))
 }
 
 func TestAffineValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 1))
 	for _, n := range []int{1, 7, 100} {
 		m := n + 3
-		all := mat.NewDense(m+2, n+5, normals[float64](rnd, (m+2)*(n+5), 1))
+		all := mat.NewDense(m+2, n+5, kerneltest.Normals[float64](rnd, (m+2)*(n+5), 1))
 		w := all.Slice(1, m+1, 2, n+2).(*mat.Dense)
-		x := mat.NewVecDense(n, normals[float64](rnd, n, 1))
-		b := mat.NewDense(m, 2, normals[float64](rnd, 2*m, 1)).ColView(1).(*mat.VecDense)
-		y := mat.NewVecDense(m, normals[float64](rnd, m, 1))
+		x := mat.NewVecDense(n, kerneltest.Normals[float64](rnd, n, 1))
+		b := mat.NewDense(m, 2, kerneltest.Normals[float64](rnd, 2*m, 1)).ColView(1).(*mat.VecDense)
+		y := mat.NewVecDense(m, kerneltest.Normals[float64](rnd, m, 1))
 
 		var want mat.VecDense
 		want.MulVec(w, x)
@@ -60,7 +61,7 @@ func TestAffineValue(t *testing.T) {
 			t.Errorf("n=%d: got %v, want %v", n, y, want)
 		}
 
-		gy := mat.NewVecDense(m, normals[float64](rnd, m, 1))
+		gy := mat.NewVecDense(m, kerneltest.Normals[float64](rnd, m, 1))
 		gw, gx, gb := mat.NewDense(m, n, nil), mat.NewVecDense(n, nil), mat.NewVecDense(m, nil)
 		k.Adjoint(NewAffine(gy, gw, gx, gb))
 		var wantW mat.Dense
@@ -82,13 +83,13 @@ func BenchmarkAffine(b *testing.B) {
 			for b.Loop() {
 				s.Forward()
 			}
-			reportFlops(b, 2*n*n)
+			kerneltest.ReportFlops(b, 2*n*n)
 		})
 		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				s.Adjoint(g)
 			}
-			reportFlops(b, 6*n*n)
+			kerneltest.ReportFlops(b, 6*n*n)
 		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -51,22 +52,22 @@ func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangent
 // Run implements rev.Kernel. It returns no error.
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	alpha, sign := *k.Alpha, p.Sign()
-	addScaled(sign, alpha, k.X, k.Y)
+	vector.AddScaled(sign, alpha, k.X, k.Y)
 	if !p.Adjoint && !p.Tangent {
 		return nil
 	}
 	if p.T.Alpha != nil {
-		addScaled(sign, *p.T.Alpha, k.X, p.T.Y)
-		axpy(number.Conj(*p.T.Alpha), p.G.Y, p.GT.X)
+		vector.AddScaled(sign, *p.T.Alpha, k.X, p.T.Y)
+		vector.Axpy(number.Conj(*p.T.Alpha), p.G.Y, p.GT.X)
 	}
-	addScaled(sign, alpha, p.T.X, p.T.Y)
+	vector.AddScaled(sign, alpha, p.T.X, p.T.Y)
 	if p.G.Alpha != nil {
-		*p.G.Alpha += dot(k.X, p.G.Y)
+		*p.G.Alpha += vector.Dot(k.X, p.G.Y)
 	}
-	axpy(number.Conj(alpha), p.G.Y, p.G.X)
+	vector.Axpy(number.Conj(alpha), p.G.Y, p.G.X)
 	if p.GT.Alpha != nil {
-		*p.GT.Alpha += dot(k.X, p.GT.Y) + dot(p.T.X, p.G.Y)
+		*p.GT.Alpha += vector.Dot(k.X, p.GT.Y) + vector.Dot(p.T.X, p.G.Y)
 	}
-	axpy(number.Conj(alpha), p.GT.Y, p.GT.X)
+	vector.Axpy(number.Conj(alpha), p.GT.Y, p.GT.X)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -15,18 +16,18 @@ func axpySpec[T rev.Real]() revtest.Spec[Axpy[T]] {
 	return revtest.Spec[Axpy[T]]{
 		New: func(rnd *rand.Rand, size int) Axpy[T] {
 			alpha := fixed.Of[T](rnd.NormFloat64())
-			return Axpy[T]{Y: vectorOf[T](rnd, size), Alpha: &alpha, X: vectorOf[T](rnd, size)}
+			return Axpy[T]{Y: kerneltest.Vector[T](rnd, size), Alpha: &alpha, X: kerneltest.Vector[T](rnd, size)}
 		},
 	}
 }
 
 func TestAxpy(t *testing.T) {
-	kernels(t, axpySpec[float32](), axpySpec[float64](), axpySpec[fixed.Q43]())
+	kerneltest.Kernels(t, axpySpec[float32](), axpySpec[float64](), axpySpec[fixed.Q43]())
 }
 
 func TestAxpyValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 1))
-	m := mat.NewDense(50, 2, normals[float64](rnd, 100, 1))
+	m := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1))
 	x, y := m.ColView(0).(*mat.VecDense), m.ColView(1).(*mat.VecDense)
 	alpha := 1.5
 	var want mat.VecDense

@@ -4,6 +4,7 @@ import (
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -109,7 +110,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 		if order == 0 {
 			continue
 		}
-		dx, dy, gz := elementOf(p.t.X, i), elementOf(p.t.Y, i), elementOf(p.g.Z, i)
+		dx, dy, gz := vector.Element(p.t.X, i), vector.Element(p.t.Y, i), vector.Element(p.g.Z, i)
 		if p.t.Z.Data != nil {
 			ax, _ := gradientOf(f, x, y, dx)
 			_, ay := gradientOf(f, x, y, dy)
@@ -120,7 +121,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 			p.g.addInputs(i, gx, gy)
 		}
 		if p.gt.hasInput() && p.gt.Z.Data != nil {
-			gx, gy := gradientOf(f, x, y, elementOf(p.gt.Z, i))
+			gx, gy := gradientOf(f, x, y, vector.Element(p.gt.Z, i))
 			p.gt.addInputs(i, gx, gy)
 		}
 		if order == 2 {

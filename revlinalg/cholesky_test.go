@@ -9,13 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 // definite returns a symmetric matrix with eigenvalues around 1 and above.
 func definite[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
-	b := normals[float64](rnd, n*n, 1/math.Sqrt(float64(n+1)))
+	b := kerneltest.Normals[float64](rnd, n*n, 1/math.Sqrt(float64(n+1)))
 	a := rev.NewGeneral[T](n, n, nil)
 	for i := range n {
 		for j := range n {
@@ -35,7 +36,7 @@ func definite[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 func choleskySpec[T rev.Float]() revtest.Spec[Cholesky[T]] {
 	return revtest.Spec[Cholesky[T]]{
 		New: func(rnd *rand.Rand, size int) Cholesky[T] {
-			return Cholesky[T]{L: matrixOf[T](rnd, size, size), A: definite[T](rnd, size)}
+			return Cholesky[T]{L: kerneltest.Matrix[T](rnd, size, size), A: definite[T](rnd, size)}
 		},
 		Large:     150,
 		RoundTrip: 4,             // the sum may be larger than either
@@ -43,7 +44,7 @@ func choleskySpec[T rev.Float]() revtest.Spec[Cholesky[T]] {
 		Failing: func(rnd *rand.Rand, size int) Cholesky[T] {
 			a := definite[T](rnd, size+1)
 			a.Row(size)[size] = -1
-			return Cholesky[T]{L: matrixOf[T](rnd, size+1, size+1), A: a}
+			return Cholesky[T]{L: kerneltest.Matrix[T](rnd, size+1, size+1), A: a}
 		},
 	}
 }
@@ -132,24 +133,24 @@ func TestCholeskyNotDefinite(t *testing.T) {
 func BenchmarkCholesky(b *testing.B) {
 	for _, n := range []int{64, 256, 512, 1024} {
 		rnd := rand.New(rand.NewPCG(20, 3))
-		a := matrixOf[float64](rnd, n, n)
+		a := kerneltest.Matrix[float64](rnd, n, n)
 		for i := range n {
 			a.Row(i)[i] += float64(n)
 		}
-		l, gl, ga := matrixOf[float64](rnd, n, n), matrixOf[float64](rnd, n, n), matrixOf[float64](rnd, n, n)
+		l, gl, ga := kerneltest.Matrix[float64](rnd, n, n), kerneltest.Matrix[float64](rnd, n, n), kerneltest.Matrix[float64](rnd, n, n)
 		for _, workers := range []int{1, 2} {
 			k := Cholesky[float64]{L: l, A: a, Workers: workers}
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Forward()
 				}
-				reportFlops(b, n*n*n/3)
+				kerneltest.ReportFlops(b, n*n*n/3)
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Adjoint(Cholesky[float64]{L: gl, A: ga})
 				}
-				reportFlops(b, n*n*n)
+				kerneltest.ReportFlops(b, n*n*n)
 			})
 		}
 		b.Run(fmt.Sprintf("gonum/n=%d", n), func(b *testing.B) {
@@ -158,7 +159,7 @@ func BenchmarkCholesky(b *testing.B) {
 			for b.Loop() {
 				c.Factorize(s)
 			}
-			reportFlops(b, n*n*n/3)
+			kerneltest.ReportFlops(b, n*n*n/3)
 		})
 	}
 }

@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 	"math/cmplx"
-
-	"revnum/rev"
 )
 
 // A complex z = a + ib has the cotangent z̄ = ā + i·b̄, where ā and b̄ are the derivatives
@@ -16,34 +14,11 @@ import (
 // Kernels over rev.Number are written once for real and complex numbers. Kernels with
 // complex inputs and real outputs have names that begin with Complex.
 
-// times returns a·b, without fused operations.
-func times(a, b complex128) complex128 {
-	return complex(
-		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
-		float64(real(a)*imag(b))+float64(imag(a)*real(b)),
-	)
-}
-
 // scale returns r·z.
 func scale(r float64, z complex128) complex128 { return complex(r*real(z), r*imag(z)) }
 
 // along returns Re conj(a)·b.
 func along(a, b complex128) float64 { return float64(real(a)*real(b)) + float64(imag(a)*imag(b)) }
-
-// complexDot returns Σ conj(x_i)·y_i.
-func complexDot(x, y rev.Vector[complex128]) (s complex128) {
-	for i := range x.N {
-		s += times(cmplx.Conj(x.Data[i*x.Inc]), y.Data[i*y.Inc])
-	}
-	return s
-}
-
-// complexAxpy computes y += alpha·x.
-func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
-	for i := range x.N {
-		y.Data[i*y.Inc] += times(alpha, x.Data[i*x.Inc])
-	}
-}
 
 // unit returns |z| and z/|z|. z/|z| is 0 at 0. At an infinity it is the limit on a ray
 // in the direction cmplx.Phase(z).

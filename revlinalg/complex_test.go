@@ -11,65 +11,57 @@ import (
 	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/cmplxs"
 
+	"revnum/internal/kerneltest"
+	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
-
-// complexes returns n random numbers of magnitude 1/2 or more, away from the cut
-// of the logarithm.
-func complexes(rnd *rand.Rand, n int) rev.Vector[complex128] {
-	x := make([]complex128, n)
-	for i := range x {
-		x[i] = cmplx.Rect(0.5+rnd.Float64(), 2.5*(2*rnd.Float64()-1))
-	}
-	return rev.ViewSlice(x)
-}
 
 func TestComplexKernels(t *testing.T) {
 	free := []string{"X.N"}
 	t.Run("Dot", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[Dot[complex128]]{New: func(rnd *rand.Rand, n int) Dot[complex128] {
-			return Dot[complex128]{Out: new(complex128), X: complexes(rnd, n), Y: complexes(rnd, n)}
+			return Dot[complex128]{Out: new(complex128), X: kerneltest.Complexes(rnd, n), Y: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Axpy", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[Axpy[complex128]]{New: func(rnd *rand.Rand, n int) Axpy[complex128] {
-			return Axpy[complex128]{Y: complexes(rnd, n), Alpha: &complexes(rnd, 1).Data[0], X: complexes(rnd, n)}
+			return Axpy[complex128]{Y: kerneltest.Complexes(rnd, n), Alpha: &kerneltest.Complexes(rnd, 1).Data[0], X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Sum", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[Sum[complex128]]{Free: free, New: func(rnd *rand.Rand, n int) Sum[complex128] {
-			return Sum[complex128]{Out: new(complex128), X: complexes(rnd, n)}
+			return Sum[complex128]{Out: new(complex128), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("SumSquares", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[ComplexSumSquares]{Free: free, New: func(rnd *rand.Rand, n int) ComplexSumSquares {
-			return ComplexSumSquares{Out: new(float64), X: complexes(rnd, n)}
+			return ComplexSumSquares{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Norm1", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[ComplexNorm1]{Free: free, New: func(rnd *rand.Rand, n int) ComplexNorm1 {
-			return ComplexNorm1{Out: new(float64), X: complexes(rnd, n)}
+			return ComplexNorm1{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Norm2", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[ComplexNorm2]{Free: free, New: func(rnd *rand.Rand, n int) ComplexNorm2 {
-			return ComplexNorm2{Out: new(float64), X: complexes(rnd, n)}
+			return ComplexNorm2{Out: new(float64), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Frobenius", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[ComplexFrobenius]{Free: []string{"A.Rows", "A.Cols"}, New: func(rnd *rand.Rand, n int) ComplexFrobenius {
-			return ComplexFrobenius{Out: new(float64), A: rev.NewGeneral(n, n+1, complexes(rnd, n*(n+1)).Data)}
+			return ComplexFrobenius{Out: new(float64), A: rev.NewGeneral(n, n+1, kerneltest.Complexes(rnd, n*(n+1)).Data)}
 		}})
 	})
 	t.Run("Abs", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[ComplexAbs]{New: func(rnd *rand.Rand, n int) ComplexAbs {
-			return ComplexAbs{Y: vectorOf[float64](rnd, n), X: complexes(rnd, n)}
+			return ComplexAbs{Y: kerneltest.Vector[float64](rnd, n), X: kerneltest.Complexes(rnd, n)}
 		}})
 	})
 	t.Run("Log", func(t *testing.T) {
 		spec := revtest.Spec[Log[complex128]]{New: func(rnd *rand.Rand, n int) Log[complex128] {
-			return Log[complex128]{Y: complexes(rnd, n), X: complexes(rnd, n)}
+			return Log[complex128]{Y: kerneltest.Complexes(rnd, n), X: kerneltest.Complexes(rnd, n)}
 		}}
 		spec.Failing = func(rnd *rand.Rand, n int) Log[complex128] {
 			k := spec.New(rnd, n+1)
@@ -83,7 +75,7 @@ func TestComplexKernels(t *testing.T) {
 func TestComplexValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(25, 1))
 	const n = 33
-	x, y := complexes(rnd, n), complexes(rnd, n)
+	x, y := kerneltest.Complexes(rnd, n), kerneltest.Complexes(rnd, n)
 	var r, s complex128
 	Dot[complex128]{Out: &r, X: x, Y: y}.Forward()
 	if want := cblas128.Dotc(cblas128.Vector{N: n, Data: x.Data, Inc: 1}, cblas128.Vector{N: n, Data: y.Data, Inc: 1}); !(cmplx.Abs(r-want) <= 1e-13) {
@@ -243,12 +235,12 @@ func TestComplexBounds(t *testing.T) {
 		if trial%2 == 0 {
 			x = complex(math.Ldexp(rnd.NormFloat64(), rnd.IntN(1800)-900), math.Ldexp(rnd.NormFloat64(), rnd.IntN(1800)-900))
 		}
-		a, b := exact(real(x)), exact(imag(x))
+		a, b := logtest.Exact(real(x)), logtest.Exact(imag(x))
 		r := new(big.Float).Sqrt(a.Add(a.Mul(a, a), b.Mul(b, b)))
 		y, z := rev.ViewSlice([]float64{0}), rev.ViewSlice([]complex128{0})
 		ComplexAbs{Y: y, X: rev.ViewSlice([]complex128{x})}.Forward()
 		abs := y.Data[0]
-		quotient, _ := new(big.Float).Quo(new(big.Float).Sub(exact(abs), r), r).Float64()
+		quotient, _ := new(big.Float).Quo(new(big.Float).Sub(logtest.Exact(abs), r), r).Float64()
 		if !(math.Abs(quotient) <= 2*eps) {
 			t.Fatalf("|%v| is %v, of the relative error %.3g", x, abs, quotient)
 		}

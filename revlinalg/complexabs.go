@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/cblas128"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -70,20 +72,20 @@ func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
 	for i := range k.X.N {
 		x := k.X.Data[i*k.X.Inc]
 		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] += signed(p.Sign(), cmplx.Abs(x))
+			k.Y.Data[i*k.Y.Inc] += number.Signed(p.Sign(), cmplx.Abs(x))
 		}
 		if !p.Adjoint && !p.Tangent {
 			continue
 		}
 		r, u := unit(x)
-		gy, dx := elementOf(p.G.Y, i), elementOf(p.T.X, i)
+		gy, dx := vector.Element(p.G.Y, i), vector.Element(p.T.X, i)
 		if p.T.Y.Data != nil && p.T.X.Data != nil {
-			p.T.Y.Data[i*p.T.Y.Inc] += signed(p.Sign(), along(u, dx))
+			p.T.Y.Data[i*p.T.Y.Inc] += number.Signed(p.Sign(), along(u, dx))
 		}
 		if p.G.X.Data != nil && p.G.Y.Data != nil {
 			p.G.X.Data[i*p.G.X.Inc] += scale(gy, u)
 		}
-		addGradientTangent(p.GT.X, i, elementOf(p.GT.Y, i), gy, r, u, dx)
+		addGradientTangent(p.GT.X, i, vector.Element(p.GT.Y, i), gy, r, u, dx)
 	}
 	return nil
 }
@@ -109,7 +111,7 @@ func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
 	var sum, rate float64
-	gout, dgout := valueOf(p.G.Out), valueOf(p.GT.Out)
+	gout, dgout := number.ValueOf(p.G.Out), number.ValueOf(p.GT.Out)
 	for i := range k.X.N {
 		x := k.X.Data[i*k.X.Inc]
 		sum += cmplx.Abs(x)
@@ -117,7 +119,7 @@ func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
 			continue
 		}
 		r, u := unit(x)
-		dx := elementOf(p.T.X, i)
+		dx := vector.Element(p.T.X, i)
 		rate += along(u, dx)
 		if p.G.X.Data != nil && p.G.Out != nil {
 			p.G.X.Data[i*p.G.X.Inc] += scale(gout, u)
@@ -125,10 +127,10 @@ func (k ComplexNorm1) Run(p rev.Pass[ComplexNorm1]) error {
 		addGradientTangent(p.GT.X, i, dgout, gout, r, u, dx)
 	}
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), sum)
+		*k.Out += number.Signed(p.Sign(), sum)
 	}
 	if p.T.Out != nil && p.T.X.Data != nil {
-		*p.T.Out += signed(p.Sign(), rate)
+		*p.T.Out += number.Signed(p.Sign(), rate)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/blas/cblas128"
 
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -48,7 +49,7 @@ func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
 func (k ComplexSumSquares) Run(p rev.Pass[ComplexSumSquares]) error {
 	n := k.norm()
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), n.squares())
+		*k.Out += number.Signed(p.Sign(), n.squares())
 	}
 	if p.Adjoint || p.Tangent {
 		g, t, gt := p.G.norm(), p.T.norm(), p.GT.norm()

@@ -7,14 +7,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func randomComplexUnitary(rnd *rand.Rand, n, m int, rectangular bool) ComplexUnitary {
 	k := ComplexUnitary{
-		X: rev.NewGeneral[complex128](n, m, nil), Theta: vectorOf[float64](rnd, n*(n-1)/2), Phi: vectorOf[float64](rnd, n*(n-1)/2),
-		Delta: vectorOf[float64](rnd, n), Rectangular: rectangular,
+		X: rev.NewGeneral[complex128](n, m, nil), Theta: kerneltest.Vector[float64](rnd, n*(n-1)/2), Phi: kerneltest.Vector[float64](rnd, n*(n-1)/2),
+		Delta: kerneltest.Vector[float64](rnd, n), Rectangular: rectangular,
 	}
 	for i := range k.X.Data {
 		k.X.Data[i] = complex(rnd.NormFloat64(), rnd.NormFloat64())
@@ -145,7 +146,7 @@ func BenchmarkComplexUnitary(b *testing.B) {
 					for b.Loop() {
 						m.call()
 					}
-					reportFlops(b, m.flops*numbers)
+					kerneltest.ReportFlops(b, m.flops*numbers)
 				})
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -30,18 +31,18 @@ func NewCos(y, x *mat.VecDense) Cos[float64] {
 	return Cos[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
-var cosFunction = function{
-	name: "cos",
-	both: func(y, d, x []float64) {
+var cosFunction = elementwise.Function{
+	Name: "cos",
+	Both: func(y, d, x []float64) {
 		vec.SinCos(d, y, x)
 		vec.ScaleTo(d, -1, d)
 	},
-	curves: eachOf(func(_, y float64) float64 { return -y }),
+	Curves: elementwise.EachOf(func(_, y float64) float64 { return -y }),
 
-	q43: pointwise[fixed.Q43]{
-		value: fixed.Cos,
-		slope: fixed.CosAdjoint,
-		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Cos(x).Mul(v).Mul(w) },
+	Q43: elementwise.Pointwise[fixed.Q43]{
+		Value: fixed.Cos,
+		Slope: fixed.CosAdjoint,
+		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Cos(x).Mul(v).Mul(w) },
 	},
 }
 
@@ -63,5 +64,5 @@ func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // Run implements rev.Kernel. It returns no error.
 func (k Cos[T]) Run(p rev.Pass[Cos[T]]) error {
-	return elementwise[T](k).run(&cosFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return elementwise.Run(&cosFunction, k, p)
 }

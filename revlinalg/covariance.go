@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -89,7 +90,7 @@ func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
 		for i := range x.Rows {
 			s += x.Data[i*x.Stride+j]
 		}
-		m := over(s, x.Rows)
+		m := number.Over(s, x.Rows)
 		for i := range x.Rows {
 			z.Data[i*z.Stride+j] = x.Data[i*x.Stride+j] - m
 		}
@@ -112,7 +113,7 @@ func (k *Covariance[T]) square(w *covarianceSpace[T]) rev.General[T] {
 func (k *Covariance[T]) addShares(c, s rev.General[T], sign int) {
 	for i := range c.Rows {
 		for j := range c.Cols {
-			c.Data[i*c.Stride+j] += signed(sign, over(s.Data[i*s.Stride+j], k.X.Rows-1))
+			c.Data[i*c.Stride+j] += number.Signed(sign, number.Over(s.Data[i*s.Stride+j], k.X.Rows-1))
 		}
 	}
 }
@@ -125,7 +126,7 @@ func (k *Covariance[T]) addGradient(w *covarianceSpace[T], gx, z, gc rev.General
 	s := k.square(w)
 	for i := range gc.Rows {
 		for j := range gc.Cols {
-			s.Data[i*s.Stride+j] = over(gc.Data[i*gc.Stride+j]+gc.Data[j*gc.Stride+i], k.X.Rows-1)
+			s.Data[i*s.Stride+j] = number.Over(gc.Data[i*gc.Stride+j]+gc.Data[j*gc.Stride+i], k.X.Rows-1)
 		}
 	}
 	k.addProduct(gx, z, s, false)

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -104,7 +105,7 @@ func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
 func inner[T rev.Float](a, b rev.General[T]) T {
 	var s T
 	for i := range b.Rows {
-		s += dot(rev.ViewSlice(a.Row(i)), rev.ViewSlice(b.Row(i)))
+		s += vector.Dot(rev.ViewSlice(a.Row(i)), rev.ViewSlice(b.Row(i)))
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -107,7 +108,7 @@ func TestDetCofactors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(25, 1))
 	for n := 1; n <= 5; n++ {
 		for _, gap := range []float64{1, 1e-3, 1e-6, 1e-9, 1e-13, 0} {
-			a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+			a := rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 			for j := range n {
 				v := a.Row(0)[j]
 				if n == 1 {
@@ -157,12 +158,12 @@ func TestDetScale(t *testing.T) {
 		ga := rev.NewGeneral[float64](n, n, nil)
 		k := Det[float64]{Out: &out, A: a}
 		k.Forward()
-		if !near(out, c.det, 1e-14) && out != c.det {
+		if !kerneltest.Near(out, c.det, 1e-14) && out != c.det {
 			t.Errorf("%v: got %v, want %v", c.diagonal, out, c.det)
 		}
 		k.Adjoint(Det[float64]{Out: &gout, A: ga})
 		for i, want := range c.gradient {
-			if got := ga.Row(i)[i]; !near(got, want, 1e-14) && got != want {
+			if got := ga.Row(i)[i]; !kerneltest.Near(got, want, 1e-14) && got != want {
 				t.Errorf("%v: gradient %v of element %d, want %v", c.diagonal, got, i, want)
 			}
 		}
@@ -176,7 +177,7 @@ func TestDetCofactorTangents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(25, 2))
 	for _, s := range []float64{1, 1e-6, 1e-12, 1e-30, 1e-200, 1e60} {
 		for n := 2; n <= 4; n++ {
-			a, da := regular[float64](rnd, n), rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+			a, da := regular[float64](rnd, n), rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 			for i := range n {
 				for j := 1; j < n; j += 2 {
 					a.Row(i)[j] *= s
@@ -232,7 +233,7 @@ func TestDetSubnormal(t *testing.T) {
 	k.AdjointTangent(Det[float64]{Out: &one, A: ga}, Det[float64]{A: da}, Det[float64]{A: dga})
 	for i := range 4 {
 		want := []float64{2, -0x1p-1060, -1, 0x3p-1060}[i]
-		if got := ga.Data[i]; !near(got, want, 1e-15) {
+		if got := ga.Data[i]; !kerneltest.Near(got, want, 1e-15) {
 			t.Errorf("cofactor %d is %g, want %g", i, got, want)
 		}
 		want = []float64{5, 0, -3, 0}[i]

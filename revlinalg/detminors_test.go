@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -16,7 +17,7 @@ import (
 func detMinorsSpec[T rev.Real]() revtest.Spec[DetMinors[T]] {
 	return revtest.Spec[DetMinors[T]]{
 		New: func(rnd *rand.Rand, size int) DetMinors[T] {
-			a := matrixOf[T](rnd, size, size)
+			a := kerneltest.Matrix[T](rnd, size, size)
 			for i := range size {
 				a.Row(i)[i] += fixed.Of[T](1)
 			}
@@ -28,7 +29,7 @@ func detMinorsSpec[T rev.Real]() revtest.Spec[DetMinors[T]] {
 }
 
 func TestDetMinors(t *testing.T) {
-	kernels(t, detMinorsSpec[float32](), detMinorsSpec[float64](), detMinorsSpec[fixed.Q43]())
+	kerneltest.Kernels(t, detMinorsSpec[float32](), detMinorsSpec[float64](), detMinorsSpec[fixed.Q43]())
 }
 
 // Values and gradients against their definition, in exact arithmetic, and for
@@ -37,7 +38,7 @@ func TestDetMinorsValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(27, 1))
 	for n := range 7 {
 		for rank := n; rank >= max(0, n-2); rank-- {
-			a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+			a := rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 			for i := rank; i < n; i++ {
 				clear(a.Row(i))
 				if rank > 0 {
@@ -63,7 +64,7 @@ func TestDetMinorsValue(t *testing.T) {
 		}
 	}
 	const n = 13
-	a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+	a := rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 	var out, want float64
 	gout := 1.
 	ga, gwant := rev.NewGeneral[float64](n, n, nil), rev.NewGeneral[float64](n, n, nil)
@@ -71,7 +72,7 @@ func TestDetMinorsValue(t *testing.T) {
 	Det[float64]{Out: &want, A: a}.Forward()
 	DetMinors[float64]{A: a}.Adjoint(DetMinors[float64]{Out: &gout, A: ga})
 	Det[float64]{A: a}.Adjoint(Det[float64]{Out: &gout, A: gwant})
-	if !near(out, want, 1e-10) || !mat.EqualApprox(mat.NewDense(n, n, ga.Data), mat.NewDense(n, n, gwant.Data), 1e-9*math.Abs(want)) {
+	if !kerneltest.Near(out, want, 1e-10) || !mat.EqualApprox(mat.NewDense(n, n, ga.Data), mat.NewDense(n, n, gwant.Data), 1e-9*math.Abs(want)) {
 		t.Errorf("minors give %v, elimination %v", out, want)
 	}
 }
@@ -79,7 +80,7 @@ func TestDetMinorsValue(t *testing.T) {
 func BenchmarkDet(b *testing.B) {
 	for _, n := range []int{5, 8, 11} {
 		rnd := rand.New(rand.NewPCG(27, 2))
-		a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, 1))
+		a := rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 		ga := rev.NewGeneral[float64](n, n, nil)
 		out, gout := 0., 1.
 		minors := DetMinors[float64]{Out: &out, A: a}

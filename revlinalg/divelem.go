@@ -4,9 +4,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -64,7 +66,7 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 	}
 	w := workspace.Get[dividing[T]]()
 	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
-	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwiseBlock-1)/elementwiseBlock
+	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
 	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 	parallel.Run(workers, blocks, w)
 	*w = dividing[T]{buffers: w.buffers} // without the caller's storage
@@ -76,14 +78,14 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 type dividing[T rev.Real] struct {
 	k, g, t, gt DivElem[T]
 	sign        int
-	buffers     [][elementwisePiece]T // one for each worker
+	buffers     [][elementwise.PieceSize]T // one for each worker
 }
 
 // Block works on a block of elements.
 func (w *dividing[T]) Block(worker, block int) {
 	g, t, gt := &w.g, &w.t, &w.gt
-	lo := block * elementwiseBlock
-	n := min(elementwiseBlock, w.k.X.N-lo)
+	lo := block * elementwise.BlockSize
+	n := min(elementwise.BlockSize, w.k.X.N-lo)
 	if w.k.Z.Data != nil {
 		w.addQuotients(lo, n, &w.buffers[worker])
 	}
@@ -94,28 +96,28 @@ func (w *dividing[T]) Block(worker, block int) {
 	for i := lo; i < lo+n; i++ {
 		y := w.k.Y.Data[i*w.k.Y.Inc]
 		q := fixed.Quotient(w.k.X.Data[i*w.k.X.Inc], y)
-		dy := elementOf(t.Y, i)
-		dq := fixed.Quotient(elementOf(t.X, i)-fixed.Product(q, dy), y)
+		dy := vector.Element(t.Y, i)
+		dq := fixed.Quotient(vector.Element(t.X, i)-fixed.Product(q, dy), y)
 		if t.Z.Data != nil {
-			t.Z.Data[i*t.Z.Inc] += signed(w.sign, dq)
+			t.Z.Data[i*t.Z.Inc] += number.Signed(w.sign, dq)
 		}
-		omega := fixed.Quotient(elementOf(g.Z, i), y)
+		omega := fixed.Quotient(vector.Element(g.Z, i), y)
 		if g.Z.Data != nil {
 			g.addInputs(i, omega, -fixed.Product(omega, q))
 		}
 		if gt.Z.Data != nil || tangent && g.Z.Data != nil {
-			domega := fixed.Quotient(elementOf(gt.Z, i)-fixed.Product(omega, dy), y)
+			domega := fixed.Quotient(vector.Element(gt.Z, i)-fixed.Product(omega, dy), y)
 			gt.addInputs(i, domega, -fixed.Product(domega, q)-fixed.Product(omega, dq))
 		}
 	}
 }
 
 // addQuotients computes Z += sign·x/y for n elements.
-func (w *dividing[T]) addQuotients(lo, n int, buffer *[elementwisePiece]T) {
-	x, y, z := between(w.k.X, lo, n), between(w.k.Y, lo, n), between(w.k.Z, lo, n)
+func (w *dividing[T]) addQuotients(lo, n int, buffer *[elementwise.PieceSize]T) {
+	x, y, z := vector.Between(w.k.X, lo, n), vector.Between(w.k.Y, lo, n), vector.Between(w.k.Z, lo, n)
 	if number.IsFixed[T]() || x.Inc != 1 || y.Inc != 1 || z.Inc != 1 {
 		for i := range n {
-			z.Data[i*z.Inc] += signed(w.sign, fixed.Quotient(x.Data[i*x.Inc], y.Data[i*y.Inc]))
+			z.Data[i*z.Inc] += number.Signed(w.sign, fixed.Quotient(x.Data[i*x.Inc], y.Data[i*y.Inc]))
 		}
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -72,32 +73,32 @@ func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {
 	for lo := 0; lo < k.X.N; lo += part {
 		x, y, gx, gy := k.X, k.Y, p.G.X, p.G.Y
 		if n := min(part, k.X.N-lo); n < k.X.N {
-			x, y, gx, gy = between(x, lo, n), between(y, lo, n), between(gx, lo, n), between(gy, lo, n)
+			x, y, gx, gy = vector.Between(x, lo, n), vector.Between(y, lo, n), vector.Between(gx, lo, n), vector.Between(gy, lo, n)
 		}
 		if k.Out != nil {
-			sum += dot(x, y)
+			sum += vector.Dot(x, y)
 		}
 		if p.G.Out != nil {
-			axpy(number.Conj(*p.G.Out), y, gx)
-			axpy(*p.G.Out, x, gy)
+			vector.Axpy(number.Conj(*p.G.Out), y, gx)
+			vector.Axpy(*p.G.Out, x, gy)
 		}
 	}
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), sum)
+		*k.Out += number.Signed(p.Sign(), sum)
 	}
 	if !p.Tangent {
 		return nil
 	}
 	if p.T.Out != nil {
-		*p.T.Out += signed(p.Sign(), dot(p.T.X, k.Y)+dot(k.X, p.T.Y))
+		*p.T.Out += number.Signed(p.Sign(), vector.Dot(p.T.X, k.Y)+vector.Dot(k.X, p.T.Y))
 	}
 	if p.GT.Out != nil {
-		axpy(number.Conj(*p.GT.Out), k.Y, p.GT.X)
-		axpy(*p.GT.Out, k.X, p.GT.Y)
+		vector.Axpy(number.Conj(*p.GT.Out), k.Y, p.GT.X)
+		vector.Axpy(*p.GT.Out, k.X, p.GT.Y)
 	}
 	if p.G.Out != nil {
-		axpy(number.Conj(*p.G.Out), p.T.Y, p.GT.X)
-		axpy(*p.G.Out, p.T.X, p.GT.Y)
+		vector.Axpy(number.Conj(*p.G.Out), p.T.Y, p.GT.X)
+		vector.Axpy(*p.G.Out, p.T.X, p.GT.Y)
 	}
 	return nil
 }

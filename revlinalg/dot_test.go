@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -37,7 +38,7 @@ func TestDot(t *testing.T) {
 
 func TestDotValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	m := mat.NewDense(50, 3, normals[float64](rnd, 150, 1))
+	m := mat.NewDense(50, 3, kerneltest.Normals[float64](rnd, 150, 1))
 	x, y := m.ColView(0).(*mat.VecDense), m.ColView(2).(*mat.VecDense)
 	r := 1.0
 	NewDot(&r, x, y).Forward()
@@ -68,8 +69,8 @@ func TestDotFixedGaps(t *testing.T) {
 func BenchmarkDot(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{100, 1000, 10_000, 1_000_000} {
-		x, y := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
-		gx, gy := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
+		x, y := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
+		gx, gy := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
 		r, gr := 0.0, 1.0
 		k := Dot[float64]{Out: &r, X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		g := Dot[float64]{Out: &gr, X: rev.ViewSlice(gx), Y: rev.ViewSlice(gy)}
@@ -77,13 +78,13 @@ func BenchmarkDot(b *testing.B) {
 			for b.Loop() {
 				k.Forward()
 			}
-			reportBytes(b, 16*n)
+			kerneltest.ReportBytes(b, 16*n)
 		})
 		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				k.Adjoint(g)
 			}
-			reportBytes(b, 48*n) // x and y, and gx and gy read and written
+			kerneltest.ReportBytes(b, 48*n) // x and y, and gx and gy read and written
 		})
 	}
 }

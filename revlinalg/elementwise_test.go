@@ -12,28 +12,17 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-// positive returns n random numbers in (1/2, 2).
-func positive[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
-	x := make([]T, n)
-	for i := range x {
-		x[i] = fixed.Of[T](math.Exp2(2*rnd.Float64() - 1))
-	}
-	return rev.ViewSlice(x)
-}
-
 // operands returns a function that makes y and x of a size for a Spec.
-func operands[T rev.Real](draw func(*rand.Rand, int) rev.Vector[T]) func(*rand.Rand, int) elementwise[T] {
-	return func(rnd *rand.Rand, n int) elementwise[T] {
-		return elementwise[T]{Y: vectorOf[T](rnd, n), X: draw(rnd, n)}
+func operands[T rev.Real](draw func(*rand.Rand, int) rev.Vector[T]) func(*rand.Rand, int) elementwise.Operands[T] {
+	return func(rnd *rand.Rand, n int) elementwise.Operands[T] {
+		return elementwise.Operands[T]{Y: kerneltest.Vector[T](rnd, n), X: draw(rnd, n)}
 	}
-}
-
-func away[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
-	return rev.ViewSlice(awayFromZero[T](rnd, n))
 }
 
 func TestExp(t *testing.T) {
@@ -44,8 +33,8 @@ func TestExp(t *testing.T) {
 
 func testExp[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Exp[T]]{
-		New:   func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(vectorOf[T])(rnd, n)) },
-		Large: 2*elementwiseBlock + 5,
+		New:   func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(kerneltest.Vector[T])(rnd, n)) },
+		Large: 2*elementwise.BlockSize + 5,
 	})
 }
 
@@ -57,7 +46,7 @@ func TestSin(t *testing.T) {
 
 func testSin[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Sin[T]]{
-		New: func(rnd *rand.Rand, n int) Sin[T] { return Sin[T](operands(vectorOf[T])(rnd, n)) },
+		New: func(rnd *rand.Rand, n int) Sin[T] { return Sin[T](operands(kerneltest.Vector[T])(rnd, n)) },
 	})
 }
 
@@ -69,7 +58,7 @@ func TestCos(t *testing.T) {
 
 func testCos[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Cos[T]]{
-		New: func(rnd *rand.Rand, n int) Cos[T] { return Cos[T](operands(vectorOf[T])(rnd, n)) },
+		New: func(rnd *rand.Rand, n int) Cos[T] { return Cos[T](operands(kerneltest.Vector[T])(rnd, n)) },
 	})
 }
 
@@ -81,7 +70,7 @@ func TestAbs(t *testing.T) {
 
 func testAbs[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Abs[T]]{
-		New: func(rnd *rand.Rand, n int) Abs[T] { return Abs[T](operands(away[T])(rnd, n)) },
+		New: func(rnd *rand.Rand, n int) Abs[T] { return Abs[T](operands(kerneltest.Away[T])(rnd, n)) },
 	})
 }
 
@@ -93,7 +82,7 @@ func TestLog(t *testing.T) {
 
 func testLog[T rev.Real](t *testing.T) {
 	spec := revtest.Spec[Log[T]]{
-		New: func(rnd *rand.Rand, n int) Log[T] { return Log[T](operands(positive[T])(rnd, n)) },
+		New: func(rnd *rand.Rand, n int) Log[T] { return Log[T](operands(kerneltest.Positive[T])(rnd, n)) },
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Log[T] {
 		k := spec.New(rnd, n+1)
@@ -111,7 +100,7 @@ func TestSqrt(t *testing.T) {
 
 func testSqrt[T rev.Real](t *testing.T) {
 	spec := revtest.Spec[Sqrt[T]]{
-		New: func(rnd *rand.Rand, n int) Sqrt[T] { return Sqrt[T](operands(positive[T])(rnd, n)) },
+		New: func(rnd *rand.Rand, n int) Sqrt[T] { return Sqrt[T](operands(kerneltest.Positive[T])(rnd, n)) },
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Sqrt[T] {
 		k := spec.New(rnd, n+1)
@@ -131,7 +120,7 @@ func testAtan2[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Atan2[T]]{
 		New: func(rnd *rand.Rand, n int) Atan2[T] {
 			// Away from the cut.
-			return Atan2[T]{Z: vectorOf[T](rnd, n), X: away[T](rnd, n), Y: positive[T](rnd, n)}
+			return Atan2[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Away[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
 		},
 		Skip:  map[revtest.Property]string{revtest.Errors: "Forward and Inverse never fail"},
 		Large: 2*binaryBlock + 5,
@@ -147,7 +136,7 @@ func TestPow(t *testing.T) {
 func testPow[T rev.Real](t *testing.T) {
 	spec := revtest.Spec[Pow[T]]{
 		New: func(rnd *rand.Rand, n int) Pow[T] {
-			return Pow[T]{Z: vectorOf[T](rnd, n), X: positive[T](rnd, n), Y: positive[T](rnd, n)}
+			return Pow[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Positive[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
 		},
 	}
 	spec.Failing = func(rnd *rand.Rand, n int) Pow[T] {
@@ -324,7 +313,9 @@ func runOfTotal[T rev.Real, K any](kernel func(a arguments[T]) K, forward func(K
 }
 
 func runs[T rev.Real]() map[string]kernelRun[T] {
-	one := func(a arguments[T]) elementwise[T] { return elementwise[T]{Y: a.result(), X: a.vector(0)} }
+	one := func(a arguments[T]) elementwise.Operands[T] {
+		return elementwise.Operands[T]{Y: a.result(), X: a.vector(0)}
+	}
 	two := func(a arguments[T]) binary[T] { return binary[T]{Z: a.result(), X: a.vector(0), Y: a.vector(1)} }
 	return map[string]kernelRun[T]{
 		"exp":   runOfTotal(func(a arguments[T]) Exp[T] { return Exp[T](one(a)) }, Exp[T].Forward, Exp[T].AdjointTangent),
@@ -523,25 +514,31 @@ func TestElementwiseSpecialValues(t *testing.T) {
 }
 
 func BenchmarkElementwise(b *testing.B) {
+	benchElementwise(b, "exp", func(k elementwise.Operands[float64]) Exp[float64] { return Exp[float64](k) })
+	benchElementwise(b, "log", func(k elementwise.Operands[float64]) Log[float64] { return Log[float64](k) })
+	benchElementwise(b, "sqrt", func(k elementwise.Operands[float64]) Sqrt[float64] { return Sqrt[float64](k) })
+	benchElementwise(b, "sin", func(k elementwise.Operands[float64]) Sin[float64] { return Sin[float64](k) })
+	benchElementwise(b, "abs", func(k elementwise.Operands[float64]) Abs[float64] { return Abs[float64](k) })
+}
+
+func benchElementwise[K rev.Kernel[K]](b *testing.B, name string, kernel func(elementwise.Operands[float64]) K) {
 	const n = 20_000
 	rnd := rand.New(rand.NewPCG(21, 2))
-	y, x, gy, gx := vectorOf[float64](rnd, n), positive[float64](rnd, n), vectorOf[float64](rnd, n), vectorOf[float64](rnd, n)
-	var none elementwise[float64]
-	for _, f := range []*function{&expFunction, &logFunction, &sqrtFunction, &sinFunction, &absFunction} {
-		for _, workers := range []int{1, 2} {
-			k, g := elementwise[float64]{Y: y, X: x, Workers: workers}, elementwise[float64]{Y: gy, X: gx}
-			b.Run(fmt.Sprintf("%s/Forward/workers=%d", f.name, workers), func(b *testing.B) {
-				for b.Loop() {
-					_ = k.run(f, 1, none, none, none)
-				}
-				reportBytes(b, 24*n)
-			})
-			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", f.name, workers), func(b *testing.B) {
-				for b.Loop() {
-					_ = k.run(f, -1, g, none, none)
-				}
-				reportBytes(b, 48*n)
-			})
-		}
+	y, x, gy, gx := kerneltest.Vector[float64](rnd, n), kerneltest.Positive[float64](rnd, n), kerneltest.Vector[float64](rnd, n), kerneltest.Vector[float64](rnd, n)
+	g := kernel(elementwise.Operands[float64]{Y: gy, X: gx})
+	for _, workers := range []int{1, 2} {
+		k := kernel(elementwise.Operands[float64]{Y: y, X: x, Workers: workers})
+		b.Run(fmt.Sprintf("%s/Forward/workers=%d", name, workers), func(b *testing.B) {
+			for b.Loop() {
+				_ = rev.Forward(k)
+			}
+			kerneltest.ReportBytes(b, 24*n)
+		})
+		b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", name, workers), func(b *testing.B) {
+			for b.Loop() {
+				_ = rev.Adjoint(k, g)
+			}
+			kerneltest.ReportBytes(b, 48*n)
+		})
 	}
 }

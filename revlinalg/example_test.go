@@ -74,105 +74,6 @@ func ExampleAffine() {
 	// [0 0] [1 0 -1 1 0 -1] [5 7 9]
 }
 
-// A layer of a network over a batch of two inputs.
-func ExampleAffineBatch() {
-	x := mat.NewDense(2, 3, []float64{
-		1, 0, -1,
-		0, 1, 0,
-	})
-	w := mat.NewDense(3, 2, []float64{
-		1, 2,
-		3, 4,
-		5, 6,
-	})
-	b, y := mat.NewVecDense(2, []float64{10, 20}), mat.NewDense(2, 2, nil)
-	k := revlinalg.NewAffineBatch(y, x, w, b)
-	k.Forward()
-	fmt.Println(y.RawMatrix().Data)
-
-	gy, gw, gb := mat.NewDense(2, 2, []float64{1, 0, 0, 1}), mat.NewDense(3, 2, nil), mat.NewVecDense(2, nil)
-	k.Adjoint(revlinalg.NewAffineBatch(gy, nil, gw, gb)) // inputs need no gradient
-	fmt.Println(gw.RawMatrix().Data, gb.RawVector().Data)
-	// Output:
-	// [6 16 13 24]
-	// [1 0 0 1 -1 0] [1 1]
-}
-
-// A filter that takes differences along rows, and the largest of them in 2×2 windows.
-func ExampleConv2D() {
-	x := mat.NewDense(1, 16, []float64{ // one image of 4×4
-		0, 1, 3, 6,
-		0, 2, 2, 2,
-		5, 5, 5, 5,
-		0, 0, 1, 1,
-	})
-	w := mat.NewDense(1, 2, []float64{-1, 1})
-	y := mat.NewDense(1, 12, nil) // 4×3
-	layer := revlinalg.NewConv2D(y, x, w, nil)
-	layer.Channels, layer.Height, layer.Width = 1, 4, 4
-	layer.KernelHeight, layer.KernelWidth = 1, 2
-	layer.Forward()
-	fmt.Println(y.RawMatrix().Data)
-
-	gy, gw := mat.NewDense(1, 12, nil), mat.NewDense(1, 2, nil)
-	gy.Set(0, 2, 1)                                      // of the difference 6 - 3
-	layer.Adjoint(revlinalg.NewConv2D(gy, nil, gw, nil)) // the image needs no gradient
-	fmt.Println(y.RawMatrix().Data, gw.RawMatrix().Data)
-	// Output:
-	// [1 2 3 2 0 0 0 0 0 0 1 0]
-	// [0 0 0 0 0 0 0 0 0 0 0 0] [3 6]
-}
-
-// The largest elements of windows of 2×2. Of equal ones the first gets the gradient.
-func ExampleMaxPool() {
-	x := mat.NewDense(1, 8, []float64{ // one image of 2×4
-		1, 2, 7, 7,
-		4, 3, 0, 7,
-	})
-	y := mat.NewDense(1, 2, nil)
-	pool := revlinalg.NewMaxPool(y, x)
-	pool.Channels, pool.Height, pool.Width = 1, 2, 4
-	pool.WindowHeight, pool.WindowWidth, pool.StrideHeight, pool.StrideWidth = 2, 2, 2, 2
-	pool.Forward()
-	fmt.Println(y.RawMatrix().Data)
-	gx := mat.NewDense(1, 8, nil)
-	pool.Adjoint(revlinalg.NewMaxPool(mat.NewDense(1, 2, []float64{10, 20}), gx))
-	fmt.Println(gx.RawMatrix().Data)
-	// Output:
-	// [4 7]
-	// [0 0 20 0 10 0 0 0]
-}
-
-// Means of windows of three elements of a signal, which overlap.
-func ExampleMeanPool() {
-	x, y := mat.NewDense(1, 5, []float64{1, 2, 6, 4, 2}), mat.NewDense(1, 3, nil)
-	pool := revlinalg.NewMeanPool(y, x)
-	pool.Channels, pool.Height, pool.Width = 1, 1, 5
-	pool.WindowHeight, pool.WindowWidth, pool.StrideHeight, pool.StrideWidth = 1, 3, 1, 1
-	pool.Forward()
-	fmt.Println(y.RawMatrix().Data)
-	// Output: [3 4 4]
-}
-
-// Words as rows of a table. The gradient of a word is the sum over where it occurs.
-func ExampleGather() {
-	table := mat.NewDense(3, 2, []float64{
-		1, 2,
-		3, 4,
-		5, 6,
-	})
-	y, text := mat.NewDense(4, 2, nil), []int{2, 0, 2, 2}
-	k := revlinalg.NewGather(y, table, text)
-	k.Forward()
-	fmt.Println(y.RawMatrix().Data)
-	gy, gtable := mat.NewDense(4, 2, []float64{1, 1, 1, 1, 1, 1, 1, 1}), mat.NewDense(3, 2, nil)
-	k.Adjoint(revlinalg.NewGather(gy, gtable, text))
-	fmt.Println(gtable.RawMatrix().Data)
-	// Output:
-	// [5 6 1 2 5 6 5 6]
-	// [1 1 0 0 3 3]
-}
-
 // Beyond the range of fixed point sums wrap, and come back all the same.
 func ExampleAffine_fixed() {
 	big := fixed.FromInt(1000)
@@ -296,20 +197,6 @@ func ExampleComplexFrobenius() {
 	// 2
 }
 
-// The activations of a layer, and their slopes.
-func ExampleGELU() {
-	x, gx := mat.NewVecDense(3, []float64{-1, 0, 2}), mat.NewVecDense(3, nil)
-	y, gy := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{1, 1, 1})
-	k := revlinalg.NewGELU(y, x)
-	k.Forward()
-	fmt.Printf("%.4f\n", y.RawVector().Data)
-	k.Adjoint(revlinalg.NewGELU(gy, gx))
-	fmt.Printf("%.4f\n", gx.RawVector().Data)
-	// Output:
-	// [-0.1587 0.0000 1.9545]
-	// [-0.0833 0.5000 1.0852]
-}
-
 func ExampleMulElem() {
 	x, y := mat.NewVecDense(2, []float64{2, 3}), mat.NewVecDense(2, []float64{5, 7})
 	z := mat.NewVecDense(2, nil)
@@ -422,25 +309,6 @@ func ExampleCovariance() {
 	fmt.Println(c.RawMatrix().Data)
 	// Output:
 	// [1 2 2 4]
-}
-
-func ExampleCrossEntropy() {
-	x := mat.NewDense(2, 3, []float64{
-		2, 0, 0,
-		0, 0, 2,
-	})
-	gx := mat.NewDense(2, 3, nil)
-	loss, gloss, labels := 0.0, 1.0, []int{0, 1}
-	k := revlinalg.NewCrossEntropy(&loss, x, nil, labels)
-	k.Mean = true
-	k.Forward()
-	fmt.Printf("%.4f\n", loss)
-	k.Adjoint(revlinalg.NewCrossEntropy(&gloss, gx, nil, labels))
-	fmt.Printf("%.4f\n", mat.Formatted(gx))
-	// Output:
-	// 1.2395
-	// ⎡-0.1065   0.0533   0.0533⎤
-	// ⎣ 0.0533  -0.4467   0.3935⎦
 }
 
 func ExampleDet() {
@@ -612,21 +480,6 @@ func ExampleLogDet() {
 	// Output:
 	// det = -1·exp(1.7918) = -6.0000
 	// [-0.1667 0.5000 0.3333 0.0000]
-}
-
-func ExampleLogSumExp() {
-	x := mat.NewVecDense(3, []float64{1000, 1000, 999})
-	softmax := mat.NewVecDense(3, nil)
-	out, gout := 0.0, 1.0
-
-	k := revlinalg.NewLogSumExp(&out, x)
-	k.Forward()
-	fmt.Printf("%.4f\n", out)
-	k.Adjoint(revlinalg.NewLogSumExp(&gout, softmax))
-	fmt.Printf("%.4f\n", softmax.RawVector().Data)
-	// Output:
-	// 1000.8620
-	// [0.4223 0.4223 0.1554]
 }
 
 func ExampleMatMul() {
@@ -823,21 +676,6 @@ func ExampleSin() {
 	// Output:
 	// [0.0000 0.5000]
 	// [0.0000 0.0000] [1.0000 0.8660]
-}
-
-func ExampleSoftmax() {
-	x := mat.NewVecDense(3, []float64{1000, 1000 + math.Ln2, math.Inf(-1)})
-	y := mat.NewVecDense(3, nil)
-	k := revlinalg.NewSoftmax(y, x)
-	k.Forward()
-	fmt.Printf("%.4f\n", y.RawVector().Data)
-
-	gx, gy := mat.NewVecDense(3, nil), mat.NewVecDense(3, []float64{0, 9, 0})
-	k.Adjoint(revlinalg.NewSoftmax(gy, gx))
-	fmt.Printf("%.4f %.4f\n", y.RawVector().Data, gx.RawVector().Data)
-	// Output:
-	// [0.3333 0.6667 0.0000]
-	// [0.0000 0.0000 0.0000] [-2.0000 2.0000 0.0000]
 }
 
 func ExampleSolve() {

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -30,16 +31,16 @@ func NewExp(y, x *mat.VecDense) Exp[float64] {
 	return Exp[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
-var expFunction = function{
-	name:   "exp",
-	values: vec.Exp[float64],
-	slopes: func(d, _, y []float64) { copy(d, y) },
-	curves: func(d, _, y []float64) { copy(d, y) },
+var expFunction = elementwise.Function{
+	Name:   "exp",
+	Values: vec.Exp[float64],
+	Slopes: func(d, _, y []float64) { copy(d, y) },
+	Curves: func(d, _, y []float64) { copy(d, y) },
 
-	q43: pointwise[fixed.Q43]{
-		value: expSat,
-		slope: func(x, v fixed.Q43) fixed.Q43 { return expSat(x).Mul(v) },
-		curve: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
+	Q43: elementwise.Pointwise[fixed.Q43]{
+		Value: expSat,
+		Slope: func(x, v fixed.Q43) fixed.Q43 { return expSat(x).Mul(v) },
+		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return expSat(x).Mul(v).Mul(w) },
 	},
 }
 
@@ -70,5 +71,5 @@ func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // Run implements rev.Kernel. It returns no error.
 func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {
-	return elementwise[T](k).run(&expFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return elementwise.Run(&expFunction, k, p)
 }

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/internal/parallel"
 	"revnum/rev"
 )
@@ -24,24 +25,24 @@ func TestFactorWorkers(t *testing.T) {
 func testFactorWorkers[T rev.Float](t *testing.T, n int) {
 	for name, run := range map[string]func(rnd *rand.Rand, workers int) []rev.General[T]{
 		"Cholesky": func(rnd *rand.Rand, workers int) []rev.General[T] {
-			k := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
-			g := Cholesky[T]{L: matrixOf[T](rnd, n, n), A: matrixOf[T](rnd, n, n)}
+			k := Cholesky[T]{L: kerneltest.Matrix[T](rnd, n, n), A: definite[T](rnd, n), Workers: workers}
+			g := Cholesky[T]{L: kerneltest.Matrix[T](rnd, n, n), A: kerneltest.Matrix[T](rnd, n, n)}
 			if err := k.Adjoint(g); err != nil {
 				t.Fatal(err)
 			}
 			return []rev.General[T]{k.L, g.A}
 		},
 		"Solve": func(rnd *rand.Rand, workers int) []rev.General[T] {
-			random := func() rev.General[T] { return matrixOf[T](rnd, n, 201) }
+			random := func() rev.General[T] { return kerneltest.Matrix[T](rnd, n, 201) }
 			k := Solve[T]{X: random(), A: regular[T](rnd, n), B: random(), Workers: workers}
-			g := Solve[T]{X: random(), A: matrixOf[T](rnd, n, n), B: random()}
+			g := Solve[T]{X: random(), A: kerneltest.Matrix[T](rnd, n, n), B: random()}
 			if err := k.Adjoint(g); err != nil {
 				t.Fatal(err)
 			}
 			return []rev.General[T]{k.X, g.A, g.B}
 		},
 		"Inv": func(rnd *rand.Rand, workers int) []rev.General[T] {
-			k := Inv[T]{B: matrixOf[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
+			k := Inv[T]{B: kerneltest.Matrix[T](rnd, n, n), A: regular[T](rnd, n), Workers: workers}
 			if err := k.Forward(); err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +68,7 @@ func TestCholeskyFailsLate(t *testing.T) {
 		a := definite[float64](rnd, n)
 		a.Row(at)[at] = -1
 		for _, workers := range []int{1, 2, 7} {
-			err := Cholesky[float64]{L: matrixOf[float64](rnd, n, n), A: a, Workers: workers}.Forward()
+			err := Cholesky[float64]{L: kerneltest.Matrix[float64](rnd, n, n), A: a, Workers: workers}.Forward()
 			var e *rev.NotPositiveDefiniteError
 			if !errors.As(err, &e) || e.Row != at || !(e.Value <= -1) {
 				t.Errorf("row %d, %d workers: %v", at, workers, err)

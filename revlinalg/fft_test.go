@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -38,7 +39,7 @@ func TestFFT(t *testing.T) {
 func TestFixedFFT(t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[FixedFFT]{
 		New: func(rnd *rand.Rand, n int) FixedFFT {
-			return FixedFFT{vectorOf[fixed.Q43](rnd, n), vectorOf[fixed.Q43](rnd, n)}
+			return FixedFFT{kerneltest.Vector[fixed.Q43](rnd, n), kerneltest.Vector[fixed.Q43](rnd, n)}
 		},
 		Sizes: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 30, 49, 64}, Adjoint: 1e5, Difference: 1e-6,
 	})

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -68,7 +69,7 @@ func TestGivensQRValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 1))
 	for _, shape := range [][2]int{{1, 1}, {1, 3}, {2, 2}, {3, 2}, {7, 7}, {12, 5}, {40, 40}, {5, 12}, {70, 69}} {
 		m, n := shape[0], shape[1]
-		a := mat.NewDense(m, n, normals[float64](rnd, m*n, 1))
+		a := mat.NewDense(m, n, kerneltest.Normals[float64](rnd, m*n, 1))
 		k := mat.DenseCopyOf(a)
 		NewGivensQR(k).Forward()
 		if m >= n {
@@ -168,7 +169,7 @@ func TestGivensQRScale(t *testing.T) {
 func BenchmarkGivensQR(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(9, 2))
 	const m, n = 256, 256
-	a, g := matrixOf[float64](rnd, m, n), matrixOf[float64](rnd, m, n)
+	a, g := kerneltest.Matrix[float64](rnd, m, n), kerneltest.Matrix[float64](rnd, m, n)
 	k := GivensQR[float64]{A: a}
 	flops := 0
 	for j := range n {
@@ -179,13 +180,13 @@ func BenchmarkGivensQR(b *testing.B) {
 			k.Forward()
 			k.Inverse()
 		}
-		reportFlops(b, 2*flops)
+		kerneltest.ReportFlops(b, 2*flops)
 	})
 	b.Run("ForwardAdjoint", func(b *testing.B) {
 		for b.Loop() {
 			k.Forward()
 			k.Adjoint(GivensQR[float64]{A: g})
 		}
-		reportFlops(b, 3*flops+flops*4/6)
+		kerneltest.ReportFlops(b, 3*flops+flops*4/6)
 	})
 }

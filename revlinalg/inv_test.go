@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -14,12 +15,12 @@ import (
 func invSpec[T rev.Float]() revtest.Spec[Inv[T]] {
 	return revtest.Spec[Inv[T]]{
 		New: func(rnd *rand.Rand, size int) Inv[T] {
-			return Inv[T]{B: matrixOf[T](rnd, size, size), A: regular[T](rnd, size)}
+			return Inv[T]{B: kerneltest.Matrix[T](rnd, size, size), A: regular[T](rnd, size)}
 		},
 		Large:     150,
 		RoundTrip: 4, // the sum may be larger than either
 		Failing: func(rnd *rand.Rand, size int) Inv[T] {
-			return Inv[T]{B: matrixOf[T](rnd, size+1, size+1), A: deficient[T](rnd, size+1)}
+			return Inv[T]{B: kerneltest.Matrix[T](rnd, size+1, size+1), A: deficient[T](rnd, size+1)}
 		},
 	}
 }
@@ -32,7 +33,7 @@ func TestInv(t *testing.T) {
 func TestInvValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(23, 1))
 	for _, n := range []int{1, 7, 33, 150} {
-		a := mat.NewDense(n, n, normals[float64](rnd, n*n, 1))
+		a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 		var want mat.Dense
 		if err := want.Inverse(a); err != nil {
 			t.Fatal(err)
@@ -50,20 +51,20 @@ func TestInvValue(t *testing.T) {
 func BenchmarkInv(b *testing.B) {
 	for _, n := range []int{64, 512} {
 		rnd := rand.New(rand.NewPCG(23, 2))
-		k := Inv[float64]{B: matrixOf[float64](rnd, n, n), A: regular[float64](rnd, n)}
-		g := Inv[float64]{B: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, n, n)}
+		k := Inv[float64]{B: kerneltest.Matrix[float64](rnd, n, n), A: regular[float64](rnd, n)}
+		g := Inv[float64]{B: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n)}
 		for _, k.Workers = range []int{1, 2} {
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Forward()
 				}
-				reportFlops(b, 2*n*n*n)
+				kerneltest.ReportFlops(b, 2*n*n*n)
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Adjoint(g)
 				}
-				reportFlops(b, 6*n*n*n)
+				kerneltest.ReportFlops(b, 6*n*n*n)
 			})
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
+	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -42,26 +44,26 @@ func NewLog(y, x *mat.VecDense) Log[float64] {
 	return Log[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
-var logFunction = function{
-	name:   "log",
-	values: vec.Log[float64],
-	slopes: eachOf(func(x, _ float64) float64 { return 1 / x }),
-	curves: eachOf(func(x, _ float64) float64 { return -1 / x / x }),
+var logFunction = elementwise.Function{
+	Name:   "log",
+	Values: vec.Log[float64],
+	Slopes: elementwise.EachOf(func(x, _ float64) float64 { return 1 / x }),
+	Curves: elementwise.EachOf(func(x, _ float64) float64 { return -1 / x / x }),
 
-	q43: pointwise[fixed.Q43]{
-		value: fixed.Log,
-		slope: fixed.LogAdjoint,
-		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -v.Div(x).Mul(w.Div(x)) },
+	Q43: elementwise.Pointwise[fixed.Q43]{
+		Value: fixed.Log,
+		Slope: fixed.LogAdjoint,
+		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -v.Div(x).Mul(w.Div(x)) },
 	},
 
-	c128: pointwise[complex128]{
-		value: complexLog,
-		slope: func(x, v complex128) complex128 { return v / x },
-		curve: func(x, v, w complex128) complex128 { return -times(v/x, w) / x },
+	Complex: elementwise.Pointwise[complex128]{
+		Value: complexLog,
+		Slope: func(x, v complex128) complex128 { return v / x },
+		Curve: func(x, v, w complex128) complex128 { return -number.Times(v/x, w) / x },
 	},
 
-	defined:        func(x float64, _ int) bool { return !(x <= 0) },
-	definedComplex: func(x complex128, _ int) bool { return x != 0 },
+	Defined:        func(x float64, _ int) bool { return !(x <= 0) },
+	DefinedComplex: func(x complex128, _ int) bool { return x != 0 },
 }
 
 // complexLog returns log(x). It scales finite numbers so that their magnitude neither
@@ -99,5 +101,5 @@ func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.
 func (k Log[T]) Run(p rev.Pass[Log[T]]) error {
-	return elementwise[T](k).run(&logFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return elementwise.Run(&logFunction, k, p)
 }

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -118,7 +119,7 @@ func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
 func traceOfProduct[T rev.Float](a, b rev.General[T]) T {
 	var s T
 	for j := range b.Rows {
-		s += dot(rev.ViewSlice(b.Row(j)), rev.Vector[T]{N: a.Rows, Data: a.Data[j:], Inc: a.Stride})
+		s += vector.Dot(rev.ViewSlice(b.Row(j)), rev.Vector[T]{N: a.Rows, Data: a.Data[j:], Inc: a.Stride})
 	}
 	return s
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -34,13 +35,13 @@ func TestLogDetValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(24, 1))
 	for i, n := range []int{1, 1, 2, 2, 3, 4, 7, 20, 33, 150} {
 		for _, scale := range []float64{1, 0x1p-1000, 0x1p1000} {
-			a := mat.NewDense(n, n, normals[float64](rnd, n*n, scale))
+			a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, scale))
 			want, sign := mat.LogDet(a)
 			var gotLog, gotSign float64
 			if err := NewLogDet(&gotLog, &gotSign, a).Forward(); err != nil {
 				t.Fatal(err)
 			}
-			if !near(gotLog, want, 1e-13) || gotSign != sign {
+			if !kerneltest.Near(gotLog, want, 1e-13) || gotSign != sign {
 				t.Errorf("matrix %d of order %d: got %v and %v, want %v and %v", i, n, gotLog, gotSign, want, sign)
 			}
 		}

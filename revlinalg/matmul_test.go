@@ -9,21 +9,22 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func randomMatMul[T rev.Real](rnd *rand.Rand, m, k, n int, transA, transB bool) MatMul[T] {
-	s := MatMul[T]{C: matrixOf[T](rnd, m, n), TransA: transA, TransB: transB}
+	s := MatMul[T]{C: kerneltest.Matrix[T](rnd, m, n), TransA: transA, TransB: transB}
 	if transA {
-		s.A = matrixOf[T](rnd, k, m)
+		s.A = kerneltest.Matrix[T](rnd, k, m)
 	} else {
-		s.A = matrixOf[T](rnd, m, k)
+		s.A = kerneltest.Matrix[T](rnd, m, k)
 	}
 	if transB {
-		s.B = matrixOf[T](rnd, n, k)
+		s.B = kerneltest.Matrix[T](rnd, n, k)
 	} else {
-		s.B = matrixOf[T](rnd, k, n)
+		s.B = kerneltest.Matrix[T](rnd, k, n)
 	}
 	return s
 }
@@ -41,7 +42,7 @@ func matMulSpec[T rev.Real](transA, transB bool) revtest.Spec[MatMul[T]] {
 func TestMatMul(t *testing.T) {
 	for _, trans := range []struct{ a, b bool }{{}, {a: true}, {b: true}, {a: true, b: true}} {
 		t.Run(fmt.Sprintf("%+v", trans), func(t *testing.T) {
-			kernels(t, matMulSpec[float32](trans.a, trans.b), matMulSpec[float64](trans.a, trans.b), matMulSpec[fixed.Q43](trans.a, trans.b))
+			kerneltest.Kernels(t, matMulSpec[float32](trans.a, trans.b), matMulSpec[float64](trans.a, trans.b), matMulSpec[fixed.Q43](trans.a, trans.b))
 		})
 	}
 }
@@ -49,9 +50,9 @@ func TestMatMul(t *testing.T) {
 func TestMatMulValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(9, 1))
 	for _, n := range []int{1, 5, 70} {
-		a := mat.NewDense(n+2, n+9, normals[float64](rnd, (n+2)*(n+9), 1)).Slice(1, n+1, 3, n+7).(*mat.Dense)
-		b := mat.NewDense(n+4, n+1, normals[float64](rnd, (n+4)*(n+1), 1))
-		c := mat.NewDense(n, n+1, normals[float64](rnd, n*(n+1), 1))
+		a := mat.NewDense(n+2, n+9, kerneltest.Normals[float64](rnd, (n+2)*(n+9), 1)).Slice(1, n+1, 3, n+7).(*mat.Dense)
+		b := mat.NewDense(n+4, n+1, kerneltest.Normals[float64](rnd, (n+4)*(n+1), 1))
+		c := mat.NewDense(n, n+1, kerneltest.Normals[float64](rnd, n*(n+1), 1))
 		var want mat.Dense
 		want.Mul(a, b)
 		want.Add(&want, c)
@@ -173,20 +174,20 @@ func benchMatMul[T rev.Real](b *testing.B, name string, n int, k, g MatMul[T]) {
 		for b.Loop() {
 			k.Forward()
 		}
-		reportFlops(b, 2*n*n*n)
+		kerneltest.ReportFlops(b, 2*n*n*n)
 	})
 	b.Run(fmt.Sprintf("%s/Adjoint/n=%d", name, n), func(b *testing.B) {
 		for b.Loop() {
 			k.Adjoint(g)
 		}
-		reportFlops(b, 6*n*n*n)
+		kerneltest.ReportFlops(b, 6*n*n*n)
 	})
 	k.C = rev.General[T]{}
 	b.Run(fmt.Sprintf("%s/Gradient/n=%d", name, n), func(b *testing.B) {
 		for b.Loop() {
 			k.Adjoint(g)
 		}
-		reportFlops(b, 4*n*n*n)
+		kerneltest.ReportFlops(b, 4*n*n*n)
 	})
 }
 
@@ -219,7 +220,7 @@ func BenchmarkMatMulLoops(b *testing.B) {
 		for b.Loop() {
 			scalarMatMul(n, s.C.Data, s.A.Data, s.B.Data)
 		}
-		reportFlops(b, 2*n*n*n)
+		kerneltest.ReportFlops(b, 2*n*n*n)
 	})
 	b.Run("Q43/n=256", func(b *testing.B) {
 		s := randomMatMul[fixed.Q43](rnd, n, n, n, false, true)
@@ -230,7 +231,7 @@ func BenchmarkMatMulLoops(b *testing.B) {
 				}
 			}
 		}
-		reportFlops(b, 2*n*n*n)
+		kerneltest.ReportFlops(b, 2*n*n*n)
 	})
 }
 
@@ -239,24 +240,24 @@ func BenchmarkMatMulLoops(b *testing.B) {
 func BenchmarkDotTypes(b *testing.B) {
 	const n = 1000
 	rnd := rand.New(rand.NewPCG(9, 5))
-	benchDot(b, "float64", vectorOf[float64](rnd, n), vectorOf[float64](rnd, n))
-	benchDot(b, "float32", vectorOf[float32](rnd, n), vectorOf[float32](rnd, n))
-	benchDot(b, "Q43", vectorOf[fixed.Q43](rnd, n), vectorOf[fixed.Q43](rnd, n))
+	benchDot(b, "float64", kerneltest.Vector[float64](rnd, n), kerneltest.Vector[float64](rnd, n))
+	benchDot(b, "float32", kerneltest.Vector[float32](rnd, n), kerneltest.Vector[float32](rnd, n))
+	benchDot(b, "Q43", kerneltest.Vector[fixed.Q43](rnd, n), kerneltest.Vector[fixed.Q43](rnd, n))
 	b.Run("float64 loop", func(b *testing.B) {
-		x, y := vectorOf[float64](rnd, n).Data, vectorOf[float64](rnd, n).Data
+		x, y := kerneltest.Vector[float64](rnd, n).Data, kerneltest.Vector[float64](rnd, n).Data
 		r := 0.0
 		for b.Loop() {
 			r += scalarDot(x, y)
 		}
-		reportFlops(b, 2*n)
+		kerneltest.ReportFlops(b, 2*n)
 	})
 	b.Run("Q43 loop", func(b *testing.B) {
-		x, y := vectorOf[fixed.Q43](rnd, n).Data, vectorOf[fixed.Q43](rnd, n).Data
+		x, y := kerneltest.Vector[fixed.Q43](rnd, n).Data, kerneltest.Vector[fixed.Q43](rnd, n).Data
 		var r fixed.Q43
 		for b.Loop() {
 			r += fixed.Dot(x, y)
 		}
-		reportFlops(b, 2*n)
+		kerneltest.ReportFlops(b, 2*n)
 	})
 }
 
@@ -266,6 +267,6 @@ func benchDot[T rev.Real](b *testing.B, name string, x, y rev.Vector[T]) {
 		for b.Loop() {
 			k.Forward()
 		}
-		reportFlops(b, 2*x.N)
+		kerneltest.ReportFlops(b, 2*x.N)
 	})
 }

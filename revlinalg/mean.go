@@ -3,8 +3,8 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -48,39 +48,19 @@ func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangent
 // Run implements rev.Kernel. It returns no error.
 func (k Mean[T]) Run(p rev.Pass[Mean[T]]) error {
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), mean(k.X))
+		*k.Out += number.Signed(p.Sign(), mean(k.X))
 	}
 	if p.T.Out != nil && p.T.X.Data != nil {
-		*p.T.Out += signed(p.Sign(), mean(p.T.X))
+		*p.T.Out += number.Signed(p.Sign(), mean(p.T.X))
 	}
 	if p.G.Out != nil {
-		addConstant(over(*p.G.Out, k.X.N), p.G.X)
+		vector.AddConstant(number.Over(*p.G.Out, k.X.N), p.G.X)
 	}
 	if p.GT.Out != nil {
-		addConstant(over(*p.GT.Out, k.X.N), p.GT.X)
+		vector.AddConstant(number.Over(*p.GT.Out, k.X.N), p.GT.X)
 	}
 	return nil
 }
 
 // mean returns Σ x_i/n.
-func mean[T rev.Real](x rev.Vector[T]) T { return over(sum(x), x.N) }
-
-// over returns x/n. If n is not positive it returns x/0, or 0 in fixed point.
-func over[T rev.Real](x T, n int) T {
-	if !number.IsFixed[T]() {
-		return x / T(max(n, 0))
-	}
-	if n <= 0 {
-		return 0
-	}
-	// Rounded to nearest, ties away from zero.
-	q, r := fixed.Q43(x)/fixed.Q43(n), (fixed.Q43(x) % fixed.Q43(n)).Abs()
-	if r >= fixed.Q43(n)-r {
-		if x < 0 {
-			q--
-		} else {
-			q++
-		}
-	}
-	return T(q)
-}
+func mean[T rev.Real](x rev.Vector[T]) T { return number.Over(vector.Sum(x), x.N) }

@@ -9,38 +9,42 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
+	"revnum/internal/number"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func meanSpec[T rev.Real]() revtest.Spec[Mean[T]] {
 	return revtest.Spec[Mean[T]]{
-		New:   func(rnd *rand.Rand, n int) Mean[T] { return Mean[T]{Out: new(T), X: vectorOf[T](rnd, n)} },
+		New:   func(rnd *rand.Rand, n int) Mean[T] { return Mean[T]{Out: new(T), X: kerneltest.Vector[T](rnd, n)} },
 		Free:  []string{"X.N"},
 		Sizes: []int{1, 2, 3, 5, 6, 12, 23},
 	}
 }
 
 func TestMean(t *testing.T) {
-	kernels(t, meanSpec[float32](), meanSpec[float64](), meanSpec[fixed.Q43]())
+	kerneltest.Kernels(t, meanSpec[float32](), meanSpec[float64](), meanSpec[fixed.Q43]())
 }
 
 func varianceSpec[T rev.Real]() revtest.Spec[Variance[T]] {
 	return revtest.Spec[Variance[T]]{
-		New:   func(rnd *rand.Rand, n int) Variance[T] { return Variance[T]{Out: new(T), X: vectorOf[T](rnd, n)} },
+		New: func(rnd *rand.Rand, n int) Variance[T] {
+			return Variance[T]{Out: new(T), X: kerneltest.Vector[T](rnd, n)}
+		},
 		Free:  []string{"X.N"},
 		Sizes: []int{2, 3, 5, 6, 12, 23},
 	}
 }
 
 func TestVariance(t *testing.T) {
-	kernels(t, varianceSpec[float32](), varianceSpec[float64](), varianceSpec[fixed.Q43]())
+	kerneltest.Kernels(t, varianceSpec[float32](), varianceSpec[float64](), varianceSpec[fixed.Q43]())
 }
 
 func covarianceSpec[T rev.Real]() revtest.Spec[Covariance[T]] {
 	return revtest.Spec[Covariance[T]]{
 		New: func(rnd *rand.Rand, n int) Covariance[T] {
-			return Covariance[T]{C: matrixOf[T](rnd, n, n), X: matrixOf[T](rnd, n+2, n)}
+			return Covariance[T]{C: kerneltest.Matrix[T](rnd, n, n), X: kerneltest.Matrix[T](rnd, n+2, n)}
 		},
 		Free:  []string{"X.Rows"},
 		Large: 90,
@@ -48,7 +52,7 @@ func covarianceSpec[T rev.Real]() revtest.Spec[Covariance[T]] {
 }
 
 func TestCovariance(t *testing.T) {
-	kernels(t, covarianceSpec[float32](), covarianceSpec[float64](), covarianceSpec[fixed.Q43]())
+	kerneltest.Kernels(t, covarianceSpec[float32](), covarianceSpec[float64](), covarianceSpec[fixed.Q43]())
 }
 
 // Against gonum, at a distance from zero of a thousand deviations.
@@ -101,7 +105,7 @@ func TestMomentsSpecial(t *testing.T) {
 		t.Errorf("over Q43 %v, want 0", q)
 	}
 	for _, c := range []struct{ sum, n, want fixed.Q43 }{{7, 3, 2}, {8, 3, 3}, {-7, 3, -2}, {-8, 3, -3}, {3, 2, 2}, {-3, 2, -2}, {fixed.Min, 1, fixed.Min}} {
-		if got := over(c.sum, int(c.n)); got != c.want {
+		if got := number.Over(c.sum, int(c.n)); got != c.want {
 			t.Errorf("%d/%d is %d, want %d", int64(c.sum), c.n, int64(got), int64(c.want))
 		}
 	}

@@ -2,6 +2,7 @@ package revlinalg
 
 import (
 	"revnum/internal/simd/dense"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -225,7 +226,7 @@ func float32s[T rev.Real](x []T, i int) []float32 { return any(x[i:]).([]float32
 
 // cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij.
 func cross[T rev.Real](x, y rev.General[T], i int) T {
-	return dot(row(x, i), row(y, i+1)) - dot(row(x, i+1), row(y, i))
+	return vector.Dot(vector.Row(x, i), vector.Row(y, i+1)) - vector.Dot(vector.Row(x, i+1), vector.Row(y, i))
 }
 
 // crossTangent returns the tangent of cross(x, gx, i), where tx and gtx are those
@@ -244,12 +245,12 @@ func crossTangent[T rev.Real](x, gx, tx, gtx rev.General[T], i int) T {
 // addQuarter adds alpha times rows i and i+1 of x, turned by a right angle, to those of
 // y.
 func addQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
-	axmy(alpha, row(x, i+1), row(y, i))
-	axpy(alpha, row(x, i), row(y, i+1))
+	vector.Axmy(alpha, vector.Row(x, i+1), vector.Row(y, i))
+	vector.Axpy(alpha, vector.Row(x, i), vector.Row(y, i+1))
 }
 
 // subQuarter undoes addQuarter.
 func subQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
-	axpy(alpha, row(x, i+1), row(y, i))
-	axmy(alpha, row(x, i), row(y, i+1))
+	vector.Axpy(alpha, vector.Row(x, i+1), vector.Row(y, i))
+	vector.Axmy(alpha, vector.Row(x, i), vector.Row(y, i+1))
 }

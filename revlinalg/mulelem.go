@@ -3,9 +3,11 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -59,7 +61,7 @@ func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	w := workspace.Get[multiplying[T]]()
 	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
-	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwiseBlock-1)/elementwiseBlock
+	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
 	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 	parallel.Run(workers, blocks, w)
 	*w = multiplying[T]{buffers: w.buffers} // without the caller's storage
@@ -71,17 +73,17 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 type multiplying[T rev.Number] struct {
 	k, g, t, gt MulElem[T]
 	sign        int
-	buffers     [][elementwisePiece]T // of each worker
+	buffers     [][elementwise.PieceSize]T // of each worker
 }
 
 // Block works on a block of elements.
 func (w *multiplying[T]) Block(worker, block int) {
-	end := min((block+1)*elementwiseBlock, w.k.X.N)
-	for lo := block * elementwiseBlock; lo < end; lo += elementwisePiece {
-		n := min(elementwisePiece, end-lo)
+	end := min((block+1)*elementwise.BlockSize, w.k.X.N)
+	for lo := block * elementwise.BlockSize; lo < end; lo += elementwise.PieceSize {
+		n := min(elementwise.PieceSize, end-lo)
 		add := func(to rev.Vector[T], sign int, a, b rev.Vector[T]) {
 			if to.Data != nil && a.Data != nil && b.Data != nil {
-				addElementProducts(between(to, lo, n), sign, between(a, lo, n), between(b, lo, n), w.buffers[worker][:n])
+				addElementProducts(vector.Between(to, lo, n), sign, vector.Between(a, lo, n), vector.Between(b, lo, n), w.buffers[worker][:n])
 			}
 		}
 		addConj := func(to rev.Vector[T], a, b rev.Vector[T]) {
@@ -123,6 +125,6 @@ func addElementProducts[T rev.Number](z rev.Vector[T], sign int, x, y rev.Vector
 	}
 	for i := range n {
 		a, b := x.Data[i*x.Inc], y.Data[i*y.Inc]
-		z.Data[i*z.Inc] += signed(sign, number.Mul(a, b))
+		z.Data[i*z.Inc] += number.Signed(sign, number.Mul(a, b))
 	}
 }

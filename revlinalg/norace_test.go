@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"testing"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestFactorAllocations(t *testing.T) {
 	const n = 300
 	rnd := rand.New(rand.NewPCG(32, 3))
-	random := func() rev.General[float64] { return matrixOf[float64](rnd, n, n) }
+	random := func() rev.General[float64] { return kerneltest.Matrix[float64](rnd, n, n) }
 	chol := Cholesky[float64]{L: random(), A: definite[float64](rnd, n), Workers: 2}
 	gchol := Cholesky[float64]{L: random(), A: random()}
 	solve := Solve[float64]{X: random(), A: regular[float64](rnd, n), B: random(), Workers: 2}

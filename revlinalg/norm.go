@@ -1,6 +1,9 @@
 package revlinalg
 
-import "revnum/rev"
+import (
+	"revnum/internal/vector"
+	"revnum/rev"
+)
 
 // A norm has the operands of the kernels over squares of elements (SumSquares,
 // Norm2, Frobenius, and those over complex numbers): a scalar, and a matrix x
@@ -35,10 +38,10 @@ func (k *norm[T]) all() rev.Vector[T] {
 // squares returns the sum of the squares of all elements.
 func (k *norm[T]) squares() (s T) {
 	if k.isFlat() {
-		return sumSquares(k.all())
+		return vector.SumSquares(k.all())
 	}
 	for i := range k.x.Rows {
-		s += sumSquares(k.row(i))
+		s += vector.SumSquares(k.row(i))
 	}
 	return s
 }
@@ -46,10 +49,10 @@ func (k *norm[T]) squares() (s T) {
 // dot returns the sum of the products with the elements of another x.
 func (k *norm[T]) dot(other *norm[T]) (s T) {
 	if k.isFlat() && other.isFlat() {
-		return dot(k.all(), other.all())
+		return vector.Dot(k.all(), other.all())
 	}
 	for i := range k.x.Rows {
-		s += dot(k.row(i), other.row(i))
+		s += vector.Dot(k.row(i), other.row(i))
 	}
 	return s
 }
@@ -60,10 +63,10 @@ func (k *norm[T]) addScaled(alpha T, other *norm[T]) {
 		return
 	}
 	if k.isFlat() && other.isFlat() {
-		axpy(alpha, other.all(), k.all())
+		vector.Axpy(alpha, other.all(), k.all())
 		return
 	}
 	for i := range k.x.Rows {
-		axpy(alpha, other.row(i), k.row(i))
+		vector.Axpy(alpha, other.row(i), k.row(i))
 	}
 }

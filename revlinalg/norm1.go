@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -51,14 +52,14 @@ func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
 		for i := range k.X.N {
 			s += magnitude(k.X.Data[i*k.X.Inc])
 		}
-		*k.Out += signed(p.Sign(), s)
+		*k.Out += number.Signed(p.Sign(), s)
 	}
 	if p.T.Out != nil && p.T.X.Data != nil {
 		var s T
 		for i := range k.X.N {
 			s += T(sign(k.X.Data[i*k.X.Inc]) * p.T.X.Data[i*p.T.X.Inc])
 		}
-		*p.T.Out += signed(p.Sign(), s)
+		*p.T.Out += number.Signed(p.Sign(), s)
 	}
 	addSigns(p.G.Out, k.X, p.G.X)
 	addSigns(p.GT.Out, k.X, p.GT.X)

@@ -9,19 +9,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func norm1Spec[T rev.Real]() revtest.Spec[Norm1[T]] {
 	return revtest.Spec[Norm1[T]]{
-		New:  func(rnd *rand.Rand, n int) Norm1[T] { return Norm1[T]{Out: new(T), X: away[T](rnd, n)} },
+		New:  func(rnd *rand.Rand, n int) Norm1[T] { return Norm1[T]{Out: new(T), X: kerneltest.Away[T](rnd, n)} },
 		Free: []string{"X.N"},
 	}
 }
 
 func TestNorm1(t *testing.T) {
-	kernels(t, norm1Spec[float32](), norm1Spec[float64](), norm1Spec[fixed.Q43]())
+	kerneltest.Kernels(t, norm1Spec[float32](), norm1Spec[float64](), norm1Spec[fixed.Q43]())
 }
 
 func normInfSpec[T rev.Real]() revtest.Spec[NormInf[T]] {
@@ -38,12 +39,12 @@ func normInfSpec[T rev.Real]() revtest.Spec[NormInf[T]] {
 }
 
 func TestNormInf(t *testing.T) {
-	kernels(t, normInfSpec[float32](), normInfSpec[float64](), normInfSpec[fixed.Q43]())
+	kerneltest.Kernels(t, normInfSpec[float32](), normInfSpec[float64](), normInfSpec[fixed.Q43]())
 }
 
 func TestNormsValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(22, 1))
-	x := mat.NewDense(50, 2, normals[float64](rnd, 100, 1e300)).ColView(1).(*mat.VecDense)
+	x := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1e300)).ColView(1).(*mat.VecDense)
 	one, infinity := 0.0, 0.0
 	NewNorm1(&one, x).Forward()
 	NewNormInf(&infinity, x).Forward()

@@ -9,6 +9,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -75,7 +76,7 @@ func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
 func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	r := vectorNorm(k.X)
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), r)
+		*k.Out += number.Signed(p.Sign(), r)
 	}
 	if r != 0 && p.G.Out != nil {
 		addUnit(*p.G.Out, k.X, r, p.G.X)
@@ -90,7 +91,7 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 // vectorNorm returns the norm of x.
 func vectorNorm[T rev.Real](x rev.Vector[T]) T {
 	if !number.IsFixed[T]() {
-		if s := sumSquares(x); isModerate(s) {
+		if s := vector.SumSquares(x); isModerate(s) {
 			return T(math.Sqrt(float64(s)))
 		}
 	}
@@ -131,7 +132,7 @@ func (k Frobenius[T]) norm() norm[T] { return norm[T]{k.Out, k.A, 1} }
 func (k *norm[T]) run(sign int, g, t, gt *norm[T]) {
 	r := k.value()
 	if k.out != nil {
-		*k.out += signed(sign, r)
+		*k.out += number.Signed(sign, r)
 	}
 	if r == 0 {
 		return
@@ -147,7 +148,7 @@ func (k *norm[T]) addTangents(sign int, r T, g, t, gt *norm[T]) {
 	if t.x.Data != nil && (t.out != nil || gt.x.Data != nil) {
 		rate := k.along(t, r)
 		if t.out != nil {
-			*t.out += signed(sign, rate)
+			*t.out += number.Signed(sign, rate)
 		}
 		if g.out != nil && gt.x.Data != nil {
 			k.addTurn(gt, t, *g.out, rate, r)
@@ -175,7 +176,7 @@ func (k *norm[T]) addUnit(alpha, r T, g *norm[T]) {
 // addUnit adds alpha·x/r to y. It does nothing if y is nil.
 func addUnit[T rev.Real](alpha T, x rev.Vector[T], r T, y rev.Vector[T]) {
 	if a := alpha / r; !number.IsFixed[T]() && isModerate(a) {
-		axpy(a, x, y)
+		vector.Axpy(a, x, y)
 		return
 	}
 	if y.Data == nil {

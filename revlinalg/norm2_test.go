@@ -12,24 +12,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-// awayFromZero returns n random numbers of magnitude 1/2 or more.
-func awayFromZero[T rev.Real](rnd *rand.Rand, n int) []T {
-	x := make([]T, n)
-	for i := range x {
-		v := rnd.NormFloat64()
-		x[i] = fixed.Of[T](v + math.Copysign(0.5, v))
-	}
-	return x
-}
-
 func norm2Spec[T rev.Real]() revtest.Spec[Norm2[T]] {
 	return revtest.Spec[Norm2[T]]{
 		New: func(rnd *rand.Rand, size int) Norm2[T] {
-			return Norm2[T]{Out: new(T), X: rev.ViewSlice(awayFromZero[T](rnd, size))}
+			return Norm2[T]{Out: new(T), X: kerneltest.Away[T](rnd, size)}
 		},
 		Free: []string{"X.N"},
 	}
@@ -38,7 +29,7 @@ func norm2Spec[T rev.Real]() revtest.Spec[Norm2[T]] {
 func frobeniusSpec[T rev.Real]() revtest.Spec[Frobenius[T]] {
 	return revtest.Spec[Frobenius[T]]{
 		New: func(rnd *rand.Rand, size int) Frobenius[T] {
-			a := rev.NewGeneral(size, size+1, awayFromZero[T](rnd, size*(size+1)))
+			a := rev.NewGeneral(size, size+1, kerneltest.Away[T](rnd, size*(size+1)).Data)
 			return Frobenius[T]{Out: new(T), A: a}
 		},
 		Free: []string{"A.Rows", "A.Cols"},
@@ -46,16 +37,16 @@ func frobeniusSpec[T rev.Real]() revtest.Spec[Frobenius[T]] {
 }
 
 func TestNorm2(t *testing.T) {
-	kernels(t, norm2Spec[float32](), norm2Spec[float64](), norm2Spec[fixed.Q43]())
+	kerneltest.Kernels(t, norm2Spec[float32](), norm2Spec[float64](), norm2Spec[fixed.Q43]())
 }
 
 func TestFrobenius(t *testing.T) {
-	kernels(t, frobeniusSpec[float32](), frobeniusSpec[float64](), frobeniusSpec[fixed.Q43]())
+	kerneltest.Kernels(t, frobeniusSpec[float32](), frobeniusSpec[float64](), frobeniusSpec[fixed.Q43]())
 }
 
 func TestFrobeniusValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 1))
-	a := mat.NewDense(9, 7, normals[float64](rnd, 63, 1)).Slice(1, 8, 2, 6).(*mat.Dense)
+	a := mat.NewDense(9, 7, kerneltest.Normals[float64](rnd, 63, 1)).Slice(1, 8, 2, 6).(*mat.Dense)
 	out := 1.0
 	NewFrobenius(&out, a).Forward()
 	if want := 1 + mat.Norm(a, 2); !(math.Abs(out-want) <= 1e-14) {
@@ -192,7 +183,7 @@ func benchNorm2[T rev.Real](b *testing.B, name string, k Norm2[T]) {
 		for b.Loop() {
 			k.Forward()
 		}
-		reportFlops(b, 2*k.X.N)
-		reportBytes(b, k.X.N*int(unsafe.Sizeof(k.X.Data[0])))
+		kerneltest.ReportFlops(b, 2*k.X.N)
+		kerneltest.ReportBytes(b, k.X.N*int(unsafe.Sizeof(k.X.Data[0])))
 	})
 }

@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -52,17 +54,17 @@ func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
 func (k NormInf[T]) Run(p rev.Pass[NormInf[T]]) error {
 	m, x := k.largest()
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), magnitude(x))
+		*k.Out += number.Signed(p.Sign(), magnitude(x))
 	}
 	if m < 0 {
 		return nil
 	}
 	if p.T.Out != nil && p.T.X.Data != nil {
-		*p.T.Out += signed(p.Sign(), T(sign(x)*p.T.X.Data[m*p.T.X.Inc]))
+		*p.T.Out += number.Signed(p.Sign(), T(sign(x)*p.T.X.Data[m*p.T.X.Inc]))
 	}
-	at := between(k.X, m, 1)
-	addSigns(p.G.Out, at, between(p.G.X, m, 1))
-	addSigns(p.GT.Out, at, between(p.GT.X, m, 1))
+	at := vector.Between(k.X, m, 1)
+	addSigns(p.G.Out, at, vector.Between(p.G.X, m, 1))
+	addSigns(p.GT.Out, at, vector.Between(p.GT.X, m, 1))
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -60,7 +61,7 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 	for i := range k.X.N {
 		x := k.X.Data[i*k.X.Inc]
 		if k.A.Data != nil {
-			addScaled(sign, fixed.Product(alpha, x), k.Y, row(k.A, i))
+			vector.AddScaled(sign, fixed.Product(alpha, x), k.Y, vector.Row(k.A, i))
 		}
 		if p.T.A.Data != nil {
 			var d T
@@ -71,9 +72,9 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 				d += fixed.Product(alpha, p.T.X.Data[i*p.T.X.Inc])
 			}
 			if d != 0 {
-				addScaled(sign, d, k.Y, row(p.T.A, i))
+				vector.AddScaled(sign, d, k.Y, vector.Row(p.T.A, i))
 			}
-			addScaled(sign, fixed.Product(alpha, x), p.T.Y, row(p.T.A, i))
+			vector.AddScaled(sign, fixed.Product(alpha, x), p.T.Y, vector.Row(p.T.A, i))
 		}
 	}
 	k.addGradient(&p.G, p.G.A, alpha, k.X, k.Y)
@@ -96,10 +97,10 @@ func (k *Outer[T]) addGradient(g *Outer[T], ga rev.General[T], alpha T, x, y rev
 	}
 	for i := range k.X.N {
 		if g.X.Data != nil && y.Data != nil {
-			g.X.Data[i*g.X.Inc] += fixed.Product(alpha, dot(row(ga, i), y))
+			g.X.Data[i*g.X.Inc] += fixed.Product(alpha, vector.Dot(vector.Row(ga, i), y))
 		}
 		if x.Data != nil {
-			axpy(fixed.Product(alpha, x.Data[i*x.Inc]), row(ga, i), g.Y)
+			vector.Axpy(fixed.Product(alpha, x.Data[i*x.Inc]), vector.Row(ga, i), g.Y)
 		}
 	}
 }
@@ -111,7 +112,7 @@ func (k *Outer[T]) addAlpha(g *Outer[T], ga rev.General[T], x, y rev.Vector[T]) 
 	}
 	var s T
 	for i := range k.X.N {
-		s += fixed.Product(x.Data[i*x.Inc], dot(row(ga, i), y))
+		s += fixed.Product(x.Data[i*x.Inc], vector.Dot(vector.Row(ga, i), y))
 	}
 	*g.Alpha += s
 }

@@ -3,9 +3,11 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -86,10 +88,10 @@ func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
 	parallel.Run(workers, w.parts, w)
 	s := w.join()
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), s.value)
+		*k.Out += number.Signed(p.Sign(), s.value)
 	}
 	if p.T.Out != nil {
-		*p.T.Out += signed(p.Sign(), s.tangent)
+		*p.T.Out += number.Signed(p.Sign(), s.tangent)
 	}
 	w.k, w.g, w.t, w.gt = PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}
 	workspace.Put(w)
@@ -150,7 +152,7 @@ func (w *polyPass[T]) prepare(workers int) {
 	w.part = polyPanel * max(8, (panels+polyParts-1)/polyParts)
 	w.parts = (n + w.part - 1) / w.part
 
-	w.cot, w.dot = valueOf(w.g.Out), valueOf(w.gt.Out)
+	w.cot, w.dot = number.ValueOf(w.g.Out), number.ValueOf(w.gt.Out)
 	w.tangents = w.t.C.Data != nil || w.t.X.Data != nil || w.t.Y.Data != nil
 	w.slopes = w.t.X.Data != nil || w.g.X.Data != nil || w.gt.X.Data != nil
 
@@ -204,8 +206,8 @@ func (w *polyPass[T]) Block(worker, part int) {
 	var sums polySums[T]
 	for lo := part * w.part; lo < min((part+1)*w.part, w.k.X.N); lo += polyPanel {
 		n := min(polyPanel, w.k.X.N-lo)
-		x := elements(s.x[:], w.k.X, lo, n)
-		y := elements(s.y[:], w.k.Y, lo, n)
+		x := vector.Elements(s.x[:], w.k.X, lo, n)
+		y := vector.Elements(s.y[:], w.k.Y, lo, n)
 		w.setPowers(s, x)
 		r := s.r[:n]
 		w.polynomial(s, r, w.c)
@@ -216,7 +218,7 @@ func (w *polyPass[T]) Block(worker, part int) {
 		}
 		var tx []T
 		if w.t.X.Data != nil {
-			tx = elements(s.tx[:], w.t.X, lo, n)
+			tx = vector.Elements(s.tx[:], w.t.X, lo, n)
 		}
 		if w.tangents {
 			sums.tangent += w.tangent(s, lo, n, tx)
@@ -300,7 +302,7 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 	dr := s.dr[:n]
 	clear(dr)
 	if w.t.Y.Data != nil {
-		copy(dr, elements(s.ty[:], w.t.Y, lo, n))
+		copy(dr, vector.Elements(s.ty[:], w.t.Y, lo, n))
 	}
 	p := s.p[:n]
 	if w.t.C.Data != nil {
@@ -317,11 +319,11 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 // gradient adds to x̄ and ȳ.
 func (w *polyPass[T]) gradient(s *polyScratch[T], lo, n int) {
 	if w.g.Y.Data != nil {
-		addElements(w.g.Y, lo, w.cot, s.r[:n])
+		vector.AddElements(w.g.Y, lo, w.cot, s.r[:n])
 	}
 	if w.g.X.Data != nil {
 		vec.MulTo(s.p[:n], s.r[:n], s.slope[:n])
-		addElements(w.g.X, lo, -w.cot, s.p[:n])
+		vector.AddElements(w.g.X, lo, -w.cot, s.p[:n])
 	}
 }
 
@@ -336,13 +338,13 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 		vec.Axpy(w.cot, s.dr[:n], u)
 	}
 	if w.gt.Y.Data != nil {
-		addElements(w.gt.Y, lo, 1, u)
+		vector.AddElements(w.gt.Y, lo, 1, u)
 	}
 	if w.gt.X.Data == nil {
 		return
 	}
 	vec.MulTo(p, u, s.slope[:n])
-	addElements(w.gt.X, lo, -1, p)
+	vector.AddElements(w.gt.X, lo, -1, p)
 	change := s.change[:n]
 	clear(change)
 	if tx != nil {
@@ -354,7 +356,7 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 		vec.AddTo(change, change, p)
 	}
 	vec.MulTo(change, change, s.r[:n])
-	addElements(w.gt.X, lo, -w.cot, change)
+	vector.AddElements(w.gt.X, lo, -w.cot, change)
 }
 
 // join adds up the parts in order, and adds to c̄ and its tangent.
@@ -366,10 +368,10 @@ func (w *polyPass[T]) join() polySums[T] {
 	}
 	size := w.rows * w.q
 	if w.g.C.Data != nil {
-		addElements(w.g.C, 0, -w.cot, w.sumOfParts(w.mr, size))
+		vector.AddElements(w.g.C, 0, -w.cot, w.sumOfParts(w.mr, size))
 	}
 	if w.gt.C.Data != nil {
-		addElements(w.gt.C, 0, -1, w.sumOfParts(w.mu, size))
+		vector.AddElements(w.gt.C, 0, -1, w.sumOfParts(w.mu, size))
 		if w.t.X.Data != nil {
 			// The derivative of x^j is j·x^(j-1).
 			moments := w.sumOfParts(w.mrx, size)
@@ -379,7 +381,7 @@ func (w *polyPass[T]) join() polySums[T] {
 			if len(moments) > 0 {
 				moments[0] = 0
 			}
-			addElements(w.gt.C, 0, -w.cot, moments)
+			vector.AddElements(w.gt.C, 0, -w.cot, moments)
 		}
 	}
 	return total

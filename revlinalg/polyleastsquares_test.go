@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -22,8 +23,8 @@ func polySpec[T rev.Float](m int) revtest.Spec[PolyLeastSquares[T]] {
 				x[i] = T(2*rnd.Float64() - 1)
 			}
 			return PolyLeastSquares[T]{
-				Out: new(T), C: rev.ViewSlice(normals[T](rnd, m, 1)),
-				X: rev.ViewSlice(x), Y: rev.ViewSlice(normals[T](rnd, size, 1)),
+				Out: new(T), C: rev.ViewSlice(kerneltest.Normals[T](rnd, m, 1)),
+				X: rev.ViewSlice(x), Y: rev.ViewSlice(kerneltest.Normals[T](rnd, size, 1)),
 			}
 		},
 		Large: 9 * 8 * polyPanel,
@@ -56,7 +57,7 @@ func TestPolyLeastSquaresValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 5))
 	for _, m := range []int{0, 1, 2, 3, 16, 33, 128} {
 		for _, n := range []int{0, 1, 2, 100, 1000} {
-			c := normals[float64](rnd, m, 1)
+			c := kerneltest.Normals[float64](rnd, m, 1)
 			x, y := make([]float64, n), make([]float64, n)
 			for i := range x {
 				x[i] = -1 + 2*float64(i)/float64(n-1)
@@ -80,7 +81,7 @@ func TestPolyLeastSquaresValue(t *testing.T) {
 			gc := make([]float64, m)
 			k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 			k.Forward()
-			if !near(out, want, 1e-12) {
+			if !kerneltest.Near(out, want, 1e-12) {
 				t.Errorf("m=%d n=%d: got %v, want %v", m, n, out, want)
 			}
 			k.Adjoint(PolyLeastSquares[float64]{Out: &gout, C: rev.ViewSlice(gc)})
@@ -98,7 +99,7 @@ func TestPolyLeastSquaresValue(t *testing.T) {
 func TestPolyLeastSquaresOptimum(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 6))
 	const n, m = 60, 5
-	x, y := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
+	x, y := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
 	v := mat.NewDense(n, m, nil)
 	for i := range n {
 		for j := range m {
@@ -128,7 +129,7 @@ func TestPolyLeastSquaresFar(t *testing.T) {
 	k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice([]float64{1e15}), Y: rev.ViewSlice([]float64{2})}
 	k.Forward()
 	// p = 1 + 1e-300·1e285
-	if !near(out, 0.5, 1e-12) {
+	if !kerneltest.Near(out, 0.5, 1e-12) {
 		t.Errorf("got %v, want 0.5", out)
 	}
 }
@@ -142,7 +143,7 @@ func BenchmarkPolyLeastSquares(b *testing.B) {
 			x[i] = -1 + 2*float64(i)/float64(n-1)
 			y[i] = math.Copysign(1, x[i])
 		}
-		c, gc := normals[float64](rnd, m, 1), make([]float64, m)
+		c, gc := kerneltest.Normals[float64](rnd, m, 1), make([]float64, m)
 		out, gout := 0.0, 1.0
 		for _, workers := range []int{1, 2} {
 			k := PolyLeastSquares[float64]{Out: &out, C: rev.ViewSlice(c), X: rev.ViewSlice(x), Y: rev.ViewSlice(y), Workers: workers}
@@ -151,13 +152,13 @@ func BenchmarkPolyLeastSquares(b *testing.B) {
 				for b.Loop() {
 					k.Forward()
 				}
-				reportFlops(b, 2*m*n)
+				kerneltest.ReportFlops(b, 2*m*n)
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)
 				}
-				reportFlops(b, 4*m*n)
+				kerneltest.ReportFlops(b, 4*m*n)
 			})
 		}
 	}

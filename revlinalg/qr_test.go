@@ -11,13 +11,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 // tall returns an m×n matrix of a small condition number.
 func tall[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
-	a := rev.NewGeneral(m, n, normals[T](rnd, m*n, 0.5/math.Sqrt(float64(m+1))))
+	a := rev.NewGeneral(m, n, kerneltest.Normals[T](rnd, m*n, 0.5/math.Sqrt(float64(m+1))))
 	for i := range n {
 		a.Row(i)[i] += 2
 	}
@@ -39,7 +40,7 @@ func deficientTall[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
 
 func qrSpec[T rev.Float](extra int) revtest.Spec[QR[T]] {
 	build := func(rnd *rand.Rand, a rev.General[T]) QR[T] {
-		return QR[T]{Q: matrixOf[T](rnd, a.Rows, a.Cols), R: matrixOf[T](rnd, a.Cols, a.Cols), A: a}
+		return QR[T]{Q: kerneltest.Matrix[T](rnd, a.Rows, a.Cols), R: kerneltest.Matrix[T](rnd, a.Cols, a.Cols), A: a}
 	}
 	return revtest.Spec[QR[T]]{
 		New:       func(rnd *rand.Rand, size int) QR[T] { return build(rnd, tall[T](rnd, size+extra, size)) },
@@ -81,7 +82,7 @@ func TestQRValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(26, 1))
 	for _, s := range [][2]int{{1, 1}, {2, 1}, {2, 2}, {7, 5}, {33, 33}, {100, 65}, {300, 150}} {
 		m, n := s[0], s[1]
-		a := mat.NewDense(m, n, normals[float64](rnd, m*n, 1))
+		a := mat.NewDense(m, n, kerneltest.Normals[float64](rnd, m*n, 1))
 		if n > 1 {
 			for i := range m {
 				a.Set(i, n/2, 0) // a column that needs no reflection once row 0 is out
@@ -235,7 +236,7 @@ func TestQRResidual(t *testing.T) {
 	const m, n = 70, 40
 	for _, scale := range []float64{1, 0x1p-900, 0x1p900, 0x1p-1060} {
 		rnd := rand.New(rand.NewPCG(26, 2))
-		a := rev.NewGeneral(m, n, normals[float64](rnd, m*n, 1))
+		a := rev.NewGeneral(m, n, kerneltest.Normals[float64](rnd, m*n, 1))
 		for i := range m {
 			a.Row(i)[n-1] = a.Row(i)[0] + 1e-11*a.Row(i)[n-1]
 			for j := range n {
@@ -360,21 +361,21 @@ func BenchmarkQR(b *testing.B) {
 	for _, s := range [][2]int{{64, 64}, {512, 256}, {1024, 1024}} {
 		m, n := s[0], s[1]
 		rnd := rand.New(rand.NewPCG(26, 4))
-		k := QR[float64]{Q: matrixOf[float64](rnd, m, n), R: matrixOf[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
-		g := QR[float64]{Q: matrixOf[float64](rnd, m, n), R: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, m, n)}
+		k := QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
+		g := QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, m, n)}
 		flops := 4*m*n*n - 4*n*n*n/3 // R, and Q
 		for _, k.Workers = range []int{1, 2} {
 			b.Run(fmt.Sprintf("Forward/%dx%d/workers=%d", m, n, k.Workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Forward()
 				}
-				reportFlops(b, flops)
+				kerneltest.ReportFlops(b, flops)
 			})
 			b.Run(fmt.Sprintf("Adjoint/%dx%d/workers=%d", m, n, k.Workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Adjoint(g)
 				}
-				reportFlops(b, flops+4*m*n*n+4*n*n*n/3)
+				kerneltest.ReportFlops(b, flops+4*m*n*n+4*n*n*n/3)
 			})
 		}
 		b.Run(fmt.Sprintf("gonum/%dx%d", m, n), func(b *testing.B) {
@@ -388,15 +389,15 @@ func BenchmarkQR(b *testing.B) {
 				f.QTo(&q)
 				f.RTo(&r)
 			}
-			reportFlops(b, flops)
+			kerneltest.ReportFlops(b, flops)
 		})
 	}
 	rnd := rand.New(rand.NewPCG(26, 5))
-	k := GramSchmidt[float64]{Q: matrixOf[float64](rnd, 512, 256), R: matrixOf[float64](rnd, 256, 256), A: tall[float64](rnd, 512, 256), Workers: 1}
+	k := GramSchmidt[float64]{Q: kerneltest.Matrix[float64](rnd, 512, 256), R: kerneltest.Matrix[float64](rnd, 256, 256), A: tall[float64](rnd, 512, 256), Workers: 1}
 	b.Run("GramSchmidt/512x256", func(b *testing.B) {
 		for b.Loop() {
 			_ = k.Forward()
 		}
-		reportFlops(b, 4*512*256*256)
+		kerneltest.ReportFlops(b, 4*512*256*256)
 	})
 }

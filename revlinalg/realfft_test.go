@@ -6,12 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func realFFTOf(rnd *rand.Rand, n int) RealFFT {
-	k := RealFFT{X: vectorOf[float64](rnd, n)}
+	k := RealFFT{X: kerneltest.Vector[float64](rnd, n)}
 	if n > 0 {
 		k.Y = rev.ViewSlice(complexNormals(rnd, n/2+1))
 	} else {

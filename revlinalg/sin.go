@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -30,15 +31,15 @@ func NewSin(y, x *mat.VecDense) Sin[float64] {
 	return Sin[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
-var sinFunction = function{
-	name:   "sin",
-	both:   vec.SinCos[float64],
-	curves: eachOf(func(_, y float64) float64 { return -y }),
+var sinFunction = elementwise.Function{
+	Name:   "sin",
+	Both:   vec.SinCos[float64],
+	Curves: elementwise.EachOf(func(_, y float64) float64 { return -y }),
 
-	q43: pointwise[fixed.Q43]{
-		value: fixed.Sin,
-		slope: fixed.SinAdjoint,
-		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Sin(x).Mul(v).Mul(w) },
+	Q43: elementwise.Pointwise[fixed.Q43]{
+		Value: fixed.Sin,
+		Slope: fixed.SinAdjoint,
+		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Sin(x).Mul(v).Mul(w) },
 	},
 }
 
@@ -60,5 +61,5 @@ func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) { _ = k.Run(rev.AdjointTangentPa
 
 // Run implements rev.Kernel. It returns no error.
 func (k Sin[T]) Run(p rev.Pass[Sin[T]]) error {
-	return elementwise[T](k).run(&sinFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return elementwise.Run(&sinFunction, k, p)
 }

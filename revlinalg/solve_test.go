@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -17,7 +18,7 @@ import (
 // regular returns a matrix of a small condition number that needs pivoting:
 // rows of a dominant diagonal, in another order.
 func regular[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
-	a := rev.NewGeneral(n, n, normals[T](rnd, n*n, 1/math.Sqrt(float64(n+1))))
+	a := rev.NewGeneral(n, n, kerneltest.Normals[T](rnd, n*n, 1/math.Sqrt(float64(n+1))))
 	for i, j := range rnd.Perm(n) {
 		a.Row(i)[j] += T(3 - 6*rnd.IntN(2))
 	}
@@ -42,7 +43,7 @@ func solveSpec[T rev.Float](trans bool) revtest.Spec[Solve[T]] {
 		New: func(rnd *rand.Rand, size int) Solve[T] {
 			cols := 1 + size%4
 			return Solve[T]{
-				X: matrixOf[T](rnd, size, cols), A: regular[T](rnd, size), B: matrixOf[T](rnd, size, cols),
+				X: kerneltest.Matrix[T](rnd, size, cols), A: regular[T](rnd, size), B: kerneltest.Matrix[T](rnd, size, cols),
 				TransA: trans,
 			}
 		},
@@ -51,7 +52,7 @@ func solveSpec[T rev.Float](trans bool) revtest.Spec[Solve[T]] {
 		Free:      []string{"B.Cols"},
 		Failing: func(rnd *rand.Rand, size int) Solve[T] {
 			return Solve[T]{
-				X: matrixOf[T](rnd, size+1, 2), A: deficient[T](rnd, size+1), B: matrixOf[T](rnd, size+1, 2),
+				X: kerneltest.Matrix[T](rnd, size+1, 2), A: deficient[T](rnd, size+1), B: kerneltest.Matrix[T](rnd, size+1, 2),
 				TransA: trans,
 			}
 		},
@@ -74,8 +75,8 @@ func TestSolveValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(21, 1))
 	for _, n := range []int{1, 7, 33, 150} {
 		for _, cols := range []int{1, 5, 100} {
-			a := mat.NewDense(n, n, normals[float64](rnd, n*n, 1))
-			b := mat.NewDense(n, cols, normals[float64](rnd, n*cols, 1))
+			a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
+			b := mat.NewDense(n, cols, kerneltest.Normals[float64](rnd, n*cols, 1))
 			for _, m := range []mat.Matrix{a, a.T()} {
 				var want mat.Dense
 				if err := want.Solve(m, b); err != nil {
@@ -99,7 +100,7 @@ func TestSolveResidual(t *testing.T) {
 	const n = 60
 	for _, scale := range []float64{1, 0x1p-900, 0x1p900} {
 		rnd := rand.New(rand.NewPCG(21, 2))
-		a := rev.NewGeneral(n, n, normals[float64](rnd, n*n, scale))
+		a := rev.NewGeneral(n, n, kerneltest.Normals[float64](rnd, n*n, scale))
 		for i := range n {
 			a.Row(i)[n-1] = a.Row(i)[0] + 1e-9*scale*rnd.NormFloat64() // condition 1e10
 			a.Row(i)[7] *= 0x1p-80
@@ -162,7 +163,7 @@ func TestScaledRows(t *testing.T) {
 					scaled.Row(i)[j] = math.Ldexp(scaled.Row(i)[j], shifts[i])
 				}
 			}
-			b := matrixOf[float64](rnd, n, 3)
+			b := kerneltest.Matrix[float64](rnd, n, 3)
 			bScaled := rev.NewGeneral(n, 3, slices.Clone(b.Data))
 			if !trans {
 				scaleRows(bScaled, shifts)
@@ -200,7 +201,7 @@ func TestScaledRows(t *testing.T) {
 					}
 				}
 			}
-			if !near(logDet, wantLog, 1e-13) || sign != wantSign {
+			if !kerneltest.Near(logDet, wantLog, 1e-13) || sign != wantSign {
 				t.Errorf("n=%d: log det %v and sign %v, want %v and %v", n, logDet, sign, wantLog, wantSign)
 			}
 		}
@@ -235,21 +236,21 @@ func BenchmarkSolve(b *testing.B) {
 	for _, n := range []int{64, 256, 512} {
 		rnd := rand.New(rand.NewPCG(21, 4))
 		for _, cols := range []int{1, n} {
-			k := Solve[float64]{X: matrixOf[float64](rnd, n, cols), A: regular[float64](rnd, n), B: matrixOf[float64](rnd, n, cols)}
-			g := Solve[float64]{X: matrixOf[float64](rnd, n, cols), A: matrixOf[float64](rnd, n, n), B: matrixOf[float64](rnd, n, cols)}
+			k := Solve[float64]{X: kerneltest.Matrix[float64](rnd, n, cols), A: regular[float64](rnd, n), B: kerneltest.Matrix[float64](rnd, n, cols)}
+			g := Solve[float64]{X: kerneltest.Matrix[float64](rnd, n, cols), A: kerneltest.Matrix[float64](rnd, n, n), B: kerneltest.Matrix[float64](rnd, n, cols)}
 			flops := 2*n*n*n/3 + 2*n*n*cols
 			for _, k.Workers = range []int{1, 2} {
 				b.Run(fmt.Sprintf("Forward/n=%d/columns=%d/workers=%d", n, cols, k.Workers), func(b *testing.B) {
 					for b.Loop() {
 						_ = k.Forward()
 					}
-					reportFlops(b, flops)
+					kerneltest.ReportFlops(b, flops)
 				})
 				b.Run(fmt.Sprintf("Adjoint/n=%d/columns=%d/workers=%d", n, cols, k.Workers), func(b *testing.B) {
 					for b.Loop() {
 						_ = k.Adjoint(g)
 					}
-					reportFlops(b, flops+4*n*n*cols)
+					kerneltest.ReportFlops(b, flops+4*n*n*cols)
 				})
 			}
 			b.Run(fmt.Sprintf("gonum/n=%d/columns=%d", n, cols), func(b *testing.B) {
@@ -258,7 +259,7 @@ func BenchmarkSolve(b *testing.B) {
 				for b.Loop() {
 					_ = x.Solve(a, rhs)
 				}
-				reportFlops(b, flops)
+				kerneltest.ReportFlops(b, flops)
 			})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/elementwise"
 	"revnum/rev"
 )
 
@@ -32,19 +33,19 @@ func NewSqrt(y, x *mat.VecDense) Sqrt[float64] {
 	return Sqrt[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
-var sqrtFunction = function{
-	name:   "sqrt",
-	values: each(math.Sqrt),
-	slopes: eachOf(func(_, y float64) float64 { return 0.5 / y }),
-	curves: eachOf(func(x, y float64) float64 { return -0.25 / y / x }),
+var sqrtFunction = elementwise.Function{
+	Name:   "sqrt",
+	Values: elementwise.Each(math.Sqrt),
+	Slopes: elementwise.EachOf(func(_, y float64) float64 { return 0.5 / y }),
+	Curves: elementwise.EachOf(func(x, y float64) float64 { return -0.25 / y / x }),
 
-	q43: pointwise[fixed.Q43]{
-		value: fixed.Sqrt,
-		slope: fixed.SqrtAdjoint,
-		curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.SqrtAdjoint(x, v).Mul(w.Div(2 * x)) },
+	Q43: elementwise.Pointwise[fixed.Q43]{
+		Value: fixed.Sqrt,
+		Slope: fixed.SqrtAdjoint,
+		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.SqrtAdjoint(x, v).Mul(w.Div(2 * x)) },
 	},
 
-	defined: func(x float64, order int) bool { return !(x < 0) && !(x == 0 && order > 0) },
+	Defined: func(x float64, order int) bool { return !(x < 0) && !(x == 0 && order > 0) },
 }
 
 // Forward computes Y += √x, or returns a *rev.DomainError.
@@ -68,5 +69,5 @@ func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
 // Run implements rev.Kernel. It returns a *rev.DomainError if √x or its derivative is
 // not defined.
 func (k Sqrt[T]) Run(p rev.Pass[Sqrt[T]]) error {
-	return elementwise[T](k).run(&sqrtFunction, p.Sign(), elementwise[T](p.G), elementwise[T](p.T), elementwise[T](p.GT))
+	return elementwise.Run(&sqrtFunction, k, p)
 }

@@ -3,6 +3,8 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -46,16 +48,16 @@ func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPa
 // Run implements rev.Kernel. It returns no error.
 func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), sum(k.X))
+		*k.Out += number.Signed(p.Sign(), vector.Sum(k.X))
 	}
 	if p.T.Out != nil {
-		*p.T.Out += signed(p.Sign(), sum(p.T.X))
+		*p.T.Out += number.Signed(p.Sign(), vector.Sum(p.T.X))
 	}
 	if p.G.Out != nil {
-		addConstant(*p.G.Out, p.G.X)
+		vector.AddConstant(*p.G.Out, p.G.X)
 	}
 	if p.GT.Out != nil {
-		addConstant(*p.GT.Out, p.GT.X)
+		vector.AddConstant(*p.GT.Out, p.GT.X)
 	}
 	return nil
 }

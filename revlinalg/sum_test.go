@@ -8,24 +8,25 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func sumSpec[T rev.Real]() revtest.Spec[Sum[T]] {
 	return revtest.Spec[Sum[T]]{
-		New:  func(rnd *rand.Rand, size int) Sum[T] { return Sum[T]{Out: new(T), X: vectorOf[T](rnd, size)} },
+		New:  func(rnd *rand.Rand, size int) Sum[T] { return Sum[T]{Out: new(T), X: kerneltest.Vector[T](rnd, size)} },
 		Free: []string{"X.N"},
 	}
 }
 
 func TestSum(t *testing.T) {
-	kernels(t, sumSpec[float32](), sumSpec[float64](), sumSpec[fixed.Q43]())
+	kerneltest.Kernels(t, sumSpec[float32](), sumSpec[float64](), sumSpec[fixed.Q43]())
 }
 
 func TestSumValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
-	m := mat.NewDense(50, 2, normals[float64](rnd, 100, 1))
+	m := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1))
 	x := m.ColView(1).(*mat.VecDense)
 	out := 1.0
 	NewSum(&out, x).Forward()

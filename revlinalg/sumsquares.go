@@ -3,6 +3,8 @@ package revlinalg
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -48,7 +50,7 @@ func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k SumSquares[T]) Run(p rev.Pass[SumSquares[T]]) error {
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), sumSquares(k.X))
+		*k.Out += number.Signed(p.Sign(), vector.SumSquares(k.X))
 	}
 	if p.Adjoint || p.Tangent {
 		n, g, t, gt := k.norm(), p.G.norm(), p.T.norm(), p.GT.norm()
@@ -62,7 +64,7 @@ func (k SumSquares[T]) norm() norm[T] { return normOf(k.Out, k.X) }
 // addSquaresDerivatives adds the derivatives of the sum of squares.
 func (k *norm[T]) addSquaresDerivatives(sign int, g, t, gt *norm[T]) {
 	if t.out != nil && t.x.Data != nil {
-		*t.out += signed(sign, T(2*k.dot(t)))
+		*t.out += number.Signed(sign, T(2*k.dot(t)))
 	}
 	if g.out != nil {
 		g.addScaled(2**g.out, k)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -15,19 +16,19 @@ import (
 func sumSquaresSpec[T rev.Real]() revtest.Spec[SumSquares[T]] {
 	return revtest.Spec[SumSquares[T]]{
 		New: func(rnd *rand.Rand, size int) SumSquares[T] {
-			return SumSquares[T]{Out: new(T), X: vectorOf[T](rnd, size)}
+			return SumSquares[T]{Out: new(T), X: kerneltest.Vector[T](rnd, size)}
 		},
 		Free: []string{"X.N"},
 	}
 }
 
 func TestSumSquares(t *testing.T) {
-	kernels(t, sumSquaresSpec[float32](), sumSquaresSpec[float64](), sumSquaresSpec[fixed.Q43]())
+	kerneltest.Kernels(t, sumSquaresSpec[float32](), sumSquaresSpec[float64](), sumSquaresSpec[fixed.Q43]())
 }
 
 func TestSumSquaresValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 1))
-	m := mat.NewDense(50, 2, normals[float64](rnd, 100, 1))
+	m := mat.NewDense(50, 2, kerneltest.Normals[float64](rnd, 100, 1))
 	x := m.ColView(1).(*mat.VecDense)
 	out := 1.0
 	NewSumSquares(&out, x).Forward()

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -151,7 +152,7 @@ func (k *SVD[T]) hasResult() bool  { return k.S.Data != nil || k.hasVectors() }
 func (k *SVD[T]) add(alpha T, u rev.General[T], s []T, v rev.General[T]) {
 	addMatrix(k.U, alpha, u)
 	if k.S.Data != nil {
-		addElements(k.S, 0, alpha, s)
+		vector.AddElements(k.S, 0, alpha, s)
 	}
 	addMatrix(k.V, alpha, v)
 }
@@ -335,7 +336,7 @@ func (w *svdWork[T]) setOutside(z, k, u, gu rev.General[T]) error {
 // addPairs adds diag(s̄) + a∘(G + H) + b∘(G - H) to m, with G = ku - kuᵀ and
 // H = kv - kvᵀ.
 func (w *svdWork[T]) addPairs(m, ku, kv rev.General[T], sbar rev.Vector[T]) error {
-	bar := func(i int) T { return elementOf(sbar, i) }
+	bar := func(i int) T { return vector.Element(sbar, i) }
 	tol, stol := w.tolerance(ku, kv), T(0)
 	for i := range m.Rows {
 		stol = max(stol, w.rounding(abs(bar(i))))

@@ -11,13 +11,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 // spread returns an m×n matrix with singular values of about 1, 2, ....
 func spread[T rev.Float](rnd *rand.Rand, m, n int) rev.General[T] {
-	a := rev.NewGeneral(m, n, normals[T](rnd, m*n, 1./8))
+	a := rev.NewGeneral(m, n, kerneltest.Normals[T](rnd, m*n, 1./8))
 	for i, p := range rnd.Perm(min(m, n)) {
 		a.Row(i)[i] += T(p + 1)
 	}
@@ -29,7 +30,7 @@ func svdSpec[T rev.Float](more int) revtest.Spec[SVD[T]] {
 		New: func(rnd *rand.Rand, size int) SVD[T] {
 			m, n := size+max(more, 0), size-min(more, 0)
 			return SVD[T]{
-				U: matrixOf[T](rnd, m, size), S: vectorOf[T](rnd, size), V: matrixOf[T](rnd, n, size),
+				U: kerneltest.Matrix[T](rnd, m, size), S: kerneltest.Vector[T](rnd, size), V: kerneltest.Matrix[T](rnd, n, size),
 				A: spread[T](rnd, m, n),
 			}
 		},
@@ -54,7 +55,7 @@ func TestSVDValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 1))
 	for _, s := range [][2]int{{1, 1}, {5, 3}, {3, 5}, {40, 40}} {
 		m, n, r := s[0], s[1], min(s[0], s[1])
-		a := mat.NewDense(m, n, normals[float64](rnd, m*n, 1))
+		a := mat.NewDense(m, n, kerneltest.Normals[float64](rnd, m*n, 1))
 		var f mat.SVD
 		if !f.Factorize(a, mat.SVDThin) {
 			t.Fatal("gonum finds no singular values")
@@ -64,7 +65,7 @@ func TestSVDValue(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, want := range f.Values(nil) {
-			if !near(sigma.AtVec(i), want, 1e-13) {
+			if !kerneltest.Near(sigma.AtVec(i), want, 1e-13) {
 				t.Errorf("%d×%d: singular value %d is %v, want %v", m, n, i, sigma.AtVec(i), want)
 			}
 		}
@@ -82,7 +83,7 @@ func TestSVDValue(t *testing.T) {
 func TestSVDDegenerate(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 2))
 	q, _ := twice(rnd)
-	b := mat.NewDense(4, 4, normals[float64](rnd, 16, 1))
+	b := mat.NewDense(4, 4, kerneltest.Normals[float64](rnd, 16, 1))
 	gradient := func(values []float64) []float64 {
 		var a mat.Dense
 		a.Product(q, mat.NewDiagDense(4, values), mat.NewDiagDense(4, []float64{1, -1, 1, 1}))
@@ -116,9 +117,9 @@ func TestSVDError(t *testing.T) {
 	singular.Row(2)[3] = 7
 	for i, a := range []rev.General[float64]{rev.ViewDense(double), singular} {
 		like := func(a rev.General[float64]) SVD[float64] {
-			return SVD[float64]{U: matrixOf[float64](rnd, 4, 4), S: vectorOf[float64](rnd, 4), V: matrixOf[float64](rnd, 4, 4), A: a}
+			return SVD[float64]{U: kerneltest.Matrix[float64](rnd, 4, 4), S: kerneltest.Vector[float64](rnd, 4), V: kerneltest.Matrix[float64](rnd, 4, 4), A: a}
 		}
-		k, g, t1, gt := like(a), like(matrixOf[float64](rnd, 4, 4)), like(matrixOf[float64](rnd, 4, 4)), like(matrixOf[float64](rnd, 4, 4))
+		k, g, t1, gt := like(a), like(kerneltest.Matrix[float64](rnd, 4, 4)), like(kerneltest.Matrix[float64](rnd, 4, 4)), like(kerneltest.Matrix[float64](rnd, 4, 4))
 		for name, f := range map[string]func() error{
 			"Adjoint":        func() error { return k.Adjoint(g) },
 			"Tangent":        func() error { return k.Tangent(g) },
@@ -221,11 +222,11 @@ func TestSVDHessian(t *testing.T) {
 	}
 	rnd := rand.New(rand.NewPCG(29, 4))
 	for trial := range 10 {
-		a, da := spread[float64](rnd, 2, 2), matrixOf[float64](rnd, 2, 2)
+		a, da := spread[float64](rnd, 2, 2), kerneltest.Matrix[float64](rnd, 2, 2)
 		if trial%2 == 0 {
 			a.Data[0], a.Data[1], a.Data[2], a.Data[3] = a.Data[2], a.Data[3], a.Data[0], a.Data[1] // det A < 0
 		}
-		b := normals[float64](rnd, 4, 1)
+		b := kerneltest.Normals[float64](rnd, 4, 1)
 		ga, dga := svdHessian(t, a, da, func(k, dk SVD[float64]) (g, gt SVD[float64]) {
 			s, ds := k.S.Data, dk.S.Data
 			g = SVD[float64]{U: rev.NewGeneral[float64](2, 2, nil), V: rev.NewGeneral[float64](2, 2, nil)}
@@ -255,10 +256,10 @@ func TestSVDHessian(t *testing.T) {
 		for i := range 4 {
 			d, _ := sub(at(1, 0, i), at(-1, 0, i)).Float64()
 			dd, _ := sub(sub(at(1, 1, i), at(1, -1, i)), sub(at(-1, 1, i), at(-1, -1, i))).Float64()
-			if want := d / (2 * h); !near(ga[i], want, 1e-13) {
+			if want := d / (2 * h); !kerneltest.Near(ga[i], want, 1e-13) {
 				t.Errorf("trial %d: derivative %v by element %d, want %v", trial, ga[i], i, want)
 			}
-			if want := dd / (4 * h * h); !near(dga[i], want, 1e-12) {
+			if want := dd / (4 * h * h); !kerneltest.Near(dga[i], want, 1e-12) {
 				t.Errorf("trial %d: second derivative %v by element %d, want %v", trial, dga[i], i, want)
 			}
 		}
@@ -270,7 +271,7 @@ func TestSVDHessian(t *testing.T) {
 func TestSVDHessianOfVector(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 5))
 	const n = 4
-	a, da, c := normals[float64](rnd, n, 1), normals[float64](rnd, n, 1), normals[float64](rnd, n, 1)
+	a, da, c := kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1), kerneltest.Normals[float64](rnd, n, 1)
 	inner := func(x, y []float64) (s float64) {
 		for i, v := range x {
 			s += v * y[i]
@@ -321,8 +322,8 @@ func TestSVDHessianOfVector(t *testing.T) {
 func TestSVDHessianDegenerate(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 6))
 	q, _ := twice(rnd)
-	b := mat.NewDense(4, 4, normals[float64](rnd, 16, 1))
-	w := mat.NewDense(4, 4, normals[float64](rnd, 16, 1)) // Qᵀ·Ȧ·diag(1, -1, 1, 1)
+	b := mat.NewDense(4, 4, kerneltest.Normals[float64](rnd, 16, 1))
+	w := mat.NewDense(4, 4, kerneltest.Normals[float64](rnd, 16, 1)) // Qᵀ·Ȧ·diag(1, -1, 1, 1)
 	w.Set(1, 1, w.At(2, 2))
 	w.Set(1, 2, -w.At(2, 1))
 	sign := mat.NewDiagDense(4, []float64{1, -1, 1, 1})
@@ -351,7 +352,7 @@ func TestSVDHessianDegenerate(t *testing.T) {
 
 // rankOne returns an m×n matrix of rank 1.
 func rankOne(rnd *rand.Rand, m, n int) rev.General[float64] {
-	a, x, y := rev.NewGeneral[float64](m, n, nil), normals[float64](rnd, m, 1), normals[float64](rnd, n, 1)
+	a, x, y := rev.NewGeneral[float64](m, n, nil), kerneltest.Normals[float64](rnd, m, 1), kerneltest.Normals[float64](rnd, n, 1)
 	for i := range m {
 		for j := range n {
 			a.Row(i)[j] = x[i] * y[j]
@@ -404,7 +405,7 @@ func TestSVDVanishing(t *testing.T) {
 			if name == "space of the others" && m != n {
 				continue
 			}
-			a, da, b := rankOne(rnd, m, n), matrixOf[float64](rnd, m, n), matrixOf[float64](rnd, m, n)
+			a, da, b := rankOne(rnd, m, n), kerneltest.Matrix[float64](rnd, m, n), kerneltest.Matrix[float64](rnd, m, n)
 			gradient := func(e float64) rev.General[float64] {
 				x, r := rev.NewGeneral(m, n, slices.Clone(a.Data)), min(m, n)
 				addMatrix(x, e, da)
@@ -454,7 +455,7 @@ func TestSVDVanishingTangent(t *testing.T) {
 	for _, shape := range [][2]int{{3, 3}, {5, 2}, {2, 4}} {
 		m, n, r := shape[0], shape[1], min(shape[0], shape[1])
 		a, da := rankOne(rnd, m, n), rev.NewGeneral[float64](m, n, nil)
-		x, y := normals[float64](rnd, m, 1), normals[float64](rnd, n, 1)
+		x, y := kerneltest.Normals[float64](rnd, m, 1), kerneltest.Normals[float64](rnd, n, 1)
 		for i := range m {
 			for j := range n { // Ȧ = x·rowᵀ + column·yᵀ, of a row and a column of A
 				da.Row(i)[j] = x[i]*a.Row(0)[j] + a.Row(i)[0]*y[j]
@@ -499,7 +500,7 @@ func TestSVDVanishingTangent(t *testing.T) {
 // What has no derivative there has none still.
 func TestSVDVanishingError(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 9))
-	a, da, ga := rankOne(rnd, 3, 2), matrixOf[float64](rnd, 3, 2), rev.NewGeneral[float64](3, 2, nil)
+	a, da, ga := rankOne(rnd, 3, 2), kerneltest.Matrix[float64](rnd, 3, 2), rev.NewGeneral[float64](3, 2, nil)
 	k := SVD[float64]{A: a}
 	values := func(s ...float64) rev.Vector[float64] { return rev.ViewSlice(s) }
 	u := rev.NewGeneral(3, 2, []float64{0, 1, 0, 2, 0, 3}) // the second vector
@@ -522,7 +523,7 @@ func TestSVDVanishingError(t *testing.T) {
 func TestSVDHessianOfSum(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 10))
 	const h = 1e-5
-	a, da := rev.NewGeneral(2, 2, []float64{2, 0, 0, 2}), matrixOf[float64](rnd, 2, 2)
+	a, da := rev.NewGeneral(2, 2, []float64{2, 0, 0, 2}), kerneltest.Matrix[float64](rnd, 2, 2)
 	gradient := func(e float64) []float64 {
 		x, ga := rev.NewGeneral(2, 2, slices.Clone(a.Data)), rev.NewGeneral[float64](2, 2, nil)
 		addMatrix(x, e, da)

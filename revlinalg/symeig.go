@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -137,7 +138,7 @@ func (k *SymEig[T]) hasResult() bool { return k.W.Data != nil || k.V.Data != nil
 // add adds values and vectors.
 func (k *SymEig[T]) add(sign T, w []T, v rev.General[T]) {
 	if k.W.Data != nil {
-		addElements(k.W, 0, sign, w)
+		vector.AddElements(k.W, 0, sign, w)
 	}
 	addMatrix(k.V, sign, v)
 }

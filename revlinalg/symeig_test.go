@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -30,7 +31,7 @@ func separated[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
 func symEigSpec[T rev.Float]() revtest.Spec[SymEig[T]] {
 	return revtest.Spec[SymEig[T]]{
 		New: func(rnd *rand.Rand, size int) SymEig[T] {
-			return SymEig[T]{W: vectorOf[T](rnd, size), V: matrixOf[T](rnd, size, size), A: separated[T](rnd, size)}
+			return SymEig[T]{W: kerneltest.Vector[T](rnd, size), V: kerneltest.Matrix[T](rnd, size, size), A: separated[T](rnd, size)}
 		},
 		Sizes:     []int{0, 1, 2, 3, 5, 12},
 		RoundTrip: 4, // the sum may be larger than either
@@ -104,7 +105,7 @@ func TestSymEigTies(t *testing.T) {
 // 2, 2, 5 and its columns as vectors.
 func twice(rnd *rand.Rand) (q, a *mat.Dense) {
 	var f mat.QR
-	f.Factorize(mat.NewDense(4, 4, normals[float64](rnd, 16, 1)))
+	f.Factorize(mat.NewDense(4, 4, kerneltest.Normals[float64](rnd, 16, 1)))
 	q, a = new(mat.Dense), new(mat.Dense)
 	f.QTo(q)
 	a.Product(q, mat.NewDiagDense(4, []float64{1, 2, 2, 5}), q.T())
@@ -115,7 +116,7 @@ func twice(rnd *rand.Rand) (q, a *mat.Dense) {
 func TestSymEigDegenerate(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(28, 2))
 	_, a := twice(rnd)
-	b := mat.NewDense(4, 4, normals[float64](rnd, 16, 1))
+	b := mat.NewDense(4, 4, kerneltest.Normals[float64](rnd, 16, 1))
 	b.Add(b, mat.DenseCopyOf(b.T()))
 	// The projection on the space of the two equal eigenvalues, in a product
 	// with B, plus the sum of their squares.
@@ -172,9 +173,9 @@ func TestSymEigDegenerate(t *testing.T) {
 func TestSymEigDegenerateError(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(28, 3))
 	_, a := twice(rnd)
-	k := SymEig[float64]{W: vectorOf[float64](rnd, 4), V: matrixOf[float64](rnd, 4, 4), A: rev.ViewDense(a)}
+	k := SymEig[float64]{W: kerneltest.Vector[float64](rnd, 4), V: kerneltest.Matrix[float64](rnd, 4, 4), A: rev.ViewDense(a)}
 	like := func() SymEig[float64] {
-		return SymEig[float64]{W: vectorOf[float64](rnd, 4), V: matrixOf[float64](rnd, 4, 4), A: matrixOf[float64](rnd, 4, 4)}
+		return SymEig[float64]{W: kerneltest.Vector[float64](rnd, 4), V: kerneltest.Matrix[float64](rnd, 4, 4), A: kerneltest.Matrix[float64](rnd, 4, 4)}
 	}
 	onlyValues, onlyVectors := like(), like()
 	onlyValues.V, onlyVectors.W = rev.General[float64]{}, rev.Vector[float64]{}
@@ -216,7 +217,7 @@ func TestSymEigDegenerateError(t *testing.T) {
 		t.Error(err)
 	}
 	for i, v := range id.W.Data {
-		if !near(v, 1, 1e-14) {
+		if !kerneltest.Near(v, 1, 1e-14) {
 			t.Errorf("eigenvalue %d moves by %v under the identity", i, v)
 		}
 	}
@@ -250,8 +251,8 @@ func TestSymEigNaN(t *testing.T) {
 func BenchmarkSymEig(b *testing.B) {
 	for _, n := range []int{64, 256} {
 		rnd := rand.New(rand.NewPCG(28, 4))
-		k := SymEig[float64]{W: vectorOf[float64](rnd, n), V: matrixOf[float64](rnd, n, n), A: separated[float64](rnd, n), Workers: 1}
-		g := SymEig[float64]{W: vectorOf[float64](rnd, n), V: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, n, n)}
+		k := SymEig[float64]{W: kerneltest.Vector[float64](rnd, n), V: kerneltest.Matrix[float64](rnd, n, n), A: separated[float64](rnd, n), Workers: 1}
+		g := SymEig[float64]{W: kerneltest.Vector[float64](rnd, n), V: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n)}
 		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
 			for b.Loop() {
 				_ = k.Forward()

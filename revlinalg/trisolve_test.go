@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -16,7 +17,7 @@ import (
 // triangular returns a matrix of which both triangles have small condition
 // numbers, with a diagonal of 1 or without.
 func triangular[T rev.Float](rnd *rand.Rand, n int) rev.General[T] {
-	a := rev.NewGeneral(n, n, normals[T](rnd, n*n, 1/float64(n+1)))
+	a := rev.NewGeneral(n, n, kerneltest.Normals[T](rnd, n*n, 1/float64(n+1)))
 	for i := range n {
 		a.Row(i)[i] = T(1+rnd.Float64()) * T(1-2*rnd.IntN(2))
 	}
@@ -28,7 +29,7 @@ func triSolveSpec[T rev.Float](upper, trans, unit bool) revtest.Spec[TriSolve[T]
 		New: func(rnd *rand.Rand, size int) TriSolve[T] {
 			cols := 1 + size%4
 			return TriSolve[T]{
-				X: matrixOf[T](rnd, size, cols), A: triangular[T](rnd, size), B: matrixOf[T](rnd, size, cols),
+				X: kerneltest.Matrix[T](rnd, size, cols), A: triangular[T](rnd, size), B: kerneltest.Matrix[T](rnd, size, cols),
 				Upper: upper, TransA: trans, Unit: unit,
 			}
 		},
@@ -68,7 +69,7 @@ func TestTriSolveValue(t *testing.T) {
 	for _, n := range []int{1, 7, 33, 150} {
 		for _, kind := range []mat.TriKind{mat.Lower, mat.Upper} {
 			a := mat.NewTriDense(n, kind, triangular[float64](rnd, n).Data)
-			b := mat.NewDense(n, 50, normals[float64](rnd, n*50, 1))
+			b := mat.NewDense(n, 50, kerneltest.Normals[float64](rnd, n*50, 1))
 			for _, trans := range []bool{false, true} {
 				var want mat.Dense
 				var m mat.Matrix = a
@@ -122,20 +123,20 @@ func TestTriSolveSingular(t *testing.T) {
 func BenchmarkTriSolve(b *testing.B) {
 	for _, n := range []int{64, 256, 512} {
 		rnd := rand.New(rand.NewPCG(22, 2))
-		k := TriSolve[float64]{X: matrixOf[float64](rnd, n, n), A: triangular[float64](rnd, n), B: matrixOf[float64](rnd, n, n)}
-		g := TriSolve[float64]{X: matrixOf[float64](rnd, n, n), A: matrixOf[float64](rnd, n, n), B: matrixOf[float64](rnd, n, n)}
+		k := TriSolve[float64]{X: kerneltest.Matrix[float64](rnd, n, n), A: triangular[float64](rnd, n), B: kerneltest.Matrix[float64](rnd, n, n)}
+		g := TriSolve[float64]{X: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n), B: kerneltest.Matrix[float64](rnd, n, n)}
 		for _, k.Workers = range []int{1, 2} {
 			b.Run(fmt.Sprintf("Forward/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Forward()
 				}
-				reportFlops(b, n*n*n)
+				kerneltest.ReportFlops(b, n*n*n)
 			})
 			b.Run(fmt.Sprintf("Adjoint/n=%d/workers=%d", n, k.Workers), func(b *testing.B) {
 				for b.Loop() {
 					_ = k.Adjoint(g)
 				}
-				reportFlops(b, 4*n*n*n)
+				kerneltest.ReportFlops(b, 4*n*n*n)
 			})
 		}
 	}

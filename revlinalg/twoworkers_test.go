@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"revnum/internal/kerneltest"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/cpu"
 	"revnum/rev"
@@ -28,7 +29,7 @@ func BenchmarkTwoWorkers(b *testing.B) {
 			call := k.make(rand.New(rand.NewPCG(31, 1)))
 			call(2)
 			calls := int(1 + turn/elapsed(func() { call(1) }))
-			peak := peakTask(1 + turn*peakFlops()/peakBlocks/float64(cpu.PeakFMA[float64](1)))
+			peak := peakTask(1 + turn*kerneltest.PeakFlops()/peakBlocks/float64(cpu.PeakFMA[float64](1)))
 			var times [4][]float64
 			for b.Loop() {
 				for workers := range 2 {
@@ -106,7 +107,7 @@ var twoWorkersKernels = func() (list []twoWorkersKernel) {
 	for _, s := range [][2]int{{512, 256}, {1024, 1024}} {
 		m, n := s[0], s[1]
 		random := func(rnd *rand.Rand) QR[float64] {
-			return QR[float64]{Q: matrixOf[float64](rnd, m, n), R: matrixOf[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
+			return QR[float64]{Q: kerneltest.Matrix[float64](rnd, m, n), R: kerneltest.Matrix[float64](rnd, n, n), A: tall[float64](rnd, m, n)}
 		}
 		add(fmt.Sprintf("QR/Forward/%dx%d", m, n), func(rnd *rand.Rand) func(int) {
 			k := random(rnd)
@@ -119,13 +120,13 @@ var twoWorkersKernels = func() (list []twoWorkersKernel) {
 	}
 	for _, n := range []int{256, 512, 1024} {
 		definite := func(rnd *rand.Rand) rev.General[float64] {
-			a := matrixOf[float64](rnd, n, n)
+			a := kerneltest.Matrix[float64](rnd, n, n)
 			for i := range n {
 				a.Row(i)[i] += float64(n)
 			}
 			return a
 		}
-		square := func(rnd *rand.Rand) rev.General[float64] { return matrixOf[float64](rnd, n, n) }
+		square := func(rnd *rand.Rand) rev.General[float64] { return kerneltest.Matrix[float64](rnd, n, n) }
 		add(fmt.Sprintf("Cholesky/Forward/%d", n), func(rnd *rand.Rand) func(int) {
 			k := Cholesky[float64]{L: square(rnd), A: definite(rnd)}
 			return func(workers int) { k.Workers = workers; _ = k.Forward() }

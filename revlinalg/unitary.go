@@ -11,6 +11,7 @@ import (
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -410,7 +411,7 @@ func (w *unitaryPass[T]) join(workers int) {
 func (w *unitaryPass[T]) total(sums []T, size, at, n int) []T {
 	total := sums[at : at+n]
 	for part := 1; part < w.parts; part++ {
-		axpy(fixed.Of[T](1), rev.ViewSlice(sums[part*size+at:][:n]), rev.ViewSlice(total))
+		vector.Axpy(fixed.Of[T](1), rev.ViewSlice(sums[part*size+at:][:n]), rev.ViewSlice(total))
 	}
 	return total
 }

@@ -10,12 +10,13 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
 func randomUnitary[T rev.Real](rnd *rand.Rand, n, m int) Unitary[T] {
-	k := Unitary[T]{X: matrixOf[T](rnd, n, m), Theta: vectorOf[T](rnd, n*(n-1)/2)}
+	k := Unitary[T]{X: kerneltest.Matrix[T](rnd, n, m), Theta: kerneltest.Vector[T](rnd, n*(n-1)/2)}
 	for i := range k.Theta.Data {
 		k.Theta.Data[i] = fixed.Of[T](8 * (rnd.Float64() - 0.5)) // beyond ±π
 	}
@@ -40,7 +41,7 @@ func TestUnitary(t *testing.T) {
 	for _, rectangular := range []bool{false, true} {
 		for _, cols := range []int{1, 3, 12} {
 			t.Run(fmt.Sprintf("%d columns, rectangular=%v", cols, rectangular), func(t *testing.T) {
-				kernels(t, unitarySpec[float32](cols, rectangular, sizes...), unitarySpec[float64](cols, rectangular, sizes...),
+				kerneltest.Kernels(t, unitarySpec[float32](cols, rectangular, sizes...), unitarySpec[float64](cols, rectangular, sizes...),
 					unitarySpec[fixed.Q43](cols, rectangular, sizes...))
 			})
 		}
@@ -65,7 +66,7 @@ func TestUnitaryNoRotation(t *testing.T) {
 	s32, s64, sQ := unitarySpec[float32](3, false, 0, 1), unitarySpec[float64](3, true, 0, 1), unitarySpec[fixed.Q43](3, false, 0, 1)
 	free := []string{"X.Rows", "X.Cols"}
 	s32.Free, s64.Free, sQ.Free = free, free, free
-	kernels(t, s32, s64, sQ)
+	kerneltest.Kernels(t, s32, s64, sQ)
 }
 
 // unitaryMatrix returns U(θ), from plane rotations as matrices.
@@ -117,7 +118,7 @@ func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 	u := unitaryMatrix(n, rectangular, k.Theta.Data)
 	var want mat.Dense
 	want.Mul(u, mat.NewDense(n, 9, k.X.Data))
-	q := Unitary[fixed.Q43]{X: matrixOf[fixed.Q43](rnd, n, 9), Theta: vectorOf[fixed.Q43](rnd, len(k.Theta.Data)), Rectangular: rectangular}
+	q := Unitary[fixed.Q43]{X: kerneltest.Matrix[fixed.Q43](rnd, n, 9), Theta: kerneltest.Vector[fixed.Q43](rnd, len(k.Theta.Data)), Rectangular: rectangular}
 	for i, v := range k.X.Data {
 		q.X.Data[i] = fixed.FromFloat64(v)
 	}
@@ -420,7 +421,7 @@ func benchUnitary[T rev.Real](b *testing.B, name string, n int) {
 				for b.Loop() {
 					m.call()
 				}
-				reportFlops(b, m.flops)
+				kerneltest.ReportFlops(b, m.flops)
 			})
 		}
 	}

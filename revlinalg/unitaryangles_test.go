@@ -8,13 +8,15 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"revnum/internal/kerneltest"
+
 	"gonum.org/v1/gonum/mat"
 )
 
 // randomOrthogonal returns a matrix from the uniform distribution, with the sign
 // of the determinant that is asked for.
 func randomOrthogonal(rnd *rand.Rand, n int, sign float64) *mat.Dense {
-	a := mat.NewDense(n, n, normals[float64](rnd, n*n, 1))
+	a := mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1))
 	var qr mat.QR
 	qr.Factorize(a)
 	var q mat.Dense

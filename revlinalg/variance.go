@@ -4,6 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -52,10 +53,10 @@ func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k Variance[T]) Run(p rev.Pass[Variance[T]]) error {
 	if k.Out != nil {
-		*k.Out += signed(p.Sign(), covarianceOf(k.X, k.X))
+		*k.Out += number.Signed(p.Sign(), covarianceOf(k.X, k.X))
 	}
 	if p.T.Out != nil && p.T.X.Data != nil {
-		*p.T.Out += signed(p.Sign(), T(2*covarianceOf(k.X, p.T.X)))
+		*p.T.Out += number.Signed(p.Sign(), T(2*covarianceOf(k.X, p.T.X)))
 	}
 	addCentered(p.G.X, p.G.Out, k.X)
 	addCentered(p.GT.X, p.GT.Out, k.X)
@@ -74,7 +75,7 @@ func covarianceOf[T rev.Real](x, y rev.Vector[T]) T {
 		a += d
 		b += e
 	}
-	return over(s-fixed.Product(a, over(b, x.N)), x.N-1)
+	return number.Over(s-fixed.Product(a, number.Over(b, x.N)), x.N-1)
 }
 
 // addCentered adds r·(x_i - m)·2/(n-1) to y_i, for the mean m of x. It does nothing if
@@ -85,6 +86,6 @@ func addCentered[T rev.Real](y rev.Vector[T], r *T, x rev.Vector[T]) {
 	}
 	m := mean(x)
 	for i := range x.N {
-		y.Data[i*y.Inc] += over(2*fixed.Product(*r, x.Data[i*x.Inc]-m), x.N-1)
+		y.Data[i*y.Inc] += number.Over(2*fixed.Product(*r, x.Data[i*x.Inc]-m), x.N-1)
 	}
 }

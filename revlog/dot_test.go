@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -86,12 +87,12 @@ func TestDotValues(t *testing.T) {
 		gx := make([]float64, len(test.x))
 		k := Dot[float64]{Out: &out, X: rev.ViewSlice(test.x), Y: rev.ViewSlice(test.y)}
 		k.Forward()
-		if !near(out, test.want, 1e-15) {
+		if !kerneltest.Near(out, test.want, 1e-15) {
 			t.Errorf("%v, %v: got %v, want %v", test.x, test.y, out, test.want)
 		}
 		k.Adjoint(Dot[float64]{Out: &gout, X: rev.ViewSlice(gx)})
 		for i, want := range test.gx {
-			if !near(gx[i], want, 1e-15) {
+			if !kerneltest.Near(gx[i], want, 1e-15) {
 				t.Errorf("%v, %v: gradient %v, want %v", test.x, test.y, gx, test.gx)
 				break
 			}

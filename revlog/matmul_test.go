@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/internal/logstep"
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
@@ -302,7 +303,7 @@ func TestMatMulAgainstPlain(t *testing.T) {
 		check := func(what string, got, want []float64) {
 			t.Helper()
 			for i := range got {
-				if !near(got[i], want[i], tol) && !(math.Abs(got[i]-want[i]) <= tol) {
+				if !kerneltest.Near(got[i], want[i], tol) && !(math.Abs(got[i]-want[i]) <= tol) {
 					t.Fatalf("trial %d, %d×%d×%d: %s[%d] = %v, want %v", trial, m, l, n, what, i, got[i], want[i])
 				}
 			}
@@ -354,12 +355,12 @@ func TestMatMulZeroTerms(t *testing.T) {
 		same := func(what string, x, y MatMul[float64]) {
 			for i := range m {
 				for r := range l {
-					if v, w := x.A.Row(i)[r], y.A.Row(i)[l+r]; !near(v, w, 1e-9) {
+					if v, w := x.A.Row(i)[r], y.A.Row(i)[l+r]; !kerneltest.Near(v, w, 1e-9) {
 						t.Errorf("spread %v: %s, A[%d,%d]: %v with zeros, %v without", spread, what, i, r, w, v)
 					}
 				}
 				for j := range n {
-					if v, w := x.C.Row(i)[j], y.C.Row(i)[j]; !near(v, w, 1e-9) {
+					if v, w := x.C.Row(i)[j], y.C.Row(i)[j]; !kerneltest.Near(v, w, 1e-9) {
 						t.Errorf("spread %v: %s, C[%d,%d]: %v with zeros, %v without", spread, what, i, j, w, v)
 					}
 				}
@@ -414,7 +415,7 @@ func TestConstructors(t *testing.T) {
 	}
 	out = math.Inf(-1)
 	NewSum(&out, x).Forward()
-	if want := 4 + math.Log(1+math.Exp(-2)+math.Exp(-3)); !near(out, want, 1e-15) {
+	if want := 4 + math.Log(1+math.Exp(-2)+math.Exp(-3)); !kerneltest.Near(out, want, 1e-15) {
 		t.Errorf("NewSum: %v, want %v", out, want)
 	}
 }
@@ -441,14 +442,14 @@ func BenchmarkMatMul(b *testing.B) {
 				for b.Loop() {
 					k.Forward()
 				}
-				reportFlops(b, 2*n*n*n)
+				kerneltest.ReportFlops(b, 2*n*n*n)
 			})
 			g := MatMul[float64]{C: rev.NewGeneral(n, n, logs[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
 			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", kind.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)
 				}
-				reportFlops(b, 6*n*n*n)
+				kerneltest.ReportFlops(b, 6*n*n*n)
 			})
 		}
 	}

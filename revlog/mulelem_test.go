@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -46,7 +47,7 @@ func TestMulElemIsLogDot(t *testing.T) {
 		elem := MulElem[float64]{Z: rev.ViewSlice(z[:1]), X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		dot := Dot[float64]{Out: &z[1], X: rev.ViewSlice(x), Y: rev.ViewSlice(y)}
 		check := func(what string, v [2]float64) {
-			if !near(v[0], v[1], 1e-13) {
+			if !kerneltest.Near(v[0], v[1], 1e-13) {
 				t.Errorf("x=%v, y=%v: %s is %v, of Dot %v", x, y, what, v[0], v[1])
 			}
 		}

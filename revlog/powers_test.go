@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 	"revnum/ulog"
@@ -142,5 +143,5 @@ func benchmarkPowers[T rev.Real](b *testing.B, rnd *rand.Rand, n int) {
 			b.Fatal(err)
 		}
 	}
-	reportFlops(b, 2*n*n)
+	kerneltest.ReportFlops(b, 2*n*n)
 }

@@ -20,7 +20,7 @@ import (
 // The log of the sum itself is within (n + 4 + 3·|its log| + log n)·ε/2 for n terms. It
 // is -Inf for no terms.
 //
-// revlinalg.LogSumExp computes the same sum and adds its log to the output, which
+// revnn.LogSumExp computes the same sum and adds its log to the output, which
 // multiplies a number by the sum. Inverse then loses nothing. Use it if you do not need
 // to add the sum to another number.
 type Sum[T rev.Float] struct {

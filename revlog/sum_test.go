@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/internal/logstep"
 	"revnum/internal/logstep/logtest"
 	"revnum/rev"
@@ -88,11 +89,11 @@ func TestSumValues(t *testing.T) {
 		out := test.out
 		k := Sum[float64]{Out: &out, X: rev.ViewSlice(test.x)}
 		k.Forward()
-		if !near(out, test.want, 1e-15) {
+		if !kerneltest.Near(out, test.want, 1e-15) {
 			t.Errorf("%v ⊕ %v: got %v, want %v", test.out, test.x, out, test.want)
 		}
 		k.Inverse()
-		if !near(out, test.back, 1e-15) {
+		if !kerneltest.Near(out, test.back, 1e-15) {
 			t.Errorf("%v ⊕ %v ⊖ ...: got %v, want %v", test.out, test.x, out, test.back)
 		}
 	}
@@ -131,7 +132,7 @@ func TestSumIntoZero(t *testing.T) {
 				t.Errorf("share of a zero is %v", g)
 			}
 		}
-		if !near(sum, 1, 4000*0x1p-23) { // the rounding of a log near 4000
+		if !kerneltest.Near(sum, 1, 4000*0x1p-23) { // the rounding of a log near 4000
 			t.Errorf("shares sum to %v", sum)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -104,13 +105,13 @@ func BenchmarkDot(b *testing.B) {
 			for b.Loop() {
 				k.Forward()
 			}
-			reportBytes(b, bytes)
+			kerneltest.ReportBytes(b, bytes)
 		})
 		b.Run(name+"/Adjoint", func(b *testing.B) {
 			for b.Loop() {
 				k.Adjoint(g)
 			}
-			reportBytes(b, bytes)
+			kerneltest.ReportBytes(b, bytes)
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/internal/number"
 	"revnum/internal/simd/sparse"
 	"revnum/rev"
@@ -229,7 +230,7 @@ func BenchmarkMulVec(b *testing.B) {
 					for b.Loop() {
 						r.call()
 					}
-					reportBytes(b, bytes)
+					kerneltest.ReportBytes(b, bytes)
 				})
 			}
 		}
@@ -249,19 +250,19 @@ func BenchmarkMulDense(b *testing.B) {
 			for b.Loop() {
 				k.Forward()
 			}
-			reportFlops(b, flops)
+			kerneltest.ReportFlops(b, flops)
 		})
 		b.Run(fmt.Sprintf("Adjoint/%d columns", cols), func(b *testing.B) {
 			for b.Loop() {
 				k.Adjoint(g)
 			}
-			reportFlops(b, 3*flops)
+			kerneltest.ReportFlops(b, 3*flops)
 		})
 		b.Run(fmt.Sprintf("AdjointTrans/%d columns", cols), func(b *testing.B) {
 			for b.Loop() {
 				trans.Adjoint(g)
 			}
-			reportFlops(b, 3*flops)
+			kerneltest.ReportFlops(b, 3*flops)
 		})
 	}
 }

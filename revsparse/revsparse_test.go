@@ -2,13 +2,8 @@ package revsparse
 
 import (
 	"math/rand/v2"
-	"sync"
-	"testing"
-	"time"
 
 	"revnum/fixed"
-	"revnum/internal/simd/cpu"
-	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -65,45 +60,4 @@ func random[T rev.Number, I Index](rnd *rand.Rand, rows, cols, perRow int) CSR[T
 	}
 	a.Data = numbers[T](rnd, len(a.Ind))
 	return a
-}
-
-// best returns the highest rate of work in a few calls of f, which returns how
-// much it did.
-func best(f func() int64) float64 {
-	rate := 0.0
-	for range 20 {
-		start := time.Now()
-		work := f()
-		rate = max(rate, float64(work)/time.Since(start).Seconds())
-	}
-	return rate
-}
-
-// The limits of one core of this machine, in flop/s and byte/s.
-var (
-	peakFlops = sync.OnceValue(func() float64 {
-		return best(func() int64 { return cpu.PeakFMA[float64](50_000) })
-	})
-	peakBytes = sync.OnceValue(func() float64 {
-		x := make([]float64, 1<<24)
-		for i := range x {
-			x[i] = 1
-		}
-		return best(func() int64 { return vec.ReadAll(x) })
-	})
-)
-
-// reportFlops reports the rate of a benchmark that takes this many operations
-// for each iteration, and its fraction of the peak of one core.
-func reportFlops(b *testing.B, flops int) {
-	rate := float64(flops) * float64(b.N) / b.Elapsed().Seconds()
-	b.ReportMetric(rate/1e9, "GFLOP/s")
-	b.ReportMetric(100*rate/peakFlops(), "%peak")
-}
-
-// reportBytes does the same for bytes read and written.
-func reportBytes(b *testing.B, bytes int) {
-	rate := float64(bytes) * float64(b.N) / b.Elapsed().Seconds()
-	b.ReportMetric(rate/1e9, "GB/s")
-	b.ReportMetric(100*rate/peakBytes(), "%bandwidth")
 }

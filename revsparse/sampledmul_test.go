@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -68,13 +69,13 @@ func BenchmarkSampledMul(b *testing.B) {
 			for b.Loop() {
 				k.Forward()
 			}
-			reportFlops(b, flops)
+			kerneltest.ReportFlops(b, flops)
 		})
 		b.Run(fmt.Sprintf("Adjoint/%d columns", inner), func(b *testing.B) {
 			for b.Loop() {
 				k.Adjoint(g)
 			}
-			reportFlops(b, 3*flops)
+			kerneltest.ReportFlops(b, 3*flops)
 		})
 	}
 }

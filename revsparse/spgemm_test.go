@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -228,13 +229,13 @@ func BenchmarkSpGEMM(b *testing.B) {
 			for b.Loop() {
 				k.Forward()
 			}
-			reportFlops(b, flops)
+			kerneltest.ReportFlops(b, flops)
 		})
 		b.Run(m.name+"/Adjoint", func(b *testing.B) {
 			for b.Loop() {
 				k.Adjoint(g)
 			}
-			reportFlops(b, 3*flops)
+			kerneltest.ReportFlops(b, 3*flops)
 		})
 	}
 }

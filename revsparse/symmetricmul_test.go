@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -131,13 +132,13 @@ func BenchmarkSymmetricMul(b *testing.B) {
 				for b.Loop() {
 					k.Forward()
 				}
-				reportBytes(b, bytes)
+				kerneltest.ReportBytes(b, bytes)
 			})
 			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", m.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)
 				}
-				reportBytes(b, bytes)
+				kerneltest.ReportBytes(b, bytes)
 			})
 		}
 	}

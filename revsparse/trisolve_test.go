@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -152,7 +153,7 @@ func BenchmarkTriSolve(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			reportBytes(b, r.reads*12*a.NNZ())
+			kerneltest.ReportBytes(b, r.reads*12*a.NNZ())
 		})
 	}
 }

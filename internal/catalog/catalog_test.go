@@ -291,11 +291,15 @@ func operands(i *catalog.Instance) string {
 	return s
 }
 
-// dense returns the kernels of revlinalg and revlog over float64 and complex128.
+// dense returns the kernels of revlinalg, revnn and revlog over float64 and complex128.
 func dense(yield func(name string, i *catalog.Instance) bool) {
 	for _, k := range slices.Concat(catalog.OverNumbers, catalog.OverLogs) {
-		name, ok := strings.CutPrefix(k.Name(), "revlinalg.")
-		if !ok && !strings.HasPrefix(name, "revlog.") {
+		pkg, name, _ := strings.Cut(k.Name(), ".")
+		switch pkg {
+		case "revlinalg", "revnn":
+		case "revlog":
+			name = k.Name()
+		default:
 			continue
 		}
 		for _, i := range k.Over {

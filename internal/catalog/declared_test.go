@@ -32,7 +32,7 @@ func TestAllKernelsListed(t *testing.T) {
 	}
 	want := make(map[string]bool)
 	var dirs []string
-	for _, pattern := range []string{"/revlinalg", "/revlog", "/revmath", "/revtropical", "/revsparse", "/revmodels/*"} {
+	for _, pattern := range []string{"/revlinalg", "/revnn", "/revlog", "/revmath", "/revtropical", "/revsparse", "/revmodels/*"} {
 		found, err := filepath.Glob(root + pattern)
 		if err != nil {
 			t.Fatal(err)

@@ -81,50 +81,6 @@ func matMul[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.MatMul[T] {
 	return revlinalg.MatMul[T]{C: matrix[T](rnd, r, r+c), A: matrix[T](rnd, r, c), B: matrix[T](rnd, c, r+c)}
 }
 
-func affineBatch[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.AffineBatch[T] {
-	return revlinalg.AffineBatch[T]{Y: matrix[T](rnd, r, 3), X: matrix[T](rnd, r, c), W: matrix[T](rnd, c, 3), B: vector[T](rnd, 3)}
-}
-
-// conv2D returns a convolution of r images with c filters.
-func conv2D[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.Conv2D[T] {
-	return revlinalg.Conv2D[T]{
-		Y: matrix[T](rnd, r, c*2*3), X: matrix[T](rnd, r, 2*3*4), W: matrix[T](rnd, c, 2*3*2), B: vector[T](rnd, c),
-		Channels: 2, Height: 3, Width: 4, KernelHeight: 3, KernelWidth: 2,
-		StrideHeight: 2, StrideWidth: 1, PadHeight: 1, PadWidth: 0,
-	}
-}
-
-// maxPool returns a pool of r images with c channels.
-func maxPool[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.MaxPool[T] {
-	return revlinalg.MaxPool[T]{
-		Y: matrix[T](rnd, r, c*2*3), X: matrix[T](rnd, r, c*5*4), Channels: c, Height: 5, Width: 4,
-		WindowHeight: 3, WindowWidth: 2, StrideHeight: 2, StrideWidth: 1,
-	}
-}
-
-func meanPool[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.MeanPool[T] {
-	return revlinalg.MeanPool[T]{
-		Y: matrix[T](rnd, r, c*2*3), X: matrix[T](rnd, r, c*5*4), Channels: c, Height: 5, Width: 4,
-		WindowHeight: 3, WindowWidth: 2, StrideHeight: 2, StrideWidth: 1,
-	}
-}
-
-func softmaxRows[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.SoftmaxRows[T] {
-	return revlinalg.SoftmaxRows[T]{Y: matrix[T](rnd, r, c), X: matrix[T](rnd, r, c)}
-}
-
-func logSumExpRows[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.LogSumExpRows[T] {
-	return revlinalg.LogSumExpRows[T]{Y: vector[T](rnd, r), X: matrix[T](rnd, r, c)}
-}
-
-func gather[T rev.Number](rnd *rand.Rand, r, c int) revlinalg.Gather[T] {
-	index := make([]int, 2*r)
-	for i := range index {
-		index[i] = i % r
-	}
-	return revlinalg.Gather[T]{Y: matrix[T](rnd, 2*r, c), X: matrix[T](rnd, r, c), Index: index}
-}
-
 func unitary[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.Unitary[T] {
 	return revlinalg.Unitary[T]{X: matrix[T](rnd, r, c), Theta: vector[T](rnd, r*(r-1)/2)}
 }
@@ -211,18 +167,6 @@ func covariance[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.Covariance[T] {
 	return revlinalg.Covariance[T]{C: matrix[T](rnd, c, c), X: matrix[T](rnd, r, c)}
 }
 
-func crossEntropy[T rev.Real](rnd *rand.Rand, r, c int) revlinalg.CrossEntropy[T] {
-	return revlinalg.CrossEntropy[T]{Out: scalar[T](rnd), X: matrix[T](rnd, r, c), P: rev.NewGeneral(r, c, positives[T](rnd, r*c).Data)}
-}
-
-func logSumExp[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.LogSumExp[T] {
-	return revlinalg.LogSumExp[T]{Out: scalar[T](rnd), X: vector[T](rnd, r)}
-}
-
-func softmax[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Softmax[T] {
-	return revlinalg.Softmax[T]{Y: vector[T](rnd, r), X: vector[T](rnd, r)}
-}
-
 func polyLeastSquares[T rev.Float](rnd *rand.Rand, r, c int) revlinalg.PolyLeastSquares[T] {
 	return revlinalg.PolyLeastSquares[T]{Out: scalar[T](rnd), C: vector[T](rnd, c), X: vector[T](rnd, r), Y: vector[T](rnd, r)}
 }
@@ -249,34 +193,6 @@ func cos[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Cos[T] {
 
 func abs[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Abs[T] {
 	return revlinalg.Abs[T]{Y: vector[T](rnd, r), X: vector[T](rnd, r)}
-}
-
-func sigmoid[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Sigmoid[T] {
-	return revlinalg.Sigmoid[T](exp[T](rnd, r, 0))
-}
-
-func tanh[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Tanh[T] {
-	return revlinalg.Tanh[T](exp[T](rnd, r, 0))
-}
-
-func softplus[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.Softplus[T] {
-	return revlinalg.Softplus[T](exp[T](rnd, r, 0))
-}
-
-func gelu[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.GELU[T] {
-	return revlinalg.GELU[T](exp[T](rnd, r, 0))
-}
-
-func silu[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.SiLU[T] {
-	return revlinalg.SiLU[T](exp[T](rnd, r, 0))
-}
-
-func relu[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.ReLU[T] {
-	return revlinalg.ReLU[T](exp[T](rnd, r, 0))
-}
-
-func leakyReLU[T rev.Real](rnd *rand.Rand, r, _ int) revlinalg.LeakyReLU[T] {
-	return revlinalg.LeakyReLU[T]{Y: vector[T](rnd, r), X: vector[T](rnd, r), Slope: 0.01}
 }
 
 func mulElem[T rev.Number](rnd *rand.Rand, r, _ int) revlinalg.MulElem[T] {

@@ -47,3 +47,47 @@ func Mul[T Number](a, b T) T {
 	}
 	return As[T](As[fixed.Q43](a).Mul(As[fixed.Q43](b)))
 }
+
+// Signed returns x, or -x if sign is negative.
+func Signed[T Number](sign int, x T) T {
+	if sign < 0 {
+		return -x
+	}
+	return x
+}
+
+// ValueOf returns *x, or 0 if x is nil.
+func ValueOf[T any](x *T) (v T) {
+	if x != nil {
+		v = *x
+	}
+	return v
+}
+
+// Over returns x/n. If n is not positive it returns x/0, or 0 in fixed point.
+func Over[T fixed.Number](x T, n int) T {
+	if !IsFixed[T]() {
+		return x / T(max(n, 0))
+	}
+	if n <= 0 {
+		return 0
+	}
+	// Rounded to nearest, ties away from zero.
+	q, r := fixed.Q43(x)/fixed.Q43(n), (fixed.Q43(x) % fixed.Q43(n)).Abs()
+	if r >= fixed.Q43(n)-r {
+		if x < 0 {
+			q--
+		} else {
+			q++
+		}
+	}
+	return T(q)
+}
+
+// Times returns a·b, without fused operations.
+func Times(a, b complex128) complex128 {
+	return complex(
+		float64(real(a)*real(b))-float64(imag(a)*imag(b)),
+		float64(real(a)*imag(b))+float64(imag(a)*real(b)),
+	)
+}

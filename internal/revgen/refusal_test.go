@@ -24,11 +24,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 var _ = mat.NewVecDense
 
-var _ = revlinalg.NewDot
+var _, _ = revlinalg.NewDot, revnn.NewReLU
 
 var global = 1.0
 
@@ -245,8 +246,8 @@ var constructs = []construct{
 	{"(y *float64, m [][]float64)", "revlinalg.NewDot(y, mat.NewVecDense(2, m[0]), mat.NewVecDense(2, m[1])).Forward()", "m[0]: a kernel takes whole parameters, a vector as a vector and a matrix as a matrix"},
 	{"(c *mat.Dense, a *mat.Dense)", "revlinalg.NewMatMul(c, a, a.T()).Forward()", "a.T() is not a parameter, an element or a row of one"},
 	{"(x *mat.VecDense, a *float64)", "revlinalg.NewAxpy(x, a, x).Forward()", "x is in two places of revlinalg.Axpy, which changes one of them"},
-	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense)", "revlinalg.NewLeakyReLU(y, x, 0.25).Forward()", ""},
-	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revlinalg.NewLeakyReLU(y, x, s[0]).Forward()", "slope of revlinalg.LeakyReLU is a constant here"},
+	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense)", "revnn.NewLeakyReLU(y, x, 0.25).Forward()", ""},
+	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revnn.NewLeakyReLU(y, x, s[0]).Forward()", "slope of revnn.LeakyReLU is a constant here"},
 	{"(c, a *mat.Dense)", "c.Set(0, 0, a.At(0, 0))", "only kernels, and functions of math and of this package, can be called"},
 
 	// Parameters and heads.

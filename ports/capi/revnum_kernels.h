@@ -122,450 +122,6 @@ REV_STATIC_INLINE int32_t rev_linalg_Affine_Q43_run(int32_t pass, const rev_lina
 	return rev_call(rev_kernel("revlinalg.Affine[Q43]"), pass, a, n);
 }
 
-/* Y += X·W + 1·bᵀ */
-typedef struct rev_linalg_AffineBatch {
-	rev_float64_matrix Y; /* acc [optional]; n,m */
-	rev_float64_matrix X; /* in; n,k */
-	rev_float64_matrix W; /* in; k,m */
-	rev_float64_vector B; /* in [optional]; m */
-	int64_t Workers;
-} rev_linalg_AffineBatch;
-
-REV_STATIC_INLINE int32_t rev_linalg_AffineBatch_run(int32_t pass, const rev_linalg_AffineBatch *k, const rev_linalg_AffineBatch *g, const rev_linalg_AffineBatch *t, const rev_linalg_AffineBatch *gt) {
-	const rev_linalg_AffineBatch *parts[4] = {k, g, t, gt};
-	rev_arg a[17];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-		if (parts[p]->W.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->W);
-		if (parts[p]->B.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->B);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.AffineBatch[float64]"), pass, a, n);
-}
-
-/* Y += X·W + 1·bᵀ */
-typedef struct rev_linalg_AffineBatch_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,m */
-	rev_float32_matrix X; /* in; n,k */
-	rev_float32_matrix W; /* in; k,m */
-	rev_float32_vector B; /* in [optional]; m */
-	int64_t Workers;
-} rev_linalg_AffineBatch_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_AffineBatch_float32_run(int32_t pass, const rev_linalg_AffineBatch_float32 *k, const rev_linalg_AffineBatch_float32 *g, const rev_linalg_AffineBatch_float32 *t, const rev_linalg_AffineBatch_float32 *gt) {
-	const rev_linalg_AffineBatch_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[17];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-		if (parts[p]->W.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->W);
-		if (parts[p]->B.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->B);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.AffineBatch[float32]"), pass, a, n);
-}
-
-/* Y += X·W + 1·bᵀ */
-typedef struct rev_linalg_AffineBatch_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,m */
-	rev_Q43_matrix X; /* in; n,k */
-	rev_Q43_matrix W; /* in; k,m */
-	rev_Q43_vector B; /* in [optional]; m */
-	int64_t Workers;
-} rev_linalg_AffineBatch_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_AffineBatch_Q43_run(int32_t pass, const rev_linalg_AffineBatch_Q43 *k, const rev_linalg_AffineBatch_Q43 *g, const rev_linalg_AffineBatch_Q43 *t, const rev_linalg_AffineBatch_Q43 *gt) {
-	const rev_linalg_AffineBatch_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[17];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-		if (parts[p]->W.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->W);
-		if (parts[p]->B.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->B);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.AffineBatch[Q43]"), pass, a, n);
-}
-
-/* Y += W * X + b, the convolution of images X with filters W */
-typedef struct rev_linalg_Conv2D {
-	rev_float64_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
-	rev_float64_matrix X; /* in; n,Channels*Height*Width */
-	rev_float64_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
-	rev_float64_vector B; /* in [optional]; f */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t KernelHeight;
-	int64_t KernelWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t DilationHeight;
-	int64_t DilationWidth;
-	int64_t Groups;
-	int64_t Workers;
-} rev_linalg_Conv2D;
-
-REV_STATIC_INLINE int32_t rev_linalg_Conv2D_run(int32_t pass, const rev_linalg_Conv2D *k, const rev_linalg_Conv2D *g, const rev_linalg_Conv2D *t, const rev_linalg_Conv2D *gt) {
-	const rev_linalg_Conv2D *parts[4] = {k, g, t, gt};
-	rev_arg a[29];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-		if (parts[p]->W.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->W);
-		if (parts[p]->B.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->B);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->KernelHeight);
-	a[n++] = rev_parameter(4, (double)k->KernelWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->DilationHeight);
-	a[n++] = rev_parameter(10, (double)k->DilationWidth);
-	a[n++] = rev_parameter(11, (double)k->Groups);
-	a[n++] = rev_parameter(12, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Conv2D[float64]"), pass, a, n);
-}
-
-/* Y += W * X + b, the convolution of images X with filters W */
-typedef struct rev_linalg_Conv2D_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
-	rev_float32_matrix X; /* in; n,Channels*Height*Width */
-	rev_float32_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
-	rev_float32_vector B; /* in [optional]; f */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t KernelHeight;
-	int64_t KernelWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t DilationHeight;
-	int64_t DilationWidth;
-	int64_t Groups;
-	int64_t Workers;
-} rev_linalg_Conv2D_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_Conv2D_float32_run(int32_t pass, const rev_linalg_Conv2D_float32 *k, const rev_linalg_Conv2D_float32 *g, const rev_linalg_Conv2D_float32 *t, const rev_linalg_Conv2D_float32 *gt) {
-	const rev_linalg_Conv2D_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[29];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-		if (parts[p]->W.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->W);
-		if (parts[p]->B.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->B);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->KernelHeight);
-	a[n++] = rev_parameter(4, (double)k->KernelWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->DilationHeight);
-	a[n++] = rev_parameter(10, (double)k->DilationWidth);
-	a[n++] = rev_parameter(11, (double)k->Groups);
-	a[n++] = rev_parameter(12, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Conv2D[float32]"), pass, a, n);
-}
-
-/* Y += W * X + b, the convolution of images X with filters W */
-typedef struct rev_linalg_Conv2D_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
-	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
-	rev_Q43_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
-	rev_Q43_vector B; /* in [optional]; f */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t KernelHeight;
-	int64_t KernelWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t DilationHeight;
-	int64_t DilationWidth;
-	int64_t Groups;
-	int64_t Workers;
-} rev_linalg_Conv2D_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_Conv2D_Q43_run(int32_t pass, const rev_linalg_Conv2D_Q43 *k, const rev_linalg_Conv2D_Q43 *g, const rev_linalg_Conv2D_Q43 *t, const rev_linalg_Conv2D_Q43 *gt) {
-	const rev_linalg_Conv2D_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[29];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-		if (parts[p]->W.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->W);
-		if (parts[p]->B.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->B);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->KernelHeight);
-	a[n++] = rev_parameter(4, (double)k->KernelWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->DilationHeight);
-	a[n++] = rev_parameter(10, (double)k->DilationWidth);
-	a[n++] = rev_parameter(11, (double)k->Groups);
-	a[n++] = rev_parameter(12, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Conv2D[Q43]"), pass, a, n);
-}
-
-/* Y += maxima over windows of images X */
-typedef struct rev_linalg_MaxPool {
-	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
-	rev_float64_matrix X; /* in; n,Channels*Height*Width */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t WindowHeight;
-	int64_t WindowWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t Workers;
-} rev_linalg_MaxPool;
-
-REV_STATIC_INLINE int32_t rev_linalg_MaxPool_run(int32_t pass, const rev_linalg_MaxPool *k, const rev_linalg_MaxPool *g, const rev_linalg_MaxPool *t, const rev_linalg_MaxPool *gt) {
-	const rev_linalg_MaxPool *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->WindowHeight);
-	a[n++] = rev_parameter(4, (double)k->WindowWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.MaxPool[float64]"), pass, a, n);
-}
-
-/* Y += maxima over windows of images X */
-typedef struct rev_linalg_MaxPool_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
-	rev_float32_matrix X; /* in; n,Channels*Height*Width */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t WindowHeight;
-	int64_t WindowWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t Workers;
-} rev_linalg_MaxPool_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_MaxPool_float32_run(int32_t pass, const rev_linalg_MaxPool_float32 *k, const rev_linalg_MaxPool_float32 *g, const rev_linalg_MaxPool_float32 *t, const rev_linalg_MaxPool_float32 *gt) {
-	const rev_linalg_MaxPool_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->WindowHeight);
-	a[n++] = rev_parameter(4, (double)k->WindowWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.MaxPool[float32]"), pass, a, n);
-}
-
-/* Y += maxima over windows of images X */
-typedef struct rev_linalg_MaxPool_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
-	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t WindowHeight;
-	int64_t WindowWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t Workers;
-} rev_linalg_MaxPool_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_MaxPool_Q43_run(int32_t pass, const rev_linalg_MaxPool_Q43 *k, const rev_linalg_MaxPool_Q43 *g, const rev_linalg_MaxPool_Q43 *t, const rev_linalg_MaxPool_Q43 *gt) {
-	const rev_linalg_MaxPool_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->WindowHeight);
-	a[n++] = rev_parameter(4, (double)k->WindowWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.MaxPool[Q43]"), pass, a, n);
-}
-
-/* Y += means over windows of images X */
-typedef struct rev_linalg_MeanPool {
-	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
-	rev_float64_matrix X; /* in; n,Channels*Height*Width */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t WindowHeight;
-	int64_t WindowWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t Workers;
-} rev_linalg_MeanPool;
-
-REV_STATIC_INLINE int32_t rev_linalg_MeanPool_run(int32_t pass, const rev_linalg_MeanPool *k, const rev_linalg_MeanPool *g, const rev_linalg_MeanPool *t, const rev_linalg_MeanPool *gt) {
-	const rev_linalg_MeanPool *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->WindowHeight);
-	a[n++] = rev_parameter(4, (double)k->WindowWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.MeanPool[float64]"), pass, a, n);
-}
-
-/* Y += means over windows of images X */
-typedef struct rev_linalg_MeanPool_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
-	rev_float32_matrix X; /* in; n,Channels*Height*Width */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t WindowHeight;
-	int64_t WindowWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t Workers;
-} rev_linalg_MeanPool_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_MeanPool_float32_run(int32_t pass, const rev_linalg_MeanPool_float32 *k, const rev_linalg_MeanPool_float32 *g, const rev_linalg_MeanPool_float32 *t, const rev_linalg_MeanPool_float32 *gt) {
-	const rev_linalg_MeanPool_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->WindowHeight);
-	a[n++] = rev_parameter(4, (double)k->WindowWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.MeanPool[float32]"), pass, a, n);
-}
-
-/* Y += means over windows of images X */
-typedef struct rev_linalg_MeanPool_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
-	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
-	int64_t Channels;
-	int64_t Height;
-	int64_t Width;
-	int64_t WindowHeight;
-	int64_t WindowWidth;
-	int64_t StrideHeight;
-	int64_t StrideWidth;
-	int64_t PadHeight;
-	int64_t PadWidth;
-	int64_t Workers;
-} rev_linalg_MeanPool_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_MeanPool_Q43_run(int32_t pass, const rev_linalg_MeanPool_Q43 *k, const rev_linalg_MeanPool_Q43 *g, const rev_linalg_MeanPool_Q43 *t, const rev_linalg_MeanPool_Q43 *gt) {
-	const rev_linalg_MeanPool_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Channels);
-	a[n++] = rev_parameter(1, (double)k->Height);
-	a[n++] = rev_parameter(2, (double)k->Width);
-	a[n++] = rev_parameter(3, (double)k->WindowHeight);
-	a[n++] = rev_parameter(4, (double)k->WindowWidth);
-	a[n++] = rev_parameter(5, (double)k->StrideHeight);
-	a[n++] = rev_parameter(6, (double)k->StrideWidth);
-	a[n++] = rev_parameter(7, (double)k->PadHeight);
-	a[n++] = rev_parameter(8, (double)k->PadWidth);
-	a[n++] = rev_parameter(9, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.MeanPool[Q43]"), pass, a, n);
-}
-
 /* C += op(A)·op(B) */
 typedef struct rev_linalg_MatMul {
 	rev_float64_matrix C; /* acc [optional]; m,n */
@@ -1556,412 +1112,6 @@ REV_STATIC_INLINE int32_t rev_linalg_Covariance_Q43_run(int32_t pass, const rev_
 	return rev_call(rev_kernel("revlinalg.Covariance[Q43]"), pass, a, n);
 }
 
-/* r += cross-entropy of softmax x_i, for rows i */
-typedef struct rev_linalg_CrossEntropy {
-	double *Out; /* acc [optional] */
-	rev_float64_matrix X; /* in; n,c */
-	rev_float64_matrix P; /* in [optional]; n,c */
-	rev_int_vector Labels; /* index [optional]; n */
-	int32_t Mean;
-	int64_t Workers;
-} rev_linalg_CrossEntropy;
-
-REV_STATIC_INLINE int32_t rev_linalg_CrossEntropy_run(int32_t pass, const rev_linalg_CrossEntropy *k, const rev_linalg_CrossEntropy *g, const rev_linalg_CrossEntropy *t, const rev_linalg_CrossEntropy *gt) {
-	const rev_linalg_CrossEntropy *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-		if (parts[p]->P.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->P);
-		if (parts[p]->Labels.data) a[n++] = rev_int_vector_arg(p, 3, 5, parts[p]->Labels);
-	}
-	a[n++] = rev_parameter(0, (double)k->Mean);
-	a[n++] = rev_parameter(1, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.CrossEntropy[float64]"), pass, a, n);
-}
-
-/* r += cross-entropy of softmax x_i, for rows i */
-typedef struct rev_linalg_CrossEntropy_float32 {
-	float *Out; /* acc [optional] */
-	rev_float32_matrix X; /* in; n,c */
-	rev_float32_matrix P; /* in [optional]; n,c */
-	rev_int_vector Labels; /* index [optional]; n */
-	int32_t Mean;
-	int64_t Workers;
-} rev_linalg_CrossEntropy_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_CrossEntropy_float32_run(int32_t pass, const rev_linalg_CrossEntropy_float32 *k, const rev_linalg_CrossEntropy_float32 *g, const rev_linalg_CrossEntropy_float32 *t, const rev_linalg_CrossEntropy_float32 *gt) {
-	const rev_linalg_CrossEntropy_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-		if (parts[p]->P.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->P);
-		if (parts[p]->Labels.data) a[n++] = rev_int_vector_arg(p, 3, 5, parts[p]->Labels);
-	}
-	a[n++] = rev_parameter(0, (double)k->Mean);
-	a[n++] = rev_parameter(1, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.CrossEntropy[float32]"), pass, a, n);
-}
-
-/* r += cross-entropy of softmax x_i, for rows i */
-typedef struct rev_linalg_CrossEntropy_Q43 {
-	rev_Q43 *Out; /* acc [optional] */
-	rev_Q43_matrix X; /* in; n,c */
-	rev_Q43_matrix P; /* in [optional]; n,c */
-	rev_int_vector Labels; /* index [optional]; n */
-	int32_t Mean;
-	int64_t Workers;
-} rev_linalg_CrossEntropy_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_CrossEntropy_Q43_run(int32_t pass, const rev_linalg_CrossEntropy_Q43 *k, const rev_linalg_CrossEntropy_Q43 *g, const rev_linalg_CrossEntropy_Q43 *t, const rev_linalg_CrossEntropy_Q43 *gt) {
-	const rev_linalg_CrossEntropy_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[18];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-		if (parts[p]->P.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->P);
-		if (parts[p]->Labels.data) a[n++] = rev_int_vector_arg(p, 3, 5, parts[p]->Labels);
-	}
-	a[n++] = rev_parameter(0, (double)k->Mean);
-	a[n++] = rev_parameter(1, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.CrossEntropy[Q43]"), pass, a, n);
-}
-
-/* r += log Σ exp x_i */
-typedef struct rev_linalg_LogSumExp {
-	double *Out; /* acc [optional] */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_LogSumExp;
-
-REV_STATIC_INLINE int32_t rev_linalg_LogSumExp_run(int32_t pass, const rev_linalg_LogSumExp *k, const rev_linalg_LogSumExp *g, const rev_linalg_LogSumExp *t, const rev_linalg_LogSumExp *gt) {
-	const rev_linalg_LogSumExp *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LogSumExp[float64]"), pass, a, n);
-}
-
-/* r += log Σ exp x_i */
-typedef struct rev_linalg_LogSumExp_float32 {
-	float *Out; /* acc [optional] */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_LogSumExp_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_LogSumExp_float32_run(int32_t pass, const rev_linalg_LogSumExp_float32 *k, const rev_linalg_LogSumExp_float32 *g, const rev_linalg_LogSumExp_float32 *t, const rev_linalg_LogSumExp_float32 *gt) {
-	const rev_linalg_LogSumExp_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LogSumExp[float32]"), pass, a, n);
-}
-
-/* r += log Σ exp x_i */
-typedef struct rev_linalg_LogSumExp_Q43 {
-	rev_Q43 *Out; /* acc [optional] */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_LogSumExp_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_LogSumExp_Q43_run(int32_t pass, const rev_linalg_LogSumExp_Q43 *k, const rev_linalg_LogSumExp_Q43 *g, const rev_linalg_LogSumExp_Q43 *t, const rev_linalg_LogSumExp_Q43 *gt) {
-	const rev_linalg_LogSumExp_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LogSumExp[Q43]"), pass, a, n);
-}
-
-/* y += softmax x */
-typedef struct rev_linalg_Softmax {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Softmax;
-
-REV_STATIC_INLINE int32_t rev_linalg_Softmax_run(int32_t pass, const rev_linalg_Softmax *k, const rev_linalg_Softmax *g, const rev_linalg_Softmax *t, const rev_linalg_Softmax *gt) {
-	const rev_linalg_Softmax *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Softmax[float64]"), pass, a, n);
-}
-
-/* y += softmax x */
-typedef struct rev_linalg_Softmax_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Softmax_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_Softmax_float32_run(int32_t pass, const rev_linalg_Softmax_float32 *k, const rev_linalg_Softmax_float32 *g, const rev_linalg_Softmax_float32 *t, const rev_linalg_Softmax_float32 *gt) {
-	const rev_linalg_Softmax_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Softmax[float32]"), pass, a, n);
-}
-
-/* y += softmax x */
-typedef struct rev_linalg_Softmax_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Softmax_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_Softmax_Q43_run(int32_t pass, const rev_linalg_Softmax_Q43 *k, const rev_linalg_Softmax_Q43 *g, const rev_linalg_Softmax_Q43 *t, const rev_linalg_Softmax_Q43 *gt) {
-	const rev_linalg_Softmax_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Softmax[Q43]"), pass, a, n);
-}
-
-/* Y_i += softmax X_i, of rows i */
-typedef struct rev_linalg_SoftmaxRows {
-	rev_float64_matrix Y; /* acc [optional]; n,c */
-	rev_float64_matrix X; /* in; n,c */
-	int64_t Workers;
-} rev_linalg_SoftmaxRows;
-
-REV_STATIC_INLINE int32_t rev_linalg_SoftmaxRows_run(int32_t pass, const rev_linalg_SoftmaxRows *k, const rev_linalg_SoftmaxRows *g, const rev_linalg_SoftmaxRows *t, const rev_linalg_SoftmaxRows *gt) {
-	const rev_linalg_SoftmaxRows *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.SoftmaxRows[float64]"), pass, a, n);
-}
-
-/* Y_i += softmax X_i, of rows i */
-typedef struct rev_linalg_SoftmaxRows_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,c */
-	rev_float32_matrix X; /* in; n,c */
-	int64_t Workers;
-} rev_linalg_SoftmaxRows_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_SoftmaxRows_float32_run(int32_t pass, const rev_linalg_SoftmaxRows_float32 *k, const rev_linalg_SoftmaxRows_float32 *g, const rev_linalg_SoftmaxRows_float32 *t, const rev_linalg_SoftmaxRows_float32 *gt) {
-	const rev_linalg_SoftmaxRows_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.SoftmaxRows[float32]"), pass, a, n);
-}
-
-/* Y_i += softmax X_i, of rows i */
-typedef struct rev_linalg_SoftmaxRows_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,c */
-	rev_Q43_matrix X; /* in; n,c */
-	int64_t Workers;
-} rev_linalg_SoftmaxRows_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_SoftmaxRows_Q43_run(int32_t pass, const rev_linalg_SoftmaxRows_Q43 *k, const rev_linalg_SoftmaxRows_Q43 *g, const rev_linalg_SoftmaxRows_Q43 *t, const rev_linalg_SoftmaxRows_Q43 *gt) {
-	const rev_linalg_SoftmaxRows_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.SoftmaxRows[Q43]"), pass, a, n);
-}
-
-/* y_i += log Σ_j exp X_ij */
-typedef struct rev_linalg_LogSumExpRows {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_matrix X; /* in; n,c */
-	int64_t Workers;
-} rev_linalg_LogSumExpRows;
-
-REV_STATIC_INLINE int32_t rev_linalg_LogSumExpRows_run(int32_t pass, const rev_linalg_LogSumExpRows *k, const rev_linalg_LogSumExpRows *g, const rev_linalg_LogSumExpRows *t, const rev_linalg_LogSumExpRows *gt) {
-	const rev_linalg_LogSumExpRows *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LogSumExpRows[float64]"), pass, a, n);
-}
-
-/* y_i += log Σ_j exp X_ij */
-typedef struct rev_linalg_LogSumExpRows_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_matrix X; /* in; n,c */
-	int64_t Workers;
-} rev_linalg_LogSumExpRows_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_LogSumExpRows_float32_run(int32_t pass, const rev_linalg_LogSumExpRows_float32 *k, const rev_linalg_LogSumExpRows_float32 *g, const rev_linalg_LogSumExpRows_float32 *t, const rev_linalg_LogSumExpRows_float32 *gt) {
-	const rev_linalg_LogSumExpRows_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LogSumExpRows[float32]"), pass, a, n);
-}
-
-/* y_i += log Σ_j exp X_ij */
-typedef struct rev_linalg_LogSumExpRows_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_matrix X; /* in; n,c */
-	int64_t Workers;
-} rev_linalg_LogSumExpRows_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_LogSumExpRows_Q43_run(int32_t pass, const rev_linalg_LogSumExpRows_Q43 *k, const rev_linalg_LogSumExpRows_Q43 *g, const rev_linalg_LogSumExpRows_Q43 *t, const rev_linalg_LogSumExpRows_Q43 *gt) {
-	const rev_linalg_LogSumExpRows_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LogSumExpRows[Q43]"), pass, a, n);
-}
-
-/* Y_i += X_{Index[i]}, of rows i */
-typedef struct rev_linalg_Gather {
-	rev_float64_matrix Y; /* acc [optional]; n,d */
-	rev_float64_matrix X; /* in; r,d */
-	rev_int_vector Index; /* index; n */
-	int64_t Workers;
-} rev_linalg_Gather;
-
-REV_STATIC_INLINE int32_t rev_linalg_Gather_run(int32_t pass, const rev_linalg_Gather *k, const rev_linalg_Gather *g, const rev_linalg_Gather *t, const rev_linalg_Gather *gt) {
-	const rev_linalg_Gather *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
-		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Gather[float64]"), pass, a, n);
-}
-
-/* Y_i += X_{Index[i]}, of rows i */
-typedef struct rev_linalg_Gather_float32 {
-	rev_float32_matrix Y; /* acc [optional]; n,d */
-	rev_float32_matrix X; /* in; r,d */
-	rev_int_vector Index; /* index; n */
-	int64_t Workers;
-} rev_linalg_Gather_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_Gather_float32_run(int32_t pass, const rev_linalg_Gather_float32 *k, const rev_linalg_Gather_float32 *g, const rev_linalg_Gather_float32 *t, const rev_linalg_Gather_float32 *gt) {
-	const rev_linalg_Gather_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
-		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Gather[float32]"), pass, a, n);
-}
-
-/* Y_i += X_{Index[i]}, of rows i */
-typedef struct rev_linalg_Gather_Q43 {
-	rev_Q43_matrix Y; /* acc [optional]; n,d */
-	rev_Q43_matrix X; /* in; r,d */
-	rev_int_vector Index; /* index; n */
-	int64_t Workers;
-} rev_linalg_Gather_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_Gather_Q43_run(int32_t pass, const rev_linalg_Gather_Q43 *k, const rev_linalg_Gather_Q43 *g, const rev_linalg_Gather_Q43 *t, const rev_linalg_Gather_Q43 *gt) {
-	const rev_linalg_Gather_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
-		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Gather[Q43]"), pass, a, n);
-}
-
-/* Y_i += X_{Index[i]}, of rows i */
-typedef struct rev_linalg_Gather_complex128 {
-	rev_complex128_matrix Y; /* acc [optional]; n,d */
-	rev_complex128_matrix X; /* in; r,d */
-	rev_int_vector Index; /* index; n */
-	int64_t Workers;
-} rev_linalg_Gather_complex128;
-
-REV_STATIC_INLINE int32_t rev_linalg_Gather_complex128_run(int32_t pass, const rev_linalg_Gather_complex128 *k, const rev_linalg_Gather_complex128 *g, const rev_linalg_Gather_complex128 *t, const rev_linalg_Gather_complex128 *gt) {
-	const rev_linalg_Gather_complex128 *parts[4] = {k, g, t, gt};
-	rev_arg a[13];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_complex128_matrix_arg(p, 0, 4, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_complex128_matrix_arg(p, 1, 4, parts[p]->X);
-		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Gather[complex128]"), pass, a, n);
-}
-
 /* r += Σ abs(x_i)² */
 typedef struct rev_linalg_ComplexSumSquares_complex128 {
 	double *Out; /* acc [optional] */
@@ -2430,432 +1580,6 @@ REV_STATIC_INLINE int32_t rev_linalg_Abs_Q43_run(int32_t pass, const rev_linalg_
 	}
 	a[n++] = rev_parameter(0, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.Abs[Q43]"), pass, a, n);
-}
-
-/* y_i += 1/(1 + exp -x_i) */
-typedef struct rev_linalg_Sigmoid {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Sigmoid;
-
-REV_STATIC_INLINE int32_t rev_linalg_Sigmoid_run(int32_t pass, const rev_linalg_Sigmoid *k, const rev_linalg_Sigmoid *g, const rev_linalg_Sigmoid *t, const rev_linalg_Sigmoid *gt) {
-	const rev_linalg_Sigmoid *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Sigmoid[float64]"), pass, a, n);
-}
-
-/* y_i += 1/(1 + exp -x_i) */
-typedef struct rev_linalg_Sigmoid_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Sigmoid_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_Sigmoid_float32_run(int32_t pass, const rev_linalg_Sigmoid_float32 *k, const rev_linalg_Sigmoid_float32 *g, const rev_linalg_Sigmoid_float32 *t, const rev_linalg_Sigmoid_float32 *gt) {
-	const rev_linalg_Sigmoid_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Sigmoid[float32]"), pass, a, n);
-}
-
-/* y_i += 1/(1 + exp -x_i) */
-typedef struct rev_linalg_Sigmoid_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Sigmoid_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_Sigmoid_Q43_run(int32_t pass, const rev_linalg_Sigmoid_Q43 *k, const rev_linalg_Sigmoid_Q43 *g, const rev_linalg_Sigmoid_Q43 *t, const rev_linalg_Sigmoid_Q43 *gt) {
-	const rev_linalg_Sigmoid_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Sigmoid[Q43]"), pass, a, n);
-}
-
-/* y_i += tanh x_i */
-typedef struct rev_linalg_Tanh {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Tanh;
-
-REV_STATIC_INLINE int32_t rev_linalg_Tanh_run(int32_t pass, const rev_linalg_Tanh *k, const rev_linalg_Tanh *g, const rev_linalg_Tanh *t, const rev_linalg_Tanh *gt) {
-	const rev_linalg_Tanh *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Tanh[float64]"), pass, a, n);
-}
-
-/* y_i += tanh x_i */
-typedef struct rev_linalg_Tanh_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Tanh_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_Tanh_float32_run(int32_t pass, const rev_linalg_Tanh_float32 *k, const rev_linalg_Tanh_float32 *g, const rev_linalg_Tanh_float32 *t, const rev_linalg_Tanh_float32 *gt) {
-	const rev_linalg_Tanh_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Tanh[float32]"), pass, a, n);
-}
-
-/* y_i += tanh x_i */
-typedef struct rev_linalg_Tanh_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Tanh_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_Tanh_Q43_run(int32_t pass, const rev_linalg_Tanh_Q43 *k, const rev_linalg_Tanh_Q43 *g, const rev_linalg_Tanh_Q43 *t, const rev_linalg_Tanh_Q43 *gt) {
-	const rev_linalg_Tanh_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Tanh[Q43]"), pass, a, n);
-}
-
-/* y_i += log(1 + exp x_i) */
-typedef struct rev_linalg_Softplus {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Softplus;
-
-REV_STATIC_INLINE int32_t rev_linalg_Softplus_run(int32_t pass, const rev_linalg_Softplus *k, const rev_linalg_Softplus *g, const rev_linalg_Softplus *t, const rev_linalg_Softplus *gt) {
-	const rev_linalg_Softplus *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Softplus[float64]"), pass, a, n);
-}
-
-/* y_i += log(1 + exp x_i) */
-typedef struct rev_linalg_Softplus_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Softplus_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_Softplus_float32_run(int32_t pass, const rev_linalg_Softplus_float32 *k, const rev_linalg_Softplus_float32 *g, const rev_linalg_Softplus_float32 *t, const rev_linalg_Softplus_float32 *gt) {
-	const rev_linalg_Softplus_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Softplus[float32]"), pass, a, n);
-}
-
-/* y_i += log(1 + exp x_i) */
-typedef struct rev_linalg_Softplus_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_Softplus_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_Softplus_Q43_run(int32_t pass, const rev_linalg_Softplus_Q43 *k, const rev_linalg_Softplus_Q43 *g, const rev_linalg_Softplus_Q43 *t, const rev_linalg_Softplus_Q43 *gt) {
-	const rev_linalg_Softplus_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.Softplus[Q43]"), pass, a, n);
-}
-
-/* y_i += x_i·Φ(x_i) */
-typedef struct rev_linalg_GELU {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_GELU;
-
-REV_STATIC_INLINE int32_t rev_linalg_GELU_run(int32_t pass, const rev_linalg_GELU *k, const rev_linalg_GELU *g, const rev_linalg_GELU *t, const rev_linalg_GELU *gt) {
-	const rev_linalg_GELU *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.GELU[float64]"), pass, a, n);
-}
-
-/* y_i += x_i·Φ(x_i) */
-typedef struct rev_linalg_GELU_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_GELU_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_GELU_float32_run(int32_t pass, const rev_linalg_GELU_float32 *k, const rev_linalg_GELU_float32 *g, const rev_linalg_GELU_float32 *t, const rev_linalg_GELU_float32 *gt) {
-	const rev_linalg_GELU_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.GELU[float32]"), pass, a, n);
-}
-
-/* y_i += x_i·Φ(x_i) */
-typedef struct rev_linalg_GELU_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_GELU_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_GELU_Q43_run(int32_t pass, const rev_linalg_GELU_Q43 *k, const rev_linalg_GELU_Q43 *g, const rev_linalg_GELU_Q43 *t, const rev_linalg_GELU_Q43 *gt) {
-	const rev_linalg_GELU_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.GELU[Q43]"), pass, a, n);
-}
-
-/* y_i += x_i/(1 + exp -x_i) */
-typedef struct rev_linalg_SiLU {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_SiLU;
-
-REV_STATIC_INLINE int32_t rev_linalg_SiLU_run(int32_t pass, const rev_linalg_SiLU *k, const rev_linalg_SiLU *g, const rev_linalg_SiLU *t, const rev_linalg_SiLU *gt) {
-	const rev_linalg_SiLU *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.SiLU[float64]"), pass, a, n);
-}
-
-/* y_i += x_i/(1 + exp -x_i) */
-typedef struct rev_linalg_SiLU_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_SiLU_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_SiLU_float32_run(int32_t pass, const rev_linalg_SiLU_float32 *k, const rev_linalg_SiLU_float32 *g, const rev_linalg_SiLU_float32 *t, const rev_linalg_SiLU_float32 *gt) {
-	const rev_linalg_SiLU_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.SiLU[float32]"), pass, a, n);
-}
-
-/* y_i += x_i/(1 + exp -x_i) */
-typedef struct rev_linalg_SiLU_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_SiLU_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_SiLU_Q43_run(int32_t pass, const rev_linalg_SiLU_Q43 *k, const rev_linalg_SiLU_Q43 *g, const rev_linalg_SiLU_Q43 *t, const rev_linalg_SiLU_Q43 *gt) {
-	const rev_linalg_SiLU_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.SiLU[Q43]"), pass, a, n);
-}
-
-/* y_i += max(x_i, 0) */
-typedef struct rev_linalg_ReLU {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_ReLU;
-
-REV_STATIC_INLINE int32_t rev_linalg_ReLU_run(int32_t pass, const rev_linalg_ReLU *k, const rev_linalg_ReLU *g, const rev_linalg_ReLU *t, const rev_linalg_ReLU *gt) {
-	const rev_linalg_ReLU *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.ReLU[float64]"), pass, a, n);
-}
-
-/* y_i += max(x_i, 0) */
-typedef struct rev_linalg_ReLU_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_ReLU_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_ReLU_float32_run(int32_t pass, const rev_linalg_ReLU_float32 *k, const rev_linalg_ReLU_float32 *g, const rev_linalg_ReLU_float32 *t, const rev_linalg_ReLU_float32 *gt) {
-	const rev_linalg_ReLU_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.ReLU[float32]"), pass, a, n);
-}
-
-/* y_i += max(x_i, 0) */
-typedef struct rev_linalg_ReLU_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	int64_t Workers;
-} rev_linalg_ReLU_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_ReLU_Q43_run(int32_t pass, const rev_linalg_ReLU_Q43 *k, const rev_linalg_ReLU_Q43 *g, const rev_linalg_ReLU_Q43 *t, const rev_linalg_ReLU_Q43 *gt) {
-	const rev_linalg_ReLU_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[9];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.ReLU[Q43]"), pass, a, n);
-}
-
-/* y_i += max(x_i, 0) + Slope·min(x_i, 0) */
-typedef struct rev_linalg_LeakyReLU {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	double Slope;
-	int64_t Workers;
-} rev_linalg_LeakyReLU;
-
-REV_STATIC_INLINE int32_t rev_linalg_LeakyReLU_run(int32_t pass, const rev_linalg_LeakyReLU *k, const rev_linalg_LeakyReLU *g, const rev_linalg_LeakyReLU *t, const rev_linalg_LeakyReLU *gt) {
-	const rev_linalg_LeakyReLU *parts[4] = {k, g, t, gt};
-	rev_arg a[10];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Slope);
-	a[n++] = rev_parameter(1, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LeakyReLU[float64]"), pass, a, n);
-}
-
-/* y_i += max(x_i, 0) + Slope·min(x_i, 0) */
-typedef struct rev_linalg_LeakyReLU_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	double Slope;
-	int64_t Workers;
-} rev_linalg_LeakyReLU_float32;
-
-REV_STATIC_INLINE int32_t rev_linalg_LeakyReLU_float32_run(int32_t pass, const rev_linalg_LeakyReLU_float32 *k, const rev_linalg_LeakyReLU_float32 *g, const rev_linalg_LeakyReLU_float32 *t, const rev_linalg_LeakyReLU_float32 *gt) {
-	const rev_linalg_LeakyReLU_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[10];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Slope);
-	a[n++] = rev_parameter(1, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LeakyReLU[float32]"), pass, a, n);
-}
-
-/* y_i += max(x_i, 0) + Slope·min(x_i, 0) */
-typedef struct rev_linalg_LeakyReLU_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	double Slope;
-	int64_t Workers;
-} rev_linalg_LeakyReLU_Q43;
-
-REV_STATIC_INLINE int32_t rev_linalg_LeakyReLU_Q43_run(int32_t pass, const rev_linalg_LeakyReLU_Q43 *k, const rev_linalg_LeakyReLU_Q43 *g, const rev_linalg_LeakyReLU_Q43 *t, const rev_linalg_LeakyReLU_Q43 *gt) {
-	const rev_linalg_LeakyReLU_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[10];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	a[n++] = rev_parameter(0, (double)k->Slope);
-	a[n++] = rev_parameter(1, (double)k->Workers);
-	return rev_call(rev_kernel("revlinalg.LeakyReLU[Q43]"), pass, a, n);
 }
 
 /* z_i += x_i·y_i */
@@ -4052,6 +2776,1282 @@ REV_STATIC_INLINE int32_t rev_linalg_PolyLeastSquares_float32_run(int32_t pass, 
 	}
 	a[n++] = rev_parameter(0, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.PolyLeastSquares[float32]"), pass, a, n);
+}
+
+/* Y += X·W + 1·bᵀ */
+typedef struct rev_nn_AffineBatch {
+	rev_float64_matrix Y; /* acc [optional]; n,m */
+	rev_float64_matrix X; /* in; n,k */
+	rev_float64_matrix W; /* in; k,m */
+	rev_float64_vector B; /* in [optional]; m */
+	int64_t Workers;
+} rev_nn_AffineBatch;
+
+REV_STATIC_INLINE int32_t rev_nn_AffineBatch_run(int32_t pass, const rev_nn_AffineBatch *k, const rev_nn_AffineBatch *g, const rev_nn_AffineBatch *t, const rev_nn_AffineBatch *gt) {
+	const rev_nn_AffineBatch *parts[4] = {k, g, t, gt};
+	rev_arg a[17];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.AffineBatch[float64]"), pass, a, n);
+}
+
+/* Y += X·W + 1·bᵀ */
+typedef struct rev_nn_AffineBatch_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,m */
+	rev_float32_matrix X; /* in; n,k */
+	rev_float32_matrix W; /* in; k,m */
+	rev_float32_vector B; /* in [optional]; m */
+	int64_t Workers;
+} rev_nn_AffineBatch_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_AffineBatch_float32_run(int32_t pass, const rev_nn_AffineBatch_float32 *k, const rev_nn_AffineBatch_float32 *g, const rev_nn_AffineBatch_float32 *t, const rev_nn_AffineBatch_float32 *gt) {
+	const rev_nn_AffineBatch_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[17];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.AffineBatch[float32]"), pass, a, n);
+}
+
+/* Y += X·W + 1·bᵀ */
+typedef struct rev_nn_AffineBatch_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,m */
+	rev_Q43_matrix X; /* in; n,k */
+	rev_Q43_matrix W; /* in; k,m */
+	rev_Q43_vector B; /* in [optional]; m */
+	int64_t Workers;
+} rev_nn_AffineBatch_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_AffineBatch_Q43_run(int32_t pass, const rev_nn_AffineBatch_Q43 *k, const rev_nn_AffineBatch_Q43 *g, const rev_nn_AffineBatch_Q43 *t, const rev_nn_AffineBatch_Q43 *gt) {
+	const rev_nn_AffineBatch_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[17];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.AffineBatch[Q43]"), pass, a, n);
+}
+
+/* Y += W * X + b, the convolution of images X with filters W */
+typedef struct rev_nn_Conv2D {
+	rev_float64_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
+	rev_float64_matrix X; /* in; n,Channels*Height*Width */
+	rev_float64_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
+	rev_float64_vector B; /* in [optional]; f */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t KernelHeight;
+	int64_t KernelWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
+	int64_t Workers;
+} rev_nn_Conv2D;
+
+REV_STATIC_INLINE int32_t rev_nn_Conv2D_run(int32_t pass, const rev_nn_Conv2D *k, const rev_nn_Conv2D *g, const rev_nn_Conv2D *t, const rev_nn_Conv2D *gt) {
+	const rev_nn_Conv2D *parts[4] = {k, g, t, gt};
+	rev_arg a[29];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->KernelHeight);
+	a[n++] = rev_parameter(4, (double)k->KernelWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Conv2D[float64]"), pass, a, n);
+}
+
+/* Y += W * X + b, the convolution of images X with filters W */
+typedef struct rev_nn_Conv2D_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
+	rev_float32_matrix X; /* in; n,Channels*Height*Width */
+	rev_float32_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
+	rev_float32_vector B; /* in [optional]; f */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t KernelHeight;
+	int64_t KernelWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
+	int64_t Workers;
+} rev_nn_Conv2D_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Conv2D_float32_run(int32_t pass, const rev_nn_Conv2D_float32 *k, const rev_nn_Conv2D_float32 *g, const rev_nn_Conv2D_float32 *t, const rev_nn_Conv2D_float32 *gt) {
+	const rev_nn_Conv2D_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[29];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->KernelHeight);
+	a[n++] = rev_parameter(4, (double)k->KernelWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Conv2D[float32]"), pass, a, n);
+}
+
+/* Y += W * X + b, the convolution of images X with filters W */
+typedef struct rev_nn_Conv2D_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,f*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)/StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)/StrideWidth+1) */
+	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
+	rev_Q43_matrix W; /* in; f,Channels/max(1,Groups)*KernelHeight*KernelWidth */
+	rev_Q43_vector B; /* in [optional]; f */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t KernelHeight;
+	int64_t KernelWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t DilationHeight;
+	int64_t DilationWidth;
+	int64_t Groups;
+	int64_t Workers;
+} rev_nn_Conv2D_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Conv2D_Q43_run(int32_t pass, const rev_nn_Conv2D_Q43 *k, const rev_nn_Conv2D_Q43 *g, const rev_nn_Conv2D_Q43 *t, const rev_nn_Conv2D_Q43 *gt) {
+	const rev_nn_Conv2D_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[29];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->W.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->W);
+		if (parts[p]->B.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->B);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->KernelHeight);
+	a[n++] = rev_parameter(4, (double)k->KernelWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->DilationHeight);
+	a[n++] = rev_parameter(10, (double)k->DilationWidth);
+	a[n++] = rev_parameter(11, (double)k->Groups);
+	a[n++] = rev_parameter(12, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Conv2D[Q43]"), pass, a, n);
+}
+
+/* Y += maxima over windows of images X */
+typedef struct rev_nn_MaxPool {
+	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
+	rev_float64_matrix X; /* in; n,Channels*Height*Width */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t WindowHeight;
+	int64_t WindowWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t Workers;
+} rev_nn_MaxPool;
+
+REV_STATIC_INLINE int32_t rev_nn_MaxPool_run(int32_t pass, const rev_nn_MaxPool *k, const rev_nn_MaxPool *g, const rev_nn_MaxPool *t, const rev_nn_MaxPool *gt) {
+	const rev_nn_MaxPool *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->WindowHeight);
+	a[n++] = rev_parameter(4, (double)k->WindowWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.MaxPool[float64]"), pass, a, n);
+}
+
+/* Y += maxima over windows of images X */
+typedef struct rev_nn_MaxPool_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
+	rev_float32_matrix X; /* in; n,Channels*Height*Width */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t WindowHeight;
+	int64_t WindowWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t Workers;
+} rev_nn_MaxPool_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_MaxPool_float32_run(int32_t pass, const rev_nn_MaxPool_float32 *k, const rev_nn_MaxPool_float32 *g, const rev_nn_MaxPool_float32 *t, const rev_nn_MaxPool_float32 *gt) {
+	const rev_nn_MaxPool_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->WindowHeight);
+	a[n++] = rev_parameter(4, (double)k->WindowWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.MaxPool[float32]"), pass, a, n);
+}
+
+/* Y += maxima over windows of images X */
+typedef struct rev_nn_MaxPool_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
+	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t WindowHeight;
+	int64_t WindowWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t Workers;
+} rev_nn_MaxPool_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_MaxPool_Q43_run(int32_t pass, const rev_nn_MaxPool_Q43 *k, const rev_nn_MaxPool_Q43 *g, const rev_nn_MaxPool_Q43 *t, const rev_nn_MaxPool_Q43 *gt) {
+	const rev_nn_MaxPool_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->WindowHeight);
+	a[n++] = rev_parameter(4, (double)k->WindowWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.MaxPool[Q43]"), pass, a, n);
+}
+
+/* Y += means over windows of images X */
+typedef struct rev_nn_MeanPool {
+	rev_float64_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
+	rev_float64_matrix X; /* in; n,Channels*Height*Width */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t WindowHeight;
+	int64_t WindowWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t Workers;
+} rev_nn_MeanPool;
+
+REV_STATIC_INLINE int32_t rev_nn_MeanPool_run(int32_t pass, const rev_nn_MeanPool *k, const rev_nn_MeanPool *g, const rev_nn_MeanPool *t, const rev_nn_MeanPool *gt) {
+	const rev_nn_MeanPool *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->WindowHeight);
+	a[n++] = rev_parameter(4, (double)k->WindowWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.MeanPool[float64]"), pass, a, n);
+}
+
+/* Y += means over windows of images X */
+typedef struct rev_nn_MeanPool_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
+	rev_float32_matrix X; /* in; n,Channels*Height*Width */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t WindowHeight;
+	int64_t WindowWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t Workers;
+} rev_nn_MeanPool_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_MeanPool_float32_run(int32_t pass, const rev_nn_MeanPool_float32 *k, const rev_nn_MeanPool_float32 *g, const rev_nn_MeanPool_float32 *t, const rev_nn_MeanPool_float32 *gt) {
+	const rev_nn_MeanPool_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->WindowHeight);
+	a[n++] = rev_parameter(4, (double)k->WindowWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.MeanPool[float32]"), pass, a, n);
+}
+
+/* Y += means over windows of images X */
+typedef struct rev_nn_MeanPool_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1) */
+	rev_Q43_matrix X; /* in; n,Channels*Height*Width */
+	int64_t Channels;
+	int64_t Height;
+	int64_t Width;
+	int64_t WindowHeight;
+	int64_t WindowWidth;
+	int64_t StrideHeight;
+	int64_t StrideWidth;
+	int64_t PadHeight;
+	int64_t PadWidth;
+	int64_t Workers;
+} rev_nn_MeanPool_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_MeanPool_Q43_run(int32_t pass, const rev_nn_MeanPool_Q43 *k, const rev_nn_MeanPool_Q43 *g, const rev_nn_MeanPool_Q43 *t, const rev_nn_MeanPool_Q43 *gt) {
+	const rev_nn_MeanPool_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Channels);
+	a[n++] = rev_parameter(1, (double)k->Height);
+	a[n++] = rev_parameter(2, (double)k->Width);
+	a[n++] = rev_parameter(3, (double)k->WindowHeight);
+	a[n++] = rev_parameter(4, (double)k->WindowWidth);
+	a[n++] = rev_parameter(5, (double)k->StrideHeight);
+	a[n++] = rev_parameter(6, (double)k->StrideWidth);
+	a[n++] = rev_parameter(7, (double)k->PadHeight);
+	a[n++] = rev_parameter(8, (double)k->PadWidth);
+	a[n++] = rev_parameter(9, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.MeanPool[Q43]"), pass, a, n);
+}
+
+/* Y_i += X_{Index[i]}, of rows i */
+typedef struct rev_nn_Gather {
+	rev_float64_matrix Y; /* acc [optional]; n,d */
+	rev_float64_matrix X; /* in; r,d */
+	rev_int_vector Index; /* index; n */
+	int64_t Workers;
+} rev_nn_Gather;
+
+REV_STATIC_INLINE int32_t rev_nn_Gather_run(int32_t pass, const rev_nn_Gather *k, const rev_nn_Gather *g, const rev_nn_Gather *t, const rev_nn_Gather *gt) {
+	const rev_nn_Gather *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Gather[float64]"), pass, a, n);
+}
+
+/* Y_i += X_{Index[i]}, of rows i */
+typedef struct rev_nn_Gather_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,d */
+	rev_float32_matrix X; /* in; r,d */
+	rev_int_vector Index; /* index; n */
+	int64_t Workers;
+} rev_nn_Gather_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Gather_float32_run(int32_t pass, const rev_nn_Gather_float32 *k, const rev_nn_Gather_float32 *g, const rev_nn_Gather_float32 *t, const rev_nn_Gather_float32 *gt) {
+	const rev_nn_Gather_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Gather[float32]"), pass, a, n);
+}
+
+/* Y_i += X_{Index[i]}, of rows i */
+typedef struct rev_nn_Gather_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,d */
+	rev_Q43_matrix X; /* in; r,d */
+	rev_int_vector Index; /* index; n */
+	int64_t Workers;
+} rev_nn_Gather_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Gather_Q43_run(int32_t pass, const rev_nn_Gather_Q43 *k, const rev_nn_Gather_Q43 *g, const rev_nn_Gather_Q43 *t, const rev_nn_Gather_Q43 *gt) {
+	const rev_nn_Gather_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Gather[Q43]"), pass, a, n);
+}
+
+/* Y_i += X_{Index[i]}, of rows i */
+typedef struct rev_nn_Gather_complex128 {
+	rev_complex128_matrix Y; /* acc [optional]; n,d */
+	rev_complex128_matrix X; /* in; r,d */
+	rev_int_vector Index; /* index; n */
+	int64_t Workers;
+} rev_nn_Gather_complex128;
+
+REV_STATIC_INLINE int32_t rev_nn_Gather_complex128_run(int32_t pass, const rev_nn_Gather_complex128 *k, const rev_nn_Gather_complex128 *g, const rev_nn_Gather_complex128 *t, const rev_nn_Gather_complex128 *gt) {
+	const rev_nn_Gather_complex128 *parts[4] = {k, g, t, gt};
+	rev_arg a[13];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_complex128_matrix_arg(p, 0, 4, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_complex128_matrix_arg(p, 1, 4, parts[p]->X);
+		if (parts[p]->Index.data) a[n++] = rev_int_vector_arg(p, 2, 5, parts[p]->Index);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Gather[complex128]"), pass, a, n);
+}
+
+/* y_i += max(x_i, 0) */
+typedef struct rev_nn_ReLU {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_ReLU;
+
+REV_STATIC_INLINE int32_t rev_nn_ReLU_run(int32_t pass, const rev_nn_ReLU *k, const rev_nn_ReLU *g, const rev_nn_ReLU *t, const rev_nn_ReLU *gt) {
+	const rev_nn_ReLU *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.ReLU[float64]"), pass, a, n);
+}
+
+/* y_i += max(x_i, 0) */
+typedef struct rev_nn_ReLU_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_ReLU_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_ReLU_float32_run(int32_t pass, const rev_nn_ReLU_float32 *k, const rev_nn_ReLU_float32 *g, const rev_nn_ReLU_float32 *t, const rev_nn_ReLU_float32 *gt) {
+	const rev_nn_ReLU_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.ReLU[float32]"), pass, a, n);
+}
+
+/* y_i += max(x_i, 0) */
+typedef struct rev_nn_ReLU_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_ReLU_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_ReLU_Q43_run(int32_t pass, const rev_nn_ReLU_Q43 *k, const rev_nn_ReLU_Q43 *g, const rev_nn_ReLU_Q43 *t, const rev_nn_ReLU_Q43 *gt) {
+	const rev_nn_ReLU_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.ReLU[Q43]"), pass, a, n);
+}
+
+/* y_i += max(x_i, 0) + Slope·min(x_i, 0) */
+typedef struct rev_nn_LeakyReLU {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	double Slope;
+	int64_t Workers;
+} rev_nn_LeakyReLU;
+
+REV_STATIC_INLINE int32_t rev_nn_LeakyReLU_run(int32_t pass, const rev_nn_LeakyReLU *k, const rev_nn_LeakyReLU *g, const rev_nn_LeakyReLU *t, const rev_nn_LeakyReLU *gt) {
+	const rev_nn_LeakyReLU *parts[4] = {k, g, t, gt};
+	rev_arg a[10];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Slope);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LeakyReLU[float64]"), pass, a, n);
+}
+
+/* y_i += max(x_i, 0) + Slope·min(x_i, 0) */
+typedef struct rev_nn_LeakyReLU_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	double Slope;
+	int64_t Workers;
+} rev_nn_LeakyReLU_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_LeakyReLU_float32_run(int32_t pass, const rev_nn_LeakyReLU_float32 *k, const rev_nn_LeakyReLU_float32 *g, const rev_nn_LeakyReLU_float32 *t, const rev_nn_LeakyReLU_float32 *gt) {
+	const rev_nn_LeakyReLU_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[10];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Slope);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LeakyReLU[float32]"), pass, a, n);
+}
+
+/* y_i += max(x_i, 0) + Slope·min(x_i, 0) */
+typedef struct rev_nn_LeakyReLU_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	double Slope;
+	int64_t Workers;
+} rev_nn_LeakyReLU_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_LeakyReLU_Q43_run(int32_t pass, const rev_nn_LeakyReLU_Q43 *k, const rev_nn_LeakyReLU_Q43 *g, const rev_nn_LeakyReLU_Q43 *t, const rev_nn_LeakyReLU_Q43 *gt) {
+	const rev_nn_LeakyReLU_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[10];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Slope);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LeakyReLU[Q43]"), pass, a, n);
+}
+
+/* y_i += 1/(1 + exp -x_i) */
+typedef struct rev_nn_Sigmoid {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Sigmoid;
+
+REV_STATIC_INLINE int32_t rev_nn_Sigmoid_run(int32_t pass, const rev_nn_Sigmoid *k, const rev_nn_Sigmoid *g, const rev_nn_Sigmoid *t, const rev_nn_Sigmoid *gt) {
+	const rev_nn_Sigmoid *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Sigmoid[float64]"), pass, a, n);
+}
+
+/* y_i += 1/(1 + exp -x_i) */
+typedef struct rev_nn_Sigmoid_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Sigmoid_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Sigmoid_float32_run(int32_t pass, const rev_nn_Sigmoid_float32 *k, const rev_nn_Sigmoid_float32 *g, const rev_nn_Sigmoid_float32 *t, const rev_nn_Sigmoid_float32 *gt) {
+	const rev_nn_Sigmoid_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Sigmoid[float32]"), pass, a, n);
+}
+
+/* y_i += 1/(1 + exp -x_i) */
+typedef struct rev_nn_Sigmoid_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Sigmoid_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Sigmoid_Q43_run(int32_t pass, const rev_nn_Sigmoid_Q43 *k, const rev_nn_Sigmoid_Q43 *g, const rev_nn_Sigmoid_Q43 *t, const rev_nn_Sigmoid_Q43 *gt) {
+	const rev_nn_Sigmoid_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Sigmoid[Q43]"), pass, a, n);
+}
+
+/* y_i += tanh x_i */
+typedef struct rev_nn_Tanh {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Tanh;
+
+REV_STATIC_INLINE int32_t rev_nn_Tanh_run(int32_t pass, const rev_nn_Tanh *k, const rev_nn_Tanh *g, const rev_nn_Tanh *t, const rev_nn_Tanh *gt) {
+	const rev_nn_Tanh *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Tanh[float64]"), pass, a, n);
+}
+
+/* y_i += tanh x_i */
+typedef struct rev_nn_Tanh_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Tanh_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Tanh_float32_run(int32_t pass, const rev_nn_Tanh_float32 *k, const rev_nn_Tanh_float32 *g, const rev_nn_Tanh_float32 *t, const rev_nn_Tanh_float32 *gt) {
+	const rev_nn_Tanh_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Tanh[float32]"), pass, a, n);
+}
+
+/* y_i += tanh x_i */
+typedef struct rev_nn_Tanh_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Tanh_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Tanh_Q43_run(int32_t pass, const rev_nn_Tanh_Q43 *k, const rev_nn_Tanh_Q43 *g, const rev_nn_Tanh_Q43 *t, const rev_nn_Tanh_Q43 *gt) {
+	const rev_nn_Tanh_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Tanh[Q43]"), pass, a, n);
+}
+
+/* y_i += log(1 + exp x_i) */
+typedef struct rev_nn_Softplus {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Softplus;
+
+REV_STATIC_INLINE int32_t rev_nn_Softplus_run(int32_t pass, const rev_nn_Softplus *k, const rev_nn_Softplus *g, const rev_nn_Softplus *t, const rev_nn_Softplus *gt) {
+	const rev_nn_Softplus *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Softplus[float64]"), pass, a, n);
+}
+
+/* y_i += log(1 + exp x_i) */
+typedef struct rev_nn_Softplus_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Softplus_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Softplus_float32_run(int32_t pass, const rev_nn_Softplus_float32 *k, const rev_nn_Softplus_float32 *g, const rev_nn_Softplus_float32 *t, const rev_nn_Softplus_float32 *gt) {
+	const rev_nn_Softplus_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Softplus[float32]"), pass, a, n);
+}
+
+/* y_i += log(1 + exp x_i) */
+typedef struct rev_nn_Softplus_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Softplus_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Softplus_Q43_run(int32_t pass, const rev_nn_Softplus_Q43 *k, const rev_nn_Softplus_Q43 *g, const rev_nn_Softplus_Q43 *t, const rev_nn_Softplus_Q43 *gt) {
+	const rev_nn_Softplus_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Softplus[Q43]"), pass, a, n);
+}
+
+/* y_i += x_i·Φ(x_i) */
+typedef struct rev_nn_GELU {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_GELU;
+
+REV_STATIC_INLINE int32_t rev_nn_GELU_run(int32_t pass, const rev_nn_GELU *k, const rev_nn_GELU *g, const rev_nn_GELU *t, const rev_nn_GELU *gt) {
+	const rev_nn_GELU *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GELU[float64]"), pass, a, n);
+}
+
+/* y_i += x_i·Φ(x_i) */
+typedef struct rev_nn_GELU_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_GELU_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_GELU_float32_run(int32_t pass, const rev_nn_GELU_float32 *k, const rev_nn_GELU_float32 *g, const rev_nn_GELU_float32 *t, const rev_nn_GELU_float32 *gt) {
+	const rev_nn_GELU_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GELU[float32]"), pass, a, n);
+}
+
+/* y_i += x_i·Φ(x_i) */
+typedef struct rev_nn_GELU_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_GELU_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_GELU_Q43_run(int32_t pass, const rev_nn_GELU_Q43 *k, const rev_nn_GELU_Q43 *g, const rev_nn_GELU_Q43 *t, const rev_nn_GELU_Q43 *gt) {
+	const rev_nn_GELU_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.GELU[Q43]"), pass, a, n);
+}
+
+/* y_i += x_i/(1 + exp -x_i) */
+typedef struct rev_nn_SiLU {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_SiLU;
+
+REV_STATIC_INLINE int32_t rev_nn_SiLU_run(int32_t pass, const rev_nn_SiLU *k, const rev_nn_SiLU *g, const rev_nn_SiLU *t, const rev_nn_SiLU *gt) {
+	const rev_nn_SiLU *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SiLU[float64]"), pass, a, n);
+}
+
+/* y_i += x_i/(1 + exp -x_i) */
+typedef struct rev_nn_SiLU_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_SiLU_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_SiLU_float32_run(int32_t pass, const rev_nn_SiLU_float32 *k, const rev_nn_SiLU_float32 *g, const rev_nn_SiLU_float32 *t, const rev_nn_SiLU_float32 *gt) {
+	const rev_nn_SiLU_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SiLU[float32]"), pass, a, n);
+}
+
+/* y_i += x_i/(1 + exp -x_i) */
+typedef struct rev_nn_SiLU_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_SiLU_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_SiLU_Q43_run(int32_t pass, const rev_nn_SiLU_Q43 *k, const rev_nn_SiLU_Q43 *g, const rev_nn_SiLU_Q43 *t, const rev_nn_SiLU_Q43 *gt) {
+	const rev_nn_SiLU_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SiLU[Q43]"), pass, a, n);
+}
+
+/* y += softmax x */
+typedef struct rev_nn_Softmax {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Softmax;
+
+REV_STATIC_INLINE int32_t rev_nn_Softmax_run(int32_t pass, const rev_nn_Softmax *k, const rev_nn_Softmax *g, const rev_nn_Softmax *t, const rev_nn_Softmax *gt) {
+	const rev_nn_Softmax *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Softmax[float64]"), pass, a, n);
+}
+
+/* y += softmax x */
+typedef struct rev_nn_Softmax_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Softmax_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_Softmax_float32_run(int32_t pass, const rev_nn_Softmax_float32 *k, const rev_nn_Softmax_float32 *g, const rev_nn_Softmax_float32 *t, const rev_nn_Softmax_float32 *gt) {
+	const rev_nn_Softmax_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Softmax[float32]"), pass, a, n);
+}
+
+/* y += softmax x */
+typedef struct rev_nn_Softmax_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_Softmax_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_Softmax_Q43_run(int32_t pass, const rev_nn_Softmax_Q43 *k, const rev_nn_Softmax_Q43 *g, const rev_nn_Softmax_Q43 *t, const rev_nn_Softmax_Q43 *gt) {
+	const rev_nn_Softmax_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.Softmax[Q43]"), pass, a, n);
+}
+
+/* Y_i += softmax X_i, of rows i */
+typedef struct rev_nn_SoftmaxRows {
+	rev_float64_matrix Y; /* acc [optional]; n,c */
+	rev_float64_matrix X; /* in; n,c */
+	int64_t Workers;
+} rev_nn_SoftmaxRows;
+
+REV_STATIC_INLINE int32_t rev_nn_SoftmaxRows_run(int32_t pass, const rev_nn_SoftmaxRows *k, const rev_nn_SoftmaxRows *g, const rev_nn_SoftmaxRows *t, const rev_nn_SoftmaxRows *gt) {
+	const rev_nn_SoftmaxRows *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SoftmaxRows[float64]"), pass, a, n);
+}
+
+/* Y_i += softmax X_i, of rows i */
+typedef struct rev_nn_SoftmaxRows_float32 {
+	rev_float32_matrix Y; /* acc [optional]; n,c */
+	rev_float32_matrix X; /* in; n,c */
+	int64_t Workers;
+} rev_nn_SoftmaxRows_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_SoftmaxRows_float32_run(int32_t pass, const rev_nn_SoftmaxRows_float32 *k, const rev_nn_SoftmaxRows_float32 *g, const rev_nn_SoftmaxRows_float32 *t, const rev_nn_SoftmaxRows_float32 *gt) {
+	const rev_nn_SoftmaxRows_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SoftmaxRows[float32]"), pass, a, n);
+}
+
+/* Y_i += softmax X_i, of rows i */
+typedef struct rev_nn_SoftmaxRows_Q43 {
+	rev_Q43_matrix Y; /* acc [optional]; n,c */
+	rev_Q43_matrix X; /* in; n,c */
+	int64_t Workers;
+} rev_nn_SoftmaxRows_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_SoftmaxRows_Q43_run(int32_t pass, const rev_nn_SoftmaxRows_Q43 *k, const rev_nn_SoftmaxRows_Q43 *g, const rev_nn_SoftmaxRows_Q43 *t, const rev_nn_SoftmaxRows_Q43 *gt) {
+	const rev_nn_SoftmaxRows_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.SoftmaxRows[Q43]"), pass, a, n);
+}
+
+/* r += log Σ exp x_i */
+typedef struct rev_nn_LogSumExp {
+	double *Out; /* acc [optional] */
+	rev_float64_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_LogSumExp;
+
+REV_STATIC_INLINE int32_t rev_nn_LogSumExp_run(int32_t pass, const rev_nn_LogSumExp *k, const rev_nn_LogSumExp *g, const rev_nn_LogSumExp *t, const rev_nn_LogSumExp *gt) {
+	const rev_nn_LogSumExp *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LogSumExp[float64]"), pass, a, n);
+}
+
+/* r += log Σ exp x_i */
+typedef struct rev_nn_LogSumExp_float32 {
+	float *Out; /* acc [optional] */
+	rev_float32_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_LogSumExp_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_LogSumExp_float32_run(int32_t pass, const rev_nn_LogSumExp_float32 *k, const rev_nn_LogSumExp_float32 *g, const rev_nn_LogSumExp_float32 *t, const rev_nn_LogSumExp_float32 *gt) {
+	const rev_nn_LogSumExp_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LogSumExp[float32]"), pass, a, n);
+}
+
+/* r += log Σ exp x_i */
+typedef struct rev_nn_LogSumExp_Q43 {
+	rev_Q43 *Out; /* acc [optional] */
+	rev_Q43_vector X; /* in; n */
+	int64_t Workers;
+} rev_nn_LogSumExp_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_LogSumExp_Q43_run(int32_t pass, const rev_nn_LogSumExp_Q43 *k, const rev_nn_LogSumExp_Q43 *g, const rev_nn_LogSumExp_Q43 *t, const rev_nn_LogSumExp_Q43 *gt) {
+	const rev_nn_LogSumExp_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LogSumExp[Q43]"), pass, a, n);
+}
+
+/* y_i += log Σ_j exp X_ij */
+typedef struct rev_nn_LogSumExpRows {
+	rev_float64_vector Y; /* acc [optional]; n */
+	rev_float64_matrix X; /* in; n,c */
+	int64_t Workers;
+} rev_nn_LogSumExpRows;
+
+REV_STATIC_INLINE int32_t rev_nn_LogSumExpRows_run(int32_t pass, const rev_nn_LogSumExpRows *k, const rev_nn_LogSumExpRows *g, const rev_nn_LogSumExpRows *t, const rev_nn_LogSumExpRows *gt) {
+	const rev_nn_LogSumExpRows *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LogSumExpRows[float64]"), pass, a, n);
+}
+
+/* y_i += log Σ_j exp X_ij */
+typedef struct rev_nn_LogSumExpRows_float32 {
+	rev_float32_vector Y; /* acc [optional]; n */
+	rev_float32_matrix X; /* in; n,c */
+	int64_t Workers;
+} rev_nn_LogSumExpRows_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_LogSumExpRows_float32_run(int32_t pass, const rev_nn_LogSumExpRows_float32 *k, const rev_nn_LogSumExpRows_float32 *g, const rev_nn_LogSumExpRows_float32 *t, const rev_nn_LogSumExpRows_float32 *gt) {
+	const rev_nn_LogSumExpRows_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LogSumExpRows[float32]"), pass, a, n);
+}
+
+/* y_i += log Σ_j exp X_ij */
+typedef struct rev_nn_LogSumExpRows_Q43 {
+	rev_Q43_vector Y; /* acc [optional]; n */
+	rev_Q43_matrix X; /* in; n,c */
+	int64_t Workers;
+} rev_nn_LogSumExpRows_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_LogSumExpRows_Q43_run(int32_t pass, const rev_nn_LogSumExpRows_Q43 *k, const rev_nn_LogSumExpRows_Q43 *g, const rev_nn_LogSumExpRows_Q43 *t, const rev_nn_LogSumExpRows_Q43 *gt) {
+	const rev_nn_LogSumExpRows_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[9];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.LogSumExpRows[Q43]"), pass, a, n);
+}
+
+/* r += cross-entropy of softmax x_i, for rows i */
+typedef struct rev_nn_CrossEntropy {
+	double *Out; /* acc [optional] */
+	rev_float64_matrix X; /* in; n,c */
+	rev_float64_matrix P; /* in [optional]; n,c */
+	rev_int_vector Labels; /* index [optional]; n */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_CrossEntropy;
+
+REV_STATIC_INLINE int32_t rev_nn_CrossEntropy_run(int32_t pass, const rev_nn_CrossEntropy *k, const rev_nn_CrossEntropy *g, const rev_nn_CrossEntropy *t, const rev_nn_CrossEntropy *gt) {
+	const rev_nn_CrossEntropy *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float64_scalar_arg(p, 0, 1, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->P.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->P);
+		if (parts[p]->Labels.data) a[n++] = rev_int_vector_arg(p, 3, 5, parts[p]->Labels);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.CrossEntropy[float64]"), pass, a, n);
+}
+
+/* r += cross-entropy of softmax x_i, for rows i */
+typedef struct rev_nn_CrossEntropy_float32 {
+	float *Out; /* acc [optional] */
+	rev_float32_matrix X; /* in; n,c */
+	rev_float32_matrix P; /* in [optional]; n,c */
+	rev_int_vector Labels; /* index [optional]; n */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_CrossEntropy_float32;
+
+REV_STATIC_INLINE int32_t rev_nn_CrossEntropy_float32_run(int32_t pass, const rev_nn_CrossEntropy_float32 *k, const rev_nn_CrossEntropy_float32 *g, const rev_nn_CrossEntropy_float32 *t, const rev_nn_CrossEntropy_float32 *gt) {
+	const rev_nn_CrossEntropy_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_float32_scalar_arg(p, 0, 2, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->P.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->P);
+		if (parts[p]->Labels.data) a[n++] = rev_int_vector_arg(p, 3, 5, parts[p]->Labels);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.CrossEntropy[float32]"), pass, a, n);
+}
+
+/* r += cross-entropy of softmax x_i, for rows i */
+typedef struct rev_nn_CrossEntropy_Q43 {
+	rev_Q43 *Out; /* acc [optional] */
+	rev_Q43_matrix X; /* in; n,c */
+	rev_Q43_matrix P; /* in [optional]; n,c */
+	rev_int_vector Labels; /* index [optional]; n */
+	int32_t Mean;
+	int64_t Workers;
+} rev_nn_CrossEntropy_Q43;
+
+REV_STATIC_INLINE int32_t rev_nn_CrossEntropy_Q43_run(int32_t pass, const rev_nn_CrossEntropy_Q43 *k, const rev_nn_CrossEntropy_Q43 *g, const rev_nn_CrossEntropy_Q43 *t, const rev_nn_CrossEntropy_Q43 *gt) {
+	const rev_nn_CrossEntropy_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[18];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Out) a[n++] = rev_Q43_scalar_arg(p, 0, 3, parts[p]->Out);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->P.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->P);
+		if (parts[p]->Labels.data) a[n++] = rev_int_vector_arg(p, 3, 5, parts[p]->Labels);
+	}
+	a[n++] = rev_parameter(0, (double)k->Mean);
+	a[n++] = rev_parameter(1, (double)k->Workers);
+	return rev_call(rev_kernel("revnn.CrossEntropy[Q43]"), pass, a, n);
 }
 
 /* r += Σ_i min_k ‖x_i - c_k‖² */

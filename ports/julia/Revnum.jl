@@ -110,84 +110,6 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Affine), W, X, B=nothing)
     value("revlinalg.Affine[float64]", inputs, outputs, (W, X, B,), settings), pullback
 end
 
-# Y += X·W + 1·bᵀ
-function revlinalg_AffineBatch(X, W, B=nothing; Workers=0)
-    n_ = size(X, 1)
-    k_ = size(X, 2)
-    m_ = size(W, 2)
-    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
-    outputs = [(0, 2, (n_,m_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_AffineBatch), X, W, B=nothing; Workers=0)
-    n_ = size(X, 1)
-    k_ = size(X, 2)
-    m_ = size(W, 2)
-    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
-    outputs = [(0, 2, (n_,m_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
-    value("revlinalg.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings), pullback
-end
-
-# Y += W * X + b, the convolution of images X with filters W
-function revlinalg_Conv2D(X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
-    n_ = size(X, 1)
-    f_ = size(W, 1)
-    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
-    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)÷StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
-    value("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_Conv2D), X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
-    n_ = size(X, 1)
-    f_ = size(W, 1)
-    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
-    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)÷StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
-    value("revlinalg.Conv2D[float64]", inputs, outputs, (X, W, B,), settings), pullback
-end
-
-# Y += maxima over windows of images X
-function revlinalg_MaxPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
-    value("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_MaxPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.MaxPool[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# Y += means over windows of images X
-function revlinalg_MeanPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
-    value("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_MeanPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
-    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.MeanPool[float64]", inputs, outputs, (X,), settings), pullback
-end
-
 # C += op(A)·op(B)
 function revlinalg_MatMul(A, B; TransA=false, TransB=false, Workers=0)
     if TransA; k_ = size(A, 1); end
@@ -442,124 +364,6 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Covariance), X; Workers=0)
     value("revlinalg.Covariance[float64]", inputs, outputs, (X,), settings), pullback
 end
 
-# r += cross-entropy of softmax x_i, for rows i
-function revlinalg_CrossEntropy(X, P=nothing, Labels=nothing; Mean=false, Workers=0)
-    n_ = size(X, 1)
-    c_ = size(X, 2)
-    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 5)]
-    outputs = [(0, 0, ())]
-    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
-    value("revlinalg.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_CrossEntropy), X, P=nothing, Labels=nothing; Mean=false, Workers=0)
-    n_ = size(X, 1)
-    c_ = size(X, 2)
-    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 5)]
-    outputs = [(0, 0, ())]
-    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings, (unthunk(ybar),))...)
-    value("revlinalg.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings), pullback
-end
-
-# r += log Σ exp x_i
-function revlinalg_LogSumExp(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 0, ())]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.LogSumExp[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_LogSumExp), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 0, ())]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.LogSumExp[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.LogSumExp[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y += softmax x
-function revlinalg_Softmax(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.Softmax[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_Softmax), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.Softmax[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.Softmax[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# Y_i += softmax X_i, of rows i
-function revlinalg_SoftmaxRows(X; Workers=0)
-    n_ = size(X, 1)
-    c_ = size(X, 2)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,c_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.SoftmaxRows[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_SoftmaxRows), X; Workers=0)
-    n_ = size(X, 1)
-    c_ = size(X, 2)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 2, (n_,c_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.SoftmaxRows[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.SoftmaxRows[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += log Σ_j exp X_ij
-function revlinalg_LogSumExpRows(X; Workers=0)
-    n_ = size(X, 1)
-    c_ = size(X, 2)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.LogSumExpRows[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_LogSumExpRows), X; Workers=0)
-    n_ = size(X, 1)
-    c_ = size(X, 2)
-    inputs = [(1, 2, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.LogSumExpRows[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.LogSumExpRows[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# Y_i += X_{Index[i]}, of rows i
-function revlinalg_Gather(X, Index; Workers=0)
-    r_ = size(X, 1)
-    d_ = size(X, 2)
-    n_ = size(Index, 1)
-    inputs = [(1, 2, 1), (2, 1, 5)]
-    outputs = [(0, 2, (n_,d_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_Gather), X, Index; Workers=0)
-    r_ = size(X, 1)
-    d_ = size(X, 2)
-    n_ = size(Index, 1)
-    inputs = [(1, 2, 1), (2, 1, 5)]
-    outputs = [(0, 2, (n_,d_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings, (unthunk(ybar),))...)
-    value("revlinalg.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings), pullback
-end
-
 # y_i += exp x_i
 function revlinalg_Exp(X; Workers=0)
     n_ = size(X, 1)
@@ -666,132 +470,6 @@ function ChainRulesCore.rrule(::typeof(revlinalg_Abs), X; Workers=0)
     settings = Arg[parameter(0, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.Abs[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
     value("revlinalg.Abs[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += 1/(1 + exp -x_i)
-function revlinalg_Sigmoid(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.Sigmoid[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_Sigmoid), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.Sigmoid[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.Sigmoid[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += tanh x_i
-function revlinalg_Tanh(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.Tanh[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_Tanh), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.Tanh[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.Tanh[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += log(1 + exp x_i)
-function revlinalg_Softplus(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.Softplus[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_Softplus), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.Softplus[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.Softplus[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += x_i·Φ(x_i)
-function revlinalg_GELU(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.GELU[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_GELU), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.GELU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.GELU[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += x_i/(1 + exp -x_i)
-function revlinalg_SiLU(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.SiLU[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_SiLU), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.SiLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.SiLU[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += max(x_i, 0)
-function revlinalg_ReLU(X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    value("revlinalg.ReLU[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_ReLU), X; Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.ReLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.ReLU[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += max(x_i, 0) + Slope·min(x_i, 0)
-function revlinalg_LeakyReLU(X; Slope=0, Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Slope), parameter(1, Workers)]
-    value("revlinalg.LeakyReLU[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revlinalg_LeakyReLU), X; Slope=0, Workers=0)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[parameter(0, Slope), parameter(1, Workers)]
-    pullback(ybar) = (NoTangent(), gradient("revlinalg.LeakyReLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revlinalg.LeakyReLU[float64]", inputs, outputs, (X,), settings), pullback
 end
 
 # z_i += x_i·y_i
@@ -1200,6 +878,328 @@ function ChainRulesCore.rrule(::typeof(revlinalg_PolyLeastSquares), C, X, Y; Wor
     settings = Arg[parameter(0, Workers)]
     pullback(ybar) = (NoTangent(), gradient("revlinalg.PolyLeastSquares[float64]", inputs, outputs, (C, X, Y,), settings, (unthunk(ybar),))...)
     value("revlinalg.PolyLeastSquares[float64]", inputs, outputs, (C, X, Y,), settings), pullback
+end
+
+# Y += X·W + 1·bᵀ
+function revnn_AffineBatch(X, W, B=nothing; Workers=0)
+    n_ = size(X, 1)
+    k_ = size(X, 2)
+    m_ = size(W, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_AffineBatch), X, W, B=nothing; Workers=0)
+    n_ = size(X, 1)
+    k_ = size(X, 2)
+    m_ = size(W, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,m_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
+    value("revnn.AffineBatch[float64]", inputs, outputs, (X, W, B,), settings), pullback
+end
+
+# Y += W * X + b, the convolution of images X with filters W
+function revnn_Conv2D(X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
+    n_ = size(X, 1)
+    f_ = size(W, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)÷StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
+    value("revnn.Conv2D[float64]", inputs, outputs, (X, W, B,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Conv2D), X, W, B=nothing; Channels=0, Height=0, Width=0, KernelHeight=0, KernelWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, DilationHeight=0, DilationWidth=0, Groups=0, Workers=0)
+    n_ = size(X, 1)
+    f_ = size(W, 1)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
+    outputs = [(0, 2, (n_,f_*((Height+2*PadHeight-max(1,DilationHeight)*(KernelHeight-1)-1)÷StrideHeight+1)*((Width+2*PadWidth-max(1,DilationWidth)*(KernelWidth-1)-1)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, KernelHeight), parameter(4, KernelWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, DilationHeight), parameter(10, DilationWidth), parameter(11, Groups), parameter(12, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Conv2D[float64]", inputs, outputs, (X, W, B,), settings, (unthunk(ybar),))...)
+    value("revnn.Conv2D[float64]", inputs, outputs, (X, W, B,), settings), pullback
+end
+
+# Y += maxima over windows of images X
+function revnn_MaxPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    value("revnn.MaxPool[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_MaxPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.MaxPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.MaxPool[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# Y += means over windows of images X
+function revnn_MeanPool(X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    value("revnn.MeanPool[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_MeanPool), X; Channels=0, Height=0, Width=0, WindowHeight=0, WindowWidth=0, StrideHeight=0, StrideWidth=0, PadHeight=0, PadWidth=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,Channels*((Height+2*PadHeight-WindowHeight)÷StrideHeight+1)*((Width+2*PadWidth-WindowWidth)÷StrideWidth+1),))]
+    settings = Arg[parameter(0, Channels), parameter(1, Height), parameter(2, Width), parameter(3, WindowHeight), parameter(4, WindowWidth), parameter(5, StrideHeight), parameter(6, StrideWidth), parameter(7, PadHeight), parameter(8, PadWidth), parameter(9, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.MeanPool[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.MeanPool[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# Y_i += X_{Index[i]}, of rows i
+function revnn_Gather(X, Index; Workers=0)
+    r_ = size(X, 1)
+    d_ = size(X, 2)
+    n_ = size(Index, 1)
+    inputs = [(1, 2, 1), (2, 1, 5)]
+    outputs = [(0, 2, (n_,d_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Gather), X, Index; Workers=0)
+    r_ = size(X, 1)
+    d_ = size(X, 2)
+    n_ = size(Index, 1)
+    inputs = [(1, 2, 1), (2, 1, 5)]
+    outputs = [(0, 2, (n_,d_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings, (unthunk(ybar),))...)
+    value("revnn.Gather[float64]", inputs, outputs, (X, Index .- 1,), settings), pullback
+end
+
+# y_i += max(x_i, 0)
+function revnn_ReLU(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.ReLU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_ReLU), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.ReLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.ReLU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += max(x_i, 0) + Slope·min(x_i, 0)
+function revnn_LeakyReLU(X; Slope=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Slope), parameter(1, Workers)]
+    value("revnn.LeakyReLU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_LeakyReLU), X; Slope=0, Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Slope), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.LeakyReLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.LeakyReLU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += 1/(1 + exp -x_i)
+function revnn_Sigmoid(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.Sigmoid[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Sigmoid), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Sigmoid[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.Sigmoid[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += tanh x_i
+function revnn_Tanh(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.Tanh[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Tanh), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Tanh[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.Tanh[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log(1 + exp x_i)
+function revnn_Softplus(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.Softplus[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Softplus), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Softplus[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.Softplus[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += x_i·Φ(x_i)
+function revnn_GELU(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.GELU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_GELU), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.GELU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.GELU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += x_i/(1 + exp -x_i)
+function revnn_SiLU(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.SiLU[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_SiLU), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.SiLU[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.SiLU[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y += softmax x
+function revnn_Softmax(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.Softmax[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_Softmax), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.Softmax[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.Softmax[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# Y_i += softmax X_i, of rows i
+function revnn_SoftmaxRows(X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.SoftmaxRows[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_SoftmaxRows), X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 2, (n_,c_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.SoftmaxRows[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.SoftmaxRows[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += log Σ exp x_i
+function revnn_LogSumExp(X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.LogSumExp[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_LogSumExp), X; Workers=0)
+    n_ = size(X, 1)
+    inputs = [(1, 1, 1)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.LogSumExp[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.LogSumExp[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# y_i += log Σ_j exp X_ij
+function revnn_LogSumExpRows(X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    value("revnn.LogSumExpRows[float64]", inputs, outputs, (X,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_LogSumExpRows), X; Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1)]
+    outputs = [(0, 1, (n_,))]
+    settings = Arg[parameter(0, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.LogSumExpRows[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
+    value("revnn.LogSumExpRows[float64]", inputs, outputs, (X,), settings), pullback
+end
+
+# r += cross-entropy of softmax x_i, for rows i
+function revnn_CrossEntropy(X, P=nothing, Labels=nothing; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 5)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    value("revnn.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revnn_CrossEntropy), X, P=nothing, Labels=nothing; Mean=false, Workers=0)
+    n_ = size(X, 1)
+    c_ = size(X, 2)
+    inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 5)]
+    outputs = [(0, 0, ())]
+    settings = Arg[parameter(0, Mean), parameter(1, Workers)]
+    pullback(ybar) = (NoTangent(), gradient("revnn.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings, (unthunk(ybar),))...)
+    value("revnn.CrossEntropy[float64]", inputs, outputs, (X, P, isnothing(Labels) ? nothing : Labels .- 1,), settings), pullback
 end
 
 # r += Σ_i min_k ‖x_i - c_k‖²

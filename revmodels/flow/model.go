@@ -7,7 +7,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
-	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // Kind is the kind of a coupling.
@@ -186,9 +186,9 @@ func (m *Model[T]) flow(record bool) rev.Step[State[T]] {
 			ancilla(func(w *scratch[T]) rev.General[T] { return w.r[h] }), ancilla(func(w *scratch[T]) rev.General[T] { return w.s[h] })))
 	}
 	for h := 0; h < 2 && m.Kind == NICE; h++ {
-		spread := rev.At(func(s *state) revlinalg.AffineBatch[T] { // the log scales, in all rows
+		spread := rev.At(func(s *state) revnn.AffineBatch[T] { // the log scales, in all rows
 			y := s.scratch[0].s[h]
-			return revlinalg.AffineBatch[T]{Y: y, X: rev.General[T]{Rows: y.Rows}, W: rev.General[T]{Cols: y.Cols}, B: s.LogScales[h]}
+			return revnn.AffineBatch[T]{Y: y, X: rev.General[T]{Rows: y.Rows}, W: rev.General[T]{Cols: y.Cols}, B: s.LogScales[h]}
 		})
 		steps = append(steps, rev.Routine(spread, m.scaling(h, func(s *state) *scratch[T] { return &s.scratch[0] }, 1),
 			func(s *state) []T { return s.scratch[0].s[h].Data }))
@@ -213,13 +213,13 @@ func (m *Model[T]) coupling(i int, in func(s *State[T]) *scratch[T]) (compute, c
 	)
 	h := i % 2
 	layer := func(y, x, w matrix, b vector) rev.Step[state] {
-		return rev.At(func(s *state) revlinalg.AffineBatch[T] {
-			return revlinalg.AffineBatch[T]{Y: y(s), X: x(s), W: w(s), B: b(s), Workers: 1}
+		return rev.At(func(s *state) revnn.AffineBatch[T] {
+			return revnn.AffineBatch[T]{Y: y(s), X: x(s), W: w(s), B: b(s), Workers: 1}
 		})
 	}
 	tanh := func(y, x matrix) rev.Step[state] {
-		return rev.At(func(s *state) revlinalg.Tanh[T] {
-			return revlinalg.Tanh[T]{Y: rev.ViewSlice(y(s).Data), X: rev.ViewSlice(x(s).Data), Workers: 1}
+		return rev.At(func(s *state) revnn.Tanh[T] {
+			return revnn.Tanh[T]{Y: rev.ViewSlice(y(s).Data), X: rev.ViewSlice(x(s).Data), Workers: 1}
 		})
 	}
 	var (

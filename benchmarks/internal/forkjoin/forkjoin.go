@@ -17,6 +17,7 @@ import (
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revmodels/nbody"
+	"revnum/revnn"
 )
 
 // branches is the number of branches of each fork.
@@ -214,13 +215,13 @@ func network(scale int, matrix func(r, c int) rev.General[float64], numbers func
 		var steps []rev.Step[state]
 		for l := range depth {
 			steps = append(steps,
-				rev.At(func(s *state) revlinalg.AffineBatch[float64] {
+				rev.At(func(s *state) revnn.AffineBatch[float64] {
 					x := s.Layers[b]
-					return revlinalg.AffineBatch[float64]{Y: x[2*l+1], X: x[2*l], W: s.Weights[l], B: rev.ViewSlice(s.Bias[l]), Workers: 1}
+					return revnn.AffineBatch[float64]{Y: x[2*l+1], X: x[2*l], W: s.Weights[l], B: rev.ViewSlice(s.Bias[l]), Workers: 1}
 				}),
-				rev.At(func(s *state) revlinalg.ReLU[float64] {
+				rev.At(func(s *state) revnn.ReLU[float64] {
 					x := s.Layers[b]
-					return revlinalg.ReLU[float64]{Y: rev.ViewSlice(x[2*l+2].Data), X: rev.ViewSlice(x[2*l+1].Data), Workers: 1}
+					return revnn.ReLU[float64]{Y: rev.ViewSlice(x[2*l+2].Data), X: rev.ViewSlice(x[2*l+1].Data), Workers: 1}
 				}))
 		}
 		return rev.Seq(append(steps, rev.At(func(s *state) revlinalg.SumSquares[float64] {

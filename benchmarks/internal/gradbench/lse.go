@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"revnum/rev"
-	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // lsePrimal evaluates the logarithm of the sum of the exponentials of x.
@@ -30,7 +30,7 @@ func lseGradient(input json.RawMessage, workers int) (evaluation, error) {
 	k.Out = nil // nothing to uncompute
 	one := 1.
 	gradient := make([]float64, k.X.N)
-	g := revlinalg.LogSumExp[float64]{Out: &one, X: rev.ViewSlice(gradient)}
+	g := revnn.LogSumExp[float64]{Out: &one, X: rev.ViewSlice(gradient)}
 	call := func() {
 		clear(gradient)
 		k.Adjoint(g)
@@ -38,7 +38,7 @@ func lseGradient(input json.RawMessage, workers int) (evaluation, error) {
 	return toNumbers(call, gradient), nil
 }
 
-func parseLSE(input json.RawMessage, workers int) (k revlinalg.LogSumExp[float64], err error) {
+func parseLSE(input json.RawMessage, workers int) (k revnn.LogSumExp[float64], err error) {
 	var in struct{ X numbers }
 	if err := json.Unmarshal(input, &in); err != nil {
 		return k, err
@@ -49,5 +49,5 @@ func parseLSE(input json.RawMessage, workers int) (k revlinalg.LogSumExp[float64
 	if len(in.X) == 0 {
 		return k, errors.New("x: expected at least one number, found none")
 	}
-	return revlinalg.LogSumExp[float64]{Out: new(float64), X: rev.ViewSlice([]float64(in.X)), Workers: workers}, nil
+	return revnn.LogSumExp[float64]{Out: new(float64), X: rev.ViewSlice([]float64(in.X)), Workers: workers}, nil
 }

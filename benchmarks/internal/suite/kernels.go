@@ -8,6 +8,7 @@ import (
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // uniform returns n numbers in [low, high).
@@ -49,8 +50,8 @@ func lseProblem(n int, workers []int) *Problem {
 	p.New = func() (*Instance, error) {
 		x, g := uniform(n, -10, 10), make([]float64, n)
 		out, one := new(float64), 1.
-		k := revlinalg.LogSumExp[float64]{Out: out, X: rev.ViewSlice(x), Workers: 1}
-		return scalar(&k, revlinalg.LogSumExp[float64]{Out: &one, X: rev.ViewSlice(g)}, out, x, g, &k.Workers), nil
+		k := revnn.LogSumExp[float64]{Out: out, X: rev.ViewSlice(x), Workers: 1}
+		return scalar(&k, revnn.LogSumExp[float64]{Out: &one, X: rev.ViewSlice(g)}, out, x, g, &k.Workers), nil
 	}
 	return p
 }

@@ -32,8 +32,8 @@ CASES = {
     "Norm2": (rj.revlinalg.Norm2, [x(5)]),
     "MatMul": (rj.revlinalg.MatMul, [x(2, 3), x(3, 2)]),
     "MatMulTrans": (lambda a, b: rj.revlinalg.MatMul(a, b, TransA=True), [x(3, 2), x(3, 2)]),
-    "Softmax": (rj.revlinalg.Softmax, [x(4)]),
-    "LogSumExp": (rj.revlinalg.LogSumExp, [x(4)]),
+    "Softmax": (rj.revnn.Softmax, [x(4)]),
+    "LogSumExp": (rj.revnn.LogSumExp, [x(4)]),
     "Exp": (rj.revlinalg.Exp, [x(3)]),
     "Solve": (rj.revlinalg.Solve, [spd(3), x(3, 2)]),
     "LogDet": (lambda a: rj.revlinalg.LogDet(a)[0], [spd(3)]),
@@ -150,7 +150,7 @@ def test_errors():
         m = rj.CSR((2, 2), jnp.array([0, 1, 2]), jnp.array([0, 5]), jnp.ones(2))
         jax.jit(lambda b: rj.revsparse.Mul(A=m, B=b))(jnp.ones((2, 1))).block_until_ready()
     with pytest.raises(NotImplementedError, match="third"):
-        f = rj.revlinalg.LogSumExp
+        f = rj.revnn.LogSumExp
         jax.jacfwd(jax.jacfwd(jax.jacfwd(f)))(x(3))
 
 
@@ -158,8 +158,8 @@ def test_errors():
 def test_indices(dtype):
     """Indices of any integer type give the elements that they give in int64."""
     a, i = x(5, 2), np.array([4, 0, 3], dtype)
-    np.testing.assert_array_equal(rj.revlinalg.Gather(a, i), np.asarray(a)[[4, 0, 3]])
-    np.testing.assert_array_equal(jax.jit(rj.revlinalg.Gather)(a, i), np.asarray(a)[[4, 0, 3]])
+    np.testing.assert_array_equal(rj.revnn.Gather(a, i), np.asarray(a)[[4, 0, 3]])
+    np.testing.assert_array_equal(jax.jit(rj.revnn.Gather)(a, i), np.asarray(a)[[4, 0, 3]])
     m = rj.CSR((2, 2), np.array([0, 1, 2], dtype), np.array([1, 0], dtype), jnp.array([2.0, 3.0]))
     np.testing.assert_array_equal(rj.revsparse.Mul(A=m, B=jnp.eye(2)), [[0, 2], [3, 0]])
 
@@ -170,7 +170,7 @@ BAD = {
     "three axes": (lambda: rj.revlinalg.Frobenius(jnp.ones((3, 1, 2))), revnum.ArgumentError, "3 axes"),
     "missing": (lambda: rj.revlinalg.Dot(x(3)), revnum.ArgumentError, "Y"),
     "not sparse": (lambda: rj.revsparse.Mul(A=x(2, 2), B=x(2, 1)), revnum.ArgumentError, "sparse"),
-    "indices": (lambda: rj.revlinalg.Gather(x(3, 2), x(2)), revnum.ArgumentError, "want integers"),
+    "indices": (lambda: rj.revnn.Gather(x(3, 2), x(2)), revnum.ArgumentError, "want integers"),
     "structure": (lambda: rj.revsparse.Mul(A=rj.CSR((1, 1), [0, 1], [0.0], jnp.ones(1)), B=jnp.ones((1, 1))), revnum.ArgumentError, "want integers"),
     "parameter": (lambda: rj.revlinalg.MatMul(x(1, 1), x(1, 1), TransA=3), revnum.ArgumentError, "0 or 1"),
     "no result": (lambda: rj.revlinalg.Solve(jnp.ones((2, 2)), jnp.ones((2, 1))), revnum.NoResultError, "singular|condition"),

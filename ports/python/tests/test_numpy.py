@@ -218,7 +218,7 @@ def test_scipy_least_squares():
 
     r = optimize.least_squares(residuals, np.zeros(3), jac=jacobian, xtol=1e-12)
     np.testing.assert_allclose(r.x, target, rtol=1e-8)
-    assert optimize.check_grad(lambda x: float(rn.revlinalg.LogSumExp(x)), lambda x: rn.vjp("revlinalg.LogSumExp", x)[1](1.0), target) < 1e-6
+    assert optimize.check_grad(lambda x: float(rn.revnn.LogSumExp(x)), lambda x: rn.vjp("revnn.LogSumExp", x)[1](1.0), target) < 1e-6
 
 
 def test_hips_autograd():

@@ -28,7 +28,7 @@ CASES = {
     "Norm2": (rt.revlinalg.Norm2, [x(5)]),
     "MatMul": (rt.revlinalg.MatMul, [x(2, 3), x(3, 2)]),
     "MatMulTrans": (lambda a, b: rt.revlinalg.MatMul(a, b, TransA=True), [x(3, 2), x(3, 2)]),
-    "Softmax": (rt.revlinalg.Softmax, [x(4)]),
+    "Softmax": (rt.revnn.Softmax, [x(4)]),
     "Solve": (rt.revlinalg.Solve, [spd(3), x(3, 2)]),
     "LogDet": (lambda a: rt.revlinalg.LogDet(a)[0], [spd(3)]),
     "Unitary": (rt.revlinalg.Unitary, [x(3, 2), x(3)]),
@@ -129,7 +129,7 @@ def test_errors():
         rt.revlinalg.Dot(x(3), x(3), colour=1)
     with pytest.raises(NotImplementedError, match="third"):
         a = x(3)
-        g = torch.autograd.grad(rt.revlinalg.LogSumExp(a), a, create_graph=True)[0]
+        g = torch.autograd.grad(rt.revnn.LogSumExp(a), a, create_graph=True)[0]
         h = torch.autograd.grad(g.sum(), a, create_graph=True)[0]
         torch.autograd.grad(h.sum(), a)
 
@@ -144,7 +144,7 @@ BAD = {
     "device": (lambda: rt.revlinalg.Sum(torch.ones(3, dtype=torch.float64, device="meta")), revnum.ArgumentError, "CPU"),
     "structure": (lambda: rt.revsparse.Mul(A=rt.CSR((2, 2), torch.tensor([0, 1, 2]), torch.tensor([0, 5]), V(2)), B=V(2, 1)), revnum.ArgumentError, "column 5"),
     "not sparse": (lambda: rt.revsparse.Mul(A=V(2, 2), B=V(2, 1)), revnum.ArgumentError, "sparse"),
-    "indices": (lambda: rt.revlinalg.Gather(V(3, 2), V(2)), revnum.ArgumentError, "want integers"),
+    "indices": (lambda: rt.revnn.Gather(V(3, 2), V(2)), revnum.ArgumentError, "want integers"),
     "columns in place": (lambda: rt.run("revlinalg.Frobenius", "Forward", {"Out": V(), "A": V(3, 4).T}), revnum.ArgumentError, "between columns"),
     "overlap in place": (lambda: (lambda m: rt.run("revlinalg.MatMul", "Forward", {"C": m[:2, :2], "A": m[1:3, :2], "B": m[2:, 2:]}))(V(4, 4)), revnum.ArgumentError, "shares memory"),
     "no result": (lambda: rt.revlinalg.Solve(V(2, 2), V(2, 1)), revnum.NoResultError, "singular|condition"),

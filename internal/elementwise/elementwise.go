@@ -1,0 +1,355 @@
+// Package elementwise has the kernels of functions of single elements in common:
+//
+//	y_i += f(x_i)
+//
+// with the derivatives
+//
+//	x̄ += conj(f′(x))·ȳ,  ẏ += f′(x)·ẋ,  ġx += conj(f′(x))·ġy + conj(f″(x)·ẋ)·ȳ
+//
+// of each element. A kernel is a Function, which states f and its derivatives, and Run
+// makes its passes.
+package elementwise
+
+import (
+	"revnum/fixed"
+	"revnum/internal/number"
+	"revnum/internal/parallel"
+	"revnum/internal/simd/vec"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// Operands are the operands of such a kernel.
+type Operands[T rev.Number] struct {
+	Y       rev.Vector[T]
+	X       rev.Vector[T]
+	Workers int // 0 means GOMAXPROCS
+}
+
+// kernel has the kernels whose fields are Operands.
+type kernel[T rev.Number] interface {
+	~struct {
+		Y       rev.Vector[T] `rev:"acc" shape:"n"`
+		X       rev.Vector[T] `rev:"in" shape:"n"`
+		Workers int
+	}
+}
+
+// A Function is f with its first two derivatives. float32 is computed in float64.
+type Function struct {
+	Name string
+
+	// Values computes y_i = f(x_i), and Slopes computes d_i = f′(x_i) from these. If
+	// Both is set, it computes y and d at once instead. Curves computes d_i = f″(x_i)
+	// and is given f′(x_i) there. Slopes and Curves may overwrite y.
+	Values func(y, x []float64)
+	Slopes func(d, x, y []float64)
+	Both   func(y, d, x []float64)
+	Curves func(d, x, y []float64)
+
+	// If ByFloat is set, fixed-point values are rounded from float64. Both must then
+	// have the same bits on all machines. If Rest is set too, f(-|x|) is rounded, and
+	// f(x) = max(x, 0) + f(-|x|), because f(x) itself has more digits than a float64.
+	ByFloat, Rest bool
+
+	Q43     Pointwise[fixed.Q43]
+	Complex Pointwise[complex128]
+
+	// Defined reports whether f has a value and derivatives up to the order at a real x
+	// that is not positive. It is nil if f has all of them everywhere.
+	Defined func(x float64, order int) bool
+
+	// DefinedComplex reports the same at a complex x.
+	DefinedComplex func(x complex128, order int) bool
+}
+
+// A Pointwise has functions of single numbers: f(x), f′(x)·v and f″(x)·v·w.
+type Pointwise[T rev.Number] struct {
+	Value func(x T) T
+	Slope func(x, v T) T
+	Curve func(x, v, w T) T
+}
+
+// A pass is a pass in progress. Operands that it lacks are nil.
+type pass[T rev.Number] struct {
+	k, g, t, gt Operands[T]
+
+	f       *Function
+	sign    int
+	buffers []buffers // of each worker
+}
+
+// Sizes of pieces of vectors.
+const (
+	PieceSize = 512           // how many elements are computed at a time
+	BlockSize = 8 * PieceSize // how many elements a worker takes at a time
+)
+
+// These report whether a derivative has both operands.
+func (p *pass[T]) tangent() bool  { return p.t.X.Data != nil && p.t.Y.Data != nil }
+func (p *pass[T]) gradient() bool { return p.g.X.Data != nil && p.g.Y.Data != nil }
+func (p *pass[T]) gradientTangent() bool {
+	return p.gt.X.Data != nil && p.gt.Y.Data != nil
+}
+
+func (p *pass[T]) curved() bool {
+	return p.gt.X.Data != nil && p.t.X.Data != nil && p.g.Y.Data != nil
+}
+
+// order returns the highest order of derivative that the pass needs.
+func (p *pass[T]) order() int {
+	switch {
+	case p.curved():
+		return 2
+	case p.tangent() || p.gradient() || p.gradientTangent():
+		return 1
+	}
+	return 0
+}
+
+// Run makes the pass p of a kernel k of f. It returns a *rev.DomainError if f is not defined
+// at an element, and then changes nothing.
+func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
+	return Operands[T](k).run(f, p.Sign(), Operands[T](p.G), Operands[T](p.T), Operands[T](p.GT))
+}
+
+// run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ, and the
+// gradients to x̄ and ġx. It omits operands that are nil.
+func (k Operands[T]) run(f *Function, sign int, g, t, gt Operands[T]) error {
+	w := workspace.Get[pass[T]]()
+	buffers := w.buffers
+	*w = pass[T]{k, g, t, gt, f, sign, buffers}
+	err := w.checkDomain()
+	if err == nil {
+		workers, blocks := parallel.Workers(k.Workers), (k.X.N+BlockSize-1)/BlockSize
+		if f.ByFloat || !number.IsFixed[T]() && !number.IsComplex[T]() {
+			w.buffers = workspace.Grow(buffers, min(workers, max(1, blocks)))
+		}
+		parallel.Run(workers, blocks, w)
+	}
+	*w = pass[T]{buffers: w.buffers} // without the caller's storage
+	workspace.Put(w)
+	return err
+}
+
+// checkDomain returns an error unless f is defined at all elements.
+func (p *pass[T]) checkDomain() error {
+	switch p := any(p).(type) {
+	case *pass[float64]:
+		return checkDomain(p)
+	case *pass[float32]:
+		return checkDomain(p)
+	case *pass[fixed.Q43]:
+		return checkDomain(p)
+	case *pass[complex128]:
+		order := p.order()
+		for i := range p.k.X.N {
+			if x := p.k.X.Data[i*p.k.X.Inc]; !p.f.DefinedComplex(x, order) {
+				return &rev.DomainError{Func: p.f.Name, Args: []float64{real(x), imag(x)}, Index: i, Order: order}
+			}
+		}
+	}
+	return nil
+}
+
+// checkDomain returns an error unless f is defined at all elements, which are real.
+func checkDomain[T rev.Real](p *pass[T]) error {
+	if p.f.Defined == nil {
+		return nil
+	}
+	order := p.order()
+	for i := range p.k.X.N {
+		// All functions are defined at positive numbers.
+		if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !p.f.Defined(x, order) {
+			return &rev.DomainError{Func: p.f.Name, Args: []float64{x}, Index: i, Order: order}
+		}
+	}
+	return nil
+}
+
+// Block works on a block of elements.
+func (p *pass[T]) Block(worker, block int) {
+	lo := block * BlockSize
+	hi := min(lo+BlockSize, p.k.X.N)
+	switch p := any(p).(type) {
+	case *pass[float64]:
+		applyFloat(p, &p.buffers[worker], lo, hi)
+	case *pass[float32]:
+		applyFloat(p, &p.buffers[worker], lo, hi)
+	case *pass[fixed.Q43]:
+		if p.f.ByFloat {
+			applyByFloat(p, &p.buffers[worker], lo, hi)
+		} else {
+			applyPointwise(p, &p.f.Q43, lo, hi)
+		}
+	case *pass[complex128]:
+		applyPointwise(p, &p.f.Complex, lo, hi)
+	}
+}
+
+// buffers hold intermediate values of one PieceSize.
+type buffers struct{ x, y, d, v [PieceSize]float64 }
+
+func applyFloat[T rev.Float](p *pass[T], w *buffers, lo, hi int) {
+	f, sign, order := p.f, float64(p.sign), p.order()
+	for ; lo < hi; lo += len(w.x) {
+		n := min(len(w.x), hi-lo)
+		x, y, d := wide(w.x[:n], p.k.X, lo), w.y[:n], w.d[:n]
+		if f.Both != nil {
+			f.Both(y, d, x)
+		} else {
+			f.Values(y, x)
+		}
+		if p.k.Y.Data != nil {
+			addWide(p.k.Y, lo, sign, y)
+		}
+		if order > 0 && f.Slopes != nil {
+			f.Slopes(d, x, y)
+		}
+		addProduct := func(to rev.Vector[T], sign float64, from rev.Vector[T]) {
+			v := w.v[:n]
+			vec.MulTo(v, d, wide(v, from, lo))
+			addWide(to, lo, sign, v)
+		}
+		if p.tangent() {
+			addProduct(p.t.Y, sign, p.t.X)
+		}
+		if p.gradient() {
+			addProduct(p.g.X, 1, p.g.Y)
+		}
+		if p.gradientTangent() {
+			addProduct(p.gt.X, 1, p.gt.Y)
+		}
+		if p.curved() {
+			f.Curves(d, x, y)
+			vec.MulTo(d, d, wide(w.v[:n], p.t.X, lo))
+			addProduct(p.gt.X, 1, p.g.Y)
+		}
+	}
+}
+
+// wide returns len(buf) elements of x, from lo on. They are a view if x is float64 without
+// gaps, and otherwise a copy in buf.
+func wide[T rev.Float](buf []float64, x rev.Vector[T], lo int) []float64 {
+	if xs, ok := any(x.Data).([]float64); ok && x.Inc == 1 {
+		return xs[lo : lo+len(buf)]
+	}
+	for i := range buf {
+		buf[i] = float64(x.Data[(lo+i)*x.Inc])
+	}
+	return buf
+}
+
+// addWide computes y_{lo+i} += sign·d_i, for a sign of 1 or -1.
+func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
+	if ys, ok := any(y.Data).([]float64); ok && y.Inc == 1 {
+		vec.Axpy(sign, d, ys[lo:lo+len(d)])
+		return
+	}
+	for i, v := range d {
+		y.Data[(lo+i)*y.Inc] += T(sign * v)
+	}
+}
+
+// applyPointwise works on elements one by one. A cotangent goes through f′ as
+// conj(f′·conj(ȳ)).
+func applyPointwise[T rev.Number](p *pass[T], f *Pointwise[T], lo, hi int) {
+	at := func(v rev.Vector[T], i int) *T { return &v.Data[i*v.Inc] }
+	for i := lo; i < hi; i++ {
+		x := *at(p.k.X, i)
+		if p.k.Y.Data != nil {
+			*at(p.k.Y, i) += number.Signed(p.sign, f.Value(x))
+		}
+		if p.tangent() {
+			*at(p.t.Y, i) += number.Signed(p.sign, f.Slope(x, *at(p.t.X, i)))
+		}
+		if p.gradient() {
+			*at(p.g.X, i) += number.Conj(f.Slope(x, number.Conj(*at(p.g.Y, i))))
+		}
+		if p.gradientTangent() {
+			*at(p.gt.X, i) += number.Conj(f.Slope(x, number.Conj(*at(p.gt.Y, i))))
+		}
+		if p.curved() {
+			*at(p.gt.X, i) += number.Conj(f.Curve(x, *at(p.t.X, i), number.Conj(*at(p.g.Y, i))))
+		}
+	}
+}
+
+// applyByFloat works on fixed-point elements with the functions over float64.
+func applyByFloat(p *pass[fixed.Q43], w *buffers, lo, hi int) {
+	f := p.f
+	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }
+	for ; lo < hi; lo += len(w.x) {
+		n := min(len(w.x), hi-lo)
+		x, y, d, c := w.x[:n], w.y[:n], w.d[:n], w.v[:n]
+		for i := range x {
+			v := *at(p.k.X, lo+i)
+			if f.Rest {
+				v = -v.Abs()
+			}
+			x[i] = v.Float64()
+		}
+		f.Both(y, d, x)
+		for i, v := range y {
+			if p.k.Y.Data == nil {
+				break
+			}
+			v := fixed.FromFloat64(v)
+			if f.Rest {
+				v += max(*at(p.k.X, lo+i), 0)
+			}
+			*at(p.k.Y, lo+i) += number.Signed(p.sign, v)
+		}
+		if p.curved() {
+			copy(c, d)
+			f.Curves(c, x, y)
+		}
+		for i := range n {
+			slope := fixed.FromFloat64(d[i])
+			if i := lo + i; f.Rest && *at(p.k.X, i) > 0 {
+				slope = fixed.One - slope
+			}
+			i, curve := lo+i, c[i]
+			if p.tangent() {
+				*at(p.t.Y, i) += number.Signed(p.sign, slope.Mul(*at(p.t.X, i)))
+			}
+			if p.gradient() {
+				*at(p.g.X, i) += slope.Mul(*at(p.g.Y, i))
+			}
+			if p.gradientTangent() {
+				*at(p.gt.X, i) += slope.Mul(*at(p.gt.Y, i))
+			}
+			if p.curved() {
+				*at(p.gt.X, i) += fixed.FromFloat64(curve).Mul(*at(p.t.X, i)).Mul(*at(p.g.Y, i))
+			}
+		}
+	}
+}
+
+// Each returns a function for Function.Values that calls f for every element.
+func Each(f func(x float64) float64) func(y, x []float64) {
+	return func(y, x []float64) {
+		for i, v := range x {
+			y[i] = f(v)
+		}
+	}
+}
+
+// EachOf returns a function for Slopes or Curves that calls f for every element and its
+// value.
+func EachOf(f func(x, y float64) float64) func(d, x, y []float64) {
+	return func(d, x, y []float64) {
+		for i, v := range x {
+			d[i] = f(v, y[i])
+		}
+	}
+}
+
+// EachSlope returns a function for Curves that calls f for every value and slope.
+func EachSlope(f func(y, d float64) float64) func(d, x, y []float64) {
+	return func(d, _, y []float64) {
+		for i, v := range y {
+			d[i] = f(v, d[i])
+		}
+	}
+}

@@ -1,0 +1,176 @@
+// Package vector has the sums and products of vectors that dense kernels are made of, over
+// all number types and with gaps between elements.
+package vector
+
+import (
+	"math/cmplx"
+	"unsafe"
+
+	"revnum/fixed"
+	"revnum/internal/number"
+	"revnum/internal/simd/vec"
+	"revnum/rev"
+)
+
+// Row returns row i of m, sharing its storage.
+func Row[T any](m rev.General[T], i int) rev.Vector[T] {
+	return rev.ViewSlice(m.Row(i))
+}
+
+// Between returns elements lo, ..., lo+n-1 of x, which may be nil.
+func Between[T any](x rev.Vector[T], lo, n int) rev.Vector[T] {
+	if x.Data != nil {
+		x.Data, x.N = x.Data[lo*x.Inc:], n
+	}
+	return x
+}
+
+// Element returns element i of x, 0 if x is nil.
+func Element[T any](x rev.Vector[T], i int) (v T) {
+	if x.Data != nil {
+		v = x.Data[i*x.Inc]
+	}
+	return v
+}
+
+// Elements returns elements lo, ..., lo+n-1 of x: the storage of x itself if it
+// has no gaps, else a copy in buf.
+func Elements[T rev.Float](buf []T, x rev.Vector[T], lo, n int) []T {
+	return vec.Packed(buf, x.Data, x.Inc, lo, n)
+}
+
+// AddElements computes y_{lo+i} += alpha·d_i.
+func AddElements[T rev.Float](y rev.Vector[T], lo int, alpha T, d []T) {
+	vec.AxpyInc(alpha, d, y.Data, y.Inc, lo)
+}
+
+// AddConstant adds c to all elements of x.
+func AddConstant[T rev.Number](c T, x rev.Vector[T]) {
+	if x.Data == nil {
+		return
+	}
+	for i := range x.N {
+		x.Data[i*x.Inc] += c
+	}
+}
+
+// Dot returns Σ conj(x_i)·y_i, in fixed point rounded once. It is 0 if x or y is
+// nil.
+func Dot[T rev.Number](x, y rev.Vector[T]) (s T) {
+	if x.N == 0 || x.Data == nil || y.Data == nil {
+		return 0
+	}
+	dense := x.Inc == 1 && y.Inc == 1
+	switch {
+	case number.IsComplex[T]():
+		return number.As[T](complexDot(number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y)))
+	case number.IsFixed[T]():
+		if dense {
+			return number.As[T](fixed.Dot(number.As[[]fixed.Q43](x.Data[:x.N]), number.As[[]fixed.Q43](y.Data[:y.N])))
+		}
+		var s fixed.Accumulator
+		for i := range x.N {
+			s.AddMul(number.As[fixed.Q43](x.Data[i*x.Inc]), number.As[fixed.Q43](y.Data[i*y.Inc]))
+		}
+		return number.As[T](s.Round())
+	case !dense:
+		for i := range x.N {
+			s += T(x.Data[i*x.Inc] * y.Data[i*y.Inc])
+		}
+		return s
+	case unsafe.Sizeof(s) == 4:
+		return number.As[T](vec.Dot(number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N])))
+	}
+	return number.As[T](vec.Dot(number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N])))
+}
+
+// Axpy computes y += alpha·x. It does nothing if x or y is nil.
+func Axpy[T rev.Number](alpha T, x, y rev.Vector[T]) {
+	if x.N == 0 || x.Data == nil || y.Data == nil {
+		return
+	}
+	switch {
+	case number.IsComplex[T]():
+		complexAxpy(number.As[complex128](alpha), number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y))
+	case number.IsFixed[T]():
+		a := number.As[fixed.Q43](alpha)
+		for i := range x.N {
+			y.Data[i*y.Inc] += number.As[T](a.Mul(number.As[fixed.Q43](x.Data[i*x.Inc])))
+		}
+	case x.Inc != 1 || y.Inc != 1:
+		for i := range x.N {
+			y.Data[i*y.Inc] += T(alpha * x.Data[i*x.Inc])
+		}
+	case unsafe.Sizeof(alpha) == 4:
+		vec.Axpy(number.As[float32](alpha), number.As[[]float32](x.Data[:x.N]), number.As[[]float32](y.Data[:y.N]))
+	default:
+		vec.Axpy(number.As[float64](alpha), number.As[[]float64](x.Data[:x.N]), number.As[[]float64](y.Data[:y.N]))
+	}
+}
+
+// Axmy computes y -= alpha·x. It does nothing if x or y is nil.
+func Axmy[T rev.Number](alpha T, x, y rev.Vector[T]) {
+	if !number.IsFixed[T]() {
+		Axpy(-alpha, x, y)
+		return
+	}
+	if x.Data == nil || y.Data == nil {
+		return
+	}
+	a := number.As[fixed.Q43](alpha)
+	for i := range x.N {
+		y.Data[i*y.Inc] -= number.As[T](a.Mul(number.As[fixed.Q43](x.Data[i*x.Inc])))
+	}
+}
+
+// AddScaled computes y += sign·alpha·x, to the bits of Axpy and Axmy.
+func AddScaled[T rev.Number](sign int, alpha T, x, y rev.Vector[T]) {
+	if number.IsFixed[T]() && sign < 0 {
+		Axmy(alpha, x, y)
+		return
+	}
+	Axpy(number.Signed(sign, alpha), x, y)
+}
+
+// SumSquares returns Σ x_i², in fixed point rounded once.
+func SumSquares[T rev.Real](x rev.Vector[T]) T {
+	if number.IsFixed[T]() || x.N == 0 || x.Inc != 1 {
+		return Dot(x, x)
+	}
+	if unsafe.Sizeof(T(0)) == 4 {
+		return number.As[T](vec.SumSquares(number.As[[]float32](x.Data[:x.N])))
+	}
+	return number.As[T](vec.SumSquares(number.As[[]float64](x.Data[:x.N])))
+}
+
+// Sum returns Σ x_i, 0 if x is nil.
+func Sum[T rev.Number](x rev.Vector[T]) (s T) {
+	if x.N == 0 || x.Data == nil {
+		return 0
+	}
+	if number.IsFixed[T]() || number.IsComplex[T]() || x.Inc != 1 {
+		for i := range x.N {
+			s += x.Data[i*x.Inc]
+		}
+		return s
+	}
+	if unsafe.Sizeof(s) == 4 {
+		return number.As[T](vec.Sum(number.As[[]float32](x.Data[:x.N])))
+	}
+	return number.As[T](vec.Sum(number.As[[]float64](x.Data[:x.N])))
+}
+
+// complexDot returns Σ conj(x_i)·y_i.
+func complexDot(x, y rev.Vector[complex128]) (s complex128) {
+	for i := range x.N {
+		s += number.Times(cmplx.Conj(x.Data[i*x.Inc]), y.Data[i*y.Inc])
+	}
+	return s
+}
+
+// complexAxpy computes y += alpha·x.
+func complexAxpy(alpha complex128, x, y rev.Vector[complex128]) {
+	for i := range x.N {
+		y.Data[i*y.Inc] += number.Times(alpha, x.Data[i*x.Inc])
+	}
+}

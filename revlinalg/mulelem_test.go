@@ -1,0 +1,78 @@
+package revlinalg
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/elementwise"
+	"revnum/internal/kerneltest"
+	"revnum/rev"
+	"revnum/rev/revtest"
+)
+
+func mulElemSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[MulElem[T]] {
+	return revtest.Spec[MulElem[T]]{
+		New: func(rnd *rand.Rand, n int) MulElem[T] {
+			return MulElem[T]{Z: draw(rnd, n), X: draw(rnd, n), Y: draw(rnd, n)}
+		},
+		Large: 2*elementwise.BlockSize + 5,
+	}
+}
+
+func TestMulElem(t *testing.T) {
+	kerneltest.Kernels(t, mulElemSpec(kerneltest.Vector[float32]), mulElemSpec(kerneltest.Vector[float64]), mulElemSpec(kerneltest.Vector[fixed.Q43]))
+	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, mulElemSpec(kerneltest.Complexes)) })
+}
+
+func divElemSpec[T rev.Real]() revtest.Spec[DivElem[T]] {
+	spec := revtest.Spec[DivElem[T]]{
+		New: func(rnd *rand.Rand, n int) DivElem[T] {
+			return DivElem[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Vector[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
+		},
+		Large: 2*elementwise.BlockSize + 5,
+	}
+	spec.Failing = func(rnd *rand.Rand, n int) DivElem[T] {
+		k := spec.New(rnd, n+1)
+		k.Y.Data[n] = 0
+		return k
+	}
+	return spec
+}
+
+func TestDivElem(t *testing.T) {
+	kerneltest.Kernels(t, divElemSpec[float32](), divElemSpec[float64](), divElemSpec[fixed.Q43]())
+}
+
+// The error names the element.
+func TestDivElemByZero(t *testing.T) {
+	z, x, y := mat.NewVecDense(2, nil), mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, []float64{3, 0})
+	var e *rev.DomainError
+	if err := NewDivElem(z, x, y).Forward(); !errors.As(err, &e) || e.Index != 1 || e.Args[0] != 2 || z.AtVec(0) != 0 {
+		t.Errorf("error %v, and z is %v", err, z.RawVector().Data)
+	}
+}
+
+func BenchmarkMulElem(b *testing.B) {
+	const n = 1 << 20
+	rnd := rand.New(rand.NewPCG(21, 3))
+	vector := func() rev.Vector[float64] { return kerneltest.Vector[float64](rnd, n) }
+	y, x, other, gy, gx := vector(), vector(), vector(), vector(), vector()
+	run := func(name string, bytes int, pass func()) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				pass()
+			}
+			kerneltest.ReportBytes(b, bytes)
+		})
+	}
+	mul, gmul := MulElem[float64]{Z: y, X: x, Y: other, Workers: 1}, MulElem[float64]{Z: gy, X: gx}
+	run("MulElem/Forward", 24*n, mul.Forward)
+	run("MulElem/Adjoint", 48*n, func() { mul.Adjoint(gmul) })
+	div, gdiv := DivElem[float64]{Z: y, X: x, Y: other, Workers: 1}, DivElem[float64]{Z: gy, X: gx}
+	run("DivElem/Forward", 24*n, func() { _ = div.Forward() })
+	run("DivElem/Adjoint", 48*n, func() { _ = div.Adjoint(gdiv) })
+}

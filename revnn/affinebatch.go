@@ -1,0 +1,90 @@
+package revnn
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/number"
+	"revnum/internal/vector"
+	"revnum/rev"
+	"revnum/revlinalg"
+)
+
+// AffineBatch is the kernel
+//
+//	Y += X·W + 1·bᵀ
+//
+// that applies one affine map to the rows of an n×k matrix X. Y is n×m and W is k×m. b has m
+// elements and is added to each row. This is a layer of a network, over a batch of n inputs.
+// The derivatives are
+//
+//	X̄ += Ȳ·Wᵀ,  W̄ += Xᵀ·Ȳ,  b̄ += Ȳᵀ·1,  Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ
+//
+// and, of second order, with ĠY the tangent of Ȳ,
+//
+//	ĠX += ĠY·Wᵀ + Ȳ·Ẇᵀ,  ĠW += Xᵀ·ĠY + Ẋᵀ·Ȳ,  ġb += ĠYᵀ·1.
+//
+// A nil B stands for zeros. The products have the bounds, workers and times of MatMul. b is
+// added after them.
+type AffineBatch[T rev.Real] struct {
+	Y       rev.General[T] `rev:"acc" shape:"n,m"`
+	X       rev.General[T] `rev:"in" shape:"n,k"`
+	W       rev.General[T] `rev:"in" shape:"k,m"`
+	B       rev.Vector[T]  `rev:"in,optional" shape:"m"`
+	Workers int            // 0 means GOMAXPROCS
+}
+
+// NewAffineBatch returns the kernel over gonum's types, sharing their storage. The
+// vector b may be nil.
+func NewAffineBatch(y, x, w *mat.Dense, b *mat.VecDense) AffineBatch[float64] {
+	return AffineBatch[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), W: rev.ViewDense(w), B: rev.ViewVec(b)}
+}
+
+// Forward computes Y += X·W + 1·bᵀ.
+func (k AffineBatch[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= X·W + 1·bᵀ.
+func (k AffineBatch[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= X·W + 1·bᵀ and X̄ += Ȳ·Wᵀ, W̄ += Xᵀ·Ȳ, b̄ += Ȳᵀ·1.
+func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += X·W + 1·bᵀ and Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ.
+func (k AffineBatch[T]) Tangent(t AffineBatch[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangents of the gradient in gt.
+func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k AffineBatch[T]) Run(p rev.Pass[AffineBatch[T]]) error {
+	_ = k.product().Run(rev.Pass[revlinalg.MatMul[T]]{
+		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent,
+		G: p.G.product(), T: p.T.product(), GT: p.GT.product(),
+	})
+	addToRows(p.Sign(), k.B, k.Y)
+	addToRows(p.Sign(), p.T.B, p.T.Y)
+	addRows(p.G.Y, p.G.B)
+	addRows(p.GT.Y, p.GT.B)
+	return nil
+}
+
+// product returns the kernel Y += X·W.
+func (k *AffineBatch[T]) product() revlinalg.MatMul[T] {
+	return revlinalg.MatMul[T]{C: k.Y, A: k.X, B: k.W, Workers: k.Workers}
+}
+
+// addToRows adds sign·b to each row of y. It does nothing if one of them is nil.
+func addToRows[T rev.Real](sign int, b rev.Vector[T], y rev.General[T]) {
+	for i := 0; i < y.Rows && b.Data != nil && y.Data != nil; i++ {
+		vector.AddScaled(sign, number.One[T](), b, vector.Row(y, i))
+	}
+}
+
+// addRows adds each row of y to b. It does nothing if one of them is nil.
+func addRows[T rev.Real](y rev.General[T], b rev.Vector[T]) {
+	for i := 0; i < y.Rows && b.Data != nil && y.Data != nil; i++ {
+		vector.Axpy(number.One[T](), vector.Row(y, i), b)
+	}
+}

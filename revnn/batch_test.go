@@ -1,0 +1,237 @@
+package revnn
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/kerneltest"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revlinalg"
+)
+
+func affineBatchSpec[T rev.Real](bias bool) revtest.Spec[AffineBatch[T]] {
+	spec := revtest.Spec[AffineBatch[T]]{
+		New: func(rnd *rand.Rand, n int) AffineBatch[T] {
+			k := AffineBatch[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+2), W: kerneltest.Matrix[T](rnd, n+2, n+1)}
+			if bias {
+				k.B = kerneltest.Vector[T](rnd, n+1)
+			}
+			return k
+		},
+		Sizes: []int{1, 2, 3, 5, 12},
+	}
+	if !bias {
+		spec.Free = []string{"B.N"}
+	}
+	return spec
+}
+
+func TestAffineBatch(t *testing.T) {
+	kerneltest.Kernels(t, affineBatchSpec[float32](true), affineBatchSpec[float64](true), affineBatchSpec[fixed.Q43](true))
+	t.Run("NoBias", func(t *testing.T) { revtest.Kernel(t, affineBatchSpec[float64](false)) })
+}
+
+// A batch is an Affine of each row, with the transpose of W.
+func TestAffineBatchByRows(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(41, 1))
+	const n, k, m = 7, 5, 3
+	random := func(r, c int) *mat.Dense { return mat.NewDense(r, c, kerneltest.Normals[float64](rnd, r*c, 1)) }
+	x, w, b := random(n, k), random(k, m), mat.NewVecDense(m, kerneltest.Normals[float64](rnd, m, 1))
+	y, want := random(n, m), mat.NewDense(n, m, nil)
+	gy, gx, gw, gb := random(n, m), mat.NewDense(n, k, nil), mat.NewDense(k, m, nil), mat.NewVecDense(m, nil)
+	want.Copy(y)
+	wantGX, wantGW, wantGB := mat.NewDense(n, k, nil), mat.NewDense(m, k, nil), mat.NewVecDense(m, nil)
+	wt := mat.DenseCopyOf(w.T())
+	rowOf := func(a *mat.Dense, i int) *mat.VecDense { return a.RowView(i).(*mat.VecDense) }
+	for i := range n {
+		one := revlinalg.NewAffine(rowOf(want, i), wt, rowOf(x, i), b)
+		one.Forward()
+		value := mat.VecDenseCopyOf(rowOf(want, i))
+		revlinalg.NewAffine(value, wt, rowOf(x, i), b).Adjoint(revlinalg.NewAffine(rowOf(gy, i), wantGW, rowOf(wantGX, i), wantGB))
+	}
+	layer := NewAffineBatch(y, x, w, b)
+	layer.Forward()
+	if !mat.EqualApprox(y, want, 1e-14) {
+		t.Errorf("got %v, want %v", mat.Formatted(y), mat.Formatted(want))
+	}
+	layer.Adjoint(NewAffineBatch(gy, gx, gw, gb))
+	if !mat.EqualApprox(gx, wantGX, 1e-14) || !mat.EqualApprox(gw.T(), wantGW, 1e-14) || !mat.EqualApprox(gb, wantGB, 1e-14) {
+		t.Errorf("gradients %v, %v, %v, want %v, %v, %v", gx, gw, gb, wantGX, wantGW, wantGB)
+	}
+}
+
+func softmaxRowsSpec[T rev.Real]() revtest.Spec[SoftmaxRows[T]] {
+	return revtest.Spec[SoftmaxRows[T]]{
+		New: func(rnd *rand.Rand, n int) SoftmaxRows[T] {
+			return SoftmaxRows[T]{Y: kerneltest.Matrix[T](rnd, n, n+1), X: kerneltest.Matrix[T](rnd, n, n+1)}
+		},
+		Large: 90, // several blocks
+	}
+}
+
+func TestSoftmaxRows(t *testing.T) {
+	kerneltest.Kernels(t, softmaxRowsSpec[float32](), softmaxRowsSpec[float64](), softmaxRowsSpec[fixed.Q43]())
+}
+
+func logSumExpRowsSpec[T rev.Real]() revtest.Spec[LogSumExpRows[T]] {
+	return revtest.Spec[LogSumExpRows[T]]{
+		New: func(rnd *rand.Rand, n int) LogSumExpRows[T] {
+			return LogSumExpRows[T]{Y: kerneltest.Vector[T](rnd, n), X: kerneltest.Matrix[T](rnd, n, n+1)}
+		},
+		Large: 90,
+	}
+}
+
+func TestLogSumExpRows(t *testing.T) {
+	kerneltest.Kernels(t, logSumExpRowsSpec[float32](), logSumExpRowsSpec[float64](), logSumExpRowsSpec[fixed.Q43]())
+}
+
+// Rows have the results of the kernels of one vector, even if they are long, infinite or
+// empty.
+func TestRowsAgainstVectors(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(41, 2))
+	for _, c := range []int{1, 10, 700, 3000, 5000} {
+		const n = 5
+		x := mat.NewDense(n, c, kerneltest.Normals[float64](rnd, n*c, 30))
+		y, sums := mat.NewDense(n, c, nil), mat.NewVecDense(n, nil)
+		NewSoftmaxRows(y, x).Forward()
+		NewLogSumExpRows(sums, x).Forward()
+		for i := range n {
+			row, want := x.RowView(i).(*mat.VecDense), mat.NewVecDense(c, nil)
+			sum := 0.0
+			NewSoftmax(want, row).Forward()
+			NewLogSumExp(&sum, row).Forward()
+			if !mat.EqualApprox(y.RowView(i), want, 1e-13) {
+				t.Errorf("softmax of row %d of %d: got %v, want %v", i, c, y.RawRowView(i), want.RawVector().Data)
+			}
+			if d := sums.AtVec(i) - sum; !(d*d <= 1e-26*sum*sum) {
+				t.Errorf("log Σ exp of row %d of %d: got %v, want %v", i, c, sums.AtVec(i), sum)
+			}
+		}
+	}
+}
+
+func gatherSpec[T rev.Number](draw func(rnd *rand.Rand, n int) rev.Vector[T]) revtest.Spec[Gather[T]] {
+	matrix := func(rnd *rand.Rand, r, c int) rev.General[T] { return rev.NewGeneral(r, c, draw(rnd, r*c).Data) }
+	return revtest.Spec[Gather[T]]{
+		New: func(rnd *rand.Rand, n int) Gather[T] {
+			k := Gather[T]{Y: matrix(rnd, 2*n, n), X: matrix(rnd, n, n), Index: make([]int, 2*n)}
+			for i := range k.Index {
+				k.Index[i] = (i * i) % n // each row occurs, some often
+			}
+			for i := range n {
+				k.Index[n+i] = i
+			}
+			return k
+		},
+		Large: 150, // three blocks
+	}
+}
+
+func TestGather(t *testing.T) {
+	kerneltest.Kernels(t, gatherSpec(kerneltest.Vector[float32]), gatherSpec(kerneltest.Vector[float64]), gatherSpec(kerneltest.Vector[fixed.Q43]))
+	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, gatherSpec(kerneltest.Complexes)) })
+}
+
+func TestGatherIndex(t *testing.T) {
+	for _, index := range [][]int{{0, -1}, {2, 0}} {
+		func() {
+			defer func() {
+				if err, ok := recover().(error); !ok || !errors.Is(err, mat.ErrRowAccess) {
+					t.Errorf("indices %v: panic %v", index, err)
+				}
+			}()
+			NewGather(mat.NewDense(2, 3, nil), mat.NewDense(2, 3, nil), index).Forward()
+		}()
+	}
+}
+
+func BenchmarkBatch(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(41, 3))
+	const n, c, m = 4096, 256, 64
+	y, x, gy, gx := kerneltest.Matrix[float64](rnd, n, m), kerneltest.Matrix[float64](rnd, n, c), kerneltest.Matrix[float64](rnd, n, m), kerneltest.Matrix[float64](rnd, n, c)
+	w, gw := kerneltest.Matrix[float64](rnd, c, m), kerneltest.Matrix[float64](rnd, c, m)
+	bias, gb := kerneltest.Vector[float64](rnd, m), kerneltest.Vector[float64](rnd, m)
+	layer := AffineBatch[float64]{Y: y, X: x, W: w, B: bias, Workers: 1}
+	glayer := AffineBatch[float64]{Y: gy, X: gx, W: gw, B: gb}
+	b.Run("AffineBatch/Forward", func(b *testing.B) {
+		for b.Loop() {
+			layer.Forward()
+		}
+		kerneltest.ReportFlops(b, 2*n*c*m)
+	})
+	b.Run("AffineBatch/Adjoint", func(b *testing.B) {
+		for b.Loop() {
+			layer.Adjoint(glayer)
+		}
+		kerneltest.ReportFlops(b, 6*n*c*m)
+	})
+	s := SoftmaxRows[float64]{Y: gx, X: x, Workers: 1}
+	b.Run("SoftmaxRows/Forward", func(b *testing.B) {
+		for b.Loop() {
+			s.Forward()
+		}
+		kerneltest.ReportBytes(b, 24*n*c)
+	})
+	index := make([]int, n)
+	for i := range index {
+		index[i] = rnd.IntN(n)
+	}
+	g := Gather[float64]{Y: gx, X: x, Index: index, Workers: 1}
+	b.Run("Gather/Forward", func(b *testing.B) {
+		for b.Loop() {
+			g.Forward()
+		}
+		kerneltest.ReportBytes(b, 24*n*c)
+	})
+}
+
+// A table of 32 MB, more than caches hold, with rows at random.
+func BenchmarkGather(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(41, 3))
+	for _, d := range []int{16, 64, 512} {
+		r := 1 << 22 / d
+		k := Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil), Index: rnd.Perm(r), Workers: 1}
+		g := Gather[float64]{Y: rev.NewGeneral[float64](r, d, nil), X: rev.NewGeneral[float64](r, d, nil)}
+		b.Run(fmt.Sprintf("d=%d/Forward", d), func(b *testing.B) {
+			for b.Loop() {
+				k.Forward()
+			}
+			kerneltest.ReportBytes(b, 24*r*d)
+		})
+		b.Run(fmt.Sprintf("d=%d/Adjoint", d), func(b *testing.B) {
+			for b.Loop() {
+				k.Adjoint(g)
+			}
+			kerneltest.ReportBytes(b, 48*r*d)
+		})
+	}
+}
+
+func BenchmarkSoftmaxRows(b *testing.B) {
+	rnd := rand.New(rand.NewPCG(41, 4))
+	for _, c := range []int{10, 100, 1000} {
+		n := 1 << 16 / c
+		x := rev.NewGeneral(n, c, kerneltest.Normals[float64](rnd, n*c, 1))
+		rows := SoftmaxRows[float64]{Y: rev.NewGeneral[float64](n, c, nil), X: x, Workers: 1}
+		sums := LogSumExpRows[float64]{Y: rev.ViewSlice(make([]float64, n)), X: x, Workers: 1}
+		one := revlinalg.Exp[float64]{Y: rev.ViewSlice(rows.Y.Data), X: rev.ViewSlice(x.Data), Workers: 1}
+		for _, m := range []struct {
+			name string
+			call func()
+		}{{"SoftmaxRows", rows.Forward}, {"LogSumExpRows", sums.Forward}, {"Exp", one.Forward}} {
+			b.Run(fmt.Sprintf("c=%d/%s", c, m.name), func(b *testing.B) {
+				for b.Loop() {
+					m.call()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*n*c), "ns/element")
+			})
+		}
+	}
+}

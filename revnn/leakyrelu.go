@@ -1,0 +1,60 @@
+package revnn
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/fixed"
+	"revnum/internal/elementwise"
+	"revnum/rev"
+)
+
+// LeakyReLU is the kernel
+//
+//	y_i += s(x_i)·x_i
+//
+// where the slope s(x) is 1 if x > 0 and Slope otherwise. With ġy the tangent of ȳ, the
+// derivatives are
+//
+//	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
+//
+// At 0 the slope is Slope, as in PyTorch. Slope is a constant. The kernel rounds it to the
+// number type, and rounds its product with x. If Slope is 0, the kernel is ReLU.
+type LeakyReLU[T rev.Real] struct {
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Slope   float64       // for negative x; PyTorch uses 0.01
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// NewLeakyReLU returns the kernel over gonum vectors, sharing their storage.
+func NewLeakyReLU(y, x *mat.VecDense, slope float64) LeakyReLU[float64] {
+	return LeakyReLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Slope: slope}
+}
+
+// Forward computes Y += s(x)·x.
+func (k LeakyReLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= s(x)·x.
+func (k LeakyReLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= s(x)·x and x̄ += s(x)·ȳ.
+func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += s(x)·x and ẏ += s(x)·ẋ.
+func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt.
+func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k LeakyReLU[T]) Run(p rev.Pass[LeakyReLU[T]]) error {
+	rectify(fixed.Of[T](k.Slope), p.Sign(), k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())
+	return nil
+}
+
+func (k *LeakyReLU[T]) operands() elementwise.Operands[T] {
+	return elementwise.Operands[T]{Y: k.Y, X: k.X, Workers: k.Workers}
+}

@@ -1,0 +1,138 @@
+package revnn
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/number"
+	"revnum/internal/parallel"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// MaxPool is the kernel
+//
+//	Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p')
+//
+// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. Elements
+// outside X do not count. Strides s and s' and the padding p and p' are fields. The layout is NCHW, as that of Conv2D: a row of X has Channels
+// planes of Height rows of Width elements. A row of Y has as many planes, of
+// (Height + 2·PadHeight - WindowHeight)/StrideHeight + 1 rows, rounded down, and as many columns by
+// the same formula. Rows and columns of X that no window reaches have no effect. For
+// signals in one dimension set Height, WindowHeight and StrideHeight to 1.
+//
+// The derivatives are those of the largest element of a window. Where x_m is the largest
+// of the window of y_p, and ġy is the tangent of ȳ, they are
+//
+//	x̄_m += ȳ_p,  ẏ_p += ẋ_m,  ġx_m += ġy_p.
+//
+// Of equal elements m is the first, by rows. A NaN is larger than all numbers, and of
+// several the first is taken.
+//
+// The maximum is exact, and Inverse restores Y but for the rounding of sums. Workers
+// share the planes.
+//
+// All passes panic with an error that wraps mat.ErrShape if a size of the window or a
+// stride is not positive, if padding is negative or not smaller than the window, if the
+// window is larger than the padded plane, or if the plane has no elements.
+type MaxPool[T rev.Real] struct {
+	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1)"`
+	X rev.General[T] `rev:"in" shape:"n,Channels*Height*Width"`
+
+	Channels, Height, Width   int // of an input
+	WindowHeight, WindowWidth int
+	StrideHeight, StrideWidth int
+	PadHeight, PadWidth       int // on each side
+	Workers                   int // 0 means GOMAXPROCS
+}
+
+// NewMaxPool returns the kernel over gonum matrices, sharing their storage. Set the sizes
+// in the kernel that it returns, but not in those of derivatives.
+func NewMaxPool(y, x *mat.Dense) MaxPool[float64] {
+	return MaxPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
+}
+
+// Forward adds the maxima.
+func (k MaxPool[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse subtracts the maxima.
+func (k MaxPool[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint does what Inverse does, and adds Ȳ to the gradients of the largest elements.
+func (k MaxPool[T]) Adjoint(g MaxPool[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent does what Forward does, and adds the tangents of the largest elements.
+func (k MaxPool[T]) Tangent(t MaxPool[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k MaxPool[T]) AdjointTangent(g, t, gt MaxPool[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MaxPool[T]) Run(p rev.Pass[MaxPool[T]]) error {
+	rows := poolAxis[MaxPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
+	cols := poolAxis[MaxPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
+	checkProduct[MaxPool[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
+	w := workspace.Get[maxPooling[T]]()
+	*w = maxPooling[T]{k, p.G, p.T, p.GT, p.Sign(), rows, cols}
+	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
+	*w = maxPooling[T]{} // without the caller's storage
+	workspace.Put(w)
+	return nil
+}
+
+// A maxPooling is a pass of MaxPool in progress.
+type maxPooling[T rev.Real] struct {
+	k, g, t, gt MaxPool[T]
+	sign        int
+	rows, cols  axis
+}
+
+// Block works on a plane.
+func (w *maxPooling[T]) Block(_, b int) {
+	n, c := b/w.k.Channels, b%w.k.Channels
+	in := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.n*w.cols.n) }
+	out := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.places*w.cols.places) }
+	x, gx, tx, gtx := in(w.k.X), in(w.g.X), in(w.t.X), in(w.gt.X)
+	y, gy, ty, gty := out(w.k.Y), out(w.g.Y), out(w.t.Y), out(w.gt.Y)
+	for i := range w.rows.places {
+		for j := range w.cols.places {
+			p, m := i*w.cols.places+j, w.largest(x, i, j)
+			if y != nil {
+				y[p] += number.Signed(w.sign, x[m])
+			}
+			if ty != nil && tx != nil {
+				ty[p] += number.Signed(w.sign, tx[m])
+			}
+			if gy != nil && gx != nil {
+				gx[m] += gy[p]
+			}
+			if gty != nil && gtx != nil {
+				gtx[m] += gty[p]
+			}
+		}
+	}
+}
+
+// largest returns where in x the first of the largest elements at place (i, j) is.
+func (w *maxPooling[T]) largest(x []T, i, j int) int {
+	top, bottom := w.rows.within(i)
+	left, right := w.cols.within(j)
+	m := w.rows.at(i, top)*w.cols.n + w.cols.at(j, left)
+	for u := top; u < bottom; u++ {
+		row := w.rows.at(i, u) * w.cols.n
+		for v := left; v < right; v++ {
+			at := row + w.cols.at(j, v)
+			switch {
+			case x[at] > x[m]:
+				m = at
+			case math.IsNaN(float64(x[at])):
+				return at
+			}
+		}
+	}
+	return m
+}

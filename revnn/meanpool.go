@@ -1,0 +1,119 @@
+package revnn
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/number"
+	"revnum/internal/parallel"
+	"revnum/internal/vector"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// MeanPool is the kernel
+//
+//	Y_c(i, j) += Σ_u Σ_v X_c(i·s+u-p, j·s'+v-p')/m,  m = WindowHeight·WindowWidth
+//
+// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. Elements
+// outside X are 0, and m counts them too. Layout, sizes, and what makes passes panic are
+// those of MaxPool. The derivatives are, where ĠY is the tangent of Ȳ,
+//
+//	X̄_c(i·s+u-p, j·s'+v-p') += Ȳ_c(i, j)/m,  Ẏ_c(i, j) += Σ_u Σ_v Ẋ_c(i·s+u-p, j·s'+v-p')/m,
+//	ĠX_c(i·s+u-p, j·s'+v-p') += ĠY_c(i, j)/m.
+//
+// In floating point a mean is within m·ε·Σ|x|/m. In fixed point the sum is exact and
+// wraps at ±2²⁰, and the quotient is rounded once. Inverse restores Y but for the rounding
+// of sums. Workers share the planes.
+type MeanPool[T rev.Real] struct {
+	Y rev.General[T] `rev:"acc" shape:"n,Channels*((Height+2*PadHeight-WindowHeight)/StrideHeight+1)*((Width+2*PadWidth-WindowWidth)/StrideWidth+1)"`
+	X rev.General[T] `rev:"in" shape:"n,Channels*Height*Width"`
+
+	Channels, Height, Width   int // of an input
+	WindowHeight, WindowWidth int
+	StrideHeight, StrideWidth int
+	PadHeight, PadWidth       int // on each side
+	Workers                   int // 0 means GOMAXPROCS
+}
+
+// NewMeanPool returns the kernel over gonum matrices, sharing their storage. Set the sizes
+// in the kernel that it returns, but not in those of derivatives.
+func NewMeanPool(y, x *mat.Dense) MeanPool[float64] {
+	return MeanPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
+}
+
+// Forward adds the means.
+func (k MeanPool[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse subtracts the means.
+func (k MeanPool[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint does what Inverse does, and adds Ȳ/m to the gradients of a window.
+func (k MeanPool[T]) Adjoint(g MeanPool[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent does what Forward does, and adds the means of Ẋ to Ẏ.
+func (k MeanPool[T]) Tangent(t MeanPool[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
+// tangent of the gradient in gt.
+func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k MeanPool[T]) Run(p rev.Pass[MeanPool[T]]) error {
+	rows := poolAxis[MeanPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
+	cols := poolAxis[MeanPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
+	checkProduct[MeanPool[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
+	w := workspace.Get[meanPooling[T]]()
+	*w = meanPooling[T]{k, p.G, p.T, p.GT, p.Sign(), rows, cols}
+	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
+	*w = meanPooling[T]{} // without the caller's storage
+	workspace.Put(w)
+	return nil
+}
+
+// A meanPooling is a pass of MeanPool in progress.
+type meanPooling[T rev.Real] struct {
+	k, g, t, gt MeanPool[T]
+	sign        int
+	rows, cols  axis
+}
+
+// Block works on a plane.
+func (w *meanPooling[T]) Block(_, b int) {
+	n, c := b/w.k.Channels, b%w.k.Channels
+	in := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.n*w.cols.n) }
+	out := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.places*w.cols.places) }
+	w.addMeans(out(w.k.Y), in(w.k.X))
+	w.addMeans(out(w.t.Y), in(w.t.X))
+	w.spread(in(w.g.X), out(w.g.Y))
+	w.spread(in(w.gt.X), out(w.gt.Y))
+}
+
+// addMeans adds the means of x, with the sign of the pass, unless y or x is nil.
+func (w *meanPooling[T]) addMeans(y, x []T) {
+	for p := 0; p < len(y) && x != nil; p++ {
+		var s T
+		for u, hi := w.rows.within(p / w.cols.places); u < hi; u++ {
+			s += vector.Sum(rev.ViewSlice(w.windowRow(x, p, u)))
+		}
+		y[p] += number.Signed(w.sign, number.Over(s, w.rows.size*w.cols.size))
+	}
+}
+
+// spread adds the share of each element of y to its window, unless x or y is nil.
+func (w *meanPooling[T]) spread(x, y []T) {
+	for p := 0; p < len(y) && x != nil; p++ {
+		share := number.Over(y[p], w.rows.size*w.cols.size)
+		for u, hi := w.rows.within(p / w.cols.places); u < hi; u++ {
+			vector.AddConstant(share, rev.ViewSlice(w.windowRow(x, p, u)))
+		}
+	}
+}
+
+// windowRow returns the elements of x in row u of the window at place p.
+func (w *meanPooling[T]) windowRow(x []T, p, u int) []T {
+	i, j := p/w.cols.places, p%w.cols.places
+	lo, hi := w.cols.within(j)
+	return x[w.rows.at(i, u)*w.cols.n+w.cols.at(j, lo):][:hi-lo]
+}

@@ -1,0 +1,70 @@
+package revnn
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/elementwise"
+	"revnum/internal/simd/vec"
+	"revnum/rev"
+)
+
+// SiLU is the kernel
+//
+//	y_i += x_i·σ(x_i),  σ(x) = 1/(1 + exp(-x))
+//
+// also called swish. With ġy the tangent of ȳ, σ′ = σ(x)·σ(-x) and f′ = σ(x) + x·σ′, the
+// derivatives are
+//
+//	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.
+//
+// Nothing overflows. In float64 the value is within 2.5 units in the last place, and f′ is
+// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed point both are within 0.51 units. At -Inf
+// the value is 0, its limit.
+type SiLU[T rev.Real] struct {
+	Y       rev.Vector[T] `rev:"acc" shape:"n"`
+	X       rev.Vector[T] `rev:"in" shape:"n"`
+	Workers int           // 0 means GOMAXPROCS
+}
+
+// NewSiLU returns the kernel over gonum vectors, sharing their storage.
+func NewSiLU(y, x *mat.VecDense) SiLU[float64] {
+	return SiLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+var siluFunction = elementwise.Function{
+	Name:    "SiLU",
+	Both:    vec.SiLU,
+	Curves:  siluCurves,
+	ByFloat: true,
+	Rest:    true,
+}
+
+// siluCurves computes σ′·(2 + x·(1 - 2σ)). Beyond 800, σ′ is 0.
+func siluCurves(d, x, y []float64) {
+	vec.Sigmoid(y, d, x)
+	for i, v := range x {
+		v = max(min(v, 800), -800)
+		d[i] *= 2 + float64(v*(1-2*y[i]))
+	}
+}
+
+// Forward computes Y += x·σ(x).
+func (k SiLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y -= x·σ(x).
+func (k SiLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y -= x·σ(x) and x̄ += (σ(x) + x·σ′(x))·ȳ.
+func (k SiLU[T]) Adjoint(g SiLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y += x·σ(x) and ẏ += (σ(x) + x·σ′(x))·ẋ.
+func (k SiLU[T]) Tangent(t SiLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
+// the tangent of the gradient in gt.
+func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k SiLU[T]) Run(p rev.Pass[SiLU[T]]) error {
+	return elementwise.Run(&siluFunction, k, p)
+}
