@@ -1,12 +1,13 @@
 package revgen
 
 import (
-	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -135,7 +136,12 @@ func (r *reader) argument(c *callee, t *types.Struct, param string, arg ast.Expr
 		if v == nil {
 			r.refuse(arg, "%s of %s is a constant here", param, c.name)
 		}
-		c.plain = append(c.plain, fmt.Sprintf("%s: %s", t.Field(i).Name(), v.ExactString()))
+		text := v.ExactString()
+		if v.Kind() == constant.Float { // a fraction, which Go would read as a division of integers
+			x, _ := constant.Float64Val(v)
+			text = strconv.FormatFloat(x, 'g', -1, 64)
+		}
+		c.plain = append(c.plain, t.Field(i).Name()+": "+text)
 		return
 	}
 	if id := identOf(arg); id != nil && id.Name == "nil" {

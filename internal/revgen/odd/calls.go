@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // layers is a layer of a network and the norm of what it puts into h, of which y gets a
@@ -35,4 +36,11 @@ func products(c, a, b *mat.Dense, out *float64, x []float64, times int) {
 	revlinalg.NewMatMul(c, a, b).Forward()
 	m, n := b.Dims()
 	*out -= b.At(m-1, n-1)
+}
+
+// rectified adds the elements of x to y, those below zero with a constant slope.
+//
+//revgen:kernel Rectified[T rev.Real]
+func rectified(y, x *mat.VecDense) {
+	revnn.NewLeakyReLU(y, x, 0.25).Forward()
 }

@@ -9,6 +9,7 @@ import (
 	"revnum/rev"
 	"revnum/rev/num"
 	"revnum/revlinalg"
+	"revnum/revnn"
 )
 
 // Layers is a layer of a network and the norm of what it puts into h, of which y gets a
@@ -632,6 +633,141 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 		gtf := revlinalg.MatMul[T]{C: gt.C, A: gt.A, B: gt.B}
 		p1 := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
 		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Rectified adds the elements of x to y, those below zero with a constant slope.
+type Rectified[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc" shape:"n"`
+	X rev.Vector[T] `rev:"in" shape:"n"`
+}
+
+// NewRectified returns the kernel over gonum's types, sharing their storage.
+func NewRectified(y *mat.VecDense, x *mat.VecDense) Rectified[float64] {
+	return Rectified[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+var _ = rectified // which Rectified is written from
+
+// Forward runs rectified.
+func (k Rectified[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Rectified[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Rectified[T]) Adjoint(g Rectified[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Rectified[T]) Tangent(t Rectified[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Rectified[T]) AdjointTangent(g, t, gt Rectified[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Rectified[T]) Run(p rev.Pass[Rectified[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		return k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		return k.adjoint(sign, p.G)
+	case p.Tangent:
+		return k.tangent(sign, p.T)
+	default:
+		return k.value(sign)
+	}
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Rectified[T]) prepared(p rev.Pass[Rectified[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Rectified[T]) value(sign T) error {
+	{
+		f := revnn.LeakyReLU[T]{Slope: 0.25, Y: k.Y, X: k.X}
+		p := rev.ForwardPass(&f)
+		p.Back = sign < 0
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Rectified[T]) adjoint(sign T, g Rectified[T]) error {
+	if g.Y.Data == nil {
+		return k.value(sign)
+	}
+	{
+		f := revnn.LeakyReLU[T]{Slope: 0.25, Y: k.Y, X: k.X}
+		p := rev.ForwardPass(&f)
+		p.Back = sign < 0
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	{
+		f := revnn.LeakyReLU[T]{Slope: 0.25, X: k.X}
+		gf := revnn.LeakyReLU[T]{Slope: 0.25, Y: g.Y, X: g.X}
+		p := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Rectified[T]) tangent(sign T, t Rectified[T]) error {
+	{
+		f := revnn.LeakyReLU[T]{Slope: 0.25, Y: k.Y, X: k.X}
+		tf := revnn.LeakyReLU[T]{Slope: 0.25, Y: t.Y, X: t.X}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = sign < 0
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Rectified[T]) adjointTangent(sign T, g, t, gt Rectified[T]) error {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		return k.tangent(sign, t)
+	}
+	{
+		f := revnn.LeakyReLU[T]{Slope: 0.25, Y: k.Y, X: k.X}
+		tf := revnn.LeakyReLU[T]{Slope: 0.25, Y: t.Y, X: t.X}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = sign < 0
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	{
+		f := revnn.LeakyReLU[T]{Slope: 0.25, X: k.X}
+		gf := revnn.LeakyReLU[T]{Slope: 0.25, Y: g.Y, X: g.X}
+		tf := revnn.LeakyReLU[T]{Slope: 0.25, X: t.X}
+		gtf := revnn.LeakyReLU[T]{Slope: 0.25, Y: gt.Y, X: gt.X}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p); err != nil {
 			return err
 		}
 	}

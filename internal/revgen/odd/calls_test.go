@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/kerneltest"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -25,6 +26,16 @@ func productsSpec[T rev.Real]() revtest.Spec[Products[T]] {
 			C: matrix[T](rnd, n, n+1, 1), A: matrix[T](rnd, n, 2, 1), B: matrix[T](rnd, 2, n+1, 1), Out: scalar[T](0), X: vec[T](rnd, 3, 1), Times: 3,
 		}
 	}, Sizes: []int{1, 2, 5}, RoundTrip: 100}
+}
+
+func rectifiedSpec[T rev.Real]() revtest.Spec[Rectified[T]] {
+	return revtest.Spec[Rectified[T]]{New: func(rnd *rand.Rand, n int) Rectified[T] {
+		return Rectified[T]{Y: vec[T](rnd, n, 1), X: kerneltest.Away[T](rnd, n)}
+	}}
+}
+
+func TestRectified(t *testing.T) {
+	all(t, rectifiedSpec[float64](), rectifiedSpec[float32](), rectifiedSpec[fixed.Q43]())
 }
 
 func TestLayers(t *testing.T) {
@@ -52,5 +63,9 @@ func TestCalls(t *testing.T) {
 		out := []float64{1}
 		k.Out = &out[0]
 		same(t, "products", k.Forward, func() { products(dense(k.C), dense(k.A), dense(k.B), &out[0], k.X.Data, k.Times) }, out, k.C.Data)
+	}
+	{
+		k := rectifiedSpec[float64]().New(rnd, 5)
+		same(t, "rectified", k.Forward, func() { rectified(vector(k.Y), vector(k.X)) }, k.Y.Data)
 	}
 }
