@@ -12,11 +12,11 @@ import (
 
 // ZeroLike returns a state with the shapes of s and all numbers zero. Use it for
 // cotangents and tangents. Numbers are floating, complex and fixed point, and structs
-// and arrays of them. Slices, pointers, views and gonum's types in the result have
+// and arrays of them. Slices, pointers, maps, views and gonum's types in the result have
 // storage of their own. Where they share storage in s, they share it in the result.
 //
 // Everything else is structure. Integers, strings and flags are copied. The result
-// shares slices of them, maps, functions and channels with s.
+// shares slices and maps of them, functions and channels with s.
 func ZeroLike[S any](s *S) *S { return new(Zeros[S]).Like(s) }
 
 // Zeros makes states as [ZeroLike] does, but uses the memory again if it can. The zero
@@ -30,11 +30,15 @@ type Zeros[S any] struct {
 
 // Like returns what ZeroLike(s) returns. If the slices and pointers in s lead to the same
 // memory as in the last call, it clears the state that it returned then, returns it again,
-// and allocates nothing. (States with interfaces always allocate.)
+// and allocates nothing. (States with interfaces or maps always allocate.)
 func (m *Zeros[S]) Like(s *S) *S {
 	clear(m.z.seen)
 	m.z.blocks = m.z.blocks[:0]
+	clear(m.z.maps)
 	m.z.add(unsafe.Pointer(s), 1, reflect.TypeFor[S]())
+	if len(m.z.maps) > 0 { // which come in another order each time
+		slices.SortFunc(m.z.blocks, zeroBlock.compare)
+	}
 	if m.state != nil && slices.Equal(m.z.blocks, m.found) {
 		m.z.blocks, m.joined = m.joined, m.z.blocks
 		m.z.clear()
@@ -52,6 +56,7 @@ func (m *Zeros[S]) Like(s *S) *S {
 type zeroer struct {
 	blocks []zeroBlock
 	seen   map[zeroBlock]bool
+	maps   map[unsafe.Pointer]reflect.Value // from each map of the state to that of the result
 }
 
 // A zeroBlock is a run of elements of a state, and the memory of the result that
@@ -60,6 +65,11 @@ type zeroBlock struct {
 	from, to unsafe.Pointer
 	bytes    uintptr
 	elem     reflect.Type
+}
+
+// compare puts blocks in the order of their addresses, and the largest of an address first.
+func (b zeroBlock) compare(c zeroBlock) int {
+	return cmp.Or(cmp.Compare(b.lo(), c.lo()), cmp.Compare(c.hi(), b.hi()))
 }
 
 func (b *zeroBlock) lo() uintptr { return uintptr(b.from) }
@@ -104,14 +114,23 @@ func (z *zeroer) scan(v reflect.Value) {
 		z.add(v.UnsafePointer(), v.Len(), t.Elem())
 	case kind == reflect.Interface && !v.IsNil():
 		z.scan(addressable(v.Elem()))
+	case kind == reflect.Map && !v.IsNil() && hasStorage(t.Elem()):
+		if _, ok := z.maps[v.UnsafePointer()]; ok {
+			return
+		}
+		if z.maps == nil {
+			z.maps = map[unsafe.Pointer]reflect.Value{}
+		}
+		z.maps[v.UnsafePointer()] = reflect.Value{}
+		for entry := v.MapRange(); entry.Next(); {
+			z.scan(addressable(entry.Value()))
+		}
 	}
 }
 
 // allocate joins blocks that share memory and makes storage for them.
 func (z *zeroer) allocate() {
-	slices.SortFunc(z.blocks, func(a, b zeroBlock) int {
-		return cmp.Or(cmp.Compare(a.lo(), b.lo()), cmp.Compare(b.hi(), a.hi()))
-	})
+	slices.SortFunc(z.blocks, zeroBlock.compare)
 	joined := z.blocks[:1]
 	for _, b := range z.blocks[1:] {
 		last := &joined[len(joined)-1]
@@ -193,6 +212,19 @@ func (z *zeroer) fill(d, v reflect.Value) {
 		p := addressable(reflect.Zero(v.Elem().Type()))
 		z.fill(p, addressable(v.Elem()))
 		d.Set(p)
+	case kind == reflect.Map && !v.IsNil() && hasStorage(t.Elem()):
+		if made := z.maps[v.UnsafePointer()]; made.IsValid() {
+			d.Set(made)
+			return
+		}
+		made := reflect.MakeMapWithSize(t, v.Len())
+		z.maps[v.UnsafePointer()] = made
+		d.Set(made)
+		for entry := v.MapRange(); entry.Next(); {
+			p := addressable(reflect.Zero(t.Elem()))
+			z.fill(p, addressable(entry.Value()))
+			made.SetMapIndex(entry.Key(), p)
+		}
 	default:
 		d.Set(v)
 	}
@@ -215,7 +247,7 @@ func addressable(v reflect.Value) reflect.Value {
 // numbers or may lead to numbers.
 func hasStorage(t reflect.Type) bool {
 	switch t.Kind() {
-	case reflect.Struct, reflect.Array, reflect.Pointer, reflect.Slice, reflect.Interface:
+	case reflect.Struct, reflect.Array, reflect.Pointer, reflect.Slice, reflect.Interface, reflect.Map:
 		return t.Size() > 0
 	}
 	return isNumberType(t)

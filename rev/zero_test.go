@@ -285,3 +285,63 @@ func TestZeros(t *testing.T) {
 		t.Errorf("after a change: got %+v, want %+v", got, rev.ZeroLike(s))
 	}
 }
+
+// The values of a map get storage of their own, and the same map stays one.
+func TestZeroLikeMaps(t *testing.T) {
+	type layer struct {
+		W    *mat.VecDense
+		Bias float64
+	}
+	type state struct {
+		params  map[string]*mat.VecDense
+		same    map[string]*mat.VecDense
+		layers  map[int]layer
+		weights map[string]float64
+		lists   []map[string][]float64
+		self    map[string]any
+		none    map[string]float64
+		out     float64
+	}
+	w, b := mat.NewVecDense(2, []float64{1, 2}), mat.NewVecDense(2, []float64{3, 4})
+	s := &state{
+		params:  map[string]*mat.VecDense{"w": w, "b": b},
+		layers:  map[int]layer{7: {W: w, Bias: 5}},
+		weights: map[string]float64{"a": 6},
+		lists:   []map[string][]float64{{"x": {7, 8}}},
+		self:    map[string]any{"b": b},
+	}
+	s.same = s.params
+	s.self["self"] = s.self
+
+	prog := rev.At(func(s *state) halfSquare {
+		return halfSquare{Out: &s.out, X: rev.ViewVec(s.params["w"]), A: rev.ViewVec(s.params["b"])}
+	})
+	var z rev.Zeros[state]
+	for range 8 { // maps change their order
+		g := z.Like(s)
+		value, err := rev.ValueGradient(prog, func(s *state) *float64 { return &s.out }, s, g)
+		if err != nil || value != 4 || !slices.Equal(g.params["w"].RawVector().Data, []float64{-2, -2}) {
+			t.Fatalf("value %v, error %v, gradient %v", value, err, g.params["w"])
+		}
+		if w.AtVec(0) != 1 || s.weights["a"] != 6 || s.lists[0]["x"][1] != 8 {
+			t.Fatalf("the state has changed: %+v", s)
+		}
+		if g.same["b"] != g.params["b"] || g.layers[7].W != g.params["w"] || g.self["b"] != g.params["b"] {
+			t.Error("what shares storage in the state does not share it in the result")
+		}
+		g.same["new"] = nil
+		if _, ok := g.params["new"]; !ok {
+			t.Error("one map has become two")
+		}
+		if inner, ok := g.self["self"].(map[string]any); !ok || reflect.ValueOf(inner).Pointer() != reflect.ValueOf(g.self).Pointer() {
+			t.Error("a map that holds itself does not do so in the result")
+		}
+		if g.layers[7].Bias != 0 || g.weights["a"] != 0 || len(g.weights) != 1 || g.lists[0]["x"][1] != 0 || g.none != nil {
+			t.Errorf("not zero: %+v", g)
+		}
+	}
+	first := &z.Like(s).params["w"].RawVector().Data[0]
+	if again := &z.Like(s).params["w"].RawVector().Data[0]; again != first {
+		t.Error("the numbers behind a map get new memory each time")
+	}
+}

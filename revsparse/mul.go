@@ -1,6 +1,8 @@
 package revsparse
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
@@ -70,8 +72,10 @@ func viewDense(m mat.Matrix) rev.General[float64] {
 	case *mat.VecDense:
 		x := rev.ViewVec(m)
 		return rev.General[float64]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
+	case *mat.Dense:
+		return rev.ViewDense(m)
 	}
-	return rev.ViewDense(m.(*mat.Dense))
+	panic(fmt.Sprintf("revsparse: a %T is not a *mat.Dense or a *mat.VecDense: copy it to a *mat.Dense", m))
 }
 
 // alpha returns what the product is multiplied by.

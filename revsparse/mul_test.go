@@ -7,6 +7,7 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -561,5 +562,22 @@ func TestMulNoColumns(t *testing.T) {
 				k.Forward()
 			}()
 		}
+	}
+}
+
+// Constructors say which types they do not take.
+func TestConstructorsRefuse(t *testing.T) {
+	a := FromMatrix(mat.NewDense(2, 2, []float64{1, 2, 3, 4}))
+	x := mat.NewDense(2, 2, nil)
+	for _, m := range []mat.Matrix{x.T(), mat.NewSymDense(2, nil), mat.NewVecDense(2, nil).T()} {
+		func() {
+			defer func() {
+				want := fmt.Sprintf("a %T is not a *mat.Dense or a *mat.VecDense", m)
+				if v, ok := recover().(string); !ok || !strings.Contains(v, want) {
+					t.Errorf("panic %q, want %q in it", v, want)
+				}
+			}()
+			NewMul(x, a, m)
+		}()
 	}
 }

@@ -329,28 +329,44 @@ func prepare(spec Spec[any], p *Passes) *suite {
 			}
 		}
 	}
-	s.probe()
 	return s
 }
 
-// probe finds out which passes the kernel does not have.
-func (s *suite) probe() {
+// probe finds out which passes the kernel does not have. It returns an error if one of
+// them does not end.
+func (s *suite) probe() error {
 	c := &trial{suite: s, size: s.Sizes[len(s.Sizes)-1], poison: poisonNaN, rnd: rand.New(rand.NewPCG(s.seed, 0))}
-	supported := func(call func(k, g, t, gt any)) (ok bool) {
-		defer func() {
-			err, failed := recover().(failure)
-			ok = !failed || !errors.Is(err.error, rev.ErrUnsupported)
-		}()
-		k := c.start()
-		call(k.k, c.random(k).k, c.random(k).k, c.random(k).k)
-		return true
+	supported := func(call func(k, g, t, gt any)) (bool, error) {
+		ok := true
+		err := c.guarded(func() error {
+			defer func() {
+				err, failed := recover().(failure)
+				ok = !failed || !errors.Is(err.error, rev.ErrUnsupported)
+			}()
+			k := c.start()
+			call(k.k, c.random(k).k, c.random(k).k, c.random(k).k)
+			return nil
+		})
+		if err != nil {
+			return false, err // ok still belongs to the pass
+		}
+		return ok, nil
 	}
-	if s.adjointTangent != nil && !supported(s.adjointTangent) {
-		s.adjointTangent, s.inverseAdjointTangent = nil, nil
+	if s.adjointTangent != nil {
+		if ok, err := supported(s.adjointTangent); err != nil {
+			return fmt.Errorf("AdjointTangent: %w", err)
+		} else if !ok {
+			s.adjointTangent, s.inverseAdjointTangent = nil, nil
+		}
 	}
-	if s.inverseAdjoint != nil && !supported(func(k, g, _, _ any) { s.inverseAdjoint(k, g) }) {
-		s.inverseAdjoint, s.inverseTangent, s.inverseAdjointTangent = nil, nil, nil
+	if s.inverseAdjoint != nil {
+		if ok, err := supported(func(k, g, _, _ any) { s.inverseAdjoint(k, g) }); err != nil {
+			return fmt.Errorf("the Adjoint of rev.Uncall: %w", err)
+		} else if !ok {
+			s.inverseAdjoint, s.inverseTangent, s.inverseAdjointTangent = nil, nil, nil
+		}
 	}
+	return nil
 }
 
 // A trial is one check of one property. It has a size, a way to store operands, and
@@ -410,6 +426,10 @@ func (s *suite) properties() []property {
 
 func (s *suite) run(t *testing.T) {
 	t.Helper()
+	if err := s.probe(); err != nil {
+		t.Errorf("REVTEST_SEED=%d: %v", s.seed, err)
+		return
+	}
 	stuck := false
 	for _, p := range s.properties() {
 		t.Run(string(p.name), func(t *testing.T) {

@@ -117,6 +117,9 @@ func (k gather[T]) Run(p rev.Pass[gather[T]]) error {
 	case k.bug == "second order restores" && p.Adjoint && p.Tangent:
 		k.add(1)
 	}
+	for k.bug == "hangs in second order" && p.Adjoint && p.Tangent {
+		time.Sleep(time.Millisecond)
+	}
 	k.add(T(p.Sign()))
 	if p.Tangent && (k.bug != "second order leaves t" || !p.Adjoint) {
 		k.tangent(p.T, T(p.Sign()))
@@ -679,6 +682,9 @@ type broken struct {
 }
 
 func only(s *suite, p Property) error {
+	if err := s.probe(); err != nil {
+		return err
+	}
 	i := slices.IndexFunc(s.properties(), func(q property) bool { return q.name == p })
 	return s.check(s.properties()[i])
 }
@@ -721,6 +727,7 @@ var brokenKernels = []broken{
 	{SecondOrder, "hessian", brokenGather, "differences of Adjoint"},
 	{SecondOrder, "second order restores", brokenGather, "operands after AdjointTangent"},
 	{SecondOrder, "rounds in two ways", brokenGather, "AdjointTangent against Adjoint: A is"},
+	{SecondOrder, "hangs in second order", brokenGather, "AdjointTangent: the kernel has not returned"},
 	{SecondOrder, "second order leaves t", brokenGather, "tangents after AdjointTangent"},
 	{SymmetricHessian, "hessian", brokenGather, "⟨H·u, v⟩"},
 	{Accumulation, "overwrites", brokenGather, "gradient added to an old one: X"},
