@@ -117,7 +117,8 @@ int64_t rev_rules_hash(void);
  *
  * Buffers have numbers from 0, and temporary ones follow those of the caller. After the
  * first four numbers, a call has its rev_args. In their places of data, ptr and ind are
- * numbers of buffers plus 1, and 0 for NULL. */
+ * numbers of buffers plus 1, and 0 for NULL. An argument that is longer than its buffer is
+ * an error. */
 int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
 
 enum rev_step {
@@ -194,7 +195,7 @@ REV_STATIC_INLINE rev_arg rev_sparse(int32_t part, int32_t index, double *x, int
 	a.ptr = ptr;
 	a.ptr_len = rows + 1;
 	a.ind = ind;
-	a.ind_len = a.len = ptr[rows];
+	a.ind_len = a.len = ptr != NULL && rows >= 0 ? ptr[rows] : 0;
 	return a;
 }
 

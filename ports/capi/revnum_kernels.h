@@ -46,7 +46,7 @@ typedef int64_t rev_Q43; /* in units of 2^-43 */
 		a.ptr = x.ptr; \
 		a.ptr_len = x.rows + 1; \
 		a.ind = x.ind; \
-		a.ind_len = a.len = x.ptr ? x.ptr[x.rows] : 0; \
+		a.ind_len = a.len = x.ptr && x.rows >= 0 ? x.ptr[x.rows] : 0; \
 		return a; \
 	}
 

@@ -32,6 +32,12 @@ typedef struct {
 	int64_t n;
 } memory;
 
+/* The bytes of an element of a rev_type, and the most there are for what is none. */
+static int64_t element(int32_t type) {
+	static const int64_t bytes[] = {16, 8, 4, 8, 16, 8};
+	return type < 0 || type > REV_INT ? 16 : bytes[type];
+}
+
 static int32_t call(const memory *m, const int64_t *step, int64_t words, char *text) {
 	rev_arg args[max_args];
 	int64_t n = words / argument_words;
@@ -39,9 +45,12 @@ static int32_t call(const memory *m, const int64_t *step, int64_t words, char *t
 	memcpy(args, step + 4, (size_t)words * sizeof *step);
 	for (int64_t i = 0; i < n; i++) {
 		const void **place[3] = {(const void **)&args[i].data, (const void **)&args[i].ptr, (const void **)&args[i].ind};
+		const int64_t elements[3] = {args[i].len, args[i].ptr_len, args[i].ind_len};
+		const int64_t bytes[3] = {element(args[i].type), sizeof(int64_t), sizeof(int64_t)};
 		for (int k = 0; k < 3; k++) {
 			int64_t b = (int64_t)(intptr_t)*place[k];
 			if (b < 0 || b > m->n) return refuse(text, "no buffer", b - 1);
+			if (b > 0 && elements[k] > m->bytes[b - 1] / bytes[k]) return refuse(text, "an argument is longer than buffer", b - 1);
 			*place[k] = b == 0 ? NULL : m->at[b - 1];
 		}
 	}

@@ -49,6 +49,11 @@ static void values(void) {
 	rev_sparse_TriSolve gs = {.X = {gsol, 2, 0}, .A = {.data = gl}, .B = {grhs, 2, 0}};
 	CHECK(rev_sparse_TriSolve_run(REV_GRADIENT, &s, &gs, NULL, NULL) == REV_OK);
 	CHECK(sol[0] == 1 && sol[1] == 1 && grhs[1] == 0.25 && grhs[0] == -0.125 && gl[2] == -0.25 && gl[1] == -0.25);
+	s.A.rows = gs.A.rows = -1; /* nothing is read from ptr */
+	CHECK(rev_sparse_TriSolve_run(REV_FORWARD, &s, NULL, NULL, NULL) == REV_ARGUMENT);
+	rev_arg negative = rev_sparse(REV_OPERAND, 0, l, -1, 2, ptr, ind);
+	CHECK(negative.len == 0 && rev_sparse(REV_OPERAND, 0, l, 2, 2, NULL, NULL).len == 0);
+	s.A.rows = 2;
 	ind[1] = 7;
 	CHECK(rev_sparse_TriSolve_run(REV_FORWARD, &s, NULL, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "column 7"));
 
@@ -115,6 +120,10 @@ static void steps(void) {
 	CHECK(rev_run(s, 2, buffers, 3) == REV_ARGUMENT && rev_run(NULL, n, buffers, 3) == REV_ARGUMENT);
 	s[0]++;
 	CHECK(rev_run(s, n, buffers, 3) == REV_ARGUMENT && strstr(rev_last_error(), "another library"));
+	s[0]--;
+	rev_arg *second = (rev_arg *)(s + n) - 1;
+	second->shape[0] = second->len = 4; /* of a buffer of 3 numbers */
+	CHECK(rev_run(s, n, buffers, 3) == REV_ARGUMENT && strstr(rev_last_error(), "longer than buffer 1"));
 
 	int32_t narrow[2] = {5, -6};
 	int64_t wide[2], widen[] = {rev_rules_hash(), 2, 0, 8, 16, REV_STEP_WIDEN, 4, 1, 0};
