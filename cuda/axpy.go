@@ -2,7 +2,15 @@ package cuda
 
 import "revnum/rev"
 
-// Axpy is the kernel Y += α·X of revlinalg.Axpy over real numbers.
+// Axpy is the kernel Y += α·X of revlinalg.Axpy over real numbers, with the derivatives
+//
+//	ᾱ += Σ x_i·ȳ_i,  x̄ += α·ȳ,  ẏ += α̇·x + α·ẋ
+//
+// and, of second order,
+//
+//	ġα += Σ x_i·ġy_i + ẋ_i·ȳ_i,  ġx += α·ġy + α̇·ȳ.
+//
+// Each product is rounded once, and then added. The sum for ᾱ is that of Dot.
 type Axpy[T rev.Real] struct {
 	Y     Vector[T] `rev:"acc" shape:"n"`
 	Alpha *T        `rev:"in"`

@@ -33,6 +33,8 @@ const (
 // rates are those of a copy and of fused multiply-adds, and of those on tensor cores if the card
 // has these. The others are divided by the one that bounds them. Bytes count each operand
 // once for reading and once for writing, however often a pass moves it.
+//
+// Bench returns the first error, such as ErrMemory, and then no rates.
 func Bench(d *Device, size, reps int) ([]Rate, error) {
 	b := bench{dev: d, reps: reps, order: 2, rnd: rand.New(rand.NewPCG(1, 2))}
 	for b.order*b.order < size {

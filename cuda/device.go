@@ -15,7 +15,12 @@
 // Passes run one after the other in the order of their calls, and a call returns before
 // its pass ends. Copies to the host wait for the passes before them. With [Device.Use] you
 // run passes and copies beside others. All operands of a pass must lie on one device. If
-// not, the pass returns an error that names the operand, and does nothing.
+// not, the pass returns an error that names the operand, and does nothing. Operands of wrong
+// shapes, and those that overlap, panic as on the CPU, with values for which errors.Is finds
+// mat.ErrShape or rev.ErrOverlap.
+//
+// A pass that the device cannot finish, after a fault of the driver for example, has an error at
+// a later call: of another pass, a copy, or Sync. Its outputs are then not defined.
 //
 // Results over Q43 equal the CPU's bit for bit. Results over floats are the same bits from
 // run to run, as sums are added up in a fixed order, but may differ from the CPU's in
@@ -93,7 +98,8 @@ type Properties struct {
 // A grid says how many blocks of how many threads run a kernel.
 type grid struct{ blocks, threads [3]int }
 
-// Count returns how many devices there are.
+// Count returns how many devices there are. Its error is ErrUnavailable, with the reason, if the
+// package is built without the tag cuda, or if the driver does not say.
 func Count() (int, error) { return countDevices() }
 
 // Open returns device n. The devices are counted from 0. Close it when you are done. It returns
@@ -142,7 +148,8 @@ func (d *Device) sync() (err error) {
 }
 
 // Close waits for all passes and copies, frees all memory, streams and events, and closes
-// the device. It returns the errors of all that.
+// the device. It returns the errors of all that. Memory, streams and events of the device must not
+// be used afterwards: what uses them returns an error.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -2,8 +2,17 @@ package cuda
 
 import "revnum/rev"
 
-// Dot is the kernel Out += Σ x_i·y_i of revlinalg.Dot over real numbers. The sum is of
-// at most 1024 parts, whose threads take every 256th element of their block's share.
+// Dot is the kernel Out += Σ x_i·y_i of revlinalg.Dot over real numbers, with the derivatives
+//
+//	x̄ += Ōut·y,  ȳ += Ōut·x,  Ȯut += Σ ẋ_i·y_i + x_i·ẏ_i
+//
+// and, of second order,
+//
+//	ġx += ġOut·y + Ōut·ẏ,  ġy += ġOut·x + Ōut·ẋ.
+//
+// The sum is of at most 1024 parts, one of a block of up to 256 threads, which are added up in the
+// order of a tree. In floating point it is within (n/2¹⁸ + 30)·ε·Σ|x_i·y_i|. In fixed point it is
+// exact and rounded once.
 type Dot[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`

@@ -9,7 +9,12 @@ import (
 )
 
 // LogPosterior is the kernel Out += F of gmm.LogPosterior, the log posterior of a Gaussian
-// mixture with its prior.
+// mixture with K components, given N points of dimension D:
+//
+//	F    = Σ_i logsumexp_k β_ik - N·logsumexp(α) - N·D/2·log 2π ± prior
+//	β_ik = α_k + Σ_j q_kj - ½‖Q_k·(x_i - μ_k)‖²
+//
+// The documentation there has the parameters, the prior and the derivatives.
 //
 // The points come in batches of 2¹⁷. For each, the quadratic forms of 64 points and a
 // component are a product of matrices in the shared memory of a block. A thread per point

@@ -7,9 +7,18 @@ import (
 	"revnum/rev"
 )
 
-// MatMul is the kernel C += op(A)·op(B) of revlinalg.MatMul. An element of the product
-// is the sum of its terms in their order, each a fused multiply-add over floats. In fixed point it
-// is exact and rounded once, to the bits of the host.
+// MatMul is the kernel C += op(A)·op(B) of revlinalg.MatMul over real numbers, where op(A) is A or
+// its transpose, with the derivatives, for neither of them transposed,
+//
+//	Ā += C̄·Bᵀ,  B̄ += Aᵀ·C̄,  Ċ += Ȧ·B + A·Ḃ
+//
+// and, of second order,
+//
+//	ġA += ġC·Bᵀ + C̄·Ḃᵀ,  ġB += Aᵀ·ġC + Ȧᵀ·C̄.
+//
+// An element of the product is the sum of its terms in their order, each a fused multiply-add over
+// floats, and so within (k+1)·ε·Σ_l |a_il·b_lj|. In fixed point it is exact and rounded once, to
+// the bits of the host.
 //
 // Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
 // compute capability 8.0 and later. NVIDIA does not say in which order these add four terms at

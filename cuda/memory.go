@@ -107,7 +107,7 @@ func memoryAt[T any](at uintptr, n int) Memory[T] {
 }
 
 // Free waits for all passes of the device and gives the memory back. Call it for what a
-// constructor such as NewVector returned, not for a part of it.
+// constructor such as NewVector returned. It is an error if m is a part of that, or was freed.
 func (m Memory[T]) Free() error {
 	p := forget(m.address())
 	d := p.device
@@ -137,11 +137,12 @@ func release[T any](d *Device, m Memory[T]) error {
 	return errors.Join(d.sync(), wrap(d.driver.free(m.address())))
 }
 
-// Set copies data from the host to m. It panics if the lengths differ.
+// Set copies data from the host to m, in the stream of the passes, and waits for it. It panics if
+// the lengths differ. It is an error if m is not in the memory of an open device.
 func (m Memory[T]) Set(data []T) error { return m.move(data, (*Device).toDevice) }
 
-// Get copies m to data on the host, when the passes before have ended. It panics if the
-// lengths differ.
+// Get copies m to data on the host, when the passes before have ended in the stream of the passes.
+// It panics if the lengths differ. It is an error if m is not in the memory of an open device.
 func (m Memory[T]) Get(data []T) error { return m.move(data, (*Device).toHost) }
 
 // SetAsync copies data to m, as Set does, but returns before. It runs in the stream of the
@@ -224,7 +225,8 @@ func (m Memory[T]) address() uintptr { return uintptr(unsafe.Pointer(unsafe.Slic
 // device is closed.
 type Pinned[T any] []T
 
-// NewPinned returns n zeros. T must have no pointers. Call Free when you are done.
+// NewPinned returns n zeros for copies to and from d. T must have no pointers. Call Free when you
+// are done. The error is ErrMemory if the host has not enough memory.
 func NewPinned[T any](d *Device, n int) (Pinned[T], error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -238,7 +240,8 @@ func NewPinned[T any](d *Device, n int) (Pinned[T], error) {
 	return unsafe.Slice((*T)(at), max(1, n))[:n], nil
 }
 
-// Free waits for all passes and copies of the device d that made p, and gives p back.
+// Free waits for all passes and copies of the device d that made p, and gives p back. It is an error
+// if p is not what NewPinned returned for d, or was freed.
 func (p Pinned[T]) Free(d *Device) error {
 	at := unsafe.Pointer(unsafe.SliceData(p))
 	d.mu.Lock()
@@ -257,7 +260,8 @@ type Vector[T any] struct {
 	Inc  int
 }
 
-// NewVector returns a copy of x in the memory of d. Free x.Data when you are done.
+// NewVector returns a copy of x in the memory of d, with the elements between those of x. Free
+// its Data when you are done.
 func NewVector[T any](d *Device, x rev.Vector[T]) (Vector[T], error) {
 	m, err := newMemory(d, x.Data)
 	return Vector[T]{N: x.N, Data: m, Inc: x.Inc}, err
@@ -270,7 +274,8 @@ type General[T any] struct {
 	Stride     int
 }
 
-// NewGeneral returns a copy of a in the memory of d. Free a.Data when you are done.
+// NewGeneral returns a copy of a in the memory of d, with the elements between its rows. Free its
+// Data when you are done.
 func NewGeneral[T any](d *Device, a rev.General[T]) (General[T], error) {
 	m, err := newMemory(d, a.Data)
 	return General[T]{Rows: a.Rows, Cols: a.Cols, Data: m, Stride: a.Stride}, err
@@ -285,8 +290,8 @@ func NewScalar[T any](d *Device, v T) (*T, error) {
 	return &m[0], nil
 }
 
-// Get returns the number at p in the memory of a device, when the passes before have
-// ended.
+// Get returns the number at p in the memory of a device, when the passes before have ended. It is
+// an error if p is not in the memory of an open device.
 func Get[T any](p *T) (v T, err error) {
 	err = Memory[T](unsafe.Slice(p, 1)).Get(unsafe.Slice(&v, 1))
 	return v, err

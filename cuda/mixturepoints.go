@@ -44,7 +44,8 @@ func NewMixturePoints(d *Device, x *mat.Dense, kind gmm.Covariance) (*MixturePoi
 	return p, nil
 }
 
-// Free gives the memory back.
+// Free waits for all passes of the device and gives the memory back. What p computes on the device
+// is an error afterwards.
 func (p *MixturePoints) Free() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -191,7 +192,8 @@ func (p *MixturePoints) unpack(logs, factors []float64, d int) (q, bias []float6
 	return q, bias
 }
 
-// FuncGrad implements gmm.Points.
+// FuncGrad implements gmm.Points. It keeps memory for the parameters, of which there are as many as
+// in the last call.
 func (p *MixturePoints) FuncGrad(grad, x []float64) (float64, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

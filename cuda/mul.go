@@ -7,7 +7,13 @@ import (
 )
 
 // Mul is the kernel C += α·op(A)·B of revsparse.Mul, where A is sparse and
-// op(A) is A or, if Trans is set, its transpose. A nil Alpha stands for 1.
+// op(A) is A or, if Trans is set, its transpose. A nil Alpha stands for 1. The derivatives are,
+// with Ā only at the entries of A,
+//
+//	op(Ā) += α·C̄·Bᵀ,  B̄ += α·op(A)ᵀ·C̄,  ᾱ += Σ_ij C̄_ij·(op(A)·B)_ij
+//	Ċ += α̇·op(A)·B + α·op(Ȧ)·B + α·op(A)·Ḃ
+//
+// and the tangents of these are of second order.
 //
 // A warp of threads computes a row of the product. With one column its threads share the
 // entries of the row, and their sums are added up in the order of a tree. With more, each
@@ -15,7 +21,8 @@ import (
 // products with Aᵀ need, is computed on the host when it is first wanted, and kept until
 // A is freed.
 //
-// Over Q43 all passes have the bits of the CPU, except for ᾱ. It is the sum of the products of
+// In floating point an element of op(A)·B, of r terms, is within (r+6)·ε times the sum of their
+// magnitudes, and within (r/32+7)·ε if there is one column. Over Q43 all passes have the bits of the CPU, except for ᾱ. It is the sum of the products of
 // A's elements with their gradients for α = 1.
 type Mul[T rev.Real] struct {
 	C     General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`

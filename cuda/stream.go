@@ -53,7 +53,7 @@ func (s *Stream) reserve() error {
 // Use puts the passes and copies that follow into stream s, and returns the stream before.
 // A nil s stands for the stream that the device has from the start. The streams wait for each
 // other only where you say so with events. If other goroutines use the device meanwhile,
-// their passes and copies go to s, too.
+// their passes and copies go to s, too. Use panics if s is of another device or is closed.
 func (d *Device) Use(s *Stream) (before *Stream) {
 	if s == nil {
 		s = d.first
@@ -67,7 +67,8 @@ func (d *Device) Use(s *Stream) (before *Stream) {
 	return before
 }
 
-// Sync waits for the passes and copies of s, and returns their error if one failed.
+// Sync waits for the passes and copies of s, and returns their error if one failed. It is an error
+// if s is closed.
 func (s *Stream) Sync() error {
 	d := s.device
 	d.mu.Lock()
@@ -79,7 +80,7 @@ func (s *Stream) Sync() error {
 }
 
 // Close waits for the passes and copies of s, and gives s back. The device then uses its
-// first stream, if it used s.
+// first stream, if it used s. It is an error to close a stream twice, or the first one.
 func (s *Stream) Close() error {
 	d := s.device
 	d.mu.Lock()
@@ -152,7 +153,7 @@ func (d *Device) Record() (*Event, error) {
 }
 
 // Wait has the stream of the passes wait for e: what follows in it runs after e has
-// occurred. The call itself does not wait.
+// occurred. The call itself does not wait. It is an error if e is of another device or is closed.
 func (d *Device) Wait(e *Event) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -164,7 +165,7 @@ func (d *Device) Wait(e *Event) error {
 
 var errEvent = errors.New("cuda: the event is of another device, or is closed")
 
-// Sync waits until e has occurred.
+// Sync waits until e has occurred. It is an error if e is closed.
 func (e *Event) Sync() error {
 	_, err := e.Since(e)
 	return err
@@ -189,7 +190,7 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 	return t, wrap(err)
 }
 
-// Close gives e back.
+// Close gives e back. It is an error to close it twice.
 func (e *Event) Close() error {
 	d := e.device
 	d.mu.Lock()
@@ -202,8 +203,8 @@ func (e *Event) Close() error {
 	return wrap(d.driver.freeEvent(e.id))
 }
 
-// Time returns how long the passes and copies that f calls take on the device. The events
-// that tell it are in the stream of the passes.
+// Time returns how long the passes and copies that f calls take on the device, or the error of f.
+// The events that tell it are in the stream of the passes.
 func (d *Device) Time(f func() error) (t time.Duration, err error) {
 	start, err := d.Record()
 	if err != nil {

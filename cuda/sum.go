@@ -2,7 +2,12 @@ package cuda
 
 import "revnum/rev"
 
-// Sum is the kernel Out += Σ x_i of revlinalg.Sum over real numbers.
+// Sum is the kernel Out += Σ x_i of revlinalg.Sum over real numbers, with the derivatives
+//
+//	x̄_i += Ōut,  Ȯut += Σ ẋ_i,  ġx_i += ġOut.
+//
+// The order of the sum is that of Dot. In floating point it is within (n/2¹⁸ + 30)·ε·Σ|x_i|. In
+// fixed point it is exact, and wraps.
 type Sum[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`

@@ -8,7 +8,8 @@ import (
 )
 
 // Unitary is the kernel X <- U(θ)·X of revlinalg.Unitary, a product of plane rotations of
-// neighbouring rows, with the same two orders of rotations.
+// neighbouring rows, with the same two orders of rotations. The equations of its passes stand
+// there.
 //
 // A block of threads has 32 columns. Rows stream through its threads, which apply up to
 // 128 chains of rotations to them on the way, and read and write X once for all of these.
