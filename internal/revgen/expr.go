@@ -167,6 +167,7 @@ func (r *reader) expr(e ast.Expr) *node {
 			return not(x)
 		}
 	case *ast.BinaryExpr:
+		r.ordered(e)
 		return r.operation(e.Op.String(), r.expr(e.X), r.expr(e.Y))
 	case *ast.CallExpr:
 		return r.call(e)
@@ -200,16 +201,20 @@ func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
 		return lit(boolean, tv.Value.String())
 	case info&types.IsInteger != 0:
 		return lit(integer, tv.Value.ExactString())
+	case info&types.IsComplex != 0 && r.k.complex:
+		re, _ := constant.Float64Val(constant.Real(tv.Value))
+		im, _ := constant.Float64Val(constant.Imag(tv.Value))
+		return complexLit(complex(re, im))
 	case info&types.IsFloat == 0:
 		r.refuse(e, "%s is no real number", types.ExprString(e))
 	}
 	v, _ := constant.Float64Val(tv.Value)
-	return signed(v < 0, lit(number, strconv.FormatFloat(math.Abs(v), 'g', -1, 64)))
+	return complexLit(complex(v, 0))
 }
 
 func (r *reader) mathFunc(e *ast.CallExpr) string {
 	if s, ok := e.Fun.(*ast.SelectorExpr); ok {
-		if p, ok := r.info.Uses[identOf(s.X)].(*types.PkgName); ok && p.Imported().Path() == "math" {
+		if p, ok := r.info.Uses[identOf(s.X)].(*types.PkgName); ok && (p.Imported().Path() == "math" || p.Imported().Path() == "math/cmplx") {
 			return s.Sel.Name
 		}
 	}
@@ -222,7 +227,7 @@ func (r *reader) call(e *ast.CallExpr) *node {
 		switch {
 		case to == "float64" && x.kind == integer:
 			return fn("Int", x)
-		case to == "float64" || to == "int" && x.kind == integer:
+		case to == "float64" || to == "complex128" || to == "int" && x.kind == integer:
 			return x
 		}
 		r.refuse(e, "the conversion to %s has no derivative", to)
@@ -234,6 +239,9 @@ func (r *reader) call(e *ast.CallExpr) *node {
 		}
 	}
 	if e := r.method(e); e != nil {
+		return e
+	}
+	if e := r.complexCall(e, name); e != nil {
 		return e
 	}
 	switch {
@@ -251,7 +259,7 @@ func (r *reader) call(e *ast.CallExpr) *node {
 			x = r.extremum(x, r.atom(r.expr(a)), name)
 		}
 		return x
-	case r.mathFunc(e) == "" || rules[r.mathFunc(e)] == nil || name == "sign":
+	case r.mathFunc(e) == "" || rules[r.mathFunc(e)] == nil || name == "sign" || name == "conj":
 		r.refuse(e, "%s has no derivative here; there are %s", types.ExprString(e.Fun), known())
 	}
 	f := fn(r.mathFunc(e))

@@ -251,6 +251,8 @@ func (e *node) replaced(f func(*node) *node) *node {
 			return f(product(a[0], a[1]))
 		case "neg":
 			return f(neg(a[0]))
+		case "Conj":
+			return f(conj(a[0]))
 		}
 	}
 	return f(&c)

@@ -32,7 +32,7 @@ const maxLeaves = 64
 func (r *reader) leafTypes(at ast.Node, t types.Type) (leaves []types.Type) {
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
-		if u.Kind() == types.Float64 || u.Kind() == types.Int || u.Kind() == types.Bool || u.Info()&types.IsUntyped != 0 {
+		if u.Kind() == types.Float64 || u.Kind() == types.Complex128 && r.k.complex || u.Kind() == types.Int || u.Kind() == types.Bool || u.Info()&types.IsUntyped != 0 {
 			return []types.Type{t}
 		}
 	case *types.Struct:

@@ -20,6 +20,7 @@ type kernel struct {
 	checks        []*stmt // what returns errors
 	snapshots     *node   // how many states a tape keeps, or nil if it keeps all
 	body          []*stmt
+	complex       bool         // its numbers are complex128
 	workers       bool         // it has a field Workers
 	scope         *types.Scope // of the package
 }
@@ -171,7 +172,7 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 		}
 	}
 	r.k.doc = strings.TrimSuffix(r.k.doc, "//\n")
-	for _, name := range []string{"fixed", "mat", "num", "rev"} {
+	for _, name := range []string{"cmplx", "fixed", "mat", "num", "rev"} {
 		if r.pkg.Scope().Lookup(name) != nil {
 			r.refuse(f, "what is written imports a package %s, but this package declares %s itself", name, name)
 		}
@@ -258,16 +259,21 @@ func (r *reader) param(id *ast.Ident, plain bool) {
 	rank, ok := map[string]int{
 		"float64": 0, "*float64": 0, "[]float64": 1, "[][]float64": 2, "[]int": 1,
 		"*gonum.org/v1/gonum/mat.VecDense": 1, "*gonum.org/v1/gonum/mat.Dense": 2,
+		"complex128": 0, "*complex128": 0, "[]complex128": 1, "[][]complex128": 2,
+		"*gonum.org/v1/gonum/mat.CDense": 2,
 	}[t]
+	if ok && t != "[]int" {
+		r.number(id, strings.HasSuffix(t, "complex128") || strings.HasSuffix(t, "CDense"))
+	}
 	switch {
-	case t == "int" || t == "bool" || plain && t == "float64":
+	case t == "int" || t == "bool" || plain && (t == "float64" || t == "complex128"):
 		v := &local{name: id.Name, plain: true, kind: map[string]kind{"int": integer, "bool": boolean}[t]}
 		r.k.params = append(r.k.params, v)
 		r.env[obj] = binding{v: v, scope: -1}
 	case !ok:
-		r.refuse(id, "%s is a %s: parameters are float64, *float64, []float64, [][]float64, *mat.VecDense, *mat.Dense, []int, int and bool", id.Name, t)
+		r.refuse(id, "%s is a %s: parameters are float64, *float64, []float64, [][]float64, *mat.VecDense, *mat.Dense, []int, int and bool, and the same over complex128", id.Name, t)
 	default:
-		x := &operand{name: id.Name, rank: rank, index: t == "[]int", read: t == "float64"}
+		x := &operand{name: id.Name, rank: rank, index: t == "[]int", read: t == "float64" || t == "complex128"}
 		r.k.params = append(r.k.params, x)
 		r.env[obj] = binding{view: &view{x: x}}
 		if x.read {

@@ -20,6 +20,7 @@ const declarations = `package p
 
 import (
 	"math"
+	"math/cmplx"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -70,6 +71,8 @@ func abs(x float64) float64 {
 func sequence(func() bool) {}
 
 var _ = math.Pi
+
+var _ = cmplx.Inf
 
 `
 
@@ -249,6 +252,21 @@ var constructs = []construct{
 	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense)", "revnn.NewLeakyReLU(y, x, 0.25).Forward()", ""},
 	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revnn.NewLeakyReLU(y, x, s[0]).Forward()", "slope of revnn.LeakyReLU is a constant here"},
 	{"(c, a *mat.Dense)", "c.Set(0, 0, a.At(0, 0))", "only kernels, and functions of math and of this package, can be called"},
+
+	// Complex numbers.
+	{"//revgen:kernel K\nfunc k(y, x []complex128, a complex128)", "s := 2i\ns += real(x[0]) * 1\ny[0] += a * s", "mismatched types"},
+	{"//revgen:kernel K\nfunc k(y, x []complex128, a complex128)", "s := 2i\ns *= cmplx.Log(x[0])\ny[0] += a*s + complex(real(x[1]), 3) - complex128(2)", ""},
+	{"//revgen:kernel K\n//revgen:const a\nfunc k(y, x *mat.CDense, a complex128, z *complex128)", "*z += a * x.At(0, 0) * y.At(1, 1)", ""},
+	{"//revgen:kernel K\nfunc k(y []complex128, x []float64)", "y[0] += complex(x[0], 0)", "float64 and complex128 in one kernel: write all numbers over one of them"},
+	{"//revgen:kernel K\n//revgen:const x\nfunc k(y []complex128, x float64)", "y[0] += complex(x, 0)", "float64 and complex128 in one kernel"},
+	{"(y, x []complex128)", "y[0] += x[0]", "K[T rev.Real]: a function over complex128 becomes a kernel over complex128, K without type parameter"},
+	{xy, "var t complex128\ny[0] += x[0] + real(t)", "complex128 is not known: locals are float64"},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "var g float64\nh := 0.5\ny[0] += complex(h, g) * x[0]", ""},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if real(x[0]) > 0 {\ny[0] += x[0]\n}", "a condition on complex numbers is == or !="},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if x[0] != 0 {\ny[0] += x[0]\n}", ""},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += complex(max(real(x[0]), imag(x[0])), 0)", "max of complex numbers has no derivative here"},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += complex(cmplx.Abs(x[0]), 0)", "Abs of complex numbers has no derivative here; there are Conj, Cos, Cosh, Exp, Log, Sin, Sinh, Tan and Tanh"},
+	{xy, "y[0] += x[0] * real(cmplx.Exp(1))", "real has no derivative here"},
 
 	// Parameters and heads.
 	{"(y []float64, x map[int]float64)", "y[0] += x[0]", "x is a map[int]float64: parameters are float64, *float64, []float64, [][]float64, *mat.VecDense, *mat.Dense, []int, int and bool"},

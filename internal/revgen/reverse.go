@@ -17,17 +17,17 @@ type reverser struct {
 	src     sources
 	cots    map[*local]*local
 	tapes   map[*local]*local // by the variable of the loop
-	bound   *node             // of the states on a tape, or nil
-	kept    map[*stmt]bool    // branches whose locals outlive them
-	fused   map[*local]bool   // sums that are computed on the way back
-	runs    map[*stmt]*run    // what is differentiated forward
+	k       *kernel
+	kept    map[*stmt]bool  // branches whose locals outlive them
+	fused   map[*local]bool // sums that are computed on the way back
+	runs    map[*stmt]*run  // what is differentiated forward
 	out     []*stmt
 }
 
-// reversed returns b backward. If sums is true, b only accumulates. If bound is not nil,
-// it bounds the states on a tape.
-func reversed(b []*stmt, adjoint, sums bool, bound *node) []*stmt {
-	r := &reverser{bound: bound, adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
+// reversed returns b, a program of k, backward.
+func (k *kernel) reversed(b []*stmt, adjoint bool) []*stmt {
+	sums := adjoint && k.accumulates()
+	r := &reverser{k: k, adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
 	if adjoint {
 		r.findRuns(b)
 	}
@@ -323,26 +323,26 @@ func (r *reverser) pass(e, h *node, v *local) {
 	case "*":
 		switch {
 		case a[0].op == "ref" && a[0].v == a[1].v:
-			r.pass(a[0], product(two, product(h, a[0])), nil)
+			r.pass(a[0], product(two, product(h, r.conj(a[0]))), nil)
 			return
 		case a[0].active() && a[1].active():
 			h = r.atom(h)
 		}
-		r.pass(a[0], product(h, a[1]), nil)
-		r.pass(a[1], product(h, a[0]), nil)
+		r.pass(a[0], product(h, r.conj(a[1])), nil)
+		r.pass(a[1], product(h, r.conj(a[0])), nil)
 	case "/", "over":
-		h = quotient(e.op, h, a[1])
+		h = quotient(e.op, h, r.conj(a[1]))
 		if a[1].active() {
 			h = r.atom(h)
-			r.pass(a[1], neg(product(h, ref(v))), nil)
+			r.pass(a[1], neg(product(h, r.conj(ref(v)))), nil)
 		}
 		r.pass(a[0], h, nil)
 	default:
 		if len(a) > 1 {
 			h = r.atom(h)
 		}
-		for i, d := range rules[e.op](a, refOrNil(v), h) {
-			r.pass(a[i], d, nil)
+		for i, d := range rules[e.op](a, refOrNil(v), r.conj(h)) {
+			r.pass(a[i], r.conj(d), nil)
 		}
 	}
 }

@@ -26,6 +26,7 @@
 //	tape.go      what a loop that carries locals keeps for the way back
 //	forward.go   loops whose derivatives go along with the values
 //	tangent.go   tangent
+//	complex.go   complex numbers
 //	rules.go     the derivatives of the functions of package math
 //	tidy.go      common expressions, locals
 //	write.go     a program to Go

@@ -34,6 +34,7 @@ func init() {
 		"Tanh":  unary(func(x, r, h *node) *node { return product(h, sum(one, neg(product(r, r)))) }),
 		"Abs":   unary(func(x, r, h *node) *node { return product(h, fn("Sign", x)) }),
 		"Sign":  unary(func(x, r, h *node) *node { return zero }),
+		"Conj":  unary(func(x, r, h *node) *node { return conj(h) }),
 		"Hypot": func(x []*node, r, h *node) []*node {
 			return []*node{quotient("over", product(h, x[0]), r), quotient("over", product(h, x[1]), r)}
 		},
@@ -57,6 +58,6 @@ func complement(x *node) *node { return fn("Sqrt", sum(one, neg(product(x, x))))
 
 func known() string {
 	names := slices.Sorted(maps.Keys(rules))
-	names = slices.DeleteFunc(names, func(s string) bool { return s == "Sign" })
+	names = slices.DeleteFunc(names, func(s string) bool { return s == "Sign" || s == "Conj" })
 	return strings.Join(names, ", ") + ", Sincos, Max and Min"
 }

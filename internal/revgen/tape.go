@@ -34,7 +34,7 @@ func (r *reverser) pushes(l *stmt) (b []*stmt) {
 	for _, v := range l.carried {
 		b = append(b, &stmt{op: "push", tape: t, v: v})
 	}
-	if r.bound == nil {
+	if r.k.snapshots == nil {
 		return b
 	}
 	n := integerLit(-1)
@@ -56,7 +56,7 @@ func (l *stmt) place() *node {
 func (r *reverser) pops(l *stmt) (b []*stmt) {
 	t := r.tape(l)
 	from := &local{name: "from", kind: integer}
-	if r.bound != nil {
+	if r.k.snapshots != nil {
 		b = append(b, &stmt{op: "back", tape: t, v: from, e: l.place()})
 	}
 	own := map[*local]bool{}
@@ -64,7 +64,7 @@ func (r *reverser) pops(l *stmt) (b []*stmt) {
 		own[l.carried[i]] = true
 		b = append(b, &stmt{op: "pop", tape: t, v: l.carried[i]})
 	}
-	if r.bound == nil {
+	if r.k.snapshots == nil {
 		return b
 	}
 	v := &local{name: l.v.name, kind: integer}
@@ -148,7 +148,7 @@ func (r *reader) snapshots(f *ast.FuncDecl, text string) {
 
 // needTape refuses a bound on tapes that are not there.
 func (r *reader) needTape(f *ast.FuncDecl) {
-	back := reversed(named(r.k.body), true, r.k.accumulates(), r.k.snapshots)
+	back := r.k.reversed(named(r.k.body), true)
 	if !contains(back, func(s *stmt) bool { return s.op == "push" }) {
 		r.refuse(f, "revgen:snapshots: no loop of %s needs a tape", f.Name.Name)
 	}

@@ -68,7 +68,7 @@ func (k *kernel) second() bool {
 func (k *kernel) allPasses() []pass {
 	f := named(k.body)
 	if k.accumulates() {
-		back := named(reversed(f, true, true, k.snapshots))
+		back := named(k.reversed(f, true))
 		return []pass{
 			{"value", "adds the value, times sign.", "", k.body},
 			{"adjoint", "does that, and adds to the cotangents g.", "g", back},
@@ -76,8 +76,8 @@ func (k *kernel) allPasses() []pass {
 			{"adjointTangent", "does that, and adds to the cotangents g and to their tangents gt.", "g, t, gt", tangents(back)},
 		}
 	}
-	inverse := alive(fresh(reversed(k.body, false, false, k.snapshots), nil))
-	back := named(reversed(f, true, false, k.snapshots))
+	inverse := alive(fresh(k.reversed(k.body, false), nil))
+	back := named(k.reversed(f, true))
 	ps := []pass{
 		{"forward", "runs " + k.source + ".", "", k.body},
 		{"inverse", "undoes forward.", "", inverse},
@@ -89,7 +89,7 @@ func (k *kernel) allPasses() []pass {
 		return ps
 	}
 	f = named(inverse)
-	back = named(reversed(f, true, false, k.snapshots))
+	back = named(k.reversed(f, true))
 	return append(ps,
 		pass{"undoAdjoint", "undoes adjoint.", "g", back},
 		pass{"undoTangent", "undoes tangent.", "t", tangents(f)},
@@ -101,12 +101,19 @@ var (
 	fieldTypes = []string{"*%s", "rev.Vector[%s]", "rev.General[%s]"}
 	gonumTypes = []string{"*float64", "*mat.VecDense", "*mat.Dense"}
 	views      = []string{"%s", "rev.ViewVec(%s)", "rev.ViewDense(%s)"}
+
+	complexTypes = []string{"*complex128", "[]complex128", "*mat.CDense"} // gonum has no vector
+	complexViews = []string{"%s", "rev.ViewSlice(%s)", "rev.ViewCDense(%s)"}
 )
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func (w *writer) kernel(k *kernel) {
 	w.k, w.elem, w.typ = k, "float64", k.name
+	gonum, view := gonumTypes, views
+	if k.complex {
+		w.elem, gonum, view = "complex128", complexTypes, complexViews
+	}
 	float := k.name
 	if k.generic != "" {
 		w.elem, w.typ, float = "T", k.name+"[T]", k.name+"[float64]"
@@ -114,13 +121,13 @@ func (w *writer) kernel(k *kernel) {
 	w.printf("\n%stype %s%s struct {\n", k.doc, k.name, k.generic)
 	var params, fields []string
 	for _, p := range k.params {
-		name, goType, view := "", "[]int", "%s"
+		name, goType, viewed := "", "[]int", "%s"
 		switch p := p.(type) {
 		case *operand:
 			name = p.name
 			fieldType := "[]int"
 			if !p.index {
-				fieldType, goType, view = fmt.Sprintf(fieldTypes[p.rank], w.elem), gonumTypes[p.rank], views[p.rank]
+				fieldType, goType, viewed = fmt.Sprintf(fieldTypes[p.rank], w.elem), gonum[p.rank], view[p.rank]
 			}
 			tag := fmt.Sprintf("rev:%q", p.role())
 			if p.shape != "" {
@@ -129,10 +136,14 @@ func (w *writer) kernel(k *kernel) {
 			w.printf("%s %s `%s`\n", title(name), fieldType, tag)
 		case *local:
 			name, goType = p.name, goTypes[p.kind]
-			w.printf("%s %s\n", title(name), strings.Replace(goType, "float64", w.elem, 1))
+			fieldType := strings.Replace(goType, "float64", w.elem, 1)
+			if k.complex {
+				goType = fieldType
+			}
+			w.printf("%s %s\n", title(name), fieldType)
 		}
 		params = append(params, name+" "+goType)
-		fields = append(fields, title(name)+": "+fmt.Sprintf(view, name))
+		fields = append(fields, title(name)+": "+fmt.Sprintf(viewed, name))
 	}
 	if k.workers {
 		w.printf("Workers int // 0 means GOMAXPROCS\n")
@@ -210,7 +221,11 @@ func (w *writer) run(passes []pass) {
 		return "k." + pass + "(" + args + ")\n"
 	}
 	if w.k.accumulates() {
-		w.printf("switch sign := %s(p.Sign()); {\n", w.elem)
+		sign := w.elem + "(p.Sign())"
+		if w.k.complex {
+			sign = "complex(float64(p.Sign()), 0)"
+		}
+		w.printf("switch sign := %s; {\n", sign)
 		if w.k.second() {
 			w.printf("case p.Adjoint && p.Tangent:\n%s", call("adjointTangent", "sign, p.G, p.T, p.GT"))
 		}
@@ -313,7 +328,7 @@ func (w *writer) check() {
 // scope begins a method.
 func (w *writer) scope() {
 	w.names, w.slices, w.over, w.scopes = map[*local]string{}, map[string]*local{}, map[*local]string{}, []map[string]bool{{}}
-	for name := range strings.FieldsSeq("k g t gt sign T fixed mat num rev int float64 len make max min new panic") {
+	for name := range strings.FieldsSeq("k g t gt sign T cmplx complex complex128 fixed mat num rev int float64 len make max min new panic") {
 		w.scopes[0][name] = true
 	}
 	for name := range strings.FieldsSeq("lo hi own part parts") {
@@ -677,7 +692,11 @@ func (w *writer) stmt(s *stmt) {
 	case "kernel":
 		w.library(s)
 	case "sincos":
-		w.printf("%s, %s := num.Sincos(%s)\n", w.name(s.v), w.name(s.with.v), w.expr(s.e, 0))
+		sincos := "num.Sincos(%s)"
+		if w.k.complex {
+			sincos = "cmplx.Sin(%[1]s), cmplx.Cos(%[1]s)"
+		}
+		w.printf("%s, %s := %s\n", w.name(s.v), w.name(s.with.v), fmt.Sprintf(sincos, w.expr(s.e, 0)))
 	case "note":
 		name := w.names[s.v]
 		if name == "" {
@@ -851,7 +870,12 @@ func (w *writer) call(e *node) string {
 		args = append(args, s)
 	}
 	f := "num." + e.op
-	if e.op == "Int" {
+	switch {
+	case w.k.complex && e.op == "Int":
+		return "complex(float64(" + args[0] + "), 0)"
+	case w.k.complex && e.op != "Index":
+		f = "cmplx." + e.op
+	case e.op == "Int":
 		f += "[" + w.elem + "]"
 	}
 	return f + "(" + strings.Join(args, ", ") + ")"
@@ -878,6 +902,9 @@ func write(pkg, source string, kernels []*kernel) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// Code generated by revgen from %s. DO NOT EDIT.\n\npackage %s\n\nimport (\n", source, pkg)
+	if bytes.Contains(w.Bytes(), []byte("cmplx.")) {
+		b.WriteString("\"math/cmplx\"\n\n")
+	}
 	paths := slices.Clone(imports)
 	for _, k := range kernels {
 		each(k.body, func(s *stmt) {

@@ -9,7 +9,7 @@ import (
 // A Loop is a loop whose iterations run in parts, on several workers. Parts that add to
 // the same numbers have sums of their own, which are added in the order of the parts.
 // The parts do not depend on the number of workers. Neither do the bits of the sums.
-type Loop[T rev.Real] struct {
+type Loop[T rev.Number] struct {
 	lo, hi, parts int
 	numbers       []*T
 	vectors       []rev.Vector[T]
@@ -25,7 +25,7 @@ const maxParts = 64
 
 // NewLoop returns a loop over lo, ..., hi-1. A part has at least the given number of
 // iterations, if there are so many.
-func NewLoop[T rev.Real](lo, hi, least int) *Loop[T] {
+func NewLoop[T rev.Number](lo, hi, least int) *Loop[T] {
 	l := workspace.Get[Loop[T]]()
 	n := max(hi-lo, 0)
 	l.lo, l.hi, l.parts = lo, hi, min(max(n/least, 1), maxParts, n)
@@ -125,7 +125,7 @@ func (l *Loop[T]) Free() {
 
 // Own has the sums of one part of a loop. Its methods are called in the order of those of
 // the Loop: for numbers, for vectors, for matrices, and for sums.
-type Own[T rev.Real] struct{ rest []T }
+type Own[T rev.Number] struct{ rest []T }
 
 func (o *Own[T]) take(n int) []T {
 	x := o.rest[:n:n]

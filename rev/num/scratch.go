@@ -20,7 +20,7 @@ type vectorCopy[T any] struct {
 }
 
 // NewScratch returns a scratch that holds nothing.
-func NewScratch[T rev.Real]() *Scratch[T] { return workspace.Get[Scratch[T]]() }
+func NewScratch[T rev.Number]() *Scratch[T] { return workspace.Get[Scratch[T]]() }
 
 // Free copies what Write has replaced back, and makes the memory available for reuse.
 func (s *Scratch[T]) Free() {

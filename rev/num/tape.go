@@ -43,11 +43,11 @@ type Tape[T any] struct {
 type kept struct{ i, from int }
 
 // NewTape returns an empty tape for all states.
-func NewTape[T rev.Real]() *Tape[T] { return workspace.Get[Tape[T]]() }
+func NewTape[T rev.Number]() *Tape[T] { return workspace.Get[Tape[T]]() }
 
 // NewSnapshots returns an empty tape for at most the given number of states, or for one if
 // that is less.
-func NewSnapshots[T rev.Real](snapshots int) *Tape[T] {
+func NewSnapshots[T rev.Number](snapshots int) *Tape[T] {
 	t := NewTape[T]()
 	t.limit = max(1, snapshots)
 	return t
