@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"revnum/revmodels/ba"
 	"revnum/revmodels/graphembed"
 )
 
@@ -40,7 +41,7 @@ func Bench(d *Device, size, reps int) ([]Rate, error) {
 	for b.order*b.order < size {
 		b.order *= 2
 	}
-	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.snavely, b.weighted, b.graph} {
+	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.snavely, b.weighted, b.graph, b.adjustment} {
 		part()
 		if err := b.free(); err != nil {
 			return nil, err
@@ -368,4 +369,40 @@ func (b *bench) graph() {
 	sizes, pairs := map[string]int{"vertices": n, "edges": host.Edges()}, float64(host.Pairs())
 	b.measure("GraphLoss Forward", sizes, 10*pairs, multiply, k.Forward)
 	b.measure("GraphLoss Adjoint", sizes, 26*pairs, multiply, func() error { return k.Adjoint(c) })
+}
+
+// adjustment measures what a step of bundle adjustment does with a Jacobian. The normal equations
+// read it and the residuals, and store 97 numbers for each camera and 9 for each point. The
+// product with the reduced camera system reads it, 6 numbers of each point, and moves 9 of each
+// camera in and out. Both read the indices.
+func (b *bench) adjustment() {
+	n := max(b.order*b.order/16, 16)
+	p := &ba.Problem{Camera: make([]int, n), Point: make([]int, n)}
+	cameras, points := n/3000+1, (n+4)/5
+	for _, list := range []struct {
+		to *[]float64
+		n  int
+	}{{&p.Cameras, 9 * cameras}, {&p.Points, 3 * points}, {&p.Features, 2 * n}} {
+		for range list.n {
+			*list.to = append(*list.to, b.rnd.Float64())
+		}
+	}
+	for i := range n {
+		p.Camera[i], p.Point[i] = b.rnd.IntN(cameras), i/5
+	}
+	if b.err != nil {
+		return
+	}
+	a, err := NewBundlePoints(b.dev, p, nil)
+	if b.err = err; err != nil {
+		return
+	}
+	b.held = append(b.held, a)
+	number, answer := make([]float64, 1), make([]float64, 97*cameras)
+	b.err = errors.Join(a.Set(p.Points), a.Ask(ba.AskLinear, 0, p.Cameras, number, answer), a.Ask(ba.AskScale, 0, nil, nil, nil),
+		a.Ask(ba.AskEliminate, 1, nil, number, answer[:90*cameras]))
+	sizes := map[string]int{"observations": n, "cameras": cameras, "points": points}
+	N, C, P := float64(n), float64(cameras), float64(points)
+	b.measure("BundlePoints normal equations", sizes, 8*(26*N+97*C+9*P)+4*(N+C+P), copying, func() error { return a.run(a.normalEquations) })
+	b.measure("BundlePoints product", sizes, 8*(24*N+18*C+6*P)+4*(3*N+C+P), copying, func() error { return a.run(a.product) })
 }

@@ -64,6 +64,9 @@ func TestBench(t *testing.T) {
 			"GraphLoss Forward": {Flops: 32 * 31 / 2 * (3*3 + 1)},
 			"GraphLoss Adjoint": {Flops: 32 * 31 / 2 * (3*3 + 1 + 2 + 2 + 4*3)},
 			"Weighted Adjoint":  {Bytes: 8 * (3*(11+4*3+16*(2+1)) + 16*(1+4+2+2+1))},
+			// The list of observations, the index of the points and that of the cameras.
+			"BundlePoints normal equations": {Bytes: 8*(16*(24+2)+81+9+7+4*(6+3)) + 4*(16+1+4)},
+			"BundlePoints product":          {Bytes: 8*(16*24+2*9+4*6) + 4*(16*3+1+4)},
 		} {
 			r := got[name]
 			if math.Abs(r.Bytes-want.Bytes)+math.Abs(r.Flops-want.Flops) > 1e-9 {

@@ -309,6 +309,13 @@ func (b *BundlePoints) cameraGrid() grid {
 	return grid{blocks: [3]int{max(1, min(b.cameras, 1<<16)), 1, 1}, threads: [3]int{cameraThreads, 1, 1}}
 }
 
+// normalEquations computes them from the Jacobian and the residuals.
+func (b *BundlePoints) normalEquations(w *pass) {
+	w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed), b.loss, math.Float64bits(b.scale))
+	w.launch("clearF64", vectorGrid(len(b.linear)), at(b.linear), uint64(len(b.linear)))
+	b.normal(w)
+}
+
 // normal computes the blocks of JᵀJ and the gradient by cameras.
 func (b *BundlePoints) normal(w *pass) {
 	w.launch("bundleCameras", b.cameraGrid(), at(b.linear), at(b.linear[blockLen*b.cameras:]), at(b.j), at(b.r), at(b.byCamera.ptr), at(b.byCamera.ind), uint64(b.cameras))
@@ -321,11 +328,7 @@ func (b *BundlePoints) linearise(square *float64, perCamera []float64) error {
 		err = k.Jacobian(General[float64]{Rows: 2 * b.observations, Cols: jacobianLen / 2, Data: b.j, Stride: jacobianLen / 2})
 	}
 	if err == nil {
-		err = b.run(func(w *pass) {
-			w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed), b.loss, math.Float64bits(b.scale))
-			w.launch("clearF64", vectorGrid(len(b.linear)), at(b.linear), uint64(len(b.linear)))
-			b.normal(w)
-		})
+		err = b.run(b.normalEquations)
 	}
 	if err == nil {
 		err = b.reduce(square, func(out *float64) error {
