@@ -1,26 +1,23 @@
-// Package revlinalg provides dense reversible kernels: products and reductions of
-// vectors and matrices, factorisations, and functions of elements. Package revnn has
-// the layers of networks.
+// Package revlinalg provides reversible kernels of vectors and dense matrices:
+// products, reductions, factorisations, functions of elements. See also revnn.
 //
 // A kernel is a struct of operands, which are views of memory that you own:
 //
 //	revlinalg.Dot[float64]{Out: &out, X: x, Y: y} // Out += Σ conj(x_i)·y_i
 //
-// Constructors (NewDot and so on) take gonum's types and share their storage. In the
-// equations, ẋ is the tangent of x, x̄ its cotangent, and ġx the tangent of x̄.
-//
-// # Contract
+// Constructors such as NewDot take gonum's types and share their storage. In equations, ẋ
+// is the tangent of x, x̄ its cotangent, and ġx the tangent of x̄.
 //
 // Unitary, ComplexUnitary, FFT, FixedFFT and GivensQR transform their operand in place.
 // All others add their result f to an output, and Inverse subtracts it. Package rev says
 // what the other passes do. Nil outputs, cotangents and tangents are not computed.
 // Nothing is stored between calls.
 //
-// If shapes do not fit together, or an output overlaps an input, all methods panic with a
+// If shapes do not fit, or an output overlaps an input, all methods panic with a
 // *rev.OperandError before they write. Inputs may share storage, and so may their
-// cotangents. The factorisations and the kernels that use them return errors, which hold
-// the number that tells why. Log, Sqrt, Atan2, Pow and DivElem return a *rev.DomainError
-// where they are not defined. After an error, all operands are as they were.
+// cotangents. Factorisations and kernels that use them return errors with the number that
+// tells why. Log, Sqrt, Atan2, Pow and DivElem return a *rev.DomainError where they are
+// undefined. After an error, operands are as they were.
 //
 // Kernels over rev.Real take float64, float32 and fixed.Q43. Those over rev.Number take
 // complex128 too, and those over rev.Float only the first two. Kernels with complex
@@ -29,6 +26,5 @@
 // In fixed point, Inverse and Adjoint restore the output bit for bit. In floating point
 // they restore it within one unit in the last place of the larger of its values before
 // and after Forward. It is lost if f is infinite or NaN. Results have the same bits for
-// any number of workers. Sums may round differently with other vector code, and if
-// vectors have gaps.
+// any number of workers. Sums may round differently with other vector code or with gaps.
 package revlinalg

@@ -110,26 +110,27 @@ func (p *pass[T]) order() int {
 // Run makes the pass p of a kernel k of f. It returns a *rev.DomainError if f is not defined
 // at an element, and then changes nothing.
 func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
-	return Operands[T](k).run(f, p.Sign(), Operands[T](p.G), Operands[T](p.T), Operands[T](p.GT))
+	w := workspace.Get[pass[T]]()
+	w.k, w.g, w.t, w.gt = Operands[T](k), Operands[T](p.G), Operands[T](p.T), Operands[T](p.GT)
+	w.f, w.sign = f, p.Sign()
+	err := w.run()
+	*w = pass[T]{buffers: w.buffers} // without the caller's storage
+	workspace.Put(w)
+	return err
 }
 
 // run adds sign·f(x) to y, for a sign of 1 or -1. It adds sign·f′(x)·ẋ to ẏ, and the
 // gradients to x̄ and ġx. It omits operands that are nil.
-func (k Operands[T]) run(f *Function, sign int, g, t, gt Operands[T]) error {
-	w := workspace.Get[pass[T]]()
-	buffers := w.buffers
-	*w = pass[T]{k, g, t, gt, f, sign, buffers}
-	err := w.checkDomain()
-	if err == nil {
-		workers, blocks := parallel.Workers(k.Workers), (k.X.N+BlockSize-1)/BlockSize
-		if f.ByFloat || !number.IsFixed[T]() && !number.IsComplex[T]() {
-			w.buffers = workspace.Grow(buffers, min(workers, max(1, blocks)))
-		}
-		parallel.Run(workers, blocks, w)
+func (p *pass[T]) run() error {
+	if err := p.checkDomain(); err != nil {
+		return err
 	}
-	*w = pass[T]{buffers: w.buffers} // without the caller's storage
-	workspace.Put(w)
-	return err
+	workers, blocks := parallel.Workers(p.k.Workers), (p.k.X.N+BlockSize-1)/BlockSize
+	if p.f.ByFloat || !number.IsFixed[T]() && !number.IsComplex[T]() {
+		p.buffers = workspace.Grow(p.buffers, min(workers, max(1, blocks)))
+	}
+	parallel.Run(workers, blocks, p)
+	return nil
 }
 
 // checkDomain returns an error unless f is defined at all elements.
