@@ -32,6 +32,7 @@
 // is out of range and with ErrDomain if the argument is out of the domain. Their
 // checked forms return these errors.
 //
-// Accumulator sums products without rounding. Buffer multiplies by a fraction and undoes
-// it to the bit. Number is for code over float32, float64 and Q43.
+// Accumulator sums products without rounding; Sum is one for code over all number types.
+// Buffer multiplies by a fraction and undoes it to the bit. Number is for code over
+// float32, float64 and Q43.
 package fixed

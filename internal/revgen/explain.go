@@ -233,7 +233,8 @@ func (x *explainer) text(e *node, prec int) string {
 		return "-" + arg(0, 5)
 	case "!":
 		return "not " + arg(0, 5)
-	case "*":
+	case "*", "exact":
+		op = "*"
 		if e.kind == number && e.args[0].key() == e.args[1].key() {
 			return arg(0, 6) + "²"
 		}

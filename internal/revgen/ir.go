@@ -54,6 +54,7 @@ type local struct {
 	kind   kind
 	plain  bool   // a parameter that is no operand: the field of that name
 	active bool   // depends on operands
+	exact  bool   // a fixed.Sum, which only exact products and numbers are added to
 	temp   bool   // made by derive.go
 	of     *local // what it is the cotangent or tangent of; its name is then a prefix
 	read   bool   // so far, while the function is read
@@ -61,7 +62,7 @@ type local struct {
 
 // A node is an expression, without side effects and never changed once made.
 type node struct {
-	op   string // lit, ref, elem, len, an operator of Go, over, or a function
+	op   string // lit, ref, elem, len, an operator of Go, over, exact, or a function
 	kind kind
 	text string   // of a lit
 	v    *local   // of a ref
@@ -249,6 +250,8 @@ func (e *node) replaced(f func(*node) *node) *node {
 			return f(sum(a[0], neg(a[1])))
 		case "*":
 			return f(product(a[0], a[1]))
+		case "exact":
+			return f(exact(a[0], a[1]))
 		case "neg":
 			return f(neg(a[0]))
 		case "Conj":

@@ -127,7 +127,7 @@ func (n *namer) split(e *node, top bool) *node {
 	switch a := c.args; c.op {
 	case "+", "-", "neg":
 		return &c
-	case "*":
+	case "*", "exact":
 		if a[1].active() {
 			a[0] = n.atom(a[0])
 		}

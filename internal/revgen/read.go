@@ -21,6 +21,7 @@ type kernel struct {
 	snapshots     *node   // how many states a tape keeps, or nil if it keeps all
 	body          []*stmt
 	complex       bool         // its numbers are complex128
+	exact         bool         // sums of products are rounded once over fixed point
 	workers       bool         // it has a field Workers
 	scope         *types.Scope // of the package
 }

@@ -320,7 +320,7 @@ func (r *reverser) pass(e, h *node, v *local) {
 		h = r.atom(h)
 		r.pass(a[0], h, nil)
 		r.pass(a[1], signed(e.op == "-", h), nil)
-	case "*":
+	case "*", "exact":
 		switch {
 		case a[0].op == "ref" && a[0].v == a[1].v:
 			r.pass(a[0], product(two, product(h, r.conj(a[0]))), nil)

@@ -17,6 +17,7 @@
 //	locals.go    variables, arrays and structs
 //	blocks.go    branches and loops
 //	expr.go      operands, expressions, and calls, which are inlined
+//	exact.go     sums of products over fixed point
 //	library.go   calls of kernels
 //	workers.go   loops that run on several workers
 //	check.go     what has no inverse, and why

@@ -8,7 +8,7 @@ func tangents(b []*stmt) []*stmt { return tangenter{}.block(b) }
 
 func (t tangenter) tan(v *local) *local {
 	if t[v] == nil {
-		t[v] = &local{name: "t", of: v, active: true, temp: true}
+		t[v] = &local{name: "t", of: v, active: true, temp: true, exact: v.exact}
 	}
 	return t[v]
 }
@@ -81,6 +81,11 @@ func (t tangenter) of(e *node, v *local) *node {
 			return product(two, product(a[0], d[0]))
 		}
 		return sum(product(d[0], a[1]), product(a[0], d[1]))
+	case "exact":
+		if a[0].op == "ref" && a[0].v == a[1].v {
+			return exact(product(two, a[0]), d[0]) // 2·x is in range if x² is
+		}
+		return sum(exact(d[0], a[1]), exact(a[0], d[1]))
 	case "/", "over":
 		if a[1].active() {
 			return quotient(e.op, sum(d[0], neg(product(ref(v), d[1]))), a[1])

@@ -270,7 +270,7 @@ func (n *merger) merged(b []*stmt) []*stmt {
 	b = slices.Clone(b)
 	for i := 0; i < len(b) && !n.done; i++ {
 		s := b[i]
-		if s.op == "set" && s.e.is(zero) && i+1 < len(b) && b[i+1].adds(s.v) && reads(b[i+1], s.v) == 0 {
+		if s.op == "set" && s.e.is(zero) && !s.v.exact && i+1 < len(b) && b[i+1].adds(s.v) && reads(b[i+1], s.v) == 0 {
 			b[i] = set(s.v, signed(b[i+1].neg, b[i+1].e))
 			n.done = true
 			return slices.Delete(b, i+1, i+2)
@@ -301,7 +301,7 @@ func (n *merger) merged(b []*stmt) []*stmt {
 		u := b[j]
 		once := n.reads[s.v] == 1 && n.writes[s.v] == 1 && len(u.inner)+len(u.els) == 0 && reads(u, s.v) == 1
 		switch {
-		case u.adds(s.v) && reads(u, s.v) == 0 && still(b[i+1:j], s.e):
+		case u.adds(s.v) && !s.v.exact && reads(u, s.v) == 0 && still(b[i+1:j], s.e):
 			b[j] = &stmt{op: "def", v: s.v, e: sum(s.e, signed(u.neg, u.e))}
 		case once && (u.op == "def" || u.op == "set" || u.op == "add") && weight(s.e) <= 5 && still(b[i+1:j], s.e):
 			b[j] = replaced(b[j:j+1], s.v, s.e)[0]

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"revnum/rev/num"
 )
 
 // With the word workers behind its name, as in
@@ -275,7 +277,7 @@ func (s *stmt) dependence() string {
 		return "a loop with a condition has one iteration after the other"
 	case len(s.carried) > 0:
 		return fmt.Sprintf("%s goes from one iteration to the next", s.carried[0].name)
-	case known && n < maxParts:
+	case known && n < num.MaxParts:
 		return fmt.Sprintf("there are only %d iterations", max(n, 0))
 	}
 	why := ""
@@ -303,9 +305,6 @@ func (s *stmt) dependence() string {
 	}
 	return why
 }
-
-// maxParts is how many parts a loop has at most.
-const maxParts = 64
 
 // shared returns the operands of which each part of the loop s has copies, because its
 // iterations add to the same elements.
@@ -385,11 +384,40 @@ func (w *writer) forked(s *stmt) {
 		w.printf("%s.%s(%s)\n", loop, ownKinds[u.x.rank], field(u.x, u.in))
 	}
 	w.printf("%s := num.NewTask[%s%s]()\n*%s = %s%s{parts: %s%s}\n", task, typ, generic, task, typ, generic, loop, values)
-	w.printf("%s.Run(k.Workers, %d, %s)\nnum.FreeTask(%s)\n", loop, len(sums), task, task)
-	for _, v := range sums {
+	plain, exact := split(sums)
+	w.printf("%s.Run(k.Workers, %d, %s)\n", loop, len(plain), task)
+	if len(exact) > 0 {
+		w.printf("for _, own := range %s.exact[:%s.Parts()] {\n", task, loop)
+		for i, v := range exact {
+			w.printf("%s = %s.AddSum(own[%d])\n", w.name(v), w.name(v), i)
+		}
+		w.printf("}\n")
+	}
+	w.printf("num.FreeTask(%s)\n", task)
+	for _, v := range plain {
 		w.printf("%s += %s.Sum()\n", w.name(v), loop)
 	}
 	w.printf("%s.Free()\n", loop)
+}
+
+// split returns the sums that are no fixed.Sum, and those that are.
+func split(sums []*local) (plain, exact []*local) {
+	for _, v := range sums {
+		if v.exact {
+			exact = append(exact, v)
+		} else {
+			plain = append(plain, v)
+		}
+	}
+	return plain, exact
+}
+
+// localType returns the type of a local as Go.
+func (w *writer) localType(v *local) string {
+	if v.exact {
+		return "fixed.Sum[T]"
+	}
+	return strings.Replace(goTypes[v.kind], "float64", w.elem, 1)
 }
 
 // least returns how many iterations a part of a loop has at least.
@@ -448,15 +476,23 @@ func (w *writer) task(s *stmt, typ, generic string, captured, sums []*local, sha
 	}
 	tapes := w.newTapes(s.inner)
 	for _, v := range sums {
-		w.printf("var %s %s\n", w.name(v), w.elem)
+		w.printf("var %s %s\n", w.name(v), w.localType(v))
 	}
 	c := *s
 	c.fork = nil
 	b := rows([]*stmt{&c}, nil, nil)
 	w.part = b[len(b)-1]
 	w.body(b)
-	for _, v := range sums {
+	plain, exact := split(sums)
+	for _, v := range plain {
 		w.printf("own.Sum(%s)\n", w.name(v))
+	}
+	if len(exact) > 0 {
+		var names []string
+		for _, v := range exact {
+			names = append(names, w.name(v))
+		}
+		w.printf("task.exact[part] = [%d]fixed.Sum[T]{%s}\n", len(exact), strings.Join(names, ", "))
 	}
 	w.freeTapes(tapes)
 
@@ -471,11 +507,14 @@ func (w *writer) task(s *stmt, typ, generic string, captured, sums []*local, sha
 		add(name, map[bool]string{true: w.elem, false: w.typ}[name == "sign"])
 	}
 	for _, v := range captured {
-		add(w.names[v], strings.Replace(goTypes[v.kind], "float64", w.elem, 1))
+		add(w.names[v], w.localType(v))
 	}
 	own, locals := "own", ""
-	if len(shared)+len(sums) == 0 {
+	if len(shared)+len(plain) == 0 {
 		own = "_"
+	}
+	if len(exact) > 0 {
+		declared += fmt.Sprintf("exact [num.MaxParts][%d]fixed.Sum[T] // of the parts\n", len(exact))
 	}
 	if len(fields) > 0 {
 		locals = fmt.Sprintf("%s := task.%s\n", strings.Join(fields, ", "), strings.Join(fields, ", task."))

@@ -65,10 +65,18 @@ func (k *kernel) second() bool {
 	return !contains(k.body, func(s *stmt) bool { return s.op == "kernel" && !s.callee.second })
 }
 
+// exacted returns b with exact sums, if k is over fixed point too.
+func (k *kernel) exacted(b []*stmt) []*stmt {
+	if k.exact {
+		return exacted(b)
+	}
+	return b
+}
+
 func (k *kernel) allPasses() []pass {
 	f := named(k.body)
 	if k.accumulates() {
-		back := named(k.reversed(f, true))
+		back := k.exacted(named(k.reversed(f, true)))
 		return []pass{
 			{"value", "adds the value, times sign.", "", k.body},
 			{"adjoint", "does that, and adds to the cotangents g.", "g", back},
@@ -77,7 +85,7 @@ func (k *kernel) allPasses() []pass {
 		}
 	}
 	inverse := alive(fresh(k.reversed(k.body, false), nil))
-	back := named(k.reversed(f, true))
+	back := k.exacted(named(k.reversed(f, true)))
 	ps := []pass{
 		{"forward", "runs " + k.source + ".", "", k.body},
 		{"inverse", "undoes forward.", "", inverse},
@@ -89,7 +97,7 @@ func (k *kernel) allPasses() []pass {
 		return ps
 	}
 	f = named(inverse)
-	back = named(k.reversed(f, true))
+	back = k.exacted(named(k.reversed(f, true)))
 	return append(ps,
 		pass{"undoAdjoint", "undoes adjoint.", "g", back},
 		pass{"undoTangent", "undoes tangent.", "t", tangents(f)},
@@ -152,6 +160,8 @@ func (w *writer) kernel(k *kernel) {
 	w.printf("func New%s(%s) %s {\nreturn %s{%s}\n}\n", k.name, strings.Join(params, ", "), float, float, strings.Join(fields, ", "))
 	w.printf("\nvar _ = %s // which %s is written from\n", k.source, k.name)
 	w.methods()
+	k.exact = k.constraint == "rev.Real"
+	k.body = k.exacted(k.body)
 	passes := k.passes()
 	w.run(passes)
 	if k.fallible {
@@ -331,7 +341,7 @@ func (w *writer) scope() {
 	for name := range strings.FieldsSeq("k g t gt sign T cmplx complex complex128 fixed mat num rev int float64 len make max min new panic") {
 		w.scopes[0][name] = true
 	}
-	for name := range strings.FieldsSeq("lo hi own part parts") {
+	for name := range strings.FieldsSeq("lo hi own part parts exact") {
 		w.scopes[0][name] = w.k.workers
 	}
 }
@@ -641,6 +651,10 @@ func (w *writer) stmt(s *stmt) {
 		e := w.expr(s.e, 0)
 		v := w.name(s.v)
 		switch {
+		case s.v.exact && s.e.is(zero):
+			w.printf("var %s fixed.Sum[T]\n", v)
+		case s.v.exact:
+			w.printf("%s := fixed.SumOf(%s)\n", v, e)
 		case s.e.is(zero):
 			w.printf("var %s %s\n", v, w.elem)
 		case s.e.is(none):
@@ -658,8 +672,16 @@ func (w *writer) stmt(s *stmt) {
 			w.printf("%s := num.Row(%s, %s)\n", w.name(s.v), f, w.expr(s.e, 0))
 		}
 	case "set":
-		w.printf("%s = %s\n", w.name(s.v), w.expr(s.e, 0))
+		if e := w.expr(s.e, 0); s.v.exact {
+			w.printf("%s = fixed.SumOf(%s)\n", w.name(s.v), e)
+		} else {
+			w.printf("%s = %s\n", w.name(s.v), e)
+		}
 	case "add":
+		if v := s.to.v; v != nil && v.exact {
+			w.printf("%s = %s%s\n", w.name(v), w.name(v), w.exactAdd(s.e, s.neg))
+			return
+		}
 		e := w.expr(s.e, 0)
 		if to := s.to; to.op == "elem" && w.k.accumulates() && to.in&cotangent == 0 {
 			e = w.elem + "(sign * " + w.expr(s.e, 6) + ")"
@@ -804,6 +826,9 @@ func (w *writer) expr(e *node, prec int) string {
 		}
 		return e.text
 	case "ref":
+		if e.v.exact {
+			return w.name(e.v) + ".Round()"
+		}
 		return w.name(e.v)
 	case "len":
 		n := w.length(e.x, e.axis)

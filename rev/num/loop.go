@@ -20,15 +20,15 @@ type Loop[T rev.Number] struct {
 	next          int
 }
 
-// maxParts bounds the memory that the sums take.
-const maxParts = 64
+// MaxParts bounds the parts of a loop, and so the memory that their sums take.
+const MaxParts = 64
 
 // NewLoop returns a loop over lo, ..., hi-1. A part has at least the given number of
 // iterations, if there are so many.
 func NewLoop[T rev.Number](lo, hi, least int) *Loop[T] {
 	l := workspace.Get[Loop[T]]()
 	n := max(hi-lo, 0)
-	l.lo, l.hi, l.parts = lo, hi, min(max(n/least, 1), maxParts, n)
+	l.lo, l.hi, l.parts = lo, hi, min(max(n/least, 1), MaxParts, n)
 	return l
 }
 
@@ -88,6 +88,9 @@ func (l *Loop[T]) Part(part int) (lo, hi int, own Own[T]) {
 	n := l.hi - l.lo
 	return l.lo + part*n/l.parts, l.lo + (part+1)*n/l.parts, Own[T]{sums}
 }
+
+// Parts returns the number of parts.
+func (l *Loop[T]) Parts() int { return l.parts }
 
 // Sum returns the next of the sums, over all parts.
 func (l *Loop[T]) Sum() (sum T) {

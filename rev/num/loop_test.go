@@ -75,7 +75,7 @@ func TestLoop(t *testing.T) {
 	l.Vector(h.v)
 	l.Matrix(h.m)
 	l.Run(2, 1, h)
-	if l.parts != maxParts || l.Sum() < 7 {
+	if l.Parts() != MaxParts || l.Sum() < 7 {
 		t.Errorf("%d parts", l.parts)
 	}
 }

@@ -82,12 +82,12 @@ func (k Affine[T]) value(sign T) {
 	x := k.X.Data[:m]
 	b := k.B.Data[:n]
 	for i := range n {
-		s := b[i]
+		s := fixed.SumOf(b[i])
 		w1 := w[i*k.W.Stride:][:m]
 		for j := range m {
-			s += fixed.Product(w1[j], x[j])
+			s = s.AddMul(w1[j], x[j])
 		}
-		y[i] += T(sign * s)
+		y[i] += T(sign * s.Round())
 	}
 }
 
@@ -104,14 +104,14 @@ func (k Affine[T]) adjoint(sign T, g Affine[T]) {
 	x, gx := k.X.Data[:m], num.Elements(g.X)
 	b, gb := k.B.Data[:n], num.Elements(g.B)
 	for i := range n {
-		s := b[i]
+		s := fixed.SumOf(b[i])
 		gs := gy[i]
 		w1 := w[i*k.W.Stride:][:m]
 		gw := num.Row(g.W, i)
 		for j := range m {
 			w2 := w1[j]
 			x1 := x[j]
-			s += fixed.Product(w2, x1)
+			s = s.AddMul(w2, x1)
 			if j < len(gx) {
 				gx[j] += fixed.Product(gs, w2)
 			}
@@ -120,7 +120,7 @@ func (k Affine[T]) adjoint(sign T, g Affine[T]) {
 			}
 		}
 		if i < len(y) {
-			y[i] += T(sign * s)
+			y[i] += T(sign * s.Round())
 		}
 		if i < len(gb) {
 			gb[i] += gs
@@ -137,21 +137,21 @@ func (k Affine[T]) tangent(sign T, t Affine[T]) {
 	x, tx := k.X.Data[:m], num.Elements(t.X)
 	b, tb := k.B.Data[:n], num.Elements(t.B)
 	for i := range n {
-		s := b[i]
-		ts := num.OrZero(tb, i)
+		s := fixed.SumOf(b[i])
+		ts := fixed.SumOf(num.OrZero(tb, i))
 		w1 := w[i*k.W.Stride:][:m]
 		tw := num.Row(t.W, i)
 		for j := range m {
 			w2 := w1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.OrZero(tw, j), x1) + fixed.Product(w2, num.OrZero(tx, j))
-			s += fixed.Product(w2, x1)
+			ts = ts.AddSum(fixed.Exact(num.OrZero(tw, j), x1).AddMul(w2, num.OrZero(tx, j)))
+			s = s.AddMul(w2, x1)
 		}
 		if i < len(ty) {
-			ty[i] += T(sign * ts)
+			ty[i] += T(sign * ts.Round())
 		}
 		if i < len(y) {
-			y[i] += T(sign * s)
+			y[i] += T(sign * s.Round())
 		}
 	}
 }
@@ -169,8 +169,8 @@ func (k Affine[T]) adjointTangent(sign T, g, t, gt Affine[T]) {
 	x, gx, tx, gtx := k.X.Data[:m], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	b, gb, tb, gtb := k.B.Data[:n], num.Elements(g.B), num.Elements(t.B), num.Elements(gt.B)
 	for i := range n {
-		s := b[i]
-		ts := num.OrZero(tb, i)
+		s := fixed.SumOf(b[i])
+		ts := fixed.SumOf(num.OrZero(tb, i))
 		tg := num.OrZero(gty, i)
 		gs := num.OrZero(gy, i)
 		w1 := w[i*k.W.Stride:][:m]
@@ -182,8 +182,8 @@ func (k Affine[T]) adjointTangent(sign T, g, t, gt Affine[T]) {
 			tw2 := num.OrZero(tw, j)
 			x1 := x[j]
 			tx1 := num.OrZero(tx, j)
-			ts += fixed.Product(tw2, x1) + fixed.Product(w2, tx1)
-			s += fixed.Product(w2, x1)
+			ts = ts.AddSum(fixed.Exact(tw2, x1).AddMul(w2, tx1))
+			s = s.AddMul(w2, x1)
 			tg1 := fixed.Product(tg, x1) + fixed.Product(gs, tx1)
 			tg2 := fixed.Product(tg, w2) + fixed.Product(gs, tw2)
 			if j < len(gtx) {
@@ -200,10 +200,10 @@ func (k Affine[T]) adjointTangent(sign T, g, t, gt Affine[T]) {
 			}
 		}
 		if i < len(ty) {
-			ty[i] += T(sign * ts)
+			ty[i] += T(sign * ts.Round())
 		}
 		if i < len(y) {
-			y[i] += T(sign * s)
+			y[i] += T(sign * s.Round())
 		}
 		if i < len(gtb) {
 			gtb[i] += tg

@@ -91,20 +91,20 @@ func (k Axpy[T]) adjoint(sign T, g Axpy[T]) {
 	y, gy := num.Elements(k.Y), g.Y.Data[:n]
 	x, gx := k.X.Data[:n], num.Elements(g.X)
 	alpha := *k.Alpha
-	var galpha T
+	var galpha fixed.Sum[T]
 	for i := range n {
 		x1 := x[i]
 		if i < len(y) {
 			y[i] += T(sign * fixed.Product(alpha, x1))
 		}
 		gy1 := gy[i]
-		galpha += fixed.Product(gy1, x1)
+		galpha = galpha.AddMul(gy1, x1)
 		if i < len(gx) {
 			gx[i] += fixed.Product(gy1, alpha)
 		}
 	}
 	if g.Alpha != nil {
-		*g.Alpha += galpha
+		*g.Alpha += galpha.Round()
 	}
 }
 
@@ -137,8 +137,8 @@ func (k Axpy[T]) adjointTangent(sign T, g, t, gt Axpy[T]) {
 	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	alpha := *k.Alpha
 	talpha := num.Deref(t.Alpha)
-	var galpha T
-	var tgalpha T
+	var galpha fixed.Sum[T]
+	var tgalpha fixed.Sum[T]
 	for i := range n {
 		x1 := x[i]
 		tx1 := num.OrZero(tx, i)
@@ -150,8 +150,8 @@ func (k Axpy[T]) adjointTangent(sign T, g, t, gt Axpy[T]) {
 		}
 		gy1 := num.OrZero(gy, i)
 		tgy1 := num.OrZero(gty, i)
-		tgalpha += fixed.Product(tgy1, x1) + fixed.Product(gy1, tx1)
-		galpha += fixed.Product(gy1, x1)
+		tgalpha = tgalpha.AddSum(fixed.Exact(tgy1, x1).AddMul(gy1, tx1))
+		galpha = galpha.AddMul(gy1, x1)
 		tg := fixed.Product(tgy1, alpha) + fixed.Product(gy1, talpha)
 		if i < len(gtx) {
 			gtx[i] += tg
@@ -161,9 +161,9 @@ func (k Axpy[T]) adjointTangent(sign T, g, t, gt Axpy[T]) {
 		}
 	}
 	if gt.Alpha != nil {
-		*gt.Alpha += tgalpha
+		*gt.Alpha += tgalpha.Round()
 	}
 	if g.Alpha != nil {
-		*g.Alpha += galpha
+		*g.Alpha += galpha.Round()
 	}
 }

@@ -192,10 +192,11 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 	v, gv := num.Rows(k.V), num.Rows(g.V)
 	m, gm := k.M.Data[:n], num.Elements(g.M)
 	dt := *k.Dt
-	var gdt T
+	var gdt fixed.Sum[T]
 	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
-		var gh T
+		var gh fixed.Sum[T]
+		var gh1 fixed.Sum[T]
 		for i := n - 1; i >= 0; i-- {
 			v1 := v[i*k.V.Stride:][:3]
 			x1 := x[i*k.X.Stride:][:3]
@@ -205,11 +206,11 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 				v2 := v1[d]
 				x1[d] -= fixed.Product(h, v2)
 				gx2 := gx1[d]
-				gh += fixed.Product(gx2, v2)
+				gh1 = gh1.AddMul(gx2, v2)
 				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
-		gh1 := gh
+		gh = gh.Add(gh1.Round())
 		for i := n - 1; i >= 0; i-- {
 			x1 := x[i*k.X.Stride:][:3]
 			v1 := v[i*k.V.Stride:][:3]
@@ -253,7 +254,7 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 				}
 				h1 := num.Quotient(gf, p)
 				gp := -fixed.Product(h1, f)
-				gdt += h1
+				gdt = gdt.Add(h1)
 				q := num.Over(fixed.Product(gp, r2), 2*sqrt)
 				gr2 := fixed.Product(gp, sqrt) + q
 				gdx := fixed.Product(gv5, fj) - fixed.Product(gv8, fi) + 2*fixed.Product(gr2, dx)
@@ -277,14 +278,14 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 				v2 := v1[d]
 				x1[d] -= fixed.Product(h, v2)
 				gx2 := gx1[d]
-				gh1 += fixed.Product(gx2, v2)
+				gh = gh.AddMul(gx2, v2)
 				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
-		gdt += fixed.Product(fixed.Of[T](0.5), gh1)
+		gdt = gdt.AddMul(fixed.Of[T](0.5), gh.Round())
 	}
 	if g.Dt != nil {
-		*g.Dt += gdt
+		*g.Dt += gdt.Round()
 	}
 }
 
@@ -375,13 +376,15 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 	m, gm, tm, gtm := k.M.Data[:n], num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
 	dt := *k.Dt
 	tdt := num.Deref(t.Dt)
-	var gdt T
-	var tgdt T
+	var gdt fixed.Sum[T]
+	var tgdt fixed.Sum[T]
 	h := fixed.Product(fixed.Of[T](0.5), dt)
 	th := fixed.Product(fixed.Of[T](0.5), tdt)
 	for range k.Steps {
-		var gh T
-		var tgh T
+		var gh fixed.Sum[T]
+		var tgh fixed.Sum[T]
+		var gh1 fixed.Sum[T]
+		var tgh1 fixed.Sum[T]
 		for i := n - 1; i >= 0; i-- {
 			v1 := v[i*k.V.Stride:][:3]
 			tv1 := tv[i*t.V.Stride:][:3]
@@ -398,15 +401,15 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				x1[d] -= fixed.Product(h, v2)
 				gx2 := gx1[d]
 				tgx2 := gtx1[d]
-				tgh += fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
-				gh += fixed.Product(gx2, v2)
+				tgh1 = tgh1.AddSum(fixed.Exact(tgx2, v2).AddMul(gx2, tv2))
+				gh1 = gh1.AddMul(gx2, v2)
 				tg := fixed.Product(tgx2, h) + fixed.Product(gx2, th)
 				gtv1[d] += tg
 				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
-		tg := tgh
-		gh1 := gh
+		tgh = tgh.Add(tgh1.Round())
+		gh = gh.Add(gh1.Round())
 		for i := n - 1; i >= 0; i-- {
 			x1 := x[i*k.X.Stride:][:3]
 			tx1 := tx[i*t.X.Stride:][:3]
@@ -458,7 +461,7 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				v2[0] -= fixed.Product(fj, dx)
 				gv5 := gv2[0]
 				tgv5 := gtv2[0]
-				tg1 := fixed.Product(tgv3, dz) + fixed.Product(gv3, tdz) + (fixed.Product(tgv4, dy) + fixed.Product(gv4, tdy)) + (fixed.Product(tgv5, dx) + fixed.Product(gv5, tdx))
+				tg := fixed.Product(tgv3, dz) + fixed.Product(gv3, tdz) + (fixed.Product(tgv4, dy) + fixed.Product(gv4, tdy)) + (fixed.Product(tgv5, dx) + fixed.Product(gv5, tdx))
 				gfj := fixed.Product(gv3, dz) + fixed.Product(gv4, dy) + fixed.Product(gv5, dx)
 				tv1[2] += fixed.Product(tfi, dz) + fixed.Product(fi, tdz)
 				v1[2] += fixed.Product(fi, dz)
@@ -472,54 +475,54 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				v1[0] += fixed.Product(fi, dx)
 				gv8 := gv1[0]
 				tgv8 := gtv1[0]
-				tg2 := -(fixed.Product(tgv6, dz) + fixed.Product(gv6, tdz)) - (fixed.Product(tgv7, dy) + fixed.Product(gv7, tdy)) - (fixed.Product(tgv8, dx) + fixed.Product(gv8, tdx))
+				tg1 := -(fixed.Product(tgv6, dz) + fixed.Product(gv6, tdz)) - (fixed.Product(tgv7, dy) + fixed.Product(gv7, tdy)) - (fixed.Product(tgv8, dx) + fixed.Product(gv8, tdx))
 				gfi := -fixed.Product(gv6, dz) - fixed.Product(gv7, dy) - fixed.Product(gv8, dx)
-				tg3 := fixed.Product(tg1, f) + fixed.Product(gfj, tf)
+				tg2 := fixed.Product(tg, f) + fixed.Product(gfj, tf)
 				if i < len(gtm) {
-					gtm[i] += tg3
+					gtm[i] += tg2
 				}
 				if i < len(gm) {
 					gm[i] += fixed.Product(gfj, f)
 				}
-				tg4 := fixed.Product(tg1, m2) + fixed.Product(gfj, tm2) + (fixed.Product(tg2, m1) + fixed.Product(gfi, tm1))
+				tg3 := fixed.Product(tg, m2) + fixed.Product(gfj, tm2) + (fixed.Product(tg1, m1) + fixed.Product(gfi, tm1))
 				gf := fixed.Product(gfj, m2) + fixed.Product(gfi, m1)
-				tg5 := fixed.Product(tg2, f) + fixed.Product(gfi, tf)
+				tg4 := fixed.Product(tg1, f) + fixed.Product(gfi, tf)
 				if gtm != nil {
-					gtm[j] += tg5
+					gtm[j] += tg4
 				}
 				if gm != nil {
 					gm[j] += fixed.Product(gfi, f)
 				}
 				h1 := num.Quotient(gf, p1)
-				th1 := num.Quotient(tg4-fixed.Product(h1, tp1), p1)
-				tg6 := -(fixed.Product(th1, f) + fixed.Product(h1, tf))
+				th1 := num.Quotient(tg3-fixed.Product(h1, tp1), p1)
+				tg5 := -(fixed.Product(th1, f) + fixed.Product(h1, tf))
 				gp1 := -fixed.Product(h1, f)
-				tgdt += th1
-				gdt += h1
-				tg7 := fixed.Product(tg6, r2) + fixed.Product(gp1, tr2)
+				tgdt = tgdt.Add(th1)
+				gdt = gdt.Add(h1)
+				tg6 := fixed.Product(tg5, r2) + fixed.Product(gp1, tr2)
 				q := num.Over(fixed.Product(gp1, r2), p)
-				tq := num.Over(tg7-fixed.Product(q, 2*tsqrt), p)
-				tg8 := fixed.Product(tg6, sqrt) + fixed.Product(gp1, tsqrt) + tq
+				tq := num.Over(tg6-fixed.Product(q, 2*tsqrt), p)
+				tg7 := fixed.Product(tg5, sqrt) + fixed.Product(gp1, tsqrt) + tq
 				gr2 := fixed.Product(gp1, sqrt) + q
-				tg9 := fixed.Product(tgv5, fj) + fixed.Product(gv5, tfj) - (fixed.Product(tgv8, fi) + fixed.Product(gv8, tfi)) + 2*(fixed.Product(tg8, dx)+fixed.Product(gr2, tdx))
+				tg8 := fixed.Product(tgv5, fj) + fixed.Product(gv5, tfj) - (fixed.Product(tgv8, fi) + fixed.Product(gv8, tfi)) + 2*(fixed.Product(tg7, dx)+fixed.Product(gr2, tdx))
 				gdx := fixed.Product(gv5, fj) - fixed.Product(gv8, fi) + 2*fixed.Product(gr2, dx)
-				tg10 := fixed.Product(tgv4, fj) + fixed.Product(gv4, tfj) - (fixed.Product(tgv7, fi) + fixed.Product(gv7, tfi)) + 2*(fixed.Product(tg8, dy)+fixed.Product(gr2, tdy))
+				tg9 := fixed.Product(tgv4, fj) + fixed.Product(gv4, tfj) - (fixed.Product(tgv7, fi) + fixed.Product(gv7, tfi)) + 2*(fixed.Product(tg7, dy)+fixed.Product(gr2, tdy))
 				gdy := fixed.Product(gv4, fj) - fixed.Product(gv7, fi) + 2*fixed.Product(gr2, dy)
-				tg11 := fixed.Product(tgv3, fj) + fixed.Product(gv3, tfj) - (fixed.Product(tgv6, fi) + fixed.Product(gv6, tfi)) + 2*(fixed.Product(tg8, dz)+fixed.Product(gr2, tdz))
+				tg10 := fixed.Product(tgv3, fj) + fixed.Product(gv3, tfj) - (fixed.Product(tgv6, fi) + fixed.Product(gv6, tfi)) + 2*(fixed.Product(tg7, dz)+fixed.Product(gr2, tdz))
 				gdz := fixed.Product(gv3, fj) - fixed.Product(gv6, fi) + 2*fixed.Product(gr2, dz)
-				gtx1[2] += tg11
+				gtx1[2] += tg10
 				gx1[2] += gdz
 				gtx2 := gtx[j*gt.X.Stride:][:3]
-				gtx2[2] -= tg11
+				gtx2[2] -= tg10
 				gx2 := gx[j*g.X.Stride:][:3]
 				gx2[2] -= gdz
-				gtx1[1] += tg10
+				gtx1[1] += tg9
 				gx1[1] += gdy
-				gtx2[1] -= tg10
+				gtx2[1] -= tg9
 				gx2[1] -= gdy
-				gtx1[0] += tg9
+				gtx1[0] += tg8
 				gx1[0] += gdx
-				gtx2[0] -= tg9
+				gtx2[0] -= tg8
 				gx2[0] -= gdx
 			}
 		}
@@ -539,21 +542,21 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				x1[d] -= fixed.Product(h, v2)
 				gx2 := gx1[d]
 				tgx2 := gtx1[d]
-				tg += fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
-				gh1 += fixed.Product(gx2, v2)
-				tg1 := fixed.Product(tgx2, h) + fixed.Product(gx2, th)
-				gtv1[d] += tg1
+				tgh = tgh.AddSum(fixed.Exact(tgx2, v2).AddMul(gx2, tv2))
+				gh = gh.AddMul(gx2, v2)
+				tg := fixed.Product(tgx2, h) + fixed.Product(gx2, th)
+				gtv1[d] += tg
 				gv1[d] += fixed.Product(gx2, h)
 			}
 		}
-		tgdt += fixed.Product(fixed.Of[T](0.5), tg)
-		gdt += fixed.Product(fixed.Of[T](0.5), gh1)
+		tgdt = tgdt.AddMul(fixed.Of[T](0.5), tgh.Round())
+		gdt = gdt.AddMul(fixed.Of[T](0.5), gh.Round())
 	}
 	if gt.Dt != nil {
-		*gt.Dt += tgdt
+		*gt.Dt += tgdt.Round()
 	}
 	if g.Dt != nil {
-		*g.Dt += gdt
+		*g.Dt += gdt.Round()
 	}
 }
 
@@ -564,11 +567,11 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 	v, gv := num.Rows(k.V), num.Rows(g.V)
 	m, gm := k.M.Data[:n], num.Elements(g.M)
 	dt := *k.Dt
-	var gdt T
+	var gdt fixed.Sum[T]
 	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
-		var gh T
-		var gh1 T
+		var gh fixed.Sum[T]
+		var gh1 fixed.Sum[T]
 		for i := range n {
 			v1 := v[i*k.V.Stride:][:3]
 			x1 := x[i*k.X.Stride:][:3]
@@ -578,7 +581,7 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				v2 := v1[d]
 				x1[d] += fixed.Product(h, v2)
 				gx2 := gx1[d]
-				gh -= fixed.Product(gx2, v2)
+				gh = gh.SubMul(gx2, v2)
 				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
@@ -625,7 +628,7 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				}
 				h1 := num.Quotient(gf, p)
 				gp := -fixed.Product(h1, f)
-				gdt += h1
+				gdt = gdt.Add(h1)
 				q := num.Over(fixed.Product(gp, r2), 2*sqrt)
 				gr2 := fixed.Product(gp, sqrt) + q
 				gdx := fixed.Product(gv2, fi) - fixed.Product(gv6, fj) + 2*fixed.Product(gr2, dx)
@@ -649,15 +652,15 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				v2 := v1[d]
 				x1[d] += fixed.Product(h, v2)
 				gx2 := gx1[d]
-				gh1 -= fixed.Product(gx2, v2)
+				gh1 = gh1.SubMul(gx2, v2)
 				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
-		gh += gh1
-		gdt += fixed.Product(fixed.Of[T](0.5), gh)
+		gh = gh.Add(gh1.Round())
+		gdt = gdt.AddMul(fixed.Of[T](0.5), gh.Round())
 	}
 	if g.Dt != nil {
-		*g.Dt += gdt
+		*g.Dt += gdt.Round()
 	}
 }
 
@@ -748,15 +751,15 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 	m, gm, tm, gtm := k.M.Data[:n], num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
 	dt := *k.Dt
 	tdt := num.Deref(t.Dt)
-	var gdt T
-	var tgdt T
+	var gdt fixed.Sum[T]
+	var tgdt fixed.Sum[T]
 	h := fixed.Product(fixed.Of[T](0.5), dt)
 	th := fixed.Product(fixed.Of[T](0.5), tdt)
 	for range k.Steps {
-		var gh T
-		var tgh T
-		var gh1 T
-		var tgh1 T
+		var gh fixed.Sum[T]
+		var tgh fixed.Sum[T]
+		var gh1 fixed.Sum[T]
+		var tgh1 fixed.Sum[T]
 		for i := range n {
 			v1 := v[i*k.V.Stride:][:3]
 			tv1 := tv[i*t.V.Stride:][:3]
@@ -773,8 +776,8 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				x1[d] += fixed.Product(h, v2)
 				gx2 := gx1[d]
 				tgx2 := gtx1[d]
-				tgh -= fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
-				gh -= fixed.Product(gx2, v2)
+				tgh = tgh.SubSum(fixed.Exact(tgx2, v2).AddMul(gx2, tv2))
+				gh = gh.SubMul(gx2, v2)
 				tg := -(fixed.Product(tgx2, h) + fixed.Product(gx2, th))
 				gtv1[d] += tg
 				gv1[d] -= fixed.Product(gx2, h)
@@ -867,8 +870,8 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				th1 := num.Quotient(tg3-fixed.Product(h1, tp1), p1)
 				tg5 := -(fixed.Product(th1, f) + fixed.Product(h1, tf))
 				gp1 := -fixed.Product(h1, f)
-				tgdt += th1
-				gdt += h1
+				tgdt = tgdt.Add(th1)
+				gdt = gdt.Add(h1)
 				tg6 := fixed.Product(tg5, r2) + fixed.Product(gp1, tr2)
 				q := num.Over(fixed.Product(gp1, r2), p)
 				tq := num.Over(tg6-fixed.Product(q, 2*tsqrt), p)
@@ -912,22 +915,22 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				x1[d] += fixed.Product(h, v2)
 				gx2 := gx1[d]
 				tgx2 := gtx1[d]
-				tgh1 -= fixed.Product(tgx2, v2) + fixed.Product(gx2, tv2)
-				gh1 -= fixed.Product(gx2, v2)
+				tgh1 = tgh1.SubSum(fixed.Exact(tgx2, v2).AddMul(gx2, tv2))
+				gh1 = gh1.SubMul(gx2, v2)
 				tg := -(fixed.Product(tgx2, h) + fixed.Product(gx2, th))
 				gtv1[d] += tg
 				gv1[d] -= fixed.Product(gx2, h)
 			}
 		}
-		tgh += tgh1
-		gh += gh1
-		tgdt += fixed.Product(fixed.Of[T](0.5), tgh)
-		gdt += fixed.Product(fixed.Of[T](0.5), gh)
+		tgh = tgh.Add(tgh1.Round())
+		gh = gh.Add(gh1.Round())
+		tgdt = tgdt.AddMul(fixed.Of[T](0.5), tgh.Round())
+		gdt = gdt.AddMul(fixed.Of[T](0.5), gh.Round())
 	}
 	if gt.Dt != nil {
-		*gt.Dt += tgdt
+		*gt.Dt += tgdt.Round()
 	}
 	if g.Dt != nil {
-		*g.Dt += gdt
+		*g.Dt += gdt.Round()
 	}
 }

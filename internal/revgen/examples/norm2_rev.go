@@ -75,12 +75,12 @@ func (k Norm2[T]) value(sign T) {
 	}
 	n := k.X.N
 	x := k.X.Data[:n]
-	var s T
+	var s fixed.Sum[T]
 	for i := range n {
 		v := x[i]
-		s += fixed.Product(v, v)
+		s = s.AddMul(v, v)
 	}
-	*k.Out += T(sign * num.Sqrt(s))
+	*k.Out += T(sign * num.Sqrt(s.Round()))
 }
 
 // adjoint does that, and adds to the cotangents g.
@@ -91,12 +91,12 @@ func (k Norm2[T]) adjoint(sign T, g Norm2[T]) {
 	}
 	n := k.X.N
 	x, gx := k.X.Data[:n], num.Elements(g.X)
-	var s T
+	var s fixed.Sum[T]
 	for i := range n {
 		v := x[i]
-		s += fixed.Product(v, v)
+		s = s.AddMul(v, v)
 	}
-	sqrt := num.Sqrt(s)
+	sqrt := num.Sqrt(s.Round())
 	if k.Out != nil {
 		*k.Out += T(sign * sqrt)
 	}
@@ -113,16 +113,16 @@ func (k Norm2[T]) adjoint(sign T, g Norm2[T]) {
 func (k Norm2[T]) tangent(sign T, t Norm2[T]) {
 	n := k.X.N
 	x, tx := k.X.Data[:n], num.Elements(t.X)
-	var s T
-	var ts T
+	var s fixed.Sum[T]
+	var ts fixed.Sum[T]
 	for i := range n {
 		v := x[i]
-		ts += 2 * fixed.Product(v, num.OrZero(tx, i))
-		s += fixed.Product(v, v)
+		ts = ts.AddMul(2*v, num.OrZero(tx, i))
+		s = s.AddMul(v, v)
 	}
-	sqrt := num.Sqrt(s)
+	sqrt := num.Sqrt(s.Round())
 	if t.Out != nil {
-		*t.Out += T(sign * num.Over(ts, 2*sqrt))
+		*t.Out += T(sign * num.Over(ts.Round(), 2*sqrt))
 	}
 	if k.Out != nil {
 		*k.Out += T(sign * sqrt)
@@ -137,16 +137,16 @@ func (k Norm2[T]) adjointTangent(sign T, g, t, gt Norm2[T]) {
 	}
 	n := k.X.N
 	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
-	var s T
-	var ts T
+	var s fixed.Sum[T]
+	var ts fixed.Sum[T]
 	for i := range n {
 		v := x[i]
-		ts += 2 * fixed.Product(v, num.OrZero(tx, i))
-		s += fixed.Product(v, v)
+		ts = ts.AddMul(2*v, num.OrZero(tx, i))
+		s = s.AddMul(v, v)
 	}
-	sqrt := num.Sqrt(s)
+	sqrt := num.Sqrt(s.Round())
 	p := 2 * sqrt
-	tsqrt := num.Over(ts, p)
+	tsqrt := num.Over(ts.Round(), p)
 	if t.Out != nil {
 		*t.Out += T(sign * tsqrt)
 	}

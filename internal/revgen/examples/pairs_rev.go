@@ -86,21 +86,21 @@ func (k Pairs[T]) value(sign T) {
 	j := k.J[:p]
 	w := k.W.Data[:p]
 	d := k.D.Data[:p]
-	var total T
+	var total fixed.Sum[T]
 	for p1 := range p {
 		row := num.Index(i[p1], n)
 		row1 := num.Index(j[p1], n)
-		var s T
+		var s fixed.Sum[T]
 		x1 := x[row*k.X.Stride:][:m]
 		x2 := x[row1*k.X.Stride:][:m]
 		for k1 := range m {
 			e := x1[k1] - x2[k1]
-			s += fixed.Product(e, e)
+			s = s.AddMul(e, e)
 		}
-		e := num.Sqrt(s) - d[p1]
-		total += fixed.Product(fixed.Product(w[p1], e), e)
+		e := num.Sqrt(s.Round()) - d[p1]
+		total = total.AddMul(fixed.Product(w[p1], e), e)
 	}
-	*k.Out += T(sign * total)
+	*k.Out += T(sign * total.Round())
 }
 
 // adjoint does that, and adds to the cotangents g.
@@ -117,23 +117,23 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 	j := k.J[:p]
 	w, gw := k.W.Data[:p], num.Elements(g.W)
 	d, gd := k.D.Data[:p], num.Elements(g.D)
-	var total T
+	var total fixed.Sum[T]
 	gtotal := *g.Out
 	for p1 := range p {
 		row := num.Index(i[p1], n)
 		row1 := num.Index(j[p1], n)
-		var s T
+		var s fixed.Sum[T]
 		x1 := x[row*k.X.Stride:][:m]
 		x2 := x[row1*k.X.Stride:][:m]
 		for k1 := range m {
 			e := x1[k1] - x2[k1]
-			s += fixed.Product(e, e)
+			s = s.AddMul(e, e)
 		}
-		sqrt := num.Sqrt(s)
+		sqrt := num.Sqrt(s.Round())
 		e := sqrt - d[p1]
 		w1 := w[p1]
 		p2 := fixed.Product(w1, e)
-		total += fixed.Product(p2, e)
+		total = total.AddMul(p2, e)
 		gp2 := fixed.Product(gtotal, e)
 		ge := fixed.Product(gtotal, p2) + fixed.Product(gp2, w1)
 		if p1 < len(gw) {
@@ -157,7 +157,7 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 		}
 	}
 	if k.Out != nil {
-		*k.Out += T(sign * total)
+		*k.Out += T(sign * total.Round())
 	}
 }
 
@@ -171,13 +171,13 @@ func (k Pairs[T]) tangent(sign T, t Pairs[T]) {
 	j := k.J[:p]
 	w, tw := k.W.Data[:p], num.Elements(t.W)
 	d, td := k.D.Data[:p], num.Elements(t.D)
-	var total T
-	var ttotal T
+	var total fixed.Sum[T]
+	var ttotal fixed.Sum[T]
 	for p1 := range p {
 		row := num.Index(i[p1], n)
 		row1 := num.Index(j[p1], n)
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		x1 := x[row*k.X.Stride:][:m]
 		x2 := x[row1*k.X.Stride:][:m]
 		tx := num.Row(t.X, row)
@@ -185,23 +185,23 @@ func (k Pairs[T]) tangent(sign T, t Pairs[T]) {
 		for k1 := range m {
 			e := x1[k1] - x2[k1]
 			te := num.OrZero(tx, k1) - num.OrZero(tx1, k1)
-			ts += 2 * fixed.Product(e, te)
-			s += fixed.Product(e, e)
+			ts = ts.AddMul(2*e, te)
+			s = s.AddMul(e, e)
 		}
-		sqrt := num.Sqrt(s)
+		sqrt := num.Sqrt(s.Round())
 		e := sqrt - d[p1]
-		te := num.Over(ts, 2*sqrt) - num.OrZero(td, p1)
+		te := num.Over(ts.Round(), 2*sqrt) - num.OrZero(td, p1)
 		w1 := w[p1]
 		p2 := fixed.Product(w1, e)
 		tp2 := fixed.Product(num.OrZero(tw, p1), e) + fixed.Product(w1, te)
-		ttotal += fixed.Product(tp2, e) + fixed.Product(p2, te)
-		total += fixed.Product(p2, e)
+		ttotal = ttotal.AddSum(fixed.Exact(tp2, e).AddMul(p2, te))
+		total = total.AddMul(p2, e)
 	}
 	if t.Out != nil {
-		*t.Out += T(sign * ttotal)
+		*t.Out += T(sign * ttotal.Round())
 	}
 	if k.Out != nil {
-		*k.Out += T(sign * total)
+		*k.Out += T(sign * total.Round())
 	}
 }
 
@@ -219,15 +219,15 @@ func (k Pairs[T]) adjointTangent(sign T, g, t, gt Pairs[T]) {
 	j := k.J[:p]
 	w, gw, tw, gtw := k.W.Data[:p], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	d, gd, td, gtd := k.D.Data[:p], num.Elements(g.D), num.Elements(t.D), num.Elements(gt.D)
-	var total T
-	var ttotal T
+	var total fixed.Sum[T]
+	var ttotal fixed.Sum[T]
 	tg := num.Deref(gt.Out)
 	gtotal := num.Deref(g.Out)
 	for p1 := range p {
 		row := num.Index(i[p1], n)
 		row1 := num.Index(j[p1], n)
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		x1 := x[row*k.X.Stride:][:m]
 		x2 := x[row1*k.X.Stride:][:m]
 		tx := num.Row(t.X, row)
@@ -235,20 +235,20 @@ func (k Pairs[T]) adjointTangent(sign T, g, t, gt Pairs[T]) {
 		for k1 := range m {
 			e := x1[k1] - x2[k1]
 			te := num.OrZero(tx, k1) - num.OrZero(tx1, k1)
-			ts += 2 * fixed.Product(e, te)
-			s += fixed.Product(e, e)
+			ts = ts.AddMul(2*e, te)
+			s = s.AddMul(e, e)
 		}
-		sqrt := num.Sqrt(s)
+		sqrt := num.Sqrt(s.Round())
 		p2 := 2 * sqrt
-		tsqrt := num.Over(ts, p2)
+		tsqrt := num.Over(ts.Round(), p2)
 		e := sqrt - d[p1]
 		te := tsqrt - num.OrZero(td, p1)
 		w1 := w[p1]
 		tw1 := num.OrZero(tw, p1)
 		p3 := fixed.Product(w1, e)
 		tp3 := fixed.Product(tw1, e) + fixed.Product(w1, te)
-		ttotal += fixed.Product(tp3, e) + fixed.Product(p3, te)
-		total += fixed.Product(p3, e)
+		ttotal = ttotal.AddSum(fixed.Exact(tp3, e).AddMul(p3, te))
+		total = total.AddMul(p3, e)
 		tg1 := fixed.Product(tg, e) + fixed.Product(gtotal, te)
 		gp3 := fixed.Product(gtotal, e)
 		tg2 := fixed.Product(tg1, e) + fixed.Product(gp3, te)
@@ -292,9 +292,9 @@ func (k Pairs[T]) adjointTangent(sign T, g, t, gt Pairs[T]) {
 		}
 	}
 	if t.Out != nil {
-		*t.Out += T(sign * ttotal)
+		*t.Out += T(sign * ttotal.Round())
 	}
 	if k.Out != nil {
-		*k.Out += T(sign * total)
+		*k.Out += T(sign * total.Round())
 	}
 }

@@ -155,7 +155,7 @@ func (k Filter[T]) adjoint(g Filter[T]) {
 	x, gx := k.X.Data[:n], g.X.Data[:n]
 	w, gw := k.W.Data[:n], num.Elements(g.W)
 	a := *k.A
-	var ga T
+	var ga fixed.Sum[T]
 	h := fixed.Of[T](0.1)
 	c := fixed.Of[T](0.2)
 	for t1 := range n {
@@ -204,11 +204,11 @@ func (k Filter[T]) adjoint(g Filter[T]) {
 		}
 		x[t1] -= b
 		gb := gx[t1]
-		ga += fixed.Product(gb, h)
+		ga = ga.AddMul(gb, h)
 		gh += fixed.Product(gb, a)
 	}
 	if g.A != nil {
-		*g.A += ga
+		*g.A += ga.Round()
 	}
 	tape.Free()
 }
@@ -267,8 +267,8 @@ func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	a := *k.A
 	ta := num.Deref(t.A)
-	var ga T
-	var tga T
+	var ga fixed.Sum[T]
+	var tga fixed.Sum[T]
 	h := fixed.Of[T](0.1)
 	var th T
 	c := fixed.Of[T](0.2)
@@ -369,16 +369,16 @@ func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 		x[t1] -= b
 		tg7 := gtx[t1]
 		gb := gx[t1]
-		tga += fixed.Product(tg7, h) + fixed.Product(gb, th)
-		ga += fixed.Product(gb, h)
+		tga = tga.AddSum(fixed.Exact(tg7, h).AddMul(gb, th))
+		ga = ga.AddMul(gb, h)
 		tg += fixed.Product(tg7, a) + fixed.Product(gb, ta)
 		gh += fixed.Product(gb, a)
 	}
 	if gt.A != nil {
-		*gt.A += tga
+		*gt.A += tga.Round()
 	}
 	if g.A != nil {
-		*g.A += ga
+		*g.A += ga.Round()
 	}
 	tape.Free()
 }
@@ -850,12 +850,12 @@ func (k Solve[T]) forward() {
 	x := k.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := range n {
-		var s T
+		var s fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		for j := range i {
-			s += fixed.Product(m1[j], x[j])
+			s = s.AddMul(m1[j], x[j])
 		}
-		x[i] -= s
+		x[i] -= s.Round()
 	}
 }
 
@@ -865,12 +865,12 @@ func (k Solve[T]) inverse() {
 	x := k.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := n - 1; i >= 0; i-- {
-		var s T
+		var s fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		for j := range i {
-			s += fixed.Product(m1[j], x[j])
+			s = s.AddMul(m1[j], x[j])
 		}
-		x[i] += s
+		x[i] += s.Round()
 	}
 }
 
@@ -880,12 +880,12 @@ func (k Solve[T]) adjoint(g Solve[T]) {
 	x, gx := k.X.Data[:n], g.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := n - 1; i >= 0; i-- {
-		var s T
+		var s fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		for j := range i {
-			s += fixed.Product(m1[j], x[j])
+			s = s.AddMul(m1[j], x[j])
 		}
-		x[i] += s
+		x[i] += s.Round()
 		gs := -gx[i]
 		gm := num.Row(g.M, i)
 		for j := i - 1; j >= 0; j-- {
@@ -903,18 +903,18 @@ func (k Solve[T]) tangent(t Solve[T]) {
 	x, tx := k.X.Data[:n], t.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := range n {
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		tm := num.Row(t.M, i)
 		for j := range i {
 			m2 := m1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.At(tm, j), x1) + fixed.Product(m2, tx[j])
-			s += fixed.Product(m2, x1)
+			ts = ts.AddSum(fixed.Exact(num.At(tm, j), x1).AddMul(m2, tx[j]))
+			s = s.AddMul(m2, x1)
 		}
-		tx[i] -= ts
-		x[i] -= s
+		tx[i] -= ts.Round()
+		x[i] -= s.Round()
 	}
 }
 
@@ -924,18 +924,18 @@ func (k Solve[T]) adjointTangent(g, t, gt Solve[T]) {
 	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := n - 1; i >= 0; i-- {
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		tm := num.Row(t.M, i)
 		for j := range i {
 			m2 := m1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.At(tm, j), x1) + fixed.Product(m2, tx[j])
-			s += fixed.Product(m2, x1)
+			ts = ts.AddSum(fixed.Exact(num.At(tm, j), x1).AddMul(m2, tx[j]))
+			s = s.AddMul(m2, x1)
 		}
-		tx[i] += ts
-		x[i] += s
+		tx[i] += ts.Round()
+		x[i] += s.Round()
 		tg := -gtx[i]
 		gs := -gx[i]
 		gtm := num.Row(gt.M, i)
@@ -963,12 +963,12 @@ func (k Solve[T]) undoAdjoint(g Solve[T]) {
 	x, gx := k.X.Data[:n], g.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := range n {
-		var s T
+		var s fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		for j := range i {
-			s += fixed.Product(m1[j], x[j])
+			s = s.AddMul(m1[j], x[j])
 		}
-		x[i] -= s
+		x[i] -= s.Round()
 		gs := gx[i]
 		gm := num.Row(g.M, i)
 		for j := i - 1; j >= 0; j-- {
@@ -986,18 +986,18 @@ func (k Solve[T]) undoTangent(t Solve[T]) {
 	x, tx := k.X.Data[:n], t.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := n - 1; i >= 0; i-- {
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		tm := num.Row(t.M, i)
 		for j := range i {
 			m2 := m1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.At(tm, j), x1) + fixed.Product(m2, tx[j])
-			s += fixed.Product(m2, x1)
+			ts = ts.AddSum(fixed.Exact(num.At(tm, j), x1).AddMul(m2, tx[j]))
+			s = s.AddMul(m2, x1)
 		}
-		tx[i] += ts
-		x[i] += s
+		tx[i] += ts.Round()
+		x[i] += s.Round()
 	}
 }
 
@@ -1007,18 +1007,18 @@ func (k Solve[T]) undoAdjointTangent(g, t, gt Solve[T]) {
 	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
 	m := num.Rows(k.M)
 	for i := range n {
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		m1 := m[i*k.M.Stride:][:n]
 		tm := num.Row(t.M, i)
 		for j := range i {
 			m2 := m1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.At(tm, j), x1) + fixed.Product(m2, tx[j])
-			s += fixed.Product(m2, x1)
+			ts = ts.AddSum(fixed.Exact(num.At(tm, j), x1).AddMul(m2, tx[j]))
+			s = s.AddMul(m2, x1)
 		}
-		tx[i] -= ts
-		x[i] -= s
+		tx[i] -= ts.Round()
+		x[i] -= s.Round()
 		tg := gtx[i]
 		gs := gx[i]
 		gtm := num.Row(gt.M, i)
@@ -1116,7 +1116,7 @@ func (k Orbit[T]) value(sign T) {
 	x1 := x0[1]
 	v01 := v0[0]
 	v1 := v0[1]
-	var sum T
+	var sum fixed.Sum[T]
 	for t1 := range k.N {
 		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
 		a := num.Quotient(h, fixed.Product(r, num.Sqrt(r)))
@@ -1127,14 +1127,14 @@ func (k Orbit[T]) value(sign T) {
 		if t1%3 == 0 {
 			s := x02 - path[0]
 			s1 := x11 - path[1]
-			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+			sum = sum.AddSum(fixed.Exact(s, s).AddMul(s1, s1))
 		}
 		x01 = x02
 		x1 = x11
 		v01 = v02
 		v1 = v11
 	}
-	*k.Loss += T(sign * sum)
+	*k.Loss += T(sign * sum.Round())
 }
 
 // adjoint does that, and adds to the cotangents g.
@@ -1151,7 +1151,7 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 	v0, gv0 := k.V0.Data[:2], num.Elements(g.V0)
 	path, gpath := k.Path.Data[:2], num.Elements(g.Path)
 	h := *k.H
-	var gh T
+	var gh fixed.Sum[T]
 	x01 := x0[0]
 	var gx01 T
 	x1 := x0[1]
@@ -1160,7 +1160,7 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 	var gv01 T
 	v1 := v0[1]
 	var gv1 T
-	var sum T
+	var sum fixed.Sum[T]
 	for t1 := range k.N {
 		if tape.Keep(t1, k.N) {
 			tape.Push(x01)
@@ -1177,7 +1177,7 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 		if t1%3 == 0 {
 			s := x02 - path[0]
 			s1 := x11 - path[1]
-			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+			sum = sum.AddSum(fixed.Exact(s, s).AddMul(s1, s1))
 		}
 		x01 = x02
 		x1 = x11
@@ -1185,7 +1185,7 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 		v1 = v11
 	}
 	if k.Loss != nil {
-		*k.Loss += T(sign * sum)
+		*k.Loss += T(sign * sum.Round())
 	}
 	gsum := *g.Loss
 	for t1 := k.N - 1; t1 >= 0; t1-- {
@@ -1243,19 +1243,19 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 			}
 		}
 		gx1 += gx11
-		gh += fixed.Product(gx11, v11)
+		gh = gh.AddMul(gx11, v11)
 		gv11 := h1 + fixed.Product(gx11, h)
 		gv1 += gv11
 		gx1 -= fixed.Product(gv11, a)
 		gx01 += gx02
-		gh += fixed.Product(gx02, v02)
+		gh = gh.AddMul(gx02, v02)
 		gv02 := h2 + fixed.Product(gx02, h)
 		gv01 += gv02
 		ga := -fixed.Product(gv11, x1) - fixed.Product(gv02, x01)
 		gx01 -= fixed.Product(gv02, a)
 		h5 := num.Quotient(ga, p)
 		gp := -fixed.Product(h5, a)
-		gh += h5
+		gh = gh.Add(h5)
 		q := num.Over(fixed.Product(gp, r), 2*sqrt)
 		gr := fixed.Product(gp, sqrt) + q
 		gx01 += 2 * fixed.Product(gr, x01)
@@ -1270,7 +1270,7 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 		gx0[0] += gx01
 	}
 	if g.H != nil {
-		*g.H += gh
+		*g.H += gh.Round()
 	}
 	tape.Free()
 }
@@ -1290,8 +1290,8 @@ func (k Orbit[T]) tangent(sign T, t Orbit[T]) {
 	tv01 := num.At(tv0, 0)
 	v1 := v0[1]
 	tv1 := num.At(tv0, 1)
-	var sum T
-	var tsum T
+	var sum fixed.Sum[T]
+	var tsum fixed.Sum[T]
 	for t1 := range k.N {
 		r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
 		tr := 2*fixed.Product(x01, tx01) + 2*fixed.Product(x1, tx1)
@@ -1311,8 +1311,8 @@ func (k Orbit[T]) tangent(sign T, t Orbit[T]) {
 		if t1%3 == 0 {
 			s := x02 - path[0]
 			s1 := x11 - path[1]
-			tsum += 2*fixed.Product(s, tx02-num.At(tpath, 0)) + 2*fixed.Product(s1, tx11-num.At(tpath, 1))
-			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+			tsum = tsum.AddSum(fixed.Exact(2*s, tx02-num.At(tpath, 0)).AddMul(2*s1, tx11-num.At(tpath, 1)))
+			sum = sum.AddSum(fixed.Exact(s, s).AddMul(s1, s1))
 		}
 		x01 = x02
 		tx01 = tx02
@@ -1324,10 +1324,10 @@ func (k Orbit[T]) tangent(sign T, t Orbit[T]) {
 		tv1 = tv11
 	}
 	if t.Loss != nil {
-		*t.Loss += T(sign * tsum)
+		*t.Loss += T(sign * tsum.Round())
 	}
 	if k.Loss != nil {
-		*k.Loss += T(sign * sum)
+		*k.Loss += T(sign * sum.Round())
 	}
 }
 
@@ -1346,8 +1346,8 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 	path, gpath, tpath, gtpath := k.Path.Data[:2], num.Elements(g.Path), num.Elements(t.Path), num.Elements(gt.Path)
 	h := *k.H
 	th := num.Deref(t.H)
-	var gh T
-	var tgh T
+	var gh fixed.Sum[T]
+	var tgh fixed.Sum[T]
 	x01 := x0[0]
 	tx01 := num.At(tx0, 0)
 	var gx01 T
@@ -1364,8 +1364,8 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 	tv1 := num.At(tv0, 1)
 	var gv1 T
 	var tgv1 T
-	var sum T
-	var tsum T
+	var sum fixed.Sum[T]
+	var tsum fixed.Sum[T]
 	for t1 := range k.N {
 		if tape.Keep(t1, k.N) {
 			tape.Push(x01)
@@ -1395,8 +1395,8 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		if t1%3 == 0 {
 			s := x02 - path[0]
 			s1 := x11 - path[1]
-			tsum += 2*fixed.Product(s, tx02-num.At(tpath, 0)) + 2*fixed.Product(s1, tx11-num.At(tpath, 1))
-			sum += fixed.Product(s, s) + fixed.Product(s1, s1)
+			tsum = tsum.AddSum(fixed.Exact(2*s, tx02-num.At(tpath, 0)).AddMul(2*s1, tx11-num.At(tpath, 1)))
+			sum = sum.AddSum(fixed.Exact(s, s).AddMul(s1, s1))
 		}
 		x01 = x02
 		tx01 = tx02
@@ -1408,10 +1408,10 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		tv1 = tv11
 	}
 	if t.Loss != nil {
-		*t.Loss += T(sign * tsum)
+		*t.Loss += T(sign * tsum.Round())
 	}
 	if k.Loss != nil {
-		*k.Loss += T(sign * sum)
+		*k.Loss += T(sign * sum.Round())
 	}
 	tg := num.Deref(gt.Loss)
 	gsum := num.Deref(g.Loss)
@@ -1523,8 +1523,8 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		}
 		tgx1 += tg1
 		gx1 += gx11
-		tgh += fixed.Product(tg1, v11) + fixed.Product(gx11, tv11)
-		gh += fixed.Product(gx11, v11)
+		tgh = tgh.AddSum(fixed.Exact(tg1, v11).AddMul(gx11, tv11))
+		gh = gh.AddMul(gx11, v11)
 		tg3 := th1 + (fixed.Product(tg1, h) + fixed.Product(gx11, th))
 		gv11 := h1 + fixed.Product(gx11, h)
 		tgv1 += tg3
@@ -1533,8 +1533,8 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		gx1 -= fixed.Product(gv11, a)
 		tgx01 += tg2
 		gx01 += gx02
-		tgh += fixed.Product(tg2, v02) + fixed.Product(gx02, tv02)
-		gh += fixed.Product(gx02, v02)
+		tgh = tgh.AddSum(fixed.Exact(tg2, v02).AddMul(gx02, tv02))
+		gh = gh.AddMul(gx02, v02)
 		tg4 := th2 + (fixed.Product(tg2, h) + fixed.Product(gx02, th))
 		gv02 := h2 + fixed.Product(gx02, h)
 		tgv01 += tg4
@@ -1547,8 +1547,8 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		th5 := num.Quotient(tg5-fixed.Product(h5, tp1), p1)
 		tg6 := -(fixed.Product(th5, a) + fixed.Product(h5, ta))
 		gp1 := -fixed.Product(h5, a)
-		tgh += th5
-		gh += h5
+		tgh = tgh.Add(th5)
+		gh = gh.Add(h5)
 		tg7 := fixed.Product(tg6, r) + fixed.Product(gp1, tr)
 		q := num.Over(fixed.Product(gp1, r), p)
 		tq := num.Over(tg7-fixed.Product(q, 2*tsqrt), p)
@@ -1584,10 +1584,10 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		gx0[0] += gx01
 	}
 	if gt.H != nil {
-		*gt.H += tgh
+		*gt.H += tgh.Round()
 	}
 	if g.H != nil {
-		*g.H += gh
+		*g.H += gh.Round()
 	}
 	tape.Free()
 }

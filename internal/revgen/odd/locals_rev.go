@@ -78,7 +78,7 @@ func (k Structs[T]) value(sign T) {
 	q := k.Q.Data[:n]
 	a := k.A.Data[:n]
 	var sum0 T
-	var sum1 T
+	var sum1 fixed.Sum[T]
 	var sum2 T
 	var sum3 T
 	for i := range n {
@@ -90,7 +90,7 @@ func (k Structs[T]) value(sign T) {
 		s := fixed.Product(cos, p0) - fixed.Product(sin, v)
 		s1 := fixed.Product(sin, p0) + fixed.Product(cos, v)
 		sum0 += s
-		sum1 += fixed.Product(s1, p3)
+		sum1 = sum1.AddMul(s1, p3)
 		sum31 := fixed.Product(fixed.Of[T](0.5), sum3) + num.Tanh(p2)
 		sin1 := num.Sin(sum31)
 		cos1 := num.Cos(sum31)
@@ -98,7 +98,7 @@ func (k Structs[T]) value(sign T) {
 		sum2 += s2
 		sum3 = sum31
 	}
-	*k.Out += T(sign * (fixed.Product(sum0, sum1) + sum2 - sum3))
+	*k.Out += T(sign * (fixed.Product(sum0, sum1.Round()) + sum2 - sum3))
 }
 
 // adjoint does that, and adds to the cotangents g.
@@ -115,7 +115,7 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 	q, gq := k.Q.Data[:n], num.Elements(g.Q)
 	a, ga := k.A.Data[:n], num.Elements(g.A)
 	var sum0 T
-	var sum1 T
+	var sum1 fixed.Sum[T]
 	var sum2 T
 	var sum3 T
 	for i := range n {
@@ -128,7 +128,7 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 		s := fixed.Product(cos, p0) - fixed.Product(sin, v)
 		s1 := fixed.Product(sin, p0) + fixed.Product(cos, v)
 		sum0 += s
-		sum1 += fixed.Product(s1, p3)
+		sum1 = sum1.AddMul(s1, p3)
 		sum31 := fixed.Product(fixed.Of[T](0.5), sum3) + num.Tanh(p2)
 		sin1 := num.Sin(sum31)
 		cos1 := num.Cos(sum31)
@@ -137,10 +137,10 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 		sum3 = sum31
 	}
 	if k.Out != nil {
-		*k.Out += T(sign * (fixed.Product(sum0, sum1) + sum2 - sum3))
+		*k.Out += T(sign * (fixed.Product(sum0, sum1.Round()) + sum2 - sum3))
 	}
 	gout := *g.Out
-	gsum0 := fixed.Product(gout, sum1)
+	gsum0 := fixed.Product(gout, sum1.Round())
 	gsum1 := fixed.Product(gout, sum0)
 	for i := n - 1; i >= 0; i-- {
 		sum3 = tape.Pop()
@@ -177,8 +177,8 @@ func (k Structs[T]) tangent(sign T, t Structs[T]) {
 	a, ta := k.A.Data[:n], num.Elements(t.A)
 	var sum0 T
 	var tsum0 T
-	var sum1 T
-	var tsum1 T
+	var sum1 fixed.Sum[T]
+	var tsum1 fixed.Sum[T]
 	var sum2 T
 	var tsum2 T
 	var sum3 T
@@ -198,8 +198,8 @@ func (k Structs[T]) tangent(sign T, t Structs[T]) {
 		ts1 := fixed.Product(tsin, p0) + fixed.Product(sin, tp0) + (fixed.Product(tcos, v) + fixed.Product(cos, tv))
 		tsum0 += ts
 		sum0 += s
-		tsum1 += fixed.Product(ts1, p3) + fixed.Product(s1, 2*fixed.Product(v, tv))
-		sum1 += fixed.Product(s1, p3)
+		tsum1 = tsum1.AddSum(fixed.Exact(ts1, p3).AddMul(s1, 2*fixed.Product(v, tv)))
+		sum1 = sum1.AddMul(s1, p3)
 		sum31 := fixed.Product(fixed.Of[T](0.5), sum3) + num.Tanh(p2)
 		sin1 := num.Sin(sum31)
 		cos1 := num.Cos(sum31)
@@ -210,10 +210,10 @@ func (k Structs[T]) tangent(sign T, t Structs[T]) {
 		sum3 = sum31
 	}
 	if t.Out != nil {
-		*t.Out += T(sign * (fixed.Product(tsum0, sum1) + fixed.Product(sum0, tsum1) + tsum2))
+		*t.Out += T(sign * (fixed.Product(tsum0, sum1.Round()) + fixed.Product(sum0, tsum1.Round()) + tsum2))
 	}
 	if k.Out != nil {
-		*k.Out += T(sign * (fixed.Product(sum0, sum1) + sum2 - sum3))
+		*k.Out += T(sign * (fixed.Product(sum0, sum1.Round()) + sum2 - sum3))
 	}
 }
 
@@ -232,8 +232,8 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 	a, ga, ta, gta := k.A.Data[:n], num.Elements(g.A), num.Elements(t.A), num.Elements(gt.A)
 	var sum0 T
 	var tsum0 T
-	var sum1 T
-	var tsum1 T
+	var sum1 fixed.Sum[T]
+	var tsum1 fixed.Sum[T]
 	var sum2 T
 	var tsum2 T
 	var sum3 T
@@ -254,8 +254,8 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 		ts1 := fixed.Product(tsin, p0) + fixed.Product(sin, tp0) + (fixed.Product(tcos, v) + fixed.Product(cos, tv))
 		tsum0 += ts
 		sum0 += s
-		tsum1 += fixed.Product(ts1, p3) + fixed.Product(s1, 2*fixed.Product(v, tv))
-		sum1 += fixed.Product(s1, p3)
+		tsum1 = tsum1.AddSum(fixed.Exact(ts1, p3).AddMul(s1, 2*fixed.Product(v, tv)))
+		sum1 = sum1.AddMul(s1, p3)
 		sum31 := fixed.Product(fixed.Of[T](0.5), sum3) + num.Tanh(p2)
 		sin1 := num.Sin(sum31)
 		cos1 := num.Cos(sum31)
@@ -266,15 +266,15 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 		sum3 = sum31
 	}
 	if t.Out != nil {
-		*t.Out += T(sign * (fixed.Product(tsum0, sum1) + fixed.Product(sum0, tsum1) + tsum2))
+		*t.Out += T(sign * (fixed.Product(tsum0, sum1.Round()) + fixed.Product(sum0, tsum1.Round()) + tsum2))
 	}
 	if k.Out != nil {
-		*k.Out += T(sign * (fixed.Product(sum0, sum1) + sum2 - sum3))
+		*k.Out += T(sign * (fixed.Product(sum0, sum1.Round()) + sum2 - sum3))
 	}
 	gout := num.Deref(g.Out)
 	tgout := num.Deref(gt.Out)
-	tg := fixed.Product(tgout, sum1) + fixed.Product(gout, tsum1)
-	gsum0 := fixed.Product(gout, sum1)
+	tg := fixed.Product(tgout, sum1.Round()) + fixed.Product(gout, tsum1.Round())
+	gsum0 := fixed.Product(gout, sum1.Round())
 	tg1 := fixed.Product(tgout, sum0) + fixed.Product(gout, tsum0)
 	gsum1 := fixed.Product(gout, sum0)
 	for i := n - 1; i >= 0; i-- {
@@ -419,7 +419,7 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 	gy := num.Rows(g.Y)
 	x := num.Rows(k.X)
 	s := *k.S
-	var gs T
+	var gs fixed.Sum[T]
 	for n1 := range n {
 		x1 := x[n1*k.X.Stride:][:3]
 		v0 := x1[0]
@@ -458,8 +458,8 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 		h := num.Quotient(-gu22, s3)
 		h1 := num.Quotient(-gu12, s2)
 		h2 := num.Quotient(-gu02, s1)
-		gs += fixed.Product(h, v2)
-		gs += fixed.Product(h1, v1)
+		gs = gs.AddMul(h, v2)
+		gs = gs.AddMul(h1, v1)
 		gv2 := -fixed.Product(gu02, v1) + fixed.Product(gu12, v0)
 		gv1 := -fixed.Product(gu22, v0) + (h2 + fixed.Product(gu02, v2))
 		gv0 := -fixed.Product(gu12, v2) + fixed.Product(gu22, v1)
@@ -474,7 +474,7 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 		}
 	}
 	if g.S != nil {
-		*g.S += gs
+		*g.S += gs.Round()
 	}
 }
 
@@ -557,8 +557,8 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 	x := num.Rows(k.X)
 	s := *k.S
 	ts := num.Deref(t.S)
-	var gs T
-	var tgs T
+	var gs fixed.Sum[T]
+	var tgs fixed.Sum[T]
 	for n1 := range n {
 		x1 := x[n1*k.X.Stride:][:3]
 		v0 := x1[0]
@@ -651,10 +651,10 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		gs1 := -fixed.Product(h2, q)
 		tg10 := fixed.Product(tg, v2) + fixed.Product(gu02, tv2)
 		tg11 := fixed.Product(tg, v1) + fixed.Product(gu02, tv1)
-		tgs += fixed.Product(th, v2) + fixed.Product(h, tv2)
-		gs += fixed.Product(h, v2)
-		tgs += fixed.Product(th1, v1) + fixed.Product(h1, tv1)
-		gs += fixed.Product(h1, v1)
+		tgs = tgs.AddSum(fixed.Exact(th, v2).AddMul(h, tv2))
+		gs = gs.AddMul(h, v2)
+		tgs = tgs.AddSum(fixed.Exact(th1, v1).AddMul(h1, tv1))
+		gs = gs.AddMul(h1, v1)
 		gv2 := -fixed.Product(gu02, v1) + fixed.Product(gu12, v0)
 		tg12 := -tg5 + (th2 + tg10)
 		gv1 := -fixed.Product(gu22, v0) + (h2 + fixed.Product(gu02, v2))
@@ -687,10 +687,10 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		}
 	}
 	if gt.S != nil {
-		*gt.S += tgs
+		*gt.S += tgs.Round()
 	}
 	if g.S != nil {
-		*g.S += gs
+		*g.S += gs.Round()
 	}
 }
 
@@ -771,17 +771,17 @@ func (k Parts[T]) value(sign T) {
 			p1 := fixed.Product(x[p+j], m1[j])
 			y[i] += T(sign * fixed.Product(p1, sin))
 		}
-		s := fixed.Of[T](0.25)
+		s := fixed.SumOf(fixed.Of[T](0.25))
 		for i1 := range (i+1)*k.N - i*k.N {
 			v := x[p+i1]
-			s += fixed.Product(v, v)
+			s = s.AddMul(v, v)
 		}
-		s1 := fixed.Of[T](0.25)
+		s1 := fixed.SumOf(fixed.Of[T](0.25))
 		for i1 := range k.N {
 			v := m1[i1]
-			s1 += fixed.Product(v, v)
+			s1 = s1.AddMul(v, v)
 		}
-		y[i] += T(sign * fixed.Product(num.Sqrt(s), num.Sqrt(s1)))
+		y[i] += T(sign * fixed.Product(num.Sqrt(s.Round()), num.Sqrt(s1.Round())))
 	}
 }
 
@@ -805,18 +805,18 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 				y[i] += T(sign * fixed.Product(p1, sin))
 			}
 		}
-		s := fixed.Of[T](0.25)
+		s := fixed.SumOf(fixed.Of[T](0.25))
 		for i1 := range (i+1)*k.N - i*k.N {
 			v := x[p+i1]
-			s += fixed.Product(v, v)
+			s = s.AddMul(v, v)
 		}
-		s1 := fixed.Of[T](0.25)
+		s1 := fixed.SumOf(fixed.Of[T](0.25))
 		for i1 := range k.N {
 			v := m1[i1]
-			s1 += fixed.Product(v, v)
+			s1 = s1.AddMul(v, v)
 		}
-		sqrt := num.Sqrt(s)
-		sqrt1 := num.Sqrt(s1)
+		sqrt := num.Sqrt(s.Round())
+		sqrt1 := num.Sqrt(s1.Round())
 		if i < len(y) {
 			y[i] += T(sign * fixed.Product(sqrt, sqrt1))
 		}
@@ -879,24 +879,24 @@ func (k Parts[T]) tangent(sign T, t Parts[T]) {
 				y[i] += T(sign * fixed.Product(p1, sin))
 			}
 		}
-		s := fixed.Of[T](0.25)
-		var ts T
+		s := fixed.SumOf(fixed.Of[T](0.25))
+		var ts fixed.Sum[T]
 		for i1 := range (i+1)*k.N - i*k.N {
 			v := x[p+i1]
-			ts += 2 * fixed.Product(v, num.At(tx, p+i1))
-			s += fixed.Product(v, v)
+			ts = ts.AddMul(2*v, num.At(tx, p+i1))
+			s = s.AddMul(v, v)
 		}
-		s1 := fixed.Of[T](0.25)
-		var ts1 T
+		s1 := fixed.SumOf(fixed.Of[T](0.25))
+		var ts1 fixed.Sum[T]
 		for i1 := range k.N {
 			v := m1[i1]
-			ts1 += 2 * fixed.Product(v, num.At(tm, i1))
-			s1 += fixed.Product(v, v)
+			ts1 = ts1.AddMul(2*v, num.At(tm, i1))
+			s1 = s1.AddMul(v, v)
 		}
-		sqrt := num.Sqrt(s)
-		sqrt1 := num.Sqrt(s1)
+		sqrt := num.Sqrt(s.Round())
+		sqrt1 := num.Sqrt(s1.Round())
 		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(num.Over(ts, 2*sqrt), sqrt1) + fixed.Product(sqrt, num.Over(ts1, 2*sqrt1))))
+			ty[i] += T(sign * (fixed.Product(num.Over(ts.Round(), 2*sqrt), sqrt1) + fixed.Product(sqrt, num.Over(ts1.Round(), 2*sqrt1))))
 		}
 		if i < len(y) {
 			y[i] += T(sign * fixed.Product(sqrt, sqrt1))
@@ -933,26 +933,26 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 				y[i] += T(sign * fixed.Product(p1, sin))
 			}
 		}
-		s := fixed.Of[T](0.25)
-		var ts T
+		s := fixed.SumOf(fixed.Of[T](0.25))
+		var ts fixed.Sum[T]
 		for i1 := range (i+1)*k.N - i*k.N {
 			v := x[p+i1]
-			ts += 2 * fixed.Product(v, num.At(tx, p+i1))
-			s += fixed.Product(v, v)
+			ts = ts.AddMul(2*v, num.At(tx, p+i1))
+			s = s.AddMul(v, v)
 		}
-		s1 := fixed.Of[T](0.25)
-		var ts1 T
+		s1 := fixed.SumOf(fixed.Of[T](0.25))
+		var ts1 fixed.Sum[T]
 		for i1 := range k.N {
 			v := m1[i1]
-			ts1 += 2 * fixed.Product(v, num.At(tm, i1))
-			s1 += fixed.Product(v, v)
+			ts1 = ts1.AddMul(2*v, num.At(tm, i1))
+			s1 = s1.AddMul(v, v)
 		}
-		sqrt := num.Sqrt(s)
+		sqrt := num.Sqrt(s.Round())
 		p1 := 2 * sqrt
-		tsqrt := num.Over(ts, p1)
-		sqrt1 := num.Sqrt(s1)
+		tsqrt := num.Over(ts.Round(), p1)
+		sqrt1 := num.Sqrt(s1.Round())
 		p2 := 2 * sqrt1
-		tsqrt1 := num.Over(ts1, p2)
+		tsqrt1 := num.Over(ts1.Round(), p2)
 		if i < len(ty) {
 			ty[i] += T(sign * (fixed.Product(tsqrt, sqrt1) + fixed.Product(sqrt, tsqrt1)))
 		}
@@ -2438,13 +2438,13 @@ func (k Ranges[T]) value(sign T) {
 	to := k.To[:n]
 	for i := range n {
 		r := row[i]
-		var sum T
+		var sum fixed.Sum[T]
 		for j := from[i]; j < to[i]; j++ {
 			m2 := m1[r*k.M.Stride:][:p]
 			m3 := m2[j]
-			sum += fixed.Product(m3, m3)
+			sum = sum.AddMul(m3, m3)
 		}
-		y[i] += T(sign * sum)
+		y[i] += T(sign * sum.Round())
 	}
 }
 
@@ -2463,19 +2463,19 @@ func (k Ranges[T]) adjoint(sign T, g Ranges[T]) {
 	to := k.To[:n]
 	for i := range n {
 		r := row[i]
-		var sum T
+		var sum fixed.Sum[T]
 		gsum := gy[i]
 		for j := from[i]; j < to[i]; j++ {
 			m2 := m1[r*k.M.Stride:][:p]
 			m3 := m2[j]
-			sum += fixed.Product(m3, m3)
+			sum = sum.AddMul(m3, m3)
 			gm := num.Row(g.M, r)
 			if gm != nil {
 				gm[j] += 2 * fixed.Product(gsum, m3)
 			}
 		}
 		if i < len(y) {
-			y[i] += T(sign * sum)
+			y[i] += T(sign * sum.Round())
 		}
 	}
 }
@@ -2491,20 +2491,20 @@ func (k Ranges[T]) tangent(sign T, t Ranges[T]) {
 	to := k.To[:n]
 	for i := range n {
 		r := row[i]
-		var sum T
-		var tsum T
+		var sum fixed.Sum[T]
+		var tsum fixed.Sum[T]
 		for j := from[i]; j < to[i]; j++ {
 			m2 := m1[r*k.M.Stride:][:p]
 			m3 := m2[j]
 			tm := num.Row(t.M, r)
-			tsum += 2 * fixed.Product(m3, num.At(tm, j))
-			sum += fixed.Product(m3, m3)
+			tsum = tsum.AddMul(2*m3, num.At(tm, j))
+			sum = sum.AddMul(m3, m3)
 		}
 		if i < len(ty) {
-			ty[i] += T(sign * tsum)
+			ty[i] += T(sign * tsum.Round())
 		}
 		if i < len(y) {
-			y[i] += T(sign * sum)
+			y[i] += T(sign * sum.Round())
 		}
 	}
 }
@@ -2524,8 +2524,8 @@ func (k Ranges[T]) adjointTangent(sign T, g, t, gt Ranges[T]) {
 	to := k.To[:n]
 	for i := range n {
 		r := row[i]
-		var sum T
-		var tsum T
+		var sum fixed.Sum[T]
+		var tsum fixed.Sum[T]
 		tg := num.OrZero(gty, i)
 		gsum := num.OrZero(gy, i)
 		for j := from[i]; j < to[i]; j++ {
@@ -2533,8 +2533,8 @@ func (k Ranges[T]) adjointTangent(sign T, g, t, gt Ranges[T]) {
 			m3 := m2[j]
 			tm := num.Row(t.M, r)
 			tm3 := num.At(tm, j)
-			tsum += 2 * fixed.Product(m3, tm3)
-			sum += fixed.Product(m3, m3)
+			tsum = tsum.AddMul(2*m3, tm3)
+			sum = sum.AddMul(m3, m3)
 			tg1 := 2 * (fixed.Product(tg, m3) + fixed.Product(gsum, tm3))
 			gtm := num.Row(gt.M, r)
 			if gtm != nil {
@@ -2546,10 +2546,10 @@ func (k Ranges[T]) adjointTangent(sign T, g, t, gt Ranges[T]) {
 			}
 		}
 		if i < len(ty) {
-			ty[i] += T(sign * tsum)
+			ty[i] += T(sign * tsum.Round())
 		}
 		if i < len(y) {
-			y[i] += T(sign * sum)
+			y[i] += T(sign * sum.Round())
 		}
 	}
 }

@@ -514,7 +514,7 @@ func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 	x, gx := k.X.Data[:n], num.Elements(g.X)
 	w, gw := k.W.Data[:n], num.Elements(g.W)
 	u := *k.U
-	var gu T
+	var gu fixed.Sum[T]
 	h := fixed.Of[T](0.1)
 	var gh T
 	c := fixed.Of[T](0.2)
@@ -553,7 +553,7 @@ func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, cos) + 2*fixed.Product(gc1, h1)
 		gs := fixed.Product(gh1, fixed.Of[T](1)-fixed.Product(h1, h1))
 		gh += fixed.Product(gs, w1)
-		gu += fixed.Product(gs, x1)
+		gu = gu.AddMul(gs, x1)
 		if t1 < len(gx) {
 			gx[t1] += fixed.Product(gs, u)
 		}
@@ -562,7 +562,7 @@ func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 		}
 	}
 	if g.U != nil {
-		*g.U += gu
+		*g.U += gu.Round()
 	}
 	tape.Free()
 }
@@ -620,8 +620,8 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	u := *k.U
 	tu := num.Deref(t.U)
-	var gu T
-	var tgu T
+	var gu fixed.Sum[T]
+	var tgu fixed.Sum[T]
 	h := fixed.Of[T](0.1)
 	var th T
 	var gh T
@@ -700,8 +700,8 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		tg4 := fixed.Product(tg3, h) + fixed.Product(gs, th)
 		tgh += fixed.Product(tg3, w1) + fixed.Product(gs, tw1)
 		gh += fixed.Product(gs, w1)
-		tgu += fixed.Product(tg3, x1) + fixed.Product(gs, tx1)
-		gu += fixed.Product(gs, x1)
+		tgu = tgu.AddSum(fixed.Exact(tg3, x1).AddMul(gs, tx1))
+		gu = gu.AddMul(gs, x1)
 		tg5 := fixed.Product(tg3, u) + fixed.Product(gs, tu)
 		if t1 < len(gtx) {
 			gtx[t1] += tg5
@@ -717,10 +717,10 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		}
 	}
 	if gt.U != nil {
-		*gt.U += tgu
+		*gt.U += tgu.Round()
 	}
 	if g.U != nil {
-		*g.U += gu
+		*g.U += gu.Round()
 	}
 	tape.Free()
 }
@@ -792,7 +792,7 @@ func (k Branches[T]) value(sign T) {
 	y := k.Y.Data[:n]
 	x := k.X.Data[:n]
 	best := fixed.Of[T](0.5)
-	var sum T
+	var sum fixed.Sum[T]
 	for i := range n {
 		v := x[i]
 		b := fixed.Of[T](1)
@@ -811,7 +811,7 @@ func (k Branches[T]) value(sign T) {
 				a1 = a2
 				b2 = b3
 			}
-			sum += fixed.Product(t1, v)
+			sum = sum.AddMul(t1, v)
 			a = a1
 			b1 = b2
 		} else {
@@ -841,8 +841,9 @@ func (k Branches[T]) value(sign T) {
 		y[i] += T(sign * fixed.Product(m, best1))
 		best = best1
 	}
+	sum1 := sum.Round()
 	for i := range n {
-		y[i] += T(sign * fixed.Product(sum, x[i]))
+		y[i] += T(sign * fixed.Product(sum1, x[i]))
 	}
 }
 
@@ -861,8 +862,7 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 	x, gx := k.X.Data[:n], num.Elements(g.X)
 	best := fixed.Of[T](0.5)
 	var gbest T
-	var sum T
-	var gsum T
+	var sum fixed.Sum[T]
 	for i := range n {
 		tape.Push(best)
 		v := x[i]
@@ -882,7 +882,7 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 				a1 = a2
 				b2 = b3
 			}
-			sum += fixed.Product(t1, v)
+			sum = sum.AddMul(t1, v)
 			a = a1
 			b1 = b2
 		} else {
@@ -914,18 +914,21 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 		}
 		best = best1
 	}
+	sum1 := sum.Round()
+	var gsum1 fixed.Sum[T]
 	for i := range n {
 		if i < len(y) {
-			y[i] += T(sign * fixed.Product(sum, x[i]))
+			y[i] += T(sign * fixed.Product(sum1, x[i]))
 		}
 	}
 	for i := range n {
 		gy1 := gy[i]
-		gsum += fixed.Product(gy1, x[i])
+		gsum1 = gsum1.AddMul(gy1, x[i])
 		if i < len(gx) {
-			gx[i] += fixed.Product(gy1, sum)
+			gx[i] += fixed.Product(gy1, sum1)
 		}
 	}
+	gsum := gsum1.Round()
 	for i := n - 1; i >= 0; i-- {
 		best = tape.Pop()
 		v := x[i]
@@ -1055,8 +1058,8 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 	x, tx := k.X.Data[:n], num.Elements(t.X)
 	best := fixed.Of[T](0.5)
 	var tbest T
-	var sum T
-	var tsum T
+	var sum fixed.Sum[T]
+	var tsum fixed.Sum[T]
 	for i := range n {
 		v := x[i]
 		tv := num.OrZero(tx, i)
@@ -1085,8 +1088,8 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 				b2 = b3
 				tb2 = tt1
 			}
-			tsum += fixed.Product(tt1, v) + fixed.Product(t1, tv)
-			sum += fixed.Product(t1, v)
+			tsum = tsum.AddSum(fixed.Exact(tt1, v).AddMul(t1, tv))
+			sum = sum.AddMul(t1, v)
 			a = a1
 			ta = ta1
 			b1 = b2
@@ -1139,13 +1142,15 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 		best = best1
 		tbest = tbest1
 	}
+	sum1 := sum.Round()
+	tsum1 := tsum.Round()
 	for i := range n {
 		x1 := x[i]
 		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(tsum, x1) + fixed.Product(sum, num.OrZero(tx, i))))
+			ty[i] += T(sign * (fixed.Product(tsum1, x1) + fixed.Product(sum1, num.OrZero(tx, i))))
 		}
 		if i < len(y) {
-			y[i] += T(sign * fixed.Product(sum, x1))
+			y[i] += T(sign * fixed.Product(sum1, x1))
 		}
 	}
 }
@@ -1167,10 +1172,8 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 	var tbest T
 	var gbest T
 	var tgbest T
-	var sum T
-	var tsum T
-	var gsum T
-	var tgsum T
+	var sum fixed.Sum[T]
+	var tsum fixed.Sum[T]
 	for i := range n {
 		tape.Push(best)
 		tape.Push(tbest)
@@ -1201,8 +1204,8 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 				b2 = b3
 				tb2 = tt1
 			}
-			tsum += fixed.Product(tt1, v) + fixed.Product(t1, tv)
-			sum += fixed.Product(t1, v)
+			tsum = tsum.AddSum(fixed.Exact(tt1, v).AddMul(t1, tv))
+			sum = sum.AddMul(t1, v)
 			a = a1
 			ta = ta1
 			b1 = b2
@@ -1255,29 +1258,35 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 		best = best1
 		tbest = tbest1
 	}
+	sum1 := sum.Round()
+	tsum1 := tsum.Round()
+	var gsum1 fixed.Sum[T]
+	var tgsum1 fixed.Sum[T]
 	for i := range n {
 		x1 := x[i]
 		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(tsum, x1) + fixed.Product(sum, num.OrZero(tx, i))))
+			ty[i] += T(sign * (fixed.Product(tsum1, x1) + fixed.Product(sum1, num.OrZero(tx, i))))
 		}
 		if i < len(y) {
-			y[i] += T(sign * fixed.Product(sum, x1))
+			y[i] += T(sign * fixed.Product(sum1, x1))
 		}
 	}
 	for i := range n {
 		x1 := x[i]
 		gy1 := num.OrZero(gy, i)
 		tgy1 := num.OrZero(gty, i)
-		tgsum += fixed.Product(tgy1, x1) + fixed.Product(gy1, num.OrZero(tx, i))
-		gsum += fixed.Product(gy1, x1)
-		tg := fixed.Product(tgy1, sum) + fixed.Product(gy1, tsum)
+		tgsum1 = tgsum1.AddSum(fixed.Exact(tgy1, x1).AddMul(gy1, num.OrZero(tx, i)))
+		gsum1 = gsum1.AddMul(gy1, x1)
+		tg := fixed.Product(tgy1, sum1) + fixed.Product(gy1, tsum1)
 		if i < len(gtx) {
 			gtx[i] += tg
 		}
 		if i < len(gx) {
-			gx[i] += fixed.Product(gy1, sum)
+			gx[i] += fixed.Product(gy1, sum1)
 		}
 	}
+	tg := tgsum1.Round()
+	gsum := gsum1.Round()
 	for i := n - 1; i >= 0; i-- {
 		tbest = tape.Pop()
 		best = tape.Pop()
@@ -1364,87 +1373,87 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 		tgbest = 0
 		gy1 := num.OrZero(gy, i)
 		tgy1 := num.OrZero(gty, i)
-		tg := fixed.Product(tgy1, best1) + fixed.Product(gy1, tmax1)
-		tg1 := th + (fixed.Product(tgy1, m) + fixed.Product(gy1, tmin1))
-		tg2 := tg
+		tg1 := fixed.Product(tgy1, best1) + fixed.Product(gy1, tmax1)
+		tg2 := th + (fixed.Product(tgy1, m) + fixed.Product(gy1, tmin1))
+		tg3 := tg1
 		gmin1 := fixed.Product(gy1, best1)
 		if !(a <= p1) && a == a {
 			h1 := gmin1
-			th1 := tg2
+			th1 := tg3
 			gmin1 = 0
-			tg2 = 0
+			tg3 = 0
 			tgp1 += th1
 			gp1 += h1
 		}
-		tg3 := tg1
+		tg4 := tg2
 		gmax1 := h + fixed.Product(gy1, m)
 		if !(best >= p) && best == best {
 			h1 := gmax1
-			th1 := tg3
+			th1 := tg4
 			gmax1 = 0
-			tg3 = 0
+			tg4 = 0
 			tgp += th1
 			gp += h1
 		}
-		tgbest += tg3
+		tgbest += tg4
 		gbest += gmax1
-		tg4 := tg2 + (fixed.Product(tgp, b1) + fixed.Product(gp, tb1))
+		tg5 := tg3 + (fixed.Product(tgp, b1) + fixed.Product(gp, tb1))
 		ga := gmin1 + fixed.Product(gp, b1)
-		tg5 := 2*tgp1 + (fixed.Product(tgp, a) + fixed.Product(gp, ta))
+		tg6 := 2*tgp1 + (fixed.Product(tgp, a) + fixed.Product(gp, ta))
 		gb1 := 2*gp1 + fixed.Product(gp, a)
 		if v > 0 {
 			t1 := num.Exp(-v)
 			tt1 := -fixed.Product(tv, t1)
 			h1 := gb1
-			th1 := tg5
+			th1 := tg6
 			gb1 = 0
-			tg5 = 0
-			tg6 := th1
+			tg6 = 0
+			tg7 := th1
 			gb := h1
 			h2 := ga
-			th2 := tg4
+			th2 := tg5
 			ga = 0
-			tg4 = 0
-			tg7 := th2
+			tg5 = 0
+			tg8 := th2
 			ga1 := h2
-			tg8 := fixed.Product(tgsum, v) + fixed.Product(gsum, tv)
+			tg9 := fixed.Product(tg, v) + fixed.Product(gsum, tv)
 			gt1 := fixed.Product(gsum, v)
-			tgv += fixed.Product(tgsum, t1) + fixed.Product(gsum, tt1)
+			tgv += fixed.Product(tg, t1) + fixed.Product(gsum, tt1)
 			gv += fixed.Product(gsum, t1)
 			if v > fixed.Of[T](1) {
 				h3 := ga1
-				th3 := tg7
+				th3 := tg8
 				ga1 = 0
-				tg7 = 0
-				tg8 += fixed.Product(th3, v) + fixed.Product(h3, tv)
+				tg8 = 0
+				tg9 += fixed.Product(th3, v) + fixed.Product(h3, tv)
 				gt1 += fixed.Product(h3, v)
 				tgv1 += fixed.Product(th3, t1) + fixed.Product(h3, tt1)
 				gv1 += fixed.Product(h3, t1)
 			} else {
 				h3 := gb
-				th3 := tg6
+				th3 := tg7
 				gb = 0
-				tg6 = 0
-				h4 := ga1
-				th4 := tg7
-				ga1 = 0
 				tg7 = 0
+				h4 := ga1
+				th4 := tg8
+				ga1 = 0
+				tg8 = 0
 				tgv1 += th4
 				gv1 += h4
-				tg8 += th3 + th4
+				tg9 += th3 + th4
 				gt1 += h3 + h4
 			}
-			tgv1 += tg7
+			tgv1 += tg8
 			gv1 += ga1
-			tg9 := fixed.Product(tg8, t1) + fixed.Product(gt1, tt1)
-			tgv -= tg9
+			tg10 := fixed.Product(tg9, t1) + fixed.Product(gt1, tt1)
+			tgv -= tg10
 			gv -= fixed.Product(gt1, t1)
 		} else {
 			h1 := gb1
-			th1 := tg5
+			th1 := tg6
 			gb1 = 0
-			tg5 = 0
-			tg6 := th1
+			tg6 = 0
+			tg7 := th1
 			gb := h1
 			if v < -fixed.Of[T](1) {
 				// Derivatives by v go along with the values, so that the way back needs no tape.
@@ -1467,14 +1476,14 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 					ttb21 = ttb31
 				}
 				h2 := gb
-				th2 := tg6
+				th2 := tg7
 				gb = 0
-				tg6 = 0
+				tg7 = 0
 				tgv += fixed.Product(th2, tb21) + fixed.Product(h2, ttb21)
 				gv += fixed.Product(h2, tb21)
 			}
 		}
-		tgv1 += tg4
+		tgv1 += tg5
 		gv1 += ga
 		tgv += tgv1
 		gv += gv1
@@ -1972,24 +1981,24 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 	n := k.Drive.N
 	drive, gdrive := k.Drive.Data[:n], num.Elements(g.Drive)
 	k1 := *k.K
-	var gk1 T
+	var gk1 fixed.Sum[T]
 	h := *k.H
-	var gh T
+	var gh fixed.Sum[T]
 	for i := range n - 1 + 1 {
 		q := *k.Q
 		sin, cos := num.Sincos(q)
 		g1 := -fixed.Product(k1, sin)
 		*k.P -= fixed.Product(h, g1)
 		gp := *g.P
-		gh += fixed.Product(gp, g1)
+		gh = gh.AddMul(gp, g1)
 		gg1 := fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
-		gk1 -= fixed.Product(gg1, sin)
+		gk1 = gk1.SubMul(gg1, sin)
 		gq := -fixed.Product(fixed.Product(gg1, k1), cos)
 		*g.Q += gq
 		*k.Q -= fixed.Product(h, v)
 		gq1 := *g.Q
-		gh += fixed.Product(gq1, v)
+		gh = gh.AddMul(gq1, v)
 		q1 := *k.Q
 		sin1 := num.Sin(q1)
 		f := -fixed.Product(k1, sin1)
@@ -1997,20 +2006,20 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 		*g.P += fixed.Product(fixed.Of[T](0.5), fixed.Product(gq1, h))
 		*k.P -= fixed.Product(h, s)
 		gp1 := *g.P
-		gh += fixed.Product(gp1, s)
+		gh = gh.AddMul(gp1, s)
 		gs := fixed.Product(gp1, h)
 		if gdrive != nil {
 			gdrive[i] += gs
 		}
-		gk1 -= fixed.Product(gs, sin1)
+		gk1 = gk1.SubMul(gs, sin1)
 		gq2 := -fixed.Product(fixed.Product(gs, k1), num.Cos(q1))
 		*g.Q += gq2
 	}
 	if g.H != nil {
-		*g.H += gh
+		*g.H += gh.Round()
 	}
 	if g.K != nil {
-		*g.K += gk1
+		*g.K += gk1.Round()
 	}
 }
 
@@ -2048,12 +2057,12 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 	drive, gdrive, tdrive, gtdrive := k.Drive.Data[:n], num.Elements(g.Drive), num.Elements(t.Drive), num.Elements(gt.Drive)
 	k1 := *k.K
 	tk1 := num.Deref(t.K)
-	var gk1 T
-	var tgk1 T
+	var gk1 fixed.Sum[T]
+	var tgk1 fixed.Sum[T]
 	h := *k.H
 	th := num.Deref(t.H)
-	var gh T
-	var tgh T
+	var gh fixed.Sum[T]
+	var tgh fixed.Sum[T]
 	for i := range n - 1 + 1 {
 		q := *k.Q
 		tq := *t.Q
@@ -2065,14 +2074,14 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		*k.P -= fixed.Product(h, g1)
 		gp := *g.P
 		tgp := *gt.P
-		tgh += fixed.Product(tgp, g1) + fixed.Product(gp, tg1)
-		gh += fixed.Product(gp, g1)
+		tgh = tgh.AddSum(fixed.Exact(tgp, g1).AddMul(gp, tg1))
+		gh = gh.AddMul(gp, g1)
 		tg := fixed.Product(tgp, h) + fixed.Product(gp, th)
 		gg1 := fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		tv := fixed.Product(fixed.Of[T](0.5), *t.P)
-		tgk1 -= fixed.Product(tg, sin) + fixed.Product(gg1, tsin)
-		gk1 -= fixed.Product(gg1, sin)
+		tgk1 = tgk1.SubSum(fixed.Exact(tg, sin).AddMul(gg1, tsin))
+		gk1 = gk1.SubMul(gg1, sin)
 		tg2 := -(fixed.Product(tg, k1) + fixed.Product(gg1, tk1))
 		gsin := -fixed.Product(gg1, k1)
 		tg3 := fixed.Product(tg2, cos) - fixed.Product(gsin, fixed.Product(tq, sin))
@@ -2082,8 +2091,8 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		*k.Q -= fixed.Product(h, v)
 		gq := *g.Q
 		tgq := *gt.Q
-		tgh += fixed.Product(tgq, v) + fixed.Product(gq, tv)
-		gh += fixed.Product(gq, v)
+		tgh = tgh.AddSum(fixed.Exact(tgq, v).AddMul(gq, tv))
+		gh = gh.AddMul(gq, v)
 		tg4 := fixed.Product(tgq, h) + fixed.Product(gq, th)
 		q1 := *k.Q
 		tq1 := *t.Q
@@ -2100,8 +2109,8 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		*k.P -= fixed.Product(h, s)
 		gp1 := *g.P
 		tgp1 := *gt.P
-		tgh += fixed.Product(tgp1, s) + fixed.Product(gp1, ts)
-		gh += fixed.Product(gp1, s)
+		tgh = tgh.AddSum(fixed.Exact(tgp1, s).AddMul(gp1, ts))
+		gh = gh.AddMul(gp1, s)
 		tg5 := fixed.Product(tgp1, h) + fixed.Product(gp1, th)
 		gs := fixed.Product(gp1, h)
 		if gtdrive != nil {
@@ -2110,8 +2119,8 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		if gdrive != nil {
 			gdrive[i] += gs
 		}
-		tgk1 -= fixed.Product(tg5, sin1) + fixed.Product(gs, tsin1)
-		gk1 -= fixed.Product(gs, sin1)
+		tgk1 = tgk1.SubSum(fixed.Exact(tg5, sin1).AddMul(gs, tsin1))
+		gk1 = gk1.SubMul(gs, sin1)
 		tg6 := -(fixed.Product(tg5, k1) + fixed.Product(gs, tk1))
 		gsin1 := -fixed.Product(gs, k1)
 		tg7 := fixed.Product(tg6, cos1) - fixed.Product(gsin1, fixed.Product(tq1, sin1))
@@ -2119,16 +2128,16 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		*g.Q += fixed.Product(gsin1, cos1)
 	}
 	if gt.H != nil {
-		*gt.H += tgh
+		*gt.H += tgh.Round()
 	}
 	if g.H != nil {
-		*g.H += gh
+		*g.H += gh.Round()
 	}
 	if gt.K != nil {
-		*gt.K += tgk1
+		*gt.K += tgk1.Round()
 	}
 	if g.K != nil {
-		*g.K += gk1
+		*g.K += gk1.Round()
 	}
 }
 
@@ -2137,9 +2146,9 @@ func (k Pendulum[T]) undoAdjoint(g Pendulum[T]) {
 	n := k.Drive.N
 	drive, gdrive := k.Drive.Data[:n], num.Elements(g.Drive)
 	k1 := *k.K
-	var gk1 T
+	var gk1 fixed.Sum[T]
 	h := *k.H
-	var gh T
+	var gh fixed.Sum[T]
 	for i := n - 1; i >= 0; i-- {
 		q := *k.Q
 		sin, cos := num.Sincos(q)
@@ -2147,35 +2156,35 @@ func (k Pendulum[T]) undoAdjoint(g Pendulum[T]) {
 		s := f + drive[i]
 		*k.P += fixed.Product(h, s)
 		gp := *g.P
-		gh -= fixed.Product(gp, s)
+		gh = gh.SubMul(gp, s)
 		gs := -fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		if gdrive != nil {
 			gdrive[i] += gs
 		}
-		gk1 -= fixed.Product(gs, sin)
+		gk1 = gk1.SubMul(gs, sin)
 		gq := -fixed.Product(fixed.Product(gs, k1), cos)
 		*g.Q += gq
 		*k.Q += fixed.Product(h, v)
 		gq1 := *g.Q
-		gh -= fixed.Product(gq1, v)
+		gh = gh.SubMul(gq1, v)
 		q1 := *k.Q
 		sin1 := num.Sin(q1)
 		g1 := -fixed.Product(k1, sin1)
 		*g.P -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gq1, h))
 		*k.P += fixed.Product(h, g1)
 		gp1 := *g.P
-		gh -= fixed.Product(gp1, g1)
+		gh = gh.SubMul(gp1, g1)
 		gg := -fixed.Product(gp1, h)
-		gk1 -= fixed.Product(gg, sin1)
+		gk1 = gk1.SubMul(gg, sin1)
 		gq2 := -fixed.Product(fixed.Product(gg, k1), num.Cos(q1))
 		*g.Q += gq2
 	}
 	if g.H != nil {
-		*g.H += gh
+		*g.H += gh.Round()
 	}
 	if g.K != nil {
-		*g.K += gk1
+		*g.K += gk1.Round()
 	}
 }
 
@@ -2213,12 +2222,12 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 	drive, gdrive, tdrive, gtdrive := k.Drive.Data[:n], num.Elements(g.Drive), num.Elements(t.Drive), num.Elements(gt.Drive)
 	k1 := *k.K
 	tk1 := num.Deref(t.K)
-	var gk1 T
-	var tgk1 T
+	var gk1 fixed.Sum[T]
+	var tgk1 fixed.Sum[T]
 	h := *k.H
 	th := num.Deref(t.H)
-	var gh T
-	var tgh T
+	var gh fixed.Sum[T]
+	var tgh fixed.Sum[T]
 	for i := n - 1; i >= 0; i-- {
 		q := *k.Q
 		tq := *t.Q
@@ -2232,8 +2241,8 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		*k.P += fixed.Product(h, s)
 		gp := *g.P
 		tgp := *gt.P
-		tgh -= fixed.Product(tgp, s) + fixed.Product(gp, ts)
-		gh -= fixed.Product(gp, s)
+		tgh = tgh.SubSum(fixed.Exact(tgp, s).AddMul(gp, ts))
+		gh = gh.SubMul(gp, s)
 		tg := -(fixed.Product(tgp, h) + fixed.Product(gp, th))
 		gs := -fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
@@ -2244,8 +2253,8 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		if gdrive != nil {
 			gdrive[i] += gs
 		}
-		tgk1 -= fixed.Product(tg, sin) + fixed.Product(gs, tsin)
-		gk1 -= fixed.Product(gs, sin)
+		tgk1 = tgk1.SubSum(fixed.Exact(tg, sin).AddMul(gs, tsin))
+		gk1 = gk1.SubMul(gs, sin)
 		tg1 := -(fixed.Product(tg, k1) + fixed.Product(gs, tk1))
 		gsin := -fixed.Product(gs, k1)
 		tg2 := fixed.Product(tg1, cos) - fixed.Product(gsin, fixed.Product(tq, sin))
@@ -2255,8 +2264,8 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		*k.Q += fixed.Product(h, v)
 		gq := *g.Q
 		tgq := *gt.Q
-		tgh -= fixed.Product(tgq, v) + fixed.Product(gq, tv)
-		gh -= fixed.Product(gq, v)
+		tgh = tgh.SubSum(fixed.Exact(tgq, v).AddMul(gq, tv))
+		gh = gh.SubMul(gq, v)
 		tg3 := -(fixed.Product(tgq, h) + fixed.Product(gq, th))
 		q1 := *k.Q
 		tq1 := *t.Q
@@ -2271,12 +2280,12 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		*k.P += fixed.Product(h, g1)
 		gp1 := *g.P
 		tgp1 := *gt.P
-		tgh -= fixed.Product(tgp1, g1) + fixed.Product(gp1, tg11)
-		gh -= fixed.Product(gp1, g1)
+		tgh = tgh.SubSum(fixed.Exact(tgp1, g1).AddMul(gp1, tg11))
+		gh = gh.SubMul(gp1, g1)
 		tg4 := -(fixed.Product(tgp1, h) + fixed.Product(gp1, th))
 		gg := -fixed.Product(gp1, h)
-		tgk1 -= fixed.Product(tg4, sin1) + fixed.Product(gg, tsin1)
-		gk1 -= fixed.Product(gg, sin1)
+		tgk1 = tgk1.SubSum(fixed.Exact(tg4, sin1).AddMul(gg, tsin1))
+		gk1 = gk1.SubMul(gg, sin1)
 		tg5 := -(fixed.Product(tg4, k1) + fixed.Product(gg, tk1))
 		gsin1 := -fixed.Product(gg, k1)
 		tg6 := fixed.Product(tg5, cos1) - fixed.Product(gsin1, fixed.Product(tq1, sin1))
@@ -2284,16 +2293,16 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		*g.Q += fixed.Product(gsin1, cos1)
 	}
 	if gt.H != nil {
-		*gt.H += tgh
+		*gt.H += tgh.Round()
 	}
 	if g.H != nil {
-		*g.H += gh
+		*g.H += gh.Round()
 	}
 	if gt.K != nil {
-		*gt.K += tgk1
+		*gt.K += tgk1.Round()
 	}
 	if g.K != nil {
-		*g.K += gk1
+		*g.K += gk1.Round()
 	}
 }
 
@@ -2406,7 +2415,7 @@ func (k Table[T]) adjoint(sign T, g Table[T]) {
 	scale, gscale := k.Scale.Data[:q], num.Elements(g.Scale)
 	for p1 := range q {
 		s := scale[p1]
-		var gs T
+		var gs fixed.Sum[T]
 		row := num.Index(from[p1], p)
 		row1 := num.Index(to[p1], n)
 		x1 := x[row*k.X.Stride:][:m]
@@ -2421,14 +2430,14 @@ func (k Table[T]) adjoint(sign T, g Table[T]) {
 				y[d] += T(sign * q1)
 			}
 			h := num.Quotient(gy1[d], s1)
-			gs += fixed.Product(h, x2)
+			gs = gs.AddMul(h, x2)
 			gx2 := fixed.Product(h, s) - 2*fixed.Product(fixed.Product(h, q1), x2)
 			if d < len(gx) {
 				gx[d] += gx2
 			}
 		}
 		if p1 < len(gscale) {
-			gscale[p1] += gs
+			gscale[p1] += gs.Round()
 		}
 	}
 }
@@ -2491,8 +2500,8 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 	for p1 := range q {
 		s := scale[p1]
 		ts := num.OrZero(tscale, p1)
-		var gs T
-		var tgs T
+		var gs fixed.Sum[T]
+		var tgs fixed.Sum[T]
 		row := num.Index(from[p1], p)
 		row1 := num.Index(to[p1], n)
 		x1 := x[row*k.X.Stride:][:m]
@@ -2520,8 +2529,8 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 			th := num.Quotient(num.OrZero(gty, d)-fixed.Product(h, ts1), s1)
 			tg := -(fixed.Product(th, q1) + fixed.Product(h, tq1))
 			gs1 := -fixed.Product(h, q1)
-			tgs += fixed.Product(th, x2) + fixed.Product(h, tx2)
-			gs += fixed.Product(h, x2)
+			tgs = tgs.AddSum(fixed.Exact(th, x2).AddMul(h, tx2))
+			gs = gs.AddMul(h, x2)
 			tg1 := fixed.Product(th, s) + fixed.Product(h, ts) + 2*(fixed.Product(tg, x2)+fixed.Product(gs1, tx2))
 			gx2 := fixed.Product(h, s) + 2*fixed.Product(gs1, x2)
 			if d < len(gtx) {
@@ -2532,10 +2541,10 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 			}
 		}
 		if p1 < len(gtscale) {
-			gtscale[p1] += tgs
+			gtscale[p1] += tgs.Round()
 		}
 		if p1 < len(gscale) {
-			gscale[p1] += gs
+			gscale[p1] += gs.Round()
 		}
 	}
 }

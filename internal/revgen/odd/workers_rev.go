@@ -559,14 +559,14 @@ func (task *layerValue[T]) Block(_, part int) {
 	w := num.Rows(k.W)
 	x := k.X.Data[:m]
 	for i := lo; i < hi; i++ {
-		var s T
+		var s fixed.Sum[T]
 		w1 := w[i*k.W.Stride:][:m]
 		for j := range m {
 			v := w1[j]
-			s += fixed.Product(v, x[j])
+			s = s.AddMul(v, x[j])
 		}
 		if i < len(y) {
-			y[i] += T(sign * fixed.Product(scale, num.Tanh(s)))
+			y[i] += T(sign * fixed.Product(scale, num.Tanh(s.Round())))
 		}
 	}
 }
@@ -605,7 +605,7 @@ func (k Layer[T]) adjoint(sign T, g Layer[T]) {
 	n := k.W.Rows
 	m := k.W.Cols
 	scale := *k.Scale
-	var gscale T
+	var gscale fixed.Sum[T]
 	loop := num.NewLoop[T](0, m, 32)
 	task := num.NewTask[layerAdjoint[T]]()
 	*task = layerAdjoint[T]{parts: loop, k: k, sign: sign, g: g}
@@ -616,12 +616,14 @@ func (k Layer[T]) adjoint(sign T, g Layer[T]) {
 	loop1.Vector(g.X)
 	task1 := num.NewTask[layerAdjoint1[T]]()
 	*task1 = layerAdjoint1[T]{parts: loop1, k: k, sign: sign, g: g, scale: scale}
-	loop1.Run(k.Workers, 1, task1)
+	loop1.Run(k.Workers, 0, task1)
+	for _, own := range task1.exact[:loop1.Parts()] {
+		gscale = gscale.AddSum(own[0])
+	}
 	num.FreeTask(task1)
-	gscale += loop1.Sum()
 	loop1.Free()
 	if g.Scale != nil {
-		*g.Scale += gscale
+		*g.Scale += gscale.Round()
 	}
 }
 
@@ -662,6 +664,7 @@ type layerAdjoint1[T rev.Real] struct {
 	sign  T
 	g     Layer[T]
 	scale T
+	exact [num.MaxParts][1]fixed.Sum[T] // of the parts
 }
 
 // Block runs the iterations of one part.
@@ -669,24 +672,24 @@ func (task *layerAdjoint1[T]) Block(_, part int) {
 	lo, hi, own := task.parts.Part(part)
 	k, sign, g, scale := task.k, task.sign, task.g, task.scale
 	own.Vector(&g.X)
-	var gscale T
+	var gscale fixed.Sum[T]
 	m := k.W.Cols
 	y, gy := num.Elements(k.Y), num.Elements(g.Y)
 	w := num.Rows(k.W)
 	x, gx := k.X.Data[:m], num.Elements(g.X)
 	for i := lo; i < hi; i++ {
-		var s T
+		var s fixed.Sum[T]
 		w1 := w[i*k.W.Stride:][:m]
 		for j := range m {
 			v := w1[j]
-			s += fixed.Product(v, x[j])
+			s = s.AddMul(v, x[j])
 		}
-		tanh := num.Tanh(s)
+		tanh := num.Tanh(s.Round())
 		if i < len(y) {
 			y[i] += T(sign * fixed.Product(scale, tanh))
 		}
 		gy1 := num.OrZero(gy, i)
-		gscale += fixed.Product(gy1, tanh)
+		gscale = gscale.AddMul(gy1, tanh)
 		gs := fixed.Product(fixed.Product(gy1, scale), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		gw := num.Row(g.W, i)
 		for j := range m {
@@ -699,7 +702,7 @@ func (task *layerAdjoint1[T]) Block(_, part int) {
 			}
 		}
 	}
-	own.Sum(gscale)
+	task.exact[part] = [1]fixed.Sum[T]{gscale}
 }
 
 // tangent adds the value and its tangent, times sign.
@@ -741,18 +744,18 @@ func (task *layerTangent[T]) Block(_, part int) {
 	w := num.Rows(k.W)
 	x, tx := k.X.Data[:m], num.Elements(t.X)
 	for i := lo; i < hi; i++ {
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		w1 := w[i*k.W.Stride:][:m]
 		tw := num.Row(t.W, i)
 		for j := range m {
 			v := w1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.OrZero(tw, j), x1) + fixed.Product(v, num.OrZero(tx, j))
-			s += fixed.Product(v, x1)
+			ts = ts.AddSum(fixed.Exact(num.OrZero(tw, j), x1).AddMul(v, num.OrZero(tx, j)))
+			s = s.AddMul(v, x1)
 		}
-		tanh := num.Tanh(s)
-		ttanh := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		tanh := num.Tanh(s.Round())
+		ttanh := fixed.Product(ts.Round(), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		if i < len(ty) {
 			ty[i] += T(sign * (fixed.Product(tscale, tanh) + fixed.Product(scale, ttanh)))
 		}
@@ -802,8 +805,8 @@ func (k Layer[T]) adjointTangent(sign T, g, t, gt Layer[T]) {
 	m := k.W.Cols
 	scale := *k.Scale
 	tscale := num.Deref(t.Scale)
-	var gscale T
-	var tgscale T
+	var gscale fixed.Sum[T]
+	var tgscale fixed.Sum[T]
 	loop := num.NewLoop[T](0, m, 32)
 	task := num.NewTask[layerAdjointTangent[T]]()
 	*task = layerAdjointTangent[T]{parts: loop, k: k, sign: sign, g: g, t: t, gt: gt}
@@ -815,16 +818,18 @@ func (k Layer[T]) adjointTangent(sign T, g, t, gt Layer[T]) {
 	loop1.Vector(g.X)
 	task1 := num.NewTask[layerAdjointTangent1[T]]()
 	*task1 = layerAdjointTangent1[T]{parts: loop1, k: k, sign: sign, g: g, t: t, gt: gt, tscale: tscale, scale: scale}
-	loop1.Run(k.Workers, 2, task1)
+	loop1.Run(k.Workers, 0, task1)
+	for _, own := range task1.exact[:loop1.Parts()] {
+		tgscale = tgscale.AddSum(own[0])
+		gscale = gscale.AddSum(own[1])
+	}
 	num.FreeTask(task1)
-	tgscale += loop1.Sum()
-	gscale += loop1.Sum()
 	loop1.Free()
 	if gt.Scale != nil {
-		*gt.Scale += tgscale
+		*gt.Scale += tgscale.Round()
 	}
 	if g.Scale != nil {
-		*g.Scale += gscale
+		*g.Scale += gscale.Round()
 	}
 }
 
@@ -878,6 +883,7 @@ type layerAdjointTangent1[T rev.Real] struct {
 	gt     Layer[T]
 	tscale T
 	scale  T
+	exact  [num.MaxParts][2]fixed.Sum[T] // of the parts
 }
 
 // Block runs the iterations of one part.
@@ -886,26 +892,26 @@ func (task *layerAdjointTangent1[T]) Block(_, part int) {
 	k, sign, g, t, gt, tscale, scale := task.k, task.sign, task.g, task.t, task.gt, task.tscale, task.scale
 	own.Vector(&gt.X)
 	own.Vector(&g.X)
-	var tg T
-	var gscale T
+	var tg fixed.Sum[T]
+	var gscale fixed.Sum[T]
 	m := k.W.Cols
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
 	w := num.Rows(k.W)
 	x, gx, tx, gtx := k.X.Data[:m], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	for i := lo; i < hi; i++ {
-		var s T
-		var ts T
+		var s fixed.Sum[T]
+		var ts fixed.Sum[T]
 		w1 := w[i*k.W.Stride:][:m]
 		tw := num.Row(t.W, i)
 		for j := range m {
 			v := w1[j]
 			x1 := x[j]
-			ts += fixed.Product(num.OrZero(tw, j), x1) + fixed.Product(v, num.OrZero(tx, j))
-			s += fixed.Product(v, x1)
+			ts = ts.AddSum(fixed.Exact(num.OrZero(tw, j), x1).AddMul(v, num.OrZero(tx, j)))
+			s = s.AddMul(v, x1)
 		}
-		tanh := num.Tanh(s)
+		tanh := num.Tanh(s.Round())
 		s1 := fixed.Of[T](1) - fixed.Product(tanh, tanh)
-		ttanh := fixed.Product(ts, s1)
+		ttanh := fixed.Product(ts.Round(), s1)
 		if i < len(ty) {
 			ty[i] += T(sign * (fixed.Product(tscale, tanh) + fixed.Product(scale, ttanh)))
 		}
@@ -914,8 +920,8 @@ func (task *layerAdjointTangent1[T]) Block(_, part int) {
 		}
 		gy1 := num.OrZero(gy, i)
 		tgy1 := num.OrZero(gty, i)
-		tg += fixed.Product(tgy1, tanh) + fixed.Product(gy1, ttanh)
-		gscale += fixed.Product(gy1, tanh)
+		tg = tg.AddSum(fixed.Exact(tgy1, tanh).AddMul(gy1, ttanh))
+		gscale = gscale.AddMul(gy1, tanh)
 		tg1 := fixed.Product(tgy1, scale) + fixed.Product(gy1, tscale)
 		gtanh := fixed.Product(gy1, scale)
 		ts1 := -(2 * fixed.Product(tanh, ttanh))
@@ -942,8 +948,7 @@ func (task *layerAdjointTangent1[T]) Block(_, part int) {
 			}
 		}
 	}
-	own.Sum(tg)
-	own.Sum(gscale)
+	task.exact[part] = [2]fixed.Sum[T]{tg, gscale}
 }
 
 // Histogram adds to elements that the data choose.

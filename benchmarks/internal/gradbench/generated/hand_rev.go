@@ -296,12 +296,12 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 		}
 		sin := num.Sin(flex)
 		cos := num.Cos(flex)
-		var gsin T
-		var gcos T
+		var gsin fixed.Sum[T]
+		var gcos fixed.Sum[T]
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
-		var gsin1 T
-		var gcos1 T
+		var gsin1 fixed.Sum[T]
+		var gcos1 fixed.Sum[T]
 		if p != b {
 			absolute1 := absolute[p*k.Absolute.Stride:][:12]
 			absolute2 := absolute[b*k.Absolute.Stride:][:12]
@@ -320,12 +320,12 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 			relative3 := relative1[p1]
 			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
 			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
-			var gl0 T
+			var gl0 fixed.Sum[T]
 			relative4 := relative1[p1+2]
 			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
-			var gl1 T
+			var gl1 fixed.Sum[T]
 			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
-			var gl2 T
+			var gl2 fixed.Sum[T]
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
@@ -334,11 +334,11 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 				gl3 := fixed.Product(gabsolute1[p1+3], w)
 				absolute1[p1+2] -= fixed.Product(w, l2)
-				gl2 += fixed.Product(gabsolute1[p1+2], w)
+				gl2 = gl2.AddMul(gabsolute1[p1+2], w)
 				absolute1[p1+1] -= fixed.Product(w, l1)
-				gl1 += fixed.Product(gabsolute1[p1+1], w)
+				gl1 = gl1.AddMul(gabsolute1[p1+1], w)
 				absolute1[p1] -= fixed.Product(w, l0)
-				gl0 += fixed.Product(gabsolute1[p1], w)
+				gl0 = gl0.AddMul(gabsolute1[p1], w)
 				if len(grelative) == 12 {
 					grelative[p1+3] += gl3
 				}
@@ -355,42 +355,42 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 					gabsolute3 := gabsolute1[p2+3]
 					absolute2[p2+2] -= fixed.Product(w, l2)
 					gabsolute4 := gabsolute1[p2+2]
-					gl2 += fixed.Product(gabsolute4, w)
+					gl2 = gl2.AddMul(gabsolute4, w)
 					absolute2[p2+1] -= fixed.Product(w, l1)
 					gabsolute5 := gabsolute1[p2+1]
-					gl1 += fixed.Product(gabsolute5, w)
+					gl1 = gl1.AddMul(gabsolute5, w)
 					absolute2[p2] -= fixed.Product(w, l0)
 					gabsolute6 := gabsolute1[p2]
 					gw := fixed.Product(gabsolute3, l3) + fixed.Product(gabsolute4, l2) + fixed.Product(gabsolute5, l1) + fixed.Product(gabsolute6, l0)
-					gl0 += fixed.Product(gabsolute6, w)
+					gl0 = gl0.AddMul(gabsolute6, w)
 					if len(grelative) == 12 {
 						grelative[p1+3] += fixed.Product(gabsolute3, w)
 					}
 					gabsolute2[4*k1+i] += gw
 				}
 			}
-			gcos += fixed.Product(gl2, relative4)
-			gsin -= fixed.Product(gl2, u)
-			gu := -fixed.Product(gl2, sin) + fixed.Product(gl1, cos)
-			gcos += fixed.Product(gl1, u)
-			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			gsin += fixed.Product(gl1, relative4)
+			gcos = gcos.AddMul(gl2.Round(), relative4)
+			gsin = gsin.SubMul(gl2.Round(), u)
+			gu := -fixed.Product(gl2.Round(), sin) + fixed.Product(gl1.Round(), cos)
+			gcos = gcos.AddMul(gl1.Round(), u)
+			grelative4 := fixed.Product(gl2.Round(), cos) + fixed.Product(gl1.Round(), sin)
+			gsin = gsin.AddMul(gl1.Round(), relative4)
 			if len(grelative) == 12 {
 				grelative[p1+2] += grelative4
 			}
-			gcos1 += fixed.Product(gl0, relative3)
-			gsin1 += fixed.Product(gl0, relative2)
-			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			gcos1 += fixed.Product(gu, relative2)
-			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			gsin1 -= fixed.Product(gu, relative3)
+			gcos1 = gcos1.AddMul(gl0.Round(), relative3)
+			gsin1 = gsin1.AddMul(gl0.Round(), relative2)
+			grelative2 := fixed.Product(gl0.Round(), sin1) + fixed.Product(gu, cos1)
+			gcos1 = gcos1.AddMul(gu, relative2)
+			grelative3 := fixed.Product(gl0.Round(), cos1) - fixed.Product(gu, sin1)
+			gsin1 = gsin1.SubMul(gu, relative3)
 			if len(grelative) == 12 {
 				grelative[p1] += grelative3
 				grelative[p1+1] += grelative2
 			}
 		}
-		gside := -fixed.Product(gcos1, sin1) + fixed.Product(gsin1, cos1)
-		gflex := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos)
+		gside := -fixed.Product(gcos1.Round(), sin1) + fixed.Product(gsin1.Round(), cos1)
+		gflex := -fixed.Product(gcos.Round(), sin) + fixed.Product(gsin.Round(), cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
 			h := gside
@@ -620,18 +620,18 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 		cos := num.Cos(flex)
 		tsin := fixed.Product(tflex, cos)
 		tcos := -fixed.Product(tflex, sin)
-		var gsin T
-		var tgsin T
-		var gcos T
-		var tgcos T
+		var gsin fixed.Sum[T]
+		var tgsin fixed.Sum[T]
+		var gcos fixed.Sum[T]
+		var tgcos fixed.Sum[T]
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
 		tsin1 := fixed.Product(tside, cos1)
 		tcos1 := -fixed.Product(tside, sin1)
-		var gsin1 T
-		var tgsin1 T
-		var gcos1 T
-		var tgcos1 T
+		var gsin1 fixed.Sum[T]
+		var tgsin1 fixed.Sum[T]
+		var gcos1 fixed.Sum[T]
+		var tgcos1 fixed.Sum[T]
 		if p != b {
 			tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
 			tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
@@ -662,18 +662,18 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 			tu := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) - (fixed.Product(trelative3, sin1) + fixed.Product(relative3, tsin1))
 			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
 			tl0 := fixed.Product(trelative3, cos1) + fixed.Product(relative3, tcos1) + (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
-			var gl0 T
-			var tgl0 T
+			var gl0 fixed.Sum[T]
+			var tgl0 fixed.Sum[T]
 			relative4 := relative1[p1+2]
 			trelative4 := num.At(trelative, p1+2)
 			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
 			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative4, sin) + fixed.Product(relative4, tsin))
-			var gl1 T
-			var tgl1 T
+			var gl1 fixed.Sum[T]
+			var tgl1 fixed.Sum[T]
 			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
 			tl2 := fixed.Product(trelative4, cos) + fixed.Product(relative4, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
-			var gl2 T
-			var tgl2 T
+			var gl2 fixed.Sum[T]
+			var tgl2 fixed.Sum[T]
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
@@ -687,16 +687,16 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 				gl3 := fixed.Product(gabsolute1[p1+3], w)
 				tabsolute1[p1+2] -= fixed.Product(w, tl2)
 				absolute1[p1+2] -= fixed.Product(w, l2)
-				tgl2 += fixed.Product(gtabsolute1[p1+2], w)
-				gl2 += fixed.Product(gabsolute1[p1+2], w)
+				tgl2 = tgl2.AddMul(gtabsolute1[p1+2], w)
+				gl2 = gl2.AddMul(gabsolute1[p1+2], w)
 				tabsolute1[p1+1] -= fixed.Product(w, tl1)
 				absolute1[p1+1] -= fixed.Product(w, l1)
-				tgl1 += fixed.Product(gtabsolute1[p1+1], w)
-				gl1 += fixed.Product(gabsolute1[p1+1], w)
+				tgl1 = tgl1.AddMul(gtabsolute1[p1+1], w)
+				gl1 = gl1.AddMul(gabsolute1[p1+1], w)
 				tabsolute1[p1] -= fixed.Product(w, tl0)
 				absolute1[p1] -= fixed.Product(w, l0)
-				tgl0 += fixed.Product(gtabsolute1[p1], w)
-				gl0 += fixed.Product(gabsolute1[p1], w)
+				tgl0 = tgl0.AddMul(gtabsolute1[p1], w)
+				gl0 = gl0.AddMul(gabsolute1[p1], w)
 				if len(gtrelative) == 12 {
 					gtrelative[p1+3] += tg
 				}
@@ -727,22 +727,22 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 					absolute2[p2+2] -= fixed.Product(w, l2)
 					gabsolute4 := gabsolute1[p2+2]
 					tgabsolute4 := gtabsolute1[p2+2]
-					tgl2 += fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
-					gl2 += fixed.Product(gabsolute4, w)
+					tgl2 = tgl2.AddSum(fixed.Exact(tgabsolute4, w).AddMul(gabsolute4, tw))
+					gl2 = gl2.AddMul(gabsolute4, w)
 					tabsolute2[p2+1] -= fixed.Product(tw, l1) + fixed.Product(w, tl1)
 					absolute2[p2+1] -= fixed.Product(w, l1)
 					gabsolute5 := gabsolute1[p2+1]
 					tgabsolute5 := gtabsolute1[p2+1]
-					tgl1 += fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw)
-					gl1 += fixed.Product(gabsolute5, w)
+					tgl1 = tgl1.AddSum(fixed.Exact(tgabsolute5, w).AddMul(gabsolute5, tw))
+					gl1 = gl1.AddMul(gabsolute5, w)
 					tabsolute2[p2] -= fixed.Product(tw, l0) + fixed.Product(w, tl0)
 					absolute2[p2] -= fixed.Product(w, l0)
 					gabsolute6 := gabsolute1[p2]
 					tgabsolute6 := gtabsolute1[p2]
 					tg1 := fixed.Product(tgabsolute3, l3) + fixed.Product(gabsolute3, tl3) + (fixed.Product(tgabsolute4, l2) + fixed.Product(gabsolute4, tl2)) + (fixed.Product(tgabsolute5, l1) + fixed.Product(gabsolute5, tl1)) + (fixed.Product(tgabsolute6, l0) + fixed.Product(gabsolute6, tl0))
 					gw := fixed.Product(gabsolute3, l3) + fixed.Product(gabsolute4, l2) + fixed.Product(gabsolute5, l1) + fixed.Product(gabsolute6, l0)
-					tgl0 += fixed.Product(tgabsolute6, w) + fixed.Product(gabsolute6, tw)
-					gl0 += fixed.Product(gabsolute6, w)
+					tgl0 = tgl0.AddSum(fixed.Exact(tgabsolute6, w).AddMul(gabsolute6, tw))
+					gl0 = gl0.AddMul(gabsolute6, w)
 					if len(gtrelative) == 12 {
 						gtrelative[p1+3] += tg
 					}
@@ -753,36 +753,36 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 					gabsolute2[4*k1+i] += gw
 				}
 			}
-			tgcos += fixed.Product(tgl2, relative4) + fixed.Product(gl2, trelative4)
-			gcos += fixed.Product(gl2, relative4)
-			tgsin -= fixed.Product(tgl2, u) + fixed.Product(gl2, tu)
-			gsin -= fixed.Product(gl2, u)
-			tg := -(fixed.Product(tgl2, sin) + fixed.Product(gl2, tsin)) + (fixed.Product(tgl1, cos) + fixed.Product(gl1, tcos))
-			gu := -fixed.Product(gl2, sin) + fixed.Product(gl1, cos)
-			tgcos += fixed.Product(tgl1, u) + fixed.Product(gl1, tu)
-			gcos += fixed.Product(gl1, u)
-			tg1 := fixed.Product(tgl2, cos) + fixed.Product(gl2, tcos) + (fixed.Product(tgl1, sin) + fixed.Product(gl1, tsin))
-			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			tgsin += fixed.Product(tgl1, relative4) + fixed.Product(gl1, trelative4)
-			gsin += fixed.Product(gl1, relative4)
+			tgcos = tgcos.AddSum(fixed.Exact(tgl2.Round(), relative4).AddMul(gl2.Round(), trelative4))
+			gcos = gcos.AddMul(gl2.Round(), relative4)
+			tgsin = tgsin.SubSum(fixed.Exact(tgl2.Round(), u).AddMul(gl2.Round(), tu))
+			gsin = gsin.SubMul(gl2.Round(), u)
+			tg := -(fixed.Product(tgl2.Round(), sin) + fixed.Product(gl2.Round(), tsin)) + (fixed.Product(tgl1.Round(), cos) + fixed.Product(gl1.Round(), tcos))
+			gu := -fixed.Product(gl2.Round(), sin) + fixed.Product(gl1.Round(), cos)
+			tgcos = tgcos.AddSum(fixed.Exact(tgl1.Round(), u).AddMul(gl1.Round(), tu))
+			gcos = gcos.AddMul(gl1.Round(), u)
+			tg1 := fixed.Product(tgl2.Round(), cos) + fixed.Product(gl2.Round(), tcos) + (fixed.Product(tgl1.Round(), sin) + fixed.Product(gl1.Round(), tsin))
+			grelative4 := fixed.Product(gl2.Round(), cos) + fixed.Product(gl1.Round(), sin)
+			tgsin = tgsin.AddSum(fixed.Exact(tgl1.Round(), relative4).AddMul(gl1.Round(), trelative4))
+			gsin = gsin.AddMul(gl1.Round(), relative4)
 			if len(gtrelative) == 12 {
 				gtrelative[p1+2] += tg1
 			}
 			if len(grelative) == 12 {
 				grelative[p1+2] += grelative4
 			}
-			tgcos1 += fixed.Product(tgl0, relative3) + fixed.Product(gl0, trelative3)
-			gcos1 += fixed.Product(gl0, relative3)
-			tgsin1 += fixed.Product(tgl0, relative2) + fixed.Product(gl0, trelative2)
-			gsin1 += fixed.Product(gl0, relative2)
-			tg2 := fixed.Product(tgl0, sin1) + fixed.Product(gl0, tsin1) + (fixed.Product(tg, cos1) + fixed.Product(gu, tcos1))
-			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			tgcos1 += fixed.Product(tg, relative2) + fixed.Product(gu, trelative2)
-			gcos1 += fixed.Product(gu, relative2)
-			tg3 := fixed.Product(tgl0, cos1) + fixed.Product(gl0, tcos1) - (fixed.Product(tg, sin1) + fixed.Product(gu, tsin1))
-			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			tgsin1 -= fixed.Product(tg, relative3) + fixed.Product(gu, trelative3)
-			gsin1 -= fixed.Product(gu, relative3)
+			tgcos1 = tgcos1.AddSum(fixed.Exact(tgl0.Round(), relative3).AddMul(gl0.Round(), trelative3))
+			gcos1 = gcos1.AddMul(gl0.Round(), relative3)
+			tgsin1 = tgsin1.AddSum(fixed.Exact(tgl0.Round(), relative2).AddMul(gl0.Round(), trelative2))
+			gsin1 = gsin1.AddMul(gl0.Round(), relative2)
+			tg2 := fixed.Product(tgl0.Round(), sin1) + fixed.Product(gl0.Round(), tsin1) + (fixed.Product(tg, cos1) + fixed.Product(gu, tcos1))
+			grelative2 := fixed.Product(gl0.Round(), sin1) + fixed.Product(gu, cos1)
+			tgcos1 = tgcos1.AddSum(fixed.Exact(tg, relative2).AddMul(gu, trelative2))
+			gcos1 = gcos1.AddMul(gu, relative2)
+			tg3 := fixed.Product(tgl0.Round(), cos1) + fixed.Product(gl0.Round(), tcos1) - (fixed.Product(tg, sin1) + fixed.Product(gu, tsin1))
+			grelative3 := fixed.Product(gl0.Round(), cos1) - fixed.Product(gu, sin1)
+			tgsin1 = tgsin1.SubSum(fixed.Exact(tg, relative3).AddMul(gu, trelative3))
+			gsin1 = gsin1.SubMul(gu, relative3)
 			if len(gtrelative) == 12 {
 				gtrelative[p1] += tg3
 			}
@@ -796,13 +796,13 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 				grelative[p1+1] += grelative2
 			}
 		}
-		gcos11 := gcos1
-		gsin11 := gsin1
-		tg := -(fixed.Product(tgcos1, sin1) + fixed.Product(gcos11, tsin1)) + (fixed.Product(tgsin1, cos1) + fixed.Product(gsin11, tcos1))
+		gcos11 := gcos1.Round()
+		gsin11 := gsin1.Round()
+		tg := -(fixed.Product(tgcos1.Round(), sin1) + fixed.Product(gcos11, tsin1)) + (fixed.Product(tgsin1.Round(), cos1) + fixed.Product(gsin11, tcos1))
 		gside := -fixed.Product(gcos11, sin1) + fixed.Product(gsin11, cos1)
-		gcos2 := gcos
-		gsin2 := gsin
-		tg1 := -(fixed.Product(tgcos, sin) + fixed.Product(gcos2, tsin)) + (fixed.Product(tgsin, cos) + fixed.Product(gsin2, tcos))
+		gcos2 := gcos.Round()
+		gsin2 := gsin.Round()
+		tg1 := -(fixed.Product(tgcos.Round(), sin) + fixed.Product(gcos2, tsin)) + (fixed.Product(tgsin.Round(), cos) + fixed.Product(gsin2, tcos))
 		gflex := -fixed.Product(gcos2, sin) + fixed.Product(gsin2, cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
@@ -930,12 +930,12 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 		}
 		sin := num.Sin(flex)
 		cos := num.Cos(flex)
-		var gsin T
-		var gcos T
+		var gsin fixed.Sum[T]
+		var gcos fixed.Sum[T]
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
-		var gsin1 T
-		var gcos1 T
+		var gsin1 fixed.Sum[T]
+		var gcos1 fixed.Sum[T]
 		relative1 := relative[b*k.Relative.Stride:][:12]
 		grelative := num.Row(g.Relative, b)
 		for i := range 3 {
@@ -944,23 +944,23 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 			relative3 := relative1[p1]
 			u := fixed.Product(relative2, cos1) - fixed.Product(relative3, sin1)
 			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
-			var gl0 T
+			var gl0 fixed.Sum[T]
 			relative4 := relative1[p1+2]
 			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
-			var gl1 T
+			var gl1 fixed.Sum[T]
 			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
-			var gl2 T
+			var gl2 fixed.Sum[T]
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
 				absolute1 := absolute[b*k.Absolute.Stride:][:12]
 				absolute1[p1] += fixed.Product(w, l0)
 				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
-				gl0 -= fixed.Product(gabsolute1[p1], w)
+				gl0 = gl0.SubMul(gabsolute1[p1], w)
 				absolute1[p1+1] += fixed.Product(w, l1)
-				gl1 -= fixed.Product(gabsolute1[p1+1], w)
+				gl1 = gl1.SubMul(gabsolute1[p1+1], w)
 				absolute1[p1+2] += fixed.Product(w, l2)
-				gl2 -= fixed.Product(gabsolute1[p1+2], w)
+				gl2 = gl2.SubMul(gabsolute1[p1+2], w)
 				absolute1[p1+3] += fixed.Product(w, l3)
 				gl3 := -fixed.Product(gabsolute1[p1+3], w)
 				if len(grelative) == 12 {
@@ -977,13 +977,13 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 					l3 := relative1[p1+3]
 					absolute2[p2] += fixed.Product(w, l0)
 					gabsolute3 := gabsolute1[p2]
-					gl0 -= fixed.Product(gabsolute3, w)
+					gl0 = gl0.SubMul(gabsolute3, w)
 					absolute2[p2+1] += fixed.Product(w, l1)
 					gabsolute4 := gabsolute1[p2+1]
-					gl1 -= fixed.Product(gabsolute4, w)
+					gl1 = gl1.SubMul(gabsolute4, w)
 					absolute2[p2+2] += fixed.Product(w, l2)
 					gabsolute5 := gabsolute1[p2+2]
-					gl2 -= fixed.Product(gabsolute5, w)
+					gl2 = gl2.SubMul(gabsolute5, w)
 					absolute2[p2+3] += fixed.Product(w, l3)
 					gabsolute6 := gabsolute1[p2+3]
 					gw := -fixed.Product(gabsolute3, l0) - fixed.Product(gabsolute4, l1) - fixed.Product(gabsolute5, l2) - fixed.Product(gabsolute6, l3)
@@ -993,21 +993,21 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 					gabsolute2[4*k1+i] += gw
 				}
 			}
-			gcos += fixed.Product(gl2, relative4)
-			gsin -= fixed.Product(gl2, u)
-			gu := -fixed.Product(gl2, sin) + fixed.Product(gl1, cos)
-			gcos += fixed.Product(gl1, u)
-			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			gsin += fixed.Product(gl1, relative4)
+			gcos = gcos.AddMul(gl2.Round(), relative4)
+			gsin = gsin.SubMul(gl2.Round(), u)
+			gu := -fixed.Product(gl2.Round(), sin) + fixed.Product(gl1.Round(), cos)
+			gcos = gcos.AddMul(gl1.Round(), u)
+			grelative4 := fixed.Product(gl2.Round(), cos) + fixed.Product(gl1.Round(), sin)
+			gsin = gsin.AddMul(gl1.Round(), relative4)
 			if len(grelative) == 12 {
 				grelative[p1+2] += grelative4
 			}
-			gcos1 += fixed.Product(gl0, relative3)
-			gsin1 += fixed.Product(gl0, relative2)
-			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			gcos1 += fixed.Product(gu, relative2)
-			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			gsin1 -= fixed.Product(gu, relative3)
+			gcos1 = gcos1.AddMul(gl0.Round(), relative3)
+			gsin1 = gsin1.AddMul(gl0.Round(), relative2)
+			grelative2 := fixed.Product(gl0.Round(), sin1) + fixed.Product(gu, cos1)
+			gcos1 = gcos1.AddMul(gu, relative2)
+			grelative3 := fixed.Product(gl0.Round(), cos1) - fixed.Product(gu, sin1)
+			gsin1 = gsin1.SubMul(gu, relative3)
 			if len(grelative) == 12 {
 				grelative[p1] += grelative3
 				grelative[p1+1] += grelative2
@@ -1023,8 +1023,8 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 				gabsolute2[4*k1+3] -= gabsolute1[4*k1+3]
 			}
 		}
-		gside := -fixed.Product(gcos1, sin1) + fixed.Product(gsin1, cos1)
-		gflex := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos)
+		gside := -fixed.Product(gcos1.Round(), sin1) + fixed.Product(gsin1.Round(), cos1)
+		gflex := -fixed.Product(gcos.Round(), sin) + fixed.Product(gsin.Round(), cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
 			h := gside
@@ -1254,18 +1254,18 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 		cos := num.Cos(flex)
 		tsin := fixed.Product(tflex, cos)
 		tcos := -fixed.Product(tflex, sin)
-		var gsin T
-		var tgsin T
-		var gcos T
-		var tgcos T
+		var gsin fixed.Sum[T]
+		var tgsin fixed.Sum[T]
+		var gcos fixed.Sum[T]
+		var tgcos fixed.Sum[T]
 		sin1 := num.Sin(side)
 		cos1 := num.Cos(side)
 		tsin1 := fixed.Product(tside, cos1)
 		tcos1 := -fixed.Product(tside, sin1)
-		var gsin1 T
-		var tgsin1 T
-		var gcos1 T
-		var tgcos1 T
+		var gsin1 fixed.Sum[T]
+		var tgsin1 fixed.Sum[T]
+		var gcos1 fixed.Sum[T]
+		var tgcos1 fixed.Sum[T]
 		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
 		gtrelative := num.Row(gt.Relative, b)
@@ -1280,18 +1280,18 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 			tu := fixed.Product(trelative2, cos1) + fixed.Product(relative2, tcos1) - (fixed.Product(trelative3, sin1) + fixed.Product(relative3, tsin1))
 			l0 := fixed.Product(relative3, cos1) + fixed.Product(relative2, sin1)
 			tl0 := fixed.Product(trelative3, cos1) + fixed.Product(relative3, tcos1) + (fixed.Product(trelative2, sin1) + fixed.Product(relative2, tsin1))
-			var gl0 T
-			var tgl0 T
+			var gl0 fixed.Sum[T]
+			var tgl0 fixed.Sum[T]
 			relative4 := relative1[p1+2]
 			trelative4 := num.At(trelative, p1+2)
 			l1 := fixed.Product(u, cos) + fixed.Product(relative4, sin)
 			tl1 := fixed.Product(tu, cos) + fixed.Product(u, tcos) + (fixed.Product(trelative4, sin) + fixed.Product(relative4, tsin))
-			var gl1 T
-			var tgl1 T
+			var gl1 fixed.Sum[T]
+			var tgl1 fixed.Sum[T]
 			l2 := fixed.Product(relative4, cos) - fixed.Product(u, sin)
 			tl2 := fixed.Product(trelative4, cos) + fixed.Product(relative4, tcos) - (fixed.Product(tu, sin) + fixed.Product(u, tsin))
-			var gl2 T
-			var tgl2 T
+			var gl2 fixed.Sum[T]
+			var tgl2 fixed.Sum[T]
 			if p == b {
 				w := fixed.Of[T](1)
 				l3 := relative1[p1+3]
@@ -1300,17 +1300,17 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 				absolute1 := absolute[b*k.Absolute.Stride:][:12]
 				absolute1[p1] += fixed.Product(w, l0)
 				gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
-				tgl0 -= fixed.Product(gtabsolute1[p1], w)
+				tgl0 = tgl0.SubMul(gtabsolute1[p1], w)
 				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
-				gl0 -= fixed.Product(gabsolute1[p1], w)
+				gl0 = gl0.SubMul(gabsolute1[p1], w)
 				tabsolute1[p1+1] += fixed.Product(w, tl1)
 				absolute1[p1+1] += fixed.Product(w, l1)
-				tgl1 -= fixed.Product(gtabsolute1[p1+1], w)
-				gl1 -= fixed.Product(gabsolute1[p1+1], w)
+				tgl1 = tgl1.SubMul(gtabsolute1[p1+1], w)
+				gl1 = gl1.SubMul(gabsolute1[p1+1], w)
 				tabsolute1[p1+2] += fixed.Product(w, tl2)
 				absolute1[p1+2] += fixed.Product(w, l2)
-				tgl2 -= fixed.Product(gtabsolute1[p1+2], w)
-				gl2 -= fixed.Product(gabsolute1[p1+2], w)
+				tgl2 = tgl2.SubMul(gtabsolute1[p1+2], w)
+				gl2 = gl2.SubMul(gabsolute1[p1+2], w)
 				tabsolute1[p1+3] += fixed.Product(w, num.At(trelative, p1+3))
 				absolute1[p1+3] += fixed.Product(w, l3)
 				tg := -fixed.Product(gtabsolute1[p1+3], w)
@@ -1340,20 +1340,20 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 					absolute2[p2] += fixed.Product(w, l0)
 					gabsolute3 := gabsolute1[p2]
 					tgabsolute3 := gtabsolute1[p2]
-					tgl0 -= fixed.Product(tgabsolute3, w) + fixed.Product(gabsolute3, tw)
-					gl0 -= fixed.Product(gabsolute3, w)
+					tgl0 = tgl0.SubSum(fixed.Exact(tgabsolute3, w).AddMul(gabsolute3, tw))
+					gl0 = gl0.SubMul(gabsolute3, w)
 					tabsolute2[p2+1] += fixed.Product(tw, l1) + fixed.Product(w, tl1)
 					absolute2[p2+1] += fixed.Product(w, l1)
 					gabsolute4 := gabsolute1[p2+1]
 					tgabsolute4 := gtabsolute1[p2+1]
-					tgl1 -= fixed.Product(tgabsolute4, w) + fixed.Product(gabsolute4, tw)
-					gl1 -= fixed.Product(gabsolute4, w)
+					tgl1 = tgl1.SubSum(fixed.Exact(tgabsolute4, w).AddMul(gabsolute4, tw))
+					gl1 = gl1.SubMul(gabsolute4, w)
 					tabsolute2[p2+2] += fixed.Product(tw, l2) + fixed.Product(w, tl2)
 					absolute2[p2+2] += fixed.Product(w, l2)
 					gabsolute5 := gabsolute1[p2+2]
 					tgabsolute5 := gtabsolute1[p2+2]
-					tgl2 -= fixed.Product(tgabsolute5, w) + fixed.Product(gabsolute5, tw)
-					gl2 -= fixed.Product(gabsolute5, w)
+					tgl2 = tgl2.SubSum(fixed.Exact(tgabsolute5, w).AddMul(gabsolute5, tw))
+					gl2 = gl2.SubMul(gabsolute5, w)
 					tabsolute2[p2+3] += fixed.Product(tw, l3) + fixed.Product(w, tl3)
 					absolute2[p2+3] += fixed.Product(w, l3)
 					gabsolute6 := gabsolute1[p2+3]
@@ -1371,36 +1371,36 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 					gabsolute2[4*k1+i] += gw
 				}
 			}
-			tgcos += fixed.Product(tgl2, relative4) + fixed.Product(gl2, trelative4)
-			gcos += fixed.Product(gl2, relative4)
-			tgsin -= fixed.Product(tgl2, u) + fixed.Product(gl2, tu)
-			gsin -= fixed.Product(gl2, u)
-			tg := -(fixed.Product(tgl2, sin) + fixed.Product(gl2, tsin)) + (fixed.Product(tgl1, cos) + fixed.Product(gl1, tcos))
-			gu := -fixed.Product(gl2, sin) + fixed.Product(gl1, cos)
-			tgcos += fixed.Product(tgl1, u) + fixed.Product(gl1, tu)
-			gcos += fixed.Product(gl1, u)
-			tg1 := fixed.Product(tgl2, cos) + fixed.Product(gl2, tcos) + (fixed.Product(tgl1, sin) + fixed.Product(gl1, tsin))
-			grelative4 := fixed.Product(gl2, cos) + fixed.Product(gl1, sin)
-			tgsin += fixed.Product(tgl1, relative4) + fixed.Product(gl1, trelative4)
-			gsin += fixed.Product(gl1, relative4)
+			tgcos = tgcos.AddSum(fixed.Exact(tgl2.Round(), relative4).AddMul(gl2.Round(), trelative4))
+			gcos = gcos.AddMul(gl2.Round(), relative4)
+			tgsin = tgsin.SubSum(fixed.Exact(tgl2.Round(), u).AddMul(gl2.Round(), tu))
+			gsin = gsin.SubMul(gl2.Round(), u)
+			tg := -(fixed.Product(tgl2.Round(), sin) + fixed.Product(gl2.Round(), tsin)) + (fixed.Product(tgl1.Round(), cos) + fixed.Product(gl1.Round(), tcos))
+			gu := -fixed.Product(gl2.Round(), sin) + fixed.Product(gl1.Round(), cos)
+			tgcos = tgcos.AddSum(fixed.Exact(tgl1.Round(), u).AddMul(gl1.Round(), tu))
+			gcos = gcos.AddMul(gl1.Round(), u)
+			tg1 := fixed.Product(tgl2.Round(), cos) + fixed.Product(gl2.Round(), tcos) + (fixed.Product(tgl1.Round(), sin) + fixed.Product(gl1.Round(), tsin))
+			grelative4 := fixed.Product(gl2.Round(), cos) + fixed.Product(gl1.Round(), sin)
+			tgsin = tgsin.AddSum(fixed.Exact(tgl1.Round(), relative4).AddMul(gl1.Round(), trelative4))
+			gsin = gsin.AddMul(gl1.Round(), relative4)
 			if len(gtrelative) == 12 {
 				gtrelative[p1+2] += tg1
 			}
 			if len(grelative) == 12 {
 				grelative[p1+2] += grelative4
 			}
-			tgcos1 += fixed.Product(tgl0, relative3) + fixed.Product(gl0, trelative3)
-			gcos1 += fixed.Product(gl0, relative3)
-			tgsin1 += fixed.Product(tgl0, relative2) + fixed.Product(gl0, trelative2)
-			gsin1 += fixed.Product(gl0, relative2)
-			tg2 := fixed.Product(tgl0, sin1) + fixed.Product(gl0, tsin1) + (fixed.Product(tg, cos1) + fixed.Product(gu, tcos1))
-			grelative2 := fixed.Product(gl0, sin1) + fixed.Product(gu, cos1)
-			tgcos1 += fixed.Product(tg, relative2) + fixed.Product(gu, trelative2)
-			gcos1 += fixed.Product(gu, relative2)
-			tg3 := fixed.Product(tgl0, cos1) + fixed.Product(gl0, tcos1) - (fixed.Product(tg, sin1) + fixed.Product(gu, tsin1))
-			grelative3 := fixed.Product(gl0, cos1) - fixed.Product(gu, sin1)
-			tgsin1 -= fixed.Product(tg, relative3) + fixed.Product(gu, trelative3)
-			gsin1 -= fixed.Product(gu, relative3)
+			tgcos1 = tgcos1.AddSum(fixed.Exact(tgl0.Round(), relative3).AddMul(gl0.Round(), trelative3))
+			gcos1 = gcos1.AddMul(gl0.Round(), relative3)
+			tgsin1 = tgsin1.AddSum(fixed.Exact(tgl0.Round(), relative2).AddMul(gl0.Round(), trelative2))
+			gsin1 = gsin1.AddMul(gl0.Round(), relative2)
+			tg2 := fixed.Product(tgl0.Round(), sin1) + fixed.Product(gl0.Round(), tsin1) + (fixed.Product(tg, cos1) + fixed.Product(gu, tcos1))
+			grelative2 := fixed.Product(gl0.Round(), sin1) + fixed.Product(gu, cos1)
+			tgcos1 = tgcos1.AddSum(fixed.Exact(tg, relative2).AddMul(gu, trelative2))
+			gcos1 = gcos1.AddMul(gu, relative2)
+			tg3 := fixed.Product(tgl0.Round(), cos1) + fixed.Product(gl0.Round(), tcos1) - (fixed.Product(tg, sin1) + fixed.Product(gu, tsin1))
+			grelative3 := fixed.Product(gl0.Round(), cos1) - fixed.Product(gu, sin1)
+			tgsin1 = tgsin1.SubSum(fixed.Exact(tg, relative3).AddMul(gu, trelative3))
+			gsin1 = gsin1.SubMul(gu, relative3)
 			if len(gtrelative) == 12 {
 				gtrelative[p1] += tg3
 			}
@@ -1430,13 +1430,13 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 				gabsolute2[4*k1+3] -= gabsolute1[4*k1+3]
 			}
 		}
-		gcos11 := gcos1
-		gsin11 := gsin1
-		tg := -(fixed.Product(tgcos1, sin1) + fixed.Product(gcos11, tsin1)) + (fixed.Product(tgsin1, cos1) + fixed.Product(gsin11, tcos1))
+		gcos11 := gcos1.Round()
+		gsin11 := gsin1.Round()
+		tg := -(fixed.Product(tgcos1.Round(), sin1) + fixed.Product(gcos11, tsin1)) + (fixed.Product(tgsin1.Round(), cos1) + fixed.Product(gsin11, tcos1))
 		gside := -fixed.Product(gcos11, sin1) + fixed.Product(gsin11, cos1)
-		gcos2 := gcos
-		gsin2 := gsin
-		tg1 := -(fixed.Product(tgcos, sin) + fixed.Product(gcos2, tsin)) + (fixed.Product(tgsin, cos) + fixed.Product(gsin2, tcos))
+		gcos2 := gcos.Round()
+		gsin2 := gsin.Round()
+		tg1 := -(fixed.Product(tgcos.Round(), sin) + fixed.Product(gcos2, tsin)) + (fixed.Product(tgsin.Round(), cos) + fixed.Product(gsin2, tcos))
 		gflex := -fixed.Product(gcos2, sin) + fixed.Product(gsin2, cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
@@ -1710,11 +1710,11 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	bone := k.Bone[:p]
 	corner := k.Corner[:p]
 	theta1 := theta[0]
-	var gtheta1 T
+	var gtheta1 fixed.Sum[T]
 	theta2 := theta[1]
-	var gtheta2 T
+	var gtheta2 fixed.Sum[T]
 	theta3 := theta[2]
-	var gtheta3 T
+	var gtheta3 fixed.Sum[T]
 	square := fixed.Product(theta1, theta1) + fixed.Product(theta2, theta2) + fixed.Product(theta3, theta3)
 	var gsquare T
 	p1 := fixed.Product(fixed.Of[T](0.5), square)
@@ -1826,12 +1826,12 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gcos -= fixed.Product(gr1, y2)
 		gsine -= fixed.Product(gr1, cross2)
 		gcross2 := -fixed.Product(gr1, sine)
-		gtheta3 -= fixed.Product(gr1, along)
+		gtheta3 = gtheta3.SubMul(gr1, along)
 		if gtheta != nil {
 			gtheta[5] -= gr1
 		}
-		gtheta1 += fixed.Product(gcross2, y1)
-		gtheta2 -= fixed.Product(gcross2, y01)
+		gtheta1 = gtheta1.AddMul(gcross2, y1)
+		gtheta2 = gtheta2.SubMul(gcross2, y01)
 		gr2 := gr[3*i+1]
 		if len(gpoints) == 3 {
 			gpoints[1] += gr2
@@ -1839,12 +1839,12 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gcos -= fixed.Product(gr2, y1)
 		gsine -= fixed.Product(gr2, cross1)
 		gcross1 := -fixed.Product(gr2, sine)
-		gtheta2 -= fixed.Product(gr2, along)
+		gtheta2 = gtheta2.SubMul(gr2, along)
 		if gtheta != nil {
 			gtheta[4] -= gr2
 		}
-		gtheta3 += fixed.Product(gcross1, y01)
-		gtheta1 -= fixed.Product(gcross1, y2)
+		gtheta3 = gtheta3.AddMul(gcross1, y01)
+		gtheta1 = gtheta1.SubMul(gcross1, y2)
 		gr3 := gr[3*i]
 		if len(gpoints) == 3 {
 			gpoints[0] += gr3
@@ -1853,19 +1853,19 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gsine -= fixed.Product(gr3, cross)
 		gcross := -fixed.Product(gr3, sine)
 		galong := -fixed.Product(gr1, theta3) - fixed.Product(gr2, theta2) - fixed.Product(gr3, theta1)
-		gtheta1 -= fixed.Product(gr3, along)
+		gtheta1 = gtheta1.SubMul(gr3, along)
 		if gtheta != nil {
 			gtheta[3] -= gr3
 		}
-		gtheta2 += fixed.Product(gcross, y2)
-		gtheta3 -= fixed.Product(gcross, y1)
+		gtheta2 = gtheta2.AddMul(gcross, y2)
+		gtheta3 = gtheta3.SubMul(gcross, y1)
 		gversine += fixed.Product(galong, s3)
 		gs3 := fixed.Product(galong, versine)
-		gtheta1 += fixed.Product(gs3, y01)
+		gtheta1 = gtheta1.AddMul(gs3, y01)
 		gy01 := -fixed.Product(gcross2, theta2) + fixed.Product(gcross1, theta3) - fixed.Product(gr3, cos) + fixed.Product(gs3, theta1)
-		gtheta2 += fixed.Product(gs3, y1)
+		gtheta2 = gtheta2.AddMul(gs3, y1)
 		gy1 := fixed.Product(gcross2, theta1) - fixed.Product(gr2, cos) - fixed.Product(gcross, theta3) + fixed.Product(gs3, theta2)
-		gtheta3 += fixed.Product(gs3, y2)
+		gtheta3 = gtheta3.AddMul(gs3, y2)
 		gy2 := -fixed.Product(gr1, cos) - fixed.Product(gcross1, theta1) + fixed.Product(gcross, theta2) + fixed.Product(gs3, theta3)
 		if k.Mirrored {
 			h := gy01
@@ -2033,13 +2033,13 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	gsquare += num.Quotient(-fixed.Product(gsine, s1), fixed.Of[T](6))
 	gsquare -= num.Quotient(-fixed.Product(gcos, p1), fixed.Of[T](12))
 	gsquare -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gcos, s))
-	gtheta1 += 2 * fixed.Product(gsquare, theta1)
-	gtheta2 += 2 * fixed.Product(gsquare, theta2)
-	gtheta3 += 2 * fixed.Product(gsquare, theta3)
+	gtheta1 = gtheta1.Add(2 * fixed.Product(gsquare, theta1))
+	gtheta2 = gtheta2.Add(2 * fixed.Product(gsquare, theta2))
+	gtheta3 = gtheta3.Add(2 * fixed.Product(gsquare, theta3))
 	if gtheta != nil {
-		gtheta[2] += gtheta3
-		gtheta[1] += gtheta2
-		gtheta[0] += gtheta1
+		gtheta[2] += gtheta3.Round()
+		gtheta[1] += gtheta2.Round()
+		gtheta[0] += gtheta1.Round()
 	}
 	tape.Free()
 }
@@ -2247,16 +2247,16 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	corner := k.Corner[:p]
 	theta1 := theta[0]
 	ttheta1 := num.At(ttheta, 0)
-	var gtheta1 T
-	var tgtheta1 T
+	var gtheta1 fixed.Sum[T]
+	var tgtheta1 fixed.Sum[T]
 	theta2 := theta[1]
 	ttheta2 := num.At(ttheta, 1)
-	var gtheta2 T
-	var tgtheta2 T
+	var gtheta2 fixed.Sum[T]
+	var tgtheta2 fixed.Sum[T]
 	theta3 := theta[2]
 	ttheta3 := num.At(ttheta, 2)
-	var gtheta3 T
-	var tgtheta3 T
+	var gtheta3 fixed.Sum[T]
+	var tgtheta3 fixed.Sum[T]
 	square := fixed.Product(theta1, theta1) + fixed.Product(theta2, theta2) + fixed.Product(theta3, theta3)
 	tsquare := 2*fixed.Product(theta1, ttheta1) + 2*fixed.Product(theta2, ttheta2) + 2*fixed.Product(theta3, ttheta3)
 	var gsquare T
@@ -2472,18 +2472,18 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		gsine -= fixed.Product(gr1, cross2)
 		tg := -(fixed.Product(tgr1, sine) + fixed.Product(gr1, tsine))
 		gcross2 := -fixed.Product(gr1, sine)
-		tgtheta3 -= fixed.Product(tgr1, along) + fixed.Product(gr1, talong)
-		gtheta3 -= fixed.Product(gr1, along)
+		tgtheta3 = tgtheta3.SubSum(fixed.Exact(tgr1, along).AddMul(gr1, talong))
+		gtheta3 = gtheta3.SubMul(gr1, along)
 		if gttheta != nil {
 			gttheta[5] -= tgr1
 		}
 		if gtheta != nil {
 			gtheta[5] -= gr1
 		}
-		tgtheta1 += fixed.Product(tg, y1) + fixed.Product(gcross2, ty1)
-		gtheta1 += fixed.Product(gcross2, y1)
-		tgtheta2 -= fixed.Product(tg, y01) + fixed.Product(gcross2, ty01)
-		gtheta2 -= fixed.Product(gcross2, y01)
+		tgtheta1 = tgtheta1.AddSum(fixed.Exact(tg, y1).AddMul(gcross2, ty1))
+		gtheta1 = gtheta1.AddMul(gcross2, y1)
+		tgtheta2 = tgtheta2.SubSum(fixed.Exact(tg, y01).AddMul(gcross2, ty01))
+		gtheta2 = gtheta2.SubMul(gcross2, y01)
 		gr2 := num.At(gr, 3*i+1)
 		tgr2 := num.At(gtr, 3*i+1)
 		if len(gtpoints) == 3 {
@@ -2498,18 +2498,18 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		gsine -= fixed.Product(gr2, cross1)
 		tg1 := -(fixed.Product(tgr2, sine) + fixed.Product(gr2, tsine))
 		gcross1 := -fixed.Product(gr2, sine)
-		tgtheta2 -= fixed.Product(tgr2, along) + fixed.Product(gr2, talong)
-		gtheta2 -= fixed.Product(gr2, along)
+		tgtheta2 = tgtheta2.SubSum(fixed.Exact(tgr2, along).AddMul(gr2, talong))
+		gtheta2 = gtheta2.SubMul(gr2, along)
 		if gttheta != nil {
 			gttheta[4] -= tgr2
 		}
 		if gtheta != nil {
 			gtheta[4] -= gr2
 		}
-		tgtheta3 += fixed.Product(tg1, y01) + fixed.Product(gcross1, ty01)
-		gtheta3 += fixed.Product(gcross1, y01)
-		tgtheta1 -= fixed.Product(tg1, y2) + fixed.Product(gcross1, ty2)
-		gtheta1 -= fixed.Product(gcross1, y2)
+		tgtheta3 = tgtheta3.AddSum(fixed.Exact(tg1, y01).AddMul(gcross1, ty01))
+		gtheta3 = gtheta3.AddMul(gcross1, y01)
+		tgtheta1 = tgtheta1.SubSum(fixed.Exact(tg1, y2).AddMul(gcross1, ty2))
+		gtheta1 = gtheta1.SubMul(gcross1, y2)
 		gr3 := num.At(gr, 3*i)
 		tgr3 := num.At(gtr, 3*i)
 		if len(gtpoints) == 3 {
@@ -2526,32 +2526,32 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		gcross := -fixed.Product(gr3, sine)
 		tg3 := -(fixed.Product(tgr1, theta3) + fixed.Product(gr1, ttheta3)) - (fixed.Product(tgr2, theta2) + fixed.Product(gr2, ttheta2)) - (fixed.Product(tgr3, theta1) + fixed.Product(gr3, ttheta1))
 		galong := -fixed.Product(gr1, theta3) - fixed.Product(gr2, theta2) - fixed.Product(gr3, theta1)
-		tgtheta1 -= fixed.Product(tgr3, along) + fixed.Product(gr3, talong)
-		gtheta1 -= fixed.Product(gr3, along)
+		tgtheta1 = tgtheta1.SubSum(fixed.Exact(tgr3, along).AddMul(gr3, talong))
+		gtheta1 = gtheta1.SubMul(gr3, along)
 		if gttheta != nil {
 			gttheta[3] -= tgr3
 		}
 		if gtheta != nil {
 			gtheta[3] -= gr3
 		}
-		tgtheta2 += fixed.Product(tg2, y2) + fixed.Product(gcross, ty2)
-		gtheta2 += fixed.Product(gcross, y2)
-		tgtheta3 -= fixed.Product(tg2, y1) + fixed.Product(gcross, ty1)
-		gtheta3 -= fixed.Product(gcross, y1)
+		tgtheta2 = tgtheta2.AddSum(fixed.Exact(tg2, y2).AddMul(gcross, ty2))
+		gtheta2 = gtheta2.AddMul(gcross, y2)
+		tgtheta3 = tgtheta3.SubSum(fixed.Exact(tg2, y1).AddMul(gcross, ty1))
+		gtheta3 = gtheta3.SubMul(gcross, y1)
 		tgversine += fixed.Product(tg3, s3) + fixed.Product(galong, ts3)
 		gversine += fixed.Product(galong, s3)
 		tg4 := fixed.Product(tg3, versine) + fixed.Product(galong, tversine)
 		gs3 := fixed.Product(galong, versine)
-		tgtheta1 += fixed.Product(tg4, y01) + fixed.Product(gs3, ty01)
-		gtheta1 += fixed.Product(gs3, y01)
+		tgtheta1 = tgtheta1.AddSum(fixed.Exact(tg4, y01).AddMul(gs3, ty01))
+		gtheta1 = gtheta1.AddMul(gs3, y01)
 		tg5 := -(fixed.Product(tg, theta2) + fixed.Product(gcross2, ttheta2)) + (fixed.Product(tg1, theta3) + fixed.Product(gcross1, ttheta3)) - (fixed.Product(tgr3, cos) + fixed.Product(gr3, tcos)) + (fixed.Product(tg4, theta1) + fixed.Product(gs3, ttheta1))
 		gy01 := -fixed.Product(gcross2, theta2) + fixed.Product(gcross1, theta3) - fixed.Product(gr3, cos) + fixed.Product(gs3, theta1)
-		tgtheta2 += fixed.Product(tg4, y1) + fixed.Product(gs3, ty1)
-		gtheta2 += fixed.Product(gs3, y1)
+		tgtheta2 = tgtheta2.AddSum(fixed.Exact(tg4, y1).AddMul(gs3, ty1))
+		gtheta2 = gtheta2.AddMul(gs3, y1)
 		tg6 := fixed.Product(tg, theta1) + fixed.Product(gcross2, ttheta1) - (fixed.Product(tgr2, cos) + fixed.Product(gr2, tcos)) - (fixed.Product(tg2, theta3) + fixed.Product(gcross, ttheta3)) + (fixed.Product(tg4, theta2) + fixed.Product(gs3, ttheta2))
 		gy1 := fixed.Product(gcross2, theta1) - fixed.Product(gr2, cos) - fixed.Product(gcross, theta3) + fixed.Product(gs3, theta2)
-		tgtheta3 += fixed.Product(tg4, y2) + fixed.Product(gs3, ty2)
-		gtheta3 += fixed.Product(gs3, y2)
+		tgtheta3 = tgtheta3.AddSum(fixed.Exact(tg4, y2).AddMul(gs3, ty2))
+		gtheta3 = gtheta3.AddMul(gs3, y2)
 		tg7 := -(fixed.Product(tgr1, cos) + fixed.Product(gr1, tcos)) - (fixed.Product(tg1, theta1) + fixed.Product(gcross1, ttheta1)) + (fixed.Product(tg2, theta2) + fixed.Product(gcross, ttheta2)) + (fixed.Product(tg4, theta3) + fixed.Product(gs3, ttheta3))
 		gy2 := -fixed.Product(gr1, cos) - fixed.Product(gcross1, theta1) + fixed.Product(gcross, theta2) + fixed.Product(gs3, theta3)
 		if k.Mirrored {
@@ -2912,29 +2912,29 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	gsquare -= num.Quotient(-fixed.Product(gcos, p1), fixed.Of[T](12))
 	tgsquare += fixed.Product(fixed.Of[T](0.5), tg4)
 	gsquare -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gcos, s))
-	tgtheta1 += 2 * (fixed.Product(tgsquare, theta1) + fixed.Product(gsquare, ttheta1))
-	gtheta1 += 2 * fixed.Product(gsquare, theta1)
-	tgtheta2 += 2 * (fixed.Product(tgsquare, theta2) + fixed.Product(gsquare, ttheta2))
-	gtheta2 += 2 * fixed.Product(gsquare, theta2)
-	tgtheta3 += 2 * (fixed.Product(tgsquare, theta3) + fixed.Product(gsquare, ttheta3))
-	gtheta3 += 2 * fixed.Product(gsquare, theta3)
+	tgtheta1 = tgtheta1.Add(2 * (fixed.Product(tgsquare, theta1) + fixed.Product(gsquare, ttheta1)))
+	gtheta1 = gtheta1.Add(2 * fixed.Product(gsquare, theta1))
+	tgtheta2 = tgtheta2.Add(2 * (fixed.Product(tgsquare, theta2) + fixed.Product(gsquare, ttheta2)))
+	gtheta2 = gtheta2.Add(2 * fixed.Product(gsquare, theta2))
+	tgtheta3 = tgtheta3.Add(2 * (fixed.Product(tgsquare, theta3) + fixed.Product(gsquare, ttheta3)))
+	gtheta3 = gtheta3.Add(2 * fixed.Product(gsquare, theta3))
 	if gttheta != nil {
-		gttheta[2] += tgtheta3
+		gttheta[2] += tgtheta3.Round()
 	}
 	if gtheta != nil {
-		gtheta[2] += gtheta3
+		gtheta[2] += gtheta3.Round()
 	}
 	if gttheta != nil {
-		gttheta[1] += tgtheta2
+		gttheta[1] += tgtheta2.Round()
 	}
 	if gtheta != nil {
-		gtheta[1] += gtheta2
+		gtheta[1] += gtheta2.Round()
 	}
 	if gttheta != nil {
-		gttheta[0] += tgtheta1
+		gttheta[0] += tgtheta1.Round()
 	}
 	if gtheta != nil {
-		gtheta[0] += gtheta1
+		gtheta[0] += gtheta1.Round()
 	}
 	tape.Free()
 }

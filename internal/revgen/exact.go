@@ -1,0 +1,167 @@
+package revgen
+
+import "strings"
+
+// Over fixed point, sums of products are rounded once. A local that loops add products to
+// is a fixed.Sum, and the products are exact there (the operation exact). Which ones these
+// are is decided before the passes part, so that all passes compute the same bits: on the
+// function, and on its adjoint for the sums in cotangents. The tangent of such a sum is
+// one too.
+
+// A total is a local that is only added to.
+type total struct {
+	depth    int  // how many loops are around its definition
+	products bool // a loop adds products to it
+	deep     bool // a loop reads it
+	other    bool // something else happens to it
+}
+
+// exacted returns b with exact sums.
+func exacted(b []*stmt) []*stmt {
+	totals := map[*local]*total{}
+	at := func(v *local) *total {
+		if totals[v] == nil {
+			totals[v] = &total{other: true} // not defined here
+		}
+		return totals[v]
+	}
+	var visit func(b []*stmt, depth int)
+	visit = func(b []*stmt, depth int) {
+		for _, s := range b {
+			for _, e := range s.reads() {
+				e.each(func(e *node) {
+					if e.op == "ref" && depth > at(e.v).depth {
+						at(e.v).deep = true
+					}
+				})
+			}
+			switch v := s.writes(); {
+			case s.op == "def" && totals[v] == nil:
+				totals[v] = &total{depth: depth, other: v.kind != number || v.exact}
+			case s.op == "add" && v != nil:
+				t := at(v)
+				t.products = t.products || depth > t.depth && exactly(s.e).has(func(e *node) bool { return e.op == "exact" })
+			case s.v != nil && s.op != "loop":
+				at(s.v).other = true
+			}
+			inner := depth
+			if s.op == "loop" {
+				inner++
+			}
+			visit(s.inner, inner)
+			visit(s.els, inner)
+		}
+	}
+	visit(b, 0)
+	return exactIn(b, totals)
+}
+
+// exactIn returns b with exact sums in place of the totals that have products. If a loop
+// reads such a sum, it is rounded before that loop.
+func exactIn(b []*stmt, totals map[*local]*total) (out []*stmt) {
+	sums, rounded := map[*local]*local{}, map[int][]*local{} // by the last statement that adds to them
+	for _, s := range b {
+		if s.op != "def" || totals[s.v].other || !totals[s.v].products {
+			continue
+		}
+		v, last := s.v, 0
+		for i, u := range b {
+			if contains([]*stmt{u}, func(u *stmt) bool { return u.adds(v) }) {
+				last = i
+			}
+		}
+		if !totals[v].deep {
+			v.exact, sums[v] = true, v
+		} else if count(b[:last+1]).reads[v] == 0 {
+			w := *v
+			w.exact, sums[v], rounded[last] = true, &w, append(rounded[last], v)
+		}
+	}
+	for i, s := range addedTo(b, sums) {
+		if w := sums[s.v]; s.op == "def" && w != nil {
+			s.v = w
+		}
+		s.inner, s.els = exactIn(s.inner, totals), exactIn(s.els, totals)
+		out = append(out, s)
+		for _, v := range rounded[i] {
+			out = append(out, def(v, ref(sums[v])))
+		}
+	}
+	return out
+}
+
+// addedTo returns b, with what it adds to locals added to sums.
+func addedTo(b []*stmt, sums map[*local]*local) (out []*stmt) {
+	for _, s := range b {
+		c := *s
+		if s.op == "add" && sums[s.to.v] != nil {
+			c.to, c.e = ref(sums[s.to.v]), exactly(s.e)
+		}
+		c.inner, c.els = addedTo(s.inner, sums), addedTo(s.els, sums)
+		out = append(out, &c)
+	}
+	return out
+}
+
+// exactly returns e with exact products as its terms.
+func exactly(e *node) *node {
+	c := *e
+	switch a := e.args; {
+	case e.op == "+" || e.op == "-":
+		c.args = []*node{exactly(a[0]), exactly(a[1])}
+	case e.op == "neg":
+		c.args = []*node{exactly(a[0])}
+	case e.op == "*" && (a[0].op != "lit" || strings.ContainsAny(a[0].text, ".e")):
+		c.op = "exact"
+	}
+	return &c
+}
+
+// exact returns an exact product.
+func exact(x, y *node) *node {
+	switch {
+	case x.minus() != nil:
+		return neg(exact(x.minus(), y))
+	case y.minus() != nil:
+		return neg(exact(x, y.minus()))
+	case x.is(zero), y.is(one):
+		return x
+	case y.is(zero), x.is(one):
+		return y
+	}
+	return &node{op: "exact", args: []*node{x, y}}
+}
+
+// exactSum returns e as Go, as a fixed.Sum.
+func (w *writer) exactSum(e *node) string {
+	switch a := e.args; e.op {
+	case "exact":
+		return "fixed.Exact(" + w.expr(a[0], 0) + ", " + w.expr(a[1], 0) + ")"
+	case "+", "-":
+		if e.has(func(e *node) bool { return e.op == "exact" }) {
+			return w.exactSum(a[0]) + w.exactAdd(a[1], e.op == "-")
+		}
+	case "neg":
+		if a[0].op == "exact" {
+			return "fixed.Exact(" + w.expr(neg(a[0].args[0]), 0) + ", " + w.expr(a[0].args[1], 0) + ")"
+		}
+	}
+	return "fixed.SumOf(" + w.expr(e, 0) + ")"
+}
+
+// exactAdd returns the call of a method that adds e to a fixed.Sum.
+func (w *writer) exactAdd(e *node, minus bool) string {
+	switch {
+	case e.op == "neg":
+		return w.exactAdd(e.args[0], !minus)
+	case e.op == "exact" && minus:
+		return ".SubMul(" + w.expr(e.args[0], 0) + ", " + w.expr(e.args[1], 0) + ")"
+	case e.op == "exact":
+		return ".AddMul(" + w.expr(e.args[0], 0) + ", " + w.expr(e.args[1], 0) + ")"
+	case !e.has(func(e *node) bool { return e.op == "exact" }):
+		return ".Add(" + w.expr(signed(minus, e), 0) + ")"
+	case minus:
+		return ".SubSum(" + w.exactSum(e) + ")"
+	}
+	return ".AddSum(" + w.exactSum(e) + ")"
+}
