@@ -52,6 +52,7 @@ def overhead():
     prepared = rn.prepare("revlinalg.Norm2", "Forward", {"Out": out, "X": x})
     tx, jx = torch.ones(8, dtype=torch.float64), jnp.ones(8)
     leaf = tx.clone().requires_grad_()
+    norm = rt.revlinalg.Norm2(leaf)
     jitted, gradient = jax.jit(rj.revlinalg.Norm2), jax.jit(jax.grad(rj.revlinalg.Norm2))
     for name, f in [
         ("NumPy, value", lambda: rn.revlinalg.Norm2(x)),
@@ -59,6 +60,7 @@ def overhead():
         ("NumPy, prepared", prepared),
         ("NumPy, value and gradient", lambda: rn.vjp("revlinalg.Norm2", x)[1](1.0)),
         ("torch, value", lambda: rt.revlinalg.Norm2(tx)),
+        ("torch, gradient", lambda: torch.autograd.grad(norm, leaf, retain_graph=True)),
         ("torch, value and gradient", lambda: torch.autograd.grad(rt.revlinalg.Norm2(leaf), leaf)),
         ("jax, value under jit", lambda: jitted(jx).block_until_ready()),
         ("jax, gradient under jit", lambda: gradient(jx).block_until_ready()),

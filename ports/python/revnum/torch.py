@@ -42,7 +42,7 @@ def _argument(o, part, a, sparse=None):
     """The packed argument of a tensor for operand o."""
     if a.dtype != _TYPES[o.type]:
         raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
-    if a.device.type != "cpu":
+    if not a.is_cpu:
         raise ArgumentError(f"revnum: {o.name} is on {a.device}; the kernels run on the CPU")
     if sparse is not None:
         shape, ptr, ind = sparse
