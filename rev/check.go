@@ -427,6 +427,9 @@ func (l *layout) load(i int, r *region, k unsafe.Pointer, prefix string) *Operan
 	// The product may not fit an int.
 	hi, lo := bits.Mul(uint(r.rows-1), uint(r.stride))
 	if hi != 0 || len(data) < r.cols || lo > uint(len(data)-r.cols) {
+		if f.Kind == Sparse {
+			return l.wrong(i, prefix, fmt.Sprintf("has %d values for %d column indices", len(data), r.rows), mat.ErrShape)
+		}
 		return l.wrong(i, prefix, fmt.Sprintf("%s with a stride of %d, but %d elements of data", r.describe(f.Kind), r.stride, len(data)), mat.ErrShape)
 	}
 	r.bytes = uintptr(r.span()) * f.size

@@ -159,7 +159,7 @@ func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
 
 // Run implements rev.Kernel.
 func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
-	k.A.check()
+	checkOperand[CG[T, I]](&k.A, "A")
 	s, err := k.start()
 	if err != nil {
 		return err

@@ -25,7 +25,8 @@ type Index interface {
 //
 // In a kernel, the operand of the equation gives the structure. Of cotangents and
 // tangents only Data is read, and a nil Data asks for no derivative. The slices are
-// yours. Kernels check their lengths, but not their contents. NewCSR checks these too.
+// yours. Kernels check their lengths. NewCSR checks their contents too. Without it, a
+// column that is not in the matrix makes a kernel read memory that is not its operand's.
 type CSR[T any, I Index] struct {
 	Rows, Cols int
 	Ptr        []I // Rows+1 of them
@@ -178,17 +179,36 @@ func (a CSR[T, I]) Sorted() CSR[T, I] {
 	return s
 }
 
-// check panics unless the lengths of the slices of a fit its shape and row pointers.
-// Data may be nil.
+// check panics with mat.ErrShape unless a is well formed.
 func (a *CSR[T, I]) check() {
+	if fault := a.fault(); fault != "" {
+		panic(fmt.Errorf("%w: a sparse matrix %s", mat.ErrShape, fault))
+	}
+}
+
+// checkOperand is check for an operand of the kernel K, which the panic names.
+func checkOperand[K, T any, I Index](a *CSR[T, I], operand string) {
+	if fault := a.fault(); fault != "" {
+		panic(rev.ShapeError[K](operand, "%s", fault))
+	}
+}
+
+// fault says how the lengths of the slices of a do not fit its shape and row pointers.
+// It is empty if they do. Data may be nil.
+func (a *CSR[T, I]) fault() string {
 	switch {
 	case a.Rows < 0 || a.Cols < 0:
-		panic(mat.ErrNegativeDimension)
+		return fmt.Sprintf("is %d×%d", a.Rows, a.Cols)
 	case a.Rows == 0 && len(a.Ptr) == 0 && len(a.Ind) == 0:
-	case len(a.Ptr) != a.Rows+1 || a.Ptr[0] != 0 || int(a.Ptr[a.Rows]) != len(a.Ind):
-		panic(mat.ErrShape)
+	case len(a.Ptr) != a.Rows+1:
+		return fmt.Sprintf("has %d row pointers for %d rows, want one more than rows", len(a.Ptr), a.Rows)
+	case a.Ptr[0] != 0:
+		return fmt.Sprintf("has a first row that begins at entry %d", a.Ptr[0])
+	case int(a.Ptr[a.Rows]) != len(a.Ind):
+		return fmt.Sprintf("has a last row that ends at entry %d, but %d column indices", a.Ptr[a.Rows], len(a.Ind))
 	}
 	if a.Data != nil && len(a.Data) != len(a.Ind) {
-		panic(mat.ErrShape)
+		return fmt.Sprintf("has %d values for %d column indices", len(a.Data), len(a.Ind))
 	}
+	return ""
 }

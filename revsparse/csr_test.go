@@ -1,6 +1,7 @@
 package revsparse
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
 )
 
 func TestNewCSRErrors(t *testing.T) {
@@ -85,6 +88,64 @@ func TestTransposeAndSortedOfStructure(t *testing.T) {
 		got, want := x[0], x[1]
 		if got.Data != nil || !slices.Equal(got.Ptr, want.Ptr) || !slices.Equal(got.Ind, want.Ind) {
 			t.Errorf("got %v, want the structure of %v", got, want)
+		}
+	}
+}
+
+// Kernels name the operand that is not a matrix, and say why.
+func TestMalformedOperands(t *testing.T) {
+	sound := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Data: []float64{1, 2}}
+	column := func() rev.General[float64] { return rev.NewGeneral[float64](2, 1, nil) }
+	vector := func() rev.Vector[float64] { return rev.ViewSlice(make([]float64, 2)) }
+	kernels := map[string]func(a CSR[float64, int]){
+		"A of revsparse.Mul[float64,int]": func(a CSR[float64, int]) {
+			Mul[float64, int]{C: column(), A: a, B: column()}.Forward()
+		},
+		"A of revsparse.SymmetricMul[float64,int]": func(a CSR[float64, int]) {
+			SymmetricMul[float64, int]{C: column(), A: a, B: column()}.Forward()
+		},
+		"A of revsparse.LogMul[float64,int]": func(a CSR[float64, int]) {
+			LogMul[float64, int]{C: column(), A: a, B: column()}.Forward()
+		},
+		"A of revsparse.Solve[float64,int]": func(a CSR[float64, int]) {
+			_ = Solve[float64, int]{X: column(), A: a, B: column()}.Forward()
+		},
+		"A of revsparse.CG[float64,int]": func(a CSR[float64, int]) {
+			_ = CG[float64, int]{X: vector(), A: a, B: vector()}.Forward()
+		},
+		"A of revsparse.TriSolve[float64,int]": func(a CSR[float64, int]) {
+			_ = TriSolve[float64, int]{X: vector(), A: a, B: vector()}.Forward()
+		},
+		"A of revsparse.DominantEig[float64,int]": func(a CSR[float64, int]) {
+			_ = DominantEig[float64, int]{Values: rev.ViewSlice([]float64{0}), Vectors: column(), A: a}.Forward()
+		},
+		"S of revsparse.SampledMul[float64,int]": func(a CSR[float64, int]) {
+			SampledMul[float64, int]{S: a, A: column(), B: column()}.Forward()
+		},
+		"B of revsparse.Dot[float64,int]": func(a CSR[float64, int]) {
+			Dot[float64, int]{Out: new(float64), A: sound, B: a}.Forward()
+		},
+		"C of revsparse.SpGEMM[float64,int]": func(a CSR[float64, int]) {
+			SpGEMM[float64, int]{C: a, A: sound, B: sound}.Forward()
+		},
+	}
+	for want, matrix := range map[string]CSR[float64, int]{
+		"has 2 row pointers for 2 rows, want one more than rows": {Rows: 2, Cols: 2, Ptr: []int{0, 2}, Ind: sound.Ind, Data: sound.Data},
+		"has a first row that begins at entry 1":                 {Rows: 2, Cols: 2, Ptr: []int{1, 1, 2}, Ind: sound.Ind, Data: sound.Data},
+		"has a last row that ends at entry 1, but 2 column":      {Rows: 2, Cols: 2, Ptr: []int{0, 1, 1}, Ind: sound.Ind, Data: sound.Data},
+		"has 1 values for 2 column indices":                      {Rows: 2, Cols: 2, Ptr: sound.Ptr, Ind: sound.Ind, Data: []float64{1}},
+		"has 2 values for 1 column indices":                      {Rows: 2, Cols: 2, Ptr: []int{0, 1, 1}, Ind: []int{0}, Data: sound.Data},
+	} {
+		for operand, run := range kernels {
+			func() {
+				defer func() {
+					err, _ := recover().(error)
+					if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), operand) || !strings.Contains(err.Error(), want) {
+						t.Errorf("%s: %s: panic %v", operand, want, err)
+					}
+				}()
+				run(matrix.With(slices.Clone(matrix.Data)))
+			}()
 		}
 	}
 }

@@ -128,7 +128,7 @@ func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
 
 // Run implements rev.Kernel.
 func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
-	k.A.check()
+	checkOperand[DominantEig[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
 	s, err := k.search(g.pairs(), t.pairs(), gt.pairs())
 	if err != nil {

@@ -57,8 +57,8 @@ func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
-	k.A.check()
-	k.B.check()
+	checkOperand[Dot[T, I]](&k.A, "A")
+	checkOperand[Dot[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
 	if t.Out != nil {
 		var d T

@@ -115,7 +115,7 @@ type logElement[T rev.Float] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
-	k.A.check()
+	checkOperand[LogMul[T, I]](&k.A, "A")
 	g, t, gt := p.G, p.T, p.GT
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {

@@ -143,7 +143,7 @@ func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k Mul[T, I]) Run(p rev.Pass[Mul[T, I]]) error {
-	k.A.check()
+	checkOperand[Mul[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
 	alpha, a, b := k.alpha(), k.A.Data, k.B
 	if !p.Adjoint && !p.Tangent {

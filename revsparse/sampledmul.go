@@ -91,7 +91,7 @@ func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
-	k.S.check()
+	checkOperand[SampledMul[T, I]](&k.S, "S")
 	g, t, gt := &p.G, &p.T, &p.GT
 	k.product(k.S.Data, k.A, k.B, p.Back)
 	k.product(t.S.Data, t.A, k.B, p.Back)

@@ -75,7 +75,7 @@ type solving[I Index] struct {
 
 // Run implements rev.Kernel.
 func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
-	k.A.check()
+	checkOperand[Solve[T, I]](&k.A, "A")
 	s := workspace.Get[solving[I]]()
 	defer workspace.Put(s)
 	s.data = workspace.Grow(s.data, len(k.A.Data))

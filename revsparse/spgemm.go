@@ -107,9 +107,9 @@ func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
-	k.C.check()
-	k.A.check()
-	k.B.check()
+	checkOperand[SpGEMM[T, I]](&k.C, "C")
+	checkOperand[SpGEMM[T, I]](&k.A, "A")
+	checkOperand[SpGEMM[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
 	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: b, sub: p.Back})
 	k.run(spgemm[T, I]{c: t.C.Data, a: a, b: t.B.Data, sub: p.Back})

@@ -249,7 +249,7 @@ func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SymmetricMul[T, I]) Run(p rev.Pass[SymmetricMul[T, I]]) error {
-	k.A.check()
+	checkOperand[SymmetricMul[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
 	alpha, a, b := k.alpha(), k.A.Data, k.B
 	s := k.open()

@@ -187,7 +187,7 @@ func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
 
 // Run implements rev.Kernel.
 func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
-	k.A.check()
+	checkOperand[TriSolve[T, I]](&k.A, "A")
 	s := workspace.Get[triScratch[T]]()
 	defer workspace.Put(s)
 	g, t, gt := &p.G, &p.T, &p.GT
