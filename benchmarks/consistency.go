@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -24,13 +25,19 @@ converges if |exp(-x)/y| < 1.`,
   go run ./benchmarks consistency --p 2 --target 3 --out consistency.png`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if q.Steps < 1 {
-				return fmt.Errorf("--steps: expected a number of steps, found %d", q.Steps)
+			if q.Steps < 1 || q.Steps > mostSteps {
+				return fmt.Errorf("--steps: expected 1 to %d steps, found %d", mostSteps, q.Steps)
 			}
-			for name, v := range map[string]float64{"x": q.X, "target": q.Y, "p": q.P} {
-				if math.IsNaN(v) || math.Abs(v) > 10 {
-					return fmt.Errorf("--%s: expected a number from -10 to 10, found %v", name, v)
+			for _, f := range []struct {
+				name  string
+				value float64
+			}{{"x", q.X}, {"target", q.Y}, {"p", q.P}} {
+				if !(math.Abs(f.value) <= 10) {
+					return fmt.Errorf("--%s: expected a number from -10 to 10, found %v", f.name, f.value)
 				}
+			}
+			if least := -math.Exp(q.X); q.Y <= least {
+				return fmt.Errorf("--target: expected more than -exp(x) = %.4g, which is the output for p = -∞, found %v", least, q.Y)
 			}
 			return runConsistency(cmd, q, out)
 		},
@@ -51,12 +58,12 @@ func runConsistency(cmd *cobra.Command, q consistency.Problem, out string) error
 	for _, f := range []struct {
 		name      string
 		uncompute bool
-		train     func(consistency.Problem, bool) (consistency.Run, error)
+		train     func(context.Context, consistency.Problem, bool) (consistency.Run, error)
 	}{
 		{"f1, float64", false, consistency.Train[float64]}, {"f1, fixed point", false, consistency.Train[fixed.Q43]},
 		{"f2, float64", true, consistency.Train[float64]}, {"f2, fixed point", true, consistency.Train[fixed.Q43]},
 	} {
-		r, err := f.train(q, f.uncompute)
+		r, err := f.train(cmd.Context(), q, f.uncompute)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}

@@ -12,6 +12,11 @@ import (
 	"revnum/internal/program"
 )
 
+const (
+	mostCells = 1 << 13 // in a row of a grid of waves
+	mostSteps = 1 << 20 // of waves, iterations and training
+)
+
 func newWave() *cobra.Command {
 	var size, steps, iterations, workers int
 	var out string
@@ -26,12 +31,12 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
-			case size < 8:
-				return fmt.Errorf("--size: expected at least 8, found %d", size)
-			case steps < 1:
-				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
-			case iterations < 1:
-				return fmt.Errorf("--iterations: expected a number of iterations, found %d", iterations)
+			case size < 8 || size > mostCells:
+				return fmt.Errorf("--size: expected 8 to %d cells, found %d; the gradient takes 80 bytes for each of their squares", mostCells, size)
+			case steps < 1 || steps > mostSteps:
+				return fmt.Errorf("--steps: expected 1 to %d steps, found %d", mostSteps, steps)
+			case iterations < 1 || iterations > mostSteps:
+				return fmt.Errorf("--iterations: expected 1 to %d iterations, found %d", mostSteps, iterations)
 			}
 			if out != "" {
 				if err := program.MakeFolder(out); err != nil {
@@ -39,9 +44,10 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 				}
 			}
 			bar := program.Bar(cmd.ErrOrStderr(), -1)
-			bar.Describe("waves")
-			_ = bar.Add(1)
-			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, time.Second/2)
+			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, time.Second/2, func(doing string) {
+				bar.Describe(doing)
+				_ = bar.Add(1)
+			})
 			_ = bar.Finish()
 			if err != nil {
 				return err

@@ -40,6 +40,7 @@ type Inversion struct {
 	at       []float64 // where value and gradient belong to; nil if nowhere
 	value    float64
 	gradient []float64
+	err      error // why value is NaN
 }
 
 // power is Σ recorded² of the scaled recordings. Squares of residuals then stay in the
@@ -91,7 +92,8 @@ func NewInversion(s Survey, recordings []*mat.Dense, slowest, fastest float64) (
 }
 
 // Func returns the objective at x. It panics with mat.ErrShape unless x has a number for
-// each cell. It returns NaN if x has a NaN, or if the program of a shot fails.
+// each cell. It returns NaN if x has a NaN, or if the program of a shot fails. Err says
+// which.
 func (v *Inversion) Func(x []float64) float64 {
 	v.evaluate(x)
 	return v.value
@@ -106,6 +108,10 @@ func (v *Inversion) Grad(grad, x []float64) {
 	v.evaluate(x)
 	copy(grad, v.gradient)
 }
+
+// Err returns why the last value of Func or Grad is NaN, or nil if it is a number. As the
+// Status of an optimize.Problem, a function that returns it ends a search with the error.
+func (v *Inversion) Err() error { return v.err }
 
 // Speeds returns the speeds for which x stands. It panics with mat.ErrShape unless x has a
 // number for each cell.
@@ -154,13 +160,13 @@ func (v *Inversion) evaluate(x []float64) {
 		return
 	}
 	v.at = append(v.at[:0], x...)
-	v.value = 0
+	v.value, v.err = 0, nil
 	clear(v.gradient)
 	s := &v.survey
 	ratio := s.Dt / s.Spacing
 	for k, x := range x {
 		if math.IsNaN(x) {
-			v.fail()
+			v.fail(fmt.Errorf("wave: variable %d is NaN", k))
 			return
 		}
 		courant := v.speed(x) * ratio
@@ -174,7 +180,7 @@ func (v *Inversion) evaluate(x []float64) {
 		clear(g.M.Data)
 		value, err := rev.ValueGradient(v.program, func(e *experiment) *fixed.Q43 { return &e.Misfit }, v.state, g)
 		if err != nil {
-			v.fail()
+			v.fail(fmt.Errorf("wave: shot %d: %w", i, err))
 			return
 		}
 		v.value += value.Float64() / (2 * power)
@@ -189,8 +195,9 @@ func (v *Inversion) evaluate(x []float64) {
 	}
 }
 
-// fail makes value and gradient NaN.
-func (v *Inversion) fail() {
+// fail makes value and gradient NaN, because of err.
+func (v *Inversion) fail(err error) {
+	v.err = err
 	v.value = math.NaN()
 	for k := range v.gradient {
 		v.gradient[k] = math.NaN()

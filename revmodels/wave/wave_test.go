@@ -376,6 +376,12 @@ func TestInversion(t *testing.T) {
 	if !math.IsNaN(grad[0]) {
 		t.Error("the gradient at NaN is a number")
 	}
+	if err := v.Err(); err == nil || !strings.Contains(err.Error(), "variable 0 is NaN") {
+		t.Errorf("the error at NaN is %v", err)
+	}
+	if v.Func(x); v.Err() != nil {
+		t.Errorf("the error at a point is %v", v.Err())
+	}
 }
 
 func TestErrors(t *testing.T) {

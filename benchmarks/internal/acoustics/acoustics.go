@@ -52,27 +52,32 @@ type Row struct {
 }
 
 // Measure measures the steps on a grid of size×size cells, each for about the given time,
-// and then a gradient over steps steps and an inversion. workers is as in wave.Steps.
-func Measure(ctx context.Context, size, steps, iterations, workers int, budget time.Duration) (*Report, error) {
+// and then a gradient over steps steps and an inversion. workers is as in wave.Steps. It
+// calls report with what it does now. It stops soon after the context does, and returns its
+// error.
+func Measure(ctx context.Context, size, steps, iterations, workers int, budget time.Duration, report func(doing string)) (*Report, error) {
 	r := &Report{Size: size, Steps: steps}
-	if err := r.gradient(ctx, workers); err != nil { // first, for the peak of memory
+	if err := r.gradient(ctx, workers, report); err != nil { // first, for the peak of memory
 		return nil, err
 	}
+	report("copies")
 	r.Copy = copyRate(size, budget)
 	for _, width := range []int{0, min(30, size/4)} {
-		for _, m := range []func(r *Report, width, workers int, budget time.Duration) error{
-			measure[float64], measure[float32], measure[fixed.Q43],
-		} {
+		for _, m := range []struct {
+			numbers string
+			measure func(r *Report, width, workers int, budget time.Duration) error
+		}{{"float64", measure[float64]}, {"float32", measure[float32]}, {"fixed.Q43", measure[fixed.Q43]}} {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := m(r, width, workers, budget); err != nil {
+			report("steps over " + m.numbers)
+			if err := m.measure(r, width, workers, budget); err != nil {
 				return nil, err
 			}
 		}
 	}
 	var err error
-	r.Inversion, err = invert(ctx, iterations, workers)
+	r.Inversion, err = invert(ctx, iterations, workers, report)
 	return r, err
 }
 
@@ -153,17 +158,57 @@ func measure[T rev.Real](r *Report, width, workers int, budget time.Duration) er
 type trial struct {
 	wave.Steps[fixed.Q43]
 	Misfit fixed.Q43
+	part   int // steps in a part of a run
 }
 
-func (r *Report) gradient(ctx context.Context, workers int) error {
+// run makes a pass of the waves, forward or with the cotangents g back, in parts of a few
+// steps. It calls report before each, and stops if the context has.
+func (s *trial) run(ctx context.Context, g *trial, report func(doing string)) error {
+	parts := (s.N + s.part - 1) / s.part
+	rows := func(m rev.General[fixed.Q43], from, to int) rev.General[fixed.Q43] {
+		if m.Data == nil {
+			return m
+		}
+		return rev.General[fixed.Q43]{Rows: to - from, Cols: m.Cols, Stride: m.Stride, Data: m.Data[from*m.Stride : to*m.Stride]}
+	}
+	part := func(k wave.Steps[fixed.Q43], i int) wave.Steps[fixed.Q43] {
+		from, to := i*s.part, min((i+1)*s.part, s.N)
+		k.N, k.Source, k.Trace = to-from, rows(k.Source, from, to), rows(k.Trace, from, to)
+		return k
+	}
+	for i := range parts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var err error
+		if g == nil {
+			report(fmt.Sprintf("gradient, step %d of %d ahead", i*s.part, s.N))
+			err = part(s.Steps, i).Forward()
+		} else {
+			i := parts - 1 - i
+			report(fmt.Sprintf("gradient, step %d of %d back", min((i+1)*s.part, s.N), s.N))
+			err = part(s.Steps, i).Adjoint(part(g.Steps, i))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partCells is how many cells the steps of a part of a long run compute: about a tenth of
+// a second's work.
+const partCells = 1 << 25
+
+func (r *Report) gradient(ctx context.Context, workers int, report func(doing string)) error {
 	s := &trial{Steps: field[fixed.Q43](r.Size, r.Steps, min(30, r.Size/4), workers)}
+	s.part = max(1, partCells/(r.Size*r.Size))
 	for col := r.Size / 4; col < r.Size*3/4; col += max(1, r.Size/20) {
 		s.ReceiverAt = append(s.ReceiverAt, r.Size/4*r.Size+col)
 	}
 	s.Trace = rev.NewGeneral[fixed.Q43](r.Steps, len(s.ReceiverAt), nil)
 	r.Recording = 8 * len(s.Trace.Data)
 	at := s.SourceAt[0]
-	waves := rev.At(func(s *trial) wave.Steps[fixed.Q43] { return s.Steps })
 	misfit := rev.At(func(s *trial) revlinalg.SumSquares[fixed.Q43] {
 		return revlinalg.SumSquares[fixed.Q43]{Out: &s.Misfit, X: rev.ViewSlice(s.Trace.Data)}
 	})
@@ -172,17 +217,17 @@ func (r *Report) gradient(ctx context.Context, workers int) error {
 	g.M, g.Trace = rev.NewGeneral[fixed.Q43](r.Size, r.Size, nil), rev.NewGeneral[fixed.Q43](r.Steps, len(s.ReceiverAt), nil)
 	g.Misfit = fixed.One
 	start := time.Now()
-	if err := waves.Forward(s); err != nil {
+	if err := s.run(ctx, nil, report); err != nil {
 		return err
 	}
 	r.Absorbed = s.Absorbed.Bits() / 8
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if err := misfit.Forward(s); err != nil {
 		return err
 	}
-	if err := rev.Seq(waves, misfit).Adjoint(s, g); err != nil {
+	if err := misfit.Adjoint(s, g); err != nil {
+		return err
+	}
+	if err := s.run(ctx, g, report); err != nil {
 		return err
 	}
 	r.Gradient = time.Since(start).Seconds()

@@ -80,7 +80,7 @@ func section(workers int) wave.Survey {
 	return s
 }
 
-func invert(ctx context.Context, iterations, workers int) (Inversion, error) {
+func invert(ctx context.Context, iterations, workers int, report func(doing string)) (Inversion, error) {
 	v := Inversion{Survey: section(workers), Truth: mat.NewDense(depth, length, nil), Start: mat.NewDense(depth, length, nil)}
 	for i := range depth {
 		for j := range length {
@@ -88,6 +88,7 @@ func invert(ctx context.Context, iterations, workers int) (Inversion, error) {
 			v.Start.Set(i, j, background(i))
 		}
 	}
+	report("recordings")
 	recordings, err := v.Survey.Record(v.Truth)
 	if err != nil {
 		return v, err
@@ -100,14 +101,18 @@ func invert(ctx context.Context, iterations, workers int) (Inversion, error) {
 	if err != nil {
 		return v, err
 	}
-	begin := time.Now()
+	begin, gradients := time.Now(), 0
 	v.Before = problem.Func(x)
 	r, err := optimize.Minimize(optimize.Problem{
 		Func: problem.Func, Grad: problem.Grad,
-		Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() },
+		Status: func() (optimize.Status, error) {
+			report(fmt.Sprintf("inversion, gradient %d", gradients))
+			gradients++
+			return optimize.NotTerminated, errors.Join(ctx.Err(), problem.Err())
+		},
 	}, x, &optimize.Settings{MajorIterations: iterations}, &optimize.LBFGS{})
-	if err != nil && (r == nil || errors.Is(err, ctx.Err())) {
-		return v, err
+	if r == nil || ctx.Err() != nil || problem.Err() != nil {
+		return v, errors.Join(ctx.Err(), problem.Err(), err)
 	}
 	v.Time = time.Since(begin).Seconds()
 	v.After, v.Iterations, v.Gradients = r.F, r.MajorIterations, r.GradEvaluations

@@ -10,6 +10,7 @@
 package consistency
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -38,11 +39,14 @@ type Run struct {
 }
 
 // Train trains by F2 if uncompute is set, and otherwise by F1. It returns an error if the
-// output is not a finite number.
-func Train[T rev.Real](q Problem, uncompute bool) (Run, error) {
+// output is not a finite number, and that of the context if it stops.
+func Train[T rev.Real](ctx context.Context, q Problem, uncompute bool) (Run, error) {
 	var r Run
 	p := fixed.Of[T](q.P)
 	for step := range q.Steps {
+		if err := ctx.Err(); err != nil {
+			return r, err
+		}
 		x, y := fixed.Of[T](q.X), T(0)
 		forward(&y, &x, &p, uncompute, false)
 		out := fixed.Float(y)

@@ -1,6 +1,8 @@
 package consistency
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -17,7 +19,7 @@ func train[T rev.Real](t *testing.T, tol float64) {
 	if math.Abs(want-0.5543552444685271) > 1e-15 {
 		t.Errorf("the solution is %v", want)
 	}
-	r, err := Train[T](problem, true)
+	r, err := Train[T](t.Context(), problem, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +34,7 @@ func train[T rev.Real](t *testing.T, tol float64) {
 		}
 	}
 
-	r, err = Train[T](problem, false)
+	r, err = Train[T](t.Context(), problem, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,8 +51,13 @@ func train[T rev.Real](t *testing.T, tol float64) {
 func TestTrain(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { train[float64](t, 2e-13) })
 	t.Run("Q43", func(t *testing.T) { train[fixed.Q43](t, 2e-11) })
-	if _, err := Train[float64](Problem{X: 0.3, Y: 10, P: 0.1, Steps: 100}, true); err == nil {
+	if _, err := Train[float64](t.Context(), Problem{X: 0.3, Y: 10, P: 0.1, Steps: 100}, true); err == nil {
 		t.Error("the logarithm of a negative number gives no error")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := Train[float64](ctx, problem, true); !errors.Is(err, context.Canceled) || len(r.Outputs) != 0 {
+		t.Errorf("after the context: %d steps, %v", len(r.Outputs), err)
 	}
 }
 
