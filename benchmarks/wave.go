@@ -32,7 +32,7 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case size < 8 || size > mostCells:
-				return fmt.Errorf("--size: expected 8 to %d cells, found %d; the gradient takes 80 bytes for each of their squares", mostCells, size)
+				return fmt.Errorf("--size: expected 8 to %d cells, found %d (a cell of the grid takes about 80 bytes)", mostCells, size)
 			case steps < 1 || steps > mostSteps:
 				return fmt.Errorf("--steps: expected 1 to %d steps, found %d", mostSteps, steps)
 			case iterations < 1 || iterations > mostSteps:

@@ -24,7 +24,10 @@ func (k rotate) Run(p rev.Pass[rotate]) error {
 	}
 	w, r := k.Q[0], [3]float64(k.Q[1:])
 	sign := float64(p.Sign())
-	var g, h, bar [3]float64
+	// Sums of many rows are kept here. Operands of other branches may be beside Out, in a
+	// part of memory that only one core can write at a time.
+	var out, bar [3]float64
+	var g, h [3]float64
 	if p.G.Out != nil {
 		g = [3]float64(p.G.Out)
 		h = cross(g, r)
@@ -40,7 +43,7 @@ func (k rotate) Run(p rev.Pass[rotate]) error {
 		if k.Out != nil {
 			rt := cross(r, t)
 			for c := range v {
-				k.Out[c] += sign * (v[c] + 2*(w*t[c]+rt[c]))
+				out[c] += v[c] + 2*(w*t[c]+rt[c])
 			}
 		}
 		if p.T.Out != nil {
@@ -59,6 +62,11 @@ func (k rotate) Run(p rev.Pass[rotate]) error {
 			for c := range row {
 				row[c] += g[c] + hr[c]
 			}
+		}
+	}
+	if k.Out != nil {
+		for c, v := range out {
+			k.Out[c] += sign * v
 		}
 	}
 	if p.G.Q != nil {
