@@ -22,8 +22,9 @@ import (
 // A is freed.
 //
 // In floating point an element of op(A)·B, of r terms, is within (r+6)·ε times the sum of their
-// magnitudes, and within (r/32+7)·ε if there is one column. Over Q43 all passes have the bits of the CPU, except for ᾱ. It is the sum of the products of
-// A's elements with their gradients for α = 1.
+// magnitudes, and within (r/32+7)·ε if there is one column. Over Q43 all passes have the bits of
+// the CPU, except for ᾱ. It is the sum of the products of A's elements with their gradients for
+// α = 1.
 type Mul[T rev.Real] struct {
 	C     General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`
 	Alpha *T         `rev:"in,optional"`

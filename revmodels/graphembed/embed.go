@@ -72,6 +72,11 @@ type Options struct {
 	// Rate is the size of Adam's steps. It is 0.01 if it is 0.
 	Rate float64
 
+	// Objective has the losses of the starts computed elsewhere, such as on a GPU, instead of
+	// by Model. It is called once for each start that has a free vertex. Starts may run at the
+	// same time.
+	Objective func(m *Model) (Objective, error)
+
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
@@ -247,22 +252,42 @@ func (s *search) Block(_, i int) {
 	}
 	x := data[o.Fixed*s.k:]
 	start := &s.starts[i]
+	if o.Objective == nil || len(x) == 0 {
+		start.run(s.ctx, m, x, o)
+		return
+	}
+	ctx, stop := context.WithCancel(s.ctx)
+	defer stop()
+	e := &elsewhere{stop: stop}
+	if e.of, start.Err = o.Objective(m); start.Err != nil {
+		start.Loss = math.NaN()
+		return
+	}
+	start.run(ctx, e, x, o)
+	if e.err != nil {
+		start.Err = e.err
+	}
+	start.Err = errors.Join(start.Err, e.of.Free())
+}
+
+// run minimises a loss from x on. It moves x.
+func (s *Start) run(ctx context.Context, m loss, x []float64, o *Options) {
 	if len(x) > 0 {
 		switch o.Method {
 		case Newton:
-			start.Iterations, start.Err = newton(s.ctx, m, x, o)
+			s.Iterations, s.Err = newton(ctx, m, x, o)
 		case LBFGS:
-			start.Iterations, start.Err = lbfgs(s.ctx, m, x, o)
+			s.Iterations, s.Err = lbfgs(ctx, m, x, o)
 		case Adam:
-			start.Iterations, start.Err = adam(s.ctx, m, x, o)
+			s.Iterations, s.Err = adam(ctx, m, x, o)
 		}
 	}
-	start.Loss = m.Func(x)
+	s.Loss = m.Func(x)
 }
 
 // newton moves x to a minimum. It returns the number of Hessians, or of iterations if the
 // problem has no Hess.
-func newton(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
+func newton(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 	p := m.TrustProblem()
 	opts := &trust.Options{Tolerance: -1, Target: &o.Target}
 	if p.Hess != nil {
@@ -279,13 +304,19 @@ func newton(ctx context.Context, m *Model, x []float64, o *Options) (int, error)
 }
 
 // lbfgs moves x to a minimum. It returns the number of iterations.
-func lbfgs(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
+func lbfgs(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 	set := &optimize.Settings{
 		GradientThreshold: math.NaN(), // no threshold
 		MajorIterations:   o.MaxIter,
 		Converger:         &converger{ctx, o.Target},
 	}
-	r, err := optimize.Minimize(optimize.Problem{Func: m.Func, Grad: m.Grad}, x, set, &optimize.LBFGS{})
+	status := func() (optimize.Status, error) {
+		if ctx.Err() != nil {
+			return optimize.RuntimeLimit, nil
+		}
+		return optimize.NotTerminated, nil
+	}
+	r, err := optimize.Minimize(optimize.Problem{Func: m.Func, Grad: m.Grad, Status: status}, x, set, &optimize.LBFGS{})
 	if r == nil {
 		return 0, err
 	}
@@ -322,7 +353,7 @@ func (c *converger) Converged(l *optimize.Location) optimize.Status {
 
 // adam moves x towards a minimum. It returns the number of steps. The two averages decay as
 // in Kingma and Ba, arXiv 1412.6980.
-func adam(ctx context.Context, m *Model, x []float64, o *Options) (int, error) {
+func adam(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 	const (
 		decay1, decay2 = 0.9, 0.999
 		tiny           = 1e-8

@@ -1,0 +1,76 @@
+package graphembed
+
+import (
+	"math"
+
+	"revnum/trust"
+)
+
+// An Objective is the loss of an embedding as a function of the positions of the free vertices, as
+// Model has it, which is computed elsewhere. Embed calls the methods in one goroutine. A start
+// ends at the first error, which is then that of the start.
+type Objective interface {
+	// FuncGrad returns the loss at x. It overwrites grad with the gradient, unless grad is nil.
+	FuncGrad(grad, x []float64) (float64, error)
+
+	// HessVec overwrites dst with the Hessian at x times v.
+	HessVec(dst, x, v []float64) error
+
+	// Free is the last call. It gives back what the Objective holds.
+	Free() error
+}
+
+// A loss is what the methods of Embed minimise: a Model, or an Objective.
+type loss interface {
+	Func(x []float64) float64
+	Grad(grad, x []float64)
+	FuncGrad(grad, x []float64) float64
+	TrustProblem() trust.Problem
+}
+
+// elsewhere is an Objective as a loss. After an error everything is NaN, and the minimisation is
+// stopped.
+type elsewhere struct {
+	of   Objective
+	err  error
+	stop func()
+}
+
+// failed reports whether there is an error.
+func (e *elsewhere) failed(err error) bool {
+	if err != nil && e.err == nil {
+		e.err = err
+		e.stop()
+	}
+	return e.err != nil
+}
+
+func (e *elsewhere) FuncGrad(grad, x []float64) float64 {
+	if e.err == nil {
+		if v, err := e.of.FuncGrad(grad, x); !e.failed(err) {
+			return v
+		}
+	}
+	setNaN(grad)
+	return math.NaN()
+}
+
+func (e *elsewhere) HessVec(dst, x, v []float64) {
+	if e.err != nil || e.failed(e.of.HessVec(dst, x, v)) {
+		setNaN(dst)
+	}
+}
+
+func (e *elsewhere) Func(x []float64) float64 { return e.FuncGrad(nil, x) }
+
+func (e *elsewhere) Grad(grad, x []float64) { e.FuncGrad(grad, x) }
+
+func (e *elsewhere) TrustProblem() trust.Problem {
+	return trust.Problem{Func: e.Func, Grad: e.Grad, HessVec: e.HessVec}
+}
+
+func setNaN(x []float64) {
+	for i := range x {
+		x[i] = math.NaN()
+	}
+}
