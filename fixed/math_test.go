@@ -6,17 +6,23 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"testing"
+
+	"revnum/internal/long"
 )
 
 // errorBound is the largest error that the documentation allows for Exp, Exp2, Log, Log2,
 // Sin, Cos, Atan2 and Pow, in units in the last place.
 const errorBound = 0.51
 
+// samples returns how many random numbers a test takes, n if it takes its time.
 func samples(t *testing.T, n int) int {
-	if testing.Short() {
+	switch {
+	case testing.Short():
 		return n / 10
+	case long.Tests():
+		return n
 	}
-	return n
+	return n / 4
 }
 
 // unary is a function on the numbers of [lo, hi], with its reference.

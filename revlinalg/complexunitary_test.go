@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"revnum/internal/kerneltest"
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -47,6 +48,9 @@ func TestComplexUnitaryLarge(t *testing.T) {
 		Sizes:     []int{150},
 		RoundTrip: 50,
 		Skip:      map[revtest.Property]string{},
+	}
+	if !long.Tests() {
+		spec.Skip[revtest.NilOutputs] = "tested at small sizes"
 	}
 	for _, p := range []revtest.Property{
 		revtest.Tangents, revtest.SecondOrder, revtest.SymmetricHessian, revtest.Accumulation, revtest.NilGradients,

@@ -11,6 +11,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
+	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -56,6 +57,11 @@ func TestUnitaryLarge(t *testing.T) {
 		spec.Skip = map[revtest.Property]string{
 			revtest.Tangents: "slow", revtest.SecondOrder: "slow", revtest.SymmetricHessian: "slow", revtest.Shapes: "slow",
 			revtest.Extremes: "slow", revtest.NilGradients: "slow", revtest.Accumulation: "slow", revtest.NoAllocation: "slow",
+		}
+		if !long.Tests() {
+			for _, p := range []revtest.Property{revtest.ReadOnly, revtest.Gaps, revtest.NilOutputs} {
+				spec.Skip[p] = "tested at small sizes"
+			}
 		}
 		t.Run(fmt.Sprintf("rectangular=%v", rectangular), func(t *testing.T) { revtest.Kernel(t, spec) })
 	}
@@ -195,9 +201,12 @@ func TestUnitaryFixedExact(t *testing.T) {
 			x[i] = number()
 		}
 	}
-	rounds := 1000
-	if testing.Short() {
+	rounds := 200
+	switch {
+	case testing.Short():
 		rounds = 10
+	case long.Tests():
+		rounds = 1000
 	}
 	for range rounds {
 		n, m := 1+rnd.IntN(64), 1+rnd.IntN(4)
@@ -242,12 +251,15 @@ func TestUnitaryFixedExact(t *testing.T) {
 
 func TestUnitaryFixedMany(t *testing.T) {
 	if testing.Short() {
-		t.Skip("a million rounds")
+		t.Skip("many rounds")
 	}
 	rnd := rand.New(rand.NewPCG(3, 4))
 	k := randomUnitary[fixed.Q43](rnd, 3, 1)
 	before := slices.Clone(k.X.Data)
-	const rounds = 1_000_000
+	rounds := 100_000
+	if long.Tests() {
+		rounds = 1_000_000
+	}
 	for range rounds {
 		k.Forward()
 	}
@@ -255,7 +267,7 @@ func TestUnitaryFixedMany(t *testing.T) {
 		k.Inverse()
 	}
 	if !slices.Equal(k.X.Data, before) {
-		t.Errorf("%v after a million rounds, want %v", k.X.Data, before)
+		t.Errorf("%v after %d rounds, want %v", k.X.Data, rounds, before)
 	}
 }
 
