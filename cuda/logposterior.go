@@ -25,7 +25,8 @@ import (
 //
 // The rounding errors are those of gmm.LogPosterior: F is summed in float64, the gradient in
 // T. Tangent computes the gradient in scratch memory, and its product with the direction.
-// AdjointTangent is not there: it returns rev.ErrUnsupported and changes nothing.
+// AdjointTangent computes the tangents of the gradient by the same kernels over numbers with
+// tangents. It takes scratch memory for the operands and the gradient, two numbers each.
 type LogPosterior[T rev.Float] struct {
 	Out     *T         `rev:"acc"`
 	Alpha   Vector[T]  `rev:"in" shape:"K"`
@@ -49,7 +50,9 @@ func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) error { return k.Run(rev.Adj
 // Tangent adds the log posterior to Out, and its derivative in the direction t to t.Out.
 func (k LogPosterior[T]) Tangent(t LogPosterior[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent returns rev.ErrUnsupported.
+// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the gradient to g,
+// and its derivative in the direction t to gt. That is the Hessian times t if g.Out is 1 and
+// gt.Out is 0.
 func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -57,9 +60,6 @@ func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
 // Run implements rev.Kernel. It returns the errors of the device. It panics if the prior is
 // not one, as gmm.LogPosterior does.
 func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
-	if p.Adjoint && p.Tangent {
-		return rev.ErrUnsupported
-	}
 	if k.Prior.M < 0 || !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
 		panic("cuda: the prior has a negative M, or a γ that is negative or not finite")
 	}
@@ -69,7 +69,9 @@ func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 	w := begin(&k, &p)
 	m := mixture[T]{pass: &w, k: &k, n: k.X.Rows, d: k.X.Cols, comps: k.Alpha.N, about: k.Means}
 	m.cut()
+	m.second(&p.G, &p.T, &p.GT, true) // lack of memory is an error before anything is written
 	m.run(&p)
+	m.second(&p.G, &p.T, &p.GT, false)
 	return w.end()
 }
 
@@ -89,7 +91,8 @@ type mixture[T rev.Float] struct {
 	n, d, comps int
 	about       General[T] // what the moments are about; its Stride may be 0
 	batches     int
-	parts       int // of the points of a batch, each with moments of its own
+	parts       int  // of the points of a batch, each with moments of its own
+	rated       bool // whether numbers have tangents beside them, and take the room of two
 
 	q, bias, r, moments, p, scratch Memory[T]
 	prior, sums                     Memory[float64]
@@ -136,13 +139,15 @@ func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
 			return
 		}
 	}
-	target := g
-	if tangent {
-		target = &direction
+	if gradient || !tangent {
+		m.sweep(gradient, g)
 	}
-	m.sweep(gradient || tangent, target)
-	if gradient || tangent {
-		m.addParameters(target)
+	if gradient {
+		m.addParameters(g)
+	}
+	if tangent {
+		m.sweep(true, &direction)
+		m.addParameters(&direction)
 	}
 	if k.Out != nil {
 		data, inc := k.Alpha.params()
@@ -155,19 +160,98 @@ func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
 	}
 }
 
+// second adds the tangents of the gradient to gt. Or it only makes room for that.
+func (m *mixture[T]) second(g, t, gt *LogPosterior[T], room bool) {
+	if g.Out == nil && gt.Out == nil || gt.Alpha.Data == nil && gt.Means.Data == nil && gt.Factors.Data == nil && gt.X.Data == nil {
+		return
+	}
+	k := LogPosterior[T]{Prior: m.k.Prior} // with the tangents
+	var sum LogPosterior[T]                // the gradient with its tangents
+	r := mixture[T]{pass: m.pass, k: &k, n: m.n, d: m.d, comps: m.comps, parts: m.parts, batches: m.batches, rated: true}
+	var a arena
+	for range 2 { // count, then take
+		r.reserve(&a, true, gt.X.Data != nil)
+		k.Alpha = Vector[T]{N: m.comps, Data: take[T](&a, 2*m.comps), Inc: 1}
+		k.Means, k.Factors, k.X = ratedLike(&a, m.k.Means, true), ratedLike(&a, m.k.Factors, true), ratedLike(&a, m.k.X, true)
+		cotangent := take[T](&a, 2)
+		if gt.Alpha.Data != nil {
+			sum.Alpha = Vector[T]{N: m.comps, Data: take[T](&a, 2*m.comps), Inc: 1}
+		}
+		sum.Means, sum.Factors, sum.X = ratedLike(&a, m.k.Means, gt.Means.Data != nil), ratedLike(&a, m.k.Factors, gt.Factors.Data != nil), ratedLike(&a, m.k.X, gt.X.Data != nil)
+		if a.at == 0 {
+			a = arena{at: m.room(1, int(a.used))}
+			if room {
+				return
+			}
+		}
+		if m.err != nil {
+			return
+		}
+		sum.Out = (*T)(unsafe.SliceData(cotangent))
+	}
+	pair := func(to Memory[T], rows, cols int, x Memory[T], down int, t Memory[T], downT int) {
+		m.launch(typed[T]("pair"), vectorGrid(rows*cols), uint64(to.address()), uint64(x.address()), uint64(down), uint64(t.address()), uint64(downT), uint64(rows), uint64(cols))
+	}
+	pairs := func(to, x, t General[T]) { pair(to.Data, x.Rows, x.Cols, x.Data, x.Stride, t.Data, t.Stride) }
+	pair(k.Alpha.Data, m.comps, 1, m.k.Alpha.Data, m.k.Alpha.Inc, t.Alpha.Data, t.Alpha.Inc)
+	pairs(k.Means, m.k.Means, t.Means)
+	pairs(k.Factors, m.k.Factors, t.Factors)
+	pairs(k.X, m.k.X, t.X)
+	m.launch(typed[T]("pair"), vectorGrid(1), pointer(sum.Out), pointer(g.Out), 1, pointer(gt.Out), 1, 1, 1)
+	for _, data := range []Memory[T]{sum.Alpha.Data, sum.Means.Data, sum.Factors.Data, sum.X.Data} {
+		r.clear(data)
+	}
+	r.about = k.Means
+	r.sweep(true, &sum)
+	r.addParameters(&sum)
+	add := func(to General[T], from Memory[T]) {
+		if to.Data != nil {
+			m.launch(typed[T]("addTangents"), vectorGrid(to.Rows*to.Cols), uint64(to.Data.address()), uint64(to.Stride), uint64(from.address()), uint64(to.Rows), uint64(to.Cols))
+		}
+	}
+	add(General[T]{Rows: m.comps, Cols: 1, Data: gt.Alpha.Data, Stride: gt.Alpha.Inc}, sum.Alpha.Data)
+	add(gt.Means, sum.Means.Data)
+	add(gt.Factors, sum.Factors.Data)
+	add(gt.X, sum.X.Data)
+}
+
+// ratedLike returns memory for a matrix whose numbers have tangents, if it is wanted.
+func ratedLike[T rev.Float](a *arena, like General[T], wanted bool) General[T] {
+	if !wanted {
+		return General[T]{}
+	}
+	return General[T]{Rows: like.Rows, Cols: like.Cols, Stride: like.Cols, Data: take[T](a, 2*like.Rows*like.Cols)}
+}
+
+// width returns how many numbers of type T a number takes.
+func (m *mixture[T]) width() int {
+	if m.rated {
+		return 2
+	}
+	return 1
+}
+
+// name returns the name of a kernel over the numbers.
+func (m *mixture[T]) name(kernel string) string {
+	if m.rated {
+		kernel += "Rated"
+	}
+	return typed[T](kernel)
+}
+
 // reserve takes scratch memory.
 func (m *mixture[T]) reserve(a *arena, gradient, points bool) {
-	d, comps := m.d, m.comps
+	d, comps, each := m.d, m.comps, m.width()
 	m.prior = take[float64](a, comps)
 	m.sums = take[float64](a, m.batches*vectorGrid(min(m.n, gmmBatch)).blocks[0])
-	m.q, m.bias = take[T](a, comps*d*d), take[T](a, comps)
-	m.r = take[T](a, comps*min(m.n, gmmBatch))
+	m.q, m.bias = take[T](a, each*comps*d*d), take[T](a, each*comps)
+	m.r = take[T](a, each*comps*min(m.n, gmmBatch))
 	if gradient {
-		m.moments = take[T](a, m.parts*comps*(1+d+d*d))
-		m.scratch = take[T](a, comps*d)
+		m.moments = take[T](a, each*m.parts*comps*(1+d+d*d))
+		m.scratch = take[T](a, each*comps*d)
 	}
 	if points {
-		m.p = take[T](a, comps*d*d)
+		m.p = take[T](a, each*comps*d*d)
 	}
 }
 
@@ -192,13 +276,13 @@ func (m *mixture[T]) sweep(gradient bool, g *LogPosterior[T]) {
 	sign, shape, scale := m.priorOf()
 	alpha, inc := k.Alpha.params()
 	each := grid{[3]int{m.comps, 1, 1}, [3]int{maxThreads, 1, 1}}
-	m.launch(typed[T]("unpack"), each, uint64(m.q.address()), uint64(m.bias.address()), uint64(m.prior.address()),
+	m.launch(m.name("unpack"), each, uint64(m.q.address()), uint64(m.bias.address()), uint64(m.prior.address()),
 		alpha, inc, uint64(k.Factors.Data.address()), uint64(k.Factors.Stride), d, math.Float64bits(sign*shape), math.Float64bits(sign*scale))
 	if g.X.Data != nil && gradient {
 		if g.Out == nil { // it is in scratch memory
 			m.clear(g.X.Data)
 		}
-		m.launch(typed[T]("squareQ"), each, uint64(m.p.address()), uint64(m.q.address()), d)
+		m.launch(m.name("squareQ"), each, uint64(m.p.address()), uint64(m.q.address()), d)
 	}
 	m.overPoints(gradient, g)
 }
@@ -212,21 +296,21 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 	sums := m.sums
 	for lo := 0; lo < m.n; lo += gmmBatch {
 		n := min(gmmBatch, m.n-lo)
-		x, r := uint64(k.X.Data[lo*k.X.Stride:].address()), uint64(m.r.address())
+		x, r := uint64(k.X.Data[m.width()*lo*k.X.Stride:].address()), uint64(m.r.address())
 		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
-		m.launch(typed[T]("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
+		m.launch(m.name("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
 			r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
 		over := vectorGrid(n)
-		m.launch(typed[T]("weigh"), over, uint64(sums.address()), r, uint64(n), comps)
+		m.launch(m.name("weigh"), over, uint64(sums.address()), r, uint64(n), comps)
 		sums = sums[over.blocks[0]:]
 		if !gradient {
 			continue
 		}
 		tiles := (m.d + gmmTile - 1) / gmmTile
-		m.launch(typed[T]("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},
+		m.launch(m.name("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},
 			uint64(m.moments.address()), r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.about.Data.address()), uint64(m.about.Stride))
 		if g.X.Data != nil {
-			m.launch(typed[T]("addPoints"), vectorGrid(n*m.d), uint64(g.X.Data[lo*g.X.Stride:].address()), uint64(g.X.Stride), pointer(g.Out),
+			m.launch(m.name("addPoints"), vectorGrid(n*m.d), uint64(g.X.Data[m.width()*lo*g.X.Stride:].address()), uint64(g.X.Stride), pointer(g.Out),
 				r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.p.address()), means, down)
 		}
 	}
@@ -235,8 +319,8 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 
 // join leaves the moments of all points in the first part.
 func (m *mixture[T]) join() {
-	size := len(m.moments) / m.parts
-	m.launch(typed[T]("joinMoments"), vectorGrid(size), uint64(m.moments.address()), uint64(size), uint64(m.parts))
+	size := len(m.moments) / m.parts / m.width()
+	m.launch(m.name("joinMoments"), vectorGrid(size), uint64(m.moments.address()), uint64(size), uint64(m.parts))
 }
 
 // addParameters adds to the cotangents of the parameters in g.
@@ -250,7 +334,7 @@ func (m *mixture[T]) addParameters(g *LogPosterior[T]) {
 	sign, shape, scale := m.priorOf()
 	alpha, inc := m.k.Alpha.params()
 	galpha, ginc := g.Alpha.params()
-	m.launch(typed[T]("addParameters"), grid{[3]int{m.comps, 1, 1}, [3]int{maxThreads, 1, 1}},
+	m.launch(m.name("addParameters"), grid{[3]int{m.comps, 1, 1}, [3]int{maxThreads, 1, 1}},
 		galpha, ginc, uint64(g.Means.Data.address()), uint64(g.Means.Stride), uint64(g.Factors.Data.address()), uint64(g.Factors.Stride),
 		pointer(g.Out), uint64(m.moments.address()), uint64(m.q.address()), uint64(m.scratch.address()), alpha, inc,
 		uint64(m.comps), uint64(m.d), math.Float64bits(float64(m.n)), math.Float64bits(sign*shape), math.Float64bits(sign*scale))

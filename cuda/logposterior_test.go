@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -41,23 +42,27 @@ func smallBatches(t *testing.T, n int) {
 func TestLogPosterior(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	smallBatches(t, 5)
-	t.Run("float64", func(t *testing.T) { posteriorOf[float64](t, 3) })
-	t.Run("float32", func(t *testing.T) { posteriorOf[float32](t, 1) })
+	prior := gmm.Prior{Gamma: 0.7, M: 2}
+	if !long.Tests() {
+		posteriorOf[float64](t, prior, 2)
+		return
+	}
+	t.Run("float64", func(t *testing.T) { posteriorOf[float64](t, prior, 1, 3) })
+	t.Run("float32", func(t *testing.T) { posteriorOf[float32](t, prior, 2) })
+	t.Run("without a prior", func(t *testing.T) { posteriorOf[float64](t, gmm.Prior{}, 1) })
 }
 
-func posteriorOf[T rev.Float](t *testing.T, size int) {
-	priors, sizes := []gmm.Prior{{Gamma: 0.7, M: 2}}, []int{size}
-	if long.Tests() {
-		priors, sizes = append(priors, gmm.Prior{}), []int{1, 3}
+func posteriorOf[T rev.Float](t *testing.T, prior gmm.Prior, sizes ...int) {
+	skip := maps.Clone(noAllocs)
+	if !long.Tests() {
+		skip["NilGradients"], skip["Extremes"] = "takes long", "takes long"
 	}
-	for _, prior := range priors {
-		revtest.Kernel(t, revtest.Spec[hostPosterior[T]]{
-			Sizes: sizes, Skip: noAllocs, Free: []string{"X.Rows"},
-			New: func(rnd *rand.Rand, n int) hostPosterior[T] {
-				return randomPosterior[T](rnd, 2*n, min(n, 2), n, prior)
-			},
-		})
-	}
+	revtest.Kernel(t, revtest.Spec[hostPosterior[T]]{
+		Sizes: sizes, Skip: skip, Free: []string{"X.Rows"},
+		New: func(rnd *rand.Rand, n int) hostPosterior[T] {
+			return randomPosterior[T](rnd, 2*n, min(n, 2), n, prior)
+		},
+	})
 }
 
 // TestLogPosteriorValues compares with the CPU, for several batches, tiles and parts.
@@ -95,7 +100,19 @@ func comparePosterior(t *testing.T, s [3]int, prior gmm.Prior) {
 	host(k2).Tangent(host(tan2))
 	host(k2).Adjoint(host(g2))
 	host(k2).Forward()
+	// The second order, from the same operands as before.
+	k3, h, d := random()
+	k4, h2, d2 := random()
+	gt, _, _ := random()
+	gt2, _, _ := random()
+	if err := rev.AdjointTangent(k3, h, d, gt); err != nil {
+		t.Fatal(err)
+	}
+	host(k4).AdjointTangent(host(h2), host(d2), host(gt2))
 	for name, pair := range map[string][2][]float64{
+		"Out after AdjointTangent": {{*k3.Out}, {*k4.Out}}, "its tangent after AdjointTangent": {{*d.Out}, {*d2.Out}}, "the gradient again": {h.Means.Data, g.Means.Data},
+		"the second order by α": {gt.Alpha.Data, gt2.Alpha.Data}, "the second order by the means": {gt.Means.Data, gt2.Means.Data},
+		"the second order by the factors": {gt.Factors.Data, gt2.Factors.Data}, "the second order by the points": {gt.X.Data, gt2.X.Data},
 		"Out": {{*k.Out}, {*k2.Out}}, "its tangent": {{*tan.Out}, {*tan2.Out}}, "the gradient by α": {g.Alpha.Data, g2.Alpha.Data},
 		"the gradient by the means": {g.Means.Data, g2.Means.Data}, "the gradient by the factors": {g.Factors.Data, g2.Factors.Data},
 		"the gradient by the points": {g.X.Data, g2.X.Data},

@@ -4,11 +4,13 @@
 //	β_ik = bias_k - ½‖Q_k·(x_i - μ_k)‖².
 //
 // Points come in batches. The numbers r_ik of a batch are stored by component.
-#include "function.h"
+#include "rated.h"
 
 // A tile is 64 by 64 elements, made by 256 threads. A group of 64 threads makes a quarter,
 // and a thread 4 by 4 elements, in registers. The factors come `deep` at a time.
-constexpr int tile = 64, half = tile / 2, own = 4, deep = 16;
+constexpr int tile = 64, half = tile / 2, own = 4;
+// Numbers with tangents come half as many at a time, for which the shared memory suffices.
+template <class T> constexpr int deepOf = sizeof(T) > 8 ? 8 : 16;
 
 // A Corner is what a thread has of a tile: rows `down` to down+3 and columns `across` to
 // across+3.
@@ -31,25 +33,27 @@ template <class T> INLINE void unpack(T *q, T *bias, double *prior, const T *alp
 	const T *row = factors + k * downFactors;
 	for (i64 e = threadX(); e < d * d; e += threads()) {
 		i64 i = e / d, j = e % d;
-		q[e] = i < j ? 0 : i == j ? (T)exp((double)row[j]) : row[d + j * (d - 1) - j * (j - 1) / 2 + i - j - 1];
+		q[e] = i < j ? 0 : i == j ? (T)exp(wide(row[j])) : row[d + j * (d - 1) - j * (j - 1) / 2 + i - j - 1];
 	}
 	barrier();
-	Sum<double> logs = Sum<double>::zero(), squares = logs;
+	Sum<Wide<T>> logs = Sum<Wide<T>>::zero();
+	Sum<double> squares = Sum<double>::zero();
 	for (i64 e = threadX(); e < d * d; e += threads()) {
-		squares.addProduct(q[e], q[e]);
-		if (e / d == e % d) logs.add((double)row[e / d]);
+		squares.addProduct(valueOf(wide(q[e])), valueOf(wide(q[e])));
+		if (e / d == e % d) logs.add(wide(row[e / d]));
 	}
 	logs = blockSum(logs);
 	barrier();
 	squares = blockSum(squares);
 	if (threadX() == 0) {
 		bias[k] = alpha[k * incAlpha] + (T)logs.value();
-		prior[k] = m * logs.value() - g2 / 2 * squares.value();
+		prior[k] = m * valueOf(logs.value()) - g2 / 2 * squares.value();
 	}
 }
 
 // score sets β of a batch of n points, for the tile of points and the component of a block.
 template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) {
+	constexpr int deep = deepOf<T>;
 	SHARED T qs[deep][tile + 1], cs[deep][tile + 1], squares[tile / own][tile];
 	i64 point = blockY() * tile, k = blockX(); // there may be more components than blockY allows
 	const T *mean = means + k * downMeans;
@@ -77,13 +81,13 @@ template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 
 						b[i] = cs[l][c.across + i];
 					}
 #pragma unroll
-					for (int i = 0; i < own * own; i++) y[i / own][i % own] = __builtin_elementwise_fma(a[i / own], b[i % own], y[i / own][i % own]);
+					for (int i = 0; i < own * own; i++) y[i / own][i % own] = fma(a[i / own], b[i % own], y[i / own][i % own]);
 				}
 			}
 			barrier();
 		}
 #pragma unroll
-		for (int i = 0; i < own * own; i++) sum[i % own] = __builtin_elementwise_fma(y[i / own][i % own], y[i / own][i % own], sum[i % own]);
+		for (int i = 0; i < own * own; i++) sum[i % own] = fma(y[i / own][i % own], y[i / own][i % own], sum[i % own]);
 	}
 	for (int j = 0; j < own; j++) squares[c.down / own][c.across + j] = sum[j];
 	barrier();
@@ -107,11 +111,11 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
 		if (top - top != 0 && top < 0) top = 0; // all densities are 0
 		T s = 0;
 		for (i64 k = 0; k < comps; k++) {
-			T e = (T)exp((double)(r[k * n + i] - top));
+			T e = (T)exp(wide(r[k * n + i] - top));
 			r[k * n + i] = e;
 			s += e;
 		}
-		sum.add((double)top + log((double)s));
+		sum.add(valueOf(wide(top)) + log(valueOf(wide(s))));
 		for (i64 k = 0; k < comps; k++) r[k * n + i] /= s;
 	}
 	sum = blockSum(sum);
@@ -122,6 +126,7 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
 // Σ r·c and a tile of Σ r·c·cᵀ on or below the diagonal, with c = x - μ. A part has W, the
 // D sums and the D×D sums of each component.
 template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) {
+	constexpr int deep = deepOf<T>;
 	SHARED T as[deep][tile], bs[deep][tile], ws[deep];
 	i64 parts = __nvvm_read_ptx_sreg_nctaid_z(), part = __nvvm_read_ptx_sreg_ctaid_z();
 	i64 row = 0, column = blockY(), k = blockX();
@@ -154,7 +159,7 @@ template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 d
 					b[i] = bs[l][c.across + i];
 				}
 #pragma unroll
-				for (int i = 0; i < own * own; i++) m[i / own][i % own] = __builtin_elementwise_fma(a[i / own], b[i % own], m[i / own][i % own]);
+				for (int i = 0; i < own * own; i++) m[i / own][i % own] = fma(a[i / own], b[i % own], m[i / own][i % own]);
 			}
 		}
 		if (edge) {
@@ -201,22 +206,22 @@ template <class T> INLINE void addParameters(T *galpha, i64 incGalpha, T *gmeans
 	const T *m1 = sums + 1, *m2 = m1 + d;
 	T f = cot ? *cot : 1, w = sums[0];
 	if (galpha && threadX() == 0) {
-		double top = (double)alpha[0], s = 0;
-		for (i64 l = 1; l < comps; l++) top = (double)alpha[l * incAlpha] > top ? (double)alpha[l * incAlpha] : top;
-		for (i64 l = 0; l < comps; l++) s += exp((double)alpha[l * incAlpha] - top);
-		double softmax = exp((double)alpha[k * incAlpha] - top) / s;
-		galpha[k * incGalpha] += f * (T)((double)w - n * softmax);
+		Wide<T> top = wide(alpha[0]), s = 0;
+		for (i64 l = 1; l < comps; l++) top = wide(alpha[l * incAlpha]) > top ? wide(alpha[l * incAlpha]) : top;
+		for (i64 l = 0; l < comps; l++) s += exp(wide(alpha[l * incAlpha]) - top);
+		Wide<T> softmax = exp(wide(alpha[k * incAlpha]) - top) / s;
+		galpha[k * incGalpha] += f * (T)(wide(w) - n * softmax);
 	}
 	if (gmeans) {
 		for (i64 i = threadX(); i < d; i += threads()) {
 			T s = 0;
-			for (i64 j = 0; j <= i; j++) s = __builtin_elementwise_fma(q[i * d + j], m1[j], s);
+			for (i64 j = 0; j <= i; j++) s = fma(q[i * d + j], m1[j], s);
 			scratch[i] = s;
 		}
 		barrier();
 		for (i64 j = threadX(); j < d; j += threads()) {
 			T s = 0;
-			for (i64 i = j; i < d; i++) s = __builtin_elementwise_fma(q[i * d + j], scratch[i], s);
+			for (i64 i = j; i < d; i++) s = fma(q[i * d + j], scratch[i], s);
 			gmeans[k * downGmeans + j] += f * s;
 		}
 	}
@@ -226,10 +231,10 @@ template <class T> INLINE void addParameters(T *galpha, i64 incGalpha, T *gmeans
 		i64 i = e / d, j = e % d;
 		if (j > i) continue;
 		T s = 0; // of lower(Q·M), where M has its lower triangle
-		for (i64 l = 0; l <= i; l++) s = __builtin_elementwise_fma(q[i * d + l], m2[l < j ? j * d + l : l * d + j], s);
+		for (i64 l = 0; l <= i; l++) s = fma(q[i * d + l], m2[l < j ? j * d + l : l * d + j], s);
 		T v = q[e];
 		if (i == j) {
-			g[j] += f * (w - s * v + (T)(m0 - g2 * (double)v * (double)v));
+			g[j] += f * (w - s * v + (T)(m0 - g2 * wide(v) * wide(v)));
 		} else {
 			g[d + j * (d - 1) - j * (j - 1) / 2 + i - j - 1] -= f * (s + (T)g2 * v);
 		}
@@ -243,7 +248,7 @@ template <class T> INLINE void squareQ(T *p, const T *q, i64 d) {
 	for (i64 e = threadX(); e < d * d; e += threads()) {
 		i64 i = e / d, j = e % d;
 		T s = 0;
-		for (i64 l = i > j ? i : j; l < d; l++) s = __builtin_elementwise_fma(q[l * d + i], q[l * d + j], s);
+		for (i64 l = i > j ? i : j; l < d; l++) s = fma(q[l * d + i], q[l * d + j], s);
 		p[e] = s;
 	}
 }
@@ -256,8 +261,8 @@ template <class T> INLINE void addPoints(T *gx, i64 downGx, const T *cot, const 
 		T sum = 0;
 		for (i64 k = 0; k < comps; k++) {
 			T s = 0;
-			for (i64 l = 0; l < d; l++) s = __builtin_elementwise_fma(p[(k * d + l) * d + j], x[i * downX + l] - means[k * downMeans + l], s);
-			sum = __builtin_elementwise_fma(r[k * n + i], s, sum);
+			for (i64 l = 0; l < d; l++) s = fma(p[(k * d + l) * d + j], x[i * downX + l] - means[k * downMeans + l], s);
+			sum = fma(r[k * n + i], s, sum);
 		}
 		gx[i * downGx + j] -= f * sum;
 	}
@@ -281,6 +286,19 @@ template <class T> INLINE void addPosterior(T *out, i64 sign, const double *part
 	addSigned(*out, sign, (T)f);
 }
 
+// pair makes numbers with tangents of x and t. A null one stands for zeros.
+template <class T> INLINE void pair(Rated<T> *to, const T *x, i64 down, const T *t, i64 downT, i64 rows, i64 cols) {
+	for (i64 e = first(); e < rows * cols; e += step()) {
+		i64 i = e / cols, j = e % cols;
+		to[e] = Rated<T>(x ? x[i * down + j] : 0, t ? t[i * downT + j] : 0);
+	}
+}
+
+// addTangents adds the tangents of x to y.
+template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i64 rows, i64 cols) {
+	for (i64 e = first(); e < rows * cols; e += step()) y[e / cols * down + e % cols] += x[e].d;
+}
+
 #define KERNELS(T, name) \
 	KERNEL unpack##name(T *q, T *bias, double *prior, const T *alpha, i64 incAlpha, const T *factors, i64 downFactors, i64 d, double m, double g2) { \
 		unpack(q, bias, prior, alpha, incAlpha, factors, downFactors, d, m, g2); \
@@ -299,9 +317,16 @@ template <class T> INLINE void addPosterior(T *out, i64 sign, const double *part
 	KERNEL squareQ##name(T *p, const T *q, i64 d) { squareQ(p, q, d); } \
 	KERNEL addPoints##name(T *gx, i64 downGx, const T *cot, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *p, const T *means, i64 downMeans) { \
 		addPoints(gx, downGx, cot, r, x, downX, n, d, comps, p, means, downMeans); \
-	} \
+	}
+#define OTHERS(T, name) \
+	KERNEL pair##name(Rated<T> *to, const T *x, i64 down, const T *t, i64 downT, i64 rows, i64 cols) { pair(to, x, down, t, downT, rows, cols); } \
+	KERNEL addTangents##name(T *y, i64 down, const Rated<T> *x, i64 rows, i64 cols) { addTangents(y, down, x, rows, cols); } \
 	KERNEL addPosterior##name(T *out, i64 sign, const double *part, i64 parts, const double *prior, const T *alpha, i64 incAlpha, i64 comps, double n, double constant) { \
 		addPosterior(out, sign, part, parts, prior, alpha, incAlpha, comps, n, constant); \
 	}
 KERNELS(double, F64)
 KERNELS(float, F32)
+KERNELS(Rated<double>, RatedF64)
+KERNELS(Rated<float>, RatedF32)
+OTHERS(double, F64)
+OTHERS(float, F32)
