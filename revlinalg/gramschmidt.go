@@ -62,6 +62,7 @@ func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
 // Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
 // rows.
 func (k GramSchmidt[T]) Run(p rev.Pass[GramSchmidt[T]]) error {
+	checkTall[GramSchmidt[T]](k.A)
 	qr := QR[T](k)
 	return qr.run(rev.Pass[QR[T]]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent, G: QR[T](p.G), T: QR[T](p.T), GT: QR[T](p.GT),

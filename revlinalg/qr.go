@@ -100,13 +100,21 @@ func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
 
 // Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
 // rows.
-func (k QR[T]) Run(p rev.Pass[QR[T]]) error { return k.run(p, (*qrWork[T]).householder) }
+func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
+	checkTall[QR[T]](k.A)
+	return k.run(p, (*qrWork[T]).householder)
+}
+
+// checkTall panics with mat.ErrShape if the operand A of the kernel K has more columns
+// than rows.
+func checkTall[K any, T rev.Float](a rev.General[T]) {
+	if a.Rows < a.Cols {
+		panic(rev.ShapeError[K]("A", "is %d×%d, want at least as many rows as columns", a.Rows, a.Cols))
+	}
+}
 
 // run makes a pass of QR or of GramSchmidt. They differ only in factor.
 func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a rev.General[T]) error) error {
-	if k.A.Rows < k.A.Cols {
-		panic(mat.ErrShape)
-	}
 	w := workspace.Get[qrWork[T]]()
 	defer workspace.Put(w)
 	if err := factor(w, k.Workers, k.A); err != nil {

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -400,4 +401,21 @@ func BenchmarkQR(b *testing.B) {
 		}
 		kerneltest.ReportFlops(b, 4*512*256*256)
 	})
+}
+
+// A matrix with more columns than rows panics with the kernel and the shape.
+func TestQRWide(t *testing.T) {
+	q, r, a := mat.NewDense(2, 3, nil), mat.NewDense(3, 3, nil), mat.NewDense(2, 3, nil)
+	for kernel, run := range map[string]func() error{"QR": NewQR(q, r, a).Forward, "GramSchmidt": NewGramSchmidt(q, r, a).Forward} {
+		func() {
+			defer func() {
+				err, _ := recover().(error)
+				want := "A of revlinalg." + kernel + "[float64] is 2×3, want at least as many rows as columns"
+				if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), want) {
+					t.Errorf("panic %v, want %q in it", err, want)
+				}
+			}()
+			_ = run()
+		}()
+	}
 }

@@ -246,7 +246,7 @@ func (m *Mixture) Params() []float64 { return append([]float64(nil), m.params...
 // points returns a view of x.
 func (m *Mixture) points(x mat.Matrix) rev.General[float64] {
 	if _, c := x.Dims(); c != m.Dim() {
-		panic(mat.ErrShape)
+		panic(fmt.Errorf("%w: gmm: points of %d columns for a mixture of %d", mat.ErrShape, c, m.Dim()))
 	}
 	return objective.View(x)
 }

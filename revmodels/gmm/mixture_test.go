@@ -403,8 +403,9 @@ func TestMixtureShapes(t *testing.T) {
 		"Responsibilities": func() { m.Responsibilities(x) },
 		"Predict":          func() { m.Predict(x) },
 	} {
-		if v := panicOf(f); v != mat.ErrShape {
-			t.Errorf("%s: panic %v, want %v", name, v, mat.ErrShape)
+		err, _ := panicOf(f).(error)
+		if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), "points of 3 columns for a mixture of 2") {
+			t.Errorf("%s: panic %v, want one with %v and the columns", name, err, mat.ErrShape)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
 func (c *Clustering) Transform(x mat.Matrix) *mat.Dense {
 	view := objective.View(x)
 	if view.Cols != c.centroids.Cols {
-		panic(mat.ErrShape)
+		panic(fmt.Errorf("%w: kmeans: points of %d columns for centroids of %d", mat.ErrShape, view.Cols, c.centroids.Cols))
 	}
 	if view.Rows == 0 {
 		return &mat.Dense{}

@@ -370,3 +370,14 @@ func TestPredictShape(t *testing.T) {
 	}()
 	c.Predict(mat.NewDense(1, 2, nil))
 }
+
+func TestTransformShape(t *testing.T) {
+	c, _ := mustFit(t, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
+	defer func() {
+		err, _ := recover().(error)
+		if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), "points of 2 columns for centroids of 1") {
+			t.Errorf("panics with %v", err)
+		}
+	}()
+	c.Transform(mat.NewDense(1, 2, nil))
+}

@@ -80,7 +80,7 @@ func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) {
 // Run implements rev.Kernel. It returns no error.
 func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 	if k.Main.Rows%2 != 0 {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[Loss[T]]("Main", "has %d rows, want an even number", k.Main.Rows))
 	}
 	steps, bits := k.Sequence.Rows-1, k.Sequence.Cols
 	if steps < 1 || bits == 0 {

@@ -1,9 +1,13 @@
 package lstm
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -136,4 +140,15 @@ func BenchmarkLoss(b *testing.B) {
 			k.AdjointTangent(g, Loss[float64]{Main: t.Main}, Loss[float64]{Main: gt})
 		}
 	})
+}
+
+// A network of half a layer panics with the kernel and the shape.
+func TestOddRows(t *testing.T) {
+	defer func() {
+		err, _ := recover().(error)
+		if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), "Main of lstm.Loss[float64] has 1 rows, want an even number") {
+			t.Errorf("panic %v", err)
+		}
+	}()
+	_ = Loss[float64]{Main: rev.General[float64]{Rows: 1}}.Run(rev.Pass[Loss[float64]]{})
 }
