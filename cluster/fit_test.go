@@ -355,4 +355,18 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
+// TestFitGMMWeights gives weights to one of the ranks. All must return an error.
+func TestFitGMMWeights(t *testing.T) {
+	onRanks(t, 3, 1, func() (*shard.Set, error) { return shard.NewSet(10, shard.Matrix("x", clusters(50, 2))) }, func(p *cluster.Points, rank int) (int, error) {
+		opts := &gmm.Options{}
+		if rank == 1 {
+			opts.Weights = make([]float64, 50)
+		}
+		if _, _, err := cluster.FitGMM(t.Context(), p, 2, 1, opts, nil); err == nil || !strings.Contains(err.Error(), "points in shards have none") {
+			return 0, fmt.Errorf("rank %d: %w", rank, err)
+		}
+		return 0, nil
+	})
+}
+
 func last[A, B any](_ A, _ B, err error) error { return err }

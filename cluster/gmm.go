@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
@@ -22,7 +23,8 @@ const (
 // the same arguments. If opts has neither Init nor InitMeans, it begins with centroids that
 // FitKMeans finds from the seed, or with several starts from the seed and those that
 // follow. For this it measures each column in units of its standard deviation. The best
-// fit is kept.
+// fit is kept. Points in shards have no weights: if opts.Weights is not nil on one rank, all
+// ranks return an error.
 //
 // All ranks return the mixture. It has the same bits for any number of ranks. Only rank
 // 0 returns a report and calls the functions in opts and c. When ctx is done on rank 0,
@@ -37,6 +39,13 @@ func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Option
 	var o gmm.Options
 	if opts != nil {
 		o = *opts
+	}
+	var failed error
+	if o.Weights != nil {
+		failed = errors.New("cluster: Weights are for points in a matrix, and points in shards have none")
+	}
+	if err := Agree(p.r, failed); err != nil {
+		return nil, nil, err
 	}
 	_, d := p.Dims()
 	resumes := c != nil && c.Resume != nil

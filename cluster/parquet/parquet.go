@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -28,7 +29,8 @@ import (
 //
 // The columns must have the type DOUBLE or FLOAT, and one number a row. A null, a NaN and
 // an infinity are errors, which name the file, the row group, the column and the row in the
-// group. So are other types, and files whose structure is damaged.
+// group. So are other types, and files whose structure is damaged. A file of more than 2²²
+// numbers must have a byte for 1024 of them, so that a small file cannot fill the memory.
 //
 // A row group is decoded when one of its rows is read for the first time. It then stays in
 // memory as float64. A rank decodes only the row groups in which it has blocks. Write row
@@ -46,7 +48,13 @@ func Open(path string, c shard.Columns) (shard.File, error) {
 		return nil, fmt.Errorf("%s: expected a Parquet file: %w", path, err)
 	}
 	f := &parquetFile{name: path, r: r}
-	if err := guard(func() error { return f.start(c.Names) }); err != nil {
+	if err := guard(func() error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		return f.start(c.Names, info.Size())
+	}); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
 	}
 	return f, nil
@@ -77,8 +85,13 @@ type group struct {
 	err  error
 }
 
-// start finds the columns and the row groups.
-func (f *parquetFile) start(names []string) error {
+// A few bytes of a file can stand for any number of equal rows. A file may have so many
+// numbers that they fit in the memory of any machine, and beyond that so many for each of
+// its bytes. Files in which not all columns are constant have far fewer.
+const freeNumbers, numbersPerByte = 1 << 22, 1 << 10
+
+// start finds the columns and the row groups of a file of the given size.
+func (f *parquetFile) start(names []string, bytes int64) error {
 	s := f.r.MetaData().Schema
 	all := make([]string, s.NumColumns())
 	for i := range all {
@@ -108,8 +121,12 @@ func (f *parquetFile) start(names []string) error {
 		}
 		f.rows = append(f.rows, f.rows[g]+int(n))
 	}
-	if n, want := f.rows[len(f.groups)], f.r.NumRows(); int64(n) != want || n == 0 {
+	n := f.rows[len(f.groups)]
+	if want := f.r.NumRows(); int64(n) != want || n == 0 {
 		return fmt.Errorf("the row groups have %d rows, and the file %d; expected equal numbers, and not 0", n, want)
+	}
+	if most := freeNumbers + numbersPerByte*float64(bytes); float64(n)*float64(len(f.columns)) > most {
+		return fmt.Errorf("%d rows of %d columns in a file of %d bytes, expected at most %.0f numbers", n, len(f.columns), bytes, most)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package parquet_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -208,6 +209,31 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := parquet.Open(filepath.Join(dir, "missing.parquet"), shard.Columns{}); err == nil || !strings.Contains(err.Error(), "missing.parquet: ") {
 		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// TestSmallFile opens a file of a few kilobytes with 2²⁴ equal rows.
+func TestSmallFile(t *testing.T) {
+	root := schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, schema.FieldList{schema.NewFloat64Node("x", pq.Repetitions.Required, -1)}, -1))
+	var b bytes.Buffer
+	w := file.NewParquetWriter(&b, root)
+	group := w.AppendRowGroup()
+	column, err := group.NextColumn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, 1<<16)
+	for range 1 << 24 / len(x) {
+		if _, err := column.(*file.Float64ColumnChunkWriter).WriteBatch(x, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(column.Close(), group.Close(), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := write(t, t.TempDir(), "small.parquet", b.Bytes())
+	if _, err := parquet.Open(path, shard.Columns{}); err == nil || !strings.Contains(err.Error(), "16777216 rows of 1 columns in a file of") {
+		t.Errorf("%d bytes: %v", b.Len(), err)
 	}
 }
 
