@@ -217,7 +217,10 @@ func TestSmallFile(t *testing.T) {
 	root := schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, schema.FieldList{schema.NewFloat64Node("x", pq.Repetitions.Required, -1)}, -1))
 	var b bytes.Buffer
 	w := file.NewParquetWriter(&b, root)
-	group := w.AppendRowGroup()
+	group, err := w.AppendRowGroupChecked()
+	if err != nil {
+		t.Fatal(err)
+	}
 	column, err := group.NextColumn()
 	if err != nil {
 		t.Fatal(err)
