@@ -20,6 +20,9 @@ func (r *reader) straight(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool
 		if w, ok := s.(*ast.SwitchStmt); ok && leaves(s, exit) {
 			return r.straight(append(append(before, r.chain(w)...), list[i+1:]...), exit)
 		}
+		if b, ok := s.(*ast.BlockStmt); ok && leaves(s, exit) {
+			return r.straight(append(append(before, b.List...), list[i+1:]...), exit)
+		}
 		c, ok := s.(*ast.IfStmt)
 		if !ok || !leaves(s, exit) {
 			continue

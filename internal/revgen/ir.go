@@ -144,6 +144,9 @@ func binary(op string, x, y *node) *node {
 	if op == "+" && x.is(none) {
 		return y
 	}
+	if op == "+" && x.op == "-" && x.kind == integer && x.args[1].key() == y.key() {
+		return x.args[0]
+	}
 	e := &node{op: op, kind: x.kind, args: []*node{x, y}}
 	if p, ok := precedence[op]; ok && p < precedence["+"] {
 		e.kind = boolean

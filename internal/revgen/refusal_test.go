@@ -68,6 +68,15 @@ func abs(x float64) float64 {
 	return x
 }
 
+func first(x []float64) float64 {
+	if len(x) < 1 {
+		panic("shape")
+	}
+	return x[0]
+}
+
+func none(x float64) {}
+
 func sequence(func() bool) {}
 
 var _ = math.Pi
@@ -148,6 +157,9 @@ var constructs = []construct{
 	// Arrays and structs.
 	{xy, "var a [2]float64\na[1] += x[0]\nb := a\nb[0]++\ny[0] += a[1] * b[0]", ""},
 	{xy, "a := [...]float64{1, 2: x[0]}\nfor i, v := range a {\ny[0] += a[i] * v\n}", ""},
+	{xy, "a := [2][2]float64{{1, x[0]}, {x[1], 2}}\nfor _, r := range a {\ny[0] += r[0] * r[1]\n}", ""},
+	{xy, "var b bool\nn := 1\nn++\nif !b && n*3/2 != 4%3 && n < 3 && n <= 2 {\ny[0] += float64(x[0]) * float64(int(n))\n}", ""},
+	{xy, "_, c := math.Sincos(x[0])\nvar d float64\n_, d = 2, c\ny[0] += d", ""},
 	{xy, "p := pair{b: x[0]}\np.a += 1\ny[0] += p.a * p.b", ""},
 	{xy, "d := deep{pair{1, 2}, [2]float64{3, x[0]}}\nd.p.a = d.v[1]\nd.v[0] -= 1\ny[0] += d.p.a * d.v[0]", ""},
 	{xy, "var a [2]float64\nfor i := range x {\na[i] += x[i]\n}\ny[0] += a[0]", "the index of a local array is a constant, or the variable of a loop with constant bounds, at most 64 apart"},
@@ -176,6 +188,8 @@ var constructs = []construct{
 	{xy, "for i := range x {\nif x[i] > 0 {\ncontinue\n}\ny[i] += x[i]\n}", ""},
 	{xy, "for i := range x {\nif x[i] > 0 {\nbreak\n}\ny[i] += x[i]\n}", "break: the way back would not know that it was taken; use if and else"},
 	{xy, "for i := range x {\nif x[i] > 0 {\nreturn\n}\ny[i] += x[i]\n}", "return out of a loop: the way back would not know"},
+	{xy, "switch {\ndefault:\ny[0] += x[0]\n}\nswitch {\n}\n;", ""},
+	{xy, "if x[0] > 0 {\n{\nreturn\n}\n} else if x[0] < -1 {\ny[1] += 1\n} else {\nreturn\n}\ny[0] += x[0]", ""},
 	{xy, "goto end\nend:\ny[0] += x[0]", "goto: the way back would not know"},
 	{xy, "end:\nfor i := range x {\nif i > 0 {\ncontinue end\n}\ny[i] += x[i]\n}", "a labeled statement cannot be run backward"},
 	{xy, "y[0] += x[0]\nif len(x) > 3 {\npanic(0)\n}", "conditions that panic belong to the beginning of the function"},
@@ -183,6 +197,8 @@ var constructs = []construct{
 	// Loops.
 	{xy, "for i := len(x) - 1; i >= 0; i-- {\ny[i] += x[i]\n}", ""},
 	{xy, "for i := 1; i <= 3; i++ {\ny[0] += x[0]\n}", ""},
+	{xy, "for i := 9; i > 2; i-- {\ny[i] += x[i]\n}", ""},
+	{xy, "a, b := x[0], 1.0\nfor i := range x {\na, b = b, math.Sin(a*x[i])\n}\ny[0] += a * b", ""},
 	{xy, "for range 3 {\ny[0] += x[0]\n}", ""},
 	{xy, "t := 1.0\nfor t < 10 {\nt *= 2 + x[0]\n}\ny[0] += t", ""},
 	{xy, "for y[0] < 1 {\ny[1] += x[0]\n}", "a loop that changes operands runs over a range: from a condition the way back would not know how often"},
@@ -202,6 +218,8 @@ var constructs = []construct{
 
 	// Expressions and calls.
 	{xy, "y[0] += twice(x[0]) + abs(x[1])", ""},
+	{xy, "y[0] += first(x)", ""},
+	{xy, "y[0] += none(x[0])", "none(x[0]) (no value) used as value"},
 	{xy, "y[0] += max(x[0], 1, x[1]) - min(x[0], 2)", ""},
 	{xy, "sin, cos := math.Sincos(x[0])\ny[0] += sin * cos", ""},
 	{xy, "y[0] += math.Gamma(x[0])", "math.Gamma has no derivative here; there are Abs, "},

@@ -65,7 +65,7 @@ func (r *reverser) block(b []*stmt, f facts, kept bool) []*stmt {
 				r.mark(s)
 			}
 			switch {
-			case kept && s.op == "def":
+			case kept && s.op == "def" && !contains(b, func(u *stmt) bool { return u != s && u.writes() == s.v }):
 				r.emit(&stmt{op: "known", v: s.v, e: s.e})
 			case kept || p == nil || last[i] != nil:
 			case dear:

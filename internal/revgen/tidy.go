@@ -163,7 +163,9 @@ func alive(b []*stmt) []*stmt {
 			if effective[s] {
 				c := *s
 				c.inner, c.els = kept(s.inner), kept(s.els)
-				c.carried = slices.DeleteFunc(slices.Clone(s.carried), func(v *local) bool { return !needed[v] })
+				c.carried = slices.DeleteFunc(slices.Clone(s.carried), func(v *local) bool {
+					return !needed[v] || !contains(c.inner, func(s *stmt) bool { return s.writes() == v })
+				})
 				out = append(out, &c)
 			}
 		}
@@ -197,18 +199,10 @@ func fresh(b []*stmt, names map[*local]*local) (out []*stmt) {
 		return &c
 	}
 	for _, s := range b {
-		c := s.mapped(func(e *node) *node {
-			return e.replaced(func(e *node) *node {
-				if e.op == "ref" {
-					return ref(now(e.v))
-				}
-				return e
-			})
-		})
+		c := s.mapped(func(e *node) *node { return renamed(e, names) })
 		if s.op == "def" || s.op == "back" || s.op == "loop" && !s.keep && !s.again {
-			c.v = clone(s.v)
-			if s.op == "loop" {
-				c = mappedLoop(c, s, now)
+			if c.v = clone(s.v); s.op == "loop" && s.e != nil {
+				c.e = renamed(s.e, names) // it may read the variable of the loop
 			}
 		} else if s.v != nil {
 			c.v = now(s.v)
@@ -221,19 +215,6 @@ func fresh(b []*stmt, names map[*local]*local) (out []*stmt) {
 		out = append(out, c)
 	}
 	return out
-}
-
-// mappedLoop returns c, whose condition may read the variable of the loop.
-func mappedLoop(c, s *stmt, now func(*local) *local) *stmt {
-	if s.e != nil {
-		c.e = s.e.replaced(func(e *node) *node {
-			if e.op == "ref" {
-				return ref(now(e.v))
-			}
-			return e
-		})
-	}
-	return c
 }
 
 // counts holds how often locals are read and written.

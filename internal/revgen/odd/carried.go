@@ -62,6 +62,49 @@ func solve(x []float64, m [][]float64) {
 	}
 }
 
+// kept has a branch whose locals are kept for the way back. One of them begins as an
+// element, and is carried then.
+//
+//revgen:kernel Kept[T rev.Real]
+func kept(y, x []float64, n int) {
+	if len(y) != len(x) {
+		panic("shape")
+	}
+	for i := range x {
+		if n > 0 {
+			h := x[0]
+			for j := range x {
+				h = math.Sin(h + x[j])
+				y[i] += h * math.Tanh(x[j])
+			}
+			g := x[i]
+			for j := range x {
+				y[j] += g * math.Sin(x[0])
+				g = math.Sin(g + x[j])
+			}
+		}
+		y[0] += x[i] * x[i]
+	}
+}
+
+// folded carries a local that only a branch which is never taken changes.
+//
+//revgen:kernel Folded[T rev.Real]
+func folded(y, x []float64) {
+	if len(y) != len(x) {
+		panic("shape")
+	}
+	c := math.Cos(x[0])
+	for range x {
+		for j := range x {
+			y[j] += math.Sin(c + x[j])
+			if 0 != 0 {
+				c *= 3
+			}
+		}
+	}
+}
+
 // orbit follows a body around another one for n steps, and adds up how far its path is
 // from the given one. A step needs the state of the step before.
 //

@@ -1040,6 +1040,643 @@ func (k Solve[T]) undoAdjointTangent(g, t, gt Solve[T]) {
 	}
 }
 
+// Kept has a branch whose locals are Kept for the way back. One of them begins as an
+// element, and is carried then.
+type Kept[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc" shape:"n"`
+	X rev.Vector[T] `rev:"in" shape:"n"`
+	N int
+}
+
+// NewKept returns the kernel over gonum's types, sharing their storage.
+func NewKept(y *mat.VecDense, x *mat.VecDense, n int) Kept[float64] {
+	return Kept[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), N: n}
+}
+
+var _ = kept // which Kept is written from
+
+// Forward runs kept.
+func (k Kept[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Kept[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Kept[T]) Adjoint(g Kept[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Kept[T]) Tangent(t Kept[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Kept[T]) AdjointTangent(g, t, gt Kept[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Kept[T]) Run(p rev.Pass[Kept[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Kept[T]) prepared(p rev.Pass[Kept[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Kept[T]) value(sign T) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		if k.N > 0 {
+			h := x[0]
+			for j := range n {
+				h1 := num.Sin(h + x[j])
+				y[i] += T(sign * fixed.Product(h1, num.Tanh(x[j])))
+				h = h1
+			}
+			g1 := x[i]
+			for j := range n {
+				y[j] += T(sign * fixed.Product(g1, num.Sin(x[0])))
+				g2 := num.Sin(g1 + x[j])
+				g1 = g2
+			}
+		}
+		x1 := x[i]
+		y[0] += T(sign * fixed.Product(x1, x1))
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+//
+// Iterations need h and g of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Kept[T]) adjoint(sign T, g Kept[T]) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		var h T
+		var g1 T
+		if k.N > 0 {
+			h = x[0]
+			for j := range n {
+				tape.Push(h)
+				h1 := num.Sin(h + x[j])
+				if i < len(y) {
+					y[i] += T(sign * fixed.Product(h1, num.Tanh(x[j])))
+				}
+				h = h1
+			}
+			g1 = x[i]
+			for j := range n {
+				tape1.Push(g1)
+				if j < len(y) {
+					y[j] += T(sign * fixed.Product(g1, num.Sin(x[0])))
+				}
+				g2 := num.Sin(g1 + x[j])
+				g1 = g2
+			}
+		}
+		x1 := x[i]
+		if y != nil {
+			y[0] += T(sign * fixed.Product(x1, x1))
+		}
+		gx1 := 2 * fixed.Product(gy[0], x1)
+		if i < len(gx) {
+			gx[i] += gx1
+		}
+		if k.N > 0 {
+			var gh T
+			var gg1 T
+			for j := n - 1; j >= 0; j-- {
+				g1 = tape1.Pop()
+				x2 := x[0]
+				h1 := gg1
+				gg1 = 0
+				gs := fixed.Product(h1, num.Cos(g1+x[j]))
+				gg1 += gs
+				if j < len(gx) {
+					gx[j] += gs
+				}
+				gy1 := gy[j]
+				sin, cos := num.Sincos(x2)
+				gg1 += fixed.Product(gy1, sin)
+				gx2 := fixed.Product(fixed.Product(gy1, g1), cos)
+				if gx != nil {
+					gx[0] += gx2
+				}
+			}
+			if i < len(gx) {
+				gx[i] += gg1
+			}
+			for j := n - 1; j >= 0; j-- {
+				h = tape.Pop()
+				s := h + x[j]
+				h1, cos := num.Sincos(s)
+				tanh := num.Tanh(x[j])
+				h2 := gh
+				gh = 0
+				gy1 := gy[i]
+				gx2 := fixed.Product(fixed.Product(gy1, h1), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+				if j < len(gx) {
+					gx[j] += gx2
+				}
+				gs := fixed.Product(h2+fixed.Product(gy1, tanh), cos)
+				gh += gs
+				if j < len(gx) {
+					gx[j] += gs
+				}
+			}
+			if gx != nil {
+				gx[0] += gh
+			}
+		}
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Kept[T]) tangent(sign T, t Kept[T]) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		if k.N > 0 {
+			h := x[0]
+			th := num.At(tx, 0)
+			for j := range n {
+				s := h + x[j]
+				h1, cos := num.Sincos(s)
+				th1 := fixed.Product(th+num.OrZero(tx, j), cos)
+				tanh := num.Tanh(x[j])
+				ttanh := fixed.Product(num.OrZero(tx, j), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+				if i < len(ty) {
+					ty[i] += T(sign * (fixed.Product(th1, tanh) + fixed.Product(h1, ttanh)))
+				}
+				if i < len(y) {
+					y[i] += T(sign * fixed.Product(h1, tanh))
+				}
+				h = h1
+				th = th1
+			}
+			g1 := x[i]
+			tg1 := num.OrZero(tx, i)
+			for j := range n {
+				x1 := x[0]
+				sin, cos := num.Sincos(x1)
+				if j < len(ty) {
+					ty[j] += T(sign * (fixed.Product(tg1, sin) + fixed.Product(g1, fixed.Product(num.At(tx, 0), cos))))
+				}
+				if j < len(y) {
+					y[j] += T(sign * fixed.Product(g1, sin))
+				}
+				s := g1 + x[j]
+				g2 := num.Sin(s)
+				tg2 := fixed.Product(tg1+num.OrZero(tx, j), num.Cos(s))
+				g1 = g2
+				tg1 = tg2
+			}
+		}
+		x1 := x[i]
+		if ty != nil {
+			ty[0] += T(sign * (2 * fixed.Product(x1, num.OrZero(tx, i))))
+		}
+		if y != nil {
+			y[0] += T(sign * fixed.Product(x1, x1))
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+//
+// Iterations need h and g of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Kept[T]) adjointTangent(sign T, g, t, gt Kept[T]) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		var h T
+		var th T
+		var g1 T
+		var tg1 T
+		if k.N > 0 {
+			h = x[0]
+			th = num.At(tx, 0)
+			for j := range n {
+				tape.Push(h)
+				tape.Push(th)
+				s := h + x[j]
+				h1, cos := num.Sincos(s)
+				th1 := fixed.Product(th+num.OrZero(tx, j), cos)
+				tanh := num.Tanh(x[j])
+				ttanh := fixed.Product(num.OrZero(tx, j), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+				if i < len(ty) {
+					ty[i] += T(sign * (fixed.Product(th1, tanh) + fixed.Product(h1, ttanh)))
+				}
+				if i < len(y) {
+					y[i] += T(sign * fixed.Product(h1, tanh))
+				}
+				h = h1
+				th = th1
+			}
+			g1 = x[i]
+			tg1 = num.OrZero(tx, i)
+			for j := range n {
+				tape1.Push(g1)
+				tape1.Push(tg1)
+				x1 := x[0]
+				sin, cos := num.Sincos(x1)
+				if j < len(ty) {
+					ty[j] += T(sign * (fixed.Product(tg1, sin) + fixed.Product(g1, fixed.Product(num.At(tx, 0), cos))))
+				}
+				if j < len(y) {
+					y[j] += T(sign * fixed.Product(g1, sin))
+				}
+				s := g1 + x[j]
+				g2 := num.Sin(s)
+				tg2 := fixed.Product(tg1+num.OrZero(tx, j), num.Cos(s))
+				g1 = g2
+				tg1 = tg2
+			}
+		}
+		x1 := x[i]
+		tx1 := num.OrZero(tx, i)
+		if ty != nil {
+			ty[0] += T(sign * (2 * fixed.Product(x1, tx1)))
+		}
+		if y != nil {
+			y[0] += T(sign * fixed.Product(x1, x1))
+		}
+		gy1 := num.At(gy, 0)
+		tg := 2 * (fixed.Product(num.At(gty, 0), x1) + fixed.Product(gy1, tx1))
+		if i < len(gtx) {
+			gtx[i] += tg
+		}
+		if i < len(gx) {
+			gx[i] += 2 * fixed.Product(gy1, x1)
+		}
+		if k.N > 0 {
+			var gh T
+			var tgh T
+			var gg1 T
+			var tgg1 T
+			for j := n - 1; j >= 0; j-- {
+				tg1 = tape1.Pop()
+				g1 = tape1.Pop()
+				x2 := x[0]
+				tx2 := num.At(tx, 0)
+				sin, cos := num.Sincos(x2)
+				s := g1 + x[j]
+				g2 := num.Sin(s)
+				h1 := gg1
+				th1 := tgg1
+				gg1 = 0
+				tgg1 = 0
+				cos1 := num.Cos(s)
+				tcos1 := -fixed.Product(tg1+num.OrZero(tx, j), g2)
+				tg2 := fixed.Product(th1, cos1) + fixed.Product(h1, tcos1)
+				gs := fixed.Product(h1, cos1)
+				tgg1 += tg2
+				gg1 += gs
+				if j < len(gtx) {
+					gtx[j] += tg2
+				}
+				if j < len(gx) {
+					gx[j] += gs
+				}
+				gy2 := num.OrZero(gy, j)
+				tgy2 := num.OrZero(gty, j)
+				tgg1 += fixed.Product(tgy2, sin) + fixed.Product(gy2, fixed.Product(tx2, cos))
+				gg1 += fixed.Product(gy2, sin)
+				tg3 := fixed.Product(tgy2, g1) + fixed.Product(gy2, tg1)
+				gsin := fixed.Product(gy2, g1)
+				tg4 := fixed.Product(tg3, cos) - fixed.Product(gsin, fixed.Product(tx2, sin))
+				if gtx != nil {
+					gtx[0] += tg4
+				}
+				if gx != nil {
+					gx[0] += fixed.Product(gsin, cos)
+				}
+			}
+			if i < len(gtx) {
+				gtx[i] += tgg1
+			}
+			if i < len(gx) {
+				gx[i] += gg1
+			}
+			for j := n - 1; j >= 0; j-- {
+				th = tape.Pop()
+				h = tape.Pop()
+				s := h + x[j]
+				ts := th + num.OrZero(tx, j)
+				h1, cos := num.Sincos(s)
+				tanh := num.Tanh(x[j])
+				s1 := fixed.Of[T](1) - fixed.Product(tanh, tanh)
+				ttanh := fixed.Product(num.OrZero(tx, j), s1)
+				h2 := gh
+				th2 := tgh
+				gh = 0
+				tgh = 0
+				gy2 := num.OrZero(gy, i)
+				tgy2 := num.OrZero(gty, i)
+				tg2 := th2 + (fixed.Product(tgy2, tanh) + fixed.Product(gy2, ttanh))
+				gh1 := h2 + fixed.Product(gy2, tanh)
+				tg3 := fixed.Product(tgy2, h1) + fixed.Product(gy2, fixed.Product(ts, cos))
+				gtanh := fixed.Product(gy2, h1)
+				ts1 := -(2 * fixed.Product(tanh, ttanh))
+				tg4 := fixed.Product(tg3, s1) + fixed.Product(gtanh, ts1)
+				if j < len(gtx) {
+					gtx[j] += tg4
+				}
+				if j < len(gx) {
+					gx[j] += fixed.Product(gtanh, s1)
+				}
+				tg5 := fixed.Product(tg2, cos) - fixed.Product(gh1, fixed.Product(ts, h1))
+				gs := fixed.Product(gh1, cos)
+				tgh += tg5
+				gh += gs
+				if j < len(gtx) {
+					gtx[j] += tg5
+				}
+				if j < len(gx) {
+					gx[j] += gs
+				}
+			}
+			if gtx != nil {
+				gtx[0] += tgh
+			}
+			if gx != nil {
+				gx[0] += gh
+			}
+		}
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// Folded carries a local that only a branch which is never taken changes.
+type Folded[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc" shape:"n"`
+	X rev.Vector[T] `rev:"in" shape:"n"`
+}
+
+// NewFolded returns the kernel over gonum's types, sharing their storage.
+func NewFolded(y *mat.VecDense, x *mat.VecDense) Folded[float64] {
+	return Folded[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
+}
+
+var _ = folded // which Folded is written from
+
+// Forward runs folded.
+func (k Folded[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Folded[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Folded[T]) Adjoint(g Folded[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Folded[T]) Tangent(t Folded[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Folded[T]) AdjointTangent(g, t, gt Folded[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Folded[T]) Run(p rev.Pass[Folded[T]]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Folded[T]) prepared(p rev.Pass[Folded[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Folded[T]) value(sign T) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	c := num.Cos(x[0])
+	for range n {
+		c1 := c
+		for j := range n {
+			y[j] += T(sign * num.Sin(c1+x[j]))
+		}
+		c = c1
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+//
+// Iterations need c of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Folded[T]) adjoint(sign T, g Folded[T]) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	tape := num.NewTape[T]()
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	x1 := x[0]
+	sin, cos := num.Sincos(x1)
+	c := cos
+	var gc T
+	for range n {
+		tape.Push(c)
+		c1 := c
+		for j := range n {
+			if j < len(y) {
+				y[j] += T(sign * num.Sin(c1+x[j]))
+			}
+		}
+		c = c1
+	}
+	for range n {
+		c = tape.Pop()
+		c1 := c
+		h := gc
+		gc = 0
+		gc1 := h
+		for j := range n {
+			gs := fixed.Product(gy[j], num.Cos(c1+x[j]))
+			gc1 += gs
+			if j < len(gx) {
+				gx[j] += gs
+			}
+		}
+		gc += gc1
+	}
+	if gx != nil {
+		gx[0] -= fixed.Product(gc, sin)
+	}
+	tape.Free()
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Folded[T]) tangent(sign T, t Folded[T]) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	x1 := x[0]
+	sin, cos := num.Sincos(x1)
+	c := cos
+	tc := -fixed.Product(num.At(tx, 0), sin)
+	for range n {
+		c1 := c
+		tc1 := tc
+		for j := range n {
+			s := c1 + x[j]
+			tsin := fixed.Product(tc1+num.OrZero(tx, j), num.Cos(s))
+			if j < len(ty) {
+				ty[j] += T(sign * tsin)
+			}
+			if j < len(y) {
+				y[j] += T(sign * num.Sin(s))
+			}
+		}
+		c = c1
+		tc = tc1
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+//
+// Iterations need c of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Folded[T]) adjointTangent(sign T, g, t, gt Folded[T]) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	tape := num.NewTape[T]()
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	x1 := x[0]
+	tx1 := num.At(tx, 0)
+	sin, cos := num.Sincos(x1)
+	c := cos
+	tc := -fixed.Product(tx1, sin)
+	var gc T
+	var tgc T
+	for range n {
+		tape.Push(c)
+		tape.Push(tc)
+		c1 := c
+		tc1 := tc
+		for j := range n {
+			s := c1 + x[j]
+			tsin := fixed.Product(tc1+num.OrZero(tx, j), num.Cos(s))
+			if j < len(ty) {
+				ty[j] += T(sign * tsin)
+			}
+			if j < len(y) {
+				y[j] += T(sign * num.Sin(s))
+			}
+		}
+		c = c1
+		tc = tc1
+	}
+	for range n {
+		tc = tape.Pop()
+		c = tape.Pop()
+		c1 := c
+		tc1 := tc
+		h := gc
+		th := tgc
+		gc = 0
+		tgc = 0
+		tg := th
+		gc1 := h
+		for j := range n {
+			s := c1 + x[j]
+			gsin := num.OrZero(gy, j)
+			cos1 := num.Cos(s)
+			tcos1 := -fixed.Product(tc1+num.OrZero(tx, j), num.Sin(s))
+			tg1 := fixed.Product(num.OrZero(gty, j), cos1) + fixed.Product(gsin, tcos1)
+			gs := fixed.Product(gsin, cos1)
+			tg += tg1
+			gc1 += gs
+			if j < len(gtx) {
+				gtx[j] += tg1
+			}
+			if j < len(gx) {
+				gx[j] += gs
+			}
+		}
+		tgc += tg
+		gc += gc1
+	}
+	tg := -(fixed.Product(tgc, sin) + fixed.Product(gc, fixed.Product(tx1, cos)))
+	if gtx != nil {
+		gtx[0] += tg
+	}
+	if gx != nil {
+		gx[0] -= fixed.Product(gc, sin)
+	}
+	tape.Free()
+}
+
 // Orbit follows a body around another one for n steps, and adds up how far its path is
 // from the given one. A step needs the state of the step before.
 type Orbit[T rev.Real] struct {
@@ -1707,7 +2344,7 @@ func (k Sparing[T]) inverse() {
 	h := fixed.Of[T](0.1)
 	c := fixed.Of[T](0.2)
 	for t1 := n - 1; t1 >= 0; t1-- {
-		if tape.Keep(n-1-t1, n-1+1) {
+		if tape.Keep(n-1-t1, n) {
 			tape.Push(h)
 			tape.Push(c)
 		}
@@ -1733,11 +2370,11 @@ func (k Sparing[T]) inverse() {
 	if k.Y != nil {
 		*k.Y -= c1
 	}
-	for t1 := range n - 1 + 1 {
+	for t1 := range n {
 		from := tape.Back(n - 1 - t1)
 		c = tape.Pop()
 		h = tape.Pop()
-		for t2 := n - 1 + 1 - from - 1; t2 >= t1+1; t2-- {
+		for t2 := n - from - 1; t2 >= t1+1; t2-- {
 			if tape.Keep(n-1-t2, n-1-t1) {
 				tape.Push(h)
 				tape.Push(c)
@@ -1773,7 +2410,7 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 	var gh T
 	c := fixed.Of[T](0.2)
 	for t1 := n - 1; t1 >= 0; t1-- {
-		if tape.Keep(n-1-t1, n-1+1) {
+		if tape.Keep(n-1-t1, n) {
 			tape.Push(h)
 			tape.Push(c)
 		}
@@ -1824,11 +2461,11 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 		gc1 += fixed.Product(gp, h)
 	}
 	gc := gc1
-	for t1 := range n - 1 + 1 {
+	for t1 := range n {
 		from := tape.Back(n - 1 - t1)
 		c = tape.Pop()
 		h = tape.Pop()
-		for t2 := n - 1 + 1 - from - 1; t2 >= t1+1; t2-- {
+		for t2 := n - from - 1; t2 >= t1+1; t2-- {
 			if tape.Keep(n-1-t2, n-1-t1) {
 				tape.Push(h)
 				tape.Push(c)
@@ -1862,7 +2499,7 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 		gc += fixed.Product(fixed.Of[T](0.5), h2)
 		gs := fixed.Product(h3+h2, fixed.Of[T](1)-fixed.Product(h1, h1))
 		gg1 := gs
-		if gw != nil {
+		if t1 < len(gw) {
 			gw[t1] += fixed.Product(gs, x1)
 		}
 		gx[t1] += fixed.Product(gs, w1)
@@ -1916,7 +2553,7 @@ func (k Sparing[T]) tangent(t Sparing[T]) {
 		}
 		x1 := x[t1]
 		w1 := w[t1]
-		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.At(tw, t1)))
+		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
@@ -1964,7 +2601,7 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 	c := fixed.Of[T](0.2)
 	var tc T
 	for t1 := n - 1; t1 >= 0; t1-- {
-		if tape.Keep(n-1-t1, n-1+1) {
+		if tape.Keep(n-1-t1, n) {
 			tape.Push(h)
 			tape.Push(th)
 			tape.Push(c)
@@ -1981,7 +2618,7 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 		}
 		x1 := x[t1]
 		w1 := w[t1]
-		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.At(tw, t1)))
+		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
@@ -2057,13 +2694,13 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 	}
 	tg1 := tg
 	gc := gc1
-	for t1 := range n - 1 + 1 {
+	for t1 := range n {
 		from := tape.Back(n - 1 - t1)
 		tc = tape.Pop()
 		c = tape.Pop()
 		th = tape.Pop()
 		h = tape.Pop()
-		for t2 := n - 1 + 1 - from - 1; t2 >= t1+1; t2-- {
+		for t2 := n - from - 1; t2 >= t1+1; t2-- {
 			if tape.Keep(n-1-t2, n-1-t1) {
 				tape.Push(h)
 				tape.Push(th)
@@ -2106,7 +2743,7 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 		x1 := x[t1]
 		tx1 := tx[t1]
 		w1 := w[t1]
-		tw1 := num.At(tw, t1)
+		tw1 := num.OrZero(tw, t1)
 		ts := tg11 + (fixed.Product(tx1, w1) + fixed.Product(x1, tw1))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		s := fixed.Of[T](1) - fixed.Product(h1, h1)
@@ -2128,10 +2765,10 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 		gg1 := gs
 		tg4 := fixed.Product(tg2, w1) + fixed.Product(gs, tw1)
 		tg5 := fixed.Product(tg2, x1) + fixed.Product(gs, tx1)
-		if gtw != nil {
+		if t1 < len(gtw) {
 			gtw[t1] += tg5
 		}
-		if gw != nil {
+		if t1 < len(gw) {
 			gw[t1] += fixed.Product(gs, x1)
 		}
 		gtx[t1] += tg4

@@ -69,6 +69,26 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
+// What a branch or a loop has changed is not taken for what it was before.
+func TestKept(t *testing.T) {
+	t.Run("Kept", func(t *testing.T) { all(t, keptSpec[float64](), keptSpec[float32](), keptSpec[fixed.Q43]()) })
+	t.Run("Folded", func(t *testing.T) {
+		all(t, foldedSpec[float64](), foldedSpec[float32](), foldedSpec[fixed.Q43]())
+	})
+}
+
+func keptSpec[T rev.Real]() revtest.Spec[Kept[T]] {
+	return revtest.Spec[Kept[T]]{New: func(rnd *rand.Rand, n int) Kept[T] {
+		return Kept[T]{Y: vec[T](rnd, n, 1), X: vec[T](rnd, n, 1), N: 3}
+	}, Sizes: []int{1, 2, 5}, RoundTrip: 200, Adjoint: 10000}
+}
+
+func foldedSpec[T rev.Real]() revtest.Spec[Folded[T]] {
+	return revtest.Spec[Folded[T]]{New: func(rnd *rand.Rand, n int) Folded[T] {
+		return Folded[T]{Y: vec[T](rnd, n, 1), X: vec[T](rnd, n, 1)}
+	}, Sizes: []int{1, 2, 5}, RoundTrip: 200, Adjoint: 10000}
+}
+
 // Loops in place that carry locals come back, although these locals depend on what the
 // loop has changed.
 func TestCarriedInPlace(t *testing.T) {

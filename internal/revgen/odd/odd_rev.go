@@ -1966,7 +1966,7 @@ func (k Pendulum[T]) inverse() {
 	drive := k.Drive.Data[:n]
 	k1 := *k.K
 	h := *k.H
-	for i := range n - 1 + 1 {
+	for i := range n {
 		g1 := -fixed.Product(k1, num.Sin(*k.Q))
 		*k.P -= fixed.Product(h, g1)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
@@ -1984,7 +1984,7 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 	var gk1 fixed.Sum[T]
 	h := *k.H
 	var gh fixed.Sum[T]
-	for i := range n - 1 + 1 {
+	for i := range n {
 		q := *k.Q
 		sin, cos := num.Sincos(q)
 		g1 := -fixed.Product(k1, sin)
@@ -2008,7 +2008,7 @@ func (k Pendulum[T]) adjoint(g Pendulum[T]) {
 		gp1 := *g.P
 		gh = gh.AddMul(gp1, s)
 		gs := fixed.Product(gp1, h)
-		if gdrive != nil {
+		if i < len(gdrive) {
 			gdrive[i] += gs
 		}
 		gk1 = gk1.SubMul(gs, sin1)
@@ -2037,7 +2037,7 @@ func (k Pendulum[T]) tangent(t Pendulum[T]) {
 		f := -fixed.Product(k1, sin)
 		tf := -(fixed.Product(tk1, sin) + fixed.Product(k1, fixed.Product(*t.Q, cos)))
 		s := f + drive[i]
-		*t.P += fixed.Product(th, s) + fixed.Product(h, tf+num.At(tdrive, i))
+		*t.P += fixed.Product(th, s) + fixed.Product(h, tf+num.OrZero(tdrive, i))
 		*k.P += fixed.Product(h, s)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		*t.Q += fixed.Product(th, v) + fixed.Product(h, fixed.Product(fixed.Of[T](0.5), *t.P))
@@ -2063,7 +2063,7 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 	th := num.Deref(t.H)
 	var gh fixed.Sum[T]
 	var tgh fixed.Sum[T]
-	for i := range n - 1 + 1 {
+	for i := range n {
 		q := *k.Q
 		tq := *t.Q
 		sin, cos := num.Sincos(q)
@@ -2102,7 +2102,7 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		f := -fixed.Product(k1, sin1)
 		tf := -(fixed.Product(tk1, sin1) + fixed.Product(k1, tsin1))
 		s := f + drive[i]
-		ts := tf + num.At(tdrive, i)
+		ts := tf + num.OrZero(tdrive, i)
 		*gt.P += fixed.Product(fixed.Of[T](0.5), tg4)
 		*g.P += fixed.Product(fixed.Of[T](0.5), fixed.Product(gq, h))
 		*t.P -= fixed.Product(th, s) + fixed.Product(h, ts)
@@ -2113,10 +2113,10 @@ func (k Pendulum[T]) adjointTangent(g, t, gt Pendulum[T]) {
 		gh = gh.AddMul(gp1, s)
 		tg5 := fixed.Product(tgp1, h) + fixed.Product(gp1, th)
 		gs := fixed.Product(gp1, h)
-		if gtdrive != nil {
+		if i < len(gtdrive) {
 			gtdrive[i] += tg5
 		}
-		if gdrive != nil {
+		if i < len(gdrive) {
 			gdrive[i] += gs
 		}
 		tgk1 = tgk1.SubSum(fixed.Exact(tg5, sin1).AddMul(gs, tsin1))
@@ -2159,7 +2159,7 @@ func (k Pendulum[T]) undoAdjoint(g Pendulum[T]) {
 		gh = gh.SubMul(gp, s)
 		gs := -fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
-		if gdrive != nil {
+		if i < len(gdrive) {
 			gdrive[i] += gs
 		}
 		gk1 = gk1.SubMul(gs, sin)
@@ -2196,7 +2196,7 @@ func (k Pendulum[T]) undoTangent(t Pendulum[T]) {
 	tk1 := num.Deref(t.K)
 	h := *k.H
 	th := num.Deref(t.H)
-	for i := range n - 1 + 1 {
+	for i := range n {
 		q := *k.Q
 		sin, cos := num.Sincos(q)
 		g1 := -fixed.Product(k1, sin)
@@ -2211,7 +2211,7 @@ func (k Pendulum[T]) undoTangent(t Pendulum[T]) {
 		f := -fixed.Product(k1, sin1)
 		tf := -(fixed.Product(tk1, sin1) + fixed.Product(k1, fixed.Product(*t.Q, num.Cos(q1))))
 		s := f + drive[i]
-		*t.P -= fixed.Product(th, s) + fixed.Product(h, tf+num.At(tdrive, i))
+		*t.P -= fixed.Product(th, s) + fixed.Product(h, tf+num.OrZero(tdrive, i))
 		*k.P -= fixed.Product(h, s)
 	}
 }
@@ -2236,7 +2236,7 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		f := -fixed.Product(k1, sin)
 		tf := -(fixed.Product(tk1, sin) + fixed.Product(k1, tsin))
 		s := f + drive[i]
-		ts := tf + num.At(tdrive, i)
+		ts := tf + num.OrZero(tdrive, i)
 		*t.P += fixed.Product(th, s) + fixed.Product(h, ts)
 		*k.P += fixed.Product(h, s)
 		gp := *g.P
@@ -2247,10 +2247,10 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		gs := -fixed.Product(gp, h)
 		v := fixed.Product(fixed.Of[T](0.5), *k.P)
 		tv := fixed.Product(fixed.Of[T](0.5), *t.P)
-		if gtdrive != nil {
+		if i < len(gtdrive) {
 			gtdrive[i] += tg
 		}
-		if gdrive != nil {
+		if i < len(gdrive) {
 			gdrive[i] += gs
 		}
 		tgk1 = tgk1.SubSum(fixed.Exact(tg, sin).AddMul(gs, tsin))

@@ -1356,7 +1356,7 @@ func (k Drift[T]) prepared(p rev.Pass[Drift[T]]) error {
 func (k Drift[T]) forward() {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		task := num.NewTask[driftForward[T]]()
 		*task = driftForward[T]{parts: loop, k: k}
 		loop.Run(k.Workers, 0, task)
@@ -1391,7 +1391,7 @@ func (task *driftForward[T]) Block(_, part int) {
 func (k Drift[T]) inverse() {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		task := num.NewTask[driftInverse[T]]()
 		*task = driftInverse[T]{parts: loop, k: k}
 		loop.Run(k.Workers, 0, task)
@@ -1426,7 +1426,7 @@ func (task *driftInverse[T]) Block(_, part int) {
 func (k Drift[T]) adjoint(g Drift[T]) {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		loop.Number(g.K)
 		task := num.NewTask[driftAdjoint[T]]()
 		*task = driftAdjoint[T]{parts: loop, k: k, g: g}
@@ -1477,7 +1477,7 @@ func (task *driftAdjoint[T]) Block(_, part int) {
 func (k Drift[T]) tangent(t Drift[T]) {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		task := num.NewTask[driftTangent[T]]()
 		*task = driftTangent[T]{parts: loop, k: k, t: t}
 		loop.Run(k.Workers, 0, task)
@@ -1522,7 +1522,7 @@ func (task *driftTangent[T]) Block(_, part int) {
 func (k Drift[T]) adjointTangent(g, t, gt Drift[T]) {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		loop.Number(gt.K)
 		loop.Number(g.K)
 		task := num.NewTask[driftAdjointTangent[T]]()
@@ -1595,7 +1595,7 @@ func (task *driftAdjointTangent[T]) Block(_, part int) {
 func (k Drift[T]) undoAdjoint(g Drift[T]) {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		loop.Number(g.K)
 		task := num.NewTask[driftUndoAdjoint[T]]()
 		*task = driftUndoAdjoint[T]{parts: loop, k: k, g: g}
@@ -1646,7 +1646,7 @@ func (task *driftUndoAdjoint[T]) Block(_, part int) {
 func (k Drift[T]) undoTangent(t Drift[T]) {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		task := num.NewTask[driftUndoTangent[T]]()
 		*task = driftUndoTangent[T]{parts: loop, k: k, t: t}
 		loop.Run(k.Workers, 0, task)
@@ -1691,7 +1691,7 @@ func (task *driftUndoTangent[T]) Block(_, part int) {
 func (k Drift[T]) undoAdjointTangent(g, t, gt Drift[T]) {
 	n := k.X.N
 	for range k.Steps {
-		loop := num.NewLoop[T](0, n-1+1, 256)
+		loop := num.NewLoop[T](0, n, 256)
 		loop.Number(gt.K)
 		loop.Number(g.K)
 		task := num.NewTask[driftUndoAdjointTangent[T]]()

@@ -132,7 +132,7 @@ func (k ODE[T]) inverse() {
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
-		for i := 4; i <= min1-1; i++ {
+		for i := 4; i < min1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			p3 := fixed.Product(q, x[i-3])
 			s2 := y[i-3] + fixed.Product(p2, y[i-4])
@@ -161,7 +161,7 @@ func (k ODE[T]) adjoint(g ODE[T]) {
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
-		for i := 4; i <= min1-1; i++ {
+		for i := 4; i < min1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			y1 := y[i-4]
 			p3 := fixed.Product(q, x[i-3])
@@ -249,7 +249,7 @@ func (k ODE[T]) adjointTangent(g, t, gt ODE[T]) {
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
-		for i := 4; i <= min1-1; i++ {
+		for i := 4; i < min1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			tp2 := fixed.Product(p1, num.At(tx, i-4))
 			y1 := y[i-4]
@@ -383,7 +383,7 @@ func (k ODE[T]) undoTangent(t ODE[T]) {
 		if !(len1 <= s1) && len1 == len1 {
 			min1 = s1
 		}
-		for i := 4; i <= min1-1; i++ {
+		for i := 4; i < min1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			tp2 := fixed.Product(p1, num.At(tx, i-4))
 			y1 := y[i-4]
