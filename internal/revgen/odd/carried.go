@@ -87,6 +87,8 @@ func kept(y, x []float64, n int) {
 	}
 }
 
+const never = false
+
 // folded carries a local that only a branch which is never taken changes.
 //
 //revgen:kernel Folded[T rev.Real]
@@ -98,7 +100,7 @@ func folded(y, x []float64) {
 	for range x {
 		for j := range x {
 			y[j] += math.Sin(c + x[j])
-			if 0 != 0 {
+			if never {
 				c *= 3
 			}
 		}
