@@ -173,8 +173,13 @@ func (w *World) Finalize() error {
 	return check("MPI_Finalize", C.MPI_Finalize())
 }
 
-// Abort ends the processes of all ranks, with the given status.
-func (w *World) Abort(status int) { C.give_up(C.int(status)) }
+// Abort ends the processes of all ranks, with the given status. Before that it waits for a
+// moment, in which the program that started the ranks forwards what they have written.
+// MPICH's would lose it otherwise.
+func (w *World) Abort(status int) {
+	time.Sleep(200 * time.Millisecond)
+	C.give_up(C.int(status))
+}
 
 // watch starts a timer, and returns the function that stops it.
 func (w *World) watch(forWhat string) func() bool {
