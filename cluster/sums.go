@@ -21,7 +21,8 @@ import (
 // with limbs L of type int64. A term changes three limbs, by less than 2³² each. After
 // fewer than 2³¹ terms, each limb passes a carry to the next, which leaves limbs
 // between -2³¹ and 2³¹. Therefore no limb overflows, and 68 limbs hold 2⁶² terms of any
-// size. Sums of different machines are added as integers, in any order (Reduce). NaN and infinities are counted beside the limbs.
+// size. Sums of different machines are added as integers, in any order (Reduce). NaN
+// and infinities are counted beside the limbs.
 //
 // The limbs are stored in rows by j. Only the rows between the least and the largest
 // bit in use are read. Sums of numbers of similar size use about five of the 68 rows.

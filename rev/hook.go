@@ -7,8 +7,9 @@ import (
 	"revnum/fixed"
 )
 
-// Hook returns the step that calls f in Adjoint, and does nothing else. f gets the state s and the cotangents g at that point of the program. It may
-// look at both, for a log, and may change g. It must not change s.
+// Hook returns the step that calls f in Adjoint, and does nothing else. f gets the
+// state s and the cotangents g at that point of the program. It may look at both, for a
+// log, and may change g. It must not change s.
 //
 // AdjointTangent returns an error that wraps [ErrUnsupported], because it would need
 // the derivative of f. So does a pass that undoes an adjoint. f must not use operands
@@ -55,8 +56,9 @@ func ReverseGradient[S any, T Real](of func(s *S) []T) Step[S] {
 //
 //	ġ <- b/n·(ġ - x̄·(x̄·ġ)/n²),  x̄ <- b/n·x̄
 //
-// Cotangents with a NaN or an infinity are left as they are. A pass that undoes an adjoint returns an
-// error that wraps [ErrUnsupported]. ClipGradient panics unless bound is positive.
+// Cotangents with a NaN or an infinity are left as they are. A pass that undoes an
+// adjoint returns an error that wraps [ErrUnsupported]. ClipGradient panics unless
+// bound is positive.
 func ClipGradient[S any, T Real](bound float64, of func(s *S) []T) Step[S] {
 	if !(bound > 0) {
 		panic(fmt.Sprintf("rev: ClipGradient: the bound is %v, and must be positive", bound))

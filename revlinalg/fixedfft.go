@@ -269,7 +269,8 @@ func (s *fixedStage) short(re, im []fixed.Q43, back bool) {
 			s.sin.apply(x[h+1:], -1, false)
 		}
 	}
-	// X_k = (C_k - i·S_k)/√2. Its real part is (re C + im S)/√2, and that of X_(p-k) is (re C - im S)/√2.
+	// X_k = (C_k - i·S_k)/√2. Its real part is (re C + im S)/√2, and that of X_(p-k) is
+	// (re C - im S)/√2.
 	for k := 1; k <= h; k++ {
 		cr, ci, sr, si := &re[k], &im[k], &re[s.p-k], &im[s.p-k]
 		if back {

@@ -22,12 +22,13 @@ import (
 // Filters and channels may be in groups of equal size. The filters of a group meet only the
 // channels of that group. With a channel a group the convolution is depthwise.
 //
-// The layout is NCHW, as in PyTorch. A row of X is an input: Channels planes one after the
-// other, each of Height rows of Width elements. A row of W is a filter, of Channels/Groups planes of
-// KernelHeight rows of KernelWidth elements. A row of Y has a plane for each filter, of
-// (Height + 2·PadHeight - DilationHeight·(KernelHeight - 1) - 1)/StrideHeight + 1 rows,
-// rounded down, and as many columns by the same formula. For signals in one dimension set Height, KernelHeight and
-// StrideHeight to 1, and PadHeight to 0.
+// The layout is NCHW, as in PyTorch. A row of X is an input: Channels planes one after
+// the other, each of Height rows of Width elements. A row of W is a filter, of
+// Channels/Groups planes of KernelHeight rows of KernelWidth elements. A row of Y has a
+// plane for each filter, of (Height + 2·PadHeight - DilationHeight·(KernelHeight - 1) -
+// 1)/StrideHeight + 1 rows, rounded down, and as many columns by the same formula. For
+// signals in one dimension set Height, KernelHeight and StrideHeight to 1, and
+// PadHeight to 0.
 //
 // With C(X) the matrix whose column (i, j) is what the filters meet at that place, the
 // value is Y += W·C(X) + b·1ᵀ for each input. With Cᵀ the transpose of this linear map,

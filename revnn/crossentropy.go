@@ -111,7 +111,7 @@ func (k *CrossEntropy[T]) checkLabels() {
 	}
 	for i, c := range k.Labels {
 		if c < 0 || c >= k.X.Cols {
-			panic(fmt.Errorf("%w: label %d is %d, of %d classes", mat.ErrColAccess, i, c, k.X.Cols))
+			panic(fmt.Errorf("%w: revnn.CrossEntropy: Labels[%d] is %d, of %d classes", mat.ErrColAccess, i, c, k.X.Cols))
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
 func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
 	for i, r := range k.Index {
 		if r < 0 || r >= k.X.Rows {
-			panic(fmt.Errorf("%w: index %d is %d, of %d rows", mat.ErrRowAccess, i, r, k.X.Rows))
+			panic(fmt.Errorf("%w: revnn.Gather: Index[%d] is %d, of %d rows", mat.ErrRowAccess, i, r, k.X.Rows))
 		}
 	}
 	w := workspace.Get[gathering[T]]()

@@ -15,11 +15,12 @@ import (
 //
 //	Y_c(i, j) += max_{u, v} X_c(i·s+u-p, j·s'+v-p')
 //
-// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth. Elements
-// outside X do not count. Strides s and s' and the padding p and p' are fields. The layout is NCHW, as that of Conv2D: a row of X has Channels
-// planes of Height rows of Width elements. A row of Y has as many planes, of
-// (Height + 2·PadHeight - WindowHeight)/StrideHeight + 1 rows, rounded down, and as many columns by
-// the same formula. Rows and columns of X that no window reaches have no effect. For
+// of each row of X and each channel c, for u < WindowHeight and v < WindowWidth.
+// Elements outside X do not count. Strides s and s' and the padding p and p' are
+// fields. The layout is NCHW, as that of Conv2D: a row of X has Channels planes of
+// Height rows of Width elements. A row of Y has as many planes, of (Height +
+// 2·PadHeight - WindowHeight)/StrideHeight + 1 rows, rounded down, and as many columns
+// by the same formula. Rows and columns of X that no window reaches have no effect. For
 // signals in one dimension set Height, WindowHeight and StrideHeight to 1.
 //
 // The derivatives are those of the largest element of a window. Where x_m is the largest

@@ -68,7 +68,8 @@ func TestMulColumns(t *testing.T) {
 		t.Run(fmt.Sprintf("trans=%v", trans), func(t *testing.T) {
 			t.Run("float64", func(t *testing.T) { revtest.Kernel(t, mulSpec[float64, int](fewColumns+4, trans, true)) })
 			t.Run("float32", func(t *testing.T) { revtest.Kernel(t, mulSpec[float32, int32](fewColumns+4, trans, true)) })
-			// In several panels and without alpha, the rows of the copy may have the gradient of A.
+			// In several panels and without alpha, the rows of the copy may have the
+			// gradient of A.
 			t.Run("float64 panels", func(t *testing.T) { revtest.Kernel(t, panelsSpec[float64, int32](trans)) })
 			t.Run("complex128 panels", func(t *testing.T) { revtest.Kernel(t, panelsSpec[complex128, int](trans)) })
 		})

@@ -1,8 +1,8 @@
 // Package mpi makes the ranks of MPI a cluster.Reducer.
 //
 // It needs the C library of Open MPI, which pkg-config must find as ompi-c. With the
-// build tag mpich it needs that of MPICH instead, which pkg-config must find as mpich. It is a module of its own, so
-// that other users of revnum need neither.
+// build tag mpich it needs that of MPICH instead, which pkg-config must find as mpich.
+// It is a module of its own, so that other users of revnum need neither.
 package mpi
 
 /*

@@ -116,6 +116,12 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 	if f.opts.Starts < 1 {
 		return fmt.Errorf("--starts: expected at least 1, found %d", f.opts.Starts)
 	}
+	if f.opts.MaxIter < 1 {
+		return fmt.Errorf("--max-iter: expected at least 1, found %d", f.opts.MaxIter)
+	}
+	if !(f.opts.Tolerance > 0) {
+		return fmt.Errorf("--tolerance: expected more than 0, found %v", f.opts.Tolerance)
+	}
 	if f.plot != "" {
 		if err := figure.Check(f.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)

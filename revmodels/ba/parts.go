@@ -256,9 +256,10 @@ type Checkpoint struct {
 // scales of the columns depend. Part.Resume gives the parts the points from which to go on.
 // A nil c is the zero Checkpoint.
 //
-// FixedPoints, Points and Cholesky are errors. Loss must be the loss of the parts. For the points, the Gradient in the report uses the length of the gradient instead
-// of its largest element. Behind is 0. SolveParts returns the first error of parts.Ask, or
-// an error of Solve. When ctx is done, it returns a report and the error of ctx.
+// FixedPoints, Points and Cholesky are errors. Loss must be the loss of the parts. For
+// the points, the Gradient in the report uses the length of the gradient instead of its
+// largest element. Behind is 0. SolveParts returns the first error of parts.Ask, or an
+// error of Solve. When ctx is done, it returns a report and the error of ctx.
 func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Options, c *Checkpoint) (*Report, error) {
 	begin := time.Now()
 	var o Options

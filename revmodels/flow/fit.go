@@ -139,12 +139,13 @@ type FitOptions struct {
 	Report func(step int, loss float64)
 }
 
-// Fit minimises the mean of -log p over the rows of x by Adam on random batches. It calls
-// Report, if there is one, after each step, with the loss of the batch before it. It panics
-// with mat.ErrShape if x does not have as many columns as points have coordinates. It returns
-// an error if x has no rows or a number that is not finite or out of T's range, if an option is negative, or if a
-// loss is not finite. It stops when the context does, and returns its error. The parameters
-// are then those of the last step.
+// Fit minimises the mean of -log p over the rows of x by Adam on random batches. It
+// calls Report, if there is one, after each step, with the loss of the batch before it.
+// It panics with mat.ErrShape if x does not have as many columns as points have
+// coordinates. It returns an error if x has no rows or a number that is not finite or
+// out of T's range, if an option is negative, or if a loss is not finite. It stops when
+// the context does, and returns its error. The parameters are then those of the last
+// step.
 func (m *Model[T]) Fit(ctx context.Context, x *mat.Dense, o *FitOptions) error {
 	var opt FitOptions
 	if o != nil {

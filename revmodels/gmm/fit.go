@@ -371,8 +371,10 @@ func (f *fit) setPrior() error {
 // in d dimensions.
 func (o *Options) check(n, k, d int) error {
 	switch {
-	case o.Starts < 0 || o.MaxIter < 0 || o.Workers < 0 || !(o.Tolerance >= 0):
-		return errors.New("gmm: negative Starts, MaxIter, Tolerance or Workers")
+	case o.Starts < 0 || o.MaxIter < 0 || o.Workers < 0:
+		return errors.New("gmm: negative Starts, MaxIter or Workers")
+	case !(o.Tolerance >= 0):
+		return fmt.Errorf("gmm: Tolerance is %v, want at least 0", o.Tolerance)
 	case math.IsNaN(o.RegCovar) || math.IsInf(o.RegCovar, 0):
 		return fmt.Errorf("gmm: RegCovar is %v", o.RegCovar)
 	case o.Covariance < Full || o.Covariance > Spherical:

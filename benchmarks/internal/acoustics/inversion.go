@@ -142,7 +142,7 @@ func (v *Inversion) write(w io.Writer) {
 	fmt.Fprintf(w, "misfit %.3g -> %.3g; speeds off by %.0f -> %.0f m/s\n", v.Before, v.After, v.off(v.Start), v.off(v.Recovered))
 }
 
-// speeds draws a matrix with its first row at the top.
+// speeds is a plotter.GridXYZ that draws a matrix with its first row at the top.
 type speeds struct{ *mat.Dense }
 
 func (s speeds) Dims() (c, r int) { r, c = s.Dense.Dims(); return c, r }

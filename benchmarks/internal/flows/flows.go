@@ -131,7 +131,7 @@ func SaveMemory(path string, depths []Depth) error {
 // half is half the side of the square that pictures show.
 const half = 4.5
 
-// A grid is a function on a square of cells.
+// A grid is a function on a square of cells. It is a plotter.GridXYZ.
 type grid struct {
 	n int
 	z []float64

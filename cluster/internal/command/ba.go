@@ -33,6 +33,12 @@ its share of the points. An interrupt ends the search; the best solution so far 
   mpirun -n 4 revcluster ba solve problem.txt.bz2 --out solved.txt.gz --checkpoint solve.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.MaxIter < 1 {
+				return fmt.Errorf("--max-iter: expected at least 1, found %d", opts.MaxIter)
+			}
+			if !(huber >= 0) {
+				return fmt.Errorf("--huber: expected 0 or more, found %v", huber)
+			}
 			problem, err := ba.ReadFile(args[0])
 			if err := cluster.Agree(p.r, err); err != nil {
 				return err

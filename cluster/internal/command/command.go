@@ -134,6 +134,17 @@ func (f *shardFlags) describe(points *cluster.Points) string {
 	return fmt.Sprintf("%v, columns %s", points, f.columns)
 }
 
+// checkEnd returns an error unless a fit with these flags can end.
+func checkEnd(maxIter int, tolerance float64) error {
+	if maxIter < 1 {
+		return fmt.Errorf("--max-iter: expected at least 1, found %d", maxIter)
+	}
+	if !(tolerance > 0) {
+		return fmt.Errorf("--tolerance: expected more than 0, found %v", tolerance)
+	}
+	return nil
+}
+
 // header returns a line that describes the task.
 func (p *program) header(w io.Writer, points *cluster.Points) {
 	n, d := points.Dims()

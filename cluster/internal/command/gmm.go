@@ -57,6 +57,9 @@ mixture so far.`,
 }
 
 func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
+	if err := checkEnd(f.opts.MaxIter, f.opts.Tolerance); err != nil {
+		return err
+	}
 	points, err := f.open(p)
 	if err != nil {
 		return err

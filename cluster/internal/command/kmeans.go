@@ -57,6 +57,9 @@ interrupt ends it after the current iteration; it then writes the centroids so f
 }
 
 func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
+	if err := checkEnd(f.opts.MaxIter, f.opts.Tolerance); err != nil {
+		return err
+	}
 	points, err := f.open(p)
 	if err != nil {
 		return err

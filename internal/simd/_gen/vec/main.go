@@ -1,6 +1,7 @@
 // Command vec writes the assembly of the elementwise loops and reductions of package
 // vec. With the flag -loops it writes others: the loops over pairs of points, the cells
-// of recurrent layers, or the multiply-adds that measure the machine. Each loop is written once, over type vec.
+// of recurrent layers, or the multiply-adds that measure the machine. Each loop is
+// written once, over type vec.
 package main
 
 import (
