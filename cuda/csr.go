@@ -17,7 +17,11 @@ type CSR[T any] struct {
 }
 
 // NewCSR returns a copy of a in the memory of d. It returns an error if the structure of
-// a is not that of a sparse matrix. Call Free when you are done.
+// a is not that of a sparse matrix. Call Free when you are done:
+//
+//	a, err := cuda.NewCSR(dev, hostA)
+//	defer a.Free()
+//	k := cuda.Mul[float64]{C: c, A: a, B: b}
 func NewCSR[T rev.Real](d *Device, a revsparse.CSR[T, int32]) (c CSR[T], err error) {
 	if err := checkStructure(a.Rows, a.Cols, a.Ptr, a.Ind); err != nil {
 		return c, err

@@ -12,15 +12,22 @@ import (
 //
 //	Q += Q(A),  R += R(A),  Q(A)·R(A) = A
 //
-// of revlinalg.QR, with its signs and its derivatives, for one matrix or many. Count is the
-// number of matrices, which stand below each other in A, in Q and in R; 0 means 1. Each has
-// m rows and n <= m columns.
+// of revlinalg.QR, with its signs, for one matrix or many. Count is the number of matrices, which
+// stand below each other in A, in Q and in R; 0 means 1. Each has m rows and n <= m columns. With
+// the results Q and R, and sym(M) the lower triangle of M with its mirror image above, the
+// derivatives are
+//
+//	Ā += X = (Q̄ + Q·K)·R⁻ᵀ,  K = sym(R·R̄ᵀ - Q̄ᵀ·Q)
+//	Ṙ = N·R,  Q̇ = C - Q·N,  C = Ȧ·R⁻¹,  S = Qᵀ·C,  N_ij = S_ij + S_ji for i < j,  N_ii = S_ii
+//	ġA += (ġQ + Q̇·K + Q·K̇ - X·Ṙᵀ)·R⁻ᵀ
+//
+// where Q̇ and Ṙ are added to the tangents of Q and R, and K̇ is the tangent of K.
 //
 // If m is at most 64, a block of threads reduces a matrix in registers. Larger matrices are
 // reduced one after the other, 32 columns at a time, and the reflections of these are
 // applied to the rest together, by products of matrices. Adjoint, Tangent and AdjointTangent
 // are products of matrices and triangular solves. All need scratch memory for Q and R, and
-// for as much again for each of K, X and the tangents in revlinalg.QR.
+// for as much again for each of K, X and the tangents.
 //
 // The bounds on the errors are those of revlinalg.QR. So is the test for full rank: a matrix
 // without it is a *rev.SingularError, for which no matrix of the stack is written. Its Index

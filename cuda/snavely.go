@@ -2,12 +2,21 @@ package cuda
 
 import "revnum/rev"
 
-// Snavely is the kernel of revmodels/ba of that name,
+// Snavely is the kernel of [ba.Snavely],
 //
 //	R += π(c, X) - x
 //
-// whose documentation has the camera model, the parameters and the derivatives. Camera and
-// Point are the camera and the point of each observation. They must not change: a pass
+// the reprojection errors of cameras with the parameters r, t, f, k1, k2. With the rotation R by r,
+//
+//	y = R·X + t,  p = -(y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p.
+//
+// With J the Jacobian of R by cameras, points and features, the derivatives are
+//
+//	x̄ += Jᵀ·R̄,  Ṙ += J·ẋ,  ġx += Jᵀ·ġR + (∂J[ẋ])ᵀ·R̄
+//
+// where ġR is the tangent of R̄. The documentation of [ba.Snavely] has the factors of J.
+//
+// Camera and Point are the camera and the point of each observation. They must not change: a pass
 // reads them on the host once, and then keeps lists of the observations of each camera and
 // point until they are freed. An index that is not a row is an error, which wraps
 // mat.ErrRowAccess.

@@ -13,7 +13,14 @@ import "revnum/rev"
 //	ġx_i += p_i·(ġy_i - e + (ẋ_i - r)·(ȳ_i - d)),  e = Σ p_j·(ġy_j + (ẋ_j - r)·(ȳ_j - d)).
 //
 // Every launch computes the exponentials again and stores none. No exponential overflows. If an
-// element of X is NaN or +Inf, or all are -Inf, all of p is NaN. In fixed point all has the
+// element of X is NaN or +Inf, or all are -Inf, all of p is NaN.
+//
+// In float64 an element of p that is not subnormal is within
+//
+//	(34 + (m - x_i) + log n + n/2¹⁸)·2⁻⁵³·p_i
+//
+// of the softmax: the difference from m, two exponentials, the quotient, and the sum, which is that
+// of Dot. Over float32 this is computed in float64 and rounded once. In fixed point all has the
 // bits of the host.
 type Softmax[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`

@@ -7,9 +7,28 @@ import (
 	"revnum/rev"
 )
 
-// Unitary is the kernel X <- U(θ)·X of revlinalg.Unitary, a product of plane rotations of
-// neighbouring rows, with the same two orders of rotations. The equations of its passes stand
-// there.
+// Unitary is the kernel X <- U(θ)·X of revlinalg.Unitary, where U is the product of the plane
+// rotations of neighbouring rows by the N(N-1)/2 angles in Theta, in radians. The order of the
+// rotations of the N rows, counted from 1, is
+//
+//	for j = 1, ..., N
+//		for i = N-1, N-2, ..., j
+//			rotate rows i and i+1 by the next angle
+//
+// or, if Rectangular is set,
+//
+//	for l = 1, ..., N
+//		for i = 1, 3, 5, ... < N if l is odd, i = 2, 4, 6, ... < N if it is even
+//			rotate rows i and i+1 by the next angle
+//
+// A rotation of the rows a and b, with c = cos θ and s = sin θ, its tangent and its way back are
+//
+//	a' = c·a - s·b    ȧ' = c·ȧ - s·ḃ - θ̇·b'    a = c·a' + s·b'    ā = c·ā' + s·b̄'
+//	b' = s·a + c·b    ḃ' = s·ȧ + c·ḃ + θ̇·a'    b = c·b' - s·a'    b̄ = c·b̄' - s·ā'
+//
+// with θ̄ += Σ a'·b̄' - b'·ā', summed over the columns. The tangents of these cotangents are
+//
+//	ġa = c·ġa' + s·ġb' + θ̇·b̄,  ġb = c·ġb' - s·ġa' - θ̇·ā,  ġθ += Σ ȧ'·b̄' + a'·ġb' - ḃ'·ā' - b'·ġa'.
 //
 // A block of threads has 32 columns. Rows stream through its threads, which apply up to
 // 128 chains of rotations to them on the way, and read and write X once for all of these.

@@ -2,12 +2,23 @@ package cuda
 
 import "revnum/rev"
 
-// Weighted is the kernel of revmodels/ba of that name,
+// Weighted is the kernel of [ba.Weighted],
 //
 //	R += w·(π(c, X) - x),  Z += 1 - w²
 //
-// whose documentation has the camera model, the parameters and the derivatives. Camera and
-// Point are the camera and the point of each observation. They must not change: a pass
+// the weighted reprojection errors of cameras with the parameters r, C, f, u0, v0, k1, k2. With the
+// rotation R by r,
+//
+//	y = R·(X - C),  p = (y₁, y₂)/y₃,  s = ‖p‖²,  π = f·(1 + k1·s + k2·s²)·p + (u0, v0).
+//
+// With J the Jacobian of R and Z by cameras, points, weights and features, the derivatives are
+//
+//	x̄ += Jᵀ·(R̄, Z̄),  (Ṙ, Ż) += J·ẋ,  ġx += Jᵀ·(ġR, ġZ) + (∂J[ẋ])ᵀ·(R̄, Z̄)
+//
+// where ġR and ġZ are the tangents of R̄ and Z̄. The documentation of [ba.Snavely] has the factors
+// of J.
+//
+// Camera and Point are the camera and the point of each observation. They must not change: a pass
 // reads them on the host once, and then keeps lists of the observations of each camera and
 // point until they are freed. An index that is not a row is an error, which wraps
 // mat.ErrRowAccess.
