@@ -67,6 +67,7 @@ func TestBench(t *testing.T) {
 			// The list of observations, the index of the points and that of the cameras.
 			"BundlePoints normal equations": {Bytes: 8*(16*(24+2)+81+9+7+4*(6+3)) + 4*(16+1+4)},
 			"BundlePoints product":          {Bytes: 8*(16*24+2*9+4*6) + 4*(16*3+1+4)},
+			"BundlePoints reduced system":   {Flops: (3*5*5 + 1) * (36 + 20 + 54 + 324)},
 		} {
 			r := got[name]
 			if math.Abs(r.Bytes-want.Bytes)+math.Abs(r.Flops-want.Flops) > 1e-9 {

@@ -14,32 +14,37 @@ import (
 // residuals, the Jacobian, and all sums over points and observations. The same problem gives the
 // same bits on every run of a card. A solution on the host differs from it in rounding.
 //
-// An observation takes about 32 numbers of the device's memory, and 27 more with ba.Cholesky,
-// whose system the host forms and factors. One solution at a time may use them.
+// An observation takes about 32 numbers of the device's memory. With ba.Cholesky the device also
+// forms the reduced camera system, and the host copies and factors it. Two cameras that see the same
+// point have a block in it, and so has each camera. A block takes 88 numbers on the device and on
+// the host. Two observations of one point take 8 bytes on the device, and so does an observation.
+//
+// One solution at a time may use them.
 type BundlePoints struct {
-	dev                             *Device
-	cameras, points, observations   int
-	loss                            uint64 // as in kernels/bundle.cu
-	scale                           float64
-	camera, point, fixed            Memory[int32]
-	byCamera, byPoint               structure
-	features                        Memory[float64]
-	given                           Memory[float64] // the operands of a question: nine numbers a camera
-	j, r                            Memory[float64] // the Jacobian and the residuals, times √ρ'
-	residuals                       Memory[float64] // for the cost alone
-	best, trial, step               Memory[float64] // of the points
-	v, gradient, sizes              Memory[float64] // of points: EᵀE, Eᵀr, and the scales of columns
-	l, w, z                         Memory[float64] // of points: L⁻¹, w, and what is back in E
-	terms, out                      Memory[float64] // what a sum adds up, and the sum
-	linear, system, answer, couples Memory[float64] // answers with numbers for each camera; G
+	dev                           *Device
+	cameras, points, observations int
+	loss                          uint64 // as in kernels/bundle.cu
+	scale                         float64
+	camera, point, fixed          Memory[int32]
+	byCamera, byPoint             structure
+	features                      Memory[float64]
+	given                         Memory[float64] // the operands of a question: nine numbers a camera
+	j, r                          Memory[float64] // the Jacobian and the residuals, times √ρ'
+	residuals                     Memory[float64] // for the cost alone
+	best, trial, step             Memory[float64] // of the points
+	v, gradient, sizes            Memory[float64] // of points: EᵀE, Eᵀr, and the scales of columns
+	l, w, z                       Memory[float64] // of points: L⁻¹, w, and what is back in E
+	terms, out                    Memory[float64] // what a sum adds up, and the sum
+	linear, system, answer        Memory[float64] // answers with numbers for each camera
+	reduced                       bundleReduced   // after the first Reduced
 }
 
 const (
-	cameraLen, pointLen     = 9, 3
-	blockLen                = 88 // of JᵀJ of a camera
-	jacobianLen, triangle3  = 2 * (cameraLen + pointLen), 6
-	cameraThreads           = 128 // as in kernels/bundle.cu
-	diagonalLen, couplesLen = cameraLen * cameraLen, cameraLen * pointLen
+	cameraLen, pointLen    = 9, 3
+	blockLen               = 88 // of JᵀJ of a camera
+	jacobianLen, triangle3 = 2 * (cameraLen + pointLen), 6
+	cameraThreads          = 128 // as in kernels/bundle.cu
+	diagonalLen            = cameraLen * cameraLen
 )
 
 // NewBundlePoints returns a copy of p in the memory of d, without the cameras. Of the options it
@@ -144,21 +149,25 @@ func groupsFor(d *Device, index Memory[int32], host []int32, rows int) (structur
 }
 
 // Free gives the memory back.
-func (b *BundlePoints) Free() (err error) {
+func (b *BundlePoints) Free() error {
+	err := b.reduced.free()
 	for _, m := range []*Memory[int32]{&b.camera, &b.point, &b.fixed} {
-		if *m != nil {
-			err = errors.Join(err, m.Free())
-			*m = nil
-		}
+		err = errors.Join(err, freeIn(m))
 	}
 	for _, m := range []*Memory[float64]{
 		&b.features, &b.given, &b.j, &b.r, &b.residuals, &b.best, &b.trial, &b.step, &b.v, &b.gradient, &b.sizes, &b.l, &b.w, &b.z,
-		&b.terms, &b.out, &b.linear, &b.system, &b.answer, &b.couples,
+		&b.terms, &b.out, &b.linear, &b.system, &b.answer,
 	} {
-		if *m != nil {
-			err = errors.Join(err, m.Free())
-			*m = nil
-		}
+		err = errors.Join(err, freeIn(m))
+	}
+	return err
+}
+
+// freeIn gives the memory in a field back, if there is any.
+func freeIn[T any](m *Memory[T]) (err error) {
+	if *m != nil {
+		err = m.Free()
+		*m = nil
 	}
 	return err
 }
@@ -243,8 +252,8 @@ func (b *BundlePoints) run(f func(w *pass)) error {
 	return w.end()
 }
 
-// reduce stores what f adds to a zero on the device.
-func (b *BundlePoints) reduce(to *float64, f func(out *float64) error) error {
+// total stores what f adds to a zero on the device.
+func (b *BundlePoints) total(to *float64, f func(out *float64) error) error {
 	if err := b.out.Set([]float64{0}); err != nil {
 		return err
 	}
@@ -256,14 +265,14 @@ func (b *BundlePoints) reduce(to *float64, f func(out *float64) error) error {
 
 // sum stores the sum of the first n terms.
 func (b *BundlePoints) sum(n int, to *float64) error {
-	return b.reduce(to, func(out *float64) error {
+	return b.total(to, func(out *float64) error {
 		return Sum[float64]{Out: out, X: Vector[float64]{N: n, Data: b.terms[:n], Inc: 1}}.Forward()
 	})
 }
 
 // norm stores the sum of the squares of x.
 func (b *BundlePoints) norm(x Memory[float64], to *float64) error {
-	return b.reduce(to, func(out *float64) error {
+	return b.total(to, func(out *float64) error {
 		v := Vector[float64]{N: len(x), Data: x, Inc: 1}
 		return Dot[float64]{Out: out, X: v, Y: v}.Forward()
 	})
@@ -331,7 +340,7 @@ func (b *BundlePoints) linearise(square *float64, perCamera []float64) error {
 		err = b.run(b.normalEquations)
 	}
 	if err == nil {
-		err = b.reduce(square, func(out *float64) error {
+		err = b.total(square, func(out *float64) error {
 			return NormInf[float64]{Out: out, X: Vector[float64]{N: len(b.gradient), Data: b.gradient, Inc: 1}}.Forward()
 		})
 	}
@@ -376,28 +385,6 @@ func (b *BundlePoints) stepPoints(promised, square *float64) error {
 	}
 	if err == nil {
 		err = b.norm(b.step, square)
-	}
-	return err
-}
-
-// Couplings implements ba.Points.
-func (b *BundlePoints) Couplings(g, w []float64) error {
-	err := b.open()
-	if err == nil && b.couples == nil {
-		b.dev.mu.Lock()
-		b.couples, err = allocate[float64](b.dev, couplesLen*b.observations)
-		b.dev.mu.Unlock()
-	}
-	if err == nil {
-		err = b.run(func(w *pass) {
-			w.launch("bundleCouple", vectorGrid(b.observations), at(b.couples), at(b.j), at(b.l), at(b.point), uint64(b.observations))
-		})
-	}
-	if err == nil {
-		err = b.couples.Get(g)
-	}
-	if err == nil {
-		err = b.w.Get(w)
 	}
 	return err
 }

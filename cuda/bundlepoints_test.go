@@ -46,6 +46,7 @@ func TestBundlePoints(t *testing.T) {
 		"squares": {Method: ba.ConjugateGradients},
 		"huber":   {Method: ba.ConjugateGradients, Loss: ba.Huber(1), FixedPoints: []int{3, 5}, FixedCameras: []int{1}},
 		"cauchy":  {Method: ba.Cholesky, Loss: ba.Cauchy(2), MinFocal: low, MaxFocal: high},
+		"shared":  {Method: ba.Cholesky, FixedPoints: []int{2}, FixedCameras: []int{0}, Intrinsics: []int{1, 1, 1, 1}, MaxIter: 5},
 		"tukey":   {Method: ba.ConjugateGradients, Loss: ba.Tukey(8), FixedIntrinsics: true, MaxIter: 12},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -200,30 +200,14 @@ KERNEL bundleEliminate(double *linv, double *wto, double *zto, double *failed, c
 	}
 }
 
-// couple computes G = L⁻¹·EᵀF of an observation with the derivatives d.
-DEVICE void couple(double (&g)[3 * params], const double *d, const double *l) {
-	double a[2], b[2], c[2];
+// solvePoint computes H = L⁻¹·Eᵀ, 3×2, of an observation with the derivatives d.
+DEVICE void solvePoint(double (&h)[3][2], const double *d, const double *l) {
 #pragma unroll
 	for (int k = 0; k < 2; k++) {
 		const double *e = d + row * k + params;
-		a[k] = l[0] * e[0];
-		b[k] = l[1] * e[0] + l[2] * e[1];
-		c[k] = l[3] * e[0] + l[4] * e[1] + l[5] * e[2];
-	}
-#pragma unroll
-	for (int k = 0; k < params; k++) {
-		g[k] = a[0] * d[k] + a[1] * d[row + k];
-		g[params + k] = b[0] * d[k] + b[1] * d[row + k];
-		g[2 * params + k] = c[0] * d[k] + c[1] * d[row + k];
-	}
-}
-
-KERNEL bundleCouple(double *to, const double *j, const double *linv, const int *point, i64 n) {
-	for (i64 i = first(); i < n; i += step()) {
-		double g[3 * params];
-		couple(g, j + jacobian * i, linv + 6 * (i64)point[i]);
-#pragma unroll
-		for (int k = 0; k < 3 * params; k++) to[3 * params * i + k] = g[k];
+		h[0][k] = l[0] * e[0];
+		h[1][k] = l[1] * e[0] + l[2] * e[1];
+		h[2][k] = l[3] * e[0] + l[4] * e[1] + l[5] * e[2];
 	}
 }
 
@@ -279,17 +263,24 @@ KERNEL bundleProduct(double *to, const double *j, const double *x, const double 
 	}
 }
 
-// bundleDiagonal computes U - Σ GᵀG of each camera, over its observations.
+// bundleDiagonal computes U - Σ GᵀG of each camera, over its observations, with G = L⁻¹·EᵀF.
 KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double *linv, const int *ptr, const int *list, const int *point, i64 cameras) {
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle] = {};
 		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			double g[3 * params];
-			couple(g, j + jacobian * (i64)list[e], linv + 6 * (i64)point[list[e]]);
+			const double *d = j + jacobian * (i64)list[e];
+			double h[3][2];
+			solvePoint(h, d, linv + 6 * (i64)point[list[e]]);
 #pragma unroll
-			for (int k = 0; k < params; k++) {
+			for (int m = 0; m < 3; m++) {
+				double g[params]; // a row of G
 #pragma unroll
-				for (int l = 0; l <= k; l++) s[element(k, l)] += g[k] * g[l] + g[params + k] * g[params + l] + g[2 * params + k] * g[2 * params + l];
+				for (int k = 0; k < params; k++) g[k] = h[m][0] * d[k] + h[m][1] * d[row + k];
+#pragma unroll
+				for (int k = 0; k < params; k++) {
+#pragma unroll
+					for (int l = 0; l <= k; l++) s[element(k, l)] += g[k] * g[l];
+				}
 			}
 		}
 		const double *t = blockSums(s);
@@ -302,6 +293,66 @@ KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double
 			}
 			to[params * params * c + i] = u[blockLen * c + (l < 8 ? 8 * k + l : 72 + k)] - t[k * (k + 1) / 2 + l];
 		}
+	}
+}
+
+// bundleReduce computes blocks of the reduced camera system S = U - Fᵀ·E·(V + Q)⁻¹·Eᵀ·F. A
+// block (a, b) has the pairs list[2p], list[2p+1] of observations i of camera a and k of camera
+// b that are of one point, for p = ptr[block], ..., ptr[block+1]-1. Each pair has
+//
+//	F_iᵀ·M·F_k,  M = H_iᵀ·H_k,  H = L⁻¹·Eᵀ.
+//
+// camera is a for a block (a, a), and else -1. The warps of a block of threads take 32 pairs in
+// turn. Each thread computes the M of one pair. Then 27 threads of the warp have three elements
+// of the block each, and add up in the order of the pairs.
+KERNEL bundleReduce(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n) {
+	constexpr int each = 3; // elements of a thread, of a row
+	SHARED double products[cameraThreads][4], parts[cameraThreads / lanes][params * params];
+	SHARED int pairs[cameraThreads][2];
+	int lane = (int)(threadX() % lanes), warp = (int)(threadX() / lanes), at = lane * each;
+	for (i64 b = blockX(); b < n; b += blocks()) {
+		double s[each] = {};
+		for (i64 begin = ptr[b] + warp * lanes; begin < ptr[b + 1]; begin += threads()) {
+			i64 rest = ptr[b + 1] - begin;
+			int count = rest < lanes ? (int)rest : lanes;
+			if (lane < count) {
+				int *pair = pairs[threadX()];
+				for (int k = 0; k < 2; k++) pair[k] = list[2 * (begin + lane) + k];
+				const double *l = linv + 6 * (i64)point[pair[0]];
+				double h[3][2], g[3][2], *m = products[threadX()];
+				solvePoint(h, j + jacobian * (i64)pair[0], l);
+				solvePoint(g, j + jacobian * (i64)pair[1], l);
+				for (int k = 0; k < 4; k++) m[k] = h[0][k / 2] * g[0][k % 2] + h[1][k / 2] * g[1][k % 2] + h[2][k / 2] * g[2][k % 2];
+			}
+			warpBarrier();
+			if (at < params * params) {
+#pragma unroll 4
+				for (int p = lanes * warp; p < lanes * warp + count; p++) {
+					const double *m = products[p], *d = j + jacobian * (i64)pairs[p][0] + at / params, *e = j + jacobian * (i64)pairs[p][1] + at % params;
+					double x = d[0] * m[0] + d[row] * m[2], y = d[0] * m[1] + d[row] * m[3];
+#pragma unroll
+					for (int k = 0; k < each; k++) s[k] += x * e[k] + y * e[row + k];
+				}
+			}
+			warpBarrier();
+		}
+		if (at < params * params) {
+#pragma unroll
+			for (int k = 0; k < each; k++) parts[warp][at + k] = s[k];
+		}
+		barrier();
+		for (i64 i = threadX(); i < blockLen; i += threads()) {
+			double t = 0; // and what pads a block
+			if (i < params * params) {
+				i64 from = i < 72 ? params * (i / 8) + i % 8 : params * (i - 72) + 8;
+				if (camera[b] >= 0) t = u[blockLen * (i64)camera[b] + i];
+				double sum = parts[0][from];
+				for (i64 w = 1; w < threads() / lanes; w++) sum += parts[w][from];
+				t -= sum;
+			}
+			to[blockLen * b + i] = t;
+		}
+		barrier();
 	}
 }
 

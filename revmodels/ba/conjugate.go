@@ -74,7 +74,7 @@ func newLocalSchur(s *normal) *localSchur {
 	return x
 }
 
-func (c *conjugate) forms() bool { return false }
+func (c *conjugate) system() *reduced { return nil }
 
 func (c *conjugate) describe(r *Report) { r.Method = ConjugateGradients }
 

@@ -47,7 +47,6 @@ func (d *direct) flops(s *normal) float64 {
 }
 
 func (d *direct) solve(s *normal, damping, step []float64, _ func() bool) (iterations int, ok bool) {
-	d.reduced.form(s)
 	d.assemble(damping)
 	if err := d.factor.Factor(s.workers); err != nil {
 		return 0, false
@@ -57,7 +56,7 @@ func (d *direct) solve(s *normal, damping, step []float64, _ func() bool) (itera
 	return 0, true
 }
 
-func (d *direct) forms() bool { return true }
+func (d *direct) system() *reduced { return d.reduced }
 
 func (d *direct) describe(r *Report) { r.Method, r.FactorElements = Cholesky, d.factor.Elements() }
 

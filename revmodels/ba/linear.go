@@ -32,12 +32,12 @@ func (m Method) String() string {
 
 // linear solves the reduced camera system.
 type linear interface {
+	// system returns the matrix that solve factors, or nil if it does without.
+	system() *reduced
+
 	// solve stores a step of the unknowns of cameras for their damping, and reports
 	// whether it found one. It may end early if stopped says so.
 	solve(s *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool)
-
-	// forms reports whether it needs G.
-	forms() bool
 
 	// describe stores its method and what it has to report.
 	describe(r *Report)

@@ -67,11 +67,12 @@ func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 		workers: parallel.Workers(o.Workers), loss: o.Loss,
 		camera: p.Camera, point: p.Point, fixed: fixed,
 		start: make([]int, m+1), byCamera: make([]int, obs), cameraStart: make([]int, n+1),
-		u: make([]float64, block9.Len*n), gc: make([]float64, cameraLen*n), w: make([]float64, pointLen*m),
+		u: make([]float64, block9.Len*n), gc: make([]float64, cameraLen*n),
 	}
 	if o.Points == nil { // which have the rest
 		s.r, s.trial, s.j = make([]float64, 2*obs), make([]float64, 2*obs), make([]float64, jacobianLen*obs)
-		s.v, s.gq, s.l = make([]float64, 6*m), make([]float64, pointLen*m), make([]float64, 6*m)
+		s.v, s.gq = make([]float64, 6*m), make([]float64, pointLen*m)
+		s.l, s.w = make([]float64, 6*m), make([]float64, pointLen*m)
 	}
 	for i, c := range p.Camera {
 		s.cameraStart[c+1]++

@@ -187,7 +187,7 @@ func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []floa
 		s.side.scale()
 	case AskEliminate:
 		numbers[0] = 0
-		if !s.side.eliminate(x, false) {
+		if !s.side.eliminate(x, nil) {
 			numbers[0] = 1
 			clear(perCamera)
 			return
@@ -226,11 +226,10 @@ type Points interface {
 	Set(points []float64) error
 	Get(points []float64) error
 
-	// Couplings stores what Cholesky needs after AskEliminate. With L·Lᵀ the damped block
-	// of JᵀJ of a point, F and E the derivatives of an observation r by its camera and by the
-	// point, these are G = L⁻¹·Eᵀ·F, 3×9 by rows for each observation, and w = -L⁻¹·Eᵀr for
-	// each point. Observations are in the order of Problem.ByPoint.
-	Couplings(g, w []float64) error
+	// Reduced stores the reduced camera system after AskEliminate, for Cholesky. For each
+	// camera a these are the blocks (a, b) of all cameras b < a that see a point that a sees,
+	// in ascending order, and then (a, a). A block is stored as in the answer to AskLinear.
+	Reduced(blocks []float64) error
 }
 
 // A State is where a solution by SolveParts is after an iteration, apart from the points.
@@ -339,15 +338,13 @@ func (e *elsewhere) hold(cameras []float64) {
 
 func (e *elsewhere) scale() { e.ask(AskScale, 0, nil, nil) }
 
-func (e *elsewhere) eliminate(radius float64, forms bool) bool {
+func (e *elsewhere) eliminate(radius float64, system *reduced) bool {
 	if e.ask(AskEliminate, radius, nil, e.system)[0] != 0 || e.err != nil {
 		return false
 	}
-	if forms { // only Cholesky does, for which the parts are Points
-		if e.normal.g == nil {
-			e.normal.g = make([]float64, couplingLen*len(e.normal.camera))
-		}
-		if e.err = e.opts.Points.Couplings(e.normal.g, e.normal.w); e.err != nil {
+	if system != nil { // only Cholesky has one, for which the parts are Points
+		e.right(system.right)
+		if e.err = e.opts.Points.Reduced(system.data); e.err != nil {
 			e.cancel()
 		}
 	}

@@ -3,6 +3,7 @@ package ba
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -155,12 +156,21 @@ func (p *onePart) Get(points []float64) error {
 	return nil
 }
 
-func (p *onePart) Couplings(g, w []float64) error {
-	n := p.list[0].solver.normal
-	for i, q := range n.point {
-		n.couple((*[couplingLen]float64)(g[couplingLen*i:]), (*[6]float64)(n.l[6*q:]), i)
+func (p *onePart) Reduced(blocks []float64) error {
+	if p.calls++; p.calls == p.fail {
+		return errLink
 	}
-	copy(w, n.w)
+	n := p.list[0].solver.normal
+	n.g = make([]float64, couplingLen*len(n.camera))
+	for i, q := range n.point {
+		n.couple((*[couplingLen]float64)(n.g[couplingLen*i:]), (*[6]float64)(n.l[6*q:]), i)
+	}
+	system := newReduced(n, math.MaxInt)
+	system.form(n)
+	if len(blocks) != len(system.data) {
+		return fmt.Errorf("%d numbers of blocks, want %d", len(blocks), len(system.data))
+	}
+	copy(blocks, system.data)
 	return nil
 }
 
@@ -218,6 +228,11 @@ func TestSolvePoints(t *testing.T) {
 		if _, err := Solve(t.Context(), p, &Options{Points: points}); !errors.Is(err, errLink) || !slices.Equal(p.Cameras, partsProblem(t).Cameras) {
 			t.Errorf("call %d fails: %v, want %v", fail, err, errLink)
 		}
+	}
+	points = pointsOf(t, p, nil)
+	points.fail = 6 // after AskResume, AskCost, AskLinear, AskScale and AskEliminate
+	if _, err := Solve(t.Context(), partsProblem(t), &Options{Points: points, Method: Cholesky}); !errors.Is(err, errLink) || points.answered[AskStep] {
+		t.Errorf("the reduced system fails: %v, want %v", err, errLink)
 	}
 	// A cost that is not finite is explained as without.
 	p = partsProblem(t)

@@ -18,9 +18,9 @@ type side interface {
 	// scale sets the scales of the columns of the points.
 	scale()
 
-	// eliminate eliminates the points with the damping of a radius. It reports whether
-	// that is possible.
-	eliminate(radius float64, forms bool) bool
+	// eliminate eliminates the points with the damping of a radius, and computes the
+	// reduced camera system unless it is nil. It reports whether that is possible.
+	eliminate(radius float64, system *reduced) bool
 
 	// step sets the points of the trial, given the steps of all cameras. It returns by how
 	// much the model lowers the cost, and the length of the step of the points.
@@ -64,10 +64,14 @@ func (s here) scale() {
 	toScales(s.scaleQ)
 }
 
-func (s here) eliminate(radius float64, forms bool) bool {
+func (s here) eliminate(radius float64, system *reduced) bool {
 	s.normal.pointDiagonal(s.dampingQ)
 	damp(s.dampingQ, s.scaleQ, radius)
-	return s.normal.eliminate(s.dampingQ, forms)
+	ok := s.normal.eliminate(s.dampingQ, system != nil)
+	if ok && system != nil {
+		system.form(s.normal)
+	}
+	return ok
 }
 
 func (s here) step(cameras []float64) (promised, length float64) {

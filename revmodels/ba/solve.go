@@ -392,7 +392,7 @@ func damp(list, scales []float64, radius float64) {
 func (s *solver) try(radius float64, it *Iteration) (promised float64, ok bool) {
 	s.cameraDiagonal(s.dampingC)
 	damp(s.dampingC, s.scaleC, radius)
-	if !s.side.eliminate(radius, s.linear.forms()) {
+	if !s.side.eliminate(radius, s.linear.system()) {
 		return 0, false
 	}
 	if it.Linear, ok = s.linear.solve(s.normal, s.dampingC, s.stepC, s.stopped); !ok {
