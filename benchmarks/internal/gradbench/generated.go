@@ -2,6 +2,7 @@ package gradbench
 
 import (
 	"encoding/json"
+	"math/bits"
 
 	"revnum/benchmarks/internal/gradbench/generated"
 	"revnum/rev"
@@ -12,6 +13,7 @@ import (
 var Revgen = Tool{"revgen", map[string]map[string]function{
 	"ode": {"primal": generatedODE, "gradient": generatedODEGradient},
 	"ht":  {"objective": generatedHT, "jacobian": generatedHTJacobian},
+	"det": {"primal": generatedDet, "gradient": generatedDetGradient},
 	"saddle": {
 		"ff": generatedSaddle(false, false), "fr": generatedSaddle(false, true),
 		"rf": generatedSaddle(true, false), "rr": generatedSaddle(true, true),
@@ -62,6 +64,52 @@ func generatedODEGradient(input json.RawMessage, _ int) (evaluation, error) {
 		k.Adjoint(g)
 	}
 	return toNumbers(call, g.X.Data[chainPad-1:]), nil
+}
+
+// generatedMinors returns the kernel of the minors of a matrix, and its gradient.
+func generatedMinors(input json.RawMessage) (k, g generated.Minors[float64], err error) {
+	in, err := parseDet(input)
+	if err != nil {
+		return k, g, err
+	}
+	n := in.A.Rows
+	first := make([]int, 1<<n)
+	for set := range first {
+		first[set] = n - bits.OnesCount(uint(set))
+	}
+	k = generated.Minors[float64]{D: rev.ViewSlice(make([]float64, 1<<n)), A: in.A, First: first}
+	g = generated.Minors[float64]{D: rev.ViewSlice(make([]float64, 1<<n)), A: rev.NewGeneral[float64](n, n, nil)}
+	return k, g, nil
+}
+
+// expand computes all minors.
+func expand(k generated.Minors[float64]) {
+	clear(k.D.Data)
+	k.D.Data[0] = 1
+	k.Forward()
+}
+
+func generatedDet(input json.RawMessage, _ int) (evaluation, error) {
+	k, _, err := generatedMinors(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	return toNumber(func() { expand(k) }, &k.D.Data[len(k.D.Data)-1]), nil
+}
+
+func generatedDetGradient(input json.RawMessage, _ int) (evaluation, error) {
+	k, g, err := generatedMinors(input)
+	if err != nil {
+		return evaluation{}, err
+	}
+	call := func() {
+		clear(g.A.Data)
+		clear(g.D.Data)
+		g.D.Data[len(g.D.Data)-1] = 1
+		expand(k)
+		k.Adjoint(g)
+	}
+	return toNumbers(call, g.A.Data), nil
 }
 
 func generatedParticle(outerReverse, innerReverse bool) function {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -39,6 +40,7 @@ func TestRevgen(t *testing.T) {
 	}{
 		{"ode", []string{`{"x":[0.5,1,-2,0.25,3,1.5],"s":1}`, `{"x":[0.5,1,-2,0.25,3,1.5],"s":7}`, `{"x":[2],"s":3}`}, 1e-14},
 		{"ht", []string{htInput("[]"), htInput("[[0.25,0.5]]"), strings.Replace(htInput("[]"), "[0,0,0,", "[0.3,-0.2,0.5,", 1)}, 1e-14},
+		{"det", []string{`{"A":[7],"ell":1}`, `{"A":[2,-1,0.5,3],"ell":2}`, `{"A":[0,1,2,3,4,5,6,7,9,1,0.5,-2,0.25,3,1,1],"ell":4}`}, 1e-14},
 		{"particle", []string{`{"w":0}`, `{"w":-3.5}`}, 1e-8},
 		{"saddle", []string{`{"start":[1,1]}`, `{"start":[-0.5,2]}`}, 1e-8},
 	} {
@@ -104,6 +106,17 @@ func revgenConformance[T rev.Real](t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[generated.ODE[T]]{New: func(rnd *rand.Rand, size int) generated.ODE[T] {
 			n := size + 4
 			return generated.ODE[T]{Y: vector(rnd, n, -1, 1), X: vector(rnd, n-1, -1, 1), Steps: 1 + size/2}
+		}})
+	})
+	t.Run("Minors", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[generated.Minors[T]]{New: func(rnd *rand.Rand, size int) generated.Minors[T] {
+			n := 1 + size%5
+			k := generated.Minors[T]{D: vector(rnd, 1<<n, -1, 1), A: matrix(rnd, n, n)}
+			for set := range 1 << n {
+				k.First = append(k.First, n-bits.OnesCount(uint(set)))
+			}
+			k.First[0] = 0 // no row, and not read
+			return k
 		}})
 	})
 	t.Run("Flight", func(t *testing.T) {
