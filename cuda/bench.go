@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"revnum/fixed"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/graphembed"
 )
@@ -41,7 +42,7 @@ func Bench(d *Device, size, reps int) ([]Rate, error) {
 	for b.order*b.order < size {
 		b.order *= 2
 	}
-	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.snavely, b.weighted, b.graph, b.adjustment} {
+	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.fixedMixture, b.snavely, b.weighted, b.graph, b.adjustment} {
 		part()
 		if err := b.free(); err != nil {
 			return nil, err
@@ -286,6 +287,32 @@ func (b *bench) mixture() {
 	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
 	b.measure("LogPosterior Forward", sizes, flops, multiply, k.Forward)
 	b.measure("LogPosterior Adjoint", sizes, 2*flops, multiply, func() error { return k.Adjoint(g) })
+}
+
+// fixedMixture measures the same over Q43, for as many points as its range allows. A
+// multiply-add of 128 bits counts as one of floats.
+func (b *bench) fixedMixture() {
+	d, comps := min(64, b.order/2), min(100, b.order/2)
+	n := max(min(b.order*b.order/27, 8192), 2)
+	general := func(rows, cols int, most float64) General[fixed.Q43] {
+		host := make([]fixed.Q43, rows*cols)
+		for i := range host {
+			host[i] = fixed.FromFloat64(most * b.rnd.Float64())
+		}
+		return General[fixed.Q43]{rows, cols, hold(b, host), cols}
+	}
+	triangle := d * (d + 1) / 2
+	random := func() FixedLogPosterior {
+		return FixedLogPosterior{
+			Out: &general(1, 1, 1).Data[0], Alpha: Vector[fixed.Q43]{comps, general(comps, 1, 1).Data, 1},
+			Means: general(comps, d, 1), Factors: general(comps, triangle, 1./16),
+		}
+	}
+	k, g := random(), random()
+	k.X = general(n, d, 1)
+	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
+	b.measure("FixedLogPosterior Forward", sizes, flops, multiply, k.Forward)
+	b.measure("FixedLogPosterior Adjoint", sizes, 2*flops, multiply, func() error { return k.Adjoint(g) })
 }
 
 // A bundle has observations as large problems of bundle adjustment have them: those of a point

@@ -60,9 +60,7 @@ func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
 // Run implements rev.Kernel. It returns the errors of the device. It panics if the prior is
 // not one, as gmm.LogPosterior does.
 func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
-	if k.Prior.M < 0 || !(k.Prior.Gamma >= 0) || math.IsInf(k.Prior.Gamma, 1) {
-		panic("cuda: the prior has a negative M, or a γ that is negative or not finite")
-	}
+	checkPrior(k.Prior)
 	if k.Alpha.N == 0 || k.X.Cols == 0 {
 		return nil
 	}
@@ -381,18 +379,29 @@ func (m *mixture[T]) priorOf() (sign, shape, scale float64) {
 
 // constant returns the part of the log posterior that depends on no parameter.
 func (m *mixture[T]) constant() float64 {
-	d := float64(m.d)
-	f := -float64(float64(m.n) * d / 2 * math.Log(2*math.Pi))
-	sign, shape, _ := m.priorOf()
+	f := -float64(float64(m.n) * float64(m.d) / 2 * math.Log(2*math.Pi))
+	sign, _, _ := m.priorOf()
 	if sign == 0 {
 		return f
 	}
-	nu := d + shape + 1
-	logGamma := d * (d - 1) / 4 * math.Log(math.Pi)
-	for j := range m.d {
+	return f + float64(sign*float64(m.comps)*priorConstant(m.k.Prior, m.d))
+}
+
+// checkPrior panics if a prior is not one.
+func checkPrior(p gmm.Prior) {
+	if p.M < 0 || !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1) {
+		panic("cuda: the prior has a negative M, or a γ that is negative or not finite")
+	}
+}
+
+// priorConstant returns the part of the log prior of a component that depends on no parameter.
+func priorConstant(p gmm.Prior, dim int) float64 {
+	d := float64(dim)
+	nu := d + float64(p.M) + 1
+	logGamma := float64(d * (d - 1) / 4 * math.Log(math.Pi))
+	for j := range dim {
 		lg, _ := math.Lgamma((nu - float64(j)) / 2)
 		logGamma += lg
 	}
-	of := float64(nu*d*(math.Log(m.k.Prior.Gamma)-math.Ln2/2)) - logGamma
-	return f + float64(sign*float64(m.comps)*of)
+	return float64(nu*d*(math.Log(p.Gamma)-math.Ln2/2)) - logGamma
 }
