@@ -369,8 +369,9 @@ func (k BoxMullerInverse[T]) adjoint(sign T, g BoxMullerInverse[T]) {
 		gatan2 := num.Quotient(num.OrZero(gu2, i), fixed.Of[T](6.283185307179586))
 		s1 := fixed.Product(z21, z21) + fixed.Product(z11, z11)
 		h := fixed.Product(fixed.Of[T](0.5), fixed.Product(num.OrZero(gu1, i), exp))
-		gz11 := -num.Over(fixed.Product(gatan2, z21), s1) - 2*fixed.Product(h, z11)
-		gz21 := num.Over(fixed.Product(gatan2, z11), s1) - 2*fixed.Product(h, z21)
+		p := 2 * h
+		gz11 := -num.Over(fixed.Product(gatan2, z21), s1) - fixed.Product(p, z11)
+		gz21 := num.Over(fixed.Product(gatan2, z11), s1) - fixed.Product(p, z21)
 		if i < len(gz2) {
 			gz2[i] += gz21
 		}
@@ -465,17 +466,16 @@ func (k BoxMullerInverse[T]) adjointTangent(sign T, g, t, gt BoxMullerInverse[T]
 		tq1 := num.Over(fixed.Product(tg, z21)+fixed.Product(gatan2, tz21)-fixed.Product(q1, ts1), s1)
 		gexp := num.OrZero(gu1, i)
 		tg1 := fixed.Product(num.OrZero(gtu1, i), exp) + fixed.Product(gexp, texp)
-		h := fixed.Product(fixed.Of[T](0.5), fixed.Product(gexp, exp))
-		th := fixed.Product(fixed.Of[T](0.5), tg1)
-		tg2 := -tq1 - 2*(fixed.Product(th, z11)+fixed.Product(h, tz11))
-		gz11 := -q1 - 2*fixed.Product(h, z11)
-		tg3 := tq - 2*(fixed.Product(th, z21)+fixed.Product(h, tz21))
-		gz21 := q - 2*fixed.Product(h, z21)
+		p := 2 * fixed.Product(fixed.Of[T](0.5), fixed.Product(gexp, exp))
+		tp := 2 * fixed.Product(fixed.Of[T](0.5), tg1)
+		tg2 := -tq1 - (fixed.Product(tp, z11) + fixed.Product(p, tz11))
+		gz11 := -q1 - fixed.Product(p, z11)
+		tg3 := tq - (fixed.Product(tp, z21) + fixed.Product(p, tz21))
 		if i < len(gtz2) {
 			gtz2[i] += tg3
 		}
 		if i < len(gz2) {
-			gz2[i] += gz21
+			gz2[i] += q - fixed.Product(p, z21)
 		}
 		if i < len(gtz1) {
 			gtz1[i] += tg2

@@ -28,10 +28,10 @@ func TestExplain(t *testing.T) {
         s += v²
     sqrt = √s
     out ∓= sqrt
-    s̄ = ōut/(2·sqrt)
+    p = 2·(ōut/(2·sqrt))
     for i = 0, ..., len(x) - 1:
         v = x[i]
-        x̄[i] += 2·(s̄·v)
+        x̄[i] += p·v
 
 Here ∓ is - on the way back, and + where value and gradient are computed in one pass.
 

@@ -50,14 +50,15 @@ func (x *operand) role() string {
 
 // A local is a variable of a program.
 type local struct {
-	name   string
-	kind   kind
-	plain  bool   // a parameter that is no operand: the field of that name
-	active bool   // depends on operands
-	exact  bool   // a fixed.Sum, which only exact products and numbers are added to
-	temp   bool   // made by derive.go
-	of     *local // what it is the cotangent or tangent of; its name is then a prefix
-	read   bool   // so far, while the function is read
+	name    string
+	kind    kind
+	plain   bool   // a parameter that is no operand: the field of that name
+	active  bool   // depends on operands
+	exact   bool   // a fixed.Sum, which only exact products and numbers are added to
+	temp    bool   // made by derive.go
+	derived bool   // a cotangent or a tangent
+	of      *local // what it is the cotangent or tangent of; its name is then a prefix
+	read    bool   // so far, while the function is read
 }
 
 // A node is an expression, without side effects and never changed once made.
@@ -333,6 +334,7 @@ type stmt struct {
 	down, keep, again bool
 	carried           []*local // what an iteration has from the one before
 	fork              *fork    // how the iterations are divided among workers, or nil
+	vector            bool     // one addition, which vector code does
 }
 
 func def(v *local, e *node) *stmt  { return &stmt{op: "def", v: v, e: e} }

@@ -39,7 +39,7 @@ func (r *reverser) emit(s *stmt) { r.out = append(r.out, s) }
 // cot returns the cotangent of v.
 func (r *reverser) cot(v *local) *local {
 	if r.cots[v] == nil {
-		r.cots[v] = &local{name: "g", of: v, active: true, temp: true}
+		r.cots[v] = &local{name: "g", of: v, active: true, temp: true, derived: true}
 	}
 	return r.cots[v]
 }
@@ -119,7 +119,7 @@ func (r *reverser) fuse(b []*stmt, own map[*local]bool) map[int][]*stmt {
 				continue
 			}
 			uses = append(uses, u)
-			linear = linear && u.op == "add" && u.to.op == "elem" && term(u.e, vs[0]) && !r.meets(u, r.body)
+			linear = linear && u.op == "add" && u.to.op == "elem" && isTerm(u.e, vs[0]) && !r.meets(u, r.body)
 		}
 		if linear && len(uses) > 0 {
 			r.fused[vs[0]] = true
@@ -132,12 +132,12 @@ func (r *reverser) fuse(b []*stmt, own map[*local]bool) map[int][]*stmt {
 	return last
 }
 
-// term reports whether v is in e only as a term of a sum.
-func term(e *node, v *local) bool {
+// isTerm reports whether v is in e only as a term of a sum.
+func isTerm(e *node, v *local) bool {
 	if e.op == "+" || e.op == "-" || e.op == "neg" {
 		ok := true
 		for _, a := range e.args {
-			ok = ok && term(a, v)
+			ok = ok && isTerm(a, v)
 		}
 		return ok
 	}
@@ -323,7 +323,7 @@ func (r *reverser) pass(e, h *node, v *local) {
 	case "*", "exact":
 		switch {
 		case a[0].op == "ref" && a[0].v == a[1].v:
-			r.pass(a[0], product(two, product(h, r.conj(a[0]))), nil)
+			r.pass(a[0], product(product(two, h), r.conj(a[0])), nil)
 			return
 		case a[0].active() && a[1].active():
 			h = r.atom(h)

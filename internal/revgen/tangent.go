@@ -8,7 +8,7 @@ func tangents(b []*stmt) []*stmt { return tangenter{}.block(b) }
 
 func (t tangenter) tan(v *local) *local {
 	if t[v] == nil {
-		t[v] = &local{name: "t", of: v, active: true, temp: true, exact: v.exact}
+		t[v] = &local{name: "t", of: v, active: true, temp: true, derived: true, exact: v.exact}
 	}
 	return t[v]
 }

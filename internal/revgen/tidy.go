@@ -9,16 +9,25 @@ import (
 
 // tidy returns b without useless and repeated computations, and without locals of the
 // derivatives that do not help a reader. It gives names to rows.
-func tidy(b []*stmt) []*stmt {
+func tidy(b []*stmt) []*stmt { return arranged(simple(b)) }
+
+// simple is the first part of tidy, and arranged the second.
+func simple(b []*stmt) []*stmt {
 	b = fresh(named(b), nil)
-	b = named(invariant(b, count(b)))
+	return shortened(named(invariant(b, count(b))))
+}
+
+func arranged(b []*stmt) []*stmt { return rows(sincos(b, count(b)), nil, nil) }
+
+// shortened returns b without useless computations, and without locals that do not help.
+func shortened(b []*stmt) []*stmt {
 	for before := 0; before != size(b); {
 		before = size(b)
 		b = alive(b)
 		m := merger{counts: count(b)}
 		b = m.merged(b)
 	}
-	return rows(sincos(b, count(b)), nil, nil)
+	return b
 }
 
 // sincos returns b with one statement for the sine and the cosine of the same local.
@@ -346,16 +355,18 @@ func unguarded(s *stmt) iter.Seq2[*stmt, []*stmt] {
 	}
 }
 
+// tag returns the shape tag of an axis of x.
+func (x *operand) tag(axis int) string {
+	tags := strings.Split(x.shape, ",")
+	return tags[min(axis, len(tags)-1)]
+}
+
 // covers reports whether l runs over all indices of an axis of x.
 func (s *stmt) covers(x *operand, axis int) bool {
-	tag := func(x *operand, axis int) string {
-		tags := strings.Split(x.shape, ",")
-		return tags[min(axis, len(tags)-1)]
-	}
 	if s.e != nil || s.hi == nil || !s.lo.is(none) {
 		return false
 	}
-	return s.hi.op == "len" && tag(s.hi.x, s.hi.axis) == tag(x, axis) || s.hi.op == "lit" && s.hi.text == tag(x, axis)
+	return s.hi.op == "len" && s.hi.x.tag(s.hi.axis) == x.tag(axis) || s.hi.op == "lit" && s.hi.text == x.tag(axis)
 }
 
 // readable reports whether the row of e may be read before the loops within which e is

@@ -168,7 +168,10 @@ func (w *writer) kernel(k *kernel) {
 		w.check()
 	}
 	for _, p := range passes {
-		p.body = tidy(p.body)
+		if p.body = simple(p.body); !k.complex {
+			p.body = shortened(vectors(p.body, k.exact))
+		}
+		p.body = arranged(p.body)
 		w.pass = p
 		w.method(p)
 		w.WriteString(w.after)
@@ -696,6 +699,10 @@ func (w *writer) stmt(s *stmt) {
 	case "loop":
 		if s.fork != nil {
 			w.forked(s)
+			return
+		}
+		if s.vector {
+			w.vector(s)
 			return
 		}
 		w.loop(s)

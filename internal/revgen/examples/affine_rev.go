@@ -107,18 +107,12 @@ func (k Affine[T]) adjoint(sign T, g Affine[T]) {
 		s := fixed.SumOf(b[i])
 		gs := gy[i]
 		w1 := w[i*k.W.Stride:][:m]
-		gw := num.Row(g.W, i)
 		for j := range m {
-			w2 := w1[j]
-			x1 := x[j]
-			s = s.AddMul(w2, x1)
-			if j < len(gx) {
-				gx[j] += fixed.Product(gs, w2)
-			}
-			if j < len(gw) {
-				gw[j] += fixed.Product(gs, x1)
-			}
+			s = s.AddMul(w1[j], x[j])
 		}
+		num.AddScaled(gx, gs, w1)
+		gw := num.Row(g.W, i)
+		num.AddScaled(gw, gs, x)
 		if i < len(y) {
 			y[i] += T(sign * s.Round())
 		}
@@ -140,13 +134,12 @@ func (k Affine[T]) tangent(sign T, t Affine[T]) {
 		s := fixed.SumOf(b[i])
 		ts := fixed.SumOf(num.OrZero(tb, i))
 		w1 := w[i*k.W.Stride:][:m]
-		tw := num.Row(t.W, i)
 		for j := range m {
-			w2 := w1[j]
-			x1 := x[j]
-			ts = ts.AddSum(fixed.Exact(num.OrZero(tw, j), x1).AddMul(w2, num.OrZero(tx, j)))
-			s = s.AddMul(w2, x1)
+			s = s.AddMul(w1[j], x[j])
 		}
+		tw := num.Row(t.W, i)
+		ts = ts.AddSum(num.Dot(tw, x))
+		ts = ts.AddSum(num.Dot(w1, tx))
 		if i < len(ty) {
 			ty[i] += T(sign * ts.Round())
 		}
@@ -174,31 +167,20 @@ func (k Affine[T]) adjointTangent(sign T, g, t, gt Affine[T]) {
 		tg := num.OrZero(gty, i)
 		gs := num.OrZero(gy, i)
 		w1 := w[i*k.W.Stride:][:m]
-		tw := num.Row(t.W, i)
-		gtw := num.Row(gt.W, i)
-		gw := num.Row(g.W, i)
 		for j := range m {
-			w2 := w1[j]
-			tw2 := num.OrZero(tw, j)
-			x1 := x[j]
-			tx1 := num.OrZero(tx, j)
-			ts = ts.AddSum(fixed.Exact(tw2, x1).AddMul(w2, tx1))
-			s = s.AddMul(w2, x1)
-			tg1 := fixed.Product(tg, x1) + fixed.Product(gs, tx1)
-			tg2 := fixed.Product(tg, w2) + fixed.Product(gs, tw2)
-			if j < len(gtx) {
-				gtx[j] += tg2
-			}
-			if j < len(gx) {
-				gx[j] += fixed.Product(gs, w2)
-			}
-			if j < len(gtw) {
-				gtw[j] += tg1
-			}
-			if j < len(gw) {
-				gw[j] += fixed.Product(gs, x1)
-			}
+			s = s.AddMul(w1[j], x[j])
 		}
+		tw := num.Row(t.W, i)
+		ts = ts.AddSum(num.Dot(tw, x))
+		ts = ts.AddSum(num.Dot(w1, tx))
+		num.AddScaled(gtx, tg, w1)
+		num.AddScaled(gtx, gs, tw)
+		num.AddScaled(gx, gs, w1)
+		gtw := num.Row(gt.W, i)
+		num.AddScaled(gtw, tg, x)
+		num.AddScaled(gtw, gs, tx)
+		gw := num.Row(g.W, i)
+		num.AddScaled(gw, gs, x)
 		if i < len(ty) {
 			ty[i] += T(sign * ts.Round())
 		}

@@ -76,9 +76,7 @@ func (k Axpy[T]) value(sign T) {
 	y := k.Y.Data[:n]
 	x := k.X.Data[:n]
 	alpha := *k.Alpha
-	for i := range n {
-		y[i] += T(sign * fixed.Product(alpha, x[i]))
-	}
+	num.AddSigned(y, sign, alpha, x)
 }
 
 // adjoint does that, and adds to the cotangents g.
@@ -92,17 +90,9 @@ func (k Axpy[T]) adjoint(sign T, g Axpy[T]) {
 	x, gx := k.X.Data[:n], num.Elements(g.X)
 	alpha := *k.Alpha
 	var galpha fixed.Sum[T]
-	for i := range n {
-		x1 := x[i]
-		if i < len(y) {
-			y[i] += T(sign * fixed.Product(alpha, x1))
-		}
-		gy1 := gy[i]
-		galpha = galpha.AddMul(gy1, x1)
-		if i < len(gx) {
-			gx[i] += fixed.Product(gy1, alpha)
-		}
-	}
+	num.AddSigned(y, sign, alpha, x)
+	galpha = galpha.AddSum(num.Dot(gy, x))
+	num.AddScaled(gx, alpha, gy)
 	if g.Alpha != nil {
 		*g.Alpha += galpha.Round()
 	}
@@ -115,15 +105,9 @@ func (k Axpy[T]) tangent(sign T, t Axpy[T]) {
 	x, tx := k.X.Data[:n], num.Elements(t.X)
 	alpha := *k.Alpha
 	talpha := num.Deref(t.Alpha)
-	for i := range n {
-		x1 := x[i]
-		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(talpha, x1) + fixed.Product(alpha, num.OrZero(tx, i))))
-		}
-		if i < len(y) {
-			y[i] += T(sign * fixed.Product(alpha, x1))
-		}
-	}
+	num.AddSigned(ty, sign, talpha, x)
+	num.AddSigned(ty, sign, alpha, tx)
+	num.AddSigned(y, sign, alpha, x)
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
@@ -139,27 +123,15 @@ func (k Axpy[T]) adjointTangent(sign T, g, t, gt Axpy[T]) {
 	talpha := num.Deref(t.Alpha)
 	var galpha fixed.Sum[T]
 	var tgalpha fixed.Sum[T]
-	for i := range n {
-		x1 := x[i]
-		tx1 := num.OrZero(tx, i)
-		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(talpha, x1) + fixed.Product(alpha, tx1)))
-		}
-		if i < len(y) {
-			y[i] += T(sign * fixed.Product(alpha, x1))
-		}
-		gy1 := num.OrZero(gy, i)
-		tgy1 := num.OrZero(gty, i)
-		tgalpha = tgalpha.AddSum(fixed.Exact(tgy1, x1).AddMul(gy1, tx1))
-		galpha = galpha.AddMul(gy1, x1)
-		tg := fixed.Product(tgy1, alpha) + fixed.Product(gy1, talpha)
-		if i < len(gtx) {
-			gtx[i] += tg
-		}
-		if i < len(gx) {
-			gx[i] += fixed.Product(gy1, alpha)
-		}
-	}
+	num.AddSigned(ty, sign, talpha, x)
+	num.AddSigned(ty, sign, alpha, tx)
+	num.AddSigned(y, sign, alpha, x)
+	tgalpha = tgalpha.AddSum(num.Dot(gty, x))
+	tgalpha = tgalpha.AddSum(num.Dot(gy, tx))
+	galpha = galpha.AddSum(num.Dot(gy, x))
+	num.AddScaled(gtx, alpha, gty)
+	num.AddScaled(gtx, talpha, gy)
+	num.AddScaled(gx, alpha, gy)
 	if gt.Alpha != nil {
 		*gt.Alpha += tgalpha.Round()
 	}

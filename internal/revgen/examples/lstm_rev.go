@@ -209,55 +209,29 @@ func (k LSTM[T]) adjoint(sign T, g LSTM[T]) {
 		gp2 := fixed.Product(fixed.Product(fixed.Of[T](0.5), fixed.Product(gc, c01)), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		gf := fixed.Product(fixed.Of[T](0.5), gp2)
 		gu := num.Row(g.U, 3*n1+k1)
+		num.AddScaled(gu, gg1, h0)
 		gu1 := num.Row(g.U, 2*n1+k1)
+		num.AddScaled(gu1, go1, h0)
 		gu2 := num.Row(g.U, n1+k1)
+		num.AddScaled(gu2, gf, h0)
 		gu3 := num.Row(g.U, k1)
-		for j := range n {
-			v := h0[j]
-			u5 := u3[j]
-			u6 := u4[j]
-			if j < len(gu) {
-				gu[j] += fixed.Product(gg1, v)
-			}
-			if j < len(gu1) {
-				gu1[j] += fixed.Product(go1, v)
-			}
-			if j < len(gu2) {
-				gu2[j] += fixed.Product(gf, v)
-			}
-			gv := fixed.Product(gg1, u6) + fixed.Product(go1, u5) + fixed.Product(gf, u2[j]) + fixed.Product(gi, u1[j])
-			if j < len(gu3) {
-				gu3[j] += fixed.Product(gi, v)
-			}
-			if j < len(gh0) {
-				gh0[j] += gv
-			}
-		}
+		num.AddScaled(gu3, gi, h0)
+		num.AddScaled(gh0, gg1, u4)
+		num.AddScaled(gh0, go1, u3)
+		num.AddScaled(gh0, gf, u2)
+		num.AddScaled(gh0, gi, u1)
 		gw := num.Row(g.W, 3*n1+k1)
+		num.AddScaled(gw, gg1, x)
 		gw1 := num.Row(g.W, 2*n1+k1)
+		num.AddScaled(gw1, go1, x)
 		gw2 := num.Row(g.W, n1+k1)
+		num.AddScaled(gw2, gf, x)
 		gw3 := num.Row(g.W, k1)
-		for j := range m {
-			v := x[j]
-			w5 := w3[j]
-			w6 := w4[j]
-			if j < len(gw) {
-				gw[j] += fixed.Product(gg1, v)
-			}
-			if j < len(gw1) {
-				gw1[j] += fixed.Product(go1, v)
-			}
-			if j < len(gw2) {
-				gw2[j] += fixed.Product(gf, v)
-			}
-			gv := fixed.Product(gg1, w6) + fixed.Product(go1, w5) + fixed.Product(gf, w2[j]) + fixed.Product(gi, w1[j])
-			if j < len(gw3) {
-				gw3[j] += fixed.Product(gi, v)
-			}
-			if j < len(gx) {
-				gx[j] += gv
-			}
-		}
+		num.AddScaled(gw3, gi, x)
+		num.AddScaled(gx, gg1, w4)
+		num.AddScaled(gx, go1, w3)
+		num.AddScaled(gx, gf, w2)
+		num.AddScaled(gx, gi, w1)
 		if gb != nil {
 			gb[3*n1+k1] += gg1
 			gb[2*n1+k1] += go1
@@ -290,57 +264,55 @@ func (k LSTM[T]) tangent(sign T, t LSTM[T]) {
 		g1 := fixed.SumOf(b[3*n1+k1])
 		tg1 := fixed.SumOf(num.At(tb, 3*n1+k1))
 		w1 := w[k1*k.W.Stride:][:m]
-		tw := num.Row(t.W, k1)
 		w2 := w[(n1+k1)*k.W.Stride:][:m]
-		tw1 := num.Row(t.W, n1+k1)
 		w3 := w[(2*n1+k1)*k.W.Stride:][:m]
-		tw2 := num.Row(t.W, 2*n1+k1)
 		w4 := w[(3*n1+k1)*k.W.Stride:][:m]
-		tw3 := num.Row(t.W, 3*n1+k1)
 		for j := range m {
 			v := x[j]
-			tv := num.OrZero(tx, j)
-			w5 := w1[j]
-			ti = ti.AddSum(fixed.Exact(num.OrZero(tw, j), v).AddMul(w5, tv))
-			i = i.AddMul(w5, v)
-			w6 := w2[j]
-			tf = tf.AddSum(fixed.Exact(num.OrZero(tw1, j), v).AddMul(w6, tv))
-			f = f.AddMul(w6, v)
-			w7 := w3[j]
-			tw7 := num.OrZero(tw2, j)
-			to = to.AddSum(fixed.Exact(tw7, v).AddMul(w7, tv))
-			o = o.AddMul(w7, v)
-			w8 := w4[j]
-			tw8 := num.OrZero(tw3, j)
-			tg1 = tg1.AddSum(fixed.Exact(tw8, v).AddMul(w8, tv))
-			g1 = g1.AddMul(w8, v)
+			i = i.AddMul(w1[j], v)
+			f = f.AddMul(w2[j], v)
+			w5 := w3[j]
+			o = o.AddMul(w5, v)
+			w6 := w4[j]
+			g1 = g1.AddMul(w6, v)
 		}
+		tw := num.Row(t.W, k1)
+		ti = ti.AddSum(num.Dot(tw, x))
+		ti = ti.AddSum(num.Dot(w1, tx))
+		tw1 := num.Row(t.W, n1+k1)
+		tf = tf.AddSum(num.Dot(tw1, x))
+		tf = tf.AddSum(num.Dot(w2, tx))
+		tw2 := num.Row(t.W, 2*n1+k1)
+		to = to.AddSum(num.Dot(tw2, x))
+		to = to.AddSum(num.Dot(w3, tx))
+		tw3 := num.Row(t.W, 3*n1+k1)
+		tg1 = tg1.AddSum(num.Dot(tw3, x))
+		tg1 = tg1.AddSum(num.Dot(w4, tx))
 		u1 := u[k1*k.U.Stride:][:n]
-		tu := num.Row(t.U, k1)
 		u2 := u[(n1+k1)*k.U.Stride:][:n]
-		tu1 := num.Row(t.U, n1+k1)
 		u3 := u[(2*n1+k1)*k.U.Stride:][:n]
-		tu2 := num.Row(t.U, 2*n1+k1)
 		u4 := u[(3*n1+k1)*k.U.Stride:][:n]
-		tu3 := num.Row(t.U, 3*n1+k1)
 		for j := range n {
 			v := h0[j]
-			tv := num.OrZero(th0, j)
-			u5 := u1[j]
-			ti = ti.AddSum(fixed.Exact(num.OrZero(tu, j), v).AddMul(u5, tv))
-			i = i.AddMul(u5, v)
-			u6 := u2[j]
-			tf = tf.AddSum(fixed.Exact(num.OrZero(tu1, j), v).AddMul(u6, tv))
-			f = f.AddMul(u6, v)
-			u7 := u3[j]
-			tu7 := num.OrZero(tu2, j)
-			to = to.AddSum(fixed.Exact(tu7, v).AddMul(u7, tv))
-			o = o.AddMul(u7, v)
-			u8 := u4[j]
-			tu8 := num.OrZero(tu3, j)
-			tg1 = tg1.AddSum(fixed.Exact(tu8, v).AddMul(u8, tv))
-			g1 = g1.AddMul(u8, v)
+			i = i.AddMul(u1[j], v)
+			f = f.AddMul(u2[j], v)
+			u5 := u3[j]
+			o = o.AddMul(u5, v)
+			u6 := u4[j]
+			g1 = g1.AddMul(u6, v)
 		}
+		tu := num.Row(t.U, k1)
+		ti = ti.AddSum(num.Dot(tu, h0))
+		ti = ti.AddSum(num.Dot(u1, th0))
+		tu1 := num.Row(t.U, n1+k1)
+		tf = tf.AddSum(num.Dot(tu1, h0))
+		tf = tf.AddSum(num.Dot(u2, th0))
+		tu2 := num.Row(t.U, 2*n1+k1)
+		to = to.AddSum(num.Dot(tu2, h0))
+		to = to.AddSum(num.Dot(u3, th0))
+		tu3 := num.Row(t.U, 3*n1+k1)
+		tg1 = tg1.AddSum(num.Dot(tu3, h0))
+		tg1 = tg1.AddSum(num.Dot(u4, th0))
 		tanh := num.Tanh(fixed.Product(fixed.Of[T](0.5), f.Round()))
 		ttanh := fixed.Product(fixed.Product(fixed.Of[T](0.5), tf.Round()), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		s := fixed.Of[T](0.5) + fixed.Product(fixed.Of[T](0.5), tanh)
@@ -399,57 +371,55 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		g1 := fixed.SumOf(b[3*n1+k1])
 		tg1 := fixed.SumOf(num.At(tb, 3*n1+k1))
 		w1 := w[k1*k.W.Stride:][:m]
-		tw := num.Row(t.W, k1)
 		w2 := w[(n1+k1)*k.W.Stride:][:m]
-		tw1 := num.Row(t.W, n1+k1)
 		w3 := w[(2*n1+k1)*k.W.Stride:][:m]
-		tw2 := num.Row(t.W, 2*n1+k1)
 		w4 := w[(3*n1+k1)*k.W.Stride:][:m]
-		tw3 := num.Row(t.W, 3*n1+k1)
 		for j := range m {
 			v := x[j]
-			tv := num.OrZero(tx, j)
-			w5 := w1[j]
-			ti = ti.AddSum(fixed.Exact(num.OrZero(tw, j), v).AddMul(w5, tv))
-			i = i.AddMul(w5, v)
-			w6 := w2[j]
-			tf = tf.AddSum(fixed.Exact(num.OrZero(tw1, j), v).AddMul(w6, tv))
-			f = f.AddMul(w6, v)
-			w7 := w3[j]
-			tw7 := num.OrZero(tw2, j)
-			to = to.AddSum(fixed.Exact(tw7, v).AddMul(w7, tv))
-			o = o.AddMul(w7, v)
-			w8 := w4[j]
-			tw8 := num.OrZero(tw3, j)
-			tg1 = tg1.AddSum(fixed.Exact(tw8, v).AddMul(w8, tv))
-			g1 = g1.AddMul(w8, v)
+			i = i.AddMul(w1[j], v)
+			f = f.AddMul(w2[j], v)
+			w5 := w3[j]
+			o = o.AddMul(w5, v)
+			w6 := w4[j]
+			g1 = g1.AddMul(w6, v)
 		}
+		tw := num.Row(t.W, k1)
+		ti = ti.AddSum(num.Dot(tw, x))
+		ti = ti.AddSum(num.Dot(w1, tx))
+		tw1 := num.Row(t.W, n1+k1)
+		tf = tf.AddSum(num.Dot(tw1, x))
+		tf = tf.AddSum(num.Dot(w2, tx))
+		tw2 := num.Row(t.W, 2*n1+k1)
+		to = to.AddSum(num.Dot(tw2, x))
+		to = to.AddSum(num.Dot(w3, tx))
+		tw3 := num.Row(t.W, 3*n1+k1)
+		tg1 = tg1.AddSum(num.Dot(tw3, x))
+		tg1 = tg1.AddSum(num.Dot(w4, tx))
 		u1 := u[k1*k.U.Stride:][:n]
-		tu := num.Row(t.U, k1)
 		u2 := u[(n1+k1)*k.U.Stride:][:n]
-		tu1 := num.Row(t.U, n1+k1)
 		u3 := u[(2*n1+k1)*k.U.Stride:][:n]
-		tu2 := num.Row(t.U, 2*n1+k1)
 		u4 := u[(3*n1+k1)*k.U.Stride:][:n]
-		tu3 := num.Row(t.U, 3*n1+k1)
 		for j := range n {
 			v := h0[j]
-			tv := num.OrZero(th0, j)
-			u5 := u1[j]
-			ti = ti.AddSum(fixed.Exact(num.OrZero(tu, j), v).AddMul(u5, tv))
-			i = i.AddMul(u5, v)
-			u6 := u2[j]
-			tf = tf.AddSum(fixed.Exact(num.OrZero(tu1, j), v).AddMul(u6, tv))
-			f = f.AddMul(u6, v)
-			u7 := u3[j]
-			tu7 := num.OrZero(tu2, j)
-			to = to.AddSum(fixed.Exact(tu7, v).AddMul(u7, tv))
-			o = o.AddMul(u7, v)
-			u8 := u4[j]
-			tu8 := num.OrZero(tu3, j)
-			tg1 = tg1.AddSum(fixed.Exact(tu8, v).AddMul(u8, tv))
-			g1 = g1.AddMul(u8, v)
+			i = i.AddMul(u1[j], v)
+			f = f.AddMul(u2[j], v)
+			u5 := u3[j]
+			o = o.AddMul(u5, v)
+			u6 := u4[j]
+			g1 = g1.AddMul(u6, v)
 		}
+		tu := num.Row(t.U, k1)
+		ti = ti.AddSum(num.Dot(tu, h0))
+		ti = ti.AddSum(num.Dot(u1, th0))
+		tu1 := num.Row(t.U, n1+k1)
+		tf = tf.AddSum(num.Dot(tu1, h0))
+		tf = tf.AddSum(num.Dot(u2, th0))
+		tu2 := num.Row(t.U, 2*n1+k1)
+		to = to.AddSum(num.Dot(tu2, h0))
+		to = to.AddSum(num.Dot(u3, th0))
+		tu3 := num.Row(t.U, 3*n1+k1)
+		tg1 = tg1.AddSum(num.Dot(tu3, h0))
+		tg1 = tg1.AddSum(num.Dot(u4, th0))
 		tanh := num.Tanh(fixed.Product(fixed.Of[T](0.5), f.Round()))
 		s := fixed.Of[T](1) - fixed.Product(tanh, tanh)
 		ttanh := fixed.Product(fixed.Product(fixed.Of[T](0.5), tf.Round()), s)
@@ -525,113 +495,69 @@ func (k LSTM[T]) adjointTangent(sign T, g, t, gt LSTM[T]) {
 		tg14 := fixed.Product(fixed.Of[T](0.5), tg13)
 		gf := fixed.Product(fixed.Of[T](0.5), fixed.Product(gtanh, s))
 		gtu := num.Row(gt.U, 3*n1+k1)
+		num.AddScaled(gtu, tg10, h0)
+		num.AddScaled(gtu, gg1, th0)
 		gu := num.Row(g.U, 3*n1+k1)
+		num.AddScaled(gu, gg1, h0)
 		gtu1 := num.Row(gt.U, 2*n1+k1)
+		num.AddScaled(gtu1, tg4, h0)
+		num.AddScaled(gtu1, go1, th0)
 		gu1 := num.Row(g.U, 2*n1+k1)
+		num.AddScaled(gu1, go1, h0)
 		gtu2 := num.Row(gt.U, n1+k1)
+		num.AddScaled(gtu2, tg14, h0)
+		num.AddScaled(gtu2, gf, th0)
 		gu2 := num.Row(g.U, n1+k1)
+		num.AddScaled(gu2, gf, h0)
 		gtu3 := num.Row(gt.U, k1)
+		num.AddScaled(gtu3, tg12, h0)
+		num.AddScaled(gtu3, gi, th0)
 		gu3 := num.Row(g.U, k1)
-		for j := range n {
-			v := h0[j]
-			tv := num.OrZero(th0, j)
-			u5 := u1[j]
-			u6 := u2[j]
-			u7 := u3[j]
-			tu7 := num.OrZero(tu2, j)
-			u8 := u4[j]
-			tu8 := num.OrZero(tu3, j)
-			tg15 := fixed.Product(tg10, v) + fixed.Product(gg1, tv)
-			if j < len(gtu) {
-				gtu[j] += tg15
-			}
-			if j < len(gu) {
-				gu[j] += fixed.Product(gg1, v)
-			}
-			tg16 := fixed.Product(tg4, v) + fixed.Product(go1, tv)
-			if j < len(gtu1) {
-				gtu1[j] += tg16
-			}
-			if j < len(gu1) {
-				gu1[j] += fixed.Product(go1, v)
-			}
-			tg17 := fixed.Product(tg14, v) + fixed.Product(gf, tv)
-			if j < len(gtu2) {
-				gtu2[j] += tg17
-			}
-			if j < len(gu2) {
-				gu2[j] += fixed.Product(gf, v)
-			}
-			tg18 := fixed.Product(tg12, v) + fixed.Product(gi, tv)
-			tg19 := fixed.Product(tg10, u8) + fixed.Product(gg1, tu8) + (fixed.Product(tg4, u7) + fixed.Product(go1, tu7)) + (fixed.Product(tg14, u6) + fixed.Product(gf, num.OrZero(tu1, j))) + (fixed.Product(tg12, u5) + fixed.Product(gi, num.OrZero(tu, j)))
-			gv := fixed.Product(gg1, u8) + fixed.Product(go1, u7) + fixed.Product(gf, u6) + fixed.Product(gi, u5)
-			if j < len(gtu3) {
-				gtu3[j] += tg18
-			}
-			if j < len(gu3) {
-				gu3[j] += fixed.Product(gi, v)
-			}
-			if j < len(gth0) {
-				gth0[j] += tg19
-			}
-			if j < len(gh0) {
-				gh0[j] += gv
-			}
-		}
+		num.AddScaled(gu3, gi, h0)
+		num.AddScaled(gth0, tg10, u4)
+		num.AddScaled(gth0, gg1, tu3)
+		num.AddScaled(gth0, tg4, u3)
+		num.AddScaled(gth0, go1, tu2)
+		num.AddScaled(gth0, tg14, u2)
+		num.AddScaled(gth0, gf, tu1)
+		num.AddScaled(gth0, tg12, u1)
+		num.AddScaled(gth0, gi, tu)
+		num.AddScaled(gh0, gg1, u4)
+		num.AddScaled(gh0, go1, u3)
+		num.AddScaled(gh0, gf, u2)
+		num.AddScaled(gh0, gi, u1)
 		gtw := num.Row(gt.W, 3*n1+k1)
+		num.AddScaled(gtw, tg10, x)
+		num.AddScaled(gtw, gg1, tx)
 		gw := num.Row(g.W, 3*n1+k1)
+		num.AddScaled(gw, gg1, x)
 		gtw1 := num.Row(gt.W, 2*n1+k1)
+		num.AddScaled(gtw1, tg4, x)
+		num.AddScaled(gtw1, go1, tx)
 		gw1 := num.Row(g.W, 2*n1+k1)
+		num.AddScaled(gw1, go1, x)
 		gtw2 := num.Row(gt.W, n1+k1)
+		num.AddScaled(gtw2, tg14, x)
+		num.AddScaled(gtw2, gf, tx)
 		gw2 := num.Row(g.W, n1+k1)
+		num.AddScaled(gw2, gf, x)
 		gtw3 := num.Row(gt.W, k1)
+		num.AddScaled(gtw3, tg12, x)
+		num.AddScaled(gtw3, gi, tx)
 		gw3 := num.Row(g.W, k1)
-		for j := range m {
-			v := x[j]
-			tv := num.OrZero(tx, j)
-			w5 := w1[j]
-			w6 := w2[j]
-			w7 := w3[j]
-			tw7 := num.OrZero(tw2, j)
-			w8 := w4[j]
-			tw8 := num.OrZero(tw3, j)
-			tg15 := fixed.Product(tg10, v) + fixed.Product(gg1, tv)
-			if j < len(gtw) {
-				gtw[j] += tg15
-			}
-			if j < len(gw) {
-				gw[j] += fixed.Product(gg1, v)
-			}
-			tg16 := fixed.Product(tg4, v) + fixed.Product(go1, tv)
-			if j < len(gtw1) {
-				gtw1[j] += tg16
-			}
-			if j < len(gw1) {
-				gw1[j] += fixed.Product(go1, v)
-			}
-			tg17 := fixed.Product(tg14, v) + fixed.Product(gf, tv)
-			if j < len(gtw2) {
-				gtw2[j] += tg17
-			}
-			if j < len(gw2) {
-				gw2[j] += fixed.Product(gf, v)
-			}
-			tg18 := fixed.Product(tg12, v) + fixed.Product(gi, tv)
-			tg19 := fixed.Product(tg10, w8) + fixed.Product(gg1, tw8) + (fixed.Product(tg4, w7) + fixed.Product(go1, tw7)) + (fixed.Product(tg14, w6) + fixed.Product(gf, num.OrZero(tw1, j))) + (fixed.Product(tg12, w5) + fixed.Product(gi, num.OrZero(tw, j)))
-			gv := fixed.Product(gg1, w8) + fixed.Product(go1, w7) + fixed.Product(gf, w6) + fixed.Product(gi, w5)
-			if j < len(gtw3) {
-				gtw3[j] += tg18
-			}
-			if j < len(gw3) {
-				gw3[j] += fixed.Product(gi, v)
-			}
-			if j < len(gtx) {
-				gtx[j] += tg19
-			}
-			if j < len(gx) {
-				gx[j] += gv
-			}
-		}
+		num.AddScaled(gw3, gi, x)
+		num.AddScaled(gtx, tg10, w4)
+		num.AddScaled(gtx, gg1, tw3)
+		num.AddScaled(gtx, tg4, w3)
+		num.AddScaled(gtx, go1, tw2)
+		num.AddScaled(gtx, tg14, w2)
+		num.AddScaled(gtx, gf, tw1)
+		num.AddScaled(gtx, tg12, w1)
+		num.AddScaled(gtx, gi, tw)
+		num.AddScaled(gx, gg1, w4)
+		num.AddScaled(gx, go1, w3)
+		num.AddScaled(gx, gf, w2)
+		num.AddScaled(gx, gi, w1)
 		if gtb != nil {
 			gtb[3*n1+k1] += tg10
 		}

@@ -140,7 +140,7 @@ func (k Misfit[T]) adjoint(sign T, g Misfit[T]) {
 		if num.Abs(r) < bound {
 			h := gresult
 			gresult = 0
-			gr += 2 * fixed.Product(fixed.Product(fixed.Of[T](0.5), h), r)
+			gr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), h), r)
 		} else {
 			h := gresult
 			gresult = 0
@@ -287,9 +287,9 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 			th := tg1
 			gresult = 0
 			tg1 = 0
-			p6 := fixed.Product(fixed.Of[T](0.5), h)
-			tgr += 2 * (fixed.Product(fixed.Product(fixed.Of[T](0.5), th), r) + fixed.Product(p6, tr))
-			gr += 2 * fixed.Product(p6, r)
+			p6 := 2 * fixed.Product(fixed.Of[T](0.5), h)
+			tgr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), th), r) + fixed.Product(p6, tr)
+			gr += fixed.Product(p6, r)
 		} else {
 			h := gresult
 			th := tg1

@@ -100,13 +100,8 @@ func (k Norm2[T]) adjoint(sign T, g Norm2[T]) {
 	if k.Out != nil {
 		*k.Out += T(sign * sqrt)
 	}
-	gs := num.Over(*g.Out, 2*sqrt)
-	for i := range n {
-		v := x[i]
-		if i < len(gx) {
-			gx[i] += 2 * fixed.Product(gs, v)
-		}
-	}
+	p := 2 * num.Over(*g.Out, 2*sqrt)
+	num.AddScaled(gx, p, x)
 }
 
 // tangent adds the value and its tangent, times sign.
@@ -155,14 +150,9 @@ func (k Norm2[T]) adjointTangent(sign T, g, t, gt Norm2[T]) {
 	}
 	q := num.Over(num.Deref(g.Out), p)
 	tq := num.Over(num.Deref(gt.Out)-fixed.Product(q, 2*tsqrt), p)
-	for i := range n {
-		v := x[i]
-		tg := 2 * (fixed.Product(tq, v) + fixed.Product(q, num.OrZero(tx, i)))
-		if i < len(gtx) {
-			gtx[i] += tg
-		}
-		if i < len(gx) {
-			gx[i] += 2 * fixed.Product(q, v)
-		}
-	}
+	p1 := 2 * q
+	tp1 := 2 * tq
+	num.AddScaled(gtx, tp1, x)
+	num.AddScaled(gtx, p1, tx)
+	num.AddScaled(gx, p1, x)
 }

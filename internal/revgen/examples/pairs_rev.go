@@ -142,12 +142,12 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 		if p1 < len(gd) {
 			gd[p1] -= ge
 		}
-		gs := num.Over(ge, 2*sqrt)
+		p3 := 2 * num.Over(ge, 2*sqrt)
 		gx := num.Row(g.X, row)
 		gx1 := num.Row(g.X, row1)
 		for k1 := range m {
 			e1 := x1[k1] - x2[k1]
-			ge1 := 2 * fixed.Product(gs, e1)
+			ge1 := fixed.Product(p3, e1)
 			if k1 < len(gx) {
 				gx[k1] += ge1
 			}
@@ -268,6 +268,8 @@ func (k Pairs[T]) adjointTangent(sign T, g, t, gt Pairs[T]) {
 		}
 		q := num.Over(ge, p2)
 		tq := num.Over(tg3-fixed.Product(q, 2*tsqrt), p2)
+		p4 := 2 * q
+		tp4 := 2 * tq
 		gtx := num.Row(gt.X, row)
 		gx := num.Row(g.X, row)
 		gtx1 := num.Row(gt.X, row1)
@@ -275,8 +277,8 @@ func (k Pairs[T]) adjointTangent(sign T, g, t, gt Pairs[T]) {
 		for k1 := range m {
 			e1 := x1[k1] - x2[k1]
 			te1 := num.OrZero(tx, k1) - num.OrZero(tx1, k1)
-			tg4 := 2 * (fixed.Product(tq, e1) + fixed.Product(q, te1))
-			ge1 := 2 * fixed.Product(q, e1)
+			tg4 := fixed.Product(tp4, e1) + fixed.Product(p4, te1)
+			ge1 := fixed.Product(p4, e1)
 			if k1 < len(gtx) {
 				gtx[k1] += tg4
 			}

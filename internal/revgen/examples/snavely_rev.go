@@ -251,8 +251,9 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		if len(gcameras) == 9 {
 			gcameras[8] += fixed.Product(gs8, q2)
 		}
-		gu := fixed.Product(gr2, f) + 2*fixed.Product(gq2, u)
-		gv := fixed.Product(gr1, f) + 2*fixed.Product(gq2, v)
+		p1 := 2 * gq2
+		gu := fixed.Product(gr2, f) + fixed.Product(p1, u)
+		gv := fixed.Product(gr1, f) + fixed.Product(p1, v)
 		h := num.Quotient(gv, y2)
 		gy1 := -h
 		h1 := num.Quotient(gu, y2)
@@ -307,9 +308,10 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 			gs -= num.Quotient(h3, fixed.Of[T](6))
 			gs -= fixed.Product(fixed.Of[T](0.5), h4)
 		}
-		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + 2*fixed.Product(gs, cameras2)
-		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + 2*fixed.Product(gs, cameras3)
-		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + 2*fixed.Product(gs, cameras4)
+		p2 := 2 * gs
+		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + fixed.Product(p2, cameras2)
+		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + fixed.Product(p2, cameras3)
+		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + fixed.Product(p2, cameras4)
 		if len(gcameras) == 9 {
 			gcameras[2] += gcameras4
 			gcameras[1] += gcameras3
@@ -646,10 +648,12 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		if len(gcameras) == 9 {
 			gcameras[8] += fixed.Product(gs8, q2)
 		}
-		tg6 := fixed.Product(tgr2, f) + fixed.Product(gr2, tf) + 2*(fixed.Product(tg4, u)+fixed.Product(gq2, tu))
-		gu := fixed.Product(gr2, f) + 2*fixed.Product(gq2, u)
-		tg7 := fixed.Product(tgr1, f) + fixed.Product(gr1, tf) + 2*(fixed.Product(tg4, v)+fixed.Product(gq2, tv))
-		gv := fixed.Product(gr1, f) + 2*fixed.Product(gq2, v)
+		p1 := 2 * gq2
+		tp1 := 2 * tg4
+		tg6 := fixed.Product(tgr2, f) + fixed.Product(gr2, tf) + (fixed.Product(tp1, u) + fixed.Product(p1, tu))
+		gu := fixed.Product(gr2, f) + fixed.Product(p1, u)
+		tg7 := fixed.Product(tgr1, f) + fixed.Product(gr1, tf) + (fixed.Product(tp1, v) + fixed.Product(p1, tv))
+		gv := fixed.Product(gr1, f) + fixed.Product(p1, v)
 		h := num.Quotient(gv, y2)
 		th := num.Quotient(tg7-fixed.Product(h, ty2), y2)
 		tg8 := -th
@@ -742,9 +746,9 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			gcos1 := h4 - h5
 			tg22 := -(fixed.Product(th6, q) + fixed.Product(h6, tq)) - (fixed.Product(th4-th5, sin) + fixed.Product(gcos1, tsin)) + (fixed.Product(th6, cos1) + fixed.Product(h6, tcos1))
 			gtheta := -fixed.Product(h6, q) - fixed.Product(gcos1, sin) + fixed.Product(h6, cos1)
-			p1 := 2 * theta
-			q3 := num.Over(gtheta, p1)
-			tq3 := num.Over(tg22-fixed.Product(q3, 2*ttheta), p1)
+			p2 := 2 * theta
+			q3 := num.Over(gtheta, p2)
+			tq3 := num.Over(tg22-fixed.Product(q3, 2*ttheta), p2)
 			tgs += tq3
 			gs += q3
 		} else {
@@ -767,12 +771,14 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			tgs -= fixed.Product(fixed.Of[T](0.5), th4)
 			gs -= fixed.Product(fixed.Of[T](0.5), h4)
 		}
-		tg22 := fixed.Product(tg11, points3) + fixed.Product(gs7, tpoints3) - (fixed.Product(tg12, points4) + fixed.Product(gs6, tpoints4)) + (fixed.Product(tg10, d) + fixed.Product(gy0, td)) + (fixed.Product(tg18, points2) + fixed.Product(gs4, tpoints2)) + 2*(fixed.Product(tgs, cameras2)+fixed.Product(gs, tcameras2))
-		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + 2*fixed.Product(gs, cameras2)
-		tg23 := -(fixed.Product(tg11, points2) + fixed.Product(gs7, tpoints2)) + (fixed.Product(tg8, d) + fixed.Product(gy1, td)) + (fixed.Product(tg15, points4) + fixed.Product(gs5, tpoints4)) + (fixed.Product(tg18, points3) + fixed.Product(gs4, tpoints3)) + 2*(fixed.Product(tgs, cameras3)+fixed.Product(gs, tcameras3))
-		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + 2*fixed.Product(gs, cameras3)
-		tg24 := fixed.Product(tg9, d) + fixed.Product(gy2, td) + (fixed.Product(tg12, points2) + fixed.Product(gs6, tpoints2)) - (fixed.Product(tg15, points3) + fixed.Product(gs5, tpoints3)) + (fixed.Product(tg18, points4) + fixed.Product(gs4, tpoints4)) + 2*(fixed.Product(tgs, cameras4)+fixed.Product(gs, tcameras4))
-		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + 2*fixed.Product(gs, cameras4)
+		p2 := 2 * gs
+		tp2 := 2 * tgs
+		tg22 := fixed.Product(tg11, points3) + fixed.Product(gs7, tpoints3) - (fixed.Product(tg12, points4) + fixed.Product(gs6, tpoints4)) + (fixed.Product(tg10, d) + fixed.Product(gy0, td)) + (fixed.Product(tg18, points2) + fixed.Product(gs4, tpoints2)) + (fixed.Product(tp2, cameras2) + fixed.Product(p2, tcameras2))
+		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + fixed.Product(p2, cameras2)
+		tg23 := -(fixed.Product(tg11, points2) + fixed.Product(gs7, tpoints2)) + (fixed.Product(tg8, d) + fixed.Product(gy1, td)) + (fixed.Product(tg15, points4) + fixed.Product(gs5, tpoints4)) + (fixed.Product(tg18, points3) + fixed.Product(gs4, tpoints3)) + (fixed.Product(tp2, cameras3) + fixed.Product(p2, tcameras3))
+		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + fixed.Product(p2, cameras3)
+		tg24 := fixed.Product(tg9, d) + fixed.Product(gy2, td) + (fixed.Product(tg12, points2) + fixed.Product(gs6, tpoints2)) - (fixed.Product(tg15, points3) + fixed.Product(gs5, tpoints3)) + (fixed.Product(tg18, points4) + fixed.Product(gs4, tpoints4)) + (fixed.Product(tp2, cameras4) + fixed.Product(p2, tcameras4))
+		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + fixed.Product(p2, cameras4)
 		if len(gtcameras) == 9 {
 			gtcameras[2] += tg24
 		}

@@ -1167,7 +1167,7 @@ func (k Kept[T]) adjoint(sign T, g Kept[T]) {
 		if y != nil {
 			y[0] += T(sign * fixed.Product(x1, x1))
 		}
-		gx1 := 2 * fixed.Product(gy[0], x1)
+		gx1 := fixed.Product(2*gy[0], x1)
 		if i < len(gx) {
 			gx[i] += gx1
 		}
@@ -1341,13 +1341,13 @@ func (k Kept[T]) adjointTangent(sign T, g, t, gt Kept[T]) {
 		if y != nil {
 			y[0] += T(sign * fixed.Product(x1, x1))
 		}
-		gy1 := num.At(gy, 0)
-		tg := 2 * (fixed.Product(num.At(gty, 0), x1) + fixed.Product(gy1, tx1))
+		p := 2 * num.At(gy, 0)
+		tg := fixed.Product(2*num.At(gty, 0), x1) + fixed.Product(p, tx1)
 		if i < len(gtx) {
 			gtx[i] += tg
 		}
 		if i < len(gx) {
-			gx[i] += 2 * fixed.Product(gy1, x1)
+			gx[i] += fixed.Product(p, x1)
 		}
 		if k.N > 0 {
 			var gh T
@@ -1378,12 +1378,12 @@ func (k Kept[T]) adjointTangent(sign T, g, t, gt Kept[T]) {
 				if j < len(gx) {
 					gx[j] += gs
 				}
-				gy2 := num.OrZero(gy, j)
-				tgy2 := num.OrZero(gty, j)
-				tgg1 += fixed.Product(tgy2, sin) + fixed.Product(gy2, fixed.Product(tx2, cos))
-				gg1 += fixed.Product(gy2, sin)
-				tg3 := fixed.Product(tgy2, g1) + fixed.Product(gy2, tg1)
-				gsin := fixed.Product(gy2, g1)
+				gy1 := num.OrZero(gy, j)
+				tgy1 := num.OrZero(gty, j)
+				tgg1 += fixed.Product(tgy1, sin) + fixed.Product(gy1, fixed.Product(tx2, cos))
+				gg1 += fixed.Product(gy1, sin)
+				tg3 := fixed.Product(tgy1, g1) + fixed.Product(gy1, tg1)
+				gsin := fixed.Product(gy1, g1)
 				tg4 := fixed.Product(tg3, cos) - fixed.Product(gsin, fixed.Product(tx2, sin))
 				if gtx != nil {
 					gtx[0] += tg4
@@ -1411,12 +1411,12 @@ func (k Kept[T]) adjointTangent(sign T, g, t, gt Kept[T]) {
 				th2 := tgh
 				gh = 0
 				tgh = 0
-				gy2 := num.OrZero(gy, i)
-				tgy2 := num.OrZero(gty, i)
-				tg2 := th2 + (fixed.Product(tgy2, tanh) + fixed.Product(gy2, ttanh))
-				gh1 := h2 + fixed.Product(gy2, tanh)
-				tg3 := fixed.Product(tgy2, h1) + fixed.Product(gy2, fixed.Product(ts, cos))
-				gtanh := fixed.Product(gy2, h1)
+				gy1 := num.OrZero(gy, i)
+				tgy1 := num.OrZero(gty, i)
+				tg2 := th2 + (fixed.Product(tgy1, tanh) + fixed.Product(gy1, ttanh))
+				gh1 := h2 + fixed.Product(gy1, tanh)
+				tg3 := fixed.Product(tgy1, h1) + fixed.Product(gy1, fixed.Product(ts, cos))
+				gtanh := fixed.Product(gy1, h1)
 				ts1 := -(2 * fixed.Product(tanh, ttanh))
 				tg4 := fixed.Product(tg3, s1) + fixed.Product(gtanh, ts1)
 				if j < len(gtx) {
@@ -1868,8 +1868,9 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 		gx01 = 0
 		gx02 := h4
 		if t1%3 == 0 {
-			gs := 2 * fixed.Product(gsum, x02-path[0])
-			gs1 := 2 * fixed.Product(gsum, x11-path[1])
+			p1 := 2 * gsum
+			gs := fixed.Product(p1, x02-path[0])
+			gs1 := fixed.Product(p1, x11-path[1])
 			gx11 += gs1
 			if gpath != nil {
 				gpath[1] -= gs1
@@ -1894,9 +1895,9 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 		gp := -fixed.Product(h5, a)
 		gh = gh.Add(h5)
 		q := num.Over(fixed.Product(gp, r), 2*sqrt)
-		gr := fixed.Product(gp, sqrt) + q
-		gx01 += 2 * fixed.Product(gr, x01)
-		gx1 += 2 * fixed.Product(gr, x1)
+		p1 := 2 * (fixed.Product(gp, sqrt) + q)
+		gx01 += fixed.Product(p1, x01)
+		gx1 += fixed.Product(p1, x1)
 	}
 	if gv0 != nil {
 		gv0[1] += gv1
@@ -2137,10 +2138,12 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		if t1%3 == 0 {
 			s := x02 - path[0]
 			s1 := x11 - path[1]
-			tg3 := 2 * (fixed.Product(tg, s) + fixed.Product(gsum, tx02-num.At(tpath, 0)))
-			gs := 2 * fixed.Product(gsum, s)
-			tg4 := 2 * (fixed.Product(tg, s1) + fixed.Product(gsum, tx11-num.At(tpath, 1)))
-			gs1 := 2 * fixed.Product(gsum, s1)
+			p2 := 2 * gsum
+			tp2 := 2 * tg
+			tg3 := fixed.Product(tp2, s) + fixed.Product(p2, tx02-num.At(tpath, 0))
+			gs := fixed.Product(p2, s)
+			tg4 := fixed.Product(tp2, s1) + fixed.Product(p2, tx11-num.At(tpath, 1))
+			gs1 := fixed.Product(p2, s1)
 			tg1 += tg4
 			gx11 += gs1
 			if gtpath != nil {
@@ -2190,11 +2193,12 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 		q := num.Over(fixed.Product(gp1, r), p)
 		tq := num.Over(tg7-fixed.Product(q, 2*tsqrt), p)
 		tg8 := fixed.Product(tg6, sqrt) + fixed.Product(gp1, tsqrt) + tq
-		gr := fixed.Product(gp1, sqrt) + q
-		tgx01 += 2 * (fixed.Product(tg8, x01) + fixed.Product(gr, tx01))
-		gx01 += 2 * fixed.Product(gr, x01)
-		tgx1 += 2 * (fixed.Product(tg8, x1) + fixed.Product(gr, tx1))
-		gx1 += 2 * fixed.Product(gr, x1)
+		p2 := 2 * (fixed.Product(gp1, sqrt) + q)
+		tp2 := 2 * tg8
+		tgx01 += fixed.Product(tp2, x01) + fixed.Product(p2, tx01)
+		gx01 += fixed.Product(p2, x01)
+		tgx1 += fixed.Product(tp2, x1) + fixed.Product(p2, tx1)
+		gx1 += fixed.Product(p2, x1)
 	}
 	if gtv0 != nil {
 		gtv0[1] += tgv1

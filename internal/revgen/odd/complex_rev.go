@@ -198,7 +198,8 @@ func (task *mixedAdjoint) Block(_, part int) {
 		p4 := complex128(cmplx.Conj(complex128(gp1*cmplx.Conj(p))) * cos)
 		gq := h1 - cmplx.Conj(h1) + complex128(gy1*conj) - cmplx.Conj(complex128(conj4*sin)) + cmplx.Conj(p4)
 		h3 := gq / cmplx.Conj(s1)
-		gv := h2 + cmplx.Conj(h2) + complex128(complex(0, -0.5)*cmplx.Conj(complex128(cmplx.Conj(gexp)*exp))) - 2*complex128(complex128(h3*conj3)*conj2)
+		p5 := -(2 * complex128(h3*conj3))
+		gv := h2 + cmplx.Conj(h2) + complex128(complex(0, -0.5)*cmplx.Conj(complex128(cmplx.Conj(gexp)*exp))) + complex128(p5*conj2)
 		gm := num.Row(g.M, i)
 		for j := range n {
 			gconj := complex128(h3 * cmplx.Conj(m1[j]))
@@ -428,9 +429,9 @@ func (task *mixedAdjointTangent) Block(_, part int) {
 		h3 := gq / conj13
 		th3 := (tg7 - complex128(h3*cmplx.Conj(ts1))) / conj13
 		tg8 := -(complex128(th3*conj3) + complex128(h3*tconj3))
-		gs1 := -complex128(h3 * conj3)
-		tg9 := th2 + cmplx.Conj(th2) + complex128(complex(0, -0.5)*cmplx.Conj(tp6)) + 2*(complex128(tg8*conj2)+complex128(gs1*tconj2))
-		gv := h2 + cmplx.Conj(h2) + complex128(complex(0, -0.5)*cmplx.Conj(complex128(conj12*exp))) + 2*complex128(gs1*conj2)
+		p4 := -(2 * complex128(h3*conj3))
+		tg9 := th2 + cmplx.Conj(th2) + complex128(complex(0, -0.5)*cmplx.Conj(tp6)) + (complex128(2*tg8*conj2) + complex128(p4*tconj2))
+		gv := h2 + cmplx.Conj(h2) + complex128(complex(0, -0.5)*cmplx.Conj(complex128(conj12*exp))) + complex128(p4*conj2)
 		gtm := num.Row(gt.M, i)
 		gm := num.Row(g.M, i)
 		for j := range n {

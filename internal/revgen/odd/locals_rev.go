@@ -159,7 +159,7 @@ func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 		gp0 := fixed.Product(gs, sin) + fixed.Product(gs1, cos)
 		gsin := fixed.Product(gs, p0) - fixed.Product(gs1, v)
 		gv := fixed.Product(gs, cos) - fixed.Product(gs1, sin)
-		gv1 := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos) + 2*fixed.Product(fixed.Product(gsum1, s), v) + gv
+		gv1 := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos) + fixed.Product(2*fixed.Product(gsum1, s), v) + gv
 		if i < len(gq) {
 			gq[i] += gp0
 		}
@@ -296,7 +296,6 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 		tg2 := -fixed.Product(tgout, sin1) + (fixed.Product(tg1, p3) + fixed.Product(gsum1, 2*fixed.Product(v, tv)))
 		gs := -fixed.Product(gout, sin1) + fixed.Product(gsum1, p3)
 		tg3 := fixed.Product(tg1, s) + fixed.Product(gsum1, ts)
-		gp3 := fixed.Product(gsum1, s)
 		tg4 := fixed.Product(tgout, cos1) + tg
 		gs1 := fixed.Product(gout, cos1) + gsum0
 		tg5 := fixed.Product(tg2, v) + fixed.Product(gs, tv) + (fixed.Product(tg4, p0) + fixed.Product(gs1, tp0))
@@ -307,8 +306,9 @@ func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 		gsin := fixed.Product(gs, p0) - fixed.Product(gs1, v)
 		tg8 := fixed.Product(tg2, cos) + fixed.Product(gs, tcos) - (fixed.Product(tg4, sin) + fixed.Product(gs1, tsin))
 		gv := fixed.Product(gs, cos) - fixed.Product(gs1, sin)
-		tg9 := -(fixed.Product(tg5, sin) + fixed.Product(gcos, tsin)) + (fixed.Product(tg7, cos) + fixed.Product(gsin, tcos)) + 2*(fixed.Product(tg3, v)+fixed.Product(gp3, tv)) + tg8
-		gv1 := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos) + 2*fixed.Product(gp3, v) + gv
+		p := 2 * fixed.Product(gsum1, s)
+		tg9 := -(fixed.Product(tg5, sin) + fixed.Product(gcos, tsin)) + (fixed.Product(tg7, cos) + fixed.Product(gsin, tcos)) + (fixed.Product(2*tg3, v) + fixed.Product(p, tv)) + tg8
+		gv1 := -fixed.Product(gcos, sin) + fixed.Product(gsin, cos) + fixed.Product(p, v) + gv
 		if i < len(gtq) {
 			gtq[i] += tg6
 		}
@@ -456,16 +456,19 @@ func (k Arrays[T]) adjoint(sign T, g Arrays[T]) {
 		gu12 := gy1[1]
 		gu22 := gy1[2]
 		h := num.Quotient(-gu22, s3)
+		p := -(2 * fixed.Product(h, q2))
 		h1 := num.Quotient(-gu12, s2)
+		p1 := -(2 * fixed.Product(h1, q1))
 		h2 := num.Quotient(-gu02, s1)
+		p2 := -(2 * fixed.Product(h2, q))
 		gs = gs.AddMul(h, v2)
 		gs = gs.AddMul(h1, v1)
 		gv2 := -fixed.Product(gu02, v1) + fixed.Product(gu12, v0)
 		gv1 := -fixed.Product(gu22, v0) + (h2 + fixed.Product(gu02, v2))
 		gv0 := -fixed.Product(gu12, v2) + fixed.Product(gu22, v1)
-		gv21 := -(2 * fixed.Product(fixed.Product(h, q2), v2)) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
-		gv11 := fixed.Product(gu22, v0) - 2*fixed.Product(fixed.Product(h1, q1), v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
-		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) - 2*fixed.Product(fixed.Product(h2, q), v0) + gv0
+		gv21 := fixed.Product(p, v2) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
+		gv11 := fixed.Product(gu22, v0) + fixed.Product(p1, v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
+		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) + fixed.Product(p2, v0) + gv0
 		gx := num.Row(g.X, n1)
 		if len(gx) == 3 {
 			gx[2] += gv21
@@ -636,19 +639,19 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		h := num.Quotient(-gu22, s3)
 		th := num.Quotient(-tg2-fixed.Product(h, ts3), s3)
 		tg3 := -(fixed.Product(th, q2) + fixed.Product(h, tq2))
-		gs3 := -fixed.Product(h, q2)
+		p := -(2 * fixed.Product(h, q2))
 		tg4 := fixed.Product(tg2, v1) + fixed.Product(gu22, tv1)
 		tg5 := fixed.Product(tg2, v0) + fixed.Product(gu22, tv0)
 		h1 := num.Quotient(-gu12, s2)
 		th1 := num.Quotient(-tg1-fixed.Product(h1, ts2), s2)
 		tg6 := -(fixed.Product(th1, q1) + fixed.Product(h1, tq1))
-		gs2 := -fixed.Product(h1, q1)
+		p1 := -(2 * fixed.Product(h1, q1))
 		tg7 := fixed.Product(tg1, v2) + fixed.Product(gu12, tv2)
 		tg8 := fixed.Product(tg1, v0) + fixed.Product(gu12, tv0)
 		h2 := num.Quotient(-gu02, s1)
 		th2 := num.Quotient(-tg-fixed.Product(h2, ts1), s1)
 		tg9 := -(fixed.Product(th2, q) + fixed.Product(h2, tq))
-		gs1 := -fixed.Product(h2, q)
+		p2 := -(2 * fixed.Product(h2, q))
 		tg10 := fixed.Product(tg, v2) + fixed.Product(gu02, tv2)
 		tg11 := fixed.Product(tg, v1) + fixed.Product(gu02, tv1)
 		tgs = tgs.AddSum(fixed.Exact(th, v2).AddMul(h, tv2))
@@ -659,12 +662,12 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 		tg12 := -tg5 + (th2 + tg10)
 		gv1 := -fixed.Product(gu22, v0) + (h2 + fixed.Product(gu02, v2))
 		gv0 := -fixed.Product(gu12, v2) + fixed.Product(gu22, v1)
-		tg13 := 2*(fixed.Product(tg3, v2)+fixed.Product(gs3, tv2)) + (fixed.Product(tg1, m5) + fixed.Product(gu12, tm5)) + (fixed.Product(tg, v1) + fixed.Product(gu02, tv1)) + (fixed.Product(th, s) + fixed.Product(h, ts)) + (-tg11 + tg8)
-		gv21 := 2*fixed.Product(gs3, v2) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
-		tg14 := fixed.Product(tg2, v0) + fixed.Product(gu22, tv0) + 2*(fixed.Product(tg6, v1)+fixed.Product(gs2, tv1)) + (fixed.Product(tg, m1) + fixed.Product(gu02, tm1)) + (fixed.Product(th1, s) + fixed.Product(h1, ts)) + tg12
-		gv11 := fixed.Product(gu22, v0) + 2*fixed.Product(gs2, v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
-		tg15 := fixed.Product(tg2, m6) + fixed.Product(gu22, tm6) + (fixed.Product(tg1, v2) + fixed.Product(gu12, tv2)) + 2*(fixed.Product(tg9, v0)+fixed.Product(gs1, tv0)) + (-tg7 + tg4)
-		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) + 2*fixed.Product(gs1, v0) + gv0
+		tg13 := fixed.Product(2*tg3, v2) + fixed.Product(p, tv2) + (fixed.Product(tg1, m5) + fixed.Product(gu12, tm5)) + (fixed.Product(tg, v1) + fixed.Product(gu02, tv1)) + (fixed.Product(th, s) + fixed.Product(h, ts)) + (-tg11 + tg8)
+		gv21 := fixed.Product(p, v2) + fixed.Product(gu12, m5) + fixed.Product(gu02, v1) + fixed.Product(h, s) + gv2
+		tg14 := fixed.Product(tg2, v0) + fixed.Product(gu22, tv0) + (fixed.Product(2*tg6, v1) + fixed.Product(p1, tv1)) + (fixed.Product(tg, m1) + fixed.Product(gu02, tm1)) + (fixed.Product(th1, s) + fixed.Product(h1, ts)) + tg12
+		gv11 := fixed.Product(gu22, v0) + fixed.Product(p1, v1) + fixed.Product(gu02, m1) + fixed.Product(h1, s) + gv1
+		tg15 := fixed.Product(tg2, m6) + fixed.Product(gu22, tm6) + (fixed.Product(tg1, v2) + fixed.Product(gu12, tv2)) + (fixed.Product(2*tg9, v0) + fixed.Product(p2, tv0)) + (-tg7 + tg4)
+		gv01 := fixed.Product(gu22, m6) + fixed.Product(gu12, v2) + fixed.Product(p2, v0) + gv0
 		gtx := num.Row(gt.X, n1)
 		if len(gtx) == 3 {
 			gtx[2] += tg13
@@ -823,17 +826,19 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 		gy1 := gy[i]
 		q := num.Over(fixed.Product(gy1, sqrt), 2*sqrt1)
 		q1 := num.Over(fixed.Product(gy1, sqrt1), 2*sqrt)
+		p1 := 2 * q
 		gm := num.Row(g.M, i)
 		for i1 := range k.N {
 			v := m1[i1]
 			if gm != nil {
-				gm[i1] += 2 * fixed.Product(q, v)
+				gm[i1] += fixed.Product(p1, v)
 			}
 		}
+		p2 := 2 * q1
 		for i1 := range (i+1)*k.N - i*k.N {
 			v := x[p+i1]
 			if gx != nil {
-				gx[p+i1] += 2 * fixed.Product(q1, v)
+				gx[p+i1] += fixed.Product(p2, v)
 			}
 		}
 		for j := range (i+1)*k.N - i*k.N {
@@ -967,26 +972,30 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 		tq := num.Over(tg1-fixed.Product(q, 2*tsqrt1), p2)
 		q1 := num.Over(fixed.Product(gy1, sqrt1), p1)
 		tq1 := num.Over(tg-fixed.Product(q1, 2*tsqrt), p1)
+		p3 := 2 * q
+		tp3 := 2 * tq
 		gtm := num.Row(gt.M, i)
 		gm := num.Row(g.M, i)
 		for i1 := range k.N {
 			v := m1[i1]
-			tg2 := 2 * (fixed.Product(tq, v) + fixed.Product(q, num.At(tm, i1)))
+			tg2 := fixed.Product(tp3, v) + fixed.Product(p3, num.At(tm, i1))
 			if gtm != nil {
 				gtm[i1] += tg2
 			}
 			if gm != nil {
-				gm[i1] += 2 * fixed.Product(q, v)
+				gm[i1] += fixed.Product(p3, v)
 			}
 		}
+		p4 := 2 * q1
+		tp4 := 2 * tq1
 		for i1 := range (i+1)*k.N - i*k.N {
 			v := x[p+i1]
-			tg2 := 2 * (fixed.Product(tq1, v) + fixed.Product(q1, num.At(tx, p+i1)))
+			tg2 := fixed.Product(tp4, v) + fixed.Product(p4, num.At(tx, p+i1))
 			if gtx != nil {
 				gtx[p+i1] += tg2
 			}
 			if gx != nil {
-				gx[p+i1] += 2 * fixed.Product(q1, v)
+				gx[p+i1] += fixed.Product(p4, v)
 			}
 		}
 		for j := range (i+1)*k.N - i*k.N {
@@ -997,14 +1006,14 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 			m3 := m1[k.N+j]
 			tm3 := num.At(tm, k.N+j)
 			sin, cos := num.Sincos(m3)
-			p3 := fixed.Product(x1, m2)
-			tp3 := fixed.Product(tx1, m2) + fixed.Product(x1, tm2)
+			p5 := fixed.Product(x1, m2)
+			tp5 := fixed.Product(tx1, m2) + fixed.Product(x1, tm2)
 			tg2 := fixed.Product(tgy1, sin) + fixed.Product(gy1, fixed.Product(tm3, cos))
-			gp3 := fixed.Product(gy1, sin)
-			tg3 := fixed.Product(tgy1, p3) + fixed.Product(gy1, tp3)
-			gsin := fixed.Product(gy1, p3)
-			tg4 := fixed.Product(tg2, m2) + fixed.Product(gp3, tm2)
-			tg5 := fixed.Product(tg2, x1) + fixed.Product(gp3, tx1)
+			gp5 := fixed.Product(gy1, sin)
+			tg3 := fixed.Product(tgy1, p5) + fixed.Product(gy1, tp5)
+			gsin := fixed.Product(gy1, p5)
+			tg4 := fixed.Product(tg2, m2) + fixed.Product(gp5, tm2)
+			tg5 := fixed.Product(tg2, x1) + fixed.Product(gp5, tx1)
 			tg6 := fixed.Product(tg3, cos) - fixed.Product(gsin, fixed.Product(tm3, sin))
 			if gtm != nil {
 				gtm[k.N+j] += tg6
@@ -1016,13 +1025,13 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 				gtm[j] += tg5
 			}
 			if gm != nil {
-				gm[j] += fixed.Product(gp3, x1)
+				gm[j] += fixed.Product(gp5, x1)
 			}
 			if gtx != nil {
 				gtx[p+j] += tg4
 			}
 			if gx != nil {
-				gx[p+j] += fixed.Product(gp3, m2)
+				gx[p+j] += fixed.Product(gp5, m2)
 			}
 		}
 	}
@@ -1308,7 +1317,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 					} else {
 						h1 := gresult1
 						gresult1 = 0
-						gv += 2 * fixed.Product(fixed.Product(fixed.Of[T](0.5), h1), v)
+						gv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), h1), v)
 					}
 					gresult += gresult1
 				}
@@ -1438,7 +1447,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 						}
 						gy1 := gy[i]
 						gminus += fixed.Product(gy1, p)
-						gv += 2 * fixed.Product(fixed.Product(gy1, minus), v)
+						gv += fixed.Product(2*fixed.Product(gy1, minus), v)
 					}
 				}
 			}
@@ -1803,9 +1812,9 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						th1 := tg1
 						gresult1 = 0
 						tg1 = 0
-						p := fixed.Product(fixed.Of[T](0.5), h1)
-						tgv += 2 * (fixed.Product(fixed.Product(fixed.Of[T](0.5), th1), v) + fixed.Product(p, tv))
-						gv += 2 * fixed.Product(p, v)
+						p := 2 * fixed.Product(fixed.Of[T](0.5), h1)
+						tgv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), th1), v) + fixed.Product(p, tv)
+						gv += fixed.Product(p, v)
 					}
 					tg += tg1
 					gresult += gresult1
@@ -2005,11 +2014,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						gy1 := num.OrZero(gy, i)
 						tgy1 := num.OrZero(gty, i)
 						tg := fixed.Product(tgy1, minus) + fixed.Product(gy1, tminus)
-						gp := fixed.Product(gy1, minus)
 						tgminus += fixed.Product(tgy1, p) + fixed.Product(gy1, tp)
 						gminus += fixed.Product(gy1, p)
-						tgv += 2 * (fixed.Product(tg, v) + fixed.Product(gp, tv))
-						gv += 2 * fixed.Product(gp, v)
+						p1 := 2 * fixed.Product(gy1, minus)
+						tgv += fixed.Product(2*tg, v) + fixed.Product(p1, tv)
+						gv += fixed.Product(p1, v)
 					}
 				}
 			}
@@ -2464,14 +2473,14 @@ func (k Ranges[T]) adjoint(sign T, g Ranges[T]) {
 	for i := range n {
 		r := row[i]
 		var sum fixed.Sum[T]
-		gsum := gy[i]
+		p1 := 2 * gy[i]
 		for j := from[i]; j < to[i]; j++ {
 			m2 := m1[r*k.M.Stride:][:p]
 			m3 := m2[j]
 			sum = sum.AddMul(m3, m3)
 			gm := num.Row(g.M, r)
 			if gm != nil {
-				gm[j] += 2 * fixed.Product(gsum, m3)
+				gm[j] += fixed.Product(p1, m3)
 			}
 		}
 		if i < len(y) {
@@ -2526,8 +2535,8 @@ func (k Ranges[T]) adjointTangent(sign T, g, t, gt Ranges[T]) {
 		r := row[i]
 		var sum fixed.Sum[T]
 		var tsum fixed.Sum[T]
-		tg := num.OrZero(gty, i)
-		gsum := num.OrZero(gy, i)
+		p1 := 2 * num.OrZero(gy, i)
+		tp1 := 2 * num.OrZero(gty, i)
 		for j := from[i]; j < to[i]; j++ {
 			m2 := m1[r*k.M.Stride:][:p]
 			m3 := m2[j]
@@ -2535,14 +2544,14 @@ func (k Ranges[T]) adjointTangent(sign T, g, t, gt Ranges[T]) {
 			tm3 := num.At(tm, j)
 			tsum = tsum.AddMul(2*m3, tm3)
 			sum = sum.AddMul(m3, m3)
-			tg1 := 2 * (fixed.Product(tg, m3) + fixed.Product(gsum, tm3))
+			tg := fixed.Product(tp1, m3) + fixed.Product(p1, tm3)
 			gtm := num.Row(gt.M, r)
 			if gtm != nil {
-				gtm[j] += tg1
+				gtm[j] += tg
 			}
 			gm := num.Row(g.M, r)
 			if gm != nil {
-				gm[j] += 2 * fixed.Product(gsum, m3)
+				gm[j] += fixed.Product(p1, m3)
 			}
 		}
 		if i < len(ty) {

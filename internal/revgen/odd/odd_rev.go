@@ -550,7 +550,7 @@ func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 		gc2 := h2 + fixed.Product(gy1, h1)
 		gc1 := fixed.Product(fixed.Of[T](0.5), gc2)
 		gc += gc1
-		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, cos) + 2*fixed.Product(gc1, h1)
+		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, cos) + fixed.Product(2*gc1, h1)
 		gs := fixed.Product(gh1, fixed.Of[T](1)-fixed.Product(h1, h1))
 		gh += fixed.Product(gs, w1)
 		gu = gu.AddMul(gs, x1)
@@ -692,8 +692,9 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 		gc1 := fixed.Product(fixed.Of[T](0.5), gc2)
 		tgc += tg1
 		gc += gc1
-		tg2 := th3 + (fixed.Product(tgy1, c2) + fixed.Product(gy1, tc2)) + (fixed.Product(tg, cos) - fixed.Product(gc2, fixed.Product(th1, sin))) + 2*(fixed.Product(tg1, h1)+fixed.Product(gc1, th1))
-		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, cos) + 2*fixed.Product(gc1, h1)
+		p := 2 * gc1
+		tg2 := th3 + (fixed.Product(tgy1, c2) + fixed.Product(gy1, tc2)) + (fixed.Product(tg, cos) - fixed.Product(gc2, fixed.Product(th1, sin))) + (fixed.Product(2*tg1, h1) + fixed.Product(p, th1))
+		gh1 := h3 + fixed.Product(gy1, c2) + fixed.Product(gc2, cos) + fixed.Product(p, h1)
 		ts1 := -(2 * fixed.Product(h1, th1))
 		tg3 := fixed.Product(tg2, s1) + fixed.Product(gh1, ts1)
 		gs := fixed.Product(gh1, s1)
@@ -842,9 +843,7 @@ func (k Branches[T]) value(sign T) {
 		best = best1
 	}
 	sum1 := sum.Round()
-	for i := range n {
-		y[i] += T(sign * fixed.Product(sum1, x[i]))
-	}
+	num.AddSigned(y, sign, sum1, x)
 }
 
 // adjoint does that, and adds to the cotangents g.
@@ -916,18 +915,9 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 	}
 	sum1 := sum.Round()
 	var gsum1 fixed.Sum[T]
-	for i := range n {
-		if i < len(y) {
-			y[i] += T(sign * fixed.Product(sum1, x[i]))
-		}
-	}
-	for i := range n {
-		gy1 := gy[i]
-		gsum1 = gsum1.AddMul(gy1, x[i])
-		if i < len(gx) {
-			gx[i] += fixed.Product(gy1, sum1)
-		}
-	}
+	num.AddSigned(y, sign, sum1, x)
+	gsum1 = gsum1.AddSum(num.Dot(gy, x))
+	num.AddScaled(gx, sum1, gy)
 	gsum := gsum1.Round()
 	for i := n - 1; i >= 0; i-- {
 		best = tape.Pop()
@@ -1144,15 +1134,9 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 	}
 	sum1 := sum.Round()
 	tsum1 := tsum.Round()
-	for i := range n {
-		x1 := x[i]
-		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(tsum1, x1) + fixed.Product(sum1, num.OrZero(tx, i))))
-		}
-		if i < len(y) {
-			y[i] += T(sign * fixed.Product(sum1, x1))
-		}
-	}
+	num.AddSigned(ty, sign, tsum1, x)
+	num.AddSigned(ty, sign, sum1, tx)
+	num.AddSigned(y, sign, sum1, x)
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
@@ -1262,29 +1246,15 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 	tsum1 := tsum.Round()
 	var gsum1 fixed.Sum[T]
 	var tgsum1 fixed.Sum[T]
-	for i := range n {
-		x1 := x[i]
-		if i < len(ty) {
-			ty[i] += T(sign * (fixed.Product(tsum1, x1) + fixed.Product(sum1, num.OrZero(tx, i))))
-		}
-		if i < len(y) {
-			y[i] += T(sign * fixed.Product(sum1, x1))
-		}
-	}
-	for i := range n {
-		x1 := x[i]
-		gy1 := num.OrZero(gy, i)
-		tgy1 := num.OrZero(gty, i)
-		tgsum1 = tgsum1.AddSum(fixed.Exact(tgy1, x1).AddMul(gy1, num.OrZero(tx, i)))
-		gsum1 = gsum1.AddMul(gy1, x1)
-		tg := fixed.Product(tgy1, sum1) + fixed.Product(gy1, tsum1)
-		if i < len(gtx) {
-			gtx[i] += tg
-		}
-		if i < len(gx) {
-			gx[i] += fixed.Product(gy1, sum1)
-		}
-	}
+	num.AddSigned(ty, sign, tsum1, x)
+	num.AddSigned(ty, sign, sum1, tx)
+	num.AddSigned(y, sign, sum1, x)
+	tgsum1 = tgsum1.AddSum(num.Dot(gty, x))
+	tgsum1 = tgsum1.AddSum(num.Dot(gy, tx))
+	gsum1 = gsum1.AddSum(num.Dot(gy, x))
+	num.AddScaled(gtx, sum1, gty)
+	num.AddScaled(gtx, tsum1, gy)
+	num.AddScaled(gx, sum1, gy)
 	tg := tgsum1.Round()
 	gsum := gsum1.Round()
 	for i := n - 1; i >= 0; i-- {
@@ -1627,7 +1597,7 @@ func (k Power[T]) adjoint(sign T, g Power[T]) {
 	}
 	gout := *g.Out
 	p := fixed.Product(fixed.Of[T](0.3), num.Pow(s, fixed.Of[T](0.3)-fixed.Of[T](1)))
-	gtotal := gout + 2*fixed.Product(fixed.Product(gout, p), total)
+	gtotal := gout + fixed.Product(2*fixed.Product(gout, p), total)
 	for i := range n {
 		v := x[i]
 		// Derivatives by v go along with the values, so that the way back needs no tape.
@@ -1790,32 +1760,32 @@ func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 	p := fixed.Product(s1, num.Pow(s, s1-fixed.Of[T](1)))
 	p1 := fixed.Product(fixed.Of[T](0.3), num.Pow(s, s1))
 	tg := fixed.Product(tgout, p1) + fixed.Product(gout, fixed.Product(fixed.Of[T](0.3), fixed.Product(ts, p)))
-	gs := fixed.Product(gout, p1)
-	tg1 := tgout + 2*(fixed.Product(tg, total)+fixed.Product(gs, ttotal))
-	gtotal := gout + 2*fixed.Product(gs, total)
+	p2 := 2 * fixed.Product(gout, p1)
+	tg1 := tgout + (fixed.Product(2*tg, total) + fixed.Product(p2, ttotal))
+	gtotal := gout + fixed.Product(p2, total)
 	for i := range n {
 		v := x[i]
 		tv := num.OrZero(tx, i)
 		// Derivatives by v go along with the values, so that the way back needs no tape.
-		p2 := fixed.Of[T](1)
-		var tp2 T
-		var tp21 T
-		var ttp21 T
+		p3 := fixed.Of[T](1)
+		var tp3 T
+		var tp31 T
+		var ttp31 T
 		sign1 := num.Sign(v)
-		p3 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
-		p4 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, sign1))
+		p4 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p5 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, sign1))
 		for range k.N {
 			q := v
 			tq := tv
 			tq1 := fixed.Of[T](1)
 			var ttq1 T
-			p5 := fixed.Product(p2, v)
-			s2 := fixed.Product(tp2, v) + fixed.Product(p2, tv)
-			s3 := fixed.Product(tp21, v) + p2
-			s4 := fixed.Product(ttp21, v) + fixed.Product(tp21, tv) + tp2
+			p6 := fixed.Product(p3, v)
+			s2 := fixed.Product(tp3, v) + fixed.Product(p3, tv)
+			s3 := fixed.Product(tp31, v) + p3
+			s4 := fixed.Product(ttp31, v) + fixed.Product(tp31, tv) + tp3
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p5, n1)
+				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p6, n1)
 				tq11 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s2, n1)
 				tq12 := fixed.Product(fixed.Of[T](0.5), tq1) + num.Quotient(s3, n1)
 				ttq12 := fixed.Product(fixed.Of[T](0.5), ttq1) + num.Quotient(s4, n1)
@@ -1824,43 +1794,43 @@ func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 				tq1 = tq12
 				ttq1 = ttq12
 			}
-			p6 := fixed.Product(fixed.Of[T](0.9), p2) + q
-			tp6 := fixed.Product(fixed.Of[T](0.9), tp2) + tq
-			tp61 := fixed.Product(fixed.Of[T](0.9), tp21) + tq1
-			ttp61 := fixed.Product(fixed.Of[T](0.9), ttp21) + ttq1
+			p7 := fixed.Product(fixed.Of[T](0.9), p3) + q
+			tp7 := fixed.Product(fixed.Of[T](0.9), tp3) + tq
+			tp71 := fixed.Product(fixed.Of[T](0.9), tp31) + tq1
+			ttp71 := fixed.Product(fixed.Of[T](0.9), ttp31) + ttq1
 			e := fixed.Of[T](1)
 			var te T
 			var te1 T
 			var tte1 T
 			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
 				n1 := num.Int[T](k1)
-				q1 := num.Quotient(p3, n1)
-				tq11 := num.Quotient(p4, n1)
+				q1 := num.Quotient(p4, n1)
+				tq11 := num.Quotient(p5, n1)
 				tq12 := num.Quotient(fixed.Product(fixed.Of[T](0.5), sign1), n1)
 				e1 := fixed.Product(e, q1)
 				te11 := fixed.Product(te, q1) + fixed.Product(e, tq11)
 				te12 := fixed.Product(te1, q1) + fixed.Product(e, tq12)
 				tte12 := fixed.Product(tte1, q1) + fixed.Product(te1, tq11) + (fixed.Product(te, tq12) + fixed.Product(e, num.Quotient(0, n1)))
-				ttp61 += tte12
-				tp61 += te12
-				tp6 += te11
-				p6 += e1
+				ttp71 += tte12
+				tp71 += te12
+				tp7 += te11
+				p7 += e1
 				e = e1
 				te = te11
 				te1 = te12
 				tte1 = tte12
 			}
-			p2 = p6
-			tp2 = tp6
-			tp21 = tp61
-			ttp21 = ttp61
+			p3 = p7
+			tp3 = tp7
+			tp31 = tp71
+			ttp31 = ttp71
 		}
-		tg2 := fixed.Product(tg1, tp21) + fixed.Product(gtotal, ttp21)
+		tg2 := fixed.Product(tg1, tp31) + fixed.Product(gtotal, ttp31)
 		if i < len(gtx) {
 			gtx[i] += tg2
 		}
 		if i < len(gx) {
-			gx[i] += fixed.Product(gtotal, tp21)
+			gx[i] += fixed.Product(gtotal, tp31)
 		}
 	}
 }
@@ -2431,7 +2401,8 @@ func (k Table[T]) adjoint(sign T, g Table[T]) {
 			}
 			h := num.Quotient(gy1[d], s1)
 			gs = gs.AddMul(h, x2)
-			gx2 := fixed.Product(h, s) - 2*fixed.Product(fixed.Product(h, q1), x2)
+			p2 := -(2 * fixed.Product(h, q1))
+			gx2 := fixed.Product(h, s) + fixed.Product(p2, x2)
 			if d < len(gx) {
 				gx[d] += gx2
 			}
@@ -2528,11 +2499,11 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 			h := num.Quotient(num.OrZero(gy, d), s1)
 			th := num.Quotient(num.OrZero(gty, d)-fixed.Product(h, ts1), s1)
 			tg := -(fixed.Product(th, q1) + fixed.Product(h, tq1))
-			gs1 := -fixed.Product(h, q1)
 			tgs = tgs.AddSum(fixed.Exact(th, x2).AddMul(h, tx2))
 			gs = gs.AddMul(h, x2)
-			tg1 := fixed.Product(th, s) + fixed.Product(h, ts) + 2*(fixed.Product(tg, x2)+fixed.Product(gs1, tx2))
-			gx2 := fixed.Product(h, s) + 2*fixed.Product(gs1, x2)
+			p2 := -(2 * fixed.Product(h, q1))
+			tg1 := fixed.Product(th, s) + fixed.Product(h, ts) + (fixed.Product(2*tg, x2) + fixed.Product(p2, tx2))
+			gx2 := fixed.Product(h, s) + fixed.Product(p2, x2)
 			if d < len(gtx) {
 				gtx[d] += tg1
 			}
@@ -2654,9 +2625,9 @@ func (k Names[T]) adjoint(sign T, g Names[T]) {
 		*k.Num += T(sign * q)
 	}
 	h := num.Deref(g.Num) / s
-	gfixed1 := -(2 * T(T(h*q)*fixed1))
+	p := -(2 * T(h*q))
 	if g.Fixed != nil {
-		*g.Fixed += gfixed1
+		*g.Fixed += T(p * fixed1)
 	}
 	gt1 := T(2.5 * h)
 	for i := range n {
@@ -2666,19 +2637,19 @@ func (k Names[T]) adjoint(sign T, g Names[T]) {
 			g3 := g2[j]
 			gk2 := gk1[j*k.Gk.Stride:][:n]
 			exp := num.Exp(gk2[i])
-			p := T(t1 * g3)
+			p1 := T(t1 * g3)
 			if i < len(k1) {
-				k1[i] += T(sign * T(p*exp))
+				k1[i] += T(sign * T(p1*exp))
 			}
 			gk3 := num.OrZero(gk, i)
-			gp := T(gk3 * exp)
-			gt1 += T(gp * g3)
+			gp1 := T(gk3 * exp)
+			gt1 += T(gp1 * g3)
 			ggk := num.Row(g.Gk, j)
 			if i < len(ggk) {
-				ggk[i] += T(T(gk3*p) * exp)
+				ggk[i] += T(T(gk3*p1) * exp)
 			}
 			if j < len(gg) {
-				gg[j] += T(gp * t1)
+				gg[j] += T(gp1 * t1)
 			}
 		}
 	}
@@ -2754,13 +2725,13 @@ func (k Names[T]) adjointTangent(sign T, g, t, gt Names[T]) {
 	h := num.Deref(g.Num) / s
 	th := (num.Deref(gt.Num) - T(h*ts)) / s
 	tg := -(T(th*q) + T(h*tq))
-	gs := -T(h * q)
-	tg1 := 2 * (T(tg*fixed1) + T(gs*tfixed1))
+	p := -(2 * T(h*q))
+	tg1 := T(2*tg*fixed1) + T(p*tfixed1)
 	if gt.Fixed != nil {
 		*gt.Fixed += tg1
 	}
 	if g.Fixed != nil {
-		*g.Fixed += 2 * T(gs*fixed1)
+		*g.Fixed += T(p * fixed1)
 	}
 	tg2 := T(2.5 * th)
 	gt1 := T(2.5 * h)
@@ -2776,23 +2747,23 @@ func (k Names[T]) adjointTangent(sign T, g, t, gt Names[T]) {
 			exp := num.Exp(gk2[i])
 			tgk := num.Row(t.Gk, j)
 			texp := T(num.OrZero(tgk, i) * exp)
-			p := T(t1 * g3)
-			tp := T(tt1*g3) + T(t1*tg31)
+			p1 := T(t1 * g3)
+			tp1 := T(tt1*g3) + T(t1*tg31)
 			if i < len(tk) {
-				tk[i] += T(sign * (T(tp*exp) + T(p*texp)))
+				tk[i] += T(sign * (T(tp1*exp) + T(p1*texp)))
 			}
 			if i < len(k1) {
-				k1[i] += T(sign * T(p*exp))
+				k1[i] += T(sign * T(p1*exp))
 			}
 			gk3 := num.OrZero(gk, i)
 			tgk3 := num.OrZero(gtk, i)
 			tg4 := T(tgk3*exp) + T(gk3*texp)
-			gp := T(gk3 * exp)
-			tg5 := T(tgk3*p) + T(gk3*tp)
-			gexp := T(gk3 * p)
-			tg2 += T(tg4*g3) + T(gp*tg31)
-			gt1 += T(gp * g3)
-			tg6 := T(tg4*t1) + T(gp*tt1)
+			gp1 := T(gk3 * exp)
+			tg5 := T(tgk3*p1) + T(gk3*tp1)
+			gexp := T(gk3 * p1)
+			tg2 += T(tg4*g3) + T(gp1*tg31)
+			gt1 += T(gp1 * g3)
+			tg6 := T(tg4*t1) + T(gp1*tt1)
 			tg7 := T(tg5*exp) + T(gexp*texp)
 			gtgk := num.Row(gt.Gk, j)
 			if i < len(gtgk) {
@@ -2806,7 +2777,7 @@ func (k Names[T]) adjointTangent(sign T, g, t, gt Names[T]) {
 				gtg[j] += tg6
 			}
 			if j < len(gg) {
-				gg[j] += T(gp * t1)
+				gg[j] += T(gp1 * t1)
 			}
 		}
 	}
@@ -2929,7 +2900,7 @@ func (k Plain) adjoint(sign float64, g Plain) {
 		gs := float64(h * p)
 		gscale += float64(gp * sqrt)
 		q := num.Over(float64(gp*scale), 2*sqrt)
-		gv := 2 * float64(q*v)
+		gv := float64(2 * q * v)
 		if v > 0 {
 			h1 := gs
 			gs = 0
@@ -3032,8 +3003,9 @@ func (k Plain) adjointTangent(sign float64, g, t, gt Plain) {
 		tg2 := float64(tg*scale) + float64(gp1*tscale)
 		q := num.Over(float64(gp1*scale), p)
 		tq := num.Over(tg2-float64(q*(2*tsqrt)), p)
-		tg3 := 2 * (float64(tq*v) + float64(q*tv))
-		gv := 2 * float64(q*v)
+		p2 := 2 * q
+		tg3 := float64(2*tq*v) + float64(p2*tv)
+		gv := float64(p2 * v)
 		if v > 0 {
 			h1 := gs
 			th1 := tg1

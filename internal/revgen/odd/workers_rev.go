@@ -194,7 +194,7 @@ func (task *curveAdjoint1[T]) Block(_, part int) {
 		p5 := fixed.Product(p2, exp)
 		r := fixed.Product(p5, cos) + p[3] - y[i]
 		q := num.Quotient(gsum, fixed.Of[T](1)+fixed.Product(r, r))
-		gr := 2 * fixed.Product(q, r)
+		gr := fixed.Product(2*q, r)
 		gp5 := fixed.Product(gr, cos)
 		if gp != nil {
 			gp[3] += gr
@@ -404,8 +404,9 @@ func (task *curveAdjointTangent1[T]) Block(_, part int) {
 		s := fixed.Of[T](1) + fixed.Product(r, r)
 		q1 := num.Quotient(q, s)
 		tq1 := num.Quotient(tq-fixed.Product(q1, 2*fixed.Product(r, tr)), s)
-		tg := 2 * (fixed.Product(tq1, r) + fixed.Product(q1, tr))
-		gr := 2 * fixed.Product(q1, r)
+		p6 := 2 * q1
+		tg := fixed.Product(2*tq1, r) + fixed.Product(p6, tr)
+		gr := fixed.Product(p6, r)
 		tg1 := fixed.Product(tg, cos) + fixed.Product(gr, tcos)
 		gp5 := fixed.Product(gr, cos)
 		tg2 := fixed.Product(tg, p5) + fixed.Product(gr, tp5)
@@ -691,16 +692,9 @@ func (task *layerAdjoint1[T]) Block(_, part int) {
 		gy1 := num.OrZero(gy, i)
 		gscale = gscale.AddMul(gy1, tanh)
 		gs := fixed.Product(fixed.Product(gy1, scale), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		num.AddScaled(gx, gs, w1)
 		gw := num.Row(g.W, i)
-		for j := range m {
-			v := w1[j]
-			if j < len(gx) {
-				gx[j] += fixed.Product(gs, v)
-			}
-			if j < len(gw) {
-				gw[j] += fixed.Product(gs, x[j])
-			}
-		}
+		num.AddScaled(gw, gs, x)
 	}
 	task.exact[part] = [1]fixed.Sum[T]{gscale}
 }
@@ -747,13 +741,13 @@ func (task *layerTangent[T]) Block(_, part int) {
 		var s fixed.Sum[T]
 		var ts fixed.Sum[T]
 		w1 := w[i*k.W.Stride:][:m]
-		tw := num.Row(t.W, i)
 		for j := range m {
 			v := w1[j]
-			x1 := x[j]
-			ts = ts.AddSum(fixed.Exact(num.OrZero(tw, j), x1).AddMul(v, num.OrZero(tx, j)))
-			s = s.AddMul(v, x1)
+			s = s.AddMul(v, x[j])
 		}
+		tw := num.Row(t.W, i)
+		ts = ts.AddSum(num.Dot(tw, x))
+		ts = ts.AddSum(num.Dot(w1, tx))
 		tanh := num.Tanh(s.Round())
 		ttanh := fixed.Product(ts.Round(), fixed.Of[T](1)-fixed.Product(tanh, tanh))
 		if i < len(ty) {
@@ -902,13 +896,13 @@ func (task *layerAdjointTangent1[T]) Block(_, part int) {
 		var s fixed.Sum[T]
 		var ts fixed.Sum[T]
 		w1 := w[i*k.W.Stride:][:m]
-		tw := num.Row(t.W, i)
 		for j := range m {
 			v := w1[j]
-			x1 := x[j]
-			ts = ts.AddSum(fixed.Exact(num.OrZero(tw, j), x1).AddMul(v, num.OrZero(tx, j)))
-			s = s.AddMul(v, x1)
+			s = s.AddMul(v, x[j])
 		}
+		tw := num.Row(t.W, i)
+		ts = ts.AddSum(num.Dot(tw, x))
+		ts = ts.AddSum(num.Dot(w1, tx))
 		tanh := num.Tanh(s.Round())
 		s1 := fixed.Of[T](1) - fixed.Product(tanh, tanh)
 		ttanh := fixed.Product(ts.Round(), s1)
@@ -927,26 +921,14 @@ func (task *layerAdjointTangent1[T]) Block(_, part int) {
 		ts1 := -(2 * fixed.Product(tanh, ttanh))
 		tg2 := fixed.Product(tg1, s1) + fixed.Product(gtanh, ts1)
 		gs := fixed.Product(gtanh, s1)
+		num.AddScaled(gtx, tg2, w1)
+		num.AddScaled(gtx, gs, tw)
+		num.AddScaled(gx, gs, w1)
 		gtw := num.Row(gt.W, i)
+		num.AddScaled(gtw, tg2, x)
+		num.AddScaled(gtw, gs, tx)
 		gw := num.Row(g.W, i)
-		for j := range m {
-			v := w1[j]
-			x1 := x[j]
-			tg3 := fixed.Product(tg2, x1) + fixed.Product(gs, num.OrZero(tx, j))
-			tg4 := fixed.Product(tg2, v) + fixed.Product(gs, num.OrZero(tw, j))
-			if j < len(gtx) {
-				gtx[j] += tg4
-			}
-			if j < len(gx) {
-				gx[j] += fixed.Product(gs, v)
-			}
-			if j < len(gtw) {
-				gtw[j] += tg3
-			}
-			if j < len(gw) {
-				gw[j] += fixed.Product(gs, x1)
-			}
-		}
+		num.AddScaled(gw, gs, x)
 	}
 	task.exact[part] = [2]fixed.Sum[T]{tg, gscale}
 }
@@ -1121,7 +1103,7 @@ func (task *histogramAdjoint[T]) Block(_, part int) {
 			gtable[1] += gh1
 		}
 		if i < len(gx) {
-			gx[i] += 2 * fixed.Product(gh1, v)
+			gx[i] += fixed.Product(2*gh1, v)
 		}
 	}
 }
@@ -1250,7 +1232,8 @@ func (task *histogramAdjointTangent[T]) Block(_, part int) {
 		}
 		gh1 := num.At(gh, row1)
 		tgh1 := num.At(gth, row1)
-		tg := 2 * (fixed.Product(tgh1, v) + fixed.Product(gh1, tv))
+		p1 := 2 * gh1
+		tg := fixed.Product(2*tgh1, v) + fixed.Product(p1, tv)
 		gttable := num.Row(gt.Table, row)
 		if gttable != nil {
 			gttable[1] += tgh1
@@ -1263,7 +1246,7 @@ func (task *histogramAdjointTangent[T]) Block(_, part int) {
 			gtx[i] += tg
 		}
 		if i < len(gx) {
-			gx[i] += 2 * fixed.Product(gh1, v)
+			gx[i] += fixed.Product(p1, v)
 		}
 	}
 }

@@ -2033,9 +2033,10 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	gsquare += num.Quotient(-fixed.Product(gsine, s1), fixed.Of[T](6))
 	gsquare -= num.Quotient(-fixed.Product(gcos, p1), fixed.Of[T](12))
 	gsquare -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gcos, s))
-	gtheta1 = gtheta1.Add(2 * fixed.Product(gsquare, theta1))
-	gtheta2 = gtheta2.Add(2 * fixed.Product(gsquare, theta2))
-	gtheta3 = gtheta3.Add(2 * fixed.Product(gsquare, theta3))
+	p4 := 2 * gsquare
+	gtheta1 = gtheta1.AddMul(p4, theta1)
+	gtheta2 = gtheta2.AddMul(p4, theta2)
+	gtheta3 = gtheta3.AddMul(p4, theta3)
 	if gtheta != nil {
 		gtheta[2] += gtheta3.Round()
 		gtheta[1] += gtheta2.Round()
@@ -2912,12 +2913,14 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	gsquare -= num.Quotient(-fixed.Product(gcos, p1), fixed.Of[T](12))
 	tgsquare += fixed.Product(fixed.Of[T](0.5), tg4)
 	gsquare -= fixed.Product(fixed.Of[T](0.5), fixed.Product(gcos, s))
-	tgtheta1 = tgtheta1.Add(2 * (fixed.Product(tgsquare, theta1) + fixed.Product(gsquare, ttheta1)))
-	gtheta1 = gtheta1.Add(2 * fixed.Product(gsquare, theta1))
-	tgtheta2 = tgtheta2.Add(2 * (fixed.Product(tgsquare, theta2) + fixed.Product(gsquare, ttheta2)))
-	gtheta2 = gtheta2.Add(2 * fixed.Product(gsquare, theta2))
-	tgtheta3 = tgtheta3.Add(2 * (fixed.Product(tgsquare, theta3) + fixed.Product(gsquare, ttheta3)))
-	gtheta3 = gtheta3.Add(2 * fixed.Product(gsquare, theta3))
+	p4 := 2 * gsquare
+	tp4 := 2 * tgsquare
+	tgtheta1 = tgtheta1.AddSum(fixed.Exact(tp4, theta1).AddMul(p4, ttheta1))
+	gtheta1 = gtheta1.AddMul(p4, theta1)
+	tgtheta2 = tgtheta2.AddSum(fixed.Exact(tp4, theta2).AddMul(p4, ttheta2))
+	gtheta2 = gtheta2.AddMul(p4, theta2)
+	tgtheta3 = tgtheta3.AddSum(fixed.Exact(tp4, theta3).AddMul(p4, ttheta3))
+	gtheta3 = gtheta3.AddMul(p4, theta3)
 	if gttheta != nil {
 		gttheta[2] += tgtheta3.Round()
 	}

@@ -313,7 +313,7 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 	if k.Out != nil {
 		*k.Out += T(sign * fixed.Product(end, end))
 	}
-	gend := 2 * fixed.Product(*g.Out, end)
+	gend := fixed.Product(2**g.Out, end)
 	if y > 0 {
 		h := gend
 		gend = 0
@@ -810,17 +810,17 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 	if k.Out != nil {
 		*k.Out += T(sign * fixed.Product(end, end))
 	}
-	gout := num.Deref(g.Out)
-	tg := 2 * (fixed.Product(num.Deref(gt.Out), end) + fixed.Product(gout, tend))
-	gend := 2 * fixed.Product(gout, end)
+	p := 2 * num.Deref(g.Out)
+	tg := fixed.Product(2*num.Deref(gt.Out), end) + fixed.Product(p, tend)
+	gend := fixed.Product(p, end)
 	if y > 0 {
 		h := gend
 		th := tg
 		gend = 0
 		tg = 0
-		p := 2 * end1
-		q1 := num.Over(h, p)
-		tq1 := num.Over(th-fixed.Product(q1, 2*tend1), p)
+		p1 := 2 * end1
+		q1 := num.Over(h, p1)
+		tq1 := num.Over(th-fixed.Product(q1, 2*tend1), p1)
 		tgy -= tq1
 		gy -= q1
 	}

@@ -218,9 +218,9 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	y := start[1]
 	eta := fixed.Of[T](1e-05)
 	p1 := p[0]
-	var gp1 T
+	var gp1 fixed.Sum[T]
 	p2 := p[1]
-	var gp2 T
+	var gp2 fixed.Sum[T]
 	value0 := fixed.Product(x, x) + fixed.Product(y, y) - fixed.Product(p1, p1) - fixed.Product(p2, p2)
 	var result T
 	var result1 T
@@ -463,10 +463,11 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 				gvalue0 += gvalue03
 				gy1 += gy4
 				gx1 += gx4
-				gx0 += 2 * fixed.Product(gnext0, x0)
-				gy0 += 2 * fixed.Product(gnext0, y0)
-				gp1 -= 2 * fixed.Product(gnext0, p1)
-				gp2 -= 2 * fixed.Product(gnext0, p2)
+				p3 := 2 * gnext0
+				gx0 += fixed.Product(p3, x0)
+				gy0 += fixed.Product(p3, y0)
+				gp1 = gp1.SubMul(p3, p1)
+				gp2 = gp2.SubMul(p3, p2)
 				gy1 += gy0
 				gdy -= gy0
 				gx1 += gx0
@@ -509,14 +510,15 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 		gy2 += 0
 		gx2 += fixed.Product(2*h1, x11)
 	}
-	gp1 -= 2 * fixed.Product(gvalue0, p1)
-	gp2 -= 2 * fixed.Product(gvalue0, p2)
+	p3 := 2 * gvalue0
+	gp1 = gp1.SubMul(p3, p1)
+	gp2 = gp2.SubMul(p3, p2)
 	if gp != nil {
-		gp[1] += gp2
-		gp[0] += gp1
+		gp[1] += gp2.Round()
+		gp[0] += gp1.Round()
 	}
-	gy2 += 2 * fixed.Product(gvalue0, y)
-	gx2 += 2 * fixed.Product(gvalue0, x)
+	gy2 += fixed.Product(p3, y)
+	gx2 += fixed.Product(p3, x)
 	if gstart != nil {
 		gstart[1] += gy2
 		gstart[0] += gx2
@@ -736,12 +738,12 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	eta := fixed.Of[T](1e-05)
 	p1 := p[0]
 	tp1 := num.At(tp, 0)
-	var gp1 T
-	var tgp1 T
+	var gp1 fixed.Sum[T]
+	var tgp1 fixed.Sum[T]
 	p2 := p[1]
 	tp2 := num.At(tp, 1)
-	var gp2 T
-	var tgp2 T
+	var gp2 fixed.Sum[T]
+	var tgp2 fixed.Sum[T]
 	value0 := fixed.Product(x, x) + fixed.Product(y, y) - fixed.Product(p1, p1) - fixed.Product(p2, p2)
 	tvalue0 := 2*fixed.Product(x, tx) + 2*fixed.Product(y, ty) - 2*fixed.Product(p1, tp1) - 2*fixed.Product(p2, tp2)
 	var result T
@@ -1147,14 +1149,16 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 				gy1 += gy4
 				tgx1 += tg15
 				gx1 += gx4
-				tgx0 += 2 * (fixed.Product(tgnext0, x0) + fixed.Product(gnext0, tx1-tdx))
-				gx0 += 2 * fixed.Product(gnext0, x0)
-				tgy0 += 2 * (fixed.Product(tgnext0, y0) + fixed.Product(gnext0, ty1-tdy))
-				gy0 += 2 * fixed.Product(gnext0, y0)
-				tgp1 -= 2 * (fixed.Product(tgnext0, p1) + fixed.Product(gnext0, tp1))
-				gp1 -= 2 * fixed.Product(gnext0, p1)
-				tgp2 -= 2 * (fixed.Product(tgnext0, p2) + fixed.Product(gnext0, tp2))
-				gp2 -= 2 * fixed.Product(gnext0, p2)
+				p3 := 2 * gnext0
+				tp3 := 2 * tgnext0
+				tgx0 += fixed.Product(tp3, x0) + fixed.Product(p3, tx1-tdx)
+				gx0 += fixed.Product(p3, x0)
+				tgy0 += fixed.Product(tp3, y0) + fixed.Product(p3, ty1-tdy)
+				gy0 += fixed.Product(p3, y0)
+				tgp1 = tgp1.SubSum(fixed.Exact(tp3, p1).AddMul(p3, tp1))
+				gp1 = gp1.SubMul(p3, p1)
+				tgp2 = tgp2.SubSum(fixed.Exact(tp3, p2).AddMul(p3, tp2))
+				gp2 = gp2.SubMul(p3, p2)
 				tgy1 += tgy0
 				gy1 += gy0
 				tgdy -= tgy0
@@ -1231,28 +1235,30 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 		tg2 += fixed.Product(2*th1, x11)
 		gx2 += fixed.Product(2*h1, x11)
 	}
-	tg5 := 2 * (fixed.Product(tg, x) + fixed.Product(gvalue0, tx))
-	tg6 := 2 * (fixed.Product(tg, y) + fixed.Product(gvalue0, ty))
-	tgp1 -= 2 * (fixed.Product(tg, p1) + fixed.Product(gvalue0, tp1))
-	gp1 -= 2 * fixed.Product(gvalue0, p1)
-	tgp2 -= 2 * (fixed.Product(tg, p2) + fixed.Product(gvalue0, tp2))
-	gp2 -= 2 * fixed.Product(gvalue0, p2)
+	p3 := 2 * gvalue0
+	tp3 := 2 * tg
+	tg5 := fixed.Product(tp3, x) + fixed.Product(p3, tx)
+	tg6 := fixed.Product(tp3, y) + fixed.Product(p3, ty)
+	tgp1 = tgp1.SubSum(fixed.Exact(tp3, p1).AddMul(p3, tp1))
+	gp1 = gp1.SubMul(p3, p1)
+	tgp2 = tgp2.SubSum(fixed.Exact(tp3, p2).AddMul(p3, tp2))
+	gp2 = gp2.SubMul(p3, p2)
 	if gtp != nil {
-		gtp[1] += tgp2
+		gtp[1] += tgp2.Round()
 	}
 	if gp != nil {
-		gp[1] += gp2
+		gp[1] += gp2.Round()
 	}
 	if gtp != nil {
-		gtp[0] += tgp1
+		gtp[0] += tgp1.Round()
 	}
 	if gp != nil {
-		gp[0] += gp1
+		gp[0] += gp1.Round()
 	}
 	tg1 += tg6
-	gy2 += 2 * fixed.Product(gvalue0, y)
+	gy2 += fixed.Product(p3, y)
 	tg2 += tg5
-	gx2 += 2 * fixed.Product(gvalue0, x)
+	gx2 += fixed.Product(p3, x)
 	if gtstart != nil {
 		gtstart[1] += tg1
 	}
