@@ -1,6 +1,6 @@
 // Package num is what kernels that are written by cmd/revgen use: quotients, functions,
-// access to operands that may be nil, and loops on several workers, once for float32,
-// float64 and fixed.Q43.
+// access to operands that may be nil, sums of vectors, and loops on several workers, once
+// for float32, float64 and fixed.Q43.
 //
 // In floating point the functions are those of package math, rounded to the type. In
 // fixed point they are those of package fixed, but they do not panic. Each function
