@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"math"
 	"testing"
 )
@@ -82,8 +83,10 @@ func TestBench(t *testing.T) {
 	}
 	for _, bytes := range []int{1 << 17, 1 << 18, 1 << 20} {
 		small := interpret(t, bytes)
-		if _, err := Bench(open(t, small), 4096, 1); err == nil {
-			t.Errorf("the benchmark runs in %d bytes", bytes)
+		dev := open(t, small)
+		if _, err := Bench(dev, 4096, 1); !errors.Is(err, ErrMemory) {
+			t.Errorf("the benchmark in %d bytes: error %v, want ErrMemory", bytes, err)
 		}
+		onlyScratch(t, dev, small)
 	}
 }

@@ -193,6 +193,14 @@ func through[H any, D rev.Kernel[D]](dev *Device, k H, p rev.Pass[H]) error {
 			return err
 		}
 	}
+	// No pass may rely on what an earlier one left in scratch memory.
+	for _, s := range dev.now.scratch {
+		if s.at != 0 {
+			if err := dev.driver.(*interpreted).machine.Memory.Forget(uint64(s.at)); err != nil {
+				return err
+			}
+		}
+	}
 	if err := d.Run(dp); err != nil {
 		return err
 	}

@@ -290,6 +290,9 @@ INLINE void graphKinds(Kinds<W> *to, const Totals<T> *total, i64 totals, i64 apa
 	*to = k;
 }
 
+// Each pair is computed from both ends, so that a thread adds to its own sums only: without
+// atomics, whose order varies, and without exchanging the forces of each pair between threads.
+//
 // graphForces adds up squares, the derivative of the loss in the direction v, and, if they are not
 // null, the cotangents g of the coordinates in row part·n + i, and the tangents gt of these. gout
 // and gtout are the cotangent of the loss and its tangent.

@@ -16,7 +16,6 @@ template <class T> DEVICE void norm2End(T *norm, T *out, i64 sign, const Squares
 	if (out) addSigned(*out, sign, *norm);
 }
 
-
 // part_b = Σ u_i·ẋ_i, u = x/‖x‖, over the elements of block b. It is zero if x is.
 template <class T> DEVICE void alongParts(Sum<T> *part, const T *x, i64 incx, const T *dx, i64 incdx, i64 n, const T *norm) {
 	Sum<T> s = Sum<T>::zero();
@@ -79,8 +78,8 @@ DEVICE bool isLarger(double x, double y) { return magnitude(x) > magnitude(y); }
 DEVICE bool isLarger(Q43 x, Q43 y) { return absolute(x.v) > absolute(y.v); }
 template <class T> struct Peak {
 	i64 i;
-	T v;
-	DEVICE static Peak none() { return {-1, T{}}; }
+	Wide<T> v; // as a float would leave four bytes that nobody writes
+	DEVICE static Peak none() { return {-1, Wide<T>{}}; }
 	DEVICE void add(Peak p) {
 		if (p.i < 0) return;
 		bool before = i < 0 || p.i < i;
@@ -93,7 +92,7 @@ template <class T> struct Peak {
 template <class T> DEVICE void normInfParts(Peak<T> *part, const T *x, i64 incx, i64 n) {
 	Peak<T> p = Peak<T>::none();
 	for (i64 i = first(); i < n; i += step()) {
-		if (!isZero(x[i * incx])) p.add({i, x[i * incx]});
+		if (!isZero(x[i * incx])) p.add({i, wide(x[i * incx])});
 	}
 	p = blockReduce(p);
 	if (threadX() == 0) part[blockX()] = p;
@@ -104,11 +103,12 @@ template <class T>
 DEVICE void normInfEnd(const Peak<T> *part, i64 parts, i64 sign, T *out, T *tout, const T *tx, i64 inctx, const T *gout, T *gx, i64 incgx, const T *gtout, T *gtx, i64 incgtx) {
 	Peak<T> p = reduceParts(part, parts);
 	if (threadX() > 0) return;
-	if (out) addSigned(*out, sign, magnitude(p.v));
+	T v = (T)p.v;
+	if (out) addSigned(*out, sign, magnitude(v));
 	if (p.i < 0) return;
-	if (tout && tx) addSigned(*tout, sign, signTimes(p.v, tx[p.i * inctx]));
-	if (gout && gx) addSigned(gx[p.i * incgx], 1, signTimes(p.v, *gout));
-	if (gtout && gtx) addSigned(gtx[p.i * incgtx], 1, signTimes(p.v, *gtout));
+	if (tout && tx) addSigned(*tout, sign, signTimes(v, tx[p.i * inctx]));
+	if (gout && gx) addSigned(gx[p.i * incgx], 1, signTimes(v, *gout));
+	if (gtout && gtx) addSigned(gtx[p.i * incgtx], 1, signTimes(v, *gtout));
 }
 
 #define KERNELS(T, name) \

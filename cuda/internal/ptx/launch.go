@@ -119,12 +119,19 @@ func (b *block) run() error {
 		if b.shuffle() {
 			continue
 		}
-		// Nothing is left but the barrier, at which all threads must be.
+		// Nothing is left but a barrier, one at which all threads are that have not ended.
+		var before *thread
 		for i := range b.threads {
 			t := &b.threads[i]
-			if !t.done && b.kernel.code[t.pc].kind != barrier {
+			switch {
+			case t.done:
+				continue
+			case b.kernel.code[t.pc].kind != barrier:
 				return t.failure("waits for lanes that do not come")
+			case before != nil && before.pc != t.pc:
+				return t.failure(fmt.Sprintf("is at another barrier than thread %v", before.id))
 			}
+			before = t
 		}
 		b.epoch++
 		for i := range b.threads {
@@ -142,19 +149,11 @@ func (b *block) run() error {
 func (b *block) shuffle() (any bool) {
 	for first := 0; first < len(b.threads); first += warp {
 		lanes := b.threads[first:min(first+warp, len(b.threads))]
-		pc := -1
+		together, pc := true, lanes[0].pc
 		for i := range lanes {
-			if !lanes[i].done && pc < 0 {
-				pc = lanes[i].pc
-			}
-			if lanes[i].done || lanes[i].pc != pc {
-				pc = -2
-			}
+			together = together && !lanes[i].done && lanes[i].pc == pc
 		}
-		if pc < 0 || b.kernel.code[pc].kind != shuffle {
-			continue
-		}
-		if !b.kernel.code[pc].all(lanes) {
+		if in := &b.kernel.code[pc]; !together || in.kind != shuffle || !in.all(lanes) {
 			continue
 		}
 		for i := range lanes {

@@ -89,6 +89,16 @@ func (m *Memory) Free(base uint64) error {
 	return fmt.Errorf("no allocation begins at %#x", base)
 }
 
+// Forget takes back that anything was written to the allocation that begins at an address.
+func (m *Memory) Forget(base uint64) error {
+	p, off, err := m.find(base, 0)
+	if err != nil || p == nil || off > 0 {
+		return fmt.Errorf("no allocation begins at %#x", base)
+	}
+	clear(p.marks)
+	return nil
+}
+
 // Write copies data from the host to an address.
 func (m *Memory) Write(at uint64, data []byte) error {
 	p, off, err := m.find(at, len(data))

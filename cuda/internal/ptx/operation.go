@@ -696,13 +696,16 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 		return lane
 	}
 	in.all = func(lanes []thread) bool {
+		if len(lanes) < warp {
+			return false
+		}
 		var values [warp]uint64
 		for i := range lanes {
 			values[i] = get(&lanes[i])
 		}
 		for i := range lanes {
 			lane := from(&lanes[i], i)
-			if lane < 0 || lane >= len(lanes) {
+			if lane < 0 || lane >= warp {
 				lane = i
 			}
 			set(&lanes[i], values[lane])

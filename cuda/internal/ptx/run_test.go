@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -100,6 +101,7 @@ func TestErrors(t *testing.T) {
 		"outside":            {"ld.global.u64 	%rd5, [%rd1+512];", "in no allocation"},
 		"before":             {"ld.global.u64 	%rd5, [%rd2+-8];", "in no allocation"},
 		"not aligned":        {"ld.global.u64 	%rd5, [%rd1+4];", "not aligned"},
+		"two, not aligned":   {"ld.global.v2.u64 	{%rd5, %rd6}, [%rd1+8];", "16 bytes at"},
 		"nobody wrote":       {own + "ld.global.u64 	%rd5, [%rd3];", "which nobody wrote"},
 		"shared, not global": {"ld.shared.u64 	%rd5, [%rd1];", "not in shared memory"},
 		"shared not written": {"mov.u64 	%rd5, room;\nld.shared.u64 	%rd6, [%rd5];", "which nobody wrote"},
@@ -132,27 +134,92 @@ $L1:
 	@%p1 bra 	$L2;
 	st.shared.u32 	[room], %r5;
 $L2:`, "without a barrier"},
-		"lanes of a barrier": {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nbar.warp.sync 	-1;\n$L1:", "lanes that do not come"},
-		"part of a barrier":  {"bar.warp.sync 	15;", "whole warp"},
-		"no end":             {"$L1:\nbra.uni 	$L1;", "does not end"},
-		"lanes missing":      {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
-		"unknown":            {"brev.b32 	%r2, %r1;", "unknown instruction"},
-		"unknown type":       {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
-		"no register":        {"add.s64 	%rd99, %rd1, 1;", "no register"},
-		"no label":           {"bra 	$L9;", "no label"},
-		"unknown name":       {"mov.u64 	%rd1, nothing;", "unknown operand"},
-		"constants":          {"mov.u64 	%rd6, table;\nst.global.u64 	[%rd6], %rd1;", "which is constant"},
-		"after constants":    {"ld.const.u64 	%rd1, [table+16];", "not in const memory"},
-		"other barrier":      {"bar.sync 	1;", "only barrier 0"},
-		"part of a warp":     {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
+		"barrier of some": {`
+	setp.gt.u32 	%p1, %r1, 3;
+	@%p1 bra 	$L1;
+	bar.sync 	0;
+$L1:
+	bar.sync 	0;`, "another barrier than thread"},
+		"barrier under a guard": {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bar.sync 	0;\nbar.sync 	0;", "another barrier than thread"},
+		"barrier and shuffle": {`
+	setp.gt.u32 	%p1, %r1, 31;
+	@%p1 bra 	$L1;
+	bar.sync 	0;
+	bra.uni 	$L2;
+$L1:
+	setp.eq.u32 	%p1, %r1, 40;
+	@%p1 bra 	$L2;
+	shfl.sync.down.b32	%r2, %r1, 1, 31, -1;
+$L2:`, "lanes that do not come"},
+		"shuffle under a guard": {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 shfl.sync.bfly.b32	%r2, %r1, 1, 31, -1;", "lanes that do not come"},
+		"lanes of a barrier":    {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nbar.warp.sync 	-1;\n$L1:", "lanes that do not come"},
+		"first lanes missing":   {"setp.gt.u32 	%p1, %r1, 3;\n@!%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
+		"part of a barrier":     {"bar.warp.sync 	15;", "whole warp"},
+		"no end":                {"$L1:\nbra.uni 	$L1;", "does not end"},
+		"lanes missing":         {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
+		"unknown":               {"brev.b32 	%r2, %r1;", "unknown instruction"},
+		"unknown type":          {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
+		"no register":           {"add.s64 	%rd99, %rd1, 1;", "no register"},
+		"no label":              {"bra 	$L9;", "no label"},
+		"unknown name":          {"mov.u64 	%rd1, nothing;", "unknown operand"},
+		"constants":             {"mov.u64 	%rd6, table;\nst.global.u64 	[%rd6], %rd1;", "which is constant"},
+		"after constants":       {"ld.const.u64 	%rd1, [table+16];", "not in const memory"},
+		"other barrier":         {"bar.sync 	1;", "only barrier 0"},
+		"part of a warp":        {"shfl.sync.down.b32	%r2, %r1, 1, 31, 15;", "whole warp"},
 	} {
 		_, err := run(t, test.body, n, 1, data, data)
 		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.HasPrefix(err.Error(), "test.ptx:") {
 			t.Errorf("%s: %v, want %q", name, err, test.want)
 		}
 	}
-	if _, err := run(t, "ld.global.u64 	%rd5, [%rd1];\nst.global.u64 	[%rd3], %rd5;", 1, 2, data, data); err == nil || !strings.Contains(err.Error(), "of block 0 writes too") {
-		t.Errorf("two blocks: %v", err)
+	for body, want := range map[string]string{
+		"ld.global.u64 	%rd5, [%rd1];\nst.global.u64 	[%rd3], %rd5;": "of block 0 writes too",
+		// The first block has finished when the second begins.
+		"mov.u32 	%r2, %ctaid.x;\nsetp.ne.u32 	%p1, %r2, 0;\n@%p1 ld.global.u64 	%rd5, [%rd1];\n@!%p1 st.global.u64 	[%rd1], %rd2;": "reads",
+		"mov.u32 	%r2, %ctaid.x;\nsetp.ne.u32 	%p1, %r2, 0;\n@!%p1 ld.global.u64 	%rd5, [%rd1];\n@%p1 st.global.u64 	[%rd1], %rd2;": "of block 0 reads",
+	} {
+		if _, err := run(t, body, 1, 2, data, data); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("two blocks: %v, want %q", err, want)
+		}
+	}
+	// Half a warp has no lanes to shuffle with.
+	if _, err := run(t, "shfl.sync.down.b32	%r2, %r1, 1, 31, -1;", warp/2, 1, data, data); err == nil || !strings.Contains(err.Error(), "lanes that do not come") {
+		t.Errorf("half a warp: %v", err)
+	}
+}
+
+// TestForget reads memory that was written once, then forgotten, and then freed.
+func TestForget(t *testing.T) {
+	m, err := Parse("test.ptx", kernelText("ld.global.u64 	%rd5, [%rd1];"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine := Machine{Memory: NewMemory(1 << 10)}
+	at, err := machine.Memory.Alloc(16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func() error {
+		return machine.Launch(k, Grid{Blocks: [3]int{1, 1, 1}, Threads: [3]int{1, 1, 1}}, []uint64{at, at, at})
+	}
+	if err := errors.Join(machine.Memory.Write(at, make([]byte, 16)), launch(), machine.Memory.Forget(at)); err != nil {
+		t.Error(err)
+	}
+	if err := launch(); err == nil || !strings.Contains(err.Error(), "which nobody wrote") {
+		t.Errorf("forgotten: %v", err)
+	}
+	if err := machine.Memory.Free(at); err != nil {
+		t.Error(err)
+	}
+	if err := launch(); err == nil || !strings.Contains(err.Error(), "in no allocation") {
+		t.Errorf("freed: %v", err)
+	}
+	if machine.Memory.Forget(at) == nil {
+		t.Error("freed memory is forgotten")
 	}
 }
 
