@@ -65,7 +65,7 @@ func (k Bessel[T]) Run(p rev.Pass[Bessel[T]]) error {
 		}
 	}
 	series := func(k *Bessel[T]) besselSeries[T] {
-		return besselSeries[T]{Y: k.Y, X: k.X, N: int(n), F: fixed.Of[T](f), Gamma: fixed.Of[T](math.Gamma(1 + f))}
+		return besselSeries[T]{Y: k.Y, X: k.X, N: int(n), F: f, Gamma: math.Gamma(1 + f)}
 	}
 	q := rev.Pass[besselSeries[T]]{
 		Back: p.Back, Adjoint: p.Adjoint, Tangent: p.Tangent,

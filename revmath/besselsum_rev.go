@@ -15,8 +15,8 @@ type besselSeries[T rev.Real] struct {
 	Y     rev.Vector[T] `rev:"acc" shape:"n"`
 	X     rev.Vector[T] `rev:"in" shape:"n"`
 	N     int
-	F     T
-	Gamma T
+	F     float64
+	Gamma float64
 }
 
 // NewbesselSeries returns the kernel over gonum's types, sharing their storage.
@@ -77,6 +77,8 @@ func (k besselSeries[T]) value(sign T) {
 		return
 	}
 	n := k.X.N
+	f := fixed.Of[T](k.F)
+	gamma := fixed.Of[T](k.Gamma)
 	y := k.Y.Data[:n]
 	x := k.X.Data[:n]
 	for i := range n {
@@ -84,11 +86,11 @@ func (k besselSeries[T]) value(sign T) {
 		h := fixed.Product(fixed.Of[T](0.5), x1)
 		term := fixed.Of[T](1)
 		if k.F > 0 {
-			term1 := num.Quotient(num.Pow(h, k.F), k.Gamma)
+			term1 := num.Quotient(num.Pow(h, f), gamma)
 			term = term1
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
-			q := num.Quotient(h, num.Int[T](k1)+k.F)
+			q := num.Quotient(h, num.Int[T](k1)+f)
 			term1 := fixed.Product(term, q)
 			term = term1
 		}
@@ -96,7 +98,7 @@ func (k besselSeries[T]) value(sign T) {
 		term1 := term
 		s := -fixed.Product(h, h)
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
-			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+f)
 			term2 := fixed.Product(term1, num.Quotient(s, p))
 			sum1 := sum + term2
 			term1 = term2
@@ -113,6 +115,8 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 		return
 	}
 	n := k.X.N
+	f := fixed.Of[T](k.F)
+	gamma := fixed.Of[T](k.Gamma)
 	y, gy := num.Elements(k.Y), g.Y.Data[:n]
 	x, gx := k.X.Data[:n], num.Elements(g.X)
 	for i := range n {
@@ -122,13 +126,13 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 		term := fixed.Of[T](1)
 		var tterm T
 		if k.F > 0 {
-			tpow := fixed.Product(k.F, num.Pow(h, k.F-fixed.Of[T](1)))
-			term1 := num.Quotient(num.Pow(h, k.F), k.Gamma)
+			tpow := fixed.Product(f, num.Pow(h, f-fixed.Of[T](1)))
+			term1 := num.Quotient(num.Pow(h, f), gamma)
 			term = term1
-			tterm = num.Quotient(tpow, k.Gamma)
+			tterm = num.Quotient(tpow, gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
-			s := num.Int[T](k1) + k.F
+			s := num.Int[T](k1) + f
 			q := num.Quotient(h, s)
 			term1 := fixed.Product(term, q)
 			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), s))
@@ -142,7 +146,7 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 		s := -fixed.Product(h, h)
 		p := 2 * h
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
-			p1 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			p1 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+f)
 			q := num.Quotient(s, p1)
 			term2 := fixed.Product(term1, q)
 			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
@@ -165,6 +169,8 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 // tangent adds the value and its tangent, times sign.
 func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 	n := k.X.N
+	f := fixed.Of[T](k.F)
+	gamma := fixed.Of[T](k.Gamma)
 	y, ty := num.Elements(k.Y), num.Elements(t.Y)
 	x, tx := k.X.Data[:n], num.Elements(t.X)
 	for i := range n {
@@ -174,13 +180,13 @@ func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 		term := fixed.Of[T](1)
 		var tterm T
 		if k.F > 0 {
-			p := fixed.Product(k.F, num.Pow(h, k.F-fixed.Of[T](1)))
-			term1 := num.Quotient(num.Pow(h, k.F), k.Gamma)
+			p := fixed.Product(f, num.Pow(h, f-fixed.Of[T](1)))
+			term1 := num.Quotient(num.Pow(h, f), gamma)
 			term = term1
-			tterm = num.Quotient(fixed.Product(th, p), k.Gamma)
+			tterm = num.Quotient(fixed.Product(th, p), gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
-			s := num.Int[T](k1) + k.F
+			s := num.Int[T](k1) + f
 			q := num.Quotient(h, s)
 			term1 := fixed.Product(term, q)
 			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, s))
@@ -194,7 +200,7 @@ func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 		s := -fixed.Product(h, h)
 		p := 2 * fixed.Product(h, th)
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
-			p1 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			p1 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+f)
 			q := num.Quotient(s, p1)
 			term2 := fixed.Product(term1, q)
 			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
@@ -220,6 +226,8 @@ func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 		return
 	}
 	n := k.X.N
+	f := fixed.Of[T](k.F)
+	gamma := fixed.Of[T](k.Gamma)
 	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
 	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
 	for i := range n {
@@ -232,19 +240,19 @@ func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 		var tterm1 T
 		var ttterm1 T
 		if k.F > 0 {
-			s := k.F - fixed.Of[T](1)
-			tpow := fixed.Product(th, fixed.Product(k.F, num.Pow(h, s)))
+			s := f - fixed.Of[T](1)
+			tpow := fixed.Product(th, fixed.Product(f, num.Pow(h, s)))
 			p := fixed.Product(s, num.Pow(h, s-fixed.Of[T](1)))
-			term1 := num.Quotient(num.Pow(h, k.F), k.Gamma)
-			tterm11 := num.Quotient(fixed.Product(k.F, num.Pow(h, s)), k.Gamma)
-			ttterm11 := num.Quotient(fixed.Product(k.F, fixed.Product(th, p)), k.Gamma)
+			term1 := num.Quotient(num.Pow(h, f), gamma)
+			tterm11 := num.Quotient(fixed.Product(f, num.Pow(h, s)), gamma)
+			ttterm11 := num.Quotient(fixed.Product(f, fixed.Product(th, p)), gamma)
 			term = term1
-			tterm = num.Quotient(tpow, k.Gamma)
+			tterm = num.Quotient(tpow, gamma)
 			tterm1 = tterm11
 			ttterm1 = ttterm11
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
-			s := num.Int[T](k1) + k.F
+			s := num.Int[T](k1) + f
 			q := num.Quotient(h, s)
 			tq := num.Quotient(th, s)
 			tq1 := num.Quotient(fixed.Of[T](1), s)
@@ -270,7 +278,7 @@ func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 		p1 := 2 * h
 		p2 := 2 * th
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
-			p3 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+k.F)
+			p3 := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+f)
 			q := num.Quotient(s, p3)
 			tq := -num.Quotient(p, p3)
 			tq1 := -num.Quotient(p1, p3)

@@ -144,11 +144,10 @@ func (w *writer) kernel(k *kernel) {
 			w.printf("%s %s `%s`\n", title(name), fieldType, tag)
 		case *local:
 			name, goType = p.name, goTypes[p.kind]
-			fieldType := strings.Replace(goType, "float64", w.elem, 1)
-			if k.complex {
-				goType = fieldType
+			if k.complex && p.kind == number {
+				goType = "complex128"
 			}
-			w.printf("%s %s\n", title(name), fieldType)
+			w.printf("%s %s\n", title(name), goType)
 		}
 		params = append(params, name+" "+goType)
 		fields = append(fields, title(name)+": "+fmt.Sprintf(viewed, name))
@@ -376,10 +375,19 @@ func (w *writer) method(p pass) {
 	w.printf("}\n")
 }
 
-// body writes b, and before it the dimensions and the elements of operands that it
-// uses.
+// body writes b, and before it the dimensions, the constants and the elements of operands
+// that it uses.
 func (w *writer) body(b []*stmt) {
 	w.findDimensions()
+	prelude := w.dims
+	for _, p := range w.k.params {
+		if v, ok := p.(*local); ok && v.kind == number && w.elem == "T" {
+			prelude = append(prelude[:len(prelude):len(prelude)], dimension{v: v, from: "fixed.Of[T](k." + title(v.name) + ")"})
+		}
+	}
+	for _, d := range prelude {
+		w.name(d.v)
+	}
 	from := w.Len()
 	for _, x := range w.k.operands() {
 		w.hoist(x, whole(b))
@@ -387,7 +395,7 @@ func (w *writer) body(b []*stmt) {
 	w.block(b)
 	text := string(w.Bytes()[from:])
 	w.Truncate(from)
-	for _, d := range w.dims {
+	for _, d := range prelude {
 		if regexp.MustCompile(`\b` + w.name(d.v) + `\b`).MatchString(text) {
 			w.printf("%s := %s\n", w.name(d.v), d.from)
 		}
@@ -572,7 +580,7 @@ func (w *writer) base(x *operand, s space) string {
 
 // name returns the name of v. It first gives v an unused name if it has none.
 func (w *writer) name(v *local) string {
-	if v.plain {
+	if v.plain && (v.kind != number || w.elem != "T") {
 		return "k." + title(v.name)
 	}
 	if w.names[v] != "" {
@@ -883,12 +891,30 @@ func (w *writer) expr(e *node, prec int) string {
 			return "num.Quotient(" + arg(0, 0) + ", " + arg(1, 0) + ")"
 		}
 		p := precedence[e.op]
-		out = arg(0, p) + " " + e.op + " " + arg(1, p+1)
+		if p == 3 && e.args[0].isConstant() && e.args[1].isConstant() {
+			out = constantText(e.args[0]) + " " + e.op + " " + constantText(e.args[1])
+		} else {
+			out = arg(0, p) + " " + e.op + " " + arg(1, p+1)
+		}
 	}
 	if precedence[e.op] < prec {
 		return "(" + out + ")"
 	}
 	return out
+}
+
+// isConstant reports whether e is a number that no type rounds: a literal, or a parameter that
+// is no operand.
+func (e *node) isConstant() bool {
+	return e.kind == number && (e.op == "lit" || e.op == "ref" && e.v.plain)
+}
+
+// constantText returns a constant as Go, without its conversion to the type of operands.
+func constantText(e *node) string {
+	if e.op == "ref" {
+		return "k." + title(e.v.name)
+	}
+	return e.text
 }
 
 // call returns a call of a function of package num.

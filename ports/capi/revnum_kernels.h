@@ -5507,11 +5507,12 @@ typedef struct rev_nbody_Energy {
 	rev_float64_matrix V; /* in; n,3 */
 	rev_float64_vector Mu; /* in; n */
 	double Softening;
+	int64_t Workers;
 } rev_nbody_Energy;
 
 REV_STATIC_INLINE int32_t rev_nbody_Energy_run(int32_t pass, const rev_nbody_Energy *k, const rev_nbody_Energy *g, const rev_nbody_Energy *t, const rev_nbody_Energy *gt) {
 	const rev_nbody_Energy *parts[4] = {k, g, t, gt};
-	rev_arg a[17];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -5521,6 +5522,7 @@ REV_STATIC_INLINE int32_t rev_nbody_Energy_run(int32_t pass, const rev_nbody_Ene
 		if (parts[p]->Mu.data) a[n++] = rev_float64_vector_arg(p, 3, 1, parts[p]->Mu);
 	}
 	a[n++] = rev_parameter(0, (double)k->Softening);
+	a[n++] = rev_parameter(1, (double)k->Workers);
 	return rev_call(rev_kernel("nbody.Energy[float64]"), pass, a, n);
 }
 
@@ -5531,11 +5533,12 @@ typedef struct rev_nbody_Energy_float32 {
 	rev_float32_matrix V; /* in; n,3 */
 	rev_float32_vector Mu; /* in; n */
 	double Softening;
+	int64_t Workers;
 } rev_nbody_Energy_float32;
 
 REV_STATIC_INLINE int32_t rev_nbody_Energy_float32_run(int32_t pass, const rev_nbody_Energy_float32 *k, const rev_nbody_Energy_float32 *g, const rev_nbody_Energy_float32 *t, const rev_nbody_Energy_float32 *gt) {
 	const rev_nbody_Energy_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[17];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -5545,6 +5548,7 @@ REV_STATIC_INLINE int32_t rev_nbody_Energy_float32_run(int32_t pass, const rev_n
 		if (parts[p]->Mu.data) a[n++] = rev_float32_vector_arg(p, 3, 2, parts[p]->Mu);
 	}
 	a[n++] = rev_parameter(0, (double)k->Softening);
+	a[n++] = rev_parameter(1, (double)k->Workers);
 	return rev_call(rev_kernel("nbody.Energy[float32]"), pass, a, n);
 }
 
@@ -5555,11 +5559,12 @@ typedef struct rev_nbody_Energy_Q43 {
 	rev_Q43_matrix V; /* in; n,3 */
 	rev_Q43_vector Mu; /* in; n */
 	double Softening;
+	int64_t Workers;
 } rev_nbody_Energy_Q43;
 
 REV_STATIC_INLINE int32_t rev_nbody_Energy_Q43_run(int32_t pass, const rev_nbody_Energy_Q43 *k, const rev_nbody_Energy_Q43 *g, const rev_nbody_Energy_Q43 *t, const rev_nbody_Energy_Q43 *gt) {
 	const rev_nbody_Energy_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[17];
+	rev_arg a[18];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
@@ -5569,6 +5574,7 @@ REV_STATIC_INLINE int32_t rev_nbody_Energy_Q43_run(int32_t pass, const rev_nbody
 		if (parts[p]->Mu.data) a[n++] = rev_Q43_vector_arg(p, 3, 3, parts[p]->Mu);
 	}
 	a[n++] = rev_parameter(0, (double)k->Softening);
+	a[n++] = rev_parameter(1, (double)k->Workers);
 	return rev_call(rev_kernel("nbody.Energy[Q43]"), pass, a, n);
 }
 

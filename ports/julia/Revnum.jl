@@ -1371,19 +1371,19 @@ function ChainRulesCore.rrule(::typeof(nbody_Kick), Q, Mu; Dt=0, Softening=0, Wo
 end
 
 # r += energy of bodies
-function nbody_Energy(Q, V, Mu; Softening=0)
+function nbody_Energy(Q, V, Mu; Softening=0, Workers=0)
     n_ = size(Q, 1)
     inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
     outputs = [(0, 0, ())]
-    settings = Arg[parameter(0, Softening)]
+    settings = Arg[parameter(0, Softening), parameter(1, Workers)]
     value("nbody.Energy[float64]", inputs, outputs, (Q, V, Mu,), settings)
 end
 
-function ChainRulesCore.rrule(::typeof(nbody_Energy), Q, V, Mu; Softening=0)
+function ChainRulesCore.rrule(::typeof(nbody_Energy), Q, V, Mu; Softening=0, Workers=0)
     n_ = size(Q, 1)
     inputs = [(1, 2, 1), (2, 2, 1), (3, 1, 1)]
     outputs = [(0, 0, ())]
-    settings = Arg[parameter(0, Softening)]
+    settings = Arg[parameter(0, Softening), parameter(1, Workers)]
     pullback(ybar) = (NoTangent(), gradient("nbody.Energy[float64]", inputs, outputs, (Q, V, Mu,), settings, (unthunk(ybar),))...)
     value("nbody.Energy[float64]", inputs, outputs, (Q, V, Mu,), settings), pullback
 end

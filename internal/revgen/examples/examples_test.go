@@ -81,7 +81,7 @@ func leapfrogSpec[T rev.Real]() revtest.Spec[Leapfrog[T]] {
 		New: func(rnd *rand.Rand, n int) Leapfrog[T] {
 			return Leapfrog[T]{
 				X: gen[T](rnd, n, 3, 1, 0), V: gen[T](rnd, n, 3, 0.3, 0), M: vec[T](rnd, n, 0.1, 1),
-				Dt: scalar[T](0.05), Eps: fixed.Of[T](0.5), Steps: 3,
+				Dt: scalar[T](0.05), Eps: 0.5, Steps: 3,
 			}
 		},
 		Sizes: []int{2, 3, 5, 6}, RoundTrip: 60,

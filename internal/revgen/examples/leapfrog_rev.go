@@ -17,7 +17,7 @@ type Leapfrog[T rev.Real] struct {
 	V     rev.General[T] `rev:"inout" shape:"n,3"`
 	M     rev.Vector[T]  `rev:"in" shape:"n"`
 	Dt    *T             `rev:"in"`
-	Eps   T
+	Eps   float64
 	Steps int
 }
 
@@ -94,6 +94,7 @@ func (k Leapfrog[T]) prepared(p rev.Pass[Leapfrog[T]]) error {
 // forward runs leapfrog.
 func (k Leapfrog[T]) forward() {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x := num.Rows(k.X)
 	v := num.Rows(k.V)
 	m := k.M.Data[:n]
@@ -115,7 +116,7 @@ func (k Leapfrog[T]) forward() {
 				dx := x1[0] - x2[0]
 				dy := x1[1] - x2[1]
 				dz := x1[2] - x2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				f := num.Quotient(dt, fixed.Product(r2, num.Sqrt(r2)))
 				fi := fixed.Product(f, m[j])
 				fj := fixed.Product(f, m[i])
@@ -141,6 +142,7 @@ func (k Leapfrog[T]) forward() {
 // inverse undoes forward.
 func (k Leapfrog[T]) inverse() {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x := num.Rows(k.X)
 	v := num.Rows(k.V)
 	m := k.M.Data[:n]
@@ -162,7 +164,7 @@ func (k Leapfrog[T]) inverse() {
 				dx := x1[0] - x2[0]
 				dy := x1[1] - x2[1]
 				dz := x1[2] - x2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				f := num.Quotient(dt, fixed.Product(r2, num.Sqrt(r2)))
 				fi := fixed.Product(f, m[j])
 				fj := fixed.Product(f, m[i])
@@ -188,6 +190,7 @@ func (k Leapfrog[T]) inverse() {
 // adjoint undoes forward, and turns the cotangents g into those before it.
 func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x, gx := num.Rows(k.X), num.Rows(g.X)
 	v, gv := num.Rows(k.V), num.Rows(g.V)
 	m, gm := k.M.Data[:n], num.Elements(g.M)
@@ -221,7 +224,7 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 				dx := x1[0] - x2[0]
 				dy := x1[1] - x2[1]
 				dz := x1[2] - x2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				sqrt := num.Sqrt(r2)
 				p := fixed.Product(r2, sqrt)
 				f := num.Quotient(dt, p)
@@ -292,6 +295,7 @@ func (k Leapfrog[T]) adjoint(g Leapfrog[T]) {
 // tangent runs forward, with the tangents t.
 func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x, tx := num.Rows(k.X), num.Rows(t.X)
 	v, tv := num.Rows(k.V), num.Rows(t.V)
 	m, tm := k.M.Data[:n], num.Elements(t.M)
@@ -325,7 +329,7 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 				tdy := tx1[1] - tx2[1]
 				dz := x1[2] - x2[2]
 				tdz := tx1[2] - tx2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
 				p := fixed.Product(r2, sqrt)
@@ -371,6 +375,7 @@ func (k Leapfrog[T]) tangent(t Leapfrog[T]) {
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x, gx, tx, gtx := num.Rows(k.X), num.Rows(g.X), num.Rows(t.X), num.Rows(gt.X)
 	v, gv, tv, gtv := num.Rows(k.V), num.Rows(g.V), num.Rows(t.V), num.Rows(gt.V)
 	m, gm, tm, gtm := k.M.Data[:n], num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
@@ -428,7 +433,7 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 				tdy := tx1[1] - tx2[1]
 				dz := x1[2] - x2[2]
 				tdz := tx1[2] - tx2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
 				p := 2 * sqrt
@@ -564,6 +569,7 @@ func (k Leapfrog[T]) adjointTangent(g, t, gt Leapfrog[T]) {
 // undoAdjoint undoes adjoint.
 func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x, gx := num.Rows(k.X), num.Rows(g.X)
 	v, gv := num.Rows(k.V), num.Rows(g.V)
 	m, gm := k.M.Data[:n], num.Elements(g.M)
@@ -596,7 +602,7 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				dx := x1[0] - x2[0]
 				dy := x1[1] - x2[1]
 				dz := x1[2] - x2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				sqrt := num.Sqrt(r2)
 				p := fixed.Product(r2, sqrt)
 				f := num.Quotient(dt, p)
@@ -668,6 +674,7 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 // undoTangent undoes tangent.
 func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x, tx := num.Rows(k.X), num.Rows(t.X)
 	v, tv := num.Rows(k.V), num.Rows(t.V)
 	m, tm := k.M.Data[:n], num.Elements(t.M)
@@ -701,7 +708,7 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 				tdy := tx1[1] - tx2[1]
 				dz := x1[2] - x2[2]
 				tdz := tx1[2] - tx2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
 				p := fixed.Product(r2, sqrt)
@@ -747,6 +754,7 @@ func (k Leapfrog[T]) undoTangent(t Leapfrog[T]) {
 // undoAdjointTangent undoes adjointTangent.
 func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 	n := k.X.Rows
+	eps := fixed.Of[T](k.Eps)
 	x, gx, tx, gtx := num.Rows(k.X), num.Rows(g.X), num.Rows(t.X), num.Rows(gt.X)
 	v, gv, tv, gtv := num.Rows(k.V), num.Rows(g.V), num.Rows(t.V), num.Rows(gt.V)
 	m, gm, tm, gtm := k.M.Data[:n], num.Elements(g.M), num.Elements(t.M), num.Elements(gt.M)
@@ -802,7 +810,7 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				tdy := tx1[1] - tx2[1]
 				dz := x1[2] - x2[2]
 				tdz := tx1[2] - tx2[2]
-				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + k.Eps
+				r2 := fixed.Product(dx, dx) + fixed.Product(dy, dy) + fixed.Product(dz, dz) + eps
 				tr2 := 2*fixed.Product(dx, tdx) + 2*fixed.Product(dy, tdy) + 2*fixed.Product(dz, tdz)
 				sqrt := num.Sqrt(r2)
 				p := 2 * sqrt

@@ -1258,7 +1258,7 @@ type Drift[T rev.Real] struct {
 	V       rev.Vector[T] `rev:"inout" shape:"n"`
 	Pairs   rev.Vector[T] `rev:"inout" shape:"2*n"`
 	K       *T            `rev:"in"`
-	H       T
+	H       float64
 	Steps   int
 	Workers int // 0 means GOMAXPROCS
 }
@@ -1359,14 +1359,15 @@ func (task *driftForward[T]) Block(_, part int) {
 	lo, hi, _ := task.parts.Part(part)
 	k := task.k
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x := k.X.Data[:n]
 	v := k.V.Data[:n]
 	pairs := k.Pairs.Data[:2*n]
 	for i := hi - 1; i >= lo; i-- {
-		v[i] -= fixed.Product(fixed.Product(k.H, num.Sin(x[i])), *k.K)
-		x[i] += fixed.Product(k.H, v[i])
+		v[i] -= fixed.Product(fixed.Product(h, num.Sin(x[i])), *k.K)
+		x[i] += fixed.Product(h, v[i])
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
-		pairs[2*i] += fixed.Product(k.H, x[i])
+		pairs[2*i] += fixed.Product(h, x[i])
 	}
 }
 
@@ -1394,14 +1395,15 @@ func (task *driftInverse[T]) Block(_, part int) {
 	lo, hi, _ := task.parts.Part(part)
 	k := task.k
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x := k.X.Data[:n]
 	v := k.V.Data[:n]
 	pairs := k.Pairs.Data[:2*n]
 	for i := lo; i < hi; i++ {
-		pairs[2*i] -= fixed.Product(k.H, x[i])
+		pairs[2*i] -= fixed.Product(h, x[i])
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
-		x[i] -= fixed.Product(k.H, v[i])
-		v[i] += fixed.Product(fixed.Product(k.H, num.Sin(x[i])), *k.K)
+		x[i] -= fixed.Product(h, v[i])
+		v[i] += fixed.Product(fixed.Product(h, num.Sin(x[i])), *k.K)
 	}
 }
 
@@ -1432,26 +1434,27 @@ func (task *driftAdjoint[T]) Block(_, part int) {
 	k, g := task.k, task.g
 	own.Number(&g.K)
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x, gx := k.X.Data[:n], g.X.Data[:n]
 	v, gv := k.V.Data[:n], g.V.Data[:n]
 	pairs, gpairs := k.Pairs.Data[:2*n], g.Pairs.Data[:2*n]
 	for i := lo; i < hi; i++ {
 		k1 := *k.K
-		pairs[2*i] -= fixed.Product(k.H, x[i])
-		gx[i] += fixed.Product(gpairs[2*i], k.H)
+		pairs[2*i] -= fixed.Product(h, x[i])
+		gx[i] += fixed.Product(gpairs[2*i], h)
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
 		gpairs[2*i], gpairs[2*i+1] = gpairs[2*i+1], gpairs[2*i]
-		x[i] -= fixed.Product(k.H, v[i])
-		gv[i] += fixed.Product(gx[i], k.H)
+		x[i] -= fixed.Product(h, v[i])
+		gv[i] += fixed.Product(gx[i], h)
 		x1 := x[i]
 		sin, cos := num.Sincos(x1)
-		p := fixed.Product(k.H, sin)
+		p := fixed.Product(h, sin)
 		v[i] += fixed.Product(p, k1)
 		gv1 := gv[i]
 		if g.K != nil {
 			*g.K -= fixed.Product(gv1, p)
 		}
-		gsin := -fixed.Product(fixed.Product(gv1, k1), k.H)
+		gsin := -fixed.Product(fixed.Product(gv1, k1), h)
 		gx[i] += fixed.Product(gsin, cos)
 	}
 }
@@ -1481,23 +1484,24 @@ func (task *driftTangent[T]) Block(_, part int) {
 	lo, hi, _ := task.parts.Part(part)
 	k, t := task.k, task.t
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x, tx := k.X.Data[:n], t.X.Data[:n]
 	v, tv := k.V.Data[:n], t.V.Data[:n]
 	pairs, tpairs := k.Pairs.Data[:2*n], t.Pairs.Data[:2*n]
 	for i := hi - 1; i >= lo; i-- {
 		x1 := x[i]
 		sin, cos := num.Sincos(x1)
-		p := fixed.Product(k.H, sin)
-		tp := fixed.Product(k.H, fixed.Product(tx[i], cos))
+		p := fixed.Product(h, sin)
+		tp := fixed.Product(h, fixed.Product(tx[i], cos))
 		k1 := *k.K
 		tv[i] -= fixed.Product(tp, k1) + fixed.Product(p, num.Deref(t.K))
 		v[i] -= fixed.Product(p, k1)
-		tx[i] += fixed.Product(k.H, tv[i])
-		x[i] += fixed.Product(k.H, v[i])
+		tx[i] += fixed.Product(h, tv[i])
+		x[i] += fixed.Product(h, v[i])
 		tpairs[2*i], tpairs[2*i+1] = tpairs[2*i+1], tpairs[2*i]
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
-		tpairs[2*i] += fixed.Product(k.H, tx[i])
-		pairs[2*i] += fixed.Product(k.H, x[i])
+		tpairs[2*i] += fixed.Product(h, tx[i])
+		pairs[2*i] += fixed.Product(h, x[i])
 	}
 }
 
@@ -1532,29 +1536,30 @@ func (task *driftAdjointTangent[T]) Block(_, part int) {
 	own.Number(&gt.K)
 	own.Number(&g.K)
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
 	v, gv, tv, gtv := k.V.Data[:n], g.V.Data[:n], t.V.Data[:n], gt.V.Data[:n]
 	pairs, gpairs, tpairs, gtpairs := k.Pairs.Data[:2*n], g.Pairs.Data[:2*n], t.Pairs.Data[:2*n], gt.Pairs.Data[:2*n]
 	for i := lo; i < hi; i++ {
 		k1 := *k.K
 		tk1 := num.Deref(t.K)
-		tpairs[2*i] -= fixed.Product(k.H, tx[i])
-		pairs[2*i] -= fixed.Product(k.H, x[i])
-		gtx[i] += fixed.Product(gtpairs[2*i], k.H)
-		gx[i] += fixed.Product(gpairs[2*i], k.H)
+		tpairs[2*i] -= fixed.Product(h, tx[i])
+		pairs[2*i] -= fixed.Product(h, x[i])
+		gtx[i] += fixed.Product(gtpairs[2*i], h)
+		gx[i] += fixed.Product(gpairs[2*i], h)
 		tpairs[2*i], tpairs[2*i+1] = tpairs[2*i+1], tpairs[2*i]
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
 		gtpairs[2*i], gtpairs[2*i+1] = gtpairs[2*i+1], gtpairs[2*i]
 		gpairs[2*i], gpairs[2*i+1] = gpairs[2*i+1], gpairs[2*i]
-		tx[i] -= fixed.Product(k.H, tv[i])
-		x[i] -= fixed.Product(k.H, v[i])
-		gtv[i] += fixed.Product(gtx[i], k.H)
-		gv[i] += fixed.Product(gx[i], k.H)
+		tx[i] -= fixed.Product(h, tv[i])
+		x[i] -= fixed.Product(h, v[i])
+		gtv[i] += fixed.Product(gtx[i], h)
+		gv[i] += fixed.Product(gx[i], h)
 		x1 := x[i]
 		tx1 := tx[i]
 		sin, cos := num.Sincos(x1)
-		p := fixed.Product(k.H, sin)
-		tp := fixed.Product(k.H, fixed.Product(tx1, cos))
+		p := fixed.Product(h, sin)
+		tp := fixed.Product(h, fixed.Product(tx1, cos))
 		tv[i] += fixed.Product(tp, k1) + fixed.Product(p, tk1)
 		v[i] += fixed.Product(p, k1)
 		gv1 := gv[i]
@@ -1567,8 +1572,8 @@ func (task *driftAdjointTangent[T]) Block(_, part int) {
 		if g.K != nil {
 			*g.K -= fixed.Product(gv1, p)
 		}
-		gsin := -fixed.Product(fixed.Product(gv1, k1), k.H)
-		tg2 := fixed.Product(fixed.Product(tg, k.H), cos) - fixed.Product(gsin, fixed.Product(tx1, sin))
+		gsin := -fixed.Product(fixed.Product(gv1, k1), h)
+		tg2 := fixed.Product(fixed.Product(tg, h), cos) - fixed.Product(gsin, fixed.Product(tx1, sin))
 		gtx[i] += tg2
 		gx[i] += fixed.Product(gsin, cos)
 	}
@@ -1601,27 +1606,28 @@ func (task *driftUndoAdjoint[T]) Block(_, part int) {
 	k, g := task.k, task.g
 	own.Number(&g.K)
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x, gx := k.X.Data[:n], g.X.Data[:n]
 	v, gv := k.V.Data[:n], g.V.Data[:n]
 	pairs, gpairs := k.Pairs.Data[:2*n], g.Pairs.Data[:2*n]
 	for i := hi - 1; i >= lo; i-- {
 		x1 := x[i]
 		sin, cos := num.Sincos(x1)
-		p := fixed.Product(k.H, sin)
+		p := fixed.Product(h, sin)
 		k1 := *k.K
 		v[i] -= fixed.Product(p, k1)
 		gv1 := gv[i]
 		if g.K != nil {
 			*g.K += fixed.Product(gv1, p)
 		}
-		gx1 := fixed.Product(fixed.Product(fixed.Product(gv1, k1), k.H), cos)
+		gx1 := fixed.Product(fixed.Product(fixed.Product(gv1, k1), h), cos)
 		gx[i] += gx1
-		x[i] += fixed.Product(k.H, v[i])
-		gv[i] -= fixed.Product(gx[i], k.H)
+		x[i] += fixed.Product(h, v[i])
+		gv[i] -= fixed.Product(gx[i], h)
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
 		gpairs[2*i], gpairs[2*i+1] = gpairs[2*i+1], gpairs[2*i]
-		pairs[2*i] += fixed.Product(k.H, x[i])
-		gx[i] -= fixed.Product(gpairs[2*i], k.H)
+		pairs[2*i] += fixed.Product(h, x[i])
+		gx[i] -= fixed.Product(gpairs[2*i], h)
 	}
 }
 
@@ -1650,20 +1656,21 @@ func (task *driftUndoTangent[T]) Block(_, part int) {
 	lo, hi, _ := task.parts.Part(part)
 	k, t := task.k, task.t
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x, tx := k.X.Data[:n], t.X.Data[:n]
 	v, tv := k.V.Data[:n], t.V.Data[:n]
 	pairs, tpairs := k.Pairs.Data[:2*n], t.Pairs.Data[:2*n]
 	for i := lo; i < hi; i++ {
-		tpairs[2*i] -= fixed.Product(k.H, tx[i])
-		pairs[2*i] -= fixed.Product(k.H, x[i])
+		tpairs[2*i] -= fixed.Product(h, tx[i])
+		pairs[2*i] -= fixed.Product(h, x[i])
 		tpairs[2*i], tpairs[2*i+1] = tpairs[2*i+1], tpairs[2*i]
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
-		tx[i] -= fixed.Product(k.H, tv[i])
-		x[i] -= fixed.Product(k.H, v[i])
+		tx[i] -= fixed.Product(h, tv[i])
+		x[i] -= fixed.Product(h, v[i])
 		x1 := x[i]
 		sin, cos := num.Sincos(x1)
-		p := fixed.Product(k.H, sin)
-		tp := fixed.Product(k.H, fixed.Product(tx[i], cos))
+		p := fixed.Product(h, sin)
+		tp := fixed.Product(h, fixed.Product(tx[i], cos))
 		k1 := *k.K
 		tv[i] += fixed.Product(tp, k1) + fixed.Product(p, num.Deref(t.K))
 		v[i] += fixed.Product(p, k1)
@@ -1701,6 +1708,7 @@ func (task *driftUndoAdjointTangent[T]) Block(_, part int) {
 	own.Number(&gt.K)
 	own.Number(&g.K)
 	n := k.X.N
+	h := fixed.Of[T](k.H)
 	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
 	v, gv, tv, gtv := k.V.Data[:n], g.V.Data[:n], t.V.Data[:n], gt.V.Data[:n]
 	pairs, gpairs, tpairs, gtpairs := k.Pairs.Data[:2*n], g.Pairs.Data[:2*n], t.Pairs.Data[:2*n], gt.Pairs.Data[:2*n]
@@ -1708,8 +1716,8 @@ func (task *driftUndoAdjointTangent[T]) Block(_, part int) {
 		x1 := x[i]
 		tx1 := tx[i]
 		sin, cos := num.Sincos(x1)
-		p := fixed.Product(k.H, sin)
-		tp := fixed.Product(k.H, fixed.Product(tx1, cos))
+		p := fixed.Product(h, sin)
+		tp := fixed.Product(h, fixed.Product(tx1, cos))
 		k1 := *k.K
 		tk1 := num.Deref(t.K)
 		tv[i] -= fixed.Product(tp, k1) + fixed.Product(p, tk1)
@@ -1724,22 +1732,22 @@ func (task *driftUndoAdjointTangent[T]) Block(_, part int) {
 		if g.K != nil {
 			*g.K += fixed.Product(gv1, p)
 		}
-		gsin := fixed.Product(fixed.Product(gv1, k1), k.H)
-		tg2 := fixed.Product(fixed.Product(tg, k.H), cos) - fixed.Product(gsin, fixed.Product(tx1, sin))
+		gsin := fixed.Product(fixed.Product(gv1, k1), h)
+		tg2 := fixed.Product(fixed.Product(tg, h), cos) - fixed.Product(gsin, fixed.Product(tx1, sin))
 		gtx[i] += tg2
 		gx[i] += fixed.Product(gsin, cos)
-		tx[i] += fixed.Product(k.H, tv[i])
-		x[i] += fixed.Product(k.H, v[i])
-		gtv[i] -= fixed.Product(gtx[i], k.H)
-		gv[i] -= fixed.Product(gx[i], k.H)
+		tx[i] += fixed.Product(h, tv[i])
+		x[i] += fixed.Product(h, v[i])
+		gtv[i] -= fixed.Product(gtx[i], h)
+		gv[i] -= fixed.Product(gx[i], h)
 		tpairs[2*i], tpairs[2*i+1] = tpairs[2*i+1], tpairs[2*i]
 		pairs[2*i], pairs[2*i+1] = pairs[2*i+1], pairs[2*i]
 		gtpairs[2*i], gtpairs[2*i+1] = gtpairs[2*i+1], gtpairs[2*i]
 		gpairs[2*i], gpairs[2*i+1] = gpairs[2*i+1], gpairs[2*i]
-		tpairs[2*i] += fixed.Product(k.H, tx[i])
-		pairs[2*i] += fixed.Product(k.H, x[i])
-		gtx[i] -= fixed.Product(gtpairs[2*i], k.H)
-		gx[i] -= fixed.Product(gpairs[2*i], k.H)
+		tpairs[2*i] += fixed.Product(h, tx[i])
+		pairs[2*i] += fixed.Product(h, x[i])
+		gtx[i] -= fixed.Product(gtpairs[2*i], h)
+		gx[i] -= fixed.Product(gpairs[2*i], h)
 	}
 }
 

@@ -40,7 +40,7 @@ func histogramSpec[T rev.Real]() revtest.Spec[Histogram[T]] {
 
 func driftSpec[T rev.Real]() revtest.Spec[Drift[T]] {
 	return revtest.Spec[Drift[T]]{New: func(rnd *rand.Rand, n int) Drift[T] {
-		return Drift[T]{X: vec[T](rnd, n, 1), V: vec[T](rnd, n, 1), Pairs: vec[T](rnd, 2*n, 1), K: scalar[T](1.5), H: fixed.Of[T](0.125), Steps: 3}
+		return Drift[T]{X: vec[T](rnd, n, 1), V: vec[T](rnd, n, 1), Pairs: vec[T](rnd, 2*n, 1), K: scalar[T](1.5), H: 0.125, Steps: 3}
 	}, Sizes: []int{0, 1, 2, 3, 600}, RoundTrip: 100, Adjoint: 10000}
 }
 
