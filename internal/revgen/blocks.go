@@ -276,7 +276,7 @@ func (r *reader) forLoop(s *ast.ForStmt) {
 		r.env[obj] = binding{v: l.v, scope: -1}
 	}
 	if s.Cond == nil {
-		r.refuse(s, "a loop without end")
+		r.refuse(s, "a loop without end: give it a condition")
 	}
 	up, down := false, false
 	if s.Post != nil {
@@ -331,6 +331,9 @@ func (r *reader) rangeLoop(s *ast.RangeStmt) {
 			r.rangeArray(s, obj, int(a.Len()))
 			return
 		}
+		if b, ok := t.Underlying().(*types.Basic); !r.isSlice(s.X) && (!ok || b.Info()&types.IsInteger == 0) {
+			r.refuse(s.X, "a range over a %s cannot be run backward: loops run over integers, slices and arrays", r.typeName(types.Default(t)))
+		}
 	}
 	var v *view
 	if r.isSlice(s.X) {
@@ -370,15 +373,18 @@ func (r *reader) rangeArray(s *ast.RangeStmt, obj types.Object, n int) {
 	if obj == nil {
 		obj = types.NewVar(s.Pos(), nil, "i", types.Typ[types.Int])
 	}
+	var copies []*node // Go runs over a copy of the array
+	id := identOf(s.Value)
+	if id != nil && id.Name != "_" {
+		for _, leaf := range leaves {
+			copies = append(copies, r.load(s, leaf))
+		}
+	}
 	list := r.straight(s.Body.List, continues)
 	for i := range n {
 		r.env[obj] = binding{c: integerLit(i)}
-		if id := identOf(s.Value); id != nil && id.Name != "_" {
-			var es []*node
-			for _, leaf := range leaves[i*size:][:size] {
-				es = append(es, r.load(s, leaf))
-			}
-			r.store(id, es...)
+		if copies != nil {
+			r.store(id, copies[i*size:][:size]...)
 		}
 		r.stmts(list)
 	}

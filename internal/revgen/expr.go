@@ -144,6 +144,8 @@ func (r *reader) expr(e ast.Expr) *node {
 			return b.c
 		case b.view != nil && len(b.view.at) == b.view.x.rank && b.view.size == nil:
 			r.refuse(e, "%s is a pointer: use *%s", e.Name, e.Name)
+		case b.leaves != nil:
+			r.refuse(e, "%s is an array or a struct: compare its parts one by one", e.Name)
 		case b.v == nil:
 			r.refuse(e, "%s is a slice: use its elements", e.Name)
 		}
@@ -213,24 +215,26 @@ func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
 }
 
 func (r *reader) mathFunc(e *ast.CallExpr) string {
-	if s, ok := e.Fun.(*ast.SelectorExpr); ok {
-		if p, ok := r.info.Uses[identOf(s.X)].(*types.PkgName); ok && (p.Imported().Path() == "math" || p.Imported().Path() == "math/cmplx") {
-			return s.Sel.Name
-		}
+	f, ok := r.info.Uses[calledName(e.Fun)].(*types.Func)
+	if ok && f.Pkg() != nil && (f.Pkg().Path() == "math" || f.Pkg().Path() == "math/cmplx") {
+		return f.Name()
 	}
 	return ""
 }
 
 func (r *reader) call(e *ast.CallExpr) *node {
 	if tv := r.info.Types[e.Fun]; tv.IsType() {
-		x, to := r.expr(e.Args[0]), tv.Type.String()
+		x, to := r.expr(e.Args[0]), types.Invalid
+		if b, ok := tv.Type.Underlying().(*types.Basic); ok {
+			to = b.Kind()
+		}
 		switch {
-		case to == "float64" && x.kind == integer:
+		case to == types.Float64 && x.kind == integer:
 			return fn("Int", x)
-		case to == "float64" || to == "complex128" || to == "int" && x.kind == integer:
+		case to == types.Float64 || to == types.Complex128 || to == types.Int && x.kind == integer:
 			return x
 		}
-		r.refuse(e, "the conversion to %s has no derivative", to)
+		r.refuse(e, "the conversion to %s has no derivative: numbers are float64 and int", r.typeName(tv.Type))
 	}
 	name := strings.ToLower(r.mathFunc(e))
 	if id := identOf(e.Fun); id != nil {
@@ -259,6 +263,8 @@ func (r *reader) call(e *ast.CallExpr) *node {
 			x = r.extremum(x, r.atom(r.expr(a)), name)
 		}
 		return x
+	case r.mathFunc(e) == "Inf":
+		r.refuse(e, "math.Inf: fixed point has no infinity; begin with the first number, or with a large one")
 	case r.mathFunc(e) == "" || rules[r.mathFunc(e)] == nil || name == "sign" || name == "conj":
 		r.refuse(e, "%s has no derivative here; there are %s", types.ExprString(e.Fun), known())
 	}
@@ -288,7 +294,7 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 		f = r.funcs[r.info.Uses[id]]
 	}
 	if f == nil || f.Body == nil {
-		r.refuse(e, "%s: only kernels, and functions of math and of this package, can be called", types.ExprString(e.Fun))
+		r.refuseCall(e)
 	}
 	if slices.Contains(r.calls, f) {
 		r.refuse(e, "%s calls itself", f.Name.Name)
@@ -300,8 +306,11 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 	r.calls = append(r.calls, f)
 	defer func() { r.calls = r.calls[:len(r.calls)-1] }()
 	list := f.Body.List
-	for len(list) > 0 && isPanic(list[0]) {
-		list = list[1:] // its caller knows the shapes
+	for ; len(list) > 0 && isPanic(list[0]); list = list[1:] { // its caller knows the shapes
+		c := r.expr(list[0].(*ast.IfStmt).Cond)
+		if !c.has(func(e *node) bool { return e.op == "len" }) && !c.is(lit(boolean, "false")) {
+			r.refuse(list[0], "only conditions on lengths panic: what is written would not")
+		}
 	}
 	returned := func(s ast.Stmt) ([]ast.Stmt, bool) {
 		_, ok := s.(*ast.ReturnStmt)
@@ -335,6 +344,24 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 		}
 	}
 	return es
+}
+
+// refuseCall refuses a call of what cannot be called.
+func (r *reader) refuseCall(e *ast.CallExpr) {
+	name := types.ExprString(e.Fun)
+	if id := identOf(e.Fun); id != nil {
+		if _, ok := r.info.Uses[id].(*types.Builtin); ok {
+			r.refuse(e, "%s: of the functions that are built in there are len, min and max", name)
+		}
+	}
+	s, ok := e.Fun.(*ast.SelectorExpr)
+	if ok && identOf(s.X) != nil && r.info.Selections[s] != nil {
+		if strings.HasPrefix(s.Sel.Name, "Set") {
+			r.refuse(e, "%s overwrites, and what it was could not be restored: take a slice, and add to its elements", name)
+		}
+		r.refuse(e, "%s is a method: of those only At, AtVec, Len and Dims of matrices, and Forward and Inverse of kernels, can be called; make it a function", name)
+	}
+	r.refuse(e, "%s: only kernels, and functions of math and of this package, can be called", name)
 }
 
 func (r *reader) all(list []ast.Expr) (es []*node) {
@@ -402,8 +429,13 @@ func (r *reader) declareResults(f *ast.FuncDecl) (ids []*ast.Ident) {
 		}
 		for _, id := range names {
 			obj := r.info.Defs[id]
+			name := id.Name
+			if name == "_" {
+				name = "result"
+				obj = types.NewVar(p.Pos(), r.pkg, name, obj.Type())
+			}
 			r.declare(obj, r.zeros(p, obj.Type()))
-			use := &ast.Ident{NamePos: p.Pos(), Name: id.Name}
+			use := &ast.Ident{NamePos: p.Pos(), Name: name}
 			r.info.Uses[use] = obj
 			ids = append(ids, use)
 		}

@@ -57,7 +57,7 @@ func TestRandomPrograms(t *testing.T) {
 		for name, text := range out {
 			files[name] = string(text)
 		}
-		fmt.Fprintf(&tests, "func TestK%d(t *testing.T) { check(t, newK%d[float64], newK%d[fixed.Q43], %v, %v) }\n", written, written, written, acc, smooth)
+		fmt.Fprintf(&tests, "func TestK%d(t *testing.T) { check(t, newK%d[float64], newK%d[fixed.Q43], %v, %v)\nsame(t, newK%d[float64], func(k K%d[float64]) { k%d(k.X.Data, k.V.Data, k.W.Data, *k.A, k.Y.Data, split(k.M)) }, func(k K%d[float64]) []float64 { return slices.Concat(k.X.Data, k.V.Data, k.Y.Data) }) }\n", written, written, written, acc, smooth, written, written, written, written)
 		fmt.Fprintf(&tests, "func newK%d[T rev.Real](rnd *rand.Rand, n int) K%d[T] {\nreturn K%d[T]{X: vec[T](rnd, n), V: vec[T](rnd, n), W: vec[T](rnd, n), A: &vec[T](rnd, 1).Data[0], Y: vec[T](rnd, n), M: rev.NewGeneral(n, 3, vec[T](rnd, 3*n).Data)}\n}\n", written, written, written)
 		written++
 	}
@@ -257,6 +257,9 @@ func (p *program) stmt() {
 	case 4, 5:
 		t := p.name("t")
 		fmt.Fprintf(p, "%s := %s\n_ = %s\n", t, p.expr(2), t)
+		if p.rnd.IntN(4) == 0 { // a sum that begins there
+			fmt.Fprintf(p, "for range w {\n%s += %s\n}\n", t, p.expr(1))
+		}
 		p.locals = append(slices.Clip(p.locals), t)
 	case 6, 7:
 		if len(p.locals) > 0 {
@@ -277,7 +280,7 @@ func (p *program) stmt() {
 	case 13:
 		a := p.name("a")
 		fmt.Fprintf(p, "%s := [3]float64{%s, 2: %s}\n", a, p.expr(1), p.expr(1))
-		fmt.Fprintf(p, "for j, v := range %s {\n%s[j] %s 0.5 * math.Sin(v + %s)\n}\n", a, a, pick(p, "+=", "-=", "="), p.expr(1))
+		fmt.Fprintf(p, "for j, v := range %s {\n%s[%s] %s 0.5 * math.Sin(v + %s)\n}\n", a, a, pick(p, "j", "(j+1)%3"), pick(p, "+=", "-=", "="), p.expr(1))
 		p.locals = append(slices.Clip(p.locals), a+"[0]", a+"[1]", a+"[2]")
 	case 14:
 		t := p.name("t")
@@ -353,7 +356,9 @@ const kernelsTest = `package random
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"revnum/fixed"
@@ -367,6 +372,29 @@ func vec[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
 		x[i] = fixed.Of[T](rnd.NormFloat64())
 	}
 	return rev.ViewSlice(x)
+}
+
+// split returns the rows of m.
+func split(m rev.General[float64]) (rows [][]float64) {
+	for i := range m.Rows {
+		rows = append(rows, m.Data[i*m.Stride:][:m.Cols])
+	}
+	return rows
+}
+
+// same tests that a kernel computes what its function computes.
+func same[K rev.Kernel[K]](t *testing.T, problem func(*rand.Rand, int) K, function func(K), changed func(K) []float64) {
+	got, want := problem(rand.New(rand.NewPCG(1, 2)), 3), problem(rand.New(rand.NewPCG(1, 2)), 3)
+	if err := rev.Forward(got); err != nil {
+		t.Fatal(err)
+	}
+	function(want)
+	for i, w := range changed(want) {
+		// Some machines fuse products and sums of the function.
+		if g := changed(got)[i]; !(math.Abs(g-w) <= 1e-9*(1+math.Abs(w))) {
+			t.Errorf("the kernel computes %v, the function %v", g, w)
+		}
+	}
 }
 
 // check tests a kernel that only accumulates, if acc is true, and that has no branches

@@ -41,19 +41,22 @@ func (r *reader) leafTypes(at ast.Node, t types.Type) (leaves []types.Type) {
 		}
 	case *types.Array:
 		if u.Len() > maxLeaves {
-			r.refuse(at, "%s: each element of a local array is a variable of its own, and %d are too many: make it a parameter", t, u.Len())
+			r.refuse(at, "%s: each element of a local array is a variable of its own, and %d are too many: make it a parameter", r.typeName(t), u.Len())
 		}
 		for range u.Len() {
 			leaves = append(leaves, r.leafTypes(at, u.Elem())...)
 		}
 	default:
-		r.refuse(at, "%s is not known: locals are float64, int, bool, and arrays and structs of them", t)
+		r.refuse(at, "%s is not known: locals are float64, int, bool, and arrays and structs of them", r.typeName(t))
 	}
 	if len(leaves) == 0 || len(leaves) > maxLeaves {
-		r.refuse(at, "%s is not known: locals are float64, int, bool, and arrays and structs of at most %d of them", t, maxLeaves)
+		r.refuse(at, "%s is not known: locals are float64, int, bool, and arrays and structs of at most %d of them", r.typeName(t), maxLeaves)
 	}
 	return leaves
 }
+
+// typeName returns t as the package writes it.
+func (r *reader) typeName(t types.Type) string { return types.TypeString(t, types.RelativeTo(r.pkg)) }
 
 // zeros returns the zero value of t.
 func (r *reader) zeros(at ast.Node, t types.Type) (es []*node) {
@@ -92,19 +95,25 @@ func (r *reader) leavesOf(e ast.Expr) (objs []types.Object, exact bool) {
 		}
 	case *ast.SelectorExpr:
 		sel := r.info.Selections[e]
-		if sel == nil || sel.Kind() != types.FieldVal || len(sel.Index()) != 1 {
+		if sel == nil || sel.Kind() != types.FieldVal {
 			return nil, true
 		}
 		objs, exact = r.leavesOf(e.X)
-		t, ok := sel.Recv().Underlying().(*types.Struct)
-		if objs == nil || !exact || !ok {
+		if objs == nil || !exact {
 			return objs, exact
 		}
-		from := 0
-		for i := range sel.Index()[0] {
-			from += len(r.leafTypes(e, t.Field(i).Type()))
+		from, in := 0, sel.Recv()
+		for _, field := range sel.Index() { // more than one for a field of an embedded struct
+			t, ok := in.Underlying().(*types.Struct)
+			if !ok {
+				return objs, exact
+			}
+			for i := range field {
+				from += len(r.leafTypes(e, t.Field(i).Type()))
+			}
+			in = t.Field(field).Type()
 		}
-		return objs[from:][:len(r.leafTypes(e, sel.Type()))], true
+		return objs[from:][:len(r.leafTypes(e, in))], true
 	case *ast.IndexExpr:
 		objs, exact = r.leavesOf(e.X)
 		t := r.info.Types[e.X].Type

@@ -5,13 +5,19 @@ import "strings"
 // A namer gives names to the values that derivatives are made of, so that each
 // is computed once: of a program, it returns one in which factors, divisors and
 // arguments are locals or constants, and what is a call or a quotient by
-// something active is a definition.
+// something active is the definition of a local that does not change: derivatives
+// take the value from there.
 type namer struct {
-	known []map[string]*local // by key, of the blocks around
-	out   []*stmt
+	known   []map[string]*local // by key, of the blocks around
+	changed map[*local]bool     // behind their definition
+	out     []*stmt
 }
 
-func named(b []*stmt) []*stmt { return new(namer).block(b) }
+func named(b []*stmt) []*stmt {
+	n := &namer{changed: map[*local]bool{}}
+	each(b, func(s *stmt) { n.changed[s.writes()] = n.changed[s.writes()] || s.op != "def" })
+	return n.block(b)
+}
 
 func (n *namer) block(b []*stmt) []*stmt {
 	out := n.out
@@ -29,7 +35,7 @@ func (n *namer) stmt(s *stmt) {
 	c := *s
 	switch s.op {
 	case "def", "known":
-		c.e = n.split(s.e, true)
+		c.e = n.split(s.e, s.op == "known" || !n.changed[s.v])
 		k := c.e.key()
 		if v := n.lookup(k); v != nil {
 			c.e = ref(v)

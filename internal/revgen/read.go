@@ -101,6 +101,9 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	}
 	r.guarded(func() { r.header(f, d) })
 	for _, p := range f.Type.Params.List {
+		if len(p.Names) == 0 {
+			r.guarded(func() { r.refuse(p, "a parameter without a name: it becomes a field of the kernel") })
+		}
 		for _, id := range p.Names {
 			r.guarded(func() { r.param(id, slices.Contains(d.consts, id.Name)) })
 		}
@@ -144,6 +147,10 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 	if len(r.refusals) > 0 {
 		return
 	}
+	if !slices.ContainsFunc(r.k.operands(), func(x *operand) bool { return x.written }) {
+		r.guarded(func() { r.refuse(f, "%s changes none of its parameters: add the result into one", f.Name.Name) })
+		return
+	}
 	r.k.body = alive(without(r.out, "fail"))
 	activate(r.k.body)
 	r.shape()
@@ -168,14 +175,16 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 		r.refuse(f, "%q is no name for a kernel", r.k.name)
 	}
 	for _, c := range f.Doc.List {
-		if !strings.HasPrefix(c.Text, "//revgen:") {
-			r.k.doc += strings.ReplaceAll(c.Text, f.Name.Name, r.k.name) + "\n"
+		if text, ok := strings.CutPrefix(c.Text, "// "+f.Name.Name+" "); ok && r.k.doc == "" {
+			r.k.doc = "// " + r.k.name + " " + text + "\n"
+		} else if !strings.HasPrefix(c.Text, "//revgen:") {
+			r.k.doc += c.Text + "\n"
 		}
 	}
 	r.k.doc = strings.TrimSuffix(r.k.doc, "//\n")
-	for _, name := range []string{"cmplx", "fixed", "mat", "num", "rev"} {
+	for _, name := range []string{"cmplx", "fixed", "mat", "num", "rev", "bool", "complex", "complex128", "error", "false", "float64", "int", "len", "max", "min", "new", "nil", "true"} {
 		if r.pkg.Scope().Lookup(name) != nil {
-			r.refuse(f, "what is written imports a package %s, but this package declares %s itself", name, name)
+			r.refuse(f, "what is written needs the name %s for Go's own or for a package, but this package declares it: choose another name", name)
 		}
 	}
 	switch {
@@ -250,7 +259,25 @@ func isPanic(s ast.Stmt) bool {
 
 func (r *reader) param(id *ast.Ident, plain bool) {
 	obj := r.info.Defs[id]
-	t := obj.Type().String()
+	t := r.typeName(obj.Type())
+	for _, p := range r.k.params {
+		other := ""
+		switch p := p.(type) {
+		case *operand:
+			other = p.name
+		case *local:
+			other = p.name
+		}
+		if title(other) == title(id.Name) {
+			r.refuse(id, "%s and %s would be fields of the same name: choose another name", other, id.Name)
+		}
+	}
+	if id.Name == "_" {
+		r.refuse(id, "a parameter without a name: it becomes a field of the kernel")
+	}
+	if !token.IsExported(title(id.Name)) {
+		r.refuse(id, "%s would be a field that is not exported: begin the name with a letter that has a capital", id.Name)
+	}
 	if r.k.workers && title(id.Name) == "Workers" {
 		r.refuse(id, "%s would be a field with the name of the number of workers: choose another name", id.Name)
 	}
@@ -372,6 +399,9 @@ func (r *reader) fail(s *ast.ReturnStmt) {
 	v, ok := r.info.Uses[id].(*types.Var)
 	if id == nil || !ok || v.Parent() != r.pkg.Scope() {
 		r.refuse(s, "return an error that is a variable of the package: what is written returns it too")
+	}
+	if id.Name == "k" {
+		r.refuse(s, "k is what the kernel is called in what is written: choose another name for the error")
 	}
 	r.emit(&stmt{op: "fail", text: id.Name})
 }

@@ -52,6 +52,15 @@ func variadic(x ...float64) float64 { return x[0] }
 
 func set(x *float64) { *x += 1 }
 
+func (p pair) sum() float64 { return p.a + p.b }
+
+func positive(x float64) float64 {
+	if x < 0 {
+		panic("negative")
+	}
+	return x
+}
+
 func row(x [][]float64, i int) []float64 { return x[i] }
 
 func next(i int) int {
@@ -204,17 +213,22 @@ var constructs = []construct{
 	{xy, "for y[0] < 1 {\ny[1] += x[0]\n}", "a loop that changes operands runs over a range: from a condition the way back would not know how often"},
 	{xy, "for i := 0; i < len(x); i++ {\ny[i] += x[i]\ni += 1\n}", "i changes in the loop that counts with it"},
 	{xy, "for h := 0.0; h < 1; h += 0.1 {\ny[0] += x[0]\n}", "h is no integer: its steps would round, and the way back take others"},
-	{xy, "for {\ny[0] += x[0]\n}", "a loop without end"},
+	{xy, "for {\ny[0] += x[0]\n}", "a loop without end: give it a condition"},
 	{xy, "for i, j := 0, 1; i < j; i++ {\ny[0] += x[i]\n}", "a loop defines one variable"},
 	{xy, "for i := 0; i < 9; i += 2 {\ny[0] += x[i]\n}", "a loop ends with its variable's ++ or --"},
 	{xy, "for i := 0; i != 9; i++ {\ny[0] += x[i]\n}", "a loop up ends with < or <=, a loop down with > or >="},
 	{xy, "t := 1.0\nfor i := 9; t < 9; i-- {\nt += x[i]\n}\ny[0] += t", "a loop with a condition counts up"},
 	{xy, "t := 1.0\nfor abs(t) < 9 {\nt += x[0]\n}\ny[0] += t", "the condition of a loop cannot hold calls that take statements"},
 	{xy, "i := 0\nfor i = range x {\ny[i] += x[i]\n}", "a loop defines its variables by :="},
-	{xy, "for range map[int]int{} {\ny[0] += x[0]\n}", "local slices and maps are not known: use arrays, structs or parameters"},
-	{xy, "for range sequence {\ny[0] += x[0]\n}", "this is not a number from parameters and locals"},
+	{xy, "for range map[int]int{} {\ny[0] += x[0]\n}", "a range over a map[int]int cannot be run backward: loops run over integers, slices and arrays"},
+	{xy, "for i := range \"abc\" {\ny[0] += x[i]\n}", "a range over a string cannot be run backward"},
+	{xy, "var c chan int\nfor range c {\ny[0] += x[0]\n}", "chan int is not known"},
+	{xy, "for range sequence {\ny[0] += x[0]\n}", "a range over a func(func() bool) cannot be run backward"},
+	{xy, "if twice == nil {\ny[0] += x[0]\n}", "this is not a number from parameters and locals"},
+	{xy, "if map[int]int{} == nil {\ny[0] += x[0]\n}", "local slices and maps are not known: use arrays, structs or parameters"},
+	{xy, "if func() {} == nil {\ny[0] += x[0]\n}", "closures cannot be run backward"},
 	{xy, "for i := range [2]float64{1, 2} {\ny[i] += x[i]\n}", "is not a local array"},
-	{xy, "for i := range func(func(int) bool) {} {\ny[i] += x[i]\n}", "closures cannot be run backward"},
+	{xy, "for i := range func(func(int) bool) {} {\ny[i] += x[i]\n}", "a range over a func(func(int) bool) cannot be run backward"},
 
 	// Expressions and calls.
 	{xy, "y[0] += twice(x[0]) + abs(x[1])", ""},
@@ -231,7 +245,14 @@ var constructs = []construct{
 	{"(y []float64, m [][]float64)", "y[0] += row(m, 0)[0]", "is not a parameter, an element or a row of one"},
 	{xy, "f := func(v float64) float64 { return v }\ny[0] += f(x[0])", "func(v float64) float64 is not known"},
 	{xy, "y[0] += func() float64 { return 1 }() * x[0]", "only kernels, and functions of math and of this package, can be called"},
-	{xy, "println(x[0])\ny[0] += x[0]", "only kernels, and functions of math and of this package, can be called"},
+	{xy, "println(x[0])\ny[0] += x[0]", "println: of the functions that are built in there are len, min and max"},
+	{xy, "copy(y, x)", "copy: of the functions that are built in there are len, min and max"},
+	{xy, "y = append(y, x[0])", "[]float64 is not known"},
+	{xy, "p := new(float64)\n*p += x[0]\ny[0] += *p", "*float64 is not known"},
+	{xy, "t := pair{x[0], 1}\ny[0] += t.sum()", "t.sum is a method: of those only At, AtVec, Len and Dims of matrices, and Forward and Inverse of kernels, can be called; make it a function"},
+	{xy, "f := math.Sin\ny[0] += f(x[0])", "func(x float64) float64 is not known"},
+	{xy, "y[0] += positive(x[0])", "only conditions on lengths panic: what is written would not"},
+	{xy, "best := math.Inf(1)\ny[0] += min(best, x[0])", "math.Inf: fixed point has no infinity; begin with the first number, or with a large one"},
 	{xy, "y[0] += float64(float32(x[0]))", "the conversion to float32 has no derivative"},
 	{xy, "y[0] += float64(len(x)) / float64(3)", ""},
 	{"(y *float64, x *float64)", "*y += float64(next(2)) * *x", ""},
@@ -243,13 +264,15 @@ var constructs = []construct{
 	{xy, "defer twice(x[0])\ny[0] += x[0]", "a defer statement cannot be run backward"},
 	{xy, "select {}", "a select statement cannot be run backward"},
 	{xy, "c := make(chan float64)\nc <- x[0]\ny[0] += x[0]", "chan float64 is not known"},
-	{xy, "type t float64\ny[0] += float64(t(x[0]))", "the conversion to p.t has no derivative"},
+	{xy, "y[0] += x[int(x[1])]", "the conversion to int has no derivative: numbers are float64 and int"},
+	{xy, "type t float64\ny[0] += float64(t(x[0]))", ""},
 	{xy, "y[0] += global.x", "undefined"},
 	{xy, "y[0] += struct{ a float64 }{1}.a * x[0]", "numbers come from parameters and locals"},
 	{xy, "<-make(chan int)\ny[0] += x[0]", "this value is not used"},
 	{"(y *float64, x *float64)", "*y += math.Sqrt(*x)", ""},
 	{"(y, x *float64, p []*float64)", "*y += *x", "parameters are float64, *float64"},
 	{xy, "t := x\n_ = t", "would be a second name"},
+	{xy, "p, q := pair{x[0], 1}, pair{2, 3}\nif p == q {\ny[0] += 1\n}", "p is an array or a struct: compare its parts one by one"},
 	{xy, "if x != nil {\ny[0] += x[0]\n}", "x is a slice: use its elements"},
 	{"(y *float64, x float64)", "if y != nil {\n*y += x\n}", "y is a pointer: use *y"},
 	{"(y []float64, m [][]float64)", "if m[0] != nil {\ny[0] += 1\n}", "m[0] is no number"},
@@ -269,7 +292,7 @@ var constructs = []construct{
 	{"(x *mat.VecDense, a *float64)", "revlinalg.NewAxpy(x, a, x).Forward()", "x is in two places of revlinalg.Axpy, which changes one of them"},
 	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense)", "revnn.NewLeakyReLU(y, x, 0.25).Forward()", ""},
 	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revnn.NewLeakyReLU(y, x, s[0]).Forward()", "slope of revnn.LeakyReLU is a constant here"},
-	{"(c, a *mat.Dense)", "c.Set(0, 0, a.At(0, 0))", "only kernels, and functions of math and of this package, can be called"},
+	{"(c, a *mat.Dense)", "c.Set(0, 0, a.At(0, 0))", "c.Set overwrites, and what it was could not be restored: take a slice, and add to its elements"},
 
 	// Complex numbers.
 	{"//revgen:kernel K\nfunc k(y, x []complex128, a complex128)", "s := 2i\ns += real(x[0]) * 1\ny[0] += a * s", "mismatched types"},
@@ -288,7 +311,14 @@ var constructs = []construct{
 
 	// Parameters and heads.
 	{"(y []float64, x map[int]float64)", "y[0] += x[0]", "x is a map[int]float64: parameters are float64, *float64, []float64, [][]float64, *mat.VecDense, *mat.Dense, []int, int and bool"},
-	{"(y []float64, p pair)", "y[0] += p.a", "p is a p.pair: parameters are float64"},
+	{"(y []float64, p pair)", "y[0] += p.a", "p is a pair: parameters are float64"},
+	{"(y []float64, _ int)", "y[0] += 1", "a parameter without a name: it becomes a field of the kernel"},
+	{"([]float64)", "", "a parameter without a name: it becomes a field of the kernel"},
+	{xy, "", "k changes none of its parameters: add the result into one"},
+	{"(y, x, X []float64)", "y[0] += x[0] * X[0]", "x and X would be fields of the same name: choose another name"},
+	{"(y []float64, n int, N float64)", "y[n] += N", "n and N would be fields of the same name: choose another name"},
+	{"(y, 数 []float64)", "y[0] += 数[0]", "数 would be a field that is not exported: begin the name with a letter that has a capital"},
+	{"(y, ψ []float64, len float64, true *float64)", "y[0] += ψ[0] * len * *true", ""},
 	{"(run []float64)", "run[0] += 1", "run would be a field with the name of a method: choose another name"},
 	{"(y []float64) float64", "y[0] += 1\nreturn 1", "a kernel returns nothing, or an error: add the result into a parameter"},
 	{"(y []float64) error", "y[0] += 1\nreturn nil", ""},
@@ -298,6 +328,7 @@ var constructs = []construct{
 	{"(y, x []float64) error", "y[0] += x[0]\nif x[0] < 0 {\nreturn errBad\n}\nreturn nil", "y changes before the last error is returned: return all errors first"},
 	{"(y, x []float64) error", "if y[0] < 0 {\nreturn errBad\n}\ny[0] += x[0]\nreturn nil", "y decides on an error, and changes: the way back would decide otherwise"},
 	{"(y, x []float64) error", "if x[0] < 0 {\nerr := errBad\nreturn err\n}\ny[0] += x[0]\nreturn nil", "error is not known"},
+	{"var k = errBad\n\n//revgen:kernel K\nfunc f(y, x []float64) error", "if x[0] < 0 {\nreturn k\n}\ny[0] += x[0]\nreturn nil", "k is what the kernel is called in what is written: choose another name for the error"},
 	{"(y, x []float64, e bool) error", "if e {\nreturn error(nil)\n}\ny[0] += x[0]\nreturn nil", "return an error that is a variable of the package: what is written returns it too"},
 	{"//revgen:kernel K[T rev.Number]\nfunc k(y []float64)", "y[0] += 1", "K[T rev.Number]: a kernel is over float64 (Name), over both floats (Name[T rev.Float]) or over fixed point too (Name[T rev.Real])"},
 	{"//revgen:kernel a b\nfunc k(y []float64)", "y[0] += 1", `"a b" is no name for a kernel`},
@@ -309,7 +340,7 @@ var constructs = []construct{
 	{"//revgen:kernel K\n//revgen:snapshot 3\nfunc k(y, x []float64)", "y[0] += x[0]", "revgen:snapshot is not known: there are revgen:kernel, revgen:const and revgen:snapshots"},
 	{"//revgen:kernel K\nfunc k[F float64](y []float64)", "y[0] += 1", "k has type parameters: write it over float64"},
 	{"//revgen:kernel K\nfunc (p pair) k(y []float64)", "y[0] += 1", "k is a method: make it a function"},
-	{"var num int\n\n//revgen:kernel K\nfunc k(y []float64)", "y[0] += 1", "what is written imports a package num, but this package declares num itself"},
+	{"var num int\n\n//revgen:kernel K\nfunc k(y []float64)", "y[0] += 1", "what is written needs the name num for Go's own or for a package, but this package declares it: choose another name"},
 
 	// Workers.
 	{asked + "(y, x []float64)", "for i := range x {\ny[i] += x[i]\n}", ""},
@@ -353,7 +384,17 @@ func (c construct) generated(t *testing.T, imports types.Importer) (string, erro
 		t.Fatalf("%s: %v", c.body, err)
 	}
 	files, err := load(fset, []*ast.File{f}, imports).written([]*ast.File{f})
-	return string(files["p_rev.go"]), err
+	text := string(files["p_rev.go"])
+	if err == nil {
+		g, wrong := parser.ParseFile(fset, "p_rev.go", text, parser.SkipObjectResolution)
+		if wrong == nil {
+			_, wrong = (&types.Config{Importer: imports}).Check("p", fset, []*ast.File{f, g}, nil)
+		}
+		if wrong != nil {
+			t.Errorf("%s\n%s\ndoes not compile: %v\n%s", c.head, c.body, wrong, text)
+		}
+	}
+	return text, err
 }
 
 // Every construct of Go is either read, or refused with the reason and the place.

@@ -106,7 +106,7 @@ func mappedAll(b []*stmt, f func(*node) *node) (out []*stmt) {
 
 // invariant returns b with the numbers that are the same in each iteration of a loop
 // computed before the loop. It leaves what is in branches, and elements: an index may be
-// out of range where the loop does not run.
+// out of range where the loop does not run. An exact product goes with its sum.
 func invariant(b []*stmt, n counts) (out []*stmt) {
 	for _, l := range b {
 		c := *l
@@ -119,7 +119,9 @@ func invariant(b []*stmt, n counts) (out []*stmt) {
 		each(c.inner, func(s *stmt) { changes[s.v], changes[s.writes()] = true, true })
 		still := func(e *node) bool {
 			return e.kind == number && weight(e) >= 2 && e.has(func(e *node) bool { return e.op == "ref" && e.kind == number }) &&
-				!e.has(func(e *node) bool { return e.op == "elem" || e.kind != number || changes[e.v] && e.v != nil })
+				!e.has(func(e *node) bool {
+					return e.op == "elem" || e.op == "exact" || e.kind != number || changes[e.v] && e.v != nil
+				})
 		}
 		names := map[string]*local{}
 		var inner []*stmt

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"go/format"
 	"go/token"
+	"go/types"
 	"path"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -114,7 +117,11 @@ var (
 	complexViews = []string{"%s", "rev.ViewSlice(%s)", "rev.ViewCDense(%s)"}
 )
 
-func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+// title returns the name of the field for a parameter.
+func title(s string) string {
+	first, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[n:]
+}
 
 func (w *writer) kernel(k *kernel) {
 	w.k, w.elem, w.typ = k, "float64", k.name
@@ -149,8 +156,12 @@ func (w *writer) kernel(k *kernel) {
 			}
 			w.printf("%s %s\n", title(name), goType)
 		}
+		field := title(name)
+		if types.Universe.Lookup(name) != nil || name == "mat" || name == "rev" {
+			name = field // which no other parameter has: what is written needs the name itself
+		}
 		params = append(params, name+" "+goType)
-		fields = append(fields, title(name)+": "+fmt.Sprintf(viewed, name))
+		fields = append(fields, field+": "+fmt.Sprintf(viewed, name))
 	}
 	if k.workers {
 		w.printf("Workers int // 0 means GOMAXPROCS\n")
@@ -332,6 +343,11 @@ func (w *writer) check() {
 	b := tidy(w.k.checks)
 	w.scope()
 	w.sure = make([]bool, 4)
+	each(b, func(s *stmt) {
+		if s.op == "fail" {
+			w.scopes[0][s.text] = true
+		}
+	})
 	w.printf("\n// check returns the errors of %s.\nfunc (k %s) check() error {\n", w.k.source, w.typ)
 	w.body(b)
 	w.printf("return nil\n}\n")
@@ -340,7 +356,7 @@ func (w *writer) check() {
 // scope begins a method.
 func (w *writer) scope() {
 	w.names, w.slices, w.over, w.scopes = map[*local]string{}, map[string]*local{}, map[*local]string{}, []map[string]bool{{}}
-	for name := range strings.FieldsSeq("k g t gt sign T cmplx complex complex128 fixed mat num rev int float64 len make max min new panic") {
+	for _, name := range append(types.Universe.Names(), "k", "g", "t", "gt", "sign", "T", "cmplx", "fixed", "mat", "num", "rev") {
 		w.scopes[0][name] = true
 	}
 	for name := range strings.FieldsSeq("lo hi own part parts exact") {
@@ -939,7 +955,10 @@ func (w *writer) call(e *node) string {
 	return f + "(" + strings.Join(args, ", ") + ")"
 }
 
-var precedence = map[string]int{"||": 1, "&&": 2, "==": 3, "!=": 3, "<": 3, "<=": 3, ">": 3, ">=": 3, "+": 4, "-": 4, "*": 5, "/": 5, "%": 5}
+var precedence = map[string]int{
+	"||": 1, "&&": 2, "==": 3, "!=": 3, "<": 3, "<=": 3, ">": 3, ">=": 3,
+	"+": 4, "-": 4, "|": 4, "^": 4, "*": 5, "/": 5, "%": 5, "<<": 5, ">>": 5, "&": 5, "&^": 5,
+}
 
 // imports are the packages that written code may import, in the order of gofmt.
 var imports = []string{

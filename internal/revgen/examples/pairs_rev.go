@@ -10,7 +10,7 @@ import (
 	"revnum/rev/num"
 )
 
-// Pairs is the kernel Out += Σ w_p·(‖x_i - x_j‖ - d_p)², over Pairs p of points
+// Pairs is the kernel Out += Σ w_p·(‖x_i - x_j‖ - d_p)², over pairs p of points
 // i and j: the stress of an embedding.
 type Pairs[T rev.Real] struct {
 	Out *T             `rev:"acc"`

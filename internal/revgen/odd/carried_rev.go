@@ -772,7 +772,7 @@ func (k Down[T]) adjointTangent(g, t, gt Down[T]) {
 	tape.Free()
 }
 
-// Solve Solves a triangular system in place, by sums over the elements that are done.
+// Solve solves a triangular system in place, by sums over the elements that are done.
 type Solve[T rev.Real] struct {
 	X rev.Vector[T]  `rev:"inout" shape:"n"`
 	M rev.General[T] `rev:"in" shape:"n,n"`
@@ -1040,7 +1040,7 @@ func (k Solve[T]) undoAdjointTangent(g, t, gt Solve[T]) {
 	}
 }
 
-// Kept has a branch whose locals are Kept for the way back. One of them begins as an
+// Kept has a branch whose locals are kept for the way back. One of them begins as an
 // element, and is carried then.
 type Kept[T rev.Real] struct {
 	Y rev.Vector[T] `rev:"acc" shape:"n"`
@@ -1579,8 +1579,9 @@ func (k Folded[T]) tangent(sign T, t Folded[T]) {
 	x, tx := k.X.Data[:n], num.Elements(t.X)
 	x1 := x[0]
 	sin, cos := num.Sincos(x1)
+	tcos := -fixed.Product(num.At(tx, 0), sin)
 	c := cos
-	tc := -fixed.Product(num.At(tx, 0), sin)
+	tc := tcos
 	for range n {
 		c1 := c
 		tc1 := tc
@@ -1667,12 +1668,13 @@ func (k Folded[T]) adjointTangent(sign T, g, t, gt Folded[T]) {
 		tgc += tg
 		gc += gc1
 	}
-	tg := -(fixed.Product(tgc, sin) + fixed.Product(gc, fixed.Product(tx1, cos)))
+	gcos := gc
+	tg := -(fixed.Product(tgc, sin) + fixed.Product(gcos, fixed.Product(tx1, cos)))
 	if gtx != nil {
 		gtx[0] += tg
 	}
 	if gx != nil {
-		gx[0] -= fixed.Product(gc, sin)
+		gx[0] -= fixed.Product(gcos, sin)
 	}
 	tape.Free()
 }

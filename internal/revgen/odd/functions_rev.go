@@ -10,7 +10,7 @@ import (
 	"revnum/rev/num"
 )
 
-// Functions has all Functions of package math that have a derivative.
+// Functions has all functions of package math that have a derivative.
 type Functions[T rev.Real] struct {
 	Y rev.Vector[T] `rev:"acc" shape:"n"`
 	X rev.Vector[T] `rev:"in" shape:"n"`

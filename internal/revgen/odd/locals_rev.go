@@ -10,7 +10,7 @@ import (
 	"revnum/rev/num"
 )
 
-// Structs has Structs as locals, parameters and results of functions.
+// Structs has structs as locals, parameters and results of functions.
 type Structs[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	Q   rev.Vector[T] `rev:"in" shape:"n"`
@@ -697,7 +697,7 @@ func (k Arrays[T]) adjointTangent(sign T, g, t, gt Arrays[T]) {
 	}
 }
 
-// Parts works on Parts of vectors and rows.
+// Parts works on parts of vectors and rows.
 type Parts[T rev.Real] struct {
 	Y rev.Vector[T]  `rev:"acc" shape:"n"`
 	X rev.Vector[T]  `rev:"in" shape:"N*n"`
@@ -1037,7 +1037,7 @@ func (k Parts[T]) adjointTangent(sign T, g, t, gt Parts[T]) {
 	}
 }
 
-// Early has functions that return Early, several results, switches and continue.
+// Early has functions that return early, several results, switches and continue.
 type Early[T rev.Real] struct {
 	Y    rev.Vector[T] `rev:"acc" shape:"n"`
 	X    rev.Vector[T] `rev:"in" shape:"n"`

@@ -726,7 +726,7 @@ func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 	tape.Free()
 }
 
-// Branches assigns in Branches, within loops, and reads what it assigned.
+// Branches assigns in branches, within loops, and reads what it assigned.
 type Branches[T rev.Real] struct {
 	Y rev.Vector[T] `rev:"acc" shape:"n"`
 	X rev.Vector[T] `rev:"in" shape:"n"`
@@ -2520,7 +2520,7 @@ func (k Table[T]) adjointTangent(sign T, g, t, gt Table[T]) {
 	}
 }
 
-// Names has parameters with the Names that the methods use themselves.
+// Names has parameters with the names that the methods use themselves.
 type Names[T rev.Float] struct {
 	K     rev.Vector[T]  `rev:"acc" shape:"n"`
 	G     rev.General[T] `rev:"in" shape:"n,n"`

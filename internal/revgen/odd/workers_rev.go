@@ -10,7 +10,7 @@ import (
 	"revnum/rev/num"
 )
 
-// Curve fits points by a Curve, as misfit of the tutorial does. Each part of the loop has
+// Curve fits points by a curve, as misfit of the tutorial does. Each part of the loop has
 // a gradient by p of its own.
 type Curve[T rev.Real] struct {
 	Loss    *T            `rev:"acc"`
@@ -461,7 +461,7 @@ func (task *curveAdjointTangent1[T]) Block(_, part int) {
 	}
 }
 
-// Layer is a Layer with an activation. Iterations have rows of w of their own, and x
+// Layer is a layer with an activation. Iterations have rows of w of their own, and x
 // together. The second loop has columns.
 type Layer[T rev.Real] struct {
 	Y       rev.Vector[T]  `rev:"acc" shape:"n"`

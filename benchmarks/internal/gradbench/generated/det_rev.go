@@ -10,7 +10,7 @@ import (
 	"revnum/rev/num"
 )
 
-// Minors computes Minors of the matrix a. d(S), for a set S of columns, is the minor of these
+// Minors computes minors of the matrix a. d(S), for a set S of columns, is the minor of these
 // columns and of as many last rows. S is a number with a bit for each column, and first[S] is
 // the first of these rows. Laplace's expansion along it is
 //

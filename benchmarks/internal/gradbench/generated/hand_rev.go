@@ -1524,7 +1524,7 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 	}
 }
 
-// Skin adds to r the measured points minus their places on the Skin. Point i has entries
+// Skin adds to r the measured points minus their places on the skin. Point i has entries
 // start[i] to start[i+1]-1. An entry is the share of a bone in a vertex: a place, the
 // bone's share of the vertex, in the axes of the bone, with the weight as the last
 // element. corner says which corner of a triangle the vertex is. If it is negative, the

@@ -1,0 +1,45 @@
+package odd
+
+import trig "math"
+
+// begun has sums that begin as the value of a function or as a quotient, of which the
+// derivative needs the value with which they began.
+//
+//revgen:kernel Begun[T rev.Real]
+func begun(y, x []float64) {
+	if len(y) != 2 || len(x) != 3 {
+		panic("shape")
+	}
+	s, t, u := trig.Exp(x[0]), x[1]/(2+x[2]*x[2]), trig.Tanh(x[1])
+	for i, v := range x {
+		s += v * v
+		if i == 1 {
+			t -= v
+		}
+	}
+	if x[0] > 0 {
+		u = s
+	}
+	y[0] += s * t
+	y[1] += u * t
+}
+
+// copied runs over an array that it changes: Go runs over a copy.
+//
+//revgen:kernel Copied[T rev.Real]
+func copied(y, x []float64) {
+	if len(y) != 3 || len(x) != 3 {
+		panic("shape")
+	}
+	a := [...]float64{x[0], x[1], x[2]}
+	for i, v := range a {
+		a[(i+1)%3] += v * a[i]
+		y[i] += a[2] * v
+	}
+	pairs := [2]planar{{x[0], x[1]}, {x[2], a[0]}}
+	for i, p := range pairs {
+		pairs[1] = planar{p.y, p.x}
+		p.x *= 2
+		y[i] += p.x * pairs[1].y * p.y
+	}
+}
