@@ -2,7 +2,11 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"regexp"
+	"slices"
 	"time"
 
 	"revnum/fixed"
@@ -36,17 +40,35 @@ const (
 // has these. The others are divided by the one that bounds them. Bytes count each operand
 // once for reading and once for writing, however often a pass moves it.
 //
-// Bench returns the first error, such as ErrMemory, and then no rates.
-func Bench(d *Device, size, reps int) ([]Rate, error) {
-	b := bench{dev: d, reps: reps, order: 2, rnd: rand.New(rand.NewPCG(1, 2))}
+// If kernels is not nil, only the kernels whose names match are measured. Bench returns the first
+// error, such as ErrMemory, and then no rates. It is an error if no name matches.
+func Bench(d *Device, size, reps int, kernels *regexp.Regexp) ([]Rate, error) {
+	b := bench{dev: d, reps: reps, kernels: kernels, order: 2, rnd: rand.New(rand.NewPCG(1, 2))}
 	for b.order*b.order < size {
 		b.order *= 2
 	}
-	for _, part := range []func(){b.peaks, b.vectors, b.products, b.sparse, b.unitary, b.batchedQR, b.largeQR, b.mixture, b.fixedMixture, b.snavely, b.weighted, b.graph, b.adjustment} {
-		part()
+	b.peaks()
+	peaks := len(b.rates)
+	for _, part := range []struct {
+		run     func()
+		kernels []string // nil if it selects them itself
+	}{
+		{b.vectors, nil}, {b.products, []string{"MatMul", "AffineBatch"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
+		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
+	} {
 		if err := b.free(); err != nil {
 			return nil, err
 		}
+		if part.kernels == nil || slices.ContainsFunc(part.kernels, b.wants) {
+			part.run()
+		}
+	}
+	if err := b.free(); err != nil {
+		return nil, err
+	}
+	if len(b.rates) == peaks {
+		return nil, fmt.Errorf("cuda: no kernel has a name that matches %s", kernels)
 	}
 	return b.rates, nil
 }
@@ -55,10 +77,16 @@ func Bench(d *Device, size, reps int) ([]Rate, error) {
 type bench struct {
 	dev         *Device
 	reps, order int
+	kernels     *regexp.Regexp
 	rnd         *rand.Rand
 	held        []interface{ Free() error }
 	rates       []Rate
 	err         error
+}
+
+// wants reports whether a kernel is to be measured.
+func (b *bench) wants(kernel string) bool {
+	return b.kernels == nil || b.kernels.MatchString(kernel)
 }
 
 // numbers returns n random numbers between 0 and 1 on the device.
@@ -176,51 +204,116 @@ func (b *bench) ofProduct(n int) string {
 	return multiply
 }
 
-func (b *bench) vectors() {
-	n := b.order * b.order
-	x, y, z, gx, gy := b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n)
-	s, t, out, gout := b.vector(b.order), b.vector(b.order), b.scalar(), b.scalar()
-	dot := Dot[float64]{out, x, y}
-	w := General[float64]{b.order, b.order, x.Data, b.order}
-	sizes, N := map[string]int{"n": n}, float64(n)
-	// A kernel of yours is a line here: what it must move or compute, and a call.
-	for _, k := range []struct {
-		name  string
-		bytes float64
-		run   func() error
-	}{
-		{"Dot Forward", 16 * N, dot.Forward},
-		{"Dot Adjoint", 48 * N, func() error { return dot.Adjoint(Dot[float64]{gout, gx, gy}) }},
-		{"Axpy Forward", 24 * N, Axpy[float64]{z, gout, x}.Forward},
-		{"Sum Forward", 8 * N, Sum[float64]{out, x}.Forward},
-		{"Norm2 Forward", 8 * N, Norm2[float64]{out, x}.Forward},
-		{"Exp Forward", 24 * N, Exp[float64]{z, x}.Forward},
-		{"Tanh Forward", 24 * N, Tanh[float64]{z, x}.Forward},
-		{"LogSumExp Forward", 16 * N, LogSumExp[float64]{out, x}.Forward},
-		{"Softmax Forward", 40 * N, Softmax[float64]{z, x}.Forward},
-		{"Affine Forward", 8 * N, Affine[float64]{t, w, s, Vector[float64]{}}.Forward},
-	} {
-		b.measure(k.name, sizes, k.bytes, copying, k.run)
-	}
+// A benched is a kernel whose passes are measured.
+type benched[K any] interface {
+	Forward() error
+	Inverse() error
+	Adjoint(g K) error
+	Tangent(t K) error
 }
 
-// products measures products of square matrices. One takes n³ multiply-adds.
+// passes measures the passes of a kernel, with cotangents and tangents in g. The amounts are those
+// of Forward and Inverse, of Adjoint and of Tangent.
+func passes[K benched[K]](b *bench, name string, sizes map[string]int, of string, amounts [3]float64, k, g K) {
+	if !b.wants(name) {
+		return
+	}
+	b.measure(name+" Forward", sizes, amounts[0], of, k.Forward)
+	b.measure(name+" Inverse", sizes, amounts[0], of, k.Inverse)
+	b.measure(name+" Adjoint", sizes, amounts[1], of, func() error { return k.Adjoint(g) })
+	b.measure(name+" Tangent", sizes, amounts[2], of, func() error { return k.Tangent(g) })
+}
+
+// moves does what passes does for a kernel that copies bound. All passes read inputs and indices,
+// and add to outputs, which moves them both ways. Adjoint also reads the cotangents of outputs, and
+// adds to those of inputs. Tangent does it the other way round.
+func moves[K benched[K]](b *bench, name string, sizes map[string]int, k, g K) {
+	in, out, index := moved(k)
+	forward := in + 2*out + index
+	passes(b, name, sizes, copying, [3]float64{forward, forward + 2*in + out, forward + in + 2*out}, k, g)
+}
+
+// moved returns the bytes of the inputs, of the outputs and of the indices of a kernel.
+func moved(k any) (in, out, index float64) {
+	var add func(v reflect.Value, to *float64)
+	add = func(v reflect.Value, to *float64) {
+		switch v.Kind() {
+		case reflect.Struct:
+			for _, f := range v.Fields() {
+				add(f, to)
+			}
+		case reflect.Slice:
+			if v.Type() == reflect.TypeFor[Memory[int32]]() {
+				to = &index
+			}
+			*to += float64(v.Len()) * float64(v.Type().Elem().Size())
+		case reflect.Pointer:
+			if v.IsNil() {
+				return
+			}
+			*to += float64(v.Type().Elem().Size())
+		}
+	}
+	for f, v := range reflect.ValueOf(k).Fields() {
+		switch tag := f.Tag.Get("rev"); {
+		case tag == "acc":
+			add(v, &out)
+		case tag != "":
+			add(v, &in)
+		}
+	}
+	return in, out, index
+}
+
+// vectors measures kernels of vectors. A kernel of yours is a line here.
+func (b *bench) vectors() {
+	n := b.order * b.order
+	x, y, z, gx, gy, gz := b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n)
+	s, t, gs, gt, a, ga := b.vector(b.order), b.vector(b.order), b.vector(b.order), b.vector(b.order), b.scalar(), b.scalar()
+	w, gw := General[float64]{b.order, b.order, x.Data, b.order}, General[float64]{b.order, b.order, gx.Data, b.order}
+	sizes := map[string]int{"n": n}
+	moves(b, "Dot", sizes, Dot[float64]{a, x, y}, Dot[float64]{ga, gx, gy})
+	moves(b, "Axpy", sizes, Axpy[float64]{z, a, x}, Axpy[float64]{gz, ga, gx})
+	moves(b, "Sum", sizes, Sum[float64]{a, x}, Sum[float64]{ga, gx})
+	moves(b, "Norm1", sizes, Norm1[float64]{a, x}, Norm1[float64]{ga, gx})
+	moves(b, "Norm2", sizes, Norm2[float64]{a, x}, Norm2[float64]{ga, gx})
+	// The derivatives need one element of X.
+	passes(b, "NormInf", sizes, copying, [3]float64{8 * float64(n), 8 * float64(n), 8 * float64(n)}, NormInf[float64]{a, x}, NormInf[float64]{ga, gx})
+	moves(b, "LogSumExp", sizes, LogSumExp[float64]{a, x}, LogSumExp[float64]{ga, gx})
+	moves(b, "Softmax", sizes, Softmax[float64]{z, x}, Softmax[float64]{gz, gx})
+	moves(b, "Exp", sizes, Exp[float64]{z, x}, Exp[float64]{gz, gx})
+	moves(b, "Log", sizes, Log[float64]{z, x}, Log[float64]{gz, gx})
+	moves(b, "Sqrt", sizes, Sqrt[float64]{z, x}, Sqrt[float64]{gz, gx})
+	moves(b, "Sin", sizes, Sin[float64]{z, x}, Sin[float64]{gz, gx})
+	moves(b, "Cos", sizes, Cos[float64]{z, x}, Cos[float64]{gz, gx})
+	moves(b, "Abs", sizes, Abs[float64]{z, x}, Abs[float64]{gz, gx})
+	moves(b, "Tanh", sizes, Tanh[float64]{z, x}, Tanh[float64]{gz, gx})
+	moves(b, "Sigmoid", sizes, Sigmoid[float64]{z, x}, Sigmoid[float64]{gz, gx})
+	moves(b, "Softplus", sizes, Softplus[float64]{z, x}, Softplus[float64]{gz, gx})
+	moves(b, "GELU", sizes, GELU[float64]{z, x}, GELU[float64]{gz, gx})
+	moves(b, "SiLU", sizes, SiLU[float64]{z, x}, SiLU[float64]{gz, gx})
+	moves(b, "ReLU", sizes, ReLU[float64]{z, x}, ReLU[float64]{gz, gx})
+	moves(b, "LeakyReLU", sizes, LeakyReLU[float64]{Y: z, X: x, Slope: 0.01}, LeakyReLU[float64]{Y: gz, X: gx})
+	moves(b, "MulElem", sizes, MulElem[float64]{z, x, y}, MulElem[float64]{gz, gx, gy})
+	moves(b, "DivElem", sizes, DivElem[float64]{z, x, y}, DivElem[float64]{gz, gx, gy})
+	moves(b, "Affine", sizes, Affine[float64]{Y: t, W: w, X: s}, Affine[float64]{Y: gt, W: gw, X: gs})
+}
+
+// products measures products of square matrices. One takes n³ multiply-adds, and derivatives two
+// more.
 func (b *bench) products() {
 	n := b.order / 2
 	x, y, z, gx, gy, gz := b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n), b.general(n, n)
 	bias, gbias := b.vector(n), b.vector(n)
-	sizes, flops, of := map[string]int{"n": n}, 2*cube(n), b.ofProduct(n)
-	b.measure("MatMul Forward", sizes, flops, of, MatMul[float64]{C: z, A: x, B: y}.Forward)
-	affine, g := AffineBatch[float64]{z, x, y, bias}, AffineBatch[float64]{gz, gx, gy, gbias}
-	b.measure("AffineBatch Forward", sizes, flops, of, affine.Forward)
-	b.measure("AffineBatch Adjoint", sizes, 3*flops, of, func() error { return affine.Adjoint(g) })
+	sizes, one := map[string]int{"n": n}, 2*cube(n)
+	flops := [3]float64{one, 3 * one, 3 * one}
+	passes(b, "MatMul", sizes, b.ofProduct(n), flops, MatMul[float64]{C: z, A: x, B: y}, MatMul[float64]{C: gz, A: gx, B: gy})
+	passes(b, "AffineBatch", sizes, b.ofProduct(n), flops, AffineBatch[float64]{z, x, y, bias}, AffineBatch[float64]{gz, gx, gy, gbias})
 }
 
 func cube(n int) float64 { return float64(n) * float64(n) * float64(n) }
 
-// sparse measures products of one column with a band of 10 entries in each row. A pass reads
-// a value and an index for each entry, and a pointer for each row. Adjoint, with all gradients,
-// also moves the gradient of each entry both ways.
+// sparse measures products of one column with a band of 10 entries in each row.
 func (b *bench) sparse() {
 	n := max(b.order*b.order/16, 16)
 	const width = 10
@@ -234,50 +327,43 @@ func (b *bench) sparse() {
 	}
 	entries := len(ind)
 	a := CSR[float64]{n, n, hold(b, ptr), hold(b, ind), b.numbers(entries)}
-	k := Mul[float64]{C: b.general(n, 1), A: a, B: b.general(n, 1)}
-	g := Mul[float64]{C: b.general(n, 1), A: a.With(b.numbers(entries)), B: b.general(n, 1)}
-	structure := 12*float64(entries) + 4*float64(n)
-	sizes, N := map[string]int{"rows": n, "entries": entries}, float64(n)
-	b.measure("Mul Forward", sizes, structure+24*N, copying, k.Forward) // C both ways, B
-	// Also C̄, B̄ both ways.
-	b.measure("Mul Adjoint", sizes, structure+16*float64(entries)+48*N, copying, func() error { return k.Adjoint(g) })
+	moves(b, "Mul", map[string]int{"rows": n, "entries": entries},
+		Mul[float64]{C: b.general(n, 1), A: a, B: b.general(n, 1)}, Mul[float64]{C: b.general(n, 1), A: a.With(b.numbers(entries)), B: b.general(n, 1)})
 }
 
 // unitary measures n(n-1)/2 rotations of rows of n elements. A rotation of two elements takes 6
-// operations. Adjoint rotates the cotangents too, and takes 4 for the angles.
+// operations. Derivatives rotate too, and take 4 for the angles.
 func (b *bench) unitary() {
 	n := b.order / 2
 	k := Unitary[float64]{X: b.general(n, n), Theta: b.vector(n * (n - 1) / 2)}
 	g := Unitary[float64]{X: b.general(n, n), Theta: b.vector(k.Theta.N)}
 	sizes, turns := map[string]int{"n": n}, float64(k.Theta.N)*float64(n)
-	b.measure("Unitary Forward", sizes, 6*turns, multiply, k.Forward)
-	b.measure("Unitary Adjoint", sizes, 16*turns, multiply, func() error { return k.Adjoint(g) })
+	passes(b, "Unitary", sizes, multiply, [3]float64{6 * turns, 16 * turns, 16 * turns}, k, g)
 }
 
-// batchedQR measures decompositions of small matrices. Forward reads A, and moves Q and R both
-// ways. Adjoint also reads Q̄ and R̄, and moves Ā both ways.
+// batchedQR measures decompositions of small matrices.
 func (b *bench) batchedQR() {
 	n := min(32, b.order/2)
 	count := b.order * b.order / (n * n)
 	stack := func() General[float64] { return b.general(count*n, n) }
 	k := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
 	g := QR[float64]{Q: stack(), R: stack(), A: stack(), Count: count}
-	sizes, elements := map[string]int{"n": n, "matrices": count}, float64(count*n*n)
-	b.measure("QR Forward, batched", sizes, 40*elements, copying, k.Forward)
-	b.measure("QR Adjoint, batched", sizes, 72*elements, copying, func() error { return k.Adjoint(g) })
+	moves(b, "batched QR", map[string]int{"n": n, "matrices": count}, k, g)
 }
 
-// largeQR measures a decomposition, which takes 4n³/3 operations for R and as many for Q. Most
-// are those of products.
+// largeQR measures a decomposition, which takes 4n³/3 operations for R and as many for Q. Adjoint
+// also takes 4n³/3 for K, 2n³ for Q·K and n³ to solve for X. Tangent takes n³ for C, 2n³ for S, n³ for Q·N
+// and n³/3 for N·R. Most are those of products.
 func (b *bench) largeQR() {
 	n := b.order / 2
 	k := QR[float64]{Q: b.general(n, n), R: b.general(n, n), A: b.general(n, n)}
-	b.measure("QR Forward", map[string]int{"n": n}, 8*cube(n)/3, b.ofProduct(n), k.Forward)
+	g := QR[float64]{Q: b.general(n, n), R: b.general(n, n), A: b.general(n, n)}
+	passes(b, "QR", map[string]int{"n": n}, b.ofProduct(n), [3]float64{8 * cube(n) / 3, 7 * cube(n), 7 * cube(n)}, k, g)
 }
 
 // mixture measures K components in d dimensions. The quadratic forms of n points take
 // n·K·d(d+1) operations, and so do the second moments for the gradient. The gradient comes
-// with the value.
+// with the value. Tangent multiplies with it.
 func (b *bench) mixture() {
 	d, comps := min(64, b.order/2), min(100, b.order/2)
 	n := max(b.order*b.order/27, 2) // 2.5 million of 2²⁶
@@ -285,8 +371,7 @@ func (b *bench) mixture() {
 	k := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle), X: b.general(n, d)}
 	g := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle)}
 	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
-	b.measure("LogPosterior Forward", sizes, flops, multiply, k.Forward)
-	b.measure("LogPosterior Adjoint", sizes, 2*flops, multiply, func() error { return k.Adjoint(g) })
+	passes(b, "LogPosterior", sizes, multiply, [3]float64{flops, 2 * flops, 2 * flops}, k, g)
 }
 
 // fixedMixture measures the same over Q43, for as many points as its range allows. A
@@ -311,8 +396,7 @@ func (b *bench) fixedMixture() {
 	k, g := random(), random()
 	k.X = general(n, d, 1)
 	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
-	b.measure("FixedLogPosterior Forward", sizes, flops, multiply, k.Forward)
-	b.measure("FixedLogPosterior Adjoint", sizes, 2*flops, multiply, func() error { return k.Adjoint(g) })
+	passes(b, "FixedLogPosterior", sizes, multiply, [3]float64{flops, 2 * flops, 2 * flops}, k, g)
 }
 
 // A bundle has observations as large problems of bundle adjustment have them: those of a point
@@ -323,8 +407,6 @@ type bundle struct {
 	cameras, points General[float64]
 	features        General[float64]
 	camera, point   Memory[int32]
-	bytes           float64 // of all that
-	results         float64 // of the cotangents of cameras, points and features, both ways
 }
 
 func (b *bench) bundle(params int) bundle {
@@ -334,45 +416,41 @@ func (b *bench) bundle(params int) bundle {
 	for i := range n {
 		camera[i], point[i] = b.rnd.Int32N(int32(cameras)), int32(i/5)
 	}
-	values := 8 * float64(params*cameras+3*points+2*n)
 	return bundle{
 		n: n, sizes: map[string]int{"observations": n, "cameras": cameras, "points": points},
 		cameras: b.general(cameras, params), points: b.general(points, 3), features: b.general(n, 2),
-		camera: hold(b, camera), point: hold(b, point), bytes: values + 8*float64(n), results: 2 * values,
+		camera: hold(b, camera), point: hold(b, point),
 	}
 }
 
-// snavely measures passes that read a bundle. Jacobian stores 2·12 numbers for each observation.
-// Forward moves R both ways. Adjoint also reads R̄ and adds to the cotangents.
+// snavely measures kernels that read a bundle. Jacobian stores 2·12 numbers for each observation.
 func (b *bench) snavely() {
 	s, g := b.bundle(9), b.bundle(9)
-	n, N := s.n, float64(s.n)
+	n := s.n
 	j := b.general(2*n, 12)
 	k := Snavely[float64]{Cameras: s.cameras, Points: s.points, Features: s.features, Camera: s.camera, Point: s.point}
-	b.measure("Snavely Jacobian", s.sizes, s.bytes+192*N, copying, func() error { return k.Jacobian(j) })
+	in, _, index := moved(k)
+	b.measure("Snavely Jacobian", s.sizes, in+index+192*float64(n), copying, func() error { return k.Jacobian(j) })
 	k.R = b.vector(2 * n)
-	gk := Snavely[float64]{R: b.vector(2 * n), Cameras: g.cameras, Points: g.points, Features: g.features}
-	b.measure("Snavely Forward", s.sizes, s.bytes+32*N, copying, k.Forward)
-	b.measure("Snavely Adjoint", s.sizes, s.bytes+48*N+s.results, copying, func() error { return k.Adjoint(gk) })
+	moves(b, "Snavely", s.sizes, k, Snavely[float64]{R: b.vector(2 * n), Cameras: g.cameras, Points: g.points, Features: g.features})
 }
 
 // weighted measures the same with weights. Jacobian stores 2·15 numbers and the derivative of Z.
-// Forward moves Z as well, and Adjoint reads Z̄ and adds to the cotangents of weights.
 func (b *bench) weighted() {
 	s, g := b.bundle(11), b.bundle(11)
-	n, N := s.n, float64(s.n)
+	n := s.n
 	j, dz := b.general(2*n, 15), b.vector(n)
 	k := Weighted[float64]{Cameras: s.cameras, Points: s.points, Weights: b.vector(n), Features: s.features, Camera: s.camera, Point: s.point}
-	b.measure("Weighted Jacobian", s.sizes, s.bytes+256*N, copying, func() error { return k.Jacobian(j, dz) })
+	in, _, index := moved(k)
+	b.measure("Weighted Jacobian", s.sizes, in+index+248*float64(n), copying, func() error { return k.Jacobian(j, dz) })
 	k.R, k.Z = b.vector(2*n), b.vector(n)
-	gk := Weighted[float64]{R: b.vector(2 * n), Z: b.vector(n), Cameras: g.cameras, Points: g.points, Weights: b.vector(n), Features: g.features}
-	b.measure("Weighted Forward", s.sizes, s.bytes+56*N, copying, k.Forward)
-	b.measure("Weighted Adjoint", s.sizes, s.bytes+96*N+s.results, copying, func() error { return k.Adjoint(gk) })
+	moves(b, "Weighted", s.sizes, k, Weighted[float64]{R: b.vector(2 * n), Z: b.vector(n), Cameras: g.cameras, Points: g.points, Weights: b.vector(n), Features: g.features})
 }
 
 // graph measures an embedding into 3 dimensions of a graph with 8 edges for each vertex. The
 // distance of a pair takes 3·3 + 1 operations. Adjoint also takes 2 for the means, 2 for w, and 4·3
-// for w·u and its sums at both ends.
+// for w·u and its sums at both ends. Tangent takes 3·3 for the derivative of the distance, and 4 for
+// sums.
 func (b *bench) graph() {
 	const dim = 3
 	n := 4 * b.order
@@ -394,8 +472,7 @@ func (b *bench) graph() {
 	k := GraphLoss[float64]{Out: b.scalar(), Free: b.general(n, dim), Graph: g, Margin: graphembed.DefaultMargin}
 	c := GraphLoss[float64]{Out: b.scalar(), Free: b.general(n, dim)}
 	sizes, pairs := map[string]int{"vertices": n, "edges": host.Edges()}, float64(host.Pairs())
-	b.measure("GraphLoss Forward", sizes, 10*pairs, multiply, k.Forward)
-	b.measure("GraphLoss Adjoint", sizes, 26*pairs, multiply, func() error { return k.Adjoint(c) })
+	passes(b, "GraphLoss", sizes, multiply, [3]float64{10 * pairs, 26 * pairs, 23 * pairs}, k, c)
 }
 
 // adjustment measures what a step of bundle adjustment does with a Jacobian. The normal equations

@@ -3,18 +3,20 @@ package cuda
 import (
 	"errors"
 	"math"
+	"regexp"
+	"strings"
 	"testing"
 )
 
 // TestBench runs the benchmark over the interpreter, whose times mean nothing, without tensor
-// cores and with them.
+// cores and with them, which only some kernels use.
 func TestBench(t *testing.T) {
-	for _, capability := range []int{75, 80} {
+	for capability, kernels := range map[int]*regexp.Regexp{75: nil, 80: regexp.MustCompile("MatMul|AffineBatch|QR")} {
 		d := interpret(t, 1<<24)
 		d.capability = capability
 		dev := open(t, d)
 		before := d.machine.Memory.Used()
-		rates, err := Bench(dev, 60, 1) // matrices of 8 rows, and of 4
+		rates, err := Bench(dev, 60, 1, kernels) // matrices of 8 rows, and of 4
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,16 +45,26 @@ func TestBench(t *testing.T) {
 			got[r.Name] = r
 		}
 		for name, want := range map[string]Rate{
-			multiply:                    {Flops: 8 * 256 * 8 * 4 * 2},
-			"Affine Forward":            {Bytes: 8 * 64},
+			multiply: {Flops: 8 * 256 * 8 * 4 * 2},
+			// Operands of the vectors are read, or moved both ways, or the one way and the other.
+			"Dot Forward":               {Bytes: 8 * (2*64 + 2)},
+			"Dot Adjoint":               {Bytes: 8 * (2*64*3 + 3)},
+			"NormInf Tangent":           {Bytes: 8 * 64},
+			"Tanh Inverse":              {Bytes: 8 * 64 * 3},
+			"Tanh Tangent":              {Bytes: 8 * 64 * (4 + 2)},
+			"DivElem Adjoint":           {Bytes: 8 * 64 * (3 + 2*3)},
+			"Affine Forward":            {Bytes: 8 * (64 + 8 + 2*8)},
+			"MatMul Tangent":            {Flops: 4 * 4 * 4 * 2 * 3},
+			"QR Tangent":                {Flops: 7 * 64},
+			"Unitary Inverse":           {Flops: 6 * 4 * 6},
 			"MatMul Forward":            {Flops: 4 * 4 * 4 * 2},
 			"AffineBatch Adjoint":       {Flops: 4 * 4 * 4 * 2 * 3},
-			"Mul Forward":               {Bytes: 160*(8+4) + 16*(4+8+16)},
-			"Mul Adjoint":               {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8)},
+			"Mul Forward":               {Bytes: 160*(8+4) + 16*(4+8+16) + 4},
+			"Mul Adjoint":               {Bytes: 160*(8+4+16) + 16*(4+3*8+16+8) + 4},
 			"Unitary Forward":           {Flops: 6 * 4 * 6},
 			"Unitary Adjoint":           {Flops: 6 * 4 * 16},
-			"QR Forward, batched":       {Bytes: 4 * 16 * (8 + 16 + 16)},
-			"QR Adjoint, batched":       {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
+			"batched QR Forward":        {Bytes: 4 * 16 * (8 + 16 + 16)},
+			"batched QR Adjoint":        {Bytes: 4 * 16 * (8 + 16 + 16 + 8 + 8 + 16)},
 			"QR Forward":                {Flops: 8. / 3 * 64},
 			"LogPosterior Forward":      {Flops: 2 * 4 * 4 * 5},
 			"LogPosterior Adjoint":      {Flops: 2 * 2 * 4 * 4 * 5},
@@ -72,19 +84,30 @@ func TestBench(t *testing.T) {
 			"BundlePoints product":          {Bytes: 8*(16*24+2*9+4*6) + 4*(16*3+1+4)},
 			"BundlePoints reduced system":   {Flops: (3*5*5 + 1) * (36 + 20 + 54 + 324)},
 		} {
+			if kernels != nil && !kernels.MatchString(name) && name != multiply {
+				continue
+			}
 			r := got[name]
 			if math.Abs(r.Bytes-want.Bytes)+math.Abs(r.Flops-want.Flops) > 1e-9 {
 				t.Errorf("%s moves %v bytes and computes %v operations, want %v and %v", name, r.Bytes, r.Flops, want.Bytes, want.Flops)
+			}
+		}
+		for _, r := range rates {
+			if kernels != nil && !kernels.MatchString(r.Name) && r.Name != r.Of {
+				t.Errorf("%s is measured", r.Name)
 			}
 		}
 		if capability == 80 && of[tensor].Flops != of[multiply].Flops/32*8*8*4 {
 			t.Errorf("%v operations on tensor cores, want 8·8·4 of a warp for each of %v", of[tensor].Flops, of[multiply].Flops)
 		}
 	}
+	if rates, err := Bench(interpreter(t, 1<<20), 4, 1, regexp.MustCompile("none")); err == nil || !strings.Contains(err.Error(), "matches none") {
+		t.Errorf("%v, %v for a kernel that is not there", rates, err)
+	}
 	for _, bytes := range []int{1 << 17, 1 << 18, 1 << 20} {
 		small := interpret(t, bytes)
 		dev := open(t, small)
-		if _, err := Bench(dev, 4096, 1); !errors.Is(err, ErrMemory) {
+		if _, err := Bench(dev, 4096, 1, regexp.MustCompile("Dot|MatMul|LogPosterior")); !errors.Is(err, ErrMemory) {
 			t.Errorf("the benchmark in %d bytes: error %v, want ErrMemory", bytes, err)
 		}
 		onlyScratch(t, dev, small)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -133,6 +134,20 @@ func TestRevcuda(t *testing.T) {
 	}
 }
 
+// TestRevcudaBench measures one kernel.
+func TestRevcudaBench(t *testing.T) {
+	out, _ := execute(t, interpreted(t), 0, "bench", "--size", "16", "--reps", "1", "--kernel", "^Axpy$")
+	var lines []string
+	for line := range strings.Lines(out) {
+		lines = append(lines, strings.Join(strings.Fields(line)[:2], " "))
+	}
+	if want := []string{"interpreter, compute", "kernel µs", "Axpy Forward", "Axpy Inverse", "Axpy Adjoint", "Axpy Tangent"}; !slices.Equal(slices.DeleteFunc(lines, func(l string) bool {
+		return strings.HasPrefix(l, "copy") || strings.HasPrefix(l, "multiply-add")
+	}), want) {
+		t.Errorf("found %q, want %q and the peaks", lines, want)
+	}
+}
+
 // TestRevcudaInterrupt interrupts a solution on a device. The best point so far is written.
 func TestRevcudaInterrupt(t *testing.T) {
 	problem, out := bundleFile(t), filepath.Join(t.TempDir(), "solved.txt")
@@ -171,6 +186,8 @@ func TestRevcudaErrors(t *testing.T) {
 	}{
 		{none(), []string{"bench"}, "cuda: no device: for a test"},
 		{none(), []string{"bench", "--size", "0"}, "--size and --reps: expected at least 1"},
+		{none(), []string{"bench", "--kernel", "("}, "--kernel: error parsing regexp"},
+		{interpreted(t), []string{"bench", "--size", "4", "--kernel", "dot"}, "no kernel has a name that matches dot"},
 		{none(), []string{"bench", "x"}, `unknown command "x"`},
 		{none(), []string{"ba", "solve", problem}, "cuda: no device: for a test"},
 		{none(), []string{"gmm", "fit", problem}, "cuda: no device: for a test"},

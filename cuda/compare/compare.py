@@ -187,7 +187,7 @@ PEERS = {
     "MatMul Forward": matmul,
     "AffineBatch Forward": affine,
     "Mul Forward": band,
-    "QR Forward, batched": qr,
+    "batched QR Forward": qr,
     "QR Forward": qr,
     "LogPosterior Forward": lambda **s: mixture(gradient=False, **s),
     "LogPosterior Adjoint": lambda **s: mixture(gradient=True, **s),

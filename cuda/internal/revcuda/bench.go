@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -15,23 +16,28 @@ import (
 func newBench(open func() (*cuda.Device, error)) *cobra.Command {
 	var size, reps int
 	var asJSON bool
+	var kernels string
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure each kernel",
 		Long: `bench prints the time of each kernel on the device, its rate, and which fraction that is of
 the card's rate of copies, of multiply-adds, or of multiply-adds on tensor cores, all measured
-in the same run.`,
+in the same run. Each pass of a kernel has a line.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if size < 1 || reps < 1 {
 				return fmt.Errorf("--size and --reps: expected at least 1, found %d and %d", size, reps)
+			}
+			which, err := regexp.Compile(kernels)
+			if err != nil {
+				return fmt.Errorf("--kernel: %w", err)
 			}
 			dev, err := open()
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, dev.Close()) }()
-			rates, err := cuda.Bench(dev, size, reps)
+			rates, err := cuda.Bench(dev, size, reps, which)
 			if err != nil {
 				return err
 			}
@@ -40,6 +46,7 @@ in the same run.`,
 	}
 	cmd.Flags().IntVar(&size, "size", 1<<26, "length of vectors; products are of matrices with half its square root of rows")
 	cmd.Flags().IntVar(&reps, "reps", 10, "how often a pass runs")
+	cmd.Flags().StringVar(&kernels, "kernel", "", "measure only the kernels whose names match the `regexp`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
