@@ -27,7 +27,7 @@ func TestJAX(t *testing.T) {
 	files := map[string]string{"duo.go": duo}
 	var tests, python strings.Builder
 	for tried, written := 0, 0; written < want; tried++ {
-		p := newProgram(rand.New(rand.NewPCG(uint64(seed), uint64(tried))), written, written%3 == 0, written%2 == 0)
+		p := newProgram(rand.New(rand.NewPCG(uint64(seed), uint64(tried))), written)
 		fset := token.NewFileSet()
 		var parsed []*ast.File
 		for _, f := range []struct{ name, text string }{{"k.go", p.String()}, {"duo.go", duo}} {
@@ -47,7 +47,11 @@ func TestJAX(t *testing.T) {
 		py := &translator{info: source.info, names: map[types.Object]string{}}
 		py.function(parsed[0].Decls[len(parsed[0].Decls)-1].(*ast.FuncDecl))
 		python.WriteString(py.String())
-		fmt.Fprintf(&tests, "func TestK%d(t *testing.T) { compare(t, %q, func(x, v, w []float64, a *float64, y, m []float64) K%d[float64] {\nreturn K%d[float64]{X: rev.ViewSlice(x), V: rev.ViewSlice(v), W: rev.ViewSlice(w), A: a, Y: rev.ViewSlice(y), M: rev.NewGeneral(n, 3, m)}\n}) }\n", written, name, written, written)
+		kernel := fmt.Sprintf("K%d[float64]", written)
+		if p.complex {
+			kernel = fmt.Sprintf("K%d", written)
+		}
+		fmt.Fprintf(&tests, "func TestK%d(t *testing.T) { compare(t, %q, func(x, v, w []%[3]s, a *%[3]s, y, m []%[3]s) %[4]s {\nreturn %[4]s{X: rev.ViewSlice(x), V: rev.ViewSlice(v), W: rev.ViewSlice(w), A: a, Y: rev.ViewSlice(y), M: rev.NewGeneral(n, 3, m)}\n}) }\n", written, name, p.number, kernel)
 		written++
 	}
 	files["kernels_test.go"] = compareTest + tests.String()
@@ -92,44 +96,68 @@ import (
 const n = 3
 
 // A state has the operands.
-type state struct {
-	x, v, w, y, m []float64
-	a             *float64
+type state[T float64 | complex128] struct {
+	x, v, w, y, m []T
+	a             *T
 }
 
-func newState(f func() float64) state {
-	vec := func(n int) []float64 {
-		x := make([]float64, n)
+// random sets x to a random number.
+func random[T float64 | complex128](rnd *rand.Rand, x *T) {
+	switch x := any(x).(type) {
+	case *float64:
+		*x = rnd.NormFloat64()
+	case *complex128:
+		*x = complex(rnd.NormFloat64(), rnd.NormFloat64())
+	}
+}
+
+func newState[T float64 | complex128](rnd *rand.Rand) state[T] {
+	vec := func(n int) []T {
+		x := make([]T, n)
 		for i := range x {
-			x[i] = f()
+			random(rnd, &x[i])
 		}
 		return x
 	}
-	return state{vec(n), vec(n), vec(n), vec(n), vec(3 * n), &vec(1)[0]}
+	return state[T]{vec(n), vec(n), vec(n), vec(n), vec(3 * n), &vec(1)[0]}
 }
 
-func (s state) export() map[string]any {
-	return map[string]any{"x": slices.Clone(s.x), "v": slices.Clone(s.v), "w": slices.Clone(s.w), "a": *s.a, "y": slices.Clone(s.y), "m": [][]float64{slices.Clone(s.m[:3]), slices.Clone(s.m[3:6]), slices.Clone(s.m[6:])}}
+// numbers returns x as JSON has it, complex numbers as pairs.
+func numbers[T float64 | complex128](x ...T) any {
+	switch x := any(x).(type) {
+	case []complex128:
+		out := [][2]float64{}
+		for _, z := range x {
+			out = append(out, [2]float64{real(z), imag(z)})
+		}
+		return out
+	}
+	return slices.Clone(x)
 }
 
-func compare[K interface {
+func (s state[T]) export() map[string]any {
+	return map[string]any{"x": numbers(s.x...), "v": numbers(s.v...), "w": numbers(s.w...), "a": numbers(*s.a), "y": numbers(s.y...), "m": []any{numbers(s.m[:3]...), numbers(s.m[3:6]...), numbers(s.m[6:]...)}}
+}
+
+func compare[T float64 | complex128, K interface {
 	Forward()
 	Adjoint(K)
-}](t *testing.T, name string, of func(x, v, w []float64, a *float64, y, m []float64) K) {
+}](t *testing.T, name string, of func(x, v, w []T, a *T, y, m []T) K) {
 	rnd := rand.New(rand.NewPCG(1, uint64(len(name))))
-	s, g := newState(rnd.NormFloat64), newState(rnd.NormFloat64)
-	kernel := func(s state) K { return of(s.x, s.v, s.w, s.a, s.y, s.m) }
+	s, g := newState[T](rnd), newState[T](rnd)
+	kernel := func(s state[T]) K { return of(s.x, s.v, s.w, s.a, s.y, s.m) }
 	k := kernel(s)
 	for i := range reflect.TypeFor[K]().NumField() {
 		f := reflect.TypeFor[K]().Field(i)
 		if strings.HasPrefix(f.Tag.Get("rev"), "in") && f.Tag.Get("rev") != "inout" {
-			clear(map[string][]float64{"X": g.x, "V": g.v, "W": g.w, "Y": g.y, "M": g.m}[f.Name])
+			clear(map[string][]T{"X": g.x, "V": g.v, "W": g.w, "Y": g.y, "M": g.m}[f.Name])
 			if f.Name == "A" {
 				*g.a = 0
 			}
 		}
 	}
-	out := map[string]any{"Name": name, "Before": s.export(), "Cotangent": g.export()}
+	_, complex := any(s.a).(*complex128)
+	out := map[string]any{"Name": name, "Complex": complex, "Before": s.export(), "Cotangent": g.export()}
 	k.Forward()
 	out["After"] = s.export()
 	k.Adjoint(kernel(g))
@@ -239,7 +267,7 @@ func (p *translator) expr(e ast.Expr) string {
 	case *ast.Ident:
 		return p.name(e)
 	case *ast.BasicLit:
-		return e.Value
+		return strings.Replace(e.Value, "i", "j", 1)
 	case *ast.ParenExpr:
 		return "(" + p.expr(e.X) + ")"
 	case *ast.UnaryExpr:
@@ -261,7 +289,20 @@ func (p *translator) expr(e ast.Expr) string {
 		return fmt.Sprintf("[%s] + [0.0] * %d + [%s]", p.expr(e.Elts[0]), n-2, p.expr(e.Elts[1].(*ast.KeyValueExpr).Value))
 	case *ast.CallExpr:
 		f := types.ExprString(e.Fun)
-		return strings.ToLower(strings.Replace(f, "math.", "jnp.", 1)) + "(" + p.exprs(e.Args) + ")"
+		for name, to := range map[string]string{
+			"float64": "", "complex128": "", "complex": "joined", "real": "jnp.real", "imag": "jnp.imag", "cmplx.Abs": "jnp.abs", "cmplx.Phase": "jnp.angle",
+			"cmplx.Asin": "jnp.arcsin", "cmplx.Acos": "jnp.arccos", "cmplx.Atan": "jnp.arctan", "cmplx.Asinh": "jnp.arcsinh", "cmplx.Acosh": "jnp.arccosh", "cmplx.Atanh": "jnp.arctanh",
+			"cmplx.Pow": "jnp.power",
+		} {
+			if f == name {
+				f = to
+			}
+		}
+		f = strings.TrimPrefix(f, "complex")
+		for _, path := range []string{"math.", "cmplx."} {
+			f = strings.ToLower(strings.Replace(f, path, "jnp.", 1))
+		}
+		return f + "(" + p.exprs(e.Args) + ")"
 	}
 	panic(fmt.Sprintf("%T", e))
 }

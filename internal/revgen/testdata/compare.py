@@ -30,8 +30,31 @@ class Duo:
 
 
 def turned(d, c):
+    if jnp.iscomplexobj(c):
+        u = jnp.exp(1j * jnp.real(c))
+        return Duo(u * d.a, jnp.conj(u) * d.b)
     sin, cos = jnp.sin(c), jnp.cos(c)
     return Duo(cos * d.a - sin * d.b, sin * d.a + cos * d.b)
+
+
+def bounded(z):
+    return z / (1 + z * jnp.conj(z))
+
+
+def joined(x, y):
+    return x + 1j * y
+
+
+def state(r, key):
+    """Returns a state. Its complex numbers are pairs."""
+
+    def number(x):
+        return jnp.complex128(complex(*x)) if r["Complex"] else jnp.float64(x)
+
+    def numbers(xs):
+        return [number(x) for x in xs]
+
+    return {k: [numbers(row) for row in v] if k == "m" else numbers(v) if k != "a" else number(v[0]) for k, v in r[key].items()}
 
 
 def functional(f):
@@ -45,16 +68,19 @@ def functional(f):
     return g
 
 
-names = {"View": View, "Duo": Duo, "turned": turned, "jnp": jnp}
+names = {"View": View, "Duo": Duo, "turned": turned, "bounded": bounded, "joined": joined, "jnp": jnp}
 exec(open(sys.argv[1]).read(), names)
 worst, wrong, count = 0.0, 0, 0
 for line in open(sys.argv[2]):
     r = json.loads(line)
-    got, back = jax.vjp(functional(names[r["Name"]]), r["Before"])
-    # What is only read has no cotangent after the function.
-    (gradient,) = back(jax.tree.map(jnp.float64, r["Cotangent"]))
+    before, after, cotangent = state(r, "Before"), state(r, "After"), state(r, "Cotangent")
+    got, back = jax.vjp(functional(names[r["Name"]]), before)
+    # The product with the transposed Jacobian is without conjugates in JAX. Here the
+    # cotangent of x + iy is that of x, plus i times that of y.
+    (gradient,) = back(jax.tree.map(jnp.conj, cotangent))
+    gradient = jax.tree.map(jnp.conj, gradient)
     count += 1
-    for what, x, y in ("value", got, r["After"]), ("gradient", gradient, r["Gradient"]):
+    for what, x, y in ("value", got, after), ("gradient", gradient, state(r, "Gradient")):
         x, y = jnp.array(jax.tree.leaves(x)), jnp.array(jax.tree.leaves(y))
         error = float(jnp.max(jnp.abs(x - y) / (1 + jnp.max(jnp.abs(x)))))
         worst = max(worst, error)
