@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // A function over complex128 becomes a kernel over complex128. The cotangent of z = x + iy
@@ -17,8 +17,14 @@ import (
 //	z = f(a)    ā += z̄·conj(f'(a)), for f that is holomorphic
 //	z = conj(a) ā += conj(z̄)
 //
-// real(a) is (a + conj(a))/2, and imag(a) is (a - conj(a))/(2i). So a local that is float64
-// in the function is complex in the kernel, and has no order there.
+// The other functions of math/cmplx, and real and imag, have real values. Their derivative
+// is Re(d·ȧ) with the d of the rules, and their adjoint
+//
+//	z = real(f(a)) ā += Re(z̄)·conj(d)
+//
+// What is float64 in the function is complex in the kernel, with zero as its imaginary
+// part. The imaginary part of its cotangent is of no use, and is dropped where the function
+// has made it real. Functions of package math are those of the real part.
 
 // number notes that the function has complex or real numbers, and refuses it if it has
 // both.
@@ -43,51 +49,70 @@ func complexLit(v complex128) *node {
 
 const complexForm = "complex(%v, %v)"
 
-// ordered refuses that complex numbers are compared by their order: what is real there is
-// complex in the kernel.
-func (r *reader) ordered(e *ast.BinaryExpr) {
-	if t, ok := r.info.Types[e.X].Type.(*types.Basic); r.k.complex && ok && t.Info()&types.IsFloat != 0 && e.Op != token.EQL && e.Op != token.NEQ && precedence[e.Op.String()] == precedence["<"] {
-		r.refuse(e, "a condition on complex numbers is == or !=")
+// complexCall reads the call of a function of complex numbers, or returns nil.
+func (r *reader) complexCall(e *ast.CallExpr, name string) *node {
+	arg := func(i int) *node { return r.expr(e.Args[i]) }
+	switch f := "cmplx." + r.mathFunc(e, "math/cmplx"); {
+	case !r.k.complex:
+		return nil
+	case name == "real" || name == "imag":
+		return fn(name, arg(0))
+	case name == "complex":
+		return fn(name, arg(0), arg(1))
+	case f == "cmplx.":
+		return nil
+	case f == "cmplx.Conj":
+		return conj(arg(0))
+	case f == "cmplx.Rect":
+		length, angle := r.atom(arg(0)), r.atom(arg(1))
+		return fn("complex", product(length, fn("Cos", angle)), product(length, fn("Sin", angle)))
+	case rules[f] == nil:
+		r.refuse(e, "%s has no derivative here; there are %s", f, known(true))
+		return nil
+	default:
+		c := fn(f)
+		for i := range e.Args {
+			c.args = append(c.args, arg(i))
+		}
+		return c
 	}
 }
 
-// holomorphic are the functions of math/cmplx that a function over complex128 may call,
-// besides Conj.
-var holomorphic = map[string]bool{"Exp": true, "Log": true, "Sin": true, "Cos": true, "Tan": true, "Sinh": true, "Cosh": true, "Tanh": true}
+// toReal reports whether e makes a complex number real.
+func (e *node) toReal() bool {
+	return e.op == "real" || e.op == "imag" || e.op == "cmplx.Abs" || e.op == "cmplx.Phase"
+}
 
-// complexCall reads the call of a function of complex numbers, or returns nil.
-func (r *reader) complexCall(e *ast.CallExpr, name string) *node {
-	if !r.k.complex {
-		return nil
+// isReal reports whether e is a call with a real value.
+func (e *node) isReal() bool { return e.toReal() || token.IsExported(e.op) }
+
+// realPart returns the real part of x.
+func realPart(x *node) *node {
+	switch {
+	case x.isReal():
+		return x
+	case x.minus() != nil:
+		return neg(realPart(x.minus()))
 	}
-	switch f := r.mathFunc(e); {
-	case f == "Conj":
-		return conj(r.expr(e.Args[0]))
-	case f != "" && !holomorphic[f]:
-		r.refuse(e, "%s of complex numbers has no derivative here; there are Conj, Cos, Cosh, Exp, Log, Sin, Sinh, Tan and Tanh", f)
-	case name == "max" || name == "min":
-		r.refuse(e, "%s of complex numbers has no derivative here", name)
-	case name == "real":
-		x := r.atom(r.expr(e.Args[0]))
-		return product(complexLit(0.5), sum(x, conj(x)))
-	case name == "imag":
-		x := r.atom(r.expr(e.Args[0]))
-		return product(complexLit(-0.5i), sum(x, neg(conj(x))))
-	case name == "complex":
-		return sum(r.expr(e.Args[0]), product(complexLit(1i), r.expr(e.Args[1])))
-	}
-	return nil
+	return fn("real", x)
 }
 
 // conj returns the conjugate of x.
 func conj(x *node) *node {
+	free := func(x *node) bool { return x.op == "lit" || x.op == "cmplx.Conj" || x.isReal() }
 	switch {
-	case x.op == "Conj":
+	case x.op == "cmplx.Conj":
 		return x.args[0]
+	case x.isReal():
+		return x
 	case x.minus() != nil:
 		return neg(conj(x.minus()))
+	case x.op == "*" && (free(x.args[0]) || free(x.args[1])):
+		return product(conj(x.args[0]), conj(x.args[1]))
+	case (x.op == "/" || x.op == "over") && (free(x.args[0]) || free(x.args[1])):
+		return quotient(x.op, conj(x.args[0]), conj(x.args[1]))
 	case x.op != "lit":
-		return fn("Conj", x)
+		return fn("cmplx.Conj", x)
 	}
 	var re, im float64
 	if n, _ := fmt.Sscanf(x.text, complexForm, &re, &im); n == 2 {
@@ -102,4 +127,23 @@ func (r *reverser) conj(x *node) *node {
 		return x
 	}
 	return conj(x)
+}
+
+// realExpr returns the real part of e as Go.
+func (w *writer) realExpr(e *node) string {
+	var args []string
+	for _, a := range e.args {
+		args = append(args, w.realExpr(a))
+	}
+	switch {
+	case e.op == "lit" && !strings.HasPrefix(e.text, "complex("):
+		return e.text
+	case e.op == "Int":
+		return "float64(" + w.expr(e.args[0], 0) + ")"
+	case token.IsExported(e.op):
+		return "num." + e.op + "(" + strings.Join(args, ", ") + ")"
+	case e.isReal():
+		return e.op + "(" + w.expr(e.args[0], 0) + ")"
+	}
+	return "real(" + w.expr(e, 0) + ")"
 }

@@ -255,7 +255,7 @@ func (x *explainer) text(e *node, prec int) string {
 		for i := range e.args {
 			args = append(args, arg(i, 0))
 		}
-		return strings.ToLower(e.op) + "(" + strings.Join(args, ", ") + ")"
+		return strings.ToLower(e.op[strings.IndexByte(e.op, '.')+1:]) + "(" + strings.Join(args, ", ") + ")"
 	}
 	if precedence[op] < prec {
 		return "(" + out + ")"

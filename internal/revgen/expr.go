@@ -169,7 +169,6 @@ func (r *reader) expr(e ast.Expr) *node {
 			return not(x)
 		}
 	case *ast.BinaryExpr:
-		r.ordered(e)
 		return r.operation(e.Op.String(), r.expr(e.X), r.expr(e.Y))
 	case *ast.CallExpr:
 		return r.call(e)
@@ -214,9 +213,11 @@ func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
 	return complexLit(complex(v, 0))
 }
 
-func (r *reader) mathFunc(e *ast.CallExpr) string {
+// mathFunc returns the name of the function of a package of the library of Go that e
+// calls, or nothing.
+func (r *reader) mathFunc(e *ast.CallExpr, path string) string {
 	f, ok := r.info.Uses[calledName(e.Fun)].(*types.Func)
-	if ok && f.Pkg() != nil && (f.Pkg().Path() == "math" || f.Pkg().Path() == "math/cmplx") {
+	if ok && f.Pkg() != nil && f.Pkg().Path() == path {
 		return f.Name()
 	}
 	return ""
@@ -236,7 +237,8 @@ func (r *reader) call(e *ast.CallExpr) *node {
 		}
 		r.refuse(e, "the conversion to %s has no derivative: numbers are float64 and int", r.typeName(tv.Type))
 	}
-	name := strings.ToLower(r.mathFunc(e))
+	f := r.mathFunc(e, "math")
+	name := strings.ToLower(f)
 	if id := identOf(e.Fun); id != nil {
 		if _, ok := r.info.Uses[id].(*types.Builtin); ok {
 			name = id.Name
@@ -263,16 +265,16 @@ func (r *reader) call(e *ast.CallExpr) *node {
 			x = r.extremum(x, r.atom(r.expr(a)), name)
 		}
 		return x
-	case r.mathFunc(e) == "Inf":
+	case f == "Inf":
 		r.refuse(e, "math.Inf: fixed point has no infinity; begin with the first number, or with a large one")
-	case r.mathFunc(e) == "" || rules[r.mathFunc(e)] == nil || name == "sign" || name == "conj":
-		r.refuse(e, "%s has no derivative here; there are %s", types.ExprString(e.Fun), known())
+	case f == "" || rules[f] == nil || name == "sign":
+		r.refuse(e, "%s has no derivative here; there are %s", types.ExprString(e.Fun), known(false))
 	}
-	f := fn(r.mathFunc(e))
+	c := fn(f)
 	for _, a := range e.Args {
-		f.args = append(f.args, r.expr(a))
+		c.args = append(c.args, r.expr(a))
 	}
-	return f
+	return c
 }
 
 // extremum returns max(x, y) or min(x, y), as a branch. A NaN wins.

@@ -159,14 +159,14 @@ type program struct {
 // newProgram returns a random program, whose kind depends on its number.
 func newProgram(rnd *rand.Rand, id int) *program {
 	p := &program{rnd: rnd, ints: []string{"0"}, acc: id%3 == 0, smooth: id%2 == 0, complex: id%7 == 2 || id%7 == 5, number: "float64"}
-	snapshots, constraint, path := "", "[T rev.Real]", "math"
+	snapshots, constraint := "", "[T rev.Real]"
 	if id%5 == 1 {
 		snapshots = "//revgen:snapshots 2\n"
 	}
 	if p.complex {
-		p.number, constraint, path = "complex128", "", "math/cmplx"
+		p.number, constraint = "complex128", ""
 	}
-	fmt.Fprintf(p, "package random\n\nimport %q\n\nvar _ = %s.Exp\n\n// k%d is random.\n//\n//revgen:kernel K%d%s\n%sfunc k%d(x, v, w []%[8]s, a %[8]s, y []%[8]s, m [][]%[8]s) {\n", path, path[strings.Index(path, "/")+1:], id, id, constraint, snapshots, id, p.number)
+	fmt.Fprintf(p, "package random\n\nimport (\n\"math\"\n\"math/cmplx\"\n)\n\nvar _, _ = math.Exp, cmplx.Exp\n\n// k%d is random.\n//\n//revgen:kernel K%d%s\n%sfunc k%d(x, v, w []%[6]s, a %[6]s, y []%[6]s, m [][]%[6]s) {\n", id, id, constraint, snapshots, id, p.number)
 	fmt.Fprintln(p, "if len(x) != len(w) || len(v) != len(w) || len(y) != len(w) || len(m) != len(w) || len(m[0]) != 3 {\npanic(\"shape\")\n}")
 	for range 3 + rnd.IntN(5) {
 		p.stmt()
@@ -257,17 +257,30 @@ func (p *program) expr(depth int) string {
 	return p.sin(x) + " / (2 + " + p.sin(y) + ")"
 }
 
-// complexFunction returns what only complex numbers have.
+// complexFunction returns what only complex numbers have. Its arguments are such that
+// derivatives are small.
 func (p *program) complexFunction(x, y string) string {
-	switch p.rnd.IntN(4) {
+	small, positive := p.bounded(x), "(2 + "+p.bounded(x)+")"
+	switch p.rnd.IntN(8) {
 	case 0:
 		return "cmplx.Conj(" + x + ")"
 	case 1:
 		return "complex(real(" + x + "), imag(" + y + "))"
 	case 2:
-		return "cmplx." + pick(p, "Cos", "Exp", "Sinh", "Cosh", "Tan", "Tanh") + "(" + p.bounded(x) + ")"
+		return "cmplx." + pick(p, "Cos", "Exp", "Sinh", "Cosh", "Tan", "Tanh") + "(" + small + ")"
+	case 3:
+		return "cmplx." + pick(p, "Log", "Log10", "Sqrt", "Cot", "Acosh") + "(" + positive + ")"
+	case 4:
+		return "cmplx." + pick(p, "Asin", "Acos", "Atan", "Asinh", "Atanh") + "(" + small + ")"
+	case 5:
+		return "cmplx.Pow(" + positive + ", " + y + " * 0.25)"
+	case 6:
+		return "complex(cmplx.Abs" + positive + ", cmplx.Phase" + positive + ")"
 	}
-	return "cmplx." + pick(p, "Log", "Cos") + "(2 + " + p.bounded(x) + ")"
+	if p.smooth {
+		return "complex(math." + pick(p, "Sin", "Tanh", "Exp") + "(real(" + small + ")), imag(" + x + "))"
+	}
+	return "complex(math.Abs(real(" + small + ")), max(imag(" + x + "), real(" + y + ")))"
 }
 
 func (p *program) cond() string {

@@ -63,7 +63,7 @@ type local struct {
 
 // A node is an expression, without side effects and never changed once made.
 type node struct {
-	op   string // lit, ref, elem, len, an operator of Go, over, exact, or a function
+	op   string // lit, ref, elem, len, an operator of Go, over, exact, or a function of package num, or with its package
 	kind kind
 	text string   // of a lit
 	v    *local   // of a ref
@@ -258,7 +258,7 @@ func (e *node) replaced(f func(*node) *node) *node {
 			return f(exact(a[0], a[1]))
 		case "neg":
 			return f(neg(a[0]))
-		case "Conj":
+		case "cmplx.Conj":
 			return f(conj(a[0]))
 		}
 	}

@@ -292,7 +292,7 @@ func (p *translator) expr(e ast.Expr) string {
 		for name, to := range map[string]string{
 			"float64": "", "complex128": "", "complex": "joined", "real": "jnp.real", "imag": "jnp.imag", "cmplx.Abs": "jnp.abs", "cmplx.Phase": "jnp.angle",
 			"cmplx.Asin": "jnp.arcsin", "cmplx.Acos": "jnp.arccos", "cmplx.Atan": "jnp.arctan", "cmplx.Asinh": "jnp.arcsinh", "cmplx.Acosh": "jnp.arccosh", "cmplx.Atanh": "jnp.arctanh",
-			"cmplx.Pow": "jnp.power",
+			"cmplx.Pow": "jnp.power", "cmplx.Cot": "1 / jnp.tan", "max": "jnp.maximum",
 		} {
 			if f == name {
 				f = to

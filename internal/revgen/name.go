@@ -116,7 +116,7 @@ func nameFor(e *node) string {
 	case "Int":
 		return "n"
 	}
-	return strings.ToLower(e.op)
+	return strings.ToLower(e.op[strings.IndexByte(e.op, '.')+1:])
 }
 
 // split returns e with names for its parts. The value of e itself will have a

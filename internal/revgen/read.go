@@ -463,13 +463,18 @@ func (r *reader) several(s *ast.AssignStmt) {
 		r.refuse(s, "only a function has several values")
 	}
 	var values []*node
-	if s, ok := c.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Dims" && identOf(s.X) != nil && r.env[r.info.Uses[identOf(s.X)]].view != nil {
-		x := r.view(s.X).x
+	method, ok := c.Fun.(*ast.SelectorExpr)
+	switch {
+	case ok && method.Sel.Name == "Dims" && identOf(method.X) != nil && r.env[r.info.Uses[identOf(method.X)]].view != nil:
+		x := r.view(method.X).x
 		values = []*node{length(x, 0), length(x, 1)}
-	} else if r.mathFunc(c) == "Sincos" {
+	case r.mathFunc(c, "math") == "Sincos":
 		x := r.atom(r.expr(c.Args[0]))
 		values = []*node{fn("Sin", x), fn("Cos", x)}
-	} else {
+	case r.k.complex && r.mathFunc(c, "math/cmplx") == "Polar":
+		x := r.atom(r.expr(c.Args[0]))
+		values = []*node{fn("cmplx.Abs", x), fn("cmplx.Phase", x)}
+	default:
 		values = r.inline(c)
 	}
 	for i, e := range values {

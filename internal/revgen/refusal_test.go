@@ -303,10 +303,13 @@ var constructs = []construct{
 	{"(y, x []complex128)", "y[0] += x[0]", "K[T rev.Real]: a function over complex128 becomes a kernel over complex128, K without type parameter"},
 	{xy, "var t complex128\ny[0] += x[0] + real(t)", "complex128 is not known: locals are float64"},
 	{"//revgen:kernel K\nfunc k(y, x []complex128)", "var g float64\nh := 0.5\ny[0] += complex(h, g) * x[0]", ""},
-	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if real(x[0]) > 0 {\ny[0] += x[0]\n}", "a condition on complex numbers is == or !="},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if real(x[0]) > 0 {\ny[0] += x[0]\n}", ""},
 	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if x[0] != 0 {\ny[0] += x[0]\n}", ""},
-	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += complex(max(real(x[0]), imag(x[0])), 0)", "max of complex numbers has no derivative here"},
-	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += complex(cmplx.Abs(x[0]), 0)", "Abs of complex numbers has no derivative here; there are Conj, Cos, Cosh, Exp, Log, Sin, Sinh, Tan and Tanh"},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += complex(max(real(x[0]), imag(x[0])), math.Abs(imag(x[1])))", ""},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += complex(cmplx.Abs(x[0]), 0)\nr, phi := cmplx.Polar(x[1])\ny[1] += cmplx.Rect(r, -phi)", ""},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += cmplx.Inf() * x[0]", "cmplx.Inf has no derivative here; there are Abs, Acos, Acosh, Asin, Asinh, Atan, Atanh, Conj, Cos, Cosh, Cot, Exp, Log, Log10, Phase, Pow, Sin, Sinh, Sqrt, Tan, Tanh, Polar and Rect"},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if !cmplx.IsNaN(x[0]) {\ny[0] += x[0]\n}", "cmplx.IsNaN has no derivative here"},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "if x[0] > x[1] {\ny[0] += x[0]\n}", "operator > not defined on complex128"},
 	{xy, "y[0] += x[0] * real(cmplx.Exp(1))", "real has no derivative here"},
 
 	// Parameters and heads.

@@ -338,6 +338,9 @@ func (r *reverser) pass(e, h *node, v *local) {
 		}
 		r.pass(a[0], h, nil)
 	default:
+		if e.toReal() {
+			h = realPart(h)
+		}
 		if len(a) > 1 {
 			h = r.atom(h)
 		}

@@ -747,7 +747,7 @@ func (w *writer) stmt(s *stmt) {
 	case "sincos":
 		sincos := "num.Sincos(%s)"
 		if w.k.complex {
-			sincos = "cmplx.Sin(%[1]s), cmplx.Cos(%[1]s)"
+			sincos = "complex(num.Sin(real(%[1]s)), 0), complex(num.Cos(real(%[1]s)), 0)"
 		}
 		w.printf("%s, %s := %s\n", w.name(s.v), w.name(s.with.v), fmt.Sprintf(sincos, w.expr(s.e, 0)))
 	case "note":
@@ -900,16 +900,17 @@ func (w *writer) expr(e *node, prec int) string {
 	case "over":
 		return "num.Over(" + arg(0, 0) + ", " + arg(1, 0) + ")"
 	default:
-		if e.op[0] >= 'A' && e.op[0] <= 'Z' {
-			return w.call(e)
-		}
-		if e.op == "/" && real {
-			return "num.Quotient(" + arg(0, 0) + ", " + arg(1, 0) + ")"
-		}
 		p := precedence[e.op]
-		if p == 3 && e.args[0].isConstant() && e.args[1].isConstant() {
+		switch {
+		case unicode.IsLetter(rune(e.op[0])):
+			return w.call(e)
+		case e.op == "/" && real:
+			return "num.Quotient(" + arg(0, 0) + ", " + arg(1, 0) + ")"
+		case w.k.complex && p == precedence["<"] && e.op != "==" && e.op != "!=" && e.args[0].kind == number:
+			out = w.realExpr(e.args[0]) + " " + e.op + " " + w.realExpr(e.args[1])
+		case p == 3 && e.args[0].isConstant() && e.args[1].isConstant():
 			out = constantText(e.args[0]) + " " + e.op + " " + constantText(e.args[1])
-		} else {
+		default:
 			out = arg(0, p) + " " + e.op + " " + arg(1, p+1)
 		}
 	}
@@ -945,10 +946,13 @@ func (w *writer) call(e *node) string {
 	}
 	f := "num." + e.op
 	switch {
-	case w.k.complex && e.op == "Int":
-		return "complex(float64(" + args[0] + "), 0)"
-	case w.k.complex && e.op != "Index":
-		f = "cmplx." + e.op
+	case e.op == "Index":
+	case e.op == "complex":
+		return "complex(" + w.realExpr(e.args[0]) + ", " + w.realExpr(e.args[1]) + ")"
+	case w.k.complex && e.isReal():
+		return "complex(" + w.realExpr(e) + ", 0)"
+	case w.k.complex:
+		f = e.op
 	case e.op == "Int":
 		f += "[" + w.elem + "]"
 	}

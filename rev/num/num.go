@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -37,11 +38,14 @@ func quotient(x, y fixed.Q43) fixed.Q43 {
 }
 
 // Over returns x/y, and 0 for y = 0.
-func Over[T rev.Real](x, y T) T {
-	if y == 0 {
+func Over[T rev.Number](x, y T) T {
+	switch {
+	case y == 0:
 		return 0
+	case T(1)/2 != 0:
+		return x / y
 	}
-	return Quotient(x, y)
+	return number.As[T](quotient(number.As[fixed.Q43](x), number.As[fixed.Q43](y)))
 }
 
 // Int returns the number n.

@@ -282,9 +282,10 @@ func (task *energyAdjoint1[T]) Block(_, part int) {
 					gmu[j] += fixed.Product(h1, m)
 				}
 			}
-			gx := 2 * fixed.Product(gr2, x)
-			gy := 2 * fixed.Product(gr2, y)
-			gz := 2 * fixed.Product(gr2, z)
+			p1 := 2 * gr2
+			gx := fixed.Product(p1, x)
+			gy := fixed.Product(p1, y)
+			gz := fixed.Product(p1, z)
 			gq1 := num.Row(g.Q, j)
 			if len(gq1) == 3 {
 				gq1[2] += gz
@@ -306,12 +307,12 @@ func (task *energyAdjoint1[T]) Block(_, part int) {
 			}
 		}
 		gm = gm.AddMul(h, s)
-		gs := fixed.Product(h, m)
+		p1 := 2 * fixed.Product(h, m)
 		gv := num.Row(g.V, i)
 		if len(gv) == 3 {
-			gv[2] += 2 * fixed.Product(gs, v4)
-			gv[1] += 2 * fixed.Product(gs, v3)
-			gv[0] += 2 * fixed.Product(gs, v2)
+			gv[2] += fixed.Product(p1, v4)
+			gv[1] += fixed.Product(p1, v3)
+			gv[0] += fixed.Product(p1, v2)
 		}
 		if i < len(gmu) {
 			gmu[i] += gm.Round()
@@ -584,12 +585,14 @@ func (task *energyAdjointTangent1[T]) Block(_, part int) {
 					gmu[j] += fixed.Product(h1, m)
 				}
 			}
-			tg1 := 2 * (fixed.Product(tgr2, x) + fixed.Product(gr2, tx))
-			gx := 2 * fixed.Product(gr2, x)
-			tg2 := 2 * (fixed.Product(tgr2, y) + fixed.Product(gr2, ty))
-			gy := 2 * fixed.Product(gr2, y)
-			tg3 := 2 * (fixed.Product(tgr2, z) + fixed.Product(gr2, tz))
-			gz := 2 * fixed.Product(gr2, z)
+			p1 := 2 * gr2
+			tp1 := 2 * tgr2
+			tg1 := fixed.Product(tp1, x) + fixed.Product(p1, tx)
+			gx := fixed.Product(p1, x)
+			tg2 := fixed.Product(tp1, y) + fixed.Product(p1, ty)
+			gy := fixed.Product(p1, y)
+			tg3 := fixed.Product(tp1, z) + fixed.Product(p1, tz)
+			gz := fixed.Product(p1, z)
 			gtq1 := num.Row(gt.Q, j)
 			if len(gtq1) == 3 {
 				gtq1[2] += tg3
@@ -632,29 +635,30 @@ func (task *energyAdjointTangent1[T]) Block(_, part int) {
 		tgm = tgm.AddSum(fixed.Exact(th, s).AddMul(h, ts))
 		gm = gm.AddMul(h, s)
 		tg1 := fixed.Product(th, m) + fixed.Product(h, tm)
-		gs := fixed.Product(h, m)
-		tg2 := 2 * (fixed.Product(tg1, v2) + fixed.Product(gs, tv2))
-		tg3 := 2 * (fixed.Product(tg1, v3) + fixed.Product(gs, tv3))
-		tg4 := 2 * (fixed.Product(tg1, v4) + fixed.Product(gs, tv4))
+		p1 := 2 * fixed.Product(h, m)
+		tp1 := 2 * tg1
+		tg2 := fixed.Product(tp1, v2) + fixed.Product(p1, tv2)
+		tg3 := fixed.Product(tp1, v3) + fixed.Product(p1, tv3)
+		tg4 := fixed.Product(tp1, v4) + fixed.Product(p1, tv4)
 		gtv := num.Row(gt.V, i)
 		if len(gtv) == 3 {
 			gtv[2] += tg4
 		}
 		gv := num.Row(g.V, i)
 		if len(gv) == 3 {
-			gv[2] += 2 * fixed.Product(gs, v4)
+			gv[2] += fixed.Product(p1, v4)
 		}
 		if len(gtv) == 3 {
 			gtv[1] += tg3
 		}
 		if len(gv) == 3 {
-			gv[1] += 2 * fixed.Product(gs, v3)
+			gv[1] += fixed.Product(p1, v3)
 		}
 		if len(gtv) == 3 {
 			gtv[0] += tg2
 		}
 		if len(gv) == 3 {
-			gv[0] += 2 * fixed.Product(gs, v2)
+			gv[0] += fixed.Product(p1, v2)
 		}
 		if i < len(gtmu) {
 			gtmu[i] += tgm.Round()

@@ -111,11 +111,9 @@ func (task *mixedValue) Block(_, part int) {
 		}
 		q := s / (3 + complex128(v*v))
 		p := complex128(k.C * cmplx.Exp(complex128(complex(0, 0.5)*v)))
-		sin, cos := cmplx.Sin(q), cmplx.Cos(q)
-		y[i] += complex128(sign * (complex128(a*q) - complex128(complex128(p*sin)*cos)))
-		p1 := complex128(0.5 * (v + cmplx.Conj(v)))
-		p2 := complex128(complex(0, -0.5) * (q - cmplx.Conj(q)))
-		y[i] -= complex128(sign * complex128(complex(2, -1)*(complex128(p1*p2)+complex128(complex(0, 1)*complex(float64(i), 0)))))
+		y[i] += complex128(sign * (complex128(a*q) - complex128(complex128(p*cmplx.Sin(q))*cmplx.Cos(q))))
+		complex1 := complex(real(complex128(complex(real(v), 0)*complex(imag(q), 0))), float64(i))
+		y[i] -= complex128(sign * complex128(complex(2, -1)*complex1))
 	}
 }
 
@@ -133,7 +131,7 @@ func (k Mixed) adjoint(sign complex128, g Mixed) {
 	loop := num.NewLoop[complex128](0, n, max(8, n))
 	loop.Vector(g.X)
 	task := num.NewTask[mixedAdjoint]()
-	*task = mixedAdjoint{parts: loop, k: k, sign: sign, g: g, a: a, conj1: conj1, conj: conj}
+	*task = mixedAdjoint{parts: loop, k: k, sign: sign, g: g, a: a, conj: conj, conj1: conj1}
 	loop.Run(k.Workers, 1, task)
 	num.FreeTask(task)
 	ga += loop.Sum()
@@ -150,14 +148,14 @@ type mixedAdjoint struct {
 	sign  complex128
 	g     Mixed
 	a     complex128
-	conj1 complex128
 	conj  complex128
+	conj1 complex128
 }
 
 // Block runs the iterations of one part.
 func (task *mixedAdjoint) Block(_, part int) {
 	lo, hi, own := task.parts.Part(part)
-	k, sign, g, a, conj1, conj := task.k, task.sign, task.g, task.a, task.conj1, task.conj
+	k, sign, g, a, conj, conj1 := task.k, task.sign, task.g, task.a, task.conj, task.conj1
 	own.Vector(&g.X)
 	var ga complex128
 	n := k.X.N
@@ -174,37 +172,36 @@ func (task *mixedAdjoint) Block(_, part int) {
 		s1 := 3 + complex128(v*v)
 		q := s / s1
 		exp := cmplx.Exp(complex128(complex(0, 0.5) * v))
-		sin, cos := cmplx.Sin(q), cmplx.Cos(q)
+		sin := cmplx.Sin(q)
 		p := complex128(k.C * exp)
+		cos := cmplx.Cos(q)
 		p1 := complex128(p * sin)
 		if i < len(y) {
 			y[i] += complex128(sign * (complex128(a*q) - complex128(p1*cos)))
 		}
-		conj2 := cmplx.Conj(v)
-		conj3 := cmplx.Conj(q)
-		p2 := complex128(0.5 * (v + conj2))
-		p3 := complex128(complex(0, -0.5) * (q - conj3))
+		real1 := complex(real(v), 0)
+		imag1 := complex(imag(q), 0)
+		complex1 := complex(real(complex128(real1*imag1)), float64(i))
 		if i < len(y) {
-			y[i] -= complex128(sign * complex128(complex(2, -1)*(complex128(p2*p3)+complex128(complex(0, 1)*complex(float64(i), 0)))))
+			y[i] -= complex128(sign * complex128(complex(2, -1)*complex1))
 		}
-		h := complex128(complex(2, 1) * gy[i])
-		h1 := -complex128(complex(0, 0.5) * complex128(h*cmplx.Conj(p2)))
-		h2 := -complex128(0.5 * complex128(h*cmplx.Conj(p3)))
+		gp := -complex128(complex(2, 1) * gy[i])
 		gy1 := gy[i]
-		ga += complex128(gy1 * conj3)
-		gp1 := -complex128(gy1 * cmplx.Conj(cos))
-		conj4 := -cmplx.Conj(complex128(gy1 * cmplx.Conj(p1)))
-		gexp := complex128(complex128(gp1*cmplx.Conj(sin)) * conj1)
-		p4 := complex128(cmplx.Conj(complex128(gp1*cmplx.Conj(p))) * cos)
-		gq := h1 - cmplx.Conj(h1) + complex128(gy1*conj) - cmplx.Conj(complex128(conj4*sin)) + cmplx.Conj(p4)
-		h3 := gq / cmplx.Conj(s1)
-		p5 := -(2 * complex128(h3*conj3))
-		gv := h2 + cmplx.Conj(h2) + complex128(complex(0, -0.5)*cmplx.Conj(complex128(cmplx.Conj(gexp)*exp))) + complex128(p5*conj2)
+		conj2 := cmplx.Conj(q)
+		ga += complex128(gy1 * conj2)
+		conj3 := cmplx.Conj(cos)
+		gp1 := -complex128(gy1 * conj3)
+		conj4 := cmplx.Conj(sin)
+		gq := -complex128(complex(0, -1)*complex(real(complex128(gp*cmplx.Conj(real1))), 0)) + complex128(gy1*conj) + complex128(complex128(gy1*cmplx.Conj(p1))*conj4) + complex128(complex128(gp1*cmplx.Conj(p))*conj3)
+		gp2 := complex128(complex128(complex128(gp1*conj4)*conj1) * cmplx.Conj(exp))
+		h := gq / cmplx.Conj(s1)
+		p2 := -(2 * complex128(h*conj2))
+		gv := complex(real(complex128(gp*cmplx.Conj(imag1))), 0) + complex128(complex(0, -0.5)*gp2) + complex128(p2*cmplx.Conj(v))
 		gm := num.Row(g.M, i)
 		for j := range n {
-			gconj := complex128(h3 * cmplx.Conj(m1[j]))
+			gconj := complex128(h * cmplx.Conj(m1[j]))
 			if j < len(gm) {
-				gm[j] += complex128(h3 * x[j])
+				gm[j] += complex128(h * x[j])
 			}
 			if j < len(gx) {
 				gx[j] += cmplx.Conj(gconj)
@@ -265,7 +262,8 @@ func (task *mixedTangent) Block(_, part int) {
 		q := s / s1
 		tq := (ts - complex128(q*(2*complex128(v*tv)))) / s1
 		exp := cmplx.Exp(complex128(complex(0, 0.5) * v))
-		sin, cos := cmplx.Sin(q), cmplx.Cos(q)
+		sin := cmplx.Sin(q)
+		cos := cmplx.Cos(q)
 		p := complex128(k.C * exp)
 		tp := complex128(k.C * complex128(complex128(complex(0, 0.5)*tv)*exp))
 		p1 := complex128(p * sin)
@@ -276,15 +274,15 @@ func (task *mixedTangent) Block(_, part int) {
 		if i < len(y) {
 			y[i] += complex128(sign * (complex128(a*q) - complex128(p1*cos)))
 		}
-		p2 := complex128(0.5 * (v + cmplx.Conj(v)))
-		tp2 := complex128(0.5 * (tv + cmplx.Conj(tv)))
-		p3 := complex128(complex(0, -0.5) * (q - cmplx.Conj(q)))
-		tp3 := complex128(complex(0, -0.5) * (tq - cmplx.Conj(tq)))
+		real1 := complex(real(v), 0)
+		imag1 := complex(imag(q), 0)
+		tp2 := complex128(complex(real(tv), 0)*imag1) - complex128(real1*complex(real(complex128(complex(0, 1)*tq)), 0))
+		complex1 := complex(real(complex128(real1*imag1)), float64(i))
 		if i < len(ty) {
-			ty[i] -= complex128(sign * complex128(complex(2, -1)*(complex128(tp2*p3)+complex128(p2*tp3))))
+			ty[i] -= complex128(sign * complex128(complex(2, -1)*tp2))
 		}
 		if i < len(y) {
-			y[i] -= complex128(sign * complex128(complex(2, -1)*(complex128(p2*p3)+complex128(complex(0, 1)*complex(float64(i), 0)))))
+			y[i] -= complex128(sign * complex128(complex(2, -1)*complex1))
 		}
 	}
 }
@@ -307,7 +305,7 @@ func (k Mixed) adjointTangent(sign complex128, g, t, gt Mixed) {
 	loop.Vector(gt.X)
 	loop.Vector(g.X)
 	task := num.NewTask[mixedAdjointTangent]()
-	*task = mixedAdjointTangent{parts: loop, k: k, sign: sign, g: g, t: t, gt: gt, ta: ta, a: a, conj: conj, tconj: tconj, conj1: conj1}
+	*task = mixedAdjointTangent{parts: loop, k: k, sign: sign, g: g, t: t, gt: gt, ta: ta, a: a, conj1: conj1, conj: conj, tconj: tconj}
 	loop.Run(k.Workers, 2, task)
 	num.FreeTask(task)
 	tga += loop.Sum()
@@ -331,15 +329,15 @@ type mixedAdjointTangent struct {
 	gt    Mixed
 	ta    complex128
 	a     complex128
+	conj1 complex128
 	conj  complex128
 	tconj complex128
-	conj1 complex128
 }
 
 // Block runs the iterations of one part.
 func (task *mixedAdjointTangent) Block(_, part int) {
 	lo, hi, own := task.parts.Part(part)
-	k, sign, g, t, gt, ta, a, conj, tconj, conj1 := task.k, task.sign, task.g, task.t, task.gt, task.ta, task.a, task.conj, task.tconj, task.conj1
+	k, sign, g, t, gt, ta, a, conj1, conj, tconj := task.k, task.sign, task.g, task.t, task.gt, task.ta, task.a, task.conj1, task.conj, task.tconj
 	own.Vector(&gt.X)
 	own.Vector(&g.X)
 	var tg complex128
@@ -367,7 +365,8 @@ func (task *mixedAdjointTangent) Block(_, part int) {
 		tq := (ts - complex128(q*ts1)) / s1
 		exp := cmplx.Exp(complex128(complex(0, 0.5) * v))
 		texp := complex128(complex128(complex(0, 0.5)*tv) * exp)
-		sin, cos := cmplx.Sin(q), cmplx.Cos(q)
+		sin := cmplx.Sin(q)
+		cos := cmplx.Cos(q)
 		tsin := complex128(tq * cos)
 		p := complex128(k.C * exp)
 		tp := complex128(k.C * texp)
@@ -380,80 +379,78 @@ func (task *mixedAdjointTangent) Block(_, part int) {
 		if i < len(y) {
 			y[i] += complex128(sign * (complex128(a*q) - complex128(p1*cos)))
 		}
-		conj2 := cmplx.Conj(v)
-		tconj2 := cmplx.Conj(tv)
-		conj3 := cmplx.Conj(q)
-		tconj3 := cmplx.Conj(tq)
-		p2 := complex128(0.5 * (v + conj2))
-		tp2 := complex128(0.5 * (tv + tconj2))
-		p3 := complex128(complex(0, -0.5) * (q - conj3))
-		tp3 := complex128(complex(0, -0.5) * (tq - tconj3))
+		real1 := complex(real(v), 0)
+		treal1 := complex(real(tv), 0)
+		imag1 := complex(imag(q), 0)
+		timag1 := -complex(real(complex128(complex(0, 1)*tq)), 0)
+		tp2 := complex128(treal1*imag1) + complex128(real1*timag1)
+		complex1 := complex(real(complex128(real1*imag1)), float64(i))
 		if i < len(ty) {
-			ty[i] -= complex128(sign * complex128(complex(2, -1)*(complex128(tp2*p3)+complex128(p2*tp3))))
+			ty[i] -= complex128(sign * complex128(complex(2, -1)*tp2))
 		}
 		if i < len(y) {
-			y[i] -= complex128(sign * complex128(complex(2, -1)*(complex128(p2*p3)+complex128(complex(0, 1)*complex(float64(i), 0)))))
+			y[i] -= complex128(sign * complex128(complex(2, -1)*complex1))
 		}
-		h := complex128(complex(2, 1) * num.OrZero(gy, i))
-		th := complex128(complex(2, 1) * num.OrZero(gty, i))
-		conj4 := cmplx.Conj(p3)
-		tg1 := -(complex128(th*conj4) + complex128(h*cmplx.Conj(tp3)))
-		conj5 := cmplx.Conj(p2)
-		tg2 := -(complex128(th*conj5) + complex128(h*cmplx.Conj(tp2)))
-		h1 := -complex128(complex(0, 0.5) * complex128(h*conj5))
-		th1 := complex128(complex(0, 0.5) * tg2)
-		h2 := -complex128(0.5 * complex128(h*conj4))
-		th2 := complex128(0.5 * tg1)
+		tg1 := -complex128(complex(2, 1) * num.OrZero(gty, i))
+		gp := -complex128(complex(2, 1) * num.OrZero(gy, i))
+		conj2 := cmplx.Conj(imag1)
+		tg2 := complex128(tg1*conj2) + complex128(gp*cmplx.Conj(timag1))
+		conj3 := cmplx.Conj(real1)
+		tg3 := complex128(tg1*conj3) + complex128(gp*cmplx.Conj(treal1))
 		gy1 := num.OrZero(gy, i)
 		tgy1 := num.OrZero(gty, i)
-		tg += complex128(tgy1*conj3) + complex128(gy1*tconj3)
-		ga += complex128(gy1 * conj3)
-		conj6 := cmplx.Conj(cos)
-		tg3 := -(complex128(tgy1*conj6) + complex128(gy1*cmplx.Conj(tcos)))
-		gp1 := -complex128(gy1 * conj6)
-		conj7 := cmplx.Conj(p1)
-		tg4 := -(complex128(tgy1*conj7) + complex128(gy1*cmplx.Conj(tp1)))
-		conj8 := cmplx.Conj(sin)
-		tg5 := complex128(tg3*conj8) + complex128(gp1*cmplx.Conj(tsin))
-		conj9 := cmplx.Conj(p)
-		tg6 := complex128(tg3*conj9) + complex128(gp1*cmplx.Conj(tp))
-		conj10 := -cmplx.Conj(complex128(gy1 * conj7))
-		tp4 := complex128(cmplx.Conj(tg4)*sin) + complex128(conj10*tsin)
-		conj11 := cmplx.Conj(complex128(gp1 * conj9))
-		tp5 := complex128(cmplx.Conj(tg6)*cos) + complex128(conj11*tcos)
-		tg7 := th1 - cmplx.Conj(th1) + (complex128(tgy1*conj) + complex128(gy1*tconj)) - cmplx.Conj(tp4) + cmplx.Conj(tp5)
-		gq := h1 - cmplx.Conj(h1) + complex128(gy1*conj) - cmplx.Conj(complex128(conj10*sin)) + cmplx.Conj(complex128(conj11*cos))
-		conj12 := cmplx.Conj(complex128(complex128(gp1*conj8) * conj1))
-		tp6 := complex128(cmplx.Conj(complex128(tg5*conj1))*exp) + complex128(conj12*texp)
-		conj13 := cmplx.Conj(s1)
-		h3 := gq / conj13
-		th3 := (tg7 - complex128(h3*cmplx.Conj(ts1))) / conj13
-		tg8 := -(complex128(th3*conj3) + complex128(h3*tconj3))
-		p4 := -(2 * complex128(h3*conj3))
-		tg9 := th2 + cmplx.Conj(th2) + complex128(complex(0, -0.5)*cmplx.Conj(tp6)) + (complex128(2*tg8*conj2) + complex128(p4*tconj2))
-		gv := h2 + cmplx.Conj(h2) + complex128(complex(0, -0.5)*cmplx.Conj(complex128(conj12*exp))) + complex128(p4*conj2)
+		conj4 := cmplx.Conj(q)
+		tconj4 := cmplx.Conj(tq)
+		tg += complex128(tgy1*conj4) + complex128(gy1*tconj4)
+		ga += complex128(gy1 * conj4)
+		conj5 := cmplx.Conj(cos)
+		tconj5 := cmplx.Conj(tcos)
+		tg4 := -(complex128(tgy1*conj5) + complex128(gy1*tconj5))
+		gp1 := -complex128(gy1 * conj5)
+		conj6 := cmplx.Conj(p1)
+		tg5 := -(complex128(tgy1*conj6) + complex128(gy1*cmplx.Conj(tp1)))
+		gcos := -complex128(gy1 * conj6)
+		conj7 := cmplx.Conj(sin)
+		tconj7 := cmplx.Conj(tsin)
+		tg6 := complex128(tg4*conj7) + complex128(gp1*tconj7)
+		conj8 := cmplx.Conj(p)
+		tg7 := complex128(tg4*conj8) + complex128(gp1*cmplx.Conj(tp))
+		gsin := complex128(gp1 * conj8)
+		gexp := complex128(complex128(gp1*conj7) * conj1)
+		tg8 := -complex128(complex(0, -1)*complex(real(tg3), 0)) + (complex128(tgy1*conj) + complex128(gy1*tconj)) - (complex128(tg5*conj7) + complex128(gcos*tconj7)) + (complex128(tg7*conj5) + complex128(gsin*tconj5))
+		gq := -complex128(complex(0, -1)*complex(real(complex128(gp*conj3)), 0)) + complex128(gy1*conj) - complex128(gcos*conj7) + complex128(gsin*conj5)
+		conj9 := cmplx.Conj(exp)
+		tg9 := complex128(complex128(tg6*conj1)*conj9) + complex128(gexp*cmplx.Conj(texp))
+		conj10 := cmplx.Conj(s1)
+		h := gq / conj10
+		th := (tg8 - complex128(h*cmplx.Conj(ts1))) / conj10
+		tg10 := -(complex128(th*conj4) + complex128(h*tconj4))
+		conj11 := cmplx.Conj(v)
+		p2 := -(2 * complex128(h*conj4))
+		tg11 := complex(real(tg2), 0) + complex128(complex(0, -0.5)*tg9) + (complex128(2*tg10*conj11) + complex128(p2*cmplx.Conj(tv)))
+		gv := complex(real(complex128(gp*conj2)), 0) + complex128(complex(0, -0.5)*complex128(gexp*conj9)) + complex128(p2*conj11)
 		gtm := num.Row(gt.M, i)
 		gm := num.Row(g.M, i)
 		for j := range n {
-			conj14 := x[j]
-			tg10 := complex128(th3*conj14) + complex128(h3*num.OrZero(tx, j))
-			conj15 := cmplx.Conj(m1[j])
-			tg11 := complex128(th3*conj15) + complex128(h3*cmplx.Conj(num.OrZero(tm, j)))
+			conj12 := x[j]
+			tg12 := complex128(th*conj12) + complex128(h*num.OrZero(tx, j))
+			conj13 := cmplx.Conj(m1[j])
+			tg13 := complex128(th*conj13) + complex128(h*cmplx.Conj(num.OrZero(tm, j)))
 			if j < len(gtm) {
-				gtm[j] += tg10
+				gtm[j] += tg12
 			}
 			if j < len(gm) {
-				gm[j] += complex128(h3 * conj14)
+				gm[j] += complex128(h * conj12)
 			}
 			if j < len(gtx) {
-				gtx[j] += cmplx.Conj(tg11)
+				gtx[j] += cmplx.Conj(tg13)
 			}
 			if j < len(gx) {
-				gx[j] += cmplx.Conj(complex128(h3 * conj15))
+				gx[j] += cmplx.Conj(complex128(h * conj13))
 			}
 		}
 		if i < len(gtx) {
-			gtx[i] += tg9
+			gtx[i] += tg11
 		}
 		if i < len(gx) {
 			gx[i] += gv
@@ -617,8 +614,8 @@ func (k Wave) adjoint(g Wave) {
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		h1 := gh
 		gh = complex128(complex(0.3, 0.2) * h1)
-		p := complex128(cmplx.Conj(h1) * (1 - complex128(tanh*tanh)))
-		gx[i] += complex128(0.5 * cmplx.Conj(p))
+		conj := cmplx.Conj(1 - complex128(tanh*tanh))
+		gx[i] += complex128(0.5 * complex128(h1*conj))
 		x[i] -= complex128(w1 * h)
 		gx1 := gx[i]
 		gh += complex128(gx1 * cmplx.Conj(w1))
@@ -715,22 +712,22 @@ func (k Wave) adjointTangent(g, t, gt Wave) {
 		gh = 0
 		tg = complex128(complex(0.3, 0.2) * th1)
 		gh += complex128(complex(0.3, 0.2) * h1)
-		conj := cmplx.Conj(h1)
 		ts := -(2 * complex128(tanh*ttanh))
-		tp := complex128(cmplx.Conj(th1)*s) + complex128(conj*ts)
-		gtx[i] += complex128(0.5 * cmplx.Conj(tp))
-		gx[i] += complex128(0.5 * cmplx.Conj(complex128(conj*s)))
+		conj := cmplx.Conj(s)
+		tg1 := complex128(th1*conj) + complex128(h1*cmplx.Conj(ts))
+		gtx[i] += complex128(0.5 * tg1)
+		gx[i] += complex128(0.5 * complex128(h1*conj))
 		tx[i] -= complex128(tw1*h) + complex128(w1*th)
 		x[i] -= complex128(w1 * h)
 		gx1 := gx[i]
 		tgx1 := gtx[i]
 		conj1 := cmplx.Conj(h)
-		tg1 := complex128(tgx1*conj1) + complex128(gx1*cmplx.Conj(th))
+		tg2 := complex128(tgx1*conj1) + complex128(gx1*cmplx.Conj(th))
 		conj2 := cmplx.Conj(w1)
 		tg += complex128(tgx1*conj2) + complex128(gx1*cmplx.Conj(tw1))
 		gh += complex128(gx1 * conj2)
 		if i < len(gtw) {
-			gtw[i] += tg1
+			gtw[i] += tg2
 		}
 		if i < len(gw) {
 			gw[i] += complex128(gx1 * conj1)
@@ -1016,4 +1013,1037 @@ func (k Spectrum) adjointTangent(sign complex128, g, t, gt Spectrum) {
 	}
 	tape.Free()
 	tape1.Free()
+}
+
+// Analytic has the functions of package math/cmplx that have a derivative, one in each
+// column of y.
+type Analytic struct {
+	Y rev.General[complex128] `rev:"acc" shape:"n,18"`
+	X rev.Vector[complex128]  `rev:"in" shape:"n"`
+	P rev.Vector[complex128]  `rev:"in" shape:"n"`
+}
+
+// NewAnalytic returns the kernel over gonum's types, sharing their storage.
+func NewAnalytic(y *mat.CDense, x []complex128, p []complex128) Analytic {
+	return Analytic{Y: rev.ViewCDense(y), X: rev.ViewSlice(x), P: rev.ViewSlice(p)}
+}
+
+var _ = analytic // which Analytic is written from
+
+// Forward runs analytic.
+func (k Analytic) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Analytic) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Analytic) Adjoint(g Analytic) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Analytic) Tangent(t Analytic) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Analytic) AdjointTangent(g, t, gt Analytic) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Analytic) Run(p rev.Pass[Analytic]) error {
+	if k.X.Inc|k.P.Inc|p.G.X.Inc|p.G.P.Inc|p.T.X.Inc|p.T.P.Inc|p.GT.X.Inc|p.GT.P.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := complex(float64(p.Sign()), 0); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Analytic) prepared(p rev.Pass[Analytic]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.X, &k.P, &p.T.X, &p.T.P)
+	s.Write(&p.G.X, &p.G.P, &p.GT.X, &p.GT.P)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Analytic) value(sign complex128) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.X.N
+	y := num.Rows(k.Y)
+	x := k.X.Data[:n]
+	p := k.P.Data[:n]
+	for i := range n {
+		z := x[i]
+		y1 := y[i*k.Y.Stride:][:18]
+		y1[0] += complex128(sign * cmplx.Acos(z))
+		y1[1] += complex128(sign * cmplx.Acosh(z))
+		y1[2] += complex128(sign * cmplx.Asin(z))
+		y1[3] += complex128(sign * cmplx.Asinh(z))
+		y1[4] += complex128(sign * cmplx.Atan(z))
+		y1[5] += complex128(sign * cmplx.Atanh(z))
+		y1[6] += complex128(sign * cmplx.Cos(z))
+		y1[7] += complex128(sign * cmplx.Cosh(z))
+		y1[8] += complex128(sign * cmplx.Cot(z))
+		y1[9] += complex128(sign * cmplx.Exp(z))
+		y1[10] += complex128(sign * cmplx.Log(z))
+		y1[11] += complex128(sign * cmplx.Log10(z))
+		y1[12] += complex128(sign * cmplx.Sin(z))
+		y1[13] += complex128(sign * cmplx.Sinh(z))
+		y1[14] += complex128(sign * cmplx.Sqrt(z))
+		y1[15] += complex128(sign * cmplx.Tan(z))
+		y1[16] += complex128(sign * cmplx.Tanh(z))
+		y1[17] += complex128(sign * cmplx.Pow(z, p[i]))
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Analytic) adjoint(sign complex128, g Analytic) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	n := k.X.N
+	gy := num.Rows(g.Y)
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	p, gp := k.P.Data[:n], num.Elements(g.P)
+	for i := range n {
+		z := x[i]
+		y := num.Row(k.Y, i)
+		if len(y) == 18 {
+			y[0] += complex128(sign * cmplx.Acos(z))
+			y[1] += complex128(sign * cmplx.Acosh(z))
+			y[2] += complex128(sign * cmplx.Asin(z))
+			y[3] += complex128(sign * cmplx.Asinh(z))
+			y[4] += complex128(sign * cmplx.Atan(z))
+			y[5] += complex128(sign * cmplx.Atanh(z))
+		}
+		cos := cmplx.Cos(z)
+		if len(y) == 18 {
+			y[6] += complex128(sign * cos)
+		}
+		cosh := cmplx.Cosh(z)
+		if len(y) == 18 {
+			y[7] += complex128(sign * cosh)
+		}
+		cot := cmplx.Cot(z)
+		if len(y) == 18 {
+			y[8] += complex128(sign * cot)
+		}
+		exp := cmplx.Exp(z)
+		if len(y) == 18 {
+			y[9] += complex128(sign * exp)
+		}
+		log := cmplx.Log(z)
+		if len(y) == 18 {
+			y[10] += complex128(sign * log)
+			y[11] += complex128(sign * cmplx.Log10(z))
+		}
+		sin := cmplx.Sin(z)
+		if len(y) == 18 {
+			y[12] += complex128(sign * sin)
+		}
+		sinh := cmplx.Sinh(z)
+		if len(y) == 18 {
+			y[13] += complex128(sign * sinh)
+		}
+		sqrt := cmplx.Sqrt(z)
+		if len(y) == 18 {
+			y[14] += complex128(sign * sqrt)
+		}
+		tan := cmplx.Tan(z)
+		if len(y) == 18 {
+			y[15] += complex128(sign * tan)
+		}
+		tanh := cmplx.Tanh(z)
+		if len(y) == 18 {
+			y[16] += complex128(sign * tanh)
+		}
+		p1 := p[i]
+		pow := cmplx.Pow(z, p1)
+		if len(y) == 18 {
+			y[17] += complex128(sign * pow)
+		}
+		gy1 := gy[i*g.Y.Stride:][:18]
+		gpow := gy1[17]
+		p2 := complex128(p1 * cmplx.Pow(z, p1-1))
+		gp1 := complex128(gpow * cmplx.Conj(complex128(pow*log)))
+		if i < len(gp) {
+			gp[i] += gp1
+		}
+		conj := cmplx.Conj(1 - complex128(tanh*tanh))
+		conj1 := cmplx.Conj(1 + complex128(tan*tan))
+		q := num.Over(gy1[14], 2*cmplx.Conj(sqrt))
+		conj2 := cmplx.Conj(z)
+		q1 := gy1[11] / complex128(2.302585092994046*conj2)
+		conj3 := cmplx.Conj(1 + complex128(cot*cot))
+		conj4 := cmplx.Conj(1 - complex128(z*z))
+		conj5 := cmplx.Conj(1 + complex128(z*z))
+		q2 := num.Over(gy1[3], cmplx.Conj(num.CoshAsinh(z)))
+		conj6 := cmplx.Conj(num.CosAsin(z))
+		q3 := num.Over(gy1[1], cmplx.Conj(num.SinhAcosh(z)))
+		gz := complex128(gpow*cmplx.Conj(p2)) + complex128(gy1[16]*conj) + complex128(gy1[15]*conj1) + q + complex128(gy1[13]*cmplx.Conj(cosh)) + complex128(gy1[12]*cmplx.Conj(cos)) + q1 + gy1[10]/conj2 + complex128(gy1[9]*cmplx.Conj(exp)) - complex128(gy1[8]*conj3) + complex128(gy1[7]*cmplx.Conj(sinh)) - complex128(gy1[6]*cmplx.Conj(sin)) + gy1[5]/conj4 + gy1[4]/conj5 + q2 + num.Over(gy1[2], conj6) + q3 - num.Over(gy1[0], conj6)
+		if i < len(gx) {
+			gx[i] += gz
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Analytic) tangent(sign complex128, t Analytic) {
+	n := k.X.N
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	p, tp := k.P.Data[:n], num.Elements(t.P)
+	for i := range n {
+		z := x[i]
+		tz := num.OrZero(tx, i)
+		q := num.Over(tz, num.CosAsin(z))
+		ty := num.Row(t.Y, i)
+		if len(ty) == 18 {
+			ty[0] -= complex128(sign * q)
+		}
+		y := num.Row(k.Y, i)
+		if len(y) == 18 {
+			y[0] += complex128(sign * cmplx.Acos(z))
+		}
+		if len(ty) == 18 {
+			ty[1] += complex128(sign * num.Over(tz, num.SinhAcosh(z)))
+		}
+		if len(y) == 18 {
+			y[1] += complex128(sign * cmplx.Acosh(z))
+		}
+		if len(ty) == 18 {
+			ty[2] += complex128(sign * q)
+		}
+		if len(y) == 18 {
+			y[2] += complex128(sign * cmplx.Asin(z))
+		}
+		if len(ty) == 18 {
+			ty[3] += complex128(sign * num.Over(tz, num.CoshAsinh(z)))
+		}
+		if len(y) == 18 {
+			y[3] += complex128(sign * cmplx.Asinh(z))
+		}
+		tatan := tz / (1 + complex128(z*z))
+		if len(ty) == 18 {
+			ty[4] += complex128(sign * tatan)
+		}
+		if len(y) == 18 {
+			y[4] += complex128(sign * cmplx.Atan(z))
+		}
+		tatanh := tz / (1 - complex128(z*z))
+		if len(ty) == 18 {
+			ty[5] += complex128(sign * tatanh)
+		}
+		if len(y) == 18 {
+			y[5] += complex128(sign * cmplx.Atanh(z))
+		}
+		cos := cmplx.Cos(z)
+		sin := cmplx.Sin(z)
+		if len(ty) == 18 {
+			ty[6] -= complex128(sign * complex128(tz*sin))
+		}
+		if len(y) == 18 {
+			y[6] += complex128(sign * cos)
+		}
+		cosh := cmplx.Cosh(z)
+		sinh := cmplx.Sinh(z)
+		if len(ty) == 18 {
+			ty[7] += complex128(sign * complex128(tz*sinh))
+		}
+		if len(y) == 18 {
+			y[7] += complex128(sign * cosh)
+		}
+		cot := cmplx.Cot(z)
+		tcot := -complex128(tz * (1 + complex128(cot*cot)))
+		if len(ty) == 18 {
+			ty[8] += complex128(sign * tcot)
+		}
+		if len(y) == 18 {
+			y[8] += complex128(sign * cot)
+		}
+		exp := cmplx.Exp(z)
+		if len(ty) == 18 {
+			ty[9] += complex128(sign * complex128(tz*exp))
+		}
+		if len(y) == 18 {
+			y[9] += complex128(sign * exp)
+		}
+		log := cmplx.Log(z)
+		if len(ty) == 18 {
+			ty[10] += complex128(sign * (tz / z))
+		}
+		if len(y) == 18 {
+			y[10] += complex128(sign * log)
+		}
+		if len(ty) == 18 {
+			ty[11] += complex128(sign * (tz / complex128(2.302585092994046*z)))
+		}
+		if len(y) == 18 {
+			y[11] += complex128(sign * cmplx.Log10(z))
+		}
+		if len(ty) == 18 {
+			ty[12] += complex128(sign * complex128(tz*cos))
+		}
+		if len(y) == 18 {
+			y[12] += complex128(sign * sin)
+		}
+		if len(ty) == 18 {
+			ty[13] += complex128(sign * complex128(tz*cosh))
+		}
+		if len(y) == 18 {
+			y[13] += complex128(sign * sinh)
+		}
+		sqrt := cmplx.Sqrt(z)
+		if len(ty) == 18 {
+			ty[14] += complex128(sign * num.Over(tz, 2*sqrt))
+		}
+		if len(y) == 18 {
+			y[14] += complex128(sign * sqrt)
+		}
+		tan := cmplx.Tan(z)
+		ttan := complex128(tz * (1 + complex128(tan*tan)))
+		if len(ty) == 18 {
+			ty[15] += complex128(sign * ttan)
+		}
+		if len(y) == 18 {
+			y[15] += complex128(sign * tan)
+		}
+		tanh := cmplx.Tanh(z)
+		ttanh := complex128(tz * (1 - complex128(tanh*tanh)))
+		if len(ty) == 18 {
+			ty[16] += complex128(sign * ttanh)
+		}
+		if len(y) == 18 {
+			y[16] += complex128(sign * tanh)
+		}
+		p1 := p[i]
+		pow := cmplx.Pow(z, p1)
+		p2 := complex128(p1 * cmplx.Pow(z, p1-1))
+		tpow := complex128(tz*p2) + complex128(num.OrZero(tp, i)*complex128(pow*log))
+		if len(ty) == 18 {
+			ty[17] += complex128(sign * tpow)
+		}
+		if len(y) == 18 {
+			y[17] += complex128(sign * pow)
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	p, gp, tp, gtp := k.P.Data[:n], num.Elements(g.P), num.Elements(t.P), num.Elements(gt.P)
+	for i := range n {
+		z := x[i]
+		tz := num.OrZero(tx, i)
+		cosasin := num.CosAsin(z)
+		q := num.Over(tz, cosasin)
+		ty := num.Row(t.Y, i)
+		if len(ty) == 18 {
+			ty[0] -= complex128(sign * q)
+		}
+		y := num.Row(k.Y, i)
+		if len(y) == 18 {
+			y[0] += complex128(sign * cmplx.Acos(z))
+		}
+		sinhacosh := num.SinhAcosh(z)
+		if len(ty) == 18 {
+			ty[1] += complex128(sign * num.Over(tz, sinhacosh))
+		}
+		if len(y) == 18 {
+			y[1] += complex128(sign * cmplx.Acosh(z))
+		}
+		if len(ty) == 18 {
+			ty[2] += complex128(sign * q)
+		}
+		if len(y) == 18 {
+			y[2] += complex128(sign * cmplx.Asin(z))
+		}
+		coshasinh := num.CoshAsinh(z)
+		if len(ty) == 18 {
+			ty[3] += complex128(sign * num.Over(tz, coshasinh))
+		}
+		if len(y) == 18 {
+			y[3] += complex128(sign * cmplx.Asinh(z))
+		}
+		s := 1 + complex128(z*z)
+		if len(ty) == 18 {
+			ty[4] += complex128(sign * (tz / s))
+		}
+		if len(y) == 18 {
+			y[4] += complex128(sign * cmplx.Atan(z))
+		}
+		s1 := 1 - complex128(z*z)
+		if len(ty) == 18 {
+			ty[5] += complex128(sign * (tz / s1))
+		}
+		if len(y) == 18 {
+			y[5] += complex128(sign * cmplx.Atanh(z))
+		}
+		cos := cmplx.Cos(z)
+		sin := cmplx.Sin(z)
+		tcos := -complex128(tz * sin)
+		if len(ty) == 18 {
+			ty[6] += complex128(sign * tcos)
+		}
+		if len(y) == 18 {
+			y[6] += complex128(sign * cos)
+		}
+		cosh := cmplx.Cosh(z)
+		sinh := cmplx.Sinh(z)
+		tcosh := complex128(tz * sinh)
+		if len(ty) == 18 {
+			ty[7] += complex128(sign * tcosh)
+		}
+		if len(y) == 18 {
+			y[7] += complex128(sign * cosh)
+		}
+		cot := cmplx.Cot(z)
+		s2 := 1 + complex128(cot*cot)
+		tcot := -complex128(tz * s2)
+		if len(ty) == 18 {
+			ty[8] += complex128(sign * tcot)
+		}
+		if len(y) == 18 {
+			y[8] += complex128(sign * cot)
+		}
+		exp := cmplx.Exp(z)
+		texp := complex128(tz * exp)
+		if len(ty) == 18 {
+			ty[9] += complex128(sign * texp)
+		}
+		if len(y) == 18 {
+			y[9] += complex128(sign * exp)
+		}
+		log := cmplx.Log(z)
+		tlog := tz / z
+		if len(ty) == 18 {
+			ty[10] += complex128(sign * tlog)
+		}
+		if len(y) == 18 {
+			y[10] += complex128(sign * log)
+		}
+		if len(ty) == 18 {
+			ty[11] += complex128(sign * (tz / complex128(2.302585092994046*z)))
+		}
+		if len(y) == 18 {
+			y[11] += complex128(sign * cmplx.Log10(z))
+		}
+		tsin := complex128(tz * cos)
+		if len(ty) == 18 {
+			ty[12] += complex128(sign * tsin)
+		}
+		if len(y) == 18 {
+			y[12] += complex128(sign * sin)
+		}
+		tsinh := complex128(tz * cosh)
+		if len(ty) == 18 {
+			ty[13] += complex128(sign * tsinh)
+		}
+		if len(y) == 18 {
+			y[13] += complex128(sign * sinh)
+		}
+		sqrt := cmplx.Sqrt(z)
+		tsqrt := num.Over(tz, 2*sqrt)
+		if len(ty) == 18 {
+			ty[14] += complex128(sign * tsqrt)
+		}
+		if len(y) == 18 {
+			y[14] += complex128(sign * sqrt)
+		}
+		tan := cmplx.Tan(z)
+		s3 := 1 + complex128(tan*tan)
+		ttan := complex128(tz * s3)
+		if len(ty) == 18 {
+			ty[15] += complex128(sign * ttan)
+		}
+		if len(y) == 18 {
+			y[15] += complex128(sign * tan)
+		}
+		tanh := cmplx.Tanh(z)
+		s4 := 1 - complex128(tanh*tanh)
+		ttanh := complex128(tz * s4)
+		if len(ty) == 18 {
+			ty[16] += complex128(sign * ttanh)
+		}
+		if len(y) == 18 {
+			y[16] += complex128(sign * tanh)
+		}
+		p1 := p[i]
+		tp1 := num.OrZero(tp, i)
+		pow := cmplx.Pow(z, p1)
+		s5 := p1 - 1
+		p2 := complex128(pow * log)
+		tpow := complex128(tz*complex128(p1*cmplx.Pow(z, s5))) + complex128(tp1*p2)
+		if len(ty) == 18 {
+			ty[17] += complex128(sign * tpow)
+		}
+		if len(y) == 18 {
+			y[17] += complex128(sign * pow)
+		}
+		gty := num.Row(gt.Y, i)
+		tg := num.At(gty, 17)
+		gy := num.Row(g.Y, i)
+		gpow := num.At(gy, 17)
+		pow1 := cmplx.Pow(z, s5)
+		p3 := complex128(s5 * cmplx.Pow(z, s5-1))
+		tpow1 := complex128(tz*p3) + complex128(tp1*complex128(pow1*log))
+		tp2 := complex128(tp1*pow1) + complex128(p1*tpow1)
+		conj := cmplx.Conj(complex128(p1 * pow1))
+		tp21 := complex128(tpow*log) + complex128(pow*tlog)
+		conj1 := cmplx.Conj(p2)
+		tg1 := complex128(tg*conj1) + complex128(gpow*cmplx.Conj(tp21))
+		if i < len(gtp) {
+			gtp[i] += tg1
+		}
+		if i < len(gp) {
+			gp[i] += complex128(gpow * conj1)
+		}
+		gtanh := num.At(gy, 16)
+		ts4 := -(2 * complex128(tanh*ttanh))
+		conj2 := cmplx.Conj(s4)
+		gtan := num.At(gy, 15)
+		conj3 := cmplx.Conj(s3)
+		tconj3 := 2 * cmplx.Conj(complex128(tan*ttan))
+		p4 := 2 * cmplx.Conj(sqrt)
+		q1 := num.Over(num.At(gy, 14), p4)
+		tq1 := num.Over(num.At(gty, 14)-complex128(q1*(2*cmplx.Conj(tsqrt))), p4)
+		gsinh := num.At(gy, 13)
+		conj4 := cmplx.Conj(cosh)
+		gsin := num.At(gy, 12)
+		conj5 := cmplx.Conj(cos)
+		conj6 := cmplx.Conj(z)
+		tconj6 := cmplx.Conj(tz)
+		p5 := complex128(2.302585092994046 * conj6)
+		q2 := num.At(gy, 11) / p5
+		tq2 := (num.At(gty, 11) - complex128(q2*complex128(2.302585092994046*tconj6))) / p5
+		q3 := num.At(gy, 10) / conj6
+		tq3 := (num.At(gty, 10) - complex128(q3*tconj6)) / conj6
+		gexp := num.At(gy, 9)
+		conj7 := cmplx.Conj(exp)
+		gcot := num.At(gy, 8)
+		conj8 := cmplx.Conj(s2)
+		tconj8 := 2 * cmplx.Conj(complex128(cot*tcot))
+		gcosh := num.At(gy, 7)
+		conj9 := cmplx.Conj(sinh)
+		gcos := num.At(gy, 6)
+		conj10 := cmplx.Conj(sin)
+		ts1 := -(2 * complex128(z*tz))
+		conj11 := cmplx.Conj(s1)
+		q4 := num.At(gy, 5) / conj11
+		tq4 := (num.At(gty, 5) - complex128(q4*cmplx.Conj(ts1))) / conj11
+		conj12 := cmplx.Conj(s)
+		tconj12 := 2 * cmplx.Conj(complex128(z*tz))
+		q5 := num.At(gy, 4) / conj12
+		tq5 := (num.At(gty, 4) - complex128(q5*tconj12)) / conj12
+		conj13 := cmplx.Conj(coshasinh)
+		tconj13 := cmplx.Conj(num.Over(complex128(tz*z), coshasinh))
+		q6 := num.Over(num.At(gy, 3), conj13)
+		tq6 := num.Over(num.At(gty, 3)-complex128(q6*tconj13), conj13)
+		tcosasin := -num.Over(complex128(tz*z), cosasin)
+		conj14 := cmplx.Conj(cosasin)
+		tconj14 := cmplx.Conj(tcosasin)
+		q7 := num.Over(num.At(gy, 2), conj14)
+		tq7 := num.Over(num.At(gty, 2)-complex128(q7*tconj14), conj14)
+		conj15 := cmplx.Conj(sinhacosh)
+		tconj15 := cmplx.Conj(num.Over(complex128(tz*z), sinhacosh))
+		q8 := num.Over(num.At(gy, 1), conj15)
+		tq8 := num.Over(num.At(gty, 1)-complex128(q8*tconj15), conj15)
+		q9 := num.Over(num.At(gy, 0), conj14)
+		tq9 := num.Over(num.At(gty, 0)-complex128(q9*tconj14), conj14)
+		tg2 := complex128(tg*conj) + complex128(gpow*cmplx.Conj(tp2)) + (complex128(num.At(gty, 16)*conj2) + complex128(gtanh*cmplx.Conj(ts4))) + (complex128(num.At(gty, 15)*conj3) + complex128(gtan*tconj3)) + tq1 + (complex128(num.At(gty, 13)*conj4) + complex128(gsinh*cmplx.Conj(tcosh))) + (complex128(num.At(gty, 12)*conj5) + complex128(gsin*cmplx.Conj(tcos))) + tq2 + tq3 + (complex128(num.At(gty, 9)*conj7) + complex128(gexp*cmplx.Conj(texp))) - (complex128(num.At(gty, 8)*conj8) + complex128(gcot*tconj8)) + (complex128(num.At(gty, 7)*conj9) + complex128(gcosh*cmplx.Conj(tsinh))) - (complex128(num.At(gty, 6)*conj10) + complex128(gcos*cmplx.Conj(tsin))) + tq4 + tq5 + tq6 + tq7 + tq8 - tq9
+		gz := complex128(gpow*conj) + complex128(gtanh*conj2) + complex128(gtan*conj3) + q1 + complex128(gsinh*conj4) + complex128(gsin*conj5) + q2 + q3 + complex128(gexp*conj7) - complex128(gcot*conj8) + complex128(gcosh*conj9) - complex128(gcos*conj10) + q4 + q5 + q6 + q7 + q8 - q9
+		if i < len(gtx) {
+			gtx[i] += tg2
+		}
+		if i < len(gx) {
+			gx[i] += gz
+		}
+	}
+}
+
+// Magnitudes has functions with real values, and what real numbers may do: they have an
+// order, and the functions of package math.
+type Magnitudes struct {
+	Y    rev.Vector[complex128] `rev:"acc" shape:"n"`
+	X    rev.Vector[complex128] `rev:"in" shape:"n"`
+	Loss *complex128            `rev:"acc"`
+}
+
+// NewMagnitudes returns the kernel over gonum's types, sharing their storage.
+func NewMagnitudes(y []complex128, x []complex128, loss *complex128) Magnitudes {
+	return Magnitudes{Y: rev.ViewSlice(y), X: rev.ViewSlice(x), Loss: loss}
+}
+
+var _ = magnitudes // which Magnitudes is written from
+
+// Forward runs magnitudes.
+func (k Magnitudes) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Magnitudes) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Magnitudes) Adjoint(g Magnitudes) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Magnitudes) Tangent(t Magnitudes) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Magnitudes) AdjointTangent(g, t, gt Magnitudes) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Magnitudes) Run(p rev.Pass[Magnitudes]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := complex(float64(p.Sign()), 0); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Magnitudes) prepared(p rev.Pass[Magnitudes]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Magnitudes) value(sign complex128) {
+	n := k.X.N
+	y := num.Elements(k.Y)
+	x := k.X.Data[:n]
+	var sum complex128
+	for i := range n {
+		z := x[i]
+		abs := complex(cmplx.Abs(z), 0)
+		phase := complex(cmplx.Phase(z), 0)
+		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+		p := 2 * phase
+		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+		complex1 := complex(real(complex128(sqrt*cos)), real(complex128(sqrt*sin)))
+		if i < len(y) {
+			y[i] += complex128(sign * (complex(real(abs), real(phase)) + complex1))
+		}
+		real1 := complex(real(z), 0)
+		sin1 := complex(num.Sin(real(real1)), 0)
+		cos1 := complex(num.Cos(real(real1)), 0)
+		imag1 := complex(imag(z), 0)
+		complex2 := complex(real(complex128(sin1*imag1)), num.Hypot(real(cos1), real(abs)))
+		if i < len(y) {
+			y[i] += complex128(sign * complex2)
+		}
+		e := complex128(real1*imag1) - 1
+		if num.Abs(real(e)) < 0.5 {
+			sum += complex128(e * e)
+		} else {
+			s := -(2 * e)
+			max1 := e
+			if !(real(e) >= real(s)) && e == e {
+				max1 = s
+			}
+			sum += max1 + abs
+		}
+	}
+	if k.Loss != nil {
+		*k.Loss += complex128(sign * complex(real(sum), 0))
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Magnitudes) adjoint(sign complex128, g Magnitudes) {
+	if g.Y.Data == nil && g.Loss == nil {
+		k.value(sign)
+		return
+	}
+	n := k.X.N
+	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	var sum complex128
+	for i := range n {
+		z := x[i]
+		abs := complex(cmplx.Abs(z), 0)
+		phase := complex(cmplx.Phase(z), 0)
+		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+		p := 2 * phase
+		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+		complex1 := complex(real(complex128(sqrt*cos)), real(complex128(sqrt*sin)))
+		if i < len(y) {
+			y[i] += complex128(sign * (complex(real(abs), real(phase)) + complex1))
+		}
+		real1 := complex(real(z), 0)
+		sin1 := complex(num.Sin(real(real1)), 0)
+		cos1 := complex(num.Cos(real(real1)), 0)
+		imag1 := complex(imag(z), 0)
+		complex2 := complex(real(complex128(sin1*imag1)), num.Hypot(real(cos1), real(abs)))
+		if i < len(y) {
+			y[i] += complex128(sign * complex2)
+		}
+		e := complex128(real1*imag1) - 1
+		if num.Abs(real(e)) < 0.5 {
+			sum += complex128(e * e)
+		} else {
+			s := -(2 * e)
+			max1 := e
+			if !(real(e) >= real(s)) && e == e {
+				max1 = s
+			}
+			sum += max1 + abs
+		}
+	}
+	if k.Loss != nil {
+		*k.Loss += complex128(sign * complex(real(sum), 0))
+	}
+	gsum := num.Deref(g.Loss)
+	for i := range n {
+		z := x[i]
+		abs := complex(cmplx.Abs(z), 0)
+		var gabs complex128
+		phase := complex(cmplx.Phase(z), 0)
+		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+		p := 2 * phase
+		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+		real1 := complex(real(z), 0)
+		sin1 := complex(num.Sin(real(real1)), 0)
+		cos1 := complex(num.Cos(real(real1)), 0)
+		imag1 := complex(imag(z), 0)
+		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
+		e := complex128(real1*imag1) - 1
+		var ge complex128
+		if num.Abs(real(e)) < 0.5 {
+			ge += complex128(2 * gsum * cmplx.Conj(e))
+		} else {
+			s := -(2 * e)
+			var gs complex128
+			gmax := gsum
+			gabs += gsum
+			if !(real(e) >= real(s)) && e == e {
+				h := gmax
+				gmax = 0
+				gs += h
+			}
+			ge += gmax
+			ge -= 2 * gs
+		}
+		conj := cmplx.Conj(imag1)
+		gcomplex := num.OrZero(gy, i)
+		gimag1 := complex128(ge*cmplx.Conj(real1)) + complex128(gcomplex*cmplx.Conj(sin1))
+		conj1 := complex128(complex(0, 1) * cmplx.Conj(gcomplex))
+		conj2 := cmplx.Conj(num.Over(complex128(conj1*cos1), hypot))
+		conj3 := cmplx.Conj(num.Over(complex128(conj1*abs), hypot))
+		greal1 := complex128(ge*conj) - complex128(conj2*sin1) + complex128(complex128(gcomplex*conj)*cos1)
+		gy1 := num.OrZero(gy, i)
+		gp := complex128(complex(0, -1) * gy1)
+		conj4 := cmplx.Conj(sqrt)
+		gsqrt := complex128(gp*cmplx.Conj(sin)) + complex128(gy1*cmplx.Conj(cos))
+		gp1 := complex128(complex128(gp*conj4)*cos) - complex128(complex128(gy1*conj4)*sin)
+		gphase := complex128(complex(0, -1)*gy1) + 2*gp1
+		p1 := 2 * num.Over(gsqrt, 2*conj4)
+		gabs1 := conj3 + gy1 + complex128(p1*cmplx.Conj(abs))
+		gabs += gabs1
+		q := num.Over(complex128(complex(0, 1)*complex(real(gphase), 0)), z)
+		q1 := num.Over(complex128(complex(real(gabs), 0)*cmplx.Conj(z)), abs)
+		gz := -complex128(complex(0, -1)*complex(real(gimag1), 0)) + complex(real(greal1), 0) - cmplx.Conj(q) + cmplx.Conj(q1)
+		if i < len(gx) {
+			gx[i] += gz
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Magnitudes) tangent(sign complex128, t Magnitudes) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	var sum complex128
+	var tsum complex128
+	for i := range n {
+		z := x[i]
+		tz := num.OrZero(tx, i)
+		abs := complex(cmplx.Abs(z), 0)
+		q := num.Over(complex128(tz*cmplx.Conj(z)), abs)
+		tabs := complex(real(q), 0)
+		phase := complex(cmplx.Phase(z), 0)
+		real1 := complex(real(num.Over(complex128(complex(0, 1)*tz), z)), 0)
+		tphase := -real1
+		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+		tsqrt := num.Over(2*complex128(abs*tabs), 2*sqrt)
+		p := 2 * phase
+		tp := 2 * tphase
+		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+		tp1 := complex128(tsqrt*cos) - complex128(sqrt*complex128(tp*sin))
+		tp2 := complex128(tsqrt*sin) + complex128(sqrt*complex128(tp*cos))
+		complex1 := complex(real(complex128(sqrt*cos)), real(complex128(sqrt*sin)))
+		if i < len(ty) {
+			ty[i] += complex128(sign * (tabs + complex128(complex(0, 1)*tphase) + (tp1 + complex128(complex(0, 1)*tp2))))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex(real(abs), real(phase)) + complex1))
+		}
+		real2 := complex(real(z), 0)
+		treal2 := complex(real(tz), 0)
+		sin1 := complex(num.Sin(real(real2)), 0)
+		cos1 := complex(num.Cos(real(real2)), 0)
+		imag1 := complex(imag(z), 0)
+		timag1 := -complex(real(complex128(complex(0, 1)*tz)), 0)
+		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
+		q1 := num.Over(-complex128(complex128(treal2*sin1)*cos1), hypot)
+		thypot := q1 + num.Over(complex128(tabs*abs), hypot)
+		tp3 := complex128(complex128(treal2*cos1)*imag1) + complex128(sin1*timag1)
+		if i < len(ty) {
+			ty[i] += complex128(sign * (tp3 + complex128(complex(0, 1)*thypot)))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * complex(real(complex128(sin1*imag1)), real(hypot)))
+		}
+		e := complex128(real2*imag1) - 1
+		te := complex128(treal2*imag1) + complex128(real2*timag1)
+		if num.Abs(real(e)) < 0.5 {
+			tsum += 2 * complex128(e*te)
+			sum += complex128(e * e)
+		} else {
+			s := -(2 * e)
+			ts := -(2 * te)
+			max1 := e
+			tmax1 := te
+			if !(real(e) >= real(s)) && e == e {
+				max1 = s
+				tmax1 = ts
+			}
+			tsum += tmax1 + tabs
+			sum += max1 + abs
+		}
+	}
+	if t.Loss != nil {
+		*t.Loss += complex128(sign * tsum)
+	}
+	if k.Loss != nil {
+		*k.Loss += complex128(sign * complex(real(sum), 0))
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
+	if g.Y.Data == nil && g.Loss == nil && gt.Y.Data == nil && gt.Loss == nil {
+		k.tangent(sign, t)
+		return
+	}
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	var sum complex128
+	var tsum complex128
+	for i := range n {
+		z := x[i]
+		tz := num.OrZero(tx, i)
+		abs := complex(cmplx.Abs(z), 0)
+		q := num.Over(complex128(tz*cmplx.Conj(z)), abs)
+		tabs := complex(real(q), 0)
+		phase := complex(cmplx.Phase(z), 0)
+		real1 := complex(real(num.Over(complex128(complex(0, 1)*tz), z)), 0)
+		tphase := -real1
+		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+		tsqrt := num.Over(2*complex128(abs*tabs), 2*sqrt)
+		p := 2 * phase
+		tp := 2 * tphase
+		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+		tp1 := complex128(tsqrt*cos) - complex128(sqrt*complex128(tp*sin))
+		tp2 := complex128(tsqrt*sin) + complex128(sqrt*complex128(tp*cos))
+		complex1 := complex(real(complex128(sqrt*cos)), real(complex128(sqrt*sin)))
+		if i < len(ty) {
+			ty[i] += complex128(sign * (tabs + complex128(complex(0, 1)*tphase) + (tp1 + complex128(complex(0, 1)*tp2))))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex(real(abs), real(phase)) + complex1))
+		}
+		real2 := complex(real(z), 0)
+		treal2 := complex(real(tz), 0)
+		sin1 := complex(num.Sin(real(real2)), 0)
+		cos1 := complex(num.Cos(real(real2)), 0)
+		imag1 := complex(imag(z), 0)
+		timag1 := -complex(real(complex128(complex(0, 1)*tz)), 0)
+		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
+		q1 := num.Over(-complex128(complex128(treal2*sin1)*cos1), hypot)
+		thypot := q1 + num.Over(complex128(tabs*abs), hypot)
+		tp3 := complex128(complex128(treal2*cos1)*imag1) + complex128(sin1*timag1)
+		if i < len(ty) {
+			ty[i] += complex128(sign * (tp3 + complex128(complex(0, 1)*thypot)))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * complex(real(complex128(sin1*imag1)), real(hypot)))
+		}
+		e := complex128(real2*imag1) - 1
+		te := complex128(treal2*imag1) + complex128(real2*timag1)
+		if num.Abs(real(e)) < 0.5 {
+			tsum += 2 * complex128(e*te)
+			sum += complex128(e * e)
+		} else {
+			s := -(2 * e)
+			ts := -(2 * te)
+			max1 := e
+			tmax1 := te
+			if !(real(e) >= real(s)) && e == e {
+				max1 = s
+				tmax1 = ts
+			}
+			tsum += tmax1 + tabs
+			sum += max1 + abs
+		}
+	}
+	if t.Loss != nil {
+		*t.Loss += complex128(sign * tsum)
+	}
+	if k.Loss != nil {
+		*k.Loss += complex128(sign * complex(real(sum), 0))
+	}
+	tg := num.Deref(gt.Loss)
+	gsum := num.Deref(g.Loss)
+	for i := range n {
+		z := x[i]
+		tz := num.OrZero(tx, i)
+		abs := complex(cmplx.Abs(z), 0)
+		conj := cmplx.Conj(z)
+		tabs := complex(real(num.Over(complex128(tz*conj), abs)), 0)
+		var gabs complex128
+		var tgabs complex128
+		phase := complex(cmplx.Phase(z), 0)
+		real1 := complex(real(num.Over(complex128(complex(0, 1)*tz), z)), 0)
+		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+		tsqrt := num.Over(2*complex128(abs*tabs), 2*sqrt)
+		p := 2 * phase
+		tp := -(2 * real1)
+		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+		tcos := -complex128(tp * sin)
+		tsin := complex128(tp * cos)
+		real2 := complex(real(z), 0)
+		treal2 := complex(real(tz), 0)
+		sin1 := complex(num.Sin(real(real2)), 0)
+		cos1 := complex(num.Cos(real(real2)), 0)
+		tsin1 := complex128(treal2 * cos1)
+		tcos1 := -complex128(treal2 * sin1)
+		imag1 := complex(imag(z), 0)
+		timag1 := -complex(real(complex128(complex(0, 1)*tz)), 0)
+		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
+		thypot := num.Over(complex128(tcos1*cos1), hypot) + num.Over(complex128(tabs*abs), hypot)
+		e := complex128(real2*imag1) - 1
+		te := complex128(treal2*imag1) + complex128(real2*timag1)
+		var ge complex128
+		var tge complex128
+		if num.Abs(real(e)) < 0.5 {
+			conj1 := cmplx.Conj(e)
+			p1 := 2 * gsum
+			tge += complex128(2*tg*conj1) + complex128(p1*cmplx.Conj(te))
+			ge += complex128(p1 * conj1)
+		} else {
+			s := -(2 * e)
+			var gs complex128
+			var tgs complex128
+			tg1 := tg
+			gmax := gsum
+			tgabs += tg
+			gabs += gsum
+			if !(real(e) >= real(s)) && e == e {
+				h := gmax
+				th := tg1
+				gmax = 0
+				tg1 = 0
+				tgs += th
+				gs += h
+			}
+			tge += tg1
+			ge += gmax
+			tge -= 2 * tgs
+			ge -= 2 * gs
+		}
+		conj1 := cmplx.Conj(imag1)
+		tconj1 := cmplx.Conj(timag1)
+		conj2 := cmplx.Conj(real2)
+		tg1 := num.OrZero(gty, i)
+		gcomplex := num.OrZero(gy, i)
+		tg2 := complex128(tg1*conj1) + complex128(gcomplex*tconj1)
+		conj3 := cmplx.Conj(sin1)
+		tg3 := complex128(tge*conj2) + complex128(ge*cmplx.Conj(treal2)) + (complex128(tg1*conj3) + complex128(gcomplex*cmplx.Conj(tsin1)))
+		gimag1 := complex128(ge*conj2) + complex128(gcomplex*conj3)
+		conj4 := complex128(complex(0, 1) * cmplx.Conj(gcomplex))
+		tconj4 := complex128(complex(0, 1) * cmplx.Conj(tg1))
+		q := num.Over(complex128(conj4*cos1), hypot)
+		tq := num.Over(complex128(tconj4*cos1)+complex128(conj4*tcos1)-complex128(q*thypot), hypot)
+		q1 := num.Over(complex128(conj4*abs), hypot)
+		tq1 := num.Over(complex128(tconj4*abs)+complex128(conj4*tabs)-complex128(q1*thypot), hypot)
+		gcos1 := cmplx.Conj(q)
+		gsin1 := complex128(gcomplex * conj1)
+		tg4 := complex128(tge*conj1) + complex128(ge*tconj1) - (complex128(cmplx.Conj(tq)*sin1) + complex128(gcos1*tsin1)) + (complex128(tg2*cos1) + complex128(gsin1*tcos1))
+		greal2 := complex128(ge*conj1) - complex128(gcos1*sin1) + complex128(gsin1*cos1)
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
+		tg5 := complex128(complex(0, -1) * tgy1)
+		gp := complex128(complex(0, -1) * gy1)
+		conj5 := cmplx.Conj(sin)
+		conj6 := cmplx.Conj(sqrt)
+		tconj6 := cmplx.Conj(tsqrt)
+		tg6 := complex128(tg5*conj6) + complex128(gp*tconj6)
+		gsin := complex128(gp * conj6)
+		conj7 := cmplx.Conj(cos)
+		tg7 := complex128(tg5*conj5) + complex128(gp*cmplx.Conj(tsin)) + (complex128(tgy1*conj7) + complex128(gy1*cmplx.Conj(tcos)))
+		gsqrt := complex128(gp*conj5) + complex128(gy1*conj7)
+		tg8 := complex128(tgy1*conj6) + complex128(gy1*tconj6)
+		gcos := complex128(gy1 * conj6)
+		tg9 := complex128(tg6*cos) + complex128(gsin*tcos) - (complex128(tg8*sin) + complex128(gcos*tsin))
+		gp1 := complex128(gsin*cos) - complex128(gcos*sin)
+		tg10 := complex128(complex(0, -1)*tgy1) + 2*tg9
+		gphase := complex128(complex(0, -1)*gy1) + 2*gp1
+		p1 := 2 * conj6
+		q2 := num.Over(gsqrt, p1)
+		tq2 := num.Over(tg7-complex128(q2*(2*tconj6)), p1)
+		conj8 := cmplx.Conj(abs)
+		p2 := 2 * q2
+		tg11 := cmplx.Conj(tq1) + tgy1 + (complex128(2*tq2*conj8) + complex128(p2*cmplx.Conj(tabs)))
+		gabs1 := cmplx.Conj(q1) + gy1 + complex128(p2*conj8)
+		tgabs += tg11
+		gabs += gabs1
+		q3 := num.Over(complex128(complex(0, 1)*complex(real(gphase), 0)), z)
+		tq3 := num.Over(complex128(complex(0, 1)*complex(real(tg10), 0))-complex128(q3*tz), z)
+		real3 := complex(real(gabs), 0)
+		q4 := num.Over(complex128(real3*conj), abs)
+		tq4 := num.Over(complex128(complex(real(tgabs), 0)*conj)+complex128(real3*cmplx.Conj(tz))-complex128(q4*tabs), abs)
+		tg12 := -complex128(complex(0, -1)*complex(real(tg3), 0)) + complex(real(tg4), 0) - cmplx.Conj(tq3) + cmplx.Conj(tq4)
+		gz := -complex128(complex(0, -1)*complex(real(gimag1), 0)) + complex(real(greal2), 0) - cmplx.Conj(q3) + cmplx.Conj(q4)
+		if i < len(gtx) {
+			gtx[i] += tg12
+		}
+		if i < len(gx) {
+			gx[i] += gz
+		}
+	}
 }

@@ -1,0 +1,26 @@
+package num
+
+import (
+	"math"
+	"math/cmplx"
+)
+
+// The derivatives of the inverse functions of package math/cmplx are the inverses of these
+// numbers. On a branch cut the sign of a zero says on which side z is, as in math/cmplx.
+
+// CosAsin returns cos(arcsin z), which is √(1-z)·√(1+z) and also sin(arccos z).
+func CosAsin(z complex128) complex128 {
+	return cmplx.Sqrt(complex(1-real(z), -imag(z))) * cmplx.Sqrt(complex(1+real(z), imag(z)))
+}
+
+// CoshAsinh returns cosh(arsinh z), which is √(1-iz)·√(1+iz).
+func CoshAsinh(z complex128) complex128 { return CosAsin(complex(-imag(z), real(z))) }
+
+// SinhAcosh returns sinh(arcosh z), which is √(z-1)·√(z+1). Between -1 and 1 it is that
+// above the cut, where math/cmplx has arcosh for zeros of both signs.
+func SinhAcosh(z complex128) complex128 {
+	if imag(z) == 0 && math.Abs(real(z)) < 1 {
+		z = complex(real(z), 0)
+	}
+	return cmplx.Sqrt(complex(real(z)-1, imag(z))) * cmplx.Sqrt(complex(real(z)+1, imag(z)))
+}

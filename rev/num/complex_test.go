@@ -1,0 +1,28 @@
+package num
+
+import (
+	"math/cmplx"
+	"testing"
+)
+
+// Values are mpmath's. The functions are accurate where those of math/cmplx are not.
+func TestInverseDerivatives(t *testing.T) {
+	z := 3e5 + 4e5i
+	for _, c := range []struct {
+		name      string
+		got, want complex128
+	}{
+		{"CosAsin", 1 / CosAsin(z), complex(1.600000000001408e-06, 1.199999999996256e-06)},
+		{"CoshAsinh", 1 / CoshAsinh(z), complex(1.200000000003744e-06, -1.599999999998592e-06)},
+		{"SinhAcosh", 1 / SinhAcosh(z), complex(1.199999999996256e-06, -1.600000000001408e-06)},
+		{"CosAsin at 1", CosAsin(1), 0},
+		{"CoshAsinh at i", CoshAsinh(1i), 0},
+		{"SinhAcosh at -1", SinhAcosh(-1), 0},
+		{"Over", Over(1+1i, 0), 0},
+		{"Over", Over(1+1i, 2i), 0.5 - 0.5i},
+	} {
+		if !(cmplx.Abs(c.got-c.want) <= 4e-16*cmplx.Abs(c.want)) {
+			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)
+		}
+	}
+}
