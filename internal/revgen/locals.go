@@ -324,14 +324,15 @@ func (s *scan) use(e ast.Expr) (us []*usage, exact bool) {
 	return us, exact
 }
 
-// change notes an assignment to e.
+// change notes an assignment to e. An addition to one of several elements changes each of them
+// by nothing else than an addition. Another assignment keeps the others.
 func (s *scan) change(e ast.Expr, tok token.Token) {
 	us, exact := s.use(e)
-	add := exact && (tok == token.ADD_ASSIGN || tok == token.SUB_ASSIGN || tok == token.INC || tok == token.DEC)
+	add := tok == token.ADD_ASSIGN || tok == token.SUB_ASSIGN || tok == token.INC || tok == token.DEC
 	for _, u := range us {
 		u.added = u.added || add
 		u.stored = u.stored || !add
-		u.read = u.read || !exact || !add && tok != token.ASSIGN && tok != token.DEFINE
+		u.read = u.read || !add && (!exact || tok != token.ASSIGN && tok != token.DEFINE)
 	}
 	if identOf(e) == nil {
 		s.indices(e)

@@ -460,3 +460,18 @@ func pattern(format string) string {
 	}
 	return fmt.Sprintf("(?m)%s", strings.Join(parts, ".*"))
 }
+
+// What a loop only adds to is a sum, which needs no tape, also if it is an element of an array.
+func TestSums(t *testing.T) {
+	imports := testImporter(t)
+	for body, tape := range map[string]bool{
+		"var s [3]float64\nfor i := range x {\nfor c := range 3 {\ns[c] += x[i] * float64(c)\n}\n}\ny[0] += s[0] * s[1] * s[2]":        false,
+		"var s [3]float64\nfor i := range x {\nfor c := range 3 {\ns[c] += x[i] * s[c]\n}\n}\ny[0] += s[0] * s[1] * s[2]":              true,
+		"var s [3]float64\nfor i := range x {\nfor c := range 3 {\ns[c] += x[i]\n}\ns[1] = s[0] * x[i]\n}\ny[0] += s[0] * s[1] * s[2]": true,
+	} {
+		text, err := construct{head: xy, body: body}.generated(t, imports)
+		if err != nil || strings.Contains(text, "num.NewTape") != tape {
+			t.Errorf("%s\nneeds a tape: %v, want %v; %v", body, !tape, tape, err)
+		}
+	}
+}

@@ -164,7 +164,7 @@ func programs(scale int) []*program {
 	}
 	add(fmt.Sprintf("rotation of %d vectors by a quaternion", 100*scale*branches), rotated,
 		fork(func(b int) rev.Step[state] {
-			return rev.At(func(s *state) rotate { return rotate{Out: s.P[3*b : 3*b+3], Q: s.Q, V: s.V[b]} })
+			return rev.At(func(s *state) rotate { return rotate{Out: view(s.P[3*b : 3*b+3]), Q: view(s.Q), V: s.V[b]} })
 		}, func(s *state) []float64 { return s.Q }))
 
 	add(network(scale, matrix, numbers))

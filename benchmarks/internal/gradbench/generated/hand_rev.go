@@ -1627,9 +1627,9 @@ func (k Skin[T]) value(sign T) {
 		versine = versine1
 	}
 	for i := range n {
-		var y0 T
-		var y1 T
-		var y2 T
+		var y0 fixed.Sum[T]
+		var y1 fixed.Sum[T]
+		var y2 fixed.Sum[T]
 		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
@@ -1661,42 +1661,35 @@ func (k Skin[T]) value(sign T) {
 			places5 := places1[3]
 			absolute1 := absolute[row*k.Absolute.Stride:][:12]
 			s := fixed.Product(absolute1[0], places2) + fixed.Product(absolute1[1], places3) + fixed.Product(absolute1[2], places4) + fixed.Product(absolute1[3], places5)
-			y01 := y0 + fixed.Product(share, s)
+			y0 = y0.AddMul(share, s)
 			s1 := fixed.Product(absolute1[4], places2) + fixed.Product(absolute1[5], places3) + fixed.Product(absolute1[6], places4) + fixed.Product(absolute1[7], places5)
-			y11 := y1 + fixed.Product(share, s1)
+			y1 = y1.AddMul(share, s1)
 			s2 := fixed.Product(absolute1[8], places2) + fixed.Product(absolute1[9], places3) + fixed.Product(absolute1[10], places4) + fixed.Product(absolute1[11], places5)
-			y21 := y2 + fixed.Product(share, s2)
-			y0 = y01
-			y1 = y11
-			y2 = y21
+			y2 = y2.AddMul(share, s2)
 		}
-		y01 := y0
+		y01 := y0.Round()
 		if k.Mirrored {
-			y02 := -y0
+			y02 := -y0.Round()
 			y01 = y02
 		}
-		s := fixed.Product(theta1, y01) + fixed.Product(theta2, y1) + fixed.Product(theta3, y2)
+		s := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
 		along := fixed.Product(versine, s)
-		cross := fixed.Product(theta2, y2) - fixed.Product(theta3, y1)
+		cross := fixed.Product(theta2, y2.Round()) - fixed.Product(theta3, y1.Round())
 		points1 := points[i*k.Points.Stride:][:3]
 		r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
-		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
-		r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
-		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
-		r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
+		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2.Round())
+		r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1.Round()) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
+		cross2 := fixed.Product(theta1, y1.Round()) - fixed.Product(theta2, y01)
+		r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2.Round()) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 	}
 }
 
 // adjoint does that, and adds to the cotangents g.
-//
-// Iterations need y0 and y1 and y2 of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	if g.R.Data == nil {
 		k.value(sign)
 		return
 	}
-	tape := num.NewTape[T]()
 	n := k.Uv.Rows
 	m := k.Absolute.Rows
 	p := k.Places.Rows
@@ -1751,14 +1744,11 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		versine = versine1
 	}
 	for i := range n {
-		var y0 T
+		var y0 fixed.Sum[T]
 		var gy0 T
-		var y1 T
-		var y2 T
+		var y1 fixed.Sum[T]
+		var y2 fixed.Sum[T]
 		for e := start[i]; e < start[i+1]; e++ {
-			tape.Push(y0)
-			tape.Push(y1)
-			tape.Push(y2)
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
@@ -1789,54 +1779,51 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			places5 := places1[3]
 			absolute1 := absolute[row*k.Absolute.Stride:][:12]
 			s3 := fixed.Product(absolute1[0], places2) + fixed.Product(absolute1[1], places3) + fixed.Product(absolute1[2], places4) + fixed.Product(absolute1[3], places5)
-			y01 := y0 + fixed.Product(share, s3)
+			y0 = y0.AddMul(share, s3)
 			s4 := fixed.Product(absolute1[4], places2) + fixed.Product(absolute1[5], places3) + fixed.Product(absolute1[6], places4) + fixed.Product(absolute1[7], places5)
-			y11 := y1 + fixed.Product(share, s4)
+			y1 = y1.AddMul(share, s4)
 			s5 := fixed.Product(absolute1[8], places2) + fixed.Product(absolute1[9], places3) + fixed.Product(absolute1[10], places4) + fixed.Product(absolute1[11], places5)
-			y21 := y2 + fixed.Product(share, s5)
-			y0 = y01
-			y1 = y11
-			y2 = y21
+			y2 = y2.AddMul(share, s5)
 		}
-		y01 := y0
+		y01 := y0.Round()
 		if k.Mirrored {
-			y02 := -y0
+			y02 := -y0.Round()
 			y01 = y02
 		}
-		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1) + fixed.Product(theta3, y2)
+		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
 		along := fixed.Product(versine, s3)
-		cross := fixed.Product(theta2, y2) - fixed.Product(theta3, y1)
+		cross := fixed.Product(theta2, y2.Round()) - fixed.Product(theta3, y1.Round())
 		points1 := points[i*k.Points.Stride:][:3]
 		if r != nil {
 			r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		}
-		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
+		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2.Round())
 		if r != nil {
-			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
+			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1.Round()) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		}
-		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
+		cross2 := fixed.Product(theta1, y1.Round()) - fixed.Product(theta2, y01)
 		if r != nil {
-			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
+			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2.Round()) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 		}
 		gr1 := gr[3*i+2]
 		gpoints := num.Row(g.Points, i)
 		if len(gpoints) == 3 {
 			gpoints[2] += gr1
 		}
-		gcos -= fixed.Product(gr1, y2)
+		gcos -= fixed.Product(gr1, y2.Round())
 		gsine -= fixed.Product(gr1, cross2)
 		gcross2 := -fixed.Product(gr1, sine)
 		gtheta3 = gtheta3.SubMul(gr1, along)
 		if gtheta != nil {
 			gtheta[5] -= gr1
 		}
-		gtheta1 = gtheta1.AddMul(gcross2, y1)
+		gtheta1 = gtheta1.AddMul(gcross2, y1.Round())
 		gtheta2 = gtheta2.SubMul(gcross2, y01)
 		gr2 := gr[3*i+1]
 		if len(gpoints) == 3 {
 			gpoints[1] += gr2
 		}
-		gcos -= fixed.Product(gr2, y1)
+		gcos -= fixed.Product(gr2, y1.Round())
 		gsine -= fixed.Product(gr2, cross1)
 		gcross1 := -fixed.Product(gr2, sine)
 		gtheta2 = gtheta2.SubMul(gr2, along)
@@ -1844,7 +1831,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			gtheta[4] -= gr2
 		}
 		gtheta3 = gtheta3.AddMul(gcross1, y01)
-		gtheta1 = gtheta1.SubMul(gcross1, y2)
+		gtheta1 = gtheta1.SubMul(gcross1, y2.Round())
 		gr3 := gr[3*i]
 		if len(gpoints) == 3 {
 			gpoints[0] += gr3
@@ -1857,15 +1844,15 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		if gtheta != nil {
 			gtheta[3] -= gr3
 		}
-		gtheta2 = gtheta2.AddMul(gcross, y2)
-		gtheta3 = gtheta3.SubMul(gcross, y1)
+		gtheta2 = gtheta2.AddMul(gcross, y2.Round())
+		gtheta3 = gtheta3.SubMul(gcross, y1.Round())
 		gversine += fixed.Product(galong, s3)
 		gs3 := fixed.Product(galong, versine)
 		gtheta1 = gtheta1.AddMul(gs3, y01)
 		gy01 := -fixed.Product(gcross2, theta2) + fixed.Product(gcross1, theta3) - fixed.Product(gr3, cos) + fixed.Product(gs3, theta1)
-		gtheta2 = gtheta2.AddMul(gs3, y1)
+		gtheta2 = gtheta2.AddMul(gs3, y1.Round())
 		gy1 := fixed.Product(gcross2, theta1) - fixed.Product(gr2, cos) - fixed.Product(gcross, theta3) + fixed.Product(gs3, theta2)
-		gtheta3 = gtheta3.AddMul(gs3, y2)
+		gtheta3 = gtheta3.AddMul(gs3, y2.Round())
 		gy2 := -fixed.Product(gr1, cos) - fixed.Product(gcross1, theta1) + fixed.Product(gcross, theta2) + fixed.Product(gs3, theta3)
 		if k.Mirrored {
 			h := gy01
@@ -1873,10 +1860,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			gy0 -= h
 		}
 		gy0 += gy01
-		for e := start[i+1] - 1; e >= start[i]; e-- {
-			y2 = tape.Pop()
-			y1 = tape.Pop()
-			y0 = tape.Pop()
+		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
@@ -1921,14 +1905,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			absolute12 := absolute1[10]
 			absolute13 := absolute1[11]
 			s6 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
-			h := gy2
-			gy2 = 0
-			h1 := gy1
-			gy1 = 0
-			h2 := gy0
-			gy0 = 0
-			gy2 += h
-			gs6 := fixed.Product(h, share)
+			gs6 := fixed.Product(gy2, share)
 			gabsolute := num.Row(g.Absolute, row)
 			if len(gabsolute) == 12 {
 				gabsolute[11] += fixed.Product(gs6, places5)
@@ -1936,17 +1913,15 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 				gabsolute[9] += fixed.Product(gs6, places3)
 				gabsolute[8] += fixed.Product(gs6, places2)
 			}
-			gy1 += h1
-			gs5 := fixed.Product(h1, share)
+			gs5 := fixed.Product(gy1, share)
 			if len(gabsolute) == 12 {
 				gabsolute[7] += fixed.Product(gs5, places5)
 				gabsolute[6] += fixed.Product(gs5, places4)
 				gabsolute[5] += fixed.Product(gs5, places3)
 				gabsolute[4] += fixed.Product(gs5, places2)
 			}
-			gy0 += h2
-			gshare := fixed.Product(h, s6) + fixed.Product(h1, s5) + fixed.Product(h2, s4)
-			gs4 := fixed.Product(h2, share)
+			gshare := fixed.Product(gy2, s6) + fixed.Product(gy1, s5) + fixed.Product(gy0, s4)
+			gs4 := fixed.Product(gy0, share)
 			gplaces2 := fixed.Product(gs6, absolute10) + fixed.Product(gs5, absolute6) + fixed.Product(gs4, absolute2)
 			gplaces3 := fixed.Product(gs6, absolute11) + fixed.Product(gs5, absolute7) + fixed.Product(gs4, absolute3)
 			gplaces4 := fixed.Product(gs6, absolute12) + fixed.Product(gs5, absolute8) + fixed.Product(gs4, absolute4)
@@ -1977,34 +1952,34 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 				gabsolute[0] += fixed.Product(gs4, places2)
 			}
 			if corner[e] == 0 {
-				h3 := gshare
+				h := gshare
 				gshare = 0
 				guv := num.Row(g.Uv, i)
 				if len(guv) == 2 {
-					guv[0] += h3
+					guv[0] += h
 				}
 			} else {
-				h3 := gshare
+				h := gshare
 				gshare = 0
-				gshare1 := h3
+				gshare1 := h
 				if corner[e] == 1 {
-					h4 := gshare1
+					h1 := gshare1
 					gshare1 = 0
 					guv := num.Row(g.Uv, i)
 					if len(guv) == 2 {
-						guv[1] += h4
+						guv[1] += h1
 					}
 				} else {
-					h4 := gshare1
+					h1 := gshare1
 					gshare1 = 0
-					gshare2 := h4
+					gshare2 := h1
 					if corner[e] == 2 {
-						h5 := gshare2
+						h2 := gshare2
 						gshare2 = 0
 						guv := num.Row(g.Uv, i)
 						if len(guv) == 2 {
-							guv[0] -= h5
-							guv[1] -= h5
+							guv[0] -= h2
+							guv[1] -= h2
 						}
 					}
 					gshare1 += gshare2
@@ -2042,7 +2017,6 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		gtheta[1] += gtheta2.Round()
 		gtheta[0] += gtheta1.Round()
 	}
-	tape.Free()
 }
 
 // tangent adds the value and its tangent, times sign.
@@ -2099,12 +2073,12 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		tversine = tversine1
 	}
 	for i := range n {
-		var y0 T
-		var ty0 T
-		var y1 T
-		var ty1 T
-		var y2 T
-		var ty2 T
+		var y0 fixed.Sum[T]
+		var ty0 fixed.Sum[T]
+		var y1 fixed.Sum[T]
+		var ty1 fixed.Sum[T]
+		var y2 fixed.Sum[T]
+		var ty2 fixed.Sum[T]
 		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			var tshare T
@@ -2159,44 +2133,38 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 			s3 := fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4) + fixed.Product(absolute5, places5)
 			tabsolute := num.Row(t.Absolute, row)
 			ts3 := fixed.Product(num.At(tabsolute, 0), places2) + fixed.Product(absolute2, tplaces2) + (fixed.Product(num.At(tabsolute, 1), places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(num.At(tabsolute, 2), places4) + fixed.Product(absolute4, tplaces4)) + (fixed.Product(num.At(tabsolute, 3), places5) + fixed.Product(absolute5, tplaces5))
-			y01 := y0 + fixed.Product(share, s3)
-			ty01 := ty0 + (fixed.Product(tshare, s3) + fixed.Product(share, ts3))
+			ty0 = ty0.AddSum(fixed.Exact(tshare, s3).AddMul(share, ts3))
+			y0 = y0.AddMul(share, s3)
 			absolute6 := absolute1[4]
 			absolute7 := absolute1[5]
 			absolute8 := absolute1[6]
 			absolute9 := absolute1[7]
 			s4 := fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4) + fixed.Product(absolute9, places5)
 			ts4 := fixed.Product(num.At(tabsolute, 4), places2) + fixed.Product(absolute6, tplaces2) + (fixed.Product(num.At(tabsolute, 5), places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(num.At(tabsolute, 6), places4) + fixed.Product(absolute8, tplaces4)) + (fixed.Product(num.At(tabsolute, 7), places5) + fixed.Product(absolute9, tplaces5))
-			y11 := y1 + fixed.Product(share, s4)
-			ty11 := ty1 + (fixed.Product(tshare, s4) + fixed.Product(share, ts4))
+			ty1 = ty1.AddSum(fixed.Exact(tshare, s4).AddMul(share, ts4))
+			y1 = y1.AddMul(share, s4)
 			absolute10 := absolute1[8]
 			absolute11 := absolute1[9]
 			absolute12 := absolute1[10]
 			absolute13 := absolute1[11]
 			s5 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
 			ts5 := fixed.Product(num.At(tabsolute, 8), places2) + fixed.Product(absolute10, tplaces2) + (fixed.Product(num.At(tabsolute, 9), places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(num.At(tabsolute, 10), places4) + fixed.Product(absolute12, tplaces4)) + (fixed.Product(num.At(tabsolute, 11), places5) + fixed.Product(absolute13, tplaces5))
-			y21 := y2 + fixed.Product(share, s5)
-			ty21 := ty2 + (fixed.Product(tshare, s5) + fixed.Product(share, ts5))
-			y0 = y01
-			ty0 = ty01
-			y1 = y11
-			ty1 = ty11
-			y2 = y21
-			ty2 = ty21
+			ty2 = ty2.AddSum(fixed.Exact(tshare, s5).AddMul(share, ts5))
+			y2 = y2.AddMul(share, s5)
 		}
-		y01 := y0
-		ty01 := ty0
+		y01 := y0.Round()
+		ty01 := ty0.Round()
 		if k.Mirrored {
-			y02 := -y0
+			y02 := -y0.Round()
 			y01 = y02
-			ty01 = -ty0
+			ty01 = -ty0.Round()
 		}
-		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1) + fixed.Product(theta3, y2)
-		ts3 := fixed.Product(ttheta1, y01) + fixed.Product(theta1, ty01) + (fixed.Product(ttheta2, y1) + fixed.Product(theta2, ty1)) + (fixed.Product(ttheta3, y2) + fixed.Product(theta3, ty2))
+		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
+		ts3 := fixed.Product(ttheta1, y01) + fixed.Product(theta1, ty01) + (fixed.Product(ttheta2, y1.Round()) + fixed.Product(theta2, ty1.Round())) + (fixed.Product(ttheta3, y2.Round()) + fixed.Product(theta3, ty2.Round()))
 		along := fixed.Product(versine, s3)
 		talong := fixed.Product(tversine, s3) + fixed.Product(versine, ts3)
-		cross := fixed.Product(theta2, y2) - fixed.Product(theta3, y1)
-		tcross := fixed.Product(ttheta2, y2) + fixed.Product(theta2, ty2) - (fixed.Product(ttheta3, y1) + fixed.Product(theta3, ty1))
+		cross := fixed.Product(theta2, y2.Round()) - fixed.Product(theta3, y1.Round())
+		tcross := fixed.Product(ttheta2, y2.Round()) + fixed.Product(theta2, ty2.Round()) - (fixed.Product(ttheta3, y1.Round()) + fixed.Product(theta3, ty1.Round()))
 		tpoints := num.Row(t.Points, i)
 		if tr != nil {
 			tr[3*i] += T(sign * (num.At(tpoints, 0) - (fixed.Product(tcos, y01) + fixed.Product(cos, ty01) + (fixed.Product(tsine, cross) + fixed.Product(sine, tcross)) + (fixed.Product(talong, theta1) + fixed.Product(along, ttheta1)) + num.At(ttheta, 3))))
@@ -2205,35 +2173,31 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		if r != nil {
 			r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		}
-		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
-		tcross1 := fixed.Product(ttheta3, y01) + fixed.Product(theta3, ty01) - (fixed.Product(ttheta1, y2) + fixed.Product(theta1, ty2))
+		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2.Round())
+		tcross1 := fixed.Product(ttheta3, y01) + fixed.Product(theta3, ty01) - (fixed.Product(ttheta1, y2.Round()) + fixed.Product(theta1, ty2.Round()))
 		if tr != nil {
-			tr[3*i+1] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1) + fixed.Product(cos, ty1) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4))))
+			tr[3*i+1] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1.Round()) + fixed.Product(cos, ty1.Round()) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4))))
 		}
 		if r != nil {
-			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
+			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1.Round()) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		}
-		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
-		tcross2 := fixed.Product(ttheta1, y1) + fixed.Product(theta1, ty1) - (fixed.Product(ttheta2, y01) + fixed.Product(theta2, ty01))
+		cross2 := fixed.Product(theta1, y1.Round()) - fixed.Product(theta2, y01)
+		tcross2 := fixed.Product(ttheta1, y1.Round()) + fixed.Product(theta1, ty1.Round()) - (fixed.Product(ttheta2, y01) + fixed.Product(theta2, ty01))
 		if tr != nil {
-			tr[3*i+2] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2) + fixed.Product(cos, ty2) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5))))
+			tr[3*i+2] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2.Round()) + fixed.Product(cos, ty2.Round()) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5))))
 		}
 		if r != nil {
-			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
+			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2.Round()) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 		}
 	}
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-//
-// Iterations need y0 and y1 and y2 of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	if g.R.Data == nil && gt.R.Data == nil {
 		k.tangent(sign, t)
 		return
 	}
-	tape := num.NewTape[T]()
 	n := k.Uv.Rows
 	m := k.Absolute.Rows
 	p := k.Places.Rows
@@ -2327,21 +2291,15 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tversine = tversine1
 	}
 	for i := range n {
-		var y0 T
-		var ty0 T
+		var y0 fixed.Sum[T]
+		var ty0 fixed.Sum[T]
 		var gy0 T
 		var tgy0 T
-		var y1 T
-		var ty1 T
-		var y2 T
-		var ty2 T
+		var y1 fixed.Sum[T]
+		var ty1 fixed.Sum[T]
+		var y2 fixed.Sum[T]
+		var ty2 fixed.Sum[T]
 		for e := start[i]; e < start[i+1]; e++ {
-			tape.Push(y0)
-			tape.Push(ty0)
-			tape.Push(y1)
-			tape.Push(ty1)
-			tape.Push(y2)
-			tape.Push(ty2)
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
@@ -2395,44 +2353,38 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			s3 := fixed.Product(absolute2, places2) + fixed.Product(absolute3, places3) + fixed.Product(absolute4, places4) + fixed.Product(absolute5, places5)
 			tabsolute := num.Row(t.Absolute, row)
 			ts3 := fixed.Product(num.At(tabsolute, 0), places2) + fixed.Product(absolute2, tplaces2) + (fixed.Product(num.At(tabsolute, 1), places3) + fixed.Product(absolute3, tplaces3)) + (fixed.Product(num.At(tabsolute, 2), places4) + fixed.Product(absolute4, tplaces4)) + (fixed.Product(num.At(tabsolute, 3), places5) + fixed.Product(absolute5, tplaces5))
-			y01 := y0 + fixed.Product(share, s3)
-			ty01 := ty0 + (fixed.Product(tshare, s3) + fixed.Product(share, ts3))
+			ty0 = ty0.AddSum(fixed.Exact(tshare, s3).AddMul(share, ts3))
+			y0 = y0.AddMul(share, s3)
 			absolute6 := absolute1[4]
 			absolute7 := absolute1[5]
 			absolute8 := absolute1[6]
 			absolute9 := absolute1[7]
 			s4 := fixed.Product(absolute6, places2) + fixed.Product(absolute7, places3) + fixed.Product(absolute8, places4) + fixed.Product(absolute9, places5)
 			ts4 := fixed.Product(num.At(tabsolute, 4), places2) + fixed.Product(absolute6, tplaces2) + (fixed.Product(num.At(tabsolute, 5), places3) + fixed.Product(absolute7, tplaces3)) + (fixed.Product(num.At(tabsolute, 6), places4) + fixed.Product(absolute8, tplaces4)) + (fixed.Product(num.At(tabsolute, 7), places5) + fixed.Product(absolute9, tplaces5))
-			y11 := y1 + fixed.Product(share, s4)
-			ty11 := ty1 + (fixed.Product(tshare, s4) + fixed.Product(share, ts4))
+			ty1 = ty1.AddSum(fixed.Exact(tshare, s4).AddMul(share, ts4))
+			y1 = y1.AddMul(share, s4)
 			absolute10 := absolute1[8]
 			absolute11 := absolute1[9]
 			absolute12 := absolute1[10]
 			absolute13 := absolute1[11]
 			s5 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
 			ts5 := fixed.Product(num.At(tabsolute, 8), places2) + fixed.Product(absolute10, tplaces2) + (fixed.Product(num.At(tabsolute, 9), places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(num.At(tabsolute, 10), places4) + fixed.Product(absolute12, tplaces4)) + (fixed.Product(num.At(tabsolute, 11), places5) + fixed.Product(absolute13, tplaces5))
-			y21 := y2 + fixed.Product(share, s5)
-			ty21 := ty2 + (fixed.Product(tshare, s5) + fixed.Product(share, ts5))
-			y0 = y01
-			ty0 = ty01
-			y1 = y11
-			ty1 = ty11
-			y2 = y21
-			ty2 = ty21
+			ty2 = ty2.AddSum(fixed.Exact(tshare, s5).AddMul(share, ts5))
+			y2 = y2.AddMul(share, s5)
 		}
-		y01 := y0
-		ty01 := ty0
+		y01 := y0.Round()
+		ty01 := ty0.Round()
 		if k.Mirrored {
-			y02 := -y0
+			y02 := -y0.Round()
 			y01 = y02
-			ty01 = -ty0
+			ty01 = -ty0.Round()
 		}
-		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1) + fixed.Product(theta3, y2)
-		ts3 := fixed.Product(ttheta1, y01) + fixed.Product(theta1, ty01) + (fixed.Product(ttheta2, y1) + fixed.Product(theta2, ty1)) + (fixed.Product(ttheta3, y2) + fixed.Product(theta3, ty2))
+		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
+		ts3 := fixed.Product(ttheta1, y01) + fixed.Product(theta1, ty01) + (fixed.Product(ttheta2, y1.Round()) + fixed.Product(theta2, ty1.Round())) + (fixed.Product(ttheta3, y2.Round()) + fixed.Product(theta3, ty2.Round()))
 		along := fixed.Product(versine, s3)
 		talong := fixed.Product(tversine, s3) + fixed.Product(versine, ts3)
-		cross := fixed.Product(theta2, y2) - fixed.Product(theta3, y1)
-		tcross := fixed.Product(ttheta2, y2) + fixed.Product(theta2, ty2) - (fixed.Product(ttheta3, y1) + fixed.Product(theta3, ty1))
+		cross := fixed.Product(theta2, y2.Round()) - fixed.Product(theta3, y1.Round())
+		tcross := fixed.Product(ttheta2, y2.Round()) + fixed.Product(theta2, ty2.Round()) - (fixed.Product(ttheta3, y1.Round()) + fixed.Product(theta3, ty1.Round()))
 		tpoints := num.Row(t.Points, i)
 		if tr != nil {
 			tr[3*i] += T(sign * (num.At(tpoints, 0) - (fixed.Product(tcos, y01) + fixed.Product(cos, ty01) + (fixed.Product(tsine, cross) + fixed.Product(sine, tcross)) + (fixed.Product(talong, theta1) + fixed.Product(along, ttheta1)) + num.At(ttheta, 3))))
@@ -2441,21 +2393,21 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		if r != nil {
 			r[3*i] += T(sign * (points1[0] - (fixed.Product(cos, y01) + fixed.Product(sine, cross) + fixed.Product(along, theta1) + theta[3])))
 		}
-		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2)
-		tcross1 := fixed.Product(ttheta3, y01) + fixed.Product(theta3, ty01) - (fixed.Product(ttheta1, y2) + fixed.Product(theta1, ty2))
+		cross1 := fixed.Product(theta3, y01) - fixed.Product(theta1, y2.Round())
+		tcross1 := fixed.Product(ttheta3, y01) + fixed.Product(theta3, ty01) - (fixed.Product(ttheta1, y2.Round()) + fixed.Product(theta1, ty2.Round()))
 		if tr != nil {
-			tr[3*i+1] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1) + fixed.Product(cos, ty1) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4))))
+			tr[3*i+1] += T(sign * (num.At(tpoints, 1) - (fixed.Product(tcos, y1.Round()) + fixed.Product(cos, ty1.Round()) + (fixed.Product(tsine, cross1) + fixed.Product(sine, tcross1)) + (fixed.Product(talong, theta2) + fixed.Product(along, ttheta2)) + num.At(ttheta, 4))))
 		}
 		if r != nil {
-			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
+			r[3*i+1] += T(sign * (points1[1] - (fixed.Product(cos, y1.Round()) + fixed.Product(sine, cross1) + fixed.Product(along, theta2) + theta[4])))
 		}
-		cross2 := fixed.Product(theta1, y1) - fixed.Product(theta2, y01)
-		tcross2 := fixed.Product(ttheta1, y1) + fixed.Product(theta1, ty1) - (fixed.Product(ttheta2, y01) + fixed.Product(theta2, ty01))
+		cross2 := fixed.Product(theta1, y1.Round()) - fixed.Product(theta2, y01)
+		tcross2 := fixed.Product(ttheta1, y1.Round()) + fixed.Product(theta1, ty1.Round()) - (fixed.Product(ttheta2, y01) + fixed.Product(theta2, ty01))
 		if tr != nil {
-			tr[3*i+2] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2) + fixed.Product(cos, ty2) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5))))
+			tr[3*i+2] += T(sign * (num.At(tpoints, 2) - (fixed.Product(tcos, y2.Round()) + fixed.Product(cos, ty2.Round()) + (fixed.Product(tsine, cross2) + fixed.Product(sine, tcross2)) + (fixed.Product(talong, theta3) + fixed.Product(along, ttheta3)) + num.At(ttheta, 5))))
 		}
 		if r != nil {
-			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
+			r[3*i+2] += T(sign * (points1[2] - (fixed.Product(cos, y2.Round()) + fixed.Product(sine, cross2) + fixed.Product(along, theta3) + theta[5])))
 		}
 		gr1 := num.At(gr, 3*i+2)
 		tgr1 := num.At(gtr, 3*i+2)
@@ -2467,8 +2419,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		if len(gpoints) == 3 {
 			gpoints[2] += gr1
 		}
-		tgcos -= fixed.Product(tgr1, y2) + fixed.Product(gr1, ty2)
-		gcos -= fixed.Product(gr1, y2)
+		tgcos -= fixed.Product(tgr1, y2.Round()) + fixed.Product(gr1, ty2.Round())
+		gcos -= fixed.Product(gr1, y2.Round())
 		tgsine -= fixed.Product(tgr1, cross2) + fixed.Product(gr1, tcross2)
 		gsine -= fixed.Product(gr1, cross2)
 		tg := -(fixed.Product(tgr1, sine) + fixed.Product(gr1, tsine))
@@ -2481,8 +2433,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		if gtheta != nil {
 			gtheta[5] -= gr1
 		}
-		tgtheta1 = tgtheta1.AddSum(fixed.Exact(tg, y1).AddMul(gcross2, ty1))
-		gtheta1 = gtheta1.AddMul(gcross2, y1)
+		tgtheta1 = tgtheta1.AddSum(fixed.Exact(tg, y1.Round()).AddMul(gcross2, ty1.Round()))
+		gtheta1 = gtheta1.AddMul(gcross2, y1.Round())
 		tgtheta2 = tgtheta2.SubSum(fixed.Exact(tg, y01).AddMul(gcross2, ty01))
 		gtheta2 = gtheta2.SubMul(gcross2, y01)
 		gr2 := num.At(gr, 3*i+1)
@@ -2493,8 +2445,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		if len(gpoints) == 3 {
 			gpoints[1] += gr2
 		}
-		tgcos -= fixed.Product(tgr2, y1) + fixed.Product(gr2, ty1)
-		gcos -= fixed.Product(gr2, y1)
+		tgcos -= fixed.Product(tgr2, y1.Round()) + fixed.Product(gr2, ty1.Round())
+		gcos -= fixed.Product(gr2, y1.Round())
 		tgsine -= fixed.Product(tgr2, cross1) + fixed.Product(gr2, tcross1)
 		gsine -= fixed.Product(gr2, cross1)
 		tg1 := -(fixed.Product(tgr2, sine) + fixed.Product(gr2, tsine))
@@ -2509,8 +2461,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		}
 		tgtheta3 = tgtheta3.AddSum(fixed.Exact(tg1, y01).AddMul(gcross1, ty01))
 		gtheta3 = gtheta3.AddMul(gcross1, y01)
-		tgtheta1 = tgtheta1.SubSum(fixed.Exact(tg1, y2).AddMul(gcross1, ty2))
-		gtheta1 = gtheta1.SubMul(gcross1, y2)
+		tgtheta1 = tgtheta1.SubSum(fixed.Exact(tg1, y2.Round()).AddMul(gcross1, ty2.Round()))
+		gtheta1 = gtheta1.SubMul(gcross1, y2.Round())
 		gr3 := num.At(gr, 3*i)
 		tgr3 := num.At(gtr, 3*i)
 		if len(gtpoints) == 3 {
@@ -2535,10 +2487,10 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		if gtheta != nil {
 			gtheta[3] -= gr3
 		}
-		tgtheta2 = tgtheta2.AddSum(fixed.Exact(tg2, y2).AddMul(gcross, ty2))
-		gtheta2 = gtheta2.AddMul(gcross, y2)
-		tgtheta3 = tgtheta3.SubSum(fixed.Exact(tg2, y1).AddMul(gcross, ty1))
-		gtheta3 = gtheta3.SubMul(gcross, y1)
+		tgtheta2 = tgtheta2.AddSum(fixed.Exact(tg2, y2.Round()).AddMul(gcross, ty2.Round()))
+		gtheta2 = gtheta2.AddMul(gcross, y2.Round())
+		tgtheta3 = tgtheta3.SubSum(fixed.Exact(tg2, y1.Round()).AddMul(gcross, ty1.Round()))
+		gtheta3 = gtheta3.SubMul(gcross, y1.Round())
 		tgversine += fixed.Product(tg3, s3) + fixed.Product(galong, ts3)
 		gversine += fixed.Product(galong, s3)
 		tg4 := fixed.Product(tg3, versine) + fixed.Product(galong, tversine)
@@ -2547,12 +2499,12 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		gtheta1 = gtheta1.AddMul(gs3, y01)
 		tg5 := -(fixed.Product(tg, theta2) + fixed.Product(gcross2, ttheta2)) + (fixed.Product(tg1, theta3) + fixed.Product(gcross1, ttheta3)) - (fixed.Product(tgr3, cos) + fixed.Product(gr3, tcos)) + (fixed.Product(tg4, theta1) + fixed.Product(gs3, ttheta1))
 		gy01 := -fixed.Product(gcross2, theta2) + fixed.Product(gcross1, theta3) - fixed.Product(gr3, cos) + fixed.Product(gs3, theta1)
-		tgtheta2 = tgtheta2.AddSum(fixed.Exact(tg4, y1).AddMul(gs3, ty1))
-		gtheta2 = gtheta2.AddMul(gs3, y1)
+		tgtheta2 = tgtheta2.AddSum(fixed.Exact(tg4, y1.Round()).AddMul(gs3, ty1.Round()))
+		gtheta2 = gtheta2.AddMul(gs3, y1.Round())
 		tg6 := fixed.Product(tg, theta1) + fixed.Product(gcross2, ttheta1) - (fixed.Product(tgr2, cos) + fixed.Product(gr2, tcos)) - (fixed.Product(tg2, theta3) + fixed.Product(gcross, ttheta3)) + (fixed.Product(tg4, theta2) + fixed.Product(gs3, ttheta2))
 		gy1 := fixed.Product(gcross2, theta1) - fixed.Product(gr2, cos) - fixed.Product(gcross, theta3) + fixed.Product(gs3, theta2)
-		tgtheta3 = tgtheta3.AddSum(fixed.Exact(tg4, y2).AddMul(gs3, ty2))
-		gtheta3 = gtheta3.AddMul(gs3, y2)
+		tgtheta3 = tgtheta3.AddSum(fixed.Exact(tg4, y2.Round()).AddMul(gs3, ty2.Round()))
+		gtheta3 = gtheta3.AddMul(gs3, y2.Round())
 		tg7 := -(fixed.Product(tgr1, cos) + fixed.Product(gr1, tcos)) - (fixed.Product(tg1, theta1) + fixed.Product(gcross1, ttheta1)) + (fixed.Product(tg2, theta2) + fixed.Product(gcross, ttheta2)) + (fixed.Product(tg4, theta3) + fixed.Product(gs3, ttheta3))
 		gy2 := -fixed.Product(gr1, cos) - fixed.Product(gcross1, theta1) + fixed.Product(gcross, theta2) + fixed.Product(gs3, theta3)
 		if k.Mirrored {
@@ -2565,13 +2517,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		}
 		tgy0 += tg5
 		gy0 += gy01
-		for e := start[i+1] - 1; e >= start[i]; e-- {
-			ty2 = tape.Pop()
-			y2 = tape.Pop()
-			ty1 = tape.Pop()
-			y1 = tape.Pop()
-			ty0 = tape.Pop()
-			y0 = tape.Pop()
+		for e := start[i]; e < start[i+1]; e++ {
 			share := fixed.Of[T](1)
 			var tshare T
 			if corner[e] == 0 {
@@ -2649,22 +2595,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			tabsolute13 := num.At(tabsolute, 11)
 			s6 := fixed.Product(absolute10, places2) + fixed.Product(absolute11, places3) + fixed.Product(absolute12, places4) + fixed.Product(absolute13, places5)
 			ts6 := fixed.Product(tabsolute10, places2) + fixed.Product(absolute10, tplaces2) + (fixed.Product(tabsolute11, places3) + fixed.Product(absolute11, tplaces3)) + (fixed.Product(tabsolute12, places4) + fixed.Product(absolute12, tplaces4)) + (fixed.Product(tabsolute13, places5) + fixed.Product(absolute13, tplaces5))
-			h := gy2
-			th := tg7
-			gy2 = 0
-			tg7 = 0
-			h1 := gy1
-			th1 := tg6
-			gy1 = 0
-			tg6 = 0
-			h2 := gy0
-			th2 := tgy0
-			gy0 = 0
-			tgy0 = 0
-			tg7 += th
-			gy2 += h
-			tg8 := fixed.Product(th, share) + fixed.Product(h, tshare)
-			gs6 := fixed.Product(h, share)
+			tg8 := fixed.Product(tg7, share) + fixed.Product(gy2, tshare)
+			gs6 := fixed.Product(gy2, share)
 			tg9 := fixed.Product(tg8, places2) + fixed.Product(gs6, tplaces2)
 			tg10 := fixed.Product(tg8, places3) + fixed.Product(gs6, tplaces3)
 			tg11 := fixed.Product(tg8, places4) + fixed.Product(gs6, tplaces4)
@@ -2695,10 +2627,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			if len(gabsolute) == 12 {
 				gabsolute[8] += fixed.Product(gs6, places2)
 			}
-			tg6 += th1
-			gy1 += h1
-			tg13 := fixed.Product(th1, share) + fixed.Product(h1, tshare)
-			gs5 := fixed.Product(h1, share)
+			tg13 := fixed.Product(tg6, share) + fixed.Product(gy1, tshare)
+			gs5 := fixed.Product(gy1, share)
 			tg14 := fixed.Product(tg13, places2) + fixed.Product(gs5, tplaces2)
 			tg15 := fixed.Product(tg13, places3) + fixed.Product(gs5, tplaces3)
 			tg16 := fixed.Product(tg13, places4) + fixed.Product(gs5, tplaces4)
@@ -2727,12 +2657,10 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			if len(gabsolute) == 12 {
 				gabsolute[4] += fixed.Product(gs5, places2)
 			}
-			tgy0 += th2
-			gy0 += h2
-			tg18 := fixed.Product(th, s6) + fixed.Product(h, ts6) + (fixed.Product(th1, s5) + fixed.Product(h1, ts5)) + (fixed.Product(th2, s4) + fixed.Product(h2, ts4))
-			gshare := fixed.Product(h, s6) + fixed.Product(h1, s5) + fixed.Product(h2, s4)
-			tg19 := fixed.Product(th2, share) + fixed.Product(h2, tshare)
-			gs4 := fixed.Product(h2, share)
+			tg18 := fixed.Product(tg7, s6) + fixed.Product(gy2, ts6) + (fixed.Product(tg6, s5) + fixed.Product(gy1, ts5)) + (fixed.Product(tgy0, s4) + fixed.Product(gy0, ts4))
+			gshare := fixed.Product(gy2, s6) + fixed.Product(gy1, s5) + fixed.Product(gy0, s4)
+			tg19 := fixed.Product(tgy0, share) + fixed.Product(gy0, tshare)
+			gs4 := fixed.Product(gy0, share)
 			tg20 := fixed.Product(tg19, places2) + fixed.Product(gs4, tplaces2)
 			tg21 := fixed.Product(tg8, absolute10) + fixed.Product(gs6, tabsolute10) + (fixed.Product(tg13, absolute6) + fixed.Product(gs5, tabsolute6)) + (fixed.Product(tg19, absolute2) + fixed.Product(gs4, tabsolute2))
 			gplaces2 := fixed.Product(gs6, absolute10) + fixed.Product(gs5, absolute6) + fixed.Product(gs4, absolute2)
@@ -2796,63 +2724,63 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				gabsolute[0] += fixed.Product(gs4, places2)
 			}
 			if corner[e] == 0 {
-				h3 := gshare
-				th3 := tg18
+				h := gshare
+				th := tg18
 				gshare = 0
 				tg18 = 0
 				gtuv := num.Row(gt.Uv, i)
 				if len(gtuv) == 2 {
-					gtuv[0] += th3
+					gtuv[0] += th
 				}
 				guv := num.Row(g.Uv, i)
 				if len(guv) == 2 {
-					guv[0] += h3
+					guv[0] += h
 				}
 			} else {
-				h3 := gshare
-				th3 := tg18
+				h := gshare
+				th := tg18
 				gshare = 0
 				tg18 = 0
-				tg28 := th3
-				gshare1 := h3
+				tg28 := th
+				gshare1 := h
 				if corner[e] == 1 {
-					h4 := gshare1
-					th4 := tg28
+					h1 := gshare1
+					th1 := tg28
 					gshare1 = 0
 					tg28 = 0
 					gtuv := num.Row(gt.Uv, i)
 					if len(gtuv) == 2 {
-						gtuv[1] += th4
+						gtuv[1] += th1
 					}
 					guv := num.Row(g.Uv, i)
 					if len(guv) == 2 {
-						guv[1] += h4
+						guv[1] += h1
 					}
 				} else {
-					h4 := gshare1
-					th4 := tg28
+					h1 := gshare1
+					th1 := tg28
 					gshare1 = 0
 					tg28 = 0
-					tg29 := th4
-					gshare2 := h4
+					tg29 := th1
+					gshare2 := h1
 					if corner[e] == 2 {
-						h5 := gshare2
-						th5 := tg29
+						h2 := gshare2
+						th2 := tg29
 						gshare2 = 0
 						tg29 = 0
 						gtuv := num.Row(gt.Uv, i)
 						if len(gtuv) == 2 {
-							gtuv[0] -= th5
+							gtuv[0] -= th2
 						}
 						guv := num.Row(g.Uv, i)
 						if len(guv) == 2 {
-							guv[0] -= h5
+							guv[0] -= h2
 						}
 						if len(gtuv) == 2 {
-							gtuv[1] -= th5
+							gtuv[1] -= th2
 						}
 						if len(guv) == 2 {
-							guv[1] -= h5
+							guv[1] -= h2
 						}
 					}
 					tg28 += tg29
@@ -2939,5 +2867,4 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	if gtheta != nil {
 		gtheta[0] += gtheta1.Round()
 	}
-	tape.Free()
 }
