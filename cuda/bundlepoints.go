@@ -320,7 +320,11 @@ func (b *BundlePoints) cameraGrid() grid {
 
 // normalEquations computes them from the Jacobian and the residuals.
 func (b *BundlePoints) normalEquations(w *pass) {
-	w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed), b.loss, math.Float64bits(b.scale))
+	if n := b.observations; b.loss != 0 {
+		w.launch("bundleSlopes", vectorGrid(n), at(b.terms), at(b.r), uint64(n), b.loss, math.Float64bits(b.scale))
+		w.launch("bundleWeigh", vectorGrid(jacobianLen*n), at(b.j), at(b.r), at(b.terms), uint64(n))
+	}
+	w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed))
 	w.launch("clearF64", vectorGrid(len(b.linear)), at(b.linear), uint64(len(b.linear)))
 	b.normal(w)
 }

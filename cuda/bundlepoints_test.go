@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"revnum/cuda/internal/ptx"
 	"revnum/internal/long"
 	"revnum/revmodels/ba"
 )
@@ -163,5 +164,26 @@ func TestBundlePointsMemory(t *testing.T) {
 		if err == nil {
 			return
 		}
+	}
+}
+
+// TestBundleTraffic counts sectors of memory. A thread loads its observation two numbers at a time,
+// each in a sector of its own, and neighbours weigh neighbouring derivatives.
+func TestBundleTraffic(t *testing.T) {
+	d := interpret(t, 1<<22)
+	p := chain()
+	n := p.NumObservations()
+	b := must(NewBundlePoints(open(t, d), p, &ba.Options{Loss: ba.Huber(1)}))(t)
+	d.machine.Traffic = map[string]ptx.Traffic{}
+	if err := errors.Join(b.Set(p.Points), b.Ask(ba.AskLinear, 0, p.Cameras, make([]float64, 1), make([]float64, 97*p.NumCameras()))); err != nil {
+		t.Fatal(err)
+	}
+	const sector = 32
+	if got := d.machine.Traffic["bundleCameras"].LoadedSectors; got == 0 || got > (12+2+1)*sector*n {
+		t.Errorf("bundleCameras loads %d bytes for each observation, want 12 sectors of derivatives, 2 of residuals and not one more", got/n)
+	}
+	got, bytes := d.machine.Traffic["bundleWeigh"], 8*(24+2)*n
+	if got.Stored != bytes || got.StoredSectors > bytes+bytes/16 {
+		t.Errorf("bundleWeigh stores %d bytes in sectors of %d bytes, want %d in about as many", got.Stored, got.StoredSectors, bytes)
 	}
 }

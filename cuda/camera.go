@@ -94,7 +94,7 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	}
 	dz, dzInc := j.dz.params()
 	first = append(first, to, uint64(j.j.Data.address()), uint64(j.j.Stride), dz, dzInc)
-	w.launch(o.name("observe"), vectorGrid(n), first...)
+	w.launch(o.name("observe"), observerGrid(n), first...)
 	if to != 0 {
 		collect(&g)
 	}
@@ -111,10 +111,16 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	if rowsWanted(&gt) {
 		to = uint64(rows.address())
 	}
-	w.launch(o.name("second"), vectorGrid(n), append(next, to)...)
+	w.launch(o.name("second"), observerGrid(n), append(next, to)...)
 	if to != 0 {
 		collect(&gt)
 	}
+}
+
+// observerGrid returns the grid for n observations, one for each thread.
+func observerGrid(n int) grid {
+	const observers = 128 // as in kernels/camera.cu
+	return grid{[3]int{(n + observers - 1) / observers, 1, 1}, [3]int{observers, 1, 1}}
 }
 
 // groupsOf returns, for each row below rows, the observations that have it as index, in

@@ -15,6 +15,22 @@ constexpr int blockLen = 88; // of a block of U, as in package block9
 // element is the place of element (i, j) of a lower triangle by rows.
 constexpr int element(int i, int j) { return i * (i + 1) / 2 + j; }
 
+// An Observation has the derivatives of an observation. Those of the threads of a warp are far apart,
+// so that each load moves 32 sectors: a thread loads two numbers at a time.
+typedef double Pair __attribute__((ext_vector_type(2)));
+struct Observation {
+	double d[jacobian];
+	INLINE Observation(const double *j, i64 i) {
+		const Pair *from = (const Pair *)(j + jacobian * i);
+#pragma unroll
+		for (int k = 0; k < jacobian / 2; k++) {
+			Pair p = from[k];
+			d[2 * k] = p.x;
+			d[2 * k + 1] = p.y;
+		}
+	}
+};
+
 // The losses of package ba.
 enum { squares, huber, cauchy, tukey };
 
@@ -57,24 +73,32 @@ KERNEL bundleLosses(double *to, const double *r, i64 n, i64 loss, double scale) 
 	}
 }
 
-// bundleLinearise multiplies the rows of the Jacobian and the residuals by √ρ', and computes the
-// lower triangle of V = EᵀE and Eᵀr of each point. Points with the number 1 in fixed have zeros.
-KERNEL bundleLinearise(double *j, double *r, double *v, double *g, const int *start, i64 points, const int *fixed, i64 loss, double scale) {
+// to_i = √ρ'(‖r_i‖²).
+KERNEL bundleSlopes(double *to, const double *r, i64 n, i64 loss, double scale) {
+	for (i64 i = first(); i < n; i += step()) {
+		double slope;
+		rho(loss, scale, r[2 * i] * r[2 * i] + r[2 * i + 1] * r[2 * i + 1], slope);
+		to[i] = root(slope);
+	}
+}
+
+// bundleWeigh multiplies the derivatives and the residuals of each observation by its slope.
+KERNEL bundleWeigh(double *j, double *r, const double *slopes, i64 n) {
+	for (i64 i = first(); i < jacobian * n; i += step()) j[i] *= slopes[i / jacobian];
+	for (i64 i = first(); i < 2 * n; i += step()) r[i] *= slopes[i / 2];
+}
+
+// bundleLinearise computes the lower triangle of V = EᵀE and Eᵀr of each point. Points with the
+// number 1 in fixed have zeros.
+KERNEL bundleLinearise(const double *j, const double *r, double *v, double *g, const int *start, i64 points, const int *fixed) {
 	for (i64 q = first(); q < points; q += step()) {
 		double a[6] = {}, b[3] = {};
 		for (i64 i = start[q]; i < start[q + 1]; i++) {
-			double *d = j + jacobian * i, *e = r + 2 * i;
-			if (loss != squares) {
-				double slope;
-				rho(loss, scale, e[0] * e[0] + e[1] * e[1], slope);
-				slope = root(slope);
-				for (int k = 0; k < jacobian; k++) d[k] *= slope;
-				e[0] *= slope;
-				e[1] *= slope;
-			}
+			Observation o(j, i);
+			const double *e = r + 2 * i;
 #pragma unroll
 			for (int k = 0; k < 2; k++) {
-				double x = d[row * k + 9], y = d[row * k + 10], z = d[row * k + 11];
+				double x = o.d[row * k + 9], y = o.d[row * k + 10], z = o.d[row * k + 11];
 				a[0] += x * x;
 				a[1] += y * x;
 				a[2] += y * y;
@@ -117,7 +141,8 @@ KERNEL bundleCameras(double *u, double *g, const double *j, const double *r, con
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle + params] = {};
 		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			const double *d = j + jacobian * (i64)list[e], *b = r + 2 * (i64)list[e];
+			Observation o(j, list[e]);
+			const double *d = o.d, *b = r + 2 * (i64)list[e];
 #pragma unroll
 			for (int k = 0; k < params; k++) {
 #pragma unroll
@@ -236,7 +261,7 @@ DEVICE void gather(double (&t)[3], const double *d, const double *x) {
 KERNEL bundleSolvePoints(double *z, const double *j, const double *linv, const double *x, const int *start, const int *camera, i64 points) {
 	for (i64 q = first(); q < points; q += step()) {
 		double t[3] = {};
-		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, j + jacobian * i, x + params * (i64)camera[i]);
+		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, Observation(j, i).d, x + params * (i64)camera[i]);
 		const double *l = linv + 6 * q;
 		double a = l[0] * t[0], b = l[1] * t[0] + l[2] * t[1], c = l[3] * t[0] + l[4] * t[1] + l[5] * t[2];
 		z[3 * q] = l[0] * a + l[1] * b + l[3] * c;
@@ -251,7 +276,8 @@ KERNEL bundleProduct(double *to, const double *j, const double *x, const double 
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[params] = {};
 		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			const double *d = j + jacobian * (i64)list[e], *at = z + 3 * (i64)point[list[e]];
+			Observation o(j, list[e]);
+			const double *d = o.d, *at = z + 3 * (i64)point[list[e]];
 			double y[2];
 #pragma unroll
 			for (int k = 0; k < 2; k++) y[k] = (x ? along(d, k, x + params * c) : 0) - alongPoint(d, k, at);
@@ -268,7 +294,8 @@ KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle] = {};
 		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			const double *d = j + jacobian * (i64)list[e];
+			Observation o(j, list[e]);
+			const double *d = o.d;
 			double h[3][2];
 			solvePoint(h, d, linv + 6 * (i64)point[list[e]]);
 #pragma unroll
@@ -361,12 +388,13 @@ KERNEL bundleReduce(double *to, const double *u, const double *j, const double *
 KERNEL bundleStep(double *to, double *trial, double *gain, const double *best, const double *j, const double *r, const double *linv, const double *w, const double *x, const int *start, const int *camera, i64 points) {
 	for (i64 q = first(); q < points; q += step()) {
 		double t[3] = {};
-		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, j + jacobian * i, x + params * (i64)camera[i]);
+		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, Observation(j, i).d, x + params * (i64)camera[i]);
 		const double *l = linv + 6 * q, *b = w + 3 * q;
 		double a0 = b[0] - l[0] * t[0], a1 = b[1] - l[1] * t[0] - l[2] * t[1], a2 = b[2] - l[3] * t[0] - l[4] * t[1] - l[5] * t[2];
 		double s[3] = {l[0] * a0 + l[1] * a1 + l[3] * a2, l[2] * a1 + l[4] * a2, l[5] * a2}, sum = 0;
 		for (i64 i = start[q]; i < start[q + 1]; i++) {
-			const double *d = j + jacobian * i;
+			Observation o(j, i);
+			const double *d = o.d;
 #pragma unroll
 			for (int k = 0; k < 2; k++) {
 				double m = alongPoint(d, k, s) + along(d, k, x + params * (i64)camera[i]);

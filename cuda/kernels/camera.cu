@@ -275,6 +275,10 @@ template <class T> DEVICE T at(const T *x, i64 i) { return x ? x[i] : number<T>(
 // warpFirst returns the first observation of the warp of a thread.
 DEVICE i64 warpFirst() { return first() - threadX() % lanes; }
 
+// Threads of a block that observes. Twice as many would use half of the registers of a
+// multiprocessor, as a thread needs 160 or more over float64.
+constexpr int observers = 128; // as in camera.go
+
 // A Stage has room in shared memory for what half the observations of a warp store.
 constexpr int half = lanes / 2;
 template <class T, bool weighted> struct Stage {
@@ -308,7 +312,7 @@ INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *s
 // of rows. If j is not null, it stores the Jacobian there, and that of z in dz.
 template <class T, bool weighted>
 INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, T *rows, T *j, i64 down, T *dz, i64 dzInc) {
-	SHARED Stage<T, weighted> stages[maxThreads / lanes];
+	SHARED Stage<T, weighted> stages[observers / lanes];
 	T *stage = stages[threadX() / lanes].room;
 	bool tangents = t.r && (t.cameras || t.points || t.weights || t.features);
 	bool derivatives = rows || j || tangents || (g.r && (g.weights || g.features));
@@ -374,7 +378,7 @@ INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera
 template <class T, bool weighted>
 INLINE void observeSecond(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, const Operands<T> &gt, T *rows) {
 	typedef Dual<T> N;
-	SHARED Stage<T, weighted> stages[maxThreads / lanes];
+	SHARED Stage<T, weighted> stages[observers / lanes];
 	for (i64 begin = warpFirst(); begin < n; begin += step()) {
 		i64 i = begin + threadX() % lanes;
 		constexpr int params = Term<N, weighted>::params;
