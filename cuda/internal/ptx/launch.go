@@ -3,6 +3,8 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 )
 
 // warp is how many threads exchange values by shuffles.
@@ -15,7 +17,14 @@ type Grid struct{ Blocks, Threads [3]int }
 type Machine struct {
 	Memory  *Memory
 	Traffic map[string]Traffic // of kernels by name; not counted if nil
-	launch  int
+	launch  int32
+	blocks  int32 // how many have run
+
+	// What blocks take, one after the other.
+	threads []thread
+	regs    []uint64
+	shared  *piece
+	local   []*piece // of each thread
 }
 
 // maxSteps bounds the instructions of a thread between two barriers, so that a loop
@@ -32,8 +41,8 @@ type thread struct {
 	block  *block
 	local  *piece
 	done   bool
-	waits  bool // at a barrier or shuffle
-	round  int  // how many barriers of its warp it has passed
+	waits  bool  // at a barrier or shuffle
+	round  int32 // how many barriers of its warp it has passed
 }
 
 // A block is one of a grid at work.
@@ -43,13 +52,17 @@ type block struct {
 	shared         *piece
 	params         []uint64
 	id, size, grid [3]int
-	number, epoch  int
-	launch         int
+	number         int
+	epoch          int32
+	launch, serial int32 // the latter numbers all blocks of the machine
 	threads        []thread
+	now            *thread  // the one that runs
 	traffic        *touched // nil if it is not counted
 }
 
-func (t *thread) access() access { return access{t.block.number, t.number, t.block.epoch, t.round} }
+func (t *thread) access() access {
+	return access{int32(t.block.number), int32(t.number), t.block.epoch, t.round}
+}
 
 // Launch runs a kernel. A parameter has 8 bytes; smaller ones are in the low bytes.
 // Blocks run one after the other, and so do the threads of a block between two barriers.
@@ -63,23 +76,22 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 		return fmt.Errorf("kernel %s: no machine runs %v blocks of %v threads with %d bytes of shared memory", k.Name, g.Blocks, g.Threads, k.shared)
 	}
 	m.launch++
-	b := &block{kernel: k, memory: m.Memory, params: params, size: g.Threads, grid: g.Blocks, launch: m.launch, threads: make([]thread, size)}
-	regs := make([]uint64, size*k.regs)
-	for i := range b.threads {
-		b.threads[i].regs = regs[i*k.regs : (i+1)*k.regs]
-	}
+	b := &block{kernel: k, memory: m.Memory, params: params, size: g.Threads, grid: g.Blocks, launch: m.launch}
+	m.reserve(size, k, params)
+	b.threads, b.shared = m.threads[:size], m.shared
 	for b.number = range blocks {
 		b.id = [3]int{b.number % g.Blocks[0], b.number / g.Blocks[0] % g.Blocks[1], b.number / (g.Blocks[0] * g.Blocks[1])}
-		b.shared = newPiece(sharedBase, k.shared)
 		b.epoch = 0
+		m.blocks++
+		b.serial = m.blocks
 		for i := range b.threads {
 			t := &b.threads[i]
 			*t = thread{
-				regs: t.regs, number: i, block: b,
+				regs: m.regs[i*len(k.regs) : (i+1)*len(k.regs)], number: i, block: b, local: m.local[i],
 				id: [3]int{i % g.Threads[0], i / g.Threads[0] % g.Threads[1], i / (g.Threads[0] * g.Threads[1])},
 			}
-			if k.local > 0 {
-				t.local = newPiece(localBase, k.local)
+			for _, s := range k.specials {
+				t.regs[s.at] = s.get(t)
 			}
 		}
 		if m.Traffic != nil {
@@ -95,8 +107,38 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 	return nil
 }
 
+// reserve makes room for a block of that many threads, with the registers as they are at first.
+func (m *Machine) reserve(size int, k *Kernel, params []uint64) {
+	n := len(k.regs)
+	m.threads = slices.Grow(m.threads[:0], size)
+	m.regs = slices.Grow(m.regs[:0], size*n)[:size*n]
+	copy(m.regs, k.regs)
+	for _, r := range k.passed {
+		m.regs[r.at] = r.load(params)
+	}
+	for i := 1; i < size; i++ {
+		copy(m.regs[i*n:], m.regs[:n])
+	}
+	m.shared = m.shared.renewed(sharedBase, k.shared)
+	for len(m.local) < size {
+		m.local = append(m.local, nil)
+	}
+	for i := range size {
+		m.local[i] = m.local[i].renewed(localBase, k.local)
+	}
+}
+
 // run runs the threads of a block to their end.
-func (b *block) run() error {
+func (b *block) run() (err error) {
+	defer func() {
+		switch v := recover().(type) {
+		case nil:
+		case fault:
+			err = b.now.failure(string(v))
+		default:
+			panic(v)
+		}
+	}()
 	for {
 		active := 0
 		for i := range b.threads {
@@ -165,39 +207,73 @@ func (b *block) shuffle() (any bool) {
 	return any
 }
 
-// run runs a thread until it waits or ends.
-func (t *thread) run() (err error) {
-	defer func() {
-		switch v := recover().(type) {
-		case nil:
-		case fault:
-			err = t.failure(string(v))
-		default:
-			panic(v)
-		}
-	}()
-	code := t.block.kernel.code
+// run runs a thread until it waits or ends. It panics with a fault if an access is wrong.
+func (t *thread) run() error {
+	t.block.now = t
+	code, regs := t.block.kernel.code, t.regs
+	pc := t.pc
 	for range maxSteps {
-		in := &code[t.pc]
-		if in.guard >= 0 && (t.regs[in.guard] != 0) == in.negate {
-			t.pc++
+		in := &code[pc]
+		if in.guard >= 0 && (regs[in.guard] != 0) == in.negate {
+			pc++
 			continue
 		}
 		switch in.kind {
+		case twofold:
+			regs[in.to] = in.f2(regs[in.a], regs[in.b])
+		case move:
+			regs[in.to] = regs[in.a]
+		case add64:
+			regs[in.to] = regs[in.a] + regs[in.b]
+		case narrow:
+			regs[in.to] = regs[in.a] & math.MaxUint32
+		case left64:
+			regs[in.to] = regs[in.a] << regs[in.b]
+		case multiply64:
+			regs[in.to] = regs[in.a] * regs[in.b]
+		case or64:
+			regs[in.to] = regs[in.a] | regs[in.b]
+		case less64:
+			regs[in.to] = b1(int64(regs[in.a]) < int64(regs[in.b]))
+		case notLess64:
+			regs[in.to] = b1(int64(regs[in.a]) >= int64(regs[in.b]))
+		case fma64:
+			regs[in.to] = b64(math.FMA(f64(regs[in.a]), f64(regs[in.b]), f64(regs[in.c])))
+		case addFloat:
+			regs[in.to] = b64(f64(regs[in.a]) + f64(regs[in.b]))
+		case multiplyFloat:
+			regs[in.to] = b64(f64(regs[in.a]) * f64(regs[in.b]))
+		case onefold:
+			regs[in.to] = in.f1(regs[in.a])
+		case threefold:
+			regs[in.to] = in.f3(regs[in.a], regs[in.b], regs[in.c])
+		case addCarry:
+			if in.c < 0 {
+				t.carry = 0
+			}
+			regs[in.to], t.carry = bits.Add64(regs[in.a], regs[in.b], t.carry)
+		case subtractBorrow:
+			if in.c < 0 {
+				t.carry = 0
+			}
+			regs[in.to], t.carry = bits.Sub64(regs[in.a], regs[in.b], t.carry)
 		case plain:
+			t.pc = pc // for a fault
 			in.do(t)
 		case branch:
-			t.pc = in.target
+			pc = in.target
 			continue
 		case exit:
 			t.done = true
 			return nil
 		default:
+			t.pc = pc
 			t.waits = true
 			return nil
 		}
-		t.pc++
+		pc++
 	}
+	t.pc = pc
 	return t.failure("does not end")
 }
 

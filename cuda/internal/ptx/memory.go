@@ -3,6 +3,7 @@ package ptx
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync/atomic"
@@ -20,6 +21,7 @@ const (
 // so that an access outside of them is found.
 type Memory struct {
 	pieces []*piece // in the order of their addresses
+	last   *piece   // the one that was found last
 	next   uint64
 	used   int
 	limit  int
@@ -33,18 +35,20 @@ func NewMemory(limit int) *Memory {
 var memories atomic.Uint64 // how many there are
 
 // A piece is an allocation, or the shared memory of a block, or the local one of a
-// thread.
+// thread. The latter two are used by one block after the other, and nothing is written there when
+// one begins.
 type piece struct {
 	base  uint64
 	data  []byte
 	marks []mark // one for each word of 4 bytes, nil if the words are constants
+	block bool   // whether it is of a block
 }
 
 // A mark says who touched a word last.
 type mark struct {
-	written        bool
-	launch         int // of the accesses below
 	writer, reader access
+	of             int32 // the launch of these accesses, or the block in memory of a block
+	written        bool
 	readers        bool // more threads of the reader's warp, in its epoch and round
 	warps          bool // threads of more than one warp of the reader's block, in its epoch
 	blocks         bool // threads of more than one block
@@ -52,7 +56,7 @@ type mark struct {
 
 // An access is of a thread of a block, between two barriers of the block, which bound an epoch,
 // and between two of its warp, which bound a round.
-type access struct{ block, thread, epoch, round int }
+type access struct{ block, thread, epoch, round int32 }
 
 func (a access) sameWarp(b access) bool { return a.thread/warp == b.thread/warp }
 
@@ -79,14 +83,29 @@ func newPiece(base uint64, bytes int) *piece {
 
 // Free gives memory back.
 func (m *Memory) Free(base uint64) error {
-	for i, p := range m.pieces {
-		if p.base == base {
-			m.used -= len(p.data)
-			m.pieces = append(m.pieces[:i], m.pieces[i+1:]...)
-			return nil
-		}
+	i := m.after(base) - 1
+	if i < 0 || m.pieces[i].base != base {
+		return fmt.Errorf("no allocation begins at %#x", base)
 	}
-	return fmt.Errorf("no allocation begins at %#x", base)
+	m.used -= len(m.pieces[i].data)
+	m.pieces = slices.Delete(m.pieces, i, i+1)
+	m.last = nil
+	return nil
+}
+
+// after returns how many allocations begin at an address or before.
+func (m *Memory) after(at uint64) int {
+	return sort.Search(len(m.pieces), func(i int) bool { return m.pieces[i].base > at })
+}
+
+// renewed returns a piece of a block at a base, in the room of p if that is enough.
+func (p *piece) renewed(base uint64, bytes int) *piece {
+	if p == nil || cap(p.data) < bytes {
+		p = newPiece(base, bytes)
+		p.block = true
+	}
+	p.data = p.data[:bytes]
+	return p
 }
 
 // Forget takes back that anything was written to the allocation that begins at an address.
@@ -124,12 +143,12 @@ func (m *Memory) Read(data []byte, at uint64) error {
 
 // find returns the piece that holds size bytes from an address on, and where in it.
 func (m *Memory) find(at uint64, size int) (*piece, int, error) {
-	i := sort.Search(len(m.pieces), func(i int) bool { return m.pieces[i].base > at }) - 1
-	if i >= 0 {
-		p := m.pieces[i]
-		if off := at - p.base; off <= uint64(len(p.data)) && uint64(len(p.data))-off >= uint64(size) {
-			return p, int(off), nil
-		}
+	if m.last.has(at, size) {
+		return m.last, int(at - m.last.base), nil
+	}
+	if i := m.after(at) - 1; i >= 0 && m.pieces[i].has(at, size) {
+		m.last = m.pieces[i]
+		return m.last, int(at - m.last.base), nil
 	}
 	if size == 0 {
 		return nil, 0, nil
@@ -137,63 +156,111 @@ func (m *Memory) find(at uint64, size int) (*piece, int, error) {
 	return nil, 0, fmt.Errorf("%d bytes at %#x are in no allocation", size, at)
 }
 
+// has reports whether size bytes from an address on are in a piece.
+func (p *piece) has(at uint64, size int) bool {
+	return p != nil && at >= p.base && at-p.base <= uint64(len(p.data)) && uint64(len(p.data))-(at-p.base) >= uint64(size)
+}
+
 // A fault is what is wrong with an access. The interpreter panics with it.
 type fault string
 
+// A space says which addresses an instruction may use.
+type space uint8
+
+const (
+	anySpace space = iota
+	globalSpace
+	sharedSpace
+	localSpace
+	constantSpace
+	paramSpace
+)
+
+var spaces = [...]string{"", "global", "shared", "local", "const", "param"}
+
 // at returns the memory of size bytes at an address, and panics with a fault if there is
 // none.
-func (t *thread) at(space string, addr uint64, size int) (*piece, int) {
-	var p *piece
+func (t *thread) at(s space, addr uint64, size int) (*piece, int) {
+	p, of := t.block.shared, sharedSpace
 	switch {
-	case addr >= globalBase && (space == "global" || space == ""):
-		q, _, err := t.block.memory.find(addr, size)
-		if err != nil {
+	case addr >= globalBase:
+		p, of = t.block.memory.last, globalSpace
+	case addr >= constBase:
+		p, of = t.block.kernel.module.constants, constantSpace
+	case addr >= localBase:
+		p, of = t.local, localSpace
+	}
+	if s != anySpace && s != of && (s != globalSpace || of != constantSpace) {
+		p = nil
+	} else if of == globalSpace && !p.has(addr, size) {
+		var err error
+		if p, _, err = t.block.memory.find(addr, size); err != nil {
 			panic(fault(err.Error()))
 		}
-		p = q
-	case addr >= constBase && addr < globalBase && (space == "const" || space == "global" || space == ""):
-		p = t.block.kernel.module.constants
-	case addr >= localBase && addr < constBase && (space == "local" || space == ""):
-		p = t.local
-	case addr < localBase && (space == "shared" || space == ""):
-		p = t.block.shared
 	}
-	if p == nil || addr < p.base || addr-p.base > uint64(len(p.data)) || uint64(len(p.data))-(addr-p.base) < uint64(size) {
-		panic(fault(fmt.Sprintf("%d bytes at %#x are not in %s memory", size, addr, space)))
+	if !p.has(addr, size) {
+		panic(fault(fmt.Sprintf("%d bytes at %#x are not in %s memory", size, addr, spaces[s])))
 	}
-	if addr%uint64(size) != 0 {
+	if addr&uint64(size-1) != 0 {
 		panic(fault(fmt.Sprintf("%d bytes at %#x are not aligned", size, addr)))
 	}
 	return p, int(addr - p.base)
 }
 
-func (t *thread) load(space string, addr uint64, size int) uint64 {
-	p, off := t.at(space, addr, size)
-	own := t.access()
-	for w := off / wordBytes; p.marks != nil && w <= (off+size-1)/wordBytes; w++ {
-		m := &p.marks[w]
-		if !m.written {
-			panic(fault(fmt.Sprintf("reads %#x, which nobody wrote", addr)))
+func (t *thread) load(s space, addr uint64, size int) uint64 {
+	p, off := t.at(s, addr, size)
+	if p.marks != nil {
+		own, of := t.access(), t.block.launchOf(p)
+		for w := off / wordBytes; w <= (off+size-1)/wordBytes; w++ {
+			m := &p.marks[w]
+			m.renew(of, p.block)
+			if !m.written {
+				panic(fault(fmt.Sprintf("reads %#x, which nobody wrote", addr)))
+			}
+			m.read(own, addr)
 		}
-		m.read(own, t.block.launch, addr)
 	}
-	var b [8]byte
-	copy(b[:], p.data[off:off+size])
-	return binary.LittleEndian.Uint64(b[:])
+	switch data := p.data[off:]; size {
+	case 8:
+		return binary.LittleEndian.Uint64(data)
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(data))
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(data))
+	default:
+		return uint64(data[0])
+	}
 }
 
-func (t *thread) store(space string, addr uint64, size int, v uint64) {
-	p, off := t.at(space, addr, size)
+func (t *thread) store(s space, addr uint64, size int, v uint64) {
+	p, off := t.at(s, addr, size)
 	if p.marks == nil {
 		panic(fault(fmt.Sprintf("writes %#x, which is constant", addr)))
 	}
-	own := t.access()
+	own, of := t.access(), t.block.launchOf(p)
 	for w := off / wordBytes; w <= (off+size-1)/wordBytes; w++ {
-		p.marks[w].write(own, t.block.launch, addr)
+		m := &p.marks[w]
+		m.renew(of, p.block)
+		m.write(own, addr)
 	}
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], v)
-	copy(p.data[off:off+size], b[:])
+	switch data := p.data[off:]; size {
+	case 8:
+		binary.LittleEndian.PutUint64(data, v)
+	case 4:
+		binary.LittleEndian.PutUint32(data, uint32(v))
+	case 2:
+		binary.LittleEndian.PutUint16(data, uint16(v))
+	default:
+		data[0] = byte(v)
+	}
+}
+
+// launchOf returns what the accesses to a piece belong to.
+func (b *block) launchOf(p *piece) int32 {
+	if p.block {
+		return b.serial
+	}
+	return b.launch
 }
 
 // ordered reports whether a barrier, or nothing at all, stands between two accesses.
@@ -201,16 +268,16 @@ func ordered(a, b access) bool {
 	return a.block == b.block && (a.thread == b.thread || a.epoch != b.epoch || a.sameWarp(b) && a.round != b.round)
 }
 
-// renew forgets the accesses of earlier launches.
-func (m *mark) renew(launch int) {
-	if m.launch != launch {
+// renew forgets the accesses of earlier launches. In memory of a block it forgets all that was
+// before this block.
+func (m *mark) renew(of int32, block bool) {
+	if m.of != of {
 		none := access{-1, -1, -1, -1}
-		*m = mark{written: m.written, launch: launch, writer: none, reader: none}
+		*m = mark{written: m.written && !block, of: of, writer: none, reader: none}
 	}
 }
 
-func (m *mark) read(own access, launch int, addr uint64) {
-	m.renew(launch)
+func (m *mark) read(own access, addr uint64) {
 	if m.writer.block >= 0 && !ordered(m.writer, own) {
 		panic(fault(fmt.Sprintf("reads %#x, which thread %d of block %d writes without a barrier between", addr, m.writer.thread, m.writer.block)))
 	}
@@ -230,8 +297,7 @@ func (m *mark) read(own access, launch int, addr uint64) {
 	m.reader = own
 }
 
-func (m *mark) write(own access, launch int, addr uint64) {
-	m.renew(launch)
+func (m *mark) write(own access, addr uint64) {
 	switch {
 	case m.writer.block >= 0 && !ordered(m.writer, own):
 		panic(fault(fmt.Sprintf("writes %#x, which thread %d of block %d writes too without a barrier between", addr, m.writer.thread, m.writer.block)))
@@ -241,107 +307,107 @@ func (m *mark) write(own access, launch int, addr uint64) {
 	m.written, m.writer = true, own
 }
 
-// access returns a load or store of one, two or four numbers.
-func (p *parser) access(words, args []string) (func(t *thread), error) {
+// access reads a load or store of one, two or four numbers.
+func (p *parser) access(in *instruction, words, args []string) error {
 	typ := words[len(words)-1]
 	size, err := sizeOf(typ)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	space, width := "", 1
+	where, width := anySpace, 1
 	for _, w := range words[1 : len(words)-1] {
 		switch w {
 		case "global", "shared", "local", "param", "const":
-			space = w
+			where = space(slices.Index(spaces[:], w))
 		case "v2":
 			width = 2
 		case "v4":
 			width = 4
 		case "nc", "weak", "volatile":
 		default:
-			return nil, fmt.Errorf("unknown qualifier %q", w)
+			return fmt.Errorf("unknown qualifier %q", w)
 		}
 	}
+	store := words[0] == "st"
 	place, value := args[1], args[0]
-	if words[0] == "st" {
+	if store {
 		place, value = args[0], args[1]
-	}
-	address, err := p.address(strings.Trim(place, "[]"), space)
-	if err != nil {
-		return nil, err
 	}
 	names := []string{value}
 	if width > 1 {
 		if names, err = operands(strings.Trim(value, "{}")); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if len(names) != width {
-		return nil, fmt.Errorf("%d numbers, want %d", len(names), width)
+		return fmt.Errorf("%d numbers, want %d", len(names), width)
 	}
-	steps := make([]func(t *thread, addr uint64), width)
+	regs := make([]int32, width)
 	for i, name := range names {
-		by := uint64(i * size)
-		if words[0] == "st" {
-			get, err := p.source(name, typ)
-			if err != nil {
-				return nil, err
-			}
-			steps[i] = func(t *thread, addr uint64) { t.store(space, addr+by, size, get(t)) }
-			continue
+		if store {
+			regs[i], err = p.source(name, typ)
+		} else {
+			regs[i], err = p.target(name)
 		}
-		set, err := p.target(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		load := func(t *thread, addr uint64) uint64 { return t.load(space, addr, size) }
-		if space == "param" {
-			load = func(t *thread, addr uint64) uint64 {
-				return truncate(t.block.params[addr/8]>>(addr%8*8), size)
-			}
-		}
-		if typ[0] == 's' {
-			set32 := set
-			set = func(t *thread, v uint64) { set32(t, truncate(uint64(extend(v, size)), max(size, 4))) }
-		}
-		steps[i] = func(t *thread, addr uint64) { set(t, load(t, addr+by)) }
 	}
-	store := words[0] == "st"
-	return func(t *thread) {
-		addr := address(t)
-		if t.block.traffic != nil && addr >= globalBase && space != "param" {
+	widen := func(v uint64) uint64 { return v }
+	if typ[0] == 's' && size < 8 {
+		widen = func(v uint64) uint64 { return truncate(uint64(extend(v, size)), max(size, 4)) }
+	}
+	base, off, err := p.address(strings.Trim(place, "[]"), where)
+	if err != nil {
+		return err
+	}
+	if where == paramSpace {
+		if width > 1 {
+			return fmt.Errorf("only one number of a parameter is known")
+		}
+		in.kind, in.to, in.a = move, regs[0], p.newRegister(0)
+		p.kernel.passed = append(p.kernel.passed, parameterRegister{in.a, func(params []uint64) uint64 {
+			return widen(truncate(params[off/8]>>(off%8*8), size))
+		}})
+		return nil
+	}
+	in.do = func(t *thread) {
+		addr := t.regs[base] + off
+		if t.block.traffic != nil && addr >= globalBase {
 			t.block.traffic.touch(t, addr, width*size, store)
 		}
-		if width > 1 && space != "param" && addr%uint64(width*size) != 0 {
+		if addr&uint64(width*size-1) != 0 {
 			panic(fault(fmt.Sprintf("%d bytes at %#x are not aligned", width*size, addr)))
 		}
-		for _, step := range steps {
-			step(t, addr)
+		for _, r := range regs {
+			if store {
+				t.store(where, addr, size, t.regs[r])
+			} else {
+				t.regs[r] = widen(t.load(where, addr, size))
+			}
+			addr += uint64(size)
 		}
-	}, nil
+	}
+	return nil
 }
 
-// address reads what stands in brackets: a register or a name, plus a number.
-func (p *parser) address(text, space string) (func(t *thread) uint64, error) {
+// address reads what stands in brackets: a register or a name, plus a number. A parameter has no
+// register.
+func (p *parser) address(text string, where space) (base int32, off uint64, err error) {
 	name, by, _ := strings.Cut(text, "+")
-	var off uint64
 	if by != "" {
-		var err error
 		if off, err = literal(strings.TrimSpace(by), "s64"); err != nil {
-			return nil, err
+			return 0, 0, err
 		}
 	}
 	name = strings.TrimSpace(name)
-	if space == "param" {
+	if where == paramSpace {
 		at, ok := p.kernel.offset[name]
 		if !ok {
-			return nil, fmt.Errorf("no parameter %s", name)
+			return 0, 0, fmt.Errorf("no parameter %s", name)
 		}
-		return constant(uint64(at) + off), nil
+		return -1, uint64(at) + off, nil
 	}
-	base, err := p.source(name, "u64")
-	if err != nil {
-		return nil, err
-	}
-	return func(t *thread) uint64 { return base(t) + off }, nil
+	base, err = p.source(name, "u64")
+	return base, off, err
 }

@@ -36,30 +36,29 @@ func b1(v bool) uint64 {
 }
 func isFloat(t string) bool { return t == "f32" || t == "f64" }
 
-// operation returns what an instruction does that concerns its thread alone.
-func (p *parser) operation(words, args []string) (func(t *thread), error) {
+// operation reads an instruction that concerns its thread alone.
+func (p *parser) operation(in *instruction, words, args []string) (err error) {
 	typ := words[len(words)-1]
 	switch words[0] {
 	case "ld", "st":
-		return p.access(words, args)
+		return p.access(in, words, args)
 	case "mov":
 		if strings.HasPrefix(args[0], "{") || len(args) > 1 && strings.HasPrefix(args[1], "{") {
-			return p.pack(typ, args)
+			return p.pack(in, typ, args)
 		}
 	case "setp":
-		return p.compare(words, args)
+		return p.compare(in, words, args)
 	case "cvt":
-		return p.convert(words, args)
+		return p.convert(in, words, args)
 	}
 	if len(args) < 2 {
-		return nil, fmt.Errorf("want operands, found %q", args)
+		return fmt.Errorf("want operands, found %q", args)
 	}
-	set, err := p.target(args[0])
-	if err != nil {
-		return nil, err
+	if in.to, err = p.target(args[0]); err != nil {
+		return err
 	}
-	from := make([]func(*thread) uint64, len(args)-1)
-	for i, arg := range args[1:] {
+	from := []*int32{&in.a, &in.b, &in.c}
+	for i, arg := range args[1:min(len(args), 4)] {
 		t := typ
 		switch {
 		case words[0] == "selp" && i == 2:
@@ -67,61 +66,67 @@ func (p *parser) operation(words, args []string) (func(t *thread), error) {
 		case (words[0] == "shl" || words[0] == "shr") && i == 1:
 			t = "u32"
 		}
-		if from[i], err = p.source(arg, t); err != nil {
-			return nil, err
+		if *from[i], err = p.source(arg, t); err != nil {
+			return err
 		}
 	}
 	name := strings.Join(words[:len(words)-1], ".")
 	size := 1
 	if typ != "pred" {
 		if size, err = sizeOf(typ); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	switch len(from) {
+	known := false
+	switch len(args) - 1 {
 	case 1:
-		if f := onefold(name, typ, size); f != nil {
-			a := from[0]
-			return func(t *thread) { set(t, f(a(t))) }, nil
+		in.f1 = oneOperand(name, typ, size)
+		in.kind, known = onefold, in.f1 != nil
+		if known && isMove(name) {
+			in.kind = move
 		}
 	case 2:
-		a, b := from[0], from[1]
 		switch name {
 		case "add.cc":
-			return func(t *thread) {
-				sum, carry := bits.Add64(a(t), b(t), 0)
-				t.carry = carry
-				set(t, sum)
-			}, wantWide(size)
+			in.kind, in.c = addCarry, -1
+			return wantWide(size)
 		case "addc", "addc.cc":
-			return func(t *thread) {
-				sum, carry := bits.Add64(a(t), b(t), t.carry)
-				t.carry = carry
-				set(t, sum)
-			}, wantWide(size)
+			in.kind = addCarry
+			return wantWide(size)
 		case "sub.cc":
-			return func(t *thread) {
-				d, borrow := bits.Sub64(a(t), b(t), 0)
-				t.carry = borrow
-				set(t, d)
-			}, wantWide(size)
+			in.kind, in.c = subtractBorrow, -1
+			return wantWide(size)
 		case "subc", "subc.cc":
-			return func(t *thread) {
-				d, borrow := bits.Sub64(a(t), b(t), t.carry)
-				t.carry = borrow
-				set(t, d)
-			}, wantWide(size)
+			in.kind = subtractBorrow
+			return wantWide(size)
 		}
-		if f := twofold(name, typ, size); f != nil {
-			return func(t *thread) { set(t, f(a(t), b(t))) }, nil
+		in.f2 = twoOperands(name, typ, size)
+		in.kind, known = twofold, in.f2 != nil
+		switch {
+		case name == "or":
+			in.kind = or64
+		case size == 8 && name == "add" && !isFloat(typ):
+			in.kind = add64
+		case size == 8 && name == "mul.lo":
+			in.kind = multiply64
+		case size == 8 && name == "shl":
+			in.kind = left64
+		case (name == "add" || name == "add.rn") && typ == "f64":
+			in.kind = addFloat
+		case (name == "mul" || name == "mul.rn") && typ == "f64":
+			in.kind = multiplyFloat
 		}
 	case 3:
-		if f := threefold(name, typ, size); f != nil {
-			a, b, c := from[0], from[1], from[2]
-			return func(t *thread) { set(t, f(a(t), b(t), c(t))) }, nil
+		in.f3 = threeOperands(name, typ, size)
+		in.kind, known = threefold, in.f3 != nil
+		if name == "fma.rn" && typ == "f64" {
+			in.kind = fma64
 		}
 	}
-	return nil, fmt.Errorf("unknown instruction")
+	if !known {
+		return fmt.Errorf("unknown instruction")
+	}
+	return nil
 }
 
 // wantWide returns an error unless a size is that of 64 bits.
@@ -132,7 +137,17 @@ func wantWide(size int) error {
 	return nil
 }
 
-func onefold(name, typ string, size int) func(a uint64) uint64 {
+// isMove reports whether an instruction copies a register. The address spaces lie apart, so an
+// address is the same in all of them.
+func isMove(name string) bool {
+	switch name {
+	case "mov", "cvta.to.global", "cvta.global", "cvta.to.shared", "cvta.shared", "cvta.to.local", "cvta.local":
+		return true
+	}
+	return false
+}
+
+func oneOperand(name, typ string, size int) func(a uint64) uint64 {
 	switch name + " " + typ {
 	case "neg f64":
 		return func(a uint64) uint64 { return a ^ 1<<63 }
@@ -156,10 +171,10 @@ func onefold(name, typ string, size int) func(a uint64) uint64 {
 	if isFloat(typ) && name != "mov" {
 		return nil
 	}
-	switch name {
-	case "mov", "cvta.to.global", "cvta.global", "cvta.to.shared", "cvta.shared", "cvta.to.local", "cvta.local":
-		// The address spaces lie apart, so an address is the same in all of them.
+	if isMove(name) {
 		return func(a uint64) uint64 { return a }
+	}
+	switch name {
 	case "neg":
 		return func(a uint64) uint64 { return truncate(-a, size) }
 	case "abs":
@@ -174,7 +189,7 @@ func onefold(name, typ string, size int) func(a uint64) uint64 {
 	return nil
 }
 
-func twofold(name, typ string, size int) func(a, b uint64) uint64 {
+func twoOperands(name, typ string, size int) func(a, b uint64) uint64 {
 	switch typ {
 	case "f64":
 		return binary64(name)
@@ -315,7 +330,7 @@ func binary32(name string) func(a, b uint64) uint64 {
 	return func(a, b uint64) uint64 { return b32(f(f32(a), f32(b))) }
 }
 
-func threefold(name, typ string, size int) func(a, b, c uint64) uint64 {
+func threeOperands(name, typ string, size int) func(a, b, c uint64) uint64 {
 	switch {
 	case name == "selp":
 		return func(a, b, c uint64) uint64 {
@@ -375,82 +390,90 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// pack returns a move between a register and the halves in braces.
-func (p *parser) pack(typ string, args []string) (func(t *thread), error) {
+// pack reads a move between a register and the halves in braces.
+func (p *parser) pack(in *instruction, typ string, args []string) error {
 	size, err := sizeOf(typ)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	half := fmt.Sprintf("b%d", 4*size)
-	if strings.HasPrefix(args[0], "{") {
-		parts, err := operands(strings.Trim(args[0], "{}"))
+	halves := func(list string) ([]string, error) {
+		parts, err := operands(strings.Trim(list, "{}"))
 		if err != nil || len(parts) != 2 {
-			return nil, fmt.Errorf("want two registers, found %s", args[0])
+			return nil, fmt.Errorf("want two registers, found %s", list)
+		}
+		return parts, nil
+	}
+	if strings.HasPrefix(args[0], "{") {
+		parts, err := halves(args[0])
+		if err != nil {
+			return err
 		}
 		from, err := p.source(args[1], typ)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		lo, err := p.target(parts[0])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		hi, err := p.target(parts[1])
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return func(t *thread) {
-			v := from(t)
-			lo(t, truncate(v, size/2))
-			hi(t, v>>(4*size))
-		}, nil
+		in.do = func(t *thread) {
+			v := t.regs[from]
+			t.regs[lo], t.regs[hi] = truncate(v, size/2), v>>(4*size)
+		}
+		return nil
 	}
-	parts, err := operands(strings.Trim(args[1], "{}"))
-	if err != nil || len(parts) != 2 {
-		return nil, fmt.Errorf("want two registers, found %s", args[1])
-	}
-	set, err := p.target(args[0])
+	parts, err := halves(args[1])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	lo, err := p.source(parts[0], half)
-	if err != nil {
-		return nil, err
+	if in.to, err = p.target(args[0]); err != nil {
+		return err
 	}
-	hi, err := p.source(parts[1], half)
-	if err != nil {
-		return nil, err
+	if in.a, err = p.source(parts[0], half); err != nil {
+		return err
 	}
-	return func(t *thread) { set(t, hi(t)<<(4*size)|lo(t)) }, nil
+	if in.b, err = p.source(parts[1], half); err != nil {
+		return err
+	}
+	in.kind, in.f2 = twofold, func(lo, hi uint64) uint64 { return hi<<(4*size) | lo }
+	return nil
 }
 
-// compare returns a comparison, such as setp.lt.s64, or one joined with a predicate.
-func (p *parser) compare(words, args []string) (func(t *thread), error) {
+// compare reads a comparison, such as setp.lt.s64.
+func (p *parser) compare(in *instruction, words, args []string) error {
 	typ := words[len(words)-1]
 	size, err := sizeOf(typ)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	set, err := p.target(args[0])
-	if err != nil {
-		return nil, err
+	if in.to, err = p.target(args[0]); err != nil {
+		return err
 	}
-	a, err := p.source(args[1], typ)
-	if err != nil {
-		return nil, err
+	if in.a, err = p.source(args[1], typ); err != nil {
+		return err
 	}
-	b, err := p.source(args[2], typ)
-	if err != nil {
-		return nil, err
+	if in.b, err = p.source(args[2], typ); err != nil {
+		return err
 	}
-	f := relation(words[1], typ, size)
-	if f == nil || len(words) > 3 {
-		return nil, fmt.Errorf("unknown comparison")
+	in.kind, in.f2 = twofold, relation(words[1], typ, size)
+	if in.f2 == nil || len(words) > 3 {
+		return fmt.Errorf("unknown comparison")
 	}
-	return func(t *thread) { set(t, b1(f(a(t), b(t)))) }, nil
+	switch strings.Join(words[1:], ".") {
+	case "lt.s64":
+		in.kind = less64
+	case "ge.s64":
+		in.kind = notLess64
+	}
+	return nil
 }
 
-func relation(name, typ string, size int) func(a, b uint64) bool {
+func relation(name, typ string, size int) func(a, b uint64) uint64 {
 	if isFloat(typ) {
 		value := f64
 		if typ == "f32" {
@@ -482,9 +505,9 @@ func relation(name, typ string, size int) func(a, b uint64) bool {
 		default:
 			return nil
 		}
-		return func(a, b uint64) bool {
+		return func(a, b uint64) uint64 {
 			x, y := value(a), value(b)
-			return f(x, y) || unordered && (math.IsNaN(x) || math.IsNaN(y))
+			return b1(f(x, y) || unordered && (math.IsNaN(x) || math.IsNaN(y)))
 		}
 	}
 	// Signed numbers keep their order as unsigned ones if their sign bit is flipped.
@@ -494,39 +517,37 @@ func relation(name, typ string, size int) func(a, b uint64) bool {
 	}
 	switch name {
 	case "eq":
-		return func(a, b uint64) bool { return a == b }
+		return func(a, b uint64) uint64 { return b1(a == b) }
 	case "ne":
-		return func(a, b uint64) bool { return a != b }
+		return func(a, b uint64) uint64 { return b1(a != b) }
 	case "lt", "lo":
-		return func(a, b uint64) bool { return a^flip < b^flip }
+		return func(a, b uint64) uint64 { return b1(a^flip < b^flip) }
 	case "le", "ls":
-		return func(a, b uint64) bool { return a^flip <= b^flip }
+		return func(a, b uint64) uint64 { return b1(a^flip <= b^flip) }
 	case "gt", "hi":
-		return func(a, b uint64) bool { return a^flip > b^flip }
+		return func(a, b uint64) uint64 { return b1(a^flip > b^flip) }
 	case "ge", "hs":
-		return func(a, b uint64) bool { return a^flip >= b^flip }
+		return func(a, b uint64) uint64 { return b1(a^flip >= b^flip) }
 	}
 	return nil
 }
 
-// convert returns a conversion, such as cvt.rn.f64.s64.
-func (p *parser) convert(words, args []string) (func(t *thread), error) {
+// convert reads a conversion, such as cvt.rn.f64.s64.
+func (p *parser) convert(in *instruction, words, args []string) (err error) {
 	to, typ := words[len(words)-2], words[len(words)-1]
-	set, err := p.target(args[0])
-	if err != nil {
-		return nil, err
+	if in.to, err = p.target(args[0]); err != nil {
+		return err
 	}
-	from, err := p.source(args[1], typ)
-	if err != nil {
-		return nil, err
+	if in.a, err = p.source(args[1], typ); err != nil {
+		return err
 	}
 	toSize, err := sizeOf(to)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	fromSize, err := sizeOf(typ)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	mode := strings.Join(words[1:len(words)-2], ".")
 	var f func(v uint64) uint64
@@ -534,7 +555,7 @@ func (p *parser) convert(words, args []string) (func(t *thread), error) {
 	case isFloat(to) && isFloat(typ):
 		round := rounding(mode)
 		if toSize != fromSize && mode != "rn" && mode != "" || round == nil {
-			return nil, fmt.Errorf("unknown conversion")
+			return fmt.Errorf("unknown conversion")
 		}
 		if toSize != fromSize {
 			round = func(v float64) float64 { return v }
@@ -542,7 +563,7 @@ func (p *parser) convert(words, args []string) (func(t *thread), error) {
 		f = func(v uint64) uint64 { return floatBits(round(floatOf(v, fromSize)), toSize) }
 	case isFloat(to): // from an integer, which is rounded once
 		if mode != "rn" {
-			return nil, fmt.Errorf("unknown rounding")
+			return fmt.Errorf("unknown rounding")
 		}
 		signed := typ[0] == 's'
 		f = func(v uint64) uint64 {
@@ -559,7 +580,7 @@ func (p *parser) convert(words, args []string) (func(t *thread), error) {
 	case isFloat(typ): // to an integer, which saturates
 		round := rounding(mode)
 		if round == nil || mode == "" || mode == "rn" {
-			return nil, fmt.Errorf("unknown rounding")
+			return fmt.Errorf("unknown rounding")
 		}
 		signed := to[0] == 's'
 		nan := uint64(0) // as the PTX ISA says of cvt
@@ -568,13 +589,17 @@ func (p *parser) convert(words, args []string) (func(t *thread), error) {
 		}
 		f = func(v uint64) uint64 { return saturate(round(floatOf(v, fromSize)), nan, signed, toSize) }
 	case mode != "":
-		return nil, fmt.Errorf("unknown conversion")
+		return fmt.Errorf("unknown conversion")
 	case typ[0] == 's':
 		f = func(v uint64) uint64 { return truncate(uint64(extend(v, fromSize)), toSize) }
 	default:
 		f = func(v uint64) uint64 { return truncate(truncate(v, fromSize), toSize) }
 	}
-	return func(t *thread) { set(t, f(from(t))) }, nil
+	in.kind, in.f1 = onefold, f
+	if !isFloat(to) && !isFloat(typ) && typ[0] != 's' && min(fromSize, toSize) == 4 {
+		in.kind = narrow
+	}
+	return nil
 }
 
 func floatOf(v uint64, size int) float64 {
@@ -654,14 +679,13 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 		return fmt.Errorf("only shfl.sync of b32 of a whole warp is known")
 	}
 	in.kind = shuffle
-	set, err := p.target(args[0])
-	if err != nil {
+	if in.to, err = p.target(args[0]); err != nil {
 		return err
 	}
-	get, err := p.source(args[1], "b32")
-	if err != nil {
+	if in.a, err = p.source(args[1], "b32"); err != nil {
 		return err
 	}
+	set, get := in.to, in.a
 	by, err := p.source(args[2], "b32")
 	if err != nil {
 		return err
@@ -688,7 +712,7 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 	}
 	up := words[2] == "up"
 	from := func(t *thread, own int) int {
-		lane := to(own, int(by(t)))
+		lane := to(own, int(t.regs[by]))
 		last := own&mask | clamp&^mask
 		if up && lane < last || !up && lane > last {
 			return own
@@ -701,14 +725,14 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 		}
 		var values [warp]uint64
 		for i := range lanes {
-			values[i] = get(&lanes[i])
+			values[i] = lanes[i].regs[get]
 		}
 		for i := range lanes {
 			lane := from(&lanes[i], i)
 			if lane < 0 || lane >= warp {
 				lane = i
 			}
-			set(&lanes[i], values[lane])
+			lanes[i].regs[set] = values[lane]
 		}
 		return true
 	}
@@ -737,8 +761,7 @@ func (p *parser) multiply(in *instruction, words, args []string) error {
 	if err != nil {
 		return err
 	}
-	var c [2]func(*thread) uint64
-	var d [2]func(*thread, uint64)
+	var c, d [2]int32
 	for i := range c {
 		if c[i], err = p.source(lists[3][i], "f64"); err != nil {
 			return err
@@ -754,16 +777,16 @@ func (p *parser) multiply(in *instruction, words, args []string) error {
 		}
 		var as, bs [warp]float64
 		for i := range lanes {
-			as[i], bs[i] = f64(a(&lanes[i])), f64(b(&lanes[i]))
+			as[i], bs[i] = f64(lanes[i].regs[a]), f64(lanes[i].regs[b])
 		}
 		for i := range lanes {
 			for h := range c {
 				row, column := i/4, i%4*2+h
-				s := f64(c[h](&lanes[i]))
+				s := f64(lanes[i].regs[c[h]])
 				for k := range 4 {
 					s = math.FMA(as[4*row+k], bs[4*column+k], s)
 				}
-				d[h](&lanes[i], b64(s))
+				lanes[i].regs[d[h]] = b64(s)
 			}
 		}
 		return true

@@ -46,25 +46,63 @@ type Kernel struct {
 	offset map[string]int // of the parameters
 	shared int            // bytes of shared memory
 	local  int            // bytes of local memory of a thread
-	regs   int
 	code   []instruction
+
+	// What the registers of a thread hold at first: constants are registers, too, and so are the
+	// numbers that say which thread runs.
+	regs     []uint64
+	specials []specialRegister
+	passed   []parameterRegister
+}
+
+// A parameterRegister is a register for a part of a parameter, which no instruction writes.
+type parameterRegister struct {
+	at   int32
+	load func(params []uint64) uint64
+}
+
+// A specialRegister is a register for a number that says which thread runs.
+type specialRegister struct {
+	at  int32
+	get func(t *thread) uint64
 }
 
 // An instruction acts on a thread, unless its guard is a predicate that says no.
 type instruction struct {
-	line   int
-	guard  int // register, -1 if there is none
-	negate bool
-	kind   kind
-	target int // of a branch
-	do     func(t *thread)
-	all    func(lanes []thread) bool // what the lanes of a warp do together, unless some are missing
+	kind    kind
+	negate  bool
+	guard   int32 // register, -1 if there is none
+	to      int32 // registers
+	a, b, c int32
+	f1      func(a uint64) uint64
+	f2      func(a, b uint64) uint64
+	f3      func(a, b, c uint64) uint64
+	do      func(t *thread)
+	all     func(lanes []thread) bool // what the lanes of a warp do together, unless some are missing
+	target  int                       // of a branch
+	line    int
 }
 
 type kind uint8
 
 const (
-	plain kind = iota
+	plain     kind = iota
+	onefold        // to = f1(a)
+	twofold        // to = f2(a, b)
+	threefold      // to = f3(a, b, c)
+	move
+	narrow // to = the low 32 bits of a
+	add64
+	multiply64
+	left64
+	or64
+	less64 // of signed numbers
+	notLess64
+	addFloat
+	multiplyFloat
+	fma64
+	addCarry // adds a, b and, if there is a c, the carry
+	subtractBorrow
 	branch
 	exit
 	barrier
@@ -103,8 +141,9 @@ type parser struct {
 
 	kernel *Kernel
 	header bool // between the name of a kernel and its body
-	regs   map[string]int
-	places map[string]int // of the shared variables that the kernel uses
+	regs   map[string]int32
+	values map[uint64]int32 // registers of constants
+	places map[string]int   // of the shared variables that the kernel uses
 	locals map[string]int
 	labels map[string]int
 	jumps  map[int]string // labels by the indices of branches
@@ -158,7 +197,7 @@ func (p *parser) readTop(line string) error {
 		}
 		p.kernel = &Kernel{Name: name, file: p.file, module: p.module, offset: map[string]int{}}
 		p.header = true
-		p.regs, p.places, p.locals = map[string]int{}, map[string]int{}, map[string]int{}
+		p.regs, p.values, p.places, p.locals = map[string]int32{}, map[uint64]int32{}, map[string]int{}, map[string]int{}
 		p.labels, p.jumps = map[string]int{}, map[int]string{}
 		return nil
 	case strings.Contains(line, "="):
@@ -285,8 +324,14 @@ func (p *parser) declare(line string) error {
 }
 
 func (p *parser) register(name string) {
-	p.regs[name] = p.kernel.regs
-	p.kernel.regs++
+	p.regs[name] = p.newRegister(0)
+}
+
+// newRegister returns a register that holds v at first.
+func (p *parser) newRegister(v uint64) int32 {
+	k := p.kernel
+	k.regs = append(k.regs, v)
+	return int32(len(k.regs) - 1)
 }
 
 // end resolves the branches of a kernel.
@@ -344,7 +389,7 @@ func (p *parser) instruction(line string) error {
 	case "mma":
 		err = p.multiply(&in, words, args)
 	default:
-		in.do, err = p.operation(words, args)
+		err = p.operation(&in, words, args)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
@@ -380,28 +425,41 @@ func operands(list string) ([]string, error) {
 	return append(args, strings.TrimSpace(list[begin:])), nil
 }
 
-// source returns a function that reads an operand of the given type.
-func (p *parser) source(arg, typ string) (func(t *thread) uint64, error) {
+// source returns the register of an operand of the given type.
+func (p *parser) source(arg, typ string) (int32, error) {
 	if r, ok := p.regs[arg]; ok {
-		return func(t *thread) uint64 { return t.regs[r] }, nil
+		return r, nil
 	}
-	if f, ok := special[arg]; ok {
-		return f, nil
+	if get, ok := special[arg]; ok {
+		r := p.newRegister(0)
+		p.regs[arg] = r
+		p.kernel.specials = append(p.kernel.specials, specialRegister{r, get})
+		return r, nil
 	}
 	if a, ok := p.shared[arg]; ok {
-		return constant(uint64(sharedBase + p.place(arg, a))), nil
+		return p.constantRegister(uint64(sharedBase + p.place(arg, a))), nil
 	}
 	if a, ok := p.constants[arg]; ok {
-		return constant(uint64(constBase + a)), nil
+		return p.constantRegister(uint64(constBase + a)), nil
 	}
 	if a, ok := p.locals[arg]; ok {
-		return constant(uint64(localBase + a)), nil
+		return p.constantRegister(uint64(localBase + a)), nil
 	}
 	v, err := literal(arg, typ)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return constant(v), nil
+	return p.constantRegister(v), nil
+}
+
+// constantRegister returns the register of a constant.
+func (p *parser) constantRegister(v uint64) int32 {
+	r, ok := p.values[v]
+	if !ok {
+		r = p.newRegister(v)
+		p.values[v] = r
+	}
+	return r
 }
 
 // place returns where a shared variable is in the memory of the kernel.
@@ -413,8 +471,6 @@ func (p *parser) place(name string, a array) int {
 	}
 	return at
 }
-
-func constant(v uint64) func(*thread) uint64 { return func(*thread) uint64 { return v } }
 
 // literal returns the bits of a number in PTX.
 func literal(arg, typ string) (uint64, error) {
@@ -450,16 +506,16 @@ func literal(arg, typ string) (uint64, error) {
 	return truncate(v, size), nil
 }
 
-// target returns a function that writes a register.
-func (p *parser) target(arg string) (func(t *thread, v uint64), error) {
-	if arg == "_" {
-		return func(*thread, uint64) {}, nil
+// target returns the register that an instruction writes.
+func (p *parser) target(arg string) (int32, error) {
+	if arg == "_" { // nothing reads it
+		return p.newRegister(0), nil
 	}
 	r, ok := p.regs[arg]
 	if !ok {
-		return nil, fmt.Errorf("no register %s", arg)
+		return 0, fmt.Errorf("no register %s", arg)
 	}
-	return func(t *thread, v uint64) { t.regs[r] = v }, nil
+	return r, nil
 }
 
 // sizeOf returns the size of a type in bytes.
