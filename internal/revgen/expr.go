@@ -69,6 +69,10 @@ func (r *reader) view(e ast.Expr) *view {
 		if e.Op == token.AND {
 			return r.view(e.X)
 		}
+	case *ast.CallExpr:
+		if id := identOf(e.Fun); id != nil && id.Name == "make" {
+			r.refuse(e, "%s: there are no local slices; use an array, or a parameter to whose elements you add", types.ExprString(e))
+		}
 	}
 	r.refuse(e, "%s is not a parameter, an element or a row of one", types.ExprString(e))
 	return nil
@@ -155,7 +159,10 @@ func (r *reader) expr(e ast.Expr) *node {
 		if objs := r.locals(e); len(objs) == 1 {
 			return r.load(e, objs[0])
 		}
-		if _, ok := e.(*ast.SelectorExpr); ok {
+		if s, ok := e.(*ast.SelectorExpr); ok {
+			if id := identOf(s.X); id != nil {
+				r.lookup(e, r.info.Uses[id]) // which abandons what was refused
+			}
 			r.refuse(e, "%s is not known: numbers come from parameters and locals", types.ExprString(e))
 		}
 		return r.element(e, false)
@@ -291,10 +298,7 @@ func not(x *node) *node { return &node{op: "!", kind: boolean, args: []*node{x}}
 // inline reads the body of a function of the same package in place of its call, and
 // returns its results.
 func (r *reader) inline(e *ast.CallExpr) []*node {
-	var f *ast.FuncDecl
-	if id := identOf(e.Fun); id != nil {
-		f = r.funcs[r.info.Uses[id]]
-	}
+	f, args := r.called(e)
 	if f == nil || f.Body == nil {
 		r.refuseCall(e)
 	}
@@ -304,7 +308,7 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 	if f.Type.TypeParams != nil {
 		r.refuse(e, "%s has type parameters: write it over float64", f.Name.Name)
 	}
-	r.bindParams(e, f)
+	r.bindParams(e, f, args)
 	r.calls = append(r.calls, f)
 	defer func() { r.calls = r.calls[:len(r.calls)-1] }()
 	list := f.Body.List
@@ -361,7 +365,7 @@ func (r *reader) refuseCall(e *ast.CallExpr) {
 		if strings.HasPrefix(s.Sel.Name, "Set") {
 			r.refuse(e, "%s overwrites, and what it was could not be restored: take a slice, and add to its elements", name)
 		}
-		r.refuse(e, "%s is a method: of those only At, AtVec, Len and Dims of matrices, and Forward and Inverse of kernels, can be called; make it a function", name)
+		r.refuse(e, "%s is a method: of those only At, AtVec, Len and Dims of matrices, Forward and Inverse of kernels, and those of structs of this package can be called", name)
 	}
 	r.refuse(e, "%s: only kernels, and functions of math and of this package, can be called", name)
 }
@@ -373,11 +377,31 @@ func (r *reader) all(list []ast.Expr) (es []*node) {
 	return es
 }
 
+// called returns the function or the method of this package that is called, or nil, and
+// the arguments. The receiver is the first of them.
+func (r *reader) called(e *ast.CallExpr) (*ast.FuncDecl, []ast.Expr) {
+	switch fun := ast.Unparen(e.Fun).(type) {
+	case *ast.Ident:
+		return r.funcs[r.info.Uses[fun]], e.Args
+	case *ast.SelectorExpr:
+		if m := r.info.Selections[fun]; m != nil && m.Kind() == types.MethodVal && len(m.Index()) == 1 {
+			return r.funcs[m.Obj()], append([]ast.Expr{fun.X}, e.Args...)
+		}
+	}
+	return nil, nil
+}
+
 // bindParams binds the parameters of f to the arguments of a call.
-func (r *reader) bindParams(e *ast.CallExpr, f *ast.FuncDecl) {
+func (r *reader) bindParams(e *ast.CallExpr, f *ast.FuncDecl, args []ast.Expr) {
 	bound := map[types.Object]binding{}
-	args := e.Args
-	for _, p := range f.Type.Params.List {
+	params := f.Type.Params.List
+	if f.Recv != nil {
+		params = append(slices.Clone(f.Recv.List), params...)
+		if len(f.Recv.List[0].Names) == 0 {
+			params, args = params[1:], args[1:]
+		}
+	}
+	for _, p := range params {
 		if _, variadic := p.Type.(*ast.Ellipsis); variadic || len(p.Names) > len(args) {
 			r.refuse(e, "%s: a call has one argument for each parameter", types.ExprString(e))
 		}

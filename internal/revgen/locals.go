@@ -46,6 +46,8 @@ func (r *reader) leafTypes(at ast.Node, t types.Type) (leaves []types.Type) {
 		for range u.Len() {
 			leaves = append(leaves, r.leafTypes(at, u.Elem())...)
 		}
+	case *types.Slice:
+		r.refuse(at, "there are no local slices; use an array, or a parameter to whose elements you add")
 	default:
 		r.refuse(at, "%s is not known: locals are float64, int, bool, and arrays and structs of them", r.typeName(t))
 	}

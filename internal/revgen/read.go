@@ -509,6 +509,7 @@ func (r *reader) permute(s *ast.AssignStmt) {
 	case len(s.Lhs) == 1 && minus && u.Op == token.SUB && text(u.X) == to:
 		p.to = r.element(s.Lhs[0], true)
 	default:
+		r.view(s.Lhs[0]) // which abandons what was refused
 		r.refuse(s, "%s is overwritten, and what it was could not be restored: use += or -=, exchange two elements, or write %s = -%s", to, to, to)
 	}
 	p.to.x.read = true

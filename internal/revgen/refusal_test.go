@@ -54,6 +54,8 @@ func set(x *float64) { *x += 1 }
 
 func (p pair) sum() float64 { return p.a + p.b }
 
+func (p *pair) add(a float64) { p.a += a }
+
 func positive(x float64) float64 {
 	if x < 0 {
 		panic("negative")
@@ -247,9 +249,12 @@ var constructs = []construct{
 	{xy, "y[0] += func() float64 { return 1 }() * x[0]", "only kernels, and functions of math and of this package, can be called"},
 	{xy, "println(x[0])\ny[0] += x[0]", "println: of the functions that are built in there are len, min and max"},
 	{xy, "copy(y, x)", "copy: of the functions that are built in there are len, min and max"},
-	{xy, "y = append(y, x[0])", "[]float64 is not known"},
+	{xy, "y = append(y, x[0])", "there are no local slices; use an array, or a parameter to whose elements you add"},
+	{xy, "t := pair{x[0], 1}\nt.add(x[1])\ny[0] += t.a", "t: a function cannot change a local of its caller: let it return the value"},
+	{xy, "s := make([]float64, 3)\ns[0] = x[0]\ny[0] += s[0]", "make([]float64, 3): there are no local slices; use an array, or a parameter to whose elements you add"},
+	{"(y *float64, x *mat.VecDense)", "*y += x.Norm(2)", "x.Norm is a method: of those only At, AtVec, Len and Dims of matrices, Forward and Inverse of kernels, and those of structs of this package can be called"},
 	{xy, "p := new(float64)\n*p += x[0]\ny[0] += *p", "*float64 is not known"},
-	{xy, "t := pair{x[0], 1}\ny[0] += t.sum()", "t.sum is a method: of those only At, AtVec, Len and Dims of matrices, and Forward and Inverse of kernels, can be called; make it a function"},
+	{xy, "t := pair{x[0], 1}\ny[0] += t.sum()", ""},
 	{xy, "f := math.Sin\ny[0] += f(x[0])", "func(x float64) float64 is not known"},
 	{xy, "y[0] += positive(x[0])", "only conditions on lengths panic: what is written would not"},
 	{xy, "best := math.Inf(1)\ny[0] += min(best, x[0])", "math.Inf: fixed point has no infinity; begin with the first number, or with a large one"},

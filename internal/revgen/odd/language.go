@@ -22,8 +22,8 @@ type (
 	}
 )
 
-// height returns the sum of the first numbers, and changes its parameters.
-func height(s solid, n int) (sum metres, _ float64) {
+// height returns the sum of the first numbers, and changes what it got.
+func (s solid) height(n int) (sum metres, _ float64) {
 	s.x, s.y = s.y, s.x
 	for range n {
 		s.z += 0.5 * s.planar.x //nolint:staticcheck // the long form
@@ -53,7 +53,7 @@ func language(y, x []float64, n int) {
 	if a := scalar64(c); a > 0 {
 		y[1|n%2] += a * Pi
 	}
-	h, up := height(solid{planar{a, b}, c}, n)
+	h, up := solid{planar{a, b}, c}.height(n)
 	y[second] += scalar64(h) * up * float64((n+1)<<1-n>>1) / float64(n^3|4)
 	y[first]--
 	y[fourth]++
