@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,7 +19,7 @@ func Explain(dir, function string) (string, error) {
 	for _, file := range files {
 		kernels, refusals := p.kernels(file)
 		for _, k := range kernels {
-			if k.source != function {
+			if k.source != function && k.name != function {
 				continue
 			}
 			for _, err := range refusals {
@@ -95,6 +96,8 @@ func (x *explainer) begin(k *kernel) {
 	for _, o := range k.operands() {
 		if o.rank > 0 || o.written {
 			x.taken[o.name] = true
+		} else {
+			x.taken[marked(o.name, cotangent)] = true // of its local it is another one
 		}
 	}
 }
@@ -123,7 +126,10 @@ func (x *explainer) name(v *local) string {
 	}
 	name := base
 	for i := 1; x.taken[name]; i++ {
-		name = base + strings.Repeat("′", i)
+		name = base
+		for _, digit := range strconv.Itoa(i) {
+			name += string('₀' + digit - '0')
+		}
 	}
 	x.taken[name], x.names[v] = true, name
 	return name
@@ -141,6 +147,9 @@ func (x *explainer) stmt(s *stmt, depth int) {
 	}
 	switch s.op {
 	case "def":
+		if s.e.op == "elem" && s.e.x.rank == 0 && x.text(s.e, 0) == x.name(s.v) {
+			return // the value of a parameter
+		}
 		line("%s = %s", x.name(s.v), x.text(s.e, 0))
 	case "set":
 		line("%s ← %s", x.name(s.v), x.text(s.e, 0))

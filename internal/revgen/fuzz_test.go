@@ -369,7 +369,7 @@ func (p *program) stmt() {
 		if p.complex {
 			element = p.bounded(element) // there is no exact arithmetic, and rounding errors would grow
 		}
-		fmt.Fprintf(p, "%s := %s[1:]\nfor %s := range %s {\n%s[%s] += %s * 0.5\n}\n", part, pick(p, "x", "v"), i, part, pick(p, "y", map[bool]string{true: "y", false: "v"}[p.acc]), i, element)
+		fmt.Fprintf(p, "%s := %s[1:]\nfor %s := range %s {\n%s[%s] += %s * 0.125\n}\n", part, pick(p, "x", "v"), i, part, pick(p, "y", map[bool]string{true: "y", false: "v"}[p.acc]), i, element)
 	case 17:
 		p.carry()
 	default:

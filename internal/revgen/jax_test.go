@@ -243,7 +243,9 @@ func (p *translator) stmt(s ast.Stmt) {
 		p.line("for %s in range(%s):", p.expr(init.Lhs[0]), bounds)
 		p.block(s.Body.List)
 	case *ast.RangeStmt:
-		if s.Value != nil {
+		if s.Key == nil {
+			p.line("for _ in range(len(%s)):", p.expr(s.X))
+		} else if s.Value != nil {
 			p.line("for %s, %s in enumerate(list(%s)):", p.expr(s.Key), p.expr(s.Value), p.expr(s.X))
 		} else {
 			p.line("for %s in range(len(%s)):", p.expr(s.Key), p.expr(s.X))

@@ -11,9 +11,10 @@ import (
 
 // A kernel is a function that has been read.
 type kernel struct {
-	name, generic string  // Axpy, and [T rev.Real] or nothing
-	constraint    string  // rev.Real, rev.Float, or nothing for float64
-	source, doc   string  // of the function
+	name, generic string // Axpy, and [T rev.Real] or nothing
+	constraint    string // rev.Real, rev.Float, or nothing for float64
+	source, doc   string // of the function
+	pos           token.Pos
 	params        []any   // in order: *operand or *local
 	shapes        []*stmt // conditions on lengths, under which the function panics
 	fallible      bool    // it returns an error
@@ -94,7 +95,7 @@ func (r *reader) guarded(f func()) {
 
 // read reads a function that asks for a kernel.
 func (r *reader) read(f *ast.FuncDecl, d directive) {
-	r.k, r.env = &kernel{name: d.kernel, source: f.Name.Name, workers: d.workers, scope: r.pkg.Scope()}, map[types.Object]binding{}
+	r.k, r.env = &kernel{name: d.kernel, source: f.Name.Name, pos: f.Pos(), workers: d.workers, scope: r.pkg.Scope()}, map[types.Object]binding{}
 	r.facts.equal = map[string]affine{}
 	if results := f.Type.Results; results != nil && len(results.List) == 1 && len(results.List[0].Names) == 0 {
 		r.k.fallible = types.ExprString(results.List[0].Type) == "error"
@@ -171,7 +172,7 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 			r.refuse(f, "%s: a kernel is over float64 (Name), over both floats (Name[T rev.Float]) or over fixed point too (Name[T rev.Real])", d.kernel)
 		}
 	}
-	if !token.IsIdentifier(r.k.name) {
+	if !token.IsIdentifier(r.k.name) && d.unknown == "" {
 		r.refuse(f, "%q is no name for a kernel", r.k.name)
 	}
 	for _, c := range f.Doc.List {

@@ -39,6 +39,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/parser"
 	"go/token"
@@ -47,6 +48,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -78,14 +80,18 @@ func parse(dir string) (*source, []*ast.File, error) {
 	}
 	var files []*ast.File
 	for _, name := range names {
-		if strings.HasSuffix(name, Suffix) || strings.HasSuffix(name, "_test.go") {
+		built, err := build.Default.MatchFile(dir, filepath.Base(name))
+		if strings.HasSuffix(name, "_test.go") || err == nil && !built {
 			continue
 		}
 		f, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
-		if err != nil {
+		switch {
+		case strings.HasSuffix(name, Suffix) && (err != nil || ast.IsGenerated(f)):
+		case err != nil:
 			return nil, nil, err
+		default:
+			files = append(files, f)
 		}
-		files = append(files, f)
 	}
 	if len(files) == 0 {
 		return nil, nil, fmt.Errorf("%s: no Go files", dir)
@@ -101,18 +107,34 @@ func parse(dir string) (*source, []*ast.File, error) {
 func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	var errs []error
+	said := map[string]bool{}
 	for _, file := range files {
 		kernels, refusals := p.kernels(file)
 		errs = append(errs, refusals...)
+		for _, k := range kernels {
+			for _, name := range []string{k.name, "New" + k.name} {
+				if said[name] || p.pkg.Scope().Lookup(name) != nil {
+					errs = append(errs, Refusal{p.fset.Position(k.pos), fmt.Sprintf("%s is declared already: choose another name for the kernel", name)})
+				}
+				said[name] = true
+			}
+		}
 		if len(kernels) == 0 || len(errs) > 0 {
 			continue
 		}
 		name := p.fset.Position(file.Pos()).Filename
+		if to := strings.TrimSuffix(name, ".go") + Suffix; slices.ContainsFunc(files, func(f *ast.File) bool { return p.fset.Position(f.Pos()).Filename == to }) {
+			return nil, fmt.Errorf("%s was not written by revgen, and would be overwritten: give it another name", to)
+		}
 		text, err := write(file.Name.Name, filepath.Base(name), kernels)
 		if err != nil {
 			return nil, err
 		}
 		out[strings.TrimSuffix(name, ".go")+Suffix] = text
+	}
+	if len(said) == 0 && len(errs) == 0 {
+		dir := filepath.Dir(p.fset.Position(files[0].Pos()).Filename)
+		return nil, fmt.Errorf("%s: no function has the comment %sName[T rev.Real]", dir, Directive)
 	}
 	return out, errors.Join(errs...)
 }
@@ -156,14 +178,23 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 
 // kernels reads the functions of a file that ask for kernels.
 func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
+	docs := map[*ast.CommentGroup]*ast.FuncDecl{}
 	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Doc == nil || f.Body == nil {
-			continue
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+			docs[f.Doc] = f
 		}
-		d := directives(f.Doc)
-		if d.kernel == "" {
+	}
+	for _, doc := range file.Comments {
+		d, f := directives(doc), docs[doc]
+		switch pos := p.fset.Position(doc.Pos()); {
+		case d.spaced:
+			return nil, []error{Refusal{pos, "write " + Directive + "Name[T rev.Real] without a space behind the //"}}
+		case d.count == 0:
 			continue
+		case f == nil:
+			return nil, []error{Refusal{pos, "//revgen: stands above no function: put it into the comment of one"}}
+		case !d.asked && d.unknown == "":
+			return nil, []error{Refusal{pos, "the comment of " + f.Name.Name + " asks for no kernel: add " + Directive + "Name[T rev.Real]"}}
 		}
 		if err := p.wrong[p.fset.Position(file.Pos()).Filename]; err != nil {
 			return nil, []error{err}
@@ -178,6 +209,9 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 
 // A directive is the request in the comment of a function.
 type directive struct {
+	count     int      // of directives
+	asked     bool     // for a kernel
+	spaced    bool     // with a space behind the slashes, which Go does not take for a directive
 	kernel    string   // Axpy[T rev.Real]
 	workers   bool     // independent iterations run on workers
 	consts    []string // parameters that have no derivative
@@ -188,8 +222,13 @@ type directive struct {
 func directives(doc *ast.CommentGroup) (d directive) {
 	for _, c := range doc.List {
 		name, s, _ := strings.Cut(strings.TrimPrefix(c.Text, "//"), " ")
+		d.spaced = d.spaced || strings.HasPrefix(c.Text, "// "+strings.TrimSpace(Directive[2:]))
+		if strings.HasPrefix(name, "revgen:") {
+			d.count++
+		}
 		switch {
 		case name+" " == Directive[2:]:
+			d.asked = true
 			d.kernel, d.workers = strings.CutSuffix(strings.TrimSpace(s), " workers")
 		case name == "revgen:const":
 			d.consts = strings.Fields(s)
@@ -208,6 +247,10 @@ func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
 	cmd.Dir = dir
 	text, err := cmd.Output()
 	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return nil, fmt.Errorf("go list in %s: %w\n%s", dir, err, exit.Stderr)
+		}
 		return nil, fmt.Errorf("go list in %s: %w", dir, err)
 	}
 	exports := map[string]string{}
