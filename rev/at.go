@@ -33,11 +33,7 @@ type kernelNode[S any, K Kernel[K]] struct {
 func (n *kernelNode[S, K]) run(p pass[S]) error {
 	k, q, err := n.operands(p)
 	if err == nil {
-		if p.g != nil && !p.back && !n.layout.inPlace {
-			err = n.undoAdjoint(&k, &q)
-		} else {
-			err = k.Run(q)
-		}
+		err = run(n.layout, &k, &q)
 	}
 	return n.within(p, err)
 }
@@ -115,23 +111,27 @@ func (n *kernelNode[S, K]) check(p pass[S], k, g, t, gt unsafe.Pointer) error {
 	return nil
 }
 
-// undoAdjoint makes the pass that undoes an adjoint of a kernel that accumulates:
+// run makes the pass q, whose operands have been checked. What undoes an adjoint of a
+// kernel that accumulates is:
 //
 //	y += f(x),  x̄ -= Jᵀ·ȳ
 //
 // and likewise for the tangents. It changes the signs of the cotangents ȳ and ġy,
 // runs the pass ahead, which adds Jᵀ·ȳ, and changes the signs back. All that the pass
 // adds is linear in these cotangents. Changing a sign is exact and rounding is
-// symmetric, so undoAdjoint subtracts the same numbers as the adjoint adds.
-func (n *kernelNode[S, K]) undoAdjoint(k *K, q *Pass[K]) error {
-	if !n.layout.hasSigns() {
+// symmetric, so the same numbers are subtracted as the adjoint adds.
+func run[K Kernel[K]](l *layout, k *K, q *Pass[K]) error {
+	if !q.Adjoint || q.Back || l.inPlace {
+		return (*k).Run(*q)
+	}
+	if !l.hasSigns() {
 		return ErrUnsupported
 	}
-	n.layout.negate(addr(&q.G))
-	n.layout.negate(addr(&q.GT))
+	l.negate(addr(&q.G))
+	l.negate(addr(&q.GT))
 	err := (*k).Run(*q)
-	n.layout.negate(addr(&q.G))
-	n.layout.negate(addr(&q.GT))
+	l.negate(addr(&q.G))
+	l.negate(addr(&q.GT))
 	return err
 }
 

@@ -156,6 +156,17 @@ func Gradient[K Kernel[K]](k, g K) error {
 	return k.Run(Pass[K]{})
 }
 
+// Undo makes the pass that undoes the pass p of k, as [Uncall] does. p is from
+// [ForwardPass] or one of its kin:
+//
+//	rev.Undo(k, rev.AdjointPass(&k, &g))  // y += f(x), x̄ -= Jᵀ·ȳ
+//
+// If k is a kernel in place that does not have this pass, Undo returns ErrUnsupported.
+func Undo[K Kernel[K]](k K, p Pass[K]) error {
+	p.Back = !p.Back
+	return run(layoutFor[K](), &k, &p)
+}
+
 // ForwardPass checks the operands of k and returns the pass for Run. [InversePass],
 // [AdjointPass], [TangentPass] and [AdjointTangentPass] do the same for the other
 // passes, and check the derivatives too. Use them to write the methods of a kernel:

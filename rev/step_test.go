@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"revnum/fixed"
 	"revnum/rev"
 )
 
@@ -443,4 +444,48 @@ func uncallElements[T int | int8 | int16 | int32 | int64 | float32 | float64 | c
 	check("y after Adjoint", s.y, []T{10, 20, 30, 40, 50, 60})
 	check("cotangent of y", d.y, []T{10, 20, 30, 40, 50, 60})
 	check("cotangent of x", d.x, []T{1 - 20, 2 - 40, 3 - 80, 4 - 100})
+}
+
+// Undo undoes each pass of a kernel that accumulates and of one in place.
+func TestUndo(t *testing.T) {
+	q := [12]fixed.Q43{}
+	for i := range q {
+		q[i] = fixed.Of[fixed.Q43](float64(i) + 0.3)
+	}
+	sum := func(i int) product[fixed.Q43] { return product[fixed.Q43]{Y: &q[i], A: &q[i+1], B: &q[i+2]} }
+	undone(t, sum(0), sum(3), sum(6), sum(9), func() any { return q })
+	var x [12]float64
+	for i := range x {
+		x[i] = float64(i) + 0.5
+	}
+	turn := func(i int) rotate { return rotate{X: &x[i], Y: &x[i+1], Theta: &x[i+2]} }
+	undone(t, turn(0), turn(3), turn(6), turn(9), func() any {
+		var near [len(x)]float64
+		for i, v := range x {
+			near[i] = math.Round(v * 1e9)
+		}
+		return near
+	})
+	only := rotateOnly(turn(0))
+	g := rotateOnly(turn(3))
+	if err := rev.Undo(only, rev.AdjointPass(&only, &g)); err != rev.ErrUnsupported {
+		t.Errorf("rotateOnly: %v, want ErrUnsupported", err)
+	}
+}
+
+// undone checks that Undo gives back all numbers.
+func undone[K rev.Kernel[K]](t *testing.T, k, g, d, gd K, numbers func() any) {
+	t.Helper()
+	for _, p := range []rev.Pass[K]{rev.ForwardPass(&k), rev.InversePass(&k), rev.AdjointPass(&k, &g), rev.TangentPass(&k, &d), rev.AdjointTangentPass(&k, &g, &d, &gd)} {
+		before := numbers()
+		if err := k.Run(p); err != nil {
+			t.Error(err)
+		}
+		if numbers() == before {
+			t.Errorf("%T does nothing", k)
+		}
+		if err := rev.Undo(k, p); err != nil || numbers() != before {
+			t.Errorf("%T: %v: %v, want %v", k, err, numbers(), before)
+		}
+	}
 }

@@ -100,6 +100,7 @@ func (n *run) forward(s, part *stmt) (b []*stmt) {
 
 // back passes the cotangents of the results to the input.
 func (r *reverser) throughRun(n *run) {
+	r.fed[n.input] = true
 	for _, v := range n.results {
 		r.emit(add(ref(r.cot(n.input)), product(ref(r.cot(v)), ref(n.tangents.tan(v)))))
 	}

@@ -166,7 +166,7 @@ func newProgram(rnd *rand.Rand, id int) *program {
 	if p.complex {
 		p.number, constraint = "complex128", ""
 	}
-	fmt.Fprintf(p, "package random\n\nimport (\n\"math\"\n\"math/cmplx\"\n)\n\nvar _, _ = math.Exp, cmplx.Exp\n\n// k%d is random.\n//\n//revgen:kernel K%d%s\n%sfunc k%d(x, v, w []%[6]s, a %[6]s, y []%[6]s, m [][]%[6]s) {\n", id, id, constraint, snapshots, id, p.number)
+	fmt.Fprintf(p, "package random\n\nimport (\n\"math\"\n\"math/cmplx\"\n\n\"gonum.org/v1/gonum/mat\"\n\n\"revnum/revlinalg\"\n)\n\nvar _, _, _, _ = math.Exp, cmplx.Exp, mat.NewVecDense, revlinalg.NewMulElem\n\n// k%d is random.\n//\n//revgen:kernel K%d%s\n%sfunc k%d(x, v, w []%[6]s, a %[6]s, y []%[6]s, m [][]%[6]s) {\n", id, id, constraint, snapshots, id, p.number)
 	fmt.Fprintln(p, "if len(x) != len(w) || len(v) != len(w) || len(y) != len(w) || len(m) != len(w) || len(m[0]) != 3 {\npanic(\"shape\")\n}")
 	for range 3 + rnd.IntN(5) {
 		p.stmt()
@@ -311,7 +311,7 @@ func (p *program) block(n int, loop string) {
 }
 
 func (p *program) stmt() {
-	kind := p.rnd.IntN(18)
+	kind := p.rnd.IntN(19)
 	if p.depth > 3 && kind >= 9 && kind < 13 {
 		kind = p.rnd.IntN(9)
 	}
@@ -372,6 +372,15 @@ func (p *program) stmt() {
 		fmt.Fprintf(p, "%s := %s[1:]\nfor %s := range %s {\n%s[%s] += %s * 0.125\n}\n", part, pick(p, "x", "v"), i, part, pick(p, "y", map[bool]string{true: "y", false: "v"}[p.acc]), i, element)
 	case 17:
 		p.carry()
+	case 18:
+		if p.complex {
+			return // constructors of kernels take real vectors
+		}
+		vectors := []string{"w", "x", "v"}
+		p.rnd.Shuffle(3, func(i, j int) { vectors[i], vectors[j] = vectors[j], vectors[i] })
+		to := pick(p, "y", map[bool]string{true: "y", false: vectors[2]}[p.acc || vectors[2] == "w"])
+		vector := func(name string) string { return "mat.NewVecDense(len(" + name + "), " + name + ")" }
+		fmt.Fprintf(p, "revlinalg.NewMulElem(%s, %s, %s).%s()\n", vector(to), vector(vectors[0]), vector(vectors[1]), pick(p, "Forward", "Inverse"))
 	default:
 		i := p.name("i")
 		ints := p.ints

@@ -227,6 +227,14 @@ func (p *translator) stmt(s ast.Stmt) {
 		}
 	case *ast.BranchStmt:
 		p.line("%s", s.Tok)
+	case *ast.ExprStmt: // revlinalg.NewMulElem(z, x, y).Forward(), or Inverse
+		method := s.X.(*ast.CallExpr).Fun.(*ast.SelectorExpr)
+		var vectors []any
+		for _, made := range method.X.(*ast.CallExpr).Args {
+			vectors = append(vectors, p.expr(made.(*ast.CallExpr).Args[1]))
+		}
+		p.line("for i in range(len(w)):")
+		p.line("    %s[i] "+map[string]string{"Forward": "+", "Inverse": "-"}[method.Sel.Name]+"= %s[i] * %s[i]", vectors...)
 	case *ast.IfStmt:
 		p.line("if %s:", p.expr(s.Cond))
 		p.block(s.Body.List)

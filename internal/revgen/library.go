@@ -17,6 +17,7 @@ import (
 //	inverse   Inverse
 //	adjoint   Adjoint
 //	tangent   Tangent, and AdjointTangent of an adjoint
+//	undone    what undoes these
 
 // A callee is a kernel that a function calls, with its operands.
 type callee struct {
@@ -258,13 +259,17 @@ func (w *writer) library(s *stmt) {
 	}
 	p := w.name(&local{name: "p"})
 	w.printf("%s := rev.%sPass(%s)\n", p, name, strings.Join(args, ", "))
+	f := args[0][1:]
+	run := f + ".Run(" + p + ")"
 	switch back := map[bool]string{false: "<", true: ">"}[s.back]; {
+	case s.adjoint && s.back:
 	case s.adjoint:
+		run = "rev.Undo(" + f + ", " + p + ")"
 	case w.k.accumulates():
 		w.printf("%s.Back = sign %s 0\n", p, back)
 	case s.back && s.tangent:
 		w.printf("%s.Back = true\n", p)
 	}
-	w.printf("if err := %s.Run(%s); err != nil {\nreturn err\n}\n}\n", args[0][1:], p)
+	w.printf("if err := %s; err != nil {\nreturn err\n}\n}\n", run)
 	w.scopes = w.scopes[:len(w.scopes)-1]
 }

@@ -18,20 +18,32 @@ type reverser struct {
 	cots    map[*local]*local
 	tapes   map[*local]*local // by the variable of the loop
 	k       *kernel
-	kept    map[*stmt]bool  // branches whose locals outlive them
-	fused   map[*local]bool // sums that are computed on the way back
-	runs    map[*stmt]*run  // what is differentiated forward
+	kept    map[*stmt]bool     // branches whose locals outlive them
+	fused   map[*local]bool    // sums that are computed on the way back
+	runs    map[*stmt]*run     // what is differentiated forward
+	fed     map[*local]bool    // what has a cotangent that is not zero
+	ran     map[*stmt]*stmt    // by loops, what runs them ahead
+	given   map[*stmt][]*local // by loops, what they carry and operands give cotangents to
+	passing bool               // cotangents go back through locals alone, and operands stay as they are
 	out     []*stmt
 }
 
 // reversed returns b, a program of k, backward.
 func (k *kernel) reversed(b []*stmt, adjoint bool) []*stmt {
-	sums := adjoint && k.accumulates()
-	r := &reverser{k: k, adjoint: adjoint, sums: sums, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{}, kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}}
+	r := k.reverser(b)
+	r.adjoint = adjoint
+	r.sums = adjoint && k.accumulates()
 	if adjoint {
 		r.findRuns(b)
 	}
 	return r.block(b, facts{}, false)
+}
+
+func (k *kernel) reverser(b []*stmt) *reverser {
+	return &reverser{
+		k: k, adjoint: true, body: b, added: map[*stmt]bool{}, src: sourcesOf(b), cots: map[*local]*local{}, tapes: map[*local]*local{},
+		kept: map[*stmt]bool{}, fused: map[*local]bool{}, runs: map[*stmt]*run{}, ran: map[*stmt]*stmt{}, given: map[*stmt][]*local{}, fed: map[*local]bool{},
+	}
 }
 
 func (r *reverser) emit(s *stmt) { r.out = append(r.out, s) }
@@ -239,6 +251,9 @@ func (r *reverser) part(s *stmt, own map[*local]bool, adds, tapes bool) *stmt {
 // stmt takes back what s did to operands, and passes cotangents through it.
 func (r *reverser) stmt(s *stmt, f facts) {
 	c := *s
+	if r.passing && len(s.targets()) > 0 {
+		return
+	}
 	switch s.op {
 	case "def":
 		if r.adjoint && s.v.active {
@@ -311,6 +326,7 @@ func (r *reverser) pass(e, h *node, v *local) {
 	a := e.args
 	switch e.op {
 	case "ref":
+		r.fed[e.v] = true
 		r.emit(add(ref(r.cot(e.v)), h))
 	case "elem":
 		r.emit(add(e.moved(cotangent), h))

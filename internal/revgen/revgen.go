@@ -1,16 +1,17 @@
 // Package revgen reads functions of a reversible subset of Go and writes kernels.
 // Command cmd/revgen is its face; docs/revgen.md says what functions may contain.
 //
-// A function becomes a small program (ir.go), from which the others follow by three
+// A function becomes a small program (ir.go), from which the others follow by
 // transformations:
 //
 //	inverse(F)   statements that change operands, in the opposite order
 //	adjoint(F)   inverse(F), with what each statement does to cotangents
 //	tangent(P)   P, with the tangent of each statement beside it
+//	undone(F)    F, with what takes back the cotangents of each statement
 //
 // Adjoint is adjoint(F), Tangent is tangent(F) and AdjointTangent is
-// tangent(adjoint(F)). What undoes these for kernels in place follows from
-// inverse(F) in the same way. A kernel that accumulates needs no inverse(F): its
+// tangent(adjoint(F)). For kernels in place undone(F) undoes adjoint(F), and its
+// tangent that of adjoint(F). A kernel that accumulates needs no inverse(F): its
 // passes multiply what they add to outputs by the sign of the pass.
 //
 //	read.go      functions and statements to a program
@@ -24,6 +25,7 @@
 //	order.go     what iterations of a loop change behind other ones that read it
 //	shape.go     shape tags, from conditions and loops
 //	reverse.go   inverse and adjoint
+//	undo.go      what undoes the adjoint
 //	tape.go      what a loop that carries locals keeps for the way back
 //	forward.go   loops whose derivatives go along with the values
 //	tangent.go   tangent

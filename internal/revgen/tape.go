@@ -114,7 +114,7 @@ func (w *writer) newTapes(b []*stmt) []*local {
 	tapes := taped(b)
 	for _, t := range tapes {
 		made := "NewTape[" + w.elem + "]()"
-		if n := w.k.snapshots; n != nil {
+		if n := w.k.snapshots; n != nil && contains(b, func(s *stmt) bool { return s.op == "keep" && s.tape == t }) {
 			made = "NewSnapshots[" + w.elem + "](" + w.expr(n, 0) + ")"
 		}
 		w.printf("%s := num.%s\n", w.name(t), made)

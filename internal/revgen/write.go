@@ -96,15 +96,11 @@ func (k *kernel) allPasses() []pass {
 		{"tangent", "runs forward, with the tangents t.", "t", tangents(f)},
 		{"adjointTangent", "is the tangent of adjoint, and undoes tangent.", "g, t, gt", tangents(back)},
 	}
-	if contains(inverse, func(s *stmt) bool { return s.op == "push" || s.op == "kernel" }) {
-		return ps
-	}
-	f = named(inverse)
-	back = k.exacted(named(k.reversed(f, true)))
+	ahead := k.exacted(named(k.undone(f)))
 	return append(ps,
-		pass{"undoAdjoint", "undoes adjoint.", "g", back},
-		pass{"undoTangent", "undoes tangent.", "t", tangents(f)},
-		pass{"undoAdjointTangent", "undoes adjointTangent.", "g, t, gt", tangents(back)})
+		pass{"undoAdjoint", "undoes adjoint.", "g", ahead},
+		pass{"undoTangent", "undoes tangent.", "t", tangents(named(inverse))},
+		pass{"undoAdjointTangent", "undoes adjointTangent.", "g, t, gt", tangents(ahead)})
 }
 
 var (
@@ -173,7 +169,7 @@ func (w *writer) kernel(k *kernel) {
 	k.exact = k.constraint == "rev.Real"
 	k.body = k.exacted(k.body)
 	passes := k.passes()
-	w.run(passes)
+	w.run()
 	if k.fallible {
 		w.check()
 	}
@@ -216,15 +212,13 @@ func (w *writer) methods() {
 }
 
 // run writes Run.
-func (w *writer) run(passes []pass) {
+func (w *writer) run() {
 	doc := "Run implements rev.Kernel. It returns no error."
 	switch {
 	case w.k.fallible:
 		doc = "Run implements rev.Kernel. It returns the errors of " + w.k.source + "."
 	case !w.k.second():
 		doc = "Run implements rev.Kernel. Its only error is rev.ErrUnsupported: a kernel that " + w.k.source + " calls has no\n// AdjointTangent."
-	case len(passes) == 5:
-		doc = "Run implements rev.Kernel. What undoes Adjoint and Tangent is not there."
 	}
 	w.printf("\n// %s\nfunc (k %s) Run(p rev.Pass[%s]) error {\n", doc, w.typ, w.typ)
 	if !w.k.second() {
@@ -256,21 +250,13 @@ func (w *writer) run(passes []pass) {
 		w.printf("case p.Tangent:\n%s", call("tangent", "sign, p.T"))
 		w.printf("default:\n%s}\n", call("value", "sign"))
 	} else {
-		undo := slices.ContainsFunc(passes, func(p pass) bool { return p.name == "undoAdjoint" })
 		w.printf("switch {\n")
-		if !undo {
-			w.printf("case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:\nreturn rev.ErrUnsupported\n")
-		}
 		if w.k.second() {
 			w.printf("case p.Adjoint && p.Tangent && p.Back:\n%s", call("adjointTangent", "p.G, p.T, p.GT"))
-		}
-		if undo {
 			w.printf("case p.Adjoint && p.Tangent:\n%s", call("undoAdjointTangent", "p.G, p.T, p.GT"))
 		}
 		w.printf("case p.Adjoint && p.Back:\n%s", call("adjoint", "p.G"))
-		if undo {
-			w.printf("case p.Adjoint:\n%scase p.Tangent && p.Back:\n%s", call("undoAdjoint", "p.G"), call("undoTangent", "p.T"))
-		}
+		w.printf("case p.Adjoint:\n%scase p.Tangent && p.Back:\n%s", call("undoAdjoint", "p.G"), call("undoTangent", "p.T"))
 		w.printf("case p.Tangent:\n%scase p.Back:\n%sdefault:\n%s}\n", call("tangent", "p.T"), call("inverse", ""), call("forward", ""))
 	}
 	if !w.calls() {

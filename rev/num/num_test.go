@@ -174,9 +174,9 @@ func TestScratch(t *testing.T) {
 	data := []float64{1, -1, 2, -1, 3}
 	for range 2 {
 		x := rev.Vector[float64]{N: 3, Data: data, Inc: 2}
-		y, z, none := x, x, rev.Vector[float64]{N: 2, Inc: 2}
+		w, y, z, none := x, x, x, rev.Vector[float64]{N: 2, Inc: 2}
 		s := num.NewScratch[float64]()
-		s.Read(&x, &none)
+		s.Read(&x, &w, &none)
 		s.Write(&y, &z, &none)
 		if x.Inc != 1 || y.Inc != 1 || none.Inc != 1 || none.Data != nil {
 			t.Fatalf("views %v, %v, %v", x, y, none)
@@ -184,6 +184,9 @@ func TestScratch(t *testing.T) {
 		y.Data[1]++
 		if x.Data[1] != 2 || z.Data[1] != 3 {
 			t.Errorf("the read copy has %v, and that of the same vector %v", x.Data, z.Data)
+		}
+		if &w.Data[0] != &x.Data[0] {
+			t.Error("a vector that is read twice has two copies")
 		}
 		m := rev.NewGeneral(2, 3, make([]float64, 6))
 		var number *float64

@@ -13,10 +13,12 @@ type Scratch[T any] struct {
 	copies []vectorCopy[T]
 }
 
-// A vectorCopy is a vector, and a contiguous copy that goes back into it.
+// A vectorCopy is a vector, and a contiguous copy. If it is written, the copy goes back
+// into the vector.
 type vectorCopy[T any] struct {
-	v rev.Vector[T]
-	x []T
+	v       rev.Vector[T]
+	x       []T
+	written bool
 }
 
 // NewScratch returns a scratch that holds nothing.
@@ -25,6 +27,9 @@ func NewScratch[T rev.Number]() *Scratch[T] { return workspace.Get[Scratch[T]]()
 // Free copies what Write has replaced back, and makes the memory available for reuse.
 func (s *Scratch[T]) Free() {
 	for _, c := range s.copies {
+		if !c.written {
+			continue
+		}
 		for i, v := range c.x {
 			c.v.Data[i*c.v.Inc] = v
 		}
@@ -44,50 +49,39 @@ func (s *Scratch[T]) take(n int) []T {
 	return s.memory[from : from+n : from+n]
 }
 
-// Read replaces vectors that are not contiguous by copies.
-func (s *Scratch[T]) Read(vs ...*rev.Vector[T]) {
-	for _, v := range vs {
-		s.replace(v)
-	}
-}
-
-// Write does the same with vectors that the pass changes. Vectors that share their
+// Read replaces vectors that are not contiguous by copies. Vectors that share their
 // elements share the copy.
-func (s *Scratch[T]) Write(vs ...*rev.Vector[T]) {
+func (s *Scratch[T]) Read(vs ...*rev.Vector[T]) { s.replace(vs, false) }
+
+// Write does the same with vectors that the pass changes. These share no copy with those
+// that it reads.
+func (s *Scratch[T]) Write(vs ...*rev.Vector[T]) { s.replace(vs, true) }
+
+func (s *Scratch[T]) replace(vs []*rev.Vector[T], written bool) {
 	for _, v := range vs {
-		if old := *v; !s.shared(v) && s.replace(v) {
-			s.copies = append(s.copies, vectorCopy[T]{old, v.Data})
+		if old := *v; old.Inc > 1 && !s.shared(v, written) {
+			v.Inc = 1
+			if old.Data == nil {
+				continue
+			}
+			v.Data = s.take(v.N)
+			for i := range v.Data {
+				v.Data[i] = old.Data[i*old.Inc]
+			}
+			s.copies = append(s.copies, vectorCopy[T]{old, v.Data, written})
 		}
 	}
 }
 
 // shared replaces v by the copy of a vector with the same elements, if there is one.
-func (s *Scratch[T]) shared(v *rev.Vector[T]) bool {
+func (s *Scratch[T]) shared(v *rev.Vector[T], written bool) bool {
 	for _, c := range s.copies {
-		if v.Inc == c.v.Inc && v.N == c.v.N && len(v.Data) > 0 && &v.Data[0] == &c.v.Data[0] {
+		if c.written == written && v.Inc == c.v.Inc && v.N == c.v.N && len(v.Data) > 0 && len(c.x) > 0 && &v.Data[0] == &c.v.Data[0] {
 			*v = rev.ViewSlice(c.x)
 			return true
 		}
 	}
 	return false
-}
-
-// replace replaces v by a contiguous copy, and reports whether it has elements that
-// needed one.
-func (s *Scratch[T]) replace(v *rev.Vector[T]) bool {
-	old := *v
-	if old.Inc <= 1 {
-		return false
-	}
-	v.Inc = 1
-	if old.Data == nil {
-		return false
-	}
-	v.Data = s.take(v.N)
-	for i := range v.Data {
-		v.Data[i] = old.Data[i*old.Inc]
-	}
-	return v.N > 0
 }
 
 // zeros returns n zeros.

@@ -55,7 +55,7 @@ func NewSnapshots[T rev.Number](snapshots int) *Tape[T] {
 
 // Free makes the tape available for reuse. Do not use it afterwards.
 func (t *Tape[T]) Free() {
-	t.values, t.kept, t.next = t.values[:0], t.kept[:0], 0
+	*t = Tape[T]{values: t.values[:0], kept: t.kept[:0]}
 	workspace.Put(t)
 }
 

@@ -178,17 +178,18 @@ func (k F1[T]) adjointTangent(g, t, gt F1[T]) {
 // undoAdjoint undoes adjoint.
 func (k F1[T]) undoAdjoint(g F1[T]) {
 	x := *k.X
-	exp := num.Exp(x)
 	*k.P += x
-	exp1 := num.Exp(*k.P)
+	gx := -*g.P
+	exp := num.Exp(x)
 	if k.Y != nil {
 		*k.Y -= exp
 	}
-	gx := -*g.P + fixed.Product(num.Deref(g.Y), exp)
+	exp1 := num.Exp(*k.P)
 	if k.Y != nil {
 		*k.Y += exp1
 	}
 	*g.P -= fixed.Product(num.Deref(g.Y), exp1)
+	gx += fixed.Product(num.Deref(g.Y), exp)
 	if g.X != nil {
 		*g.X += gx
 	}
@@ -220,12 +221,12 @@ func (k F1[T]) undoTangent(t F1[T]) {
 func (k F1[T]) undoAdjointTangent(g, t, gt F1[T]) {
 	x := *k.X
 	tx := num.Deref(t.X)
-	exp := num.Exp(x)
-	texp := fixed.Product(tx, exp)
 	*t.P += tx
 	*k.P += x
-	exp1 := num.Exp(*k.P)
-	texp1 := fixed.Product(*t.P, exp1)
+	tg := -*gt.P
+	gx := -*g.P
+	exp := num.Exp(x)
+	texp := fixed.Product(tx, exp)
 	if t.Y != nil {
 		*t.Y -= texp
 	}
@@ -233,8 +234,8 @@ func (k F1[T]) undoAdjointTangent(g, t, gt F1[T]) {
 		*k.Y -= exp
 	}
 	gexp := num.Deref(g.Y)
-	tg := -*gt.P + (fixed.Product(num.Deref(gt.Y), exp) + fixed.Product(gexp, texp))
-	gx := -*g.P + fixed.Product(gexp, exp)
+	exp1 := num.Exp(*k.P)
+	texp1 := fixed.Product(*t.P, exp1)
 	if t.Y != nil {
 		*t.Y += texp1
 	}
@@ -245,6 +246,8 @@ func (k F1[T]) undoAdjointTangent(g, t, gt F1[T]) {
 	tg1 := -fixed.Product(num.Deref(gt.Y), exp1) + fixed.Product(gexp1, texp1)
 	*gt.P += tg1
 	*g.P += fixed.Product(gexp1, exp1)
+	tg += fixed.Product(num.Deref(gt.Y), exp) + fixed.Product(gexp, texp)
+	gx += fixed.Product(gexp, exp)
 	if gt.X != nil {
 		*gt.X += tg
 	}
@@ -409,14 +412,14 @@ func (k F2[T]) adjointTangent(g, t, gt F2[T]) {
 
 // undoAdjoint undoes adjoint.
 func (k F2[T]) undoAdjoint(g F2[T]) {
-	exp := num.Exp(*k.X)
 	*k.P += *k.X
 	*g.X -= *g.P
-	exp1 := num.Exp(*k.P)
+	exp := num.Exp(*k.X)
 	*k.Y -= exp
 	s := -*k.Y
 	*g.X += fixed.Product(*g.Y, exp)
 	*k.X -= num.Log(s)
+	exp1 := num.Exp(*k.P)
 	*g.Y -= num.Quotient(*g.X, s)
 	*k.Y += exp1
 	*g.P -= fixed.Product(*g.Y, exp1)
@@ -439,14 +442,12 @@ func (k F2[T]) undoTangent(t F2[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 func (k F2[T]) undoAdjointTangent(g, t, gt F2[T]) {
-	exp := num.Exp(*k.X)
-	texp := fixed.Product(*t.X, exp)
 	*t.P += *t.X
 	*k.P += *k.X
 	*gt.X -= *gt.P
 	*g.X -= *g.P
-	exp1 := num.Exp(*k.P)
-	texp1 := fixed.Product(*t.P, exp1)
+	exp := num.Exp(*k.X)
+	texp := fixed.Product(*t.X, exp)
 	*t.Y -= texp
 	*k.Y -= exp
 	gexp := *g.Y
@@ -457,6 +458,8 @@ func (k F2[T]) undoAdjointTangent(g, t, gt F2[T]) {
 	*g.X += fixed.Product(gexp, exp)
 	*t.X -= num.Quotient(ts, s)
 	*k.X -= num.Log(s)
+	exp1 := num.Exp(*k.P)
+	texp1 := fixed.Product(*t.P, exp1)
 	q := num.Quotient(*g.X, s)
 	tq := num.Quotient(*gt.X-fixed.Product(q, ts), s)
 	*gt.Y -= tq

@@ -578,7 +578,6 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 	h := fixed.Product(fixed.Of[T](0.5), dt)
 	for range k.Steps {
 		var gh fixed.Sum[T]
-		var gh1 fixed.Sum[T]
 		for i := range n {
 			v1 := v[i*k.V.Stride:][:3]
 			x1 := x[i*k.X.Stride:][:3]
@@ -650,6 +649,7 @@ func (k Leapfrog[T]) undoAdjoint(g Leapfrog[T]) {
 				gx2[0] -= gdx
 			}
 		}
+		var gh1 fixed.Sum[T]
 		for i := range n {
 			v1 := v[i*k.V.Stride:][:3]
 			x1 := x[i*k.X.Stride:][:3]
@@ -767,8 +767,6 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 	for range k.Steps {
 		var gh fixed.Sum[T]
 		var tgh fixed.Sum[T]
-		var gh1 fixed.Sum[T]
-		var tgh1 fixed.Sum[T]
 		for i := range n {
 			v1 := v[i*k.V.Stride:][:3]
 			tv1 := tv[i*t.V.Stride:][:3]
@@ -909,6 +907,8 @@ func (k Leapfrog[T]) undoAdjointTangent(g, t, gt Leapfrog[T]) {
 				gx2[0] -= gdx
 			}
 		}
+		var gh1 fixed.Sum[T]
+		var tgh1 fixed.Sum[T]
 		for i := range n {
 			v1 := v[i*k.V.Stride:][:3]
 			tv1 := tv[i*t.V.Stride:][:3]

@@ -44,3 +44,32 @@ func products(c, a, b *mat.Dense, out *float64, x []float64, times int) {
 func rectified(y, x *mat.VecDense) {
 	revnn.NewLeakyReLU(y, x, 0.25).Forward()
 }
+
+// remainder subtracts a product from c.
+//
+//revgen:kernel Remainder[T rev.Real]
+func remainder(c, a, b *mat.Dense, out *float64) {
+	revlinalg.NewMatMul(c, a, b).Inverse()
+	*out += a.At(0, 0) * b.At(0, 0)
+}
+
+// threaded carries a number through h between calls that add to it and read it.
+//
+//revgen:kernel Threaded[T rev.Real]
+func threaded(h []float64, w *mat.Dense, x, b []float64, c *mat.Dense, a, out *float64) {
+	if len(b) != len(h) {
+		panic("shape")
+	}
+	revlinalg.NewAffine(mat.NewVecDense(len(h), h), w, mat.NewVecDense(len(x), x), mat.NewVecDense(len(b), b)).Forward()
+	s := 0.1
+	for i := range h {
+		u := *a * s
+		h[i] += u + 0.5*s
+		s = math.Sin(u + s*h[i])
+	}
+	revlinalg.NewOuter(c, a, mat.NewVecDense(len(h), h), mat.NewVecDense(len(x), x)).Inverse()
+	for i := range x {
+		x[i] += s * c.At(0, 0)
+	}
+	revlinalg.NewDot(out, mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x)).Forward()
+}

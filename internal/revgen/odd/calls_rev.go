@@ -47,7 +47,7 @@ func (k Layers[T]) AdjointTangent(g, t, gt Layers[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Layers[T]) Run(p rev.Pass[Layers[T]]) error {
 	if k.Y.Inc|k.H.Inc|k.X.Inc|k.B.Inc|p.G.Y.Inc|p.G.H.Inc|p.G.X.Inc|p.G.B.Inc|p.T.Y.Inc|p.T.H.Inc|p.T.X.Inc|p.T.B.Inc|p.GT.Y.Inc|p.GT.H.Inc|p.GT.X.Inc|p.GT.B.Inc > 1 ||
 		p.Adjoint && (p.G.H.Data == nil) ||
@@ -56,12 +56,16 @@ func (k Layers[T]) Run(p rev.Pass[Layers[T]]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		return k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		return k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		return k.adjoint(p.G)
+	case p.Adjoint:
+		return k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		return k.undoTangent(p.T)
 	case p.Tangent:
 		return k.tangent(p.T)
 	case p.Back:
@@ -271,6 +275,142 @@ func (k Layers[T]) adjointTangent(g, t, gt Layers[T]) error {
 		gtf := revlinalg.Affine[T]{Y: gt.H, W: gt.W, X: gt.X, B: gt.B}
 		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
 		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoAdjoint undoes adjoint.
+func (k Layers[T]) undoAdjoint(g Layers[T]) error {
+	n := k.H.N
+	m := k.W.Cols
+	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	h, gh := k.H.Data[:n], g.H.Data[:n]
+	x, gx := k.X.Data[:m], num.Elements(g.X)
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		gf := revlinalg.Affine[T]{Y: g.H, W: g.W, X: g.X, B: g.B}
+		p := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		tanh := num.Tanh(h[i])
+		x1 := x[0]
+		if i < len(y) {
+			y[i] += fixed.Product(tanh, x1)
+		}
+		gy1 := num.OrZero(gy, i)
+		if gx != nil {
+			gx[0] -= fixed.Product(gy1, tanh)
+		}
+		gh1 := -fixed.Product(fixed.Product(gy1, x1), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		gh[i] += gh1
+	}
+	{
+		f := revlinalg.Norm2[T]{Out: k.Out, X: k.H}
+		gf := revlinalg.Norm2[T]{Out: g.Out, X: g.H}
+		p := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoTangent undoes tangent.
+func (k Layers[T]) undoTangent(t Layers[T]) error {
+	n := k.H.N
+	m := k.W.Cols
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	h, th := k.H.Data[:n], t.H.Data[:n]
+	x, tx := k.X.Data[:m], num.Elements(t.X)
+	{
+		f := revlinalg.Norm2[T]{Out: k.Out, X: k.H}
+		tf := revlinalg.Norm2[T]{Out: t.Out, X: t.H}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = true
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		tanh := num.Tanh(h[i])
+		ttanh := fixed.Product(th[i], fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		x1 := x[0]
+		if i < len(ty) {
+			ty[i] -= fixed.Product(ttanh, x1) + fixed.Product(tanh, num.At(tx, 0))
+		}
+		if i < len(y) {
+			y[i] -= fixed.Product(tanh, x1)
+		}
+	}
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = true
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoAdjointTangent undoes adjointTangent.
+func (k Layers[T]) undoAdjointTangent(g, t, gt Layers[T]) error {
+	n := k.H.N
+	m := k.W.Cols
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	h, gh, th, gth := k.H.Data[:n], g.H.Data[:n], t.H.Data[:n], gt.H.Data[:n]
+	x, gx, tx, gtx := k.X.Data[:m], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		gf := revlinalg.Affine[T]{Y: g.H, W: g.W, X: g.X, B: g.B}
+		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
+		gtf := revlinalg.Affine[T]{Y: gt.H, W: gt.W, X: gt.X, B: gt.B}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		tanh := num.Tanh(h[i])
+		s := fixed.Of[T](1) - fixed.Product(tanh, tanh)
+		ttanh := fixed.Product(th[i], s)
+		x1 := x[0]
+		tx1 := num.At(tx, 0)
+		if i < len(ty) {
+			ty[i] += fixed.Product(ttanh, x1) + fixed.Product(tanh, tx1)
+		}
+		if i < len(y) {
+			y[i] += fixed.Product(tanh, x1)
+		}
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
+		tg := -(fixed.Product(tgy1, x1) + fixed.Product(gy1, tx1))
+		gtanh := -fixed.Product(gy1, x1)
+		tg1 := -(fixed.Product(tgy1, tanh) + fixed.Product(gy1, ttanh))
+		if gtx != nil {
+			gtx[0] += tg1
+		}
+		if gx != nil {
+			gx[0] -= fixed.Product(gy1, tanh)
+		}
+		ts := -(2 * fixed.Product(tanh, ttanh))
+		tg2 := fixed.Product(tg, s) + fixed.Product(gtanh, ts)
+		gth[i] += tg2
+		gh[i] += fixed.Product(gtanh, s)
+	}
+	{
+		f := revlinalg.Norm2[T]{Out: k.Out, X: k.H}
+		gf := revlinalg.Norm2[T]{Out: g.Out, X: g.H}
+		tf := revlinalg.Norm2[T]{Out: t.Out, X: t.H}
+		gtf := revlinalg.Norm2[T]{Out: gt.Out, X: gt.H}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p); err != nil {
 			return err
 		}
 	}
@@ -771,5 +911,948 @@ func (k Rectified[T]) adjointTangent(sign T, g, t, gt Rectified[T]) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// Remainder subtracts a product from c.
+type Remainder[T rev.Real] struct {
+	C   rev.General[T] `rev:"acc" shape:"n,m"`
+	A   rev.General[T] `rev:"in" shape:"n,p"`
+	B   rev.General[T] `rev:"in" shape:"p,m"`
+	Out *T             `rev:"acc"`
+}
+
+// NewRemainder returns the kernel over gonum's types, sharing their storage.
+func NewRemainder(c *mat.Dense, a *mat.Dense, b *mat.Dense, out *float64) Remainder[float64] {
+	return Remainder[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b), Out: out}
+}
+
+var _ = remainder // which Remainder is written from
+
+// Forward runs remainder.
+func (k Remainder[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Remainder[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Remainder[T]) Adjoint(g Remainder[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Remainder[T]) Tangent(t Remainder[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Remainder[T]) AdjointTangent(g, t, gt Remainder[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Remainder[T]) Run(p rev.Pass[Remainder[T]]) error {
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		return k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		return k.adjoint(sign, p.G)
+	case p.Tangent:
+		return k.tangent(sign, p.T)
+	default:
+		return k.value(sign)
+	}
+}
+
+// value adds the value, times sign.
+func (k Remainder[T]) value(sign T) error {
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
+	{
+		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
+		p1 := rev.InversePass(&f)
+		p1.Back = sign > 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	a1 := a[0*k.A.Stride:][:p]
+	b1 := b[0*k.B.Stride:][:m]
+	if k.Out != nil {
+		*k.Out += T(sign * fixed.Product(a1[0], b1[0]))
+	}
+	return nil
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Remainder[T]) adjoint(sign T, g Remainder[T]) error {
+	if g.C.Data == nil && g.Out == nil {
+		return k.value(sign)
+	}
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
+	{
+		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
+		p1 := rev.InversePass(&f)
+		p1.Back = sign > 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	a1 := a[0*k.A.Stride:][:p]
+	a2 := a1[0]
+	b1 := b[0*k.B.Stride:][:m]
+	b2 := b1[0]
+	if k.Out != nil {
+		*k.Out += T(sign * fixed.Product(a2, b2))
+	}
+	gout := num.Deref(g.Out)
+	gb := num.Row(g.B, 0)
+	if gb != nil {
+		gb[0] += fixed.Product(gout, a2)
+	}
+	ga := num.Row(g.A, 0)
+	if ga != nil {
+		ga[0] += fixed.Product(gout, b2)
+	}
+	{
+		f := revlinalg.MatMul[T]{A: k.A, B: k.B}
+		gf := revlinalg.MatMul[T]{C: g.C, A: g.A, B: g.B}
+		p1 := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Remainder[T]) tangent(sign T, t Remainder[T]) error {
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
+	{
+		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
+		tf := revlinalg.MatMul[T]{C: t.C, A: t.A, B: t.B}
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign > 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	a1 := a[0*k.A.Stride:][:p]
+	a2 := a1[0]
+	b1 := b[0*k.B.Stride:][:m]
+	b2 := b1[0]
+	ta := num.Row(t.A, 0)
+	tb := num.Row(t.B, 0)
+	if t.Out != nil {
+		*t.Out += T(sign * (fixed.Product(num.At(ta, 0), b2) + fixed.Product(a2, num.At(tb, 0))))
+	}
+	if k.Out != nil {
+		*k.Out += T(sign * fixed.Product(a2, b2))
+	}
+	return nil
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Remainder[T]) adjointTangent(sign T, g, t, gt Remainder[T]) error {
+	if g.C.Data == nil && g.Out == nil && gt.C.Data == nil && gt.Out == nil {
+		return k.tangent(sign, t)
+	}
+	p := k.A.Cols
+	m := k.B.Cols
+	a := num.Rows(k.A)
+	b := num.Rows(k.B)
+	{
+		f := revlinalg.MatMul[T]{C: k.C, A: k.A, B: k.B}
+		tf := revlinalg.MatMul[T]{C: t.C, A: t.A, B: t.B}
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign > 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	a1 := a[0*k.A.Stride:][:p]
+	a2 := a1[0]
+	ta := num.Row(t.A, 0)
+	ta2 := num.At(ta, 0)
+	b1 := b[0*k.B.Stride:][:m]
+	b2 := b1[0]
+	tb := num.Row(t.B, 0)
+	tb2 := num.At(tb, 0)
+	if t.Out != nil {
+		*t.Out += T(sign * (fixed.Product(ta2, b2) + fixed.Product(a2, tb2)))
+	}
+	if k.Out != nil {
+		*k.Out += T(sign * fixed.Product(a2, b2))
+	}
+	gout := num.Deref(g.Out)
+	tgout := num.Deref(gt.Out)
+	tg := fixed.Product(tgout, b2) + fixed.Product(gout, tb2)
+	tg1 := fixed.Product(tgout, a2) + fixed.Product(gout, ta2)
+	gtb := num.Row(gt.B, 0)
+	if gtb != nil {
+		gtb[0] += tg1
+	}
+	gb := num.Row(g.B, 0)
+	if gb != nil {
+		gb[0] += fixed.Product(gout, a2)
+	}
+	gta := num.Row(gt.A, 0)
+	if gta != nil {
+		gta[0] += tg
+	}
+	ga := num.Row(g.A, 0)
+	if ga != nil {
+		ga[0] += fixed.Product(gout, b2)
+	}
+	{
+		f := revlinalg.MatMul[T]{A: k.A, B: k.B}
+		gf := revlinalg.MatMul[T]{C: g.C, A: g.A, B: g.B}
+		tf := revlinalg.MatMul[T]{A: t.A, B: t.B}
+		gtf := revlinalg.MatMul[T]{C: gt.C, A: gt.A, B: gt.B}
+		p1 := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Threaded carries a number through h between calls that add to it and read it.
+type Threaded[T rev.Real] struct {
+	H   rev.Vector[T]  `rev:"inout" shape:"n"`
+	W   rev.General[T] `rev:"in" shape:"n,m"`
+	X   rev.Vector[T]  `rev:"inout" shape:"m"`
+	B   rev.Vector[T]  `rev:"in" shape:"n"`
+	C   rev.General[T] `rev:"inout" shape:"n,m"`
+	A   *T             `rev:"in"`
+	Out *T             `rev:"acc"`
+}
+
+// NewThreaded returns the kernel over gonum's types, sharing their storage.
+func NewThreaded(h *mat.VecDense, w *mat.Dense, x *mat.VecDense, b *mat.VecDense, c *mat.Dense, a *float64, out *float64) Threaded[float64] {
+	return Threaded[float64]{H: rev.ViewVec(h), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b), C: rev.ViewDense(c), A: a, Out: out}
+}
+
+var _ = threaded // which Threaded is written from
+
+// Forward runs threaded.
+func (k Threaded[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Threaded[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Threaded[T]) Adjoint(g Threaded[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Threaded[T]) Tangent(t Threaded[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Threaded[T]) AdjointTangent(g, t, gt Threaded[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Threaded[T]) Run(p rev.Pass[Threaded[T]]) error {
+	if k.H.Inc|k.X.Inc|k.B.Inc|p.G.H.Inc|p.G.X.Inc|p.G.B.Inc|p.T.H.Inc|p.T.X.Inc|p.T.B.Inc|p.GT.H.Inc|p.GT.X.Inc|p.GT.B.Inc > 1 ||
+		p.Adjoint && (p.G.H.Data == nil || p.G.X.Data == nil || p.G.C.Data == nil) ||
+		p.Tangent && (p.T.H.Data == nil || p.T.X.Data == nil || p.T.C.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.H.Data == nil || p.GT.X.Data == nil || p.GT.C.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && p.Tangent && p.Back:
+		return k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		return k.undoAdjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		return k.adjoint(p.G)
+	case p.Adjoint:
+		return k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		return k.undoTangent(p.T)
+	case p.Tangent:
+		return k.tangent(p.T)
+	case p.Back:
+		return k.inverse()
+	default:
+		return k.forward()
+	}
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Threaded[T]) prepared(p rev.Pass[Threaded[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.B, &p.T.B)
+	s.Write(&k.H, &k.X, &p.G.H, &p.G.X, &p.G.B, &p.T.H, &p.T.X, &p.GT.H, &p.GT.X, &p.GT.B)
+	s.Vector(&p.G.H, k.H.N)
+	s.Vector(&p.G.X, k.X.N)
+	s.Matrix(&p.G.C, k.C)
+	s.Vector(&p.T.H, k.H.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Matrix(&p.T.C, k.C)
+	s.Vector(&p.GT.H, k.H.N)
+	s.Vector(&p.GT.X, k.X.N)
+	s.Matrix(&p.GT.C, k.C)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs threaded.
+func (k Threaded[T]) forward() error {
+	n := k.H.N
+	m := k.W.Cols
+	h := k.H.Data[:n]
+	x := k.X.Data[:m]
+	c := num.Rows(k.C)
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		p := rev.ForwardPass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	s := fixed.Of[T](0.1)
+	for i := range n {
+		u := fixed.Product(*k.A, s)
+		h[i] += u + fixed.Product(fixed.Of[T](0.5), s)
+		s1 := u + fixed.Product(s, h[i])
+		s2 := num.Sin(s1)
+		s = s2
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		p := rev.InversePass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	for i := range m {
+		x[i] += fixed.Product(s, c1[0])
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		p := rev.ForwardPass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inverse undoes forward.
+//
+// Iterations need s of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Threaded[T]) inverse() error {
+	tape := num.NewTape[T]()
+	n := k.H.N
+	m := k.W.Cols
+	h := k.H.Data[:n]
+	x := k.X.Data[:m]
+	c := num.Rows(k.C)
+	s := fixed.Of[T](0.1)
+	for i := range n {
+		tape.Push(s)
+		u := fixed.Product(*k.A, s)
+		s1 := u + fixed.Product(s, h[i])
+		s2 := num.Sin(s1)
+		s = s2
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		p := rev.InversePass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	for i := m - 1; i >= 0; i-- {
+		x[i] -= fixed.Product(s, c1[0])
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		p := rev.ForwardPass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		s = tape.Pop()
+		u := fixed.Product(*k.A, s)
+		h[i] -= u + fixed.Product(fixed.Of[T](0.5), s)
+	}
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		p := rev.InversePass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	tape.Free()
+	return nil
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+//
+// Iterations need s of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Threaded[T]) adjoint(g Threaded[T]) error {
+	tape := num.NewTape[T]()
+	n := k.H.N
+	m := k.W.Cols
+	h, gh := k.H.Data[:n], g.H.Data[:n]
+	x, gx := k.X.Data[:m], g.X.Data[:m]
+	c, gc := num.Rows(k.C), num.Rows(g.C)
+	s := fixed.Of[T](0.1)
+	var gs T
+	for i := range n {
+		tape.Push(s)
+		u := fixed.Product(*k.A, s)
+		s1 := u + fixed.Product(s, h[i])
+		s2 := num.Sin(s1)
+		s = s2
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		gf := revlinalg.Dot[T]{Out: g.Out, X: g.X, Y: g.X}
+		p := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	gc1 := gc[0*g.C.Stride:][:m]
+	for i := m - 1; i >= 0; i-- {
+		c2 := c1[0]
+		x[i] -= fixed.Product(s, c2)
+		gx1 := gx[i]
+		gs += fixed.Product(gx1, c2)
+		gc1[0] += fixed.Product(gx1, s)
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		gf := revlinalg.Outer[T]{A: g.C, Alpha: g.A, X: g.H, Y: g.X}
+		p := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		s = tape.Pop()
+		a := *k.A
+		u := fixed.Product(a, s)
+		h1 := h[i]
+		h2 := gs
+		gs = 0
+		cos := num.Cos(u + fixed.Product(s, h1))
+		gs1 := fixed.Product(h2, cos)
+		gs += fixed.Product(gs1, h1)
+		gh[i] += fixed.Product(gs1, s)
+		h[i] -= u + fixed.Product(fixed.Of[T](0.5), s)
+		gh1 := gh[i]
+		gu := gs1 + gh1
+		gs += fixed.Product(fixed.Of[T](0.5), gh1)
+		gs += fixed.Product(gu, a)
+		if g.A != nil {
+			*g.A += fixed.Product(gu, s)
+		}
+	}
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		gf := revlinalg.Affine[T]{Y: g.H, W: g.W, X: g.X, B: g.B}
+		p := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	tape.Free()
+	return nil
+}
+
+// tangent runs forward, with the tangents t.
+func (k Threaded[T]) tangent(t Threaded[T]) error {
+	n := k.H.N
+	m := k.W.Cols
+	h, th := k.H.Data[:n], t.H.Data[:n]
+	x, tx := k.X.Data[:m], t.X.Data[:m]
+	c, tc := num.Rows(k.C), num.Rows(t.C)
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
+		p := rev.TangentPass(&f, &tf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	s := fixed.Of[T](0.1)
+	var ts T
+	for i := range n {
+		a := *k.A
+		u := fixed.Product(a, s)
+		tu := fixed.Product(num.Deref(t.A), s) + fixed.Product(a, ts)
+		th[i] += tu + fixed.Product(fixed.Of[T](0.5), ts)
+		h[i] += u + fixed.Product(fixed.Of[T](0.5), s)
+		h1 := h[i]
+		s1 := u + fixed.Product(s, h1)
+		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
+		s2, cos := num.Sincos(s1)
+		s = s2
+		ts = fixed.Product(ts1, cos)
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		tf := revlinalg.Outer[T]{A: t.C, Alpha: t.A, X: t.H, Y: t.X}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = true
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	tc1 := tc[0*t.C.Stride:][:m]
+	for i := range m {
+		c2 := c1[0]
+		tx[i] += fixed.Product(ts, c2) + fixed.Product(s, tc1[0])
+		x[i] += fixed.Product(s, c2)
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		tf := revlinalg.Dot[T]{Out: t.Out, X: t.X, Y: t.X}
+		p := rev.TangentPass(&f, &tf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+//
+// Iterations need s of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Threaded[T]) adjointTangent(g, t, gt Threaded[T]) error {
+	tape := num.NewTape[T]()
+	n := k.H.N
+	m := k.W.Cols
+	h, gh, th, gth := k.H.Data[:n], g.H.Data[:n], t.H.Data[:n], gt.H.Data[:n]
+	x, gx, tx, gtx := k.X.Data[:m], g.X.Data[:m], t.X.Data[:m], gt.X.Data[:m]
+	c, gc, tc, gtc := num.Rows(k.C), num.Rows(g.C), num.Rows(t.C), num.Rows(gt.C)
+	s := fixed.Of[T](0.1)
+	var ts T
+	var gs T
+	var tgs T
+	for i := range n {
+		tape.Push(s)
+		tape.Push(ts)
+		a := *k.A
+		u := fixed.Product(a, s)
+		tu := fixed.Product(num.Deref(t.A), s) + fixed.Product(a, ts)
+		h1 := h[i]
+		s1 := u + fixed.Product(s, h1)
+		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
+		s2, cos := num.Sincos(s1)
+		s = s2
+		ts = fixed.Product(ts1, cos)
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		gf := revlinalg.Dot[T]{Out: g.Out, X: g.X, Y: g.X}
+		tf := revlinalg.Dot[T]{Out: t.Out, X: t.X, Y: t.X}
+		gtf := revlinalg.Dot[T]{Out: gt.Out, X: gt.X, Y: gt.X}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	tc1 := tc[0*t.C.Stride:][:m]
+	gtc1 := gtc[0*gt.C.Stride:][:m]
+	gc1 := gc[0*g.C.Stride:][:m]
+	for i := m - 1; i >= 0; i-- {
+		c2 := c1[0]
+		tc2 := tc1[0]
+		tx[i] -= fixed.Product(ts, c2) + fixed.Product(s, tc2)
+		x[i] -= fixed.Product(s, c2)
+		gx1 := gx[i]
+		tgx1 := gtx[i]
+		tgs += fixed.Product(tgx1, c2) + fixed.Product(gx1, tc2)
+		gs += fixed.Product(gx1, c2)
+		tg := fixed.Product(tgx1, s) + fixed.Product(gx1, ts)
+		gtc1[0] += tg
+		gc1[0] += fixed.Product(gx1, s)
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		gf := revlinalg.Outer[T]{A: g.C, Alpha: g.A, X: g.H, Y: g.X}
+		tf := revlinalg.Outer[T]{A: t.C, Alpha: t.A, X: t.H, Y: t.X}
+		gtf := revlinalg.Outer[T]{A: gt.C, Alpha: gt.A, X: gt.H, Y: gt.X}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		ts = tape.Pop()
+		s = tape.Pop()
+		a := *k.A
+		ta := num.Deref(t.A)
+		u := fixed.Product(a, s)
+		tu := fixed.Product(ta, s) + fixed.Product(a, ts)
+		h1 := h[i]
+		th1 := th[i]
+		s1 := u + fixed.Product(s, h1)
+		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th1))
+		s2, cos := num.Sincos(s1)
+		h2 := gs
+		th2 := tgs
+		gs = 0
+		tgs = 0
+		tg := fixed.Product(th2, cos) - fixed.Product(h2, fixed.Product(ts1, s2))
+		gs1 := fixed.Product(h2, cos)
+		tgs += fixed.Product(tg, h1) + fixed.Product(gs1, th1)
+		gs += fixed.Product(gs1, h1)
+		tg1 := fixed.Product(tg, s) + fixed.Product(gs1, ts)
+		gth[i] += tg1
+		gh[i] += fixed.Product(gs1, s)
+		th[i] -= tu + fixed.Product(fixed.Of[T](0.5), ts)
+		h[i] -= u + fixed.Product(fixed.Of[T](0.5), s)
+		gh1 := gh[i]
+		tgh1 := gth[i]
+		tg2 := tg + tgh1
+		gu := gs1 + gh1
+		tgs += fixed.Product(fixed.Of[T](0.5), tgh1)
+		gs += fixed.Product(fixed.Of[T](0.5), gh1)
+		tg3 := fixed.Product(tg2, s) + fixed.Product(gu, ts)
+		tgs += fixed.Product(tg2, a) + fixed.Product(gu, ta)
+		gs += fixed.Product(gu, a)
+		if gt.A != nil {
+			*gt.A += tg3
+		}
+		if g.A != nil {
+			*g.A += fixed.Product(gu, s)
+		}
+	}
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		gf := revlinalg.Affine[T]{Y: g.H, W: g.W, X: g.X, B: g.B}
+		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
+		gtf := revlinalg.Affine[T]{Y: gt.H, W: gt.W, X: gt.X, B: gt.B}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	tape.Free()
+	return nil
+}
+
+// undoAdjoint undoes adjoint.
+//
+// Iterations need s of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Threaded[T]) undoAdjoint(g Threaded[T]) error {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.H.N
+	m := k.W.Cols
+	h, gh := k.H.Data[:n], g.H.Data[:n]
+	x, gx := k.X.Data[:m], g.X.Data[:m]
+	c, gc := num.Rows(k.C), num.Rows(g.C)
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		gf := revlinalg.Affine[T]{Y: g.H, W: g.W, X: g.X, B: g.B}
+		p := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	s := fixed.Of[T](0.1)
+	var gs T
+	for i := range n {
+		tape.Push(s)
+		a := *k.A
+		u := fixed.Product(a, s)
+		h[i] += u + fixed.Product(fixed.Of[T](0.5), s)
+		gh1 := gh[i]
+		gu := -gh1
+		gs -= fixed.Product(fixed.Of[T](0.5), gh1)
+		s1 := u + fixed.Product(s, h[i])
+		s2 := num.Sin(s1)
+		gs += fixed.Product(gu, a)
+		if g.A != nil {
+			*g.A += fixed.Product(gu, s)
+		}
+		s = s2
+		tape1.Push(gs)
+		gs = 0
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		gf := revlinalg.Outer[T]{A: g.C, Alpha: g.A, X: g.H, Y: g.X}
+		p := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	gc1 := gc[0*g.C.Stride:][:m]
+	for i := range m {
+		c2 := c1[0]
+		x[i] += fixed.Product(s, c2)
+		gx1 := gx[i]
+		gs -= fixed.Product(gx1, c2)
+		gc1[0] -= fixed.Product(gx1, s)
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		gf := revlinalg.Dot[T]{Out: g.Out, X: g.X, Y: g.X}
+		p := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	var ds T
+	for i := n - 1; i >= 0; i-- {
+		ds = tape1.Pop()
+		s = tape.Pop()
+		a := *k.A
+		u := fixed.Product(a, s)
+		h1 := h[i]
+		h2 := gs
+		gs = 0
+		cos := num.Cos(u + fixed.Product(s, h1))
+		gs1 := fixed.Product(h2, cos)
+		gs += fixed.Product(gs1, h1)
+		gh[i] += fixed.Product(gs1, s)
+		gs += fixed.Product(gs1, a)
+		if g.A != nil {
+			*g.A += fixed.Product(gs1, s)
+		}
+		gs += ds
+	}
+	tape.Free()
+	tape1.Free()
+	return nil
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need s of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Threaded[T]) undoTangent(t Threaded[T]) error {
+	tape := num.NewTape[T]()
+	n := k.H.N
+	m := k.W.Cols
+	h, th := k.H.Data[:n], t.H.Data[:n]
+	x, tx := k.X.Data[:m], t.X.Data[:m]
+	c, tc := num.Rows(k.C), num.Rows(t.C)
+	s := fixed.Of[T](0.1)
+	var ts T
+	for i := range n {
+		tape.Push(s)
+		tape.Push(ts)
+		a := *k.A
+		u := fixed.Product(a, s)
+		tu := fixed.Product(num.Deref(t.A), s) + fixed.Product(a, ts)
+		h1 := h[i]
+		s1 := u + fixed.Product(s, h1)
+		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
+		s2, cos := num.Sincos(s1)
+		s = s2
+		ts = fixed.Product(ts1, cos)
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		tf := revlinalg.Dot[T]{Out: t.Out, X: t.X, Y: t.X}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = true
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	tc1 := tc[0*t.C.Stride:][:m]
+	for i := m - 1; i >= 0; i-- {
+		c2 := c1[0]
+		tx[i] -= fixed.Product(ts, c2) + fixed.Product(s, tc1[0])
+		x[i] -= fixed.Product(s, c2)
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		tf := revlinalg.Outer[T]{A: t.C, Alpha: t.A, X: t.H, Y: t.X}
+		p := rev.TangentPass(&f, &tf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	for i := n - 1; i >= 0; i-- {
+		ts = tape.Pop()
+		s = tape.Pop()
+		a := *k.A
+		u := fixed.Product(a, s)
+		tu := fixed.Product(num.Deref(t.A), s) + fixed.Product(a, ts)
+		th[i] -= tu + fixed.Product(fixed.Of[T](0.5), ts)
+		h[i] -= u + fixed.Product(fixed.Of[T](0.5), s)
+	}
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = true
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	tape.Free()
+	return nil
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need s of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Threaded[T]) undoAdjointTangent(g, t, gt Threaded[T]) error {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.H.N
+	m := k.W.Cols
+	h, gh, th, gth := k.H.Data[:n], g.H.Data[:n], t.H.Data[:n], gt.H.Data[:n]
+	x, gx, tx, gtx := k.X.Data[:m], g.X.Data[:m], t.X.Data[:m], gt.X.Data[:m]
+	c, gc, tc, gtc := num.Rows(k.C), num.Rows(g.C), num.Rows(t.C), num.Rows(gt.C)
+	{
+		f := revlinalg.Affine[T]{Y: k.H, W: k.W, X: k.X, B: k.B}
+		gf := revlinalg.Affine[T]{Y: g.H, W: g.W, X: g.X, B: g.B}
+		tf := revlinalg.Affine[T]{Y: t.H, W: t.W, X: t.X, B: t.B}
+		gtf := revlinalg.Affine[T]{Y: gt.H, W: gt.W, X: gt.X, B: gt.B}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	s := fixed.Of[T](0.1)
+	var ts T
+	var gs T
+	var tgs T
+	for i := range n {
+		tape.Push(s)
+		tape.Push(ts)
+		a := *k.A
+		ta := num.Deref(t.A)
+		u := fixed.Product(a, s)
+		tu := fixed.Product(ta, s) + fixed.Product(a, ts)
+		th[i] += tu + fixed.Product(fixed.Of[T](0.5), ts)
+		h[i] += u + fixed.Product(fixed.Of[T](0.5), s)
+		gh1 := gh[i]
+		tgh1 := gth[i]
+		tg := -tgh1
+		gu := -gh1
+		tgs -= fixed.Product(fixed.Of[T](0.5), tgh1)
+		gs -= fixed.Product(fixed.Of[T](0.5), gh1)
+		h1 := h[i]
+		s1 := u + fixed.Product(s, h1)
+		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
+		s2, cos := num.Sincos(s1)
+		tg1 := fixed.Product(tg, s) + fixed.Product(gu, ts)
+		tgs += fixed.Product(tg, a) + fixed.Product(gu, ta)
+		gs += fixed.Product(gu, a)
+		if gt.A != nil {
+			*gt.A += tg1
+		}
+		if g.A != nil {
+			*g.A += fixed.Product(gu, s)
+		}
+		s = s2
+		ts = fixed.Product(ts1, cos)
+		tape1.Push(gs)
+		tape1.Push(tgs)
+		gs = 0
+		tgs = 0
+	}
+	{
+		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
+		gf := revlinalg.Outer[T]{A: g.C, Alpha: g.A, X: g.H, Y: g.X}
+		tf := revlinalg.Outer[T]{A: t.C, Alpha: t.A, X: t.H, Y: t.X}
+		gtf := revlinalg.Outer[T]{A: gt.C, Alpha: gt.A, X: gt.H, Y: gt.X}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	c1 := c[0*k.C.Stride:][:m]
+	tc1 := tc[0*t.C.Stride:][:m]
+	gtc1 := gtc[0*gt.C.Stride:][:m]
+	gc1 := gc[0*g.C.Stride:][:m]
+	for i := range m {
+		c2 := c1[0]
+		tc2 := tc1[0]
+		tx[i] += fixed.Product(ts, c2) + fixed.Product(s, tc2)
+		x[i] += fixed.Product(s, c2)
+		gx1 := gx[i]
+		tgx1 := gtx[i]
+		tgs -= fixed.Product(tgx1, c2) + fixed.Product(gx1, tc2)
+		gs -= fixed.Product(gx1, c2)
+		tg := -(fixed.Product(tgx1, s) + fixed.Product(gx1, ts))
+		gtc1[0] += tg
+		gc1[0] -= fixed.Product(gx1, s)
+	}
+	{
+		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
+		gf := revlinalg.Dot[T]{Out: g.Out, X: g.X, Y: g.X}
+		tf := revlinalg.Dot[T]{Out: t.Out, X: t.X, Y: t.X}
+		gtf := revlinalg.Dot[T]{Out: gt.Out, X: gt.X, Y: gt.X}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	var ds T
+	var tds T
+	for i := n - 1; i >= 0; i-- {
+		tds = tape1.Pop()
+		ds = tape1.Pop()
+		ts = tape.Pop()
+		s = tape.Pop()
+		a := *k.A
+		ta := num.Deref(t.A)
+		u := fixed.Product(a, s)
+		tu := fixed.Product(ta, s) + fixed.Product(a, ts)
+		h1 := h[i]
+		th1 := th[i]
+		s1 := u + fixed.Product(s, h1)
+		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th1))
+		s2, cos := num.Sincos(s1)
+		h2 := gs
+		th2 := tgs
+		gs = 0
+		tgs = 0
+		tg := fixed.Product(th2, cos) - fixed.Product(h2, fixed.Product(ts1, s2))
+		gs1 := fixed.Product(h2, cos)
+		tgs += fixed.Product(tg, h1) + fixed.Product(gs1, th1)
+		gs += fixed.Product(gs1, h1)
+		tg1 := fixed.Product(tg, s) + fixed.Product(gs1, ts)
+		gth[i] += tg1
+		gh[i] += fixed.Product(gs1, s)
+		tg2 := fixed.Product(tg, s) + fixed.Product(gs1, ts)
+		tgs += fixed.Product(tg, a) + fixed.Product(gs1, ta)
+		gs += fixed.Product(gs1, a)
+		if gt.A != nil {
+			*gt.A += tg2
+		}
+		if g.A != nil {
+			*g.A += fixed.Product(gs1, s)
+		}
+		tgs += tds
+		gs += ds
+	}
+	tape.Free()
+	tape1.Free()
 	return nil
 }

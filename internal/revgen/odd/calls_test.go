@@ -34,6 +34,28 @@ func rectifiedSpec[T rev.Real]() revtest.Spec[Rectified[T]] {
 	}}
 }
 
+func remainderSpec[T rev.Real]() revtest.Spec[Remainder[T]] {
+	return revtest.Spec[Remainder[T]]{New: func(rnd *rand.Rand, n int) Remainder[T] {
+		return Remainder[T]{C: matrix[T](rnd, n, n+1, 1), A: matrix[T](rnd, n, 2, 1), B: matrix[T](rnd, 2, n+1, 1), Out: scalar[T](0)}
+	}, Sizes: []int{1, 2, 5}, RoundTrip: 100}
+}
+
+func threadedSpec[T rev.Real]() revtest.Spec[Threaded[T]] {
+	return revtest.Spec[Threaded[T]]{New: func(rnd *rand.Rand, n int) Threaded[T] {
+		return Threaded[T]{
+			H: vec[T](rnd, n, 1), W: matrix[T](rnd, n, n+1, 0.3), X: vec[T](rnd, n+1, 1), B: vec[T](rnd, n, 1), C: matrix[T](rnd, n, n+1, 1), A: scalar[T](0.7), Out: scalar[T](0),
+		}
+	}, Sizes: []int{1, 2, 5}, RoundTrip: 1000, Adjoint: 1e4, Difference: max(1e-5, 20000*float64(eps[T]()))}
+}
+
+func TestRemainder(t *testing.T) {
+	all(t, remainderSpec[float64](), remainderSpec[float32](), remainderSpec[fixed.Q43]())
+}
+
+func TestThreaded(t *testing.T) {
+	all(t, threadedSpec[float64](), threadedSpec[float32](), threadedSpec[fixed.Q43]())
+}
+
 func TestRectified(t *testing.T) {
 	all(t, rectifiedSpec[float64](), rectifiedSpec[float32](), rectifiedSpec[fixed.Q43]())
 }

@@ -132,6 +132,31 @@ func orbit(loss *float64, x0, v0, path []float64, h float64, n int) {
 	*loss += sum
 }
 
+// powers adds a series to x, of which y gets another one. All that a series computes
+// depends on one number.
+//
+//revgen:kernel Powers[T rev.Real]
+func powers(x, w, y []float64) {
+	if len(w) != len(x) || len(y) != len(x) {
+		panic("shape")
+	}
+	for i := range x {
+		x[i] += series(w[i])
+		y[i] += series(x[i])
+		x[i] = -x[i]
+	}
+}
+
+// series is the sum of (v/4)ᵏ/k.
+func series(v float64) float64 {
+	s, p := 0.0, 1.0
+	for k := 1; k < 9; k++ {
+		p *= math.Tanh(v) / 4
+		s += p / float64(k)
+	}
+	return s
+}
+
 // sparing has loops in place, down, with a condition and within loops, that keep a few
 // states.
 //

@@ -43,7 +43,7 @@ func (k Filter[T]) AdjointTangent(g, t, gt Filter[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Filter[T]) Run(p rev.Pass[Filter[T]]) error {
 	if k.X.Inc|k.W.Inc|p.G.X.Inc|p.G.W.Inc|p.T.X.Inc|p.T.W.Inc|p.GT.X.Inc|p.GT.W.Inc > 1 ||
 		p.Adjoint && (p.G.X.Data == nil) ||
@@ -52,12 +52,16 @@ func (k Filter[T]) Run(p rev.Pass[Filter[T]]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
 	case p.Tangent:
 		k.tangent(p.T)
 	case p.Back:
@@ -383,6 +387,321 @@ func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 	tape.Free()
 }
 
+// undoAdjoint undoes adjoint.
+//
+// Iterations need h and c of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Filter[T]) undoAdjoint(g Filter[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	a := *k.A
+	var ga fixed.Sum[T]
+	h := fixed.Of[T](0.1)
+	var gh T
+	c := fixed.Of[T](0.2)
+	var gc T
+	for t1 := range n {
+		tape.Push(h)
+		tape.Push(c)
+		b := fixed.Product(a, h)
+		x[t1] += b
+		gb := -gx[t1]
+		if t1%2 == 0 {
+			w1 := w[t1]
+			x[t1] -= fixed.Product(w1, c)
+			gx1 := gx[t1]
+			gc += fixed.Product(gx1, w1)
+			if t1 < len(gw) {
+				gw[t1] += fixed.Product(gx1, c)
+			}
+		}
+		v := num.Sin(x[t1])
+		s := h + fixed.Product(v, w[t1])
+		h1 := num.Tanh(s)
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		ga = ga.AddMul(gb, h)
+		gh += fixed.Product(gb, a)
+		h = h1
+		c = c1
+		tape1.Push(gh)
+		gh = 0
+		tape1.Push(gc)
+		gc = 0
+	}
+	if k.Out != nil {
+		*k.Out += fixed.Product(h, c)
+	}
+	gout := num.Deref(g.Out)
+	gh -= fixed.Product(gout, c)
+	gc -= fixed.Product(gout, h)
+	var dh T
+	var dc T
+	for t1 := n - 1; t1 >= 0; t1-- {
+		dc = tape1.Pop()
+		dh = tape1.Pop()
+		c = tape.Pop()
+		h = tape.Pop()
+		x1 := x[t1]
+		v, cos := num.Sincos(x1)
+		w1 := w[t1]
+		h1 := num.Tanh(h + fixed.Product(v, w1))
+		h2 := gc
+		gc = 0
+		h3 := gh
+		gh = 0
+		gc += fixed.Product(fixed.Of[T](0.5), h2)
+		gs := fixed.Product(h3+fixed.Product(h2, v), fixed.Of[T](1)-fixed.Product(h1, h1))
+		gh += gs
+		gv := fixed.Product(h2, h1) + fixed.Product(gs, w1)
+		if t1 < len(gw) {
+			gw[t1] += fixed.Product(gs, v)
+		}
+		gx[t1] += fixed.Product(gv, cos)
+		if t1%2 == 0 {
+			if t1 < len(gw) {
+				gw[t1] += 0
+			}
+		}
+		ga = ga.Add(0)
+		gh += 0
+		gh += dh
+		gc += dc
+	}
+	if g.A != nil {
+		*g.A += ga.Round()
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need h and c of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Filter[T]) undoTangent(t Filter[T]) {
+	tape := num.NewTape[T]()
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	a := *k.A
+	ta := num.Deref(t.A)
+	h := fixed.Of[T](0.1)
+	var th T
+	c := fixed.Of[T](0.2)
+	var tc T
+	for t1 := range n {
+		tape.Push(h)
+		tape.Push(th)
+		tape.Push(c)
+		tape.Push(tc)
+		x1 := x[t1]
+		v, cos := num.Sincos(x1)
+		tv := fixed.Product(tx[t1], cos)
+		w1 := w[t1]
+		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, num.OrZero(tw, t1)))
+		h1 := num.Tanh(h + fixed.Product(v, w1))
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		tc1 := fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
+		h = h1
+		th = th1
+		c = c1
+		tc = tc1
+	}
+	if t.Out != nil {
+		*t.Out -= fixed.Product(th, c) + fixed.Product(h, tc)
+	}
+	if k.Out != nil {
+		*k.Out -= fixed.Product(h, c)
+	}
+	for t1 := n - 1; t1 >= 0; t1-- {
+		tc = tape.Pop()
+		c = tape.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		b := fixed.Product(a, h)
+		tb := fixed.Product(ta, h) + fixed.Product(a, th)
+		if t1%2 == 0 {
+			w1 := w[t1]
+			tx[t1] += fixed.Product(num.OrZero(tw, t1), c) + fixed.Product(w1, tc)
+			x[t1] += fixed.Product(w1, c)
+		}
+		tx[t1] -= tb
+		x[t1] -= b
+	}
+	tape.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need h and c of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Filter[T]) undoAdjointTangent(g, t, gt Filter[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	a := *k.A
+	ta := num.Deref(t.A)
+	var ga fixed.Sum[T]
+	var tga fixed.Sum[T]
+	h := fixed.Of[T](0.1)
+	var th T
+	var gh T
+	var tgh T
+	c := fixed.Of[T](0.2)
+	var tc T
+	var gc T
+	var tgc T
+	for t1 := range n {
+		tape.Push(h)
+		tape.Push(th)
+		tape.Push(c)
+		tape.Push(tc)
+		b := fixed.Product(a, h)
+		tb := fixed.Product(ta, h) + fixed.Product(a, th)
+		tx[t1] += tb
+		x[t1] += b
+		tg := -gtx[t1]
+		gb := -gx[t1]
+		if t1%2 == 0 {
+			w1 := w[t1]
+			tw1 := num.OrZero(tw, t1)
+			tx[t1] -= fixed.Product(tw1, c) + fixed.Product(w1, tc)
+			x[t1] -= fixed.Product(w1, c)
+			gx1 := gx[t1]
+			tgx1 := gtx[t1]
+			tg1 := fixed.Product(tgx1, c) + fixed.Product(gx1, tc)
+			tgc += fixed.Product(tgx1, w1) + fixed.Product(gx1, tw1)
+			gc += fixed.Product(gx1, w1)
+			if t1 < len(gtw) {
+				gtw[t1] += tg1
+			}
+			if t1 < len(gw) {
+				gw[t1] += fixed.Product(gx1, c)
+			}
+		}
+		x1 := x[t1]
+		v, cos := num.Sincos(x1)
+		tv := fixed.Product(tx[t1], cos)
+		w1 := w[t1]
+		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, num.OrZero(tw, t1)))
+		h1 := num.Tanh(h + fixed.Product(v, w1))
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		tc1 := fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
+		tga = tga.AddSum(fixed.Exact(tg, h).AddMul(gb, th))
+		ga = ga.AddMul(gb, h)
+		tgh += fixed.Product(tg, a) + fixed.Product(gb, ta)
+		gh += fixed.Product(gb, a)
+		h = h1
+		th = th1
+		c = c1
+		tc = tc1
+		tape1.Push(gh)
+		tape1.Push(tgh)
+		gh = 0
+		tgh = 0
+		tape1.Push(gc)
+		tape1.Push(tgc)
+		gc = 0
+		tgc = 0
+	}
+	if t.Out != nil {
+		*t.Out += fixed.Product(th, c) + fixed.Product(h, tc)
+	}
+	if k.Out != nil {
+		*k.Out += fixed.Product(h, c)
+	}
+	gout := num.Deref(g.Out)
+	tgout := num.Deref(gt.Out)
+	tgh -= fixed.Product(tgout, c) + fixed.Product(gout, tc)
+	gh -= fixed.Product(gout, c)
+	tgc -= fixed.Product(tgout, h) + fixed.Product(gout, th)
+	gc -= fixed.Product(gout, h)
+	var dh T
+	var tdh T
+	var dc T
+	var tdc T
+	for t1 := n - 1; t1 >= 0; t1-- {
+		tdc = tape1.Pop()
+		dc = tape1.Pop()
+		tdh = tape1.Pop()
+		dh = tape1.Pop()
+		tc = tape.Pop()
+		c = tape.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		x1 := x[t1]
+		tx1 := tx[t1]
+		v, cos := num.Sincos(x1)
+		tv := fixed.Product(tx1, cos)
+		w1 := w[t1]
+		tw1 := num.OrZero(tw, t1)
+		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, tw1))
+		h1 := num.Tanh(h + fixed.Product(v, w1))
+		s := fixed.Of[T](1) - fixed.Product(h1, h1)
+		th1 := fixed.Product(ts, s)
+		h2 := gc
+		th2 := tgc
+		gc = 0
+		tgc = 0
+		h3 := gh
+		th3 := tgh
+		gh = 0
+		tgh = 0
+		tgc += fixed.Product(fixed.Of[T](0.5), th2)
+		gc += fixed.Product(fixed.Of[T](0.5), h2)
+		tg := th3 + (fixed.Product(th2, v) + fixed.Product(h2, tv))
+		gh1 := h3 + fixed.Product(h2, v)
+		ts1 := -(2 * fixed.Product(h1, th1))
+		tg1 := fixed.Product(tg, s) + fixed.Product(gh1, ts1)
+		gs := fixed.Product(gh1, s)
+		tgh += tg1
+		gh += gs
+		tg2 := fixed.Product(th2, h1) + fixed.Product(h2, th1) + (fixed.Product(tg1, w1) + fixed.Product(gs, tw1))
+		gv := fixed.Product(h2, h1) + fixed.Product(gs, w1)
+		tg3 := fixed.Product(tg1, v) + fixed.Product(gs, tv)
+		if t1 < len(gtw) {
+			gtw[t1] += tg3
+		}
+		if t1 < len(gw) {
+			gw[t1] += fixed.Product(gs, v)
+		}
+		tg4 := fixed.Product(tg2, cos) - fixed.Product(gv, fixed.Product(tx1, v))
+		gtx[t1] += tg4
+		gx[t1] += fixed.Product(gv, cos)
+		if t1%2 == 0 {
+			if t1 < len(gtw) {
+				gtw[t1] += 0
+			}
+			if t1 < len(gw) {
+				gw[t1] += 0
+			}
+		}
+		tga = tga.Add(0)
+		ga = ga.Add(0)
+		tgh += 0
+		gh += 0
+		tgh += tdh
+		gh += dh
+		tgc += tdc
+		gc += dc
+	}
+	if gt.A != nil {
+		*gt.A += tga.Round()
+	}
+	if g.A != nil {
+		*g.A += ga.Round()
+	}
+	tape.Free()
+	tape1.Free()
+}
+
 // Ahead carries from the first element to the last.
 type Ahead[T rev.Real] struct {
 	X rev.Vector[T] `rev:"inout" shape:"n"`
@@ -412,7 +731,7 @@ func (k Ahead[T]) AdjointTangent(g, t, gt Ahead[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Ahead[T]) Run(p rev.Pass[Ahead[T]]) error {
 	if k.X.Inc|p.G.X.Inc|p.T.X.Inc|p.GT.X.Inc > 1 ||
 		p.Adjoint && (p.G.X.Data == nil) ||
@@ -421,12 +740,16 @@ func (k Ahead[T]) Run(p rev.Pass[Ahead[T]]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
 	case p.Tangent:
 		k.tangent(p.T)
 	case p.Back:
@@ -574,6 +897,137 @@ func (k Ahead[T]) adjointTangent(g, t, gt Ahead[T]) {
 	tape.Free()
 }
 
+// undoAdjoint undoes adjoint.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Ahead[T]) undoAdjoint(g Ahead[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	h := fixed.Of[T](0.1)
+	var gh T
+	for t1 := range n - 1 {
+		tape.Push(h)
+		h1 := num.Tanh(h + x[t1])
+		x[t1+1] += h1
+		gs := -fixed.Product(gx[t1+1], fixed.Of[T](1)-fixed.Product(h1, h1))
+		gh += gs
+		gx[t1] += gs
+		h = h1
+		tape1.Push(gh)
+		gh = 0
+	}
+	var dh T
+	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+		dh = tape1.Pop()
+		h = tape.Pop()
+		h1 := num.Tanh(h + x[t1])
+		h2 := gh
+		gh = 0
+		gs := fixed.Product(h2, fixed.Of[T](1)-fixed.Product(h1, h1))
+		gh += gs
+		gx[t1] += gs
+		gh += dh
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Ahead[T]) undoTangent(t Ahead[T]) {
+	tape := num.NewTape[T]()
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	h := fixed.Of[T](0.1)
+	var th T
+	for t1 := range n - 1 {
+		tape.Push(h)
+		tape.Push(th)
+		h1 := num.Tanh(h + x[t1])
+		th1 := fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
+		h = h1
+		th = th1
+	}
+	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+		th = tape.Pop()
+		h = tape.Pop()
+		h1 := num.Tanh(h + x[t1])
+		th1 := fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
+		tx[t1+1] -= th1
+		x[t1+1] -= h1
+	}
+	tape.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Ahead[T]) undoAdjointTangent(g, t, gt Ahead[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	h := fixed.Of[T](0.1)
+	var th T
+	var gh T
+	var tgh T
+	for t1 := range n - 1 {
+		tape.Push(h)
+		tape.Push(th)
+		h1 := num.Tanh(h + x[t1])
+		s := fixed.Of[T](1) - fixed.Product(h1, h1)
+		th1 := fixed.Product(th+tx[t1], s)
+		tx[t1+1] += th1
+		x[t1+1] += h1
+		gh1 := -gx[t1+1]
+		ts := -(2 * fixed.Product(h1, th1))
+		tg := -fixed.Product(gtx[t1+1], s) + fixed.Product(gh1, ts)
+		gs := fixed.Product(gh1, s)
+		tgh += tg
+		gh += gs
+		gtx[t1] += tg
+		gx[t1] += gs
+		h = h1
+		th = th1
+		tape1.Push(gh)
+		tape1.Push(tgh)
+		gh = 0
+		tgh = 0
+	}
+	var dh T
+	var tdh T
+	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+		tdh = tape1.Pop()
+		dh = tape1.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		h1 := num.Tanh(h + x[t1])
+		s := fixed.Of[T](1) - fixed.Product(h1, h1)
+		th1 := fixed.Product(th+tx[t1], s)
+		h2 := gh
+		th2 := tgh
+		gh = 0
+		tgh = 0
+		ts := -(2 * fixed.Product(h1, th1))
+		tg := fixed.Product(th2, s) + fixed.Product(h2, ts)
+		gs := fixed.Product(h2, s)
+		tgh += tg
+		gh += gs
+		gtx[t1] += tg
+		gx[t1] += gs
+		tgh += tdh
+		gh += dh
+	}
+	tape.Free()
+	tape1.Free()
+}
+
 // Down carries from the last element to the first.
 type Down[T rev.Real] struct {
 	X rev.Vector[T] `rev:"inout" shape:"n"`
@@ -601,7 +1055,7 @@ func (k Down[T]) Tangent(t Down[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
 func (k Down[T]) AdjointTangent(g, t, gt Down[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Down[T]) Run(p rev.Pass[Down[T]]) error {
 	if k.X.Inc|p.G.X.Inc|p.T.X.Inc|p.GT.X.Inc > 1 ||
 		p.Adjoint && (p.G.X.Data == nil) ||
@@ -610,12 +1064,16 @@ func (k Down[T]) Run(p rev.Pass[Down[T]]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
 	case p.Tangent:
 		k.tangent(p.T)
 	case p.Back:
@@ -770,6 +1228,146 @@ func (k Down[T]) adjointTangent(g, t, gt Down[T]) {
 		gx[t1+1] -= gs
 	}
 	tape.Free()
+}
+
+// undoAdjoint undoes adjoint.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Down[T]) undoAdjoint(g Down[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	h := fixed.Of[T](0.1)
+	var gh T
+	for t1 := n - 2; t1 >= 0; t1-- {
+		tape.Push(h)
+		s := h - x[t1+1]
+		h1 := num.Tanh(s)
+		x[t1] += h1
+		gs := -fixed.Product(gx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
+		gh += gs
+		gx[t1+1] -= gs
+		h = h1
+		tape1.Push(gh)
+		gh = 0
+	}
+	var dh T
+	for t1 := range n - 2 + 1 {
+		dh = tape1.Pop()
+		h = tape.Pop()
+		s := h - x[t1+1]
+		h1 := num.Tanh(s)
+		h2 := gh
+		gh = 0
+		gs := fixed.Product(h2, fixed.Of[T](1)-fixed.Product(h1, h1))
+		gh += gs
+		gx[t1+1] -= gs
+		gh += dh
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Down[T]) undoTangent(t Down[T]) {
+	tape := num.NewTape[T]()
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	h := fixed.Of[T](0.1)
+	var th T
+	for t1 := n - 2; t1 >= 0; t1-- {
+		tape.Push(h)
+		tape.Push(th)
+		s := h - x[t1+1]
+		ts := th - tx[t1+1]
+		h1 := num.Tanh(s)
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		h = h1
+		th = th1
+	}
+	for t1 := range n - 2 + 1 {
+		th = tape.Pop()
+		h = tape.Pop()
+		s := h - x[t1+1]
+		ts := th - tx[t1+1]
+		h1 := num.Tanh(s)
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		tx[t1] -= th1
+		x[t1] -= h1
+	}
+	tape.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Down[T]) undoAdjointTangent(g, t, gt Down[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	h := fixed.Of[T](0.1)
+	var th T
+	var gh T
+	var tgh T
+	for t1 := n - 2; t1 >= 0; t1-- {
+		tape.Push(h)
+		tape.Push(th)
+		s := h - x[t1+1]
+		ts := th - tx[t1+1]
+		h1 := num.Tanh(s)
+		s1 := fixed.Of[T](1) - fixed.Product(h1, h1)
+		th1 := fixed.Product(ts, s1)
+		tx[t1] += th1
+		x[t1] += h1
+		gh1 := -gx[t1]
+		ts1 := -(2 * fixed.Product(h1, th1))
+		tg := -fixed.Product(gtx[t1], s1) + fixed.Product(gh1, ts1)
+		gs := fixed.Product(gh1, s1)
+		tgh += tg
+		gh += gs
+		gtx[t1+1] -= tg
+		gx[t1+1] -= gs
+		h = h1
+		th = th1
+		tape1.Push(gh)
+		tape1.Push(tgh)
+		gh = 0
+		tgh = 0
+	}
+	var dh T
+	var tdh T
+	for t1 := range n - 2 + 1 {
+		tdh = tape1.Pop()
+		dh = tape1.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		s := h - x[t1+1]
+		ts := th - tx[t1+1]
+		h1 := num.Tanh(s)
+		s1 := fixed.Of[T](1) - fixed.Product(h1, h1)
+		h2 := gh
+		th2 := tgh
+		gh = 0
+		tgh = 0
+		ts1 := -(2 * fixed.Product(h1, fixed.Product(ts, s1)))
+		tg := fixed.Product(th2, s1) + fixed.Product(h2, ts1)
+		gs := fixed.Product(h2, s1)
+		tgh += tg
+		gh += gs
+		gtx[t1+1] -= tg
+		gx[t1+1] -= gs
+		tgh += tdh
+		gh += dh
+	}
+	tape.Free()
+	tape1.Free()
 }
 
 // Solve solves a triangular system in place, by sums over the elements that are done.
@@ -2235,6 +2833,573 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 	tape.Free()
 }
 
+// Powers adds a series to x, of which y gets another one. All that a series computes
+// depends on one number.
+type Powers[T rev.Real] struct {
+	X rev.Vector[T] `rev:"inout" shape:"n"`
+	W rev.Vector[T] `rev:"in" shape:"n"`
+	Y rev.Vector[T] `rev:"acc" shape:"n"`
+}
+
+// NewPowers returns the kernel over gonum's types, sharing their storage.
+func NewPowers(x *mat.VecDense, w *mat.VecDense, y *mat.VecDense) Powers[float64] {
+	return Powers[float64]{X: rev.ViewVec(x), W: rev.ViewVec(w), Y: rev.ViewVec(y)}
+}
+
+var _ = powers // which Powers is written from
+
+// Forward runs powers.
+func (k Powers[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Powers[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Powers[T]) Adjoint(g Powers[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Powers[T]) Tangent(t Powers[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
+	if k.X.Inc|k.W.Inc|k.Y.Inc|p.G.X.Inc|p.G.W.Inc|p.G.Y.Inc|p.T.X.Inc|p.T.W.Inc|p.T.Y.Inc|p.GT.X.Inc|p.GT.W.Inc|p.GT.Y.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && p.Tangent && p.Back:
+		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
+	case p.Tangent:
+		k.tangent(p.T)
+	case p.Back:
+		k.inverse()
+	default:
+		k.forward()
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Powers[T]) prepared(p rev.Pass[Powers[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.W, &p.G.Y, &p.T.W, &p.GT.Y)
+	s.Write(&k.X, &k.Y, &p.G.X, &p.G.W, &p.T.X, &p.T.Y, &p.GT.X, &p.GT.W)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.GT.X, k.X.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs powers.
+func (k Powers[T]) forward() {
+	n := k.X.N
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
+	y := num.Elements(k.Y)
+	for i := range n {
+		v := w[i]
+		var s T
+		p := fixed.Of[T](1)
+		p1 := fixed.Product(fixed.Of[T](0.25), num.Tanh(v))
+		for k1 := 1; k1 < 9; k1++ {
+			p2 := fixed.Product(p, p1)
+			s += num.Quotient(p2, num.Int[T](k1))
+			p = p2
+		}
+		x[i] += s
+		v1 := x[i]
+		var s1 T
+		p2 := fixed.Of[T](1)
+		p3 := fixed.Product(fixed.Of[T](0.25), num.Tanh(v1))
+		for k1 := 1; k1 < 9; k1++ {
+			p4 := fixed.Product(p2, p3)
+			s1 += num.Quotient(p4, num.Int[T](k1))
+			p2 = p4
+		}
+		if i < len(y) {
+			y[i] += s1
+		}
+		x[i] = -x[i]
+	}
+}
+
+// inverse undoes forward.
+func (k Powers[T]) inverse() {
+	n := k.X.N
+	x := k.X.Data[:n]
+	w := k.W.Data[:n]
+	y := num.Elements(k.Y)
+	for i := n - 1; i >= 0; i-- {
+		v := w[i]
+		var s T
+		p := fixed.Of[T](1)
+		p1 := fixed.Product(fixed.Of[T](0.25), num.Tanh(v))
+		for k1 := 1; k1 < 9; k1++ {
+			p2 := fixed.Product(p, p1)
+			s += num.Quotient(p2, num.Int[T](k1))
+			p = p2
+		}
+		x[i] = -x[i]
+		v1 := x[i]
+		var s1 T
+		p2 := fixed.Of[T](1)
+		p3 := fixed.Product(fixed.Of[T](0.25), num.Tanh(v1))
+		for k1 := 1; k1 < 9; k1++ {
+			p4 := fixed.Product(p2, p3)
+			s1 += num.Quotient(p4, num.Int[T](k1))
+			p2 = p4
+		}
+		if i < len(y) {
+			y[i] -= s1
+		}
+		x[i] -= s
+	}
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+func (k Powers[T]) adjoint(g Powers[T]) {
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	for i := n - 1; i >= 0; i-- {
+		v := w[i]
+		// Derivatives by v go along with the values, so that the way back needs no tape.
+		var s T
+		var ts T
+		p := fixed.Of[T](1)
+		var tp T
+		tanh := num.Tanh(v)
+		p1 := fixed.Product(fixed.Of[T](0.25), tanh)
+		tp1 := fixed.Product(fixed.Of[T](0.25), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		for k1 := 1; k1 < 9; k1++ {
+			p2 := fixed.Product(p, p1)
+			tp2 := fixed.Product(tp, p1) + fixed.Product(p, tp1)
+			n1 := num.Int[T](k1)
+			ts += num.Quotient(tp2, n1)
+			s += num.Quotient(p2, n1)
+			p = p2
+			tp = tp2
+		}
+		x[i] = -x[i]
+		gx[i] = -gx[i]
+		v1 := x[i]
+		// Derivatives by v1 go along with the values, so that the way back needs no tape.
+		var s1 T
+		var ts1 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		tanh1 := num.Tanh(v1)
+		p3 := fixed.Product(fixed.Of[T](0.25), tanh1)
+		tp3 := fixed.Product(fixed.Of[T](0.25), fixed.Of[T](1)-fixed.Product(tanh1, tanh1))
+		for k1 := 1; k1 < 9; k1++ {
+			p4 := fixed.Product(p2, p3)
+			tp4 := fixed.Product(tp2, p3) + fixed.Product(p2, tp3)
+			n1 := num.Int[T](k1)
+			ts1 += num.Quotient(tp4, n1)
+			s1 += num.Quotient(p4, n1)
+			p2 = p4
+			tp2 = tp4
+		}
+		if i < len(y) {
+			y[i] -= s1
+		}
+		gx[i] += fixed.Product(num.OrZero(gy, i), ts1)
+		x[i] -= s
+		if i < len(gw) {
+			gw[i] += fixed.Product(gx[i], ts)
+		}
+	}
+}
+
+// tangent runs forward, with the tangents t.
+func (k Powers[T]) tangent(t Powers[T]) {
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	for i := range n {
+		v := w[i]
+		var s T
+		var ts T
+		p := fixed.Of[T](1)
+		var tp T
+		tanh := num.Tanh(v)
+		ttanh := fixed.Product(num.OrZero(tw, i), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		p1 := fixed.Product(fixed.Of[T](0.25), tanh)
+		tp1 := fixed.Product(fixed.Of[T](0.25), ttanh)
+		for k1 := 1; k1 < 9; k1++ {
+			p2 := fixed.Product(p, p1)
+			tp2 := fixed.Product(tp, p1) + fixed.Product(p, tp1)
+			n1 := num.Int[T](k1)
+			ts += num.Quotient(tp2, n1)
+			s += num.Quotient(p2, n1)
+			p = p2
+			tp = tp2
+		}
+		tx[i] += ts
+		x[i] += s
+		v1 := x[i]
+		var s1 T
+		var ts1 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		tanh1 := num.Tanh(v1)
+		ttanh1 := fixed.Product(tx[i], fixed.Of[T](1)-fixed.Product(tanh1, tanh1))
+		p3 := fixed.Product(fixed.Of[T](0.25), tanh1)
+		tp3 := fixed.Product(fixed.Of[T](0.25), ttanh1)
+		for k1 := 1; k1 < 9; k1++ {
+			p4 := fixed.Product(p2, p3)
+			tp4 := fixed.Product(tp2, p3) + fixed.Product(p2, tp3)
+			n1 := num.Int[T](k1)
+			ts1 += num.Quotient(tp4, n1)
+			s1 += num.Quotient(p4, n1)
+			p2 = p4
+			tp2 = tp4
+		}
+		if i < len(ty) {
+			ty[i] += ts1
+		}
+		if i < len(y) {
+			y[i] += s1
+		}
+		tx[i] = -tx[i]
+		x[i] = -x[i]
+	}
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+func (k Powers[T]) adjointTangent(g, t, gt Powers[T]) {
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	for i := n - 1; i >= 0; i-- {
+		v := w[i]
+		// Derivatives by v go along with the values, so that the way back needs no tape.
+		var s T
+		var ts T
+		var ts1 T
+		var tts1 T
+		p := fixed.Of[T](1)
+		var tp T
+		var tp1 T
+		var ttp1 T
+		tanh := num.Tanh(v)
+		s1 := fixed.Of[T](1) - fixed.Product(tanh, tanh)
+		ttanh := fixed.Product(num.OrZero(tw, i), s1)
+		tt := -(2 * fixed.Product(tanh, ttanh))
+		p1 := fixed.Product(fixed.Of[T](0.25), tanh)
+		tp11 := fixed.Product(fixed.Of[T](0.25), ttanh)
+		tt1 := fixed.Product(fixed.Of[T](0.25), tt)
+		for k1 := 1; k1 < 9; k1++ {
+			tp12 := fixed.Product(fixed.Of[T](0.25), s1)
+			p2 := fixed.Product(p, p1)
+			tp2 := fixed.Product(tp, p1) + fixed.Product(p, tp11)
+			tp21 := fixed.Product(tp1, p1) + fixed.Product(p, tp12)
+			ttp21 := fixed.Product(ttp1, p1) + fixed.Product(tp1, tp11) + (fixed.Product(tp, tp12) + fixed.Product(p, tt1))
+			n1 := num.Int[T](k1)
+			tts1 += num.Quotient(ttp21, n1)
+			ts1 += num.Quotient(tp21, n1)
+			ts += num.Quotient(tp2, n1)
+			s += num.Quotient(p2, n1)
+			p = p2
+			tp = tp2
+			tp1 = tp21
+			ttp1 = ttp21
+		}
+		tx[i] = -tx[i]
+		x[i] = -x[i]
+		gtx[i] = -gtx[i]
+		gx[i] = -gx[i]
+		v1 := x[i]
+		// Derivatives by v1 go along with the values, so that the way back needs no tape.
+		var s2 T
+		var ts2 T
+		var ts21 T
+		var tts21 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		var tp21 T
+		var ttp21 T
+		tanh1 := num.Tanh(v1)
+		s3 := fixed.Of[T](1) - fixed.Product(tanh1, tanh1)
+		ttanh1 := fixed.Product(tx[i], s3)
+		tt2 := -(2 * fixed.Product(tanh1, ttanh1))
+		p3 := fixed.Product(fixed.Of[T](0.25), tanh1)
+		tp3 := fixed.Product(fixed.Of[T](0.25), ttanh1)
+		tt3 := fixed.Product(fixed.Of[T](0.25), tt2)
+		for k1 := 1; k1 < 9; k1++ {
+			tp31 := fixed.Product(fixed.Of[T](0.25), s3)
+			p4 := fixed.Product(p2, p3)
+			tp4 := fixed.Product(tp2, p3) + fixed.Product(p2, tp3)
+			tp41 := fixed.Product(tp21, p3) + fixed.Product(p2, tp31)
+			ttp41 := fixed.Product(ttp21, p3) + fixed.Product(tp21, tp3) + (fixed.Product(tp2, tp31) + fixed.Product(p2, tt3))
+			n1 := num.Int[T](k1)
+			tts21 += num.Quotient(ttp41, n1)
+			ts21 += num.Quotient(tp41, n1)
+			ts2 += num.Quotient(tp4, n1)
+			s2 += num.Quotient(p4, n1)
+			p2 = p4
+			tp2 = tp4
+			tp21 = tp41
+			ttp21 = ttp41
+		}
+		if i < len(ty) {
+			ty[i] -= ts2
+		}
+		if i < len(y) {
+			y[i] -= s2
+		}
+		gs := num.OrZero(gy, i)
+		tg := fixed.Product(num.OrZero(gty, i), ts21) + fixed.Product(gs, tts21)
+		gtx[i] += tg
+		gx[i] += fixed.Product(gs, ts21)
+		tx[i] -= ts
+		x[i] -= s
+		gs1 := gx[i]
+		tg1 := fixed.Product(gtx[i], ts1) + fixed.Product(gs1, tts1)
+		if i < len(gtw) {
+			gtw[i] += tg1
+		}
+		if i < len(gw) {
+			gw[i] += fixed.Product(gs1, ts1)
+		}
+	}
+}
+
+// undoAdjoint undoes adjoint.
+func (k Powers[T]) undoAdjoint(g Powers[T]) {
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	for i := range n {
+		v := w[i]
+		// Derivatives by v go along with the values, so that the way back needs no tape.
+		var s T
+		var ts T
+		p := fixed.Of[T](1)
+		var tp T
+		tanh := num.Tanh(v)
+		p1 := fixed.Product(fixed.Of[T](0.25), tanh)
+		tp1 := fixed.Product(fixed.Of[T](0.25), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		for k1 := 1; k1 < 9; k1++ {
+			p2 := fixed.Product(p, p1)
+			tp2 := fixed.Product(tp, p1) + fixed.Product(p, tp1)
+			n1 := num.Int[T](k1)
+			ts += num.Quotient(tp2, n1)
+			s += num.Quotient(p2, n1)
+			p = p2
+			tp = tp2
+		}
+		x[i] += s
+		gs := -gx[i]
+		v1 := x[i]
+		// Derivatives by v1 go along with the values, so that the way back needs no tape.
+		var s1 T
+		var ts1 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		tanh1 := num.Tanh(v1)
+		p3 := fixed.Product(fixed.Of[T](0.25), tanh1)
+		tp3 := fixed.Product(fixed.Of[T](0.25), fixed.Of[T](1)-fixed.Product(tanh1, tanh1))
+		for k1 := 1; k1 < 9; k1++ {
+			p4 := fixed.Product(p2, p3)
+			tp4 := fixed.Product(tp2, p3) + fixed.Product(p2, tp3)
+			n1 := num.Int[T](k1)
+			ts1 += num.Quotient(tp4, n1)
+			s1 += num.Quotient(p4, n1)
+			p2 = p4
+			tp2 = tp4
+		}
+		if i < len(y) {
+			y[i] += s1
+		}
+		gx[i] -= fixed.Product(num.OrZero(gy, i), ts1)
+		x[i] = -x[i]
+		gx[i] = -gx[i]
+		if i < len(gw) {
+			gw[i] += fixed.Product(gs, ts)
+		}
+	}
+}
+
+// undoTangent undoes tangent.
+func (k Powers[T]) undoTangent(t Powers[T]) {
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	for i := n - 1; i >= 0; i-- {
+		v := w[i]
+		var s T
+		var ts T
+		p := fixed.Of[T](1)
+		var tp T
+		tanh := num.Tanh(v)
+		ttanh := fixed.Product(num.OrZero(tw, i), fixed.Of[T](1)-fixed.Product(tanh, tanh))
+		p1 := fixed.Product(fixed.Of[T](0.25), tanh)
+		tp1 := fixed.Product(fixed.Of[T](0.25), ttanh)
+		for k1 := 1; k1 < 9; k1++ {
+			p2 := fixed.Product(p, p1)
+			tp2 := fixed.Product(tp, p1) + fixed.Product(p, tp1)
+			n1 := num.Int[T](k1)
+			ts += num.Quotient(tp2, n1)
+			s += num.Quotient(p2, n1)
+			p = p2
+			tp = tp2
+		}
+		tx[i] = -tx[i]
+		x[i] = -x[i]
+		v1 := x[i]
+		var s1 T
+		var ts1 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		tanh1 := num.Tanh(v1)
+		ttanh1 := fixed.Product(tx[i], fixed.Of[T](1)-fixed.Product(tanh1, tanh1))
+		p3 := fixed.Product(fixed.Of[T](0.25), tanh1)
+		tp3 := fixed.Product(fixed.Of[T](0.25), ttanh1)
+		for k1 := 1; k1 < 9; k1++ {
+			p4 := fixed.Product(p2, p3)
+			tp4 := fixed.Product(tp2, p3) + fixed.Product(p2, tp3)
+			n1 := num.Int[T](k1)
+			ts1 += num.Quotient(tp4, n1)
+			s1 += num.Quotient(p4, n1)
+			p2 = p4
+			tp2 = tp4
+		}
+		if i < len(ty) {
+			ty[i] -= ts1
+		}
+		if i < len(y) {
+			y[i] -= s1
+		}
+		tx[i] -= ts
+		x[i] -= s
+	}
+}
+
+// undoAdjointTangent undoes adjointTangent.
+func (k Powers[T]) undoAdjointTangent(g, t, gt Powers[T]) {
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	for i := range n {
+		v := w[i]
+		// Derivatives by v go along with the values, so that the way back needs no tape.
+		var s T
+		var ts T
+		var ts1 T
+		var tts1 T
+		p := fixed.Of[T](1)
+		var tp T
+		var tp1 T
+		var ttp1 T
+		tanh := num.Tanh(v)
+		s1 := fixed.Of[T](1) - fixed.Product(tanh, tanh)
+		ttanh := fixed.Product(num.OrZero(tw, i), s1)
+		tt := -(2 * fixed.Product(tanh, ttanh))
+		p1 := fixed.Product(fixed.Of[T](0.25), tanh)
+		tp11 := fixed.Product(fixed.Of[T](0.25), ttanh)
+		tt1 := fixed.Product(fixed.Of[T](0.25), tt)
+		for k1 := 1; k1 < 9; k1++ {
+			tp12 := fixed.Product(fixed.Of[T](0.25), s1)
+			p2 := fixed.Product(p, p1)
+			tp2 := fixed.Product(tp, p1) + fixed.Product(p, tp11)
+			tp21 := fixed.Product(tp1, p1) + fixed.Product(p, tp12)
+			ttp21 := fixed.Product(ttp1, p1) + fixed.Product(tp1, tp11) + (fixed.Product(tp, tp12) + fixed.Product(p, tt1))
+			n1 := num.Int[T](k1)
+			tts1 += num.Quotient(ttp21, n1)
+			ts1 += num.Quotient(tp21, n1)
+			ts += num.Quotient(tp2, n1)
+			s += num.Quotient(p2, n1)
+			p = p2
+			tp = tp2
+			tp1 = tp21
+			ttp1 = ttp21
+		}
+		tx[i] += ts
+		x[i] += s
+		tg := -gtx[i]
+		gs := -gx[i]
+		v1 := x[i]
+		// Derivatives by v1 go along with the values, so that the way back needs no tape.
+		var s2 T
+		var ts2 T
+		var ts21 T
+		var tts21 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		var tp21 T
+		var ttp21 T
+		tanh1 := num.Tanh(v1)
+		s3 := fixed.Of[T](1) - fixed.Product(tanh1, tanh1)
+		ttanh1 := fixed.Product(tx[i], s3)
+		tt2 := -(2 * fixed.Product(tanh1, ttanh1))
+		p3 := fixed.Product(fixed.Of[T](0.25), tanh1)
+		tp3 := fixed.Product(fixed.Of[T](0.25), ttanh1)
+		tt3 := fixed.Product(fixed.Of[T](0.25), tt2)
+		for k1 := 1; k1 < 9; k1++ {
+			tp31 := fixed.Product(fixed.Of[T](0.25), s3)
+			p4 := fixed.Product(p2, p3)
+			tp4 := fixed.Product(tp2, p3) + fixed.Product(p2, tp3)
+			tp41 := fixed.Product(tp21, p3) + fixed.Product(p2, tp31)
+			ttp41 := fixed.Product(ttp21, p3) + fixed.Product(tp21, tp3) + (fixed.Product(tp2, tp31) + fixed.Product(p2, tt3))
+			n1 := num.Int[T](k1)
+			tts21 += num.Quotient(ttp41, n1)
+			ts21 += num.Quotient(tp41, n1)
+			ts2 += num.Quotient(tp4, n1)
+			s2 += num.Quotient(p4, n1)
+			p2 = p4
+			tp2 = tp4
+			tp21 = tp41
+			ttp21 = ttp41
+		}
+		if i < len(ty) {
+			ty[i] += ts2
+		}
+		if i < len(y) {
+			y[i] += s2
+		}
+		gs2 := -num.OrZero(gy, i)
+		tg1 := -fixed.Product(num.OrZero(gty, i), ts21) + fixed.Product(gs2, tts21)
+		gtx[i] += tg1
+		gx[i] += fixed.Product(gs2, ts21)
+		tx[i] = -tx[i]
+		x[i] = -x[i]
+		gtx[i] = -gtx[i]
+		gx[i] = -gx[i]
+		tg2 := fixed.Product(tg, ts1) + fixed.Product(gs, tts1)
+		if i < len(gtw) {
+			gtw[i] += tg2
+		}
+		if i < len(gw) {
+			gw[i] += fixed.Product(gs, ts1)
+		}
+	}
+}
+
 // Sparing has loops in place, down, with a condition and within loops, that keep a few
 // states.
 type Sparing[T rev.Real] struct {
@@ -2268,7 +3433,7 @@ func (k Sparing[T]) AdjointTangent(g, t, gt Sparing[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Sparing[T]) Run(p rev.Pass[Sparing[T]]) error {
 	if k.X.Inc|k.W.Inc|p.G.X.Inc|p.G.W.Inc|p.T.X.Inc|p.T.W.Inc|p.GT.X.Inc|p.GT.W.Inc > 1 ||
 		p.Adjoint && (p.G.X.Data == nil) ||
@@ -2277,12 +3442,16 @@ func (k Sparing[T]) Run(p rev.Pass[Sparing[T]]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
 	case p.Tangent:
 		k.tangent(p.T)
 	case p.Back:
@@ -2822,4 +3991,493 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 	tape.Free()
 	tape1.Free()
 	tape2.Free()
+}
+
+// undoAdjoint undoes adjoint.
+//
+// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
+	tape := num.NewSnapshots[T](k.Most)
+	tape1 := num.NewTape[T]()
+	tape2 := num.NewSnapshots[T](k.Most)
+	tape3 := num.NewSnapshots[T](k.Most)
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	h := fixed.Of[T](0.1)
+	var gh T
+	c := fixed.Of[T](0.2)
+	for t1 := n - 1; t1 >= 0; t1-- {
+		if tape.Keep(n-1-t1, n) {
+			tape.Push(h)
+			tape.Push(c)
+		}
+		x[t1] += fixed.Product(fixed.Of[T](0.5), h)
+		gh -= fixed.Product(fixed.Of[T](0.5), gx[t1])
+		g1 := h
+		for s := 1; s <= t1; s++ {
+			g2 := num.Sin(g1 + w[s])
+			g1 = g2
+		}
+		s := g1 + fixed.Product(x[t1], w[t1])
+		h1 := num.Tanh(s)
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		c = c1
+		tape1.Push(gh)
+		gh = 0
+	}
+	c1 := c
+	k1 := 0
+	for k1 < 9 && c1 > fixed.Of[T](0.3) {
+		if tape2.Keep(k1, -1) {
+			tape2.Push(c1)
+		}
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
+		c2 := fixed.Product(c1, s)
+		c1 = c2
+		k1++
+	}
+	if k.Y != nil {
+		*k.Y += c1
+	}
+	gc1 := -num.Deref(g.Y)
+	for k1--; k1 >= 0; k1-- {
+		from := tape2.Back(k1)
+		c1 = tape2.Pop()
+		for k2 := from; k2 < k1; k2++ {
+			if tape2.Keep(k2, k1) {
+				tape2.Push(c1)
+			}
+			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
+			c2 := fixed.Product(c1, s)
+			c1 = c2
+		}
+		p := fixed.Product(h, c1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		h1 := gc1
+		gc1 = fixed.Product(h1, s)
+		gp := -fixed.Product(fixed.Product(fixed.Of[T](0.05), fixed.Product(h1, c1)), sin)
+		gh += fixed.Product(gp, c1)
+		gc1 += fixed.Product(gp, h)
+	}
+	gc := gc1
+	var dh T
+	for t1 := range n {
+		dh = tape1.Pop()
+		from := tape.Back(n - 1 - t1)
+		c = tape.Pop()
+		h = tape.Pop()
+		for t2 := n - from - 1; t2 >= t1+1; t2-- {
+			if tape.Keep(n-1-t2, n-1-t1) {
+				tape.Push(h)
+				tape.Push(c)
+			}
+			g1 := h
+			for s := 1; s <= t2; s++ {
+				g2 := num.Sin(g1 + w[s])
+				g1 = g2
+			}
+			s := g1 + fixed.Product(x[t2], w[t2])
+			h1 := num.Tanh(s)
+			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
+			h = h1
+			c = c2
+		}
+		g1 := h
+		for s := 1; s <= t1; s++ {
+			if tape3.Keep(s-1, t1) {
+				tape3.Push(g1)
+			}
+			g2 := num.Sin(g1 + w[s])
+			g1 = g2
+		}
+		x1 := x[t1]
+		w1 := w[t1]
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		h2 := gc
+		gc = 0
+		h3 := gh
+		gh = 0
+		gc += fixed.Product(fixed.Of[T](0.5), h2)
+		gs := fixed.Product(h3+h2, fixed.Of[T](1)-fixed.Product(h1, h1))
+		gg1 := gs
+		if t1 < len(gw) {
+			gw[t1] += fixed.Product(gs, x1)
+		}
+		gx[t1] += fixed.Product(gs, w1)
+		for s := t1; s >= 1; s-- {
+			from1 := tape3.Back(s - 1)
+			g1 = tape3.Pop()
+			for s1 := 1 + from1; s1 < s; s1++ {
+				if tape3.Keep(s1-1, s-1) {
+					tape3.Push(g1)
+				}
+				g2 := num.Sin(g1 + w[s1])
+				g1 = g2
+			}
+			h4 := gg1
+			gg1 = 0
+			gs1 := fixed.Product(h4, num.Cos(g1+w[s]))
+			gg1 += gs1
+			if gw != nil {
+				gw[s] += gs1
+			}
+		}
+		gh += gg1
+		gh += dh
+	}
+	tape.Free()
+	tape1.Free()
+	tape2.Free()
+	tape3.Free()
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need h and c of those before. The tape keeps them for at most k.Most iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Sparing[T]) undoTangent(t Sparing[T]) {
+	tape := num.NewSnapshots[T](k.Most)
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	h := fixed.Of[T](0.1)
+	var th T
+	c := fixed.Of[T](0.2)
+	var tc T
+	for t1 := n - 1; t1 >= 0; t1-- {
+		if tape.Keep(n-1-t1, n) {
+			tape.Push(h)
+			tape.Push(th)
+			tape.Push(c)
+			tape.Push(tc)
+		}
+		g1 := h
+		tg1 := th
+		for s := 1; s <= t1; s++ {
+			s1 := g1 + w[s]
+			g2, cos := num.Sincos(s1)
+			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
+			g1 = g2
+			tg1 = tg2
+		}
+		x1 := x[t1]
+		w1 := w[t1]
+		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		th = th1
+		c = c1
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+	}
+	c1 := c
+	tc1 := tc
+	k1 := 0
+	for k1 < 9 && c1 > fixed.Of[T](0.3) {
+		p := fixed.Product(h, c1)
+		tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+		c2 := fixed.Product(c1, s)
+		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
+		c1 = c2
+		tc1 = tc2
+		k1++
+	}
+	if t.Y != nil {
+		*t.Y -= tc1
+	}
+	if k.Y != nil {
+		*k.Y -= c1
+	}
+	for t1 := range n {
+		from := tape.Back(n - 1 - t1)
+		tc = tape.Pop()
+		c = tape.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		for t2 := n - from - 1; t2 >= t1+1; t2-- {
+			if tape.Keep(n-1-t2, n-1-t1) {
+				tape.Push(h)
+				tape.Push(th)
+				tape.Push(c)
+				tape.Push(tc)
+			}
+			g1 := h
+			tg1 := th
+			for s := 1; s <= t2; s++ {
+				s1 := g1 + w[s]
+				g2, cos := num.Sincos(s1)
+				tg2 := fixed.Product(tg1+num.At(tw, s), cos)
+				g1 = g2
+				tg1 = tg2
+			}
+			x1 := x[t2]
+			w1 := w[t2]
+			ts := tg1 + (fixed.Product(tx[t2], w1) + fixed.Product(x1, num.At(tw, t2)))
+			h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+			th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
+			h = h1
+			th = th1
+			c = c2
+			tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+		}
+		tx[t1] -= fixed.Product(fixed.Of[T](0.5), th)
+		x[t1] -= fixed.Product(fixed.Of[T](0.5), h)
+	}
+	tape.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
+	tape := num.NewSnapshots[T](k.Most)
+	tape1 := num.NewTape[T]()
+	tape2 := num.NewSnapshots[T](k.Most)
+	tape3 := num.NewSnapshots[T](k.Most)
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	h := fixed.Of[T](0.1)
+	var th T
+	var gh T
+	var tgh T
+	c := fixed.Of[T](0.2)
+	var tc T
+	for t1 := n - 1; t1 >= 0; t1-- {
+		if tape.Keep(n-1-t1, n) {
+			tape.Push(h)
+			tape.Push(th)
+			tape.Push(c)
+			tape.Push(tc)
+		}
+		tx[t1] += fixed.Product(fixed.Of[T](0.5), th)
+		x[t1] += fixed.Product(fixed.Of[T](0.5), h)
+		tgh -= fixed.Product(fixed.Of[T](0.5), gtx[t1])
+		gh -= fixed.Product(fixed.Of[T](0.5), gx[t1])
+		g1 := h
+		tg1 := th
+		for s := 1; s <= t1; s++ {
+			s1 := g1 + w[s]
+			g2, cos := num.Sincos(s1)
+			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
+			g1 = g2
+			tg1 = tg2
+		}
+		x1 := x[t1]
+		w1 := w[t1]
+		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
+		h = h1
+		th = th1
+		c = c1
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+		tape1.Push(gh)
+		tape1.Push(tgh)
+		gh = 0
+		tgh = 0
+	}
+	c1 := c
+	tc1 := tc
+	k1 := 0
+	for k1 < 9 && c1 > fixed.Of[T](0.3) {
+		if tape2.Keep(k1, -1) {
+			tape2.Push(c1)
+			tape2.Push(tc1)
+		}
+		p := fixed.Product(h, c1)
+		tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+		c2 := fixed.Product(c1, s)
+		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
+		c1 = c2
+		tc1 = tc2
+		k1++
+	}
+	if t.Y != nil {
+		*t.Y += tc1
+	}
+	if k.Y != nil {
+		*k.Y += c1
+	}
+	tg := -num.Deref(gt.Y)
+	gc1 := -num.Deref(g.Y)
+	for k1--; k1 >= 0; k1-- {
+		from := tape2.Back(k1)
+		tc1 = tape2.Pop()
+		c1 = tape2.Pop()
+		for k2 := from; k2 < k1; k2++ {
+			if tape2.Keep(k2, k1) {
+				tape2.Push(c1)
+				tape2.Push(tc1)
+			}
+			p := fixed.Product(h, c1)
+			tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+			sin, cos := num.Sincos(p)
+			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+			ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+			c2 := fixed.Product(c1, s)
+			tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
+			c1 = c2
+			tc1 = tc2
+		}
+		p := fixed.Product(h, c1)
+		tp := fixed.Product(th, c1) + fixed.Product(h, tc1)
+		sin, cos := num.Sincos(p)
+		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
+		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
+		h1 := gc1
+		th1 := tg
+		gc1 = 0
+		tg = fixed.Product(th1, s) + fixed.Product(h1, ts)
+		gc1 += fixed.Product(h1, s)
+		tg1 := fixed.Product(th1, c1) + fixed.Product(h1, tc1)
+		gcos := fixed.Product(fixed.Of[T](0.05), fixed.Product(h1, c1))
+		tg2 := -(fixed.Product(fixed.Product(fixed.Of[T](0.05), tg1), sin) + fixed.Product(gcos, fixed.Product(tp, cos)))
+		gp := -fixed.Product(gcos, sin)
+		tgh += fixed.Product(tg2, c1) + fixed.Product(gp, tc1)
+		gh += fixed.Product(gp, c1)
+		tg += fixed.Product(tg2, h) + fixed.Product(gp, th)
+		gc1 += fixed.Product(gp, h)
+	}
+	tg1 := tg
+	gc := gc1
+	var dh T
+	var tdh T
+	for t1 := range n {
+		tdh = tape1.Pop()
+		dh = tape1.Pop()
+		from := tape.Back(n - 1 - t1)
+		tc = tape.Pop()
+		c = tape.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		for t2 := n - from - 1; t2 >= t1+1; t2-- {
+			if tape.Keep(n-1-t2, n-1-t1) {
+				tape.Push(h)
+				tape.Push(th)
+				tape.Push(c)
+				tape.Push(tc)
+			}
+			g1 := h
+			tg11 := th
+			for s := 1; s <= t2; s++ {
+				s1 := g1 + w[s]
+				g2, cos := num.Sincos(s1)
+				tg2 := fixed.Product(tg11+num.At(tw, s), cos)
+				g1 = g2
+				tg11 = tg2
+			}
+			x1 := x[t2]
+			w1 := w[t2]
+			ts := tg11 + (fixed.Product(tx[t2], w1) + fixed.Product(x1, num.At(tw, t2)))
+			h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+			th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
+			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
+			h = h1
+			th = th1
+			c = c2
+			tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
+		}
+		g1 := h
+		tg11 := th
+		for s := 1; s <= t1; s++ {
+			if tape3.Keep(s-1, t1) {
+				tape3.Push(g1)
+				tape3.Push(tg11)
+			}
+			s1 := g1 + w[s]
+			g2, cos := num.Sincos(s1)
+			tg2 := fixed.Product(tg11+num.At(tw, s), cos)
+			g1 = g2
+			tg11 = tg2
+		}
+		x1 := x[t1]
+		tx1 := tx[t1]
+		w1 := w[t1]
+		tw1 := num.OrZero(tw, t1)
+		ts := tg11 + (fixed.Product(tx1, w1) + fixed.Product(x1, tw1))
+		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
+		s := fixed.Of[T](1) - fixed.Product(h1, h1)
+		h2 := gc
+		th2 := tg1
+		gc = 0
+		tg1 = 0
+		h3 := gh
+		th3 := tgh
+		gh = 0
+		tgh = 0
+		tg1 += fixed.Product(fixed.Of[T](0.5), th2)
+		gc += fixed.Product(fixed.Of[T](0.5), h2)
+		gh1 := h3 + h2
+		ts1 := -(2 * fixed.Product(h1, fixed.Product(ts, s)))
+		tg2 := fixed.Product(th3+th2, s) + fixed.Product(gh1, ts1)
+		gs := fixed.Product(gh1, s)
+		tg3 := tg2
+		gg1 := gs
+		tg4 := fixed.Product(tg2, w1) + fixed.Product(gs, tw1)
+		tg5 := fixed.Product(tg2, x1) + fixed.Product(gs, tx1)
+		if t1 < len(gtw) {
+			gtw[t1] += tg5
+		}
+		if t1 < len(gw) {
+			gw[t1] += fixed.Product(gs, x1)
+		}
+		gtx[t1] += tg4
+		gx[t1] += fixed.Product(gs, w1)
+		for s1 := t1; s1 >= 1; s1-- {
+			from1 := tape3.Back(s1 - 1)
+			tg11 = tape3.Pop()
+			g1 = tape3.Pop()
+			for s2 := 1 + from1; s2 < s1; s2++ {
+				if tape3.Keep(s2-1, s1-1) {
+					tape3.Push(g1)
+					tape3.Push(tg11)
+				}
+				s3 := g1 + w[s2]
+				g2, cos := num.Sincos(s3)
+				tg21 := fixed.Product(tg11+num.At(tw, s2), cos)
+				g1 = g2
+				tg11 = tg21
+			}
+			s2 := g1 + w[s1]
+			g2, cos := num.Sincos(s2)
+			h4 := gg1
+			th4 := tg3
+			gg1 = 0
+			tg3 = 0
+			tcos := -fixed.Product(tg11+num.At(tw, s1), g2)
+			tg6 := fixed.Product(th4, cos) + fixed.Product(h4, tcos)
+			gs2 := fixed.Product(h4, cos)
+			tg3 += tg6
+			gg1 += gs2
+			if gtw != nil {
+				gtw[s1] += tg6
+			}
+			if gw != nil {
+				gw[s1] += gs2
+			}
+		}
+		tgh += tg3
+		gh += gg1
+		tgh += tdh
+		gh += dh
+	}
+	tape.Free()
+	tape1.Free()
+	tape2.Free()
+	tape3.Free()
 }

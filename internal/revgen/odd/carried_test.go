@@ -28,6 +28,12 @@ func downSpec[T rev.Real]() revtest.Spec[Down[T]] {
 	}, Sizes: few, RoundTrip: 200, Adjoint: 10000}
 }
 
+func powersSpec[T rev.Real]() revtest.Spec[Powers[T]] {
+	return revtest.Spec[Powers[T]]{New: func(rnd *rand.Rand, n int) Powers[T] {
+		return Powers[T]{X: vec[T](rnd, n, 1), W: vec[T](rnd, n, 1), Y: vec[T](rnd, n, 1)}
+	}, Sizes: few, RoundTrip: 200, Adjoint: 10000}
+}
+
 func solveSpec[T rev.Real]() revtest.Spec[Solve[T]] {
 	return revtest.Spec[Solve[T]]{New: func(rnd *rand.Rand, n int) Solve[T] {
 		return Solve[T]{X: vec[T](rnd, n, 1), M: matrix[T](rnd, n, n, 0.3)}
@@ -97,5 +103,8 @@ func TestCarriedInPlace(t *testing.T) {
 	})
 	t.Run("Ahead", func(t *testing.T) { all(t, aheadSpec[float64](), aheadSpec[float32](), aheadSpec[fixed.Q43]()) })
 	t.Run("Down", func(t *testing.T) { all(t, downSpec[float64](), downSpec[float32](), downSpec[fixed.Q43]()) })
+	t.Run("Powers", func(t *testing.T) {
+		all(t, powersSpec[float64](), powersSpec[float32](), powersSpec[fixed.Q43]())
+	})
 	t.Run("Solve", func(t *testing.T) { all(t, solveSpec[float64](), solveSpec[float32](), solveSpec[fixed.Q43]()) })
 }

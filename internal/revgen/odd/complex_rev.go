@@ -489,7 +489,7 @@ func (k Wave) Tangent(t Wave) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
 func (k Wave) AdjointTangent(g, t, gt Wave) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Wave) Run(p rev.Pass[Wave]) error {
 	if k.X.Inc|k.W.Inc|p.G.X.Inc|p.G.W.Inc|p.T.X.Inc|p.T.W.Inc|p.GT.X.Inc|p.GT.W.Inc > 1 ||
 		p.Adjoint && (p.G.X.Data == nil) ||
@@ -498,12 +498,16 @@ func (k Wave) Run(p rev.Pass[Wave]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
 	case p.Tangent:
 		k.tangent(p.T)
 	case p.Back:
@@ -734,6 +738,203 @@ func (k Wave) adjointTangent(g, t, gt Wave) {
 		}
 	}
 	tape.Free()
+}
+
+// undoAdjoint undoes adjoint.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Wave) undoAdjoint(g Wave) {
+	tape := num.NewTape[complex128]()
+	tape1 := num.NewTape[complex128]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	w, gw := k.W.Data[:n], num.Elements(g.W)
+	var h complex128 = complex(0.5, 0.25)
+	var gh complex128
+	for i := range n {
+		tape.Push(h)
+		w1 := w[i]
+		x[i] += complex128(w1 * h)
+		gx1 := gx[i]
+		gh -= complex128(gx1 * cmplx.Conj(w1))
+		h1 := complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
+		if i < len(gw) {
+			gw[i] -= complex128(gx1 * cmplx.Conj(h))
+		}
+		h = h1
+		tape1.Push(gh)
+		gh = 0
+	}
+	if k.Out != nil {
+		*k.Out += h
+	}
+	gh -= num.Deref(g.Out)
+	var dh complex128
+	for i := n - 1; i >= 0; i-- {
+		dh = tape1.Pop()
+		h = tape.Pop()
+		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
+		h1 := gh
+		gh = complex128(complex(0.3, 0.2) * h1)
+		conj := cmplx.Conj(1 - complex128(tanh*tanh))
+		gx[i] += complex128(0.5 * complex128(h1*conj))
+		if i < len(gw) {
+			gw[i] += 0
+		}
+		gh += dh
+	}
+	if n > 1 {
+		x[0], x[1] = x[1], x[0]
+		gx[0], gx[1] = gx[1], gx[0]
+	}
+	for i := range n {
+		x[i] = -x[i]
+		gx[i] = -gx[i]
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Wave) undoTangent(t Wave) {
+	tape := num.NewTape[complex128]()
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	w, tw := k.W.Data[:n], num.Elements(t.W)
+	for i := n - 1; i >= 0; i-- {
+		tx[i] = -tx[i]
+		x[i] = -x[i]
+	}
+	if n > 1 {
+		tx[0], tx[1] = tx[1], tx[0]
+		x[0], x[1] = x[1], x[0]
+	}
+	var h complex128 = complex(0.5, 0.25)
+	var th complex128
+	for i := range n {
+		tape.Push(h)
+		tape.Push(th)
+		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
+		ttanh := complex128(complex128(0.5*tx[i]) * (1 - complex128(tanh*tanh)))
+		h1 := complex128(complex(0.3, -0.2)*h) + tanh
+		h = h1
+		th = complex128(complex(0.3, -0.2)*th) + ttanh
+	}
+	if t.Out != nil {
+		*t.Out -= th
+	}
+	if k.Out != nil {
+		*k.Out -= h
+	}
+	for i := n - 1; i >= 0; i-- {
+		th = tape.Pop()
+		h = tape.Pop()
+		w1 := w[i]
+		tx[i] -= complex128(num.OrZero(tw, i)*h) + complex128(w1*th)
+		x[i] -= complex128(w1 * h)
+	}
+	tape.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Wave) undoAdjointTangent(g, t, gt Wave) {
+	tape := num.NewTape[complex128]()
+	tape1 := num.NewTape[complex128]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
+	var h complex128 = complex(0.5, 0.25)
+	var th complex128
+	var gh complex128
+	var tgh complex128
+	for i := range n {
+		tape.Push(h)
+		tape.Push(th)
+		w1 := w[i]
+		tw1 := num.OrZero(tw, i)
+		tx[i] += complex128(tw1*h) + complex128(w1*th)
+		x[i] += complex128(w1 * h)
+		gx1 := gx[i]
+		tgx1 := gtx[i]
+		conj := cmplx.Conj(h)
+		tg := -(complex128(tgx1*conj) + complex128(gx1*cmplx.Conj(th)))
+		conj1 := cmplx.Conj(w1)
+		tgh -= complex128(tgx1*conj1) + complex128(gx1*cmplx.Conj(tw1))
+		gh -= complex128(gx1 * conj1)
+		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
+		ttanh := complex128(complex128(0.5*tx[i]) * (1 - complex128(tanh*tanh)))
+		h1 := complex128(complex(0.3, -0.2)*h) + tanh
+		if i < len(gtw) {
+			gtw[i] += tg
+		}
+		if i < len(gw) {
+			gw[i] -= complex128(gx1 * conj)
+		}
+		h = h1
+		th = complex128(complex(0.3, -0.2)*th) + ttanh
+		tape1.Push(gh)
+		tape1.Push(tgh)
+		gh = 0
+		tgh = 0
+	}
+	if t.Out != nil {
+		*t.Out += th
+	}
+	if k.Out != nil {
+		*k.Out += h
+	}
+	tgh -= num.Deref(gt.Out)
+	gh -= num.Deref(g.Out)
+	var dh complex128
+	var tdh complex128
+	for i := n - 1; i >= 0; i-- {
+		tdh = tape1.Pop()
+		dh = tape1.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
+		s := 1 - complex128(tanh*tanh)
+		ttanh := complex128(complex128(0.5*tx[i]) * s)
+		h1 := gh
+		th1 := tgh
+		gh = 0
+		tgh = complex128(complex(0.3, 0.2) * th1)
+		gh += complex128(complex(0.3, 0.2) * h1)
+		ts := -(2 * complex128(tanh*ttanh))
+		conj := cmplx.Conj(s)
+		tg := complex128(th1*conj) + complex128(h1*cmplx.Conj(ts))
+		gtx[i] += complex128(0.5 * tg)
+		gx[i] += complex128(0.5 * complex128(h1*conj))
+		if i < len(gtw) {
+			gtw[i] += 0
+		}
+		if i < len(gw) {
+			gw[i] += 0
+		}
+		tgh += tdh
+		gh += dh
+	}
+	if n > 1 {
+		tx[0], tx[1] = tx[1], tx[0]
+		x[0], x[1] = x[1], x[0]
+		gtx[0], gtx[1] = gtx[1], gtx[0]
+		gx[0], gx[1] = gx[1], gx[0]
+	}
+	for i := range n {
+		tx[i] = -tx[i]
+		x[i] = -x[i]
+		gtx[i] = -gtx[i]
+		gx[i] = -gx[i]
+	}
+	tape.Free()
+	tape1.Free()
 }
 
 // Spectrum is the discrete Fourier transform of x, by its definition.

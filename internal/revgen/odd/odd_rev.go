@@ -281,34 +281,35 @@ func (k Permute[T]) undoAdjoint(g Permute[T]) {
 	w, gw := k.W.Data[:n], num.Elements(g.W)
 	for i := range n {
 		j := n - 1 - i
-		w1 := w[i]
-		var gw1 T
-		b := *k.B
 		if i < j {
 			x[i], x[j] = x[j], x[i]
 			gx[i], gx[j] = gx[j], gx[i]
+			w1 := w[i]
 			x1 := x[j]
 			x[i] += fixed.Product(w1, x1)
 			gx1 := gx[i]
-			gw1 -= fixed.Product(gx1, x1)
 			gx[j] -= fixed.Product(gx1, w1)
+			if i < len(gw) {
+				gw[i] -= fixed.Product(gx1, x1)
+			}
 		} else {
 			x[i] = -x[i]
 			gx[i] = -gx[i]
 		}
+		b := *k.B
 		x1 := x[i]
 		*k.A += fixed.Product(b, x1)
 		ga := *g.A
+		w1 := w[i]
 		a := *k.A
-		gx[i] -= fixed.Product(ga, b)
 		*g.B -= fixed.Product(ga, x1)
 		*k.B -= fixed.Product(w1, a)
 		gb := *g.B
-		gw1 += fixed.Product(gb, a)
 		*g.A += fixed.Product(gb, w1)
 		if i < len(gw) {
-			gw[i] += gw1
+			gw[i] += fixed.Product(gb, a)
 		}
+		gx[i] -= fixed.Product(ga, b)
 	}
 	*k.A, *k.B = *k.B, *k.A
 	*g.A, *g.B = *g.B, *g.A
@@ -352,34 +353,37 @@ func (k Permute[T]) undoAdjointTangent(g, t, gt Permute[T]) {
 	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
 	for i := range n {
 		j := n - 1 - i
-		w1 := w[i]
-		tw1 := num.OrZero(tw, i)
-		var gw1 T
-		var tgw1 T
-		b := *k.B
-		tb := *t.B
 		if i < j {
 			tx[i], tx[j] = tx[j], tx[i]
 			x[i], x[j] = x[j], x[i]
 			gtx[i], gtx[j] = gtx[j], gtx[i]
 			gx[i], gx[j] = gx[j], gx[i]
+			w1 := w[i]
+			tw1 := num.OrZero(tw, i)
 			x1 := x[j]
 			tx1 := tx[j]
 			tx[i] += fixed.Product(tw1, x1) + fixed.Product(w1, tx1)
 			x[i] += fixed.Product(w1, x1)
 			gx1 := gx[i]
 			tgx1 := gtx[i]
-			tgw1 -= fixed.Product(tgx1, x1) + fixed.Product(gx1, tx1)
-			gw1 -= fixed.Product(gx1, x1)
-			tg := -(fixed.Product(tgx1, w1) + fixed.Product(gx1, tw1))
-			gtx[j] += tg
+			tg := -(fixed.Product(tgx1, x1) + fixed.Product(gx1, tx1))
+			tg1 := -(fixed.Product(tgx1, w1) + fixed.Product(gx1, tw1))
+			gtx[j] += tg1
 			gx[j] -= fixed.Product(gx1, w1)
+			if i < len(gtw) {
+				gtw[i] += tg
+			}
+			if i < len(gw) {
+				gw[i] -= fixed.Product(gx1, x1)
+			}
 		} else {
 			tx[i] = -tx[i]
 			x[i] = -x[i]
 			gtx[i] = -gtx[i]
 			gx[i] = -gx[i]
 		}
+		b := *k.B
+		tb := *t.B
 		x1 := x[i]
 		tx1 := tx[i]
 		*t.A += fixed.Product(tb, x1) + fixed.Product(b, tx1)
@@ -388,27 +392,28 @@ func (k Permute[T]) undoAdjointTangent(g, t, gt Permute[T]) {
 		tga := *gt.A
 		tg := -(fixed.Product(tga, x1) + fixed.Product(ga, tx1))
 		tg1 := -(fixed.Product(tga, b) + fixed.Product(ga, tb))
+		w1 := w[i]
+		tw1 := num.OrZero(tw, i)
 		a := *k.A
 		ta := *t.A
-		gtx[i] += tg1
-		gx[i] -= fixed.Product(ga, b)
 		*gt.B += tg
 		*g.B -= fixed.Product(ga, x1)
 		*t.B -= fixed.Product(tw1, a) + fixed.Product(w1, ta)
 		*k.B -= fixed.Product(w1, a)
 		gb := *g.B
 		tgb := *gt.B
-		tgw1 += fixed.Product(tgb, a) + fixed.Product(gb, ta)
-		gw1 += fixed.Product(gb, a)
-		tg2 := fixed.Product(tgb, w1) + fixed.Product(gb, tw1)
-		*gt.A += tg2
+		tg2 := fixed.Product(tgb, a) + fixed.Product(gb, ta)
+		tg3 := fixed.Product(tgb, w1) + fixed.Product(gb, tw1)
+		*gt.A += tg3
 		*g.A += fixed.Product(gb, w1)
 		if i < len(gtw) {
-			gtw[i] += tgw1
+			gtw[i] += tg2
 		}
 		if i < len(gw) {
-			gw[i] += gw1
+			gw[i] += fixed.Product(gb, a)
 		}
+		gtx[i] += tg1
+		gx[i] -= fixed.Product(ga, b)
 	}
 	*t.A, *t.B = *t.B, *t.A
 	*k.A, *k.B = *k.B, *k.A
@@ -2145,10 +2150,10 @@ func (k Pendulum[T]) undoAdjoint(g Pendulum[T]) {
 		*k.P += fixed.Product(h, g1)
 		gp1 := *g.P
 		gh = gh.SubMul(gp1, g1)
-		gg := -fixed.Product(gp1, h)
-		gk1 = gk1.SubMul(gg, sin1)
-		gq2 := -fixed.Product(fixed.Product(gg, k1), num.Cos(q1))
-		*g.Q += gq2
+		gg1 := -fixed.Product(gp1, h)
+		gk1 = gk1.SubMul(gg1, sin1)
+		gq11 := -fixed.Product(fixed.Product(gg1, k1), num.Cos(q1))
+		*g.Q += gq11
 	}
 	if g.H != nil {
 		*g.H += gh.Round()
@@ -2253,11 +2258,11 @@ func (k Pendulum[T]) undoAdjointTangent(g, t, gt Pendulum[T]) {
 		tgh = tgh.SubSum(fixed.Exact(tgp1, g1).AddMul(gp1, tg11))
 		gh = gh.SubMul(gp1, g1)
 		tg4 := -(fixed.Product(tgp1, h) + fixed.Product(gp1, th))
-		gg := -fixed.Product(gp1, h)
-		tgk1 = tgk1.SubSum(fixed.Exact(tg4, sin1).AddMul(gg, tsin1))
-		gk1 = gk1.SubMul(gg, sin1)
-		tg5 := -(fixed.Product(tg4, k1) + fixed.Product(gg, tk1))
-		gsin1 := -fixed.Product(gg, k1)
+		gg1 := -fixed.Product(gp1, h)
+		tgk1 = tgk1.SubSum(fixed.Exact(tg4, sin1).AddMul(gg1, tsin1))
+		gk1 = gk1.SubMul(gg1, sin1)
+		tg5 := -(fixed.Product(tg4, k1) + fixed.Product(gg1, tk1))
+		gsin1 := -fixed.Product(gg1, k1)
 		tg6 := fixed.Product(tg5, cos1) - fixed.Product(gsin1, fixed.Product(tq1, sin1))
 		*gt.Q += tg6
 		*g.Q += fixed.Product(gsin1, cos1)

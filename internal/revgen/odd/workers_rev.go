@@ -1617,9 +1617,6 @@ func (task *driftUndoAdjoint[T]) Block(_, part int) {
 		k1 := *k.K
 		v[i] -= fixed.Product(p, k1)
 		gv1 := gv[i]
-		if g.K != nil {
-			*g.K += fixed.Product(gv1, p)
-		}
 		gx1 := fixed.Product(fixed.Product(fixed.Product(gv1, k1), h), cos)
 		gx[i] += gx1
 		x[i] += fixed.Product(h, v[i])
@@ -1628,6 +1625,9 @@ func (task *driftUndoAdjoint[T]) Block(_, part int) {
 		gpairs[2*i], gpairs[2*i+1] = gpairs[2*i+1], gpairs[2*i]
 		pairs[2*i] += fixed.Product(h, x[i])
 		gx[i] -= fixed.Product(gpairs[2*i], h)
+		if g.K != nil {
+			*g.K += fixed.Product(gv1, p)
+		}
 	}
 }
 
@@ -1726,12 +1726,6 @@ func (task *driftUndoAdjointTangent[T]) Block(_, part int) {
 		tgv1 := gtv[i]
 		tg := fixed.Product(tgv1, k1) + fixed.Product(gv1, tk1)
 		tg1 := fixed.Product(tgv1, p) + fixed.Product(gv1, tp)
-		if gt.K != nil {
-			*gt.K += tg1
-		}
-		if g.K != nil {
-			*g.K += fixed.Product(gv1, p)
-		}
 		gsin := fixed.Product(fixed.Product(gv1, k1), h)
 		tg2 := fixed.Product(fixed.Product(tg, h), cos) - fixed.Product(gsin, fixed.Product(tx1, sin))
 		gtx[i] += tg2
@@ -1748,6 +1742,12 @@ func (task *driftUndoAdjointTangent[T]) Block(_, part int) {
 		pairs[2*i] += fixed.Product(h, x[i])
 		gtx[i] -= fixed.Product(gtpairs[2*i], h)
 		gx[i] -= fixed.Product(gpairs[2*i], h)
+		if gt.K != nil {
+			*gt.K += tg1
+		}
+		if g.K != nil {
+			*g.K += fixed.Product(gv1, p)
+		}
 	}
 }
 

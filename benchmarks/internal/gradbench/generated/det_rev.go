@@ -47,7 +47,7 @@ func (k Minors[T]) AdjointTangent(g, t, gt Minors[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// Run implements rev.Kernel. What undoes Adjoint and Tangent is not there.
+// Run implements rev.Kernel. It returns no error.
 func (k Minors[T]) Run(p rev.Pass[Minors[T]]) error {
 	if k.D.Inc|p.G.D.Inc|p.T.D.Inc|p.GT.D.Inc > 1 ||
 		p.Adjoint && (p.G.D.Data == nil) ||
@@ -56,12 +56,16 @@ func (k Minors[T]) Run(p rev.Pass[Minors[T]]) error {
 		return k.prepared(p)
 	}
 	switch {
-	case p.Adjoint && !p.Back, p.Tangent && !p.Adjoint && p.Back:
-		return rev.ErrUnsupported
 	case p.Adjoint && p.Tangent && p.Back:
 		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
 	case p.Adjoint && p.Back:
 		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
 	case p.Tangent:
 		k.tangent(p.T)
 	case p.Back:
@@ -271,4 +275,120 @@ func (k Minors[T]) adjointTangent(g, t, gt Minors[T]) {
 		}
 	}
 	tape.Free()
+}
+
+// undoAdjoint undoes adjoint.
+func (k Minors[T]) undoAdjoint(g Minors[T]) {
+	n := k.D.N
+	m := k.A.Rows
+	d, gd := k.D.Data[:n], g.D.Data[:n]
+	a := num.Rows(k.A)
+	first := k.First[:n]
+	for set := 1; set < n; set++ {
+		sign1 := fixed.Of[T](1)
+		for j := range m {
+			rest := set &^ (1 << j)
+			sign2 := sign1
+			if rest != set {
+				row := num.Index(first[set], m)
+				a1 := a[row*k.A.Stride:][:m]
+				p := fixed.Product(sign1, a1[j])
+				d1 := d[rest]
+				d[set] += fixed.Product(p, d1)
+				gd1 := gd[set]
+				sign3 := -sign1
+				gd[rest] -= fixed.Product(gd1, p)
+				ga := num.Row(g.A, row)
+				if j < len(ga) {
+					ga[j] -= fixed.Product(fixed.Product(gd1, d1), sign1)
+				}
+				sign2 = sign3
+			}
+			sign1 = sign2
+		}
+	}
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need sign of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Minors[T]) undoTangent(t Minors[T]) {
+	tape := num.NewTape[T]()
+	n := k.D.N
+	m := k.A.Rows
+	d, td := k.D.Data[:n], t.D.Data[:n]
+	a := num.Rows(k.A)
+	first := k.First[:n]
+	for set := n - 1; set >= 1; set-- {
+		sign1 := fixed.Of[T](1)
+		for j := range m {
+			tape.Push(sign1)
+			rest := set &^ (1 << j)
+			sign2 := sign1
+			if rest != set {
+				sign3 := -sign1
+				sign2 = sign3
+			}
+			sign1 = sign2
+		}
+		for j := m - 1; j >= 0; j-- {
+			sign1 = tape.Pop()
+			rest := set &^ (1 << j)
+			if rest != set {
+				row := num.Index(first[set], m)
+				a1 := a[row*k.A.Stride:][:m]
+				p := fixed.Product(sign1, a1[j])
+				d1 := d[rest]
+				ta := num.Row(t.A, row)
+				td[set] -= fixed.Product(fixed.Product(sign1, num.OrZero(ta, j)), d1) + fixed.Product(p, td[rest])
+				d[set] -= fixed.Product(p, d1)
+			}
+		}
+	}
+	tape.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+func (k Minors[T]) undoAdjointTangent(g, t, gt Minors[T]) {
+	n := k.D.N
+	m := k.A.Rows
+	d, gd, td, gtd := k.D.Data[:n], g.D.Data[:n], t.D.Data[:n], gt.D.Data[:n]
+	a := num.Rows(k.A)
+	first := k.First[:n]
+	for set := 1; set < n; set++ {
+		sign1 := fixed.Of[T](1)
+		for j := range m {
+			rest := set &^ (1 << j)
+			sign2 := sign1
+			if rest != set {
+				row := num.Index(first[set], m)
+				a1 := a[row*k.A.Stride:][:m]
+				p := fixed.Product(sign1, a1[j])
+				ta := num.Row(t.A, row)
+				tp := fixed.Product(sign1, num.OrZero(ta, j))
+				d1 := d[rest]
+				td1 := td[rest]
+				td[set] += fixed.Product(tp, d1) + fixed.Product(p, td1)
+				d[set] += fixed.Product(p, d1)
+				gd1 := gd[set]
+				tgd1 := gtd[set]
+				tg := -(fixed.Product(tgd1, d1) + fixed.Product(gd1, td1))
+				tg1 := -(fixed.Product(tgd1, p) + fixed.Product(gd1, tp))
+				sign3 := -sign1
+				gtd[rest] += tg1
+				gd[rest] -= fixed.Product(gd1, p)
+				gta := num.Row(gt.A, row)
+				if j < len(gta) {
+					gta[j] += fixed.Product(tg, sign1)
+				}
+				ga := num.Row(g.A, row)
+				if j < len(ga) {
+					ga[j] -= fixed.Product(fixed.Product(gd1, d1), sign1)
+				}
+				sign2 = sign3
+			}
+			sign1 = sign2
+		}
+	}
 }
