@@ -392,8 +392,8 @@ func (s *stmt) writes() *local {
 
 // targets returns the elements that s itself changes.
 func (s *stmt) targets() (xs []*node) {
-	if s.op == "kernel" && !s.quiet {
-		return s.callee.targets()
+	if s.op == "kernel" {
+		return s.callee.changes(s)
 	}
 	for _, x := range []*node{s.to, s.with} {
 		if x != nil && x.op == "elem" {

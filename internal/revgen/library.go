@@ -33,11 +33,19 @@ type calleeOperand struct {
 	x                  *operand
 }
 
-// targets returns the operands that c changes, as nodes for the whole of each.
-func (c *callee) targets() (xs []*node) {
+// changes returns the operands that the call s changes, as nodes for the whole of each. An
+// adjoint adds to the cotangents of what the kernel reads.
+func (c *callee) changes(s *stmt) (xs []*node) {
 	for _, o := range c.operands {
-		if o.role == "acc" || o.role == "inout" {
-			xs = append(xs, &node{op: "whole", x: o.x})
+		for _, in := range []space{value, cotangent, tangent, cotangent | tangent} {
+			passes := (s.adjoint || in&cotangent == 0) && (s.tangent || in&tangent == 0)
+			changed := o.role == "acc" && !s.quiet || o.role == "inout"
+			if in&cotangent != 0 {
+				changed = o.role == "in" || o.role == "inout"
+			}
+			if passes && changed {
+				xs = append(xs, &node{op: "whole", x: o.x, in: in})
+			}
 		}
 	}
 	return xs

@@ -53,6 +53,15 @@ func remainder(c, a, b *mat.Dense, out *float64) {
 	*out += a.At(0, 0) * b.At(0, 0)
 }
 
+// around has a number before and behind a call that reads what it is added to.
+//
+//revgen:kernel Around[T rev.Real]
+func around(y, x, v []float64) {
+	q := math.Sin(v[0])
+	revlinalg.NewMulElem(mat.NewVecDense(len(y), y), mat.NewVecDense(len(x), x), mat.NewVecDense(len(v), v)).Forward()
+	x[0] -= math.Cos(q)
+}
+
 // threaded carries a number through h between calls that add to it and read it.
 //
 //revgen:kernel Threaded[T rev.Real]

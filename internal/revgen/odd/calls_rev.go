@@ -1121,6 +1121,274 @@ func (k Remainder[T]) adjointTangent(sign T, g, t, gt Remainder[T]) error {
 	return nil
 }
 
+// Around has a number before and behind a call that reads what it is added to.
+type Around[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc" shape:"n"`
+	X rev.Vector[T] `rev:"inout" shape:"n"`
+	V rev.Vector[T] `rev:"in" shape:"n"`
+}
+
+// NewAround returns the kernel over gonum's types, sharing their storage.
+func NewAround(y *mat.VecDense, x *mat.VecDense, v *mat.VecDense) Around[float64] {
+	return Around[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), V: rev.ViewVec(v)}
+}
+
+var _ = around // which Around is written from
+
+// Forward runs around.
+func (k Around[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Around[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Around[T]) Adjoint(g Around[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Around[T]) Tangent(t Around[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Around[T]) AdjointTangent(g, t, gt Around[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Around[T]) Run(p rev.Pass[Around[T]]) error {
+	if k.Y.Inc|k.X.Inc|k.V.Inc|p.G.Y.Inc|p.G.X.Inc|p.G.V.Inc|p.T.Y.Inc|p.T.X.Inc|p.T.V.Inc|p.GT.Y.Inc|p.GT.X.Inc|p.GT.V.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && p.Tangent && p.Back:
+		return k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		return k.undoAdjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		return k.adjoint(p.G)
+	case p.Adjoint:
+		return k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		return k.undoTangent(p.T)
+	case p.Tangent:
+		return k.tangent(p.T)
+	case p.Back:
+		return k.inverse()
+	default:
+		return k.forward()
+	}
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Around[T]) prepared(p rev.Pass[Around[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&k.V, &p.G.Y, &p.T.V, &p.GT.Y)
+	s.Write(&k.Y, &k.X, &p.G.X, &p.G.V, &p.T.Y, &p.T.X, &p.GT.X, &p.GT.V)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.GT.X, k.X.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs around.
+func (k Around[T]) forward() error {
+	n := k.X.N
+	x := k.X.Data[:n]
+	v := k.V.Data[:n]
+	q := num.Sin(v[0])
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		p := rev.ForwardPass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	x[0] -= num.Cos(q)
+	return nil
+}
+
+// inverse undoes forward.
+func (k Around[T]) inverse() error {
+	n := k.X.N
+	x := k.X.Data[:n]
+	v := k.V.Data[:n]
+	q := num.Sin(v[0])
+	x[0] += num.Cos(q)
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		p := rev.InversePass(&f)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+func (k Around[T]) adjoint(g Around[T]) error {
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	v, gv := k.V.Data[:n], num.Elements(g.V)
+	v1 := v[0]
+	q, cos := num.Sincos(v1)
+	x[0] += num.Cos(q)
+	gq := fixed.Product(gx[0], num.Sin(q))
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		gf := revlinalg.MulElem[T]{Z: g.Y, X: g.X, Y: g.V}
+		p := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	if gv != nil {
+		gv[0] += fixed.Product(gq, cos)
+	}
+	return nil
+}
+
+// tangent runs forward, with the tangents t.
+func (k Around[T]) tangent(t Around[T]) error {
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	v, tv := k.V.Data[:n], num.Elements(t.V)
+	v1 := v[0]
+	q, cos := num.Sincos(v1)
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		tf := revlinalg.MulElem[T]{Z: t.Y, X: t.X, Y: t.V}
+		p := rev.TangentPass(&f, &tf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	tcos := -fixed.Product(fixed.Product(num.At(tv, 0), cos), num.Sin(q))
+	tx[0] -= tcos
+	x[0] -= num.Cos(q)
+	return nil
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+func (k Around[T]) adjointTangent(g, t, gt Around[T]) error {
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	v, gv, tv, gtv := k.V.Data[:n], num.Elements(g.V), num.Elements(t.V), num.Elements(gt.V)
+	v1 := v[0]
+	tv1 := num.At(tv, 0)
+	q, cos := num.Sincos(v1)
+	tq := fixed.Product(tv1, cos)
+	cos1 := num.Cos(q)
+	sin := num.Sin(q)
+	tx[0] -= fixed.Product(tq, sin)
+	x[0] += cos1
+	gcos1 := -gx[0]
+	tg := -(-fixed.Product(gtx[0], sin) + fixed.Product(gcos1, fixed.Product(tq, cos1)))
+	gq := -fixed.Product(gcos1, sin)
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		gf := revlinalg.MulElem[T]{Z: g.Y, X: g.X, Y: g.V}
+		tf := revlinalg.MulElem[T]{Z: t.Y, X: t.X, Y: t.V}
+		gtf := revlinalg.MulElem[T]{Z: gt.Y, X: gt.X, Y: gt.V}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	tg1 := fixed.Product(tg, cos) - fixed.Product(gq, fixed.Product(tv1, q))
+	if gtv != nil {
+		gtv[0] += tg1
+	}
+	if gv != nil {
+		gv[0] += fixed.Product(gq, cos)
+	}
+	return nil
+}
+
+// undoAdjoint undoes adjoint.
+func (k Around[T]) undoAdjoint(g Around[T]) error {
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	v, gv := k.V.Data[:n], num.Elements(g.V)
+	v1 := v[0]
+	q, cos := num.Sincos(v1)
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		gf := revlinalg.MulElem[T]{Z: g.Y, X: g.X, Y: g.V}
+		p := rev.AdjointPass(&f, &gf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	x[0] -= num.Cos(q)
+	gq := -fixed.Product(gx[0], num.Sin(q))
+	if gv != nil {
+		gv[0] += fixed.Product(gq, cos)
+	}
+	return nil
+}
+
+// undoTangent undoes tangent.
+func (k Around[T]) undoTangent(t Around[T]) error {
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	v, tv := k.V.Data[:n], num.Elements(t.V)
+	v1 := v[0]
+	q, cos := num.Sincos(v1)
+	tcos := -fixed.Product(fixed.Product(num.At(tv, 0), cos), num.Sin(q))
+	tx[0] += tcos
+	x[0] += num.Cos(q)
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		tf := revlinalg.MulElem[T]{Z: t.Y, X: t.X, Y: t.V}
+		p := rev.TangentPass(&f, &tf)
+		p.Back = true
+		if err := f.Run(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// undoAdjointTangent undoes adjointTangent.
+func (k Around[T]) undoAdjointTangent(g, t, gt Around[T]) error {
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	v, gv, tv, gtv := k.V.Data[:n], num.Elements(g.V), num.Elements(t.V), num.Elements(gt.V)
+	v1 := v[0]
+	tv1 := num.At(tv, 0)
+	q, cos := num.Sincos(v1)
+	tq := fixed.Product(tv1, cos)
+	{
+		f := revlinalg.MulElem[T]{Z: k.Y, X: k.X, Y: k.V}
+		gf := revlinalg.MulElem[T]{Z: g.Y, X: g.X, Y: g.V}
+		tf := revlinalg.MulElem[T]{Z: t.Y, X: t.X, Y: t.V}
+		gtf := revlinalg.MulElem[T]{Z: gt.Y, X: gt.X, Y: gt.V}
+		p := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := rev.Undo(f, p); err != nil {
+			return err
+		}
+	}
+	cos1 := num.Cos(q)
+	sin := num.Sin(q)
+	tx[0] += fixed.Product(tq, sin)
+	x[0] -= cos1
+	gcos1 := gx[0]
+	tg := -(fixed.Product(gtx[0], sin) + fixed.Product(gcos1, fixed.Product(tq, cos1)))
+	gq := -fixed.Product(gcos1, sin)
+	tg1 := fixed.Product(tg, cos) - fixed.Product(gq, fixed.Product(tv1, q))
+	if gtv != nil {
+		gtv[0] += tg1
+	}
+	if gv != nil {
+		gv[0] += fixed.Product(gq, cos)
+	}
+	return nil
+}
+
 // Threaded carries a number through h between calls that add to it and read it.
 type Threaded[T rev.Real] struct {
 	H   rev.Vector[T]  `rev:"inout" shape:"n"`

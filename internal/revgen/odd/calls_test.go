@@ -40,6 +40,12 @@ func remainderSpec[T rev.Real]() revtest.Spec[Remainder[T]] {
 	}, Sizes: []int{1, 2, 5}, RoundTrip: 100}
 }
 
+func aroundSpec[T rev.Real]() revtest.Spec[Around[T]] {
+	return revtest.Spec[Around[T]]{New: func(rnd *rand.Rand, n int) Around[T] {
+		return Around[T]{Y: vec[T](rnd, n, 1), X: vec[T](rnd, n, 1), V: vec[T](rnd, n, 1)}
+	}, Sizes: []int{1, 2, 5}, RoundTrip: 100}
+}
+
 func threadedSpec[T rev.Real]() revtest.Spec[Threaded[T]] {
 	return revtest.Spec[Threaded[T]]{New: func(rnd *rand.Rand, n int) Threaded[T] {
 		return Threaded[T]{
@@ -50,6 +56,10 @@ func threadedSpec[T rev.Real]() revtest.Spec[Threaded[T]] {
 
 func TestRemainder(t *testing.T) {
 	all(t, remainderSpec[float64](), remainderSpec[float32](), remainderSpec[fixed.Q43]())
+}
+
+func TestAround(t *testing.T) {
+	all(t, aroundSpec[float64](), aroundSpec[float32](), aroundSpec[fixed.Q43]())
 }
 
 func TestThreaded(t *testing.T) {
