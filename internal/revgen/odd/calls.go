@@ -45,10 +45,10 @@ func rectified(y, x *mat.VecDense) {
 	revnn.NewLeakyReLU(y, x, 0.25).Forward()
 }
 
-// remainder subtracts a product from c.
+// subtracted subtracts a product from c.
 //
-//revgen:kernel Remainder[T rev.Real]
-func remainder(c, a, b *mat.Dense, out *float64) {
+//revgen:kernel Subtracted[T rev.Real]
+func subtracted(c, a, b *mat.Dense, out *float64) {
 	revlinalg.NewMatMul(c, a, b).Inverse()
 	*out += a.At(0, 0) * b.At(0, 0)
 }

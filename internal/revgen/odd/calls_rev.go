@@ -914,40 +914,40 @@ func (k Rectified[T]) adjointTangent(sign T, g, t, gt Rectified[T]) error {
 	return nil
 }
 
-// Remainder subtracts a product from c.
-type Remainder[T rev.Real] struct {
+// Subtracted subtracts a product from c.
+type Subtracted[T rev.Real] struct {
 	C   rev.General[T] `rev:"acc" shape:"n,m"`
 	A   rev.General[T] `rev:"in" shape:"n,p"`
 	B   rev.General[T] `rev:"in" shape:"p,m"`
 	Out *T             `rev:"acc"`
 }
 
-// NewRemainder returns the kernel over gonum's types, sharing their storage.
-func NewRemainder(c *mat.Dense, a *mat.Dense, b *mat.Dense, out *float64) Remainder[float64] {
-	return Remainder[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b), Out: out}
+// NewSubtracted returns the kernel over gonum's types, sharing their storage.
+func NewSubtracted(c *mat.Dense, a *mat.Dense, b *mat.Dense, out *float64) Subtracted[float64] {
+	return Subtracted[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b), Out: out}
 }
 
-var _ = remainder // which Remainder is written from
+var _ = subtracted // which Subtracted is written from
 
-// Forward runs remainder.
-func (k Remainder[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+// Forward runs subtracted.
+func (k Subtracted[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
 // Inverse undoes Forward.
-func (k Remainder[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+func (k Subtracted[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
 // Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
-func (k Remainder[T]) Adjoint(g Remainder[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+func (k Subtracted[T]) Adjoint(g Subtracted[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
 // Tangent runs Forward, and carries the tangents t along.
-func (k Remainder[T]) Tangent(t Remainder[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+func (k Subtracted[T]) Tangent(t Subtracted[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
 // AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
-func (k Remainder[T]) AdjointTangent(g, t, gt Remainder[T]) {
+func (k Subtracted[T]) AdjointTangent(g, t, gt Subtracted[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.
-func (k Remainder[T]) Run(p rev.Pass[Remainder[T]]) error {
+func (k Subtracted[T]) Run(p rev.Pass[Subtracted[T]]) error {
 	switch sign := T(p.Sign()); {
 	case p.Adjoint && p.Tangent:
 		return k.adjointTangent(sign, p.G, p.T, p.GT)
@@ -961,7 +961,7 @@ func (k Remainder[T]) Run(p rev.Pass[Remainder[T]]) error {
 }
 
 // value adds the value, times sign.
-func (k Remainder[T]) value(sign T) error {
+func (k Subtracted[T]) value(sign T) error {
 	p := k.A.Cols
 	m := k.B.Cols
 	a := num.Rows(k.A)
@@ -983,7 +983,7 @@ func (k Remainder[T]) value(sign T) error {
 }
 
 // adjoint does that, and adds to the cotangents g.
-func (k Remainder[T]) adjoint(sign T, g Remainder[T]) error {
+func (k Subtracted[T]) adjoint(sign T, g Subtracted[T]) error {
 	if g.C.Data == nil && g.Out == nil {
 		return k.value(sign)
 	}
@@ -1027,7 +1027,7 @@ func (k Remainder[T]) adjoint(sign T, g Remainder[T]) error {
 }
 
 // tangent adds the value and its tangent, times sign.
-func (k Remainder[T]) tangent(sign T, t Remainder[T]) error {
+func (k Subtracted[T]) tangent(sign T, t Subtracted[T]) error {
 	p := k.A.Cols
 	m := k.B.Cols
 	a := num.Rows(k.A)
@@ -1057,7 +1057,7 @@ func (k Remainder[T]) tangent(sign T, t Remainder[T]) error {
 }
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
-func (k Remainder[T]) adjointTangent(sign T, g, t, gt Remainder[T]) error {
+func (k Subtracted[T]) adjointTangent(sign T, g, t, gt Subtracted[T]) error {
 	if g.C.Data == nil && g.Out == nil && gt.C.Data == nil && gt.Out == nil {
 		return k.tangent(sign, t)
 	}

@@ -34,9 +34,9 @@ func rectifiedSpec[T rev.Real]() revtest.Spec[Rectified[T]] {
 	}}
 }
 
-func remainderSpec[T rev.Real]() revtest.Spec[Remainder[T]] {
-	return revtest.Spec[Remainder[T]]{New: func(rnd *rand.Rand, n int) Remainder[T] {
-		return Remainder[T]{C: matrix[T](rnd, n, n+1, 1), A: matrix[T](rnd, n, 2, 1), B: matrix[T](rnd, 2, n+1, 1), Out: scalar[T](0)}
+func subtractedSpec[T rev.Real]() revtest.Spec[Subtracted[T]] {
+	return revtest.Spec[Subtracted[T]]{New: func(rnd *rand.Rand, n int) Subtracted[T] {
+		return Subtracted[T]{C: matrix[T](rnd, n, n+1, 1), A: matrix[T](rnd, n, 2, 1), B: matrix[T](rnd, 2, n+1, 1), Out: scalar[T](0)}
 	}, Sizes: []int{1, 2, 5}, RoundTrip: 100}
 }
 
@@ -54,8 +54,8 @@ func threadedSpec[T rev.Real]() revtest.Spec[Threaded[T]] {
 	}, Sizes: []int{1, 2, 5}, RoundTrip: 1000, Adjoint: 1e4, Difference: max(1e-5, 20000*float64(eps[T]()))}
 }
 
-func TestRemainder(t *testing.T) {
-	all(t, remainderSpec[float64](), remainderSpec[float32](), remainderSpec[fixed.Q43]())
+func TestSubtracted(t *testing.T) {
+	all(t, subtractedSpec[float64](), subtractedSpec[float32](), subtractedSpec[fixed.Q43]())
 }
 
 func TestAround(t *testing.T) {
