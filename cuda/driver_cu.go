@@ -95,9 +95,12 @@ func (c *card) open() (err error) {
 	}
 	if err = cu.SetCurrentContext(ctx); err == nil {
 		// It must not wait for the stream that other users of the context have.
-		c.streams[0], err = cu.MakeStream(cu.NonBlocking)
+		var s cu.Stream
+		if s, err = cu.MakeStream(cu.NonBlocking); err == nil {
+			c.streams[0] = s
+		}
 	}
-	if err != nil {
+	if err != nil { // there may be no stream
 		return errors.Join(err, c.unload())
 	}
 	return nil
@@ -167,7 +170,7 @@ func (c *card) alloc(bytes int) (at uintptr, err error) {
 // explain tells if there is not enough memory.
 func explain(err error) error {
 	if errors.Is(err, cu.OutOfMemory) {
-		return ErrMemory
+		return fmt.Errorf("%w (%w)", ErrMemory, err) // which kernel, for example
 	}
 	return err
 }
