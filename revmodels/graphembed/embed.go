@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"revnum/internal/parallel"
+	"revnum/revmodels/graphembed/internal/pairs"
 	"revnum/trust"
 )
 
@@ -380,7 +381,8 @@ func adam(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 }
 
 // Classes returns the distances of the two kinds of pairs. Row i of x is the position of
-// vertex i. It panics with mat.ErrShape if x does not have one row for each vertex.
+// vertex i. As in Loss, squares of differences may overflow and underflow. Classes panics with
+// mat.ErrShape if x does not have one row for each vertex.
 func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 	n, dim := x.Dims()
 	if n != g.n {
@@ -389,27 +391,44 @@ func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 	var class [kinds]Class
 	var sum [kinds]sums
 	var origin [kinds]float64
-	diff := make([]float64, dim)
-	for i := range n {
-		later := g.Later(i)
-		for j := i + 1; j < n; j++ {
-			c := apart
-			if len(later) > 0 && int(later[0]) == j {
-				c, later = connected, later[1:]
-			}
-			for a := range diff {
-				diff[a] = x.At(i, a) - x.At(j, a)
-			}
-			d := floats.Norm(diff, 2)
-			k := &class[c]
-			if k.Pairs == 0 {
-				origin[c], k.Min, k.Max = d, d, d
-			}
-			k.Pairs++
-			k.Min, k.Max = min(k.Min, d), max(k.Max, d)
-			d -= origin[c]
-			sum[c].add(sums{d: d, squares: d * d})
+	add := func(c int, distances []float64) {
+		if len(distances) == 0 {
+			return
 		}
+		k, s := &class[c], &sum[c]
+		if k.Pairs == 0 {
+			origin[c], k.Min, k.Max = distances[0], distances[0], distances[0]
+		}
+		k.Pairs += len(distances)
+		low, high, from, row := k.Min, k.Max, origin[c], sums{}
+		for _, d := range distances {
+			low, high = min(low, d), max(high, d)
+			d -= from
+			row.d += d
+			row.squares += float64(d * d)
+		}
+		k.Min, k.Max = low, high
+		s.add(row)
+	}
+	at := make([]float64, dim*n) // by coordinate
+	for i := range n {
+		for a := range dim {
+			at[a*n+i] = x.At(i, a)
+		}
+	}
+	from, distances := make([]float64, dim), make([]float64, n)
+	for i := range n - 1 {
+		for a := range from {
+			from[a] = at[a*n+i]
+		}
+		next := i + 1
+		pairs.Distances(distances[next:], at[min(next, len(at)):], n, from)
+		for _, j := range g.Later(i) {
+			add(apart, distances[next:j])
+			add(connected, distances[j:j+1])
+			next = int(j) + 1
+		}
+		add(apart, distances[next:])
 	}
 	for c := range class {
 		k, s := &class[c], sum[c]

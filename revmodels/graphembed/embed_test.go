@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/stat"
 
 	"revnum/internal/long"
 )
@@ -216,3 +218,54 @@ func TestCancel(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestClasses compares with statistics of lists of distances.
+func TestClasses(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 1))
+	const dim = 3
+	for _, n := range []int{0, 1, 2, 3, 30} {
+		var edges [][2]int
+		x := matrix{n, dim, make([]float64, n*dim)}
+		for i := range x.data {
+			x.data[i] = rnd.NormFloat64()
+		}
+		var lists [2][]float64 // apart, connected
+		for i := range n {
+			for j := range i {
+				kind := rnd.IntN(4) / 3
+				if kind == 1 {
+					edges = append(edges, [2]int{i, j})
+				}
+				lists[kind] = append(lists[kind], floats.Distance(x.data[dim*i:dim*i+dim], x.data[dim*j:dim*j+dim], 2))
+			}
+		}
+		g, err := NewGraph(n, edges)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := Classes(g, x)
+		for kind, c := range []Class{far, near} {
+			list := lists[kind]
+			var want Class
+			if len(list) > 0 {
+				want = Class{len(list), stat.Mean(list, nil), 0, slices.Min(list), slices.Max(list)}
+			}
+			if len(list) > 1 {
+				want.Deviation = stat.StdDev(list, nil)
+			}
+			if got, of := []float64{c.Mean, c.Deviation, c.Min, c.Max}, []float64{want.Mean, want.Deviation, want.Min, want.Max}; c.Pairs != want.Pairs || !floats.EqualApprox(got, of, 1e-13) {
+				t.Errorf("%d vertices, kind %d: %+v, want %+v", n, kind, c, want)
+			}
+		}
+	}
+}
+
+// A matrix is a mat.Matrix that is not gonum's, and may have no rows.
+type matrix struct {
+	rows, cols int
+	data       []float64
+}
+
+func (m matrix) Dims() (r, c int)    { return m.rows, m.cols }
+func (m matrix) At(i, j int) float64 { return m.data[i*m.cols+j] }
+func (m matrix) T() mat.Matrix       { return mat.Transpose{Matrix: m} }
