@@ -1,6 +1,10 @@
 package revmath
 
-import "math"
+import (
+	"math"
+
+	"revnum/rev"
+)
 
 // boxMuller is the kernel
 //
@@ -8,8 +12,8 @@ import "math"
 //
 // which makes independent standard normal numbers of uniform ones (G. E. P. Box and M. E.
 // Muller, A note on the generation of random normal deviates, Ann. Math. Statist. 29,
-// 1958). If a u1 is not in (0, 1], all passes return ErrDomain, but NaN gives NaN. The
-// derivative by u1 = 1, which is infinite, comes out as 0.
+// 1958). If a u1 is not in (0, 1], all passes return a *rev.DomainError, but NaN gives
+// NaN. The derivative by u1 = 1, which is infinite, comes out as 0.
 //
 // The map in place, u to z, is this kernel followed by the inverse of BoxMullerInverse,
 // which takes u away. Over floats zero is left up to rounding. Over fixed point a few
@@ -22,7 +26,7 @@ func boxMuller(z1, z2, u1, u2 []float64) error {
 	}
 	for i := range u1 {
 		if u1[i] <= 0 || u1[i] > 1 {
-			return ErrDomain
+			return &rev.DomainError{Func: "BoxMuller", Args: []float64{u1[i], u2[i]}, Index: i}
 		}
 	}
 	for i := range u1 {

@@ -16,8 +16,8 @@ import (
 //
 // which makes independent standard normal numbers of uniform ones (G. E. P. Box and M. E.
 // Muller, A note on the generation of random normal deviates, Ann. Math. Statist. 29,
-// 1958). If a u1 is not in (0, 1], all passes return ErrDomain, but NaN gives NaN. The
-// derivative by u1 = 1, which is infinite, comes out as 0.
+// 1958). If a u1 is not in (0, 1], all passes return a *rev.DomainError, but NaN gives
+// NaN. The derivative by u1 = 1, which is infinite, comes out as 0.
 //
 // The map in place, u to z, is this kernel followed by the inverse of BoxMullerInverse,
 // which takes u away. Over floats zero is left up to rounding. Over fixed point a few
@@ -88,9 +88,10 @@ func (k BoxMuller[T]) prepared(p rev.Pass[BoxMuller[T]]) error {
 func (k BoxMuller[T]) check() error {
 	n := k.U1.N
 	u1 := k.U1.Data[:n]
+	u2 := k.U2.Data[:n]
 	for i := range n {
 		if u1[i] <= 0 || u1[i] > fixed.Of[T](1) {
-			return ErrDomain
+			return &rev.DomainError{Func: "BoxMuller", Args: []float64{fixed.Float(u1[i]), fixed.Float(u2[i])}, Index: i}
 		}
 	}
 	return nil

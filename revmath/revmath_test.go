@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -441,4 +442,26 @@ func TestFibonacci(t *testing.T) {
 			t.Errorf("n = %d: %v", n, err)
 		}
 	}
+}
+
+// An error names the element, in units of the argument over every number type.
+func TestDomain(t *testing.T) {
+	domain := func(err error, name string, index int, args ...float64) {
+		t.Helper()
+		var d *rev.DomainError
+		if !errors.As(err, &d) || d.Func != name || d.Index != index || !slices.Equal(d.Args, args) {
+			t.Errorf("%v, want %s%v at element %d", err, name, args, index)
+		}
+	}
+	numbers := func(x ...float64) rev.Vector[fixed.Q43] {
+		v := make([]fixed.Q43, len(x))
+		for i, x := range x {
+			v[i] = fixed.Of[fixed.Q43](x)
+		}
+		return rev.ViewSlice(v)
+	}
+	y := numbers(0, 0, 0)
+	domain(LogSeries[fixed.Q43]{Y: y, X: numbers(1, 2, -0.5)}.Forward(), "log", 2, -0.5)
+	domain(PowSeries[fixed.Q43]{Y: y, X: numbers(1, 0, 1), P: numbers(1, 1.5, 1)}.Forward(), "pow", 1, 0, 1.5)
+	domain(BoxMuller[fixed.Q43]{Z1: y, Z2: numbers(0, 0, 0), U1: numbers(1.5, 1, 1), U2: numbers(0.25, 0, 0)}.Forward(), "BoxMuller", 0, 1.5, 0.25)
 }

@@ -1,13 +1,10 @@
 package revmath
 
 import (
-	"errors"
 	"math"
-)
 
-// ErrDomain is the error of a kernel of this package if an element is not in the domain
-// of its function. The kernel has changed nothing.
-var ErrDomain = errors.New("revmath: argument out of domain")
+	"revnum/rev"
+)
 
 // expSeries is the kernel
 //
@@ -54,8 +51,8 @@ func exp(x float64) float64 {
 //	y_i += log x_i = m·log 2 + 2·Σ_{k<16} s^(2k+1)/(2k+1),  s = (z-1)/(z+1), x_i = 2^m·z
 //
 // with z near 1. In floating point it is within 4ε·(1 + |log x|), in fixed point within
-// 60 units for x > 2⁻²⁰. If an element is not positive, all passes return ErrDomain. +Inf
-// and NaN give NaN.
+// 60 units for x > 2⁻²⁰. If an element is not positive, all passes return a
+// *rev.DomainError. +Inf and NaN give NaN.
 //
 //revgen:kernel LogSeries[T rev.Real]
 func logSeries(y, x []float64) error {
@@ -64,7 +61,7 @@ func logSeries(y, x []float64) error {
 	}
 	for i := range x {
 		if x[i] <= 0 {
-			return ErrDomain
+			return &rev.DomainError{Func: "log", Args: []float64{x[i]}, Index: i}
 		}
 	}
 	for i := range x {
@@ -100,7 +97,7 @@ func log(x float64) float64 {
 //
 // of the series of ExpSeries and LogSeries, with both gradients. The relative error is
 // that of the exponential plus |p| times that of the logarithm. If an x_i is not
-// positive, all passes return ErrDomain. If it is +Inf or NaN, the result is NaN.
+// positive, all passes return a *rev.DomainError. If it is +Inf or NaN, the result is NaN.
 //
 //revgen:kernel PowSeries[T rev.Real]
 func powSeries(y, x, p []float64) error {
@@ -109,7 +106,7 @@ func powSeries(y, x, p []float64) error {
 	}
 	for i := range x {
 		if x[i] <= 0 {
-			return ErrDomain
+			return &rev.DomainError{Func: "pow", Args: []float64{x[i], p[i]}, Index: i}
 		}
 	}
 	for i := range x {

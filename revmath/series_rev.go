@@ -328,8 +328,8 @@ func (k ExpSeries[T]) adjointTangent(sign T, g, t, gt ExpSeries[T]) {
 //	y_i += log x_i = m·log 2 + 2·Σ_{k<16} s^(2k+1)/(2k+1),  s = (z-1)/(z+1), x_i = 2^m·z
 //
 // with z near 1. In floating point it is within 4ε·(1 + |log x|), in fixed point within
-// 60 units for x > 2⁻²⁰. If an element is not positive, all passes return ErrDomain. +Inf
-// and NaN give NaN.
+// 60 units for x > 2⁻²⁰. If an element is not positive, all passes return a
+// *rev.DomainError. +Inf and NaN give NaN.
 type LogSeries[T rev.Real] struct {
 	Y rev.Vector[T] `rev:"acc" shape:"n"`
 	X rev.Vector[T] `rev:"in" shape:"n"`
@@ -396,7 +396,7 @@ func (k LogSeries[T]) check() error {
 	x := k.X.Data[:n]
 	for i := range n {
 		if x[i] <= 0 {
-			return ErrDomain
+			return &rev.DomainError{Func: "log", Args: []float64{fixed.Float(x[i])}, Index: i}
 		}
 	}
 	return nil
@@ -646,7 +646,7 @@ func (k LogSeries[T]) adjointTangent(sign T, g, t, gt LogSeries[T]) {
 //
 // of the series of ExpSeries and LogSeries, with both gradients. The relative error is
 // that of the exponential plus |p| times that of the logarithm. If an x_i is not
-// positive, all passes return ErrDomain. If it is +Inf or NaN, the result is NaN.
+// positive, all passes return a *rev.DomainError. If it is +Inf or NaN, the result is NaN.
 type PowSeries[T rev.Real] struct {
 	Y rev.Vector[T] `rev:"acc" shape:"n"`
 	X rev.Vector[T] `rev:"in" shape:"n"`
@@ -712,9 +712,10 @@ func (k PowSeries[T]) prepared(p rev.Pass[PowSeries[T]]) error {
 func (k PowSeries[T]) check() error {
 	n := k.X.N
 	x := k.X.Data[:n]
+	p := k.P.Data[:n]
 	for i := range n {
 		if x[i] <= 0 {
-			return ErrDomain
+			return &rev.DomainError{Func: "pow", Args: []float64{fixed.Float(x[i]), fixed.Float(p[i])}, Index: i}
 		}
 	}
 	return nil

@@ -316,8 +316,7 @@ type stmt struct {
 	pos  token.Pos
 	tape *local // of push, pop, keep and back
 	x    *operand
-	in   space  // of row: row e of x is v; of sincos, v and with are the sine and cosine of e
-	text string // of fail: the error
+	in   space // of row: row e of x is v; of sincos, v and with are the sine and cosine of e
 
 	// Of kernel: the pass that is made. If quiet is set, it is made for the cotangents
 	// alone: outputs have been added to.

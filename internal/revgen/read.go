@@ -3,10 +3,15 @@ package revgen
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
+
+	"revnum/rev"
 )
 
 // A kernel is a function that has been read.
@@ -183,7 +188,7 @@ func (r *reader) header(f *ast.FuncDecl, d directive) {
 		}
 	}
 	r.k.doc = strings.TrimSuffix(r.k.doc, "//\n")
-	for _, name := range []string{"cmplx", "fixed", "mat", "num", "rev", "bool", "complex", "complex128", "error", "false", "float64", "int", "len", "max", "min", "new", "nil", "true"} {
+	for _, name := range []string{"cmplx", "fixed", "fmt", "mat", "num", "rev", "bool", "complex", "complex128", "error", "false", "float64", "int", "len", "max", "min", "new", "nil", "true"} {
 		if r.pkg.Scope().Lookup(name) != nil {
 			r.refuse(f, "what is written needs the name %s for Go's own or for a package, but this package declares it: choose another name", name)
 		}
@@ -394,17 +399,87 @@ func (r *reader) stmt(s ast.Stmt) {
 	}
 }
 
-// fail reads the return of an error.
+// fail reads the return of an error: a variable, a text with numbers, or a rev.DomainError.
 func (r *reader) fail(s *ast.ReturnStmt) {
-	id := identOf(s.Results[0])
+	e, ok := r.failure(s.Results[0])
+	switch x := s.Results[0].(type) {
+	case *ast.CallExpr:
+		if ok = r.mathFunc(x, "fmt") == "Errorf"; ok {
+			e = r.errorf(x)
+		}
+	case *ast.UnaryExpr:
+		c, isLit := x.X.(*ast.CompositeLit)
+		if ok = isLit && x.Op == token.AND && isDomainError(r.info.TypeOf(c)); ok {
+			e = r.domain(c)
+		}
+	}
+	if !ok {
+		r.refuse(s, "return an error that is a variable of the package, fmt.Errorf of a text with numbers and such variables, or a *rev.DomainError: what is written returns it too")
+	}
+	r.emit(&stmt{op: "fail", e: e})
+}
+
+// errorf reads a call of fmt.Errorf.
+func (r *reader) errorf(c *ast.CallExpr) *node {
+	e := &node{op: "Errorf", kind: boolean}
+	for i, a := range c.Args {
+		x, isError := r.failure(a)
+		switch v := r.info.Types[a].Value; {
+		case isError:
+		case v != nil && v.Kind() == constant.String:
+			x = lit(boolean, strconv.Quote(constant.StringVal(v)))
+		case i == 0:
+			r.refuse(a, "the format of an error is a constant")
+		default:
+			x = r.expr(a)
+		}
+		e.args = append(e.args, x)
+	}
+	return e
+}
+
+// domain reads a rev.DomainError: the name of the function, the index, and the arguments.
+func (r *reader) domain(c *ast.CompositeLit) *node {
+	e := &node{op: "DomainError", kind: boolean, args: []*node{lit(boolean, `""`), none}}
+	for _, x := range c.Elts {
+		kv, ok := x.(*ast.KeyValueExpr)
+		args, isLit := (*ast.CompositeLit)(nil), false
+		if ok {
+			args, isLit = kv.Value.(*ast.CompositeLit)
+		}
+		switch {
+		case ok && identOf(kv.Key).Name == "Func" && r.info.Types[kv.Value].Value != nil:
+			e.args[0] = lit(boolean, strconv.Quote(constant.StringVal(r.info.Types[kv.Value].Value)))
+		case ok && identOf(kv.Key).Name == "Index":
+			e.args[1] = r.expr(kv.Value)
+		case isLit && identOf(kv.Key).Name == "Args":
+			for _, a := range args.Elts {
+				e.args = append(e.args, r.expr(a))
+			}
+		default:
+			r.refuse(x, "a rev.DomainError has a constant Func, an Index, and Args: []float64{...}")
+		}
+	}
+	return e
+}
+
+// isDomainError reports whether t is rev.DomainError.
+func isDomainError(t types.Type) bool {
+	named, ok := t.(*types.Named)
+	return ok && named.Obj().Name() == "DomainError" && named.Obj().Pkg().Path() == reflect.TypeFor[rev.DomainError]().PkgPath()
+}
+
+// failure returns the error e, if it is a variable of the package.
+func (r *reader) failure(e ast.Expr) (*node, bool) {
+	id := identOf(e)
 	v, ok := r.info.Uses[id].(*types.Var)
-	if id == nil || !ok || v.Parent() != r.pkg.Scope() {
-		r.refuse(s, "return an error that is a variable of the package: what is written returns it too")
+	if id == nil || !ok || v.Parent() != r.pkg.Scope() || !types.AssignableTo(v.Type(), types.Universe.Lookup("error").Type()) {
+		return nil, false
 	}
 	if id.Name == "k" {
-		r.refuse(s, "k is what the kernel is called in what is written: choose another name for the error")
+		r.refuse(e, "k is what the kernel is called in what is written: choose another name for the error")
 	}
-	r.emit(&stmt{op: "fail", text: id.Name})
+	return lit(boolean, id.Name), true
 }
 
 func (r *reader) declaration(d *ast.GenDecl) {

@@ -19,18 +19,24 @@ const asked = "//revgen:kernel K[T rev.Real] workers\nfunc k"
 const declarations = `package p
 
 import (
+	"fmt"
 	"math"
 	"math/cmplx"
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revnn"
 )
 
+var _ rev.DomainError
+
 var _ = mat.NewVecDense
 
 var _, _ = revlinalg.NewDot, revnn.NewReLU
+
+var _ = fmt.Errorf
 
 var global = 1.0
 
@@ -337,7 +343,13 @@ var constructs = []construct{
 	{"(y, x []float64) error", "if y[0] < 0 {\nreturn errBad\n}\ny[0] += x[0]\nreturn nil", "y decides on an error, and changes: the way back would decide otherwise"},
 	{"(y, x []float64) error", "if x[0] < 0 {\nerr := errBad\nreturn err\n}\ny[0] += x[0]\nreturn nil", "error is not known"},
 	{"var k = errBad\n\n//revgen:kernel K\nfunc f(y, x []float64) error", "if x[0] < 0 {\nreturn k\n}\ny[0] += x[0]\nreturn nil", "k is what the kernel is called in what is written: choose another name for the error"},
-	{"(y, x []float64, e bool) error", "if e {\nreturn error(nil)\n}\ny[0] += x[0]\nreturn nil", "return an error that is a variable of the package: what is written returns it too"},
+	{"(y, x []float64) error", "for i, v := range x {\nif v < 0 {\nreturn fmt.Errorf(\"%w: x[%d] is %v, of %v\", errBad, i, v, 2.5)\n}\n}\ny[0] += x[0]\nreturn nil", ""},
+	{"(y, x []float64) error", "if x[0] < 0 {\nreturn fmt.Errorf(\"%v\", global)\n}\ny[0] += x[0]\nreturn nil", "global is a variable outside of the function: make it a parameter"},
+	{"(y, x []float64) error", "if x[0] < 0 {\nreturn fmt.Errorf(fmt.Sprint())\n}\ny[0] += x[0]\nreturn nil", "the format of an error is a constant"},
+	{"(y, x []float64) error", "for i, v := range x {\nif v < 0 {\nreturn &rev.DomainError{Func: \"f\", Args: []float64{v, 2}, Index: i}\n}\n}\ny[0] += x[0]\nreturn nil", ""},
+	{"(y, x []float64) error", "if x[0] < 0 {\nreturn &rev.DomainError{Func: \"f\", Order: 1}\n}\ny[0] += x[0]\nreturn nil", "a rev.DomainError has a constant Func, an Index, and Args: []float64{...}"},
+	{"(y, x []float64) error", "if x[0] < 0 {\nreturn &rev.DomainError{\"f\", x, 1, 0}\n}\ny[0] += x[0]\nreturn nil", "a rev.DomainError has a constant Func, an Index, and Args: []float64{...}"},
+	{"(y, x []float64, e bool) error", "if e {\nreturn error(nil)\n}\ny[0] += x[0]\nreturn nil", "return an error that is a variable of the package, fmt.Errorf of a text with numbers and such variables, or a *rev.DomainError: what is written returns it too"},
 	{"//revgen:kernel K[T rev.Number]\nfunc k(y []float64)", "y[0] += 1", "K[T rev.Number]: a kernel is over float64 (Name), over both floats (Name[T rev.Float]) or over fixed point too (Name[T rev.Real])"},
 	{"//revgen:kernel a b\nfunc k(y []float64)", "y[0] += 1", `"a b" is no name for a kernel`},
 	{"//revgen:kernel K\n//revgen:const h\nfunc k(y []float64)", "y[0] += 1", "revgen:const: k has no parameter h"},

@@ -1,14 +1,11 @@
 package nbody
 
 import (
-	"errors"
+	"fmt"
 	"math"
 )
 
 //go:generate go run revnum/cmd/revgen
-
-// errSoftening is the error of Energy.
-var errSoftening = errors.New("nbody: expected a softening of at least 0 that is finite")
 
 // totalEnergy is the kernel
 //
@@ -33,7 +30,7 @@ func totalEnergy(out *float64, q, v [][]float64, mu []float64, softening float64
 		panic("shape")
 	}
 	if !(softening >= 0) || softening > math.MaxFloat64 {
-		return errSoftening
+		return fmt.Errorf("nbody: expected a softening of at least 0 that is finite, found %v", softening)
 	}
 	e := 0.0
 	for i, m := range mu {

@@ -3,6 +3,8 @@
 package nbody
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
@@ -92,7 +94,7 @@ func (k Energy[T]) prepared(p rev.Pass[Energy[T]]) error {
 // check returns the errors of totalEnergy.
 func (k Energy[T]) check() error {
 	if !(k.Softening >= 0) || k.Softening > 1.7976931348623157e+308 {
-		return errSoftening
+		return fmt.Errorf("nbody: expected a softening of at least 0 that is finite, found %v", k.Softening)
 	}
 	return nil
 }
