@@ -6,24 +6,38 @@
 // Points come in batches. The numbers r_ik of a batch are stored by component.
 #include "rated.h"
 
-// A tile is 64 by 64 elements, made by 256 threads. A group of 64 threads makes a quarter,
-// and a thread 4 by 4 elements, in registers. The factors come `deep` at a time.
-constexpr int tile = 64, half = tile / 2, own = 4;
+// A tile is 64 by 64 elements, made by 256 threads. A warp makes 16 by 32 elements, and a thread
+// 4 by 4, in registers. The factors come `deep` at a time.
+constexpr int tile = 64, half = tile / 2, own = 4, warpRows = 16;
 // Numbers with tangents come half as many at a time, for which the shared memory suffices.
 template <class T> constexpr int deepOf = sizeof(T) > 8 ? 8 : 16;
 
-// A Corner is what a thread has of a tile: rows `down` to down+3 and columns `across` to
-// across+3.
+// A Corner is what a thread has of a tile: rows `down` to down+3, and two pairs of columns that are
+// 16 apart, so that a warp loads neighbours. A warp has 16 rows of the left or right half. Rows
+// further down have more to do below the diagonal. The order of the warps' rows differs between the
+// halves, and between blocks, so that all schedulers of a multiprocessor have as much to do.
 struct Corner {
-	int down, across, right, below;
+	int down, across, right, rows;
 	DEVICE Corner() {
-		int t = (int)threadX(), in = t % 64;
-		below = t / 64 & 1;
-		right = t / 128;
-		down = below * half + in / 8 * own;
-		across = right * half + in % 8 * own;
+		int warp = (int)threadX() / lanes, in = (int)threadX() % lanes;
+		right = warp / 4;
+		rows = (warp % 4 ^ ((right + (int)blockX()) & 1 ? 3 : 0)) * warpRows;
+		down = rows + in / 8 * own;
+		across = right * half + in % 8 * 2;
 	}
+	DEVICE int column(int j) const { return across + j / 2 * 16 + j % 2; }
 };
+
+// load loads pairs of neighbours. The pairs are that far apart.
+template <class T> struct alignas(2 * sizeof(T) < 16 ? 2 * sizeof(T) : 16) Pair { T v[2]; };
+template <class T> INLINE void load(T (&to)[own], const T *from, int apart) {
+#pragma unroll
+	for (int i = 0; i < own; i += 2) {
+		Pair<T> p = *(const Pair<T> *)(from + i / 2 * apart);
+		to[i] = p.v[0];
+		to[i + 1] = p.v[1];
+	}
+}
 
 // unpack sets Q, bias and the part of the log prior that depends on Q of each component:
 // m·Σ q - ½g2·‖Q‖². A block does a component.
@@ -54,7 +68,8 @@ template <class T> INLINE void unpack(T *q, T *bias, double *prior, const T *alp
 // score sets β of a batch of n points, for the tile of points and the component of a block.
 template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) {
 	constexpr int deep = deepOf<T>;
-	SHARED T qs[deep][tile + 1], cs[deep][tile + 1], squares[tile / own][tile];
+	alignas(16) SHARED T qs[deep][tile + 2], cs[deep][tile + 2];
+	SHARED T squares[tile / own][tile];
 	i64 point = blockY() * tile, k = blockX(); // there may be more components than blockY allows
 	const T *mean = means + k * downMeans;
 	q += k * d * d;
@@ -71,15 +86,12 @@ template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 
 				cs[e % deep][i] = in && point + i < n ? x[(point + i) * downX + j] - mean[j] : 0;
 			}
 			barrier();
-			if (lo < row + (c.below + 1) * half) { // else all factors are above the diagonal
+			if (lo < row + c.rows + warpRows) { // else all factors are above the diagonal
 #pragma unroll
 				for (int l = 0; l < deep; l++) {
 					T a[own], b[own];
-#pragma unroll
-					for (int i = 0; i < own; i++) {
-						a[i] = qs[l][c.down + i];
-						b[i] = cs[l][c.across + i];
-					}
+					load(a, &qs[l][c.down], 2);
+					load(b, &cs[l][c.across], 16);
 #pragma unroll
 					for (int i = 0; i < own * own; i++) y[i / own][i % own] = fma(a[i / own], b[i % own], y[i / own][i % own]);
 				}
@@ -89,7 +101,7 @@ template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 
 #pragma unroll
 		for (int i = 0; i < own * own; i++) sum[i % own] = fma(y[i / own][i % own], y[i / own][i % own], sum[i % own]);
 	}
-	for (int j = 0; j < own; j++) squares[c.down / own][c.across + j] = sum[j];
+	for (int j = 0; j < own; j++) squares[c.down / own][c.column(j)] = sum[j];
 	barrier();
 	i64 p = threadX();
 	if (p >= tile || point + p >= n) return;
@@ -127,7 +139,8 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
 // D sums and the D×D sums of each component.
 template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) {
 	constexpr int deep = deepOf<T>;
-	SHARED T as[deep][tile], bs[deep][tile], ws[deep];
+	alignas(16) SHARED T as[deep][tile], bs[deep][tile];
+	SHARED T ws[deep];
 	i64 parts = __nvvm_read_ptx_sreg_nctaid_z(), part = __nvvm_read_ptx_sreg_ctaid_z();
 	i64 row = 0, column = blockY(), k = blockX();
 	while (column > row) column -= ++row; // of the tile
@@ -138,26 +151,33 @@ template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 d
 	i64 runs = (n + deep - 1) / deep, begin = runs * part / parts * deep, end = runs * (part + 1) / parts * deep;
 	if (end > n) end = n;
 	Corner c;
-	bool idle = row == column && c.right > c.below, edge = column == 0 && threadX() < tile && row + threadX() < d;
+	bool idle = row == column && c.rows + warpRows <= c.right * half, edge = column == 0 && threadX() < tile && row + threadX() < d;
 	T m[own][own] = {}, m1 = 0, w = 0;
+	// A thread loads the same columns of all points. Those behind the last are not used.
+	i64 j = threadX() % tile, down = row + j < d ? row + j : 0, across = column + j < d ? column + j : 0;
+	T meanDown = mean[down], meanAcross = mean[across];
+	const T *ofK = r + k * n;
 	for (i64 lo = begin; lo < end; lo += deep) {
-		for (i64 e = threadX(); e < deep * tile; e += threads()) {
-			i64 l = e / tile, j = e % tile, i = lo + l;
-			T weight = i < end ? r[k * n + i] : 0;
-			as[l][j] = i < end && row + j < d ? weight * (x[i * downX + row + j] - mean[row + j]) : 0;
-			bs[l][j] = i < end && column + j < d ? x[i * downX + column + j] - mean[column + j] : 0;
-			if (j == 0) ws[l] = weight;
+		constexpr int loads = deep * tile / maxThreads;
+		T weights[loads];
+#pragma unroll // without branches, so that all loads are on their way at once
+		for (int u = 0; u < loads; u++) {
+			i64 l = (u * maxThreads + threadX()) / tile, i = lo + l < end ? lo + l : end - 1;
+			T weight = ofK[i], f = x[i * downX + down] - meanDown;
+			weights[u] = lo + l < end ? weight : 0;
+			as[l][j] = weights[u] * f;
+			bs[l][j] = x[i * downX + across] - meanAcross;
+		}
+		if (j == 0) {
+			for (int u = 0; u < loads; u++) ws[(u * maxThreads + threadX()) / tile] = weights[u];
 		}
 		barrier();
 		if (!idle) {
 #pragma unroll
 			for (int l = 0; l < deep; l++) {
 				T a[own], b[own];
-#pragma unroll
-				for (int i = 0; i < own; i++) {
-					a[i] = as[l][c.down + i];
-					b[i] = bs[l][c.across + i];
-				}
+				load(a, &as[l][c.down], 2);
+				load(b, &bs[l][c.across], 16);
 #pragma unroll
 				for (int i = 0; i < own * own; i++) m[i / own][i % own] = fma(a[i / own], b[i % own], m[i / own][i % own]);
 			}
@@ -177,7 +197,7 @@ template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 d
 	if (idle) return;
 #pragma unroll
 	for (int i = 0; i < own * own; i++) {
-		i64 u = row + c.down + i / own, v = column + c.across + i % own;
+		i64 u = row + c.down + i / own, v = column + c.column(i % own);
 		if (u < d && v <= u) to[1 + d + u * d + v] += m[i / own][i % own];
 	}
 }
@@ -299,15 +319,17 @@ template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i6
 	for (i64 e = first(); e < rows * cols; e += step()) y[e / cols * down + e % cols] += x[e].d;
 }
 
-#define KERNELS(T, name) \
+// As many blocks of tiles as that fit on a multiprocessor by their registers.
+#define BOUND(resident) __attribute__((launch_bounds(maxThreads, resident)))
+#define KERNELS(T, name, resident) \
 	KERNEL unpack##name(T *q, T *bias, double *prior, const T *alpha, i64 incAlpha, const T *factors, i64 downFactors, i64 d, double m, double g2) { \
 		unpack(q, bias, prior, alpha, incAlpha, factors, downFactors, d, m, g2); \
 	} \
-	KERNEL score##name(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) { \
+	KERNEL BOUND(resident) score##name(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) { \
 		score(beta, x, downX, n, d, q, bias, means, downMeans); \
 	} \
 	KERNEL weigh##name(double *part, T *r, i64 n, i64 comps) { weigh(part, r, n, comps); } \
-	KERNEL addMoments##name(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) { \
+	KERNEL BOUND(resident) addMoments##name(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) { \
 		addMoments(sums, r, x, downX, n, d, comps, means, downMeans); \
 	} \
 	KERNEL joinMoments##name(T *sums, i64 size, i64 parts) { joinMoments(sums, size, parts); } \
@@ -324,9 +346,9 @@ template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i6
 	KERNEL addPosterior##name(T *out, i64 sign, const double *part, i64 parts, const double *prior, const T *alpha, i64 incAlpha, i64 comps, double n, double constant) { \
 		addPosterior(out, sign, part, parts, prior, alpha, incAlpha, comps, n, constant); \
 	}
-KERNELS(double, F64)
-KERNELS(float, F32)
-KERNELS(Rated<double>, RatedF64)
-KERNELS(Rated<float>, RatedF32)
+KERNELS(double, F64, 3)
+KERNELS(float, F32, 3)
+KERNELS(Rated<double>, RatedF64, 1)
+KERNELS(Rated<float>, RatedF32, 2)
 OTHERS(double, F64)
 OTHERS(float, F32)
