@@ -251,11 +251,12 @@ func (p *translator) stmt(s ast.Stmt) {
 		p.line("for %s in range(%s):", p.expr(init.Lhs[0]), bounds)
 		p.block(s.Body.List)
 	case *ast.RangeStmt:
-		if s.Key == nil {
+		switch {
+		case s.Key == nil:
 			p.line("for _ in range(len(%s)):", p.expr(s.X))
-		} else if s.Value != nil {
+		case s.Value != nil:
 			p.line("for %s, %s in enumerate(list(%s)):", p.expr(s.Key), p.expr(s.Value), p.expr(s.X))
-		} else {
+		default:
 			p.line("for %s in range(len(%s)):", p.expr(s.Key), p.expr(s.X))
 		}
 		p.block(s.Body.List)

@@ -290,6 +290,22 @@ var constructs = []construct{
 	{xy, "v, ok := any(x).(float64)\n_, _ = v, ok\ny[0] += x[0]", "only a function has several values"},
 	{xy, "for i := range y {\ny[i] += x[i]\n}\ny[0] += cap(x)", "cap"},
 
+	{xy, "n := 6\nn <<= 1\nn &^= 4\nn |= 1\nn ^= 2\nn %= 7\nn >>= 1\ny[n] += x[n]", ""},
+	{xy, "t := pair{x[0], 1}\ny[0] += pair.sum(t)", "pair.sum is a method"},
+	{xy, "f := pair{1, 2}.sum\ny[0] += f()", "func() float64 is not known"},
+	{xy, "z := x[1:2:3]\nfor i := range z {\ny[i] += z[i]\n}", ""},
+	{xy, "var c chan<- int\nc <- 1", "a send statement cannot be run backward"},
+	{xy, "v := any(x[0]).(float64)\ny[0] += v", "any(x[0]).(float64) is not known"},
+	{xy, "for i := range &[2]float64{1, 2} {\ny[i] += x[i]\n}", "a range over a *[2]float64 cannot be run backward"},
+	{xy, "switch x := x[0]; {\ncase x > 0:\nbreak\n}\ny[0] += 1", "break: the way back would not know"},
+	{xy, "outer:\nfor i := range x {\nfor j := range i {\nif j == 2 {\nbreak outer\n}\n}\n}", "a labeled statement cannot be run backward"},
+	{xy, "var s string\ny[0] += 1\n_ = s", "string is not known"},
+	{xy, "y[0] += float64(len(\"abc\")) * x[0]", ""},
+	{xy, "if x := x[0]; x > 0 {\ny[0] += x\n}", ""},
+	{xy, "func() { y[0] += 1 }()", "only kernels, and functions of math and of this package, can be called"},
+	{xy, "p := &y[0]\n*p += x[0]", "*float64 is not known"},
+	{xy, "const s = \"a\"\ntype t = float64\nvar v t = t(x[0])\ny[0] += v", ""},
+
 	// Kernels.
 	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Forward()\n*y += x.AtVec(x.Len() - 1)", ""},
 	{"(c, a, b *mat.Dense)", "revlinalg.NewMatMul(c, a, b).Inverse()", ""},
