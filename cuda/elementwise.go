@@ -79,10 +79,16 @@ func firstOutside[T rev.Real](w *pass, x Vector[T], where domain) int {
 	g := vectorGrid(x.N)
 	bad := w.room(0, partBytes)
 	w.launch(typed[T]("firstBad"), g, uint64(bad), uint64(x.Data.address()), uint64(x.Inc), uint64(x.N), uint64(where))
+	return leastOf(w, g, bad, x.N)
+}
+
+// leastOf returns the least of the indices that the blocks of a grid have stored, or -1 if that is
+// n. It waits for them.
+func leastOf(w *pass, g grid, at uintptr, n int) int {
 	var found [maxBlocks]int64
-	get(w, found[:g.blocks[0]], bad)
+	get(w, found[:g.blocks[0]], at)
 	i := int(slices.Min(found[:g.blocks[0]])) // of a block, whose elements are not contiguous
-	if w.err != nil || i >= x.N {
+	if w.err != nil || i >= n {
 		return -1
 	}
 	return i

@@ -42,10 +42,10 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	return w.end()
 }
 
-// triple has the operands of MulElem and DivElem.
+// triple has the operands of MulElem, DivElem, Atan2 and Pow.
 type triple[T rev.Real] struct{ Z, X, Y Vector[T] }
 
-// run makes a pass of a kernel of kernels/elements.cu.
+// run makes a pass of a kernel of kernels/elements.cu or kernels/binary.cu.
 func (k triple[T]) run(w *pass, kernel string, sign int, g, t, gt triple[T]) {
 	if k.X.N == 0 {
 		return

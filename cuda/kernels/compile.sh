@@ -10,13 +10,14 @@ trap 'rm -r "$tables"' EXIT
 	echo 'struct LogEntry { u64 inv; U128 ln; };'
 	sed -nE 's/^\t(ln2Q57|ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \1 = \2;/p' ../../fixed/tables.go
 	sed -nE 's/^\t(log2eLess1Q128|expOffsetQ121) += uint128(.*)/CONSTANT u64 \1[2] = \2;/p' ../../fixed/tables.go
-	table() { # prints a table: the lines from one that matches $2, without that, to the next }
-		echo "CONSTANT $1[256] = {"
+	table() { # prints a table of $3 numbers: the lines from one that matches $2, without that, to the next }
+		echo "CONSTANT $1[${3-256}] = {"
 		sed -n "/$2/,/^}\$/p" ../../fixed/tables.go | sed '1d;s/uint128//;$s/}/};/'
 	}
 	table 'U128 exp2Coarse' '^var exp2Coarse'
 	table 'u64 exp2Fine' '^var exp2Fine'
 	table 'LogEntry logTable' '^}{'
+	table 'u64 atanTable' '^var atanTable' 65
 } >"$tables/tables.h"
 for source in *.cu; do
 	case $source in

@@ -1,11 +1,6 @@
 // Products and quotients of the elements of two vectors.
 #include "function.h"
-#include "vector.h"
-
-// A Triple has operands z, x and y, or derivatives by them.
-template <class T> struct Triple {
-	Vector<T> z, x, y;
-};
+#include "triple.h"
 
 template <class T> DEVICE void addProduct(Vector<T> z, i64 i, i64 sign, Vector<T> x, Vector<T> y) {
 	if (z && x && y) addSigned(z.at(i), sign, product(x.at(i), y.at(i)));
@@ -26,11 +21,6 @@ template <class T> DEVICE void multiply(i64 n, i64 sign, Triple<T> k, Triple<T> 
 		addProduct(gt.x, i, 1, t.y, g.z);
 		addProduct(gt.y, i, 1, t.x, g.z);
 	}
-}
-
-template <class T> DEVICE T element(Vector<T> x, i64 i) { return x ? x.at(i) : T{}; }
-template <class T> DEVICE void add(Vector<T> x, i64 i, i64 sign, T v) {
-	if (x) addSigned(x.at(i), sign, v);
 }
 
 // z += sign·q, q = x/y, with the derivatives, for ω = z̄/y,
@@ -58,8 +48,6 @@ template <class T> DEVICE void divide(i64 n, i64 sign, Triple<T> k, Triple<T> g,
 	}
 }
 
-#define OPERANDS(T, a) T *a##Z, i64 a##IncZ, T *a##X, i64 a##IncX, T *a##Y, i64 a##IncY
-#define OF(T, a) Triple<T>{{a##Z, a##IncZ}, {a##X, a##IncX}, {a##Y, a##IncY}}
 #define KERNELS(T, name) \
 	KERNEL multiply##name(i64 n, i64 sign, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)) { \
 		multiply(n, sign, OF(T, k), OF(T, g), OF(T, t), OF(T, gt)); \

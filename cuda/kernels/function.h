@@ -24,12 +24,13 @@ CONSTANT double eighths[8][2] = {
 	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
 };
 
-DEVICE double exp(double x) {
+// expPlus returns exp(x + d) for a d that is small beside the last place of x.
+INLINE double expPlus(double x, double d) {
 	constexpr double log2e = 0x1.71547652b82fep+0, magic = 0x1.8p49 + 2 * 1023;
 	if (x > 710) x = 710;
 	if (x < -750) x = -750;
 	double t = fma(x, log2e, magic), n = t - magic;
-	double r = fma(-n, ln2Lo, fma(-n, ln2Hi, x)), r2 = r * r;
+	double r = fma(-n, ln2Lo, fma(-n, ln2Hi, x)) + d, r2 = r * r;
 	double even = fma(fma(0x1.6c1cbd31145a8p-10, r2, 0x1.5555554810259p-5), r2, 0x1.000000000010bp-1);
 	double odd = fma(fma(0x1.a016398b5f79fp-13, r2, 0x1.11111125d793bp-7), r2, 0x1.5555555555132p-3);
 	double p = fma(fma(odd, r, even), r2, r);
@@ -39,6 +40,7 @@ DEVICE double exp(double x) {
 	u64 sum = b >> 3 & 0xfff;
 	return e * bits(sum / 2 << 52) * bits((sum - sum / 2) << 52);
 }
+DEVICE double exp(double x) { return expPlus(x, -0.0); }
 
 // logPolynomial is P in log(1+f) = f - (h - s·(h + z·P(z))), h = f²/2, s = f/(2+f), z = s².
 DEVICE double logPolynomial(double z) {
@@ -75,8 +77,23 @@ DEVICE double root(double x) { return __builtin_elementwise_sqrt(x); }
 
 DEVICE u64 high(u64 x, u64 y) { return (u64)((unsigned __int128)x * y >> 64); }
 
-// expRaw returns eˣ in units of 2⁻⁴³, or overflow, which is more than any Q43.
+// exp2Raw returns 2^(k + f·2⁻¹²⁸) in units of 2⁻⁴³, or overflow, which is more than any Q43.
 CONSTANT u64 overflow = ~(u64)0;
+DEVICE u64 exp2Raw(int k, u128 f) {
+	if (k < -44) return 0;
+	if (k >= 20) return overflow;
+	u64 hi = (u64)(f >> 64), lo = (u64)f;
+	const U128 &a = exp2Coarse[hi >> 56];
+	u64 b = exp2Fine[hi >> 48 & 0xff], r = hi << 16 | lo >> 48;
+	u64 z = high(r, ln2Q64), z2 = high(z, z), z3 = high(z2, z);
+	u64 p = z + (z2 >> 17) + (z3 >> 32) / 6;
+	u64 s = b + (p >> 8) + (high(b, p) >> 16);
+	u64 v = high(a.hi, s);
+	u64 m = a.hi + (v >> 8) + (a.lo + (v << 56) < a.lo);
+	return (m >> (20 - k)) + (m >> (19 - k) & 1);
+}
+
+// expRaw returns eˣ in units of 2⁻⁴³, or overflow.
 DEVICE u64 expRaw(i64 x) {
 	constexpr i64 one = (i64)1 << 43;
 	if (x < -31 * one) return 0;
@@ -86,18 +103,7 @@ DEVICE u64 expRaw(i64 x) {
 	t += (u128)expOffsetQ121[0] << 64 | expOffsetQ121[1];
 	t += (u128)u << 64;
 	int k = (int)(t >> 121) - 64;
-	t <<= 7;
-	if (k < -44) return 0;
-	if (k >= 20) return overflow;
-	u64 hi = (u64)(t >> 64), lo = (u64)t;
-	const U128 &a = exp2Coarse[hi >> 56];
-	u64 b = exp2Fine[hi >> 48 & 0xff], r = hi << 16 | lo >> 48;
-	u64 z = high(r, ln2Q64), z2 = high(z, z), z3 = high(z2, z);
-	u64 p = z + (z2 >> 17) + (z3 >> 32) / 6;
-	u64 s = b + (p >> 8) + (high(b, p) >> 16);
-	u64 v = high(a.hi, s);
-	u64 m = a.hi + (v >> 8) + (a.lo + (v << 56) < a.lo);
-	return (m >> (20 - k)) + (m >> (19 - k) & 1);
+	return exp2Raw(k, t << 7);
 }
 
 // expSat returns eˣ, or the largest number if eˣ is out of range.

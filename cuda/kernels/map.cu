@@ -272,17 +272,12 @@ DEVICE void rectify(i64 raw, Vector<const T> x, i64 n, i64 sign, Vector<T> y, Ve
 // all domains.
 enum Domain { notNegative, positive, notZero };
 template <class T> DEVICE void firstBad(i64 *bad, const T *x, i64 incx, i64 n, i64 domain) {
-	SHARED i64 least[maxThreads];
 	i64 found = n;
 	for (i64 i = first(); i < n && found == n; i += step()) {
 		T v = x[i * incx], zero = {};
 		if (isZero(v) ? domain != notNegative : domain != notZero && lessThan(v, zero)) found = i;
 	}
-	least[threadX()] = found;
-	barrier();
-	if (threadX() > 0) return;
-	for (i64 i = 1; i < threads(); i++) found = least[i] < found ? least[i] : found;
-	bad[blockX()] = found;
+	storeLeast(bad, found);
 }
 
 #define MAP(F, T, name) \

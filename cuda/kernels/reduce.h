@@ -27,6 +27,16 @@ template <class S> DEVICE S reduceParts(const S *part, i64 parts) {
 	return blockReduce(s);
 }
 
+// storeLeast stores the least of the numbers of a block's threads in to[blockX()].
+DEVICE void storeLeast(i64 *to, i64 v) {
+	SHARED i64 least[maxThreads];
+	least[threadX()] = v;
+	barrier();
+	if (threadX() > 0) return;
+	for (i64 i = 1; i < threads(); i++) v = least[i] < v ? least[i] : v;
+	to[blockX()] = v;
+}
+
 // x as a number of type Wide<T>.
 DEVICE double wide(double x) { return x; }
 DEVICE double wide(float x) { return x; }

@@ -1,0 +1,175 @@
+// Powers.
+#pragma once
+#include "function.h"
+
+// The logarithms of j/128 for j from 91 to 181, which are near √½ and √2, as sums of two numbers.
+// The first is a multiple of 2⁻⁴². They are added up in units of 2⁻¹²⁰ by
+//
+//	log(j+1) - log j = 2·artanh(1/(2j+1))
+constexpr int leastLog = 91, mostLog = 181;
+struct Logarithms {
+	double of[mostLog - leastLog + 1][2];
+	constexpr static i128 step(int j) {
+		i128 sum = 0, power = ((i128)1 << 121) / (2 * j + 1);
+		for (int k = 1; power > 0; k += 2) {
+			sum += power / k;
+			power /= (2 * j + 1) * (2 * j + 1);
+		}
+		return sum;
+	}
+	constexpr void set(int j, i128 v) {
+		i64 top = (i64)(v >> 78);
+		of[j - leastLog][0] = (double)top * 0x1p-42;
+		of[j - leastLog][1] = (double)(v - top * ((i128)1 << 78)) * 0x1p-120;
+	}
+	constexpr Logarithms() : of() {
+		i128 sum = 0;
+		for (int j = 128; j < mostLog; j++) set(j + 1, sum += step(j));
+		sum = 0;
+		for (int j = 127; j >= leastLog; j--) set(j, sum -= step(j));
+	}
+};
+CONSTANT Logarithms logarithms;
+
+// Powers has the powers of a number, whose logarithm is hi + lo. The sum has a relative error below
+// 2⁻⁶⁴.
+struct Powers {
+	double x, hi, lo;
+
+	// With |x| = m·2ᵏ, √½ < m < √2, and c = j/128 nearest to m,
+	//
+	//	log |x| = k·log 2 + log c + log(1 + u),  u = (m - c)/c,  |u| < 1/180
+	//
+	// and nine terms of the series of log(1 + u). Those of first and second order are sums of two
+	// numbers.
+	INLINE void at(double v) {
+		x = v;
+		double a = magnitude(v), adjust = 0;
+		if (a < 0x1p-1022) {
+			a *= 0x1p54;
+			adjust = 54;
+		}
+		constexpr i64 sqrtHalf = 0x3fe6a09e667f3bcd;
+		i64 b = (i64)bits(a) - sqrtHalf;
+		double k = (double)(b >> 52) - adjust, m = bits((u64)((b & (((i64)1 << 52) - 1)) + sqrtHalf));
+		int j = (int)(m * 128 + 0.5);
+		double c = j * (1 / 128.0), u = (m - c) / c, uLo = fma(-u, c, m - c) / c;
+		double half = 0.5 * u, h = half * u, hLo = fma(half, u, -h) + u * uLo;
+		double p = 1 / 9.0;
+#pragma unroll
+		for (int n = 8; n >= 3; n--) p = fma(p, -u, 1 / (double)n);
+		const double *log = logarithms.of[j - leastLog];
+		double s = k * 0x1.62e42fefa38p-1 + log[0], v1 = s + u, v2 = v1 - h; // s is exact
+		double rest = (u - (v1 - s)) + ((v1 - v2) - h);
+		rest += uLo - hLo + (k * 0x1.ef35793c7673p-45 + log[1]) + p * h * (u + u);
+		hi = v2 + rest;
+		lo = rest - (hi - v2);
+		if (a == 0 || a == infinity) {
+			hi = a == 0 ? -infinity : a;
+			lo = 0;
+		}
+	}
+
+	// to returns xʸ, within 1.2 units in the last place. x is not negative, or y is an integer, or
+	// infinite.
+	INLINE double to(double y) const {
+		if (x == 1 || y == 0) return 1;
+		if (x != x || y != y) return x + y;
+		double v = 1; // if x is -1
+		if (hi != 0) {
+			double p = y * hi, rest = 0;
+			if (magnitude(p) < 800) rest = fma(y, hi, -p) + y * lo;
+			v = expPlus(p, rest);
+		}
+		bool odd = magnitude(y) < 0x1p53 && ((i64)y & 1);
+		return odd && bits(x) >> 63 ? -v : v;
+	}
+
+	// times returns c·xʸ. A power that is zero wins over a c that is infinite.
+	INLINE double times(double c, double y) const {
+		double p = to(y);
+		return p == 0 && magnitude(c) == infinity ? 0 : c * p;
+	}
+};
+
+// Powers of Q43 are those of fixed.Pow, to the bit.
+
+struct Reciprocals {
+	u128 of[13];
+	constexpr Reciprocals() : of() {
+		of[1] = ~(u128)0;
+		for (int k = 2; k <= 12; k++) of[k] = ~(u128)0 / (u128)k + (2 * (~(u128)0 % (u128)k + 1) >= (u128)k);
+	}
+};
+CONSTANT Reciprocals reciprocals; // 1/k, with 128 fraction bits
+
+// upper returns x·y/2¹²⁸, or less by no more than 2.
+DEVICE u128 upper(u128 x, u128 y) {
+	u64 a = (u64)(x >> 64), b = (u64)x, c = (u64)(y >> 64), d = (u64)y;
+	return (u128)a * c + high(a, d) + high(b, c);
+}
+
+// FixedPowers has the powers of a number x, with |x| = 2^(whole + part·2⁻¹²⁸) unless it is zero.
+struct FixedPowers {
+	Q43 x;
+	int whole;
+	u128 part;
+
+	// The first bits of m = |x|·2⁻ʷʰᵒˡᵉ select a c near 1/m from a table, and log(m·c) is a power
+	// series.
+	INLINE void at(Q43 v) {
+		x = v;
+		if (x.v == 0) return;
+		u64 m = absolute(x.v);
+		int n = __builtin_clzll(m);
+		m <<= n;
+		whole = 20 - n;
+		const LogEntry &t = logTable[m >> 55 & 0xff];
+		u128 u = (u128)m * t.inv << 2, p = 0; // without the leading one
+#pragma unroll
+		for (int k = 12; k >= 1; k--) p = reciprocals.of[k] - upper(u, p);
+		u128 ln = ((u128)t.ln.hi << 64 | t.ln.lo) + upper(u, p);
+		part = ln + upper(ln, (u128)log2eLess1Q128[0] << 64 | log2eLess1Q128[1]);
+	}
+
+	DEVICE static void negate(int &k, u128 &f) {
+		k = f ? -k - 1 : -k;
+		f = -f;
+	}
+
+	// magnitudeTo returns |x|ʸ in units of 2⁻⁴³, or overflow.
+	INLINE u64 magnitudeTo(Q43 y) const {
+		int k = whole;
+		u128 f = part;
+		bool negative = k < 0;
+		if (negative) negate(k, f);
+		negative = negative != (y.v < 0);
+		u64 n = absolute(y.v);
+		u128 t = (u128)n * (u64)(f >> 64) + high(n, (u64)f); // |y·log2 x|
+		u128 all = (u128)n * (u64)k + (u64)(t >> 64);
+		if (all >> 49) return negative ? 0 : overflow;
+		k = (int)((u64)all >> 43);
+		f = ((u128)(u64)all << 64 | (u64)t) << 21;
+		if (negative) negate(k, f);
+		if (k == 20) {
+			u64 hi = (u64)(f >> 64);
+			return hi == 0 || (hi == 1 && (u64)f < log2eLess1Q128[0]) ? (u64)1 << 63 : overflow;
+		}
+		return exp2Raw(k, f);
+	}
+
+	// to returns xʸ. It sets ok to false if the power does not exist or is out of range.
+	INLINE Q43 to(Q43 y, bool &ok) const {
+		constexpr i64 one = (i64)1 << 43;
+		if (y.v == 0) return Q43{one};
+		if (x.v == 0) {
+			if (y.v < 0) ok = false;
+			return x;
+		}
+		if (x.v < 0 && (y.v & (one - 1))) ok = false;
+		u64 m = magnitudeTo(y);
+		bool negative = x.v < 0 && (y.v & one);
+		if (m == overflow || m > (u64)largest.v + negative) ok = false;
+		return Q43{(i64)(negative ? -m : m)};
+	}
+};
