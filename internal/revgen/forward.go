@@ -5,7 +5,8 @@ import "slices"
 // A loop that carries locals needs a tape on the way back. If all that it and the
 // statements around it compute depends on one number, they need none: the derivatives
 // by this number are computed along with the values, and on the way back they are
-// multiplied by the cotangents. That takes less time too.
+// multiplied by the cotangents. That takes less time too. Over complex numbers there is
+// one derivative only of what is analytic.
 
 // A run is a sequence of statements of a block whose results depend on one local.
 type run struct {
@@ -23,7 +24,7 @@ func (r *reverser) findRuns(b []*stmt) {
 		if l.op != "loop" || len(l.carried) == 0 || r.runs[l] != nil {
 			continue
 		}
-		for i := j; i >= 0 && closed(b[i]); i-- {
+		for i := j; i >= 0 && closed(b[i]) && (!r.k.complex || analytic(b[i])); i-- {
 			if input := inputOf(b[i : j+1]); input != nil {
 				r.add(b[i:j+1], input)
 				break
@@ -43,6 +44,15 @@ func closed(s *stmt) bool {
 	return !contains([]*stmt{s}, func(s *stmt) bool {
 		return len(s.targets()) > 0 || s.op == "kernel" || slices.ContainsFunc(s.reads(), func(e *node) bool {
 			return e.has(func(e *node) bool { return e.op == "elem" && e.kind == number })
+		})
+	})
+}
+
+// analytic reports whether all complex numbers in s have one derivative.
+func analytic(s *stmt) bool {
+	return !contains([]*stmt{s}, func(s *stmt) bool {
+		return s.writes() != nil && s.e != nil && s.e.has(func(e *node) bool {
+			return e.active() && (e.isReal() || e.op == "complex" || e.op == "cmplx.Conj")
 		})
 	})
 }
@@ -102,6 +112,6 @@ func (n *run) forward(s, part *stmt) (b []*stmt) {
 func (r *reverser) throughRun(n *run) {
 	r.fed[n.input] = true
 	for _, v := range n.results {
-		r.emit(add(ref(r.cot(n.input)), product(ref(r.cot(v)), ref(n.tangents.tan(v)))))
+		r.emit(add(ref(r.cot(n.input)), product(ref(r.cot(v)), r.conj(ref(n.tangents.tan(v))))))
 	}
 }

@@ -371,7 +371,11 @@ func (p *program) stmt() {
 		}
 		fmt.Fprintf(p, "%s := %s[1:]\nfor %s := range %s {\n%s[%s] += %s * 0.125\n}\n", part, pick(p, "x", "v"), i, part, pick(p, "y", map[bool]string{true: "y", false: "v"}[p.acc]), i, element)
 	case 17:
-		p.carry()
+		if p.rnd.IntN(3) == 0 {
+			p.series()
+		} else {
+			p.carry()
+		}
 	case 18:
 		if p.complex {
 			return // constructors of kernels take real vectors
@@ -399,6 +403,20 @@ func (p *program) stmt() {
 		fmt.Fprintln(p)
 		p.ints, p.loop = ints, loop
 	}
+}
+
+// series writes a loop that carries a local, and reads one number that is small.
+func (p *program) series() {
+	t, h := p.name("t"), p.name("h")
+	next := fmt.Sprintf("math.Sin(%s + %s)", h, t)
+	if p.complex {
+		next = "cmplx." + pick(p, "Sin", "Cos") + fmt.Sprintf("(%s + %s)", h, t)
+		if p.rnd.IntN(2) == 0 {
+			next = "cmplx.Conj(" + next + ")"
+		}
+	}
+	fmt.Fprintf(p, "%s := %s\n%s := 0.5 * %s\nfor range 3 {\n%s = 0.5 * %s\n}\n", t, p.bounded(p.expr(1)), h, t, h, next)
+	p.locals = append(slices.Clip(p.locals), h)
 }
 
 // carry writes a loop that carries a local, which reads elements of the vector that the

@@ -1,6 +1,7 @@
 package odd
 
 import (
+	"errors"
 	"math"
 	"math/cmplx"
 )
@@ -111,4 +112,101 @@ func magnitudes(y, x []complex128, loss *complex128) {
 		}
 	}
 	*loss += complex(sum, 0)
+}
+
+// mesh sends light through beam splitters, in place. Each mixes two neighbours by a matrix
+// with the rows (c, -conj(s)) and (s, c), where c² = 1 - |s|², which is three shears.
+//
+//revgen:kernel Mesh workers
+func mesh(x, s []complex128) {
+	if len(x) != 2*len(s) {
+		panic("shape")
+	}
+	for i, v := range s {
+		shear := (cmplx.Sqrt(1-v*cmplx.Conj(v)) - 1) / v
+		x[2*i] += shear * x[2*i+1]
+		x[2*i+1] += v * x[2*i]
+		x[2*i] += shear * x[2*i+1]
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+	}
+}
+
+// orbits iterates a map from each point, and keeps few states. What goes from iteration to
+// iteration depends on two numbers.
+//
+//revgen:kernel Orbits workers
+//revgen:snapshots 3
+func orbits(y, c, a []complex128, steps int) {
+	for i, v := range c {
+		z := a[i]
+		for range steps {
+			z = 0.5*z*cmplx.Conj(z) + v
+		}
+		y[i] += z
+	}
+}
+
+// taylor sums powers of a number, and its derivatives go along with the values.
+//
+//revgen:kernel Taylor
+func taylor(y, x []complex128) {
+	for i, v := range x {
+		term, sum := 1+0i, 0i
+		for k := 1; cmplx.Abs(term) > 1e-18; k++ {
+			sum += term
+			term *= v / complex(float64(k), 0)
+		}
+		y[i] += sum
+	}
+}
+
+// spiral depends on one number too, but also on its conjugate.
+//
+//revgen:kernel Spiral
+func spiral(y, x []complex128) {
+	for i, v := range x {
+		z := v
+		for range 5 {
+			z = cmplx.Sin(z)*cmplx.Conj(v) + complex(0.5*real(z), 0)
+		}
+		y[i] += z
+	}
+}
+
+// An amplitude is a struct of complex numbers.
+type amplitude struct {
+	up, down complex128
+	w        [2]complex128
+}
+
+var errSingular = errors.New("an amplitude is zero")
+
+// checked has structs and arrays of complex numbers, branches by integers, and an error.
+//
+//revgen:kernel Checked
+func checked(y, x []complex128, kind []int) error {
+	if len(kind) != len(x) || len(y) != len(x) {
+		panic("shape")
+	}
+	for _, v := range x {
+		if v == 0 {
+			return errSingular
+		}
+	}
+	for i, v := range x {
+		a := amplitude{up: v, w: [2]complex128{2i, 1: v * v}}
+		a.down = cmplx.Conj(a.up) * a.w[0]
+		switch kind[i] {
+		case 0:
+			a.up, a.down = a.down, a.up
+		case 1:
+			a.w[0] += 1 / v
+		default:
+			a = amplitude{w: a.w, down: 1}
+		}
+		for j := range a.w {
+			y[i] += a.w[j]*a.up - a.down
+		}
+	}
+	return nil
 }

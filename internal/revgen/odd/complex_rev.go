@@ -2248,3 +2248,1829 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		}
 	}
 }
+
+// Mesh sends light through beam splitters, in place. Each mixes two neighbours by a matrix
+// with the rows (c, -conj(s)) and (s, c), where c² = 1 - |s|², which is three shears.
+type Mesh struct {
+	X       rev.Vector[complex128] `rev:"inout" shape:"2*n"`
+	S       rev.Vector[complex128] `rev:"in" shape:"n"`
+	Workers int                    // 0 means GOMAXPROCS
+}
+
+// NewMesh returns the kernel over gonum's types, sharing their storage.
+func NewMesh(x []complex128, s []complex128) Mesh {
+	return Mesh{X: rev.ViewSlice(x), S: rev.ViewSlice(s)}
+}
+
+var _ = mesh // which Mesh is written from
+
+// Forward runs mesh.
+func (k Mesh) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Mesh) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Mesh) Adjoint(g Mesh) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Mesh) Tangent(t Mesh) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Mesh) AdjointTangent(g, t, gt Mesh) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Mesh) Run(p rev.Pass[Mesh]) error {
+	if k.X.Inc|k.S.Inc|p.G.X.Inc|p.G.S.Inc|p.T.X.Inc|p.T.S.Inc|p.GT.X.Inc|p.GT.S.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && p.Tangent && p.Back:
+		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
+	case p.Tangent:
+		k.tangent(p.T)
+	case p.Back:
+		k.inverse()
+	default:
+		k.forward()
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Mesh) prepared(p rev.Pass[Mesh]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.S, &p.T.S)
+	s.Write(&k.X, &p.G.X, &p.G.S, &p.T.X, &p.GT.X, &p.GT.S)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.GT.X, k.X.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs mesh.
+func (k Mesh) forward() {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshForward]()
+	*task = meshForward{parts: loop, k: k}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshForward is the loop over i in forward.
+type meshForward struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshForward) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k := task.k
+	n := k.S.N
+	x := k.X.Data[:2*n]
+	s := k.S.Data[:n]
+	for i := lo; i < hi; i++ {
+		v := s[i]
+		s1 := 1 - complex128(v*cmplx.Conj(v))
+		shear := (cmplx.Sqrt(s1) - 1) / v
+		x1 := x[2*i+1]
+		x[2*i] += complex128(shear * x1)
+		x[2*i+1] += complex128(v * x[2*i])
+		x2 := x[2*i+1]
+		x[2*i] += complex128(shear * x2)
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+	}
+}
+
+// inverse undoes forward.
+func (k Mesh) inverse() {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshInverse]()
+	*task = meshInverse{parts: loop, k: k}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshInverse is the loop over i in inverse.
+type meshInverse struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshInverse) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k := task.k
+	n := k.S.N
+	x := k.X.Data[:2*n]
+	s := k.S.Data[:n]
+	for i := hi - 1; i >= lo; i-- {
+		v := s[i]
+		s1 := 1 - complex128(v*cmplx.Conj(v))
+		shear := (cmplx.Sqrt(s1) - 1) / v
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+		x1 := x[2*i+1]
+		x[2*i] -= complex128(shear * x1)
+		x[2*i+1] -= complex128(v * x[2*i])
+		x2 := x[2*i+1]
+		x[2*i] -= complex128(shear * x2)
+	}
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+func (k Mesh) adjoint(g Mesh) {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshAdjoint]()
+	*task = meshAdjoint{parts: loop, k: k, g: g}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshAdjoint is the loop over i in adjoint.
+type meshAdjoint struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+	g     Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshAdjoint) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, g := task.k, task.g
+	n := k.S.N
+	x, gx := k.X.Data[:2*n], g.X.Data[:2*n]
+	s, gs := k.S.Data[:n], num.Elements(g.S)
+	for i := hi - 1; i >= lo; i-- {
+		v := s[i]
+		conj := cmplx.Conj(v)
+		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
+		shear := (sqrt - 1) / v
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+		gx[2*i], gx[2*i+1] = gx[2*i+1], gx[2*i]
+		x1 := x[2*i+1]
+		x[2*i] -= complex128(shear * x1)
+		gx1 := gx[2*i]
+		conj1 := cmplx.Conj(shear)
+		x2 := x[2*i]
+		gx[2*i+1] += complex128(gx1 * conj1)
+		x[2*i+1] -= complex128(v * x2)
+		gx2 := gx[2*i+1]
+		x3 := x[2*i+1]
+		gx[2*i] += complex128(gx2 * conj)
+		x[2*i] -= complex128(shear * x3)
+		gx3 := gx[2*i]
+		gshear := complex128(gx1*cmplx.Conj(x1)) + complex128(gx3*cmplx.Conj(x3))
+		gx[2*i+1] += complex128(gx3 * conj1)
+		h := gshear / conj
+		q := num.Over(h, 2*cmplx.Conj(sqrt))
+		gv := complex128(gx2*cmplx.Conj(x2)) - complex128(h*conj1) - complex128(q*cmplx.Conj(conj)) - cmplx.Conj(complex128(q*conj))
+		if i < len(gs) {
+			gs[i] += gv
+		}
+	}
+}
+
+// tangent runs forward, with the tangents t.
+func (k Mesh) tangent(t Mesh) {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshTangent]()
+	*task = meshTangent{parts: loop, k: k, t: t}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshTangent is the loop over i in tangent.
+type meshTangent struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+	t     Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshTangent) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, t := task.k, task.t
+	n := k.S.N
+	x, tx := k.X.Data[:2*n], t.X.Data[:2*n]
+	s, ts := k.S.Data[:n], num.Elements(t.S)
+	for i := lo; i < hi; i++ {
+		v := s[i]
+		tv := num.OrZero(ts, i)
+		conj := cmplx.Conj(v)
+		ts1 := -(complex128(tv*conj) + complex128(v*cmplx.Conj(tv)))
+		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
+		shear := (sqrt - 1) / v
+		tshear := (num.Over(ts1, 2*sqrt) - complex128(shear*tv)) / v
+		x1 := x[2*i+1]
+		tx1 := tx[2*i+1]
+		tx[2*i] += complex128(tshear*x1) + complex128(shear*tx1)
+		x[2*i] += complex128(shear * x1)
+		x2 := x[2*i]
+		tx[2*i+1] += complex128(tv*x2) + complex128(v*tx[2*i])
+		x[2*i+1] += complex128(v * x2)
+		x3 := x[2*i+1]
+		tx3 := tx[2*i+1]
+		tx[2*i] += complex128(tshear*x3) + complex128(shear*tx3)
+		x[2*i] += complex128(shear * x3)
+		tx[2*i], tx[2*i+1] = tx[2*i+1], tx[2*i]
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+	}
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+func (k Mesh) adjointTangent(g, t, gt Mesh) {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshAdjointTangent]()
+	*task = meshAdjointTangent{parts: loop, k: k, g: g, t: t, gt: gt}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshAdjointTangent is the loop over i in adjointTangent.
+type meshAdjointTangent struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+	g     Mesh
+	t     Mesh
+	gt    Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshAdjointTangent) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, g, t, gt := task.k, task.g, task.t, task.gt
+	n := k.S.N
+	x, gx, tx, gtx := k.X.Data[:2*n], g.X.Data[:2*n], t.X.Data[:2*n], gt.X.Data[:2*n]
+	s, gs, ts, gts := k.S.Data[:n], num.Elements(g.S), num.Elements(t.S), num.Elements(gt.S)
+	for i := hi - 1; i >= lo; i-- {
+		v := s[i]
+		tv := num.OrZero(ts, i)
+		conj := cmplx.Conj(v)
+		tconj := cmplx.Conj(tv)
+		ts1 := -(complex128(tv*conj) + complex128(v*tconj))
+		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
+		tsqrt := num.Over(ts1, 2*sqrt)
+		shear := (sqrt - 1) / v
+		tshear := (tsqrt - complex128(shear*tv)) / v
+		tx[2*i], tx[2*i+1] = tx[2*i+1], tx[2*i]
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+		gtx[2*i], gtx[2*i+1] = gtx[2*i+1], gtx[2*i]
+		gx[2*i], gx[2*i+1] = gx[2*i+1], gx[2*i]
+		x1 := x[2*i+1]
+		tx1 := tx[2*i+1]
+		tx[2*i] -= complex128(tshear*x1) + complex128(shear*tx1)
+		x[2*i] -= complex128(shear * x1)
+		gx1 := gx[2*i]
+		tgx1 := gtx[2*i]
+		conj1 := cmplx.Conj(x1)
+		conj2 := cmplx.Conj(shear)
+		tconj2 := cmplx.Conj(tshear)
+		tg := complex128(tgx1*conj2) + complex128(gx1*tconj2)
+		x2 := x[2*i]
+		tx2 := tx[2*i]
+		gtx[2*i+1] += tg
+		gx[2*i+1] += complex128(gx1 * conj2)
+		tx[2*i+1] -= complex128(tv*x2) + complex128(v*tx2)
+		x[2*i+1] -= complex128(v * x2)
+		gx2 := gx[2*i+1]
+		tgx2 := gtx[2*i+1]
+		conj3 := cmplx.Conj(x2)
+		tg1 := complex128(tgx2*conj) + complex128(gx2*tconj)
+		x3 := x[2*i+1]
+		tx3 := tx[2*i+1]
+		gtx[2*i] += tg1
+		gx[2*i] += complex128(gx2 * conj)
+		tx[2*i] -= complex128(tshear*x3) + complex128(shear*tx3)
+		x[2*i] -= complex128(shear * x3)
+		gx3 := gx[2*i]
+		tgx3 := gtx[2*i]
+		conj4 := cmplx.Conj(x3)
+		tg2 := complex128(tgx1*conj1) + complex128(gx1*cmplx.Conj(tx1)) + (complex128(tgx3*conj4) + complex128(gx3*cmplx.Conj(tx3)))
+		gshear := complex128(gx1*conj1) + complex128(gx3*conj4)
+		tg3 := complex128(tgx3*conj2) + complex128(gx3*tconj2)
+		gtx[2*i+1] += tg3
+		gx[2*i+1] += complex128(gx3 * conj2)
+		h := gshear / conj
+		th := (tg2 - complex128(h*tconj)) / conj
+		p := 2 * cmplx.Conj(sqrt)
+		q := num.Over(h, p)
+		tq := num.Over(th-complex128(q*(2*cmplx.Conj(tsqrt))), p)
+		conj5 := cmplx.Conj(conj)
+		tg4 := -(complex128(tq*conj) + complex128(q*tconj))
+		tg5 := complex128(tgx2*conj3) + complex128(gx2*cmplx.Conj(tx2)) - (complex128(th*conj2) + complex128(h*tconj2)) - (complex128(tq*conj5) + complex128(q*cmplx.Conj(tconj))) + cmplx.Conj(tg4)
+		gv := complex128(gx2*conj3) - complex128(h*conj2) - complex128(q*conj5) - cmplx.Conj(complex128(q*conj))
+		if i < len(gts) {
+			gts[i] += tg5
+		}
+		if i < len(gs) {
+			gs[i] += gv
+		}
+	}
+}
+
+// undoAdjoint undoes adjoint.
+func (k Mesh) undoAdjoint(g Mesh) {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshUndoAdjoint]()
+	*task = meshUndoAdjoint{parts: loop, k: k, g: g}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshUndoAdjoint is the loop over i in undoAdjoint.
+type meshUndoAdjoint struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+	g     Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshUndoAdjoint) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, g := task.k, task.g
+	n := k.S.N
+	x, gx := k.X.Data[:2*n], g.X.Data[:2*n]
+	s, gs := k.S.Data[:n], num.Elements(g.S)
+	for i := lo; i < hi; i++ {
+		v := s[i]
+		conj := cmplx.Conj(v)
+		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
+		shear := (sqrt - 1) / v
+		x1 := x[2*i+1]
+		x[2*i] += complex128(shear * x1)
+		gx1 := gx[2*i]
+		conj1 := cmplx.Conj(shear)
+		x2 := x[2*i]
+		gx[2*i+1] -= complex128(gx1 * conj1)
+		x[2*i+1] += complex128(v * x2)
+		gx2 := gx[2*i+1]
+		x3 := x[2*i+1]
+		gx[2*i] -= complex128(gx2 * conj)
+		x[2*i] += complex128(shear * x3)
+		gx3 := gx[2*i]
+		gshear := -complex128(gx1*cmplx.Conj(x1)) - complex128(gx3*cmplx.Conj(x3))
+		gx[2*i+1] -= complex128(gx3 * conj1)
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+		gx[2*i], gx[2*i+1] = gx[2*i+1], gx[2*i]
+		h := gshear / conj
+		q := num.Over(h, 2*cmplx.Conj(sqrt))
+		gv := -complex128(gx2*cmplx.Conj(x2)) - complex128(h*conj1) - complex128(q*cmplx.Conj(conj)) - cmplx.Conj(complex128(q*conj))
+		if i < len(gs) {
+			gs[i] += gv
+		}
+	}
+}
+
+// undoTangent undoes tangent.
+func (k Mesh) undoTangent(t Mesh) {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshUndoTangent]()
+	*task = meshUndoTangent{parts: loop, k: k, t: t}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshUndoTangent is the loop over i in undoTangent.
+type meshUndoTangent struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+	t     Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshUndoTangent) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, t := task.k, task.t
+	n := k.S.N
+	x, tx := k.X.Data[:2*n], t.X.Data[:2*n]
+	s, ts := k.S.Data[:n], num.Elements(t.S)
+	for i := hi - 1; i >= lo; i-- {
+		v := s[i]
+		tv := num.OrZero(ts, i)
+		conj := cmplx.Conj(v)
+		ts1 := -(complex128(tv*conj) + complex128(v*cmplx.Conj(tv)))
+		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
+		shear := (sqrt - 1) / v
+		tshear := (num.Over(ts1, 2*sqrt) - complex128(shear*tv)) / v
+		tx[2*i], tx[2*i+1] = tx[2*i+1], tx[2*i]
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+		x1 := x[2*i+1]
+		tx1 := tx[2*i+1]
+		tx[2*i] -= complex128(tshear*x1) + complex128(shear*tx1)
+		x[2*i] -= complex128(shear * x1)
+		x2 := x[2*i]
+		tx[2*i+1] -= complex128(tv*x2) + complex128(v*tx[2*i])
+		x[2*i+1] -= complex128(v * x2)
+		x3 := x[2*i+1]
+		tx3 := tx[2*i+1]
+		tx[2*i] -= complex128(tshear*x3) + complex128(shear*tx3)
+		x[2*i] -= complex128(shear * x3)
+	}
+}
+
+// undoAdjointTangent undoes adjointTangent.
+func (k Mesh) undoAdjointTangent(g, t, gt Mesh) {
+	n := k.S.N
+	loop := num.NewLoop[complex128](0, n, 128)
+	task := num.NewTask[meshUndoAdjointTangent]()
+	*task = meshUndoAdjointTangent{parts: loop, k: k, g: g, t: t, gt: gt}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// meshUndoAdjointTangent is the loop over i in undoAdjointTangent.
+type meshUndoAdjointTangent struct {
+	parts *num.Loop[complex128]
+	k     Mesh
+	g     Mesh
+	t     Mesh
+	gt    Mesh
+}
+
+// Block runs the iterations of one part.
+func (task *meshUndoAdjointTangent) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, g, t, gt := task.k, task.g, task.t, task.gt
+	n := k.S.N
+	x, gx, tx, gtx := k.X.Data[:2*n], g.X.Data[:2*n], t.X.Data[:2*n], gt.X.Data[:2*n]
+	s, gs, ts, gts := k.S.Data[:n], num.Elements(g.S), num.Elements(t.S), num.Elements(gt.S)
+	for i := lo; i < hi; i++ {
+		v := s[i]
+		tv := num.OrZero(ts, i)
+		conj := cmplx.Conj(v)
+		tconj := cmplx.Conj(tv)
+		ts1 := -(complex128(tv*conj) + complex128(v*tconj))
+		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
+		tsqrt := num.Over(ts1, 2*sqrt)
+		shear := (sqrt - 1) / v
+		tshear := (tsqrt - complex128(shear*tv)) / v
+		x1 := x[2*i+1]
+		tx1 := tx[2*i+1]
+		tx[2*i] += complex128(tshear*x1) + complex128(shear*tx1)
+		x[2*i] += complex128(shear * x1)
+		gx1 := gx[2*i]
+		tgx1 := gtx[2*i]
+		conj1 := cmplx.Conj(x1)
+		conj2 := cmplx.Conj(shear)
+		tconj2 := cmplx.Conj(tshear)
+		tg := -(complex128(tgx1*conj2) + complex128(gx1*tconj2))
+		x2 := x[2*i]
+		tx2 := tx[2*i]
+		gtx[2*i+1] += tg
+		gx[2*i+1] -= complex128(gx1 * conj2)
+		tx[2*i+1] += complex128(tv*x2) + complex128(v*tx2)
+		x[2*i+1] += complex128(v * x2)
+		gx2 := gx[2*i+1]
+		tgx2 := gtx[2*i+1]
+		conj3 := cmplx.Conj(x2)
+		tg1 := -(complex128(tgx2*conj) + complex128(gx2*tconj))
+		x3 := x[2*i+1]
+		tx3 := tx[2*i+1]
+		gtx[2*i] += tg1
+		gx[2*i] -= complex128(gx2 * conj)
+		tx[2*i] += complex128(tshear*x3) + complex128(shear*tx3)
+		x[2*i] += complex128(shear * x3)
+		gx3 := gx[2*i]
+		tgx3 := gtx[2*i]
+		conj4 := cmplx.Conj(x3)
+		tg2 := -(complex128(tgx1*conj1) + complex128(gx1*cmplx.Conj(tx1))) - (complex128(tgx3*conj4) + complex128(gx3*cmplx.Conj(tx3)))
+		gshear := -complex128(gx1*conj1) - complex128(gx3*conj4)
+		tg3 := -(complex128(tgx3*conj2) + complex128(gx3*tconj2))
+		gtx[2*i+1] += tg3
+		gx[2*i+1] -= complex128(gx3 * conj2)
+		tx[2*i], tx[2*i+1] = tx[2*i+1], tx[2*i]
+		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
+		gtx[2*i], gtx[2*i+1] = gtx[2*i+1], gtx[2*i]
+		gx[2*i], gx[2*i+1] = gx[2*i+1], gx[2*i]
+		h := gshear / conj
+		th := (tg2 - complex128(h*tconj)) / conj
+		p := 2 * cmplx.Conj(sqrt)
+		q := num.Over(h, p)
+		tq := num.Over(th-complex128(q*(2*cmplx.Conj(tsqrt))), p)
+		conj5 := cmplx.Conj(conj)
+		tg4 := -(complex128(tq*conj) + complex128(q*tconj))
+		tg5 := -(complex128(tgx2*conj3) + complex128(gx2*cmplx.Conj(tx2))) - (complex128(th*conj2) + complex128(h*tconj2)) - (complex128(tq*conj5) + complex128(q*cmplx.Conj(tconj))) + cmplx.Conj(tg4)
+		gv := -complex128(gx2*conj3) - complex128(h*conj2) - complex128(q*conj5) - cmplx.Conj(complex128(q*conj))
+		if i < len(gts) {
+			gts[i] += tg5
+		}
+		if i < len(gs) {
+			gs[i] += gv
+		}
+	}
+}
+
+// Orbits iterates a map from each point, and keeps few states. What goes from iteration to
+// iteration depends on two numbers.
+type Orbits struct {
+	Y       rev.Vector[complex128] `rev:"acc" shape:"n"`
+	C       rev.Vector[complex128] `rev:"in" shape:"n"`
+	A       rev.Vector[complex128] `rev:"in" shape:"n"`
+	Steps   int
+	Workers int // 0 means GOMAXPROCS
+}
+
+// NewOrbits returns the kernel over gonum's types, sharing their storage.
+func NewOrbits(y []complex128, c []complex128, a []complex128, steps int) Orbits {
+	return Orbits{Y: rev.ViewSlice(y), C: rev.ViewSlice(c), A: rev.ViewSlice(a), Steps: steps}
+}
+
+var _ = orbits // which Orbits is written from
+
+// Forward runs orbits.
+func (k Orbits) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Orbits) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Orbits) Adjoint(g Orbits) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Orbits) Tangent(t Orbits) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Orbits) AdjointTangent(g, t, gt Orbits) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Orbits) Run(p rev.Pass[Orbits]) error {
+	if k.Y.Inc|k.C.Inc|k.A.Inc|p.G.Y.Inc|p.G.C.Inc|p.G.A.Inc|p.T.Y.Inc|p.T.C.Inc|p.T.A.Inc|p.GT.Y.Inc|p.GT.C.Inc|p.GT.A.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := complex(float64(p.Sign()), 0); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Orbits) prepared(p rev.Pass[Orbits]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.C, &k.A, &p.G.Y, &p.T.C, &p.T.A, &p.GT.Y)
+	s.Write(&k.Y, &p.G.C, &p.G.A, &p.T.Y, &p.GT.C, &p.GT.A)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Orbits) value(sign complex128) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.C.N
+	loop := num.NewLoop[complex128](0, n, 8)
+	task := num.NewTask[orbitsValue]()
+	*task = orbitsValue{parts: loop, k: k, sign: sign}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// orbitsValue is the loop over i in value.
+type orbitsValue struct {
+	parts *num.Loop[complex128]
+	k     Orbits
+	sign  complex128
+}
+
+// Block runs the iterations of one part.
+func (task *orbitsValue) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, sign := task.k, task.sign
+	n := k.C.N
+	y := k.Y.Data[:n]
+	c := k.C.Data[:n]
+	a := k.A.Data[:n]
+	for i := lo; i < hi; i++ {
+		v := c[i]
+		z := a[i]
+		for range k.Steps {
+			z1 := complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
+			z = z1
+		}
+		y[i] += complex128(sign * z)
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+//
+// Iterations need z of those before. The tape keeps them for at most 3 iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Orbits) adjoint(sign complex128, g Orbits) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	n := k.C.N
+	loop := num.NewLoop[complex128](0, n, 8)
+	task := num.NewTask[orbitsAdjoint]()
+	*task = orbitsAdjoint{parts: loop, k: k, sign: sign, g: g}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// orbitsAdjoint is the loop over i in adjoint.
+type orbitsAdjoint struct {
+	parts *num.Loop[complex128]
+	k     Orbits
+	sign  complex128
+	g     Orbits
+}
+
+// Block runs the iterations of one part.
+func (task *orbitsAdjoint) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, sign, g := task.k, task.sign, task.g
+	tape := num.NewSnapshots[complex128](3)
+	n := k.C.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	c, gc := k.C.Data[:n], num.Elements(g.C)
+	a, ga := k.A.Data[:n], num.Elements(g.A)
+	for i := lo; i < hi; i++ {
+		v := c[i]
+		var gv complex128
+		z := a[i]
+		for i1 := range k.Steps {
+			if tape.Keep(i1, k.Steps) {
+				tape.Push(z)
+			}
+			z1 := complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
+			z = z1
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * z)
+		}
+		gz := gy[i]
+		for i1 := k.Steps - 1; i1 >= 0; i1-- {
+			from := tape.Back(i1)
+			z = tape.Pop()
+			for i2 := from; i2 < i1; i2++ {
+				if tape.Keep(i2, i1) {
+					tape.Push(z)
+				}
+				z1 := complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
+				z = z1
+			}
+			h := gz
+			gz = 0
+			gconj := complex128(h * complex128(0.5*cmplx.Conj(z)))
+			gv += h
+			gz += complex128(0.5 * complex128(h*z))
+			gz += cmplx.Conj(gconj)
+		}
+		if i < len(ga) {
+			ga[i] += gz
+		}
+		if i < len(gc) {
+			gc[i] += gv
+		}
+	}
+	tape.Free()
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Orbits) tangent(sign complex128, t Orbits) {
+	n := k.C.N
+	loop := num.NewLoop[complex128](0, n, 8)
+	task := num.NewTask[orbitsTangent]()
+	*task = orbitsTangent{parts: loop, k: k, sign: sign, t: t}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// orbitsTangent is the loop over i in tangent.
+type orbitsTangent struct {
+	parts *num.Loop[complex128]
+	k     Orbits
+	sign  complex128
+	t     Orbits
+}
+
+// Block runs the iterations of one part.
+func (task *orbitsTangent) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, sign, t := task.k, task.sign, task.t
+	n := k.C.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	c, tc := k.C.Data[:n], num.Elements(t.C)
+	a, ta := k.A.Data[:n], num.Elements(t.A)
+	for i := lo; i < hi; i++ {
+		v := c[i]
+		tv := num.OrZero(tc, i)
+		z := a[i]
+		tz := num.OrZero(ta, i)
+		for range k.Steps {
+			conj := cmplx.Conj(z)
+			p := complex128(0.5 * z)
+			z1 := complex128(p*conj) + v
+			tz1 := complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
+			z = z1
+			tz = tz1
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * tz)
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * z)
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+//
+// Iterations need z of those before. The tape keeps them for at most 3 iterations, and they
+// are computed again for the others, as in rev.Treeverse.
+func (k Orbits) adjointTangent(sign complex128, g, t, gt Orbits) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	n := k.C.N
+	loop := num.NewLoop[complex128](0, n, 8)
+	task := num.NewTask[orbitsAdjointTangent]()
+	*task = orbitsAdjointTangent{parts: loop, k: k, sign: sign, g: g, t: t, gt: gt}
+	loop.Run(k.Workers, 0, task)
+	num.FreeTask(task)
+	loop.Free()
+}
+
+// orbitsAdjointTangent is the loop over i in adjointTangent.
+type orbitsAdjointTangent struct {
+	parts *num.Loop[complex128]
+	k     Orbits
+	sign  complex128
+	g     Orbits
+	t     Orbits
+	gt    Orbits
+}
+
+// Block runs the iterations of one part.
+func (task *orbitsAdjointTangent) Block(_, part int) {
+	lo, hi, _ := task.parts.Part(part)
+	k, sign, g, t, gt := task.k, task.sign, task.g, task.t, task.gt
+	tape := num.NewSnapshots[complex128](3)
+	n := k.C.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	c, gc, tc, gtc := k.C.Data[:n], num.Elements(g.C), num.Elements(t.C), num.Elements(gt.C)
+	a, ga, ta, gta := k.A.Data[:n], num.Elements(g.A), num.Elements(t.A), num.Elements(gt.A)
+	for i := lo; i < hi; i++ {
+		v := c[i]
+		tv := num.OrZero(tc, i)
+		var gv complex128
+		var tgv complex128
+		z := a[i]
+		tz := num.OrZero(ta, i)
+		for i1 := range k.Steps {
+			if tape.Keep(i1, k.Steps) {
+				tape.Push(z)
+				tape.Push(tz)
+			}
+			conj := cmplx.Conj(z)
+			p := complex128(0.5 * z)
+			z1 := complex128(p*conj) + v
+			tz1 := complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
+			z = z1
+			tz = tz1
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * tz)
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * z)
+		}
+		tg := num.OrZero(gty, i)
+		gz := num.OrZero(gy, i)
+		for i1 := k.Steps - 1; i1 >= 0; i1-- {
+			from := tape.Back(i1)
+			tz = tape.Pop()
+			z = tape.Pop()
+			for i2 := from; i2 < i1; i2++ {
+				if tape.Keep(i2, i1) {
+					tape.Push(z)
+					tape.Push(tz)
+				}
+				conj := cmplx.Conj(z)
+				p := complex128(0.5 * z)
+				z1 := complex128(p*conj) + v
+				tz1 := complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
+				z = z1
+				tz = tz1
+			}
+			h := gz
+			th := tg
+			gz = 0
+			tg = 0
+			conj := z
+			tg1 := complex128(th*conj) + complex128(h*tz)
+			conj1 := complex128(0.5 * cmplx.Conj(z))
+			tg2 := complex128(th*conj1) + complex128(h*complex128(0.5*cmplx.Conj(tz)))
+			tgv += th
+			gv += h
+			tg += complex128(0.5 * tg1)
+			gz += complex128(0.5 * complex128(h*conj))
+			tg += cmplx.Conj(tg2)
+			gz += cmplx.Conj(complex128(h * conj1))
+		}
+		if i < len(gta) {
+			gta[i] += tg
+		}
+		if i < len(ga) {
+			ga[i] += gz
+		}
+		if i < len(gtc) {
+			gtc[i] += tgv
+		}
+		if i < len(gc) {
+			gc[i] += gv
+		}
+	}
+	tape.Free()
+}
+
+// Taylor sums powers of a number, and its derivatives go along with the values.
+type Taylor struct {
+	Y rev.Vector[complex128] `rev:"acc" shape:"n"`
+	X rev.Vector[complex128] `rev:"in" shape:"n"`
+}
+
+// NewTaylor returns the kernel over gonum's types, sharing their storage.
+func NewTaylor(y []complex128, x []complex128) Taylor {
+	return Taylor{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}
+}
+
+var _ = taylor // which Taylor is written from
+
+// Forward runs taylor.
+func (k Taylor) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Taylor) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Taylor) Adjoint(g Taylor) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Taylor) Tangent(t Taylor) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Taylor) AdjointTangent(g, t, gt Taylor) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Taylor) Run(p rev.Pass[Taylor]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := complex(float64(p.Sign()), 0); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Taylor) prepared(p rev.Pass[Taylor]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Taylor) value(sign complex128) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		v := x[i]
+		var term complex128 = 1
+		var sum complex128
+		for k1 := 1; cmplx.Abs(term) > 1e-18; k1++ {
+			sum += term
+			q := v / complex(float64(k1), 0)
+			term1 := complex128(term * q)
+			term = term1
+		}
+		y[i] += complex128(sign * sum)
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Taylor) adjoint(sign complex128, g Taylor) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		v := x[i]
+		// Derivatives by v go along with the values, so that the way back needs no tape.
+		var term complex128 = 1
+		var tterm complex128
+		var sum complex128
+		var tsum complex128
+		for k1 := 1; cmplx.Abs(term) > 1e-18; k1++ {
+			tsum += tterm
+			sum += term
+			complex1 := complex(float64(k1), 0)
+			q := v / complex1
+			term1 := complex128(term * q)
+			tterm1 := complex128(tterm*q) + complex128(term*(1/complex1))
+			term = term1
+			tterm = tterm1
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * sum)
+		}
+		if i < len(gx) {
+			gx[i] += complex128(gy[i] * cmplx.Conj(tsum))
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Taylor) tangent(sign complex128, t Taylor) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		var term complex128 = 1
+		var tterm complex128
+		var sum complex128
+		var tsum complex128
+		for k1 := 1; cmplx.Abs(term) > 1e-18; k1++ {
+			tsum += tterm
+			sum += term
+			complex1 := complex(float64(k1), 0)
+			q := v / complex1
+			term1 := complex128(term * q)
+			tterm1 := complex128(tterm*q) + complex128(term*(tv/complex1))
+			term = term1
+			tterm = tterm1
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * tsum)
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * sum)
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Taylor) adjointTangent(sign complex128, g, t, gt Taylor) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		// Derivatives by v go along with the values, so that the way back needs no tape.
+		var term complex128 = 1
+		var tterm complex128
+		var tterm1 complex128
+		var ttterm1 complex128
+		var sum complex128
+		var tsum complex128
+		var tsum1 complex128
+		var ttsum1 complex128
+		for k1 := 1; cmplx.Abs(term) > 1e-18; k1++ {
+			ttsum1 += ttterm1
+			tsum1 += tterm1
+			tsum += tterm
+			sum += term
+			complex1 := complex(float64(k1), 0)
+			q := v / complex1
+			tq := tv / complex1
+			tq1 := 1 / complex1
+			term1 := complex128(term * q)
+			tterm11 := complex128(tterm*q) + complex128(term*tq)
+			tterm12 := complex128(tterm1*q) + complex128(term*tq1)
+			ttterm12 := complex128(ttterm1*q) + complex128(tterm1*tq) + complex128(tterm*tq1)
+			term = term1
+			tterm = tterm11
+			tterm1 = tterm12
+			ttterm1 = ttterm12
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * tsum)
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * sum)
+		}
+		gsum := num.OrZero(gy, i)
+		conj := cmplx.Conj(tsum1)
+		tg := complex128(num.OrZero(gty, i)*conj) + complex128(gsum*cmplx.Conj(ttsum1))
+		if i < len(gtx) {
+			gtx[i] += tg
+		}
+		if i < len(gx) {
+			gx[i] += complex128(gsum * conj)
+		}
+	}
+}
+
+// Spiral depends on one number too, but also on its conjugate.
+type Spiral struct {
+	Y rev.Vector[complex128] `rev:"acc" shape:"n"`
+	X rev.Vector[complex128] `rev:"in" shape:"n"`
+}
+
+// NewSpiral returns the kernel over gonum's types, sharing their storage.
+func NewSpiral(y []complex128, x []complex128) Spiral {
+	return Spiral{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}
+}
+
+var _ = spiral // which Spiral is written from
+
+// Forward runs spiral.
+func (k Spiral) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Spiral) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Spiral) Adjoint(g Spiral) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Spiral) Tangent(t Spiral) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Spiral) AdjointTangent(g, t, gt Spiral) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
+
+// Run implements rev.Kernel. It returns no error.
+func (k Spiral) Run(p rev.Pass[Spiral]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	switch sign := complex(float64(p.Sign()), 0); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Spiral) prepared(p rev.Pass[Spiral]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// value adds the value, times sign.
+func (k Spiral) value(sign complex128) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	for i := range n {
+		v := x[i]
+		z := v
+		conj := cmplx.Conj(v)
+		for range 5 {
+			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
+			z1 := complex128(cmplx.Sin(z)*conj) + complex1
+			z = z1
+		}
+		y[i] += complex128(sign * z)
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+//
+// Iterations need z of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Spiral) adjoint(sign complex128, g Spiral) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	tape := num.NewTape[complex128]()
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	for i := range n {
+		v := x[i]
+		var gv complex128
+		z := v
+		conj := cmplx.Conj(v)
+		for range 5 {
+			tape.Push(z)
+			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
+			z1 := complex128(cmplx.Sin(z)*conj) + complex1
+			z = z1
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * z)
+		}
+		gz := gy[i]
+		conj1 := cmplx.Conj(conj)
+		for range 5 {
+			z = tape.Pop()
+			h := gz
+			gz = complex(real(complex128(0.5*h)), 0)
+			gv += complex128(cmplx.Conj(h) * cmplx.Sin(z))
+			gz += complex128(complex128(h*conj1) * cmplx.Conj(cmplx.Cos(z)))
+		}
+		gv += gz
+		if i < len(gx) {
+			gx[i] += gv
+		}
+	}
+	tape.Free()
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Spiral) tangent(sign complex128, t Spiral) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		z := v
+		tz := tv
+		conj := cmplx.Conj(v)
+		tconj := cmplx.Conj(tv)
+		for range 5 {
+			sin := cmplx.Sin(z)
+			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
+			z1 := complex128(sin*conj) + complex1
+			tz1 := complex128(complex128(tz*cmplx.Cos(z))*conj) + complex128(sin*tconj) + complex128(0.5*complex(real(tz), 0))
+			z = z1
+			tz = tz1
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * tz)
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * z)
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+//
+// Iterations need z of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Spiral) adjointTangent(sign complex128, g, t, gt Spiral) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	tape := num.NewTape[complex128]()
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		var gv complex128
+		var tgv complex128
+		z := v
+		tz := tv
+		conj := cmplx.Conj(v)
+		tconj := cmplx.Conj(tv)
+		for range 5 {
+			tape.Push(z)
+			tape.Push(tz)
+			sin := cmplx.Sin(z)
+			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
+			z1 := complex128(sin*conj) + complex1
+			tz1 := complex128(complex128(tz*cmplx.Cos(z))*conj) + complex128(sin*tconj) + complex128(0.5*complex(real(tz), 0))
+			z = z1
+			tz = tz1
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * tz)
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * z)
+		}
+		tg := num.OrZero(gty, i)
+		gz := num.OrZero(gy, i)
+		conj1 := cmplx.Conj(conj)
+		tconj1 := cmplx.Conj(tconj)
+		for range 5 {
+			tz = tape.Pop()
+			z = tape.Pop()
+			sin := cmplx.Sin(z)
+			cos := cmplx.Cos(z)
+			h := gz
+			th := tg
+			gz = 0
+			tg = 0
+			tg1 := complex128(th*conj1) + complex128(h*tconj1)
+			gsin := complex128(h * conj1)
+			conj2 := cmplx.Conj(sin)
+			tg2 := complex128(th*conj2) + complex128(h*cmplx.Conj(complex128(tz*cos)))
+			tg += complex(real(complex128(0.5*th)), 0)
+			gz += complex(real(complex128(0.5*h)), 0)
+			tgv += cmplx.Conj(tg2)
+			gv += cmplx.Conj(complex128(h * conj2))
+			conj3 := cmplx.Conj(cos)
+			tg += complex128(tg1*conj3) - complex128(gsin*cmplx.Conj(complex128(tz*sin)))
+			gz += complex128(gsin * conj3)
+		}
+		tgv += tg
+		gv += gz
+		if i < len(gtx) {
+			gtx[i] += tgv
+		}
+		if i < len(gx) {
+			gx[i] += gv
+		}
+	}
+	tape.Free()
+}
+
+// Checked has structs and arrays of complex numbers, branches by integers, and an error.
+type Checked struct {
+	Y    rev.Vector[complex128] `rev:"acc" shape:"n"`
+	X    rev.Vector[complex128] `rev:"in" shape:"n"`
+	Kind []int                  `rev:"index" shape:"n"`
+}
+
+// NewChecked returns the kernel over gonum's types, sharing their storage.
+func NewChecked(y []complex128, x []complex128, kind []int) Checked {
+	return Checked{Y: rev.ViewSlice(y), X: rev.ViewSlice(x), Kind: kind}
+}
+
+var _ = checked // which Checked is written from
+
+// Forward runs checked.
+func (k Checked) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Checked) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Checked) Adjoint(g Checked) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Checked) Tangent(t Checked) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Checked) AdjointTangent(g, t, gt Checked) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns the errors of checked.
+func (k Checked) Run(p rev.Pass[Checked]) error {
+	if k.Y.Inc|k.X.Inc|p.G.Y.Inc|p.G.X.Inc|p.T.Y.Inc|p.T.X.Inc|p.GT.Y.Inc|p.GT.X.Inc > 1 {
+		return k.prepared(p)
+	}
+	if err := k.check(); err != nil {
+		return err
+	}
+	switch sign := complex(float64(p.Sign()), 0); {
+	case p.Adjoint && p.Tangent:
+		k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		k.adjoint(sign, p.G)
+	case p.Tangent:
+		k.tangent(sign, p.T)
+	default:
+		k.value(sign)
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous.
+func (k Checked) prepared(p rev.Pass[Checked]) error {
+	s := num.NewScratch[complex128]()
+	s.Read(&k.X, &p.G.Y, &p.T.X, &p.GT.Y)
+	s.Write(&k.Y, &p.G.X, &p.T.Y, &p.GT.X)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// check returns the errors of checked.
+func (k Checked) check() error {
+	n := k.X.N
+	x := k.X.Data[:n]
+	for i := range n {
+		v := x[i]
+		if v == 0 {
+			return errSingular
+		}
+	}
+	return nil
+}
+
+// value adds the value, times sign.
+func (k Checked) value(sign complex128) {
+	if k.Y.Data == nil {
+		return
+	}
+	n := k.X.N
+	y := k.Y.Data[:n]
+	x := k.X.Data[:n]
+	kind := k.Kind[:n]
+	for i := range n {
+		v := x[i]
+		var a2 complex128 = complex(0, 2)
+		a3 := complex128(v * v)
+		a1 := complex128(cmplx.Conj(v) * a2)
+		a0 := v
+		a11 := a1
+		a21 := a2
+		a31 := a3
+		if kind[i] == 0 {
+			a0 = a1
+			a11 = v
+		} else {
+			a01 := v
+			a12 := a1
+			a22 := a2
+			a32 := a3
+			if kind[i] == 1 {
+				a23 := a2 + 1/v
+				a22 = a23
+			} else {
+				var a13 complex128 = 1
+				a01 = 0
+				a12 = a13
+				a22 = a2
+				a32 = a3
+			}
+			a0 = a01
+			a11 = a12
+			a21 = a22
+			a31 = a32
+		}
+		y[i] += complex128(sign * (complex128(a21*a0) - a11))
+		y[i] += complex128(sign * (complex128(a31*a0) - a11))
+	}
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Checked) adjoint(sign complex128, g Checked) {
+	if g.Y.Data == nil {
+		k.value(sign)
+		return
+	}
+	n := k.X.N
+	y, gy := num.Elements(k.Y), g.Y.Data[:n]
+	x, gx := k.X.Data[:n], num.Elements(g.X)
+	kind := k.Kind[:n]
+	for i := range n {
+		v := x[i]
+		var gv complex128
+		var gv1 complex128
+		var a2 complex128 = complex(0, 2)
+		a3 := complex128(v * v)
+		var ga3 complex128
+		a1 := complex128(cmplx.Conj(v) * a2)
+		var ga1 complex128
+		a0 := v
+		a11 := a1
+		a21 := a2
+		a31 := a3
+		var a01 complex128
+		var a12 complex128
+		var a02 complex128
+		var a13 complex128
+		var a22 complex128
+		var a32 complex128
+		if kind[i] == 0 {
+			a01 = a1
+			a12 = v
+			a0 = a01
+			a11 = a12
+		} else {
+			a02 = v
+			a13 = a1
+			a22 = a2
+			a32 = a3
+			if kind[i] == 1 {
+				a23 := a2 + 1/v
+				a22 = a23
+			} else {
+				var a14 complex128 = 1
+				a02 = 0
+				a13 = a14
+				a22 = a2
+				a32 = a3
+			}
+			a0 = a02
+			a11 = a13
+			a21 = a22
+			a31 = a32
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex128(a21*a0) - a11))
+			y[i] += complex128(sign * (complex128(a31*a0) - a11))
+		}
+		gy1 := gy[i]
+		conj := cmplx.Conj(a0)
+		ga31 := complex128(gy1 * conj)
+		ga21 := complex128(gy1 * conj)
+		ga0 := complex128(gy1*cmplx.Conj(a31)) + complex128(gy1*cmplx.Conj(a21))
+		ga11 := -gy1 - gy1
+		if kind[i] == 0 {
+			h := ga11
+			ga11 = 0
+			h1 := ga0
+			ga0 = 0
+			gv1 += h
+			ga1 += h1
+		} else {
+			h := ga31
+			ga31 = 0
+			ga32 := h
+			h1 := ga21
+			ga21 = 0
+			ga22 := h1
+			h2 := ga11
+			ga11 = 0
+			ga13 := h2
+			h3 := ga0
+			ga0 = 0
+			ga02 := h3
+			if kind[i] == 1 {
+				h4 := ga22
+				ga22 = 0
+				gv -= complex128(h4 / cmplx.Conj(v) * (1 / cmplx.Conj(v)))
+			} else {
+				h4 := ga32
+				ga32 = 0
+				ga22 = 0
+				ga13 = 0
+				ga02 = 0
+				ga3 += h4
+			}
+			ga3 += ga32
+			ga1 += ga13
+			gv1 += ga02
+		}
+		ga3 += ga31
+		ga1 += ga11
+		gv1 += ga0
+		gv1 += complex128(cmplx.Conj(ga1) * a2)
+		gv += complex128(2 * ga3 * cmplx.Conj(v))
+		gv += gv1
+		if i < len(gx) {
+			gx[i] += gv
+		}
+	}
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Checked) tangent(sign complex128, t Checked) {
+	n := k.X.N
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:n], num.Elements(t.X)
+	kind := k.Kind[:n]
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		var a2 complex128 = complex(0, 2)
+		a3 := complex128(v * v)
+		ta3 := 2 * complex128(v*tv)
+		a1 := complex128(cmplx.Conj(v) * a2)
+		ta1 := complex128(cmplx.Conj(tv) * a2)
+		a0 := v
+		ta0 := tv
+		a11 := a1
+		ta11 := ta1
+		a21 := a2
+		var ta21 complex128
+		a31 := a3
+		ta31 := ta3
+		if kind[i] == 0 {
+			a0 = a1
+			ta0 = ta1
+			a11 = v
+			ta11 = tv
+		} else {
+			a01 := v
+			ta01 := tv
+			a12 := a1
+			ta12 := ta1
+			a22 := a2
+			var ta22 complex128
+			a32 := a3
+			ta32 := ta3
+			if kind[i] == 1 {
+				q := 1 / v
+				tq := -(complex128(q*tv) / v)
+				a23 := a2 + q
+				a22 = a23
+				ta22 = tq
+			} else {
+				var a13 complex128 = 1
+				a01 = 0
+				ta01 = 0
+				a12 = a13
+				ta12 = 0
+				a22 = a2
+				ta22 = 0
+				a32 = a3
+				ta32 = ta3
+			}
+			a0 = a01
+			ta0 = ta01
+			a11 = a12
+			ta11 = ta12
+			a21 = a22
+			ta21 = ta22
+			a31 = a32
+			ta31 = ta32
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * (complex128(ta21*a0) + complex128(a21*ta0) - ta11))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex128(a21*a0) - a11))
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * (complex128(ta31*a0) + complex128(a31*ta0) - ta11))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex128(a31*a0) - a11))
+		}
+	}
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Checked) adjointTangent(sign complex128, g, t, gt Checked) {
+	if g.Y.Data == nil && gt.Y.Data == nil {
+		k.tangent(sign, t)
+		return
+	}
+	n := k.X.N
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:n], num.Elements(g.X), num.Elements(t.X), num.Elements(gt.X)
+	kind := k.Kind[:n]
+	for i := range n {
+		v := x[i]
+		tv := num.OrZero(tx, i)
+		var gv complex128
+		var tgv complex128
+		var gv1 complex128
+		var tgv1 complex128
+		var a2 complex128 = complex(0, 2)
+		a3 := complex128(v * v)
+		ta3 := 2 * complex128(v*tv)
+		var ga3 complex128
+		var tga3 complex128
+		a1 := complex128(cmplx.Conj(v) * a2)
+		ta1 := complex128(cmplx.Conj(tv) * a2)
+		var ga1 complex128
+		var tga1 complex128
+		a0 := v
+		ta0 := tv
+		a11 := a1
+		ta11 := ta1
+		a21 := a2
+		var ta21 complex128
+		a31 := a3
+		ta31 := ta3
+		var a01 complex128
+		var ta01 complex128
+		var a12 complex128
+		var ta12 complex128
+		var a02 complex128
+		var ta02 complex128
+		var a13 complex128
+		var ta13 complex128
+		var a22 complex128
+		var ta22 complex128
+		var a32 complex128
+		var ta32 complex128
+		if kind[i] == 0 {
+			a01 = a1
+			ta01 = ta1
+			a12 = v
+			ta12 = tv
+			a0 = a01
+			ta0 = ta01
+			a11 = a12
+			ta11 = ta12
+		} else {
+			a02 = v
+			ta02 = tv
+			a13 = a1
+			ta13 = ta1
+			a22 = a2
+			ta22 = 0
+			a32 = a3
+			ta32 = ta3
+			if kind[i] == 1 {
+				q := 1 / v
+				tq := -(complex128(q*tv) / v)
+				a23 := a2 + q
+				a22 = a23
+				ta22 = tq
+			} else {
+				var a14 complex128 = 1
+				a02 = 0
+				ta02 = 0
+				a13 = a14
+				ta13 = 0
+				a22 = a2
+				ta22 = 0
+				a32 = a3
+				ta32 = ta3
+			}
+			a0 = a02
+			ta0 = ta02
+			a11 = a13
+			ta11 = ta13
+			a21 = a22
+			ta21 = ta22
+			a31 = a32
+			ta31 = ta32
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * (complex128(ta21*a0) + complex128(a21*ta0) - ta11))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex128(a21*a0) - a11))
+		}
+		if i < len(ty) {
+			ty[i] += complex128(sign * (complex128(ta31*a0) + complex128(a31*ta0) - ta11))
+		}
+		if i < len(y) {
+			y[i] += complex128(sign * (complex128(a31*a0) - a11))
+		}
+		gy1 := num.OrZero(gy, i)
+		tgy1 := num.OrZero(gty, i)
+		conj := cmplx.Conj(a0)
+		tconj := cmplx.Conj(ta0)
+		tg := complex128(tgy1*conj) + complex128(gy1*tconj)
+		ga31 := complex128(gy1 * conj)
+		conj1 := cmplx.Conj(a31)
+		tg1 := complex128(tgy1*conj) + complex128(gy1*tconj)
+		ga21 := complex128(gy1 * conj)
+		conj2 := cmplx.Conj(a21)
+		tg2 := complex128(tgy1*conj1) + complex128(gy1*cmplx.Conj(ta31)) + (complex128(tgy1*conj2) + complex128(gy1*cmplx.Conj(ta21)))
+		ga0 := complex128(gy1*conj1) + complex128(gy1*conj2)
+		tg3 := -tgy1 - tgy1
+		ga11 := -gy1 - gy1
+		if kind[i] == 0 {
+			h := ga11
+			th := tg3
+			ga11 = 0
+			tg3 = 0
+			h1 := ga0
+			th1 := tg2
+			ga0 = 0
+			tg2 = 0
+			tgv1 += th
+			gv1 += h
+			tga1 += th1
+			ga1 += h1
+		} else {
+			h := ga31
+			th := tg
+			ga31 = 0
+			tg = 0
+			tg4 := th
+			ga32 := h
+			h1 := ga21
+			th1 := tg1
+			ga21 = 0
+			tg1 = 0
+			tg5 := th1
+			ga22 := h1
+			h2 := ga11
+			th2 := tg3
+			ga11 = 0
+			tg3 = 0
+			tg6 := th2
+			ga13 := h2
+			h3 := ga0
+			th3 := tg2
+			ga0 = 0
+			tg2 = 0
+			tg7 := th3
+			ga02 := h3
+			if kind[i] == 1 {
+				q := 1 / v
+				tq := -(complex128(q*tv) / v)
+				h4 := ga22
+				th4 := tg5
+				ga22 = 0
+				tg5 = 0
+				conj3 := cmplx.Conj(v)
+				h5 := h4 / conj3
+				th5 := (th4 - complex128(h5*cmplx.Conj(tv))) / conj3
+				conj4 := cmplx.Conj(q)
+				tgv -= complex128(th5*conj4) + complex128(h5*cmplx.Conj(tq))
+				gv -= complex128(h5 * conj4)
+			} else {
+				h4 := ga32
+				th4 := tg4
+				ga32 = 0
+				tg4 = 0
+				ga22 = 0
+				tg5 = 0
+				ga13 = 0
+				tg6 = 0
+				ga02 = 0
+				tg7 = 0
+				tga3 += th4
+				ga3 += h4
+			}
+			tga3 += tg4
+			ga3 += ga32
+			tga1 += tg6
+			ga1 += ga13
+			tgv1 += tg7
+			gv1 += ga02
+		}
+		tga3 += tg
+		ga3 += ga31
+		tga1 += tg3
+		ga1 += ga11
+		tgv1 += tg2
+		gv1 += ga0
+		conj3 := cmplx.Conj(a2)
+		tgv1 += cmplx.Conj(complex128(tga1 * conj3))
+		gv1 += cmplx.Conj(complex128(ga1 * conj3))
+		conj4 := cmplx.Conj(v)
+		p := 2 * ga3
+		tgv += complex128(2*tga3*conj4) + complex128(p*cmplx.Conj(tv))
+		gv += complex128(p * conj4)
+		tgv += tgv1
+		gv += gv1
+		if i < len(gtx) {
+			gtx[i] += tgv
+		}
+		if i < len(gx) {
+			gx[i] += gv
+		}
+	}
+}

@@ -42,6 +42,54 @@ func TestComplex(t *testing.T) {
 			return Spectrum{Y: cvec(rnd, n), X: cvec(rnd, n), Root: number(rnd)}
 		}, Sizes: few, Masked: []string{"Root"}, Adjoint: 1e4})
 	})
+	t.Run("Mesh", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[Mesh]{New: func(rnd *rand.Rand, n int) Mesh {
+			s := cvec(rnd, n)
+			for i, v := range s.Data {
+				s.Data[i] = v / complex(1.5*(1+cmplx.Abs(v)), 0)
+			}
+			return Mesh{X: cvec(rnd, 2*n), S: s}
+		}, Sizes: []int{0, 1, 2, 5, 1000}, RoundTrip: 100, Adjoint: 1e5, Skip: map[revtest.Property]string{revtest.SymmetricHessian: "large and slow"}})
+	})
+	t.Run("Orbits", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[Orbits]{New: func(rnd *rand.Rand, n int) Orbits {
+			k := Orbits{Y: cvec(rnd, n), C: cvec(rnd, n), A: cvec(rnd, n), Steps: 11}
+			for i := range n {
+				k.C.Data[i] *= 0.1
+				k.A.Data[i] *= 0.25
+			}
+			return k
+		}, Sizes: []int{0, 1, 2, 300}, Adjoint: 1e5, Skip: map[revtest.Property]string{revtest.SymmetricHessian: "large and slow"}})
+	})
+	t.Run("Taylor", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[Taylor]{New: func(rnd *rand.Rand, n int) Taylor {
+			return Taylor{Y: cvec(rnd, n), X: cvec(rnd, n)}
+		}, Sizes: few, Adjoint: 1e5, Skip: map[revtest.Property]string{revtest.NaN: "the loop ends"}})
+	})
+	t.Run("Spiral", func(t *testing.T) {
+		revtest.Kernel(t, revtest.Spec[Spiral]{New: func(rnd *rand.Rand, n int) Spiral {
+			k := Spiral{Y: cvec(rnd, n), X: cvec(rnd, n)}
+			for i := range n {
+				k.X.Data[i] *= 0.3
+			}
+			return k
+		}, Sizes: few, Adjoint: 1e5})
+	})
+	t.Run("Checked", func(t *testing.T) {
+		problem := func(rnd *rand.Rand, n int) Checked {
+			k := Checked{Y: cvec(rnd, n), X: cvec(rnd, n)}
+			for i := range n {
+				k.X.Data[i] /= complex(cmplx.Abs(k.X.Data[i]), 0)
+				k.Kind = append(k.Kind, i%3)
+			}
+			return k
+		}
+		revtest.Kernel(t, revtest.Spec[Checked]{New: problem, Failing: func(rnd *rand.Rand, n int) Checked {
+			k := problem(rnd, n+1)
+			k.X.Data[n] = 0
+			return k
+		}, Sizes: few, Adjoint: 1e5, RoundTrip: 20})
+	})
 	t.Run("Analytic", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[Analytic]{New: func(rnd *rand.Rand, n int) Analytic {
 			x := cvec(rnd, n)
