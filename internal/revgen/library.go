@@ -84,7 +84,7 @@ func (r *reader) kernelCall(e *ast.CallExpr) bool {
 	}
 	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent"} {
 		if !never(named, pass) {
-			r.refuse(e, "%s may fail, when what was before it is done already: call kernels that cannot", c.name)
+			r.refuse(e, "%s may fail, when what is behind it has been undone already: make it a step of a program, as in rev.Seq(rev.At(...), rev.At(...)), which restores that", c.name)
 		}
 	}
 	c.second = never(named, "AdjointTangent")

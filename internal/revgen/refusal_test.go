@@ -310,7 +310,7 @@ var constructs = []construct{
 	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Forward()\n*y += x.AtVec(x.Len() - 1)", ""},
 	{"(c, a, b *mat.Dense)", "revlinalg.NewMatMul(c, a, b).Inverse()", ""},
 	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Adjoint(revlinalg.Dot[float64]{})", "a function calls Forward or Inverse of a kernel"},
-	{"(y, x *mat.Dense)", "revlinalg.NewInv(y, x).Forward()", "revlinalg.Inv may fail, when what was before it is done already: call kernels that cannot"},
+	{"(y, x *mat.Dense)", "revlinalg.NewInv(y, x).Forward()", "revlinalg.Inv may fail, when what is behind it has been undone already: make it a step of a program, as in rev.Seq(rev.At(...), rev.At(...)), which restores that"},
 	{"(x *mat.Dense)", "revlinalg.NewGivensQR(x).Forward()", "revlinalg.GivensQR is not over all number types of K[T rev.Real]: ask for fewer"},
 	{"//revgen:kernel K\nfunc k(x *mat.Dense, t *mat.VecDense)", "revlinalg.NewUnitary(x, t).Forward()", ""},
 	{"//revgen:kernel K\nfunc k(x *mat.VecDense, t *mat.VecDense)", "revlinalg.NewUnitaryVec(x, t).Forward()", "only kernels, and functions of math and of this package, can be called"},
