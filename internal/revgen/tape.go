@@ -90,6 +90,51 @@ func taped(b []*stmt) (tapes []*local) {
 	return tapes
 }
 
+// unread returns b without what goes on a tape and is not read when it comes back.
+func unread(b []*stmt) []*stmt {
+	type entry struct{ tape, v *local }
+	at, read, back := 0, map[*local]int{}, map[entry]int{} // places in the text
+	var visit func(b []*stmt, loop int)
+	visit = func(b []*stmt, loop int) {
+		for _, s := range b {
+			at++
+			inner := loop
+			switch s.op {
+			case "push":
+			case "pop":
+				if e := (entry{s.tape, s.v}); back[e] == 0 {
+					back[e] = max(loop, 1)
+				}
+			default:
+				own := *s
+				own.inner, own.els = nil, nil
+				for v := range count([]*stmt{&own}).reads {
+					read[v] = at
+				}
+				if s.op == "loop" {
+					inner = at
+				}
+			}
+			visit(s.inner, inner)
+			visit(s.els, inner)
+		}
+	}
+	visit(b, 0)
+	var kept func(b []*stmt) []*stmt
+	kept = func(b []*stmt) (out []*stmt) {
+		for _, s := range b {
+			if s.tape != nil && s.v != nil && s.op != "back" && read[s.v] < back[entry{s.tape, s.v}] {
+				continue
+			}
+			c := *s
+			c.inner, c.els = kept(s.inner), kept(s.els)
+			out = append(out, &c)
+		}
+		return out
+	}
+	return kept(b)
+}
+
 // taping writes, as a comment, what b keeps on tapes, and why.
 func (w *writer) taping(b []*stmt) {
 	var names []string

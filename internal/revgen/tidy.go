@@ -23,7 +23,7 @@ func arranged(b []*stmt) []*stmt { return rows(sincos(b, count(b)), nil, nil) }
 func shortened(b []*stmt) []*stmt {
 	for before := 0; before != size(b); {
 		before = size(b)
-		b = alive(b)
+		b = alive(unread(b))
 		m := merger{counts: count(b)}
 		b = m.merged(b)
 	}

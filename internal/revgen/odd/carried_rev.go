@@ -389,7 +389,7 @@ func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
+// Iterations need h of those before. These numbers go on a tape, one for
 // each iteration: computing them again on the way back would take quadratic time.
 func (k Filter[T]) undoAdjoint(g Filter[T]) {
 	tape := num.NewTape[T]()
@@ -405,7 +405,6 @@ func (k Filter[T]) undoAdjoint(g Filter[T]) {
 	var gc T
 	for t1 := range n {
 		tape.Push(h)
-		tape.Push(c)
 		b := fixed.Product(a, h)
 		x[t1] += b
 		gb := -gx[t1]
@@ -442,7 +441,6 @@ func (k Filter[T]) undoAdjoint(g Filter[T]) {
 	for t1 := n - 1; t1 >= 0; t1-- {
 		dc = tape1.Pop()
 		dh = tape1.Pop()
-		c = tape.Pop()
 		h = tape.Pop()
 		x1 := x[t1]
 		v, cos := num.Sincos(x1)
@@ -537,7 +535,7 @@ func (k Filter[T]) undoTangent(t Filter[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
+// Iterations need h of those before. These numbers go on a tape, one for
 // each iteration: computing them again on the way back would take quadratic time.
 func (k Filter[T]) undoAdjointTangent(g, t, gt Filter[T]) {
 	tape := num.NewTape[T]()
@@ -560,8 +558,6 @@ func (k Filter[T]) undoAdjointTangent(g, t, gt Filter[T]) {
 	for t1 := range n {
 		tape.Push(h)
 		tape.Push(th)
-		tape.Push(c)
-		tape.Push(tc)
 		b := fixed.Product(a, h)
 		tb := fixed.Product(ta, h) + fixed.Product(a, th)
 		tx[t1] += tb
@@ -632,8 +628,6 @@ func (k Filter[T]) undoAdjointTangent(g, t, gt Filter[T]) {
 		dc = tape1.Pop()
 		tdh = tape1.Pop()
 		dh = tape1.Pop()
-		tc = tape.Pop()
-		c = tape.Pop()
 		th = tape.Pop()
 		h = tape.Pop()
 		x1 := x[t1]

@@ -741,19 +741,14 @@ func (k Wave) adjointTangent(g, t, gt Wave) {
 }
 
 // undoAdjoint undoes adjoint.
-//
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Wave) undoAdjoint(g Wave) {
 	tape := num.NewTape[complex128]()
-	tape1 := num.NewTape[complex128]()
 	n := k.X.N
 	x, gx := k.X.Data[:n], g.X.Data[:n]
 	w, gw := k.W.Data[:n], num.Elements(g.W)
 	var h complex128 = complex(0.5, 0.25)
 	var gh complex128
 	for i := range n {
-		tape.Push(h)
 		w1 := w[i]
 		x[i] += complex128(w1 * h)
 		gx1 := gx[i]
@@ -763,7 +758,7 @@ func (k Wave) undoAdjoint(g Wave) {
 			gw[i] -= complex128(gx1 * cmplx.Conj(h))
 		}
 		h = h1
-		tape1.Push(gh)
+		tape.Push(gh)
 		gh = 0
 	}
 	if k.Out != nil {
@@ -772,8 +767,7 @@ func (k Wave) undoAdjoint(g Wave) {
 	gh -= num.Deref(g.Out)
 	var dh complex128
 	for i := n - 1; i >= 0; i-- {
-		dh = tape1.Pop()
-		h = tape.Pop()
+		dh = tape.Pop()
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		h1 := gh
 		gh = complex128(complex(0.3, 0.2) * h1)
@@ -793,7 +787,6 @@ func (k Wave) undoAdjoint(g Wave) {
 		gx[i] = -gx[i]
 	}
 	tape.Free()
-	tape1.Free()
 }
 
 // undoTangent undoes tangent.
@@ -841,12 +834,8 @@ func (k Wave) undoTangent(t Wave) {
 }
 
 // undoAdjointTangent undoes adjointTangent.
-//
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
 func (k Wave) undoAdjointTangent(g, t, gt Wave) {
 	tape := num.NewTape[complex128]()
-	tape1 := num.NewTape[complex128]()
 	n := k.X.N
 	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
 	w, gw, tw, gtw := k.W.Data[:n], num.Elements(g.W), num.Elements(t.W), num.Elements(gt.W)
@@ -855,8 +844,6 @@ func (k Wave) undoAdjointTangent(g, t, gt Wave) {
 	var gh complex128
 	var tgh complex128
 	for i := range n {
-		tape.Push(h)
-		tape.Push(th)
 		w1 := w[i]
 		tw1 := num.OrZero(tw, i)
 		tx[i] += complex128(tw1*h) + complex128(w1*th)
@@ -879,8 +866,8 @@ func (k Wave) undoAdjointTangent(g, t, gt Wave) {
 		}
 		h = h1
 		th = complex128(complex(0.3, -0.2)*th) + ttanh
-		tape1.Push(gh)
-		tape1.Push(tgh)
+		tape.Push(gh)
+		tape.Push(tgh)
 		gh = 0
 		tgh = 0
 	}
@@ -895,10 +882,8 @@ func (k Wave) undoAdjointTangent(g, t, gt Wave) {
 	var dh complex128
 	var tdh complex128
 	for i := n - 1; i >= 0; i-- {
-		tdh = tape1.Pop()
-		dh = tape1.Pop()
-		th = tape.Pop()
-		h = tape.Pop()
+		tdh = tape.Pop()
+		dh = tape.Pop()
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		s := 1 - complex128(tanh*tanh)
 		ttanh := complex128(complex128(0.5*tx[i]) * s)
@@ -934,7 +919,6 @@ func (k Wave) undoAdjointTangent(g, t, gt Wave) {
 		gx[i] = -gx[i]
 	}
 	tape.Free()
-	tape1.Free()
 }
 
 // Spectrum is the discrete Fourier transform of x, by its definition.
