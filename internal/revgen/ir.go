@@ -307,7 +307,7 @@ func (e *node) key() string {
 
 // A stmt is a statement.
 type stmt struct {
-	op   string // def, known, set, add, swap, loop, cond, push, pop, keep, back, row, note, sincos, fail or kernel
+	op   string // def, known, set, add, swap, loop, cond, push, pop, keep, back, row, given, note, sincos, fail or kernel
 	v    *local // what is defined, set, kept on a tape, or counts a loop
 	to   *node  // what is added to: a ref or an elem; or what is exchanged
 	with *node  // what it is exchanged with; if nil, the sign changes
@@ -316,7 +316,7 @@ type stmt struct {
 	pos  token.Pos
 	tape *local // of push, pop, keep and back
 	x    *operand
-	in   space // of row: row e of x is v; of sincos, v and with are the sine and cosine of e
+	in   space // of row: row e of x is v; of given: x must not be nil; of sincos, v and with are the sine and cosine of e
 
 	// Of kernel: the pass that is made. If quiet is set, it is made for the cotangents
 	// alone: outputs have been added to.

@@ -340,7 +340,7 @@ func unguarded(s *stmt) iter.Seq2[*stmt, []*stmt] {
 			if !yield(s, loops) {
 				return false
 			}
-			if s.op == "cond" || s.op == "loop" && (s.e != nil || s.fork != nil) {
+			if s.op == "cond" || s.op == "given" || s.op == "loop" && (s.e != nil || s.fork != nil) {
 				return true
 			}
 			if s.op == "loop" {
@@ -387,6 +387,50 @@ func readable(e *node, around, within []*stmt) bool {
 		runs := ok && ok2 && lo < hi
 		return !runs && !l.covers(e.x, 1)
 	})
+}
+
+// given returns b with one test in front of each loop that does nothing if an operand is
+// nil, because it only adds to that operand.
+func given(b []*stmt) (out []*stmt) {
+	for _, s := range b {
+		c := *s
+		if x := s.only(); x != nil {
+			c = stmt{op: "given", x: x.x, in: x.in, inner: []*stmt{s}}
+		} else {
+			c.inner, c.els = given(s.inner), given(s.els)
+		}
+		out = append(out, &c)
+	}
+	return out
+}
+
+// only returns an element of the only operand that the loop s adds to, if that is the
+// cotangent of an input, or nil. The loop changes nothing else.
+func (s *stmt) only() (x *node) {
+	if s.op != "loop" || s.keep || s.again || s.vector {
+		return nil
+	}
+	own, ok := map[*local]bool{}, true
+	each(s.inner, func(u *stmt) {
+		if own[u.v] = own[u.v] || u.op == "def"; u.op == "add" && u.to.op == "elem" {
+			ok = ok && (x == nil || x.x == u.to.x && x.in == u.to.in)
+			x = u.to
+		}
+	})
+	s.each(func(u *stmt) {
+		switch u.op {
+		case "def", "add", "set":
+			ok = ok && (u.writes() == nil || own[u.writes()])
+		case "loop", "cond":
+			ok = ok && u.fork == nil && !u.keep && !u.again
+		default:
+			ok = false
+		}
+	})
+	if !ok || x == nil || x.x.rank == 0 || x.in&cotangent == 0 || x.x.role() != "in" {
+		return nil
+	}
+	return x
 }
 
 // rows returns b, which is in the given loops, with names for the rows that it reads and

@@ -34,6 +34,7 @@ type writer struct {
 	sure   []bool            // by space: whether the only output is not nil here
 	pass   pass              // being written
 	part   *stmt             // the loop of which a part is being written
+	there  *stmt             // of the kind given, around
 	types  map[string]bool   // of the parts of loops
 	after  string            // what goes behind the pass
 	wrong  error             // a bug
@@ -177,7 +178,7 @@ func (w *writer) kernel(k *kernel) {
 		if p.body = simple(p.body); !k.complex {
 			p.body = shortened(vectors(p.body, k.exact))
 		}
-		p.body = arranged(p.body)
+		p.body = arranged(given(p.body))
 		w.pass = p
 		w.method(p)
 		w.WriteString(w.after)
@@ -526,7 +527,7 @@ func (w *writer) hoist(x *operand, b []*stmt) {
 	}
 	var used [4]bool
 	each(b, func(s *stmt) {
-		if s.op == "row" && s.x == x && w.present(x, s.in) {
+		if s.x == x && (s.op == "given" || s.op == "row" && w.present(x, s.in)) {
 			used[s.in] = true
 		}
 		for _, e := range append(s.reads(), s.targets()...) {
@@ -565,7 +566,7 @@ func (w *writer) hoist(x *operand, b []*stmt) {
 // present reports whether x cannot be nil in a space here.
 func (w *writer) present(x *operand, in space) bool {
 	role := x.role()
-	return role == "inout" || in == value && role != "acc" || role == "acc" && w.sure[in]
+	return role == "inout" || in == value && role != "acc" || role == "acc" && w.sure[in] || w.there != nil && w.there.x == x && w.there.in == in
 }
 
 // field returns the field of an operand, and base what in it is nil if there is
@@ -685,6 +686,12 @@ func (w *writer) stmt(s *stmt) {
 		} else {
 			w.printf("%s := num.Row(%s, %s)\n", w.name(s.v), f, w.expr(s.e, 0))
 		}
+	case "given":
+		w.printf("if %s != nil {\n", w.name(w.slices[field(s.x, s.in)]))
+		w.there = s
+		w.inside(s.inner)
+		w.there = nil
+		w.printf("}\n")
 	case "set":
 		if e := w.expr(s.e, 0); s.v.exact {
 			w.printf("%s = fixed.SumOf(%s)\n", w.name(s.v), e)
@@ -885,6 +892,9 @@ func (w *writer) expr(e *node, prec int) string {
 			return w.elem + "(" + arg(0, 5) + " * " + arg(1, 6) + ")"
 		}
 	case "over":
+		if w.k.complex {
+			return "num.ComplexOver(" + arg(0, 0) + ", " + arg(1, 0) + ")"
+		}
 		return "num.Over(" + arg(0, 0) + ", " + arg(1, 0) + ")"
 	default:
 		p := precedence[e.op]

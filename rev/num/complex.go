@@ -24,3 +24,11 @@ func SinhAcosh(z complex128) complex128 {
 	}
 	return cmplx.Sqrt(complex(real(z)-1, imag(z))) * cmplx.Sqrt(complex(real(z)+1, imag(z)))
 }
+
+// ComplexOver returns x/y, and 0 for y = 0.
+func ComplexOver(x, y complex128) complex128 {
+	if y == 0 {
+		return 0
+	}
+	return x / y
+}

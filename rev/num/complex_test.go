@@ -18,8 +18,8 @@ func TestInverseDerivatives(t *testing.T) {
 		{"CosAsin at 1", CosAsin(1), 0},
 		{"CoshAsinh at i", CoshAsinh(1i), 0},
 		{"SinhAcosh at -1", SinhAcosh(-1), 0},
-		{"Over", Over(1+1i, 0), 0},
-		{"Over", Over(1+1i, 2i), 0.5 - 0.5i},
+		{"ComplexOver", ComplexOver(1+1i, 0), 0},
+		{"ComplexOver", ComplexOver(1+1i, 2i), 0.5 - 0.5i},
 	} {
 		if !(cmplx.Abs(c.got-c.want) <= 4e-16*cmplx.Abs(c.want)) {
 			t.Errorf("%s: %v, want %v", c.name, c.got, c.want)

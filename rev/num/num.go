@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/number"
 	"revnum/rev"
 )
 
@@ -38,14 +37,11 @@ func quotient(x, y fixed.Q43) fixed.Q43 {
 }
 
 // Over returns x/y, and 0 for y = 0.
-func Over[T rev.Number](x, y T) T {
-	switch {
-	case y == 0:
-		return 0
-	case T(1)/2 != 0:
+func Over[T rev.Real](x, y T) T {
+	if T(1)/2 != 0 && y != 0 {
 		return x / y
 	}
-	return number.As[T](quotient(number.As[fixed.Q43](x), number.As[fixed.Q43](y)))
+	return T(quotient(fixed.Q43(x), fixed.Q43(y))) // which is 0 for y = 0
 }
 
 // Int returns the number n.
@@ -332,9 +328,9 @@ func Elements[T any](v rev.Vector[T]) []T {
 }
 
 // Rows returns the data of m up to its last element. A row past that panics. Without
-// columns it returns all data.
+// columns it returns all data. It returns nil if m is nil.
 func Rows[T any](m rev.General[T]) []T {
-	if m.Rows == 0 || m.Cols == 0 {
+	if m.Rows == 0 || m.Cols == 0 || m.Data == nil {
 		return m.Data
 	}
 	n := (m.Rows-1)*m.Stride + m.Cols

@@ -112,7 +112,7 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 	n := k.X.Rows
 	m := k.X.Cols
 	p := len(k.I)
-	x := num.Rows(k.X)
+	x, gx := num.Rows(k.X), num.Rows(g.X)
 	i := k.I[:p]
 	j := k.J[:p]
 	w, gw := k.W.Data[:p], num.Elements(g.W)
@@ -143,16 +143,14 @@ func (k Pairs[T]) adjoint(sign T, g Pairs[T]) {
 			gd[p1] -= ge
 		}
 		p3 := 2 * num.Over(ge, 2*sqrt)
-		gx := num.Row(g.X, row)
-		gx1 := num.Row(g.X, row1)
-		for k1 := range m {
-			e1 := x1[k1] - x2[k1]
-			ge1 := fixed.Product(p3, e1)
-			if k1 < len(gx) {
-				gx[k1] += ge1
-			}
-			if k1 < len(gx1) {
-				gx1[k1] -= ge1
+		if gx != nil {
+			gx1 := gx[row*g.X.Stride:][:m]
+			gx2 := gx[row1*g.X.Stride:][:m]
+			for k1 := range m {
+				e1 := x1[k1] - x2[k1]
+				ge1 := fixed.Product(p3, e1)
+				gx1[k1] += ge1
+				gx2[k1] -= ge1
 			}
 		}
 	}

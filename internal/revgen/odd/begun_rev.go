@@ -138,14 +138,14 @@ func (k Begun[T]) adjoint(sign T, g Begun[T]) {
 		gs += h
 	}
 	p := 2 * gs
-	for i := range 3 {
-		v := x[i]
-		var gv T
-		if i == 1 {
-			gv -= gt1
-		}
-		gv += fixed.Product(p, v)
-		if i < len(gx) {
+	if gx != nil {
+		for i := range 3 {
+			v := x[i]
+			var gv T
+			if i == 1 {
+				gv -= gt1
+			}
+			gv += fixed.Product(p, v)
 			gx[i] += gv
 		}
 	}

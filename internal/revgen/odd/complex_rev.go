@@ -1369,16 +1369,16 @@ func (k Analytic) adjoint(sign complex128, g Analytic) {
 		}
 		conj := cmplx.Conj(1 - complex128(tanh*tanh))
 		conj1 := cmplx.Conj(1 + complex128(tan*tan))
-		q := num.Over(gy1[14], 2*cmplx.Conj(sqrt))
+		q := num.ComplexOver(gy1[14], 2*cmplx.Conj(sqrt))
 		conj2 := cmplx.Conj(z)
 		q1 := gy1[11] / complex128(2.302585092994046*conj2)
 		conj3 := cmplx.Conj(1 + complex128(cot*cot))
 		conj4 := cmplx.Conj(1 - complex128(z*z))
 		conj5 := cmplx.Conj(1 + complex128(z*z))
-		q2 := num.Over(gy1[3], cmplx.Conj(num.CoshAsinh(z)))
+		q2 := num.ComplexOver(gy1[3], cmplx.Conj(num.CoshAsinh(z)))
 		conj6 := cmplx.Conj(num.CosAsin(z))
-		q3 := num.Over(gy1[1], cmplx.Conj(num.SinhAcosh(z)))
-		gz := complex128(gpow*cmplx.Conj(p2)) + complex128(gy1[16]*conj) + complex128(gy1[15]*conj1) + q + complex128(gy1[13]*cmplx.Conj(cosh)) + complex128(gy1[12]*cmplx.Conj(cos)) + q1 + gy1[10]/conj2 + complex128(gy1[9]*cmplx.Conj(exp)) - complex128(gy1[8]*conj3) + complex128(gy1[7]*cmplx.Conj(sinh)) - complex128(gy1[6]*cmplx.Conj(sin)) + gy1[5]/conj4 + gy1[4]/conj5 + q2 + num.Over(gy1[2], conj6) + q3 - num.Over(gy1[0], conj6)
+		q3 := num.ComplexOver(gy1[1], cmplx.Conj(num.SinhAcosh(z)))
+		gz := complex128(gpow*cmplx.Conj(p2)) + complex128(gy1[16]*conj) + complex128(gy1[15]*conj1) + q + complex128(gy1[13]*cmplx.Conj(cosh)) + complex128(gy1[12]*cmplx.Conj(cos)) + q1 + gy1[10]/conj2 + complex128(gy1[9]*cmplx.Conj(exp)) - complex128(gy1[8]*conj3) + complex128(gy1[7]*cmplx.Conj(sinh)) - complex128(gy1[6]*cmplx.Conj(sin)) + gy1[5]/conj4 + gy1[4]/conj5 + q2 + num.ComplexOver(gy1[2], conj6) + q3 - num.ComplexOver(gy1[0], conj6)
 		if i < len(gx) {
 			gx[i] += gz
 		}
@@ -1393,7 +1393,7 @@ func (k Analytic) tangent(sign complex128, t Analytic) {
 	for i := range n {
 		z := x[i]
 		tz := num.OrZero(tx, i)
-		q := num.Over(tz, num.CosAsin(z))
+		q := num.ComplexOver(tz, num.CosAsin(z))
 		ty := num.Row(t.Y, i)
 		if len(ty) == 18 {
 			ty[0] -= complex128(sign * q)
@@ -1403,7 +1403,7 @@ func (k Analytic) tangent(sign complex128, t Analytic) {
 			y[0] += complex128(sign * cmplx.Acos(z))
 		}
 		if len(ty) == 18 {
-			ty[1] += complex128(sign * num.Over(tz, num.SinhAcosh(z)))
+			ty[1] += complex128(sign * num.ComplexOver(tz, num.SinhAcosh(z)))
 		}
 		if len(y) == 18 {
 			y[1] += complex128(sign * cmplx.Acosh(z))
@@ -1415,7 +1415,7 @@ func (k Analytic) tangent(sign complex128, t Analytic) {
 			y[2] += complex128(sign * cmplx.Asin(z))
 		}
 		if len(ty) == 18 {
-			ty[3] += complex128(sign * num.Over(tz, num.CoshAsinh(z)))
+			ty[3] += complex128(sign * num.ComplexOver(tz, num.CoshAsinh(z)))
 		}
 		if len(y) == 18 {
 			y[3] += complex128(sign * cmplx.Asinh(z))
@@ -1492,7 +1492,7 @@ func (k Analytic) tangent(sign complex128, t Analytic) {
 		}
 		sqrt := cmplx.Sqrt(z)
 		if len(ty) == 18 {
-			ty[14] += complex128(sign * num.Over(tz, 2*sqrt))
+			ty[14] += complex128(sign * num.ComplexOver(tz, 2*sqrt))
 		}
 		if len(y) == 18 {
 			y[14] += complex128(sign * sqrt)
@@ -1539,7 +1539,7 @@ func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
 		z := x[i]
 		tz := num.OrZero(tx, i)
 		cosasin := num.CosAsin(z)
-		q := num.Over(tz, cosasin)
+		q := num.ComplexOver(tz, cosasin)
 		ty := num.Row(t.Y, i)
 		if len(ty) == 18 {
 			ty[0] -= complex128(sign * q)
@@ -1550,7 +1550,7 @@ func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
 		}
 		sinhacosh := num.SinhAcosh(z)
 		if len(ty) == 18 {
-			ty[1] += complex128(sign * num.Over(tz, sinhacosh))
+			ty[1] += complex128(sign * num.ComplexOver(tz, sinhacosh))
 		}
 		if len(y) == 18 {
 			y[1] += complex128(sign * cmplx.Acosh(z))
@@ -1563,7 +1563,7 @@ func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
 		}
 		coshasinh := num.CoshAsinh(z)
 		if len(ty) == 18 {
-			ty[3] += complex128(sign * num.Over(tz, coshasinh))
+			ty[3] += complex128(sign * num.ComplexOver(tz, coshasinh))
 		}
 		if len(y) == 18 {
 			y[3] += complex128(sign * cmplx.Asinh(z))
@@ -1646,7 +1646,7 @@ func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
 			y[13] += complex128(sign * sinh)
 		}
 		sqrt := cmplx.Sqrt(z)
-		tsqrt := num.Over(tz, 2*sqrt)
+		tsqrt := num.ComplexOver(tz, 2*sqrt)
 		if len(ty) == 18 {
 			ty[14] += complex128(sign * tsqrt)
 		}
@@ -1708,8 +1708,8 @@ func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
 		conj3 := cmplx.Conj(s3)
 		tconj3 := 2 * cmplx.Conj(complex128(tan*ttan))
 		p4 := 2 * cmplx.Conj(sqrt)
-		q1 := num.Over(num.At(gy, 14), p4)
-		tq1 := num.Over(num.At(gty, 14)-complex128(q1*(2*cmplx.Conj(tsqrt))), p4)
+		q1 := num.ComplexOver(num.At(gy, 14), p4)
+		tq1 := num.ComplexOver(num.At(gty, 14)-complex128(q1*(2*cmplx.Conj(tsqrt))), p4)
 		gsinh := num.At(gy, 13)
 		conj4 := cmplx.Conj(cosh)
 		gsin := num.At(gy, 12)
@@ -1739,20 +1739,20 @@ func (k Analytic) adjointTangent(sign complex128, g, t, gt Analytic) {
 		q5 := num.At(gy, 4) / conj12
 		tq5 := (num.At(gty, 4) - complex128(q5*tconj12)) / conj12
 		conj13 := cmplx.Conj(coshasinh)
-		tconj13 := cmplx.Conj(num.Over(complex128(tz*z), coshasinh))
-		q6 := num.Over(num.At(gy, 3), conj13)
-		tq6 := num.Over(num.At(gty, 3)-complex128(q6*tconj13), conj13)
-		tcosasin := -num.Over(complex128(tz*z), cosasin)
+		tconj13 := cmplx.Conj(num.ComplexOver(complex128(tz*z), coshasinh))
+		q6 := num.ComplexOver(num.At(gy, 3), conj13)
+		tq6 := num.ComplexOver(num.At(gty, 3)-complex128(q6*tconj13), conj13)
+		tcosasin := -num.ComplexOver(complex128(tz*z), cosasin)
 		conj14 := cmplx.Conj(cosasin)
 		tconj14 := cmplx.Conj(tcosasin)
-		q7 := num.Over(num.At(gy, 2), conj14)
-		tq7 := num.Over(num.At(gty, 2)-complex128(q7*tconj14), conj14)
+		q7 := num.ComplexOver(num.At(gy, 2), conj14)
+		tq7 := num.ComplexOver(num.At(gty, 2)-complex128(q7*tconj14), conj14)
 		conj15 := cmplx.Conj(sinhacosh)
-		tconj15 := cmplx.Conj(num.Over(complex128(tz*z), sinhacosh))
-		q8 := num.Over(num.At(gy, 1), conj15)
-		tq8 := num.Over(num.At(gty, 1)-complex128(q8*tconj15), conj15)
-		q9 := num.Over(num.At(gy, 0), conj14)
-		tq9 := num.Over(num.At(gty, 0)-complex128(q9*tconj14), conj14)
+		tconj15 := cmplx.Conj(num.ComplexOver(complex128(tz*z), sinhacosh))
+		q8 := num.ComplexOver(num.At(gy, 1), conj15)
+		tq8 := num.ComplexOver(num.At(gty, 1)-complex128(q8*tconj15), conj15)
+		q9 := num.ComplexOver(num.At(gy, 0), conj14)
+		tq9 := num.ComplexOver(num.At(gty, 0)-complex128(q9*tconj14), conj14)
 		tg2 := complex128(tg*conj) + complex128(gpow*cmplx.Conj(tp2)) + (complex128(num.At(gty, 16)*conj2) + complex128(gtanh*cmplx.Conj(ts4))) + (complex128(num.At(gty, 15)*conj3) + complex128(gtan*tconj3)) + tq1 + (complex128(num.At(gty, 13)*conj4) + complex128(gsinh*cmplx.Conj(tcosh))) + (complex128(num.At(gty, 12)*conj5) + complex128(gsin*cmplx.Conj(tcos))) + tq2 + tq3 + (complex128(num.At(gty, 9)*conj7) + complex128(gexp*cmplx.Conj(texp))) - (complex128(num.At(gty, 8)*conj8) + complex128(gcot*tconj8)) + (complex128(num.At(gty, 7)*conj9) + complex128(gcosh*cmplx.Conj(tsinh))) - (complex128(num.At(gty, 6)*conj10) + complex128(gcos*cmplx.Conj(tsin))) + tq4 + tq5 + tq6 + tq7 + tq8 - tq9
 		gz := complex128(gpow*conj) + complex128(gtanh*conj2) + complex128(gtan*conj3) + q1 + complex128(gsinh*conj4) + complex128(gsin*conj5) + q2 + q3 + complex128(gexp*conj7) - complex128(gcot*conj8) + complex128(gcosh*conj9) - complex128(gcos*conj10) + q4 + q5 + q6 + q7 + q8 - q9
 		if i < len(gtx) {
@@ -1911,56 +1911,56 @@ func (k Magnitudes) adjoint(sign complex128, g Magnitudes) {
 		*k.Loss += complex128(sign * complex(real(sum), 0))
 	}
 	gsum := num.Deref(g.Loss)
-	for i := range n {
-		z := x[i]
-		abs := complex(cmplx.Abs(z), 0)
-		var gabs complex128
-		phase := complex(cmplx.Phase(z), 0)
-		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
-		p := 2 * phase
-		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
-		real1 := complex(real(z), 0)
-		sin1 := complex(num.Sin(real(real1)), 0)
-		cos1 := complex(num.Cos(real(real1)), 0)
-		imag1 := complex(imag(z), 0)
-		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
-		e := complex128(real1*imag1) - 1
-		var ge complex128
-		if num.Abs(real(e)) < 0.5 {
-			ge += complex128(2 * gsum * cmplx.Conj(e))
-		} else {
-			s := -(2 * e)
-			var gs complex128
-			gmax := gsum
-			gabs += gsum
-			if !(real(e) >= real(s)) && e == e {
-				h := gmax
-				gmax = 0
-				gs += h
+	if gx != nil {
+		for i := range n {
+			z := x[i]
+			abs := complex(cmplx.Abs(z), 0)
+			var gabs complex128
+			phase := complex(cmplx.Phase(z), 0)
+			sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
+			p := 2 * phase
+			sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
+			real1 := complex(real(z), 0)
+			sin1 := complex(num.Sin(real(real1)), 0)
+			cos1 := complex(num.Cos(real(real1)), 0)
+			imag1 := complex(imag(z), 0)
+			hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
+			e := complex128(real1*imag1) - 1
+			var ge complex128
+			if num.Abs(real(e)) < 0.5 {
+				ge += complex128(2 * gsum * cmplx.Conj(e))
+			} else {
+				s := -(2 * e)
+				var gs complex128
+				gmax := gsum
+				gabs += gsum
+				if !(real(e) >= real(s)) && e == e {
+					h := gmax
+					gmax = 0
+					gs += h
+				}
+				ge += gmax
+				ge -= 2 * gs
 			}
-			ge += gmax
-			ge -= 2 * gs
-		}
-		conj := cmplx.Conj(imag1)
-		gcomplex := num.OrZero(gy, i)
-		gimag1 := complex128(ge*cmplx.Conj(real1)) + complex128(gcomplex*cmplx.Conj(sin1))
-		conj1 := complex128(complex(0, 1) * cmplx.Conj(gcomplex))
-		conj2 := cmplx.Conj(num.Over(complex128(conj1*cos1), hypot))
-		conj3 := cmplx.Conj(num.Over(complex128(conj1*abs), hypot))
-		greal1 := complex128(ge*conj) - complex128(conj2*sin1) + complex128(complex128(gcomplex*conj)*cos1)
-		gy1 := num.OrZero(gy, i)
-		gp := complex128(complex(0, -1) * gy1)
-		conj4 := cmplx.Conj(sqrt)
-		gsqrt := complex128(gp*cmplx.Conj(sin)) + complex128(gy1*cmplx.Conj(cos))
-		gp1 := complex128(complex128(gp*conj4)*cos) - complex128(complex128(gy1*conj4)*sin)
-		gphase := complex128(complex(0, -1)*gy1) + 2*gp1
-		p1 := 2 * num.Over(gsqrt, 2*conj4)
-		gabs1 := conj3 + gy1 + complex128(p1*cmplx.Conj(abs))
-		gabs += gabs1
-		q := num.Over(complex128(complex(0, 1)*complex(real(gphase), 0)), z)
-		q1 := num.Over(complex128(complex(real(gabs), 0)*cmplx.Conj(z)), abs)
-		gz := -complex128(complex(0, -1)*complex(real(gimag1), 0)) + complex(real(greal1), 0) - cmplx.Conj(q) + cmplx.Conj(q1)
-		if i < len(gx) {
+			conj := cmplx.Conj(imag1)
+			gcomplex := num.OrZero(gy, i)
+			gimag1 := complex128(ge*cmplx.Conj(real1)) + complex128(gcomplex*cmplx.Conj(sin1))
+			conj1 := complex128(complex(0, 1) * cmplx.Conj(gcomplex))
+			conj2 := cmplx.Conj(num.ComplexOver(complex128(conj1*cos1), hypot))
+			conj3 := cmplx.Conj(num.ComplexOver(complex128(conj1*abs), hypot))
+			greal1 := complex128(ge*conj) - complex128(conj2*sin1) + complex128(complex128(gcomplex*conj)*cos1)
+			gy1 := num.OrZero(gy, i)
+			gp := complex128(complex(0, -1) * gy1)
+			conj4 := cmplx.Conj(sqrt)
+			gsqrt := complex128(gp*cmplx.Conj(sin)) + complex128(gy1*cmplx.Conj(cos))
+			gp1 := complex128(complex128(gp*conj4)*cos) - complex128(complex128(gy1*conj4)*sin)
+			gphase := complex128(complex(0, -1)*gy1) + 2*gp1
+			p1 := 2 * num.ComplexOver(gsqrt, 2*conj4)
+			gabs1 := conj3 + gy1 + complex128(p1*cmplx.Conj(abs))
+			gabs += gabs1
+			q := num.ComplexOver(complex128(complex(0, 1)*complex(real(gphase), 0)), z)
+			q1 := num.ComplexOver(complex128(complex(real(gabs), 0)*cmplx.Conj(z)), abs)
+			gz := -complex128(complex(0, -1)*complex(real(gimag1), 0)) + complex(real(greal1), 0) - cmplx.Conj(q) + cmplx.Conj(q1)
 			gx[i] += gz
 		}
 	}
@@ -1977,13 +1977,13 @@ func (k Magnitudes) tangent(sign complex128, t Magnitudes) {
 		z := x[i]
 		tz := num.OrZero(tx, i)
 		abs := complex(cmplx.Abs(z), 0)
-		q := num.Over(complex128(tz*cmplx.Conj(z)), abs)
+		q := num.ComplexOver(complex128(tz*cmplx.Conj(z)), abs)
 		tabs := complex(real(q), 0)
 		phase := complex(cmplx.Phase(z), 0)
-		real1 := complex(real(num.Over(complex128(complex(0, 1)*tz), z)), 0)
+		real1 := complex(real(num.ComplexOver(complex128(complex(0, 1)*tz), z)), 0)
 		tphase := -real1
 		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
-		tsqrt := num.Over(2*complex128(abs*tabs), 2*sqrt)
+		tsqrt := num.ComplexOver(2*complex128(abs*tabs), 2*sqrt)
 		p := 2 * phase
 		tp := 2 * tphase
 		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
@@ -2003,8 +2003,8 @@ func (k Magnitudes) tangent(sign complex128, t Magnitudes) {
 		imag1 := complex(imag(z), 0)
 		timag1 := -complex(real(complex128(complex(0, 1)*tz)), 0)
 		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
-		q1 := num.Over(-complex128(complex128(treal2*sin1)*cos1), hypot)
-		thypot := q1 + num.Over(complex128(tabs*abs), hypot)
+		q1 := num.ComplexOver(-complex128(complex128(treal2*sin1)*cos1), hypot)
+		thypot := q1 + num.ComplexOver(complex128(tabs*abs), hypot)
 		tp3 := complex128(complex128(treal2*cos1)*imag1) + complex128(sin1*timag1)
 		if i < len(ty) {
 			ty[i] += complex128(sign * (tp3 + complex128(complex(0, 1)*thypot)))
@@ -2053,13 +2053,13 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		z := x[i]
 		tz := num.OrZero(tx, i)
 		abs := complex(cmplx.Abs(z), 0)
-		q := num.Over(complex128(tz*cmplx.Conj(z)), abs)
+		q := num.ComplexOver(complex128(tz*cmplx.Conj(z)), abs)
 		tabs := complex(real(q), 0)
 		phase := complex(cmplx.Phase(z), 0)
-		real1 := complex(real(num.Over(complex128(complex(0, 1)*tz), z)), 0)
+		real1 := complex(real(num.ComplexOver(complex128(complex(0, 1)*tz), z)), 0)
 		tphase := -real1
 		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
-		tsqrt := num.Over(2*complex128(abs*tabs), 2*sqrt)
+		tsqrt := num.ComplexOver(2*complex128(abs*tabs), 2*sqrt)
 		p := 2 * phase
 		tp := 2 * tphase
 		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
@@ -2079,8 +2079,8 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		imag1 := complex(imag(z), 0)
 		timag1 := -complex(real(complex128(complex(0, 1)*tz)), 0)
 		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
-		q1 := num.Over(-complex128(complex128(treal2*sin1)*cos1), hypot)
-		thypot := q1 + num.Over(complex128(tabs*abs), hypot)
+		q1 := num.ComplexOver(-complex128(complex128(treal2*sin1)*cos1), hypot)
+		thypot := q1 + num.ComplexOver(complex128(tabs*abs), hypot)
 		tp3 := complex128(complex128(treal2*cos1)*imag1) + complex128(sin1*timag1)
 		if i < len(ty) {
 			ty[i] += complex128(sign * (tp3 + complex128(complex(0, 1)*thypot)))
@@ -2119,13 +2119,13 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		tz := num.OrZero(tx, i)
 		abs := complex(cmplx.Abs(z), 0)
 		conj := cmplx.Conj(z)
-		tabs := complex(real(num.Over(complex128(tz*conj), abs)), 0)
+		tabs := complex(real(num.ComplexOver(complex128(tz*conj), abs)), 0)
 		var gabs complex128
 		var tgabs complex128
 		phase := complex(cmplx.Phase(z), 0)
-		real1 := complex(real(num.Over(complex128(complex(0, 1)*tz), z)), 0)
+		real1 := complex(real(num.ComplexOver(complex128(complex(0, 1)*tz), z)), 0)
 		sqrt := complex(num.Sqrt(real(1+complex128(abs*abs))), 0)
-		tsqrt := num.Over(2*complex128(abs*tabs), 2*sqrt)
+		tsqrt := num.ComplexOver(2*complex128(abs*tabs), 2*sqrt)
 		p := 2 * phase
 		tp := -(2 * real1)
 		sin, cos := complex(num.Sin(real(p)), 0), complex(num.Cos(real(p)), 0)
@@ -2140,7 +2140,7 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		imag1 := complex(imag(z), 0)
 		timag1 := -complex(real(complex128(complex(0, 1)*tz)), 0)
 		hypot := complex(num.Hypot(real(cos1), real(abs)), 0)
-		thypot := num.Over(complex128(tcos1*cos1), hypot) + num.Over(complex128(tabs*abs), hypot)
+		thypot := num.ComplexOver(complex128(tcos1*cos1), hypot) + num.ComplexOver(complex128(tabs*abs), hypot)
 		e := complex128(real2*imag1) - 1
 		te := complex128(treal2*imag1) + complex128(real2*timag1)
 		var ge complex128
@@ -2182,10 +2182,10 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		gimag1 := complex128(ge*conj2) + complex128(gcomplex*conj3)
 		conj4 := complex128(complex(0, 1) * cmplx.Conj(gcomplex))
 		tconj4 := complex128(complex(0, 1) * cmplx.Conj(tg1))
-		q := num.Over(complex128(conj4*cos1), hypot)
-		tq := num.Over(complex128(tconj4*cos1)+complex128(conj4*tcos1)-complex128(q*thypot), hypot)
-		q1 := num.Over(complex128(conj4*abs), hypot)
-		tq1 := num.Over(complex128(tconj4*abs)+complex128(conj4*tabs)-complex128(q1*thypot), hypot)
+		q := num.ComplexOver(complex128(conj4*cos1), hypot)
+		tq := num.ComplexOver(complex128(tconj4*cos1)+complex128(conj4*tcos1)-complex128(q*thypot), hypot)
+		q1 := num.ComplexOver(complex128(conj4*abs), hypot)
+		tq1 := num.ComplexOver(complex128(tconj4*abs)+complex128(conj4*tabs)-complex128(q1*thypot), hypot)
 		gcos1 := cmplx.Conj(q)
 		gsin1 := complex128(gcomplex * conj1)
 		tg4 := complex128(tge*conj1) + complex128(ge*tconj1) - (complex128(cmplx.Conj(tq)*sin1) + complex128(gcos1*tsin1)) + (complex128(tg2*cos1) + complex128(gsin1*tcos1))
@@ -2209,19 +2209,19 @@ func (k Magnitudes) adjointTangent(sign complex128, g, t, gt Magnitudes) {
 		tg10 := complex128(complex(0, -1)*tgy1) + 2*tg9
 		gphase := complex128(complex(0, -1)*gy1) + 2*gp1
 		p1 := 2 * conj6
-		q2 := num.Over(gsqrt, p1)
-		tq2 := num.Over(tg7-complex128(q2*(2*tconj6)), p1)
+		q2 := num.ComplexOver(gsqrt, p1)
+		tq2 := num.ComplexOver(tg7-complex128(q2*(2*tconj6)), p1)
 		conj8 := cmplx.Conj(abs)
 		p2 := 2 * q2
 		tg11 := cmplx.Conj(tq1) + tgy1 + (complex128(2*tq2*conj8) + complex128(p2*cmplx.Conj(tabs)))
 		gabs1 := cmplx.Conj(q1) + gy1 + complex128(p2*conj8)
 		tgabs += tg11
 		gabs += gabs1
-		q3 := num.Over(complex128(complex(0, 1)*complex(real(gphase), 0)), z)
-		tq3 := num.Over(complex128(complex(0, 1)*complex(real(tg10), 0))-complex128(q3*tz), z)
+		q3 := num.ComplexOver(complex128(complex(0, 1)*complex(real(gphase), 0)), z)
+		tq3 := num.ComplexOver(complex128(complex(0, 1)*complex(real(tg10), 0))-complex128(q3*tz), z)
 		real3 := complex(real(gabs), 0)
-		q4 := num.Over(complex128(real3*conj), abs)
-		tq4 := num.Over(complex128(complex(real(tgabs), 0)*conj)+complex128(real3*cmplx.Conj(tz))-complex128(q4*tabs), abs)
+		q4 := num.ComplexOver(complex128(real3*conj), abs)
+		tq4 := num.ComplexOver(complex128(complex(real(tgabs), 0)*conj)+complex128(real3*cmplx.Conj(tz))-complex128(q4*tabs), abs)
 		tg12 := -complex128(complex(0, -1)*complex(real(tg3), 0)) + complex(real(tg4), 0) - cmplx.Conj(tq3) + cmplx.Conj(tq4)
 		gz := -complex128(complex(0, -1)*complex(real(gimag1), 0)) + complex(real(greal2), 0) - cmplx.Conj(q3) + cmplx.Conj(q4)
 		if i < len(gtx) {

@@ -797,7 +797,7 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 	n := k.M.Rows
 	y, gy := num.Elements(k.Y), g.Y.Data[:n]
 	x, gx := k.X.Data[:k.N*n], num.Elements(g.X)
-	m := num.Rows(k.M)
+	m, gm := num.Rows(k.M), num.Rows(g.M)
 	for i := range n {
 		p := i * k.N
 		m1 := m[i*k.M.Stride:][:2*k.N]
@@ -827,20 +827,21 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 		q := num.Over(fixed.Product(gy1, sqrt), 2*sqrt1)
 		q1 := num.Over(fixed.Product(gy1, sqrt1), 2*sqrt)
 		p1 := 2 * q
-		gm := num.Row(g.M, i)
-		for i1 := range k.N {
-			v := m1[i1]
-			if gm != nil {
-				gm[i1] += fixed.Product(p1, v)
+		if gm != nil {
+			gm1 := gm[i*g.M.Stride:][:2*k.N]
+			for i1 := range k.N {
+				v := m1[i1]
+				gm1[i1] += fixed.Product(p1, v)
 			}
 		}
 		p2 := 2 * q1
-		for i1 := range (i+1)*k.N - i*k.N {
-			v := x[p+i1]
-			if gx != nil {
+		if gx != nil {
+			for i1 := range (i+1)*k.N - i*k.N {
+				v := x[p+i1]
 				gx[p+i1] += fixed.Product(p2, v)
 			}
 		}
+		gm1 := num.Row(g.M, i)
 		for j := range (i+1)*k.N - i*k.N {
 			x1 := x[p+j]
 			m2 := m1[j]
@@ -848,9 +849,9 @@ func (k Parts[T]) adjoint(sign T, g Parts[T]) {
 			sin, cos := num.Sincos(m3)
 			gp := fixed.Product(gy1, sin)
 			gm3 := fixed.Product(fixed.Product(gy1, fixed.Product(x1, m2)), cos)
-			if gm != nil {
-				gm[k.N+j] += gm3
-				gm[j] += fixed.Product(gp, x1)
+			if gm1 != nil {
+				gm1[k.N+j] += gm3
+				gm1[j] += fixed.Product(gp, x1)
 			}
 			if gx != nil {
 				gx[p+j] += fixed.Product(gp, m2)
