@@ -327,13 +327,13 @@ func Elements[T any](v rev.Vector[T]) []T {
 	return v.Data[:len(v.Data):len(v.Data)][:v.N] // not past the end of short data
 }
 
-// Rows returns the data of m up to its last element. A row past that panics. Without
-// columns it returns all data. It returns nil if m is nil.
+// Rows returns the data of m up to its last element, or nil if m is nil. A row past that
+// panics. Without columns it returns all data.
 func Rows[T any](m rev.General[T]) []T {
-	if m.Rows == 0 || m.Cols == 0 || m.Data == nil {
-		return m.Data
+	n := len(m.Data)
+	if m.Rows != 0 && m.Cols != 0 && m.Data != nil {
+		n = (m.Rows-1)*m.Stride + m.Cols
 	}
-	n := (m.Rows-1)*m.Stride + m.Cols
 	return m.Data[:len(m.Data):len(m.Data)][:n:n] // not past the end of short data
 }
 
