@@ -2427,7 +2427,7 @@ func (task *meshAdjoint) Block(_, part int) {
 		gshear := complex128(gx1*cmplx.Conj(x1)) + complex128(gx3*cmplx.Conj(x3))
 		gx[2*i+1] += complex128(gx3 * conj1)
 		h := gshear / conj
-		q := num.Over(h, 2*cmplx.Conj(sqrt))
+		q := num.ComplexOver(h, 2*cmplx.Conj(sqrt))
 		gv := complex128(gx2*cmplx.Conj(x2)) - complex128(h*conj1) - complex128(q*cmplx.Conj(conj)) - cmplx.Conj(complex128(q*conj))
 		if i < len(gs) {
 			gs[i] += gv
@@ -2467,7 +2467,7 @@ func (task *meshTangent) Block(_, part int) {
 		ts1 := -(complex128(tv*conj) + complex128(v*cmplx.Conj(tv)))
 		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
 		shear := (sqrt - 1) / v
-		tshear := (num.Over(ts1, 2*sqrt) - complex128(shear*tv)) / v
+		tshear := (num.ComplexOver(ts1, 2*sqrt) - complex128(shear*tv)) / v
 		x1 := x[2*i+1]
 		tx1 := tx[2*i+1]
 		tx[2*i] += complex128(tshear*x1) + complex128(shear*tx1)
@@ -2518,7 +2518,7 @@ func (task *meshAdjointTangent) Block(_, part int) {
 		tconj := cmplx.Conj(tv)
 		ts1 := -(complex128(tv*conj) + complex128(v*tconj))
 		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
-		tsqrt := num.Over(ts1, 2*sqrt)
+		tsqrt := num.ComplexOver(ts1, 2*sqrt)
 		shear := (sqrt - 1) / v
 		tshear := (tsqrt - complex128(shear*tv)) / v
 		tx[2*i], tx[2*i+1] = tx[2*i+1], tx[2*i]
@@ -2562,8 +2562,8 @@ func (task *meshAdjointTangent) Block(_, part int) {
 		h := gshear / conj
 		th := (tg2 - complex128(h*tconj)) / conj
 		p := 2 * cmplx.Conj(sqrt)
-		q := num.Over(h, p)
-		tq := num.Over(th-complex128(q*(2*cmplx.Conj(tsqrt))), p)
+		q := num.ComplexOver(h, p)
+		tq := num.ComplexOver(th-complex128(q*(2*cmplx.Conj(tsqrt))), p)
 		conj5 := cmplx.Conj(conj)
 		tg4 := -(complex128(tq*conj) + complex128(q*tconj))
 		tg5 := complex128(tgx2*conj3) + complex128(gx2*cmplx.Conj(tx2)) - (complex128(th*conj2) + complex128(h*tconj2)) - (complex128(tq*conj5) + complex128(q*cmplx.Conj(tconj))) + cmplx.Conj(tg4)
@@ -2624,7 +2624,7 @@ func (task *meshUndoAdjoint) Block(_, part int) {
 		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
 		gx[2*i], gx[2*i+1] = gx[2*i+1], gx[2*i]
 		h := gshear / conj
-		q := num.Over(h, 2*cmplx.Conj(sqrt))
+		q := num.ComplexOver(h, 2*cmplx.Conj(sqrt))
 		gv := -complex128(gx2*cmplx.Conj(x2)) - complex128(h*conj1) - complex128(q*cmplx.Conj(conj)) - cmplx.Conj(complex128(q*conj))
 		if i < len(gs) {
 			gs[i] += gv
@@ -2664,7 +2664,7 @@ func (task *meshUndoTangent) Block(_, part int) {
 		ts1 := -(complex128(tv*conj) + complex128(v*cmplx.Conj(tv)))
 		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
 		shear := (sqrt - 1) / v
-		tshear := (num.Over(ts1, 2*sqrt) - complex128(shear*tv)) / v
+		tshear := (num.ComplexOver(ts1, 2*sqrt) - complex128(shear*tv)) / v
 		tx[2*i], tx[2*i+1] = tx[2*i+1], tx[2*i]
 		x[2*i], x[2*i+1] = x[2*i+1], x[2*i]
 		x1 := x[2*i+1]
@@ -2715,7 +2715,7 @@ func (task *meshUndoAdjointTangent) Block(_, part int) {
 		tconj := cmplx.Conj(tv)
 		ts1 := -(complex128(tv*conj) + complex128(v*tconj))
 		sqrt := cmplx.Sqrt(1 - complex128(v*conj))
-		tsqrt := num.Over(ts1, 2*sqrt)
+		tsqrt := num.ComplexOver(ts1, 2*sqrt)
 		shear := (sqrt - 1) / v
 		tshear := (tsqrt - complex128(shear*tv)) / v
 		x1 := x[2*i+1]
@@ -2759,8 +2759,8 @@ func (task *meshUndoAdjointTangent) Block(_, part int) {
 		h := gshear / conj
 		th := (tg2 - complex128(h*tconj)) / conj
 		p := 2 * cmplx.Conj(sqrt)
-		q := num.Over(h, p)
-		tq := num.Over(th-complex128(q*(2*cmplx.Conj(tsqrt))), p)
+		q := num.ComplexOver(h, p)
+		tq := num.ComplexOver(th-complex128(q*(2*cmplx.Conj(tsqrt))), p)
 		conj5 := cmplx.Conj(conj)
 		tg4 := -(complex128(tq*conj) + complex128(q*tconj))
 		tg5 := -(complex128(tgx2*conj3) + complex128(gx2*cmplx.Conj(tx2))) - (complex128(th*conj2) + complex128(h*tconj2)) - (complex128(tq*conj5) + complex128(q*cmplx.Conj(tconj))) + cmplx.Conj(tg4)
