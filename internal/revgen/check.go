@@ -287,6 +287,14 @@ func places(b []*stmt, f facts) []int {
 				at[i] = j
 			}
 		}
+		// What it reads, and what it writes again, is computed before it.
+		for j, u := range b[:i] {
+			if at[j] < at[i] && slices.ContainsFunc(results(u, own), func(v *local) bool {
+				return reads(s, v) > 0 || slices.Contains(results(s, own), v)
+			}) {
+				at[i] = max(at[j], i)
+			}
+		}
 	}
 	return at
 }

@@ -43,3 +43,23 @@ func copied(y, x []float64) {
 		y[i] += p.x * pairs[1].y * p.y
 	}
 }
+
+// placed has a branch with two results. The way back finds one of them only when x is as
+// it was, and with it the other.
+//
+//revgen:kernel Placed[T rev.Real]
+func placed(y, x, v []float64) {
+	if len(y) != 1 || len(x) != 2 || len(v) != 2 {
+		panic("shape")
+	}
+	p, q := x[0], 0.75
+	if v[1] > 0 {
+		p, q = p*v[1], q*v[1]
+	} else {
+		p, q = v[1]-p, q+v[1]
+	}
+	r := q
+	v[0] -= r
+	y[0] += p * p
+	x[0], x[1] = x[1], x[0]
+}

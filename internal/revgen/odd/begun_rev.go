@@ -637,3 +637,499 @@ func (k Copied[T]) adjointTangent(sign T, g, t, gt Copied[T]) {
 		gx[0] += ga03
 	}
 }
+
+// Placed has a branch with two results. The way back finds one of them only when x is as
+// it was, and with it the other.
+type Placed[T rev.Real] struct {
+	Y rev.Vector[T] `rev:"acc" shape:"1"`
+	X rev.Vector[T] `rev:"inout" shape:"2"`
+	V rev.Vector[T] `rev:"inout" shape:"2"`
+}
+
+// NewPlaced returns the kernel over gonum's types, sharing their storage.
+func NewPlaced(y *mat.VecDense, x *mat.VecDense, v *mat.VecDense) Placed[float64] {
+	return Placed[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), V: rev.ViewVec(v)}
+}
+
+var _ = placed // which Placed is written from
+
+// Forward runs placed.
+func (k Placed[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Placed[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Placed[T]) Adjoint(g Placed[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Placed[T]) Tangent(t Placed[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Placed[T]) AdjointTangent(g, t, gt Placed[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Placed[T]) Run(p rev.Pass[Placed[T]]) error {
+	if k.Y.Inc|k.X.Inc|k.V.Inc|p.G.Y.Inc|p.G.X.Inc|p.G.V.Inc|p.T.Y.Inc|p.T.X.Inc|p.T.V.Inc|p.GT.Y.Inc|p.GT.X.Inc|p.GT.V.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil || p.G.V.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil || p.T.V.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil || p.GT.V.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && p.Tangent && p.Back:
+		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
+	case p.Tangent:
+		k.tangent(p.T)
+	case p.Back:
+		k.inverse()
+	default:
+		k.forward()
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Placed[T]) prepared(p rev.Pass[Placed[T]]) error {
+	s := num.NewScratch[T]()
+	s.Read(&p.G.Y, &p.GT.Y)
+	s.Write(&k.Y, &k.X, &k.V, &p.G.X, &p.G.V, &p.T.Y, &p.T.X, &p.T.V, &p.GT.X, &p.GT.V)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.G.V, k.V.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.T.V, k.V.N)
+	s.Vector(&p.GT.X, k.X.N)
+	s.Vector(&p.GT.V, k.V.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs placed.
+func (k Placed[T]) forward() {
+	y := num.Elements(k.Y)
+	x := k.X.Data[:2]
+	v := k.V.Data[:2]
+	p := x[0]
+	q := fixed.Of[T](0.75)
+	p1 := p
+	q1 := q
+	if v[1] > 0 {
+		p2 := fixed.Product(p, v[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		q1 = p3
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		q1 = s1
+	}
+	r := q1
+	v[0] -= r
+	if y != nil {
+		y[0] += fixed.Product(p1, p1)
+	}
+	x[0], x[1] = x[1], x[0]
+}
+
+// inverse undoes forward.
+func (k Placed[T]) inverse() {
+	y := num.Elements(k.Y)
+	x := k.X.Data[:2]
+	v := k.V.Data[:2]
+	q := fixed.Of[T](0.75)
+	q1 := q
+	x[0], x[1] = x[1], x[0]
+	p := x[0]
+	p1 := p
+	if v[1] > 0 {
+		p2 := fixed.Product(p, v[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		q1 = p3
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		q1 = s1
+	}
+	r := q1
+	if y != nil {
+		y[0] -= fixed.Product(p1, p1)
+	}
+	v[0] += r
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+func (k Placed[T]) adjoint(g Placed[T]) {
+	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	x, gx := k.X.Data[:2], g.X.Data[:2]
+	v, gv := k.V.Data[:2], g.V.Data[:2]
+	var gp T
+	q := fixed.Of[T](0.75)
+	q1 := q
+	x[0], x[1] = x[1], x[0]
+	gx[0], gx[1] = gx[1], gx[0]
+	p := x[0]
+	p1 := p
+	if v[1] > 0 {
+		p2 := fixed.Product(p, v[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		q1 = p3
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		q1 = s1
+	}
+	r := q1
+	if y != nil {
+		y[0] -= fixed.Product(p1, p1)
+	}
+	gp1 := fixed.Product(2*num.At(gy, 0), p1)
+	v[0] += r
+	gq1 := -gv[0]
+	if v[1] > 0 {
+		h := gq1
+		gq1 = 0
+		h1 := gp1
+		gp1 = 0
+		gv[1] += fixed.Product(h, q)
+		gp += fixed.Product(h1, v[1])
+		gv[1] += fixed.Product(h1, p)
+	} else {
+		h := gq1
+		gq1 = 0
+		h1 := gp1
+		gp1 = 0
+		gv[1] += h
+		gv[1] += h1
+		gp -= h1
+	}
+	gp += gp1
+	gx[0] += gp
+}
+
+// tangent runs forward, with the tangents t.
+func (k Placed[T]) tangent(t Placed[T]) {
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:2], t.X.Data[:2]
+	v, tv := k.V.Data[:2], t.V.Data[:2]
+	p := x[0]
+	tp := tx[0]
+	q := fixed.Of[T](0.75)
+	p1 := p
+	tp1 := tp
+	q1 := q
+	var tq1 T
+	if v[1] > 0 {
+		v1 := v[1]
+		p2 := fixed.Product(p, v1)
+		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		tp1 = tp2
+		q1 = p3
+		tq1 = fixed.Product(q, tv[1])
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		tp1 = tv[1] - tp
+		q1 = s1
+		tq1 = tv[1]
+	}
+	r := q1
+	tv[0] -= tq1
+	v[0] -= r
+	if ty != nil {
+		ty[0] += 2 * fixed.Product(p1, tp1)
+	}
+	if y != nil {
+		y[0] += fixed.Product(p1, p1)
+	}
+	tx[0], tx[1] = tx[1], tx[0]
+	x[0], x[1] = x[1], x[0]
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+func (k Placed[T]) adjointTangent(g, t, gt Placed[T]) {
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:2], g.X.Data[:2], t.X.Data[:2], gt.X.Data[:2]
+	v, gv, tv, gtv := k.V.Data[:2], g.V.Data[:2], t.V.Data[:2], gt.V.Data[:2]
+	var gp T
+	var tgp T
+	q := fixed.Of[T](0.75)
+	q1 := q
+	var tq1 T
+	tx[0], tx[1] = tx[1], tx[0]
+	x[0], x[1] = x[1], x[0]
+	gtx[0], gtx[1] = gtx[1], gtx[0]
+	gx[0], gx[1] = gx[1], gx[0]
+	p := x[0]
+	tp := tx[0]
+	p1 := p
+	tp1 := tp
+	if v[1] > 0 {
+		v1 := v[1]
+		p2 := fixed.Product(p, v1)
+		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		tp1 = tp2
+		q1 = p3
+		tq1 = fixed.Product(q, tv[1])
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		tp1 = tv[1] - tp
+		q1 = s1
+		tq1 = tv[1]
+	}
+	r := q1
+	if ty != nil {
+		ty[0] -= 2 * fixed.Product(p1, tp1)
+	}
+	if y != nil {
+		y[0] -= fixed.Product(p1, p1)
+	}
+	p2 := 2 * num.At(gy, 0)
+	tg := fixed.Product(2*num.At(gty, 0), p1) + fixed.Product(p2, tp1)
+	gp1 := fixed.Product(p2, p1)
+	tv[0] += tq1
+	v[0] += r
+	tg1 := -gtv[0]
+	gq1 := -gv[0]
+	if v[1] > 0 {
+		v1 := v[1]
+		h := gq1
+		th := tg1
+		gq1 = 0
+		tg1 = 0
+		h1 := gp1
+		th1 := tg
+		gp1 = 0
+		tg = 0
+		gtv[1] += fixed.Product(th, q)
+		gv[1] += fixed.Product(h, q)
+		tgp += fixed.Product(th1, v1) + fixed.Product(h1, tv[1])
+		gp += fixed.Product(h1, v1)
+		tg2 := fixed.Product(th1, p) + fixed.Product(h1, tp)
+		gtv[1] += tg2
+		gv[1] += fixed.Product(h1, p)
+	} else {
+		h := gq1
+		th := tg1
+		gq1 = 0
+		tg1 = 0
+		h1 := gp1
+		th1 := tg
+		gp1 = 0
+		tg = 0
+		gtv[1] += th
+		gv[1] += h
+		gtv[1] += th1
+		gv[1] += h1
+		tgp -= th1
+		gp -= h1
+	}
+	tgp += tg
+	gp += gp1
+	gtx[0] += tgp
+	gx[0] += gp
+}
+
+// undoAdjoint undoes adjoint.
+func (k Placed[T]) undoAdjoint(g Placed[T]) {
+	y, gy := num.Elements(k.Y), num.Elements(g.Y)
+	x, gx := k.X.Data[:2], g.X.Data[:2]
+	v, gv := k.V.Data[:2], g.V.Data[:2]
+	p := x[0]
+	var gp T
+	q := fixed.Of[T](0.75)
+	p1 := p
+	q1 := q
+	if v[1] > 0 {
+		p2 := fixed.Product(p, v[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		q1 = p3
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		q1 = s1
+	}
+	r := q1
+	v[0] -= r
+	if y != nil {
+		y[0] += fixed.Product(p1, p1)
+	}
+	gp1 := -fixed.Product(2*num.At(gy, 0), p1)
+	gq1 := gv[0]
+	if v[1] > 0 {
+		h := gq1
+		gq1 = 0
+		h1 := gp1
+		gp1 = 0
+		gv[1] += fixed.Product(h, q)
+		gp += fixed.Product(h1, v[1])
+		gv[1] += fixed.Product(h1, p)
+	} else {
+		h := gq1
+		gq1 = 0
+		h1 := gp1
+		gp1 = 0
+		gv[1] += h
+		gv[1] += h1
+		gp -= h1
+	}
+	gp += gp1
+	gx[0] += gp
+	x[0], x[1] = x[1], x[0]
+	gx[0], gx[1] = gx[1], gx[0]
+}
+
+// undoTangent undoes tangent.
+func (k Placed[T]) undoTangent(t Placed[T]) {
+	y, ty := num.Elements(k.Y), num.Elements(t.Y)
+	x, tx := k.X.Data[:2], t.X.Data[:2]
+	v, tv := k.V.Data[:2], t.V.Data[:2]
+	q := fixed.Of[T](0.75)
+	q1 := q
+	var tq1 T
+	tx[0], tx[1] = tx[1], tx[0]
+	x[0], x[1] = x[1], x[0]
+	p := x[0]
+	tp := tx[0]
+	p1 := p
+	tp1 := tp
+	if v[1] > 0 {
+		v1 := v[1]
+		p2 := fixed.Product(p, v1)
+		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		tp1 = tp2
+		q1 = p3
+		tq1 = fixed.Product(q, tv[1])
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		tp1 = tv[1] - tp
+		q1 = s1
+		tq1 = tv[1]
+	}
+	r := q1
+	if ty != nil {
+		ty[0] -= 2 * fixed.Product(p1, tp1)
+	}
+	if y != nil {
+		y[0] -= fixed.Product(p1, p1)
+	}
+	tv[0] += tq1
+	v[0] += r
+}
+
+// undoAdjointTangent undoes adjointTangent.
+func (k Placed[T]) undoAdjointTangent(g, t, gt Placed[T]) {
+	y, gy, ty, gty := num.Elements(k.Y), num.Elements(g.Y), num.Elements(t.Y), num.Elements(gt.Y)
+	x, gx, tx, gtx := k.X.Data[:2], g.X.Data[:2], t.X.Data[:2], gt.X.Data[:2]
+	v, gv, tv, gtv := k.V.Data[:2], g.V.Data[:2], t.V.Data[:2], gt.V.Data[:2]
+	p := x[0]
+	tp := tx[0]
+	var gp T
+	var tgp T
+	q := fixed.Of[T](0.75)
+	p1 := p
+	tp1 := tp
+	q1 := q
+	var tq1 T
+	if v[1] > 0 {
+		v1 := v[1]
+		p2 := fixed.Product(p, v1)
+		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		p3 := fixed.Product(q, v[1])
+		p1 = p2
+		tp1 = tp2
+		q1 = p3
+		tq1 = fixed.Product(q, tv[1])
+	} else {
+		s := v[1] - p
+		s1 := q + v[1]
+		p1 = s
+		tp1 = tv[1] - tp
+		q1 = s1
+		tq1 = tv[1]
+	}
+	r := q1
+	tv[0] -= tq1
+	v[0] -= r
+	if ty != nil {
+		ty[0] += 2 * fixed.Product(p1, tp1)
+	}
+	if y != nil {
+		y[0] += fixed.Product(p1, p1)
+	}
+	p2 := 2 * num.At(gy, 0)
+	tg := -(fixed.Product(2*num.At(gty, 0), p1) + fixed.Product(p2, tp1))
+	gp1 := -fixed.Product(p2, p1)
+	tg1 := gtv[0]
+	gq1 := gv[0]
+	if v[1] > 0 {
+		v1 := v[1]
+		h := gq1
+		th := tg1
+		gq1 = 0
+		tg1 = 0
+		h1 := gp1
+		th1 := tg
+		gp1 = 0
+		tg = 0
+		gtv[1] += fixed.Product(th, q)
+		gv[1] += fixed.Product(h, q)
+		tgp += fixed.Product(th1, v1) + fixed.Product(h1, tv[1])
+		gp += fixed.Product(h1, v1)
+		tg2 := fixed.Product(th1, p) + fixed.Product(h1, tp)
+		gtv[1] += tg2
+		gv[1] += fixed.Product(h1, p)
+	} else {
+		h := gq1
+		th := tg1
+		gq1 = 0
+		tg1 = 0
+		h1 := gp1
+		th1 := tg
+		gp1 = 0
+		tg = 0
+		gtv[1] += th
+		gv[1] += h
+		gtv[1] += th1
+		gv[1] += h1
+		tgp -= th1
+		gp -= h1
+	}
+	tgp += tg
+	gp += gp1
+	gtx[0] += tgp
+	gx[0] += gp
+	tx[0], tx[1] = tx[1], tx[0]
+	x[0], x[1] = x[1], x[0]
+	gtx[0], gtx[1] = gtx[1], gtx[0]
+	gx[0], gx[1] = gx[1], gx[0]
+}

@@ -46,6 +46,20 @@ func TestCopied(t *testing.T) {
 	all(t, copiedSpec[float64](), copiedSpec[float32](), copiedSpec[fixed.Q43]())
 }
 
+func placedSpec[T rev.Real](v1 float64) revtest.Spec[Placed[T]] {
+	return revtest.Spec[Placed[T]]{New: func(rnd *rand.Rand, _ int) Placed[T] {
+		k := Placed[T]{Y: vec[T](rnd, 1, 1), X: vec[T](rnd, 2, 1), V: vec[T](rnd, 2, 1)}
+		k.V.Data[1] = fixed.Of[T](v1)
+		return k
+	}, Sizes: []int{2}, Adjoint: 1e3, Skip: map[revtest.Property]string{revtest.NaN: "a branch hides it"}}
+}
+
+func TestPlaced(t *testing.T) {
+	for _, v := range []float64{0.5, -0.5} {
+		all(t, placedSpec[float64](v), placedSpec[float32](v), placedSpec[fixed.Q43](v))
+	}
+}
+
 // The kernels compute what the functions compute.
 func TestLanguageValues(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
