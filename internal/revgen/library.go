@@ -269,12 +269,16 @@ func (w *writer) library(s *stmt) {
 	w.printf("%s := rev.%sPass(%s)\n", p, name, strings.Join(args, ", "))
 	f := args[0][1:]
 	run := f + ".Run(" + p + ")"
+	sign := "sign"
+	if w.k.complex {
+		sign = "real(sign)"
+	}
 	switch back := map[bool]string{false: "<", true: ">"}[s.back]; {
 	case s.adjoint && s.back:
 	case s.adjoint:
 		run = "rev.Undo(" + f + ", " + p + ")"
 	case w.k.accumulates():
-		w.printf("%s.Back = sign %s 0\n", p, back)
+		w.printf("%s.Back = %s %s 0\n", p, sign, back)
 	case s.back && s.tangent:
 		w.printf("%s.Back = true\n", p)
 	}

@@ -83,3 +83,32 @@ func TestFirstOrderCallee(t *testing.T) {
 		t.Errorf("Run is\n%s", run)
 	}
 }
+
+// A function over complex128 may call kernels over complex128. What is written is Go.
+func TestComplexCallee(t *testing.T) {
+	overComplex := strings.NewReplacer("float64", "complex128")
+	fset := token.NewFileSet()
+	parse := func(name, text string) *ast.File {
+		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	imports := testImporter(t)
+	run := "func (k Twice) Run(p rev.Pass[Twice]) error { return nil }\nfunc (k Twice) AdjointTangent(g, t, gt Twice) {}\n"
+	first, err := (&types.Config{Importer: imports}).Check("first", fset, []*ast.File{parse("first.go", overComplex.Replace(firstOrder)+run)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := importerWith{imports, first}
+	file := parse("p.go", overComplex.Replace(callsFirstOrder))
+	out, err := load(fset, []*ast.File{file}, all).written([]*ast.File{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := parse("p_rev.go", string(out["p_rev.go"]))
+	if _, err := (&types.Config{Importer: all}).Check("p", fset, []*ast.File{file, written}, nil); err != nil {
+		t.Error(err)
+	}
+}
