@@ -290,6 +290,7 @@ var constructs = []construct{
 	{xy, "v, ok := any(x).(float64)\n_, _ = v, ok\ny[0] += x[0]", "only a function has several values"},
 	{xy, "for i := range y {\ny[i] += x[i]\n}\ny[0] += cap(x)", "cap"},
 
+	{"//revgen:kernel K\nfunc k(y, x []float64)", "t := 1.0\ns := 0.0\nif len(x) > 2 {\ns = t / 3\n}\ny[0] += s * x[0]", ""},
 	{xy, "n := 6\nn <<= 1\nn &^= 4\nn |= 1\nn ^= 2\nn %= 7\nn >>= 1\ny[n] += x[n]", ""},
 	{xy, "t := pair{x[0], 1}\ny[0] += pair.sum(t)", "pair.sum is a method"},
 	{xy, "f := pair{1, 2}.sum\ny[0] += f()", "func() float64 is not known"},

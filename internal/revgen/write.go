@@ -908,7 +908,11 @@ func (w *writer) expr(e *node, prec int) string {
 		case p == 3 && e.args[0].isConstant() && e.args[1].isConstant():
 			out = constantText(e.args[0]) + " " + e.op + " " + constantText(e.args[1])
 		default:
-			out = arg(0, p) + " " + e.op + " " + arg(1, p+1)
+			first := arg(0, p)
+			if a := e.args; e.kind == number && !real && a[0].op == "lit" && a[1].op == "lit" {
+				first = w.elem + "(" + first + ")" // two literals would be integers
+			}
+			out = first + " " + e.op + " " + arg(1, p+1)
 		}
 	}
 	if precedence[e.op] < prec {
