@@ -87,7 +87,9 @@ func (r *reverser) add(b []*stmt, input *local) {
 	each(b, func(s *stmt) { r.runs[s] = n })
 	for v := range defined(b) {
 		if v.active && contains(r.body, func(s *stmt) bool {
-			return r.runs[s] != n && reads(&stmt{op: s.op, v: s.v, to: s.to, e: s.e, lo: s.lo, hi: s.hi}, v) > 0
+			own := *s
+			own.inner, own.els = nil, nil
+			return r.runs[s] != n && reads(&own, v) > 0
 		}) {
 			n.results = append(n.results, v)
 		}

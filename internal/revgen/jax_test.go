@@ -251,7 +251,9 @@ func (p *translator) stmt(s ast.Stmt) {
 		p.line("for %s in range(%s):", p.expr(init.Lhs[0]), bounds)
 		p.block(s.Body.List)
 	case *ast.RangeStmt:
-		switch {
+		switch _, number := s.X.(*ast.BasicLit); {
+		case number:
+			p.line("for _ in range(%s):", p.expr(s.X))
 		case s.Key == nil:
 			p.line("for _ in range(len(%s)):", p.expr(s.X))
 		case s.Value != nil:

@@ -132,6 +132,29 @@ func unread(b []*stmt) []*stmt {
 		}
 		return out
 	}
+	return snapped(kept(b))
+}
+
+// snapped returns b without loops that start from the states of a tape which has none.
+func snapped(b []*stmt) []*stmt {
+	tapes, gone := taped(b), map[*local]bool{}
+	var kept func(b []*stmt) []*stmt
+	kept = func(b []*stmt) (out []*stmt) {
+		for _, s := range b {
+			if s.op == "back" && !slices.Contains(tapes, s.tape) {
+				gone[s.v] = true
+				continue
+			}
+			from := func(e *node) bool { return gone[e.v] }
+			if s.op == "loop" && (s.lo.has(from) || s.hi != nil && s.hi.has(from)) {
+				continue
+			}
+			c := *s
+			c.inner, c.els = kept(s.inner), kept(s.els)
+			out = append(out, &c)
+		}
+		return out
+	}
 	return kept(b)
 }
 

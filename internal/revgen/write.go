@@ -674,7 +674,7 @@ func (w *writer) stmt(s *stmt) {
 			w.printf("var %s %s\n", v, w.elem)
 		case s.e.is(none):
 			w.printf("var %s int\n", v)
-		case s.e.op == "lit" && s.e.kind == number && w.k.constraint != "rev.Real":
+		case abs(s.e).op == "lit" && s.e.kind == number && w.k.constraint != "rev.Real":
 			w.printf("var %s %s = %s\n", v, w.elem, e)
 		default:
 			w.printf("%s := %s\n", v, e)
