@@ -62,10 +62,31 @@ func (r *reverser) again(b []*stmt, f facts) []*stmt {
 			r.emit(def(r.cot(s.v), zero))
 		}
 	}
+	sets := r.settled(b, last)
 	through(last, len(b))
-	r.out = append(r.out, b[last:]...)
+	r.out = append(r.out, sets...)
 	b, r.out = r.out, out
 	return b
+}
+
+// settled returns the statements of b from last on. A loop that runs back leaves the locals
+// that it carries as they were before it, so what is set to them is computed now.
+func (r *reverser) settled(b []*stmt, last int) []*stmt {
+	carried := map[*local]bool{}
+	for _, s := range b[:last] {
+		for _, v := range s.carried {
+			carried[v] = true
+		}
+	}
+	sets := slices.Clone(b[last:])
+	for i, s := range sets {
+		if s.e.has(func(e *node) bool { return carried[e.v] }) {
+			v := &local{name: s.v.name, kind: s.v.kind, active: s.e.active()}
+			r.emit(def(v, s.e))
+			sets[i] = set(s.v, ref(v))
+		}
+	}
+	return sets
 }
 
 // ends returns for each statement of b where its results are not used any more. It is the

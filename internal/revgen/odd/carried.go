@@ -182,3 +182,22 @@ func sparing(x, w []float64, y *float64, most int) {
 	}
 	*y += c
 }
+
+// nested changes operands in a loop in a loop, both of which carry a local.
+//
+//revgen:kernel Nested[T rev.Real]
+func nested(x, v []float64, a float64) {
+	if len(v) != len(x) {
+		panic("shape")
+	}
+	h := math.Cos(a)
+	for range 3 {
+		for i := range x {
+			v[i] += 0.5 * math.Sin(x[i])
+		}
+		for i := range x {
+			x[i] -= 0.25 * math.Sin(v[i]+h)
+			h = math.Sin(h + a)
+		}
+	}
+}

@@ -4475,3 +4475,686 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 	tape2.Free()
 	tape3.Free()
 }
+
+// Nested changes operands in a loop in a loop, both of which carry a local.
+type Nested[T rev.Real] struct {
+	X rev.Vector[T] `rev:"inout" shape:"n"`
+	V rev.Vector[T] `rev:"inout" shape:"n"`
+	A *T            `rev:"in"`
+}
+
+// NewNested returns the kernel over gonum's types, sharing their storage.
+func NewNested(x *mat.VecDense, v *mat.VecDense, a *float64) Nested[float64] {
+	return Nested[float64]{X: rev.ViewVec(x), V: rev.ViewVec(v), A: a}
+}
+
+var _ = nested // which Nested is written from
+
+// Forward runs nested.
+func (k Nested[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Nested[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Nested[T]) Adjoint(g Nested[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Nested[T]) Tangent(t Nested[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Nested[T]) AdjointTangent(g, t, gt Nested[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Nested[T]) Run(p rev.Pass[Nested[T]]) error {
+	if k.X.Inc|k.V.Inc|p.G.X.Inc|p.G.V.Inc|p.T.X.Inc|p.T.V.Inc|p.GT.X.Inc|p.GT.V.Inc > 1 ||
+		p.Adjoint && (p.G.X.Data == nil || p.G.V.Data == nil) ||
+		p.Tangent && (p.T.X.Data == nil || p.T.V.Data == nil) ||
+		p.Adjoint && p.Tangent && (p.GT.X.Data == nil || p.GT.V.Data == nil) {
+		return k.prepared(p)
+	}
+	switch {
+	case p.Adjoint && p.Tangent && p.Back:
+		k.adjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Tangent:
+		k.undoAdjointTangent(p.G, p.T, p.GT)
+	case p.Adjoint && p.Back:
+		k.adjoint(p.G)
+	case p.Adjoint:
+		k.undoAdjoint(p.G)
+	case p.Tangent && p.Back:
+		k.undoTangent(p.T)
+	case p.Tangent:
+		k.tangent(p.T)
+	case p.Back:
+		k.inverse()
+	default:
+		k.forward()
+	}
+	return nil
+}
+
+// prepared makes a pass with contiguous copies of vectors that are not contiguous,
+// and with zeros in place of nil for derivatives that change during the pass.
+func (k Nested[T]) prepared(p rev.Pass[Nested[T]]) error {
+	s := num.NewScratch[T]()
+	s.Write(&k.X, &k.V, &p.G.X, &p.G.V, &p.T.X, &p.T.V, &p.GT.X, &p.GT.V)
+	s.Vector(&p.G.X, k.X.N)
+	s.Vector(&p.G.V, k.V.N)
+	s.Vector(&p.T.X, k.X.N)
+	s.Vector(&p.T.V, k.V.N)
+	s.Vector(&p.GT.X, k.X.N)
+	s.Vector(&p.GT.V, k.V.N)
+	err := k.Run(p)
+	s.Free()
+	return err
+}
+
+// forward runs nested.
+func (k Nested[T]) forward() {
+	n := k.X.N
+	x := k.X.Data[:n]
+	v := k.V.Data[:n]
+	a := *k.A
+	h := num.Cos(a)
+	for range 3 {
+		for i := range n {
+			v[i] += fixed.Product(fixed.Of[T](0.5), num.Sin(x[i]))
+		}
+		h1 := h
+		for i := range n {
+			x[i] -= fixed.Product(fixed.Of[T](0.25), num.Sin(v[i]+h1))
+			h2 := num.Sin(h1 + a)
+			h1 = h2
+		}
+		h = h1
+	}
+}
+
+// inverse undoes forward.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Nested[T]) inverse() {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x := k.X.Data[:n]
+	v := k.V.Data[:n]
+	a := *k.A
+	h := num.Cos(a)
+	for range 3 {
+		tape.Push(h)
+		h1 := h
+		for range n {
+			h2 := num.Sin(h1 + a)
+			h1 = h2
+		}
+		h = h1
+	}
+	for range 3 {
+		h = tape.Pop()
+		h1 := h
+		for range n {
+			tape1.Push(h1)
+			h2 := num.Sin(h1 + a)
+			h1 = h2
+		}
+		for i := n - 1; i >= 0; i-- {
+			h1 = tape1.Pop()
+			x[i] += fixed.Product(fixed.Of[T](0.25), num.Sin(v[i]+h1))
+		}
+		for i := n - 1; i >= 0; i-- {
+			v[i] -= fixed.Product(fixed.Of[T](0.5), num.Sin(x[i]))
+		}
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// adjoint undoes forward, and turns the cotangents g into those before it.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Nested[T]) adjoint(g Nested[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	v, gv := k.V.Data[:n], g.V.Data[:n]
+	a := *k.A
+	var ga T
+	sin, cos := num.Sincos(a)
+	h := cos
+	var gh T
+	for range 3 {
+		tape.Push(h)
+		h1 := h
+		for range n {
+			h2 := num.Sin(h1 + a)
+			h1 = h2
+		}
+		h = h1
+	}
+	for range 3 {
+		h = tape.Pop()
+		h1 := h
+		for range n {
+			tape1.Push(h1)
+			h2 := num.Sin(h1 + a)
+			h1 = h2
+		}
+		h2 := gh
+		gh = 0
+		gh1 := h2
+		for i := n - 1; i >= 0; i-- {
+			h1 = tape1.Pop()
+			s := v[i] + h1
+			h3 := gh1
+			gh1 = 0
+			gs := fixed.Product(h3, num.Cos(h1+a))
+			gh1 += gs
+			ga += gs
+			x[i] += fixed.Product(fixed.Of[T](0.25), num.Sin(s))
+			gs1 := -fixed.Product(fixed.Product(fixed.Of[T](0.25), gx[i]), num.Cos(s))
+			gv[i] += gs1
+			gh1 += gs1
+		}
+		gh += gh1
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i]
+			v[i] -= fixed.Product(fixed.Of[T](0.5), num.Sin(x1))
+			gx1 := fixed.Product(fixed.Product(fixed.Of[T](0.5), gv[i]), num.Cos(x1))
+			gx[i] += gx1
+		}
+	}
+	ga -= fixed.Product(gh, sin)
+	if g.A != nil {
+		*g.A += ga
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// tangent runs forward, with the tangents t.
+func (k Nested[T]) tangent(t Nested[T]) {
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	v, tv := k.V.Data[:n], t.V.Data[:n]
+	a := *k.A
+	ta := num.Deref(t.A)
+	sin, cos := num.Sincos(a)
+	h := cos
+	th := -fixed.Product(ta, sin)
+	for range 3 {
+		for i := range n {
+			x1 := x[i]
+			tv[i] += fixed.Product(fixed.Of[T](0.5), fixed.Product(tx[i], num.Cos(x1)))
+			v[i] += fixed.Product(fixed.Of[T](0.5), num.Sin(x1))
+		}
+		h1 := h
+		th1 := th
+		for i := range n {
+			s := v[i] + h1
+			tsin := fixed.Product(tv[i]+th1, num.Cos(s))
+			tx[i] -= fixed.Product(fixed.Of[T](0.25), tsin)
+			x[i] -= fixed.Product(fixed.Of[T](0.25), num.Sin(s))
+			s1 := h1 + a
+			h2 := num.Sin(s1)
+			th2 := fixed.Product(th1+ta, num.Cos(s1))
+			h1 = h2
+			th1 = th2
+		}
+		h = h1
+		th = th1
+	}
+}
+
+// adjointTangent is the tangent of adjoint, and undoes tangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Nested[T]) adjointTangent(g, t, gt Nested[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	v, gv, tv, gtv := k.V.Data[:n], g.V.Data[:n], t.V.Data[:n], gt.V.Data[:n]
+	a := *k.A
+	ta := num.Deref(t.A)
+	var ga T
+	var tga T
+	sin, cos := num.Sincos(a)
+	h := cos
+	th := -fixed.Product(ta, sin)
+	var gh T
+	var tgh T
+	for range 3 {
+		tape.Push(h)
+		tape.Push(th)
+		h1 := h
+		th1 := th
+		for range n {
+			s := h1 + a
+			h2 := num.Sin(s)
+			th2 := fixed.Product(th1+ta, num.Cos(s))
+			h1 = h2
+			th1 = th2
+		}
+		h = h1
+		th = th1
+	}
+	for range 3 {
+		th = tape.Pop()
+		h = tape.Pop()
+		h1 := h
+		th1 := th
+		for range n {
+			tape1.Push(h1)
+			tape1.Push(th1)
+			s := h1 + a
+			h2 := num.Sin(s)
+			th2 := fixed.Product(th1+ta, num.Cos(s))
+			h1 = h2
+			th1 = th2
+		}
+		h2 := gh
+		th2 := tgh
+		gh = 0
+		tgh = 0
+		tg := th2
+		gh1 := h2
+		for i := n - 1; i >= 0; i-- {
+			th1 = tape1.Pop()
+			h1 = tape1.Pop()
+			s := v[i] + h1
+			ts := tv[i] + th1
+			sin1 := num.Sin(s)
+			cos1 := num.Cos(s)
+			s1 := h1 + a
+			h3 := num.Sin(s1)
+			h4 := gh1
+			th4 := tg
+			gh1 = 0
+			tg = 0
+			cos2 := num.Cos(s1)
+			tcos2 := -fixed.Product(th1+ta, h3)
+			tg1 := fixed.Product(th4, cos2) + fixed.Product(h4, tcos2)
+			gs1 := fixed.Product(h4, cos2)
+			tg += tg1
+			gh1 += gs1
+			tga += tg1
+			ga += gs1
+			tx[i] += fixed.Product(fixed.Of[T](0.25), fixed.Product(ts, cos1))
+			x[i] += fixed.Product(fixed.Of[T](0.25), sin1)
+			gsin1 := -fixed.Product(fixed.Of[T](0.25), gx[i])
+			tg2 := -fixed.Product(fixed.Product(fixed.Of[T](0.25), gtx[i]), cos1) - fixed.Product(gsin1, fixed.Product(ts, sin1))
+			gs := fixed.Product(gsin1, cos1)
+			gtv[i] += tg2
+			gv[i] += gs
+			tg += tg2
+			gh1 += gs
+		}
+		tgh += tg
+		gh += gh1
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i]
+			tx1 := tx[i]
+			sin1 := num.Sin(x1)
+			cos1 := num.Cos(x1)
+			tv[i] -= fixed.Product(fixed.Of[T](0.5), fixed.Product(tx1, cos1))
+			v[i] -= fixed.Product(fixed.Of[T](0.5), sin1)
+			gsin1 := fixed.Product(fixed.Of[T](0.5), gv[i])
+			tg1 := fixed.Product(fixed.Product(fixed.Of[T](0.5), gtv[i]), cos1) - fixed.Product(gsin1, fixed.Product(tx1, sin1))
+			gtx[i] += tg1
+			gx[i] += fixed.Product(gsin1, cos1)
+		}
+	}
+	gcos := gh
+	tga -= fixed.Product(tgh, sin) + fixed.Product(gcos, fixed.Product(ta, cos))
+	ga -= fixed.Product(gcos, sin)
+	if gt.A != nil {
+		*gt.A += tga
+	}
+	if g.A != nil {
+		*g.A += ga
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// undoAdjoint undoes adjoint.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Nested[T]) undoAdjoint(g Nested[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	tape2 := num.NewTape[T]()
+	tape3 := num.NewTape[T]()
+	n := k.X.N
+	x, gx := k.X.Data[:n], g.X.Data[:n]
+	v, gv := k.V.Data[:n], g.V.Data[:n]
+	a := *k.A
+	var ga T
+	sin, cos := num.Sincos(a)
+	h := cos
+	var gh T
+	for range 3 {
+		tape.Push(h)
+		for i := range n {
+			x1 := x[i]
+			v[i] += fixed.Product(fixed.Of[T](0.5), num.Sin(x1))
+			gx1 := -fixed.Product(fixed.Product(fixed.Of[T](0.5), gv[i]), num.Cos(x1))
+			gx[i] += gx1
+		}
+		h1 := h
+		var gh1 T
+		for i := range n {
+			tape1.Push(h1)
+			s := v[i] + h1
+			x[i] -= fixed.Product(fixed.Of[T](0.25), num.Sin(s))
+			h2 := num.Sin(h1 + a)
+			gs := fixed.Product(fixed.Product(fixed.Of[T](0.25), gx[i]), num.Cos(s))
+			gv[i] += gs
+			gh1 += gs
+			h1 = h2
+			tape2.Push(gh1)
+			gh1 = 0
+		}
+		h2 := h1
+		var dh1 T
+		for i := n - 1; i >= 0; i-- {
+			dh1 = tape2.Pop()
+			h1 = tape1.Pop()
+			h3 := gh1
+			gh1 = 0
+			gs := fixed.Product(h3, num.Cos(h1+a))
+			gh1 += gs
+			ga += gs
+			gv[i] += 0
+			gh1 += 0
+			gh1 += dh1
+		}
+		gh += gh1
+		h = h2
+		tape3.Push(gh)
+		gh = 0
+	}
+	var dh T
+	for range 3 {
+		dh = tape3.Pop()
+		h = tape.Pop()
+		h1 := h
+		for range n {
+			tape1.Push(h1)
+			h2 := num.Sin(h1 + a)
+			h1 = h2
+		}
+		h2 := gh
+		gh = 0
+		gh1 := h2
+		for i := n - 1; i >= 0; i-- {
+			h1 = tape1.Pop()
+			h3 := gh1
+			gh1 = 0
+			gs := fixed.Product(h3, num.Cos(h1+a))
+			gh1 += gs
+			ga += gs
+			gv[i] += 0
+			gh1 += 0
+		}
+		gh += gh1
+		for i := n - 1; i >= 0; i-- {
+			gx[i] += 0
+		}
+		gh += dh
+	}
+	ga -= fixed.Product(gh, sin)
+	if g.A != nil {
+		*g.A += ga
+	}
+	tape.Free()
+	tape1.Free()
+	tape2.Free()
+	tape3.Free()
+}
+
+// undoTangent undoes tangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Nested[T]) undoTangent(t Nested[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	n := k.X.N
+	x, tx := k.X.Data[:n], t.X.Data[:n]
+	v, tv := k.V.Data[:n], t.V.Data[:n]
+	a := *k.A
+	ta := num.Deref(t.A)
+	sin, cos := num.Sincos(a)
+	h := cos
+	th := -fixed.Product(ta, sin)
+	for range 3 {
+		tape.Push(h)
+		tape.Push(th)
+		h1 := h
+		th1 := th
+		for range n {
+			s := h1 + a
+			h2 := num.Sin(s)
+			th2 := fixed.Product(th1+ta, num.Cos(s))
+			h1 = h2
+			th1 = th2
+		}
+		h = h1
+		th = th1
+	}
+	for range 3 {
+		th = tape.Pop()
+		h = tape.Pop()
+		h1 := h
+		th1 := th
+		for range n {
+			tape1.Push(h1)
+			tape1.Push(th1)
+			s := h1 + a
+			h2 := num.Sin(s)
+			th2 := fixed.Product(th1+ta, num.Cos(s))
+			h1 = h2
+			th1 = th2
+		}
+		for i := n - 1; i >= 0; i-- {
+			th1 = tape1.Pop()
+			h1 = tape1.Pop()
+			s := v[i] + h1
+			tsin := fixed.Product(tv[i]+th1, num.Cos(s))
+			tx[i] += fixed.Product(fixed.Of[T](0.25), tsin)
+			x[i] += fixed.Product(fixed.Of[T](0.25), num.Sin(s))
+		}
+		for i := n - 1; i >= 0; i-- {
+			x1 := x[i]
+			tv[i] -= fixed.Product(fixed.Of[T](0.5), fixed.Product(tx[i], num.Cos(x1)))
+			v[i] -= fixed.Product(fixed.Of[T](0.5), num.Sin(x1))
+		}
+	}
+	tape.Free()
+	tape1.Free()
+}
+
+// undoAdjointTangent undoes adjointTangent.
+//
+// Iterations need h of those before. These numbers go on a tape, one for
+// each iteration: computing them again on the way back would take quadratic time.
+func (k Nested[T]) undoAdjointTangent(g, t, gt Nested[T]) {
+	tape := num.NewTape[T]()
+	tape1 := num.NewTape[T]()
+	tape2 := num.NewTape[T]()
+	tape3 := num.NewTape[T]()
+	n := k.X.N
+	x, gx, tx, gtx := k.X.Data[:n], g.X.Data[:n], t.X.Data[:n], gt.X.Data[:n]
+	v, gv, tv, gtv := k.V.Data[:n], g.V.Data[:n], t.V.Data[:n], gt.V.Data[:n]
+	a := *k.A
+	ta := num.Deref(t.A)
+	var ga T
+	var tga T
+	sin, cos := num.Sincos(a)
+	h := cos
+	th := -fixed.Product(ta, sin)
+	var gh T
+	var tgh T
+	for range 3 {
+		tape.Push(h)
+		tape.Push(th)
+		for i := range n {
+			x1 := x[i]
+			tx1 := tx[i]
+			sin1 := num.Sin(x1)
+			cos1 := num.Cos(x1)
+			tv[i] += fixed.Product(fixed.Of[T](0.5), fixed.Product(tx1, cos1))
+			v[i] += fixed.Product(fixed.Of[T](0.5), sin1)
+			gsin1 := -fixed.Product(fixed.Of[T](0.5), gv[i])
+			tg := -fixed.Product(fixed.Product(fixed.Of[T](0.5), gtv[i]), cos1) - fixed.Product(gsin1, fixed.Product(tx1, sin1))
+			gtx[i] += tg
+			gx[i] += fixed.Product(gsin1, cos1)
+		}
+		h1 := h
+		th1 := th
+		var gh1 T
+		var tgh1 T
+		for i := range n {
+			tape1.Push(h1)
+			tape1.Push(th1)
+			s := v[i] + h1
+			ts := tv[i] + th1
+			sin1 := num.Sin(s)
+			cos1 := num.Cos(s)
+			tx[i] -= fixed.Product(fixed.Of[T](0.25), fixed.Product(ts, cos1))
+			x[i] -= fixed.Product(fixed.Of[T](0.25), sin1)
+			gsin1 := fixed.Product(fixed.Of[T](0.25), gx[i])
+			s1 := h1 + a
+			h2 := num.Sin(s1)
+			th2 := fixed.Product(th1+ta, num.Cos(s1))
+			tg := fixed.Product(fixed.Product(fixed.Of[T](0.25), gtx[i]), cos1) - fixed.Product(gsin1, fixed.Product(ts, sin1))
+			gs := fixed.Product(gsin1, cos1)
+			gtv[i] += tg
+			gv[i] += gs
+			tgh1 += tg
+			gh1 += gs
+			h1 = h2
+			th1 = th2
+			tape2.Push(gh1)
+			tape2.Push(tgh1)
+			gh1 = 0
+			tgh1 = 0
+		}
+		h2 := h1
+		th2 := th1
+		var dh1 T
+		var tdh1 T
+		for i := n - 1; i >= 0; i-- {
+			tdh1 = tape2.Pop()
+			dh1 = tape2.Pop()
+			th1 = tape1.Pop()
+			h1 = tape1.Pop()
+			s := h1 + a
+			h3 := num.Sin(s)
+			h4 := gh1
+			th4 := tgh1
+			gh1 = 0
+			tgh1 = 0
+			cos1 := num.Cos(s)
+			tcos1 := -fixed.Product(th1+ta, h3)
+			tg := fixed.Product(th4, cos1) + fixed.Product(h4, tcos1)
+			gs := fixed.Product(h4, cos1)
+			tgh1 += tg
+			gh1 += gs
+			tga += tg
+			ga += gs
+			gtv[i] += 0
+			gv[i] += 0
+			tgh1 += 0
+			gh1 += 0
+			tgh1 += tdh1
+			gh1 += dh1
+		}
+		tgh += tgh1
+		gh += gh1
+		h = h2
+		th = th2
+		tape3.Push(gh)
+		tape3.Push(tgh)
+		gh = 0
+		tgh = 0
+	}
+	var dh T
+	var tdh T
+	for range 3 {
+		tdh = tape3.Pop()
+		dh = tape3.Pop()
+		th = tape.Pop()
+		h = tape.Pop()
+		h1 := h
+		th1 := th
+		for range n {
+			tape1.Push(h1)
+			tape1.Push(th1)
+			s := h1 + a
+			h2 := num.Sin(s)
+			th2 := fixed.Product(th1+ta, num.Cos(s))
+			h1 = h2
+			th1 = th2
+		}
+		h2 := gh
+		th2 := tgh
+		gh = 0
+		tgh = 0
+		tg := th2
+		gh1 := h2
+		for i := n - 1; i >= 0; i-- {
+			th1 = tape1.Pop()
+			h1 = tape1.Pop()
+			s := h1 + a
+			h3 := num.Sin(s)
+			h4 := gh1
+			th4 := tg
+			gh1 = 0
+			tg = 0
+			cos1 := num.Cos(s)
+			tcos1 := -fixed.Product(th1+ta, h3)
+			tg1 := fixed.Product(th4, cos1) + fixed.Product(h4, tcos1)
+			gs := fixed.Product(h4, cos1)
+			tg += tg1
+			gh1 += gs
+			tga += tg1
+			ga += gs
+			gtv[i] += 0
+			gv[i] += 0
+			tg += 0
+			gh1 += 0
+		}
+		tgh += tg
+		gh += gh1
+		for i := n - 1; i >= 0; i-- {
+			gtx[i] += 0
+			gx[i] += 0
+		}
+		tgh += tdh
+		gh += dh
+	}
+	gcos := gh
+	tga -= fixed.Product(tgh, sin) + fixed.Product(gcos, fixed.Product(ta, cos))
+	ga -= fixed.Product(gcos, sin)
+	if gt.A != nil {
+		*gt.A += tga
+	}
+	if g.A != nil {
+		*g.A += ga
+	}
+	tape.Free()
+	tape1.Free()
+	tape2.Free()
+	tape3.Free()
+}

@@ -40,6 +40,12 @@ func solveSpec[T rev.Real]() revtest.Spec[Solve[T]] {
 	}, Sizes: few, Masked: []string{"M"}, RoundTrip: 200, Adjoint: 10000}
 }
 
+func nestedSpec[T rev.Real]() revtest.Spec[Nested[T]] {
+	return revtest.Spec[Nested[T]]{New: func(rnd *rand.Rand, n int) Nested[T] {
+		return Nested[T]{X: vec[T](rnd, n, 1), V: vec[T](rnd, n, 1), A: scalar[T](0.7)}
+	}, Sizes: few, RoundTrip: 200, Adjoint: 10000}
+}
+
 func orbitSpec[T rev.Real]() revtest.Spec[Orbit[T]] {
 	return revtest.Spec[Orbit[T]]{New: func(rnd *rand.Rand, n int) Orbit[T] {
 		return Orbit[T]{Loss: scalar[T](0.5), X0: vec[T](rnd, 2, 1), V0: vec[T](rnd, 2, 0.3), Path: vec[T](rnd, 2, 1), H: scalar[T](0.05), N: n}
@@ -105,6 +111,9 @@ func TestCarriedInPlace(t *testing.T) {
 	t.Run("Down", func(t *testing.T) { all(t, downSpec[float64](), downSpec[float32](), downSpec[fixed.Q43]()) })
 	t.Run("Powers", func(t *testing.T) {
 		all(t, powersSpec[float64](), powersSpec[float32](), powersSpec[fixed.Q43]())
+	})
+	t.Run("Nested", func(t *testing.T) {
+		all(t, nestedSpec[float64](), nestedSpec[float32](), nestedSpec[fixed.Q43]())
 	})
 	t.Run("Solve", func(t *testing.T) { all(t, solveSpec[float64](), solveSpec[float32](), solveSpec[fixed.Q43]()) })
 }
