@@ -3,6 +3,7 @@ package nbody
 import (
 	"errors"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -84,6 +85,70 @@ func TestEnergy(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, energySpec[float64]()) })
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, energySpec[float32]()) })
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, energySpec[fixed.Q43]()) })
+}
+
+// TestEnergyBound compares the energy with one of twice the precision, over both kinds of
+// numbers.
+func TestEnergyBound(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range 200 {
+		k := energySpec[fixed.Q43]().New(rnd, 2+rnd.IntN(9))
+		k.Softening = []float64{0, 0.25, 1}[rnd.IntN(3)]
+		float := Energy[float64]{Out: new(float64), Q: toFloats(k.Q), V: toFloats(k.V), Mu: rev.ViewSlice(toFloats(rev.General[fixed.Q43]{Rows: 1, Cols: k.Mu.N, Stride: k.Mu.N, Data: k.Mu.Data}).Data), Softening: k.Softening}
+		if err := errors.Join(k.Forward(), float.Forward()); err != nil {
+			t.Fatal(err)
+		}
+		want, size := new(big.Float).SetPrec(120), 0.0
+		number := func(x float64) *big.Float { return new(big.Float).SetPrec(120).SetFloat64(x) }
+		product := func(x, y *big.Float) *big.Float { return new(big.Float).SetPrec(120).Mul(x, y) }
+		square := func(x, y []float64) *big.Float {
+			sum := number(0)
+			for c := range x {
+				d := new(big.Float).SetPrec(120).Sub(number(x[c]), number(y[c]))
+				sum.Add(sum, product(d, d))
+			}
+			return sum
+		}
+		units, n := 0.5, float.Mu.N
+		for i, mu := range float.Mu.Data {
+			term := product(number(mu/2), square(float.V.Row(i), make([]float64, 3)))
+			want.Add(want, term)
+			v, _ := term.Float64()
+			size += v
+			units += (1 + 3*mu) / 4
+			for j, other := range float.Mu.Data[:i] {
+				r := square(float.Q.Row(i), float.Q.Row(j))
+				r.Sqrt(r.Add(r, number(k.Softening*k.Softening)))
+				term := new(big.Float).SetPrec(120).Quo(product(number(mu), number(other)), r)
+				want.Sub(want, term)
+				v, _ := term.Float64()
+				size += v
+				d, _ := r.Float64()
+				units += (1+1/d)/2 + mu*other*(1/(d*d*d)+1/(2*d*d))
+			}
+		}
+		off := func(x float64) float64 {
+			d, _ := new(big.Float).Sub(number(x), want).Float64()
+			return math.Abs(d)
+		}
+		if d := off(*float.Out); !(d <= (float64(n*n)/2+float64(n)+10)*0x1p-52*size) {
+			t.Errorf("%d bodies: off by %v, of %v", n, d, size)
+		}
+		if d := off(fixed.Float(*k.Out)); !(d <= units*0x1p-43) {
+			t.Errorf("%d bodies over fixed point: off by %v units, want %v", n, d*0x1p43, units)
+		}
+	}
+}
+
+// toFloats returns m as float64.
+func toFloats(m rev.General[fixed.Q43]) rev.General[float64] {
+	f := rev.NewGeneral[float64](m.Rows, m.Cols, nil)
+	for i := range m.Rows {
+		for j, x := range m.Row(i) {
+			f.Row(i)[j] = fixed.Float(x)
+		}
+	}
+	return f
 }
 
 func stepsSpec[T rev.Real](m Method) revtest.Spec[Steps[T]] {
