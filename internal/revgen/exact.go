@@ -1,6 +1,6 @@
 package revgen
 
-import "strings"
+import "strconv"
 
 // Over fixed point, sums of products are rounded once. A local that loops add products to
 // is a fixed.Sum, and the products are exact there (the operation exact). Which ones these
@@ -106,15 +106,24 @@ func addedTo(b []*stmt, sums map[*local]*local) (out []*stmt) {
 // exactly returns e with exact products as its terms.
 func exactly(e *node) *node {
 	c := *e
-	switch a := e.args; {
-	case e.op == "+" || e.op == "-":
-		c.args = []*node{exactly(a[0]), exactly(a[1])}
-	case e.op == "neg":
-		c.args = []*node{exactly(a[0])}
-	case e.op == "*" && (a[0].op != "lit" || strings.ContainsAny(a[0].text, ".e")):
-		c.op = "exact"
+	switch e.op {
+	case "+", "-":
+		c.args = []*node{exactly(e.args[0]), exactly(e.args[1])}
+	case "neg":
+		c.args = []*node{exactly(e.args[0])}
+	case "*":
+		if _, ok := e.args[0].factor(); !ok {
+			c.op = "exact"
+		}
 	}
 	return &c
+}
+
+// factor returns the integer n, if e is the literal of a number n. Products by n are exact
+// over fixed point.
+func (e *node) factor() (n int, ok bool) {
+	n, err := strconv.Atoi(e.text)
+	return n, e.op == "lit" && e.kind == number && err == nil
 }
 
 // exact returns an exact product.

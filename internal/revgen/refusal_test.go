@@ -3,9 +3,11 @@ package revgen
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/parser"
 	"go/token"
 	"go/types"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -242,6 +244,9 @@ var constructs = []construct{
 	{xy, "y[0] += twice(x[0]) + abs(x[1])", ""},
 	{xy, "y[0] += first(x)", ""},
 	{xy, "y[0] += none(x[0])", "none(x[0]) (no value) used as value"},
+	{xy, "y[0] += 3*x[0] + 4*x[1]\ny[1] += math.Cbrt(x[1]) - 0.1*x[0]", ""},
+	{"//revgen:kernel K\nfunc k(y, x []float64)", "s := 0.0\nfor i := range x {\ns += 5*x[i] - 8*x[0]\n}\ny[0] += s + 1e9*s", ""},
+	{"//revgen:kernel K\nfunc k(y, x []complex128)", "y[0] += 3*x[0] + 2*x[1]", ""},
 	{xy, "y[0] += max(x[0], 1, x[1]) - min(x[0], 2)", ""},
 	{xy, "sin, cos := math.Sincos(x[0])\ny[0] += sin * cos", ""},
 	{xy, "y[0] += math.Gamma(x[0])", "math.Gamma has no derivative here; there are Abs, "},
@@ -370,6 +375,10 @@ var constructs = []construct{
 	{"(y, x []float64) error", "if x[0] < 0 {\nreturn &rev.DomainError{Func: \"f\", Order: 1}\n}\ny[0] += x[0]\nreturn nil", "a rev.DomainError has a constant Func, an Index, and Args: []float64{...}"},
 	{"(y, x []float64) error", "if x[0] < 0 {\nreturn &rev.DomainError{\"f\", x, 1, 0}\n}\ny[0] += x[0]\nreturn nil", "a rev.DomainError has a constant Func, an Index, and Args: []float64{...}"},
 	{"(y, x []float64, e bool) error", "if e {\nreturn error(nil)\n}\ny[0] += x[0]\nreturn nil", "return an error that is a variable of the package, fmt.Errorf of a text with numbers and such variables, or a *rev.DomainError: what is written returns it too"},
+	{"// k is like fmt.Errorf, cmplx.Abs, math.Abs and rev.At.\n//\n//revgen:kernel K\nfunc k(y, x []float64) error", "if x[0] < 0 {\nreturn errBad\n}\ny[0] += x[0]\nreturn nil", ""},
+	{"(y, x []float64) error", "if x[0] < 0 {\nreturn fmt.Errorf(\"fmt. and cmplx. of %v, math. and fixed.\", x[0])\n}\ny[0] += x[0]\nreturn nil", ""},
+	{"//revgen:kernel K[T rev.Real]\n//revgen:const way\nfunc k(y, x []float64, way float64)", "t := x[0]\nh := 0.5 * t\nfor range 3 {\nh = 0.5 * math.Sin(h+t)\n}\ny[0] += h", ""}, // the word way is in a comment
+	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Forward()\nrevlinalg := x.AtVec(0) * 2\n*y += revlinalg * revlinalg", ""},
 	{"//revgen:kernel K[T rev.Number]\nfunc k(y []float64)", "y[0] += 1", "K[T rev.Number]: a kernel is over float64 (Name), over both floats (Name[T rev.Float]) or over fixed point too (Name[T rev.Real])"},
 	{"//revgen:kernel a b\nfunc k(y []float64)", "y[0] += 1", `"a b" is no name for a kernel`},
 	{"//revgen:kernel K\n//revgen:const h\nfunc k(y []float64)", "y[0] += 1", "revgen:const: k has no parameter h"},
@@ -427,14 +436,44 @@ func (c construct) generated(t *testing.T, imports types.Importer) (string, erro
 	text := string(files["p_rev.go"])
 	if err == nil {
 		g, wrong := parser.ParseFile(fset, "p_rev.go", text, parser.SkipObjectResolution)
+		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
 		if wrong == nil {
-			_, wrong = (&types.Config{Importer: imports}).Check("p", fset, []*ast.File{f, g}, nil)
+			_, wrong = (&types.Config{Importer: imports}).Check("p", fset, []*ast.File{f, g}, info)
 		}
 		if wrong != nil {
 			t.Errorf("%s\n%s\ndoes not compile: %v\n%s", c.head, c.body, wrong, text)
+		} else if products := fusible(g, info); len(products) > 0 {
+			t.Errorf("%s\n%s\nhas products that a machine may fuse with a sum: %s", c.head, c.body, strings.Join(products, ", "))
 		}
 	}
 	return text, err
+}
+
+// fusible returns the products of numbers in a file that are not rounded by a conversion.
+// A product by a power of two needs no rounding.
+func fusible(f *ast.File, info *types.Info) (products []string) {
+	rounded := map[ast.Expr]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok && info.Types[c.Fun].IsType() {
+			rounded[ast.Unparen(c.Args[0])] = true
+		}
+		b, ok := n.(*ast.BinaryExpr)
+		if !ok || b.Op != token.MUL || rounded[b] || info.Types[b].Value != nil {
+			return true
+		}
+		if basic, ok := info.Types[b].Type.(*types.Basic); ok && basic.Info()&types.IsInteger != 0 {
+			return true
+		}
+		if v := info.Types[b.X].Value; v != nil {
+			x, _ := constant.Float64Val(constant.Real(v))
+			if fraction, _ := math.Frexp(x); fraction == 0.5 {
+				return true
+			}
+		}
+		products = append(products, types.ExprString(b))
+		return true
+	})
+	return products
 }
 
 // Every construct of Go is either read, or refused with the reason and the place.
