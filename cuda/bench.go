@@ -296,6 +296,8 @@ func (b *bench) vectors() {
 	moves(b, "LeakyReLU", sizes, LeakyReLU[float64]{Y: z, X: x, Slope: 0.01}, LeakyReLU[float64]{Y: gz, X: gx})
 	moves(b, "MulElem", sizes, MulElem[float64]{z, x, y}, MulElem[float64]{gz, gx, gy})
 	moves(b, "DivElem", sizes, DivElem[float64]{z, x, y}, DivElem[float64]{gz, gx, gy})
+	moves(b, "Atan2", sizes, Atan2[float64]{z, x, y}, Atan2[float64]{gz, gx, gy})
+	moves(b, "Pow", sizes, Pow[float64]{z, x, y}, Pow[float64]{gz, gx, gy})
 	moves(b, "Affine", sizes, Affine[float64]{Y: t, W: w, X: s}, Affine[float64]{Y: gt, W: gw, X: gs})
 }
 

@@ -44,6 +44,13 @@ func TestBench(t *testing.T) {
 			}
 			got[r.Name] = r
 		}
+		for name := range kernelTable(t) {
+			for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent"} {
+				if _, ok := got[name+" "+pass]; !ok && kernels == nil {
+					t.Errorf("there is no rate of %s %s", name, pass)
+				}
+			}
+		}
 		for name, want := range map[string]Rate{
 			multiply: {Flops: 8 * 256 * 8 * 4 * 2},
 			// Operands of the vectors are read, or moved both ways, or the one way and the other.
@@ -53,6 +60,7 @@ func TestBench(t *testing.T) {
 			"Tanh Inverse":              {Bytes: 8 * 64 * 3},
 			"Tanh Tangent":              {Bytes: 8 * 64 * (4 + 2)},
 			"DivElem Adjoint":           {Bytes: 8 * 64 * (3 + 2*3)},
+			"Pow Forward":               {Bytes: 8 * 64 * (2 + 2)},
 			"Affine Forward":            {Bytes: 8 * (64 + 8 + 2*8)},
 			"MatMul Tangent":            {Flops: 4 * 4 * 4 * 2 * 3},
 			"QR Tangent":                {Flops: 7 * 64},

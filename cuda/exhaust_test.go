@@ -37,6 +37,9 @@ func TestPassesWithoutMemory(t *testing.T) {
 	exhaust[hostPosterior[float64], LogPosterior[float64]](t, func(rnd *rand.Rand) hostPosterior[float64] {
 		return randomPosterior[float64](rnd, 6, 2, 2, gmm.Prior{})
 	})
+	exhaust[hostFixedPosterior, FixedLogPosterior](t, func(rnd *rand.Rand) hostFixedPosterior {
+		return randomFixedPosterior(rnd, 6, 2, 2, gmm.Prior{Gamma: 0.7, M: 2})
+	})
 	exhaust[hostGraphLoss[float64], GraphLoss[float64]](t, func(rnd *rand.Rand) hostGraphLoss[float64] {
 		return embedding[float64](rnd, randomGraph(rand.New(rand.NewPCG(1, 2)), 5, 2), 2, 3, 0.1)
 	})

@@ -10,8 +10,9 @@ import (
 )
 
 // FixedLogPosterior is the kernel Out += F of gmm.FixedLogPosterior, the log posterior of a
-// Gaussian mixture with K components over fixed-point numbers, given N points of dimension D. The
-// documentation there has the equations, the range and the errors of the results.
+// Gaussian mixture with K components over fixed-point numbers, given N points of dimension D. Its
+// equations are those of [LogPosterior]. The documentation of gmm.FixedLogPosterior has the range and
+// the errors of the results.
 //
 // All results are those of the CPU bit for bit. Inverse and Adjoint restore Out bit for bit, even
 // if Out wraps. A pass waits for the device to know that all is in range. If not, it changes

@@ -11,10 +11,27 @@ import (
 // LogPosterior is the kernel Out += F of gmm.LogPosterior, the log posterior of a Gaussian
 // mixture with K components, given N points of dimension D:
 //
-//	F    = Σ_i logsumexp_k β_ik - N·logsumexp(α) - N·D/2·log 2π ± prior
-//	β_ik = α_k + Σ_j q_kj - ½‖Q_k·(x_i - μ_k)‖²
+//	F    = Σ_i L_i - N·logsumexp(α) - N·D/2·log 2π ± prior,  L_i = logsumexp_k β_ik
+//	β_ik = α_k + Σ_j q_kj - ½‖Q_k·c_ik‖²,  c_ik = x_i - μ_k
 //
-// The documentation there has the parameters, the prior and the derivatives.
+// where the lower triangular Q_k has exp(q_kj) on its diagonal and l_kij below. With r_ik =
+// exp(β_ik - L_i), w_ik = F̄·r_ik and the moments
+//
+//	W_k = Σ_i w_ik,  m_k = Σ_i w_ik·c_ik,  M_k = Σ_i w_ik·c_ik·c_ikᵀ
+//
+// the derivatives are
+//
+//	ᾱ_k += W_k - N·F̄·softmax(α)_k,  μ̄_k += Q_kᵀ·Q_k·m_k,  x̄_i -= Σ_k w_ik·Q_kᵀ·Q_k·c_ik
+//	q̄_kj += W_k - (Q_k·M_k)_jj·exp(q_kj) ± F̄·(M - γ²·exp(2q_kj))
+//	l̄_kij -= (Q_k·M_k)_ij ± F̄·γ²·l_kij
+//	Ḟ += ∇F·(α̇, μ̇, q̇, l̇, ẋ)
+//
+// and, of second order, those of the gradient by the product rule, with ċ_ik = ẋ_i - μ̇_k and
+//
+//	β̇_ik = α̇_k + Σ_j q̇_kj - (Q_k·c_ik)ᵀ·(Q̇_k·c_ik + Q_k·ċ_ik)
+//	ẇ_ik = w_ik·(β̇_ik - Σ_l r_il·β̇_il) + ġF·r_ik.
+//
+// The documentation of gmm.LogPosterior has the prior and its parameters M and γ.
 //
 // The points come in batches of 2¹⁷. For each, the quadratic forms of 64 points and a
 // component are a product of matrices in the shared memory of a block. A thread per point

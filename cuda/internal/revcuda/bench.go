@@ -22,7 +22,7 @@ func newBench(open func() (*cuda.Device, error)) *cobra.Command {
 		Short: "Measure each kernel",
 		Long: `bench prints the time of each kernel on the device, its rate, and which fraction that is of
 the card's rate of copies, of multiply-adds, or of multiply-adds on tensor cores, all measured
-in the same run. Each pass of a kernel has a line.`,
+in the same run. Forward, Inverse, Adjoint and Tangent have a line each.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if size < 1 || reps < 1 {
