@@ -80,16 +80,19 @@ func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
 
 // checkSlowly is check without the short cut.
 func (l *layout) checkSlowly(k, g, t, gt unsafe.Pointer) *OperandError {
-	few, alone := len(l.fields) <= fewOperands, g == nil && t == nil
+	n, alone := len(l.fields), g == nil && t == nil
 	switch {
-	case few && alone:
+	case n <= fewOperands && alone:
 		var c [fewOperands]region
 		return l.checkIn(k, nil, nil, nil, c[:], nil, nil, nil)
 	case alone:
 		var c [maxOperands]region
 		return l.checkIn(k, nil, nil, nil, c[:], nil, nil, nil)
-	case few:
+	case n <= fewOperands:
 		var c, rg, rt, rgt [fewOperands]region
+		return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
+	case n <= manyOperands:
+		var c, rg, rt, rgt [manyOperands]region
 		return l.checkIn(k, g, t, gt, c[:], rg[:], rt[:], rgt[:])
 	default:
 		var c, rg, rt, rgt [maxOperands]region
@@ -97,9 +100,12 @@ func (l *layout) checkSlowly(k, g, t, gt unsafe.Pointer) *OperandError {
 	}
 }
 
-// fewOperands is a number of operands that most kernels do not exceed. Clearing room
-// for more operands takes as long as checking them.
-const fewOperands = 4
+// Most kernels have at most fewOperands, and nearly all at most manyOperands. Clearing
+// room for more operands takes as long as checking them.
+const (
+	fewOperands  = 4
+	manyOperands = 12
+)
 
 // checkIn does the work of check, in the given room for regions.
 func (l *layout) checkIn(k, g, t, gt unsafe.Pointer, rk, rg, rt, rgt regions) *OperandError {

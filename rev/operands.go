@@ -76,7 +76,7 @@ func Operands[K any]() []Operand {
 
 // maxOperands bounds the operands of a kernel, so that their regions fit on
 // the stack.
-const maxOperands = 12
+const maxOperands = 32
 
 // A layout says where the operands of a kernel type lie in its struct.
 type layout struct {

@@ -105,7 +105,8 @@ func TestOperandsBadTags(t *testing.T) {
 	}
 	type none struct{ Workers int }
 	type many struct {
-		A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12 *float64 `rev:"in"`
+		A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16,
+		A17, A18, A19, A20, A21, A22, A23, A24, A25, A26, A27, A28, A29, A30, A31, A32 *float64 `rev:"in"`
 	}
 	_ = unexported{x: nil}
 	tag := func(field, found string) string {
@@ -127,8 +128,8 @@ func TestOperandsBadTags(t *testing.T) {
 		{rev.Operands[badPointer], "field X of rev_test.badPointer: *mat.Dense" + cannot},
 		{rev.Operands[badElem], "field X of rev_test.badElem: []string" + cannot},
 		{rev.Operands[badIndex], "field X of rev_test.badIndex: an index of type []float64, want integers"},
-		{rev.Operands[none], "kernel rev_test.none has 0 operands, want 1 to 12"},
-		{rev.Operands[many], "kernel rev_test.many has 13 operands, want 1 to 12"},
+		{rev.Operands[none], "kernel rev_test.none has 0 operands, want 1 to 32"},
+		{rev.Operands[many], "kernel rev_test.many has 33 operands, want 1 to 32"},
 		{rev.Operands[int], "kernel int is not a struct"},
 		{rev.Operands[*affine], "kernel *rev_test.affine is not a struct"},
 	} {
