@@ -19,8 +19,8 @@ type besselSeries[T rev.Real] struct {
 	Gamma float64
 }
 
-// NewbesselSeries returns the kernel over gonum's types, sharing their storage.
-func NewbesselSeries(y *mat.VecDense, x *mat.VecDense, n int, f float64, gamma float64) besselSeries[float64] {
+// newBesselSeries returns the kernel over gonum's types, sharing their storage.
+func newBesselSeries(y, x *mat.VecDense, n int, f, gamma float64) besselSeries[float64] {
 	return besselSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), N: n, F: f, Gamma: gamma}
 }
 

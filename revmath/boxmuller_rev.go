@@ -30,7 +30,7 @@ type BoxMuller[T rev.Real] struct {
 }
 
 // NewBoxMuller returns the kernel over gonum's types, sharing their storage.
-func NewBoxMuller(z1 *mat.VecDense, z2 *mat.VecDense, u1 *mat.VecDense, u2 *mat.VecDense) BoxMuller[float64] {
+func NewBoxMuller(z1, z2, u1, u2 *mat.VecDense) BoxMuller[float64] {
 	return BoxMuller[float64]{Z1: rev.ViewVec(z1), Z2: rev.ViewVec(z2), U1: rev.ViewVec(u1), U2: rev.ViewVec(u2)}
 }
 
@@ -264,7 +264,7 @@ type BoxMullerInverse[T rev.Real] struct {
 }
 
 // NewBoxMullerInverse returns the kernel over gonum's types, sharing their storage.
-func NewBoxMullerInverse(u1 *mat.VecDense, u2 *mat.VecDense, z1 *mat.VecDense, z2 *mat.VecDense) BoxMullerInverse[float64] {
+func NewBoxMullerInverse(u1, u2, z1, z2 *mat.VecDense) BoxMullerInverse[float64] {
 	return BoxMullerInverse[float64]{U1: rev.ViewVec(u1), U2: rev.ViewVec(u2), Z1: rev.ViewVec(z1), Z2: rev.ViewVec(z2)}
 }
 

@@ -22,7 +22,7 @@ type ExpSeries[T rev.Real] struct {
 }
 
 // NewExpSeries returns the kernel over gonum's types, sharing their storage.
-func NewExpSeries(y *mat.VecDense, x *mat.VecDense) ExpSeries[float64] {
+func NewExpSeries(y, x *mat.VecDense) ExpSeries[float64] {
 	return ExpSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -336,7 +336,7 @@ type LogSeries[T rev.Real] struct {
 }
 
 // NewLogSeries returns the kernel over gonum's types, sharing their storage.
-func NewLogSeries(y *mat.VecDense, x *mat.VecDense) LogSeries[float64] {
+func NewLogSeries(y, x *mat.VecDense) LogSeries[float64] {
 	return LogSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -654,7 +654,7 @@ type PowSeries[T rev.Real] struct {
 }
 
 // NewPowSeries returns the kernel over gonum's types, sharing their storage.
-func NewPowSeries(y *mat.VecDense, x *mat.VecDense, p *mat.VecDense) PowSeries[float64] {
+func NewPowSeries(y, x, p *mat.VecDense) PowSeries[float64] {
 	return PowSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), P: rev.ViewVec(p)}
 }
 

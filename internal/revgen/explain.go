@@ -1,6 +1,7 @@
 package revgen
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,19 +17,26 @@ func Explain(dir, function string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	var names []string
+	var errs []error
 	for _, file := range files {
 		kernels, refusals := p.kernels(file)
+		errs = append(errs, refusals...)
 		for _, k := range kernels {
-			if k.source != function && k.name != function {
-				continue
+			names = append(names, k.source)
+			switch {
+			case k.source != function && k.name != function:
+			case len(refusals) > 0:
+				return "", errors.Join(refusals...)
+			default:
+				return k.explain(), nil
 			}
-			for _, err := range refusals {
-				return "", err
-			}
-			return k.explain(), nil
 		}
 	}
-	return "", fmt.Errorf("%s: no function %s has the comment %s", dir, function, strings.TrimSpace(Directive))
+	if len(errs) > 0 {
+		return "", errors.Join(errs...)
+	}
+	return "", fmt.Errorf("%s: no function %s has the comment %sName[T rev.Real]; %s has it", dir, function, Directive, list(names))
 }
 
 func (k *kernel) explain() string {

@@ -106,6 +106,9 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 		r.k.fallible = types.ExprString(results.List[0].Type) == "error"
 	}
 	r.guarded(func() { r.header(f, d) })
+	if len(r.refusals) > 0 {
+		return
+	}
 	for _, p := range f.Type.Params.List {
 		if len(p.Names) == 0 {
 			r.guarded(func() { r.refuse(p, "a parameter without a name: it becomes a field of the kernel") })
@@ -113,6 +116,11 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 		for _, id := range p.Names {
 			r.guarded(func() { r.param(id, slices.Contains(d.consts, id.Name)) })
 		}
+	}
+	if n := len(r.k.operands()); n > maxOperands {
+		r.guarded(func() {
+			r.refuse(f, "%s has %d operands, and a kernel has at most %d: make rows of one matrix of some", f.Name.Name, n, maxOperands)
+		})
 	}
 	if len(r.refusals) > 0 {
 		return
@@ -173,11 +181,18 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 func (r *reader) header(f *ast.FuncDecl, d directive) {
 	if i := strings.IndexByte(d.kernel, '['); i >= 0 {
 		r.k.name, r.k.generic, r.k.constraint = d.kernel[:i], d.kernel[i:], strings.TrimSuffix(strings.TrimPrefix(d.kernel[i:], "[T "), "]")
+		if _, word, ok := strings.Cut(d.kernel, "] "); ok {
+			r.refuse(f, "%s: behind the name of a kernel there may be the word workers, and nothing else", word)
+		}
 		if r.k.constraint != "rev.Real" && r.k.constraint != "rev.Float" {
 			r.refuse(f, "%s: a kernel is over float64 (Name), over both floats (Name[T rev.Float]) or over fixed point too (Name[T rev.Real])", d.kernel)
 		}
 	}
-	if !token.IsIdentifier(r.k.name) && d.unknown == "" {
+	switch {
+	case d.unknown != "":
+	case r.k.name == "":
+		r.refuse(f, "the kernel has no name: write %sName[T rev.Real]", Directive)
+	case !token.IsIdentifier(r.k.name):
 		r.refuse(f, "%q is no name for a kernel", r.k.name)
 	}
 	for _, c := range f.Doc.List {

@@ -418,6 +418,21 @@ var constructs = []construct{
 	{xy, "if 2*len(x) != 3*len(y) {\npanic(0)\n}\ny[0] += x[0]", "the shape of operands is said by"},
 	{xy, "if len(x) != 3 || len(x) != 4 {\npanic(0)\n}\ny[0] += x[0]", "two conditions on len(x): say each length once"},
 	{xy, "if len(x) != 2*len(x) {\npanic(0)\n}\ny[0] += x[0]", "len(x) is said by itself"},
+	{"//revgen:kernel\nfunc k(y *float64)", "*y += 1", "the kernel has no name: write //revgen:kernel Name[T rev.Real]"},
+	{"//revgen:kernel K[T rev.Real] worker\nfunc k(y *float64)", "*y += 1", "worker: behind the name of a kernel there may be the word workers, and nothing else"},
+	{"(" + letters(maxOperands) + " *float64)", "*a += *b", ""},
+	{"(" + letters(maxOperands+1) + " *float64)", "*a += *b", "k has 33 operands, and a kernel has at most 32: make rows of one matrix of some"},
+	{"(" + letters(maxNames) + " []float64)", "a[0] += b[0]", ""},
+	{"(" + letters(maxNames+1) + " []float64)", "a[0] += b[0]", "the operands have 15 lengths that may differ, and a kernel has at most 14"},
+}
+
+// letters returns n parameters: a, b, ..., z, aa, ba, ...
+func letters(n int) string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = string(rune('a'+i%26)) + strings.Repeat("a", i/26)
+	}
+	return strings.Join(names, ", ")
 }
 
 // generated returns the code for a construct, or the reason of its refusal.

@@ -16,6 +16,12 @@ import (
 // that it is only indexed by variables that run over another operand. Then it has the
 // length of that operand.
 
+// Package rev takes kernels with at most so many operands and so many names in their tags.
+const (
+	maxOperands = 32
+	maxNames    = 14
+)
+
 // A shaper finds the names. A dimension is known by the key of the node that is its
 // length.
 type shaper struct {
@@ -43,6 +49,11 @@ func (r *reader) shape() {
 			tags = append(tags, s.text(length(x, axis), 0))
 		}
 		x.shape = strings.Join(tags, ",")
+	}
+	if n := len(s.names); n > maxNames {
+		r.guarded(func() {
+			r.refuseAt(r.k.pos, "the operands have %d lengths that may differ, and a kernel has at most %d: say by a first statement if len(x) != len(y) { panic(...) } which are equal", n, maxNames)
+		})
 	}
 }
 
@@ -143,7 +154,7 @@ func (s *shaper) text(e *node, prec int) string {
 			return s.text(v, prec)
 		}
 		if s.names[key] == "" {
-			s.names[key] = string("nmpqlrstuvwxyz"[len(s.names)%14])
+			s.names[key] = string("nmpqlrstuvwxyz"[len(s.names)%maxNames])
 		}
 		return s.names[key]
 	}

@@ -43,7 +43,7 @@ type Energy[T rev.Real] struct {
 }
 
 // NewEnergy returns the kernel over gonum's types, sharing their storage.
-func NewEnergy(out *float64, q *mat.Dense, v *mat.Dense, mu *mat.VecDense, softening float64) Energy[float64] {
+func NewEnergy(out *float64, q, v *mat.Dense, mu *mat.VecDense, softening float64) Energy[float64] {
 	return Energy[float64]{Out: out, Q: rev.ViewDense(q), V: rev.ViewDense(v), Mu: rev.ViewVec(mu), Softening: softening}
 }
 

@@ -17,7 +17,7 @@ type F1[T rev.Real] struct {
 }
 
 // NewF1 returns the kernel over gonum's types, sharing their storage.
-func NewF1(y *float64, x *float64, p *float64) F1[float64] {
+func NewF1(y, x, p *float64) F1[float64] {
 	return F1[float64]{Y: y, X: x, P: p}
 }
 
@@ -265,7 +265,7 @@ type F2[T rev.Real] struct {
 }
 
 // NewF2 returns the kernel over gonum's types, sharing their storage.
-func NewF2(y *float64, x *float64, p *float64) F2[float64] {
+func NewF2(y, x, p *float64) F2[float64] {
 	return F2[float64]{Y: y, X: x, P: p}
 }
 

@@ -23,8 +23,8 @@ type rotate struct {
 	V   rev.General[float64] `rev:"in" shape:"n,3"`
 }
 
-// Newrotate returns the kernel over gonum's types, sharing their storage.
-func Newrotate(out *mat.VecDense, q *mat.VecDense, v *mat.Dense) rotate {
+// newRotate returns the kernel over gonum's types, sharing their storage.
+func newRotate(out, q *mat.VecDense, v *mat.Dense) rotate {
 	return rotate{Out: rev.ViewVec(out), Q: rev.ViewVec(q), V: rev.ViewDense(v)}
 }
 

@@ -19,7 +19,7 @@ type Affine[T rev.Real] struct {
 }
 
 // NewAffine returns the kernel over gonum's types, sharing their storage.
-func NewAffine(y *mat.VecDense, w *mat.Dense, x *mat.VecDense, b *mat.VecDense) Affine[float64] {
+func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64] {
 	return Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
 }
 

@@ -18,7 +18,7 @@ type Bessel[T rev.Real] struct {
 }
 
 // NewBessel returns the kernel over gonum's types, sharing their storage.
-func NewBessel(y *mat.VecDense, x *mat.VecDense, nu int) Bessel[float64] {
+func NewBessel(y, x *mat.VecDense, nu int) Bessel[float64] {
 	return Bessel[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Nu: nu}
 }
 

@@ -22,7 +22,7 @@ type Leapfrog[T rev.Real] struct {
 }
 
 // NewLeapfrog returns the kernel over gonum's types, sharing their storage.
-func NewLeapfrog(x *mat.Dense, v *mat.Dense, m *mat.VecDense, dt *float64, eps float64, steps int) Leapfrog[float64] {
+func NewLeapfrog(x, v *mat.Dense, m *mat.VecDense, dt *float64, eps float64, steps int) Leapfrog[float64] {
 	return Leapfrog[float64]{X: rev.ViewDense(x), V: rev.ViewDense(v), M: rev.ViewVec(m), Dt: dt, Eps: eps, Steps: steps}
 }
 

@@ -26,7 +26,7 @@ type LSTM[T rev.Real] struct {
 }
 
 // NewLSTM returns the kernel over gonum's types, sharing their storage.
-func NewLSTM(h1 *mat.VecDense, c1 *mat.VecDense, w *mat.Dense, u *mat.Dense, b *mat.VecDense, x *mat.VecDense, h0 *mat.VecDense, c0 *mat.VecDense) LSTM[float64] {
+func NewLSTM(h1, c1 *mat.VecDense, w, u *mat.Dense, b, x, h0, c0 *mat.VecDense) LSTM[float64] {
 	return LSTM[float64]{H1: rev.ViewVec(h1), C1: rev.ViewVec(c1), W: rev.ViewDense(w), U: rev.ViewDense(u), B: rev.ViewVec(b), X: rev.ViewVec(x), H0: rev.ViewVec(h0), C0: rev.ViewVec(c0)}
 }
 

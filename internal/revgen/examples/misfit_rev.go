@@ -20,7 +20,7 @@ type Misfit[T rev.Real] struct {
 }
 
 // NewMisfit returns the kernel over gonum's types, sharing their storage.
-func NewMisfit(loss *float64, p *mat.VecDense, t *mat.VecDense, y *mat.VecDense) Misfit[float64] {
+func NewMisfit(loss *float64, p, t, y *mat.VecDense) Misfit[float64] {
 	return Misfit[float64]{Loss: loss, P: rev.ViewVec(p), T: rev.ViewVec(t), Y: rev.ViewVec(y)}
 }
 

@@ -22,7 +22,7 @@ type Pairs[T rev.Real] struct {
 }
 
 // NewPairs returns the kernel over gonum's types, sharing their storage.
-func NewPairs(out *float64, x *mat.Dense, i []int, j []int, w *mat.VecDense, d *mat.VecDense) Pairs[float64] {
+func NewPairs(out *float64, x *mat.Dense, i, j []int, w, d *mat.VecDense) Pairs[float64] {
 	return Pairs[float64]{Out: out, X: rev.ViewDense(x), I: i, J: j, W: rev.ViewVec(w), D: rev.ViewVec(d)}
 }
 

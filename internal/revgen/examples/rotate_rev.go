@@ -19,7 +19,7 @@ type Rotate[T rev.Real] struct {
 }
 
 // NewRotate returns the kernel over gonum's types, sharing their storage.
-func NewRotate(x *mat.VecDense, theta *mat.VecDense) Rotate[float64] {
+func NewRotate(x, theta *mat.VecDense) Rotate[float64] {
 	return Rotate[float64]{X: rev.ViewVec(x), Theta: rev.ViewVec(theta)}
 }
 

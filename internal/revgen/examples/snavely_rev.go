@@ -22,7 +22,7 @@ type Snavely[T rev.Real] struct {
 }
 
 // NewSnavely returns the kernel over gonum's types, sharing their storage.
-func NewSnavely(r *mat.VecDense, cameras *mat.Dense, points *mat.Dense, features *mat.Dense, camera []int, point []int) Snavely[float64] {
+func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, point []int) Snavely[float64] {
 	return Snavely[float64]{R: rev.ViewVec(r), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Features: rev.ViewDense(features), Camera: camera, Point: point}
 }
 

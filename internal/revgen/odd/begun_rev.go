@@ -18,7 +18,7 @@ type Begun[T rev.Real] struct {
 }
 
 // NewBegun returns the kernel over gonum's types, sharing their storage.
-func NewBegun(y *mat.VecDense, x *mat.VecDense) Begun[float64] {
+func NewBegun(y, x *mat.VecDense) Begun[float64] {
 	return Begun[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -343,7 +343,7 @@ type Copied[T rev.Real] struct {
 }
 
 // NewCopied returns the kernel over gonum's types, sharing their storage.
-func NewCopied(y *mat.VecDense, x *mat.VecDense) Copied[float64] {
+func NewCopied(y, x *mat.VecDense) Copied[float64] {
 	return Copied[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -647,7 +647,7 @@ type Placed[T rev.Real] struct {
 }
 
 // NewPlaced returns the kernel over gonum's types, sharing their storage.
-func NewPlaced(y *mat.VecDense, x *mat.VecDense, v *mat.VecDense) Placed[float64] {
+func NewPlaced(y, x, v *mat.VecDense) Placed[float64] {
 	return Placed[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), V: rev.ViewVec(v)}
 }
 

@@ -24,7 +24,7 @@ type Layers[T rev.Real] struct {
 }
 
 // NewLayers returns the kernel over gonum's types, sharing their storage.
-func NewLayers(out *float64, y *mat.VecDense, h *mat.VecDense, w *mat.Dense, x *mat.VecDense, b *mat.VecDense) Layers[float64] {
+func NewLayers(out *float64, y, h *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Layers[float64] {
 	return Layers[float64]{Out: out, Y: rev.ViewVec(y), H: rev.ViewVec(h), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
 }
 
@@ -428,7 +428,7 @@ type Products[T rev.Real] struct {
 }
 
 // NewProducts returns the kernel over gonum's types, sharing their storage.
-func NewProducts(c *mat.Dense, a *mat.Dense, b *mat.Dense, out *float64, x *mat.VecDense, times int) Products[float64] {
+func NewProducts(c, a, b *mat.Dense, out *float64, x *mat.VecDense, times int) Products[float64] {
 	return Products[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b), Out: out, X: rev.ViewVec(x), Times: times}
 }
 
@@ -786,7 +786,7 @@ type Rectified[T rev.Real] struct {
 }
 
 // NewRectified returns the kernel over gonum's types, sharing their storage.
-func NewRectified(y *mat.VecDense, x *mat.VecDense) Rectified[float64] {
+func NewRectified(y, x *mat.VecDense) Rectified[float64] {
 	return Rectified[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -923,7 +923,7 @@ type Subtracted[T rev.Real] struct {
 }
 
 // NewSubtracted returns the kernel over gonum's types, sharing their storage.
-func NewSubtracted(c *mat.Dense, a *mat.Dense, b *mat.Dense, out *float64) Subtracted[float64] {
+func NewSubtracted(c, a, b *mat.Dense, out *float64) Subtracted[float64] {
 	return Subtracted[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b), Out: out}
 }
 
@@ -1129,7 +1129,7 @@ type Around[T rev.Real] struct {
 }
 
 // NewAround returns the kernel over gonum's types, sharing their storage.
-func NewAround(y *mat.VecDense, x *mat.VecDense, v *mat.VecDense) Around[float64] {
+func NewAround(y, x, v *mat.VecDense) Around[float64] {
 	return Around[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), V: rev.ViewVec(v)}
 }
 
@@ -1401,7 +1401,7 @@ type Threaded[T rev.Real] struct {
 }
 
 // NewThreaded returns the kernel over gonum's types, sharing their storage.
-func NewThreaded(h *mat.VecDense, w *mat.Dense, x *mat.VecDense, b *mat.VecDense, c *mat.Dense, a *float64, out *float64) Threaded[float64] {
+func NewThreaded(h *mat.VecDense, w *mat.Dense, x, b *mat.VecDense, c *mat.Dense, a, out *float64) Threaded[float64] {
 	return Threaded[float64]{H: rev.ViewVec(h), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b), C: rev.ViewDense(c), A: a, Out: out}
 }
 

@@ -20,7 +20,7 @@ type Filter[T rev.Real] struct {
 }
 
 // NewFilter returns the kernel over gonum's types, sharing their storage.
-func NewFilter(out *float64, x *mat.VecDense, w *mat.VecDense, a *float64) Filter[float64] {
+func NewFilter(out *float64, x, w *mat.VecDense, a *float64) Filter[float64] {
 	return Filter[float64]{Out: out, X: rev.ViewVec(x), W: rev.ViewVec(w), A: a}
 }
 
@@ -1641,7 +1641,7 @@ type Kept[T rev.Real] struct {
 }
 
 // NewKept returns the kernel over gonum's types, sharing their storage.
-func NewKept(y *mat.VecDense, x *mat.VecDense, n int) Kept[float64] {
+func NewKept(y, x *mat.VecDense, n int) Kept[float64] {
 	return Kept[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), N: n}
 }
 
@@ -2047,7 +2047,7 @@ type Folded[T rev.Real] struct {
 }
 
 // NewFolded returns the kernel over gonum's types, sharing their storage.
-func NewFolded(y *mat.VecDense, x *mat.VecDense) Folded[float64] {
+func NewFolded(y, x *mat.VecDense) Folded[float64] {
 	return Folded[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -2283,7 +2283,7 @@ type Orbit[T rev.Real] struct {
 }
 
 // NewOrbit returns the kernel over gonum's types, sharing their storage.
-func NewOrbit(loss *float64, x0 *mat.VecDense, v0 *mat.VecDense, path *mat.VecDense, h *float64, n int) Orbit[float64] {
+func NewOrbit(loss *float64, x0, v0, path *mat.VecDense, h *float64, n int) Orbit[float64] {
 	return Orbit[float64]{Loss: loss, X0: rev.ViewVec(x0), V0: rev.ViewVec(v0), Path: rev.ViewVec(path), H: h, N: n}
 }
 
@@ -2836,7 +2836,7 @@ type Powers[T rev.Real] struct {
 }
 
 // NewPowers returns the kernel over gonum's types, sharing their storage.
-func NewPowers(x *mat.VecDense, w *mat.VecDense, y *mat.VecDense) Powers[float64] {
+func NewPowers(x, w, y *mat.VecDense) Powers[float64] {
 	return Powers[float64]{X: rev.ViewVec(x), W: rev.ViewVec(w), Y: rev.ViewVec(y)}
 }
 
@@ -3404,7 +3404,7 @@ type Sparing[T rev.Real] struct {
 }
 
 // NewSparing returns the kernel over gonum's types, sharing their storage.
-func NewSparing(x *mat.VecDense, w *mat.VecDense, y *float64, most int) Sparing[float64] {
+func NewSparing(x, w *mat.VecDense, y *float64, most int) Sparing[float64] {
 	return Sparing[float64]{X: rev.ViewVec(x), W: rev.ViewVec(w), Y: y, Most: most}
 }
 
@@ -4484,7 +4484,7 @@ type Nested[T rev.Real] struct {
 }
 
 // NewNested returns the kernel over gonum's types, sharing their storage.
-func NewNested(x *mat.VecDense, v *mat.VecDense, a *float64) Nested[float64] {
+func NewNested(x, v *mat.VecDense, a *float64) Nested[float64] {
 	return Nested[float64]{X: rev.ViewVec(x), V: rev.ViewVec(v), A: a}
 }
 

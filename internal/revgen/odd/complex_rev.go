@@ -22,7 +22,7 @@ type Mixed struct {
 }
 
 // NewMixed returns the kernel over gonum's types, sharing their storage.
-func NewMixed(y []complex128, x []complex128, m *mat.CDense, a *complex128, c complex128) Mixed {
+func NewMixed(y, x []complex128, m *mat.CDense, a *complex128, c complex128) Mixed {
 	return Mixed{Y: rev.ViewSlice(y), X: rev.ViewSlice(x), M: rev.ViewCDense(m), A: a, C: c}
 }
 
@@ -468,7 +468,7 @@ type Wave struct {
 }
 
 // NewWave returns the kernel over gonum's types, sharing their storage.
-func NewWave(x []complex128, w []complex128, out *complex128) Wave {
+func NewWave(x, w []complex128, out *complex128) Wave {
 	return Wave{X: rev.ViewSlice(x), W: rev.ViewSlice(w), Out: out}
 }
 
@@ -929,7 +929,7 @@ type Spectrum struct {
 }
 
 // NewSpectrum returns the kernel over gonum's types, sharing their storage.
-func NewSpectrum(y []complex128, x []complex128, root *complex128) Spectrum {
+func NewSpectrum(y, x []complex128, root *complex128) Spectrum {
 	return Spectrum{Y: rev.ViewSlice(y), X: rev.ViewSlice(x), Root: root}
 }
 
@@ -1209,7 +1209,7 @@ type Analytic struct {
 }
 
 // NewAnalytic returns the kernel over gonum's types, sharing their storage.
-func NewAnalytic(y *mat.CDense, x []complex128, p []complex128) Analytic {
+func NewAnalytic(y *mat.CDense, x, p []complex128) Analytic {
 	return Analytic{Y: rev.ViewCDense(y), X: rev.ViewSlice(x), P: rev.ViewSlice(p)}
 }
 
@@ -1773,7 +1773,7 @@ type Magnitudes struct {
 }
 
 // NewMagnitudes returns the kernel over gonum's types, sharing their storage.
-func NewMagnitudes(y []complex128, x []complex128, loss *complex128) Magnitudes {
+func NewMagnitudes(y, x []complex128, loss *complex128) Magnitudes {
 	return Magnitudes{Y: rev.ViewSlice(y), X: rev.ViewSlice(x), Loss: loss}
 }
 
@@ -2242,7 +2242,7 @@ type Mesh struct {
 }
 
 // NewMesh returns the kernel over gonum's types, sharing their storage.
-func NewMesh(x []complex128, s []complex128) Mesh {
+func NewMesh(x, s []complex128) Mesh {
 	return Mesh{X: rev.ViewSlice(x), S: rev.ViewSlice(s)}
 }
 
@@ -2785,7 +2785,7 @@ type Orbits struct {
 }
 
 // NewOrbits returns the kernel over gonum's types, sharing their storage.
-func NewOrbits(y []complex128, c []complex128, a []complex128, steps int) Orbits {
+func NewOrbits(y, c, a []complex128, steps int) Orbits {
 	return Orbits{Y: rev.ViewSlice(y), C: rev.ViewSlice(c), A: rev.ViewSlice(a), Steps: steps}
 }
 
@@ -3118,7 +3118,7 @@ type Taylor struct {
 }
 
 // NewTaylor returns the kernel over gonum's types, sharing their storage.
-func NewTaylor(y []complex128, x []complex128) Taylor {
+func NewTaylor(y, x []complex128) Taylor {
 	return Taylor{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}
 }
 
@@ -3319,7 +3319,7 @@ type Spiral struct {
 }
 
 // NewSpiral returns the kernel over gonum's types, sharing their storage.
-func NewSpiral(y []complex128, x []complex128) Spiral {
+func NewSpiral(y, x []complex128) Spiral {
 	return Spiral{Y: rev.ViewSlice(y), X: rev.ViewSlice(x)}
 }
 
@@ -3545,7 +3545,7 @@ type Checked struct {
 }
 
 // NewChecked returns the kernel over gonum's types, sharing their storage.
-func NewChecked(y []complex128, x []complex128, kind []int) Checked {
+func NewChecked(y, x []complex128, kind []int) Checked {
 	return Checked{Y: rev.ViewSlice(y), X: rev.ViewSlice(x), Kind: kind}
 }
 

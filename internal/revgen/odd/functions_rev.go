@@ -17,7 +17,7 @@ type Functions[T rev.Real] struct {
 }
 
 // NewFunctions returns the kernel over gonum's types, sharing their storage.
-func NewFunctions(y *mat.VecDense, x *mat.VecDense) Functions[float64] {
+func NewFunctions(y, x *mat.VecDense) Functions[float64] {
 	return Functions[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 

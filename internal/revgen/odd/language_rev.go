@@ -18,7 +18,7 @@ type Language[T rev.Real] struct {
 }
 
 // NewLanguage returns the kernel over gonum's types, sharing their storage.
-func NewLanguage(y *mat.VecDense, x *mat.VecDense, n int) Language[float64] {
+func NewLanguage(y, x *mat.VecDense, n int) Language[float64] {
 	return Language[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), N: n}
 }
 

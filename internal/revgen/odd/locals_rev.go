@@ -18,7 +18,7 @@ type Structs[T rev.Real] struct {
 }
 
 // NewStructs returns the kernel over gonum's types, sharing their storage.
-func NewStructs(out *float64, q *mat.VecDense, a *mat.VecDense) Structs[float64] {
+func NewStructs(out *float64, q, a *mat.VecDense) Structs[float64] {
 	return Structs[float64]{Out: out, Q: rev.ViewVec(q), A: rev.ViewVec(a)}
 }
 
@@ -333,7 +333,7 @@ type Arrays[T rev.Real] struct {
 }
 
 // NewArrays returns the kernel over gonum's types, sharing their storage.
-func NewArrays(y *mat.Dense, x *mat.Dense, s *float64) Arrays[float64] {
+func NewArrays(y, x *mat.Dense, s *float64) Arrays[float64] {
 	return Arrays[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), S: s}
 }
 
@@ -706,7 +706,7 @@ type Parts[T rev.Real] struct {
 }
 
 // NewParts returns the kernel over gonum's types, sharing their storage.
-func NewParts(y *mat.VecDense, x *mat.VecDense, m *mat.Dense, n int) Parts[float64] {
+func NewParts(y, x *mat.VecDense, m *mat.Dense, n int) Parts[float64] {
 	return Parts[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), M: rev.ViewDense(m), N: n}
 }
 
@@ -1047,7 +1047,7 @@ type Early[T rev.Real] struct {
 }
 
 // NewEarly returns the kernel over gonum's types, sharing their storage.
-func NewEarly(y *mat.VecDense, x *mat.VecDense, kind []int, mode int) Early[float64] {
+func NewEarly(y, x *mat.VecDense, kind []int, mode int) Early[float64] {
 	return Early[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Kind: kind, Mode: mode}
 }
 
@@ -2043,7 +2043,7 @@ type Logs[T rev.Real] struct {
 }
 
 // NewLogs returns the kernel over gonum's types, sharing their storage.
-func NewLogs(y *mat.VecDense, x *mat.VecDense, limit int) Logs[float64] {
+func NewLogs(y, x *mat.VecDense, limit int) Logs[float64] {
 	return Logs[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Limit: limit}
 }
 
@@ -2200,7 +2200,7 @@ type Guarded[T rev.Real] struct {
 }
 
 // NewGuarded returns the kernel over gonum's types, sharing their storage.
-func NewGuarded(y *mat.Dense, m *mat.Dense, parents []int) Guarded[float64] {
+func NewGuarded(y, m *mat.Dense, parents []int) Guarded[float64] {
 	return Guarded[float64]{Y: rev.ViewDense(y), M: rev.ViewDense(m), Parents: parents}
 }
 
@@ -2383,7 +2383,7 @@ type Ranges[T rev.Real] struct {
 }
 
 // NewRanges returns the kernel over gonum's types, sharing their storage.
-func NewRanges(y *mat.VecDense, m *mat.Dense, row []int, from []int, to []int) Ranges[float64] {
+func NewRanges(y *mat.VecDense, m *mat.Dense, row, from, to []int) Ranges[float64] {
 	return Ranges[float64]{Y: rev.ViewVec(y), M: rev.ViewDense(m), Row: row, From: from, To: to}
 }
 

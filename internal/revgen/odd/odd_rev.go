@@ -19,7 +19,7 @@ type Permute[T rev.Real] struct {
 }
 
 // NewPermute returns the kernel over gonum's types, sharing their storage.
-func NewPermute(x *mat.VecDense, a *float64, b *float64, w *mat.VecDense) Permute[float64] {
+func NewPermute(x *mat.VecDense, a, b *float64, w *mat.VecDense) Permute[float64] {
 	return Permute[float64]{X: rev.ViewVec(x), A: a, B: b, W: rev.ViewVec(w)}
 }
 
@@ -430,7 +430,7 @@ type Recurrent[T rev.Real] struct {
 }
 
 // NewRecurrent returns the kernel over gonum's types, sharing their storage.
-func NewRecurrent(y *mat.VecDense, x *mat.VecDense, w *mat.VecDense, u *float64) Recurrent[float64] {
+func NewRecurrent(y, x, w *mat.VecDense, u *float64) Recurrent[float64] {
 	return Recurrent[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), W: rev.ViewVec(w), U: u}
 }
 
@@ -738,7 +738,7 @@ type Branches[T rev.Real] struct {
 }
 
 // NewBranches returns the kernel over gonum's types, sharing their storage.
-func NewBranches(y *mat.VecDense, x *mat.VecDense) Branches[float64] {
+func NewBranches(y, x *mat.VecDense) Branches[float64] {
 	return Branches[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
@@ -1850,7 +1850,7 @@ type Pendulum[T rev.Real] struct {
 }
 
 // NewPendulum returns the kernel over gonum's types, sharing their storage.
-func NewPendulum(q *float64, p *float64, k *float64, h *float64, drive *mat.VecDense) Pendulum[float64] {
+func NewPendulum(q, p, k, h *float64, drive *mat.VecDense) Pendulum[float64] {
 	return Pendulum[float64]{Q: q, P: p, K: k, H: h, Drive: rev.ViewVec(drive)}
 }
 
@@ -2291,7 +2291,7 @@ type Table[T rev.Real] struct {
 }
 
 // NewTable returns the kernel over gonum's types, sharing their storage.
-func NewTable(y *mat.Dense, x *mat.Dense, from []int, to []int, scale *mat.VecDense) Table[float64] {
+func NewTable(y, x *mat.Dense, from, to []int, scale *mat.VecDense) Table[float64] {
 	return Table[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), From: from, To: to, Scale: rev.ViewVec(scale)}
 }
 
@@ -2536,7 +2536,7 @@ type Names[T rev.Float] struct {
 }
 
 // NewNames returns the kernel over gonum's types, sharing their storage.
-func NewNames(k *mat.VecDense, g *mat.Dense, gk *mat.Dense, t *float64, fixed *float64, num *float64) Names[float64] {
+func NewNames(k *mat.VecDense, g, gk *mat.Dense, t, fixed, num *float64) Names[float64] {
 	return Names[float64]{K: rev.ViewVec(k), G: rev.ViewDense(g), Gk: rev.ViewDense(gk), T: t, Fixed: fixed, Num: num}
 }
 
@@ -2802,7 +2802,7 @@ type Plain struct {
 }
 
 // NewPlain returns the kernel over gonum's types, sharing their storage.
-func NewPlain(y *mat.VecDense, x *mat.VecDense, scale *float64) Plain {
+func NewPlain(y, x *mat.VecDense, scale *float64) Plain {
 	return Plain{Y: rev.ViewVec(y), X: rev.ViewVec(x), Scale: scale}
 }
 

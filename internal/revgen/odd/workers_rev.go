@@ -21,7 +21,7 @@ type Curve[T rev.Real] struct {
 }
 
 // NewCurve returns the kernel over gonum's types, sharing their storage.
-func NewCurve(loss *float64, p *mat.VecDense, t *mat.VecDense, y *mat.VecDense) Curve[float64] {
+func NewCurve(loss *float64, p, t, y *mat.VecDense) Curve[float64] {
 	return Curve[float64]{Loss: loss, P: rev.ViewVec(p), T: rev.ViewVec(t), Y: rev.ViewVec(y)}
 }
 
@@ -473,7 +473,7 @@ type Layer[T rev.Real] struct {
 }
 
 // NewLayer returns the kernel over gonum's types, sharing their storage.
-func NewLayer(y *mat.VecDense, z *mat.VecDense, w *mat.Dense, x *mat.VecDense, scale *float64) Layer[float64] {
+func NewLayer(y, z *mat.VecDense, w *mat.Dense, x *mat.VecDense, scale *float64) Layer[float64] {
 	return Layer[float64]{Y: rev.ViewVec(y), Z: rev.ViewVec(z), W: rev.ViewDense(w), X: rev.ViewVec(x), Scale: scale}
 }
 
@@ -944,7 +944,7 @@ type Histogram[T rev.Real] struct {
 }
 
 // NewHistogram returns the kernel over gonum's types, sharing their storage.
-func NewHistogram(h *mat.VecDense, table *mat.Dense, bin []int, from []int, x *mat.VecDense) Histogram[float64] {
+func NewHistogram(h *mat.VecDense, table *mat.Dense, bin, from []int, x *mat.VecDense) Histogram[float64] {
 	return Histogram[float64]{H: rev.ViewVec(h), Table: rev.ViewDense(table), Bin: bin, From: from, X: rev.ViewVec(x)}
 }
 
@@ -1264,7 +1264,7 @@ type Drift[T rev.Real] struct {
 }
 
 // NewDrift returns the kernel over gonum's types, sharing their storage.
-func NewDrift(x *mat.VecDense, v *mat.VecDense, pairs *mat.VecDense, k *float64, h float64, steps int) Drift[float64] {
+func NewDrift(x, v, pairs *mat.VecDense, k *float64, h float64, steps int) Drift[float64] {
 	return Drift[float64]{X: rev.ViewVec(x), V: rev.ViewVec(v), Pairs: rev.ViewVec(pairs), K: k, H: h, Steps: steps}
 }
 
@@ -1762,7 +1762,7 @@ type Flat[T rev.Real] struct {
 }
 
 // NewFlat returns the kernel over gonum's types, sharing their storage.
-func NewFlat(y *mat.VecDense, x *mat.VecDense, u *mat.VecDense, n int, m int) Flat[float64] {
+func NewFlat(y, x, u *mat.VecDense, n, m int) Flat[float64] {
 	return Flat[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), U: rev.ViewVec(u), N: n, M: m}
 }
 

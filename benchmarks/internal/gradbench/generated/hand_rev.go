@@ -1543,7 +1543,7 @@ type Skin[T rev.Real] struct {
 }
 
 // NewSkin returns the kernel over gonum's types, sharing their storage.
-func NewSkin(r *mat.VecDense, theta *mat.VecDense, uv *mat.Dense, points *mat.Dense, absolute *mat.Dense, places *mat.Dense, start []int, bone []int, corner []int, mirrored bool) Skin[float64] {
+func NewSkin(r, theta *mat.VecDense, uv, points, absolute, places *mat.Dense, start, bone, corner []int, mirrored bool) Skin[float64] {
 	return Skin[float64]{R: rev.ViewVec(r), Theta: rev.ViewVec(theta), Uv: rev.ViewDense(uv), Points: rev.ViewDense(points), Absolute: rev.ViewDense(absolute), Places: rev.ViewDense(places), Start: start, Bone: bone, Corner: corner, Mirrored: mirrored}
 }
 

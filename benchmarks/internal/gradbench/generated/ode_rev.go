@@ -23,7 +23,7 @@ type ODE[T rev.Real] struct {
 }
 
 // NewODE returns the kernel over gonum's types, sharing their storage.
-func NewODE(y *mat.VecDense, x *mat.VecDense, steps int) ODE[float64] {
+func NewODE(y, x *mat.VecDense, steps int) ODE[float64] {
 	return ODE[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Steps: steps}
 }
 

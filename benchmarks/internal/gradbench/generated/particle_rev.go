@@ -19,7 +19,7 @@ type Flight[T rev.Real] struct {
 }
 
 // NewFlight returns the kernel over gonum's types, sharing their storage.
-func NewFlight(out *float64, w *float64, reverse bool) Flight[float64] {
+func NewFlight(out, w *float64, reverse bool) Flight[float64] {
 	return Flight[float64]{Out: out, W: w, Reverse: reverse}
 }
 

@@ -21,7 +21,7 @@ type Highest[T rev.Real] struct {
 }
 
 // NewHighest returns the kernel over gonum's types, sharing their storage.
-func NewHighest(out *float64, p *mat.VecDense, start *mat.VecDense, reverse bool) Highest[float64] {
+func NewHighest(out *float64, p, start *mat.VecDense, reverse bool) Highest[float64] {
 	return Highest[float64]{Out: out, P: rev.ViewVec(p), Start: rev.ViewVec(start), Reverse: reverse}
 }
 
