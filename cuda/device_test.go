@@ -25,7 +25,7 @@ func TestOpenWithoutTag(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	dev := interpreter(t, 1<<16)
+	dev := open(t, interpret(t, 1<<16)) // which has little memory
 	x, err := NewVector(dev, rev.ViewSlice([]float64{1, 2, 3}))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"time"
 	"unsafe"
@@ -229,6 +230,9 @@ func (c *card) launch(stream int, kernel string, g grid, params []uint64) error 
 			args[i] = unsafe.Pointer(&params[i])
 		}
 		b, t := g.blocks, g.threads
+		if b[0] > math.MaxInt32 { // package cu would cut off the upper bits
+			return fmt.Errorf("kernel %s: %d blocks", kernel, b[0])
+		}
 		if err := f.Launch(b[0], b[1], b[2], t[0], t[1], t[2], 0, c.streams[stream], args); err != nil {
 			return fmt.Errorf("kernel %s: %w", kernel, err)
 		}

@@ -2,8 +2,10 @@ package cuda
 
 import (
 	"fmt"
+	"os"
 	"path"
 	"reflect"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -55,10 +57,25 @@ func kernelOf(name string) (*ptx.Kernel, error) {
 	return m.Kernel(name)
 }
 
-// interpreter returns a device with that many bytes of memory.
+// interpreter returns an interpreted device with that many bytes of memory. If REVNUM_DEVICE is the
+// number of a device, it returns this one instead, so that the tests of kernels run on a card.
 func interpreter(t testing.TB, bytes int) *Device {
 	t.Helper()
-	return open(t, interpret(t, bytes))
+	on := os.Getenv("REVNUM_DEVICE")
+	if on == "" {
+		return open(t, interpret(t, bytes))
+	}
+	n, err := strconv.Atoi(on)
+	if err != nil {
+		t.Fatalf("REVNUM_DEVICE=%s is not the number of a device", on)
+	}
+	dev := must(Open(n))(t)
+	t.Cleanup(func() {
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return dev
 }
 
 // open opens an interpreted device. It is closed after the test.
@@ -195,8 +212,8 @@ func through[H any, D rev.Kernel[D]](dev *Device, k H, p rev.Pass[H]) error {
 	}
 	// No pass may rely on what an earlier one left in scratch memory.
 	for _, s := range dev.now.scratch {
-		if s.at != 0 {
-			if err := dev.driver.(*interpreted).machine.Memory.Forget(uint64(s.at)); err != nil {
+		if on, ok := dev.driver.(*interpreted); ok && s.at != 0 {
+			if err := on.machine.Memory.Forget(uint64(s.at)); err != nil {
 				return err
 			}
 		}
@@ -300,10 +317,11 @@ func (c *copies) toHost() error {
 	for _, host := range c.hosts {
 		m := c.memory[host.UnsafePointer()]
 		bytes := host.Len() * int(host.Type().Elem().Size())
-		if err := c.dev.driver.toHost(0, unsafe.Slice((*byte)(host.UnsafePointer()), bytes), uintptr(m.UnsafePointer())); err != nil {
+		raw := Memory[byte](unsafe.Slice((*byte)(m.UnsafePointer()), bytes))
+		if err := raw.Get(unsafe.Slice((*byte)(host.UnsafePointer()), bytes)); err != nil {
 			return err
 		}
-		if err := (Memory[byte])(unsafe.Slice((*byte)(m.UnsafePointer()), bytes)).Free(); err != nil {
+		if err := raw.Free(); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,197 @@
+//go:build cuda
+
+package cuda
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+
+	"revnum/rev"
+)
+
+// The tests of this file run on each card there is, or with testdata/driver.c in place of the driver.
+
+// cards opens all devices. They are closed after the test.
+func cards(t *testing.T) (devices []*Device) {
+	t.Helper()
+	for i := range must(Count())(t) {
+		dev := must(Open(i))(t)
+		t.Cleanup(func() {
+			if err := dev.Close(); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		})
+		devices = append(devices, dev)
+	}
+	return devices
+}
+
+// sumOf returns Σ x_i² on a device for x = 1, 2, ..., n.
+func sumOf(dev *Device, n int) (sum float64, err error) {
+	host := make([]float64, n)
+	for i := range host {
+		host[i] = float64(i + 1)
+	}
+	x, err := NewVector(dev, rev.ViewSlice(host))
+	if err != nil {
+		return 0, err
+	}
+	out, err := NewScalar(dev, 0.0)
+	if err == nil {
+		if err = (Dot[float64]{Out: out, X: x, Y: x}).Forward(); err == nil {
+			sum, err = Get(out)
+		}
+		err = errors.Join(err, Free(out))
+	}
+	return sum, errors.Join(err, x.Data.Free())
+}
+
+func TestCards(t *testing.T) {
+	n := must(Count())(t)
+	for _, i := range []int{-1, n} {
+		if _, err := Open(i); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), " of ") {
+			t.Errorf("device %d of %d: error %v", i, n, err)
+		}
+	}
+	devices := cards(t)
+	var wait sync.WaitGroup
+	for _, dev := range devices {
+		if p := dev.Properties(); p.Name == "" || p.Capability < 75 {
+			t.Errorf("properties %+v", p)
+		}
+		for g := range 4 {
+			wait.Go(func() { // in threads in which no context is current
+				for range 5 {
+					n := 300 + g
+					if sum, err := sumOf(dev, n); err != nil || sum != float64(n*(n+1)*(2*n+1)/6) {
+						t.Errorf("the sum of %d squares is %v: %v", n, sum, err)
+					}
+				}
+			})
+		}
+	}
+	wait.Wait()
+	again := must(Open(0))(t) // the same card
+	a, b := must(NewScalar(devices[0], 1.0))(t), must(NewScalar(again, 2.0))(t)
+	x := Vector[float64]{N: 1, Data: memoryOf(a), Inc: 1}
+	if err := (Sum[float64]{Out: b, X: x}).Forward(); err == nil {
+		t.Error("no error for operands of two devices")
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	if v, err := Get(a); v != 1 || err != nil {
+		t.Errorf("%v after the same card was closed by another: %v", v, err)
+	}
+	if _, err := Get(b); err == nil {
+		t.Error("memory of a closed device is read")
+	}
+	for name, err := range map[string]error{"Close": again.Close(), "memory": second(NewScalar(again, 1.0)), "stream": second(again.NewStream()), "event": second(again.Record()), "pinned": second(NewPinned[int32](again, 1))} {
+		if err == nil {
+			t.Errorf("%s: no error after the device was closed", name)
+		}
+	}
+}
+
+func second[V any](_ V, err error) error { return err }
+
+// TestCardStreams orders copies and passes of two streams by events.
+func TestCardStreams(t *testing.T) {
+	for _, dev := range cards(t) {
+		s := must(dev.NewStream())(t)
+		host := must(NewPinned[float64](dev, 3))(t)
+		x := must(NewVector(dev, rev.ViewSlice(make([]float64, 3))))(t)
+		y := must(NewVector(dev, rev.ViewSlice([]float64{1, 1, 1})))(t)
+		one, out := must(NewScalar(dev, 1.0))(t), must(NewScalar(dev, 0.0))(t)
+		copy(host, []float64{4, 5, 6})
+		dev.Use(s)
+		if err := x.Data.SetAsync(host); err != nil {
+			t.Fatal(err)
+		}
+		took := must(dev.Time(Dot[float64]{Out: out, X: x, Y: x}.Forward))(t)
+		if took <= 0 {
+			t.Errorf("a pass took %v", took)
+		}
+		squares := must(dev.Record())(t)
+		dev.Use(nil)
+		if err := errors.Join(dev.Wait(squares), Axpy[float64]{Y: y, Alpha: one, X: x}.Forward(), y.Data.GetAsync(host), dev.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		if host[0] != 5 || host[2] != 7 {
+			t.Errorf("copied %v", host)
+		}
+		if v, err := Get(out); v != 77 || err != nil {
+			t.Errorf("%v, %v", v, err)
+		}
+		if err := errors.Join(squares.Sync(), squares.Close(), s.Sync(), s.Close(), host.Free(dev)); err != nil {
+			t.Error(err)
+		}
+		must(dev.NewStream())(t) // what is left is closed with the device
+		must(dev.Record())(t)
+		must(NewPinned[int32](dev, 5))(t)
+	}
+}
+
+// TestCardErrors lacks memory, and makes launches that no card runs. The device works afterwards.
+func TestCardErrors(t *testing.T) {
+	for _, dev := range cards(t) {
+		dev.mu.Lock()
+		_, err := allocate[byte](dev, 1<<50)
+		dev.mu.Unlock()
+		if !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "1125899906842624 bytes on device") {
+			t.Errorf("error %v, want ErrMemory", err)
+		}
+		if _, err := NewPinned[byte](dev, 1<<50); !errors.Is(err, ErrMemory) {
+			t.Errorf("pinned memory: error %v, want ErrMemory", err)
+		}
+		one := [3]int{1, 1, 1}
+		for kernel, g := range map[string]grid{
+			"clearF64":   {[3]int{0, 1, 1}, one},
+			"clearF32":   {[3]int{1, 1 << 16, 1}, one},
+			"clearQ43":   {one, [3]int{1025, 1, 1}},
+			"copyF64":    {[3]int{1<<32 + 1, 1, 1}, one},
+			"noKernelIs": {one, one},
+		} {
+			dev.mu.Lock()
+			err := dev.driver.launch(0, kernel, g, make([]uint64, 3))
+			dev.mu.Unlock()
+			if err == nil || !strings.Contains(err.Error(), kernel) {
+				t.Errorf("kernel %s of %v: error %v", kernel, g, err)
+			}
+		}
+		if sum, err := sumOf(dev, 3); sum != 14 || err != nil {
+			t.Errorf("%v, %v", sum, err)
+		}
+	}
+}
+
+// TestCardFault has a kernel that the device cannot finish. The error comes later, and all that
+// follows is an error.
+func TestCardFault(t *testing.T) {
+	dev := must(Open(0))(t)
+	if !strings.HasPrefix(dev.Properties().Name, "no GPU") {
+		if err := dev.Close(); err != nil {
+			t.Error(err)
+		}
+		t.Skip("after a fault a card works again in another process only")
+	}
+	x := must(NewScalar(dev, 1.0))(t)
+	dev.mu.Lock()
+	err := dev.driver.launch(0, "addConstantF64", vectorGrid(1), []uint64{pointer(x), 1, 1, math.MaxUint64 - 7, 1})
+	dev.mu.Unlock()
+	if err != nil {
+		t.Errorf("the launch has the error %v", err)
+	}
+	if v, err := Get(x); err == nil {
+		t.Errorf("%v, and no error after a fault", v)
+	}
+	if err := dev.Sync(); err == nil {
+		t.Error("no error of Sync after a fault")
+	}
+	if err := dev.Close(); err == nil {
+		t.Error("no error of Close after a fault")
+	}
+}
