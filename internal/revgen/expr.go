@@ -326,6 +326,10 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 		r.stmts(r.straight(list, returned))
 		return nil
 	}
+	if types.ExprString(f.Type.Results.List[0].Type) == "error" && f.Type.Results.NumFields() == 1 {
+		r.inlineFailing(e, f, list)
+		return nil
+	}
 	results := r.declareResults(f)
 	last, ok := list[len(list)-1].(*ast.ReturnStmt)
 	if early := slices.ContainsFunc(list[:len(list)-1], func(s ast.Stmt) bool { return leaves(s, returned) }); ok && !early && len(last.Results) > 0 {

@@ -296,7 +296,7 @@ func (e *node) key() string {
 	switch e.op {
 	case "ref":
 		s = fmt.Sprintf("%p", e.v)
-	case "elem", "len":
+	case "elem", "len", "whole":
 		s = fmt.Sprint(e.op, spacePrefix[e.in], ":", e.x.name, ".", e.axis)
 	}
 	for _, a := range e.args {
@@ -319,7 +319,7 @@ type stmt struct {
 	in   space // of row: row e of x is v; of given: x must not be nil; of sincos, v and with are the sine and cosine of e
 
 	// Of kernel: the pass that is made. If quiet is set, it is made for the cotangents
-	// alone: outputs have been added to.
+	// alone: outputs have been added to. If it fails, e is the error that is returned.
 	callee                        *callee
 	back, adjoint, tangent, quiet bool
 

@@ -24,6 +24,7 @@ type callee struct {
 	pkg, name string // revnum/revlinalg, revlinalg.MatMul
 	generic   bool
 	second    bool // it has AdjointTangent
+	fallible  bool // its passes may return errors
 	operands  []calleeOperand
 	plain     []string // other fields, as Go
 }
@@ -83,16 +84,21 @@ func (r *reader) kernelCall(e *ast.CallExpr) bool {
 		r.refuse(e, "%s: a function calls Forward or Inverse of a kernel", types.ExprString(e.Fun))
 	}
 	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent"} {
-		if !never(named, pass) {
-			r.refuse(e, "%s may fail, when what is behind it has been undone already: make it a step of a program, as in rev.Seq(rev.At(...), rev.At(...)), which restores that", c.name)
-		}
+		c.fallible = c.fallible || !never(named, pass)
 	}
-	c.second = never(named, "AdjointTangent")
+	s := &stmt{op: "kernel", callee: c, back: method.Sel.Name == "Inverse", pos: e.Pos()}
+	if _, ok := r.failures[e]; ok {
+		s.e = r.returned(e)
+	} else if c.fallible && (!never(named, method.Sel.Name) || !r.k.fallible) {
+		r.refuseError(e, c.name)
+	}
+	second, _, _ := types.LookupFieldOrMethod(named, false, named.Obj().Pkg(), "AdjointTangent")
+	c.second = second != nil
 	r.overNumbers(e, named, c)
 	for i, arg := range made.Args {
 		r.argument(c, t, params.At(i).Name(), arg)
 	}
-	r.emit(&stmt{op: "kernel", callee: c, back: method.Sel.Name == "Inverse", pos: e.Pos()})
+	r.emit(s)
 	return true
 }
 
@@ -274,14 +280,17 @@ func (w *writer) library(s *stmt) {
 		sign = "real(sign)"
 	}
 	switch back := map[bool]string{false: "<", true: ">"}[s.back]; {
-	case s.adjoint && s.back:
-	case s.adjoint:
+	case s.undoes():
 		run = "rev.Undo(" + f + ", " + p + ")"
+	case s.adjoint:
 	case w.k.accumulates():
 		w.printf("%s.Back = %s %s 0\n", p, sign, back)
 	case s.back && s.tangent:
 		w.printf("%s.Back = true\n", p)
 	}
-	w.printf("if err := %s; err != nil {\nreturn err\n}\n}\n", run)
+	err := w.name(&local{name: "err"})
+	w.printf("if %s := %s; %s != nil {\n", err, run, err)
+	w.fails(s, err)
+	w.printf("}\n}\n")
 	w.scopes = w.scopes[:len(w.scopes)-1]
 }

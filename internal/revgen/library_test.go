@@ -112,3 +112,38 @@ func TestComplexCallee(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A callee in place may have no pass that undoes its adjoint. What is written then puts back
+// what it changed before, and copies nothing in other passes.
+func TestCalleeInPlace(t *testing.T) {
+	fset := token.NewFileSet()
+	parse := func(name, text string) *ast.File {
+		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	imports := testImporter(t)
+	first, err := (&types.Config{Importer: imports}).Check("first", fset, []*ast.File{parse("first.go", strings.ReplaceAll(firstOrder, "acc", "inout"))}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := "for i := range y {\n\t\ty[i] += x[i]\n\t}\n"
+	file := parse("p.go", strings.Replace(callsFirstOrder, "\tfirst.", "\t"+body+"\tfirst.", 1))
+	out, err := load(fset, []*ast.File{file}, importerWith{imports, first}).written([]*ast.File{file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passes := 0
+	for _, text := range strings.Split(string(out["p_rev.go"]), "\nfunc (k Thrice) ") {
+		name, _, _ := strings.Cut(text, "(")
+		if restores := strings.Contains(text, "was.Restore()"); restores != (name == "undoAdjoint") {
+			t.Errorf("%s restores: %v", name, restores)
+		}
+		passes++
+	}
+	if passes < 10 {
+		t.Errorf("%d methods are written", passes)
+	}
+}

@@ -68,6 +68,8 @@ type reader struct {
 	facts    facts           // what is known of integers there
 	calls    []*ast.FuncDecl // being inlined
 	checking bool            // statements may return errors
+	err      types.Object    // the error of the call being read
+	around   *node           // the error that the functions being inlined return, or nil
 	pos      token.Pos       // of the statement being read
 	refusals []error
 }
@@ -487,6 +489,9 @@ func isDomainError(t types.Type) bool {
 // failure returns the error e, if it is a variable of the package.
 func (r *reader) failure(e ast.Expr) (*node, bool) {
 	id := identOf(e)
+	if id != nil && r.err != nil && r.info.Uses[id] == r.err {
+		return failure, true
+	}
 	v, ok := r.info.Uses[id].(*types.Var)
 	if id == nil || !ok || v.Parent() != r.pkg.Scope() || !types.AssignableTo(v.Type(), types.Universe.Lookup("error").Type()) {
 		return nil, false
@@ -526,7 +531,14 @@ func (r *reader) assign(s *ast.AssignStmt) {
 	}
 	values := make([][]*node, len(s.Rhs))
 	for i, e := range s.Rhs {
+		c, isCall := e.(*ast.CallExpr)
+		if isCall && r.mayFail(c) {
+			r.refuseError(c, types.ExprString(c.Fun))
+		}
 		if id := identOf(s.Lhs[i]); id != nil && id.Name == "_" {
+			if isCall {
+				r.values(e) // which may change operands
+			}
 			continue
 		}
 		if r.isSlice(e) && s.Tok == token.DEFINE {

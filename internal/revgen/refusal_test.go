@@ -96,6 +96,25 @@ func first(x []float64) float64 {
 
 func none(x float64) {}
 
+func moved(y, x []float64) float64 {
+	y[0] += x[0]
+	return x[0]
+}
+
+func inverted(y, x *mat.Dense) error {
+	if err := revlinalg.NewInv(y, x).Forward(); err != nil {
+		return fmt.Errorf("inner: %w", err)
+	}
+	return nil
+}
+
+func checked(x []float64) error {
+	if x[0] < 0 {
+		return errBad
+	}
+	return nil
+}
+
 func sequence(func() bool) {}
 
 var _ = math.Pi
@@ -316,7 +335,28 @@ var constructs = []construct{
 	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Forward()\n*y += x.AtVec(x.Len() - 1)", ""},
 	{"(c, a, b *mat.Dense)", "revlinalg.NewMatMul(c, a, b).Inverse()", ""},
 	{"(y *float64, x *mat.VecDense)", "revlinalg.NewDot(y, x, x).Adjoint(revlinalg.Dot[float64]{})", "a function calls Forward or Inverse of a kernel"},
-	{"(y, x *mat.Dense)", "revlinalg.NewInv(y, x).Forward()", "revlinalg.Inv may fail, when what is behind it has been undone already: make it a step of a program, as in rev.Seq(rev.At(...), rev.At(...)), which restores that"},
+	{"(y, x *mat.Dense)", "revlinalg.NewInv(y, x).Forward()", "revlinalg.Inv may fail: write if err := revlinalg.NewInv(y, x).Forward(); err != nil { return err }"},
+	{"(y, x *mat.Dense) error", "revlinalg.NewInv(y, x).Inverse()\nreturn nil", "revlinalg.Inv may fail: write if err := revlinalg.NewInv(y, x).Inverse(); err != nil { return err }"},
+	{"(y, x *mat.Dense) error", "_ = revlinalg.NewInv(y, x).Forward()\nreturn nil", "revlinalg.NewInv(y, x).Forward may fail: write if err := revlinalg.NewInv(y, x).Forward(); err != nil { return err }"},
+	{"(y, x *mat.Dense) error", "err := revlinalg.NewInv(y, x).Forward()\nif err != nil {\nreturn err\n}\nreturn nil", "revlinalg.NewInv(y, x).Forward may fail: write if err"},
+	{"(y, x *mat.Dense) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn err\n}\nreturn nil", "revlinalg.Inv is not over all number types of K[T rev.Real]: ask for fewer"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn err\n}\nreturn nil", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "return (revlinalg.NewInv(y, x)).Inverse()", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense, z *float64) error", "if y.At(0, 0) > 1 {\n*z += x.At(0, 0)\nreturn nil\n}\nfor i := range 3 {\nif err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn fmt.Errorf(\"%s %d: %w, %w\", \"inv\", i, errBad, err)\n}\n*z += float64(i)*x.At(1, 1)\n}\nswitch {\ncase x.At(0, 0) > 2:\nif err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn errBad\n}\n}\nreturn nil", "the condition reads y, which the branch changes"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense, z *float64) error", "if x.At(0, 0) > 1 {\n*z += x.At(0, 0)\nreturn nil\n}\nfor i := range 3 {\nif err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn fmt.Errorf(\"%s %d: %w, %w\", \"inv\", i, errBad, err)\n}\n*z += float64(i)*x.At(1, 1)\n}\nswitch {\ncase x.At(0, 0) > 2:\nif err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn errBad\n}\n}\nreturn nil", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn fmt.Errorf(\"%g: %w\", x.At(0, 0), err)\n}\nreturn nil", "if a call fails, return its error, a variable of the package, or fmt.Errorf of a text with integers and such errors"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn nil\n}\nreturn nil", "if a call fails, return its error, a variable of the package"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn func() error { return err }()\n}\nreturn nil", "if a call fails, return its error, a variable of the package"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense, z *float64) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\n*z += 1\n}\nreturn nil", "revlinalg.NewInv(y, x).Forward may fail: write if err"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense, z *float64) error", "if x.At(0, 0) < 0 {\nreturn errBad\n}\n*z += x.At(0, 0)\nif err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn err\n}\nreturn nil", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "if err := revlinalg.NewInv(y, x).Forward(); err != nil {\nreturn err\n}\nif x.At(0, 0) < 0 {\nreturn errBad\n}\nreturn nil", "y changes before the last error is returned: return all errors first"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "return inverted(y, x)", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "if err := inverted(y, x); err != nil {\nreturn fmt.Errorf(\"outer: %w\", err)\n}\nreturn nil", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "inverted(y, x)\nreturn nil", "inverted may fail: write if err := inverted(y, x); err != nil { return err }"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x *mat.Dense) error", "_ = inverted(y, x)\nreturn nil", "inverted may fail: write if err := inverted(y, x); err != nil { return err }"},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x []float64) error", "if err := checked(x); err != nil {\nreturn err\n}\ny[0] += x[0]\nreturn nil", "an error of its own that checked returns comes before all changes: return it in the function that asks for the kernel"},
+	{"var err = errBad\n\n//revgen:kernel K[T rev.Float]\nfunc f(y, x *mat.Dense) error", "if e := revlinalg.NewInv(y, x).Forward(); e != nil {\nreturn fmt.Errorf(\"%w: %w\", err, e)\n}\nreturn nil", ""},
+	{"(y, x []float64)", "_ = moved(y, x)", ""},
 	{"(x *mat.Dense)", "revlinalg.NewGivensQR(x).Forward()", "revlinalg.GivensQR is not over all number types of K[T rev.Real]: ask for fewer"},
 	{"//revgen:kernel K\nfunc k(x *mat.Dense, t *mat.VecDense)", "revlinalg.NewUnitary(x, t).Forward()", ""},
 	{"//revgen:kernel K\nfunc k(x *mat.VecDense, t *mat.VecDense)", "revlinalg.NewUnitaryVec(x, t).Forward()", "only kernels, and functions of math and of this package, can be called"},

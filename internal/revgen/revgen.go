@@ -20,6 +20,7 @@
 //	expr.go      operands, expressions, and calls, which are inlined
 //	exact.go     sums of products over fixed point
 //	library.go   calls of kernels
+//	failing.go   those that may fail
 //	workers.go   loops that run on several workers
 //	check.go     what has no inverse, and why
 //	order.go     what iterations of a loop change behind other ones that read it
@@ -204,6 +205,8 @@ type source struct {
 	info  *types.Info
 	funcs map[types.Object]*ast.FuncDecl
 	wrong map[string]error // the first error in a file, by its name
+
+	failures map[*ast.CallExpr]returnedError // by calls whose errors functions return
 }
 
 // load type-checks files. An error in a file matters only if the file asks for kernels, and
@@ -214,6 +217,8 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 		info:  &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}},
 		funcs: map[types.Object]*ast.FuncDecl{},
 		wrong: map[string]error{},
+
+		failures: map[*ast.CallExpr]returnedError{},
 	}
 	unwritten := map[string]bool{}
 	for _, file := range files {
@@ -236,6 +241,11 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 			if f, ok := d.(*ast.FuncDecl); ok {
 				p.funcs[p.info.Defs[f.Name]] = f
 			}
+		}
+	}
+	for _, f := range p.funcs {
+		if f.Body != nil {
+			p.findFailing(f)
 		}
 	}
 	return p

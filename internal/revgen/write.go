@@ -39,6 +39,9 @@ type writer struct {
 	there  *stmt             // of the kind given, around
 	types  map[string]bool   // of the parts of loops
 	after  string            // what goes behind the pass
+	was    *local            // copies of what changes before a call that may fail, or nil
+	tapes  []*local          // of the pass
+	err    string            // the error of a call
 	wrong  error             // a bug
 }
 
@@ -176,7 +179,7 @@ func (w *writer) kernel(k *kernel) {
 	k.body = k.exacted(k.body)
 	passes := k.passes()
 	w.run()
-	if k.fallible {
+	if len(k.checks) > 0 {
 		w.check()
 	}
 	for _, p := range passes {
@@ -234,7 +237,7 @@ func (w *writer) run() {
 	if unprepared != "" {
 		w.printf("if %s {\nreturn k.prepared(p)\n}\n", unprepared)
 	}
-	if w.k.fallible {
+	if len(w.k.checks) > 0 {
 		w.printf("if err := k.check(); err != nil {\nreturn err\n}\n")
 	}
 	call := func(pass, args string) string {
@@ -355,9 +358,13 @@ func (w *writer) scope() {
 		w.scopes[0][name] = w.k.workers
 	}
 	each(w.k.body, func(s *stmt) {
-		if s.op == "kernel" {
-			name, _, _ := strings.Cut(s.callee.name, ".")
-			w.scopes[0][name] = true
+		if s.op != "kernel" {
+			return
+		}
+		name, _, _ := strings.Cut(s.callee.name, ".")
+		w.scopes[0][name] = true
+		if s.e != nil {
+			s.e.each(func(e *node) { w.scopes[0][e.text] = true }) // variables of the package
 		}
 	})
 }
@@ -374,15 +381,22 @@ func (w *writer) method(p pass) {
 	w.scope()
 	w.printf("\n// %s %s\n", p.name, p.doc)
 	w.taping(p.body)
+	if len(restored(p.body)) > 0 {
+		w.printf("//\n// A call may fail after operands have changed. They have copies, which are put back then.\n")
+	}
 	result := ""
 	if w.calls() {
 		result = "error "
 	}
 	w.printf("func (k %s) %s(%s) %s{\n", w.typ, p.name, strings.Join(params, ", "), result)
 	w.nils(p)
-	tapes := w.newTapes(whole(p.body))
+	w.tapes = w.newTapes(whole(p.body))
+	w.copies(p.body)
 	w.body(p.body)
-	w.freeTapes(tapes)
+	if w.was != nil {
+		w.printf("%s.Free()\n", w.name(w.was))
+	}
+	w.freeTapes(w.tapes)
 	if w.calls() {
 		w.printf("return nil\n")
 	}
@@ -861,6 +875,8 @@ func (w *writer) expr(e *node, prec int) string {
 			return "fixed.Of[T](" + e.text + ")"
 		}
 		return e.text
+	case failure.op, "Errorf":
+		return w.failure(e)
 	case "ref":
 		if e.v.exact {
 			return w.name(e.v) + ".Round()"
@@ -948,8 +964,11 @@ func constantText(e *node) string {
 
 // failure returns an error as Go.
 func (w *writer) failure(e *node) string {
-	if e.op == "lit" {
+	switch e.op {
+	case "lit":
 		return e.text
+	case failure.op:
+		return w.err
 	}
 	var args []string
 	for _, a := range e.args {
