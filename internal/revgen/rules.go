@@ -20,6 +20,14 @@ func init() {
 		"Acos":  unary(func(x, r, h *node) *node { return neg(quotient("over", h, complement(x))) }),
 		"Exp2":  unary(func(x, r, h *node) *node { return product(h, product(ln2, r)) }),
 		"Log2":  unary(func(x, r, h *node) *node { return quotient("/", h, product(ln2, x)) }),
+		"Log10": unary(func(x, r, h *node) *node { return quotient("/", h, product(ln10, x)) }),
+		"Asinh": unary(func(x, r, h *node) *node { return quotient("/", h, fn("Hypot", x, one)) }),
+		"Acosh": unary(func(x, r, h *node) *node {
+			return quotient("over", h, product(fn("Sqrt", sum(x, neg(one))), fn("Sqrt", sum(x, one))))
+		}),
+		"Atanh": unary(func(x, r, h *node) *node { return quotient("/", h, sum(one, neg(product(x, x)))) }),
+		"Erf":   unary(func(x, r, h *node) *node { return product(h, product(bell, fn("Exp", neg(product(x, x))))) }),
+		"Erfc":  unary(func(x, r, h *node) *node { return neg(product(h, product(bell, fn("Exp", neg(product(x, x)))))) }),
 		"Cbrt":  unary(func(x, r, h *node) *node { return quotient("over", h, product(lit(number, "3"), product(r, r))) }),
 		"Expm1": unary(func(x, r, h *node) *node { return product(h, sum(r, one)) }),
 		"Log1p": unary(func(x, r, h *node) *node { return quotient("/", h, sum(one, x)) }),
@@ -78,6 +86,8 @@ func init() {
 }
 
 var ln2, ln10 = lit(number, "0.6931471805599453"), lit(number, "2.302585092994046")
+
+var bell = lit(number, "1.1283791670955126") // 2/√π
 
 // complement returns √(1 - x²).
 func complement(x *node) *node { return fn("Sqrt", sum(one, neg(product(x, x)))) }

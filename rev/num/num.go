@@ -206,6 +206,44 @@ func Cosh[T rev.Real](x T) T {
 	return Exp(x)/2 + Exp(-x)/2
 }
 
+// Asinh returns the number whose sinh is x.
+func Asinh[T rev.Real](x T) T {
+	switch {
+	case !isFixed[T]():
+		return T(math.Asinh(float64(x)))
+	case x < 0:
+		return -Asinh(-max(x, -T(fixed.Max)))
+	}
+	return Log(x/2+Hypot(x, fixed.Of[T](1))/2) + fixed.Of[T](math.Ln2) // halves are in range
+}
+
+// Acosh returns the number above 0 whose cosh is x; in fixed point 0 for x < 1.
+func Acosh[T rev.Real](x T) T {
+	one := fixed.Of[T](1)
+	switch {
+	case !isFixed[T]():
+		return T(math.Acosh(float64(x)))
+	case x < one:
+		return 0
+	}
+	return Log(x/2+fixed.Product(Sqrt(x-one), Sqrt(x+one))/2) + fixed.Of[T](math.Ln2)
+}
+
+// Atanh returns the number whose tanh is x; in fixed point the least or the largest number
+// for |x| >= 1.
+func Atanh[T rev.Real](x T) T {
+	one := fixed.Of[T](1)
+	switch {
+	case !isFixed[T]():
+		return T(math.Atanh(float64(x)))
+	case x <= -one:
+		return T(fixed.Min)
+	case x >= one:
+		return T(fixed.Max)
+	}
+	return Log(one+x)/2 - Log(one-x)/2
+}
+
 // Exp2 returns 2ˣ; in fixed point the largest number if 2ˣ is out of range.
 func Exp2[T rev.Real](x T) T {
 	if !isFixed[T]() {
@@ -227,6 +265,17 @@ func Log2[T rev.Real](x T) T {
 		return T(fixed.Min)
 	}
 	return T(fixed.Log2(fixed.Q43(x)))
+}
+
+// Log10 returns the logarithm to base 10; in fixed point the least number for x <= 0.
+func Log10[T rev.Real](x T) T {
+	if !isFixed[T]() {
+		return T(math.Log10(float64(x)))
+	}
+	if x <= 0 {
+		return T(fixed.Min)
+	}
+	return fixed.Product(Log(x), fixed.Of[T](1/math.Ln10))
 }
 
 // Log1p returns log(1 + x); in fixed point the least number for x <= -1.

@@ -49,6 +49,12 @@ func TestFunctions(t *testing.T) {
 		"Log1p": {num.Log1p[float64], num.Log1p[float32], num.Log1p[fixed.Q43], math.Log1p},
 		"Expm1": {num.Expm1[float64], num.Expm1[float32], num.Expm1[fixed.Q43], math.Expm1},
 		"Cbrt":  {num.Cbrt[float64], num.Cbrt[float32], num.Cbrt[fixed.Q43], math.Cbrt},
+		"Log10": {num.Log10[float64], num.Log10[float32], num.Log10[fixed.Q43], math.Log10},
+		"Asinh": {num.Asinh[float64], num.Asinh[float32], num.Asinh[fixed.Q43], math.Asinh},
+		"Acosh": {num.Acosh[float64], num.Acosh[float32], num.Acosh[fixed.Q43], math.Acosh},
+		"Atanh": {num.Atanh[float64], num.Atanh[float32], num.Atanh[fixed.Q43], math.Atanh},
+		"Erf":   {num.Erf[float64], num.Erf[float32], num.Erf[fixed.Q43], math.Erf},
+		"Erfc":  {num.Erfc[float64], num.Erfc[float32], num.Erfc[fixed.Q43], math.Erfc},
 		"Abs":   {num.Abs[float64], num.Abs[float32], num.Abs[fixed.Q43], math.Abs},
 	} {
 		for _, x := range []float64{-3.25, -0.5, 0.0625, 0.75, 2.5} {
@@ -74,6 +80,19 @@ func TestFunctions(t *testing.T) {
 	}
 	if num.Pow(2., 0.5) != math.Sqrt2 {
 		t.Errorf("2^0.5 = %v", num.Pow(2., 0.5))
+	}
+}
+
+func TestErf(t *testing.T) {
+	const bound = 0x1p-40
+	for i := -700; i <= 700; i++ {
+		x := fixed.FromFloat64(float64(i) / 100)
+		if got, want := num.Erf(x).Float64(), math.Erf(x.Float64()); math.Abs(got-want) > bound {
+			t.Errorf("erf %v = %v, want %v", x, got, want)
+		}
+		if got, want := num.Erfc(x).Float64(), math.Erfc(x.Float64()); math.Abs(got-want) > bound {
+			t.Errorf("erfc %v = %v, want %v", x, got, want)
+		}
 	}
 }
 
@@ -106,6 +125,14 @@ func TestOutOfDomain(t *testing.T) {
 		{"0^-1", num.Pow(0, -one), 0},
 		{"exp2 30", num.Exp2(30 * one), fixed.Max},
 		{"log2 0", num.Log2(fixed.Q43(0)), fixed.Min},
+		{"log10 0", num.Log10(fixed.Q43(0)), fixed.Min},
+		{"acosh 0", num.Acosh(fixed.Q43(0)), 0},
+		{"atanh 1", num.Atanh(one), fixed.Max},
+		{"atanh -1", num.Atanh(-one), fixed.Min},
+		{"erf of the largest", num.Erf(fixed.Max), one},
+		{"erfc of the least", num.Erfc(fixed.Min), 2 * one},
+		{"erf of the least", num.Erf(fixed.Min), -one},
+		{"asinh of the least", num.Asinh(fixed.Min), -num.Asinh(fixed.Max)},
 		{"log1p -1", num.Log1p(-one), fixed.Min},
 		{"hypot", num.Hypot(fixed.Max, fixed.Max), fixed.Max},
 		{"acos 2", num.Acos(2 * one), 0},
