@@ -143,7 +143,7 @@ func (c *trial) tangents() error {
 	})
 	for n := range c.ops {
 		if err := c.near(t, d, n, c.Difference, d, t, s); err != nil {
-			return in("tangents against differences of Forward", err)
+			return in(fmt.Sprintf("tangents against differences of Forward with the Spec.Step %g", c.Step), err)
 		}
 		if err := c.gaps(t, t0, n); err != nil {
 			return in("Tangent", err)
@@ -188,7 +188,7 @@ func (c *trial) secondOrder() error {
 	d := c.derivative(adjoint)
 	for n := range c.ops {
 		if err := c.near(gt, d, n, 10*c.Difference, d, gt, g); err != nil {
-			return in("tangents of cotangents against differences of Adjoint", err)
+			return in(fmt.Sprintf("tangents of cotangents against differences of Adjoint with the Spec.Step %g", c.Step), err)
 		}
 		if err := c.gaps(gt, gt0, n); err != nil {
 			return in("AdjointTangent", err)

@@ -37,7 +37,7 @@ func (c *trial) nan() error {
 			}
 		}
 		if !shows {
-			return fmt.Errorf("%s is NaN, but the result of Forward has none", a.name(op, at))
+			return fmt.Errorf("%s is NaN, but the result of Forward has none (if the kernel may leave it out, name %s in Spec.Masked)", a.name(op, at), op.Name)
 		}
 	}
 	return nil
