@@ -31,7 +31,8 @@ import (
 //	β̇_ik = α̇_k + Σ_j q̇_kj - (Q_k·c_ik)ᵀ·(Q̇_k·c_ik + Q_k·ċ_ik)
 //	ẇ_ik = w_ik·(β̇_ik - Σ_l r_il·β̇_il) + ġF·r_ik.
 //
-// The documentation of gmm.LogPosterior has the prior and its parameters M and γ.
+// The documentation of gmm.LogPosterior has the prior and its parameters M and γ. Without components
+// the F of points is NaN, as it is there.
 //
 // The points come in batches of 2¹⁷. For each, the quadratic forms of 64 points and a
 // component are a product of matrices in the shared memory of a block. A thread per point
@@ -78,10 +79,13 @@ func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
 // not one, as gmm.LogPosterior does.
 func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 	checkPrior(k.Prior)
-	if k.Alpha.N == 0 || k.X.Cols == 0 {
-		return nil
-	}
 	w := begin(&k, &p)
+	if k.Alpha.N == 0 || k.X.Cols == 0 {
+		if k.Alpha.N == 0 && k.X.Rows > 0 && k.Out != nil {
+			addPosterior(&w, k.Out, p.Sign(), nil, nil, Vector[T]{}, 0, math.NaN()) // the logarithms of no density
+		}
+		return w.end()
+	}
 	m := mixture[T]{pass: &w, k: &k, n: k.X.Rows, d: k.X.Cols, comps: k.Alpha.N, about: k.Means}
 	m.cut()
 	m.second(&p.G, &p.T, &p.GT, true) // lack of memory is an error before anything is written
@@ -165,14 +169,19 @@ func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
 		m.addParameters(&direction)
 	}
 	if k.Out != nil {
-		data, inc := k.Alpha.params()
-		m.launch(typed[T]("addPosterior"), grid{[3]int{1, 1, 1}, [3]int{maxThreads, 1, 1}}, pointer(k.Out), uint64(p.Sign()),
-			uint64(m.sums.address()), uint64(len(m.sums)), uint64(m.prior.address()), data, inc, uint64(m.comps),
-			math.Float64bits(float64(m.n)), math.Float64bits(m.constant()))
+		addPosterior(m.pass, k.Out, p.Sign(), m.sums, m.prior, k.Alpha, m.n, m.constant())
 	}
 	if tangent {
 		m.addInner(t.Out, p.Sign(), &direction, t)
 	}
+}
+
+// addPosterior adds to out the log posterior of n points, from the sums and priors and what depends
+// on no parameter.
+func addPosterior[T rev.Float](w *pass, out *T, sign int, sums, prior Memory[float64], alpha Vector[T], n int, constant float64) {
+	data, inc := alpha.params()
+	w.launch(typed[T]("addPosterior"), grid{[3]int{1, 1, 1}, [3]int{maxThreads, 1, 1}}, pointer(out), uint64(sign),
+		at(sums), uint64(len(sums)), at(prior), data, inc, uint64(alpha.N), math.Float64bits(float64(n)), math.Float64bits(constant))
 }
 
 // second adds the tangents of the gradient to gt. Or it only makes room for that.
