@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -32,19 +33,29 @@ const (
 	tensor   = "multiply-add on tensor cores" // by the instruction of MatMul
 )
 
-// Bench measures the kernels over float64. The size is the length of vectors, rounded up to a
-// power of 4. Its square root is the order of matrices for Affine, and twice that of others.
+// BenchOptions say what Bench measures.
+type BenchOptions struct {
+	// Size is the length of vectors, rounded up to a power of 4. Its square root is the order of
+	// matrices for Affine, and twice that of others. It is at least 4.
+	Size int
+
+	Reps     int               // how often a pass runs, at least 1
+	Kernels  *regexp.Regexp    // nil for all, or only those whose names match
+	Progress func(name string) // called before a pass is measured, unless it is nil
+}
+
+// Bench measures the kernels over float64.
 //
-// Each pass runs reps times between two events, after one run that is not measured. The first
+// Each pass runs Reps times between two events, after one run that is not measured. The first
 // rates are those of a copy and of fused multiply-adds, and of those on tensor cores if the card
 // has these. The others are divided by the one that bounds them. Bytes count each operand
 // once for reading and once for writing, however often a pass moves it.
 //
-// If kernels is not nil, only the kernels whose names match are measured. Bench returns the first
-// error, such as ErrMemory, and then no rates. It is an error if no name matches.
-func Bench(d *Device, size, reps int, kernels *regexp.Regexp) ([]Rate, error) {
-	b := bench{dev: d, reps: reps, kernels: kernels, order: 2, rnd: rand.New(rand.NewPCG(1, 2))}
-	for b.order*b.order < size {
+// Bench returns the first error, such as ErrMemory or that of the context, and then no rates. It is
+// an error if no name matches.
+func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
+	b := bench{ctx: ctx, dev: d, BenchOptions: opts, order: 2, rnd: rand.New(rand.NewPCG(1, 2))}
+	for b.order*b.order < opts.Size {
 		b.order *= 2
 	}
 	b.peaks()
@@ -68,25 +79,26 @@ func Bench(d *Device, size, reps int, kernels *regexp.Regexp) ([]Rate, error) {
 		return nil, err
 	}
 	if len(b.rates) == peaks {
-		return nil, fmt.Errorf("cuda: no kernel has a name that matches %s", kernels)
+		return nil, fmt.Errorf("cuda: no kernel has a name that matches %s", opts.Kernels)
 	}
 	return b.rates, nil
 }
 
 // A bench is a benchmark at work. After an error it does nothing.
 type bench struct {
-	dev         *Device
-	reps, order int
-	kernels     *regexp.Regexp
-	rnd         *rand.Rand
-	held        []interface{ Free() error }
-	rates       []Rate
-	err         error
+	BenchOptions
+	ctx   context.Context
+	dev   *Device
+	order int
+	rnd   *rand.Rand
+	held  []interface{ Free() error }
+	rates []Rate
+	err   error
 }
 
 // wants reports whether a kernel is to be measured.
 func (b *bench) wants(kernel string) bool {
-	return b.kernels == nil || b.kernels.MatchString(kernel)
+	return b.Kernels == nil || b.Kernels.MatchString(kernel)
 }
 
 // numbers returns n random numbers between 0 and 1 on the device.
@@ -130,11 +142,17 @@ func (b *bench) free() error {
 // measure measures a pass that is bounded by the rate of that name. The amount is that of
 // bytes for a copy, and of floating-point operations else.
 func (b *bench) measure(name string, sizes map[string]int, amount float64, of string, run func() error) {
+	if b.err == nil {
+		b.err = b.ctx.Err()
+	}
 	if b.err != nil {
 		return
 	}
+	if b.Progress != nil {
+		b.Progress(name)
+	}
 	r := Rate{Name: name, Sizes: sizes, Of: of, Peak: 1}
-	if r.Seconds, b.err = timeOf(b.dev, run, b.reps); b.err != nil {
+	if r.Seconds, b.err = timeOf(b.dev, run, max(1, b.Reps)); b.err != nil {
 		return
 	}
 	if of == copying {

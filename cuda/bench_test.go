@@ -1,9 +1,11 @@
 package cuda
 
 import (
+	"context"
 	"errors"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,7 +18,7 @@ func TestBench(t *testing.T) {
 		d.capability = capability
 		dev := open(t, d)
 		before := d.machine.Memory.Used()
-		rates, err := Bench(dev, 60, 1, kernels) // matrices of 8 rows, and of 4
+		rates, err := Bench(t.Context(), dev, BenchOptions{Size: 60, Reps: 1, Kernels: kernels}) // matrices of 8 rows, and of 4
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,15 +111,33 @@ func TestBench(t *testing.T) {
 			t.Errorf("%v operations on tensor cores, want 8·8·4 of a warp for each of %v", of[tensor].Flops, of[multiply].Flops)
 		}
 	}
-	if rates, err := Bench(interpreter(t, 1<<20), 4, 1, regexp.MustCompile("none")); err == nil || !strings.Contains(err.Error(), "matches none") {
+	if rates, err := Bench(t.Context(), interpreter(t, 1<<20), BenchOptions{Kernels: regexp.MustCompile("none")}); err == nil || !strings.Contains(err.Error(), "matches none") {
 		t.Errorf("%v, %v for a kernel that is not there", rates, err)
 	}
 	for _, bytes := range []int{1 << 17, 1 << 18, 1 << 20} {
 		small := interpret(t, bytes)
 		dev := open(t, small)
-		if _, err := Bench(dev, 4096, 1, regexp.MustCompile("Dot|MatMul|LogPosterior")); !errors.Is(err, ErrMemory) {
+		if _, err := Bench(t.Context(), dev, BenchOptions{Size: 4096, Reps: 1, Kernels: regexp.MustCompile("Dot|MatMul|LogPosterior")}); !errors.Is(err, ErrMemory) {
 			t.Errorf("the benchmark in %d bytes: error %v, want ErrMemory", bytes, err)
 		}
 		onlyScratch(t, dev, small)
 	}
+}
+
+// TestBenchStops cancels a benchmark after a few passes.
+func TestBenchStops(t *testing.T) {
+	d := interpret(t, 1<<22)
+	dev := open(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	var names []string
+	rates, err := Bench(ctx, dev, BenchOptions{Size: 16, Reps: 1, Progress: func(name string) {
+		if names = append(names, name); len(names) == 5 {
+			cancel()
+		}
+	}})
+	want := []string{copying, multiply, "Dot Forward", "Dot Inverse", "Dot Adjoint"}
+	if !errors.Is(err, context.Canceled) || rates != nil || !slices.Equal(names, want) {
+		t.Errorf("%v, %v after %q, want %q", rates, err, names, want)
+	}
+	onlyScratch(t, dev, d)
 }

@@ -148,10 +148,9 @@ func TestRevcudaBench(t *testing.T) {
 	}
 }
 
-// TestRevcudaInterrupt interrupts a solution on a device. The best point so far is written.
-func TestRevcudaInterrupt(t *testing.T) {
-	problem, out := bundleFile(t), filepath.Join(t.TempDir(), "solved.txt")
-	done := make(chan struct{})
+// interruptSoon interrupts the command that begins next. The channel is closed afterwards.
+func interruptSoon() (done chan struct{}) {
+	done = make(chan struct{})
 	go func() {
 		defer close(done)
 		for range 3000 {
@@ -160,6 +159,13 @@ func TestRevcudaInterrupt(t *testing.T) {
 			}
 		}
 	}()
+	return done
+}
+
+// TestRevcudaInterrupt interrupts a solution on a device. The best point so far is written.
+func TestRevcudaInterrupt(t *testing.T) {
+	problem, out := bundleFile(t), filepath.Join(t.TempDir(), "solved.txt")
+	done := interruptSoon()
 	stdout, stderr := execute(t, interpreted(t), 130, "ba", "solve", problem, "--out", out,
 		"--max-iter", "1000000", "--cost-tol", "0", "--gradient-tol", "0", "--step-tol", "0")
 	<-done
@@ -168,6 +174,16 @@ func TestRevcudaInterrupt(t *testing.T) {
 	}
 	if _, err := ba.ReadFile(out); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestRevcudaBenchInterrupt interrupts a benchmark. It prints no rates.
+func TestRevcudaBenchInterrupt(t *testing.T) {
+	done := interruptSoon()
+	stdout, stderr := execute(t, interpreted(t), 130, "bench", "--size", "4096", "--reps", "3")
+	<-done
+	if stderr != "interrupted\n" || stdout != "" {
+		t.Errorf("%s, %s", stdout, stderr)
 	}
 }
 

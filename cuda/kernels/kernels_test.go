@@ -7,7 +7,7 @@ import (
 	"revnum/cuda/kernels"
 )
 
-// TestFile finds the file of each kernel of each file.
+// TestFile finds the file of each kernel of each file. Package cu passes 8 bytes for a parameter.
 func TestFile(t *testing.T) {
 	files, err := kernels.PTX.ReadDir(".")
 	if err != nil {
@@ -28,6 +28,11 @@ func TestFile(t *testing.T) {
 		for _, k := range m.Kernels() {
 			if got := kernels.File(k.Name); got != f.Name() {
 				t.Errorf("kernel %s is in %q, want %q", k.Name, got, f.Name())
+			}
+			for i, size := range k.Params {
+				if size != 8 {
+					t.Errorf("parameter %d of kernel %s has %d bytes, want 8", i, k.Name, size)
+				}
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package revcuda
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/cuda"
+	"revnum/internal/program"
 )
 
 func newBench(open func() (*cuda.Device, error)) *cobra.Command {
@@ -22,7 +24,7 @@ func newBench(open func() (*cuda.Device, error)) *cobra.Command {
 		Short: "Measure each kernel",
 		Long: `bench prints the time of each kernel on the device, its rate, and which fraction that is of
 the card's rate of copies, of multiply-adds, or of multiply-adds on tensor cores, all measured
-in the same run. Forward, Inverse, Adjoint and Tangent have a line each.`,
+in the same run. It shows progress on a terminal. Forward, Inverse, Adjoint and Tangent have a line each.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if size < 1 || reps < 1 {
@@ -37,7 +39,17 @@ in the same run. Forward, Inverse, Adjoint and Tangent have a line each.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, dev.Close()) }()
-			rates, err := cuda.Bench(dev, size, reps, which)
+			ctx, end := program.Interruptible(cmd.Context())
+			defer end()
+			bar := program.Bar(cmd.ErrOrStderr(), -1)
+			rates, err := cuda.Bench(ctx, dev, cuda.BenchOptions{Size: size, Reps: reps, Kernels: which, Progress: func(name string) {
+				bar.Describe(name)
+				_ = bar.Add(1)
+			}})
+			_ = bar.Finish()
+			if errors.Is(err, context.Canceled) {
+				return program.ErrInterrupted
+			}
 			if err != nil {
 				return err
 			}
