@@ -86,13 +86,11 @@ func (k besselSeries[T]) value(sign T) {
 		h := fixed.Product(fixed.Of[T](0.5), x1)
 		term := fixed.Of[T](1)
 		if k.F > 0 {
-			term1 := num.Quotient(num.Pow(h, f), gamma)
-			term = term1
+			term = num.Quotient(num.Pow(h, f), gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
 			q := num.Quotient(h, num.Int[T](k1)+f)
-			term1 := fixed.Product(term, q)
-			term = term1
+			term = fixed.Product(term, q)
 		}
 		sum := term
 		term1 := term
@@ -100,9 +98,8 @@ func (k besselSeries[T]) value(sign T) {
 		for k1 := 1; k1 < 200 && num.Abs(term1) > fixed.Product(fixed.Of[T](1e-18), num.Abs(sum)); k1++ {
 			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+f)
 			term2 := fixed.Product(term1, num.Quotient(s, p))
-			sum1 := sum + term2
 			term1 = term2
-			sum = sum1
+			sum = sum + term2
 		}
 		y[i] += T(sign * sum)
 	}
@@ -127,16 +124,14 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 		var tterm T
 		if k.F > 0 {
 			tpow := fixed.Product(f, num.Pow(h, f-fixed.Of[T](1)))
-			term1 := num.Quotient(num.Pow(h, f), gamma)
-			term = term1
+			term = num.Quotient(num.Pow(h, f), gamma)
 			tterm = num.Quotient(tpow, gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
 			s := num.Int[T](k1) + f
 			q := num.Quotient(h, s)
-			term1 := fixed.Product(term, q)
 			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), s))
-			term = term1
+			term = fixed.Product(term, q)
 			tterm = tterm1
 		}
 		sum := term
@@ -150,10 +145,9 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 			q := num.Quotient(s, p1)
 			term2 := fixed.Product(term1, q)
 			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
-			sum1 := sum + term2
 			term1 = term2
 			tterm1 = tterm2
-			sum = sum1
+			sum = sum + term2
 			tsum = tsum + tterm2
 		}
 		if i < len(y) {
@@ -181,16 +175,14 @@ func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 		var tterm T
 		if k.F > 0 {
 			p := fixed.Product(f, num.Pow(h, f-fixed.Of[T](1)))
-			term1 := num.Quotient(num.Pow(h, f), gamma)
-			term = term1
+			term = num.Quotient(num.Pow(h, f), gamma)
 			tterm = num.Quotient(fixed.Product(th, p), gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
 			s := num.Int[T](k1) + f
 			q := num.Quotient(h, s)
-			term1 := fixed.Product(term, q)
 			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, s))
-			term = term1
+			term = fixed.Product(term, q)
 			tterm = tterm1
 		}
 		sum := term
@@ -204,10 +196,9 @@ func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 			q := num.Quotient(s, p1)
 			term2 := fixed.Product(term1, q)
 			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
-			sum1 := sum + term2
 			term1 = term2
 			tterm1 = tterm2
-			sum = sum1
+			sum = sum + term2
 			tsum = tsum + tterm2
 		}
 		if i < len(ty) {
@@ -243,27 +234,23 @@ func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 			s := f - fixed.Of[T](1)
 			tpow := fixed.Product(th, fixed.Product(f, num.Pow(h, s)))
 			p := fixed.Product(s, num.Pow(h, s-fixed.Of[T](1)))
-			term1 := num.Quotient(num.Pow(h, f), gamma)
-			tterm11 := num.Quotient(fixed.Product(f, num.Pow(h, s)), gamma)
-			ttterm11 := num.Quotient(fixed.Product(f, fixed.Product(th, p)), gamma)
-			term = term1
+			term = num.Quotient(num.Pow(h, f), gamma)
 			tterm = num.Quotient(tpow, gamma)
-			tterm1 = tterm11
-			ttterm1 = ttterm11
+			tterm1 = num.Quotient(fixed.Product(f, num.Pow(h, s)), gamma)
+			ttterm1 = num.Quotient(fixed.Product(f, fixed.Product(th, p)), gamma)
 		}
 		for k1 := 1; k1 <= k.N; k1++ {
 			s := num.Int[T](k1) + f
 			q := num.Quotient(h, s)
 			tq := num.Quotient(th, s)
 			tq1 := num.Quotient(fixed.Of[T](1), s)
-			term1 := fixed.Product(term, q)
-			tterm11 := fixed.Product(tterm, q) + fixed.Product(term, tq)
-			tterm12 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
-			ttterm12 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
-			term = term1
-			tterm = tterm11
-			tterm1 = tterm12
-			ttterm1 = ttterm12
+			tterm2 := fixed.Product(tterm, q) + fixed.Product(term, tq)
+			tterm3 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
+			ttterm3 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
+			term = fixed.Product(term, q)
+			tterm = tterm2
+			tterm1 = tterm3
+			ttterm1 = ttterm3
 		}
 		sum := term
 		tsum := tterm
@@ -286,12 +273,11 @@ func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 			tterm2 := fixed.Product(tterm11, q) + fixed.Product(term1, tq)
 			tterm21 := fixed.Product(tterm12, q) + fixed.Product(term1, tq1)
 			ttterm21 := fixed.Product(ttterm12, q) + fixed.Product(tterm12, tq) + (fixed.Product(tterm11, tq1) - fixed.Product(term1, num.Quotient(p2, p3)))
-			sum1 := sum + term2
 			term1 = term2
 			tterm11 = tterm2
 			tterm12 = tterm21
 			ttterm12 = ttterm21
-			sum = sum1
+			sum = sum + term2
 			tsum = tsum + tterm2
 			tsum1 = tsum1 + tterm21
 			ttsum1 = ttsum1 + ttterm21

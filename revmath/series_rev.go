@@ -86,18 +86,14 @@ func (k ExpSeries[T]) value(sign T) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m1 := m + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m = m1
-			scale = scale1
+			m = m + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m2 := m1 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m1 = m2
-			scale1 = scale2
+			m1 = m1 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
@@ -131,19 +127,15 @@ func (k ExpSeries[T]) adjoint(sign T, g ExpSeries[T]) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m1 := m + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m = m1
-			scale = scale1
+			m = m + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m2 := m1 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m1 = m2
-			scale1 = scale2
+			m1 = m1 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
@@ -190,18 +182,14 @@ func (k ExpSeries[T]) tangent(sign T, t ExpSeries[T]) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m1 := m + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m = m1
-			scale = scale1
+			m = m + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m2 := m1 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m1 = m2
-			scale1 = scale2
+			m1 = m1 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
@@ -250,19 +238,15 @@ func (k ExpSeries[T]) adjointTangent(sign T, g, t, gt ExpSeries[T]) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m1 := m + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m = m1
-			scale = scale1
+			m = m + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m2 := m1 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m1 = m2
-			scale1 = scale2
+			m1 = m1 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
 		max1 := x1
@@ -415,15 +399,13 @@ func (k LogSeries[T]) value(sign T) {
 		z := x1
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 		}
 		z1 := z
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 		}
 		s := num.Quotient(z1-fixed.Of[T](1), z1+fixed.Of[T](1))
 		power := s
@@ -455,17 +437,15 @@ func (k LogSeries[T]) adjoint(sign T, g LogSeries[T]) {
 		tz := fixed.Of[T](1)
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
 		}
 		z1 := z
 		tz1 := tz
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 			tz1 = 2 * tz1
 		}
 		s := z1 + fixed.Of[T](1)
@@ -509,17 +489,15 @@ func (k LogSeries[T]) tangent(sign T, t LogSeries[T]) {
 		tz := num.OrZero(tx, i)
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
 		}
 		z1 := z
 		tz1 := tz
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 			tz1 = 2 * tz1
 		}
 		s := z1 + fixed.Of[T](1)
@@ -567,9 +545,8 @@ func (k LogSeries[T]) adjointTangent(sign T, g, t, gt LogSeries[T]) {
 		var ttz1 T
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
 			tz1 = fixed.Product(fixed.Of[T](0.5), tz1)
 			ttz1 = fixed.Product(fixed.Of[T](0.5), ttz1)
@@ -579,9 +556,8 @@ func (k LogSeries[T]) adjointTangent(sign T, g, t, gt LogSeries[T]) {
 		tz12 := tz1
 		ttz12 := ttz1
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 			tz11 = 2 * tz11
 			tz12 = 2 * tz12
 			ttz12 = 2 * ttz12
@@ -735,15 +711,13 @@ func (k PowSeries[T]) value(sign T) {
 		z := x1
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 		}
 		z1 := z
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 		}
 		s := num.Quotient(z1-fixed.Of[T](1), z1+fixed.Of[T](1))
 		power := s
@@ -760,18 +734,14 @@ func (k PowSeries[T]) value(sign T) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m2 := m1 + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m1 = m2
-			scale = scale1
+			m1 = m1 + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m3 := m2 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m2 = m3
-			scale1 = scale2
+			m2 = m2 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s2 := -fixed.Of[T](800)
 		max1 := x2
@@ -807,17 +777,15 @@ func (k PowSeries[T]) adjoint(sign T, g PowSeries[T]) {
 		tz := fixed.Of[T](1)
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
 		}
 		z1 := z
 		tz1 := tz
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 			tz1 = 2 * tz1
 		}
 		s := z1 + fixed.Of[T](1)
@@ -845,19 +813,15 @@ func (k PowSeries[T]) adjoint(sign T, g PowSeries[T]) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m2 := m1 + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m1 = m2
-			scale = scale1
+			m1 = m1 + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m3 := m2 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m2 = m3
-			scale1 = scale2
+			m2 = m2 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s3 := -fixed.Of[T](800)
 		max1 := x2
@@ -913,17 +877,15 @@ func (k PowSeries[T]) tangent(sign T, t PowSeries[T]) {
 		tz := num.OrZero(tx, i)
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
 		}
 		z1 := z
 		tz1 := tz
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 			tz1 = 2 * tz1
 		}
 		s := z1 + fixed.Of[T](1)
@@ -951,18 +913,14 @@ func (k PowSeries[T]) tangent(sign T, t PowSeries[T]) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m2 := m1 + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m1 = m2
-			scale = scale1
+			m1 = m1 + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m3 := m2 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m2 = m3
-			scale1 = scale2
+			m2 = m2 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s3 := -fixed.Of[T](800)
 		max1 := x2
@@ -1015,9 +973,8 @@ func (k PowSeries[T]) adjointTangent(sign T, g, t, gt PowSeries[T]) {
 		var ttz1 T
 		var m T
 		for k1 := 0; k1 < 1100 && z > fixed.Of[T](1.4142135623730951); k1++ {
-			z1 := fixed.Product(fixed.Of[T](0.5), z)
 			m += fixed.Of[T](1)
-			z = z1
+			z = fixed.Product(fixed.Of[T](0.5), z)
 			tz = fixed.Product(fixed.Of[T](0.5), tz)
 			tz1 = fixed.Product(fixed.Of[T](0.5), tz1)
 			ttz1 = fixed.Product(fixed.Of[T](0.5), ttz1)
@@ -1027,9 +984,8 @@ func (k PowSeries[T]) adjointTangent(sign T, g, t, gt PowSeries[T]) {
 		tz12 := tz1
 		ttz12 := ttz1
 		for k1 := 0; k1 < 1100 && z1 < fixed.Of[T](0.7071067811865476); k1++ {
-			z2 := 2 * z1
 			m -= fixed.Of[T](1)
-			z1 = z2
+			z1 = 2 * z1
 			tz11 = 2 * tz11
 			tz12 = 2 * tz12
 			ttz12 = 2 * ttz12
@@ -1076,19 +1032,15 @@ func (k PowSeries[T]) adjointTangent(sign T, g, t, gt PowSeries[T]) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m2 := m1 + fixed.Of[T](1)
-			scale1 := 2 * scale
-			m1 = m2
-			scale = scale1
+			m1 = m1 + fixed.Of[T](1)
+			scale = 2 * scale
 		}
 		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m3 := m2 - fixed.Of[T](1)
-			scale2 := fixed.Product(fixed.Of[T](0.5), scale1)
-			m2 = m3
-			scale1 = scale2
+			m2 = m2 - fixed.Of[T](1)
+			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s3 := -fixed.Of[T](800)
 		max1 := x2

@@ -316,12 +316,14 @@ type stmt struct {
 	pos  token.Pos
 	tape *local // of push, pop, keep and back
 	x    *operand
-	in   space // of row: row e of x is v; of given: x must not be nil; of sincos, v and with are the sine and cosine of e
+	in   space // of row: row e of x is v; of given: x must not be nil; of sincos, v and with are the sine and cosine of e, and keep says that they are declared
 
 	// Of kernel: the pass that is made. If quiet is set, it is made for the cotangents
 	// alone: outputs have been added to. If it fails, e is the error that is returned.
 	callee                        *callee
 	back, adjoint, tangent, quiet bool
+
+	declares bool // of def: e is of no use, because v is set in a branch and read only behind that
 
 	inner []*stmt
 	els   []*stmt

@@ -175,7 +175,7 @@ func (r *reverser) keep(c, part *stmt) {
 		var out []*stmt
 		for _, s := range *b {
 			if s.op == "def" {
-				r.emit(def(s.v, map[bool]*node{true: zero, false: none}[s.v.kind == number]))
+				r.emit(&stmt{op: "def", v: s.v, e: map[bool]*node{true: zero, false: none}[s.v.kind == number], declares: true})
 				s = set(s.v, s.e)
 			}
 			out = append(out, s)

@@ -23,11 +23,114 @@ func arranged(b []*stmt) []*stmt { return rows(sincos(b, count(b)), nil, nil) }
 func shortened(b []*stmt) []*stmt {
 	for before := 0; before != size(b); {
 		before = size(b)
-		b = alive(unread(b))
+		b = settled(alive(unread(overwritten(b))))
 		m := merger{counts: count(b)}
 		b = m.merged(b)
 	}
 	return b
+}
+
+// overwritten returns b without values of locals that nothing reads.
+func overwritten(b []*stmt) []*stmt {
+	carried := map[*local]bool{}
+	each(b, func(s *stmt) {
+		for _, v := range s.carried {
+			carried[v] = true
+		}
+	})
+	// needed returns b likewise. Live are the locals that are read behind b, and then those that
+	// are read from b on.
+	var needed func(b []*stmt, live map[*local]bool) []*stmt
+	needed = func(b []*stmt, live map[*local]bool) (out []*stmt) {
+		for _, s := range slices.Backward(b) {
+			if s.op == "set" && !live[s.v] && !carried[s.v] {
+				continue
+			}
+			if s.op == "set" || s.op == "def" {
+				delete(live, s.v)
+			}
+			if n := count([]*stmt{s}); s.op == "loop" { // the next iteration may read what one has set
+				for v := range n.reads {
+					live[v] = live[v] || !n.defined[v]
+				}
+			}
+			c, other := *s, maps.Clone(live)
+			c.inner, c.els = needed(s.inner, live), needed(s.els, other)
+			maps.Copy(live, other)
+			for _, e := range s.reads() {
+				e.each(func(e *node) { live[e.v] = true })
+			}
+			out = append(out, &c)
+		}
+		slices.Reverse(out)
+		return out
+	}
+	return needed(b, map[*local]bool{})
+}
+
+// settled returns b without what is declared before a branch and set there, if it is a copy of
+// another local or is read only in the branch.
+func settled(b []*stmt) []*stmt {
+	n := count(b)
+	type block struct{ around *block }
+	home := map[*local]*block{}
+	seen := func(v, from *local) bool { // whether v is in scope where from is declared
+		for at := home[from]; at != nil; at = at.around {
+			if home[v] == at {
+				return true
+			}
+		}
+		return false
+	}
+	same, within := map[*local]*local{}, map[*local]bool{}
+	carried := map[*local]bool{}
+	var visit func(b []*stmt, at *block)
+	visit = func(b []*stmt, at *block) {
+		for i, s := range b {
+			if s.op == "def" {
+				home[s.v] = at
+			}
+			for _, v := range s.carried {
+				carried[v] = true
+			}
+			if s.op == "set" && n.declared[s.v] && n.once(s.v) && !s.v.exact {
+				if w := s.e.v; s.e.op == "ref" && n.once(w) && !w.exact && seen(w, s.v) {
+					same[s.v] = w
+				} else if count(b[i+1:]).reads[s.v] == n.reads[s.v] {
+					within[s.v] = true
+				}
+			}
+			visit(s.inner, &block{at})
+			visit(s.els, &block{at})
+		}
+	}
+	visit(b, &block{})
+	for v := range carried {
+		delete(same, v)
+		delete(within, v)
+	}
+	for v, w := range same {
+		for same[w] != nil {
+			w = same[w]
+		}
+		same[v] = w
+	}
+	var out func(b []*stmt) []*stmt
+	out = func(b []*stmt) (kept []*stmt) {
+		for _, s := range b {
+			if same[s.v] != nil && (s.op == "def" || s.op == "set") || within[s.v] && s.declares {
+				continue
+			}
+			c := s.mapped(func(e *node) *node { return renamed(e, same) })
+			if within[s.v] && s.op == "set" {
+				c.op = "def"
+			}
+			c.inner, c.els = out(s.inner), out(s.els)
+			kept = append(kept, c)
+		}
+		return kept
+	}
+	return out(b)
 }
 
 // sincos returns b with one statement for the sine and the cosine of the same local.
@@ -42,7 +145,7 @@ func sincos(b []*stmt, n counts) []*stmt {
 		var angle *local
 		for _, e := range b[i].reads() {
 			e.each(func(e *node) {
-				if v := e; (v.op == "Sin" || v.op == "Cos") && n.writes[v.args[0].v] == 1 && uses(b[i:], "Sin", v.args[0].v) && uses(b[i:], "Cos", v.args[0].v) {
+				if v := e; (v.op == "Sin" || v.op == "Cos") && n.once(v.args[0].v) && uses(b[i:], "Sin", v.args[0].v) && uses(b[i:], "Cos", v.args[0].v) {
 					angle = v.args[0].v
 				}
 			})
@@ -50,15 +153,23 @@ func sincos(b []*stmt, n counts) []*stmt {
 		if angle == nil {
 			continue
 		}
-		both := map[string]*local{"Sin": {name: "sin", active: true}, "Cos": {name: "cos", active: true}}
-		same := map[*local]*local{}
-		each(b[i:], func(s *stmt) {
-			for f, v := range both {
-				if s.op == "def" && calls(s.e, f, angle) && n.writes[s.v] == 1 {
-					same[s.v], v.name = v, s.v.name
+		both, same, declared := map[string]*local{}, map[*local]*local{}, 0
+		for _, f := range []string{"Sin", "Cos"} {
+			v := &local{name: strings.ToLower(f), active: true}
+			each(b[i:], func(s *stmt) {
+				if (s.op == "def" || s.op == "set") && calls(s.e, f, angle) && n.once(s.v) {
+					if v.name = s.v.name; s.op == "set" {
+						v = s.v
+						declared++
+					}
+					same[s.v] = v
 				}
-			}
-		})
+			})
+			both[f] = v
+		}
+		if declared > 0 && (declared != 2 || len(same) != 2) {
+			continue // ahead of the branch there is only one of the two
+		}
 		rest := fresh(dropped(b[i:], same), same)
 		for f, v := range both {
 			rest = mappedAll(rest, func(e *node) *node {
@@ -68,7 +179,7 @@ func sincos(b []*stmt, n counts) []*stmt {
 				return e
 			})
 		}
-		b = append(append(slices.Clone(b[:i]), &stmt{op: "sincos", v: both["Sin"], with: ref(both["Cos"]), e: ref(angle)}), rest...)
+		b = append(append(slices.Clone(b[:i]), &stmt{op: "sincos", v: both["Sin"], with: ref(both["Cos"]), e: ref(angle), keep: declared > 0}), rest...)
 	}
 	out := slices.Clone(b)
 	for i, s := range b {
@@ -84,7 +195,7 @@ func sincos(b []*stmt, n counts) []*stmt {
 // dropped returns b without the definitions of vs.
 func dropped(b []*stmt, vs map[*local]*local) (out []*stmt) {
 	for _, s := range b {
-		if s.op == "def" && vs[s.v] != nil {
+		if (s.op == "def" || s.op == "set") && vs[s.v] != nil {
 			continue
 		}
 		c := *s
@@ -228,11 +339,24 @@ func fresh(b []*stmt, names map[*local]*local) (out []*stmt) {
 	return out
 }
 
-// counts holds how often locals are read and written.
-type counts struct{ reads, writes map[*local]int }
+// counts holds how often locals are read and written, which are defined, and which of them are
+// only declared there, before a branch.
+type counts struct {
+	reads, writes     map[*local]int
+	defined, declared map[*local]bool
+}
+
+// once reports whether v gets a value in one place. A declaration gives it none.
+func (n counts) once(v *local) bool {
+	writes := n.writes[v]
+	if n.declared[v] {
+		writes--
+	}
+	return writes == 1
+}
 
 func count(b []*stmt) counts {
-	n := counts{map[*local]int{}, map[*local]int{}}
+	n := counts{map[*local]int{}, map[*local]int{}, map[*local]bool{}, map[*local]bool{}}
 	each(b, func(s *stmt) {
 		for _, e := range s.reads() {
 			e.each(func(e *node) {
@@ -243,6 +367,8 @@ func count(b []*stmt) counts {
 		}
 		if v := s.writes(); v != nil {
 			n.writes[v]++
+			n.defined[v] = n.defined[v] || s.op == "def"
+			n.declared[v] = n.declared[v] || s.declares
 		}
 	})
 	return n
@@ -287,12 +413,17 @@ func (n *merger) merged(b []*stmt) []*stmt {
 		j := slices.IndexFunc(b[i+1:], func(u *stmt) bool {
 			return contains([]*stmt{u}, func(u *stmt) bool { return reads(u, s.v) > 0 || u.writes() == s.v })
 		}) + i + 1
-		if !s.v.temp || j == i {
+		if j == i {
 			continue
 		}
 		u := b[j]
 		once := n.reads[s.v] == 1 && n.writes[s.v] == 1 && len(u.inner)+len(u.els) == 0 && reads(u, s.v) == 1
+		copied := once && u.op == "set" && u.e.v == s.v
 		switch {
+		case copied && still(b[i+1:j], s.e):
+			b[j] = set(u.v, s.e)
+		case !s.v.temp:
+			continue
 		case u.adds(s.v) && !s.v.exact && reads(u, s.v) == 0 && still(b[i+1:j], s.e):
 			b[j] = &stmt{op: "def", v: s.v, e: sum(s.e, signed(u.neg, u.e))}
 		case once && (u.op == "def" || u.op == "set" || u.op == "add") && weight(s.e) <= 5 && still(b[i+1:j], s.e):

@@ -768,7 +768,7 @@ func (w *writer) stmt(s *stmt) {
 		if w.k.complex {
 			sincos = "complex(num.Sin(real(%[1]s)), 0), complex(num.Cos(real(%[1]s)), 0)"
 		}
-		w.printf("%s, %s := %s\n", w.name(s.v), w.name(s.with.v), fmt.Sprintf(sincos, w.expr(s.e, 0)))
+		w.printf("%s, %s %s %s\n", w.name(s.v), w.name(s.with.v), map[bool]string{true: "=", false: ":="}[s.keep], fmt.Sprintf(sincos, w.expr(s.e, 0)))
 	case "note":
 		name := w.names[s.v]
 		if name == "" {

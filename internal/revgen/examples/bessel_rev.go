@@ -82,8 +82,7 @@ func (k Bessel[T]) value(sign T) {
 		h := fixed.Product(fixed.Of[T](0.5), x1)
 		term := fixed.Of[T](1)
 		for k1 := 1; k1 <= k.Nu; k1++ {
-			term1 := fixed.Product(term, num.Quotient(h, num.Int[T](k1)))
-			term = term1
+			term = fixed.Product(term, num.Quotient(h, num.Int[T](k1)))
 		}
 		sum := term
 		term1 := term
@@ -116,9 +115,8 @@ func (k Bessel[T]) adjoint(sign T, g Bessel[T]) {
 		for k1 := 1; k1 <= k.Nu; k1++ {
 			n1 := num.Int[T](k1)
 			q := num.Quotient(h, n1)
-			term1 := fixed.Product(term, q)
 			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(fixed.Of[T](1), n1))
-			term = term1
+			term = fixed.Product(term, q)
 			tterm = tterm1
 		}
 		sum := term
@@ -161,9 +159,8 @@ func (k Bessel[T]) tangent(sign T, t Bessel[T]) {
 		for k1 := 1; k1 <= k.Nu; k1++ {
 			n1 := num.Int[T](k1)
 			q := num.Quotient(h, n1)
-			term1 := fixed.Product(term, q)
 			tterm1 := fixed.Product(tterm, q) + fixed.Product(term, num.Quotient(th, n1))
-			term = term1
+			term = fixed.Product(term, q)
 			tterm = tterm1
 		}
 		sum := term
@@ -214,14 +211,13 @@ func (k Bessel[T]) adjointTangent(sign T, g, t, gt Bessel[T]) {
 			q := num.Quotient(h, n1)
 			tq := num.Quotient(th, n1)
 			tq1 := num.Quotient(fixed.Of[T](1), n1)
-			term1 := fixed.Product(term, q)
-			tterm11 := fixed.Product(tterm, q) + fixed.Product(term, tq)
-			tterm12 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
-			ttterm12 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
-			term = term1
-			tterm = tterm11
-			tterm1 = tterm12
-			ttterm1 = ttterm12
+			tterm2 := fixed.Product(tterm, q) + fixed.Product(term, tq)
+			tterm3 := fixed.Product(tterm1, q) + fixed.Product(term, tq1)
+			ttterm3 := fixed.Product(ttterm1, q) + fixed.Product(tterm1, tq) + fixed.Product(tterm, tq1)
+			term = fixed.Product(term, q)
+			tterm = tterm2
+			tterm1 = tterm3
+			ttterm1 = ttterm3
 		}
 		sum := term
 		tsum := tterm

@@ -88,11 +88,9 @@ func (k Misfit[T]) value(sign T) {
 		bound := fixed.Of[T](0.5)
 		var result T
 		if num.Abs(r) < bound {
-			result1 := fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
-			result = result1
+			result = fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
 		} else {
-			result1 := fixed.Product(bound, num.Abs(r)-fixed.Product(fixed.Of[T](0.5), bound))
-			result = result1
+			result = fixed.Product(bound, num.Abs(r)-fixed.Product(fixed.Of[T](0.5), bound))
 		}
 		sum += result
 	}
@@ -124,27 +122,16 @@ func (k Misfit[T]) adjoint(sign T, g Misfit[T]) {
 		var gr T
 		bound := fixed.Of[T](0.5)
 		var result T
-		var result1 T
-		var abs T
-		var result2 T
 		if num.Abs(r) < bound {
-			result1 = fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
-			result = result1
+			result = fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
 		} else {
-			abs = num.Abs(r)
-			result2 = fixed.Product(bound, abs-fixed.Product(fixed.Of[T](0.5), bound))
-			result = result2
+			result = fixed.Product(bound, num.Abs(r)-fixed.Product(fixed.Of[T](0.5), bound))
 		}
 		sum += result
-		gresult := gsum
 		if num.Abs(r) < bound {
-			h := gresult
-			gresult = 0
-			gr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), h), r)
+			gr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), gsum), r)
 		} else {
-			h := gresult
-			gresult = 0
-			gr += fixed.Product(fixed.Product(h, bound), num.Sign(r))
+			gr += fixed.Product(fixed.Product(gsum, bound), num.Sign(r))
 		}
 		gp5 := fixed.Product(gr, cos)
 		if gp != nil {
@@ -199,15 +186,11 @@ func (k Misfit[T]) tangent(sign T, t Misfit[T]) {
 		var result T
 		var tresult T
 		if num.Abs(r) < bound {
-			result1 := fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
-			tresult1 := fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(r, tr))
-			result = result1
-			tresult = tresult1
+			result = fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
+			tresult = fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(r, tr))
 		} else {
-			result1 := fixed.Product(bound, num.Abs(r)-fixed.Product(fixed.Of[T](0.5), bound))
-			tresult1 := fixed.Product(bound, fixed.Product(tr, num.Sign(r)))
-			result = result1
-			tresult = tresult1
+			result = fixed.Product(bound, num.Abs(r)-fixed.Product(fixed.Of[T](0.5), bound))
+			tresult = fixed.Product(bound, fixed.Product(tr, num.Sign(r)))
 		}
 		tsum += tresult
 		sum += result
@@ -259,49 +242,27 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		bound := fixed.Of[T](0.5)
 		var result T
 		var tresult T
-		var result1 T
-		var tresult1 T
-		var abs T
-		var tabs T
-		var result2 T
-		var tresult2 T
 		if num.Abs(r) < bound {
-			result1 = fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
-			tresult1 = fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(r, tr))
-			result = result1
-			tresult = tresult1
+			result = fixed.Product(fixed.Of[T](0.5), fixed.Product(r, r))
+			tresult = fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(r, tr))
 		} else {
-			abs = num.Abs(r)
-			tabs = fixed.Product(tr, num.Sign(r))
-			result2 = fixed.Product(bound, abs-fixed.Product(fixed.Of[T](0.5), bound))
-			tresult2 = fixed.Product(bound, tabs)
-			result = result2
-			tresult = tresult2
+			result = fixed.Product(bound, num.Abs(r)-fixed.Product(fixed.Of[T](0.5), bound))
+			tresult = fixed.Product(bound, fixed.Product(tr, num.Sign(r)))
 		}
 		tsum += tresult
 		sum += result
-		tg1 := tg
-		gresult := gsum
 		if num.Abs(r) < bound {
-			h := gresult
-			th := tg1
-			gresult = 0
-			tg1 = 0
-			p6 := 2 * fixed.Product(fixed.Of[T](0.5), h)
-			tgr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), th), r) + fixed.Product(p6, tr)
+			p6 := 2 * fixed.Product(fixed.Of[T](0.5), gsum)
+			tgr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), tg), r) + fixed.Product(p6, tr)
 			gr += fixed.Product(p6, r)
 		} else {
-			h := gresult
-			th := tg1
-			gresult = 0
-			tg1 = 0
 			sign1 := num.Sign(r)
-			tgr += fixed.Product(fixed.Product(th, bound), sign1)
-			gr += fixed.Product(fixed.Product(h, bound), sign1)
+			tgr += fixed.Product(fixed.Product(tg, bound), sign1)
+			gr += fixed.Product(fixed.Product(gsum, bound), sign1)
 		}
-		tg2 := fixed.Product(tgr, cos) + fixed.Product(gr, tcos)
+		tg1 := fixed.Product(tgr, cos) + fixed.Product(gr, tcos)
 		gp5 := fixed.Product(gr, cos)
-		tg3 := fixed.Product(tgr, p5) + fixed.Product(gr, tp5)
+		tg2 := fixed.Product(tgr, p5) + fixed.Product(gr, tp5)
 		gcos := fixed.Product(gr, p5)
 		if gtp != nil {
 			gtp[3] += tgr
@@ -315,37 +276,37 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		if i < len(gy) {
 			gy[i] -= gr
 		}
-		tg4 := fixed.Product(tg2, exp) + fixed.Product(gp5, texp)
-		tg5 := fixed.Product(tg2, p2) + fixed.Product(gp5, tp2)
+		tg3 := fixed.Product(tg1, exp) + fixed.Product(gp5, texp)
+		tg4 := fixed.Product(tg1, p2) + fixed.Product(gp5, tp2)
 		gexp := fixed.Product(gp5, p2)
-		tg6 := -(fixed.Product(tg3, sin) + fixed.Product(gcos, fixed.Product(tp4, cos)))
+		tg5 := -(fixed.Product(tg2, sin) + fixed.Product(gcos, fixed.Product(tp4, cos)))
 		gp4 := -fixed.Product(gcos, sin)
-		tg7 := fixed.Product(tg6, ti) + fixed.Product(gp4, tti)
+		tg6 := fixed.Product(tg5, ti) + fixed.Product(gp4, tti)
 		if gtp != nil {
-			gtp[2] += tg7
+			gtp[2] += tg6
 		}
 		if gp != nil {
 			gp[2] += fixed.Product(gp4, ti)
 		}
 		if gtp != nil {
-			gtp[0] += tg4
+			gtp[0] += tg3
 		}
 		if gp != nil {
 			gp[0] += fixed.Product(gp5, exp)
 		}
-		tg8 := fixed.Product(tg5, exp) + fixed.Product(gexp, texp)
+		tg7 := fixed.Product(tg4, exp) + fixed.Product(gexp, texp)
 		gs := fixed.Product(gexp, exp)
-		tg9 := -(fixed.Product(tg8, ti) + fixed.Product(gs, tti))
-		tg10 := fixed.Product(tg6, p3) + fixed.Product(gp4, tp3) - (fixed.Product(tg8, p1) + fixed.Product(gs, tp1))
+		tg8 := -(fixed.Product(tg7, ti) + fixed.Product(gs, tti))
+		tg9 := fixed.Product(tg5, p3) + fixed.Product(gp4, tp3) - (fixed.Product(tg7, p1) + fixed.Product(gs, tp1))
 		gti := fixed.Product(gp4, p3) - fixed.Product(gs, p1)
 		if gtp != nil {
-			gtp[1] += tg9
+			gtp[1] += tg8
 		}
 		if gp != nil {
 			gp[1] -= fixed.Product(gs, ti)
 		}
 		if i < len(gtt) {
-			gtt[i] += tg10
+			gtt[i] += tg9
 		}
 		if i < len(gt1) {
 			gt1[i] += gti

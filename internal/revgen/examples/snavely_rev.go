@@ -101,18 +101,13 @@ func (k Snavely[T]) value(sign T) {
 		if s > fixed.Of[T](1e-06) {
 			theta := num.Sqrt(s)
 			sin, cos1 := num.Sincos(theta)
-			q := num.Quotient(sin, theta)
-			q1 := num.Quotient(fixed.Of[T](1)-cos1, s)
 			cos = cos1
-			a = q
-			b = q1
+			a = num.Quotient(sin, theta)
+			b = num.Quotient(fixed.Of[T](1)-cos1, s)
 		} else {
-			s1 := fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
-			s2 := fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
-			s3 := fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
-			cos = s1
-			a = s2
-			b = s3
+			cos = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
+			a = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
+			b = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
 		}
 		points1 := points[row1*k.Points.Stride:][:3]
 		points2 := points1[0]
@@ -167,64 +162,41 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		var theta T
 		var sin T
 		var cos1 T
-		var sn T
-		var cs T
 		var q T
 		var q1 T
-		var cos2 T
-		var a1 T
-		var b1 T
-		var s1 T
-		var s2 T
-		var s3 T
-		var cos3 T
-		var a2 T
-		var b2 T
 		if s > fixed.Of[T](1e-06) {
 			theta = num.Sqrt(s)
-			sin = num.Sin(theta)
-			cos1 = num.Cos(theta)
-			sn = sin
-			cs = cos1
-			q = num.Quotient(sn, theta)
-			q1 = num.Quotient(fixed.Of[T](1)-cs, s)
-			cos2 = cs
-			a1 = q
-			b1 = q1
-			cos = cos2
-			a = a1
-			b = b1
+			sin, cos1 = num.Sincos(theta)
+			q = num.Quotient(sin, theta)
+			q1 = num.Quotient(fixed.Of[T](1)-cos1, s)
+			cos = cos1
+			a = q
+			b = q1
 		} else {
-			s1 = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
-			s2 = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
-			s3 = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
-			cos3 = s1
-			a2 = s2
-			b2 = s3
-			cos = cos3
-			a = a2
-			b = b2
+			cos = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
+			a = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
+			b = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
 		}
 		points1 := points[row1*k.Points.Stride:][:3]
 		points2 := points1[0]
 		points3 := points1[1]
 		points4 := points1[2]
-		s4 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
-		d := fixed.Product(b, s4)
-		s5 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
-		y0 := fixed.Product(cos, points2) + fixed.Product(a, s5) + fixed.Product(d, cameras2) + cameras1[3]
-		s6 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
-		y1 := fixed.Product(cos, points3) + fixed.Product(a, s6) + fixed.Product(d, cameras3) + cameras1[4]
-		s7 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
-		y2 := fixed.Product(cos, points4) + fixed.Product(a, s7) + fixed.Product(d, cameras4) + cameras1[5]
+		s1 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
+		d := fixed.Product(b, s1)
+		s2 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
+		y0 := fixed.Product(cos, points2) + fixed.Product(a, s2) + fixed.Product(d, cameras2) + cameras1[3]
+		s3 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
+		y1 := fixed.Product(cos, points3) + fixed.Product(a, s3) + fixed.Product(d, cameras3) + cameras1[4]
+		s4 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
+		y2 := fixed.Product(cos, points4) + fixed.Product(a, s4) + fixed.Product(d, cameras4) + cameras1[5]
 		u := num.Quotient(-y0, y2)
 		v := num.Quotient(-y1, y2)
 		q2 := fixed.Product(u, u) + fixed.Product(v, v)
 		cameras5 := cameras1[8]
-		s8 := cameras1[7] + fixed.Product(q2, cameras5)
+		s5 := cameras1[7] + fixed.Product(q2, cameras5)
 		cameras6 := cameras1[6]
-		s9 := fixed.Of[T](1) + fixed.Product(q2, s8)
-		f := fixed.Product(cameras6, s9)
+		s6 := fixed.Of[T](1) + fixed.Product(q2, s5)
+		f := fixed.Product(cameras6, s6)
 		features1 := features[i*k.Features.Stride:][:2]
 		if r != nil {
 			r[2*i] += T(sign * (fixed.Product(f, u) - features1[0]))
@@ -240,16 +212,16 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		if len(gfeatures) == 2 {
 			gfeatures[0] -= gr2
 		}
-		gs9 := fixed.Product(gf, cameras6)
-		gs8 := fixed.Product(gs9, q2)
+		gs6 := fixed.Product(gf, cameras6)
+		gs5 := fixed.Product(gs6, q2)
 		gcameras := num.Row(g.Cameras, row)
 		if len(gcameras) == 9 {
-			gcameras[6] += fixed.Product(gf, s9)
-			gcameras[7] += gs8
+			gcameras[6] += fixed.Product(gf, s6)
+			gcameras[7] += gs5
 		}
-		gq2 := fixed.Product(gs9, s8) + fixed.Product(gs8, cameras5)
+		gq2 := fixed.Product(gs6, s5) + fixed.Product(gs5, cameras5)
 		if len(gcameras) == 9 {
-			gcameras[8] += fixed.Product(gs8, q2)
+			gcameras[8] += fixed.Product(gs5, q2)
 		}
 		p1 := 2 * gq2
 		gu := fixed.Product(gr2, f) + fixed.Product(p1, u)
@@ -259,26 +231,26 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 		h1 := num.Quotient(gu, y2)
 		gy2 := -fixed.Product(h, v) - fixed.Product(h1, u)
 		gy0 := -h1
-		gs7 := fixed.Product(gy2, a)
+		gs4 := fixed.Product(gy2, a)
 		if len(gcameras) == 9 {
 			gcameras[5] += gy2
 		}
-		gs6 := fixed.Product(gy1, a)
+		gs3 := fixed.Product(gy1, a)
 		if len(gcameras) == 9 {
 			gcameras[4] += gy1
 		}
 		gcos := fixed.Product(gy2, points4) + fixed.Product(gy1, points3) + fixed.Product(gy0, points2)
-		ga := fixed.Product(gy2, s7) + fixed.Product(gy1, s6) + fixed.Product(gy0, s5)
-		gs5 := fixed.Product(gy0, a)
+		ga := fixed.Product(gy2, s4) + fixed.Product(gy1, s3) + fixed.Product(gy0, s2)
+		gs2 := fixed.Product(gy0, a)
 		gd := fixed.Product(gy2, cameras4) + fixed.Product(gy1, cameras3) + fixed.Product(gy0, cameras2)
 		if len(gcameras) == 9 {
 			gcameras[3] += gy0
 		}
-		gb := fixed.Product(gd, s4)
-		gs4 := fixed.Product(gd, b)
-		gpoints2 := -fixed.Product(gs7, cameras3) + fixed.Product(gs6, cameras4) + fixed.Product(gy0, cos) + fixed.Product(gs4, cameras2)
-		gpoints3 := fixed.Product(gs7, cameras2) + fixed.Product(gy1, cos) - fixed.Product(gs5, cameras4) + fixed.Product(gs4, cameras3)
-		gpoints4 := fixed.Product(gy2, cos) - fixed.Product(gs6, cameras2) + fixed.Product(gs5, cameras3) + fixed.Product(gs4, cameras4)
+		gb := fixed.Product(gd, s1)
+		gs1 := fixed.Product(gd, b)
+		gpoints2 := -fixed.Product(gs4, cameras3) + fixed.Product(gs3, cameras4) + fixed.Product(gy0, cos) + fixed.Product(gs1, cameras2)
+		gpoints3 := fixed.Product(gs4, cameras2) + fixed.Product(gy1, cos) - fixed.Product(gs2, cameras4) + fixed.Product(gs1, cameras3)
+		gpoints4 := fixed.Product(gy2, cos) - fixed.Product(gs3, cameras2) + fixed.Product(gs2, cameras3) + fixed.Product(gs1, cameras4)
 		gpoints := num.Row(g.Points, row1)
 		if len(gpoints) == 3 {
 			gpoints[2] += gpoints4
@@ -286,32 +258,20 @@ func (k Snavely[T]) adjoint(sign T, g Snavely[T]) {
 			gpoints[0] += gpoints2
 		}
 		if s > fixed.Of[T](1e-06) {
-			h2 := gb
-			gb = 0
-			h3 := ga
-			ga = 0
-			h4 := gcos
-			gcos = 0
-			h5 := num.Quotient(h2, s)
-			gs -= fixed.Product(h5, q1)
-			h6 := num.Quotient(h3, theta)
-			gtheta := -fixed.Product(h6, q) - fixed.Product(h4-h5, sin) + fixed.Product(h6, cos1)
+			h2 := num.Quotient(gb, s)
+			gs -= fixed.Product(h2, q1)
+			h3 := num.Quotient(ga, theta)
+			gtheta := -fixed.Product(h3, q) - fixed.Product(gcos-h2, sin) + fixed.Product(h3, cos1)
 			gs += num.Over(gtheta, 2*theta)
 		} else {
-			h2 := gb
-			gb = 0
-			h3 := ga
-			ga = 0
-			h4 := gcos
-			gcos = 0
-			gs -= num.Quotient(h2, fixed.Of[T](24))
-			gs -= num.Quotient(h3, fixed.Of[T](6))
-			gs -= fixed.Product(fixed.Of[T](0.5), h4)
+			gs -= num.Quotient(gb, fixed.Of[T](24))
+			gs -= num.Quotient(ga, fixed.Of[T](6))
+			gs -= fixed.Product(fixed.Of[T](0.5), gcos)
 		}
 		p2 := 2 * gs
-		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + fixed.Product(p2, cameras2)
-		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + fixed.Product(p2, cameras3)
-		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + fixed.Product(p2, cameras4)
+		gcameras2 := fixed.Product(gs4, points3) - fixed.Product(gs3, points4) + fixed.Product(gy0, d) + fixed.Product(gs1, points2) + fixed.Product(p2, cameras2)
+		gcameras3 := -fixed.Product(gs4, points2) + fixed.Product(gy1, d) + fixed.Product(gs2, points4) + fixed.Product(gs1, points3) + fixed.Product(p2, cameras3)
+		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs3, points2) - fixed.Product(gs2, points3) + fixed.Product(gs1, points4) + fixed.Product(p2, cameras4)
 		if len(gcameras) == 9 {
 			gcameras[2] += gcameras4
 			gcameras[1] += gcameras3
@@ -356,24 +316,19 @@ func (k Snavely[T]) tangent(sign T, t Snavely[T]) {
 			sin, cos1 := num.Sincos(theta)
 			tcos1 := -fixed.Product(ttheta, sin)
 			q := num.Quotient(sin, theta)
-			tq := num.Quotient(fixed.Product(ttheta, cos1)-fixed.Product(q, ttheta), theta)
 			q1 := num.Quotient(fixed.Of[T](1)-cos1, s)
-			tq1 := num.Quotient(-tcos1-fixed.Product(q1, ts), s)
 			cos = cos1
 			tcos = tcos1
 			a = q
-			ta = tq
+			ta = num.Quotient(fixed.Product(ttheta, cos1)-fixed.Product(q, ttheta), theta)
 			b = q1
-			tb = tq1
+			tb = num.Quotient(-tcos1-fixed.Product(q1, ts), s)
 		} else {
-			s1 := fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
-			s2 := fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
-			s3 := fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
-			cos = s1
+			cos = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
 			tcos = -fixed.Product(fixed.Of[T](0.5), ts)
-			a = s2
+			a = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
 			ta = -num.Quotient(ts, fixed.Of[T](6))
-			b = s3
+			b = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
 			tb = -num.Quotient(ts, fixed.Of[T](24))
 		}
 		points1 := points[row1*k.Points.Stride:][:3]
@@ -473,78 +428,33 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		var tsin T
 		var cos1 T
 		var tcos1 T
-		var sn T
-		var tsn T
-		var cs T
-		var tcs T
 		var q T
 		var tq T
 		var q1 T
 		var tq1 T
-		var cos2 T
-		var tcos2 T
-		var a1 T
-		var ta1 T
-		var b1 T
-		var tb1 T
-		var s1 T
-		var ts1 T
-		var s2 T
-		var ts2 T
-		var s3 T
-		var ts3 T
-		var cos3 T
-		var tcos3 T
-		var a2 T
-		var ta2 T
-		var b2 T
-		var tb2 T
 		if s > fixed.Of[T](1e-06) {
 			theta = num.Sqrt(s)
 			ttheta = num.Over(ts, 2*theta)
-			sin = num.Sin(theta)
-			tsin = fixed.Product(ttheta, num.Cos(theta))
-			cos1 = num.Cos(theta)
-			tcos1 = -fixed.Product(ttheta, num.Sin(theta))
-			sn = sin
-			tsn = tsin
-			cs = cos1
-			tcs = tcos1
-			q = num.Quotient(sn, theta)
-			tq = num.Quotient(tsn-fixed.Product(q, ttheta), theta)
-			q1 = num.Quotient(fixed.Of[T](1)-cs, s)
-			tq1 = num.Quotient(-tcs-fixed.Product(q1, ts), s)
-			cos2 = cs
-			tcos2 = tcs
-			a1 = q
-			ta1 = tq
-			b1 = q1
-			tb1 = tq1
-			cos = cos2
-			tcos = tcos2
-			a = a1
-			ta = ta1
-			b = b1
-			tb = tb1
+			sin, cos1 = num.Sincos(theta)
+			tsin = fixed.Product(ttheta, cos1)
+			tcos1 = -fixed.Product(ttheta, sin)
+			q = num.Quotient(sin, theta)
+			tq = num.Quotient(tsin-fixed.Product(q, ttheta), theta)
+			q1 = num.Quotient(fixed.Of[T](1)-cos1, s)
+			tq1 = num.Quotient(-tcos1-fixed.Product(q1, ts), s)
+			cos = cos1
+			tcos = tcos1
+			a = q
+			ta = tq
+			b = q1
+			tb = tq1
 		} else {
-			s1 = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
-			ts1 = -fixed.Product(fixed.Of[T](0.5), ts)
-			s2 = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
-			ts2 = -num.Quotient(ts, fixed.Of[T](6))
-			s3 = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
-			ts3 = -num.Quotient(ts, fixed.Of[T](24))
-			cos3 = s1
-			tcos3 = ts1
-			a2 = s2
-			ta2 = ts2
-			b2 = s3
-			tb2 = ts3
-			cos = cos3
-			tcos = tcos3
-			a = a2
-			ta = ta2
-			b = b2
-			tb = tb2
+			cos = fixed.Of[T](1) - fixed.Product(fixed.Of[T](0.5), s)
+			tcos = -fixed.Product(fixed.Of[T](0.5), ts)
+			a = fixed.Of[T](1) - num.Quotient(s, fixed.Of[T](6))
+			ta = -num.Quotient(ts, fixed.Of[T](6))
+			b = fixed.Of[T](0.5) - num.Quotient(s, fixed.Of[T](24))
+			tb = -num.Quotient(ts, fixed.Of[T](24))
 		}
 		points1 := points[row1*k.Points.Stride:][:3]
 		points2 := points1[0]
@@ -554,22 +464,22 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		tpoints3 := num.At(tpoints, 1)
 		points4 := points1[2]
 		tpoints4 := num.At(tpoints, 2)
-		s4 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
-		ts4 := fixed.Product(tcameras2, points2) + fixed.Product(cameras2, tpoints2) + (fixed.Product(tcameras3, points3) + fixed.Product(cameras3, tpoints3)) + (fixed.Product(tcameras4, points4) + fixed.Product(cameras4, tpoints4))
-		d := fixed.Product(b, s4)
-		td := fixed.Product(tb, s4) + fixed.Product(b, ts4)
-		s5 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
-		ts5 := fixed.Product(tcameras3, points4) + fixed.Product(cameras3, tpoints4) - (fixed.Product(tcameras4, points3) + fixed.Product(cameras4, tpoints3))
-		y0 := fixed.Product(cos, points2) + fixed.Product(a, s5) + fixed.Product(d, cameras2) + cameras1[3]
-		ty0 := fixed.Product(tcos, points2) + fixed.Product(cos, tpoints2) + (fixed.Product(ta, s5) + fixed.Product(a, ts5)) + (fixed.Product(td, cameras2) + fixed.Product(d, tcameras2)) + num.At(tcameras, 3)
-		s6 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
-		ts6 := fixed.Product(tcameras4, points2) + fixed.Product(cameras4, tpoints2) - (fixed.Product(tcameras2, points4) + fixed.Product(cameras2, tpoints4))
-		y1 := fixed.Product(cos, points3) + fixed.Product(a, s6) + fixed.Product(d, cameras3) + cameras1[4]
-		ty1 := fixed.Product(tcos, points3) + fixed.Product(cos, tpoints3) + (fixed.Product(ta, s6) + fixed.Product(a, ts6)) + (fixed.Product(td, cameras3) + fixed.Product(d, tcameras3)) + num.At(tcameras, 4)
-		s7 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
-		ts7 := fixed.Product(tcameras2, points3) + fixed.Product(cameras2, tpoints3) - (fixed.Product(tcameras3, points2) + fixed.Product(cameras3, tpoints2))
-		y2 := fixed.Product(cos, points4) + fixed.Product(a, s7) + fixed.Product(d, cameras4) + cameras1[5]
-		ty2 := fixed.Product(tcos, points4) + fixed.Product(cos, tpoints4) + (fixed.Product(ta, s7) + fixed.Product(a, ts7)) + (fixed.Product(td, cameras4) + fixed.Product(d, tcameras4)) + num.At(tcameras, 5)
+		s1 := fixed.Product(cameras2, points2) + fixed.Product(cameras3, points3) + fixed.Product(cameras4, points4)
+		ts1 := fixed.Product(tcameras2, points2) + fixed.Product(cameras2, tpoints2) + (fixed.Product(tcameras3, points3) + fixed.Product(cameras3, tpoints3)) + (fixed.Product(tcameras4, points4) + fixed.Product(cameras4, tpoints4))
+		d := fixed.Product(b, s1)
+		td := fixed.Product(tb, s1) + fixed.Product(b, ts1)
+		s2 := fixed.Product(cameras3, points4) - fixed.Product(cameras4, points3)
+		ts2 := fixed.Product(tcameras3, points4) + fixed.Product(cameras3, tpoints4) - (fixed.Product(tcameras4, points3) + fixed.Product(cameras4, tpoints3))
+		y0 := fixed.Product(cos, points2) + fixed.Product(a, s2) + fixed.Product(d, cameras2) + cameras1[3]
+		ty0 := fixed.Product(tcos, points2) + fixed.Product(cos, tpoints2) + (fixed.Product(ta, s2) + fixed.Product(a, ts2)) + (fixed.Product(td, cameras2) + fixed.Product(d, tcameras2)) + num.At(tcameras, 3)
+		s3 := fixed.Product(cameras4, points2) - fixed.Product(cameras2, points4)
+		ts3 := fixed.Product(tcameras4, points2) + fixed.Product(cameras4, tpoints2) - (fixed.Product(tcameras2, points4) + fixed.Product(cameras2, tpoints4))
+		y1 := fixed.Product(cos, points3) + fixed.Product(a, s3) + fixed.Product(d, cameras3) + cameras1[4]
+		ty1 := fixed.Product(tcos, points3) + fixed.Product(cos, tpoints3) + (fixed.Product(ta, s3) + fixed.Product(a, ts3)) + (fixed.Product(td, cameras3) + fixed.Product(d, tcameras3)) + num.At(tcameras, 4)
+		s4 := fixed.Product(cameras2, points3) - fixed.Product(cameras3, points2)
+		ts4 := fixed.Product(tcameras2, points3) + fixed.Product(cameras2, tpoints3) - (fixed.Product(tcameras3, points2) + fixed.Product(cameras3, tpoints2))
+		y2 := fixed.Product(cos, points4) + fixed.Product(a, s4) + fixed.Product(d, cameras4) + cameras1[5]
+		ty2 := fixed.Product(tcos, points4) + fixed.Product(cos, tpoints4) + (fixed.Product(ta, s4) + fixed.Product(a, ts4)) + (fixed.Product(td, cameras4) + fixed.Product(d, tcameras4)) + num.At(tcameras, 5)
 		u := num.Quotient(-y0, y2)
 		tu := num.Quotient(-ty0-fixed.Product(u, ty2), y2)
 		v := num.Quotient(-y1, y2)
@@ -578,14 +488,14 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		tq2 := 2*fixed.Product(u, tu) + 2*fixed.Product(v, tv)
 		cameras5 := cameras1[8]
 		tcameras5 := num.At(tcameras, 8)
-		s8 := cameras1[7] + fixed.Product(q2, cameras5)
-		ts8 := num.At(tcameras, 7) + (fixed.Product(tq2, cameras5) + fixed.Product(q2, tcameras5))
+		s5 := cameras1[7] + fixed.Product(q2, cameras5)
+		ts5 := num.At(tcameras, 7) + (fixed.Product(tq2, cameras5) + fixed.Product(q2, tcameras5))
 		cameras6 := cameras1[6]
 		tcameras6 := num.At(tcameras, 6)
-		s9 := fixed.Of[T](1) + fixed.Product(q2, s8)
-		ts9 := fixed.Product(tq2, s8) + fixed.Product(q2, ts8)
-		f := fixed.Product(cameras6, s9)
-		tf := fixed.Product(tcameras6, s9) + fixed.Product(cameras6, ts9)
+		s6 := fixed.Of[T](1) + fixed.Product(q2, s5)
+		ts6 := fixed.Product(tq2, s5) + fixed.Product(q2, ts5)
+		f := fixed.Product(cameras6, s6)
+		tf := fixed.Product(tcameras6, s6) + fixed.Product(cameras6, ts6)
 		tfeatures := num.Row(t.Features, i)
 		if tr != nil {
 			tr[2*i] += T(sign * (fixed.Product(tf, u) + fixed.Product(f, tu) - num.At(tfeatures, 0)))
@@ -620,33 +530,33 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		if len(gfeatures) == 2 {
 			gfeatures[0] -= gr2
 		}
-		tg1 := fixed.Product(tg, s9) + fixed.Product(gf, ts9)
+		tg1 := fixed.Product(tg, s6) + fixed.Product(gf, ts6)
 		tg2 := fixed.Product(tg, cameras6) + fixed.Product(gf, tcameras6)
-		gs9 := fixed.Product(gf, cameras6)
-		tg3 := fixed.Product(tg2, q2) + fixed.Product(gs9, tq2)
-		gs8 := fixed.Product(gs9, q2)
+		gs6 := fixed.Product(gf, cameras6)
+		tg3 := fixed.Product(tg2, q2) + fixed.Product(gs6, tq2)
+		gs5 := fixed.Product(gs6, q2)
 		gtcameras := num.Row(gt.Cameras, row)
 		if len(gtcameras) == 9 {
 			gtcameras[6] += tg1
 		}
 		gcameras := num.Row(g.Cameras, row)
 		if len(gcameras) == 9 {
-			gcameras[6] += fixed.Product(gf, s9)
+			gcameras[6] += fixed.Product(gf, s6)
 		}
 		if len(gtcameras) == 9 {
 			gtcameras[7] += tg3
 		}
 		if len(gcameras) == 9 {
-			gcameras[7] += gs8
+			gcameras[7] += gs5
 		}
-		tg4 := fixed.Product(tg2, s8) + fixed.Product(gs9, ts8) + (fixed.Product(tg3, cameras5) + fixed.Product(gs8, tcameras5))
-		gq2 := fixed.Product(gs9, s8) + fixed.Product(gs8, cameras5)
-		tg5 := fixed.Product(tg3, q2) + fixed.Product(gs8, tq2)
+		tg4 := fixed.Product(tg2, s5) + fixed.Product(gs6, ts5) + (fixed.Product(tg3, cameras5) + fixed.Product(gs5, tcameras5))
+		gq2 := fixed.Product(gs6, s5) + fixed.Product(gs5, cameras5)
+		tg5 := fixed.Product(tg3, q2) + fixed.Product(gs5, tq2)
 		if len(gtcameras) == 9 {
 			gtcameras[8] += tg5
 		}
 		if len(gcameras) == 9 {
-			gcameras[8] += fixed.Product(gs8, q2)
+			gcameras[8] += fixed.Product(gs5, q2)
 		}
 		p1 := 2 * gq2
 		tp1 := 2 * tg4
@@ -665,7 +575,7 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		tg10 := -th1
 		gy0 := -h1
 		tg11 := fixed.Product(tg9, a) + fixed.Product(gy2, ta)
-		gs7 := fixed.Product(gy2, a)
+		gs4 := fixed.Product(gy2, a)
 		if len(gtcameras) == 9 {
 			gtcameras[5] += tg9
 		}
@@ -673,7 +583,7 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			gcameras[5] += gy2
 		}
 		tg12 := fixed.Product(tg8, a) + fixed.Product(gy1, ta)
-		gs6 := fixed.Product(gy1, a)
+		gs3 := fixed.Product(gy1, a)
 		if len(gtcameras) == 9 {
 			gtcameras[4] += tg8
 		}
@@ -682,10 +592,10 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		}
 		tg13 := fixed.Product(tg9, points4) + fixed.Product(gy2, tpoints4) + (fixed.Product(tg8, points3) + fixed.Product(gy1, tpoints3)) + (fixed.Product(tg10, points2) + fixed.Product(gy0, tpoints2))
 		gcos := fixed.Product(gy2, points4) + fixed.Product(gy1, points3) + fixed.Product(gy0, points2)
-		tg14 := fixed.Product(tg9, s7) + fixed.Product(gy2, ts7) + (fixed.Product(tg8, s6) + fixed.Product(gy1, ts6)) + (fixed.Product(tg10, s5) + fixed.Product(gy0, ts5))
-		ga := fixed.Product(gy2, s7) + fixed.Product(gy1, s6) + fixed.Product(gy0, s5)
+		tg14 := fixed.Product(tg9, s4) + fixed.Product(gy2, ts4) + (fixed.Product(tg8, s3) + fixed.Product(gy1, ts3)) + (fixed.Product(tg10, s2) + fixed.Product(gy0, ts2))
+		ga := fixed.Product(gy2, s4) + fixed.Product(gy1, s3) + fixed.Product(gy0, s2)
 		tg15 := fixed.Product(tg10, a) + fixed.Product(gy0, ta)
-		gs5 := fixed.Product(gy0, a)
+		gs2 := fixed.Product(gy0, a)
 		tg16 := fixed.Product(tg9, cameras4) + fixed.Product(gy2, tcameras4) + (fixed.Product(tg8, cameras3) + fixed.Product(gy1, tcameras3)) + (fixed.Product(tg10, cameras2) + fixed.Product(gy0, tcameras2))
 		gd := fixed.Product(gy2, cameras4) + fixed.Product(gy1, cameras3) + fixed.Product(gy0, cameras2)
 		if len(gtcameras) == 9 {
@@ -694,16 +604,16 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 		if len(gcameras) == 9 {
 			gcameras[3] += gy0
 		}
-		tg17 := fixed.Product(tg16, s4) + fixed.Product(gd, ts4)
-		gb := fixed.Product(gd, s4)
+		tg17 := fixed.Product(tg16, s1) + fixed.Product(gd, ts1)
+		gb := fixed.Product(gd, s1)
 		tg18 := fixed.Product(tg16, b) + fixed.Product(gd, tb)
-		gs4 := fixed.Product(gd, b)
-		tg19 := -(fixed.Product(tg11, cameras3) + fixed.Product(gs7, tcameras3)) + (fixed.Product(tg12, cameras4) + fixed.Product(gs6, tcameras4)) + (fixed.Product(tg10, cos) + fixed.Product(gy0, tcos)) + (fixed.Product(tg18, cameras2) + fixed.Product(gs4, tcameras2))
-		gpoints2 := -fixed.Product(gs7, cameras3) + fixed.Product(gs6, cameras4) + fixed.Product(gy0, cos) + fixed.Product(gs4, cameras2)
-		tg20 := fixed.Product(tg11, cameras2) + fixed.Product(gs7, tcameras2) + (fixed.Product(tg8, cos) + fixed.Product(gy1, tcos)) - (fixed.Product(tg15, cameras4) + fixed.Product(gs5, tcameras4)) + (fixed.Product(tg18, cameras3) + fixed.Product(gs4, tcameras3))
-		gpoints3 := fixed.Product(gs7, cameras2) + fixed.Product(gy1, cos) - fixed.Product(gs5, cameras4) + fixed.Product(gs4, cameras3)
-		tg21 := fixed.Product(tg9, cos) + fixed.Product(gy2, tcos) - (fixed.Product(tg12, cameras2) + fixed.Product(gs6, tcameras2)) + (fixed.Product(tg15, cameras3) + fixed.Product(gs5, tcameras3)) + (fixed.Product(tg18, cameras4) + fixed.Product(gs4, tcameras4))
-		gpoints4 := fixed.Product(gy2, cos) - fixed.Product(gs6, cameras2) + fixed.Product(gs5, cameras3) + fixed.Product(gs4, cameras4)
+		gs1 := fixed.Product(gd, b)
+		tg19 := -(fixed.Product(tg11, cameras3) + fixed.Product(gs4, tcameras3)) + (fixed.Product(tg12, cameras4) + fixed.Product(gs3, tcameras4)) + (fixed.Product(tg10, cos) + fixed.Product(gy0, tcos)) + (fixed.Product(tg18, cameras2) + fixed.Product(gs1, tcameras2))
+		gpoints2 := -fixed.Product(gs4, cameras3) + fixed.Product(gs3, cameras4) + fixed.Product(gy0, cos) + fixed.Product(gs1, cameras2)
+		tg20 := fixed.Product(tg11, cameras2) + fixed.Product(gs4, tcameras2) + (fixed.Product(tg8, cos) + fixed.Product(gy1, tcos)) - (fixed.Product(tg15, cameras4) + fixed.Product(gs2, tcameras4)) + (fixed.Product(tg18, cameras3) + fixed.Product(gs1, tcameras3))
+		gpoints3 := fixed.Product(gs4, cameras2) + fixed.Product(gy1, cos) - fixed.Product(gs2, cameras4) + fixed.Product(gs1, cameras3)
+		tg21 := fixed.Product(tg9, cos) + fixed.Product(gy2, tcos) - (fixed.Product(tg12, cameras2) + fixed.Product(gs3, tcameras2)) + (fixed.Product(tg15, cameras3) + fixed.Product(gs2, tcameras3)) + (fixed.Product(tg18, cameras4) + fixed.Product(gs1, tcameras4))
+		gpoints4 := fixed.Product(gy2, cos) - fixed.Product(gs3, cameras2) + fixed.Product(gs2, cameras3) + fixed.Product(gs1, cameras4)
 		gtpoints := num.Row(gt.Points, row1)
 		if len(gtpoints) == 3 {
 			gtpoints[2] += tg21
@@ -725,60 +635,36 @@ func (k Snavely[T]) adjointTangent(sign T, g, t, gt Snavely[T]) {
 			gpoints[0] += gpoints2
 		}
 		if s > fixed.Of[T](1e-06) {
-			h2 := gb
-			th2 := tg17
-			gb = 0
-			tg17 = 0
-			h3 := ga
-			th3 := tg14
-			ga = 0
-			tg14 = 0
-			h4 := gcos
-			th4 := tg13
-			gcos = 0
-			tg13 = 0
-			h5 := num.Quotient(h2, s)
-			th5 := num.Quotient(th2-fixed.Product(h5, ts), s)
-			tgs -= fixed.Product(th5, q1) + fixed.Product(h5, tq1)
-			gs -= fixed.Product(h5, q1)
-			h6 := num.Quotient(h3, theta)
-			th6 := num.Quotient(th3-fixed.Product(h6, ttheta), theta)
-			gcos1 := h4 - h5
-			tg22 := -(fixed.Product(th6, q) + fixed.Product(h6, tq)) - (fixed.Product(th4-th5, sin) + fixed.Product(gcos1, tsin)) + (fixed.Product(th6, cos1) + fixed.Product(h6, tcos1))
-			gtheta := -fixed.Product(h6, q) - fixed.Product(gcos1, sin) + fixed.Product(h6, cos1)
+			h2 := num.Quotient(gb, s)
+			th2 := num.Quotient(tg17-fixed.Product(h2, ts), s)
+			tgs -= fixed.Product(th2, q1) + fixed.Product(h2, tq1)
+			gs -= fixed.Product(h2, q1)
+			h3 := num.Quotient(ga, theta)
+			th3 := num.Quotient(tg14-fixed.Product(h3, ttheta), theta)
+			gcos1 := gcos - h2
+			tg22 := -(fixed.Product(th3, q) + fixed.Product(h3, tq)) - (fixed.Product(tg13-th2, sin) + fixed.Product(gcos1, tsin)) + (fixed.Product(th3, cos1) + fixed.Product(h3, tcos1))
+			gtheta := -fixed.Product(h3, q) - fixed.Product(gcos1, sin) + fixed.Product(h3, cos1)
 			p2 := 2 * theta
 			q3 := num.Over(gtheta, p2)
 			tq3 := num.Over(tg22-fixed.Product(q3, 2*ttheta), p2)
 			tgs += tq3
 			gs += q3
 		} else {
-			h2 := gb
-			th2 := tg17
-			gb = 0
-			tg17 = 0
-			h3 := ga
-			th3 := tg14
-			ga = 0
-			tg14 = 0
-			h4 := gcos
-			th4 := tg13
-			gcos = 0
-			tg13 = 0
-			tgs -= num.Quotient(th2, fixed.Of[T](24))
-			gs -= num.Quotient(h2, fixed.Of[T](24))
-			tgs -= num.Quotient(th3, fixed.Of[T](6))
-			gs -= num.Quotient(h3, fixed.Of[T](6))
-			tgs -= fixed.Product(fixed.Of[T](0.5), th4)
-			gs -= fixed.Product(fixed.Of[T](0.5), h4)
+			tgs -= num.Quotient(tg17, fixed.Of[T](24))
+			gs -= num.Quotient(gb, fixed.Of[T](24))
+			tgs -= num.Quotient(tg14, fixed.Of[T](6))
+			gs -= num.Quotient(ga, fixed.Of[T](6))
+			tgs -= fixed.Product(fixed.Of[T](0.5), tg13)
+			gs -= fixed.Product(fixed.Of[T](0.5), gcos)
 		}
 		p2 := 2 * gs
 		tp2 := 2 * tgs
-		tg22 := fixed.Product(tg11, points3) + fixed.Product(gs7, tpoints3) - (fixed.Product(tg12, points4) + fixed.Product(gs6, tpoints4)) + (fixed.Product(tg10, d) + fixed.Product(gy0, td)) + (fixed.Product(tg18, points2) + fixed.Product(gs4, tpoints2)) + (fixed.Product(tp2, cameras2) + fixed.Product(p2, tcameras2))
-		gcameras2 := fixed.Product(gs7, points3) - fixed.Product(gs6, points4) + fixed.Product(gy0, d) + fixed.Product(gs4, points2) + fixed.Product(p2, cameras2)
-		tg23 := -(fixed.Product(tg11, points2) + fixed.Product(gs7, tpoints2)) + (fixed.Product(tg8, d) + fixed.Product(gy1, td)) + (fixed.Product(tg15, points4) + fixed.Product(gs5, tpoints4)) + (fixed.Product(tg18, points3) + fixed.Product(gs4, tpoints3)) + (fixed.Product(tp2, cameras3) + fixed.Product(p2, tcameras3))
-		gcameras3 := -fixed.Product(gs7, points2) + fixed.Product(gy1, d) + fixed.Product(gs5, points4) + fixed.Product(gs4, points3) + fixed.Product(p2, cameras3)
-		tg24 := fixed.Product(tg9, d) + fixed.Product(gy2, td) + (fixed.Product(tg12, points2) + fixed.Product(gs6, tpoints2)) - (fixed.Product(tg15, points3) + fixed.Product(gs5, tpoints3)) + (fixed.Product(tg18, points4) + fixed.Product(gs4, tpoints4)) + (fixed.Product(tp2, cameras4) + fixed.Product(p2, tcameras4))
-		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs6, points2) - fixed.Product(gs5, points3) + fixed.Product(gs4, points4) + fixed.Product(p2, cameras4)
+		tg22 := fixed.Product(tg11, points3) + fixed.Product(gs4, tpoints3) - (fixed.Product(tg12, points4) + fixed.Product(gs3, tpoints4)) + (fixed.Product(tg10, d) + fixed.Product(gy0, td)) + (fixed.Product(tg18, points2) + fixed.Product(gs1, tpoints2)) + (fixed.Product(tp2, cameras2) + fixed.Product(p2, tcameras2))
+		gcameras2 := fixed.Product(gs4, points3) - fixed.Product(gs3, points4) + fixed.Product(gy0, d) + fixed.Product(gs1, points2) + fixed.Product(p2, cameras2)
+		tg23 := -(fixed.Product(tg11, points2) + fixed.Product(gs4, tpoints2)) + (fixed.Product(tg8, d) + fixed.Product(gy1, td)) + (fixed.Product(tg15, points4) + fixed.Product(gs2, tpoints4)) + (fixed.Product(tg18, points3) + fixed.Product(gs1, tpoints3)) + (fixed.Product(tp2, cameras3) + fixed.Product(p2, tcameras3))
+		gcameras3 := -fixed.Product(gs4, points2) + fixed.Product(gy1, d) + fixed.Product(gs2, points4) + fixed.Product(gs1, points3) + fixed.Product(p2, cameras3)
+		tg24 := fixed.Product(tg9, d) + fixed.Product(gy2, td) + (fixed.Product(tg12, points2) + fixed.Product(gs3, tpoints2)) - (fixed.Product(tg15, points3) + fixed.Product(gs2, tpoints3)) + (fixed.Product(tg18, points4) + fixed.Product(gs1, tpoints4)) + (fixed.Product(tp2, cameras4) + fixed.Product(p2, tcameras4))
+		gcameras4 := fixed.Product(gy2, d) + fixed.Product(gs3, points2) - fixed.Product(gs2, points3) + fixed.Product(gs1, points4) + fixed.Product(p2, cameras4)
 		if len(gtcameras) == 9 {
 			gtcameras[2] += tg24
 		}

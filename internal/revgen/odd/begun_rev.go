@@ -89,8 +89,7 @@ func (k Begun[T]) value(sign T) {
 		}
 	}
 	if x[0] > 0 {
-		u1 := s.Round()
-		u = u1
+		u = s.Round()
 	}
 	y[0] += T(sign * fixed.Product(s.Round(), t1))
 	y[1] += T(sign * fixed.Product(u, t1))
@@ -120,8 +119,7 @@ func (k Begun[T]) adjoint(sign T, g Begun[T]) {
 		}
 	}
 	if x[0] > 0 {
-		u1 := s.Round()
-		u = u1
+		u = s.Round()
 	}
 	if y != nil {
 		y[0] += T(sign * fixed.Product(s.Round(), t1))
@@ -193,8 +191,7 @@ func (k Begun[T]) tangent(sign T, t Begun[T]) {
 		}
 	}
 	if x[0] > 0 {
-		u1 := s.Round()
-		u = u1
+		u = s.Round()
 		tu = ts.Round()
 	}
 	if ty != nil {
@@ -247,8 +244,7 @@ func (k Begun[T]) adjointTangent(sign T, g, t, gt Begun[T]) {
 		}
 	}
 	if x[0] > 0 {
-		u1 := s.Round()
-		u = u1
+		u = s.Round()
 		tu = ts.Round()
 	}
 	if ty != nil {
@@ -726,15 +722,11 @@ func (k Placed[T]) forward() {
 	p1 := p
 	q1 := q
 	if v[1] > 0 {
-		p2 := fixed.Product(p, v[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		q1 = p3
+		p1 = fixed.Product(p, v[1])
+		q1 = fixed.Product(q, v[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
-		q1 = s1
+		p1 = v[1] - p
+		q1 = q + v[1]
 	}
 	r := q1
 	v[0] -= r
@@ -755,15 +747,11 @@ func (k Placed[T]) inverse() {
 	p := x[0]
 	p1 := p
 	if v[1] > 0 {
-		p2 := fixed.Product(p, v[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		q1 = p3
+		p1 = fixed.Product(p, v[1])
+		q1 = fixed.Product(q, v[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
-		q1 = s1
+		p1 = v[1] - p
+		q1 = q + v[1]
 	}
 	r := q1
 	if y != nil {
@@ -785,15 +773,11 @@ func (k Placed[T]) adjoint(g Placed[T]) {
 	p := x[0]
 	p1 := p
 	if v[1] > 0 {
-		p2 := fixed.Product(p, v[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		q1 = p3
+		p1 = fixed.Product(p, v[1])
+		q1 = fixed.Product(q, v[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
-		q1 = s1
+		p1 = v[1] - p
+		q1 = q + v[1]
 	}
 	r := q1
 	if y != nil {
@@ -803,21 +787,17 @@ func (k Placed[T]) adjoint(g Placed[T]) {
 	v[0] += r
 	gq1 := -gv[0]
 	if v[1] > 0 {
-		h := gq1
-		gq1 = 0
-		h1 := gp1
+		h := gp1
 		gp1 = 0
-		gv[1] += fixed.Product(h, q)
-		gp += fixed.Product(h1, v[1])
-		gv[1] += fixed.Product(h1, p)
+		gv[1] += fixed.Product(gq1, q)
+		gp += fixed.Product(h, v[1])
+		gv[1] += fixed.Product(h, p)
 	} else {
-		h := gq1
-		gq1 = 0
-		h1 := gp1
+		h := gp1
 		gp1 = 0
+		gv[1] += gq1
 		gv[1] += h
-		gv[1] += h1
-		gp -= h1
+		gp -= h
 	}
 	gp += gp1
 	gx[0] += gp
@@ -837,19 +817,14 @@ func (k Placed[T]) tangent(t Placed[T]) {
 	var tq1 T
 	if v[1] > 0 {
 		v1 := v[1]
-		p2 := fixed.Product(p, v1)
-		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		tp1 = tp2
-		q1 = p3
+		p1 = fixed.Product(p, v1)
+		tp1 = fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		q1 = fixed.Product(q, v[1])
 		tq1 = fixed.Product(q, tv[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
+		p1 = v[1] - p
 		tp1 = tv[1] - tp
-		q1 = s1
+		q1 = q + v[1]
 		tq1 = tv[1]
 	}
 	r := q1
@@ -885,19 +860,14 @@ func (k Placed[T]) adjointTangent(g, t, gt Placed[T]) {
 	tp1 := tp
 	if v[1] > 0 {
 		v1 := v[1]
-		p2 := fixed.Product(p, v1)
-		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		tp1 = tp2
-		q1 = p3
+		p1 = fixed.Product(p, v1)
+		tp1 = fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		q1 = fixed.Product(q, v[1])
 		tq1 = fixed.Product(q, tv[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
+		p1 = v[1] - p
 		tp1 = tv[1] - tp
-		q1 = s1
+		q1 = q + v[1]
 		tq1 = tv[1]
 	}
 	r := q1
@@ -916,36 +886,28 @@ func (k Placed[T]) adjointTangent(g, t, gt Placed[T]) {
 	gq1 := -gv[0]
 	if v[1] > 0 {
 		v1 := v[1]
-		h := gq1
-		th := tg1
-		gq1 = 0
-		tg1 = 0
-		h1 := gp1
-		th1 := tg
+		h := gp1
+		th := tg
 		gp1 = 0
 		tg = 0
-		gtv[1] += fixed.Product(th, q)
-		gv[1] += fixed.Product(h, q)
-		tgp += fixed.Product(th1, v1) + fixed.Product(h1, tv[1])
-		gp += fixed.Product(h1, v1)
-		tg2 := fixed.Product(th1, p) + fixed.Product(h1, tp)
+		gtv[1] += fixed.Product(tg1, q)
+		gv[1] += fixed.Product(gq1, q)
+		tgp += fixed.Product(th, v1) + fixed.Product(h, tv[1])
+		gp += fixed.Product(h, v1)
+		tg2 := fixed.Product(th, p) + fixed.Product(h, tp)
 		gtv[1] += tg2
-		gv[1] += fixed.Product(h1, p)
+		gv[1] += fixed.Product(h, p)
 	} else {
-		h := gq1
-		th := tg1
-		gq1 = 0
-		tg1 = 0
-		h1 := gp1
-		th1 := tg
+		h := gp1
+		th := tg
 		gp1 = 0
 		tg = 0
+		gtv[1] += tg1
+		gv[1] += gq1
 		gtv[1] += th
 		gv[1] += h
-		gtv[1] += th1
-		gv[1] += h1
-		tgp -= th1
-		gp -= h1
+		tgp -= th
+		gp -= h
 	}
 	tgp += tg
 	gp += gp1
@@ -964,15 +926,11 @@ func (k Placed[T]) undoAdjoint(g Placed[T]) {
 	p1 := p
 	q1 := q
 	if v[1] > 0 {
-		p2 := fixed.Product(p, v[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		q1 = p3
+		p1 = fixed.Product(p, v[1])
+		q1 = fixed.Product(q, v[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
-		q1 = s1
+		p1 = v[1] - p
+		q1 = q + v[1]
 	}
 	r := q1
 	v[0] -= r
@@ -982,21 +940,17 @@ func (k Placed[T]) undoAdjoint(g Placed[T]) {
 	gp1 := -fixed.Product(2*num.At(gy, 0), p1)
 	gq1 := gv[0]
 	if v[1] > 0 {
-		h := gq1
-		gq1 = 0
-		h1 := gp1
+		h := gp1
 		gp1 = 0
-		gv[1] += fixed.Product(h, q)
-		gp += fixed.Product(h1, v[1])
-		gv[1] += fixed.Product(h1, p)
+		gv[1] += fixed.Product(gq1, q)
+		gp += fixed.Product(h, v[1])
+		gv[1] += fixed.Product(h, p)
 	} else {
-		h := gq1
-		gq1 = 0
-		h1 := gp1
+		h := gp1
 		gp1 = 0
+		gv[1] += gq1
 		gv[1] += h
-		gv[1] += h1
-		gp -= h1
+		gp -= h
 	}
 	gp += gp1
 	gx[0] += gp
@@ -1020,19 +974,14 @@ func (k Placed[T]) undoTangent(t Placed[T]) {
 	tp1 := tp
 	if v[1] > 0 {
 		v1 := v[1]
-		p2 := fixed.Product(p, v1)
-		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		tp1 = tp2
-		q1 = p3
+		p1 = fixed.Product(p, v1)
+		tp1 = fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		q1 = fixed.Product(q, v[1])
 		tq1 = fixed.Product(q, tv[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
+		p1 = v[1] - p
 		tp1 = tv[1] - tp
-		q1 = s1
+		q1 = q + v[1]
 		tq1 = tv[1]
 	}
 	r := q1
@@ -1062,19 +1011,14 @@ func (k Placed[T]) undoAdjointTangent(g, t, gt Placed[T]) {
 	var tq1 T
 	if v[1] > 0 {
 		v1 := v[1]
-		p2 := fixed.Product(p, v1)
-		tp2 := fixed.Product(tp, v1) + fixed.Product(p, tv[1])
-		p3 := fixed.Product(q, v[1])
-		p1 = p2
-		tp1 = tp2
-		q1 = p3
+		p1 = fixed.Product(p, v1)
+		tp1 = fixed.Product(tp, v1) + fixed.Product(p, tv[1])
+		q1 = fixed.Product(q, v[1])
 		tq1 = fixed.Product(q, tv[1])
 	} else {
-		s := v[1] - p
-		s1 := q + v[1]
-		p1 = s
+		p1 = v[1] - p
 		tp1 = tv[1] - tp
-		q1 = s1
+		q1 = q + v[1]
 		tq1 = tv[1]
 	}
 	r := q1
@@ -1093,36 +1037,28 @@ func (k Placed[T]) undoAdjointTangent(g, t, gt Placed[T]) {
 	gq1 := gv[0]
 	if v[1] > 0 {
 		v1 := v[1]
-		h := gq1
-		th := tg1
-		gq1 = 0
-		tg1 = 0
-		h1 := gp1
-		th1 := tg
+		h := gp1
+		th := tg
 		gp1 = 0
 		tg = 0
-		gtv[1] += fixed.Product(th, q)
-		gv[1] += fixed.Product(h, q)
-		tgp += fixed.Product(th1, v1) + fixed.Product(h1, tv[1])
-		gp += fixed.Product(h1, v1)
-		tg2 := fixed.Product(th1, p) + fixed.Product(h1, tp)
+		gtv[1] += fixed.Product(tg1, q)
+		gv[1] += fixed.Product(gq1, q)
+		tgp += fixed.Product(th, v1) + fixed.Product(h, tv[1])
+		gp += fixed.Product(h, v1)
+		tg2 := fixed.Product(th, p) + fixed.Product(h, tp)
 		gtv[1] += tg2
-		gv[1] += fixed.Product(h1, p)
+		gv[1] += fixed.Product(h, p)
 	} else {
-		h := gq1
-		th := tg1
-		gq1 = 0
-		tg1 = 0
-		h1 := gp1
-		th1 := tg
+		h := gp1
+		th := tg
 		gp1 = 0
 		tg = 0
+		gtv[1] += tg1
+		gv[1] += gq1
 		gtv[1] += th
 		gv[1] += h
-		gtv[1] += th1
-		gv[1] += h1
-		tgp -= th1
-		gp -= h1
+		tgp -= th
+		gp -= h
 	}
 	tgp += tg
 	gp += gp1

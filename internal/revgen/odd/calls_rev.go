@@ -1491,8 +1491,7 @@ func (k Threaded[T]) forward() error {
 		u := fixed.Product(*k.A, s)
 		h[i] += u + fixed.Product(fixed.Of[T](0.5), s)
 		s1 := u + fixed.Product(s, h[i])
-		s2 := num.Sin(s1)
-		s = s2
+		s = num.Sin(s1)
 	}
 	{
 		f := revlinalg.Outer[T]{A: k.C, Alpha: k.A, X: k.H, Y: k.X}
@@ -1531,8 +1530,7 @@ func (k Threaded[T]) inverse() error {
 		tape.Push(s)
 		u := fixed.Product(*k.A, s)
 		s1 := u + fixed.Product(s, h[i])
-		s2 := num.Sin(s1)
-		s = s2
+		s = num.Sin(s1)
 	}
 	{
 		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
@@ -1585,8 +1583,7 @@ func (k Threaded[T]) adjoint(g Threaded[T]) error {
 		tape.Push(s)
 		u := fixed.Product(*k.A, s)
 		s1 := u + fixed.Product(s, h[i])
-		s2 := num.Sin(s1)
-		s = s2
+		s = num.Sin(s1)
 	}
 	{
 		f := revlinalg.Dot[T]{Out: k.Out, X: k.X, Y: k.X}
@@ -1671,8 +1668,8 @@ func (k Threaded[T]) tangent(t Threaded[T]) error {
 		h1 := h[i]
 		s1 := u + fixed.Product(s, h1)
 		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
-		s2, cos := num.Sincos(s1)
-		s = s2
+		sin, cos := num.Sincos(s1)
+		s = sin
 		ts = fixed.Product(ts1, cos)
 	}
 	{
@@ -1726,8 +1723,8 @@ func (k Threaded[T]) adjointTangent(g, t, gt Threaded[T]) error {
 		h1 := h[i]
 		s1 := u + fixed.Product(s, h1)
 		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
-		s2, cos := num.Sincos(s1)
-		s = s2
+		sin, cos := num.Sincos(s1)
+		s = sin
 		ts = fixed.Product(ts1, cos)
 	}
 	{
@@ -1853,12 +1850,11 @@ func (k Threaded[T]) undoAdjoint(g Threaded[T]) error {
 		gu := -gh1
 		gs -= fixed.Product(fixed.Of[T](0.5), gh1)
 		s1 := u + fixed.Product(s, h[i])
-		s2 := num.Sin(s1)
 		gs += fixed.Product(gu, a)
 		if g.A != nil {
 			*g.A += fixed.Product(gu, s)
 		}
-		s = s2
+		s = num.Sin(s1)
 		tape1.Push(gs)
 		gs = 0
 	}
@@ -1933,8 +1929,8 @@ func (k Threaded[T]) undoTangent(t Threaded[T]) error {
 		h1 := h[i]
 		s1 := u + fixed.Product(s, h1)
 		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
-		s2, cos := num.Sincos(s1)
-		s = s2
+		sin, cos := num.Sincos(s1)
+		s = sin
 		ts = fixed.Product(ts1, cos)
 	}
 	{
@@ -2027,7 +2023,6 @@ func (k Threaded[T]) undoAdjointTangent(g, t, gt Threaded[T]) error {
 		h1 := h[i]
 		s1 := u + fixed.Product(s, h1)
 		ts1 := tu + (fixed.Product(ts, h1) + fixed.Product(s, th[i]))
-		s2, cos := num.Sincos(s1)
 		tg1 := fixed.Product(tg, s) + fixed.Product(gu, ts)
 		tgs += fixed.Product(tg, a) + fixed.Product(gu, ta)
 		gs += fixed.Product(gu, a)
@@ -2037,7 +2032,8 @@ func (k Threaded[T]) undoAdjointTangent(g, t, gt Threaded[T]) error {
 		if g.A != nil {
 			*g.A += fixed.Product(gu, s)
 		}
-		s = s2
+		sin, cos := num.Sincos(s1)
+		s = sin
 		ts = fixed.Product(ts1, cos)
 		tape1.Push(gs)
 		tape1.Push(tgs)

@@ -103,9 +103,8 @@ func (k Filter[T]) forward() {
 		v := num.Sin(x[t1])
 		s := h + fixed.Product(v, w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 	}
 	if k.Out != nil {
 		*k.Out += fixed.Product(h, c)
@@ -130,9 +129,8 @@ func (k Filter[T]) inverse() {
 		v := num.Sin(x[t1])
 		s := h + fixed.Product(v, w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 	}
 	if k.Out != nil {
 		*k.Out -= fixed.Product(h, c)
@@ -168,9 +166,8 @@ func (k Filter[T]) adjoint(g Filter[T]) {
 		v := num.Sin(x[t1])
 		s := h + fixed.Product(v, w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 	}
 	if k.Out != nil {
 		*k.Out -= fixed.Product(h, c)
@@ -245,12 +242,10 @@ func (k Filter[T]) tangent(t Filter[T]) {
 		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, num.OrZero(tw, t1)))
 		h1 := num.Tanh(h + fixed.Product(v, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
-		tc1 := fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 		h = h1
 		th = th1
-		c = c1
-		tc = tc1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 	}
 	if t.Out != nil {
 		*t.Out += fixed.Product(th, c) + fixed.Product(h, tc)
@@ -289,12 +284,10 @@ func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, num.OrZero(tw, t1)))
 		h1 := num.Tanh(h + fixed.Product(v, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
-		tc1 := fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 		h = h1
 		th = th1
-		c = c1
-		tc = tc1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 	}
 	if t.Out != nil {
 		*t.Out -= fixed.Product(th, c) + fixed.Product(h, tc)
@@ -420,11 +413,10 @@ func (k Filter[T]) undoAdjoint(g Filter[T]) {
 		v := num.Sin(x[t1])
 		s := h + fixed.Product(v, w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 		ga = ga.AddMul(gb, h)
 		gh += fixed.Product(gb, a)
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
 		tape1.Push(gh)
 		gh = 0
 		tape1.Push(gc)
@@ -502,12 +494,10 @@ func (k Filter[T]) undoTangent(t Filter[T]) {
 		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, num.OrZero(tw, t1)))
 		h1 := num.Tanh(h + fixed.Product(v, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
-		tc1 := fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 		h = h1
 		th = th1
-		c = c1
-		tc = tc1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 	}
 	if t.Out != nil {
 		*t.Out -= fixed.Product(th, c) + fixed.Product(h, tc)
@@ -588,16 +578,14 @@ func (k Filter[T]) undoAdjointTangent(g, t, gt Filter[T]) {
 		ts := th + (fixed.Product(tv, w1) + fixed.Product(v, num.OrZero(tw, t1)))
 		h1 := num.Tanh(h + fixed.Product(v, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
-		tc1 := fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 		tga = tga.AddSum(fixed.Exact(tg, h).AddMul(gb, th))
 		ga = ga.AddMul(gb, h)
 		tgh += fixed.Product(tg, a) + fixed.Product(gb, ta)
 		gh += fixed.Product(gb, a)
 		h = h1
 		th = th1
-		c = c1
-		tc = tc1
+		c = fixed.Product(fixed.Of[T](0.5), c) + fixed.Product(h1, v)
+		tc = fixed.Product(fixed.Of[T](0.5), tc) + (fixed.Product(th1, v) + fixed.Product(h1, tv))
 		tape1.Push(gh)
 		tape1.Push(tgh)
 		gh = 0
@@ -790,8 +778,7 @@ func (k Ahead[T]) inverse() {
 	h := fixed.Of[T](0.1)
 	for t1 := range n - 1 {
 		tape.Push(h)
-		h1 := num.Tanh(h + x[t1])
-		h = h1
+		h = num.Tanh(h + x[t1])
 	}
 	for t1 := n - 1 - 1; t1 >= 0; t1-- {
 		h = tape.Pop()
@@ -813,8 +800,7 @@ func (k Ahead[T]) adjoint(g Ahead[T]) {
 	var gh T
 	for t1 := range n - 1 {
 		tape.Push(h)
-		h1 := num.Tanh(h + x[t1])
-		h = h1
+		h = num.Tanh(h + x[t1])
 	}
 	for t1 := n - 1 - 1; t1 >= 0; t1-- {
 		h = tape.Pop()
@@ -862,9 +848,8 @@ func (k Ahead[T]) adjointTangent(g, t, gt Ahead[T]) {
 		tape.Push(h)
 		tape.Push(th)
 		h1 := num.Tanh(h + x[t1])
-		th1 := fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
 		h = h1
-		th = th1
+		th = fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
 	}
 	for t1 := n - 1 - 1; t1 >= 0; t1-- {
 		th = tape.Pop()
@@ -943,9 +928,8 @@ func (k Ahead[T]) undoTangent(t Ahead[T]) {
 		tape.Push(h)
 		tape.Push(th)
 		h1 := num.Tanh(h + x[t1])
-		th1 := fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
 		h = h1
-		th = th1
+		th = fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
 	}
 	for t1 := n - 1 - 1; t1 >= 0; t1-- {
 		th = tape.Pop()
@@ -1116,8 +1100,7 @@ func (k Down[T]) inverse() {
 	for t1 := n - 2; t1 >= 0; t1-- {
 		tape.Push(h)
 		s := h - x[t1+1]
-		h1 := num.Tanh(s)
-		h = h1
+		h = num.Tanh(s)
 	}
 	for t1 := range n - 2 + 1 {
 		h = tape.Pop()
@@ -1141,8 +1124,7 @@ func (k Down[T]) adjoint(g Down[T]) {
 	for t1 := n - 2; t1 >= 0; t1-- {
 		tape.Push(h)
 		s := h - x[t1+1]
-		h1 := num.Tanh(s)
-		h = h1
+		h = num.Tanh(s)
 	}
 	for t1 := range n - 2 + 1 {
 		h = tape.Pop()
@@ -1194,9 +1176,8 @@ func (k Down[T]) adjointTangent(g, t, gt Down[T]) {
 		s := h - x[t1+1]
 		ts := th - tx[t1+1]
 		h1 := num.Tanh(s)
-		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 		h = h1
-		th = th1
+		th = fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 	}
 	for t1 := range n - 2 + 1 {
 		th = tape.Pop()
@@ -1280,9 +1261,8 @@ func (k Down[T]) undoTangent(t Down[T]) {
 		s := h - x[t1+1]
 		ts := th - tx[t1+1]
 		h1 := num.Tanh(s)
-		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 		h = h1
-		th = th1
+		th = fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
 	}
 	for t1 := range n - 2 + 1 {
 		th = tape.Pop()
@@ -1709,8 +1689,7 @@ func (k Kept[T]) value(sign T) {
 			g1 := x[i]
 			for j := range n {
 				y[j] += T(sign * fixed.Product(g1, num.Sin(x[0])))
-				g2 := num.Sin(g1 + x[j])
-				g1 = g2
+				g1 = num.Sin(g1 + x[j])
 			}
 		}
 		x1 := x[i]
@@ -1751,8 +1730,7 @@ func (k Kept[T]) adjoint(sign T, g Kept[T]) {
 				if j < len(y) {
 					y[j] += T(sign * fixed.Product(g1, num.Sin(x[0])))
 				}
-				g2 := num.Sin(g1 + x[j])
-				g1 = g2
+				g1 = num.Sin(g1 + x[j])
 			}
 		}
 		x1 := x[i]
@@ -1850,10 +1828,8 @@ func (k Kept[T]) tangent(sign T, t Kept[T]) {
 					y[j] += T(sign * fixed.Product(g1, sin))
 				}
 				s := g1 + x[j]
-				g2 := num.Sin(s)
-				tg2 := fixed.Product(tg1+num.OrZero(tx, j), num.Cos(s))
-				g1 = g2
-				tg1 = tg2
+				g1 = num.Sin(s)
+				tg1 = fixed.Product(tg1+num.OrZero(tx, j), num.Cos(s))
 			}
 		}
 		x1 := x[i]
@@ -1919,10 +1895,8 @@ func (k Kept[T]) adjointTangent(sign T, g, t, gt Kept[T]) {
 					y[j] += T(sign * fixed.Product(g1, sin))
 				}
 				s := g1 + x[j]
-				g2 := num.Sin(s)
-				tg2 := fixed.Product(tg1+num.OrZero(tx, j), num.Cos(s))
-				g1 = g2
-				tg1 = tg2
+				g1 = num.Sin(s)
+				tg1 = fixed.Product(tg1+num.OrZero(tx, j), num.Cos(s))
 			}
 		}
 		x1 := x[i]
@@ -2435,11 +2409,9 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 			r := fixed.Of[T](0.5) + fixed.Product(x01, x01) + fixed.Product(x1, x1)
 			a := num.Quotient(h, fixed.Product(r, num.Sqrt(r)))
 			v02 := v01 - fixed.Product(a, x01)
-			x02 := x01 + fixed.Product(h, v02)
 			v11 := v1 - fixed.Product(a, x1)
-			x11 := x1 + fixed.Product(h, v11)
-			x01 = x02
-			x1 = x11
+			x01 = x01 + fixed.Product(h, v02)
+			x1 = x1 + fixed.Product(h, v11)
 			v01 = v02
 			v1 = v11
 		}
@@ -2677,16 +2649,12 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 			ta := num.Quotient(th-fixed.Product(a, tp), p)
 			v02 := v01 - fixed.Product(a, x01)
 			tv02 := tv01 - (fixed.Product(ta, x01) + fixed.Product(a, tx01))
-			x02 := x01 + fixed.Product(h, v02)
-			tx02 := tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
 			v11 := v1 - fixed.Product(a, x1)
 			tv11 := tv1 - (fixed.Product(ta, x1) + fixed.Product(a, tx1))
-			x11 := x1 + fixed.Product(h, v11)
-			tx11 := tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
-			x01 = x02
-			tx01 = tx02
-			x1 = x11
-			tx1 = tx11
+			x01 = x01 + fixed.Product(h, v02)
+			tx01 = tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
+			x1 = x1 + fixed.Product(h, v11)
+			tx1 = tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
 			v01 = v02
 			tv01 = tv02
 			v1 = v11
@@ -3481,20 +3449,17 @@ func (k Sparing[T]) forward() {
 		x[t1] += fixed.Product(fixed.Of[T](0.5), h)
 		g1 := h
 		for s := 1; s <= t1; s++ {
-			g2 := num.Sin(g1 + w[s])
-			g1 = g2
+			g1 = num.Sin(g1 + w[s])
 		}
 		s := g1 + fixed.Product(x[t1], w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 	}
 	c1 := c
 	for k1 := 0; k1 < 9 && c1 > fixed.Of[T](0.3); k1++ {
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
-		c2 := fixed.Product(c1, s)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 	}
 	if k.Y != nil {
 		*k.Y += c1
@@ -3519,21 +3484,18 @@ func (k Sparing[T]) inverse() {
 		}
 		g1 := h
 		for s := 1; s <= t1; s++ {
-			g2 := num.Sin(g1 + w[s])
-			g1 = g2
+			g1 = num.Sin(g1 + w[s])
 		}
 		s := g1 + fixed.Product(x[t1], w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 	}
 	c1 := c
 	k1 := 0
 	for k1 < 9 && c1 > fixed.Of[T](0.3) {
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
-		c2 := fixed.Product(c1, s)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		k1++
 	}
 	if k.Y != nil {
@@ -3550,14 +3512,12 @@ func (k Sparing[T]) inverse() {
 			}
 			g1 := h
 			for s := 1; s <= t2; s++ {
-				g2 := num.Sin(g1 + w[s])
-				g1 = g2
+				g1 = num.Sin(g1 + w[s])
 			}
 			s := g1 + fixed.Product(x[t2], w[t2])
 			h1 := num.Tanh(s)
-			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
 			h = h1
-			c = c2
+			c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		}
 		x[t1] -= fixed.Product(fixed.Of[T](0.5), h)
 	}
@@ -3585,14 +3545,12 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 		}
 		g1 := h
 		for s := 1; s <= t1; s++ {
-			g2 := num.Sin(g1 + w[s])
-			g1 = g2
+			g1 = num.Sin(g1 + w[s])
 		}
 		s := g1 + fixed.Product(x[t1], w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 	}
 	c1 := c
 	k1 := 0
@@ -3601,8 +3559,7 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 			tape1.Push(c1)
 		}
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
-		c2 := fixed.Product(c1, s)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		k1++
 	}
 	if k.Y != nil {
@@ -3617,8 +3574,7 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 				tape1.Push(c1)
 			}
 			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
-			c2 := fixed.Product(c1, s)
-			c1 = c2
+			c1 = fixed.Product(c1, s)
 		}
 		p := fixed.Product(h, c1)
 		sin, cos := num.Sincos(p)
@@ -3641,22 +3597,19 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 			}
 			g1 := h
 			for s := 1; s <= t2; s++ {
-				g2 := num.Sin(g1 + w[s])
-				g1 = g2
+				g1 = num.Sin(g1 + w[s])
 			}
 			s := g1 + fixed.Product(x[t2], w[t2])
 			h1 := num.Tanh(s)
-			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
 			h = h1
-			c = c2
+			c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		}
 		g1 := h
 		for s := 1; s <= t1; s++ {
 			if tape2.Keep(s-1, t1) {
 				tape2.Push(g1)
 			}
-			g2 := num.Sin(g1 + w[s])
-			g1 = g2
+			g1 = num.Sin(g1 + w[s])
 		}
 		x1 := x[t1]
 		w1 := w[t1]
@@ -3679,8 +3632,7 @@ func (k Sparing[T]) adjoint(g Sparing[T]) {
 				if tape2.Keep(s1-1, s-1) {
 					tape2.Push(g1)
 				}
-				g2 := num.Sin(g1 + w[s1])
-				g1 = g2
+				g1 = num.Sin(g1 + w[s1])
 			}
 			h4 := gg1
 			gg1 = 0
@@ -3715,20 +3667,18 @@ func (k Sparing[T]) tangent(t Sparing[T]) {
 		tg1 := th
 		for s := 1; s <= t1; s++ {
 			s1 := g1 + w[s]
-			g2, cos := num.Sincos(s1)
-			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
-			g1 = g2
-			tg1 = tg2
+			sin, cos := num.Sincos(s1)
+			g1 = sin
+			tg1 = fixed.Product(tg1+num.At(tw, s), cos)
 		}
 		x1 := x[t1]
 		w1 := w[t1]
 		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
 		th = th1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 	}
 	c1 := c
@@ -3739,9 +3689,8 @@ func (k Sparing[T]) tangent(t Sparing[T]) {
 		sin, cos := num.Sincos(p)
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
 		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
-		c2 := fixed.Product(c1, s)
 		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		tc1 = tc2
 	}
 	if t.Y != nil {
@@ -3780,20 +3729,18 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 		tg1 := th
 		for s := 1; s <= t1; s++ {
 			s1 := g1 + w[s]
-			g2, cos := num.Sincos(s1)
-			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
-			g1 = g2
-			tg1 = tg2
+			sin, cos := num.Sincos(s1)
+			g1 = sin
+			tg1 = fixed.Product(tg1+num.At(tw, s), cos)
 		}
 		x1 := x[t1]
 		w1 := w[t1]
 		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
 		th = th1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 	}
 	c1 := c
@@ -3809,9 +3756,8 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 		sin, cos := num.Sincos(p)
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
 		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
-		c2 := fixed.Product(c1, s)
 		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		tc1 = tc2
 		k1++
 	}
@@ -3837,9 +3783,8 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 			sin, cos := num.Sincos(p)
 			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
 			ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
-			c2 := fixed.Product(c1, s)
 			tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
-			c1 = c2
+			c1 = fixed.Product(c1, s)
 			tc1 = tc2
 		}
 		p := fixed.Product(h, c1)
@@ -3880,20 +3825,18 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 			tg11 := th
 			for s := 1; s <= t2; s++ {
 				s1 := g1 + w[s]
-				g2, cos := num.Sincos(s1)
-				tg2 := fixed.Product(tg11+num.At(tw, s), cos)
-				g1 = g2
-				tg11 = tg2
+				sin, cos := num.Sincos(s1)
+				g1 = sin
+				tg11 = fixed.Product(tg11+num.At(tw, s), cos)
 			}
 			x1 := x[t2]
 			w1 := w[t2]
 			ts := tg11 + (fixed.Product(tx[t2], w1) + fixed.Product(x1, num.At(tw, t2)))
 			h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 			th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
 			h = h1
 			th = th1
-			c = c2
+			c = fixed.Product(fixed.Of[T](0.5), c) + h1
 			tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 		}
 		g1 := h
@@ -3904,10 +3847,9 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 				tape2.Push(tg11)
 			}
 			s1 := g1 + w[s]
-			g2, cos := num.Sincos(s1)
-			tg2 := fixed.Product(tg11+num.At(tw, s), cos)
-			g1 = g2
-			tg11 = tg2
+			sin, cos := num.Sincos(s1)
+			g1 = sin
+			tg11 = fixed.Product(tg11+num.At(tw, s), cos)
 		}
 		x1 := x[t1]
 		tx1 := tx[t1]
@@ -3952,10 +3894,9 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 					tape2.Push(tg11)
 				}
 				s3 := g1 + w[s2]
-				g2, cos := num.Sincos(s3)
-				tg21 := fixed.Product(tg11+num.At(tw, s2), cos)
-				g1 = g2
-				tg11 = tg21
+				sin, cos := num.Sincos(s3)
+				g1 = sin
+				tg11 = fixed.Product(tg11+num.At(tw, s2), cos)
 			}
 			s2 := g1 + w[s1]
 			g2, cos := num.Sincos(s2)
@@ -4011,14 +3952,12 @@ func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 		gh -= fixed.Product(fixed.Of[T](0.5), gx[t1])
 		g1 := h
 		for s := 1; s <= t1; s++ {
-			g2 := num.Sin(g1 + w[s])
-			g1 = g2
+			g1 = num.Sin(g1 + w[s])
 		}
 		s := g1 + fixed.Product(x[t1], w[t1])
 		h1 := num.Tanh(s)
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		tape1.Push(gh)
 		gh = 0
 	}
@@ -4029,8 +3968,7 @@ func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 			tape2.Push(c1)
 		}
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
-		c2 := fixed.Product(c1, s)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		k1++
 	}
 	if k.Y != nil {
@@ -4045,8 +3983,7 @@ func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 				tape2.Push(c1)
 			}
 			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), num.Cos(fixed.Product(h, c1)))
-			c2 := fixed.Product(c1, s)
-			c1 = c2
+			c1 = fixed.Product(c1, s)
 		}
 		p := fixed.Product(h, c1)
 		sin, cos := num.Sincos(p)
@@ -4071,22 +4008,19 @@ func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 			}
 			g1 := h
 			for s := 1; s <= t2; s++ {
-				g2 := num.Sin(g1 + w[s])
-				g1 = g2
+				g1 = num.Sin(g1 + w[s])
 			}
 			s := g1 + fixed.Product(x[t2], w[t2])
 			h1 := num.Tanh(s)
-			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
 			h = h1
-			c = c2
+			c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		}
 		g1 := h
 		for s := 1; s <= t1; s++ {
 			if tape3.Keep(s-1, t1) {
 				tape3.Push(g1)
 			}
-			g2 := num.Sin(g1 + w[s])
-			g1 = g2
+			g1 = num.Sin(g1 + w[s])
 		}
 		x1 := x[t1]
 		w1 := w[t1]
@@ -4109,8 +4043,7 @@ func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 				if tape3.Keep(s1-1, s-1) {
 					tape3.Push(g1)
 				}
-				g2 := num.Sin(g1 + w[s1])
-				g1 = g2
+				g1 = num.Sin(g1 + w[s1])
 			}
 			h4 := gg1
 			gg1 = 0
@@ -4153,20 +4086,18 @@ func (k Sparing[T]) undoTangent(t Sparing[T]) {
 		tg1 := th
 		for s := 1; s <= t1; s++ {
 			s1 := g1 + w[s]
-			g2, cos := num.Sincos(s1)
-			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
-			g1 = g2
-			tg1 = tg2
+			sin, cos := num.Sincos(s1)
+			g1 = sin
+			tg1 = fixed.Product(tg1+num.At(tw, s), cos)
 		}
 		x1 := x[t1]
 		w1 := w[t1]
 		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
 		th = th1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 	}
 	c1 := c
@@ -4178,9 +4109,8 @@ func (k Sparing[T]) undoTangent(t Sparing[T]) {
 		sin, cos := num.Sincos(p)
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
 		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
-		c2 := fixed.Product(c1, s)
 		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		tc1 = tc2
 		k1++
 	}
@@ -4207,20 +4137,18 @@ func (k Sparing[T]) undoTangent(t Sparing[T]) {
 			tg1 := th
 			for s := 1; s <= t2; s++ {
 				s1 := g1 + w[s]
-				g2, cos := num.Sincos(s1)
-				tg2 := fixed.Product(tg1+num.At(tw, s), cos)
-				g1 = g2
-				tg1 = tg2
+				sin, cos := num.Sincos(s1)
+				g1 = sin
+				tg1 = fixed.Product(tg1+num.At(tw, s), cos)
 			}
 			x1 := x[t2]
 			w1 := w[t2]
 			ts := tg1 + (fixed.Product(tx[t2], w1) + fixed.Product(x1, num.At(tw, t2)))
 			h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 			th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
 			h = h1
 			th = th1
-			c = c2
+			c = fixed.Product(fixed.Of[T](0.5), c) + h1
 			tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 		}
 		tx[t1] -= fixed.Product(fixed.Of[T](0.5), th)
@@ -4262,20 +4190,18 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 		tg1 := th
 		for s := 1; s <= t1; s++ {
 			s1 := g1 + w[s]
-			g2, cos := num.Sincos(s1)
-			tg2 := fixed.Product(tg1+num.At(tw, s), cos)
-			g1 = g2
-			tg1 = tg2
+			sin, cos := num.Sincos(s1)
+			g1 = sin
+			tg1 = fixed.Product(tg1+num.At(tw, s), cos)
 		}
 		x1 := x[t1]
 		w1 := w[t1]
 		ts := tg1 + (fixed.Product(tx[t1], w1) + fixed.Product(x1, num.OrZero(tw, t1)))
 		h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 		th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-		c1 := fixed.Product(fixed.Of[T](0.5), c) + h1
 		h = h1
 		th = th1
-		c = c1
+		c = fixed.Product(fixed.Of[T](0.5), c) + h1
 		tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 		tape1.Push(gh)
 		tape1.Push(tgh)
@@ -4295,9 +4221,8 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 		sin, cos := num.Sincos(p)
 		s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
 		ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
-		c2 := fixed.Product(c1, s)
 		tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
-		c1 = c2
+		c1 = fixed.Product(c1, s)
 		tc1 = tc2
 		k1++
 	}
@@ -4323,9 +4248,8 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 			sin, cos := num.Sincos(p)
 			s := fixed.Of[T](0.9) + fixed.Product(fixed.Of[T](0.05), cos)
 			ts := -fixed.Product(fixed.Of[T](0.05), fixed.Product(tp, sin))
-			c2 := fixed.Product(c1, s)
 			tc2 := fixed.Product(tc1, s) + fixed.Product(c1, ts)
-			c1 = c2
+			c1 = fixed.Product(c1, s)
 			tc1 = tc2
 		}
 		p := fixed.Product(h, c1)
@@ -4370,20 +4294,18 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 			tg11 := th
 			for s := 1; s <= t2; s++ {
 				s1 := g1 + w[s]
-				g2, cos := num.Sincos(s1)
-				tg2 := fixed.Product(tg11+num.At(tw, s), cos)
-				g1 = g2
-				tg11 = tg2
+				sin, cos := num.Sincos(s1)
+				g1 = sin
+				tg11 = fixed.Product(tg11+num.At(tw, s), cos)
 			}
 			x1 := x[t2]
 			w1 := w[t2]
 			ts := tg11 + (fixed.Product(tx[t2], w1) + fixed.Product(x1, num.At(tw, t2)))
 			h1 := num.Tanh(g1 + fixed.Product(x1, w1))
 			th1 := fixed.Product(ts, fixed.Of[T](1)-fixed.Product(h1, h1))
-			c2 := fixed.Product(fixed.Of[T](0.5), c) + h1
 			h = h1
 			th = th1
-			c = c2
+			c = fixed.Product(fixed.Of[T](0.5), c) + h1
 			tc = fixed.Product(fixed.Of[T](0.5), tc) + th1
 		}
 		g1 := h
@@ -4394,10 +4316,9 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 				tape3.Push(tg11)
 			}
 			s1 := g1 + w[s]
-			g2, cos := num.Sincos(s1)
-			tg2 := fixed.Product(tg11+num.At(tw, s), cos)
-			g1 = g2
-			tg11 = tg2
+			sin, cos := num.Sincos(s1)
+			g1 = sin
+			tg11 = fixed.Product(tg11+num.At(tw, s), cos)
 		}
 		x1 := x[t1]
 		tx1 := tx[t1]
@@ -4442,10 +4363,9 @@ func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 					tape3.Push(tg11)
 				}
 				s3 := g1 + w[s2]
-				g2, cos := num.Sincos(s3)
-				tg21 := fixed.Product(tg11+num.At(tw, s2), cos)
-				g1 = g2
-				tg11 = tg21
+				sin, cos := num.Sincos(s3)
+				g1 = sin
+				tg11 = fixed.Product(tg11+num.At(tw, s2), cos)
 			}
 			s2 := g1 + w[s1]
 			g2, cos := num.Sincos(s2)
@@ -4566,8 +4486,7 @@ func (k Nested[T]) forward() {
 		h1 := h
 		for i := range n {
 			x[i] -= fixed.Product(fixed.Of[T](0.25), num.Sin(v[i]+h1))
-			h2 := num.Sin(h1 + a)
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 		}
 		h = h1
 	}
@@ -4589,8 +4508,7 @@ func (k Nested[T]) inverse() {
 		tape.Push(h)
 		h1 := h
 		for range n {
-			h2 := num.Sin(h1 + a)
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 		}
 		h = h1
 	}
@@ -4599,8 +4517,7 @@ func (k Nested[T]) inverse() {
 		h1 := h
 		for range n {
 			tape1.Push(h1)
-			h2 := num.Sin(h1 + a)
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 		}
 		for i := n - 1; i >= 0; i-- {
 			h1 = tape1.Pop()
@@ -4633,8 +4550,7 @@ func (k Nested[T]) adjoint(g Nested[T]) {
 		tape.Push(h)
 		h1 := h
 		for range n {
-			h2 := num.Sin(h1 + a)
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 		}
 		h = h1
 	}
@@ -4643,8 +4559,7 @@ func (k Nested[T]) adjoint(g Nested[T]) {
 		h1 := h
 		for range n {
 			tape1.Push(h1)
-			h2 := num.Sin(h1 + a)
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 		}
 		h2 := gh
 		gh = 0
@@ -4702,10 +4617,8 @@ func (k Nested[T]) tangent(t Nested[T]) {
 			tx[i] -= fixed.Product(fixed.Of[T](0.25), tsin)
 			x[i] -= fixed.Product(fixed.Of[T](0.25), num.Sin(s))
 			s1 := h1 + a
-			h2 := num.Sin(s1)
-			th2 := fixed.Product(th1+ta, num.Cos(s1))
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s1)
+			th1 = fixed.Product(th1+ta, num.Cos(s1))
 		}
 		h = h1
 		th = th1
@@ -4738,10 +4651,8 @@ func (k Nested[T]) adjointTangent(g, t, gt Nested[T]) {
 		th1 := th
 		for range n {
 			s := h1 + a
-			h2 := num.Sin(s)
-			th2 := fixed.Product(th1+ta, num.Cos(s))
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s)
+			th1 = fixed.Product(th1+ta, num.Cos(s))
 		}
 		h = h1
 		th = th1
@@ -4755,10 +4666,8 @@ func (k Nested[T]) adjointTangent(g, t, gt Nested[T]) {
 			tape1.Push(h1)
 			tape1.Push(th1)
 			s := h1 + a
-			h2 := num.Sin(s)
-			th2 := fixed.Product(th1+ta, num.Cos(s))
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s)
+			th1 = fixed.Product(th1+ta, num.Cos(s))
 		}
 		h2 := gh
 		th2 := tgh
@@ -4856,11 +4765,10 @@ func (k Nested[T]) undoAdjoint(g Nested[T]) {
 			tape1.Push(h1)
 			s := v[i] + h1
 			x[i] -= fixed.Product(fixed.Of[T](0.25), num.Sin(s))
-			h2 := num.Sin(h1 + a)
 			gs := fixed.Product(fixed.Product(fixed.Of[T](0.25), gx[i]), num.Cos(s))
 			gv[i] += gs
 			gh1 += gs
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 			tape2.Push(gh1)
 			gh1 = 0
 		}
@@ -4890,8 +4798,7 @@ func (k Nested[T]) undoAdjoint(g Nested[T]) {
 		h1 := h
 		for range n {
 			tape1.Push(h1)
-			h2 := num.Sin(h1 + a)
-			h1 = h2
+			h1 = num.Sin(h1 + a)
 		}
 		h2 := gh
 		gh = 0
@@ -4944,10 +4851,8 @@ func (k Nested[T]) undoTangent(t Nested[T]) {
 		th1 := th
 		for range n {
 			s := h1 + a
-			h2 := num.Sin(s)
-			th2 := fixed.Product(th1+ta, num.Cos(s))
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s)
+			th1 = fixed.Product(th1+ta, num.Cos(s))
 		}
 		h = h1
 		th = th1
@@ -4961,10 +4866,8 @@ func (k Nested[T]) undoTangent(t Nested[T]) {
 			tape1.Push(h1)
 			tape1.Push(th1)
 			s := h1 + a
-			h2 := num.Sin(s)
-			th2 := fixed.Product(th1+ta, num.Cos(s))
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s)
+			th1 = fixed.Product(th1+ta, num.Cos(s))
 		}
 		for i := n - 1; i >= 0; i-- {
 			th1 = tape1.Pop()
@@ -5035,16 +4938,14 @@ func (k Nested[T]) undoAdjointTangent(g, t, gt Nested[T]) {
 			x[i] -= fixed.Product(fixed.Of[T](0.25), sin1)
 			gsin1 := fixed.Product(fixed.Of[T](0.25), gx[i])
 			s1 := h1 + a
-			h2 := num.Sin(s1)
-			th2 := fixed.Product(th1+ta, num.Cos(s1))
 			tg := fixed.Product(fixed.Product(fixed.Of[T](0.25), gtx[i]), cos1) - fixed.Product(gsin1, fixed.Product(ts, sin1))
 			gs := fixed.Product(gsin1, cos1)
 			gtv[i] += tg
 			gv[i] += gs
 			tgh1 += tg
 			gh1 += gs
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s1)
+			th1 = fixed.Product(th1+ta, num.Cos(s1))
 			tape2.Push(gh1)
 			tape2.Push(tgh1)
 			gh1 = 0
@@ -5102,10 +5003,8 @@ func (k Nested[T]) undoAdjointTangent(g, t, gt Nested[T]) {
 			tape1.Push(h1)
 			tape1.Push(th1)
 			s := h1 + a
-			h2 := num.Sin(s)
-			th2 := fixed.Product(th1+ta, num.Cos(s))
-			h1 = h2
-			th1 = th2
+			h1 = num.Sin(s)
+			th1 = fixed.Product(th1+ta, num.Cos(s))
 		}
 		h2 := gh
 		th2 := tgh

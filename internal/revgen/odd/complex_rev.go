@@ -540,8 +540,7 @@ func (k Wave) forward() {
 	var h complex128 = complex(0.5, 0.25)
 	for i := range n {
 		x[i] += complex128(w[i] * h)
-		h1 := complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
 	}
 	if k.Out != nil {
 		*k.Out += h
@@ -572,8 +571,7 @@ func (k Wave) inverse() {
 	var h complex128 = complex(0.5, 0.25)
 	for i := range n {
 		tape.Push(h)
-		h1 := complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
 	}
 	if k.Out != nil {
 		*k.Out -= h
@@ -605,8 +603,7 @@ func (k Wave) adjoint(g Wave) {
 	var h complex128 = complex(0.5, 0.25)
 	for i := range n {
 		tape.Push(h)
-		h1 := complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
 	}
 	if k.Out != nil {
 		*k.Out -= h
@@ -643,8 +640,7 @@ func (k Wave) tangent(t Wave) {
 		x[i] += complex128(w1 * h)
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		ttanh := complex128(complex128(0.5*tx[i]) * (1 - complex128(tanh*tanh)))
-		h1 := complex128(complex(0.3, -0.2)*h) + tanh
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + tanh
 		th = complex128(complex(0.3, -0.2)*th) + ttanh
 	}
 	if t.Out != nil {
@@ -691,8 +687,7 @@ func (k Wave) adjointTangent(g, t, gt Wave) {
 		tape.Push(th)
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		ttanh := complex128(complex128(0.5*tx[i]) * (1 - complex128(tanh*tanh)))
-		h1 := complex128(complex(0.3, -0.2)*h) + tanh
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + tanh
 		th = complex128(complex(0.3, -0.2)*th) + ttanh
 	}
 	if t.Out != nil {
@@ -753,11 +748,10 @@ func (k Wave) undoAdjoint(g Wave) {
 		x[i] += complex128(w1 * h)
 		gx1 := gx[i]
 		gh -= complex128(gx1 * cmplx.Conj(w1))
-		h1 := complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
 		if i < len(gw) {
 			gw[i] -= complex128(gx1 * cmplx.Conj(h))
 		}
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + cmplx.Tanh(complex128(0.5*x[i]))
 		tape.Push(gh)
 		gh = 0
 	}
@@ -813,8 +807,7 @@ func (k Wave) undoTangent(t Wave) {
 		tape.Push(th)
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		ttanh := complex128(complex128(0.5*tx[i]) * (1 - complex128(tanh*tanh)))
-		h1 := complex128(complex(0.3, -0.2)*h) + tanh
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + tanh
 		th = complex128(complex(0.3, -0.2)*th) + ttanh
 	}
 	if t.Out != nil {
@@ -857,14 +850,13 @@ func (k Wave) undoAdjointTangent(g, t, gt Wave) {
 		gh -= complex128(gx1 * conj1)
 		tanh := cmplx.Tanh(complex128(0.5 * x[i]))
 		ttanh := complex128(complex128(0.5*tx[i]) * (1 - complex128(tanh*tanh)))
-		h1 := complex128(complex(0.3, -0.2)*h) + tanh
 		if i < len(gtw) {
 			gtw[i] += tg
 		}
 		if i < len(gw) {
 			gw[i] -= complex128(gx1 * conj)
 		}
-		h = h1
+		h = complex128(complex(0.3, -0.2)*h) + tanh
 		th = complex128(complex(0.3, -0.2)*th) + ttanh
 		tape.Push(gh)
 		tape.Push(tgh)
@@ -994,11 +986,9 @@ func (k Spectrum) value(sign complex128) {
 		for i1 := range n {
 			v := x[i1]
 			y[i] += complex128(sign * complex128(p*v))
-			p1 := complex128(p * w)
-			p = p1
+			p = complex128(p * w)
 		}
-		w1 := complex128(w * *k.Root)
-		w = w1
+		w = complex128(w * *k.Root)
 	}
 }
 
@@ -1026,11 +1016,9 @@ func (k Spectrum) adjoint(sign complex128, g Spectrum) {
 			if i < len(y) {
 				y[i] += complex128(sign * complex128(p*v))
 			}
-			p1 := complex128(p * w)
-			p = p1
+			p = complex128(p * w)
 		}
-		w1 := complex128(w * *k.Root)
-		w = w1
+		w = complex128(w * *k.Root)
 	}
 	for i := n - 1; i >= 0; i-- {
 		w = tape.Pop()
@@ -1038,8 +1026,7 @@ func (k Spectrum) adjoint(sign complex128, g Spectrum) {
 		var gp complex128
 		for range n {
 			tape1.Push(p)
-			p1 := complex128(p * w)
-			p = p1
+			p = complex128(p * w)
 		}
 		h := gw
 		gw = complex128(h * cmplx.Conj(*k.Root))
@@ -1083,15 +1070,13 @@ func (k Spectrum) tangent(sign complex128, t Spectrum) {
 			if i < len(y) {
 				y[i] += complex128(sign * complex128(p*v))
 			}
-			p1 := complex128(p * w)
 			tp1 := complex128(tp*w) + complex128(p*tw)
-			p = p1
+			p = complex128(p * w)
 			tp = tp1
 		}
 		root := *k.Root
-		w1 := complex128(w * root)
 		tw1 := complex128(tw*root) + complex128(w*num.Deref(t.Root))
-		w = w1
+		w = complex128(w * root)
 		tw = tw1
 	}
 }
@@ -1127,15 +1112,13 @@ func (k Spectrum) adjointTangent(sign complex128, g, t, gt Spectrum) {
 			if i < len(y) {
 				y[i] += complex128(sign * complex128(p*v))
 			}
-			p1 := complex128(p * w)
 			tp1 := complex128(tp*w) + complex128(p*tw)
-			p = p1
+			p = complex128(p * w)
 			tp = tp1
 		}
 		root := *k.Root
-		w1 := complex128(w * root)
 		tw1 := complex128(tw*root) + complex128(w*num.Deref(t.Root))
-		w = w1
+		w = complex128(w * root)
 		tw = tw1
 	}
 	for i := n - 1; i >= 0; i-- {
@@ -1148,9 +1131,8 @@ func (k Spectrum) adjointTangent(sign complex128, g, t, gt Spectrum) {
 		for range n {
 			tape1.Push(p)
 			tape1.Push(tp)
-			p1 := complex128(p * w)
 			tp1 := complex128(tp*w) + complex128(p*tw)
-			p = p1
+			p = complex128(p * w)
 			tp = tp1
 		}
 		h := gw
@@ -2867,8 +2849,7 @@ func (task *orbitsValue) Block(_, part int) {
 		v := c[i]
 		z := a[i]
 		for range k.Steps {
-			z1 := complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
-			z = z1
+			z = complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
 		}
 		y[i] += complex128(sign * z)
 	}
@@ -2917,8 +2898,7 @@ func (task *orbitsAdjoint) Block(_, part int) {
 			if tape.Keep(i1, k.Steps) {
 				tape.Push(z)
 			}
-			z1 := complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
-			z = z1
+			z = complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
 		}
 		if i < len(y) {
 			y[i] += complex128(sign * z)
@@ -2931,8 +2911,7 @@ func (task *orbitsAdjoint) Block(_, part int) {
 				if tape.Keep(i2, i1) {
 					tape.Push(z)
 				}
-				z1 := complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
-				z = z1
+				z = complex128(complex128(0.5*z)*cmplx.Conj(z)) + v
 			}
 			h := gz
 			gz = 0
@@ -2986,10 +2965,8 @@ func (task *orbitsTangent) Block(_, part int) {
 		for range k.Steps {
 			conj := cmplx.Conj(z)
 			p := complex128(0.5 * z)
-			z1 := complex128(p*conj) + v
-			tz1 := complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
-			z = z1
-			tz = tz1
+			z = complex128(p*conj) + v
+			tz = complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
 		}
 		if i < len(ty) {
 			ty[i] += complex128(sign * tz)
@@ -3051,10 +3028,8 @@ func (task *orbitsAdjointTangent) Block(_, part int) {
 			}
 			conj := cmplx.Conj(z)
 			p := complex128(0.5 * z)
-			z1 := complex128(p*conj) + v
-			tz1 := complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
-			z = z1
-			tz = tz1
+			z = complex128(p*conj) + v
+			tz = complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
 		}
 		if i < len(ty) {
 			ty[i] += complex128(sign * tz)
@@ -3075,10 +3050,8 @@ func (task *orbitsAdjointTangent) Block(_, part int) {
 				}
 				conj := cmplx.Conj(z)
 				p := complex128(0.5 * z)
-				z1 := complex128(p*conj) + v
-				tz1 := complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
-				z = z1
-				tz = tz1
+				z = complex128(p*conj) + v
+				tz = complex128(complex128(0.5*tz)*conj) + complex128(p*cmplx.Conj(tz)) + tv
 			}
 			h := gz
 			th := tg
@@ -3182,8 +3155,7 @@ func (k Taylor) value(sign complex128) {
 		for k1 := 1; cmplx.Abs(term) > 1e-18; k1++ {
 			sum += term
 			q := v / complex(float64(k1), 0)
-			term1 := complex128(term * q)
-			term = term1
+			term = complex128(term * q)
 		}
 		y[i] += complex128(sign * sum)
 	}
@@ -3210,9 +3182,8 @@ func (k Taylor) adjoint(sign complex128, g Taylor) {
 			sum += term
 			complex1 := complex(float64(k1), 0)
 			q := v / complex1
-			term1 := complex128(term * q)
 			tterm1 := complex128(tterm*q) + complex128(term*(1/complex1))
-			term = term1
+			term = complex128(term * q)
 			tterm = tterm1
 		}
 		if i < len(y) {
@@ -3241,9 +3212,8 @@ func (k Taylor) tangent(sign complex128, t Taylor) {
 			sum += term
 			complex1 := complex(float64(k1), 0)
 			q := v / complex1
-			term1 := complex128(term * q)
 			tterm1 := complex128(tterm*q) + complex128(term*(tv/complex1))
-			term = term1
+			term = complex128(term * q)
 			tterm = tterm1
 		}
 		if i < len(ty) {
@@ -3285,14 +3255,13 @@ func (k Taylor) adjointTangent(sign complex128, g, t, gt Taylor) {
 			q := v / complex1
 			tq := tv / complex1
 			tq1 := 1 / complex1
-			term1 := complex128(term * q)
-			tterm11 := complex128(tterm*q) + complex128(term*tq)
-			tterm12 := complex128(tterm1*q) + complex128(term*tq1)
-			ttterm12 := complex128(ttterm1*q) + complex128(tterm1*tq) + complex128(tterm*tq1)
-			term = term1
-			tterm = tterm11
-			tterm1 = tterm12
-			ttterm1 = ttterm12
+			tterm2 := complex128(tterm*q) + complex128(term*tq)
+			tterm3 := complex128(tterm1*q) + complex128(term*tq1)
+			ttterm3 := complex128(ttterm1*q) + complex128(tterm1*tq) + complex128(tterm*tq1)
+			term = complex128(term * q)
+			tterm = tterm2
+			tterm1 = tterm3
+			ttterm1 = ttterm3
 		}
 		if i < len(ty) {
 			ty[i] += complex128(sign * tsum)
@@ -3382,8 +3351,7 @@ func (k Spiral) value(sign complex128) {
 		conj := cmplx.Conj(v)
 		for range 5 {
 			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
-			z1 := complex128(cmplx.Sin(z)*conj) + complex1
-			z = z1
+			z = complex128(cmplx.Sin(z)*conj) + complex1
 		}
 		y[i] += complex128(sign * z)
 	}
@@ -3410,8 +3378,7 @@ func (k Spiral) adjoint(sign complex128, g Spiral) {
 		for range 5 {
 			tape.Push(z)
 			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
-			z1 := complex128(cmplx.Sin(z)*conj) + complex1
-			z = z1
+			z = complex128(cmplx.Sin(z)*conj) + complex1
 		}
 		if i < len(y) {
 			y[i] += complex128(sign * z)
@@ -3448,9 +3415,8 @@ func (k Spiral) tangent(sign complex128, t Spiral) {
 		for range 5 {
 			sin := cmplx.Sin(z)
 			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
-			z1 := complex128(sin*conj) + complex1
 			tz1 := complex128(complex128(tz*cmplx.Cos(z))*conj) + complex128(sin*tconj) + complex128(0.5*complex(real(tz), 0))
-			z = z1
+			z = complex128(sin*conj) + complex1
 			tz = tz1
 		}
 		if i < len(ty) {
@@ -3489,9 +3455,8 @@ func (k Spiral) adjointTangent(sign complex128, g, t, gt Spiral) {
 			tape.Push(tz)
 			sin := cmplx.Sin(z)
 			complex1 := complex(real(complex128(0.5*complex(real(z), 0))), 0)
-			z1 := complex128(sin*conj) + complex1
 			tz1 := complex128(complex128(tz*cmplx.Cos(z))*conj) + complex128(sin*tconj) + complex128(0.5*complex(real(tz), 0))
-			z = z1
+			z = complex128(sin*conj) + complex1
 			tz = tz1
 		}
 		if i < len(ty) {
@@ -3639,12 +3604,10 @@ func (k Checked) value(sign complex128) {
 			a22 := a2
 			a32 := a3
 			if kind[i] == 1 {
-				a23 := a2 + 1/v
-				a22 = a23
+				a22 = a2 + 1/v
 			} else {
-				var a13 complex128 = 1
 				a01 = 0
-				a12 = a13
+				a12 = 1
 				a22 = a2
 				a32 = a3
 			}
@@ -3683,32 +3646,25 @@ func (k Checked) adjoint(sign complex128, g Checked) {
 		a31 := a3
 		var a01 complex128
 		var a12 complex128
-		var a02 complex128
-		var a13 complex128
 		var a22 complex128
 		var a32 complex128
 		if kind[i] == 0 {
-			a01 = a1
-			a12 = v
-			a0 = a01
-			a11 = a12
+			a0 = a1
+			a11 = v
 		} else {
-			a02 = v
-			a13 = a1
-			a22 = a2
+			a01 = v
+			a12 = a1
 			a32 = a3
 			if kind[i] == 1 {
-				a23 := a2 + 1/v
-				a22 = a23
+				a22 = a2 + 1/v
 			} else {
-				var a14 complex128 = 1
-				a02 = 0
-				a13 = a14
+				a01 = 0
+				a12 = 1
 				a22 = a2
 				a32 = a3
 			}
-			a0 = a02
-			a11 = a13
+			a0 = a01
+			a11 = a12
 			a21 = a22
 			a31 = a32
 		}
@@ -3733,30 +3689,24 @@ func (k Checked) adjoint(sign complex128, g Checked) {
 			h := ga31
 			ga31 = 0
 			ga32 := h
-			h1 := ga21
-			ga21 = 0
-			ga22 := h1
-			h2 := ga11
+			h1 := ga11
 			ga11 = 0
-			ga13 := h2
-			h3 := ga0
+			ga12 := h1
+			h2 := ga0
 			ga0 = 0
-			ga02 := h3
+			ga01 := h2
 			if kind[i] == 1 {
-				h4 := ga22
-				ga22 = 0
-				gv -= complex128(h4 / cmplx.Conj(v) * (1 / cmplx.Conj(v)))
+				gv -= complex128(ga21 / cmplx.Conj(v) * (1 / cmplx.Conj(v)))
 			} else {
-				h4 := ga32
+				h3 := ga32
 				ga32 = 0
-				ga22 = 0
-				ga13 = 0
-				ga02 = 0
-				ga3 += h4
+				ga12 = 0
+				ga01 = 0
+				ga3 += h3
 			}
 			ga3 += ga32
-			ga1 += ga13
-			gv1 += ga02
+			ga1 += ga12
+			gv1 += ga01
 		}
 		ga3 += ga31
 		ga1 += ga11
@@ -3808,15 +3758,12 @@ func (k Checked) tangent(sign complex128, t Checked) {
 			ta32 := ta3
 			if kind[i] == 1 {
 				q := 1 / v
-				tq := -(complex128(q*tv) / v)
-				a23 := a2 + q
-				a22 = a23
-				ta22 = tq
+				a22 = a2 + q
+				ta22 = -(complex128(q*tv) / v)
 			} else {
-				var a13 complex128 = 1
 				a01 = 0
 				ta01 = 0
-				a12 = a13
+				a12 = 1
 				ta12 = 0
 				a22 = a2
 				ta22 = 0
@@ -3885,53 +3832,40 @@ func (k Checked) adjointTangent(sign complex128, g, t, gt Checked) {
 		var ta01 complex128
 		var a12 complex128
 		var ta12 complex128
-		var a02 complex128
-		var ta02 complex128
-		var a13 complex128
-		var ta13 complex128
 		var a22 complex128
 		var ta22 complex128
 		var a32 complex128
 		var ta32 complex128
 		if kind[i] == 0 {
-			a01 = a1
-			ta01 = ta1
-			a12 = v
-			ta12 = tv
-			a0 = a01
-			ta0 = ta01
-			a11 = a12
-			ta11 = ta12
+			a0 = a1
+			ta0 = ta1
+			a11 = v
+			ta11 = tv
 		} else {
-			a02 = v
-			ta02 = tv
-			a13 = a1
-			ta13 = ta1
-			a22 = a2
-			ta22 = 0
+			a01 = v
+			ta01 = tv
+			a12 = a1
+			ta12 = ta1
 			a32 = a3
 			ta32 = ta3
 			if kind[i] == 1 {
 				q := 1 / v
-				tq := -(complex128(q*tv) / v)
-				a23 := a2 + q
-				a22 = a23
-				ta22 = tq
+				a22 = a2 + q
+				ta22 = -(complex128(q*tv) / v)
 			} else {
-				var a14 complex128 = 1
-				a02 = 0
-				ta02 = 0
-				a13 = a14
-				ta13 = 0
+				a01 = 0
+				ta01 = 0
+				a12 = 1
+				ta12 = 0
 				a22 = a2
 				ta22 = 0
 				a32 = a3
 				ta32 = ta3
 			}
-			a0 = a02
-			ta0 = ta02
-			a11 = a13
-			ta11 = ta13
+			a0 = a01
+			ta0 = ta01
+			a11 = a12
+			ta11 = ta12
 			a21 = a22
 			ta21 = ta22
 			a31 = a32
@@ -3983,57 +3917,45 @@ func (k Checked) adjointTangent(sign complex128, g, t, gt Checked) {
 			tg = 0
 			tg4 := th
 			ga32 := h
-			h1 := ga21
-			th1 := tg1
-			ga21 = 0
-			tg1 = 0
-			tg5 := th1
-			ga22 := h1
-			h2 := ga11
-			th2 := tg3
+			h1 := ga11
+			th1 := tg3
 			ga11 = 0
 			tg3 = 0
-			tg6 := th2
-			ga13 := h2
-			h3 := ga0
-			th3 := tg2
+			tg5 := th1
+			ga12 := h1
+			h2 := ga0
+			th2 := tg2
 			ga0 = 0
 			tg2 = 0
-			tg7 := th3
-			ga02 := h3
+			tg6 := th2
+			ga01 := h2
 			if kind[i] == 1 {
 				q := 1 / v
 				tq := -(complex128(q*tv) / v)
-				h4 := ga22
-				th4 := tg5
-				ga22 = 0
-				tg5 = 0
 				conj3 := cmplx.Conj(v)
-				h5 := h4 / conj3
-				th5 := (th4 - complex128(h5*cmplx.Conj(tv))) / conj3
+				h3 := ga21 / conj3
+				th3 := (tg1 - complex128(h3*cmplx.Conj(tv))) / conj3
 				conj4 := cmplx.Conj(q)
-				tgv -= complex128(th5*conj4) + complex128(h5*cmplx.Conj(tq))
-				gv -= complex128(h5 * conj4)
+				tgv -= complex128(th3*conj4) + complex128(h3*cmplx.Conj(tq))
+				gv -= complex128(h3 * conj4)
 			} else {
-				h4 := ga32
-				th4 := tg4
+				h3 := ga32
+				th3 := tg4
 				ga32 = 0
 				tg4 = 0
-				ga22 = 0
+				ga12 = 0
 				tg5 = 0
-				ga13 = 0
+				ga01 = 0
 				tg6 = 0
-				ga02 = 0
-				tg7 = 0
-				tga3 += th4
-				ga3 += h4
+				tga3 += th3
+				ga3 += h3
 			}
 			tga3 += tg4
 			ga3 += ga32
-			tga1 += tg6
-			ga1 += ga13
-			tgv1 += tg7
-			gv1 += ga02
+			tga1 += tg5
+			ga1 += ga12
+			tgv1 += tg6
+			gv1 += ga01
 		}
 		tga3 += tg
 		ga3 += ga31

@@ -746,8 +746,7 @@ func (k Phases[T]) forward() error {
 		for j := range n {
 			x[j] += fixed.Product(fixed.Product(fixed.Of[T](0.0625), z[j]), y[j])
 		}
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	was.Free()
 	return nil
@@ -770,8 +769,7 @@ func (k Phases[T]) inverse() error {
 	h := fixed.Of[T](0.5)
 	for range k.Times {
 		tape.Push(h)
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	for i := k.Times - 1; i >= 0; i-- {
 		h = tape.Pop()
@@ -825,8 +823,7 @@ func (k Phases[T]) adjoint(g Phases[T]) error {
 	h := fixed.Of[T](0.5)
 	for range k.Times {
 		tape.Push(h)
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	for i := k.Times - 1; i >= 0; i-- {
 		h = tape.Pop()
@@ -916,8 +913,7 @@ func (k Phases[T]) tangent(t Phases[T]) error {
 			tx[j] += fixed.Product(fixed.Product(fixed.Of[T](0.0625), num.OrZero(tz, j)), y1) + fixed.Product(p, ty[j])
 			x[j] += fixed.Product(p, y1)
 		}
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	was.Free()
 	return nil
@@ -940,8 +936,7 @@ func (k Phases[T]) adjointTangent(g, t, gt Phases[T]) error {
 	h := fixed.Of[T](0.5)
 	for range k.Times {
 		tape.Push(h)
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	for i := k.Times - 1; i >= 0; i-- {
 		h = tape.Pop()
@@ -1051,8 +1046,7 @@ func (k Phases[T]) undoAdjoint(g Phases[T]) error {
 				gz[j] -= fixed.Product(fixed.Of[T](0.0625), fixed.Product(gx1, y1))
 			}
 		}
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	was.Free()
 	return nil
@@ -1075,8 +1069,7 @@ func (k Phases[T]) undoTangent(t Phases[T]) error {
 	h := fixed.Of[T](0.5)
 	for range k.Times {
 		tape.Push(h)
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	for i := k.Times - 1; i >= 0; i-- {
 		h = tape.Pop()
@@ -1184,8 +1177,7 @@ func (k Phases[T]) undoAdjointTangent(g, t, gt Phases[T]) error {
 				gz[j] -= fixed.Product(fixed.Of[T](0.0625), fixed.Product(gx1, y1))
 			}
 		}
-		h1 := num.Cos(h)
-		h = h1
+		h = num.Cos(h)
 	}
 	was.Free()
 	return nil

@@ -93,12 +93,10 @@ func (k Language[T]) value(sign T) {
 	sum := s2.Round()
 	sum1 := sum
 	if k.N > 0 {
-		sum2 := 2 * sum
-		sum1 = sum2
+		sum1 = 2 * sum
 	} else {
-		p := fixed.Product(sum, b1)
 		sum1 = sum
-		result = p
+		result = fixed.Product(sum, b1)
 	}
 	h := sum1
 	up := result
@@ -142,12 +140,10 @@ func (k Language[T]) adjoint(sign T, g Language[T]) {
 	var gsum T
 	sum1 := sum
 	if k.N > 0 {
-		sum2 := 2 * sum
-		sum1 = sum2
+		sum1 = 2 * sum
 	} else {
-		p := fixed.Product(sum, b1)
 		sum1 = sum
-		result = p
+		result = fixed.Product(sum, b1)
 	}
 	h := sum1
 	up := result
@@ -166,13 +162,11 @@ func (k Language[T]) adjoint(sign T, g Language[T]) {
 		gsum1 = 0
 		gsum += 2 * h2
 	} else {
-		h2 := gresult
-		gresult = 0
-		h3 := gsum1
+		h2 := gsum1
 		gsum1 = 0
-		gsum += h3
-		gsum += fixed.Product(h2, b1)
-		gb1 = gb1.AddMul(h2, sum)
+		gsum += h2
+		gsum += fixed.Product(gresult, b1)
+		gb1 = gb1.AddMul(gresult, sum)
 	}
 	gsum += gsum1
 	gs2 := gsum
@@ -236,16 +230,13 @@ func (k Language[T]) tangent(sign T, t Language[T]) {
 	sum1 := sum
 	tsum1 := tsum
 	if k.N > 0 {
-		sum2 := 2 * sum
-		sum1 = sum2
+		sum1 = 2 * sum
 		tsum1 = 2 * tsum
 	} else {
-		p := fixed.Product(sum, b1)
-		tp := fixed.Product(tsum, b1) + fixed.Product(sum, tb1)
 		sum1 = sum
 		tsum1 = tsum
-		result = p
-		tresult = tp
+		result = fixed.Product(sum, b1)
+		tresult = fixed.Product(tsum, b1) + fixed.Product(sum, tb1)
 	}
 	h := sum1
 	up := result
@@ -313,16 +304,13 @@ func (k Language[T]) adjointTangent(sign T, g, t, gt Language[T]) {
 	sum1 := sum
 	tsum1 := tsum
 	if k.N > 0 {
-		sum2 := 2 * sum
-		sum1 = sum2
+		sum1 = 2 * sum
 		tsum1 = 2 * tsum
 	} else {
-		p := fixed.Product(sum, b1)
-		tp := fixed.Product(tsum, b1) + fixed.Product(sum, tb1)
 		sum1 = sum
 		tsum1 = tsum
-		result = p
-		tresult = tp
+		result = fixed.Product(sum, b1)
+		tresult = fixed.Product(tsum, b1) + fixed.Product(sum, tb1)
 	}
 	h := sum1
 	th := tsum1
@@ -342,39 +330,34 @@ func (k Language[T]) adjointTangent(sign T, g, t, gt Language[T]) {
 	th1 := fixed.Product(num.Quotient(num.At(gty, 1), n1), n)
 	tg := fixed.Product(th1, up) + fixed.Product(h1, tup)
 	tg1 := fixed.Product(th1, h) + fixed.Product(h1, th)
-	tg2 := tg1
 	gresult := fixed.Product(h1, h)
-	tg3 := tg
+	tg2 := tg
 	gsum1 := fixed.Product(h1, up)
 	if k.N > 0 {
 		h2 := gsum1
-		th2 := tg3
+		th2 := tg2
 		gsum1 = 0
-		tg3 = 0
+		tg2 = 0
 		tgsum += 2 * th2
 		gsum += 2 * h2
 	} else {
-		h2 := gresult
+		h2 := gsum1
 		th2 := tg2
-		gresult = 0
-		tg2 = 0
-		h3 := gsum1
-		th3 := tg3
 		gsum1 = 0
-		tg3 = 0
-		tgsum += th3
-		gsum += h3
-		tgsum += fixed.Product(th2, b1) + fixed.Product(h2, tb1)
-		gsum += fixed.Product(h2, b1)
-		tgb1 = tgb1.AddSum(fixed.Exact(th2, sum).AddMul(h2, tsum))
-		gb1 = gb1.AddMul(h2, sum)
+		tg2 = 0
+		tgsum += th2
+		gsum += h2
+		tgsum += fixed.Product(tg1, b1) + fixed.Product(gresult, tb1)
+		gsum += fixed.Product(gresult, b1)
+		tgb1 = tgb1.AddSum(fixed.Exact(tg1, sum).AddMul(gresult, tsum))
+		gb1 = gb1.AddMul(gresult, sum)
 	}
-	tgsum += tg3
+	tgsum += tg2
 	gsum += gsum1
-	tg4 := tgsum
+	tg3 := tgsum
 	gs2 := gsum
 	for range k.N {
-		tgb1 = tgb1.AddMul(fixed.Of[T](0.5), tg4)
+		tgb1 = tgb1.AddMul(fixed.Of[T](0.5), tg3)
 		gb1 = gb1.AddMul(fixed.Of[T](0.5), gs2)
 	}
 	if c > 0 {
@@ -383,29 +366,29 @@ func (k Language[T]) adjointTangent(sign T, g, t, gt Language[T]) {
 	}
 	gy1 := num.At(gy, k.N&(k.N+1)%4)
 	tgy1 := num.At(gty, k.N&(k.N+1)%4)
-	tg5 := fixed.Product(tgy1, c) + fixed.Product(gy1, tc)
+	tg4 := fixed.Product(tgy1, c) + fixed.Product(gy1, tc)
 	ga1 := fixed.Product(gy1, c)
-	tg6 := tg4 + tgc + (fixed.Product(tgy1, a1) + fixed.Product(gy1, ta1))
+	tg5 := tg3 + tgc + (fixed.Product(tgy1, a1) + fixed.Product(gy1, ta1))
 	gc1 := gs2 + gc + fixed.Product(gy1, a1)
-	tg7 := fixed.Product(tg5, b1) + fixed.Product(ga1, tb1)
-	tg8 := tgb1.Round() + (fixed.Product(tg5, b) + fixed.Product(ga1, tb))
+	tg6 := fixed.Product(tg4, b1) + fixed.Product(ga1, tb1)
+	tg7 := tgb1.Round() + (fixed.Product(tg4, b) + fixed.Product(ga1, tb))
 	if gtx != nil {
-		gtx[k.N&1] += tg6
+		gtx[k.N&1] += tg5
 	}
 	if gx != nil {
 		gx[k.N&1] += gc1
 	}
 	ga := fixed.Product(fixed.Of[T](0.5), gb1.Round()+fixed.Product(ga1, b))
 	gb := fixed.Product(ga1, b1)
-	tg9 := fixed.Product(tg7, cos) - fixed.Product(gb, fixed.Product(tx1, b))
+	tg8 := fixed.Product(tg6, cos) - fixed.Product(gb, fixed.Product(tx1, b))
 	if gtx != nil {
-		gtx[1] += tg9
+		gtx[1] += tg8
 	}
 	if gx != nil {
 		gx[1] += fixed.Product(gb, cos)
 	}
 	if gtx != nil {
-		gtx[0] += fixed.Product(fixed.Of[T](0.5), tg8)
+		gtx[0] += fixed.Product(fixed.Of[T](0.5), tg7)
 	}
 	if gx != nil {
 		gx[0] += ga

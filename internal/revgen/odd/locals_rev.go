@@ -1118,16 +1118,13 @@ func (k Early[T]) value(sign T) {
 				d := fixed.Of[T](0.75)
 				var result T
 				if v > d {
-					result1 := fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
-					result = result1
+					result = fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
 				} else {
 					result1 := result
 					if v < -d {
-						result2 := -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
-						result1 = result2
+						result1 = -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
 					} else {
-						result2 := fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
-						result1 = result2
+						result1 = fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
 					}
 					result = result1
 				}
@@ -1230,27 +1227,22 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 				d := fixed.Of[T](0.75)
 				var result T
 				if v > d {
-					result1 := fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
-					result = result1
+					result = fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
 				} else {
 					result1 := result
 					if v < -d {
-						result2 := -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
-						result1 = result2
+						result1 = -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
 					} else {
-						result2 := fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
-						result1 = result2
+						result1 = fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
 					}
 					result = result1
 				}
 				if i < len(y) {
 					y[i] += T(sign * result)
 				}
-				var s1 T
 				var exp T
 				if v > fixed.Of[T](2) {
-					s1 = -v
-					exp = num.Exp(s1)
+					exp = num.Exp(-v)
 					if i < len(y) {
 						y[i] -= T(sign * exp)
 					}
@@ -1260,10 +1252,10 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 						if !(v >= minus) && v == v {
 							max1 = minus
 						}
-						s2 := -fixed.Of[T](0.5)
+						s1 := -fixed.Of[T](0.5)
 						max2 := max1
-						if !(max1 >= s2) && max1 == max1 {
-							max2 = s2
+						if !(max1 >= s1) && max1 == max1 {
+							max2 = s1
 						}
 						min1 := plus
 						if !(plus <= fixed.Of[T](0.25)) && plus == plus {
@@ -1282,7 +1274,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 						if !(v >= minus) && v == v {
 							max1 = minus
 						}
-						s2 := -fixed.Of[T](0.5)
+						s1 := -fixed.Of[T](0.5)
 						gy1 := gy[i]
 						gmax := gy1
 						gmin := -gy1
@@ -1290,7 +1282,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 							gmin = 0
 						}
 						gplus += gmin
-						if !(max1 >= s2) && max1 == max1 {
+						if !(max1 >= s1) && max1 == max1 {
 							gmax = 0
 						}
 						gmax1 := gmax
@@ -1304,21 +1296,17 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 				}
 				gresult := gy[i]
 				if v > d {
-					h := gresult
-					gresult = 0
-					gv += fixed.Product(h, d)
+					gv += fixed.Product(gresult, d)
 				} else {
-					h := gresult
-					gresult = 0
-					gresult1 := h
+					gresult1 := gresult
 					if v < -d {
-						h1 := gresult1
+						h := gresult1
 						gresult1 = 0
-						gv -= fixed.Product(h1, d)
+						gv -= fixed.Product(h, d)
 					} else {
-						h1 := gresult1
+						h := gresult1
 						gresult1 = 0
-						gv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), h1), v)
+						gv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), h), v)
 					}
 					gresult += gresult1
 				}
@@ -1327,11 +1315,9 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 					if i < len(y) {
 						y[i] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
 					}
-					var s1 T
 					var exp T
 					if v > fixed.Of[T](2) {
-						s1 = -v
-						exp = num.Exp(s1)
+						exp = num.Exp(-v)
 						if i < len(y) {
 							y[i] -= T(sign * exp)
 						}
@@ -1341,10 +1327,10 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 							if !(v >= minus) && v == v {
 								max1 = minus
 							}
-							s2 := -fixed.Of[T](0.5)
+							s1 := -fixed.Of[T](0.5)
 							max2 := max1
-							if !(max1 >= s2) && max1 == max1 {
-								max2 = s2
+							if !(max1 >= s1) && max1 == max1 {
+								max2 = s1
 							}
 							min1 := plus
 							if !(plus <= fixed.Of[T](0.25)) && plus == plus {
@@ -1363,7 +1349,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 							if !(v >= minus) && v == v {
 								max1 = minus
 							}
-							s2 := -fixed.Of[T](0.5)
+							s1 := -fixed.Of[T](0.5)
 							gy1 := gy[i]
 							gmax := gy1
 							gmin := -gy1
@@ -1371,7 +1357,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 								gmin = 0
 							}
 							gplus += gmin
-							if !(max1 >= s2) && max1 == max1 {
+							if !(max1 >= s1) && max1 == max1 {
 								gmax = 0
 							}
 							gmax1 := gmax
@@ -1390,11 +1376,9 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 						if i < len(y) {
 							y[i] += T(sign * fixed.Product(p, minus))
 						}
-						var s1 T
 						var exp T
 						if v > fixed.Of[T](2) {
-							s1 = -v
-							exp = num.Exp(s1)
+							exp = num.Exp(-v)
 							if i < len(y) {
 								y[i] -= T(sign * exp)
 							}
@@ -1404,10 +1388,10 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 								if !(v >= minus) && v == v {
 									max1 = minus
 								}
-								s2 := -fixed.Of[T](0.5)
+								s1 := -fixed.Of[T](0.5)
 								max2 := max1
-								if !(max1 >= s2) && max1 == max1 {
-									max2 = s2
+								if !(max1 >= s1) && max1 == max1 {
+									max2 = s1
 								}
 								min1 := plus
 								if !(plus <= fixed.Of[T](0.25)) && plus == plus {
@@ -1426,7 +1410,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 								if !(v >= minus) && v == v {
 									max1 = minus
 								}
-								s2 := -fixed.Of[T](0.5)
+								s1 := -fixed.Of[T](0.5)
 								gy1 := gy[i]
 								gmax := gy1
 								gmin := -gy1
@@ -1434,7 +1418,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 									gmin = 0
 								}
 								gplus += gmin
-								if !(max1 >= s2) && max1 == max1 {
+								if !(max1 >= s1) && max1 == max1 {
 									gmax = 0
 								}
 								gmax1 := gmax
@@ -1482,21 +1466,17 @@ func (k Early[T]) tangent(sign T, t Early[T]) {
 				var result T
 				var tresult T
 				if v > d {
-					result1 := fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
-					result = result1
+					result = fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
 					tresult = fixed.Product(d, tv)
 				} else {
 					result1 := result
 					tresult1 := tresult
 					if v < -d {
-						result2 := -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
-						result1 = result2
+						result1 = -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
 						tresult1 = -fixed.Product(d, tv)
 					} else {
-						result2 := fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
-						tresult2 := fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(v, tv))
-						result1 = result2
-						tresult1 = tresult2
+						result1 = fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
+						tresult1 = fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(v, tv))
 					}
 					result = result1
 					tresult = tresult1
@@ -1674,21 +1654,17 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 				var result T
 				var tresult T
 				if v > d {
-					result1 := fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
-					result = result1
+					result = fixed.Product(d, v-fixed.Product(fixed.Of[T](0.5), d))
 					tresult = fixed.Product(d, tv)
 				} else {
 					result1 := result
 					tresult1 := tresult
 					if v < -d {
-						result2 := -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
-						result1 = result2
+						result1 = -fixed.Product(d, v+fixed.Product(fixed.Of[T](0.5), d))
 						tresult1 = -fixed.Product(d, tv)
 					} else {
-						result2 := fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
-						tresult2 := fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(v, tv))
-						result1 = result2
-						tresult1 = tresult2
+						result1 = fixed.Product(fixed.Of[T](0.5), fixed.Product(v, v))
+						tresult1 = fixed.Product(fixed.Of[T](0.5), 2*fixed.Product(v, tv))
 					}
 					result = result1
 					tresult = tresult1
@@ -1699,15 +1675,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 				if i < len(y) {
 					y[i] += T(sign * result)
 				}
-				var s1 T
-				var ts1 T
 				var exp T
 				var texp T
 				if v > fixed.Of[T](2) {
-					s1 = -v
-					ts1 = -tv
-					exp = num.Exp(s1)
-					texp = fixed.Product(ts1, exp)
+					exp = num.Exp(-v)
+					texp = -fixed.Product(tv, exp)
 					if i < len(ty) {
 						ty[i] -= T(sign * texp)
 					}
@@ -1722,11 +1694,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							max1 = minus
 							tmax1 = tminus
 						}
-						s2 := -fixed.Of[T](0.5)
+						s1 := -fixed.Of[T](0.5)
 						max2 := max1
 						tmax2 := tmax1
-						if !(max1 >= s2) && max1 == max1 {
-							max2 = s2
+						if !(max1 >= s1) && max1 == max1 {
+							max2 = s1
 							tmax2 = 0
 						}
 						min1 := plus
@@ -1754,7 +1726,7 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						if !(v >= minus) && v == v {
 							max1 = minus
 						}
-						s2 := -fixed.Of[T](0.5)
+						s1 := -fixed.Of[T](0.5)
 						gy1 := num.OrZero(gy, i)
 						tgy1 := num.OrZero(gty, i)
 						tg := tgy1
@@ -1767,7 +1739,7 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						}
 						tgplus += tg1
 						gplus += gmin
-						if !(max1 >= s2) && max1 == max1 {
+						if !(max1 >= s1) && max1 == max1 {
 							gmax = 0
 							tg = 0
 						}
@@ -1788,33 +1760,25 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 				tg := num.OrZero(gty, i)
 				gresult := num.OrZero(gy, i)
 				if v > d {
-					h := gresult
-					th := tg
-					gresult = 0
-					tg = 0
-					tgv += fixed.Product(th, d)
-					gv += fixed.Product(h, d)
+					tgv += fixed.Product(tg, d)
+					gv += fixed.Product(gresult, d)
 				} else {
-					h := gresult
-					th := tg
-					gresult = 0
-					tg = 0
-					tg1 := th
-					gresult1 := h
+					tg1 := tg
+					gresult1 := gresult
 					if v < -d {
-						h1 := gresult1
-						th1 := tg1
+						h := gresult1
+						th := tg1
 						gresult1 = 0
 						tg1 = 0
-						tgv -= fixed.Product(th1, d)
-						gv -= fixed.Product(h1, d)
+						tgv -= fixed.Product(th, d)
+						gv -= fixed.Product(h, d)
 					} else {
-						h1 := gresult1
-						th1 := tg1
+						h := gresult1
+						th := tg1
 						gresult1 = 0
 						tg1 = 0
-						p := 2 * fixed.Product(fixed.Of[T](0.5), h1)
-						tgv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), th1), v) + fixed.Product(p, tv)
+						p := 2 * fixed.Product(fixed.Of[T](0.5), h)
+						tgv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), th), v) + fixed.Product(p, tv)
 						gv += fixed.Product(p, v)
 					}
 					tg += tg1
@@ -1828,15 +1792,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 					if i < len(y) {
 						y[i] += T(sign * (plus + fixed.Product(fixed.Of[T](0.5), num.Int[T](k1))))
 					}
-					var s1 T
-					var ts1 T
 					var exp T
 					var texp T
 					if v > fixed.Of[T](2) {
-						s1 = -v
-						ts1 = -tv
-						exp = num.Exp(s1)
-						texp = fixed.Product(ts1, exp)
+						exp = num.Exp(-v)
+						texp = -fixed.Product(tv, exp)
 						if i < len(ty) {
 							ty[i] -= T(sign * texp)
 						}
@@ -1851,11 +1811,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 								max1 = minus
 								tmax1 = tminus
 							}
-							s2 := -fixed.Of[T](0.5)
+							s1 := -fixed.Of[T](0.5)
 							max2 := max1
 							tmax2 := tmax1
-							if !(max1 >= s2) && max1 == max1 {
-								max2 = s2
+							if !(max1 >= s1) && max1 == max1 {
+								max2 = s1
 								tmax2 = 0
 							}
 							min1 := plus
@@ -1883,7 +1843,7 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							if !(v >= minus) && v == v {
 								max1 = minus
 							}
-							s2 := -fixed.Of[T](0.5)
+							s1 := -fixed.Of[T](0.5)
 							gy1 := num.OrZero(gy, i)
 							tgy1 := num.OrZero(gty, i)
 							tg := tgy1
@@ -1896,7 +1856,7 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 							}
 							tgplus += tg1
 							gplus += gmin
-							if !(max1 >= s2) && max1 == max1 {
+							if !(max1 >= s1) && max1 == max1 {
 								gmax = 0
 								tg = 0
 							}
@@ -1926,15 +1886,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						if i < len(y) {
 							y[i] += T(sign * fixed.Product(p, minus))
 						}
-						var s1 T
-						var ts1 T
 						var exp T
 						var texp T
 						if v > fixed.Of[T](2) {
-							s1 = -v
-							ts1 = -tv
-							exp = num.Exp(s1)
-							texp = fixed.Product(ts1, exp)
+							exp = num.Exp(-v)
+							texp = -fixed.Product(tv, exp)
 							if i < len(ty) {
 								ty[i] -= T(sign * texp)
 							}
@@ -1949,11 +1905,11 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 									max1 = minus
 									tmax1 = tminus
 								}
-								s2 := -fixed.Of[T](0.5)
+								s1 := -fixed.Of[T](0.5)
 								max2 := max1
 								tmax2 := tmax1
-								if !(max1 >= s2) && max1 == max1 {
-									max2 = s2
+								if !(max1 >= s1) && max1 == max1 {
+									max2 = s1
 									tmax2 = 0
 								}
 								min1 := plus
@@ -1981,7 +1937,7 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 								if !(v >= minus) && v == v {
 									max1 = minus
 								}
-								s2 := -fixed.Of[T](0.5)
+								s1 := -fixed.Of[T](0.5)
 								gy1 := num.OrZero(gy, i)
 								tgy1 := num.OrZero(gty, i)
 								tg := tgy1
@@ -1994,7 +1950,7 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 								}
 								tgplus += tg1
 								gplus += gmin
-								if !(max1 >= s2) && max1 == max1 {
+								if !(max1 >= s1) && max1 == max1 {
 									gmax = 0
 									tg = 0
 								}

@@ -809,12 +809,10 @@ func (k Branches[T]) value(sign T) {
 			a1 := v
 			b2 := b
 			if v > fixed.Of[T](1) {
-				a2 := fixed.Product(t1, v)
-				a1 = a2
+				a1 = fixed.Product(t1, v)
 			} else {
 				b3 := b + t1
-				a2 := v + b3
-				a1 = a2
+				a1 = v + b3
 				b2 = b3
 			}
 			sum = sum.AddMul(t1, v)
@@ -825,8 +823,7 @@ func (k Branches[T]) value(sign T) {
 			if v < -fixed.Of[T](1) {
 				b3 := b
 				for k1 := 1; k1 < 4; k1++ {
-					b4 := fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
-					b3 = b4
+					b3 = fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
 				}
 				b2 = b3
 			}
@@ -878,12 +875,10 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 			a1 := v
 			b2 := b
 			if v > fixed.Of[T](1) {
-				a2 := fixed.Product(t1, v)
-				a1 = a2
+				a1 = fixed.Product(t1, v)
 			} else {
 				b3 := b + t1
-				a2 := v + b3
-				a1 = a2
+				a1 = v + b3
 				b2 = b3
 			}
 			sum = sum.AddMul(t1, v)
@@ -894,8 +889,7 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 			if v < -fixed.Of[T](1) {
 				b3 := b
 				for k1 := 1; k1 < 4; k1++ {
-					b4 := fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
-					b3 = b4
+					b3 = fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
 				}
 				b2 = b3
 			}
@@ -937,12 +931,10 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 			a1 := v
 			b2 := b
 			if v > fixed.Of[T](1) {
-				a2 := fixed.Product(t1, v)
-				a1 = a2
+				a1 = fixed.Product(t1, v)
 			} else {
 				b3 := b + t1
-				a2 := v + b3
-				a1 = a2
+				a1 = v + b3
 				b2 = b3
 			}
 			a = a1
@@ -952,8 +944,7 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 			if v < -fixed.Of[T](1) {
 				b3 := b
 				for k1 := 1; k1 < 4; k1++ {
-					b4 := fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
-					b3 = b4
+					b3 = fixed.Product(b3, num.Quotient(v, num.Int[T](k1)))
 				}
 				b2 = b3
 			}
@@ -993,33 +984,25 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 		gb1 := 2*gp1 + fixed.Product(gp, a)
 		if v > 0 {
 			t1 := num.Exp(-v)
-			h1 := gb1
-			gb1 = 0
-			gb := h1
-			h2 := ga
+			h1 := ga
 			ga = 0
-			ga1 := h2
+			ga1 := h1
 			gt1 := fixed.Product(gsum, v)
 			gv += fixed.Product(gsum, t1)
 			if v > fixed.Of[T](1) {
-				h3 := ga1
+				h2 := ga1
 				ga1 = 0
-				gt1 += fixed.Product(h3, v)
-				gv1 += fixed.Product(h3, t1)
+				gt1 += fixed.Product(h2, v)
+				gv1 += fixed.Product(h2, t1)
 			} else {
-				h3 := gb
-				gb = 0
-				h4 := ga1
+				h2 := ga1
 				ga1 = 0
-				gv1 += h4
-				gt1 += h3 + h4
+				gv1 += h2
+				gt1 += gb1 + h2
 			}
 			gv1 += ga1
 			gv -= fixed.Product(gt1, t1)
 		} else {
-			h1 := gb1
-			gb1 = 0
-			gb := h1
 			if v < -fixed.Of[T](1) {
 				// Derivatives by v go along with the values, so that the way back needs no tape.
 				b2 := b
@@ -1027,14 +1010,11 @@ func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 				for k1 := 1; k1 < 4; k1++ {
 					n1 := num.Int[T](k1)
 					q := num.Quotient(v, n1)
-					b3 := fixed.Product(b2, q)
-					tb3 := fixed.Product(tb2, q) + fixed.Product(b2, num.Quotient(fixed.Of[T](1), n1))
-					b2 = b3
-					tb2 = tb3
+					tb := fixed.Product(tb2, q) + fixed.Product(b2, num.Quotient(fixed.Of[T](1), n1))
+					b2 = fixed.Product(b2, q)
+					tb2 = tb
 				}
-				h2 := gb
-				gb = 0
-				gv += fixed.Product(h2, tb2)
+				gv += fixed.Product(gb1, tb2)
 			}
 		}
 		gv1 += ga
@@ -1071,14 +1051,11 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 			b2 := b
 			var tb2 T
 			if v > fixed.Of[T](1) {
-				a2 := fixed.Product(t1, v)
-				ta2 := fixed.Product(tt1, v) + fixed.Product(t1, tv)
-				a1 = a2
-				ta1 = ta2
+				a1 = fixed.Product(t1, v)
+				ta1 = fixed.Product(tt1, v) + fixed.Product(t1, tv)
 			} else {
 				b3 := b + t1
-				a2 := v + b3
-				a1 = a2
+				a1 = v + b3
 				ta1 = tv + tt1
 				b2 = b3
 				tb2 = tt1
@@ -1098,10 +1075,9 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 				for k1 := 1; k1 < 4; k1++ {
 					n1 := num.Int[T](k1)
 					q := num.Quotient(v, n1)
-					b4 := fixed.Product(b3, q)
-					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
-					b3 = b4
-					tb3 = tb4
+					tb := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
+					b3 = fixed.Product(b3, q)
+					tb3 = tb
 				}
 				b2 = b3
 				tb2 = tb3
@@ -1181,14 +1157,11 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 			b2 := b
 			var tb2 T
 			if v > fixed.Of[T](1) {
-				a2 := fixed.Product(t1, v)
-				ta2 := fixed.Product(tt1, v) + fixed.Product(t1, tv)
-				a1 = a2
-				ta1 = ta2
+				a1 = fixed.Product(t1, v)
+				ta1 = fixed.Product(tt1, v) + fixed.Product(t1, tv)
 			} else {
 				b3 := b + t1
-				a2 := v + b3
-				a1 = a2
+				a1 = v + b3
 				ta1 = tv + tt1
 				b2 = b3
 				tb2 = tt1
@@ -1208,10 +1181,9 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 				for k1 := 1; k1 < 4; k1++ {
 					n1 := num.Int[T](k1)
 					q := num.Quotient(v, n1)
-					b4 := fixed.Product(b3, q)
-					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
-					b3 = b4
-					tb3 = tb4
+					tb := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
+					b3 = fixed.Product(b3, q)
+					tb3 = tb
 				}
 				b2 = b3
 				tb2 = tb3
@@ -1284,14 +1256,11 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 			b2 := b
 			var tb2 T
 			if v > fixed.Of[T](1) {
-				a2 := fixed.Product(t1, v)
-				ta2 := fixed.Product(tt1, v) + fixed.Product(t1, tv)
-				a1 = a2
-				ta1 = ta2
+				a1 = fixed.Product(t1, v)
+				ta1 = fixed.Product(tt1, v) + fixed.Product(t1, tv)
 			} else {
 				b3 := b + t1
-				a2 := v + b3
-				a1 = a2
+				a1 = v + b3
 				ta1 = tv + tt1
 				b2 = b3
 				tb2 = tt1
@@ -1309,10 +1278,9 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 				for k1 := 1; k1 < 4; k1++ {
 					n1 := num.Int[T](k1)
 					q := num.Quotient(v, n1)
-					b4 := fixed.Product(b3, q)
-					tb4 := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
-					b3 = b4
-					tb3 = tb4
+					tb := fixed.Product(tb3, q) + fixed.Product(b3, num.Quotient(tv, n1))
+					b3 = fixed.Product(b3, q)
+					tb3 = tb
 				}
 				b2 = b3
 				tb2 = tb3
@@ -1379,57 +1347,41 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 		if v > 0 {
 			t1 := num.Exp(-v)
 			tt1 := -fixed.Product(tv, t1)
-			h1 := gb1
-			th1 := tg6
-			gb1 = 0
-			tg6 = 0
-			tg7 := th1
-			gb := h1
-			h2 := ga
-			th2 := tg5
+			h1 := ga
+			th1 := tg5
 			ga = 0
 			tg5 = 0
-			tg8 := th2
-			ga1 := h2
-			tg9 := fixed.Product(tg, v) + fixed.Product(gsum, tv)
+			tg7 := th1
+			ga1 := h1
+			tg8 := fixed.Product(tg, v) + fixed.Product(gsum, tv)
 			gt1 := fixed.Product(gsum, v)
 			tgv += fixed.Product(tg, t1) + fixed.Product(gsum, tt1)
 			gv += fixed.Product(gsum, t1)
 			if v > fixed.Of[T](1) {
-				h3 := ga1
-				th3 := tg8
+				h2 := ga1
+				th2 := tg7
 				ga1 = 0
-				tg8 = 0
-				tg9 += fixed.Product(th3, v) + fixed.Product(h3, tv)
-				gt1 += fixed.Product(h3, v)
-				tgv1 += fixed.Product(th3, t1) + fixed.Product(h3, tt1)
-				gv1 += fixed.Product(h3, t1)
-			} else {
-				h3 := gb
-				th3 := tg7
-				gb = 0
 				tg7 = 0
-				h4 := ga1
-				th4 := tg8
+				tg8 += fixed.Product(th2, v) + fixed.Product(h2, tv)
+				gt1 += fixed.Product(h2, v)
+				tgv1 += fixed.Product(th2, t1) + fixed.Product(h2, tt1)
+				gv1 += fixed.Product(h2, t1)
+			} else {
+				h2 := ga1
+				th2 := tg7
 				ga1 = 0
-				tg8 = 0
-				tgv1 += th4
-				gv1 += h4
-				tg9 += th3 + th4
-				gt1 += h3 + h4
+				tg7 = 0
+				tgv1 += th2
+				gv1 += h2
+				tg8 += tg6 + th2
+				gt1 += gb1 + h2
 			}
-			tgv1 += tg8
+			tgv1 += tg7
 			gv1 += ga1
-			tg10 := fixed.Product(tg9, t1) + fixed.Product(gt1, tt1)
-			tgv -= tg10
+			tg9 := fixed.Product(tg8, t1) + fixed.Product(gt1, tt1)
+			tgv -= tg9
 			gv -= fixed.Product(gt1, t1)
 		} else {
-			h1 := gb1
-			th1 := tg6
-			gb1 = 0
-			tg6 = 0
-			tg7 := th1
-			gb := h1
 			if v < -fixed.Of[T](1) {
 				// Derivatives by v go along with the values, so that the way back needs no tape.
 				b2 := b
@@ -1441,21 +1393,16 @@ func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 					q := num.Quotient(v, n1)
 					tq := num.Quotient(tv, n1)
 					tq1 := num.Quotient(fixed.Of[T](1), n1)
-					b3 := fixed.Product(b2, q)
-					tb3 := fixed.Product(tb2, q) + fixed.Product(b2, tq)
-					tb31 := fixed.Product(tb21, q) + fixed.Product(b2, tq1)
-					ttb31 := fixed.Product(ttb21, q) + fixed.Product(tb21, tq) + fixed.Product(tb2, tq1)
-					b2 = b3
-					tb2 = tb3
-					tb21 = tb31
-					ttb21 = ttb31
+					tb := fixed.Product(tb2, q) + fixed.Product(b2, tq)
+					tb3 := fixed.Product(tb21, q) + fixed.Product(b2, tq1)
+					ttb3 := fixed.Product(ttb21, q) + fixed.Product(tb21, tq) + fixed.Product(tb2, tq1)
+					b2 = fixed.Product(b2, q)
+					tb2 = tb
+					tb21 = tb3
+					ttb21 = ttb3
 				}
-				h2 := gb
-				th2 := tg7
-				gb = 0
-				tg7 = 0
-				tgv += fixed.Product(th2, tb21) + fixed.Product(h2, ttb21)
-				gv += fixed.Product(h2, tb21)
+				tgv += fixed.Product(tg6, tb21) + fixed.Product(gb1, ttb21)
+				gv += fixed.Product(gb1, tb21)
 			}
 		}
 		tgv1 += tg5
@@ -1547,8 +1494,7 @@ func (k Power[T]) value(sign T) {
 			q := v
 			p2 := fixed.Product(p, v)
 			for j := range 3 {
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p2, num.Int[T](j+1))
-				q = q1
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p2, num.Int[T](j+1))
 			}
 			p3 := fixed.Product(fixed.Of[T](0.9), p) + q
 			e := fixed.Of[T](1)
@@ -1582,8 +1528,7 @@ func (k Power[T]) adjoint(sign T, g Power[T]) {
 			q := v
 			p2 := fixed.Product(p, v)
 			for j := range 3 {
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p2, num.Int[T](j+1))
-				q = q1
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p2, num.Int[T](j+1))
 			}
 			p3 := fixed.Product(fixed.Of[T](0.9), p) + q
 			e := fixed.Of[T](1)
@@ -1617,10 +1562,8 @@ func (k Power[T]) adjoint(sign T, g Power[T]) {
 			s1 := fixed.Product(tp1, v) + p1
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p4, n1)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s1, n1)
-				q = q1
-				tq = tq1
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p4, n1)
+				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s1, n1)
 			}
 			p5 := fixed.Product(fixed.Of[T](0.9), p1) + q
 			tp5 := fixed.Product(fixed.Of[T](0.9), tp1) + tq
@@ -1665,10 +1608,8 @@ func (k Power[T]) tangent(sign T, t Power[T]) {
 			s := fixed.Product(tp, v) + fixed.Product(p, tv)
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s, n1)
-				q = q1
-				tq = tq1
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
+				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s, n1)
 			}
 			p4 := fixed.Product(fixed.Of[T](0.9), p) + q
 			tp4 := fixed.Product(fixed.Of[T](0.9), tp) + tq
@@ -1725,10 +1666,8 @@ func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 			s := fixed.Product(tp, v) + fixed.Product(p, tv)
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
-				tq1 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s, n1)
-				q = q1
-				tq = tq1
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
+				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s, n1)
 			}
 			p4 := fixed.Product(fixed.Of[T](0.9), p) + q
 			tp4 := fixed.Product(fixed.Of[T](0.9), tp) + tq
@@ -1790,14 +1729,10 @@ func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 			s4 := fixed.Product(ttp31, v) + fixed.Product(tp31, tv) + tp3
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q1 := fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p6, n1)
-				tq11 := fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s2, n1)
-				tq12 := fixed.Product(fixed.Of[T](0.5), tq1) + num.Quotient(s3, n1)
-				ttq12 := fixed.Product(fixed.Of[T](0.5), ttq1) + num.Quotient(s4, n1)
-				q = q1
-				tq = tq11
-				tq1 = tq12
-				ttq1 = ttq12
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p6, n1)
+				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s2, n1)
+				tq1 = fixed.Product(fixed.Of[T](0.5), tq1) + num.Quotient(s3, n1)
+				ttq1 = fixed.Product(fixed.Of[T](0.5), ttq1) + num.Quotient(s4, n1)
 			}
 			p7 := fixed.Product(fixed.Of[T](0.9), p3) + q
 			tp7 := fixed.Product(fixed.Of[T](0.9), tp3) + tq
@@ -2864,8 +2799,7 @@ func (k Plain) value(sign float64) {
 		v := x[i]
 		var s float64 = 1.5
 		if v > 0 {
-			s1 := 2 * num.Exp(-v)
-			s = s1
+			s = 2 * num.Exp(-v)
 		}
 		sqrt := num.Sqrt(1 + float64(v*v))
 		y[i] += float64(sign * (float64(float64(scale*sqrt)*s) / 3))
@@ -2886,14 +2820,10 @@ func (k Plain) adjoint(sign float64, g Plain) {
 	for i := range n {
 		v := x[i]
 		var s float64 = 1.5
-		var s1 float64
 		var exp float64
-		var s2 float64
 		if v > 0 {
-			s1 = -v
-			exp = num.Exp(s1)
-			s2 = 2 * exp
-			s = s2
+			exp = num.Exp(-v)
+			s = 2 * exp
 		}
 		sqrt := num.Sqrt(1 + float64(v*v))
 		p := float64(scale * sqrt)
@@ -2907,9 +2837,7 @@ func (k Plain) adjoint(sign float64, g Plain) {
 		q := num.Over(float64(gp*scale), 2*sqrt)
 		gv := float64(2 * q * v)
 		if v > 0 {
-			h1 := gs
-			gs = 0
-			gv -= float64(2 * h1 * exp)
+			gv -= float64(2 * gs * exp)
 		}
 		if i < len(gx) {
 			gx[i] += gv
@@ -2934,10 +2862,8 @@ func (k Plain) tangent(sign float64, t Plain) {
 		var ts float64
 		if v > 0 {
 			exp := num.Exp(-v)
-			s1 := 2 * exp
-			ts1 := -(2 * float64(tv*exp))
-			s = s1
-			ts = ts1
+			s = 2 * exp
+			ts = -(2 * float64(tv*exp))
 		}
 		sqrt := num.Sqrt(1 + float64(v*v))
 		tsqrt := num.Over(2*float64(v*tv), 2*sqrt)
@@ -2970,21 +2896,13 @@ func (k Plain) adjointTangent(sign float64, g, t, gt Plain) {
 		tv := num.OrZero(tx, i)
 		var s float64 = 1.5
 		var ts float64
-		var s1 float64
-		var ts1 float64
 		var exp float64
 		var texp float64
-		var s2 float64
-		var ts2 float64
 		if v > 0 {
-			s1 = -v
-			ts1 = -tv
-			exp = num.Exp(s1)
-			texp = float64(ts1 * exp)
-			s2 = 2 * exp
-			ts2 = 2 * texp
-			s = s2
-			ts = ts2
+			exp = num.Exp(-v)
+			texp = -float64(tv * exp)
+			s = 2 * exp
+			ts = 2 * texp
 		}
 		sqrt := num.Sqrt(1 + float64(v*v))
 		p := 2 * sqrt
@@ -3012,12 +2930,8 @@ func (k Plain) adjointTangent(sign float64, g, t, gt Plain) {
 		tg3 := float64(2*tq*v) + float64(p2*tv)
 		gv := float64(p2 * v)
 		if v > 0 {
-			h1 := gs
-			th1 := tg1
-			gs = 0
-			tg1 = 0
-			gexp := 2 * h1
-			tg4 := float64(2*th1*exp) + float64(gexp*texp)
+			gexp := 2 * gs
+			tg4 := float64(2*tg1*exp) + float64(gexp*texp)
 			tg3 -= tg4
 			gv -= float64(gexp * exp)
 		}

@@ -105,8 +105,7 @@ func (k Minors[T]) forward() {
 				row := num.Index(first[set], m)
 				a1 := a[row*k.A.Stride:][:m]
 				d[set] += fixed.Product(fixed.Product(sign1, a1[j]), d[rest])
-				sign3 := -sign1
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -131,8 +130,7 @@ func (k Minors[T]) inverse() {
 			rest := set &^ (1 << j)
 			sign2 := sign1
 			if rest != set {
-				sign3 := -sign1
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -167,8 +165,7 @@ func (k Minors[T]) adjoint(g Minors[T]) {
 			rest := set &^ (1 << j)
 			sign2 := sign1
 			if rest != set {
-				sign3 := -sign1
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -213,8 +210,7 @@ func (k Minors[T]) tangent(t Minors[T]) {
 				ta := num.Row(t.A, row)
 				td[set] += fixed.Product(fixed.Product(sign1, num.OrZero(ta, j)), d1) + fixed.Product(p, td[rest])
 				d[set] += fixed.Product(p, d1)
-				sign3 := -sign1
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -239,8 +235,7 @@ func (k Minors[T]) adjointTangent(g, t, gt Minors[T]) {
 			rest := set &^ (1 << j)
 			sign2 := sign1
 			if rest != set {
-				sign3 := -sign1
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -296,13 +291,12 @@ func (k Minors[T]) undoAdjoint(g Minors[T]) {
 				d1 := d[rest]
 				d[set] += fixed.Product(p, d1)
 				gd1 := gd[set]
-				sign3 := -sign1
 				gd[rest] -= fixed.Product(gd1, p)
 				ga := num.Row(g.A, row)
 				if j < len(ga) {
 					ga[j] -= fixed.Product(fixed.Product(gd1, d1), sign1)
 				}
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -327,8 +321,7 @@ func (k Minors[T]) undoTangent(t Minors[T]) {
 			rest := set &^ (1 << j)
 			sign2 := sign1
 			if rest != set {
-				sign3 := -sign1
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}
@@ -375,7 +368,6 @@ func (k Minors[T]) undoAdjointTangent(g, t, gt Minors[T]) {
 				tgd1 := gtd[set]
 				tg := -(fixed.Product(tgd1, d1) + fixed.Product(gd1, td1))
 				tg1 := -(fixed.Product(tgd1, p) + fixed.Product(gd1, tp))
-				sign3 := -sign1
 				gtd[rest] += tg1
 				gd[rest] -= fixed.Product(gd1, p)
 				gta := num.Row(gt.A, row)
@@ -386,7 +378,7 @@ func (k Minors[T]) undoAdjointTangent(g, t, gt Minors[T]) {
 				if j < len(ga) {
 					ga[j] -= fixed.Product(fixed.Product(gd1, d1), sign1)
 				}
-				sign2 = sign3
+				sign2 = -sign1
 			}
 			sign1 = sign2
 		}

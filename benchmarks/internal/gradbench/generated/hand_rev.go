@@ -104,20 +104,16 @@ func (k Skeleton[T]) forward() {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
-				side1 = theta2
+				flex1 = theta[first]
+				side1 = theta[first+1]
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 					}
 					flex2 = flex3
 				}
@@ -188,20 +184,16 @@ func (k Skeleton[T]) inverse() {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
-				side1 = theta2
+				flex1 = theta[first]
+				side1 = theta[first+1]
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 					}
 					flex2 = flex3
 				}
@@ -272,20 +264,16 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
-				side1 = theta2
+				flex1 = theta[first]
+				side1 = theta[first+1]
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 					}
 					flex2 = flex3
 				}
@@ -393,40 +381,36 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 		gflex := -fixed.Product(gcos.Round(), sin) + fixed.Product(gsin.Round(), cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
-			h := gside
-			gside = 0
-			gside1 := h
-			h1 := gflex
-			gflex = 0
-			gflex1 := h1
+			gside1 := gside
+			gflex1 := gflex
 			if (b-1)%4 == 1 {
-				h2 := gside1
+				h := gside1
 				gside1 = 0
-				h3 := gflex1
+				h1 := gflex1
 				gflex1 = 0
 				if gtheta != nil {
-					gtheta[first+1] += h2
-					gtheta[first] += h3
+					gtheta[first+1] += h
+					gtheta[first] += h1
 				}
 			} else {
-				h2 := gflex1
+				h := gflex1
 				gflex1 = 0
-				gflex2 := h2
+				gflex2 := h
 				if (b-1)%4 == 2 {
-					h3 := gflex2
+					h1 := gflex2
 					gflex2 = 0
 					if gtheta != nil {
-						gtheta[first+2] += h3
+						gtheta[first+2] += h1
 					}
 				} else {
-					h3 := gflex2
+					h1 := gflex2
 					gflex2 = 0
-					gflex3 := h3
+					gflex3 := h1
 					if (b-1)%4 == 3 {
-						h4 := gflex3
+						h2 := gflex3
 						gflex3 = 0
 						if gtheta != nil {
-							gtheta[first+3] += h4
+							gtheta[first+3] += h2
 						}
 					}
 					gflex2 += gflex3
@@ -459,25 +443,21 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
+				flex1 = theta[first]
 				tflex1 = num.At(ttheta, first)
-				side1 = theta2
+				side1 = theta[first+1]
 				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
@@ -584,25 +564,21 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
+				flex1 = theta[first]
 				tflex1 = num.At(ttheta, first)
-				side1 = theta2
+				side1 = theta[first+1]
 				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
@@ -806,74 +782,66 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 		gflex := -fixed.Product(gcos2, sin) + fixed.Product(gsin2, cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
-			h := gside
-			th := tg
-			gside = 0
-			tg = 0
-			tg2 := th
-			gside1 := h
-			h1 := gflex
-			th1 := tg1
-			gflex = 0
-			tg1 = 0
-			tg3 := th1
-			gflex1 := h1
+			tg2 := tg
+			gside1 := gside
+			tg3 := tg1
+			gflex1 := gflex
 			if (b-1)%4 == 1 {
-				h2 := gside1
-				th2 := tg2
+				h := gside1
+				th := tg2
 				gside1 = 0
 				tg2 = 0
-				h3 := gflex1
-				th3 := tg3
+				h1 := gflex1
+				th1 := tg3
 				gflex1 = 0
 				tg3 = 0
 				if gttheta != nil {
-					gttheta[first+1] += th2
+					gttheta[first+1] += th
 				}
 				if gtheta != nil {
-					gtheta[first+1] += h2
+					gtheta[first+1] += h
 				}
 				if gttheta != nil {
-					gttheta[first] += th3
+					gttheta[first] += th1
 				}
 				if gtheta != nil {
-					gtheta[first] += h3
+					gtheta[first] += h1
 				}
 			} else {
-				h2 := gflex1
-				th2 := tg3
+				h := gflex1
+				th := tg3
 				gflex1 = 0
 				tg3 = 0
-				tg4 := th2
-				gflex2 := h2
+				tg4 := th
+				gflex2 := h
 				if (b-1)%4 == 2 {
-					h3 := gflex2
-					th3 := tg4
+					h1 := gflex2
+					th1 := tg4
 					gflex2 = 0
 					tg4 = 0
 					if gttheta != nil {
-						gttheta[first+2] += th3
+						gttheta[first+2] += th1
 					}
 					if gtheta != nil {
-						gtheta[first+2] += h3
+						gtheta[first+2] += h1
 					}
 				} else {
-					h3 := gflex2
-					th3 := tg4
+					h1 := gflex2
+					th1 := tg4
 					gflex2 = 0
 					tg4 = 0
-					tg5 := th3
-					gflex3 := h3
+					tg5 := th1
+					gflex3 := h1
 					if (b-1)%4 == 3 {
-						h4 := gflex3
-						th4 := tg5
+						h2 := gflex3
+						th2 := tg5
 						gflex3 = 0
 						tg5 = 0
 						if gttheta != nil {
-							gttheta[first+3] += th4
+							gttheta[first+3] += th2
 						}
 						if gtheta != nil {
-							gtheta[first+3] += h4
+							gtheta[first+3] += h2
 						}
 					}
 					tg4 += tg5
@@ -906,20 +874,16 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 			flex1 := flex
 			side1 := side
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
-				side1 = theta2
+				flex1 = theta[first]
+				side1 = theta[first+1]
 			} else {
 				flex2 := flex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 				} else {
 					flex3 := flex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 					}
 					flex2 = flex3
 				}
@@ -1027,40 +991,36 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 		gflex := -fixed.Product(gcos.Round(), sin) + fixed.Product(gsin.Round(), cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
-			h := gside
-			gside = 0
-			gside1 := h
-			h1 := gflex
-			gflex = 0
-			gflex1 := h1
+			gside1 := gside
+			gflex1 := gflex
 			if (b-1)%4 == 1 {
-				h2 := gside1
+				h := gside1
 				gside1 = 0
-				h3 := gflex1
+				h1 := gflex1
 				gflex1 = 0
 				if gtheta != nil {
-					gtheta[first+1] += h2
-					gtheta[first] += h3
+					gtheta[first+1] += h
+					gtheta[first] += h1
 				}
 			} else {
-				h2 := gflex1
+				h := gflex1
 				gflex1 = 0
-				gflex2 := h2
+				gflex2 := h
 				if (b-1)%4 == 2 {
-					h3 := gflex2
+					h1 := gflex2
 					gflex2 = 0
 					if gtheta != nil {
-						gtheta[first+2] += h3
+						gtheta[first+2] += h1
 					}
 				} else {
-					h3 := gflex2
+					h1 := gflex2
 					gflex2 = 0
-					gflex3 := h3
+					gflex3 := h1
 					if (b-1)%4 == 3 {
-						h4 := gflex3
+						h2 := gflex3
 						gflex3 = 0
 						if gtheta != nil {
-							gtheta[first+3] += h4
+							gtheta[first+3] += h2
 						}
 					}
 					gflex2 += gflex3
@@ -1093,25 +1053,21 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
+				flex1 = theta[first]
 				tflex1 = num.At(ttheta, first)
-				side1 = theta2
+				side1 = theta[first+1]
 				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
@@ -1218,25 +1174,21 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 			side1 := side
 			tside1 := tside
 			if (b-1)%4 == 1 {
-				theta1 := theta[first]
-				theta2 := theta[first+1]
-				flex1 = theta1
+				flex1 = theta[first]
 				tflex1 = num.At(ttheta, first)
-				side1 = theta2
+				side1 = theta[first+1]
 				tside1 = num.At(ttheta, first+1)
 			} else {
 				flex2 := flex1
 				tflex2 := tflex1
 				if (b-1)%4 == 2 {
-					flex3 := theta[first+2]
-					flex2 = flex3
+					flex2 = theta[first+2]
 					tflex2 = num.At(ttheta, first+2)
 				} else {
 					flex3 := flex2
 					tflex3 := tflex2
 					if (b-1)%4 == 3 {
-						flex4 := theta[first+3]
-						flex3 = flex4
+						flex3 = theta[first+3]
 						tflex3 = num.At(ttheta, first+3)
 					}
 					flex2 = flex3
@@ -1440,74 +1392,66 @@ func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 		gflex := -fixed.Product(gcos2, sin) + fixed.Product(gsin2, cos)
 		if 0 < b && b < 21 {
 			first := 6 + (b-1)/4*4
-			h := gside
-			th := tg
-			gside = 0
-			tg = 0
-			tg2 := th
-			gside1 := h
-			h1 := gflex
-			th1 := tg1
-			gflex = 0
-			tg1 = 0
-			tg3 := th1
-			gflex1 := h1
+			tg2 := tg
+			gside1 := gside
+			tg3 := tg1
+			gflex1 := gflex
 			if (b-1)%4 == 1 {
-				h2 := gside1
-				th2 := tg2
+				h := gside1
+				th := tg2
 				gside1 = 0
 				tg2 = 0
-				h3 := gflex1
-				th3 := tg3
+				h1 := gflex1
+				th1 := tg3
 				gflex1 = 0
 				tg3 = 0
 				if gttheta != nil {
-					gttheta[first+1] += th2
+					gttheta[first+1] += th
 				}
 				if gtheta != nil {
-					gtheta[first+1] += h2
+					gtheta[first+1] += h
 				}
 				if gttheta != nil {
-					gttheta[first] += th3
+					gttheta[first] += th1
 				}
 				if gtheta != nil {
-					gtheta[first] += h3
+					gtheta[first] += h1
 				}
 			} else {
-				h2 := gflex1
-				th2 := tg3
+				h := gflex1
+				th := tg3
 				gflex1 = 0
 				tg3 = 0
-				tg4 := th2
-				gflex2 := h2
+				tg4 := th
+				gflex2 := h
 				if (b-1)%4 == 2 {
-					h3 := gflex2
-					th3 := tg4
+					h1 := gflex2
+					th1 := tg4
 					gflex2 = 0
 					tg4 = 0
 					if gttheta != nil {
-						gttheta[first+2] += th3
+						gttheta[first+2] += th1
 					}
 					if gtheta != nil {
-						gtheta[first+2] += h3
+						gtheta[first+2] += h1
 					}
 				} else {
-					h3 := gflex2
-					th3 := tg4
+					h1 := gflex2
+					th1 := tg4
 					gflex2 = 0
 					tg4 = 0
-					tg5 := th3
-					gflex3 := h3
+					tg5 := th1
+					gflex3 := h1
 					if (b-1)%4 == 3 {
-						h4 := gflex3
-						th4 := tg5
+						h2 := gflex3
+						th2 := tg5
 						gflex3 = 0
 						tg5 = 0
 						if gttheta != nil {
-							gttheta[first+3] += th4
+							gttheta[first+3] += th2
 						}
 						if gtheta != nil {
-							gtheta[first+3] += h4
+							gtheta[first+3] += h2
 						}
 					}
 					tg4 += tg5
@@ -1618,13 +1562,11 @@ func (k Skin[T]) value(sign T) {
 	versine := fixed.Of[T](0.5) - fixed.Product(num.Quotient(square, fixed.Of[T](24)), fixed.Of[T](1)-num.Quotient(square, fixed.Of[T](30)))
 	if square > fixed.Of[T](1e-05) {
 		angle := num.Sqrt(square)
-		sin, cos1 := num.Sincos(angle)
-		sine1 := num.Quotient(sin, angle)
 		half := num.Sin(fixed.Product(fixed.Of[T](0.5), angle))
-		versine1 := num.Quotient(fixed.Product(2*half, half), square)
+		sin, cos1 := num.Sincos(angle)
 		cos = cos1
-		sine = sine1
-		versine = versine1
+		sine = num.Quotient(sin, angle)
+		versine = num.Quotient(fixed.Product(2*half, half), square)
 	}
 	for i := range n {
 		var y0 fixed.Sum[T]
@@ -1634,20 +1576,17 @@ func (k Skin[T]) value(sign T) {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
-				share1 := uv1[0]
-				share = share1
+				share = uv1[0]
 			} else {
 				share1 := share
 				if corner[e] == 1 {
 					uv1 := uv[i*k.Uv.Stride:][:2]
-					share2 := uv1[1]
-					share1 = share2
+					share1 = uv1[1]
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
 						uv1 := uv[i*k.Uv.Stride:][:2]
-						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
-						share2 = share3
+						share2 = fixed.Of[T](1) - uv1[0] - uv1[1]
 					}
 					share1 = share2
 				}
@@ -1669,8 +1608,7 @@ func (k Skin[T]) value(sign T) {
 		}
 		y01 := y0.Round()
 		if k.Mirrored {
-			y02 := -y0.Round()
-			y01 = y02
+			y01 = -y0.Round()
 		}
 		s := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
 		along := fixed.Product(versine, s)
@@ -1732,8 +1670,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	var versine1 T
 	if square > fixed.Of[T](1e-05) {
 		angle = num.Sqrt(square)
-		cos1 = num.Cos(angle)
-		sin = num.Sin(angle)
+		sin, cos1 = num.Sincos(angle)
 		sine1 = num.Quotient(sin, angle)
 		p2 = fixed.Product(fixed.Of[T](0.5), angle)
 		half = num.Sin(p2)
@@ -1752,20 +1689,17 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
-				share1 := uv1[0]
-				share = share1
+				share = uv1[0]
 			} else {
 				share1 := share
 				if corner[e] == 1 {
 					uv1 := uv[i*k.Uv.Stride:][:2]
-					share2 := uv1[1]
-					share1 = share2
+					share1 = uv1[1]
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
 						uv1 := uv[i*k.Uv.Stride:][:2]
-						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
-						share2 = share3
+						share2 = fixed.Of[T](1) - uv1[0] - uv1[1]
 					}
 					share1 = share2
 				}
@@ -1787,8 +1721,7 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 		}
 		y01 := y0.Round()
 		if k.Mirrored {
-			y02 := -y0.Round()
-			y01 = y02
+			y01 = -y0.Round()
 		}
 		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
 		along := fixed.Product(versine, s3)
@@ -1864,20 +1797,17 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 			share := fixed.Of[T](1)
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
-				share1 := uv1[0]
-				share = share1
+				share = uv1[0]
 			} else {
 				share1 := share
 				if corner[e] == 1 {
 					uv1 := uv[i*k.Uv.Stride:][:2]
-					share2 := uv1[1]
-					share1 = share2
+					share1 = uv1[1]
 				} else {
 					share2 := share1
 					if corner[e] == 2 {
 						uv1 := uv[i*k.Uv.Stride:][:2]
-						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
-						share2 = share3
+						share2 = fixed.Of[T](1) - uv1[0] - uv1[1]
 					}
 					share1 = share2
 				}
@@ -1952,34 +1882,30 @@ func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 				gabsolute[0] += fixed.Product(gs4, places2)
 			}
 			if corner[e] == 0 {
-				h := gshare
-				gshare = 0
 				guv := num.Row(g.Uv, i)
 				if len(guv) == 2 {
-					guv[0] += h
+					guv[0] += gshare
 				}
 			} else {
-				h := gshare
-				gshare = 0
-				gshare1 := h
+				gshare1 := gshare
 				if corner[e] == 1 {
-					h1 := gshare1
+					h := gshare1
 					gshare1 = 0
 					guv := num.Row(g.Uv, i)
 					if len(guv) == 2 {
-						guv[1] += h1
+						guv[1] += h
 					}
 				} else {
-					h1 := gshare1
+					h := gshare1
 					gshare1 = 0
-					gshare2 := h1
+					gshare2 := h
 					if corner[e] == 2 {
-						h2 := gshare2
+						h1 := gshare2
 						gshare2 = 0
 						guv := num.Row(g.Uv, i)
 						if len(guv) == 2 {
-							guv[0] -= h2
-							guv[1] -= h2
+							guv[0] -= h1
+							guv[1] -= h1
 						}
 					}
 					gshare1 += gshare2
@@ -2058,19 +1984,17 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		tangle := num.Over(tsquare, 2*angle)
 		sin, cos1 := num.Sincos(angle)
 		sine1 := num.Quotient(sin, angle)
-		tsine1 := num.Quotient(fixed.Product(tangle, cos1)-fixed.Product(sine1, tangle), angle)
 		p2 := fixed.Product(fixed.Of[T](0.5), angle)
 		half := num.Sin(p2)
 		thalf := fixed.Product(fixed.Product(fixed.Of[T](0.5), tangle), num.Cos(p2))
 		p3 := 2 * half
 		versine1 := num.Quotient(fixed.Product(p3, half), square)
-		tversine1 := num.Quotient(fixed.Product(2*thalf, half)+fixed.Product(p3, thalf)-fixed.Product(versine1, tsquare), square)
 		cos = cos1
 		tcos = -fixed.Product(tangle, sin)
 		sine = sine1
-		tsine = tsine1
+		tsine = num.Quotient(fixed.Product(tangle, cos1)-fixed.Product(sine1, tangle), angle)
 		versine = versine1
-		tversine = tversine1
+		tversine = num.Quotient(fixed.Product(2*thalf, half)+fixed.Product(p3, thalf)-fixed.Product(versine1, tsquare), square)
 	}
 	for i := range n {
 		var y0 fixed.Sum[T]
@@ -2084,8 +2008,7 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 			var tshare T
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
-				share1 := uv1[0]
-				share = share1
+				share = uv1[0]
 				tuv := num.Row(t.Uv, i)
 				tshare = num.At(tuv, 0)
 			} else {
@@ -2093,8 +2016,7 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 				tshare1 := tshare
 				if corner[e] == 1 {
 					uv1 := uv[i*k.Uv.Stride:][:2]
-					share2 := uv1[1]
-					share1 = share2
+					share1 = uv1[1]
 					tuv := num.Row(t.Uv, i)
 					tshare1 = num.At(tuv, 1)
 				} else {
@@ -2102,11 +2024,9 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 					tshare2 := tshare1
 					if corner[e] == 2 {
 						uv1 := uv[i*k.Uv.Stride:][:2]
-						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
+						share2 = fixed.Of[T](1) - uv1[0] - uv1[1]
 						tuv := num.Row(t.Uv, i)
-						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
-						share2 = share3
-						tshare2 = tshare3
+						tshare2 = -num.At(tuv, 0) - num.At(tuv, 1)
 					}
 					share1 = share2
 					tshare1 = tshare2
@@ -2155,8 +2075,7 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 		y01 := y0.Round()
 		ty01 := ty0.Round()
 		if k.Mirrored {
-			y02 := -y0.Round()
-			y01 = y02
+			y01 = -y0.Round()
 			ty01 = -ty0.Round()
 		}
 		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
@@ -2269,10 +2188,9 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	if square > fixed.Of[T](1e-05) {
 		angle = num.Sqrt(square)
 		tangle = num.Over(tsquare, 2*angle)
-		cos1 = num.Cos(angle)
-		tcos1 = -fixed.Product(tangle, num.Sin(angle))
-		sin = num.Sin(angle)
-		tsin = fixed.Product(tangle, num.Cos(angle))
+		sin, cos1 = num.Sincos(angle)
+		tcos1 = -fixed.Product(tangle, sin)
+		tsin = fixed.Product(tangle, cos1)
 		sine1 = num.Quotient(sin, angle)
 		tsine1 = num.Quotient(tsin-fixed.Product(sine1, tangle), angle)
 		p2 = fixed.Product(fixed.Of[T](0.5), angle)
@@ -2304,8 +2222,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			var tshare T
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
-				share1 := uv1[0]
-				share = share1
+				share = uv1[0]
 				tuv := num.Row(t.Uv, i)
 				tshare = num.At(tuv, 0)
 			} else {
@@ -2313,8 +2230,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				tshare1 := tshare
 				if corner[e] == 1 {
 					uv1 := uv[i*k.Uv.Stride:][:2]
-					share2 := uv1[1]
-					share1 = share2
+					share1 = uv1[1]
 					tuv := num.Row(t.Uv, i)
 					tshare1 = num.At(tuv, 1)
 				} else {
@@ -2322,11 +2238,9 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 					tshare2 := tshare1
 					if corner[e] == 2 {
 						uv1 := uv[i*k.Uv.Stride:][:2]
-						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
+						share2 = fixed.Of[T](1) - uv1[0] - uv1[1]
 						tuv := num.Row(t.Uv, i)
-						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
-						share2 = share3
-						tshare2 = tshare3
+						tshare2 = -num.At(tuv, 0) - num.At(tuv, 1)
 					}
 					share1 = share2
 					tshare1 = tshare2
@@ -2375,8 +2289,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		y01 := y0.Round()
 		ty01 := ty0.Round()
 		if k.Mirrored {
-			y02 := -y0.Round()
-			y01 = y02
+			y01 = -y0.Round()
 			ty01 = -ty0.Round()
 		}
 		s3 := fixed.Product(theta1, y01) + fixed.Product(theta2, y1.Round()) + fixed.Product(theta3, y2.Round())
@@ -2522,8 +2435,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 			var tshare T
 			if corner[e] == 0 {
 				uv1 := uv[i*k.Uv.Stride:][:2]
-				share1 := uv1[0]
-				share = share1
+				share = uv1[0]
 				tuv := num.Row(t.Uv, i)
 				tshare = num.At(tuv, 0)
 			} else {
@@ -2531,8 +2443,7 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				tshare1 := tshare
 				if corner[e] == 1 {
 					uv1 := uv[i*k.Uv.Stride:][:2]
-					share2 := uv1[1]
-					share1 = share2
+					share1 = uv1[1]
 					tuv := num.Row(t.Uv, i)
 					tshare1 = num.At(tuv, 1)
 				} else {
@@ -2540,11 +2451,9 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 					tshare2 := tshare1
 					if corner[e] == 2 {
 						uv1 := uv[i*k.Uv.Stride:][:2]
-						share3 := fixed.Of[T](1) - uv1[0] - uv1[1]
+						share2 = fixed.Of[T](1) - uv1[0] - uv1[1]
 						tuv := num.Row(t.Uv, i)
-						tshare3 := -num.At(tuv, 0) - num.At(tuv, 1)
-						share2 = share3
-						tshare2 = tshare3
+						tshare2 = -num.At(tuv, 0) - num.At(tuv, 1)
 					}
 					share1 = share2
 					tshare1 = tshare2
@@ -2724,63 +2633,55 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 				gabsolute[0] += fixed.Product(gs4, places2)
 			}
 			if corner[e] == 0 {
-				h := gshare
-				th := tg18
-				gshare = 0
-				tg18 = 0
 				gtuv := num.Row(gt.Uv, i)
 				if len(gtuv) == 2 {
-					gtuv[0] += th
+					gtuv[0] += tg18
 				}
 				guv := num.Row(g.Uv, i)
 				if len(guv) == 2 {
-					guv[0] += h
+					guv[0] += gshare
 				}
 			} else {
-				h := gshare
-				th := tg18
-				gshare = 0
-				tg18 = 0
-				tg28 := th
-				gshare1 := h
+				tg28 := tg18
+				gshare1 := gshare
 				if corner[e] == 1 {
-					h1 := gshare1
-					th1 := tg28
+					h := gshare1
+					th := tg28
 					gshare1 = 0
 					tg28 = 0
 					gtuv := num.Row(gt.Uv, i)
 					if len(gtuv) == 2 {
-						gtuv[1] += th1
+						gtuv[1] += th
 					}
 					guv := num.Row(g.Uv, i)
 					if len(guv) == 2 {
-						guv[1] += h1
+						guv[1] += h
 					}
 				} else {
-					h1 := gshare1
-					th1 := tg28
+					h := gshare1
+					th := tg28
 					gshare1 = 0
 					tg28 = 0
-					tg29 := th1
-					gshare2 := h1
+					tg29 := th
+					gshare2 := h
 					if corner[e] == 2 {
-						h2 := gshare2
-						th2 := tg29
+						h1 := gshare2
+						th1 := tg29
 						gshare2 = 0
 						tg29 = 0
 						gtuv := num.Row(gt.Uv, i)
 						if len(gtuv) == 2 {
-							gtuv[0] -= th2
+							gtuv[0] -= th1
 						}
 						guv := num.Row(g.Uv, i)
 						if len(guv) == 2 {
-							guv[0] -= h2
+							guv[0] -= h1
 						}
 						if len(gtuv) == 2 {
-							gtuv[1] -= th2
+							gtuv[1] -= th1
 						}
 						if len(guv) == 2 {
-							guv[1] -= h2
+							guv[1] -= h1
 						}
 					}
 					tg28 += tg29
@@ -2811,8 +2712,8 @@ func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 		tg := fixed.Product(th3, half) + fixed.Product(h3, thalf)
 		tg1 := fixed.Product(th3, p3) + fixed.Product(h3, tp3) + 2*tg
 		ghalf := fixed.Product(h3, p3) + 2*fixed.Product(h3, half)
-		cos2 := num.Cos(p2)
-		tg2 := fixed.Product(tg1, cos2) - fixed.Product(ghalf, fixed.Product(tp2, num.Sin(p2)))
+		sin1, cos2 := num.Sincos(p2)
+		tg2 := fixed.Product(tg1, cos2) - fixed.Product(ghalf, fixed.Product(tp2, sin1))
 		h4 := num.Quotient(h1, angle)
 		th4 := num.Quotient(th1-fixed.Product(h4, tangle), angle)
 		tg3 := fixed.Product(fixed.Of[T](0.5), tg2) - (fixed.Product(th4, sine1) + fixed.Product(h4, tsine1)) + (fixed.Product(th4, cos1) + fixed.Product(h4, tcos1)) - (fixed.Product(th2, sin) + fixed.Product(h2, tsin))

@@ -80,23 +80,19 @@ func (k Flight[T]) value(sign T) {
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
 			r := num.Sqrt(s1)
 			bar := num.Quotient(-fixed.Of[T](1), fixed.Product(r, r))
-			q := num.Quotient(fixed.Product(bar, x1), r)
-			q1 := num.Quotient(fixed.Product(bar, y1), r)
-			result = q
-			result1 = q1
+			result = num.Quotient(fixed.Product(bar, x1), r)
+			result1 = num.Quotient(fixed.Product(bar, y1), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
 			r := num.Sqrt(s1)
 			d := num.Quotient(fixed.Product(x1, x11), r)
-			byX1 := num.Quotient(-d, fixed.Product(r, r))
 			y11 := fixed.Of[T](1)
 			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
 			r1 := num.Sqrt(s2)
 			d1 := num.Quotient(fixed.Product(y1, y11), r1)
-			byY1 := num.Quotient(-d1, fixed.Product(r1, r1))
-			result = byX1
-			result1 = byY1
+			result = num.Quotient(-d, fixed.Product(r, r))
+			result1 = num.Quotient(-d1, fixed.Product(r1, r1))
 		}
 		ax := result
 		ay := result1
@@ -106,45 +102,36 @@ func (k Flight[T]) value(sign T) {
 			s1 := fixed.Product(x1, x1) + fixed.Product(y, y)
 			r := num.Sqrt(s1)
 			bar := num.Quotient(-fixed.Of[T](1), fixed.Product(r, r))
-			q := num.Quotient(fixed.Product(bar, x1), r)
-			q1 := num.Quotient(fixed.Product(bar, y), r)
-			result2 = q
-			result3 = q1
+			result2 = num.Quotient(fixed.Product(bar, x1), r)
+			result3 = num.Quotient(fixed.Product(bar, y), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
 			s1 := fixed.Product(x1, x1) + fixed.Product(y0, y0)
 			r := num.Sqrt(s1)
 			d := num.Quotient(fixed.Product(x1, x11), r)
-			byX1 := num.Quotient(-d, fixed.Product(r, r))
 			y01 := y
 			y11 := fixed.Of[T](1)
 			s2 := fixed.Product(x1, x1) + fixed.Product(y01, y01)
 			r1 := num.Sqrt(s2)
 			d1 := num.Quotient(fixed.Product(y01, y11), r1)
-			byY1 := num.Quotient(-d1, fixed.Product(r1, r1))
-			result2 = byX1
-			result3 = byY1
+			result2 = num.Quotient(-d, fixed.Product(r, r))
+			result3 = num.Quotient(-d1, fixed.Product(r1, r1))
 		}
 		bx := result2
 		by := result3
-		x2 := x + fixed.Product(fixed.Of[T](0.1), vx1)
-		y2 := y + fixed.Product(fixed.Of[T](0.1), vy)
 		ux1 := vx1
 		uy1 := vy
-		vx2 := vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
-		vy1 := vy - fixed.Product(fixed.Of[T](0.1), ay+by)
-		x = x2
-		y = y2
-		vx1 = vx2
-		vy = vy1
+		x = x + fixed.Product(fixed.Of[T](0.1), vx1)
+		y = y + fixed.Product(fixed.Of[T](0.1), vy)
+		vx1 = vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
+		vy = vy - fixed.Product(fixed.Of[T](0.1), ay+by)
 		ux = ux1
 		uy = uy1
 	}
 	end := x - num.Quotient(fixed.Product(y, ux), uy)
 	if y > 0 {
-		end1 := num.Sqrt(-y)
-		end = end1
+		end = num.Sqrt(-y)
 	}
 	*k.Out += T(sign * fixed.Product(end, end))
 }
@@ -191,13 +178,11 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
 			tbar := -q
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
-			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y1), r)
-			tq2 := num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
 			result = q1
-			tresult = tq1
+			tresult = num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			result1 = q2
-			tresult1 = tq2
+			tresult1 = num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
@@ -208,7 +193,6 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
 			p := fixed.Product(r, r)
 			byX1 := num.Quotient(-d, p)
-			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			y11 := fixed.Of[T](1)
 			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
 			ts2 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
@@ -218,11 +202,10 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 			td1 := num.Quotient(fixed.Product(ty1, y11)-fixed.Product(d1, tr1), r1)
 			p1 := fixed.Product(r1, r1)
 			byY1 := num.Quotient(-d1, p1)
-			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 			result = byX1
-			tresult = tbyX1
+			tresult = num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			result1 = byY1
-			tresult1 = tbyY1
+			tresult1 = num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 		}
 		ax := result
 		ay := result1
@@ -240,13 +223,11 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
 			tbar := -q
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
-			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y), r)
-			tq2 := num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
 			result2 = q1
-			tresult2 = tq1
+			tresult2 = num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			result3 = q2
-			tresult3 = tq2
+			tresult3 = num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
@@ -258,7 +239,6 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
 			p := fixed.Product(r, r)
 			byX1 := num.Quotient(-d, p)
-			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			y01 := y
 			ty01 := ty
 			y11 := fixed.Of[T](1)
@@ -270,32 +250,25 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 			td1 := num.Quotient(fixed.Product(ty01, y11)-fixed.Product(d1, tr1), r1)
 			p1 := fixed.Product(r1, r1)
 			byY1 := num.Quotient(-d1, p1)
-			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 			result2 = byX1
-			tresult2 = tbyX1
+			tresult2 = num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			result3 = byY1
-			tresult3 = tbyY1
+			tresult3 = num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 		}
 		bx := result2
 		by := result3
-		x2 := x + fixed.Product(fixed.Of[T](0.1), vx1)
-		y2 := y + fixed.Product(fixed.Of[T](0.1), vy)
 		ux1 := vx1
 		tux1 := tvx1
 		uy1 := vy
 		tuy1 := tvy
-		vx2 := vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
-		tvx2 := tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
-		vy1 := vy - fixed.Product(fixed.Of[T](0.1), ay+by)
-		tvy1 := tvy - fixed.Product(fixed.Of[T](0.1), tresult1+tresult3)
-		x = x2
+		x = x + fixed.Product(fixed.Of[T](0.1), vx1)
 		tx = tx + fixed.Product(fixed.Of[T](0.1), tvx1)
-		y = y2
+		y = y + fixed.Product(fixed.Of[T](0.1), vy)
 		ty = ty + fixed.Product(fixed.Of[T](0.1), tvy)
-		vx1 = vx2
-		tvx1 = tvx2
-		vy = vy1
-		tvy = tvy1
+		vx1 = vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
+		tvx1 = tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
+		vy = vy - fixed.Product(fixed.Of[T](0.1), ay+by)
+		tvy = tvy - fixed.Product(fixed.Of[T](0.1), tresult1+tresult3)
 		ux = ux1
 		tux = tux1
 		uy = uy1
@@ -303,11 +276,9 @@ func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 	}
 	q := num.Quotient(fixed.Product(y, ux), uy)
 	end := x - q
-	var s1 T
 	var end1 T
 	if y > 0 {
-		s1 = -y
-		end1 = num.Sqrt(s1)
+		end1 = num.Sqrt(-y)
 		end = end1
 	}
 	if k.Out != nil {
@@ -364,13 +335,11 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
 			tbar := -q
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
-			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y1), r)
-			tq2 := num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
 			result = q1
-			tresult = tq1
+			tresult = num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			result1 = q2
-			tresult1 = tq2
+			tresult1 = num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty1)-fixed.Product(q2, tr), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
@@ -381,7 +350,6 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
 			p := fixed.Product(r, r)
 			byX1 := num.Quotient(-d, p)
-			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			y11 := fixed.Of[T](1)
 			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
 			ts2 := 2*fixed.Product(x1, tx1) + 2*fixed.Product(y1, ty1)
@@ -391,11 +359,10 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			td1 := num.Quotient(fixed.Product(ty1, y11)-fixed.Product(d1, tr1), r1)
 			p1 := fixed.Product(r1, r1)
 			byY1 := num.Quotient(-d1, p1)
-			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 			result = byX1
-			tresult = tbyX1
+			tresult = num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			result1 = byY1
-			tresult1 = tbyY1
+			tresult1 = num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 		}
 		ax := result
 		ay := result1
@@ -413,13 +380,11 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			q := num.Quotient(fixed.Product(bar, 2*fixed.Product(r, tr)), p)
 			tbar := -q
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
-			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y), r)
-			tq2 := num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
 			result2 = q1
-			tresult2 = tq1
+			tresult2 = num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx1)-fixed.Product(q1, tr), r)
 			result3 = q2
-			tresult3 = tq2
+			tresult3 = num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
@@ -431,7 +396,6 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			td := num.Quotient(fixed.Product(tx1, x11)-fixed.Product(d, tr), r)
 			p := fixed.Product(r, r)
 			byX1 := num.Quotient(-d, p)
-			tbyX1 := num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			y01 := y
 			ty01 := ty
 			y11 := fixed.Of[T](1)
@@ -443,32 +407,25 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 			td1 := num.Quotient(fixed.Product(ty01, y11)-fixed.Product(d1, tr1), r1)
 			p1 := fixed.Product(r1, r1)
 			byY1 := num.Quotient(-d1, p1)
-			tbyY1 := num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 			result2 = byX1
-			tresult2 = tbyX1
+			tresult2 = num.Quotient(-td-fixed.Product(byX1, 2*fixed.Product(r, tr)), p)
 			result3 = byY1
-			tresult3 = tbyY1
+			tresult3 = num.Quotient(-td1-fixed.Product(byY1, 2*fixed.Product(r1, tr1)), p1)
 		}
 		bx := result2
 		by := result3
-		x2 := x + fixed.Product(fixed.Of[T](0.1), vx1)
-		y2 := y + fixed.Product(fixed.Of[T](0.1), vy)
 		ux1 := vx1
 		tux1 := tvx1
 		uy1 := vy
 		tuy1 := tvy
-		vx2 := vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
-		tvx2 := tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
-		vy1 := vy - fixed.Product(fixed.Of[T](0.1), ay+by)
-		tvy1 := tvy - fixed.Product(fixed.Of[T](0.1), tresult1+tresult3)
-		x = x2
+		x = x + fixed.Product(fixed.Of[T](0.1), vx1)
 		tx = tx + fixed.Product(fixed.Of[T](0.1), tvx1)
-		y = y2
+		y = y + fixed.Product(fixed.Of[T](0.1), vy)
 		ty = ty + fixed.Product(fixed.Of[T](0.1), tvy)
-		vx1 = vx2
-		tvx1 = tvx2
-		vy = vy1
-		tvy = tvy1
+		vx1 = vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
+		tvx1 = tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
+		vy = vy - fixed.Product(fixed.Of[T](0.1), ay+by)
+		tvy = tvy - fixed.Product(fixed.Of[T](0.1), tresult1+tresult3)
 		ux = ux1
 		tux = tux1
 		uy = uy1
@@ -480,9 +437,8 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 	tend := tx - tq
 	if y > 0 {
 		end1 := num.Sqrt(-y)
-		tend1 := num.Over(-ty, 2*end1)
 		end = end1
-		tend = tend1
+		tend = num.Over(-ty, 2*end1)
 	}
 	if t.Out != nil {
 		*t.Out += T(sign * (2 * fixed.Product(end, tend)))
@@ -569,19 +525,17 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
 			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx11)-fixed.Product(q1, tr), r)
 			tq11 := num.Quotient(fixed.Product(tbar1, x1)+fixed.Product(bar, tx12)-fixed.Product(q1, tr1), r)
-			ttq11 := num.Quotient(fixed.Product(ttbar1, x1)+fixed.Product(tbar1, tx11)+(fixed.Product(tbar, tx12)+fixed.Product(bar, ttx12))-(fixed.Product(tq1, tr1)+fixed.Product(q1, ttr1))-fixed.Product(tq11, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y1), r)
 			tq2 := num.Quotient(fixed.Product(tbar, y1)+fixed.Product(bar, ty11)-fixed.Product(q2, tr), r)
 			tq21 := num.Quotient(fixed.Product(tbar1, y1)+fixed.Product(bar, ty12)-fixed.Product(q2, tr1), r)
-			ttq21 := num.Quotient(fixed.Product(ttbar1, y1)+fixed.Product(tbar1, ty11)+(fixed.Product(tbar, ty12)+fixed.Product(bar, tty12))-(fixed.Product(tq2, tr1)+fixed.Product(q2, ttr1))-fixed.Product(tq21, tr), r)
 			result = q1
 			tresult = tq1
 			tresult1 = tq11
-			ttresult1 = ttq11
+			ttresult1 = num.Quotient(fixed.Product(ttbar1, x1)+fixed.Product(tbar1, tx11)+(fixed.Product(tbar, tx12)+fixed.Product(bar, ttx12))-(fixed.Product(tq1, tr1)+fixed.Product(q1, ttr1))-fixed.Product(tq11, tr), r)
 			result1 = q2
 			tresult11 = tq2
 			tresult12 = tq21
-			ttresult12 = ttq21
+			ttresult12 = num.Quotient(fixed.Product(ttbar1, y1)+fixed.Product(tbar1, ty11)+(fixed.Product(tbar, ty12)+fixed.Product(bar, tty12))-(fixed.Product(tq2, tr1)+fixed.Product(q2, ttr1))-fixed.Product(tq21, tr), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			s1 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
@@ -604,7 +558,6 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 			byX1 := num.Quotient(-d, p1)
 			tbyX1 := num.Quotient(-td-fixed.Product(byX1, tp1), p1)
 			tbyX11 := num.Quotient(-td1-fixed.Product(byX1, tp11), p1)
-			ttbyX11 := num.Quotient(-ttd1-(fixed.Product(tbyX1, tp11)+fixed.Product(byX1, ttp11))-fixed.Product(tbyX11, tp1), p1)
 			y11 := fixed.Of[T](1)
 			s2 := fixed.Product(x1, x1) + fixed.Product(y1, y1)
 			ts2 := 2*fixed.Product(x1, tx11) + 2*fixed.Product(y1, ty11)
@@ -626,15 +579,14 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 			byY1 := num.Quotient(-d1, p3)
 			tbyY1 := num.Quotient(-td11-fixed.Product(byY1, tp3), p3)
 			tbyY11 := num.Quotient(-td12-fixed.Product(byY1, tp31), p3)
-			ttbyY11 := num.Quotient(-ttd12-(fixed.Product(tbyY1, tp31)+fixed.Product(byY1, ttp31))-fixed.Product(tbyY11, tp3), p3)
 			result = byX1
 			tresult = tbyX1
 			tresult1 = tbyX11
-			ttresult1 = ttbyX11
+			ttresult1 = num.Quotient(-ttd1-(fixed.Product(tbyX1, tp11)+fixed.Product(byX1, ttp11))-fixed.Product(tbyX11, tp1), p1)
 			result1 = byY1
 			tresult11 = tbyY1
 			tresult12 = tbyY11
-			ttresult12 = ttbyY11
+			ttresult12 = num.Quotient(-ttd12-(fixed.Product(tbyY1, tp31)+fixed.Product(byY1, ttp31))-fixed.Product(tbyY11, tp3), p3)
 		}
 		ax := result
 		ay := result1
@@ -669,19 +621,17 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 			q1 := num.Quotient(fixed.Product(bar, x1), r)
 			tq1 := num.Quotient(fixed.Product(tbar, x1)+fixed.Product(bar, tx11)-fixed.Product(q1, tr), r)
 			tq11 := num.Quotient(fixed.Product(tbar1, x1)+fixed.Product(bar, tx12)-fixed.Product(q1, tr1), r)
-			ttq11 := num.Quotient(fixed.Product(ttbar1, x1)+fixed.Product(tbar1, tx11)+(fixed.Product(tbar, tx12)+fixed.Product(bar, ttx12))-(fixed.Product(tq1, tr1)+fixed.Product(q1, ttr1))-fixed.Product(tq11, tr), r)
 			q2 := num.Quotient(fixed.Product(bar, y), r)
 			tq2 := num.Quotient(fixed.Product(tbar, y)+fixed.Product(bar, ty)-fixed.Product(q2, tr), r)
 			tq21 := num.Quotient(fixed.Product(tbar1, y)+fixed.Product(bar, ty1)-fixed.Product(q2, tr1), r)
-			ttq21 := num.Quotient(fixed.Product(ttbar1, y)+fixed.Product(tbar1, ty)+(fixed.Product(tbar, ty1)+fixed.Product(bar, tty1))-(fixed.Product(tq2, tr1)+fixed.Product(q2, ttr1))-fixed.Product(tq21, tr), r)
 			result2 = q1
 			tresult2 = tq1
 			tresult21 = tq11
-			ttresult21 = ttq11
+			ttresult21 = num.Quotient(fixed.Product(ttbar1, x1)+fixed.Product(tbar1, tx11)+(fixed.Product(tbar, tx12)+fixed.Product(bar, ttx12))-(fixed.Product(tq1, tr1)+fixed.Product(q1, ttr1))-fixed.Product(tq11, tr), r)
 			result3 = q2
 			tresult3 = tq2
 			tresult31 = tq21
-			ttresult31 = ttq21
+			ttresult31 = num.Quotient(fixed.Product(ttbar1, y)+fixed.Product(tbar1, ty)+(fixed.Product(tbar, ty1)+fixed.Product(bar, tty1))-(fixed.Product(tq2, tr1)+fixed.Product(q2, ttr1))-fixed.Product(tq21, tr), r)
 		} else {
 			x11 := fixed.Of[T](1)
 			y0 := y
@@ -707,7 +657,6 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 			byX1 := num.Quotient(-d, p1)
 			tbyX1 := num.Quotient(-td-fixed.Product(byX1, tp1), p1)
 			tbyX11 := num.Quotient(-td1-fixed.Product(byX1, tp11), p1)
-			ttbyX11 := num.Quotient(-ttd1-(fixed.Product(tbyX1, tp11)+fixed.Product(byX1, ttp11))-fixed.Product(tbyX11, tp1), p1)
 			y01 := y
 			ty011 := ty
 			ty012 := ty1
@@ -733,20 +682,17 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 			byY1 := num.Quotient(-d1, p3)
 			tbyY1 := num.Quotient(-td11-fixed.Product(byY1, tp3), p3)
 			tbyY11 := num.Quotient(-td12-fixed.Product(byY1, tp31), p3)
-			ttbyY11 := num.Quotient(-ttd12-(fixed.Product(tbyY1, tp31)+fixed.Product(byY1, ttp31))-fixed.Product(tbyY11, tp3), p3)
 			result2 = byX1
 			tresult2 = tbyX1
 			tresult21 = tbyX11
-			ttresult21 = ttbyX11
+			ttresult21 = num.Quotient(-ttd1-(fixed.Product(tbyX1, tp11)+fixed.Product(byX1, ttp11))-fixed.Product(tbyX11, tp1), p1)
 			result3 = byY1
 			tresult3 = tbyY1
 			tresult31 = tbyY11
-			ttresult31 = ttbyY11
+			ttresult31 = num.Quotient(-ttd12-(fixed.Product(tbyY1, tp31)+fixed.Product(byY1, ttp31))-fixed.Product(tbyY11, tp3), p3)
 		}
 		bx := result2
 		by := result3
-		x2 := x + fixed.Product(fixed.Of[T](0.1), vx1)
-		y2 := y + fixed.Product(fixed.Of[T](0.1), vy)
 		ux1 := vx1
 		tux11 := tvx1
 		tux12 := tvx11
@@ -755,30 +701,22 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 		tuy11 := tvy
 		tuy12 := tvy1
 		ttuy12 := ttvy1
-		vx2 := vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
-		tvx2 := tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
-		tvx21 := tvx11 - fixed.Product(fixed.Of[T](0.1), tresult1+tresult21)
-		ttvx21 := ttvx11 - fixed.Product(fixed.Of[T](0.1), ttresult1+ttresult21)
-		vy1 := vy - fixed.Product(fixed.Of[T](0.1), ay+by)
-		tvy11 := tvy - fixed.Product(fixed.Of[T](0.1), tresult11+tresult3)
-		tvy12 := tvy1 - fixed.Product(fixed.Of[T](0.1), tresult12+tresult31)
-		ttvy12 := ttvy1 - fixed.Product(fixed.Of[T](0.1), ttresult12+ttresult31)
-		x = x2
+		x = x + fixed.Product(fixed.Of[T](0.1), vx1)
 		tx = tx + fixed.Product(fixed.Of[T](0.1), tvx1)
 		tx1 = tx1 + fixed.Product(fixed.Of[T](0.1), tvx11)
 		ttx1 = ttx1 + fixed.Product(fixed.Of[T](0.1), ttvx11)
-		y = y2
+		y = y + fixed.Product(fixed.Of[T](0.1), vy)
 		ty = ty + fixed.Product(fixed.Of[T](0.1), tvy)
 		ty1 = ty1 + fixed.Product(fixed.Of[T](0.1), tvy1)
 		tty1 = tty1 + fixed.Product(fixed.Of[T](0.1), ttvy1)
-		vx1 = vx2
-		tvx1 = tvx2
-		tvx11 = tvx21
-		ttvx11 = ttvx21
-		vy = vy1
-		tvy = tvy11
-		tvy1 = tvy12
-		ttvy1 = ttvy12
+		vx1 = vx1 - fixed.Product(fixed.Of[T](0.1), ax+bx)
+		tvx1 = tvx1 - fixed.Product(fixed.Of[T](0.1), tresult+tresult2)
+		tvx11 = tvx11 - fixed.Product(fixed.Of[T](0.1), tresult1+tresult21)
+		ttvx11 = ttvx11 - fixed.Product(fixed.Of[T](0.1), ttresult1+ttresult21)
+		vy = vy - fixed.Product(fixed.Of[T](0.1), ay+by)
+		tvy = tvy - fixed.Product(fixed.Of[T](0.1), tresult11+tresult3)
+		tvy1 = tvy1 - fixed.Product(fixed.Of[T](0.1), tresult12+tresult31)
+		ttvy1 = ttvy1 - fixed.Product(fixed.Of[T](0.1), ttresult12+ttresult31)
 		ux = ux1
 		tux = tux11
 		tux1 = tux12
@@ -792,15 +730,11 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 	tq := num.Quotient(fixed.Product(ty, ux)+fixed.Product(y, tux)-fixed.Product(q, tuy), uy)
 	end := x - q
 	tend := tx - tq
-	var s1 T
-	var ts1 T
 	var end1 T
 	var tend1 T
 	if y > 0 {
-		s1 = -y
-		ts1 = -ty
-		end1 = num.Sqrt(s1)
-		tend1 = num.Over(ts1, 2*end1)
+		end1 = num.Sqrt(-y)
+		tend1 = num.Over(-ty, 2*end1)
 		end = end1
 		tend = tend1
 	}

@@ -88,17 +88,13 @@ func (k Highest[T]) value(sign T) {
 	var result T
 	var result1 T
 	if k.Reverse {
-		p3 := 2 * x
-		p4 := 2 * y
-		result = p3
-		result1 = p4
+		result = 2 * x
+		result1 = 2 * y
 	} else {
 		x1 := fixed.Of[T](1)
-		byX1 := 2 * fixed.Product(x, x1)
 		y1 := fixed.Of[T](1)
-		byY1 := 2 * fixed.Product(y, y1)
-		result = byX1
-		result1 = byY1
+		result = 2 * fixed.Product(x, x1)
+		result1 = 2 * fixed.Product(y, y1)
 	}
 	gx := result
 	gy := result1
@@ -116,8 +112,7 @@ func (k Highest[T]) value(sign T) {
 		moving1 := moving
 		accepted1 := accepted
 		if accepted == fixed.Of[T](10) {
-			eta2 := 2 * eta
-			eta1 = eta2
+			eta1 = 2 * eta
 			accepted1 = 0
 		} else {
 			dx := fixed.Product(eta, gx)
@@ -147,30 +142,22 @@ func (k Highest[T]) value(sign T) {
 					var result2 T
 					var result3 T
 					if k.Reverse {
-						p3 := 2 * x0
-						p4 := 2 * y0
-						result2 = p3
-						result3 = p4
+						result2 = 2 * x0
+						result3 = 2 * y0
 					} else {
 						x11 := fixed.Of[T](1)
-						byX1 := 2 * fixed.Product(x0, x11)
 						y11 := fixed.Of[T](1)
-						byY1 := 2 * fixed.Product(y0, y11)
-						result2 = byX1
-						result3 = byY1
+						result2 = 2 * fixed.Product(x0, x11)
+						result3 = 2 * fixed.Product(y0, y11)
 					}
-					gx4 := result2
-					gy4 := result3
-					accepted4 := accepted3 + fixed.Of[T](1)
 					x4 = x0
 					y4 = y0
 					value03 = next0
-					gx3 = gx4
-					gy3 = gy4
-					accepted3 = accepted4
+					gx3 = result2
+					gy3 = result3
+					accepted3 = accepted3 + fixed.Of[T](1)
 				} else {
-					eta4 := fixed.Product(fixed.Of[T](0.5), eta)
-					eta3 = eta4
+					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
 				}
 				x3 = x4
@@ -225,17 +212,13 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	var result T
 	var result1 T
 	if k.Reverse {
-		p3 := 2 * x
-		p4 := 2 * y
-		result = p3
-		result1 = p4
+		result = 2 * x
+		result1 = 2 * y
 	} else {
 		x1 := fixed.Of[T](1)
-		byX1 := 2 * fixed.Product(x, x1)
 		y1 := fixed.Of[T](1)
-		byY1 := 2 * fixed.Product(y, y1)
-		result = byX1
-		result1 = byY1
+		result = 2 * fixed.Product(x, x1)
+		result1 = 2 * fixed.Product(y, y1)
 	}
 	gx := result
 	var ggx T
@@ -266,8 +249,7 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 		moving1 := moving
 		accepted1 := accepted
 		if accepted == fixed.Of[T](10) {
-			eta2 := 2 * eta
-			eta1 = eta2
+			eta1 = 2 * eta
 			accepted1 = 0
 		} else {
 			dx := fixed.Product(eta, gx)
@@ -297,30 +279,22 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 					var result2 T
 					var result3 T
 					if k.Reverse {
-						p3 := 2 * x0
-						p4 := 2 * y0
-						result2 = p3
-						result3 = p4
+						result2 = 2 * x0
+						result3 = 2 * y0
 					} else {
 						x11 := fixed.Of[T](1)
-						byX1 := 2 * fixed.Product(x0, x11)
 						y11 := fixed.Of[T](1)
-						byY1 := 2 * fixed.Product(y0, y11)
-						result2 = byX1
-						result3 = byY1
+						result2 = 2 * fixed.Product(x0, x11)
+						result3 = 2 * fixed.Product(y0, y11)
 					}
-					gx5 := result2
-					gy5 := result3
-					accepted4 := accepted3 + fixed.Of[T](1)
 					x4 = x0
 					y4 = y0
 					value03 = next0
-					gx4 = gx5
-					gy4 = gy5
-					accepted3 = accepted4
+					gx4 = result2
+					gy4 = result3
+					accepted3 = accepted3 + fixed.Of[T](1)
 				} else {
-					eta4 := fixed.Product(fixed.Of[T](0.5), eta)
-					eta3 = eta4
+					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
 				}
 				x3 = x4
@@ -433,26 +407,16 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 					h19 := gx4
 					gx4 = 0
 					gx5 := h19
-					gresult := h15
-					gresult1 := h16
 					if k.Reverse {
-						h20 := gresult
-						gresult = 0
-						h21 := gresult1
-						gresult1 = 0
-						gy5 += 2 * h20
-						gx5 += 2 * h21
+						gy5 += 2 * h15
+						gx5 += 2 * h16
 					} else {
 						x11 := fixed.Of[T](1)
 						y11 := fixed.Of[T](1)
-						h20 := gresult
-						gresult = 0
-						h21 := gresult1
-						gresult1 = 0
-						gy5 += fixed.Product(2*h20, y11)
+						gy5 += fixed.Product(2*h15, y11)
 						gx5 += 0
 						gy5 += 0
-						gx5 += fixed.Product(2*h21, x11)
+						gx5 += fixed.Product(2*h16, x11)
 					}
 					gnext0 += h17
 					gy0 += gy5
@@ -492,23 +456,15 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	gresult1 := ggy
 	gresult := ggx
 	if k.Reverse {
-		h := gresult1
-		gresult1 = 0
-		h1 := gresult
-		gresult = 0
-		gy2 += 2 * h
-		gx2 += 2 * h1
+		gy2 += 2 * gresult1
+		gx2 += 2 * gresult
 	} else {
 		x11 := fixed.Of[T](1)
 		y11 := fixed.Of[T](1)
-		h := gresult1
-		gresult1 = 0
-		h1 := gresult
-		gresult = 0
-		gy2 += fixed.Product(2*h, y11)
+		gy2 += fixed.Product(2*gresult1, y11)
 		gx2 += 0
 		gy2 += 0
-		gx2 += fixed.Product(2*h1, x11)
+		gx2 += fixed.Product(2*gresult, x11)
 	}
 	p3 := 2 * gvalue0
 	gp1 = gp1.SubMul(p3, p1)
@@ -546,20 +502,16 @@ func (k Highest[T]) tangent(sign T, t Highest[T]) {
 	var result1 T
 	var tresult1 T
 	if k.Reverse {
-		p3 := 2 * x
-		p4 := 2 * y
-		result = p3
+		result = 2 * x
 		tresult = 2 * tx
-		result1 = p4
+		result1 = 2 * y
 		tresult1 = 2 * ty
 	} else {
 		x1 := fixed.Of[T](1)
-		byX1 := 2 * fixed.Product(x, x1)
 		y1 := fixed.Of[T](1)
-		byY1 := 2 * fixed.Product(y, y1)
-		result = byX1
+		result = 2 * fixed.Product(x, x1)
 		tresult = 2 * fixed.Product(tx, x1)
-		result1 = byY1
+		result1 = 2 * fixed.Product(y, y1)
 		tresult1 = 2 * fixed.Product(ty, y1)
 	}
 	gx := result
@@ -587,8 +539,7 @@ func (k Highest[T]) tangent(sign T, t Highest[T]) {
 		moving1 := moving
 		accepted1 := accepted
 		if accepted == fixed.Of[T](10) {
-			eta2 := 2 * eta
-			eta1 = eta2
+			eta1 = 2 * eta
 			accepted1 = 0
 		} else {
 			dx := fixed.Product(eta, gx)
@@ -635,39 +586,31 @@ func (k Highest[T]) tangent(sign T, t Highest[T]) {
 					var result3 T
 					var tresult3 T
 					if k.Reverse {
-						p3 := 2 * x0
-						p4 := 2 * y0
-						result2 = p3
+						result2 = 2 * x0
 						tresult2 = 2 * tx0
-						result3 = p4
+						result3 = 2 * y0
 						tresult3 = 2 * ty0
 					} else {
 						x11 := fixed.Of[T](1)
-						byX1 := 2 * fixed.Product(x0, x11)
 						y11 := fixed.Of[T](1)
-						byY1 := 2 * fixed.Product(y0, y11)
-						result2 = byX1
+						result2 = 2 * fixed.Product(x0, x11)
 						tresult2 = 2 * fixed.Product(tx0, x11)
-						result3 = byY1
+						result3 = 2 * fixed.Product(y0, y11)
 						tresult3 = 2 * fixed.Product(ty0, y11)
 					}
-					gx4 := result2
-					gy4 := result3
-					accepted4 := accepted3 + fixed.Of[T](1)
 					x4 = x0
 					tx4 = tx0
 					y4 = y0
 					ty4 = ty0
 					value03 = next0
 					tvalue03 = tnext0
-					gx3 = gx4
+					gx3 = result2
 					tgx3 = tresult2
-					gy3 = gy4
+					gy3 = result3
 					tgy3 = tresult3
-					accepted3 = accepted4
+					accepted3 = accepted3 + fixed.Of[T](1)
 				} else {
-					eta4 := fixed.Product(fixed.Of[T](0.5), eta)
-					eta3 = eta4
+					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
 				}
 				x3 = x4
@@ -751,20 +694,16 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	var result1 T
 	var tresult1 T
 	if k.Reverse {
-		p3 := 2 * x
-		p4 := 2 * y
-		result = p3
+		result = 2 * x
 		tresult = 2 * tx
-		result1 = p4
+		result1 = 2 * y
 		tresult1 = 2 * ty
 	} else {
 		x1 := fixed.Of[T](1)
-		byX1 := 2 * fixed.Product(x, x1)
 		y1 := fixed.Of[T](1)
-		byY1 := 2 * fixed.Product(y, y1)
-		result = byX1
+		result = 2 * fixed.Product(x, x1)
 		tresult = 2 * fixed.Product(tx, x1)
-		result1 = byY1
+		result1 = 2 * fixed.Product(y, y1)
 		tresult1 = 2 * fixed.Product(ty, y1)
 	}
 	gx := result
@@ -813,8 +752,7 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 		moving1 := moving
 		accepted1 := accepted
 		if accepted == fixed.Of[T](10) {
-			eta2 := 2 * eta
-			eta1 = eta2
+			eta1 = 2 * eta
 			accepted1 = 0
 		} else {
 			dx := fixed.Product(eta, gx)
@@ -861,39 +799,31 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 					var result3 T
 					var tresult3 T
 					if k.Reverse {
-						p3 := 2 * x0
-						p4 := 2 * y0
-						result2 = p3
+						result2 = 2 * x0
 						tresult2 = 2 * tx0
-						result3 = p4
+						result3 = 2 * y0
 						tresult3 = 2 * ty0
 					} else {
 						x11 := fixed.Of[T](1)
-						byX1 := 2 * fixed.Product(x0, x11)
 						y11 := fixed.Of[T](1)
-						byY1 := 2 * fixed.Product(y0, y11)
-						result2 = byX1
+						result2 = 2 * fixed.Product(x0, x11)
 						tresult2 = 2 * fixed.Product(tx0, x11)
-						result3 = byY1
+						result3 = 2 * fixed.Product(y0, y11)
 						tresult3 = 2 * fixed.Product(ty0, y11)
 					}
-					gx5 := result2
-					gy5 := result3
-					accepted4 := accepted3 + fixed.Of[T](1)
 					x4 = x0
 					tx4 = tx0
 					y4 = y0
 					ty4 = ty0
 					value03 = next0
 					tvalue03 = tnext0
-					gx4 = gx5
+					gx4 = result2
 					tgx4 = tresult2
-					gy4 = gy5
+					gy4 = result3
 					tgy4 = tresult3
-					accepted3 = accepted4
+					accepted3 = accepted3 + fixed.Of[T](1)
 				} else {
-					eta4 := fixed.Product(fixed.Of[T](0.5), eta)
-					eta3 = eta4
+					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
 				}
 				x3 = x4
@@ -1093,42 +1023,22 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 					tg15 = 0
 					tg17 := th19
 					gx5 := h19
-					tg18 := th15
-					gresult := h15
-					tg19 := th16
-					gresult1 := h16
 					if k.Reverse {
-						h20 := gresult
-						th20 := tg18
-						gresult = 0
-						tg18 = 0
-						h21 := gresult1
-						th21 := tg19
-						gresult1 = 0
-						tg19 = 0
-						tg16 += 2 * th20
-						gy5 += 2 * h20
-						tg17 += 2 * th21
-						gx5 += 2 * h21
+						tg16 += 2 * th15
+						gy5 += 2 * h15
+						tg17 += 2 * th16
+						gx5 += 2 * h16
 					} else {
 						x11 := fixed.Of[T](1)
 						y11 := fixed.Of[T](1)
-						h20 := gresult
-						th20 := tg18
-						gresult = 0
-						tg18 = 0
-						h21 := gresult1
-						th21 := tg19
-						gresult1 = 0
-						tg19 = 0
-						tg16 += fixed.Product(2*th20, y11)
-						gy5 += fixed.Product(2*h20, y11)
+						tg16 += fixed.Product(2*th15, y11)
+						gy5 += fixed.Product(2*h15, y11)
 						tg17 += 0
 						gx5 += 0
 						tg16 += 0
 						gy5 += 0
-						tg17 += fixed.Product(2*th21, x11)
-						gx5 += fixed.Product(2*h21, x11)
+						tg17 += fixed.Product(2*th16, x11)
+						gx5 += fixed.Product(2*h16, x11)
 					}
 					tgnext0 += th17
 					gnext0 += h17
@@ -1201,37 +1111,21 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	tg4 := tggx
 	gresult := ggx
 	if k.Reverse {
-		h := gresult1
-		th := tg3
-		gresult1 = 0
-		tg3 = 0
-		h1 := gresult
-		th1 := tg4
-		gresult = 0
-		tg4 = 0
-		tg1 += 2 * th
-		gy2 += 2 * h
-		tg2 += 2 * th1
-		gx2 += 2 * h1
+		tg1 += 2 * tg3
+		gy2 += 2 * gresult1
+		tg2 += 2 * tg4
+		gx2 += 2 * gresult
 	} else {
 		x11 := fixed.Of[T](1)
 		y11 := fixed.Of[T](1)
-		h := gresult1
-		th := tg3
-		gresult1 = 0
-		tg3 = 0
-		h1 := gresult
-		th1 := tg4
-		gresult = 0
-		tg4 = 0
-		tg1 += fixed.Product(2*th, y11)
-		gy2 += fixed.Product(2*h, y11)
+		tg1 += fixed.Product(2*tg3, y11)
+		gy2 += fixed.Product(2*gresult1, y11)
 		tg2 += 0
 		gx2 += 0
 		tg1 += 0
 		gy2 += 0
-		tg2 += fixed.Product(2*th1, x11)
-		gx2 += fixed.Product(2*h1, x11)
+		tg2 += fixed.Product(2*tg4, x11)
+		gx2 += fixed.Product(2*gresult, x11)
 	}
 	p3 := 2 * gvalue0
 	tp3 := 2 * tg
