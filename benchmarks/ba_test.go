@@ -351,18 +351,9 @@ func TestBAInterrupt(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command(exe, "ba", "solve", path, "--max-iter", "1000000", "--cost-tol", "0", "--gradient-tol", "0", "--step-tol", "0",
 		"--out", "solved.txt", "--plot-dir", "results")
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "BENCHMARKS_RUN_MAIN=1")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	waitForFile(t, dir) // the folder is made before the first iteration
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	err = cmd.Wait()
+	err = interrupt(t, cmd, dir) // the folder is made before the first iteration
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(errs.String(), "interrupted") {
 		t.Fatalf("%v, %s, want exit status 130", err, errs.String())

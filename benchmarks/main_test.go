@@ -488,14 +488,15 @@ func TestFitInterrupt(t *testing.T) {
 	}
 	// The first interrupt comes before there is a mixture to write, the second one
 	// later.
-	for wait := 50 * time.Millisecond; wait < 20*time.Second; wait *= 2 {
-		status := make(chan int)
+	for wait := 50 * time.Millisecond; ; wait *= 2 {
+		status := make(chan int, 1)
 		var stderr bytes.Buffer
 		go func() {
 			status <- program.Execute(newRoot(), []string{"gmm", "fit", data, "-k", "30", "--tolerance", "1e-300", "--max-iter", "1000000", "--out", model}, nil, io.Discard, &stderr)
 		}()
-		time.Sleep(wait)
-		program.Interrupt()
+		for time.Sleep(wait); !program.Interrupt() && len(status) == 0; { // it has not begun
+			time.Sleep(time.Millisecond)
+		}
 		if got := <-status; got != 130 || stderr.String() != "interrupted\n" {
 			t.Fatalf("exit status %d, %s", got, stderr.String())
 		}
@@ -506,7 +507,6 @@ func TestFitInterrupt(t *testing.T) {
 			return
 		}
 	}
-	t.Error("no mixture was written")
 }
 
 func TestFitAndPredict(t *testing.T) {
@@ -623,7 +623,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// TestInterrupt interrupts a process that is writing, and one that measures.
+// TestInterrupt interrupts a process that is writing, and two that measure.
 func TestInterrupt(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts to send")
@@ -637,24 +637,22 @@ func TestInterrupt(t *testing.T) {
 		left []string // the files in its folder afterwards
 	}{
 		// Each command makes a file in the folder once it is running.
-		"gen":        {args: []string{"gen", "gmm", "--d", "64", "--n", "100000", "-o", "big.txt"}},
+		"gen":        {args: []string{"gen", "gmm", "--d", "64", "-o", "big.txt", "--n", "100000"}},
 		"suite":      {args: []string{"--run", "^gmm", "--out", "results"}, left: []string{"results"}},
 		"graphembed": {args: []string{"graphembed", "--starts", "1000000", "--out", "results"}, left: []string{"results"}},
 	} {
 		dir := t.TempDir()
 		cmd := exec.Command(exe, c.args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "BENCHMARKS_RUN_MAIN=1")
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+		err := interrupt(t, cmd, dir)
+		for n := 200000; err == nil && name == "gen" && n <= 1600000; n *= 2 {
+			// The file was complete before the interrupt came: a larger one takes longer.
+			dir = t.TempDir()
+			cmd = exec.Command(exe, append(c.args[:len(c.args)-1], strconv.Itoa(n))...)
+			cmd.Stderr = &errs
+			err = interrupt(t, cmd, dir)
 		}
-		waitForFile(t, dir)
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
-		err := cmd.Wait()
 		var exit *exec.ExitError
 		if !errors.As(err, &exit) || exit.ExitCode() != 130 || !strings.Contains(errs.String(), "interrupted") {
 			t.Errorf("%s: %v, %s, want exit status 130", name, err, errs.String())
@@ -666,17 +664,33 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// waitForFile waits until there is something in dir.
-func waitForFile(t *testing.T, dir string) {
+// interrupt starts a command of this program in dir, interrupts it when it has made a file
+// there, and returns the error of its end.
+func interrupt(t *testing.T, cmd *exec.Cmd, dir string) error {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "BENCHMARKS_RUN_MAIN=1")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	end := make(chan error, 1)
+	go func() { end <- cmd.Wait() }()
+	for {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(entries) > 0 {
-			return
+			break
+		}
+		select {
+		case err := <-end:
+			t.Fatalf("%v: ended before it made a file: %v", cmd.Args, err)
+		case <-time.After(time.Millisecond):
 		}
 	}
-	t.Fatal("nothing was begun")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	return <-end
 }

@@ -153,10 +153,8 @@ func interruptSoon() (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
-		for range 3000 {
-			if time.Sleep(10 * time.Millisecond); program.Interrupt() {
-				return
-			}
+		for t.Context().Err() == nil && !program.Interrupt() { // it has not begun
+			time.Sleep(10 * time.Millisecond)
 		}
 	}()
 	return done
