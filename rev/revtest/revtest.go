@@ -269,7 +269,7 @@ type suite struct {
 	eps    float64 // ε of the coarsest element type
 	seed   uint64
 
-	patience time.Duration // how long a trial may take
+	after func(time.Duration) <-chan time.Time // is time.After, except in a test
 }
 
 func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
@@ -297,7 +297,7 @@ func erase[K any](spec Spec[K]) Spec[any] {
 }
 
 func prepare(spec Spec[any], p *Passes) *suite {
-	s := &suite{Spec: spec, passes: p.must(), kernel: p.Kernel, ops: p.Operands, seed: 1, patience: time.Minute}
+	s := &suite{Spec: spec, passes: p.must(), kernel: p.Kernel, ops: p.Operands, seed: 1, after: time.After}
 	s.Free = append(slices.Clone(spec.Free), freeDimensions(s.kernel, s.ops)...)
 	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
 		s.seed = v
@@ -478,12 +478,14 @@ func (s *suite) check(p property) error {
 
 // endless is the error of a trial that does not end.
 type endless struct {
-	after time.Duration
 	stack string // the stacks of the trial and of other goroutines
 }
 
+// patience is how long a trial may take.
+const patience = time.Minute
+
 func (e *endless) Error() string {
-	return fmt.Sprintf("the kernel has not returned after %v:\n%s", e.after, e.stack)
+	return fmt.Sprintf("the kernel has not returned after %v:\n%s", patience, e.stack)
 }
 
 // guarded returns the error of f. If f panics or does not end, that is the error.
@@ -499,17 +501,15 @@ func (c *trial) guarded(f func() error) error {
 		}()
 		err = f()
 	}()
-	timer := time.NewTimer(c.patience)
-	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err
-	case <-timer.C:
+	case <-c.after(patience):
 	}
 	all := make([]byte, 1<<20)
 	stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
 	stacks = slices.DeleteFunc(stacks, func(s string) bool { return !strings.Contains(s, "revtest.(*trial).guarded in goroutine") })
-	return &endless{c.patience, strings.Join(stacks, "\n\n")}
+	return &endless{strings.Join(stacks, "\n\n")}
 }
 
 // start returns new random operands.

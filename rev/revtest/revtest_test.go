@@ -30,6 +30,16 @@ type gather[T rev.Float] struct {
 	I       []int          `rev:"index" shape:"n"`
 	Workers int
 	bug     string
+	late    chan time.Time // gets a time when the kernel hangs
+}
+
+// hang is an iteration of a loop without end.
+func (k gather[T]) hang() {
+	select {
+	case k.late <- time.Now():
+	default:
+	}
+	time.Sleep(time.Millisecond)
 }
 
 func (k gather[T]) f(i int) T {
@@ -53,7 +63,7 @@ func (k gather[T]) add(sign T) {
 	}
 	if k.bug == "hangs" && n > 0 {
 		for x := k.X.Data[0]; math.IsInf(float64(x), 0); x *= 2 {
-			time.Sleep(time.Millisecond)
+			k.hang()
 		}
 	}
 	if k.bug == "indexes by a value" && n > 0 {
@@ -63,7 +73,7 @@ func (k gather[T]) add(sign T) {
 		k.X.Data[0] = -k.X.Data[0]
 	}
 	for k.bug == "hangs at three" && n == 3 {
-		time.Sleep(time.Millisecond)
+		k.hang()
 	}
 	if k.bug == "adds to a gap" && k.Y.Inc > 1 && n > 1 {
 		k.Y.Data[1]++
@@ -118,7 +128,7 @@ func (k gather[T]) Run(p rev.Pass[gather[T]]) error {
 		k.add(1)
 	}
 	for k.bug == "hangs in second order" && p.Adjoint && p.Tangent {
-		time.Sleep(time.Millisecond)
+		k.hang()
 	}
 	k.add(T(p.Sign()))
 	if p.Tangent && (k.bug != "second order leaves t" || !p.Adjoint) {
@@ -690,10 +700,15 @@ func only(s *suite, p Property) error {
 }
 
 func brokenGather(p Property, bug string) error {
-	s := newSuite(gatherSpec[float64](bug))
-	if strings.HasPrefix(bug, "hangs") {
-		s.patience = 200 * time.Millisecond
+	spec := gatherSpec[float64](bug)
+	late := make(chan time.Time, 1)
+	spec.New = func(rnd *rand.Rand, n int) gather[float64] {
+		k := gatherSpec[float64](bug).New(rnd, n)
+		k.late = late
+		return k
 	}
+	s := newSuite(spec)
+	s.after = func(time.Duration) <-chan time.Time { return late }
 	return only(s, p)
 }
 
