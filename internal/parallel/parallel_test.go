@@ -77,16 +77,19 @@ func TestRunsOnSeveralGoroutines(t *testing.T) {
 
 func TestShares(t *testing.T) {
 	// The caller waits in its first block until the other worker has done its
-	// share and then the rest of the caller's.
+	// share and then the rest of the caller's. The other waits for the caller to begin.
 	var order []int
-	var rest sync.WaitGroup
+	var begun, rest sync.WaitGroup
+	begun.Add(1)
 	rest.Add(5)
 	Run(2, 6, blockFunc(func(worker, block int) {
 		if worker == 0 {
+			begun.Done()
 			rest.Wait()
 			order = append(order, block)
 			return
 		}
+		begun.Wait()
 		order = append(order, block)
 		rest.Done()
 	}))
