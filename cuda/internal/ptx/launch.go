@@ -75,6 +75,9 @@ func (m *Machine) Launch(k *Kernel, g Grid, params []uint64) (err error) {
 	if size < 1 || size > 1024 || g.Threads[2] > 64 || blocks < 1 || g.Blocks[0] > math.MaxInt32 || max(g.Blocks[1], g.Blocks[2]) > math.MaxUint16 || k.shared > 48<<10 {
 		return fmt.Errorf("kernel %s: no machine runs %v blocks of %v threads with %d bytes of shared memory", k.Name, g.Blocks, g.Threads, k.shared)
 	}
+	if k.most > 0 && size > k.most {
+		return fmt.Errorf("kernel %s: %d threads of a block, its bound is %d", k.Name, size, k.most)
+	}
 	m.launch++
 	b := &block{kernel: k, memory: m.Memory, params: params, size: g.Threads, grid: g.Blocks, launch: m.launch}
 	m.reserve(size, k, params)

@@ -111,9 +111,9 @@ func (p *parser) operation(in *instruction, words, args []string) (err error) {
 			in.kind = multiply64
 		case size == 8 && name == "shl":
 			in.kind = left64
-		case (name == "add" || name == "add.rn") && typ == "f64":
+		case name == "add.rn" && typ == "f64":
 			in.kind = addFloat
-		case (name == "mul" || name == "mul.rn") && typ == "f64":
+		case name == "mul.rn" && typ == "f64":
 			in.kind = multiplyFloat
 		}
 	case 3:
@@ -284,14 +284,16 @@ func minimum(a, b float64) float64 {
 
 func maximum(a, b float64) float64 { return -minimum(-a, -b) }
 
+// Sums and products of floats that are not rounded by name are unknown: a driver may fuse them.
+
 func binary64(name string) func(a, b uint64) uint64 {
 	var f func(a, b float64) float64
 	switch name {
-	case "add", "add.rn":
+	case "add.rn":
 		f = func(a, b float64) float64 { return a + b }
-	case "sub", "sub.rn":
+	case "sub.rn":
 		f = func(a, b float64) float64 { return a - b }
-	case "mul", "mul.rn":
+	case "mul.rn":
 		f = func(a, b float64) float64 { return a * b }
 	case "div.rn":
 		f = func(a, b float64) float64 { return a / b }
@@ -310,11 +312,11 @@ func binary64(name string) func(a, b uint64) uint64 {
 func binary32(name string) func(a, b uint64) uint64 {
 	var f func(a, b float32) float32
 	switch name {
-	case "add", "add.rn":
+	case "add.rn":
 		f = func(a, b float32) float32 { return a + b }
-	case "sub", "sub.rn":
+	case "sub.rn":
 		f = func(a, b float32) float32 { return a - b }
-	case "mul", "mul.rn":
+	case "mul.rn":
 		f = func(a, b float32) float32 { return a * b }
 	case "div.rn":
 		f = func(a, b float32) float32 { return a / b }

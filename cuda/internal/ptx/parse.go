@@ -46,6 +46,7 @@ type Kernel struct {
 	offset map[string]int // of the parameters
 	shared int            // bytes of shared memory
 	local  int            // bytes of local memory of a thread
+	most   int            // threads of a block, 0 without a bound
 	code   []instruction
 
 	// What the registers of a thread hold at first: constants are registers, too, and so are the
@@ -249,8 +250,18 @@ func (p *parser) readHeader(line string) error {
 	case words[0] == "{":
 		p.header = false
 		return nil
+	case words[0] == ".maxntid":
+		p.kernel.most = 1
+		for _, w := range words[1:] {
+			n, err := strconv.Atoi(strings.TrimSuffix(w, ","))
+			if err != nil || n < 1 {
+				return fmt.Errorf("want numbers of threads, found %q", line)
+			}
+			p.kernel.most *= n
+		}
+		return nil
 	case words[0] == ")", words[0][0] == '.' && words[0] != ".param":
-		return nil // the end of the list, or a directive such as .maxntid
+		return nil // the end of the list, or a directive such as .minnctapersm
 	case words[0] != ".param" || len(words) != 3:
 		return fmt.Errorf("want a parameter, found %q", line)
 	}

@@ -158,6 +158,8 @@ $L2:`, "lanes that do not come"},
 		"no end":                {"$L1:\nbra.uni 	$L1;", "does not end"},
 		"lanes missing":         {"setp.gt.u32 	%p1, %r1, 3;\n@%p1 bra 	$L1;\nshfl.sync.down.b32	%r2, %r1, 1, 31, -1;\n$L1:", "lanes that do not come"},
 		"unknown":               {"brev.b32 	%r2, %r1;", "unknown instruction"},
+		"may be fused":          {"mul.f64 	%fd1, %fd2, %fd3;", "unknown instruction"},
+		"a sum may be fused":    {"add.f32 	%f1, %f2, %f3;", "unknown instruction"},
 		"unknown type":          {"add.s128 	%rd1, %rd1, 1;", "unknown type"},
 		"no register":           {"add.s64 	%rd99, %rd1, 1;", "no register"},
 		"no label":              {"bra 	$L9;", "no label"},
@@ -502,6 +504,18 @@ func TestGrid(t *testing.T) {
 	} {
 		if err := machine.Launch(k, g, make([]uint64, 3)); (err == nil) != fits {
 			t.Errorf("%v: %v", g, err)
+		}
+	}
+	m, err = Parse("test.ptx", strings.Replace(kernelText(""), ")\n{", ")\n.maxntid 8, 4, 1\n.minnctapersm 2\n{", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k, err = m.Kernel("k"); err != nil {
+		t.Fatal(err)
+	}
+	for threads, fits := range map[int]bool{32: true, 33: false} {
+		if err := machine.Launch(k, Grid{[3]int{1, 1, 1}, [3]int{threads, 1, 1}}, make([]uint64, 3)); (err == nil) != fits {
+			t.Errorf("%d threads where 32 are the bound: %v", threads, err)
 		}
 	}
 }
