@@ -2,7 +2,6 @@ package cuda
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -133,7 +132,7 @@ func (b *bench) scalar() *float64 { return &b.numbers(1)[0] }
 // free frees what is held.
 func (b *bench) free() error {
 	for _, m := range b.held {
-		b.err = errors.Join(b.err, m.Free())
+		b.err = join(b.err, m.Free())
 	}
 	b.held = nil
 	return b.err
@@ -175,7 +174,7 @@ func timeOf(d *Device, run func() error, reps int) (float64, error) {
 	}
 	t, err := d.Time(func() (err error) {
 		for range reps {
-			err = errors.Join(err, run())
+			err = join(err, run())
 		}
 		return err
 	})
@@ -481,7 +480,7 @@ func (b *bench) graph() {
 		}
 	}
 	host, err := graphembed.NewGraph(n, edges)
-	if b.err = errors.Join(b.err, err); b.err != nil {
+	if b.err = join(b.err, err); b.err != nil {
 		return
 	}
 	var g *Graph
@@ -524,7 +523,7 @@ func (b *bench) adjustment() {
 	}
 	b.held = append(b.held, a)
 	number, answer := make([]float64, 1), make([]float64, 97*cameras)
-	b.err = errors.Join(a.Set(p.Points), a.Ask(ba.AskLinear, 0, p.Cameras, number, answer), a.Ask(ba.AskScale, 0, nil, nil, nil),
+	b.err = join(a.Set(p.Points), a.Ask(ba.AskLinear, 0, p.Cameras, number, answer), a.Ask(ba.AskScale, 0, nil, nil, nil),
 		a.Ask(ba.AskEliminate, 1, nil, number, answer[:90*cameras]))
 	if b.err == nil {
 		a.reduced, b.err = a.newReduced()

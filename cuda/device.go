@@ -1,5 +1,5 @@
-// Package cuda runs kernels on an NVIDIA GPU. They are kernels of revlinalg, revsparse and
-// revmodels with the same equations, operands and passes, but their operands lie in the
+// Package cuda runs kernels on an NVIDIA GPU. They are kernels of revlinalg, revnn,
+// revsparse and revmodels with the same equations, operands and passes, but their operands lie in the
 // memory of a device:
 //
 //	dev, err := cuda.Open(0)
@@ -9,8 +9,8 @@
 //	err = k.Forward()
 //	err = k.Adjoint(g)
 //
-// Build with the tag cuda and a CUDA driver to use a GPU. Without the tag the package
-// needs neither cgo nor CUDA, and Open returns ErrUnavailable.
+// To use a GPU, build with the tag cuda, the header cuda.h of CUDA 11 or 12, and a CUDA driver.
+// Without the tag the package needs neither cgo nor CUDA, and Open returns ErrUnavailable.
 //
 // Passes run one after the other in the order of their calls, and a call returns before
 // its pass ends. Copies to the host wait for the passes before them. With [Device.Use] you
@@ -36,6 +36,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -142,7 +144,7 @@ func (d *Device) Sync() error {
 
 func (d *Device) sync() (err error) {
 	for s := range d.streams {
-		err = errors.Join(err, wrap(d.driver.sync(s.id)))
+		err = join(err, wrap(d.driver.sync(s.id)))
 	}
 	return err
 }
@@ -156,20 +158,31 @@ func (d *Device) Close() error {
 	err := d.sync()
 	for at := range d.pieces {
 		forget(at)
-		err = errors.Join(err, wrap(d.driver.free(at)))
+		err = join(err, wrap(d.driver.free(at)))
 	}
 	for at := range d.pinned {
-		err = errors.Join(err, wrap(d.driver.freeHost(at)))
+		err = join(err, wrap(d.driver.freeHost(at)))
 	}
 	for e := range d.events {
-		err = errors.Join(err, wrap(d.driver.freeEvent(e.id)))
+		err = join(err, wrap(d.driver.freeEvent(e.id)))
 		e.closed = true
 	}
 	for s := range d.streams {
-		err = errors.Join(err, s.close())
+		err = join(err, s.close())
 	}
 	d.pieces, d.pinned, d.events, d.streams, d.transposes = nil, nil, nil, nil, nil
-	return errors.Join(err, wrap(d.driver.close()))
+	return join(err, wrap(d.driver.close()))
+}
+
+// join is errors.Join without what an error before says: after a fault, all calls have the same error.
+func join(errs ...error) error {
+	var kept []error
+	for _, err := range errs {
+		if err != nil && !slices.ContainsFunc(kept, func(k error) bool { return strings.Contains(k.Error(), err.Error()) }) {
+			kept = append(kept, err)
+		}
+	}
+	return errors.Join(kept...)
 }
 
 // wrap says where an error of the driver comes from.

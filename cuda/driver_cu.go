@@ -102,7 +102,7 @@ func (c *card) open() (err error) {
 		}
 	}
 	if err != nil { // there may be no stream
-		return errors.Join(err, c.unload())
+		return join(err, c.unload())
 	}
 	return nil
 }
@@ -127,9 +127,9 @@ func (c *card) unload() (err error) {
 		err = s.Destroy()
 	}
 	for _, m := range c.modules {
-		err = errors.Join(err, m.Unload())
+		err = join(err, m.Unload())
 	}
-	return errors.Join(err, c.device.ReleasePrimaryCtx())
+	return join(err, c.device.ReleasePrimaryCtx())
 }
 
 // function returns a kernel. The first kernel of a file loads the file: the driver compiles it.

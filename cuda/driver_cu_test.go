@@ -178,20 +178,25 @@ func TestCardFault(t *testing.T) {
 		}
 		t.Skip("after a fault a card works again in another process only")
 	}
-	x := must(NewScalar(dev, 1.0))(t)
+	x := must(NewVector(dev, rev.ViewSlice(make([]float64, 3))))(t)
+	must(NewPinned[int32](dev, 1))(t)
+	must(dev.NewStream())(t)
 	dev.mu.Lock()
-	err := dev.driver.launch(0, "addConstantF64", vectorGrid(1), []uint64{pointer(x), 1, 1, math.MaxUint64 - 7, 1})
+	err := dev.driver.launch(0, "addConstantF64", vectorGrid(1), []uint64{at(x.Data), 1, 1, math.MaxUint64 - 7, 1})
 	dev.mu.Unlock()
 	if err != nil {
 		t.Errorf("the launch has the error %v", err)
 	}
-	if v, err := Get(x); err == nil {
-		t.Errorf("%v, and no error after a fault", v)
+	if v, err := Get(&x.Data[0]); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%v: error %v after a fault, want one", v, err)
 	}
 	if err := dev.Sync(); err == nil {
 		t.Error("no error of Sync after a fault")
 	}
-	if err := dev.Close(); err == nil {
-		t.Error("no error of Close after a fault")
+	if err := x.Data.Free(); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("Free: error %v, want one", err)
+	}
+	if err := dev.Close(); err == nil || strings.Count(err.Error(), "LaunchFailed") != 1 {
+		t.Errorf("Close: error %v, want it once", err)
 	}
 }

@@ -233,6 +233,16 @@ type copies struct {
 	graphs []*Graph
 }
 
+// shifted returns a copy of data that begins one element behind the memory of the device, as views of
+// users may.
+func shifted[T any](d *Device, data []T) (Memory[T], error) {
+	m, err := newMemory(d, append(make([]T, 1), data...))
+	if err != nil {
+		return nil, err
+	}
+	return m[1:], nil
+}
+
 // slice returns a copy of a slice on the device.
 func (c *copies) slice(host reflect.Value) (reflect.Value, error) {
 	if host.IsNil() {
@@ -246,14 +256,14 @@ func (c *copies) slice(host reflect.Value) (reflect.Value, error) {
 	var err error
 	switch data := host.Interface().(type) {
 	case []float64:
-		m, err = newMemory(c.dev, data)
+		m, err = shifted(c.dev, data)
 	case []float32:
-		m, err = newMemory(c.dev, data)
+		m, err = shifted(c.dev, data)
 	case []int32:
-		m, err = newMemory(c.dev, data)
+		m, err = shifted(c.dev, data)
 	default:
 		raw := unsafe.Slice((*int64)(at), host.Len())
-		m, err = newMemory(c.dev, raw)
+		m, err = shifted(c.dev, raw)
 	}
 	v := reflect.ValueOf(m)
 	if err == nil && host.Len() > 0 {
@@ -316,12 +326,14 @@ func (c *copies) toHost() error {
 	}
 	for _, host := range c.hosts {
 		m := c.memory[host.UnsafePointer()]
-		bytes := host.Len() * int(host.Type().Elem().Size())
-		raw := Memory[byte](unsafe.Slice((*byte)(m.UnsafePointer()), bytes))
+		size := int(host.Type().Elem().Size())
+		bytes := host.Len() * size
+		all := Memory[byte](unsafe.Slice((*byte)(unsafe.Add(m.UnsafePointer(), -size)), size+bytes))
+		raw := all[size:]
 		if err := raw.Get(unsafe.Slice((*byte)(host.UnsafePointer()), bytes)); err != nil {
 			return err
 		}
-		if err := raw.Free(); err != nil {
+		if err := all.Free(); err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,7 @@ func copyTo[T any](d *Device, data []T) (Memory[T], error) {
 		return m, err
 	}
 	if err := d.toDevice(m.address(), bytesOf(data)); err != nil {
-		return nil, errors.Join(wrap(err), release(d, m))
+		return nil, join(wrap(err), release(d, m))
 	}
 	return m, nil
 }
@@ -120,11 +120,11 @@ func (m Memory[T]) Free() error {
 	for from, t := range d.transposes {
 		if p.has(from.ptr) || p.has(from.ind) {
 			delete(d.transposes, from)
-			err = errors.Join(err, t.free(d))
+			err = join(err, t.free(d))
 		}
 	}
 	delete(d.pieces, m.address())
-	return errors.Join(err, wrap(d.driver.free(m.address())))
+	return join(err, wrap(d.driver.free(m.address())))
 }
 
 // release gives memory back, if there is any, of a device that is held.
@@ -134,7 +134,7 @@ func release[T any](d *Device, m Memory[T]) error {
 	}
 	forget(m.address())
 	delete(d.pieces, m.address())
-	return errors.Join(d.sync(), wrap(d.driver.free(m.address())))
+	return join(d.sync(), wrap(d.driver.free(m.address())))
 }
 
 // Set copies data from the host to m, in the stream of the passes, and waits for it. It panics if
@@ -207,7 +207,7 @@ func (d *Device) toDevice(at uintptr, b []byte) error {
 	var p runtime.Pinner // until the copy has run
 	defer p.Unpin()
 	p.Pin(unsafe.SliceData(b))
-	return errors.Join(d.driver.toDevice(d.now.id, at, b), d.driver.sync(d.now.id))
+	return join(d.driver.toDevice(d.now.id, at, b), d.driver.sync(d.now.id))
 }
 
 // toHost copies to the host, and waits.
@@ -215,7 +215,7 @@ func (d *Device) toHost(at uintptr, b []byte) error {
 	var p runtime.Pinner
 	defer p.Unpin()
 	p.Pin(unsafe.SliceData(b))
-	return errors.Join(d.driver.toHost(d.now.id, b, at), d.driver.sync(d.now.id))
+	return join(d.driver.toHost(d.now.id, b, at), d.driver.sync(d.now.id))
 }
 
 func (m Memory[T]) address() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m))) }
@@ -250,7 +250,7 @@ func (p Pinned[T]) Free(d *Device) error {
 		return errors.New("cuda: no pinned memory of the device begins here")
 	}
 	delete(d.pinned, at)
-	return errors.Join(d.sync(), wrap(d.driver.freeHost(at)))
+	return join(d.sync(), wrap(d.driver.freeHost(at)))
 }
 
 // A Vector is a rev.Vector in the memory of a device.

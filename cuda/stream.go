@@ -40,7 +40,7 @@ func (d *Device) NewStream() (*Stream, error) {
 	d.streams[s] = true
 	if err := s.reserve(); err != nil {
 		delete(d.streams, s)
-		return nil, errors.Join(err, s.close())
+		return nil, join(err, s.close())
 	}
 	return s, nil
 }
@@ -92,18 +92,18 @@ func (s *Stream) Close() error {
 		d.now = d.first
 	}
 	delete(d.streams, s)
-	return errors.Join(wrap(d.driver.sync(s.id)), s.close())
+	return join(wrap(d.driver.sync(s.id)), s.close())
 }
 
 func (s *Stream) close() (err error) {
 	d := s.device
 	for _, c := range s.scratch {
 		if c.bytes > 0 {
-			err = errors.Join(err, wrap(d.driver.free(c.at)))
+			err = join(err, wrap(d.driver.free(c.at)))
 		}
 	}
 	if s != d.first {
-		err = errors.Join(err, wrap(d.driver.freeStream(s.id)))
+		err = join(err, wrap(d.driver.freeStream(s.id)))
 	}
 	s.closed = true
 	return err
@@ -120,8 +120,8 @@ func (s *Stream) room(i, bytes int) (uintptr, error) {
 		return 0, wrap(err)
 	}
 	if c.bytes > 0 {
-		if err := errors.Join(d.sync(s.id), d.free(c.at)); err != nil {
-			return 0, wrap(errors.Join(err, d.free(at)))
+		if err := join(d.sync(s.id), d.free(c.at)); err != nil {
+			return 0, wrap(join(err, d.free(at)))
 		}
 	}
 	*c = chunk{at, bytes}
@@ -145,7 +145,7 @@ func (d *Device) Record() (*Event, error) {
 		return nil, wrap(err)
 	}
 	if err := d.driver.record(d.now.id, id); err != nil {
-		return nil, wrap(errors.Join(err, d.driver.freeEvent(id)))
+		return nil, wrap(join(err, d.driver.freeEvent(id)))
 	}
 	e := &Event{device: d, id: id}
 	d.events[e] = true
@@ -183,7 +183,7 @@ func (e *Event) Since(start *Event) (time.Duration, error) {
 	if e.closed || start.closed {
 		return 0, errEvent
 	}
-	if err := errors.Join(d.driver.finish(start.id), d.driver.finish(e.id)); err != nil {
+	if err := join(d.driver.finish(start.id), d.driver.finish(e.id)); err != nil {
 		return 0, wrap(err)
 	}
 	t, err := d.driver.elapsed(start.id, e.id)
@@ -210,7 +210,7 @@ func (d *Device) Time(f func() error) (t time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, start.Close()) }()
+	defer func() { err = join(err, start.Close()) }()
 	if err := f(); err != nil {
 		return 0, err
 	}
@@ -218,6 +218,6 @@ func (d *Device) Time(f func() error) (t time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { err = errors.Join(err, end.Close()) }()
+	defer func() { err = join(err, end.Close()) }()
 	return end.Since(start)
 }
