@@ -108,8 +108,12 @@ func (p *source) mayFail(c *ast.CallExpr) bool {
 	if !ok {
 		return p.funcs[p.info.Uses[identOf(c.Fun)]] != nil
 	}
-	_, ok = ast.Unparen(method.X).(*ast.CallExpr)
-	return ok && (method.Sel.Name == "Forward" || method.Sel.Name == "Inverse")
+	made := false
+	switch ast.Unparen(method.X).(type) {
+	case *ast.CallExpr, *ast.CompositeLit:
+		made = true
+	}
+	return made && (method.Sel.Name == "Forward" || method.Sel.Name == "Inverse")
 }
 
 // failure is the error of a call.

@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"revnum/rev"
 )
 
-// A function may call kernels, as in revlinalg.NewMatMul(c, a, b).Forward(). The
+// A function may call kernels, as in revlinalg.NewMatMul(c, a, b).Forward(), or a literal
+// such as revlinalg.MatMul[float64]{C: rev.ViewDense(c), ...}.Forward(). The
 // derivatives of such a statement are the passes of the kernel:
 //
 //	inverse   Inverse
@@ -54,30 +57,25 @@ func (c *callee) changes(s *stmt) (xs []*node) {
 
 const newVec = "gonum.org/v1/gonum/mat.NewVecDense"
 
+var revPath = reflect.TypeFor[rev.Role]().PkgPath()
+
 // kernelCall reads the call of a kernel, and reports whether it is one.
 func (r *reader) kernelCall(e *ast.CallExpr) bool {
 	method, ok := e.Fun.(*ast.SelectorExpr)
 	if !ok {
 		return false
 	}
-	made, ok := ast.Unparen(method.X).(*ast.CallExpr)
-	if !ok {
-		return false
-	}
-	named, ok := r.info.Types[made].Type.(*types.Named)
+	named, ok := r.info.Types[method.X].Type.(*types.Named)
 	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg() == r.pkg {
 		return false
 	}
 	t, ok := named.Underlying().(*types.Struct)
-	f, _ := r.info.Uses[calledName(made.Fun)].(*types.Func)
-	if !ok || f == nil || f.Name() != "New"+named.Obj().Name() {
+	if !ok {
 		return false
 	}
-	params := f.Type().(*types.Signature).Params()
-	for i := range params.Len() {
-		if fieldNamed(t, params.At(i).Name()) < 0 {
-			return false // the constructor makes operands of its parameters
-		}
+	fields := r.fields(method.X, named, t)
+	if fields == nil {
+		return false
 	}
 	c := &callee{pkg: named.Obj().Pkg().Path(), name: named.Obj().Pkg().Name() + "." + named.Obj().Name(), generic: named.TypeArgs().Len() > 0}
 	if back := method.Sel.Name; back != "Forward" && back != "Inverse" {
@@ -95,11 +93,56 @@ func (r *reader) kernelCall(e *ast.CallExpr) bool {
 	second, _, _ := types.LookupFieldOrMethod(named, false, named.Obj().Pkg(), "AdjointTangent")
 	c.second = second != nil
 	r.overNumbers(e, named, c)
-	for i, arg := range made.Args {
-		r.argument(c, t, params.At(i).Name(), arg)
+	for _, operands := range []bool{false, true} { // flags choose shapes of operands
+		for _, f := range fields {
+			if role := role(t, f.index); (role != "") == operands {
+				r.field(c, t, f, role)
+			}
+		}
 	}
 	r.emit(s)
 	return true
+}
+
+// A fieldValue is what a field of a kernel is set to.
+type fieldValue struct {
+	index int
+	x     ast.Expr
+}
+
+// fields returns what the fields of a kernel are set to, which is a call of its constructor
+// or a literal. It returns nil for another expression.
+func (r *reader) fields(e ast.Expr, named *types.Named, t *types.Struct) (fields []fieldValue) {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.CallExpr:
+		f, _ := r.info.Uses[calledName(e.Fun)].(*types.Func)
+		if f == nil || f.Name() != "New"+named.Obj().Name() {
+			return nil
+		}
+		params := f.Type().(*types.Signature).Params()
+		for i, arg := range e.Args {
+			at := fieldNamed(t, params.At(i).Name(), strings.EqualFold)
+			if at < 0 {
+				return nil // the constructor makes operands of its parameters
+			}
+			fields = append(fields, fieldValue{at, arg})
+		}
+	case *ast.CompositeLit:
+		for _, x := range e.Elts {
+			kv, ok := x.(*ast.KeyValueExpr)
+			if !ok {
+				r.refuse(e, "%s: name the fields of a kernel", types.ExprString(e.Type))
+			}
+			fields = append(fields, fieldValue{fieldNamed(t, identOf(kv.Key).Name, func(s, t string) bool { return s == t }), kv.Value})
+		}
+	}
+	return fields
+}
+
+// role returns the role of the operand in a field, or nothing.
+func role(t *types.Struct, field int) string {
+	role, _ := strings.CutSuffix(reflect.StructTag(t.Tag(field)).Get("rev"), ",optional")
+	return role
 }
 
 // never reports whether a kernel has a method, and that returns no error.
@@ -131,42 +174,50 @@ func (r *reader) overNumbers(e ast.Node, named *types.Named, c *callee) {
 	}
 }
 
-// fieldNamed returns the index of the field that a parameter of a constructor sets, or -1.
-func fieldNamed(t *types.Struct, param string) int {
+// fieldNamed returns the index of the first field whose name is equal to name, or -1.
+func fieldNamed(t *types.Struct, name string, equal func(s, t string) bool) int {
 	for i := range t.NumFields() {
-		if strings.EqualFold(t.Field(i).Name(), param) {
+		if equal(t.Field(i).Name(), name) {
 			return i
 		}
 	}
 	return -1
 }
 
-// argument notes what a parameter of the constructor is.
-func (r *reader) argument(c *callee, t *types.Struct, param string, arg ast.Expr) {
-	i := fieldNamed(t, param)
-	tag := reflect.StructTag(t.Tag(i))
-	role, _ := strings.CutSuffix(tag.Get("rev"), ",optional")
+// viewed returns the parameter of which e is a view: of mat.NewVecDense(n, x),
+// rev.ViewSlice(x) and the like it is x.
+func (r *reader) viewed(e ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return e
+	}
+	f, _ := r.info.Uses[calledName(call.Fun)].(*types.Func)
+	if f == nil || f.FullName() != newVec && !strings.HasPrefix(f.FullName(), revPath+".View") {
+		return e
+	}
+	return r.viewed(call.Args[len(call.Args)-1])
+}
+
+// field notes what a field of a kernel is set to.
+func (r *reader) field(c *callee, t *types.Struct, f fieldValue, role string) {
+	i, arg, name := f.index, f.x, t.Field(f.index).Name()
 	if role == "" {
 		v := r.info.Types[arg].Value
 		if v == nil {
-			r.refuse(arg, "%s of %s is a constant here", param, c.name)
+			r.refuse(arg, "%s of %s is a constant here", name, c.name)
 		}
 		text := v.ExactString()
 		if v.Kind() == constant.Float { // a fraction, which Go would read as a division of integers
 			x, _ := constant.Float64Val(v)
 			text = strconv.FormatFloat(x, 'g', -1, 64)
 		}
-		c.plain = append(c.plain, t.Field(i).Name()+": "+text)
+		c.plain = append(c.plain, name+": "+text)
 		return
 	}
 	if id := identOf(arg); id != nil && id.Name == "nil" {
 		return
 	}
-	if call, ok := ast.Unparen(arg).(*ast.CallExpr); ok && len(call.Args) == 2 {
-		if f, ok := r.info.Uses[calledName(call.Fun)].(*types.Func); ok && f.FullName() == newVec {
-			arg = call.Args[1]
-		}
-	}
+	arg = r.viewed(arg)
 	v := r.view(arg)
 	if field := t.Field(i).Type().String(); len(v.at) > 0 || v.size != nil || v.x.rank == 2 != strings.Contains(field, "General[") {
 		r.refuse(arg, "%s: a kernel takes whole parameters, a vector as a vector and a matrix as a matrix", types.ExprString(arg))
@@ -176,11 +227,14 @@ func (r *reader) argument(c *callee, t *types.Struct, param string, arg ast.Expr
 	if slices.ContainsFunc(c.operands, func(o calleeOperand) bool { return o.x == v.x && (o.role != "in" || role != "in") }) {
 		r.refuse(arg, "%s is in two places of %s, which changes one of them", v.x.name, c.name)
 	}
-	shape := tag.Get("shape")
-	if _, otherwise, ok := strings.Cut(shape, ":"); ok {
-		shape = strings.TrimSpace(otherwise) // of flags that are not set
+	shape := reflect.StructTag(t.Tag(i)).Get("shape")
+	if flag, shapes, ok := strings.Cut(shape, "?"); ok {
+		set, otherwise, _ := strings.Cut(shapes, ":")
+		if shape = strings.TrimSpace(otherwise); slices.Contains(c.plain, strings.TrimSpace(flag)+": true") {
+			shape = strings.TrimSpace(set)
+		}
 	}
-	c.operands = append(c.operands, calleeOperand{t.Field(i).Name(), role, shape, v.x})
+	c.operands = append(c.operands, calleeOperand{name, role, shape, v.x})
 }
 
 // method reads a method of gonum's matrices: At, AtVec and Len.

@@ -357,6 +357,12 @@ var constructs = []construct{
 	{"//revgen:kernel K[T rev.Float]\nfunc k(y, x []float64) error", "if err := checked(x); err != nil {\nreturn err\n}\ny[0] += x[0]\nreturn nil", "an error of its own that checked returns comes before all changes: return it in the function that asks for the kernel"},
 	{"var err = errBad\n\n//revgen:kernel K[T rev.Float]\nfunc f(y, x *mat.Dense) error", "if e := revlinalg.NewInv(y, x).Forward(); e != nil {\nreturn fmt.Errorf(\"%w: %w\", err, e)\n}\nreturn nil", ""},
 	{"(y, x []float64)", "_ = moved(y, x)", ""},
+	{"//revgen:kernel K[T rev.Float]\nfunc k(l, a *mat.Dense, x, b *mat.Dense, s *float64) error", "if err := (revlinalg.Cholesky[float64]{L: rev.ViewDense(l), A: rev.ViewDense(a)}).Forward(); err != nil {\nreturn err\n}\n*s += l.At(0, 0)\nreturn revlinalg.TriSolve[float64]{X: rev.ViewDense(x), A: rev.ViewDense(l), B: rev.ViewDense(b), TransA: true}.Inverse()", ""},
+	{"(y *float64, x []float64, v *mat.VecDense)", "revlinalg.Dot[float64]{Out: y, X: rev.ViewSlice(x), Y: rev.ViewVec(v)}.Forward()\nrevlinalg.Dot[float64]{Out: y, X: rev.ViewVec(mat.NewVecDense(len(x), x)), Y: rev.ViewVec(v)}.Inverse()", ""},
+	{"(y *float64, x []float64)", "revlinalg.Dot[float64]{y, rev.ViewSlice(x), rev.ViewSlice(x)}.Forward()", "revlinalg.Dot[float64]: name the fields of a kernel"},
+	{"(y *float64, x []float64)", "revlinalg.Dot[float64]{Out: y, X: rev.ViewSlice(x[1:]), Y: rev.ViewSlice(x[1:])}.Forward()", "x[1:]: a kernel takes whole parameters"},
+	{"(y *float64, x []float64, n int)", "revlinalg.Dot[float64]{Out: y, X: rev.Vector[float64]{N: n, Inc: 1, Data: x}}.Forward()", "is not a parameter, an element or a row of one"},
+	{"(y *float64, x []float64)", "revlinalg.Dot[float64]{}.Forward()\n*y += x[0]", "only kernels, and functions of math and of this package, can be called"},
 	{"(x *mat.Dense)", "revlinalg.NewGivensQR(x).Forward()", "revlinalg.GivensQR is not over all number types of K[T rev.Real]: ask for fewer"},
 	{"//revgen:kernel K\nfunc k(x *mat.Dense, t *mat.VecDense)", "revlinalg.NewUnitary(x, t).Forward()", ""},
 	{"//revgen:kernel K\nfunc k(x *mat.VecDense, t *mat.VecDense)", "revlinalg.NewUnitaryVec(x, t).Forward()", "only kernels, and functions of math and of this package, can be called"},
@@ -364,7 +370,7 @@ var constructs = []construct{
 	{"(c *mat.Dense, a *mat.Dense)", "revlinalg.NewMatMul(c, a, a.T()).Forward()", "a.T() is not a parameter, an element or a row of one"},
 	{"(x *mat.VecDense, a *float64)", "revlinalg.NewAxpy(x, a, x).Forward()", "x is in two places of revlinalg.Axpy, which changes one of them"},
 	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense)", "revnn.NewLeakyReLU(y, x, 0.25).Forward()", ""},
-	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revnn.NewLeakyReLU(y, x, s[0]).Forward()", "slope of revnn.LeakyReLU is a constant here"},
+	{"//revgen:kernel K\nfunc k(y, x *mat.VecDense, s []float64)", "revnn.NewLeakyReLU(y, x, s[0]).Forward()", "Slope of revnn.LeakyReLU is a constant here"},
 	{"(c, a *mat.Dense)", "c.Set(0, 0, a.At(0, 0))", "c.Set overwrites, and what it was could not be restored: take a slice, and add to its elements"},
 
 	// Complex numbers.

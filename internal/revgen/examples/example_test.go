@@ -58,3 +58,27 @@ func Example() {
 	// p = [1.92 0.29 3.00 1.02]
 	// H·d = [6.5 -16.3 -0.6 2.0]
 }
+
+// A function calls kernels that may fail. Its kernel returns their errors, and changes nothing
+// then.
+func ExampleGaussian() {
+	a := mat.NewDense(2, 2, []float64{4, 2, 2, 5})
+	x := mat.NewDense(2, 1, []float64{2, 3})
+	zeros := func() *mat.Dense { return mat.NewDense(2, 2, nil) }
+	loss, one := 0.0, 1.0
+	k := examples.NewGaussian(&loss, zeros(), mat.NewDense(2, 1, nil), a, x)
+	g := examples.NewGaussian(&one, nil, nil, zeros(), mat.NewDense(2, 1, nil))
+	if err := rev.Gradient(k, g); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("loss %.4f, gradient %.4f by x and %.4f by the upper triangle of A\n", loss, g.X.Data, g.A.Data)
+
+	a.Set(1, 1, -5)
+	fmt.Println(k.Forward())
+	fmt.Printf("loss %.4f\n", loss)
+	// Output:
+	// loss 2.3863, gradient [0.2500 0.5000] by x and [0.1250 -0.2500 0.0000 0.0000] by the upper triangle of A
+	// covariance: matrix not positive definite: pivot 1 is -6
+	// loss 2.3863
+}

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revnn"
 )
@@ -81,4 +82,12 @@ func threaded(h []float64, w *mat.Dense, x, b []float64, c *mat.Dense, a, out *f
 		x[i] += s * c.At(0, 0)
 	}
 	revlinalg.NewDot(out, mat.NewVecDense(len(x), x), mat.NewVecDense(len(x), x)).Forward()
+}
+
+// transposed adds the product of a transposed matrix and another one, whose shapes follow from
+// the flag.
+//
+//revgen:kernel Transposed[T rev.Real]
+func transposed(c, a, b *mat.Dense) {
+	revlinalg.MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b), TransA: true}.Forward()
 }

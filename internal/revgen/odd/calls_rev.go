@@ -2120,3 +2120,127 @@ func (k Threaded[T]) undoAdjointTangent(g, t, gt Threaded[T]) error {
 	tape1.Free()
 	return nil
 }
+
+// Transposed adds the product of a transposed matrix and another one, whose shapes follow from
+// the flag.
+type Transposed[T rev.Real] struct {
+	C rev.General[T] `rev:"acc" shape:"n,m"`
+	A rev.General[T] `rev:"in" shape:"p,n"`
+	B rev.General[T] `rev:"in" shape:"p,m"`
+}
+
+// NewTransposed returns the kernel over gonum's types, sharing their storage.
+func NewTransposed(c, a, b *mat.Dense) Transposed[float64] {
+	return Transposed[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
+}
+
+var _ = transposed // which Transposed is written from
+
+// Forward runs transposed.
+func (k Transposed[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
+
+// Inverse undoes Forward.
+func (k Transposed[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
+
+// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+func (k Transposed[T]) Adjoint(g Transposed[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent runs Forward, and carries the tangents t along.
+func (k Transposed[T]) Tangent(t Transposed[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+func (k Transposed[T]) AdjointTangent(g, t, gt Transposed[T]) {
+	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Run implements rev.Kernel. It returns no error.
+func (k Transposed[T]) Run(p rev.Pass[Transposed[T]]) error {
+	switch sign := T(p.Sign()); {
+	case p.Adjoint && p.Tangent:
+		return k.adjointTangent(sign, p.G, p.T, p.GT)
+	case p.Adjoint:
+		return k.adjoint(sign, p.G)
+	case p.Tangent:
+		return k.tangent(sign, p.T)
+	default:
+		return k.value(sign)
+	}
+}
+
+// value adds the value, times sign.
+func (k Transposed[T]) value(sign T) error {
+	{
+		f := revlinalg.MatMul[T]{TransA: true, C: k.C, A: k.A, B: k.B}
+		p1 := rev.ForwardPass(&f)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjoint does that, and adds to the cotangents g.
+func (k Transposed[T]) adjoint(sign T, g Transposed[T]) error {
+	if g.C.Data == nil {
+		return k.value(sign)
+	}
+	{
+		f := revlinalg.MatMul[T]{TransA: true, C: k.C, A: k.A, B: k.B}
+		p1 := rev.ForwardPass(&f)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	{
+		f := revlinalg.MatMul[T]{TransA: true, A: k.A, B: k.B}
+		gf := revlinalg.MatMul[T]{TransA: true, C: g.C, A: g.A, B: g.B}
+		p1 := rev.AdjointPass(&f, &gf)
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tangent adds the value and its tangent, times sign.
+func (k Transposed[T]) tangent(sign T, t Transposed[T]) error {
+	{
+		f := revlinalg.MatMul[T]{TransA: true, C: k.C, A: k.A, B: k.B}
+		tf := revlinalg.MatMul[T]{TransA: true, C: t.C, A: t.A, B: t.B}
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+func (k Transposed[T]) adjointTangent(sign T, g, t, gt Transposed[T]) error {
+	if g.C.Data == nil && gt.C.Data == nil {
+		return k.tangent(sign, t)
+	}
+	{
+		f := revlinalg.MatMul[T]{TransA: true, C: k.C, A: k.A, B: k.B}
+		tf := revlinalg.MatMul[T]{TransA: true, C: t.C, A: t.A, B: t.B}
+		p1 := rev.TangentPass(&f, &tf)
+		p1.Back = sign < 0
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	{
+		f := revlinalg.MatMul[T]{TransA: true, A: k.A, B: k.B}
+		gf := revlinalg.MatMul[T]{TransA: true, C: g.C, A: g.A, B: g.B}
+		tf := revlinalg.MatMul[T]{TransA: true, A: t.A, B: t.B}
+		gtf := revlinalg.MatMul[T]{TransA: true, C: gt.C, A: gt.A, B: gt.B}
+		p1 := rev.AdjointTangentPass(&f, &gf, &tf, &gtf)
+		if err := f.Run(p1); err != nil {
+			return err
+		}
+	}
+	return nil
+}

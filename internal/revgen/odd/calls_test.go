@@ -101,3 +101,13 @@ func TestCalls(t *testing.T) {
 		same(t, "rectified", k.Forward, func() { rectified(vector(k.Y), vector(k.X)) }, k.Y.Data)
 	}
 }
+
+func transposedSpec[T rev.Real]() revtest.Spec[Transposed[T]] {
+	return revtest.Spec[Transposed[T]]{New: func(rnd *rand.Rand, n int) Transposed[T] {
+		return Transposed[T]{C: matrix[T](rnd, n, n+1, 1), A: matrix[T](rnd, 2, n, 1), B: matrix[T](rnd, 2, n+1, 1)}
+	}, Sizes: few, RoundTrip: 100}
+}
+
+func TestTransposed(t *testing.T) {
+	all(t, transposedSpec[float64](), transposedSpec[float32](), transposedSpec[fixed.Q43]())
+}
