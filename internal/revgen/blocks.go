@@ -202,9 +202,6 @@ func (r *reader) repeat(l *stmt, body *ast.BlockStmt, while ast.Expr, start func
 		for i, obj := range carried {
 			last[i] = r.env[obj].v
 			last[i].read = true
-			if last[i] != l.carried[i] && slices.Contains(l.carried, last[i]) {
-				last[i] = r.define(last[i].name, ref(last[i]))
-			}
 		}
 		for i, v := range l.carried {
 			if last[i] != v {

@@ -366,5 +366,5 @@ func show(e *node) string {
 	case len(e.args) == 2:
 		return show(e.args[0]) + e.op + show(e.args[1])
 	}
-	return "…"
+	return "-" + show(e.args[0])
 }

@@ -143,19 +143,19 @@ func exact(x, y *node) *node {
 
 // exactSum returns e as Go, as a fixed.Sum.
 func (w *writer) exactSum(e *node) string {
-	switch a := e.args; e.op {
-	case "exact":
-		return "fixed.Exact(" + w.expr(a[0], 0) + ", " + w.expr(a[1], 0) + ")"
-	case "+", "-":
-		if e.has(func(e *node) bool { return e.op == "exact" }) {
-			return w.exactSum(a[0]) + w.exactAdd(a[1], e.op == "-")
-		}
-	case "neg":
-		if a[0].op == "exact" {
-			return "fixed.Exact(" + w.expr(neg(a[0].args[0]), 0) + ", " + w.expr(a[0].args[1], 0) + ")"
-		}
+	a := e.args
+	switch isExact := func(e *node) bool { return e.op == "exact" }; {
+	case !e.has(isExact):
+		return "fixed.SumOf(" + w.expr(e, 0) + ")"
+	case e.op == "+" || e.op == "-":
+		return w.exactSum(a[0]) + w.exactAdd(a[1], e.op == "-")
+	case e.op == "neg" && !isExact(a[0]): // of a sum
+		b := a[0].args
+		return w.exactSum(neg(b[0])) + w.exactAdd(b[1], a[0].op == "+")
+	case e.op == "neg":
+		a = []*node{neg(a[0].args[0]), a[0].args[1]}
 	}
-	return "fixed.SumOf(" + w.expr(e, 0) + ")"
+	return "fixed.Exact(" + w.expr(a[0], 0) + ", " + w.expr(a[1], 0) + ")"
 }
 
 // exactAdd returns the call of a method that adds e to a fixed.Sum.

@@ -55,7 +55,7 @@ type local struct {
 	plain   bool   // a parameter that is no operand: the field of that name
 	active  bool   // depends on operands
 	exact   bool   // a fixed.Sum, which only exact products and numbers are added to
-	temp    bool   // made by derive.go
+	temp    bool   // without a name in the function: tidy.go may leave it out
 	derived bool   // a cotangent or a tangent
 	of      *local // what it is the cotangent or tangent of; its name is then a prefix
 	read    bool   // so far, while the function is read
@@ -63,7 +63,7 @@ type local struct {
 
 // A node is an expression, without side effects and never changed once made.
 type node struct {
-	op   string // lit, ref, elem, len, an operator of Go, over, exact, or a function of package num, or with its package
+	op   string // lit, ref, elem, whole (an operand), len, neg, !, an operator of Go with two operands, over, exact, or a function of package num, or with its package
 	kind kind
 	text string   // of a lit
 	v    *local   // of a ref

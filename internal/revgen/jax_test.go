@@ -284,9 +284,9 @@ func (p *translator) expr(e ast.Expr) string {
 	case *ast.ParenExpr:
 		return "(" + p.expr(e.X) + ")"
 	case *ast.UnaryExpr:
-		return "(" + e.Op.String() + p.expr(e.X) + ")"
+		return "(" + operator(e.Op) + p.expr(e.X) + ")"
 	case *ast.BinaryExpr:
-		return "(" + p.expr(e.X) + " " + e.Op.String() + " " + p.expr(e.Y) + ")"
+		return "(" + p.expr(e.X) + " " + operator(e.Op) + " " + p.expr(e.Y) + ")"
 	case *ast.IndexExpr:
 		return p.expr(e.X) + "[" + p.expr(e.Index) + "]"
 	case *ast.SelectorExpr:
@@ -318,4 +318,15 @@ func (p *translator) expr(e ast.Expr) string {
 		return f + "(" + p.exprs(e.Args) + ")"
 	}
 	panic(fmt.Sprintf("%T", e))
+}
+
+// operator returns an operator as Python.
+func operator(op token.Token) string {
+	switch op {
+	case token.NOT:
+		return "not "
+	case token.LAND:
+		return "and"
+	}
+	return op.String()
 }

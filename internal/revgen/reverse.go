@@ -175,7 +175,7 @@ func (r *reverser) keep(c, part *stmt) {
 		var out []*stmt
 		for _, s := range *b {
 			if s.op == "def" {
-				r.emit(&stmt{op: "def", v: s.v, e: map[bool]*node{true: zero, false: none}[s.v.kind == number], declares: true})
+				r.emit(&stmt{op: "def", v: s.v, e: map[kind]*node{number: zero, integer: none, boolean: lit(boolean, "false")}[s.v.kind], declares: true})
 				s = set(s.v, s.e)
 			}
 			out = append(out, s)
@@ -360,17 +360,10 @@ func (r *reverser) pass(e, h *node, v *local) {
 		if len(a) > 1 {
 			h = r.atom(h)
 		}
-		for i, d := range rules[e.op](a, refOrNil(v), r.conj(h)) {
+		for i, d := range rules[e.op](a, ref(v), r.conj(h)) {
 			r.pass(a[i], r.conj(d), nil)
 		}
 	}
-}
-
-func refOrNil(v *local) *node {
-	if v == nil {
-		return nil
-	}
-	return ref(v)
 }
 
 // atom returns h as a local, or as minus a local.

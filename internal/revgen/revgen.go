@@ -32,7 +32,9 @@
 //	tangent.go   tangent
 //	complex.go   complex numbers
 //	rules.go     the derivatives of the functions of package math
+//	name.go      names for values that are computed once
 //	tidy.go      common expressions, locals
+//	vector.go    loops that vector code runs
 //	write.go     a program to Go
 //	explain.go   a program as equations, and a picture
 package revgen

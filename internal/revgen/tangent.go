@@ -95,7 +95,7 @@ func (t tangenter) of(e *node, v *local) *node {
 		s := zero
 		for i := range a {
 			if !d[i].is(zero) {
-				d := rules[e.op](a, refOrNil(v), d[i])[i]
+				d := rules[e.op](a, ref(v), d[i])[i]
 				if e.toReal() {
 					d = realPart(d)
 				}
