@@ -149,7 +149,7 @@ func TestRevcudaBench(t *testing.T) {
 }
 
 // interruptSoon interrupts the command that begins next. The channel is closed afterwards.
-func interruptSoon() (done chan struct{}) {
+func interruptSoon(t *testing.T) (done chan struct{}) {
 	done = make(chan struct{})
 	go func() {
 		defer close(done)
@@ -163,7 +163,7 @@ func interruptSoon() (done chan struct{}) {
 // TestRevcudaInterrupt interrupts a solution on a device. The best point so far is written.
 func TestRevcudaInterrupt(t *testing.T) {
 	problem, out := bundleFile(t), filepath.Join(t.TempDir(), "solved.txt")
-	done := interruptSoon()
+	done := interruptSoon(t)
 	stdout, stderr := execute(t, interpreted(t), 130, "ba", "solve", problem, "--out", out,
 		"--max-iter", "1000000", "--cost-tol", "0", "--gradient-tol", "0", "--step-tol", "0")
 	<-done
@@ -177,7 +177,7 @@ func TestRevcudaInterrupt(t *testing.T) {
 
 // TestRevcudaBenchInterrupt interrupts a benchmark. It prints no rates.
 func TestRevcudaBenchInterrupt(t *testing.T) {
-	done := interruptSoon()
+	done := interruptSoon(t)
 	stdout, stderr := execute(t, interpreted(t), 130, "bench", "--size", "4096", "--reps", "3")
 	<-done
 	if stderr != "interrupted\n" || stdout != "" {
