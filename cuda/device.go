@@ -53,8 +53,9 @@ var ErrUnavailable = errors.New("cuda: no device")
 // ErrMemory is the error if a device or the host has not enough memory.
 var ErrMemory = errors.New("out of memory")
 
-// A Device is a GPU. Its methods, and the kernels over its memory, may be called from
-// any goroutine.
+// A Device is a GPU. Its methods, and the kernels over its memory, may be called from any
+// goroutine. A device makes one call at a time. While one waits for results, as Sync does, the
+// calls of other goroutines wait too. What has been queued before runs meanwhile.
 type Device struct {
 	number int
 
