@@ -99,7 +99,7 @@ func (k besselSeries[T]) value(sign T) {
 			p := fixed.Product(num.Int[T](k1), num.Int[T](k1+k.N)+f)
 			term2 := fixed.Product(term1, num.Quotient(s, p))
 			term1 = term2
-			sum = sum + term2
+			sum += term2
 		}
 		y[i] += T(sign * sum)
 	}
@@ -147,8 +147,8 @@ func (k besselSeries[T]) adjoint(sign T, g besselSeries[T]) {
 			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
 			term1 = term2
 			tterm1 = tterm2
-			sum = sum + term2
-			tsum = tsum + tterm2
+			sum += term2
+			tsum += tterm2
 		}
 		if i < len(y) {
 			y[i] += T(sign * sum)
@@ -198,8 +198,8 @@ func (k besselSeries[T]) tangent(sign T, t besselSeries[T]) {
 			tterm2 := fixed.Product(tterm1, q) - fixed.Product(term1, num.Quotient(p, p1))
 			term1 = term2
 			tterm1 = tterm2
-			sum = sum + term2
-			tsum = tsum + tterm2
+			sum += term2
+			tsum += tterm2
 		}
 		if i < len(ty) {
 			ty[i] += T(sign * tsum)
@@ -277,10 +277,10 @@ func (k besselSeries[T]) adjointTangent(sign T, g, t, gt besselSeries[T]) {
 			tterm11 = tterm2
 			tterm12 = tterm21
 			ttterm12 = ttterm21
-			sum = sum + term2
-			tsum = tsum + tterm2
-			tsum1 = tsum1 + tterm21
-			ttsum1 = ttsum1 + ttterm21
+			sum += term2
+			tsum += tterm2
+			tsum1 += tterm21
+			ttsum1 += ttterm21
 		}
 		if i < len(ty) {
 			ty[i] += T(sign * tsum)

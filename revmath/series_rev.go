@@ -86,13 +86,13 @@ func (k ExpSeries[T]) value(sign T) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m = m + fixed.Of[T](1)
+			m += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m1 = m1 - fixed.Of[T](1)
+			m1 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
@@ -127,14 +127,14 @@ func (k ExpSeries[T]) adjoint(sign T, g ExpSeries[T]) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m = m + fixed.Of[T](1)
+			m += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m1 = m1 - fixed.Of[T](1)
+			m1 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
@@ -182,13 +182,13 @@ func (k ExpSeries[T]) tangent(sign T, t ExpSeries[T]) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m = m + fixed.Of[T](1)
+			m += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m1 = m1 - fixed.Of[T](1)
+			m1 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
@@ -238,14 +238,14 @@ func (k ExpSeries[T]) adjointTangent(sign T, g, t, gt ExpSeries[T]) {
 		var m T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m) > fixed.Of[T](0.36); k1++ {
-			m = m + fixed.Of[T](1)
+			m += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		// Derivatives by x1 go along with the values, so that the way back needs no tape.
 		m1 := m
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x1-fixed.Product(fixed.Of[T](0.6931471805599453), m1) < -fixed.Of[T](0.36); k1++ {
-			m1 = m1 - fixed.Of[T](1)
+			m1 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s := -fixed.Of[T](800)
@@ -734,13 +734,13 @@ func (k PowSeries[T]) value(sign T) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m1 = m1 + fixed.Of[T](1)
+			m1 += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m2 = m2 - fixed.Of[T](1)
+			m2 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s2 := -fixed.Of[T](800)
@@ -813,14 +813,14 @@ func (k PowSeries[T]) adjoint(sign T, g PowSeries[T]) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m1 = m1 + fixed.Of[T](1)
+			m1 += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m2 = m2 - fixed.Of[T](1)
+			m2 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s3 := -fixed.Of[T](800)
@@ -913,13 +913,13 @@ func (k PowSeries[T]) tangent(sign T, t PowSeries[T]) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m1 = m1 + fixed.Of[T](1)
+			m1 += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m2 = m2 - fixed.Of[T](1)
+			m2 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s3 := -fixed.Of[T](800)
@@ -1032,14 +1032,14 @@ func (k PowSeries[T]) adjointTangent(sign T, g, t, gt PowSeries[T]) {
 		var m1 T
 		scale := fixed.Of[T](1)
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m1) > fixed.Of[T](0.36); k1++ {
-			m1 = m1 + fixed.Of[T](1)
+			m1 += fixed.Of[T](1)
 			scale = 2 * scale
 		}
 		// Derivatives by x2 go along with the values, so that the way back needs no tape.
 		m2 := m1
 		scale1 := scale
 		for k1 := 0; k1 < 1100 && x2-fixed.Product(fixed.Of[T](0.6931471805599453), m2) < -fixed.Of[T](0.36); k1++ {
-			m2 = m2 - fixed.Of[T](1)
+			m2 -= fixed.Of[T](1)
 			scale1 = fixed.Product(fixed.Of[T](0.5), scale1)
 		}
 		s3 := -fixed.Of[T](800)

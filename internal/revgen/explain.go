@@ -203,7 +203,11 @@ func (x *explainer) stmt(s *stmt, depth int) {
 			x.block(s.inner, depth+1)
 		}
 		if len(s.els) > 0 {
-			line("if not %s:", x.text(s.e, 2))
+			if len(s.inner) > 0 {
+				line("else:")
+			} else {
+				line("if not %s:", x.text(s.e, 2))
+			}
 			x.block(s.els, depth+1)
 		}
 	case "sincos":
@@ -222,8 +226,10 @@ func (x *explainer) stmt(s *stmt, depth int) {
 
 // last returns hi - 1.
 func last(hi *node) *node {
-	if hi.op == "+" && hi.args[1].text == "1" {
-		return hi.args[0]
+	if x, n, ok := hi.plus(); ok && n <= 0 {
+		return binary("-", x, integerLit(1-n))
+	} else if ok {
+		return binary("+", x, integerLit(n-1))
 	}
 	return binary("-", hi, integerLit(1))
 }

@@ -157,6 +157,8 @@ func binary(op string, x, y *node) *node {
 
 var zero, one, two, none = lit(number, "0"), lit(number, "1"), lit(number, "2"), lit(integer, "0")
 
+var half = lit(number, "0.5")
+
 func (e *node) is(c *node) bool { return e.op == "lit" && e.kind == c.kind && e.text == c.text }
 func (e *node) atom() bool      { return e.op == "lit" || e.op == "ref" }
 

@@ -71,6 +71,13 @@ func positive(x float64) float64 {
 	return x
 }
 
+func loss1(r float64) float64 {
+	if r < 1 && r > -1 {
+		return r * r / 2
+	}
+	return abs(r) - 0.5
+}
+
 func row(x [][]float64, i int) []float64 { return x[i] }
 
 func next(i int) int {

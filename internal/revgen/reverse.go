@@ -339,7 +339,7 @@ func (r *reverser) pass(e, h *node, v *local) {
 	case "*", "exact":
 		switch {
 		case a[0].op == "ref" && a[0].v == a[1].v:
-			r.pass(a[0], product(product(two, h), r.conj(a[0])), nil)
+			r.pass(a[0], product(twice(h), r.conj(a[0])), nil)
 			return
 		case a[0].active() && a[1].active():
 			h = r.atom(h)
@@ -364,6 +364,14 @@ func (r *reverser) pass(e, h *node, v *local) {
 			r.pass(a[i], r.conj(d), nil)
 		}
 	}
+}
+
+// twice returns 2h.
+func twice(h *node) *node {
+	if h.op == "*" && h.args[0].is(half) {
+		return h.args[1]
+	}
+	return product(two, h)
 }
 
 // atom returns h as a local, or as minus a local.

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -56,7 +57,7 @@ func init() {
 			path + "Tanh": unary(func(x, r, h *node) *node { return product(h, sum(one, neg(product(r, r)))) }),
 			path + "Pow": func(x []*node, r, h *node) []*node {
 				return []*node{
-					product(h, product(x[1], f("Pow", x[0], sum(x[1], neg(one))))),
+					product(h, product(x[1], power(f, x[0], sum(x[1], neg(one))))),
 					product(h, product(r, f("Log", x[0]))),
 				}
 			},
@@ -83,6 +84,22 @@ func init() {
 		"num.CoshAsinh": unary(func(x, r, h *node) *node { return quotient("over", product(h, x), r) }),
 		"num.SinhAcosh": unary(func(x, r, h *node) *node { return quotient("over", product(h, x), r) }),
 	})
+}
+
+// power returns xⁿ. The exponent is that of a derivative, often a literal minus 1.
+func power(f func(name string, x ...*node) *node, x, n *node) *node {
+	if n.op == "-" && n.args[0].op == "lit" {
+		if v, err := strconv.ParseFloat(n.args[0].text, 64); err == nil {
+			n = lit(number, strconv.FormatFloat(v-1, 'g', -1, 64))
+		}
+	}
+	switch {
+	case n.is(one):
+		return x
+	case n.is(two):
+		return product(x, x)
+	}
+	return f("Pow", x, n)
 }
 
 var ln2, ln10 = lit(number, "0.6931471805599453"), lit(number, "2.302585092994046")

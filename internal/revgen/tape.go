@@ -1,11 +1,13 @@
 package revgen
 
 import (
+	"fmt"
 	"go/ast"
 	"go/types"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // The way back through a loop that carries locals needs their values before each
@@ -169,12 +171,28 @@ func (w *writer) taping(b []*stmt) {
 	if len(names) == 0 {
 		return
 	}
-	w.printf("//\n// Iterations need %s of those before. ", strings.Join(names, " and "))
-	if n := w.k.snapshots; n != nil {
-		w.printf("The tape keeps them for at most %s iterations, and they\n// are computed again for the others, as in rev.Treeverse.\n", w.expr(n, 0))
-	} else {
-		w.printf("These numbers go on a tape, one for\n// each iteration: computing them again on the way back would take quadratic time.\n")
+	and := names[len(names)-1]
+	its := "Its"
+	if rest := names[:len(names)-1]; len(rest) > 0 {
+		and, its = strings.Join(rest, ", ")+" and "+and, "Their"
 	}
+	text := fmt.Sprintf("An iteration needs %s from the one before. %s values go on a tape, because computing them again for each iteration on the way back would take quadratic time.", and, its)
+	if n := w.k.snapshots; n != nil {
+		text = fmt.Sprintf("An iteration needs %s from the one before. A tape keeps %s values of at most %s iterations, and they are computed again for the others, as in rev.Treeverse.", and, strings.ToLower(its), w.expr(n, 0))
+	}
+	w.printf("//\n%s", comment(text))
+}
+
+// comment returns a text as lines of a comment.
+func comment(text string) string {
+	out, line := "", "//"
+	for _, word := range strings.Fields(text) {
+		if utf8.RuneCountInString(line+" "+word) > 90 {
+			out, line = out+line+"\n", "//"
+		}
+		line += " " + word
+	}
+	return out + line + "\n"
 }
 
 // newTapes writes statements that make the tapes of b, and returns these tapes.

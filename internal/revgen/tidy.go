@@ -502,13 +502,43 @@ func (s *stmt) covers(x *operand, axis int) bool {
 	return s.hi.op == "len" && s.hi.x.tag(s.hi.axis) == x.tag(axis) || s.hi.op == "lit" && s.hi.text == x.tag(axis)
 }
 
+// indexes reports whether each index v + k, with the variable v of the loop, is one of an
+// axis of x.
+func (s *stmt) indexes(at *node, x *operand, axis int) bool {
+	k, m := 0, 0
+	if v, n, ok := at.plus(); ok {
+		at, k = v, n
+	}
+	if s.e != nil || s.hi == nil || at.op != "ref" || at.v != s.v {
+		return false
+	}
+	hi := s.hi
+	if v, n, ok := hi.plus(); ok {
+		hi, m = v, n
+	}
+	lo, ok := s.lo.integer()
+	return ok && lo+k >= 0 && m+k <= 0 && hi.op == "len" && hi.x.tag(hi.axis) == x.tag(axis)
+}
+
+// plus returns the parts of e = x + n or x - n, where n is a literal.
+func (e *node) plus() (x *node, n int, ok bool) {
+	if e.kind != integer || e.op != "+" && e.op != "-" {
+		return nil, 0, false
+	}
+	n, ok = e.args[1].integer()
+	if e.op == "-" {
+		n = -n
+	}
+	return e.args[0], n, ok
+}
+
 // readable reports whether the row of e may be read before the loops within which e is
-// evaluated, and which may be empty. It may if the row is there for sure: if its index is
-// the variable of one of the loops around, or if each of the loops within runs or there are
-// no columns.
+// evaluated, and which may be empty. It may if the row is there for sure: if its index
+// comes from the variable of one of the loops around, or if each of the loops within runs
+// or there are no columns.
 func readable(e *node, around, within []*stmt) bool {
 	for _, l := range around {
-		if e.args[0].op == "ref" && e.args[0].v == l.v && l.covers(e.x, 0) {
+		if l.indexes(e.args[0], e.x, 0) || e.args[0].op == "ref" && e.args[0].v == l.v && l.covers(e.x, 0) {
 			return true
 		}
 	}

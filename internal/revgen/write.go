@@ -706,8 +706,19 @@ func (w *writer) stmt(s *stmt) {
 		}
 	case "row":
 		f, i := field(s.x, s.in), w.expr(s.e, 5)
-		if w.present(s.x, s.in) {
-			w.printf("%s := %s[%s*%s.Stride:][:%s]\n", w.name(s.v), w.name(w.slices[f]), i, f, w.length(s.x, 1))
+		if at, ok := s.e.integer(); w.present(s.x, s.in) {
+			from := ""
+			switch {
+			case ok && at == 0:
+			case ok && at == 1:
+				from = f + ".Stride"
+			default:
+				from = i + "*" + f + ".Stride"
+			}
+			if from != "" {
+				from = "[" + from + ":]"
+			}
+			w.printf("%s := %s%s[:%s]\n", w.name(s.v), w.name(w.slices[f]), from, w.length(s.x, 1))
 		} else {
 			w.printf("%s := num.Row(%s, %s)\n", w.name(s.v), f, w.expr(s.e, 0))
 		}
@@ -718,10 +729,14 @@ func (w *writer) stmt(s *stmt) {
 		w.there = nil
 		w.printf("}\n")
 	case "set":
-		if e := w.expr(s.e, 0); s.v.exact {
-			w.printf("%s = fixed.SumOf(%s)\n", w.name(s.v), e)
-		} else {
-			w.printf("%s = %s\n", w.name(s.v), e)
+		v, a := w.name(s.v), s.e.args
+		switch {
+		case s.v.exact:
+			w.printf("%s = fixed.SumOf(%s)\n", v, w.expr(s.e, 0))
+		case (s.e.op == "+" || s.e.op == "-") && a[0].op == "ref" && a[0].v == s.v:
+			w.printf("%s %s= %s\n", v, s.e.op, w.expr(a[1], 0))
+		default:
+			w.printf("%s = %s\n", v, w.expr(s.e, 0))
 		}
 	case "add":
 		if v := s.to.v; v != nil && v.exact {
@@ -793,18 +808,16 @@ func (w *writer) stmt(s *stmt) {
 func (w *writer) loop(s *stmt) {
 	lo, start, end, outer := w.expr(s.lo, 0), w.expr(s.lo, 5), "", w.scopes
 	used := contains(s.inner, func(u *stmt) bool { return reads(u, s.v) > 0 }) || s.e != nil && s.e.has(func(e *node) bool { return e.v == s.v })
-	hi, last, next := "", "", false // hi is last+1 if next is true
+	hi, highest, next := "", "", false // hi is highest + 1, and ends in + 1 if next is true
 	if s.hi != nil {
 		if s.lo.is(none) {
 			w.over[s.v] = w.expr(s.hi, 0)
 		}
-		hi, last = w.expr(s.hi, 0), w.expr(s.hi, 4)+" - 1"
-		if next = s.hi.op == "+" && s.hi.args[1].text == "1"; next {
-			last = w.expr(s.hi.args[0], 0)
-		}
+		hi, highest = w.expr(s.hi, 0), w.expr(last(s.hi), 0)
+		next = s.hi.op == "+" && s.hi.args[1].text == "1"
 	}
 	if s == w.part {
-		lo, start, hi, last, next = "lo", "lo", "hi", "hi - 1", false
+		lo, start, hi, highest, next = "lo", "lo", "hi", "hi - 1", false
 	}
 	if !s.keep && !s.again {
 		w.scopes = append(w.scopes, map[string]bool{})
@@ -828,11 +841,11 @@ func (w *writer) loop(s *stmt) {
 	case !used:
 		w.printf("for range %s - %s {\n", hi, start)
 	case s.down:
-		w.printf("for %s := %s; %s >= %s; %s-- {\n", v, last, v, lo, v)
+		w.printf("for %s := %s; %s >= %s; %s-- {\n", v, highest, v, lo, v)
 	case lo == "0":
 		w.printf("for %s := range %s {\n", v, hi)
 	case next:
-		w.printf("for %s := %s; %s <= %s; %s++ {\n", v, lo, v, last, v)
+		w.printf("for %s := %s; %s <= %s; %s++ {\n", v, lo, v, highest, v)
 	default:
 		w.printf("for %s := %s; %s < %s; %s++ {\n", v, lo, v, hi, v)
 	}
@@ -910,7 +923,11 @@ func (w *writer) expr(e *node, prec int) string {
 		case e.kind != number:
 			out = arg(0, 5) + " * " + arg(1, 6)
 		case factor && n&(n-1) == 0: // rounds nothing, so that it may be fused with a sum
-			out = strconv.Itoa(n) + " * " + arg(1, 6)
+			out = arg(1, 6)
+			if strings.HasPrefix(out, "*") {
+				out = "(" + out + ")" // the value of a pointer: not 2**x
+			}
+			out = strconv.Itoa(n) + " * " + out
 		case factor:
 			return w.elem + "(" + strconv.Itoa(n) + " * " + arg(1, 6) + ")"
 		case real:

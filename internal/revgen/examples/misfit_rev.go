@@ -129,7 +129,7 @@ func (k Misfit[T]) adjoint(sign T, g Misfit[T]) {
 		}
 		sum += result
 		if num.Abs(r) < bound {
-			gr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), gsum), r)
+			gr += fixed.Product(gsum, r)
 		} else {
 			gr += fixed.Product(fixed.Product(gsum, bound), num.Sign(r))
 		}
@@ -252,9 +252,8 @@ func (k Misfit[T]) adjointTangent(sign T, g, t, gt Misfit[T]) {
 		tsum += tresult
 		sum += result
 		if num.Abs(r) < bound {
-			p6 := 2 * fixed.Product(fixed.Of[T](0.5), gsum)
-			tgr += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), tg), r) + fixed.Product(p6, tr)
-			gr += fixed.Product(p6, r)
+			tgr += fixed.Product(tg, r) + fixed.Product(gsum, tr)
+			gr += fixed.Product(gsum, r)
 		} else {
 			sign1 := num.Sign(r)
 			tgr += fixed.Product(fixed.Product(tg, bound), sign1)

@@ -501,7 +501,7 @@ func (k Products[T]) value(sign T) error {
 				return err
 			}
 		}
-		a1 := a[0*k.A.Stride:][:p]
+		a1 := a[:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], num.Int[T](i)))
 		}
@@ -551,7 +551,7 @@ func (k Products[T]) adjoint(sign T, g Products[T]) error {
 				return err
 			}
 		}
-		a1 := a[0*k.A.Stride:][:p]
+		a1 := a[:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], num.Int[T](i)))
 		}
@@ -639,7 +639,7 @@ func (k Products[T]) tangent(sign T, t Products[T]) error {
 		if t.Out != nil {
 			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n1))
 		}
-		a1 := a[0*k.A.Stride:][:p]
+		a1 := a[:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], n1))
 		}
@@ -701,7 +701,7 @@ func (k Products[T]) adjointTangent(sign T, g, t, gt Products[T]) error {
 		if t.Out != nil {
 			*t.Out += T(sign * fixed.Product(num.At(ta, 0), n1))
 		}
-		a1 := a[0*k.A.Stride:][:p]
+		a1 := a[:p]
 		if k.Out != nil {
 			*k.Out += T(sign * fixed.Product(a1[0], n1))
 		}
@@ -974,8 +974,8 @@ func (k Subtracted[T]) value(sign T) error {
 			return err
 		}
 	}
-	a1 := a[0*k.A.Stride:][:p]
-	b1 := b[0*k.B.Stride:][:m]
+	a1 := a[:p]
+	b1 := b[:m]
 	if k.Out != nil {
 		*k.Out += T(sign * fixed.Product(a1[0], b1[0]))
 	}
@@ -999,9 +999,9 @@ func (k Subtracted[T]) adjoint(sign T, g Subtracted[T]) error {
 			return err
 		}
 	}
-	a1 := a[0*k.A.Stride:][:p]
+	a1 := a[:p]
 	a2 := a1[0]
-	b1 := b[0*k.B.Stride:][:m]
+	b1 := b[:m]
 	b2 := b1[0]
 	if k.Out != nil {
 		*k.Out += T(sign * fixed.Product(a2, b2))
@@ -1041,9 +1041,9 @@ func (k Subtracted[T]) tangent(sign T, t Subtracted[T]) error {
 			return err
 		}
 	}
-	a1 := a[0*k.A.Stride:][:p]
+	a1 := a[:p]
 	a2 := a1[0]
-	b1 := b[0*k.B.Stride:][:m]
+	b1 := b[:m]
 	b2 := b1[0]
 	ta := num.Row(t.A, 0)
 	tb := num.Row(t.B, 0)
@@ -1074,11 +1074,11 @@ func (k Subtracted[T]) adjointTangent(sign T, g, t, gt Subtracted[T]) error {
 			return err
 		}
 	}
-	a1 := a[0*k.A.Stride:][:p]
+	a1 := a[:p]
 	a2 := a1[0]
 	ta := num.Row(t.A, 0)
 	ta2 := num.At(ta, 0)
-	b1 := b[0*k.B.Stride:][:m]
+	b1 := b[:m]
 	b2 := b1[0]
 	tb := num.Row(t.B, 0)
 	tb2 := num.At(tb, 0)
@@ -1500,7 +1500,7 @@ func (k Threaded[T]) forward() error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
+	c1 := c[:m]
 	for i := range m {
 		x[i] += fixed.Product(s, c1[0])
 	}
@@ -1516,8 +1516,8 @@ func (k Threaded[T]) forward() error {
 
 // inverse undoes forward.
 //
-// Iterations need s of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs s from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Threaded[T]) inverse() error {
 	tape := num.NewTape[T]()
 	n := k.H.N
@@ -1539,7 +1539,7 @@ func (k Threaded[T]) inverse() error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
+	c1 := c[:m]
 	for i := m - 1; i >= 0; i-- {
 		x[i] -= fixed.Product(s, c1[0])
 	}
@@ -1568,8 +1568,8 @@ func (k Threaded[T]) inverse() error {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need s of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs s from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Threaded[T]) adjoint(g Threaded[T]) error {
 	tape := num.NewTape[T]()
 	n := k.H.N
@@ -1593,8 +1593,8 @@ func (k Threaded[T]) adjoint(g Threaded[T]) error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
-	gc1 := gc[0*g.C.Stride:][:m]
+	c1 := c[:m]
+	gc1 := gc[:m]
 	for i := m - 1; i >= 0; i-- {
 		c2 := c1[0]
 		x[i] -= fixed.Product(s, c2)
@@ -1681,8 +1681,8 @@ func (k Threaded[T]) tangent(t Threaded[T]) error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
-	tc1 := tc[0*t.C.Stride:][:m]
+	c1 := c[:m]
+	tc1 := tc[:m]
 	for i := range m {
 		c2 := c1[0]
 		tx[i] += fixed.Product(ts, c2) + fixed.Product(s, tc1[0])
@@ -1701,8 +1701,8 @@ func (k Threaded[T]) tangent(t Threaded[T]) error {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need s of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs s from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Threaded[T]) adjointTangent(g, t, gt Threaded[T]) error {
 	tape := num.NewTape[T]()
 	n := k.H.N
@@ -1737,10 +1737,10 @@ func (k Threaded[T]) adjointTangent(g, t, gt Threaded[T]) error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
-	tc1 := tc[0*t.C.Stride:][:m]
-	gtc1 := gtc[0*gt.C.Stride:][:m]
-	gc1 := gc[0*g.C.Stride:][:m]
+	c1 := c[:m]
+	tc1 := tc[:m]
+	gtc1 := gtc[:m]
+	gc1 := gc[:m]
 	for i := m - 1; i >= 0; i-- {
 		c2 := c1[0]
 		tc2 := tc1[0]
@@ -1821,8 +1821,8 @@ func (k Threaded[T]) adjointTangent(g, t, gt Threaded[T]) error {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need s of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs s from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Threaded[T]) undoAdjoint(g Threaded[T]) error {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -1866,8 +1866,8 @@ func (k Threaded[T]) undoAdjoint(g Threaded[T]) error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
-	gc1 := gc[0*g.C.Stride:][:m]
+	c1 := c[:m]
+	gc1 := gc[:m]
 	for i := range m {
 		c2 := c1[0]
 		x[i] += fixed.Product(s, c2)
@@ -1909,8 +1909,8 @@ func (k Threaded[T]) undoAdjoint(g Threaded[T]) error {
 
 // undoTangent undoes tangent.
 //
-// Iterations need s of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs s from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Threaded[T]) undoTangent(t Threaded[T]) error {
 	tape := num.NewTape[T]()
 	n := k.H.N
@@ -1942,8 +1942,8 @@ func (k Threaded[T]) undoTangent(t Threaded[T]) error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
-	tc1 := tc[0*t.C.Stride:][:m]
+	c1 := c[:m]
+	tc1 := tc[:m]
 	for i := m - 1; i >= 0; i-- {
 		c2 := c1[0]
 		tx[i] -= fixed.Product(ts, c2) + fixed.Product(s, tc1[0])
@@ -1981,8 +1981,8 @@ func (k Threaded[T]) undoTangent(t Threaded[T]) error {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need s of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs s from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Threaded[T]) undoAdjointTangent(g, t, gt Threaded[T]) error {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -2050,10 +2050,10 @@ func (k Threaded[T]) undoAdjointTangent(g, t, gt Threaded[T]) error {
 			return err
 		}
 	}
-	c1 := c[0*k.C.Stride:][:m]
-	tc1 := tc[0*t.C.Stride:][:m]
-	gtc1 := gtc[0*gt.C.Stride:][:m]
-	gc1 := gc[0*g.C.Stride:][:m]
+	c1 := c[:m]
+	tc1 := tc[:m]
+	gtc1 := gtc[:m]
+	gc1 := gc[:m]
 	for i := range m {
 		c2 := c1[0]
 		tc2 := tc1[0]

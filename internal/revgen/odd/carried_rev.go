@@ -113,8 +113,8 @@ func (k Filter[T]) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and c from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Filter[T]) inverse() {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -149,8 +149,8 @@ func (k Filter[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and c from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Filter[T]) adjoint(g Filter[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -257,8 +257,8 @@ func (k Filter[T]) tangent(t Filter[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and c from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -382,8 +382,8 @@ func (k Filter[T]) adjointTangent(g, t, gt Filter[T]) {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Filter[T]) undoAdjoint(g Filter[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -469,8 +469,8 @@ func (k Filter[T]) undoAdjoint(g Filter[T]) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and c from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Filter[T]) undoTangent(t Filter[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -525,8 +525,8 @@ func (k Filter[T]) undoTangent(t Filter[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Filter[T]) undoAdjointTangent(g, t, gt Filter[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -769,8 +769,8 @@ func (k Ahead[T]) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Ahead[T]) inverse() {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -780,7 +780,7 @@ func (k Ahead[T]) inverse() {
 		tape.Push(h)
 		h = num.Tanh(h + x[t1])
 	}
-	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+	for t1 := n - 2; t1 >= 0; t1-- {
 		h = tape.Pop()
 		h1 := num.Tanh(h + x[t1])
 		x[t1+1] -= h1
@@ -790,8 +790,8 @@ func (k Ahead[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Ahead[T]) adjoint(g Ahead[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -802,7 +802,7 @@ func (k Ahead[T]) adjoint(g Ahead[T]) {
 		tape.Push(h)
 		h = num.Tanh(h + x[t1])
 	}
-	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+	for t1 := n - 2; t1 >= 0; t1-- {
 		h = tape.Pop()
 		h1 := num.Tanh(h + x[t1])
 		h2 := gh
@@ -834,8 +834,8 @@ func (k Ahead[T]) tangent(t Ahead[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Ahead[T]) adjointTangent(g, t, gt Ahead[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -851,7 +851,7 @@ func (k Ahead[T]) adjointTangent(g, t, gt Ahead[T]) {
 		h = h1
 		th = fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
 	}
-	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+	for t1 := n - 2; t1 >= 0; t1-- {
 		th = tape.Pop()
 		h = tape.Pop()
 		h1 := num.Tanh(h + x[t1])
@@ -878,8 +878,8 @@ func (k Ahead[T]) adjointTangent(g, t, gt Ahead[T]) {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Ahead[T]) undoAdjoint(g Ahead[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -899,7 +899,7 @@ func (k Ahead[T]) undoAdjoint(g Ahead[T]) {
 		gh = 0
 	}
 	var dh T
-	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+	for t1 := n - 2; t1 >= 0; t1-- {
 		dh = tape1.Pop()
 		h = tape.Pop()
 		h1 := num.Tanh(h + x[t1])
@@ -916,8 +916,8 @@ func (k Ahead[T]) undoAdjoint(g Ahead[T]) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Ahead[T]) undoTangent(t Ahead[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -931,7 +931,7 @@ func (k Ahead[T]) undoTangent(t Ahead[T]) {
 		h = h1
 		th = fixed.Product(th+tx[t1], fixed.Of[T](1)-fixed.Product(h1, h1))
 	}
-	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+	for t1 := n - 2; t1 >= 0; t1-- {
 		th = tape.Pop()
 		h = tape.Pop()
 		h1 := num.Tanh(h + x[t1])
@@ -944,8 +944,8 @@ func (k Ahead[T]) undoTangent(t Ahead[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Ahead[T]) undoAdjointTangent(g, t, gt Ahead[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -980,7 +980,7 @@ func (k Ahead[T]) undoAdjointTangent(g, t, gt Ahead[T]) {
 	}
 	var dh T
 	var tdh T
-	for t1 := n - 1 - 1; t1 >= 0; t1-- {
+	for t1 := n - 2; t1 >= 0; t1-- {
 		tdh = tape1.Pop()
 		dh = tape1.Pop()
 		th = tape.Pop()
@@ -1090,8 +1090,8 @@ func (k Down[T]) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Down[T]) inverse() {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -1113,8 +1113,8 @@ func (k Down[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Down[T]) adjoint(g Down[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -1160,8 +1160,8 @@ func (k Down[T]) tangent(t Down[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Down[T]) adjointTangent(g, t, gt Down[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -1207,8 +1207,8 @@ func (k Down[T]) adjointTangent(g, t, gt Down[T]) {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Down[T]) undoAdjoint(g Down[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -1247,8 +1247,8 @@ func (k Down[T]) undoAdjoint(g Down[T]) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Down[T]) undoTangent(t Down[T]) {
 	tape := num.NewTape[T]()
 	n := k.X.N
@@ -1279,8 +1279,8 @@ func (k Down[T]) undoTangent(t Down[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Down[T]) undoAdjointTangent(g, t, gt Down[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -1699,8 +1699,8 @@ func (k Kept[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need h and g of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and g from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Kept[T]) adjoint(sign T, g Kept[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -1844,8 +1844,8 @@ func (k Kept[T]) tangent(sign T, t Kept[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need h and g of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and g from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Kept[T]) adjointTangent(sign T, g, t, gt Kept[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
@@ -2092,8 +2092,8 @@ func (k Folded[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs c from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Folded[T]) adjoint(sign T, g Folded[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -2168,8 +2168,8 @@ func (k Folded[T]) tangent(sign T, t Folded[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs c from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Folded[T]) adjointTangent(sign T, g, t, gt Folded[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
@@ -2344,8 +2344,8 @@ func (k Orbit[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need x0 and x1 and v0 and v1 of those before. The tape keeps them for at most 5 iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs x0, x1, v0 and v1 from the one before. A tape keeps their values of
+// at most 5 iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 	if g.Loss == nil {
 		k.value(sign)
@@ -2410,8 +2410,8 @@ func (k Orbit[T]) adjoint(sign T, g Orbit[T]) {
 			a := num.Quotient(h, fixed.Product(r, num.Sqrt(r)))
 			v02 := v01 - fixed.Product(a, x01)
 			v11 := v1 - fixed.Product(a, x1)
-			x01 = x01 + fixed.Product(h, v02)
-			x1 = x1 + fixed.Product(h, v11)
+			x01 += fixed.Product(h, v02)
+			x1 += fixed.Product(h, v11)
 			v01 = v02
 			v1 = v11
 		}
@@ -2537,8 +2537,8 @@ func (k Orbit[T]) tangent(sign T, t Orbit[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need x0 and x1 and v0 and v1 of those before. The tape keeps them for at most 5 iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs x0, x1, v0 and v1 from the one before. A tape keeps their values of
+// at most 5 iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 	if g.Loss == nil && gt.Loss == nil {
 		k.tangent(sign, t)
@@ -2651,10 +2651,10 @@ func (k Orbit[T]) adjointTangent(sign T, g, t, gt Orbit[T]) {
 			tv02 := tv01 - (fixed.Product(ta, x01) + fixed.Product(a, tx01))
 			v11 := v1 - fixed.Product(a, x1)
 			tv11 := tv1 - (fixed.Product(ta, x1) + fixed.Product(a, tx1))
-			x01 = x01 + fixed.Product(h, v02)
-			tx01 = tx01 + (fixed.Product(th, v02) + fixed.Product(h, tv02))
-			x1 = x1 + fixed.Product(h, v11)
-			tx1 = tx1 + (fixed.Product(th, v11) + fixed.Product(h, tv11))
+			x01 += fixed.Product(h, v02)
+			tx01 += fixed.Product(th, v02) + fixed.Product(h, tv02)
+			x1 += fixed.Product(h, v11)
+			tx1 += fixed.Product(th, v11) + fixed.Product(h, tv11)
 			v01 = v02
 			tv01 = tv02
 			v1 = v11
@@ -3468,8 +3468,8 @@ func (k Sparing[T]) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need h and c of those before. The tape keeps them for at most k.Most iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs h and c from the one before. A tape keeps their values of at most
+// k.Most iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Sparing[T]) inverse() {
 	tape := num.NewSnapshots[T](k.Most)
 	n := k.X.N
@@ -3526,8 +3526,8 @@ func (k Sparing[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs h, c and g from the one before. A tape keeps their values of at most
+// k.Most iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Sparing[T]) adjoint(g Sparing[T]) {
 	tape := num.NewSnapshots[T](k.Most)
 	tape1 := num.NewSnapshots[T](k.Most)
@@ -3703,8 +3703,8 @@ func (k Sparing[T]) tangent(t Sparing[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs h, c and g from the one before. A tape keeps their values of at most
+// k.Most iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 	tape := num.NewSnapshots[T](k.Most)
 	tape1 := num.NewSnapshots[T](k.Most)
@@ -3930,8 +3930,8 @@ func (k Sparing[T]) adjointTangent(g, t, gt Sparing[T]) {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs h, c and g from the one before. A tape keeps their values of at most
+// k.Most iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 	tape := num.NewSnapshots[T](k.Most)
 	tape1 := num.NewTape[T]()
@@ -4064,8 +4064,8 @@ func (k Sparing[T]) undoAdjoint(g Sparing[T]) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h and c of those before. The tape keeps them for at most k.Most iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs h and c from the one before. A tape keeps their values of at most
+// k.Most iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Sparing[T]) undoTangent(t Sparing[T]) {
 	tape := num.NewSnapshots[T](k.Most)
 	n := k.X.N
@@ -4159,8 +4159,8 @@ func (k Sparing[T]) undoTangent(t Sparing[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need h and c and g of those before. The tape keeps them for at most k.Most iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs h, c and g from the one before. A tape keeps their values of at most
+// k.Most iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Sparing[T]) undoAdjointTangent(g, t, gt Sparing[T]) {
 	tape := num.NewSnapshots[T](k.Most)
 	tape1 := num.NewTape[T]()
@@ -4494,8 +4494,8 @@ func (k Nested[T]) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Nested[T]) inverse() {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -4533,8 +4533,8 @@ func (k Nested[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Nested[T]) adjoint(g Nested[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -4627,8 +4627,8 @@ func (k Nested[T]) tangent(t Nested[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Nested[T]) adjointTangent(g, t, gt Nested[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -4736,8 +4736,8 @@ func (k Nested[T]) adjointTangent(g, t, gt Nested[T]) {
 
 // undoAdjoint undoes adjoint.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Nested[T]) undoAdjoint(g Nested[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -4831,8 +4831,8 @@ func (k Nested[T]) undoAdjoint(g Nested[T]) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Nested[T]) undoTangent(t Nested[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()
@@ -4889,8 +4889,8 @@ func (k Nested[T]) undoTangent(t Nested[T]) {
 
 // undoAdjointTangent undoes adjointTangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Nested[T]) undoAdjointTangent(g, t, gt Nested[T]) {
 	tape := num.NewTape[T]()
 	tape1 := num.NewTape[T]()

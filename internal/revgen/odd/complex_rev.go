@@ -555,8 +555,8 @@ func (k Wave) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Wave) inverse() {
 	tape := num.NewTape[complex128]()
 	n := k.X.N
@@ -585,8 +585,8 @@ func (k Wave) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Wave) adjoint(g Wave) {
 	tape := num.NewTape[complex128]()
 	n := k.X.N
@@ -661,8 +661,8 @@ func (k Wave) tangent(t Wave) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Wave) adjointTangent(g, t, gt Wave) {
 	tape := num.NewTape[complex128]()
 	n := k.X.N
@@ -785,8 +785,8 @@ func (k Wave) undoAdjoint(g Wave) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Wave) undoTangent(t Wave) {
 	tape := num.NewTape[complex128]()
 	n := k.X.N
@@ -994,8 +994,8 @@ func (k Spectrum) value(sign complex128) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need w and p of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs w and p from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Spectrum) adjoint(sign complex128, g Spectrum) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -1083,8 +1083,8 @@ func (k Spectrum) tangent(sign complex128, t Spectrum) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need w and p of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs w and p from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Spectrum) adjointTangent(sign complex128, g, t, gt Spectrum) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
@@ -2857,8 +2857,8 @@ func (task *orbitsValue) Block(_, part int) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need z of those before. The tape keeps them for at most 3 iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs z from the one before. A tape keeps its values of at most 3
+// iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Orbits) adjoint(sign complex128, g Orbits) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -2979,8 +2979,8 @@ func (task *orbitsTangent) Block(_, part int) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need z of those before. The tape keeps them for at most 3 iterations, and they
-// are computed again for the others, as in rev.Treeverse.
+// An iteration needs z from the one before. A tape keeps its values of at most 3
+// iterations, and they are computed again for the others, as in rev.Treeverse.
 func (k Orbits) adjointTangent(sign complex128, g, t, gt Orbits) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
@@ -3359,8 +3359,8 @@ func (k Spiral) value(sign complex128) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need z of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs z from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Spiral) adjoint(sign complex128, g Spiral) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -3430,8 +3430,8 @@ func (k Spiral) tangent(sign complex128, t Spiral) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need z of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs z from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Spiral) adjointTangent(sign complex128, g, t, gt Spiral) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)

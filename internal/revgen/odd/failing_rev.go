@@ -754,8 +754,8 @@ func (k Phases[T]) forward() error {
 
 // inverse undoes forward.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 //
 // A call may fail after operands have changed. They have copies, which are put back then.
 func (k Phases[T]) inverse() error {
@@ -808,8 +808,8 @@ func (k Phases[T]) inverse() error {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 //
 // A call may fail after operands have changed. They have copies, which are put back then.
 func (k Phases[T]) adjoint(g Phases[T]) error {
@@ -921,8 +921,8 @@ func (k Phases[T]) tangent(t Phases[T]) error {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 //
 // A call may fail after operands have changed. They have copies, which are put back then.
 func (k Phases[T]) adjointTangent(g, t, gt Phases[T]) error {
@@ -1054,8 +1054,8 @@ func (k Phases[T]) undoAdjoint(g Phases[T]) error {
 
 // undoTangent undoes tangent.
 //
-// Iterations need h of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 //
 // A call may fail after operands have changed. They have copies, which are put back then.
 func (k Phases[T]) undoTangent(t Phases[T]) error {

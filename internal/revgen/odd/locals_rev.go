@@ -103,8 +103,8 @@ func (k Structs[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need sum3 of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs sum3 from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Structs[T]) adjoint(sign T, g Structs[T]) {
 	if g.Out == nil {
 		k.value(sign)
@@ -219,8 +219,8 @@ func (k Structs[T]) tangent(sign T, t Structs[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need sum3 of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs sum3 from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Structs[T]) adjointTangent(sign T, g, t, gt Structs[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)
@@ -1306,7 +1306,7 @@ func (k Early[T]) adjoint(sign T, g Early[T]) {
 					} else {
 						h := gresult1
 						gresult1 = 0
-						gv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), h), v)
+						gv += fixed.Product(h, v)
 					}
 					gresult += gresult1
 				}
@@ -1777,9 +1777,8 @@ func (k Early[T]) adjointTangent(sign T, g, t, gt Early[T]) {
 						th := tg1
 						gresult1 = 0
 						tg1 = 0
-						p := 2 * fixed.Product(fixed.Of[T](0.5), h)
-						tgv += fixed.Product(2*fixed.Product(fixed.Of[T](0.5), th), v) + fixed.Product(p, tv)
-						gv += fixed.Product(p, v)
+						tgv += fixed.Product(th, v) + fixed.Product(h, tv)
+						gv += fixed.Product(h, v)
 					}
 					tg += tg1
 					gresult += gresult1

@@ -506,8 +506,8 @@ func (k Recurrent[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and c from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Recurrent[T]) adjoint(sign T, g Recurrent[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -611,8 +611,8 @@ func (k Recurrent[T]) tangent(sign T, t Recurrent[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need h and c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs h and c from the one before. Their values go on a tape, because
+// computing them again for each iteration on the way back would take quadratic time.
 func (k Recurrent[T]) adjointTangent(sign T, g, t, gt Recurrent[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
@@ -850,8 +850,8 @@ func (k Branches[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need best of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs best from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Branches[T]) adjoint(sign T, g Branches[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -1122,8 +1122,8 @@ func (k Branches[T]) tangent(sign T, t Branches[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need best of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs best from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Branches[T]) adjointTangent(sign T, g, t, gt Branches[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)
@@ -1546,44 +1546,44 @@ func (k Power[T]) adjoint(sign T, g Power[T]) {
 		*k.Out += T(sign * (total + num.Pow(s, fixed.Of[T](0.3))))
 	}
 	gout := *g.Out
-	p := fixed.Product(fixed.Of[T](0.3), num.Pow(s, fixed.Of[T](0.3)-fixed.Of[T](1)))
-	gtotal := gout + fixed.Product(2*fixed.Product(gout, p), total)
+	gs := fixed.Product(gout, fixed.Product(fixed.Of[T](0.3), num.Pow(s, fixed.Of[T](-0.7))))
+	gtotal := gout + fixed.Product(2*gs, total)
 	for i := range n {
 		v := x[i]
 		// Derivatives by v go along with the values, so that the way back needs no tape.
-		p1 := fixed.Of[T](1)
-		var tp1 T
-		p2 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
-		p3 := fixed.Product(fixed.Of[T](0.5), num.Sign(v))
+		p := fixed.Of[T](1)
+		var tp T
+		p1 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p2 := fixed.Product(fixed.Of[T](0.5), num.Sign(v))
 		for range k.N {
 			q := v
 			tq := fixed.Of[T](1)
-			p4 := fixed.Product(p1, v)
-			s1 := fixed.Product(tp1, v) + p1
+			p3 := fixed.Product(p, v)
+			s1 := fixed.Product(tp, v) + p
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p4, n1)
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p3, n1)
 				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s1, n1)
 			}
-			p5 := fixed.Product(fixed.Of[T](0.9), p1) + q
-			tp5 := fixed.Product(fixed.Of[T](0.9), tp1) + tq
+			p4 := fixed.Product(fixed.Of[T](0.9), p) + q
+			tp4 := fixed.Product(fixed.Of[T](0.9), tp) + tq
 			e := fixed.Of[T](1)
 			var te T
 			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
 				n1 := num.Int[T](k1)
-				q1 := num.Quotient(p2, n1)
+				q1 := num.Quotient(p1, n1)
 				e1 := fixed.Product(e, q1)
-				te1 := fixed.Product(te, q1) + fixed.Product(e, num.Quotient(p3, n1))
-				tp5 += te1
-				p5 += e1
+				te1 := fixed.Product(te, q1) + fixed.Product(e, num.Quotient(p2, n1))
+				tp4 += te1
+				p4 += e1
 				e = e1
 				te = te1
 			}
-			p1 = p5
-			tp1 = tp5
+			p = p4
+			tp = tp4
 		}
 		if i < len(gx) {
-			gx[i] += fixed.Product(gtotal, tp1)
+			gx[i] += fixed.Product(gtotal, tp)
 		}
 	}
 }
@@ -1632,8 +1632,7 @@ func (k Power[T]) tangent(sign T, t Power[T]) {
 		total += p
 	}
 	s := fixed.Of[T](2) + fixed.Product(total, total)
-	p := fixed.Product(fixed.Of[T](0.3), num.Pow(s, fixed.Of[T](0.3)-fixed.Of[T](1)))
-	tpow := fixed.Product(2*fixed.Product(total, ttotal), p)
+	tpow := fixed.Product(2*fixed.Product(total, ttotal), fixed.Product(fixed.Of[T](0.3), num.Pow(s, fixed.Of[T](-0.7))))
 	if t.Out != nil {
 		*t.Out += T(sign * (ttotal + tpow))
 	}
@@ -1691,86 +1690,85 @@ func (k Power[T]) adjointTangent(sign T, g, t, gt Power[T]) {
 	}
 	s := fixed.Of[T](2) + fixed.Product(total, total)
 	ts := 2 * fixed.Product(total, ttotal)
-	s1 := fixed.Of[T](0.3) - fixed.Of[T](1)
-	tpow := fixed.Product(ts, fixed.Product(fixed.Of[T](0.3), num.Pow(s, s1)))
+	pow := num.Pow(s, fixed.Of[T](-0.7))
 	if t.Out != nil {
-		*t.Out += T(sign * (ttotal + tpow))
+		*t.Out += T(sign * (ttotal + fixed.Product(ts, fixed.Product(fixed.Of[T](0.3), pow))))
 	}
 	if k.Out != nil {
 		*k.Out += T(sign * (total + num.Pow(s, fixed.Of[T](0.3))))
 	}
 	gout := num.Deref(g.Out)
 	tgout := num.Deref(gt.Out)
-	p := fixed.Product(s1, num.Pow(s, s1-fixed.Of[T](1)))
-	p1 := fixed.Product(fixed.Of[T](0.3), num.Pow(s, s1))
-	tg := fixed.Product(tgout, p1) + fixed.Product(gout, fixed.Product(fixed.Of[T](0.3), fixed.Product(ts, p)))
-	p2 := 2 * fixed.Product(gout, p1)
-	tg1 := tgout + (fixed.Product(2*tg, total) + fixed.Product(p2, ttotal))
-	gtotal := gout + fixed.Product(p2, total)
+	tpow := fixed.Product(ts, fixed.Product(fixed.Of[T](-0.7), num.Pow(s, fixed.Of[T](-1.7))))
+	p := fixed.Product(fixed.Of[T](0.3), pow)
+	tg := fixed.Product(tgout, p) + fixed.Product(gout, fixed.Product(fixed.Of[T](0.3), tpow))
+	p1 := 2 * fixed.Product(gout, p)
+	tg1 := tgout + (fixed.Product(2*tg, total) + fixed.Product(p1, ttotal))
+	gtotal := gout + fixed.Product(p1, total)
 	for i := range n {
 		v := x[i]
 		tv := num.OrZero(tx, i)
 		// Derivatives by v go along with the values, so that the way back needs no tape.
-		p3 := fixed.Of[T](1)
-		var tp3 T
-		var tp31 T
-		var ttp31 T
+		p2 := fixed.Of[T](1)
+		var tp2 T
+		var tp21 T
+		var ttp21 T
 		sign1 := num.Sign(v)
-		p4 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
-		p5 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, sign1))
+		p3 := fixed.Product(fixed.Of[T](0.5), num.Abs(v))
+		p4 := fixed.Product(fixed.Of[T](0.5), fixed.Product(tv, sign1))
 		for range k.N {
 			q := v
 			tq := tv
 			tq1 := fixed.Of[T](1)
 			var ttq1 T
-			p6 := fixed.Product(p3, v)
-			s2 := fixed.Product(tp3, v) + fixed.Product(p3, tv)
-			s3 := fixed.Product(tp31, v) + p3
-			s4 := fixed.Product(ttp31, v) + fixed.Product(tp31, tv) + tp3
+			p5 := fixed.Product(p2, v)
+			s1 := fixed.Product(tp2, v) + fixed.Product(p2, tv)
+			s2 := fixed.Product(tp21, v) + p2
+			s3 := fixed.Product(ttp21, v) + fixed.Product(tp21, tv) + tp2
 			for j := range 3 {
 				n1 := num.Int[T](j + 1)
-				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p6, n1)
-				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s2, n1)
-				tq1 = fixed.Product(fixed.Of[T](0.5), tq1) + num.Quotient(s3, n1)
-				ttq1 = fixed.Product(fixed.Of[T](0.5), ttq1) + num.Quotient(s4, n1)
+				q = fixed.Product(fixed.Of[T](0.5), q) + num.Quotient(p5, n1)
+				tq = fixed.Product(fixed.Of[T](0.5), tq) + num.Quotient(s1, n1)
+				tq1 = fixed.Product(fixed.Of[T](0.5), tq1) + num.Quotient(s2, n1)
+				ttq1 = fixed.Product(fixed.Of[T](0.5), ttq1) + num.Quotient(s3, n1)
 			}
-			p7 := fixed.Product(fixed.Of[T](0.9), p3) + q
-			tp7 := fixed.Product(fixed.Of[T](0.9), tp3) + tq
-			tp71 := fixed.Product(fixed.Of[T](0.9), tp31) + tq1
-			ttp71 := fixed.Product(fixed.Of[T](0.9), ttp31) + ttq1
+			p6 := fixed.Product(fixed.Of[T](0.9), p2) + q
+			tp6 := fixed.Product(fixed.Of[T](0.9), tp2) + tq
+			tp61 := fixed.Product(fixed.Of[T](0.9), tp21) + tq1
+			ttp61 := fixed.Product(fixed.Of[T](0.9), ttp21) + ttq1
 			e := fixed.Of[T](1)
 			var te T
 			var te1 T
 			var tte1 T
 			for k1 := 1; k1 < 5 && e > fixed.Of[T](1e-09); k1++ {
 				n1 := num.Int[T](k1)
-				q1 := num.Quotient(p4, n1)
-				tq11 := num.Quotient(p5, n1)
+				q1 := num.Quotient(p3, n1)
+				tq11 := num.Quotient(p4, n1)
 				tq12 := num.Quotient(fixed.Product(fixed.Of[T](0.5), sign1), n1)
 				e1 := fixed.Product(e, q1)
 				te11 := fixed.Product(te, q1) + fixed.Product(e, tq11)
 				te12 := fixed.Product(te1, q1) + fixed.Product(e, tq12)
 				tte12 := fixed.Product(tte1, q1) + fixed.Product(te1, tq11) + (fixed.Product(te, tq12) + fixed.Product(e, num.Quotient(0, n1)))
-				ttp71 += tte12
-				tp71 += te12
-				tp7 += te11
-				p7 += e1
+				ttp61 += tte12
+				tp61 += te12
+				tp6 += te11
+				p6 += e1
 				e = e1
 				te = te11
 				te1 = te12
 				tte1 = tte12
 			}
-			p3 = p7
-			tp3 = tp7
-			tp31 = tp71
-			ttp31 = ttp71
+			p2 = p6
+			tp2 = tp6
+			tp21 = tp61
+			ttp21 = ttp61
 		}
-		tg2 := fixed.Product(tg1, tp31) + fixed.Product(gtotal, ttp31)
+		tg2 := fixed.Product(tg1, tp21) + fixed.Product(gtotal, ttp21)
 		if i < len(gtx) {
 			gtx[i] += tg2
 		}
 		if i < len(gx) {
-			gx[i] += fixed.Product(gtotal, tp31)
+			gx[i] += fixed.Product(gtotal, tp21)
 		}
 	}
 }

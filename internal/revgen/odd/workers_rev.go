@@ -1851,8 +1851,8 @@ func (task *flatValue[T]) Block(_, part int) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs c from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Flat[T]) adjoint(sign T, g Flat[T]) {
 	if g.Y.Data == nil {
 		k.value(sign)
@@ -1960,8 +1960,8 @@ func (task *flatTangent[T]) Block(_, part int) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need c of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs c from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Flat[T]) adjointTangent(sign T, g, t, gt Flat[T]) {
 	if g.Y.Data == nil && gt.Y.Data == nil {
 		k.tangent(sign, t)

@@ -114,8 +114,8 @@ func (k Minors[T]) forward() {
 
 // inverse undoes forward.
 //
-// Iterations need sign of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs sign from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Minors[T]) inverse() {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -149,8 +149,8 @@ func (k Minors[T]) inverse() {
 
 // adjoint undoes forward, and turns the cotangents g into those before it.
 //
-// Iterations need sign of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs sign from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Minors[T]) adjoint(g Minors[T]) {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -219,8 +219,8 @@ func (k Minors[T]) tangent(t Minors[T]) {
 
 // adjointTangent is the tangent of adjoint, and undoes tangent.
 //
-// Iterations need sign of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs sign from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Minors[T]) adjointTangent(g, t, gt Minors[T]) {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -305,8 +305,8 @@ func (k Minors[T]) undoAdjoint(g Minors[T]) {
 
 // undoTangent undoes tangent.
 //
-// Iterations need sign of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs sign from the one before. Its values go on a tape, because computing
+// them again for each iteration on the way back would take quadratic time.
 func (k Minors[T]) undoTangent(t Minors[T]) {
 	tape := num.NewTape[T]()
 	n := k.D.N

@@ -209,12 +209,12 @@ func (k Skeleton[T]) inverse() {
 		if p != b {
 			absolute1 := absolute[p*k.Absolute.Stride:][:12]
 			absolute2 := absolute[b*k.Absolute.Stride:][:12]
-			for k1 := 3 - 1; k1 >= 0; k1-- {
+			for k1 := 2; k1 >= 0; k1-- {
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
 			}
 		}
 		relative1 := relative[b*k.Relative.Stride:][:12]
-		for i := 3 - 1; i >= 0; i-- {
+		for i := 2; i >= 0; i-- {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
 			relative3 := relative1[p1]
@@ -234,7 +234,7 @@ func (k Skeleton[T]) inverse() {
 			} else {
 				absolute1 := absolute[p*k.Absolute.Stride:][:12]
 				absolute2 := absolute[b*k.Absolute.Stride:][:12]
-				for k1 := 3 - 1; k1 >= 0; k1-- {
+				for k1 := 2; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
 					l3 := relative1[p1+3]
@@ -295,14 +295,14 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 			absolute2 := absolute[b*k.Absolute.Stride:][:12]
 			gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 			gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
-			for k1 := 3 - 1; k1 >= 0; k1-- {
+			for k1 := 2; k1 >= 0; k1-- {
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
 				gabsolute2[4*k1+3] += gabsolute1[4*k1+3]
 			}
 		}
 		relative1 := relative[b*k.Relative.Stride:][:12]
 		grelative := num.Row(g.Relative, b)
-		for i := 3 - 1; i >= 0; i-- {
+		for i := 2; i >= 0; i-- {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
 			relative3 := relative1[p1]
@@ -335,7 +335,7 @@ func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 				absolute2 := absolute[b*k.Absolute.Stride:][:12]
 				gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 				gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
-				for k1 := 3 - 1; k1 >= 0; k1-- {
+				for k1 := 2; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
 					l3 := relative1[p1+3]
@@ -617,7 +617,7 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 			gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
 			gabsolute1 := gabsolute[b*g.Absolute.Stride:][:12]
 			gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
-			for k1 := 3 - 1; k1 >= 0; k1-- {
+			for k1 := 2; k1 >= 0; k1-- {
 				tabsolute2[4*k1+3] -= tabsolute1[4*k1+3]
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
 				gtabsolute2[4*k1+3] += gtabsolute1[4*k1+3]
@@ -628,7 +628,7 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 		trelative := num.Row(t.Relative, b)
 		gtrelative := num.Row(gt.Relative, b)
 		grelative := num.Row(g.Relative, b)
-		for i := 3 - 1; i >= 0; i-- {
+		for i := 2; i >= 0; i-- {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
 			trelative2 := num.At(trelative, p1+1)
@@ -688,7 +688,7 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 				gtabsolute1 := gtabsolute[b*gt.Absolute.Stride:][:12]
 				gtabsolute2 := gtabsolute[p*gt.Absolute.Stride:][:12]
 				gabsolute2 := gabsolute[p*g.Absolute.Stride:][:12]
-				for k1 := 3 - 1; k1 >= 0; k1-- {
+				for k1 := 2; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
 					tw := tabsolute1[4*k1+i]
@@ -1094,14 +1094,14 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 			tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
 			absolute1 := absolute[p*k.Absolute.Stride:][:12]
 			absolute2 := absolute[b*k.Absolute.Stride:][:12]
-			for k1 := 3 - 1; k1 >= 0; k1-- {
+			for k1 := 2; k1 >= 0; k1-- {
 				tabsolute2[4*k1+3] -= tabsolute1[4*k1+3]
 				absolute2[4*k1+3] -= absolute1[4*k1+3]
 			}
 		}
 		relative1 := relative[b*k.Relative.Stride:][:12]
 		trelative := num.Row(t.Relative, b)
-		for i := 3 - 1; i >= 0; i-- {
+		for i := 2; i >= 0; i-- {
 			p1 := 4 * i
 			relative2 := relative1[p1+1]
 			trelative2 := num.At(trelative, p1+1)
@@ -1135,7 +1135,7 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 				tabsolute1 := tabsolute[p*t.Absolute.Stride:][:12]
 				tabsolute2 := tabsolute[b*t.Absolute.Stride:][:12]
 				absolute2 := absolute[b*k.Absolute.Stride:][:12]
-				for k1 := 3 - 1; k1 >= 0; k1-- {
+				for k1 := 2; k1 >= 0; k1-- {
 					p2 := 4 * k1
 					w := absolute1[4*k1+i]
 					tw := tabsolute1[4*k1+i]

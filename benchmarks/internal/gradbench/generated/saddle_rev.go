@@ -155,7 +155,7 @@ func (k Highest[T]) value(sign T) {
 					value03 = next0
 					gx3 = result2
 					gy3 = result3
-					accepted3 = accepted3 + fixed.Of[T](1)
+					accepted3 += fixed.Of[T](1)
 				} else {
 					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
@@ -191,8 +191,9 @@ func (k Highest[T]) value(sign T) {
 
 // adjoint does that, and adds to the cotangents g.
 //
-// Iterations need x and y and eta and value0 and gx and gy and moving and accepted of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs x, y, eta, value0, gx, gy, moving and accepted from the one before.
+// Their values go on a tape, because computing them again for each iteration on the way
+// back would take quadratic time.
 func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	if g.Out == nil {
 		k.value(sign)
@@ -292,7 +293,7 @@ func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 					value03 = next0
 					gx4 = result2
 					gy4 = result3
-					accepted3 = accepted3 + fixed.Of[T](1)
+					accepted3 += fixed.Of[T](1)
 				} else {
 					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
@@ -608,7 +609,7 @@ func (k Highest[T]) tangent(sign T, t Highest[T]) {
 					tgx3 = tresult2
 					gy3 = result3
 					tgy3 = tresult3
-					accepted3 = accepted3 + fixed.Of[T](1)
+					accepted3 += fixed.Of[T](1)
 				} else {
 					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
@@ -664,8 +665,9 @@ func (k Highest[T]) tangent(sign T, t Highest[T]) {
 
 // adjointTangent does that, and adds to the cotangents g and to their tangents gt.
 //
-// Iterations need x and y and eta and value0 and gx and gy and moving and accepted of those before. These numbers go on a tape, one for
-// each iteration: computing them again on the way back would take quadratic time.
+// An iteration needs x, y, eta, value0, gx, gy, moving and accepted from the one before.
+// Their values go on a tape, because computing them again for each iteration on the way
+// back would take quadratic time.
 func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)
@@ -821,7 +823,7 @@ func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 					tgx4 = tresult2
 					gy4 = result3
 					tgy4 = tresult3
-					accepted3 = accepted3 + fixed.Of[T](1)
+					accepted3 += fixed.Of[T](1)
 				} else {
 					eta3 = fixed.Product(fixed.Of[T](0.5), eta)
 					accepted3 = 0
