@@ -177,9 +177,11 @@ func (w *World) Finalize() error {
 // moment, in which the program that started the ranks forwards what they have written.
 // MPICH's would lose it otherwise.
 func (w *World) Abort(status int) {
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(forwarding)
 	C.give_up(C.int(status))
 }
+
+const forwarding = 200 * time.Millisecond
 
 // watch starts a timer, and returns the function that stops it.
 func (w *World) watch(forWhat string) func() bool {
@@ -187,6 +189,7 @@ func (w *World) watch(forWhat string) func() bool {
 		return func() bool { return true }
 	}
 	return time.AfterFunc(w.Patience, func() {
+		time.Sleep(forwarding)
 		// Another thread is inside MPI, so this one must not call MPI_Abort.
 		fmt.Fprintf(os.Stderr, "mpi: rank %d has waited %v for %s: another rank or the link to it is lost\n", w.rank, w.Patience, forWhat)
 		os.Exit(1)
