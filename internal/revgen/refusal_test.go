@@ -648,3 +648,21 @@ func TestSums(t *testing.T) {
 		}
 	}
 }
+
+// A local of a branch keeps its value, if a later branch reads it and a loop follows.
+func TestBranchLocals(t *testing.T) {
+	text, err := construct{head: "//revgen:kernel K\nfunc k(y, x []complex128)", body: `
+	a, c := x[0], cmplx.Sin(x[1])
+	for i := range x {
+		a -= 0.5 * cmplx.Sin(a)
+		y[0] += a
+		if i != 0 {
+			d := cmplx.Conj(c)
+			a += d / (1 + d*cmplx.Conj(d))
+		}
+	}
+	y[1] += a`}.generated(t, testImporter(t))
+	if err != nil || strings.Contains(text, "/ 0\n") {
+		t.Errorf("a quotient by zero: %v", err)
+	}
+}

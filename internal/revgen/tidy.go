@@ -56,7 +56,9 @@ func overwritten(b []*stmt) []*stmt {
 			}
 			c, other := *s, maps.Clone(live)
 			c.inner, c.els = needed(s.inner, live), needed(s.els, other)
-			maps.Copy(live, other)
+			for v, yes := range other {
+				live[v] = live[v] || yes
+			}
 			for _, e := range s.reads() {
 				e.each(func(e *node) { live[e.v] = true })
 			}
