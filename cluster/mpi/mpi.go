@@ -173,14 +173,14 @@ func (w *World) Finalize() error {
 	return check("MPI_Finalize", C.MPI_Finalize())
 }
 
-// Abort ends the processes of all ranks, with the given status. Before that it waits for a
-// moment, in which the program that started the ranks forwards what they have written.
-// MPICH's would lose it otherwise.
+// Abort ends the processes of all ranks, with the given status, after the time of forwarding.
 func (w *World) Abort(status int) {
 	time.Sleep(forwarding)
 	C.give_up(C.int(status))
 }
 
+// forwarding is the time before a rank ends by itself, in which the program that started the
+// ranks forwards what they have written. MPICH's would lose it otherwise.
 const forwarding = 200 * time.Millisecond
 
 // watch starts a timer, and returns the function that stops it.
@@ -189,9 +189,9 @@ func (w *World) watch(forWhat string) func() bool {
 		return func() bool { return true }
 	}
 	return time.AfterFunc(w.Patience, func() {
-		time.Sleep(forwarding)
 		// Another thread is inside MPI, so this one must not call MPI_Abort.
 		fmt.Fprintf(os.Stderr, "mpi: rank %d has waited %v for %s: another rank or the link to it is lost\n", w.rank, w.Patience, forWhat)
+		time.Sleep(forwarding)
 		os.Exit(1)
 	}).Stop
 }
