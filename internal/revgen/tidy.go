@@ -116,6 +116,7 @@ func settled(b []*stmt) []*stmt {
 			w = same[w]
 		}
 		same[v] = w
+		delete(within, w) // which is read wherever v is
 	}
 	var out func(b []*stmt) []*stmt
 	out = func(b []*stmt) (kept []*stmt) {
