@@ -323,6 +323,7 @@ var constructs = []construct{
 
 	{"//revgen:kernel K\nfunc k(y, x []float64)", "t := 1.0\ns := 0.0\nif len(x) > 2 {\ns = t / 3\n}\ny[0] += s * x[0]", ""},
 	// What few functions have.
+	{"(y, x, w []float64, a float64)", "b := x[0] > 0\nif b {\ny[1] += math.Tanh(0.25+a) * math.Sin(a)\n} else {\nfor i := range y {\ny[i] += x[i]\n}\ny[1] += math.Sin(0.5*a) / (2 + math.Sin(w[1]))\n}\nfor i := range y {\ny[i] += x[i]\n}", ""},
 	{"(y, x []float64, n int)", "if n > 0 {\ni := n % len(x)\nb := x[i] > 1\nif b {\ny[i] += math.Sin(x[i]) / x[1]\n}\n}", ""},
 	{"(y, x []float64, n int)", "if n > 0 {\ni := n % len(x)\nc := x[i] > 1\nt := math.Sin(x[i])\nif c {\ny[0] += t * t / x[1]\n}\ny[i] += t\n}", ""},
 	{"(y, x []float64, n int)", "t := x[0]\nif n > 0 {\ni := n % len(x)\nb := x[i] > 1\nu := math.Sin(x[i])\nif b {\nu = u / x[1]\n}\nt = u * x[i]\n}\ny[0] += t * t", ""},
