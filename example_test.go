@@ -203,7 +203,8 @@ func Example_optimize() {
 
 	model := gmm.NewModel(x, 2, gmm.Prior{}) // the negative log posterior: Func, Grad, Hess
 	settings := &optimize.Settings{GradientThreshold: 1e-4}
-	result, err := optimize.Minimize(model.Problem(), start, settings, &optimize.Newton{})
+	problem := optimize.Problem{Func: model.Func, Grad: model.Grad, Hess: model.Hess}
+	result, err := optimize.Minimize(problem, start, settings, &optimize.Newton{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -261,8 +262,8 @@ func TestDocuments(t *testing.T) {
 		return b.String()
 	}
 	for document, sources := range map[string][]string{
-		"README.md":       {"example_test.go", "internal/revgen/examples/norm2.go", "internal/revgen/examples/readme_test.go"},
-		"CONTRIBUTING.md": {"rev/revtest/example_logistic_test.go"},
+		"README.md":       {"example_test.go", "cmd/revgen/internal/revgen/examples/norm2.go", "cmd/revgen/internal/revgen/examples/readme_test.go"},
+		"CONTRIBUTING.md": {"rev/revtest/example_logistic_test.go", "rev/revtest/squares_test.go", "cmd/revgen/internal/revgen/examples/norm2.go"},
 	} {
 		shown, err := os.ReadFile(document)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"testing"
 
-	"revnum/internal/bundle"
+	"revnum/program/bundle"
 	"revnum/revmodels/ba"
 )
 

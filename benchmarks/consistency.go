@@ -19,7 +19,7 @@ func newConsistency() *cobra.Command {
 		Short: "Learn a parameter by running a reversible function ahead and back",
 		Long: `consistency looks for the p with exp(p + x) - exp(x) = y, without a gradient: it runs a
 function ahead, replaces the output by y, runs it back, replaces x, and so on. f1 keeps x,
-from which the way back finds the old p, and so learns nothing. f2 uncomputes x, and
+from which the inverse finds the old p, and so learns nothing. f2 uncomputes x, and
 converges if |exp(-x)/y| < 1.`,
 		Example: `  go run ./benchmarks consistency
   go run ./benchmarks consistency --p 2 --target 3 --out consistency.png`,

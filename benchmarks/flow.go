@@ -13,7 +13,7 @@ import (
 
 	"revnum/benchmarks/internal/flows"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 	"revnum/revmodels/flow"
 )
 

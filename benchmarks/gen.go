@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/benchmarks/internal/adbench"
-	"revnum/internal/memory"
+	"revnum/benchmarks/internal/problem"
 	"revnum/internal/outfile"
+	"revnum/program/memory"
 	"revnum/revmodels/ba"
 )
 
@@ -41,7 +41,7 @@ normal, and means are uniform in [0, 1). The prior has gamma 1 and m 0.`,
 		Example: `  go run ./benchmarks gen gmm --d 10 --k 25 --n 1000 --seed 1 -o gmm_d10_K25.txt`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := adbench.GenerateGMM(d, k, n, seed, replicate)
+			g, err := problem.GenerateGMM(d, k, n, seed, replicate)
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 				if truth != "" {
 					return errors.New("--truth: a problem in ADBench's form has no solution")
 				}
-				p, err := adbench.GenerateBA(opts.Cameras, opts.Points, opts.Observations, seed)
+				p, err := problem.GenerateBA(opts.Cameras, opts.Points, opts.Observations, seed)
 				if err != nil {
 					return err
 				}

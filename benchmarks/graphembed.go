@@ -14,7 +14,7 @@ import (
 	"revnum/benchmarks/internal/suite"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 const (
@@ -54,7 +54,7 @@ are by the n coordinates of all vertices:
 
   objective F, gradient G,
   Hessian H                one call; the Hessian uses that each pair has only two vertices
-  unstructured, U          the Hessian times all unit vectors
+  unstructured, U          the products of the Hessian with all unit vectors
   fd                       gonum's differences, by their default formula
   error                    of the figure to its left, against the gradient or Hessian:
                            the largest of an element, relative to max(1, |element|)

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 func TestGraphEmbed(t *testing.T) {

@@ -5,8 +5,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"revnum/internal/command"
-	"revnum/internal/program"
+	"revnum/program"
+	"revnum/program/command"
 )
 
 func main() { program.Main(newRoot()) }
@@ -17,7 +17,7 @@ const invocation = "go run ./benchmarks"
 // newRoot returns the command with all its subcommands.
 func newRoot() *cobra.Command {
 	root := newSuite()
-	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newNBody(), newWave(), newForkJoin(), newFlow(), newConsistency())
+	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newFigures(), newNBody(), newWave(), newForkJoin(), newFlow(), newConsistency())
 	return root
 }
 

@@ -24,7 +24,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/internal/program"
+	"revnum/program"
 	"revnum/revmodels/gmm"
 )
 

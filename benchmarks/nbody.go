@@ -9,7 +9,7 @@ import (
 
 	"revnum/benchmarks/internal/orbits"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 func newNBody() *cobra.Command {

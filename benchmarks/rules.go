@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/vectors"
-	"revnum/internal/program"
+	"revnum/program"
 	"revnum/rules"
 )
 

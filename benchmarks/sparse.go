@@ -13,7 +13,7 @@ import (
 	"revnum/benchmarks/internal/sparse"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 // allKinds is the --kind of one matrix of each.

@@ -12,7 +12,7 @@ import (
 	"revnum/benchmarks/internal/suite"
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 func newSuite() *cobra.Command {

@@ -9,9 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/machine"
-	"revnum/benchmarks/internal/tradeoff"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 func newTradeoff() *cobra.Command {
@@ -54,25 +53,13 @@ reversible by themselves.
 }
 
 func runTradeoff(cmd *cobra.Command, most int, budget time.Duration, out string) error {
-	var lengths []int
-	for n := 1; n <= most; n *= 4 {
-		lengths = append(lengths, n)
-	}
-	bar := program.Bar(cmd.ErrOrStderr(), 2+len(lengths)*len(tradeoff.Ways()))
-	bar.Describe("machine")
-	report := tradeoff.Report{Machine: machine.Measure(budget), State: tradeoff.StateBytes()}
-	_ = bar.Add(1)
-	bar.Describe("gradients")
-	err := tradeoff.Measure(cmd.Context(), lengths, budget, func(r tradeoff.Row) {
-		report.Rows = append(report.Rows, r)
-		_ = bar.Add(1)
-	})
+	before := machine.Measure(budget)
+	report, err := measureTradeoff(cmd, most, budget)
 	if err != nil {
 		return err
 	}
-	bar.Describe("machine")
-	report.Machine.Best(machine.Measure(budget))
-	_ = bar.Finish()
+	report.Machine = machine.Measure(budget)
+	report.Machine.Best(before)
 	if err := report.WriteTable(cmd.OutOrStdout()); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"revnum/benchmarks/internal/acoustics"
 	"revnum/internal/outfile"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 const (

@@ -234,8 +234,8 @@ func (s *bundle) answer(r request) (*Sums, error) {
 		t.numbers = slices.Grow(t.numbers[:0], few)[:few]
 		t.perCamera = slices.Grow(t.perCamera[:0], wide*len(cameras))[:wide*len(cameras)]
 		part.Answer(q, x, t.operands, t.numbers, t.perCamera)
-		sums.AddAt(0, t.numbers)
-		q.AddPerCamera(cameras, s.cameras, t.perCamera, func(at int, x []float64) { sums.AddAt(few+at, x) })
+		sums.addAt(0, t.numbers)
+		q.AddPerCamera(cameras, s.cameras, t.perCamera, func(at int, x []float64) { sums.addAt(few+at, x) })
 		return nil
 	})
 }

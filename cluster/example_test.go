@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"revnum/cluster"
+	"revnum/revsparse"
 )
 
 func ExampleSums() {
@@ -36,5 +37,38 @@ func ExampleRun() {
 	fmt.Println(err)
 	// Output:
 	// [3 0.30000000000000004]
+	// <nil>
+}
+
+// Two ranks have two rows each of a bidiagonal matrix. Both get all of Aᵀ·y.
+func ExampleRows() {
+	err := cluster.Run(2, func(r cluster.Reducer) error {
+		first, end := cluster.RowsOf(r, 4, 1)
+		var row, col []int
+		var val []float64
+		for i := first; i < end; i++ {
+			row, col, val = append(row, i-first, i-first), append(col, i, i+1), append(val, 1, -1)
+		}
+		part, err := revsparse.FromTriplets(end-first, 5, row, col, val)
+		if err != nil {
+			return err
+		}
+		a, err := cluster.NewRows(r, 4, 1, 1, part)
+		if err != nil {
+			return err
+		}
+		y, back := make([]float64, end-first), make([]float64, 5)
+		a.MulTo(y, []float64{0, 1, 4, 9, 16})
+		if err := a.TransMulTo(back, y); err != nil {
+			return err
+		}
+		if r.Rank() == 0 {
+			fmt.Println(y, back)
+		}
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// [-1 -3] [-1 -2 -2 -2 7]
 	// <nil>
 }

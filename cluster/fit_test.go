@@ -3,11 +3,13 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +37,7 @@ func clusters(n, d int) *mat.Dense {
 	return x
 }
 
-// writeShards writes x to three .npy files in a new folder.
+// writeShards writes x to three files of plain numbers in a new folder.
 func writeShards(t *testing.T, x *mat.Dense) []string {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,8 +45,10 @@ func writeShards(t *testing.T, x *mat.Dense) []string {
 	var paths []string
 	for i, end := range []int{n / 5, n / 2, n} {
 		first := []int{0, n / 5, n / 2}[i]
-		path := filepath.Join(dir, fmt.Sprintf("%d.npy", i))
-		if err := shard.WriteNpy(path, end-first, d, x.RawMatrix().Data[first*d:end*d]); err != nil {
+		path := filepath.Join(dir, fmt.Sprintf("%d.f64", i))
+		var b bytes.Buffer
+		_ = binary.Write(&b, binary.LittleEndian, x.RawMatrix().Data[first*d:end*d])
+		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
@@ -52,8 +56,10 @@ func writeShards(t *testing.T, x *mat.Dense) []string {
 	return paths
 }
 
-func opener(blockRows int, paths ...string) func() (*shard.Set, error) {
-	return func() (*shard.Set, error) { return shard.Standard().OpenSet(blockRows, shard.Columns{}, paths...) }
+func opener(blockRows, cols int, paths ...string) func() (*shard.Set, error) {
+	return func() (*shard.Set, error) {
+		return shard.Raw().OpenSet(blockRows, shard.Columns{Count: cols}, paths...)
+	}
 }
 
 // onRanks runs f with the points on the given number of ranks, and returns the result
@@ -86,7 +92,7 @@ func TestFitGMM(t *testing.T) {
 		opts := &gmm.Options{Covariance: kind, Tolerance: 1e-8, Polish: kind == gmm.Full}
 		var want []byte
 		for _, c := range [][2]int{{1, 1}, {1, 3}, {2, 2}, {3, 1}, {13, 1}} {
-			got := onRanks(t, c[0], c[1], opener(300, paths...), func(p *cluster.Points, _ int) ([]byte, error) {
+			got := onRanks(t, c[0], c[1], opener(300, x.RawMatrix().Cols, paths...), func(p *cluster.Points, _ int) ([]byte, error) {
 				m, _, err := cluster.FitGMM(t.Context(), p, k, 1, opts, nil)
 				if err != nil {
 					return nil, err
@@ -133,12 +139,12 @@ func testFitGMMResume(t *testing.T, starts, last int) {
 		}
 		return json.Marshal(m)
 	}
-	want := onRanks(t, 2, 1, opener(256, paths...), func(p *cluster.Points, _ int) ([]byte, error) { return fit(p, nil) })[0]
+	want := onRanks(t, 2, 1, opener(256, 2, paths...), func(p *cluster.Points, _ int) ([]byte, error) { return fit(p, nil) })[0]
 
 	var saved []byte
 	killed := errors.New("killed")
 	err := cluster.Run(3, func(r cluster.Reducer) error {
-		p, err := cluster.NewPoints(r, 1, opener(256, paths...))
+		p, err := cluster.NewPoints(r, 1, opener(256, 2, paths...))
 		if err != nil {
 			return err
 		}
@@ -156,7 +162,7 @@ func testFitGMMResume(t *testing.T, starts, last int) {
 	if !errors.Is(err, killed) {
 		t.Fatalf("%v, want %v", err, killed)
 	}
-	got := onRanks(t, 4, 2, opener(256, paths...), func(p *cluster.Points, _ int) ([]byte, error) {
+	got := onRanks(t, 4, 2, opener(256, 2, paths...), func(p *cluster.Points, _ int) ([]byte, error) {
 		s := new(gmm.State)
 		if err := json.Unmarshal(saved, s); err != nil {
 			return nil, err
@@ -207,7 +213,7 @@ func TestFitKMeans(t *testing.T) {
 	paths := writeShards(t, x)
 	var want []byte
 	for _, c := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {3, 2}, {13, 1}} {
-		got := onRanks(t, c[0], c[1], opener(300, paths...), func(p *cluster.Points, _ int) ([]byte, error) {
+		got := onRanks(t, c[0], c[1], opener(300, x.RawMatrix().Cols, paths...), func(p *cluster.Points, _ int) ([]byte, error) {
 			c, _, err := cluster.FitKMeans(t.Context(), p, k, nil)
 			if err != nil {
 				return nil, err
@@ -298,15 +304,15 @@ func TestPointsErrors(t *testing.T) {
 	}{
 		{"a missing file on one rank", func(rank int) (*shard.Set, error) {
 			if rank == 2 {
-				return opener(100, "missing.npy")()
+				return opener(100, 2, "missing.f64")()
 			}
-			return opener(100, paths...)()
-		}, "rank 2: missing.npy: "},
+			return opener(100, 2, paths...)()
+		}, "rank 2: missing.f64: "},
 		{"other files", func(rank int) (*shard.Set, error) {
-			return opener(100, paths[:3-rank/2]...)()
+			return opener(100, 2, paths[:3-rank/2]...)()
 		}, "rank 2: it sees other files than rank 0"},
-		{"NaN", func(int) (*shard.Set, error) { return opener(100, bad...)() },
-			"2.npy: expected finite numbers, found NaN at row 200, column 1"},
+		{"NaN", func(int) (*shard.Set, error) { return opener(100, 2, bad...)() },
+			"2.f64: expected finite numbers, found NaN at row 200, column 1"},
 	} {
 		var mu sync.Mutex
 		var errs []string

@@ -59,7 +59,7 @@ func FitGMM(ctx context.Context, p *Points, k int, seed uint64, opts *gmm.Option
 			o.InitMeans.Slice(i*k, (i+1)*k, 0, d).(*mat.Dense).Copy(means)
 		}
 	}
-	params := (&gmm.Model{X: rev.General[float64]{Cols: d}, K: k}).Dim()
+	params := (&gmm.Model[float64]{X: rev.General[float64]{Cols: d}, K: k}).Dim()
 	g := &gmmPoints{Points: p, k: k, d: d, kind: o.Covariance, params: params}
 	g.team = newTeam(p.r, k*(1+d+d*d)+2*d, g.answer)
 
@@ -130,7 +130,7 @@ func (g *gmmPoints) answer(q request) (*Sums, error) {
 		n += g.params
 	}
 	return g.sum(n, func(_ *pointsWorker, part []float64, _ int, x rev.General[float64]) error {
-		m := gmm.Model{X: x, K: g.k, Workers: 1}
+		m := gmm.Model[float64]{X: x, K: g.k, Workers: 1}
 		if n == 1 {
 			part[0] = m.Func(q.operands)
 		} else {

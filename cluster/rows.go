@@ -3,8 +3,7 @@ package cluster
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
+	"revnum/internal/objective"
 	"revnum/internal/parallel"
 	"revnum/rev"
 	"revnum/revsparse"
@@ -37,9 +36,8 @@ func RowsOf(r Reducer, rows, blockRows int) (first, end int) {
 // ranks differ in the number of columns. Workers is the number of goroutines of each
 // rank; 0 means GOMAXPROCS.
 func NewRows[I revsparse.Index](r Reducer, rows, blockRows, workers int, a revsparse.CSR[float64, I]) (*Rows[I], error) {
-	if rows < 0 || blockRows < 1 {
-		panic(mat.ErrNegativeDimension)
-	}
+	objective.CheckNonNegative("cluster.Rows", "rows", rows)
+	objective.CheckNonNegative("cluster.Rows", "blockRows-1", blockRows-1)
 	first, end := RowsOf(r, rows, blockRows)
 	what := fmt.Sprintf("%d rows in blocks of %d, %d columns", rows, blockRows, a.Cols)
 	asked, err := Share(r, []byte(what))
@@ -75,9 +73,8 @@ func NewRows[I revsparse.Index](r Reducer, rows, blockRows, workers int, a revsp
 // MulTo stores this rank's rows of A·x in dst. x must be the same on all ranks. The
 // ranks do not communicate. It panics with mat.ErrShape if the lengths are wrong.
 func (m *Rows[I]) MulTo(dst, x []float64) {
-	if len(dst) != m.rows || len(x) != m.cols {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("cluster.Rows", "dst", len(dst), m.rows)
+	objective.CheckLen("cluster.Rows", "x", len(x), m.cols)
 	clear(dst)
 	parallel.Run(len(m.adders.own), len(m.blocks), rowsTask(func(_, b int) {
 		a := m.blocks[b]
@@ -90,9 +87,8 @@ func (m *Rows[I]) MulTo(dst, x []float64) {
 // belong to its rows of A. The products of blocks are added exactly. It panics with
 // mat.ErrShape if the lengths are wrong, and returns the error of the Reducer.
 func (m *Rows[I]) TransMulTo(dst, y []float64) error {
-	if len(dst) != m.cols || len(y) != m.rows {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("cluster.Rows", "dst", len(dst), m.cols)
+	objective.CheckLen("cluster.Rows", "y", len(y), m.rows)
 	s, _ := m.adders.run(len(m.blocks), m.cols, func(worker, b int, s *Sums) error {
 		a, part := m.blocks[b], m.parts[worker]
 		clear(part)

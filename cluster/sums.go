@@ -8,6 +8,9 @@ import (
 	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/objective"
+	"revnum/rev"
 )
 
 // Sums is n sums of float64 numbers. It adds without rounding, so the sums do not
@@ -48,9 +51,7 @@ const (
 // NewSums returns n sums, all 0. It panics with mat.ErrNegativeDimension if n is
 // negative.
 func NewSums(n int) *Sums {
-	if n < 0 {
-		panic(mat.ErrNegativeDimension)
-	}
+	objective.CheckNonNegative("cluster.Sums", "n", n)
 	return &Sums{n: n, lo: limbRows}
 }
 
@@ -74,16 +75,14 @@ func (s *Sums) Reset() {
 
 // Add adds x[i] to sum i. It panics with mat.ErrShape if x does not have Len elements.
 func (s *Sums) Add(x []float64) {
-	if len(x) != s.n {
-		panic(mat.ErrShape)
-	}
-	s.AddAt(0, x)
+	objective.CheckLen("cluster.Sums", "x", len(x), s.n)
+	s.addAt(0, x)
 }
 
-// AddAt adds x[i] to sum at+i. It panics with mat.ErrShape if one of these does not exist.
-func (s *Sums) AddAt(at int, x []float64) {
+// addAt adds x[i] to sum at+i. It panics with mat.ErrShape if one of these does not exist.
+func (s *Sums) addAt(at int, x []float64) {
 	if at < 0 || len(x) > s.n-at {
-		panic(mat.ErrShape)
+		panic(&rev.OperandError{Kernel: "cluster.Sums", Operand: "x", Reason: fmt.Sprintf("has %d elements for the sums from %d on of %d", len(x), at, s.n), Err: mat.ErrShape})
 	}
 	if s.terms == maxTerms {
 		s.carry()
@@ -163,9 +162,7 @@ func (s *Sums) carry() {
 // Merge adds the sums of t to those of s. It panics with mat.ErrShape if they differ in
 // number. It may move carries in t, whose sums remain the same.
 func (s *Sums) Merge(t *Sums) {
-	if t.n != s.n {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("cluster.Sums", "t", t.n, s.n)
 	t.carry()
 	s.room()
 	if s.terms == maxTerms {
@@ -189,9 +186,7 @@ func (s *Sums) Merge(t *Sums) {
 // term, or with infinities of both signs, is NaN. RoundTo panics with mat.ErrShape if
 // dst does not have Len elements.
 func (s *Sums) RoundTo(dst []float64) {
-	if len(dst) != s.n {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("cluster.Sums", "dst", len(dst), s.n)
 	s.carry()
 	var limbs [limbRows]int64
 	for i := range dst {

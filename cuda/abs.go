@@ -16,24 +16,6 @@ type Abs[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += |x|.
-func (k Abs[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= |x|.
-func (k Abs[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= |x| and x̄ += sign(x)·ȳ.
-func (k Abs[T]) Adjoint(g Abs[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += |x| and ẏ += sign(x)·ẋ.
-func (k Abs[T]) Tangent(t Abs[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Abs[T]) Run(p rev.Pass[Abs[T]]) error {
 	w := begin(&k, &p)

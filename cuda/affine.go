@@ -2,8 +2,11 @@ package cuda
 
 import "revnum/rev"
 
-// Affine is the kernel Y += W·X + B of revlinalg.Affine over real numbers, with the
-// derivatives
+// Affine is the kernel
+//
+//	Y += W·X + B
+//
+// of revlinalg.Affine over real numbers, with the derivatives
 //
 //	W̄ += ȳ·xᵀ,  x̄ += Wᵀ·ȳ,  b̄ += ȳ,  ẏ += Ẇ·x + W·ẋ + ḃ
 //
@@ -20,24 +23,6 @@ type Affine[T rev.Real] struct {
 	W General[T] `rev:"in" shape:"m,n"`
 	X Vector[T]  `rev:"in" shape:"n"`
 	B Vector[T]  `rev:"in,optional" shape:"m"`
-}
-
-// Forward computes Y += W·X + B.
-func (k Affine[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= W·X + B.
-func (k Affine[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= W·X + B and W̄ += ȳ·xᵀ, x̄ += Wᵀ·ȳ, b̄ += ȳ.
-func (k Affine[T]) Adjoint(g Affine[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += W·X + B and ẏ += Ẇ·x + W·ẋ + ḃ.
-func (k Affine[T]) Tangent(t Affine[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẏ -= Ẇ·x + W·ẋ + ḃ, and adds the tangents of
-// the gradient in gt.
-func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

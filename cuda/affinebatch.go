@@ -2,9 +2,12 @@ package cuda
 
 import "revnum/rev"
 
-// AffineBatch is the kernel Y += X·W + 1·bᵀ of revnn.AffineBatch over real numbers, which
-// applies one affine map to the rows of an n×k matrix X. Y is n×m and W is k×m. The
-// derivatives are
+// AffineBatch is the kernel
+//
+//	Y += X·W + 1·bᵀ
+//
+// of revnn.AffineBatch over real numbers, which applies one affine map to the rows of an n×k
+// matrix X. Y is n×m and W is k×m. The derivatives are
 //
 //	X̄ += Ȳ·Wᵀ,  W̄ += Xᵀ·Ȳ,  b̄ += Ȳᵀ·1,  Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ
 //
@@ -18,24 +21,6 @@ type AffineBatch[T rev.Real] struct {
 	X General[T] `rev:"in" shape:"n,k"`
 	W General[T] `rev:"in" shape:"k,m"`
 	B Vector[T]  `rev:"in,optional" shape:"m"`
-}
-
-// Forward computes Y += X·W + 1·bᵀ.
-func (k AffineBatch[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= X·W + 1·bᵀ.
-func (k AffineBatch[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= X·W + 1·bᵀ and X̄ += Ȳ·Wᵀ, W̄ += Xᵀ·Ȳ, b̄ += Ȳᵀ·1.
-func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += X·W + 1·bᵀ and Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ.
-func (k AffineBatch[T]) Tangent(t AffineBatch[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangents of the gradient in gt.
-func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

@@ -28,24 +28,6 @@ type Atan2[T rev.Real] struct {
 	Y Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Z += atan2(x, y).
-func (k Atan2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= atan2(x, y).
-func (k Atan2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= atan2(x, y) and x̄ += y/r²·z̄, ȳ -= x/r²·z̄.
-func (k Atan2[T]) Adjoint(g Atan2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += atan2(x, y) and ż += (y·ẋ - x·ẏ)/r².
-func (k Atan2[T]) Tangent(t Atan2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
-// tangents of the gradient in gt.
-func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.DomainError.
 func (k Atan2[T]) Run(p rev.Pass[Atan2[T]]) error {
 	w := begin(&k, &p)

@@ -2,7 +2,11 @@ package cuda
 
 import "revnum/rev"
 
-// Axpy is the kernel Y += α·X of revlinalg.Axpy over real numbers, with the derivatives
+// Axpy is the kernel
+//
+//	Y += α·X
+//
+// of revlinalg.Axpy over real numbers, with the derivatives
 //
 //	ᾱ += Σ x_i·ȳ_i,  x̄ += α·ȳ,  ẏ += α̇·x + α·ẋ
 //
@@ -15,24 +19,6 @@ type Axpy[T rev.Real] struct {
 	Y     Vector[T] `rev:"acc" shape:"n"`
 	Alpha *T        `rev:"in"`
 	X     Vector[T] `rev:"in" shape:"n"`
-}
-
-// Forward computes Y += α·X.
-func (k Axpy[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= α·X.
-func (k Axpy[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= α·X and ᾱ += Σ x_i·ȳ_i, x̄ += α·ȳ.
-func (k Axpy[T]) Adjoint(g Axpy[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ.
-func (k Axpy[T]) Tangent(t Axpy[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, and adds the tangents of
-// the gradient in gt.
-func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

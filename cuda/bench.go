@@ -95,7 +95,7 @@ type bench struct {
 	err   error
 }
 
-// wants reports whether a kernel is to be measured.
+// wants reports whether to measure a kernel.
 func (b *bench) wants(kernel string) bool {
 	return b.Kernels == nil || b.Kernels.MatchString(kernel)
 }

@@ -18,24 +18,6 @@ type Cos[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += cos(x).
-func (k Cos[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= cos(x).
-func (k Cos[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= cos(x) and x̄ -= sin(x)·ȳ.
-func (k Cos[T]) Adjoint(g Cos[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += cos(x) and ẏ -= sin(x)·ẋ.
-func (k Cos[T]) Tangent(t Cos[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Cos[T]) Run(p rev.Pass[Cos[T]]) error {
 	w := begin(&k, &p)

@@ -32,6 +32,8 @@
 // The package has its own module, so that importers of revnum need no cgo.
 package cuda
 
+//go:generate go run revnum/cmd/revgen
+
 import (
 	"errors"
 	"fmt"

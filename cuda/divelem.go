@@ -21,24 +21,6 @@ type DivElem[T rev.Real] struct {
 	Y Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Z += x/y.
-func (k DivElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= x/y.
-func (k DivElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= x/y and x̄ += z̄/y, ȳ -= z̄/y·x/y.
-func (k DivElem[T]) Adjoint(g DivElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += x/y and ż += (ẋ - x/y·ẏ)/y.
-func (k DivElem[T]) Tangent(t DivElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
-// tangents of the gradient in gt.
-func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.DomainError.
 func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 	w := begin(&k, &p)

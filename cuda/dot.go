@@ -2,7 +2,11 @@ package cuda
 
 import "revnum/rev"
 
-// Dot is the kernel Out += Σ x_i·y_i of revlinalg.Dot over real numbers, with the derivatives
+// Dot is the kernel
+//
+//	Out += Σ x_i·y_i
+//
+// of revlinalg.Dot over real numbers, with the derivatives
 //
 //	x̄ += Ōut·y,  ȳ += Ōut·x,  Ȯut += Σ ẋ_i·y_i + x_i·ẏ_i
 //
@@ -17,24 +21,6 @@ type Dot[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`
 	Y   Vector[T] `rev:"in" shape:"n"`
-}
-
-// Forward computes Out += x·y.
-func (k Dot[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= x·y.
-func (k Dot[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= x·y and x̄ += Ōut·y, ȳ += Ōut·x.
-func (k Dot[T]) Adjoint(g Dot[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += x·y and Ȯut += ẋ·y + x·ẏ.
-func (k Dot[T]) Tangent(t Dot[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
-// tangents of the gradient in gt.
-func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

@@ -19,7 +19,7 @@ import (
 	"revnum/cuda/kernels"
 )
 
-// A card is a GPU behind its CUDA driver. All calls of the driver come from one thread,
+// A card is a GPU with its CUDA driver. All calls of the driver come from one thread,
 // in which the primary context of the device is current.
 type card struct {
 	calls     chan func()

@@ -137,9 +137,12 @@ func mapSizes() []int {
 }
 
 func mapTest[T rev.Real, K rev.Kernel[K]](t *testing.T, kernel func(y, x rev.Vector[T]) K, random func(*rand.Rand, int) rev.Vector[T]) {
-	revtest.Kernel(t, revtest.Spec[K]{Sizes: mapSizes(), Skip: noAllocs, New: func(rnd *rand.Rand, n int) K {
-		return kernel(vector[T](rnd, n), random(rnd, n))
-	}})
+	revtest.Kernel(t, revtest.Spec[K]{
+		// Exp overflows, over Q43 from 13.8.
+		Magnitudes: [2]float64{0.125, 2},
+		Sizes:      mapSizes(), Skip: noAllocs, New: func(rnd *rand.Rand, n int) K {
+			return kernel(vector[T](rnd, n), random(rnd, n))
+		}})
 }
 
 // TestElementwiseBits compares with the host, over Q43 bit for bit.

@@ -49,8 +49,8 @@ func TestPassesWithoutMemory(t *testing.T) {
 }
 
 // exhaust makes each pass of D with its first allocation failing, with its second, and so on, until
-// none fails. A pass that fails must return ErrMemory, leave all operands as they were, leave
-// nothing behind that is not freed with the operands, and run when there is memory again.
+// none fails. A pass that fails must return ErrMemory, leave all operands as they were, leak
+// nothing that is not freed with the operands, and run when there is memory again.
 func exhaust[H any, D rev.Kernel[D]](t *testing.T, random func(*rand.Rand) H) {
 	t.Helper()
 	failures := 0

@@ -17,24 +17,6 @@ type Exp[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += exp(x).
-func (k Exp[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= exp(x).
-func (k Exp[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= exp(x) and x̄ += eˣ·ȳ.
-func (k Exp[T]) Adjoint(g Exp[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += exp(x) and ẏ += eˣ·ẋ.
-func (k Exp[T]) Tangent(t Exp[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {
 	w := begin(&k, &p)

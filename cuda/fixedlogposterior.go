@@ -9,10 +9,13 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// FixedLogPosterior is the kernel Out += F of gmm.FixedLogPosterior, the log posterior of a
-// Gaussian mixture with K components over fixed-point numbers, given N points of dimension D. Its
-// equations are those of [LogPosterior]. The documentation of gmm.FixedLogPosterior has the range and
-// the errors of the results.
+// FixedLogPosterior is the kernel
+//
+//	Out += F
+//
+// of gmm.FixedLogPosterior, where F is the log posterior of a Gaussian mixture with K components over
+// fixed-point numbers, given N points of dimension D. [LogPosterior] has the equations of F and its
+// derivatives. The documentation of gmm.FixedLogPosterior has the range and the errors of the results.
 //
 // All results are those of the CPU bit for bit. Inverse and Adjoint restore Out bit for bit, even
 // if Out wraps. A pass waits for the device to know that all is in range. If not, it changes
@@ -31,25 +34,6 @@ type FixedLogPosterior struct {
 	X       General[fixed.Q43] `rev:"in" shape:"N,D"`
 
 	Prior gmm.Prior
-}
-
-// Forward adds the log posterior to Out.
-func (k FixedLogPosterior) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts the log posterior from Out.
-func (k FixedLogPosterior) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint subtracts the log posterior from Out, and adds its gradient times the cotangent
-// g.Out to the cotangents of g that are there.
-func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent adds the log posterior to Out, and its derivative in the direction t to t.Out.
-func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent restores Out and t.Out to the bit as they were before Tangent. It adds the
-// gradient to g, and its derivative in the direction t to gt.
-func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. Besides what is out of range, it returns the errors of the device. It

@@ -21,24 +21,6 @@ type GELU[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += x·Φ(x).
-func (k GELU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= x·Φ(x).
-func (k GELU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= x·Φ(x) and x̄ += (Φ(x) + x·φ(x))·ȳ.
-func (k GELU[T]) Adjoint(g GELU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += x·Φ(x) and ẏ += (Φ(x) + x·φ(x))·ẋ.
-func (k GELU[T]) Tangent(t GELU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k GELU[T]) Run(p rev.Pass[GELU[T]]) error {
 	w := begin(&k, &p)

@@ -9,6 +9,8 @@ require (
 	revnum v0.0.0
 )
 
+require golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect
@@ -31,6 +33,9 @@ require (
 	golang.org/x/text v0.28.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
 	gonum.org/v1/plot v0.17.0 // indirect
+	revnum/program v0.0.0
 )
 
 replace revnum => ../
+
+replace revnum/program => ../program

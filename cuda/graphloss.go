@@ -8,8 +8,11 @@ import (
 	"revnum/rev"
 )
 
-// GraphLoss is the kernel Out += L of graphembed.Loss, the misfit of an embedding of a graph into k
-// dimensions:
+// GraphLoss is the kernel
+//
+//	Out += L
+//
+// of graphembed.Loss, where L is the misfit of an embedding of a graph into k dimensions:
 //
 //	L = Var(dist(E)) + Var(dist(N)) + exp(relu(z)) - 1
 //	z = mean dist(E) - mean dist(N) + margin
@@ -42,26 +45,6 @@ type GraphLoss[T rev.Real] struct {
 
 	Graph  *Graph
 	Margin float64 // by which the mean of the longer distances should exceed that of the others
-}
-
-// Forward computes Out += L.
-func (k GraphLoss[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= L.
-func (k GraphLoss[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= L, and adds the gradient times g.Out to those of g.Fixed and g.Free that
-// are there.
-func (k GraphLoss[T]) Adjoint(g GraphLoss[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += L, and adds its derivative in the direction t to t.Out. A nil operand of
-// t is a zero direction.
-func (k GraphLoss[T]) Tangent(t GraphLoss[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the gradient to g as
-// Adjoint does, and its derivative in the direction t to gt.
-func (k GraphLoss[T]) AdjointTangent(g, t, gt GraphLoss[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

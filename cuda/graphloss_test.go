@@ -83,9 +83,12 @@ func graphLossOf[T rev.Real](t *testing.T) {
 	}
 	for name, margin := range margins {
 		t.Run(name, func(t *testing.T) {
-			revtest.Kernel(t, revtest.Spec[hostGraphLoss[T]]{Sizes: sizes, Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostGraphLoss[T] {
-				return embedding[T](rnd, randomGraph(rnd, n, 2), min(n, 2), 1+n%7, margin)
-			}})
+			revtest.Kernel(t, revtest.Spec[hostGraphLoss[T]]{
+				// The exponential overflows.
+				Magnitudes: [2]float64{0.125, 1.5},
+				Sizes:      sizes, Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostGraphLoss[T] {
+					return embedding[T](rnd, randomGraph(rnd, n, 2), min(n, 2), 1+n%7, margin)
+				}})
 		})
 	}
 }

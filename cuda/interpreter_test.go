@@ -233,7 +233,7 @@ type copies struct {
 	graphs []*Graph
 }
 
-// shifted returns a copy of data that begins one element behind the memory of the device, as views of
+// shifted returns a copy of data that begins one element after the beginning of the memory of the device, as views of
 // users may.
 func shifted[T any](d *Device, data []T) (Memory[T], error) {
 	m, err := newMemory(d, append(make([]T, 1), data...))

@@ -21,24 +21,6 @@ type LeakyReLU[T rev.Real] struct {
 	Slope float64   // for negative x; PyTorch uses 0.01
 }
 
-// Forward computes Y += s(x)·x.
-func (k LeakyReLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= s(x)·x.
-func (k LeakyReLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= s(x)·x and x̄ += s(x)·ȳ.
-func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += s(x)·x and ẏ += s(x)·ẋ.
-func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k LeakyReLU[T]) Run(p rev.Pass[LeakyReLU[T]]) error {
 	w := begin(&k, &p)

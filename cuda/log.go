@@ -19,24 +19,6 @@ type Log[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += log(x).
-func (k Log[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= log(x).
-func (k Log[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= log(x) and x̄ += ȳ/x.
-func (k Log[T]) Adjoint(g Log[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += log(x) and ẏ += ẋ/x.
-func (k Log[T]) Tangent(t Log[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.DomainError.
 func (k Log[T]) Run(p rev.Pass[Log[T]]) error {
 	w := begin(&k, &p)

@@ -8,8 +8,12 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-// LogPosterior is the kernel Out += F of gmm.LogPosterior, the log posterior of a Gaussian
-// mixture with K components, given N points of dimension D:
+// LogPosterior is the kernel
+//
+//	Out += F
+//
+// of gmm.LogPosterior, where F is the log posterior of a Gaussian mixture with K components, given N
+// points of dimension D:
 //
 //	F    = Σ_i L_i - N·logsumexp(α) - N·D/2·log 2π ± prior,  L_i = logsumexp_k β_ik
 //	β_ik = α_k + Σ_j q_kj - ½‖Q_k·c_ik‖²,  c_ik = x_i - μ_k
@@ -53,26 +57,6 @@ type LogPosterior[T rev.Float] struct {
 	X       General[T] `rev:"in" shape:"N,D"`
 
 	Prior gmm.Prior
-}
-
-// Forward adds the log posterior to Out.
-func (k LogPosterior[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts the log posterior from Out.
-func (k LogPosterior[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint subtracts the log posterior from Out, and adds its gradient times the cotangent
-// g.Out to the cotangents of g that are there.
-func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent adds the log posterior to Out, and its derivative in the direction t to t.Out.
-func (k LogPosterior[T]) Tangent(t LogPosterior[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the gradient to g,
-// and its derivative in the direction t to gt. That is the Hessian times t if g.Out is 1 and
-// gt.Out is 0.
-func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device. It panics if the prior is

@@ -19,24 +19,6 @@ type LogSumExp[T rev.Real] struct {
 	X   Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Out += log Σ exp(x_i).
-func (k LogSumExp[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= log Σ exp(x_i).
-func (k LogSumExp[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= log Σ exp(x_i) and x̄ += Ōut·p.
-func (k LogSumExp[T]) Adjoint(g LogSumExp[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += log Σ exp(x_i) and Ȯut += Σ p_i·ẋ_i.
-func (k LogSumExp[T]) Tangent(t LogSumExp[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
-// tangent of the gradient in gt.
-func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
 	w := begin(&k, &p)

@@ -7,8 +7,12 @@ import (
 	"revnum/rev"
 )
 
-// MatMul is the kernel C += op(A)·op(B) of revlinalg.MatMul over real numbers, where op(A) is A or
-// its transpose, with the derivatives, for neither of them transposed,
+// MatMul is the kernel
+//
+//	C += op(A)·op(B)
+//
+// of revlinalg.MatMul over real numbers, where op(A) is A or its transpose. If neither factor is
+// transposed, the derivatives are
 //
 //	Ā += C̄·Bᵀ,  B̄ += Aᵀ·C̄,  Ċ += Ȧ·B + A·Ḃ
 //
@@ -29,25 +33,6 @@ type MatMul[T rev.Real] struct {
 	A              General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
 	B              General[T] `rev:"in" shape:"TransB ? n,k : k,n"`
 	TransA, TransB bool
-}
-
-// Forward computes C += op(A)·op(B).
-func (k MatMul[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= op(A)·op(B).
-func (k MatMul[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= op(A)·op(B) and adds C̄·op(B)ᵀ to the cotangent of op(A), and
-// op(A)ᵀ·C̄ to that of op(B).
-func (k MatMul[T]) Adjoint(g MatMul[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += op(A)·op(B) and Ċ += op(Ȧ)·op(B) + op(A)·op(Ḃ).
-func (k MatMul[T]) Tangent(t MatMul[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds the
-// tangents of the gradients in gt.
-func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

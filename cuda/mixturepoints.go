@@ -25,7 +25,7 @@ type MixturePoints struct {
 	x    General[float64]
 
 	mu         sync.Mutex      // held by a call that uses what follows
-	parameters Memory[float64] // of FuncGrad, with their gradient behind
+	parameters Memory[float64] // of FuncGrad, and their gradient after them
 	out        Memory[float64] // its value, and the cotangent
 }
 

@@ -6,9 +6,12 @@ import (
 	"revnum/rev"
 )
 
-// Mul is the kernel C += α·op(A)·B of revsparse.Mul, where A is sparse and
-// op(A) is A or, if Trans is set, its transpose. A nil Alpha stands for 1. The derivatives are,
-// with Ā only at the entries of A,
+// Mul is the kernel
+//
+//	C += α·op(A)·B
+//
+// of revsparse.Mul, where A is sparse and op(A) is A or, if Trans is set, its transpose. A nil Alpha
+// stands for 1. The derivatives are, with Ā only at the entries of A,
 //
 //	op(Ā) += α·C̄·Bᵀ,  B̄ += α·op(A)ᵀ·C̄,  ᾱ += Σ_ij C̄_ij·(op(A)·B)_ij
 //	Ċ += α̇·op(A)·B + α·op(Ȧ)·B + α·op(A)·Ḃ
@@ -31,24 +34,6 @@ type Mul[T rev.Real] struct {
 	A     CSR[T]     `rev:"in" shape:"m,k"`
 	B     General[T] `rev:"in" shape:"Trans ? m,n : k,n"`
 	Trans bool
-}
-
-// Forward computes C += α·op(A)·B.
-func (k Mul[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= α·op(A)·B.
-func (k Mul[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= α·op(A)·B and the cotangents of A, B and α.
-func (k Mul[T]) Adjoint(g Mul[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += α·op(A)·B and the tangent of C.
-func (k Mul[T]) Tangent(t Mul[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds the
-// tangents of the cotangents of A, B and α.
-func (k Mul[T]) AdjointTangent(g, t, gt Mul[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device. It panics if A has

@@ -17,24 +17,6 @@ type MulElem[T rev.Real] struct {
 	Y Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Z += x·y.
-func (k MulElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= x·y.
-func (k MulElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= x·y and x̄ += y·z̄, ȳ += x·z̄.
-func (k MulElem[T]) Adjoint(g MulElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += x·y and ż += ẋ·y + x·ẏ.
-func (k MulElem[T]) Tangent(t MulElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
-// tangents of the gradient in gt.
-func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	w := begin(&k, &p)

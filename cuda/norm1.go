@@ -2,8 +2,12 @@ package cuda
 
 import "revnum/rev"
 
-// Norm1 is the kernel Out += ‖x‖₁ = Σ |x_i| of revlinalg.Norm1 over real numbers, with the
-// derivatives, where sign(0) = 0 (the subgradient of least norm),
+// Norm1 is the kernel
+//
+//	Out += ‖x‖₁ = Σ |x_i|
+//
+// of revlinalg.Norm1 over real numbers, with the derivatives, where sign(0) = 0 (the subgradient of
+// least norm),
 //
 //	x̄ += Ōut·sign(x),  Ȯut += Σ sign(x_i)·ẋ_i,  ġx += ġOut·sign(x).
 //
@@ -11,24 +15,6 @@ import "revnum/rev"
 type Norm1[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`
-}
-
-// Forward computes Out += Σ |x_i|.
-func (k Norm1[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ |x_i|.
-func (k Norm1[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·sign(x).
-func (k Norm1[T]) Adjoint(g Norm1[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ |x_i| and Ȯut += Σ sign(x_i)·ẋ_i.
-func (k Norm1[T]) Tangent(t Norm1[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
-// tangent of the gradient in gt.
-func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

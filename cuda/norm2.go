@@ -2,10 +2,13 @@ package cuda
 
 import "revnum/rev"
 
-// Norm2 is the kernel Out += ‖x‖ = √(Σ x_i²) of revlinalg.Norm2 over real numbers, with the
-// derivatives, where u = x/‖x‖,
+// Norm2 is the kernel
 //
-//	x̄ += Ōut·u,  Ȯut += r = Σ u_i·ẋ_i,  ġx += ġOut·u + Ōut·(ẋ - r·u)/‖x‖.
+//	Out += ‖x‖ = √(Σ x_i²)
+//
+// of revlinalg.Norm2 over real numbers, with the derivatives, where u = x/‖x‖ and r = Σ u_i·ẋ_i,
+//
+//	x̄ += Ōut·u,  Ȯut += Σ u_i·ẋ_i,  ġx += ġOut·u + Ōut·(ẋ - r·u)/‖x‖.
 //
 // At x = 0 they are zero, the subgradient of least norm. No square overflows or underflows
 // unless the norm does. In floating point the norm is within (n+2)·ε times itself. In fixed
@@ -13,24 +16,6 @@ import "revnum/rev"
 type Norm2[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`
-}
-
-// Forward computes Out += ‖x‖.
-func (k Norm2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= ‖x‖.
-func (k Norm2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u.
-func (k Norm2[T]) Adjoint(g Norm2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += ‖x‖ and Ȯut += Σ u_i·ẋ_i.
-func (k Norm2[T]) Tangent(t Norm2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
-// tangent of the gradient in gt.
-func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

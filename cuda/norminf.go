@@ -2,8 +2,12 @@ package cuda
 
 import "revnum/rev"
 
-// NormInf is the kernel Out += ‖x‖_∞ = max |x_i| of revlinalg.NormInf over real numbers, with the
-// derivatives, where m is the index of the first element of that magnitude,
+// NormInf is the kernel
+//
+//	Out += ‖x‖_∞ = max |x_i|
+//
+// of revlinalg.NormInf over real numbers, with the derivatives, where m is the index of the first
+// element of that magnitude,
 //
 //	x̄_m += Ōut·sign(x_m),  Ȯut += sign(x_m)·ẋ_m,  ġx_m += ġOut·sign(x_m).
 //
@@ -12,24 +16,6 @@ import "revnum/rev"
 type NormInf[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`
-}
-
-// Forward computes Out += max |x_i|.
-func (k NormInf[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= max |x_i|.
-func (k NormInf[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= max |x_i| and x̄_m += Ōut·sign(x_m).
-func (k NormInf[T]) Adjoint(g NormInf[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += max |x_i| and Ȯut += sign(x_m)·ẋ_m.
-func (k NormInf[T]) Tangent(t NormInf[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds the
-// tangent of the gradient in gt.
-func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

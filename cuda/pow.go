@@ -29,24 +29,6 @@ type Pow[T rev.Real] struct {
 	Y Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Z += x^y.
-func (k Pow[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= x^y.
-func (k Pow[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= x^y and x̄ += y·x^(y-1)·z̄, ȳ += l·x^y·z̄.
-func (k Pow[T]) Adjoint(g Pow[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += x^y and ż += y·x^(y-1)·ẋ + l·x^y·ẏ.
-func (k Pow[T]) Tangent(t Pow[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
-// tangents of the gradient in gt.
-func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.DomainError.
 func (k Pow[T]) Run(p rev.Pass[Pow[T]]) error {
 	w := begin(&k, &p)

@@ -39,26 +39,9 @@ type QR[T rev.Float] struct {
 	Count int
 }
 
-// Forward computes Q += Q(A) and R += R(A).
-func (k QR[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Q -= Q(A) and R -= R(A).
-func (k QR[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Q -= Q(A), R -= R(A), and adds to Ā.
-func (k QR[T]) Adjoint(g QR[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Q += Q(A), R += R(A), and adds to Q̇ and Ṙ.
-func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds the tangents
-// of the gradient to gt.
-func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
-// Run implements rev.Kernel. It panics with mat.ErrShape if the rows of A are not those of
-// Count matrices, or if these have more columns than rows.
+// Run implements rev.Kernel. It returns the errors of the device or a *rev.SingularError. It panics
+// with mat.ErrShape if the rows of A are not those of Count matrices, or if these have more columns
+// than rows.
 func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
 	count := max(k.Count, 1)
 	m, n := k.A.Rows/count, k.A.Cols
@@ -362,7 +345,7 @@ func (f *factors[T]) solve(x stack[T], trans bool) {
 		lo := i * solveCols
 		hi := min(lo+solveCols, n)
 		part := x.columns(lo, hi)
-		if trans { // less what the columns behind contribute
+		if trans { // less what the columns after them contribute
 			if hi < n {
 				r := f.r.t().columns(lo, hi)
 				r.data, r.rows = r.data[hi*r.down:], n-hi

@@ -16,24 +16,6 @@ type ReLU[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += max(x, 0).
-func (k ReLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= max(x, 0).
-func (k ReLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= max(x, 0) and x̄ += s(x)·ȳ.
-func (k ReLU[T]) Adjoint(g ReLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += max(x, 0) and ẏ += s(x)·ẋ.
-func (k ReLU[T]) Tangent(t ReLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k ReLU[T]) Run(p rev.Pass[ReLU[T]]) error {
 	w := begin(&k, &p)

@@ -19,8 +19,8 @@ import (
 
 	"revnum/cuda"
 	"revnum/cuda/internal/revcuda"
-	"revnum/internal/command"
-	"revnum/internal/program"
+	"revnum/program"
+	"revnum/program/command"
 	"revnum/revmodels/ba"
 )
 

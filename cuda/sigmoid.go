@@ -17,24 +17,6 @@ type Sigmoid[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += σ(x).
-func (k Sigmoid[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= σ(x).
-func (k Sigmoid[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= σ(x) and x̄ += σ′(x)·ȳ.
-func (k Sigmoid[T]) Adjoint(g Sigmoid[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += σ(x) and ẏ += σ′(x)·ẋ.
-func (k Sigmoid[T]) Tangent(t Sigmoid[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Sigmoid[T]) Run(p rev.Pass[Sigmoid[T]]) error {
 	w := begin(&k, &p)

@@ -18,24 +18,6 @@ type SiLU[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += x·σ(x).
-func (k SiLU[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= x·σ(x).
-func (k SiLU[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= x·σ(x) and x̄ += (σ(x) + x·σ′)·ȳ.
-func (k SiLU[T]) Adjoint(g SiLU[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += x·σ(x) and ẏ += (σ(x) + x·σ′)·ẋ.
-func (k SiLU[T]) Tangent(t SiLU[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k SiLU[T]) Run(p rev.Pass[SiLU[T]]) error {
 	w := begin(&k, &p)

@@ -18,24 +18,6 @@ type Sin[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += sin(x).
-func (k Sin[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= sin(x).
-func (k Sin[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= sin(x) and x̄ += cos(x)·ȳ.
-func (k Sin[T]) Adjoint(g Sin[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += sin(x) and ẏ += cos(x)·ẋ.
-func (k Sin[T]) Tangent(t Sin[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Sin[T]) Run(p rev.Pass[Sin[T]]) error {
 	w := begin(&k, &p)

@@ -34,24 +34,6 @@ type Snavely[T rev.Real] struct {
 	Camera, Point Memory[int32] `rev:"index" shape:"p"`
 }
 
-// Forward computes R += π(c, X) - x.
-func (k Snavely[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes R -= π(c, X) - x.
-func (k Snavely[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes what Inverse does, and x̄ += Jᵀ·R̄.
-func (k Snavely[T]) Adjoint(g Snavely[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes what Forward does, and Ṙ += J·ẋ.
-func (k Snavely[T]) Tangent(t Snavely[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
-// gradient in gt.
-func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device and of indices.
 func (k Snavely[T]) Run(p rev.Pass[Snavely[T]]) error {
 	w := begin(&k, &p)

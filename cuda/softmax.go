@@ -27,24 +27,6 @@ type Softmax[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += p.
-func (k Softmax[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= p.
-func (k Softmax[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= p and x̄_i += p_i·(ȳ_i - d).
-func (k Softmax[T]) Adjoint(g Softmax[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += p and ẏ_i += p_i·(ẋ_i - r).
-func (k Softmax[T]) Tangent(t Softmax[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
 	w := begin(&k, &p)

@@ -17,24 +17,6 @@ type Softplus[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += log(1 + eˣ).
-func (k Softplus[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= log(1 + eˣ).
-func (k Softplus[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= log(1 + eˣ) and x̄ += σ(x)·ȳ.
-func (k Softplus[T]) Adjoint(g Softplus[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += log(1 + eˣ) and ẏ += σ(x)·ẋ.
-func (k Softplus[T]) Tangent(t Softplus[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Softplus[T]) Run(p rev.Pass[Softplus[T]]) error {
 	w := begin(&k, &p)

@@ -18,24 +18,6 @@ type Sqrt[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += √x.
-func (k Sqrt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= √x.
-func (k Sqrt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= √x and x̄ += ȳ/(2√x).
-func (k Sqrt[T]) Adjoint(g Sqrt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += √x and ẏ += ẋ/(2√x).
-func (k Sqrt[T]) Tangent(t Sqrt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.DomainError.
 func (k Sqrt[T]) Run(p rev.Pass[Sqrt[T]]) error {
 	w := begin(&k, &p)

@@ -2,7 +2,11 @@ package cuda
 
 import "revnum/rev"
 
-// Sum is the kernel Out += Σ x_i of revlinalg.Sum over real numbers, with the derivatives
+// Sum is the kernel
+//
+//	Out += Σ x_i
+//
+// of revlinalg.Sum over real numbers, with the derivatives
 //
 //	x̄_i += Ōut,  Ȯut += Σ ẋ_i,  ġx_i += ġOut.
 //
@@ -11,23 +15,6 @@ import "revnum/rev"
 type Sum[T rev.Real] struct {
 	Out *T        `rev:"acc"`
 	X   Vector[T] `rev:"in" shape:"n"`
-}
-
-// Forward computes Out += Σ x_i.
-func (k Sum[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ x_i.
-func (k Sum[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ x_i and x̄_i += Ōut.
-func (k Sum[T]) Adjoint(g Sum[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i, and ġx_i += ġOut in gt.
-func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

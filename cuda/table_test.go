@@ -34,7 +34,7 @@ func kernelTable(t *testing.T) map[string]tableRow {
 		if len(cells) != 5 {
 			break
 		}
-		// Kernels with other types are behind a semicolon, and a remark is behind their name.
+		// Kernels with other types follow a semicolon, and a remark follows their name.
 		lists, types := strings.Split(cells[1], ";"), strings.Split(cells[3], ";")
 		if len(lists) != len(types) {
 			t.Fatalf("%s has %d lists of kernels, and %d of number types", line, len(lists), len(types))

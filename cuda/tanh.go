@@ -17,24 +17,6 @@ type Tanh[T rev.Real] struct {
 	X Vector[T] `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += tanh(x).
-func (k Tanh[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= tanh(x).
-func (k Tanh[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= tanh(x) and x̄ += (1 - z²)·ȳ.
-func (k Tanh[T]) Adjoint(g Tanh[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += tanh(x) and ẏ += (1 - z²)·ẋ.
-func (k Tanh[T]) Tangent(t Tanh[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Tanh[T]) AdjointTangent(g, t, gt Tanh[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device.
 func (k Tanh[T]) Run(p rev.Pass[Tanh[T]]) error {
 	w := begin(&k, &p)

@@ -7,9 +7,12 @@ import (
 	"revnum/rev"
 )
 
-// Unitary is the kernel X <- U(θ)·X of revlinalg.Unitary, where U is the product of the plane
-// rotations of neighbouring rows by the N(N-1)/2 angles in Theta, in radians. The order of the
-// rotations of the N rows, counted from 1, is
+// Unitary is the kernel
+//
+//	X <- U(θ)·X
+//
+// of revlinalg.Unitary, where U is the product of the plane rotations of neighbouring rows by the
+// N(N-1)/2 angles in Theta, in radians. The order of the rotations of the N rows, counted from 1, is
 //
 //	for j = 1, ..., N
 //		for i = N-1, N-2, ..., j
@@ -21,7 +24,7 @@ import (
 //		for i = 1, 3, 5, ... < N if l is odd, i = 2, 4, 6, ... < N if it is even
 //			rotate rows i and i+1 by the next angle
 //
-// A rotation of the rows a and b, with c = cos θ and s = sin θ, its tangent and its way back are
+// A rotation of the rows a and b, with c = cos θ and s = sin θ, its tangent and its inverse are
 //
 //	a' = c·a - s·b    ȧ' = c·ȧ - s·ḃ - θ̇·b'    a = c·a' + s·b'    ā = c·ā' + s·b̄'
 //	b' = s·a + c·b    ḃ' = s·ȧ + c·ḃ + θ̇·a'    b = c·b' - s·a'    b̄ = c·b̄' - s·ā'
@@ -44,24 +47,6 @@ type Unitary[T rev.Real] struct {
 	X           General[T] `rev:"inout" shape:"n,c"`
 	Theta       Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
 	Rectangular bool       // the order of Clements et al.
-}
-
-// Forward computes X <- U(θ)·X.
-func (k Unitary[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X <- U(θ)ᵀ·X.
-func (k Unitary[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X <- U(θ)ᵀ·X, x̄ <- U(θ)ᵀ·x̄, and adds to θ̄.
-func (k Unitary[T]) Adjoint(g Unitary[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X <- U(θ)·X and ẋ <- U(θ)·ẋ + Σ_k θ̇_k·(∂U/∂θ_k)·X.
-func (k Unitary[T]) Tangent(t Unitary[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt the
-// tangents of the cotangents.
-func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of the device.

@@ -38,24 +38,6 @@ type Weighted[T rev.Real] struct {
 	Camera, Point Memory[int32] `rev:"index" shape:"p"`
 }
 
-// Forward computes R += w·(π(c, X) - x) and Z += 1 - w².
-func (k Weighted[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w².
-func (k Weighted[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes what Inverse does, and x̄ += Jᵀ·(R̄, Z̄).
-func (k Weighted[T]) Adjoint(g Weighted[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes what Forward does, and (Ṙ, Ż) += J·ẋ.
-func (k Weighted[T]) Tangent(t Weighted[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the tangents of the
-// gradient in gt.
-func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns the errors of the device and of indices.
 func (k Weighted[T]) Run(p rev.Pass[Weighted[T]]) error {
 	w := begin(&k, &p)

@@ -8,7 +8,7 @@ import "math/bits"
 // wrap, nor does one of 2²¹ products of numbers below 2¹⁰. A sum that wraps on the
 // way is right if it ends in range.
 //
-// Its additions are those of integers. They commute and associate, so the bits of a
+// It adds integers. Such additions commute and associate, so the bits of a
 // sum depend neither on its order nor on how it is divided among workers.
 // Subtracting the same operands undoes them to the bit.
 //
@@ -33,22 +33,10 @@ func (a *Accumulator) Sub(x Q43) {
 }
 
 // AddMul computes a += x·y.
-func (a *Accumulator) AddMul(x, y Q43) {
-	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	var c uint64
-	a.lo, c = bits.Add64(a.lo, lo, 0)
-	a.hi, _ = bits.Add64(a.hi, hi, c)
-	a.hi -= uint64(x>>63&y) + uint64(y>>63&x) // the factors were taken for unsigned
-}
+func (a *Accumulator) AddMul(x, y Q43) { a.hi, a.lo = addMul(a.hi, a.lo, x, y) }
 
 // SubMul computes a -= x·y.
-func (a *Accumulator) SubMul(x, y Q43) {
-	hi, lo := bits.Mul64(uint64(x), uint64(y))
-	var c uint64
-	a.lo, c = bits.Sub64(a.lo, lo, 0)
-	a.hi, _ = bits.Sub64(a.hi, hi, c)
-	a.hi += uint64(x>>63&y) + uint64(y>>63&x)
-}
+func (a *Accumulator) SubMul(x, y Q43) { a.hi, a.lo = subMul(a.hi, a.lo, x, y) }
 
 // AddAcc computes a += b.
 func (a *Accumulator) AddAcc(b Accumulator) {
@@ -80,19 +68,15 @@ func Dot(x, y []Q43) Q43 {
 	return dot(x, y).Round()
 }
 
-// dot returns Σ x_i·y_i. It keeps the sum in local variables. Through the pointer of
-// AddMul, the sum would be loaded and stored for each product.
+// dot returns Σ x_i·y_i. Through the pointer of AddMul, the sum would be loaded and stored
+// for each product.
 func dot(x, y []Q43) Accumulator {
 	y = y[:len(x)]
-	var hi, lo, c uint64
+	var a Accumulator
 	for i, v := range x {
-		w := y[i]
-		h, l := bits.Mul64(uint64(v), uint64(w))
-		lo, c = bits.Add64(lo, l, 0)
-		hi, _ = bits.Add64(hi, h, c)
-		hi -= uint64(v>>63&w) + uint64(w>>63&v)
+		a.hi, a.lo = addMul(a.hi, a.lo, v, y[i])
 	}
-	return Accumulator{hi, lo}
+	return a
 }
 
 // Round returns the sum rounded to nearest, ties to even, and wrapped.
@@ -102,12 +86,33 @@ func (a Accumulator) Round() Q43 {
 }
 
 // RoundChecked returns the sum rounded to nearest, ties to even, or ErrRange.
-func (a Accumulator) RoundChecked() (Q43, error) {
-	q, ok := a.round()
-	if !ok {
-		return 0, ErrRange
+func (a Accumulator) RoundChecked() (Q43, error) { return checked(a.round()) }
+
+// Over returns the sum divided by n > 0, rounded to nearest, ties away from zero, and
+// wrapped.
+func (a Accumulator) Over(n int) Q43 {
+	negative := int64(a.hi) < 0
+	if negative {
+		var b uint64
+		a.lo, b = bits.Sub64(0, a.lo, 0)
+		a.hi, _ = bits.Sub64(0, a.hi, b)
 	}
-	return q, nil
+	hi := a.hi / uint64(n)
+	lo, _ := bits.Div64(a.hi%uint64(n), a.lo, uint64(n))
+	q := Q43(hi<<(64-FracBits)|lo>>FracBits) + Q43(lo>>(FracBits-1)&1)
+	if negative {
+		return -q
+	}
+	return q
+}
+
+// Sqrt returns the square root of the sum, rounded to nearest. If it is out of range, Sqrt
+// returns Min.
+func (a Accumulator) Sqrt() Q43 {
+	if a.hi >= 1<<62 {
+		return Min
+	}
+	return Q43(root(uint128(a)))
 }
 
 // round returns the sum rounded to nearest even and wrapped. It reports whether the

@@ -15,17 +15,8 @@ import "math/bits"
 // Each adjoint is a composition of a few operations of this package. Each of these
 // rounds, wraps and panics as usual.
 
-// ExpAdjoint returns eˣ·ȳ.
-func ExpAdjoint(x, gy Q43) (gx Q43) { return Exp(x).Mul(gy) }
-
-// Exp2Adjoint returns ln 2·2ˣ·ȳ.
-func Exp2Adjoint(x, gy Q43) (gx Q43) { return Exp2(x).Mul(gy).Mul(Ln2) }
-
 // LogAdjoint returns ȳ/x.
 func LogAdjoint(x, gy Q43) (gx Q43) { return gy.Div(x) }
-
-// Log2Adjoint returns ȳ/(x·ln 2).
-func Log2Adjoint(x, gy Q43) (gx Q43) { return gy.Div(x).Mul(Log2E) }
 
 // SqrtAdjoint returns ȳ/(2√x). If x is zero, it panics as a division by zero does.
 func SqrtAdjoint(x, gy Q43) (gx Q43) { return gy.Div(2 * Sqrt(x)) }
@@ -35,16 +26,6 @@ func SinAdjoint(x, gy Q43) (gx Q43) { return Cos(x).Mul(gy) }
 
 // CosAdjoint returns -sin x·ȳ.
 func CosAdjoint(x, gy Q43) (gx Q43) { return -Sin(x).Mul(gy) }
-
-// HypotAdjoint returns x/h·z̄ and y/h·z̄ for h = √(x²+y²). At the origin it returns
-// zeros.
-func HypotAdjoint(x, y, gz Q43) (gx, gy Q43) {
-	h := Hypot(x, y)
-	if h == 0 {
-		return 0, 0
-	}
-	return mulDiv(gz, x, h), mulDiv(gz, y, h)
-}
 
 // Atan2Adjoint returns the cotangents of y and x: x/h²·z̄ and -y/h²·z̄ for h =
 // √(x²+y²). At the origin it panics as a division by zero does.
@@ -74,37 +55,4 @@ func mulDiv(a, b, h Q43) Q43 {
 	}
 	v, _ := signed(q, (a < 0) != (b < 0))
 	return v
-}
-
-// Unary is a function y = f(x) of one number, with its adjoint: the cotangent of x
-// is x̄ += fAdjoint(x, ȳ).
-type Unary struct {
-	Name    string
-	Func    func(x Q43) Q43
-	Adjoint func(x, gy Q43) (gx Q43)
-}
-
-// Binary is a function of two numbers with its adjoint.
-type Binary struct {
-	Name    string
-	Func    func(a, b Q43) Q43
-	Adjoint func(a, b, gy Q43) (ga, gb Q43)
-}
-
-// UnaryFuncs are the functions of one number.
-var UnaryFuncs = []Unary{
-	{"Sqrt", Sqrt, SqrtAdjoint},
-	{"Exp", Exp, ExpAdjoint},
-	{"Exp2", Exp2, Exp2Adjoint},
-	{"Log", Log, LogAdjoint},
-	{"Log2", Log2, Log2Adjoint},
-	{"Sin", Sin, SinAdjoint},
-	{"Cos", Cos, CosAdjoint},
-}
-
-// BinaryFuncs are the functions of two numbers.
-var BinaryFuncs = []Binary{
-	{"Hypot", Hypot, HypotAdjoint},
-	{"Atan2", Atan2, Atan2Adjoint},
-	{"Pow", Pow, PowAdjoint},
 }

@@ -85,13 +85,7 @@ func (x Q43) SubChecked(y Q43) (Q43, error) {
 }
 
 // MulChecked returns x·y rounded as by Mul, or ErrRange.
-func (x Q43) MulChecked(y Q43) (Q43, error) {
-	p, ok := product(x, y)
-	if !ok {
-		return 0, ErrRange
-	}
-	return p, nil
-}
+func (x Q43) MulChecked(y Q43) (Q43, error) { return checked(product(x, y)) }
 
 // DivChecked returns x/y rounded as by Div. The error is ErrDivideByZero or
 // ErrRange.
@@ -100,10 +94,7 @@ func (x Q43) DivChecked(y Q43) (Q43, error) {
 		return 0, ErrDivideByZero
 	}
 	q, ok, _ := quotient(x, y)
-	if !ok {
-		return 0, ErrRange
-	}
-	return q, nil
+	return checked(q, ok)
 }
 
 // NegChecked returns -x, or ErrRange.
@@ -128,41 +119,36 @@ func limit(negative bool) Q43 {
 	return Max
 }
 
+// saturated returns v if it is in range, and otherwise a limit.
+func saturated(v Q43, inRange, negative bool) Q43 {
+	if !inRange {
+		return limit(negative)
+	}
+	return v
+}
+
 // AddSat returns x + y, or the end of the range nearest to it.
 func (x Q43) AddSat(y Q43) Q43 {
 	s, err := x.AddChecked(y)
-	if err != nil {
-		return limit(y < 0)
-	}
-	return s
+	return saturated(s, err == nil, y < 0)
 }
 
 // SubSat returns x - y, or the end of the range nearest to it.
 func (x Q43) SubSat(y Q43) Q43 {
 	d, err := x.SubChecked(y)
-	if err != nil {
-		return limit(y > 0)
-	}
-	return d
+	return saturated(d, err == nil, y > 0)
 }
 
 // MulSat returns x·y rounded as by Mul, or the end of the range nearest to it.
 func (x Q43) MulSat(y Q43) Q43 {
 	p, ok := product(x, y)
-	if !ok {
-		return limit((x < 0) != (y < 0))
-	}
-	return p
+	return saturated(p, ok, (x < 0) != (y < 0))
 }
 
 // DivSat returns x/y rounded as by Div, or the end of the range nearest to it. It
 // panics if y is zero, as Div does.
 func (x Q43) DivSat(y Q43) Q43 {
-	q, ok, negative := quotient(x, y)
-	if !ok {
-		return limit(negative)
-	}
-	return q
+	return saturated(quotient(x, y))
 }
 
 // NegSat returns -x, or Max for Min.

@@ -194,3 +194,33 @@ func TestSumsUndone(t *testing.T) {
 		}
 	})
 }
+
+// TestAccumulatorOver compares with integers of any size, rounded half away from zero.
+func TestAccumulatorOver(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 8))
+	for range 10000 {
+		var a Accumulator
+		exact := new(big.Int)
+		for range 1 + rnd.IntN(4) {
+			x, y := Q43(rnd.Uint64()>>rnd.IntN(64)), Q43(rnd.Uint64()>>rnd.IntN(64))
+			if rnd.IntN(2) == 0 {
+				x = -x
+			}
+			x >>= 2 // so that no sum wraps
+			a.AddMul(x, y)
+			exact.Add(exact, new(big.Int).Mul(big.NewInt(int64(x)), big.NewInt(int64(y))))
+		}
+		n := 1 + rnd.IntN(1<<rnd.IntN(40))
+		// ⌊|2a|/(n·2⁴³) + 1⌋/2, with the sign of a
+		q := new(big.Int).Lsh(new(big.Int).Abs(exact), 1)
+		q.Quo(q, new(big.Int).Lsh(big.NewInt(int64(n)), FracBits))
+		q.Rsh(q.Add(q, big.NewInt(1)), 1)
+		want := wrap(q)
+		if exact.Sign() < 0 {
+			want = -want
+		}
+		if got := a.Over(n); got != want {
+			t.Fatalf("%v/%d = %d, want %d", exact, n, got, want)
+		}
+	}
+}

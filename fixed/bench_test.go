@@ -162,10 +162,10 @@ func BenchmarkBuffer(b *testing.B) {
 
 func BenchmarkText(b *testing.B) {
 	x := MustParse("-12345.678901234")
-	b.Run("Append", func(b *testing.B) {
+	b.Run("AppendText", func(b *testing.B) {
 		var buf []byte
 		for b.Loop() {
-			buf = x.Append(buf[:0])
+			buf, _ = x.AppendText(buf[:0])
 		}
 	})
 	b.Run("Parse", func(b *testing.B) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Buffer multiplies vectors of n numbers by fractions. It keeps the bits that a product
-// loses, so that the product can be undone to the bit. The method is that of Maclaurin,
+// loses, so that the product can be undone to the bit. The method is from Maclaurin,
 // Duvenaud and Adams, "Gradient-based hyperparameter optimization through reversible
 // learning", 2015, section 3.
 //
@@ -61,7 +61,7 @@ func (b *Buffer) Bits() int {
 func (b *Buffer) Steps() int { return b.step }
 
 // Mul computes x *= n/d in place. It panics unless 0 < n <= d <= 2¹⁶ and the length
-// of x is that of the buffer.
+// of x is the length of the buffer.
 func (b *Buffer) Mul(x []Q43, n, d int) {
 	b.check(x, n, d)
 	if !b.below(1 << 63 / uint64(d)) {
@@ -72,8 +72,8 @@ func (b *Buffer) Mul(x []Q43, n, d int) {
 }
 
 // Div computes x /= n/d in place. It undoes the last Mul that is not yet undone, and
-// leaves x and the buffer as they were before that Mul. n and d must be those of
-// that Mul. Div panics if there is none.
+// leaves x and the buffer as they were before that Mul. n and d must be the same as in that
+// Mul. Div panics if there is none.
 func (b *Buffer) Div(x []Q43, n, d int) {
 	b.check(x, n, d)
 	if b.step == 0 || !b.below(math.MaxUint64/uint64(n)) {
@@ -96,7 +96,7 @@ func (b *Buffer) check(x []Q43, n, d int) {
 }
 
 // below reports whether all states are below bound. A state below 2⁶³/d has room for
-// a digit of base d. On the way back, Div leaves room for it.
+// a digit of base d. Div, too, leaves room for it.
 func (b *Buffer) below(bound uint64) bool {
 	for _, s := range b.state {
 		if s >= bound {

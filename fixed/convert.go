@@ -72,15 +72,6 @@ func FromFloat64Sat(v float64) Q43 {
 // more than 53 bits, as all numbers in [-2¹⁰, 2¹⁰] do.
 func (x Q43) Float64() float64 { return float64(x) * (1.0 / (1 << FracBits)) }
 
-// FromFloat32 is like FromFloat64, for float32.
-func FromFloat32(v float32) Q43 { return FromFloat64(float64(v)) }
-
-// FromFloat32Checked is like FromFloat64Checked, for float32.
-func FromFloat32Checked(v float32) (Q43, error) { return FromFloat64Checked(float64(v)) }
-
-// FromFloat32Sat is like FromFloat64Sat, for float32.
-func FromFloat32Sat(v float32) Q43 { return FromFloat64Sat(float64(v)) }
-
 // Float32 returns x rounded to nearest, ties to even.
 func (x Q43) Float32() float32 {
 	// Some machines round twice when they convert an int64 to float32. None
@@ -103,13 +94,7 @@ func FromRat(v *big.Rat) Q43 {
 }
 
 // FromRatChecked returns v rounded to nearest, ties to even, or ErrRange.
-func FromRatChecked(v *big.Rat) (Q43, error) {
-	x, ok := fromRat(v)
-	if !ok {
-		return 0, ErrRange
-	}
-	return x, nil
-}
+func FromRatChecked(v *big.Rat) (Q43, error) { return checked(fromRat(v)) }
 
 func fromRat(v *big.Rat) (Q43, bool) {
 	return fromBig(quoRound(new(big.Int).Lsh(v.Num(), FracBits), v.Denom()))
@@ -135,11 +120,7 @@ func FromBigFloatChecked(v *big.Float) (Q43, error) {
 	if v.IsInf() {
 		return 0, ErrRange
 	}
-	x, ok := fromBigFloat(v)
-	if !ok {
-		return 0, ErrRange
-	}
-	return x, nil
+	return checked(fromBigFloat(v))
 }
 
 func fromBigFloat(v *big.Float) (Q43, bool) {

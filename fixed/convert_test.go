@@ -50,12 +50,6 @@ func checkFloat64(t *testing.T, v float64) {
 	if got := FromFloat64Sat(v); got != saturate(want) {
 		t.Fatalf("FromFloat64Sat(%v) = %v", v, got)
 	}
-	if s := float32(v); float64(s) == v {
-		checkConversion(t, rat, func() Q43 { return FromFloat32(s) }, func() (Q43, error) { return FromFloat32Checked(s) })
-		if FromFloat32Sat(s) != saturate(want) {
-			t.Fatalf("FromFloat32Sat(%v) = %v", s, FromFloat32Sat(s))
-		}
-	}
 }
 
 func TestFromFloat(t *testing.T) {

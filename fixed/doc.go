@@ -23,10 +23,10 @@
 //	checked     …Checked                              the same result, or an error
 //	saturating  …Sat                                  the result, or the end of the range nearest to it
 //
-// Do not use the operators * and / between two numbers: they are those of int64. 3 *
+// Do not use the operators * and / between two numbers: they multiply and divide int64. 3 *
 // x is three times x and x / 2 is half of x rounded toward zero, but the product of
-// x and y is x.Mul(y). Division by zero panics as that of integers does; the checked
-// form returns an error.
+// x and y is x.Mul(y). Division by zero panics as in Go's integers; the checked form returns
+// an error.
 //
 // The functions (Sqrt, Exp, ...) do not wrap. They panic with ErrRange if the result
 // is out of range and with ErrDomain if the argument is out of the domain. Their

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/big"
 	"slices"
 
 	"revnum/fixed"
@@ -160,4 +161,23 @@ func ExampleBuffer() {
 	// minimum at [1.000000 2.000000 3.000000 4.000000]
 	// 0.15 bits a step and number, log2(10/9) = 0.15
 	// back at the start: true [0 0 0 0] 0
+}
+
+// Conversions from exact numbers round to nearest. Those to exact numbers lose nothing.
+func ExampleFromRat() {
+	third := fixed.FromRat(big.NewRat(1, 3))
+	fmt.Println(third, third.Rat())
+	fmt.Println(fixed.FromBigFloat(third.BigFloat()) == third)
+	_, err := fixed.FromRatChecked(big.NewRat(1<<60, 1))
+	fmt.Println(err)
+	// Output:
+	// 0.3333333333334 2932031007403/8796093022208
+	// true
+	// fixed: result out of range
+}
+
+func ExampleExp2() {
+	fmt.Println(fixed.Exp2(fixed.MustParse("0.5")), fixed.Log2(fixed.FromInt(8)))
+	// Output:
+	// 1.4142135623731 3
 }

@@ -2,7 +2,7 @@ package fixed
 
 import "math/bits"
 
-//go:generate go run gen.go
+//go:generate go test -run TestTables -update
 
 // Exp returns eˣ, with an error below 0.51 unit in the last place. It panics
 // with ErrRange if the result is out of range, that is for x >= 20·ln 2 ≈ 13.863.
@@ -17,10 +17,7 @@ func Exp(x Q43) Q43 {
 // ExpChecked returns eˣ as Exp does, or ErrRange.
 func ExpChecked(x Q43) (Q43, error) {
 	m, ok := exp(x)
-	if !ok || m > uint64(Max) {
-		return 0, ErrRange
-	}
-	return Q43(m), nil
+	return checked(Q43(m), ok && m <= uint64(Max))
 }
 
 // Exp2 returns 2ˣ, with an error below 0.51 unit in the last place. It panics
@@ -30,10 +27,7 @@ func Exp2(x Q43) Q43 { return must(Exp2Checked(x)) }
 // Exp2Checked returns 2ˣ as Exp2 does, or ErrRange.
 func Exp2Checked(x Q43) (Q43, error) {
 	m, ok := exp2(int(x>>FracBits), uint128{uint64(x) << (64 - FracBits), 0})
-	if !ok || m > uint64(Max) {
-		return 0, ErrRange
-	}
-	return Q43(m), nil
+	return checked(Q43(m), ok && m <= uint64(Max))
 }
 
 // exp returns eˣ = 2^(x·log2 e), with the results of exp2.

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Append appends the shortest decimal that Parse reads as x, in plain notation, and
+// AppendText implements encoding.TextAppender. It appends the shortest decimal that Parse reads as x, in plain notation, and
 // returns the extended slice. If there are several of that length, it appends the
 // nearest to x.
 //
@@ -15,7 +15,9 @@ import (
 // units of the last digit written. The digits so far are near enough if r <= e. The
 // digits with one more in the last place are near enough if 1-r <= e. Adding one
 // never carries: if it did, the digit would not have been needed.
-func (x Q43) Append(b []byte) []byte {
+func (x Q43) AppendText(b []byte) ([]byte, error) { return x.appendTo(b), nil }
+
+func (x Q43) appendTo(b []byte) []byte {
 	const one = 1 << (FracBits + 1) // r and e count in units of 2⁻⁴⁴
 	m := magnitude(x)
 	if x < 0 {
@@ -40,7 +42,7 @@ func (x Q43) Append(b []byte) []byte {
 
 // String returns the shortest decimal that Parse reads as x: Parse(x.String()) is x.
 // It has no exponent. DecimalString returns all digits.
-func (x Q43) String() string { return string(x.Append(nil)) }
+func (x Q43) String() string { return string(x.appendTo(nil)) }
 
 // DecimalString returns x exactly, in plain notation. Every Q43 is a finite decimal
 // with up to 43 digits after the point.
@@ -119,12 +121,9 @@ func (x Q43) shortest(g rune) (verb rune, prec int) {
 	return g - 'g' + 'e', len(strings.TrimRight(digits, "0")) - 1
 }
 
-// AppendText implements encoding.TextAppender. It does what Append does.
-func (x Q43) AppendText(b []byte) ([]byte, error) { return x.Append(b), nil }
-
 // MarshalText implements encoding.TextMarshaler. The text is that of String.
-func (x Q43) MarshalText() ([]byte, error) { return x.Append(nil), nil }
+func (x Q43) MarshalText() ([]byte, error) { return x.appendTo(nil), nil }
 
 // MarshalJSON implements json.Marshaler. It writes x as a number, with the digits of
 // String.
-func (x Q43) MarshalJSON() ([]byte, error) { return x.Append(nil), nil }
+func (x Q43) MarshalJSON() ([]byte, error) { return x.appendTo(nil), nil }

@@ -199,7 +199,19 @@ func TestAtan2(t *testing.T) {
 
 func TestHypot(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	check := func(x, y Q43) { checkHypot(t, x, y) }
+	check := func(x, y Q43) {
+		checkHypot(t, x, y)
+		var sum Accumulator
+		sum.AddMul(x, x)
+		sum.AddMul(y, y)
+		want, err := HypotChecked(x, y)
+		if err != nil {
+			want = Min
+		}
+		if got := sum.Sqrt(); got != want {
+			t.Errorf("root of %d² + %d² is %d, want %d", x, y, got, want)
+		}
+	}
 	for _, x := range extremes {
 		for _, y := range extremes {
 			check(x, y)

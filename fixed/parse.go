@@ -3,6 +3,7 @@ package fixed
 import (
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -43,68 +44,54 @@ func Parse(s string) (Q43, error) {
 	fail := func(i int, err error) (Q43, error) {
 		return 0, &ParseError{s, i, err}
 	}
-	isDigit := func(i int) bool { return i < len(s) && '0' <= s[i] && s[i] <= '9' }
-	sign := func(i int) (negative bool, next int) {
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			return s[i] == '-', i + 1
+	// take takes digits off the beginning of rest, and sign a sign.
+	rest := s
+	take := func() (digits string) {
+		after := strings.TrimLeft(rest, "0123456789")
+		digits, rest = rest[:len(rest)-len(after)], after
+		return digits
+	}
+	sign := func() (negative bool) {
+		if rest != "" && (rest[0] == '+' || rest[0] == '-') {
+			negative, rest = rest[0] == '-', rest[1:]
 		}
-		return false, i
+		return negative
 	}
 
+	negative := sign()
+	whole, fraction := take(), ""
+	if strings.HasPrefix(rest, ".") {
+		rest = rest[1:]
+		fraction = take()
+	}
+	if whole == "" && fraction == "" {
+		return fail(len(s)-len(rest), ErrSyntax)
+	}
 	// The number is digits·10^exp, the digits without leading zeros.
-	var (
-		digits = make([]byte, 0, maxDigits+1)
-		exp    int64
-		beyond bool // a digit beyond maxDigits is not zero
-		any    bool
-		point  bool
-	)
-	negative, i := sign(0)
-	for ; ; i++ {
-		if i < len(s) && s[i] == '.' && !point {
-			point = true
-			continue
+	digits, exp := strings.TrimLeft(whole+fraction, "0"), -int64(len(fraction))
+	if rest != "" && (rest[0] == 'e' || rest[0] == 'E') {
+		rest = rest[1:]
+		down := sign()
+		power := take()
+		if power == "" {
+			return fail(len(s)-len(rest), ErrSyntax)
 		}
-		if !isDigit(i) {
-			break
-		}
-		any = true
-		if point {
-			exp--
-		}
-		switch {
-		case len(digits) == 0 && s[i] == '0':
-		case len(digits) < maxDigits:
-			digits = append(digits, s[i])
-		default:
-			exp++
-			beyond = beyond || s[i] != '0'
-		}
-	}
-	if !any {
-		return fail(i, ErrSyntax)
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		var down bool
-		down, i = sign(i + 1)
-		if !isDigit(i) {
-			return fail(i, ErrSyntax)
-		}
-		var e int64
-		for ; isDigit(i); i++ {
-			e = min(10*e+int64(s[i]-'0'), 1<<50) // more than any text has digits
-		}
+		e, _ := strconv.ParseInt(power, 10, 64) // the largest number if it is out of range
+		e = min(e, 1<<50)                       // more than any text has digits
 		if down {
 			e = -e
 		}
 		exp += e
 	}
-	if i < len(s) {
-		return fail(i, ErrSyntax)
+	if rest != "" {
+		return fail(len(s)-len(rest), ErrSyntax)
 	}
-	if beyond {
-		digits = append(digits, '1')
-		exp--
+	if beyond := len(digits) - maxDigits; beyond > 0 {
+		more := strings.Trim(digits[maxDigits:], "0") != ""
+		digits, exp = digits[:maxDigits], exp+int64(beyond)
+		if more {
+			digits, exp = digits+"1", exp-1
+		}
 	}
 
 	switch top := int64(len(digits)) + exp; { // |x| < 10^top
@@ -113,7 +100,7 @@ func Parse(s string) (Q43, error) {
 	case top > 7:
 		return fail(0, ErrRange)
 	}
-	n, _ := new(big.Int).SetString(string(digits), 10)
+	n, _ := new(big.Int).SetString(digits, 10)
 	if negative {
 		n.Neg(n)
 	}

@@ -28,11 +28,7 @@ func PowChecked(x, y Q43) (Q43, error) {
 	if !ok {
 		return 0, ErrRange
 	}
-	v, ok := signed(m, negative)
-	if !ok {
-		return 0, ErrRange
-	}
-	return v, nil
+	return checked(signed(m, negative))
 }
 
 // pow returns (x·2⁻⁴³)ʸ = 2^(y·log2 x) rounded, in units of 2⁻⁴³. It reports whether

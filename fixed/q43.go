@@ -25,8 +25,8 @@ package fixed
 //	Exp, Exp2, Log, Log2           below 0.51
 //	Sin, Cos, Atan2, Pow           below 0.51
 //	FromInt                        exact
-//	FromFloat64, FromFloat32,      nearest, even
-//	  FromRat, FromBigFloat
+//	FromFloat64, FromRat,          nearest, even
+//	  FromBigFloat
 //	Float64                        nearest, even; exact within ±2¹⁰
 //	Float32                        nearest, even
 //	Int                            toward zero
@@ -82,6 +82,14 @@ func must(v Q43, err error) Q43 {
 		panic(err)
 	}
 	return v
+}
+
+// checked returns v, or ErrRange unless v is in range.
+func checked(v Q43, inRange bool) (Q43, error) {
+	if !inRange {
+		return 0, ErrRange
+	}
+	return v, nil
 }
 
 // magnitude returns |x| as an integer, which is 2⁶³ for Min.

@@ -45,10 +45,7 @@ func Hypot(x, y Q43) Q43 { return must(HypotChecked(x, y)) }
 // HypotChecked returns √(x²+y²) as Hypot does, or ErrRange.
 func HypotChecked(x, y Q43) (Q43, error) {
 	h := hypot(x, y)
-	if h > uint64(Max) {
-		return 0, ErrRange
-	}
-	return Q43(h), nil
+	return checked(Q43(h), h <= uint64(Max))
 }
 
 // hypot returns the integer nearest to √(x²+y²), below 2⁶⁴.
@@ -56,8 +53,11 @@ func hypot(x, y Q43) uint64 {
 	a, b := magnitude(x), magnitude(y)
 	ah, al := bits.Mul64(a, a)
 	bh, bl := bits.Mul64(b, b)
-	n := uint128{ah, al}.add(uint128{bh, bl}) // <= 2¹²⁷
+	return root(uint128{ah, al}.add(uint128{bh, bl}))
+}
 
+// root returns √n rounded to nearest, for n <= 2¹²⁷.
+func root(n uint128) uint64 {
 	// The float64 root s has 53 right bits. If more are needed, one step of
 	// Newton's method, (s + n/s)/2, doubles them.
 	s := uint64(math.Sqrt(float64(n.hi)*(1<<64) + float64(n.lo)))

@@ -118,7 +118,7 @@ func (k Gradient[S, T]) Run(p rev.Pass[Gradient[S, T]]) error {
 		add(p.T.Y, T(p.Sign()), hv)
 	}
 	if p.G.Y != nil {
-		add(p.G.X, 1, hv)
+		add(p.G.X, 1, hv) // raw: a sign
 	}
 	return nil
 }

@@ -2,12 +2,12 @@ package optim
 
 import (
 	"errors"
-	"fmt"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/rev"
 )
 
@@ -83,9 +83,7 @@ func (o *Objective[S, T]) scatter(s *S, x []T) {
 
 // each calls f with each slice of params and its start in the vector of n parameters.
 func each[T any](params [][]T, n int, f func(p []T, at int)) {
-	if have := length(params); have != n {
-		panic(fmt.Errorf("%w: a vector of %d for %d parameters", mat.ErrShape, n, have))
-	}
+	objective.CheckLen("optim.Objective", "x", n, length(params))
 	at := 0
 	for _, p := range params {
 		f(p, at)

@@ -10,12 +10,6 @@ func Constant(rate float64) Schedule {
 	return func(int) float64 { return rate }
 }
 
-// Stairs returns the schedule that begins with rate, and multiplies it by factor each
-// time the given number of steps has passed.
-func Stairs(rate, factor float64, steps int) Schedule {
-	return func(step int) float64 { return rate * math.Pow(factor, float64(step/steps)) }
-}
-
 // Cosine returns the schedule that falls from rate to end along half a wave of a
 // cosine, in the given number of steps. Then it stays at end.
 func Cosine(rate, end float64, steps int) Schedule {

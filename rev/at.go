@@ -46,11 +46,11 @@ func (n *kernelNode[S, K]) gradient(p pass[S], output unsafe.Pointer) (bool, err
 	}
 	for i := range n.layout.fields {
 		f := &n.layout.fields[i]
-		if !f.Role.writes() || f.Optional && n.layout.isNil(i, addr(&k)) {
+		if !f.Role.writes() || f.Optional && f.isNil(addr(&k)) {
 			continue
 		}
 		var r region
-		if f.Role == InOut || n.layout.load(i, &r, addr(&k), "") != nil || r.data != output || r.bytes != f.size {
+		if f.Role == InOut || !f.load(addr(&k), &r) || r.data != output || r.bytes != f.size {
 			return false, nil
 		}
 	}
@@ -61,7 +61,7 @@ func (n *kernelNode[S, K]) gradient(p pass[S], output unsafe.Pointer) (bool, err
 // within returns err with the path of the step.
 func (n *kernelNode[S, K]) within(p pass[S], err error) error {
 	if err == nil {
-		return nil
+		return nil // without the cost of the name
 	}
 	if errors.Is(err, ErrUnsupported) {
 		err = &Unsupported{n.layout.kernel.String(), p.String()}
@@ -157,7 +157,7 @@ func (l *layout) negate(k unsafe.Pointer) {
 	for i := range l.fields {
 		f := &l.fields[i]
 		var r region
-		if f.Role != Acc || l.load(i, &r, k, "") != nil || r.bytes == 0 {
+		if f.Role != Acc || !f.load(k, &r) || r.bytes == 0 {
 			continue
 		}
 		r.negate(f.Elem.Kind())

@@ -19,7 +19,7 @@ import "fmt"
 // Bennett panics if k is less than 2 or c.Count is nil. If the count is not positive the
 // step returns a Violation. The states are allocated in each run.
 //
-// The method is that of C. H. Bennett, Time/space trade-offs for reversible computation,
+// See C. H. Bennett, Time/space trade-offs for reversible computation,
 // SIAM J. Comput. 18 (1989).
 func Bennett[S, X any](c Chain[S, X], k int) Step[S] {
 	if k < 2 {

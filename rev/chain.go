@@ -143,36 +143,26 @@ func (r *chainRun[S, X]) end() {
 
 // put puts l into the states of the pass.
 func (r *chainRun[S, X]) put(place func(s *S) *X, l chainLink[X]) {
-	*place(r.p.s) = l.state.v
-	if r.p.t != nil {
-		*place(r.p.t) = l.state.d
-	}
-	if l.cotangent == nil {
-		return
-	}
-	if r.p.g != nil {
-		*place(r.p.g) = l.cotangent.v
-	}
-	if r.p.gt != nil {
-		*place(r.p.gt) = l.cotangent.d
-	}
+	r.each(l, func(s *S, x *X) { *place(s) = *x })
 }
 
 // get takes l out of the states of the pass. This matters if X is a struct that holds
 // numbers directly.
 func (r *chainRun[S, X]) get(place func(s *S) *X, l chainLink[X]) {
-	l.state.v = *place(r.p.s)
+	r.each(l, func(s *S, x *X) { *x = *place(s) })
+}
+
+// each calls f with each state of the pass and the part of l that belongs there.
+func (r *chainRun[S, X]) each(l chainLink[X], f func(s *S, x *X)) {
+	f(r.p.s, &l.state.v)
 	if r.p.t != nil {
-		l.state.d = *place(r.p.t)
+		f(r.p.t, &l.state.d)
 	}
-	if l.cotangent == nil {
-		return
+	if l.cotangent != nil && r.p.g != nil {
+		f(r.p.g, &l.cotangent.v)
 	}
-	if r.p.g != nil {
-		l.cotangent.v = *place(r.p.g)
-	}
-	if r.p.gt != nil {
-		l.cotangent.d = *place(r.p.gt)
+	if l.cotangent != nil && r.p.gt != nil {
+		f(r.p.gt, &l.cotangent.d)
 	}
 }
 
@@ -226,7 +216,7 @@ func (c *chainPool[X]) take(like *X, tangent bool) *chainState[X] {
 	return s
 }
 
-// drop takes back a state that is no longer needed.
+// drop recycles a state that is no longer needed.
 func (c *chainPool[X]) drop(s *chainState[X]) {
 	if s == nil {
 		return

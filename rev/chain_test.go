@@ -217,7 +217,7 @@ func TestChainFixed(t *testing.T) {
 	}
 }
 
-// number is a state that holds the number x directly, not behind a pointer.
+// number is a state that holds the number x directly, without a pointer.
 type number struct{ x, y, r float64 }
 
 func TestChainOfValues(t *testing.T) {

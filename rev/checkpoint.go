@@ -2,9 +2,9 @@ package rev
 
 // Checkpoint returns the step that does what step does, and keeps copies of operands in
 // the state. Forward copies them before step runs. After step has run back, the copies
-// replace what rounding has left of them. So over floats the errors of the way back do
-// not grow from one checkpoint to the next. This also serves steps that divide by a small
-// number on their way back, such as the damped wave.Steps over floats.
+// replace what rounding has left of them. So over floats the errors of the inverse do
+// not grow from one checkpoint to the next. This also serves steps whose inverse divides by a
+// small number, such as the damped wave.Steps over floats.
 //
 // The functions in of find the operands that step changes. saved finds the place for the
 // copies. Tangents are copied too, to the place in the state of tangents. A program of n
@@ -17,7 +17,7 @@ func Checkpoint[S any, T Real](step Step[S], saved func(s *S) *Snapshots[T], of 
 
 // Snapshots hold the copies of [Checkpoint]. The zero value is empty.
 type Snapshots[T Real] struct {
-	kept [][]T // a stack; the slices behind its length are used again
+	kept [][]T // a stack; the slices after its length are used again
 }
 
 // Len returns the number of copied operands.
@@ -67,10 +67,7 @@ func (c *checkpoint[S, T]) run(p pass[S]) error {
 			c.restore(s)
 		}
 	}
-	if err != nil {
-		return within("Checkpoint", err)
-	}
-	return nil
+	return within("Checkpoint", err)
 }
 
 // check returns a Violation unless the last copies fit the operands.

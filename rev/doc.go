@@ -24,6 +24,14 @@
 // Inverse restores y to the bit over fixed point, and within about ε·(|y| + |f(x)|) over
 // floating point.
 //
+// # Empty receivers
+//
+// A view of an empty gonum value, such as ViewDense(new(mat.Dense)), is an operand without a
+// size. Where a kernel adds into it, as an output or a derivative, the pass gives the value
+// the size that the other operands tell, with zeros, as methods of gonum do with an empty
+// receiver. Only nil means absent: a view of a nil *mat.Dense is not computed. An empty input
+// has no rows and no columns.
+//
 // # Programs
 //
 // A [Step] is a reversible computation on your struct S, which holds all operands. [At]
@@ -40,8 +48,7 @@
 //	Treeverse    the same, by checkpoints
 //	Checkpoint   a step whose operands come back from a copy
 //	ForwardMode  a step whose gradient comes from tangents
-//	Hook         a look at the cotangents, or a change of them; also ClipGradient and
-//	             ReverseGradient
+//	Hook         a look at the cotangents, or a change of them
 //
 // The adjoint of a program runs the adjoints of its steps in reverse. [ValueGradient],
 // [HessianVector] and [Hessian] differentiate a program with a scalar output. [ZeroLike]

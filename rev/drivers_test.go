@@ -82,7 +82,7 @@ func TestValueGradientPasses(t *testing.T) {
 		{"kernel", alone, [2]int{0, 1}},
 		{"Seq", rev.Seq(head, alone), [2]int{2, 1}},
 		{"Seq in Seq", rev.Seq(rev.Seq(head), rev.Seq(head, rev.Seq(alone))), [2]int{4, 1}},
-		{"nothing behind", rev.Seq(head, alone, nop), [2]int{2, 2}},
+		{"nothing after", rev.Seq(head, alone, nop), [2]int{2, 2}},
 		{"Repeat", rev.Repeat(times3, alone), [2]int{0, 6}},
 		{"two outputs", rev.At(func(s *state) counting { return counting{&s.v[9], &s.v[8], &s.v[1], &last} }), [2]int{0, 2}},
 		{"another output", rev.Seq(alone, rev.At(func(s *state) counting { return counting{Y: &s.v[8], A: &s.v[1], passes: &last} })), [2]int{0, 4}},

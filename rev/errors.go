@@ -1,9 +1,53 @@
 package rev
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+
+	"gonum.org/v1/gonum/mat"
 )
+
+// ErrOverlap is the error that an OperandError wraps if operands overlap and must
+// not.
+var ErrOverlap = errors.New("rev: operands overlap")
+
+// OperandError says what is wrong with an operand of a kernel. A wrong operand is a
+// bug of the caller, so the functions and methods that run kernels and programs
+// panic with an *OperandError.
+type OperandError struct {
+	Step    string // path of the step in a program, if there is one
+	Kernel  string // type of the kernel
+	Operand string // name of the field, with the prefix "g.", "t." or "gt." in a kernel of derivatives
+	Reason  string // what is wrong
+	Err     error  // an error of gonum, such as mat.ErrShape, or ErrOverlap
+}
+
+func (e *OperandError) Error() string {
+	s := fmt.Sprintf("%v: %s of %s %s", e.Err, e.Operand, e.Kernel, e.Reason)
+	if e.Step != "" {
+		s += " (" + e.Step + ")"
+	}
+	return s
+}
+
+// Unwrap returns e.Err.
+func (e *OperandError) Unwrap() error { return e.Err }
+
+// ShapeError returns the error with which Run panics if the shape of an operand is
+// wrong in a way that no tag can say. The error wraps mat.ErrShape. K is the type of
+// the kernel or of another value that the caller made, operand the name of its field or of
+// a parameter, and format and args give the reason.
+func ShapeError[K any](operand, format string, args ...any) *OperandError {
+	return Misuse[K](mat.ErrShape, operand, format, args...)
+}
+
+// Misuse is ShapeError for another error of gonum, such as mat.ErrRowAccess for an index
+// that is out of range.
+func Misuse[K any](err error, operand, format string, args ...any) *OperandError {
+	return &OperandError{Kernel: reflect.TypeFor[K]().String(), Operand: operand, Reason: fmt.Sprintf(format, args...), Err: err}
+}
 
 // Violation is the error of a program that is not reversible on its state: a
 // condition does not hold where it must, a loop changed its count, or an ancilla is
@@ -51,9 +95,11 @@ func (e *DomainError) Error() string {
 	return fmt.Sprintf("%s%s(%s) is not defined or out of range (element %d)", s, e.Func, strings.Join(args, ", "), e.Index)
 }
 
-// within returns err with step in front of its path.
+// within returns err with step in front of its path, and nil if err is nil.
 func within(step string, err error) error {
 	switch e := err.(type) { //nolint:errorlint // a kernel's error may wrap those of a program of its own
+	case nil:
+		return nil
 	case *Violation:
 		return &Violation{step + "." + e.Step, e.Reason, e.Value}
 	case *StepError:

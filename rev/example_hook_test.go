@@ -29,26 +29,25 @@ func printGradient(between rev.Step[chained]) {
 	fmt.Printf("by a: %v, by b: %v\n", g.A[0], g.B[0])
 }
 
+// Products with operands of their own may run at the same time.
+func ExampleParallel() {
+	both := rev.Parallel(
+		rev.At(func(s *chained) product[float64] { return product[float64]{&s.Y[0], &s.A[0], &s.X[0]} }),
+		rev.At(func(s *chained) product[float64] { return product[float64]{&s.Z[0], &s.B[0], &s.X[0]} }))
+	s := &chained{A: []float64{2}, B: []float64{5}, X: []float64{3}, Y: []float64{0}, Z: []float64{0}}
+	fmt.Println(both.Forward(s), s.Y, s.Z)
+	fmt.Println(both.Inverse(s), s.Y, s.Z)
+	// Output:
+	// <nil> [6] [15]
+	// <nil> [0] [0]
+}
+
 // Look at the cotangents in the middle of a program.
 func ExampleHook() {
 	printGradient(rev.Hook(func(s, g *chained) { fmt.Printf("y = %v, its cotangent %v\n", s.Y[0], g.Y[0]) }))
 	// Output:
 	// y = 6, its cotangent 5
 	// by a: 15, by b: 6
-}
-
-// No step before the clip gets a cotangent that is longer than 1.
-func ExampleClipGradient() {
-	printGradient(rev.ClipGradient(1, func(s *chained) []float64 { return s.Y }))
-	// Output:
-	// by a: 3, by b: 6
-}
-
-// Descent on b makes z smaller, and descent on a makes it larger.
-func ExampleReverseGradient() {
-	printGradient(rev.ReverseGradient(func(s *chained) []float64 { return s.Y }))
-	// Output:
-	// by a: -15, by b: 6
 }
 
 // Over floats, a rotation a thousand times ahead and back is off by rounding errors. With

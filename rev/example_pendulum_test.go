@@ -64,7 +64,7 @@ func (k boost) Run(p rev.Pass[boost]) error {
 		*p.T.P *= c
 	}
 	if p.G.P != nil {
-		*p.G.P /= c // Jᵀ is c on the way back
+		*p.G.P /= c // times k.C, if p.Back
 	}
 	return nil
 }

@@ -34,17 +34,14 @@ func (f *forwardMode[S, T]) name() string { return "ForwardMode" }
 func (f *forwardMode[S, T]) run(p pass[S]) error {
 	switch {
 	case p.g == nil:
-		if err := f.step.pass(p); err != nil {
-			return within("ForwardMode", err)
-		}
-		return nil
+		return within("ForwardMode", f.step.pass(p))
 	case p.t != nil:
 		return &Unsupported{"ForwardMode", p.String()}
 	}
 	ahead := p.back // whether the state is that after the step
 	cotangents := make([][]T, len(f.inputs))
 	for i, of := range f.inputs {
-		own, _, split := ownOf(p.own, of(p.g))
+		own, split := ownOf(p.own, of(p.g))
 		if split {
 			return within("ForwardMode", errSplit)
 		}

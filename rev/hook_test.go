@@ -20,8 +20,6 @@ func newHooked() *hooked {
 	return &hooked{[]float64{0.3}, []float64{0.2}, []float64{0}, []float64{0}}
 }
 
-func ofY(s *hooked) []float64 { return s.Y }
-
 // around returns the program with a step between its two kernels.
 func around(step rev.Step[hooked]) rev.Step[hooked] {
 	return rev.Seq(
@@ -74,96 +72,6 @@ func TestHook(t *testing.T) {
 	}
 	if err := rev.Uncall(p).Adjoint(s, z(s)); !errors.Is(err, rev.ErrUnsupported) {
 		t.Errorf("Adjoint of Uncall: %v", err)
-	}
-}
-
-func TestReverseGradient(t *testing.T) {
-	plain, p := gradientOf(t, around(rev.Step[hooked]{})), around(rev.ReverseGradient(ofY))
-	reversed := gradientOf(t, p)
-	own := math.Cos(math.Sin(0.5)/2+0.2) / 2 // of b in the second kernel alone
-	if reversed.A[0] != -plain.A[0] || math.Abs(reversed.B[0]-own+plain.B[0]-own) > 1e-15 {
-		t.Errorf("gradients %v and %v, without %v and %v", reversed.A, reversed.B, plain.A, plain.B)
-	}
-	// Second order: the derivative of Adjoint by differences.
-	adjoint := func(e float64) *hooked {
-		s, g := newHooked(), rev.ZeroLike(newHooked())
-		s.A[0] += e
-		g.Z[0] = 1
-		if err := errors.Join(p.Forward(s), p.Adjoint(s, g)); err != nil {
-			t.Fatal(err)
-		}
-		return g
-	}
-	want := (adjoint(1e-5).A[0] - adjoint(-1e-5).A[0]) / 2e-5
-	s, g, d, h := newHooked(), rev.ZeroLike(newHooked()), rev.ZeroLike(newHooked()), rev.ZeroLike(newHooked())
-	d.A[0] = 1
-	if _, err := rev.HessianVector(p, func(s *hooked) *float64 { return &s.Z[0] }, s, g, d, h); err != nil || math.Abs(h.A[0]-want) > 1e-9 {
-		t.Errorf("second derivative %v, want %v; %v", h.A, want, err)
-	}
-	g = rev.ZeroLike(s)
-	g.Z[0] = 1
-	was := g.Z[0]
-	if err := errors.Join(p.Forward(s), p.Adjoint(s, g), rev.Uncall(p).Adjoint(s, g)); err != nil || math.Abs(g.A[0])+math.Abs(g.Y[0]) > 1e-15 || g.Z[0] != was {
-		t.Errorf("an undone adjoint leaves %v, %v", g, err)
-	}
-}
-
-func TestClipGradient(t *testing.T) {
-	type state struct{ X, Y []float64 }
-	clip := rev.ClipGradient(2, func(s *state) []float64 { return s.X })
-	for _, c := range []struct{ x, want []float64 }{
-		{[]float64{3, 4}, []float64{1.2, 1.6}}, {[]float64{1, -1}, []float64{1, -1}}, {[]float64{0, 0}, []float64{0, 0}},
-		{[]float64{3e300, -4e300}, []float64{1.2, -1.6}}, {[]float64{}, []float64{}},
-	} {
-		s, g := &state{X: make([]float64, len(c.x))}, &state{X: slices.Clone(c.x)}
-		if err := clip.Adjoint(s, g); err != nil || !slices.EqualFunc(g.X, c.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-15 }) {
-			t.Errorf("%v is clipped to %v, want %v; %v", c.x, g.X, c.want, err)
-		}
-	}
-	g := &state{X: []float64{math.NaN(), 5}}
-	if err := clip.Adjoint(&state{X: make([]float64, 2)}, g); err != nil || g.X[1] != 5 {
-		t.Errorf("NaN: %v, %v", g.X, err)
-	}
-	// The tangents by differences.
-	at := func(e float64) []float64 {
-		g := &state{X: []float64{3 + 0.3*e, 4 - 0.7*e}}
-		if err := clip.Adjoint(&state{X: make([]float64, 2)}, g); err != nil {
-			t.Fatal(err)
-		}
-		return g.X
-	}
-	gt := &state{X: []float64{0.3, -0.7}}
-	if err := clip.AdjointTangent(&state{X: make([]float64, 2)}, &state{X: []float64{3, 4}}, &state{X: make([]float64, 2)}, gt); err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range gt.X {
-		if want := (at(1e-5)[i] - at(-1e-5)[i]) / 2e-5; math.Abs(v-want) > 1e-9 {
-			t.Errorf("tangent %d is %v, want %v", i, v, want)
-		}
-	}
-	if err := rev.Uncall(clip).Adjoint(&state{X: []float64{1}}, &state{X: []float64{1}}); !errors.Is(err, rev.ErrUnsupported) {
-		t.Errorf("Adjoint of Uncall: %v", err)
-	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a bound of 0 does not panic")
-		}
-	}()
-	rev.ClipGradient(0, ofY)
-}
-
-// A hook must not change cotangents that other branches add to.
-func TestHookOfShared(t *testing.T) {
-	b := rev.At(func(s *hooked) wave { return wave{Y: &s.Y[0], A: &s.A[0], B: &s.B[0]} })
-	c := rev.At(func(s *hooked) wave { return wave{Y: &s.Z[0], A: &s.A[0], B: &s.B[0]} })
-	p := rev.ParallelShared([]func(*hooked) []float64{func(s *hooked) []float64 { return s.A }, func(s *hooked) []float64 { return s.B }},
-		rev.Seq(b, rev.ReverseGradient(func(s *hooked) []float64 { return s.A })), c)
-	s := newHooked()
-	if err := p.Forward(s); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Adjoint(s, rev.ZeroLike(s)); err == nil {
-		t.Error("no error")
 	}
 }
 
@@ -337,17 +245,6 @@ func TestForwardModeShared(t *testing.T) {
 	first := func(s *few[float64]) []float64 { return s.A[:1] }
 	if err := rev.ParallelShared([]func(*few[float64]) []float64{first}, branch).Adjoint(s, g); err == nil {
 		t.Error("no error for an input of which a part is shared")
-	}
-}
-
-// Cotangents whose norm overflows are scaled like others.
-func TestClipGradientLarge(t *testing.T) {
-	s, g := &hooked{Y: []float64{0, 0}}, &hooked{Y: []float64{1.5e308, -1.5e308}}
-	if err := rev.ClipGradient(1, ofY).Adjoint(s, g); err != nil {
-		t.Fatal(err)
-	}
-	if r := math.Sqrt2 / 2; math.Abs(g.Y[0]-r) > 1e-15 || math.Abs(g.Y[1]+r) > 1e-15 {
-		t.Errorf("ȳ is %v, want ±%v", g.Y, r)
 	}
 }
 

@@ -59,15 +59,15 @@ type Kernel[K any] interface {
 // A Pass tells Run what to do. It says whether the kernel runs forward or back, and
 // which derivatives run along: the cotangents G, the tangents T and the tangents of
 // the cotangents GT. These are kernel values with derivatives in the places of the
-// operands. Run does not compute an operand that is nil there. It computes nothing of
-// a value that is zero as a whole.
+// operands. Run does not compute an operand that is nil there. If G, T or GT is the zero
+// kernel, Run skips all that it would hold.
 //
 // A kernel y += f(x) adds Sign()·f(x) to y and Sign()·J·ẋ to ẏ. It adds to cotangents
 // in both directions: x̄ += Jᵀ·ȳ and ġx += Jᵀ·ġy + (∂J[ẋ])ᵀ·ȳ.
 //
-// A kernel in place, z <- u(x, z), takes z and ż forward, or back if Back is set.
-// When it runs back, it turns the cotangents of the state after Forward into those of
-// the state before, and adds to x̄. When it runs forward, it undoes that.
+// A kernel in place, z <- u(x, z), takes z and ż forward, or back if Back is set. With G,
+// the pass back turns the cotangent z̄ after Forward into z̄ before Forward, and adds to x̄.
+// The pass forward with G is the inverse of Adjoint; only [Uncall] and [Undo] make it.
 type Pass[K any] struct {
 	Back     bool // undo the computation
 	Adjoint  bool // G runs along

@@ -98,7 +98,7 @@ func (k rotate) Run(p rev.Pass[rotate]) error {
 	return nil
 }
 
-// rotateOnly is rotate that has neither second order nor the way back of
+// rotateOnly is rotate that has neither second order nor the inverse of
 // Adjoint and Tangent.
 type rotateOnly struct {
 	X, Y  *float64 `rev:"inout"`
@@ -185,7 +185,7 @@ func (k add[T]) Run(p rev.Pass[add[T]]) error {
 }
 
 // mixed is the kernel y += x, z <- 2z, whose inverse the sign of y alone does
-// not make. It has neither second order nor the way back of Adjoint and Tangent.
+// not make. It has neither second order nor the inverse of Adjoint and Tangent.
 type mixed struct {
 	Y *float64 `rev:"acc"`
 	Z *float64 `rev:"inout"`

@@ -74,10 +74,10 @@ func (m *missing) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
 		if f.Role == Index {
 			continue
 		}
-		none := l.isNil(i, d)
-		absent[i] = none && !l.isNil(i, k)
+		none := l.fields[i].isNil(d)
+		absent[i] = none && !l.fields[i].isNil(k)
 		found = found || absent[i]
-		comes = comes || from(f.Role) && (!none || g != nil && !l.isNil(i, g))
+		comes = comes || from(f.Role) && (!none || g != nil && !l.fields[i].isNil(g))
 	}
 	if !found {
 		return nil
@@ -87,7 +87,7 @@ func (m *missing) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
 	list := &m.lost[which]
 	for i := range l.fields {
 		var r region
-		if !absent[i] || !from(l.fields[i].Role) || l.load(i, &r, k, "") != nil {
+		if !absent[i] || !from(l.fields[i].Role) || !l.fields[i].load(k, &r) {
 			continue
 		}
 		other := findLost(*list, &r)
@@ -96,14 +96,14 @@ func (m *missing) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
 		}
 		comes = true
 		for j := range l.fields {
-			if to(l.fields[j].Role) && !l.isNil(j, d) {
+			if to(l.fields[j].Role) && !l.fields[j].isNil(d) {
 				return lostError(which, l.fields[i].Name, other)
 			}
 		}
 	}
 	for i := range l.fields {
 		var r region
-		if comes && absent[i] && to(l.fields[i].Role) && l.load(i, &r, k, "") == nil {
+		if comes && absent[i] && to(l.fields[i].Role) && l.fields[i].load(k, &r) {
 			add(list, lostRegion{r, l, i})
 		}
 	}
@@ -174,20 +174,3 @@ func add(list *[]lostRegion, r lostRegion) {
 // the changes depend on them.
 func (r Role) writes() bool { return r == Acc || r == InOut }
 func (r Role) reads() bool  { return r == In || r == InOut }
-
-// isNil reports whether operand i of the kernel value at k is nil.
-func (l *layout) isNil(i int, k unsafe.Pointer) bool {
-	f := &l.fields[i]
-	p := unsafe.Add(k, f.offset)
-	switch f.Kind {
-	case Scalar:
-		return *(*unsafe.Pointer)(p) == nil
-	case Slice:
-		return *(*[]byte)(p) == nil
-	case Vec:
-		return (*Vector[byte])(p).Data == nil
-	case Gen:
-		return (*General[byte])(p).Data == nil
-	}
-	return (*sparse)(p).Data == nil
-}

@@ -3,7 +3,6 @@ package rev
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -80,31 +79,19 @@ const maxOperands = 32
 
 // A layout says where the operands of a kernel type lie in its struct.
 type layout struct {
-	kernel  reflect.Type
-	fields  []field
-	symbols []string // names in shape tags
-	params  []param  // the symbols that are names of int fields
-	inPlace bool     // whether an operand is inout
-
-	tagged      []int    // the operands that have a shape, the optional ones last
-	expressions bool     // whether a dimension is an expression, not just a name
-	pairs       [][2]int // the pairs of operands that must not overlap
-
-	probes    []probe // for plain, nil if it does not know the kernel
-	equations []equation
+	kernel    reflect.Type
+	fields    []field
+	symbols   []string   // names in shape tags
+	equations []equation // of the shape tags
+	optional  uint64     // the set of the operands that may be nil
+	inPlace   bool       // whether an operand is inout
 }
 
 type field struct {
+	offset uintptr // of the field
+	data   uintptr // of the pointer to the elements
+	size   uintptr // of an element
 	Operand
-	offset uintptr
-	size   uintptr // the size of an element
-	shape  shape
-}
-
-// A param is an int field that a shape names.
-type param struct {
-	symbol int
-	offset uintptr
 }
 
 var layouts bytype.Map[layout]
@@ -134,47 +121,28 @@ func newLayout(t reflect.Type) *layout {
 			continue
 		}
 		o.Field = i
-		var s shape
 		if err == nil && o.Shape != "" {
-			s, err = parser.parse(o.Shape, o.Kind.axes())
+			err = parser.parse(o, f.Offset, len(l.fields))
 		}
 		if err != nil {
 			panic(fmt.Sprintf("rev: field %s of %v: %v", f.Name, t, err))
 		}
-		l.fields = append(l.fields, field{o, f.Offset, o.Elem.Size(), s})
+		data := f.Offset + [...]uintptr{
+			Vec:    unsafe.Offsetof(Vector[byte]{}.Data),
+			Gen:    unsafe.Offsetof(General[byte]{}.Data),
+			Sparse: unsafe.Offsetof(sparse{}.Data),
+		}[o.Kind]
+		if o.Optional {
+			l.optional |= 1 << len(l.fields)
+		}
+		l.fields = append(l.fields, field{f.Offset, data, o.Elem.Size(), o})
 		l.inPlace = l.inPlace || o.Role == InOut
 	}
 	if n := len(l.fields); n == 0 || n > maxOperands {
 		panic(fmt.Sprintf("rev: kernel %v has %d operands, want 1 to %d", t, n, maxOperands))
 	}
 	l.symbols = parser.symbols
-	for _, optional := range []bool{false, true} {
-		for i := range l.fields {
-			f := &l.fields[i]
-			if !f.shape.tagged || f.Optional != optional {
-				continue
-			}
-			l.tagged = append(l.tagged, i)
-			for _, d := range slices.Concat(f.shape.dims[0], f.shape.dims[1]) {
-				l.expressions = l.expressions || d.symbol < 0
-			}
-		}
-	}
-	for i := range l.fields {
-		for j := range l.fields[:i] {
-			if !l.fields[i].Role.readOnly() || !l.fields[j].Role.readOnly() {
-				l.pairs = append(l.pairs, [2]int{i, j})
-			}
-		}
-	}
-	for i, name := range l.symbols {
-		if f, ok := fieldOf(t, name, reflect.Int); ok {
-			l.params = append(l.params, param{i, f.Offset})
-		} else if !l.tells(i) {
-			panic(fmt.Sprintf("rev: kernel %v: no operand has the dimension %s by itself, and no int field is named so", t, name))
-		}
-	}
-	l.probes, l.equations = l.newProbes()
+	l.equations = parser.ordered(l.fields)
 	return l
 }
 
@@ -206,21 +174,6 @@ func operandOf(f reflect.StructField) (o Operand, ok bool, err error) {
 func fieldOf(t reflect.Type, name string, kind reflect.Kind) (reflect.StructField, bool) {
 	f, ok := t.FieldByName(name)
 	return f, ok && f.Type.Kind() == kind && len(f.Index) == 1
-}
-
-// tells reports whether a dimension of some operand is the symbol alone, so that the
-// operand determines its value.
-func (l *layout) tells(symbol int) bool {
-	for i := range l.fields {
-		for _, dims := range l.fields[i].shape.dims {
-			for _, d := range dims {
-				if d.symbol == symbol {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 func roleOf(tag string) (Role, bool) {

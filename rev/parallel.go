@@ -160,7 +160,7 @@ func (o *ownCotangents[T]) substitute() {
 func (o *ownCotangents[T]) sum() {
 	at := 0
 	for _, x := range o.shared {
-		x, _, _ = ownOf(o.outer, x)
+		x, _ = ownOf(o.outer, x)
 		for i := range x {
 			x[i] += o.own[at+i]
 		}
@@ -189,17 +189,16 @@ type span struct {
 	bytes    uintptr
 }
 
-// ownOf returns the memory that stands for x, or x itself, and whether that is other memory.
-// split is as for find.
-func ownOf[T any](s *substitution, x []T) (own []T, isOther, split bool) {
+// ownOf returns the memory that stands for x, or x itself if none does. split is as for find.
+func ownOf[T any](s *substitution, x []T) (own []T, split bool) {
 	if len(x) == 0 {
-		return x, false, false
+		return x, false
 	}
 	to, split := s.find(unsafe.Pointer(&x[0]), uintptr(len(x))*unsafe.Sizeof(x[0]))
 	if to == nil {
-		return x, false, split
+		return x, split
 	}
-	return unsafe.Slice((*T)(to), len(x)), true, false
+	return unsafe.Slice((*T)(to), len(x)), false
 }
 
 // find returns the memory that stands for the bytes at p, or nil if none does. split
@@ -226,11 +225,8 @@ func (l *layout) substitute(k unsafe.Pointer, s *substitution) *OperandError {
 	for i := range l.fields {
 		f := &l.fields[i]
 		var r region
-		if err := l.load(i, &r, k, "g."); err != nil {
-			return err
-		}
-		if f.Role == Index || r.bytes == 0 {
-			continue
+		if !f.load(k, &r) || f.Role == Index || r.bytes == 0 {
+			continue // the check that follows finds what is wrong
 		}
 		to, split := s.find(r.data, r.bytes)
 		if split || to != nil && f.Role != In {
@@ -239,25 +235,11 @@ func (l *layout) substitute(k unsafe.Pointer, s *substitution) *OperandError {
 		if to == nil {
 			continue
 		}
-		p := unsafe.Add(k, f.offset)
-		switch n := r.span(); f.Kind {
-		case Scalar:
-			*(*unsafe.Pointer)(p) = to
-		case Slice:
-			*(*sliceHeader)(p) = sliceHeader{to, n, n}
-		case Vec:
-			*(*sliceHeader)(unsafe.Pointer(&(*Vector[byte])(p).Data)) = sliceHeader{to, n, n}
-		case Gen:
-			*(*sliceHeader)(unsafe.Pointer(&(*General[byte])(p).Data)) = sliceHeader{to, n, n}
-		case Sparse:
-			*(*sliceHeader)(unsafe.Pointer(&(*sparse)(p).Data)) = sliceHeader{to, n, n}
+		if f.Kind == Scalar {
+			*(*unsafe.Pointer)(unsafe.Add(k, f.data)) = to
+		} else {
+			*f.header(k) = sliceHeader{to, r.span(), r.span()}
 		}
 	}
 	return nil
-}
-
-// A sliceHeader is a slice of any element type.
-type sliceHeader struct {
-	data     unsafe.Pointer
-	len, cap int
 }

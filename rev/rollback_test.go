@@ -131,7 +131,7 @@ func TestRollbackWithoutInverseAdjoint(t *testing.T) {
 	}
 }
 
-// TestRollbackFails has a kernel that fails once and again on the way back.
+// TestRollbackFails has a kernel that fails once, and again when it is undone.
 func TestRollbackFails(t *testing.T) {
 	boom, bang := errors.New("boom"), errors.New("bang")
 	errs := []error{nil, boom, bang}

@@ -8,8 +8,8 @@ import (
 // Routine returns the step compute, copy, uncompute. compute stores intermediate
 // values in ancillas, copy adds the wanted ones to the state, and the inverse of
 // compute makes the ancillas zero again. copy may write anything that compute neither
-// reads nor writes. The derivative is that of the three in sequence. The construction
-// is that of C. H. Bennett, Logical reversibility of computation, 1973.
+// reads nor writes. The derivative is the derivative of the three in sequence. See C. H.
+// Bennett, Logical reversibility of computation, 1973.
 //
 // The ancillas are the slices that the functions return. They must be zero before and
 // after the step; otherwise the step returns a Violation. Over fixed point they must
@@ -38,8 +38,8 @@ func (r *routine[S, T]) run(p pass[S]) error {
 	r.clearDerivatives(p)
 	var tol T
 	for k := range r.steps {
-		if err := r.steps[r.order(k, p)].pass(p); err != nil {
-			return r.undo(p, k, within(routineNames[r.order(k, p)], err))
+		if err := r.steps[p.place(k, len(r.steps))].pass(p); err != nil {
+			return r.undo(p, k, within(routineNames[p.place(k, len(r.steps))], err))
 		}
 		if k == 0 {
 			_, m := r.largest(p.s, 0)
@@ -55,15 +55,8 @@ func (r *routine[S, T]) run(p pass[S]) error {
 	return nil
 }
 
-func (r *routine[S, T]) order(k int, p pass[S]) int {
-	if p.back {
-		return len(r.steps) - 1 - k
-	}
-	return k
-}
-
 func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
-	err = notRestored(err, undo(p, n, func(k int) Step[S] { return r.steps[r.order(k, p)] }))
+	err = notRestored(err, undo(p, n, func(k int) Step[S] { return r.steps[p.place(k, len(r.steps))] }))
 	r.clear(p.s) // they were zero, and are so but for rounding
 	r.clearDerivatives(p)
 	return err

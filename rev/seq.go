@@ -11,27 +11,16 @@ type seq[S any] []Step[S]
 
 func (q seq[S]) run(p pass[S]) error {
 	for k := range q {
-		if err := q.at(k, p).pass(p); err != nil {
-			i := k
-			if p.back {
-				i = len(q) - 1 - k
-			}
+		i := p.place(k, len(q))
+		if err := q[i].pass(p); err != nil {
 			err = within(fmt.Sprintf("Seq[%d]", i), err)
-			return notRestored(err, undo(p, k, func(k int) Step[S] { return q.at(k, p) }))
+			return notRestored(err, undo(p, k, func(k int) Step[S] { return q[p.place(k, len(q))] }))
 		}
 	}
 	return nil
 }
 
 func (q seq[S]) name() string { return "Seq" }
-
-// at returns the k-th step of a pass.
-func (q seq[S]) at(k int, p pass[S]) Step[S] {
-	if p.back {
-		return q[len(q)-1-k]
-	}
-	return q[k]
-}
 
 // Repeat returns the step that runs body count(s) times. count must return the same
 // number before and after. Otherwise the step returns a Violation.
@@ -82,14 +71,9 @@ func (l *loop[S]) run(p pass[S]) error {
 // iteration makes the k-th run of n of a pass, in the order of the pass.
 func (l *loop[S]) iteration(p pass[S], n, k int) error {
 	if l.index == nil {
-		if err := l.body.pass(p); err != nil {
-			return within(l.name, err)
-		}
-		return nil
+		return within(l.name, l.body.pass(p))
 	}
-	if p.back {
-		k = n - 1 - k
-	}
+	k = p.place(k, n)
 	at := l.index(p.s)
 	*at = k
 	if err := l.body.pass(p); err != nil {
@@ -106,10 +90,7 @@ func (l *loop[S]) iteration(p pass[S], n, k int) error {
 func (l *loop[S]) undo(p pass[S], n, k int) error {
 	return undo(p, k, func(k int) Step[S] {
 		if l.index != nil {
-			if p.back {
-				k = n - 1 - k
-			}
-			*l.index(p.s) = k
+			*l.index(p.s) = p.place(k, n)
 		}
 		return l.body
 	})

@@ -2,7 +2,9 @@ package rev
 
 import (
 	"fmt"
+	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
@@ -21,154 +23,203 @@ import (
 // the operand. Two shapes may follow the name of a bool field of the kernel: the first
 // holds if the field is true, the second if it is false.
 
-// A shape is a parsed shape tag.
-type shape struct {
-	cond   int // offset of the bool field that chooses, or -1
-	dims   [2]dims
-	tagged bool
+// An equation says which value a number in the kernel has: a dimension of an operand, or an
+// int field that shapes name.
+type equation struct {
+	dim
+	offset  uintptr // of the number in the kernel
+	symbol  int8    // the name that the dimension consists of, or -1 for an expression
+	when    bool    // the value of the bool field for which the equation holds
+	cond    int     // the offset of that field, or -1 if the equation always holds
+	operand uint64  // 1<<field, or 0 for an int field
+	field   int     // the index of the operand
+	axis    int     // 0 for rows or the length, 1 for columns
 }
 
-// dims are the dimensions of an operand: one of a slice or vector, two of a matrix.
-type dims []dim
+// value returns the number in the kernel k.
+func (e *equation) value(k unsafe.Pointer) int { return *(*int)(unsafe.Add(k, e.offset)) }
 
-// A dim is a symbol alone, or an expression.
+// applies reports whether the equation holds for the kernel k.
+func (e *equation) applies(k unsafe.Pointer) bool {
+	return e.cond < 0 || *(*bool)(unsafe.Add(k, e.cond)) == e.when
+}
+
+// A dim is a dimension: an expression in postfix order, where an operator follows its two
+// operands.
 type dim struct {
-	symbol int // index among the symbols of the layout, -1 for an expression
-	expr   expr
-	text   string
+	text  string
+	terms []term
 }
-
-// An expr is an expression in postfix order: an operator follows its two operands.
-type expr []term
 
 // A term is a number, a symbol or an operator.
 type term struct {
 	op byte // '0' number, 's' symbol, '+', '-', '*', '/', '<' min, '>' max
-	n  int  // the number, or the index of the symbol
+	n  int  // the number, or the symbol
 }
 
-// maxDepth bounds how many operands of an expression wait for their operator.
+// maxDepth bounds how many operands of an expression wait for their operators.
 const maxDepth = 8
 
-// maxSymbols bounds the names in the shapes of a kernel, and maxSlots the names and the
-// other numbers that a binding holds. Small kernels clear a binding in each call.
-const (
-	maxSymbols = 14
-	maxSlots   = 16
-)
+// undefined is the value of an expression that divides by zero. No operand has it.
+const undefined = math.MinInt
 
-// A binding holds the numbers that names stand for. Some may not be known yet.
-type binding struct {
-	value [maxSlots]int
-	from  [maxSlots]int8 // the operand that gave the number, -1 for an int field
-	known uint32
-}
-
-func (b *binding) has(s int) bool { return b.known&(1<<s) != 0 }
-
-func (b *binding) set(s, v, from int) {
-	b.value[s], b.from[s] = v, int8(from)
-	b.known |= 1 << s
-}
-
-// eval returns the value of e, and whether all its symbols are known.
-func (e expr) eval(b *binding) (int, bool) {
-	var stack [maxDepth]int
-	top := -1
-	for _, t := range e {
-		switch t.op {
-		case '0':
+// eval returns the value of d, and whether all its symbols are known.
+func (d *dim) eval(b *binding) (v int, ok bool) {
+	var stack [maxDepth]int // the operands before v
+	top := 0
+	for _, t := range d.terms {
+		if t.op == '0' || t.op == 's' {
+			stack[top%maxDepth] = v
 			top++
-			stack[top&(maxDepth-1)] = t.n
-			continue
-		case 's':
-			if !b.has(t.n) {
-				return 0, false
+			v = t.n
+			if t.op == 's' {
+				if !b.known[t.n] {
+					return 0, false
+				}
+				v = b.value[t.n]
 			}
-			top++
-			stack[top&(maxDepth-1)] = b.value[t.n]
 			continue
 		}
 		top--
-		x, y := &stack[top&(maxDepth-1)], stack[(top+1)&(maxDepth-1)]
+		x := stack[top%maxDepth]
 		switch t.op {
 		case '+':
-			*x += y
+			v = x + v
 		case '-':
-			*x -= y
+			v = x - v
 		case '*':
-			*x *= y
+			v = x * v
 		case '/':
-			if y == 0 {
-				return -1, true // no dimension is negative
+			if v == 0 {
+				return undefined, true
 			}
-			*x /= y
+			v = x / v
 		case '<':
-			*x = min(*x, y)
-		case '>':
-			*x = max(*x, y)
+			v = min(x, v)
+		default:
+			v = max(x, v)
 		}
 	}
-	return stack[0], true
+	return v, true
 }
 
-// of returns the dimensions for the kernel at k, by the condition if there is one.
-func (s *shape) of(k unsafe.Pointer) dims {
-	if s.cond >= 0 && !*(*bool)(unsafe.Add(k, s.cond)) {
-		return s.dims[1]
-	}
-	return s.dims[0]
+// maxSymbols bounds the names in the shapes of a kernel. Every check clears a binding.
+const maxSymbols = 14
+
+// A binding holds the numbers that names stand for. Some may not be known yet.
+type binding struct {
+	value [maxSymbols]int
+	known [maxSymbols]bool
 }
 
-// String returns the dimensions as the tag spells them, as in "m×k".
-func (d dims) String() string {
-	texts := make([]string, len(d))
-	for i := range d {
-		texts[i] = d[i].text
+// agree reports whether the dimension e is v. A name without a number gets v, and an
+// expression of such names may be anything.
+func (b *binding) agree(e *equation, v int) bool {
+	if e.symbol < 0 {
+		want, ok := e.eval(b)
+		return !ok || v == want
 	}
-	return strings.Join(texts, "×")
+	if !b.known[e.symbol] {
+		b.value[e.symbol], b.known[e.symbol] = v, true
+	}
+	return b.value[e.symbol] == v
 }
 
 // A shapeParser reads the shape tags of a kernel type.
 type shapeParser struct {
-	kernel  reflect.Type
-	symbols []string
-	rest    string
+	kernel    reflect.Type
+	symbols   []string
+	equations []equation
+	rest      string
 }
 
-// parse reads the shape tag of a field that has the given number of axes.
-func (p *shapeParser) parse(tag string, axes int) (s shape, err error) {
+// parse reads the shape tag of an operand, field i of the kernel.
+func (p *shapeParser) parse(o Operand, offset uintptr, i int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			e, ok := v.(shapeSyntax)
 			if !ok {
 				panic(v)
 			}
-			err = fmt.Errorf("shape:%q: %s", tag, string(e))
+			err = fmt.Errorf("shape:%q: %s", o.Shape, string(e))
 		}
 	}()
-	s = shape{cond: -1, tagged: true}
-	p.rest = tag
-	if before, after, ok := strings.Cut(tag, "?"); ok {
+	p.rest = o.Shape
+	e := equation{cond: -1, when: true, operand: 1 << i, field: i}
+	if before, after, ok := strings.Cut(o.Shape, "?"); ok {
 		name := strings.TrimSpace(before)
 		f, ok := fieldOf(p.kernel, name, reflect.Bool)
 		if !ok {
 			p.fail("no bool field %q", name)
 		}
-		s.cond = int(f.Offset)
+		e.cond = int(f.Offset)
 		p.rest = after
 	}
-	s.dims[0] = p.dims(axes)
-	if s.cond >= 0 {
+	p.dims(e, o.Kind, offset)
+	if e.cond >= 0 {
 		p.expect(':')
-		s.dims[1] = p.dims(axes)
+		e.when = false
+		p.dims(e, o.Kind, offset)
 	}
-	if p.peek() == ',' || axes == 0 {
-		p.fail("more than %d dimensions", axes)
+	if p.peek() == ',' || o.Kind == Scalar {
+		p.fail("more than %d dimensions", o.Kind.axes())
 	} else if p.peek() != 0 {
 		p.fail("unexpected %q", p.rest)
 	}
-	return s, nil
+	return nil
+}
+
+// dims reads the dimensions of an operand, and adds e to the equations for each.
+func (p *shapeParser) dims(e equation, k Kind, offset uintptr) {
+	for e.axis = range k.axes() {
+		if e.axis > 0 && p.peek() != ',' {
+			p.fail("%d dimensions, want %d", e.axis, k.axes())
+		} else if e.axis > 0 {
+			p.rest = p.rest[1:]
+		}
+		p.peek()
+		before := p.rest
+		e.terms = p.sum()
+		e.text = strings.TrimSpace(before[:len(before)-len(p.rest)])
+		e.symbol = -1
+		if len(e.terms) == 1 && e.terms[0].op == 's' {
+			e.symbol = int8(e.terms[0].n)
+		}
+		e.offset = offset // N of a vector, Rows and Cols of a matrix
+		switch {
+		case k == Slice:
+			e.offset += unsafe.Sizeof(offset) // its length
+		case e.axis == 1:
+			e.offset += unsafe.Offsetof(General[byte]{}.Cols)
+		}
+		p.equations = append(p.equations, e)
+	}
+}
+
+// ordered returns the equations of the kernel whose operands are given. The names come
+// first, then the expressions. Names are told by int fields, then by operands that must not
+// be nil.
+func (p *shapeParser) ordered(fields []field) []equation {
+	var told []equation
+	for i, name := range p.symbols {
+		if f, ok := fieldOf(p.kernel, name, reflect.Int); ok {
+			told = append(told, equation{offset: f.Offset, symbol: int8(i), cond: -1})
+		} else if !slices.ContainsFunc(p.equations, func(e equation) bool { return e.symbol == int8(i) }) {
+			panic(fmt.Sprintf("rev: kernel %v: no operand has the dimension %s by itself, and no int field is named so", p.kernel, name))
+		}
+	}
+	rank := func(e equation) int {
+		r := 0
+		if fields[e.field].Optional {
+			r = 1
+		}
+		if e.symbol < 0 {
+			r += 2
+		}
+		return r
+	}
+	slices.SortStableFunc(p.equations, func(a, b equation) int { return rank(a) - rank(b) })
+	return append(told, p.equations...)
 }
 
 // shapeSyntax is the value with which the parser panics.
@@ -193,64 +244,35 @@ func (p *shapeParser) expect(c byte) {
 	p.rest = p.rest[1:]
 }
 
-func (p *shapeParser) dims(axes int) dims {
-	d := make(dims, axes)
-	for i := range d {
-		if i > 0 && p.peek() != ',' {
-			p.fail("%d dimensions, want %d", i, axes)
-		} else if i > 0 {
-			p.rest = p.rest[1:]
-		}
-		p.peek()
-		before := p.rest
-		e := p.sum()
-		d[i] = dim{symbol: -1, expr: e, text: strings.TrimSpace(before[:len(before)-len(p.rest)])}
-		if len(e) == 1 && e[0].op == 's' {
-			d[i].symbol = e[0].n
-		}
-	}
-	return d
-}
+func (p *shapeParser) sum() []term     { return p.chain("+-", p.product) }
+func (p *shapeParser) product() []term { return p.chain("*/", p.factor) }
 
-func (p *shapeParser) sum() expr {
-	e := p.product()
-	for p.peek() == '+' || p.peek() == '-' {
-		op := p.rest[0]
+// chain reads operands with any of the operators between them.
+func (p *shapeParser) chain(operators string, operand func() []term) []term {
+	e := operand()
+	for p.peek() != 0 && strings.IndexByte(operators, p.rest[0]) >= 0 {
+		operator := p.rest[0]
 		p.rest = p.rest[1:]
-		e = p.join(op, e, p.product())
+		e = p.join(operator, e, operand())
 	}
 	return e
 }
 
-func (p *shapeParser) product() expr {
-	e := p.factor()
-	for p.peek() == '*' || p.peek() == '/' {
-		op := p.rest[0]
-		p.rest = p.rest[1:]
-		e = p.join(op, e, p.factor())
-	}
-	return e
-}
-
-// join returns the expression that applies op to a and b.
-func (p *shapeParser) join(op byte, a, b expr) expr {
-	e := append(append(a, b...), term{op: op})
-	depth, deepest := 0, 0
+// join returns the []termession that applies op to x and y.
+func (p *shapeParser) join(op byte, x, y []term) []term {
+	e := append(append(x, y...), term{op: op})
+	depth := 0
 	for _, t := range e {
-		if t.op == '0' || t.op == 's' {
-			depth++
-		} else {
+		if t.op != '0' && t.op != 's' {
 			depth--
+		} else if depth++; depth > maxDepth {
+			p.fail("more than %d operands wait for their operators", maxDepth)
 		}
-		deepest = max(deepest, depth)
-	}
-	if deepest > maxDepth {
-		p.fail("more than %d operands wait for their operators", maxDepth)
 	}
 	return e
 }
 
-func (p *shapeParser) factor() expr {
+func (p *shapeParser) factor() []term {
 	if p.peek() == '(' {
 		p.expect('(')
 		e := p.sum()
@@ -263,7 +285,7 @@ func (p *shapeParser) factor() expr {
 		if err != nil {
 			p.fail("%q is neither a name nor a number", word)
 		}
-		return expr{{'0', n}}
+		return []term{{'0', n}}
 	}
 	if op, ok := map[string]byte{"min": '<', "max": '>'}[word]; ok && p.peek() == '(' {
 		p.expect('(')
@@ -273,7 +295,7 @@ func (p *shapeParser) factor() expr {
 		p.expect(')')
 		return p.join(op, a, b)
 	}
-	return expr{{'s', p.symbol(word)}}
+	return []term{{'s', p.symbol(word)}}
 }
 
 // word returns the name or number that comes next.
@@ -292,10 +314,8 @@ func (p *shapeParser) word() string {
 }
 
 func (p *shapeParser) symbol(name string) int {
-	for i, s := range p.symbols {
-		if s == name {
-			return i
-		}
+	if i := slices.Index(p.symbols, name); i >= 0 {
+		return i
 	}
 	if len(p.symbols) == maxSymbols {
 		p.fail("more than %d names", maxSymbols)

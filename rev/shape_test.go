@@ -89,7 +89,7 @@ func TestShapeTags(t *testing.T) {
 		{"index", func(k *shaped) { k.Ind = make([]int, 3) },
 			"Ind of rev_test.shaped has length 3, want k where k = 4 of A"},
 		{"nil in", func(k *shaped) { k.Three = nil },
-			"Three of rev_test.shaped has length 0, want 3"},
+			"Three of rev_test.shaped is nil"},
 	} {
 		k := newShaped()
 		test.change(&k)
@@ -169,7 +169,7 @@ func TestDerivativeShapes(t *testing.T) {
 		{"of nil acc", func(k, d *shaped) { k.C, d.C = rev.General[float64]{}, rev.NewGeneral[float64](3, 3, nil) },
 			"C of rev_test.shaped is 3×3, want 2×3"},
 		{"of nil optional", func(k, d *shaped) { k.W, d.W = nil, d.W[1:] },
-			"W of rev_test.shaped has length 2, want n*(n-1)/2 where n = 3 of B"},
+			"W of rev_test.shaped has length 2, want 3"},
 	} {
 		for _, pass := range []struct {
 			prefix string

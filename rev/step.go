@@ -105,6 +105,14 @@ type pass[S any] struct {
 	missing     *missing      // the derivatives that have been lost so far
 }
 
+// place returns the place of the k-th of n steps of the pass in the program.
+func (p pass[S]) place(k, n int) int {
+	if p.back {
+		return n - 1 - k
+	}
+	return k
+}
+
 // inverse returns the pass that undoes p.
 func (p pass[S]) inverse() pass[S] {
 	p.back = !p.back

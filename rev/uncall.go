@@ -16,10 +16,7 @@ type uncall[S any] struct{ step Step[S] }
 
 func (u *uncall[S]) run(p pass[S]) error {
 	p.back = !p.back
-	if err := u.step.pass(p); err != nil {
-		return within("Uncall", err)
-	}
-	return nil
+	return within("Uncall", u.step.pass(p))
 }
 
 // Call returns the step that runs *step, as it is when the program runs. A step can

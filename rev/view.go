@@ -29,10 +29,14 @@ func ViewSlice[T any](x []T) Vector[T] {
 }
 
 // ViewVec returns a view of v. It shares the storage of v. If v is nil, the operand is
-// absent.
+// absent. If v is empty, a kernel that adds into the operand sizes v first, with zeros, as
+// methods of gonum size an empty receiver. That also holds for derivatives.
 func ViewVec(v *mat.VecDense) Vector[float64] {
 	if v == nil {
 		return Vector[float64]{}
+	}
+	if v.IsEmpty() {
+		return Vector[float64]{Data: emptyView[float64](v, mat.Upper), Inc: emptyStride}
 	}
 	return Vector[float64](v.RawVector())
 }
@@ -43,22 +47,59 @@ func ViewCVec(v cblas128.Vector) Vector[complex128] {
 }
 
 // ViewDense returns a view of m. It shares the storage of m. If m is nil, the operand
-// is absent.
+// is absent. If m is empty, a kernel sizes it as [ViewVec] says.
 func ViewDense(m *mat.Dense) General[float64] {
 	if m == nil {
 		return General[float64]{}
+	}
+	if m.IsEmpty() {
+		return General[float64]{Data: emptyView[float64](m, mat.Upper), Stride: emptyStride}
 	}
 	return General[float64](m.RawMatrix())
 }
 
 // ViewCDense returns a view of m. It shares the storage of m. If m is nil, the operand
-// is absent.
+// is absent. If m is empty, a kernel sizes it as [ViewVec] says.
 func ViewCDense(m *mat.CDense) General[complex128] {
 	if m == nil {
 		return General[complex128]{}
 	}
+	if m.IsEmpty() {
+		return General[complex128]{Data: emptyView[complex128](m, mat.Upper), Stride: emptyStride}
+	}
 	r := m.RawCMatrix()
 	return General[complex128]{Rows: r.Rows, Cols: r.Cols, Data: r.Data, Stride: r.Stride}
+}
+
+// ViewSym returns a view of m, whose upper triangle holds its elements. It shares the
+// storage of m. If m is nil, the operand is absent. If m is empty, a kernel sizes it
+// as [ViewVec] says.
+func ViewSym(m *mat.SymDense) General[float64] {
+	switch {
+	case m == nil:
+		return General[float64]{}
+	case m.IsEmpty():
+		return General[float64]{Data: emptyView[float64](m, mat.Upper), Stride: emptyStride}
+	}
+	r := m.RawSymmetric()
+	return General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
+}
+
+// ViewTri returns a view of m. It shares the storage of m. If m is nil, the operand is
+// absent. If m is empty, kind says which triangle it gets; otherwise ViewTri panics with
+// mat.ErrTriangle if m is of the other kind.
+func ViewTri(m *mat.TriDense, kind mat.TriKind) General[float64] {
+	switch {
+	case m == nil:
+		return General[float64]{}
+	case m.IsEmpty():
+		return General[float64]{Data: emptyView[float64](m, kind), Stride: emptyStride}
+	}
+	if _, is := m.Triangle(); is != kind {
+		panic(mat.ErrTriangle)
+	}
+	r := m.RawTriangular()
+	return General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
 }
 
 // NewGeneral returns an r×c view of data, stored by rows without gaps. If data is nil,

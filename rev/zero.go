@@ -243,7 +243,7 @@ func addressable(v reflect.Value) reflect.Value {
 	return p
 }
 
-// hasStorage reports whether elements of type t, behind a slice or a pointer, are
+// hasStorage reports whether elements of type t, in a slice or under a pointer, are
 // numbers or may lead to numbers.
 func hasStorage(t reflect.Type) bool {
 	switch t.Kind() {

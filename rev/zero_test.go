@@ -342,6 +342,6 @@ func TestZeroLikeMaps(t *testing.T) {
 	}
 	first := &z.Like(s).params["w"].RawVector().Data[0]
 	if again := &z.Like(s).params["w"].RawVector().Data[0]; again != first {
-		t.Error("the numbers behind a map get new memory each time")
+		t.Error("the numbers in a map get new memory each time")
 	}
 }

@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/rev"
@@ -25,11 +23,6 @@ type Abs[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewAbs returns the kernel over gonum vectors, sharing their storage.
-func NewAbs(y, x *mat.VecDense) Abs[float64] {
-	return Abs[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var absFunction = elementwise.Function{
 	Name:   "abs",
 	Values: elementwise.Each(math.Abs),
@@ -48,28 +41,12 @@ var absFunction = elementwise.Function{
 func sign[T rev.Real](x T) T {
 	switch {
 	case x > 0:
-		return 1
+		return 1 // raw: a sign
 	case x < 0:
-		return -1
+		return -1 // raw: a sign
 	}
 	return x
 }
-
-// Forward computes Y += |x|.
-func (k Abs[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= |x|.
-func (k Abs[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= |x| and x̄ += sign(x)·ȳ.
-func (k Abs[T]) Adjoint(g Abs[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += |x| and ẏ += sign(x)·ẋ.
-func (k Abs[T]) Tangent(t Abs[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Abs[T]) Run(p rev.Pass[Abs[T]]) error {

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/simd/dense"
 	"revnum/internal/vector"
@@ -39,129 +37,70 @@ type Affine[T rev.Real] struct {
 	B rev.Vector[T]  `rev:"in,optional" shape:"m"`
 }
 
-// NewAffine returns the kernel over gonum's types, sharing their storage. The
-// vector b may be nil.
-func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64] {
-	return Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
-}
-
 // affinePart is how many elements of W a pass with derivatives handles at a time, in
 // whole rows. It then reads W from memory once.
 const affinePart = 1 << 14
 
-// Forward computes Y += W·X + B.
-func (k Affine[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= W·X + B.
-func (k Affine[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= W·X + B and W̄ += ȳ·xᵀ, x̄ += Wᵀ·ȳ, b̄ += ȳ.
-func (k Affine[T]) Adjoint(g Affine[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += W·X + B and ẏ += Ẇ·x + W·ẋ + ḃ.
-func (k Affine[T]) Tangent(t Affine[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẏ -= Ẇ·x + W·ẋ + ḃ, and adds the
-// tangents of the gradient in gt.
-func (k Affine[T]) AdjointTangent(g, t, gt Affine[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
-	if !p.Adjoint && !p.Tangent {
-		k.addValue(p.Sign())
-		return nil
-	}
+	sign, one := p.Sign(), fixed.Of[T](1)
 	rows := max(1, affinePart/max(1, k.W.Cols))
-	if k.W.Rows <= rows {
-		k.run(p.Sign(), &p.G, &p.T, &p.GT)
-		return nil
+	if !p.Adjoint && !p.Tangent || k.W.Rows <= rows {
+		k.run(sign, &p.G, &p.T, &p.GT)
+	} else {
+		for lo := 0; lo < k.W.Rows; lo += rows {
+			n := min(rows, k.W.Rows-lo)
+			part, g, t, gt := k.part(lo, n), p.G.part(lo, n), p.T.part(lo, n), p.GT.part(lo, n)
+			part.run(sign, &g, &t, &gt)
+		}
 	}
-	for lo := 0; lo < k.W.Rows; lo += rows {
-		n := min(rows, k.W.Rows-lo)
-		part, g, t, gt := k.part(lo, n), p.G.part(lo, n), p.T.part(lo, n), p.GT.part(lo, n)
-		part.run(p.Sign(), &g, &t, &gt)
+	vector.AddScaled(sign, one, k.B, k.Y)
+	if p.Tangent {
+		vector.AddScaled(sign, one, p.T.B, p.T.Y)
+	}
+	if p.Adjoint {
+		vector.Axpy(one, p.G.Y, p.G.B)
+		vector.Axpy(one, p.GT.Y, p.GT.B)
 	}
 	return nil
 }
 
-// run makes a pass over some rows.
-func (k *Affine[T]) run(sign int, g, t, gt *Affine[T]) {
-	k.addValue(sign)
-	if t.Y.Data != nil {
-		addProduct(sign, t.W, k.X, t.Y)
-		addProduct(sign, k.W, t.X, t.Y)
-		vector.AddScaled(sign, fixed.Of[T](1), t.B, t.Y)
-	}
-	k.addGradient(g, g.Y)
-	k.addGradient(gt, gt.Y)
-	addOuter(g.Y, t.X, gt.W)
-	addTransposedProduct(t.W, g.Y, gt.X)
-}
-
-// part returns rows lo, ..., lo+n-1 of k.
+// part returns rows lo, ..., lo+n-1 of the products.
 func (k *Affine[T]) part(lo, n int) Affine[T] {
-	p := Affine[T]{Y: vector.Between(k.Y, lo, n), W: k.W, X: k.X, B: vector.Between(k.B, lo, n)}
+	p := Affine[T]{Y: vector.Between(k.Y, lo, n), W: k.W, X: k.X}
 	if k.W.Data != nil {
 		p.W = block(k.W, lo, 0, n, k.W.Cols)
 	}
 	return p
 }
 
-// addValue computes Y += sign·(W·X + B) if Y is there.
-func (k *Affine[T]) addValue(sign int) {
-	addProduct(sign, k.W, k.X, k.Y)
-	vector.AddScaled(sign, fixed.Of[T](1), k.B, k.Y)
-}
-
-// addGradient adds to g the gradient for the cotangent gy of Y. It does nothing without
-// gy.
-func (k *Affine[T]) addGradient(g *Affine[T], gy rev.Vector[T]) {
-	addOuter(gy, k.X, g.W)
-	addTransposedProduct(k.W, gy, g.X)
-	vector.Axpy(fixed.Of[T](1), gy, g.B)
-}
-
-// addProduct computes y += sign·A·x, unless one of them is nil. In fixed point an
-// element of A·x is rounded once.
-func addProduct[T rev.Real](sign int, a rev.General[T], x, y rev.Vector[T]) {
-	if a.Data == nil || x.Data == nil || y.Data == nil {
-		return
-	}
-	if floatGemm(sign, view(a, false), view(asColumn(x), false), asColumn(y)) {
+// addProduct rounds an element of W·x once in fixed point.
+func (k *Affine[T]) addProduct(sign int, y rev.Vector[T], w rev.General[T], x rev.Vector[T]) {
+	if floatGemm(sign, view(w, false), view(asColumn(x), false), asColumn(y)) {
 		return
 	}
 	for i := range y.N {
-		y.Data[i*y.Inc] += T(sign) * vector.Dot(vector.Row(a, i), x)
+		y.Data[i*y.Inc] += T(sign) * vector.Dot(vector.Row(w, i), x)
 	}
 }
 
-// addTransposedProduct computes x += Aᵀ·y, unless one of them is nil. In fixed point
-// each product is rounded.
-func addTransposedProduct[T rev.Real](a rev.General[T], y, x rev.Vector[T]) {
-	if a.Data == nil || x.Data == nil || y.Data == nil {
+// addLeft does several short rows at a time, as calls for each would take longer than the work.
+func (k *Affine[T]) addLeft(gw rev.General[T], gy, x rev.Vector[T]) {
+	if x.N < 128 && floatGemm(1, view(asColumn(gy), false), view(asColumn(x), true), gw) {
 		return
 	}
-	if floatGemm(1, view(a, true), view(asColumn(y), false), asColumn(x)) {
-		return
-	}
-	for i := range y.N {
-		vector.Axpy(y.Data[i*y.Inc], vector.Row(a, i), x)
+	for i := range gy.N {
+		vector.Axpy(gy.Data[i*gy.Inc], x, vector.Row(gw, i))
 	}
 }
 
-// addOuter computes A += x·yᵀ, unless one of them is nil. Short rows are done several
-// at a time, as calls for each would take longer than the work.
-func addOuter[T rev.Real](x, y rev.Vector[T], a rev.General[T]) {
-	if a.Data == nil || x.Data == nil || y.Data == nil {
+// addRight rounds each product in fixed point.
+func (k *Affine[T]) addRight(gx rev.Vector[T], w rev.General[T], gy rev.Vector[T]) {
+	if floatGemm(1, view(w, true), view(asColumn(gy), false), asColumn(gx)) {
 		return
 	}
-	if y.N < 128 && floatGemm(1, view(asColumn(x), false), view(asColumn(y), true), a) {
-		return
-	}
-	for i := range x.N {
-		vector.Axpy(x.Data[i*x.Inc], y, vector.Row(a, i))
+	for i := range gy.N {
+		vector.Axpy(gy.Data[i*gy.Inc], vector.Row(w, i), gx)
 	}
 }
 

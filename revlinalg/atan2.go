@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/rev"
 )
@@ -34,11 +32,6 @@ type Atan2[T rev.Real] struct {
 	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Y       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
-}
-
-// NewAtan2 returns the kernel over gonum vectors, sharing their storage.
-func NewAtan2(z, x, y *mat.VecDense) Atan2[float64] {
-	return Atan2[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
 
 var atan2Function = binaryFunction{
@@ -78,26 +71,6 @@ var atan2Function = binaryFunction{
 		_, err := fixed.HypotChecked(x, y)
 		return order == 0 || err == nil
 	},
-}
-
-// Forward computes Z += atan2(x, y), or returns a *rev.DomainError.
-func (k Atan2[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= atan2(x, y), or returns a *rev.DomainError.
-func (k Atan2[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= atan2(x, y) and x̄ += y/r²·z̄, ȳ -= x/r²·z̄, or returns a
-// *rev.DomainError.
-func (k Atan2[T]) Adjoint(g Atan2[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += atan2(x, y) and the tangent of Z, or returns a
-// *rev.DomainError.
-func (k Atan2[T]) Tangent(t Atan2[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds
-// the tangents of the gradient in gt, or returns a *rev.DomainError.
-func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if atan2(x, y) or a

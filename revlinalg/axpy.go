@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -27,27 +25,6 @@ type Axpy[T rev.Number] struct {
 	Alpha *T            `rev:"in"`
 	X     rev.Vector[T] `rev:"in" shape:"n"`
 }
-
-// NewAxpy returns the kernel over gonum vectors, sharing their storage.
-func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
-	return Axpy[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
-}
-
-// Forward computes Y += α·X.
-func (k Axpy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= α·X.
-func (k Axpy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= α·X and ᾱ += Σ conj(x_i)·ȳ_i, x̄ += conj(α)·ȳ.
-func (k Axpy[T]) Adjoint(g Axpy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += α·X and ẏ += α̇·x + α·ẋ.
-func (k Axpy[T]) Tangent(t Axpy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẏ -= α̇·x + α·ẋ, and adds the tangents
-// of the gradient in gt.
-func (k Axpy[T]) AdjointTangent(g, t, gt Axpy[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {

@@ -9,7 +9,7 @@ import (
 	"revnum/rev"
 )
 
-// The kernels Atan2 and Pow are
+// The kernels Atan2, Pow and DivElem are
 //
 //	z_i += f(x_i, y_i)
 //
@@ -18,7 +18,7 @@ import (
 //	x̄ += f_x·z̄,  ȳ += f_y·z̄,  ż += f_x·ẋ + f_y·ẏ,
 //	ġx += f_x·ġz + (f_xx·ẋ + f_xy·ẏ)·z̄,  ġy += f_y·ġz + (f_xy·ẋ + f_yy·ẏ)·z̄
 //
-// of each element. binary.run runs both.
+// of each element. binary.run runs the first two.
 
 // binary has the operands of these kernels.
 type binary[T rev.Real] struct {
@@ -43,8 +43,8 @@ type binaryFunction struct {
 	gradient43 func(x, y, v fixed.Q43) (gx, gy fixed.Q43)
 	hessian43  func(x, y, dx, dy, v fixed.Q43) (hx, hy fixed.Q43)
 
-	// defined reports whether f has a value and derivatives up to the order at x and y.
-	// inRange, if not nil, reports whether these fit fixed point.
+	// defined reports whether f has a value and derivatives up to the order at x and y, and
+	// inRange whether these fit fixed point.
 	defined func(x, y float64, order int) bool
 	inRange func(x, y fixed.Q43, order int) bool
 }
@@ -83,7 +83,7 @@ func (k binary[T]) run(f *binaryFunction, sign int, g, t, gt binary[T]) error {
 	for i := range k.X.N {
 		x, y := k.X.Data[i*k.X.Inc], k.Y.Data[i*k.Y.Inc]
 		ok := f.defined(fixed.Float(x), fixed.Float(y), p.order)
-		if number.IsFixed[T]() && f.inRange != nil {
+		if number.IsFixed[T]() {
 			ok = ok && f.inRange(fixed.Q43(x), fixed.Q43(y), p.order)
 		}
 		if !ok {

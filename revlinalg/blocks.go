@@ -15,7 +15,7 @@ import (
 // and do nearly all work as products of matrices. Blocks depend only on the shape, or
 // do not affect the bits of the result.
 
-const rowTile = 64 // rows of a block of a symmetric update
+const rowTile = 32 // rows of a block of a symmetric update
 
 // scratch returns an r×c matrix with undefined elements, in the storage of m if that is
 // large enough. The stride of a wide matrix is an odd number of cache lines or half
@@ -184,6 +184,22 @@ func multiply[T rev.Real](workers int, c rev.General[T], sign int, a, b strided[
 	workspace.Put(w)
 }
 
+// A sandwich has the product a·m of a·m·b.
+type sandwich[T rev.Real] struct{ am rev.General[T] }
+
+// addSandwich computes dst += sign·a·m·b with the given number of workers. It does nothing if
+// dst or m is nil.
+func addSandwich[T rev.Float](workers int, dst rev.General[T], sign int, a, m, b strided[T]) {
+	if dst.Data == nil || m.data == nil {
+		return
+	}
+	w := workspace.Get[sandwich[T]]()
+	w.am = zeros(w.am, a.rows, m.cols)
+	multiply(workers, w.am, 1, a, m)
+	multiply(workers, dst, sign, view(w.am, false), b)
+	workspace.Put(w)
+}
+
 // gemm computes c += alpha·a·b.
 func gemm[T rev.Float](alpha T, a strided[T], b, c rev.General[T]) {
 	dense.Gemm(a.rows, b.Cols, a.cols, alpha, a.data, a.rs, a.cs, b.Data, b.Stride, 1, c.Data, c.Stride)
@@ -284,7 +300,7 @@ func (w *triangularSolve[T]) Block(worker, b int) {
 			continue
 		}
 		copyMatrix(x, block(w.b, 0, j, n, x.Cols))
-		scaleRows(x, w.scaleB)
+		shiftRows(x, w.scaleB)
 		for i, at := range w.before {
 			swapRows(x, i, at)
 		}
@@ -298,7 +314,7 @@ func (w *triangularSolve[T]) Block(worker, b int) {
 		for i := len(w.after) - 1; i >= 0; i-- {
 			swapRows(x, i, w.after[i])
 		}
-		scaleRows(x, w.scaleY)
+		shiftRows(x, w.scaleY)
 		if w.to == nil {
 			if w.y.Data != nil {
 				copyMatrix(block(w.y, 0, j, n, x.Cols), x)
@@ -403,6 +419,17 @@ func (s *sequence) begin() {
 	s.stopped.Store(false)
 }
 
+// do calls f for a block. If f panics or returns false, no worker waits any more.
+func (s *sequence) do(f func() bool) {
+	done := false
+	defer func() {
+		if !done {
+			s.stopped.Store(true)
+		}
+	}()
+	done = f()
+}
+
 // take returns the next block.
 func (s *sequence) take() int { return int(s.next.Add(1) - 1) }
 
@@ -416,6 +443,56 @@ func (s *sequence) await(done *atomic.Int64, n int) bool {
 	}
 	return true
 }
+
+const (
+	tileCols   = 48           // rows and columns of a tile
+	tileStride = tileCols + 8 // rows do not meet in a few sets of the cache
+)
+
+// A tiled is a matrix of order n in blocks of columns, each of them contiguous, with
+// the progress of the work on each. Blocks consist of square tiles.
+type tiled[T rev.Float] struct {
+	n     int
+	data  []T
+	steps sequence
+	done  []atomic.Int64
+}
+
+// begin makes c undefined and of order n.
+func (c *tiled[T]) begin(n int) {
+	blocks := (n + tileCols - 1) / tileCols
+	c.n, c.data = n, workspace.Grow(c.data, blocks*n*tileStride)
+	if cap(c.done) < blocks {
+		c.done = make([]atomic.Int64, blocks)
+	}
+	c.done = c.done[:blocks]
+	for j := range c.done {
+		c.done[j].Store(0)
+	}
+	c.steps.begin()
+}
+
+// nextPair returns the next step: 0, 1 and 0, 2 and so on, then 1, 2 and so on.
+func (c *tiled[T]) nextPair() (k, j int) {
+	j = c.steps.take() + 1
+	for j >= len(c.done) {
+		k++
+		j += k + 1 - len(c.done)
+	}
+	return k, j
+}
+
+// tiles returns tiles i to j-1 of block k.
+func (c *tiled[T]) tiles(i, j, k int) rev.General[T] {
+	lo, hi := i*tileCols, min(j*tileCols, c.n)
+	return rev.General[T]{
+		Rows: hi - lo, Cols: min(tileCols, c.n-k*tileCols), Stride: tileStride,
+		Data: c.data[(k*c.n+lo)*tileStride : (k*c.n+hi)*tileStride],
+	}
+}
+
+// tile returns tile i of block j.
+func (c *tiled[T]) tile(i, j int) rev.General[T] { return c.tiles(i, i+1, j) }
 
 // workersAbove returns the number of workers for a problem of order n. Up to order alone
 // it is 1, because more workers would cost more than they save.
@@ -433,11 +510,12 @@ type upperUpdate[T rev.Float] struct {
 	alpha T
 	c     rev.General[T]
 	a, b  strided[T]
+	upper bool // A is upper triangular
 }
 
-func updateUpper[T rev.Float](workers int, alpha T, c rev.General[T], a, b strided[T]) {
+func updateUpper[T rev.Float](workers int, alpha T, c rev.General[T], a, b strided[T], upper bool) {
 	w := workspace.Get[upperUpdate[T]]()
-	*w = upperUpdate[T]{alpha, c, a, b}
+	*w = upperUpdate[T]{alpha, c, a, b, upper}
 	parallel.Run(parallel.Workers(workers), (c.Rows+rowTile-1)/rowTile, w)
 	*w = upperUpdate[T]{}
 	workspace.Put(w)
@@ -445,10 +523,13 @@ func updateUpper[T rev.Float](workers int, alpha T, c rev.General[T], a, b strid
 
 // Block updates a block of rows from the diagonal on.
 func (w *upperUpdate[T]) Block(_, b int) {
-	lo := b * rowTile
+	lo, first := b*rowTile, 0
+	if w.upper {
+		first = lo
+	}
 	rows, cols := min(rowTile, w.c.Rows-lo), w.c.Cols-lo
-	a, c := w.a.sub(lo, 0, rows, w.a.cols), block(w.c, lo, lo, rows, cols)
-	dense.Gemm(rows, cols, a.cols, w.alpha, a.data, a.rs, a.cs, w.b.data[lo*w.b.cs:], w.b.rs, w.b.cs, c.Data, c.Stride)
+	a, c := w.a.sub(lo, first, rows, w.a.cols-first), block(w.c, lo, lo, rows, cols)
+	dense.Gemm(rows, cols, a.cols, w.alpha, a.data, a.rs, a.cs, w.b.data[first*w.b.rs+lo*w.b.cs:], w.b.rs, w.b.cs, c.Data, c.Stride)
 }
 
 // sqrt returns the square root of x.

@@ -1,9 +1,6 @@
 package revlinalg
 
 import (
-	"sync/atomic"
-
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/parallel"
@@ -33,7 +30,7 @@ import (
 //	Ẏ = U⁻¹·E·U⁻ᵀ,      E = sym Φ(ġU·Uᵀ + Ū·U̇ᵀ) - Φ(K)·H - H·Φ(K)ᵀ,
 //
 // where Y is the gradient by a full matrix (Giles 2008, 4.8; Murray 2016, equations 8
-// to 10). Adjoint does not solve with these. It walks back through the blocks of
+// to 10). Adjoint does not solve with these. It goes backward through the blocks of
 // Forward (Murray 2016, section 5). From
 //
 //	U₁₁ = chol(A₁₁),  U₁₂ = U₁₁⁻ᵀ·A₁₂,  S = A₂₂ - U₁₂ᵀ·U₁₂,  U₂₂ = chol(S)
@@ -69,48 +66,7 @@ type Cholesky[T rev.Float] struct {
 // NewCholesky returns the kernel over gonum matrices, sharing their storage. It
 // panics with mat.ErrTriangle if l is not lower triangular.
 func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
-	return Cholesky[float64]{L: viewTri(l, blas.Lower), A: viewSym(a)}
-}
-
-// viewSym returns the storage of a, whose upper triangle is used. For nil it returns an
-// absent operand.
-func viewSym(a *mat.SymDense) rev.General[float64] {
-	if a == nil {
-		return rev.General[float64]{}
-	}
-	r := a.RawSymmetric()
-	return rev.General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
-}
-
-// viewTri returns the storage of a triangular matrix. For nil it returns an absent
-// operand.
-func viewTri(t *mat.TriDense, uplo blas.Uplo) rev.General[float64] {
-	if t == nil {
-		return rev.General[float64]{}
-	}
-	r := t.RawTriangular()
-	if r.Uplo != uplo && r.N > 0 {
-		panic(mat.ErrTriangle)
-	}
-	return rev.General[float64]{Rows: r.N, Cols: r.N, Data: r.Data, Stride: r.Stride}
-}
-
-// Forward computes L += chol(A).
-func (k Cholesky[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes L -= chol(A).
-func (k Cholesky[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes L -= chol(A) and adds to Ā.
-func (k Cholesky[T]) Adjoint(g Cholesky[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes L += chol(A) and adds to L̇.
-func (k Cholesky[T]) Tangent(t Cholesky[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from L̇, and adds the
-// tangents of the gradient to gt.
-func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	return Cholesky[float64]{L: rev.ViewTri(l, mat.Lower), A: rev.ViewSym(a)}
 }
 
 // Run implements rev.Kernel.
@@ -135,61 +91,15 @@ func (k Cholesky[T]) Run(p rev.Pass[Cholesky[T]]) error {
 	return nil
 }
 
-// choleskyCols is the number of rows and columns of a block of U, and choleskyStride
-// the stride of its rows.
-const (
-	choleskyCols   = 48
-	choleskyStride = choleskyCols + 8
-)
-
-// Up to order choleskyAlone one worker factors a matrix and walks back. More workers
+// Up to order choleskyAlone one worker computes a factor and its adjoint. More workers
 // would mostly wait.
 const choleskyAlone = 256
-
-// A tiled is a matrix of order n in blocks of columns, each of them contiguous, with
-// the progress of the work on each.
-type tiled[T rev.Float] struct {
-	n     int
-	data  []T
-	steps sequence
-	done  []atomic.Int64
-}
-
-// begin makes c undefined and of order n.
-func (c *tiled[T]) begin(n int) {
-	blocks := (n + choleskyCols - 1) / choleskyCols
-	c.n, c.data = n, workspace.Grow(c.data, blocks*n*choleskyStride)
-	if cap(c.done) < blocks {
-		c.done = make([]atomic.Int64, blocks)
-	}
-	c.done = c.done[:blocks]
-	for j := range c.done {
-		c.done[j].Store(0)
-	}
-	c.steps.begin()
-}
-
-// size returns the number of rows of blocks k, or of columns.
-func (c *tiled[T]) size(k int) int { return min(choleskyCols, c.n-k*choleskyCols) }
-
-// tiles returns blocks i to j-1 of the column of blocks k.
-func (c *tiled[T]) tiles(i, j, k int) rev.General[T] {
-	lo, hi := i*choleskyCols, min(j*choleskyCols, c.n)
-	return rev.General[T]{
-		Rows: hi - lo, Cols: c.size(k), Stride: choleskyStride,
-		Data: c.data[(k*c.n+lo)*choleskyStride : (k*c.n+hi)*choleskyStride],
-	}
-}
-
-// tile returns block i, j.
-func (c *tiled[T]) tile(i, j int) rev.General[T] { return c.tiles(i, i+1, j) }
 
 // choleskyWork holds U, its tangent, and scratch.
 type choleskyWork[T rev.Float] struct {
 	u, du            rev.General[T]
 	phi, g, h, x1, e rev.General[T]
 
-	a       rev.General[T]
 	factors choleskyFactor[T]
 	back    choleskyBack[T]
 }
@@ -200,51 +110,14 @@ func (w *choleskyWork[T]) factor(workers int, a rev.General[T]) error {
 	w.u = scratch(w.u, n, n)
 	f := &w.factors
 	f.begin(n)
-	blocks := len(f.done)
-	f.err = nil
-	w.a = a
-	workers = workersAbove(choleskyAlone, n, workers)
-	parallel.Run(workers, blocks, (*choleskyStart[T])(w))
-	w.a = rev.General[T]{}
+	f.a, f.u, f.err = a, w.u, nil
 	if n > 0 {
+		f.load(0)
 		f.factor(0)
-		parallel.Run(workers, blocks*(blocks-1)/2, f)
+		parallel.Run(workersAbove(choleskyAlone, n, workers), len(f.done)*(len(f.done)-1)/2, f)
 	}
-	if f.err != nil {
-		return f.err
-	}
-	parallel.Run(workers, blocks, (*choleskyEnd[T])(w))
-	return nil
-}
-
-// choleskyStart is the copying of the upper triangle of A to blocks.
-type choleskyStart[T rev.Float] choleskyWork[T]
-
-// Block copies a row of blocks.
-func (w *choleskyStart[T]) Block(_, k int) {
-	f := &w.factors
-	for j := k; j < len(f.done); j++ {
-		to, lo := f.tile(k, j), j*choleskyCols
-		for i := range to.Rows {
-			first := 0
-			if j == k {
-				first = i
-			}
-			copy(to.Row(i)[first:], w.a.Row(k*choleskyCols + i)[lo+first:])
-		}
-	}
-}
-
-// choleskyEnd is the copying of blocks to U.
-type choleskyEnd[T rev.Float] choleskyWork[T]
-
-// Block copies a row of blocks.
-func (w *choleskyEnd[T]) Block(_, k int) {
-	f := &w.factors
-	for j := k; j < len(f.done); j++ {
-		from := f.tile(k, j)
-		copyMatrix(block(w.u, k*choleskyCols, j*choleskyCols, from.Rows, from.Cols), from)
-	}
+	f.a, f.u = rev.General[T]{}, rev.General[T]{}
+	return f.err
 }
 
 // A choleskyFactor is the factorisation U in progress. It solves for row k of the
@@ -257,29 +130,22 @@ func (w *choleskyEnd[T]) Block(_, k int) {
 // when it has been subtracted.
 type choleskyFactor[T rev.Float] struct {
 	tiled[T]
-	err error
+	a, u rev.General[T]
+	err  error
 }
 
 // Block does a column of a row of blocks.
 func (f *choleskyFactor[T]) Block(_, _ int) {
-	// Row 0 and columns 1, 2, ..., then row 1 and columns 2, 3, ...
-	k, j := 0, f.steps.take()+1
-	for j >= len(f.done) {
-		k++
-		j += k + 1 - len(f.done)
-	}
-	done := false
-	defer func() {
-		if !done {
-			f.steps.stopped.Store(true)
-		}
-	}()
-	done = f.column(k, j)
+	k, j := f.nextPair()
+	f.steps.do(func() bool { return f.column(k, j) })
 }
 
 func (f *choleskyFactor[T]) column(k, j int) bool {
 	if !f.steps.await(&f.done[k], 2*k+1) || !f.steps.await(&f.done[j], 2*k) {
 		return false
+	}
+	if k == 0 {
+		f.load(j)
 	}
 	u := f.tile(k, j)
 	solveBlock(triangle[T]{view(f.tile(k, k), true), true, false}, u)
@@ -294,13 +160,22 @@ func (f *choleskyFactor[T]) column(k, j int) bool {
 	return j > k+1 || f.factor(j)
 }
 
-// factor factors block k, k.
+// load copies the upper triangle of column j from A.
+func (f *choleskyFactor[T]) load(j int) {
+	to, lo := f.tile(j, j), j*tileCols
+	copyMatrix(f.tiles(0, j, j), block(f.a, 0, lo, lo, to.Cols))
+	copyUpper(to, block(f.a, lo, lo, to.Rows, to.Cols))
+}
+
+// factor factors block k, k, and copies column k to U.
 func (f *choleskyFactor[T]) factor(k int) bool {
-	if f.err = factorUpper(f.tile(k, k), k*choleskyCols); f.err != nil {
+	if f.err = factorUpper(f.tile(k, k), k*tileCols); f.err != nil {
 		f.steps.stopped.Store(true)
 		return false
 	}
 	f.done[k].Store(int64(2*k + 1))
+	column := f.tiles(0, k+1, k)
+	copyMatrix(block(f.u, 0, k*tileCols, column.Rows, column.Cols), column)
 	return true
 }
 
@@ -343,10 +218,7 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 	b := &w.back
 	b.begin(w.u.Rows)
 	b.u, b.gl, b.ga = w.u, g.L, g.A
-	blocks := len(b.done)
-	workers = workersAbove(choleskyAlone, b.n, workers)
-	parallel.Run(workers, blocks*(blocks+1)/2, b)
-	parallel.Run(workers, blocks, (*choleskySum[T])(b))
+	parallel.Run(workersAbove(choleskyAlone, b.n, workers), len(b.done)*(len(b.done)+1)/2, b)
 	b.u, b.gl, b.ga = rev.General[T]{}, rev.General[T]{}, rev.General[T]{}
 }
 
@@ -355,7 +227,7 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 //
 //	Ū_kj -= Σ_{i>k} U_ki·M_ij for j >= k,  M_kj = U_kk⁻¹·Ū_kj for j > k,
 //
-// and M_kk by the loops of factorUpper, backward. M_jk is stored for j > k too, so each
+// and M_kk by the loops of factorUpper, backward. Each block is added to Ā. M_jk is stored for j > k too, so each
 // block is one product of matrices. For column j, done counts the blocks M_jj, M_j-1,j
 // and so on.
 type choleskyBack[T rev.Float] struct {
@@ -372,13 +244,8 @@ func (b *choleskyBack[T]) Block(_, _ int) {
 		q -= len(b.done) - k
 		k--
 	}
-	done := false
-	defer func() {
-		if !done {
-			b.steps.stopped.Store(true)
-		}
-	}()
-	done = b.tileOf(k, len(b.done)-1-q)
+	j := len(b.done) - 1 - q
+	b.steps.do(func() bool { return b.tileOf(k, j) })
 }
 
 func (b *choleskyBack[T]) tileOf(k, j int) bool {
@@ -393,18 +260,20 @@ func (b *choleskyBack[T]) tileOf(k, j int) bool {
 			}
 		}
 	}
-	const p = choleskyCols
+	const p = tileCols
 	m := b.tile(k, j)
 	copyTransposed(m, block(b.gl, j*p, k*p, m.Cols, m.Rows))
 	if right := b.n - (k+1)*p; right > 0 {
 		gemm(-1, view(block(b.u, k*p, (k+1)*p, p, right), false), b.tiles(k+1, len(b.done), j), m)
 	}
-	diagonal := block(b.u, k*p, k*p, m.Rows, m.Rows)
+	diagonal, ga := block(b.u, k*p, k*p, m.Rows, m.Rows), block(b.ga, k*p, j*p, m.Rows, m.Cols)
 	if j > k {
 		solveBlock(triangle[T]{view(diagonal, false), false, false}, m)
+		addMatrix(ga, 1, m)
 		copyTransposed(b.tile(j, k), m)
 	} else {
 		choleskyAdjoint(diagonal, m)
+		addUpper(ga, 1, m)
 		mirror(m)
 		for i := range m.Rows {
 			m.Row(i)[i] *= 2
@@ -412,25 +281,6 @@ func (b *choleskyBack[T]) tileOf(k, j int) bool {
 	}
 	b.done[j].Store(int64(j - k + 1))
 	return true
-}
-
-// choleskySum is the sum of Ā.
-type choleskySum[T rev.Float] choleskyBack[T]
-
-// Block adds to some rows of Ā.
-func (b *choleskySum[T]) Block(_, k int) {
-	const p = choleskyCols
-	for j := k; j < len(b.done); j++ {
-		m := b.tile(k, j)
-		for i := range m.Rows {
-			from, to := m.Row(i), b.ga.Row(k*p + i)[j*p:j*p+m.Cols]
-			if j == k {
-				to[i] += from[i] / 2
-				from, to = from[i+1:], to[i+1:]
-			}
-			vec.Axpy(1, from, to)
-		}
-	}
 }
 
 // choleskyAdjoint overwrites Ū in the upper triangle of the block g by Ā. The other

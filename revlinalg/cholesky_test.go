@@ -54,7 +54,7 @@ func TestCholesky(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, choleskySpec[float32]()) })
 	t.Run("blocks", func(t *testing.T) {
 		spec := choleskySpec[float64]()
-		spec.Sizes = []int{choleskyLeaf + 1, choleskyCols, choleskyCols + 1, 2*choleskyCols + 3}
+		spec.Sizes = []int{choleskyLeaf + 1, tileCols, tileCols + 1, 2*tileCols + 3}
 		revtest.Kernel(t, spec)
 	})
 }

@@ -3,9 +3,6 @@ package revlinalg
 import (
 	"math/cmplx"
 
-	"gonum.org/v1/gonum/blas/cblas128"
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -39,34 +36,6 @@ type ComplexNorm1 struct {
 	X   rev.Vector[complex128] `rev:"in" shape:"n"`
 }
 
-// NewComplexAbs returns the kernel over gonum vectors, sharing their storage.
-func NewComplexAbs(y *mat.VecDense, x cblas128.Vector) ComplexAbs {
-	return ComplexAbs{Y: rev.ViewVec(y), X: rev.ViewCVec(x)}
-}
-
-// NewComplexNorm1 returns the kernel over a gonum vector, sharing its storage.
-func NewComplexNorm1(out *float64, x cblas128.Vector) ComplexNorm1 {
-	return ComplexNorm1{Out: out, X: rev.ViewCVec(x)}
-}
-
-// Forward computes Y += |x|.
-func (k ComplexAbs) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= |x|.
-func (k ComplexAbs) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= |x| and x̄ += ȳ·u.
-func (k ComplexAbs) Adjoint(g ComplexAbs) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += |x| and ẏ += ρ.
-func (k ComplexAbs) Tangent(t ComplexAbs) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẏ -= ρ, and adds the tangent of the
-// gradient in gt.
-func (k ComplexAbs) AdjointTangent(g, t, gt ComplexAbs) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
 	for i := range k.X.N {
@@ -88,24 +57,6 @@ func (k ComplexAbs) Run(p rev.Pass[ComplexAbs]) error {
 		addGradientTangent(p.GT.X, i, vector.Element(p.GT.Y, i), gy, r, u, dx)
 	}
 	return nil
-}
-
-// Forward computes Out += Σ |x_i|.
-func (k ComplexNorm1) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ |x_i|.
-func (k ComplexNorm1) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·u.
-func (k ComplexNorm1) Adjoint(g ComplexNorm1) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ |x_i| and the tangent of Out.
-func (k ComplexNorm1) Tangent(t ComplexNorm1) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangent of the gradient in gt.
-func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -3,9 +3,6 @@ package revlinalg
 import (
 	"unsafe"
 
-	"gonum.org/v1/gonum/blas/cblas128"
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 )
 
@@ -17,29 +14,6 @@ import (
 type ComplexNorm2 struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in" shape:"n"`
-}
-
-// NewComplexNorm2 returns the kernel over a gonum vector, sharing its storage.
-func NewComplexNorm2(out *float64, x cblas128.Vector) ComplexNorm2 {
-	return ComplexNorm2{Out: out, X: rev.ViewCVec(x)}
-}
-
-// Forward computes Out += ‖x‖.
-func (k ComplexNorm2) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= ‖x‖.
-func (k ComplexNorm2) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= ‖x‖ and x̄ += Ōut·x/‖x‖.
-func (k ComplexNorm2) Adjoint(g ComplexNorm2) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += ‖x‖ and the tangent of Out.
-func (k ComplexNorm2) Tangent(t ComplexNorm2) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangent of the gradient in gt.
-func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.
@@ -59,29 +33,6 @@ func (k ComplexNorm2) norm() norm[float64] { return complexNorm(k.Out, asColumn(
 type ComplexFrobenius struct {
 	Out *float64                `rev:"acc"`
 	A   rev.General[complex128] `rev:"in" shape:"m,n"`
-}
-
-// NewComplexFrobenius returns the kernel over a gonum matrix, sharing its storage.
-func NewComplexFrobenius(out *float64, a *mat.CDense) ComplexFrobenius {
-	return ComplexFrobenius{Out: out, A: rev.ViewCDense(a)}
-}
-
-// Forward computes Out += ‖A‖.
-func (k ComplexFrobenius) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= ‖A‖.
-func (k ComplexFrobenius) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= ‖A‖ and Ā += Ōut·A/‖A‖.
-func (k ComplexFrobenius) Adjoint(g ComplexFrobenius) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += ‖A‖ and the tangent of Out.
-func (k ComplexFrobenius) Tangent(t ComplexFrobenius) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangent of the gradient in gt.
-func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

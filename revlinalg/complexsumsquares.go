@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/blas/cblas128"
-
 	"revnum/internal/number"
 	"revnum/rev"
 )
@@ -20,29 +18,6 @@ import (
 type ComplexSumSquares struct {
 	Out *float64               `rev:"acc"`
 	X   rev.Vector[complex128] `rev:"in" shape:"n"`
-}
-
-// NewComplexSumSquares returns the kernel over a gonum vector, sharing its storage.
-func NewComplexSumSquares(out *float64, x cblas128.Vector) ComplexSumSquares {
-	return ComplexSumSquares{Out: out, X: rev.ViewCVec(x)}
-}
-
-// Forward computes Out += Σ |x_i|².
-func (k ComplexSumSquares) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ |x_i|².
-func (k ComplexSumSquares) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ |x_i|² and x̄ += 2·Ōut·x.
-func (k ComplexSumSquares) Adjoint(g ComplexSumSquares) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ |x_i|² and the tangent of Out.
-func (k ComplexSumSquares) Tangent(t ComplexSumSquares) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangent of the gradient in gt.
-func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -8,15 +8,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/kerneltest"
+	"revnum/rev"
 )
 
 func TestConstructors(t *testing.T) {
 	kerneltest.Constructors(t,
 		NewAbs, NewAffine, NewAtan2, NewAxpy, NewCholesky, NewComplexAbs, NewComplexFrobenius,
 		NewComplexNorm1, NewComplexNorm2, NewComplexSumSquares, NewComplexUnitary, NewCos,
-		NewCovariance, NewDet, NewDetMinors, NewDivElem, NewDot, NewExp, NewFrobenius, NewGivensQR,
+		NewCovariance, NewCross, NewDet, NewDetMinors, NewDivElem, NewDot, NewExp, NewFFT, NewFrobenius, NewGivensQR,
 		NewGramSchmidt, NewInv, NewLog, NewLogDet, NewMatMul, NewMean, NewMulElem, NewNorm1, NewNorm2,
-		NewNormInf, NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewSVD, NewSin, NewSolve,
+		NewNormInf, NewOuter, NewPolyLeastSquares, NewPow, NewQR, NewRealFFT, NewSVD, NewSin, NewSolve,
 		NewSolveVec, NewSqrt, NewSum, NewSumSquares, NewSymEig, NewTriSolve, NewUnitary,
 		NewUnitaryVec, NewVariance,
 	)
@@ -41,8 +42,8 @@ func TestMatMulOfVectors(t *testing.T) {
 		t.Errorf("gradient %v", got)
 	}
 	defer func() {
-		if v, ok := recover().(string); !ok || !strings.Contains(v, "*mat.SymDense does not store all elements") {
-			t.Errorf("panic %v", v)
+		if err, ok := recover().(*rev.OperandError); !ok || err.Operand != "A" || !strings.Contains(err.Reason, "*mat.SymDense") {
+			t.Errorf("panic %v", err)
 		}
 	}()
 	NewMatMul(ax, mat.NewSymDense(2, nil), y)

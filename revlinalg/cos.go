@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
@@ -26,11 +24,6 @@ type Cos[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewCos returns the kernel over gonum vectors, sharing their storage.
-func NewCos(y, x *mat.VecDense) Cos[float64] {
-	return Cos[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var cosFunction = elementwise.Function{
 	Name: "cos",
 	Both: func(y, d, x []float64) {
@@ -45,22 +38,6 @@ var cosFunction = elementwise.Function{
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Cos(x).Mul(v).Mul(w) },
 	},
 }
-
-// Forward computes Y += cos(x).
-func (k Cos[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= cos(x).
-func (k Cos[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= cos(x) and x̄ -= sin(x)·ȳ.
-func (k Cos[T]) Adjoint(g Cos[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += cos(x) and ẏ -= sin(x)·ẋ.
-func (k Cos[T]) Tangent(t Cos[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Cos[T]) Run(p rev.Pass[Cos[T]]) error {

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -29,29 +27,6 @@ type Covariance[T rev.Real] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewCovariance returns the kernel over gonum matrices, sharing their storage.
-func NewCovariance(c, x *mat.Dense) Covariance[float64] {
-	return Covariance[float64]{C: rev.ViewDense(c), X: rev.ViewDense(x)}
-}
-
-// Forward computes C += Zᵀ·Z/(n-1).
-func (k Covariance[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= Zᵀ·Z/(n-1).
-func (k Covariance[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= Zᵀ·Z/(n-1) and X̄ += Z·(C̄ + C̄ᵀ)/(n-1).
-func (k Covariance[T]) Adjoint(g Covariance[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += Zᵀ·Z/(n-1) and Ċ += (Żᵀ·Z + Zᵀ·Ż)/(n-1).
-func (k Covariance[T]) Tangent(t Covariance[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds
-// the tangent of the gradient in gt.
-func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // covarianceSpace is scratch: centred observations, their tangents, and a matrix of the
 // shape of C.
 type covarianceSpace[T rev.Real] struct{ z, dz, c []T }
@@ -62,15 +37,15 @@ func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
 	z := centred(&w.z, k.X)
 	if k.C.Data != nil {
 		s := k.square(w)
-		k.addProduct(s, z, z, true)
+		multiply(k.Workers, s, 1, view(z, true), view(z, false))
 		k.addShares(k.C, s, p.Sign())
 	}
 	if p.T.X.Data != nil {
 		dz := centred(&w.dz, p.T.X)
 		if p.T.C.Data != nil {
 			s := k.square(w)
-			k.addProduct(s, dz, z, true)
-			k.addProduct(s, z, dz, true)
+			multiply(k.Workers, s, 1, view(dz, true), view(z, false))
+			multiply(k.Workers, s, 1, view(z, true), view(dz, false))
 			k.addShares(p.T.C, s, p.Sign())
 		}
 		k.addGradient(w, p.GT.X, dz, p.G.C)
@@ -96,11 +71,6 @@ func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
 		}
 	}
 	return z
-}
-
-// addProduct computes C += A·B, or Aᵀ·B.
-func (k *Covariance[T]) addProduct(c, a, b rev.General[T], transA bool) {
-	multiply(k.Workers, c, 1, view(a, transA), view(b, false))
 }
 
 // square returns a matrix of zeros of the shape of C, in w.
@@ -129,5 +99,5 @@ func (k *Covariance[T]) addGradient(w *covarianceSpace[T], gx, z, gc rev.General
 			s.Data[i*s.Stride+j] = number.Over(gc.Data[i*gc.Stride+j]+gc.Data[j*gc.Stride+i], k.X.Rows-1)
 		}
 	}
-	k.addProduct(gx, z, s, false)
+	multiply(k.Workers, gx, 1, view(z, false), view(s, false))
 }

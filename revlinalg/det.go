@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -50,29 +48,6 @@ type Det[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewDet returns the kernel over a gonum matrix, sharing its storage.
-func NewDet(out *float64, a *mat.Dense) Det[float64] {
-	return Det[float64]{Out: out, A: rev.ViewDense(a)}
-}
-
-// Forward computes Out += det A.
-func (k Det[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= det A.
-func (k Det[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= det A and adds to Ā.
-func (k Det[T]) Adjoint(g Det[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += det A and Ȯut += ⟨C, Ȧ⟩.
-func (k Det[T]) Tangent(t Det[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= ⟨C, Ȧ⟩, and adds the
-// tangents of the gradient to gt.
-func (k Det[T]) AdjointTangent(g, t, gt Det[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
 	sign := T(p.Sign())
@@ -85,7 +60,11 @@ func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
 		w.setCofactors(k.A)
 	}
 	if p.T.Out != nil && p.T.A.Data != nil {
-		*p.T.Out += T(sign * inner(w.c, p.T.A))
+		var dot T
+		for i := range w.c.Rows {
+			dot += vector.Dot(vector.Row(w.c, i), vector.Row(p.T.A, i))
+		}
+		*p.T.Out += T(sign * dot)
 	}
 	if p.G.Out != nil {
 		addShared(k.Workers, p.G.A, *p.G.Out, w.c)
@@ -99,15 +78,6 @@ func (k Det[T]) Run(p rev.Pass[Det[T]]) error {
 	}
 	workspace.Put(w)
 	return nil
-}
-
-// inner returns ⟨a, b⟩.
-func inner[T rev.Float](a, b rev.General[T]) T {
-	var s T
-	for i := range b.Rows {
-		s += vector.Dot(rev.ViewSlice(a.Row(i)), rev.ViewSlice(b.Row(i)))
-	}
-	return s
 }
 
 // detWork has the factors of A, the cofactors, and their tangents.
@@ -137,22 +107,16 @@ func (w *detWork[T]) factor(workers int, a rev.General[T]) {
 	}
 	w.shifts, w.shifted = workspace.Zeros(w.shifts, a.Cols), false
 	for j, norm := range w.norms {
-		_, e := math.Frexp(float64(norm))
-		if isFinite(float64(norm)) && (e > far || e < -far) {
+		if e := exponent(norm); e > far || e < -far {
 			w.shifts[j], w.shifted = -e, true
 		}
 	}
 	if !w.shifted {
 		return
 	}
-	m := scratchCopy(w.x, a)
-	w.x = m
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			m.Row(i)[j] = T(math.Ldexp(float64(v), w.shifts[j]))
-		}
-	}
-	w.luFactor.factor(workers, m)
+	w.x = scratchCopy(w.x, a)
+	shiftColumns(w.x, w.shifts, 1)
+	w.luFactor.factor(workers, w.x)
 }
 
 // determinant returns det A.
@@ -169,7 +133,7 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 	n := a.Rows
 	w.c = zeros(w.c, n, n)
 	limit := T(math.Cbrt(1 / float64(epsilon[T]())))
-	c, _ := w.condition()
+	c, _ := pivotRatio(w.norms, w.luFactor.diag)
 	w.ill = c > limit && w.decompose(a)
 	if !w.ill {
 		w.y = w.inverse(w.y)
@@ -180,7 +144,7 @@ func (w *detWork[T]) setCofactors(a rev.General[T]) {
 	for i := range n {
 		w.m.Row(i)[i] = T(w.sign * w.products[i].mul(w.remaining[i+1]).float())
 	}
-	w.between(w.c)
+	addSandwich(w.workers, w.c, 1, view(w.u, false), view(w.m, false), view(w.vt, false))
 }
 
 // scaleByDet sets dst, which is zero, to det A·xᵀ, where x is that of A with scaled
@@ -205,7 +169,7 @@ func (w *detWork[T]) scaleByDet(dst, x rev.General[T]) {
 func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	n := a.Rows
 	w.u, w.vt = scratch(w.u, n, n), scratch(w.vt, n, n)
-	if !decomposeSVD(&w.svd, a, w.u, w.vt) {
+	if _, ok := decomposeSVD(&w.svd, a, w.u, w.vt); !ok {
 		return false
 	}
 	w.orth.factor(w.workers, w.u)
@@ -219,13 +183,6 @@ func (w *detWork[T]) decompose(a rev.General[T]) bool {
 		w.remaining[n-1-i] = w.remaining[n-i].times(w.svd.s[n-1-i])
 	}
 	return true
-}
-
-// between sets dst, which is zero, to U·m·Vᵀ.
-func (w *detWork[T]) between(dst rev.General[T]) {
-	w.x = zeros(w.x, dst.Rows, dst.Rows)
-	multiply(w.workers, w.x, 1, view(w.u, false), view(w.m, false))
-	multiply(w.workers, dst, 1, view(w.x, false), view(w.vt, false))
 }
 
 // exchange turns W = x into the matrix M with M_jk = -det A·W_jk and M_jj = det
@@ -269,9 +226,7 @@ func (w *detWork[T]) setCofactorTangents(ta rev.General[T]) {
 		return
 	}
 	w.dy = zeros(w.dy, n, n) // W
-	w.x = zeros(w.x, n, n)
-	multiply(w.workers, w.x, 1, view(w.u, true), view(ta, false))
-	multiply(w.workers, w.dy, 1, view(w.x, false), view(w.vt, true))
+	addSandwich(w.workers, w.dy, 1, view(w.u, true), view(ta, false), view(w.vt, true))
 	w.m = zeros(w.m, n, n)
 	for i := range n {
 		p := w.products[i] // of all before j but i
@@ -284,5 +239,5 @@ func (w *detWork[T]) setCofactorTangents(ta rev.General[T]) {
 			p = p.times(w.svd.s[j])
 		}
 	}
-	w.between(w.dc)
+	addSandwich(w.workers, w.dc, 1, view(w.u, false), view(w.m, false), view(w.vt, false))
 }

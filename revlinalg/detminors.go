@@ -3,9 +3,8 @@ package revlinalg
 import (
 	"math/bits"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -21,8 +20,8 @@ import (
 //
 // where the signs alternate over S, beginning with plus. This is Laplace's expansion
 // along the first row of each minor. Each of the 2ⁿ minors is computed once, which
-// takes n·2^(n-1) products instead of the n! of the recursion. The derivatives walk
-// through the same sums from the last to the first: D̄({0, ..., n-1}) = Ōut, and
+// takes n·2^(n-1) products instead of the n! of the recursion. The derivatives take
+// the same sums from the last to the first: D̄({0, ..., n-1}) = Ōut, and
 //
 //	ā_{n-s,j} += ±D(S∖j)·D̄(S),  D̄(S∖j) += ±a_{n-s,j}·D̄(S),
 //
@@ -44,33 +43,10 @@ type DetMinors[T rev.Real] struct {
 // MaxMinors is the largest number of rows that DetMinors takes.
 const MaxMinors = 24
 
-// NewDetMinors returns the kernel over a gonum matrix, sharing its storage.
-func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
-	return DetMinors[float64]{Out: out, A: rev.ViewDense(a)}
-}
-
-// Forward computes Out += det A.
-func (k DetMinors[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= det A.
-func (k DetMinors[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= det A and adds to Ā.
-func (k DetMinors[T]) Adjoint(g DetMinors[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += det A and adds to Ȯut.
-func (k DetMinors[T]) Tangent(t DetMinors[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Ȯut, and adds the
-// tangents of the gradient to gt.
-func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
 	if k.A.Rows > MaxMinors {
-		panic("revlinalg: DetMinors of more than 24 rows")
+		panic(rev.ShapeError[DetMinors[T]]("A", "has %d rows, want at most %d", k.A.Rows, MaxMinors))
 	}
 	sign := T(p.Sign())
 	w := workspace.Get[minors[T]]()
@@ -88,14 +64,7 @@ func (k DetMinors[T]) Run(p rev.Pass[DetMinors[T]]) error {
 		w.gradient(k.A, p.G.A, *p.G.Out)
 	}
 	if p.GT.A.Data != nil {
-		var bar, dot T
-		if p.G.Out != nil {
-			bar = *p.G.Out
-		}
-		if p.GT.Out != nil {
-			dot = *p.GT.Out
-		}
-		w.gradientTangent(k.A, p.T.A, p.GT.A, bar, dot)
+		w.gradientTangent(k.A, p.T.A, p.GT.A, number.ValueOf(p.G.Out), number.ValueOf(p.GT.Out))
 	}
 	workspace.Put(w)
 	return nil

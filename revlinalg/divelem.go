@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
@@ -33,29 +31,6 @@ type DivElem[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewDivElem returns the kernel over gonum vectors, sharing their storage.
-func NewDivElem(z, x, y *mat.VecDense) DivElem[float64] {
-	return DivElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-}
-
-// Forward computes Z += x/y, or returns a *rev.DomainError.
-func (k DivElem[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= x/y, or returns a *rev.DomainError.
-func (k DivElem[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= x/y and x̄ += z̄/y, ȳ -= z̄/y·x/y, or returns a *rev.DomainError.
-func (k DivElem[T]) Adjoint(g DivElem[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += x/y and the tangent of Z, or returns a *rev.DomainError.
-func (k DivElem[T]) Tangent(t DivElem[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds the
-// tangents of the gradient in gt, or returns a *rev.DomainError.
-func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns a *rev.DomainError where y is zero.
 func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 	for i := range k.Y.N {
@@ -64,30 +39,30 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 			return &rev.DomainError{Func: "quotient", Args: []float64{fixed.Float(x), fixed.Float(y)}, Index: i}
 		}
 	}
-	w := workspace.Get[dividing[T]]()
-	w.k, w.g, w.t, w.gt, w.sign = k, p.G, p.T, p.GT, p.Sign()
+	w := workspace.Get[quotients[T]]()
+	w.k, w.g, w.t, w.gt, w.sign = binary[T](k), binary[T](p.G), binary[T](p.T), binary[T](p.GT), p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
 	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 	parallel.Run(workers, blocks, w)
-	*w = dividing[T]{buffers: w.buffers} // without the caller's storage
+	*w = quotients[T]{buffers: w.buffers} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
 
-// A dividing is a pass of DivElem in progress.
-type dividing[T rev.Real] struct {
-	k, g, t, gt DivElem[T]
+// quotients are a pass of DivElem in progress.
+type quotients[T rev.Real] struct {
+	k, g, t, gt binary[T]
 	sign        int
 	buffers     [][elementwise.PieceSize]T // one for each worker
 }
 
 // Block works on a block of elements.
-func (w *dividing[T]) Block(worker, block int) {
+func (w *quotients[T]) Block(worker, block int) {
 	g, t, gt := &w.g, &w.t, &w.gt
 	lo := block * elementwise.BlockSize
 	n := min(elementwise.BlockSize, w.k.X.N-lo)
 	if w.k.Z.Data != nil {
-		w.addQuotients(lo, n, &w.buffers[worker])
+		w.add(lo, n, &w.buffers[worker])
 	}
 	tangent := t.X.Data != nil || t.Y.Data != nil
 	if !tangent && g.Z.Data == nil && gt.Z.Data == nil {
@@ -112,8 +87,8 @@ func (w *dividing[T]) Block(worker, block int) {
 	}
 }
 
-// addQuotients computes Z += sign·x/y for n elements.
-func (w *dividing[T]) addQuotients(lo, n int, buffer *[elementwise.PieceSize]T) {
+// add computes Z += sign·x/y for n elements.
+func (w *quotients[T]) add(lo, n int, buffer *[elementwise.PieceSize]T) {
 	x, y, z := vector.Between(w.k.X, lo, n), vector.Between(w.k.Y, lo, n), vector.Between(w.k.Z, lo, n)
 	if number.IsFixed[T]() || x.Inc != 1 || y.Inc != 1 || z.Inc != 1 {
 		for i := range n {
@@ -131,15 +106,5 @@ func (w *dividing[T]) addQuotients(lo, n int, buffer *[elementwise.PieceSize]T) 
 			vec.DivTo(q, number.As[[]float32](x.Data[i:end]), number.As[[]float32](y.Data[i:end]))
 			vec.Axpy(float32(w.sign), q, number.As[[]float32](z.Data[i:end]))
 		}
-	}
-}
-
-// addInputs adds x and y to element i of X and Y, unless these are nil.
-func (k *DivElem[T]) addInputs(i int, x, y T) {
-	if k.X.Data != nil {
-		k.X.Data[i*k.X.Inc] += x
-	}
-	if k.Y.Data != nil {
-		k.Y.Data[i*k.Y.Inc] += y
 	}
 }

@@ -28,3 +28,5 @@
 // and after Forward. It is lost if f is infinite or NaN. Results have the same bits for
 // any number of workers. Sums may round differently with other vector code or with gaps.
 package revlinalg
+
+//go:generate go run revnum/cmd/revgen

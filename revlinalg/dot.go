@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -37,31 +35,10 @@ type Dot[T rev.Number] struct {
 	Y   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewDot returns the kernel over gonum vectors, sharing their storage.
-func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
-	return Dot[float64]{Out: out, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-}
-
 // dotPart is how many floating-point elements a pass handles at a time, so that the
 // gradients find them in the cache. In fixed point the sum is rounded once, so the pass
 // handles all elements at a time.
 const dotPart = 1 << 10
-
-// Forward computes Out += conj(x)·y.
-func (k Dot[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= conj(x)·y.
-func (k Dot[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= conj(x)·y and x̄ += conj(Ōut)·y, ȳ += Ōut·x.
-func (k Dot[T]) Adjoint(g Dot[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += conj(x)·y and Ȯut += conj(ẋ)·y + conj(x)·ẏ.
-func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangents of the gradient in gt.
-func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Dot[T]) Run(p rev.Pass[Dot[T]]) error {

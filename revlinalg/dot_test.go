@@ -14,26 +14,9 @@ import (
 	"revnum/rev/revtest"
 )
 
-func dotSpec[T rev.Real]() revtest.Spec[Dot[T]] {
-	return revtest.Spec[Dot[T]]{
-		New: func(rnd *rand.Rand, size int) Dot[T] {
-			vector := func() rev.Vector[T] {
-				x := make([]T, size)
-				for i := range x {
-					x[i] = fixed.Of[T](rnd.NormFloat64())
-				}
-				return rev.ViewSlice(x)
-			}
-			return Dot[T]{Out: new(T), X: vector(), Y: vector()}
-		},
-		Large: 1 << 15,
-	}
-}
-
 func TestDot(t *testing.T) {
-	t.Run("float64", func(t *testing.T) { revtest.Kernel(t, dotSpec[float64]()) })
-	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, dotSpec[float32]()) })
-	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, dotSpec[fixed.Q43]()) })
+	const large = 1 << 15
+	kerneltest.Kernels(t, revtest.Spec[Dot[float32]]{Large: large}, revtest.Spec[Dot[float64]]{Large: large}, revtest.Spec[Dot[fixed.Q43]]{Large: large})
 }
 
 func TestDotValue(t *testing.T) {

@@ -33,8 +33,10 @@ func TestExp(t *testing.T) {
 
 func testExp[T rev.Real](t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[Exp[T]]{
-		New:   func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(kerneltest.Vector[T])(rnd, n)) },
-		Large: 2*elementwise.BlockSize + 5,
+		Float64:    revtest.PassesOf[Exp[float64]](),
+		New:        func(rnd *rand.Rand, n int) Exp[T] { return Exp[T](operands(kerneltest.Vector[T])(rnd, n)) },
+		Magnitudes: [2]float64{0.125, 8}, // it overflows
+		Large:      2*elementwise.BlockSize + 5,
 	})
 }
 
@@ -139,6 +141,7 @@ func testPow[T rev.Real](t *testing.T) {
 			return Pow[T]{Z: kerneltest.Vector[T](rnd, n), X: kerneltest.Positive[T](rnd, n), Y: kerneltest.Positive[T](rnd, n)}
 		},
 	}
+	spec.Magnitudes = [2]float64{0.125, 8} // it overflows
 	spec.Failing = func(rnd *rand.Rand, n int) Pow[T] {
 		k := spec.New(rnd, n+1)
 		k.X.Data[n], k.Y.Data[n] = fixed.Of[T](-2), fixed.Of[T](0.5)

@@ -211,6 +211,20 @@ func ExampleMulElem() {
 	// [5 7] [2 3]
 }
 
+// The force on a charge that moves through a magnetic field, and its derivative by the field.
+func ExampleCross() {
+	force, velocity, field := mat.NewDense(1, 3, nil), mat.NewDense(1, 3, []float64{2, 0, 1}), mat.NewDense(1, 3, []float64{0, 3, 0})
+	k := revlinalg.NewCross(force, velocity, field)
+	k.Forward()
+	fmt.Println(force.RawRowView(0))
+	gforce, gfield := mat.NewDense(1, 3, []float64{1, 0, 0}), mat.NewDense(1, 3, nil)
+	k.Adjoint(revlinalg.NewCross(gforce, nil, gfield))
+	fmt.Println(gfield.RawRowView(0))
+	// Output:
+	// [-3 0 6]
+	// [0 -1 0]
+}
+
 func ExampleLog_complex() {
 	y, gy := rev.ViewSlice([]complex128{0}), rev.ViewSlice([]complex128{1})
 	x, gx := rev.ViewSlice([]complex128{2i}), rev.ViewSlice([]complex128{0})
@@ -271,7 +285,7 @@ func ExampleComplexSumSquares() {
 }
 
 func ExampleComplexUnitary() {
-	// A beam splitter, with a quarter of a wave before and behind it.
+	// A beam splitter, with a quarter of a wave before and after it.
 	x := mat.NewCDense(2, 1, []complex128{1, 0})
 	theta := mat.NewVecDense(1, []float64{math.Pi / 4})
 	phi := mat.NewVecDense(1, []float64{math.Pi / 2})
@@ -836,6 +850,21 @@ func ExampleUnitary_fixed() {
 	fmt.Println(x.Data)
 	// Output:
 	// [1 0 0 0 0 0 0 0 0 0]
+}
+
+func ExampleUnitaryAngles() {
+	u := mat.NewCDense(2, 2, []complex128{0, 1i, 1i, 0}) // all light crosses over
+	theta, phi, delta, err := revlinalg.UnitaryAngles(u, false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.4f\n", theta)
+	v := revlinalg.UnitaryMatrix(theta, phi, delta, false)
+	fmt.Println(mat.CEqualApprox(u, v, 1e-15))
+	// Output:
+	// [-1.5708]
+	// true
 }
 
 func ExampleVariance() {

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
@@ -26,11 +24,6 @@ type Exp[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewExp returns the kernel over gonum vectors, sharing their storage.
-func NewExp(y, x *mat.VecDense) Exp[float64] {
-	return Exp[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var expFunction = elementwise.Function{
 	Name:   "exp",
 	Values: vec.Exp[float64],
@@ -52,22 +45,6 @@ func expSat(x fixed.Q43) fixed.Q43 {
 	}
 	return y
 }
-
-// Forward computes Y += exp(x).
-func (k Exp[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= exp(x).
-func (k Exp[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= exp(x) and x̄ += eˣ·ȳ.
-func (k Exp[T]) Adjoint(g Exp[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += exp(x) and ẏ += eˣ·ẋ.
-func (k Exp[T]) Tangent(t Exp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Exp[T]) Run(p rev.Pass[Exp[T]]) error {

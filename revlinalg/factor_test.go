@@ -102,13 +102,13 @@ func TestFactorPanics(t *testing.T) {
 				},
 				func() {
 					lu.factor(workers, a)
-					for j := range lu.applied {
-						lu.applied[j].Store(0)
+					for j := range lu.done {
+						lu.done[j].Store(0)
 					}
 					lu.eliminate(0)
 					lu.steps.begin()
-					lu.pivots = lu.pivots[:3*luCols]
-					parallel.Run(workers, len(lu.applied)*(len(lu.applied)-1)/2, &lu)
+					lu.pivots = lu.pivots[:3*tileCols]
+					parallel.Run(workers, len(lu.done)*(len(lu.done)-1)/2, &lu)
 				},
 			},
 			"Cholesky": {
@@ -123,10 +123,10 @@ func TestFactorPanics(t *testing.T) {
 				func() {
 					f := &cholesky.factors
 					f.begin(n)
-					cholesky.a = a
-					parallel.Run(workers, len(f.done), (*choleskyStart[float64])(&cholesky))
+					f.a, f.u = a, cholesky.u
+					f.load(0)
 					f.factor(0)
-					last := 3 * n * choleskyStride
+					last := 3 * n * tileStride
 					f.data = f.data[:last:last]
 					parallel.Run(workers, len(f.done)*(len(f.done)-1)/2, f)
 				},
@@ -143,27 +143,27 @@ func TestFactorPanics(t *testing.T) {
 				func() {
 					b := &cholesky.back
 					b.begin(n)
-					b.u, b.gl, b.ga = cholesky.u, a, a
-					last := 3 * n * choleskyStride
+					b.u, b.gl, b.ga = cholesky.u, a, rev.NewGeneral[float64](n, n, nil)
+					last := 3 * n * tileStride
 					b.data = slices.Clone(b.data[:last:last])
 					parallel.Run(workers, len(b.done)*(len(b.done)+1)/2, b)
 				},
 			},
 			"QR": {
 				func() [][]float64 {
-					if err := qr.householder(workers, general); err != nil {
+					if err := qr.decompose(workers, general, (*qrWork[float64]).householder); err != nil {
 						t.Fatal(err)
 					}
 					return [][]float64{slices.Clone(qr.q.Data), slices.Clone(qr.r.Data)}
 				},
 				func() {
-					strips := len(qr.state)
-					clear(qr.state)
-					qr.reduced, qr.unformed, qr.broken = 0, strips, false
+					strips := qr.t.Rows / qrPanel
+					qr.reduced.Store(0)
+					qr.steps.begin()
 					qr.a = general
 					last := 3 * qrPanel * qrPanel
 					qr.t.Data = qr.t.Data[:last:last]
-					parallel.Run(workers, workers, &qr.reflectors)
+					parallel.Run(workers, 2*strips, &qr.reflectors)
 				},
 			},
 		} {

@@ -33,22 +33,6 @@ type FFT struct {
 	X rev.Vector[complex128] `rev:"inout" shape:"n"`
 }
 
-// Forward computes X <- F·X.
-func (k FFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X <- Fᴴ·X.
-func (k FFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X <- Fᴴ·X and X̄ <- Fᴴ·X̄.
-func (k FFT) Adjoint(g FFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X <- F·X and Ẋ <- F·Ẋ.
-func (k FFT) Tangent(t FFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, undoes Tangent, and does the same for the
-// tangent of X̄.
-func (k FFT) AdjointTangent(g, t, gt FFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
-
 // Run implements rev.Kernel. It returns no error.
 func (k FFT) Run(p rev.Pass[FFT]) error {
 	if k.X.N < 2 {

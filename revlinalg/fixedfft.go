@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -48,24 +49,6 @@ import (
 type FixedFFT struct {
 	Re rev.Vector[fixed.Q43] `rev:"inout" shape:"n"`
 	Im rev.Vector[fixed.Q43] `rev:"inout" shape:"n"`
-}
-
-// Forward computes X <- F·X.
-func (k FixedFFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse undoes Forward to the bit.
-func (k FixedFFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint undoes Forward, and computes X̄ <- Fᴴ·X̄.
-func (k FixedFFT) Adjoint(g FixedFFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X <- F·X and Ẋ <- F·Ẋ.
-func (k FixedFFT) Tangent(t FixedFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, undoes Tangent, and does the same for the
-// tangent of X̄.
-func (k FixedFFT) AdjointTangent(g, t, gt FixedFFT) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.
@@ -191,7 +174,7 @@ func realTransforms(p int) (c, s orthogonal) {
 			}
 		}
 	}
-	return newOrthogonal(cosines, h+1), newOrthogonal(sines, h)
+	return newOrthogonal(cosines, h+1, false), newOrthogonal(sines, h, true)
 }
 
 // transform computes X <- F·X, or undoes it. A nil part of X stands for zero.
@@ -200,13 +183,7 @@ func (w *fixedFFTWork) transform(x *FixedFFT, back bool) {
 		if back {
 			from = i
 		}
-		w.re[i], w.im[i] = 0, 0
-		if x.Re.Data != nil {
-			w.re[i] = x.Re.Data[from*x.Re.Inc]
-		}
-		if x.Im.Data != nil {
-			w.im[i] = x.Im.Data[from*x.Im.Inc]
-		}
+		w.re[i], w.im[i] = vector.Element(x.Re, from), vector.Element(x.Im, from)
 	}
 	for i := range w.stages {
 		if back {
@@ -265,8 +242,8 @@ func (s *fixedStage) short(re, im []fixed.Q43, back bool) {
 				sumDifference(&x[j], &x[s.p-j], false)
 			}
 			// Difference j is at p-j. The differences are therefore in reverse order.
-			s.cos.apply(x[:h+1], 1, false)
-			s.sin.apply(x[h+1:], -1, false)
+			s.cos.apply(x[:h+1], false)
+			s.sin.apply(x[h+1:], false)
 		}
 	}
 	// X_k = (C_k - i·S_k)/√2. Its real part is (re C + im S)/√2, and that of X_(p-k) is
@@ -285,8 +262,8 @@ func (s *fixedStage) short(re, im []fixed.Q43, back bool) {
 	}
 	if back {
 		for _, x := range [...][]fixed.Q43{re, im} {
-			s.sin.apply(x[h+1:], -1, true)
-			s.cos.apply(x[:h+1], 1, true)
+			s.sin.apply(x[h+1:], true)
+			s.cos.apply(x[:h+1], true)
 			for j := 1; j <= h; j++ {
 				sumDifference(&x[j], &x[s.p-j], true)
 			}
@@ -307,15 +284,22 @@ func sumDifference(a, b *fixed.Q43, back bool) {
 
 // An orthogonal is an orthogonal matrix: a product of signs and rotations of neighbours.
 type orthogonal struct {
-	negative  []bool
+	negative  []int // the elements whose signs change
 	rotations []lifted
-	rows      []int // rotation i is of rows[i] and rows[i]+1
+	rows      [][2]int // the elements that each rotation turns
 }
 
 // newOrthogonal decomposes the n×n matrix a and overwrites it. It rotates rows until only the
-// diagonal is left, whose elements are ±1. The inverse rotations then give the matrix.
-func newOrthogonal(a []float64, n int) orthogonal {
+// diagonal is left, whose elements are ±1. The inverse rotations then give the matrix. If
+// reversed is set, it is for vectors whose elements are in reverse order.
+func newOrthogonal(a []float64, n int, reversed bool) orthogonal {
 	var o orthogonal
+	at := func(i int) int {
+		if reversed {
+			return n - 1 - i
+		}
+		return i
+	}
 	for j := range n {
 		for i := n - 2; i >= j; i-- {
 			x, y := a[i*n+j], a[(i+1)*n+j]
@@ -325,42 +309,33 @@ func newOrthogonal(a []float64, n int) orthogonal {
 				u, v := a[i*n+l], a[(i+1)*n+l]
 				a[i*n+l], a[(i+1)*n+l] = cos*u+sin*v, cos*v-sin*u
 			}
-			o.rotations, o.rows = append(o.rotations, liftAngle(angle)), append(o.rows, i)
+			o.rotations, o.rows = append(o.rotations, liftAngle(angle)), append(o.rows, [2]int{at(i), at(i + 1)})
 		}
 	}
 	for j := range n {
-		o.negative = append(o.negative, a[j*n+j] < 0)
+		if a[j*n+j] < 0 {
+			o.negative = append(o.negative, at(j))
+		}
 	}
 	return o
 }
 
-// apply multiplies x by the matrix, or by its inverse if back is set. If step is -1, the
-// elements of x are in reverse order.
-func (o *orthogonal) apply(x []fixed.Q43, step int, back bool) {
-	at := func(i int) *fixed.Q43 {
-		if step < 0 {
-			i = len(x) - 1 - i
+// apply multiplies x by the matrix, or by its inverse if back is set.
+func (o *orthogonal) apply(x []fixed.Q43, back bool) {
+	for _, i := range o.negative {
+		if !back {
+			x[i] = -x[i]
 		}
-		return &x[i]
-	}
-	if !back {
-		o.signs(at)
 	}
 	for i := range o.rotations {
 		if !back {
 			i = len(o.rotations) - 1 - i
 		}
-		o.rotations[i].rotate(at(o.rows[i]), at(o.rows[i]+1), back)
+		o.rotations[i].rotate(&x[o.rows[i][0]], &x[o.rows[i][1]], back)
 	}
-	if back {
-		o.signs(at)
-	}
-}
-
-func (o *orthogonal) signs(at func(i int) *fixed.Q43) {
-	for i, negative := range o.negative {
-		if negative {
-			*at(i) = -*at(i)
+	for _, i := range o.negative {
+		if back {
+			x[i] = -x[i]
 		}
 	}
 }

@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -54,8 +52,8 @@ import (
 //
 // Forward undoes Inverse if the radii of all pairs are positive and the angles are in
 // (-π, π], as Forward leaves them. In floating point both directions rotate by the same
-// rounded angle, with the bound of Unitary: A comes back within 12·(m+n)·ε times the
-// norm of a column (commonly within ε·√m).
+// rounded angle, with the bound of Unitary: Inverse restores A within 12·(m+n)·ε times
+// the norm of a column (commonly within ε·√m).
 //
 // There is no kernel over fixed point. Angle and radius have as many bits as the pair,
 // but at a radius above 1, angles 2⁻⁴³ apart do not distinguish all pairs. Shears by a
@@ -66,29 +64,6 @@ import (
 // 5.1.11 (a rotation kept in place of its zero).
 type GivensQR[T rev.Float] struct {
 	A rev.General[T] `rev:"inout" shape:"m,n"`
-}
-
-// NewGivensQR returns the kernel over a gonum matrix, sharing its storage.
-func NewGivensQR(a *mat.Dense) GivensQR[float64] {
-	return GivensQR[float64]{A: rev.ViewDense(a)}
-}
-
-// Forward computes R and the angles.
-func (k GivensQR[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes A.
-func (k GivensQR[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes A and its cotangent, from that of R and the angles.
-func (k GivensQR[T]) Adjoint(g GivensQR[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes R and the angles, and their tangents.
-func (k GivensQR[T]) Tangent(t GivensQR[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
-// the tangents of the cotangents. If g or t is nil, its derivatives are not computed.
-func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.
@@ -105,7 +80,7 @@ type givensPass[T rev.Float] struct {
 	sums        []T
 }
 
-// pass runs a method, on the way forward or back.
+// pass makes a pass, of the inverse if back is set.
 func (k *GivensQR[T]) pass(back bool, g, t, gt GivensQR[T]) {
 	m, n := k.A.Rows, k.A.Cols
 	columns := min(m-1, n)
@@ -116,7 +91,7 @@ func (k *GivensQR[T]) pass(back bool, g, t, gt GivensQR[T]) {
 	w.k, w.g, w.t, w.gt = *k, g, t, gt
 	w.mesh = mesh{n: m}
 	w.c, w.s = workspace.Grow(w.c, m-1), workspace.Grow(w.s, m-1)
-	w.setFloats()
+	w.setVector()
 	alone := t.A.Data == nil && gt.A.Data == nil
 	for i := range columns {
 		if back {
@@ -188,11 +163,11 @@ func (w *givensPass[T]) forward() {
 	}
 	w.load()
 	for j := r.row + 1; j < w.k.A.Cols; j += strip[T]() {
-		w.rotate(w.k.A, j, min(j+strip[T](), w.k.A.Cols), r)
+		w.rotate(w.k.A, j, min(j+strip[T](), w.k.A.Cols), r, false)
 	}
 }
 
-// back is the way back without tangents.
+// back is the inverse pass without tangents.
 func (w *givensPass[T]) back() {
 	w.load()
 	r := w.chain()
@@ -202,7 +177,7 @@ func (w *givensPass[T]) back() {
 		if hi := min(j+strip[T](), w.k.A.Cols); g.x != nil {
 			w.rotateBackCross(w.k.A, w.g.A, j, hi, r, w.sums)
 		} else {
-			w.rotateBack(w.k.A, j, hi, r)
+			w.rotate(w.k.A, j, hi, r, true)
 		}
 	}
 	for i := r.row; i < w.n-1; i++ {
@@ -232,13 +207,13 @@ func quotient[T rev.Float](x, r T) T {
 // The methods with tangents go from rotation to rotation. The panel is the columns to
 // the right.
 
-func (w *givensPass[T]) behind(x rev.General[T]) rev.General[T] {
+func (w *givensPass[T]) after(x rev.General[T]) rev.General[T] {
 	return columns(x, min(w.first+1, x.Cols), x.Cols)
 }
 
 func (w *givensPass[T]) forwardSingly() {
 	a, g, t, gt := w.pivots(w.k.A), w.pivots(w.g.A), w.pivots(w.t.A), w.pivots(w.gt.A)
-	x, gx, tx, gtx := w.behind(w.k.A), w.behind(w.g.A), w.behind(w.t.A), w.behind(w.gt.A)
+	x, gx, tx, gtx := w.after(w.k.A), w.after(w.g.A), w.after(w.t.A), w.after(w.gt.A)
 	for i := w.n - 2; i >= w.first; i-- {
 		polar(a, i)
 		radius := a.at(i)
@@ -247,7 +222,7 @@ func (w *givensPass[T]) forwardSingly() {
 		vec.SinCos(w.s[p:p+1], w.c[p:p+1], w.c[p:p+1])
 		c, s := w.c[p], w.s[p]
 		r := run{chain: w.first, chains: 1, row: i, steps: 1}
-		w.rotate(x, 0, x.Cols, r)
+		w.rotate(x, 0, x.Cols, r, false)
 
 		var dradius, dtheta T
 		if t.x != nil {
@@ -255,18 +230,16 @@ func (w *givensPass[T]) forwardSingly() {
 			dradius, dtheta = T(c*u)-T(s*v), -quotient(T(s*u)+T(c*v), radius)
 			t.set(i, dradius)
 			t.set(i+1, dtheta)
-			w.rotate(tx, 0, tx.Cols, r)
-			addQuarter(tx, dtheta, x, i)
+			w.rotate(tx, 0, tx.Cols, r, false)
+			addQuarter(1, tx, dtheta, x, i)
 		}
 		if gt.x != nil {
-			if g.x != nil {
-				addQuarter(gtx, dtheta, gx, i)
-			}
-			w.rotate(gtx, 0, gtx.Cols, r)
+			addQuarter(1, gtx, dtheta, gx, i)
+			w.rotate(gtx, 0, gtx.Cols, r, false)
 		}
 		var u, v, total T // the cotangents of the pair, and the whole cotangent of θ
 		if g.x != nil {
-			w.rotate(gx, 0, gx.Cols, r)
+			w.rotate(gx, 0, gx.Cols, r, false)
 			u, v = g.at(i), g.at(i+1)
 			total = -T(radius * (T(s*u) + T(c*v)))
 			g.set(i, T(c*u)-T(s*v))
@@ -285,7 +258,7 @@ func (w *givensPass[T]) backSingly() {
 	w.load()
 	w.sums = workspace.Grow(w.sums, 1)
 	a, g, t, gt := w.pivots(w.k.A), w.pivots(w.g.A), w.pivots(w.t.A), w.pivots(w.gt.A)
-	x, gx, tx, gtx := w.behind(w.k.A), w.behind(w.g.A), w.behind(w.t.A), w.behind(w.gt.A)
+	x, gx, tx, gtx := w.after(w.k.A), w.after(w.g.A), w.after(w.t.A), w.after(w.gt.A)
 	for i := w.first; i < w.n-1; i++ {
 		p := w.index(w.first, i)
 		c, s, radius := w.c[p], w.s[p], a.at(i)
@@ -300,8 +273,8 @@ func (w *givensPass[T]) backSingly() {
 		}
 		if t.x != nil {
 			turnBack(t, i, dradius, -T(radius*dtheta), c, s)
-			subQuarter(tx, dtheta, x, i)
-			w.rotateBack(tx, 0, tx.Cols, r)
+			addQuarter(-1, tx, dtheta, x, i)
+			w.rotate(tx, 0, tx.Cols, r, true)
 		}
 		if g.x != nil {
 			// As in back, so that the gradient has the same bits.
@@ -313,15 +286,15 @@ func (w *givensPass[T]) backSingly() {
 			total = g.at(i+1) + sum[0]
 			turnBack(g, i, g.at(i), -quotient(total, radius), c, s)
 		} else {
-			w.rotateBack(x, 0, x.Cols, r)
+			w.rotate(x, 0, x.Cols, r, true)
 		}
 		if gt.x != nil {
 			turnBack(gt, i, gt.at(i), quotient(quotient(T(total*dradius), radius)-dtotal, radius), c, s)
-			w.rotateBack(gtx, 0, gtx.Cols, r)
+			w.rotate(gtx, 0, gtx.Cols, r, true)
 			if g.x != nil {
 				gt.set(i, gt.at(i)+T(dtheta*g.at(i+1)))
 				gt.set(i+1, gt.at(i+1)-T(dtheta*g.at(i)))
-				subQuarter(gtx, dtheta, gx, i)
+				addQuarter(-1, gtx, dtheta, gx, i)
 			}
 		}
 		turnBack(a, i, radius, 0, c, s)

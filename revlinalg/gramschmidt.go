@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/simd/dense"
 	"revnum/rev"
 )
@@ -36,29 +34,6 @@ type GramSchmidt[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewGramSchmidt returns the kernel over gonum matrices, sharing their storage.
-func NewGramSchmidt(q, r, a *mat.Dense) GramSchmidt[float64] {
-	return GramSchmidt[float64](NewQR(q, r, a))
-}
-
-// Forward computes Q += Q(A) and R += R(A).
-func (k GramSchmidt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Q -= Q(A) and R -= R(A).
-func (k GramSchmidt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Q -= Q(A), R -= R(A), and adds to Ā.
-func (k GramSchmidt[T]) Adjoint(g GramSchmidt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Q += Q(A), R += R(A), and adds to Q̇ and Ṙ.
-func (k GramSchmidt[T]) Tangent(t GramSchmidt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds the
-// tangents of the gradient to gt.
-func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
 // rows.
 func (k GramSchmidt[T]) Run(p rev.Pass[GramSchmidt[T]]) error {
@@ -69,18 +44,8 @@ func (k GramSchmidt[T]) Run(p rev.Pass[GramSchmidt[T]]) error {
 	}, (*qrWork[T]).gramSchmidt)
 }
 
-// gramSchmidt computes Q and R.
-func (w *qrWork[T]) gramSchmidt(workers int, a rev.General[T]) error {
-	w.workers = workers
-	w.orthogonalise(a)
-	if w.rescale(a) {
-		w.orthogonalise(w.x)
-	}
-	return w.finish()
-}
-
-// orthogonalise is gramSchmidt for columns that are far from overflow and underflow.
-func (w *qrWork[T]) orthogonalise(a rev.General[T]) {
+// gramSchmidt sets Q and R.
+func (w *qrWork[T]) gramSchmidt(a rev.General[T]) {
 	m, n := a.Rows, a.Cols
 	w.q, w.r = scratch(w.q, m, n), zeros(w.r, n, n)
 	w.qt, w.coeffs = scratch(w.qt, n, m), scratch(w.coeffs, 1, n)
@@ -99,7 +64,7 @@ func (w *qrWork[T]) orthogonalise(a rev.General[T]) {
 				w.r.Row(i)[j] += v
 			}
 		}
-		norm := norm2Of(x)
+		norm := vectorNorm(rev.ViewSlice(x))
 		w.r.Row(j)[j] = norm
 		divideRow(x, norm)
 	}

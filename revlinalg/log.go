@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/cmplx"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
@@ -37,11 +35,6 @@ type Log[T rev.Number] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
-}
-
-// NewLog returns the kernel over gonum vectors, sharing their storage.
-func NewLog(y, x *mat.VecDense) Log[float64] {
-	return Log[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
 
 var logFunction = elementwise.Function{
@@ -79,24 +72,6 @@ func complexLog(x complex128) complex128 {
 		return cmplx.Log(x)
 	}
 	return complex(math.Log(cmplx.Abs(scale(s, x)))-math.Log(s), cmplx.Phase(x))
-}
-
-// Forward computes Y += log(x), or returns a *rev.DomainError.
-func (k Log[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= log(x), or returns a *rev.DomainError.
-func (k Log[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= log(x) and x̄ += ȳ/conj(x), or returns a *rev.DomainError.
-func (k Log[T]) Adjoint(g Log[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += log(x) and ẏ += ẋ/x, or returns a *rev.DomainError.
-func (k Log[T]) Tangent(t Log[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt, or returns a *rev.DomainError.
-func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.

@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -37,31 +35,6 @@ type LogDet[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewLogDet returns the kernel over a gonum matrix, sharing its storage. Sign
-// may be nil.
-func NewLogDet(out, sign *float64, a *mat.Dense) LogDet[float64] {
-	return LogDet[float64]{Out: out, Sign: sign, A: rev.ViewDense(a)}
-}
-
-// Forward computes Out += log |det A| and Sign += sign(det A).
-func (k LogDet[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= log |det A| and Sign -= sign(det A).
-func (k LogDet[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= log |det A|, Sign -= sign(det A), and adds to Ā.
-func (k LogDet[T]) Adjoint(g LogDet[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += log |det A|, Sign += sign(det A) and
-// Ȯut += tr(A⁻¹·Ȧ).
-func (k LogDet[T]) Tangent(t LogDet[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= tr(A⁻¹·Ȧ), and adds the
-// tangents of the gradient to gt.
-func (k LogDet[T]) AdjointTangent(g, t, gt LogDet[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel.
 func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
 	w := workspace.Get[invWork[T]]()
@@ -81,7 +54,7 @@ func (k LogDet[T]) Run(p rev.Pass[LogDet[T]]) error {
 		addTransposed(k.Workers, p.G.A, *p.G.Out, w.y)
 		if p.T.A.Data != nil && p.GT.A.Data != nil {
 			w.dy = zeros(w.dy, k.A.Rows, k.A.Rows)
-			w.subtractSandwich(w.dy, view(w.y, true), view(p.T.A, true), view(w.y, true))
+			addSandwich(k.Workers, w.dy, -1, view(w.y, true), view(p.T.A, true), view(w.y, true))
 			addShared(k.Workers, p.GT.A, *p.G.Out, w.dy)
 		}
 	}

@@ -2,7 +2,6 @@ package revlinalg
 
 import (
 	"math"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -19,7 +18,10 @@ import (
 // transposed copy, so that its columns are contiguous. It is applied to the blocks on
 // its right as a triangular solve and a product of matrices. The worker that applies it
 // to block k+1 then eliminates that block, while others do the rest.
+//
+// For block j, done counts the blocks that have been applied to it, itself included.
 type luFactor[T rev.Float] struct {
+	tiled[T]
 	lu      rev.General[T] // L below the diagonal, U on it and above, after join
 	diag    []T            // of U
 	pivots  []int          // row i was exchanged with row pivots[i], in this order
@@ -28,24 +30,14 @@ type luFactor[T rev.Float] struct {
 	shifts  []int // if not empty, rows of A were multiplied by 2^shifts[i]
 	scaled  rev.General[T]
 
-	a       rev.General[T]
-	tops    rev.General[T] // the largest magnitudes in some rows of A
-	n       int
-	joined  bool
-	blocks  []T
-	panel   rev.General[T] // the block being eliminated, transposed
-	corner  rev.General[T] // scratch of factorPanel
-	steps   sequence
-	applied []atomic.Int64 // how many blocks have been applied to each block, itself included
+	a      rev.General[T]
+	tops   rev.General[T] // the largest magnitudes in some rows of A
+	joined bool
+	panel  rev.General[T] // the block being eliminated, transposed
+	corner rev.General[T] // scratch of factorPanel
 
-	from, to []int // of inverse: columns of U⁻¹·L⁻¹ and of A⁻¹
+	to []int // of inverse: the column of A⁻¹ that is a column of U⁻¹·L⁻¹
 }
-
-// luCols is the number of columns of a block.
-const (
-	luCols   = 48
-	luStride = luCols + 8 // rows do not meet in a few sets of the cache
-)
 
 // luLeaf is the number of columns that are eliminated one by one.
 const luLeaf = 8
@@ -58,11 +50,11 @@ const luAlone = 160
 // working precision, also after its rows are scaled to the same magnitude.
 func (f *luFactor[T]) factorRegular(workers int, a rev.General[T]) error {
 	f.factor(workers, a)
-	err := f.check()
+	err := checkPivots(f.n, f.norms, f.diag)
 	if err != nil && f.equilibrate(a) {
 		f.factor(workers, f.scaled)
 		f.shifts = f.shifts[:f.n]
-		err = f.check()
+		err = checkPivots(f.n, f.norms, f.diag)
 	}
 	return err
 }
@@ -77,21 +69,35 @@ func (f *luFactor[T]) equilibrate(a rev.General[T]) bool {
 		for _, v := range a.Row(i) {
 			top = max(top, abs(v))
 		}
-		if isFinite(float64(top)) {
-			_, e := math.Frexp(float64(top))
-			shifts[i] = -e
-		}
+		shifts[i] = -exponent(top)
 		differ = differ || shifts[i] != shifts[0]
 	}
-	scaleRows(f.scaled, shifts)
+	shiftRows(f.scaled, shifts)
 	return differ
 }
 
-// scaleRows multiplies row i of m by 2^shifts[i].
-func scaleRows[T rev.Float](m rev.General[T], shifts []int) {
+// exponent returns the e for which x is 2^e times a number in [1/2, 1). It returns 0 if x
+// is 0 or not finite.
+func exponent[T rev.Float](x T) int {
+	_, e := math.Frexp(float64(x))
+	return e
+}
+
+// shiftRows multiplies row i of m by 2^shifts[i].
+func shiftRows[T rev.Float](m rev.General[T], shifts []int) {
 	for i, shift := range shifts {
 		for j, v := range m.Row(i) {
 			m.Row(i)[j] = T(math.Ldexp(float64(v), shift))
+		}
+	}
+}
+
+// shiftColumns multiplies column j of m by 2^(sign·shifts[j]). It does nothing if there are
+// no shifts.
+func shiftColumns[T rev.Float](m rev.General[T], shifts []int, sign int) {
+	for i := 0; i < m.Rows && len(shifts) > 0; i++ {
+		for j, v := range m.Row(i) {
+			m.Row(i)[j] = T(math.Ldexp(float64(v), sign*shifts[j]))
 		}
 	}
 }
@@ -100,17 +106,9 @@ func scaleRows[T rev.Float](m rev.General[T], shifts []int) {
 func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	n := a.Rows
 	f.workers = parallel.Workers(workers)
-	f.n, f.joined, f.shifts = n, false, f.shifts[:0]
-	blocks := (n + luCols - 1) / luCols
+	f.begin(n)
+	f.joined, f.shifts = false, f.shifts[:0]
 	f.norms, f.pivots, f.diag = workspace.Zeros(f.norms, n), workspace.Grow(f.pivots, n), workspace.Grow(f.diag, n)
-	f.blocks = workspace.Grow(f.blocks, blocks*n*luStride)
-	if cap(f.applied) < blocks {
-		f.applied = make([]atomic.Int64, blocks)
-	}
-	f.applied = f.applied[:blocks]
-	for j := range f.applied {
-		f.applied[j].Store(0)
-	}
 	f.a = a
 	parts := (n + luRows - 1) / luRows
 	f.tops = scratch(f.tops, 2*parts, n)
@@ -122,18 +120,12 @@ func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	f.a = rev.General[T]{}
 	if n > 0 {
 		f.eliminate(0)
-		f.steps.begin()
-		parallel.Run(workers, blocks*(blocks-1)/2, f)
+		parallel.Run(workers, len(f.done)*(len(f.done)-1)/2, f)
 	}
 }
 
 // block returns block k.
-func (f *luFactor[T]) block(k int) rev.General[T] {
-	return rev.General[T]{
-		Rows: f.n, Cols: min(luCols, f.n-k*luCols), Stride: luStride,
-		Data: f.blocks[k*f.n*luStride : (k+1)*f.n*luStride],
-	}
-}
+func (f *luFactor[T]) block(k int) rev.General[T] { return f.tiles(0, len(f.done), k) }
 
 // luRows is the number of rows of A that are copied at a time.
 const luRows = 64
@@ -147,8 +139,8 @@ func (f *luStart[T]) Block(_, b int) {
 	clear(norms)
 	for i := b * luRows; i < min((b+1)*luRows, f.n); i++ {
 		row := f.a.Row(i)
-		for j, at := 0, i*luStride; j < f.n; j, at = j+luCols, at+f.n*luStride {
-			copy(f.blocks[at:at+luCols], row[j:])
+		for j, at := 0, i*tileStride; j < f.n; j, at = j+tileCols, at+f.n*tileStride {
+			copy(f.data[at:at+tileCols], row[j:])
 		}
 		vec.MaxTo(norms, norms, row)
 		vec.ScaleTo(minus, -1, row)
@@ -159,7 +151,7 @@ func (f *luStart[T]) Block(_, b int) {
 // join copies the blocks into a matrix.
 func (f *luFactor[T]) join() {
 	f.lu = scratch(f.lu, f.n, f.n)
-	parallel.Run(workersAbove(luAlone, f.n, f.workers), len(f.applied), (*luEnd[T])(f))
+	parallel.Run(workersAbove(luAlone, f.n, f.workers), len(f.done), (*luEnd[T])(f))
 	f.joined = true
 }
 
@@ -168,39 +160,31 @@ type luEnd[T rev.Float] luFactor[T]
 
 // Block copies a block, with its rows exchanged as by the later blocks.
 func (f *luEnd[T]) Block(_, k int) {
-	to := block(f.lu, 0, k*luCols, f.n, min(luCols, f.n-k*luCols))
+	to := block(f.lu, 0, k*tileCols, f.n, min(tileCols, f.n-k*tileCols))
 	copyMatrix(to, (*luFactor[T])(f).block(k))
-	for i := k*luCols + to.Cols; i < f.n; i++ {
+	for i := k*tileCols + to.Cols; i < f.n; i++ {
 		swapRows(to, i, f.pivots[i])
 	}
 }
 
 // Block applies a block to one on the right of it.
 func (f *luFactor[T]) Block(_, _ int) {
-	// Block 0 to 1, 2, ..., then 1 to 2, 3, ...
-	k, j := 0, f.steps.take()+1
-	for j >= len(f.applied) {
-		k++
-		j += k + 1 - len(f.applied)
-	}
-	done := false
-	defer func() {
-		if !done {
-			f.steps.stopped.Store(true)
+	k, j := f.nextPair()
+	f.steps.do(func() bool {
+		if !f.steps.await(&f.done[k], k+1) || !f.steps.await(&f.done[j], k) {
+			return false
 		}
-	}()
-	if f.steps.await(&f.applied[k], k+1) && f.steps.await(&f.applied[j], k) {
 		f.apply(k, j)
 		if j == k+1 {
 			f.eliminate(j)
 		}
-		done = true
-	}
+		return true
+	})
 }
 
 // apply applies block k to block j.
 func (f *luFactor[T]) apply(k, j int) {
-	x, lo, p := f.block(j), k*luCols, luCols
+	x, lo, p := f.block(j), k*tileCols, tileCols
 	for i := lo; i < lo+p; i++ {
 		swapRows(x, i, f.pivots[i])
 	}
@@ -208,12 +192,12 @@ func (f *luFactor[T]) apply(k, j int) {
 	top, below := block(x, lo, 0, p, x.Cols), f.n-lo-p
 	solveBlock(triangle[T]{l.sub(lo, 0, p, p), true, true}, top)
 	gemm(-1, l.sub(lo+p, 0, below, p), top, block(x, lo+p, 0, below, x.Cols))
-	f.applied[j].Store(int64(k + 1))
+	f.done[j].Store(int64(k + 1))
 }
 
 // eliminate factors block k. The earlier blocks have been applied to it.
 func (f *luFactor[T]) eliminate(k int) {
-	x, lo := f.block(k), k*luCols
+	x, lo := f.block(k), k*tileCols
 	p := x.Cols
 	x = block(x, lo, 0, f.n-lo, p)
 	f.panel = scratch(f.panel, p, x.Rows)
@@ -223,7 +207,7 @@ func (f *luFactor[T]) eliminate(k int) {
 	for i := range p {
 		f.diag[lo+i] = x.Row(i)[i]
 	}
-	f.applied[k].Store(int64(k + 1))
+	f.done[k].Store(int64(k + 1))
 }
 
 // factorPanel factors columns lo to hi-1 of the panel, which are its rows, by halves.
@@ -287,13 +271,13 @@ func (f *luFactor[T]) factorColumn(at, lo, j int) {
 	}
 }
 
-// condition returns max_j ‖a_j‖/|u_jj|, the largest ratio of a magnitude in a column of
-// A to its pivot, and its j. Up to a factor of n it is a lower bound of the condition
-// number of A with columns scaled to the same magnitude.
-func (f *luFactor[T]) condition() (c T, at int) {
+// pivotRatio returns max_j norms_j/|pivots_j| and its j. If the norms are the largest
+// magnitudes in the columns of A, or in those of its factor R, this is, up to a factor of n,
+// a lower bound of the condition number of A with columns scaled to the same magnitude.
+func pivotRatio[T rev.Float](norms, pivots []T) (c T, at int) {
 	c = 1
-	for j, norm := range f.norms {
-		if u := abs(f.diag[j]); u == 0 {
+	for j, norm := range norms {
+		if u := abs(pivots[j]); u == 0 {
 			return T(math.Inf(1)), j
 		} else if norm/u > c && isFinite(float64(norm)) {
 			c, at = norm/u, j
@@ -302,9 +286,10 @@ func (f *luFactor[T]) condition() (c T, at int) {
 	return c, at
 }
 
-// check returns an error if the factored matrix is singular to working precision.
-func (f *luFactor[T]) check() error {
-	if c, at := f.condition(); c >= 1/(T(f.n)*epsilon[T]()) {
+// checkPivots returns an error if a factored matrix of m rows is singular to working
+// precision.
+func checkPivots[T rev.Float](m int, norms, pivots []T) error {
+	if c, at := pivotRatio(norms, pivots); c >= 1/(T(m)*epsilon[T]()) {
 		return &rev.SingularError{Index: at, Condition: mat.Condition(c)}
 	}
 	return nil
@@ -354,23 +339,16 @@ func (f *luFactor[T]) inverse(dst rev.General[T]) rev.General[T] {
 	n := f.n
 	dst = scratch(dst, n, n)
 	f.to = workspace.Grow(f.to, n)
-	from := workspace.Grow(f.from, n)
-	f.from = from
-	for j := range from {
-		from[j] = j
+	for j := range f.to {
+		f.to[j] = j
 	}
-	for i := n - 1; i >= 0; i-- {
-		from[i], from[f.pivots[i]] = from[f.pivots[i]], from[i]
-	}
-	for j, i := range from {
-		f.to[i] = j
+	for i, p := range f.pivots {
+		f.to[i], f.to[p] = f.to[p], f.to[i]
 	}
 	w := f.system(false)
 	w.y, w.to = dst, f.to
 	w.run(workersAbove(luAlone, n, f.workers), n)
-	for i := range n * min(len(f.shifts), 1) {
-		shiftRow(dst.Row(i), f.shifts, 1)
-	}
+	shiftColumns(dst, f.shifts, 1)
 	return dst
 }
 

@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"fmt"
 	"math/bits"
 
 	"gonum.org/v1/gonum/mat"
@@ -54,13 +53,14 @@ type MatMul[T rev.Real] struct {
 // panic. Copy them to a *mat.Dense.
 func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	k := MatMul[float64]{C: rev.ViewDense(c)}
-	k.A, k.TransA = factor(a)
-	k.B, k.TransB = factor(b)
+	k.A, k.TransA = factor[MatMul[float64]]("A", a)
+	k.B, k.TransB = factor[MatMul[float64]]("B", b)
 	return k
 }
 
-// factor returns the storage of m, and whether m is its transpose.
-func factor(m mat.Matrix) (storage rev.General[float64], trans bool) {
+// factor returns the storage of m, an operand of the kernel type K, and whether m is its
+// transpose.
+func factor[K any](operand string, m mat.Matrix) (storage rev.General[float64], trans bool) {
 	switch m := m.(type) {
 	case nil:
 		return rev.General[float64]{}, false
@@ -69,10 +69,10 @@ func factor(m mat.Matrix) (storage rev.General[float64], trans bool) {
 	case *mat.VecDense:
 		return asColumn(rev.ViewVec(m)), false
 	case mat.Untransposer:
-		storage, trans = factor(m.Untranspose())
+		storage, trans = factor[K](operand, m.Untranspose())
 		return storage, !trans
 	}
-	panic(fmt.Sprintf("revlinalg: a %T does not store all elements: copy it to a *mat.Dense", m))
+	panic(rev.ShapeError[K](operand, "is a %T, which does not store all elements: copy it to a *mat.Dense", m))
 }
 
 // A strided matrix has element (i, j) at data[i*rs+j*cs].
@@ -93,24 +93,6 @@ func view[T rev.Real](m rev.General[T], trans bool) strided[T] {
 
 // t returns the transpose of s.
 func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s.cs, s.rs} }
-
-// Forward computes C += A·B.
-func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= A·B.
-func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= A·B and Ā += C̄·Bᵀ, B̄ += Aᵀ·C̄.
-func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
-func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ċ -= Ȧ·B + A·Ḃ, and the tangents
-// of the gradient in gt.
-func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
 
 // Run implements rev.Kernel. It returns no error.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {

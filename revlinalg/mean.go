@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -23,27 +21,6 @@ type Mean[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
-
-// NewMean returns the kernel over a gonum vector, sharing its storage.
-func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
-	return Mean[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out += m.
-func (k Mean[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= m.
-func (k Mean[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= m and x̄_i += Ōut/n.
-func (k Mean[T]) Adjoint(g Mean[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += m and Ȯut += Σ ẋ_i/n.
-func (k Mean[T]) Tangent(t Mean[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n, and adds the tangent of
-// the gradient in gt.
-func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Mean[T]) Run(p rev.Pass[Mean[T]]) error {

@@ -51,7 +51,7 @@ func (m mesh) angle(chain, row int) int {
 }
 
 // A place is a position in a product of rotations. The next rotation, or the one before
-// on the way back, is of rows row and row+1.
+// in reverse, is of rows row and row+1.
 type place struct {
 	mesh
 	chain, row int
@@ -72,7 +72,7 @@ func (p *place) next(end int) bool {
 }
 
 // previous moves back by a rotation. It reports whether there is one in the chain first
-// or behind it.
+// or after it.
 func (p *place) previous(first int) bool {
 	p.row++
 	if p.row > p.bottom(p.chain) {
@@ -92,8 +92,16 @@ type panel[T rev.Real] struct {
 	d, pd      []T // the tangents of the angles and phases, or empty
 	runs       []run
 
-	vector64 dense.Rotations[float64] // the tables, if T is that type
-	vector32 dense.Rotations[float32]
+	vector rotations[T] // the vector code for the tables, nil in fixed point
+}
+
+// rotations has the methods of *dense.Rotations[T].
+type rotations[T rev.Real] interface {
+	Forward(run dense.Run, x []T, ldx, cols int)
+	Back(run dense.Run, x []T, ldx, cols int)
+	BackCross(run dense.Run, x []T, ldx int, g []T, ldg, cols int, sums []T)
+	Tangent(run dense.Run, x []T, ldx int, t []T, ldt, cols int)
+	TangentBack(run dense.Run, x []T, ldx int, t []T, ldt, cols int)
 }
 
 // A run is rotations that are applied together. In each step, each of several chains
@@ -147,74 +155,59 @@ func (p *panel[T]) addRun(chain, chains, top, bottom int) {
 	p.runs = append(p.runs, run{chain, chains, top, bottom - top + 1, at})
 }
 
-// setFloats sets the tables in the form that vector code takes.
-func (p *panel[T]) setFloats() {
+// setVector sets vector.
+func (p *panel[T]) setVector() {
 	switch p := any(p).(type) {
 	case *panel[float64]:
-		p.vector64 = dense.Rotations[float64]{C: p.c, S: p.s, PC: p.pc, PS: p.ps, D: p.d, PD: p.pd, Ld: p.n - 2}
+		p.vector = vectorOf(p, p.vector)
 	case *panel[float32]:
-		p.vector32 = dense.Rotations[float32]{C: p.c, S: p.s, PC: p.pc, PS: p.ps, D: p.d, PD: p.pd, Ld: p.n - 2}
+		p.vector = vectorOf(p, p.vector)
 	}
 }
 
-// floats returns the run for vector code.
-func (p *panel[T]) floats(r run) dense.Run {
+// vectorOf returns the rotations of p, in the memory of old if that is not nil.
+func vectorOf[T rev.Float](p *panel[T], old rotations[T]) rotations[T] {
+	r, ok := old.(*dense.Rotations[T])
+	if !ok {
+		r = new(dense.Rotations[T])
+	}
+	*r = dense.Rotations[T]{C: p.c, S: p.s, PC: p.pc, PS: p.ps, D: p.d, PD: p.pd, Ld: p.n - 2}
+	return r
+}
+
+// in returns the run for vector code.
+func (p *panel[T]) in(r run) dense.Run {
 	return dense.Run{At: p.index(r.chain, r.row+r.steps-1), Chains: r.chains, Steps: r.steps}
 }
 
-// The floating-point rotations of columns lo, ..., hi-1 of x in a run.
+// The floating-point rotations of columns lo, ..., hi-1 of x in a run. They are undone if
+// back is set.
 
-func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run) {
-	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
-	case []float64:
-		p.vector64.Forward(p.floats(r), data, x.Stride, hi-lo)
-	case []float32:
-		p.vector32.Forward(p.floats(r), data, x.Stride, hi-lo)
-	}
-}
-
-func (p *panel[T]) rotateBack(x rev.General[T], lo, hi int, r run) {
-	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
-	case []float64:
-		p.vector64.Back(p.floats(r), data, x.Stride, hi-lo)
-	case []float32:
-		p.vector32.Back(p.floats(r), data, x.Stride, hi-lo)
+func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run, back bool) {
+	if data := x.Data[r.row*x.Stride+lo:]; back {
+		p.vector.Back(p.in(r), data, x.Stride, hi-lo)
+	} else {
+		p.vector.Forward(p.in(r), data, x.Stride, hi-lo)
 	}
 }
 
 // rotateBackCross also rotates y back, and adds to sums what cross returns for each
 // rotation. With phases, what imaginaryDot returns comes first.
 func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums []T) {
-	at, first := r.row*y.Stride+lo, r.at
+	first := r.at
 	if len(p.pc) > 0 {
 		first *= 2
 	}
-	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
-	case []float64:
-		p.vector64.BackCross(p.floats(r), data, x.Stride, float64s(y.Data, at), y.Stride, hi-lo, float64s(sums, first))
-	case []float32:
-		p.vector32.BackCross(p.floats(r), data, x.Stride, float32s(y.Data, at), y.Stride, hi-lo, float32s(sums, first))
-	}
+	p.vector.BackCross(p.in(r), x.Data[r.row*x.Stride+lo:], x.Stride, y.Data[r.row*y.Stride+lo:], y.Stride, hi-lo, sums[first:])
 }
 
 // rotateTangent also rotates y, the tangent of x.
-func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run) {
-	at := r.row*y.Stride + lo
-	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
-	case []float64:
-		p.vector64.Tangent(p.floats(r), data, x.Stride, float64s(y.Data, at), y.Stride, hi-lo)
-	case []float32:
-		p.vector32.Tangent(p.floats(r), data, x.Stride, float32s(y.Data, at), y.Stride, hi-lo)
-	}
-}
-
-func (p *panel[T]) rotateTangentBack(x, y rev.General[T], lo, hi int, r run) {
-	at := r.row*y.Stride + lo
-	switch data := any(x.Data[r.row*x.Stride+lo:]).(type) {
-	case []float64:
-		p.vector64.TangentBack(p.floats(r), data, x.Stride, float64s(y.Data, at), y.Stride, hi-lo)
-	case []float32:
-		p.vector32.TangentBack(p.floats(r), data, x.Stride, float32s(y.Data, at), y.Stride, hi-lo)
+func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, back bool) {
+	at, data := x.Data[r.row*x.Stride+lo:], y.Data[r.row*y.Stride+lo:]
+	if back {
+		p.vector.TangentBack(p.in(r), at, x.Stride, data, y.Stride, hi-lo)
+	} else {
+		p.vector.Tangent(p.in(r), at, x.Stride, data, y.Stride, hi-lo)
 	}
 }
 
@@ -224,7 +217,7 @@ func float64s[T rev.Real](x []T, i int) []float64 { return any(x[i:]).([]float64
 
 func float32s[T rev.Real](x []T, i int) []float32 { return any(x[i:]).([]float32) }
 
-// cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij.
+// cross returns Σ_j x_ij·y_(i+1)j - x_(i+1)j·y_ij, 0 for nil.
 func cross[T rev.Real](x, y rev.General[T], i int) T {
 	return vector.Dot(vector.Row(x, i), vector.Row(y, i+1)) - vector.Dot(vector.Row(x, i+1), vector.Row(y, i))
 }
@@ -232,25 +225,12 @@ func cross[T rev.Real](x, y rev.General[T], i int) T {
 // crossTangent returns the tangent of cross(x, gx, i), where tx and gtx are those
 // of x and gx. All but x may be nil.
 func crossTangent[T rev.Real](x, gx, tx, gtx rev.General[T], i int) T {
-	var d T
-	if tx.Data != nil && gx.Data != nil {
-		d += cross(tx, gx, i)
-	}
-	if gtx.Data != nil {
-		d += cross(x, gtx, i)
-	}
-	return d
+	return cross(tx, gx, i) + cross(x, gtx, i)
 }
 
-// addQuarter adds alpha times rows i and i+1 of x, turned by a right angle, to those of
-// y.
-func addQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
-	vector.Axmy(alpha, vector.Row(x, i+1), vector.Row(y, i))
-	vector.Axpy(alpha, vector.Row(x, i), vector.Row(y, i+1))
-}
-
-// subQuarter undoes addQuarter.
-func subQuarter[T rev.Real](y rev.General[T], alpha T, x rev.General[T], i int) {
-	vector.Axpy(alpha, vector.Row(x, i+1), vector.Row(y, i))
-	vector.Axmy(alpha, vector.Row(x, i), vector.Row(y, i+1))
+// addQuarter adds sign·alpha times rows i and i+1 of x, turned by a right angle, to those
+// of y. It does nothing if x or y is nil.
+func addQuarter[T rev.Real](sign int, y rev.General[T], alpha T, x rev.General[T], i int) {
+	vector.AddScaled(-sign, alpha, vector.Row(x, i+1), vector.Row(y, i))
+	vector.AddScaled(sign, alpha, vector.Row(x, i), vector.Row(y, i+1))
 }

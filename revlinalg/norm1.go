@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/rev"
 )
@@ -20,29 +18,6 @@ import (
 type Norm1[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
-}
-
-// NewNorm1 returns the kernel over a gonum vector, sharing its storage.
-func NewNorm1(out *float64, x *mat.VecDense) Norm1[float64] {
-	return Norm1[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out += Σ |x_i|.
-func (k Norm1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ |x_i|.
-func (k Norm1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ |x_i| and x̄ += Ōut·sign(x).
-func (k Norm1[T]) Adjoint(g Norm1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ |x_i| and Ȯut += Σ sign(x_i)·ẋ_i.
-func (k Norm1[T]) Tangent(t Norm1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ sign(x_i)·ẋ_i, and adds the
-// tangent of the gradient in gt.
-func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

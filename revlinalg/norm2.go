@@ -2,10 +2,7 @@ package revlinalg
 
 import (
 	"math"
-	"math/bits"
 	"unsafe"
-
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/internal/number"
@@ -44,34 +41,6 @@ type Frobenius[T rev.Real] struct {
 	A   rev.General[T] `rev:"in" shape:"m,n"`
 }
 
-// NewNorm2 returns the kernel over a gonum vector, sharing its storage.
-func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
-	return Norm2[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// NewFrobenius returns the kernel over a gonum matrix, sharing its storage.
-func NewFrobenius(out *float64, a *mat.Dense) Frobenius[float64] {
-	return Frobenius[float64]{Out: out, A: rev.ViewDense(a)}
-}
-
-// Forward computes Out += ‖x‖.
-func (k Norm2[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= ‖x‖.
-func (k Norm2[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= ‖x‖ and x̄ += Ōut·u.
-func (k Norm2[T]) Adjoint(g Norm2[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += ‖x‖ and Ȯut += Σ u_i·ẋ_i.
-func (k Norm2[T]) Tangent(t Norm2[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ u_i·ẋ_i, and adds the tangent
-// of the gradient in gt.
-func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	r := vectorNorm(k.X)
@@ -100,24 +69,6 @@ func vectorNorm[T rev.Real](x rev.Vector[T]) T {
 }
 
 func (k Norm2[T]) norm() norm[T] { return normOf(k.Out, k.X) }
-
-// Forward computes Out += ‖A‖.
-func (k Frobenius[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= ‖A‖.
-func (k Frobenius[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= ‖A‖ and Ā += Ōut·A/‖A‖.
-func (k Frobenius[T]) Adjoint(g Frobenius[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += ‖A‖ and the tangent of Out.
-func (k Frobenius[T]) Tangent(t Frobenius[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangent of the gradient in gt.
-func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
 
 // Run implements rev.Kernel. It returns no error.
 func (k Frobenius[T]) Run(p rev.Pass[Frobenius[T]]) error {
@@ -235,14 +186,15 @@ func (k *norm[T]) value() T {
 
 // fixedValue is value in fixed point.
 func (k *norm[T]) fixedValue() T {
-	var s squares
+	var s fixed.Accumulator
 	for i := range k.x.Rows {
 		x := k.row(i)
 		for j := range x.N {
-			s.add(fixed.Q43(x.Data[j*x.Inc]))
+			v := fixed.Q43(x.Data[j*x.Inc])
+			s.AddMul(v, v)
 		}
 	}
-	return T(s.root())
+	return T(s.Sqrt())
 }
 
 // scaledValue is value in floating point if the squares or their sum may be out of
@@ -269,45 +221,4 @@ func (k *norm[T]) scaledValue() T {
 		}
 	}
 	return T(math.Ldexp(math.Sqrt(sum), e))
-}
-
-// squares is a sum of squares in units of 2⁻⁸⁶. It holds up to 2¹²⁸ units, enough for
-// the square of any norm in range.
-type squares struct{ hi, lo uint64 }
-
-func (s *squares) add(x fixed.Q43) {
-	m := uint64(x.Abs())
-	hi, lo := bits.Mul64(m, m)
-	var c uint64
-	s.lo, c = bits.Add64(s.lo, lo, 0)
-	s.hi, _ = bits.Add64(s.hi, hi, c)
-}
-
-// root returns √s, rounded to nearest.
-func (s *squares) root() fixed.Q43 {
-	if s.hi >= 1<<62 {
-		return fixed.Min // out of range
-	}
-	// The root of the nearest float64 has 52 correct bits. If these are not all, one
-	// Newton step (r + s/r)/2 doubles them.
-	r := uint64(math.Sqrt(float64(s.hi)*0x1p64 + float64(s.lo)))
-	if s.hi != 0 {
-		q, _ := bits.Div64(s.hi, s.lo, r)
-		r += uint64(int64(q-r) / 2)
-	}
-	// The nearest integer r has r²-r < s <= r²+r. s - r² fits a word, because r is
-	// close.
-	for {
-		hi, lo := bits.Mul64(r, r)
-		lo, b := bits.Sub64(s.lo, lo, 0)
-		hi, _ = bits.Sub64(s.hi, hi, b)
-		switch {
-		case int64(hi) >= 0 && (hi != 0 || lo > r):
-			r++
-		case int64(hi) < 0 && -lo >= r:
-			r--
-		default:
-			return fixed.Q43(r)
-		}
-	}
 }

@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -25,29 +23,6 @@ import (
 type NormInf[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
-}
-
-// NewNormInf returns the kernel over a gonum vector, sharing its storage.
-func NewNormInf(out *float64, x *mat.VecDense) NormInf[float64] {
-	return NormInf[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out += max |x_i|.
-func (k NormInf[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= max |x_i|.
-func (k NormInf[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= max |x_i| and x̄_m += Ōut·sign(x_m).
-func (k NormInf[T]) Adjoint(g NormInf[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += max |x_i| and Ȯut += sign(x_m)·ẋ_m.
-func (k NormInf[T]) Tangent(t NormInf[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= sign(x_m)·ẋ_m, and adds the
-// tangent of the gradient in gt.
-func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -1,9 +1,8 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
 )
@@ -32,29 +31,6 @@ type Outer[T rev.Real] struct {
 	Y     rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// NewOuter returns the kernel over gonum's types, sharing their storage.
-func NewOuter(a *mat.Dense, alpha *float64, x, y *mat.VecDense) Outer[float64] {
-	return Outer[float64]{A: rev.ViewDense(a), Alpha: alpha, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-}
-
-// Forward computes A += α·x·yᵀ.
-func (k Outer[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes A -= α·x·yᵀ.
-func (k Outer[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes A -= α·x·yᵀ and ᾱ += xᵀ·Ā·y, x̄ += α·Ā·y, ȳ += α·Āᵀ·x.
-func (k Outer[T]) Adjoint(g Outer[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes A += α·x·yᵀ and Ȧ += (α̇·x + α·ẋ)·yᵀ + α·x·ẏᵀ.
-func (k Outer[T]) Tangent(t Outer[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of A, and adds
-// the tangents of the gradient in gt.
-func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 	sign, alpha := p.Sign(), *k.Alpha
@@ -64,13 +40,7 @@ func (k Outer[T]) Run(p rev.Pass[Outer[T]]) error {
 			vector.AddScaled(sign, fixed.Product(alpha, x), k.Y, vector.Row(k.A, i))
 		}
 		if p.T.A.Data != nil {
-			var d T
-			if p.T.Alpha != nil {
-				d += fixed.Product(*p.T.Alpha, x)
-			}
-			if p.T.X.Data != nil {
-				d += fixed.Product(alpha, p.T.X.Data[i*p.T.X.Inc])
-			}
+			d := fixed.Product(number.ValueOf(p.T.Alpha), x) + fixed.Product(alpha, vector.Element(p.T.X, i))
 			if d != 0 {
 				vector.AddScaled(sign, d, k.Y, vector.Row(p.T.A, i))
 			}

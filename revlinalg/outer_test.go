@@ -8,18 +8,11 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/kerneltest"
-	"revnum/rev"
 	"revnum/rev/revtest"
 )
 
-func outerSpec[T rev.Real]() revtest.Spec[Outer[T]] {
-	return revtest.Spec[Outer[T]]{New: func(rnd *rand.Rand, n int) Outer[T] {
-		return Outer[T]{A: kerneltest.Matrix[T](rnd, n, n+1), Alpha: &kerneltest.Vector[T](rnd, 1).Data[0], X: kerneltest.Vector[T](rnd, n), Y: kerneltest.Vector[T](rnd, n+1)}
-	}}
-}
-
 func TestOuter(t *testing.T) {
-	kerneltest.Kernels(t, outerSpec[float32](), outerSpec[float64](), outerSpec[fixed.Q43]())
+	kerneltest.Kernels(t, revtest.Spec[Outer[float32]]{}, revtest.Spec[Outer[float64]]{}, revtest.Spec[Outer[fixed.Q43]]{})
 }
 
 func TestOuterValue(t *testing.T) {

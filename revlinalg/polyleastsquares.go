@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
@@ -49,30 +47,6 @@ type PolyLeastSquares[T rev.Float] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewPolyLeastSquares returns the kernel over gonum vectors, sharing their
-// storage.
-func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[float64] {
-	return PolyLeastSquares[float64]{Out: out, C: rev.ViewVec(c), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-}
-
-// Forward computes Out += ½ Σ r_i².
-func (k PolyLeastSquares[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= ½ Σ r_i².
-func (k PolyLeastSquares[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= ½ Σ r_i² and adds the gradient to c̄, x̄ and ȳ.
-func (k PolyLeastSquares[T]) Adjoint(g PolyLeastSquares[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += ½ Σ r_i² and Ȯut += Σ r_i·ṙ_i.
-func (k PolyLeastSquares[T]) Tangent(t PolyLeastSquares[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ r_i·ṙ_i, and adds the tangents
-// of the gradient in gt.
-func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
 	if p.G.Out == nil {
@@ -86,12 +60,12 @@ func (k PolyLeastSquares[T]) Run(p rev.Pass[PolyLeastSquares[T]]) error {
 	workers := parallel.Workers(k.Workers)
 	w.prepare(workers)
 	parallel.Run(workers, w.parts, w)
-	s := w.join()
+	value, tangent := w.join()
 	if k.Out != nil {
-		*k.Out += number.Signed(p.Sign(), s.value)
+		*k.Out += number.Signed(p.Sign(), value)
 	}
 	if p.T.Out != nil {
-		*p.T.Out += number.Signed(p.Sign(), s.tangent)
+		*p.T.Out += number.Signed(p.Sign(), tangent)
 	}
 	w.k, w.g, w.t, w.gt = PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}, PolyLeastSquares[T]{}
 	workspace.Put(w)
@@ -144,10 +118,7 @@ type polyScratch[T rev.Float] struct {
 func (w *polyPass[T]) prepare(workers int) {
 	m, n := w.k.C.N, w.k.X.N
 	w.q = min(m, polyPowers)
-	w.rows = 0
-	if m > 0 {
-		w.rows = (m + w.q - 1) / w.q
-	}
+	w.rows = (m + polyPowers - 1) / polyPowers
 	panels := (n + polyPanel - 1) / polyPanel
 	w.part = polyPanel * max(8, (panels+polyParts-1)/polyParts)
 	w.parts = (n + w.part - 1) / w.part
@@ -223,7 +194,7 @@ func (w *polyPass[T]) Block(worker, part int) {
 		if w.tangents {
 			sums.tangent += w.tangent(s, lo, n, tx)
 		}
-		w.gradient(s, lo, n)
+		w.g.addPoints(s, lo, w.cot, r)
 		w.gradientTangent(s, lo, n, tx)
 		if w.g.C.Data != nil {
 			w.addMoments(s, w.mr[part*size:], r)
@@ -243,24 +214,22 @@ func (w *polyPass[T]) Block(worker, part int) {
 // setPowers computes x^b for b < q, and x^q if there is more than one row.
 func (w *polyPass[T]) setPowers(s *polyScratch[T], x []T) {
 	n := len(x)
+	power := func(b int) []T { return s.powers[b*polyPanel : b*polyPanel+n] }
 	for b := range w.q {
-		row := s.powers[b*polyPanel : b*polyPanel+n]
 		switch b {
 		case 0:
-			for i := range row {
-				row[i] = 1
+			for i := range n {
+				s.powers[i] = 1
 			}
 		case 1:
-			copy(row, x)
+			copy(power(1), x)
 		default:
 			// x^b from its halves is closer than from x^(b-1), and ready sooner.
-			h := b / 2
-			vec.MulTo(row, s.powers[h*polyPanel:h*polyPanel+n], s.powers[(b-h)*polyPanel:(b-h)*polyPanel+n])
+			vec.MulTo(power(b), power(b/2), power(b-b/2))
 		}
 	}
 	if w.rows > 1 {
-		last := s.powers[(w.q-1)*polyPanel:]
-		vec.MulTo(s.xq[:n], last[:n], x)
+		vec.MulTo(s.xq[:n], power(w.q-1), x)
 	}
 }
 
@@ -316,14 +285,16 @@ func (w *polyPass[T]) tangent(s *polyScratch[T], lo, n int, tx []T) T {
 	return vec.Dot(s.r[:n], dr)
 }
 
-// gradient adds to x̄ and ȳ.
-func (w *polyPass[T]) gradient(s *polyScratch[T], lo, n int) {
-	if w.g.Y.Data != nil {
-		vector.AddElements(w.g.Y, lo, w.cot, s.r[:n])
+// addPoints adds alpha·v to elements of k.Y, and -alpha·v_i·pʹ(x_i) to those of k.X. k holds
+// cotangents or their tangents.
+func (k *PolyLeastSquares[T]) addPoints(s *polyScratch[T], lo int, alpha T, v []T) {
+	if k.Y.Data != nil {
+		vector.AddElements(k.Y, lo, alpha, v)
 	}
-	if w.g.X.Data != nil {
-		vec.MulTo(s.p[:n], s.r[:n], s.slope[:n])
-		vector.AddElements(w.g.X, lo, -w.cot, s.p[:n])
+	if k.X.Data != nil {
+		p := s.p[:len(v)]
+		vec.MulTo(p, v, s.slope[:len(v)])
+		vector.AddElements(k.X, lo, -alpha, p)
 	}
 }
 
@@ -337,14 +308,10 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 	if w.tangents {
 		vec.Axpy(w.cot, s.dr[:n], u)
 	}
-	if w.gt.Y.Data != nil {
-		vector.AddElements(w.gt.Y, lo, 1, u)
-	}
+	w.gt.addPoints(s, lo, 1, u)
 	if w.gt.X.Data == nil {
 		return
 	}
-	vec.MulTo(p, u, s.slope[:n])
-	vector.AddElements(w.gt.X, lo, -1, p)
 	change := s.change[:n]
 	clear(change)
 	if tx != nil {
@@ -359,12 +326,11 @@ func (w *polyPass[T]) gradientTangent(s *polyScratch[T], lo, n int, tx []T) {
 	vector.AddElements(w.gt.X, lo, -w.cot, change)
 }
 
-// join adds up the parts in order, and adds to c̄ and its tangent.
-func (w *polyPass[T]) join() polySums[T] {
-	var total polySums[T]
+// join adds up the parts in order: ½ Σ r² and Σ r·ṙ. It adds to c̄ and its tangent.
+func (w *polyPass[T]) join() (value, tangent T) {
 	for _, s := range w.sums {
-		total.value += s.value
-		total.tangent += s.tangent
+		value += s.value
+		tangent += s.tangent
 	}
 	size := w.rows * w.q
 	if w.g.C.Data != nil {
@@ -374,17 +340,12 @@ func (w *polyPass[T]) join() polySums[T] {
 		vector.AddElements(w.gt.C, 0, -1, w.sumOfParts(w.mu, size))
 		if w.t.X.Data != nil {
 			// The derivative of x^j is j·x^(j-1).
-			moments := w.sumOfParts(w.mrx, size)
-			for j := len(moments) - 1; j > 0; j-- {
-				moments[j] = T(j) * moments[j-1]
+			for j, m := range w.sumOfParts(w.mrx, size)[:max(1, w.k.C.N)-1] {
+				w.gt.C.Data[(j+1)*w.gt.C.Inc] -= T(w.cot * (T(j+1) * m))
 			}
-			if len(moments) > 0 {
-				moments[0] = 0
-			}
-			vector.AddElements(w.gt.C, 0, -w.cot, moments)
 		}
 	}
-	return total
+	return value, tangent
 }
 
 // sumOfParts returns the sum of moments over the parts, without the padding.

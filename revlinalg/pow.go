@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/rev"
 )
@@ -35,11 +33,6 @@ type Pow[T rev.Real] struct {
 	X       rev.Vector[T] `rev:"in" shape:"n"`
 	Y       rev.Vector[T] `rev:"in" shape:"n"`
 	Workers int           // 0 means GOMAXPROCS
-}
-
-// NewPow returns the kernel over gonum vectors, sharing their storage.
-func NewPow(z, x, y *mat.VecDense) Pow[float64] {
-	return Pow[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
 
 var powFunction = binaryFunction{
@@ -126,25 +119,6 @@ func logarithm(x float64) float64 {
 		return math.Log(x*0x1p100) - 100*math.Ln2
 	}
 	return math.Log(x)
-}
-
-// Forward computes Z += x^y, or returns a *rev.DomainError.
-func (k Pow[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Z -= x^y, or returns a *rev.DomainError.
-func (k Pow[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Z -= x^y and x̄ += y·x^(y-1)·z̄, ȳ += l·x^y·z̄, or returns a
-// *rev.DomainError.
-func (k Pow[T]) Adjoint(g Pow[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Z += x^y and the tangent of Z, or returns a *rev.DomainError.
-func (k Pow[T]) Tangent(t Pow[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Z, and adds
-// the tangents of the gradient in gt, or returns a *rev.DomainError.
-func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if x^y or a derivative that

@@ -1,13 +1,8 @@
 package revlinalg
 
 import (
-	"math"
-
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
-	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -75,29 +70,6 @@ type QR[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewQR returns the kernel over gonum matrices, sharing their storage.
-func NewQR(q, r, a *mat.Dense) QR[float64] {
-	return QR[float64]{Q: rev.ViewDense(q), R: rev.ViewDense(r), A: rev.ViewDense(a)}
-}
-
-// Forward computes Q += Q(A) and R += R(A).
-func (k QR[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Q -= Q(A) and R -= R(A).
-func (k QR[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Q -= Q(A), R -= R(A), and adds to Ā.
-func (k QR[T]) Adjoint(g QR[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Q += Q(A), R += R(A), and adds to Q̇ and Ṙ.
-func (k QR[T]) Tangent(t QR[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Q̇ and Ṙ, and adds the
-// tangents of the gradient to gt.
-func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It panics with mat.ErrShape if A has more columns than
 // rows.
 func (k QR[T]) Run(p rev.Pass[QR[T]]) error {
@@ -113,11 +85,11 @@ func checkTall[K any, T rev.Float](a rev.General[T]) {
 	}
 }
 
-// run makes a pass of QR or of GramSchmidt. They differ only in factor.
-func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a rev.General[T]) error) error {
+// run makes a pass of QR or of GramSchmidt. They differ only in orthogonalise.
+func (k *QR[T]) run(p rev.Pass[QR[T]], orthogonalise func(w *qrWork[T], a rev.General[T])) error {
 	w := workspace.Get[qrWork[T]]()
 	defer workspace.Put(w)
-	if err := factor(w, k.Workers, k.A); err != nil {
+	if err := w.decompose(k.Workers, k.A, orthogonalise); err != nil {
 		return err
 	}
 	m, n, sign := k.A.Rows, k.A.Cols, T(p.Sign())
@@ -136,7 +108,8 @@ func (k *QR[T]) run(p rev.Pass[QR[T]], factor func(w *qrWork[T], workers int, a 
 	if gt.A.Data != nil {
 		w.gradientTangent(g, gt)
 	}
-	w.add(k.Q, k.R, sign)
+	addShared(k.Workers, k.Q, sign, w.q)
+	addUpper(k.R, sign, w.r)
 	return nil
 }
 
@@ -154,55 +127,43 @@ type qrWork[T rev.Float] struct {
 	xt      rev.General[T] // scratch, n×m
 	s       rev.General[T]
 	dq, dr  rev.General[T]
-	sym     qrSym[T]
 	solving qrSolve[T]
-
-	sumQ, sumR rev.General[T] // the destinations of add
-	sign       T
 }
 
-// condition returns κ and the j at which it is reached. It stores d in w.s.
-func (w *qrWork[T]) condition() (c T, at int) {
-	c = 1
+// pivots returns the d_j of the condition, and the diagonal of R. They are in w.s.
+func (w *qrWork[T]) pivots() (d, diag []T) {
 	n := w.r.Rows
-	w.s = zeros(w.s, 1, n) // d_j
-	d := w.s.Row(0)
+	w.s = zeros(w.s, 2, n)
+	d, diag = w.s.Row(0), w.s.Row(1)
 	for i := range n {
+		diag[i] = w.r.Row(i)[i]
 		for j, v := range w.r.Row(i)[i:] {
 			if v = abs(v); v > d[i+j] {
 				d[i+j] = v
 			}
 		}
 	}
-	for j := range n {
-		if r := abs(w.r.Row(j)[j]); r == 0 {
-			return T(math.Inf(1)), j
-		} else if d[j]/r > c && isFinite(float64(d[j])) {
-			c, at = d[j]/r, j
-		}
-	}
-	return c, at
+	return d, diag
 }
 
 // rescale reports whether the computed R has columns near the ends of the range of T. If
 // so, it stores A in x with each column multiplied by a power of two. This does not change
-// Q. finish divides the columns of R by these powers again.
+// Q. decompose divides the columns of R by these powers again.
 func (w *qrWork[T]) rescale(a rev.General[T]) bool {
 	low, high := 0x1p-900, 0x1p1000
 	if epsilon[T]() == 0x1p-23 {
 		low, high = 0x1p-90, 0x1p110
 	}
-	w.condition()
+	tops, _ := w.pivots()
 	near := false
-	for _, d := range w.s.Row(0) {
+	for _, d := range tops {
 		near = near || !(float64(d) > low && float64(d) < high)
 	}
 	w.shifts = w.shifts[:0]
 	if !near {
 		return false
 	}
-	clear(w.s.Row(0))
-	tops := w.s.Row(0)
+	clear(tops)
 	for i := range a.Rows {
 		for j, v := range a.Row(i) {
 			tops[j] = max(tops[j], abs(v))
@@ -210,143 +171,54 @@ func (w *qrWork[T]) rescale(a rev.General[T]) bool {
 	}
 	w.x = scratchCopy(w.x, a)
 	for _, top := range tops {
-		shift := 0
-		if isFinite(float64(top)) {
-			_, shift = math.Frexp(float64(top))
-		}
-		w.shifts = append(w.shifts, -shift)
+		w.shifts = append(w.shifts, -exponent(top))
 	}
-	for i := range w.x.Rows {
-		shiftRow(w.x.Row(i), w.shifts, 1)
-	}
+	shiftColumns(w.x, w.shifts, 1)
 	return true
 }
 
-// shiftRow computes x_j *= 2^(sign·shifts_j).
-func shiftRow[T rev.Float](x []T, shifts []int, sign int) {
-	for j, v := range x {
-		x[j] = T(math.Ldexp(float64(v), sign*shifts[j]))
+// decompose computes Q and R, by a method for columns that are far from overflow and
+// underflow. It returns an error if A does not have full rank to working precision.
+func (w *qrWork[T]) decompose(workers int, a rev.General[T], orthogonalise func(w *qrWork[T], a rev.General[T])) error {
+	w.workers = workers
+	orthogonalise(w, a)
+	if w.rescale(a) {
+		orthogonalise(w, w.x)
 	}
-}
-
-// finish undoes on R what rescale did. It returns an error if A does not have full rank to
-// working precision.
-func (w *qrWork[T]) finish() error {
-	err := w.check()
-	for i := 0; i < w.r.Rows && len(w.shifts) > 0; i++ {
-		shiftRow(w.r.Row(i), w.shifts, -1)
-	}
-	return err
-}
-
-// check returns an error if A does not have full rank to working precision.
-func (w *qrWork[T]) check() error {
-	if c, at := w.condition(); c >= 1/(T(w.q.Rows)*epsilon[T]()) {
-		return &rev.SingularError{Index: at, Condition: mat.Condition(c)}
-	}
-	return nil
-}
-
-// qrRows returns the number of rows of Q, or of a matrix of its shape, in a block. It grows
-// with n, because each block reads K and R.
-func qrRows(n int) int { return 64 * (1 + n/512) }
-
-// Block adds some rows of Q and R to the results.
-func (w *qrWork[T]) Block(_, b int) {
-	rows := qrRows(w.q.Cols)
-	lo := b * rows
-	rows = min(rows, w.q.Rows-lo)
-	if w.sumQ.Data != nil {
-		addMatrix(block(w.sumQ, lo, 0, rows, w.q.Cols), w.sign, block(w.q, lo, 0, rows, w.q.Cols))
-	}
-	if w.sumR.Data != nil {
-		for i := lo; i < min(lo+rows, w.r.Rows); i++ {
-			vec.Axpy(w.sign, w.r.Row(i)[i:], w.sumR.Row(i)[i:])
-		}
-	}
-}
-
-// add adds sign·Q and sign·R to q and r.
-func (w *qrWork[T]) add(q, r rev.General[T], sign T) {
-	w.sumQ, w.sumR, w.sign = q, r, sign
-	rows := qrRows(w.q.Cols)
-	parallel.Run(parallel.Workers(w.workers), (w.q.Rows+rows-1)/rows, w)
-	w.sumQ, w.sumR = rev.General[T]{}, rev.General[T]{}
+	d, diag := w.pivots()
+	shiftColumns(w.r, w.shifts, -1)
+	return checkPivots(w.q.Rows, d, diag)
 }
 
 // gradient sets k to K and x to (Q̄ + Q·K)·R⁻ᵀ. It adds x to Ā.
 func (w *qrWork[T]) gradient(g *QR[T]) {
 	m, n := w.q.Rows, w.q.Cols
-	w.k = scratch(w.k, n, n)
+	w.k = zeros(w.k, n, n)
 	w.symmetrise(w.k, []qrPair[T]{{g.R, w.r}}, []qrPair[T]{{w.q, g.Q}})
 	w.x = scratch(w.x, m, n)
 	w.solve(w.x, g.Q, g.A, qrTerm[T]{1, w.q, view(w.k, false)})
 }
 
-// symRows is the number of rows of a block of K.
-const symRows = 32
-
 // qrPair are the factors of a product.
 type qrPair[T rev.Float] struct{ a, b rev.General[T] }
 
-// qrSym computes K = sym(Σ B_i·triu(A_i)ᵀ - Σ D_jᵀ·C_j) with upper triangular B_i. sym takes
-// the lower triangle, so qrSym computes only the upper triangle of the transpose.
-type qrSym[T rev.Float] struct {
-	k      rev.General[T]
-	ab, cd []qrPair[T]
-	triu   []rev.General[T] // some rows of triu(A_i), for each worker
-}
-
-// symmetrise computes K. It omits products with nil.
+// symmetrise computes K = sym(Σ B_i·triu(A_i)ᵀ - Σ D_jᵀ·C_j) with upper triangular B_i. sym
+// takes the lower triangle, so symmetrise computes only the upper triangle of the transpose.
+// It omits products with nil.
 func (w *qrWork[T]) symmetrise(k rev.General[T], ab, cd []qrPair[T]) {
-	s := &w.sym
-	s.k, s.ab, s.cd = k, append(s.ab[:0], ab...), append(s.cd[:0], cd...)
-	workers := parallel.Workers(w.workers)
-	for len(s.triu) < workers {
-		s.triu = append(s.triu, rev.General[T]{})
-	}
-	parallel.Run(workers, (s.blocks()+1)/2, s)
-	clear(s.ab)
-	clear(s.cd)
-}
-
-func (s *qrSym[T]) blocks() int { return (s.k.Rows + symRows - 1) / symRows }
-
-// Block computes two blocks of rows. Every such pair has the same amount of work.
-func (s *qrSym[T]) Block(worker, b int) {
-	s.rows(worker, b*symRows)
-	if c := s.blocks() - 1 - b; c != b {
-		s.rows(worker, c*symRows)
-	}
-}
-
-func (s *qrSym[T]) rows(worker, lo int) {
-	n := s.k.Rows - lo
-	rows := min(symRows, n)
-	k := block(s.k, lo, lo, rows, n)
-	for i := range rows {
-		clear(k.Row(i))
-	}
-	for _, p := range s.ab {
-		if p.a.Data == nil {
-			continue
+	for _, p := range ab {
+		if p.a.Data != nil {
+			w.s = zeros(w.s, k.Rows, k.Rows)
+			copyUpper(w.s, p.a)
+			updateUpper(w.workers, 1, k, view(w.s, false), view(p.b, true), true)
 		}
-		a := zeros(s.triu[worker], rows, n)
-		s.triu[worker] = a
-		copyUpper(a, block(p.a, lo, lo, rows, n))
-		gemmTransposed(a, block(p.b, lo, lo, n, n), k)
 	}
-	for _, p := range s.cd {
+	for _, p := range cd {
 		if p.b.Data != nil {
-			gemm(-1, view(block(p.a, 0, lo, p.a.Rows, rows), true), block(p.b, 0, lo, p.b.Rows, n), k)
+			updateUpper(w.workers, -1, k, view(p.a, true), view(p.b, false), false)
 		}
 	}
-	for i := range rows {
-		for j := range i {
-			k.Row(i)[j] = k.Row(j)[i]
-		}
-	}
-	copyTransposed(block(s.k, lo+rows, lo, n-rows, rows), block(k, 0, rows, rows, n-rows))
+	mirror(k)
 }
 
 // qrTerm is the product sign·A·B.
@@ -355,6 +227,10 @@ type qrTerm[T rev.Float] struct {
 	a    rev.General[T]
 	b    strided[T]
 }
+
+// qrRows returns the number of rows of Q, or of a matrix of its shape, in a block. It grows
+// with n, because each block reads K and R.
+func qrRows(n int) int { return 64 * (1 + n/512) }
 
 // qrSolve computes X = (C + Σ A_i·B_i)·R⁻ᵀ and Y += X. C and Y may be nil.
 type qrSolve[T rev.Float] struct {
@@ -430,7 +306,7 @@ func (w *qrWork[T]) setTangent(ta rev.General[T]) {
 // gradientTangent adds to the tangent of Ā. Call gradient and setTangent first.
 func (w *qrWork[T]) gradientTangent(g, gt *QR[T]) {
 	m, n := w.q.Rows, w.q.Cols
-	w.dk = scratch(w.dk, n, n)
+	w.dk = zeros(w.dk, n, n)
 	w.symmetrise(w.dk,
 		[]qrPair[T]{{g.R, w.dr}, {gt.R, w.r}},
 		[]qrPair[T]{{w.dq, g.Q}, {w.q, gt.Q}})

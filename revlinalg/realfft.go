@@ -11,7 +11,7 @@ import (
 
 // RealFFT is the kernel
 //
-//	y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n)  for k = 0, ..., n/2 rounded down
+//	y_k += 1/√n·Σ_j x_j·exp(-2πi·j·k/n),  0 ≤ k ≤ n/2
 //
 // of n real numbers. The rest of the spectrum of FFT are the conjugates of these numbers. With
 // R for this map, the derivatives are
@@ -29,22 +29,6 @@ type RealFFT struct {
 	X rev.Vector[float64]    `rev:"in" shape:"n"`
 }
 
-// Forward computes Y += R·X.
-func (k RealFFT) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= R·X.
-func (k RealFFT) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= R·X and X̄ += Rᵀ·Ȳ.
-func (k RealFFT) Adjoint(g RealFFT) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += R·X and Ẏ += R·Ẋ.
-func (k RealFFT) Tangent(t RealFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k RealFFT) AdjointTangent(g, t, gt RealFFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
-
 // Run implements rev.Kernel. It returns no error.
 func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	n := k.X.N
@@ -56,7 +40,9 @@ func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	sign := float64(p.Sign())
 	for _, m := range [...]*RealFFT{&k, &p.T} {
 		if m.Y.Data != nil && m.X.Data != nil {
-			w.load(m.X)
+			for i := range w.x {
+				w.x[i] = m.X.Data[i*m.X.Inc]
+			}
 			w.forward()
 			for i, v := range w.y {
 				m.Y.Data[i*m.Y.Inc] += complex(sign*w.scale*real(v), sign*w.scale*imag(v))
@@ -99,12 +85,6 @@ func (w *realFFTWork) plan(n int) {
 		return
 	}
 	w.real = fourier.NewFFT(n)
-}
-
-func (w *realFFTWork) load(x rev.Vector[float64]) {
-	for i := range w.x {
-		w.x[i] = x.Data[i*x.Inc]
-	}
 }
 
 // forward stores the spectrum of w.x, over w.scale, in w.y.

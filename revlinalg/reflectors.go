@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"math"
-	"sync"
 	"sync/atomic"
 
 	"revnum/internal/parallel"
@@ -26,13 +24,11 @@ const (
 // A is cut into strips of qrPanel columns. Each strip is stored by itself. Strip j is
 // loaded, the panels 0, ..., j-1 of reflections are applied to it, and what is left below
 // becomes panel j. A panel is applied as a whole, as I - V·Tᵀ·Vᵀ. Column strip j of Q is
-// strip j of the identity, to which the panels j, ..., 0 are applied as I - V·T·Vᵀ. It can
-// be formed as soon as panel j is complete.
+// strip j of the identity, to which the panels j, ..., 0 are applied as I - V·T·Vᵀ.
 //
-// The panels form a chain: each needs the one before it. Everything else waits for this
-// chain. A worker therefore takes the first free strip of A that is the next of the chain,
-// that is not loaded, or that lacks a complete panel. It takes a strip of Q only if there
-// is no such strip. The operations on a strip and their order do not depend on the worker.
+// Each panel needs the one before it. Workers take the strips of A in order, each a strip at a
+// time, and wait for panels before they apply them. When no strip of A is left, they take
+// those of Q. The operations on a strip and their order do not depend on the worker.
 type reflectors[T rev.Float] struct {
 	q, r    rev.General[T]
 	a       rev.General[T]
@@ -40,19 +36,8 @@ type reflectors[T rev.Float] struct {
 	t       rev.General[T] // T of each panel, below each other
 	scratch []qrScratch[T] // of each worker
 
-	mu       sync.Mutex
-	state    []qrState // of each strip
-	reduced  int       // number of complete panels
-	unformed int       // number of strips of Q that are not taken
-	broken   bool      // a worker has panicked
-	progress atomic.Int64
-}
-
-// A qrState is the state of a strip of A.
-type qrState struct {
-	taken, loaded bool
-	applied       int  // number of panels applied
-	formed        bool // the strip of Q is taken
+	steps   sequence
+	reduced atomic.Int64 // number of complete panels
 }
 
 // qrScratch is the scratch memory of a worker.
@@ -62,26 +47,16 @@ type qrScratch[T rev.Float] struct {
 	x, y [qrPanel * qrPanel]T
 }
 
-// householder computes Q and R.
-func (w *qrWork[T]) householder(workers int, a rev.General[T]) error {
-	w.workers = workers
-	w.reflectAll(a)
-	if w.rescale(a) {
-		w.reflectAll(w.x)
-	}
-	return w.finish()
-}
-
-// reflectAll is householder for columns that are far from overflow and underflow.
-func (w *qrWork[T]) reflectAll(a rev.General[T]) {
+// householder sets Q and R.
+func (w *qrWork[T]) householder(a rev.General[T]) {
 	m, n := a.Rows, a.Cols
 	w.a = a
 	w.q, w.r = scratch(w.q, m, n), zeros(w.r, n, n)
 	strips := (n + qrPanel - 1) / qrPanel
 	w.strips = workspace.Grow(w.strips, strips*qrPanel*m)
 	w.t = zeros(w.t, strips*qrPanel, qrPanel)
-	w.state = workspace.Zeros(w.state, strips)
-	w.reduced, w.unformed, w.broken = 0, strips, false
+	w.reduced.Store(0)
+	w.steps.begin()
 	workers := min(parallel.Workers(w.workers), strips)
 	for len(w.scratch) < workers {
 		w.scratch = append(w.scratch, qrScratch[T]{})
@@ -90,7 +65,7 @@ func (w *qrWork[T]) reflectAll(a rev.General[T]) {
 		s := &w.scratch[i]
 		s.v.Data = workspace.Grow(s.v.Data, qrPanel*((m+15)&^15+8))
 	}
-	parallel.Run(workers, workers, &w.reflectors)
+	parallel.Run(workers, 2*strips, &w.reflectors)
 	w.a = rev.General[T]{}
 }
 
@@ -103,99 +78,38 @@ func (w *reflectors[T]) strip(j int) rev.General[T] {
 	}
 }
 
-// Block works on strips until all are taken.
+// Block works on the next strip, of A or then of Q.
 func (w *reflectors[T]) Block(worker, _ int) {
-	s := &w.scratch[worker]
-	ended := false
-	defer func() {
-		if !ended { // it panicked, and the others must not wait for it
-			w.mu.Lock()
-			w.broken = true
-			w.progress.Add(1)
-			w.mu.Unlock()
+	s, j, strips := &w.scratch[worker], w.steps.take(), w.t.Rows/qrPanel
+	w.steps.do(func() bool {
+		if j < strips {
+			return w.advance(s, j)
 		}
-	}()
-	for {
-		switch j, q := w.take(); {
-		case j < 0:
-			ended = true
-			return
-		case q:
-			w.form(s, j)
-		default:
-			w.advance(s, j)
-		}
-	}
+		return w.form(s, j-strips)
+	})
 }
 
-// take returns the next strip to work on, and whether it is of Q. It returns -1 if no work
-// is left.
-func (w *reflectors[T]) take() (j int, q bool) {
-	for {
-		w.mu.Lock()
-		seen := w.progress.Load()
-		for j := w.reduced; j < len(w.state); j++ {
-			s := &w.state[j]
-			if !s.taken && (!s.loaded || j == w.reduced || s.applied < w.reduced) {
-				s.taken = true
-				w.mu.Unlock()
-				return j, false
-			}
-		}
-		for j := w.reduced - 1; j >= 0; j-- {
-			if s := &w.state[j]; !s.formed {
-				s.formed = true
-				w.unformed--
-				w.mu.Unlock()
-				return j, true
-			}
-		}
-		done := w.unformed == 0 || w.broken
-		w.mu.Unlock()
-		if done {
-			return -1, false
-		}
-		for wait := (parallel.Wait{}); w.progress.Load() == seen; wait.Pause() {
-		}
-	}
-}
-
-// advance applies the complete panels to strip j of A. If these are all the panels before
-// the strip, it makes the strip the next panel.
-func (w *reflectors[T]) advance(s *qrScratch[T], j int) {
-	state := &w.state[j]
+// advance makes strip j of A a panel.
+func (w *reflectors[T]) advance(s *qrScratch[T], j int) bool {
 	x := w.strip(j)
-	if !state.loaded {
-		copyMatrix(x, block(w.a, 0, j*qrPanel, x.Rows, x.Cols))
-		state.loaded = true
+	copyMatrix(x, block(w.a, 0, j*qrPanel, x.Rows, x.Cols))
+	for i := range j {
+		if !w.steps.await(&w.reduced, i+1) {
+			return false
+		}
+		k := i * qrPanel
+		w.apply(s, i, x.Rows-k, block(x, k, 0, x.Rows-k, x.Cols), true)
 	}
-	for {
-		w.mu.Lock()
-		reduced := w.reduced
-		if state.applied == reduced && j != reduced {
-			state.taken = false
-			w.progress.Add(1)
-			w.mu.Unlock()
-			return
-		}
-		w.mu.Unlock()
-		for ; state.applied < reduced; state.applied++ {
-			k := state.applied * qrPanel
-			w.apply(s, state.applied, x.Rows-k, block(x, k, 0, x.Rows-k, x.Cols), true)
-		}
-		if state.applied == j {
-			w.reduce(s, j)
-			w.mu.Lock()
-			w.reduced++
-			w.progress.Add(1)
-			w.mu.Unlock()
-			return
-		}
-	}
+	w.reduce(s, j)
+	w.reduced.Store(int64(j + 1))
+	return true
 }
 
-// form computes a strip of Q.
-func (w *reflectors[T]) form(s *qrScratch[T], j int) {
+// form computes strip j of Q.
+func (w *reflectors[T]) form(s *qrScratch[T], j int) bool {
+	if !w.steps.await(&w.reduced, j+1) {
+		return false
+	}
 	m, lo := w.q.Rows, j*qrPanel
 	x := rev.General[T]{Rows: m, Cols: min(qrPanel, w.q.Cols-lo), Stride: qrPanel, Data: s.v.Data[:qrPanel*m]}
 	clear(x.Data)
@@ -211,6 +125,7 @@ func (w *reflectors[T]) form(s *qrScratch[T], j int) {
 		w.apply(s, i, rows, block(x, k, 0, m-k, x.Cols), false)
 	}
 	copyMatrix(block(w.q, 0, lo, m, x.Cols), x)
+	return true
 }
 
 // apply computes X <- (I - V·T·Vᵀ)·X for a panel, or with Tᵀ if trans is set. X has the rows
@@ -287,7 +202,7 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 	for j := lo; j < lo+n; j++ {
 		row := s.v.Row(j)
 		x := row[j:]
-		alpha, length := x[0], norm2Of(x[1:])
+		alpha, length := x[0], vectorNorm(rev.ViewSlice(x[1:]))
 		if length < abs(alpha)/64 && length <= 10*epsilon[T]()*w.top(k, k+j, row[:j+1]) {
 			clear(x[1:])
 			length = 0
@@ -296,7 +211,7 @@ func (w *reflectors[T]) reflect(s *qrScratch[T], k, lo, n int) {
 		if length != 0 {
 			// Choose the sign for which α - β does not cancel. If only rounding may keep α
 			// from being 0, choose the sign for α = 0.
-			beta := -norm2Of([]T{alpha, length})
+			beta := -vectorNorm(rev.ViewSlice([]T{alpha, length}))
 			if alpha < -sqrt(epsilon[T]())*length {
 				beta = -beta
 			}
@@ -343,31 +258,6 @@ func (w *reflectors[T]) top(rows, j int, rest []T) T {
 		top = max(top, abs(v))
 	}
 	return top
-}
-
-// norm2Of returns ‖x‖. Intermediate results neither overflow nor underflow.
-func norm2Of[T rev.Float](x []T) T {
-	s := vec.SumSquares(x)
-	low, high := T(0x1p-80), T(0x1p120)
-	if s > low && s < high {
-		return sqrt(s)
-	}
-	top := T(0)
-	for _, v := range x {
-		if v = abs(v); v > top || math.IsNaN(float64(v)) {
-			top = v
-		}
-	}
-	if top == 0 || !isFinite(float64(top)) {
-		return top
-	}
-	// In float64, squares of quotients lose nothing that matters.
-	sum := 0.0
-	for _, v := range x {
-		q := float64(v) / float64(top)
-		sum += float64(q * q)
-	}
-	return T(float64(top) * math.Sqrt(sum))
 }
 
 // gemmTransposed computes c += a·bᵀ.

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
@@ -26,11 +24,6 @@ type Sin[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewSin returns the kernel over gonum vectors, sharing their storage.
-func NewSin(y, x *mat.VecDense) Sin[float64] {
-	return Sin[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var sinFunction = elementwise.Function{
 	Name:   "sin",
 	Both:   vec.SinCos[float64],
@@ -42,22 +35,6 @@ var sinFunction = elementwise.Function{
 		Curve: func(x, v, w fixed.Q43) fixed.Q43 { return -fixed.Sin(x).Mul(v).Mul(w) },
 	},
 }
-
-// Forward computes Y += sin(x).
-func (k Sin[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= sin(x).
-func (k Sin[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= sin(x) and x̄ += cos(x)·ȳ.
-func (k Sin[T]) Adjoint(g Sin[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += sin(x) and ẏ += cos(x)·ẋ.
-func (k Sin[T]) Tangent(t Sin[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k Sin[T]) AdjointTangent(g, t, gt Sin[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Sin[T]) Run(p rev.Pass[Sin[T]]) error {

@@ -17,19 +17,19 @@ type singularValues struct {
 }
 
 // decomposeSVD computes A = U·Σ·Vᵀ with min(m, n) descending singular values w.s. It
-// returns false if A is not finite or the iteration does not converge.
-func decomposeSVD[T rev.Float](w *singularValues, a, u, vt rev.General[T]) bool {
+// reports whether A is finite, and whether the iteration converges.
+func decomposeSVD[T rev.Float](w *singularValues, a, u, vt rev.General[T]) (finite, ok bool) {
 	m, n := a.Rows, a.Cols
 	r := min(m, n)
 	w.s = workspace.Grow(w.s, r)
 	if r == 0 {
-		return true
+		return true, true
 	}
 	w.a, w.u, w.vt = workspace.Grow(w.a, m*n), workspace.Grow(w.u, m*r), workspace.Grow(w.vt, r*n)
 	for i := range m {
 		for j, v := range a.Row(i) {
 			if !isFinite(float64(v)) {
-				return false
+				return false, false
 			}
 			w.a[i*n+j] = float64(v)
 		}
@@ -40,7 +40,7 @@ func decomposeSVD[T rev.Float](w *singularValues, a, u, vt rev.General[T]) bool 
 	lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, ga, gu, gvt, w.s, w.size[:], -1)
 	w.work = workspace.Grow(w.work, int(w.size[0]))
 	if !lapack64.Gesvd(lapack.SVDStore, lapack.SVDStore, ga, gu, gvt, w.s, w.work, len(w.work)) {
-		return false
+		return true, false
 	}
 	for i := range m {
 		for j := range r {
@@ -52,5 +52,5 @@ func decomposeSVD[T rev.Float](w *singularValues, a, u, vt rev.General[T]) bool 
 			vt.Row(i)[j] = T(w.vt[i*n+j])
 		}
 	}
-	return true
+	return true, true
 }

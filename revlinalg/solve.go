@@ -14,7 +14,7 @@ import (
 // where A is square and op(A) is A or, if TransA is set, Aᵀ. Writing A for op(A)
 // and Y = A⁻¹·B, the derivatives are (Giles 2008, 2.3.1)
 //
-//	Z = A⁻ᵀ·X̄,  B̄ += Z,  Ā -= Z·Yᵀ,  Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
+//	Z = A⁻ᵀ·X̄,  B̄ += Z,  Ā -= Z·Yᵀ,  Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
 //
 // and, of second order,
 //
@@ -50,33 +50,15 @@ type Solve[T rev.Float] struct {
 // of a is one that NewMatMul takes.
 func NewSolve(x *mat.Dense, a mat.Matrix, b *mat.Dense) Solve[float64] {
 	k := Solve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
-	k.A, k.TransA = factor(a)
+	k.A, k.TransA = factor[Solve[float64]]("A", a)
 	return k
 }
 
 // NewSolveVec is NewSolve for vectors as matrices of one column.
 func NewSolveVec(x *mat.VecDense, a mat.Matrix, b *mat.VecDense) Solve[float64] {
 	k := Solve[float64]{X: asColumn(rev.ViewVec(x)), B: asColumn(rev.ViewVec(b))}
-	k.A, k.TransA = factor(a)
+	k.A, k.TransA = factor[Solve[float64]]("A", a)
 	return k
-}
-
-// Forward computes X += A⁻¹·B.
-func (k Solve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X -= A⁻¹·B.
-func (k Solve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X -= A⁻¹·B and adds to Ā and B̄.
-func (k Solve[T]) Adjoint(g Solve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X += A⁻¹·B and adds to Ẋ.
-func (k Solve[T]) Tangent(t Solve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Ẋ, and adds the
-// tangents of the gradient to gt.
-func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel.
@@ -128,8 +110,8 @@ type system[T rev.Float] interface {
 // equation has the operands of a kernel X += A⁻¹·B.
 type equation[T rev.Float] struct{ x, a, b rev.General[T] }
 
-// solving is the scratch of a kernel X += A⁻¹·B.
-type solving[T rev.Float] struct {
+// solutions are the scratch of a kernel X += A⁻¹·B.
+type solutions[T rev.Float] struct {
 	y, z, dy, dz rev.General[T]
 }
 
@@ -159,7 +141,7 @@ func solveSystem[T rev.Float](s system[T], sign T, k, g, t, gt equation[T]) {
 		return
 	}
 	r, c := k.b.Rows, k.b.Cols
-	w := workspace.Get[solving[T]]()
+	w := workspace.Get[solutions[T]]()
 	w.y = scratch(w.y, r, c)
 	s.apply(k.b, false, w.y, sign, k.x)
 	if tangent {

@@ -66,7 +66,7 @@ func TestSolve(t *testing.T) {
 	t.Run("float32", func(t *testing.T) { revtest.Kernel(t, solveSpec[float32](false)) })
 	t.Run("blocks", func(t *testing.T) {
 		spec := solveSpec[float64](true)
-		spec.Sizes = []int{luLeaf + 1, luCols, luCols + 1, 71}
+		spec.Sizes = []int{luLeaf + 1, tileCols, tileCols + 1, 71}
 		revtest.Kernel(t, spec)
 	})
 }
@@ -166,7 +166,7 @@ func TestScaledRows(t *testing.T) {
 			b := kerneltest.Matrix[float64](rnd, n, 3)
 			bScaled := rev.NewGeneral(n, 3, slices.Clone(b.Data))
 			if !trans {
-				scaleRows(bScaled, shifts)
+				shiftRows(bScaled, shifts)
 			}
 			x, y, inv := rev.NewGeneral[float64](n, 3, nil), rev.NewGeneral[float64](n, 3, nil), rev.NewGeneral[float64](n, n, nil)
 			var logDet, sign, wantLog, wantSign float64

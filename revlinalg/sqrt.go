@@ -3,8 +3,6 @@ package revlinalg
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/rev"
@@ -28,11 +26,6 @@ type Sqrt[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewSqrt returns the kernel over gonum vectors, sharing their storage.
-func NewSqrt(y, x *mat.VecDense) Sqrt[float64] {
-	return Sqrt[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var sqrtFunction = elementwise.Function{
 	Name:   "sqrt",
 	Values: elementwise.Each(math.Sqrt),
@@ -46,24 +39,6 @@ var sqrtFunction = elementwise.Function{
 	},
 
 	Defined: func(x float64, order int) bool { return !(x < 0) && !(x == 0 && order > 0) },
-}
-
-// Forward computes Y += √x, or returns a *rev.DomainError.
-func (k Sqrt[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= √x, or returns a *rev.DomainError.
-func (k Sqrt[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= √x and x̄ += ȳ/(2√x), or returns a *rev.DomainError.
-func (k Sqrt[T]) Adjoint(g Sqrt[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += √x and ẏ += ẋ/(2√x), or returns a *rev.DomainError.
-func (k Sqrt[T]) Tangent(t Sqrt[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt, or returns a *rev.DomainError.
-func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if √x or its derivative is

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -23,27 +21,6 @@ type Sum[T rev.Number] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
-
-// NewSum returns the kernel over a gonum vector, sharing its storage.
-func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
-	return Sum[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out += Σ x_i.
-func (k Sum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ x_i.
-func (k Sum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ x_i and x̄_i += Ōut.
-func (k Sum[T]) Adjoint(g Sum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ x_i and Ȯut += Σ ẋ_i.
-func (k Sum[T]) Tangent(t Sum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i, and adds the tangent of
-// the gradient in gt.
-func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Sum[T]) Run(p rev.Pass[Sum[T]]) error {

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -22,29 +20,6 @@ import (
 type SumSquares[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
-}
-
-// NewSumSquares returns the kernel over a gonum vector, sharing its storage.
-func NewSumSquares(out *float64, x *mat.VecDense) SumSquares[float64] {
-	return SumSquares[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out += Σ x_i².
-func (k SumSquares[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ x_i².
-func (k SumSquares[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ x_i² and x̄ += 2·Ōut·x.
-func (k SumSquares[T]) Adjoint(g SumSquares[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ x_i² and Ȯut += 2·Σ x_i·ẋ_i.
-func (k SumSquares[T]) Tangent(t SumSquares[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ x_i·ẋ_i, and adds the
-// tangent of the gradient in gt.
-func (k SumSquares[T]) AdjointTangent(g, t, gt SumSquares[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -82,29 +82,6 @@ type SVD[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewSVD returns the kernel over gonum's types, sharing their storage.
-func NewSVD(u *mat.Dense, s *mat.VecDense, v, a *mat.Dense) SVD[float64] {
-	return SVD[float64]{U: rev.ViewDense(u), S: rev.ViewVec(s), V: rev.ViewDense(v), A: rev.ViewDense(a)}
-}
-
-// Forward computes U += U(A), S += s(A) and V += V(A).
-func (k SVD[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes U -= U(A), S -= s(A) and V -= V(A).
-func (k SVD[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes U -= U(A), S -= s(A), V -= V(A), and adds to Ā.
-func (k SVD[T]) Adjoint(g SVD[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes U += U(A), S += s(A), V += V(A), and adds to U̇, Ṡ and V̇.
-func (k SVD[T]) Tangent(t SVD[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from U̇, Ṡ and V̇, and adds the
-// tangents of the gradient to gt.
-func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel.
 func (k SVD[T]) Run(p rev.Pass[SVD[T]]) error {
 	w := workspace.Get[svdWork[T]]()
@@ -181,27 +158,23 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 	w.workers, w.dim = workers, max(m, n)
 	w.u, w.v, w.vt = scratch(w.u, m, r), scratch(w.v, n, r), scratch(w.vt, r, n)
 	w.s, w.ds = workspace.Grow(w.s, r), workspace.Grow(w.ds, r)
-	ok := decomposeSVD(&w.svd, a, w.u, w.vt)
-	if w.values = w.svd.s; !ok {
-		for i := range m {
-			for _, v := range a.Row(i) {
-				if !isFinite(float64(v)) {
-					w.setNaN(w.s, w.u, w.v)
-					return nil
-				}
-			}
-		}
+	finite, ok := decomposeSVD(&w.svd, a, w.u, w.vt)
+	w.values = w.svd.s
+	switch {
+	case !finite:
+		w.setNaN(w.s, w.u, w.v)
+		return nil
+	case !ok:
 		return &rev.ConvergenceError{Kernel: "SVD"}
 	}
 	copyTransposed(w.v, w.vt)
 	for j := range r {
 		w.s[j] = T(w.values[j])
 		if isDownward(w.u, j) {
-			for i := range m {
-				w.u.Row(i)[j] = -w.u.Row(i)[j]
-			}
-			for i := range n {
-				w.v.Row(i)[j] = -w.v.Row(i)[j]
+			for _, x := range [...]rev.General[T]{w.u, w.v} {
+				for i := range x.Rows {
+					x.Row(i)[j] = -x.Row(i)[j]
+				}
 			}
 		}
 	}

@@ -72,25 +72,7 @@ type SymEig[T rev.Float] struct {
 
 // NewSymEig returns the kernel over gonum's types, sharing their storage.
 func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
-	return SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: viewSym(a)}
-}
-
-// Forward computes W += w(A) and V += V(A).
-func (k SymEig[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes W -= w(A) and V -= V(A).
-func (k SymEig[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes W -= w(A), V -= V(A), and adds to Ā.
-func (k SymEig[T]) Adjoint(g SymEig[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes W += w(A), V += V(A), and adds to Ẇ and V̇.
-func (k SymEig[T]) Tangent(t SymEig[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Ẇ and V̇, and adds the
-// tangents of the gradient to gt.
-func (k SymEig[T]) AdjointTangent(g, t, gt SymEig[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+	return SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: rev.ViewSym(a)}
 }
 
 // Run implements rev.Kernel.
@@ -150,7 +132,7 @@ type eigen[T rev.Float] struct {
 	w, dw   []T
 	v, dv   rev.General[T]
 
-	p, omega, g, dg, s, ds, x rev.General[T]
+	p, omega, g, dg, s, ds rev.General[T]
 
 	a, work []float64
 	size    [1]float64
@@ -202,15 +184,6 @@ func (w *eigen[T]) f(i, j int) T {
 	return T(1 / (w.values[j] - w.values[i]))
 }
 
-// sandwich sets dst to a·m·b.
-func (w *eigen[T]) sandwich(dst rev.General[T], a strided[T], m rev.General[T], b strided[T]) rev.General[T] {
-	n := len(w.w)
-	dst, w.x = zeros(dst, n, n), zeros(w.x, n, n)
-	multiply(w.workers, w.x, 1, a, view(m, false))
-	multiply(w.workers, dst, 1, view(w.x, false), b)
-	return dst
-}
-
 // setTangent sets dw, and dv and omega if vectors is set.
 func (w *eigen[T]) setTangent(ta rev.General[T], vectors bool) error {
 	n := len(w.w)
@@ -223,7 +196,7 @@ func (w *eigen[T]) setTangent(ta rev.General[T], vectors bool) error {
 	w.ds = scratch(w.ds, n, n)
 	copyUpper(w.ds, ta)
 	mirror(w.ds)
-	w.p = w.sandwich(w.p, view(w.v, true), w.ds, view(w.v, false))
+	addSandwich(w.workers, w.p, 1, view(w.v, true), view(w.ds, false), view(w.v, false))
 	tol := w.tolerance(w.p)
 	for i := range n {
 		w.dw[i] = w.p.Row(i)[i]
@@ -252,18 +225,17 @@ func (w *eigen[T]) setGradient(g *SymEig[T]) error {
 // symmetrize adds diag(wbar) + F∘(g - gᵀ)/2 to s.
 func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 	n := len(w.w)
+	bar := func(i int) T { return vector.Element(wbar, i) }
 	tol, wtol := w.tolerance(g), T(0)
-	if wbar.Data != nil {
-		for i := range n {
-			s.Row(i)[i] += wbar.Data[i*wbar.Inc]
-			wtol = max(wtol, w.rounding(abs(wbar.Data[i*wbar.Inc])))
-		}
+	for i := range n {
+		s.Row(i)[i] += bar(i)
+		wtol = max(wtol, w.rounding(abs(bar(i))))
 	}
 	for i := range n {
 		for j := range i {
 			d := g.Row(i)[j] - g.Row(j)[i]
 			if w.equal(i, j) {
-				if abs(d) > tol || wbar.Data != nil && abs(wbar.Data[i*wbar.Inc]-wbar.Data[j*wbar.Inc]) > wtol {
+				if abs(d) > tol || abs(bar(i)-bar(j)) > wtol {
 					return w.degenerate(i, j)
 				}
 				continue
@@ -304,7 +276,8 @@ func (w *eigen[T]) setGradientTangent(g, gt *SymEig[T]) error {
 // addSymmetric adds V·s·Vᵀ to the upper triangle of dst, elements above the diagonal
 // twice.
 func (w *eigen[T]) addSymmetric(dst, s rev.General[T]) {
-	w.p = w.sandwich(w.p, view(w.v, false), s, view(w.v, true))
+	w.p = zeros(w.p, len(w.w), len(w.w))
+	addSandwich(w.workers, w.p, 1, view(w.v, false), view(s, false), view(w.v, true))
 	for i := range len(w.w) {
 		from, to := w.p.Row(i), dst.Row(i)
 		to[i] += from[i]

@@ -1,11 +1,8 @@
 package revlinalg
 
 import (
-	"fmt"
-
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/simd/vec"
@@ -22,7 +19,7 @@ import (
 // the triangle are ignored, also in cotangents and tangents. Writing A for op(A), Y =
 // A⁻¹·B and tri for the part in the triangle, the derivatives are
 //
-//	Z = A⁻ᵀ·X̄,  B̄ += Z,  Ā -= tri(Z·Yᵀ),  Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
+//	Z = A⁻ᵀ·X̄,  B̄ += Z,  Ā -= tri(Z·Yᵀ),  Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
 //
 // and, of second order,
 //
@@ -47,7 +44,8 @@ type TriSolve[T rev.Float] struct {
 
 // NewTriSolve returns the kernel over gonum matrices, sharing their storage. A is
 // a *mat.TriDense, the transpose of one as its method TTri returns it, or nil for no
-// operand; another type panics.
+// operand. Other types and an empty *mat.TriDense panic: an empty one does not say which
+// triangle it is.
 func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
 	k := TriSolve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
 	if t, ok := a.(mat.UntransposeTrier); ok {
@@ -56,32 +54,18 @@ func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64]
 	switch t := a.(type) {
 	case nil:
 	case *mat.TriDense:
-		if t != nil {
-			uplo := t.RawTriangular().Uplo
-			k.A, k.Upper = viewTri(t, uplo), uplo == blas.Upper
+		if t == nil {
+			break
 		}
+		if t.IsEmpty() {
+			panic(rev.ShapeError[TriSolve[float64]]("A", "is empty, so that it has no triangle: mat.NewTriDense makes one"))
+		}
+		_, kind := t.Triangle()
+		k.A, k.Upper = rev.ViewTri(t, kind), kind == mat.Upper
 	default:
-		panic(fmt.Sprintf("revlinalg: a %T does not store all elements of a triangle: copy it to a *mat.TriDense", a))
+		panic(rev.ShapeError[TriSolve[float64]]("A", "is a %T, which does not store all elements of a triangle: copy it to a *mat.TriDense", a))
 	}
 	return k
-}
-
-// Forward computes X += A⁻¹·B.
-func (k TriSolve[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X -= A⁻¹·B.
-func (k TriSolve[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X -= A⁻¹·B and adds to Ā and B̄.
-func (k TriSolve[T]) Adjoint(g TriSolve[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X += A⁻¹·B and adds to Ẋ.
-func (k TriSolve[T]) Tangent(t TriSolve[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, subtracts from Ẋ, and adds the
-// tangents of the gradient to gt.
-func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel.
@@ -148,7 +132,7 @@ func (s *triangularSystem[T]) subtractOuter(ga, z, y rev.General[T]) {
 	}
 	s.full = zeros(s.full, ga.Rows, ga.Rows)
 	if s.k.Upper {
-		updateUpper(s.k.Workers, -1, s.full, view(z, false), view(y, true))
+		updateUpper(s.k.Workers, -1, s.full, view(z, false), view(y, true), false)
 	} else {
 		multiply(s.k.Workers, s.full, -1, view(z, false), view(y, true))
 	}

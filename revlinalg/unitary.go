@@ -1,7 +1,6 @@
 package revlinalg
 
 import (
-	"slices"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -54,14 +53,14 @@ import (
 //	a' = c·a - s·b    ȧ' = c·ȧ - s·ḃ - θ̇·b'    c = cos θ
 //	b' = s·a + c·b    ḃ' = s·ȧ + c·ḃ + θ̇·a'    s = sin θ
 //
-// since ∂a'/∂θ = -b' and ∂b'/∂θ = a'. The inverse of a rotation is its transpose. The
-// way back is therefore the rotation by -θ, both for values and for cotangents:
+// since ∂a'/∂θ = -b' and ∂b'/∂θ = a'. The inverse of a rotation is its transpose,
+// the rotation by -θ. It applies to values and cotangents alike:
 //
 //	a = c·a' + s·b'    ā = c·ā' + s·b̄'    θ̄ += Σ a'·b̄' - b'·ā'
 //	b = c·b' - s·a'    b̄ = c·b̄' - s·ā'
 //
-// where the sum is over the columns. So Adjoint walks X and its cotangent back
-// together. For the second order the sum has the tangent
+// where the sum is over the columns. Adjoint therefore applies the
+// inverse to X and its cotangent together. For the second order the sum has the tangent
 //
 //	Σ ȧ'·b̄' + a'·ġb' - ḃ'·ā' - b'·ġa'
 //
@@ -84,15 +83,15 @@ import (
 // # Rounding
 //
 // In fixed point Inverse, Adjoint and AdjointTangent restore X bit for bit, even if
-// elements wrap. Elements do not wrap if no column has a norm above 2¹⁹: on the way
-// through the shears of a pair (a, b) they stay below √2·‖(a, b)‖. A rotation is within
+// elements wrap. Elements do not wrap if no column has a norm above 2¹⁹: between
+// the shears of a pair (a, b) they stay below √2·‖(a, b)‖. A rotation is within
 // 2 + 6·‖(a, b)‖ units in the last place of each element. Elements of θ̄ are rounded
 // once for each block of columns.
 //
 // In floating point a rotation by the equations above is within 3ε·‖(a, b)‖. An element
-// takes part in at most 2N-3 rotations, or N in the rectangular order. X therefore
-// comes back within 12·N·ε, or 6·N·ε, times the norm of the column (commonly within
-// ε·√N).
+// takes part in at most 2N-3 rotations, or N in the rectangular order. Inverse
+// therefore restores X within 12·N·ε, or 6·N·ε, times the norm of the column (commonly
+// within ε·√N).
 //
 // The bits do not depend on the number of workers. Workers share blocks of columns that
 // depend only on the shape, and the sums over columns are added in the order of blocks.
@@ -113,12 +112,6 @@ type Unitary[T rev.Real] struct {
 	Workers     int            // 0 means GOMAXPROCS
 }
 
-// NewUnitary returns the kernel over gonum's types, sharing their storage. If
-// theta is nil, the angles are absent, or X has a single row.
-func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
-	return Unitary[float64]{X: rev.ViewDense(x), Theta: rev.ViewVec(theta)}
-}
-
 // NewUnitaryVec is NewUnitary for a vector, a matrix of one column.
 func NewUnitaryVec(x, theta *mat.VecDense) Unitary[float64] {
 	return Unitary[float64]{X: asColumn(rev.ViewVec(x)), Theta: rev.ViewVec(theta)}
@@ -129,87 +122,45 @@ func asColumn[T any](x rev.Vector[T]) rev.General[T] {
 	return rev.General[T]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
 }
 
-// Forward computes X <- U(θ)·X.
-func (k Unitary[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X <- U(θ)ᵀ·X.
-func (k Unitary[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X <- U(θ)ᵀ·X, x̄ <- U(θ)ᵀ·x̄, and adds to θ̄.
-func (k Unitary[T]) Adjoint(g Unitary[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X <- U(θ)·X and ẋ <- U(θ)·ẋ + Σ_k θ̇_k·(∂U/∂θ_k)·X.
-func (k Unitary[T]) Tangent(t Unitary[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, undoes Tangent, and computes in gt
-// the tangents of the cotangents. Derivatives whose operand is nil in g or t are not
-// computed.
-func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
-	k.pass(unitaryMethodOf(p.Back, p.Adjoint, p.Tangent), &p.G, &p.T, &p.GT)
+	if k.X.Rows < 2 {
+		return nil
+	}
+	x, g, t, gt := k.operands(), p.G.operands(), p.T.operands(), p.GT.operands()
+	runUnitary(unitaryMethod{p.Back, p.Adjoint, p.Tangent, false}, k.Rectangular, k.Workers, &x, &g, &t, &gt)
 	return nil
 }
 
-// A unitaryMethod is a method of Unitary that works on the columns.
-type unitaryMethod int
-
-// Even ones go ahead, odd ones back: ^1 undoes a method.
-const (
-	unitaryForward unitaryMethod = iota
-	unitaryInverse
-	unitaryTangent
-	unitaryInverseTangent
-	unitaryInverseAdjoint
-	unitaryAdjoint
-	unitaryInverseAdjointTangent
-	unitaryAdjointTangent
-	_
-	unitaryTangentsBack // AdjointTangent of a copy of X and its cotangent
-)
-
-// unitaryMethodOf returns the method that makes a pass.
-func unitaryMethodOf(back, adjoint, tangent bool) unitaryMethod {
-	ahead := unitaryForward
-	switch {
-	case adjoint && tangent:
-		ahead = unitaryInverseAdjointTangent
-	case adjoint:
-		ahead = unitaryInverseAdjoint
-	case tangent:
-		ahead = unitaryTangent
-	}
-	if back {
-		return ahead ^ 1
-	}
-	return ahead
+func (k *Unitary[T]) operands() unitaryOperands[T] {
+	return unitaryOperands[T]{x: k.X, theta: k.Theta}
 }
 
-// back reports whether the method goes from the last rotation to the first.
-func (m unitaryMethod) back() bool { return m&1 != 0 }
+// unitaryOperands are the operands of Unitary or of ComplexUnitary. The latter has phases,
+// and real and imaginary parts are two columns of x.
+type unitaryOperands[T rev.Real] struct {
+	x                 rev.General[T]
+	theta, phi, delta rev.Vector[T]
+}
+
+// A unitaryMethod says which pass is made.
+type unitaryMethod struct {
+	back, adjoint, tangent bool
+	copied                 bool // of a copy of X and its cotangent
+}
 
 // inRuns reports whether vector code has runs of rotations for the method.
-func (m unitaryMethod) inRuns() bool {
-	switch m {
-	case unitaryForward, unitaryInverse, unitaryAdjoint, unitaryTangent, unitaryInverseTangent:
-		return true
-	}
-	return false
-}
+func (m unitaryMethod) inRuns() bool { return !m.adjoint || m.back && !m.tangent }
 
 // A unitaryPass is a method at work. It goes from panel to panel. In each panel the
 // workers share the columns.
 type unitaryPass[T rev.Real] struct {
 	panel[T]
 	method      unitaryMethod
-	k, g, t, gt Unitary[T]
+	k, g, t, gt unitaryOperands[T]
 
-	// The phases before rotations in runs, their cotangents and tangents. nil if there
-	// are none.
-	phi, gphi, tphi rev.Vector[T]
+	between phases[T] // before rotations, unless rotations are applied in runs
+	last    phases[T] // of the rows of the result
 
 	half        []bool // of the panel's fixed-point rotations
 	cols, parts int    // columns of a part, and number of parts
@@ -242,29 +193,32 @@ const (
 // which is what the vector code of rotations takes in a step.
 func strip[T rev.Real]() int { return 256 / int(unsafe.Sizeof(T(0))) }
 
-// pass runs a method.
-func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt *Unitary[T]) {
-	workers := parallel.Workers(k.Workers)
-	if k.X.Rows < 2 || k.X.Cols == 0 {
+// runUnitary runs a method. Absent operands are nil.
+func runUnitary[T rev.Real](method unitaryMethod, rectangular bool, workers int, k, g, t, gt *unitaryOperands[T]) {
+	if k.x.Rows == 0 || k.x.Cols == 0 {
 		return
 	}
-	if method == unitaryAdjointTangent && !number.IsFixed[T]() {
+	if method == (unitaryMethod{true, true, true, false}) && !number.IsFixed[T]() {
 		// Rotation by rotation, for the tangents alone, because this rounds in another
 		// way.
 		w := workspace.Get[unitaryCopy[T]]()
-		x, gx := w.of(k.X, g.X)
 		second := *k
-		second.X = x
-		second.pass(unitaryTangentsBack, &Unitary[T]{X: gx}, t, gt)
+		second.x = w.of(&w.x, k.x)
+		method.copied = true
+		runUnitary(method, rectangular, workers, &second, &unitaryOperands[T]{x: w.of(&w.gx, g.x)}, t, gt)
 		workspace.Put(w)
-		method, t, gt = unitaryAdjoint, &Unitary[T]{}, &Unitary[T]{}
+		method, t, gt = unitaryMethod{back: true, adjoint: true}, &unitaryOperands[T]{}, &unitaryOperands[T]{}
 	}
+	workers = parallel.Workers(workers)
 	w := workspace.Get[unitaryPass[T]]()
-	w.method, w.k, w.g, w.t, w.gt = method, *k, *g, *t, *gt
+	w.method, w.mesh = method, mesh{k.x.Rows, rectangular}
+	w.k, w.g, w.t, w.gt = *k, *g, *t, *gt
+	w.between.k, w.between.g, w.between.t, w.between.gt = k.phi, g.phi, t.phi, gt.phi
+	w.last.k, w.last.g, w.last.t, w.last.gt = k.delta, g.delta, t.delta, gt.delta
 	chains := w.cut()
-	panels := (w.chains() + chains - 1) / chains
+	panels := max(1, (w.chains()+chains-1)/chains) // a single row has a phase, too
 	for i := range panels {
-		if method.back() {
+		if method.back {
 			i = panels - 1 - i
 		}
 		w.first, w.end = i*chains, min((i+1)*chains, w.chains())
@@ -272,30 +226,36 @@ func (k *Unitary[T]) pass(method unitaryMethod, g, t, gt *Unitary[T]) {
 		parallel.Run(workers, w.parts, w)
 		w.join(workers)
 	}
-	w.k, w.g, w.t, w.gt = Unitary[T]{}, Unitary[T]{}, Unitary[T]{}, Unitary[T]{}
+	w.k, w.g, w.t, w.gt = unitaryOperands[T]{}, unitaryOperands[T]{}, unitaryOperands[T]{}, unitaryOperands[T]{}
+	w.between.drop()
+	w.last.drop()
 	workspace.Put(w)
 }
 
 // A unitaryCopy has copies of X and its cotangent.
 type unitaryCopy[T any] struct{ x, gx []T }
 
-// of returns copies; gx may be nil.
-func (w *unitaryCopy[T]) of(x, gx rev.General[T]) (copyX, copyG rev.General[T]) {
-	w.x = workspace.Grow(w.x, x.Rows*x.Cols)
-	copyX = rev.NewGeneral(x.Rows, x.Cols, w.x)
-	copyMatrix(copyX, x)
-	if gx.Data != nil {
-		w.gx = workspace.Grow(w.gx, x.Rows*x.Cols)
-		copyG = rev.NewGeneral(x.Rows, x.Cols, w.gx)
-		copyMatrix(copyG, gx)
+// of returns a copy of x, which may be nil, in the given memory.
+func (w *unitaryCopy[T]) of(memory *[]T, x rev.General[T]) rev.General[T] {
+	if x.Data == nil {
+		return x
 	}
-	return copyX, copyG
+	*memory = workspace.Grow(*memory, x.Rows*x.Cols)
+	y := rev.NewGeneral(x.Rows, x.Cols, *memory)
+	copyMatrix(y, x)
+	return y
 }
+
+// hasBetween reports whether phases go before rotations one by one, and hasLast whether the
+// panel has the phases of the result.
+
+func (w *unitaryPass[T]) hasBetween() bool { return w.k.phi.Data != nil && !w.inRuns() }
+
+func (w *unitaryPass[T]) hasLast() bool { return w.k.delta.Data != nil && w.end == w.chains() }
 
 // cut sets the parts of the columns, and returns the number of chains in a panel.
 func (w *unitaryPass[T]) cut() (chains int) {
-	n, m := w.k.X.Rows, w.k.X.Cols
-	w.mesh = mesh{n, w.k.Rectangular}
+	n, m := w.n, w.k.x.Cols
 	chains = max(dense.RotateChains, panelRotations/n/dense.RotateChains*dense.RotateChains)
 	cols := max((m+unitaryParts-1)/unitaryParts, partWork/(min(chains, n)*n))
 	w.cols = (cols + strip[T]() - 1) / strip[T]() * strip[T]()
@@ -311,22 +271,36 @@ func (w *unitaryPass[T]) load(workers int) {
 		w.half = workspace.Grow(w.half, size)
 	}
 	w.pc, w.ps = w.pc[:0], w.ps[:0]
-	if w.phi.Data != nil {
+	if w.inRuns() && w.k.phi.Data != nil {
 		w.pc, w.ps = workspace.Grow(w.pc, size), workspace.Grow(w.ps, size)
 	}
 	w.d, w.pd = w.d[:0], w.pd[:0]
-	if w.inRuns() && (w.t.Theta.Data != nil || w.tphi.Data != nil) { // these follow those of X
+	if w.inRuns() && (w.t.theta.Data != nil || w.t.phi.Data != nil) { // these follow those of X
 		w.d, w.pd = workspace.Grow(w.d, size), workspace.Grow(w.pd, len(w.pc))
 	}
-	w.setFloats()
+	w.setVector()
 	if w.wantsSums() {
 		w.sums = workspace.Grow(w.sums, w.parts*w.sumsSize())
 	}
-	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
+	if w.wantsCrossTangent() && w.gt.theta.Data != nil {
 		w.tangents = workspace.Grow(w.tangents, w.parts*size)
 	}
 	w.setRuns()
 	parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryLoad[T])(w))
+	if w.hasBetween() {
+		w.between.begin(size, w.parts, w.wantsCross(), w.wantsCrossTangent())
+		for p := w.before(w.first); p.next(w.end); {
+			w.between.set(w.index(p.chain, p.row), w.angle(p.chain, p.row))
+		}
+		w.between.load()
+	}
+	if w.hasLast() {
+		w.last.begin(w.n, w.parts, w.wantsCross(), w.wantsCrossTangent())
+		for i := range w.n {
+			w.last.set(i, i)
+		}
+		w.last.load()
+	}
 }
 
 // unitaryLoad sets the table of a panel.
@@ -337,9 +311,9 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 	for j := w.first + block*loadChains; j < min(w.first+(block+1)*loadChains, w.end); j++ {
 		lo := w.index(j, w.bottom(j))
 		hi := lo + w.bottom(j) - w.top(j) + 1
-		w.fill(w.c[lo:hi], w.k.Theta, j)
+		w.fill(w.c[lo:hi], w.k.theta, j)
 		if len(w.d) > 0 {
-			w.fill(w.d[lo:hi], w.t.Theta, j)
+			w.fill(w.d[lo:hi], w.t.theta, j)
 		}
 		switch c := any(w.c[lo:hi]).(type) {
 		case []float64:
@@ -351,11 +325,11 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 		}
 		if len(w.pc) > 0 {
 			c := float64s(w.pc, lo)[:hi-lo]
-			w.fill(w.pc[lo:hi], w.phi, j)
+			w.fill(w.pc[lo:hi], w.k.phi, j)
 			vec.SinCos(float64s(w.ps, lo)[:hi-lo], c, c)
 		}
 		if len(w.pd) > 0 {
-			w.fill(w.pd[lo:hi], w.tphi, j)
+			w.fill(w.pd[lo:hi], w.t.phi, j)
 		}
 	}
 }
@@ -378,13 +352,13 @@ func (w *unitaryLoad[T]) fill(to []T, x rev.Vector[T], chain int) {
 // wantsCross reports whether there are cotangents that contribute to θ̄, and
 // wantsCrossTangent whether there are any that contribute to its tangent.
 
-func (w *unitaryPass[T]) wantsCross() bool { return w.g.X.Data != nil }
+func (w *unitaryPass[T]) wantsCross() bool { return w.g.x.Data != nil }
 
-func (w *unitaryPass[T]) wantsCrossTangent() bool { return w.g.X.Data != nil || w.gt.X.Data != nil }
+func (w *unitaryPass[T]) wantsCrossTangent() bool { return w.g.x.Data != nil || w.gt.x.Data != nil }
 
 // wantsSums reports whether θ̄ or its tangent is there.
 func (w *unitaryPass[T]) wantsSums() bool {
-	return w.wantsCross() && (w.g.Theta.Data != nil || w.gphi.Data != nil)
+	return w.wantsCross() && (w.g.theta.Data != nil || w.inRuns() && w.g.phi.Data != nil)
 }
 
 // sumsSize returns how many sums of a part there are.
@@ -398,11 +372,19 @@ func (w *unitaryPass[T]) join(workers int) {
 		if w.inRuns() {
 			parallel.Run(workers, (len(w.runs)+joinRuns-1)/joinRuns, (*unitaryJoin[T])(w))
 		} else {
-			w.addSums(w.g.Theta, w.sums)
+			w.addSums(w.g.theta, w.sums)
 		}
 	}
-	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
-		w.addSums(w.gt.Theta, w.tangents)
+	if w.wantsCrossTangent() && w.gt.theta.Data != nil {
+		w.addSums(w.gt.theta, w.tangents)
+	}
+	if w.hasBetween() {
+		for p := w.before(w.first); p.next(w.end); {
+			w.between.join(w.index(p.chain, p.row), w.angle(p.chain, p.row), w.parts, w.method.back)
+		}
+	}
+	for i := 0; w.hasLast() && i < w.n; i++ {
+		w.last.join(i, i, w.parts, w.method.back)
 	}
 }
 
@@ -432,11 +414,11 @@ func (w *unitaryJoin[T]) Block(_, block int) {
 		for p := range r.steps {
 			for q := range r.chains {
 				i, sums := w.angle(r.chain+q, r.row+r.steps-1-p+q), total[of*(p*r.chains+q):][:of]
-				if w.g.Theta.Data != nil {
-					w.g.Theta.Data[i*w.g.Theta.Inc] += sums[of-1]
+				if w.g.theta.Data != nil {
+					w.g.theta.Data[i*w.g.theta.Inc] += sums[of-1]
 				}
-				if w.gphi.Data != nil {
-					w.gphi.Data[i*w.gphi.Inc] += sums[0]
+				if w.g.phi.Data != nil {
+					w.g.phi.Data[i*w.g.phi.Inc] += sums[0]
 				}
 			}
 		}
@@ -448,7 +430,7 @@ func (w *unitaryPass[T]) addSums(theta rev.Vector[T], sums []T) {
 	total := w.total(sums, w.size(), 0, w.size())
 	for p := w.before(w.first); p.next(w.end); {
 		i, v := w.angle(p.chain, p.row)*theta.Inc, total[w.index(p.chain, p.row)]
-		if w.method.back() {
+		if w.method.back {
 			theta.Data[i] += v
 		} else {
 			theta.Data[i] -= v
@@ -464,17 +446,30 @@ func (w *unitaryPass[T]) inRuns() bool {
 // Block does the work on a part of the columns.
 func (w *unitaryPass[T]) Block(_, part int) {
 	c := w.columns(part)
+	last, between, back := w.hasLast(), w.hasBetween(), w.method.back
+	for i := 0; last && back && i < w.n; i++ {
+		w.last.turn(&c, part, i, i, i, true)
+	}
 	switch {
 	case w.inRuns():
 		c.runStrips()
-	case w.method.back():
+	case back:
 		for p := w.before(w.end); p.previous(w.first); {
 			c.back(p)
+			if between {
+				w.between.turn(&c, part, p.row, w.index(p.chain, p.row), w.angle(p.chain, p.row), true)
+			}
 		}
 	default:
 		for p := w.before(w.first); p.next(w.end); {
+			if between {
+				w.between.turn(&c, part, p.row, w.index(p.chain, p.row), w.angle(p.chain, p.row), false)
+			}
 			c.forward(p)
 		}
+	}
+	for i := 0; last && !back && i < w.n; i++ {
+		w.last.turn(&c, part, i, i, i, false)
 	}
 }
 
@@ -488,18 +483,18 @@ type unitaryColumns[T rev.Real] struct {
 
 // columns returns those of a part, with sums that are zero.
 func (w *unitaryPass[T]) columns(part int) unitaryColumns[T] {
-	lo, hi := part*w.cols, min((part+1)*w.cols, w.k.X.Cols)
+	lo, hi := part*w.cols, min((part+1)*w.cols, w.k.x.Cols)
 	c := unitaryColumns[T]{
 		unitaryPass: w,
-		x:           columns(w.k.X, lo, hi), gx: columns(w.g.X, lo, hi),
-		tx: columns(w.t.X, lo, hi), gtx: columns(w.gt.X, lo, hi),
+		x:           columns(w.k.x, lo, hi), gx: columns(w.g.x, lo, hi),
+		tx: columns(w.t.x, lo, hi), gtx: columns(w.gt.x, lo, hi),
 	}
 	if w.wantsSums() {
 		size := w.sumsSize()
 		c.sums = w.sums[part*size : (part+1)*size]
 		clear(c.sums)
 	}
-	if w.wantsCrossTangent() && w.gt.Theta.Data != nil {
+	if w.wantsCrossTangent() && w.gt.theta.Data != nil {
 		size := w.size()
 		c.tangents = w.tangents[part*size : (part+1)*size]
 		clear(c.tangents)
@@ -549,54 +544,42 @@ func (c *unitaryColumns[T]) collect(x, y rev.General[T]) {
 
 // runStrip takes columns lo, ..., hi-1 of a part through the panel.
 func (c *unitaryColumns[T]) runStrip(lo, hi int) {
-	if !c.method.back() {
-		for _, r := range c.runs {
-			switch {
-			case c.tx.Data != nil && len(c.d) > 0:
-				c.rotateTangent(c.x, c.tx, lo, hi, r)
-			case c.tx.Data != nil:
-				c.rotate(c.tx, lo, hi, r)
-				fallthrough
-			default:
-				c.rotate(c.x, lo, hi, r)
-			}
+	back := c.method.back
+	for i := range c.runs {
+		if back {
+			i = len(c.runs) - 1 - i
 		}
-		return
-	}
-	for _, r := range slices.Backward(c.runs) {
-		switch {
+		switch r := c.runs[i]; {
 		case c.sums != nil:
 			c.rotateBackCross(c.x, c.gx, lo, hi, r, c.sums)
-		case c.gx.Data != nil:
-			c.rotateBack(c.gx, lo, hi, r)
-			c.rotateBack(c.x, lo, hi, r)
 		case c.tx.Data != nil && len(c.d) > 0:
-			c.rotateTangentBack(c.x, c.tx, lo, hi, r)
-		case c.tx.Data != nil:
-			c.rotateBack(c.tx, lo, hi, r)
-			fallthrough
+			c.rotateTangent(c.x, c.tx, lo, hi, r, back)
 		default:
-			c.rotateBack(c.x, lo, hi, r)
+			if c.gx.Data != nil {
+				c.rotate(c.gx, lo, hi, r, back)
+			}
+			if c.tx.Data != nil {
+				c.rotate(c.tx, lo, hi, r, back)
+			}
+			c.rotate(c.x, lo, hi, r, back)
 		}
 	}
 }
 
-// forward does a rotation on the way forward.
+// forward does a rotation of a forward pass.
 func (c *unitaryColumns[T]) forward(p place) {
 	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
-	c.turn(c.x, p)
+	c.turn(c.x, p, false)
 	if c.tx.Data != nil {
-		c.turn(c.tx, p)
-		addQuarter(c.tx, dtheta, c.x, p.row)
+		c.turn(c.tx, p, false)
+		addQuarter(1, c.tx, dtheta, c.x, p.row)
 	}
 	if c.gtx.Data != nil {
-		if c.gx.Data != nil {
-			addQuarter(c.gtx, dtheta, c.gx, p.row)
-		}
-		c.turn(c.gtx, p)
+		addQuarter(1, c.gtx, dtheta, c.gx, p.row)
+		c.turn(c.gtx, p, false)
 	}
 	if c.gx.Data != nil {
-		c.turn(c.gx, p)
+		c.turn(c.gx, p, false)
 		if c.sums != nil {
 			c.sums[i] = cross(c.x, c.gx, p.row)
 		}
@@ -606,7 +589,7 @@ func (c *unitaryColumns[T]) forward(p place) {
 	}
 }
 
-// back does a rotation on the way back.
+// back does a rotation of the inverse.
 func (c *unitaryColumns[T]) back(p place) {
 	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
 	if c.tangents != nil {
@@ -616,38 +599,46 @@ func (c *unitaryColumns[T]) back(p place) {
 		if c.sums != nil {
 			c.sums[i] = cross(c.x, c.gx, p.row)
 		}
-		c.turnBack(c.gx, p)
+		c.turn(c.gx, p, true)
 	}
 	if c.gtx.Data != nil {
-		c.turnBack(c.gtx, p)
-		if c.gx.Data != nil {
-			subQuarter(c.gtx, dtheta, c.gx, p.row)
-		}
+		c.turn(c.gtx, p, true)
+		addQuarter(-1, c.gtx, dtheta, c.gx, p.row)
 	}
 	if c.tx.Data != nil {
-		subQuarter(c.tx, dtheta, c.x, p.row)
-		c.turnBack(c.tx, p)
+		addQuarter(-1, c.tx, dtheta, c.x, p.row)
+		c.turn(c.tx, p, true)
 	}
-	c.turnBack(c.x, p)
+	c.turn(c.x, p, true)
 }
 
-// tangent returns the tangent of an angle, which may be nil.
+// tangent returns the tangent of an angle.
 func (c *unitaryColumns[T]) tangent(p place) T {
-	if c.t.Theta.Data == nil {
-		return 0
-	}
-	return c.t.Theta.Data[c.angle(p.chain, p.row)*c.t.Theta.Inc]
+	return vector.Element(c.t.theta, c.angle(p.chain, p.row))
 }
 
-// turn rotates a pair of rows of x.
-func (c *unitaryColumns[T]) turn(x rev.General[T], p place) {
+// turn rotates a pair of rows of x, or rotates it back.
+func (c *unitaryColumns[T]) turn(x rev.General[T], p place, back bool) {
 	if !number.IsFixed[T]() {
-		c.rotate(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1})
+		c.rotate(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1}, back)
 		return
 	}
 	i := c.index(p.chain, p.row)
 	t, s, half := c.c[i], c.s[i], c.half[i]
 	a, b := x.Row(p.row), x.Row(p.row+1)
+	if back {
+		for j, v := range a {
+			w := b[j]
+			if half {
+				v, w = -v, -w
+			}
+			v += fixed.Product(t, w)
+			w -= fixed.Product(s, v)
+			v += fixed.Product(t, w)
+			a[j], b[j] = v, w
+		}
+		return
+	}
 	for j, v := range a {
 		w := b[j]
 		v -= fixed.Product(t, w)
@@ -656,27 +647,6 @@ func (c *unitaryColumns[T]) turn(x rev.General[T], p place) {
 		if half {
 			v, w = -v, -w
 		}
-		a[j], b[j] = v, w
-	}
-}
-
-// turnBack rotates a pair of rows of x back.
-func (c *unitaryColumns[T]) turnBack(x rev.General[T], p place) {
-	if !number.IsFixed[T]() {
-		c.rotateBack(x, 0, x.Cols, run{chain: p.chain, chains: 1, row: p.row, steps: 1})
-		return
-	}
-	i := c.index(p.chain, p.row)
-	t, s, half := c.c[i], c.s[i], c.half[i]
-	a, b := x.Row(p.row), x.Row(p.row+1)
-	for j, v := range a {
-		w := b[j]
-		if half {
-			v, w = -v, -w
-		}
-		v += fixed.Product(t, w)
-		w -= fixed.Product(s, v)
-		v += fixed.Product(t, w)
 		a[j], b[j] = v, w
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/cmplx"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
@@ -27,8 +28,8 @@ const maxDefect = 1e-6
 //	Q = diag(1, ..., 1, sign)·U(θ)
 //
 // with U(θ) as in Unitary, in the triangular or rectangular order. The determinant of
-// U(θ) is 1, so sign = ±1 is that of Q. Angles are in [-π, π]. It panics with
-// mat.ErrSquare if Q is not square. It returns a UnitarityError if an element of QᵀQ -
+// U(θ) is 1, so sign = ±1 is that of Q. Angles are in [-π, π]. It panics
+// unless Q is square. It returns a UnitarityError if an element of QᵀQ -
 // I is above 1e-6. For smaller defects U(θ) is orthogonal, and about N times as far
 // from Q as the defect.
 //
@@ -38,7 +39,7 @@ const maxDefect = 1e-6
 func OrthogonalAngles(q mat.Matrix, rectangular bool) (theta []float64, sign float64, err error) {
 	n, c := q.Dims()
 	if n != c {
-		panic(mat.ErrSquare)
+		panic(rev.Misuse[Unitary[float64]](mat.ErrSquare, "the matrix", "is %d×%d", n, c))
 	}
 	if n == 0 {
 		return nil, 1, nil
@@ -46,16 +47,10 @@ func OrthogonalAngles(q mat.Matrix, rectangular bool) (theta []float64, sign flo
 	a := mat.DenseCopyOf(q)
 	var gram mat.Dense
 	gram.Mul(a.T(), a)
-	defect := 0.
 	for i := range n {
-		for j := range n {
-			d := gram.At(i, j)
-			if i == j {
-				d--
-			}
-			defect = max(defect, math.Abs(d)) // NaN if either is
-		}
+		gram.Set(i, i, gram.At(i, i)-1)
 	}
+	defect := floats.Norm(gram.RawMatrix().Data, math.Inf(1)) // NaN if an element is
 	if !(defect <= maxDefect) {
 		return nil, 0, UnitarityError(defect)
 	}
@@ -107,8 +102,8 @@ func OrthogonalAngles(q mat.Matrix, rectangular bool) (theta []float64, sign flo
 	return theta, sign, nil
 }
 
-// OrthogonalMatrix returns diag(1, ..., 1, sign)·U(θ) with n rows. It panics with
-// mat.ErrShape unless there are n(n-1)/2 angles.
+// OrthogonalMatrix returns diag(1, ..., 1, sign)·U(θ) with n rows. It panics
+// unless there are n(n-1)/2 angles.
 func OrthogonalMatrix(n int, theta []float64, sign float64, rectangular bool) *mat.Dense {
 	x := rev.NewGeneral[float64](n, n, nil)
 	for i := range n {
@@ -127,7 +122,7 @@ func OrthogonalMatrix(n int, theta []float64, sign float64, rectangular bool) *m
 
 // UnitaryAngles returns the angles and phases of a unitary matrix, such that U is
 // U(θ, φ, δ) of ComplexUnitary in the triangular or rectangular order. Angles are
-// in [-π/2, π/2] and phases in [-π, π]. It panics with mat.ErrSquare if U is not
+// in [-π/2, π/2] and phases in [-π, π]. It panics unless U is
 // square, and returns a UnitarityError if an element of UᴴU - I is above 1e-6.
 //
 // The method is that of OrthogonalAngles. In the rectangular order the phases are then
@@ -138,7 +133,7 @@ func OrthogonalMatrix(n int, theta []float64, sign float64, rectangular bool) *m
 func UnitaryAngles(u mat.CMatrix, rectangular bool) (theta, phi, delta []float64, err error) {
 	n, c := u.Dims()
 	if n != c {
-		panic(mat.ErrSquare)
+		panic(rev.Misuse[ComplexUnitary](mat.ErrSquare, "the matrix", "is %d×%d", n, c))
 	}
 	a := make([][]complex128, n)
 	for i := range a {
@@ -234,7 +229,7 @@ func unitarityDefect(u [][]complex128) float64 {
 }
 
 // UnitaryMatrix returns U(θ, φ, δ) of ComplexUnitary with N rows, the number of
-// elements of δ. It panics with mat.ErrShape unless θ and φ have N(N-1)/2.
+// elements of δ. It panics unless θ and φ have N(N-1)/2.
 func UnitaryMatrix(theta, phi, delta []float64, rectangular bool) *mat.CDense {
 	n := len(delta)
 	x := rev.NewGeneral[complex128](n, n, nil)

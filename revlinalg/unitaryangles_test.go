@@ -11,6 +11,8 @@ import (
 	"revnum/internal/kerneltest"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev"
 )
 
 // randomOrthogonal returns a matrix from the uniform distribution, with the sign
@@ -186,7 +188,7 @@ func TestAnglesErrors(t *testing.T) {
 	} {
 		func() {
 			defer func() {
-				if v := recover(); v != mat.ErrSquare {
+				if v, ok := recover().(*rev.OperandError); !ok || !errors.Is(v, mat.ErrSquare) {
 					t.Errorf("%s of a matrix that is not square: %v, want %v", name, v, mat.ErrSquare)
 				}
 			}()

@@ -1,8 +1,6 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/rev"
@@ -25,29 +23,6 @@ import (
 type Variance[T rev.Real] struct {
 	Out *T            `rev:"acc"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
-}
-
-// NewVariance returns the kernel over a gonum vector, sharing its storage.
-func NewVariance(out *float64, x *mat.VecDense) Variance[float64] {
-	return Variance[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out += v.
-func (k Variance[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= v.
-func (k Variance[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= v and x̄_i += 2·Ōut·(x_i - m)/(n-1).
-func (k Variance[T]) Adjoint(g Variance[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += v and Ȯut += 2·Σ (x_i - m)·ẋ_i/(n-1).
-func (k Variance[T]) Tangent(t Variance[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= 2·Σ (x_i - m)·ẋ_i/(n-1), and
-// adds the tangent of the gradient in gt.
-func (k Variance[T]) AdjointTangent(g, t, gt Variance[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -10,7 +10,7 @@
 //
 // Use them where numbers leave the range of a float, such as the probability of
 // a long sequence. In the equations x ⊗ y = x + y is the log of a product, and
-// x ⊕ y = log(eˣ + eʸ) that of a sum.
+// x ⊕ y = log(eˣ + eʸ) the log of a sum.
 //
 // # Logs as operands
 //
@@ -30,11 +30,13 @@
 // again. At worst it comes back as zero.
 //
 // One case is exact. If the output was zero (the log -Inf), Inverse and Adjoint restore
-// it to the bit, and its cotangent is 0. That cotangent is then lost: a pass that
-// undoes Adjoint, as when a program fails, leaves NaN.
+// it to the bit, and its cotangent is 0. That cotangent is then lost: the inverse
+// of Adjoint, which a program that fails runs, leaves NaN.
 //
 // Sums are not offered over ulog.Fixed. The log of a sum is rounded, so the sum could
 // not be undone to the bit. Prod and Powers only multiply, and take ulog.Fixed.
 //
 // Kernels over sparse matrices of logs are in package revsparse.
 package revlog
+
+//go:generate go run revnum/cmd/revgen

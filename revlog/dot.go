@@ -3,8 +3,6 @@ package revlog
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/logstep"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -24,7 +22,7 @@ import (
 //
 // The log s of the dot product itself is within (n + 4 + 3·|s| + log n)·ε/2 for
 // n terms. The relative error of a share is the rounding error of x_i+y_i and,
-// unless Out was -Inf, that of Out'. All shares together are e^(s-Out') within
+// unless Out was -Inf, the one of Out'. All shares together are e^(s-Out') within
 // (n+4)·ε, relatively.
 //
 // The dot product of nothing is zero, the log -Inf. A factor +Inf makes it
@@ -33,28 +31,6 @@ type Dot[T rev.Float] struct {
 	Out *T            `rev:"inout"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 	Y   rev.Vector[T] `rev:"in" shape:"n"`
-}
-
-// NewDot returns the kernel over gonum vectors of logs, sharing their storage.
-func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
-	return Dot[float64]{Out: out, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-}
-
-// Forward computes Out ⊕= x·y.
-func (k Dot[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out ⊖= x·y.
-func (k Dot[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out ⊖= x·y and the cotangents of x, y and Out.
-func (k Dot[T]) Adjoint(g Dot[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out ⊕= x·y and the tangent of Out.
-func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents.
-func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

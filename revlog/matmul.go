@@ -3,8 +3,6 @@ package revlog
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/logstep"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
@@ -70,29 +68,6 @@ type MatMul[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewMatMul returns the kernel over gonum matrices of logs, sharing their
-// storage.
-func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
-	return MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
-}
-
-// Forward computes C ⊕= A·B.
-func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C ⊖= A·B.
-func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C ⊖= A·B and the cotangents of A, B and C.
-func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C ⊕= A·B and the tangent of C.
-func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents.
-func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 	if k.C.Rows == 0 || k.C.Cols == 0 || k.A.Cols == 0 {
@@ -147,7 +122,7 @@ type matMul[T rev.Float] struct {
 type directEntry struct {
 	i, j        int
 	top         float64 // m, the largest term
-	seed, dseed float64 // v times those of logstep.Cotangent
+	seed, dseed float64 // v times the results of logstep.Cotangent
 }
 
 // matMulScratch is the scratch of a worker.
@@ -196,9 +171,7 @@ func (w *matMul[T]) open(workers int) {
 	w.hc = workspace.Grow(w.hc, size(m*n, cotangents && second))
 
 	blocks := blocksOf(m, blockRows) * blocksOf(n, blockCols)
-	for len(w.direct) < blocks {
-		w.direct = append(w.direct, nil)
-	}
+	w.direct = workspace.Grow(w.direct, max(len(w.direct), blocks))
 	rows, cols := min(m, blockRows), min(n, blockCols)
 	for len(w.scratch) < min(workers, blocks) {
 		w.scratch = append(w.scratch, new(matMulScratch))
@@ -249,11 +222,6 @@ func widened[T rev.Float](buf []float64, x []T) []float64 {
 	return buf
 }
 
-// rowPart returns elements lo, ..., hi-1 of row i of m.
-func rowPart[T rev.Float](m rev.General[T], i, lo, hi int) []T {
-	return m.Data[i*m.Stride+lo : i*m.Stride+hi]
-}
-
 // columnInto stores column j of m in dst.
 func columnInto[T rev.Float](dst []float64, m rev.General[T], j int) {
 	for i := range dst {
@@ -288,10 +256,10 @@ func (w *matMul[T]) expB(s *matMulScratch, block int) {
 		beta[j] = math.Inf(-1)
 	}
 	for l := range w.l {
-		vec.MaxTo(beta, beta, widened(s.row, rowPart(w.k.B, l, lo, hi)))
+		vec.MaxTo(beta, beta, widened(s.row, w.k.B.Row(l)[lo:hi]))
 	}
 	for l := range w.l {
-		vec.ExpSubTo(w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.k.B, l, lo, hi)), beta)
+		vec.ExpSubTo(w.eb[l*n+lo:l*n+hi], widened(s.row, w.k.B.Row(l)[lo:hi]), beta)
 	}
 	for j, b := range beta {
 		if !isFinite(b) {
@@ -303,7 +271,7 @@ func (w *matMul[T]) expB(s *matMulScratch, block int) {
 	}
 	if len(w.tb) > 0 {
 		for l := range w.l {
-			vec.MulTo(w.tb[l*n+lo:l*n+hi], w.eb[l*n+lo:l*n+hi], widened(s.row, rowPart(w.t.B, l, lo, hi)))
+			vec.MulTo(w.tb[l*n+lo:l*n+hi], w.eb[l*n+lo:l*n+hi], widened(s.row, w.t.B.Row(l)[lo:hi]))
 		}
 	}
 }
@@ -341,7 +309,7 @@ func (w *matMul[T]) cells(s *matMulScratch, block int) {
 
 	derivatives := len(w.gc) > 0 || w.t.C.Data != nil
 	for i := range rows {
-		z := rowPart(w.k.C, i0+i, j0, j0+cols)
+		z := w.k.C.Row(i0 + i)[j0 : j0+cols]
 		for j := range z {
 			c := i*cols + j
 			v := T(s.s[c])
@@ -622,7 +590,7 @@ func addRow[T rev.Float](m rev.General[T], i, j int, d []float64) {
 	if m.Data == nil {
 		return
 	}
-	row := rowPart(m, i, j, j+len(d))
+	row := m.Row(i)[j : j+len(d)]
 	if row, ok := any(row).([]float64); ok {
 		vec.AddTo(row, row, d)
 		return

@@ -1,9 +1,8 @@
 package revlog
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/logstep"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -26,29 +25,6 @@ type MulElem[T rev.Float] struct {
 	Y rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewMulElem returns the kernel over gonum vectors of logs, sharing their
-// storage.
-func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
-	return MulElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
-}
-
-// Forward computes z ⊕= x ⊗ y.
-func (k MulElem[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes z ⊖= x ⊗ y.
-func (k MulElem[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes z ⊖= x ⊗ y and the cotangents of x, y and z.
-func (k MulElem[T]) Adjoint(g MulElem[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes z ⊕= x ⊗ y and the tangent of z.
-func (k MulElem[T]) Tangent(t MulElem[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents.
-func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 	cotangents := p.G.Z.Data != nil || p.GT.Z.Data != nil
@@ -59,7 +35,7 @@ func (k MulElem[T]) Run(p rev.Pass[MulElem[T]]) error {
 			continue
 		}
 		kept, w := logstep.Kept(before, after, s), logstep.Share(s, after)
-		dt := valueAt(p.T.X, i) + valueAt(p.T.Y, i)
+		dt := float64(vector.Element(p.T.X, i)) + float64(vector.Element(p.T.Y, i))
 		dBefore, dAfter := logstep.Tangent(element(p.T.Z, i), kept, float64(w*dt), p.Back)
 		if !cotangents {
 			continue
@@ -81,14 +57,6 @@ func element[T rev.Float](v rev.Vector[T], i int) *T {
 		return nil
 	}
 	return &v.Data[i*v.Inc]
-}
-
-// valueAt returns the value of element i of v, or 0 if v is absent.
-func valueAt[T rev.Float](v rev.Vector[T], i int) float64 {
-	if v.Data == nil {
-		return 0
-	}
-	return float64(v.Data[i*v.Inc])
 }
 
 // addAt adds d to element i of v, if v is there.

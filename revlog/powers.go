@@ -3,8 +3,6 @@ package revlog
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/rev"
@@ -22,7 +20,7 @@ import (
 //
 //	ξ̄ += Aᵀ·η̄,  Ā += η̄·ξᵀ,  η̇ += A·ξ̇ + Ȧ·ξ.
 //
-// Over fixed.Q43 the logs are those of ulog.Fixed. Powers and products are as there,
+// Over fixed.Q43 the operands are the logs of ulog.Fixed. Powers and products are as there,
 // modulo 2⁶⁴-1 units. They are exact for integer exponents, and each exponent with a
 // fraction causes one rounding, to nearest even. Forward and Inverse round alike, so
 // Inverse always restores Y to the bit, even if logs wrap. Cotangents are plain
@@ -41,32 +39,8 @@ type Powers[T rev.Real] struct {
 	X rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// NewPowers returns the kernel over gonum vectors of logs and a matrix of
-// exponents, sharing their storage.
-func NewPowers(y *mat.VecDense, a *mat.Dense, x *mat.VecDense) Powers[float64] {
-	return Powers[float64]{Y: rev.ViewVec(y), A: rev.ViewDense(a), X: rev.ViewVec(x)}
-}
-
-// Forward computes y *= Π x^a.
-func (k Powers[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes y /= Π x^a.
-func (k Powers[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes y /= Π x^a and ξ̄ += Aᵀ·η̄, Ā += η̄·ξᵀ.
-func (k Powers[T]) Adjoint(g Powers[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes y *= Π x^a and η̇ += A·ξ̇ + Ȧ·ξ.
-func (k Powers[T]) Tangent(t Powers[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, η̇ -= A·ξ̇ + Ȧ·ξ, and in gt the
-// tangents of the gradient, Aᵀ·ġη + Ȧᵀ·η̄ and ġη·ξᵀ + η̄·ξ̇ᵀ.
-func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
-// Run implements rev.Kernel. It is a revlinalg.MatMul of logs, but for logs of
-// ulog.Fixed, which wrap in another way.
+// Run implements rev.Kernel. It is a revlinalg.MatMul of logs, except that
+// logs of ulog.Fixed wrap in another way.
 func (k Powers[T]) Run(p rev.Pass[Powers[T]]) error {
 	if err := k.checkNumbers(); err != nil {
 		return err

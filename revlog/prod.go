@@ -3,8 +3,6 @@ package revlog
 import (
 	"fmt"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/rev"
@@ -34,31 +32,8 @@ type Prod[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewProd returns the kernel over a gonum vector of logs, sharing its storage.
-func NewProd(out *float64, x *mat.VecDense) Prod[float64] {
-	return Prod[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out *= Π x_i.
-func (k Prod[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out /= Π x_i.
-func (k Prod[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out /= Π x_i and x̄_i += Ōut.
-func (k Prod[T]) Adjoint(g Prod[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out *= Π x_i and Ȯut += Σ ẋ_i.
-func (k Prod[T]) Tangent(t Prod[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, also for the tangents of the
-// cotangents, and Ȯut -= Σ ẋ_i.
-func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
-// Run implements rev.Kernel. It is a revlinalg.Sum of logs, but for logs of
-// ulog.Fixed, which wrap in another way.
+// Run implements rev.Kernel. It is a revlinalg.Sum of logs, except that
+// logs of ulog.Fixed wrap in another way.
 func (k Prod[T]) Run(p rev.Pass[Prod[T]]) error {
 	if err := checkFactors("Prod", k.X); err != nil {
 		return err

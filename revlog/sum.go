@@ -1,8 +1,6 @@
 package revlog
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 )
 
@@ -26,28 +24,6 @@ import (
 type Sum[T rev.Float] struct {
 	Out *T            `rev:"inout"`
 	X   rev.Vector[T] `rev:"in" shape:"n"`
-}
-
-// NewSum returns the kernel over a gonum vector of logs, sharing its storage.
-func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
-	return Sum[float64]{Out: out, X: rev.ViewVec(x)}
-}
-
-// Forward computes Out ⊕= ⊕ x_i.
-func (k Sum[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out ⊖= ⊕ x_i.
-func (k Sum[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out ⊖= ⊕ x_i and the cotangents of x and Out.
-func (k Sum[T]) Adjoint(g Sum[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out ⊕= ⊕ x_i and the tangent of Out.
-func (k Sum[T]) Tangent(t Sum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents.
-func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -17,7 +17,7 @@ import (
 //
 // The map in place, u to z, is this kernel followed by the inverse of BoxMullerInverse,
 // which takes u away. Over floats zero is left up to rounding. Over fixed point a few
-// units are left, which is why the way back is exact to the bit.
+// units are left, but the inverse restores every bit.
 //
 //revgen:kernel BoxMuller[T rev.Real]
 func boxMuller(z1, z2, u1, u2 []float64) error {

@@ -21,7 +21,7 @@ import (
 //
 // The map in place, u to z, is this kernel followed by the inverse of BoxMullerInverse,
 // which takes u away. Over floats zero is left up to rounding. Over fixed point a few
-// units are left, which is why the way back is exact to the bit.
+// units are left, but the inverse restores every bit.
 type BoxMuller[T rev.Real] struct {
 	Z1 rev.Vector[T] `rev:"acc" shape:"n"`
 	Z2 rev.Vector[T] `rev:"acc" shape:"n"`
@@ -39,16 +39,18 @@ var _ = boxMuller // which BoxMuller is written from
 // Forward runs boxMuller.
 func (k BoxMuller[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k BoxMuller[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k BoxMuller[T]) Adjoint(g BoxMuller[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k BoxMuller[T]) Tangent(t BoxMuller[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k BoxMuller[T]) AdjointTangent(g, t, gt BoxMuller[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -118,7 +120,7 @@ func (k BoxMuller[T]) value(sign T) {
 	}
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 func (k BoxMuller[T]) adjoint(sign T, g BoxMuller[T]) {
 	if g.Z1.Data == nil && g.Z2.Data == nil {
 		k.value(sign)
@@ -184,7 +186,7 @@ func (k BoxMuller[T]) tangent(sign T, t BoxMuller[T]) {
 	}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 func (k BoxMuller[T]) adjointTangent(sign T, g, t, gt BoxMuller[T]) {
 	if g.Z1.Data == nil && g.Z2.Data == nil && gt.Z1.Data == nil && gt.Z2.Data == nil {
 		k.tangent(sign, t)
@@ -273,16 +275,18 @@ var _ = boxMullerInverse // which BoxMullerInverse is written from
 // Forward runs boxMullerInverse.
 func (k BoxMullerInverse[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k BoxMullerInverse[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k BoxMullerInverse[T]) Adjoint(g BoxMullerInverse[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k BoxMullerInverse[T]) Tangent(t BoxMullerInverse[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k BoxMullerInverse[T]) AdjointTangent(g, t, gt BoxMullerInverse[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -340,7 +344,7 @@ func (k BoxMullerInverse[T]) value(sign T) {
 	}
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 func (k BoxMullerInverse[T]) adjoint(sign T, g BoxMullerInverse[T]) {
 	if g.U1.Data == nil && g.U2.Data == nil {
 		k.value(sign)
@@ -419,7 +423,7 @@ func (k BoxMullerInverse[T]) tangent(sign T, t BoxMullerInverse[T]) {
 	}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 func (k BoxMullerInverse[T]) adjointTangent(sign T, g, t, gt BoxMullerInverse[T]) {
 	if g.U1.Data == nil && g.U2.Data == nil && gt.U1.Data == nil && gt.U2.Data == nil {
 		k.tangent(sign, t)

@@ -1,23 +1,11 @@
-// Package revmath has special functions and small classical programs as reversible
-// computations.
+// Package revmath has special functions as kernels.
 //
-//	Bessel                   y += J_ν(x), of integer and real order ν
-//	ExpSeries, LogSeries,
-//	PowSeries                the elementary functions by their power series
+//	Bessel              y += J_ν(x), of integer and real order ν
 //	BoxMuller,
-//	BoxMullerInverse         from uniform to normal numbers, and back
-//	BesselLogs               J_ν again, as a program whose terms are logarithmic numbers
-//	RisingFactorial          x·(x+1)···(x+n-1) by recursion; n! for x = 1
-//	Fibonacci                Fibonacci numbers by recursion
+//	BoxMullerInverse    from uniform to normal numbers, and from these to uniform ones
 //
-// Those from Bessel to BoxMullerInverse are kernels. cmd/revgen writes their passes from
-// plain functions. The last three are programs of package rev. Over fixed point all of
-// them are undone to the bit.
-//
-// The series are the textbook's. For work, revlinalg.Exp, Log and Pow are more accurate
-// and faster, and revlinalg.Log has the logarithm of complex numbers. In logarithmic
-// numbers these functions are sums and products: with y and x kept as logs,
-// y *= exp(log x) is a revlinalg.Axpy, and y *= x^p is a revlog.Powers.
+// cmd/revgen writes the passes of the last two from plain functions. Over fixed point all of
+// them are undone to the bit. Elementary functions are in revlinalg.
 package revmath
 
 //go:generate go run revnum/cmd/revgen

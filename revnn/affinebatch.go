@@ -1,8 +1,6 @@
 package revnn
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/internal/vector"
 	"revnum/rev"
@@ -31,30 +29,6 @@ type AffineBatch[T rev.Real] struct {
 	W       rev.General[T] `rev:"in" shape:"k,m"`
 	B       rev.Vector[T]  `rev:"in,optional" shape:"m"`
 	Workers int            // 0 means GOMAXPROCS
-}
-
-// NewAffineBatch returns the kernel over gonum's types, sharing their storage. The
-// vector b may be nil.
-func NewAffineBatch(y, x, w *mat.Dense, b *mat.VecDense) AffineBatch[float64] {
-	return AffineBatch[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), W: rev.ViewDense(w), B: rev.ViewVec(b)}
-}
-
-// Forward computes Y += X·W + 1·bᵀ.
-func (k AffineBatch[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= X·W + 1·bᵀ.
-func (k AffineBatch[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= X·W + 1·bᵀ and X̄ += Ȳ·Wᵀ, W̄ += Xᵀ·Ȳ, b̄ += Ȳᵀ·1.
-func (k AffineBatch[T]) Adjoint(g AffineBatch[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += X·W + 1·bᵀ and Ẏ += Ẋ·W + X·Ẇ + 1·ḃᵀ.
-func (k AffineBatch[T]) Tangent(t AffineBatch[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangents of the gradient in gt.
-func (k AffineBatch[T]) AdjointTangent(g, t, gt AffineBatch[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

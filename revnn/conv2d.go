@@ -68,31 +68,13 @@ type Conv2D[T rev.Real] struct {
 }
 
 // NewConv2D returns the kernel over gonum's types, sharing their storage. The vector b
-// may be nil. The strides are 1. Set the sizes in the kernel that it returns, but not in
-// those of derivatives.
+// may be nil. The strides are 1. Set the sizes in the kernel that it returns. Kernels of
+// derivatives need none.
 func NewConv2D(y, x, w *mat.Dense, b *mat.VecDense) Conv2D[float64] {
 	return Conv2D[float64]{
 		Y: rev.ViewDense(y), X: rev.ViewDense(x), W: rev.ViewDense(w), B: rev.ViewVec(b),
 		StrideHeight: 1, StrideWidth: 1,
 	}
-}
-
-// Forward computes Y += W·C(X) + b·1ᵀ.
-func (k Conv2D[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= W·C(X) + b·1ᵀ.
-func (k Conv2D[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint does what Inverse does, and X̄ += Cᵀ(Wᵀ·Ȳ), W̄ += Ȳ·C(X)ᵀ, b̄ += Ȳ·1.
-func (k Conv2D[T]) Adjoint(g Conv2D[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent does what Forward does, and Ẏ += W·C(Ẋ) + Ẇ·C(X) + ḃ·1ᵀ.
-func (k Conv2D[T]) Tangent(t Conv2D[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangents of the gradient in gt.
-func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -1,7 +1,6 @@
 package revnn
 
 import (
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
@@ -50,31 +49,6 @@ type CrossEntropy[T rev.Real] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewCrossEntropy returns the kernel over gonum matrices, sharing their storage.
-// If p is nil, the labels are used.
-func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {
-	return CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p), Labels: labels}
-}
-
-// Forward computes Out += Σ p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ p_ij·(l_i - x_ij).
-func (k CrossEntropy[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ p_ij·(l_i - x_ij) and x̄_ij += Ōut·(s_i·q_ij - p_ij),
-// p̄_ij += Ōut·(l_i - x_ij).
-func (k CrossEntropy[T]) Adjoint(g CrossEntropy[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ p_ij·(l_i - x_ij) and the tangent of Out.
-func (k CrossEntropy[T]) Tangent(t CrossEntropy[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and adds
-// the tangents of the gradient in gt.
-func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	k.checkLabels()
@@ -83,13 +57,15 @@ func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 	w.gout, w.dgout = k.share(p.G.Out), k.share(p.GT.Out)
 	w.rows = max((k.X.Rows+crossEntropyBlocks-1)/crossEntropyBlocks, 1+crossEntropyBlock/max(1, k.X.Cols))
 	blocks := (k.X.Rows + w.rows - 1) / w.rows
-	parallel.Run(parallel.Workers(k.Workers), blocks, w)
+	workers := parallel.Workers(k.Workers)
+	w.room = workspace.Grow(w.room, max(len(w.room), min(workers, blocks)))
+	parallel.Run(workers, blocks, w)
 	var sum, rate T
 	for b := range blocks {
 		sum += w.sum[b]
 		rate += w.rate[b]
 	}
-	*w = crossEntropyPass[T]{} // without the caller's storage
+	*w = crossEntropyPass[T]{room: w.room} // without the caller's storage
 	workspace.Put(w)
 	if k.Out != nil {
 		*k.Out += number.Signed(p.Sign(), k.share(&sum))
@@ -105,13 +81,13 @@ func (k CrossEntropy[T]) Run(p rev.Pass[CrossEntropy[T]]) error {
 func (k *CrossEntropy[T]) checkLabels() {
 	switch {
 	case k.P.Rows != 0 && len(k.Labels) != 0:
-		panic(fmt.Errorf("%w: a CrossEntropy has both P and Labels", mat.ErrShape))
+		panic(rev.ShapeError[CrossEntropy[T]]("Labels", "and P are both there, want one of them"))
 	case k.P.Rows == 0 && len(k.Labels) != k.X.Rows:
-		panic(fmt.Errorf("%w: a CrossEntropy has neither P nor Labels", mat.ErrShape))
+		panic(rev.ShapeError[CrossEntropy[T]]("Labels", "has length %d, want %d, and there is no P", len(k.Labels), k.X.Rows))
 	}
 	for i, c := range k.Labels {
 		if c < 0 || c >= k.X.Cols {
-			panic(fmt.Errorf("%w: revnn.CrossEntropy: Labels[%d] is %d, of %d classes", mat.ErrColAccess, i, c, k.X.Cols))
+			panic(rev.Misuse[CrossEntropy[T]](mat.ErrColAccess, "Labels", "has %d at %d, want 0 to %d", c, i, k.X.Cols-1))
 		}
 	}
 }
@@ -128,15 +104,15 @@ type crossEntropyPass[T rev.Real] struct {
 	gout, dgout T // of an observation
 	rows        int
 	sum, rate   [crossEntropyBlocks]T // of the blocks of rows
+	room        []softmaxRoom[T]      // of each worker
 }
 
 // Block works on a block of rows.
-func (w *crossEntropyPass[T]) Block(_, block int) {
+func (w *crossEntropyPass[T]) Block(worker, block int) {
 	k, g, t, gt := &w.k, &w.g, &w.t, &w.gt
-	var buffer [softmaxPiece]T
 	var sum, rate T
 	for i := block * w.rows; i < min((block+1)*w.rows, k.X.Rows); i++ {
-		r := k.openRow(i, t, buffer[:])
+		r := k.openRow(i, t, &w.room[worker])
 		for j := range k.X.Cols {
 			if p := k.probability(i, j); p != 0 {
 				sum += r.distanceTimes(p, j)
@@ -195,12 +171,12 @@ type crossEntropyRow[T rev.Real] struct {
 	tau    T // τ_i
 }
 
-func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], buffer []T) crossEntropyRow[T] {
+func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], room *softmaxRoom[T]) crossEntropyRow[T] {
 	r := crossEntropyRow[T]{i: i, x: k.X.Row(i), weight: fixed.Of[T](1)}
 	if len(r.x) == 0 {
 		return r
 	}
-	r.q = newSoftmax(rev.ViewSlice(r.x), buffer)
+	r.q = newSoftmax(rev.ViewSlice(r.x), room)
 	if number.IsFixed[T]() {
 		r.logSum = T(fixed.Log(fixed.Q43(r.q.s)))
 	} else {
@@ -237,7 +213,7 @@ func (k *CrossEntropy[T]) addGradient(g *CrossEntropy[T], r *crossEntropyRow[T],
 	for g.X.Data != nil && r.q.next() {
 		for n, q := range r.q.p {
 			j := r.q.lo + n
-			d := fixed.Product(r.weight, q) - k.probability(r.i, j)
+			d := fixed.Product(r.weight, fixed.Product(q, r.q.unit)) - k.probability(r.i, j)
 			g.X.Data[r.i*g.X.Stride+j] += fixed.Product(gout, d)
 		}
 	}
@@ -260,7 +236,7 @@ func (k *CrossEntropy[T]) addTurn(gt, t *CrossEntropy[T], r *crossEntropyRow[T],
 		for n, q := range r.q.p {
 			j := r.q.lo + n
 			d := r.rate + fixed.Product(r.weight, tangent(&t.X, j)-r.tau)
-			d = fixed.Product(q, d) - tangent(&t.P, j)
+			d = fixed.Product(fixed.Product(q, r.q.unit), d) - tangent(&t.P, j)
 			gt.X.Data[r.i*gt.X.Stride+j] += fixed.Product(gout, d)
 		}
 	}

@@ -13,3 +13,5 @@
 // general kernels of vectors and matrices. A batch of inputs is a matrix with an input in
 // each row. Images are rows too, in the layout NCHW: plane by plane, each by rows.
 package revnn
+
+//go:generate go run revnum/cmd/revgen

@@ -1,7 +1,6 @@
 package revnn
 
 import (
-	"fmt"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -33,38 +32,15 @@ type Gather[T rev.Number] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewGather returns the kernel over gonum matrices, sharing their storage.
-func NewGather(y, x *mat.Dense, index []int) Gather[float64] {
-	return Gather[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Index: index}
-}
-
-// Forward adds rows of X to Y.
-func (k Gather[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts rows of X from Y.
-func (k Gather[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint does what Inverse does, and adds rows of Ȳ to those of X̄.
-func (k Gather[T]) Adjoint(g Gather[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent does what Forward does, and adds rows of Ẋ to Ẏ.
-func (k Gather[T]) Tangent(t Gather[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k Gather[T]) AdjointTangent(g, t, gt Gather[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
 	for i, r := range k.Index {
 		if r < 0 || r >= k.X.Rows {
-			panic(fmt.Errorf("%w: revnn.Gather: Index[%d] is %d, of %d rows", mat.ErrRowAccess, i, r, k.X.Rows))
+			panic(rev.Misuse[Gather[T]](mat.ErrRowAccess, "Index", "has %d at %d, want 0 to %d", r, i, k.X.Rows-1))
 		}
 	}
-	w := workspace.Get[gathering[T]]()
-	*w = gathering[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: 1 + gatherElements/max(1, k.X.Cols)}
+	w := workspace.Get[gatherPass[T]]()
+	*w = gatherPass[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign(), rows: 1 + gatherElements/max(1, k.X.Cols)}
 	workers := parallel.Workers(k.Workers)
 	if k.Y.Data != nil || p.T.Y.Data != nil && p.T.X.Data != nil {
 		parallel.Run(workers, (k.Y.Rows+w.rows-1)/w.rows, w)
@@ -73,7 +49,7 @@ func (k Gather[T]) Run(p rev.Pass[Gather[T]]) error {
 		w.gradient = true
 		parallel.Run(workers, (k.X.Cols+gatherColumns-1)/gatherColumns, w)
 	}
-	*w = gathering[T]{} // without the caller's storage
+	*w = gatherPass[T]{} // without the caller's storage
 	workspace.Put(w)
 	return nil
 }
@@ -83,8 +59,8 @@ const (
 	gatherColumns  = 128     // columns of a gradient, which are all rows' own
 )
 
-// A gathering is a pass of Gather in progress.
-type gathering[T rev.Number] struct {
+// A gatherPass is a pass of Gather in progress.
+type gatherPass[T rev.Number] struct {
 	k, g, t, gt Gather[T]
 	sign        int
 	rows        int // of Y, that a worker takes at a time
@@ -92,7 +68,7 @@ type gathering[T rev.Number] struct {
 }
 
 // Block works on a block of rows of Y, or on a block of columns of the gradient.
-func (w *gathering[T]) Block(_, b int) {
+func (w *gatherPass[T]) Block(_, b int) {
 	if w.gradient {
 		lo := b * gatherColumns
 		hi := min(lo+gatherColumns, w.k.X.Cols)
@@ -108,7 +84,7 @@ func (w *gathering[T]) Block(_, b int) {
 
 // gather adds rows of x, with the sign of the pass, to the rows lo, ..., hi-1 of y, unless
 // x or y is nil.
-func (w *gathering[T]) gather(y, x rev.General[T], lo, hi int) {
+func (w *gatherPass[T]) gather(y, x rev.General[T], lo, hi int) {
 	if y.Data == nil || x.Data == nil {
 		return
 	}
@@ -119,7 +95,7 @@ func (w *gathering[T]) gather(y, x rev.General[T], lo, hi int) {
 
 // scatter adds the columns lo, ..., hi-1 of the rows of y to those of x, unless x or y is
 // nil.
-func (w *gathering[T]) scatter(x, y rev.General[T], lo, hi int) {
+func (w *gatherPass[T]) scatter(x, y rev.General[T], lo, hi int) {
 	if y.Data == nil || x.Data == nil {
 		return
 	}

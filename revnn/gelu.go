@@ -3,8 +3,6 @@ package revnn
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -31,11 +29,6 @@ type GELU[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewGELU returns the kernel over gonum vectors, sharing their storage.
-func NewGELU(y, x *mat.VecDense) GELU[float64] {
-	return GELU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var geluFunction = elementwise.Function{
 	Name:    "GELU",
 	Both:    vec.GELU,
@@ -54,22 +47,6 @@ func geluCurves(d, x, y []float64) {
 	vec.Exp(y, y)
 	vec.MulTo(d, d, y)
 }
-
-// Forward computes Y += x·Φ(x).
-func (k GELU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= x·Φ(x).
-func (k GELU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= x·Φ(x) and x̄ += (Φ(x) + x·φ(x))·ȳ.
-func (k GELU[T]) Adjoint(g GELU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += x·Φ(x) and ẏ += (Φ(x) + x·φ(x))·ẋ.
-func (k GELU[T]) Tangent(t GELU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k GELU[T]) Run(p rev.Pass[GELU[T]]) error {

@@ -31,24 +31,6 @@ func NewLeakyReLU(y, x *mat.VecDense, slope float64) LeakyReLU[float64] {
 	return LeakyReLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Slope: slope}
 }
 
-// Forward computes Y += s(x)·x.
-func (k LeakyReLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= s(x)·x.
-func (k LeakyReLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= s(x)·x and x̄ += s(x)·ȳ.
-func (k LeakyReLU[T]) Adjoint(g LeakyReLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += s(x)·x and ẏ += s(x)·ẋ.
-func (k LeakyReLU[T]) Tangent(t LeakyReLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k LeakyReLU[T]) Run(p rev.Pass[LeakyReLU[T]]) error {
 	rectify(fixed.Of[T](k.Slope), p.Sign(), k.operands(), p.G.operands(), p.T.operands(), p.GT.operands())

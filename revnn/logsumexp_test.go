@@ -33,6 +33,7 @@ func TestLogSumExp(t *testing.T) {
 
 func TestLogSumExpFixed(t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[LogSumExp[fixed.Q43]]{
+		Float64: revtest.PassesOf[LogSumExp[float64]](),
 		New: func(rnd *rand.Rand, size int) LogSumExp[fixed.Q43] {
 			return LogSumExp[fixed.Q43]{Out: new(fixed.Q43), X: kerneltest.Vector[fixed.Q43](rnd, size)}
 		},

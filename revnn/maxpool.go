@@ -17,14 +17,14 @@ import (
 //
 // of each row of X and each channel c, for u < WindowHeight and v < WindowWidth.
 // Elements outside X do not count. Strides s and s' and the padding p and p' are
-// fields. The layout is NCHW, as that of Conv2D: a row of X has Channels planes of
+// fields. The layout is NCHW, as in Conv2D: a row of X has Channels planes of
 // Height rows of Width elements. A row of Y has as many planes, of (Height +
 // 2·PadHeight - WindowHeight)/StrideHeight + 1 rows, rounded down, and as many columns
 // by the same formula. Rows and columns of X that no window reaches have no effect. For
 // signals in one dimension set Height, WindowHeight and StrideHeight to 1.
 //
-// The derivatives are those of the largest element of a window. Where x_m is the largest
-// of the window of y_p, and ġy is the tangent of ȳ, they are
+// A window has the derivatives of its largest element. Where x_m is the largest of the window
+// of y_p, and ġy is the tangent of ȳ, they are
 //
 //	x̄_m += ȳ_p,  ẏ_p += ẋ_m,  ġx_m += ġy_p.
 //
@@ -49,56 +49,52 @@ type MaxPool[T rev.Real] struct {
 }
 
 // NewMaxPool returns the kernel over gonum matrices, sharing their storage. Set the sizes
-// in the kernel that it returns, but not in those of derivatives.
+// in the kernel that it returns. Kernels of derivatives need none.
 func NewMaxPool(y, x *mat.Dense) MaxPool[float64] {
 	return MaxPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }
 
-// Forward adds the maxima.
-func (k MaxPool[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts the maxima.
-func (k MaxPool[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint does what Inverse does, and adds Ȳ to the gradients of the largest elements.
-func (k MaxPool[T]) Adjoint(g MaxPool[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent does what Forward does, and adds the tangents of the largest elements.
-func (k MaxPool[T]) Tangent(t MaxPool[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k MaxPool[T]) AdjointTangent(g, t, gt MaxPool[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k MaxPool[T]) Run(p rev.Pass[MaxPool[T]]) error {
-	rows := poolAxis[MaxPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
-	cols := poolAxis[MaxPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
-	checkProduct[MaxPool[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
-	w := workspace.Get[maxPooling[T]]()
-	*w = maxPooling[T]{k, p.G, p.T, p.GT, p.Sign(), rows, cols}
-	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
-	*w = maxPooling[T]{} // without the caller's storage
-	workspace.Put(w)
+	runPool[MaxPool[T]](poolPass[T]{k: k, g: p.G, t: p.T, gt: p.GT, sign: p.Sign()})
 	return nil
 }
 
-// A maxPooling is a pass of MaxPool in progress.
-type maxPooling[T rev.Real] struct {
+// A poolPass is a pass of MaxPool in progress, or one of MeanPool, which has the same operands.
+type poolPass[T rev.Real] struct {
 	k, g, t, gt MaxPool[T]
 	sign        int
+	mean        bool
 	rows, cols  axis
 }
 
+// runPool makes a pass of the kernel K.
+func runPool[K any, T rev.Real](of poolPass[T]) {
+	k := &of.k
+	of.rows = poolAxis[K]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
+	of.cols = poolAxis[K]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
+	checkProduct[K]("X", k.X.Cols, k.Channels, k.Height, k.Width)
+	w := workspace.Get[poolPass[T]]()
+	*w = of
+	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
+	*w = poolPass[T]{} // without the caller's storage
+	workspace.Put(w)
+}
+
 // Block works on a plane.
-func (w *maxPooling[T]) Block(_, b int) {
+func (w *poolPass[T]) Block(_, b int) {
 	n, c := b/w.k.Channels, b%w.k.Channels
 	in := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.n*w.cols.n) }
 	out := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.places*w.cols.places) }
 	x, gx, tx, gtx := in(w.k.X), in(w.g.X), in(w.t.X), in(w.gt.X)
 	y, gy, ty, gty := out(w.k.Y), out(w.g.Y), out(w.t.Y), out(w.gt.Y)
+	if w.mean {
+		w.addMeans(y, x)
+		w.addMeans(ty, tx)
+		w.spread(gx, gy)
+		w.spread(gtx, gty)
+		return
+	}
 	for i := range w.rows.places {
 		for j := range w.cols.places {
 			p, m := i*w.cols.places+j, w.largest(x, i, j)
@@ -119,7 +115,7 @@ func (w *maxPooling[T]) Block(_, b int) {
 }
 
 // largest returns where in x the first of the largest elements at place (i, j) is.
-func (w *maxPooling[T]) largest(x []T, i, j int) int {
+func (w *poolPass[T]) largest(x []T, i, j int) int {
 	top, bottom := w.rows.within(i)
 	left, right := w.cols.within(j)
 	m := w.rows.at(i, top)*w.cols.n + w.cols.at(j, left)

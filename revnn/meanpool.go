@@ -4,9 +4,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
-	"revnum/internal/parallel"
 	"revnum/internal/vector"
-	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
@@ -36,62 +34,21 @@ type MeanPool[T rev.Real] struct {
 }
 
 // NewMeanPool returns the kernel over gonum matrices, sharing their storage. Set the sizes
-// in the kernel that it returns, but not in those of derivatives.
+// in the kernel that it returns. Kernels of derivatives need none.
 func NewMeanPool(y, x *mat.Dense) MeanPool[float64] {
 	return MeanPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }
 
-// Forward adds the means.
-func (k MeanPool[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts the means.
-func (k MeanPool[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint does what Inverse does, and adds Ȳ/m to the gradients of a window.
-func (k MeanPool[T]) Adjoint(g MeanPool[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent does what Forward does, and adds the means of Ẋ to Ẏ.
-func (k MeanPool[T]) Tangent(t MeanPool[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds the
-// tangent of the gradient in gt.
-func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k MeanPool[T]) Run(p rev.Pass[MeanPool[T]]) error {
-	rows := poolAxis[MeanPool[T]]("height", k.Height, k.WindowHeight, k.StrideHeight, k.PadHeight)
-	cols := poolAxis[MeanPool[T]]("width", k.Width, k.WindowWidth, k.StrideWidth, k.PadWidth)
-	checkProduct[MeanPool[T]]("X", k.X.Cols, k.Channels, k.Height, k.Width)
-	w := workspace.Get[meanPooling[T]]()
-	*w = meanPooling[T]{k, p.G, p.T, p.GT, p.Sign(), rows, cols}
-	parallel.Run(parallel.Workers(k.Workers), k.X.Rows*k.Channels, w)
-	*w = meanPooling[T]{} // without the caller's storage
-	workspace.Put(w)
+	runPool[MeanPool[T]](poolPass[T]{
+		k: MaxPool[T](k), g: MaxPool[T](p.G), t: MaxPool[T](p.T), gt: MaxPool[T](p.GT), sign: p.Sign(), mean: true,
+	})
 	return nil
 }
 
-// A meanPooling is a pass of MeanPool in progress.
-type meanPooling[T rev.Real] struct {
-	k, g, t, gt MeanPool[T]
-	sign        int
-	rows, cols  axis
-}
-
-// Block works on a plane.
-func (w *meanPooling[T]) Block(_, b int) {
-	n, c := b/w.k.Channels, b%w.k.Channels
-	in := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.n*w.cols.n) }
-	out := func(m rev.General[T]) []T { return plane(m, n, c, w.rows.places*w.cols.places) }
-	w.addMeans(out(w.k.Y), in(w.k.X))
-	w.addMeans(out(w.t.Y), in(w.t.X))
-	w.spread(in(w.g.X), out(w.g.Y))
-	w.spread(in(w.gt.X), out(w.gt.Y))
-}
-
 // addMeans adds the means of x, with the sign of the pass, unless y or x is nil.
-func (w *meanPooling[T]) addMeans(y, x []T) {
+func (w *poolPass[T]) addMeans(y, x []T) {
 	for p := 0; p < len(y) && x != nil; p++ {
 		var s T
 		for u, hi := w.rows.within(p / w.cols.places); u < hi; u++ {
@@ -102,7 +59,7 @@ func (w *meanPooling[T]) addMeans(y, x []T) {
 }
 
 // spread adds the share of each element of y to its window, unless x or y is nil.
-func (w *meanPooling[T]) spread(x, y []T) {
+func (w *poolPass[T]) spread(x, y []T) {
 	for p := 0; p < len(y) && x != nil; p++ {
 		share := number.Over(y[p], w.rows.size*w.cols.size)
 		for u, hi := w.rows.within(p / w.cols.places); u < hi; u++ {
@@ -112,7 +69,7 @@ func (w *meanPooling[T]) spread(x, y []T) {
 }
 
 // windowRow returns the elements of x in row u of the window at place p.
-func (w *meanPooling[T]) windowRow(x []T, p, u int) []T {
+func (w *poolPass[T]) windowRow(x []T, p, u int) []T {
 	i, j := p/w.cols.places, p%w.cols.places
 	lo, hi := w.cols.within(j)
 	return x[w.rows.at(i, u)*w.cols.n+w.cols.at(j, lo):][:hi-lo]

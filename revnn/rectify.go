@@ -14,8 +14,8 @@ import (
 // ReLU and LeakyReLU are piecewise linear. A pass adds s(x_i)·v_i, where s(x) is the slope
 // and v is a value, tangent or cotangent.
 
-// A rectifying is a pass in progress.
-type rectifying[T rev.Real] struct {
+// A rectifierPass is a pass in progress.
+type rectifierPass[T rev.Real] struct {
 	k, g, t, gt elementwise.Operands[T]
 	slope       T // for x <= 0
 	sign        int
@@ -26,15 +26,15 @@ const rectifyBlock = 1 << 14
 
 // rectify makes the pass of the given sign. slope is the slope for x <= 0.
 func rectify[T rev.Real](slope T, sign int, k, g, t, gt elementwise.Operands[T]) {
-	w := workspace.Get[rectifying[T]]()
-	*w = rectifying[T]{k, g, t, gt, slope, sign}
+	w := workspace.Get[rectifierPass[T]]()
+	*w = rectifierPass[T]{k, g, t, gt, slope, sign}
 	parallel.Run(parallel.Workers(k.Workers), (k.X.N+rectifyBlock-1)/rectifyBlock, w)
-	*w = rectifying[T]{} // without the caller's storage
+	*w = rectifierPass[T]{} // without the caller's storage
 	workspace.Put(w)
 }
 
 // Block works on a block of elements.
-func (w *rectifying[T]) Block(_, block int) {
+func (w *rectifierPass[T]) Block(_, block int) {
 	lo := block * rectifyBlock
 	n := min(rectifyBlock, w.k.X.N-lo)
 	x := vector.Between(w.k.X, lo, n)

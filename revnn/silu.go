@@ -1,8 +1,6 @@
 package revnn
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -26,11 +24,6 @@ type SiLU[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewSiLU returns the kernel over gonum vectors, sharing their storage.
-func NewSiLU(y, x *mat.VecDense) SiLU[float64] {
-	return SiLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var siluFunction = elementwise.Function{
 	Name:    "SiLU",
 	Both:    vec.SiLU,
@@ -47,22 +40,6 @@ func siluCurves(d, x, y []float64) {
 		d[i] *= 2 + float64(v*(1-2*y[i]))
 	}
 }
-
-// Forward computes Y += x·σ(x).
-func (k SiLU[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= x·σ(x).
-func (k SiLU[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= x·σ(x) and x̄ += (σ(x) + x·σ′(x))·ȳ.
-func (k SiLU[T]) Adjoint(g SiLU[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += x·σ(x) and ẏ += (σ(x) + x·σ′(x))·ẋ.
-func (k SiLU[T]) Tangent(t SiLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k SiLU[T]) Run(p rev.Pass[SiLU[T]]) error {

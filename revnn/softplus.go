@@ -1,8 +1,6 @@
 package revnn
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/elementwise"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -25,35 +23,12 @@ type Softplus[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewSoftplus returns the kernel over gonum vectors, sharing their storage.
-func NewSoftplus(y, x *mat.VecDense) Softplus[float64] {
-	return Softplus[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
-}
-
 var softplusFunction = elementwise.Function{
 	Name:    "softplus",
 	Both:    vec.Softplus,
 	Curves:  func(d, x, y []float64) { vec.Sigmoid(y, d, x) },
 	ByFloat: true,
 	Rest:    true,
-}
-
-// Forward computes Y += log(1 + eˣ).
-func (k Softplus[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Y -= log(1 + eˣ).
-func (k Softplus[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Y -= log(1 + eˣ) and x̄ += σ(x)·ȳ.
-func (k Softplus[T]) Adjoint(g Softplus[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Y += log(1 + eˣ) and ẏ += σ(x)·ẋ.
-func (k Softplus[T]) Tangent(t Softplus[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Y, and adds
-// the tangent of the gradient in gt.
-func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns no error.

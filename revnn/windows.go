@@ -60,7 +60,7 @@ func checkProduct[K any](operand string, cols int, factors ...int) {
 // inside returns those places, of the places lo, ..., hi-1, whose element number i lies
 // within the plane.
 func (a *axis) inside(i, lo, hi int) (first, end int) {
-	before := a.pad - i*a.step // the first element within the plane, from that of place 0
+	before := a.pad - i*a.step // from the first element of place 0 to the plane
 	last := a.n - 1 + before
 	if before > 0 {
 		lo = max(lo, (before+a.stride-1)/a.stride)

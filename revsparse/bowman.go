@@ -5,8 +5,8 @@ import (
 )
 
 // ViewCSR returns the view of a matrix of github.com/james-bowman/sparse, sharing its
-// storage. It trusts what is in there, and leaves the entries in their order, which no
-// kernel needs sorted. A method of m that adds entries, such as Set, ends the sharing.
+// storage. It does not check the contents. The entries stay in their order; no kernel needs
+// them sorted. A method of m that adds entries, such as Set, ends the sharing.
 //
 // The other types of that package are stored in other ways. ViewCSC views a CSC as its
 // transpose. FromMatrix copies a COO or a DOK into rows whose columns are sorted, so
@@ -25,7 +25,7 @@ func ViewCSC(m *sparse.CSC) CSR[float64, int] {
 }
 
 // ToSparse returns a as a matrix of github.com/james-bowman/sparse, sharing its storage.
-// The entries of a must differ in place: that package takes one of those that do not.
+// No two entries of a may be in the same place: that package would use one of them.
 func ToSparse(a CSR[float64, int]) *sparse.CSR {
 	return sparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data)
 }

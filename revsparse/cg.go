@@ -62,17 +62,17 @@ func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[floa
 	return CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }
 
-// solver has what the solutions with one matrix need.
-type solver[I Index] struct {
+// cgSystem is the system of CG.
+type cgSystem[T rev.Float, I Index] struct {
 	cg
-	m                      mirrored[I]
-	positive               bool // the diagonal of A is positive; m has its inverse
-	x, dx, lambda, dlambda []float64
+	solutions[float64]
+	k        CG[T, I]
+	m        mirrored[I]
+	positive bool // the diagonal of A is positive; m has its inverse
 }
 
-// start returns a solver for A.
-func (k *CG[T, I]) start() (*solver[I], error) {
-	s := workspace.Get[solver[I]]()
+// setMatrix prepares for solutions with the matrix of k.
+func (s *cgSystem[T, I]) setMatrix(k *CG[T, I]) error {
 	s.kernel = "CG"
 	if s.tol = k.Tol; s.tol == 0 {
 		s.tol = 16 * epsilon[T]()
@@ -80,14 +80,6 @@ func (k *CG[T, I]) start() (*solver[I], error) {
 	if s.maxIter = k.MaxIter; s.maxIter == 0 {
 		s.maxIter = 2*k.A.Rows + 1000
 	}
-	if err := k.setMatrix(s); err != nil {
-		workspace.Put(s)
-		return nil, err
-	}
-	return s, nil
-}
-
-func (k *CG[T, I]) setMatrix(s *solver[I]) error {
 	made, err := setMirrored(&s.m, k.A, s.tol)
 	if err != nil {
 		if errors.Is(err, errNotFinite) {
@@ -118,109 +110,42 @@ func (k *CG[T, I]) setMatrix(s *solver[I]) error {
 	return nil
 }
 
-// solve replaces x by A⁻¹·x.
-func (s *solver[I]) solve(x []float64) error {
+func (s *cgSystem[T, I]) solve(x []float64, _ bool) error {
 	e, ok := binaryExponent(x)
 	if !ok {
 		return s.failure(0, math.NaN())
 	}
-	for i, v := range x {
-		x[i] = math.Ldexp(v, -e)
-	}
+	scale2(x, -e)
 	if err := s.cg.solve(x); err != nil {
 		if errors.Is(err, errIndefinite) {
 			err = &rev.NotPositiveDefiniteError{Row: -1, Value: math.Ldexp(s.curvature, s.m.exp)}
 		}
 		return err
 	}
-	for i, v := range x {
-		x[i] = math.Ldexp(v, e-s.m.exp)
-	}
+	scale2(x, e-s.m.exp)
 	return nil
 }
 
-// Forward computes X += A⁻¹·B.
-func (k CG[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+func (s *cgSystem[T, I]) subMul(y []float64, ta []T, x []float64, _ bool) {
+	addMulSymmetric(y, -1, s.k.A, ta, x)
+}
 
-// Inverse computes X -= A⁻¹·B.
-func (k CG[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X -= A⁻¹·B, b̄ += λ and Ā -= λ·xᵀ.
-func (k CG[T, I]) Adjoint(g CG[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X += A⁻¹·B and ẋ += A⁻¹·(ḃ - Ȧ·x).
-func (k CG[T, I]) Tangent(t CG[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẋ -= A⁻¹·(ḃ - Ȧ·x), and the
-// tangents of the gradient.
-func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+func (s *cgSystem[T, I]) subOuter(ga []T, lambda, x []float64) {
+	addSymmetric(ga, s.k.A, -1, lambda, x)
 }
 
 // Run implements rev.Kernel.
 func (k CG[T, I]) Run(p rev.Pass[CG[T, I]]) error {
-	checkOperand[CG[T, I]](&k.A, "A")
-	s, err := k.start()
-	if err != nil {
+	CheckOperand[CG[T, I]](&k.A, "A")
+	s := workspace.Get[cgSystem[T, I]]()
+	defer workspace.Put(s)
+	if err := s.setMatrix(&k); err != nil {
 		return err
 	}
-	defer workspace.Put(s)
-	g, t, gt := &p.G, &p.T, &p.GT
-	gradient := g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil)
-	second := (g.X.Data != nil || gt.X.Data != nil) && (gt.A.Data != nil || gt.B.Data != nil)
-	tangent := second || t.X.Data != nil && (t.A.Data != nil || t.B.Data != nil)
-
-	// Everything that can fail comes before the first sum.
-	if k.X.Data != nil || tangent || g.A.Data != nil || !gradient {
-		s.x = load(s.x, k.B, k.A.Rows)
-		if err := s.solve(s.x); err != nil {
-			return err
-		}
-	}
-	if tangent {
-		s.dx = load(s.dx, t.B, k.A.Rows)
-		if t.A.Data != nil {
-			addMulSymmetric(s.dx, -1, k.A, t.A.Data, s.x)
-		}
-		if err := s.solve(s.dx); err != nil {
-			return err
-		}
-	}
-	if gradient || second {
-		s.lambda = load(s.lambda, g.X, k.A.Rows)
-		if err := s.solve(s.lambda); err != nil {
-			return err
-		}
-	}
-	if second {
-		s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
-		if t.A.Data != nil {
-			addMulSymmetric(s.dlambda, -1, k.A, t.A.Data, s.lambda)
-		}
-		if err := s.solve(s.dlambda); err != nil {
-			return err
-		}
-	}
-
-	if gradient {
-		k.addGradient(g, s.lambda, s.x)
-	}
-	if second {
-		k.addGradient(gt, s.dlambda, s.x)
-		if gt.A.Data != nil {
-			addSymmetric(gt.A.Data, k.A, -1, s.lambda, s.dx)
-		}
-	}
-	accumulate(k.X, float64(p.Sign()), s.x)
-	if tangent {
-		accumulate(t.X, float64(p.Sign()), s.dx)
-	}
-	return nil
+	s.k = k
+	err := solveSystem(s, &s.solutions, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	s.k = CG[T, I]{} // without the caller's storage
+	return err
 }
 
-func (k *CG[T, I]) addGradient(g *CG[T, I], lambda, x []float64) {
-	accumulate(g.B, 1, lambda)
-	if g.A.Data != nil {
-		addSymmetric(g.A.Data, k.A, -1, lambda, x)
-	}
-}
+func (k *CG[T, I]) equation() equation[T] { return equation[T]{column(k.X), k.A.Data, column(k.B)} }

@@ -38,17 +38,14 @@ type CSR[T any, I Index] struct {
 // error that names the row and the entry if they do not make a rows×cols matrix.
 // Columns need not be sorted, and may repeat.
 func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], error) {
-	switch {
-	case rows < 0 || cols < 0:
-		return CSR[T, I]{}, fmt.Errorf("revsparse: a matrix of %d×%d elements", rows, cols)
+	a := CSR[T, I]{Rows: rows, Cols: cols, Ptr: ptr, Ind: ind, Data: data}
+	switch fault := a.fault(); {
+	case fault != "":
+		return CSR[T, I]{}, fmt.Errorf("revsparse: the matrix %s", fault)
+	case len(data) != len(ind):
+		return CSR[T, I]{}, fmt.Errorf("revsparse: the matrix has %d values for %d column indices", len(data), len(ind))
 	case !fits[I](rows) || !fits[I](cols) || !fits[I](len(ind)):
 		return CSR[T, I]{}, fmt.Errorf("revsparse: %d rows, %d columns or %d entries are more than %T counts", rows, cols, len(ind), I(0))
-	case len(ptr) != rows+1:
-		return CSR[T, I]{}, fmt.Errorf("revsparse: %d row pointers for %d rows, want one more", len(ptr), rows)
-	case len(data) != len(ind):
-		return CSR[T, I]{}, fmt.Errorf("revsparse: %d values for %d column indices", len(data), len(ind))
-	case ptr[0] != 0:
-		return CSR[T, I]{}, fmt.Errorf("revsparse: row 0 begins at entry %d", ptr[0])
 	}
 	for i := range rows {
 		if ptr[i+1] < ptr[i] || int(ptr[i+1]) > len(ind) {
@@ -60,10 +57,7 @@ func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], 
 			}
 		}
 	}
-	if n := int(ptr[rows]); n != len(ind) {
-		return CSR[T, I]{}, fmt.Errorf("revsparse: %d entries behind the last row", len(ind)-n)
-	}
-	return CSR[T, I]{Rows: rows, Cols: cols, Ptr: ptr, Ind: ind, Data: data}, nil
+	return a, nil
 }
 
 // fits reports whether indices of type I can count to n, which is not negative.
@@ -79,12 +73,12 @@ func (a CSR[T, I]) With(data []T) CSR[T, I] {
 	return a
 }
 
-// Dense returns a copy of the matrix that stores all elements. It panics with
-// mat.ErrShape if a has entries without values.
+// Dense returns a copy of the matrix that stores all elements. It panics if a has entries
+// without values.
 func Dense[T rev.Number, I Index](a CSR[T, I]) rev.General[T] {
 	a.check()
 	if len(a.Data) != len(a.Ind) {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[CSR[T, I]]("Data", "has no values"))
 	}
 	d := rev.NewGeneral[T](a.Rows, a.Cols, nil)
 	for i := range a.Rows {
@@ -97,8 +91,8 @@ func Dense[T rev.Number, I Index](a CSR[T, I]) rev.General[T] {
 }
 
 // Transpose returns the transpose of a, in storage of its own. Its rows are sorted by
-// columns, and entries of the same place stay in order. If Data is nil, so is that of
-// the transpose.
+// columns, and entries of the same place stay in order. If Data is nil, the transpose has
+// none either.
 func (a CSR[T, I]) Transpose() CSR[T, I] {
 	a.check()
 	t := CSR[T, I]{
@@ -151,8 +145,8 @@ func (a CSR[T, I]) IsSorted() bool {
 }
 
 // Sorted returns a if its columns are in ascending order in each row, and otherwise a
-// copy in which they are. Entries of the same place stay in order. If Data is nil, so
-// is that of the copy.
+// copy in which they are. Entries of the same place stay in order. If Data is nil, the
+// copy has none either.
 func (a CSR[T, I]) Sorted() CSR[T, I] {
 	a.check()
 	if a.IsSorted() {
@@ -179,15 +173,18 @@ func (a CSR[T, I]) Sorted() CSR[T, I] {
 	return s
 }
 
-// check panics with mat.ErrShape unless a is well formed.
-func (a *CSR[T, I]) check() {
-	if fault := a.fault(); fault != "" {
-		panic(fmt.Errorf("%w: a sparse matrix %s", mat.ErrShape, fault))
-	}
+// check panics unless a is well formed.
+func (a *CSR[T, I]) check() { CheckOperand[CSR[T, I]](a, "the structure") }
+
+// outOfRange returns the error for a column index that is not in the matrix.
+func (a *CSR[T, I]) outOfRange() error {
+	return rev.Misuse[CSR[T, I]](mat.ErrColAccess, "Ind", "has a column outside of the %d columns", a.Cols)
 }
 
-// checkOperand is check for an operand of the kernel K, which the panic names.
-func checkOperand[K, T any, I Index](a *CSR[T, I], operand string) {
+// CheckOperand panics with a *rev.OperandError, which names the kernel K and its operand,
+// unless the lengths of the slices of a fit its shape and row pointers. Data may be nil. The
+// Run of a kernel with such an operand begins with it, because tags cannot say this.
+func CheckOperand[K, T any, I Index](a *CSR[T, I], operand string) {
 	if fault := a.fault(); fault != "" {
 		panic(rev.ShapeError[K](operand, "%s", fault))
 	}

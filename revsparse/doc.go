@@ -43,3 +43,5 @@
 // Results are the same bits for any number of workers, and whatever else is computed,
 // except the cotangent of Alpha in Mul. They depend on the vector code in use.
 package revsparse
+
+//go:generate go run revnum/cmd/revgen

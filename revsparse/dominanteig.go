@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -15,7 +13,7 @@ import (
 //	Values_i += λ_i,  Vectors_ji += (v_i)_j,  A·v_i = λ_i·v_i,  ‖v_i‖ = 1
 //
 // of the first k eigenpairs of a symmetric n×n matrix A, in the order Which, by
-// Lanczos' iteration. The derivatives are those of the pairs, not of the iteration
+// Lanczos' iteration. The derivatives belong to the pairs, not to the iteration
 // (Xie, Liu and Wang, arXiv 2001.04121):
 //
 //	Ā += Σ_i λ̄_i·v_i·v_iᵀ - ξ_i·v_iᵀ,  ξ_i = (A - λ_i)⁺·v̄_i,
@@ -32,7 +30,7 @@ import (
 //
 // The sign of a vector is the one that makes its first element of more than 3/10 of the
 // largest magnitude positive. The error of an eigenvalue is at most about Tol·‖A‖, and
-// that of an eigenvector Tol·‖A‖ divided by the gap to the next eigenvalue. Everything
+// the error of an eigenvector Tol·‖A‖ divided by the gap to the next eigenvalue. Everything
 // is computed in float64 and gives the same bits each time, so Inverse restores the
 // operands up to the rounding of an addition and a subtraction.
 //
@@ -53,12 +51,6 @@ type DominantEig[T rev.Float, I Index] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewDominantEig returns the kernel over gonum's types, sharing their storage.
-// Values or vectors may be nil.
-func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[float64, I]) DominantEig[float64, I] {
-	return DominantEig[float64, I]{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), A: a}
-}
-
 func (k *DominantEig[T, I]) pairs() eigenpairs[T] { return eigenpairs[T]{k.Values, k.Vectors} }
 
 // sparseEig is the search for the eigenpairs of a sparse matrix.
@@ -68,6 +60,7 @@ type sparseEig[T rev.Float, I Index] struct {
 	a     CSR[T, I]
 	ta    []T // Ȧ
 	ga    []T // Ā
+	dga   []T // ġA
 }
 
 func (s *sparseEig[T, I]) mulTo(y, x []float64) { s.m.mulTo(y, x) }
@@ -76,15 +69,23 @@ func (s *sparseEig[T, I]) addMulTangent(y, x []float64) {
 	addMulSymmetric(y, 1, s.a, s.ta, x)
 }
 
-func (s *sparseEig[T, I]) addGradient(u, v []float64) {
-	addSymmetric(s.ga, s.a, 1, u, v)
+func (s *sparseEig[T, I]) addGradient(u, v, du, dv []float64) {
+	if s.ga != nil {
+		addSymmetric(s.ga, s.a, 1, u, v)
+	}
+	if s.dga != nil {
+		addSymmetric(s.dga, s.a, 1, du, v)
+		addSymmetric(s.dga, s.a, 1, u, dv)
+	}
 }
 
-// search finds the pairs, as many as like has if k has none.
-func (k *DominantEig[T, I]) search(like ...eigenpairs[T]) (*sparseEig[T, I], error) {
-	pairs := k.pairs().count(k.A.Rows, like...)
+// Run implements rev.Kernel.
+func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
+	CheckOperand[DominantEig[T, I]](&k.A, "A")
+	g, t, gt := &p.G, &p.T, &p.GT
+	pairs := countPairs[DominantEig[T, I]](k.A.Rows, k.pairs(), g.pairs(), t.pairs(), gt.pairs())
 	s := workspace.Get[sparseEig[T, I]]()
-	s.a = k.A
+	s.a, s.ta, s.ga, s.dga = k.A, t.A.Data, g.A.Data, gt.A.Data
 	e := &s.eigen
 	e.start(s, "DominantEig", k.EigOptions, k.A.Rows, pairs, epsilon[T]())
 	_, err := setMirrored(&s.m, k.A, e.Tol)
@@ -95,74 +96,10 @@ func (k *DominantEig[T, I]) search(like ...eigenpairs[T]) (*sparseEig[T, I], err
 	case errors.Is(err, errNotFinite):
 		err = e.failure(math.NaN())
 	}
-	if err != nil {
-		s.end()
-		return nil, err
+	if err == nil {
+		err = k.pairs().pass(e, g.pairs(), t.pairs(), gt.pairs(), s.ga != nil || s.dga != nil, s.ta != nil, float64(p.Sign()))
 	}
-	return s, nil
-}
-
-func (s *sparseEig[T, I]) end() {
-	s.a, s.ta, s.ga = CSR[T, I]{}, nil, nil
+	s.a, s.ta, s.ga, s.dga = CSR[T, I]{}, nil, nil, nil // without the caller's storage
 	workspace.Put(s)
-}
-
-// Forward computes Values += λ and Vectors += v.
-func (k DominantEig[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Values -= λ and Vectors -= v.
-func (k DominantEig[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Values -= λ, Vectors -= v and Ā += Σ λ̄·v·vᵀ - ξ·vᵀ.
-func (k DominantEig[T, I]) Adjoint(g DominantEig[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Values += λ and Vectors += v, and adds their tangents.
-func (k DominantEig[T, I]) Tangent(t DominantEig[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes the tangents of the pairs back
-// out, and adds the tangent of the gradient: with u = λ̄·v - ξ that of Σ u·vᵀ is
-// Σ u̇·vᵀ + u·v̇ᵀ, two more solutions for each pair.
-func (k DominantEig[T, I]) AdjointTangent(g, t, gt DominantEig[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
-// Run implements rev.Kernel.
-func (k DominantEig[T, I]) Run(p rev.Pass[DominantEig[T, I]]) error {
-	checkOperand[DominantEig[T, I]](&k.A, "A")
-	g, t, gt := &p.G, &p.T, &p.GT
-	s, err := k.search(g.pairs(), t.pairs(), gt.pairs())
-	if err != nil {
-		return err
-	}
-	defer s.end()
-	e, sign := &s.eigen, float64(p.Sign())
-	s.ta, s.ga = t.A.Data, g.A.Data
-	switch {
-	case p.Adjoint && p.Tangent:
-		if err := g.pairs().differentiate(e, gt.pairs(), s.ta != nil); err != nil {
-			return err
-		}
-		for i := range e.k {
-			v, u := e.vector(i), e.solution(i)
-			dv, du := e.dv[i*e.n:(i+1)*e.n], e.dxi[i*e.n:(i+1)*e.n]
-			if s.ga = g.A.Data; s.ga != nil {
-				s.addGradient(u, v)
-			}
-			if s.ga = gt.A.Data; s.ga != nil {
-				s.addGradient(du, v)
-				s.addGradient(u, dv)
-			}
-		}
-		t.pairs().addRates(e, sign)
-	case s.ga != nil:
-		if err := g.pairs().addGradients(e); err != nil {
-			return err
-		}
-	case s.ta != nil:
-		if err := t.pairs().addTangents(e, sign); err != nil {
-			return err
-		}
-	}
-	k.pairs().add(e, sign)
-	return nil
+	return err
 }

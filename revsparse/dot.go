@@ -1,7 +1,6 @@
 package revsparse
 
 import (
-	"sort"
 	"unsafe"
 
 	"revnum/fixed"
@@ -13,7 +12,7 @@ import (
 
 // Dot is the kernel
 //
-//	R += Σ_ij conj(A_ij)·B_ij
+//	Out += Σ_ij conj(A_ij)·B_ij
 //
 // of two sparse matrices of the same shape (the Frobenius product). The derivatives, at
 // the entries of each that the other has too, are
@@ -36,29 +35,10 @@ type Dot[T rev.Number, I Index] struct {
 	Workers int       // 0 means GOMAXPROCS
 }
 
-// Forward computes Out += Σ conj(A_ij)·B_ij.
-func (k Dot[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= Σ conj(A_ij)·B_ij.
-func (k Dot[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= Σ conj(A_ij)·B_ij and the cotangents of A and B.
-func (k Dot[T, I]) Adjoint(g Dot[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += Σ conj(A_ij)·B_ij and the tangent of Out.
-func (k Dot[T, I]) Tangent(t Dot[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of Out, and
-// adds conj(ġOut)·B_ij + conj(Ōut)·Ḃ_ij and ġOut·A_ij + Ōut·Ȧ_ij to the tangents of the
-// gradient.
-func (k Dot[T, I]) AdjointTangent(g, t, gt Dot[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
-	checkOperand[Dot[T, I]](&k.A, "A")
-	checkOperand[Dot[T, I]](&k.B, "B")
+	CheckOperand[Dot[T, I]](&k.A, "A")
+	CheckOperand[Dot[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
 	if t.Out != nil {
 		var d T
@@ -68,7 +48,7 @@ func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
 		if t.B.Data != nil {
 			d += k.pairs(a, t.B.Data, nil, nil, nil, nil, nil)
 		}
-		addSigned(t.Out, p.Back, d)
+		*t.Out += number.Signed(p.Sign(), d)
 	}
 	k.pairs(nil, nil, gt.A.Data, gt.B.Data, a, b, gt.Out)
 	ga, gb := gt.A.Data, gt.B.Data
@@ -83,16 +63,8 @@ func (k Dot[T, I]) Run(p rev.Pass[Dot[T, I]]) error {
 		k.pairs(nil, nil, g.A.Data, g.B.Data, a, b, g.Out)
 		return nil
 	}
-	addSigned(k.Out, p.Back, k.pairs(a, b, g.A.Data, g.B.Data, a, b, g.Out))
+	*k.Out += number.Signed(p.Sign(), k.pairs(a, b, g.A.Data, g.B.Data, a, b, g.Out))
 	return nil
-}
-
-// addSigned adds v to *out, or subtracts it.
-func addSigned[T rev.Number](out *T, sub bool, v T) {
-	if sub {
-		v = -v
-	}
-	*out += v
 }
 
 // pairs returns Σ conj(a_ij)·b_ij, and computes ga_ij += conj(r)·y_ij and gb_ij +=
@@ -116,9 +88,7 @@ func (k *Dot[T, I]) pairs(a, b, ga, gb, x, y []T, r *T) T {
 	if w.ga != nil && w.gb != nil && &w.ga[0] == &w.gb[0] {
 		workers = 1 // an entry may belong to several rows
 	}
-	for len(w.at) < workers {
-		w.at, w.places = append(w.at, nil), append(w.places, nil)
-	}
+	w.at, w.places = workspace.Grow(w.at, max(len(w.at), workers)), workspace.Grow(w.places, max(len(w.places), workers))
 	for i := range workers {
 		w.at[i] = workspace.Grow(w.at[i], k.A.Cols)
 	}
@@ -165,11 +135,7 @@ type dotPlace[T rev.Number] struct {
 
 // cut returns the first row of a block.
 func (w *dotJob[T, I]) cut(block int) int {
-	if block == w.blocks {
-		return w.a.Rows
-	}
-	at := (len(w.a.Ind) + len(w.b.Ind) + w.a.Rows) / w.blocks * block
-	return sort.Search(w.a.Rows, func(i int) bool { return int(w.a.Ptr[i])+int(w.b.Ptr[i])+i >= at })
+	return firstRow(block, w.blocks, w.a.Rows, w.a.Ptr, w.b.Ptr)
 }
 
 // Block does a block of rows.

@@ -20,6 +20,7 @@ func randomDot[T rev.Number, I Index](rnd *rand.Rand, rows, cols, perRow int) Do
 
 func dotSpec[T rev.Number, I Index]() revtest.Spec[Dot[T, I]] {
 	return revtest.Spec[Dot[T, I]]{
+		Float64: revtest.PassesOf[Dot[float64, I]](),
 		New: func(rnd *rand.Rand, size int) Dot[T, I] {
 			return randomDot[T, I](rnd, size, size, 3)
 		},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/james-bowman/sparse"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/revsparse"
@@ -205,9 +206,37 @@ func ExampleLU() {
 		}
 		fmt.Printf("%.3f\n", x.RawVector().Data)
 	}
+	var inverse mat.Dense
+	if err := lu.SolveTo(&inverse, false, mat.NewDiagDense(3, []float64{1, 1, 1})); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f\n", mat.Formatted(&inverse))
 	// Output:
 	// [1.000 3.000 -2.000]
 	// [1.900 1.700 0.300]
+	// ⎡ 0.3  -0.1   0.1⎤
+	// ⎢ 0.4   0.2  -0.2⎥
+	// ⎣-1.2   0.4   0.6⎦
+}
+
+// Columns within rows need no order, until an algorithm searches them.
+func ExampleCSR_Transpose() {
+	a, err := revsparse.NewCSR(2, 3, []int{0, 2, 3}, []int{2, 0, 1}, []float64{3, 1, 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(a.IsSorted(), a.Sorted().Ind)
+	t := a.Transpose()
+	fmt.Println(t.Rows, t.Ptr, t.Ind, t.Data)
+	// A matrix by columns is the transpose of one by rows.
+	csc := revsparse.ViewCSC(sparse.NewCSC(2, 3, []int{0, 1, 2, 3}, []int{0, 1, 0}, []float64{1, 2, 3}))
+	fmt.Println(csc.Rows, csc.Cols)
+	// Output:
+	// false [0 2 1]
+	// 3 [0 1 2 3] [0 1 0] [1 2 3]
+	// 3 2
 }
 
 func ExampleSolve() {

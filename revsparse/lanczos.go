@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
-	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -62,7 +61,10 @@ const (
 type eigenOperator interface {
 	mulTo(y, x []float64)         // y = A·x
 	addMulTangent(y, x []float64) // y += Ȧ·x
-	addGradient(u, v []float64)   // the gradient of uᵀ·A·v
+
+	// addGradient adds the gradient of uᵀ·A·v, and the tangent of that for u̇ = du and
+	// v̇ = dv, to those that are wanted.
+	addGradient(u, v, du, dv []float64)
 }
 
 // eigen is a search for the first eigenpairs of a symmetric matrix, and their
@@ -109,7 +111,7 @@ type eigen struct {
 // precision eps.
 func (e *eigen) start(op eigenOperator, kernel string, o EigOptions, n, k int, eps float64) {
 	if o.Which > Smallest {
-		panic("revsparse: unknown order of eigenvalues")
+		panic(rev.ShapeError[EigOptions]("Which", "is %d, which is no order of eigenvalues", o.Which))
 	}
 	if o.Tol == 0 {
 		o.Tol = 16 * eps
@@ -217,7 +219,7 @@ func orient(v []float64) {
 }
 
 // search finds more pairs in the complement of those found, and appends them. After the
-// first search, a value that is clearly behind the others need not be exact.
+// first search, a value that clearly comes after the others need not be exact.
 func (e *eigen) search(pairs int) error {
 	first, begin := e.found, e.products
 	m := min(e.Basis, e.n-first)
@@ -241,8 +243,8 @@ func (e *eigen) search(pairs int) error {
 		}
 		done := worst <= e.Tol*e.scale
 		if first > 0 {
-			behind := e.Which.key(e.values[e.k-1]) - e.Which.key(e.ritz[0])
-			done = done || behind > 10*worst && behind > 2*degenerateGap*e.scale
+			distance := e.Which.key(e.values[e.k-1]) - e.Which.key(e.ritz[0])
+			done = done || distance > 10*worst && distance > 2*degenerateGap*e.scale
 		}
 		if done {
 			e.combine(first, m, pairs)
@@ -389,11 +391,12 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 	if !ok {
 		return e.failure(math.NaN())
 	}
-	for j, v := range x {
-		x[j] = math.Ldexp(v, -exp)
-	}
+	scale2(x, -exp)
 	e.shares = workspace.Zeros(e.shares, e.k)
 	norm := norm2(x)
+	if norm == 0 {
+		return nil
+	}
 	e.orthogonalise(x, 0, e.k, e.shares, 0)
 	e.orthogonalise(x, 0, e.k, e.shares, 0)
 	left := norm2(x)
@@ -422,9 +425,7 @@ func (e *eigen) pseudoSolve(x []float64, i int) error {
 			vec.Axpy(c/(e.values[j]-e.shift), e.vector(j), x)
 		}
 	}
-	for j, v := range x {
-		x[j] = math.Ldexp(v, exp-e.exp)
-	}
+	scale2(x, exp-e.exp)
 	return nil
 }
 
@@ -434,39 +435,23 @@ type eigenpairs[T rev.Float] struct {
 	vectors rev.General[T]
 }
 
-// count returns the number of pairs of a matrix of size n in p, or in the first of like
-// that has any if p has none. It panics with mat.ErrShape if they do not fit together.
-func (p eigenpairs[T]) count(n int, like ...eigenpairs[T]) int {
-	found, k := false, 0
-	for i := -1; i < len(like); i++ {
-		if i >= 0 {
-			p = like[i]
+// countPairs returns the number of pairs of a matrix of n rows for which the kernel K and its
+// derivatives have room. It panics if they do not fit the matrix.
+func countPairs[K any, T rev.Float](n int, all ...eigenpairs[T]) (k int) {
+	for _, p := range all {
+		switch {
+		case p.vectors.Data != nil && p.vectors.Rows != n:
+			panic(rev.ShapeError[K]("Vectors", "has %d rows, want %d", p.vectors.Rows, n))
+		case p.vectors.Data != nil:
+			k = p.vectors.Cols
+		case p.values.Data != nil:
+			k = p.values.N
 		}
-		if p.values.Data == nil && p.vectors.Data == nil {
-			continue
-		}
-		here := p.values.N
-		if p.values.Data == nil {
-			here = p.vectors.Cols
-		}
-		if !found {
-			found, k = true, here
-		}
-		if here != k || k > n || p.vectors.Data != nil && (p.vectors.Rows != n || p.vectors.Cols != k) {
-			panic(mat.ErrShape)
-		}
+	}
+	if k > n {
+		panic(rev.ShapeError[K]("Values", "or Vectors has room for %d pairs, more than the %d rows of the matrix", k, n))
 	}
 	return k
-}
-
-// add adds sign times the pairs that e has found.
-func (p eigenpairs[T]) add(e *eigen, sign float64) {
-	for i := range e.k {
-		if p.values.Data != nil {
-			p.values.Data[i*p.values.Inc] += T(sign * math.Ldexp(e.values[i], e.exp))
-		}
-		accumulate(p.vector(i), sign, e.vector(i))
-	}
 }
 
 // vector returns column i of the vectors, which may be nil.
@@ -478,49 +463,34 @@ func (p eigenpairs[T]) vector(i int) rev.Vector[T] {
 	return rev.Vector[T]{N: m.Rows, Data: m.Data[i:], Inc: m.Stride}
 }
 
-// addGradients adds the gradient for the cotangents p to that of the matrix.
-func (p eigenpairs[T]) addGradients(e *eigen) error {
-	e.xi = workspace.Zeros(e.xi, e.k*e.n)
-	if p.vectors.Data != nil {
-		for i := range e.k {
-			if err := e.pseudoSolve(load(e.solution(i), p.vector(i), e.n), i); err != nil {
-				return err
-			}
-		}
-	}
-	for i := range e.k {
-		u := e.solution(i)
-		vec.ScaleTo(u, -1, u)
-		if p.values.Data != nil {
-			vec.Axpy(float64(p.values.Data[i*p.values.Inc]), e.vector(i), u)
-		}
-		e.op.addGradient(u, e.vector(i))
-	}
-	return nil
-}
-
-// addTangents adds sign times the tangents of the pairs to p.
-func (p eigenpairs[T]) addTangents(e *eigen, sign float64) error {
-	e.xi = workspace.Zeros(e.xi, e.k*e.n)
-	e.rates = workspace.Zeros(e.rates, e.k)
-	for i := range e.k {
-		xi := e.solution(i)
-		e.op.addMulTangent(xi, e.vector(i))
-		e.rates[i] = vec.Dot(e.vector(i), xi)
-		if p.vectors.Data == nil {
-			continue
-		}
-		if err := e.pseudoSolve(xi, i); err != nil {
+// pass makes a pass with the pairs p, their cotangents g, their tangents t, and the tangents
+// gt of the cotangents. gradient says whether the cotangents of A are wanted, and tangent
+// whether A has one.
+func (p eigenpairs[T]) pass(e *eigen, g, t, gt eigenpairs[T], gradient, tangent bool, sign float64) error {
+	if gradient || tangent {
+		if err := g.differentiate(e, gt, gradient, tangent, gradient || t.vectors.Data != nil); err != nil {
 			return err
 		}
 	}
 	for i := range e.k {
-		if p.values.Data != nil {
-			p.values.Data[i*p.values.Inc] += T(sign * e.rates[i])
+		at := i * e.n
+		if gradient {
+			e.op.addGradient(e.solution(i), e.vector(i), e.dxi[at:at+e.n], e.dv[at:at+e.n])
 		}
-		accumulate(p.vector(i), -sign, e.solution(i))
+		if tangent {
+			t.add(i, sign*e.rates[i], sign, e.dv[at:at+e.n])
+		}
+		p.add(i, sign*math.Ldexp(e.values[i], e.exp), sign, e.vector(i))
 	}
 	return nil
+}
+
+// add adds to pair i.
+func (p eigenpairs[T]) add(i int, value, sign float64, vector []float64) {
+	if p.values.Data != nil {
+		p.values.Data[i*p.values.Inc] += T(value)
+	}
+	accumulate(p.vector(i), sign, vector)
 }
 
 // differentiate sets λ̇ and v̇ of the pairs, u = λ̄·v - ξ for the cotangents p, and u̇ for
@@ -528,8 +498,9 @@ func (p eigenpairs[T]) addTangents(e *eigen, sign float64) error {
 //
 //	ξ̇ = (A - λ)⁺·(ġv - v̇·(vᵀ·v̄) - (Ȧ - λ̇)·ξ) - v·(v̇ᵀ·ξ).
 //
-// If A has no tangent, λ̇ and v̇ are zero.
-func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) error {
+// v̇ is set only if vectors is, and u and u̇ only if gradient is. If A has no tangent, λ̇ and
+// v̇ are zero.
+func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], gradient, tangent, vectors bool) error {
 	for _, rows := range [...]*[]float64{&e.xi, &e.dxi, &e.dv} {
 		*rows = workspace.Zeros(*rows, e.k*e.n)
 	}
@@ -539,10 +510,15 @@ func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) e
 		if tangent {
 			e.op.addMulTangent(dv, v)
 			e.rates[i] = vec.Dot(v, dv)
+		}
+		if tangent && vectors {
 			if err := e.pseudoSolve(dv, i); err != nil {
 				return err
 			}
 			vec.ScaleTo(dv, -1, dv)
+		}
+		if !gradient {
+			continue
 		}
 		load(xi, p.vector(i), e.n)
 		load(dxi, dp.vector(i), e.n)
@@ -573,16 +549,6 @@ func (p eigenpairs[T]) differentiate(e *eigen, dp eigenpairs[T], tangent bool) e
 		}
 	}
 	return nil
-}
-
-// addRates adds sign times the tangents of the pairs that differentiate has found.
-func (p eigenpairs[T]) addRates(e *eigen, sign float64) {
-	for i := range e.k {
-		if p.values.Data != nil {
-			p.values.Data[i*p.values.Inc] += T(sign * e.rates[i])
-		}
-		accumulate(p.vector(i), sign, e.dv[i*e.n:(i+1)*e.n])
-	}
 }
 
 // solution returns row i of xi.

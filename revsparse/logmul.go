@@ -2,7 +2,6 @@ package revsparse
 
 import (
 	"math"
-	"sort"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -57,27 +56,6 @@ func NewLogMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) LogMul[fl
 	return LogMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }
 
-// Forward computes C ⊕= A·B.
-func (k LogMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C ⊖= A·B.
-func (k LogMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C ⊖= A·B and the cotangents of A, B and C.
-func (k LogMul[T, I]) Adjoint(g LogMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C ⊕= A·B and the tangent of C.
-func (k LogMul[T, I]) Tangent(t LogMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent and computes the cotangents and their tangents,
-//
-//	ġA_il += Σ_j w_ilj·(ġC_ij' + C̄_ij'·(ȧ_il + ḃ_lj - ċ_ij')),
-//
-// and likewise ġB_lj, summed over i.
-func (k LogMul[T, I]) AdjointTangent(g, t, gt LogMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 const (
 	logWork    = 1 << 11 // entries and rows of a block, times columns
 	logColumns = 4       // columns at a time if B has a cotangent
@@ -115,7 +93,7 @@ type logElement[T rev.Float] struct {
 
 // Run implements rev.Kernel. It returns no error.
 func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
-	checkOperand[LogMul[T, I]](&k.A, "A")
+	CheckOperand[LogMul[T, I]](&k.A, "A")
 	g, t, gt := p.G, p.T, p.GT
 	var none LogMul[T, I]
 	if g.C.Data == nil && gt.C.Data == nil {
@@ -150,9 +128,7 @@ func (k LogMul[T, I]) Run(p rev.Pass[LogMul[T, I]]) error {
 
 // open makes a tile for each worker.
 func (w *logMul[T, I]) open(workers int) {
-	for len(w.tiles) < workers {
-		w.tiles = append(w.tiles, logTile[T]{})
-	}
+	w.tiles = workspace.Grow(w.tiles, max(len(w.tiles), workers))
 	most := logTerms
 	for i := range w.k.A.Rows {
 		most = max(most, int(w.k.A.Ptr[i+1]-w.k.A.Ptr[i]))
@@ -169,18 +145,13 @@ func (w *logMul[T, I]) open(workers int) {
 
 // cut returns the first row of a block.
 func (w *logMul[T, I]) cut(block int) int {
-	a := &w.k.A
-	if block == w.blocks {
-		return a.Rows
-	}
-	at := (len(a.Ind) + a.Rows) / w.blocks * block
-	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+i >= at })
+	return firstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr)
 }
 
 // Block handles a block of rows.
 func (w *logMul[T, I]) Block(worker, block int) {
 	s, a, b := &w.tiles[worker], &w.k.A, w.k.B
-	count, at := 0, 0 // elements and terms; not in the tile, which lies beside that of another worker
+	count, at := 0, 0 // elements and terms; not in the tile, which shares cache lines with the next worker's
 	for i := w.cut(block); i < w.cut(block+1); i++ {
 		from, to := int(a.Ptr[i]), int(a.Ptr[i+1])
 		if from == to {
@@ -369,7 +340,7 @@ func (k *LogMul[T, I]) cell(x *logElement[T]) *T {
 	return &k.C.Data[x.i*k.C.Stride+x.j]
 }
 
-// row returns what x has for column j and the row of A from entry from to to.
+// row returns the elements of x for column j and the row of A from entry from to to.
 func (w *logMul[T, I]) row(x []T, from, to, j int) []T {
 	m := w.j1 - w.j0
 	return x[from*m+(j-w.j0)*(to-from):][:to-from]

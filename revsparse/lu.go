@@ -4,9 +4,11 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
 // LU is the factorisation
@@ -34,7 +36,7 @@ import (
 //
 // The columns are ordered by approximate minimum degree. If most elements have a mirror
 // image and A, with its rows scaled, is diagonally dominant by columns, pivots are on
-// the diagonal, and the order is that of A + Aᵀ. Otherwise it is that of AᵀA, whose
+// the diagonal, and the graph of A + Aᵀ is ordered. Otherwise it is the graph of AᵀA, whose
 // Cholesky factor contains the fill of any choice of pivots (Davis, Gilbert, Larimore
 // and Ng 2004).
 //
@@ -42,9 +44,8 @@ import (
 // the elimination tree (left-looking, as Gilbert and Peierls 1988 for single columns).
 // A panel is a dense array of the rows in which it has elements. Supernodes of L are
 // columns with the same rows. They update the panel one after the other, each by a
-// triangular solution and a matrix product. The supernodes that update it are found on
-// the way: they are those of the pivots among its rows. Then the panel is factored as a
-// dense matrix, and cut into supernodes by its nonzero elements (Demmel, Eisenstat,
+// triangular solution and a matrix product. The pivots among its rows tell which supernodes
+// update it. Then the panel is factored as a dense matrix, and cut into supernodes by its nonzero elements (Demmel, Eisenstat,
 // Gilbert, Li and Liu 1999).
 type LU[I Index] struct {
 	of   CSR[float64, I] // a copy of A
@@ -68,9 +69,9 @@ type LU[I Index] struct {
 // are zero, and NaN if A has elements that are infinite or NaN. The methods that solve
 // return the same then.
 func (lu *LU[I]) Factorize(a CSR[float64, I]) error {
-	a.check()
+	CheckOperand[LU[I]](&a, "a")
 	if a.Rows != a.Cols || a.Data == nil && len(a.Ind) > 0 {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[LU[I]]("a", "is %d×%d with %d values, want a square matrix with values", a.Rows, a.Cols, len(a.Data)))
 	}
 	return lu.factorize(a)
 }
@@ -101,7 +102,7 @@ func (lu *LU[I]) factor() float64 {
 	}
 	if dominant := lu.isDominant(); !lu.ordered || f.dominant != dominant {
 		f.dominant = dominant
-		analyze(f, a.Rows, a.Ptr, a.Ind)
+		analyze(f, *a)
 		lu.ordered = true
 	}
 	f.values = workspace.Grow(f.values, len(a.Data))
@@ -183,14 +184,14 @@ func (lu *LU[I]) isDominant() bool {
 // large. It is 0 before Factorize.
 func (lu *LU[I]) Cond() float64 { return lu.cond }
 
-// SolveTo stores A⁻¹·b in dst, or A⁻ᵀ·b if trans is set. It panics with mat.ErrShape if
-// they do not fit together. An empty dst gets the right shape. If A is singular to
-// working precision, SolveTo returns what Factorize returned and does not change dst.
+// SolveTo stores A⁻¹·b in dst, or A⁻ᵀ·b if trans is set. It panics if they do not fit
+// together. An empty dst gets the right shape. If A is singular to working precision,
+// SolveTo returns what Factorize returned and does not change dst.
 func (lu *LU[I]) SolveTo(dst *mat.Dense, trans bool, b mat.Matrix) error {
 	n := lu.of.Rows
 	rows, cols := b.Dims()
 	if rows != n {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[LU[I]]("b", "has %d rows, want %d", rows, n))
 	}
 	if lu.err != nil {
 		return lu.err
@@ -199,7 +200,7 @@ func (lu *LU[I]) SolveTo(dst *mat.Dense, trans bool, b mat.Matrix) error {
 		dst.ReuseAs(n, cols)
 	}
 	if r, c := dst.Dims(); r != n || n > 0 && c != cols {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[LU[I]]("dst", "is %d×%d, want %d×%d", r, c, n, cols))
 	}
 	x := make([]float64, n*cols)
 	for j := range cols {
@@ -220,25 +221,12 @@ func (lu *LU[I]) SolveTo(dst *mat.Dense, trans bool, b mat.Matrix) error {
 // SolveVecTo is SolveTo for a vector.
 func (lu *LU[I]) SolveVecTo(dst *mat.VecDense, trans bool, b mat.Vector) error {
 	n := lu.of.Rows
-	if b.Len() != n {
-		panic(mat.ErrShape)
-	}
-	if lu.err != nil {
-		return lu.err
-	}
-	if dst.IsEmpty() && n > 0 {
+	if lu.err == nil && dst.IsEmpty() && n > 0 && b.Len() == n {
 		dst.ReuseAsVec(n)
 	}
-	if dst.Len() != n {
-		panic(mat.ErrShape)
+	var column mat.Dense
+	if v := dst.RawVector(); v.N > 0 {
+		column.SetRawMatrix(blas64.General{Rows: v.N, Cols: 1, Data: v.Data, Stride: v.Inc})
 	}
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = b.AtVec(i)
-	}
-	lu.factors.solve(x, trans)
-	for i, v := range x {
-		dst.SetVec(i, v)
-	}
-	return nil
+	return lu.SolveTo(&column, trans, b)
 }

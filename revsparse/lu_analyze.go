@@ -36,25 +36,17 @@ type luFactors struct {
 	y, below, signs []float64 // of solve and condition
 }
 
-// analyze chooses the order of columns and their panels for a matrix with this structure.
-func analyze[I Index](f *luFactors, n int, ptr, ind []I) {
+// analyze chooses the order of columns and their panels for a matrix with the structure of a.
+func analyze[I Index](f *luFactors, a CSR[float64, I]) {
+	n := a.Rows
 	f.n = n
-	rows := make([][]int32, n)
-	storage := make([]int32, len(ind))
-	entries := 0
-	for i := range n {
-		list := storage[: 0 : ptr[i+1]-ptr[i]]
-		storage = storage[ptr[i+1]-ptr[i]:]
-		for _, j := range ind[ptr[i]:ptr[i+1]] {
-			list = append(list, int32(j))
-		}
-		slices.Sort(list)
-		rows[i] = slices.Compact(list)
-		entries += len(rows[i])
-	}
-	cols := transposed(rows)
-	symmetric := 0
+	t := CSR[float64, I]{Ptr: make([]I, n+1), Ind: make([]I, len(a.Ind))}
+	from := make([]I, len(a.Ind))
+	transpose(&t, a, from)
+	rows, cols := lists(n, a.Ptr, a.Ind), lists(n, t.Ptr, t.Ind)
+	entries, symmetric := 0, 0
 	for i, list := range rows {
+		entries += len(list)
 		symmetric += common(list, cols[i])
 	}
 	var parent []int32
@@ -66,48 +58,27 @@ func analyze[I Index](f *luFactors, n int, ptr, ind []I) {
 	}
 	f.makePanels(parent, counts)
 
-	position := make([]int32, n)
+	f.colPtr, f.colRow, f.from = workspace.Zeros(f.colPtr, n+1), f.colRow[:0], f.from[:0]
 	for k, j := range f.order {
-		position[j] = int32(k)
-	}
-	f.colPtr = workspace.Zeros(f.colPtr, n+1)
-	for _, j := range ind {
-		f.colPtr[position[j]+1]++
-	}
-	for k := range n {
-		f.colPtr[k+1] += f.colPtr[k]
-	}
-	next := slices.Clone(f.colPtr[:n])
-	f.colRow, f.from = workspace.Grow(f.colRow, len(ind)), workspace.Grow(f.from, len(ind))
-	for i := range n {
-		for p := ptr[i]; p < ptr[i+1]; p++ {
-			k := position[ind[p]]
-			f.colRow[next[k]], f.from[next[k]] = int32(i), int32(p)
-			next[k]++
+		for p := t.Ptr[j]; p < t.Ptr[j+1]; p++ {
+			f.colRow, f.from = append(f.colRow, int32(t.Ind[p])), append(f.from, int32(from[p]))
 		}
+		f.colPtr[k+1] = len(f.from)
 	}
 }
 
-// transposed returns the transpose of a pattern, sorted.
-func transposed(rows [][]int32) [][]int32 {
-	count := make([]int, len(rows))
-	total := 0
-	for _, list := range rows {
-		for _, j := range list {
-			count[j]++
-		}
-		total += len(list)
+// lists returns the columns of the entries of each of n rows, sorted and without repetition.
+func lists[I Index](n int, ptr, ind []I) [][]int32 {
+	all, rows := make([]int32, len(ind)), make([][]int32, n)
+	for p, j := range ind {
+		all[p] = int32(j)
 	}
-	cols, storage := make([][]int32, len(rows)), make([]int32, total)
-	for j, c := range count {
-		cols[j], storage = storage[:0:c], storage[c:]
+	for i := range rows {
+		list := all[ptr[i]:ptr[i+1]]
+		slices.Sort(list)
+		rows[i] = slices.Clip(slices.Compact(list))
 	}
-	for i, list := range rows {
-		for _, j := range list {
-			cols[j] = append(cols[j], int32(i))
-		}
-	}
-	return cols
+	return rows
 }
 
 // common returns how many numbers two sorted lists have in common.
@@ -126,9 +97,9 @@ func common(a, b []int32) (n int) {
 	return n
 }
 
-// columnOrder orders columns for the factors of A with its rows in any order. Their
-// pattern is part of that of the Cholesky factor of AᵀA. Rows with so many entries that
-// they would couple all columns are ignored.
+// columnOrder orders columns for the factors of A with its rows in any order. Their entries
+// are among those of the Cholesky factor of AᵀA. Rows with so many entries that they would
+// couple all columns are ignored.
 func columnOrder(rows, cols [][]int32) (order, parent []int32, counts []int) {
 	n := len(rows)
 	cliques := make([][]int32, 0, n)

@@ -3,6 +3,7 @@ package revsparse
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/sparse"
@@ -86,12 +87,7 @@ func (f *luFactors) touch(w *luWork, r int32, width int) int32 {
 		l = int32(len(w.rows))
 		w.local[r] = l
 		w.rows = append(w.rows, r)
-		if need := len(w.rows) * width; need > len(w.x) {
-			grown := make([]float64, max(need, 2*len(w.x)))
-			copy(grown, w.x)
-			w.x = grown
-		}
-		clear(w.x[int(l)*width:][:width])
+		w.x = append(w.x[:int(l)*width], make([]float64, width)...)
 		if k := f.position[r]; k >= 0 {
 			s := f.super[k]
 			w.marked[s/64] |= 1 << (s % 64)
@@ -324,7 +320,7 @@ func (f *luFactors) store(w *luWork, p *luPanel, from, to int) {
 	}
 	sn.below = len(w.ind)
 	height := n + sn.below
-	f.ldata = growTo(f.ldata, sn.data+n*height)
+	f.ldata = slices.Grow(f.ldata, n*height)[:sn.data+n*height]
 	data := f.ldata[sn.data:]
 	for k := range n {
 		column := data[k*height:][:height]
@@ -337,14 +333,4 @@ func (f *luFactors) store(w *luWork, p *luPanel, from, to int) {
 		f.super[sn.first+k] = int32(len(f.supers))
 	}
 	f.supers = append(f.supers, sn)
-}
-
-// growTo returns x with length n and its elements.
-func growTo(x []float64, n int) []float64 {
-	if n > cap(x) {
-		grown := make([]float64, len(x), max(n, 3*cap(x)/2))
-		copy(grown, x)
-		x = grown
-	}
-	return x[:n]
 }

@@ -98,7 +98,7 @@ func testLU[I Index](t *testing.T, name string, lu *LU[I], a CSR[float64, I], bo
 	for _, trans := range []bool{false, true} {
 		b := numbers[float64](rnd, a.Rows)
 		var x mat.VecDense
-		if err := lu.SolveVecTo(&x, trans, vector(b)); err != nil {
+		if err := lu.SolveVecTo(&x, trans, vecDense(b)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if a.Rows == 0 {
@@ -110,7 +110,7 @@ func testLU[I Index](t *testing.T, name string, lu *LU[I], a CSR[float64, I], bo
 	}
 }
 
-func vector(x []float64) *mat.VecDense {
+func vecDense(x []float64) *mat.VecDense {
 	if len(x) == 0 {
 		return &mat.VecDense{}
 	}
@@ -252,7 +252,7 @@ func TestLUScaling(t *testing.T) {
 		sb[i] = math.Ldexp(v, rows[i])
 	}
 	var x, sx mat.VecDense
-	if err := errors.Join(plain.SolveVecTo(&x, false, vector(b)), scaled.SolveVecTo(&sx, false, vector(sb))); err != nil {
+	if err := errors.Join(plain.SolveVecTo(&x, false, vecDense(b)), scaled.SolveVecTo(&sx, false, vecDense(sb))); err != nil {
 		t.Fatal(err)
 	}
 	if !mat.Equal(&x, &sx) {
@@ -380,7 +380,7 @@ func TestLUCond(t *testing.T) {
 func TestLUAgain(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 7))
 	var lu LU[int]
-	b := vector(numbers[float64](rnd, 400))
+	b := vecDense(numbers[float64](rnd, 400))
 	solution := func(lu *LU[int], a CSR[float64, int]) []float64 {
 		var x mat.VecDense
 		if err := errors.Join(lu.Factorize(a), lu.SolveVecTo(&x, false, b)); err != nil {

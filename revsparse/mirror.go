@@ -19,7 +19,7 @@ type mirrored[I Index] struct {
 	workers int
 
 	// The operand that full was last made from, and the tolerance of its check. Usually
-	// it is that of the call before.
+	// the next call has the same.
 	of  CSR[float64, I]
 	tol float64
 
@@ -81,7 +81,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64)
 	}
 	_, m.exp = math.Frexp(top)
 
-	// Ptr[i] counts up from the beginning of row i to that of the next.
+	// Ptr[i] counts up from the beginning of row i to the beginning of the next.
 	var begin I
 	for i := range f.Ptr {
 		begin, f.Ptr[i] = begin+f.Ptr[i], begin

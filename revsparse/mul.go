@@ -1,8 +1,6 @@
 package revsparse
 
 import (
-	"fmt"
-
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/number"
@@ -18,13 +16,13 @@ import (
 // the transpose of real matrices. The derivatives are
 //
 //	B̄ += conj(α)·op(A)ᴴ·C̄,  Ā_ij += conj(α)·(C̄·Bᴴ)_ij at the entries of A,
-//	ᾱ += Σ C̄·conj(op(A)·B),  Ċ += α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ)
+//	ᾱ += Σ C̄·conj(op(A)·B),  Ċ += α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ)
 //
-// If A is transposed, (B·C̄ᴴ)_ij is conjugated. The second order is that of this product
-// of three factors.
+// If A is transposed, (B·C̄ᴴ)_ij is conjugated. The second order follows from the product rule
+// for three factors.
 //
 // For one column, and for up to 16 columns of floats, Adjoint reads A once, whatever it
-// computes. For more columns it reads A and B for C and ᾱ, and a transposed copy of A
+// computes. For more columns it reads A and B for C and ᾱ, and a transposed copy of A
 // and C̄ for B̄. Ā comes from one of these. The structure of the copy is kept between
 // calls as long as A has the same structure.
 //
@@ -36,11 +34,11 @@ import (
 // column, each α·b is rounded instead, and its product with each entry. Products that
 // go into gradients are rounded too.
 //
-// The bits of a column do not depend on the other columns, as long as there are 2 to 16
-// of them, or more. They never depend on the number of workers, nor, except those of ᾱ,
-// on what else is computed. Workers share the rows in blocks of about the same number
-// of entries. If there is one column of floats, they also share a row of more than
-// 16384. In other products one worker handles a row, or a column of the transpose.
+// Products with 1, 2 to 16, and more columns use different loops. Within one of these, a
+// column has the same bits whatever the others hold. Workers never change bits. Other outputs
+// change only the bits of ᾱ. Workers share the rows in blocks of about the same number of
+// entries. If there is one column of floats, they also share a row of more than 16384
+// entries. In other products one worker handles a row, or a column of the transpose.
 type Mul[T rev.Number, I Index] struct {
 	C       rev.General[T] `rev:"acc" shape:"Trans ? k,n : m,n"`
 	Alpha   *T             `rev:"in,optional"`
@@ -75,24 +73,24 @@ func viewDense(m mat.Matrix) rev.General[float64] {
 	case *mat.Dense:
 		return rev.ViewDense(m)
 	}
-	panic(fmt.Sprintf("revsparse: a %T is not a *mat.Dense or a *mat.VecDense: copy it to a *mat.Dense", m))
+	panic(rev.ShapeError[Mul[float64, int]]("C or B", "is a %T, not a *mat.Dense or a *mat.VecDense: copy it to a *mat.Dense", m))
 }
 
-// alpha returns what the product is multiplied by.
-func (k *Mul[T, I]) alpha() T {
-	if k.Alpha == nil {
+// valueOrOne returns *x, or 1 if x is nil.
+func valueOrOne[T rev.Number](x *T) T {
+	if x == nil {
 		return number.One[T]()
 	}
-	return *k.Alpha
+	return *x
 }
 
-// product computes c += alpha·op(A)·b, or -= if sub, for the values a of A. It does
-// nothing if an operand is nil.
-func (k *Mul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
+// product computes c += sign·alpha·op(A)·b for the values a of A. It does nothing if an
+// operand is nil.
+func (k *Mul[T, I]) product(sign int, c rev.General[T], alpha T, a []T, b rev.General[T]) {
 	if c.Data == nil || a == nil || b.Data == nil {
 		return
 	}
-	p := pass[T, I]{a: k.A.With(a), alpha: alpha, beta: alpha, subOut: sub, subW: sub, flip: k.Trans, workers: k.Workers}
+	p := pass[T, I]{a: k.A.With(a), alpha: alpha, beta: alpha, outSign: sign, wSign: sign, flip: k.Trans, workers: k.Workers}
 	if k.Trans {
 		p.v, p.w = b, c
 	} else {
@@ -101,12 +99,11 @@ func (k *Mul[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], 
 	p.run()
 }
 
-// adjoint computes c += alpha·op(A)·b, or -= if sub. With gc the cotangent of the
-// product without its sign, it adds the cotangents of the factors to gb, ga and galpha.
-// Nil results are skipped.
-func (k *Mul[T, I]) adjoint(c rev.General[T], sub bool, alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
+// adjoint computes c += sign·alpha·op(A)·b. With gc the cotangent of the product without its
+// sign, it adds the cotangents of the factors to gb, ga and galpha. Nil results are skipped.
+func (k *Mul[T, I]) adjoint(sign int, c rev.General[T], alpha T, a []T, b, gc, gb rev.General[T], ga []T, galpha *T) {
 	if gc.Data == nil || gb.Data == nil && ga == nil && galpha == nil {
-		k.product(c, alpha, a, b, sub)
+		k.product(sign, c, alpha, a, b)
 		return
 	}
 	if a == nil || b.Data == nil {
@@ -115,60 +112,37 @@ func (k *Mul[T, I]) adjoint(c rev.General[T], sub bool, alpha T, a []T, b, gc, g
 	p := pass[T, I]{a: k.A.With(a), ga: ga, gamma: number.Conj(alpha), sum: galpha, flip: k.Trans, workers: k.Workers}
 	if k.Trans {
 		p.u, p.out, p.alpha = gc, gb, number.Conj(alpha)
-		p.v, p.w, p.beta, p.subW = b, c, alpha, sub
+		p.v, p.w, p.beta, p.wSign = b, c, alpha, sign
 	} else {
-		p.u, p.out, p.alpha, p.subOut = b, c, alpha, sub
+		p.u, p.out, p.alpha, p.outSign = b, c, alpha, sign
 		p.v, p.w, p.beta = gc, gb, number.Conj(alpha)
 	}
 	p.run()
 }
 
-// Forward computes C += α·op(A)·B.
-func (k Mul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= α·op(A)·B.
-func (k Mul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= α·op(A)·B and the cotangents of A, B and α.
-func (k Mul[T, I]) Adjoint(g Mul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += α·op(A)·B and the tangent of C.
-func (k Mul[T, I]) Tangent(t Mul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
-// adds the tangents of the cotangents of A, B and α.
-func (k Mul[T, I]) AdjointTangent(g, t, gt Mul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k Mul[T, I]) Run(p rev.Pass[Mul[T, I]]) error {
-	checkOperand[Mul[T, I]](&k.A, "A")
+	CheckOperand[Mul[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
-	alpha, a, b := k.alpha(), k.A.Data, k.B
+	alpha, a, b := valueOrOne(k.Alpha), k.A.Data, k.B
 	if !p.Adjoint && !p.Tangent {
-		k.product(k.C, alpha, a, b, p.Back)
+		k.product(p.Sign(), k.C, alpha, a, b)
 		return nil
 	}
-	k.tangent(t, p.Back)
+	if t.Alpha != nil {
+		k.product(p.Sign(), t.C, *t.Alpha, a, b)
+	}
+	k.product(p.Sign(), t.C, alpha, t.A.Data, b)
+	k.product(p.Sign(), t.C, alpha, a, t.B)
 	if p.Adjoint && p.Tangent {
 		none := rev.General[T]{}
-		k.adjoint(none, false, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
+		k.adjoint(1, none, alpha, a, b, gt.C, gt.B, gt.A.Data, gt.Alpha)
 		if t.Alpha != nil {
-			k.adjoint(none, false, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
+			k.adjoint(1, none, *t.Alpha, a, b, g.C, gt.B, gt.A.Data, nil)
 		}
-		k.adjoint(none, false, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
-		k.adjoint(none, false, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
+		k.adjoint(1, none, alpha, t.A.Data, b, g.C, gt.B, nil, gt.Alpha)
+		k.adjoint(1, none, alpha, a, t.B, g.C, none, gt.A.Data, gt.Alpha)
 	}
-	k.adjoint(k.C, p.Back, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
+	k.adjoint(p.Sign(), k.C, alpha, a, b, g.C, g.B, g.A.Data, g.Alpha)
 	return nil
-}
-
-// tangent adds α̇·op(A)·B + α·(op(Ȧ)·B + op(A)·Ḃ) to Ċ, or subtracts it.
-func (k *Mul[T, I]) tangent(t *Mul[T, I], sub bool) {
-	if t.Alpha != nil {
-		k.product(t.C, *t.Alpha, k.A.Data, k.B, sub)
-	}
-	k.product(t.C, k.alpha(), t.A.Data, k.B, sub)
-	k.product(t.C, k.alpha(), k.A.Data, t.B, sub)
 }

@@ -17,9 +17,10 @@ import (
 //	ga_ij += gamma·v_i·conj(u_j)ᵀ
 //	sum   += Σ_i v_i·conj(s_i)ᵀ
 //
-// Nil results are skipped. If subOut or subW is set, the first or the second is
-// subtracted. If flip is set, a_ij is conjugated instead of conj(a_ij), and v_i instead
-// of u_j and s_i.
+// Nil results are skipped. If outSign or wSign is negative, the first or the second is
+// subtracted; run changes alpha and beta instead, except in fixed point, where that would
+// change the rounding. If flip is set, a_ij is conjugated instead of conj(a_ij), and v_i
+// instead of u_j and s_i.
 //
 // The work is cut into blocks of about the same number of entries. Blocks are whole
 // rows, except for long rows if there is a single column of floats. They depend only on
@@ -39,7 +40,7 @@ type pass[T rev.Number, I Index] struct {
 	u, v, out, w       rev.General[T]
 	ga                 []T
 	alpha, beta, gamma T
-	subOut, subW       bool
+	outSign, wSign     int
 	flip               bool
 	sum                *T
 	workers            int
@@ -52,7 +53,11 @@ func (p pass[T, I]) run() {
 		return
 	}
 	if p.a.Cols == 0 {
-		panic(outOfRange)
+		panic(p.a.outOfRange())
+	}
+	if !number.IsFixed[T]() {
+		p.alpha, p.beta = number.Signed(p.outSign, p.alpha), number.Signed(p.wSign, p.beta)
+		p.outSign, p.wSign = 0, 0
 	}
 	j := workspace.Get[job[T, I]]()
 	j.p = p
@@ -82,7 +87,7 @@ type job[T rev.Number, I Index] struct {
 	parts   []T         // of divided rows, of a single column
 	windows []window[T] // of w, one for each block
 	used    int         // number of windows, 0 if the blocks add to w itself
-	scratch []*scratch[T]
+	scratch []scratch[T]
 
 	packed [4][]T     // u, v, out and w without gaps, of a single column, and u and v of several
 	given  pass[T, I] // with the gaps
@@ -111,18 +116,18 @@ const (
 func (j *job[T, I]) Block(worker, block int) {
 	switch j.step {
 	case stepOneColumn:
-		j.rowsOfColumn(j.scratch[worker], block)
+		j.rowsOfColumn(&j.scratch[worker], block)
 	case stepAddWindows:
 		j.addWindows(block)
 	case stepPack:
 		j.packRows(block*packedRows, min(j.to.Rows, (block+1)*packedRows))
 	case stepRows:
-		j.rows(j.scratch[worker], block)
+		j.rows(&j.scratch[worker], block)
 		if j.to.Data != nil {
 			j.packRows(j.cut(block), j.cut(block+1))
 		}
 	case stepTransposed:
-		j.transposedRows(j.scratch[worker], block)
+		j.transposedRows(&j.scratch[worker], block)
 	case stepAddWindowRows:
 		j.addWindowRows(block)
 	}
@@ -130,12 +135,27 @@ func (j *job[T, I]) Block(worker, block int) {
 
 // cut returns the first row of a block.
 func (j *job[T, I]) cut(block int) int {
-	a := &j.p.a
-	if block == j.blocks {
-		return a.Rows
+	return firstRow(block, j.blocks, j.p.a.Rows, j.p.a.Ptr)
+}
+
+// firstRow returns the first row of a block. The blocks have about the same number of rows
+// and entries of the matrices with the given row pointers.
+func firstRow[I Index](block, blocks, rows int, ptrs ...[]I) int {
+	switch block {
+	case 0:
+		return 0
+	case blocks:
+		return rows
 	}
-	at := j.begin(block)
-	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+i >= at })
+	before := func(i int) int {
+		n := i
+		for _, ptr := range ptrs {
+			n += int(ptr[i])
+		}
+		return n
+	}
+	at := before(rows) / blocks * block
+	return sort.Search(rows, func(i int) bool { return before(i) >= at })
 }
 
 // begin returns the number of entries and rows before a block.
@@ -160,9 +180,7 @@ type scratch[T rev.Number] struct {
 
 // open makes scratch for the workers.
 func (j *job[T, I]) open(workers int) {
-	for len(j.scratch) < workers {
-		j.scratch = append(j.scratch, new(scratch[T]))
-	}
+	j.scratch = workspace.Grow(j.scratch, max(len(j.scratch), workers))
 }
 
 const (
@@ -170,5 +188,3 @@ const (
 	blockWork  = 1 << 14 // entries and rows of a block
 	mostBlocks = 64
 )
-
-const outOfRange = "revsparse: column index out of range"

@@ -3,7 +3,9 @@ package revsparse
 import (
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
+	"revnum/rev"
 )
 
 const fewColumns = 16 // at most
@@ -15,9 +17,7 @@ func (j *job[T, I]) fewColumns(cols int) {
 	// The number of columns does not matter here, or the bits of a column would depend
 	// on it.
 	j.blocks = max(1, min((len(p.a.Ind)+p.a.Rows)/blockWork, most))
-	for len(j.windows) < j.blocks {
-		j.windows = append(j.windows, window[T]{})
-	}
+	j.windows = workspace.Grow(j.windows, max(len(j.windows), j.blocks))
 	for b := range j.windows[:j.blocks] {
 		j.windows[b].open(p.a.Cols * cols)
 	}
@@ -36,7 +36,7 @@ func (j *job[T, I]) fewColumns(cols int) {
 func (j *job[T, I]) addWindowRows(block int) {
 	w := j.p.w
 	from, to := block*chunk, min(w.Rows, (block+1)*chunk)
-	if w.Stride == w.Cols && !j.p.subW {
+	if w.Stride == w.Cols {
 		joinWindows(j.windows[:j.blocks], w.Data, from*w.Cols, to*w.Cols)
 		return
 	}
@@ -45,7 +45,7 @@ func (j *job[T, I]) addWindowRows(block int) {
 			win := &j.windows[b]
 			// If entries met a row, its chunk was met.
 			if lo, hi := i*w.Cols, (i+1)*w.Cols; win.met[lo/chunk] && win.met[(hi-1)/chunk] {
-				addTo(w.Row(i), number.One[T](), win.all[lo:hi], j.p.subW)
+				vector.Axpy(number.One[T](), rev.ViewSlice(win.all[lo:hi]), vector.Row(w, i))
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const panelBytes = 512 // largest number of bytes of a row of the columns that are handled at a time
 
 // manyColumns makes a pass over matrices of several columns, panel by panel. It goes
-// over the rows of a for out and sum, and over those of its transpose for w. One of the
+// over the rows of a for out and sum, and over the rows of its transpose for w. One of the
 // two also computes ga, with the same bits.
 func (j *job[T, I]) manyColumns(cols int) {
 	whole := j.p
@@ -29,7 +29,7 @@ func (j *job[T, I]) manyColumns(cols int) {
 				m.Cols, m.Data = n, m.Data[lo:]
 			}
 		}
-		t := pass[T, I]{a: j.t, out: p.w, alpha: p.beta, subOut: p.subW, flip: !p.flip, workers: p.workers}
+		t := pass[T, I]{a: j.t, out: p.w, alpha: p.beta, outSign: p.wSign, flip: !p.flip, workers: p.workers}
 		p.w = rev.General[T]{}
 		if t.out.Data != nil && p.ga != nil && p.out.Data == nil && p.sum == nil && n < cols {
 			j.tga = workspace.Grow(j.tga, len(p.ga))

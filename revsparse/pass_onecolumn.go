@@ -73,9 +73,7 @@ func (j *job[T, I]) openWindows(work int) {
 		size *= 2
 	}
 	j.used = j.blocks
-	for len(j.windows) < j.used {
-		j.windows = append(j.windows, window[T]{})
-	}
+	j.windows = workspace.Grow(j.windows, max(len(j.windows), j.used))
 	for b := range j.windows[:j.used] {
 		w := &j.windows[b]
 		w.open(size)
@@ -141,11 +139,11 @@ func (j *job[T, I]) addParts() {
 		if at.entry == first || at.row == done {
 			continue
 		}
-		var s [1]T
+		var s T
 		for p := first; p < int(ptr[at.row+1]); p += sparse.MaxEntries {
-			s[0] += j.parts[partOf(p, p == first)]
+			s += j.parts[partOf(p, p == first)]
 		}
-		addTo(j.p.out.Data[at.row:at.row+1], j.p.alpha, s[:], j.p.subOut)
+		j.p.out.Data[at.row] += number.Mul(j.p.alpha, s)
 		done = at.row
 	}
 }
@@ -214,7 +212,7 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 	}
 	lo, hi := sparse.IndexRange(ind)
 	if lo < 0 || int(hi) >= c.a.Cols {
-		panic(outOfRange)
+		panic(c.a.outOfRange())
 	}
 	if c.window != nil {
 		c.w = c.window.reach(int(lo), int(hi), c.pass.w.Data)
@@ -281,25 +279,18 @@ func columnPiece[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, beg
 		finishColumn(c, i, s)
 		return
 	}
-	alpha := c.alpha
-	if c.subOut {
-		alpha = -alpha
-	}
-	vectorEntries(c, i, end, begin, to, c.out.Data[i:i+len(end)], alpha)
+	vectorEntries(c, i, end, begin, to, c.out.Data[i:i+len(end)], c.alpha)
 }
 
 // vectorEntries computes out += alpha·s and the other results that are there.
 func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, begin, to int, out []T, alpha T) {
-	ind, u, w, beta := c.a.Ind[begin:to], c.u.Data, []T(nil), c.beta
+	ind, u, w := c.a.Ind[begin:to], c.u.Data, []T(nil)
 	var v, ga []T
 	if c.v.Data != nil {
 		v = c.v.Data[i : i+len(end)]
 	}
 	if c.ga != nil {
 		ga = c.ga[begin:to]
-	}
-	if c.subW {
-		beta = -beta
 	}
 	pairs := c.scatter && c.window != nil && c.window.pairs
 	switch {
@@ -314,23 +305,19 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	}
 	e := &sparse.Entries[T, I]{ // by its address, because a value would be copied
 		End: end, Base: begin, Ind: ind, A: c.a.Data[begin:to],
-		U: u, W: w, V: v, Out: out, GA: ga, Alpha: alpha, Beta: beta, Gamma: c.gamma,
+		U: u, W: w, V: v, Out: out, GA: ga, Alpha: alpha, Beta: c.beta, Gamma: c.gamma,
 	}
 	if !pairs {
 		e.Column()
 	} else if !e.Pairs() {
-		panic(outOfRange)
+		panic(c.a.outOfRange())
 	}
 }
 
 // finishColumn uses the sums s of the rows from i on.
 func finishColumn[T rev.Float, I Index](c *columnBlock[T, I], i int, s []T) {
 	if c.out.Data != nil {
-		alpha := c.alpha
-		if c.subOut {
-			alpha = -alpha
-		}
-		vec.Axpy(alpha, s, c.out.Data[i:i+len(s)])
+		vec.Axpy(c.alpha, s, c.out.Data[i:i+len(s)])
 	}
 	if c.pass.sum != nil {
 		c.sum += vec.Dot(c.v.Data[i:i+len(s)], s)
@@ -346,11 +333,7 @@ func (c *columnBlock[T, I]) rows() {
 		if gather {
 			s := c.rowSum(a, ind)
 			if out := c.out.Data; out != nil {
-				if c.subOut {
-					out[i] -= number.Mul(c.alpha, s)
-				} else {
-					out[i] += number.Mul(c.alpha, s)
-				}
+				out[i] += number.Signed(c.outSign, number.Mul(c.alpha, s))
 			}
 			if c.pass.sum != nil {
 				if c.flip {
@@ -367,12 +350,7 @@ func (c *columnBlock[T, I]) rows() {
 				if !c.flip {
 					x = number.Conj(x)
 				}
-				k := ind[q]
-				if c.subW {
-					c.w[k] -= number.Mul(x, f)
-				} else {
-					c.w[k] += number.Mul(x, f)
-				}
+				c.w[ind[q]] += number.Signed(c.wSign, number.Mul(x, f))
 			}
 		}
 		if c.ga != nil {

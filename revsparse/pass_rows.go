@@ -5,6 +5,7 @@ import (
 	"revnum/internal/number"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/rev"
 )
 
@@ -26,10 +27,6 @@ func (j *job[T, I]) rows(s *scratch[T], block int) {
 // vectorRows handles a block in pieces, as many entries as a loop takes.
 func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
 	p, cols, ptr := &j.p, max(j.p.u.Cols, j.p.v.Cols), j.p.a.Ptr
-	alpha := p.alpha
-	if p.subOut {
-		alpha = -alpha
-	}
 	var win *window[T]
 	if p.w.Data != nil {
 		win = &j.windows[block]
@@ -45,7 +42,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			if p.out.Data != nil {
 				out = p.out.Data[i*p.out.Stride:]
 			}
-			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, alpha, win)
+			vectorPiece(j, i, ptr[i+1:i+rows+1], begin, out, p.out.Stride, p.alpha, win)
 			i += rows
 			continue
 		}
@@ -72,7 +69,7 @@ func vectorRows[T rev.Float, I Index](j *job[T, I], s *scratch[T], block, r0, r1
 			}
 			sum := sums[n*cols : (n+1)*cols]
 			if p.out.Data != nil {
-				vec.Axpy(alpha, sum, p.out.Row(i+n))
+				vec.Axpy(p.alpha, sum, p.out.Row(i+n))
 			}
 			if p.sum != nil {
 				j.sums[block] += vec.Dot(p.v.Row(i+n), sum)
@@ -96,7 +93,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 	if win != nil {
 		lo, hi := sparse.IndexRange(ind)
 		if lo < 0 || int(hi) >= p.a.Cols {
-			panic(outOfRange)
+			panic(p.a.outOfRange())
 		}
 		w = win.reach(int(lo)*cols, (int(hi)+1)*cols-1, nil)
 	}
@@ -139,7 +136,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 // scalarRows handles a block of numbers without vector code.
 func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r1 int) {
 	p, cols := &j.p, max(j.p.u.Cols, j.p.v.Cols)
-	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, subtract: p.subOut, flip: p.flip}
+	r := row[T, I]{alpha: p.alpha, gamma: p.gamma, u: p.u.Data, ldu: p.u.Stride, sign: p.outSign, flip: p.flip}
 	for i := r0; i < r1; i++ {
 		b, e := int(p.a.Ptr[i]), int(p.a.Ptr[i+1])
 		if b == e {
@@ -164,16 +161,16 @@ func scalarRows[T rev.Number, I Index](j *job[T, I], s *scratch[T], block, r0, r
 		}
 		// The sum needs s_i before the product with alpha.
 		out := r.out
-		r.out, r.alpha, r.subtract = s.s[:cols], number.One[T](), false
+		r.out, r.alpha, r.sign = s.s[:cols], number.One[T](), 0
 		clear(r.out)
 		r.run(s)
 		if out != nil {
-			addTo(out, p.alpha, r.out, p.subOut)
+			vector.AddScaled(p.outSign, p.alpha, rev.ViewSlice(r.out), rev.ViewSlice(out))
 		}
 		if p.sum != nil {
 			j.sums[block] += dotConj(r.v, r.out, p.flip)
 		}
-		r.out, r.alpha, r.subtract = out, p.alpha, p.subOut
+		r.out, r.alpha, r.sign = out, p.alpha, p.outSign
 	}
 }
 
@@ -184,7 +181,8 @@ type row[T rev.Number, I Index] struct {
 	ind              []I
 	ldu              int
 	alpha, gamma     T
-	subtract, flip   bool
+	sign             int
+	flip             bool
 }
 
 func (r *row[T, I]) run(s *scratch[T]) {
@@ -210,11 +208,7 @@ func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
 		}
 	}
 	for c := range sums {
-		x := r.alpha.Mul(sums[c].Round())
-		if r.subtract {
-			x = -x
-		}
-		r.out[c] += x
+		r.out[c] += number.Signed(r.sign, r.alpha.Mul(sums[c].Round()))
 	}
 }
 
@@ -226,7 +220,7 @@ func complexRow[I Index](r *row[complex128, I]) {
 			if r.flip {
 				x = number.Conj(x)
 			}
-			axpy(x, r.u[at:at+len(r.out)], r.out)
+			vector.Axpy(x, rev.ViewSlice(r.u[at:at+len(r.out)]), rev.ViewSlice(r.out))
 		}
 		if r.ga != nil {
 			r.ga[q] += r.gamma * dotConj(r.v, r.u[at:at+len(r.v)], r.flip)

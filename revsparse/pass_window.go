@@ -2,6 +2,7 @@ package revsparse
 
 import (
 	"revnum/internal/number"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -63,7 +64,7 @@ func joinWindows[T rev.Number](windows []window[T], w []T, lo, hi int) {
 		}
 		for n := lo; n < hi; n += chunk {
 			if to := min(n+chunk, hi); win.whole || win.met[n/chunk] {
-				axpy(number.One[T](), win.all[n:to], w[n:to])
+				vector.Axpy(number.One[T](), rev.ViewSlice(win.all[n:to]), rev.ViewSlice(w[n:to]))
 			}
 		}
 	}

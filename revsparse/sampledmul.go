@@ -1,8 +1,6 @@
 package revsparse
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/number"
 	"revnum/rev"
 )
@@ -32,25 +30,17 @@ type SampledMul[T rev.Real, I Index] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewSampledMul returns the kernel over gonum's matrices, sharing their storage.
-func NewSampledMul[I Index](s CSR[float64, I], a, b *mat.Dense) SampledMul[float64, I] {
-	return SampledMul[float64, I]{S: s, A: rev.ViewDense(a), B: rev.ViewDense(b)}
-}
-
-// product computes s_ij += a_i·b_j, or -= if sub, unless an operand is nil.
-func (k *SampledMul[T, I]) product(s []T, a, b rev.General[T], sub bool) {
+// product computes s_ij += sign·a_i·b_j, unless an operand is nil.
+func (k *SampledMul[T, I]) product(sign int, s []T, a, b rev.General[T]) {
 	if s == nil || a.Data == nil || b.Data == nil {
 		return
 	}
-	p := pass[T, I]{a: k.S.With(nil), v: a, u: b, ga: s, gamma: number.One[T](), workers: k.Workers}
-	if sub {
-		p.gamma = -p.gamma
-	}
+	p := pass[T, I]{a: k.S.With(nil), v: a, u: b, ga: s, gamma: number.Signed(sign, number.One[T]()), workers: k.Workers}
 	p.run()
 }
 
-// addGradient adds to ga and gb the cotangents of a and b, gs being that of S. It
-// leaves out what is nil.
+// addGradient adds to ga and gb the cotangents of a and b for the cotangent gs of S. It leaves
+// out what is nil.
 func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
 	if b.Data == nil {
 		ga.Data = nil
@@ -71,31 +61,13 @@ func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
 	p.run()
 }
 
-// Forward computes S += A·Bᵀ at the entries of S.
-func (k SampledMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes S -= A·Bᵀ at the entries of S.
-func (k SampledMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes S -= A·Bᵀ and the cotangents of A and B.
-func (k SampledMul[T, I]) Adjoint(g SampledMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes S += A·Bᵀ and the tangent of S.
-func (k SampledMul[T, I]) Tangent(t SampledMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of S, and
-// adds the tangents of the cotangents of A and B.
-func (k SampledMul[T, I]) AdjointTangent(g, t, gt SampledMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
-	checkOperand[SampledMul[T, I]](&k.S, "S")
+	CheckOperand[SampledMul[T, I]](&k.S, "S")
 	g, t, gt := &p.G, &p.T, &p.GT
-	k.product(k.S.Data, k.A, k.B, p.Back)
-	k.product(t.S.Data, t.A, k.B, p.Back)
-	k.product(t.S.Data, k.A, t.B, p.Back)
+	k.product(p.Sign(), k.S.Data, k.A, k.B)
+	k.product(p.Sign(), t.S.Data, t.A, k.B)
+	k.product(p.Sign(), t.S.Data, k.A, t.B)
 	k.addGradient(gt.S.Data, k.A, k.B, gt.A, gt.B)
 	k.addGradient(g.S.Data, t.A, t.B, gt.A, gt.B)
 	k.addGradient(g.S.Data, k.A, k.B, g.A, g.B)

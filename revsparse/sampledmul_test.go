@@ -21,6 +21,7 @@ func randomSampledMul[T rev.Real, I Index](rnd *rand.Rand, size, inner int) Samp
 
 func sampledMulSpec[T rev.Real, I Index](inner int) revtest.Spec[SampledMul[T, I]] {
 	return revtest.Spec[SampledMul[T, I]]{
+		Float64: revtest.PassesOf[SampledMul[float64, I]](),
 		New: func(rnd *rand.Rand, size int) SampledMul[T, I] {
 			return randomSampledMul[T, I](rnd, size, min(size, inner))
 		},

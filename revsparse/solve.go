@@ -14,7 +14,7 @@ import (
 // of a square sparse matrix A and dense X and B of one or more columns. op(A) is A or,
 // if Trans is set, Aᵀ. Writing A for op(A) and Y = A⁻¹·B, the derivatives are
 //
-//	Λ = A⁻ᵀ·X̄,  B̄ += Λ,  Ā_ij -= (Λ·Yᵀ)_ij at the entries of A,  Ẏ = A⁻¹·(Ḃ - Ȧ·Y), Ẋ += Ẏ
+//	Λ = A⁻ᵀ·X̄,  B̄ += Λ,  Ā_ij -= (Λ·Yᵀ)_ij at the entries of A,  Ẋ += Ẏ = A⁻¹·(Ḃ - Ȧ·Y)
 //
 // and, of second order,
 //
@@ -47,143 +47,32 @@ func NewSolveTrans[I Index](x mat.Matrix, a CSR[float64, I], b mat.Matrix) Solve
 	return Solve[float64, I]{X: viewDense(x), A: a, B: viewDense(b), Trans: true}
 }
 
-// Forward computes X += A⁻¹·B.
-func (k Solve[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X -= A⁻¹·B.
-func (k Solve[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X -= A⁻¹·B and the cotangents of A and B.
-func (k Solve[T, I]) Adjoint(g Solve[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X += A⁻¹·B and Ẋ += A⁻¹·(Ḃ - Ȧ·Y).
-func (k Solve[T, I]) Tangent(t Solve[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of X, and adds the
-// tangents of the cotangents of A and B.
-func (k Solve[T, I]) AdjointTangent(g, t, gt Solve[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+// luSystem is the system of Solve.
+type luSystem[T rev.Float, I Index] struct {
+	entries[T, float64, I]
+	solutions[float64]
+	lu   LU[I]
+	data []float64 // of A
 }
 
-// solving has what a pass needs: the factors, and the matrices of the equations by
-// columns.
-type solving[I Index] struct {
-	lu                     LU[I]
-	data                   []float64 // of A
-	y, dy, lambda, dlambda []float64
+func (s *luSystem[T, I]) solve(x []float64, trans bool) error {
+	s.lu.factors.solveColumns(x, trans != s.trans)
+	return nil
 }
 
 // Run implements rev.Kernel.
 func (k Solve[T, I]) Run(p rev.Pass[Solve[T, I]]) error {
-	checkOperand[Solve[T, I]](&k.A, "A")
-	s := workspace.Get[solving[I]]()
+	CheckOperand[Solve[T, I]](&k.A, "A")
+	s := workspace.Get[luSystem[T, I]]()
 	defer workspace.Put(s)
-	s.data = workspace.Grow(s.data, len(k.A.Data))
-	for q, v := range k.A.Data {
-		s.data[q] = float64(v)
-	}
+	s.data = load(s.data, rev.ViewSlice(k.A.Data), len(k.A.Data))
 	if err := s.lu.factorize(CSR[float64, I]{Rows: k.A.Rows, Cols: k.A.Cols, Ptr: k.A.Ptr, Ind: k.A.Ind, Data: s.data}); err != nil {
 		return err
 	}
-	g, t, gt := &p.G, &p.T, &p.GT
-	s.y = k.solve(s, s.y, k.B, k.Trans)
-	if p.Tangent {
-		s.dy = columns(s.dy, t.B, k.A.Rows, k.B.Cols)
-		k.subMul(s.dy, t.A.Data, s.y, k.Trans)
-		s.lu.factors.solveColumns(s.dy, k.Trans)
-		addColumns(t.X, T(p.Sign()), s.dy)
-	}
-	addColumns(k.X, T(p.Sign()), s.y)
-	if !p.Adjoint {
-		return nil
-	}
-	s.lambda = k.solve(s, s.lambda, g.X, !k.Trans)
-	addColumns(g.B, 1, s.lambda)
-	k.subOuter(g.A.Data, s.lambda, s.y)
-	if p.Tangent {
-		s.dlambda = columns(s.dlambda, gt.X, k.A.Rows, k.B.Cols)
-		k.subMul(s.dlambda, t.A.Data, s.lambda, !k.Trans)
-		s.lu.factors.solveColumns(s.dlambda, !k.Trans)
-		addColumns(gt.B, 1, s.dlambda)
-		k.subOuter(gt.A.Data, s.dlambda, s.y)
-		k.subOuter(gt.A.Data, s.lambda, s.dy)
-	}
-	return nil
+	s.entries = entries[T, float64, I]{a: k.A, trans: k.Trans}
+	err := solveSystem(s, &s.solutions, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	s.entries = entries[T, float64, I]{} // without the caller's storage
+	return err
 }
 
-// solve returns A⁻¹·b or A⁻ᵀ·b by columns, or zeros if b is nil, in the storage of dst.
-func (k *Solve[T, I]) solve(s *solving[I], dst []float64, b rev.General[T], trans bool) []float64 {
-	dst = columns(dst, b, k.A.Rows, k.B.Cols)
-	if b.Data != nil {
-		s.lu.factors.solveColumns(dst, trans)
-	}
-	return dst
-}
-
-// columns returns the elements of m by columns, or zeros if m is nil, in the storage of
-// dst.
-func columns[T rev.Float](dst []float64, m rev.General[T], rows, cols int) []float64 {
-	dst = workspace.Zeros(dst, rows*cols)
-	if m.Data != nil {
-		for i := range rows {
-			for j, v := range m.Row(i) {
-				dst[j*rows+i] = float64(v)
-			}
-		}
-	}
-	return dst
-}
-
-// addColumns computes m += alpha·x for x by columns. It does nothing if m is nil.
-func addColumns[T rev.Float](m rev.General[T], alpha T, x []float64) {
-	if m.Data == nil {
-		return
-	}
-	for i := range m.Rows {
-		row := m.Row(i)
-		for j := range row {
-			row[j] += T(alpha * T(x[j*m.Rows+i]))
-		}
-	}
-}
-
-// subMul computes y -= D·x, or y -= Dᵀ·x, by columns, for the matrix D with the
-// structure of A and the given values. It does nothing if these are nil.
-func (k *Solve[T, I]) subMul(y []float64, data []T, x []float64, trans bool) {
-	if data == nil {
-		return
-	}
-	n, ptr := k.A.Rows, k.A.Ptr
-	for ; len(y) > 0; y, x = y[n:], x[n:] {
-		for i := range n {
-			for p := ptr[i]; p < ptr[i+1]; p++ {
-				if j, v := k.A.Ind[p], float64(data[p]); trans {
-					y[j] -= float64(v * x[i])
-				} else {
-					y[i] -= float64(v * x[j])
-				}
-			}
-		}
-	}
-}
-
-// subOuter computes D -= Λ·Xᵀ at the entries of op(A), for the matrix D with the
-// structure of A and the given values. It does nothing if these are nil.
-func (k *Solve[T, I]) subOuter(data []T, lambda, x []float64) {
-	if data == nil {
-		return
-	}
-	if k.Trans {
-		lambda, x = x, lambda
-	}
-	n, ptr := k.A.Rows, k.A.Ptr
-	for i := range n {
-		for p := ptr[i]; p < ptr[i+1]; p++ {
-			s := 0.0
-			for at := 0; at < len(x); at += n {
-				s += float64(lambda[at+i] * x[at+int(k.A.Ind[p])])
-			}
-			data[p] -= T(s)
-		}
-	}
-}
+func (k *Solve[T, I]) equation() equation[T] { return equation[T]{k.X, k.A.Data, k.B} }

@@ -2,14 +2,12 @@ package revsparse
 
 import (
 	"fmt"
-	"math"
 	"math/bits"
 	"slices"
-	"sort"
-
-	"gonum.org/v1/gonum/mat"
+	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/workspace"
@@ -47,7 +45,7 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 	a.check()
 	b.check()
 	if a.Cols != b.Rows {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[CSR[T, I]]("b", "has %d rows, want %d, the columns of a", b.Rows, a.Cols))
 	}
 	c := CSR[T, I]{Rows: a.Rows, Cols: b.Cols, Ptr: make([]I, 1, a.Rows+1)}
 	// Bit j%64 of word j/64 of has is set if the row has column j. Bit w%64 of word
@@ -87,35 +85,17 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 	return c, nil
 }
 
-// Forward computes C += A·B.
-func (k SpGEMM[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= A·B.
-func (k SpGEMM[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= A·B and the cotangents of A and B.
-func (k SpGEMM[T, I]) Adjoint(g SpGEMM[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += A·B and Ċ += Ȧ·B + A·Ḃ.
-func (k SpGEMM[T, I]) Tangent(t SpGEMM[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
-// adds the tangents of the cotangents of A and B.
-func (k SpGEMM[T, I]) AdjointTangent(g, t, gt SpGEMM[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
-	checkOperand[SpGEMM[T, I]](&k.C, "C")
-	checkOperand[SpGEMM[T, I]](&k.A, "A")
-	checkOperand[SpGEMM[T, I]](&k.B, "B")
+	CheckOperand[SpGEMM[T, I]](&k.C, "C")
+	CheckOperand[SpGEMM[T, I]](&k.A, "A")
+	CheckOperand[SpGEMM[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
-	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: b, sub: p.Back})
-	k.run(spgemm[T, I]{c: t.C.Data, a: a, b: t.B.Data, sub: p.Back})
+	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: b, sign: p.Sign()})
+	k.run(spgemm[T, I]{c: t.C.Data, a: a, b: t.B.Data, sign: p.Sign()})
 	k.run(spgemm[T, I]{gc: gt.C.Data, a: a, b: b, ga: gt.A.Data, gb: gt.B.Data})
 	k.run(spgemm[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
-	k.run(spgemm[T, I]{c: k.C.Data, a: a, b: b, sub: p.Back, gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
+	k.run(spgemm[T, I]{c: k.C.Data, a: a, b: b, sign: p.Sign(), gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
 	return nil
 }
 
@@ -123,13 +103,13 @@ func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
 //
 //	c_ij += Σ_l a_il·b_lj,  ga_il += Σ_j gc_ij·b_lj,  gb_lj += Σ_i a_il·gc_ij
 //
-// for values at the entries of C, A and B. Nil results are skipped. If sub is set, the
+// for values at the entries of C, A and B. Nil results are skipped. If sign is negative, the
 // first is subtracted.
 type spgemm[T rev.Real, I Index] struct {
 	k          SpGEMM[T, I]
 	c, a, b    []T
 	gc, ga, gb []T
-	sub        bool
+	sign       int
 	blocks     int
 	combine    bool
 	windows    []window[T] // of gb, one for each block
@@ -166,9 +146,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 	if w.ga != nil && w.gb != nil && &w.ga[0] == &w.gb[0] {
 		workers = 1 // the gradients overlap
 	}
-	for len(w.scratch) < workers {
-		w.scratch = append(w.scratch, spgemmScratch[T]{})
-	}
+	w.scratch = workspace.Grow(w.scratch, max(len(w.scratch), workers))
 	for i := range w.scratch[:workers] {
 		s := &w.scratch[i]
 		if w.c != nil {
@@ -195,9 +173,7 @@ func (w *spgemm[T, I]) openWindows() {
 		most = max(2, min(most, len(a.Ind)/(windowReads*b.Rows)))
 	}
 	w.blocks = min(w.blocks, most)
-	for len(w.windows) < w.blocks {
-		w.windows = append(w.windows, window[T]{})
-	}
+	w.windows = workspace.Grow(w.windows, max(len(w.windows), w.blocks))
 	for n := range w.windows[:w.blocks] {
 		w.windows[n].open(len(w.gb))
 	}
@@ -227,12 +203,7 @@ func (w *spgemm[T, I]) reach(block, i, to int) []T {
 
 // cut returns the first row of a block.
 func (w *spgemm[T, I]) cut(block int) int {
-	a, c := &w.k.A, &w.k.C
-	if block == w.blocks {
-		return a.Rows
-	}
-	at := (len(a.Ind) + len(c.Ind)) / w.blocks * block
-	return sort.Search(a.Rows, func(i int) bool { return int(a.Ptr[i])+int(c.Ptr[i]) >= at })
+	return firstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr, w.k.C.Ptr)
 }
 
 // spgemmRows is how many rows a block handles at a time. Their entries stay in a cache
@@ -281,10 +252,7 @@ func vectorSpGEMM[T rev.Float, I Index](w *spgemm[T, I], s *spgemmScratch[T], i,
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
 	v := sparse.SpGEMM[T, I]{
 		CPtr: c.Ptr, CInd: c.Ind, APtr: a.Ptr, AInd: a.Ind, BPtr: b.Ptr, BInd: b.Ind, Cols: c.Cols,
-		C: w.c, A: w.a, B: w.b, Sign: 1, GC: w.gc, GA: w.ga, GB: gb, Sums: s.sum, W: s.g,
-	}
-	if w.sub {
-		v.Sign = -1
+		C: w.c, A: w.a, B: w.b, Sign: number.Signed[T](w.sign, 1), GC: w.gc, GA: w.ga, GB: gb, Sums: s.sum, W: s.g,
 	}
 	return v.Rows(i, to)
 }
@@ -307,11 +275,7 @@ func (w *spgemm[T, I]) productRow(sum []T, i int) {
 	// Backward, so that the last entry of a place gets everything.
 	for p := len(cols) - 1; p >= 0; p-- {
 		j := cols[p]
-		if w.sub {
-			row[p] -= sum[j]
-		} else {
-			row[p] += sum[j]
-		}
+		row[p] += number.Signed(w.sign, sum[j])
 		sum[j] = 0
 	}
 }
@@ -353,24 +317,21 @@ func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
 // absent returns a mark for no number: a NaN that no operation returns. In fixed point
 // it is 0, where it makes no difference.
 func absent[T rev.Real]() T {
-	var x T
-	switch x := any(&x).(type) {
-	case *float64:
-		*x = math.Float64frombits(sparse.Absent64)
-	case *float32:
-		*x = math.Float32frombits(sparse.Absent32)
+	switch {
+	case number.IsFixed[T]():
+		return 0
+	case unsafe.Sizeof(T(0)) == 4:
+		return number.As[T](uint32(sparse.Absent32))
 	}
-	return x
+	return number.As[T](uint64(sparse.Absent64))
 }
 
-func isAbsent[T rev.Real](x T) bool { return math.IsNaN(float64(x)) && isAbsentNaN(x) }
-
-func isAbsentNaN[T rev.Real](x T) bool {
-	switch x := any(x).(type) {
-	case float64:
-		return math.Float64bits(x) == sparse.Absent64
-	case float32:
-		return math.Float32bits(x) == sparse.Absent32
+func isAbsent[T rev.Real](x T) bool {
+	switch {
+	case number.IsFixed[T]():
+		return false
+	case unsafe.Sizeof(x) == 4:
+		return number.As[uint32](x) == sparse.Absent32
 	}
-	return false
+	return number.As[uint64](x) == sparse.Absent64
 }

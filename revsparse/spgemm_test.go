@@ -46,6 +46,7 @@ func unique[T any, I Index](a CSR[T, I]) CSR[T, I] {
 
 func spgemmSpec[T rev.Real, I Index](whole bool) revtest.Spec[SpGEMM[T, I]] {
 	return revtest.Spec[SpGEMM[T, I]]{
+		Float64:   revtest.PassesOf[SpGEMM[float64, I]](),
 		New:       func(rnd *rand.Rand, size int) SpGEMM[T, I] { return randomSpGEMM[T, I](rnd, size, whole) },
 		Large:     3000,
 		RoundTrip: 16,

@@ -19,10 +19,10 @@ import (
 // with the diagonal. An entry of A off the diagonal also stands for its mirror image,
 // so A may have entries on both sides. A nil Alpha counts as 1. The derivatives are
 //
-//	B̄ += α·S·C̄,  Ā_ij += α·(C̄_i·B_j + C̄_j·B_i) for i ≠ j, and α·C̄_i·B_i for i = j,
-//	ᾱ += Σ C̄·(S·B),  Ċ += α̇·S·B + α·(Ṡ·B + S·Ḃ)
+//	B̄ += α·S·C̄,  Ā_ij += α·(C̄_i·B_j + C̄_j·B_i)/(1 + δ_ij),
+//	ᾱ += Σ C̄·(S·B),  Ċ += α̇·S·B + α·(Ṡ·B + S·Ḃ)
 //
-// for rows of B and C, and Ā at the entries of A.
+// for rows of B and C, and Ā at the entries of A, where δ_ij is 1 if i = j and otherwise 0.
 //
 // The methods work with S itself and copy its entries from those of A. Its structure is
 // kept between calls. They panic if indices of type I cannot count the entries.
@@ -43,13 +43,6 @@ type SymmetricMul[T rev.Real, I Index] struct {
 // sharing their storage; another type panics.
 func NewSymmetricMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) SymmetricMul[float64, I] {
 	return SymmetricMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
-}
-
-func (k *SymmetricMul[T, I]) alpha() T {
-	if k.Alpha == nil {
-		return number.One[T]()
-	}
-	return *k.Alpha
 }
 
 // A symmetric is S with both triangles stored, and a pass over it in progress. Row i
@@ -107,7 +100,7 @@ func (s *symmetric[T, I]) mirrorAll() {
 		}
 	}
 	if !fits[I](entries) {
-		panic("revsparse: both triangles have more entries than their indices count")
+		panic(rev.ShapeError[SymmetricMul[T, I]]("A", "has %d entries with their mirror images, more than %T counts", entries, I(0)))
 	}
 	// Ptr[i] is where row i begins, and next[i] the place of its next mirror image.
 	next := make([]I, a.Rows)
@@ -180,10 +173,9 @@ func (s *symmetric[T, I]) each() {
 	parallel.Run(parallel.Workers(s.workers), (s.a.Rows+symmetricRows-1)/symmetricRows, s)
 }
 
-// run computes c += alpha·S·b, or -= if sub, for the values a of A. It adds the
-// derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by alpha to galpha.
-// Nil results are skipped.
-func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool, gc rev.General[T], ga []T, galpha *T) {
+// run computes c += sign·alpha·S·b for the values a of A. It adds the derivatives of
+// Σ gc·(alpha·S·b) by the entries of A to ga, and by alpha to galpha. Nil results are skipped.
+func (s *symmetric[T, I]) run(sign int, c rev.General[T], alpha T, a []T, b rev.General[T], gc rev.General[T], ga []T, galpha *T) {
 	if a == nil {
 		c.Data, galpha = nil, nil
 	}
@@ -193,7 +185,7 @@ func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T]
 	if b.Data == nil || c.Data == nil && ga == nil && galpha == nil || len(s.a.Ind) == 0 {
 		return
 	}
-	p := pass[T, I]{a: s.full.With(nil), u: b, out: c, alpha: alpha, subOut: sub, gamma: number.One[T](), sum: galpha, workers: s.workers}
+	p := pass[T, I]{a: s.full.With(nil), u: b, out: c, alpha: alpha, outSign: sign, gamma: number.One[T](), sum: galpha, workers: s.workers}
 	if c.Data != nil || galpha != nil {
 		if s.values == nil || &s.values[0] != &a[0] {
 			s.values = a
@@ -217,65 +209,31 @@ func (s *symmetric[T, I]) run(c rev.General[T], alpha T, a []T, b rev.General[T]
 	}
 }
 
-// product computes c += alpha·S·b, or -= if sub, for the values a of A. It does nothing
-// if an operand is nil.
-func (s *symmetric[T, I]) product(c rev.General[T], alpha T, a []T, b rev.General[T], sub bool) {
-	s.run(c, alpha, a, b, sub, rev.General[T]{}, nil, nil)
-}
-
-// gradient adds the derivatives of Σ gc·(alpha·S·b) by the entries of A to ga, and by
-// alpha to galpha. Nil results are skipped.
-func (s *symmetric[T, I]) gradient(alpha T, a []T, gc, b rev.General[T], ga []T, galpha *T) {
-	s.run(rev.General[T]{}, alpha, a, b, false, gc, ga, galpha)
-}
-
-// Forward computes C += α·S·B.
-func (k SymmetricMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= α·S·B.
-func (k SymmetricMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= α·S·B and the cotangents of A, B and α.
-func (k SymmetricMul[T, I]) Adjoint(g SymmetricMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += α·S·B and the tangent of C.
-func (k SymmetricMul[T, I]) Tangent(t SymmetricMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and
-// adds the tangents of the cotangents of A, B and α.
-func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k SymmetricMul[T, I]) Run(p rev.Pass[SymmetricMul[T, I]]) error {
-	checkOperand[SymmetricMul[T, I]](&k.A, "A")
+	CheckOperand[SymmetricMul[T, I]](&k.A, "A")
 	g, t, gt := &p.G, &p.T, &p.GT
-	alpha, a, b := k.alpha(), k.A.Data, k.B
+	alpha, a, b := valueOrOne(k.Alpha), k.A.Data, k.B
+	none := rev.General[T]{}
 	s := k.open()
-	k.tangent(s, t, p.Back)
+	if t.Alpha != nil {
+		s.run(p.Sign(), t.C, *t.Alpha, a, b, none, nil, nil)
+	}
+	s.run(p.Sign(), t.C, alpha, a, t.B, none, nil, nil)
+	s.run(p.Sign(), t.C, alpha, t.A.Data, b, none, nil, nil)
 	if p.Adjoint && p.Tangent {
-		s.product(gt.B, alpha, t.A.Data, g.C, false)
-		s.gradient(alpha, t.A.Data, g.C, b, nil, gt.Alpha)
-		s.product(gt.B, alpha, a, gt.C, false)
-		s.gradient(alpha, a, gt.C, b, gt.A.Data, gt.Alpha)
-		s.gradient(alpha, a, g.C, t.B, gt.A.Data, gt.Alpha)
+		s.run(1, gt.B, alpha, t.A.Data, g.C, none, nil, nil)
+		s.run(1, none, alpha, t.A.Data, b, g.C, nil, gt.Alpha)
+		s.run(1, gt.B, alpha, a, gt.C, none, nil, nil)
+		s.run(1, none, alpha, a, b, gt.C, gt.A.Data, gt.Alpha)
+		s.run(1, none, alpha, a, t.B, g.C, gt.A.Data, gt.Alpha)
 		if t.Alpha != nil {
-			s.product(gt.B, *t.Alpha, a, g.C, false)
-			s.gradient(*t.Alpha, a, g.C, b, gt.A.Data, nil)
+			s.run(1, gt.B, *t.Alpha, a, g.C, none, nil, nil)
+			s.run(1, none, *t.Alpha, a, b, g.C, gt.A.Data, nil)
 		}
 	}
-	s.run(k.C, alpha, a, b, p.Back, g.C, g.A.Data, g.Alpha)
-	s.product(g.B, alpha, a, g.C, false)
+	s.run(p.Sign(), k.C, alpha, a, b, g.C, g.A.Data, g.Alpha)
+	s.run(1, g.B, alpha, a, g.C, none, nil, nil)
 	s.close()
 	return nil
-}
-
-// tangent adds α̇·S·B + α·(Ṡ·B + S·Ḃ) to Ċ, or subtracts it.
-func (k *SymmetricMul[T, I]) tangent(s *symmetric[T, I], t *SymmetricMul[T, I], sub bool) {
-	if t.Alpha != nil {
-		s.product(t.C, *t.Alpha, k.A.Data, k.B, sub)
-	}
-	s.product(t.C, k.alpha(), k.A.Data, t.B, sub)
-	s.product(t.C, k.alpha(), t.A.Data, k.B, sub)
 }

@@ -41,6 +41,7 @@ func randomSymmetricMul[T rev.Real, I Index](rnd *rand.Rand, size, cols int, alp
 
 func symmetricMulSpec[T rev.Real, I Index](cols int) revtest.Spec[SymmetricMul[T, I]] {
 	return revtest.Spec[SymmetricMul[T, I]]{
+		Float64: revtest.PassesOf[SymmetricMul[float64, I]](),
 		New: func(rnd *rand.Rand, size int) SymmetricMul[T, I] {
 			return randomSymmetricMul[T, I](rnd, size, min(size, cols), cols == 1)
 		},

@@ -41,14 +41,14 @@ type TriSolve[T rev.Float, I Index] struct {
 	Unit  bool          // the diagonal of A is one
 }
 
-// NewTriSolve returns the kernel X += A⁻¹·B over gonum vectors, sharing their
-// storage, for the lower triangle of a.
-func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) TriSolve[float64, I] {
-	return TriSolve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
+// triSystem is the system of TriSolve.
+type triSystem[T rev.Float, I Index] struct {
+	entries[T, T, I]
+	solutions[T]
+	k TriSolve[T, I]
 }
 
-// triScratch is the vectors of the equations.
-type triScratch[T rev.Float] struct{ x, dx, lambda, dlambda []T }
+func (s *triSystem[T, I]) solve(x []T, trans bool) error { return s.k.solve(x, trans != s.trans) }
 
 // singular returns the error of the first zero on the diagonal, or nil if there is
 // none.
@@ -122,130 +122,20 @@ func (k *TriSolve[T, I]) solve(x []T, trans bool) error {
 	return nil
 }
 
-// least returns the least side·(j-i) of the elements whose values count. The diagonal
-// of A is one if Unit is set.
-func (k *TriSolve[T, I]) least() int {
-	if k.Unit {
-		return 1
-	}
-	return 0
-}
-
-// subMul computes y -= D·x, or y -= Dᵀ·x, for the matrix D with the structure of A and
-// the given values. The diagonal of D is zero if that of A is one.
-func (k *TriSolve[T, I]) subMul(y, data, x []T, trans bool) {
-	side, least := k.side(), k.least()
-	for i := range k.A.Rows {
-		for p := k.A.Ptr[i]; p < k.A.Ptr[i+1]; p++ {
-			j := k.A.Ind[p]
-			switch {
-			case side*(int(j)-i) < least:
-			case trans:
-				y[j] -= T(data[p] * x[i])
-			default:
-				y[i] -= T(data[p] * x[j])
-			}
-		}
-	}
-}
-
-// subOuter computes D -= λ·xᵀ at the entries of op(A), for the matrix D with the
-// structure of A and the given values.
-func (k *TriSolve[T, I]) subOuter(data, lambda, x []T) {
-	if k.Trans {
-		lambda, x = x, lambda
-	}
-	ptr, side, least := k.A.Ptr, k.side(), k.least()
-	for i, f := range lambda {
-		ind, row := k.A.Ind[ptr[i]:ptr[i+1]], data[ptr[i]:ptr[i+1]]
-		row = row[:len(ind)]
-		for q, j := range ind {
-			if side*(int(j)-i) >= least {
-				row[q] -= T(f * x[j])
-			}
-		}
-	}
-}
-
-// Forward computes X += op(A)⁻¹·B.
-func (k TriSolve[T, I]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes X -= op(A)⁻¹·B.
-func (k TriSolve[T, I]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes X -= op(A)⁻¹·B, b̄ += λ and ō -= λ·xᵀ.
-func (k TriSolve[T, I]) Adjoint(g TriSolve[T, I]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes X += op(A)⁻¹·B and ẋ += op(A)⁻¹·(ḃ - Ȯ·x).
-func (k TriSolve[T, I]) Tangent(t TriSolve[T, I]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, ẋ -= op(A)⁻¹·(ḃ - Ȯ·x), and the
-// tangents of the gradient.
-func (k TriSolve[T, I]) AdjointTangent(g, t, gt TriSolve[T, I]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel.
 func (k TriSolve[T, I]) Run(p rev.Pass[TriSolve[T, I]]) error {
-	checkOperand[TriSolve[T, I]](&k.A, "A")
-	s := workspace.Get[triScratch[T]]()
+	CheckOperand[TriSolve[T, I]](&k.A, "A")
+	s := workspace.Get[triSystem[T, I]]()
 	defer workspace.Put(s)
-	g, t, gt := &p.G, &p.T, &p.GT
-	gradient := g.X.Data != nil && (g.A.Data != nil || g.B.Data != nil)
-	second := (g.X.Data != nil || gt.X.Data != nil) && (gt.A.Data != nil || gt.B.Data != nil)
-	tangent := t.X.Data != nil || second
-
-	// Everything that can fail comes before the first sum.
-	if k.X.Data != nil || tangent || g.A.Data != nil || !gradient {
-		s.x = load(s.x, k.B, k.A.Rows)
-		if err := k.solve(s.x, k.Trans); err != nil {
-			return err
-		}
+	s.k, s.entries = k, entries[T, T, I]{a: k.A, trans: k.Trans, side: k.side()}
+	if k.Unit {
+		s.least = 1
 	}
-	if tangent {
-		s.dx = load(s.dx, t.B, k.A.Rows)
-		if t.A.Data != nil {
-			k.subMul(s.dx, t.A.Data, s.x, k.Trans)
-		}
-		if err := k.solve(s.dx, k.Trans); err != nil {
-			return err
-		}
-	}
-	if gradient || second {
-		s.lambda = load(s.lambda, g.X, k.A.Rows)
-		if err := k.solve(s.lambda, !k.Trans); err != nil {
-			return err
-		}
-	}
-	if second {
-		s.dlambda = load(s.dlambda, gt.X, k.A.Rows)
-		if t.A.Data != nil {
-			k.subMul(s.dlambda, t.A.Data, s.lambda, !k.Trans)
-		}
-		if err := k.solve(s.dlambda, !k.Trans); err != nil {
-			return err
-		}
-	}
-
-	if gradient {
-		k.addGradient(g, s.lambda, s.x)
-	}
-	if second {
-		k.addGradient(gt, s.dlambda, s.x)
-		if gt.A.Data != nil {
-			k.subOuter(gt.A.Data, s.lambda, s.dx)
-		}
-	}
-	accumulate(k.X, T(p.Sign()), s.x)
-	if tangent {
-		accumulate(t.X, T(p.Sign()), s.dx)
-	}
-	return nil
+	err := solveSystem(s, &s.solutions, p.Sign(), k.equation(), p.G.equation(), p.T.equation(), p.GT.equation())
+	s.k, s.entries = TriSolve[T, I]{}, entries[T, T, I]{} // without the caller's storage
+	return err
 }
 
-func (k *TriSolve[T, I]) addGradient(g *TriSolve[T, I], lambda, x []T) {
-	accumulate(g.B, 1, lambda)
-	if g.A.Data != nil {
-		k.subOuter(g.A.Data, lambda, x)
-	}
+func (k *TriSolve[T, I]) equation() equation[T] {
+	return equation[T]{column(k.X), k.A.Data, column(k.B)}
 }

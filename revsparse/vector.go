@@ -3,9 +3,9 @@ package revsparse
 import (
 	"math"
 
-	"revnum/fixed"
 	"revnum/internal/number"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -55,51 +55,18 @@ func binaryExponent[T rev.Float](x []T) (e int, finite bool) {
 	return e, top <= math.MaxFloat64
 }
 
-// axpy computes y += x·alpha.
-func axpy[T rev.Number](alpha T, x, y []T) {
-	switch x := any(x).(type) {
-	case []float64:
-		vec.Axpy(any(alpha).(float64), x, any(y).([]float64))
-		return
-	case []float32:
-		vec.Axpy(any(alpha).(float32), x, any(y).([]float32))
-		return
-	}
-	for c, v := range x {
-		y[c] += number.Mul(alpha, v)
-	}
-}
-
-// addTo computes y += alpha·x, or y -= alpha·x.
-func addTo[T rev.Number](y []T, alpha T, x []T, neg bool) {
-	if neg && !number.IsFixed[T]() {
-		alpha, neg = -alpha, false
-	}
-	if neg {
-		for c, v := range x {
-			y[c] -= number.Mul(alpha, v)
-		}
-		return
-	}
-	axpy(alpha, x, y)
-}
-
 // dotConj returns Σ x_c·conj(y_c), or of the conjugates if flip is set.
 func dotConj[T rev.Number](x, y []T, flip bool) T {
-	switch xs := any(x).(type) {
-	case []float64:
-		return any(vec.Dot(xs, any(y).([]float64))).(T)
-	case []float32:
-		return any(vec.Dot(xs, any(y).([]float32))).(T)
-	case []fixed.Q43:
-		return any(fixed.Dot(xs, any(y).([]fixed.Q43))).(T)
-	}
-	var s T
-	for c, v := range x {
-		s += number.Mul(v, number.Conj(y[c]))
-	}
+	s := vector.Dot(rev.ViewSlice(y), rev.ViewSlice(x))
 	if flip {
 		s = number.Conj(s)
 	}
 	return s
+}
+
+// scale2 multiplies x by 2ᵉ.
+func scale2(x []float64, e int) {
+	for i, v := range x {
+		x[i] = math.Ldexp(v, e)
+	}
 }

@@ -28,5 +28,7 @@
 //   - If a sum is NaN, the maximum is NaN. The first such sum wins.
 //
 // Sums are rounded once over floats, and exact over fixed point. Inverse restores the
-// results to the bit over fixed point, and over floats but for the rounding of sums.
+// results to the bit over fixed point, and up to the rounding of sums over floats.
 package revtropical
+
+//go:generate go run revnum/cmd/revgen

@@ -22,11 +22,16 @@ func ExampleMatMul() {
 	k.Forward()
 	fmt.Println(c.RawMatrix().Data)
 
+	over := make([]int32, 2) // the middle of each way
+	k.Winners(over)
+	fmt.Println(over)
+
 	gc, ga := mat.NewDense(2, 1, []float64{1, 1}), mat.NewDense(2, 3, nil)
 	k.Adjoint(revtropical.NewMatMul(gc, ga, nil))
 	fmt.Println(mat.Formatted(ga))
 	// Output:
 	// [5 3]
+	// [1 1]
 	// ⎡0  1  0⎤
 	// ⎣0  1  0⎦
 }

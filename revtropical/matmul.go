@@ -3,8 +3,6 @@ package revtropical
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
@@ -32,35 +30,12 @@ type MatMul[T rev.Real] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewMatMul returns the kernel over gonum matrices, sharing their storage.
-func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
-	return MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
-}
-
-// Forward computes C += A ⊗ B.
-func (k MatMul[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= A ⊗ B.
-func (k MatMul[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= A ⊗ B, and adds C̄ to the gradients of the winners.
-func (k MatMul[T]) Adjoint(g MatMul[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += A ⊗ B, and adds the tangents of the winners to Ċ.
-func (k MatMul[T]) Tangent(t MatMul[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds the
-// tangents of the gradients in gt.
-func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
-// Winners stores in dst which l wins at each (i, j), or -1 if nobody does. It panics with
-// mat.ErrShape unless dst has m·n elements, those of row i from i·n on.
+// Winners stores in dst which l wins at each (i, j), or -1 if nobody does. It panics unless
+// dst has m·n elements. Row i begins at element i·n.
 func (k MatMul[T]) Winners(dst []int32) {
 	p := rev.ForwardPass(&k)
 	if len(dst) != k.A.Rows*k.B.Cols {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[MatMul[T]]("dst", "has length %d, want %d", len(dst), k.A.Rows*k.B.Cols))
 	}
 	k.C.Data = nil
 	w := workspace.Get[product[T]]()
@@ -170,7 +145,7 @@ func (w *product[T]) Block(worker, block int) {
 		best, label := s.best[:rows*width], s.label[:rows*width]
 		for i := range best {
 			best[i] = worst[T](w.k.Min)
-			label[i] = T(int8(none))
+			label[i] = T(int8(none)) // raw: a label
 		}
 		switch {
 		case k == 0:

@@ -12,7 +12,7 @@ import (
 
 // SparseMul is the kernel
 //
-//	C_ij += max_p a_p + b_lj  over the entries p of row i of A, in column l
+//	C_ij += max_p a_p + b_lj  over the entries p of row i of A (in column l)
 //
 // or the minimum if Min is set. What A does not store is no path. With w the winner of
 // (i, j), the first entry whose sum is best,
@@ -37,27 +37,9 @@ func NewSparseMul(c *mat.Dense, a *sparse.CSR, b *mat.Dense) SparseMul[float64, 
 	return SparseMul[float64, int]{C: rev.ViewDense(c), A: revsparse.ViewCSR(a), B: rev.ViewDense(b)}
 }
 
-// Forward computes C += A ⊗ B.
-func (k SparseMul[T, I]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes C -= A ⊗ B.
-func (k SparseMul[T, I]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes C -= A ⊗ B, and adds C̄ to the gradients of the winners.
-func (k SparseMul[T, I]) Adjoint(g SparseMul[T, I]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes C += A ⊗ B, and adds the tangents of the winners to Ċ.
-func (k SparseMul[T, I]) Tangent(t SparseMul[T, I]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, takes back the tangent of C, and adds the
-// tangents of the gradients in gt.
-func (k SparseMul[T, I]) AdjointTangent(g, t, gt SparseMul[T, I]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k SparseMul[T, I]) Run(p rev.Pass[SparseMul[T, I]]) error {
-	k.check()
+	revsparse.CheckOperand[SparseMul[T, I]](&k.A, "A")
 	w := workspace.Get[sparseProduct[T, I]]()
 	w.k, w.p = k, p
 	// Several rows of A add to a row of B̄. Its columns are therefore done later, from the
@@ -157,17 +139,6 @@ func (w *sparseGradients[T, I]) Block(_, block int) {
 				}
 			}
 		}
-	}
-}
-
-// check panics unless the lengths of the slices of A fit its shape and row pointers.
-func (k *SparseMul[T, I]) check() {
-	a := &k.A
-	if a.Rows == 0 && len(a.Ptr) == 0 && len(a.Ind) == 0 && len(a.Data) == 0 {
-		return
-	}
-	if len(a.Ptr) != a.Rows+1 || a.Ptr[0] != 0 || int(a.Ptr[a.Rows]) != len(a.Ind) || len(a.Data) != len(a.Ind) {
-		panic(rev.ShapeError[SparseMul[T, I]]("A", "%d row pointers, %d columns and %d values for %d rows", len(a.Ptr), len(a.Ind), len(a.Data), a.Rows))
 	}
 }
 

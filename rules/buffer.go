@@ -120,11 +120,11 @@ func CSR[T element](x revsparse.CSR[T, int]) Buffer {
 	}
 }
 
-// Elements returns the elements of b in its memory, with the gaps between them. T must
-// be the type of the elements.
+// Elements returns the elements of b in its memory, with the gaps between them. It panics
+// with an *OperandError of package rev unless T is the type of the elements.
 func Elements[T element](b Buffer) []T {
 	if t := typeFor[T](); b.Data != nil && t != b.Type {
-		panic(fmt.Sprintf("rules: elements of type %v, not %v", b.Type, t))
+		panic(&rev.OperandError{Kernel: "rules.Elements", Operand: "b", Reason: fmt.Sprintf("has elements of %v, want %v", b.Type, t), Err: ErrArgument})
 	}
 	return unsafe.Slice((*T)(b.Data), b.Len)
 }

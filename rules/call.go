@@ -8,10 +8,10 @@ import (
 	"unsafe"
 
 	"revnum/fixed"
-	"revnum/internal/catalog"
 	"revnum/rev"
 	"revnum/revmodels/graphembed"
 	"revnum/revsparse"
+	"revnum/rules/internal/catalog"
 )
 
 // Pass is a pass over a kernel: one of the methods that every kernel has.
@@ -73,12 +73,15 @@ func (r *Rule) Call(p Pass, a Args) (err error) {
 	if r.Missing != "" {
 		return fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
 	}
+	if p < 0 || int(p) >= len(passes) {
+		return fmt.Errorf("%w: there is no %v", ErrArgument, p)
+	}
 	f := r.frames.Get().(catalog.Frame)
 	defer r.end(f, &err)
 	if err := r.set(f, &a); err != nil {
 		return err
 	}
-	return run(f, p)
+	return f.Run(p.String())
 }
 
 // end releases a frame, and turns a panic into an error.
@@ -115,30 +118,20 @@ func failure(r *Rule, v any) error {
 	return &PanicError{r.Name, v}
 }
 
-func run(f catalog.Frame, p Pass) error {
-	switch p {
-	case Forward:
-		return f.Forward()
-	case Inverse:
-		return f.Inverse()
-	case Adjoint:
-		return f.Adjoint()
-	case Tangent:
-		return f.Tangent()
-	case AdjointTangent:
-		return f.AdjointTangent()
-	case Gradient:
-		return f.Gradient()
+// checkCount returns an error if there are more buffers than operands.
+func (r *Rule) checkCount(list []Buffer) error {
+	if len(list) > len(r.Operands) {
+		return fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(list), r.Name, len(r.Operands))
 	}
-	return fmt.Errorf("%w: there is no %v", ErrArgument, p)
+	return nil
 }
 
 // set sets the fields of a frame.
 func (r *Rule) set(f catalog.Frame, a *Args) error {
 	for part := range catalog.Part(catalog.NumParts) {
 		list := a.part(part)
-		if len(list) > len(r.Operands) {
-			return fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(list), r.Name, len(r.Operands))
+		if err := r.checkCount(list); err != nil {
+			return err
 		}
 		k := f.At(part)
 		for i := range list {
@@ -236,38 +229,16 @@ func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 		*(*matrixHeader)(p) = matrixHeader{Rows: b.Shape[0], Cols: b.Shape[1], Data: data, Stride: stride}
 	case rev.Sparse:
 		if primal {
-			if err := b.checkStructure(); err != nil {
-				return err
+			entries := b.Len
+			if b.Data == nil {
+				entries = len(b.Ind)
+			}
+			if _, err := revsparse.NewCSR(b.Shape[0], b.Shape[1], b.Ptr, b.Ind, make([]struct{}, entries)); err != nil {
+				return fmt.Errorf("is malformed: %w", err)
 			}
 			*(*sparseHeader)(p) = sparseHeader{Rows: b.Shape[0], Cols: b.Shape[1], Ptr: b.Ptr, Ind: b.Ind}
 		}
 		(*sparseHeader)(p).Data = data
-	}
-	return nil
-}
-
-// checkStructure checks the structure of a sparse matrix, on which kernels rely.
-func (b *Buffer) checkStructure() error {
-	rows, cols := b.Shape[0], b.Shape[1]
-	switch {
-	case rows < 0 || cols < 0:
-		return fmt.Errorf("is %d×%d", rows, cols)
-	case len(b.Ptr)-1 != rows:
-		return fmt.Errorf("has %d row pointers for %d rows, want one more", len(b.Ptr), rows)
-	case b.Data != nil && b.Len != len(b.Ind):
-		return fmt.Errorf("has %d values for %d column indices", b.Len, len(b.Ind))
-	case b.Ptr[0] != 0 || b.Ptr[rows] != len(b.Ind):
-		return fmt.Errorf("has rows from entry %d to %d of %d", b.Ptr[0], b.Ptr[rows], len(b.Ind))
-	}
-	for i, p := range b.Ptr[1:] {
-		if p < b.Ptr[i] {
-			return fmt.Errorf("has a row %d from entry %d to %d", i, b.Ptr[i], p)
-		}
-	}
-	for p, j := range b.Ind {
-		if uint(j) >= uint(cols) {
-			return fmt.Errorf("has entry %d in column %d of %d", p, j, cols)
-		}
 	}
 	return nil
 }
@@ -303,46 +274,25 @@ func setGraph(field unsafe.Pointer, b *Buffer, operands []Buffer) error {
 
 // set sets the parameter in the kernel at k.
 func (p *Param) set(k unsafe.Pointer, v float64) error {
-	at := unsafe.Add(k, p.offset)
+	f := reflect.NewAt(p.typ, unsafe.Add(k, p.offset)).Elem()
 	switch {
 	case p.Kind == "bool":
 		if v != 0 && v != 1 {
 			return fmt.Errorf("%s is %v, want 0 or 1", p.Name, v)
 		}
-		*(*bool)(at) = v == 1
-	case p.Kind == "int":
-		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-			return fmt.Errorf("%s is %v, want an integer", p.Name, v)
-		}
-		if err := setInt(at, p.typ, int64(v)); err != nil {
-			return fmt.Errorf("%s is %v: %w", p.Name, v, err)
-		}
-	case p.typ.Kind() == reflect.Float64:
-		*(*float64)(at) = v
-	case p.typ.Kind() == reflect.Float32:
-		*(*float32)(at) = float32(v)
-	default:
-		*(*fixed.Q43)(at) = fixed.Of[fixed.Q43](v)
-	}
-	return nil
-}
-
-func setInt(at unsafe.Pointer, t reflect.Type, v int64) error {
-	if t.Kind() == reflect.Int {
-		*(*int)(at) = int(v)
-		return nil
-	}
-	f := reflect.NewAt(t, at).Elem()
-	if t.Kind() >= reflect.Uint {
-		if v < 0 || f.OverflowUint(uint64(v)) {
-			return errors.New("out of range")
-		}
+		f.SetBool(v == 1)
+	case p.typ == types[Q43].typ:
+		f.SetInt(int64(fixed.FromFloat64(v)))
+	case f.CanFloat():
+		f.SetFloat(v)
+	case v != math.Trunc(v) || math.Abs(v) > 1<<53:
+		return fmt.Errorf("%s is %v, want an integer", p.Name, v)
+	case f.CanInt() && !f.OverflowInt(int64(v)):
+		f.SetInt(int64(v))
+	case f.CanUint() && v >= 0 && !f.OverflowUint(uint64(v)):
 		f.SetUint(uint64(v))
-		return nil
+	default:
+		return fmt.Errorf("%s is %v: out of range", p.Name, v)
 	}
-	if f.OverflowInt(v) {
-		return errors.New("out of range")
-	}
-	f.SetInt(v)
 	return nil
 }

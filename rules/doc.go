@@ -16,5 +16,7 @@
 //
 // Operands are [Buffer] values, in the order of the fields of the kernel. To leave an
 // operand out, give the zero Buffer. Wrong operands are errors. Unlike the methods of
-// kernels, this package does not panic.
+// kernels, this package does not panic, except for [Elements].
 package rules
+
+//go:generate go test ./internal/catalog . -update

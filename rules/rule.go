@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"revnum/fixed"
-	"revnum/internal/catalog"
 	"revnum/rev"
+	"revnum/rules/internal/catalog"
 )
 
 // A Rule is a kernel over one type of numbers.
@@ -36,7 +36,6 @@ type Rule struct {
 	instance *catalog.Instance
 	frames   sync.Pool
 	acc      []int // the operands that are added into
-	byParam  map[string]int
 }
 
 // An Operand is an operand of a rule.
@@ -100,7 +99,7 @@ func newRule(k *catalog.Kernel, i *catalog.Instance) *Rule {
 	r := &Rule{
 		Kernel: path.Base(k.Name()), Equation: k.Equation, Fallible: i.Fallible(), Params: []Param{},
 		Passes:   []Pass{Forward, Inverse, Adjoint, Tangent, Gradient},
-		newFrame: i.NewFrame, instance: i, byParam: make(map[string]int),
+		newFrame: i.NewFrame, instance: i,
 	}
 	r.frames.New = func() any { return i.NewFrame() }
 	if i.SecondOrder() {
@@ -128,9 +127,6 @@ func newRule(k *catalog.Kernel, i *catalog.Instance) *Rule {
 		r.Operands = append(r.Operands, o)
 	}
 	r.addFields(i.Type, "", 0)
-	for n, p := range r.Params {
-		r.byParam[p.Name] = n
-	}
 	return r
 }
 
@@ -174,12 +170,6 @@ func (r *Rule) addField(t reflect.Type, name string, offset uintptr) {
 		return
 	}
 	r.Params = append(r.Params, p)
-}
-
-// Param returns the place of a parameter in the list of values that Call takes.
-func (r *Rule) Param(name string) (int, bool) {
-	i, ok := r.byParam[name]
-	return i, ok
 }
 
 // Has reports whether the kernel has a pass.

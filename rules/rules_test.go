@@ -254,7 +254,7 @@ func TestErrors(t *testing.T) {
 		"structure": {
 			lookup(t, "revsparse.TriSolve[float64]"),
 			Args{Operands: []Buffer{Slice(x[:1]), {Data: Slice(x).Data, Len: 1, Type: Float64, Axes: 2, Shape: [2]int{1, 1}, Sparse: true, Ptr: []int{0, 1}, Ind: []int{5}}, Slice(x[1:2])}},
-			"entry 0 in column 5 of 1", nil,
+			"row 0, entry 0: column 5 is not in [0, 1)", nil,
 		},
 		"no result": {lookup(t, "revlinalg.Log[float64]"), Args{Operands: []Buffer{Slice(x[:1]), Slice([]float64{-1})}}, "", nil},
 	} {
@@ -282,4 +282,17 @@ func BenchmarkCall(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestElements(t *testing.T) {
+	x := []float64{1, 2}
+	if got := Elements[float64](Slice(x)); &got[0] != &x[0] || len(got) != 2 {
+		t.Errorf("other elements: %v", got)
+	}
+	defer func() {
+		if err, _ := recover().(*rev.OperandError); !errors.Is(err, ErrArgument) {
+			t.Errorf("elements of another type: %v", err)
+		}
+	}()
+	Elements[float32](Slice(x))
 }

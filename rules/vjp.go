@@ -5,8 +5,8 @@ import (
 	"slices"
 	"unsafe"
 
-	"revnum/internal/catalog"
 	"revnum/rev"
+	"revnum/rules/internal/catalog"
 )
 
 // A Pullback returns the gradients Jᵀ·ȳ of all inputs for cotangents ȳ of the outputs.
@@ -135,8 +135,8 @@ func (r *Rule) zeros(inputs, cotangents []Buffer) ([]Buffer, error) {
 // checkParts checks buffers of derivatives. They are copied before the kernel sees
 // them.
 func (r *Rule) checkParts(prefix string, list []Buffer) error {
-	if len(list) > len(r.Operands) {
-		return fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(list), r.Name, len(r.Operands))
+	if err := r.checkCount(list); err != nil {
+		return err
 	}
 	for i := range list {
 		if err := list[i].check(); list[i].Data != nil && err != nil {
@@ -149,8 +149,8 @@ func (r *Rule) checkParts(prefix string, list []Buffer) error {
 // Outputs returns new memory for the outputs of a rule: zeros for operands that are added
 // into, and copies of operands in place. See VJP for the inputs.
 func (r *Rule) Outputs(inputs []Buffer, params []float64) (out []Buffer, err error) {
-	if len(inputs) > len(r.Operands) {
-		return nil, fmt.Errorf("%w: %d operands for %s, which has %d", ErrArgument, len(inputs), r.Name, len(r.Operands))
+	if err := r.checkCount(inputs); err != nil {
+		return nil, err
 	}
 	out = make([]Buffer, len(r.Operands))
 	shapes, err := r.shapes(Args{Operands: r.with(inputs, nil), Params: params})

@@ -22,9 +22,7 @@ func newConjugate(n int) *conjugate {
 func (*conjugate) at(Problem, *Result) error { return nil }
 
 func (m *conjugate) step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error) {
-	for i := range s {
-		s[i] = 0
-	}
+	clear(s)
 	copy(m.r, r.Gradient)
 	floats.ScaleTo(m.d, -1, r.Gradient)
 	rr := floats.Dot(m.r, m.r)

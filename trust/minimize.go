@@ -8,6 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/objective"
+	"revnum/rev"
 )
 
 // Problem is a function of n variables with its derivatives. The functions overwrite
@@ -64,12 +67,7 @@ const (
 var statusNames = [...]string{"failure", "gradient threshold", "target reached", "step convergence", "iteration limit", "cancelled"}
 
 // String returns the reason in words.
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames) {
-		return fmt.Sprintf("Status(%d)", int(s))
-	}
-	return statusNames[s]
-}
+func (s Status) String() string { return objective.Name(s, statusNames[:]) }
 
 // Result is the result of Minimize.
 type Result struct {
@@ -95,8 +93,8 @@ const (
 )
 
 // Minimize looks for a local minimum of p, starting at x0, which it does not modify.
-// A nil opts means the defaults. Minimize panics with mat.ErrZeroLength if x0 is
-// empty, and with a string if p lacks functions.
+// A nil opts means the defaults. Minimize panics with a *rev.OperandError if x0 is
+// empty or p lacks functions.
 //
 // If an option makes no sense, it returns an error and no result. On any other
 // error, such as that of ctx, the result is that of the best location so far. If f
@@ -104,10 +102,10 @@ const (
 func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Result, error) {
 	n := len(x0)
 	if n == 0 {
-		panic(mat.ErrZeroLength)
+		panic(&rev.OperandError{Kernel: "trust.Minimize", Operand: "x0", Reason: "has no elements", Err: mat.ErrZeroLength})
 	}
 	if p.Func == nil || p.Grad == nil || p.Hess == nil && p.HessVec == nil {
-		panic("trust: problem without Func, Grad, or both Hess and HessVec")
+		panic(&rev.OperandError{Kernel: "trust.Problem", Operand: "Func, Grad, or Hess and HessVec", Reason: "is nil", Err: errors.ErrUnsupported})
 	}
 	var o Options
 	if opts != nil {

@@ -372,7 +372,7 @@ func TestFixedProgram(t *testing.T) {
 			case 3:
 				err = x[s.i].PowAssign(s.n)
 			case 4:
-				err = BufferedPow(b, x, 3, 7)
+				b.Mul(FixedLogs(x), 3, 7)
 			}
 			if err == nil {
 				prog = append(prog, s)
@@ -390,7 +390,7 @@ func TestFixedProgram(t *testing.T) {
 			case 3:
 				err = x[s.i].RootAssign(s.n)
 			case 4:
-				err = BufferedRoot(b, x, 3, 7)
+				b.Div(FixedLogs(x), 3, 7)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -401,32 +401,6 @@ func TestFixedProgram(t *testing.T) {
 				t.Fatalf("element %d is %v, was %v", i, x[i], start[i])
 			}
 		}
-	}
-}
-
-func TestBufferedPow(t *testing.T) {
-	x := []Fixed{{math.MaxInt64}, {-math.MaxInt64}, {0}, {1}, {-1}}
-	start := append([]Fixed(nil), x...)
-	b := fixed.NewBuffer(len(x))
-	if err := BufferedPow(b, x, 2, 3); err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range x {
-		want := float64(start[i].Log) * 2 / 3
-		if math.Abs(float64(v.Log)-want) > 2+0x1p-52*math.Abs(want) {
-			t.Errorf("log %d is %d, want %v", i, int64(v.Log), want)
-		}
-	}
-	if err := BufferedRoot(b, x, 2, 3); err != nil {
-		t.Fatal(err)
-	}
-	for i := range x {
-		if x[i] != start[i] {
-			t.Errorf("element %d is %v, was %v", i, x[i], start[i])
-		}
-	}
-	if err := BufferedPow(fixed.NewBuffer(1), []Fixed{fixedZero}, 1, 2); !errors.Is(err, ErrUndefined) {
-		t.Errorf("power of zero: %v", err)
 	}
 }
 

@@ -1,10 +1,6 @@
 package ulog
 
-import (
-	"fmt"
-
-	"revnum/fixed"
-)
+import "revnum/fixed"
 
 // The operations in place on Fixed. Each is a bijection of the numbers for which it is
 // defined, and is followed by its inverse. For other numbers they panic or return an error,
@@ -58,8 +54,8 @@ func (x *Fixed) PowAssign(n int64) error {
 }
 
 // RootAssign sets x to x^(1/n). PowAssign undoes it to the bit. RootAssign returns
-// an error if n does not divide the log (BufferedPow takes any log), if n is zero,
-// or if x is zero and n negative.
+// an error if n does not divide the log (fixed.Buffer multiplies any log by a fraction), if
+// n is zero, or if x is zero and n negative.
 func (x *Fixed) RootAssign(n int64) error {
 	switch {
 	case n == 0:
@@ -71,32 +67,5 @@ func (x *Fixed) RootAssign(n int64) error {
 		return errOp(*x, "^= 1 /", n, ErrInexact)
 	}
 	x.Log = fixed.Q43(int64(x.Log) / n)
-	return nil
-}
-
-// BufferedPow sets each x_i to x_i^(n/d), 0 < n <= d <= 2¹⁶. BufferedRoot undoes it to the
-// bit for any logs. The division of the logs loses log2(d/n) bits for each number. The
-// buffer keeps these bits. It must have the length of x.
-//
-// The new log is n/d times the old one, with an error below n units. For a power
-// above 1, use both BufferedPow and PowAssign. BufferedPow returns an error, and
-// changes nothing, if some x_i is zero.
-func BufferedPow(b *fixed.Buffer, x []Fixed, n, d int) error {
-	return buffered(b.Mul, x, n, d)
-}
-
-// BufferedRoot sets each x_i to x_i^(d/n). It undoes the last BufferedPow on the
-// buffer. n and d must be those of that call.
-func BufferedRoot(b *fixed.Buffer, x []Fixed, n, d int) error {
-	return buffered(b.Div, x, n, d)
-}
-
-func buffered(step func(x []fixed.Q43, n, d int), x []Fixed, n, d int) error {
-	for i, v := range x {
-		if v.IsZero() {
-			return fmt.Errorf("ulog: power %d/%d of element %d, which is 0: %w", n, d, i, ErrUndefined)
-		}
-	}
-	step(FixedLogs(x), n, d)
 	return nil
 }

@@ -63,7 +63,7 @@ func faultSum(r, a, b float64) error {
 }
 
 // faultSub returns the error of the difference of the numbers with the logs a and b.
-func faultSub(a, b float64) error {
+func faultSub(_, a, b float64) error {
 	switch {
 	case a != a || b != b:
 		return ErrNaN
@@ -81,4 +81,15 @@ func faultPow(r, a, p float64) error {
 		return ErrDivideByZero
 	}
 	return fault(r, a, p)
+}
+
+// faultFloat returns the reason why x has no log, or nil.
+func faultFloat(x float64) error {
+	switch {
+	case x != x:
+		return ErrNaN
+	case x < 0:
+		return ErrNegative
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -53,19 +54,16 @@ func ExampleFixed_RootAssign() {
 	// ulog: 2 ^= 1 / 1000: logarithm is not a multiple of the exponent
 }
 
-func ExampleBufferedPow() {
+// A fixed.Buffer raises numbers to a fraction, and restores them to the bit.
+func ExampleFixedLogs() {
 	x := []ulog.Fixed{ulog.NewFixed(2), ulog.NewFixed(10)}
 	b := fixed.NewBuffer(len(x))
 	for range 100 {
-		if err := ulog.BufferedPow(b, x, 9, 10); err != nil {
-			fmt.Println(err)
-		}
+		b.Mul(ulog.FixedLogs(x), 9, 10)
 	}
 	fmt.Printf("%.9f\n", x)
 	for range 100 {
-		if err := ulog.BufferedRoot(b, x, 9, 10); err != nil {
-			fmt.Println(err)
-		}
+		b.Div(ulog.FixedLogs(x), 9, 10)
 	}
 	fmt.Println(x[0] == ulog.NewFixed(2), x[1] == ulog.NewFixed(10))
 	// Output:
@@ -208,4 +206,55 @@ func Example_taylor() {
 	// restored: true
 	// dy/dx = 4.481689070
 	// restored: true
+}
+
+// Powers multiply and divide without loss, where the logs wrap too.
+func ExampleFixed_MulPowAssign() {
+	x, y := ulog.NewFixed(3), ulog.NewFixed(10)
+	x.MulPowAssign(y, 400)
+	fmt.Println(x)
+	x.DivPowAssign(y, 400)
+	fmt.Println(x == ulog.NewFixed(3), y.PowInt(-2), y.Inv())
+	// Output:
+	// 2.9999999999887e+400
+	// true 0.01 0.1
+}
+
+func ExampleSigned() {
+	x := ulog.NewSigned(-2)
+	fmt.Println(x.Negate(), x.Inv(), x.Mul(x), ulog.NewSigned(math.NaN()).IsNaN())
+	fmt.Printf("%.6g\n", ulog.NewFloat64(3).Signed().Sub(x))
+	// Output:
+	// 2 -0.5 4 true
+	// 5
+}
+
+func ExampleConvert() {
+	x, err := ulog.FromBig[ulog.Float64](big.NewFloat(0.125))
+	fmt.Println(x, err)
+	y, err := ulog.Convert[ulog.Fixed](x)
+	fmt.Println(y, err, ulog.NewFixedQ43(fixed.MustParse("0.125")) == y)
+	// Output:
+	// 0.125 <nil>
+	// 0.125 <nil> true
+}
+
+// Slices of numbers and of their logarithms share memory.
+func ExampleLogs32() {
+	x := []ulog.Float32{ulog.NewFloat32(1), ulog.NewFloat32(2)}
+	logs := ulog.Logs32(x)
+	logs[0] = logs[1]
+	fmt.Println(x, ulog.OfLogs32(logs), ulog.OfFixedLogs([]fixed.Q43{0}))
+	// Output:
+	// [2 2] [2 2] [1]
+}
+
+func ExampleNewMatrix() {
+	x := []ulog.Float64{ulog.NewFloat64(1), ulog.NewFloat64(2), ulog.NewFloat64(3), ulog.NewFloat64(4)}
+	m, v := ulog.NewMatrix(2, 2, x), ulog.NewVector(x[:2])
+	fmt.Println(m.Rows, m.Cols, v.N, ulog.VectorOfLogs(mat.NewVecDense(1, nil)).Data)
+	fmt.Printf("%.6g %v\n", ulog.Prod(x), ulog.Max(x))
+	// Output:
+	// 2 2 2 [1]
+	// 24 4
 }

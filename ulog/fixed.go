@@ -26,8 +26,8 @@ import (
 // wrap, PowAssign returns an error: a power that shares a factor with 2⁶⁴-1 =
 // 3·5·17·257·641·65537·6700417 has several roots. RootAssign undoes PowAssign. A
 // root is exact only for logs that n divides; for other logs RootAssign returns an
-// error. Fractional powers of any log lose information, which [BufferedPow] keeps in
-// a fixed.Buffer.
+// error. Fractional powers lose information. fixed.Buffer multiplies logs by a fraction and
+// keeps it.
 type Fixed struct {
 	Log fixed.Q43
 }
@@ -45,12 +45,14 @@ const unit = 0x1p-43
 
 // NewFixed returns x. The log is within 0.501 of a unit. NewFixed panics if x is
 // negative, infinite or NaN.
-func NewFixed(x float64) Fixed {
-	r, err := NewFixedChecked(x)
+func NewFixed(x float64) Fixed { return must(NewFixedChecked(x)) }
+
+// must returns v, or panics with err.
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return r
+	return v
 }
 
 // NewFixedChecked is like NewFixed, but returns an error where NewFixed panics.

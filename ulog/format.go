@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // Text is decimal as long as a reader can use that, even far outside the range of float64.
@@ -21,44 +22,39 @@ const (
 	digitsPerBit = 0.30103
 )
 
-// spelled is a number that is being written as text.
-type spelled struct {
+// spelling is a number that is being written as text.
+type spelling struct {
 	source
 	below, above *big.Float // half way to the neighbours of source.exact
 	bits         int        // the size of the float that holds the log
 	logBits      int        // the bits of its mantissa
 }
 
-func (x Float64) spell() spelled {
-	return spelled{x.ref().source(), between(x.Log, math.Nextafter(x.Log, math.Inf(-1))),
-		between(x.Log, math.Nextafter(x.Log, math.Inf(1))), 64, maxLogBits}
-}
-
-func (x Float32) spell() spelled {
-	inf := float32(math.Inf(1))
-	return spelled{x.ref().source(), between(float64(x.Log), float64(math.Nextafter32(x.Log, -inf))),
-		between(float64(x.Log), float64(math.Nextafter32(x.Log, inf))), 32, 24}
-}
-
-func (x Signed) spell() spelled {
-	s := x.Abs().spell()
-	s.source = x.ref().source()
+func (x Float[L]) spell() spelling {
+	s := spelling{source: x.source(), bits: 64, logBits: maxLogBits}
+	next := func(to float64) float64 { return math.Nextafter(float64(x.Log), to) }
+	if unsafe.Sizeof(x) == 4 {
+		s.bits, s.logBits = 32, 24
+		next = func(to float64) float64 { return float64(math.Nextafter32(float32(x.Log), float32(to))) }
+	}
+	s.below, s.above = between(float64(x.Log), next(math.Inf(-1))), between(float64(x.Log), next(math.Inf(1)))
 	return s
 }
 
-func (x Fixed) spell() spelled {
+func (x Signed) spell() spelling {
+	s := x.Abs().spell()
+	s.source = x.source()
+	return s
+}
+
+func (x Fixed) spell() spelling {
 	half := func(d int64) *big.Float {
 		n := new(big.Int).Lsh(big.NewInt(int64(x.Log)), 1)
 		f := units(n.Add(n, big.NewInt(d)))
 		return f.SetMantExp(f, -1)
 	}
-	return spelled{x.ref().source(), half(-1), half(1), 64, maxLogBits}
+	return spelling{x.source(), half(-1), half(1), 64, maxLogBits}
 }
-
-func (x Float64) ref() *Float64 { return &x }
-func (x Float32) ref() *Float32 { return &x }
-func (x Signed) ref() *Signed   { return &x }
-func (x Fixed) ref() *Fixed     { return &x }
 
 // between returns (a+b)/2 exactly, or nil if that is not finite.
 func between(a, b float64) *big.Float {
@@ -77,7 +73,7 @@ type decimal struct {
 }
 
 // mantissa returns e and m with e^log = m/2^p·10^e and m/2^p in [1, 10).
-func (s *spelled) mantissa(p uint) (e int64, m *big.Int) {
+func (s *spelling) mantissa(p uint) (e int64, m *big.Int) {
 	const guard = maxLogBits + 8
 	l, _ := new(big.Float).SetMantExp(s.exact, int(p+guard)).Int(nil)
 	if s.exact.Sign() < 0 {
@@ -89,7 +85,7 @@ func (s *spelled) mantissa(p uint) (e int64, m *big.Int) {
 
 // rounded returns the number rounded to n significant digits, or to n digits after
 // the point.
-func (s *spelled) rounded(n int, afterPoint bool) decimal {
+func (s *spelling) rounded(n int, afterPoint bool) decimal {
 	digits := float64(n + 1)
 	if l, _ := s.exact.Float64(); afterPoint && l > 0 {
 		digits += l / math.Ln10
@@ -124,10 +120,10 @@ func round(m *big.Int, p uint, e int64, n int) decimal {
 
 func pow10(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// shortest returns the decimal with the fewest digits whose log is nearer to that of the
-// number than to those of its neighbours. If it would have more than maxShortest digits,
+// shortest returns the decimal with the fewest digits whose log is nearer to the log of the
+// number than to the logs of its neighbours. If it would have more than maxShortest digits,
 // shortest returns false.
-func (s *spelled) shortest() (decimal, bool) {
+func (s *spelling) shortest() (decimal, bool) {
 	if s.below == nil || s.above == nil {
 		return decimal{}, false
 	}
@@ -157,7 +153,7 @@ func (s *spelled) shortest() (decimal, bool) {
 }
 
 // factor returns e^(a-b)·2^p for 0 <= a-b < 2.
-func (s *spelled) factor(a, b *big.Float, p uint) *big.Int {
+func (s *spelling) factor(a, b *big.Float, p uint) *big.Int {
 	d := new(big.Float).SetPrec(1200).Sub(a, b)
 	r, _ := d.SetMantExp(d, int(p)).Int(nil)
 	return bigExp(r, p)
@@ -166,7 +162,7 @@ func (s *spelled) factor(a, b *big.Float, p uint) *big.Int {
 // text returns the number without its sign, laid out by verb (e, E, f, F, g or G)
 // with the given precision. If the precision is negative, it returns the shortest
 // text.
-func (s *spelled) text(verb byte, prec int) string {
+func (s *spelling) text(verb byte, prec int) string {
 	upper := verb == 'E' || verb == 'F' || verb == 'G'
 	if upper {
 		verb += 'a' - 'A'
@@ -248,15 +244,15 @@ func (d decimal) layout(verb byte, prec int) string {
 }
 
 // logText returns exp(log).
-func (s *spelled) logText(prec int) string {
+func (s *spelling) logText(prec int) string {
 	l, _ := s.exact.Float64()
 	return "exp(" + strconv.FormatFloat(l, 'g', prec, s.bits) + ")"
 }
 
 // string returns the shortest text that Parse reads as the same number.
-func (s *spelled) string() string { return s.sign(false) + s.text('g', -1) }
+func (s *spelling) string() string { return s.sign(false) + s.text('g', -1) }
 
-func (s *spelled) sign(plus bool) string {
+func (s *spelling) sign(plus bool) string {
 	switch {
 	case s.neg:
 		return "-"
@@ -267,7 +263,7 @@ func (s *spelled) sign(plus bool) string {
 }
 
 // format is the Format method of the number types.
-func (s *spelled) format(f fmt.State, verb rune, x string) {
+func (s *spelling) format(f fmt.State, verb rune, x string) {
 	prec, given := f.Precision()
 	if !given {
 		prec = -1
@@ -304,8 +300,8 @@ func (s *spelled) format(f fmt.State, verb rune, x string) {
 }
 
 // typeName returns the name of the type of x.
-func typeName[T Number](x T) string {
-	switch any(x).(type) {
+func typeName(x any) string {
+	switch x.(type) {
 	case Float64:
 		return "Float64"
 	case Float32:

@@ -112,71 +112,44 @@ func scan(s string) (source, error) {
 // the exponent e of the first digit (the number is d.ddd·10ᵉ), and the index of the end of
 // the decimal. If there is no decimal, it returns what it expected at that index.
 func scanDecimal(s string, i int) (digits string, e *big.Int, end int, want string) {
-	var buf []byte
-	any, point, lead := false, false, false
-	var exp10 int64 // the exponent of the first digit that is not 0
-	for ; i < len(s); i++ {
-		c := s[i]
-		if c == '.' && !point {
-			point = true
-			continue
-		}
-		if c < '0' || c > '9' {
-			break
-		}
-		any = true
-		switch {
-		case !lead && c == '0':
-			if point {
-				exp10--
-			}
-			continue
-		case !lead:
-			lead = true
-			if point {
-				exp10--
-			}
-		case !point:
-			exp10++
-		}
-		if len(buf) < maxParsed {
-			buf = append(buf, c)
-		}
+	whole := leadingDigits(s[i:])
+	i += len(whole)
+	fraction := ""
+	if i < len(s) && s[i] == '.' {
+		fraction = leadingDigits(s[i+1:])
+		i += 1 + len(fraction)
 	}
-	if !any {
+	all := whole + fraction
+	if all == "" {
 		return "", nil, i, "a digit"
 	}
-	e = big.NewInt(exp10)
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		i++
-		neg := false
-		if i < len(s) && (s[i] == '+' || s[i] == '-') {
-			neg = s[i] == '-'
-			i++
-		}
-		start := i
-		for i < len(s) && '0' <= s[i] && s[i] <= '9' {
-			i++
-		}
-		if i == start {
-			return "", nil, i, "a digit of the exponent"
-		}
-		// No number type reaches 10^(10^400).
-		d := strings.TrimLeft(s[start:i], "0")
-		if len(d) > 400 {
-			d = "1" + strings.Repeat("0", 400)
-		}
-		x, ok := new(big.Int).SetString("0"+d, 10)
-		if !ok {
-			panic("ulog: digits are no number")
-		}
-		if neg {
-			x.Neg(x)
-		}
-		e.Add(e, x)
+	digits = strings.TrimLeft(all, "0")
+	e = big.NewInt(int64(len(whole) - 1 - (len(all) - len(digits))))
+	digits = strings.TrimRight(digits[:min(len(digits), maxParsed)], "0")
+	if i == len(s) || s[i] != 'e' && s[i] != 'E' {
+		return digits, e, i, ""
 	}
-	return strings.TrimRight(string(buf), "0"), e, i, ""
+	i++
+	sign := ""
+	if i < len(s) && (s[i] == '+' || s[i] == '-') {
+		sign = s[i : i+1]
+		i++
+	}
+	exponent := leadingDigits(s[i:])
+	if exponent == "" {
+		return "", nil, i, "a digit of the exponent"
+	}
+	i += len(exponent)
+	// No number type reaches 10^(10^400).
+	if exponent = strings.TrimLeft(exponent, "0"); len(exponent) > 400 {
+		exponent = "1" + strings.Repeat("0", 400)
+	}
+	x, _ := new(big.Int).SetString(sign+"0"+exponent, 10)
+	return digits, e.Add(e, x), i, ""
 }
+
+// leadingDigits returns the digits with which s begins.
+func leadingDigits(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
 
 // decimalLog returns log(d.ddd·10ᵉ) to any precision.
 func decimalLog(digits string, e *big.Int) func(p uint) *big.Int {

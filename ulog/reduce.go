@@ -14,7 +14,7 @@ import (
 //	log Σ x_i = m + log Σ e^(log x_i - m)
 //
 // so nothing overflows, and only terms that are too small to matter underflow.
-// Infinity and NaN give what they give in Add. A zero sum of Signed has the sign +.
+// Infinity and NaN give the same results as in Add. A zero sum of Signed has the sign +.
 //
 // Over Fixed the terms are added as integers. The result is therefore the same in
 // any order of x, and its log is rounded once. A sum over Signed is the difference

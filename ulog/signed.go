@@ -18,7 +18,7 @@ type Signed struct {
 func NewSigned(x float64) Signed { return Signed{log(math.Abs(x)), math.Signbit(x)} }
 
 // Signed returns x as a signed number.
-func (x Float64) Signed() Signed { return Signed{Log: x.Log} }
+func (x Float[L]) Signed() Signed { return Signed{Log: float64(x.Log)} }
 
 // Abs returns |x|.
 func (x Signed) Abs() Float64 { return Float64{x.Log} }
@@ -64,7 +64,7 @@ func (x Signed) Div(y Signed) Signed { return Signed{x.Log - y.Log, x.Neg != y.N
 func (x Signed) Inv() Signed { return Signed{-x.Log, x.Neg} }
 
 // Pow returns xᵖ. It multiplies the log by p and rounds once. The special cases
-// are those of math.Pow: NaN for x < 0 and a finite p that is no integer.
+// are as in math.Pow: NaN for x < 0 and a finite p that is no integer.
 func (x Signed) Pow(p float64) Signed {
 	if !x.Neg {
 		return Signed{logPow(x.Log, p), false}
@@ -128,21 +128,23 @@ func (x *Signed) DivAssign(y Signed) { *x = x.Div(y) }
 // MulChecked is like Mul, but returns an error for 0·∞, NaN, and a log that
 // overflows.
 func (x Signed) MulChecked(y Signed) (Signed, error) {
-	r := x.Mul(y)
-	return r, errOp(x, "*", y, fault(r.Log, x.Log, y.Log))
+	return x.checked("*", y, x.Mul(y), fault)
+}
+
+// checked returns r = x op y, and the error that it is.
+func (x Signed) checked(op string, y, r Signed, fault func(r, x, y float64) error) (Signed, error) {
+	return r, errOp(x, op, y, fault(r.Log, x.Log, y.Log))
 }
 
 // DivChecked is like Div, but returns an error for a division by zero, ∞/∞, NaN,
 // and a log that overflows.
 func (x Signed) DivChecked(y Signed) (Signed, error) {
-	r := x.Div(y)
-	return r, errOp(x, "/", y, faultDiv(r.Log, x.Log, y.Log))
+	return x.checked("/", y, x.Div(y), faultDiv)
 }
 
 // InvChecked is like Inv, but returns an error for zero and NaN.
 func (x Signed) InvChecked() (Signed, error) {
-	r := x.Inv()
-	return r, errOp(1, "/", x, faultDiv(r.Log, 0, x.Log))
+	return Signed{}.checked("/", x, x.Inv(), faultDiv)
 }
 
 // PowChecked is like Pow, but returns an error for zero to a negative power, a
@@ -169,12 +171,10 @@ func (x Signed) SqrtChecked() (Signed, error) {
 
 // AddChecked is like Add, but returns an error for ∞ - ∞ and NaN.
 func (x Signed) AddChecked(y Signed) (Signed, error) {
-	r := x.Add(y)
-	return r, errOp(x, "+", y, faultSum(r.Log, x.Log, y.Log))
+	return x.checked("+", y, x.Add(y), faultSum)
 }
 
 // SubChecked is like Sub, but returns an error for ∞ - ∞ and NaN.
 func (x Signed) SubChecked(y Signed) (Signed, error) {
-	r := x.Sub(y)
-	return r, errOp(x, "-", y, faultSum(r.Log, x.Log, y.Log))
+	return x.checked("-", y, x.Sub(y), faultSum)
 }

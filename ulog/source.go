@@ -48,7 +48,7 @@ import (
 //	(5) Even where the log wraps. The operand must not be zero: that panics.
 //	(6) Not offered over Signed, where an even power loses the sign.
 //
-// The functions behind Add and Sub use no machine-dependent code and no fused multiply-add.
+// Add and Sub use no machine-dependent code and no fused multiply-add.
 // They therefore give the same bits on every machine.
 type Number interface {
 	Float64 | Float32 | Fixed | Signed
@@ -83,21 +83,17 @@ type number interface {
 	source() source
 }
 
-func (x *Float64) set(s source) error {
+func (x *Float[L]) set(s source) error {
 	if s.neg && s.kind != zero {
 		return ErrNegative
 	}
-	l, err := s.float64()
-	x.Log = l
-	return err
-}
-
-func (x *Float32) set(s source) error {
-	if s.neg && s.kind != zero {
-		return ErrNegative
+	var err error
+	switch l := any(&x.Log).(type) {
+	case *float64:
+		*l, err = s.float64()
+	case *float32:
+		*l, err = s.float32()
 	}
-	l, err := s.float32()
-	x.Log = l
 	return err
 }
 
@@ -116,16 +112,15 @@ func (x *Fixed) set(s source) error {
 	return err
 }
 
-func (x *Float64) source() source { return floatSource(x.Log) }
-func (x *Float32) source() source { return floatSource(float64(x.Log)) }
+func (x Float[L]) source() source { return floatSource(float64(x.Log)) }
 
-func (x *Signed) source() source {
+func (x Signed) source() source {
 	s := floatSource(x.Log)
 	s.neg = x.Neg && s.kind != nan
 	return s
 }
 
-func (x *Fixed) source() source {
+func (x Fixed) source() source {
 	if x.IsZero() {
 		return source{kind: zero}
 	}

@@ -13,45 +13,32 @@ import (
 // number.
 
 // String returns the shortest decimal that Parse reads as x, for instance
-// 1.234e+5678. It returns exp(log) if |log| >= 2^53, or if the decimal takes over 21
-// digits.
-func (x Float64) String() string { s := x.spell(); return s.string() }
-
-// String returns the shortest decimal that Parse reads as x, for instance
-// 1.234e+5678. It returns exp(log) if |log| >= 2^24, or if the decimal takes over 21
-// digits.
-func (x Float32) String() string { s := x.spell(); return s.string() }
+// 1.234e+5678. It returns exp(log) if |log| >= 2^53 (2^24 for a Float32), or if the decimal
+// takes over 21 digits.
+func (x Float[L]) String() string { s := x.spell(); return s.string() }
 
 // String returns the shortest decimal that Parse reads as x, for instance
 // 1.234e+5678.
 func (x Fixed) String() string { s := x.spell(); return s.string() }
 
 // String returns the shortest decimal that Parse reads as x, for instance
-// -1.234e+5678. It returns exp(log) if |log| >= 2^53, or if the decimal takes over
-// 21 digits.
+// -1.234e+5678. It returns exp(log) as Float64 does.
 func (x Signed) String() string { s := x.spell(); return s.string() }
 
 // Format implements fmt.Formatter for the verbs of float64, %v %s %g %e %f, with
 // width, precision and the flags + - space 0. A given precision rounds e^Log itself;
 // digits past the 1000th are 0. %f writes what %e writes above 10^1000 and below
-// 10^-1000. All verbs write exp(log) if |log| >= 2^53.
-func (x Float64) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Float64") }
-
-// Format implements fmt.Formatter as Float64 does, but writes exp(log) if |log| >=
-// 2^24.
-func (x Float32) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Float32") }
+// 10^-1000. All verbs write exp(log) if |log| >= 2^53 (2^24 for a Float32).
+func (x Float[L]) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, typeName(x)) }
 
 // Format implements fmt.Formatter as Float64 does.
-func (x Fixed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Fixed") }
+func (x Fixed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, typeName(x)) }
 
 // Format implements fmt.Formatter as Float64 does.
-func (x Signed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, "Signed") }
+func (x Signed) Format(f fmt.State, verb rune) { s := x.spell(); s.format(f, verb, typeName(x)) }
 
 // MarshalText implements encoding.TextMarshaler. The text is that of String.
-func (x Float64) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
-
-// MarshalText implements encoding.TextMarshaler. The text is that of String.
-func (x Float32) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
+func (x Float[L]) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
 
 // MarshalText implements encoding.TextMarshaler. The text is that of String.
 func (x Fixed) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
@@ -61,11 +48,7 @@ func (x Signed) MarshalText() ([]byte, error) { return []byte(x.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
 // On an error it leaves x as it was.
-func (x *Float64) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
-
-// UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
-// On an error it leaves x as it was.
-func (x *Float32) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
+func (x *Float[L]) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
 
 // UnmarshalText implements encoding.TextUnmarshaler. It reads what Parse reads.
 // On an error it leaves x as it was.
@@ -75,8 +58,15 @@ func (x *Fixed) UnmarshalText(text []byte) error { return unmarshalText(x, text)
 // On an error it leaves x as it was.
 func (x *Signed) UnmarshalText(text []byte) error { return unmarshalText(x, text) }
 
-func unmarshalText[T Number](x *T, text []byte) error {
-	v, err := Parse[T](string(text))
+// destination is a pointer to a number that text is read into.
+type destination[T any] interface {
+	*T
+	number
+}
+
+func unmarshalText[T any, P destination[T]](x P, text []byte) error {
+	var v T
+	err := parse(P(&v), string(text))
 	if err == nil {
 		*x = v
 	}
@@ -85,11 +75,7 @@ func unmarshalText[T Number](x *T, text []byte) error {
 
 // Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
 // %e, %f and %g. On an error it leaves x as it was.
-func (x *Float64) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
-
-// Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
-// %e, %f and %g. On an error it leaves x as it was.
-func (x *Float32) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
+func (x *Float[L]) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
 
 // Scan implements fmt.Scanner. It reads what Parse reads, for the verbs %v, %s,
 // %e, %f and %g. On an error it leaves x as it was.
@@ -99,7 +85,7 @@ func (x *Fixed) Scan(state fmt.ScanState, verb rune) error { return scanText(x, 
 // %e, %f and %g. On an error it leaves x as it was.
 func (x *Signed) Scan(state fmt.ScanState, verb rune) error { return scanText(x, state, verb) }
 
-func scanText[T Number](x *T, state fmt.ScanState, verb rune) error {
+func scanText[T any, P destination[T]](x P, state fmt.ScanState, verb rune) error {
 	if !strings.ContainsRune("vseEfFgG", verb) {
 		return fmt.Errorf("ulog: bad verb %%%c to scan a number", verb)
 	}
@@ -133,11 +119,7 @@ func scanText[T Number](x *T, state fmt.ScanState, verb rune) error {
 
 // MarshalJSON implements json.Marshaler. It writes a number if String is decimal,
 // and a string otherwise.
-func (x Float64) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
-
-// MarshalJSON implements json.Marshaler. It writes a number if String is decimal,
-// and a string otherwise.
-func (x Float32) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
+func (x Float[L]) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
 
 // MarshalJSON implements json.Marshaler. It writes a number.
 func (x Fixed) MarshalJSON() ([]byte, error) { return marshalJSON(x.String()), nil }
@@ -156,11 +138,7 @@ func marshalJSON(s string) []byte {
 
 // UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
 // error it leaves x as it was.
-func (x *Float64) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
-
-// UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
-// error it leaves x as it was.
-func (x *Float32) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
+func (x *Float[L]) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
 
 // UnmarshalJSON implements json.Unmarshaler. It reads numbers and strings. On an
 // error it leaves x as it was.
@@ -170,7 +148,7 @@ func (x *Fixed) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data)
 // error it leaves x as it was.
 func (x *Signed) UnmarshalJSON(data []byte) error { return unmarshalJSON(x, data) }
 
-func unmarshalJSON[T Number](x *T, data []byte) error {
+func unmarshalJSON[T any, P destination[T]](x P, data []byte) error {
 	if string(data) == "null" {
 		return nil
 	}

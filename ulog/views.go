@@ -24,7 +24,8 @@ func Logs(x []Float64) []float64 { return recast[float64](x) }
 // Logs32 returns the logs of x.
 func Logs32(x []Float32) []float32 { return recast[float32](x) }
 
-// FixedLogs returns the logs of x.
+// FixedLogs returns the logs of x. A fixed.Buffer of them raises x to a fraction and undoes
+// it, if no number is zero.
 func FixedLogs(x []Fixed) []fixed.Q43 { return recast[fixed.Q43](x) }
 
 // recast returns x as a slice of To. To and From must have the same memory layout.

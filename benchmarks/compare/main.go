@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"revnum/internal/dataset"
+	"revnum/program/dataset"
 	"revnum/revmodels/gmm"
 	"revnum/revmodels/kmeans"
 )

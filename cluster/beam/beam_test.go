@@ -21,6 +21,7 @@ import (
 	"revnum/cluster"
 	"revnum/cluster/beam"
 	"revnum/cluster/shard"
+	"revnum/program/dataset"
 	"revnum/revmodels/gmm"
 )
 
@@ -60,7 +61,7 @@ func points(t *testing.T) (*mat.Dense, []string) {
 	var paths []string
 	for part := range 2 {
 		path := filepath.Join(dir, fmt.Sprintf("%d.npy", part))
-		if err := shard.WriteNpy(path, n/2, d, x.RawMatrix().Data[part*n/2*d:(part+1)*n/2*d]); err != nil {
+		if err := dataset.WriteNpy(path, n/2, d, x.RawMatrix().Data[part*n/2*d:(part+1)*n/2*d]); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
@@ -71,7 +72,7 @@ func points(t *testing.T) (*mat.Dense, []string) {
 // fitted returns the mixture of package cluster after the given number of steps.
 func fitted(t *testing.T, paths []string, opts *gmm.Options) *gmm.Mixture {
 	t.Helper()
-	p, err := cluster.NewPoints(cluster.Alone(), 1, func() (*shard.Set, error) { return shard.Standard().OpenSet(100, shard.Columns{}, paths...) })
+	p, err := cluster.NewPoints(cluster.Alone(), 1, func() (*shard.Set, error) { return dataset.Shards().OpenSet(100, shard.Columns{}, paths...) })
 	if err != nil {
 		t.Fatal(err)
 	}

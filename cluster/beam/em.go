@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/cluster/shard"
+	"revnum/program/dataset"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )
@@ -29,7 +30,7 @@ type Shards struct {
 // open opens the shards once.
 func (s *Shards) open() (err error) {
 	if s.set == nil {
-		s.set, err = shard.Standard().OpenSet(s.BlockRows, shard.Columns{Count: s.Columns}, s.Paths...)
+		s.set, err = dataset.Shards().OpenSet(s.BlockRows, shard.Columns{Count: s.Columns}, s.Paths...)
 	}
 	return err
 }

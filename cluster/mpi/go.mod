@@ -5,7 +5,9 @@ go 1.26.0
 require (
 	gonum.org/v1/gonum v0.17.0
 	revnum v0.0.0
+	revnum/cluster/cmd v0.0.0
 	revnum/cluster/parquet v0.0.0
+	revnum/program v0.0.0
 )
 
 require (
@@ -36,3 +38,7 @@ replace (
 	revnum => ../..
 	revnum/cluster/parquet => ../parquet
 )
+
+replace revnum/program => ../../program
+
+replace revnum/cluster/cmd => ../cmd

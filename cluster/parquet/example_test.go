@@ -5,10 +5,11 @@ import (
 
 	"revnum/cluster/parquet"
 	"revnum/cluster/shard"
+	"revnum/program/dataset"
 )
 
 func Example() {
-	formats := shard.Standard()
+	formats := dataset.Shards()
 	formats[".parquet"] = parquet.Open
 	_, err := formats.OpenSet(0, shard.Columns{Names: []string{"x", "y"}}, "points.csv")
 	fmt.Println(err)

@@ -29,6 +29,12 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/term v0.47.0 // indirect
 	golang.org/x/tools v0.52.0 // indirect
+	revnum/cluster/cmd v0.0.0
+	revnum/program v0.0.0
 )
 
 replace revnum => ../..
+
+replace revnum/program => ../../program
+
+replace revnum/cluster/cmd => ../cmd

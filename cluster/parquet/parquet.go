@@ -3,7 +3,7 @@
 //
 // Add it to the formats of package cluster/shard:
 //
-//	formats := shard.Standard()
+//	formats := dataset.Shards()
 //	formats[".parquet"] = parquet.Open
 package parquet
 

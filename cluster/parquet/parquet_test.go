@@ -146,7 +146,7 @@ func TestRead(t *testing.T) {
 			}
 		}
 		if err := f.Read(make([]float64, 6), 5700); err == nil || !strings.Contains(err.Error(), "a.parquet: rows 5700 to 5702, and there are 5701") {
-			t.Errorf("behind the end: %v", err)
+			t.Errorf("after the end: %v", err)
 		}
 		if err := f.Close(); err != nil {
 			t.Error(err)

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"path/filepath"
 	"slices"
@@ -13,8 +12,6 @@ import (
 
 	"golang.org/x/exp/mmap"
 	"gonum.org/v1/gonum/mat"
-
-	"revnum/internal/dataset"
 )
 
 // A File is one shard: a matrix whose rows you can read. Read may be called
@@ -54,7 +51,7 @@ func (m matrix) Read(dst []float64, first int) error {
 	return nil
 }
 
-// mapped is a file of little-endian float64 by rows, behind a header.
+// mapped is a file of little-endian float64 by rows, after a header.
 type mapped struct {
 	name       string
 	r          *mmap.ReaderAt
@@ -62,52 +59,45 @@ type mapped struct {
 	rows, cols int
 }
 
-// OpenNpy opens a file in NumPy's .npy format. It must hold a matrix of little-endian
-// float64 by rows, or a vector, which counts as one column.
-func OpenNpy(path string) (File, error) {
-	r, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	h, err := dataset.ReadNpyHeader(io.NewSectionReader(r, 0, int64(r.Len())))
-	switch {
-	case err != nil:
-	case h.Type != "<f8":
-		err = fmt.Errorf(`expected numbers of type "<f8", found %q`, h.Type)
-	case h.Fortran && h.Cols > 1:
-		err = errors.New("expected a matrix by rows, found one by columns (fortran_order)")
-	case int64(r.Len())-h.Offset != 8*int64(h.Rows)*int64(h.Cols):
-		err = fmt.Errorf("%d×%d numbers are %d bytes, and %d follow the header", h.Rows, h.Cols, 8*int64(h.Rows)*int64(h.Cols), int64(r.Len())-h.Offset)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), r.Close())
-	}
-	return &mapped{path, r, h.Offset, h.Rows, h.Cols}, nil
-}
-
-// OpenRaw opens a file that holds only little-endian float64, by rows of the given
+// openRaw opens a file that holds only little-endian float64, by rows of the given
 // number of columns.
-func OpenRaw(path string, cols int) (File, error) {
+func openRaw(path string, cols int) (File, error) {
 	if cols < 1 {
 		return nil, fmt.Errorf("%s: plain numbers, but the number of columns is not known", path)
 	}
-	r, err := open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	if r.Len() == 0 || r.Len()%(8*cols) != 0 {
-		err := fmt.Errorf("%s: expected rows of %d bytes for %d columns, found %d bytes", path, 8*cols, cols, r.Len())
-		return nil, errors.Join(err, r.Close())
+	if f.r.Len() == 0 || f.r.Len()%(8*cols) != 0 {
+		err := fmt.Errorf("%s: expected rows of %d bytes for %d columns, found %d bytes", path, 8*cols, cols, f.r.Len())
+		return nil, errors.Join(err, f.Close())
 	}
-	return &mapped{path, r, 0, r.Len() / (8 * cols), cols}, nil
+	f.rows, f.cols = f.r.Len()/(8*cols), cols
+	return f, nil
 }
 
-func open(path string) (*mmap.ReaderAt, error) {
+// OpenAfter opens a file that holds rows×cols little-endian float64, by rows, after a
+// header of the given number of bytes.
+func OpenAfter(path string, header int64, rows, cols int) (File, error) {
+	f, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	f.offset, f.rows, f.cols = header, rows, cols
+	if want, have := 8*int64(rows)*int64(cols), int64(f.r.Len())-header; have != want {
+		err := fmt.Errorf("%s: %d×%d numbers are %d bytes, and %d follow the header", path, rows, cols, want, have)
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func open(path string) (*mapped, error) {
 	r, err := mmap.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, nil
+	return &mapped{name: path, r: r}, nil
 }
 
 func (f *mapped) Name() string           { return f.name }
@@ -168,18 +158,15 @@ type Opener func(path string, c Columns) (File, error)
 // Formats maps the extensions of file names to formats.
 type Formats map[string]Opener
 
-// Standard returns the formats of this package: .npy, and for plain numbers .f64, .bin
-// and .raw. Package cluster/parquet, a module of its own, has another one.
-func Standard() Formats {
-	raw := unnamed(func(path string, c Columns) (File, error) { return OpenRaw(path, c.Count) })
-	return Formats{
-		".npy": unnamed(func(path string, _ Columns) (File, error) { return OpenNpy(path) }),
-		".f64": raw, ".bin": raw, ".raw": raw,
-	}
+// Raw returns the formats of plain numbers, which have the extensions .f64, .bin and .raw.
+// Packages program/dataset (.npy) and cluster/parquet, in other modules, have more formats.
+func Raw() Formats {
+	raw := Unnamed(func(path string, c Columns) (File, error) { return openRaw(path, c.Count) })
+	return Formats{".f64": raw, ".bin": raw, ".raw": raw}
 }
 
-// unnamed returns an Opener for files without names.
-func unnamed(open Opener) Opener {
+// Unnamed returns an Opener for files whose columns have no names.
+func Unnamed(open Opener) Opener {
 	return func(path string, c Columns) (File, error) {
 		if c.Names != nil {
 			return nil, fmt.Errorf("%s: the columns have no names, expected none and found %s", path, strings.Join(c.Names, ", "))
@@ -188,8 +175,8 @@ func unnamed(open Opener) Opener {
 	}
 }
 
-// Open opens the shard at path. The extension of its name says the format.
-func (f Formats) Open(path string, c Columns) (File, error) {
+// open opens the shard at path. The extension of its name says the format.
+func (f Formats) open(path string, c Columns) (File, error) {
 	extension := strings.ToLower(filepath.Ext(path))
 	open := f[extension]
 	switch {

@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/rev"
 )
 
@@ -73,7 +75,7 @@ func Glob(patterns ...string) ([]string, error) {
 func (f Formats) OpenSet(blockRows int, c Columns, paths ...string) (*Set, error) {
 	s := new(Set)
 	for _, path := range paths {
-		file, err := f.Open(path, c)
+		file, err := f.open(path, c)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -126,10 +128,10 @@ func (s *Set) Rows(block int) (first, end int) {
 }
 
 // file returns the file that contains element i. starts has the first element of each
-// file.
+// file. It panics if there is no such element.
 func (s *Set) file(starts []int, i int) int {
-	if i < 0 || i >= starts[len(s.files)] {
-		panic("shard: index out of range")
+	if n := starts[len(s.files)]; i < 0 || i >= n {
+		panic(&rev.OperandError{Kernel: "shard.Set", Operand: "block or row", Reason: fmt.Sprintf("is %d, want 0 to %d", i, n-1), Err: mat.ErrRowAccess})
 	}
 	return sort.SearchInts(starts, i+1) - 1
 }

@@ -1,17 +1,18 @@
 package shard_test
 
 import (
-	"fmt"
+	"encoding/binary"
+	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
-	"github.com/sbinet/npyio"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/cluster/shard"
+	"revnum/rev"
 )
 
 // numbers returns n numbers 0, 0.5, ...
@@ -23,8 +24,13 @@ func numbers(n int) []float64 {
 	return x
 }
 
-func write(t *testing.T, path string, b []byte) string {
+// write writes plain numbers to a file.
+func write(t *testing.T, path string, x []float64) string {
 	t.Helper()
+	var b []byte
+	for _, v := range x {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
 	if err := os.WriteFile(path, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -33,22 +39,10 @@ func write(t *testing.T, path string, b []byte) string {
 
 func TestSet(t *testing.T) {
 	dir := t.TempDir()
-	a, b := filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.f64")
 	x := numbers(7 * 3)
-	if err := shard.WriteNpy(a, 4, 3, x[:12]); err != nil {
-		t.Fatal(err)
-	}
-	raw := filepath.Join(dir, "raw.npy")
-	if err := shard.WriteNpy(raw, 3, 3, x[12:]); err != nil {
-		t.Fatal(err)
-	}
-	file, err := os.ReadFile(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, b, file[len(file)-9*8:])
+	a, b := write(t, filepath.Join(dir, "a.f64"), x[:12]), write(t, filepath.Join(dir, "b.raw"), x[12:])
 
-	s, err := shard.Standard().OpenSet(3, shard.Columns{Count: 3}, a, b)
+	s, err := shard.Raw().OpenSet(3, shard.Columns{Count: 3}, a, b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +69,7 @@ func TestSet(t *testing.T) {
 			t.Errorf("row %d is %v (%v)", row, got, err)
 		}
 	}
-	if want := "blocks of 3 rows, a.npy with 4×3 numbers, b.f64 with 3×3 numbers"; s.String() != want {
+	if want := "blocks of 3 rows, a.f64 with 4×3 numbers, b.raw with 3×3 numbers"; s.String() != want {
 		t.Errorf("%q, want %q", s, want)
 	}
 	if same, err := shard.NewSet(3, shard.Matrix("m", mat.NewDense(7, 3, x))); err != nil || same.Blocks() != 3 {
@@ -85,77 +79,21 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestWriteNpy reads the file of WriteNpy with another reader.
-func TestWriteNpy(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.npy")
-	x := numbers(20000)
-	if err := shard.WriteNpy(path, 4000, 5, x); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
+// TestMisuse asks for a block that is not there.
+func TestMisuse(t *testing.T) {
+	s, err := shard.NewSet(3, shard.Matrix("m", mat.NewDense(7, 3, numbers(21))))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	var m mat.Dense
-	if err := npyio.Read(f, &m); err != nil {
-		t.Fatal(err)
-	}
-	if !mat.Equal(&m, mat.NewDense(4000, 5, x)) {
-		t.Error("read something else")
-	}
-}
-
-func TestErrors(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	for _, f := range []struct {
-		name       string
-		rows, cols int
-	}{{"good.npy", 4, 3}, {"wide.npy", 3, 4}} {
-		if err := shard.WriteNpy(at(f.name), f.rows, f.cols, numbers(12)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	good, err := os.ReadFile(at("good.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, at("short.npy"), good[:len(good)-8])
-	write(t, at("float32.npy"), []byte(strings.Replace(string(good), "<f8", "<f4", 1)))
-	write(t, at("columns.npy"), []byte(strings.NewReplacer("False", "True", "}", "} ").Replace(string(good))))
-	write(t, at("text.npy"), []byte("1,2\n"))
-	write(t, at("odd.f64"), good[:41])
-	write(t, at("x.txt"), good)
-	for _, c := range []struct {
-		cols  int
-		names []string
-		paths []string
-		want  string
-	}{
-		{0, nil, []string{"good.npy", "wide.npy"}, "wide.npy: expected 3 columns, as "},
-		{0, nil, []string{"missing.npy"}, "missing.npy: "},
-		{0, nil, []string{"short.npy"}, "short.npy: 4×3 numbers are 96 bytes, and 88 follow the header"},
-		{0, nil, []string{"float32.npy"}, `float32.npy: expected numbers of type "<f8", found "<f4"`},
-		{0, nil, []string{"columns.npy"}, "columns.npy: expected a matrix by rows"},
-		{0, nil, []string{"text.npy"}, "text.npy: expected a file in the .npy format"},
-		{3, nil, []string{"odd.f64"}, "odd.f64: expected rows of 24 bytes for 3 columns, found 41 bytes"},
-		{0, nil, []string{"odd.f64"}, "odd.f64: plain numbers, but the number of columns is not known"},
-		{0, nil, []string{"x.txt"}, "x.txt: expected a name that ends in one of .bin, .f64, .npy, .raw"},
-		{0, []string{"x", "y"}, []string{"good.npy"}, "good.npy: the columns have no names, expected none and found x, y"},
-		{0, nil, []string{"x.parquet"}, "x.parquet: this program was built without Parquet"},
-		{0, nil, nil, "no files"},
-	} {
-		var paths []string
-		for _, p := range c.paths {
-			paths = append(paths, at(p))
-		}
-		if _, err := shard.Standard().OpenSet(0, shard.Columns{Count: c.cols, Names: c.names}, paths...); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.paths, err, c.want)
-		}
-	}
-	if _, err := shard.Glob(at("*.nothing")); err == nil || !strings.Contains(err.Error(), "no such file") {
-		t.Errorf("a pattern of no file: %v", err)
+	for _, block := range []int{-1, 3} {
+		func() {
+			defer func() {
+				if err, _ := recover().(*rev.OperandError); !errors.Is(err, mat.ErrRowAccess) {
+					t.Errorf("block %d: %v", block, err)
+				}
+			}()
+			s.Rows(block)
+		}()
 	}
 }
 
@@ -173,34 +111,5 @@ func TestParseColumns(t *testing.T) {
 		if got.Count != c.count || !slices.Equal(got.Names, c.names) || (err == nil) != c.good {
 			t.Errorf("%q: %v (%v)", c.text, got, err)
 		}
-	}
-}
-
-func TestSplit(t *testing.T) {
-	dir := t.TempDir()
-	var b strings.Builder
-	b.WriteString("a,b\n")
-	for i := range 25 {
-		fmt.Fprintf(&b, "%d,%g\n", i, float64(i)/4)
-	}
-	path := write(t, filepath.Join(dir, "x.csv"), []byte(b.String()))
-	paths, err := shard.Split(path, filepath.Join(dir, "parts"), 10)
-	if err != nil || len(paths) != 3 {
-		t.Fatalf("%v (%v)", paths, err)
-	}
-	s, err := shard.Standard().OpenSet(0, shard.Columns{}, paths...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if rows, cols := s.Dims(); rows != 25 || cols != 2 {
-		t.Errorf("%d×%d, want 25×2", rows, cols)
-	}
-	if x, err := s.ReadRow(24); err != nil || x[0] != 24 || x[1] != 6 {
-		t.Errorf("the last row is %v (%v)", x, err)
-	}
-	write(t, path, []byte("1,2\n3,four\n"))
-	if _, err := shard.Split(path, filepath.Join(dir, "parts"), 10); err == nil || !strings.Contains(err.Error(), "x.csv:2: ") {
-		t.Errorf("a word: %v", err)
 	}
 }

@@ -6,8 +6,33 @@
 // it writes a type Name, its constructor over gonum's types and all passes of package
 // rev. The kernels of file.go go to file_rev.go beside it.
 //
-// With the word workers behind the name, independent iterations of loops run on several
+// With the word workers after the name, independent iterations of loops run on several
 // workers.
+//
+// Revgen also serves kernels that are written by hand: exported structs of operands with a
+// method Run(rev.Pass[...]). To zpasses.go it writes what the package does not declare of
+//
+//   - the methods Forward, Inverse, Adjoint, Tangent and AdjointTangent. They return an error
+//     unless the comment of Run says "It returns no error." There is no AdjointTangent, and
+//     the others return nothing, if it says "Its only error is rev.ErrUnsupported";
+//   - the constructor New over gonum's types, if all operands have such a type and all other
+//     fields are flags or the number of workers.
+//
+// For a bilinear kernel z += B(x, y), with one acc operand and two in operands, it writes Run
+// too. Such a kernel has the methods
+//
+//	addProduct(sign int, z, x, y)  // z += sign·B(x, y)
+//	addLeft(gx, gz, y)             // x̄ += the adjoint of x ↦ B(x, y) at z̄
+//	addRight(gy, x, gz)            // ȳ += the adjoint of y ↦ B(x, y) at z̄
+//
+// in the place of Run, with a pointer for a receiver. They are called with operands that are
+// not nil. revlinalg.Cross is an example. If there is a Run, which cuts its work into parts, a
+// method run(sign int, g, t, gt *K) is written instead, as for revlinalg.Affine. That Run also
+// handles in operands that are optional.
+//
+// Comments of methods come from the comment of the struct. Its first indented block is the
+// equation, and later ones have the derivatives: terms such as x̄ += α·ȳ, with a bar for
+// cotangents, a dot for tangents and ġ for tangents of cotangents, separated by commas.
 //
 // Usage:
 //
@@ -30,10 +55,12 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
+	"revnum/cmd/revgen/internal/passes"
+	"revnum/cmd/revgen/internal/revgen"
 	"revnum/internal/outfile"
-	"revnum/internal/revgen"
 )
 
 func main() {
@@ -45,7 +72,8 @@ func main() {
 
 const usage = `Usage:
 
-  revgen [DIR ...]           write the kernels of file.go to file_rev.go, in each folder
+  revgen [DIR ...]           write the kernels of file.go to file_rev.go, in each folder, and the
+                             methods of kernels that are written by hand to zpasses.go
   revgen explain FUNC [DIR]  print the equations of a function and of its adjoint
 
 Without folders it takes the current one. Kernels are written for the functions with the
@@ -96,17 +124,43 @@ func generate(dirs []string) error {
 	}
 	var errs []error
 	for _, dir := range dirs {
-		files, err := revgen.Dir(dir)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(files)) {
-			errs = append(errs, outfile.Write(name, func(w io.Writer) error {
-				_, err := w.Write(files[name])
-				return err
-			}))
-		}
+		errs = append(errs, generateDir(dir))
 	}
 	return errors.Join(errs...)
+}
+
+// generateDir writes the passes of the kernels in dir first, because functions may call them.
+func generateDir(dir string) error {
+	text, err := passes.File(dir)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(dir, passes.Name)
+	if text != nil {
+		err = write(name, text)
+	} else if _, missing := os.Stat(name); missing == nil {
+		err = fmt.Errorf("%s has methods of kernels that are gone: remove it", name)
+	}
+	if err != nil {
+		return err
+	}
+	files, err := revgen.Dir(dir)
+	if errors.Is(err, revgen.ErrNone) && text != nil {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		errs = append(errs, write(name, files[name]))
+	}
+	return errors.Join(errs...)
+}
+
+func write(name string, text []byte) error {
+	return outfile.Write(name, func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	})
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { devices = 2, most = 4096 };
+enum { devices = 2, most = 4096, mostPieces = 1 << 15 };
 #define ROOM ((size_t)1 << 28) // bytes of a device
 
 typedef struct Operation {
@@ -59,7 +59,7 @@ struct CUfunc_st {
 
 static struct CUctx_st contexts[devices];
 static CUstream streams[most];
-static Piece pieces[most];
+static Piece pieces[mostPieces];
 static struct CUfunc_st *functions;
 static __thread CUcontext current;
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
@@ -80,7 +80,7 @@ static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 
 // pieceOf returns the memory in which some bytes are, of a context.
 static Piece *pieceOf(const void *at, size_t bytes, int host) {
-	for (Piece *p = pieces; p < pieces + most; p++) {
+	for (Piece *p = pieces; p < pieces + mostPieces; p++) {
 		if (p->at && p->host == host && (char *)at >= p->at && (size_t)((char *)at - p->at) <= p->bytes && bytes <= p->bytes - (size_t)((char *)at - p->at)) return p;
 	}
 	return NULL;
@@ -217,7 +217,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice d) {
 			fprintf(stderr, "device %d: %zu bytes, %d streams, %d events and %d modules leak\n", d, c->used, c->streams, c->events, c->modules);
 			r = CUDA_ERROR_UNKNOWN;
 		}
-		for (Piece *p = pieces; p < pieces + most; p++) {
+		for (Piece *p = pieces; p < pieces + mostPieces; p++) {
 			if (p->context == c) free(p->at), *p = (Piece){0};
 		}
 		*c = (struct CUctx_st){0};
@@ -234,7 +234,7 @@ CUresult cuCtxSetCurrent(CUcontext c) {
 static CUresult allocate(char **at, size_t bytes, int host) {
 	if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
 	if (bytes > ROOM - current->used) return CUDA_ERROR_OUT_OF_MEMORY;
-	for (Piece *p = pieces; p < pieces + most; p++) {
+	for (Piece *p = pieces; p < pieces + mostPieces; p++) {
 		if (p->at) continue;
 		*at = malloc(bytes);
 		memset(*at, 0xa5, bytes); // junk

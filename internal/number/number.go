@@ -28,7 +28,7 @@ func One[T Number]() T {
 	if IsFixed[T]() {
 		return As[T](fixed.One)
 	}
-	return 1
+	return 1 // raw: not over fixed point
 }
 
 // Conj returns the complex conjugate of x. That of a real number is the number itself.

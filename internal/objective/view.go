@@ -9,6 +9,8 @@ import (
 // View returns a view of x, or of a copy if x has no storage that can be shared.
 func View(x mat.Matrix) rev.General[float64] {
 	switch x := x.(type) {
+	case *mat.Dense:
+		return rev.ViewDense(x)
 	case mat.RawMatrixer:
 		return rev.General[float64](x.RawMatrix())
 	case *mat.VecDense:

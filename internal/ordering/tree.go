@@ -5,7 +5,7 @@ package ordering
 // function earlier yields earlier columns that column k is coupled to, directly or
 // through others.
 //
-// The method is that of Liu: walk from each earlier column to the root of its
+// The method is by Liu: walk from each earlier column to the root of its
 // subtree, with shortcuts.
 func Tree(n int, earlier func(k int32, yield func(j int32))) []int32 {
 	parent, ancestor := make([]int32, n), make([]int32, n)

@@ -42,13 +42,13 @@ func Workers(w int) int {
 // what it left there in the call before. Any number of goroutines may call Run, and
 // a block may call it too.
 //
-// If a block panics, the blocks behind it that have not started do not run. When the
+// If a block panics, later blocks that have not started do not run. When the
 // others have finished, Run panics with the value of the first block, in order, that
 // panicked. With one worker the value is the same: nothing is recovered, and the
 // panic of the block goes on.
 //
 // A block must not call runtime.Goexit (as testing.T.FailNow does). If one does and
-// there is one worker, the calling goroutine ends, and the blocks behind it do not
+// there is one worker, the calling goroutine ends, and later blocks do not
 // run. With more workers Run panics.
 func Run(workers, blocks int, t Task) {
 	workers = min(workers, blocks)

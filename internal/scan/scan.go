@@ -45,7 +45,7 @@ func (s *Scanner) Errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", s.name, s.line, fmt.Errorf(format, args...))
 }
 
-// fill moves the rest of the buffer to its front and reads more behind it. It
+// fill moves the rest of the buffer to its front and reads more after it. It
 // reports whether there is more.
 func (s *Scanner) fill() bool {
 	if s.readErr != nil {

@@ -226,28 +226,25 @@ func buffer(c *C.rev_arg) (rules.Buffer, error) {
 //export goBlock
 func goBlock(weighted C.int32_t, feature *C.double, parameters **C.double, residuals *C.double, jacobians **C.double, message *C.char, size C.int64_t) C.int32_t {
 	return guard(message, size, func() error {
-		columns := []int{9, 3}
-		rows := 2
-		if weighted != 0 {
-			columns, rows = []int{11, 3, 1}, 3
-		}
 		if parameters == nil {
 			return fmt.Errorf("%w: no parameters", errArgument)
 		}
-		var p, j [3][]float64
-		for i, n := range columns {
-			p[i] = slice(unsafe.Slice(parameters, len(columns))[i], n)
+		blocks := &snavelyBlocks
+		if weighted != 0 {
+			blocks = &weightedBlocks
+		}
+		b := blocks.Get().(*block)
+		defer blocks.Put(b)
+		rows, n := len(b.residuals), len(b.inputs)-1
+		var inputs, matrices [4][]float64
+		inputs[0] = slice(feature, len(b.inputs[0]))
+		for i, x := range b.inputs[1:] {
+			inputs[i+1] = slice(unsafe.Slice(parameters, n)[i], len(x))
 			if jacobians != nil {
-				j[i] = slice(unsafe.Slice(jacobians, len(columns))[i], rows*n)
+				matrices[i] = slice(unsafe.Slice(jacobians, n)[i], rows*len(x))
 			}
 		}
-		var err error
-		if weighted != 0 {
-			err = rules.WeightedBlock(slice(feature, 2), p[0], p[1], p[2], slice(residuals, rows), j[0], j[1], j[2])
-		} else {
-			err = rules.SnavelyBlock(slice(feature, 2), p[0], p[1], slice(residuals, rows), j[0], j[1])
-		}
-		if err != nil {
+		if err := b.compute(inputs[:n+1], slice(residuals, rows), matrices[:n]); err != nil {
 			return fmt.Errorf("%w: %w", errArgument, err)
 		}
 		return nil

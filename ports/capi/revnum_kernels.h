@@ -1670,6 +1670,66 @@ REV_STATIC_INLINE int32_t rev_linalg_MulElem_complex128_run(int32_t pass, const 
 	return rev_call(rev_kernel("revlinalg.MulElem[complex128]"), pass, a, n);
 }
 
+/* z_i += x_i × y_i */
+typedef struct rev_linalg_Cross {
+	rev_float64_matrix Z; /* acc [optional]; n,3 */
+	rev_float64_matrix X; /* in; n,3 */
+	rev_float64_matrix Y; /* in; n,3 */
+} rev_linalg_Cross;
+
+REV_STATIC_INLINE int32_t rev_linalg_Cross_run(int32_t pass, const rev_linalg_Cross *k, const rev_linalg_Cross *g, const rev_linalg_Cross *t, const rev_linalg_Cross *gt) {
+	const rev_linalg_Cross *parts[4] = {k, g, t, gt};
+	rev_arg a[12];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->Y);
+	}
+	return rev_call(rev_kernel("revlinalg.Cross[float64]"), pass, a, n);
+}
+
+/* z_i += x_i × y_i */
+typedef struct rev_linalg_Cross_float32 {
+	rev_float32_matrix Z; /* acc [optional]; n,3 */
+	rev_float32_matrix X; /* in; n,3 */
+	rev_float32_matrix Y; /* in; n,3 */
+} rev_linalg_Cross_float32;
+
+REV_STATIC_INLINE int32_t rev_linalg_Cross_float32_run(int32_t pass, const rev_linalg_Cross_float32 *k, const rev_linalg_Cross_float32 *g, const rev_linalg_Cross_float32 *t, const rev_linalg_Cross_float32 *gt) {
+	const rev_linalg_Cross_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[12];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->Y);
+	}
+	return rev_call(rev_kernel("revlinalg.Cross[float32]"), pass, a, n);
+}
+
+/* z_i += x_i × y_i */
+typedef struct rev_linalg_Cross_Q43 {
+	rev_Q43_matrix Z; /* acc [optional]; n,3 */
+	rev_Q43_matrix X; /* in; n,3 */
+	rev_Q43_matrix Y; /* in; n,3 */
+} rev_linalg_Cross_Q43;
+
+REV_STATIC_INLINE int32_t rev_linalg_Cross_Q43_run(int32_t pass, const rev_linalg_Cross_Q43 *k, const rev_linalg_Cross_Q43 *g, const rev_linalg_Cross_Q43 *t, const rev_linalg_Cross_Q43 *gt) {
+	const rev_linalg_Cross_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[12];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->Z.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->Z);
+		if (parts[p]->X.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->X);
+		if (parts[p]->Y.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->Y);
+	}
+	return rev_call(rev_kernel("revlinalg.Cross[Q43]"), pass, a, n);
+}
+
 /* z_i += x_i/y_i */
 typedef struct rev_linalg_DivElem {
 	rev_float64_vector Z; /* acc [optional]; n */
@@ -1926,174 +1986,6 @@ REV_STATIC_INLINE int32_t rev_math_Bessel_Q43_run(int32_t pass, const rev_math_B
 	}
 	a[n++] = rev_parameter(0, (double)k->Nu);
 	return rev_call(rev_kernel("revmath.Bessel[Q43]"), pass, a, n);
-}
-
-/* y_i += exp x_i, by its series */
-typedef struct rev_math_ExpSeries {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-} rev_math_ExpSeries;
-
-REV_STATIC_INLINE int32_t rev_math_ExpSeries_run(int32_t pass, const rev_math_ExpSeries *k, const rev_math_ExpSeries *g, const rev_math_ExpSeries *t, const rev_math_ExpSeries *gt) {
-	const rev_math_ExpSeries *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	return rev_call(rev_kernel("revmath.ExpSeries[float64]"), pass, a, n);
-}
-
-/* y_i += exp x_i, by its series */
-typedef struct rev_math_ExpSeries_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-} rev_math_ExpSeries_float32;
-
-REV_STATIC_INLINE int32_t rev_math_ExpSeries_float32_run(int32_t pass, const rev_math_ExpSeries_float32 *k, const rev_math_ExpSeries_float32 *g, const rev_math_ExpSeries_float32 *t, const rev_math_ExpSeries_float32 *gt) {
-	const rev_math_ExpSeries_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	return rev_call(rev_kernel("revmath.ExpSeries[float32]"), pass, a, n);
-}
-
-/* y_i += exp x_i, by its series */
-typedef struct rev_math_ExpSeries_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-} rev_math_ExpSeries_Q43;
-
-REV_STATIC_INLINE int32_t rev_math_ExpSeries_Q43_run(int32_t pass, const rev_math_ExpSeries_Q43 *k, const rev_math_ExpSeries_Q43 *g, const rev_math_ExpSeries_Q43 *t, const rev_math_ExpSeries_Q43 *gt) {
-	const rev_math_ExpSeries_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	return rev_call(rev_kernel("revmath.ExpSeries[Q43]"), pass, a, n);
-}
-
-/* y_i += log x_i, by its series */
-typedef struct rev_math_LogSeries {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-} rev_math_LogSeries;
-
-REV_STATIC_INLINE int32_t rev_math_LogSeries_run(int32_t pass, const rev_math_LogSeries *k, const rev_math_LogSeries *g, const rev_math_LogSeries *t, const rev_math_LogSeries *gt) {
-	const rev_math_LogSeries *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-	}
-	return rev_call(rev_kernel("revmath.LogSeries[float64]"), pass, a, n);
-}
-
-/* y_i += log x_i, by its series */
-typedef struct rev_math_LogSeries_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-} rev_math_LogSeries_float32;
-
-REV_STATIC_INLINE int32_t rev_math_LogSeries_float32_run(int32_t pass, const rev_math_LogSeries_float32 *k, const rev_math_LogSeries_float32 *g, const rev_math_LogSeries_float32 *t, const rev_math_LogSeries_float32 *gt) {
-	const rev_math_LogSeries_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-	}
-	return rev_call(rev_kernel("revmath.LogSeries[float32]"), pass, a, n);
-}
-
-/* y_i += log x_i, by its series */
-typedef struct rev_math_LogSeries_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-} rev_math_LogSeries_Q43;
-
-REV_STATIC_INLINE int32_t rev_math_LogSeries_Q43_run(int32_t pass, const rev_math_LogSeries_Q43 *k, const rev_math_LogSeries_Q43 *g, const rev_math_LogSeries_Q43 *t, const rev_math_LogSeries_Q43 *gt) {
-	const rev_math_LogSeries_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-	}
-	return rev_call(rev_kernel("revmath.LogSeries[Q43]"), pass, a, n);
-}
-
-/* y_i += x_i^p_i, by series */
-typedef struct rev_math_PowSeries {
-	rev_float64_vector Y; /* acc [optional]; n */
-	rev_float64_vector X; /* in; n */
-	rev_float64_vector P; /* in; n */
-} rev_math_PowSeries;
-
-REV_STATIC_INLINE int32_t rev_math_PowSeries_run(int32_t pass, const rev_math_PowSeries *k, const rev_math_PowSeries *g, const rev_math_PowSeries *t, const rev_math_PowSeries *gt) {
-	const rev_math_PowSeries *parts[4] = {k, g, t, gt};
-	rev_arg a[12];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
-		if (parts[p]->P.data) a[n++] = rev_float64_vector_arg(p, 2, 1, parts[p]->P);
-	}
-	return rev_call(rev_kernel("revmath.PowSeries[float64]"), pass, a, n);
-}
-
-/* y_i += x_i^p_i, by series */
-typedef struct rev_math_PowSeries_float32 {
-	rev_float32_vector Y; /* acc [optional]; n */
-	rev_float32_vector X; /* in; n */
-	rev_float32_vector P; /* in; n */
-} rev_math_PowSeries_float32;
-
-REV_STATIC_INLINE int32_t rev_math_PowSeries_float32_run(int32_t pass, const rev_math_PowSeries_float32 *k, const rev_math_PowSeries_float32 *g, const rev_math_PowSeries_float32 *t, const rev_math_PowSeries_float32 *gt) {
-	const rev_math_PowSeries_float32 *parts[4] = {k, g, t, gt};
-	rev_arg a[12];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->X);
-		if (parts[p]->P.data) a[n++] = rev_float32_vector_arg(p, 2, 2, parts[p]->P);
-	}
-	return rev_call(rev_kernel("revmath.PowSeries[float32]"), pass, a, n);
-}
-
-/* y_i += x_i^p_i, by series */
-typedef struct rev_math_PowSeries_Q43 {
-	rev_Q43_vector Y; /* acc [optional]; n */
-	rev_Q43_vector X; /* in; n */
-	rev_Q43_vector P; /* in; n */
-} rev_math_PowSeries_Q43;
-
-REV_STATIC_INLINE int32_t rev_math_PowSeries_Q43_run(int32_t pass, const rev_math_PowSeries_Q43 *k, const rev_math_PowSeries_Q43 *g, const rev_math_PowSeries_Q43 *t, const rev_math_PowSeries_Q43 *gt) {
-	const rev_math_PowSeries_Q43 *parts[4] = {k, g, t, gt};
-	rev_arg a[12];
-	int64_t n = 0;
-	for (int32_t p = 0; p < 4; p++) {
-		if (!parts[p]) continue;
-		if (parts[p]->Y.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->Y);
-		if (parts[p]->X.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->X);
-		if (parts[p]->P.data) a[n++] = rev_Q43_vector_arg(p, 2, 3, parts[p]->P);
-	}
-	return rev_call(rev_kernel("revmath.PowSeries[Q43]"), pass, a, n);
 }
 
 /* z += normal numbers of uniform ones u */

@@ -490,6 +490,24 @@ function ChainRulesCore.rrule(::typeof(revlinalg_MulElem), X, Y; Workers=0)
     value("revlinalg.MulElem[float64]", inputs, outputs, (X, Y,), settings), pullback
 end
 
+# z_i += x_i × y_i
+function revlinalg_Cross(X, Y)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,3,))]
+    settings = Arg[]
+    value("revlinalg.Cross[float64]", inputs, outputs, (X, Y,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(revlinalg_Cross), X, Y)
+    n_ = size(X, 1)
+    inputs = [(1, 2, 1), (2, 2, 1)]
+    outputs = [(0, 2, (n_,3,))]
+    settings = Arg[]
+    pullback(ybar) = (NoTangent(), gradient("revlinalg.Cross[float64]", inputs, outputs, (X, Y,), settings, (unthunk(ybar),))...)
+    value("revlinalg.Cross[float64]", inputs, outputs, (X, Y,), settings), pullback
+end
+
 # z_i += x_i/y_i
 function revlinalg_DivElem(X, Y; Workers=0)
     n_ = size(X, 1)
@@ -560,60 +578,6 @@ function ChainRulesCore.rrule(::typeof(revmath_Bessel), X; Nu=0)
     settings = Arg[parameter(0, Nu)]
     pullback(ybar) = (NoTangent(), gradient("revmath.Bessel[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
     value("revmath.Bessel[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += exp x_i, by its series
-function revmath_ExpSeries(X)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[]
-    value("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revmath_ExpSeries), X)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[]
-    pullback(ybar) = (NoTangent(), gradient("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revmath.ExpSeries[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += log x_i, by its series
-function revmath_LogSeries(X)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[]
-    value("revmath.LogSeries[float64]", inputs, outputs, (X,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revmath_LogSeries), X)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[]
-    pullback(ybar) = (NoTangent(), gradient("revmath.LogSeries[float64]", inputs, outputs, (X,), settings, (unthunk(ybar),))...)
-    value("revmath.LogSeries[float64]", inputs, outputs, (X,), settings), pullback
-end
-
-# y_i += x_i^p_i, by series
-function revmath_PowSeries(X, P)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1), (2, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[]
-    value("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings)
-end
-
-function ChainRulesCore.rrule(::typeof(revmath_PowSeries), X, P)
-    n_ = size(X, 1)
-    inputs = [(1, 1, 1), (2, 1, 1)]
-    outputs = [(0, 1, (n_,))]
-    settings = Arg[]
-    pullback(ybar) = (NoTangent(), gradient("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings, (unthunk(ybar),))...)
-    value("revmath.PowSeries[float64]", inputs, outputs, (X, P,), settings), pullback
 end
 
 # z += normal numbers of uniform ones u

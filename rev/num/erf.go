@@ -16,20 +16,10 @@ import (
 // No digits cancel in either.
 
 // Erf returns the error function of x; in fixed point within 2⁻⁴⁰.
-func Erf[T rev.Real](x T) T {
-	if !isFixed[T]() {
-		return T(math.Erf(float64(x)))
-	}
-	return T(erf(fixed.Q43(x)))
-}
+func Erf[T rev.Real](x T) T { return either(x, math.Erf, erf) }
 
 // Erfc returns 1 - erf x; in fixed point within 2⁻⁴⁰.
-func Erfc[T rev.Real](x T) T {
-	if !isFixed[T]() {
-		return T(math.Erfc(float64(x)))
-	}
-	return T(erfc(fixed.Q43(x)))
-}
+func Erfc[T rev.Real](x T) T { return either(x, math.Erfc, erfc) }
 
 func erf(x fixed.Q43) fixed.Q43 {
 	switch {
@@ -44,7 +34,7 @@ func erf(x fixed.Q43) fixed.Q43 {
 		sum += term
 		term = term.Mul(square) / n
 	}
-	return fixed.FromFloat64(2 / math.SqrtPi).Mul(Exp(-square / 2)).Mul(sum)
+	return fixed.FromFloat64(2 / math.SqrtPi).Mul(exp(-square / 2)).Mul(sum)
 }
 
 func erfc(x fixed.Q43) fixed.Q43 {
@@ -61,5 +51,5 @@ func erfc(x fixed.Q43) fixed.Q43 {
 	for n := levels; n > 0; n-- {
 		fraction = x + (fixed.Q43(n) * fixed.One / 2).Div(fraction)
 	}
-	return fixed.FromFloat64(1 / math.SqrtPi).Mul(Exp(-x.Mul(x))).Div(fraction)
+	return fixed.FromFloat64(1 / math.SqrtPi).Mul(exp(-x.Mul(x))).Div(fraction)
 }

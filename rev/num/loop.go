@@ -1,6 +1,8 @@
 package num
 
 import (
+	"unsafe"
+
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -11,9 +13,7 @@ import (
 // The parts do not depend on the number of workers. Neither do the bits of the sums.
 type Loop[T rev.Number] struct {
 	lo, hi, parts int
-	numbers       []*T
-	vectors       []rev.Vector[T]
-	matrices      []rev.General[T]
+	operands      []rev.General[T]
 	size          int // numbers that the parts add to operands
 	stride        int // from the sums of a part to those of the next
 	sums          []T
@@ -35,24 +35,20 @@ func NewLoop[T rev.Number](lo, hi, least int) *Loop[T] {
 // Number says that the iterations add to *p, unless p is nil.
 func (l *Loop[T]) Number(p *T) {
 	if p != nil {
-		l.numbers = append(l.numbers, p)
-		l.size++
+		l.Vector(rev.ViewSlice(unsafe.Slice(p, 1)))
 	}
 }
 
 // Vector says that the iterations add to elements of v, unless it is nil. It is
 // contiguous.
 func (l *Loop[T]) Vector(v rev.Vector[T]) {
-	if v.Data != nil {
-		l.vectors = append(l.vectors, v)
-		l.size += v.N
-	}
+	l.Matrix(rev.General[T]{Rows: 1, Cols: v.N, Data: v.Data, Stride: v.N})
 }
 
 // Matrix says that the iterations add to elements of m, unless it is nil.
 func (l *Loop[T]) Matrix(m rev.General[T]) {
 	if m.Data != nil {
-		l.matrices = append(l.matrices, m)
+		l.operands = append(l.operands, m)
 		l.size += m.Rows * m.Cols
 	}
 }
@@ -60,21 +56,15 @@ func (l *Loop[T]) Matrix(m rev.General[T]) {
 // A Task is what a loop does. Block runs one part of it.
 type Task interface{ Block(worker, part int) }
 
-// Run runs the parts of t, each of which has the given number of sums, and adds what they
-// have for operands. If workers is 0, there are GOMAXPROCS.
+// Run runs all parts of t. Each part has the given number of sums, and copies of operands;
+// Run then adds the copies in order. If workers is 0, there are GOMAXPROCS.
 func (l *Loop[T]) Run(workers, sums int, t Task) {
 	const line = 16 // so that two parts do not write to the same line of a cache
 	l.stride = (l.size + sums + line - 1) / line * line
 	l.sums = workspace.Grow(l.sums, l.parts*l.stride)
 	parallel.Run(parallel.Workers(workers), l.parts, t)
 
-	for _, p := range l.numbers {
-		*p += l.Sum()
-	}
-	for _, v := range l.vectors {
-		l.add(v.Data[:v.N])
-	}
-	for _, m := range l.matrices {
+	for _, m := range l.operands {
 		for i := range m.Rows {
 			l.add(m.Row(i))
 		}
@@ -119,15 +109,13 @@ func (l *Loop[T]) add(x []T) {
 
 // Free makes the memory available for reuse.
 func (l *Loop[T]) Free() {
-	clear(l.numbers)
-	clear(l.vectors)
-	clear(l.matrices)
-	*l = Loop[T]{numbers: l.numbers[:0], vectors: l.vectors[:0], matrices: l.matrices[:0], sums: l.sums[:0]}
+	clear(l.operands)
+	*l = Loop[T]{operands: l.operands[:0], sums: l.sums[:0]}
 	workspace.Put(l)
 }
 
-// Own has the sums of one part of a loop. Its methods are called in the order of those of
-// the Loop: for numbers, for vectors, for matrices, and for sums.
+// Own has the sums of one part of a loop. Call its methods in the order of the Loop's, and
+// then Sum for each sum.
 type Own[T rev.Number] struct{ rest []T }
 
 func (o *Own[T]) take(n int) []T {

@@ -133,6 +133,7 @@ func TestOutOfDomain(t *testing.T) {
 		{"erfc of the least", num.Erfc(fixed.Min), 2 * one},
 		{"erf of the least", num.Erf(fixed.Min), -one},
 		{"asinh of the least", num.Asinh(fixed.Min), -num.Asinh(fixed.Max)},
+		{"cbrt of the least", num.Cbrt(fixed.Min), -num.Cbrt(fixed.Max)},
 		{"log1p -1", num.Log1p(-one), fixed.Min},
 		{"hypot", num.Hypot(fixed.Max, fixed.Max), fixed.Max},
 		{"acos 2", num.Acos(2 * one), 0},
@@ -173,7 +174,7 @@ func TestAccess(t *testing.T) {
 	if num.Row(m, 2) != nil || num.Row(rev.General[float64]{Rows: 2, Cols: 2}, 0) != nil {
 		t.Error("a row that is not there")
 	}
-	for name, access := range map[string]func(){ // short data, with room behind it
+	for name, access := range map[string]func(){ // short data, with room after it
 		"Elements": func() { num.Elements(rev.Vector[float64]{N: 3, Data: v.Data[:2], Inc: 1}) },
 		"Rows":     func() { num.Rows(rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: v.Data[:2]}) },
 		"Row":      func() { num.Row(rev.General[float64]{Rows: 2, Cols: 2, Stride: 2, Data: v.Data[:2]}, 1) },

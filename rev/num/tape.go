@@ -11,9 +11,9 @@ import (
 // A Tape keeps the numbers that the locals of a loop have before its iterations: before
 // each of them, or before a few, from which the others are computed again.
 //
-// A loop of n iterations that keeps all writes its state with Push, and the way back reads
-// it with Pop, the last number first. A loop that keeps a few calls Keep before each
-// iteration. On the way back, Back says from where on iteration i is to be run again:
+// A loop of n iterations that keeps all states writes them with Push. The inverse reads them
+// with Pop, the last number first. A loop that keeps a few calls Keep before each iteration.
+// In the inverse, Back returns the iteration from which to run again up to iteration i:
 //
 //	for i := range n {
 //		if tape.Keep(i, n) {
@@ -35,12 +35,12 @@ import (
 type Tape[T any] struct {
 	values []T
 	limit  int // the number of states to keep, with Keep
-	kept   []kept
+	kept   []snapshot
 	next   int // the iteration before which Keep keeps the state
 }
 
-// A kept state is that before iteration i. Its numbers begin at values[from].
-type kept struct{ i, from int }
+// A snapshot is the state before iteration i. Its numbers begin at values[from].
+type snapshot struct{ i, from int }
 
 // NewTape returns an empty tape for all states.
 func NewTape[T rev.Number]() *Tape[T] { return workspace.Get[Tape[T]]() }
@@ -81,7 +81,7 @@ func (t *Tape[T]) Keep(i, n int) bool {
 		t.values, t.kept, t.next = t.values[:len(t.values)/t.limit], t.kept[:1], math.MaxInt
 		return false
 	}
-	t.kept = append(t.kept, kept{i, len(t.values)})
+	t.kept = append(t.kept, snapshot{i, len(t.values)})
 	t.plan(i, n)
 	return true
 }

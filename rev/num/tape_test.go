@@ -27,7 +27,7 @@ func TestTape(t *testing.T) {
 type counter struct {
 	tape       *num.Tape[float64]
 	held, most int // numbers on the tape
-	again      int // iterations that ran on the way back
+	again      int // iterations that ran again in reverse
 }
 
 func (c *counter) keep(i, n int, x, y float64) {

@@ -12,7 +12,7 @@ import (
 // Sums of vectors. x, y and z have the same length, or are nil.
 
 // AddScaled computes y += a·x. It does nothing if y or x is nil.
-func AddScaled[T rev.Real](y []T, a T, x []T) { AddSigned(y, 1, a, x) }
+func AddScaled[T rev.Real](y []T, a T, x []T) { AddSigned(y, 1, a, x) } // raw: a sign
 
 // AddSigned computes y += sign·(a·x). The sign is 1 or -1, in fixed point as an integer. It
 // does nothing if y or x is nil. Each product is rounded before it is added. The results
@@ -33,7 +33,7 @@ func AddSigned[T rev.Real](y []T, sign, a T, x []T) {
 }
 
 // Dot returns Σ x_i·z_i, which is 0 if x or z is nil. In fixed point it is exact. In
-// floating point it is summed in vector code, within n·ε·Σ|x_i·z_i|, where ε is that of T.
+// floating point it is summed in vector code, within n·ε·Σ|x_i·z_i|, where ε is 2⁻⁵² or 2⁻²³.
 func Dot[T rev.Real](x, z []T) (s fixed.Sum[T]) {
 	switch {
 	case len(x) == 0 || len(z) == 0:

@@ -11,24 +11,24 @@ import (
 func (c *trial) roundTrip() error {
 	before := c.start()
 	s := c.clone(before)
-	c.forward(s.k)
+	c.pass(forward, s)
 	after := c.clone(s)
-	c.inverse(s.k)
+	c.pass(inverse, s)
 	return in("Forward, Inverse", c.restored(s, before, after))
 }
 
 func (c *trial) adjointRestores() error {
 	before := c.start()
 	s := c.clone(before)
-	c.forward(s.k)
+	c.pass(forward, s)
 	after := c.clone(s)
 	g := c.random(s)
 	g0 := c.clone(g)
-	c.adjoint(s.k, g.k)
+	c.pass(adjoint, s, g)
 	if err := c.restored(s, before, after); err != nil {
 		return in("Forward, Adjoint", err)
 	}
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		if op.Role == rev.Acc {
 			if err := c.same(g, g0, n); err != nil {
 				return in("cotangents after Adjoint", err)
@@ -40,7 +40,7 @@ func (c *trial) adjointRestores() error {
 
 // dot returns ⟨a, b⟩ and the sum of the magnitudes of its terms.
 func (c *trial) dot(a, b *operands) (sum, magnitude float64) {
-	for n := range c.ops {
+	for n := range c.Operands {
 		x, y := a.arrays[n], b.arrays[n]
 		if x == nil || y == nil {
 			continue
@@ -62,18 +62,14 @@ func (c *trial) dotProduct() error {
 		return nil
 	}
 	// Find the operands and the method that are wrong.
-	for n, from := range c.ops {
-		for m, to := range c.ops {
+	for n, from := range c.Operands {
+		for m, to := range c.Operands {
 			t, g := c.alone(t, n), c.alone(g, m)
 			byTangent, byAdjoint, err := c.transposed(s, t, g)
 			if err == nil {
 				continue
 			}
-			d, _ := c.dot(g, c.derivative(func(e float64) *operands {
-				x := c.plus(s, e, t)
-				c.forward(x.k)
-				return x
-			}))
+			d, _ := c.dot(g, c.derivative(c.Step, c.forwardAlong(s, t)))
 			if math.Abs(byTangent-d) > math.Abs(byAdjoint-d) {
 				return fmt.Errorf("the tangent of %s by Tangent is wrong where only that of %s is not 0: %w", to.Name, from.Name, err)
 			}
@@ -86,8 +82,8 @@ func (c *trial) dotProduct() error {
 // transposed returns ⟨g, J·t⟩ and ⟨Jᵀ·g, t⟩, and an error unless they are equal.
 func (c *trial) transposed(s, t, g *operands) (byTangent, byAdjoint float64, err error) {
 	s, t1, g1 := c.clone(s), c.clone(t), c.clone(g)
-	c.tangent(s.k, t1.k)
-	c.adjoint(s.k, g1.k)
+	c.pass(tangent, s, t1)
+	c.pass(adjoint, s, g1)
 	a, ma := c.dot(g, t1)
 	b, mb := c.dot(g1, t)
 	if tol := c.Adjoint * c.eps * (ma + mb); !(math.Abs(a-b) <= tol) {
@@ -109,8 +105,8 @@ func (c *trial) alone(o *operands, n int) *operands {
 
 // derivative returns the derivative of f at 0, by central differences of steps
 // h and h/2, extrapolated to remove the error of order h².
-func (c *trial) derivative(f func(e float64) *operands) *operands {
-	half := c.Step / 2
+func (c *trial) derivative(h float64, f func(e float64) *operands) *operands {
+	half := h / 2
 	d := c.zeros(f(0))
 	a, b, p, q := f(2*half), f(-2*half), f(half), f(-half)
 	for n, x := range d.arrays {
@@ -126,22 +122,38 @@ func (c *trial) derivative(f func(e float64) *operands) *operands {
 	return d
 }
 
+// forwardAlong returns the function that gives the state after Forward from s + e·t.
+func (c *trial) forwardAlong(s, t *operands) func(e float64) *operands {
+	return func(e float64) *operands {
+		x := c.plus(s, e, t)
+		c.pass(forward, x)
+		return x
+	}
+}
+
+// adjointAlong returns the function that gives the cotangents after Adjoint of s + e·t and
+// g + e·gt.
+func (c *trial) adjointAlong(s, t, g, gt *operands) func(e float64) *operands {
+	along := c.forwardAlong(s, t)
+	return func(e float64) *operands {
+		y := c.plus(g, e, gt)
+		c.pass(adjoint, along(e), y)
+		return y
+	}
+}
+
 func (c *trial) tangents() error {
 	s0 := c.start()
 	t0 := c.random(s0)
 	s, t := c.clone(s0), c.clone(t0)
-	c.tangent(s.k, t.k)
+	c.pass(tangent, s, t)
 	primal := c.clone(s0)
-	c.forward(primal.k)
+	c.pass(forward, primal)
 	if err := c.restored(s, primal, s0); err != nil {
 		return in("Tangent against Forward", err)
 	}
-	d := c.derivative(func(e float64) *operands {
-		x := c.plus(s0, e, t0)
-		c.forward(x.k)
-		return x
-	})
-	for n := range c.ops {
+	d := c.derivative(c.Step, c.forwardAlong(s0, t0))
+	for n := range c.Operands {
 		if err := c.near(t, d, n, c.Difference, d, t, s); err != nil {
 			return in(fmt.Sprintf("tangents against differences of Forward with the Spec.Step %g", c.Step), err)
 		}
@@ -153,40 +165,33 @@ func (c *trial) tangents() error {
 }
 
 func (c *trial) secondOrder() error {
-	if c.adjointTangent == nil {
+	if !c.has(adjointTangent) {
 		return nil
 	}
 	s0 := c.start()
 	t0 := c.random(s0)
 	s, t := c.clone(s0), c.clone(t0)
-	c.tangent(s.k, t.k)
+	c.pass(tangent, s, t)
 	s1, t1 := c.clone(s), c.clone(t)
 	g0, gt0 := c.random(s), c.random(s)
 	g, gt := c.clone(g0), c.clone(gt0)
-	c.adjointTangent(s.k, g.k, t.k, gt.k)
+	c.pass(adjointTangent, s, g, t, gt)
 	if err := c.restored(s, s0, s1); err != nil {
 		return in("operands after AdjointTangent", err)
 	}
-	for n := range c.ops {
+	for n := range c.Operands {
 		if err := c.near(t, t0, n, c.Adjoint*c.eps, t0, t1); err != nil {
 			return in("tangents after AdjointTangent", err)
 		}
 	}
 
 	x, y := c.clone(s1), c.clone(g0)
-	c.adjoint(x.k, y.k)
+	c.pass(adjoint, x, y)
 	if err := errors.Join(c.identical(s, x), c.identical(g, y)); err != nil {
 		return in("AdjointTangent against Adjoint", err)
 	}
-	adjoint := func(e float64) *operands {
-		x := c.plus(s0, e, t0)
-		c.forward(x.k)
-		y := c.plus(g0, e, gt0)
-		c.adjoint(x.k, y.k)
-		return y
-	}
-	d := c.derivative(adjoint)
-	for n := range c.ops {
+	d := c.derivative(c.Step, c.adjointAlong(s0, t0, g0, gt0))
+	for n := range c.Operands {
 		if err := c.near(gt, d, n, 10*c.Difference, d, gt, g); err != nil {
 			return in(fmt.Sprintf("tangents of cotangents against differences of Adjoint with the Spec.Step %g", c.Step), err)
 		}
@@ -198,15 +203,15 @@ func (c *trial) secondOrder() error {
 }
 
 func (c *trial) symmetricHessian() error {
-	if c.adjointTangent == nil {
+	if !c.has(adjointTangent) {
 		return nil
 	}
 	s0 := c.start()
 	// product returns H·t for the Hessian H of ⟨g0, Forward⟩.
 	product := func(g0, t0 *operands) *operands {
 		s, t, g, gt := c.clone(s0), c.clone(t0), c.clone(g0), c.zeros(s0)
-		c.tangent(s.k, t.k)
-		c.adjointTangent(s.k, g.k, t.k, gt.k)
+		c.pass(tangent, s, t)
+		c.pass(adjointTangent, s, g, t, gt)
 		return gt
 	}
 	g, u, v := c.random(s0), c.random(s0), c.random(s0)
@@ -231,20 +236,20 @@ func (c *trial) norm(a *operands) float64 {
 
 func (c *trial) accumulation() error {
 	s0 := c.start()
-	c.forward(s0.k)
+	c.pass(forward, s0)
 	fresh := c.random(s0)
 	filled := c.clone(fresh)
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		if op.Role == rev.In && fresh.arrays[n] != nil {
 			fresh.arrays[n].fill(func() float64 { return 0 })
 		}
 	}
 	before := c.clone(filled)
 	s := c.clone(s0)
-	c.adjoint(s.k, fresh.k)
-	c.adjoint(c.clone(s0).k, filled.k)
+	c.pass(adjoint, s, fresh)
+	c.pass(adjoint, c.clone(s0), filled)
 	want := c.clone(before)
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		if op.Role != rev.In || want.arrays[n] == nil {
 			continue
 		}
@@ -265,7 +270,7 @@ func (c *trial) undone(what string, got, before, after []*operands) error {
 		return in("operands after "+what, err)
 	}
 	for i := 1; i < len(got); i++ {
-		for n := range c.ops {
+		for n := range c.Operands {
 			if err := c.near(got[i], before[i], n, c.Adjoint*c.eps, before[i], after[i]); err != nil {
 				return in("tangents or cotangents after "+what, err)
 			}
@@ -276,39 +281,21 @@ func (c *trial) undone(what string, got, before, after []*operands) error {
 
 func (c *trial) uncall() error {
 	s := c.start()
-	t, g, gt := c.random(s), c.random(s), c.random(s)
-	clones := func(o ...*operands) []*operands {
-		for i := range o {
-			o[i] = c.clone(o[i])
+	for _, pass := range []string{tangent, adjoint, adjointTangent} {
+		if !c.has(pass) || !c.has("Inverse"+pass) {
+			continue
 		}
-		return o
-	}
-	if c.inverseTangent != nil {
-		o := clones(s, t)
-		c.tangent(o[0].k, o[1].k)
-		after := clones(o[0], o[1])
-		c.inverseTangent(o[0].k, o[1].k)
-		if err := c.undone("Tangent, InverseTangent", o, []*operands{s, t}, after); err != nil {
+		if pass == adjoint {
+			c.pass(forward, s)
+		}
+		before := c.drawn(pass, s)
+		o := c.clones(before)
+		c.pass(pass, o...)
+		after := c.clones(o)
+		c.pass("Inverse"+pass, o...)
+		if err := c.undone(pass+", Inverse"+pass, o, before, after); err != nil {
 			return err
 		}
-	}
-	s, t = c.clone(s), c.clone(t)
-	c.tangent(s.k, t.k)
-	if c.inverseAdjoint != nil {
-		o := clones(s, g)
-		c.adjoint(o[0].k, o[1].k)
-		after := clones(o[0], o[1])
-		c.inverseAdjoint(o[0].k, o[1].k)
-		if err := c.undone("Adjoint, InverseAdjoint", o, []*operands{s, g}, after); err != nil {
-			return err
-		}
-	}
-	if c.adjointTangent != nil && c.inverseAdjointTangent != nil {
-		o := clones(s, g, t, gt)
-		c.adjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
-		after := clones(o[0], o[1], o[2], o[3])
-		c.inverseAdjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
-		return c.undone("AdjointTangent, InverseAdjointTangent", o, []*operands{s, g, t, gt}, after)
 	}
 	return nil
 }

@@ -25,27 +25,26 @@ func (k Logistic) Run(p rev.Pass[Logistic]) error {
 		y := float64(k.Y[i])
 		prob := 1 / (1 + math.Exp(y*x))
 		if k.Out != nil {
-			*k.Out += sign * math.Log1p(math.Exp(-y*x))
+			loss := max(0, -y*x) + math.Log1p(math.Exp(-math.Abs(x))) // exp(-y·x) may overflow
+			*k.Out += float64(sign * loss)
 		}
 		if t.Out != nil && t.X != nil {
-			*t.Out -= sign * y * prob * t.X[i]
+			*t.Out -= float64(sign * y * prob * t.X[i])
 		}
 		if g.Out != nil && g.X != nil {
-			g.X[i] -= *g.Out * y * prob
+			g.X[i] -= float64(*g.Out * y * prob)
 		}
 		if gt.Out != nil && gt.X != nil {
-			gt.X[i] -= *gt.Out * y * prob
+			gt.X[i] -= float64(*gt.Out * y * prob)
 		}
 		if g.Out != nil && gt.X != nil && t.X != nil {
-			gt.X[i] += *g.Out * prob * (1 - prob) * t.X[i]
+			gt.X[i] += float64(*g.Out * prob * (1 - prob) * t.X[i])
 		}
 	}
 	return nil
 }
 
-// logistic says how to test the kernel. The test is
-//
-//	func TestLogistic(t *testing.T) { revtest.Kernel(t, logistic) }
+// logistic says how to test the kernel. TestLogistic does.
 var logistic = revtest.Spec[Logistic]{
 	New: func(rnd *rand.Rand, n int) Logistic {
 		k := Logistic{Out: new(float64), X: make([]float64, n), Y: make([]int, n)}

@@ -2,12 +2,10 @@ package revtest_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/rev"
-	"revnum/rev/revtest"
 )
 
 // Squares is the kernel y += Σ x_i², with the derivatives
@@ -49,20 +47,9 @@ func (k Squares[T]) Run(p rev.Pass[Squares[T]]) error {
 	return nil
 }
 
-// squares says how to test the kernel. The test is
+// This is a kernel. The zero Spec suits it:
 //
-//	func TestSquares(t *testing.T) { revtest.Kernel(t, squares) }
-var squares = revtest.Spec[Squares[float64]]{
-	New: func(rnd *rand.Rand, size int) Squares[float64] {
-		x := make([]float64, size)
-		for i := range x {
-			x[i] = rnd.NormFloat64()
-		}
-		return Squares[float64]{Y: new(float64), X: rev.ViewSlice(x)}
-	},
-}
-
-// This is a kernel with its Spec. A test calls revtest.Kernel on the Spec.
+//	func TestSquares(t *testing.T) { revtest.Kernel(t, revtest.Spec[Squares[float64]]{}) }
 func ExampleKernel() {
 	x := mat.NewVecDense(3, []float64{1, 2, 3})
 	gx := mat.NewVecDense(3, nil)

@@ -9,45 +9,47 @@ import (
 	"unsafe"
 
 	"revnum/fixed"
+	"revnum/internal/draw"
 	"revnum/rev"
 )
 
 // A number says how to read elements of a type as real numbers. An element is one real.
 // A complex element is two, its real and its imaginary part.
 type number struct {
-	parts    int
-	eps      float64 // distance from 1 to the next number
-	exact    bool    // addition does not round
-	step     float64 // of central differences
-	diff     float64 // relative error of an extrapolated central difference
-	get      func(p unsafe.Pointer, part int) float64
-	set      func(p unsafe.Pointer, part int, v float64)
-	extremes []float64
+	parts      int
+	eps        float64    // distance from 1 to the next number
+	exact      bool       // addition does not round
+	step       float64    // of central differences
+	diff       float64    // relative error of an extrapolated central difference
+	magnitudes [2]float64 // of Spec
+	get        func(p unsafe.Pointer, part int) float64
+	set        func(p unsafe.Pointer, part int, v float64)
+	extremes   []float64
 }
 
 const q43 = 1 << 43
 
 var numbers = map[reflect.Type]*number{
 	reflect.TypeFor[float64](): {
-		parts: 1, eps: 0x1p-52, step: 0x1p-10, diff: 1e-8,
+		parts: 1, eps: 0x1p-52, step: 0x1p-10, diff: 1e-8, magnitudes: [2]float64{1e-3, 1e3},
 		get:      func(p unsafe.Pointer, _ int) float64 { return *(*float64)(p) },
 		set:      func(p unsafe.Pointer, _ int, v float64) { *(*float64)(p) = v },
 		extremes: extremes64,
 	},
 	reflect.TypeFor[float32](): {
-		parts: 1, eps: 0x1p-23, step: 0x1p-5, diff: 1e-3,
+		parts: 1, eps: 0x1p-23, step: 0x1p-5, diff: 1e-3, magnitudes: [2]float64{1e-3, 1e3},
 		get:      func(p unsafe.Pointer, _ int) float64 { return float64(*(*float32)(p)) },
 		set:      func(p unsafe.Pointer, _ int, v float64) { *(*float32)(p) = float32(v) },
 		extremes: extremes32,
 	},
 	reflect.TypeFor[fixed.Q43](): {
-		parts: 1, eps: 1.0 / q43, exact: true, step: 0x1p-8, diff: 1e-7,
+		parts: 1, eps: 1.0 / q43, exact: true, step: 0x1p-8, diff: 1e-7, magnitudes: [2]float64{0.125, 8},
 		get:      func(p unsafe.Pointer, _ int) float64 { return float64(*(*int64)(p)) / q43 },
 		set:      func(p unsafe.Pointer, _ int, v float64) { *(*int64)(p) = toQ43(v) },
 		extremes: extremesQ43,
 	},
 	reflect.TypeFor[complex128](): {
-		parts: 2, eps: 0x1p-52, step: 0x1p-10, diff: 1e-8,
+		parts: 2, eps: 0x1p-52, step: 0x1p-10, diff: 1e-8, magnitudes: [2]float64{1e-3, 1e3},
 		get:      func(p unsafe.Pointer, part int) float64 { return (*[2]float64)(p)[part] },
 		set:      func(p unsafe.Pointer, part int, v float64) { (*[2]float64)(p)[part] = v },
 		extremes: extremes64,
@@ -69,7 +71,7 @@ func toQ43(v float64) int64 {
 // guard is the number of poisoned elements on both sides of an operand.
 const guard = 8
 
-// An array is the memory of an operand. Poison lies before, between and behind its
+// An array is the memory of an operand. Poison lies before, between and after its
 // elements.
 type array struct {
 	*number    // nil for an index
@@ -130,23 +132,7 @@ func (a *array) data() reflect.Value {
 
 // attach makes field, which has the form of op, a view of a.
 func (a *array) attach(op rev.Operand, field reflect.Value) {
-	switch op.Kind {
-	case rev.Scalar:
-		field.Set(a.full.Index(guard).Addr())
-	case rev.Slice:
-		field.Set(a.data().Convert(field.Type()))
-	case rev.Vec:
-		field.FieldByName("N").SetInt(int64(a.rows))
-		field.FieldByName("Inc").SetInt(int64(a.stride))
-		field.FieldByName("Data").Set(a.data())
-	case rev.Gen:
-		field.FieldByName("Rows").SetInt(int64(a.rows))
-		field.FieldByName("Cols").SetInt(int64(a.cols))
-		field.FieldByName("Stride").SetInt(int64(a.stride))
-		field.FieldByName("Data").Set(a.data())
-	case rev.Sparse:
-		field.FieldByName("Data").Set(a.data())
-	}
+	draw.View(field, op.Kind, a.data(), a.rows, a.cols, a.stride)
 }
 
 // len returns the number of reals in a.
@@ -243,9 +229,9 @@ func (c *trial) gap() int {
 
 // layOut returns a copy of k whose operands lie in arrays of their own.
 func (c *trial) layOut(k any) *operands {
-	o := &operands{k: copyOf(k), arrays: make([]*array, len(c.ops))}
+	o := &operands{k: copyOf(k), arrays: make([]*array, len(c.Operands))}
 	v := fields(o.k)
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		f := v.Field(op.Field)
 		data, rows, cols, stride, ok := shapeOf(op, f)
 		if !ok {
@@ -276,7 +262,7 @@ func (c *trial) clone(o *operands) *operands {
 		b := *a
 		b.full = reflect.MakeSlice(a.full.Type(), a.full.Len(), a.full.Len())
 		reflect.Copy(b.full, a.full)
-		b.attach(c.ops[n], v.Field(c.ops[n].Field))
+		b.attach(c.Operands[n], v.Field(c.Operands[n].Field))
 		d.arrays[n] = &b
 	}
 	return d
@@ -289,10 +275,10 @@ func (c *trial) like(o *operands, v func() float64) *operands {
 	for n, a := range o.arrays {
 		switch {
 		case a == nil:
-		case c.ops[n].Role == rev.Index:
+		case c.Operands[n].Role == rev.Index:
 			c.drop(d, n)
 		default:
-			b := c.newArray(c.ops[n], a.rows, a.cols)
+			b := c.newArray(c.Operands[n], a.rows, a.cols)
 			b.fill(v)
 			c.setArray(d, n, b)
 		}
@@ -322,8 +308,8 @@ func (c *trial) plus(o *operands, h float64, d *operands) *operands {
 
 // drop makes operand n of o nil. A sparse matrix keeps its structure.
 func (c *trial) drop(o *operands, n int) {
-	f := fields(o.k).Field(c.ops[n].Field)
-	if c.ops[n].Kind == rev.Sparse {
+	f := fields(o.k).Field(c.Operands[n].Field)
+	if c.Operands[n].Kind == rev.Sparse {
 		f = f.FieldByName("Data")
 	}
 	f.SetZero()
@@ -332,11 +318,11 @@ func (c *trial) drop(o *operands, n int) {
 
 // setArray makes a the array of operand n of o.
 func (c *trial) setArray(o *operands, n int, a *array) {
-	a.attach(c.ops[n], fields(o.k).Field(c.ops[n].Field))
+	a.attach(c.Operands[n], fields(o.k).Field(c.Operands[n].Field))
 	o.arrays[n] = a
 }
 
-// same returns an error unless operand n of got has the same bits as that of want,
+// same returns an error unless operand n of got has the same bits as in want,
 // poison included.
 func (c *trial) same(got, want *operands, n int) error {
 	a, b := got.arrays[n], want.arrays[n]
@@ -345,13 +331,13 @@ func (c *trial) same(got, want *operands, n int) error {
 	}
 	for i := range a.len() {
 		if x, y := a.at(i), b.at(i); math.Float64bits(x) != math.Float64bits(y) {
-			return fmt.Errorf("%s is %v, want %v", a.name(c.ops[n], i), x, y)
+			return fmt.Errorf("%s is %v, want %v", a.name(c.Operands[n], i), x, y)
 		}
 	}
 	if !bytes.Equal(a.elements(), b.elements()) {
-		return fmt.Errorf("%s differs in its last bits", c.ops[n].Name)
+		return fmt.Errorf("%s differs in its last bits", c.Operands[n].Name)
 	}
-	return fmt.Errorf("memory between or around the elements of %s is written", c.ops[n].Name)
+	return fmt.Errorf("memory between or around the elements of %s is written", c.Operands[n].Name)
 }
 
 // elements returns the memory of the elements, without poison.
@@ -364,7 +350,7 @@ func (a *array) elements() []byte {
 	return e
 }
 
-// gaps returns an error unless operand n of got has the same poison as that of want.
+// gaps returns an error unless operand n of got has the same poison as in want.
 func (c *trial) gaps(got, want *operands, n int) error {
 	a, b := got.arrays[n], want.arrays[n]
 	if a == nil || b == nil {
@@ -376,13 +362,13 @@ func (c *trial) gaps(got, want *operands, n int) error {
 		copy(x[w*size:(w+1)*size], b.raw()[w*size:(w+1)*size])
 	}
 	if !bytes.Equal(x, b.raw()) {
-		return fmt.Errorf("memory between or around the elements of %s is written", c.ops[n].Name)
+		return fmt.Errorf("memory between or around the elements of %s is written", c.Operands[n].Name)
 	}
 	return nil
 }
 
-// near returns an error unless operand n of got differs from that of want by
-// at most tol times the largest magnitude among scales.
+// near returns an error unless operand n of got differs from operand n of want by
+// at most tol times the largest magnitude among scales, plus c.floor.
 func (c *trial) near(got, want *operands, n int, tol float64, scales ...*operands) error {
 	a, b := got.arrays[n], want.arrays[n]
 	if a == nil || b == nil {
@@ -395,11 +381,11 @@ func (c *trial) near(got, want *operands, n int, tol float64, scales ...*operand
 		}
 	}
 	if math.IsNaN(scale) {
-		return fmt.Errorf("%s holds a NaN", c.ops[n].Name)
+		return fmt.Errorf("%s holds a NaN", c.Operands[n].Name)
 	}
 	for i := range a.len() {
-		if d := math.Abs(a.at(i) - b.at(i)); !(d <= tol*scale) {
-			return fmt.Errorf("%s is %v, want %v, difference %.3g > %.3g", a.name(c.ops[n], i), a.at(i), b.at(i), d, tol*scale)
+		if d := math.Abs(a.at(i) - b.at(i)); !(d <= tol*scale+c.floor) {
+			return fmt.Errorf("%s is %v, want %v, difference %.3g > %.3g", a.name(c.Operands[n], i), a.at(i), b.at(i), d, tol*scale)
 		}
 	}
 	return nil

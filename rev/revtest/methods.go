@@ -11,14 +11,14 @@ func (c *trial) gradients() error {
 	before := c.start()
 	g0 := c.random(before)
 	s, g := c.clone(before), c.clone(g0)
-	c.gradient(s.k, g.k)
+	c.pass(gradient, s, g)
 	want, wantG := c.clone(before), c.clone(g0)
-	c.forward(want.k)
+	c.pass(forward, want)
 	state := c.clone(want)
-	c.adjoint(state.k, wantG.k)
+	c.pass(adjoint, state, wantG)
 	if c.inPlace() {
 		// The state that Adjoint restores is rounded, so Forward rounds again.
-		for n := range c.ops {
+		for n := range c.Operands {
 			if err := c.near(s, want, n, c.RoundTrip*c.eps, want, before); err != nil {
 				return in("operands after Gradient, against Forward", err)
 			}
@@ -33,21 +33,9 @@ func (c *trial) gradients() error {
 // kernel lacks are not checked.
 func (c *trial) methods() error {
 	s0 := c.start()
-	d := []*operands{c.random(s0), c.random(s0), c.random(s0)}
-	for _, m := range []struct {
-		name string
-		n    int // number of derivatives
-		want func(o []*operands)
-	}{
-		{"Forward", 0, func(o []*operands) { c.forward(o[0].k) }},
-		{"Inverse", 0, func(o []*operands) { c.inverse(o[0].k) }},
-		{"Adjoint", 1, func(o []*operands) { c.adjoint(o[0].k, o[1].k) }},
-		{"Tangent", 1, func(o []*operands) { c.tangent(o[0].k, o[1].k) }},
-		{"AdjointTangent", 3, func(o []*operands) { c.adjointTangent(o[0].k, o[1].k, o[2].k, o[3].k) }},
-		{"Gradient", 1, func(o []*operands) { c.gradient(o[0].k, o[1].k) }},
-	} {
-		method, ok := c.kernel.MethodByName(m.name)
-		if !ok || m.name == "AdjointTangent" && c.adjointTangent == nil {
+	for _, a := range arguments {
+		method, ok := c.Kernel.MethodByName(a.pass)
+		if !ok || !c.has(a.pass) {
 			continue
 		}
 		call := func(o []*operands) (err error) {
@@ -62,25 +50,19 @@ func (c *trial) methods() error {
 			}
 			return err
 		}
-		operandsOf := func() []*operands {
-			o := []*operands{c.clone(s0)}
-			for _, x := range d[:m.n] {
-				o = append(o, c.clone(x))
-			}
-			return o
+		if method.Type.NumIn() != len(a.places) {
+			return fmt.Errorf("method %s has %d arguments, want %d", a.pass, method.Type.NumIn()-1, len(a.places)-1)
 		}
-		if method.Type.NumIn() != 1+m.n {
-			return fmt.Errorf("method %s has %d arguments, want %d", m.name, method.Type.NumIn()-1, m.n)
-		}
-		got, want := operandsOf(), operandsOf()
+		o := c.drawn(a.pass, s0)
+		got, want := c.clones(o), c.clones(o)
 		must(call(got))
-		m.want(want)
+		c.pass(a.pass, want...)
 		for i := range got {
 			if err := c.identical(got[i], want[i]); err != nil {
-				return in("method "+m.name+" against the function of rev", err)
+				return in("method "+a.pass+" against the function of rev", err)
 			}
 		}
-		if err := c.checksOperands(m.name, operandsOf(), call); err != nil {
+		if err := c.checksOperands(a.pass, o, call); err != nil {
 			return err
 		}
 	}
@@ -90,11 +72,11 @@ func (c *trial) methods() error {
 // checksOperands returns an error unless a method panics where operands overlap.
 func (c *trial) checksOperands(name string, o []*operands, call func(o []*operands) error) error {
 	for n, a := range o[0].arrays {
-		if a == nil || c.ops[n].Elem != o[0].arrays[n].full.Type().Elem() || a.span() == 0 || readOnly(c.ops[n].Role) {
+		if a == nil || c.Operands[n].Elem != o[0].arrays[n].full.Type().Elem() || a.span() == 0 || readOnly(c.Operands[n].Role) {
 			continue
 		}
 		for j, b := range o[0].arrays {
-			if j == n || b == nil || b.span() == 0 || c.ops[j].Elem != c.ops[n].Elem {
+			if j == n || b == nil || b.span() == 0 || c.Operands[j].Elem != c.Operands[n].Elem {
 				continue
 			}
 			s := append([]*operands{c.clone(o[0])}, o[1:]...)
@@ -106,7 +88,7 @@ func (c *trial) checksOperands(name string, o []*operands, call func(o []*operan
 			c.setArray(s[0], n, &x)
 			c.setArray(s[0], j, &y)
 			err := panics(func() { must(call(s)) }, deliberate)
-			return in(fmt.Sprintf("method %s where %s and %s overlap", name, c.ops[n].Name, c.ops[j].Name), err)
+			return in(fmt.Sprintf("method %s where %s and %s overlap", name, c.Operands[n].Name, c.Operands[j].Name), err)
 		}
 	}
 	return nil
@@ -114,7 +96,7 @@ func (c *trial) checksOperands(name string, o []*operands, call func(o []*operan
 
 // inPlace reports whether the kernel transforms an operand in place.
 func (c *trial) inPlace() bool {
-	for _, op := range c.ops {
+	for _, op := range c.Operands {
 		if op.Role == rev.InOut {
 			return true
 		}

@@ -18,7 +18,7 @@ func (o *operands) zero(n int) { o.arrays[n].fill(func() float64 { return 0 }) }
 // others returns an error unless got and want have the same bits in all operands
 // except n.
 func (c *trial) others(got, want *operands, n int) error {
-	for i := range c.ops {
+	for i := range c.Operands {
 		if i == n {
 			continue
 		}
@@ -33,137 +33,95 @@ func (c *trial) nilGradients() error {
 	s0 := c.start()
 	t0 := c.random(s0)
 	s1, t1 := c.clone(s0), c.clone(t0)
-	c.tangent(s1.k, t1.k)
+	c.pass(tangent, s1, t1)
 	g0, gt0 := c.random(s1), c.random(s1)
-
-	// adjoint runs Adjoint on fresh copies of s1 and g0, after edit.
-	adjoint := func(edit func(g *operands)) (s, g *operands) {
-		s, g = c.clone(s1), c.clone(g0)
-		edit(g)
-		c.adjoint(s.k, g.k)
-		return s, g
-	}
-	tangent := func(edit func(t *operands)) (s, t *operands) {
-		s, t = c.clone(s0), c.clone(t0)
-		edit(t)
-		c.tangent(s.k, t.k)
-		return s, t
-	}
-	second := func(edit func(g *operands)) (s, g, gt *operands) {
-		s, g, gt = c.clone(s1), c.clone(g0), c.clone(gt0)
-		edit(g)
-		edit(gt)
-		c.adjointTangent(s.k, g.k, c.clone(t1).k, gt.k)
-		return s, g, gt
-	}
-	keep := func(*operands) {}
-	sFull, gFull := adjoint(keep)
-	sTan, tFull := tangent(keep)
-
-	for n, op := range c.ops {
-		if op.Role == rev.Index || s0.arrays[n] == nil {
+	for _, p := range []struct {
+		pass   string
+		before []*operands // the arguments
+		edited []int       // the derivatives in which an operand is nil
+		names  string      // of these
+		exact  rev.Role    // of operands that change no bit of the others
+	}{
+		{adjoint, []*operands{s1, g0}, []int{1}, "g", rev.In},
+		{adjointTangent, []*operands{s1, g0, t1, gt0}, []int{1, 3}, "g and gt", rev.In},
+		{tangent, []*operands{s0, t0}, []int{1}, "t", rev.Acc},
+	} {
+		if !c.has(p.pass) {
 			continue
 		}
-		drop := func(g *operands) { c.drop(g, n) }
-		zero := func(g *operands) { g.zero(n) }
-		what := op.Name + " nil in g"
-		s, g := adjoint(drop)
-		if err := c.identical(s, sFull); err != nil {
-			return in(what+", operands after Adjoint", err)
-		}
-		switch op.Role {
-		case rev.In:
-			if err := c.others(g, gFull, n); err != nil {
-				return in(what+", Adjoint", err)
+		run := func(edit func(o *operands)) []*operands {
+			o := c.clones(p.before)
+			for _, i := range p.edited {
+				edit(o[i])
 			}
-		case rev.Acc, rev.InOut:
-			_, want := adjoint(zero)
-			for i := range c.ops {
-				if err := c.near(g, want, i, c.Adjoint*c.eps, want, g0); err != nil {
-					return in(what+", Adjoint against a zero cotangent", err)
+			c.pass(p.pass, o...)
+			return o
+		}
+		full := run(func(*operands) {})
+		for n, op := range c.Operands {
+			if op.Role == rev.Index || s0.arrays[n] == nil {
+				continue
+			}
+			got := run(func(o *operands) { c.drop(o, n) })
+			if err := c.identical(got[0], full[0]); err != nil {
+				return in(fmt.Sprintf("%s nil in %s, operands after %s", op.Name, p.names, p.pass), err)
+			}
+			var err error
+			switch {
+			case op.Role == p.exact:
+				for _, i := range p.edited {
+					err = errors.Join(err, c.others(got[i], full[i], n))
 				}
-			}
-		}
-		switch {
-		case c.adjointTangent == nil:
-		case op.Role == rev.In:
-			s, g, gt := second(drop)
-			sWant, gWant, gtWant := second(keep)
-			if err := errors.Join(c.identical(s, sWant), c.others(g, gWant, n), c.others(gt, gtWant, n)); err != nil {
-				return in(what+" and gt, AdjointTangent", err)
-			}
-		default:
-			s, g, gt := second(drop)
-			sWant, gWant, gtWant := second(zero)
-			if err := c.identical(s, sWant); err != nil {
-				return in(what+" and gt, operands after AdjointTangent", err)
-			}
-			for i := range c.ops {
-				err := errors.Join(c.near(g, gWant, i, c.Adjoint*c.eps, gWant, g0), c.near(gt, gtWant, i, c.Adjoint*c.eps, gtWant, gt0))
-				if err != nil {
-					return in(what+" and gt, AdjointTangent against a zero cotangent", err)
+			case p.pass != tangent || op.Role == rev.In:
+				want := run(func(o *operands) { o.zero(n) })
+				for _, i := range p.edited {
+					for m := range c.Operands {
+						err = errors.Join(err, c.near(got[i], want[i], m, c.Adjoint*c.eps, want[i], p.before[i], full[i]))
+					}
 				}
+				err = in("against zeros", err)
+			}
+			if err != nil {
+				return in(fmt.Sprintf("%s nil in %s, %s", op.Name, p.names, p.pass), err)
 			}
 		}
-
-		what = op.Name + " nil in t"
-		s, t := tangent(drop)
-		if err := c.identical(s, sTan); err != nil {
-			return in(what+", operands after Tangent", err)
-		}
-		switch op.Role {
-		case rev.In:
-			_, want := tangent(zero)
-			for i := range c.ops {
-				if err := c.near(t, want, i, c.Adjoint*c.eps, want, t0, tFull); err != nil {
-					return in(what+", Tangent against a zero tangent", err)
-				}
+		none := run(func(o *operands) {
+			for n := range c.Operands {
+				c.drop(o, n)
 			}
-		case rev.Acc:
-			if err := c.others(t, tFull, n); err != nil {
-				return in(what+", Tangent", err)
-			}
+		})
+		if err := c.identical(none[0], full[0]); err != nil {
+			return in(fmt.Sprintf("all nil in %s, operands after %s", p.names, p.pass), err)
 		}
 	}
-
-	all := func(g *operands) {
-		for n := range c.ops {
-			c.drop(g, n)
-		}
-	}
-	s, _ := adjoint(all)
-	if err := c.identical(s, sFull); err != nil {
-		return in("all nil in g, operands after Adjoint", err)
-	}
-	s, _ = tangent(all)
-	return in("all nil in t, operands after Tangent", c.identical(s, sTan))
+	return nil
 }
 
 func (c *trial) nilOutputs() error {
 	s0 := c.start()
 	t1 := c.random(s0)
 	s1 := c.clone(s0)
-	c.tangent(s1.k, t1.k)
+	c.pass(tangent, s1, t1)
 	g0, gt0 := c.random(s1), c.random(s1)
 	want, got := c.clone(g0), c.clone(g0)
 	sWant, sGot := c.clone(s1), c.clone(s1)
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		if op.Role == rev.Acc {
 			c.drop(sGot, n)
 		}
 	}
 	second := c.clone(sGot)
-	c.adjoint(sWant.k, want.k)
-	c.adjoint(sGot.k, got.k)
+	c.pass(adjoint, sWant, want)
+	c.pass(adjoint, sGot, got)
 	if err := errors.Join(c.identical(sGot, sWant), c.identical(got, want)); err != nil {
 		return in("acc operands nil, Adjoint", err)
 	}
-	if c.adjointTangent == nil {
+	if !c.has(adjointTangent) {
 		return nil
 	}
 	g, gt, gWant, gtWant := c.clone(g0), c.clone(gt0), c.clone(g0), c.clone(gt0)
-	c.adjointTangent(c.clone(s1).k, gWant.k, c.clone(t1).k, gtWant.k)
-	c.adjointTangent(second.k, g.k, c.clone(t1).k, gt.k)
+	c.pass(adjointTangent, c.clone(s1), gWant, c.clone(t1), gtWant)
+	c.pass(adjointTangent, second, g, c.clone(t1), gt)
 	return in("acc operands nil, AdjointTangent", errors.Join(c.identical(g, gWant), c.identical(gt, gtWant)))
 }
 
@@ -198,20 +156,14 @@ func isShapeError(v any) bool {
 func (c *trial) allPanic(s, like *operands, wanted func(v any) bool) error {
 	before := c.clone(like) // s may have shapes that cannot be copied
 	raw := c.contents(s)
-	for _, m := range []struct {
-		name string
-		call func()
-	}{
-		{"Forward", func() { c.forward(s.k) }},
-		{"Inverse", func() { c.inverse(s.k) }},
-		{"Adjoint", func() { c.adjoint(s.k, c.random(before).k) }},
-		{"Tangent", func() { c.tangent(s.k, c.random(before).k) }},
-	} {
-		if err := panics(m.call, wanted); err != nil {
-			return in(m.name, err)
+	for _, pass := range firstOrder {
+		o := c.drawn(pass, before)
+		o[0] = s
+		if err := panics(func() { c.pass(pass, o...) }, wanted); err != nil {
+			return in(pass, err)
 		}
 		if !slices.Equal(raw, c.contents(s)) {
-			return fmt.Errorf("%s panics, but has written to its operands", m.name)
+			return fmt.Errorf("%s panics, but has written to its operands", pass)
 		}
 	}
 	return nil
@@ -234,17 +186,17 @@ func (c *trial) sharedInputs() error {
 	s0 := c.start()
 	for i, a := range s0.arrays {
 		for j, b := range s0.arrays[:i] {
-			if a == nil || b == nil || c.ops[i].Role != rev.In || c.ops[j].Role != rev.In ||
-				c.ops[i].Elem != c.ops[j].Elem || c.ops[i].Kind != c.ops[j].Kind || a.rows != b.rows || a.cols != b.cols {
+			if a == nil || b == nil || c.Operands[i].Role != rev.In || c.Operands[j].Role != rev.In ||
+				c.Operands[i].Elem != c.Operands[j].Elem || c.Operands[i].Kind != c.Operands[j].Kind || a.rows != b.rows || a.cols != b.cols {
 				continue
 			}
-			what := fmt.Sprintf("%s and %s have the same storage", c.ops[j].Name, c.ops[i].Name)
+			what := fmt.Sprintf("%s and %s have the same storage", c.Operands[j].Name, c.Operands[i].Name)
 			apart := c.clone(s0)
 			c.setArray(apart, j, c.clone(apart).arrays[i])
 			shared := c.clone(apart)
 			c.setArray(shared, j, shared.arrays[i])
-			c.forward(apart.k)
-			c.forward(shared.k)
+			c.pass(forward, apart)
+			c.pass(forward, shared)
 			if err := c.identical(shared, apart); err != nil {
 				return in(what+": Forward", err)
 			}
@@ -252,8 +204,8 @@ func (c *trial) sharedInputs() error {
 			gApart, gShared := c.clone(g0), c.clone(g0)
 			gApart.zero(j)
 			c.setArray(gShared, j, gShared.arrays[i])
-			c.adjoint(apart.k, gApart.k)
-			c.adjoint(shared.k, gShared.k)
+			c.pass(adjoint, apart, gApart)
+			c.pass(adjoint, shared, gShared)
 			if err := c.identical(shared, apart); err != nil {
 				return in(what+": operands after Adjoint", err)
 			}
@@ -261,7 +213,7 @@ func (c *trial) sharedInputs() error {
 			for n := range a.len() {
 				want.arrays[i].put(n, gApart.arrays[i].at(n)+gApart.arrays[j].at(n))
 			}
-			for n := range c.ops {
+			for n := range c.Operands {
 				if n == j {
 					continue
 				}
@@ -274,58 +226,27 @@ func (c *trial) sharedInputs() error {
 	return nil
 }
 
-// everyMethod calls each method on fresh operands. It passes them to check, with their
+// everyMethod makes each pass on fresh operands. It passes them to check, with their
 // values from before the call. Tangents and cotangents count as operands.
-func (c *trial) everyMethod(check func(name string, got, before []*operands) error) error {
+func (c *trial) everyMethod(check func(pass string, got, before []*operands) error) error {
 	s0 := c.start()
-	type call struct {
-		name string
-		n    int // number of operands of the call
-		call func(o []*operands)
-	}
-	calls := []call{
-		{"Forward", 1, func(o []*operands) { c.forward(o[0].k) }},
-		{"Inverse", 1, func(o []*operands) { c.inverse(o[0].k) }},
-		{"Adjoint", 2, func(o []*operands) { c.adjoint(o[0].k, o[1].k) }},
-		{"Tangent", 2, func(o []*operands) { c.tangent(o[0].k, o[1].k) }},
-	}
-	if c.adjointTangent != nil {
-		calls = append(calls, call{"AdjointTangent", 4, func(o []*operands) {
-			c.adjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
-		}})
-	}
-	calls = append(calls, call{"Gradient", 2, func(o []*operands) { c.gradient(o[0].k, o[1].k) }})
-	if c.inverseAdjoint != nil {
-		calls = append(calls, call{"InverseAdjoint", 2, func(o []*operands) { c.inverseAdjoint(o[0].k, o[1].k) }})
-	}
-	if c.inverseTangent != nil {
-		calls = append(calls, call{"InverseTangent", 2, func(o []*operands) { c.inverseTangent(o[0].k, o[1].k) }})
-	}
-	if c.inverseAdjointTangent != nil {
-		calls = append(calls, call{"InverseAdjointTangent", 4, func(o []*operands) {
-			c.inverseAdjointTangent(o[0].k, o[1].k, o[2].k, o[3].k)
-		}})
-	}
-	for _, m := range calls {
-		got := []*operands{c.clone(s0)}
-		for len(got) < m.n {
-			got = append(got, c.random(s0))
+	for _, a := range arguments {
+		if !c.has(a.pass) {
+			continue
 		}
-		var before []*operands
-		for _, o := range got {
-			before = append(before, c.clone(o))
-		}
-		m.call(got)
-		if err := check(m.name, got, before); err != nil {
-			return in(m.name, err)
+		got := c.drawn(a.pass, c.clone(s0))
+		before := c.clones(got)
+		c.pass(a.pass, got...)
+		if err := check(a.pass, got, before); err != nil {
+			return in(a.pass, err)
 		}
 	}
 	return nil
 }
 
 func (c *trial) readOnly() error {
-	return c.everyMethod(func(name string, got, before []*operands) error {
-		for n, op := range c.ops {
+	return c.everyMethod(func(pass string, got, before []*operands) error {
+		for n, op := range c.Operands {
 			if !readOnly(op.Role) {
 				continue
 			}
@@ -333,9 +254,8 @@ func (c *trial) readOnly() error {
 				return err
 			}
 			// The tangents of in operands are read-only too.
-			tangents := map[string]int{"Tangent": 1, "InverseTangent": 1, "AdjointTangent": 2, "InverseAdjointTangent": 2}[name]
-			if tangents > 0 {
-				if err := c.same(got[tangents], before[tangents], n); err != nil {
+			if i := slices.Index(placesOf(pass), 2); i >= 0 {
+				if err := c.same(got[i], before[i], n); err != nil {
 					return in("tangents", err)
 				}
 			}
@@ -349,7 +269,7 @@ func (c *trial) untouchedGaps() error {
 	c.poison = poisonNumber
 	return c.everyMethod(func(_ string, got, before []*operands) error {
 		for i := range got {
-			for n := range c.ops {
+			for n := range c.Operands {
 				if err := c.gaps(got[i], before[i], n); err != nil {
 					return err
 				}
@@ -366,10 +286,10 @@ type reshaping struct {
 }
 
 func (c *trial) reshapings(n int, a *array) []reshaping {
-	name := c.ops[n].Name
+	name := c.Operands[n].Name
 	var r []reshaping
 	for _, d := range []int{1, -1} {
-		switch c.ops[n].Kind {
+		switch c.Operands[n].Kind {
 		case rev.Slice, rev.Sparse:
 			r = append(r, reshaping{name + ".Len", a.rows + d, 1})
 		case rev.Vec:
@@ -384,7 +304,7 @@ func (c *trial) reshapings(n int, a *array) []reshaping {
 // reshaped returns an array of another shape with the elements of a. It repeats them
 // if there are too few.
 func (c *trial) reshaped(n int, a *array, r reshaping) *array {
-	b := c.newArray(c.ops[n], r.rows, r.cols)
+	b := c.newArray(c.Operands[n], r.rows, r.cols)
 	for i, w := range b.where {
 		if len(a.where) > 0 {
 			b.full.Index(w).Set(a.full.Index(a.where[i%len(a.where)]))
@@ -410,15 +330,15 @@ func (c *trial) shapes() error {
 					return in(what, err)
 				}
 			}
-			if c.ops[n].Role == rev.Index {
+			if c.Operands[n].Role == rev.Index {
 				continue
 			}
 			s, g := c.clone(s0), c.random(s0)
 			c.setArray(g, n, c.reshaped(n, a, r))
-			if err := panics(func() { c.adjoint(s.k, g.k) }, isShapeError); err != nil {
+			if err := panics(func() { c.pass(adjoint, s, g) }, isShapeError); err != nil {
 				return in(what+" in g: Adjoint", err)
 			}
-			if err := panics(func() { c.tangent(s.k, g.k) }, isShapeError); err != nil {
+			if err := panics(func() { c.pass(tangent, s, g) }, isShapeError); err != nil {
 				return in(what+" in t: Tangent", err)
 			}
 			if err := c.identical(s, s0); err != nil {
@@ -435,7 +355,7 @@ func (c *trial) shapes() error {
 // malformed checks malformed views: a negative dimension, a stride that is too
 // small, data that is too short.
 func (c *trial) malformed(s0 *operands, n int) error {
-	kind := c.ops[n].Kind
+	kind := c.Operands[n].Kind
 	a := s0.arrays[n]
 	if kind != rev.Vec && kind != rev.Gen {
 		return nil
@@ -458,9 +378,9 @@ func (c *trial) malformed(s0 *operands, n int) error {
 			continue
 		}
 		s := c.clone(s0)
-		m.edit(fields(s.k).Field(c.ops[n].Field))
+		m.edit(fields(s.k).Field(c.Operands[n].Field))
 		if err := c.allPanic(s, s0, isShapeError); err != nil {
-			return fmt.Errorf("%s has %s: %w", c.ops[n].Name, m.what, err)
+			return fmt.Errorf("%s has %s: %w", c.Operands[n].Name, m.what, err)
 		}
 	}
 	return nil

@@ -14,15 +14,20 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
+	"revnum/internal/draw"
 	"revnum/rev"
 )
 
-// Spec says how to test the kernel K, a struct or a pointer to one. Only New is
-// required.
+// Spec says how to test the kernel K, a struct or a pointer to one. The zero Spec suits many
+// kernels.
 type Spec[K any] struct {
 	// New returns a kernel with random operands that lie well within its domain. Their
-	// shapes grow with size, and are empty for size 0 if the kernel allows that. The
+	// shapes grow with size, and are empty for size 0 if the kernel allows that. If New is
+	// nil, operands are normal numbers. The names in the shape tags, in the order of the
+	// operands, are then size, size+1, 3, 3 and so on. New is needed if a kernel has indices,
+	// if its shape tags name int fields, and if its operands must be in some domain. The
 	// suite copies the operands, so they may share storage or be dense. It overwrites
 	// acc operands with random numbers. An operand that is nil is not tested.
 	New func(rnd *rand.Rand, size int) K
@@ -54,6 +59,23 @@ type Spec[K any] struct {
 	// means 1e-8 for float64, 1e-3 for float32 and 1e-7 for fixed.Q43. For second
 	// derivatives it is ten times that.
 	Difference float64
+
+	// Magnitudes are the least and the largest factor by which Magnitudes multiplies in and
+	// inout operands. Zero means 1e-3 and 1e3, or 1/8 and 8 if elements are fixed.Q43. Set
+	// both to 1 to check only the operands that New returns.
+	Magnitudes [2]float64
+
+	// Float64 has the passes of the same kernel over float64, for a generic kernel over
+	// fixed.Q43: PassesOf[Huber[float64]]() for Huber[fixed.Q43]. You need not set it if the
+	// same test runs the suite over float64 first. Set it if you test over fixed.Q43 alone,
+	// also by -run: FixedPoint fails if it has nothing to compare with. Other kernels
+	// ignore it.
+	Float64 *Passes
+
+	// Rounding bounds the difference between a number over fixed.Q43 and the same over
+	// float64, in units of 2⁻⁴³. It is relative to the largest magnitude in the operand, or
+	// to 1 if that is larger. 0 means 1000.
+	Rounding float64
 
 	// Step is the step h, in units of a standard normal tangent. 0 means 2⁻¹⁰ for
 	// float64, 2⁻⁵ for float32 and 2⁻⁸ for fixed.Q43. The kernel must be defined and
@@ -101,6 +123,13 @@ const (
 	// SymmetricHessian: AdjointTangent gives the product with a symmetric
 	// matrix. (Kernels without AdjointTangent pass.)
 	SymmetricHessian Property = "SymmetricHessian"
+	// Magnitudes: derivatives are right on operands that are 1e-3 to 1e3 times those of
+	// New, within 10⁴ times the Difference. A step that is too large for a function there is
+	// halved a few times. Operands on which the kernel returns an error do not count.
+	Magnitudes Property = "Magnitudes"
+	// FixedPoint: a kernel over fixed.Q43 gives the numbers that it gives over float64. (See
+	// Spec.Float64. Kernels with other operands pass.)
+	FixedPoint Property = "FixedPoint"
 	// Accumulation: a kernel adds to the cotangents of in operands.
 	Accumulation Property = "Accumulation"
 	// NilGradients: an in operand that is nil in g or t changes no bit of the
@@ -143,109 +172,6 @@ const (
 	Errors Property = "Errors"
 )
 
-// The suite itself does not depend on K, so it is compiled only once. Its kernel values
-// are pointers to structs.
-
-// Passes are the passes of a kernel whose type is not known where it is tested. The
-// arguments of the functions are pointers to the kernel's struct. The functions do what
-// the functions of package rev with their names do.
-type Passes struct {
-	Kernel   reflect.Type // a struct
-	Operands []rev.Operand
-
-	Forward, Inverse           func(k any) error
-	Adjoint, Tangent, Gradient func(k, d any) error
-	AdjointTangent             func(k, g, t, gt any) error // may be nil
-
-	// These are the passes of rev.Uncall. If they are nil, Uncall is not checked.
-	inverseAdjoint, inverseTangent func(k, d any) error
-	inverseAdjointTangent          func(k, g, t, gt any) error
-}
-
-// passes are Passes that panic with a failure if the kernel returns an error.
-type passes struct {
-	forward, inverse               func(k any)
-	adjoint, tangent, gradient     func(k, d any)
-	adjointTangent                 func(k, g, t, gt any) // nil if the kernel has no second derivatives
-	inverseAdjoint, inverseTangent func(k, d any)        // nil if the kernel cannot undo its adjoint
-	inverseAdjointTangent          func(k, g, t, gt any)
-}
-
-// must panics with err as a failure, unless it is nil.
-func must(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
-
-func (p *Passes) must() passes {
-	one := func(pass func(k any) error) func(k any) { return func(k any) { must(pass(k)) } }
-	two := func(pass func(k, d any) error) func(k, d any) {
-		if pass == nil {
-			return nil
-		}
-		return func(k, d any) { must(pass(k, d)) }
-	}
-	four := func(pass func(k, g, t, gt any) error) func(k, g, t, gt any) {
-		if pass == nil {
-			return nil
-		}
-		return func(k, g, t, gt any) { must(pass(k, g, t, gt)) }
-	}
-	return passes{
-		forward: one(p.Forward), inverse: one(p.Inverse),
-		adjoint: two(p.Adjoint), tangent: two(p.Tangent), gradient: two(p.Gradient),
-		adjointTangent: four(p.AdjointTangent),
-		inverseAdjoint: two(p.inverseAdjoint), inverseTangent: two(p.inverseTangent),
-		inverseAdjointTangent: four(p.inverseAdjointTangent),
-	}
-}
-
-// passesOf returns the passes of kernels K.
-func passesOf[K rev.Kernel[K]]() *Passes {
-	at := func(k any) *K { return k.(*K) }
-	p := &Passes{
-		Kernel: reflect.TypeFor[K](), Operands: rev.Operands[K](),
-		Forward:  func(k any) error { return rev.Forward(*at(k)) },
-		Inverse:  func(k any) error { return rev.Inverse(*at(k)) },
-		Adjoint:  func(k, g any) error { return rev.Adjoint(*at(k), *at(g)) },
-		Tangent:  func(k, t any) error { return rev.Tangent(*at(k), *at(t)) },
-		Gradient: func(k, g any) error { return rev.Gradient(*at(k), *at(g)) },
-		AdjointTangent: func(k, g, t, gt any) error {
-			return rev.AdjointTangent(*at(k), *at(g), *at(t), *at(gt))
-		},
-	}
-	p.uncall(rev.At(func(s *state) K { return *at(s.kernel) }))
-	return p
-}
-
-// A state is the state of a program of one kernel. Its type does not depend on the
-// kernel's, so that only the step is compiled for each kernel.
-type state struct{ kernel any }
-
-// uncall adds the passes of rev.Uncall of the step that runs the kernel.
-func (p *Passes) uncall(step rev.Step[state]) {
-	back := rev.Uncall(step)
-	var room [4]state // used again, so that the passes do not allocate
-	on := func(kernels ...any) (s, g, t, gt *state) {
-		for i, k := range kernels {
-			room[i].kernel = k
-		}
-		return &room[0], &room[1], &room[2], &room[3]
-	}
-	p.inverseAdjoint = func(k, g any) error {
-		s, g1, _, _ := on(k, g)
-		return back.Adjoint(s, g1)
-	}
-	p.inverseTangent = func(k, t any) error {
-		s, _, t1, _ := on(k, nil, t)
-		return back.Tangent(s, t1)
-	}
-	p.inverseAdjointTangent = func(k, g, t, gt any) error {
-		return back.AdjointTangent(on(k, g, t, gt))
-	}
-}
-
 // Kernel checks all properties of a kernel, each in a subtest. The problems of
 // Spec.New must cause no error.
 func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
@@ -254,26 +180,30 @@ func Kernel[K rev.Kernel[K]](t *testing.T, spec Spec[K]) {
 }
 
 // KernelOf is like Kernel, for a kernel whose type is not known where it is tested. The
-// functions of spec return pointers to the kernel's struct. Uncall is not checked.
+// functions of spec return pointers to the kernel's struct.
 func KernelOf(t *testing.T, p Passes, spec Spec[any]) {
 	t.Helper()
 	prepare(spec, &p).run(t)
 }
 
 // A suite is a Spec with all defaults set.
+//
+// The suite does not depend on the type of the kernel, so it is compiled only once. Its
+// kernel values are pointers to structs.
 type suite struct {
 	Spec[any] // New and Failing return pointers
-	passes
-	kernel reflect.Type
-	ops    []rev.Operand
-	eps    float64 // ε of the coarsest element type
-	seed   uint64
+	*Passes
+	lacks map[string]bool // the passes that the kernel does not have
+	eps   float64         // ε of the coarsest element type
+	seed  uint64
 
 	after func(time.Duration) <-chan time.Time // is time.After, except in a test
 }
 
 func newSuite[K rev.Kernel[K]](spec Spec[K]) *suite {
-	return prepare(erase(spec), passesOf[K]())
+	p := PassesOf[K]()
+	tested.Store(nameOf(p.Kernel), p)
+	return prepare(erase(spec), p)
 }
 
 // erase returns spec for kernels that are given by pointers.
@@ -292,13 +222,17 @@ func erase[K any](spec Spec[K]) Spec[any] {
 		Sizes: spec.Sizes, Large: spec.Large,
 		RoundTrip: spec.RoundTrip, Exact: spec.Exact, Adjoint: spec.Adjoint,
 		Difference: spec.Difference, Step: spec.Step,
+		Magnitudes: spec.Magnitudes, Float64: spec.Float64, Rounding: spec.Rounding,
 		Free: spec.Free, Masked: spec.Masked, Skip: spec.Skip,
 	}
 }
 
 func prepare(spec Spec[any], p *Passes) *suite {
-	s := &suite{Spec: spec, passes: p.must(), kernel: p.Kernel, ops: p.Operands, seed: 1, after: time.After}
-	s.Free = append(slices.Clone(spec.Free), freeDimensions(s.kernel, s.ops)...)
+	s := &suite{Spec: spec, Passes: p, seed: 1, after: time.After}
+	if s.New == nil {
+		s.New = s.plain()
+	}
+	s.Free = append(slices.Clone(spec.Free), freeDimensions(s.Kernel, s.Operands)...)
 	if v, err := strconv.ParseUint(os.Getenv("REVTEST_SEED"), 10, 64); err == nil {
 		s.seed = v
 	}
@@ -311,7 +245,10 @@ func prepare(spec Spec[any], p *Passes) *suite {
 	if s.Adjoint == 0 {
 		s.Adjoint = 1000
 	}
-	for _, op := range s.ops {
+	if s.Rounding == 0 {
+		s.Rounding = 1000
+	}
+	for _, op := range s.Operands {
 		if op.Role == rev.Index {
 			continue
 		}
@@ -327,46 +264,32 @@ func prepare(spec Spec[any], p *Passes) *suite {
 			if spec.Difference == 0 {
 				s.Difference = num.diff
 			}
+			if spec.Magnitudes == [2]float64{} {
+				s.Magnitudes = num.magnitudes
+			}
 		}
 	}
 	return s
 }
 
-// probe finds out which passes the kernel does not have. It returns an error if one of
-// them does not end.
-func (s *suite) probe() error {
-	c := &trial{suite: s, size: s.Sizes[len(s.Sizes)-1], poison: poisonNaN, rnd: rand.New(rand.NewPCG(s.seed, 0))}
-	supported := func(call func(k, g, t, gt any)) (bool, error) {
-		ok := true
-		err := c.guarded(func() error {
-			defer func() {
-				err, failed := recover().(failure)
-				ok = !failed || !errors.Is(err.error, rev.ErrUnsupported)
-			}()
-			k := c.start()
-			call(k.k, c.random(k).k, c.random(k).k, c.random(k).k)
-			return nil
-		})
-		if err != nil {
-			return false, err // ok still belongs to the pass
+// plain returns the New of a Spec without one. It panics if the tags do not say how to draw
+// the operands.
+func (s *suite) plain() func(rnd *rand.Rand, size int) any {
+	for _, op := range s.Operands {
+		if op.Role == rev.Index && !op.Optional {
+			panic(fmt.Sprintf("revtest: set Spec.New: %v has the index %s", s.Kernel, op.Name))
 		}
-		return ok, nil
-	}
-	if s.adjointTangent != nil {
-		if ok, err := supported(s.adjointTangent); err != nil {
-			return fmt.Errorf("AdjointTangent: %w", err)
-		} else if !ok {
-			s.adjointTangent, s.inverseAdjointTangent = nil, nil
+		for _, name := range strings.FieldsFunc(op.Shape, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+			if f, ok := s.Kernel.FieldByName(name); ok && f.Type.Kind() == reflect.Int {
+				panic(fmt.Sprintf("revtest: set Spec.New: the shape of %s in %v names the field %s", op.Name, s.Kernel, name))
+			}
 		}
 	}
-	if s.inverseAdjoint != nil {
-		if ok, err := supported(func(k, g, _, _ any) { s.inverseAdjoint(k, g) }); err != nil {
-			return fmt.Errorf("the Adjoint of rev.Uncall: %w", err)
-		} else if !ok {
-			s.inverseAdjoint, s.inverseTangent, s.inverseAdjointTangent = nil, nil, nil
-		}
+	return func(rnd *rand.Rand, size int) any {
+		k := reflect.New(s.Kernel)
+		new(draw.Problem).Fill(k.Elem(), s.Operands, rnd, size, size+1)
+		return k.Interface()
 	}
-	return nil
 }
 
 // A trial is one check of one property. It has a size, a way to store operands, and
@@ -376,7 +299,8 @@ type trial struct {
 	rnd     *rand.Rand
 	size    int
 	storage storage
-	poison  byte // the poison between and around elements
+	poison  byte    // the poison between and around elements
+	floor   float64 // an error that near always allows
 }
 
 // A storage is the number of elements in the gap between the rows of a matrix. The gap
@@ -406,6 +330,8 @@ func (s *suite) properties() []property {
 		{Tangents, (*trial).tangents},
 		{SecondOrder, (*trial).secondOrder},
 		{SymmetricHessian, (*trial).symmetricHessian},
+		{Magnitudes, (*trial).magnitudes},
+		{FixedPoint, (*trial).fixedPoint},
 		{Accumulation, (*trial).accumulation},
 		{NilGradients, (*trial).nilGradients},
 		{NilOutputs, (*trial).nilOutputs},
@@ -461,6 +387,8 @@ func (s *suite) check(p property) error {
 	switch p.name {
 	case Shapes, Extremes, NoAllocation, Workers:
 		storages = []storage{dense, mixed} // these properties take most of the time
+	case Magnitudes, FixedPoint:
+		storages = []storage{mixed}
 	}
 	for _, size := range sizes {
 		for _, storage := range storages {
@@ -517,7 +445,7 @@ func (c *trial) start() *operands { return c.startFrom(c.New) }
 
 func (c *trial) startFrom(problem func(rnd *rand.Rand, size int) any) *operands {
 	o := c.layOut(problem(c.rnd, c.size))
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		if op.Role == rev.Acc && o.arrays[n] != nil {
 			o.arrays[n].fill(c.rnd.NormFloat64)
 		}
@@ -528,7 +456,7 @@ func (c *trial) startFrom(problem func(rnd *rand.Rand, size int) any) *operands 
 // restored returns an error unless the operands of got equal those of want, up to
 // the rounding of a round trip over the state changed.
 func (c *trial) restored(got, want, changed *operands) error {
-	for n, op := range c.ops {
+	for n, op := range c.Operands {
 		a := want.arrays[n]
 		if a == nil {
 			continue
@@ -548,7 +476,7 @@ func (c *trial) restored(got, want, changed *operands) error {
 
 // identical returns an error unless got and want have the same bits.
 func (c *trial) identical(got, want *operands) error {
-	for n := range c.ops {
+	for n := range c.Operands {
 		if err := c.same(got, want, n); err != nil {
 			return err
 		}

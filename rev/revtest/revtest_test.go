@@ -171,6 +171,11 @@ func (k gather[T]) adjoint(g gather[T]) {
 				*gx = T(c * a * z)
 			case "adjoint":
 				*gx += T(c * z)
+			case "large branch":
+				if x > 100 {
+					z *= 2
+				}
+				*gx += T(c * a * z)
 			case "adjoint leaks a gap":
 				*gx += T(c * a * k.Z.Data[max(i*k.Z.Inc-1, 0)])
 			default:
@@ -197,7 +202,8 @@ func (k gather[T]) adjoint(g gather[T]) {
 func (k gather[T]) tangent(t gather[T], sign T) {
 	for i := range k.X.N {
 		d := k.tangentAt(t, i)
-		if k.bug == "both derivatives" || k.bug == "tangent needs a tangent" && t.A == nil {
+		small := *k.A != 0 && math.Abs(float64(*k.A)) < 0.01
+		if k.bug == "both derivatives" || k.bug == "tangent needs a tangent" && t.A == nil || k.bug == "small branch" && small {
 			d *= 2
 		}
 		if k.bug == "writes a tangent" && t.X.Data != nil {
@@ -475,8 +481,43 @@ func (k add[T]) Run(p rev.Pass[add[T]]) error {
 	return nil
 }
 
+// shift is the kernel Y += X + 1.
+type shift[T rev.Real] struct {
+	Y   rev.Vector[T] `rev:"acc" shape:"n"`
+	X   rev.Vector[T] `rev:"in" shape:"n"`
+	bug string
+}
+
+func (k shift[T]) Run(p rev.Pass[shift[T]]) error {
+	if p.Adjoint && p.Tangent {
+		return rev.ErrUnsupported
+	}
+	one := fixed.Of[T](1)
+	if k.bug == "raw constant" {
+		one = 1
+	}
+	for i := range k.Y.N {
+		if k.Y.Data != nil {
+			k.Y.Data[i*k.Y.Inc] += T(p.Sign()) * (k.X.Data[i*k.X.Inc] + one)
+		}
+	}
+	addTo(p.T.Y, p.T.X, p.Back)
+	addTo(p.G.X, p.G.Y, false)
+	return nil
+}
+
+func shiftSpec[T rev.Real](bug string) Spec[shift[T]] {
+	return Spec[shift[T]]{
+		New: func(rnd *rand.Rand, n int) shift[T] {
+			k := addSpec[T]("").New(rnd, n)
+			return shift[T]{k.Y, k.X, bug}
+		},
+		Float64: PassesOf[shift[float64]](),
+	}
+}
+
 func addSpec[T rev.Real | complex128](bug string) Spec[add[T]] {
-	return Spec[add[T]]{New: func(rnd *rand.Rand, n int) add[T] {
+	return Spec[add[T]]{Float64: PassesOf[add[float64]](), New: func(rnd *rand.Rand, n int) add[T] {
 		x := make([]T, n)
 		for i := range x {
 			for range rnd.IntN(100) {
@@ -635,28 +676,59 @@ func TestCorrectKernels(t *testing.T) {
 	t.Run("shear32", func(t *testing.T) { Kernel(t, shearSpec[float32]("")) })
 	t.Run("addQ43", func(t *testing.T) { Kernel(t, addSpec[fixed.Q43]("")) })
 	t.Run("addComplex", func(t *testing.T) { Kernel(t, addSpec[complex128]("")) })
+	t.Run("shiftQ43", func(t *testing.T) { Kernel(t, shiftSpec[fixed.Q43]("")) })
 	t.Run("crossed", func(t *testing.T) { Kernel(t, crossedSpec("")) })
 	t.Run("lift", func(t *testing.T) { Kernel(t, liftSpec("")) })
 	t.Run("reciprocal", func(t *testing.T) { Kernel(t, reciprocalSpec("")) })
 }
 
+// TestWithoutNew has kernels whose operands the tags do not say how to draw. The zero Spec of
+// others draws all operands.
+func TestWithoutNew(t *testing.T) {
+	type sized struct {
+		X     []float64 `rev:"inout" shape:"2*Width"`
+		Width int
+	}
+	for _, test := range []struct {
+		kernel reflect.Type
+		ops    []rev.Operand
+		want   string
+	}{
+		{reflect.TypeFor[gather[float64]](), rev.Operands[gather[float64]](), "has the index I"},
+		{reflect.TypeFor[sized](), rev.Operands[sized](), "names the field Width"},
+	} {
+		err := func() (v any) {
+			defer func() { v = recover() }()
+			prepare(Spec[any]{}, &Passes{Kernel: test.kernel, Operands: test.ops})
+			return nil
+		}()
+		if got, _ := err.(string); !strings.HasPrefix(got, "revtest: set Spec.New: ") || !strings.Contains(got, test.want) {
+			t.Errorf("%v: panic %v, want %q", test.kernel, err, test.want)
+		}
+	}
+	s := newSuite(Spec[shear[float64]]{})
+	k := s.New(rand.New(rand.NewPCG(1, 2)), 4).(*shear[float64])
+	if k.X.N != 4 || k.Y.N != 4 || k.Theta == nil || k.X.Data[3] == 0 {
+		t.Errorf("drew %+v", k)
+	}
+}
+
 // untyped returns the suite of a kernel that is given by its passes.
 func untyped(bug string) *suite {
-	p := passesOf[gather[float64]]()
-	p.inverseAdjoint, p.inverseTangent, p.inverseAdjointTangent = nil, nil, nil
-	return prepare(erase(gatherSpec[float64](bug)), p)
+	return prepare(erase(gatherSpec[float64](bug)), PassesOf[gather[float64]]())
 }
 
 func TestKernelOf(t *testing.T) {
 	for _, second := range []bool{true, false} {
-		p := passesOf[lift]()
-		if !second {
-			p.AdjointTangent = nil
+		p := PassesOf[lift]()
+		all := p.Run
+		p.Run = func(pass string, k, g, t, gt any) error {
+			if pass == adjointTangent && !second {
+				return rev.ErrUnsupported
+			}
+			return all(pass, k, g, t, gt)
 		}
-		KernelOf(t, Passes{
-			Kernel: p.Kernel, Operands: p.Operands, Forward: p.Forward, Inverse: p.Inverse,
-			Adjoint: p.Adjoint, Tangent: p.Tangent, Gradient: p.Gradient, AdjointTangent: p.AdjointTangent,
-		}, erase(liftSpec("")))
+		KernelOf(t, *p, erase(liftSpec("")))
 	}
 	for _, b := range []broken{
 		{DotProduct, "adjoint", nil, "the cotangent of X by Adjoint is wrong"},
@@ -674,6 +746,7 @@ func TestErase(t *testing.T) {
 	got := reflect.ValueOf(erase(Spec[lift]{
 		New: liftSpec("").New, Failing: liftSpec("").New, Sizes: []int{1}, Large: 1,
 		RoundTrip: 1, Exact: true, Adjoint: 1, Difference: 1, Step: 1,
+		Magnitudes: [2]float64{1, 2}, Float64: PassesOf[lift](), Rounding: 1,
 		Free: []string{"X.N"}, Masked: []string{"X"}, Skip: map[Property]string{NaN: "why"},
 	}))
 	for i := range got.NumField() {
@@ -716,6 +789,14 @@ func brokenShear(p Property, bug string) error { return only(newSuite(shearSpec[
 
 func brokenAdd(p Property, bug string) error { return only(newSuite(addSpec[fixed.Q43](bug)), p) }
 
+func brokenShift(p Property, bug string) error {
+	spec := shiftSpec[fixed.Q43](bug)
+	if bug == "not compared" {
+		spec.Float64 = nil
+	}
+	return only(newSuite(spec), p)
+}
+
 func brokenLift(p Property, bug string) error { return only(newSuite(liftSpec(bug)), p) }
 
 func brokenReciprocal(p Property, bug string) error {
@@ -745,11 +826,15 @@ var brokenKernels = []broken{
 	{SecondOrder, "hangs in second order", brokenGather, "AdjointTangent: the kernel has not returned"},
 	{SecondOrder, "second order leaves t", brokenGather, "tangents after AdjointTangent"},
 	{SymmetricHessian, "hessian", brokenGather, "⟨H·u, v⟩"},
+	{Magnitudes, "large branch", brokenGather, "where only the tangent of X is not 0"},
+	{Magnitudes, "small branch", brokenGather, "tangents against differences of Forward"},
+	{FixedPoint, "raw constant", brokenShift, "write fixed.Of[T](1) for 1"},
+	{FixedPoint, "not compared", brokenShift, "set Spec.Float64 to revtest.PassesOf[shift[float64]]()"},
 	{Accumulation, "overwrites", brokenGather, "gradient added to an old one: X"},
 	{NilGradients, "needs an input's gradient", brokenGather, "panic"},
 	{NilGradients, "one gradient needs another", brokenGather, "Z nil in g"},
-	{NilGradients, "nil cotangent is one", brokenGather, "Sum nil in g, Adjoint against a zero cotangent"},
-	{NilGradients, "tangent needs a tangent", brokenGather, "A nil in t, Tangent against a zero tangent"},
+	{NilGradients, "nil cotangent is one", brokenGather, "Sum nil in g, Adjoint: against zeros"},
+	{NilGradients, "tangent needs a tangent", brokenGather, "A nil in t, Tangent: against zeros"},
 	{NilGradients, "second order needs a gradient", brokenGather, "Z nil in g and gt, AdjointTangent"},
 	{NilOutputs, "needs an output", brokenGather, "acc operands nil"},
 	{SharedInputs, "shared inputs", brokenGather, "X and Z have the same storage"},

@@ -6,6 +6,6 @@ import (
 	"revnum/rev/revtest"
 )
 
-func TestSquares(t *testing.T) { revtest.Kernel(t, squares) }
-
 func TestLogistic(t *testing.T) { revtest.Kernel(t, logistic) }
+
+func TestSquares(t *testing.T) { revtest.Kernel(t, revtest.Spec[Squares[float64]]{}) }

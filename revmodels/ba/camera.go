@@ -6,7 +6,7 @@ import (
 	"revnum/revmodels/ba/internal/views"
 )
 
-// A camera has what the projection needs to know.
+// A camera holds what the projection of a point needs.
 type camera[N number[N]] struct {
 	turn, left [9]N // R and K of the rotation
 	shift      [3]N // added after the rotation, or subtracted before it
@@ -14,37 +14,11 @@ type camera[N number[N]] struct {
 	k1, k2     N
 }
 
-// newCamera returns the camera with the given parameters.
-func newCamera[T rev.Real](m views.CameraModel, x []T) camera[real[T]] {
-	var p [weightedParams]real[T]
-	for i, v := range x {
-		p[i].v = v
-	}
-	q := newCoefficients(squareNorm(x[:3]))
-	return assemble(m, p, real[T]{fixed.Of[T](1)}, [3]real[T]{{q.a}, {q.b}, {q.c}})
-}
-
-// newDualCamera returns the camera with the given parameters and their tangents. A nil
-// t means zero tangents.
-func newDualCamera[T rev.Real](m views.CameraModel, x, t []T) camera[dual[T]] {
-	var p [weightedParams]dual[T]
-	for i, v := range x {
-		p[i].v = v
-	}
-	for i, d := range t {
-		p[i].d = d
-	}
-	q := newCoefficients(squareNorm(x[:3]))
-	s := p[0].mul(p[0]).add(p[1].mul(p[1])).add(p[2].mul(p[2])).d
-	return assemble(m, p, dual[T]{v: fixed.Of[T](1)}, [3]dual[T]{
-		{q.a, fixed.Product(q.da, s)}, {q.b, fixed.Product(q.db, s)}, {q.c, fixed.Product(q.dc, s)},
-	})
-}
-
-// assemble returns the camera with the parameters p and the coefficients q of its
-// rotation.
-func assemble[N number[N]](m views.CameraModel, p [weightedParams]N, one N, q [3]N) camera[N] {
+// newCamera returns the camera with the parameters p. coefficients returns a, b and c of a
+// rotation, given its squared angle.
+func newCamera[N number[N]](m views.CameraModel, p [weightedParams]N, one N, coefficients func(s N) [3]N) camera[N] {
 	r := [3]N(p[:3])
+	q := coefficients(r[0].mul(r[0]).add(r[1].mul(r[1])).add(r[2].mul(r[2])))
 	c := camera[N]{
 		turn: exponential(one, q[0], q[1], r), left: exponential(one, q[1], q[2], r),
 		shift: [3]N(p[3:]), f: p[6], k1: p[7], k2: p[8],
@@ -53,6 +27,17 @@ func assemble[N number[N]](m views.CameraModel, p [weightedParams]N, one N, q [3
 		c.u, c.v, c.k1, c.k2 = p[7], p[8], p[9], p[10]
 	}
 	return c
+}
+
+func realCamera[T rev.Real](m views.CameraModel, x []T) camera[real[T]] {
+	var p [weightedParams]real[T]
+	for i, v := range x {
+		p[i].v = v
+	}
+	return newCamera(m, p, real[T]{fixed.Of[T](1)}, func(s real[T]) [3]real[T] {
+		q := newCoefficients(s.v)
+		return [3]real[T]{{q.a}, {q.b}, {q.c}}
+	})
 }
 
 func squareNorm[T rev.Real](v []T) (s T) {

@@ -42,19 +42,27 @@ func sliceOf[T rev.Real](x []float64) []T {
 
 func snavelySpec[T rev.Real]() revtest.Spec[Snavely[T]] {
 	return revtest.Spec[Snavely[T]]{
-		New:   func(rnd *rand.Rand, size int) Snavely[T] { return snavelyOf[T](randomSnavely(rnd, size)) },
-		Sizes: []int{0, 1, 2, 5, 23, 70},
-		Large: 3 * viewBlock,
-		Free:  []string{"Cameras.Rows", "Points.Rows"},
+		Float64: revtest.PassesOf[Snavely[float64]](),
+		New:     func(rnd *rand.Rand, size int) Snavely[T] { return snavelyOf[T](randomSnavely(rnd, size)) },
+		Sizes:   []int{0, 1, 2, 5, 23, 70},
+		Large:   3 * viewBlock,
+		Free:    []string{"Cameras.Rows", "Points.Rows"},
 	}
 }
 
 func weightedSpec[T rev.Real]() revtest.Spec[Weighted[T]] {
+	// Larger operands turn further, which brings points near depth 0, where π has a pole.
+	magnitudes := [2]float64{1e-3, 8}
+	if _, ok := any(T(0)).(fixed.Q43); ok {
+		magnitudes = [2]float64{0.5, 1}
+	}
 	return revtest.Spec[Weighted[T]]{
-		New:   func(rnd *rand.Rand, size int) Weighted[T] { return weightedOf[T](randomWeighted(rnd, size)) },
-		Sizes: []int{0, 1, 2, 5, 23, 70},
-		Large: 3 * viewBlock,
-		Free:  []string{"Cameras.Rows", "Points.Rows"},
+		Magnitudes: magnitudes,
+		Float64:    revtest.PassesOf[Weighted[float64]](),
+		New:        func(rnd *rand.Rand, size int) Weighted[T] { return weightedOf[T](randomWeighted(rnd, size)) },
+		Sizes:      []int{0, 1, 2, 5, 23, 70},
+		Large:      3 * viewBlock,
+		Free:       []string{"Cameras.Rows", "Points.Rows"},
 	}
 }
 

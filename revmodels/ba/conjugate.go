@@ -3,6 +3,10 @@ package ba
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
+
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -18,27 +22,26 @@ import (
 //
 // As in Ceres, iterations end when they gain little of the quadratic model (Nash and
 // Sofer 1990). With Q_k its value after k iterations, they end when k·(Q_k - Q_(k-1))
-// is less than eta·Q_k.
+// is less than Forcing·Q_k.
 type conjugate struct {
-	unknowns       *unknowns
-	schur          schur
-	eta            float64
-	most           int
-	r, z, p, sp    []float64 // residual, preconditioned, direction, S·p
-	full, in       []float64 // of all cameras
-	blocks, factor []float64 // 9×9 a camera; a node
+	unknowns    *unknowns
+	r, z, p, sp []float64 // residual, preconditioned, direction, S·p
+	full, in    []float64 // of all cameras
+	factor      []float64 // of the preconditioner, 9×9 a node
+}
+
+func newConjugate(x *unknowns) *conjugate {
+	n, full := x.len(), cameraLen*len(x.parts)
+	return &conjugate{
+		unknowns: x,
+		r:        make([]float64, n), z: make([]float64, n), p: make([]float64, n), sp: make([]float64, n),
+		full: make([]float64, full), in: make([]float64, full), factor: make([]float64, cameraLen*cameraLen*len(x.size)),
+	}
 }
 
 // schur computes what conjugate gradients need of the reduced camera system without
-// damping, for all parameters of all cameras.
-type schur interface {
-	right(dst []float64)      // the right side
-	product(dst, x []float64) // S·x
-	diagonal(dst []float64)   // what the preconditioner is made of, the lower triangles of 9×9 a camera
-}
-
-// localSchur computes it from the observations.
-type localSchur struct {
+// damping, from the observations, for all parameters of all cameras.
+type schur struct {
 	s     *normal
 	parts []conjugatePart
 	in    []float64 // the x of product
@@ -54,18 +57,8 @@ type conjugatePart struct {
 	y        []float64 // of the observations of a point
 }
 
-func newConjugate(s schur, x *unknowns, o *Options) *conjugate {
-	n, full := x.len(), cameraLen*len(x.parts)
-	return &conjugate{
-		unknowns: x, schur: s, eta: o.Forcing, most: o.MaxLinearIter,
-		r: make([]float64, n), z: make([]float64, n), p: make([]float64, n), sp: make([]float64, n),
-		full: make([]float64, full), in: make([]float64, full),
-		blocks: make([]float64, cameraLen*full), factor: make([]float64, cameraLen*cameraLen*len(x.size)),
-	}
-}
-
-func newLocalSchur(s *normal) *localSchur {
-	x := &localSchur{s: s}
+func newSchur(s *normal) *schur {
+	x := &schur{s: s}
 	blocks := len(s.blocks) - 1
 	parts := min(blocks, conjugateParts)
 	for k := range parts {
@@ -78,13 +71,13 @@ func (c *conjugate) system() *reduced { return nil }
 
 func (c *conjugate) describe(r *Report) { r.Method = ConjugateGradients }
 
-func (c *conjugate) solve(_ *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool) {
-	if !c.precondition(damping) {
+func (c *conjugate) solve(s *solver) (iterations int, ok bool) {
+	right, blocks := s.answer[:len(c.full)], s.answer[len(c.full):]
+	if !c.precondition(s.damping, blocks) {
 		return 0, false
 	}
-	clear(step)
-	c.schur.right(c.full)
-	c.unknowns.reduce(c.r, c.full)
+	clear(s.move)
+	c.unknowns.reduce(c.r, right)
 	c.scale(c.z, c.r)
 	copy(c.p, c.z)
 	rz := vec.Dot(c.r, c.z)
@@ -93,22 +86,22 @@ func (c *conjugate) solve(_ *normal, damping, step []float64, stopped func() boo
 	}
 	enough := rz * (0x1p-52 * 0x1p-52)
 	var q float64
-	for iterations < c.most && !stopped() {
+	for iterations < s.opts.MaxLinearIter && !s.stopped() {
 		iterations++
-		c.multiply(damping, c.sp, c.p)
+		c.multiply(s, c.sp, c.p)
 		curvature := vec.Dot(c.p, c.sp)
 		if !(curvature > 0) || math.IsInf(curvature, 1) {
 			return iterations, iterations > 1
 		}
 		alpha := rz / curvature
-		vec.Axpy(alpha, c.p, step)
+		vec.Axpy(alpha, c.p, s.move)
 		vec.Axpy(-alpha, c.sp, c.r)
 		// Each step lowers the model ½xᵀSx - bᵀx by ½·α·rᵀz.
 		gain := float64(alpha * rz / 2)
 		q += gain
 		c.scale(c.z, c.r)
 		next := vec.Dot(c.r, c.z)
-		if float64(iterations)*gain < c.eta*q || !(next > enough) {
+		if float64(iterations)*gain < s.opts.Forcing*q || !(next > enough) {
 			break
 		}
 		vec.AxpyTo(c.p, next/rz, c.p, c.z)
@@ -118,7 +111,7 @@ func (c *conjugate) solve(_ *normal, damping, step []float64, stopped func() boo
 }
 
 // overParts runs f for the points of each part, and stores the sum of their out in dst.
-func (c *localSchur) overParts(dst []float64, f func(p *conjugatePart, q int)) {
+func (c *schur) overParts(dst []float64, f func(p *conjugatePart, q int)) {
 	parallel.Run(c.s.workers, len(c.parts), block(func(_, k int) {
 		p := &c.parts[k]
 		clear(p.out)
@@ -133,13 +126,11 @@ func (c *localSchur) overParts(dst []float64, f func(p *conjugatePart, q int)) {
 }
 
 // right stores the right side, -Fᵀr - Gᵀw with Gᵀw = Fᵀ(E·L⁻ᵀw).
-func (c *localSchur) right(dst []float64) {
+func (c *schur) right(dst []float64) {
 	s := c.s
 	c.overParts(dst, func(p *conjugatePart, q int) {
 		l, w := (*[6]float64)(s.l[6*q:]), (*[3]float64)(s.w[3*q:])
-		z0 := float64(l[0]*w[0]) + float64(l[1]*w[1]) + float64(l[3]*w[2])
-		z1 := float64(l[2]*w[1]) + float64(l[4]*w[2])
-		z2 := float64(l[5] * w[2])
+		z0, z1, z2 := upper(l, w[0], w[1], w[2])
 		for i := s.start[q]; i < s.start[q+1]; i++ {
 			j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
 			t0 := float64(j[9]*z0) + float64(j[10]*z1) + float64(j[11]*z2)
@@ -156,23 +147,23 @@ func (c *localSchur) right(dst []float64) {
 }
 
 // product computes S·x.
-func (c *localSchur) product(dst, x []float64) {
+func (c *schur) product(dst, x []float64) {
 	c.in = x
 	c.overParts(dst, c.multiplyPoint)
 }
 
 // multiply computes dst = (S + C)·x for the damping C.
-func (c *conjugate) multiply(damping, dst, x []float64) {
+func (c *conjugate) multiply(s *solver, dst, x []float64) {
 	c.unknowns.expand(c.in, x)
-	c.schur.product(c.full, c.in)
+	s.ask(AskProduct, 0, c.in, c.full)
 	c.unknowns.reduce(dst, c.full)
-	for i, d := range damping[:len(dst)] {
+	for i, d := range s.damping[:len(dst)] {
 		dst[i] += float64(d * x[i])
 	}
 }
 
 // multiplyPoint adds Fᵀ(y - E·V⁻¹·Eᵀ·y), y = F·x, for the observations of a point.
-func (c *localSchur) multiplyPoint(p *conjugatePart, q int) {
+func (c *schur) multiplyPoint(p *conjugatePart, q int) {
 	s := c.s
 	from, to := s.start[q], s.start[q+1]
 	p.y = workspace.Grow(p.y, 2*(to-from))
@@ -191,12 +182,8 @@ func (c *localSchur) multiplyPoint(p *conjugatePart, q int) {
 		t2 += float64(j[11]*y0) + float64(j[23]*y1)
 	}
 	l := (*[6]float64)(s.l[6*q:])
-	a := float64(l[0] * t0)
-	b := float64(l[1]*t0) + float64(l[2]*t1)
-	d := float64(l[3]*t0) + float64(l[4]*t1) + float64(l[5]*t2)
-	z0 := float64(l[0]*a) + float64(l[1]*b) + float64(l[3]*d)
-	z1 := float64(l[2]*b) + float64(l[4]*d)
-	z2 := float64(l[5] * d)
+	a, b, d := lower(l, t0, t1, t2)
+	z0, z1, z2 := upper(l, a, b, d)
 	for i := from; i < to; i++ {
 		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
 		y0 := p.y[2*(i-from)] - (float64(j[9]*z0) + float64(j[10]*z1) + float64(j[11]*z2))
@@ -208,8 +195,8 @@ func (c *localSchur) multiplyPoint(p *conjugatePart, q int) {
 	}
 }
 
-// diagonal stores the block diagonal.
-func (c *localSchur) diagonal(dst []float64) {
+// diagonal stores the block diagonal of S, in the lower triangles of 9×9 a camera.
+func (c *schur) diagonal(dst []float64) {
 	const size = cameraLen * cameraLen
 	s := c.s
 	parallel.Run(s.workers, len(s.cameraStart)-1, block(func(_, a int) {
@@ -229,18 +216,17 @@ func (c *localSchur) diagonal(dst []float64) {
 	}))
 }
 
-// precondition factors the block diagonal of S + C. It reports whether that is positive
-// definite.
-func (c *conjugate) precondition(damping []float64) bool {
+// precondition factors the block diagonal of S + C, given that of S, and inverts the
+// diagonals of the factors. It reports whether it is finite and positive definite.
+func (c *conjugate) precondition(damping, blocks []float64) bool {
 	const size = cameraLen * cameraLen
-	c.schur.diagonal(c.blocks)
 	clear(c.factor)
 	for a, parts := range c.unknowns.parts {
 		for _, p := range parts {
 			n := c.unknowns.size[p.node]
 			for i := range n {
 				for j := range i + 1 {
-					c.factor[size*p.node+cameraLen*i+j] += c.blocks[size*a+cameraLen*(p.from+i)+p.from+j]
+					c.factor[size*p.node+cameraLen*i+j] += blocks[size*a+cameraLen*(p.from+i)+p.from+j]
 				}
 			}
 		}
@@ -248,35 +234,16 @@ func (c *conjugate) precondition(damping []float64) bool {
 	for node, n := range c.unknowns.size {
 		m := c.factor[size*node:][:size]
 		for i := range n {
-			m[(cameraLen+1)*i] += damping[c.unknowns.at[node]+i]
-		}
-		if !factorBlock(m, n) {
-			return false
-		}
-	}
-	return true
-}
-
-// factorBlock stores the factor L of a positive definite matrix, given its lower
-// triangle m. The diagonal of L is inverted. It reports whether L exists.
-func factorBlock(m []float64, n int) bool {
-	for j := range n {
-		rj := m[cameraLen*j:]
-		d := rj[j]
-		for _, v := range rj[:j] {
-			d -= float64(v * v)
-		}
-		if !(d > 0) || math.IsInf(d, 1) {
-			return false
-		}
-		rj[j] = 1 / math.Sqrt(d)
-		for i := j + 1; i < n; i++ {
-			ri := m[cameraLen*i:]
-			v := ri[j]
-			for k, x := range rj[:j] {
-				v -= float64(x * ri[k])
+			d := &m[(cameraLen+1)*i]
+			if *d += damping[c.unknowns.at[node]+i]; math.IsInf(*d, 1) {
+				return false
 			}
-			ri[j] = v * rj[j]
+		}
+		if _, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: n, Stride: cameraLen, Data: m}); !ok {
+			return false
+		}
+		for i := range n { // scale multiplies by these
+			m[(cameraLen+1)*i] = 1 / m[(cameraLen+1)*i]
 		}
 	}
 	return true

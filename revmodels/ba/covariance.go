@@ -21,8 +21,8 @@ import (
 // enough, and free is 0. Or free is the number of directions about which the
 // observations say nothing: 7 if neither cameras nor points are fixed, 1 if two points
 // are. The covariance is then a pseudo-inverse, in which these directions do not vary.
-// Lengths and angles in this space are those of parameters multiplied by the lengths
-// ‖J_k‖ of their columns of the Jacobian. Functions of the parameters that do not
+// Lengths and angles are measured after each parameter is multiplied by the length ‖J_k‖
+// of its column of the Jacobian. Functions of the parameters that do not
 // depend on the gauge, such as focal lengths, have the same variance either way.
 //
 // Points are eliminated as in Solve. A point that is seen once, or never, says nothing
@@ -41,7 +41,7 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	}
 	o.Method, o.Points = Cholesky, nil
 	o.MinFocal, o.MaxFocal = 0, 0
-	s, err := newSolver(p, &o)
+	s, err := newSolver(p, &o, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -56,11 +56,11 @@ func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error
 	if n == 0 {
 		return full, nil
 	}
-	if v := s.normal.cost(s.best); notFinite(v) {
-		return nil, s.explain(s.normal.trial, v)
+	if v := s.cost(); notFinite(v) {
+		return nil, s.explain(v)
 	}
 	if v := s.linearise(); notFinite(v) {
-		return nil, s.explain(s.normal.j, v)
+		return nil, s.explain(v)
 	}
 	a, scale := s.information()
 
@@ -106,7 +106,8 @@ func (s *solver) information() (a *mat.SymDense, scale []float64) {
 	n := s.unknowns.len()
 	scale = make([]float64, n)
 	s.cameraDiagonal(scale)
-	s.normal.pointDiagonal(s.dampingQ)
+	damping := s.local.damping
+	s.normal.pointDiagonal(damping)
 	for i, d := range scale {
 		scale[i] = 1
 		if d > 0 {
@@ -115,15 +116,15 @@ func (s *solver) information() (a *mat.SymDense, scale []float64) {
 	}
 	// A tiny damping makes the blocks of points that are seen once invertible. Fᵀ·E
 	// vanishes along these directions.
-	for q := 0; q < len(s.dampingQ); q += pointLen {
-		d := s.dampingQ[q : q+pointLen]
+	for q := 0; q < len(damping); q += pointLen {
+		d := damping[q : q+pointLen]
 		top := 0x1p-46 * max(d[0], d[1], d[2])
 		if top == 0 {
 			top = 1
 		}
 		d[0], d[1], d[2] = top, top, top
 	}
-	s.normal.eliminate(s.dampingQ, true)
+	s.normal.eliminate(damping, true)
 	d := s.linear.(*direct)
 	d.reduced.form(s.normal)
 	a = mat.NewSymDense(n, nil)
@@ -157,19 +158,8 @@ func (m symBlocks) Add(i, j int, block []float64, ld int) {
 // expandMatrix stores the covariance of all camera parameters, given that of the
 // unknowns.
 func (x *unknowns) expandMatrix(full, u *mat.SymDense) {
-	unknown := make([]int, full.SymmetricDim()) // of a parameter, -1 if it is fixed
-	for i := range unknown {
-		unknown[i] = -1
-	}
-	for c, parts := range x.parts {
-		for _, p := range parts {
-			for k := range x.size[p.node] {
-				unknown[cameraLen*c+p.from+k] = x.at[p.node] + k
-			}
-		}
-	}
-	for i, k := range unknown {
-		for j, l := range unknown[:i+1] {
+	for i, k := range x.index {
+		for j, l := range x.index[:i+1] {
 			if k >= 0 && l >= 0 {
 				full.SetSym(i, j, u.At(k, l))
 			}

@@ -3,8 +3,6 @@ package ba
 import (
 	"math"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -12,19 +10,11 @@ import (
 	"revnum/revsparse"
 )
 
-// CSR returns the Jacobian of R by the cameras and then the points, 2p×(9n+3m), as a
-// sparse matrix with the structure of k and zeros for values. j is a view of the
-// values: Jacobian stores them there, as often as you like. Columns ascend in each row.
-// It panics with mat.ErrRowAccess if an index is out of range, and with mat.ErrShape if
-// a column or entry has a number above 2³¹-1, which takes tens of millions of
-// observations.
-func (k Snavely[T]) CSR() (a revsparse.CSR[T, int32], j rev.General[T]) {
-	j = k.CSRTo(&a)
-	return a, j
-}
-
-// CSRTo stores the result of CSR in a, in its storage if that suffices. The values are
-// unspecified until Jacobian stores them.
+// CSRTo makes a the Jacobian of R by the cameras and then the points, 2p×(9n+3m), a sparse
+// matrix with the structure of k, in a's storage if that suffices. j is a view of its
+// values: Jacobian stores them there, as often as you like. Columns ascend in each row. It
+// panics with mat.ErrRowAccess if an index is out of range, and with mat.ErrShape if a
+// column or entry has a number above 2³¹-1, which takes tens of millions of observations.
 func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
@@ -32,17 +22,9 @@ func (k Snavely[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T]) {
 	return j
 }
 
-// CSR returns the Jacobian of R and then Z by the cameras, the points and the weights,
-// 3p×(11n+3m+p), as a sparse matrix with the structure of k and zeros for values. j and
-// z are views of the values: Jacobian stores them there, as often as you like. Columns
-// ascend in each row. It panics with mat.ErrRowAccess if an index is out of range.
-func (k Weighted[T]) CSR() (a revsparse.CSR[T, int32], j rev.General[T], z rev.Vector[T]) {
-	j, z = k.CSRTo(&a)
-	return a, j, z
-}
-
-// CSRTo stores the result of CSR in a, in its storage if that suffices. The values are
-// unspecified until Jacobian stores them.
+// CSRTo makes a the Jacobian of R and then Z by the cameras, the points and the weights,
+// 3p×(11n+3m+p), as the method of Snavely does. j and z are views of its values for
+// Jacobian.
 func (k Weighted[T]) CSRTo(a *revsparse.CSR[T, int32]) (j rev.General[T], z rev.Vector[T]) {
 	rev.ForwardPass(&k)
 	p := k.problem()
@@ -60,7 +42,7 @@ func (p *problem[T]) csr(a *revsparse.CSR[T, int32]) (j rev.General[T], dz rev.V
 		entries += n
 	}
 	if max(a.Cols-1, entries) > math.MaxInt32 {
-		panic(mat.ErrShape)
+		panic(rev.ShapeError[Snavely[T]]("Camera", "makes a matrix of %d columns and %d entries, want less than 2³¹", a.Cols, entries))
 	}
 	a.Ptr = workspace.Grow(a.Ptr, a.Rows+1)
 	a.Ind = workspace.Grow(a.Ind, entries)

@@ -46,13 +46,13 @@ func (d *direct) flops(s *normal) float64 {
 	return flops
 }
 
-func (d *direct) solve(s *normal, damping, step []float64, _ func() bool) (iterations int, ok bool) {
-	d.assemble(damping)
-	if err := d.factor.Factor(s.workers); err != nil {
+func (d *direct) solve(s *solver) (iterations int, ok bool) {
+	d.assemble(s.damping)
+	if err := d.factor.Factor(s.normal.workers); err != nil {
 		return 0, false
 	}
-	d.unknowns.reduce(step, d.reduced.right)
-	d.factor.Solve(step)
+	d.unknowns.reduce(s.move, d.reduced.right)
+	d.factor.Solve(s.move)
 	return 0, true
 }
 

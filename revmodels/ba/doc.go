@@ -11,8 +11,8 @@
 //     with their Jacobians, for programs of package rev.
 //
 // Read and ReadFile read problems in the form of Bundle Adjustment in the Large and
-// of Bundler. Generate draws problems with a known solution. WriteFile, WriteBAL and
-// WritePLY (for viewers) write them.
+// of Bundler. Generate draws problems with a known solution. WriteFile and WriteBAL
+// write them.
 //
 // # Cameras
 //
@@ -57,3 +57,5 @@
 // problems return errors: for problems that Validate rejects, for options that make no
 // sense, and for files, with the line and what was expected there.
 package ba
+
+//go:generate go run revnum/cmd/revgen

@@ -7,6 +7,7 @@ import (
 
 	"revnum/rev"
 	"revnum/revmodels/ba"
+	"revnum/revsparse"
 )
 
 // A camera at the origin, with a focal length of 100 pixels, sees two points ten
@@ -29,8 +30,8 @@ func ExampleSnavely() {
 	fmt.Println("restored", r.RawVector().Data)
 
 	// The Jacobian as a sparse matrix of 4×(9+6).
-	a, j := k.CSR()
-	_ = k.Jacobian(j)
+	var a revsparse.CSR[float64, int32]
+	_ = k.Jacobian(k.CSRTo(&a))
 	fmt.Println(a.Rows, a.Cols, a.NNZ(), "by the focal length:", a.Data[6])
 	// Output:
 	// errors [1 0 0 -1]

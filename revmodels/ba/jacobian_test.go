@@ -68,7 +68,7 @@ func fill(rnd *rand.Rand, x []float64) {
 }
 
 func rotate(r []float64) (turn, left [9]float64) {
-	c := newCamera(views.Snavely, append(r[:3:3], 0, 0, 0, 0, 0, 0))
+	c := realCamera(views.Snavely, append(r[:3:3], 0, 0, 0, 0, 0, 0))
 	for i := range turn {
 		turn[i], left[i] = c.turn[i].v, c.left[i].v
 	}

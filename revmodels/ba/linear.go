@@ -1,8 +1,9 @@
 package ba
 
 import (
-	"fmt"
 	"math"
+
+	"revnum/internal/objective"
 )
 
 // Method is how the reduced camera system is solved.
@@ -23,23 +24,18 @@ const (
 var methodNames = [...]string{"automatic", "Cholesky", "conjugate gradients"}
 
 // String returns the name of the method in words.
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return fmt.Sprintf("Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return objective.Name(m, methodNames[:]) }
 
 // linear solves the reduced camera system.
 type linear interface {
 	// system returns the matrix that solve factors, or nil if it does without.
 	system() *reduced
 
-	// solve stores a step of the unknowns of cameras for their damping, and reports
-	// whether it found one. It may end early if stopped says so.
-	solve(s *normal, damping, step []float64, stopped func() bool) (iterations int, ok bool)
+	// solve stores in s.move a step of the unknowns of cameras for their damping, and
+	// reports whether it found one. It may end early if s.stopped says so.
+	solve(s *solver) (iterations int, ok bool)
 
-	// describe stores its method and what it has to report.
+	// describe stores its method and its results in a report.
 	describe(r *Report)
 }
 
@@ -52,21 +48,18 @@ const (
 	autoFlops = 2e5
 )
 
-// newLinear returns the solver for the options. Conjugate gradients use the given products if
-// they are not nil, and Automatic is then ConjugateGradients.
-func newLinear(s *normal, products schur, x *unknowns, o *Options) linear {
-	if o.Method == Cholesky || o.Method == Automatic && products == nil {
+// newLinear returns the solver for the options. If the points are elsewhere, Automatic is
+// ConjugateGradients.
+func newLinear(s *solver) linear {
+	if o := s.opts; o.Method == Cholesky || o.Method == Automatic && s.local != nil {
 		limit := math.MaxInt
 		if o.Method == Automatic {
 			limit = autoElements
 		}
-		d := newDirect(s, x, limit)
-		if d != nil && (o.Method == Cholesky || d.flops(s) <= autoFlops*float64(len(s.camera))) {
+		d := newDirect(s.normal, s.unknowns, limit)
+		if d != nil && (o.Method == Cholesky || d.flops(s.normal) <= autoFlops*float64(len(s.normal.camera))) {
 			return d
 		}
 	}
-	if products == nil {
-		products = newLocalSchur(s)
-	}
-	return newConjugate(products, x, o)
+	return newConjugate(s.unknowns)
 }

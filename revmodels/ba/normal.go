@@ -2,6 +2,7 @@ package ba
 
 import (
 	"math"
+	"slices"
 
 	"revnum/internal/parallel"
 	"revnum/internal/workspace"
@@ -24,8 +25,7 @@ import (
 //
 // and then q = L⁻ᵀ(w - G·c).
 //
-// Observations are in the order of their points, and those of a point in the order of
-// their cameras. Results for points are computed over blocks of points, and results for
+// Observations are sorted by their points, and those of one point by their cameras. Results for points are computed over blocks of points, and results for
 // cameras over cameras. They therefore do not depend on the number of workers.
 type normal struct {
 	workers int
@@ -66,7 +66,7 @@ func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 	s := &normal{
 		workers: parallel.Workers(o.Workers), loss: o.Loss,
 		camera: p.Camera, point: p.Point, fixed: fixed,
-		start: make([]int, m+1), byCamera: make([]int, obs), cameraStart: make([]int, n+1),
+		start: firsts(p.Point, m), byCamera: make([]int, obs), cameraStart: firsts(p.Camera, n),
 		u: make([]float64, block9.Len*n), gc: make([]float64, cameraLen*n),
 	}
 	if o.Points == nil { // which have the rest
@@ -74,17 +74,7 @@ func newNormal(p *Problem, o *Options, fixed []bool) *normal {
 		s.v, s.gq = make([]float64, 6*m), make([]float64, pointLen*m)
 		s.l, s.w = make([]float64, 6*m), make([]float64, pointLen*m)
 	}
-	for i, c := range p.Camera {
-		s.cameraStart[c+1]++
-		s.start[p.Point[i]+1]++
-	}
-	for c := range n {
-		s.cameraStart[c+1] += s.cameraStart[c]
-	}
-	for q := range m {
-		s.start[q+1] += s.start[q]
-	}
-	next := append([]int(nil), s.cameraStart...)
+	next := slices.Clone(s.cameraStart)
 	for i, c := range p.Camera {
 		s.byCamera[next[c]] = i
 		next[c]++
@@ -217,18 +207,23 @@ func unpack(dst *[cameraLen * cameraLen]float64, block []float64) {
 	}
 }
 
-// hold sets the derivatives by parameter k of camera c to zero.
-func (s *normal) hold(c, k int) {
-	if s.j != nil { // and not with Points
-		for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
-			s.j[jacobianLen*i+k], s.j[jacobianLen*i+12+k] = 0, 0
+// hold sets the derivatives by the focal lengths to zero, for the cameras with the number 1.
+func (s *normal) hold(cameras []float64) {
+	for c, held := range cameras {
+		if held != 1 {
+			continue
 		}
+		if s.j != nil { // and not with Points
+			for _, i := range s.byCamera[s.cameraStart[c]:s.cameraStart[c+1]] {
+				s.j[jacobianLen*i+focal], s.j[jacobianLen*i+12+focal] = 0, 0
+			}
+		}
+		u := s.u[block9.Len*c:]
+		for l := range cameraLen {
+			u[inBlock(focal, l)], u[inBlock(l, focal)] = 0, 0
+		}
+		s.gc[cameraLen*c+focal] = 0
 	}
-	u := s.u[block9.Len*c:]
-	for l := range cameraLen {
-		u[inBlock(k, l)], u[inBlock(l, k)] = 0, 0
-	}
-	s.gc[cameraLen*c+k] = 0
 }
 
 // eliminate factors V + Q for the damping Q of the points. If forms is set, it also
@@ -287,19 +282,27 @@ func (s *normal) eliminatePoint(q int, damping []float64) bool {
 	l[1] = -float64(b*a) * e
 	l[4] = -float64(f*e) * h
 	l[3] = -(float64(c*a) + float64(f*l[1])) * h
-	w[0] = -float64(l[0] * g[0])
-	w[1] = -float64(l[1]*g[0]) - float64(l[2]*g[1])
-	w[2] = -float64(l[3]*g[0]) - float64(l[4]*g[1]) - float64(l[5]*g[2])
+	w[0], w[1], w[2] = lower(l, g[0], g[1], g[2])
+	w[0], w[1], w[2] = -w[0], -w[1], -w[2]
 	return true
+}
+
+// lower returns L⁻¹·(x, y, z), given L⁻¹.
+func lower(l *[6]float64, x, y, z float64) (a, b, c float64) {
+	return float64(l[0] * x), float64(l[1]*x) + float64(l[2]*y), float64(l[3]*x) + float64(l[4]*y) + float64(l[5]*z)
+}
+
+// upper returns L⁻ᵀ·(x, y, z), given L⁻¹.
+func upper(l *[6]float64, x, y, z float64) (a, b, c float64) {
+	return float64(l[0]*x) + float64(l[1]*y) + float64(l[3]*z), float64(l[2]*y) + float64(l[4]*z), float64(l[5] * z)
 }
 
 // couple stores G of observation i in g, given L⁻¹ of its point.
 func (s *normal) couple(g *[3 * cameraLen]float64, l *[6]float64, i int) {
 	j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
 	x0, y0, z0, x1, y1, z1 := j[9], j[10], j[11], j[21], j[22], j[23]
-	a0, a1 := float64(l[0]*x0), float64(l[0]*x1)
-	b0, b1 := float64(l[1]*x0)+float64(l[2]*y0), float64(l[1]*x1)+float64(l[2]*y1)
-	c0, c1 := float64(l[3]*x0)+float64(l[4]*y0)+float64(l[5]*z0), float64(l[3]*x1)+float64(l[4]*y1)+float64(l[5]*z1)
+	a0, b0, c0 := lower(l, x0, y0, z0)
+	a1, b1, c1 := lower(l, x1, y1, z1)
 	for k := range cameraLen {
 		f0, f1 := j[k], j[12+k]
 		g[k] = float64(a0*f0) + float64(a1*f1)
@@ -339,12 +342,8 @@ func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
 		}
 	}
 	w := (*[3]float64)(s.w[3*p:])
-	a := w[0] - float64(l[0]*t[0])
-	b := w[1] - float64(l[1]*t[0]) - float64(l[2]*t[1])
-	d := w[2] - float64(l[3]*t[0]) - float64(l[4]*t[1]) - float64(l[5]*t[2])
-	q[0] = float64(l[0]*a) + float64(l[1]*b) + float64(l[3]*d)
-	q[1] = float64(l[2]*b) + float64(l[4]*d)
-	q[2] = float64(l[5] * d)
+	a, b, d := lower(l, t[0], t[1], t[2])
+	q[0], q[1], q[2] = upper(l, w[0]-a, w[1]-b, w[2]-d)
 	var sum float64
 	for i := s.start[p]; i < s.start[p+1]; i++ {
 		j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])

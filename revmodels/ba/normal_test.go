@@ -135,7 +135,7 @@ func TestStep(t *testing.T) {
 
 func testStep(t *testing.T, o Options, method Method) {
 	o.Method, o.Forcing = method, 1e-14
-	s, err := newSolver(awkward(t), &o)
+	s, err := newSolver(awkward(t), &o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,14 +173,14 @@ func testStep(t *testing.T, o Options, method Method) {
 	}
 	want.ScaleVec(-1, &want)
 
-	got := append([]float64(nil), s.stepC...)
+	got := append([]float64(nil), s.move...)
 	if len(s.unknowns.size) > 0 && o.Intrinsics != nil {
-		got = interleave(s.unknowns, s.stepC)
+		got = interleave(s.unknowns, s.move)
 	}
 	for q := range s.best.NumPoints() {
 		if s.normal.fixed == nil || !s.normal.fixed[q] {
-			got = append(got, s.stepQ[pointLen*q:pointLen*(q+1)]...)
-		} else if floats.Norm(s.stepQ[pointLen*q:pointLen*(q+1)], 1) != 0 || floats.Norm(s.normal.gq[pointLen*q:pointLen*(q+1)], 1) != 0 {
+			got = append(got, s.local.step[pointLen*q:pointLen*(q+1)]...)
+		} else if floats.Norm(s.local.step[pointLen*q:pointLen*(q+1)], 1) != 0 || floats.Norm(s.normal.gq[pointLen*q:pointLen*(q+1)], 1) != 0 {
 			t.Errorf("fixed point %d moves, or has a gradient", q)
 		}
 	}
@@ -205,7 +205,7 @@ func testStep(t *testing.T, o Options, method Method) {
 	if w := -mat.Dot(&m, r) - mat.Dot(&m, &m)/2; !(math.Abs(promised-w) <= 1e-9*w) {
 		t.Errorf("promises %v, want %v", promised, w)
 	}
-	step := math.Hypot(floats.Norm(s.stepC, 2), floats.Norm(s.stepQ, 2))
+	step := math.Hypot(floats.Norm(s.move, 2), floats.Norm(s.local.step, 2))
 	if math.Abs(it.Step-step) > 1e-12*step {
 		t.Errorf("length %v, want %v", it.Step, step)
 	}
@@ -256,7 +256,7 @@ func TestSortObservations(t *testing.T) {
 func TestIndefinite(t *testing.T) {
 	for _, method := range []Method{Cholesky, ConjugateGradients} {
 		o := Options{Method: method}
-		s, err := newSolver(awkward(t), &o)
+		s, err := newSolver(awkward(t), &o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,8 +273,8 @@ func TestIndefinite(t *testing.T) {
 			t.Fatalf("%v: no step", method)
 		}
 		for _, bad := range []float64{-1e12, math.NaN(), math.Inf(1)} {
-			s.dampingC[11] = bad
-			if _, ok := s.linear.solve(s.normal, s.dampingC, s.stepC, s.stopped); ok {
+			s.damping[11] = bad
+			if _, ok := s.linear.solve(s); ok {
 				t.Errorf("%v: a solution for damping %v", method, bad)
 			}
 		}
@@ -287,7 +287,7 @@ func TestStepToBound(t *testing.T) {
 	p := awkward(t)
 	f := p.Cameras[focal]
 	o := Options{MinFocal: f - 1e-3, MaxFocal: f + 1e-3}
-	s, err := newSolver(p, &o)
+	s, err := newSolver(p, &o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,20 @@ type number[N any] interface {
 	div(N) N
 }
 
+// A factor is a number whose product with another one is added to operands: the product
+// itself of reals, and its tangent of duals.
+type factor[T, N any] interface {
+	number[N]
+	times(N) T
+}
+
 // real is a T.
 type real[T rev.Real] struct{ v T }
 
 func (x real[T]) add(y real[T]) real[T] { return real[T]{x.v + y.v} }
 func (x real[T]) sub(y real[T]) real[T] { return real[T]{x.v - y.v} }
 func (x real[T]) mul(y real[T]) real[T] { return real[T]{fixed.Product(x.v, y.v)} }
+func (x real[T]) times(y real[T]) T     { return fixed.Product(x.v, y.v) }
 func (x real[T]) div(y real[T]) real[T] { return real[T]{quotient(x.v, y.v)} }
 
 // dual is a T with its tangent.
@@ -36,6 +44,8 @@ func (x dual[T]) div(y dual[T]) dual[T] {
 	q := quotient(x.v, y.v)
 	return dual[T]{q, quotient(x.d-fixed.Product(q, y.d), y.v)}
 }
+
+func (x dual[T]) times(y dual[T]) T { return fixed.Product(x.d, y.v) + fixed.Product(x.v, y.d) }
 
 // quotient returns x/y. In fixed point it returns 0 for y = 0.
 func quotient[T rev.Real](x, y T) T {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
+	"revnum/internal/objective"
 	"revnum/internal/simd/vec"
 	"revnum/revmodels/ba/internal/block9"
 )
@@ -33,112 +33,117 @@ const (
 	AskResume                    // makes the points of Resume the best; no answer
 )
 
+// questions says of each question how many numbers it has for each camera, how many
+// numbers its answer has, and of which lists the answer consists: how many numbers each has
+// for a camera.
+var questions = [...]struct {
+	operands, numbers int
+	lists             []int
+}{
+	AskCost:      {cameraLen, 1, nil},
+	AskLinear:    {cameraLen, 1, []int{block9.Len, cameraLen}},
+	AskHold:      {1, 0, nil},
+	AskEliminate: {0, 1, []int{cameraLen, cameraLen * cameraLen}},
+	AskProduct:   {cameraLen, 0, []int{cameraLen}},
+	AskStep:      {cameraLen, 2, nil},
+	AskLength:    {0, 1, nil},
+	AskResume:    {},
+}
+
 // Sizes returns how many numbers a question has for each camera, how many numbers its
 // answer has, and how many more it has for each camera.
 func (q Question) Sizes() (operands, numbers, perCamera int) {
-	switch q {
-	case AskCost:
-		return cameraLen, 1, 0
-	case AskLinear:
-		return cameraLen, 1, block9.Len + cameraLen
-	case AskHold:
-		return 1, 0, 0
-	case AskEliminate:
-		return 0, 1, cameraLen + cameraLen*cameraLen
-	case AskProduct:
-		return cameraLen, 0, cameraLen
-	case AskStep:
-		return cameraLen, 2, 0
-	case AskLength:
-		return 0, 1, 0
+	for _, width := range questions[q].lists {
+		perCamera += width
 	}
-	return 0, 0, 0
+	return questions[q].operands, questions[q].numbers, perCamera
 }
 
 // A Part is a range of the points of a problem with all their observations. It keeps the
 // best points and those of the trial step, and answers questions about them. A part
 // computes in one goroutine. Several parts may compute at the same time.
 type Part struct {
-	solver  *solver
-	schur   *localSchur
-	first   int       // the first point
-	cameras []int     // the cameras that see the points
-	later   []float64 // the points of Resume
+	normal      *normal
+	best, trial *Problem
+	schur       *schur
+	scales      []float64 // of the columns of the points, see damp
+	damping     []float64
+	step        []float64 // of the points
+	first       int       // the first point
+	cameras     []int     // the cameras that see the points
+	later       []float64 // the points of Resume
+}
+
+// newPart returns a part that keeps its points in best and trial.
+func newPart(n *normal, best, trial *Problem) *Part {
+	room := func() []float64 { return make([]float64, len(best.Points)) }
+	return &Part{normal: n, best: best, trial: trial, scales: room(), damping: room(), step: room()}
 }
 
 // Cut divides the points of p into parts with about the given number of observations each.
 // It returns the first point of each part, followed by the number of points. The result
 // depends on p and that number alone.
 func (p *Problem) Cut(observations int) []int {
-	start := make([]int, p.NumPoints())
-	for _, q := range p.Point {
-		start[q]++
-	}
-	cut, sum := []int{0}, 0
-	for q, n := range start {
-		if sum += n; sum >= observations && q+1 < len(start) {
-			cut, sum = append(cut, q+1), 0
+	n := p.NumPoints()
+	start, cut := firsts(p.Point, n), []int{0}
+	for q := 1; q < n; q++ {
+		if start[q]-start[cut[len(cut)-1]] >= observations {
+			cut = append(cut, q)
 		}
 	}
-	return append(cut, len(start))
+	return append(cut, n)
 }
 
 // Parts returns the parts of p with the indices in which. cut is the result of Cut. A nil
-// loss stands for squares. Parts returns the error of Validate.
+// loss stands for squares. Parts returns the error of Validate, and an error if the scale of the loss is
+// not positive.
 func (p *Problem) Parts(cut []int, which []int, loss Loss) ([]*Part, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	parts := make([]*Part, len(which))
-	problems := make(map[int]*Problem) // by part
-	of := make([]int, p.NumPoints())   // part of each point
-	for k := range len(cut) - 1 {
-		for q := cut[k]; q < cut[k+1]; q++ {
-			of[q] = k
-		}
+	if err := checkLoss(loss); err != nil {
+		return nil, err
 	}
-	local := make(map[int]map[int]int) // by part: the index of each camera in it
-	seen := make(map[int][]bool)       // by part: which cameras see its points
-	for at, k := range which {
-		parts[at] = &Part{first: cut[k]}
-		problems[k] = &Problem{Points: p.Points[pointLen*cut[k] : pointLen*cut[k+1]]}
-		local[k], seen[k] = make(map[int]int), make([]bool, p.NumCameras())
+	of := make([]int, p.NumPoints()) // the part of each point: its place in which, or -1
+	for q := range of {
+		of[q] = -1
+	}
+	local := make([][]int32, len(which)) // of each part, the index of each camera in it
+	for i, k := range which {
+		for q := cut[k]; q < cut[k+1]; q++ {
+			of[q] = i
+		}
+		local[i] = make([]int32, p.NumCameras())
 	}
 	for i, c := range p.Camera {
-		if s := seen[of[p.Point[i]]]; s != nil {
-			s[c] = true
+		if k := of[p.Point[i]]; k >= 0 {
+			local[k][c] = 1 // it is there
 		}
 	}
-	for at, k := range which {
-		for c, s := range seen[k] {
-			if s {
-				local[k][c] = len(parts[at].cameras)
-				parts[at].cameras = append(parts[at].cameras, c)
-				problems[k].Cameras = append(problems[k].Cameras, p.Cameras[cameraLen*c:cameraLen*(c+1)]...)
+	problems, cameras := make([]*Problem, len(which)), make([][]int, len(which))
+	for i, k := range which {
+		problems[i] = &Problem{Points: p.Points[pointLen*cut[k] : pointLen*cut[k+1]]}
+		for c, there := range local[i] {
+			if there == 1 {
+				local[i][c] = int32(len(cameras[i]))
+				cameras[i] = append(cameras[i], c)
+				problems[i].Cameras = append(problems[i].Cameras, p.Cameras[cameraLen*c:cameraLen*(c+1)]...)
 			}
 		}
 	}
 	for i, q := range p.Point {
-		k := of[q]
-		if to := problems[k]; to != nil {
-			to.Camera = append(to.Camera, local[k][p.Camera[i]])
-			to.Point = append(to.Point, q-cut[k])
+		if k := of[q]; k >= 0 {
+			to := problems[k]
+			to.Camera = append(to.Camera, int(local[k][p.Camera[i]]))
+			to.Point = append(to.Point, q-cut[which[k]])
 			to.Features = append(to.Features, p.Features[2*i:2*i+2]...)
 		}
 	}
-	for at, k := range which {
-		o := &Options{Loss: loss, Workers: 1}
-		if err := o.fill(); err != nil {
-			return nil, err
-		}
-		s := &solver{opts: o}
-		s.side = here{s}
-		var err error
-		if s.unknowns, err = newUnknowns(problems[k], o); err != nil {
-			return nil, err
-		}
-		s.makeRoom(problems[k], nil)
-		parts[at].solver, parts[at].schur = s, newLocalSchur(s.normal)
+	parts := make([]*Part, len(which))
+	for i, k := range which {
+		best, _ := problems[i].sorted()
+		parts[i] = newPart(newNormal(best, &Options{Loss: loss, Workers: 1}, nil), best, best.room())
+		parts[i].first, parts[i].cameras = cut[k], cameras[i]
 	}
 	return parts, nil
 }
@@ -151,62 +156,89 @@ func (p *Part) Cameras() []int { return p.cameras }
 func (p *Part) First() int { return p.first }
 
 // Points returns the best points. Do not modify them.
-func (p *Part) Points() []float64 { return p.solver.best.Points }
+func (p *Part) Points() []float64 { return p.best.Points }
 
 // Resume keeps a copy of points, which AskResume makes the best. It panics with mat.ErrShape
-// if they are not as many as those of the part.
+// unless the part has as many points.
 func (p *Part) Resume(points []float64) {
-	if len(points) != len(p.Points()) {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("ba.Part", "points", len(points), len(p.Points()))
 	p.later = slices.Clone(points)
 }
 
 // Answer answers a question. It stores numbers, and in perCamera the numbers for each
 // camera. It panics with mat.ErrShape if a length is not the one that Sizes returns.
 func (p *Part) Answer(q Question, x float64, operands, numbers, perCamera []float64) {
-	n := len(p.cameras)
-	if a, b, c := q.Sizes(); len(operands) != a*n || len(numbers) != b || len(perCamera) != c*n {
-		panic(mat.ErrShape)
-	}
-	s := p.solver
+	n := p.best.NumCameras()
+	a, b, c := q.Sizes()
+	objective.CheckLen("ba.Part", "operands", len(operands), a*n)
+	objective.CheckLen("ba.Part", "numbers", len(numbers), b)
+	objective.CheckLen("ba.Part", "perCamera", len(perCamera), c*n)
+	s := p.normal
 	switch q {
 	case AskCost:
-		copy(s.best.Cameras, operands)
-		copy(s.trial.Cameras, operands)
-		numbers[0] = s.side.cost(x == 1)
+		of := p.best
+		if x == 1 {
+			of = p.trial
+		}
+		copy(of.Cameras, operands)
+		numbers[0] = s.cost(of)
 	case AskLinear:
-		copy(s.best.Cameras, operands)
-		s.side.linearise()
-		numbers[0] = vec.SumSquares(s.normal.gq)
-		copy(perCamera, s.normal.u)
-		copy(perCamera[block9.Len*n:], s.normal.gc)
+		copy(p.best.Cameras, operands)
+		s.linearise(p.best)
+		numbers[0] = vec.SumSquares(s.gq)
+		copy(perCamera, s.u)
+		copy(perCamera[len(s.u):], s.gc)
 	case AskHold:
-		s.side.hold(operands)
+		s.hold(operands)
 	case AskScale:
-		s.side.scale()
+		s.pointDiagonal(p.scales)
+		toScales(p.scales)
 	case AskEliminate:
 		numbers[0] = 0
-		if !s.side.eliminate(x, nil) {
+		if !p.eliminate(x, false) {
 			numbers[0] = 1
 			clear(perCamera)
 			return
+		}
+		if p.schur == nil {
+			p.schur = newSchur(s)
 		}
 		p.schur.right(perCamera[:cameraLen*n])
 		p.schur.diagonal(perCamera[cameraLen*n:])
 	case AskProduct:
 		p.schur.product(perCamera, operands)
 	case AskStep:
-		var length float64
-		numbers[0], length = s.side.step(operands)
+		numbers[0] = s.points(p.step, operands)
+		floats.AddTo(p.trial.Points, p.best.Points, p.step)
+		length := floats.Norm(p.step, 2)
 		numbers[1] = float64(length * length)
 	case AskSwap:
-		s.best.Points, s.trial.Points = s.trial.Points, s.best.Points
+		p.best.Points, p.trial.Points = p.trial.Points, p.best.Points
 	case AskLength:
-		numbers[0] = vec.SumSquares(s.best.Points)
+		numbers[0] = vec.SumSquares(p.best.Points)
 	case AskResume:
-		copy(s.best.Points, p.later)
+		copy(p.best.Points, p.later)
 	}
+}
+
+// eliminate eliminates the points with the damping of a radius. If forms is set, it also
+// computes G of normal. It reports whether that is possible.
+func (p *Part) eliminate(radius float64, forms bool) bool {
+	p.normal.pointDiagonal(p.damping)
+	damp(p.damping, p.scales, radius)
+	return p.normal.eliminate(p.damping, forms)
+}
+
+// A whole is a part of all points, which answers as Points do.
+type whole struct{ *Part }
+
+func (w whole) Ask(q Question, x float64, operands, numbers, perCamera []float64) error {
+	w.Answer(q, x, operands, numbers, perCamera)
+	if q == AskLinear {
+		most := largest(w.normal.gq)
+		numbers[0] = float64(most * most)
+	}
+	return nil
 }
 
 // Parts asks all parts of a problem. operands has numbers for each camera of the problem.
@@ -251,8 +283,8 @@ type Checkpoint struct {
 // of the cameras, nine each, and the points of the parts. It solves the linear systems by
 // conjugate gradients.
 //
-// With c.Resume the cameras and the parts are still those of the first start, on which the
-// scales of the columns depend. Part.Resume gives the parts the points from which to go on.
+// With c.Resume, give the cameras and the parts of the first start again: the scales of the
+// columns depend on them. Give the points from which to go on to Part.Resume.
 // A nil c is the zero Checkpoint.
 //
 // FixedPoints, Points and Cholesky are errors. Loss must be the loss of the parts. For
@@ -270,7 +302,7 @@ func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Optio
 	}
 	o.Method = ConjugateGradients
 	p := &Problem{Cameras: cameras}
-	s, err := newSolverOf(p, &o, parts)
+	s, err := newSolver(p, &o, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -284,111 +316,19 @@ func SolveParts(ctx context.Context, cameras []float64, parts Parts, opts *Optio
 		return nil, err
 	}
 	copy(cameras, s.best.Cameras)
-	s.report.Duration = time.Since(begin)
-	if s.report.Status == Cancelled {
-		return &s.report, ctx.Err()
-	}
-	return &s.report, nil
+	return s.end(ctx)
 }
-
-// elsewhere is the side of a solver whose points are elsewhere. It is also the schur of
-// conjugate gradients.
-type elsewhere struct {
-	*solver
-	parts  Parts
-	err    error // the first error, after which the solver stops
-	cancel func()
-	system []float64 // the answer to AskEliminate for each camera
-}
-
-// ask asks a question and returns the numbers. They are NaN if there is an error.
-func (e *elsewhere) ask(q Question, x float64, operands, perCamera []float64) [2]float64 {
-	var numbers [2]float64
-	_, n, _ := q.Sizes()
-	if e.err == nil {
-		e.err = e.parts.Ask(q, x, operands, numbers[:n], perCamera)
-	}
-	if e.err != nil {
-		e.cancel()
-		return [2]float64{math.NaN(), math.NaN()}
-	}
-	return numbers
-}
-
-func (e *elsewhere) cost(trial bool) float64 {
-	if trial {
-		return e.ask(AskCost, 1, e.trial.Cameras, nil)[0]
-	}
-	return e.ask(AskCost, 0, e.best.Cameras, nil)[0]
-}
-
-func (e *elsewhere) linearise() float64 {
-	n := len(e.normal.gc) / cameraLen
-	answer := make([]float64, (block9.Len+cameraLen)*n)
-	square := e.ask(AskLinear, 0, e.best.Cameras, answer)[0]
-	copy(e.normal.u, answer)
-	copy(e.normal.gc, answer[block9.Len*n:])
-	return math.Sqrt(square)
-}
-
-func (e *elsewhere) hold(cameras []float64) {
-	here{e.solver}.hold(cameras)
-	e.ask(AskHold, 0, cameras, nil)
-}
-
-func (e *elsewhere) scale() { e.ask(AskScale, 0, nil, nil) }
-
-func (e *elsewhere) eliminate(radius float64, system *reduced) bool {
-	if e.ask(AskEliminate, radius, nil, e.system)[0] != 0 || e.err != nil {
-		return false
-	}
-	if system != nil { // only Cholesky has one, for which the parts are Points
-		e.right(system.right)
-		if e.err = e.opts.Points.Reduced(system.data); e.err != nil {
-			e.cancel()
-		}
-	}
-	return e.err == nil
-}
-
-func (e *elsewhere) step(cameras []float64) (promised, length float64) {
-	numbers := e.ask(AskStep, 0, cameras, nil)
-	return numbers[0], math.Sqrt(numbers[1])
-}
-
-func (e *elsewhere) swap()           { e.ask(AskSwap, 0, nil, nil) }
-func (e *elsewhere) resume()         { e.ask(AskResume, 0, nil, nil) }
-func (e *elsewhere) length() float64 { return math.Sqrt(e.ask(AskLength, 0, nil, nil)[0]) }
-
-// elsewhere implements schur.
-
-func (e *elsewhere) right(dst []float64)      { copy(dst, e.system) }
-func (e *elsewhere) diagonal(dst []float64)   { copy(dst, e.system[len(e.normal.gc):]) }
-func (e *elsewhere) product(dst, x []float64) { e.ask(AskProduct, 0, x, dst) }
 
 // AddPerCamera adds the answer of a part, which has numbers for the given cameras, to an
 // answer for all cameras of the problem. It calls add with numbers x and the index at of the
 // first of them in the answer for all.
 func (q Question) AddPerCamera(cameras []int, all int, answer []float64, add func(at int, x []float64)) {
 	local, to := 0, 0
-	for _, width := range q.fields() {
+	for _, width := range questions[q].lists {
 		for i, c := range cameras {
 			add(to+width*c, answer[local+width*i:local+width*(i+1)])
 		}
 		local += width * len(cameras)
 		to += width * all
 	}
-}
-
-// fields returns the lists that make an answer: how many numbers each has for a camera.
-func (q Question) fields() []int {
-	switch q {
-	case AskLinear:
-		return []int{block9.Len, cameraLen}
-	case AskEliminate:
-		return []int{cameraLen, cameraLen * cameraLen}
-	case AskProduct:
-		return []int{cameraLen}
-	}
-	return nil
 }

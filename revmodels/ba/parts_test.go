@@ -139,7 +139,7 @@ func pointsOf(t *testing.T, p *Problem, loss Loss) *onePart {
 func (p *onePart) Ask(q Question, x float64, operands, numbers, perCamera []float64) error {
 	err := p.plainParts.Ask(q, x, operands, numbers, perCamera)
 	if q == AskLinear && err == nil {
-		largest := largest(p.list[0].solver.normal.gq)
+		largest := largest(p.list[0].normal.gq)
 		numbers[0] = largest * largest
 	}
 	p.answered[q] = true
@@ -160,7 +160,7 @@ func (p *onePart) Reduced(blocks []float64) error {
 	if p.calls++; p.calls == p.fail {
 		return errLink
 	}
-	n := p.list[0].solver.normal
+	n := p.list[0].normal
 	n.g = make([]float64, couplingLen*len(n.camera))
 	for i, q := range n.point {
 		n.couple((*[couplingLen]float64)(n.g[couplingLen*i:]), (*[6]float64)(n.l[6*q:]), i)

@@ -68,14 +68,16 @@ func (p *Problem) Clone() *Problem {
 	}
 }
 
+// room returns the problem of p's observations with zeros for parameters.
+func (p *Problem) room() *Problem {
+	q := *p
+	q.Cameras, q.Points = make([]float64, len(p.Cameras)), make([]float64, len(p.Points))
+	return &q
+}
+
 // sorted returns a copy of p with the observations in the order of ByPoint, and that order.
 func (p *Problem) sorted() (q *Problem, order []int) {
-	n := p.NumObservations()
-	order = p.ByPoint()
-	q = &Problem{
-		Cameras: slices.Clone(p.Cameras), Points: slices.Clone(p.Points),
-		Camera: make([]int, n), Point: make([]int, n), Features: make([]float64, 2*n),
-	}
+	q, order = p.Clone(), p.ByPoint()
 	for i, k := range order {
 		q.Camera[i], q.Point[i] = p.Camera[k], p.Point[k]
 		copy(q.Features[2*i:2*i+2], p.Features[2*k:])
@@ -83,8 +85,8 @@ func (p *Problem) sorted() (q *Problem, order []int) {
 	return q, order
 }
 
-// ByPoint returns the observations in the order of their points, those of a point in the order of
-// their cameras, and otherwise as they are. It takes time proportional to their number.
+// ByPoint returns the observations sorted by their points, and those of one point sorted by
+// their cameras. The sort is stable, and takes time proportional to their number.
 func (p *Problem) ByPoint() []int {
 	order := make([]int, p.NumObservations())
 	for i := range order {
@@ -95,13 +97,7 @@ func (p *Problem) ByPoint() []int {
 		of []int
 		n  int
 	}{{p.Camera, p.NumCameras()}, {p.Point, p.NumPoints()}} {
-		start := make([]int, key.n+1)
-		for _, k := range key.of {
-			start[k+1]++
-		}
-		for k := range key.n {
-			start[k+1] += start[k]
-		}
+		start := firsts(key.of, key.n)
 		for _, i := range order {
 			k := key.of[i]
 			next[start[k]] = i
@@ -110,6 +106,19 @@ func (p *Problem) ByPoint() []int {
 		order, next = next, order
 	}
 	return order
+}
+
+// firsts returns where the elements of each of n kinds begin once they are sorted by their
+// kinds, and their number at the end.
+func firsts(kinds []int, n int) []int {
+	start := make([]int, n+1)
+	for _, k := range kinds {
+		start[k+1]++
+	}
+	for k := range n {
+		start[k+1] += start[k]
+	}
+	return start
 }
 
 // Validate returns an error unless the lengths of p's slices agree, its indices are in

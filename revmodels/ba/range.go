@@ -157,8 +157,15 @@ type rangeCheck struct {
 
 // step goes through the arithmetic of observation i.
 func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
-	c := newGuardedCamera(q.model, q.cameras.Row(q.camera[i]))
+	var p [weightedParams]guarded
+	for k, v := range q.cameras.Row(q.camera[i]) {
+		p[k].v = v
+	}
 	one := guarded{v: fixed.One}
+	c := newCamera(q.model, p, one, func(s guarded) [3]guarded {
+		q := newCoefficients(s.v)
+		return [3]guarded{{q.a, s.err}, {q.b, s.err}, {q.c, s.err}}
+	})
 	e := &s.term
 	x, f := q.points.Row(q.point[i]), q.features.Row(i)
 	w, err := one, error(nil)
@@ -176,16 +183,6 @@ func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
 		}
 	}
 	return err
-}
-
-func newGuardedCamera(m views.CameraModel, x []fixed.Q43) camera[guarded] {
-	var p [weightedParams]guarded
-	for i, v := range x {
-		p[i].v = v
-	}
-	s := p[0].mul(p[0]).add(p[1].mul(p[1])).add(p[2].mul(p[2]))
-	q := newCoefficients(s.v)
-	return assemble(m, p, guarded{v: fixed.One}, [3]guarded{{q.a, s.err}, {q.b, s.err}, {q.c, s.err}})
 }
 
 // guarded is a fixed.Q43, with the first error on the way to it.

@@ -126,7 +126,7 @@ func TestCheckRangeErrors(t *testing.T) {
 	}
 	q.Points.Data[5] = -fixed.One
 	q.Camera[0] = 1
-	if v := panicOf(func() { _ = q.Forward() }); v != mat.ErrRowAccess {
+	if v := panicOf(func() { _ = q.Forward() }); !errors.Is(v, mat.ErrRowAccess) {
 		t.Errorf("panic %v, want mat.ErrRowAccess", v)
 	}
 }

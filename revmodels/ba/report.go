@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"revnum/internal/objective"
 )
 
 // Status is the reason why Solve ended.
@@ -26,12 +28,7 @@ var statusNames = [...]string{
 }
 
 // String returns the reason in words.
-func (s Status) String() string {
-	if s < 0 || int(s) >= len(statusNames) {
-		return fmt.Sprintf("Status(%d)", int(s))
-	}
-	return statusNames[s]
-}
+func (s Status) String() string { return objective.Name(s, statusNames[:]) }
 
 // Converged reports whether a tolerance was reached.
 func (s Status) Converged() bool { return s <= StepConvergence }
@@ -65,17 +62,14 @@ type Report struct {
 // or NaN at the start, for example because a point is at depth zero.
 var ErrNotFinite = errors.New("ba: not finite")
 
-// explain returns the error for a cost or gradient that is not finite. It looks for a
-// cause in the observations.
-func (s *solver) explain(values []float64, sum float64) error {
-	if s.opts.Points != nil { // which know no single one
-		n := newNormal(s.best, &Options{Loss: s.opts.Loss, Workers: s.opts.Workers}, nil)
-		n.linearise(s.best)
-		values = n.j
-	}
-	first, size := -1, len(values)/max(len(s.order), 1)
+// explain returns the error for a cost or gradient at the start that is not finite. It
+// looks for a cause in the observations.
+func (s *solver) explain(sum float64) error {
+	n := newNormal(s.best, &Options{Loss: s.opts.Loss, Workers: s.opts.Workers}, nil)
+	n.linearise(s.best)
+	first := -1
 	for i, k := range s.order {
-		if largest(values[size*i:size*(i+1)]) <= math.MaxFloat64 {
+		if largest(n.r[2*i:2*(i+1)]) <= math.MaxFloat64 && largest(n.j[jacobianLen*i:jacobianLen*(i+1)]) <= math.MaxFloat64 {
 			continue
 		}
 		if first < 0 || k < s.order[first] {

@@ -179,7 +179,7 @@ func TestJacobianShapes(t *testing.T) {
 		row, col := i/apart.Stride, i%apart.Stride
 		if col >= weightedColumns {
 			if v != math.Pi {
-				t.Fatalf("the gap behind row %d is written", row)
+				t.Fatalf("the gap after row %d is written", row)
 			}
 		} else if v != want.Row(row)[col] {
 			t.Fatalf("row %d, column %d: %v, want %v", row, col, v, want.Row(row)[col])
@@ -193,7 +193,7 @@ func TestJacobianShapes(t *testing.T) {
 		},
 		"z": func() { _ = k.Jacobian(want, rev.ViewSlice(make([]float64, n-1))) },
 	} {
-		if v := panicOf(f); v != mat.ErrShape {
+		if v := panicOf(f); !errors.Is(v, mat.ErrShape) {
 			t.Errorf("%s: panic %v, want mat.ErrShape", name, v)
 		}
 	}

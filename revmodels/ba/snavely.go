@@ -1,8 +1,6 @@
 package ba
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
 )
@@ -52,37 +50,11 @@ type Snavely[T rev.Real] struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewSnavely returns the kernel over gonum's types, sharing their storage.
-func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, point []int) Snavely[float64] {
-	return Snavely[float64]{
-		R: rev.ViewVec(r), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Features: rev.ViewDense(features),
-		Camera: camera, Point: point,
-	}
-}
-
 func (k *Snavely[T]) problem() problem[T] {
 	return problem[T]{
 		model: views.Snavely, r: k.R, cameras: k.Cameras, points: k.Points, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
-}
-
-// Forward computes R += π(c, X) - x.
-func (k Snavely[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes R -= π(c, X) - x.
-func (k Snavely[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes R -= π(c, X) - x and x̄ += Jᵀ·R̄.
-func (k Snavely[T]) Adjoint(g Snavely[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes R += π(c, X) - x and Ṙ += J·ẋ.
-func (k Snavely[T]) Tangent(t Snavely[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ṙ -= J·ẋ, and the tangents of the
-// gradient in gt.
-func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if

@@ -56,7 +56,7 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 	if opts != nil {
 		o = *opts
 	}
-	s, err := newSolver(p, &o)
+	s, err := newSolver(p, &o, o.Points)
 	if err == nil && o.Points != nil {
 		err = o.Points.Set(p.Points)
 	}
@@ -74,59 +74,61 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Report, error) {
 	copy(p.Cameras, s.best.Cameras)
 	copy(p.Points, s.best.Points)
 	s.report.Behind = behind(p)
-	s.report.Duration = time.Since(begin)
+	return s.end(ctx)
+}
+
+// end returns the results of Solve and SolveParts.
+func (s *solver) end(ctx context.Context) (*Report, error) {
+	s.report.Duration = time.Since(s.begin)
 	if s.report.Status == Cancelled {
 		return &s.report, ctx.Err()
 	}
 	return &s.report, nil
 }
 
-// search runs the iteration. If an answer of parts is an error, it ends there with that.
+// search runs the iteration. If an answer is an error, it ends there with that.
 func (s *solver) search(ctx context.Context, begin time.Time) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s.ctx, s.begin = ctx, begin
-	e, asks := s.side.(*elsewhere)
-	if asks {
-		e.cancel = cancel
-	}
+	s.ctx, s.cancel, s.begin = ctx, cancel, begin
 	err := s.run()
-	if asks && e.err != nil {
-		return e.err
+	if s.err != nil {
+		return s.err
 	}
 	return err
 }
 
-// solver is the state of Solve.
+// solver is the state of Solve. It holds the cameras, both the best ones and those of the
+// trial. Others hold the points and observations, and it asks them.
 type solver struct {
-	opts  *Options
-	ctx   context.Context
-	begin time.Time
+	opts   *Options
+	ctx    context.Context
+	cancel func()
+	begin  time.Time
 
 	order       []int // number of each observation in the caller's problem
 	best, trial *Problem
 	normal      *normal
-	side        side
+	parts       Parts
+	local       *Part      // the points, if they are here
+	err         error      // the first error of parts, after which the solver stops
+	answer      []float64  // the last answer to AskLinear or AskEliminate for each camera
+	numbers     [2]float64 // of the last answer
 	unknowns    *unknowns
 	linear      linear
 	report      Report
 	checkpoint  Checkpoint // of SolveParts
 
-	gradient           []float64 // of the unknowns of cameras
-	scaleC, scaleQ     []float64 // squares of 1/(1 + length) of the columns at the start
-	dampingC, dampingQ []float64
-	stepC, stepQ       []float64 // of unknowns, of points
-	step               []float64 // of all camera parameters
-	held               []float64 // 1 for a camera whose focal length stays at its bound
+	gradient []float64 // of the unknowns of cameras
+	scales   []float64 // squares of 1/(1 + length) of the columns at the start
+	damping  []float64
+	move     []float64 // of unknowns
+	step     []float64 // of all camera parameters
+	held     []float64 // 1 for a camera whose focal length stays at its bound
 }
 
-// newSolver returns a solver for p, which asks o.Points if they are not nil.
-func newSolver(p *Problem, o *Options) (*solver, error) {
-	return newSolverOf(p, o, o.Points)
-}
-
-// newSolverOf returns a solver for p, which asks parts if they are not nil.
-func newSolverOf(p *Problem, o *Options, parts Parts) (*solver, error) {
+// newSolver returns a solver for p, which asks parts if they are not nil.
+func newSolver(p *Problem, o *Options, parts Parts) (*solver, error) {
 	err := o.fill()
 	if err == nil {
 		err = p.Validate()
@@ -134,7 +136,7 @@ func newSolverOf(p *Problem, o *Options, parts Parts) (*solver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &solver{opts: o}
+	s := &solver{opts: o, parts: parts}
 	if s.unknowns, err = newUnknowns(p, o); err != nil {
 		return nil, err
 	}
@@ -154,70 +156,69 @@ func newSolverOf(p *Problem, o *Options, parts Parts) (*solver, error) {
 		}
 	}
 
-	s.makeRoom(p, fixed)
-	s.side = here{s}
-	var products schur
-	if parts != nil {
-		e := &elsewhere{solver: s, parts: parts, system: make([]float64, (cameraLen+cameraLen*cameraLen)*p.NumCameras())}
-		s.side, products = e, e
+	s.best, s.order = p.sorted()
+	s.trial = s.best.room()
+	s.normal = newNormal(s.best, o, fixed)
+	if parts == nil {
+		s.local = newPart(s.normal, s.best, s.trial)
+		s.parts = whole{s.local}
 	}
-	s.linear = newLinear(s.normal, products, s.unknowns, o)
+	n := s.unknowns.len()
+	s.gradient, s.scales, s.damping, s.move = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	s.step, s.held = make([]float64, len(p.Cameras)), make([]float64, p.NumCameras())
+	s.answer = make([]float64, (block9.Len+cameraLen)*p.NumCameras())
+	s.linear = newLinear(s)
 	s.linear.describe(&s.report)
-	s.report.Unknowns = s.unknowns.len()
+	s.report.Unknowns = n
 	return s, nil
 }
 
-// makeRoom allocates memory for the problem.
-func (s *solver) makeRoom(p *Problem, fixed []bool) {
-	s.best, s.order = p.sorted()
-	trial := *s.best
-	trial.Cameras, trial.Points = make([]float64, len(p.Cameras)), make([]float64, len(p.Points))
-	s.trial = &trial
-	s.normal = newNormal(s.best, s.opts, fixed)
-	n := s.unknowns.len()
-	s.gradient, s.scaleC, s.scaleQ = make([]float64, n), make([]float64, n), make([]float64, len(p.Points))
-	s.dampingC, s.dampingQ = make([]float64, n), make([]float64, len(p.Points))
-	s.stepC, s.stepQ, s.step = make([]float64, n), make([]float64, len(p.Points)), make([]float64, len(p.Cameras))
-	s.held = make([]float64, p.NumCameras())
+// ask asks a question and returns the numbers. They are NaN if there is an error.
+func (s *solver) ask(q Question, x float64, operands, perCamera []float64) [2]float64 {
+	_, n, _ := q.Sizes()
+	if s.err == nil {
+		s.err = s.parts.Ask(q, x, operands, s.numbers[:n], perCamera)
+	}
+	if s.err != nil {
+		s.cancel()
+		return [2]float64{math.NaN(), math.NaN()}
+	}
+	return s.numbers
 }
+
+// cost returns the cost of the best cameras and points.
+func (s *solver) cost() float64 { return s.ask(AskCost, 0, s.best.Cameras, nil)[0] }
 
 // swap makes the trial the best, and the best the trial.
 func (s *solver) swap() {
-	s.best, s.trial = s.trial, s.best
-	s.side.swap()
+	s.best.Cameras, s.trial.Cameras = s.trial.Cameras, s.best.Cameras
+	s.ask(AskSwap, 0, nil, nil)
 }
 
 // focal is the index of the focal length among the parameters of a camera.
 const focal = 6
 
 // movesFocal reports whether the focal length of a camera is not fixed.
-func (s *solver) movesFocal(c int) bool {
-	for _, p := range s.unknowns.parts[c] {
-		if p.from <= focal && focal < p.from+s.unknowns.size[p.node] {
-			return true
-		}
-	}
-	return false
-}
+func (s *solver) movesFocal(c int) bool { return s.unknowns.index[cameraLen*c+focal] >= 0 }
 
 // run iterates, and sets the report except for its duration.
 func (s *solver) run() error {
-	cost := s.side.cost(false)
+	cost := s.cost()
 	if notFinite(cost) {
-		return s.explain(s.normal.trial, cost)
+		return s.explain(cost)
 	}
 	s.report.Initial, s.report.Final = cost, cost
 	gradient := s.linearise()
 	if notFinite(gradient) {
-		return s.explain(s.normal.j, gradient)
+		return s.explain(gradient)
 	}
 	s.scale()
 	radius, shrink, last := s.opts.Radius, 2., 0
 	if from := s.checkpoint.Resume; from != nil {
 		radius, shrink, last = from.Radius, from.Shrink, from.Iteration
 		copy(s.best.Cameras, from.Cameras)
-		s.side.resume()
-		cost = s.side.cost(false)
+		s.ask(AskResume, 0, nil, nil)
+		cost = s.cost()
 		gradient = s.linearise()
 		if notFinite(cost) || notFinite(gradient) {
 			return fmt.Errorf("%w: the cost or its gradient at the state from which to resume", ErrNotFinite)
@@ -251,7 +252,7 @@ func (s *solver) run() error {
 		}
 		next := math.NaN()
 		if ok {
-			next = s.side.cost(true)
+			next = s.ask(AskCost, 1, s.trial.Cameras, nil)[0]
 			it.Gain = (cost - next) / promised
 			it.Taken = it.Gain > takeGain && next < cost
 		}
@@ -318,7 +319,7 @@ func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status,
 	if math.Abs(cost-next) <= small && (it.Taken || promised <= small) {
 		return CostConvergence, true
 	}
-	norm := math.Hypot(floats.Norm(s.best.Cameras, 2), s.side.length())
+	norm := math.Hypot(floats.Norm(s.best.Cameras, 2), math.Sqrt(s.ask(AskLength, 0, nil, nil)[0]))
 	return StepConvergence, it.Step <= s.opts.StepTolerance*(norm+s.opts.StepTolerance)
 }
 
@@ -326,25 +327,26 @@ func (s *solver) converged(cost, next, promised float64, it *Iteration) (Status,
 // element of the gradient. A focal length at a bound that would leave it downhill is
 // held.
 func (s *solver) linearise() float64 {
-	ofPoints := s.side.linearise()
+	square := s.ask(AskLinear, 0, s.best.Cameras, s.answer)[0] // of the gradient by points
+	copy(s.normal.u, s.answer)
+	copy(s.normal.gc, s.answer[len(s.normal.u):])
 	s.unknowns.reduce(s.gradient, s.normal.gc)
 	clear(s.held)
-	for c, parts := range s.unknowns.parts {
-		f := s.best.Cameras[cameraLen*c+focal]
+	for c := range s.held {
 		if !s.movesFocal(c) {
 			continue
 		}
-		p := parts[len(parts)-1] // the one with the intrinsics
-		g := s.gradient[s.unknowns.at[p.node]+focal-p.from]
+		f, g := s.best.Cameras[cameraLen*c+focal], s.gradient[s.unknowns.index[cameraLen*c+focal]]
 		if f <= s.opts.MinFocal && g > 0 || f >= s.opts.MaxFocal && g < 0 {
 			s.held[c] = 1
 		}
 	}
 	if slices.Contains(s.held, 1) {
-		s.side.hold(s.held)
+		s.normal.hold(s.held)
+		s.ask(AskHold, 0, s.held, nil)
 		s.unknowns.reduce(s.gradient, s.normal.gc)
 	}
-	return max(largest(s.gradient), ofPoints)
+	return max(largest(s.gradient), math.Sqrt(square))
 }
 
 // largest returns the largest absolute value of x, or NaN if there is one.
@@ -366,9 +368,9 @@ func (s *solver) cameraDiagonal(dst []float64) {
 
 // scale stores the scales of columns.
 func (s *solver) scale() {
-	s.cameraDiagonal(s.scaleC)
-	toScales(s.scaleC)
-	s.side.scale()
+	s.cameraDiagonal(s.scales)
+	toScales(s.scales)
+	s.ask(AskScale, 0, nil, nil)
 }
 
 // toScales replaces the squares of the lengths of columns by scales.
@@ -390,15 +392,15 @@ func damp(list, scales []float64, radius float64) {
 // parameters in trial. It returns by how much the model lowers the cost, and whether
 // there is a step.
 func (s *solver) try(radius float64, it *Iteration) (promised float64, ok bool) {
-	s.cameraDiagonal(s.dampingC)
-	damp(s.dampingC, s.scaleC, radius)
-	if !s.side.eliminate(radius, s.linear.system()) {
+	s.cameraDiagonal(s.damping)
+	damp(s.damping, s.scales, radius)
+	if !s.eliminate(radius) {
 		return 0, false
 	}
-	if it.Linear, ok = s.linear.solve(s.normal, s.dampingC, s.stepC, s.stopped); !ok {
+	if it.Linear, ok = s.linear.solve(s); !ok {
 		return 0, false
 	}
-	s.unknowns.expand(s.step, s.stepC)
+	s.unknowns.expand(s.step, s.move)
 	floats.AddTo(s.trial.Cameras, s.best.Cameras, s.step)
 	for c := range s.unknowns.parts {
 		if f := &s.trial.Cameras[cameraLen*c+focal]; s.movesFocal(c) && !(*f >= s.opts.MinFocal && *f <= s.opts.MaxFocal) {
@@ -406,7 +408,32 @@ func (s *solver) try(radius float64, it *Iteration) (promised float64, ok bool) 
 			s.step[cameraLen*c+focal] = *f - s.best.Cameras[cameraLen*c+focal]
 		}
 	}
-	promised, ofPoints := s.side.step(s.step)
-	it.Step = math.Hypot(floats.Norm(s.stepC, 2), ofPoints)
+	answer := s.ask(AskStep, 0, s.step, nil)
+	promised = answer[0]
+	it.Step = math.Hypot(floats.Norm(s.move, 2), math.Sqrt(answer[1]))
 	return promised, promised > 0 && !notFinite(promised) && !notFinite(it.Step)
+}
+
+// eliminate eliminates the points with the damping of a radius, and computes what the
+// linear solver needs. It reports whether that is possible.
+func (s *solver) eliminate(radius float64) bool {
+	system := s.linear.system()
+	if s.local != nil && system != nil {
+		ok := s.local.eliminate(radius, true)
+		if ok {
+			system.form(s.normal)
+		}
+		return ok
+	}
+	_, _, size := AskEliminate.Sizes()
+	if s.ask(AskEliminate, radius, nil, s.answer[:size*len(s.held)])[0] != 0 || s.err != nil {
+		return false
+	}
+	if system != nil { // only Cholesky has one, for which the parts are Points
+		copy(system.right, s.answer)
+		if s.err = s.opts.Points.Reduced(system.data); s.err != nil {
+			s.cancel()
+		}
+	}
+	return s.err == nil
 }

@@ -78,7 +78,7 @@ func checkReport(t *testing.T, start, p *Problem, loss Loss, r *Report) {
 		cost = it.Cost
 	}
 	o := Options{Loss: loss}
-	s, err := newSolver(p, &o)
+	s, err := newSolver(p, &o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func TestGradientWithLoss(t *testing.T) {
 	for _, loss := range []Loss{nil, Huber(1), Cauchy(1), Tukey(3)} {
 		p := awkward(t)
 		o := Options{Loss: loss}
-		s, err := newSolver(p, &o)
+		s, err := newSolver(p, &o, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -555,7 +555,7 @@ func TestAutomatic(t *testing.T) {
 	}
 	// A factor that is too large.
 	o := Options{}
-	s, err := newSolver(p, &o)
+	s, err := newSolver(p, &o, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
 package ba
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
 )
@@ -57,15 +56,21 @@ func (p *problem[T]) run(t *task[T]) {
 }
 
 func (p *problem[T]) jacobian(j rev.General[T], dz rev.Vector[T]) error {
-	n := len(p.camera)
-	if j.Rows != 2*n || j.Cols != p.model.Columns() || n > 0 && (j.Stride < j.Cols || len(j.Data) < (2*n-1)*j.Stride+j.Cols) ||
-		p.model == views.Weighted && (dz.N != n || n > 0 && (dz.Inc < 1 || len(dz.Data) < (n-1)*dz.Inc+1)) {
-		panic(mat.ErrShape)
+	n, of := len(p.camera), p.kernel()
+	objective.CheckDims(of, "j", j.Rows, j.Cols, 2*n, p.model.Columns())
+	if p.model == views.Weighted {
+		objective.CheckLen(of, "z", dz.N, n)
+	}
+	if n > 0 {
+		objective.CheckStorage(of, "j", len(j.Data), 2*n, j.Cols, j.Stride)
+		if p.model == views.Weighted {
+			objective.CheckStorage(of, "z", len(dz.Data), n, 1, dz.Inc)
+		}
 	}
 	if err := p.checkRange(true); err != nil {
 		return err
 	}
-	p.run(&task[T]{do: views.Derivative, sign: 1, j: j, dz: dz})
+	p.run(&task[T]{do: views.Derivative, sign: 1, j: j, dz: dz}) // raw: a sign
 	return nil
 }
 

@@ -1,9 +1,8 @@
 package ba
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
@@ -17,23 +16,24 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 	s := workspace.Get[termSweep[real[T]]]()
 	defer workspace.Put(s)
 	s.cameras = workspace.Grow(s.cameras, p.cameras.Rows)
-	for i := range s.cameras {
-		s.cameras[i] = newCamera(p.model, p.cameras.Row(i))
-	}
 	one := real[T]{fixed.Of[T](1)}
-	var w, dz T
+	for i := range s.cameras {
+		s.cameras[i] = realCamera(p.model, p.cameras.Row(i))
+	}
+	w := one
+	var dz T
 	for i, c := range p.camera {
 		p.checkIndex(i)
 		x, f := p.points.Row(p.point[i]), p.features.Row(i)
 		if p.model == views.Weighted {
-			w = p.weights.Data[i*p.weights.Inc]
-			dz = -2 * w
+			w.v = p.weights.Data[i*p.weights.Inc]
+			dz = -2 * w.v
 			if p.z.Data != nil {
-				p.z.Data[i*p.z.Inc] += t.sign * (one.v - fixed.Product(w, w))
+				p.z.Data[i*p.z.Inc] += t.sign * (one.v - fixed.Product(w.v, w.v))
 			}
 		}
 		e := &s.term
-		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, real[T]{w}, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
+		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, w, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
 		for c := range e.r {
 			if p.r.Data != nil {
 				p.r.Data[(2*i+c)*p.r.Inc] += t.sign * e.r[c].v
@@ -45,7 +45,7 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 				}
 			case views.Adjoint:
 				if t.g.r.Data != nil {
-					p.addTo(&t.g, i, t.g.r.Data[(2*i+c)*t.g.r.Inc], c, &e.j[c])
+					addTo(p, &t.g, i, c, real[T]{t.g.r.Data[(2*i+c)*t.g.r.Inc]}, w, &e.j[c])
 				}
 			case views.Tangent:
 				if t.g.r.Data != nil {
@@ -73,36 +73,39 @@ type termSweep[N number[N]] struct {
 	term    term[N]
 }
 
-// checkIndex panics with mat.ErrRowAccess unless the camera and the point of
-// observation i exist.
+// checkIndex panics unless the camera and the point of observation i exist.
 func (p *problem[T]) checkIndex(i int) {
-	if uint(p.camera[i]) >= uint(p.cameras.Rows) || uint(p.point[i]) >= uint(p.points.Rows) {
-		panic(mat.ErrRowAccess)
-	}
+	objective.CheckIndex(p.kernel(), "Camera", i, p.camera[i], p.cameras.Rows)
+	objective.CheckIndex(p.kernel(), "Point", i, p.point[i], p.points.Rows)
 }
 
-// addTo adds gr times the derivatives of residual c of observation i to the
-// cotangents g.
-func (p *problem[T]) addTo(g *problem[T], i int, gr T, c int, row *[weightedColumns]real[T]) {
+// kernel returns the name of the kernel.
+func (p *problem[T]) kernel() string {
+	if p.model == views.Weighted {
+		return "ba.Weighted"
+	}
+	return "ba.Snavely"
+}
+
+// addTo adds gr times the derivatives of residual c of observation i, which has the weight
+// w, to the cotangents g. Of duals it adds the tangents.
+func addTo[T rev.Real, N factor[T, N]](p, g *problem[T], i, c int, gr, w N, row *[weightedColumns]N) {
 	n := params(p.model)
 	if g.cameras.Data != nil {
 		for k, to := 0, g.cameras.Row(p.camera[i]); k < len(to); k++ {
-			to[k] += fixed.Product(row[k].v, gr)
+			to[k] += row[k].times(gr)
 		}
 	}
 	if g.points.Data != nil {
 		for k, to := 0, g.points.Row(p.point[i]); k < len(to); k++ {
-			to[k] += fixed.Product(row[n+k].v, gr)
+			to[k] += row[n+k].times(gr)
 		}
 	}
 	if g.weights.Data != nil && p.model == views.Weighted {
-		g.weights.Data[i*g.weights.Inc] += fixed.Product(row[n+3].v, gr)
+		g.weights.Data[i*g.weights.Inc] += row[n+3].times(gr)
 	}
 	if g.features.Data != nil {
-		if p.model == views.Weighted {
-			gr = fixed.Product(p.weights.Data[i*p.weights.Inc], gr)
-		}
-		g.features.Row(i)[c] -= gr
+		g.features.Row(i)[c] -= w.times(gr)
 	}
 }
 
@@ -139,40 +142,28 @@ func (p *problem[T]) second(g, t, gt *problem[T]) {
 	s := workspace.Get[termSweep[dual[T]]]()
 	defer workspace.Put(s)
 	s.cameras = workspace.Grow(s.cameras, p.cameras.Rows)
-	for i := range s.cameras {
-		var direction []T
-		if t.cameras.Data != nil {
-			direction = t.cameras.Row(i)
-		}
-		s.cameras[i] = newDualCamera(p.model, p.cameras.Row(i), direction)
-	}
 	one := dual[T]{v: fixed.Of[T](1)}
+	for i := range s.cameras {
+		var x [weightedParams]dual[T]
+		loadDuals(x[:], p.cameras, t.cameras, i)
+		s.cameras[i] = newCamera(p.model, x, one, func(s dual[T]) [3]dual[T] {
+			q := newCoefficients(s.v)
+			return [3]dual[T]{{q.a, fixed.Product(q.da, s.d)}, {q.b, fixed.Product(q.db, s.d)}, {q.c, fixed.Product(q.dc, s.d)}}
+		})
+	}
 	for i, c := range p.camera {
 		p.checkIndex(i)
 		var x [3]dual[T]
-		for k, v := range p.points.Row(p.point[i]) {
-			x[k].v = v
-			if t.points.Data != nil {
-				x[k].d = t.points.Row(p.point[i])[k]
-			}
-		}
+		loadDuals(x[:], p.points, t.points, p.point[i])
 		var f [2]dual[T]
-		for k, v := range p.features.Row(i) {
-			f[k].v = v
-			if t.features.Data != nil {
-				f[k].d = t.features.Row(i)[k]
-			}
-		}
+		loadDuals(f[:], p.features, t.features, i)
 		w := one
 		if p.model == views.Weighted {
-			w = dual[T]{v: p.weights.Data[i*p.weights.Inc]}
-			if t.weights.Data != nil {
-				w.d = t.weights.Data[i*t.weights.Inc]
-			}
+			w = dualAt(p.weights, t.weights, i)
 		}
 		s.term.observe(p.model, &s.cameras[c], x, w, one, f, true)
 		for c := range s.term.r {
-			p.addSecondTo(gt, i, dualAt(g.r, gt.r, 2*i+c), c, w, &s.term.j[c])
+			addTo(p, gt, i, c, dualAt(g.r, gt.r, 2*i+c), w, &s.term.j[c])
 		}
 		if p.model == views.Weighted && gt.weights.Data != nil {
 			// Z̄·(-2w)
@@ -193,23 +184,14 @@ func dualAt[T rev.Real](x, t rev.Vector[T], i int) (v dual[T]) {
 	return v
 }
 
-// addSecondTo adds to gt the tangent of what addTo adds.
-func (p *problem[T]) addSecondTo(gt *problem[T], i int, gr dual[T], c int, w dual[T], row *[weightedColumns]dual[T]) {
-	n := params(p.model)
-	if gt.cameras.Data != nil {
-		for k, to := 0, gt.cameras.Row(p.camera[i]); k < len(to); k++ {
-			to[k] += row[k].mul(gr).d
+// loadDuals stores row i of x with that of its tangents t. A nil t means zeros.
+func loadDuals[T rev.Real](dst []dual[T], x, t rev.General[T], i int) {
+	for k, v := range x.Row(i) {
+		dst[k].v = v
+	}
+	if t.Data != nil {
+		for k, d := range t.Row(i) {
+			dst[k].d = d
 		}
-	}
-	if gt.points.Data != nil {
-		for k, to := 0, gt.points.Row(p.point[i]); k < len(to); k++ {
-			to[k] += row[n+k].mul(gr).d
-		}
-	}
-	if gt.weights.Data != nil && p.model == views.Weighted {
-		gt.weights.Data[i*gt.weights.Inc] += row[n+3].mul(gr).d
-	}
-	if gt.features.Data != nil {
-		gt.features.Row(i)[c] -= w.mul(gr).d
 	}
 }

@@ -10,6 +10,7 @@ type unknowns struct {
 	size  []int    // of the nodes
 	at    []int    // beginning of each node in a vector of unknowns, and its length at the end
 	parts [][]part // of the cameras
+	index []int    // the unknown of each camera parameter, -1 if it is fixed
 }
 
 // A part is a node in the parameters of a camera, from the given one on.
@@ -80,6 +81,17 @@ func newUnknowns(p *Problem, o *Options) (*unknowns, error) {
 	for i, s := range x.size {
 		x.at[i+1] = x.at[i] + s
 	}
+	x.index = make([]int, cameraLen*n)
+	for i := range x.index {
+		x.index[i] = -1
+	}
+	for c, parts := range x.parts {
+		for _, p := range parts {
+			for k := range x.size[p.node] {
+				x.index[cameraLen*c+p.from+k] = x.at[p.node] + k
+			}
+		}
+	}
 	return x, nil
 }
 
@@ -89,10 +101,10 @@ func (x *unknowns) len() int { return x.at[len(x.size)] }
 // expand stores the parameters of all cameras for a vector of unknowns. Fixed
 // parameters get 0.
 func (x *unknowns) expand(full, u []float64) {
-	clear(full)
-	for c, parts := range x.parts {
-		for _, p := range parts {
-			copy(full[cameraLen*c+p.from:cameraLen*(c+1)], u[x.at[p.node]:x.at[p.node+1]])
+	for i, k := range x.index {
+		full[i] = 0
+		if k >= 0 {
+			full[i] = u[k]
 		}
 	}
 }
@@ -101,11 +113,9 @@ func (x *unknowns) expand(full, u []float64) {
 // unknown.
 func (x *unknowns) reduce(u, full []float64) {
 	clear(u)
-	for c, parts := range x.parts {
-		for _, p := range parts {
-			for k := range x.size[p.node] {
-				u[x.at[p.node]+k] += full[cameraLen*c+p.from+k]
-			}
+	for i, k := range x.index {
+		if k >= 0 {
+			u[k] += full[i]
 		}
 	}
 }

@@ -3,8 +3,6 @@ package ba
 import (
 	"unsafe"
 
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -206,7 +204,7 @@ func (s *viewSweep[T]) observeDense(v *view[T], lo, hi int) int {
 	}
 	done, ok := v.views.Observe(s.model, t.do, &o, t.sign, s.past)
 	if !ok {
-		panic(mat.ErrRowAccess)
+		s.checkIndices(lo, hi)
 	}
 	return done
 }
@@ -220,7 +218,7 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	}
 	if !v.views.Gather(0, s.records, s.cameras.Rows, recordLen, cameraRows, s.camera[first:first+n]) ||
 		!v.views.Gather(views.PointRow, s.points.Data, s.points.Rows, s.points.Stride, 3, s.point[first:first+n]) {
-		panic(mat.ErrRowAccess)
+		s.checkIndices(first, first+n)
 	}
 	lanes := (n + 15) &^ 15
 	whole := lanes == n
@@ -275,6 +273,13 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 	}
 }
 
+// checkIndices panics if an index of the observations from lo to hi is out of range.
+func (s *viewSweep[T]) checkIndices(lo, hi int) {
+	for i := lo; i < hi; i++ {
+		s.checkIndex(i)
+	}
+}
+
 // operand returns n elements of x from the first on: in place if they are contiguous
 // and a whole number of lanes, and otherwise in a copy.
 func operand[T any](scratch []T, x rev.Vector[T], first, n, lanes int) (at []T, inPlace bool) {
@@ -324,8 +329,8 @@ func (s *viewSweep[T]) storeJacobian(v *view[T], first, n int, w []T) {
 	}
 }
 
-// addGradients adds the cotangents of weights and features, and stores those of
-// cameras and points in the rows of the observations.
+// addGradients adds to the cotangents of weights and features. It stores what it adds to
+// cameras and points in the rows of the observations, for collect.
 func (s *viewSweep[T]) addGradients(v *view[T], first, n int, w, gr []T) {
 	g := &s.task.g
 	if g.weights.Data != nil && g.z.Data != nil {
@@ -399,8 +404,8 @@ func (s *viewSweep[T]) gatherTangents(v *view[T], first, n int) {
 	}
 }
 
-// addTangents adds the tangents of z, and those of the residuals by features, times
-// the sign.
+// addTangents adds sign times the tangents of z, and the part of the tangents of residuals
+// that comes from the features.
 func (s *viewSweep[T]) addTangents(first, n int, w []T) {
 	t, sign := &s.task.g, s.task.sign
 	if t.z.Data != nil && t.weights.Data != nil {

@@ -1,8 +1,6 @@
 package ba
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/rev"
 	"revnum/revmodels/ba/internal/views"
 )
@@ -42,37 +40,11 @@ type Weighted[T rev.Real] struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewWeighted returns the kernel over gonum's types, sharing their storage.
-func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.VecDense, features *mat.Dense, camera, point []int) Weighted[float64] {
-	return Weighted[float64]{
-		R: rev.ViewVec(r), Z: rev.ViewVec(z), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points),
-		Weights: rev.ViewVec(weights), Features: rev.ViewDense(features), Camera: camera, Point: point,
-	}
-}
-
 func (k *Weighted[T]) problem() problem[T] {
 	return problem[T]{
 		model: views.Weighted, r: k.R, z: k.Z, cameras: k.Cameras, points: k.Points, weights: k.Weights, features: k.Features,
 		camera: k.Camera, point: k.Point, workers: k.Workers,
 	}
-}
-
-// Forward computes R += w·(π(c, X) - x) and Z += 1 - w².
-func (k Weighted[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes R -= w·(π(c, X) - x) and Z -= 1 - w².
-func (k Weighted[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes R -= w·(π(c, X) - x), Z -= 1 - w² and x̄ += Jᵀ·(R̄, Z̄).
-func (k Weighted[T]) Adjoint(g Weighted[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes R += w·(π(c, X) - x), Z += 1 - w² and (Ṙ, Ż) += J·ẋ.
-func (k Weighted[T]) Tangent(t Weighted[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, (Ṙ, Ż) -= J·ẋ, and the
-// tangents of the gradient in gt.
-func (k Weighted[T]) AdjointTangent(g, t, gt Weighted[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. In fixed point it returns an error, and changes nothing, if

@@ -19,7 +19,7 @@
 // # Memory
 //
 // A coupling is a rev.Routine: it computes its networks, changes its half, and uncomputes
-// the networks. All couplings share the memory for these. On the way back, the coordinates
+// the networks. All couplings share the memory for these. In the inverse, the coordinates
 // are restored by the couplings themselves. The gradient of a flow therefore takes the
 // memory of one coupling and of the parameters, whatever the depth.
 //

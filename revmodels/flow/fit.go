@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/optim"
 	"revnum/rev"
 )
@@ -23,11 +24,10 @@ func (s *State[T]) setPoints(x *mat.Dense, index []int, at int) {
 		if index != nil {
 			from = index[i]
 		}
-		for j, v := range x.RawRowView(from) {
-			if j < a {
-				s.Halves[0].Row(i)[j] = fixed.Of[T](v)
-			} else {
-				s.Halves[1].Row(i)[j-a] = fixed.Of[T](v)
+		row := x.RawRowView(from)
+		for h, half := range s.Halves {
+			for j := range half.Cols {
+				half.Row(i)[j] = fixed.Of[T](row[h*a+j])
 			}
 		}
 	}
@@ -38,12 +38,19 @@ func (s *State[T]) points(x *mat.Dense, at int) {
 	a := s.Halves[0].Cols
 	for i := range s.Halves[0].Rows {
 		row := x.RawRowView(at + i)
-		for j := range row {
-			if j < a {
-				row[j] = fixed.Float(s.Halves[0].Row(i)[j])
-			} else {
-				row[j] = fixed.Float(s.Halves[1].Row(i)[j-a])
+		for h, half := range s.Halves {
+			for j := range half.Cols {
+				row[h*a+j] = fixed.Float(half.Row(i)[j])
 			}
+		}
+	}
+}
+
+// draw makes the halves normal numbers.
+func (s *State[T]) draw(rnd *rand.Rand) {
+	for _, h := range s.Halves {
+		for i := range h.Data {
+			h.Data[i] = fixed.Of[T](rnd.NormFloat64())
 		}
 	}
 }
@@ -72,9 +79,8 @@ func (m *Model[T]) check(x *mat.Dense) error {
 // fixed.Q43 it also does if such a number or a product leaves the range.
 func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 	n, d := x.Dims()
-	if len(dst) != n || d != m.Dim {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("flow.Model", "dst", len(dst), n)
+	objective.CheckDims("flow.Model", "x", n, d, n, m.Dim)
 	if err := m.check(x); err != nil {
 		return err
 	}
@@ -103,17 +109,11 @@ func (m *Model[T]) LogDensity(dst []float64, x *mat.Dense) error {
 // fixed.Q43 it returns an error if a product leaves the range.
 func (m *Model[T]) Sample(dst *mat.Dense, src rand.Source) error {
 	n, d := dst.Dims()
-	if d != m.Dim {
-		panic(mat.ErrShape)
-	}
+	objective.CheckDims("flow.Model", "dst", n, d, n, m.Dim)
 	rnd, program := rand.New(src), m.Flow()
 	for at := 0; at < n; at += block {
 		s := m.State(min(block, n-at))
-		for _, h := range s.Halves {
-			for i := range h.Data {
-				h.Data[i] = fixed.Of[T](rnd.NormFloat64())
-			}
-		}
+		s.draw(rnd)
 		if err := program.Inverse(s); err != nil {
 			return err
 		}
@@ -164,12 +164,11 @@ func (m *Model[T]) Fit(ctx context.Context, x *mat.Dense, o *FitOptions) error {
 		opt.Source = rand.NewPCG(1, 2)
 	}
 	n, d := x.Dims()
-	switch {
-	case n == 0:
+	if n == 0 {
 		return errors.New("flow: no points to fit")
-	case d != m.Dim:
-		panic(mat.ErrShape)
-	case opt.Steps < 0 || opt.Batch < 0:
+	}
+	objective.CheckDims("flow.Model", "x", n, d, n, m.Dim)
+	if opt.Steps < 0 || opt.Batch < 0 {
 		return fmt.Errorf("flow: %d steps of %d points", opt.Steps, opt.Batch)
 	}
 	if err := m.check(x); err != nil {
@@ -215,12 +214,7 @@ func (m *Model[T]) GradientCost(n int, record bool) Cost {
 		couplings = m.Depth
 	}
 	s := m.state(n, couplings)
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for _, h := range s.Halves {
-		for i := range h.Data {
-			h.Data[i] = fixed.Of[T](rnd.NormFloat64())
-		}
-	}
+	s.draw(rand.New(rand.NewPCG(3, 4)))
 	program, g := m.loss(record), rev.ZeroLike(s)
 	rest := 8 * (len(s.rest[0]) + len(s.rest[1])) // which cotangents do not have
 	size := 8

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/rev"
 	"revnum/revnn"
 )
@@ -19,15 +20,7 @@ const (
 	NICE                // shift alone, and a scaling at the end
 )
 
-func (k Kind) String() string {
-	switch k {
-	case RealNVP:
-		return "RealNVP"
-	case NICE:
-		return "NICE"
-	}
-	return fmt.Sprintf("Kind(%d)", int(k))
-}
+func (k Kind) String() string { return objective.Name(k, []string{"RealNVP", "NICE"}) }
 
 // Options are the shape of a flow.
 type Options struct {

@@ -2,8 +2,11 @@ package gmm
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/objective"
 )
 
 // Covariance is the kind of the covariance matrices of a mixture.
@@ -20,12 +23,7 @@ const (
 var covarianceNames = []string{"full", "tied", "diagonal", "spherical"}
 
 // String returns the name of the kind: full, tied, diagonal or spherical.
-func (c Covariance) String() string {
-	if c < 0 || int(c) >= len(covarianceNames) {
-		return fmt.Sprintf("Covariance(%d)", int(c))
-	}
-	return covarianceNames[c]
-}
+func (c Covariance) String() string { return objective.Name(c, covarianceNames) }
 
 // MarshalText implements encoding.TextMarshaler: the text is that of String.
 func (c Covariance) MarshalText() ([]byte, error) {
@@ -37,11 +35,9 @@ func (c Covariance) MarshalText() ([]byte, error) {
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (c *Covariance) UnmarshalText(text []byte) error {
-	for kind, name := range covarianceNames {
-		if string(text) == name {
-			*c = Covariance(kind)
-			return nil
-		}
+	if kind := slices.Index(covarianceNames, string(text)); kind >= 0 {
+		*c = Covariance(kind)
+		return nil
 	}
 	return fmt.Errorf("gmm: expected one of the covariances %v, found %q", covarianceNames, text)
 }

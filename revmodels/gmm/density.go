@@ -105,7 +105,7 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	top, sum, logs := t.top[:n], t.sum[:n], t.logs[:n]
 	load(t.x, run, x, first, n)
 	for p := range top {
-		top[p], sum[p] = math.Inf(-1), 0
+		top[p] = math.Inf(-1)
 	}
 	if m.kind == Full {
 		for c := range k {
@@ -132,15 +132,8 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 			vec.AffineMax(t.rows[c*run:c*run+n], top, 1, m.bias[c])
 		}
 	}
-	for p, v := range top {
-		if math.IsInf(v, -1) {
-			top[p] = 0 // the density is 0, and its log must not be NaN
-		}
-	}
-	for c := range k {
-		vec.ExpSubAdd(t.rows[c*run:c*run+n], top, sum)
-	}
-	vec.Log(logs, sum)
+	keepFinite(top)
+	expRows(t.rows, k, run, top, sum, logs)
 	vec.AddTo(logs, logs, top)
 	if m.kind == Tied { // -½‖z‖² is not yet in β_k
 		for i := range d {
@@ -151,23 +144,43 @@ func (m *density) weigh(t *densityScratch, x rev.General[float64], first, n int)
 	}
 }
 
-// scoring is the parallel task of score. Its blocks are runs of points.
-type scoring struct {
+// keepFinite replaces the top of a point whose density is 0, so that its log is not NaN.
+func keepFinite[T rev.Float](top []T) {
+	for p, v := range top {
+		if math.IsInf(float64(v), -1) {
+			top[p] = 0
+		}
+	}
+}
+
+// expRows replaces k rows β, which are ld apart, by exp(β - top). It stores their sum and
+// its log.
+func expRows[T rev.Float](rows []T, k, ld int, top, sum, logs []T) {
+	clear(sum)
+	for c := range k {
+		vec.ExpSubAdd(rows[c*ld:][:len(top)], top, sum)
+	}
+	vec.Log(logs, sum)
+}
+
+// scores is the parallel task of score. Its blocks are runs of points.
+type scores struct {
 	density density
 	x       rev.General[float64]
 	logp    []float64         // N log densities, or nil
 	resp    []float64         // N×K responsibilities, or nil
+	labels  []int             // N most probable components, or nil
 	scratch []*densityScratch // of each worker
 }
 
-// score sets logp and resp, which may be nil, for the points x.
-func (m *Mixture) score(x rev.General[float64], logp, resp []float64) {
+// score sets what s has room for, for the points x.
+func (m *Mixture) score(x rev.General[float64], s scores) {
 	workers := parallel.Workers(0)
-	s := &scoring{density: m.density(), x: x, logp: logp, resp: resp, scratch: make([]*densityScratch, workers)}
+	s.density, s.x, s.scratch = m.density(), x, make([]*densityScratch, workers)
 	for w := range workers {
 		s.scratch[w] = newDensityScratch(m.Components(), m.Dim())
 	}
-	parallel.Run(workers, (x.Rows+scoringRun-1)/scoringRun, s)
+	parallel.Run(workers, (x.Rows+scoringRun-1)/scoringRun, &s)
 }
 
 // density returns the density of the mixture.
@@ -199,7 +212,7 @@ func (m *Mixture) density() density {
 }
 
 // Block implements parallel.Task.
-func (s *scoring) Block(worker, b int) {
+func (s *scores) Block(worker, b int) {
 	first := b * scoringRun
 	n := min(scoringRun, s.x.Rows-first)
 	t, comps := s.scratch[worker], s.density.k
@@ -212,6 +225,17 @@ func (s *scoring) Block(worker, b int) {
 			for p, v := range t.rows[k*scoringRun : k*scoringRun+n] {
 				s.resp[(first+p)*comps+k] = v / t.sum[p]
 			}
+		}
+	}
+	if s.labels != nil {
+		for p := range n {
+			best, label := math.Inf(-1), -1
+			for k := range comps {
+				if r := t.rows[k*scoringRun+p] / t.sum[p]; r > best {
+					best, label = r, k
+				}
+			}
+			s.labels[first+p] = label
 		}
 	}
 }

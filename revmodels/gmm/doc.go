@@ -54,8 +54,11 @@
 //
 // # Errors
 //
-// Shapes that do not fit panic with mat.ErrShape. Bad data return errors that say where
+// Misuse, such as shapes that do not fit, panics with a *rev.OperandError, in which
+// errors.Is finds gonum's value: mat.ErrShape and the like. Bad data return errors that say where
 // they are: numbers that are not finite, options that contradict each other, JSON that
 // is not a mixture, and singular covariance matrices (*rev.NotPositiveDefiniteError,
 // with the pivot).
 package gmm
+
+//go:generate go run revnum/cmd/revgen

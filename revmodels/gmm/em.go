@@ -81,10 +81,7 @@ func newEM(x rev.General[float64], v []float64, k int, kind Covariance, prior Pr
 	}
 	e.pivots, e.rows = make([]float64, count), make([]int, count)
 	if prior.Gamma != 0 {
-		// The log prior of a unit covariance is that of the kernel without points.
-		model := Model{X: rev.General[float64]{Cols: d, Stride: d}, K: 1, Prior: prior}
-		one := float64(prior.Gamma*prior.Gamma/2*float64(d)) - model.Func(make([]float64, model.Dim()))
-		e.constant = float64(k) * one
+		e.constant = float64(k) * prior.constant(d)
 	}
 	return e
 }
@@ -318,7 +315,7 @@ func (e *em) maximise() error {
 
 // refactor computes the factors of the covariances.
 func (e *em) refactor() error {
-	parallel.Run(e.workers, len(e.rows), (*factoring)(e))
+	parallel.Run(e.workers, len(e.rows), (*factorisation)(e))
 	for c, row := range e.rows {
 		if row < e.d {
 			return notDefinite(c, row, e.pivots[c])
@@ -337,7 +334,7 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	}
 	switch e.kind {
 	case Diagonal, Spherical: // moments about the origin
-		cov := e.covs[c*d : (c+1)*d]
+		cov := e.covariance(c)
 		for j := range cov {
 			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j])) + g2) / (w + m)
 			mean[j] = e.density.origin[j] + delta[j]
@@ -349,10 +346,9 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 			}
 		}
 	default:
-		cov := e.covs
-		scale := 1.0
+		cov, scale := e.covariance(c), 1.0
 		if e.kind == Full {
-			cov, scale = e.covs[c*d*d:(c+1)*d*d], 1/(w+m)
+			scale = 1 / (w + m)
 			clear(cov)
 		}
 		for i := range d {
@@ -367,11 +363,11 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	}
 }
 
-// factoring is the parallel task that computes the factors of the covariances.
-type factoring em
+// factorisation is the parallel task that computes the factors of the covariances.
+type factorisation em
 
 // Block implements parallel.Task.
-func (f *factoring) Block(_, c int) {
+func (f *factorisation) Block(_, c int) {
 	d := f.d
 	numbers, _ := f.kind.size(f.k, d)
 	cov, q := f.covs[c*numbers:(c+1)*numbers], f.density.q[c*numbers:(c+1)*numbers]
@@ -393,22 +389,36 @@ func (f *factoring) Block(_, c int) {
 	f.rows[c], f.pivots[c] = invertFactor(q, d)
 }
 
+// covariance returns the numbers of the covariance of component c.
+func (e *em) covariance(c int) []float64 {
+	numbers, count := e.kind.size(e.k, e.d)
+	c = min(c, count-1)
+	return e.covs[c*numbers : (c+1)*numbers]
+}
+
+// element returns where element (i, j) of the covariance of component c is, for j <= i. It
+// returns nil if coordinates are uncorrelated, so that the element is always 0.
+func (e *em) element(c, i, j int) *float64 {
+	switch cov := e.covariance(c); {
+	case len(cov) > e.d:
+		return &cov[i*e.d+j]
+	case i == j:
+		return &cov[i]
+	}
+	return nil
+}
+
 // mixture returns the mixture.
 func (e *em) mixture() (*Mixture, error) {
 	k, d := e.k, e.d
-	numbers, count := e.kind.size(k, d)
 	covs := make([]*mat.SymDense, k)
 	for c := range k {
-		at := min(c, count-1)
-		cov := e.covs[at*numbers : (at+1)*numbers]
 		covs[c] = mat.NewSymDense(d, nil)
 		for i := range d {
-			if numbers == d {
-				covs[c].SetSym(i, i, cov[i])
-				continue
-			}
 			for j := range i + 1 {
-				covs[c].SetSym(i, j, cov[i*d+j])
+				if v := e.element(c, i, j); v != nil {
+					covs[c].SetSym(i, j, *v)
+				}
 			}
 		}
 	}
@@ -419,21 +429,14 @@ func (e *em) mixture() (*Mixture, error) {
 
 // start sets the mixture to m. Weights of 0 become minWeight.
 func (e *em) start(m *Mixture) error {
-	numbers, count := e.kind.size(e.k, e.d)
 	for c, w := range m.weights {
 		e.weights[c] = max(w, minWeight)
 		copy(e.density.means.Row(c), m.means.RawRowView(c))
-		if c >= count {
-			continue
-		}
-		cov := e.covs[c*numbers : (c+1)*numbers]
 		for i := range e.d {
-			if numbers == e.d {
-				cov[i] = m.covs[c].At(i, i)
-				continue
-			}
 			for j := range i + 1 {
-				cov[i*e.d+j] = m.covs[c].At(i, j)
+				if v := e.element(c, i, j); v != nil {
+					*v = m.covs[c].At(i, j)
+				}
 			}
 		}
 	}
@@ -458,39 +461,29 @@ func (e *em) lost() (lost []int) {
 // Their means lie a standard deviation to either side of its own, along the coordinate
 // in which it is wide beside the others. Call refactor next.
 func (e *em) reseed(lost []int) {
-	numbers, count := e.kind.size(e.k, e.d)
-	cov := func(c int) []float64 {
-		c = min(c, count-1)
-		return e.covs[c*numbers : (c+1)*numbers]
-	}
-	element := func(c, i, j int) float64 {
-		switch {
-		case numbers > e.d:
-			return cov(c)[max(i, j)*e.d+min(i, j)]
-		case i == j:
-			return cov(c)[i]
-		}
-		return 0
-	}
+	variance := func(c, j int) float64 { return *e.element(c, j, j) }
 	for _, c := range lost {
 		h := floats.MaxIdx(e.weights)
 		wide, widest := 0, 0.0
 		for j := range e.d {
 			var mean float64
 			for k, w := range e.weights {
-				mean += float64(w * element(k, j, j))
+				mean += float64(w * variance(k, j))
 			}
-			if v := element(h, j, j) / mean; v > widest {
+			if v := variance(h, j) / mean; v > widest {
 				wide, widest = j, v
 			}
 		}
 		from, to := e.density.means.Row(h), e.density.means.Row(c)
 		for i := range e.d {
-			move := element(h, i, wide) / math.Sqrt(element(h, wide, wide))
+			var move float64
+			if v := e.element(h, max(i, wide), min(i, wide)); v != nil {
+				move = *v / math.Sqrt(variance(h, wide))
+			}
 			to[i] = from[i] + move
 			from[i] -= move
 		}
-		copy(cov(c), cov(h))
+		copy(e.covariance(c), e.covariance(h))
 		e.weights[h] /= 2
 		e.weights[c] = e.weights[h]
 	}

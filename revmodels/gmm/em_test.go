@@ -87,7 +87,7 @@ func testStep(t *testing.T, rnd *rand.Rand, prior Prior, kind Covariance, n, d, 
 		t.Errorf("%v n=%d d=%d: log-likelihood %v, want %v", kind, n, d, got, want)
 	}
 	if v == nil {
-		want = -(&Model{X: objective.View(x), K: k, Prior: prior}).Func(m.params)
+		want = -(&Model[float64]{X: objective.View(x), K: k, Prior: prior}).Func(m.params)
 		if got := e.expect(true) + e.logPrior(); !(math.Abs(got-want) <= 1e-11*math.Abs(want)) {
 			t.Errorf("%v n=%d d=%d: log posterior %v, want %v", kind, n, d, got, want)
 		}

@@ -56,7 +56,8 @@ func ExampleModel() {
 
 	start := make([]float64, model.Dim()) // equal weights, unit covariances
 	copy(start[2:], []float64{-1, 0, 4, 0})
-	result, err := optimize.Minimize(model.Problem(), start, &optimize.Settings{GradientThreshold: 1e-3}, &optimize.Newton{})
+	problem := optimize.Problem{Func: model.Func, Grad: model.Grad, Hess: model.Hess}
+	result, err := optimize.Minimize(problem, start, &optimize.Settings{GradientThreshold: 1e-3}, &optimize.Newton{})
 	if err != nil {
 		log.Fatal(err)
 	}

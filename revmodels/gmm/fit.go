@@ -1,6 +1,7 @@
 package gmm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,32 +178,37 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Re
 	if err != nil {
 		return nil, nil, err
 	}
-	report := &Report{Best: -1}
-	var best *Mixture
-	keep := func(m *Mixture, r Start) {
-		report.Starts = append(report.Starts, r)
-		if m != nil && (best == nil || r.better(&report.Starts[report.Best])) {
-			best, report.Best = m, len(report.Starts)-1
-		}
-	}
 	if opts.Init != nil {
-		keep(f.climb(ctx, time.Now(), 0, func() error { return f.em.start(opts.Init) }))
-	} else if err := f.starts(ctx, keep); err != nil {
+		f.keep(f.climb(ctx, time.Now(), 0, Start{}, func() error { return f.em.start(opts.Init) }))
+	} else if err := f.starts(ctx); err != nil {
 		return nil, nil, err
 	}
-	if best != nil && opts.Polish && ctx.Err() == nil {
-		best = f.polish(ctx, best, &report.Starts[report.Best])
+	return f.result(ctx)
+}
+
+// keep adds a start to the report. Its mixture is nil if it gave none.
+func (f *fit) keep(m *Mixture, r Start) {
+	f.report.Starts = append(f.report.Starts, r)
+	if m != nil && (f.best == nil || r.better(&f.report.Starts[f.report.Best])) {
+		f.best, f.report.Best = m, len(f.report.Starts)-1
 	}
-	if f.em.err != nil {
-		return nil, report, f.em.err
+}
+
+// result polishes the best mixture if the options say so, and returns what Fit returns.
+func (f *fit) result(ctx context.Context) (*Mixture, *Report, error) {
+	r := &f.report
+	if f.best != nil && f.opts.Polish && ctx.Err() == nil && f.em.err == nil {
+		f.best = f.polish(ctx, f.best, &r.Starts[r.Best])
 	}
-	if err := ctx.Err(); err != nil {
-		return best, report, err
+	switch {
+	case f.em.err != nil:
+		return nil, r, f.em.err
+	case ctx.Err() != nil:
+		return f.best, r, ctx.Err()
+	case f.best == nil:
+		return nil, r, fmt.Errorf("gmm: no start gave a mixture: %w", r.Starts[len(r.Starts)-1].Err)
 	}
-	if best == nil {
-		return nil, report, fmt.Errorf("gmm: no start gave a mixture: %w", report.Starts[0].Err)
-	}
-	return best, report, nil
+	return f.best, r, nil
 }
 
 // better reports whether r is a better fit than s.
@@ -262,12 +268,15 @@ func Select(ctx context.Context, x mat.Matrix, components []int, opts *Options) 
 // fit is what the starts of a fit have in common.
 type fit struct {
 	opts      *Options
-	model     *Model
+	model     *Model[float64]
 	em        *em
 	maxIter   int
 	tolerance float64
 	source    rand.Source
 	variances []float64 // of the columns
+
+	best   *Mixture // of all starts, nil if there is none yet
+	report Report
 
 	points  Points             // nil if the points are those of model
 	save    func(*State) error // nil, or called after each iteration until the first climb is done
@@ -280,19 +289,17 @@ func newFit(x mat.Matrix, k int, opts *Options) (*fit, error) {
 	if err := checkCounts(n, d, k); err != nil {
 		return nil, err
 	}
-	if err := opts.check(n, k, d); err != nil {
+	if err := opts.check(n, k, d, 1); err != nil {
 		return nil, err
 	}
 	view := objective.View(x)
-	if err := checkFinite("the data", view); err != nil {
+	if err := objective.CheckFinite("gmm: the data", view); err != nil {
 		return nil, err
 	}
-	f := newFitOf(view, k, opts)
-	f.variances = variances(view)
-	if err := f.setPrior(); err != nil {
+	f, err := newFitOf(view, k, opts, variances(view))
+	if err != nil {
 		return nil, err
 	}
-	f.em = newEM(view, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
 	if opts.Points != nil {
 		if rows, cols := opts.Points.Dims(); rows != n || cols != d {
 			return nil, fmt.Errorf("gmm: Points are %d×%d, want %d×%d", rows, cols, n, d)
@@ -318,22 +325,22 @@ func checkCounts(n, d, k int) error {
 	return nil
 }
 
-// newFitOf returns a fit with the options, or with their defaults.
-func newFitOf(x rev.General[float64], k int, opts *Options) *fit {
+// newFitOf returns a fit with the options, or with their defaults. It returns an error if
+// the variances of the columns are out of range.
+func newFitOf(x rev.General[float64], k int, opts *Options, variances []float64) (*fit, error) {
 	f := &fit{
-		opts: opts, maxIter: opts.MaxIter, tolerance: opts.Tolerance, source: opts.Source,
-		model: &Model{X: x, K: k, Prior: opts.Prior, Workers: opts.Workers},
-	}
-	if f.maxIter == 0 {
-		f.maxIter = 500
-	}
-	if f.tolerance == 0 {
-		f.tolerance = 1e-3
+		opts: opts, report: Report{Best: -1}, source: opts.Source, variances: variances,
+		maxIter: cmp.Or(opts.MaxIter, 500), tolerance: cmp.Or(opts.Tolerance, 1e-3),
+		model: &Model[float64]{X: x, K: k, Prior: opts.Prior, Workers: opts.Workers},
 	}
 	if f.source == nil {
 		f.source = rand.NewPCG(1, 2)
 	}
-	return f
+	if err := f.setPrior(); err != nil {
+		return nil, err
+	}
+	f.em = newEM(x, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
+	return f, nil
 }
 
 // setPrior checks the variances, and makes a prior from RegCovar.
@@ -367,9 +374,9 @@ func (f *fit) setPrior() error {
 	return nil
 }
 
-// check returns an error if the options make no sense for k components of n points
-// in d dimensions.
-func (o *Options) check(n, k, d int) error {
+// check returns an error if the options make no sense for k components of n points in d
+// dimensions, and InitMeans for the given number of starts.
+func (o *Options) check(n, k, d, starts int) error {
 	switch {
 	case o.Starts < 0 || o.MaxIter < 0 || o.Workers < 0:
 		return errors.New("gmm: negative Starts, MaxIter or Workers")
@@ -394,14 +401,14 @@ func (o *Options) check(n, k, d int) error {
 		}
 	}
 	if o.InitMeans != nil {
-		if r, c := o.InitMeans.Dims(); r != k || c != d {
-			return fmt.Errorf("gmm: InitMeans is %d×%d, want %d×%d", r, c, k, d)
+		if r, c := o.InitMeans.Dims(); r != k*starts || c != d {
+			return fmt.Errorf("gmm: InitMeans is %d×%d, want %d×%d", r, c, k*starts, d)
 		}
-		if err := checkFinite("InitMeans", rev.ViewDense(o.InitMeans)); err != nil {
+		if err := objective.CheckFinite("gmm: InitMeans", rev.ViewDense(o.InitMeans)); err != nil {
 			return err
 		}
 	}
-	if err := checkWeights(o.Weights, n); err != nil {
+	if _, err := objective.CheckWeights("gmm", o.Weights, n); err != nil {
 		return err
 	}
 	switch p := o.Prior; {
@@ -412,41 +419,6 @@ func (o *Options) check(n, k, d int) error {
 		return errors.New("gmm: Prior has ADBench's sign, which has no maximum")
 	case o.RegCovar != 0:
 		return errors.New("gmm: both RegCovar and Prior are given")
-	}
-	return nil
-}
-
-// checkWeights returns an error unless w is nil or has n weights, at least one of them
-// positive.
-func checkWeights(w []float64, n int) error {
-	if w == nil {
-		return nil
-	}
-	if len(w) != n {
-		return fmt.Errorf("gmm: %d weights for %d points", len(w), n)
-	}
-	var sum float64
-	for i, v := range w {
-		if !(v >= 0 && v <= 1e100) {
-			return fmt.Errorf("gmm: weight %d is %v, want a number from 0 to 1e100", i, v)
-		}
-		sum += v
-	}
-	if sum == 0 {
-		return errors.New("gmm: all weights are 0")
-	}
-	return nil
-}
-
-// checkFinite returns an error that names the first element of x that is not
-// finite.
-func checkFinite(name string, x rev.General[float64]) error {
-	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("gmm: %s has %v in row %d, column %d", name, v, i, j)
-			}
-		}
 	}
 	return nil
 }
@@ -475,15 +447,12 @@ func variances(x rev.General[float64]) []float64 {
 // starts clusters the points, and fits from each clustering that differs from the
 // earlier ones. Which scales of the columns separate the components best is not known, so
 // starts alternate between equal variances and the variances that the columns have.
-func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
+func (f *fit) starts(ctx context.Context) error {
 	x, k := f.model.X, f.model.K
 	scaled, means := mat.NewDense(x.Rows, x.Cols, nil), mat.NewDense(k, x.Cols, nil)
 	largest, scale := floats.Max(f.variances), make([]float64, x.Cols)
 	opts := &kmeans.Options{Weights: f.opts.Weights, Source: f.source, Workers: f.opts.Workers}
-	starts := f.opts.Starts
-	if starts == 0 {
-		starts = 2
-	}
+	starts := cmp.Or(f.opts.Starts, 2)
 	if f.opts.InitMeans != nil {
 		starts = 1
 	}
@@ -521,8 +490,15 @@ func (f *fit) starts(ctx context.Context, keep func(*Mixture, Start)) error {
 			continue
 		}
 		clusterings = append(clusterings, labels)
-		f.means(means, labels)
-		keep(f.climb(ctx, begin, len(clusterings)-1, func() error { return f.em.begin(labels, rev.ViewDense(means)) }))
+		centroids := c.Centroids()
+		for j, s := range scale { // near the means, about which begin takes moments
+			for k := range k {
+				if means.Set(k, j, x.Row(0)[j]); s > 0 {
+					means.Set(k, j, centroids.At(k, j)/s)
+				}
+			}
+		}
+		f.keep(f.climb(ctx, begin, len(clusterings)-1, Start{}, func() error { return f.em.begin(labels, rev.ViewDense(means)) }))
 	}
 	return nil
 }
@@ -541,36 +517,12 @@ func sameClusters(a, b []int, k int) bool {
 	return true
 }
 
-// means sets dst to the means of the points with each label. A label without points
-// gets a point that is far from the others.
-func (f *fit) means(dst *mat.Dense, labels []int) {
-	dst.Zero()
-	counts := make([]float64, f.model.K)
-	for i, label := range labels {
-		counts[label] += f.em.weight(i)
-	}
-	for i, label := range labels {
-		if counts[label] > 0 {
-			vec.Axpy(f.em.weight(i)/counts[label], f.model.X.Row(i), dst.RawRowView(label))
-		}
-	}
-	for c, count := range counts {
-		if count == 0 {
-			copy(dst.RawRowView(c), f.model.X.Row(0))
-		}
-	}
-}
-
 // minWeight is the least weight of a component in expectation maximisation.
 const minWeight = 1e-15
 
-// climb fits from the mixture of begin. It returns nil if there is none.
-func (f *fit) climb(ctx context.Context, since time.Time, start int, begin func() error) (m *Mixture, r Start) {
-	return f.climbOn(ctx, since, start, Start{}, begin)
-}
-
-// climbOn is climb after some iterations.
-func (f *fit) climbOn(ctx context.Context, since time.Time, start int, begun Start, begin func() error) (m *Mixture, r Start) {
+// climb fits from the mixture of begin, after the iterations in begun. It returns nil if
+// there is none.
+func (f *fit) climb(ctx context.Context, since time.Time, start int, begun Start, begin func() error) (m *Mixture, r Start) {
 	r = begun
 	defer func() { r.Duration = time.Since(since) }()
 	if r.Err = begin(); r.Err != nil {
@@ -668,35 +620,24 @@ func (f *fit) collapsed(m *Mixture) []int {
 		if m.kind == Tied {
 			prior *= w * float64(m.Components())
 		}
-		if 2*prior*largestPrecision(m, c) < 1 {
+		factor := viewParams(m.params, m.Components(), m.Dim()).Factors.Row(c)
+		precision := vec.SumSquares(factor[m.Dim():]) // ‖Q‖², at least 1 over the least variance
+		for _, v := range factor[:m.Dim()] {
+			precision += math.Exp(2 * v)
+		}
+		if 2*prior*precision < 1 {
 			continue
 		}
-		if m.kind == Diagonal || m.kind == Spherical {
-			list = append(list, c)
-			continue
-		}
-		less := mat.NewSymDense(m.Dim(), nil) // Σ - 2·prior·I
+		less, least := mat.NewSymDense(m.Dim(), nil), math.Inf(1) // Σ - 2·prior·I, and its least element on the diagonal
 		less.CopySym(m.covs[c])
 		for j := range m.Dim() {
 			less.SetSym(j, j, less.At(j, j)-2*prior)
+			least = min(least, less.At(j, j))
 		}
-		if chol := new(mat.Cholesky); !chol.Factorize(less) {
+		full := m.kind == Full || m.kind == Tied
+		if least <= 0 || full && !new(mat.Cholesky).Factorize(less) {
 			list = append(list, c)
 		}
 	}
 	return list
-}
-
-// largestPrecision returns the inverse of the least variance of component c if
-// coordinates are uncorrelated. Otherwise it returns ‖Q‖², which is not smaller.
-func largestPrecision(m *Mixture, c int) (precision float64) {
-	d := m.Dim()
-	row := viewParams(m.params, m.Components(), d).Factors.Row(c)
-	if m.kind == Diagonal || m.kind == Spherical {
-		return math.Exp(2 * floats.Max(row[:d]))
-	}
-	for _, v := range row[:d] {
-		precision += math.Exp(2 * v)
-	}
-	return precision + vec.SumSquares(row[d:])
 }

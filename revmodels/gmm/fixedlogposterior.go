@@ -5,8 +5,11 @@ import (
 	"revnum/rev"
 )
 
-// FixedLogPosterior is LogPosterior over fixed-point numbers: the kernel Out += F of
-// the same F, with the same operands. Inverse and Adjoint restore Out bit for bit, even
+// FixedLogPosterior is LogPosterior over fixed-point numbers: the kernel
+//
+//	Out += F
+//
+// of the same F, with the same operands. Inverse and Adjoint restore Out bit for bit, even
 // if Out wraps. Sums over points are integers of 128 bits, rounded once. All results
 // are therefore the same bits for any number of workers and any order of the points.
 // (The constant of the prior, which no operand changes, is computed in float64.)
@@ -44,7 +47,7 @@ import (
 // contributes to an element of the gradient an error of about 3 + K/2 times these
 // factors.
 //
-// A negative or non-finite γ, or a negative M, panics with a string.
+// A negative or non-finite γ, or a negative M, panics with a *rev.OperandError.
 type FixedLogPosterior struct {
 	Out     *fixed.Q43             `rev:"acc"`                    // the log posterior F
 	Alpha   rev.Vector[fixed.Q43]  `rev:"in" shape:"K"`           // log weights α, not normalised
@@ -84,28 +87,6 @@ type FixedLogPosterior struct {
 //
 // after which each line of the gradient is differentiated by the product rule.
 
-// Forward adds the log posterior to Out.
-func (k FixedLogPosterior) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts the log posterior from Out.
-func (k FixedLogPosterior) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint subtracts the log posterior from Out, and adds its gradient times
-// the cotangent g.Out to those of g.Alpha, g.Means, g.Factors and g.X that are
-// there.
-func (k FixedLogPosterior) Adjoint(g FixedLogPosterior) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent adds the log posterior to Out, and its derivative in the direction t
-// to t.Out. A nil operand of t is a zero direction.
-func (k FixedLogPosterior) Tangent(t FixedLogPosterior) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent restores Out and t.Out to the bit as they were before Tangent. It adds
-// the gradient to g, and its derivative in the direction t to gt. That is the Hessian
-// times t if g.Out is 1 and gt.Out is 0.
-func (k FixedLogPosterior) AdjointTangent(g, t, gt FixedLogPosterior) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel.
 func (k FixedLogPosterior) Run(p rev.Pass[FixedLogPosterior]) error {
 	k.Prior.check()
@@ -123,4 +104,9 @@ func (k FixedLogPosterior) Run(p rev.Pass[FixedLogPosterior]) error {
 		*p.T.Out += fixed.Q43(p.Sign()) * df
 	}
 	return nil
+}
+
+// given reports whether any of the inputs is there.
+func (k *FixedLogPosterior) given() bool {
+	return k.Alpha.Data != nil || k.Means.Data != nil || k.Factors.Data != nil || k.X.Data != nil
 }

@@ -137,12 +137,11 @@ func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 	if gt.Out != nil {
 		s.dcot = *gt.Out
 	}
-	s.second = gt.Alpha.Data != nil || gt.Means.Data != nil || gt.Factors.Data != nil || gt.X.Data != nil
+	s.second = gt.given()
 	s.x = g.X.Data != nil || gt.X.Data != nil
-	s.gradient = (g.Out != nil || gt.Out != nil) &&
-		(s.second || s.x || g.Alpha.Data != nil || g.Means.Data != nil || g.Factors.Data != nil)
+	s.gradient = (g.Out != nil || gt.Out != nil) && (s.second || g.given())
 	s.second = s.second && s.gradient
-	s.tangent = s.second || t.Out != nil || t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil
+	s.tangent = s.second || t.Out != nil || t.given()
 
 	d, comps := s.d, s.comps
 	s.q, s.qt = workspace.Zeros(s.q, comps*d*d), workspace.Zeros(s.qt, comps*d*d)
@@ -150,7 +149,7 @@ func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 	for c := range comps {
 		row := k.Factors.Row(c)
 		q := s.q[c*d*d : (c+1)*d*d]
-		unpack(q, row, d)
+		unpackLower(q, row, d)
 		for j, v := range row[:d] {
 			if q[j*d+j], err = fixed.ExpChecked(v); err != nil {
 				return 0, 0, fmt.Errorf("gmm: exponential of Factors[%d,%d] = %v: %w", c, j, v, err)
@@ -166,7 +165,7 @@ func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 				break
 			}
 			row, q, dq := t.Factors.Row(c), s.q[c*d*d:], s.dq[c*d*d:(c+1)*d*d]
-			unpack(dq, row, d)
+			unpackLower(dq, row, d)
 			for j, v := range row[:d] {
 				dq[j*d+j] = q[j*d+j].Mul(v)
 			}
@@ -178,17 +177,6 @@ func (s *fixedSweep) prepare(workers int) (prior, dprior fixed.Q43, err error) {
 	}
 	s.makeRoom(workers)
 	return s.prior()
-}
-
-// unpack writes the elements below the diagonal to the d×d matrix q.
-func unpack(q, row []fixed.Q43, d int) {
-	l := row[d:]
-	for j := range d {
-		for i := j + 1; i < d; i++ {
-			q[i*d+j] = l[0]
-			l = l[1:]
-		}
-	}
 }
 
 func transpose(dst, q []fixed.Q43, d int) {
@@ -311,14 +299,7 @@ func (s *fixedSweep) prior() (f, df fixed.Q43, err error) {
 	if s.m, err = fixed.FromIntChecked(p.M); err == nil {
 		s.g2, err = fixed.FromFloat64Checked(p.Gamma * p.Gamma)
 	}
-	d := float64(s.d)
-	nu := d + float64(p.M) + 1
-	logGamma := float64(d * (d - 1) / 4 * math.Log(math.Pi))
-	for j := range s.d {
-		lg, _ := math.Lgamma((nu - float64(j)) / 2)
-		logGamma += lg
-	}
-	constant, cerr := fixed.FromFloat64Checked(float64(s.comps) * (float64(nu*d*(math.Log(p.Gamma)-math.Ln2/2)) - logGamma))
+	constant, cerr := fixed.FromFloat64Checked(float64(s.comps) * p.constant(s.d))
 	if err != nil || cerr != nil {
 		return 0, 0, fmt.Errorf("gmm: prior of γ = %v, M = %d: %w", p.Gamma, p.M, fixed.ErrRange)
 	}
@@ -628,12 +609,9 @@ func (s *fixedSweep) finishComponent(k int, w *fixedWorker) {
 			e := q[j*d+j]
 			row[j] += sum - zc[j*d+j].Round().Mul(e) + s.sign*s.cot.Mul(s.m-s.g2.Mul(e.Mul(e)))
 		}
-		scale, l := s.sign*s.cot.Mul(s.g2), row[d:]
-		for j := range d {
-			for i := j + 1; i < d; i++ {
-				l[0] -= zc[i*d+j].Round() + scale.Mul(q[i*d+j])
-				l = l[1:]
-			}
+		scale := s.sign * s.cot.Mul(s.g2)
+		for at, ij := range below(d) {
+			row[at] -= zc[ij].Round() + scale.Mul(q[ij])
 		}
 	}
 	if !s.second {
@@ -665,12 +643,9 @@ func (s *fixedSweep) finishComponent(k int, w *fixedWorker) {
 			prior := s.dcot.Mul(s.m-s.g2.Mul(e.Mul(e))) - 2*s.cot.Mul(s.g2.Mul(e.Mul(de)))
 			row[j] += dsum - dzc[j*d+j].Round().Mul(e) - zc[j*d+j].Round().Mul(de) + s.sign*prior
 		}
-		scale, dscale, l := s.sign*s.cot.Mul(s.g2), s.sign*s.dcot.Mul(s.g2), row[d:]
-		for j := range d {
-			for i := j + 1; i < d; i++ {
-				l[0] -= dzc[i*d+j].Round() + dscale.Mul(q[i*d+j]) + scale.Mul(dq[i*d+j])
-				l = l[1:]
-			}
+		scale, dscale := s.sign*s.cot.Mul(s.g2), s.sign*s.dcot.Mul(s.g2)
+		for at, ij := range below(d) {
+			row[at] -= dzc[ij].Round() + dscale.Mul(q[ij]) + scale.Mul(dq[ij])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
+	"revnum/internal/objective"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 )
@@ -36,7 +37,7 @@ type local struct {
 }
 
 // set puts the origin at x.
-func (c *local) set(x []float64, m *Model) {
+func (c *local) set(x []float64, m *Model[float64]) {
 	c.k, c.d = m.K, m.X.Cols
 	c.x = append(c.x[:0], x...)
 	c.w = append(c.w[:0], x[:c.k]...)
@@ -70,18 +71,14 @@ func (c *local) params(x, u []float64) {
 			mean[i] += vec.Dot(l[i*d:i*d+i+1], m[:i+1]) / c.w[k]
 			row[i] += e[i] / (math.Sqrt2 * c.wm[k])
 		}
-		// The elements below the diagonal are stored by columns.
 		unpackLower(c.e, e, d)
-		at := d
-		for j := range d {
-			for i := j + 1; i < d; i++ {
-				s := c.e[i*d+i] / math.Sqrt2 * q[i*d+j]
-				for l := j; l < i; l++ {
-					s += float64(c.e[i*d+l] * q[l*d+j])
-				}
-				row[at] += s / c.wm[k]
-				at++
+		for at, ij := range below(d) {
+			i, j := ij/d, ij%d
+			s := c.e[i*d+i] / math.Sqrt2 * q[ij]
+			for l := j; l < i; l++ {
+				s += float64(c.e[i*d+l] * q[l*d+j])
 			}
+			row[at] += s / c.wm[k]
 		}
 	}
 }
@@ -104,21 +101,18 @@ func (c *local) gradient(gu, g []float64) {
 		for i := range d {
 			e[i] = (row[i] + vec.Dot(c.s[i*d:i*d+i], q[i*d:i*d+i])) / (math.Sqrt2 * c.wm[k])
 		}
-		at := d
-		for l := range d {
-			for i := l + 1; i < d; i++ {
-				e[at] = vec.Dot(c.s[i*d:i*d+l+1], q[l*d:l*d+l+1]) / c.wm[k]
-				at++
-			}
+		for at, il := range below(d) {
+			i, l := il/d, il%d
+			e[at] = vec.Dot(c.s[i*d:i*d+l+1], q[l*d:l*d+l+1]) / c.wm[k]
 		}
 	}
 }
 
-// polishing is the state of a polish.
-type polishing struct {
+// polisher is the state of a polish.
+type polisher struct {
 	ctx     context.Context
 	fit     *fit
-	model   *Model
+	model   *Model[float64]
 	r       *Start
 	maxIter int
 	x, grad []float64 // parameters, gradient of -F there
@@ -130,7 +124,7 @@ type polishing struct {
 func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	begin := time.Now()
 	defer func() { r.Duration += time.Since(begin) }()
-	p := &polishing{
+	p := &polisher{
 		ctx: ctx, fit: f, model: f.model, r: r, maxIter: r.Iterations + f.maxIter,
 		x: m.Params(), grad: make([]float64, f.model.Dim()),
 	}
@@ -185,14 +179,14 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 // converged sets r.Gain, and r.Converged if the gain is small enough. In local
 // coordinates the Hessian of -F is about the identity, so a Newton step would gain half
 // the square of the gradient.
-func (p *polishing) converged(posterior float64, grad []float64) bool {
+func (p *polisher) converged(posterior float64, grad []float64) bool {
 	p.r.Gain = vec.SumSquares(grad) / 2
 	p.r.Converged = p.r.Gain <= max(1e-8, 0x1p-50*math.Abs(posterior))
 	return p.r.Converged
 }
 
 // round makes some iterations of L-BFGS from p.x, in local coordinates around it.
-func (p *polishing) round() {
+func (p *polisher) round() {
 	// Far from their origin the coordinates no longer fit, but each round has to learn
 	// the Hessian again.
 	const iterations = 40
@@ -217,41 +211,30 @@ func (p *polishing) round() {
 			p.local.gradient(gu, grad)
 		},
 	}
+	started := false
 	settings := &optimize.Settings{
 		MajorIterations: min(iterations, p.maxIter-p.r.Iterations) + 1, // the start counts as one
-		Converger:       &monitor{p: p},
+		Converger: objective.Converger(func(loc *optimize.Location) optimize.Status {
+			if !started { // loc is the start
+				started = true
+				return optimize.NotTerminated
+			}
+			r := p.r
+			r.Iterations++
+			r.Polish++
+			r.History = append(r.History, -loc.F)
+			switch {
+			case p.converged(loc.F, loc.Gradient):
+				return optimize.GradientThreshold
+			case p.ctx.Err() != nil || p.fit.em.err != nil:
+				return optimize.RuntimeLimit
+			}
+			return optimize.NotTerminated
+		}),
 	}
 	method := &optimize.LBFGS{Store: iterations, GradStopThreshold: math.NaN()}
 	// An error means that the line search cannot continue. EM can.
 	if result, _ := optimize.Minimize(problem, make([]float64, size), settings, method); result != nil {
 		p.local.params(p.x, result.X)
 	}
-}
-
-// monitor watches L-BFGS.
-type monitor struct {
-	p     *polishing
-	start bool
-}
-
-// Init implements optimize.Converger.
-func (m *monitor) Init(int) { m.start = true }
-
-// Converged implements optimize.Converger.
-func (m *monitor) Converged(loc *optimize.Location) optimize.Status {
-	if m.start {
-		m.start = false
-		return optimize.NotTerminated
-	}
-	r := m.p.r
-	r.Iterations++
-	r.Polish++
-	r.History = append(r.History, -loc.F)
-	if m.p.converged(loc.F, loc.Gradient) {
-		return optimize.GradientThreshold
-	}
-	if m.p.ctx.Err() != nil || m.p.fit.em.err != nil {
-		return optimize.RuntimeLimit
-	}
-	return optimize.NotTerminated
 }

@@ -1,10 +1,13 @@
 package gmm
 
 import (
+	"errors"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/rev"
 )
 
@@ -27,8 +30,12 @@ type Prior struct {
 	Sign  Sign
 }
 
-// LogPosterior is the kernel Out += F of the log posterior F of a Gaussian
-// mixture with K components, given N points of dimension D:
+// LogPosterior is the kernel
+//
+//	Out += F
+//
+// of the log posterior F of a Gaussian mixture with K components, given N points of
+// dimension D:
 //
 //	F    = Σ_i logsumexp_k β_ik - N·logsumexp(α) - N·D/2·log 2π ± prior
 //	β_ik = α_k + Σ_j q_kj - ½‖Q_k·(x_i - μ_k)‖²
@@ -52,7 +59,7 @@ type Prior struct {
 // Beyond the operands, it needs memory of the order of K·D² and one batch of points
 // (some MiB), whatever N is.
 //
-// A negative or non-finite γ, or a negative M, panics with a string. The
+// A negative or non-finite γ, or a negative M, panics with a *rev.OperandError. The
 // equations are those of ADBench (Šrajer, Kukelova and Fitzgibbon, 2018, arXiv
 // 1807.10129, section 4.1) as corrected by GradBench.
 type LogPosterior[T rev.Float] struct {
@@ -109,35 +116,13 @@ func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.D
 //
 // after which each line of the gradient is differentiated by the product rule.
 
-// Forward adds the log posterior to Out.
-func (k LogPosterior[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse subtracts the log posterior from Out.
-func (k LogPosterior[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint subtracts the log posterior from Out, and adds its gradient times
-// the cotangent g.Out to those of g.Alpha, g.Means, g.Factors and g.X that are
-// there.
-func (k LogPosterior[T]) Adjoint(g LogPosterior[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent adds the log posterior to Out, and its derivative in the direction t
-// to t.Out. A nil operand of t is a zero direction.
-func (k LogPosterior[T]) Tangent(t LogPosterior[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the
-// gradient to g, and its derivative in the direction t to gt. That is the Hessian times
-// t if g.Out is 1 and gt.Out is 0.
-func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns no error.
 func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 	k.Prior.check()
 	if k.Out == nil && p.G.Out == nil && p.T.Out == nil && p.GT.Out == nil {
 		return nil
 	}
-	f, df := k.sweep(p.G, p.T, p.GT)
+	f, df := sweepOver(k, p.G, p.T, p.GT, ratios[T]{})
 	if k.Out != nil {
 		*k.Out += T(p.Sign()) * f
 	}
@@ -147,12 +132,44 @@ func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 	return nil
 }
 
+var errPrior = errors.New("gmm: no such prior")
+
 // check panics unless p has the parameters of a prior.
 func (p Prior) check() {
 	if !(p.Gamma >= 0) || math.IsInf(p.Gamma, 1) {
-		panic(badGamma)
+		panic(&rev.OperandError{Kernel: "gmm.Prior", Operand: "Gamma", Reason: fmt.Sprintf("is %v, want a finite number of at least 0", p.Gamma), Err: errPrior})
 	}
-	if p.M < 0 {
-		panic(negM)
+	objective.CheckNonNegative("gmm.Prior", "M", p.M)
+}
+
+// terms returns the sign with which the prior enters, M and γ². They are 0 without a
+// prior.
+func (p Prior) terms() (sign, m, g2 float64) {
+	switch {
+	case p.Gamma == 0:
+		return 0, 0, 0
+	case p.Sign == ADBench:
+		sign = -1
+	default:
+		sign = 1
 	}
+	return sign, float64(p.M), p.Gamma * p.Gamma
+}
+
+// constant returns the part of the prior of a component of dimension dim that does not
+// depend on its parameters.
+func (p Prior) constant(dim int) float64 {
+	d := float64(dim)
+	nu := d + float64(p.M) + 1
+	logGamma := float64(d * (d - 1) / 4 * math.Log(math.Pi))
+	for j := range dim {
+		lg, _ := math.Lgamma((nu - float64(j)) / 2)
+		logGamma += lg
+	}
+	return float64(nu*d*(math.Log(p.Gamma)-math.Ln2/2)) - logGamma
+}
+
+// given reports whether any of the inputs is there.
+func (k *LogPosterior[T]) given() bool {
+	return k.Alpha.Data != nil || k.Means.Data != nil || k.Factors.Data != nil || k.X.Data != nil
 }

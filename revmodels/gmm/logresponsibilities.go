@@ -1,12 +1,6 @@
 package gmm
 
-import (
-	"gonum.org/v1/gonum/mat"
-
-	"revnum/internal/parallel"
-	"revnum/internal/workspace"
-	"revnum/rev"
-)
+import "revnum/rev"
 
 // LogResponsibilities is the kernel R ⊗= r, where r are the responsibilities of the K
 // components of a Gaussian mixture for N points. They are logarithmic numbers: the
@@ -49,15 +43,6 @@ type LogResponsibilities[T rev.Float] struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewLogResponsibilities returns the kernel over gonum types, sharing their
-// storage. The elements of r are logs.
-func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x *mat.Dense) LogResponsibilities[float64] {
-	return LogResponsibilities[float64]{
-		R: rev.ViewDense(r), Alpha: rev.ViewVec(alpha), Means: rev.ViewDense(means),
-		Factors: rev.ViewDense(factors), X: rev.ViewDense(x),
-	}
-}
-
 // The tangent carries ċ_ik = ẋ_i - μ̇_k, ẏ_ik = Q̇_k·c_ik + Q_k·ċ_ik and
 //
 //	β̇_ik = α̇_k + Σ_j q̇_kj - y_ik·ẏ_ik,  Ṙ_ik += δ_ik = β̇_ik - Σ_l r_il·β̇_il,
@@ -68,40 +53,74 @@ func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x
 //
 // after which each line of the gradient is differentiated by the product rule.
 
-// Forward multiplies R by the responsibilities.
-func (k LogResponsibilities[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse divides R by the responsibilities.
-func (k LogResponsibilities[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint divides R by the responsibilities and adds to the cotangents of the
-// parameters and points.
-func (k LogResponsibilities[T]) Adjoint(g LogResponsibilities[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent multiplies R by the responsibilities, and adds the derivative of their logs
-// in the direction t to t.R.
-func (k LogResponsibilities[T]) Tangent(t LogResponsibilities[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent, and adds to the cotangents and to their tangents.
-func (k LogResponsibilities[T]) AdjointTangent(g, t, gt LogResponsibilities[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
+// The sweep over the points is that of LogPosterior, with these weights for F̄·r.
 
 // Run implements rev.Kernel. It returns no error.
 func (k LogResponsibilities[T]) Run(p rev.Pass[LogResponsibilities[T]]) error {
 	if k.R.Data == nil && p.G.R.Data == nil && p.T.R.Data == nil && p.GT.R.Data == nil {
 		return nil
 	}
-	s := workspace.Get[responsibilityPass[T]]()
-	s.k, s.g, s.t, s.gt, s.sign = k, p.G, p.T, p.GT, T(p.Sign())
-	workers := parallel.Workers(k.Workers)
-	s.prepare(workers)
-	parallel.Run(workers, s.parts, s)
-	if s.gradient {
-		s.finish()
+	inputs := func(k *LogResponsibilities[T]) LogPosterior[T] {
+		return LogPosterior[T]{Alpha: k.Alpha, Means: k.Means, Factors: k.Factors, X: k.X, Workers: k.Workers}
 	}
-	// The pooled value must not keep the caller's storage alive.
-	s.k, s.g, s.t, s.gt = LogResponsibilities[T]{}, LogResponsibilities[T]{}, LogResponsibilities[T]{}, LogResponsibilities[T]{}
-	workspace.Put(s)
+	sweepOver(inputs(&k), inputs(&p.G), inputs(&p.T), inputs(&p.GT), ratios[T]{k.R, p.G.R, p.T.R, p.GT.R, T(p.Sign())})
 	return nil
+}
+
+// ratios are R, its cotangent, tangent, and the tangent of the cotangent.
+type ratios[T rev.Float] struct {
+	r, g, t, gt rev.General[T]
+	sign        T // of what is added to r and t
+}
+
+// given reports whether these are the ratios of a pass.
+func (o *ratios[T]) given() bool {
+	return o.r.Data != nil || o.g.Data != nil || o.t.Data != nil || o.gt.Data != nil
+}
+
+// addRatios adds to row i of R and of its tangent, for point p of slot b. It replaces
+// the responsibilities by the weights w, and their tangents by ẇ. It is given the β of the panel,
+// the largest β of the point, the log of Σ exp(β - top), and Σ r·β̇.
+func (s *sweep[T]) addRatios(b, i, p int, beta []T, top, log, mean T) {
+	o := &s.ratios
+	g, gt := rowOrNil(o.g, i), rowOrNil(o.gt, i)
+	sum, dsum := sumOf(g), sumOf(gt)
+	for k := range s.comps {
+		if o.r.Data != nil {
+			o.r.Row(i)[k] += o.sign * (beta[k*s.panel+p] - top - log)
+		}
+		at := (b*s.comps+k)*s.panel + p
+		r := float64(s.rs[at])
+		var delta, w, dw float64
+		if s.tangent {
+			delta = float64(s.dws[at] - mean)
+			if o.t.Data != nil {
+				o.t.Row(i)[k] += o.sign * T(delta)
+			}
+		}
+		if g != nil {
+			w = float64(g[k]) - float64(r*sum)
+		}
+		if gt != nil {
+			dw = float64(gt[k])
+		}
+		s.rs[at] = T(w)
+		if s.tangent {
+			s.dws[at] = T(dw - float64(r*(dsum+float64(delta*sum))))
+		}
+	}
+}
+
+func rowOrNil[T any](m rev.General[T], i int) []T {
+	if m.Data == nil {
+		return nil
+	}
+	return m.Row(i)
+}
+
+func sumOf[T rev.Float](x []T) (sum float64) {
+	for _, v := range x {
+		sum += float64(v)
+	}
+	return sum
 }

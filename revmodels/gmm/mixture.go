@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -54,9 +55,8 @@ func NewMixture(weights []float64, means mat.Matrix, covariances []*mat.SymDense
 // newMixture is NewMixture for covariances of the given kind.
 func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariances []*mat.SymDense) (*Mixture, error) {
 	k, d := means.Dims()
-	if len(weights) != k || len(covariances) != k {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("gmm.Mixture", "weights", len(weights), k)
+	objective.CheckLen("gmm.Mixture", "covariances", len(covariances), k)
 	m := &Mixture{
 		weights: append([]float64(nil), weights...), means: mat.DenseCopyOf(means),
 		covs: make([]*mat.SymDense, k), kind: kind, params: make([]float64, paramsLen(k, d)),
@@ -74,9 +74,7 @@ func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariance
 	p := viewParams(m.params, k, d)
 	scratch := make([]float64, d*d)
 	for c, cov := range covariances {
-		if cov.SymmetricDim() != d {
-			panic(mat.ErrShape)
-		}
+		objective.CheckLen("gmm.Mixture", "covariances", cov.SymmetricDim(), d)
 		m.covs[c] = mat.NewSymDense(d, nil)
 		m.covs[c].CopySym(cov)
 		p.Alpha.Data[c] = math.Log(weights[c])
@@ -140,13 +138,11 @@ func setFactor(row, a []float64, d int) (int, float64) {
 	if i, pivot := invertFactor(a, d); i < d {
 		return i, pivot
 	}
-	l := row[d:]
 	for j := range d {
 		row[j] = math.Log(a[j*d+j])
-		for i := j + 1; i < d; i++ {
-			l[0] = a[i*d+j]
-			l = l[1:]
-		}
+	}
+	for at, ij := range below(d) {
+		row[at] = a[ij]
 	}
 	return d, 0
 }
@@ -193,13 +189,27 @@ func unpackFactor(q, row []float64, d int) {
 
 // unpackLower writes a row of Factors as it is to the lower triangle of the d×d
 // matrix q.
-func unpackLower(q, row []float64, d int) {
-	l := row[d:]
+func unpackLower[T any](q, row []T, d int) {
 	for j := range d {
 		q[j*d+j] = row[j]
-		for i := j + 1; i < d; i++ {
-			q[i*d+j] = l[0]
-			l = l[1:]
+	}
+	for at, ij := range below(d) {
+		q[ij] = row[at]
+	}
+}
+
+// below ranges over the elements below the diagonal of a factor of order d, column by
+// column: their indices in a row of Factors, and in the d×d matrix by rows.
+func below(d int) iter.Seq2[int, int] {
+	return func(yield func(at, ij int) bool) {
+		at := d
+		for j := range d {
+			for i := j + 1; i < d; i++ {
+				if !yield(at, i*d+j) {
+					return
+				}
+				at++
+			}
 		}
 	}
 }
@@ -245,9 +255,8 @@ func (m *Mixture) Params() []float64 { return append([]float64(nil), m.params...
 
 // points returns a view of x.
 func (m *Mixture) points(x mat.Matrix) rev.General[float64] {
-	if _, c := x.Dims(); c != m.Dim() {
-		panic(fmt.Errorf("%w: gmm: points of %d columns for a mixture of %d", mat.ErrShape, c, m.Dim()))
-	}
+	r, c := x.Dims()
+	objective.CheckDims("gmm.Mixture", "x", r, c, r, m.Dim())
 	return objective.View(x)
 }
 
@@ -256,7 +265,7 @@ func (m *Mixture) LogLikelihood(x mat.Matrix) float64 {
 	if m.kind != Full {
 		return floats.Sum(m.ScoreSamples(x))
 	}
-	model := Model{X: m.points(x), K: m.Components()}
+	model := Model[float64]{X: m.points(x), K: m.Components()}
 	return -model.Func(m.params)
 }
 
@@ -320,7 +329,7 @@ func (m *Mixture) AIC(x mat.Matrix) float64 {
 func (m *Mixture) ScoreSamples(x mat.Matrix) []float64 {
 	xs := m.points(x)
 	logp := make([]float64, xs.Rows)
-	m.score(xs, logp, nil)
+	m.score(xs, scores{logp: logp})
 	return logp
 }
 
@@ -333,7 +342,7 @@ func (m *Mixture) Responsibilities(x mat.Matrix) *mat.Dense {
 	}
 	k := m.Components()
 	resp := mat.NewDense(xs.Rows, k, nil)
-	m.score(xs, nil, resp.RawMatrix().Data)
+	m.score(xs, scores{resp: resp.RawMatrix().Data})
 	return resp
 }
 
@@ -341,26 +350,8 @@ func (m *Mixture) Responsibilities(x mat.Matrix) *mat.Dense {
 // are equal, and -1 if the responsibilities are NaN.
 func (m *Mixture) Predict(x mat.Matrix) []int {
 	xs := m.points(x)
-	k := m.Components()
 	labels := make([]int, xs.Rows)
-	// By slabs, so that the responsibilities of all points are never stored at once.
-	const slab = 1 << 14
-	resp := make([]float64, min(slab, xs.Rows)*k)
-	for p0 := 0; p0 < xs.Rows; p0 += slab {
-		part := xs
-		part.Rows = min(slab, xs.Rows-p0)
-		part.Data = xs.Data[p0*xs.Stride:]
-		m.score(part, nil, resp)
-		for p := range part.Rows {
-			best, label := math.Inf(-1), -1
-			for c, r := range resp[p*k : (p+1)*k] {
-				if r > best {
-					best, label = r, c
-				}
-			}
-			labels[p0+p] = label
-		}
-	}
+	m.score(xs, scores{labels: labels})
 	return labels
 }
 
@@ -368,7 +359,7 @@ func (m *Mixture) Predict(x mat.Matrix) []int {
 // if n is not positive.
 func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 	if n <= 0 {
-		panic(mat.ErrZeroLength)
+		panic(&rev.OperandError{Kernel: "gmm.Mixture", Operand: "n", Reason: fmt.Sprintf("is %d", n), Err: mat.ErrZeroLength})
 	}
 	rnd := rand.New(src)
 	d, comps := m.Dim(), m.Components()

@@ -2,15 +2,15 @@ package gmm
 
 import (
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/optimize"
 
 	"revnum/internal/objective"
 	"revnum/internal/parallel"
 	"revnum/rev"
 )
 
-// Model is the log posterior of a mixture as a function of its parameters, for the
-// minimisers of gonum/optimize. The points and the prior are fixed.
+// Model is the log posterior of a mixture as a function of its parameters. The points
+// and the prior are fixed. A Model[float64] is for the minimisers of gonum/optimize: its
+// methods Func, Grad and Hess are the functions of an optimize.Problem.
 //
 // Minimisers minimise, so Func is the NEGATIVE log posterior -F(x) of
 // LogPosterior, and Grad, Hess and HessVec are derivatives of -F.
@@ -23,9 +23,9 @@ import (
 //
 // F does not change if you add a constant to all α, so the Hessian has a null vector.
 // If a method needs a regular Hessian, fix one α.
-type Model struct {
-	X       rev.General[float64] // N×D: the points, one a row
-	K       int                  // components
+type Model[T rev.Float] struct {
+	X       rev.General[T] // N×D: the points, one a row
+	K       int            // components
 	Prior   Prior
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
@@ -33,11 +33,9 @@ type Model struct {
 // NewModel returns the model with k components of the points in the rows of x. It
 // shares the storage of x if x is a mat.RawMatrixer, or a vector (points of dimension
 // 1). Otherwise it copies x.
-func NewModel(x mat.Matrix, k int, prior Prior) *Model {
-	if k < 0 {
-		panic(mat.ErrNegativeDimension)
-	}
-	return &Model{X: objective.View(x), K: k, Prior: prior}
+func NewModel(x mat.Matrix, k int, prior Prior) *Model[float64] {
+	objective.CheckNonNegative("gmm.Model", "K", k)
+	return &Model[float64]{X: objective.View(x), K: k, Prior: prior}
 }
 
 // paramsLen returns the number of parameters of k components of dimension d.
@@ -45,103 +43,90 @@ func paramsLen(k, d int) int {
 	return k * (1 + d + d*(d+1)/2)
 }
 
-// viewParams returns a kernel whose parameters are views of x, or nil if x is.
-func viewParams(x []float64, k, d int) LogPosterior[float64] {
-	if x == nil {
-		return LogPosterior[float64]{}
-	}
-	if len(x) != paramsLen(k, d) {
-		panic(mat.ErrShape)
-	}
-	means, factors := k, k+k*d
-	return LogPosterior[float64]{
-		Alpha:   rev.ViewSlice(x[:means:means]),
-		Means:   rev.General[float64]{Rows: k, Cols: d, Data: x[means:factors:factors], Stride: d},
-		Factors: rev.General[float64]{Rows: k, Cols: d * (d + 1) / 2, Data: x[factors:], Stride: d * (d + 1) / 2},
-	}
-}
-
 // Dim returns the number of parameters, K·(1 + D + D(D+1)/2). Of these K-1 + K·D +
 // K·D(D+1)/2 are free, because the log weights are not normalised.
-func (m *Model) Dim() int {
+func (m *Model[T]) Dim() int {
 	return paramsLen(m.K, m.X.Cols)
 }
 
-// LogPosterior returns the kernel with the parameters x, sharing their storage,
-// and with nil Out.
-func (m *Model) LogPosterior(x []float64) LogPosterior[float64] { return binding{m}.Kernel(x, nil) }
-
-// A binding is the model as an objective.
-type binding struct{ *Model }
-
-// Kernel implements objective.Model.
-func (m binding) Kernel(x []float64, out *float64) LogPosterior[float64] {
+// Kernel returns the kernel with the output at out and the parameters x, whose storage
+// it shares.
+func (m *Model[T]) Kernel(x []T, out *T) LogPosterior[T] {
 	if x == nil {
-		x = []float64{}
+		x = []T{}
 	}
 	k := m.View(x, out)
 	k.X, k.Prior, k.Workers = m.X, m.Prior, m.Workers
 	return k
 }
 
-// View implements objective.Model.
-func (m binding) View(x []float64, out *float64) LogPosterior[float64] {
-	k := viewParams(x, m.K, m.X.Cols)
-	k.Out = out
-	return k
+// View returns the operands of a derivative: that of the output is at out, those of the
+// parameters are at x, and those of the points are absent. If x is nil, those of the
+// parameters are absent too.
+func (m *Model[T]) View(x []T, out *T) LogPosterior[T] {
+	if x == nil {
+		return LogPosterior[T]{Out: out}
+	}
+	v := viewParams(x, m.K, m.X.Cols)
+	v.Out = out
+	return v
+}
+
+// viewParams returns a kernel whose parameters are views of x.
+func viewParams[T rev.Float](x []T, k, d int) LogPosterior[T] {
+	objective.CheckLen("gmm.Model", "x", len(x), paramsLen(k, d))
+	means, factors, tri := k, k+k*d, d*(d+1)/2
+	return LogPosterior[T]{
+		Alpha:   rev.ViewSlice(x[:means:means]),
+		Means:   rev.General[T]{Rows: k, Cols: d, Data: x[means:factors:factors], Stride: d},
+		Factors: rev.General[T]{Rows: k, Cols: tri, Data: x[factors:], Stride: tri},
+	}
 }
 
 // Func returns the negative log posterior at x.
-func (m *Model) Func(x []float64) float64 { return -objective.Value(binding{m}, x) }
+func (m *Model[T]) Func(x []T) T { return -objective.Value(m, x) }
 
 // Grad overwrites grad with the gradient of the negative log posterior at x.
-func (m *Model) Grad(grad, x []float64) { m.FuncGrad(grad, x) }
+func (m *Model[T]) Grad(grad, x []T) { m.FuncGrad(grad, x) }
 
 // FuncGrad is Func and Grad in a single pass over the points. It takes as long as Grad.
-func (m *Model) FuncGrad(grad, x []float64) float64 {
-	return -objective.Gradient(binding{m}, -1, grad, x)
+func (m *Model[T]) FuncGrad(grad, x []T) T {
+	return -objective.Gradient(m, -1, grad, x)
 }
 
 // HessVec overwrites dst with the Hessian of the negative log posterior at x
 // times v. It costs about two gradients.
-func (m *Model) HessVec(dst, x, v []float64) { objective.HessVec(binding{m}, -1, dst, x, v) }
+func (m *Model[T]) HessVec(dst, x, v []T) { objective.HessVec(m, -1, dst, x, v) }
 
 // Hess overwrites hess, which must be of order Dim, with the Hessian of the negative
 // log posterior at x. It makes Dim Hessian-vector products in parallel.
-func (m *Model) Hess(hess *mat.SymDense, x []float64) {
+func (m *Model[T]) Hess(hess *mat.SymDense, x []T) {
 	n := m.Dim()
-	if hess.SymmetricDim() != n {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("gmm.Model", "hess", hess.SymmetricDim(), n)
 	alone := *m
 	alone.Workers = 1
 	workers := min(parallel.Workers(m.Workers), n)
-	h := &hessian{model: &alone, x: x, hess: hess, scratch: make([]float64, workers*2*n)}
+	h := &hessian[T]{model: &alone, x: x, hess: hess, scratch: make([]T, workers*2*n)}
 	parallel.Run(workers, n, h)
 }
 
 // hessian is the parallel task of Hess. Block i is the part of row i from the diagonal
 // on, which is what a SymDense stores.
-type hessian struct {
-	model   *Model
-	x       []float64
+type hessian[T rev.Float] struct {
+	model   *Model[T]
+	x       []T
 	hess    *mat.SymDense
-	scratch []float64 // of each worker, a unit vector and a row
+	scratch []T // of each worker, a unit vector and a row
 }
 
 // Block implements parallel.Task.
-func (h *hessian) Block(worker, i int) {
+func (h *hessian[T]) Block(worker, i int) {
 	n := h.model.Dim()
 	unit, row := h.scratch[2*worker*n:][:n], h.scratch[(2*worker+1)*n:][:n]
 	unit[i] = 1
 	h.model.HessVec(row, h.x, unit)
 	unit[i] = 0
 	for j := i; j < n; j++ {
-		h.hess.SetSym(i, j, row[j])
+		h.hess.SetSym(i, j, float64(row[j]))
 	}
-}
-
-// Problem returns the minimisation of the negative log posterior.
-func (m *Model) Problem() optimize.Problem {
-	return optimize.Problem{Func: m.Func, Grad: m.Grad, Hess: m.Hess}
 }

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -75,26 +76,27 @@ func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoin
 	if c == nil {
 		c = &Checkpoint{}
 	}
-	f, err := newFitPoints(p, k, opts)
+	n, d := p.Dims()
+	means, variances := p.Columns()
+	f, err := newFitPoints(n, d, means, variances, k, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	starts, report := 1, &Report{Best: -1}
+	f.points, f.em.remote = p, p
+	starts, first := 1, 0
 	if opts.InitMeans != nil {
 		starts = max(opts.Starts, 1)
 	}
-	var best *Mixture
-	first := 0
 	if from := c.Resume; from != nil {
-		if err := from.check(starts, k, len(f.variances)); err != nil {
+		if err := from.check(starts, k, d); err != nil {
 			return nil, nil, err
 		}
 		if err := f.em.resume(from); err != nil {
 			return nil, nil, err
 		}
-		first, report.Starts = len(from.Before), slices.Clone(from.Before)
-		if best = from.Best; best != nil {
-			report.Best = from.BestStart
+		first, f.report.Starts = len(from.Before), slices.Clone(from.Before)
+		if f.best = from.Best; f.best != nil {
+			f.report.Best = from.BestStart
 		}
 	} else if opts.Init == nil && opts.InitMeans == nil {
 		return nil, nil, errors.New("gmm: neither Init nor InitMeans is given, and no State")
@@ -108,39 +110,24 @@ func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoin
 			f.resumed = true
 			start = func() error { return nil }
 		case opts.InitMeans != nil:
-			f.em.scale = make([]float64, len(f.variances))
+			f.em.scale = make([]float64, d)
 			for j, v := range f.variances {
 				if v > 0 {
 					f.em.scale[j] = 1 / math.Sqrt(v)
 				}
 			}
-			means := rev.ViewDense(mat.DenseCopyOf(opts.InitMeans.Slice(number*k, (number+1)*k, 0, len(f.variances))))
+			means := rev.ViewDense(mat.DenseCopyOf(opts.InitMeans.Slice(number*k, (number+1)*k, 0, d)))
 			start = func() error { return f.em.begin(nil, means) }
 		}
 		if c.Save != nil {
 			f.save = func(s *State) error {
-				s.Before, s.Best, s.BestStart = report.Starts, best, max(report.Best, 0)
+				s.Before, s.Best, s.BestStart = f.report.Starts, f.best, max(f.report.Best, 0)
 				return c.Save(s)
 			}
 		}
-		m, r := f.climbOn(ctx, begin, number, begun, start)
-		report.Starts = append(report.Starts, r)
-		if m != nil && (best == nil || r.better(&report.Starts[report.Best])) {
-			best, report.Best = m, number
-		}
+		f.keep(f.climb(ctx, begin, number, begun, start))
 	}
-	if best != nil && opts.Polish && ctx.Err() == nil && f.em.err == nil {
-		best = f.polish(ctx, best, &report.Starts[report.Best])
-	}
-	switch {
-	case f.em.err != nil:
-		return nil, report, f.em.err
-	case ctx.Err() != nil:
-		return best, report, ctx.Err()
-	case best == nil:
-		return nil, report, fmt.Errorf("gmm: no start gave a mixture: %w", report.Starts[first].Err)
-	}
-	return best, report, nil
+	return f.result(ctx)
 }
 
 // check returns an error if the state is not one of a fit of k components in d dimensions with
@@ -155,40 +142,22 @@ func (s *State) check(starts, k, d int) error {
 	return nil
 }
 
-// newFitPoints checks the options.
-func newFitPoints(p Points, k int, opts *Options) (*fit, error) {
-	n, d := p.Dims()
+// newFitPoints checks the options for n points with the given means and variances of
+// their d columns.
+func newFitPoints(n, d int, means, variances []float64, k int, opts *Options) (*fit, error) {
 	if err := checkCounts(n, d, k); err != nil {
 		return nil, err
 	}
 	if opts.Weights != nil {
 		return nil, errors.New("gmm: Weights are for points in a matrix")
 	}
-	one := *opts
-	if all := opts.InitMeans; all != nil {
-		starts := max(opts.Starts, 1)
-		if r, c := all.Dims(); r != k*starts || c != d {
-			return nil, fmt.Errorf("gmm: InitMeans is %d×%d, want %d×%d for %d starts", r, c, k*starts, d, starts)
-		}
-		if err := checkFinite("InitMeans", rev.ViewDense(all)); err != nil {
-			return nil, err
-		}
-		one.InitMeans = nil
-	}
-	if opts.InitMeans != nil && opts.Init != nil {
-		return nil, errors.New("gmm: both InitMeans and Init are given")
-	}
-	if err := one.check(n, k, d); err != nil {
+	if err := opts.check(n, k, d, max(opts.Starts, 1)); err != nil {
 		return nil, err
 	}
-	means, variances := p.Columns()
-	f := newFitOf(rev.General[float64]{Rows: n, Cols: d, Stride: d}, k, opts)
-	f.points, f.variances = p, variances
-	if err := f.setPrior(); err != nil {
+	f, err := newFitOf(rev.General[float64]{Rows: n, Cols: d, Stride: d}, k, opts, variances)
+	if err != nil {
 		return nil, err
 	}
-	f.em = newEM(f.model.X, nil, k, opts.Covariance, f.model.Prior, opts.Workers)
-	f.em.remote = p
 	copy(f.em.density.origin, means)
 	return f, nil
 }
@@ -280,9 +249,8 @@ type expectationScratch struct {
 // if dst does not have Len elements, or x another number of columns.
 func (x *Expectation) Moments(dst []float64, points rev.General[float64]) {
 	e := x.em
-	if len(dst) != x.Len() || points.Cols != e.d {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("gmm.Expectation", "dst", len(dst), x.Len())
+	objective.CheckDims("gmm.Expectation", "points", points.Rows, points.Cols, points.Rows, e.d)
 	s := workspace.Get[expectationScratch]()
 	defer workspace.Put(s)
 	if s.k != e.k || s.d != e.d {
@@ -379,7 +347,7 @@ type Stepper struct{ f *fit }
 // columns, which begins at the mixture opts.Init, or at s if that is not nil. It returns
 // an error as FitPoints does.
 func NewStepper(n int, means, variances []float64, k int, opts *Options, s *State) (*Stepper, error) {
-	f, err := newFitPoints(summary{n, means, variances}, k, opts)
+	f, err := newFitPoints(n, len(means), means, variances, k, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -404,9 +372,7 @@ func (s *Stepper) Expectation() *Expectation {
 // Step takes a step, for the moments of all points, and returns where it leads.
 func (s *Stepper) Step(moments []float64) (*State, error) {
 	e := s.f.em
-	if len(moments) != (&Expectation{em: e}).Len() {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("gmm.Stepper", "moments", len(moments), (&Expectation{em: e}).Len())
 	e.view(slices.Clone(moments))
 	posterior := e.lse[0] + e.logPrior()
 	if math.IsNaN(posterior) || math.IsInf(posterior, 0) {
@@ -418,16 +384,3 @@ func (s *Stepper) Step(moments []float64) (*State, error) {
 
 // Mixture returns the mixture as it is now.
 func (s *Stepper) Mixture() (*Mixture, error) { return s.f.em.mixture() }
-
-// summary is what a Stepper knows of the points.
-type summary struct {
-	n                int
-	means, variances []float64
-}
-
-func (s summary) Dims() (n, d int)                         { return s.n, len(s.means) }
-func (s summary) Columns() (means, variances []float64)    { return s.means, s.variances }
-func (s summary) Moments([]float64, *Expectation) error    { return errSummary }
-func (s summary) FuncGrad(_, _ []float64) (float64, error) { return 0, errSummary }
-
-var errSummary = errors.New("gmm: the points are elsewhere")

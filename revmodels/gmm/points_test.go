@@ -65,7 +65,7 @@ func (p *pieces) FuncGrad(grad, x []float64) (sum float64, err error) {
 	clear(grad)
 	p.each(func(points rev.General[float64]) {
 		_, d := p.x.Dims()
-		m := Model{X: points, K: len(x) / (1 + d + d*(d+1)/2)}
+		m := Model[float64]{X: points, K: len(x) / (1 + d + d*(d+1)/2)}
 		if grad == nil {
 			sum += m.Func(x)
 			return

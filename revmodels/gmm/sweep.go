@@ -11,7 +11,7 @@ import (
 	"revnum/rev"
 )
 
-// sweep is one pass over the points. They are cut so that results do not depend on the
+// sweep is one pass of LogPosterior or LogResponsibilities over the points. They are cut so that results do not depend on the
 // number of workers, nor memory on N.
 //
 // A panel is a run of points, held by coordinate (element (j, p) of a panel at
@@ -25,6 +25,7 @@ import (
 // component adds its own moments over the panels in order.
 type sweep[T rev.Float] struct {
 	k, g, t, gt LogPosterior[T] // operands, cotangents, tangents, tangents of cotangents
+	ratios      ratios[T]       // the output of LogResponsibilities
 
 	tangent, gradient, second bool // what the pass computes
 	means, factors, x         bool // the gradients that it computes
@@ -46,7 +47,8 @@ type sweep[T rev.Float] struct {
 	prior, dprior    []float64 // of each component, and its tangent
 
 	// In a slot for each panel of the batch, or for each worker without batches: the
-	// points, their tangents, the K×panel responsibilities r and the tangents ẇ.
+	// points, their tangents, the K×panel responsibilities r (or the weights w of
+	// LogResponsibilities) and the tangents ẇ.
 	xs, dxs, rs, dws []T
 
 	// Of each panel of the batch, or each part: the sums over its points of
@@ -64,21 +66,22 @@ type sweep[T rev.Float] struct {
 
 // The parallel tasks of a sweep, in their order.
 type (
-	begin[T rev.Float]       sweep[T]
+	unpacking[T rev.Float]   sweep[T]
 	byPart[T rev.Float]      sweep[T]
 	byPanel[T rev.Float]     sweep[T]
 	byComponent[T rev.Float] sweep[T]
 	finish[T rev.Float]      sweep[T]
 )
 
-// sweep returns F and its derivative in the direction t, and adds the
-// gradient to g and its derivative to gt.
-func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
+// sweepOver returns F and its derivative in the direction t, and adds the gradient to g
+// and its derivative to gt. If r is given, it adds log responsibilities to r, and the
+// gradient is that of these.
+func sweepOver[T rev.Float](k, g, t, gt LogPosterior[T], r ratios[T]) (f, df T) {
 	s := workspace.Get[sweep[T]]()
-	s.k, s.g, s.t, s.gt = k, g, t, gt
+	s.k, s.g, s.t, s.gt, s.ratios = k, g, t, gt, r
 	workers := parallel.Workers(k.Workers)
 	s.prepare(workers)
-	parallel.Run(workers, s.comps, (*begin[T])(s))
+	parallel.Run(workers, s.comps, (*unpacking[T])(s))
 	total, dtotal := s.constants()
 	if s.small {
 		parallel.Run(workers, s.parts, (*byPart[T])(s))
@@ -103,7 +106,7 @@ func (k LogPosterior[T]) sweep(g, t, gt LogPosterior[T]) (f, df T) {
 		parallel.Run(workers, s.comps, (*finish[T])(s))
 	}
 	// The pooled value must not keep the caller's storage alive.
-	s.k, s.g, s.t, s.gt = LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}
+	s.k, s.g, s.t, s.gt, s.ratios = LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}, LogPosterior[T]{}, ratios[T]{}
 	workspace.Put(s)
 	return T(total), T(dtotal)
 }
@@ -119,13 +122,16 @@ func (s *sweep[T]) prepare(workers int) {
 	if gt.Out != nil {
 		s.dcot = *gt.Out
 	}
-	tangent := t.Out != nil || t.Alpha.Data != nil || t.Means.Data != nil || t.Factors.Data != nil || t.X.Data != nil
+	tangent := t.Out != nil || t.given()
 	s.means = g.Means.Data != nil || gt.Means.Data != nil
 	s.factors = g.Factors.Data != nil || gt.Factors.Data != nil
 	s.x = g.X.Data != nil || gt.X.Data != nil
-	s.second = gt.Alpha.Data != nil || gt.Means.Data != nil || gt.Factors.Data != nil || gt.X.Data != nil
-	s.gradient = (g.Out != nil || gt.Out != nil) &&
-		(s.second || s.x || s.means || s.factors || g.Alpha.Data != nil)
+	s.second = gt.given()
+	cotangent := g.Out != nil || gt.Out != nil
+	if s.ratios.given() {
+		s.cot, cotangent = 1, s.ratios.g.Data != nil || s.ratios.gt.Data != nil
+	}
+	s.gradient = cotangent && (s.second || g.given())
 	s.second = s.second && s.gradient
 	s.tangent = tangent || s.second
 
@@ -183,35 +189,35 @@ func (s *sweep[T]) prepare(workers int) {
 			}
 		}
 	}
+	ratioRows := 0 // β, for LogResponsibilities
+	if s.ratios.given() {
+		ratioRows = comps
+	}
 	s.scratch = workspace.Grow(s.scratch[:cap(s.scratch)], max(workers, cap(s.scratch)))
 	for w := range workers {
-		s.scratch[w] = workspace.Grow(s.scratch[w], max((5*d+4)*s.panel, 2*d*d+d))
+		s.scratch[w] = workspace.Grow(s.scratch[w], max((5*d+4+ratioRows)*s.panel, 2*d*d+d))
 	}
 }
 
 // Block unpacks the factors of component c.
-func (t *begin[T]) Block(_, c int) {
+func (t *unpacking[T]) Block(_, c int) {
 	s := (*sweep[T])(t)
 	d := s.d
-	_, m, g2 := s.priorOf()
+	_, m, g2 := s.k.Prior.terms()
 	if s.gradient {
 		clear(s.w2[c*s.parts*d*d : (c+1)*s.parts*d*d]) // large, so not in prepare
 	}
 	row, q := s.k.Factors.Row(c), s.q[c*d*d:(c+1)*d*d]
 	clear(q)
+	unpackLower(q, row, d)
 	var sum, squares float64
 	for j, v := range row[:d] {
 		sum += float64(v)
 		q[j*d+j] = T(math.Exp(float64(v)))
 		squares += float64(float64(q[j*d+j]) * float64(q[j*d+j]))
 	}
-	l := row[d:]
-	for j := range d {
-		for i := j + 1; i < d; i++ {
-			q[i*d+j] = l[0]
-			squares += float64(float64(l[0]) * float64(l[0]))
-			l = l[1:]
-		}
+	for _, v := range row[d:] {
+		squares += float64(float64(v) * float64(v))
 	}
 	s.bias[c] = s.k.Alpha.Data[c*s.k.Alpha.Inc] + T(sum)
 	s.prior[c] = float64(m*sum) - float64(g2/2*squares)
@@ -231,7 +237,7 @@ func (t *begin[T]) Block(_, c int) {
 // unpackTangent sets what begin sets, for the tangents of component c.
 func (s *sweep[T]) unpackTangent(c int) {
 	d := s.d
-	_, m, g2 := s.priorOf()
+	_, m, g2 := s.k.Prior.terms()
 	s.dprior[c] = 0
 	if s.t.Alpha.Data != nil {
 		s.dbias[c] = s.t.Alpha.Data[c*s.t.Alpha.Inc]
@@ -241,19 +247,15 @@ func (s *sweep[T]) unpackTangent(c int) {
 	}
 	row := s.t.Factors.Row(c)
 	q, dq := s.q[c*d*d:(c+1)*d*d], s.dq[c*d*d:(c+1)*d*d]
+	unpackLower(dq, row, d)
 	var sum, products float64
 	for j, v := range row[:d] {
 		sum += float64(v)
 		dq[j*d+j] = q[j*d+j] * v
 		products += float64(float64(q[j*d+j]) * float64(dq[j*d+j]))
 	}
-	l := row[d:]
-	for j := range d {
-		for i := j + 1; i < d; i++ {
-			dq[i*d+j] = l[0]
-			products += float64(float64(q[i*d+j]) * float64(l[0]))
-			l = l[1:]
-		}
+	for at, ij := range below(d) {
+		products += float64(float64(q[ij]) * float64(row[at]))
 	}
 	s.dbias[c] += T(sum)
 	s.dprior[c] = float64(m*sum) - float64(g2*products)
@@ -287,17 +289,15 @@ func (s *sweep[T]) constants() (f, df float64) {
 			df = -n * mean
 		}
 	}
+	if s.ratios.given() { // their gradient has no such part
+		clear(s.weights)
+		clear(s.dweights)
+	}
 	if s.k.Prior.Gamma == 0 {
 		return f, df
 	}
-	sign, m, _ := s.priorOf()
-	nu := d + m + 1
-	logGamma := d * (d - 1) / 4 * math.Log(math.Pi)
-	for j := range s.d {
-		lg, _ := math.Lgamma((nu - float64(j)) / 2)
-		logGamma += lg
-	}
-	prior := comps * (float64(nu*d*(math.Log(s.k.Prior.Gamma)-math.Ln2/2)) - logGamma)
+	sign, _, _ := s.k.Prior.terms()
+	prior := comps * s.k.Prior.constant(s.d)
 	var dprior float64
 	for c := range s.comps {
 		prior += s.prior[c]
@@ -306,20 +306,6 @@ func (s *sweep[T]) constants() (f, df float64) {
 		}
 	}
 	return f + float64(sign*prior), df + float64(sign*dprior)
-}
-
-// priorOf returns the sign that the prior enters with, M and γ²; all 0 without a
-// prior.
-func (s *sweep[T]) priorOf() (sign, m, g2 float64) {
-	p := s.k.Prior
-	if p.Gamma == 0 {
-		return 0, 0, 0
-	}
-	sign = 1
-	if p.Sign == ADBench {
-		sign = -1
-	}
-	return sign, float64(p.M), p.Gamma * p.Gamma
 }
 
 // softmax replaces a by softmax(a) and returns logsumexp(a).
@@ -392,7 +378,6 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 	for p := range top {
 		top[p] = T(math.Inf(-1))
 	}
-	clear(sum)
 	for k := range comps {
 		beta, mu := rs[k*panel:k*panel+n], s.k.Means.Row(k)
 		dense.TriNorms(d, n, beta, s.q[k*d*d:(k+1)*d*d], d, x, panel, mu)
@@ -402,20 +387,18 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 			s.betaTangent(s.dws[(b*comps+k)*panel:][:n], k, c, dx, rest)
 		}
 	}
-	for p, v := range top {
-		if math.IsInf(float64(v), -1) {
-			top[p] = 0 // a point with no likelihood: log 0, not NaN
-		}
-	}
-	for k := range comps {
-		vec.ExpSubAdd(rs[k*panel:k*panel+n], top, sum)
+	keepFinite(top)
+	var beta []T
+	if s.ratios.given() {
+		beta = scratch[(5*d+4)*panel:]
+		copy(beta, rs)
 	}
 	logs := rest[:n]
-	vec.Log(logs, sum)
+	expRows(rs, comps, panel, top, sum, logs)
 	for p, v := range logs {
 		lse += float64(v) + float64(top[p])
 	}
-	if !s.tangent && !s.gradient {
+	if !s.tangent && !s.gradient && !s.ratios.given() {
 		return lse, 0
 	}
 
@@ -440,6 +423,12 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 		for _, v := range mean {
 			dlse += float64(v)
 		}
+	}
+	if s.ratios.given() {
+		for p := range n {
+			s.addRatios(b, p0+p, p, beta, top[p], logs[p], mean[p])
+		}
+	} else if s.tangent {
 		for k := range comps {
 			r, dw := rs[k*panel:], s.dws[(b*comps+k)*panel:][:n]
 			for p, v := range dw {
@@ -542,6 +531,19 @@ func (s *sweep[T]) pointCotangents(b, p0, n int, scratch []T) {
 	addByCoordinate(s.gt.X, p0, n, dgx, panel)
 }
 
+// addByCoordinate adds src to rows p0 to p0+n of x, if x is there.
+func addByCoordinate[T rev.Float](x rev.General[T], p0, n int, src []T, panel int) {
+	if x.Data == nil {
+		return
+	}
+	for p := range n {
+		row := x.Row(p0 + p)
+		for j := range row {
+			row[j] += src[j*panel+p]
+		}
+	}
+}
+
 // Block adds a part of the batch to the moments of one component.
 func (t *byComponent[T]) Block(worker, u int) {
 	s := (*sweep[T])(t)
@@ -606,7 +608,7 @@ func (t *finish[T]) Block(worker, k int) {
 	s := (*sweep[T])(t)
 	d := s.d
 	q := s.q[k*d*d : (k+1)*d*d]
-	sign, m, g2 := s.priorOf()
+	sign, m, g2 := s.k.Prior.terms()
 	cot, dcot := float64(s.cot), float64(s.dcot)
 	n := float64(s.n)
 
@@ -627,12 +629,9 @@ func (t *finish[T]) Block(worker, k int) {
 				e := q[j*d+j]
 				row[j] += w0[0] + T(qbar[j*d+j]*e) + T(sign*cot*(m-float64(g2*float64(e)*float64(e))))
 			}
-			l, scale := row[d:], T(sign*cot*g2)
-			for j := range d {
-				for i := j + 1; i < d; i++ {
-					l[0] += qbar[i*d+j] - T(scale*q[i*d+j])
-					l = l[1:]
-				}
+			scale := T(sign * cot * g2)
+			for at, ij := range below(d) {
+				row[at] += qbar[ij] - T(scale*q[ij])
 			}
 		}
 	}
@@ -682,12 +681,9 @@ func (t *finish[T]) Block(worker, k int) {
 			prior := sign * (float64(dcot*(m-float64(g2*float64(e)*float64(e)))) - float64(2*cot*g2*float64(e)*float64(de)))
 			row[j] += dw0[0] + T(dqbar[j*d+j]*e) + T(qbar[j*d+j]*de) + T(prior)
 		}
-		l, scale, dscale := row[d:], T(sign*cot*g2), T(sign*dcot*g2)
-		for j := range d {
-			for i := j + 1; i < d; i++ {
-				l[0] += dqbar[i*d+j] - T(dscale*q[i*d+j]) - T(scale*dq[i*d+j])
-				l = l[1:]
-			}
+		scale, dscale := T(sign*cot*g2), T(sign*dcot*g2)
+		for at, ij := range below(d) {
+			row[at] += dqbar[ij] - T(dscale*q[ij]) - T(scale*dq[ij])
 		}
 	}
 	if s.gt.Means.Data != nil {

@@ -27,6 +27,9 @@
 //
 // # Errors
 //
-// Shapes that do not fit panic with mat.ErrShape. Invalid edges, and options that
+// Misuse panics with a *rev.OperandError, in which errors.Is finds gonum's value:
+// mat.ErrShape for shapes that do not fit. Invalid edges, and options that
 // cannot be met, return errors that name them.
 package graphembed
+
+//go:generate go run revnum/cmd/revgen

@@ -47,7 +47,7 @@ func TestDrivers(t *testing.T) {
 		{
 			"graphembed",
 			rev.At(func(s *state) graphembed.Loss[float64] {
-				k := embedding.Loss(s.x)
+				k := embedding.Kernel(s.x, nil)
 				k.Out, k.Fixed = &s.out, s.given
 				return k
 			}),
@@ -56,7 +56,7 @@ func TestDrivers(t *testing.T) {
 		{
 			"gmm",
 			rev.At(func(s *state) gmm.LogPosterior[float64] {
-				k := mixture.LogPosterior(s.x)
+				k := mixture.Kernel(s.x, nil)
 				k.Out, k.X = &s.out, s.given
 				return k
 			}),

@@ -1,17 +1,21 @@
 package graphembed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"revnum/internal/objective"
 	"revnum/internal/parallel"
+	"revnum/optim"
 	"revnum/revmodels/graphembed/internal/pairs"
 	"revnum/trust"
 )
@@ -29,12 +33,7 @@ const (
 var methodNames = [...]string{"Newton", "L-BFGS", "Adam"}
 
 // String returns the name of the method.
-func (m Method) String() string {
-	if m < 0 || int(m) >= len(methodNames) {
-		return fmt.Sprintf("Method(%d)", int(m))
-	}
-	return methodNames[m]
-}
+func (m Method) String() string { return objective.Name(m, methodNames[:]) }
 
 // DefaultMargin is the margin of the loss if Options.Margin is 0.
 const DefaultMargin = 0.1
@@ -199,33 +198,21 @@ func (o *Options) fill(g *Graph, k int) error {
 		if r, c := o.FixedAt.Dims(); r != o.Fixed || c != k {
 			return fmt.Errorf("graphembed: FixedAt is %d×%d, want %d fixed vertices in %d dimensions", r, c, o.Fixed, k)
 		}
-		for i := range o.Fixed {
-			for c := range k {
-				if v := o.FixedAt.At(i, c); v-v != 0 {
-					return fmt.Errorf("graphembed: FixedAt(%d, %d) is %v", i, c, v)
-				}
-			}
+		if err := objective.CheckFinite("graphembed: FixedAt", objective.View(o.FixedAt)); err != nil {
+			return err
 		}
 	}
 	if o.Fixed == 0 {
 		o.FixedAt = nil
 	}
-	o.Starts = orDefault(o.Starts, 10)
+	o.Starts = cmp.Or(o.Starts, 10)
 	if o.Fixed == g.n {
 		o.Starts = 1
 	}
-	o.Spread, o.Margin, o.Target = orDefault(o.Spread, 1), orDefault(o.Margin, DefaultMargin), orDefault(o.Target, 1e-24)
-	o.Rate = orDefault(o.Rate, 0.01)
-	o.MaxIter = orDefault(o.MaxIter, [...]int{Newton: 100, LBFGS: 1000, Adam: 5000}[o.Method])
+	o.Spread, o.Margin, o.Target = cmp.Or(o.Spread, 1), cmp.Or(o.Margin, DefaultMargin), cmp.Or(o.Target, 1e-24)
+	o.Rate = cmp.Or(o.Rate, 0.01)
+	o.MaxIter = cmp.Or(o.MaxIter, [...]int{Newton: 100, LBFGS: 1000, Adam: 5000}[o.Method])
 	return nil
-}
-
-// orDefault returns v, or otherwise if v is 0.
-func orDefault[T int | float64](v, otherwise T) T {
-	if v == 0 {
-		return otherwise
-	}
-	return v
 }
 
 // A search is the parallel task of Embed. A block of it is a start.
@@ -309,7 +296,12 @@ func lbfgs(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 	set := &optimize.Settings{
 		GradientThreshold: math.NaN(), // no threshold
 		MajorIterations:   o.MaxIter,
-		Converger:         &converger{ctx, o.Target},
+		Converger: objective.Converger(func(l *optimize.Location) optimize.Status {
+			if l.F <= o.Target {
+				return optimize.FunctionThreshold
+			}
+			return optimize.NotTerminated
+		}),
 	}
 	status := func() (optimize.Status, error) {
 		if ctx.Err() != nil {
@@ -332,35 +324,9 @@ func lbfgs(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 	return r.MajorIterations, err
 }
 
-// converger is the optimize.Converger that ends at a given loss, or when ctx is done.
-type converger struct {
-	ctx    context.Context
-	target float64
-}
-
-// Init implements optimize.Converger.
-func (*converger) Init(int) {}
-
-// Converged implements optimize.Converger.
-func (c *converger) Converged(l *optimize.Location) optimize.Status {
-	switch {
-	case l.F <= c.target:
-		return optimize.FunctionThreshold
-	case c.ctx.Err() != nil:
-		return optimize.RuntimeLimit
-	}
-	return optimize.NotTerminated
-}
-
-// adam moves x towards a minimum. It returns the number of steps. The two averages decay as
-// in Kingma and Ba, arXiv 1412.6980.
+// adam moves x towards a minimum. It returns the number of steps.
 func adam(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
-	const (
-		decay1, decay2 = 0.9, 0.999
-		tiny           = 1e-8
-	)
-	grad, mean, square := make([]float64, len(x)), make([]float64, len(x)), make([]float64, len(x))
-	power1, power2 := 1.0, 1.0
+	grad, method := make([]float64, len(x)), optim.Adam{Rate: optim.Constant(o.Rate)}
 	for step := range o.MaxIter {
 		if err := ctx.Err(); err != nil {
 			return step, err
@@ -369,13 +335,7 @@ func adam(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 		if loss <= o.Target || math.IsNaN(loss) || floats.HasNaN(grad) {
 			return step, nil
 		}
-		power1 *= decay1
-		power2 *= decay2
-		for i, g := range grad {
-			mean[i] = decay1*mean[i] + (1-decay1)*g
-			square[i] = decay2*square[i] + (1-decay2)*g*g
-			x[i] -= o.Rate * (mean[i] / (1 - power1)) / (math.Sqrt(square[i]/(1-power2)) + tiny)
-		}
+		method.Step(x, grad)
 	}
 	return o.MaxIter, nil
 }
@@ -385,44 +345,33 @@ func adam(ctx context.Context, m loss, x []float64, o *Options) (int, error) {
 // mat.ErrShape if x does not have one row for each vertex.
 func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 	n, dim := x.Dims()
-	if n != g.n {
-		panic(mat.ErrShape)
-	}
+	objective.CheckDims("graphembed.Classes", "x", n, dim, g.n, dim)
 	var class [kinds]Class
-	var sum [kinds]sums
 	var origin [kinds]float64
-	add := func(c int, distances []float64) {
-		if len(distances) == 0 {
+	// Until all distances are added, Mean and Deviation are the sums of these, less the
+	// origin, and of their squares.
+	add := func(c int, d []float64) {
+		if len(d) == 0 {
 			return
 		}
-		k, s := &class[c], &sum[c]
+		k := &class[c]
 		if k.Pairs == 0 {
-			origin[c], k.Min, k.Max = distances[0], distances[0], distances[0]
+			origin[c], k.Min, k.Max = d[0], d[0], d[0]
 		}
-		k.Pairs += len(distances)
-		low, high, from, row := k.Min, k.Max, origin[c], sums{}
-		for _, d := range distances {
-			low, high = min(low, d), max(high, d)
-			d -= from
-			row.d += d
-			row.squares += float64(d * d)
-		}
-		k.Min, k.Max = low, high
-		s.add(row)
+		k.Pairs += len(d)
+		k.Min, k.Max = min(k.Min, slices.Min(d)), max(k.Max, slices.Max(d))
+		floats.AddConst(-origin[c], d)
+		k.Mean += floats.Sum(d)
+		k.Deviation += floats.Dot(d, d)
 	}
 	at := make([]float64, dim*n) // by coordinate
-	for i := range n {
-		for a := range dim {
-			at[a*n+i] = x.At(i, a)
-		}
+	for a := range dim {
+		mat.Col(at[a*n:(a+1)*n], a, x)
 	}
 	from, distances := make([]float64, dim), make([]float64, n)
 	for i := range n - 1 {
-		for a := range from {
-			from[a] = at[a*n+i]
-		}
 		next := i + 1
-		pairs.Distances(distances[next:], at[min(next, len(at)):], n, from)
+		pairs.Distances(distances[next:], at[min(next, len(at)):], n, mat.Row(from, i, x))
 		for _, j := range g.Later(i) {
 			add(apart, distances[next:j])
 			add(connected, distances[j:j+1])
@@ -431,14 +380,11 @@ func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 		add(apart, distances[next:])
 	}
 	for c := range class {
-		k, s := &class[c], sum[c]
-		if k.Pairs == 0 {
-			continue
-		}
-		shift := s.d / float64(k.Pairs)
-		k.Mean = origin[c] + shift
+		k := &class[c]
+		sum, count := k.Mean, float64(max(1, k.Pairs))
+		k.Mean = origin[c] + sum/count
 		if k.Pairs > 1 {
-			k.Deviation = math.Sqrt(max(0, s.squares-shift*s.d) / float64(k.Pairs-1))
+			k.Deviation = math.Sqrt(max(0, k.Deviation-sum/count*sum) / (count - 1))
 		}
 	}
 	return class[connected], class[apart]

@@ -160,7 +160,7 @@ func TestEmbedDegenerate(t *testing.T) {
 		{"11 fixed vertices", 2, Options{Fixed: 11}},
 		{"-1 fixed vertices", 2, Options{Fixed: -1}},
 		{"FixedAt is 2×3", 2, Options{Fixed: 2, FixedAt: mat.NewDense(2, 3, nil)}},
-		{"FixedAt(0, 1) is NaN", 2, Options{Fixed: 1, FixedAt: mat.NewDense(1, 2, []float64{0, math.NaN()})}},
+		{"FixedAt has NaN in row 0, column 1", 2, Options{Fixed: 1, FixedAt: mat.NewDense(1, 2, []float64{0, math.NaN()})}},
 		{"Method(7)", 2, Options{Method: 7}},
 		{"option", 2, Options{Starts: -1}},
 		{"option", 2, Options{Workers: -1}},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/graph/simple"
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -52,6 +53,20 @@ func ExampleFromUndirected() {
 	// Output:
 	// 4 vertices, 4 sides, 2 diagonals
 	// diagonal by side 1.414214
+}
+
+// Weights of an adjacency matrix do not matter, but zeros do. How far apart are vertices of a
+// path, if it lies straight?
+func ExampleFromAdjacency() {
+	g, err := graphembed.FromAdjacency(mat.NewSymDense(3, []float64{0, 1, 0, 1, 0, 2, 0, 2, 0}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	connected, apart := graphembed.Classes(g, mat.NewDense(3, 1, []float64{0, 1, 2}))
+	fmt.Println(connected.Mean, apart.Mean)
+	// Output:
+	// 1 2
 }
 
 // The loss in fixed point is undone to the bit.

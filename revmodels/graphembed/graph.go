@@ -1,6 +1,7 @@
 package graphembed
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/graph"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/rev"
 	"revnum/revmodels/graphembed/internal/pairs"
 )
 
@@ -52,12 +54,7 @@ func NewGraph(n int, edges [][2]int) (*Graph, error) {
 		}
 		sorted[e] = [2]int{i, j}
 	}
-	slices.SortFunc(sorted, func(a, b [2]int) int {
-		if a[0] != b[0] {
-			return a[0] - b[0]
-		}
-		return a[1] - b[1]
-	})
+	slices.SortFunc(sorted, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
 	sorted = slices.Compact(sorted)
 
 	g := &Graph{n: n, first: make([]int, n+1), later: make([]int32, len(sorted))}
@@ -158,15 +155,7 @@ func (g *Graph) firstApart() [2]int {
 // the order of their IDs. It returns an error if a node of g is connected to itself.
 func FromUndirected(g graph.Undirected) (*Graph, []graph.Node, error) {
 	nodes := graph.NodesOf(g.Nodes())
-	slices.SortFunc(nodes, func(a, b graph.Node) int {
-		switch {
-		case a.ID() < b.ID():
-			return -1
-		case a.ID() > b.ID():
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(nodes, func(a, b graph.Node) int { return cmp.Compare(a.ID(), b.ID()) })
 	index := make(map[int64]int, len(nodes))
 	for i, v := range nodes {
 		index[v.ID()] = i
@@ -194,7 +183,7 @@ func FromUndirected(g graph.Undirected) (*Graph, []graph.Node, error) {
 func FromAdjacency(a mat.Matrix) (*Graph, error) {
 	n, c := a.Dims()
 	if n != c {
-		panic(mat.ErrSquare)
+		panic(&rev.OperandError{Kernel: "graphembed.Graph", Operand: "a", Reason: fmt.Sprintf("is %d×%d", n, c), Err: mat.ErrSquare})
 	}
 	var edges [][2]int
 	for i := range n {

@@ -1,6 +1,7 @@
 package graphembed
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -107,7 +108,7 @@ func TestConversions(t *testing.T) {
 		t.Errorf("error %v of a matrix with a diagonal", err)
 	}
 	defer func() {
-		if v := recover(); v != mat.ErrSquare {
+		if v, _ := recover().(error); !errors.Is(v, mat.ErrSquare) {
 			t.Errorf("panic %v of a matrix that is not square", v)
 		}
 	}()

@@ -3,6 +3,7 @@ package graphembed
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -23,13 +24,11 @@ import (
 // more. Workers share the vertices.
 func (m *Model) Hess(hess *mat.SymDense, x []float64) {
 	n := m.Dim()
-	if hess.SymmetricDim() != n {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("graphembed.Model", "hess", hess.SymmetricDim(), n)
 	if n == 0 {
 		return
 	}
-	k := m.Loss(x)
+	k := m.Kernel(x, nil)
 	rev.ForwardPass(&k)
 	s := workspace.Get[sweep[float64]]()
 	defer workspace.Put(s)
@@ -138,23 +137,12 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 // addRanks adds the terms of rank one to the rows of free vertex row.
 func (h *hessian) addRanks(row int) {
 	near, far := h.sum[connected], h.sum[apart]
-	nearN, farN := float64(h.count[connected]), float64(h.count[apart])
+	nearN, farN := float64(max(1, h.count[connected])), float64(max(1, h.count[apart]))
+	n, e := len(near), h.w[apart].e
 	for a := row * h.dim; a < (row+1)*h.dim; a++ {
-		var toNear, toFar float64
-		if nearN > 0 {
-			toNear = -h.w[connected].alpha / nearN * near[a]
-		}
-		if farN > 0 {
-			toFar = -h.w[apart].alpha / farN * far[a]
-		}
-		if e := h.w[apart].e; e != 0 {
-			q := e * (near[a]/nearN - far[a]/farN)
-			toNear += q / nearN
-			toFar -= q / farN
-		}
-		line := h.data[a*h.stride:]
-		n := len(near)
-		vec.Axpy(toNear, near[a:], line[a:n])
-		vec.Axpy(toFar, far[a:], line[a:n])
+		q := e * (near[a]/nearN - far[a]/farN)
+		line := h.data[a*h.stride:][:n]
+		vec.Axpy((q-h.w[connected].alpha*near[a])/nearN, near[a:], line[a:])
+		vec.Axpy((-q-h.w[apart].alpha*far[a])/farN, far[a:], line[a:])
 	}
 }

@@ -10,7 +10,11 @@ import (
 	"revnum/rev"
 )
 
-// Loss is the kernel Out += L, the misfit of an embedding of a graph into k dimensions.
+// Loss is the kernel
+//
+//	Out += L
+//
+// of the misfit L of an embedding of a graph into k dimensions.
 // Connected vertices should all be at one distance, and vertices that are not connected
 // all at another, larger one:
 //
@@ -47,8 +51,8 @@ import (
 // In fixed point a distance is the nearest number, and means and variances are within
 // one unit of it. Weights of pairs in the gradient are within three units, times the
 // amplification by exp(z). Inverse and Adjoint restore Out bit for bit. If a distance
-// is 2²⁰ or more, or z is above 13.86, the result has no meaning, but is the same each
-// time. Workers is ignored: one goroutine does everything.
+// is 2²⁰ or more, the distances of a kind sum to 2⁴¹, or z is above 13.86, the result has
+// no meaning, but is the same each time. Workers is ignored: one goroutine does everything.
 //
 // Beyond the operands, memory is proportional to k times the number of vertices, not
 // pairs. Methods panic with mat.ErrShape if the operands do not have the graph's order
@@ -86,25 +90,6 @@ func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Los
 //
 // There are two passes over the pairs: one computes the means, and one adds weighted
 // differences.
-
-// Forward computes Out += L.
-func (k Loss[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= L.
-func (k Loss[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= L, and adds the gradient times g.Out to those of
-// g.Fixed and g.Free that are there.
-func (k Loss[T]) Adjoint(g Loss[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += L, and adds its derivative in the direction t to
-// t.Out. A nil operand of t is a zero direction.
-func (k Loss[T]) Tangent(t Loss[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent restores Out and t.Out as they were before Tangent. It adds the
-// gradient to g as Adjoint does, and its derivative in the direction t to gt. That is
-// the Hessian times t if g.Out is 1 and gt.Out is 0.
-func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
 func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {

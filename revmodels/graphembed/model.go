@@ -34,15 +34,13 @@ type Model struct {
 // free. It panics with mat.ErrShape if fixed does not have k columns, or has more rows
 // than g has vertices.
 func NewModel(g *Graph, k int, fixed *mat.Dense, margin float64) *Model {
-	if k < 0 {
-		panic(mat.ErrNegativeDimension)
-	}
+	objective.CheckNonNegative("graphembed.Model", "K", k)
 	m := &Model{Graph: g, K: k, Margin: margin}
-	if fixed != nil {
+	if fixed != nil && !fixed.IsEmpty() {
 		m.Fixed = rev.ViewDense(fixed)
 	}
-	if m.Fixed.Rows > g.n || m.Fixed.Data != nil && m.Fixed.Cols != k {
-		panic(mat.ErrShape)
+	if m.Fixed.Data != nil {
+		objective.CheckDims("graphembed.Model", "Fixed", m.Fixed.Rows, m.Fixed.Cols, min(m.Fixed.Rows, g.n), k)
 	}
 	return m
 }
@@ -50,15 +48,9 @@ func NewModel(g *Graph, k int, fixed *mat.Dense, margin float64) *Model {
 // Dim returns the number of variables.
 func (m *Model) Dim() int { return (m.Graph.n - m.Fixed.Rows) * m.K }
 
-// Loss returns the kernel with the free vertices at x, sharing its storage, and
-// with nil Out.
-func (m *Model) Loss(x []float64) Loss[float64] { return binding{m}.Kernel(x, nil) }
-
-// A binding is the model as an objective.
-type binding struct{ *Model }
-
-// Kernel implements objective.Model.
-func (m binding) Kernel(x []float64, out *float64) Loss[float64] {
+// Kernel returns the kernel with the output at out and the free vertices at x, whose
+// storage it shares.
+func (m *Model) Kernel(x []float64, out *float64) Loss[float64] {
 	if x == nil {
 		x = []float64{}
 	}
@@ -67,27 +59,28 @@ func (m binding) Kernel(x []float64, out *float64) Loss[float64] {
 	return k
 }
 
-// View implements objective.Model.
-func (m binding) View(x []float64, out *float64) Loss[float64] {
-	if x != nil && len(x) != m.Dim() {
-		panic(mat.ErrShape)
+// View returns the operands of a derivative: that of the output is at out, those of the
+// free vertices are at x, or absent if x is nil, and the others are absent.
+func (m *Model) View(x []float64, out *float64) Loss[float64] {
+	if x != nil {
+		objective.CheckLen("graphembed.Model", "x", len(x), m.Dim())
 	}
 	return Loss[float64]{Out: out, Free: rev.General[float64]{Rows: m.Graph.n - m.Fixed.Rows, Cols: m.K, Data: x, Stride: max(1, m.K)}}
 }
 
 // Func returns the loss at x.
-func (m *Model) Func(x []float64) float64 { return objective.Value(binding{m}, x) }
+func (m *Model) Func(x []float64) float64 { return objective.Value(m, x) }
 
 // Grad overwrites grad with the gradient at x.
 func (m *Model) Grad(grad, x []float64) { m.FuncGrad(grad, x) }
 
 // FuncGrad is Func and Grad in the time of Grad.
 func (m *Model) FuncGrad(grad, x []float64) float64 {
-	return objective.Gradient(binding{m}, 1, grad, x)
+	return objective.Gradient(m, 1, grad, x)
 }
 
 // HessVec overwrites dst with the Hessian at x times v.
-func (m *Model) HessVec(dst, x, v []float64) { objective.HessVec(binding{m}, 1, dst, x, v) }
+func (m *Model) HessVec(dst, x, v []float64) { objective.HessVec(m, 1, dst, x, v) }
 
 // Problem returns the minimisation of the loss, for gonum/optimize.
 func (m *Model) Problem() optimize.Problem {

@@ -353,6 +353,7 @@ func (s *sweep[T]) differentiate(p *part[T], i, lo, hi int) {
 		}
 		xi := s.xi[i*dim:][:dim]
 		s.graph.kinds(p.kinds, i, lo, hi)
+		minusGamma := [kinds]T{-gamma[apart], -gamma[connected]}
 		if s.second { // r·(γ·r·ḋ - γ̇)
 			pairs.InvDistances(w, x, s.ld, xi)
 			pairs.DiffDots(b, x, s.ld, xi, s.v[lo:], s.vi[i*dim:][:dim])
@@ -360,8 +361,10 @@ func (s *sweep[T]) differentiate(p *part[T], i, lo, hi int) {
 			vec.MulTo(b, b, w)
 			pairs.KindAffine(b, b, p.kinds, [kinds]T{-T(far.gammaDot), -T(near.gammaDot)}, gamma)
 			vec.MulTo(b, b, w)
+			pairs.KindAffine(w, w, p.kinds, alpha, minusGamma)
+		} else {
+			pairs.KindInvDistances(w, x, s.ld, xi, p.kinds, alpha, minusGamma)
 		}
-		pairs.KindInvDistances(w, x, s.ld, xi, p.kinds, alpha, [kinds]T{-gamma[apart], -gamma[connected]})
 	}
 	xi := s.xi[i*dim:][:quad*dim]
 	if s.gradient && !s.fast {

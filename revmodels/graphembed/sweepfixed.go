@@ -1,9 +1,8 @@
 package graphembed
 
 import (
-	"math/bits"
-
 	"revnum/fixed"
+	"revnum/internal/number"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revlinalg"
@@ -22,8 +21,8 @@ type fixedSweep struct {
 // by the mean.
 type fixedMoments struct {
 	n             int
-	sum, squares  wide
-	tangents      wide
+	sum, squares  fixed.Accumulator
+	tangents      fixed.Accumulator
 	mean, meanDot fixed.Q43
 	beta, betaDot fixed.Q43
 }
@@ -44,18 +43,18 @@ func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
 		kind[c] = fixedMoments{n: n}
 	}
 	s.pairs(func(_, _ int, m *fixedMoments) {
-		m.sum.add(s.d)
-		m.tangents.add(s.dDot)
+		m.sum.Add(s.d)
+		m.tangents.Add(s.dDot)
 	})
 	for c := range kind {
 		if m := &kind[c]; m.n > 0 {
-			m.mean, m.meanDot = m.sum.over(m.n, 0), m.tangents.over(m.n, 0)
+			m.mean, m.meanDot = m.sum.Over(m.n), m.tangents.Over(m.n)
 		}
 	}
-	s.pairs(func(_, _ int, m *fixedMoments) { m.squares.addSquare(s.d - m.mean) })
+	s.pairs(func(_, _ int, m *fixedMoments) { m.squares.AddMul(s.d-m.mean, s.d-m.mean) })
 	for c := range kind {
 		if m := &kind[c]; m.n > 1 {
-			f += m.squares.over(m.n-1, fixed.FracBits)
+			f += m.squares.Over(m.n - 1)
 		}
 	}
 	near, far := &kind[connected], &kind[apart]
@@ -66,8 +65,8 @@ func sweepFixed(k, g, t, gt *Loss[fixed.Q43]) (f, df fixed.Q43) {
 		}
 		f += e - fixed.One
 		eDot := e.Mul(near.meanDot - far.meanDot)
-		near.beta, far.beta = quotient(e, near.n), -quotient(e, far.n)
-		near.betaDot, far.betaDot = quotient(eDot, near.n), -quotient(eDot, far.n)
+		near.beta, far.beta = number.Over(e, near.n), -number.Over(e, far.n)
+		near.betaDot, far.betaDot = number.Over(eDot, near.n), -number.Over(eDot, far.n)
 	}
 
 	wantDF := tangents && t.hasOut()
@@ -101,7 +100,7 @@ func (m *fixedMoments) weight(x fixed.Q43) fixed.Q43 {
 	if m.n < 2 {
 		return 0
 	}
-	return quotient(2*x, m.n-1)
+	return number.Over(2*x, m.n-1)
 }
 
 // pairs calls f for each pair of vertices i < j, with its distance in s.
@@ -142,33 +141,27 @@ func subtract(dst, x, y []fixed.Q43) {
 // addUnits adds alpha·u to the operand of vertex j in g, and subtracts it from that of
 // vertex i.
 func (s *fixedSweep) addUnits(g *Loss[fixed.Q43], i, j int, alpha fixed.Q43) {
-	if s.d == 0 {
-		return
-	}
-	gi, gj := g.row(i, s.k.Fixed.Rows), g.row(j, s.k.Fixed.Rows)
-	for a, x := range s.x {
-		v := alpha.Mul(x.Div(s.d))
-		if gj != nil {
-			gj[a] += v
-		}
-		if gi != nil {
-			gi[a] -= v
-		}
+	if s.d != 0 {
+		s.add(g, i, j, func(a int) fixed.Q43 { return alpha.Mul(s.x[a].Div(s.d)) })
 	}
 }
 
-// addTurns adds alpha·w·u̇ to the operand of vertex j in g, u̇ = (v - u·ḋ)/d, and
-// subtracts it from that of i. Where d is 0, w·u̇ is that of the square, 2·v/(n-1).
+// addTurns is addUnits for alpha·w·u̇, where u̇ = (v - u·ḋ)/d. Where d is 0, w·u̇ is that of
+// the square, 2·v/(n-1).
 func (s *fixedSweep) addTurns(g *Loss[fixed.Q43], i, j int, m *fixedMoments, w, alpha fixed.Q43) {
-	gi, gj := g.row(i, s.k.Fixed.Rows), g.row(j, s.k.Fixed.Rows)
-	for a, x := range s.x {
-		var v fixed.Q43
+	s.add(g, i, j, func(a int) fixed.Q43 {
 		if s.d == 0 {
-			v = m.weight(s.v[a])
-		} else {
-			v = w.Mul((s.v[a] - x.Div(s.d).Mul(s.dDot)).Div(s.d))
+			return alpha.Mul(m.weight(s.v[a]))
 		}
-		v = alpha.Mul(v)
+		return alpha.Mul(w.Mul((s.v[a] - s.x[a].Div(s.d).Mul(s.dDot)).Div(s.d)))
+	})
+}
+
+// add adds term(a) to coordinate a of vertex j in g, and subtracts it from that of i.
+func (s *fixedSweep) add(g *Loss[fixed.Q43], i, j int, term func(a int) fixed.Q43) {
+	gi, gj := g.row(i, s.k.Fixed.Rows), g.row(j, s.k.Fixed.Rows)
+	for a := range s.x {
+		v := term(a)
 		if gj != nil {
 			gj[a] += v
 		}
@@ -176,55 +169,4 @@ func (s *fixedSweep) addTurns(g *Loss[fixed.Q43], i, j int, m *fixedMoments, w, 
 			gi[a] -= v
 		}
 	}
-}
-
-// quotient returns the number nearest to x/n, for n > 0.
-func quotient(x fixed.Q43, n int) fixed.Q43 {
-	var a wide
-	a.add(x)
-	return a.over(n, 0)
-}
-
-// wide is an integer of 128 bits in two's complement: a sum of more numbers than fit a
-// Q43.
-type wide struct{ hi, lo uint64 }
-
-// add computes a += x.
-func (a *wide) add(x fixed.Q43) {
-	var c uint64
-	a.lo, c = bits.Add64(a.lo, uint64(x), 0)
-	a.hi += uint64(int64(x)>>63) + c
-}
-
-// addSquare computes a += x², in units of 2⁻⁸⁶.
-func (a *wide) addSquare(x fixed.Q43) {
-	m := uint64(x.Abs())
-	hi, lo := bits.Mul64(m, m)
-	var c uint64
-	a.lo, c = bits.Add64(a.lo, lo, 0)
-	a.hi, _ = bits.Add64(a.hi, hi, c)
-}
-
-// over returns a/(n·2^shift), rounded to nearest and wrapped, for n > 0.
-func (a wide) over(n int, shift uint) fixed.Q43 {
-	negative := int64(a.hi) < 0
-	if negative {
-		var b uint64
-		a.lo, b = bits.Sub64(0, a.lo, 0)
-		a.hi, _ = bits.Sub64(0, a.hi, b)
-	}
-	hi, rest := a.hi/uint64(n), a.hi%uint64(n)
-	lo, rest := bits.Div64(rest, a.lo, uint64(n))
-	up := rest >= (uint64(n)+1)/2
-	if shift > 0 {
-		up = lo>>(shift-1)&1 != 0
-		lo = lo>>shift | hi<<(64-shift)
-	}
-	if up {
-		lo++
-	}
-	if negative {
-		lo = -lo
-	}
-	return fixed.Q43(lo)
 }

@@ -16,7 +16,10 @@
 //
 // # Errors
 //
-// Shapes that do not fit panic with mat.ErrShape, and a correspondence that is not in
-// the model panics with mat.ErrRowAccess. An invalid model is an error. So is a file
+// Misuse panics with a *rev.OperandError, in which errors.Is finds gonum's value:
+// mat.ErrShape for shapes that do not fit, and a correspondence that is not in
+// the model panics with one of mat.ErrRowAccess. An invalid model is an error. So is a file
 // that cannot be read; the error names the file and the line.
 package hand
+
+//go:generate go run revnum/cmd/revgen

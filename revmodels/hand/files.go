@@ -33,12 +33,12 @@ func LoadModel(dir string) (*Model, error) {
 		defer func() { _ = f.Close() }()
 		files[name] = f
 	}
-	return ReadModel(dir+string(filepath.Separator), files["bones.txt"], files["vertices.txt"], files["triangles.txt"])
+	return readModel(dir+string(filepath.Separator), files["bones.txt"], files["vertices.txt"], files["triangles.txt"])
 }
 
-// ReadModel reads the files of LoadModel from readers. Errors name each file by prefix
+// readModel reads the files of LoadModel from readers. Errors name each file by prefix
 // and its name.
-func ReadModel(prefix string, bones, vertices, triangles io.Reader) (*Model, error) {
+func readModel(prefix string, bones, vertices, triangles io.Reader) (*Model, error) {
 	m := new(Model)
 	err := eachLine(bones, prefix+"bones.txt", func(l *line) error {
 		b := Bone{Name: l.next(), Parent: l.int()}

@@ -259,7 +259,7 @@ func files() (bones, vertices, triangles string) {
 
 func TestReadModel(t *testing.T) {
 	b, v, f := files()
-	m, err := ReadModel("x/", strings.NewReader(b), strings.NewReader(v), strings.NewReader(f))
+	m, err := readModel("x/", strings.NewReader(b), strings.NewReader(v), strings.NewReader(f))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func TestReadModel(t *testing.T) {
 	} {
 		in := map[string]string{"bones": b, "vertices": v, "triangles": f}
 		in[c.file] = strings.Replace(in[c.file], c.from, c.to, 1)
-		_, err := ReadModel("x/", strings.NewReader(in["bones"]), strings.NewReader(in["vertices"]), strings.NewReader(in["triangles"]))
+		_, err := readModel("x/", strings.NewReader(in["bones"]), strings.NewReader(in["vertices"]), strings.NewReader(in["triangles"]))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)
 		}
@@ -323,7 +323,7 @@ func FuzzReadModel(f *testing.F) {
 	b, v, tr := files()
 	f.Add(b, v, tr)
 	f.Fuzz(func(t *testing.T, b, v, tr string) {
-		m, err := ReadModel("x/", strings.NewReader(b), strings.NewReader(v), strings.NewReader(tr))
+		m, err := readModel("x/", strings.NewReader(b), strings.NewReader(v), strings.NewReader(tr))
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "x/") {
 				t.Errorf("error %v does not name the file", err)

@@ -1,6 +1,10 @@
 package hand
 
-import "math"
+import (
+	"math"
+
+	"revnum/internal/workspace"
+)
 
 // A pose holds the transforms of a model at some parameters θ. With A_i the transform
 // from the axes of bone i to those of the model,
@@ -42,7 +46,7 @@ func (p *pose) set(m *Model, theta *[Params]float64, derivatives bool) {
 		}
 		p.global[i][3] = theta[3+i]
 	}
-	p.bones, p.toAxes = resize(p.bones, len(m.bones)), resize(p.toAxes, len(m.bones))
+	p.bones, p.toAxes = workspace.Grow(p.bones, len(m.bones)), workspace.Grow(p.toAxes, len(m.bones))
 	for i := range m.bones {
 		b := &m.bones[i]
 		a := b.Relative
@@ -177,11 +181,4 @@ func rotation(r [3]float64) (m [3][3]float64, d [3][3][3]float64) {
 		}
 	}
 	return m, d
-}
-
-func resize[E any](x []E, n int) []E {
-	if cap(x) < n {
-		return make([]E, n)
-	}
-	return x[:n]
 }

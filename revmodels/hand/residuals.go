@@ -6,11 +6,16 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
-// Residuals is the kernel R += p - x of the differences between N measured points p
+// Residuals is the kernel
+//
+//	R += p - x
+//
+// of the differences between N measured points p
 // and the places x on the skin of a posed model that correspond to them. If Surface is
 // false, the place of point i is vertex c_i of the model. Otherwise it is a point of
 // triangle c_i with the vertices a, b and c,
@@ -66,18 +71,6 @@ func NewResiduals(r, theta *mat.VecDense, uv, points *mat.Dense, correspondences
 	return k
 }
 
-// Forward computes R += p - x.
-func (k Residuals[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes R -= p - x.
-func (k Residuals[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes R -= p - x and adds to the gradients of g.
-func (k Residuals[T]) Adjoint(g Residuals[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes R += p - x and Ṙ += ṗ - ẋ.
-func (k Residuals[T]) Tangent(t Residuals[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
 // Run implements rev.Kernel. Its only error is rev.ErrUnsupported, for AdjointTangent.
 func (k Residuals[T]) Run(p rev.Pass[Residuals[T]]) error {
 	if p.Adjoint && p.Tangent {
@@ -112,13 +105,11 @@ func (k Residuals[T]) Columns() int {
 // panics with mat.ErrShape if j is of another shape.
 func (k Residuals[T]) Jacobian(j rev.General[T]) {
 	rev.ForwardPass(&k)
-	if j.Rows != 3*len(k.Correspondences) || j.Cols != k.Columns() {
-		panic(mat.ErrShape)
-	}
+	objective.CheckDims("hand.Residuals", "j", j.Rows, j.Cols, 3*len(k.Correspondences), k.Columns())
 	s := workspace.Get[skin]()
 	open(s, &k, true)
 	if k.R.Data != nil {
-		addResiduals(s, &k, 1)
+		addResiduals(s, &k, 1) // raw: a sign
 	}
 	storeJacobian(s, &k, j)
 	s.model = nil
@@ -131,10 +122,8 @@ func open[T rev.Real](s *skin, k *Residuals[T], derivatives bool) {
 	if k.Surface {
 		limit = len(k.Model.triangles)
 	}
-	for _, c := range k.Correspondences {
-		if uint(c) >= uint(limit) {
-			panic(mat.ErrRowAccess)
-		}
+	for i, c := range k.Correspondences {
+		objective.CheckIndex("hand.Residuals", "Correspondences", i, c, limit)
 	}
 	for i := range s.theta {
 		s.theta[i] = fixed.Float(k.Theta.Data[i*k.Theta.Inc])
@@ -142,16 +131,14 @@ func open[T rev.Real](s *skin, k *Residuals[T], derivatives bool) {
 	s.begin(k.Model, derivatives)
 	switch {
 	case !k.Surface:
-		for _, c := range k.Correspondences {
-			s.use(c)
-		}
+		s.use(k.Correspondences...)
 	case len(k.Correspondences) < limit:
 		for _, c := range k.Correspondences {
-			s.useTriangle(c)
+			s.use(k.Model.triangles[c][:]...)
 		}
 	default: // fewer triangles than points
-		for c := range limit {
-			s.useTriangle(c)
+		for c := range k.Model.triangles {
+			s.use(k.Model.triangles[c][:]...)
 		}
 	}
 }

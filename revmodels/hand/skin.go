@@ -32,16 +32,12 @@ func (s *skin) begin(m *Model, derivatives bool) {
 	s.at, s.block = s.at[:0], s.block[:0]
 }
 
-func (s *skin) useTriangle(c int) {
-	for _, v := range s.model.triangles[c] {
-		s.use(v)
-	}
-}
-
-// use moves a vertex, unless that has been done.
-func (s *skin) use(vertex int) {
-	if s.slot[vertex] < 0 {
-		s.move(vertex)
+// use moves vertices, unless that has been done.
+func (s *skin) use(vertices ...int) {
+	for _, v := range vertices {
+		if s.slot[v] < 0 {
+			s.move(v)
+		}
 	}
 }
 

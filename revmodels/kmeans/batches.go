@@ -17,17 +17,11 @@ import (
 func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, most int, tolerance float64) bool {
 	order := rnd.Perm(s.n)
 	first := order[:min(s.n, max(3*size, 10*s.k))]
-	var weights []float64
-	if s.w != nil {
-		for _, i := range first {
-			weights = append(weights, s.w[i])
-		}
-	}
-	counts := s.begin(ctx, r, rnd, first, weights, most, tolerance)
+	counts := s.begin(ctx, r, rnd, first, s.weights(first), most, tolerance)
 	if counts == nil {
 		return false
 	}
-	s.set()
+	s.scores.set(s.centroids)
 
 	const patience = 10 // batches
 	var smooth float64
@@ -55,7 +49,7 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 			cost += float64(w * s.upper[i] * s.upper[i])
 			weight += w
 		}
-		s.set()
+		s.scores.set(s.centroids)
 		if weight == 0 {
 			continue
 		}
@@ -85,5 +79,5 @@ func (b *batchTask) Block(worker, block int) {
 	for p, i := range which {
 		b.s.take(t, p, i)
 	}
-	b.s.nearestOf(t, t.points, len(which))
+	b.s.label(t, t.points, len(which))
 }

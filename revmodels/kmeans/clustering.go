@@ -89,9 +89,7 @@ func (c *Clustering) nearest(x mat.Matrix) ([]int, []float64) {
 // Transform returns the N×K distances of the rows of x from the centroids.
 func (c *Clustering) Transform(x mat.Matrix) *mat.Dense {
 	view := objective.View(x)
-	if view.Cols != c.centroids.Cols {
-		panic(fmt.Errorf("%w: kmeans: points of %d columns for centroids of %d", mat.ErrShape, view.Cols, c.centroids.Cols))
-	}
+	objective.CheckDims("kmeans.Clustering", "x", view.Rows, view.Cols, view.Rows, c.centroids.Cols)
 	if view.Rows == 0 {
 		return &mat.Dense{}
 	}

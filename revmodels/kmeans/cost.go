@@ -3,11 +3,15 @@ package kmeans
 import (
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/objective"
 	"revnum/rev"
 )
 
-// Cost is the kernel Out += F of the k-means objective of K centroids c, given
-// N points x of dimension D:
+// Cost is the kernel
+//
+//	Out += F
+//
+// of the k-means objective F of K centroids c, given N points x of dimension D:
 //
 //	F = Σ_i min_k ‖x_i - c_k‖²
 //
@@ -48,27 +52,6 @@ type Cost[T rev.Float] struct {
 	Workers   int            // 0 means GOMAXPROCS
 }
 
-// NewCost returns the kernel over gonum matrices, sharing their storage.
-func NewCost(out *float64, centroids, x *mat.Dense) Cost[float64] {
-	return Cost[float64]{Out: out, Centroids: rev.ViewDense(centroids), X: rev.ViewDense(x)}
-}
-
-// Forward computes Out += F.
-func (k Cost[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= F.
-func (k Cost[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= F and adds to the gradients of g.
-func (k Cost[T]) Adjoint(g Cost[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += F and Ȯut += Ḟ.
-func (k Cost[T]) Tangent(t Cost[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Ḟ, and adds to the
-// tangents of the gradients in gt.
-func (k Cost[T]) AdjointTangent(g, t, gt Cost[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
-
 // Run implements rev.Kernel. It returns no error.
 func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
 	k.checkCentroids()
@@ -98,7 +81,7 @@ func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
 // checkCentroids panics if there are points, but no centroids.
 func (k *Cost[T]) checkCentroids() {
 	if k.Centroids.Rows == 0 && k.X.Rows > 0 {
-		panic(mat.ErrZeroLength)
+		panic(&rev.OperandError{Kernel: "kmeans.Cost", Operand: "Centroids", Reason: "has no rows", Err: mat.ErrZeroLength})
 	}
 }
 
@@ -125,17 +108,10 @@ func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
 	k.check()
 	like := Cost[T]{Centroids: dst, X: rev.General[T]{Cols: dst.Cols}}
 	rev.ForwardPass(&like)
-	if dst.Rows != k.Centroids.Rows || dst.Cols != k.Centroids.Cols || dst.Data == nil && dst.Rows*dst.Cols > 0 {
-		panic(mat.ErrShape)
-	}
-	return T(k.newton(dst, nil, nil))
-}
-
-// newton is NewtonDirection. It also stores k(i) in labels and the squared distances in
-// dists if these are not nil.
-func (k Cost[T]) newton(dst rev.General[T], labels []int, dists []float64) float64 {
+	objective.CheckDims("kmeans.Cost", "dst", dst.Rows, dst.Cols, k.Centroids.Rows, k.Centroids.Cols)
+	objective.CheckStorage("kmeans.Cost", "dst", len(dst.Data), dst.Rows, dst.Cols, dst.Stride)
 	s := k.open()
-	s.moments, s.allLabels, s.allDists = true, labels, dists
+	s.moments = true
 	s.run()
 	for c, n := range s.counts {
 		row := dst.Row(c)
@@ -148,7 +124,7 @@ func (k Cost[T]) newton(dst rev.General[T], labels []int, dists []float64) float
 	}
 	cost := s.cost
 	s.close()
-	return cost
+	return T(cost)
 }
 
 // Nearest stores in labels the index of the nearest centroid of each point, and in dists
@@ -156,9 +132,8 @@ func (k Cost[T]) newton(dst rev.General[T], labels []int, dists []float64) float
 // is neither read nor written.
 func (k Cost[T]) Nearest(labels []int, dists []float64) {
 	k.check()
-	if len(labels) != k.X.Rows || len(dists) != k.X.Rows {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("kmeans.Cost", "labels", len(labels), k.X.Rows)
+	objective.CheckLen("kmeans.Cost", "dists", len(dists), k.X.Rows)
 	s := k.open()
 	s.allLabels, s.allDists = labels, dists
 	s.run()
@@ -172,9 +147,8 @@ func (k Cost[T]) Nearest(labels []int, dists []float64) {
 // or sums K·D. Out is neither read nor written.
 func (k Cost[T]) Moments(counts, sums []float64) float64 {
 	k.check()
-	if len(counts) != k.Centroids.Rows || len(sums) != k.Centroids.Rows*k.X.Cols {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("kmeans.Cost", "counts", len(counts), k.Centroids.Rows)
+	objective.CheckLen("kmeans.Cost", "sums", len(sums), k.Centroids.Rows*k.X.Cols)
 	s := k.open()
 	s.moments = true
 	s.run()

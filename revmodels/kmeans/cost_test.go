@@ -156,8 +156,9 @@ func testReference[T rev.Float](t *testing.T) {
 		}
 		gotLabels, dists := make([]int, p.n), make([]float64, p.n)
 		dir := rev.NewGeneral[T](p.comps, p.d, nil)
-		if cost := k.newton(dir, gotLabels, dists); !same(cost, want) {
-			t.Errorf("%s: newton returns %v, want %v", p.name, cost, want)
+		k.Nearest(gotLabels, dists)
+		if cost := k.NewtonDirection(dir); !same(float64(cost), float64(T(want))) {
+			t.Errorf("%s: NewtonDirection returns %v, want %v", p.name, cost, want)
 		}
 		counts := make([]float64, p.comps)
 		for i, label := range labels {
@@ -213,7 +214,7 @@ func TestCostOverflow(t *testing.T) {
 	c := rev.NewGeneral(4, 2, []float32{1.2e19, 1.2e19, -1.2e19, -1.2e19, 3e18, -3e18, -3e18, 3e18})
 	x := rev.NewGeneral(1, 2, []float32{4e19, -4e19})
 	label, dist := make([]int, 1), make([]float64, 1)
-	Cost[float32]{Centroids: c, X: x}.newton(rev.NewGeneral[float32](4, 2, nil), label, dist)
+	Cost[float32]{Centroids: c, X: x}.Nearest(label, dist)
 	if label[0] != 2 {
 		t.Errorf("the nearest centroid is %d at %v, want 2", label[0], dist[0])
 	}

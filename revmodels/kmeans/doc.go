@@ -36,7 +36,10 @@
 //
 // # Errors
 //
-// Shapes that do not fit panic with mat.ErrShape. Fit returns errors for data that
+// Misuse panics with a *rev.OperandError, in which errors.Is finds gonum's value:
+// mat.ErrShape for shapes that do not fit. Fit returns errors for data that
 // are not finite or too large, and for options that make no sense. The errors say
 // where.
 package kmeans
+
+//go:generate go run revnum/cmd/revgen

@@ -54,8 +54,11 @@ func ExampleFit() {
 	labels := c.Predict(mat.NewDense(2, 2, []float64{0, 0, 10, 10}))
 	fmt.Println("apart:", labels[0] != labels[1])
 	fmt.Println("with its neighbours:", labels[0] == c.Labels()[0])
+	distances := c.Transform(mat.NewDense(1, 2, []float64{9, 5})) // to each centroid
+	fmt.Printf("to the nearest: %.4f\n", mat.Min(distances))
 	// Output:
 	// cost 4.6667
 	// apart: true
 	// with its neighbours: true
+	// to the nearest: 4.0000
 }

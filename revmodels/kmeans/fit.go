@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,7 +170,7 @@ func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], lim
 	case opts.Init != nil && opts.Batch > 0:
 		return points, 0, errors.New("kmeans: both Init and Batch are given")
 	}
-	heaviest, err := checkWeights(opts.Weights, n)
+	heaviest, err := objective.CheckWeights("kmeans", opts.Weights, n)
 	if err != nil {
 		return points, 0, err
 	}
@@ -182,29 +183,6 @@ func check(x mat.Matrix, k int, opts *Options) (points rev.General[float64], lim
 		return points, 0, fmt.Errorf("kmeans: Init is %d×%d, want %d×%d", r, c, k, d)
 	}
 	return points, limit, checkRange("Init has", rev.ViewDense(opts.Init), limit)
-}
-
-// checkWeights returns the largest weight, but at least 1.
-func checkWeights(w []float64, n int) (heaviest float64, err error) {
-	heaviest = 1
-	if w == nil {
-		return heaviest, nil
-	}
-	if len(w) != n {
-		return 0, fmt.Errorf("kmeans: %d weights for %d points", len(w), n)
-	}
-	var sum float64
-	for i, v := range w {
-		if !(v >= 0 && v <= 1e100) {
-			return 0, fmt.Errorf("kmeans: weight %d is %v, want a number from 0 to 1e100", i, v)
-		}
-		heaviest = max(heaviest, v)
-		sum += v
-	}
-	if sum == 0 {
-		return 0, errors.New("kmeans: all weights are 0")
-	}
-	return heaviest, nil
 }
 
 // checkRange returns an error that names the first element of x whose magnitude
@@ -224,17 +202,7 @@ func checkRange(what string, x rev.General[float64], limit float64) error {
 // centroids.
 func (s *search) start(ctx context.Context, opts *Options, rnd *rand.Rand) (r Start, ok bool) {
 	begin := time.Now()
-	most, tolerance := opts.MaxIter, opts.Tolerance
-	if most == 0 {
-		most = 300
-	}
-	switch {
-	case tolerance == 0:
-		tolerance = 1e-4
-	case tolerance < 0:
-		tolerance = -1
-	}
-	tolerance *= s.variance
+	most, tolerance := cmp.Or(opts.MaxIter, 300), cmp.Or(max(opts.Tolerance, -1), 1e-4)*s.variance
 	switch {
 	case opts.Init != nil:
 		for c := range s.k {

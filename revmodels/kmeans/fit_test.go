@@ -375,7 +375,7 @@ func TestTransformShape(t *testing.T) {
 	c, _ := mustFit(t, mat.NewDense(2, 1, []float64{1, 2}), 1, nil)
 	defer func() {
 		err, _ := recover().(error)
-		if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), "points of 2 columns for centroids of 1") {
+		if !errors.Is(err, mat.ErrShape) || !strings.Contains(err.Error(), "x of kmeans.Clustering is 1×2, want 1×1") {
 			t.Errorf("panics with %v", err)
 		}
 	}()

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"revnum/internal/parallel"
-	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -15,20 +14,9 @@ import (
 // A search chooses and moves centroids. For each point it keeps the nearest centroid
 // and bounds on distances.
 //
-// # Scores
-//
-// Points lie in panels by coordinate, so that the lanes of a vector are points. Points
-// and centroids are shifted by the mean of some points, to x' and c'. The nearest
-// centroid of a point has the least score
-//
-//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x_i - c_k‖² - ½‖x'_i‖².
-//
-// The rounding error of a difference of two scores is below the margin
-//
-//	m_i = (2D+8)·(ε·R_i² + η),  R_i² = 2·(‖x'_i‖² + max_k ‖c'_k‖²).
-//
-// The comment on sweep derives it. If the least two scores differ by less than the
-// margin, the distances decide. The labels therefore agree with Cost.
+// Points lie in panels by coordinate, so that the lanes of a vector are points. Scores find
+// the nearest centroid, or distances where scores do not decide. The labels therefore agree
+// with Cost.
 //
 // # Bounds
 //
@@ -45,7 +33,8 @@ type search struct {
 	workers int
 	parts   int // number of parts: runs of panels with their own sums
 
-	shift    []float64 // the mean of some points
+	scores scores[float64] // shifted by the mean of some points
+
 	panels   []float64 // x' by coordinate: (j, p) of panel b is at (b·D+j)·stride+p
 	norms    []float64 // ‖x'‖²
 	far      float64   // the largest ‖x'‖²
@@ -53,9 +42,6 @@ type search struct {
 	squares  []float64 // Σ w·‖x'‖² of each part
 
 	centroids rev.General[float64]
-	scored    []float64 // K×D: c'
-	halves    []float64 // ½‖c'‖²
-	most      float64   // the largest ‖c'‖²
 
 	labels       []int32
 	upper, lower []float64 // the bounds; in seed, the least two scores
@@ -77,10 +63,10 @@ type search struct {
 
 // searchScratch is the scratch memory of a worker.
 type searchScratch struct {
-	points, tile        []float64 // points whose bounds did not decide, D×stride; scores
-	which               [panel]int
-	best, second, label [panel]float64 // the least two scores, and the centroid of the least
-	before              [panel]int32
+	points, tile []float64 // points whose bounds did not decide, D×stride; scores
+	which        [panel]int
+	least        leastTwo[float64]
+	before       [panel]int32
 }
 
 // slack exceeds the relative error of a bound computed from distances. tiny exceeds
@@ -88,8 +74,6 @@ type searchScratch struct {
 const (
 	slack = 0x1p-40
 	tiny  = 1e-150
-
-	slack2 = 2 * (1 + slack) // a factor of R², whose squares are rounded
 )
 
 // newSearch returns a search without centroids. Points have the weights w, or 1 if w is
@@ -104,7 +88,7 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 	s.panels, s.norms = workspace.Grow(s.panels, blocks*d*stride), workspace.Grow(s.norms, n)
 	s.labels, s.upper, s.lower = workspace.Grow(s.labels, n), workspace.Grow(s.upper, blocks*panel), workspace.Grow(s.lower, blocks*panel)
 	s.centroids = rev.NewGeneral(k, d, workspace.Grow(s.centroids.Data, k*d))
-	s.scored, s.halves = workspace.Grow(s.scored, k*d), workspace.Grow(s.halves, k)
+	s.scores.scored, s.scores.halves = workspace.Grow(s.scores.scored, k*d), workspace.Grow(s.scores.halves, k)
 	s.moved, s.apart = workspace.Grow(s.moved, k), workspace.Grow(s.apart, k)
 	s.squares = workspace.Grow(s.squares, s.parts)
 	s.changed, s.base = workspace.Grow(s.changed, s.parts), workspace.Grow(s.base, k*d)
@@ -114,10 +98,10 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 		s.scratch[i].points = workspace.Grow(s.scratch[i].points, d*stride)
 	}
 
-	s.shift = workspace.Zeros(s.shift, d)
+	s.scores.shift = workspace.Zeros(s.scores.shift, d)
 	some := min(n, 1024)
 	for i := range some {
-		vec.Axpy(1/float64(some), x.Row(i*(n/some)), s.shift)
+		vec.Axpy(1/float64(some), x.Row(i*(n/some)), s.scores.shift)
 	}
 	// Sums of x' and of its squares give the variances.
 	s.forget()
@@ -143,7 +127,7 @@ func newSearch(x rev.General[float64], w []float64, k, workers int) *search {
 // return false if the largest is just below limit.
 func (s *search) within(limit float64) bool {
 	far := math.Sqrt(s.far)
-	for _, v := range s.shift {
+	for _, v := range s.scores.shift {
 		if !(math.Abs(v)+far <= limit*(1-slack)) {
 			return false
 		}
@@ -189,18 +173,11 @@ func (s *search) block(first int) []float64 {
 // load fills the panels of a part and sums w·x' and w·‖x'‖².
 func (s *search) load(_, part, first, end int) {
 	sums := s.sums[part*s.k*s.d:][:s.d]
-	var squares [panel]float64
 	s.squares[part] = 0
 	for ; first < end; first += panel {
 		x, n := s.block(first), min(panel, end-first)
-		dense.Transpose(x, stride, s.x.Data[first*s.x.Stride:], s.x.Stride, n, s.d)
-		vec.SubColumn(n, x, stride, x, stride, s.shift)
 		norms := s.norms[first : first+n]
-		clear(norms)
-		for j := range s.d {
-			vec.MulTo(squares[:n], x[j*stride:][:n], x[j*stride:][:n])
-			vec.AddTo(norms, norms, squares[:n])
-		}
+		s.scores.load(x, norms, s.x.Data[first*s.x.Stride:], s.x.Stride)
 		s.counts[part*s.k] += s.total(first, nil, n)
 		s.squares[part] += s.total(first, norms, n)
 		for j := range sums {
@@ -222,59 +199,18 @@ func (s *search) total(first int, v []float64, n int) float64 {
 	return vec.Dot(s.w[first:first+n], v[:n])
 }
 
-// set computes c', the halves of its squares and the largest square.
-func (s *search) set() {
-	s.most = 0
-	for k := range s.k {
-		s.halves[k] = s.center(s.scored[k*s.d:(k+1)*s.d], s.centroids.Row(k))
-		s.most = max(s.most, 2*s.halves[k])
-	}
-}
-
-// center sets c to x' for the point or centroid x. It returns ½‖x'‖².
-func (s *search) center(c, x []float64) (half float64) {
-	for j, v := range s.shift {
-		c[j] = x[j] - v
-		half += float64(c[j]*c[j]) / 2
-	}
-	return half
-}
-
-// margin returns m_i for a point with ‖x'‖² = norm.
-func (s *search) margin(norm float64) float64 {
-	return float64(2*s.d+8) * (float64(0x1p-52*float64(slack2*(norm+s.most))) + math.SmallestNonzeroFloat64)
-}
-
-// nearestOf sets the labels and bounds of the n points t.which. x holds them by
-// coordinate.
-func (s *search) nearestOf(t *searchScratch, x []float64, n int) {
-	size := padded(n)
-	best, second, label := t.best[:size], t.second[:size], t.label[:size]
-	for p := range best {
-		best[p], second[p] = math.Inf(1), math.Inf(1)
-	}
-	nearest.Two(best, second, label, x, stride, s.scored, s.halves, s.d, 0)
+// label sets the labels and bounds of the n points t.which. x holds them by coordinate.
+func (s *search) label(t *searchScratch, x []float64, n int) {
+	best, second, label := s.scores.leastTwo(&t.least, x, n)
 	for p, i := range t.which[:n] {
 		norm := s.norms[i]
-		m := s.margin(norm)
-		s.labels[i] = int32(label[p])
-		if second[p]-best[p] <= m {
-			s.labels[i] = s.decide(i)
+		m := s.scores.margin(norm)
+		if s.labels[i] = int32(label[p]); !(second[p]-best[p] > m) {
+			s.labels[i], _ = nearestOf(s.x.Row(i), s.centroids)
 		}
 		s.upper[i] = above(norm + 2*best[p] + 2*m)
 		s.lower[i] = below(norm + 2*second[p] - 2*m)
 	}
-}
-
-// decide compares distances and returns the nearest centroid of point i.
-func (s *search) decide(i int) int32 {
-	least, label := math.Inf(1), 0
-	for k := range s.k {
-		if v := distance(s.x.Row(i), s.centroids.Row(k)); v < least {
-			least, label = v, k
-		}
-	}
-	return int32(label)
 }
 
 // above returns an upper bound of √square, and below returns a lower bound.
@@ -284,7 +220,7 @@ func below(square float64) float64 { return math.Sqrt(max(square, 0))*(1-slack) 
 
 // assign finds the centroid of every point.
 func (s *search) assign() {
-	s.set()
+	s.scores.set(s.centroids)
 	s.run(func(worker, _, first, end int) {
 		t := &s.scratch[worker]
 		for ; first < end; first += panel {
@@ -292,7 +228,7 @@ func (s *search) assign() {
 			for p := range n {
 				t.which[p] = first + p
 			}
-			s.nearestOf(t, s.block(first), n)
+			s.label(t, s.block(first), n)
 		}
 	})
 	s.stale = true
@@ -368,7 +304,7 @@ func (s *search) update() (squares float64) {
 			s.after = max(s.after, s.moved[k])
 		}
 	}
-	s.set()
+	s.scores.set(s.centroids)
 	return squares
 }
 
@@ -447,7 +383,7 @@ func (s *search) stepPart(worker, part, first, end int) {
 // take stores x' of point i as number n of t.points.
 func (s *search) take(t *searchScratch, n, i int) {
 	t.which[n] = i
-	shift := s.shift[:s.d]
+	shift := s.scores.shift[:s.d]
 	for j, v := range s.x.Row(i)[:s.d] {
 		t.points[j*stride+n] = v - shift[j]
 	}
@@ -461,7 +397,7 @@ func (s *search) again(t *searchScratch, part, n int) {
 	for p, i := range t.which[:n] {
 		t.before[p] = s.labels[i]
 	}
-	s.nearestOf(t, t.points, n)
+	s.label(t, t.points, n)
 	for p, i := range t.which[:n] {
 		if k := s.labels[i]; k != t.before[p] {
 			s.add(part, i, t.before[p], -s.weight(i))
@@ -477,7 +413,7 @@ func (s *search) cost(dists []float64) (cost float64) {
 	s.run(func(worker, part, first, end int) {
 		for ; first < end; first += panel {
 			n := min(panel, end-first)
-			d := s.scratch[worker].best[:n]
+			d := s.scratch[worker].least.best[:n]
 			if dists != nil {
 				d = dists[first : first+n]
 			}

@@ -20,7 +20,7 @@ import (
 // centroid so far. It takes the candidate that lowers the cost most. seed sets labels and
 // bounds. It returns false if ctx was done before all centroids were chosen.
 func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
-	s.most = s.far
+	s.scores.most = s.far
 	s.near = workspace.Zeros(s.near, len(s.upper))
 	for i := range s.upper { // the least two scores, until all centroids are chosen
 		s.upper[i], s.lower[i] = math.Inf(1), math.Inf(1)
@@ -38,23 +38,23 @@ func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 			return false
 		}
 		copy(s.centroids.Row(k), s.x.Row(next))
-		s.halves[k] = s.center(s.scored[k*s.d:(k+1)*s.d], s.centroids.Row(k))
+		s.scores.halves[k] = s.scores.center(s.scores.scored[k*s.d:(k+1)*s.d], s.centroids.Row(k))
 		s.run(func(_, _, first, end int) { s.join(k, first, end, sums) })
 		if k == s.k-1 {
 			break
 		}
 		for i := range which {
 			which[i] = s.draw(rnd, sums)
-			c.halves[i] = s.center(c.at[i*s.d:(i+1)*s.d], s.x.Row(which[i]))
+			c.halves[i] = s.scores.center(c.at[i*s.d:(i+1)*s.d], s.x.Row(which[i]))
 		}
 		next = which[c.best()]
 	}
 	for i, norm := range s.norms {
-		m := s.margin(norm)
+		m := s.scores.margin(norm)
 		s.upper[i], s.lower[i] = above(norm+2*s.upper[i]+2*m), below(norm+2*s.lower[i]-2*m)
 		s.labels[i] = int32(s.near[i])
 	}
-	s.set()
+	s.scores.set(s.centroids)
 	s.stale = true
 	return true
 }
@@ -65,7 +65,7 @@ func (s *search) join(k, first, end int, sums []float64) {
 	for ; first < end; first += panel {
 		n := min(panel, end-first)
 		best, second, label := s.upper[first:][:padded(n)], s.lower[first:][:padded(n)], s.near[first:][:padded(n)]
-		nearest.Two(best, second, label, s.block(first), stride, s.scored[k*s.d:(k+1)*s.d], s.halves[k:k+1], s.d, k)
+		nearest.Two(best, second, label, s.block(first), stride, s.scores.scored[k*s.d:(k+1)*s.d], s.scores.halves[k:k+1], s.d, k)
 		sums[first/panel] = max(0, s.total(first, s.norms[first:], n)+2*s.total(first, best, n))
 	}
 }
@@ -101,7 +101,7 @@ func (c *candidates) score(worker, part, first, end int) {
 	t.tile = workspace.Grow(t.tile, c.count*panel)
 	for ; first < end; first += panel {
 		n := min(panel, end-first)
-		negated := t.best[:n]
+		negated := t.least.best[:n]
 		vec.ScaleTo(negated, -1, s.upper[first:first+n])
 		for i, half := range c.halves {
 			vec.ScaleTo(t.tile[i*panel:][:n], -half, ones[:n])

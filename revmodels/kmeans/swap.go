@@ -82,11 +82,7 @@ func (s *search) sample(rnd *rand.Rand, size int) []int {
 // begin finds centroids of the points in which and copies them to s. It returns the weight
 // of the points of each centroid, or nil if ctx was done before all were chosen.
 func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []int, weights []float64, most int, tolerance float64) []float64 {
-	points := rev.NewGeneral[float64](len(which), s.d, nil)
-	for p, i := range which {
-		copy(points.Row(p), s.x.Row(i))
-	}
-	in := newSearch(points, weights, s.k, s.workers)
+	in := newSearch(s.points(which), weights, s.k, s.workers)
 	defer in.close()
 	start := new(Start)
 	if _, ok := in.find(ctx, start, rnd, most, tolerance); !ok {
@@ -99,6 +95,25 @@ func (s *search) begin(ctx context.Context, r *Start, rnd *rand.Rand, which []in
 		counts[k] = in.count(k)
 	}
 	return counts
+}
+
+// points returns a copy of the points in which.
+func (s *search) points(which []int) rev.General[float64] {
+	points := rev.NewGeneral[float64](len(which), s.d, nil)
+	for p, i := range which {
+		copy(points.Row(p), s.x.Row(i))
+	}
+	return points
+}
+
+// weights returns a copy of their weights, or nil if all are 1.
+func (s *search) weights(which []int) (w []float64) {
+	if s.w != nil {
+		for _, i := range which {
+			w = append(w, s.w[i])
+		}
+	}
+	return w
 }
 
 // improve makes swaps, each followed by Lloyd's algorithm, until it finds none that lowers
@@ -233,7 +248,7 @@ func (s *search) scatter(points []int, k int) float64 {
 	d := s.d
 	m, square := make([]float64, d*d), make([]float64, d*d)
 	t, w := &s.scratch[0], make([]float64, panel)
-	c := s.scored[k*d : (k+1)*d]
+	c := s.scores.scored[k*d : (k+1)*d]
 	for first := 0; first < len(points); first += panel {
 		part := points[first:min(first+panel, len(points))]
 		for p, i := range part {
@@ -268,15 +283,7 @@ func (s *search) split(ctx context.Context, rnd *rand.Rand, into *split, members
 	if len(members) < 2 {
 		return
 	}
-	points := rev.NewGeneral[float64](len(members), s.d, nil)
-	var weights []float64
-	for p, i := range members {
-		copy(points.Row(p), s.x.Row(i))
-		if s.w != nil {
-			weights = append(weights, s.w[i])
-		}
-	}
-	in := newSearch(points, weights, 2, s.workers)
+	in := newSearch(s.points(members), s.weights(members), 2, s.workers)
 	if in.seed(ctx, rnd) {
 		in.lloyd(ctx, new(Start), 10, 0)
 		into.gain = cost - in.cost(nil)

@@ -5,7 +5,6 @@ import (
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
-	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revmodels/kmeans/internal/nearest"
@@ -15,33 +14,9 @@ import (
 // needs. Points come in panels of 128, and panels in batches. A worker takes one panel at
 // a time. In a panel, coordinates are rows, so that the lanes of a vector are points.
 //
-// # The nearest centroid
-//
 // If there are few centroids, their distances are compared. The operations and their order
 // are those of a plain loop. If there are many, scores are compared, which take a third of
-// the operations. All points and centroids are shifted by the mean of the centroids, to x'
-// and c'. The nearest centroid has the least score
-//
-//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x'_i - c'_k‖² - ½‖x'_i‖².
-//
-// Scores have rounding errors, which would decide near ties by chance. If the least two
-// scores are close, the distances decide instead. Let u be the unit roundoff,
-// R = ‖x'_i‖ + max_k ‖c'_k‖, and η the smallest positive number. The errors are
-//
-//	½‖x' - c'‖² for ½‖x - c‖²         u·R²
-//	½‖c'‖²                            ½D·u·R²
-//	the D products                    ½(D+1)·u·R², as |c'·x'| + ½‖c'‖² <= ½R²
-//	½‖x - c‖² as distance computes it ½(D+2)·u·R²
-//
-// Their sum is less than (2D+4)·u·R², plus (D+1)·η for products that underflow. Take the
-// centroid with the least computed distance. Its score exceeds the least score by at most
-// twice that sum. If the second score exceeds the least one by more than
-//
-//	m_i = (2D+8)·(ε·R² + η),  ε = 2u,  R² <= 2·(‖x'_i‖² + max_k ‖c'_k‖²),
-//
-// the least score therefore belongs to the nearest centroid. If R² is near the overflow
-// threshold or NaN, m_i is NaN, and the distances decide. If a distance overflows or a
-// number is NaN, the distances are compared one by one.
+// the operations.
 type sweep[T rev.Float] struct {
 	k, g, t, gt     Cost[T]
 	weight, dweight T    // 2·F̄ and 2·ġF
@@ -51,10 +26,7 @@ type sweep[T rev.Float] struct {
 	centers     []float64 // K×D: the centroids
 	nan         bool      // whether one of them has a NaN
 
-	shift  []T     // the mean of the centroids
-	scored []T     // K×D: c'
-	halves []T     // ½‖c'‖²
-	most   float64 // the largest ‖c'‖²
+	scores scores[T] // shifted by the mean of the centroids
 
 	first       int                    // the first point of the batch
 	labels      [batch]int32           // k(i) of the points of the batch
@@ -85,10 +57,9 @@ type panelScratch[T rev.Float] struct {
 	points   []float64 // D×stride: x, points along the rows
 	best     [panel]float64
 	label    [panel]float64
-	centered []T // D×stride: x'
-	squares  [panel]T
+	centered []T      // D×stride: x'
 	norms    [panel]T // ‖x'‖²
-	scores   [3][panel]T
+	least    leastTwo[T]
 	which    [panel]uint8 // points whose scores do not decide
 }
 
@@ -196,22 +167,13 @@ func (s *sweep[T]) prepare(workers int) {
 		return
 	}
 
-	s.shift, s.scored, s.halves = workspace.Zeros(s.shift, s.d), workspace.Grow(s.scored, s.comps*s.d), workspace.Grow(s.halves, s.comps)
+	s.scores.shift = workspace.Zeros(s.scores.shift, s.d)
 	for c := range s.comps {
 		for j, v := range s.k.Centroids.Row(c) {
-			s.shift[j] += v / T(s.comps)
+			s.scores.shift[j] += v / T(s.comps)
 		}
 	}
-	s.most = 0
-	for c := range s.comps {
-		row, norm := s.scored[c*s.d:][:s.d], T(0)
-		for j, v := range s.k.Centroids.Row(c) {
-			row[j] = v - s.shift[j]
-			norm += T(row[j] * row[j])
-		}
-		s.halves[c] = norm / 2
-		s.most = max(s.most, float64(norm)) // NaN if one is
-	}
+	s.scores.set(s.k.Centroids)
 }
 
 // Block implements parallel.Task. It processes panel b of the batch.
@@ -224,14 +186,14 @@ func (w *byPanel[T]) Block(worker, b int) {
 	switch {
 	case s.nan || s.d == 0:
 		for i := range n {
-			labels[i], dists[i] = s.look(first + i)
+			labels[i], dists[i] = nearestOf(s.k.X.Row(first+i), s.k.Centroids)
 		}
 	case s.comps <= few:
 		s.load(p.points, first, n)
 		s.compare(p, n)
 		for i := range n {
 			if labels[i], dists[i] = int32(p.label[i]), p.best[i]; math.IsInf(dists[i], 1) {
-				labels[i], dists[i] = s.look(first + i)
+				labels[i], dists[i] = nearestOf(s.k.X.Row(first+i), s.k.Centroids)
 			}
 		}
 	default:
@@ -269,54 +231,15 @@ func (s *sweep[T]) compare(p *panelScratch[T], n int) {
 	nearest.One(p.best[:n], p.label[:n], p.points, stride, s.centers, s.d, 0)
 }
 
-// padded rounds n up to the number of points that a search takes.
-func padded(n int) int { return (n + nearest.Width - 1) &^ (nearest.Width - 1) }
-
-// look compares the distances of point i one by one and returns the nearest centroid. A
-// NaN counts as the least distance.
-func (s *sweep[T]) look(i int) (label int32, dist float64) {
-	dist = math.Inf(1)
-	for c := range s.comps {
-		d := distance(s.k.X.Row(i), s.k.Centroids.Row(c))
-		if d < dist || math.IsNaN(d) && !math.IsNaN(dist) {
-			label, dist = int32(c), d
-		}
-	}
-	return label, dist
-}
-
 // score finds the nearest centroids of the points from point first on.
 func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []float64) {
-	n, size := len(labels), padded(len(labels))
-	x := &s.k.X
-	dense.Transpose(p.centered, stride, x.Data[first*x.Stride:], x.Stride, n, s.d)
-	vec.SubColumn(n, p.centered, stride, p.centered, stride, s.shift)
-	norms, squares := p.norms[:n], p.squares[:n]
-	clear(norms)
-	for j := range s.d {
-		row := p.centered[j*stride:][:n]
-		vec.MulTo(squares, row, row)
-		vec.AddTo(norms, norms, squares)
-	}
-	best, second, label := p.scores[0][:size], p.scores[1][:size], p.scores[2][:size]
-	for i := range best {
-		best[i], second[i] = T(math.Inf(1)), T(math.Inf(1))
-	}
-	nearest.Two(best, second, label, p.centered, stride, s.scored, s.halves, s.d, 0)
-
-	// 2⁻⁵², the smallest positive and the largest number, or those of float32.
-	eps, eta, huge := 0x1p-52, math.SmallestNonzeroFloat64, math.MaxFloat64
-	if any(*new(T)) == any(float32(0)) {
-		eps, eta, huge = 0x1p-23, math.SmallestNonzeroFloat32, math.MaxFloat32
-	}
-	slack := 2 * (1 + float64(s.d)*eps) // the norms are rounded
+	n, x := len(labels), &s.k.X
+	norms := p.norms[:n]
+	s.scores.load(p.centered, norms, x.Data[first*x.Stride:], x.Stride)
+	best, second, label := s.scores.leastTwo(&p.least, p.centered, n)
 	unclear := 0
 	for i := range n {
-		square, m := slack*(float64(norms[i])+s.most), math.NaN()
-		if square < huge/16 {
-			m = float64(2*s.d+8) * (float64(eps*square) + eta)
-		}
-		if !(float64(second[i])-float64(best[i]) > m) {
+		if m := s.scores.margin(norms[i]); !(float64(second[i])-float64(best[i]) > m) {
 			p.which[unclear] = uint8(i)
 			unclear++
 			continue
@@ -335,21 +258,9 @@ func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []
 	s.compare(p, unclear)
 	for q, i := range p.which[:unclear] {
 		if labels[i], dists[i] = int32(p.label[q]), p.best[q]; math.IsInf(dists[i], 1) {
-			labels[i], dists[i] = s.look(first + int(i))
+			labels[i], dists[i] = nearestOf(x.Row(first+int(i)), s.k.Centroids)
 		}
 	}
-}
-
-// distance returns ‖x - c‖². Its products are rounded before they are added, so it is the
-// same on all machines.
-func distance[T rev.Float](x, c []T) float64 {
-	c = c[:len(x)]
-	var s float64
-	for j, v := range x {
-		r := float64(v) - float64(c[j])
-		s += float64(r * r)
-	}
-	return s
 }
 
 // point adds to the gradients of point i, whose nearest centroid is c. It returns r·ṙ.

@@ -13,7 +13,7 @@
 // # Memory and time
 //
 // A gradient needs the states of all steps, and only these are kept. The gates are
-// computed again on the way back. The states are 2·L·C·B numbers of float64 for L
+// computed again by the adjoint. The states are 2·L·C·B numbers of float64 for L
 // layers, C characters and B bits, where B counts as the next multiple of 16. The
 // output takes as much as a layer. A gradient with its value takes about twice the time
 // of the value. Tangents and second derivatives have no vector code, and take about
@@ -21,6 +21,9 @@
 //
 // # Errors
 //
-// Shapes that do not fit panic with mat.ErrShape. No method returns an error. A number
+// Misuse panics with a *rev.OperandError, in which errors.Is finds gonum's value:
+// mat.ErrShape for shapes that do not fit. No method returns an error. A number
 // that is not finite makes the loss not finite.
 package lstm
+
+//go:generate go run revnum/cmd/revgen

@@ -1,14 +1,16 @@
 package lstm
 
 import (
-	"gonum.org/v1/gonum/mat"
-
 	"revnum/fixed"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
 
-// Loss is the kernel Out += F of the mean log loss F of a network of L layers that
+// Loss is the kernel
+//
+//	Out += F
+//
+// of the mean log loss F of a network of L layers that
 // reads a sequence of C characters of B bits each. For t = 0, ..., C-2 it reads
 // character x_t and predicts x_{t+1}. With σ(z) = 1/(1 + exp(-z)), all products element
 // by element, and u the input of a layer, h its hidden state and c its memory:
@@ -40,14 +42,6 @@ type Loss[T rev.Real] struct {
 	Sequence rev.General[T] `rev:"in" shape:"C,B"`   // a character x a row
 }
 
-// NewLoss returns the kernel over gonum matrices, sharing their storage.
-func NewLoss(out *float64, main, extra, state, sequence *mat.Dense) Loss[float64] {
-	return Loss[float64]{
-		Out: out, Main: rev.ViewDense(main), Extra: rev.ViewDense(extra),
-		State: rev.ViewDense(state), Sequence: rev.ViewDense(sequence),
-	}
-}
-
 // With s = -F̄/((C-1)·B), p_t = softmax of y_t and of log 2, and G_t = Σ_j x_{t+1,j},
 // the output gives
 //
@@ -58,24 +52,6 @@ func NewLoss(out *float64, main, extra, state, sequence *mat.Dense) Loss[float64
 // and the layers, from the highest to the lowest and in each from the last step to the
 // first, what package cells says. The input gives w̄_in += Σ_t ū_t·x_t and
 // x̄_t += ū_t·w_in. Tangents are those of the same equations (see duals.go).
-
-// Forward computes Out += F.
-func (k Loss[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Out -= F.
-func (k Loss[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes Out -= F and adds to the gradients of g.
-func (k Loss[T]) Adjoint(g Loss[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes Out += F and Ȯut += Ḟ.
-func (k Loss[T]) Tangent(t Loss[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent computes what Adjoint does, Ȯut -= Ḟ, and adds to the tangents of the
-// gradients in gt.
-func (k Loss[T]) AdjointTangent(g, t, gt Loss[T]) {
-	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
 
 // Run implements rev.Kernel. It returns no error.
 func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {

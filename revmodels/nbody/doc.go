@@ -9,8 +9,8 @@
 // The kernel Drift moves positions by velocities, and Kick changes velocities by the
 // attraction at the positions. Each adds to its output a function of operands that it
 // does not change. Subtracting undoes it, so every sequence of these kernels is a
-// bijection. Integrate combines them to a program of package rev, by a Method such as
-// Leapfrog. Energy is the energy of the bodies.
+// bijection. The kernel Steps combines them by a Method such as Leapfrog. Energy is the
+// energy of the bodies.
 //
 // A body attracts neither itself nor a body in the same place.
 //
@@ -20,7 +20,7 @@
 // steps. The gradient is that of the steps that were taken. As in the integrator JANUS,
 // forces are computed in float64 and then rounded: the same positions give the same
 // force each time. Choose the units so that numbers stay within ±2²⁰. Larger numbers
-// wrap, but still return. Over floats the way back rounds like the way ahead.
+// wrap, but still return. Over floats the inverse rounds like the program.
 //
 // Results have the same bits for any number of workers. They differ in the last bits
 // between tiers of vector code.

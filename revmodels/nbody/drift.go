@@ -20,23 +20,6 @@ type Drift[T rev.Real] struct {
 	Dt float64
 }
 
-// Forward computes Q += dt·V.
-func (k Drift[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes Q -= dt·V.
-func (k Drift[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes what Inverse does, and V̄ += dt·Q̄.
-func (k Drift[T]) Adjoint(g Drift[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes what Forward does, and Q̇ += dt·V̇.
-func (k Drift[T]) Tangent(t Drift[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent, and computes V̄ += dt·Q̄ and its tangent.
-func (k Drift[T]) AdjointTangent(g, t, gt Drift[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns an error if Dt is not finite.
 func (k Drift[T]) Run(p rev.Pass[Drift[T]]) error {
 	if err := checkParameters(k.Dt, 0); err != nil {

@@ -52,16 +52,18 @@ var _ = totalEnergy // which Energy is written from
 // Forward runs totalEnergy.
 func (k Energy[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k Energy[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k Energy[T]) Adjoint(g Energy[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k Energy[T]) Tangent(t Energy[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k Energy[T]) AdjointTangent(g, t, gt Energy[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -167,7 +169,7 @@ func (task *energyValue[T]) Block(_, part int) {
 	task.exact[part] = [1]fixed.Sum[T]{e}
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 func (k Energy[T]) adjoint(sign T, g Energy[T]) {
 	if g.Out == nil {
 		k.value(sign)
@@ -410,7 +412,7 @@ func (task *energyTangent[T]) Block(_, part int) {
 	task.exact[part] = [2]fixed.Sum[T]{te, e}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 func (k Energy[T]) adjointTangent(sign T, g, t, gt Energy[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)

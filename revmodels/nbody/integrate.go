@@ -1,6 +1,7 @@
 package nbody
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -75,7 +76,12 @@ func (m Method) Coefficients() (drifts, kicks []float64) {
 		return symmetric(0.74167036435061295345, -0.40910082580003159400, 0.19075471029623837995, -0.57386247111608226666,
 			0.29906418130365592384, 0.33462491824529818378, 0.31529309239676659663)
 	}
-	panic(fmt.Sprintf("nbody: unknown method %v", m))
+	panic(m.unknown())
+}
+
+// unknown is the panic of an unknown method.
+func (m Method) unknown() error {
+	return &rev.OperandError{Kernel: "nbody.Options", Operand: "Method", Reason: fmt.Sprintf("is %v", m), Err: errors.ErrUnsupported}
 }
 
 // symmetric returns the composition of leapfrogs of the lengths w, of a middle length,
@@ -141,35 +147,9 @@ var plans = sync.OnceValue(func() []plan {
 // plan panics if the method is unknown.
 func (m Method) plan() *plan {
 	if !m.valid() {
-		panic(fmt.Sprintf("nbody: unknown method %v", m))
+		panic(m.unknown())
 	}
 	return &plans()[m]
-}
-
-// Integrate returns the program that takes steps(s) steps of time, made of Drift and
-// Kick. The last drift of a step and the first one of the next step are joined. For few
-// bodies, the kernel Steps does the same in less time. Integrate panics if the method
-// is unknown. The step returns an error if Dt or Softening is invalid.
-func Integrate[T rev.Real](o Options, steps func(s *System[T]) int) rev.Step[System[T]] {
-	type state = System[T]
-	drift := func(length float64) rev.Step[state] {
-		return rev.At(func(s *state) Drift[T] { return Drift[T]{Q: s.Q, V: s.V, Dt: length * o.Dt} })
-	}
-	kick := func(length float64) rev.Step[state] {
-		return rev.At(func(s *state) Kick[T] {
-			return Kick[T]{V: s.V, Q: s.Q, Mu: s.Mu, Dt: length * o.Dt, Softening: o.Softening, Workers: o.Workers}
-		})
-	}
-	plan := o.Method.plan()
-	var step []rev.Step[state]
-	for _, part := range plan.step {
-		if part.kick {
-			step = append(step, kick(part.length))
-		} else {
-			step = append(step, drift(part.length))
-		}
-	}
-	return rev.Seq(drift(plan.first), rev.Repeat(steps, rev.Seq(step...)), rev.Uncall(drift(plan.first)))
 }
 
 // EnergyOf returns the energy of s times the constant of gravitation, as Energy does.

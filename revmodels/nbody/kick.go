@@ -52,24 +52,6 @@ type Kick[T rev.Real] struct {
 	Workers   int     // 0 means GOMAXPROCS
 }
 
-// Forward computes V += dt·a(Q).
-func (k Kick[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse computes V -= dt·a(Q).
-func (k Kick[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint computes what Inverse does, and adds to Q̄ and μ̄.
-func (k Kick[T]) Adjoint(g Kick[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent computes what Forward does, and V̇ += dt·ȧ.
-func (k Kick[T]) Tangent(t Kick[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent undoes Tangent, and adds to Q̄ and μ̄, and to their tangents. The
-// second derivatives have no vector code. They take about ten times as long as Adjoint.
-func (k Kick[T]) AdjointTangent(g, t, gt Kick[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
-
 // Run implements rev.Kernel. It returns an error if Dt is not finite, or if Softening
 // is negative or not finite.
 func (k Kick[T]) Run(p rev.Pass[Kick[T]]) error {

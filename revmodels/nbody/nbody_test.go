@@ -172,12 +172,35 @@ func TestSteps(t *testing.T) {
 	t.Run("Q43", func(t *testing.T) { revtest.Kernel(t, stepsSpec[fixed.Q43](ForestRuth)) })
 }
 
+// integrate returns the program of Drift and Kick that takes the steps of Steps.
+func integrate[T rev.Real](o Options, n int) rev.Step[System[T]] {
+	type state = System[T]
+	drift := func(length float64) rev.Step[state] {
+		return rev.At(func(s *state) Drift[T] { return Drift[T]{Q: s.Q, V: s.V, Dt: length * o.Dt} })
+	}
+	kick := func(length float64) rev.Step[state] {
+		return rev.At(func(s *state) Kick[T] {
+			return Kick[T]{V: s.V, Q: s.Q, Mu: s.Mu, Dt: length * o.Dt, Softening: o.Softening, Workers: o.Workers}
+		})
+	}
+	plan := o.Method.plan()
+	var step []rev.Step[state]
+	for _, part := range plan.step {
+		if part.kick {
+			step = append(step, kick(part.length))
+		} else {
+			step = append(step, drift(part.length))
+		}
+	}
+	return rev.Seq(drift(plan.first), rev.Repeat(func(*state) int { return n }, rev.Seq(step...)), rev.Uncall(drift(plan.first)))
+}
+
 // The programs of all methods, with their derivatives.
 func TestIntegrate(t *testing.T) {
 	for _, m := range Methods() {
 		k := stepsSpec[float64](m).New(rand.New(rand.NewPCG(19, 3)), 3)
 		s := &System[float64]{Q: k.Q, V: k.V, Mu: k.Mu}
-		revtest.Program(t, Integrate(Options{Method: m, Dt: k.Dt, Softening: k.Softening}, steps[float64](3)), s)
+		revtest.Program(t, integrate[float64](Options{Method: m, Dt: k.Dt, Softening: k.Softening}, 3), s)
 	}
 }
 
@@ -185,7 +208,7 @@ func TestIntegrate(t *testing.T) {
 func TestStepsAreIntegrate(t *testing.T) {
 	for _, m := range Methods() {
 		o := Options{Method: m, Dt: 2, Softening: 0.01}
-		p := Integrate(o, steps[float64](25))
+		p := integrate[float64](o, 25)
 		a, b := NewSystem[float64](SolarSystem()), NewSystem[float64](SolarSystem())
 		ga, gb := rev.ZeroLike(a), rev.ZeroLike(b)
 		ga.Q.Data[5], gb.Q.Data[5] = 1, 1
@@ -244,12 +267,15 @@ func TestKickOfOne(t *testing.T) {
 // kepler returns an orbit of eccentricity 0.5 with period 2π.
 func kepler() []Body {
 	bodies := []Body{{Mu: 0.75}, {Mu: 0.25}}
-	bodies[1].Q, bodies[1].V = Elements{Axis: 1, Eccentricity: 0.5, Inclination: 30, Longitude: 40, Perihelion: 10, Node: 70}.State(1)
-	Center(bodies)
+	bodies[1].Q, bodies[1].V = elements{Axis: 1, Eccentricity: 0.5, Inclination: 30, Longitude: 40, Perihelion: 10, Node: 70}.State(1)
+	center(bodies)
 	return bodies
 }
 
-func steps[T rev.Real](n int) func(*System[T]) int { return func(*System[T]) int { return n } }
+// program returns the program that takes n steps.
+func program[T rev.Real](o Options, n int) rev.Step[System[T]] {
+	return rev.At(func(s *System[T]) Steps[T] { return NewSteps(s, n, o) })
+}
 
 // TestOrder measures the orders. After a period an orbit must return to its start, up
 // to an error of the order dt^p.
@@ -258,7 +284,7 @@ func TestOrder(t *testing.T) {
 		miss := func(n int) float64 {
 			s := NewSystem[float64](kepler())
 			start := slices.Clone(s.Q.Data)
-			if err := Integrate(Options{Method: m, Dt: 2 * math.Pi / float64(n)}, steps[float64](n)).Forward(s); err != nil {
+			if err := program[float64](Options{Method: m, Dt: 2 * math.Pi / float64(n)}, n).Forward(s); err != nil {
 				t.Fatal(err)
 			}
 			var sum float64
@@ -302,7 +328,7 @@ func TestReturn(t *testing.T) {
 	}} {
 		for _, m := range Methods() {
 			s, want := NewSystem[fixed.Q43](bodies), NewSystem[fixed.Q43](bodies)
-			p := Integrate(Options{Method: m, Dt: 0.5}, steps[fixed.Q43](n/(1+2*int(m))))
+			p := program[fixed.Q43](Options{Method: m, Dt: 0.5}, n/(1+2*int(m)))
 			if err := p.Forward(s); err != nil {
 				t.Fatal(err)
 			}
@@ -324,7 +350,7 @@ func TestReturn(t *testing.T) {
 // TestGradient compares the gradient of Earth's position after 2 years with
 // differences.
 func TestGradient(t *testing.T) {
-	p := Integrate(Options{Method: PEFRL, Dt: 4}, steps[float64](180))
+	p := program[float64](Options{Method: PEFRL, Dt: 4}, 180)
 	final := func(s *System[float64]) *float64 { return &s.Q.Data[3*3] }
 	s := NewSystem[float64](SolarSystem())
 	g := rev.ZeroLike(s)
@@ -360,7 +386,7 @@ func TestGradient(t *testing.T) {
 
 // TestHessianVector checks that the second derivatives through a program are symmetric.
 func TestHessianVector(t *testing.T) {
-	p := Integrate(Options{Method: ForestRuth, Dt: 0.05}, steps[float64](20))
+	p := program[float64](Options{Method: ForestRuth, Dt: 0.05}, 20)
 	s := NewSystem[float64](kepler())
 	product := func(a *System[float64]) *System[float64] {
 		g, h := rev.ZeroLike(s), rev.ZeroLike(s)
@@ -403,14 +429,14 @@ func TestSolarSystem(t *testing.T) {
 	}
 	for i, want := range []float64{149472.67411175, 58517.81538729, 35999.37244981, 19140.30268499, 3034.74612775, 1222.49362201, 428.48202785, 218.45945325} {
 		a := planets[i].Axis
-		got := 36525 * 180 / math.Pi * math.Sqrt(Gauss*Gauss*(1+1/planets[i].sun)/(a*a*a))
+		got := 36525 * 180 / math.Pi * math.Sqrt(gauss*gauss*(1+1/planets[i].sun)/(a*a*a))
 		if math.Abs(got/want-1) > 1e-3 {
 			t.Errorf("%s moves by %v degrees a century, want %v", planets[i].name, got, want)
 		}
 	}
 	// A year later Earth is back, and the centre of mass has not moved.
 	s := NewSystem[float64](bodies)
-	if err := Integrate(Options{Method: Yoshida6, Dt: 365.25636 / 100}, steps[float64](100)).Forward(s); err != nil {
+	if err := program[float64](Options{Method: Yoshida6, Dt: 365.25636 / 100}, 100).Forward(s); err != nil {
 		t.Fatal(err)
 	}
 	for c := range 3 {
@@ -439,7 +465,7 @@ func TestEnergyConserved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Integrate(Options{Method: m, Dt: 4}, steps[float64](1000)).Forward(s); err != nil {
+		if err := program[float64](Options{Method: m, Dt: 4}, 1000).Forward(s); err != nil {
 			t.Fatal(err)
 		}
 		after, _ := EnergyOf(s, 0)
@@ -454,7 +480,7 @@ func TestBadInput(t *testing.T) {
 	for _, n := range []int{0, 1, 2} {
 		for _, dt := range []float64{0, 1} {
 			s := NewSystem[float64](make([]Body, n)) // in one place, without mass
-			if err := Integrate(Options{Dt: dt}, steps[float64](3)).Forward(s); err != nil {
+			if err := program[float64](Options{Dt: dt}, 3).Forward(s); err != nil {
 				t.Error(n, err)
 			}
 			for _, v := range append(s.Q.Data, s.V.Data...) {
@@ -467,18 +493,18 @@ func TestBadInput(t *testing.T) {
 	s := NewSystem[float64](kepler())
 	start := slices.Clone(s.Q.Data)
 	for _, o := range []Options{{Dt: math.NaN()}, {Dt: math.Inf(1)}, {Dt: 1, Softening: -1}, {Dt: 1, Softening: math.NaN()}} {
-		if err := Integrate(o, steps[float64](3)).Forward(s); !errors.Is(err, errParameter) || !floats.EqualApprox(s.Q.Data, start, 1e-15) {
+		if err := program[float64](o, 3).Forward(s); !errors.Is(err, errParameter) || !floats.EqualApprox(s.Q.Data, start, 1e-15) {
 			t.Errorf("%+v: %v, %v", o, err, s.Q.Data)
 		}
 	}
-	var violation *rev.Violation
-	if err := Integrate(Options{Dt: 1}, steps[float64](-1)).Forward(s); !errors.As(err, &violation) {
-		t.Errorf("-1 steps: %v", err)
+	for _, k := range []Steps[float64]{NewSteps(s, -1, Options{Dt: 1}), NewSteps(s, 1, Options{Method: 5})} {
+		func() {
+			defer func() {
+				if err, ok := recover().(*rev.OperandError); !ok {
+					t.Errorf("%d steps of %v: %v", k.N, k.Method, err)
+				}
+			}()
+			_ = k.Forward()
+		}()
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("an unknown method does not panic")
-		}
-	}()
-	Integrate(Options{Method: 5}, steps[float64](1))
 }

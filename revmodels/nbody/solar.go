@@ -2,12 +2,12 @@ package nbody
 
 import "math"
 
-// Gauss is Gauss's constant of gravitation. Its square is the mass of the sun times the
+// gauss is Gauss's constant of gravitation. Its square is the mass of the sun times the
 // constant of gravitation, in au³/day².
-const Gauss = 0.01720209895
+const gauss = 0.01720209895
 
-// Elements are the elements of an orbit around a larger mass, at some time.
-type Elements struct {
+// elements are the elements of an orbit around a larger mass, at some time.
+type elements struct {
 	Axis         float64 // semi-major axis, positive
 	Eccentricity float64 // at least 0 and less than 1
 	Inclination  float64 // in degrees, as are the angles below
@@ -20,7 +20,7 @@ type Elements struct {
 // the masses times the constant of gravitation. Kepler's equation is solved to rounding.
 // The formulas are those of E. M. Standish and J. G. Williams, Approximate positions of
 // the planets, JPL.
-func (e Elements) State(mu float64) (q, v [3]float64) {
+func (e elements) State(mu float64) (q, v [3]float64) {
 	const degree = math.Pi / 180
 	mean := math.Remainder(e.Longitude-e.Perihelion, 360) * degree
 	anomaly := mean + e.Eccentricity*math.Sin(mean)
@@ -53,17 +53,17 @@ func (e Elements) State(mu float64) (q, v [3]float64) {
 // its moons, by the International Astronomical Union (1976 to 2009).
 var planets = [...]struct {
 	name string
-	Elements
+	elements
 	sun float64
 }{
-	{"Mercury", Elements{0.38709927, 0.20563593, 7.00497902, 252.25032350, 77.45779628, 48.33076593}, 6023600},
-	{"Venus", Elements{0.72333566, 0.00677672, 3.39467605, 181.97909950, 131.60246718, 76.67984255}, 408523.71},
-	{"Earth", Elements{1.00000261, 0.01671123, -0.00001531, 100.46457166, 102.93768193, 0}, 328900.56},
-	{"Mars", Elements{1.52371034, 0.09339410, 1.84969142, -4.55343205, -23.94362959, 49.55953891}, 3098708},
-	{"Jupiter", Elements{5.20288700, 0.04838624, 1.30439695, 34.39644051, 14.72847983, 100.47390909}, 1047.3486},
-	{"Saturn", Elements{9.53667594, 0.05386179, 2.48599187, 49.95424423, 92.59887831, 113.66242448}, 3497.898},
-	{"Uranus", Elements{19.18916464, 0.04725744, 0.77263783, 313.23810451, 170.95427630, 74.01692503}, 22902.98},
-	{"Neptune", Elements{30.06992276, 0.00859048, 1.77004347, -55.12002969, 44.96476227, 131.78422574}, 19412.24},
+	{"Mercury", elements{0.38709927, 0.20563593, 7.00497902, 252.25032350, 77.45779628, 48.33076593}, 6023600},
+	{"Venus", elements{0.72333566, 0.00677672, 3.39467605, 181.97909950, 131.60246718, 76.67984255}, 408523.71},
+	{"Earth", elements{1.00000261, 0.01671123, -0.00001531, 100.46457166, 102.93768193, 0}, 328900.56},
+	{"Mars", elements{1.52371034, 0.09339410, 1.84969142, -4.55343205, -23.94362959, 49.55953891}, 3098708},
+	{"Jupiter", elements{5.20288700, 0.04838624, 1.30439695, 34.39644051, 14.72847983, 100.47390909}, 1047.3486},
+	{"Saturn", elements{9.53667594, 0.05386179, 2.48599187, 49.95424423, 92.59887831, 113.66242448}, 3497.898},
+	{"Uranus", elements{19.18916464, 0.04725744, 0.77263783, 313.23810451, 170.95427630, 74.01692503}, 22902.98},
+	{"Neptune", elements{30.06992276, 0.00859048, 1.77004347, -55.12002969, 44.96476227, 131.78422574}, 19412.24},
 }
 
 // SolarSystem returns the sun and the eight planets, in this order, at noon of January 1,
@@ -74,20 +74,20 @@ var planets = [...]struct {
 // Positions come from the approximate elements of JPL. They are accurate to some tens
 // of seconds of arc for the inner planets, and to ten minutes of arc for Saturn.
 func SolarSystem() []Body {
-	const sun = Gauss * Gauss
+	const sun = gauss * gauss
 	bodies := []Body{{Name: "Sun", Mu: sun}}
 	for _, p := range planets {
 		b := Body{Name: p.name, Mu: sun / p.sun}
 		b.Q, b.V = p.State(sun + b.Mu)
 		bodies = append(bodies, b)
 	}
-	Center(bodies)
+	center(bodies)
 	return bodies
 }
 
-// Center moves the centre of mass of the bodies to the origin, at rest. It does nothing
+// center moves the centre of mass of the bodies to the origin, at rest. It does nothing
 // if the masses sum to 0.
-func Center(bodies []Body) {
+func center(bodies []Body) {
 	var mass float64
 	var q, v [3]float64
 	for _, b := range bodies {

@@ -5,9 +5,9 @@ import (
 	"revnum/rev"
 )
 
-// Steps is the kernel that takes N steps of time in place. It does what the program of
-// Integrate does, to the bit over each type of numbers, and takes less time for few
-// bodies, because it checks operands once and not for each Drift and Kick.
+// Steps is the kernel that takes N steps of time in place, made of Drift and Kick. The last
+// drift of a step and the first one of the next step are joined. It checks operands once,
+// and not for each Drift and Kick.
 //
 //	(Q, V) <- a drift by c_0·dt; N times kick and drift of the method; a drift by -c_0·dt
 //
@@ -29,24 +29,6 @@ type Steps[T rev.Real] struct {
 // NewSteps returns the kernel that takes n steps of s.
 func NewSteps[T rev.Real](s *System[T], n int, o Options) Steps[T] {
 	return Steps[T]{Q: s.Q, V: s.V, Mu: s.Mu, N: n, Options: o}
-}
-
-// Forward takes N steps.
-func (k Steps[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse takes N steps back.
-func (k Steps[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint takes N steps back with cotangents.
-func (k Steps[T]) Adjoint(g Steps[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent takes N steps with tangents.
-func (k Steps[T]) Tangent(t Steps[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent takes N steps back with cotangents, tangents, and the tangents of
-// cotangents.
-func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
 // Run implements rev.Kernel. It returns the errors of Drift and Kick, and panics if the

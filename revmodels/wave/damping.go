@@ -45,10 +45,9 @@ func (d Damping) check(rows, cols int) error {
 	return nil
 }
 
-// Absorbed holds the bits that damping has taken from a field over fixed.Q43, so that the
-// field can go back, and apart from them those of its tangent. The zero value is empty. A
-// Steps that runs forward adds bits, and one that runs back takes them, in the reverse
-// order.
+// Absorbed holds the bits that damping has taken from a field over fixed.Q43, and from its
+// tangent, so that both can be restored. The zero value is empty. A Steps that runs forward
+// adds bits, and one that runs back removes them, in the reverse order.
 //
 // A damped cell needs log2(1/f) bits a step, in words of 32 bits, and at least 64.
 type Absorbed struct {
@@ -90,7 +89,7 @@ func (a *Absorbed) prepare(rows, cols, width, steps int, tangents, back bool) er
 	}
 	for i, l := range moved {
 		if back && l.steps < steps {
-			return fmt.Errorf("wave: Absorbed holds %d steps%s, but %d are to be undone", l.steps, [...]string{"", " of the tangent"}[i], steps)
+			return fmt.Errorf("wave: Absorbed holds %d steps%s, but %d are needed for the inverse", l.steps, [...]string{"", " of the tangent"}[i], steps)
 		}
 	}
 	other := a.rows != rows || a.cols != cols
@@ -116,7 +115,7 @@ func (a *Absorbed) prepare(rows, cols, width, steps int, tangents, back bool) er
 	return nil
 }
 
-// move computes x = u + n/denominator·(x - u) on ring d, or undoes that.
+// move computes x = u + n/denominator·(x - u) on ring d, or the inverse.
 func (l *losses) move(r ring, d int, u, x rev.General[fixed.Q43], n int, back bool) {
 	if n == denominator {
 		return

@@ -24,3 +24,5 @@
 // of J.-G. Liu and T. Zhao, Differentiate everything with a reversible embedded
 // domain-specific language, arXiv 2003.04617 (2020).
 package wave
+
+//go:generate go run revnum/cmd/revgen

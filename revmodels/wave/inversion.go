@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/rev"
 	"revnum/revlinalg"
 )
@@ -53,7 +54,7 @@ const power = 1 << 10
 // than those that Record returns, or too weak to be caused by the wavelets.
 func NewInversion(s Survey, recordings []*mat.Dense, slowest, fastest float64) (*Inversion, error) {
 	if !(slowest > 0 && slowest < fastest) {
-		return nil, fmt.Errorf("wave: the speeds are to be between %v and %v", slowest, fastest)
+		return nil, fmt.Errorf("wave: the speeds must be between %v and %v", slowest, fastest)
 	}
 	if err := s.Check(fastest); err != nil {
 		return nil, err
@@ -102,9 +103,7 @@ func (v *Inversion) Func(x []float64) float64 {
 // Grad overwrites grad with the gradient at x. Lengths are checked as in Func, and the
 // gradient is NaN where the objective is.
 func (v *Inversion) Grad(grad, x []float64) {
-	if len(grad) != len(v.gradient) {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("wave.Inversion", "grad", len(grad), len(v.gradient))
 	v.evaluate(x)
 	copy(grad, v.gradient)
 }
@@ -116,9 +115,7 @@ func (v *Inversion) Err() error { return v.err }
 // Speeds returns the speeds for which x stands. It panics with mat.ErrShape unless x has a
 // number for each cell.
 func (v *Inversion) Speeds(x []float64) *mat.Dense {
-	if len(x) != len(v.gradient) {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("wave.Inversion", "x", len(x), len(v.gradient))
 	c := mat.NewDense(v.survey.Rows, v.survey.Cols, nil)
 	for k, x := range x {
 		c.RawMatrix().Data[k] = v.speed(x)
@@ -131,9 +128,8 @@ func (v *Inversion) Speeds(x []float64) *mat.Dense {
 // survey.
 func (v *Inversion) Variables(c mat.Matrix) ([]float64, error) {
 	rows, cols := v.survey.Rows, v.survey.Cols
-	if r, n := c.Dims(); r != rows || n != cols {
-		panic(mat.ErrShape)
-	}
+	r, n := c.Dims()
+	objective.CheckDims("wave.Inversion", "c", r, n, rows, cols)
 	x := make([]float64, rows*cols)
 	for i := range rows {
 		for j := range cols {
@@ -153,9 +149,7 @@ func (v *Inversion) speed(x float64) float64 {
 
 // evaluate computes value and gradient at x, unless they are there.
 func (v *Inversion) evaluate(x []float64) {
-	if len(x) != len(v.gradient) {
-		panic(mat.ErrShape)
-	}
+	objective.CheckLen("wave.Inversion", "x", len(x), len(v.gradient))
 	if v.at != nil && slices.Equal(v.at, x) {
 		return
 	}

@@ -39,16 +39,16 @@ import (
 //	M̄ += w̄∘LU,  Ū += 2·w̄ + L(M∘w̄),  w̄ <- -w̄
 //
 // and the tangent and the second order follow by the rule of products. If only some of
-// U, Prev and Trace have derivatives, those of the state that are absent begin as zeros
-// in scratch memory.
+// U, Prev and Trace have derivatives, absent derivatives of U and Prev begin as zeros in
+// scratch memory.
 //
-// # The way back
+// # The inverse
 //
-// The first line undoes itself. So do the other lines, but not the second over floats.
-// There a step back divides by f, and so multiplies the rounding errors at the edges by
-// 1/f. Over fixed.Q43 the multiplication is exact (see fixed.Buffer): the bits that
-// it loses are kept in Absorbed. So Inverse and Adjoint restore all bits, for any number
-// of steps. Tangents are damped in the same way, and their bits kept too.
+// The first line is its own inverse, up to rounding over floats. The inverse of the second
+// line divides by f. Over floats this multiplies the rounding errors at the edges by 1/f.
+// Over fixed.Q43 it is exact (see fixed.Buffer): the bits that the multiplication loses are
+// kept in Absorbed. So Inverse and Adjoint restore all bits, for any number of steps.
+// Tangents are damped in the same way, and their bits kept too.
 //
 // Over floats each step back adds a rounding error as large as that of the step ahead.
 // Without damping the error grows in proportion to the number of steps at most. With
@@ -77,24 +77,6 @@ type Steps[T rev.Real] struct {
 // MaxCourant is the largest c·dt/h for which the steps are stable: √(3/8). The largest
 // eigenvalue of -L is 32/3, and that of -M∘L must be at most 4.
 const MaxCourant = 0.6123724356957945
-
-// Forward takes N steps.
-func (k Steps[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
-
-// Inverse takes N steps back.
-func (k Steps[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
-
-// Adjoint takes N steps back with cotangents.
-func (k Steps[T]) Adjoint(g Steps[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
-
-// Tangent takes N steps with tangents.
-func (k Steps[T]) Tangent(t Steps[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
-
-// AdjointTangent takes N steps back with cotangents, tangents, and the tangents of
-// cotangents.
-func (k Steps[T]) AdjointTangent(g, t, gt Steps[T]) error {
-	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
-}
 
 // Run implements rev.Kernel. It returns an error if M is too large, negative or NaN, if
 // Damping is invalid or too wide for the grid, if Absorbed is missing or does not hold
@@ -312,61 +294,52 @@ func negate[T rev.Real](x rev.General[T]) {
 func (w *stepsWork[T, F]) ahead(n int) {
 	w.run(n, false)
 	w.run(n, true)
-	w.inject(n, 1, w.s, &w.k)
-	w.inject(n, 1, w.t, &w.p.T)
-	w.record(n, 1, w.s, &w.k)
-	w.record(n, 1, w.t, &w.p.T)
+	for _, d := range w.moving() {
+		addToCells(d.f[1-n&1], w.k.SourceAt, 1, d.k.Source, n) // raw: a sign
+		addToRow(d.k.Trace, n, 1, d.f[1-n&1], w.k.ReceiverAt)  // raw: a sign
+	}
 }
 
 // back takes step n back.
 func (w *stepsWork[T, F]) back(n int) {
-	w.record(n, -1, w.s, &w.k)
-	w.record(n, -1, w.t, &w.p.T)
-	w.collect(n, w.g, &w.p.G)
-	w.collect(n, w.gt, &w.p.GT)
-	w.inject(n, -1, w.s, &w.k)
-	w.inject(n, -1, w.t, &w.p.T)
+	for _, d := range w.moving() {
+		addToRow(d.k.Trace, n, -1, d.f[1-n&1], w.k.ReceiverAt)  // raw: a sign
+		addToCells(d.f[1-n&1], w.k.SourceAt, -1, d.k.Source, n) // raw: a sign
+	}
+	for _, d := range [...]moved[T]{{&w.g, &w.p.G}, {&w.gt, &w.p.GT}} {
+		addToCells(d.f[1-n&1], w.k.ReceiverAt, 1, d.k.Trace, n) // raw: a sign
+		addToRow(d.k.Source, n, 1, d.f[1-n&1], w.k.SourceAt)    // raw: a sign
+	}
 	w.run(n, true)
 	w.run(n, false)
 }
 
-// inject adds sign times the sources to the new field.
-func (w *stepsWork[T, F]) inject(n int, sign T, f fields[T], k *Steps[T]) {
-	x := f[1-n&1]
-	if x.Data == nil || k.Source.Data == nil {
+// A moved is a pair of fields, and the kernel with their sources and traces.
+type moved[T rev.Real] struct {
+	f *fields[T]
+	k *Steps[T]
+}
+
+// moving returns the state and its tangents.
+func (w *stepsWork[T, F]) moving() [2]moved[T] { return [...]moved[T]{{&w.s, &w.k}, {&w.t, &w.p.T}} }
+
+// addToCells adds sign times row n of m to some cells of x, unless one of them is nil.
+func addToCells[T rev.Real](x rev.General[T], cells []int, sign T, m rev.General[T], n int) {
+	if x.Data == nil || m.Data == nil {
 		return
 	}
-	for s, at := range w.k.SourceAt {
-		x.Data[at/x.Cols*x.Stride+at%x.Cols] += sign * k.Source.Row(n)[s]
+	for i, at := range cells {
+		x.Data[at/x.Cols*x.Stride+at%x.Cols] += sign * m.Row(n)[i]
 	}
 }
 
-// record adds sign times the new field to the traces.
-func (w *stepsWork[T, F]) record(n int, sign T, f fields[T], k *Steps[T]) {
-	x := f[1-n&1]
-	if x.Data == nil || k.Trace.Data == nil {
+// addToRow adds sign times some cells of x to row n of m, unless one of them is nil.
+func addToRow[T rev.Real](m rev.General[T], n int, sign T, x rev.General[T], cells []int) {
+	if x.Data == nil || m.Data == nil {
 		return
 	}
-	for r, at := range w.k.ReceiverAt {
-		k.Trace.Row(n)[r] += sign * x.Data[at/x.Cols*x.Stride+at%x.Cols]
-	}
-}
-
-// collect is the adjoint of inject and record.
-func (w *stepsWork[T, F]) collect(n int, f fields[T], k *Steps[T]) {
-	x := f[1-n&1]
-	if x.Data == nil {
-		return
-	}
-	if k.Trace.Data != nil {
-		for r, at := range w.k.ReceiverAt {
-			x.Data[at/x.Cols*x.Stride+at%x.Cols] += k.Trace.Row(n)[r]
-		}
-	}
-	if k.Source.Data != nil {
-		for s, at := range w.k.SourceAt {
-			k.Source.Row(n)[s] += x.Data[at/x.Cols*x.Stride+at%x.Cols]
-		}
+	for i, at := range cells {
+		m.Row(n)[i] += sign * x.Data[at/x.Cols*x.Stride+at%x.Cols]
 	}
 }
 
@@ -471,7 +444,7 @@ func (w *stepsWork[T, F]) backRows(worker, from, to int, v, z, mDot, g rev.Gener
 	}
 }
 
-// damp damps ring d, or undoes that.
+// damp damps ring d, or makes the inverse of that.
 func (w *stepsWork[T, F]) damp(d, now int) {
 	ring := ringOf(w.k.U.Rows, w.k.U.Cols, d)
 	kept := w.k.kept(d)

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/objective"
 	"revnum/rev"
 )
 
@@ -31,7 +32,7 @@ type Survey struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// smallest is the least number of rows and columns of a Survey: those that L reads.
+// smallest is the least number of rows and columns of a Survey: L reads five of each.
 const smallest = 5
 
 // Check returns an error if the survey is invalid, or not stable for speeds up to
@@ -87,9 +88,8 @@ func Ricker(frequency, dt float64, n int) []float64 {
 // the speed of each cell. Record returns the errors of Check, and an error if a speed is
 // not positive or not finite. It panics with mat.ErrShape unless speed is Rows×Cols.
 func (s *Survey) Record(speed mat.Matrix) ([]*mat.Dense, error) {
-	if r, c := speed.Dims(); r != s.Rows || c != s.Cols {
-		panic(mat.ErrShape)
-	}
+	r, c := speed.Dims()
+	objective.CheckDims("wave.Survey", "speed", r, c, s.Rows, s.Cols)
 	var fastest float64
 	for i := range s.Rows {
 		for j := range s.Cols {

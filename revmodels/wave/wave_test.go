@@ -54,6 +54,7 @@ func steps[T rev.Real](rnd *rand.Rand, size, n int, damping Damping) Steps[T] {
 
 func spec[T rev.Real](n int, damping Damping) revtest.Spec[Steps[T]] {
 	s := revtest.Spec[Steps[T]]{
+		Float64:   revtest.PassesOf[Steps[float64]](),
 		New:       func(rnd *rand.Rand, size int) Steps[T] { return steps[T](rnd, size, n, damping) },
 		RoundTrip: 1000, Adjoint: 20000, Large: 150,
 		Failing: func(rnd *rand.Rand, size int) Steps[T] {

@@ -438,10 +438,8 @@ func Write[T Number](w io.Writer, m *Matrix[T]) error {
 	if err := errors.Join(f.check(), f.checkDims(a.Rows, a.Cols), checkRows(a.Rows, len(a.Data))); err != nil {
 		return fmt.Errorf("matrixmarket: %w", err)
 	}
-	if a.Rows != 0 || len(a.Ptr) != 0 {
-		if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
-			return fmt.Errorf("matrixmarket: %w", err)
-		}
+	if _, err := revsparse.NewCSR(a.Rows, a.Cols, a.Ptr, a.Ind, a.Data); err != nil {
+		return fmt.Errorf("matrixmarket: %w", err)
 	}
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "%%%%MatrixMarket matrix coordinate %v %v\n%d %d %d\n", m.Field, m.Symmetry, a.Rows, a.Cols, len(a.Data))

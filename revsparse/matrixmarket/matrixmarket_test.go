@@ -338,3 +338,17 @@ func ExampleRead() {
 	// real symmetric 4 stored
 	// [0 2 5 6] [0 1 0 1 2 1] [2 -1 -1 2 -1 -1]
 }
+
+func ExampleWrite() {
+	m := &matrixmarket.Matrix[float64]{Field: matrixmarket.Real, Symmetry: matrixmarket.Symmetric}
+	m.Stored, _ = revsparse.NewCSR(2, 2, []int{0, 1, 3}, []int{0, 0, 1}, []float64{2, -1, 2})
+	if err := matrixmarket.Write(os.Stdout, m); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// %%MatrixMarket matrix coordinate real symmetric
+	// 2 2 3
+	// 1 1 2
+	// 2 1 -1
+	// 2 2 2
+}

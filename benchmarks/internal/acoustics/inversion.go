@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"revnum/benchmarks/internal/suite"
-	"revnum/internal/figure"
+	"revnum/program/figure"
 	"revnum/revmodels/wave"
 )
 

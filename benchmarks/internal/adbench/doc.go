@@ -1,6 +1,3 @@
-// Package adbench reads and writes the files of the ADBench suite (Srajer,
-// Kukelova and Fitzgibbon, "A benchmark of selected algorithmic
-// differentiation tools on some problems in computer vision and machine
-// learning", 2018), and measures revnum the way ADBench's runners measure a
-// tool.
+// Package adbench measures revnum as the runners of the ADBench suite measure a tool, and
+// writes the files that they write.
 package adbench

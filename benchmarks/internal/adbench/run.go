@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"revnum/benchmarks/internal/problem"
 	"revnum/internal/outfile"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
@@ -105,29 +106,31 @@ func (r Run) Do(log io.Writer) error {
 func measure[T rev.Float](r Run, module string, workers int, log io.Writer) error {
 	switch strings.ToUpper(r.Test) {
 	case "BA":
-		p, err := LoadBA(r.Input)
+		p, err := problem.LoadBA(r.Input)
 		if err != nil {
 			return err
 		}
-		return measureBA(r, module, NewBAObjective[T](p, workers), log)
+		return measureBA(r, module, problem.NewBAObjective[T](p, workers), log)
 	case "LSTM":
-		p, err := LoadLSTM(r.Input)
+		p, err := problem.LoadLSTM(r.Input)
 		if err != nil {
 			return err
 		}
-		return measureGradient(r, module, NewLSTMObjective[T](p), log)
+		o := problem.NewLSTMObjective[T](p)
+		return measureGradient(r, module, o, o.Gradient, log)
 	case "HAND", "HAND-COMPLICATED":
-		p, err := LoadHand(r.Input, strings.EqualFold(r.Test, "Hand-Complicated"))
+		p, err := problem.LoadHand(r.Input, strings.EqualFold(r.Test, "Hand-Complicated"))
 		if err != nil {
 			return err
 		}
-		return measureHand(r, module, NewHandObjective[T](p), log)
+		return measureHand(r, module, problem.NewHandObjective[T](p), log)
 	}
-	p, err := LoadGMM(r.Input, r.Replicate)
+	p, err := problem.LoadGMM(r.Input, r.Replicate)
 	if err != nil {
 		return err
 	}
-	return measureGradient(r, module, NewObjective[T](p, gmm.ADBench, workers), log)
+	o := problem.NewGMMObjective[T](p, gmm.ADBench, workers)
+	return measureGradient(r, module, o, o.Gradient, log)
 }
 
 // checkTest returns an error unless test is one of Tests.
@@ -169,17 +172,16 @@ func basename(path string) string {
 type scalar[T rev.Float] interface {
 	Value() T
 	ValueGradient() T
-	gradient() []T
 }
 
-func measureGradient[T rev.Float](r Run, module string, o scalar[T], log io.Writer) error {
+func measureGradient[T rev.Float](r Run, module string, o scalar[T], gradient []T, log io.Writer) error {
 	var value T
 	timeF, timeJ, err := r.times(func() { value = o.Value() }, func() { o.ValueGradient() })
 	if err != nil {
 		return err
 	}
 	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeNumbers(w, []T{value}) },
-		func(w io.Writer) error { return writeNumbers(w, o.gradient()) })
+		func(w io.Writer) error { return writeNumbers(w, gradient) })
 	if err != nil {
 		return err
 	}
@@ -187,7 +189,7 @@ func measureGradient[T rev.Float](r Run, module string, o scalar[T], log io.Writ
 	return nil
 }
 
-func measureBA[T rev.Float](r Run, module string, o *BAObjective[T], log io.Writer) error {
+func measureBA[T rev.Float](r Run, module string, o *problem.BAObjective[T], log io.Writer) error {
 	values := time.Duration(math.MaxInt64)
 	timeF, timeJ, err := r.times(o.Value, func() {
 		o.ValueJacobian()
@@ -196,7 +198,9 @@ func measureBA[T rev.Float](r Run, module string, o *BAObjective[T], log io.Writ
 	if err != nil {
 		return err
 	}
-	if err := r.write(module, timeF, timeJ, o.WriteErrors, o.WriteJacobian); err != nil {
+	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeErrors(w, o) },
+		func(w io.Writer) error { return writeSparse(w, o.Jacobian) })
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(log, "%s: errors in %.3g s, their Jacobian in %.3g s, its values alone in %.3g s\n",
@@ -204,13 +208,14 @@ func measureBA[T rev.Float](r Run, module string, o *BAObjective[T], log io.Writ
 	return nil
 }
 
-func measureHand[T rev.Float](r Run, module string, o *HandObjective[T], log io.Writer) error {
+func measureHand[T rev.Float](r Run, module string, o *problem.HandObjective[T], log io.Writer) error {
 	timeF, timeJ, err := r.times(o.Value, o.ValueJacobian)
 	if err != nil {
 		return err
 	}
-	residuals := func(w io.Writer) error { return writeNumbers(w, o.Kernel.R.Data) }
-	if err := r.write(module, timeF, timeJ, residuals, o.WriteJacobian); err != nil {
+	err = r.write(module, timeF, timeJ, func(w io.Writer) error { return writeNumbers(w, o.Kernel.R.Data) },
+		func(w io.Writer) error { return writeDense(w, o.Jacobian) })
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(log, "%s: residuals in %.3g s, their Jacobian in %.3g s\n", basename(r.Input), timeF, timeJ)
@@ -245,31 +250,6 @@ func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) e
 		}
 	}
 	return nil
-}
-
-// writeNumbers writes one number per line.
-func writeNumbers[T rev.Float](w io.Writer, x []T) error {
-	var line []byte
-	for _, v := range x {
-		line = append(appendNumber(line[:0], float64(v)), '\n')
-		if _, err := w.Write(line); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// appendNumber appends v as C++ prints it with 17 digits after the point.
-func appendNumber(b []byte, v float64) []byte {
-	switch {
-	case math.IsNaN(v):
-		return append(b, "nan"...)
-	case math.IsInf(v, 1):
-		return append(b, "inf"...)
-	case math.IsInf(v, -1):
-		return append(b, "-inf"...)
-	}
-	return strconv.AppendFloat(b, v, 'e', 17, 64)
 }
 
 // shortestTime returns the seconds that one call of f takes, measured in ADBench's way.

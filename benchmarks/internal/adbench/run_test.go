@@ -15,14 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"revnum/revmodels/gmm"
+	"revnum/benchmarks/internal/problem"
 )
 
 // reference evaluates the objective with ADBench's sign of the prior, and its
 // gradient, point by point and component by component as the formulas stand.
-func reference(g *GMM) (f float64, grad []float64) {
+func reference(g *problem.GMM) (f float64, grad []float64) {
 	d, tri := g.D, g.D*(g.D+1)/2
-	grad = make([]float64, g.Params())
+	grad = make([]float64, len(g.Params))
+	alpha, means, factors := g.Params[:g.K], g.Params[g.K:g.K+g.K*d], g.Params[g.K+g.K*d:]
 	gAlpha, gMeans, gFactors := grad[:g.K], grad[g.K:g.K+g.K*d], grad[g.K+g.K*d:]
 
 	q := make([][]float64, g.K) // Q_k by rows
@@ -31,10 +32,10 @@ func reference(g *GMM) (f float64, grad []float64) {
 		q[k] = make([]float64, d*d)
 		next := d
 		for j := range d {
-			q[k][j*d+j] = math.Exp(g.Factors[k*tri+j])
-			logDet[k] += g.Factors[k*tri+j]
+			q[k][j*d+j] = math.Exp(factors[k*tri+j])
+			logDet[k] += factors[k*tri+j]
 			for i := j + 1; i < d; i++ {
-				q[k][i*d+j] = g.Factors[k*tri+next]
+				q[k][i*d+j] = factors[k*tri+next]
 				next++
 			}
 		}
@@ -63,17 +64,17 @@ func reference(g *GMM) (f float64, grad []float64) {
 		gFactors[k*tri+at+i-j-1] += w
 	}
 
-	lseAlpha := logSumExp(g.Alpha)
+	lseAlpha := logSumExp(alpha)
 	f = -float64(g.N) * (float64(d)/2*math.Log(2*math.Pi) + lseAlpha)
 	beta := make([]float64, g.K)
 	y := make([][]float64, g.K)
 	for p := range g.N {
 		for k := range beta {
 			y[k] = make([]float64, d)
-			beta[k] = g.Alpha[k] + logDet[k]
+			beta[k] = alpha[k] + logDet[k]
 			for i := range d {
 				for j := range i + 1 {
-					y[k][i] += q[k][i*d+j] * (g.X[p*d+j] - g.Means[k*d+j])
+					y[k][i] += q[k][i*d+j] * (g.X[p*d+j] - means[k*d+j])
 				}
 				beta[k] -= y[k][i] * y[k][i] / 2
 			}
@@ -82,12 +83,12 @@ func reference(g *GMM) (f float64, grad []float64) {
 		f += l
 		for k := range beta {
 			r := math.Exp(beta[k] - l)
-			gAlpha[k] += r - math.Exp(g.Alpha[k]-lseAlpha)
+			gAlpha[k] += r - math.Exp(alpha[k]-lseAlpha)
 			for i := range d {
 				gFactors[k*tri+i] += r
 				for j := range i + 1 {
 					gMeans[k*d+j] += r * y[k][i] * q[k][i*d+j]
-					addFactor(k, i, j, -r*y[k][i]*(g.X[p*d+j]-g.Means[k*d+j]))
+					addFactor(k, i, j, -r*y[k][i]*(g.X[p*d+j]-means[k*d+j]))
 				}
 			}
 		}
@@ -102,7 +103,7 @@ func reference(g *GMM) (f float64, grad []float64) {
 	f -= float64(g.K) * (nu*float64(d)*(math.Log(g.Gamma)-math.Log(2)/2) - logGamma)
 	for k := range q {
 		for i := range d {
-			f -= float64(g.M) * g.Factors[k*tri+i]
+			f -= float64(g.M) * factors[k*tri+i]
 			gFactors[k*tri+i] -= float64(g.M)
 			for j := range i + 1 {
 				v := q[k][i*d+j]
@@ -163,7 +164,7 @@ func compare(t *testing.T, prefix, module string, f float64, grad []float64) {
 
 func TestRunAgainstReference(t *testing.T) {
 	in := filepath.Join("testdata", "gmm_d3_K4.txt")
-	g, err := LoadGMM(in, false)
+	g, err := problem.LoadGMM(in, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestRunAgainstReference(t *testing.T) {
 }
 
 func TestRunReplicated(t *testing.T) {
-	g, err := GenerateGMM(3, 2, 500, 5, true)
+	g, err := problem.GenerateGMM(3, 2, 500, 5, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,24 +219,6 @@ func TestRunAgainstADBench(t *testing.T) {
 				t.Fatal(err)
 			}
 			compare(t, out+name, module, f[0], grad)
-		}
-	}
-}
-
-// TestSigns compares both signs of the prior with known values for a problem of
-// ADBench.
-func TestSigns(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "..", "shared", "data", "gmm", "gmm_10k_d10_K5.txt")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("ADBench's data is not here")
-	}
-	g, err := LoadGMM(path, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for sign, want := range map[gmm.Sign]float64{gmm.ADBench: -315926.3210425815, gmm.GradBench: -317141.3974} {
-		if got := NewObjective[float64](g, sign, 0).Value(); !(math.Abs(got-want) <= 1e-4) {
-			t.Errorf("sign %v: %v, want %v", sign, got, want)
 		}
 	}
 }
@@ -376,22 +359,5 @@ func TestShortestTime(t *testing.T) {
 		if err != nil || !slices.Contains(c.calls, calls) || got < 1e-3 {
 			t.Errorf("%s: %v s by %d calls, %v, want at least 1 ms by one of %v calls", c.name, got, calls, err, c.calls)
 		}
-	}
-}
-
-// TestGenerated checks that the generator still writes the file that other tests use.
-func TestGenerated(t *testing.T) {
-	g, err := GenerateGMM(3, 4, 20, 1, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	if err := g.Write(&got, false); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("testdata", "gmm_d3_K4.txt")
-	want, err := os.ReadFile(path)
-	if err != nil || !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("%s is not what gen gmm --d 3 --k 4 --n 20 --seed 1 writes (%v)", path, err)
 	}
 }

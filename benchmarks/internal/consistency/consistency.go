@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"revnum/fixed"
-	"revnum/internal/figure"
+	"revnum/program/figure"
 	"revnum/rev"
 )
 

@@ -72,6 +72,7 @@ func conform[T rev.Real](t *testing.T) {
 				return F1[T]{number(1), number(rnd.Float64()), number(rnd.Float64())}
 			},
 			Sizes: []int{1}, RoundTrip: 60,
+			Magnitudes: [2]float64{0.125, 2}, // values overflow
 		})
 	})
 	t.Run("F2", func(t *testing.T) {
@@ -80,6 +81,7 @@ func conform[T rev.Real](t *testing.T) {
 				return F2[T]{number(0.2 * rnd.Float64()), number(0.5 + 0.5*rnd.Float64()), number(rnd.Float64())}
 			},
 			Sizes: []int{1}, RoundTrip: 100,
+			Magnitudes: [2]float64{0.5, 1}, // values overflow
 		})
 	})
 }

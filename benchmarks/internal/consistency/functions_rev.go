@@ -26,16 +26,18 @@ var _ = f1 // which F1 is written from
 // Forward runs f1.
 func (k F1[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k F1[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k F1[T]) Adjoint(g F1[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k F1[T]) Tangent(t F1[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k F1[T]) AdjointTangent(g, t, gt F1[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
@@ -88,7 +90,7 @@ func (k F1[T]) forward() {
 	}
 }
 
-// inverse undoes forward.
+// inverse is the inverse of forward.
 func (k F1[T]) inverse() {
 	x := *k.X
 	if k.Y != nil {
@@ -98,7 +100,7 @@ func (k F1[T]) inverse() {
 	*k.P -= x
 }
 
-// adjoint undoes forward, and turns the cotangents g into those before it.
+// adjoint inverts forward, and turns the cotangents g into those before it.
 func (k F1[T]) adjoint(g F1[T]) {
 	x := *k.X
 	exp := num.Exp(x)
@@ -139,7 +141,7 @@ func (k F1[T]) tangent(t F1[T]) {
 	}
 }
 
-// adjointTangent is the tangent of adjoint, and undoes tangent.
+// adjointTangent is the tangent of adjoint, and inverts tangent.
 func (k F1[T]) adjointTangent(g, t, gt F1[T]) {
 	x := *k.X
 	tx := num.Deref(t.X)
@@ -175,7 +177,7 @@ func (k F1[T]) adjointTangent(g, t, gt F1[T]) {
 	}
 }
 
-// undoAdjoint undoes adjoint.
+// undoAdjoint is the inverse of adjoint.
 func (k F1[T]) undoAdjoint(g F1[T]) {
 	x := *k.X
 	*k.P += x
@@ -195,7 +197,7 @@ func (k F1[T]) undoAdjoint(g F1[T]) {
 	}
 }
 
-// undoTangent undoes tangent.
+// undoTangent is the inverse of tangent.
 func (k F1[T]) undoTangent(t F1[T]) {
 	x := *k.X
 	tx := num.Deref(t.X)
@@ -217,7 +219,7 @@ func (k F1[T]) undoTangent(t F1[T]) {
 	*k.P -= x
 }
 
-// undoAdjointTangent undoes adjointTangent.
+// undoAdjointTangent is the inverse of adjointTangent.
 func (k F1[T]) undoAdjointTangent(g, t, gt F1[T]) {
 	x := *k.X
 	tx := num.Deref(t.X)
@@ -274,16 +276,18 @@ var _ = f2 // which F2 is written from
 // Forward runs f2.
 func (k F2[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k F2[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k F2[T]) Adjoint(g F2[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k F2[T]) Tangent(t F2[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k F2[T]) AdjointTangent(g, t, gt F2[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
@@ -340,7 +344,7 @@ func (k F2[T]) forward() {
 	*k.Y += num.Exp(*k.P)
 }
 
-// inverse undoes forward.
+// inverse is the inverse of forward.
 func (k F2[T]) inverse() {
 	*k.Y -= num.Exp(*k.P)
 	*k.X += num.Log(-*k.Y)
@@ -348,7 +352,7 @@ func (k F2[T]) inverse() {
 	*k.P -= *k.X
 }
 
-// adjoint undoes forward, and turns the cotangents g into those before it.
+// adjoint inverts forward, and turns the cotangents g into those before it.
 func (k F2[T]) adjoint(g F2[T]) {
 	exp := num.Exp(*k.P)
 	*k.Y -= exp
@@ -378,7 +382,7 @@ func (k F2[T]) tangent(t F2[T]) {
 	*k.Y += exp1
 }
 
-// adjointTangent is the tangent of adjoint, and undoes tangent.
+// adjointTangent is the tangent of adjoint, and inverts tangent.
 func (k F2[T]) adjointTangent(g, t, gt F2[T]) {
 	exp := num.Exp(*k.P)
 	texp := fixed.Product(*t.P, exp)
@@ -410,7 +414,7 @@ func (k F2[T]) adjointTangent(g, t, gt F2[T]) {
 	*g.X += *g.P
 }
 
-// undoAdjoint undoes adjoint.
+// undoAdjoint is the inverse of adjoint.
 func (k F2[T]) undoAdjoint(g F2[T]) {
 	*k.P += *k.X
 	*g.X -= *g.P
@@ -425,7 +429,7 @@ func (k F2[T]) undoAdjoint(g F2[T]) {
 	*g.P -= fixed.Product(*g.Y, exp1)
 }
 
-// undoTangent undoes tangent.
+// undoTangent is the inverse of tangent.
 func (k F2[T]) undoTangent(t F2[T]) {
 	exp := num.Exp(*k.P)
 	*t.Y -= fixed.Product(*t.P, exp)
@@ -440,7 +444,7 @@ func (k F2[T]) undoTangent(t F2[T]) {
 	*k.P -= *k.X
 }
 
-// undoAdjointTangent undoes adjointTangent.
+// undoAdjointTangent is the inverse of adjointTangent.
 func (k F2[T]) undoAdjointTangent(g, t, gt F2[T]) {
 	*t.P += *t.X
 	*k.P += *k.X

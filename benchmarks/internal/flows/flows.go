@@ -20,7 +20,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"revnum/internal/figure"
+	"revnum/program/figure"
 	"revnum/revmodels/flow"
 )
 

@@ -33,16 +33,18 @@ var _ = rotation // which rotate is written from
 // Forward runs rotation.
 func (k rotate) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k rotate) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k rotate) Adjoint(g rotate) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k rotate) Tangent(t rotate) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k rotate) AdjointTangent(g, t, gt rotate) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
@@ -109,7 +111,7 @@ func (k rotate) value(sign float64) {
 	out[2] += float64(sign * sum2)
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 func (k rotate) adjoint(sign float64, g rotate) {
 	if g.Out.Data == nil {
 		k.value(sign)
@@ -283,7 +285,7 @@ func (k rotate) tangent(sign float64, t rotate) {
 	}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 func (k rotate) adjointTangent(sign float64, g, t, gt rotate) {
 	if g.Out.Data == nil && gt.Out.Data == nil {
 		k.tangent(sign, t)

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 )
 
 // baSent is the number of elements of the Jacobian that the answer holds besides the
@@ -66,7 +66,7 @@ func ends[T any](x []T) []T {
 }
 
 // parseBA reads a problem and makes all its copies.
-func parseBA(input json.RawMessage, workers int) (*adbench.BAObjective[float64], error) {
+func parseBA(input json.RawMessage, workers int) (*problem.BAObjective[float64], error) {
 	var in struct {
 		N, M, P      *int
 		Cam, X, Feat numbers
@@ -75,7 +75,7 @@ func parseBA(input json.RawMessage, workers int) (*adbench.BAObjective[float64],
 	if err := json.Unmarshal(input, &in); err != nil {
 		return nil, err
 	}
-	p := new(adbench.BA)
+	p := new(problem.BA)
 	for _, f := range []struct {
 		name string
 		from *int
@@ -109,5 +109,5 @@ func parseBA(input json.RawMessage, workers int) (*adbench.BAObjective[float64],
 	if err := p.Plausible("the problem"); err != nil {
 		return nil, err
 	}
-	return adbench.NewBAObjective[float64](p, workers), nil
+	return problem.NewBAObjective[float64](p, workers), nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 )
 
 const baInput = `{"n":2,"m":10,"p":10,"cam":[1.797201,0.590697,-0.635786,90.85955,29.361415,28.777534,211.628116,-0.284531,-14.762924,0.058931,0.069976],` +
@@ -47,11 +47,11 @@ func TestBA(t *testing.T) {
 		Values []float64 `json:"vals"`
 	}
 	decode(t, a[1], &j)
-	p := &adbench.BA{
+	p := &problem.BA{
 		N: 2, M: 10, P: 10, Point: [3]float64{4.173048, 5.586898, 1.403869}, Weight: 0.417022, Feature: [2]float64{-525.672849, 161.811929},
 		Camera: [11]float64{1.797201, 0.590697, -0.635786, 90.85955, 29.361415, 28.777534, 211.628116, -0.284531, -14.762924, 0.058931, 0.069976},
 	}
-	o := adbench.NewBAObjective[float64](p, 1)
+	o := problem.NewBAObjective[float64](p, 1)
 	o.ValueJacobian()
 	if v := append(slices.Clone(o.Jacobian.Data[:30]), -2*p.Weight); !slices.Equal(j.Values, v) {
 		t.Errorf("values %v, want %v", j.Values, v)

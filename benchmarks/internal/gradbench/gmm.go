@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 	"revnum/revmodels/gmm"
 )
 
@@ -14,7 +14,7 @@ func gmmObjective(input json.RawMessage, workers int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	o := adbench.NewObjective[float64](p, gmm.GradBench, workers)
+	o := problem.NewGMMObjective[float64](p, gmm.GradBench, workers)
 	var value float64
 	return toNumber(func() { value = o.Value() }, &value), nil
 }
@@ -26,25 +26,22 @@ func gmmJacobian(input json.RawMessage, workers int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	o := adbench.NewObjective[float64](p, gmm.GradBench, workers)
+	o := problem.NewGMMObjective[float64](p, gmm.GradBench, workers)
 	output := func() (any, error) {
 		if err := finite(o.Gradient...); err != nil {
 			return nil, err
 		}
-		alpha, rest := o.Gradient[:p.K], o.Gradient[p.K:]
-		means, factors := rest[:p.K*p.D], rest[p.K*p.D:]
+		g := o.Cotangent
 		out := struct {
 			Alpha numbers   `json:"alpha"`
 			Mu    []numbers `json:"mu"`
 			Q     []numbers `json:"q"`
 			L     []numbers `json:"l"`
-		}{Alpha: alpha}
-		tri := p.D * (p.D + 1) / 2
+		}{Alpha: g.Alpha.Data}
 		for k := range p.K {
-			out.Mu = append(out.Mu, means[k*p.D:(k+1)*p.D])
-			f := factors[k*tri : (k+1)*tri]
-			out.Q = append(out.Q, f[:p.D])
-			out.L = append(out.L, f[p.D:])
+			out.Mu = append(out.Mu, g.Means.Row(k))
+			f := g.Factors.Row(k)
+			out.Q, out.L = append(out.Q, f[:p.D]), append(out.L, f[p.D:])
 		}
 		return out, nil
 	}
@@ -52,7 +49,7 @@ func gmmJacobian(input json.RawMessage, workers int) (evaluation, error) {
 }
 
 // parseGMM reads a problem. Its sizes d, k and n must match its arrays.
-func parseGMM(input json.RawMessage) (*adbench.GMM, error) {
+func parseGMM(input json.RawMessage) (*problem.GMM, error) {
 	var in struct {
 		D, K, N, M *int
 		Gamma      *float64
@@ -102,10 +99,12 @@ func parseGMM(input json.RawMessage) (*adbench.GMM, error) {
 			}
 		}
 	}
-	p := &adbench.GMM{D: d, K: k, N: n, Alpha: in.Alpha, Gamma: *in.Gamma, M: *in.M}
+	p := &problem.GMM{D: d, K: k, N: n, Params: in.Alpha, Gamma: *in.Gamma, M: *in.M}
+	for _, mean := range in.Mu {
+		p.Params = append(p.Params, mean...)
+	}
 	for i := range k {
-		p.Means = append(p.Means, in.Mu[i]...)
-		p.Factors = append(append(p.Factors, in.Q[i]...), in.L[i]...)
+		p.Params = append(append(p.Params, in.Q[i]...), in.L[i]...)
 	}
 	p.X = make([]float64, 0, n*d)
 	for _, row := range in.X {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 	"revnum/revmodels/hand"
 )
 
@@ -14,7 +14,7 @@ func htObjective(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	o := adbench.NewHandObjective[float64](p)
+	o := problem.NewHandObjective[float64](p)
 	return toNumbers(o.Value, o.Kernel.R.Data), nil
 }
 
@@ -25,12 +25,12 @@ func htJacobian(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	o := adbench.NewHandObjective[float64](p)
+	o := problem.NewHandObjective[float64](p)
 	return toRows(o.ValueJacobian, o.Jacobian), nil
 }
 
 // parseHT reads a problem, which is the simple one if it has no us.
-func parseHT(input json.RawMessage) (*adbench.Hand, error) {
+func parseHT(input json.RawMessage) (*problem.Hand, error) {
 	var in struct {
 		Theta numbers
 		US    []numbers
@@ -73,7 +73,7 @@ func parseHT(input json.RawMessage) (*adbench.Hand, error) {
 	}
 
 	n, limit := len(d.Correspondences), m.Vertices()
-	p := &adbench.Hand{Model: m, Correspondences: d.Correspondences, Theta: in.Theta}
+	p := &problem.Hand{Model: m, Correspondences: d.Correspondences, Theta: in.Theta}
 	points, err := matrix("points", d.Points, 3)
 	if err != nil {
 		return nil, err

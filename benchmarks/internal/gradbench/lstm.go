@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 )
 
 // lstmObjective evaluates the mean log loss of a recurrent network.
@@ -14,7 +14,7 @@ func lstmObjective(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	o := adbench.NewLSTMObjective[float64](p)
+	o := problem.NewLSTMObjective[float64](p)
 	var value float64
 	return toNumber(func() { value = o.Value() }, &value), nil
 }
@@ -26,12 +26,12 @@ func lstmJacobian(input json.RawMessage, _ int) (evaluation, error) {
 	if err != nil {
 		return evaluation{}, err
 	}
-	o := adbench.NewLSTMObjective[float64](p)
+	o := problem.NewLSTMObjective[float64](p)
 	return toNumbers(func() { o.ValueGradient() }, o.Gradient), nil
 }
 
 // parseLSTM reads a problem. Its sizes must match its arrays.
-func parseLSTM(input json.RawMessage) (*adbench.LSTM, error) {
+func parseLSTM(input json.RawMessage) (*problem.LSTM, error) {
 	var in struct {
 		Main     []numbers `json:"main_params"`
 		Extra    []numbers `json:"extra_params"`
@@ -55,7 +55,7 @@ func parseLSTM(input json.RawMessage) (*adbench.LSTM, error) {
 	case len(in.Main)%2 != 0:
 		return nil, fmt.Errorf("main_params: expected two rows for each layer, found %d rows", len(in.Main))
 	}
-	p := &adbench.LSTM{L: len(in.Main) / 2, C: len(in.Sequence), B: len(in.Sequence[0])}
+	p := &problem.LSTM{L: len(in.Main) / 2, C: len(in.Sequence), B: len(in.Sequence[0])}
 	for _, m := range []struct {
 		name string
 		rows []numbers

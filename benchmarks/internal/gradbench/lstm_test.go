@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 )
 
 const lstmInput = `{"main_params":[[0.1,0.2,0.3,0.4],[-0.1,-0.2,-0.3,-0.4]],"extra_params":[[1],[0.5],[0.25]],` +
@@ -15,7 +15,7 @@ const lstmInput = `{"main_params":[[0.1,0.2,0.3,0.4],[-0.1,-0.2,-0.3,-0.4]],"ext
 func TestLSTM(t *testing.T) {
 	a := talk(t, `{"id":1,"kind":"evaluate","module":"lstm","function":"objective","input":`+lstmInput+`}`,
 		`{"id":2,"kind":"evaluate","module":"lstm","function":"jacobian","input":`+lstmInput+`}`)
-	p := &adbench.LSTM{
+	p := &problem.LSTM{
 		L: 1, C: 3, B: 1, Main: []float64{0.1, 0.2, 0.3, 0.4, -0.1, -0.2, -0.3, -0.4},
 		Extra: []float64{1, 0.5, 0.25}, State: []float64{0.5, 1}, Sequence: []float64{1, 0, 1},
 	}

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 	"revnum/revmodels/gmm"
 )
 
@@ -114,20 +114,21 @@ const gmmInput = `{"d":2,"k":2,"n":3,"x":[[1,1],[2,-0.25],[3,3]],"m":2,"gamma":1
 	`"mu":[[1,2],[3,4]],"q":[[0.1,0.2],[0.4,0.5]],"l":[[0.3],[0.6]]}`
 
 // gmmProblem is the problem of gmmInput.
-var gmmProblem = &adbench.GMM{
-	D: 2, K: 2, N: 3, Alpha: []float64{0.5, -1}, Means: []float64{1, 2, 3, 4},
-	Factors: []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6}, X: []float64{1, 1, 2, -0.25, 3, 3}, Gamma: 1.5, M: 2,
+var gmmProblem = &problem.GMM{
+	D: 2, K: 2, N: 3, Params: []float64{0.5, -1, 1, 2, 3, 4, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6},
+	X: []float64{1, 1, 2, -0.25, 3, 3}, Gamma: 1.5, M: 2,
 }
 
 // gmmReference evaluates the objective from the densities of the normal and
 // the Wishart distributions in two dimensions, nothing simplified.
-func gmmReference(p *adbench.GMM) float64 {
+func gmmReference(p *problem.GMM) float64 {
 	var phi, sum float64
-	for _, a := range p.Alpha {
+	parts := p.Parameters()
+	for _, a := range parts.Alpha.Data {
 		sum += math.Exp(a)
 	}
 	precision := func(k int) (a, b, c float64) { // QᵀQ = [a b; b c]
-		f := p.Factors[3*k:]
+		f := parts.Factors.Row(k)
 		q11, q22, q21 := math.Exp(f[0]), math.Exp(f[1]), f[2]
 		return q11*q11 + q21*q21, q21 * q22, q22 * q22
 	}
@@ -135,9 +136,10 @@ func gmmReference(p *adbench.GMM) float64 {
 	for i := range p.N {
 		density := 0.0
 		for k := range p.K {
-			phi = math.Exp(p.Alpha[k]) / sum
+			phi = math.Exp(parts.Alpha.Data[k]) / sum
 			a, b, c := precision(k)
-			u, v := p.X[2*i]-p.Means[2*k], p.X[2*i+1]-p.Means[2*k+1]
+			mean := parts.Means.Row(k)
+			u, v := p.X[2*i]-mean[0], p.X[2*i+1]-mean[1]
 			density += phi * math.Exp(-(a*u*u+2*b*u*v+c*v*v)/2) * math.Sqrt(a*c-b*b) / (2 * math.Pi)
 		}
 		posterior += math.Log(density)
@@ -181,29 +183,26 @@ func TestGMM(t *testing.T) {
 		got = append(append(got, jac.Q[k]...), jac.L[k]...)
 	}
 	// Central differences of the reference.
-	i := 0
-	for _, x := range [][]float64{gmmProblem.Alpha, gmmProblem.Means, gmmProblem.Factors} {
-		for j, v := range x {
-			const h = 1e-5
-			x[j] = v + h
-			up := gmmReference(gmmProblem)
-			x[j] = v - h
-			down := gmmReference(gmmProblem)
-			x[j] = v
-			if want := (up - down) / (2 * h); i >= len(got) || !(math.Abs(got[i]-want) <= 1e-7*math.Max(1, math.Abs(want))) {
-				t.Errorf("entry %d of the gradient %v, want %v", i, got, want)
-			}
-			i++
+	x := gmmProblem.Params
+	for i, v := range x {
+		const h = 1e-5
+		x[i] = v + h
+		up := gmmReference(gmmProblem)
+		x[i] = v - h
+		down := gmmReference(gmmProblem)
+		x[i] = v
+		if want := (up - down) / (2 * h); i >= len(got) || !(math.Abs(got[i]-want) <= 1e-7*math.Max(1, math.Abs(want))) {
+			t.Errorf("entry %d of the gradient %v, want %v", i, got, want)
 		}
 	}
-	if len(got) != i {
-		t.Errorf("the gradient has %d numbers, want %d", len(got), i)
+	if len(got) != len(x) {
+		t.Errorf("the gradient has %d numbers, want %d", len(got), len(x))
 	}
 }
 
 // TestGMMSign checks that the prior is GradBench's, not ADBench's.
 func TestGMMSign(t *testing.T) {
-	o := adbench.NewObjective[float64](gmmProblem, gmm.ADBench, 1)
+	o := problem.NewGMMObjective[float64](gmmProblem, gmm.ADBench, 1)
 	if want := gmmReference(gmmProblem); math.Abs(o.Value()-want) < 1 {
 		t.Errorf("the two signs give %v and %v", o.Value(), want)
 	}

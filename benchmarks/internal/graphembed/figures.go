@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"revnum/benchmarks/internal/suite"
-	"revnum/internal/figure"
+	"revnum/program/figure"
 )
 
 // SaveFigures writes the figures to the folder dir, each as PNG and as SVG: the

@@ -84,7 +84,7 @@ func largeProblem(n int) *suite.Problem {
 			RoundTrip: func() float64 {
 				const start = 1. / 3
 				out := start
-				k := m.Loss(x)
+				k := m.Kernel(x, nil)
 				k.Out = &out
 				k.Forward()
 				size := math.Abs(out)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -112,7 +113,7 @@ func linear[T rev.Real](steps int) (RoundTrip, error) {
 		rotate(func(s *phase[T]) []T { return s.p }),
 	)
 	r, err := roundTrip(steps, program, s, func(s *phase[T]) []T { return slices.Concat(s.q, s.p) }, fixed.Float[T])
-	r.Number, r.Program = fmt.Sprintf("%T", *new(T)), rotations
+	r.Number, r.Program = nameOf[T](), rotations
 	return r, err
 }
 
@@ -174,7 +175,7 @@ func multiplicative[T logNumber[T]](steps int, logOf func(T) float64, number fun
 			rev.Uncall(rev.At(func(s *populations[T]) growth[T] { return growth[T]{&s.p[i], &s.q[i]} })))
 	}
 	r, err := roundTrip(steps, rev.Seq(pairs...), s, func(s *populations[T]) []T { return slices.Concat(s.q[:], s.p[:]) }, logOf)
-	r.Number, r.Program = fmt.Sprintf("%T", *new(T)), powers
+	r.Number, r.Program = nameOf[T](), powers
 	return r, err
 }
 
@@ -215,4 +216,10 @@ func roundTrip[S any, T comparable](steps int, step rev.Step[S], s *S, numbers f
 	r.Forward, r.Inverse = t1.Sub(t0).Seconds()/per, t3.Sub(t2).Seconds()/per
 	r.Extra = int64(after.TotalAlloc-before.TotalAlloc) - r.State // numbers made a copy
 	return r, nil
+}
+
+// nameOf returns the name of a number type, as users write it.
+func nameOf[T any]() string {
+	aliases := strings.NewReplacer("ulog.Float[float64]", "ulog.Float64", "ulog.Float[float32]", "ulog.Float32")
+	return aliases.Replace(fmt.Sprintf("%T", *new(T)))
 }

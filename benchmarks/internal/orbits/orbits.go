@@ -21,7 +21,7 @@ import (
 
 	"revnum/benchmarks/internal/suite"
 	"revnum/fixed"
-	"revnum/internal/figure"
+	"revnum/program/figure"
 	"revnum/rev"
 	"revnum/revmodels/nbody"
 )

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/internal/figure"
+	"revnum/program/figure"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"revnum/benchmarks/internal/adbench"
+	"revnum/benchmarks/internal/problem"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )
@@ -45,11 +45,11 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 		p.Family, p.Series = "gmm float32", "gmm float32, n = "+short(n)
 	}
 	p.New = func() (*Instance, error) {
-		data, err := adbench.GenerateGMM(d, k, n, 1, false)
+		data, err := problem.GenerateGMM(d, k, n, 1, false)
 		if err != nil {
 			return nil, err
 		}
-		o := adbench.NewObjective[T](data, gmm.GradBench, 1)
+		o := problem.NewGMMObjective[T](data, gmm.GradBench, 1)
 		var value T
 		in := &Instance{
 			F:          func() { value = o.Value() },
@@ -73,7 +73,7 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 			in.Derivative = func() float64 {
 				// Differences in float32 are too inaccurate. The gradient in float32 is
 				// therefore compared with the one in float64.
-				exact := adbench.NewObjective[float64](data, gmm.GradBench, 0)
+				exact := problem.NewGMMObjective[float64](data, gmm.GradBench, 0)
 				exact.ValueGradient()
 				return relativeError(widen(o.Gradient), exact.Gradient)
 			}
@@ -84,15 +84,9 @@ func gmmProblem[T rev.Float](n, d, k int, workers []int) *Problem {
 }
 
 // checkGMM compares the gradient with central differences.
-func checkGMM(data *adbench.GMM, gradient []float64) float64 {
-	o := adbench.NewObjective[float64](data, gmm.GradBench, 0)
-	x := [][]float64{data.Alpha, data.Means, data.Factors}
-	var g [][]float64
-	for _, part := range x {
-		g = append(g, gradient[:len(part)])
-		gradient = gradient[len(part):]
-	}
-	return centralDifferences(o.Value, x, g, directions(data.N))
+func checkGMM(data *problem.GMM, gradient []float64) float64 {
+	o := problem.NewGMMObjective[float64](data, gmm.GradBench, 0)
+	return centralDifferences(o.Value, [][]float64{data.Params}, [][]float64{gradient}, directions(data.N))
 }
 
 // relativeError returns ‖a-b‖/‖b‖.

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"revnum/benchmarks/internal/suite"
-	"revnum/internal/figure"
+	"revnum/program/figure"
 )
 
 // WriteTable writes the report as a table that people read.
@@ -66,25 +66,9 @@ func (r *Report) SaveFigures(dir string) error {
 		{"times", "Time of a gradient", "seconds", func(x *Row) float64 { return x.Time }},
 		{"bytes", "Memory of a gradient", "bytes", func(x *Row) float64 { return float64(max(x.Bytes, 1)) }},
 	} {
-		p := figure.New(f.title, "length of the computation, in steps", f.unit)
-		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		decades := figure.Decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
-		p.X.Tick.Marker, p.Y.Tick.Marker = decades, decades
-		for i, way := range Ways() {
-			var xy plotter.XYs
-			for _, x := range r.Rows {
-				if x.Way == way {
-					xy = append(xy, plotter.XY{X: float64(x.Length), Y: f.value(&x)})
-				}
-			}
-			line, points, err := plotter.NewLinePoints(xy)
-			if err != nil {
-				return err
-			}
-			filled, _ := figure.Glyphs(i)
-			line.Color, points.Color, points.Shape = figure.Color(i), figure.Color(i), filled
-			p.Add(line, points)
-			p.Legend.Add(way, line, points)
+		p, err := r.figure(f.title, f.unit, Ways(), f.value)
+		if err != nil {
+			return err
 		}
 		for _, ext := range []string{".png", ".svg"} {
 			if err := figure.Save(p, 18*vg.Centimeter, 11*vg.Centimeter, filepath.Join(dir, f.file+ext)); err != nil {
@@ -93,4 +77,41 @@ func (r *Report) SaveFigures(dir string) error {
 		}
 	}
 	return nil
+}
+
+// SaveMemory plots to path the memory of a gradient, with the state and its cotangents: with
+// all states recorded, with 10 snapshots, and by reversible steps.
+func (r *Report) SaveMemory(path string) error {
+	names := Ways()
+	names = []string{names[0], names[len(names)-2], names[len(names)-1]}
+	p, err := r.figure("Memory of a gradient of leapfrog", "bytes", names, func(x *Row) float64 { return float64(2*r.State + x.Bytes) })
+	if err != nil {
+		return err
+	}
+	return figure.Save(p, 18*vg.Centimeter, 9*vg.Centimeter, path)
+}
+
+// figure plots a value against the length, a line for each of the ways.
+func (r *Report) figure(title, unit string, ways []string, value func(x *Row) float64) (*plot.Plot, error) {
+	p := figure.New(title, "length of the computation, in steps", unit)
+	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
+	decades := figure.Decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+	p.X.Tick.Marker, p.Y.Tick.Marker = decades, decades
+	for i, way := range ways {
+		var xy plotter.XYs
+		for _, x := range r.Rows {
+			if x.Way == way {
+				xy = append(xy, plotter.XY{X: float64(x.Length), Y: value(&x)})
+			}
+		}
+		line, points, err := plotter.NewLinePoints(xy)
+		if err != nil {
+			return nil, err
+		}
+		filled, _ := figure.Glyphs(i)
+		line.Color, points.Color, points.Shape = figure.Color(i), figure.Color(i), filled
+		p.Add(line, points)
+		p.Legend.Add(way, line, points)
+	}
+	return p, nil
 }

@@ -7,8 +7,8 @@ import (
 	"os"
 
 	"revnum/cluster"
-	"revnum/cluster/internal/command"
-	"revnum/cluster/shard"
+	"revnum/cluster/cmd/command"
+	"revnum/program/dataset"
 )
 
-func main() { os.Exit(command.Main(cluster.Alone(), shard.Standard(), os.Args[1:])) }
+func main() { os.Exit(command.Main(cluster.Alone(), dataset.Shards(), os.Args[1:])) }

@@ -11,7 +11,7 @@ package main
 import (
 	"revnum/cuda"
 	"revnum/cuda/internal/revcuda"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 func main() { program.Main(revcuda.New(cuda.Open)) }

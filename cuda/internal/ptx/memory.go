@@ -108,7 +108,7 @@ func (p *piece) renewed(base uint64, bytes int) *piece {
 	return p
 }
 
-// Forget takes back that anything was written to the allocation that begins at an address.
+// Forget marks as unwritten the allocation that begins at an address.
 func (m *Memory) Forget(base uint64) error {
 	p, off, err := m.find(base, 0)
 	if err != nil || p == nil || off > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/cuda"
-	"revnum/internal/program"
+	"revnum/program"
 )
 
 func newBench(open func() (*cuda.Device, error)) *cobra.Command {

@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/cuda"
-	"revnum/internal/command"
+	"revnum/program/command"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
 )

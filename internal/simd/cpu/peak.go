@@ -2,7 +2,7 @@ package cpu
 
 import "runtime"
 
-//go:generate go -C ../_gen run ./vec -loops peak ../cpu
+//go:generate go run ./_gen
 
 // PeakFMA runs rounds of independent multiply-adds on registers. It returns the number of
 // floating-point operations. A multiply-add of one element counts as two. Time it to get

@@ -7,7 +7,7 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../_gen run ./gemm ../dense
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -107,8 +107,9 @@ func transposeColumns[T cpu.Float](dst []T, ldd int, x []T, ldx, m, n int) {
 // not read. C is d×n with C[j,p] = c[j*ldc+p]. TriNorms panics if a slice is too
 // short.
 //
-// TriNorms takes d(d+3)n flops and the subtractions. It repeats these for each tile of rows,
-// because units of the processor are free for them. It needs no scratch memory. q[p]
+// TriNorms takes d(d+3)n flops and the subtractions. The subtraction is repeated per tile
+// of rows: the load ports are the bottleneck, so it costs nothing. It needs no scratch
+// memory. q[p]
 // depends on column p alone, not on n.
 func TriNorms[T cpu.Float](d, n int, q []T, l []T, ldl int, c []T, ldc int, mu []T) {
 	if n <= 0 {

@@ -95,100 +95,89 @@ func (t *triangle[T]) genericSolve(first, rows, n int, x []T, ldx int) {
 	}
 }
 
-func (r *Rotations[T]) genericForward(run Run, x []T, ldx, cols int) {
-	for p := range run.Steps {
-		for q := range run.Chains {
-			i, k := run.Steps-1-p+q, run.At+q*r.Ld+p
-			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
-			if r.phases() {
-				turnPhase(a, r.PC[k], r.PS[k])
-			}
-			turnRows(a, b, r.C[k], r.S[k])
+// each calls f for the rotations of a run in order, or backward: for rotation number at of
+// row i, with coefficients number k.
+func (r *Rotations[T]) each(run Run, back bool, f func(at, i, k int)) {
+	n := run.Steps * run.Chains
+	for at := range n {
+		if back {
+			at = n - 1 - at
 		}
+		p, q := at/run.Chains, at%run.Chains
+		f(at, run.Steps-1-p+q, run.At+q*r.Ld+p)
 	}
 }
 
-func (r *Rotations[T]) genericBack(run Run, x []T, ldx, cols int) {
-	for p := run.Steps - 1; p >= 0; p-- {
-		for q := run.Chains - 1; q >= 0; q-- {
-			i, k := run.Steps-1-p+q, run.At+q*r.Ld+p
-			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
-			turnRows(a, b, r.C[k], -r.S[k])
-			if r.phases() {
-				turnPhase(a, r.PC[k], -r.PS[k])
+// genericRotate rotates x, and its tangent t unless that is nil.
+func (r *Rotations[T]) genericRotate(run Run, x []T, ldx int, t []T, ldt, cols int, back bool) {
+	r.each(run, back, func(_, i, k int) {
+		a, b, sign := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols], T(1)
+		var ta, tb []T
+		if t != nil {
+			ta, tb = t[i*ldt:][:cols], t[(i+1)*ldt:][:cols]
+		}
+		if back {
+			sign = -1
+		}
+		rotate := func() {
+			turnRows(a, b, r.C[k], sign*r.S[k])
+			turnRows(ta, tb, r.C[k], sign*r.S[k])
+		}
+		addAngle := func() {
+			for j := range ta {
+				ta[j] -= T(sign * r.D[k] * b[j])
+				tb[j] += T(sign * r.D[k] * a[j])
 			}
 		}
-	}
+		phase := func() {
+			if r.phases() {
+				turnPhase(a, r.PC[k], sign*r.PS[k])
+				turnPhase(ta, r.PC[k], sign*r.PS[k])
+			}
+		}
+		addPhase := func() {
+			for j := 0; j < len(ta) && r.phases(); j += 2 { // adds √-1·PD·a
+				ta[j] -= T(sign * r.PD[k] * a[j+1])
+				ta[j+1] += T(sign * r.PD[k] * a[j])
+			}
+		}
+		if back {
+			addAngle()
+			rotate()
+			addPhase()
+			phase()
+			return
+		}
+		phase()
+		addPhase()
+		rotate()
+		addAngle()
+	})
 }
 
 func (r *Rotations[T]) genericBackCross(run Run, x []T, ldx int, g []T, ldg, cols int, sums []T) {
-	for p := run.Steps - 1; p >= 0; p-- {
-		for q := run.Chains - 1; q >= 0; q-- {
-			i, k, at := run.Steps-1-p+q, run.At+q*r.Ld+p, p*run.Chains+q
-			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
-			ga, gb := g[i*ldg:][:cols], g[(i+1)*ldg:][:cols]
-			var sum T
-			for j, v := range a {
-				sum += T(v*gb[j]) - T(b[j]*ga[j])
-			}
-			turnRows(a, b, r.C[k], -r.S[k])
-			turnRows(ga, gb, r.C[k], -r.S[k])
-			if !r.phases() {
-				sums[at] += sum
-				continue
-			}
-			sums[2*at+1] += sum
-			sum = 0
-			for j := 0; j < cols; j += 2 {
-				sum += T(a[j]*ga[j+1]) - T(a[j+1]*ga[j])
-			}
-			sums[2*at] += sum
-			turnPhase(a, r.PC[k], -r.PS[k])
-			turnPhase(ga, r.PC[k], -r.PS[k])
+	r.each(run, true, func(at, i, k int) {
+		a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
+		ga, gb := g[i*ldg:][:cols], g[(i+1)*ldg:][:cols]
+		var sum T
+		for j, v := range a {
+			sum += T(v*gb[j]) - T(b[j]*ga[j])
 		}
-	}
-}
-
-func (r *Rotations[T]) genericTangent(run Run, x []T, ldx int, t []T, ldt, cols int) {
-	for p := range run.Steps {
-		for q := range run.Chains {
-			i, k := run.Steps-1-p+q, run.At+q*r.Ld+p
-			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
-			ta, tb := t[i*ldt:][:cols], t[(i+1)*ldt:][:cols]
-			if r.phases() {
-				turnPhase(a, r.PC[k], r.PS[k])
-				turnPhase(ta, r.PC[k], r.PS[k])
-				addImaginary(ta, r.PD[k], a)
-			}
-			turnRows(a, b, r.C[k], r.S[k])
-			turnRows(ta, tb, r.C[k], r.S[k])
-			for j, v := range a {
-				ta[j] -= T(r.D[k] * b[j])
-				tb[j] += T(r.D[k] * v)
-			}
+		turnRows(a, b, r.C[k], -r.S[k])
+		turnRows(ga, gb, r.C[k], -r.S[k])
+		if !r.phases() {
+			sums[at] += sum
+			return
 		}
-	}
-}
-
-func (r *Rotations[T]) genericTangentBack(run Run, x []T, ldx int, t []T, ldt, cols int) {
-	for p := run.Steps - 1; p >= 0; p-- {
-		for q := run.Chains - 1; q >= 0; q-- {
-			i, k := run.Steps-1-p+q, run.At+q*r.Ld+p
-			a, b := x[i*ldx:][:cols], x[(i+1)*ldx:][:cols]
-			ta, tb := t[i*ldt:][:cols], t[(i+1)*ldt:][:cols]
-			for j, v := range a {
-				ta[j] += T(r.D[k] * b[j])
-				tb[j] -= T(r.D[k] * v)
-			}
-			turnRows(a, b, r.C[k], -r.S[k])
-			turnRows(ta, tb, r.C[k], -r.S[k])
-			if r.phases() {
-				addImaginary(ta, -r.PD[k], a)
-				turnPhase(a, r.PC[k], -r.PS[k])
-				turnPhase(ta, r.PC[k], -r.PS[k])
-			}
+		sums[2*at+1] += sum
+		sum = 0
+		for j := 0; j < cols; j += 2 {
+			sum += T(a[j]*ga[j+1]) - T(a[j+1]*ga[j])
 		}
-	}
+		sums[2*at] += sum
+		turnPhase(a, r.PC[k], -r.PS[k])
+		turnPhase(ga, r.PC[k], -r.PS[k])
+	})
 }
 
 // turnPhase multiplies complex numbers by c + i·s.
@@ -196,14 +185,6 @@ func turnPhase[T cpu.Float](a []T, c, s T) {
 	for j := 0; j < len(a); j += 2 {
 		re, im := a[j], a[j+1]
 		a[j], a[j+1] = T(c*re)-T(s*im), T(s*re)+T(c*im)
-	}
-}
-
-// addImaginary adds i·alpha times the complex numbers x to y.
-func addImaginary[T cpu.Float](y []T, alpha T, x []T) {
-	for j := 0; j < len(x); j += 2 {
-		y[j] -= T(alpha * x[j+1])
-		y[j+1] += T(alpha * x[j])
 	}
 }
 

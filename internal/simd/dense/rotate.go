@@ -2,8 +2,6 @@ package dense
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../_gen run ./rotate ../dense
-
 // Rotations are the coefficients of plane rotations of the rows of a matrix. Row b is the
 // row below a. Their rotation is
 //
@@ -16,12 +14,12 @@ type Rotations[T cpu.Float] struct {
 	C, S   []T // cosines and sines
 	PC, PS []T // real and imaginary parts of the phases; empty if there are none
 	D, PD  []T // tangents of the angles and of the phases, for Tangent
-	Ld     int // distance from the coefficients of a chain to those of the next
+	Ld     int // distance between the coefficients of successive chains
 }
 
 // A Run is a number of rotations that are done together. A chain of rotations goes up by
 // one row in each step. The row that two successive rotations share stays in registers.
-// Several chains go up together, each one step and one row behind the one before it. A row
+// Several chains go up together, each one step and one row later than the one before it. A row
 // that leaves a chain at the bottom enters the next chain, so it is loaded and stored once
 // for all chains.
 //
@@ -52,35 +50,13 @@ const (
 )
 
 // Forward applies the rotations of a run to x.
-func (r *Rotations[T]) Forward(run Run, x []T, ldx, cols int) { r.rotate(run, x, ldx, cols, false) }
+func (r *Rotations[T]) Forward(run Run, x []T, ldx, cols int) {
+	r.rotate(run, x, ldx, nil, 0, cols, false, false)
+}
 
 // Back undoes Forward. It applies the rotations in the opposite order, with s negated.
-func (r *Rotations[T]) Back(run Run, x []T, ldx, cols int) { r.rotate(run, x, ldx, cols, true) }
-
-func (r *Rotations[T]) rotate(run Run, x []T, ldx, cols int, back bool) {
-	switch {
-	case !r.check(run, len(x), ldx, cols):
-		return
-	case !r.vector():
-		if back {
-			r.genericBack(run, x, ldx, cols)
-		} else {
-			r.genericForward(run, x, ldx, cols)
-		}
-		return
-	}
-	var n, shape int
-	for j := 0; j < cols; j += n {
-		n, shape = shapeOf[T](run, cols-j, false, back)
-		for done := 0; done < run.Steps; done += rotateMost {
-			some, row := run.part(done, back)
-			if !r.phases() {
-				vectorRotate(r, some.At, some.Steps, &x[row*ldx+j], ldx, n, shape)
-			} else {
-				vectorRotatePhases(r, some.At, some.Steps, &x[row*ldx+j], ldx, n, shape)
-			}
-		}
-	}
+func (r *Rotations[T]) Back(run Run, x []T, ldx, cols int) {
+	r.rotate(run, x, ldx, nil, 0, cols, false, true)
 }
 
 // BackCross applies Back to x and to g. Before each rotation it adds to sums[p*Chains+q]
@@ -131,40 +107,44 @@ func (r *Rotations[T]) BackCross(run Run, x []T, ldx int, g []T, ldg, cols int, 
 //
 // Between a phase and its rotation it adds √-1·PD times row i of x to row i of t.
 func (r *Rotations[T]) Tangent(run Run, x []T, ldx int, t []T, ldt, cols int) {
-	r.tangent(run, x, ldx, t, ldt, cols, false)
+	r.rotate(run, x, ldx, t, ldt, cols, true, false)
 }
 
 // TangentBack undoes Tangent.
 func (r *Rotations[T]) TangentBack(run Run, x []T, ldx int, t []T, ldt, cols int) {
-	r.tangent(run, x, ldx, t, ldt, cols, true)
+	r.rotate(run, x, ldx, t, ldt, cols, true, true)
 }
 
-func (r *Rotations[T]) tangent(run Run, x []T, ldx int, t []T, ldt, cols int, back bool) {
+// rotate rotates x, and t as well if tangent is set.
+func (r *Rotations[T]) rotate(run Run, x []T, ldx int, t []T, ldt, cols int, tangent, back bool) {
 	if !r.check(run, len(x), ldx, cols) {
 		return
 	}
-	run.checkSecond(len(t), ldt, cols)
-	switch {
-	case r.isShort(run, r.D) || r.phases() && r.isShort(run, r.PD):
-		panic(shortC)
-	case !r.vector():
-		if back {
-			r.genericTangentBack(run, x, ldx, t, ldt, cols)
-		} else {
-			r.genericTangent(run, x, ldx, t, ldt, cols)
+	if tangent {
+		run.checkSecond(len(t), ldt, cols)
+		if r.isShort(run, r.D) || r.phases() && r.isShort(run, r.PD) {
+			panic(shortC)
 		}
+	}
+	if !r.vector() {
+		r.genericRotate(run, x, ldx, t, ldt, cols, back)
 		return
 	}
 	var n, shape int
 	for j := 0; j < cols; j += n {
-		n, shape = shapeOf[T](run, cols-j, true, back)
+		n, shape = shapeOf[T](run, cols-j, tangent, back)
 		for done := 0; done < run.Steps; done += rotateMost {
 			some, row := run.part(done, back)
-			x, t := &x[row*ldx+j], &t[row*ldt+j]
-			if !r.phases() {
-				vectorRotateTangent(r, some.At, some.Steps, x, ldx, t, ldt, n, shape)
-			} else {
-				vectorRotatePhasesTangent(r, some.At, some.Steps, x, ldx, t, ldt, n, shape)
+			x := &x[row*ldx+j]
+			switch {
+			case tangent && r.phases():
+				vectorRotatePhasesTangent(r, some.At, some.Steps, x, ldx, &t[row*ldt+j], ldt, n, shape)
+			case tangent:
+				vectorRotateTangent(r, some.At, some.Steps, x, ldx, &t[row*ldt+j], ldt, n, shape)
+			case r.phases():
+				vectorRotatePhases(r, some.At, some.Steps, x, ldx, n, shape)
+			default:
+				vectorRotate(r, some.At, some.Steps, x, ldx, n, shape)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func testRotate[T cpu.Float](t *testing.T) {
 				tol := 32 * simdtest.Unit[T]() * math.Sqrt(float64(rows)) * 8
 
 				want := slices.Clone(x)
-				r.genericForward(run, want, ldx, cols)
+				r.genericRotate(run, want, ldx, nil, 0, cols, false)
 				r.Forward(run, x, ldx, cols)
 				close("Forward, "+name, x, want, tol)
 				for i := range rows {
@@ -95,11 +95,11 @@ func testRotate[T cpu.Float](t *testing.T) {
 				close("sums of BackCross, "+name, sums, wantSums, tol*float64(cols+8))
 
 				wantX, wantT, gotX, gotT := slices.Clone(x0), slices.Clone(g), slices.Clone(x0), slices.Clone(g)
-				r.genericTangent(run, wantX, ldx, wantT, ldg, cols)
+				r.genericRotate(run, wantX, ldx, wantT, ldg, cols, false)
 				r.Tangent(run, gotX, ldx, gotT, ldg, cols)
 				simdtest.SameSlice(t, "Forward and Tangent, "+name, gotX, x)
 				close("t of Tangent, "+name, gotT, wantT, tol*float64(rows))
-				r.genericTangentBack(run, wantX, ldx, wantT, ldg, cols)
+				r.genericRotate(run, wantX, ldx, wantT, ldg, cols, true)
 				r.TangentBack(run, gotX, ldx, gotT, ldg, cols)
 				simdtest.SameSlice(t, "Back and TangentBack, "+name, gotX, got2)
 				close("t of TangentBack, "+name, gotT, wantT, tol*float64(rows))
@@ -158,18 +158,18 @@ func testRotatePhases[T cpu.Float](t *testing.T) {
 				forward := check("Forward", tol, func(x, _, _ []T) {
 					r.Forward(run, x, ldx, cols)
 				}, func(x, _, _ []T) {
-					r.genericForward(run, x, ldx, cols)
+					r.genericRotate(run, x, ldx, nil, 0, cols, false)
 				})
 				tangent := check("Tangent", tol*float64(rows), func(x, g, _ []T) {
 					r.Tangent(run, x, ldx, g, ldg, cols)
 				}, func(x, g, _ []T) {
-					r.genericTangent(run, x, ldx, g, ldg, cols)
+					r.genericRotate(run, x, ldx, g, ldg, cols, false)
 				})
 				simdtest.SameSlice(t, "Forward and Tangent", tangent, forward)
 				back := check("Back", tol, func(x, _, _ []T) {
 					r.Back(run, x, ldx, cols)
 				}, func(x, _, _ []T) {
-					r.genericBack(run, x, ldx, cols)
+					r.genericRotate(run, x, ldx, nil, 0, cols, true)
 				})
 				cross := check("BackCross", tol, func(x, g, sums []T) {
 					r.BackCross(run, x, ldx, g, ldg, cols, sums)
@@ -180,7 +180,7 @@ func testRotatePhases[T cpu.Float](t *testing.T) {
 				tangent = check("TangentBack", tol*float64(rows), func(x, g, _ []T) {
 					r.TangentBack(run, x, ldx, g, ldg, cols)
 				}, func(x, g, _ []T) {
-					r.genericTangentBack(run, x, ldx, g, ldg, cols)
+					r.genericRotate(run, x, ldx, g, ldg, cols, true)
 				})
 				simdtest.SameSlice(t, "Back and TangentBack", tangent, back)
 			}
@@ -208,13 +208,13 @@ func TestRotatePhasesGeneric(t *testing.T) {
 		dx[i], dx[i+1] = cos*da-sin*db-complex(r.D[at+p], 0)*x[i+1], sin*da+cos*db+complex(r.D[at+p], 0)*x[i]
 	}
 	gotX, gotT := slices.Clone(x0), slices.Clone(t0)
-	r.genericTangent(run, gotX, cols, gotT, cols, cols)
+	r.genericRotate(run, gotX, cols, gotT, cols, cols, false)
 	for i := range rows {
 		if cmplx.Abs(complex(gotX[2*i], gotX[2*i+1])-x[i]) > 1e-14 || cmplx.Abs(complex(gotT[2*i], gotT[2*i+1])-dx[i]) > 1e-14 {
 			t.Errorf("row %d: %v and %v, want %v and %v", i, gotX[2*i:2*i+2], gotT[2*i:2*i+2], x[i], dx[i])
 		}
 	}
-	r.genericTangentBack(run, gotX, cols, gotT, cols, cols)
+	r.genericRotate(run, gotX, cols, gotT, cols, cols, true)
 	for i := range x0 {
 		if !(math.Abs(gotX[i]-x0[i]) <= 1e-14) || !(math.Abs(gotT[i]-t0[i]) <= 1e-14) {
 			t.Errorf("element %d comes back as %v and %v, want %v and %v", i, gotX[i], gotT[i], x0[i], t0[i])

@@ -6,8 +6,6 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../_gen run ./trisolve ../dense
-
 // triSolveRows is the number of rows of X that are solved for at a time.
 const triSolveRows = 64
 

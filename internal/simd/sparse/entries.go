@@ -7,7 +7,7 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../_gen run ./entries ../sparse
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -20,11 +20,11 @@ type Index interface {
 }
 
 // Entries holds the entries of some rows of a sparse matrix, at most MaxEntries, and the
-// operands of what is computed with them. Columns, Column and Pairs omit the sums whose
+// operands of computations with them. Columns, Column and Pairs omit the sums whose
 // destination Out, W or GA is nil.
 //
 // Entry q has the value A[q] and the column Ind[q]. The entries of row i end before
-// End[i]-Base, and begin where those of the row before end. The loops trust End and Ind.
+// End[i]-Base, and begin where the entries of the row before end. The loops trust End and Ind.
 // Only Pairs checks Ind.
 type Entries[T cpu.Float, I Index] struct {
 	End  []I
@@ -175,7 +175,7 @@ func (e *Entries[T, I]) Pairs() bool {
 
 // fetched returns the number of entries for which Pairs prefetches the pair of a later
 // entry. It is zero if U is small enough for the second-level cache. The last entries are
-// not counted, because there are no indices behind them.
+// not counted, because no indices follow them.
 func (e *Entries[T, I]) fetched() int {
 	const ahead = 32
 	if len(e.U)*int(unsafe.Sizeof(T(0))) < 1<<20 {

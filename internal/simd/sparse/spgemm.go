@@ -2,10 +2,8 @@ package sparse
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../_gen run ./spgemm ../sparse
-
 // A SpGEMM holds sparse matrices C, A and B, where C has the size of A·B, and the operands of
-// what is computed with them. SpGEMM is the usual name of the product of two sparse
+// computations with them. SpGEMM is the usual name of the product of two sparse
 // matrices. Row i of a matrix has the entries Ptr[i] to Ptr[i+1]-1. Entry p is in column
 // Ind[p].
 type SpGEMM[T cpu.Float, I Index] struct {

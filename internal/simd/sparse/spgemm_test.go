@@ -143,7 +143,7 @@ func TestSpGEMMLeaves(t *testing.T) {
 			{"column of C", func(s *SpGEMM[float64, int]) { s.CInd[2] = 3 }},
 			{"row of A", func(s *SpGEMM[float64, int]) { s.APtr[3] = 4 }},
 			{"row of B", func(s *SpGEMM[float64, int]) { s.BPtr[3] = 4 }},
-			{"row of B that begins behind its end", func(s *SpGEMM[float64, int]) { s.BPtr[2], s.BPtr[3] = 3, 2 }},
+			{"row of B that begins after its end", func(s *SpGEMM[float64, int]) { s.BPtr[2], s.BPtr[3] = 3, 2 }},
 			{"row of C", func(s *SpGEMM[float64, int]) { s.CPtr[3] = math.MaxInt }},
 			{"row of A with many entries that meet none", func(s *SpGEMM[float64, int]) {
 				s.BPtr = append(s.BPtr, 3) // an empty row

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/vec/internal/coef"
 )
 
 // The pure-Go loops. Without assembly, these are the only loops. With it, they are the
@@ -28,7 +29,7 @@ func genericSum[T cpu.Float](x []T) T {
 
 func genericSumSquares[T cpu.Float](x []T) T { return genericDot(x, x) }
 
-func genericMaxOf[T cpu.Float](x []T) T {
+func genericMax[T cpu.Float](x []T) T {
 	m := T(math.Inf(-1))
 	for _, v := range x {
 		m = max(m, v)
@@ -92,7 +93,7 @@ func genericCenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T)
 	}
 }
 
-func genericExpTo[T cpu.Float](dst, x []T) {
+func genericExp[T cpu.Float](dst, x []T) {
 	for i, v := range x {
 		dst[i] = T(exp[T](float64(v)))
 	}
@@ -130,7 +131,7 @@ func genericSumExp[T cpu.Float](x []T, shift T) float64 {
 	return s
 }
 
-func genericLogTo[T cpu.Float](dst, x []T) {
+func genericLog[T cpu.Float](dst, x []T) {
 	for i, v := range x {
 		dst[i] = T(log[T](float64(v)))
 	}
@@ -165,10 +166,10 @@ func log[T cpu.Float](x float64) float64 {
 // sum are then 8·(n + bias), where bias is the low part of that number. The fraction of
 // n is the index of a table of 2^(j/8) = hi + lo, which fits a vector register.
 //
-// The reduced r would lose digits if n·ln2 were rounded. Let ln2Hi be the double
-// nearest to ln2. x - n·ln2Hi is exact under FMA, because for n != 0 both terms are
+// The reduced r would lose digits if n·ln2 were rounded. Let Ln2 be the double
+// nearest to ln2. x - n·Ln2 is exact under FMA, because for n != 0 both terms are
 // multiples of 2⁻⁵⁷, and the difference is less than 2⁻⁴. The numbers that are rounded
-// then are r - n·ln2Lo, exp(r) - 1 and its product by hi. They are below 2⁻⁴ times the
+// then are r - n·Ln2Lo, exp(r) - 1 and its product by hi. They are below 2⁻⁴ times the
 // result. hi is added last, so the result is within 0.65 units in the last place. A
 // subnormal result is rounded once more, and is within 0.85.
 //
@@ -179,13 +180,7 @@ func log[T cpu.Float](x float64) float64 {
 // table: n is an integer, and |r| <= ln2/2. Its q has a relative error of 2⁻³⁴. Other
 // errors do not matter in double precision.
 
-const (
-	log2e   = 0x1.71547652b82fep+0
-	ln2Hi   = 0x1.62e42fefa39efp-1
-	ln2Lo   = 0x1.abc9e3b39803fp-56
-	ln2Hi42 = 0x1.62e42fefa38p-1 // 42 bits: its product by an exponent is exact
-	ln2Lo42 = 0x1.ef35793c7673p-45
-)
+const log2e = 0x1.71547652b82fep+0
 
 // exp64 returns exp(x).
 func exp64(x float64) float64 {
@@ -208,7 +203,7 @@ func exp64(x float64) float64 {
 	}
 	t := math.FMA(x, log2e, magic)
 	n := t - magic
-	r := math.FMA(-n, ln2Lo, math.FMA(-n, ln2Hi, x))
+	r := math.FMA(-n, coef.Ln2Lo, math.FMA(-n, coef.Ln2, x))
 
 	r2 := r * r
 	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
@@ -258,7 +253,7 @@ func exp32(x float64) float64 {
 	}
 	t := math.FMA(x, log2e, magic)
 	n := t - magic
-	r := math.FMA(-n, ln2Hi, x)
+	r := math.FMA(-n, coef.Ln2, x)
 	r2 := r * r
 	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
 	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
@@ -280,20 +275,12 @@ func exp32(x float64) float64 {
 // product by the upper 42 bits of ln2 is exact), and then to that sum itself. The
 // result is within 0.8 units in the last place.
 
-// log64Polynomial returns P(z) of log64. Its relative error is 2⁻⁵⁹.
+// log64Polynomial returns P(z) of log64.
 func log64Polynomial(z float64) float64 {
-	const (
-		p0 = 0x1.5555555555592p-1
-		p1 = 0x1.999999997fee8p-2
-		p2 = 0x1.24924941e0cddp-2
-		p3 = 0x1.c71c52164393cp-3
-		p4 = 0x1.74663c550f51p-3
-		p5 = 0x1.39a1fb7d49fc6p-3
-		p6 = 0x1.2f02e68dc625ap-3
-	)
+	p := &coef.Log64
 	w := z * z
-	even := math.FMA(math.FMA(math.FMA(p6, w, p4), w, p2), w, p0)
-	odd := math.FMA(math.FMA(p5, w, p3), w, p1)
+	even := math.FMA(math.FMA(math.FMA(p[6], w, p[4]), w, p[2]), w, p[0])
+	odd := math.FMA(math.FMA(p[5], w, p[3]), w, p[1])
 	return math.FMA(odd, z, even)
 }
 
@@ -319,21 +306,14 @@ func log64(x float64) float64 {
 	hLo := math.FMA(half, f, -h)
 	g := math.FMA(z, p, h)
 
-	kLn2 := k * ln2Hi42
+	kLn2 := k * coef.Ln2Hi42
 	hi := float64(kLn2) + f
-	lo := math.FMA(k, ln2Lo42, f-(hi-float64(kLn2))) - hLo
+	lo := math.FMA(k, coef.Ln2Lo42, f-(hi-float64(kLn2))) - hLo
 	return hi + (math.FMA(s, g, lo) - h)
 }
 
-// log32 returns log(x) for a result of type float32. The relative error of its
-// P is 2⁻³⁷.
+// log32 returns log(x) for a result of type float32.
 func log32(x float64) float64 {
-	const (
-		p0 = 0x1.555554fde2a78p-1
-		p1 = 0x1.999a7a1a6d9dfp-2
-		p2 = 0x1.2438f153b8309p-2
-		p3 = 0x1.e2f2d534c3fddp-3
-	)
 	if y, ok := logSpecial(x); ok {
 		return y
 	}
@@ -342,8 +322,9 @@ func log32(x float64) float64 {
 	s := f / (m + 1)
 	z := s * s
 	w := z * z
-	p := math.FMA(math.FMA(p3, w, p1), z, math.FMA(p2, w, p0))
-	return math.FMA(k, ln2Hi, math.FMA(s*z, p, s+s))
+	a := &coef.Log32
+	p := math.FMA(math.FMA(a[3], w, a[1]), z, math.FMA(a[2], w, a[0]))
+	return math.FMA(k, coef.Ln2, math.FMA(s*z, p, s+s))
 }
 
 // logSpecial returns log(x) if there is no finite logarithm.
@@ -373,38 +354,17 @@ func genericSinCos[T cpu.Float](sin, cos, x []T) {
 	}
 }
 
-// The constants of sinCosOf. All parts of π/2 but the last have 33 bits, so that
-// products with a number of 20 bits are exact. The polynomials are those of
-// __kernel_sin and __kernel_cos in FreeBSD's msun (Sun Microsystems 1993), which
-// approximate (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ in r² for |r| < π/4.
-const (
-	trigMagic = 0x1.8p52
-	twoOverPi = 0x1.45f306dc9c883p-1
-	halfPi1   = 0x1.921fb544p+0
-	halfPi2   = 0x1.0b4611a6p-34
-	halfPi3   = 0x1.3198a2e037073p-69
-)
-
-var (
-	sinC = [6]float64{
-		-0x1.5555555555549p-3, 0x1.111111110f8a6p-7, -0x1.a01a019c161d5p-13,
-		0x1.71de357b1fe7dp-19, -0x1.ae5e68a2b9cebp-26, 0x1.5d93a5acfd57cp-33,
-	}
-	cosC = [6]float64{
-		0x1.555555555554cp-5, -0x1.6c16c16c15177p-10, 0x1.a01a019cb159p-16,
-		-0x1.27e4f809c52adp-22, 0x1.1ee9ebdb4b1c4p-29, -0x1.8fae9be8838d4p-37,
-	}
-)
+const trigMagic = 0x1.8p52
 
 // sinCosOf computes what the assembly computes, in the same order. It also takes
 // large angles, which the assembly leaves to it.
 func sinCosOf(x float64) (sin, cos float64) {
 	r, quadrant := reduceAngle(x)
 	z := float64(r * r)
-	p, q := sinC[5], cosC[5]
+	p, q := coef.Sin[5], coef.Cos[5]
 	for j := 4; j >= 0; j-- {
-		p = float64(p*z) + sinC[j]
-		q = float64(q*z) + cosC[j]
+		p = float64(p*z) + coef.Sin[j]
+		q = float64(q*z) + coef.Cos[j]
 	}
 	sin = r + float64(p*float64(z*r))
 	h := float64(z * 0.5)
@@ -424,14 +384,14 @@ func reduceAngle(x float64) (r float64, k uint64) {
 	if !(math.Abs(x) <= 1<<20) {
 		return reduceLargeAngle(x)
 	}
-	// The low bits of k+magic are those of k.
-	quadrant := float64(x*twoOverPi) + trigMagic
+	// k and k+magic have the same low bits.
+	quadrant := float64(x*coef.TwoOverPi) + trigMagic
 	m := quadrant - trigMagic
-	a := x - float64(m*halfPi1) // exact
-	t := float64(m * halfPi2)   // exact
+	a := x - float64(m*coef.HalfPi1) // exact
+	t := float64(m * coef.HalfPi2)   // exact
 	r = a - t
 	e := (a - r) - t // the rounding error of r
-	r -= float64(m*halfPi3) - e
+	r -= float64(m*coef.HalfPi3) - e
 	return r, math.Float64bits(quadrant)
 }
 
@@ -451,7 +411,7 @@ var twoOverPiBits = [20]uint64{
 // matter for k mod 4 and r; the others make multiples of 4. The function takes 192
 // of these bits, and the first 128 bits of the fraction of their product with m. No
 // double is nearer than 2⁻⁶¹ to a multiple of π/2 (Muller, Elementary Functions,
-// 2006, chapter 9), so r has 66 bits or more. The method is that of Payne and Hanek
+// 2006, chapter 9), so r has 66 bits or more. The method is by Payne and Hanek
 // (1983).
 func reduceLargeAngle(x float64) (r float64, k uint64) {
 	if x-x != 0 {
@@ -459,7 +419,7 @@ func reduceLargeAngle(x float64) (r float64, k uint64) {
 	}
 	b := math.Float64bits(x) &^ (1 << 63)
 	m := b&(1<<52-1) | 1<<52
-	from := int(b>>52) - 1075 + 62 // e - 2, behind the zeros
+	from := int(b>>52) - 1075 + 62 // e - 2, after the zeros
 	var w [3]uint64
 	for i := range w {
 		t := twoOverPiBits[from/64+i:]

@@ -12,7 +12,7 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../../../internal/simd/_gen run ./paths ../../../revtropical/internal/paths
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -20,7 +20,7 @@ var tier = cpu.InUse()
 // Width returns the number of columns of a panel.
 func Width[T fixed.Number]() int { return 128 / int(unsafe.Sizeof(T(0))) }
 
-// most is how many sums a call of assembly looks at, at most.
+// most is the largest number of sums that a call of assembly looks at.
 const most = 1 << 18
 
 const (

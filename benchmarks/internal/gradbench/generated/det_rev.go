@@ -33,16 +33,18 @@ var _ = minors // which Minors is written from
 // Forward runs minors.
 func (k Minors[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k Minors[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k Minors[T]) Adjoint(g Minors[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k Minors[T]) Tangent(t Minors[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k Minors[T]) AdjointTangent(g, t, gt Minors[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -112,10 +114,10 @@ func (k Minors[T]) forward() {
 	}
 }
 
-// inverse undoes forward.
+// inverse is the inverse of forward.
 //
 // An iteration needs sign from the one before. Its values go on a tape, because computing
-// them again for each iteration on the way back would take quadratic time.
+// them again for each iteration of the backward pass would take quadratic time.
 func (k Minors[T]) inverse() {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -147,10 +149,10 @@ func (k Minors[T]) inverse() {
 	tape.Free()
 }
 
-// adjoint undoes forward, and turns the cotangents g into those before it.
+// adjoint inverts forward, and turns the cotangents g into those before it.
 //
 // An iteration needs sign from the one before. Its values go on a tape, because computing
-// them again for each iteration on the way back would take quadratic time.
+// them again for each iteration of the backward pass would take quadratic time.
 func (k Minors[T]) adjoint(g Minors[T]) {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -217,10 +219,10 @@ func (k Minors[T]) tangent(t Minors[T]) {
 	}
 }
 
-// adjointTangent is the tangent of adjoint, and undoes tangent.
+// adjointTangent is the tangent of adjoint, and inverts tangent.
 //
 // An iteration needs sign from the one before. Its values go on a tape, because computing
-// them again for each iteration on the way back would take quadratic time.
+// them again for each iteration of the backward pass would take quadratic time.
 func (k Minors[T]) adjointTangent(g, t, gt Minors[T]) {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -272,7 +274,7 @@ func (k Minors[T]) adjointTangent(g, t, gt Minors[T]) {
 	tape.Free()
 }
 
-// undoAdjoint undoes adjoint.
+// undoAdjoint is the inverse of adjoint.
 func (k Minors[T]) undoAdjoint(g Minors[T]) {
 	n := k.D.N
 	m := k.A.Rows
@@ -303,10 +305,10 @@ func (k Minors[T]) undoAdjoint(g Minors[T]) {
 	}
 }
 
-// undoTangent undoes tangent.
+// undoTangent is the inverse of tangent.
 //
 // An iteration needs sign from the one before. Its values go on a tape, because computing
-// them again for each iteration on the way back would take quadratic time.
+// them again for each iteration of the backward pass would take quadratic time.
 func (k Minors[T]) undoTangent(t Minors[T]) {
 	tape := num.NewTape[T]()
 	n := k.D.N
@@ -342,7 +344,7 @@ func (k Minors[T]) undoTangent(t Minors[T]) {
 	tape.Free()
 }
 
-// undoAdjointTangent undoes adjointTangent.
+// undoAdjointTangent is the inverse of adjointTangent.
 func (k Minors[T]) undoAdjointTangent(g, t, gt Minors[T]) {
 	n := k.D.N
 	m := k.A.Rows

@@ -31,16 +31,18 @@ var _ = skeleton // which Skeleton is written from
 // Forward runs skeleton.
 func (k Skeleton[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k Skeleton[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k Skeleton[T]) Adjoint(g Skeleton[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k Skeleton[T]) Tangent(t Skeleton[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k Skeleton[T]) AdjointTangent(g, t, gt Skeleton[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -168,7 +170,7 @@ func (k Skeleton[T]) forward() {
 	}
 }
 
-// inverse undoes forward.
+// inverse is the inverse of forward.
 func (k Skeleton[T]) inverse() {
 	n := k.Absolute.Rows
 	absolute := num.Rows(k.Absolute)
@@ -248,7 +250,7 @@ func (k Skeleton[T]) inverse() {
 	}
 }
 
-// adjoint undoes forward, and turns the cotangents g into those before it.
+// adjoint inverts forward, and turns the cotangents g into those before it.
 func (k Skeleton[T]) adjoint(g Skeleton[T]) {
 	n := k.Absolute.Rows
 	absolute, gabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute)
@@ -544,7 +546,7 @@ func (k Skeleton[T]) tangent(t Skeleton[T]) {
 	}
 }
 
-// adjointTangent is the tangent of adjoint, and undoes tangent.
+// adjointTangent is the tangent of adjoint, and inverts tangent.
 func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 	n := k.Absolute.Rows
 	absolute, gabsolute, tabsolute, gtabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute), num.Rows(t.Absolute), num.Rows(gt.Absolute)
@@ -858,7 +860,7 @@ func (k Skeleton[T]) adjointTangent(g, t, gt Skeleton[T]) {
 	}
 }
 
-// undoAdjoint undoes adjoint.
+// undoAdjoint is the inverse of adjoint.
 func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 	n := k.Absolute.Rows
 	absolute, gabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute)
@@ -1033,7 +1035,7 @@ func (k Skeleton[T]) undoAdjoint(g Skeleton[T]) {
 	}
 }
 
-// undoTangent undoes tangent.
+// undoTangent is the inverse of tangent.
 func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 	n := k.Absolute.Rows
 	absolute, tabsolute := num.Rows(k.Absolute), num.Rows(t.Absolute)
@@ -1154,7 +1156,7 @@ func (k Skeleton[T]) undoTangent(t Skeleton[T]) {
 	}
 }
 
-// undoAdjointTangent undoes adjointTangent.
+// undoAdjointTangent is the inverse of adjointTangent.
 func (k Skeleton[T]) undoAdjointTangent(g, t, gt Skeleton[T]) {
 	n := k.Absolute.Rows
 	absolute, gabsolute, tabsolute, gtabsolute := num.Rows(k.Absolute), num.Rows(g.Absolute), num.Rows(t.Absolute), num.Rows(gt.Absolute)
@@ -1496,16 +1498,18 @@ var _ = skin // which Skin is written from
 // Forward runs skin.
 func (k Skin[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k Skin[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k Skin[T]) Adjoint(g Skin[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k Skin[T]) Tangent(t Skin[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k Skin[T]) AdjointTangent(g, t, gt Skin[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
@@ -1622,7 +1626,7 @@ func (k Skin[T]) value(sign T) {
 	}
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 func (k Skin[T]) adjoint(sign T, g Skin[T]) {
 	if g.R.Data == nil {
 		k.value(sign)
@@ -2111,7 +2115,7 @@ func (k Skin[T]) tangent(sign T, t Skin[T]) {
 	}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 func (k Skin[T]) adjointTangent(sign T, g, t, gt Skin[T]) {
 	if g.R.Data == nil && gt.R.Data == nil {
 		k.tangent(sign, t)

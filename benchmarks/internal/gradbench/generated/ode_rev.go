@@ -32,16 +32,18 @@ var _ = ode // which ODE is written from
 // Forward runs ode.
 func (k ODE[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k ODE[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k ODE[T]) Adjoint(g ODE[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k ODE[T]) Tangent(t ODE[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k ODE[T]) AdjointTangent(g, t, gt ODE[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
 // Run implements rev.Kernel. It returns no error.
@@ -116,7 +118,7 @@ func (k ODE[T]) forward() {
 	}
 }
 
-// inverse undoes forward.
+// inverse is the inverse of forward.
 func (k ODE[T]) inverse() {
 	n := k.X.N
 	y := k.Y.Data[:n+1]
@@ -145,7 +147,7 @@ func (k ODE[T]) inverse() {
 	}
 }
 
-// adjoint undoes forward, and turns the cotangents g into those before it.
+// adjoint inverts forward, and turns the cotangents g into those before it.
 func (k ODE[T]) adjoint(g ODE[T]) {
 	n := k.X.N
 	y, gy := k.Y.Data[:n+1], g.Y.Data[:n+1]
@@ -233,7 +235,7 @@ func (k ODE[T]) tangent(t ODE[T]) {
 	}
 }
 
-// adjointTangent is the tangent of adjoint, and undoes tangent.
+// adjointTangent is the tangent of adjoint, and inverts tangent.
 func (k ODE[T]) adjointTangent(g, t, gt ODE[T]) {
 	n := k.X.N
 	y, gy, ty, gty := k.Y.Data[:n+1], g.Y.Data[:n+1], t.Y.Data[:n+1], gt.Y.Data[:n+1]
@@ -317,7 +319,7 @@ func (k ODE[T]) adjointTangent(g, t, gt ODE[T]) {
 	}
 }
 
-// undoAdjoint undoes adjoint.
+// undoAdjoint is the inverse of adjoint.
 func (k ODE[T]) undoAdjoint(g ODE[T]) {
 	n := k.X.N
 	y, gy := k.Y.Data[:n+1], g.Y.Data[:n+1]
@@ -367,7 +369,7 @@ func (k ODE[T]) undoAdjoint(g ODE[T]) {
 	}
 }
 
-// undoTangent undoes tangent.
+// undoTangent is the inverse of tangent.
 func (k ODE[T]) undoTangent(t ODE[T]) {
 	n := k.X.N
 	y, ty := k.Y.Data[:n+1], t.Y.Data[:n+1]
@@ -405,7 +407,7 @@ func (k ODE[T]) undoTangent(t ODE[T]) {
 	}
 }
 
-// undoAdjointTangent undoes adjointTangent.
+// undoAdjointTangent is the inverse of adjointTangent.
 func (k ODE[T]) undoAdjointTangent(g, t, gt ODE[T]) {
 	n := k.X.N
 	y, gy, ty, gty := k.Y.Data[:n+1], g.Y.Data[:n+1], t.Y.Data[:n+1], gt.Y.Data[:n+1]

@@ -28,16 +28,18 @@ var _ = flight // which Flight is written from
 // Forward runs flight.
 func (k Flight[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k Flight[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k Flight[T]) Adjoint(g Flight[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k Flight[T]) Tangent(t Flight[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k Flight[T]) AdjointTangent(g, t, gt Flight[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -136,14 +138,14 @@ func (k Flight[T]) value(sign T) {
 	*k.Out += T(sign * fixed.Product(end, end))
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 func (k Flight[T]) adjoint(sign T, g Flight[T]) {
 	if g.Out == nil {
 		k.value(sign)
 		return
 	}
 	w := *k.W
-	// Derivatives by w go along with the values, so that the way back needs no tape.
+	// Derivatives by w go along with the values, so the backward pass needs no tape.
 	var x T
 	var tx T
 	y := fixed.Of[T](8)
@@ -448,7 +450,7 @@ func (k Flight[T]) tangent(sign T, t Flight[T]) {
 	}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)
@@ -456,7 +458,7 @@ func (k Flight[T]) adjointTangent(sign T, g, t, gt Flight[T]) {
 	}
 	w := *k.W
 	tw := num.Deref(t.W)
-	// Derivatives by w go along with the values, so that the way back needs no tape.
+	// Derivatives by w go along with the values, so the backward pass needs no tape.
 	var x T
 	var tx T
 	var tx1 T

@@ -30,16 +30,18 @@ var _ = highest // which Highest is written from
 // Forward runs highest.
 func (k Highest[T]) Forward() { _ = k.Run(rev.ForwardPass(&k)) }
 
-// Inverse undoes Forward.
+// Inverse restores the state before Forward.
 func (k Highest[T]) Inverse() { _ = k.Run(rev.InversePass(&k)) }
 
-// Adjoint undoes Forward, and turns the cotangents g of the state after it into those of the state before.
+// Adjoint does what Inverse does, and turns the cotangents g of the state after Forward
+// into those of the state before.
 func (k Highest[T]) Adjoint(g Highest[T]) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 
-// Tangent runs Forward, and carries the tangents t along.
+// Tangent does what Forward does, and carries the tangents t along.
 func (k Highest[T]) Tangent(t Highest[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// AdjointTangent is the tangent of Adjoint: it undoes Tangent, and gt gets the tangents of g.
+// AdjointTangent is the tangent of Adjoint: it also restores the state before Tangent,
+// and gt gets the tangents of g.
 func (k Highest[T]) AdjointTangent(g, t, gt Highest[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
@@ -189,11 +191,11 @@ func (k Highest[T]) value(sign T) {
 	*k.Out -= T(sign * value0)
 }
 
-// adjoint does that, and adds to the cotangents g.
+// adjoint adds sign times the value, and the gradient times the cotangents of the outputs to g.
 //
 // An iteration needs x, y, eta, value0, gx, gy, moving and accepted from the one before.
-// Their values go on a tape, because computing them again for each iteration on the way
-// back would take quadratic time.
+// Their values go on a tape, because computing them again for each iteration of the
+// backward pass would take quadratic time.
 func (k Highest[T]) adjoint(sign T, g Highest[T]) {
 	if g.Out == nil {
 		k.value(sign)
@@ -663,11 +665,11 @@ func (k Highest[T]) tangent(sign T, t Highest[T]) {
 	}
 }
 
-// adjointTangent does that, and adds to the cotangents g and to their tangents gt.
+// adjointTangent is tangent, and adds to g and to its tangents gt.
 //
 // An iteration needs x, y, eta, value0, gx, gy, moving and accepted from the one before.
-// Their values go on a tape, because computing them again for each iteration on the way
-// back would take quadratic time.
+// Their values go on a tape, because computing them again for each iteration of the
+// backward pass would take quadratic time.
 func (k Highest[T]) adjointTangent(sign T, g, t, gt Highest[T]) {
 	if g.Out == nil && gt.Out == nil {
 		k.tangent(sign, t)

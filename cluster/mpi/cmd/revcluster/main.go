@@ -15,10 +15,10 @@ import (
 	"strconv"
 	"time"
 
-	"revnum/cluster/internal/command"
+	"revnum/cluster/cmd/command"
 	"revnum/cluster/mpi"
 	"revnum/cluster/parquet"
-	"revnum/cluster/shard"
+	"revnum/program/dataset"
 )
 
 func main() { os.Exit(run()) }
@@ -47,7 +47,7 @@ func run() int {
 		fmt.Fprintln(os.Stderr, "revcluster:", err)
 		world.Abort(1)
 	}
-	formats := shard.Standard()
+	formats := dataset.Shards()
 	formats[".parquet"] = parquet.Open
 	status := command.Main(world, formats, os.Args[1:])
 	if err := world.Finalize(); err != nil {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"revnum/cluster/shard"
+	"revnum/program/dataset"
 	"revnum/revmodels/ba"
 )
 
@@ -125,7 +125,7 @@ func shards(t *testing.T, rows int) (dir, pattern string) {
 		for i := range x {
 			x[i] = float64(i/4%5*(2+i%4)) + rnd.NormFloat64()*3
 		}
-		if err := shard.WriteNpy(filepath.Join(dir, fmt.Sprintf("%d.npy", part)), rows, 4, x); err != nil {
+		if err := dataset.WriteNpy(filepath.Join(dir, fmt.Sprintf("%d.npy", part)), rows, 4, x); err != nil {
 			t.Fatal(err)
 		}
 	}

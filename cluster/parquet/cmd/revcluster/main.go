@@ -7,13 +7,13 @@ import (
 	"os"
 
 	"revnum/cluster"
-	"revnum/cluster/internal/command"
+	"revnum/cluster/cmd/command"
 	"revnum/cluster/parquet"
-	"revnum/cluster/shard"
+	"revnum/program/dataset"
 )
 
 func main() {
-	formats := shard.Standard()
+	formats := dataset.Shards()
 	formats[".parquet"] = parquet.Open
 	os.Exit(command.Main(cluster.Alone(), formats, os.Args[1:]))
 }

@@ -12,7 +12,7 @@ package block9
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./block9 ../../../revmodels/ba/internal/block9
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -20,7 +20,7 @@ var tier = cpu.InUse()
 // Len is the length of a block.
 const Len = 88
 
-// jacobianLen is the length of a Jacobian in AddNormal, and jacobianRow that of a
+// jacobianLen is the length of a Jacobian in AddNormal, and jacobianRow the length of a
 // row of it.
 const jacobianLen, jacobianRow = 24, 12
 

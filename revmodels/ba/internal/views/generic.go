@@ -172,7 +172,7 @@ func (o *observation[T]) differentiate(v *Views[T], m CameraModel, i int) {
 }
 
 // adjoint goes backward through the projection. It starts with the cotangents g of the
-// residuals, and computes those of p, of y, and of the operands of y.
+// residuals, and computes the cotangents of p, of y, and of the operands of y.
 func (o *observation[T]) adjoint(v *Views[T], m CameraModel, i int, g [2]T) {
 	p, left, row := o.p, m.left(), v[JacobianRow:][:m.Columns()]
 	if m == Weighted {
@@ -214,7 +214,7 @@ func (o *observation[T]) tangent(v *Views[T], m CameraModel, i int) (d [2]T) {
 	if m == Weighted {
 		point--
 	}
-	var omega, x, y [3]T // of the rotation, of what is rotated, and of y
+	var omega, x, y [3]T // of the rotation, of the rotated vector, and of y
 	for k := range 3 {
 		omega[k] = T(v[left+3*k][i]*row[0][i]) + T(v[left+3*k+1][i]*row[1][i]) + T(v[left+3*k+2][i]*row[2][i])
 		x[k] = row[point+k][i]

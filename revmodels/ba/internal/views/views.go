@@ -8,7 +8,7 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../../../../internal/simd/_gen run ./views ../../../revmodels/ba/internal/views
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -29,8 +29,8 @@ const (
 	// would then fall on the same lines of the cache.
 	viewStride = Lanes + 8
 
-	// PointRow is the row of the first coordinate of the points. The rows before it are
-	// those of the cameras.
+	// PointRow is the row of the first coordinate of the points. The rows before it
+	// hold the cameras.
 	PointRow = 24
 
 	viewTurn = PointRow + 3 // third row of the rotation
@@ -51,7 +51,7 @@ const (
 // are
 //
 //	0   the first two rows of its rotation
-//	6   what is added after the rotation (Snavely), or subtracted before it (Weighted)
+//	6   the shift, added after the rotation (Snavely) or subtracted before it (Weighted)
 //	9   f, k1, k2
 //	12  u0, v0 (Weighted)
 //	12  K by rows, for the Jacobian alone; 14 for Weighted

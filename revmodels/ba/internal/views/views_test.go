@@ -79,7 +79,7 @@ func testViews[T cpu.Float](t *testing.T) {
 		for _, n := range []int{0, 1, 7, 8, 9, 16, 63, 64} {
 			const rows = 9
 			ld := max(1, cols+n%3)
-			// Nothing lies behind the last row.
+			// Nothing lies after the last row.
 			src := simdtest.Normal[T]((rows-1)*ld+cols, 1)
 			index := make([]int, n)
 			for i := range index {
@@ -227,7 +227,7 @@ func testAddRows[T cpu.Float](t *testing.T) {
 		for _, n := range []int{0, 1, 2, 17} {
 			const rows = 5
 			ldd, lds := max(1, cols+n%3), max(1, cols+n%2)
-			// Nothing lies behind the last row of either.
+			// Nothing lies after the last row of either.
 			dst, src := simdtest.Normal[T]((rows-1)*ldd+cols, 1), simdtest.Normal[T](max(0, n-1)*lds+cols, 2)
 			index := make([]int, n)
 			for i := range index {

@@ -2,12 +2,10 @@ package pairs
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./allpairs ../../../revmodels/graphembed/internal/pairs
-
 // AllPairs pairs an even number of points, the rows, with N points, the columns. Row q is
 // paired with columns From+q, From+q+1, ..., N-1. From may be negative.
 //
-// Coordinate i of column p is X[i*Ld+p], and that of row q is C[q*Dim+i]. A pair is near,
+// Coordinate i of column p is X[i*Ld+p], and coordinate i of row q is C[q*Dim+i]. A pair is near,
 // of kind 1, if bit p%8 of Near[q*LdNear+p/8] is 1. Otherwise it is of kind 0. A row of
 // Near has 16 bits for each 16 columns, rounded up.
 //
@@ -22,9 +20,8 @@ type AllPairs[T cpu.Float] struct {
 	LdNear       int
 }
 
-// AllPairsFast reports whether the tier in use has vector code for points of dim
-// coordinates. Otherwise KindDistances, KindInvDistances and AddDiffs are faster. They do
-// the same in more steps.
+// AllPairsFast reports whether the tier in use has AllPairs for points of dim coordinates.
+// Otherwise KindDistances, KindInvDistances and AddDiffs do the same in more steps.
 func AllPairsFast(dim int) bool { return tier == cpu.AVX512 && 0 < dim && dim <= mostDim }
 
 // mostDim is the largest number of coordinates for which there is assembly.
@@ -33,9 +30,6 @@ const mostDim = 8
 // Moments returns, for each kind, the sums of distance - origin and of its square.
 func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
 	rows := a.check()
-	if !AllPairsFast(a.Dim) {
-		return a.genericMoments(origin)
-	}
 	var part [4]T
 	for q, rows := range a.calls(rows) {
 		for p := 0; p < a.N; p += cpu.Chunk {
@@ -53,7 +47,7 @@ func (a *AllPairs[T]) Moments(origin [2]T) (sums, squares [2]T) {
 //
 //	dst[i,p] += Σ_q w·(X[i,p] - C[q,i])    own[q,i] += Σ_p w·(X[i,p] - C[q,i])
 //
-// where w = add + mul/d, d is the distance of the pair, and add and mul are those of its
+// where w = add + mul/d, d is the distance of the pair, and add and mul belong to its
 // kind. Row i of dst begins at i*Ld, and row q of own at q*Dim. AddForces does not touch
 // elements between rows.
 func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
@@ -63,9 +57,6 @@ func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
 		panic(badLength)
 	case rows > 0 && (len(dst) < a.N || (len(dst)-a.N)/a.Ld < a.Dim-1):
 		panic(shortDst)
-	case !AllPairsFast(a.Dim):
-		a.genericAddForces(add, mul, dst, own)
-		return
 	}
 	for q, rows := range a.calls(rows) {
 		for p := 0; p < a.N; p += cpu.Chunk {
@@ -77,7 +68,10 @@ func (a *AllPairs[T]) AddForces(add, mul [2]T, dst, own []T) {
 // check panics unless the operands fit. It returns the number of rows, or 0 if there are
 // no columns.
 func (a *AllPairs[T]) check() (rows int) {
-	if a.Dim < 1 || len(a.C)%(2*a.Dim) != 0 {
+	switch {
+	case !AllPairsFast(a.Dim):
+		panic(badDim)
+	case len(a.C)%(2*a.Dim) != 0:
 		panic(badLength)
 	}
 	checkPairs(a.N, a.Dim, len(a.X), a.Ld)

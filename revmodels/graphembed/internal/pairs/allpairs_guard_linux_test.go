@@ -10,7 +10,7 @@ import (
 // The loops over all pairs neither read nor write past the ends of their
 // operands, which lie against pages that fault.
 func TestAllPairsGuardPages(t *testing.T) {
-	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+	withAllPairs(t, func() {
 		testAllPairsGuardPages[float64](t)
 		testAllPairsGuardPages[float32](t)
 	})
@@ -18,7 +18,7 @@ func TestAllPairsGuardPages(t *testing.T) {
 
 func testAllPairsGuardPages[T cpu.Float](t *testing.T) {
 	x, c, dst, own, near := simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[T](t), simdtest.Guarded[byte](t)
-	for dim := 1; dim <= allPairsTested; dim++ {
+	for dim := 1; dim <= mostDim; dim++ {
 		for n := 1; n <= 35; n++ {
 			for _, from := range []int{-20, -1, 3, 16} {
 				const rows = 4

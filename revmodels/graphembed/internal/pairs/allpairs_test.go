@@ -11,8 +11,17 @@ import (
 	"revnum/internal/simd/simdtest"
 )
 
+// withAllPairs runs test on the tier that has code for AllPairs.
+func withAllPairs(t *testing.T, test func()) {
+	t.Helper()
+	if cpu.Best() < cpu.AVX512 {
+		t.Skip("no AVX-512")
+	}
+	simdtest.OnTier(&tier, cpu.AVX512, test)
+}
+
 func TestAllPairs(t *testing.T) {
-	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+	withAllPairs(t, func() {
 		testAllPairs[float64](t)
 		testAllPairs[float32](t)
 	})
@@ -40,7 +49,7 @@ func randomPairs[T cpu.Float](dim, n, rows, from, gap int) *AllPairs[T] {
 }
 
 func testAllPairs[T cpu.Float](t *testing.T) {
-	for dim := 1; dim <= allPairsTested; dim++ {
+	for dim := 1; dim <= mostDim; dim++ {
 		for _, n := range []int{0, 1, 2, 7, 8, 9, 16, 17, 33, 70} {
 			for _, from := range []int{-99, -8, -3, 0, 1, 7, 8, 20} {
 				a := randomPairs[T](dim, n, 6, from, n%3)
@@ -58,10 +67,7 @@ func testAllPairs[T cpu.Float](t *testing.T) {
 	checkAllPairs(t, "many rows", randomPairs[T](2, cpu.Chunk/8+3, 20, -1, 1))
 }
 
-// allPairsTested is more coordinates than there is unrolled code for.
-const allPairsTested = 10
-
-// checkAllPairs compares the loops with the generic ones. Rounding of a distance is
+// checkAllPairs compares the loops with those in Go below. Rounding of a distance is
 // up to dim+4 units, of a sum a unit for each term.
 func checkAllPairs[T cpu.Float](t *testing.T, name string, a *AllPairs[T]) {
 	t.Helper()
@@ -74,7 +80,7 @@ func checkAllPairs[T cpu.Float](t *testing.T, name string, a *AllPairs[T]) {
 	var sumSize, squareSize [2]float64
 	dstSize, ownSize := make([]float64, len(dst)), make([]float64, len(own))
 	pairs := 0
-	a.genericEach(func(q, p, kind int, d T) {
+	a.slowEach(func(q, p, kind int, d T) {
 		pairs++
 		size := float64(d + origin[kind])
 		sumSize[kind] += size
@@ -93,13 +99,13 @@ func checkAllPairs[T cpu.Float](t *testing.T, name string, a *AllPairs[T]) {
 		}
 	}
 	sums, squares := a.Moments(origin)
-	wantSums, wantSquares := a.genericMoments(origin)
+	wantSums, wantSquares := a.slowMoments(origin)
 	for k := range sums {
 		near("sum", sums[k], wantSums[k], sumSize[k], pairs)
 		near("sum of squares", squares[k], wantSquares[k], squareSize[k], pairs)
 	}
 	a.AddForces(add, mul, dst, own)
-	a.genericAddForces(add, mul, wantDst, wantOwn)
+	a.slowAddForces(add, mul, wantDst, wantOwn)
 	for i := range dst {
 		if i%a.Ld >= a.N && dst[i] != before[i] {
 			t.Fatalf("%s: element %d of dst, between rows, has changed", name, i)
@@ -114,14 +120,14 @@ func checkAllPairs[T cpu.Float](t *testing.T, name string, a *AllPairs[T]) {
 // A distance is right over the whole range, at least what it counts as when it is
 // 0, and has no digit less among many than alone.
 func TestAllPairsDistances(t *testing.T) {
-	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+	withAllPairs(t, func() {
 		testAllPairsDistances[float64](t, -500, 500)
 		testAllPairsDistances[float32](t, -60, 60)
 	})
 }
 
 func testAllPairsDistances[T cpu.Float](t *testing.T, least, most int) {
-	for dim := 1; dim <= allPairsTested; dim++ {
+	for dim := 1; dim <= mostDim; dim++ {
 		for e := least; e <= most; e += 20 {
 			a := randomPairs[T](dim, 1, 2, 0, 0) // row 1 has no pair
 			a.Near[0] = 0
@@ -166,7 +172,7 @@ func testAllPairsDistances[T cpu.Float](t *testing.T, least, most int) {
 
 // What is not finite shows in its pairs, and in no others.
 func TestAllPairsNaN(t *testing.T) {
-	simdtest.ForEachTier(t, &tier, func(t *testing.T) {
+	withAllPairs(t, func() {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 			for column := range 40 {
 				const dim, rows, from = 3, 6, 9
@@ -202,7 +208,7 @@ func TestAllPairsPanics(t *testing.T) {
 		want string
 		f    func(a *AllPairs[float64])
 	}{
-		"no coordinates":    {badLength, func(a *AllPairs[float64]) { a.Dim = 0; a.Moments([2]float64{}) }},
+		"no coordinates":    {badDim, func(a *AllPairs[float64]) { a.Dim = 0; a.Moments([2]float64{}) }},
 		"odd rows":          {badLength, func(a *AllPairs[float64]) { a.C = x[:6]; a.Moments([2]float64{}) }},
 		"negative columns":  {badLdX, func(a *AllPairs[float64]) { a.N = -1; a.Moments([2]float64{}) }},
 		"stride":            {badLdX, func(a *AllPairs[float64]) { a.Ld = 2; a.Moments([2]float64{}) }},
@@ -220,7 +226,50 @@ func TestAllPairsPanics(t *testing.T) {
 				}
 			}()
 			a := good
-			test.f(&a)
+			withAllPairs(t, func() { test.f(&a) })
 		}()
 	}
+}
+
+// slowEach runs f for each pair, with its distance and kind.
+func (a *AllPairs[T]) slowEach(f func(q, p, kind int, d T)) {
+	least := math.Sqrt(tiny[T]())
+	for q := range len(a.C) / a.Dim {
+		for p := max(0, a.From+q); p < a.N; p++ {
+			var s T
+			for i, c := range a.C[q*a.Dim:][:a.Dim] {
+				d := a.X[i*a.Ld+p] - c
+				s += T(d * d)
+			}
+			f(q, p, int(a.Near[q*a.LdNear+p/8]>>(p%8)&1), T(max(least, math.Sqrt(float64(s)))))
+		}
+	}
+}
+
+// tiny is the least value of the square of a distance.
+func tiny[T cpu.Float]() float64 {
+	if cpu.Is64[T]() {
+		return 0x1p-1020
+	}
+	return 0x1p-124
+}
+
+func (a *AllPairs[T]) slowMoments(origin [2]T) (sums, squares [2]T) {
+	a.slowEach(func(_, _, kind int, d T) {
+		e := d - origin[kind]
+		sums[kind] += e
+		squares[kind] += T(e * e)
+	})
+	return sums, squares
+}
+
+func (a *AllPairs[T]) slowAddForces(add, mul [2]T, dst, own []T) {
+	a.slowEach(func(q, p, kind int, d T) {
+		w := add[kind] + mul[kind]/d
+		for i := range a.Dim {
+			f := T(w * (a.X[i*a.Ld+p] - a.C[q*a.Dim+i]))
+			dst[i*a.Ld+p] += f
+			own[q*a.Dim+i] += f
+		}
+	})
 }

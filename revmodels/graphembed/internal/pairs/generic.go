@@ -9,7 +9,7 @@ import (
 // The loops in pure Go. Without assembly they are all the loops. Elsewhere they test
 // the assembly.
 
-func genericDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
+func genericDistances[T cpu.Float](inverse bool, dst, x []T, ldx int, c []T) {
 	for p := range dst {
 		var s T
 		for i, ci := range c {
@@ -17,14 +17,8 @@ func genericDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
 			s += T(d * d)
 		}
 		dst[p] = T(math.Sqrt(float64(s)))
-	}
-}
-
-func genericInvDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
-	genericDistances(dst, x, ldx, c)
-	for i, v := range dst {
-		if v != 0 {
-			dst[i] = 1 / v
+		if inverse && dst[p] != 0 {
+			dst[p] = 1 / dst[p]
 		}
 	}
 }
@@ -92,7 +86,7 @@ func genericKindDistances[T cpu.Float](n int, x []T, ldx int, c []T, kinds Kinds
 		if len(c) > 0 {
 			from = x[p:]
 		}
-		genericDistances(d, from, ldx, c)
+		genericDistances(false, d, from, ldx, c)
 		sum, square := genericKindSums(d, Kinds{kinds[0][p/8:], kinds[1][p/8:]}, origin)
 		for k := range sums {
 			sums[k] += sum[k]
@@ -103,49 +97,6 @@ func genericKindDistances[T cpu.Float](n int, x []T, ldx int, c []T, kinds Kinds
 }
 
 func genericKindInvDistances[T cpu.Float](dst, x []T, ldx int, c []T, kinds Kinds, add, mul [2]T) {
-	genericInvDistances(dst, x, ldx, c)
+	genericDistances(true, dst, x, ldx, c)
 	genericKindAffine(dst, dst, kinds, add, mul)
-}
-
-// genericEach runs f for each pair, with its distance and kind.
-func (a *AllPairs[T]) genericEach(f func(q, p, kind int, d T)) {
-	least := math.Sqrt(tiny[T]())
-	for q := range len(a.C) / a.Dim {
-		for p := max(0, a.From+q); p < a.N; p++ {
-			var s T
-			for i, c := range a.C[q*a.Dim:][:a.Dim] {
-				d := a.X[i*a.Ld+p] - c
-				s += T(d * d)
-			}
-			f(q, p, int(a.Near[q*a.LdNear+p/8]>>(p%8)&1), T(max(least, math.Sqrt(float64(s)))))
-		}
-	}
-}
-
-// tiny is the least value of the square of a distance.
-func tiny[T cpu.Float]() float64 {
-	if cpu.Is64[T]() {
-		return 0x1p-1020
-	}
-	return 0x1p-124
-}
-
-func (a *AllPairs[T]) genericMoments(origin [2]T) (sums, squares [2]T) {
-	a.genericEach(func(_, _, kind int, d T) {
-		e := d - origin[kind]
-		sums[kind] += e
-		squares[kind] += T(e * e)
-	})
-	return sums, squares
-}
-
-func (a *AllPairs[T]) genericAddForces(add, mul [2]T, dst, own []T) {
-	a.genericEach(func(q, p, kind int, d T) {
-		w := add[kind] + mul[kind]/d
-		for i := range a.Dim {
-			f := T(w * (a.X[i*a.Ld+p] - a.C[q*a.Dim+i]))
-			dst[i*a.Ld+p] += f
-			own[q*a.Dim+i] += f
-		}
-	})
 }

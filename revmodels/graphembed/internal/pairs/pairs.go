@@ -1,5 +1,5 @@
-// Package pairs holds vector loops over pairs of points: those of one point with many
-// others, and those of a triangle (AllPairs). Points are the columns of a matrix x
+// Package pairs holds vector loops over pairs of points: of one point with many
+// others, and of all points of a triangle (AllPairs). Points are the columns of a matrix x
 // that is stored by rows: coordinate i of point p is x[i*ld+p]. The one point is c.
 //
 // The vector tiers (see package cpu) fuse products with sums, and AVX-512 rounds roots
@@ -8,12 +8,13 @@ package pairs
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./vec -loops pairs ../../../revmodels/graphembed/internal/pairs
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
 
 const (
+	badDim     = "pairs: no vector code for Dim coordinates"
 	badLength  = "pairs: slice lengths do not match"
 	badLdX     = "pairs: bad leading dimension of x"
 	shortDst   = "pairs: insufficient length of dst"
@@ -29,39 +30,30 @@ type Kinds [2][]byte
 // Distances computes dst[p] = √(Σ_i (x[i,p] - c[i])²) for i < len(c). Row i of x begins
 // at i*ldx. Squares may overflow and underflow. Otherwise the relative error is at most
 // len(c)+4 units of rounding.
-func Distances[T cpu.Float](dst, x []T, ldx int, c []T) {
-	checkPairs(len(dst), len(c), len(x), ldx)
-	if len(c) == 0 {
-		clear(dst)
-		return
-	}
-	if tier == cpu.Generic {
-		genericDistances(dst, x, ldx, c)
-		return
-	}
-	most := pairChunk(len(c))
-	for p := 0; p < len(dst); p += most {
-		n := min(most, len(dst)-p)
-		vectorDistances(n, &dst[p], &x[p], ldx, &c[0], len(c))
-	}
-}
+func Distances[T cpu.Float](dst, x []T, ldx int, c []T) { distances(false, dst, x, ldx, c) }
 
 // InvDistances stores the inverses of what Distances computes, 1/dst[p], or 0 if the
 // inverse is infinite.
-func InvDistances[T cpu.Float](dst, x []T, ldx int, c []T) {
+func InvDistances[T cpu.Float](dst, x []T, ldx int, c []T) { distances(true, dst, x, ldx, c) }
+
+func distances[T cpu.Float](inverse bool, dst, x []T, ldx int, c []T) {
 	checkPairs(len(dst), len(c), len(x), ldx)
 	if len(c) == 0 {
 		clear(dst)
 		return
 	}
 	if tier == cpu.Generic {
-		genericInvDistances(dst, x, ldx, c)
+		genericDistances(inverse, dst, x, ldx, c)
 		return
 	}
 	most := pairChunk(len(c))
 	for p := 0; p < len(dst); p += most {
 		n := min(most, len(dst)-p)
-		vectorInvDistances(n, &dst[p], &x[p], ldx, &c[0], len(c))
+		if inverse {
+			vectorInvDistances(n, &dst[p], &x[p], ldx, &c[0], len(c))
+		} else {
+			vectorDistances(n, &dst[p], &x[p], ldx, &c[0], len(c))
+		}
 	}
 }
 

@@ -43,11 +43,11 @@ func testPairs[T cpu.Float](t *testing.T) {
 				}
 			}
 			want, got := make([]T, n), simdtest.Normal[T](n, 6)
-			genericDistances(want, x, ld, c[:rows])
+			genericDistances(false, want, x, ld, c[:rows])
 			Distances(got, x, ld, c[:rows])
 			near("Distances", got, want, want, rows)
 
-			genericInvDistances(want, x, ld, c[:rows])
+			genericDistances(true, want, x, ld, c[:rows])
 			InvDistances(got, x, ld, c[:rows])
 			near("InvDistances", got, want, want, rows)
 

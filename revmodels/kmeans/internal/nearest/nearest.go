@@ -8,7 +8,7 @@ package nearest
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./nearest ../../../revmodels/kmeans/internal/nearest
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()

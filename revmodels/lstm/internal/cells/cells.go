@@ -22,7 +22,7 @@ package cells
 
 import "revnum/internal/simd/cpu"
 
-//go:generate go -C ../../../../internal/simd/_gen run ./vec -loops cells ../../../revmodels/lstm/internal/cells
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -32,7 +32,7 @@ const (
 	Lanes   = 16 // cells of a block
 	Weights = 8  // rows of weights: W_f, W_i, W_o, W_g, b_f, b_i, b_o, b_g
 
-	HiddenBar = Weights // the row of h̄ behind the cotangents of the weights
+	HiddenBar = Weights // the row of h̄, after the cotangents of the weights
 	CellBar   = Weights + 1
 	Bars      = Weights + 2 // rows of cotangents
 

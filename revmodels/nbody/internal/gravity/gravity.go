@@ -21,7 +21,7 @@ import (
 	"revnum/internal/simd/cpu"
 )
 
-//go:generate go -C ../../../../internal/simd/_gen run ./vec -loops gravity ../../../revmodels/nbody/internal/gravity
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()

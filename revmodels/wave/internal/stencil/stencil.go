@@ -21,7 +21,7 @@ import (
 	"revnum/rev"
 )
 
-//go:generate go -C ../../../../internal/simd/_gen run ./stencil ../../../revmodels/wave/internal/stencil
+//go:generate go run ./_gen
 
 // tier is the vector code in use.
 var tier = cpu.InUse()
@@ -78,48 +78,38 @@ func add[T rev.Real](dst, m []T, u *Band[T], leap bool) {
 
 func addFloat[T cpu.Float](dst, m []T, u *Band[T], leap bool) {
 	c := u[Reach]
-	scalar := func(from, to int) {
+	columns(len(dst), tier != cpu.Generic, func(from, to int) {
 		for j := from; j < to; j++ {
 			if leap {
 				dst[j] = c[j] + c[j] - dst[j]
 			}
 			dst[j] += T(m[j] * laplace[T](u, j, len(dst)))
 		}
-	}
-	lo, hi := inner(len(dst), tier != cpu.Generic)
-	scalar(0, lo)
-	for j := lo; j < hi; j += chunk {
-		k := min(chunk, hi-j)
+	}, func(j, n int) {
 		if leap {
-			vectorLeap(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], k)
+			vectorLeap(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], n)
 		} else {
-			vectorAddMul(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], k)
+			vectorAddMul(&dst[j], &m[j], &u[0][j], &u[1][j], &u[2][j], &u[3][j], &u[4][j], n)
 		}
-	}
-	scalar(hi, len(dst))
+	})
 }
 
 func addFixed(dst, m []fixed.Q43, u *Band[fixed.Q43], leap bool) {
 	c := u[Reach]
-	scalar := func(from, to int) {
+	columns(len(dst), tier == cpu.AVX512, func(from, to int) {
 		for j := from; j < to; j++ {
 			if leap {
 				dst[j] = 2*c[j] - dst[j]
 			}
 			dst[j] += round(float64(m[j]) * unit * laplace[float64](u, j, len(dst)))
 		}
-	}
-	lo, hi := inner(len(dst), tier == cpu.AVX512)
-	scalar(0, lo)
-	for j := lo; j < hi; j += chunk {
-		k := min(chunk, hi-j)
+	}, func(j, n int) {
 		if leap {
-			vectorLeapFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), k)
+			vectorLeapFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), n)
 		} else {
-			vectorAddMulFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), k)
+			vectorAddMulFixed(bits(dst, j), bits(m, j), bits(u[0], j), bits(u[1], j), bits(c, j), bits(u[3], j), bits(u[4], j), n)
 		}
-	}
-	scalar(hi, len(dst))
+	})
 }
 
 // LeapBack computes dst = 2·v - dst + Lp for a row, where Mul and AddProduct have made p.
@@ -137,31 +127,23 @@ func LeapBack[T rev.Real, F cpu.Float](dst, v []T, p *Band[F]) {
 }
 
 func backFloats[T cpu.Float](dst, v []T, p *Band[T]) {
-	scalar := func(from, to int) {
+	columns(len(dst), tier != cpu.Generic, func(from, to int) {
 		for j := from; j < to; j++ {
 			dst[j] = v[j] + v[j] - dst[j] + laplace[T](p, j, len(dst))
 		}
-	}
-	lo, hi := inner(len(dst), tier != cpu.Generic)
-	scalar(0, lo)
-	for j := lo; j < hi; j += chunk {
-		vectorLeapBack(&dst[j], &v[j], &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], min(chunk, hi-j))
-	}
-	scalar(hi, len(dst))
+	}, func(j, n int) {
+		vectorLeapBack(&dst[j], &v[j], &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], n)
+	})
 }
 
 func backFixed(dst, v []fixed.Q43, p *Band[float64]) {
-	scalar := func(from, to int) {
+	columns(len(dst), tier == cpu.AVX512, func(from, to int) {
 		for j := from; j < to; j++ {
 			dst[j] = 2*v[j] - dst[j] + round(laplace[float64](p, j, len(dst)))
 		}
-	}
-	lo, hi := inner(len(dst), tier == cpu.AVX512)
-	scalar(0, lo)
-	for j := lo; j < hi; j += chunk {
-		vectorLeapBackFixed(bits(dst, j), bits(v, j), &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], min(chunk, hi-j))
-	}
-	scalar(hi, len(dst))
+	}, func(j, n int) {
+		vectorLeapBackFixed(bits(dst, j), bits(v, j), &p[0][j], &p[1][j], &p[2][j], &p[3][j], &p[4][j], n)
+	})
 }
 
 // Mul computes p = a∘b for a row. F is T for floats. Over fixed.Q43 it is float64, and p
@@ -199,13 +181,18 @@ func AddProduct[T rev.Real, F cpu.Float](p []F, a, b []T) {
 	}
 }
 
-// inner returns the columns that vector code computes.
-func inner(n int, vector bool) (lo, hi int) {
-	lo, hi = Reach, n-Reach
+// columns computes n columns. If vector is set, assembly computes the inner ones, some from
+// column j on at a time. scalar computes the others.
+func columns(n int, vector bool, scalar func(from, to int), assembly func(j, n int)) {
+	lo, hi := Reach, n-Reach
 	if !vector || hi <= lo {
-		return 0, 0
+		lo, hi = 0, 0
 	}
-	return lo, hi
+	scalar(0, lo)
+	for j := lo; j < hi; j += chunk {
+		assembly(j, min(chunk, hi-j))
+	}
+	scalar(hi, n)
 }
 
 // laplace returns Lu in column j of n, in the units of u.

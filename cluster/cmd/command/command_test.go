@@ -1,0 +1,164 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"revnum/cluster"
+	"revnum/program/dataset"
+	"revnum/revmodels/ba"
+)
+
+// onRanks runs the command on ranks that are goroutines, and returns the output of rank
+// 0 and the largest status.
+func onRanks(ctx context.Context, ranks int, args ...string) (status int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	var mu sync.Mutex
+	_ = cluster.Run(ranks, func(r cluster.Reducer) error {
+		var o, e bytes.Buffer
+		s := run(ctx, r, dataset.Shards(), args, &o, &e)
+		mu.Lock()
+		defer mu.Unlock()
+		status = max(status, s)
+		_, _ = out.Write(o.Bytes())
+		_, _ = errs.Write(e.Bytes())
+		return nil
+	})
+	return status, out.String(), errs.String()
+}
+
+// csvFile writes a CSV file of points around three centres.
+func csvFile(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "points.csv")
+	rnd := rand.New(rand.NewPCG(1, 2))
+	var b strings.Builder
+	b.WriteString("x,y\n")
+	for i := range 900 {
+		fmt.Fprintf(&b, "%g,%g\n", float64(i%3*8)+rnd.NormFloat64(), float64(i%3*5)+rnd.NormFloat64())
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFit(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	status, out, errs := onRanks(t.Context(), 2, "split", csvFile(t), dir, "--rows", "400")
+	if want := "3 files written to " + dir + "\n"; status != 0 || out != want {
+		t.Fatalf("status %d, %q %s, want %q", status, out, errs, want)
+	}
+	for _, model := range []string{"gmm", "kmeans"} {
+		var want []byte
+		for _, ranks := range []int{1, 3} {
+			file := filepath.Join(t.TempDir(), "out.json")
+			checkpoint := filepath.Join(t.TempDir(), "checkpoint.json")
+			args := []string{model, "fit", "--shards", filepath.Join(dir, "*.npy"), "-k", "3", "--out", file, "--block", "100", "--checkpoint", checkpoint, "--every", "1"}
+			for again := range 2 { // the second run starts from the checkpoint
+				status, out, errs := onRanks(t.Context(), ranks, args...)
+				if status != 0 || !strings.HasPrefix(out, fmt.Sprintf("900 points, 2 columns, 9 blocks, ranks: %d\n", ranks)) || strings.Count(out, "written to") != 1 {
+					t.Fatalf("%v: status %d, %s%s", args, status, out, errs)
+				}
+				got, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want == nil {
+					want = got
+				}
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s on %d ranks, time %d: another result", model, ranks, again)
+				}
+			}
+			if status, _, errs := onRanks(t.Context(), ranks, append(args, "--seed", "2")...); status != 1 || !strings.Contains(errs, "a checkpoint of another fit") {
+				t.Errorf("a checkpoint of another seed: status %d, %s", status, errs)
+			}
+		}
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if status, _, errs := onRanks(cancelled, 2, "kmeans", "fit", "--shards", filepath.Join(dir, "*.npy")); status != 130 || errs != "interrupted\n" {
+		t.Errorf("interrupted: status %d, %q", status, errs)
+	}
+}
+
+func TestSolve(t *testing.T) {
+	problem, _, err := ba.Generate(&ba.GenerateOptions{Cameras: 6, Points: 100, Observations: 400, Noise: 0.5, Start: 0.01})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "problem.txt")
+	if err := ba.WriteFile(file, problem); err != nil {
+		t.Fatal(err)
+	}
+	var want []byte
+	for i, ranks := range []int{1, 3, 2} { // the last begins with the checkpoint of the second
+		solved := filepath.Join(dir, "solved.txt")
+		args := []string{"ba", "solve", file, "--out", solved, "--block", "100", "--every", "2"}
+		if i > 0 {
+			args = append(args, "--checkpoint", filepath.Join(dir, "checkpoint.json"))
+		}
+		status, out, errs := onRanks(t.Context(), ranks, args...)
+		if status != 0 || !strings.Contains(out, "cost converged") {
+			t.Fatalf("status %d, %s%s", status, out, errs)
+		}
+		got, err := os.ReadFile(solved)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want = got
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%d ranks: another solution", ranks)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "checkpoint.json")); err != nil {
+		t.Error(err)
+	}
+	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", file, "--block", "50", "--checkpoint", filepath.Join(dir, "checkpoint.json")); status != 1 || !strings.Contains(errs, "a checkpoint of another fit") {
+		t.Errorf("a checkpoint of other blocks: status %d, %s", status, errs)
+	}
+	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", filepath.Join(dir, "none")); status != 1 || !strings.Contains(errs, "none") {
+		t.Errorf("no file: status %d, %s", status, errs)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	csv := csvFile(t)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"gmm", "fit", "--shards", "missing-*.npy", "-k", "2"}, "missing-*.npy: no such file"},
+		{[]string{"gmm", "fit", "--shards", csv}, "points.csv: expected a name that ends in one of .bin, .f64, .npy, .raw"},
+		{[]string{"gmm", "fit", "--shards", csv, "--block", "0"}, "--block"},
+		{[]string{"gmm", "fit", "--shards", csv, "--max-iter", "0"}, "--max-iter: expected at least 1, found 0"},
+		{[]string{"kmeans", "fit", "--shards", csv, "--tolerance", "NaN"}, "--tolerance: expected more than 0, found NaN"},
+		{[]string{"ba", "solve", csv, "--huber", "-1"}, "--huber: expected 0 or more, found -1"},
+		{[]string{"ba", "solve", csv, "--max-iter", "0"}, "--max-iter: expected at least 1, found 0"},
+		{[]string{"gmm", "fit"}, `required flag(s) "shards" not set`},
+		{[]string{"split", csv, t.TempDir(), "--rows", "0"}, "shards of 0 rows"},
+		{[]string{"measure", "--points", "0"}, "expected positive numbers"},
+	} {
+		if status, _, errs := onRanks(t.Context(), 2, c.args...); status != 1 || strings.Count(errs, c.want) != 1 {
+			t.Errorf("%v: status %d, %q, want %q once", c.args, status, errs, c.want)
+		}
+	}
+}
+
+func TestMeasure(t *testing.T) {
+	status, out, errs := onRanks(t.Context(), 2, "measure", "--points", "2000", "--columns", "2", "-k", "3", "--iterations", "5")
+	if status != 0 || !strings.Contains(out, "broadcast and reduction: least") {
+		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/asm"
+)
+
+// exponentials emits a loop over n elements, several vectors at a time, that hands
+// the exponentials of argument to use.
+func (v vec) exponentials(n Register, argument func(l Step) VecVirtual, use func(l Step, e VecVirtual)) {
+	exp, unroll := v.Exponential(true), 2
+	if v.Wide {
+		unroll = 4
+	}
+	v.Groups(n, unroll, func(ls []Step) {
+		x := make([]VecVirtual, len(ls))
+		for u, l := range ls {
+			x[u] = argument(l)
+		}
+		for u, e := range exp(x) {
+			use(ls[u], e)
+		}
+	}, nil)
+}
+
+// difference returns x - y.
+func difference(l Step, x Register, y Op) VecVirtual {
+	d := l.Load(x)
+	l.Sub(y, d, d)
+	return d
+}
+
+func expTo(v vec) {
+	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
+	v.exponentials(n, func(l Step) VecVirtual { return l.Load(x) }, func(l Step, e VecVirtual) { l.Store(e, dst) })
+}
+
+func expSubTo(v vec) {
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
+	v.exponentials(n, func(l Step) VecVirtual { return difference(l, x, l.Load(y)) }, func(l Step, e VecVirtual) { l.Store(e, dst) })
+}
+
+func expSubAdd(v vec) {
+	x, y, sum, n := Arg("x"), Arg("y"), Arg("sum"), Arg("n")
+	v.exponentials(n, func(l Step) VecVirtual { return difference(l, x, l.Load(y)) }, func(l Step, e VecVirtual) {
+		t := l.Load(sum)
+		v.Add(e, t, t)
+		l.Store(e, x)
+		l.Store(t, sum)
+	})
+}
+
+func expShiftSum(v vec) {
+	x, n, dst := Arg("x"), Arg("n"), Arg("dst")
+	shift, sum := v.BroadcastArg("shift"), v.Zeros(1)[0]
+	v.exponentials(n, func(l Step) VecVirtual { return difference(l, x, shift) }, func(l Step, e VecVirtual) {
+		addTo(l, sum, e)
+		l.Store(e, dst)
+	})
+	v.ReturnSum(sum)
+}
+
+// sumExp prefetches the elements that the comment on SumExp names.
+func sumExp(v vec) {
+	const ahead = 1024
+	x, n := Arg("x"), Arg("n")
+	shift, sum := v.BroadcastArg("shift"), v.Zeros(1)[0]
+	v.exponentials(n, func(l Step) VecVirtual {
+		if m := l.At(x); m.Disp%64 == 0 { // of each line
+			PREFETCHT0(m.Offset(ahead * v.Stored()))
+		}
+		return difference(l, x, shift)
+	}, func(l Step, e VecVirtual) { addTo(l, sum, e) })
+	v.ReturnSum(sum)
+}
+
+// addTo adds to sum those lanes of x that are not masked out.
+func addTo(l Step, sum, x VecVirtual) {
+	switch {
+	case l.Mask == nil:
+		VADDPD(x, sum, sum)
+	case l.Wide:
+		VADDPD(x, sum, l.Mask.K, sum)
+	default:
+		m, t := l.Mask.Y, l.Reg()
+		if l.Narrow {
+			m = YMM()
+			VPMOVSXDQ(l.Mask.Y, m)
+		}
+		VANDPD(m, x, t)
+		VADDPD(t, sum, sum)
+	}
+}

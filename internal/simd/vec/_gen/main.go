@@ -1,0 +1,341 @@
+// Command _gen writes the assembly of package vec. Each loop is written once, over a vec.
+package main
+
+import (
+	"math"
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/asm"
+)
+
+func main() { Files(emit) }
+
+// A vec emits vector instructions for one tier and type of elements.
+type vec struct{ ISA }
+
+// loop emits a function for both types of elements. If the number of elements is its last
+// argument, it takes chunks, and the Go function with its checks is written too.
+func loop(name, sig, doc string, body func(vec)) {
+	f := Floats(name, sig, doc, func(g ISA) { body(vec{g}) })
+	if strings.Contains(sig, "n int") {
+		f.Short("n")
+	}
+	switch before, result, _ := strings.Cut(sig, ", n int)"); {
+	case before == sig:
+	case name == "max":
+		f.Chunks("s := genericMax(x[:0])|s = max(s, ")
+	case result == "":
+		f.Chunks("|")
+	default:
+		f.Chunks("var s" + result + "|s += ")
+	}
+}
+
+func emit() {
+	loop("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i = alpha·x_i + y_i.", axpyTo)
+	loop("addTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i + y_i.", func(v vec) { binaryTo(v, v.Add) })
+	loop("mulTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i·y_i.", func(v vec) { binaryTo(v, v.Mul) })
+	loop("divTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i/y_i.", func(v vec) { binaryTo(v, v.Div) })
+	loop("maxTo", "func(dst, x, y *T, n int)", "computes dst_i = max(x_i, y_i). It is NaN if either is NaN. +0 is larger than -0.",
+		func(v vec) { binaryTo(v, v.maximum) })
+	loop("scaleTo", "func(dst *T, alpha T, x *T, n int)", "computes dst_i = alpha·x_i.", scaleTo)
+	loop("affineMax", "func(x, top *T, scale, shift T, n int)",
+		"computes x_i = scale·x_i + shift, and then top_i = max(top_i, x_i) as MaxTo does.\nThe product is rounded before the sum.", affineMax)
+	loop("subColumn", "func(n int, dst *T, ldd int, x *T, ldx int, c *T, rows int)", "computes dst[i,p] = x[i,p] - c[i] for rows i and n columns p.", func(v vec) { subColumn(v, false) })
+	loop("centerScale", "func(n int, dst *T, ldd int, x *T, ldx int, c, s *T, rows int)", "computes dst[i,p] = (x[i,p] - c[i])·s[p] for rows i and n columns p.", func(v vec) { subColumn(v, true) })
+
+	loop("dot", "func(x, y *T, n int) T", "returns Σ x_i·y_i.", dot)
+	loop("sum", "func(x *T, n int) T", "returns Σ x_i.", sum)
+	loop("sumSquares", "func(x *T, n int) T",
+		"returns Σ x_i². It overflows and underflows as the squares do. Scale x if that\nmay happen.", sumSquares)
+	loop("max", "func(x *T, n int) T",
+		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", maxOf)
+
+	loop("exp", "func(dst, x *T, n int)", "computes dst_i = exp(x_i).", inFloat64(expTo))
+	loop("expSubTo", "func(dst, x, y *T, n int)",
+		"computes dst_i = exp(x_i - y_i). It computes the difference in float64.", inFloat64(expSubTo))
+	loop("expShiftSum", "func(dst, x *T, shift T, n int) float64",
+		"computes dst_i = exp(x_i - shift) and returns their sum. It computes the\ndifference and the sum in float64.", inFloat64(expShiftSum))
+	loop("sumExp", "func(x *T, shift T, n int) float64", `returns the sum of ExpShiftSum, Σ exp(x_i - shift), and stores nothing.
+
+On the vector tiers it prefetches the 1024 elements after x, if there are any. Scan a
+slice in pieces of 1024, and find the maximum of each piece before its sum. The next piece
+is then in cache.`, inFloat64(sumExp))
+	loop("expSubAdd", "func(x, y, sum *T, n int)",
+		"computes x_i = exp(x_i - y_i) and then sum_i += x_i. It computes the difference\nand the sum in float64.", inFloat64(expSubAdd))
+	loop("log", "func(dst, x *T, n int)",
+		"computes dst_i = log(x_i). The result is -Inf for zeros, and NaN for numbers below\nzero.", inFloat64(logTo))
+
+	loop("sinCos", "func(n int, sin, cos, x *T) int", "computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It returns the number of elements before, or n or more.", inFloat64(vec.sinCos))
+
+	activations()
+	loop("rectify", "func(dst *T, pos, neg T, x, from *T, n int)",
+		"computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i\nelsewhere. A factor of 0 adds nothing, whatever it multiplies.", rectify)
+}
+
+// inFloat64 makes a body compute in float64 whatever the type of the elements.
+func inFloat64(body func(vec)) func(vec) {
+	return func(v vec) { body(vec{ISA{Wide: v.Wide, Size: 8, Narrow: v.Size == 4}}) }
+}
+
+// --- Elementwise -----------------------------------------------------------
+
+// axpyTo rounds the product before the sum: all tiers give the same bits, and
+// y -= alpha·x undoes what y += alpha·x did to within one rounding.
+func axpyTo(v vec) {
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
+	alpha := v.BroadcastArg("alpha")
+	v.Loop(n, 4, func(l Step, _ int) {
+		t := l.Load(x)
+		v.Mul(alpha, t, t)
+		v.Add(l.Load(y), t, t)
+		l.Store(t, dst)
+	}, nil)
+}
+
+func binaryTo(v vec, op func(b, a, dst Op)) {
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
+	v.Loop(n, 4, func(l Step, _ int) {
+		t := l.Load(x)
+		op(l.Load(y), t, t)
+		l.Store(t, dst)
+	}, nil)
+}
+
+func scaleTo(v vec) {
+	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
+	alpha := v.BroadcastArg("alpha")
+	v.Loop(n, 4, func(l Step, _ int) {
+		t := l.Load(x)
+		v.Mul(alpha, t, t)
+		l.Store(t, dst)
+	}, nil)
+}
+
+func affineMax(v vec) {
+	x, top, n := Arg("x"), Arg("top"), Arg("n")
+	scale, shift := v.BroadcastArg("scale"), v.BroadcastArg("shift")
+	v.Loop(n, 2, func(l Step, _ int) {
+		t := l.Load(x)
+		v.Mul(scale, t, t)
+		v.Add(shift, t, t)
+		l.Store(t, x)
+		v.maximum(t, l.Load(top), t)
+		l.Store(t, top)
+	}, nil)
+}
+
+// subColumn subtracts an element of c from each row, and then multiplies the
+// row by the elements of s if scale says so.
+func subColumn(v vec, scale bool) {
+	n, dst, ldd, x, ldx := Arg("n"), Arg("dst"), v.Stride("ldd"), Arg("x"), v.Stride("ldx")
+	c, rows := Arg("c"), Arg("rows")
+	var s Register
+	if scale {
+		s = Arg("s")
+	}
+	Times(rows, func() {
+		ci := v.Broadcast(Mem{Base: c})
+		v.Loop(n, 4, func(l Step, _ int) {
+			t := l.Load(x)
+			v.Sub(ci, t, t)
+			if scale {
+				v.Mul(l.Load(s), t, t)
+			}
+			l.Store(t, dst)
+		}, nil)
+		ADDQ(ldd, dst)
+		ADDQ(ldx, x)
+		ADDQ(Imm(uint64(v.Size)), c)
+	})
+}
+
+// --- Reductions ------------------------------------------------------------
+
+// accumulate runs body over the elements with as many accumulators as hide the
+// latency of an FMA or an addition, and leaves their sum in the one it returns.
+func accumulate(v vec, n Register, body func(l Step, acc VecVirtual)) VecVirtual {
+	acc := v.Zeros(4)
+	v.Loop(n, len(acc), func(l Step, u int) { body(l, acc[u]) }, func() {
+		v.Add(acc[1], acc[0], acc[0])
+		v.Add(acc[3], acc[2], acc[2])
+		v.Add(acc[2], acc[0], acc[0])
+	})
+	return acc[0]
+}
+
+func dot(v vec) {
+	x, y, n := Arg("x"), Arg("y"), Arg("n")
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
+		t := l.Load(x)
+		v.Fmadd231(l.Load(y), t, acc)
+	})
+	v.ReturnSum(acc)
+}
+
+func sum(v vec) {
+	x, n := Arg("x"), Arg("n")
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) { v.Add(l.Load(x), acc, acc) })
+	v.ReturnSum(acc)
+}
+
+func sumSquares(v vec) {
+	x, n := Arg("x"), Arg("n")
+	acc := accumulate(v, n, func(l Step, acc VecVirtual) {
+		t := l.Load(x)
+		v.Fmadd231(t, t, acc)
+	})
+	v.ReturnSum(acc)
+}
+
+// maxOf keeps maxima in four accumulators, without NaN, and apart from them
+// whether all elements so far were ordered, which one comparison tells of two.
+func maxOf(v vec) {
+	x, n := Arg("x"), Arg("n")
+	m := v.maxima(4)
+	v.Groups(n, len(m.acc), func(ls []Step) {
+		e := make([]VecVirtual, len(ls))
+		for u, l := range ls {
+			e[u] = loadOr(l, x, negInf)
+			m.add(u, e[u])
+		}
+		for u := 0; u < len(e); u += 2 {
+			m.note(u/2, e[u], e[min(u+1, len(e)-1)])
+		}
+	}, nil)
+	m.returnMax()
+}
+
+// maximum emits dst = max(a, b) as Go defines it: NaN if either is, and +0
+// above -0. AVX-512 has an instruction for the latter. That of AVX2 returns b in
+// both cases, so that the two orders of operands agree but there; their
+// conjunction is right for zeros. A NaN in either operand is put back as a + b.
+func (v vec) maximum(b, a, dst Op) {
+	t := v.Reg()
+	if v.Wide {
+		nan := K()
+		v.rangeMax(b, a, t)
+		v.Compare(UNORD, b, a, nan)
+		Pick(v, VADDPD, VADDPS)(b, a, nan, t)
+	} else {
+		u, nan := v.Reg(), v.Reg()
+		Pick(v, VMAXPD, VMAXPS)(b, a, t)
+		Pick(v, VMAXPD, VMAXPS)(a, b, u)
+		Pick(v, VANDPD, VANDPS)(t, u, t)
+		v.Add(b, a, nan)
+		v.Choose(UNORD, b, a, nan, t)
+	}
+	VMOVAPS(t, dst)
+}
+
+// rangeMax emits dst = max(a, b) with +0 above -0, and a number instead of NaN,
+// for AVX-512.
+func (v vec) rangeMax(b, a, dst Op) {
+	const signedMax = 5
+	Pick(v, VRANGEPD, VRANGEPS)(Imm(signedMax), b, a, dst)
+}
+
+// maxima are maxima so far. Those of AVX2 do not tell zeros apart: +0 is among
+// the elements if the maximum is 0 and not all have the sign.
+type maxima struct {
+	vec
+	acc, signs, nan []VecVirtual
+	ordered         []Register
+}
+
+func (v vec) maxima(n int) maxima {
+	m := maxima{vec: v, acc: v.Regs(n)}
+	for _, a := range m.acc {
+		VMOVUPS(v.Const(negInf), a)
+	}
+	if v.Wide {
+		m.ordered = []Register{K(), K()}
+		for _, k := range m.ordered {
+			KXNORW(k, k, k)
+		}
+		return m
+	}
+	m.signs, m.nan = v.Regs(2), v.Zeros(2)
+	for _, s := range m.signs {
+		v.Mov(v.Const(negInf), s)
+	}
+	return m
+}
+
+func (m maxima) add(u int, x VecVirtual) {
+	if m.Wide {
+		m.rangeMax(x, m.acc[u], m.acc[u])
+		return
+	}
+	Pick(m, VMAXPD, VMAXPS)(m.acc[u], x, m.acc[u])
+	VANDPS(x, m.signs[u%2], m.signs[u%2])
+}
+
+// note remembers whether x and y are NaN.
+func (m maxima) note(u int, x, y VecVirtual) {
+	if m.Wide {
+		k := m.ordered[u]
+		Pick(m, VCMPPD, VCMPPS)(Imm(ORD), x, y, k, k)
+		return
+	}
+	t := m.Reg()
+	m.Compare(UNORD, x, y, t)
+	VORPS(t, m.nan[u], m.nan[u])
+}
+
+func (m maxima) returnMax() {
+	numbers := Unique("numbers")
+	larger := m.rangeMax
+	if !m.Wide {
+		larger = func(b, a, dst Op) { Pick(m, VMAXPD, VMAXPS)(b, a, dst) }
+	}
+	top := m.acc[0]
+	for _, a := range m.acc[1:] {
+		larger(a, top, top)
+	}
+	m.Reduce(top, larger)
+	if m.Wide {
+		KANDW(m.ordered[0], m.ordered[1], m.ordered[0])
+		if m.Double() {
+			KORTESTB(m.ordered[0], m.ordered[0])
+		} else {
+			KORTESTW(m.ordered[0], m.ordered[0])
+		}
+		JCS(LabelRef(numbers))
+	} else {
+		VANDPS(m.signs[1], m.signs[0], m.signs[0])
+		m.Reduce(m.signs[0], func(b, a, dst Op) { VANDPS(b, a, dst) })
+		zero := m.Zeros(1)[0]
+		VANDPS(m.Const(math.Copysign(0, -1)), m.signs[0], m.signs[0])
+		m.Choose(EQ, zero, top, m.signs[0], top)
+		some := GP32()
+		VORPS(m.nan[1], m.nan[0], m.nan[0])
+		VMOVMSKPS(m.nan[0], some)
+		TESTL(some, some)
+		JZ(LabelRef(numbers))
+	}
+	VMOVUPS(m.Const(math.NaN()), top)
+	Label(numbers)
+	m.MovOne(top.AsX(), Result())
+}
+
+// loadOr is Load with fill in lanes that are masked out.
+func loadOr(l Step, p Register, fill float64) VecVirtual {
+	r := l.Load(p)
+	switch {
+	case l.Mask == nil:
+	case l.Wide:
+		k := K()
+		KNOTW(l.Mask.K, k)
+		Pick(l, VBROADCASTSD, VBROADCASTSS)(l.Const(fill), k, r)
+	default:
+		VBLENDVPS(l.Mask.Y, r, l.CopyOf(l.Const(fill)), r)
+	}
+	return r
+}
+
+var negInf = math.Inf(-1)

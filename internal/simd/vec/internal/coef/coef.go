@@ -1,0 +1,60 @@
+// Package coef has the numbers that the functions of package vec are computed with. The Go
+// code and the generator of the assembly take them from here.
+package coef
+
+// Constants of reductions and asymptotic limits.
+const (
+	Ln2     = 0x1.62e42fefa39efp-1
+	Ln2Lo   = 0x1.abc9e3b39803fp-56 // log 2 - Ln2
+	Ln2Hi42 = 0x1.62e42fefa38p-1    // 42 bits: its product by an exponent is exact
+	Ln2Lo42 = 0x1.ef35793c7673p-45  // log 2 - Ln2Hi42
+
+	TwoOverPi = 0x1.45f306dc9c883p-1
+	// HalfPi1 + HalfPi2 + HalfPi3 is π/2. All parts but the last have 33 bits, so that
+	// products with a number of 20 bits are exact.
+	HalfPi1 = 0x1.921fb544p+0
+	HalfPi2 = 0x1.0b4611a6p-34
+	HalfPi3 = 0x1.3198a2e037073p-69
+
+	InvSqrt2Pi  = 0x1.9884533d43651p-2
+	MillsCenter = 3.5
+
+	// SiLUBound and GELUBound are magnitudes of x at which the factor of a negative x is 0.
+	// Beyond them x is clamped, because the product of 0 and an infinite x would be NaN.
+	SiLUBound = 800
+	GELUBound = 40
+)
+
+// Polynomials, from the constant term on.
+var (
+	// P of the logarithm, with relative errors of 2⁻⁵⁹, and of 2⁻³⁷ for float32.
+	Log64 = [7]float64{
+		0x1.5555555555592p-1, 0x1.999999997fee8p-2, 0x1.24924941e0cddp-2, 0x1.c71c52164393cp-3,
+		0x1.74663c550f51p-3, 0x1.39a1fb7d49fc6p-3, 0x1.2f02e68dc625ap-3,
+	}
+	Log32 = [4]float64{
+		0x1.555554fde2a78p-1, 0x1.999a7a1a6d9dfp-2, 0x1.2438f153b8309p-2, 0x1.e2f2d534c3fddp-3,
+	}
+
+	// (sin r - r)/r³ and (cos r - 1 + r²/2)/r⁴ in r² for |r| < π/4, from __kernel_sin and
+	// __kernel_cos in FreeBSD's msun (Sun Microsystems 1993).
+	Sin = [6]float64{
+		-0x1.5555555555549p-3, 0x1.111111110f8a6p-7, -0x1.a01a019c161d5p-13,
+		0x1.71de357b1fe7dp-19, -0x1.ae5e68a2b9cebp-26, 0x1.5d93a5acfd57cp-33,
+	}
+	Cos = [6]float64{
+		0x1.555555555554cp-5, -0x1.6c16c16c15177p-10, 0x1.a01a019cb159p-16,
+		-0x1.27e4f809c52adp-22, 0x1.1ee9ebdb4b1c4p-29, -0x1.8fae9be8838d4p-37,
+	}
+
+	// (u + c)·(1 - Φ(u))/φ(u) in t = (u - c)/(u + c), c = MillsCenter, for 0 <= u <= 40: the
+	// interpolation of degree 23 at Chebyshev's nodes, with a relative error of 2⁻⁵⁴.
+	Mills = [24]float64{
+		0x1.ddb07f4534143p+0, -0x1.6aeb529b4ffd7p+0, 0x1.94d07d4aac0d4p-1, -0x1.29e0c849bd165p-2,
+		0x1.657527ab6b2b5p-5, 0x1.09f81f665350cp-6, -0x1.05f19de7abee3p-7, -0x1.246abb8c0804cp-10,
+		0x1.3935d12725bb6p-10, 0x1.60610327a4300p-13, -0x1.8d5502b9d2febp-13, -0x1.8b136ab241b63p-15,
+		0x1.e3e7ac781f32cp-16, 0x1.db5dfc5d6cd54p-17, -0x1.87fbebe8804f9p-19, -0x1.f1983795b527fp-19,
+		-0x1.8135f579c300dp-22, 0x1.8bfe1e1bbf36cp-21, 0x1.4d6546850307cp-22, -0x1.433d24be4e984p-24,
+		-0x1.8728bb1e4c0a7p-24, -0x1.4f36799422a9ap-27, 0x1.a7128f0972bf6p-27, 0x1.0184a20ad592dp-28,
+	}
+)

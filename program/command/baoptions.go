@@ -1,0 +1,189 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"revnum/program"
+	"revnum/revmodels/ba"
+)
+
+// losses are the robust losses by name, nil for squares.
+var losses = map[string]func(scale float64) ba.Loss{
+	"none":   nil,
+	"huber":  func(scale float64) ba.Loss { return ba.Huber(scale) },
+	"cauchy": func(scale float64) ba.Loss { return ba.Cauchy(scale) },
+	"tukey":  func(scale float64) ba.Loss { return ba.Tukey(scale) },
+}
+
+// methods are the methods of ba.Options by name.
+var methods = map[string]ba.Method{"auto": ba.Automatic, "cholesky": ba.Cholesky, "cg": ba.ConjugateGradients}
+
+// solveFlags are the flags of ba solve that are not fields of ba.Options.
+type solveFlags struct {
+	loss, method         string
+	scale                float64
+	cameras, points      string
+	shareIntrinsics      bool
+	out, ply, plotFolder string
+	covariance           string
+	free                 int
+	plot                 bool
+}
+
+// register adds the flags to cmd, also those that are fields of opts.
+func (f *solveFlags) register(cmd *cobra.Command, opts *ba.Options) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.loss, "loss", "none", "robust loss: "+names(losses))
+	flags.Float64Var(&f.scale, "scale", 1, "scale of the loss, in pixels")
+	flags.StringVar(&f.method, "method", "auto", "how to solve linear systems: "+names(methods))
+	flags.StringVar(&f.cameras, "fix-cameras", "", "`list` of cameras to keep fixed")
+	flags.StringVar(&f.points, "fix-points", "", "`list` of points to keep fixed")
+	flags.BoolVar(&opts.FixedIntrinsics, "fix-intrinsics", false, "keep the focal lengths and distortions")
+	flags.BoolVar(&f.shareIntrinsics, "share-intrinsics", false, "use one focal length and distortion for all cameras, starting from the means")
+	flags.Float64Var(&opts.MinFocal, "min-focal", 0, "least focal length, in pixels; 0 means no bound")
+	flags.Float64Var(&opts.MaxFocal, "max-focal", 0, "greatest focal length, in pixels; 0 means no bound")
+	flags.IntVar(&opts.MaxIter, "max-iter", 100, "largest number of iterations")
+	flags.DurationVar(&opts.MaxTime, "max-time", 0, "time limit; 0 means no limit")
+	flags.Float64Var(&opts.CostTolerance, "cost-tol", 1e-6, "stop at this relative change of the cost")
+	flags.Float64Var(&opts.GradientTolerance, "gradient-tol", 1e-10, "stop when the largest element of the gradient is at most this")
+	flags.Float64Var(&opts.StepTolerance, "step-tol", 1e-8, "stop at this relative length of a step")
+	flags.Float64Var(&opts.Radius, "radius", 1e4, "initial radius of the trust region")
+	flags.Float64Var(&opts.Forcing, "forcing", 0.1, "accuracy of conjugate gradients, less than 1")
+	flags.IntVar(&opts.MaxLinearIter, "max-linear-iter", 500, "largest number of iterations of conjugate gradients in a step")
+	flags.IntVar(&opts.Workers, "workers", 0, "goroutines to use; 0 means one for each processor")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the solution to")
+	flags.StringVar(&f.ply, "ply", "", "`file` to write points and cameras to, for viewers")
+	flags.StringVar(&f.covariance, "covariance", "", "`file` to write the covariance of the cameras to")
+	flags.IntVar(&f.free, "free", -1, "number of directions that neither the observations nor the fixed cameras and points determine; -1 means those of a change of coordinates")
+	flags.BoolVar(&f.plot, "plot", false, "draw figures")
+	flags.StringVar(&f.plotFolder, "plot-dir", "results", "`folder` to draw figures to, made if its parent exists")
+	_ = cmd.MarkFlagDirname("plot-dir")
+}
+
+// names returns the keys of m as a list for people.
+func names[V any](m map[string]V) string {
+	var list []string
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
+
+// options sets opts from the flags, for the problem p.
+func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
+	loss, ok := losses[f.loss]
+	if !ok {
+		return fmt.Errorf("--loss: expected one of %s, found %q", names(losses), f.loss)
+	}
+	if loss != nil {
+		opts.Loss = loss(f.scale)
+	}
+	if opts.Method, ok = methods[f.method]; !ok {
+		return fmt.Errorf("--method: expected one of %s, found %q", names(methods), f.method)
+	}
+	var err error
+	if opts.FixedCameras, err = indices(f.cameras, p.NumCameras()); err != nil {
+		return fmt.Errorf("--fix-cameras: %w", err)
+	}
+	if opts.FixedPoints, err = indices(f.points, p.NumPoints()); err != nil {
+		return fmt.Errorf("--fix-points: %w", err)
+	}
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"max-iter", opts.MaxIter}, {"max-linear-iter", opts.MaxLinearIter}} {
+		if v.value < 1 {
+			return fmt.Errorf("--%s: expected at least 1, found %d", v.name, v.value)
+		}
+	}
+	if f.free < -1 {
+		return fmt.Errorf("--free: expected -1 or more, found %d", f.free)
+	}
+	if f.free >= 0 && f.covariance == "" {
+		return errors.New("--free: only together with --covariance")
+	}
+	for _, v := range []struct {
+		name  string
+		value float64
+	}{{"radius", opts.Radius}, {"forcing", opts.Forcing}} {
+		if !(v.value > 0) {
+			return fmt.Errorf("--%s: expected more than 0, found %v", v.name, v.value)
+		}
+	}
+	for _, tol := range []*float64{&opts.CostTolerance, &opts.GradientTolerance, &opts.StepTolerance} {
+		if *tol == 0 {
+			*tol = -1 // none, where 0 is the default of package ba
+		}
+	}
+	if f.shareIntrinsics {
+		opts.Intrinsics = make([]int, p.NumCameras())
+		shareIntrinsics(p)
+	}
+	return nil
+}
+
+// shareIntrinsics sets the focal length and distortion of each camera to the means over
+// all cameras.
+func shareIntrinsics(p *ba.Problem) {
+	n := p.NumCameras()
+	for j := 6; j < 9; j++ {
+		mean := 0.
+		for i := range n {
+			mean += p.Cameras[9*i+j] / float64(n)
+		}
+		for i := range n {
+			p.Cameras[9*i+j] = mean
+		}
+	}
+}
+
+// indices reads a list of numbers below n and of ranges with .. between.
+func indices(list string, n int) ([]int, error) {
+	var at []int
+	if list == "" {
+		return nil, nil
+	}
+	for part := range strings.SplitSeq(list, ",") {
+		first, last, two := strings.Cut(strings.TrimSpace(part), "..")
+		if !two {
+			last = first
+		}
+		low, err1 := strconv.Atoi(first)
+		high, err2 := strconv.Atoi(last)
+		if err1 != nil || err2 != nil || low < 0 || high < low || high >= n {
+			return nil, fmt.Errorf("expected numbers and ranges within 0..%d, as 0,5..9, found %q", n-1, part)
+		}
+		for i := low; i <= high; i++ {
+			at = append(at, i)
+		}
+	}
+	return at, nil
+}
+
+// checkFiles returns an error if the solution cannot be written to its files. It is
+// better to know before the search than after.
+func (f *solveFlags) checkFiles() error {
+	if strings.EqualFold(filepath.Ext(f.out), ".bz2") {
+		return fmt.Errorf("--out: %s: bzip2 is read only, use .gz", f.out)
+	}
+	if f.out != "" && f.out == f.ply {
+		return fmt.Errorf("--ply: expected another file than that of --out, found %s", f.ply)
+	}
+	if f.covariance != "" && (f.covariance == f.out || f.covariance == f.ply) {
+		return fmt.Errorf("--covariance: expected another file than those of --out and --ply, found %s", f.covariance)
+	}
+	for _, path := range []string{f.out, f.ply, f.covariance} {
+		if err := program.CheckWritable(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}

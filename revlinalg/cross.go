@@ -1,0 +1,43 @@
+package revlinalg
+
+import (
+	"revnum/fixed"
+	"revnum/internal/number"
+	"revnum/rev"
+)
+
+// Cross is the kernel
+//
+//	Z_i += X_i × Y_i
+//
+// of the rows of matrices, which are vectors in space, with the derivatives
+//
+//	X̄_i += Y_i × Z̄_i,  Ȳ_i += Z̄_i × X_i,  Ż_i += Ẋ_i × Y_i + X_i × Ẏ_i
+//
+// and, of second order, with ĠZ the tangent of Z̄,
+//
+//	ĠX_i += Y_i × ĠZ_i + Ẏ_i × Z̄_i,  ĠY_i += ĠZ_i × X_i + Z̄_i × Ẋ_i.
+//
+// Operands have n rows of 3 elements. Each product is rounded once, and in floating point
+// so is the difference of two of them: an element is within 3ε·|x_a·y_b| + 3ε·|x_b·y_a|. In
+// fixed point the difference is exact and wraps. Inverse restores Z to the bit in fixed point,
+// and otherwise within a rounding of its largest value.
+type Cross[T rev.Real] struct {
+	Z rev.General[T] `rev:"acc" shape:"n,3"`
+	X rev.General[T] `rev:"in" shape:"n,3"`
+	Y rev.General[T] `rev:"in" shape:"n,3"`
+}
+
+func (k *Cross[T]) addProduct(sign int, z, x, y rev.General[T]) {
+	for i := range z.Rows {
+		z, x, y := z.Row(i), x.Row(i), y.Row(i)
+		for j := range 3 {
+			a, b := (j+1)%3, (j+2)%3
+			z[j] += number.Signed(sign, fixed.Product(x[a], y[b])-fixed.Product(x[b], y[a]))
+		}
+	}
+}
+
+func (k *Cross[T]) addLeft(gx, gz, y rev.General[T]) { k.addProduct(1, gx, y, gz) }
+
+func (k *Cross[T]) addRight(gy, x, gz rev.General[T]) { k.addProduct(1, gy, gz, x) }

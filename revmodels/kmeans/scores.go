@@ -1,0 +1,134 @@
+package kmeans
+
+import (
+	"math"
+
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/dense"
+	"revnum/internal/simd/vec"
+	"revnum/internal/workspace"
+	"revnum/rev"
+	"revnum/revmodels/kmeans/internal/nearest"
+)
+
+// scores find the nearest centroids of points by products of matrices. All points and
+// centroids are shifted, to x' and c'. The nearest centroid has the least score
+//
+//	s_ik = ½‖c'_k‖² - c'_k·x'_i = ½‖x'_i - c'_k‖² - ½‖x'_i‖².
+//
+// Scores have rounding errors, which would decide near ties by chance. If the least two
+// scores are close, the distances decide instead. Let u be the unit roundoff,
+// R = ‖x'_i‖ + max_k ‖c'_k‖, and η the smallest positive number. The errors are
+//
+//	½‖x' - c'‖² for ½‖x - c‖²         u·R²
+//	½‖c'‖²                            ½D·u·R²
+//	the D products                    ½(D+1)·u·R², as |c'·x'| + ½‖c'‖² <= ½R²
+//	½‖x - c‖² as distance computes it ½(D+2)·u·R²
+//
+// Their sum is less than (2D+4)·u·R², plus (D+1)·η for products that underflow. Take the
+// centroid with the least computed distance. Its score exceeds the least score by at most
+// twice that sum. If the second score exceeds the least one by more than
+//
+//	m_i = (2D+8)·(ε·R² + η),  ε = 2u,  R² <= 2·(‖x'_i‖² + max_k ‖c'_k‖²),
+//
+// the least score therefore belongs to the nearest centroid. If R² is near the overflow
+// threshold or NaN, m_i is NaN, and the distances decide. If a distance overflows or a
+// number is NaN, the distances are compared one by one.
+type scores[T rev.Float] struct {
+	shift  []T     // what is subtracted from points and centroids
+	scored []T     // K×D: c'
+	halves []T     // ½‖c'‖²
+	most   float64 // the largest ‖c'‖²
+}
+
+// leastTwo are the least two scores of the points of a panel, and the centroids of the
+// least.
+type leastTwo[T rev.Float] struct{ best, second, label [panel]T }
+
+// set computes c' and its squares for the centroids.
+func (s *scores[T]) set(centroids rev.General[T]) {
+	k, d := centroids.Rows, centroids.Cols
+	s.scored, s.halves = workspace.Grow(s.scored, k*d), workspace.Grow(s.halves, k)
+	s.most = 0
+	for c := range k {
+		s.halves[c] = s.center(s.scored[c*d:(c+1)*d], centroids.Row(c))
+		s.most = max(s.most, 2*float64(s.halves[c])) // NaN if one is
+	}
+}
+
+// center sets dst to x' for the point or centroid x. It returns ½‖x'‖².
+func (s *scores[T]) center(dst, x []T) (half T) {
+	for j, v := range s.shift {
+		dst[j] = x[j] - v
+		half += T(dst[j] * dst[j])
+	}
+	return half / 2
+}
+
+// load stores x' of some points, the rows of x, by coordinate in dst, and ‖x'‖² in norms.
+func (s *scores[T]) load(dst, norms, x []T, stridex int) {
+	n, d := len(norms), len(s.shift)
+	dense.Transpose(dst, stride, x, stridex, n, d)
+	vec.SubColumn(n, dst, stride, dst, stride, s.shift)
+	var squares [panel]T
+	clear(norms)
+	for j := range d {
+		row := dst[j*stride:][:n]
+		vec.MulTo(squares[:n], row, row)
+		vec.AddTo(norms, norms, squares[:n])
+	}
+}
+
+// leastTwo returns the least two scores of n points, which x holds by coordinate.
+func (s *scores[T]) leastTwo(t *leastTwo[T], x []T, n int) (best, second, label []T) {
+	n = padded(n)
+	best, second, label = t.best[:n], t.second[:n], t.label[:n]
+	for p := range best {
+		best[p], second[p] = T(math.Inf(1)), T(math.Inf(1))
+	}
+	nearest.Two(best, second, label, x, stride, s.scored, s.halves, len(s.shift), 0)
+	return best, second, label
+}
+
+// margin returns m_i for a point with ‖x'‖² = norm.
+func (s *scores[T]) margin(norm T) float64 {
+	// 2⁻⁵², the smallest positive and the largest number, or those of float32.
+	eps, eta, huge := 0x1p-52, math.SmallestNonzeroFloat64, math.MaxFloat64
+	if !cpu.Is64[T]() {
+		eps, eta, huge = 0x1p-23, math.SmallestNonzeroFloat32, math.MaxFloat32
+	}
+	d := float64(len(s.shift))
+	square := 2 * (1 + float64(d*eps)) * (float64(norm) + s.most) // the norms are rounded
+	if !(square < huge/16) {
+		return math.NaN()
+	}
+	return (2*d + 8) * (float64(eps*square) + eta)
+}
+
+// padded rounds n up to the number of points that a search takes.
+func padded(n int) int { return (n + nearest.Width - 1) &^ (nearest.Width - 1) }
+
+// distance returns ‖x - c‖². Its products are rounded before they are added, so it is the
+// same on all machines.
+func distance[T rev.Float](x, c []T) float64 {
+	c = c[:len(x)]
+	var s float64
+	for j, v := range x {
+		r := float64(v) - float64(c[j])
+		s += float64(r * r)
+	}
+	return s
+}
+
+// nearestOf compares the distances of x one by one and returns the nearest centroid. A
+// NaN counts as the least distance.
+func nearestOf[T rev.Float](x []T, centroids rev.General[T]) (label int32, dist float64) {
+	dist = math.Inf(1)
+	for c := range centroids.Rows {
+		d := distance(x, centroids.Row(c))
+		if d < dist || math.IsNaN(d) && !math.IsNaN(dist) {
+			label, dist = int32(c), d
+		}
+	}
+	return label, dist
+}

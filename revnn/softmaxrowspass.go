@@ -1,0 +1,160 @@
+package revnn
+
+import (
+	"revnum/internal/number"
+	"revnum/internal/parallel"
+	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
+	"revnum/internal/workspace"
+	"revnum/rev"
+)
+
+// A softmaxRowsPass is a pass of SoftmaxRows or LogSumExpRows. It takes the exponentials of
+// many rows at a time in floating point, because a call for each row takes longer than the
+// exponentials of a short row.
+type softmaxRowsPass[T rev.Real] struct {
+	sign           int
+	x, gx, tx, gtx rev.General[T]
+	y, gy, ty, gty rev.General[T] // of SoftmaxRows
+	l, gl, tl, gtl rev.Vector[T]  // of LogSumExpRows
+	logarithms     bool           // it is one of LogSumExpRows
+	long           int            // rows of this length go one by one
+	room           []rowsRoom[T]  // of each worker
+}
+
+// A rowsRoom is scratch for a block of rows, and the pass over one of them.
+type rowsRoom[T rev.Real] struct {
+	softmaxRoom[T]
+	values []T // exp(x_ij - m_i), row by row
+	maxima []T // m_i
+	s      softmax[T]
+	o      softmaxPass[T]
+}
+
+// Rows from these lengths on go one by one, which is not slower there.
+const (
+	longSoftmax   = 4096
+	longLogSumExp = 512
+)
+
+// run makes the pass w, and clears it.
+func (w *softmaxRowsPass[T]) run(workers int) {
+	if number.IsFixed[T]() {
+		w.long = 0
+	}
+	rows := rowsInBlock(w.x)
+	workers = min(parallel.Workers(workers), max(1, w.x.Rows))
+	w.room = workspace.Grow(w.room, max(len(w.room), workers))
+	for i := range workers {
+		if r := &w.room[i]; w.x.Cols < w.long {
+			r.values, r.maxima = workspace.Grow(r.values, rows*w.x.Cols), workspace.Grow(r.maxima, rows)
+		}
+	}
+	parallel.Run(workers, (w.x.Rows+rows-1)/rows, w)
+	*w = softmaxRowsPass[T]{room: w.room} // without the caller's storage
+	workspace.Put(w)
+}
+
+// rowsInBlock returns the number of rows of x that a worker takes at a time: some 4096
+// elements.
+func rowsInBlock[T any](x rev.General[T]) int { return 1 + 4096/max(1, x.Cols) }
+
+// Block works on a block of rows.
+func (w *softmaxRowsPass[T]) Block(worker, b int) {
+	n, c, room := rowsInBlock(w.x), w.x.Cols, &w.room[worker]
+	lo, hi := b*n, min((b+1)*n, w.x.Rows)
+	if c < w.long {
+		room.compute(w.x, lo, hi)
+	}
+	w.begin(&room.o)
+	s := &room.s
+	*s = softmax[T]{x: rowIn(w.x, 0), kept: true, room: &room.softmaxRoom}
+	for i := lo; i < hi; i++ {
+		if c >= w.long {
+			*s = newSoftmax(vector.Row(w.x, i), &room.softmaxRoom)
+		} else {
+			s.x.Data, s.values, s.max = w.x.Row(i), room.values[(i-lo)*c:][:c], room.maxima[i-lo]
+			var sum T
+			if c < 16 { // sooner than by vectors
+				for _, v := range s.values {
+					sum += v
+				}
+			} else {
+				sum = vector.Sum(rev.ViewSlice(s.values))
+			}
+			s.s, s.unit = sum, 1/sum
+		}
+		w.row(i, s, &room.o)
+	}
+	*s, room.o = softmax[T]{}, softmaxPass[T]{} // without the caller's storage
+}
+
+// compute computes the exponentials of the rows lo, ..., hi-1 of x.
+func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
+	for i := lo; i < hi; i++ {
+		row := x.Row(i)
+		m, e := maximum(rev.ViewSlice(row)), r.values[(i-lo)*x.Cols:][:len(row)]
+		r.maxima[i-lo] = m
+		for j, v := range row {
+			e[j] = v - m
+		}
+	}
+	switch e := any(r.values[:(hi-lo)*x.Cols]).(type) {
+	case []float64:
+		vec.Exp(e, e)
+	case []float32:
+		vec.Exp(e, e)
+	}
+}
+
+// begin prepares for passes over rows.
+func (w *softmaxRowsPass[T]) begin(o *softmaxPass[T]) {
+	*o = softmaxPass[T]{sign: w.sign, tx: rowIn(w.tx, 0), gx: rowIn(w.gx, 0), gtx: rowIn(w.gtx, 0)}
+	if w.logarithms {
+		o.omit(w.gl.Data != nil, w.gl.Data != nil || w.gtl.Data != nil, w.tl.Data != nil)
+		return
+	}
+	o.y, o.ty, o.gy, o.gty = rowIn(w.y, 0), rowIn(w.ty, 0), rowIn(w.gy, 0), rowIn(w.gty, 0)
+	o.omitForSoftmax()
+}
+
+// row makes the pass for row i.
+func (w *softmaxRowsPass[T]) row(i int, s *softmax[T], o *softmaxPass[T]) {
+	o.r, o.d, o.e = 0, 0, 0
+	move := func(v *rev.Vector[T], m *rev.General[T]) {
+		if v.Data != nil {
+			v.Data = m.Data[i*m.Stride:][:m.Cols]
+		}
+	}
+	move(&o.tx, &w.tx)
+	move(&o.gx, &w.gx)
+	move(&o.gtx, &w.gtx)
+	if !w.logarithms {
+		move(&o.y, &w.y)
+		move(&o.ty, &w.ty)
+		move(&o.gy, &w.gy)
+		move(&o.gty, &w.gty)
+		o.run(s)
+		return
+	}
+	if w.l.Data != nil {
+		w.l.Data[i*w.l.Inc] += number.Signed(w.sign, s.logSum())
+	}
+	if o.tx.Data == nil && o.gx.Data == nil && o.gtx.Data == nil {
+		return
+	}
+	o.d, o.e = -vector.Element(w.gl, i), -vector.Element(w.gtl, i)
+	s.forLogarithm()
+	o.run(s)
+	if w.tl.Data != nil && w.tx.Data != nil {
+		w.tl.Data[i*w.tl.Inc] += number.Signed(w.sign, o.r)
+	}
+}
+
+// rowIn returns row i of m, or nil if m is nil.
+func rowIn[T any](m rev.General[T], i int) rev.Vector[T] {
+	if m.Data == nil {
+		return rev.Vector[T]{}
+	}
+	return vector.Row(m, i)
+}
