@@ -2,16 +2,18 @@
 """Times GradBench's evals with revnum and with GradBench's own C++ tools, in turn.
 
     git clone https://github.com/gradbench/gradbench GRADBENCH
+    git clone https://github.com/SciCompKL/CoDiPack
     python -m venv VENV && VENV/bin/pip install numpy scipy pydantic dataclasses-json
-    VENV/bin/python benchmarks/compare/evals.py GRADBENCH --out docs/evals.csv
+    CPLUS_INCLUDE_PATH=$PWD/CoDiPack/include VENV/bin/python benchmarks/compare/evals.py GRADBENCH --out docs/evals.csv
     go run ./benchmarks figures docs
 
-For each eval it starts GradBench's program of the eval, and connects it with each tool:
-revnum, manual (C++ by hand) and, for the two evals that manual does not have, finite
-(C++, finite differences). Each tool repeats each evaluation for --min-seconds. A row of
-the result is one evaluation by one tool: the number of runs, and the nanoseconds of the
-first run, of the fastest and of the mean. The C++ tools are built by GradBench's makefiles
-(-O3 -march=native); they need nlohmann's json.hpp (Debian: nlohmann-json3-dev).
+For each eval it starts GradBench's program of the eval, and connects it in turn with revnum
+and with the tools of --tools that have the eval: by default manual (C++ by hand) and codipack
+(operator overloading). An eval that none of these has is left to finite (finite
+differences). Each tool repeats each evaluation for --min-seconds. A row of the result is one
+evaluation by one tool: the number of runs, and the nanoseconds of the first run, of the
+fastest and of the mean. GradBench's makefiles build the C++ tools with -O3 -march=native;
+they need nlohmann's json.hpp (Debian: nlohmann-json3-dev).
 """
 
 import argparse
@@ -38,13 +40,12 @@ EVALS = {
     "particle": "",
     "saddle": "",
 }
-FINITE = ("particle", "saddle")
-
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("gradbench", type=pathlib.Path, help="the folder of GradBench")
 parser.add_argument("--out", type=pathlib.Path, required=True, help="the CSV file to write")
 parser.add_argument("--min-seconds", type=float, default=1)
 parser.add_argument("--evals", default=",".join(EVALS))
+parser.add_argument("--tools", default="manual,codipack", help="tools of GradBench in C++ to compare with")
 args = parser.parse_args()
 
 root = pathlib.Path(__file__).resolve().parents[2]
@@ -53,8 +54,14 @@ binary = os.path.join(folder.name, "benchmarks")
 subprocess.run(["go", "build", "-o", binary, "./benchmarks"], cwd=root, check=True)
 environment = os.environ | {
     "PYTHONPATH": str(args.gradbench.resolve() / "python" / "gradbench"),
-    "CPLUS_INCLUDE_PATH": "/usr/include/nlohmann",
+    "CPLUS_INCLUDE_PATH": os.pathsep.join(filter(None, [os.environ.get("CPLUS_INCLUDE_PATH"), "/usr/include/nlohmann"])),
 }
+
+
+def peers(name):
+    """Returns the tools to compare with on an eval."""
+    has = lambda tool: name in (args.gradbench / "tools" / tool / "evals.txt").read_text().split()
+    return [tool for tool in args.tools.split(",") if has(tool)] or ["finite"]
 
 
 def start(command):
@@ -91,8 +98,8 @@ for name in args.evals.split(","):
         eval_command += ["--min-seconds", str(args.min_seconds)]
     if "--no-validation" in options:
         eval_command.append("--no-validation")  # which other tests do
-    peer = "finite" if name in FINITE else "manual"
-    for tool, command in {"revnum": [binary, "gradbench"], peer: [sys.executable, "-m", "gradbench.cpp", peer]}.items():
+    for tool in ["revnum", *peers(name)]:
+        command = [binary, "gradbench"] if tool == "revnum" else [sys.executable, "-m", "gradbench.cpp", tool]
         for function, size, times in play(eval_command + EVALS[name].split(), command):
             if times:
                 rows.append([name, function, size, tool, len(times), times[0], min(times), round(sum(times) / len(times))])

@@ -219,15 +219,17 @@ func TestAllPairsPanics(t *testing.T) {
 		"own":               {badLength, func(a *AllPairs[float64]) { a.AddForces([2]float64{}, [2]float64{}, x, x[:7]) }},
 		"short dst":         {shortDst, func(a *AllPairs[float64]) { a.AddForces([2]float64{}, [2]float64{}, x[:5], x[:8]) }},
 	} {
-		func() {
-			defer func() {
-				if got := recover(); got != test.want {
-					t.Errorf("%s: panic %v, want %q", name, got, test.want)
-				}
-			}()
-			a := good
-			withAllPairs(t, func() { test.f(&a) })
-		}()
+		t.Run(name, func(t *testing.T) {
+			withAllPairs(t, func() {
+				defer func() {
+					if got := recover(); got != test.want {
+						t.Errorf("panic %v, want %q", got, test.want)
+					}
+				}()
+				a := good
+				test.f(&a)
+			})
+		})
 	}
 }
 
