@@ -42,8 +42,8 @@ func hidden[K any](k *K) unsafe.Pointer {
 //
 // Empty values of gonum in the places of outputs and derivatives get their sizes.
 //
-// Calls of small kernels spend most of their time here. Clearing room for regions takes as
-// long as looking at operands, so there is room for as many as needed.
+// Calls of small kernels spend most of their time here. Clearing the room for a region
+// takes as long as looking at an operand, so check makes little more room than it needs.
 func (l *layout) check(k, g, t, gt unsafe.Pointer) *OperandError {
 	var c checker
 	c.layout = l
@@ -77,7 +77,7 @@ type checker struct {
 	binding
 }
 
-// prefixes stand before the names of operands in messages, by the value that has them.
+// prefixes[v] stands before the names of the operands of values[v] in messages.
 var prefixes = [...]string{"", "g.", "t.", "gt."}
 
 // check checks all values, and stores the regions of their operands in room, one value
@@ -90,7 +90,8 @@ func (c *checker) check(room []region) *OperandError {
 	}
 	if absent&^c.optional != 0 {
 		for i, r := range kernel {
-			if f := &c.fields[i]; r.data == nil && !f.Optional && (f.Kind == Scalar || !r.empty()) {
+			f := &c.fields[i]
+			if r.data == nil && !f.Optional && (f.Kind == Scalar || r.stride == nilStride || !r.empty()) {
 				return c.isNil(i)
 			}
 		}
@@ -157,8 +158,8 @@ func meeting(room []region, i int) int {
 	return i
 }
 
-// adopt sets the dimensions of r that may be anything to those of s, and reports whether
-// s then has the dimensions of r.
+// adopt replaces negative dimensions of r, which may be anything, by those of s. It
+// reports whether r and s then have the same dimensions.
 func (r *region) adopt(s *region) bool {
 	if r.rows < 0 {
 		r.rows = s.rows
@@ -203,12 +204,12 @@ func (c *checker) fill(room []region, absent uint64) {
 }
 
 // mismatched returns the error of a kernel whose operands do not have the shapes of their
-// tags. It binds the names again, to the dimensions of operands that are not nil. An operand
-// that is nil and must not be is to blame first.
+// tags. It binds the names again, to the dimensions of operands that are not nil. If an
+// operand is nil and must not be, that is the error.
 func (c *checker) mismatched(room []region) *OperandError {
 	k := c.values[0]
 	c.binding = binding{}
-	from := map[int8]int{} // the operands that tell the names
+	from := map[int8]int{} // by name, the operand that gave its number
 	for _, e := range c.equations {
 		if e.symbol >= 0 && e.applies(k) && (e.operand == 0 || room[e.field].data != nil) && !c.known[e.symbol] {
 			c.agree(&e, e.value(k))
@@ -265,8 +266,8 @@ func (c *checker) want(i int, from map[int8]int) string {
 }
 
 // malformed returns the error of operand i of c.values[v], whose view does not fit its
-// data. If it is a view of an empty value of gonum, malformed gives all of them their sizes
-// instead.
+// data. If the operand is a view of an empty gonum value, malformed instead gives all such
+// values their sizes.
 func (c *checker) malformed(i, v int, room []region) *OperandError {
 	f := &c.fields[i]
 	if f.receiver(c.values[v]) != nil {

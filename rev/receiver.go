@@ -16,8 +16,12 @@ type receiver struct {
 	kind  mat.TriKind // of a *mat.TriDense
 }
 
-// emptyStride is the stride of no other view.
-const emptyStride = math.MinInt
+// Strides of no other views: of empty values of gonum, and of nil. A zero view is no nil: in
+// place of an input it is a view of no elements.
+const (
+	emptyStride = math.MinInt
+	nilStride   = math.MinInt + 1
+)
 
 // emptyView returns the Data of a view of the empty value. It is not inlined, so that the
 // receiver and the value are on the heap: a check keeps pointers to them there.
@@ -27,8 +31,8 @@ func emptyView[T float64 | complex128](value any, kind mat.TriKind) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(&receiver{value, kind})), 0)
 }
 
-// receiver returns what the operand in the kernel value v is a view of, or nil if that was
-// not an empty value of gonum.
+// receiver returns the empty gonum value that the operand in the kernel value v is a view
+// of. It returns nil if the operand is another view.
 func (f *field) receiver(v unsafe.Pointer) *receiver {
 	p, stride := unsafe.Add(v, f.offset), 0
 	switch f.Kind {
@@ -86,9 +90,9 @@ func header[T any](x []T) sliceHeader {
 	return sliceHeader{unsafe.Pointer(unsafe.SliceData(x)), len(x), cap(x)}
 }
 
-// receive is check for values with views of receivers. It first takes the receivers of
-// outputs and derivatives for absent. They get their sizes if all other operands are well
-// formed.
+// receive is check for values with views of receivers. It first treats the receivers of
+// outputs and derivatives as absent. If all other operands are well formed, the receivers
+// then get their sizes.
 func (c *checker) receive(room []region) *OperandError {
 	type place struct {
 		*receiver
@@ -102,7 +106,7 @@ func (c *checker) receive(room []region) *OperandError {
 				continue
 			}
 			if r := f.receiver(d); r != nil {
-				data, rows, cols, stride := r.view(0, 0) // it may have been empty only then
+				data, rows, cols, stride := r.view(0, 0) // it may be empty no longer
 				switch {
 				case data.len > 0:
 				case v > 0 || f.Role == Acc:

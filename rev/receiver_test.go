@@ -212,6 +212,33 @@ func TestMissingInputs(t *testing.T) {
 	expectNil(t, m, "A", "X", "Scale")
 }
 
+// A nil value of gonum is missing even where a view without elements would fit.
+func TestNilInputs(t *testing.T) {
+	type sums struct {
+		Out *float64             `rev:"acc"`
+		X   rev.Vector[float64]  `rev:"in" shape:"n"`
+		A   rev.General[float64] `rev:"in" shape:"m,k"`
+	}
+	empty := sums{new(float64), rev.ViewVec(&mat.VecDense{}), rev.ViewDense(&mat.Dense{})}
+	for _, a := range []rev.General[float64]{rev.ViewDense(nil), rev.ViewSym(nil), rev.ViewTri(nil, mat.Lower)} {
+		k := empty
+		k.A = a
+		if err := operandError(t, func() { rev.ForwardPass(&k) }); err == nil || err.Operand != "A" || err.Reason != "is nil" {
+			t.Errorf("without A: panic %v", err)
+		}
+	}
+	k := empty
+	k.X = rev.ViewVec(nil)
+	if err := operandError(t, func() { rev.ForwardPass(&k) }); err == nil || err.Operand != "X" || err.Reason != "is nil" {
+		t.Errorf("without X: panic %v", err)
+	}
+	for _, none := range []sums{empty, {Out: new(float64)}} {
+		if err := operandError(t, func() { rev.ForwardPass(&none) }); err != nil {
+			t.Errorf("without elements: panic %v", err)
+		}
+	}
+}
+
 // expectNil clears the operands of k by name, one at a time, and expects the error that
 // they are nil.
 func expectNil[K any](t *testing.T, k K, names ...string) {

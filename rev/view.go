@@ -29,11 +29,12 @@ func ViewSlice[T any](x []T) Vector[T] {
 }
 
 // ViewVec returns a view of v. It shares the storage of v. If v is nil, the operand is
-// absent. If v is empty, a kernel that adds into the operand sizes v first, with zeros, as
-// methods of gonum size an empty receiver. That also holds for derivatives.
+// absent; a kernel panics if it is an input. If v is empty, a kernel that adds into the
+// operand sizes v first, with zeros, as methods of gonum size an empty receiver. That also
+// holds for derivatives.
 func ViewVec(v *mat.VecDense) Vector[float64] {
 	if v == nil {
-		return Vector[float64]{}
+		return Vector[float64]{Inc: nilStride}
 	}
 	if v.IsEmpty() {
 		return Vector[float64]{Data: emptyView[float64](v, mat.Upper), Inc: emptyStride}
@@ -50,7 +51,7 @@ func ViewCVec(v cblas128.Vector) Vector[complex128] {
 // is absent. If m is empty, a kernel sizes it as [ViewVec] says.
 func ViewDense(m *mat.Dense) General[float64] {
 	if m == nil {
-		return General[float64]{}
+		return General[float64]{Stride: nilStride}
 	}
 	if m.IsEmpty() {
 		return General[float64]{Data: emptyView[float64](m, mat.Upper), Stride: emptyStride}
@@ -62,7 +63,7 @@ func ViewDense(m *mat.Dense) General[float64] {
 // is absent. If m is empty, a kernel sizes it as [ViewVec] says.
 func ViewCDense(m *mat.CDense) General[complex128] {
 	if m == nil {
-		return General[complex128]{}
+		return General[complex128]{Stride: nilStride}
 	}
 	if m.IsEmpty() {
 		return General[complex128]{Data: emptyView[complex128](m, mat.Upper), Stride: emptyStride}
@@ -77,7 +78,7 @@ func ViewCDense(m *mat.CDense) General[complex128] {
 func ViewSym(m *mat.SymDense) General[float64] {
 	switch {
 	case m == nil:
-		return General[float64]{}
+		return General[float64]{Stride: nilStride}
 	case m.IsEmpty():
 		return General[float64]{Data: emptyView[float64](m, mat.Upper), Stride: emptyStride}
 	}
@@ -91,7 +92,7 @@ func ViewSym(m *mat.SymDense) General[float64] {
 func ViewTri(m *mat.TriDense, kind mat.TriKind) General[float64] {
 	switch {
 	case m == nil:
-		return General[float64]{}
+		return General[float64]{Stride: nilStride}
 	case m.IsEmpty():
 		return General[float64]{Data: emptyView[float64](m, kind), Stride: emptyStride}
 	}

@@ -63,7 +63,7 @@ func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 func factor[K any](operand string, m mat.Matrix) (storage rev.General[float64], trans bool) {
 	switch m := m.(type) {
 	case nil:
-		return rev.General[float64]{}, false
+		return rev.ViewDense(nil), false
 	case *mat.Dense:
 		return rev.ViewDense(m), false
 	case *mat.VecDense:

@@ -47,7 +47,7 @@ type TriSolve[T rev.Float] struct {
 // operand. Other types and an empty *mat.TriDense panic: an empty one does not say which
 // triangle it is.
 func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
-	k := TriSolve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
+	k := TriSolve[float64]{X: rev.ViewDense(x), A: rev.ViewDense(nil), B: rev.ViewDense(b)}
 	if t, ok := a.(mat.UntransposeTrier); ok {
 		a, k.TransA = t.UntransposeTri(), true
 	}

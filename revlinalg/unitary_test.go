@@ -149,7 +149,7 @@ func testUnitaryValue(t *testing.T, rnd *rand.Rand, n int, rectangular bool) {
 	for i := range n {
 		x.Set(i, i, 1)
 	}
-	theta := (*mat.VecDense)(nil)
+	theta := &mat.VecDense{}
 	if n > 1 {
 		theta = mat.NewVecDense(k.Theta.N, k.Theta.Data)
 	}

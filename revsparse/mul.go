@@ -66,7 +66,7 @@ func NewMulTrans[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[flo
 func viewDense(m mat.Matrix) rev.General[float64] {
 	switch m := m.(type) {
 	case nil:
-		return rev.General[float64]{}
+		return rev.ViewDense(nil)
 	case *mat.VecDense:
 		x := rev.ViewVec(m)
 		return rev.General[float64]{Rows: x.N, Cols: 1, Data: x.Data, Stride: x.Inc}
