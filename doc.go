@@ -19,9 +19,8 @@
 //	benchmarks              the benchmark binary: go run ./benchmarks
 //
 // A kernel is a hand-written routine that comes as a family: Forward runs it,
-// Inverse undoes it, Adjoint undoes it with gradients attached, Tangent runs it
-// with derivatives in a direction carried along. Nothing is recorded on the
-// way, so the gradient of a long computation takes the memory of the
-// computation itself. Package rev says it in full; docs/design.md says why the
-// library is built as it is.
+// Inverse inverts it, Adjoint inverts it with gradients attached, Tangent runs it with
+// derivatives in a direction carried along. Nothing is recorded on the way, so the
+// gradient of a long computation takes the memory of the computation itself. Package
+// rev says it in full; docs/design.md says why the library is built as it is.
 package revnum

@@ -168,7 +168,7 @@ func (c *card) alloc(bytes int) (at uintptr, err error) {
 	return at, nil
 }
 
-// explain tells if there is not enough memory.
+// explain returns err, with ErrMemory if there is not enough memory.
 func explain(err error) error {
 	if errors.Is(err, cu.OutOfMemory) {
 		return fmt.Errorf("%w (%w)", ErrMemory, err) // which kernel, for example

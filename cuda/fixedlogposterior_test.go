@@ -115,7 +115,7 @@ func TestFixedLogPosteriorParts(t *testing.T) {
 	}
 }
 
-// TestFixedLogPosteriorRange checks that what is out of range has the error of the CPU.
+// TestFixedLogPosteriorRange checks that values out of range give the errors of the CPU.
 func TestFixedLogPosteriorRange(t *testing.T) {
 	testDevice = interpreter(t, 1<<26)
 	smallBatches(t, 4)

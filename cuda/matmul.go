@@ -26,8 +26,8 @@ import (
 //
 // Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
 // compute capability 8.0 and later. NVIDIA does not say in which order these add four terms at
-// a time. The bits are the same on every run of a card, but may differ from those of a card
-// without tensor cores, and from those of small products.
+// a time. The bits are the same on every run of a card, but may differ from the bits of a card
+// without tensor cores, and of small products.
 type MatMul[T rev.Real] struct {
 	C              General[T] `rev:"acc" shape:"m,n"`
 	A              General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
@@ -54,7 +54,7 @@ func (k MatMul[T]) run(w *pass, p rev.Pass[MatMul[T]]) {
 	k.addGradients(w, &p.GT, p.G.C, ta, tb)
 }
 
-// addGradients adds gc·bᵀ and aᵀ·gc to what g has in the places of A and B.
+// addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
 func (k *MatMul[T]) addGradients(w *pass, g *MatMul[T], gc General[T], a, b strided[T]) {
 	c := view(gc, false)
 	addProduct(w, view(g.A, k.TransA), 1, c, b.t())

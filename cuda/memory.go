@@ -146,7 +146,7 @@ func (m Memory[T]) Set(data []T) error { return m.move(data, (*Device).toDevice)
 func (m Memory[T]) Get(data []T) error { return m.move(data, (*Device).toHost) }
 
 // SetAsync copies data to m, as Set does, but returns before. It runs in the stream of the
-// passes. Do not change data before it has run, which Sync or an event tells. It is an error if
+// passes. Do not change data before it has run: Sync or an event tells when. It is an error if
 // data is not in memory that NewPinned returned for this device.
 func (m Memory[T]) SetAsync(data Pinned[T]) error {
 	return m.move(data, func(d *Device, at uintptr, b []byte) error {
@@ -158,7 +158,7 @@ func (m Memory[T]) SetAsync(data Pinned[T]) error {
 }
 
 // GetAsync copies m to data, as Get does, but returns before. It runs in the stream of the
-// passes. Do not use data before it has run, which Sync or an event tells. It is an error if
+// passes. Do not use data before it has run: Sync or an event tells when. It is an error if
 // data is not in memory that NewPinned returned for this device.
 func (m Memory[T]) GetAsync(data Pinned[T]) error {
 	return m.move(data, func(d *Device, at uintptr, b []byte) error {

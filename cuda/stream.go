@@ -204,7 +204,7 @@ func (e *Event) Close() error {
 }
 
 // Time returns how long the passes and copies that f calls take on the device, or the error of f.
-// The events that tell it are in the stream of the passes.
+// It measures by events in the stream of the passes.
 func (d *Device) Time(f func() error) (t time.Duration, err error) {
 	start, err := d.Record()
 	if err != nil {

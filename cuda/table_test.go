@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// A tableRow is what docs/cuda.md has of a kernel: its package and name on the CPU, and its number
-// types.
+// A tableRow is the row of a kernel in docs/cuda.md: its package and name on the CPU, and its
+// number types.
 type tableRow struct{ of, name, numbers string }
 
 // kernelTable reads the table of kernels in docs/cuda.md.

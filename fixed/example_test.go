@@ -118,8 +118,8 @@ func ExampleQ43_MarshalJSON() {
 //
 //	v <- 9/10·v - η·∇f(x),  x <- x + v
 //
-// run forward and then backward, to the bits of the start. The way back needs only what the
-// decay of v loses. The buffer keeps that.
+// run forward and then backward, to the bits of the start. The inverse needs only the bits
+// that the decay of v loses. The buffer keeps them.
 func ExampleBuffer() {
 	const (
 		n     = 4

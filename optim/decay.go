@@ -9,15 +9,15 @@ import (
 //
 //	V <- V·Num/Den
 //
-// in fixed point. It can be undone to the bit, because Buffer keeps the bits that the
-// product loses. These are log2(Den/Num) bits for each element and step (0.152 bits for
-// 9/10). The derivatives are
+// in fixed point. Its inverse is exact, because Buffer keeps the bits that the product
+// loses. These are log2(Den/Num) bits for each element and step (0.152 bits for 9/10).
+// The derivatives are
 //
 //	v̄ <- v̄·Num/Den,  v̇ <- v̇·Num/Den,
 //
-// rounded. The product is within Num units in the last place. It must be undone in the
-// reverse of the order in which it was done, as rev does. Cotangents cannot be undone, and
-// there is no AdjointTangent.
+// rounded. The product is within Num units in the last place. Calls must be inverted from
+// the last to the first, as rev does. The pass of the cotangents has no inverse, and there
+// is no AdjointTangent.
 type Decay struct {
 	V        []fixed.Q43 `rev:"inout" shape:"n"`
 	Num, Den int

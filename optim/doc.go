@@ -16,8 +16,8 @@
 // # Programs that train
 //
 // The kernels [Gradient] and [Value] make an objective part of another program. [Decay]
-// multiplies velocities in a way that can be undone to the bit. With them a whole run
-// of training with momentum is a reversible program over fixed point. Its adjoint goes
+// multiplies velocities, and its inverse restores every bit. With them a whole run of
+// training with momentum is a reversible program over fixed point. Its adjoint goes
 // back through the run. It gives the derivatives of the final loss with respect to
 // learning rates, initial weights or data. Only the bits that Decay loses are recorded,
 // a fraction of a bit for each velocity and step. The method is that of D. Maclaurin,

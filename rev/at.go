@@ -111,14 +111,14 @@ func (n *kernelNode[S, K]) check(p pass[S], k, g, t, gt unsafe.Pointer) error {
 	return nil
 }
 
-// run makes the pass q, whose operands have been checked. What undoes an adjoint of a
-// kernel that accumulates is:
+// run makes the pass q, whose operands have been checked. The inverse of the adjoint of
+// a kernel that accumulates is:
 //
 //	y += f(x),  x̄ -= Jᵀ·ȳ
 //
-// and likewise for the tangents. It changes the signs of the cotangents ȳ and ġy,
-// runs the pass ahead, which adds Jᵀ·ȳ, and changes the signs back. All that the pass
-// adds is linear in these cotangents. Changing a sign is exact and rounding is
+// and likewise for the tangents. For it, run changes the signs of the cotangents ȳ and
+// ġy, runs the pass forward, which adds Jᵀ·ȳ, and changes the signs back. All that the
+// pass adds is linear in these cotangents. Changing a sign is exact and rounding is
 // symmetric, so the same numbers are subtracted as the adjoint adds.
 func run[K Kernel[K]](l *layout, k *K, q *Pass[K]) error {
 	if !q.Adjoint || q.Back || l.inPlace {

@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// A Chain is a computation x_n = fⁿ(x_0) whose step x_{i+1} = f(x_i) cannot be undone
-// on its own, because f is not a bijection. You give the step as y += f(x), which can
-// be undone. [Bennett] and [Treeverse] turn it into y += fⁿ(x). They allocate the
-// states between x_0 and x_n.
+// A Chain is a computation x_n = fⁿ(x_0) whose step x_{i+1} = f(x_i) has no inverse,
+// because f is not a bijection. You give the step as y += f(x), which has one.
+// [Bennett] and [Treeverse] turn it into y += fⁿ(x). They allocate the states between
+// x_0 and x_n.
 //
 // X finds x in the state s, and Y finds y. Both are of the same type and shape: slices,
 // pointers, views, or structs of them and of numbers. Step must add f(x) to y and
@@ -17,7 +17,8 @@ import (
 // chain runs, X and Y of s hold other states. Afterwards they hold their former states
 // again.
 //
-// Give Count if n is known ahead. Otherwise give Last, which must not change the state.
+// Give Count if n is known in advance. Otherwise give Last, which must not change the
+// state.
 type Chain[S, X any] struct {
 	Step  Step[S]         // y += f(x)
 	X, Y  func(s *S) *X   // x and y

@@ -2,9 +2,9 @@ package rev
 
 // Checkpoint returns the step that does what step does, and keeps copies of operands in
 // the state. Forward copies them before step runs. After step has run back, the copies
-// replace what rounding has left of them. So over floats the errors of the inverse do
-// not grow from one checkpoint to the next. This also serves steps whose inverse divides by a
-// small number, such as the damped wave.Steps over floats.
+// replace the restored operands. Over floats, the errors of the inverse therefore do not grow
+// from one checkpoint to the next. This also serves steps whose inverse divides by a small
+// number, such as the damped wave.Steps over floats.
 //
 // The functions in of find the operands that step changes. saved finds the place for the
 // copies. Tangents are copied too, to the place in the state of tangents. A program of n
@@ -62,7 +62,7 @@ func (c *checkpoint[S, T]) run(p pass[S]) error {
 		}
 	}
 	err := c.step.pass(p)
-	if p.back == (err == nil) { // back where the copies were made
+	if p.back == (err == nil) { // the state is where the copies were made
 		for _, s := range states {
 			c.restore(s)
 		}

@@ -14,8 +14,8 @@
 //	Gradient        y += f(x),  x̄ += Jᵀ·ȳ
 //
 // where ġx is the tangent of x̄ and ∂J[ẋ] the derivative of J in the direction ẋ.
-// Adjoint undoes Forward on the way. That gives back the values at which J is taken, so
-// nothing is recorded. A kernel in place works likewise:
+// Adjoint includes Inverse, which restores the values at which J is taken. So nothing
+// is recorded. A kernel in place works likewise:
 //
 //	Forward  z <- u(x, z)
 //	Adjoint  z <- u⁻¹(x, z),  x̄ += Jxᵀ·z̄,  z̄ <- Jzᵀ·z̄
@@ -27,10 +27,10 @@
 // # Empty receivers
 //
 // A view of an empty gonum value, such as ViewDense(new(mat.Dense)), is an operand without a
-// size. Where a kernel adds into it, as an output or a derivative, the pass gives the value
-// the size that the other operands tell, with zeros, as methods of gonum do with an empty
-// receiver. Only nil means absent: a view of a nil *mat.Dense is not computed. An empty input
-// has no rows and no columns.
+// size. If it is an output or a derivative, the pass first makes it zeros of the size that
+// the other operands determine, as methods of gonum size an empty receiver. Only nil means
+// absent: a view of a nil *mat.Dense is not computed. An empty input has no rows and no
+// columns.
 //
 // # Programs
 //

@@ -182,7 +182,7 @@ func TestKernelFunctions(t *testing.T) {
 		kernelFunctions(t, rev.At(bind), bind, s, g, tt, gt)
 		kernelFunctions(t, rev.At(place), place, s, g, tt, gt)
 
-		// What accumulates is not undone by Gradient, and takes one pass.
+		// Gradient does not invert kernels that accumulate, and takes one pass.
 		x, y, z := *s, *g, *g
 		do(rev.Gradient(bind(&x), bind(&y)))
 		end := *s
@@ -403,8 +403,8 @@ func TestDriversFail(t *testing.T) {
 	check("no second derivative", rev.Seq(loss, rotateOnlyAt(0, 1, 2)), nil, hessian)
 }
 
-// TestFixedExact has a program over fixed point whose methods undo each other
-// to the bit, also where a sum wraps around.
+// TestFixedExact has a program over fixed point whose methods invert each other to the
+// bit, also where a sum wraps around.
 func TestFixedExact(t *testing.T) {
 	type numbers struct{ v [6]fixed.Q43 }
 	at := func(y, a, b int) rev.Step[numbers] {

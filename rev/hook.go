@@ -5,8 +5,8 @@ package rev
 // log, and may change g. It must not change s.
 //
 // AdjointTangent returns an error that wraps [ErrUnsupported], because it would need
-// the derivative of f. So does a pass that undoes an adjoint. f must not use operands
-// that [ParallelShared] shares.
+// the derivative of f. So does the inverse of an adjoint. f must not use operands that
+// [ParallelShared] shares.
 func Hook[S any](f func(s, g *S)) Step[S] { return Step[S]{hook[S](f)} }
 
 type hook[S any] func(s, g *S)

@@ -69,7 +69,7 @@ type Kernel[K any] interface {
 // the pass back turns the cotangent z̄ after Forward into z̄ before Forward, and adds to x̄.
 // The pass forward with G is the inverse of Adjoint; only [Uncall] and [Undo] make it.
 type Pass[K any] struct {
-	Back     bool // undo the computation
+	Back     bool // run the inverse
 	Adjoint  bool // G runs along
 	Tangent  bool // T runs along, and GT if G does
 	G, T, GT K
@@ -107,9 +107,9 @@ func Forward[K Kernel[K]](k K) error {
 	return k.Run(p)
 }
 
-// Inverse undoes Forward: y -= f(x), or z <- u⁻¹(x, z). Over fixed point it subtracts
-// the bits that Forward has added, so it restores y to the bit, even if a sum wraps
-// around. Over floating point it restores y within about ε·(|y| + |f(x)|).
+// Inverse is the inverse of Forward: y -= f(x), or z <- u⁻¹(x, z). Over fixed point it
+// subtracts the bits that Forward has added, so it restores y to the bit, even if a sum
+// wraps around. Over floating point it restores y within about ε·(|y| + |f(x)|).
 func Inverse[K Kernel[K]](k K) error {
 	p := InversePass(&k)
 	return k.Run(p)

@@ -7,7 +7,7 @@ import (
 	"revnum/rev"
 )
 
-// val returns what a derivative is: zero if it is not there.
+// val returns *p, or zero if the derivative is absent.
 func val[T rev.Real](p *T) T {
 	if p == nil {
 		return 0
@@ -184,8 +184,8 @@ func (k add[T]) Run(p rev.Pass[add[T]]) error {
 	return nil
 }
 
-// mixed is the kernel y += x, z <- 2z, whose inverse the sign of y alone does
-// not make. It has neither second order nor the inverse of Adjoint and Tangent.
+// mixed is the kernel y += x, z <- 2z. Changing the sign of y alone does not invert it.
+// It has neither second order nor the inverse of Adjoint and Tangent.
 type mixed struct {
 	Y *float64 `rev:"acc"`
 	Z *float64 `rev:"inout"`

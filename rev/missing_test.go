@@ -93,8 +93,8 @@ func drop(d *chain, names string) *chain {
 	return d
 }
 
-// TestLostCotangents leaves out cotangents of every field. It is an error where
-// something between the result and what is wanted has none.
+// TestLostCotangents leaves out cotangents of every field. It is an error if a field
+// between the result and a wanted gradient has none.
 func TestLostCotangents(t *testing.T) {
 	prog := rev.Seq(rev.At(linYX), rev.At(linZY), rev.At(sqRZ))
 	back := rev.Seq(rev.At(linYX), rev.At(linZY), rev.Uncall(rev.At(sqRZ)))
@@ -192,7 +192,7 @@ func TestLostTangents(t *testing.T) {
 	}
 }
 
-// TestLostRestores is about what a step that has lost cotangents leaves.
+// TestLostRestores checks the state that a step with lost cotangents leaves.
 func TestLostRestores(t *testing.T) {
 	prog := rev.Seq(rev.At(linYX), rev.At(linZY), rev.At(sqRZ))
 	s := newChain()

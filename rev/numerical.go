@@ -46,7 +46,7 @@ func (e *DegenerateError) Error() string {
 	return fmt.Sprintf("values %d and %d are degenerate: %v and %v, a gap of %.3g", e.I, e.J, e.Values[0], e.Values[1], e.Gap)
 }
 
-// ConvergenceError is the error of an iteration that did not come to its end.
+// ConvergenceError is the error of an iteration that did not converge.
 type ConvergenceError struct {
 	Kernel     string  // such as "CG"
 	Iterations int     // how many it took, or 0 if that is not known

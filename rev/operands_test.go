@@ -332,7 +332,8 @@ func elements(m rev.General[float64]) map[int]bool {
 	return e
 }
 
-// TestOverlapGuess has what a pass takes for an overlap without looking.
+// TestOverlapGuess has operands that a pass assumes to overlap, without comparing their
+// elements.
 func TestOverlapGuess(t *testing.T) {
 	type pair struct {
 		A rev.General[float64] `rev:"inout"`

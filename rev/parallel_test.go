@@ -284,9 +284,9 @@ func (k total) Run(p rev.Pass[total]) error {
 	return nil
 }
 
-// TestParallelSharedApart fails in one of two branches: nothing of what the
-// other one added to the shared cotangents has got as far as g and gt, so that
-// these are as they were to the bit. The other one has branches of its own.
+// TestParallelSharedApart fails in one of two branches. What the other branch added to
+// the shared cotangents has not reached g and gt, so that these are as they were to the
+// bit. The other branch has branches of its own.
 func TestParallelSharedApart(t *testing.T) {
 	boom := errors.New("boom")
 	fails := rev.At(func(s *state) fuseKernel {

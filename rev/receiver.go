@@ -16,8 +16,8 @@ type receiver struct {
 	kind  mat.TriKind // of a *mat.TriDense
 }
 
-// Strides of no other views: of empty values of gonum, and of nil. A zero view is no nil: in
-// place of an input it is a view of no elements.
+// Strides that no other views have: of empty gonum values, and of nil ones. The zero view is
+// not nil: as an input it is a view of no elements.
 const (
 	emptyStride = math.MinInt
 	nilStride   = math.MinInt + 1

@@ -79,7 +79,7 @@ func TestEmptyReceivers(t *testing.T) {
 		}
 	}
 
-	// An output that is not there tells no size, but its derivative gets one.
+	// An absent output determines no size, but its derivative gets one.
 	v, g = newGonums(), new(gonums)
 	k = v.kernel()
 	k.C = rev.General[float64]{}
@@ -138,7 +138,7 @@ func TestEmptyReceiverErrors(t *testing.T) {
 		t.Errorf("one gradient of two operands: panic %v", err)
 	}
 
-	// A size that only an absent output would tell.
+	// A size that only an absent output would determine.
 	type lone struct {
 		Y rev.Vector[float64] `rev:"acc" shape:"n"`
 		X []float64           `rev:"in" shape:"m"`

@@ -114,8 +114,8 @@ func (k fuseKernel) Run(p rev.Pass[fuseKernel]) error {
 	return nil
 }
 
-// TestRollbackWithoutInverseAdjoint has a kernel that cannot take cotangents
-// back: the state is restored alone, and the error says so.
+// TestRollbackWithoutInverseAdjoint has a kernel whose adjoint has no inverse. Only the
+// state is restored, and the error says so.
 func TestRollbackWithoutInverseAdjoint(t *testing.T) {
 	p := rev.Seq(rootAt(4, 5), waveAt(2, 0, 1), rotateOnlyAt(0, 1, 3), waveAt(2, 0, 1))
 	rnd := rand.New(rand.NewPCG(8, 9))

@@ -57,7 +57,7 @@ func (r *routine[S, T]) run(p pass[S]) error {
 
 func (r *routine[S, T]) undo(p pass[S], n int, err error) error {
 	err = notRestored(err, undo(p, n, func(k int) Step[S] { return r.steps[p.place(k, len(r.steps))] }))
-	r.clear(p.s) // they were zero, and are so but for rounding
+	r.clear(p.s) // they were zero, and are zero again up to rounding
 	r.clearDerivatives(p)
 	return err
 }

@@ -197,8 +197,8 @@ func (p *shapeParser) dims(e equation, k Kind, offset uintptr) {
 }
 
 // ordered returns the equations of the kernel whose operands are given. The names come
-// first, then the expressions. Names are told by int fields, then by operands that must not
-// be nil.
+// first, then the expressions. Names get their numbers from int fields first, then from
+// operands that must not be nil.
 func (p *shapeParser) ordered(fields []field) []equation {
 	var told []equation
 	for i, name := range p.symbols {
@@ -258,7 +258,7 @@ func (p *shapeParser) chain(operators string, operand func() []term) []term {
 	return e
 }
 
-// join returns the []termession that applies op to x and y.
+// join returns the expression that applies op to x and y.
 func (p *shapeParser) join(op byte, x, y []term) []term {
 	e := append(append(x, y...), term{op: op})
 	depth := 0

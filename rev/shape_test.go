@@ -190,8 +190,8 @@ func TestDerivativeShapes(t *testing.T) {
 	}
 }
 
-// TestFill has views that are not there and get the dimensions that they would have,
-// in the methods that a kernel runs by as well.
+// TestFill checks that absent views get the dimensions that they would have, whichever
+// function, method or step runs the kernel.
 func TestFill(t *testing.T) {
 	k := newShaped()
 	k.C = rev.General[float64]{}
@@ -235,7 +235,7 @@ func (k fills) Run(rev.Pass[fills]) error {
 	return nil
 }
 
-// Forward is as the kernels of the library have it.
+// Forward is like Forward of the kernels of the library.
 func (k fills) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
 func TestBadShapeTags(t *testing.T) {

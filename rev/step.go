@@ -17,10 +17,10 @@ import (
 // A method either completes, or returns an error and leaves s, g, t and gt as it found
 // them. When a step of a program fails, the steps before it run back. They restore
 // fixed point to the bit, and floating point up to rounding. There is one exception:
-// if a kernel in place cannot undo its adjoint, only s is restored, and the error
+// if a kernel in place has no inverse of its adjoint, only s is restored, and the error
 // wraps [ErrUnsupported]. The error gives the path of the step that failed, as in
-// "Seq[2].While.At(revlinalg.QR[float64])". A wrong operand is a bug of the caller,
-// so the methods panic with an *[OperandError].
+// "Seq[2].While.At(revlinalg.QR[float64])". A wrong operand is a bug of the caller, so
+// the methods panic with an *[OperandError].
 //
 // A gradient that would be wrong is an error too. If one step writes an operand and a
 // later one reads it, g must have a cotangent for it. If a field of the state is
@@ -30,18 +30,18 @@ type Step[S any] struct{ node node[S] }
 // Forward runs the step.
 func (p Step[S]) Forward(s *S) error { return p.run(pass[S]{s: s}) }
 
-// Inverse undoes Forward.
+// Inverse is the inverse of Forward.
 func (p Step[S]) Inverse(s *S) error { return p.run(pass[S]{back: true, s: s}) }
 
-// Adjoint undoes Forward. It turns the cotangents g of the state after the step into
+// Adjoint runs Inverse, and turns the cotangents g of the state after the step into
 // those of the state before it.
 func (p Step[S]) Adjoint(s, g *S) error { return p.run(pass[S]{back: true, s: s, g: g}) }
 
 // Tangent runs Forward and carries the tangents t along.
 func (p Step[S]) Tangent(s, t *S) error { return p.run(pass[S]{s: s, t: t}) }
 
-// AdjointTangent undoes Tangent. It turns the cotangents g and their tangents gt into
-// those of the state before the step.
+// AdjointTangent runs the inverse of Tangent, and turns the cotangents g and their
+// tangents gt into those of the state before the step.
 func (p Step[S]) AdjointTangent(s, g, t, gt *S) error {
 	return p.run(pass[S]{back: true, s: s, g: g, t: t, gt: gt})
 }
@@ -97,7 +97,7 @@ func (p Step[S]) pass(q pass[S]) error {
 
 // A pass is one run over a program. It runs back if back is set. The cotangents g, the
 // tangents t and the tangents of cotangents gt run along if they are not nil. A pass
-// forward with cotangents undoes an adjoint.
+// forward with cotangents is the inverse of an adjoint.
 type pass[S any] struct {
 	back        bool
 	s, g, t, gt *S
@@ -113,7 +113,7 @@ func (p pass[S]) place(k, n int) int {
 	return k
 }
 
-// inverse returns the pass that undoes p.
+// inverse returns the inverse of p.
 func (p pass[S]) inverse() pass[S] {
 	p.back = !p.back
 	p.missing = nil
@@ -151,8 +151,8 @@ type node[S any] interface {
 }
 
 // undo runs back the first n steps of a pass, after the next one has failed. It
-// reports why the state could not be restored. If a kernel cannot take cotangents or
-// tangents back, undo restores only s.
+// reports why the state could not be restored. If a kernel has no inverse for the
+// cotangents or tangents, undo restores only s.
 func undo[S any](p pass[S], n int, step func(k int) Step[S]) error {
 	var lost *Unsupported
 	p = p.inverse()

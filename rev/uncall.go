@@ -1,10 +1,10 @@
 package rev
 
-// Uncall returns the step that undoes step. Its Forward is step.Inverse, and its
-// Adjoint undoes step.Adjoint. Uncall(Uncall(p)) is p.
+// Uncall returns the inverse of step. Its Forward is step.Inverse, and its Adjoint is
+// the inverse of step.Adjoint. Uncall(Uncall(p)) is p.
 //
-// If step has a kernel in place that cannot take cotangents or tangents forward and
-// back, Adjoint or Tangent returns an error that wraps an *[Unsupported].
+// If step has a kernel in place whose Adjoint or Tangent has no inverse, the same
+// method of the result returns an error that wraps an *[Unsupported].
 func Uncall[S any](step Step[S]) Step[S] {
 	if u, ok := step.node.(*uncall[S]); ok {
 		return u.step

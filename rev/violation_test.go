@@ -112,7 +112,8 @@ var methods = []struct {
 	}},
 }
 
-// TestRoutineTolerance leaves what rounding leaves, more than that, and NaN.
+// TestRoutineTolerance leaves as much in an ancilla as rounding does, more than that, and
+// NaN.
 func TestRoutineTolerance(t *testing.T) {
 	leave := func(left float64) rev.Step[state] {
 		return rev.Routine(waveAt(10, 0, 1), rev.At(func(s *state) add[float64] { return add[float64]{&s.v[10], left} }), slot(10))

@@ -24,9 +24,9 @@ import (
 // If a point is the origin, there is no derivative. A method that needs one returns a
 // *rev.DomainError with the index of the element, and changes nothing. The angle at the
 // origin is that of math.Atan2, and 0 in fixed point. No r² overflows. At infinity the
-// derivatives are zero, their limit. In floating point the angle is that of package
-// math. In fixed point it is within 0.51 units in the last place, and derivatives wrap
-// if they are out of range.
+// derivatives are zero, their limit. In floating point package math computes the angle.
+// In fixed point it is within 0.51 units in the last place, and derivatives wrap if
+// they are out of range.
 type Atan2[T rev.Real] struct {
 	Z       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`

@@ -227,9 +227,9 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 //
 //	Ū_kj -= Σ_{i>k} U_ki·M_ij for j >= k,  M_kj = U_kk⁻¹·Ū_kj for j > k,
 //
-// and M_kk by the loops of factorUpper, backward. Each block is added to Ā. M_jk is stored for j > k too, so each
-// block is one product of matrices. For column j, done counts the blocks M_jj, M_j-1,j
-// and so on.
+// and M_kk by the loops of factorUpper, backward. Each block is added to Ā. M_jk is stored for j >
+// k too. So each block is one product of matrices. For column j, done counts the blocks M_jj,
+// M_j-1,j and so on.
 type choleskyBack[T rev.Float] struct {
 	tiled[T]
 	u, gl, ga rev.General[T]

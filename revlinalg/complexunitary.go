@@ -73,8 +73,8 @@ func (k *ComplexUnitary) operands() unitaryOperands[float64] {
 	return o
 }
 
-// phases are those of the rotations of a panel, or those of the rows of the result. There
-// are none unless T is float64.
+// phases holds the phases of the rotations of a panel, or of the rows of the result.
+// There are none unless T is float64.
 type phases[T rev.Real] struct {
 	k, g, t, gt    rev.Vector[T] // the operand, its cotangent and the tangents of both
 	c, s           []T           // cosines and sines

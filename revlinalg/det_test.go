@@ -139,7 +139,7 @@ func TestDetCofactors(t *testing.T) {
 	}
 }
 
-// Nothing overflows or underflows but what is asked for.
+// Only results that are asked for overflow or underflow.
 func TestDetScale(t *testing.T) {
 	for _, c := range []struct {
 		diagonal, gradient []float64
@@ -172,8 +172,8 @@ func TestDetScale(t *testing.T) {
 	}
 }
 
-// Tangents of cofactors, each of which is the sum of the cofactors of A with one of
-// the other columns replaced by that of Ȧ, as exact sums. Columns of A are of very
+// Tangents of cofactors, against exact sums. Each is the sum of the cofactors of A with
+// one of the other columns replaced by the column of Ȧ. Columns of A are of very
 // different magnitudes, those of Ȧ are not.
 func TestDetCofactorTangents(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(25, 2))

@@ -359,7 +359,7 @@ func TestElementwiseValue(t *testing.T) {
 }
 
 // Where there is a value but no derivative, only the methods that need it fail.
-// In fixed point, neither does what does not fit panic.
+// In fixed point, results out of range do not panic either.
 func TestElementwiseDomain(t *testing.T) {
 	vec := func(x ...float64) *mat.VecDense { return mat.NewVecDense(len(x), x) }
 	quarter := fixed.MustParse("0.25")
@@ -412,7 +412,7 @@ func TestElementwiseDomain(t *testing.T) {
 	}
 }
 
-// What overflows is infinite, as math.Pow has it, and so are the derivatives.
+// Powers that overflow are infinite, as in math.Pow, and so are their derivatives.
 func TestPowOverflow(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct{ x, y, z, gx, gy float64 }{

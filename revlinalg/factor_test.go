@@ -77,9 +77,8 @@ func TestCholeskyFailsLate(t *testing.T) {
 	}
 }
 
-// A block that panics while others wait for it, or for what it would have let them
-// begin with, ends the wait, and the panic comes out at the caller. The workspace is
-// as good as new afterwards.
+// If a block panics while others wait for it, or for blocks that depend on it, the wait
+// ends, and the caller gets the panic. The workspace works as before afterwards.
 func TestFactorPanics(t *testing.T) {
 	const n = 400
 	rnd := rand.New(rand.NewPCG(32, 4))
@@ -88,8 +87,8 @@ func TestFactorPanics(t *testing.T) {
 	var cholesky choleskyWork[float64]
 	var qr qrWork[float64]
 	for _, workers := range []int{1, 2, 7} {
-		// Of each: the factors, and blocks of the elimination when what they need at
-		// last has been cut off.
+		// For each: the factors, and an elimination that panics late, because the end
+		// of its memory has been cut off.
 		for name, f := range map[string]struct {
 			factor func() [][]float64
 			broken func()

@@ -17,11 +17,11 @@ import (
 //
 // # Lifting
 //
-// Products are rounded. If a rotation computed two numbers from both old ones, it could not
-// be undone. A rotation is therefore made of three shears, as in Unitary, and the transform
-// is made of rotations. Let p be a prime factor of n = p·m. The numbers whose indices are
-// equal modulo p are transformed first. These are p transforms of length m. Then for k < m
-// there are
+// Products are rounded. If a rotation computed two numbers from both old ones, it would
+// have no inverse. A rotation is therefore made of three shears, as in Unitary, and the
+// transform is made of rotations. Let p be a prime factor of n = p·m. The numbers whose
+// indices are equal modulo p are transformed first. These are p transforms of length m.
+// Then for k < m there are
 //
 //   - a rotation of number k of transform j by the angle -2πjk/n, for each j;
 //   - the transform of length p of these p numbers.
@@ -177,7 +177,7 @@ func realTransforms(p int) (c, s orthogonal) {
 	return newOrthogonal(cosines, h+1, false), newOrthogonal(sines, h, true)
 }
 
-// transform computes X <- F·X, or undoes it. A nil part of X stands for zero.
+// transform computes X <- F·X, or its inverse. A nil part of X stands for zero.
 func (w *fixedFFTWork) transform(x *FixedFFT, back bool) {
 	for i, from := range w.order {
 		if back {
@@ -204,7 +204,7 @@ func (w *fixedFFTWork) transform(x *FixedFFT, back bool) {
 	}
 }
 
-// stage makes all transforms of a stage, or undoes them.
+// stage makes all transforms of a stage, or their inverses.
 func (w *fixedFFTWork) stage(s *fixedStage, back bool) {
 	pr, pi := w.pr[:s.p], w.pi[:s.p]
 	for base := 0; base < len(w.re); base += s.p * s.m {
@@ -271,7 +271,7 @@ func (s *fixedStage) short(re, im []fixed.Q43, back bool) {
 	}
 }
 
-// sumDifference computes (a, b) <- ((a + b)/√2, (a - b)/√2), or undoes it.
+// sumDifference computes (a, b) <- ((a + b)/√2, (a - b)/√2), or its inverse.
 func sumDifference(a, b *fixed.Q43, back bool) {
 	if back {
 		*b = -*b

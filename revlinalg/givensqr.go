@@ -50,10 +50,10 @@ import (
 //
 // # What is a bijection
 //
-// Forward undoes Inverse if the radii of all pairs are positive and the angles are in
-// (-π, π], as Forward leaves them. In floating point both directions rotate by the same
-// rounded angle, with the bound of Unitary: Inverse restores A within 12·(m+n)·ε times
-// the norm of a column (commonly within ε·√m).
+// Forward is the inverse of Inverse if the radii of all pairs are positive and the
+// angles are in (-π, π], as Forward leaves them. In floating point both directions
+// rotate by the same rounded angle, with the bound of Unitary: Inverse restores A
+// within 12·(m+n)·ε times the norm of a column (commonly within ε·√m).
 //
 // There is no kernel over fixed point. Angle and radius have as many bits as the pair,
 // but at a radius above 1, angles 2⁻⁴³ apart do not distinguish all pairs. Shears by a

@@ -113,7 +113,7 @@ func TestGivensQRValue(t *testing.T) {
 	}
 }
 
-// Zeros need no rotation, and have no derivative but that of r in its direction.
+// Zeros need no rotation, and only r has a derivative, in its direction.
 func TestGivensQRZeros(t *testing.T) {
 	for _, a := range [][]float64{
 		make([]float64, 9),

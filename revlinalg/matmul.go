@@ -201,8 +201,9 @@ const (
 // cut sets the blocks: parts of them, or fewer. The bits of an element of C do not
 // depend on its block, so blocks may depend on the number of workers.
 //
-// A block copies its columns of B if they are not rows of vectors. Blocks then share
-// out columns. Of large factors a block copies both, and B costs more.
+// If the rows of B are not contiguous, each block copies its part of B. The blocks are
+// then cut by columns, so that no part is copied twice. Wide products are cut by
+// columns too: of large factors each block copies both, and copying B costs more.
 func (p *product[T]) cut(workers, parts int) {
 	m, n, k := p.c.Rows, p.c.Cols, p.a.cols
 	p.rows, p.cols = m, n

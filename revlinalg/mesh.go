@@ -180,8 +180,8 @@ func (p *panel[T]) in(r run) dense.Run {
 	return dense.Run{At: p.index(r.chain, r.row+r.steps-1), Chains: r.chains, Steps: r.steps}
 }
 
-// The floating-point rotations of columns lo, ..., hi-1 of x in a run. They are undone if
-// back is set.
+// The floating-point rotations of columns lo, ..., hi-1 of x in a run, or their inverses
+// if back is set.
 
 func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run, back bool) {
 	if data := x.Data[r.row*x.Stride+lo:]; back {

@@ -56,7 +56,7 @@ func TestNormsValue(t *testing.T) {
 	}
 }
 
-// The subgradients at a corner, and what is not a number.
+// The subgradients at a corner, and NaN.
 func TestNormsSubgradient(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	same := func(a, b float64) bool { return a == b || a != a && b != b }

@@ -104,7 +104,7 @@ type polyPass[T rev.Float] struct {
 	total       []T
 }
 
-// polyScratch is what a worker has of its panel.
+// polyScratch is the scratch memory of a worker for its panel.
 type polyScratch[T rev.Float] struct {
 	powers []T // x^b, q×polyPanel
 	terms  []T // of Horner's rule, rows×polyPanel

@@ -65,8 +65,8 @@ func (s *network[T]) values() []T {
 	return v
 }
 
-// A program over fixed point comes back to the bit, whichever way it goes, and
-// its gradient is that over floating point.
+// A program over fixed point comes back to the bit from both ends, and has the gradient
+// that it has over floating point.
 func TestProgramFixed(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 1))
 	s := newNetwork[fixed.Q43](rnd.NormFloat64)

@@ -312,7 +312,7 @@ func TestQRRank(t *testing.T) {
 }
 
 // Columns near overflow and underflow have the Q of the same columns of magnitude 1,
-// and that R times the factors.
+// and its R times the factors.
 func TestQRRange(t *testing.T) {
 	t.Run("float64", func(t *testing.T) { testQRRange[float64](t, []int{1021, -1000, -1060, 0}) })
 	t.Run("float32", func(t *testing.T) { testQRRange[float32](t, []int{125, -120, -138, 0}) })

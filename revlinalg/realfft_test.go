@@ -25,7 +25,7 @@ func TestRealFFT(t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[RealFFT]{New: realFFTOf, Sizes: fftLengths, RoundTrip: 4, Free: []string{"X.N"}}) // n/2 is rounded
 }
 
-// The spectrum is half of that of the definition, in 200 bits.
+// The spectrum is half of the spectrum by the definition, in 200 bits.
 func TestRealFFTValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(61, 2))
 	for _, n := range fftLengths[1:] {

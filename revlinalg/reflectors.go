@@ -27,8 +27,8 @@ const (
 // strip j of the identity, to which the panels j, ..., 0 are applied as I - V·T·Vᵀ.
 //
 // Each panel needs the one before it. Workers take the strips of A in order, each a strip at a
-// time, and wait for panels before they apply them. When no strip of A is left, they take
-// those of Q. The operations on a strip and their order do not depend on the worker.
+// time, and wait for panels before they apply them. When no strip of A is left, they take the
+// strips of Q. The operations on a strip and their order do not depend on the worker.
 type reflectors[T rev.Float] struct {
 	q, r    rev.General[T]
 	a       rev.General[T]
@@ -166,8 +166,8 @@ func (w *reflectors[T]) reduce(s *qrScratch[T], j int) {
 }
 
 // factor reduces n columns of the panel at k, from column lo on. They are rows of s.v. factor
-// also sets their block of T. It halves the columns. Let V1 and T1 be those of the first
-// half, and V2 and T2 those of the second. Then
+// also sets their block of T. It halves the columns. Let V1 and T1 be V and T of the first
+// half, and V2 and T2 of the second. Then
 //
 //	T = | T1  -T1·V1ᵀ·V2·T2 |
 //	    | 0        T2       |

@@ -145,7 +145,7 @@ func TestSVDError(t *testing.T) {
 				t.Errorf("matrix %d, %s: operands are written", i, name)
 			}
 		}
-		// What asks for no derivative has no error.
+		// Passes that compute no derivative return no error.
 		if err := errors.Join(
 			k.Forward(),
 			k.AdjointTangent(SVD[float64]{}, SVD[float64]{}, SVD[float64]{A: gt.A}),
@@ -497,7 +497,7 @@ func TestSVDVanishingTangent(t *testing.T) {
 	}
 }
 
-// What has no derivative there has none still.
+// Functions that have no derivative at a matrix of rank 1 return an error there.
 func TestSVDVanishingError(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 9))
 	a, da, ga := rankOne(rnd, 3, 2), kerneltest.Matrix[float64](rnd, 3, 2), rev.NewGeneral[float64](3, 2, nil)

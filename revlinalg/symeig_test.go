@@ -204,7 +204,7 @@ func TestSymEigDegenerateError(t *testing.T) {
 			t.Errorf("%s has written", name)
 		}
 	}
-	// What asks for no derivative has no error.
+	// Passes that compute no derivative return no error.
 	if err := k.AdjointTangent(SymEig[float64]{W: g.W, V: g.V}, SymEig[float64]{}, SymEig[float64]{}); err != nil {
 		t.Error(err)
 	}

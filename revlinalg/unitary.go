@@ -68,9 +68,9 @@ import (
 //
 // # Three shears
 //
-// In fixed point products are rounded, so a rotation by the equations above could not
-// be undone. It is made of three shears instead. Each adds a multiple of one row to the
-// other, and is undone to the bit by subtracting it:
+// In fixed point products are rounded, so a rotation by the equations above would have
+// no inverse. It is made of three shears instead. Each adds a multiple of one row to
+// the other. Subtracting the same multiple restores every bit:
 //
 //	a -= t·b,  b += s·a,  a -= t·b,  t = tan(θ/2) = s/(1+c).
 //
@@ -402,7 +402,7 @@ func (w *unitaryPass[T]) total(sums []T, size, at, n int) []T {
 // runs.
 type unitaryJoin[T rev.Real] unitaryPass[T]
 
-// Block adds those of some runs.
+// Block adds the sums of some runs.
 func (w *unitaryJoin[T]) Block(_, block int) {
 	pass := (*unitaryPass[T])(w)
 	of := 1 // sums of a rotation
@@ -481,7 +481,7 @@ type unitaryColumns[T rev.Real] struct {
 	sums, tangents []T
 }
 
-// columns returns those of a part, with sums that are zero.
+// columns returns the columns of a part, with sums that are zero.
 func (w *unitaryPass[T]) columns(part int) unitaryColumns[T] {
 	lo, hi := part*w.cols, min((part+1)*w.cols, w.k.x.Cols)
 	c := unitaryColumns[T]{

@@ -67,7 +67,7 @@ func TestUnitaryLarge(t *testing.T) {
 	}
 }
 
-// No rows and one row have no rotations, either of them.
+// Without rows, and with one row, there are no rotations.
 func TestUnitaryNoRotation(t *testing.T) {
 	s32, s64, sQ := unitarySpec[float32](3, false, 0, 1), unitarySpec[float64](3, true, 0, 1), unitarySpec[fixed.Q43](3, false, 0, 1)
 	free := []string{"X.Rows", "X.Cols"}

@@ -33,8 +33,8 @@
 // it to the bit, and its cotangent is 0. That cotangent is then lost: the inverse
 // of Adjoint, which a program that fails runs, leaves NaN.
 //
-// Sums are not offered over ulog.Fixed. The log of a sum is rounded, so the sum could
-// not be undone to the bit. Prod and Powers only multiply, and take ulog.Fixed.
+// Sums are not offered over ulog.Fixed. The log of a sum is rounded, so the sum would
+// have no exact inverse. Prod and Powers only multiply, and take ulog.Fixed.
 //
 // Kernels over sparse matrices of logs are in package revsparse.
 package revlog

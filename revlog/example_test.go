@@ -65,7 +65,7 @@ func ExampleMulElem() {
 	// [-Inf -Inf]
 }
 
-// The likelihood of independent observations, undone to the bit.
+// The likelihood of independent observations. Inverse restores every bit.
 func ExampleProd() {
 	likelihood := ulog.Fixed{} // 1
 	observations := make([]ulog.Fixed, 10_000)

@@ -31,8 +31,8 @@ import (
 // If an x_j is zero (or, over floats, infinite or NaN), or an exponent is not finite,
 // all methods change nothing. They return an error that names it and wraps
 // ulog.ErrDivideByZero, ulog.ErrUndefined or ulog.ErrNaN, because neither the power nor
-// its derivative by the exponent, log x_j, could be undone. The y_i may be zero, and
-// stay zero.
+// its derivative by the exponent, log x_j, would have an inverse. The y_i may be zero,
+// and stay zero.
 type Powers[T rev.Real] struct {
 	Y rev.Vector[T]  `rev:"acc" shape:"m"`
 	A rev.General[T] `rev:"in" shape:"m,n"`

@@ -39,8 +39,8 @@ func TestPowers(t *testing.T) {
 	t.Run("fixed", func(t *testing.T) { revtest.Kernel(t, powersSpec[fixed.Q43]()) })
 }
 
-// Whole powers are exact in the group of ulog.Fixed, and every power is undone
-// to the bit, whatever wraps.
+// Whole powers are exact in the group of ulog.Fixed, and Inverse restores every bit of
+// a power, whatever wraps.
 func TestPowersFixedIsExact(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 1))
 	for trial := range 5000 {

@@ -23,7 +23,7 @@ import (
 // are plain fixed-point numbers. Over floats the sum is within n·ε·Σ|x_i|, and Inverse
 // restores Out within the rounding of a sum and a difference.
 //
-// A product with zero cannot be undone. If an x_i is zero (or, over floats, infinite or
+// A product with zero has no inverse. If an x_i is zero (or, over floats, infinite or
 // NaN), all methods change nothing and return an error that names it and wraps
 // ulog.ErrDivideByZero, ulog.ErrUndefined or ulog.ErrNaN. To multiply by zero, use
 // MulElem, which adds the product to another number. Out may be zero, and stays zero.

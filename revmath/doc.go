@@ -4,8 +4,8 @@
 //	BoxMuller,
 //	BoxMullerInverse    from uniform to normal numbers, and from these to uniform ones
 //
-// cmd/revgen writes the passes of the last two from plain functions. Over fixed point all of
-// them are undone to the bit. Elementary functions are in revlinalg.
+// cmd/revgen writes the passes of the last two from plain functions. Over fixed point the
+// inverses of all of them restore every bit. Elementary functions are in revlinalg.
 package revmath
 
 //go:generate go run revnum/cmd/revgen

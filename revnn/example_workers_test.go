@@ -9,8 +9,8 @@ import (
 	"revnum/revnn"
 )
 
-// shard is what one worker has of a classifier: some points, their labels, and what
-// it computes of them.
+// shard is one worker's part of a classifier: some points, their labels, and what it
+// computes from them.
 type shard struct {
 	X      rev.General[float64] // points, one a row
 	Labels []int

@@ -27,8 +27,8 @@
 // is symmetric and positive definite, CG solves them without factors. If it is
 // triangular, use TriSolve.
 //
-// Solve, CG, TriSolve, DominantEig and OperatorEig return errors, which hold the number
-// that tells why. Nothing has been written then. If operands do not fit together,
+// Solve, CG, TriSolve, DominantEig and OperatorEig return errors that hold the number
+// that explains them. Nothing has been written then. If operands do not fit together,
 // methods panic with mat.ErrShape or another value of gonum's mat. If an output
 // overlaps an input, they panic with an error that wraps rev.ErrOverlap.
 //

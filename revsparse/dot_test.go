@@ -37,8 +37,7 @@ func TestDot(t *testing.T) {
 	t.Run("complex128", func(t *testing.T) { revtest.Kernel(t, dotSpec[complex128, int]()) })
 }
 
-// The sum is that of dense matrices, also where calls before have left their
-// notes.
+// The sum is that of dense matrices, also after calls that have left notes.
 func TestDotValue(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
 	for trial := range 50 {
@@ -55,8 +54,8 @@ func TestDotValue(t *testing.T) {
 	}
 }
 
-// Rows of both matrices have columns many times. Each entry gets the gradient of its
-// own, and what only one of them has takes no part.
+// Rows of both matrices have columns many times. Each entry gets its own gradient, and
+// places that only one of them has take no part.
 func TestDotRepeats(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for trial := range 50 {

@@ -15,8 +15,9 @@ import (
 	"revnum/rev"
 )
 
-// What Mul and SymmetricMul keep of a matrix from a call does for no other one, nor for
-// the same storage with other contents, and goroutines have theirs each.
+// Mul and SymmetricMul keep the structure of a matrix between calls. They do not use it
+// for another matrix, nor for the same storage with other contents. Each goroutine has
+// its own.
 func TestKeptStructure(t *testing.T) {
 	symmetric := func(a CSR[float64, int32]) mat.Matrix {
 		d := toMat(a)
@@ -91,8 +92,8 @@ func testKeptStructure(t *testing.T, cols int, square bool, product func(c rev.G
 	wait.Wait()
 }
 
-// Kernels keep nothing that is the caller's: a collection takes the operands of a call,
-// though it is the second one that takes workspaces.
+// Kernels keep nothing that is the caller's: a garbage collection frees the operands of
+// a call, though only the second one frees workspaces.
 func TestNothingOfTheCallerIsKept(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
 	const n = 50

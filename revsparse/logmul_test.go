@@ -149,7 +149,7 @@ func TestLogMulSpecial(t *testing.T) {
 	}
 }
 
-// The most work is that of a term: an exponential, and what it is read and added for.
+// Most of the work is in the terms: an exponential each, which is read and added.
 func BenchmarkLogMul(b *testing.B) {
 	const entries = 10
 	rnd := rand.New(rand.NewPCG(9, 2))

@@ -29,8 +29,8 @@ import (
 //
 // The solution is that of a matrix near A: after scaling, |ΔA| is within about
 // 3·k·ε·|L|·|U| for k elements in a row of L and column of U (Higham 2002, theorem
-// 9.4). The elements of L are at most 1, and those of U rarely much larger than those
-// of A. The bits depend only on A and on the vector code in use.
+// 9.4). The elements of L are at most 1, and the elements of U are rarely much larger
+// than those of A. The bits depend only on A and on the vector code in use.
 //
 // # Method
 //
@@ -44,9 +44,9 @@ import (
 // the elimination tree (left-looking, as Gilbert and Peierls 1988 for single columns).
 // A panel is a dense array of the rows in which it has elements. Supernodes of L are
 // columns with the same rows. They update the panel one after the other, each by a
-// triangular solution and a matrix product. The pivots among its rows tell which supernodes
-// update it. Then the panel is factored as a dense matrix, and cut into supernodes by its nonzero elements (Demmel, Eisenstat,
-// Gilbert, Li and Liu 1999).
+// triangular solution and a matrix product. The pivots among its rows say which supernodes update
+// it. Then the panel is factored as a dense matrix, and cut into supernodes by its nonzero elements
+// (Demmel, Eisenstat, Gilbert, Li and Liu 1999).
 type LU[I Index] struct {
 	of   CSR[float64, I] // a copy of A
 	made bool            // err and the factors belong to it

@@ -154,7 +154,7 @@ func absolute(m *mat.Dense) *mat.Dense {
 	return m
 }
 
-// Larger systems, of all that decides on panels and supernodes.
+// Larger systems, for all choices of panels and supernodes.
 func TestLULarge(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 3))
 	full := CSR[float64, int32]{Rows: 150, Cols: 150, Ptr: []int32{0}}

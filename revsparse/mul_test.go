@@ -269,8 +269,8 @@ func BenchmarkMulDense(b *testing.B) {
 	}
 }
 
-// Matrices of several blocks, whose columns are near and far, and such with a row that
-// is longer than a block, against loops over the entries.
+// Matrices of several blocks, whose columns are near and far, and matrices with a row
+// that is longer than a block, against loops over the entries.
 func TestMulBlocks(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 4))
 	near := perRow(rnd, 30000, 9, 9)
@@ -362,8 +362,8 @@ func rowsOf[T rev.Number, I Index](rnd *rand.Rand, cols int, entries ...int) CSR
 	return a
 }
 
-// A result has the same bits whatever else is asked for, but for the cotangent of Alpha,
-// and whoever works on it.
+// A result has the same bits whatever else is computed, except for the cotangent of
+// Alpha, and for any number of workers.
 func TestMulAskedFor(t *testing.T) {
 	t.Run("float64 int", testMulAskedFor[float64, int])
 	t.Run("float32 int32", testMulAskedFor[float32, int32])
@@ -543,7 +543,7 @@ func TestMulIndexOutOfRange(t *testing.T) {
 	}
 }
 
-// There is no index in range of no columns.
+// Without columns, no index is in range.
 func TestMulNoColumns(t *testing.T) {
 	for _, cols := range []int{1, 3, fewColumns + 4} {
 		for _, trans := range []bool{false, true} {

@@ -25,7 +25,7 @@ func TestMulWindowsAllocations(t *testing.T) {
 	}
 }
 
-// A factorisation of a structure that was met takes the room of the one before.
+// A factorisation of a known structure reuses the memory of the one before.
 func TestLUAllocations(t *testing.T) {
 	var lu LU[int]
 	a, b, x := convection[int](20, 0.4), convection[int](20, 0.3), make([]float64, 400)

@@ -19,8 +19,8 @@ import (
 //
 // Nil results are skipped. If outSign or wSign is negative, the first or the second is
 // subtracted; run changes alpha and beta instead, except in fixed point, where that would
-// change the rounding. If flip is set, a_ij is conjugated instead of conj(a_ij), and v_i
-// instead of u_j and s_i.
+// change the rounding. If flip is set, conjugates change places: s_i has conj(a_ij) and w
+// has a_ij, and v_i is conjugated instead of u_j and s_i.
 //
 // The work is cut into blocks of about the same number of entries. Blocks are whole
 // rows, except for long rows if there is a single column of floats. They depend only on

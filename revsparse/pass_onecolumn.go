@@ -119,8 +119,8 @@ func (j *job[T, I]) place(block int) place {
 }
 
 // partOf returns the number of the partial sum of a divided row that begins at an
-// entry. A loop that is not the first of its row may begin within as many entries as a
-// first one.
+// entry. Among MaxEntries entries at most two of them begin: one that is the first of
+// its row, and one that is not.
 func partOf(entry int, first bool) int {
 	n := 2 * (entry / sparse.MaxEntries)
 	if first {

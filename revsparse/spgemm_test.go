@@ -95,8 +95,8 @@ func TestSpGEMMValue(t *testing.T) {
 	}
 }
 
-// What C has no entry for takes no part, even where it is infinite, and the last of two
-// entries of a place has the product and the cotangent.
+// Products without an entry in C take no part, even if they are infinite. The last of
+// two entries of a place has the product and the cotangent.
 func TestSpGEMMLeftOut(t *testing.T) {
 	inf := math.Inf(1)
 	a, _ := NewCSR(2, 2, []int32{0, 2, 3}, []int32{0, 1, 1}, []float64{1, inf, 2})
@@ -147,7 +147,7 @@ func TestSpGEMMBanded(t *testing.T) {
 	gc := c.With(numbers[float64](rnd, c.NNZ()))
 	want := a.With(make([]float64, a.NNZ()))
 	SpGEMM[float64, int32]{C: want, A: a.Transpose(), B: gc}.Forward()
-	// Of entries of the same place, all have what the last has.
+	// All entries of the same place have the gradient of the last.
 	for i := range a.Rows {
 		for p := a.Ptr[i+1] - 2; p >= a.Ptr[i]; p-- {
 			if a.Ind[p] == a.Ind[p+1] {

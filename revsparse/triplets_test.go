@@ -48,7 +48,7 @@ func TestFromTriplets(t *testing.T) {
 		}
 	}
 
-	// Values of one place are summed in their order, and what sums to zero stays.
+	// Values of one place are summed in their order, and a sum of zero stays.
 	a, err := FromTriplets(1, 2, []int{0, 0, 0, 0}, []int{1, 1, 0, 1}, []float64{1e300, -1e300, 5, 1})
 	if err != nil || !slices.Equal(a.Data, []float64{5, 1}) {
 		t.Errorf("%v, %v", a.Data, err)

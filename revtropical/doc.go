@@ -10,8 +10,8 @@
 // Powers of the matrix of an undirected or directed graph have its longest or shortest
 // paths, and a chain of transfer matrices has the ground state of a system of spins.
 //
-// The kernels add these numbers to their results by ordinary addition, so that they can be
-// undone. The derivative of a best value by the length of a step is 1 if the step is on
+// The kernels add these numbers to their results by ordinary addition, so that they have
+// inverses. The derivative of a best value by the length of a step is 1 if the step is on
 // the winning path, and 0 otherwise. The adjoint of a program therefore says which path or
 // which configuration wins.
 //

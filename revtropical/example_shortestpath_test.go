@@ -17,7 +17,7 @@ type distances struct {
 }
 
 // Shortest paths in a network of roads. The matrix of lengths is squared in min-plus
-// arithmetic until it has the paths of any number of steps. Squares cannot be undone, so
+// arithmetic until it has the paths of any number of steps. Squares have no inverse, so
 // Treeverse keeps some of them. The gradient of a distance is 1 at the roads of the path.
 func Example_shortestPath() {
 	const n, far = 8, 1000.0 // far is the length of no road

@@ -64,9 +64,9 @@ func (a *Args) part(p catalog.Part) []Buffer {
 var partPrefix = [...]string{"", "g.", "t.", "gt."}
 
 // Call makes a pass over the kernel, in place. It returns an error if the operands do
-// not belong to the rule; an error that the kernel finds is an *OperandError of package
-// rev. If the data has no result, it returns the kernel's error. Only if the error is a
-// *PanicError may outputs have changed in part.
+// not belong to the rule. If the kernel finds them wrong, the error is an *OperandError
+// of package rev. If the data has no result, it returns the kernel's error. Only if the
+// error is a *PanicError may outputs have changed in part.
 //
 // Call keeps nothing of a. It does not allocate after the first calls.
 func (r *Rule) Call(p Pass, a Args) (err error) {

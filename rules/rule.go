@@ -175,7 +175,7 @@ func (r *Rule) addField(t reflect.Type, name string, offset uintptr) {
 // Has reports whether the kernel has a pass.
 func (r *Rule) Has(p Pass) bool { return slices.Contains(r.Passes, p) }
 
-// JSON returns the registry as docs/rules.json has it.
+// JSON returns the contents of docs/rules.json.
 func JSON() []byte {
 	b, err := json.MarshalIndent(struct {
 		Rules []*Rule `json:"rules"`

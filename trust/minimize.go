@@ -96,9 +96,9 @@ const (
 // A nil opts means the defaults. Minimize panics with a *rev.OperandError if x0 is
 // empty or p lacks functions.
 //
-// If an option makes no sense, it returns an error and no result. On any other
-// error, such as that of ctx, the result is that of the best location so far. If f
-// is not finite at the end of a step, that step is not taken.
+// If an option makes no sense, it returns an error and no result. On any other error,
+// such as the error of ctx, the result is the best location so far. If f is not finite
+// at the end of a step, that step is not taken.
 func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Result, error) {
 	n := len(x0)
 	if n == 0 {

@@ -99,8 +99,8 @@ func ExampleMatrixOfLogs() {
 }
 
 // power computes y += xⁿ, x >= 0, in constant memory. It computes the powers of x in logs,
-// where each step can be undone. It undoes the steps after it has copied the result (NiLang,
-// arXiv 2003.04617, listing 16). The inverse is unpower, which computes y -= xⁿ.
+// where each step has an inverse. It inverts the steps after it has copied the result
+// (NiLang, arXiv 2003.04617, listing 16). The inverse is unpower, which computes y -= xⁿ.
 func power(y *fixed.Q43, x fixed.Q43, n int) {
 	viaPower(x, n, func(p ulog.Fixed) { *y += p.Q43() })
 }
@@ -113,7 +113,7 @@ func unpower(y *fixed.Q43, x fixed.Q43, n int) {
 func viaPower(x fixed.Q43, n int, use func(ulog.Fixed)) {
 	var p ulog.Fixed // 1
 	logX := ulog.NewFixedQ43(x)
-	if logX.IsZero() { // there is no way back from zero
+	if logX.IsZero() { // a product with zero has no inverse
 		if n == 0 {
 			use(p)
 		}
@@ -146,7 +146,7 @@ func Example_power() {
 
 // expState is the state of the Taylor series Y = Σ xⁱ/i!, summed up to N terms (NiLang,
 // arXiv 2003.04617, section 4). X and the term are numbers in logs, and the sum is in fixed
-// point. Each step can therefore be undone to the bit.
+// point. Each step therefore has an exact inverse.
 type expState struct {
 	X, Term ulog.Fixed
 	Y       fixed.Q43
@@ -168,7 +168,7 @@ func (s *expState) inverse(terms int) {
 	}
 }
 
-// back undoes one step.
+// back inverts one step.
 func (s *expState) back() {
 	s.Term.MulAssign(ulog.NewFixedQ43(fixed.FromInt(int(s.N))))
 	s.Term.DivAssign(s.X)
@@ -177,8 +177,8 @@ func (s *expState) back() {
 }
 
 // gradient returns dY/dx by walking back. Let g be the cotangent of the log of the term,
-// and gx that of log x. Undoing a step adds gx += g for log term += log x, and then
-// g += term for Y += e^(log term).
+// and gx that of log x. The inverse of a step adds gx += g for log term += log x, and
+// then g += term for Y += e^(log term).
 func (s *expState) gradient(terms int) float64 {
 	var g, gx fixed.Q43
 	for range terms {

@@ -60,7 +60,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// What is wrong with files and comments is said with the place and what to do.
+// Errors in files and comments name the place and say what to do.
 func TestErrors(t *testing.T) {
 	const head, kernel = "package p\n\n", "//revgen:kernel Scale\nfunc scale(y *float64, a float64) { *y += a }\n"
 	for _, c := range []struct {

@@ -308,8 +308,8 @@ INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *s
 
 // observe makes the passes without second derivatives for the n observations. It adds
 // residuals and their tangents times the sign, adds to the cotangents of weights and
-// features, and stores what an observation adds to those of its camera and point in a row
-// of rows. If j is not null, it stores the Jacobian there, and that of z in dz.
+// features, and stores what an observation adds to its camera and point in a row of rows.
+// If j is not null, it stores the Jacobian there, and the derivatives of z in dz.
 template <class T, bool weighted>
 INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, T *rows, T *j, i64 down, T *dz, i64 dzInc) {
 	SHARED Stage<T, weighted> stages[observers / lanes];

@@ -1,5 +1,5 @@
-// Functions of one number, by the algorithms of the host: those of float64 are in
-// internal/simd/vec, and those of Q43 in fixed, where their errors are derived.
+// Functions of one number, by the algorithms of the host: the ones of float64 are in
+// internal/simd/vec and the ones of Q43 in fixed, where their errors are derived.
 #pragma once
 #include "number.h"
 #include "tables.h" // compile.sh makes it of fixed/tables.go

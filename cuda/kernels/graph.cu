@@ -3,7 +3,7 @@
 //
 // A thread has a vertex i, and goes over the others, j, in their order. The sums over pairs of
 // distances take those with j > i. The derivatives by the coordinates of i take all, so that no
-// thread adds to what another one has. The vertices j are cut into parts. A block has some
+// thread adds to sums of another one. The vertices j are cut into parts. A block has some
 // vertices i and a part, and what it adds up is added up in the order of parts.
 #include "squares.h"
 

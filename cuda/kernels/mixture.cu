@@ -12,10 +12,11 @@ constexpr int tile = 64, half = tile / 2, own = 4, warpRows = 16;
 // Numbers with tangents come half as many at a time, for which the shared memory suffices.
 template <class T> constexpr int deepOf = sizeof(T) > 8 ? 8 : 16;
 
-// A Corner is what a thread has of a tile: rows `down` to down+3, and two pairs of columns that are
-// 16 apart, so that a warp loads neighbours. A warp has 16 rows of the left or right half. Rows
-// further down have more to do below the diagonal. The order of the warps' rows differs between the
-// halves, and between blocks, so that all schedulers of a multiprocessor have as much to do.
+// A Corner is one thread's part of a tile: rows `down` to down+3, and two pairs of columns
+// that are 16 apart, so that a warp loads neighbours. A warp has 16 rows of the left or right half.
+// Rows further down have more to do below the diagonal. The order of the warps' rows differs
+// between the halves, and between blocks, so that all schedulers of a multiprocessor have as much
+// to do.
 struct Corner {
 	int down, across, right, rows;
 	DEVICE Corner() {
@@ -153,7 +154,7 @@ template <class T> INLINE void addMoments(T *sums, const T *r, const T *x, i64 d
 	Corner c;
 	bool idle = row == column && c.rows + warpRows <= c.right * half, edge = column == 0 && threadX() < tile && row + threadX() < d;
 	T m[own][own] = {}, m1 = 0, w = 0;
-	// A thread loads the same columns of all points. Those behind the last are not used.
+	// A thread loads the same columns of all points. Columns after the last are not used.
 	i64 j = threadX() % tile, down = row + j < d ? row + j : 0, across = column + j < d ? column + j : 0;
 	T meanDown = mean[down], meanAcross = mean[across];
 	const T *ofK = r + k * n;

@@ -48,7 +48,7 @@ KERNEL addTensorProductF64(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 
 }
 
 // Each warp computes 8 chains of count products each, for the benchmark. Each thread writes the
-// sum of what it has of them.
+// sum of its part of them.
 KERNEL tensorChainsF64(double *y, i64 count) {
 	double v[8][2];
 #pragma unroll

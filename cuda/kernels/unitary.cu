@@ -7,10 +7,10 @@
 //
 // A block does a panel of chains over 32 columns, one for each lane of its warps. The rows
 // stream through the chains. A chain holds one row. When the next one comes, it rotates the
-// pair and passes one on to the next chain, which so works one pair behind. A warp holds the
-// rows of its chains in registers, and passes rows to the next warp through shared memory,
-// so that a panel reads and writes each element once. The way back goes from the last chain
-// to the first, and through the rows from above.
+// pair and passes one on to the next chain, which thus works one pair later. A warp holds
+// the rows of its chains in registers, and passes rows to the next warp through shared
+// memory, so that a panel reads and writes each element once. The inverse goes from the
+// last chain to the first, and through the rows from above.
 #include "trig.h"
 
 constexpr int mostWarps = 8;
@@ -176,7 +176,7 @@ template <class T, Operands O, bool Back> struct Panel {
 	i64 first, chains;
 	const Turn<T> *turns;
 	const T *dturns; // null for zeros
-	Cross<T> *sums;  // null, or those of θ̄, and if all are there the two of its tangent behind
+	Cross<T> *sums;  // null, or the sums of θ̄, followed by the two of its tangent if all are there
 	bool second;     // the latter are wanted
 
 	i64 lo, hi; // the rows that rotate

@@ -258,7 +258,7 @@ func (o op) CallsExtern() bool { return false }
 // OverwritesInput returns -1: no input changes.
 func (o op) OverwritesInput() int { return -1 }
 
-// WriteHash writes what tells the operation from others.
+// WriteHash writes what distinguishes the operation from others.
 func (o op) WriteHash(h hash.Hash) { fmt.Fprintf(h, "%v %v %v", o, o.in, o.shapes) }
 
 // Hashcode returns a hash of the operation.
@@ -412,7 +412,7 @@ func (g gradient) Do(values ...gorgonia.Value) (gorgonia.Value, error) {
 	return g.value(gradients[g.in[g.input]], g.shapes[g.input])
 }
 
-// WriteHash writes what tells the operation from others.
+// WriteHash writes what distinguishes the operation from others.
 func (g gradient) WriteHash(h hash.Hash) {
 	g.op.WriteHash(h)
 	fmt.Fprintf(h, " gradient %d", g.input)
@@ -519,7 +519,7 @@ func (s second) Do(values ...gorgonia.Value) (gorgonia.Value, error) {
 	return s.value(result[at], s.resultShape())
 }
 
-// WriteHash writes what tells the operation from others.
+// WriteHash writes what distinguishes the operation from others.
 func (s second) WriteHash(h hash.Hash) {
 	s.gradient.WriteHash(h)
 	fmt.Fprintf(h, " by %d", s.wrt)

@@ -5,8 +5,9 @@ import (
 	"math/cmplx"
 )
 
-// The derivatives of the inverse functions of package math/cmplx are the inverses of these
-// numbers. On a branch cut the sign of a zero says on which side z is, as in math/cmplx.
+// The derivatives of the inverse functions of package math/cmplx are the reciprocals of
+// these numbers. On a branch cut the sign of a zero says on which side z is, as in
+// math/cmplx.
 
 // CosAsin returns cos(arcsin z), which is √(1-z)·√(1+z) and also sin(arccos z).
 func CosAsin(z complex128) complex128 {
@@ -16,8 +17,8 @@ func CosAsin(z complex128) complex128 {
 // CoshAsinh returns cosh(arsinh z), which is √(1-iz)·√(1+iz).
 func CoshAsinh(z complex128) complex128 { return CosAsin(complex(-imag(z), real(z))) }
 
-// SinhAcosh returns sinh(arcosh z), which is √(z-1)·√(z+1). Between -1 and 1 it is that
-// above the cut, where math/cmplx has arcosh for zeros of both signs.
+// SinhAcosh returns sinh(arcosh z), which is √(z-1)·√(z+1). Between -1 and 1 it is the
+// value above the cut for zeros of both signs, as arcosh is in math/cmplx.
 func SinhAcosh(z complex128) complex128 {
 	if imag(z) == 0 && math.Abs(real(z)) < 1 {
 		z = complex(real(z), 0)

@@ -7,8 +7,8 @@ import (
 	"revnum/rev"
 )
 
-// Each function over all types is followed by that over fixed point, unless package fixed
-// has it.
+// Each function over all types is followed by its version over fixed point, unless
+// package fixed has that.
 
 // saturated returns v, or the largest number if that is out of range.
 func saturated(v fixed.Q43, err error) fixed.Q43 {

@@ -39,8 +39,8 @@ func (l *Loop[T]) Number(p *T) {
 	}
 }
 
-// Vector says that the iterations add to elements of v, unless it is nil. It is
-// contiguous.
+// Vector says that the iterations add to elements of v, which is contiguous, unless it
+// is nil.
 func (l *Loop[T]) Vector(v rev.Vector[T]) {
 	l.Matrix(rev.General[T]{Rows: 1, Cols: v.N, Data: v.Data, Stride: v.N})
 }
@@ -148,7 +148,7 @@ func (o *Own[T]) Matrix(m *rev.General[T]) {
 // Sum sets the next sum.
 func (o *Own[T]) Sum(v T) { o.take(1)[0] = v }
 
-// NewTask returns an S of before, or a new one.
+// NewTask returns an S that FreeTask was given, or a new one.
 func NewTask[S any]() *S { return workspace.Get[S]() }
 
 // FreeTask makes s available for reuse.

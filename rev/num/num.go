@@ -1,6 +1,6 @@
-// Package num is what kernels that are written by cmd/revgen use: quotients, functions,
-// access to operands that may be nil, sums of vectors, and loops on several workers, once
-// for float32, float64 and fixed.Q43.
+// Package num has what kernels that cmd/revgen writes use: quotients, functions and
+// sums of vectors over float32, float64 and fixed.Q43; access to operands that may be
+// nil, copies, tapes, and loops on several workers, over complex128 too.
 //
 // In floating point the functions come from package math, rounded to the type. In
 // fixed point they come from package fixed, but do not panic. Each function
@@ -126,8 +126,8 @@ func Elements[T any](v rev.Vector[T]) []T {
 	return v.Data[:len(v.Data):len(v.Data)][:v.N] // not past the end of short data
 }
 
-// Rows returns the data of m up to its last element, or nil if m is nil. A row past that
-// panics. Without columns it returns all data.
+// Rows returns the data of m up to its last element, or nil if m is nil. A row that ends
+// after it panics. If m has no columns, Rows returns all data.
 func Rows[T any](m rev.General[T]) []T {
 	n := len(m.Data)
 	if m.Rows != 0 && m.Cols != 0 && m.Data != nil {

@@ -5,9 +5,9 @@ import (
 	"revnum/rev"
 )
 
-// A Scratch has memory for operands, for the time of a pass: contiguous copies of
-// vectors that are not contiguous, and zeros in place of operands that are nil. It
-// recycles its memory.
+// A Scratch holds what replaces operands during a pass: contiguous copies of vectors
+// that are not contiguous, and zeros in place of operands that are nil. It recycles its
+// memory.
 type Scratch[T any] struct {
 	memory []T
 	copies []vectorCopy[T]
@@ -24,7 +24,8 @@ type vectorCopy[T any] struct {
 // NewScratch returns a scratch that holds nothing.
 func NewScratch[T rev.Number]() *Scratch[T] { return workspace.Get[Scratch[T]]() }
 
-// Free copies what Write has replaced back, and makes the memory available for reuse.
+// Free copies back the vectors that Write has replaced, and makes the memory available for
+// reuse.
 func (s *Scratch[T]) Free() {
 	for _, c := range s.copies {
 		if !c.written {
@@ -53,8 +54,8 @@ func (s *Scratch[T]) take(n int) []T {
 // elements share the copy.
 func (s *Scratch[T]) Read(vs ...*rev.Vector[T]) { s.replace(vs, false) }
 
-// Write does the same with vectors that the pass changes. These share no copy with those
-// that it reads.
+// Write does the same with vectors that the pass changes. They share no copy with
+// vectors that it only reads.
 func (s *Scratch[T]) Write(vs ...*rev.Vector[T]) { s.replace(vs, true) }
 
 func (s *Scratch[T]) replace(vs []*rev.Vector[T], written bool) {

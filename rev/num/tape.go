@@ -8,8 +8,8 @@ import (
 	"revnum/rev"
 )
 
-// A Tape keeps the numbers that the locals of a loop have before its iterations: before
-// each of them, or before a few, from which the others are computed again.
+// A Tape keeps the values of the locals of a loop before its iterations: before each
+// iteration, or before a few, from which the others are computed again.
 //
 // A loop of n iterations that keeps all states writes them with Push. The inverse reads them
 // with Pop, the last number first. A loop that keeps a few calls Keep before each iteration.
@@ -45,8 +45,8 @@ type snapshot struct{ i, from int }
 // NewTape returns an empty tape for all states.
 func NewTape[T rev.Number]() *Tape[T] { return workspace.Get[Tape[T]]() }
 
-// NewSnapshots returns an empty tape for at most the given number of states, or for one if
-// that is less.
+// NewSnapshots returns an empty tape for at most the given number of states, and for at
+// least one.
 func NewSnapshots[T rev.Number](snapshots int) *Tape[T] {
 	t := NewTape[T]()
 	t.limit = max(1, snapshots)
@@ -86,8 +86,8 @@ func (t *Tape[T]) Keep(i, n int) bool {
 	return true
 }
 
-// plan sets which state to keep next, when the last one kept is that before iteration i,
-// and the loop runs to that before iteration n.
+// plan sets which state to keep next. The last one kept is the state before iteration i,
+// and the loop runs to the state before iteration n.
 func (t *Tape[T]) plan(i, n int) {
 	switch free := t.limit - len(t.kept); {
 	case n < 0, free >= n-i-1:
@@ -99,8 +99,8 @@ func (t *Tape[T]) plan(i, n int) {
 	}
 }
 
-// Back returns the iteration from which to run ahead to the state before iteration i. The
-// state before that iteration is the next that Pop returns.
+// Back returns the iteration from which to run forward to the state before iteration i.
+// Pop then returns the state before the returned iteration.
 func (t *Tape[T]) Back(i int) (from int) {
 	last := len(t.kept) - 1
 	top := t.kept[last]

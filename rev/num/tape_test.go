@@ -39,7 +39,7 @@ func (c *counter) keep(i, n int, x, y float64) {
 	}
 }
 
-// run runs n iterations forward and back. Their number is said as said.
+// run runs n iterations forward and back. It tells the tape that there are said iterations.
 func (c *counter) run(t *testing.T, n, said int) {
 	t.Helper()
 	step := func(x, y float64) (float64, float64) { return x + 1, 0.5*y + x }
@@ -67,9 +67,9 @@ func (c *counter) run(t *testing.T, n, said int) {
 	}
 }
 
-// The way back with δ snapshots runs as few iterations again as is possible, and holds δ
-// states. rev.TreeverseCost counts the iterations together with the n of the way forward,
-// whose last state stands for a step more.
+// The backward pass with δ snapshots runs as few iterations again as is possible, and
+// holds δ states. rev.TreeverseCost counts the iterations together with the n of the
+// forward pass, whose last state stands for one more step.
 func TestSnapshots(t *testing.T) {
 	for d := 1; d < 8; d++ {
 		tape := num.NewSnapshots[float64](d)

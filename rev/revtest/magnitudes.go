@@ -8,7 +8,8 @@ import (
 	"revnum/rev"
 )
 
-// magnitudeDraws is how many operands Magnitudes draws in all sizes together, or a few more.
+// magnitudeDraws is the least number of kernels that Magnitudes draws, over all sizes
+// together.
 const magnitudeDraws = 14
 
 func (c *trial) magnitudes() error {
@@ -18,7 +19,7 @@ func (c *trial) magnitudes() error {
 	c.floor = c.Adjoint * c.eps
 	draws := 1 + (magnitudeDraws-1)/len(c.Sizes)
 	for i := range draws {
-		// A draw in two has the same factor for all operands.
+		// Every second draw has one factor for all operands.
 		together := (c.size+i)%2 == 0
 		factor := c.factor()
 		factors := make([]float64, len(c.Operands))
@@ -38,7 +39,8 @@ func (c *trial) magnitudes() error {
 	return nil
 }
 
-// factor returns a random number in the range of Spec.Magnitudes. Half of them are its ends.
+// factor returns a random number in the range of Spec.Magnitudes. With probability one half
+// it is an end of the range.
 func (c *trial) factor() float64 {
 	if end := c.rnd.IntN(4); end < 2 {
 		return c.Magnitudes[end]
@@ -47,8 +49,8 @@ func (c *trial) factor() float64 {
 	return math.Exp(lo + c.rnd.Float64()*(hi-lo))
 }
 
-// scaled checks the derivatives on the operands of New times factors, along tangents that
-// are as large. What the kernel adds to is zero, so that it hides nothing.
+// scaled checks the derivatives on the operands of New times factors, along random
+// tangents times the same factors. acc operands are zero, so that they hide nothing.
 func (c *trial) scaled(factors []float64) error {
 	times := func(o *operands) *operands {
 		for n, a := range o.arrays {

@@ -21,8 +21,9 @@ import (
 //   - Inverse restores what Forward changed, to the bit in fixed point.
 //   - Tangent agrees with central differences of Forward.
 //   - Adjoint is the transpose of Tangent for each field of the state alone, and restores
-//     what Forward changed. A cotangent to which a step adds nothing, or too much, is named.
-//   - The adjoint of rev.Uncall undoes Adjoint. (A program without it passes.)
+//     what Forward changed. The failure names a cotangent to which a step adds nothing or
+//     too much.
+//   - The adjoint of rev.Uncall is the inverse of Adjoint. (A program without it passes.)
 //   - rev.ValueGradient of each single number that Forward changes gives the value of
 //     Forward and the gradient of Adjoint.
 //   - AdjointTangent agrees with central differences of Adjoint. (A program without it passes.)
@@ -191,7 +192,7 @@ func (c *programTrial[S]) plus(s *S, e float64, t *S) *S {
 }
 
 // near returns an error unless the numbers of got are those of want within tol times the
-// largest magnitude in want, or in others. The tolerance is that of a number's type.
+// largest magnitude in want, or in others. Each number has the tolerance of its type.
 func near[S any](what string, got, want *S, tol func(n *stateNumber) float64, others ...*S) error {
 	scale := 0.0
 	for _, s := range append(others, want) {
@@ -276,8 +277,8 @@ func (c *programTrial[S]) run() (err error) {
 		if err := c.prog.Forward(x); err != nil {
 			return nil, err
 		}
-		// A program that keeps bits outside the state must undo its runs from the last
-		// to the first.
+		// A program that keeps bits outside the state must invert its runs from the
+		// last to the first.
 		return c.copyOf(x), c.prog.Inverse(x)
 	})
 	if err != nil {

@@ -151,7 +151,7 @@ func TestProgramLost(t *testing.T) {
 	}
 }
 
-// A flip is X <- -X. It cannot undo its adjoint.
+// A flip is X <- -X. Its adjoint has no inverse.
 type flip struct {
 	X *float64 `rev:"inout"`
 }

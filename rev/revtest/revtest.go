@@ -68,8 +68,8 @@ type Spec[K any] struct {
 	// Float64 has the passes of the same kernel over float64, for a generic kernel over
 	// fixed.Q43: PassesOf[Huber[float64]]() for Huber[fixed.Q43]. You need not set it if the
 	// same test runs the suite over float64 first. Set it if you test over fixed.Q43 alone,
-	// also by -run: FixedPoint fails if it has nothing to compare with. Other kernels
-	// ignore it.
+	// or select that test with -run: FixedPoint fails if it has nothing to compare with.
+	// Other kernels ignore it.
 	Float64 *Passes
 
 	// Rounding bounds the difference between a number over fixed.Q43 and the same over
@@ -157,8 +157,8 @@ const (
 	// Workers: the results have the same bits for 1, 2 and 7 workers. (Kernels
 	// without a field Workers pass.)
 	Workers Property = "Workers"
-	// Uncall: rev.Uncall of the kernel undoes its Adjoint, Tangent and
-	// AdjointTangent. (Kernels in place that do not have these passes pass.)
+	// Uncall: rev.Uncall of the kernel inverts its Adjoint, Tangent and AdjointTangent.
+	// (Kernels in place that do not have these passes pass.)
 	Uncall Property = "Uncall"
 	// Gradients: rev.Gradient leaves the operands as Forward does and the
 	// cotangents as Adjoint does.

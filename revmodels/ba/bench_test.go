@@ -48,8 +48,8 @@ func adbenchLike(n, m, p int, random bool) Weighted[float64] {
 	return k
 }
 
-// benchmark reports nanoseconds an observation, and what is written an observation
-// as a part of what the memory takes in the triad.
+// benchmark reports nanoseconds for each observation, and the rate at which it writes
+// as a fraction of the triad's.
 func benchmark(b *testing.B, bytes int, run func(k *Weighted[float64], j rev.General[float64], dz rev.Vector[float64])) {
 	memory := triad()
 	for _, c := range cases {
@@ -167,8 +167,8 @@ func BenchmarkTwoWorkers(b *testing.B) {
 	}
 }
 
-// BenchmarkFixed measures passes in fixed point, and what of their time looking at the
-// range takes.
+// BenchmarkFixed measures passes in fixed point, and the share of their time that
+// checking the range takes.
 func BenchmarkFixed(b *testing.B) {
 	f := adbenchLike(20, 2000, 10000, true)
 	k := weightedOf[fixed.Q43](f)

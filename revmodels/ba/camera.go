@@ -95,7 +95,7 @@ func (e *term[N]) observe(m views.CameraModel, c *camera[N], x [3]N, weight, one
 //
 //	∂/∂p = f·(L·I + 2(k1 + 2·k2·s)·p·pᵀ)
 //
-// by p. Snavely gives those of p by y.
+// by p. Snavely gives the derivatives of p by y.
 func (e *term[N]) differentiate(m views.CameraModel, c *camera[N], turned [3]N, depth N, p [2]N, square, slope, radial, weight N) {
 	scale := c.f
 	if m == views.Weighted {

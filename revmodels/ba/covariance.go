@@ -10,8 +10,8 @@ import (
 )
 
 // CameraCovariance returns the covariance of the parameters of the cameras at p, 9n×9n
-// for n cameras. It is that of a solution for features with independent errors of
-// variance 1, to first order. For another variance, multiply it by that. You can
+// for n cameras. To first order, it is the covariance of a solution for features with
+// independent errors of variance 1. For another variance, multiply by it. You can
 // estimate the variance by 2·Final divided by the number of residuals minus unknowns.
 // opts says what is fixed or shared, and the loss, as for Solve. What is fixed has
 // zeros. Bounds are ignored.
@@ -31,9 +31,10 @@ import (
 //
 // It returns an error if p is not valid, if an option makes no sense, or if derivatives
 // are not finite. It returns a *rev.SingularError if the observations leave open more
-// or fewer than free directions (eigenvalues below 1e-12 of the largest). The condition
-// in the error is the ratio of the extreme eigenvalues: of those that are inverted if
-// more directions are open, and with those to be left out if fewer are.
+// or fewer than free directions (eigenvalues below 1e-12 of the largest). If more
+// directions are open, the condition in the error is the ratio of the extreme
+// eigenvalues that are inverted. If fewer are, it is the largest eigenvalue divided by
+// the largest one that is left out.
 func CameraCovariance(p *Problem, opts *Options, free int) (*mat.SymDense, error) {
 	var o Options
 	if opts != nil {

@@ -70,8 +70,8 @@ func TestCameraCovariance(t *testing.T) {
 	}
 }
 
-// What does not depend on the gauge has the same covariance with two points fixed,
-// which leaves a rotation, as with nothing fixed.
+// Functions that do not depend on the gauge have the same covariance with two points
+// fixed, which leaves a rotation, as with nothing fixed.
 func TestFreeGauge(t *testing.T) {
 	p, _ := generate(t, GenerateOptions{Cameras: 5, Points: 40, Observations: 170, Noise: 1})
 	// Points that say nothing about cameras.

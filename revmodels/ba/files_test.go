@@ -186,7 +186,7 @@ func edit(text string, line int, with string) string {
 	return strings.Join(lines, "\n")
 }
 
-// before returns the part of text before what is in it.
+// before returns the part of text before the string what.
 func before(text, what string) string {
 	first, _, _ := strings.Cut(text, what)
 	return first

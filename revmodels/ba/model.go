@@ -13,10 +13,10 @@ import (
 // for the minimisers of gonum/optimize or others. Solve needs far fewer steps than
 // minimisers that do not know that F is a sum of squares.
 //
-// The parameters x are one vector of length Dim: those of the cameras, and then the
-// points. The methods read x and write their results in place. They do not allocate,
-// and you may call them concurrently. They panic with mat.ErrShape if a length is
-// wrong, and with rev.ErrOverlap if a result shares storage with an argument.
+// The parameters x are one vector of length Dim: the parameters of the cameras, and
+// then the points. The methods read x and write their results in place. They do not
+// allocate, and you may call them concurrently. They panic with mat.ErrShape if a
+// length is wrong, and with rev.ErrOverlap if a result shares storage with an argument.
 type Model struct {
 	Problem *Problem // only its observations and the numbers of its parameters are read
 	Loss    Loss     // nil means squares

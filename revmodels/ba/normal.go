@@ -25,8 +25,9 @@ import (
 //
 // and then q = L⁻ᵀ(w - G·c).
 //
-// Observations are sorted by their points, and those of one point by their cameras. Results for points are computed over blocks of points, and results for
-// cameras over cameras. They therefore do not depend on the number of workers.
+// Observations are sorted by their points, and observations of one point by their cameras. Results
+// for points are computed over blocks of points, and results for cameras over cameras. They
+// therefore do not depend on the number of workers.
 type normal struct {
 	workers int
 	loss    Loss // nil for none

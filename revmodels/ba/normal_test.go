@@ -123,8 +123,8 @@ func residualsAndJacobian(p *Problem) (r, j []float64) {
 	return s.r, s.j
 }
 
-// The step is that of the normal equations of all unknowns with damping, and
-// the decrease that it promises that of the dense problem.
+// The step solves the normal equations of all unknowns with damping, and promises the
+// decrease of the dense problem.
 func TestStep(t *testing.T) {
 	for name, o := range choices {
 		for _, method := range []Method{Cholesky, ConjugateGradients} {
@@ -281,8 +281,8 @@ func TestIndefinite(t *testing.T) {
 	}
 }
 
-// What a step promises is for the step that is taken: where the focal length ends
-// at a bound, that is not the one of the normal equations.
+// The promised decrease is for the step that is taken. If the focal length ends at a
+// bound, this is not the step of the normal equations.
 func TestStepToBound(t *testing.T) {
 	p := awkward(t)
 	f := p.Cameras[focal]

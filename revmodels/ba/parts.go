@@ -33,9 +33,9 @@ const (
 	AskResume                    // makes the points of Resume the best; no answer
 )
 
-// questions says of each question how many numbers it has for each camera, how many
-// numbers its answer has, and of which lists the answer consists: how many numbers each has
-// for a camera.
+// questions says for each question how many numbers it has for each camera, how many
+// numbers its answer has, and for each list of the answer how many numbers it has for each
+// camera.
 var questions = [...]struct {
 	operands, numbers int
 	lists             []int
@@ -95,8 +95,8 @@ func (p *Problem) Cut(observations int) []int {
 }
 
 // Parts returns the parts of p with the indices in which. cut is the result of Cut. A nil
-// loss stands for squares. Parts returns the error of Validate, and an error if the scale of the loss is
-// not positive.
+// loss stands for squares. Parts returns the error of Validate, or an error if the scale of the
+// loss is not positive.
 func (p *Problem) Parts(cut []int, which []int, loss Loss) ([]*Part, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -220,7 +220,7 @@ func TestSolvePoints(t *testing.T) {
 	if err != nil || r.Method != ConjugateGradients || !points.answered[AskProduct] {
 		t.Errorf("%v by %v", err, r.Method)
 	}
-	// What fails is the error, and the problem does not change.
+	// The error of a question is returned, and the problem does not change.
 	for fail := 1; fail < 20; fail += 3 {
 		p := partsProblem(t)
 		points := pointsOf(t, p, nil)
@@ -234,7 +234,7 @@ func TestSolvePoints(t *testing.T) {
 	if _, err := Solve(t.Context(), partsProblem(t), &Options{Points: points, Method: Cholesky}); !errors.Is(err, errLink) || points.answered[AskStep] {
 		t.Errorf("the reduced system fails: %v, want %v", err, errLink)
 	}
-	// A cost that is not finite is explained as without.
+	// A cost that is not finite is explained as without Points.
 	p = partsProblem(t)
 	copy(p.Cameras[cameraLen*p.Camera[7]:], make([]float64, 6))
 	copy(p.Points[pointLen*p.Point[7]:], []float64{1, 2, 0})

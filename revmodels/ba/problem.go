@@ -85,8 +85,8 @@ func (p *Problem) sorted() (q *Problem, order []int) {
 	return q, order
 }
 
-// ByPoint returns the observations sorted by their points, and those of one point sorted by
-// their cameras. The sort is stable, and takes time proportional to their number.
+// ByPoint returns the observations sorted by their points, and observations of one point
+// sorted by their cameras. The sort is stable, and takes time proportional to their number.
 func (p *Problem) ByPoint() []int {
 	order := make([]int, p.NumObservations())
 	for i := range order {

@@ -14,7 +14,7 @@ import (
 
 const (
 	takeGain  = 1e-3  // gain that a step must have to be taken
-	minRadius = 1e-32 // at which no step is looked for any longer
+	minRadius = 1e-32 // below which the search for a step ends
 
 	// Bounds of the diagonal of the scaled JᵀJ in the damping.
 	minDiagonal, maxDiagonal = 1e-6, 1e32
@@ -86,7 +86,7 @@ func (s *solver) end(ctx context.Context) (*Report, error) {
 	return &s.report, nil
 }
 
-// search runs the iteration. If an answer is an error, it ends there with that.
+// search runs the iteration. If parts return an error, it ends there with this error.
 func (s *solver) search(ctx context.Context, begin time.Time) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -340,8 +340,8 @@ func TestFocalBounds(t *testing.T) {
 		if at == 0 || !(r.Final < 2*best) || !r.Status.Converged() {
 			t.Errorf("%d cameras at the bound, cost %v, without bounds %v, %v", at, r.Final, best, r.Status)
 		}
-		// At a minimum within bounds, the gradient vanishes but for what points
-		// out of them.
+		// At a minimum within bounds, the gradient vanishes except where it points out
+		// of them.
 		if g := r.Iterations[len(r.Iterations)-1].Gradient; !(g < 1) {
 			t.Errorf("gradient %v", g)
 		}
@@ -420,7 +420,8 @@ func TestProgressAndCancel(t *testing.T) {
 	}
 }
 
-// What a camera model cannot see is an error with the observation, or handled.
+// Geometry that the camera model cannot see is an error that names the observation, or is
+// handled.
 func TestBadGeometry(t *testing.T) {
 	good, _ := generate(t, GenerateOptions{Cameras: 4, Points: 20, Observations: 60, Noise: 0.5, Start: 0.001})
 	centre := func(p *Problem, c int) [3]float64 {

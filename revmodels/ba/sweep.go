@@ -29,9 +29,9 @@ func params(m views.CameraModel) int {
 // A task is a computation with the terms of all observations. It adds residuals to r,
 // and
 //
-//	ViewDerivative  j = J
-//	ViewAdjoint     ḡ += Jᵀ·r̄
-//	ViewTangent     ṙ += sign·J·ẋ
+//	views.Derivative  j = J
+//	views.Adjoint     ḡ += Jᵀ·r̄
+//	views.Tangent     ṙ += sign·J·ẋ
 //
 // It uses the operands of g that are not nil.
 type task[T rev.Real] struct {

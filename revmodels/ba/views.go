@@ -18,9 +18,9 @@ const (
 	// recordBlock is the number of cameras of a block.
 	recordBlock = 128
 
-	// viewBlock is the number of observations of a block, and residualBlock that if
-	// only residuals are computed. These take so little time that a worker should
-	// change its place in memory less often.
+	// viewBlock is the number of observations of a block, and residualBlock is the
+	// number if only residuals are computed. These take so little time that a worker
+	// should change its place in memory less often.
 	viewBlock     = 16 * views.Lanes
 	residualBlock = 2 * viewBlock
 
@@ -39,9 +39,9 @@ const (
 // A viewSweep is a task in floating point. Observations lie along the vector
 // lanes, views.Lanes at a time.
 //
-// Gradients are first stored observation by observation. They are then added to those
-// of cameras and of points, in the order of the observations, so that no sum is shared
-// by workers.
+// Gradients are first stored observation by observation. They are then added to the
+// gradients of cameras and points, in the order of the observations, so that no sum is
+// shared by workers.
 type viewSweep[T rev.Float] struct {
 	problem[T]
 	task  task[T]

@@ -154,8 +154,8 @@ func (m *Model[T]) state(n, couplings int) *State[T] {
 // the determinants.
 func (m *Model[T]) Flow() rev.Step[State[T]] { return m.flow(false) }
 
-// flow returns the same, or if record is set the program in which each coupling has
-// memory of its own and does not uncompute it, as a tape has.
+// flow is Flow. If record is set, each coupling has memory of its own and does not
+// uncompute it, as with a tape.
 func (m *Model[T]) flow(record bool) rev.Step[State[T]] {
 	type state = State[T]
 	var steps []rev.Step[state]

@@ -139,7 +139,7 @@ func exchange(v int64, r uint64, n int64, back bool) (int64, uint64, bool) {
 	if hi+carry != 0 {
 		return 0, 0, false
 	}
-	// The bound is the same both ways, so that what has gone one way can come back.
+	// The bound is the same in both directions, so that every step has an inverse.
 	if limit := math.MaxInt64 / max(from, to); q >= limit || q <= -limit {
 		return 0, 0, false
 	}

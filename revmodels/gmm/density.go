@@ -173,7 +173,7 @@ type scores struct {
 	scratch []*densityScratch // of each worker
 }
 
-// score sets what s has room for, for the points x.
+// score computes the results of s that are not nil, for the points x.
 func (m *Mixture) score(x rev.General[float64], s scores) {
 	workers := parallel.Workers(0)
 	s.density, s.x, s.scratch = m.density(), x, make([]*densityScratch, workers)

@@ -13,8 +13,8 @@
 //   - LogPosterior is the reversible kernel under both, for programs of package rev.
 //     It has the form of the benchmarks ADBench and GradBench, and derivatives with
 //     respect to all parameters and the points. FixedLogPosterior is the same over
-//     fixed-point numbers, and is undone to the bit. LogResponsibilities gives the
-//     responsibilities as logarithmic numbers.
+//     fixed-point numbers, and its Inverse restores every bit. LogResponsibilities
+//     gives the responsibilities as logarithmic numbers.
 //
 // # Model and parameters
 //
@@ -49,8 +49,8 @@
 // All results are rounded; the documentation of each kernel states the bounds.
 // Results have the same bits for any number of workers, and a fit with the same seed
 // is the same fit. A Mixture that is written as JSON and read back is the same bit
-// for bit. Inverse restores the output up to rounding, and that of FixedLogPosterior
-// to the bit.
+// for bit. Inverse restores the output up to rounding, but with FixedLogPosterior to
+// the bit.
 //
 // # Errors
 //

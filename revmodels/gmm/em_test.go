@@ -181,7 +181,7 @@ func TestKinds(t *testing.T) {
 		if likelihoods[kind] < truth.LogLikelihood(x) {
 			t.Errorf("%v: log-likelihood %v, that of the truth %v", kind, likelihoods[kind], truth.LogLikelihood(x))
 		}
-		// What is more general is no worse.
+		// A more general kind is no worse.
 		for _, pair := range [][2]Covariance{{Spherical, Diagonal}, {Diagonal, Full}, {Tied, Full}} {
 			if a, b := likelihoods[pair[0]], likelihoods[pair[1]]; a > b+1e-3 {
 				t.Errorf("log-likelihood %v of %v covariances, %v of %v ones", a, pair[0], b, pair[1])
@@ -279,7 +279,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestProgress counts what a fit is said to have done.
+// TestProgress compares the calls of Progress with the report.
 func TestProgress(t *testing.T) {
 	x, _ := randomMixture(t, rand.New(rand.NewPCG(6, 8)), 3, 2, 1).Sample(500, rand.NewPCG(6, 9))
 	var told []Iteration

@@ -9,7 +9,7 @@ import (
 )
 
 // The log posterior of three points under two components in one dimension, in
-// fixed point: what Forward does is undone to the bit, where float64 is not.
+// fixed point: Inverse restores every bit, and over float64 it does not.
 func ExampleFixedLogPosterior() {
 	numbers := func(decimals ...string) []fixed.Q43 {
 		var x []fixed.Q43

@@ -121,7 +121,7 @@ func fixedCotangents(k FixedLogPosterior, out fixed.Q43) FixedLogPosterior {
 func fixedBounds(k LogPosterior[float64]) (value, gradient float64) {
 	d, n, comps := k.X.Cols, k.X.Rows, k.Alpha.N
 	q := make([][]float64, comps)
-	largest := 1.0 // of what is multiplied by what has an error
+	largest := 1.0 // of the factors of numbers with an error
 	for c := range q {
 		q[c] = denseFactor(k.Factors.Row(c), d)
 		for _, e := range q[c] {
@@ -337,7 +337,7 @@ func TestFixedLateFailure(t *testing.T) {
 }
 
 // TestFixedNormal checks the density of a standard normal distribution of 1000
-// dimensions at its mean, -500·log 2π, whose error is not to grow with D.
+// dimensions at its mean, -500·log 2π, whose error must not grow with D.
 func TestFixedNormal(t *testing.T) {
 	const d = 1000
 	k := FixedLogPosterior{
@@ -363,8 +363,8 @@ func equalFixed(a, b FixedLogPosterior) bool {
 	return *a.Out == *b.Out
 }
 
-// TestFixedOutlier checks that a component out of reach takes no part, and
-// that what is out of range says so.
+// TestFixedOutlier checks that a component out of reach takes no part, and that values
+// out of range give errors.
 func TestFixedOutlier(t *testing.T) {
 	near := fixedRandom(rand.New(rand.NewPCG(14, 1)), 2, 1, 50, Prior{})
 	k := near

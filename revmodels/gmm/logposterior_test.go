@@ -10,7 +10,7 @@ import (
 	"revnum/rev"
 )
 
-// objective is F by its definition, point by point.
+// wantObjective is F by its definition, point by point.
 func wantObjective(k LogPosterior[float64]) float64 {
 	d, n, comps := k.X.Cols, k.X.Rows, k.Alpha.N
 	lse := func(x []float64) float64 {

@@ -375,7 +375,7 @@ func FuzzUnmarshalJSON(f *testing.F) {
 		if m.UnmarshalJSON(b) != nil {
 			return
 		}
-		// What is accepted works, and is written and read the same.
+		// A mixture that is accepted works, and is the same when it is written and read.
 		out, err := json.Marshal(&m)
 		if err != nil {
 			t.Fatal(err)

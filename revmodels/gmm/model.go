@@ -60,9 +60,8 @@ func (m *Model[T]) Kernel(x []T, out *T) LogPosterior[T] {
 	return k
 }
 
-// View returns the operands of a derivative: that of the output is at out, those of the
-// parameters are at x, and those of the points are absent. If x is nil, those of the
-// parameters are absent too.
+// View returns a kernel of derivatives. The derivative of the output is at out, and the
+// derivatives of the parameters are at x, or absent if x is nil. The points have none.
 func (m *Model[T]) View(x []T, out *T) LogPosterior[T] {
 	if x == nil {
 		return LogPosterior[T]{Out: out}

@@ -18,9 +18,9 @@ import (
 )
 
 // Points are the points of a fit that are not all in one matrix: they lie in files, or
-// on other machines. FitPoints never sees them. What it needs are sums over all points
-// of what methods of Expectation and Model compute for some. Package cluster makes these
-// sums exactly, to the same bits wherever the points are.
+// on other machines. FitPoints never sees them. It needs only sums over all points.
+// Methods of Expectation and Model compute these sums for some of the points. Package
+// cluster makes these sums exactly, to the same bits wherever the points are.
 //
 // FitPoints calls the methods in one goroutine. It stops at the first error, and returns
 // it.
@@ -35,8 +35,8 @@ type Points interface {
 	Moments(dst []float64, e *Expectation) error
 
 	// FuncGrad returns the sum over all points of Model.FuncGrad at x without a Prior,
-	// and overwrites grad with that of its gradients. If grad is nil, it returns the sum
-	// of Model.Func.
+	// and overwrites grad with the sum of its gradients. If grad is nil, it returns the
+	// sum of Model.Func.
 	FuncGrad(grad, x []float64) (float64, error)
 }
 
@@ -62,13 +62,13 @@ type Checkpoint struct {
 }
 
 // FitPoints is Fit for points that are elsewhere. Its starts are given: one Init, or
-// InitMeans with K rows for each of Starts. Those that InitMeans begin with the points that
-// are nearest to them, in units of the standard deviations of the columns, without a step
-// of k-means. Weights must be nil. A nil c is the zero Checkpoint. With c.Resume, Init is
-// ignored, and InitMeans is needed only for later starts.
+// InitMeans with K rows for each of Starts. A start from InitMeans begins with the points
+// that are nearest to the means, in units of the standard deviations of the columns,
+// without a step of k-means. Weights must be nil. A nil c is the zero Checkpoint. With
+// c.Resume, Init is ignored, and InitMeans is needed only for later starts.
 //
-// It returns the errors of p, of c.Save, and those of Fit. What p has to check is that
-// numbers are finite.
+// It returns the errors of p, of c.Save and of Fit. p must check that numbers are
+// finite.
 func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoint) (*Mixture, *Report, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -187,7 +187,7 @@ func (e *em) resume(s *State) error {
 // with the responsibilities r of the components, in that order, 1 + K + K·D + K·D² numbers
 // (the lower triangles of the last; K·D, their diagonals, for diagonal and spherical
 // covariances). The c_ik are x_i - μ_k for full and tied covariances, and x_i minus a point amid
-// all others for the rest. In the first step of a fit r_ik is 1 for the nearest mean, and 0
+// all points for the others. In the first step of a fit r_ik is 1 for the nearest mean, and 0
 // for the others.
 //
 // Its methods may be called concurrently.
@@ -197,7 +197,7 @@ type Expectation struct {
 }
 
 // NewExpectation returns the Expectation with the given Numbers, of k components in d
-// dimensions. It returns an error if they are not as many as they should be.
+// dimensions. It returns an error if their number is wrong.
 func NewExpectation(kind Covariance, k, d int, numbers []float64) (*Expectation, error) {
 	if kind < Full || kind > Spherical || k < 1 || d < 1 {
 		return nil, fmt.Errorf("gmm: an expectation of %d components in %d dimensions with %v covariances", k, d, kind)
@@ -339,8 +339,8 @@ func (f *fit) funcGrad(grad, x []float64, prior Prior) float64 {
 	return sum
 }
 
-// A Stepper takes the steps of FitPoints one at a time, where something else runs the
-// loop, and computes the moments between two calls.
+// A Stepper takes the steps of FitPoints one at a time. You run the loop, and compute
+// the moments between two calls.
 type Stepper struct{ f *fit }
 
 // NewStepper returns a Stepper for n points with the given means and variances of their
@@ -363,7 +363,8 @@ func NewStepper(n int, means, variances []float64, k int, opts *Options, s *Stat
 	return &Stepper{f}, err
 }
 
-// Expectation returns what computes the moments for the next step. It is good until then.
+// Expectation returns the Expectation that computes the moments for the next step. It is
+// valid until then.
 func (s *Stepper) Expectation() *Expectation {
 	e := s.f.em
 	return &Expectation{em: e, logw: e.setWeights()}

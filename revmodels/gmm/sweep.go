@@ -11,8 +11,8 @@ import (
 	"revnum/rev"
 )
 
-// sweep is one pass of LogPosterior or LogResponsibilities over the points. They are cut so that results do not depend on the
-// number of workers, nor memory on N.
+// sweep is one pass of LogPosterior or LogResponsibilities over the points. They are cut so that
+// results do not depend on the number of workers, and memory does not depend on N.
 //
 // A panel is a run of points, held by coordinate (element (j, p) of a panel at
 // j*panel+p), so that points lie along the vector lanes. Panels are weighed, for
@@ -445,8 +445,8 @@ func (s *sweep[T]) weigh(worker, b, i int) (lse, dlse float64) {
 // flushDim is the fewest coordinates for which flush pays.
 const flushDim = 8
 
-// flush sets responsibilities to 0 that would make subnormal products: each of
-// those holds a processor up for a hundred cycles or more, and there are D² a point.
+// flush sets responsibilities to 0 that would make subnormal products: each of these
+// takes a processor a hundred cycles or more, and there are D² for each point.
 func flush[T rev.Float](r []T) {
 	least := T(0x1p-960)
 	if least == 0 { // float32

@@ -13,8 +13,8 @@ import (
 	"revnum/revmodels/graphembed"
 )
 
-// A state is that of a program with one kernel: a scalar output, one vector of
-// inputs, and what else is given, which has no cotangents.
+// A state is the state of a program with one kernel: a scalar output, one vector of
+// inputs, and other operands, which have no cotangents.
 type state struct {
 	out   float64
 	x     []float64

@@ -82,7 +82,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// TestEmbedLarge embeds a cycle of more variables than exact steps are for.
+// TestEmbedLarge embeds a cycle with too many variables for exact steps.
 func TestEmbedLarge(t *testing.T) {
 	const n, k = 80, 5
 	var edges [][2]int

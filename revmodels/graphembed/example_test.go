@@ -69,7 +69,7 @@ func ExampleFromAdjacency() {
 	// 1 2
 }
 
-// The loss in fixed point is undone to the bit.
+// The loss in fixed point. Inverse restores every bit.
 func ExampleLoss() {
 	g, err := graphembed.NewGraph(3, [][2]int{{0, 1}})
 	if err != nil {

@@ -111,8 +111,8 @@ func (g *Graph) kinds(dst pairs.Kinds, i, lo, hi int) {
 }
 
 // nearBits returns bits like those of g and the number of bytes between rows. The rows are
-// those of vertices i, i+1, ... and the columns are lo to hi-1. lo is a multiple of 16. If
-// g has no bits, nearBits stores them in scratch. The last row may be that of vertex n.
+// vertices i, i+1, ... and the columns are vertices lo to hi-1. lo is a multiple of 16. If
+// g has no bits, nearBits stores them in scratch. The last row may be vertex n.
 func (g *Graph) nearBits(scratch []byte, i, rows, lo, hi int) (bits []byte, stride int) {
 	if g.bits != nil {
 		return g.bits[i*g.stride+lo/8:], g.stride

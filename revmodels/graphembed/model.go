@@ -59,8 +59,9 @@ func (m *Model) Kernel(x []float64, out *float64) Loss[float64] {
 	return k
 }
 
-// View returns the operands of a derivative: that of the output is at out, those of the
-// free vertices are at x, or absent if x is nil, and the others are absent.
+// View returns a kernel of derivatives. The derivative of the output is at out, and the
+// derivatives of the free vertices are at x, or absent if x is nil. The others are
+// absent.
 func (m *Model) View(x []float64, out *float64) Loss[float64] {
 	if x != nil {
 		objective.CheckLen("graphembed.Model", "x", len(x), m.Dim())

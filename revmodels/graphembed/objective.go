@@ -7,8 +7,8 @@ import (
 )
 
 // An Objective is the loss of an embedding as a function of the positions of the free
-// vertices, as Model has it, which is computed elsewhere. Embed calls the methods in
-// one goroutine. A start ends at the first error, which is then that of the start.
+// vertices, like a Model, but it is computed elsewhere. Embed calls the methods in one
+// goroutine. A start ends at the first error, which is then that of the start.
 type Objective interface {
 	// FuncGrad returns the loss at x. It overwrites grad with the gradient, unless grad is nil.
 	FuncGrad(grad, x []float64) (float64, error)

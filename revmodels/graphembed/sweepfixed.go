@@ -146,8 +146,8 @@ func (s *fixedSweep) addUnits(g *Loss[fixed.Q43], i, j int, alpha fixed.Q43) {
 	}
 }
 
-// addTurns is addUnits for alpha·w·u̇, where u̇ = (v - u·ḋ)/d. Where d is 0, w·u̇ is that of
-// the square, 2·v/(n-1).
+// addTurns is addUnits for alpha·w·u̇, where u̇ = (v - u·ḋ)/d. Where d is 0, only the
+// square of d has derivatives, and w·u̇ is 2·v/(n-1).
 func (s *fixedSweep) addTurns(g *Loss[fixed.Q43], i, j int, m *fixedMoments, w, alpha fixed.Q43) {
 	s.add(g, i, j, func(a int) fixed.Q43 {
 		if s.d == 0 {

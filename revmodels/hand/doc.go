@@ -17,9 +17,9 @@
 // # Errors
 //
 // Misuse panics with a *rev.OperandError, in which errors.Is finds gonum's value:
-// mat.ErrShape for shapes that do not fit, and a correspondence that is not in
-// the model panics with one of mat.ErrRowAccess. An invalid model is an error. So is a file
-// that cannot be read; the error names the file and the line.
+// mat.ErrShape for shapes that do not fit, and mat.ErrRowAccess for a correspondence that
+// is not in the model. An invalid model is an error. So is a file that cannot be read; the
+// error names the file and the line.
 package hand
 
 //go:generate go run revnum/cmd/revgen

@@ -12,9 +12,8 @@ const (
 
 	// Params is the number of pose parameters. The first three are the axis of the
 	// global rotation times its angle in radians, the next three the translation. Then
-	// each finger has four angles, from the thumb to the little finger: those of its
-	// second bone about x and about z, and those of its third and its last bone about
-	// x.
+	// each finger has four angles, from the thumb to the little finger: of its second
+	// bone about x and about z, and of its third and its last bone about x.
 	Params = 6 + angles*fingers
 )
 

@@ -30,7 +30,7 @@ type pose struct {
 }
 
 // set computes the transforms, and on request their derivatives. Derivatives have the
-// sign of the residuals, that of -x.
+// sign of the residuals: they are the derivatives of -x.
 func (p *pose) set(m *Model, theta *[Params]float64, derivatives bool) {
 	r, dr := rotation([3]float64(theta[:3]))
 	mirror := [3]float64{1, 1, 1}

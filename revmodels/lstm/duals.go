@@ -68,13 +68,14 @@ func readDuals[T rev.Real](s *dualSweep, k, t *Loss[T]) {
 
 func (s *dualSweep) row(x []dual, i int) []dual { return x[i*s.bits:][:s.bits] }
 
-// states returns the states of a layer before step t and so on.
+// states returns the states of a layer from before step t on.
 func (s *dualSweep) states(layer, t int) (h, c []dual) {
 	at := layer*(s.steps+1) + t
 	return s.h[at*s.bits:], s.c[at*s.bits:]
 }
 
-// input returns the inputs of a layer, those of the output if it is above the last.
+// input returns the inputs of a layer. Above the last layer, these are the inputs of the
+// output.
 func (s *dualSweep) input(layer int) []dual {
 	if layer == 0 {
 		return s.u
@@ -138,7 +139,7 @@ func (s *dualSweep) forward() {
 	}
 }
 
-// backward computes the cotangents with their tangents, bar being that of total.
+// backward computes the cotangents with their tangents. bar is the cotangent of total.
 func (s *dualSweep) backward(bar dual) {
 	s.d = workspace.Zeros(s.d, s.steps*s.bits)
 	s.xBar, s.mainBar = workspace.Zeros(s.xBar, len(s.x)), workspace.Zeros(s.mainBar, len(s.main))
@@ -180,7 +181,7 @@ func (s *dualSweep) backwardLayer(layer int) {
 		cBar := cBars[j].plus(hBar.times(g[2]).times(one.minus(q.times(q))))
 		cBars[j] = cBar.times(g[0])
 		z := [4]dual{cBar.times(c[i]), cBar.times(g[3]), hBar.times(q), cBar.times(g[1])}
-		var bars [4]dual // of what the gates are of
+		var bars [4]dual // of u or h, by each gate
 		for gate, from := range [4]dual{u[i], h[i], u[i], h[i]} {
 			slope := g[gate].times(one.minus(g[gate]))
 			if gate == 3 {

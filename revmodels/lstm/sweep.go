@@ -146,7 +146,7 @@ func (s *sweep) forward() {
 	}
 }
 
-// backward computes the cotangents, bar being that of total.
+// backward computes the cotangents. bar is the cotangent of total.
 func (s *sweep) backward(bar float64) {
 	s.d = workspace.Zeros(s.d, s.steps*s.ld)
 	s.g = workspace.Zeros(s.g, s.layers*cells.Bars*s.ld)

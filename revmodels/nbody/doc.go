@@ -8,9 +8,9 @@
 // where μ is the mass times the constant of gravitation, and ε the softening length.
 // The kernel Drift moves positions by velocities, and Kick changes velocities by the
 // attraction at the positions. Each adds to its output a function of operands that it
-// does not change. Subtracting undoes it, so every sequence of these kernels is a
-// bijection. The kernel Steps combines them by a Method such as Leapfrog. Energy is the
-// energy of the bodies.
+// does not change. Subtracting it is the inverse, so every sequence of these kernels is
+// a bijection. The kernel Steps combines them by a Method such as Leapfrog. Energy is
+// the energy of the bodies.
 //
 // A body attracts neither itself nor a body in the same place.
 //

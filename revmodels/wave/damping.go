@@ -23,7 +23,7 @@ type Damping struct {
 	Loss  float64 // of the outermost ring, in [0, 1)
 }
 
-// denominator is that of the fractions f.
+// denominator is the denominator of the fractions f.
 const denominator = 1 << 10
 
 // numerator returns f_d times denominator.
@@ -73,7 +73,7 @@ func (a *Absorbed) Bits() int {
 	return n
 }
 
-// Steps returns the number of steps of the field that can be undone.
+// Steps returns the number of steps of the field that can be inverted.
 func (a *Absorbed) Steps() int { return a.field.steps }
 
 var errNoAbsorbed = errors.New("wave: damping over fixed.Q43 needs Absorbed")

@@ -25,8 +25,9 @@ import (
 //	c = slowest + (fastest - slowest)/(1 + e^-x)
 //
 // For each shot the program is Steps and then revlinalg.SumSquares of the traces, which
-// begin with minus the recording. Memory is that of about eight grids and twice that of
-// the recordings, for any number of steps. The bits that damping absorbs come on top.
+// begin with minus the recording. It takes the memory of about eight grids and of two
+// copies of the recordings, for any number of steps. The bits that damping absorbs come
+// on top.
 //
 // An Inversion keeps memory between calls, so only one goroutine may use it at a time.
 type Inversion struct {

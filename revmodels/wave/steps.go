@@ -80,8 +80,8 @@ const MaxCourant = 0.6123724356957945
 
 // Run implements rev.Kernel. It returns an error if M is too large, negative or NaN, if
 // Damping is invalid or too wide for the grid, if Absorbed is missing or does not hold
-// the steps to undo, and if damping over floats cannot be undone. It panics if N is
-// negative, or if a source or receiver is outside the grid.
+// the steps to invert, and if damping over floats has no accurate inverse. It panics if
+// N is negative, or if a source or receiver is outside the grid.
 func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
 	if p.Adjoint && !p.Back {
 		return rev.ErrUnsupported
@@ -300,7 +300,7 @@ func (w *stepsWork[T, F]) ahead(n int) {
 	}
 }
 
-// back takes step n back.
+// back inverts step n.
 func (w *stepsWork[T, F]) back(n int) {
 	for _, d := range w.moving() {
 		addToRow(d.k.Trace, n, -1, d.f[1-n&1], w.k.ReceiverAt)  // raw: a sign

@@ -186,8 +186,8 @@ func TestReturn(t *testing.T) {
 	}
 }
 
-// The way back of a field does not need that of a tangent: Inverse and Adjoint undo what
-// Tangent did to the field, and its tangent can go back later.
+// The inverse of a field does not need the inverse of its tangent: Inverse and Adjoint
+// invert what Tangent did to the field, and the tangent can be inverted later.
 func TestReturnAfterTangent(t *testing.T) {
 	k := damped(40)
 	u := slices.Clone(k.U.Data)

@@ -3,9 +3,9 @@
 // files of real, integer, complex or pattern matrices that are general, symmetric,
 // skew-symmetric or Hermitian.
 //
-// Of a symmetric matrix a file holds the entries on and below the diagonal. Read
-// keeps it so, in Matrix.Stored, which kernels of one triangle take as it is, and
-// Matrix.Full mirrors them.
+// A file of a symmetric matrix holds the entries on and below the diagonal. So does
+// Matrix.Stored after Read. Kernels of one triangle take it as it is. Matrix.Full adds
+// the mirror images.
 //
 // Entries of the same place are summed, in the order of the file. The numbers may
 // be infinite or NaN. A file is refused if it declares more rows than 2²⁰ and than

@@ -227,7 +227,7 @@ func TestFiles(t *testing.T) {
 		t.Errorf("error %v for no file", err)
 	}
 
-	// What cannot be written leaves the file as it is.
+	// A matrix that cannot be written leaves the file as it is.
 	path = filepath.Join(dir, "a.mtx")
 	before, err := os.ReadFile(path)
 	if err != nil {

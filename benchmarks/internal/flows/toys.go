@@ -1,5 +1,5 @@
-// Package flows fits normalising flows to points in the plane, draws what they have
-// learned, and measures the memory of their gradients.
+// Package flows fits normalising flows to points in the plane, draws what they learn,
+// and measures the memory of their gradients.
 package flows
 
 import (

@@ -13,9 +13,9 @@ import (
 const baInput = `{"n":2,"m":10,"p":10,"cam":[1.797201,0.590697,-0.635786,90.85955,29.361415,28.777534,211.628116,-0.284531,-14.762924,0.058931,0.069976],` +
 	`"x":[4.173048,5.586898,1.403869],"w":0.417022,"feat":[-525.672849,161.811929],"min_runs":2}`
 
-// TestBA evaluates ADBench's test problem. The errors must be those of ADBench's module
-// Manual. The Jacobian must be that of package adbench, whose tests compare it with
-// Manual's.
+// TestBA evaluates ADBench's test problem. The errors must equal those of ADBench's
+// module Manual. The Jacobian must equal the one of package adbench, whose tests
+// compare it with Manual's.
 func TestBA(t *testing.T) {
 	a := talk(t, `{"id":1,"kind":"evaluate","module":"ba","function":"objective","input":`+baInput+`}`,
 		`{"id":2,"kind":"evaluate","module":"ba","function":"jacobian","input":`+baInput+`}`)

@@ -14,7 +14,7 @@ import (
 //
 //	y_i += h·x_i·(y_{i-1} + h/2·x_{i-1}·(y_{i-2} + h/3·x_{i-2}·(y_{i-3} + h/4·x_{i-3}·y_{i-4})))
 //
-// Subtracting the same terms, from the first element up to the last, undoes the step.
+// Subtracting the same terms, from the first element up to the last, inverts the step.
 // The gradient of the last element of y therefore needs no memory of the steps. With λ
 // the cotangent of y after a step,
 //

@@ -24,8 +24,8 @@ import (
 //
 //	V̇ = -ṙ/r², ṙ = d·ẋ/r;   r̄ = -1/r², x̄ = r̄·d/r.
 //
-// If both directions share what they have in common, the two take the same products.
-// Only the outer derivative therefore has two functions here.
+// If the two directions share their common factors, both take the same products. Only
+// the outer derivative therefore has two functions here.
 
 const (
 	particleStep = 0.1

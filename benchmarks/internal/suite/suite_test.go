@@ -153,7 +153,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestLoaded checks that who reads the table hears of a machine that was loaded.
+// TestLoaded checks that the table tells its reader if the machine was loaded.
 func TestLoaded(t *testing.T) {
 	for _, c := range []struct {
 		moved, lost float64

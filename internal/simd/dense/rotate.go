@@ -54,7 +54,8 @@ func (r *Rotations[T]) Forward(run Run, x []T, ldx, cols int) {
 	r.rotate(run, x, ldx, nil, 0, cols, false, false)
 }
 
-// Back undoes Forward. It applies the rotations in the opposite order, with s negated.
+// Back is the inverse of Forward. It applies the rotations in the opposite order, with s
+// negated.
 func (r *Rotations[T]) Back(run Run, x []T, ldx, cols int) {
 	r.rotate(run, x, ldx, nil, 0, cols, false, true)
 }
@@ -110,7 +111,7 @@ func (r *Rotations[T]) Tangent(run Run, x []T, ldx int, t []T, ldt, cols int) {
 	r.rotate(run, x, ldx, t, ldt, cols, true, false)
 }
 
-// TangentBack undoes Tangent.
+// TangentBack is the inverse of Tangent.
 func (r *Rotations[T]) TangentBack(run Run, x []T, ldx int, t []T, ldt, cols int) {
 	r.rotate(run, x, ldx, t, ldt, cols, true, true)
 }

@@ -189,7 +189,7 @@ func testRotatePhases[T cpu.Float](t *testing.T) {
 }
 
 // TestRotatePhasesGeneric checks the generic tier with phases against the equations over
-// complex numbers. It also checks that Back and TangentBack undo Forward and Tangent.
+// complex numbers. It also checks that Back and TangentBack invert Forward and Tangent.
 func TestRotatePhasesGeneric(t *testing.T) {
 	const steps, cols, rows = 3, 2, 4
 	rnd := rand.New(rand.NewPCG(5, 7))

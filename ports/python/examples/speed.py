@@ -172,7 +172,7 @@ def problems():
 
             def step(state, xt):
                 h, gh, gtheta, gw = state
-                # U(θ) is orthogonal, so the gradient by the state undoes the step.
+                # U(θ) is orthogonal, so the gradient by the state inverts the step.
                 before = jax.vjp(lambda h: turn(h, theta), h)[1](h - jnp.outer(w, xt))[0]
                 g, gt = jax.vjp(turn, before, theta)[1](gh)
                 return (before, g, gtheta + gt, gw + gh @ xt), None

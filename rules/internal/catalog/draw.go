@@ -88,8 +88,9 @@ func numbers[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C], D rev.Kernel[D]]
 	return append(reals(a, b, c, options...), of(d, options...))
 }
 
-// dominant draws a matrix whose diagonal dominates and has values that lie apart, and so
-// have its eigenvalues and singular values. If it is square it is symmetric.
+// dominant draws a matrix whose diagonal dominates and has values that lie apart. Its
+// eigenvalues and singular values therefore lie apart too. If it is square it is
+// symmetric.
 func dominant(o *operand) {
 	a := make(map[[2]int]float64)
 	o.Each(func(i, j int) float64 {
@@ -105,8 +106,8 @@ func dominant(o *operand) {
 	})
 }
 
-// triangle draws the lower triangle of a symmetric matrix whose diagonal dominates and has
-// eigenvalues that lie apart.
+// triangle draws the lower triangle of a symmetric matrix whose diagonal dominates and
+// whose eigenvalues lie apart.
 func triangle(o *operand) {
 	for i := range o.Rows {
 		if i > 0 {

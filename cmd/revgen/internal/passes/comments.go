@@ -26,7 +26,7 @@ type term struct {
 
 func (t term) String() string { return t.left + " " + t.op + " " + t.right }
 
-// inverses are the operations that have one.
+// inverses maps each operation that has an inverse to it.
 var inverses = map[string]string{"+=": "-=", "-=": "+=", "⊕=": "⊖=", "*=": "/="}
 
 // An order is the kind of derivative on the left side of a term.
@@ -42,8 +42,8 @@ const (
 // An equation is what the comment of a kernel says, by order.
 type equation [4][]term
 
-// fails reports whether methods return an error: unless the comment of Run says that it
-// returns none, or only that there is no second order.
+// fails reports whether methods return an error. They do unless the comment of Run says
+// that it returns none, or only the error that there is no second order.
 func (k *kernel) fails() bool {
 	return k.hasSecond() && !strings.Contains(k.runComment(), "It returns no error.")
 }
@@ -113,8 +113,8 @@ func (e *equation) accumulating(outputs, inputs []string) (c [5]string) {
 	return c
 }
 
-// computes returns what computes terms. If those of the value are not known, it begins with
-// other words for it.
+// computes returns the words for a pass that computes terms. The first terms are those of
+// the value. If they are not known, words stands in their place.
 func computes(known bool, words string, terms ...[]term) string {
 	switch {
 	case known:
@@ -140,7 +140,7 @@ func (e *equation) inPlace(outputs, inputs []string) [5]string {
 	return c
 }
 
-// InPlace returns the comments of a kernel of which nothing is known but what Forward does.
+// InPlace returns the comments of a kernel, given only the words for what Forward does.
 func InPlace(forward string) [5]string {
 	return [5]string{
 		forward,
@@ -210,8 +210,9 @@ func (k *kernel) named(roles ...string) (names []string) {
 
 var errorNames = regexp.MustCompile(`\*(rev\.)?\w+Error\b|mat\.Condition\b`)
 
-// errorName returns the error that the comments of k name, if there is one. A
-// *rev.OperandError is a panic, and Run may return "the errors of" something else too.
+// errorName returns "a " and the type of the error that the comments of k name, if they
+// name one type. Otherwise, or if Run also returns "the errors of" something else, it
+// returns "an error". A *rev.OperandError does not count, because it is a panic.
 func (k *kernel) errorName() string {
 	if strings.Contains(k.runComment(), "the errors of") {
 		return "an error"

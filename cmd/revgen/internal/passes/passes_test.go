@@ -151,7 +151,7 @@ func TestFile(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("%v, and\n%s", err, got)
 	}
-	// What is written declares everything.
+	// With the written file, the package declares everything.
 	if err := os.WriteFile(filepath.Join(dir, "all.go"), got, 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// straight returns list without the statements that leave it, as return and continue
-// do: what follows them becomes the other side of the branch that they are in. exit
-// reports whether a statement leaves, and returns what stands in its place.
+// straight returns list without the statements that leave it, such as return and
+// continue. If one is in a branch, what follows becomes the other side of the branch.
+// exit reports whether a statement leaves, and returns what replaces it.
 func (r *reader) straight(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool)) []ast.Stmt {
 	for i, s := range list {
 		before := slices.Clip(list[:i])
@@ -213,7 +213,8 @@ func (r *reader) repeat(l *stmt, body *ast.BlockStmt, while ast.Expr, start func
 	r.settle(objs, result)
 }
 
-// continues is what leaves one iteration of a loop.
+// continues is the exit of straight for the body of a loop: it reports whether s leaves the
+// iteration.
 func continues(s ast.Stmt) ([]ast.Stmt, bool) {
 	b, ok := s.(*ast.BranchStmt)
 	return nil, ok && b.Tok == token.CONTINUE && b.Label == nil

@@ -8,7 +8,7 @@ import (
 
 // To run backward, a block needs its locals again. They are computed anew from
 // operands. If later statements have changed these operands, the statements must be
-// undone first. So a local may be used as long as the operands from which it is
+// inverted first. So a local may be used as long as the operands from which it is
 // computed do not change. This file finds out where that holds.
 
 // An affine form is a sum of integers times terms: products of what is not known, by
@@ -66,7 +66,7 @@ type facts struct {
 	equal             map[string]affine // lengths, by their keys
 }
 
-// of returns the affine form of e, with what lengths are equal to.
+// of returns the affine form of e, in which each length is replaced by what it is equal to.
 func (f facts) of(e *node) affine { return f.substituted(affineOf(e)) }
 
 func (f facts) substituted(a affine) affine {
@@ -196,8 +196,8 @@ func (f facts) meet(x, y *node) bool {
 }
 
 // sources are the elements of operands in place that the locals of a block are computed
-// from. Locals that are defined outside of the block have none: where they may be used is
-// found out there.
+// from. Locals that are defined outside of the block have none: the block that defines
+// them says where they may be used.
 type sources map[*local][]*node
 
 func sourcesOf(b []*stmt) sources {
@@ -287,7 +287,7 @@ func places(b []*stmt, f facts) []int {
 				at[i] = j
 			}
 		}
-		// What it reads, and what it writes again, is computed before it.
+		// To compute s again, what it reads and what it writes again is computed first.
 		for j, u := range b[:i] {
 			if at[j] < at[i] && slices.ContainsFunc(results(u, own), func(v *local) bool {
 				return reads(s, v) > 0 || slices.Contains(results(s, own), v)

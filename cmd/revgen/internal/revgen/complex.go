@@ -22,9 +22,9 @@ import (
 //
 //	z = real(f(a)) ā += Re(z̄)·conj(d)
 //
-// What is float64 in the function is complex in the kernel, with zero as its imaginary
-// part. The imaginary part of its cotangent is of no use, and is dropped where the function
-// has made it real. Functions of package math take the real part.
+// A float64 of the function is complex in the kernel, with zero as its imaginary part. The
+// imaginary part of its cotangent is not needed, and is dropped where the function has made
+// the number real. Functions of package math take the real part.
 
 // number notes that the function has complex or real numbers, and refuses it if it has
 // both.

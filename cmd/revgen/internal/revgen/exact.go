@@ -3,10 +3,10 @@ package revgen
 import "strconv"
 
 // Over fixed point, sums of products are rounded once. A local that loops add products to
-// is a fixed.Sum, and the products are exact there (the operation exact). Which ones these
-// are is decided before the passes part, so that all passes compute the same bits: on the
-// function, and on its adjoint for the sums in cotangents. The tangent of such a sum is
-// one too.
+// is a fixed.Sum, and the products are exact there (the operation exact). These locals are
+// chosen before the passes are derived, so that all passes compute the same bits. For
+// values they are chosen in the function, and for cotangents in its adjoint. The tangent
+// of such a sum is such a sum too.
 
 // A total is a local that is only added to.
 type total struct {
@@ -90,7 +90,7 @@ func exactIn(b []*stmt, totals map[*local]*total) (out []*stmt) {
 	return out
 }
 
-// addedTo returns b, with what it adds to locals added to sums.
+// addedTo returns b, where what it adds to locals goes to their sums instead.
 func addedTo(b []*stmt, sums map[*local]*local) (out []*stmt) {
 	for _, s := range b {
 		c := *s

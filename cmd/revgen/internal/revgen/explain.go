@@ -105,7 +105,7 @@ func (x *explainer) begin(k *kernel) {
 		if o.rank > 0 || o.written {
 			x.taken[o.name] = true
 		} else {
-			x.taken[marked(o.name, cotangent)] = true // of its local it is another one
+			x.taken[marked(o.name, cotangent)] = true // the cotangent of its local needs another name
 		}
 	}
 }
@@ -234,7 +234,7 @@ func last(hi *node) *node {
 	return binary("-", hi, integerLit(1))
 }
 
-// text returns e as an equation has it.
+// text returns e as it stands in an equation.
 func (x *explainer) text(e *node, prec int) string {
 	arg := func(i, prec int) string { return x.text(e.args[i], prec) }
 	var out string

@@ -100,7 +100,7 @@ func (r *reader) part(e *ast.SliceExpr) *view {
 	return &c
 }
 
-// difference returns x-y, without the sum that y may be in x.
+// difference returns x-y. If x is the sum of y and another term, it returns that term.
 func difference(x, y *node) *node {
 	switch {
 	case y.is(none):
@@ -220,8 +220,8 @@ func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
 	return complexLit(complex(v, 0))
 }
 
-// mathFunc returns the name of the function of a package of the library of Go that e
-// calls, or nothing.
+// mathFunc returns the name of the function that e calls in the package of Go's library
+// with the given path, or nothing if it calls none.
 func (r *reader) mathFunc(e *ast.CallExpr, path string) string {
 	f, ok := r.info.Uses[calledName(e.Fun)].(*types.Func)
 	if ok && f.Pkg() != nil && f.Pkg().Path() == path {
@@ -381,7 +381,7 @@ func (r *reader) all(list []ast.Expr) (es []*node) {
 	return es
 }
 
-// called returns the function or the method of this package that is called, or nil, and
+// called returns the function or the method of this package that e calls, or nil, and
 // the arguments. The receiver is the first of them.
 func (r *reader) called(e *ast.CallExpr) (*ast.FuncDecl, []ast.Expr) {
 	switch fun := ast.Unparen(e.Fun).(type) {

@@ -27,7 +27,8 @@ type returnedError struct {
 	e   ast.Expr     // what is returned, or nil for the error of the call itself
 }
 
-// findFailing puts the call alone in place of each statement in f that returns its error.
+// findFailing replaces each statement in f that returns the error of a call by the call
+// alone.
 func (p *source) findFailing(f *ast.FuncDecl) {
 	ast.Inspect(f.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -172,15 +173,16 @@ func (r *reader) inlineFailing(c *ast.CallExpr, f *ast.FuncDecl, list []ast.Stmt
 }
 
 // mayFail reports whether s calls a kernel that may return an error. A kernel in place may
-// have no pass that undoes its adjoint.
+// have no inverse of its adjoint.
 func (s *stmt) mayFail() bool {
 	return s.op == "kernel" && (s.callee.fallible || s.undoes() && slices.ContainsFunc(s.callee.operands, func(o calleeOperand) bool { return o.role == "inout" }))
 }
 
-// undoes reports whether s undoes an adjoint.
+// undoes reports whether s is the inverse of an adjoint.
 func (s *stmt) undoes() bool { return s.op == "kernel" && s.adjoint && !s.back }
 
-// restored returns what b changes before a call that may fail, as nodes for whole operands.
+// restored returns the operands that b changes before a call that may fail, as nodes for
+// the whole of each.
 func restored(b []*stmt) (xs []*node) {
 	fails := func(s *stmt) bool { return contains([]*stmt{s}, (*stmt).mayFail) }
 	last := len(b) - 1

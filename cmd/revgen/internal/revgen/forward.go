@@ -5,8 +5,8 @@ import "slices"
 // A loop that carries locals needs a tape for the backward pass. If all that it and the
 // statements around it compute depends on one number, they need none: the derivatives
 // by this number are computed along with the values, and in the backward pass they are
-// multiplied by the cotangents. That takes less time too. Over complex numbers there is
-// one derivative only of what is analytic.
+// multiplied by the cotangents. That takes less time too. Over complex numbers only an
+// analytic function has one such derivative.
 
 // A run is a sequence of statements of a block whose results depend on one local.
 type run struct {
@@ -16,8 +16,8 @@ type run struct {
 	tangents    tangenter
 }
 
-// runs finds the runs of a program, and notes for each of their statements, and those in
-// them, which run it belongs to.
+// findRuns finds the runs of a program, and notes for each of their statements, and
+// those in them, which run it belongs to.
 func (r *reverser) findRuns(b []*stmt) {
 	for j := len(b) - 1; j >= 0; j-- {
 		l := b[j]
@@ -102,7 +102,7 @@ func (n *run) place(b []*stmt, v *local) int {
 	return slices.IndexFunc(b, func(s *stmt) bool { return s.op == "def" && s.v == v })
 }
 
-// forward returns part, which is of a statement s of n, with the derivatives by the input.
+// forward returns part, a part of statement s of n, with the derivatives by the input.
 func (n *run) forward(s, part *stmt) (b []*stmt) {
 	if s == n.first {
 		b = append(b, &stmt{op: "note", v: n.input})
@@ -110,7 +110,7 @@ func (n *run) forward(s, part *stmt) (b []*stmt) {
 	return append(b, replaced(n.tangents.block([]*stmt{part}), n.tangents.tan(n.input), one)...)
 }
 
-// back passes the cotangents of the results to the input.
+// throughRun passes the cotangents of the results of n to its input.
 func (r *reverser) throughRun(n *run) {
 	r.fed[n.input] = true
 	for _, v := range n.results {

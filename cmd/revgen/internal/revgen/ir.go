@@ -334,11 +334,11 @@ type stmt struct {
 	els   []*stmt
 
 	// A loop runs v from lo up to hi-1, or the other way. With a condition, v
-	// counts up from lo; keep says that v is to live on, and again that it counts
-	// back from there.
+	// counts up from lo; keep says that v is used after the loop, and again that the
+	// loop counts v back from there.
 	lo, hi            *node
 	down, keep, again bool
-	carried           []*local // what an iteration has from the one before
+	carried           []*local // the locals that an iteration takes from the one before
 	fork              *fork    // how the iterations are divided among workers, or nil
 	vector            bool     // one addition, which vector code does
 }

@@ -78,7 +78,7 @@ func TestJAX(t *testing.T) {
 	}
 }
 
-// compareTest runs a kernel forward, and the adjoint of it, and prints what it got.
+// compareTest runs a kernel forward, then its adjoint, and prints the results.
 const compareTest = `package random
 
 import (

@@ -20,7 +20,7 @@ import (
 //	inverse   Inverse
 //	adjoint   Adjoint
 //	tangent   Tangent, and AdjointTangent of an adjoint
-//	undone    what undoes these
+//	undone    the inverses of these
 
 // A callee is a kernel that a function calls, with its operands.
 type callee struct {
@@ -145,7 +145,7 @@ func role(t *types.Struct, field int) string {
 	return role
 }
 
-// never reports whether a kernel has a method, and that returns no error.
+// never reports whether a kernel has a method that returns no error.
 func never(kernel *types.Named, method string) bool {
 	f, _, _ := types.LookupFieldOrMethod(kernel, false, kernel.Obj().Pkg(), method)
 	return f != nil && f.Type().(*types.Signature).Results().Len() == 0
@@ -161,7 +161,7 @@ func calledName(e ast.Expr) *ast.Ident {
 	return identOf(e)
 }
 
-// overNumbers refuses a kernel that is not over all number types of the function's.
+// overNumbers refuses a kernel that is not over all number types of the function's kernel.
 func (r *reader) overNumbers(e ast.Node, named *types.Named, c *callee) {
 	ok := r.k.generic == ""
 	if params := named.Origin().TypeParams(); !ok && c.generic && params.Len() == 1 {
@@ -184,8 +184,8 @@ func fieldNamed(t *types.Struct, name string, equal func(s, t string) bool) int 
 	return -1
 }
 
-// viewed returns the parameter of which e is a view: of mat.NewVecDense(n, x),
-// rev.ViewSlice(x) and the like it is x.
+// viewed returns the parameter that e is a view of: x for mat.NewVecDense(n, x),
+// rev.ViewSlice(x) and the like.
 func (r *reader) viewed(e ast.Expr) ast.Expr {
 	call, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok || len(call.Args) == 0 {

@@ -53,8 +53,8 @@ func (i importerWith) Import(path string) (*types.Package, error) {
 	return i.Importer.Import(path)
 }
 
-// If a function calls a kernel without AdjointTangent, what is written has none either,
-// and Run says so before it changes anything.
+// If a function calls a kernel without AdjointTangent, the written kernel has none
+// either, and Run says so before it changes anything.
 func TestFirstOrderCallee(t *testing.T) {
 	fset := token.NewFileSet()
 	parse := func(name, text string) *ast.File {
@@ -84,7 +84,8 @@ func TestFirstOrderCallee(t *testing.T) {
 	}
 }
 
-// A function over complex128 may call kernels over complex128. What is written is Go.
+// A function over complex128 may call kernels over complex128. The written code
+// type-checks.
 func TestComplexCallee(t *testing.T) {
 	overComplex := strings.NewReplacer("float64", "complex128")
 	fset := token.NewFileSet()
@@ -113,7 +114,7 @@ func TestComplexCallee(t *testing.T) {
 	}
 }
 
-// A callee in place may have no pass that undoes its adjoint. What is written then puts back
+// A callee in place may have no inverse of its adjoint. The written kernel then puts back
 // what it changed before, and copies nothing in other passes.
 func TestCalleeInPlace(t *testing.T) {
 	fset := token.NewFileSet()

@@ -84,7 +84,7 @@ func (r *reader) locals(e ast.Expr) []types.Object {
 	return objs
 }
 
-// leavesOf returns the locals that e may stand for, and whether it is all of them.
+// leavesOf returns the locals that e may stand for, and whether it stands for all of them.
 func (r *reader) leavesOf(e ast.Expr) (objs []types.Object, exact bool) {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
@@ -310,8 +310,8 @@ type scan struct {
 	uses map[types.Object]*usage
 }
 
-// use returns the usages of the locals that e may stand for, and whether it is all
-// of them.
+// use returns the usages of the locals that e may stand for, and whether it stands for
+// all of them.
 func (s *scan) use(e ast.Expr) (us []*usage, exact bool) {
 	objs, exact := s.leavesOf(e)
 	for _, obj := range objs {
@@ -326,8 +326,9 @@ func (s *scan) use(e ast.Expr) (us []*usage, exact bool) {
 	return us, exact
 }
 
-// change notes an assignment to e. An addition to one of several elements changes each of them
-// by nothing else than an addition. Another assignment keeps the others.
+// change notes an assignment to e. An addition to one of several elements counts as an
+// addition to each. Another assignment to one counts as a read of all, because the others keep
+// their values.
 func (s *scan) change(e ast.Expr, tok token.Token) {
 	us, exact := s.use(e)
 	add := tok == token.ADD_ASSIGN || tok == token.SUB_ASSIGN || tok == token.INC || tok == token.DEC
@@ -383,7 +384,7 @@ func (s *scan) visit(n ast.Node) bool {
 	return true
 }
 
-// changes returns the locals defined outside of nodes that these change, in order.
+// changes returns the locals defined outside of nodes that nodes change, in order.
 func (r *reader) changes(nodes ...ast.Node) (objs []types.Object, uses map[types.Object]*usage) {
 	s := &scan{r, map[types.Object]*usage{}}
 	for _, n := range nodes {
@@ -403,9 +404,8 @@ func (r *reader) changes(nodes ...ast.Node) (objs []types.Object, uses map[types
 	return objs, s.uses
 }
 
-// changing prepares the locals that a loop or branch changes: those that are
-// only added to are sums in it, and for the others it returns the locals that
-// have the results.
+// changing prepares the locals that a loop or branch changes: those that are only added
+// to become sums in it, and for the others it returns the locals that get the results.
 func (r *reader) changing(branch bool, nodes ...ast.Node) (objs []types.Object, result map[types.Object]*local) {
 	all, uses := r.changes(nodes...)
 	result = map[types.Object]*local{}
@@ -430,7 +430,7 @@ func (r *reader) changing(branch bool, nodes ...ast.Node) (objs []types.Object, 
 	return objs, result
 }
 
-// settle binds what a loop or a branch has changed to its results.
+// settle binds the variables that a loop or a branch changes to their results.
 func (r *reader) settle(objs []types.Object, result map[types.Object]*local) {
 	for _, obj := range objs {
 		v := result[obj]

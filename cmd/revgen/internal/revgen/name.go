@@ -2,11 +2,10 @@ package revgen
 
 import "strings"
 
-// A namer gives names to the values that derivatives are made of, so that each
-// is computed once: of a program, it returns one in which factors, divisors and
-// arguments are locals or constants, and what is a call or a quotient by
-// something active is the definition of a local that does not change: derivatives
-// take the value from there.
+// A namer gives names to the values that derivatives are made of, so that each is
+// computed once. In the program that it returns, factors, divisors and arguments are
+// locals or constants. A call, or a quotient by something active, is the definition of
+// a local that does not change. Derivatives take the value from there.
 type namer struct {
 	known   []map[string]*local // by key, of the blocks around
 	changed map[*local]bool     // after their definition
@@ -76,7 +75,7 @@ func (n *namer) forget(s *stmt) {
 	})
 }
 
-// prefix returns what the keys of all elements of an operand have in them.
+// prefix returns the text that the keys of all elements of an operand contain.
 func (e *node) prefix() string { return (&node{op: "elem", x: e.x, in: e.in}).key() }
 
 func (n *namer) lookup(k string) *local {

@@ -45,9 +45,9 @@ func renamed(e *node, other map[*local]*local) *node {
 	})
 }
 
-// change names an element that s changes and that may be one of those given. These are
-// read in any statement of the same block, and s may be one of them. f has the ranges of
-// that block.
+// change returns the name of an element that s changes and that may be one of read.
+// These are read by statements of the same block, perhaps by s itself. f has the ranges
+// of that block.
 func (f facts) change(s *stmt, read []*node) (name string) {
 	other := map[*local]*local{} // for iterations other than those that read
 	each([]*stmt{s}, func(l *stmt) {

@@ -130,7 +130,7 @@ var _ = cmplx.Inf
 
 `
 
-// A construct is a function of which either a part is refused or everything is read.
+// A construct is a function that is either refused, because of a part of it, or read.
 type construct struct {
 	head string // its parameters and results, or a whole function that begins with //
 	body string
@@ -635,7 +635,8 @@ func pattern(format string) string {
 	return fmt.Sprintf("(?m)%s", strings.Join(parts, ".*"))
 }
 
-// What a loop only adds to is a sum, which needs no tape, also if it is an element of an array.
+// A local that a loop only adds to is a sum. It needs no tape, even if it is an element of an
+// array.
 func TestSums(t *testing.T) {
 	imports := testImporter(t)
 	for body, tape := range map[string]bool{

@@ -220,10 +220,10 @@ func (r *reverser) mark(s *stmt) {
 	s.each(func(s *stmt) { r.added[s] = r.added[s] || len(s.targets()) > 0 })
 }
 
-// part returns what s does to the locals own and to those defined in it, or nil if
-// nothing after it reads these. With adds, it is also what s adds to operands. With tapes,
-// it is also what loops put on tapes: s itself, or those in s if it is a branch. Loops
-// further in are computed again later, and their tapes are written then.
+// part returns the part of s that changes the locals own and those defined in s, or nil if
+// nothing after s reads these. If adds is set, it includes what s adds to operands. If
+// tapes is set, it includes what loops put on tapes: s itself, or the loops in s if s is a
+// branch. Loops further in are computed again later, and write their tapes then.
 func (r *reverser) part(s *stmt, own map[*local]bool, adds, tapes bool) *stmt {
 	add := adds && contains([]*stmt{s}, func(s *stmt) bool { return len(s.targets()) > 0 && !r.added[s] })
 	if len(results(s, own)) == 0 && (s.op != "loop" || s.e == nil || r.runs[s] != nil) && !add {

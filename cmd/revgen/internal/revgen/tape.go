@@ -16,8 +16,8 @@ import (
 //	//revgen:snapshots 100
 //
 // at most 100 states are on the tape. From these the others are computed again, by the
-// schedule of Treeverse (see num.Tape). With n < C(100+r, r) iterations, none runs more
-// than r times more.
+// schedule of Treeverse (see num.Tape). With n < C(100+r, r) iterations, each runs at
+// most r more times.
 
 // tape returns the tape of a loop, or nil if the backward pass needs none.
 func (r *reverser) tape(l *stmt) *local {
@@ -92,7 +92,7 @@ func taped(b []*stmt) (tapes []*local) {
 	return tapes
 }
 
-// unread returns b without what goes on a tape and is not read when it comes back.
+// unread returns b without the values on tapes that nothing reads after they come back.
 func unread(b []*stmt) []*stmt {
 	type entry struct{ tape, v *local }
 	at, read, back := 0, map[*local]int{}, map[entry]int{} // places in the text
@@ -137,7 +137,8 @@ func unread(b []*stmt) []*stmt {
 	return snapped(kept(b))
 }
 
-// snapped returns b without loops that start from the states of a tape which has none.
+// snapped returns b without the loops that start from states of a tape on which nothing is
+// left.
 func snapped(b []*stmt) []*stmt {
 	tapes, gone := taped(b), map[*local]bool{}
 	var kept func(b []*stmt) []*stmt

@@ -70,8 +70,8 @@ func overwritten(b []*stmt) []*stmt {
 	return trim(b, map[*local]bool{})
 }
 
-// settled returns b without what is declared before a branch and set there, if it is a copy of
-// another local or is read only in the branch.
+// settled returns b without the locals that are declared before a branch and set in it, if
+// they are copies of another local or are read only in the branch.
 func settled(b []*stmt) []*stmt {
 	n := count(b)
 	type block struct{ around *block }
@@ -171,7 +171,7 @@ func sincos(b []*stmt, n counts) []*stmt {
 			both[f] = v
 		}
 		if declared > 0 && (declared != 2 || len(same) != 2) {
-			continue // ahead of the branch there is only one of the two
+			continue // before the branch there is only one of the two
 		}
 		rest := fresh(dropped(b[i:], same), same)
 		for f, v := range both {

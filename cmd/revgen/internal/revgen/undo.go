@@ -2,11 +2,12 @@ package revgen
 
 import "slices"
 
-// A kernel in place, z <- u(x, z), can undo its gradient. Adjoint inverts u, and does
+// The adjoint of a kernel in place, z <- u(x, z), has an inverse. Adjoint inverts u, and
+// does
 //
 //	x̄ += Jxᵀ·z̄,  z̄ <- Jzᵀ·z̄
 //
-// What undoes it takes z forward, and does
+// Its inverse, undone, takes z forward, and does
 //
 //	z̄ <- Jz⁻ᵀ·z̄,  x̄ -= Jxᵀ·z̄
 //
@@ -28,14 +29,14 @@ import "slices"
 // to an operand and be part of h too: then Adjoint passes the sum of its cotangents, which
 // is rounded once, and undone passes them one after the other.
 
-// undone returns b, a program of k, with what undoes its adjoint.
+// undone returns b, a program of k, with the inverse of its adjoint.
 func (k *kernel) undone(b []*stmt) []*stmt {
 	r := k.reverser(b)
 	r.findRuns(b)
 	return r.again(b, facts{})
 }
 
-// again returns b with what undoes its adjoint.
+// again returns b with the inverse of its adjoint.
 func (r *reverser) again(b []*stmt, f facts) []*stmt {
 	out := r.out
 	r.out = nil

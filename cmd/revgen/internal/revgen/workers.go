@@ -63,12 +63,12 @@ func (r *reader) forks(b []*stmt) (found bool, refusals []error) {
 	return found, refusals
 }
 
-// maxWork is how much work, by the function of that name, one worker does as fast as
-// several share it.
+// maxWork is the amount of work, as the function work counts it, up to which one worker
+// is as fast as several.
 const maxWork = 10000
 
-// work counts the operations of b. Functions are taken for 20, and loops of unknown
-// length for 64 iterations.
+// work counts the operations of b. A function or a quotient counts as 20 more, and a
+// loop of unknown length as 64 iterations.
 func work(b []*stmt) int {
 	n := 1
 	for _, s := range b {
@@ -142,7 +142,7 @@ func (s *stmt) captures() (vs []*local) {
 	return vs
 }
 
-// A part of an operand is what a loop does with it in one space.
+// A usedOperand is an operand in one space, with what a loop does to it.
 type usedOperand struct {
 	x       *operand
 	in      space
@@ -314,8 +314,8 @@ func (s *stmt) shared() (us []*usedOperand) {
 	return us
 }
 
-// copies returns the numbers of elements that each part of a pass of the loop s may have
-// copies of, for each element that an iteration uses.
+// copies returns, for each operand that a part of a pass of the loop s may copy, how
+// many elements it copies for each element that an iteration uses.
 func (s *stmt) copies() (sizes []*node) {
 	loops := map[*local]*stmt{}
 	each(s.inner, func(s *stmt) {
@@ -348,7 +348,7 @@ func (s *stmt) copies() (sizes []*node) {
 	return sizes
 }
 
-// whole returns b without what is in its forks.
+// whole returns b without the contents of its forks.
 func whole(b []*stmt) (out []*stmt) {
 	for _, s := range b {
 		c := *s

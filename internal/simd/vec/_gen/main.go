@@ -85,7 +85,7 @@ func inFloat64(body func(vec)) func(vec) {
 // --- Elementwise -----------------------------------------------------------
 
 // axpyTo rounds the product before the sum: all tiers give the same bits, and
-// y -= alpha·x undoes what y += alpha·x did to within one rounding.
+// y -= alpha·x restores y after y += alpha·x to within one rounding.
 func axpyTo(v vec) {
 	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
 	alpha := v.BroadcastArg("alpha")
@@ -192,8 +192,8 @@ func sumSquares(v vec) {
 	v.ReturnSum(acc)
 }
 
-// maxOf keeps maxima in four accumulators, without NaN, and apart from them
-// whether all elements so far were ordered, which one comparison tells of two.
+// maxOf keeps maxima in four accumulators, without NaN. Apart from them it keeps
+// whether all elements so far were ordered, with one comparison for two elements.
 func maxOf(v vec) {
 	x, n := Arg("x"), Arg("n")
 	m := v.maxima(4)

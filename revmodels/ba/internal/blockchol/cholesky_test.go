@@ -58,8 +58,8 @@ func patterns(rnd *rand.Rand) []pattern {
 	return list
 }
 
-// matrix returns a random positive definite matrix of a pattern, and what c makes
-// of its blocks.
+// matrix returns a random positive definite matrix of a pattern, and adds its blocks to
+// c.
 func (p pattern) matrix(rnd *rand.Rand, c *Cholesky) *mat.SymDense {
 	n := len(p.sizes)
 	at := make([]int, n+1)

@@ -117,8 +117,8 @@ func checkAllPairs[T cpu.Float](t *testing.T, name string, a *AllPairs[T]) {
 	}
 }
 
-// A distance is right over the whole range, at least what it counts as when it is
-// 0, and has no digit less among many than alone.
+// A distance is right over the whole range. It is at least the number that 0 counts as,
+// and as accurate among many as alone.
 func TestAllPairsDistances(t *testing.T) {
 	withAllPairs(t, func() {
 		testAllPairsDistances[float64](t, -500, 500)
@@ -170,7 +170,7 @@ func testAllPairsDistances[T cpu.Float](t *testing.T, least, most int) {
 	}
 }
 
-// What is not finite shows in its pairs, and in no others.
+// Numbers that are not finite show in their pairs, and in no others.
 func TestAllPairsNaN(t *testing.T) {
 	withAllPairs(t, func() {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {

@@ -206,7 +206,8 @@ func testKinds[T cpu.Float](t *testing.T) {
 			}
 		}
 	}
-	// What is not finite stays among its kind, and has no weight if it has none.
+	// A number that is not finite stays among its kind, and has no weight if it has no
+	// kind.
 	nan := T(math.NaN())
 	for p := range 20 {
 		x, kinds := make([]T, 20), Kinds{make([]byte, 4), make([]byte, 4)}

@@ -24,11 +24,10 @@ type BesselState[T rev.Real] struct {
 //
 //	y += J_ν(x) = Σ_k (-1)^k·t_k,  t_0 = (x/2)^ν/Γ(ν+1),  t_k = t_{k-1}·(x/2)²/(k·(k+ν)).
 //
-// A product of terms is a sum of logs, which
-// can be undone. The loop therefore runs backward without a tape, and the gradient
-// takes the memory of the few numbers of the state. Liu and Zhao, Differentiate everything
-// with a reversible embedded domain-specific language, arXiv 2003.04617, compute Bessel
-// functions in this way.
+// A product of terms is a sum of logs, which has an inverse. The loop therefore runs
+// backward without a tape, and the gradient takes the memory of the few numbers of the
+// state. Liu and Zhao, Differentiate everything with a reversible embedded domain-specific
+// language, arXiv 2003.04617, compute Bessel functions in this way.
 //
 // BesselLogs panics with a *rev.DomainError unless 0 <= ν <= 1000. The program fails with
 // an error that wraps one unless 0 < x <= 1000. Logs have an absolute error, and terms

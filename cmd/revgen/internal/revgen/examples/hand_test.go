@@ -15,7 +15,7 @@ import (
 // these could be.
 
 // A pair is a kernel and what is written by hand for it: the function and the adjoint,
-// which undo what they did, so that a benchmark can repeat them.
+// which restore what they change, so that a benchmark can repeat them.
 type pair struct {
 	name     string
 	elements int // that times are given for

@@ -18,8 +18,8 @@ func strided(v rev.Vector[float64]) rev.Vector[float64] {
 	return rev.Vector[float64]{N: v.N, Data: data, Inc: 3}
 }
 
-// No pass allocates (the race detector drops memory of pools), neither with strided vectors nor with derivatives that are nil of
-// what is transformed in place.
+// No pass allocates, also with strided vectors, and with nil derivatives of operands that are
+// transformed in place. (The race detector drops memory of pools.)
 func TestAllocations(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	count := func(name string, f func()) {

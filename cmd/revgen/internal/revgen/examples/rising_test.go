@@ -7,7 +7,7 @@ import (
 	"revnum/rev"
 )
 
-// 20! as a logarithmic number, by recursion. It is undone to the bit.
+// 20! as a logarithmic number, by recursion. Inverse restores every bit.
 func ExampleRisingFactorial() {
 	type state = Rising[fixed.Q43]
 	factorial := RisingFactorial[fixed.Q43]()

@@ -95,8 +95,8 @@ func log(x float64) float64 {
 //
 //	y_i += x_i^p_i = exp(p_i·log x_i)
 //
-// of the series of ExpSeries and LogSeries, with both gradients. The relative error is
-// that of the exponential plus |p| times that of the logarithm. If an x_i is not
+// of the series of ExpSeries and LogSeries, with both gradients. The relative error is the
+// error of the exponential plus |p| times the error of the logarithm. If an x_i is not
 // positive, all passes return a *rev.DomainError. If it is +Inf or NaN, the result is NaN.
 //
 //revgen:kernel PowSeries[T rev.Real]

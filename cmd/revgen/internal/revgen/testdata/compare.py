@@ -76,7 +76,7 @@ for line in open(sys.argv[2]):
     before, after, cotangent = state(r, "Before"), state(r, "After"), state(r, "Cotangent")
     got, back = jax.vjp(functional(names[r["Name"]]), before)
     # The product with the transposed Jacobian is without conjugates in JAX. Here the
-    # cotangent of x + iy is that of x, plus i times that of y.
+    # cotangent of x + iy is the cotangent of x plus i times the one of y.
     (gradient,) = back(jax.tree.map(jnp.conj, cotangent))
     gradient = jax.tree.map(jnp.conj, gradient)
     count += 1

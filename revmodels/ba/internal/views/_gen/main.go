@@ -28,7 +28,7 @@ const (
 	prefetched = 64 // observations that observe asks for at a time
 )
 
-// A task is a views.ViewTask.
+// A task is a views.Task.
 type task int
 
 const (
@@ -733,7 +733,7 @@ func (v vec) scatterTile(dst, ldd, from, cols GPVirtual) {
 }
 
 // rows loads 4 rows of a block and hands their columns to store one by one, in the
-// low halves of registers. What is below the rows wanted is loaded too.
+// low halves of registers. Rows below the wanted ones are loaded too.
 func (v vec) rows(src GPVirtual, store func(a VecVirtual, last bool)) {
 	var a [4]VecVirtual
 	for k := range a {

@@ -155,8 +155,8 @@ func (s search) group(rows int, p GPVirtual) {
 	s.walk.Skip(s.center, rows)
 }
 
-// addRows adds w·(x - base) to the row of sums of each point's label, of full
-// vectors and then of halves: what a masked store has written waits.
+// addRows adds w·(x - base) to the row of sums of each point's label, of full vectors
+// and then of halves, because a load after a masked store waits.
 func addRows(g ISA) {
 	sums, base, x, w, label := Arg("sums"), Arg("base"), Arg("x"), Arg("w"), Arg("label")
 	ldx, step, n := g.Stride("ldx"), g.Stride("step"), Arg("n")

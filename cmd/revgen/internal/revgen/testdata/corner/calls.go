@@ -10,8 +10,8 @@ import (
 	"revnum/revnn"
 )
 
-// layers is a layer of a network and the norm of what it puts into h, of which y gets a
-// function too.
+// layers is a layer of a network that adds to h. y gets a function of h, and out the
+// norm of h.
 //
 //revgen:kernel Layers[T rev.Real]
 func layers(out *float64, y []float64, h *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) {
@@ -54,7 +54,8 @@ func subtracted(c, a, b *mat.Dense, out *float64) {
 	*out += a.At(0, 0) * b.At(0, 0)
 }
 
-// around has a number before and after a call that reads what it is added to.
+// around computes a number before a call, and subtracts a function of it after the call
+// from an element that the call reads.
 //
 //revgen:kernel Around[T rev.Real]
 func around(y, x, v []float64) {

@@ -2,8 +2,8 @@ package corner
 
 import trig "math"
 
-// begun has sums that begin as the value of a function or as a quotient, of which the
-// derivative needs the value with which they began.
+// begun has sums that begin as the value of a function or as a quotient. The
+// derivatives of these need the value with which the sum began.
 //
 //revgen:kernel Begun[T rev.Real]
 func begun(y, x []float64) {

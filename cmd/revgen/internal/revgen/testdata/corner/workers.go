@@ -18,8 +18,8 @@ func curve(loss *float64, p, t, y []float64) {
 	*loss += math.Sqrt(sum)
 }
 
-// layer is a layer with an activation. Iterations have rows of w of their own, and x
-// together. The second loop has columns.
+// layer is a layer with an activation. An iteration has a row of w of its own, and all
+// share x. In the second loop it has a column.
 //
 //revgen:kernel Layer[T rev.Real] workers
 func layer(y, z []float64, w [][]float64, x []float64, scale float64) {
