@@ -182,7 +182,10 @@ func save(width, height vg.Length, path string, draws func(area draw.Canvas)) er
 			io.WriterTo
 		})
 	}
-	draws(draw.Crop(draw.New(c), margin, -margin, margin, -margin))
+	all := draw.New(c)
+	all.SetColor(color.White) // an SVG has no background of its own
+	all.Fill(all.Path())
+	draws(draw.Crop(all, margin, -margin, margin, -margin))
 	return outfile.Write(path, func(f io.Writer) error {
 		_, err := c.WriteTo(f)
 		return err
