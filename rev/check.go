@@ -115,7 +115,7 @@ func (c *checker) check(room []region) *OperandError {
 			return c.mismatched(room)
 		}
 	}
-	if absent != 0 {
+	if absent&c.shaped != 0 || absent != 0 && len(room) > len(kernel) {
 		c.fill(kernel, absent)
 	}
 	for v, end := 1, len(kernel); end < len(room); v++ {

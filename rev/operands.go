@@ -84,6 +84,7 @@ type layout struct {
 	symbols   []string   // names in shape tags
 	equations []equation // of the shape tags
 	optional  uint64     // the set of the operands that may be nil
+	shaped    uint64     // the set of the operands whose dimensions a tag says
 	inPlace   bool       // whether an operand is inout
 }
 
@@ -134,6 +135,9 @@ func newLayout(t reflect.Type) *layout {
 		}[o.Kind]
 		if o.Optional {
 			l.optional |= 1 << len(l.fields)
+		}
+		if o.Shape != "" {
+			l.shaped |= 1 << len(l.fields)
 		}
 		l.fields = append(l.fields, field{f.Offset, data, o.Elem.Size(), o})
 		l.inPlace = l.inPlace || o.Role == InOut

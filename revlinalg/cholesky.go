@@ -295,8 +295,9 @@ func choleskyAdjoint[T rev.Float](u, g rev.General[T]) {
 		mirror(g22)
 		gemm(-1, view(u12, false), g22, g12)
 		for i := range m {
+			gi := g12.Row(i)
 			for j, v := range u12.Row(i) {
-				g12.Row(i)[j] -= T(v * g22.Data[j*(g22.Stride+1)]) // the diagonal counts twice in S̄ + S̄ᵀ
+				gi[j] -= T(v * g22.Data[j*(g22.Stride+1)]) // the diagonal counts twice in S̄ + S̄ᵀ
 			}
 		}
 		solveBlock(triangle[T]{view(u11, false), false, false}, g12)
@@ -314,14 +315,16 @@ func choleskyAdjoint[T rev.Float](u, g rev.General[T]) {
 			d -= T(gi[j] * ui[j])
 		}
 		gi[i] = d / (2 * ui[i])
+		from := gi[i:]
 		for k := range i {
-			uk, gk := u.Row(k), g.Row(k)
-			s := T(0)
-			for j := i; j < n; j++ {
-				s += T(gi[j] * uk[j])
-				gk[j] -= T(gi[j] * uk[i])
+			uk, gk := u.Row(k)[i:], g.Row(k)[i:]
+			uk, gk = uk[:len(from)], gk[:len(from)]
+			s, v := T(0), uk[0]
+			for j, x := range from {
+				s += T(x * uk[j])
+				gk[j] -= T(x * v)
 			}
-			gk[i] -= s
+			gk[0] -= s
 		}
 	}
 }
