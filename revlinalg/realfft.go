@@ -37,26 +37,26 @@ func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	}
 	w := workspace.Get[realFFTWork]()
 	w.plan(n)
-	sign := float64(p.Sign())
+	scale := float64(p.Sign()) * w.scale
 	for _, m := range [...]*RealFFT{&k, &p.T} {
-		if m.Y.Data != nil && m.X.Data != nil {
+		if x, y := m.X, m.Y; x.Data != nil && y.Data != nil {
 			for i := range w.x {
-				w.x[i] = m.X.Data[i*m.X.Inc]
+				w.x[i] = x.Data[i*x.Inc]
 			}
 			w.forward()
 			for i, v := range w.y {
-				m.Y.Data[i*m.Y.Inc] += complex(sign*w.scale*real(v), sign*w.scale*imag(v))
+				y.Data[i*y.Inc] += complex(scale*real(v), scale*imag(v))
 			}
 		}
 	}
 	for _, m := range [...]*RealFFT{&p.G, &p.GT} {
-		if m.Y.Data != nil && m.X.Data != nil {
+		if x, y := m.X, m.Y; x.Data != nil && y.Data != nil {
 			for i := range w.y {
-				w.y[i] = m.Y.Data[i*m.Y.Inc]
+				w.y[i] = y.Data[i*y.Inc]
 			}
 			w.back()
 			for i, v := range w.x {
-				m.X.Data[i*m.X.Inc] += float64(w.scale * v)
+				x.Data[i*x.Inc] += float64(w.scale * v)
 			}
 		}
 	}

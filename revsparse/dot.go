@@ -142,7 +142,7 @@ func (w *dotJob[T, I]) cut(block int) int {
 func (w *dotJob[T, I]) Block(worker, block int) {
 	at := w.at[worker]
 	s := dotSum[T]{}
-	for i := w.cut(block); i < w.cut(block+1); i++ {
+	for i, end := w.cut(block), w.cut(block+1); i < end; i++ {
 		lo, hi := w.b.Ptr[i], w.b.Ptr[i+1]
 		from, to := w.a.Ptr[i], w.a.Ptr[i+1]
 		if lo == hi || from == to {

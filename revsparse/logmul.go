@@ -152,7 +152,7 @@ func (w *logMul[T, I]) cut(block int) int {
 func (w *logMul[T, I]) Block(worker, block int) {
 	s, a, b := &w.tiles[worker], &w.k.A, w.k.B
 	count, at := 0, 0 // elements and terms; not in the tile, which shares cache lines with the next worker's
-	for i := w.cut(block); i < w.cut(block+1); i++ {
+	for i, end := w.cut(block), w.cut(block+1); i < end; i++ {
 		from, to := int(a.Ptr[i]), int(a.Ptr[i+1])
 		if from == to {
 			continue // the product is zero, and C does not change
