@@ -37,12 +37,10 @@ func misuse(of, argument string, err error, format string, args ...any) *rev.Ope
 	return &rev.OperandError{Kernel: of, Operand: argument, Reason: fmt.Sprintf(format, args...), Err: err}
 }
 
-// CheckIndex panics with an *rev.OperandError that wraps mat.ErrRowAccess unless an index,
-// number i of a list, is one of n.
-func CheckIndex(of, list string, i, index, n int) {
-	if uint(index) >= uint(n) {
-		panic(misuse(of, list, mat.ErrRowAccess, "has %d at %d, want 0 to %d", index, i, n-1))
-	}
+// IndexError returns the error of an index, number i of a list, that is not one of n. It wraps
+// mat.ErrRowAccess.
+func IndexError(of, list string, i, index, n int) *rev.OperandError {
+	return misuse(of, list, mat.ErrRowAccess, "has %d at %d, want 0 to %d", index, i, n-1)
 }
 
 // CheckStorage panics with an *rev.OperandError that wraps mat.ErrShape unless n elements

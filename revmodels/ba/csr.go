@@ -75,7 +75,9 @@ func (s *structure[T]) Block(_, b int) {
 	pointCol := cam * p.cameras.Rows
 	weightCol := pointCol + 3*p.points.Rows
 	for i := b * structureBlock; i < min((b+1)*structureBlock, n); i++ {
-		p.checkIndex(i)
+		if !p.exists(i) {
+			panic(p.indexError(i))
+		}
 		rows := s.ind[2*cols*i:][:2*cols]
 		first := rows[:cols]
 		column := int32(cam * p.camera[i])

@@ -127,7 +127,9 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 	s.limits = workspace.Grow(s.limits, q.cameras.Rows)
 	var weight, feature uint64 // at least the largest: ^x is |x|-1 for x < 0
 	for i := range q.camera {
-		q.checkIndex(i)
+		if !q.exists(i) {
+			panic(q.indexError(i))
+		}
 		if q.model == views.Weighted {
 			w := int64(q.weights.Data[i*q.weights.Inc])
 			weight = max(weight, uint64(w^w>>63))

@@ -23,7 +23,9 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 	w := one
 	var dz T
 	for i, c := range p.camera {
-		p.checkIndex(i)
+		if !p.exists(i) {
+			panic(p.indexError(i))
+		}
 		x, f := p.points.Row(p.point[i]), p.features.Row(i)
 		if p.model == views.Weighted {
 			w.v = p.weights.Data[i*p.weights.Inc]
@@ -73,10 +75,17 @@ type termSweep[N number[N]] struct {
 	term    term[N]
 }
 
-// checkIndex panics unless the camera and the point of observation i exist.
-func (p *problem[T]) checkIndex(i int) {
-	objective.CheckIndex(p.kernel(), "Camera", i, p.camera[i], p.cameras.Rows)
-	objective.CheckIndex(p.kernel(), "Point", i, p.point[i], p.points.Rows)
+// exists reports whether the camera and the point of observation i exist.
+func (p *problem[T]) exists(i int) bool {
+	return uint(p.camera[i]) < uint(p.cameras.Rows) && uint(p.point[i]) < uint(p.points.Rows)
+}
+
+// indexError returns what to panic with if observation i does not exist.
+func (p *problem[T]) indexError(i int) *rev.OperandError {
+	if c, n := p.camera[i], p.cameras.Rows; uint(c) >= uint(n) {
+		return objective.IndexError(p.kernel(), "Camera", i, c, n)
+	}
+	return objective.IndexError(p.kernel(), "Point", i, p.point[i], p.points.Rows)
 }
 
 // kernel returns the name of the kernel.
@@ -152,7 +161,9 @@ func (p *problem[T]) second(g, t, gt *problem[T]) {
 		})
 	}
 	for i, c := range p.camera {
-		p.checkIndex(i)
+		if !p.exists(i) {
+			panic(p.indexError(i))
+		}
 		var x [3]dual[T]
 		loadDuals(x[:], p.points, t.points, p.point[i])
 		var f [2]dual[T]

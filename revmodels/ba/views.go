@@ -276,7 +276,9 @@ func (s *viewSweep[T]) observe(v *view[T], first, n int) {
 // checkIndices panics if an index of the observations from lo to hi is out of range.
 func (s *viewSweep[T]) checkIndices(lo, hi int) {
 	for i := lo; i < hi; i++ {
-		s.checkIndex(i)
+		if !s.exists(i) {
+			panic(s.indexError(i))
+		}
 	}
 }
 

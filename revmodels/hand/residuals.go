@@ -123,7 +123,9 @@ func open[T rev.Real](s *skin, k *Residuals[T], derivatives bool) {
 		limit = len(k.Model.triangles)
 	}
 	for i, c := range k.Correspondences {
-		objective.CheckIndex("hand.Residuals", "Correspondences", i, c, limit)
+		if uint(c) >= uint(limit) {
+			panic(objective.IndexError("hand.Residuals", "Correspondences", i, c, limit))
+		}
 	}
 	for i := range s.theta {
 		s.theta[i] = fixed.Float(k.Theta.Data[i*k.Theta.Inc])

@@ -2842,223 +2842,223 @@ TEXT ·observeSnavelyResidualsAVX512F64<>(SB), NOSPLIT, $64-49
 	SHLQ         $0x03, CX
 
 group18:
-	MOVQ            48(SP), DX
-	MOVQ            16(SP), BX
-	MOVQ            (DX)(AX*1), SI
-	CMPQ            SI, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, SI, SI
-	LEAQ            (BX)(SI*8), SI
-	MOVQ            8(DX)(AX*1), DI
-	CMPQ            DI, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, DI, DI
-	LEAQ            (BX)(DI*8), DI
-	MOVQ            16(DX)(AX*1), R8
-	CMPQ            R8, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, R8, R8
-	LEAQ            (BX)(R8*8), R8
-	MOVQ            24(DX)(AX*1), R9
-	CMPQ            R9, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, R9, R9
-	LEAQ            (BX)(R9*8), R9
-	MOVQ            32(DX)(AX*1), R10
-	CMPQ            R10, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, R10, R10
-	LEAQ            (BX)(R10*8), R10
-	MOVQ            40(DX)(AX*1), R11
-	CMPQ            R11, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, R11, R11
-	LEAQ            (BX)(R11*8), R11
-	MOVQ            48(DX)(AX*1), R12
-	CMPQ            R12, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, R12, R12
-	LEAQ            (BX)(R12*8), R12
-	MOVQ            56(DX)(AX*1), DX
-	CMPQ            DX, cameras+16(FP)
-	JCC             bad19
-	IMUL3Q          $0x18, DX, DX
-	LEAQ            (BX)(DX*8), DX
-	VBROADCASTF64X4 (SI), Z1
-	VINSERTF64X4    $0x01, (R8), Z1, Z1
-	VBROADCASTF64X4 (DI), Z2
-	VINSERTF64X4    $0x01, (R9), Z2, Z2
-	VBROADCASTF64X4 (R10), Z3
-	VINSERTF64X4    $0x01, (R12), Z3, Z3
-	VBROADCASTF64X4 (R11), Z4
-	VINSERTF64X4    $0x01, (DX), Z4, Z4
-	VUNPCKLPD       Z2, Z1, Z5
-	VUNPCKHPD       Z2, Z1, Z1
-	VUNPCKLPD       Z4, Z3, Z2
-	VUNPCKHPD       Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z2, Z5, Z4
-	VSHUFF64X2      $0x88, Z3, Z1, Z6
-	VSHUFF64X2      $0xdd, Z2, Z5, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VBROADCASTF64X4 32(SI), Z3
-	VINSERTF64X4    $0x01, 32(R8), Z3, Z3
-	VBROADCASTF64X4 32(DI), Z5
-	VINSERTF64X4    $0x01, 32(R9), Z5, Z5
-	VBROADCASTF64X4 32(R10), Z7
-	VINSERTF64X4    $0x01, 32(R12), Z7, Z7
-	VBROADCASTF64X4 32(R11), Z8
-	VINSERTF64X4    $0x01, 32(DX), Z8, Z8
-	VUNPCKLPD       Z5, Z3, Z9
-	VUNPCKHPD       Z5, Z3, Z3
-	VUNPCKLPD       Z8, Z7, Z5
-	VUNPCKHPD       Z8, Z7, Z7
-	VSHUFF64X2      $0x88, Z5, Z9, Z8
-	VSHUFF64X2      $0x88, Z7, Z3, Z10
-	VSHUFF64X2      $0xdd, Z5, Z9, Z5
-	VSHUFF64X2      $0xdd, Z7, Z3, Z3
-	VBROADCASTF64X4 64(SI), Z7
-	VINSERTF64X4    $0x01, 64(R8), Z7, Z7
-	VBROADCASTF64X4 64(DI), Z9
-	VINSERTF64X4    $0x01, 64(R9), Z9, Z9
-	VBROADCASTF64X4 64(R10), Z11
-	VINSERTF64X4    $0x01, 64(R12), Z11, Z11
-	VBROADCASTF64X4 64(R11), Z12
-	VINSERTF64X4    $0x01, 64(DX), Z12, Z12
-	VUNPCKLPD       Z9, Z7, Z13
-	VUNPCKHPD       Z9, Z7, Z7
-	VUNPCKLPD       Z12, Z11, Z9
-	VUNPCKHPD       Z12, Z11, Z11
-	VSHUFF64X2      $0x88, Z9, Z13, Z12
-	VSHUFF64X2      $0x88, Z11, Z7, Z14
-	VSHUFF64X2      $0xdd, Z9, Z13, Z9
-	VSHUFF64X2      $0xdd, Z11, Z7, Z7
-	MOVQ            56(SP), DX
-	MOVQ            24(SP), BX
-	MOVQ            (DX)(AX*1), SI
-	CMPQ            SI, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), SI
-	LEAQ            (BX)(SI*8), SI
-	MOVQ            8(DX)(AX*1), DI
-	CMPQ            DI, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), DI
-	LEAQ            (BX)(DI*8), DI
-	MOVQ            16(DX)(AX*1), R8
-	CMPQ            R8, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), R8
-	LEAQ            (BX)(R8*8), R8
-	MOVQ            24(DX)(AX*1), R9
-	CMPQ            R9, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), R9
-	LEAQ            (BX)(R9*8), R9
-	MOVQ            32(DX)(AX*1), R10
-	CMPQ            R10, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), R10
-	LEAQ            (BX)(R10*8), R10
-	MOVQ            40(DX)(AX*1), R11
-	CMPQ            R11, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), R11
-	LEAQ            (BX)(R11*8), R11
-	MOVQ            48(DX)(AX*1), R12
-	CMPQ            R12, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), R12
-	LEAQ            (BX)(R12*8), R12
-	MOVQ            56(DX)(AX*1), DX
-	CMPQ            DX, 32(SP)
-	JCC             bad19
-	IMULQ           40(SP), DX
-	LEAQ            (BX)(DX*8), DX
-	VMOVUPD.Z       (SI), K1, Z11
-	VMOVUPD.Z       (R8), K1, Z13
-	VINSERTF64X4    $0x01, Y13, Z11, Z11
-	VMOVUPD.Z       (DI), K1, Z13
-	VMOVUPD.Z       (R9), K1, Z15
-	VINSERTF64X4    $0x01, Y15, Z13, Z13
-	VMOVUPD.Z       (R10), K1, Z15
-	VMOVUPD.Z       (R12), K1, Z16
-	VINSERTF64X4    $0x01, Y16, Z15, Z15
-	VMOVUPD.Z       (R11), K1, Z16
-	VMOVUPD.Z       (DX), K1, Z17
-	VINSERTF64X4    $0x01, Y17, Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z13
-	VUNPCKHPD       Z16, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z17, Z16
-	VSHUFF64X2      $0x88, Z15, Z11, Z11
-	VSHUFF64X2      $0xdd, Z13, Z17, Z13
-	VMULPD          Z8, Z2, Z15
-	VMULPD          Z10, Z6, Z17
-	VSUBPD          Z15, Z17, Z15
-	VMULPD          Z10, Z4, Z17
-	VMULPD          Z1, Z2, Z18
-	VSUBPD          Z17, Z18, Z17
-	VMULPD          Z1, Z6, Z18
-	VMULPD          Z8, Z4, Z19
-	VSUBPD          Z18, Z19, Z18
-	VMULPD          Z16, Z4, Z4
-	VMULPD          Z11, Z6, Z6
-	VADDPD          Z6, Z4, Z4
-	VMULPD          Z13, Z2, Z2
-	VADDPD          Z2, Z4, Z2
-	VMULPD          Z16, Z1, Z1
-	VMULPD          Z11, Z8, Z4
-	VADDPD          Z4, Z1, Z1
-	VMULPD          Z13, Z10, Z4
-	VADDPD          Z4, Z1, Z1
-	VMULPD          Z16, Z15, Z4
-	VMULPD          Z11, Z17, Z6
-	VADDPD          Z6, Z4, Z4
-	VMULPD          Z13, Z18, Z6
-	VADDPD          Z6, Z4, Z4
-	VADDPD          Z5, Z2, Z2
-	VADDPD          Z3, Z1, Z1
-	VADDPD          Z12, Z4, Z3
-	VMOVUPS         constants<>+64(SB), Z4
-	VDIVPD          Z3, Z4, Z3
-	VMULPD          Z3, Z2, Z2
-	VMULPD          Z3, Z1, Z1
-	VMULPD          Z2, Z2, Z3
-	VMULPD          Z1, Z1, Z4
-	VADDPD          Z4, Z3, Z3
-	VMULPD          Z7, Z3, Z4
-	VADDPD          Z9, Z4, Z4
-	VMULPD          Z3, Z4, Z3
-	VADDPD          constants<>+0(SB), Z3, Z3
-	MOVQ            (SP), DX
-	VMOVUPS         (DX)(AX*2), Z4
-	VMOVUPS         64(DX)(AX*2), Z5
-	VMOVUPS         constants<>+128(SB), Z6
-	VPERMI2PD       Z5, Z4, Z6
-	VMOVUPS         constants<>+192(SB), Z7
-	VPERMI2PD       Z5, Z4, Z7
-	VMULPD          Z2, Z3, Z2
-	VMULPD          Z14, Z2, Z2
-	VSUBPD          Z6, Z2, Z2
-	VMULPD          Z0, Z2, Z2
-	VMULPD          Z1, Z3, Z1
-	VMULPD          Z14, Z1, Z1
-	VSUBPD          Z7, Z1, Z1
-	VMULPD          Z0, Z1, Z1
-	MOVQ            8(SP), DX
-	VMOVUPS         constants<>+256(SB), Z3
-	VPERMI2PD       Z1, Z2, Z3
-	VMOVUPS         constants<>+320(SB), Z4
-	VPERMI2PD       Z1, Z2, Z4
-	VADDPD          (DX)(AX*2), Z3, Z1
-	VMOVUPS         Z1, (DX)(AX*2)
-	VADDPD          64(DX)(AX*2), Z4, Z1
-	VMOVUPS         Z1, 64(DX)(AX*2)
-	ADDQ            $0x40, AX
-	CMPQ            AX, CX
-	JL              group18
-	MOVB            $0x01, ret+48(FP)
+	MOVQ              48(SP), DX
+	MOVQ              16(SP), BX
+	MOVQ              (DX)(AX*1), SI
+	CMPQ              SI, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, SI, SI
+	LEAQ              (BX)(SI*8), SI
+	MOVQ              8(DX)(AX*1), DI
+	CMPQ              DI, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, DI, DI
+	LEAQ              (BX)(DI*8), DI
+	MOVQ              16(DX)(AX*1), R8
+	CMPQ              R8, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, R8, R8
+	LEAQ              (BX)(R8*8), R8
+	MOVQ              24(DX)(AX*1), R9
+	CMPQ              R9, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, R9, R9
+	LEAQ              (BX)(R9*8), R9
+	MOVQ              32(DX)(AX*1), R10
+	CMPQ              R10, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, R10, R10
+	LEAQ              (BX)(R10*8), R10
+	MOVQ              40(DX)(AX*1), R11
+	CMPQ              R11, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, R11, R11
+	LEAQ              (BX)(R11*8), R11
+	MOVQ              48(DX)(AX*1), R12
+	CMPQ              R12, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, R12, R12
+	LEAQ              (BX)(R12*8), R12
+	MOVQ              56(DX)(AX*1), DX
+	CMPQ              DX, cameras+16(FP)
+	JCC               bad19
+	IMUL3Q            $0x18, DX, DX
+	LEAQ              (BX)(DX*8), DX
+	VBROADCASTF64X4   (SI), Z1
+	VINSERTF64X4      $0x01, (R8), Z1, Z1
+	VBROADCASTF64X4   (DI), Z2
+	VINSERTF64X4      $0x01, (R9), Z2, Z2
+	VBROADCASTF64X4   (R10), Z3
+	VINSERTF64X4      $0x01, (R12), Z3, Z3
+	VBROADCASTF64X4   (R11), Z4
+	VINSERTF64X4      $0x01, (DX), Z4, Z4
+	VUNPCKLPD         Z2, Z1, Z5
+	VUNPCKHPD         Z2, Z1, Z1
+	VUNPCKLPD         Z4, Z3, Z2
+	VUNPCKHPD         Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z2, Z5, Z4
+	VSHUFF64X2        $0x88, Z3, Z1, Z6
+	VSHUFF64X2        $0xdd, Z2, Z5, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VBROADCASTF64X4   32(SI), Z3
+	VINSERTF64X4      $0x01, 32(R8), Z3, Z3
+	VBROADCASTF64X4   32(DI), Z5
+	VINSERTF64X4      $0x01, 32(R9), Z5, Z5
+	VBROADCASTF64X4   32(R10), Z7
+	VINSERTF64X4      $0x01, 32(R12), Z7, Z7
+	VBROADCASTF64X4   32(R11), Z8
+	VINSERTF64X4      $0x01, 32(DX), Z8, Z8
+	VUNPCKLPD         Z5, Z3, Z9
+	VUNPCKHPD         Z5, Z3, Z3
+	VUNPCKLPD         Z8, Z7, Z5
+	VUNPCKHPD         Z8, Z7, Z7
+	VSHUFF64X2        $0x88, Z5, Z9, Z8
+	VSHUFF64X2        $0x88, Z7, Z3, Z10
+	VSHUFF64X2        $0xdd, Z5, Z9, Z5
+	VSHUFF64X2        $0xdd, Z7, Z3, Z3
+	VBROADCASTF64X4   64(SI), Z7
+	VINSERTF64X4      $0x01, 64(R8), Z7, Z7
+	VBROADCASTF64X4   64(DI), Z9
+	VINSERTF64X4      $0x01, 64(R9), Z9, Z9
+	VBROADCASTF64X4   64(R10), Z11
+	VINSERTF64X4      $0x01, 64(R12), Z11, Z11
+	VBROADCASTF64X4   64(R11), Z12
+	VINSERTF64X4      $0x01, 64(DX), Z12, Z12
+	VUNPCKLPD         Z9, Z7, Z13
+	VUNPCKHPD         Z9, Z7, Z7
+	VUNPCKLPD         Z12, Z11, Z9
+	VUNPCKHPD         Z12, Z11, Z11
+	VSHUFF64X2        $0x88, Z9, Z13, Z12
+	VSHUFF64X2        $0x88, Z11, Z7, Z14
+	VSHUFF64X2        $0xdd, Z9, Z13, Z9
+	VSHUFF64X2        $0xdd, Z11, Z7, Z7
+	MOVQ              56(SP), DX
+	MOVQ              24(SP), BX
+	MOVQ              (DX)(AX*1), SI
+	CMPQ              SI, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), SI
+	LEAQ              (BX)(SI*8), SI
+	MOVQ              8(DX)(AX*1), DI
+	CMPQ              DI, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), DI
+	LEAQ              (BX)(DI*8), DI
+	MOVQ              16(DX)(AX*1), R8
+	CMPQ              R8, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), R8
+	LEAQ              (BX)(R8*8), R8
+	MOVQ              24(DX)(AX*1), R9
+	CMPQ              R9, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), R9
+	LEAQ              (BX)(R9*8), R9
+	MOVQ              32(DX)(AX*1), R10
+	CMPQ              R10, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), R10
+	LEAQ              (BX)(R10*8), R10
+	MOVQ              40(DX)(AX*1), R11
+	CMPQ              R11, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), R11
+	LEAQ              (BX)(R11*8), R11
+	MOVQ              48(DX)(AX*1), R12
+	CMPQ              R12, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), R12
+	LEAQ              (BX)(R12*8), R12
+	MOVQ              56(DX)(AX*1), DX
+	CMPQ              DX, 32(SP)
+	JCC               bad19
+	IMULQ             40(SP), DX
+	LEAQ              (BX)(DX*8), DX
+	VMOVUPD.Z         (SI), K1, Z11
+	VBROADCASTF64X4.Z (R8), K1, Z13
+	VINSERTF64X4      $0x01, Y13, Z11, Z11
+	VMOVUPD.Z         (DI), K1, Z13
+	VBROADCASTF64X4.Z (R9), K1, Z15
+	VINSERTF64X4      $0x01, Y15, Z13, Z13
+	VMOVUPD.Z         (R10), K1, Z15
+	VBROADCASTF64X4.Z (R12), K1, Z16
+	VINSERTF64X4      $0x01, Y16, Z15, Z15
+	VMOVUPD.Z         (R11), K1, Z16
+	VBROADCASTF64X4.Z (DX), K1, Z17
+	VINSERTF64X4      $0x01, Y17, Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z13
+	VUNPCKHPD         Z16, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z17, Z16
+	VSHUFF64X2        $0x88, Z15, Z11, Z11
+	VSHUFF64X2        $0xdd, Z13, Z17, Z13
+	VMULPD            Z8, Z2, Z15
+	VMULPD            Z10, Z6, Z17
+	VSUBPD            Z15, Z17, Z15
+	VMULPD            Z10, Z4, Z17
+	VMULPD            Z1, Z2, Z18
+	VSUBPD            Z17, Z18, Z17
+	VMULPD            Z1, Z6, Z18
+	VMULPD            Z8, Z4, Z19
+	VSUBPD            Z18, Z19, Z18
+	VMULPD            Z16, Z4, Z4
+	VMULPD            Z11, Z6, Z6
+	VADDPD            Z6, Z4, Z4
+	VMULPD            Z13, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD            Z16, Z1, Z1
+	VMULPD            Z11, Z8, Z4
+	VADDPD            Z4, Z1, Z1
+	VMULPD            Z13, Z10, Z4
+	VADDPD            Z4, Z1, Z1
+	VMULPD            Z16, Z15, Z4
+	VMULPD            Z11, Z17, Z6
+	VADDPD            Z6, Z4, Z4
+	VMULPD            Z13, Z18, Z6
+	VADDPD            Z6, Z4, Z4
+	VADDPD            Z5, Z2, Z2
+	VADDPD            Z3, Z1, Z1
+	VADDPD            Z12, Z4, Z3
+	VMOVUPS           constants<>+64(SB), Z4
+	VDIVPD            Z3, Z4, Z3
+	VMULPD            Z3, Z2, Z2
+	VMULPD            Z3, Z1, Z1
+	VMULPD            Z2, Z2, Z3
+	VMULPD            Z1, Z1, Z4
+	VADDPD            Z4, Z3, Z3
+	VMULPD            Z7, Z3, Z4
+	VADDPD            Z9, Z4, Z4
+	VMULPD            Z3, Z4, Z3
+	VADDPD            constants<>+0(SB), Z3, Z3
+	MOVQ              (SP), DX
+	VMOVUPS           (DX)(AX*2), Z4
+	VMOVUPS           64(DX)(AX*2), Z5
+	VMOVUPS           constants<>+128(SB), Z6
+	VPERMI2PD         Z5, Z4, Z6
+	VMOVUPS           constants<>+192(SB), Z7
+	VPERMI2PD         Z5, Z4, Z7
+	VMULPD            Z2, Z3, Z2
+	VMULPD            Z14, Z2, Z2
+	VSUBPD            Z6, Z2, Z2
+	VMULPD            Z0, Z2, Z2
+	VMULPD            Z1, Z3, Z1
+	VMULPD            Z14, Z1, Z1
+	VSUBPD            Z7, Z1, Z1
+	VMULPD            Z0, Z1, Z1
+	MOVQ              8(SP), DX
+	VMOVUPS           constants<>+256(SB), Z3
+	VPERMI2PD         Z1, Z2, Z3
+	VMOVUPS           constants<>+320(SB), Z4
+	VPERMI2PD         Z1, Z2, Z4
+	VADDPD            (DX)(AX*2), Z3, Z1
+	VMOVUPS           Z1, (DX)(AX*2)
+	VADDPD            64(DX)(AX*2), Z4, Z1
+	VMOVUPS           Z1, 64(DX)(AX*2)
+	ADDQ              $0x40, AX
+	CMPQ              AX, CX
+	JL                group18
+	MOVB              $0x01, ret+48(FP)
 
 bad19:
 	VZEROUPPER
@@ -3397,529 +3397,529 @@ ahead26:
 	JL         ahead26
 
 group24:
-	MOVQ            48(SP), BX
-	MOVQ            16(SP), SI
-	MOVQ            (BX)(AX*1), DI
-	CMPQ            DI, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, DI, DI
-	LEAQ            (SI)(DI*8), DI
-	MOVQ            8(BX)(AX*1), R8
-	CMPQ            R8, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, R8, R8
-	LEAQ            (SI)(R8*8), R8
-	MOVQ            16(BX)(AX*1), R9
-	CMPQ            R9, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, R9, R9
-	LEAQ            (SI)(R9*8), R9
-	MOVQ            24(BX)(AX*1), R10
-	CMPQ            R10, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, R10, R10
-	LEAQ            (SI)(R10*8), R10
-	MOVQ            32(BX)(AX*1), R11
-	CMPQ            R11, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, R11, R11
-	LEAQ            (SI)(R11*8), R11
-	MOVQ            40(BX)(AX*1), R12
-	CMPQ            R12, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, R12, R12
-	LEAQ            (SI)(R12*8), R12
-	MOVQ            48(BX)(AX*1), R13
-	CMPQ            R13, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, R13, R13
-	LEAQ            (SI)(R13*8), R13
-	MOVQ            56(BX)(AX*1), BX
-	CMPQ            BX, cameras+16(FP)
-	JCC             bad25
-	IMUL3Q          $0x18, BX, BX
-	LEAQ            (SI)(BX*8), BX
-	VBROADCASTF64X4 (DI), Z1
-	VINSERTF64X4    $0x01, (R9), Z1, Z1
-	VBROADCASTF64X4 (R8), Z2
-	VINSERTF64X4    $0x01, (R10), Z2, Z2
-	VBROADCASTF64X4 (R11), Z3
-	VINSERTF64X4    $0x01, (R13), Z3, Z3
-	VBROADCASTF64X4 (R12), Z4
-	VINSERTF64X4    $0x01, (BX), Z4, Z4
-	VUNPCKLPD       Z2, Z1, Z5
-	VUNPCKHPD       Z2, Z1, Z1
-	VUNPCKLPD       Z4, Z3, Z2
-	VUNPCKHPD       Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z2, Z5, Z4
-	VSHUFF64X2      $0x88, Z3, Z1, Z6
-	VSHUFF64X2      $0xdd, Z2, Z5, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VBROADCASTF64X4 32(DI), Z3
-	VINSERTF64X4    $0x01, 32(R9), Z3, Z3
-	VBROADCASTF64X4 32(R8), Z5
-	VINSERTF64X4    $0x01, 32(R10), Z5, Z5
-	VBROADCASTF64X4 32(R11), Z7
-	VINSERTF64X4    $0x01, 32(R13), Z7, Z7
-	VBROADCASTF64X4 32(R12), Z8
-	VINSERTF64X4    $0x01, 32(BX), Z8, Z8
-	VUNPCKLPD       Z5, Z3, Z9
-	VUNPCKHPD       Z5, Z3, Z3
-	VUNPCKLPD       Z8, Z7, Z5
-	VUNPCKHPD       Z8, Z7, Z7
-	VSHUFF64X2      $0x88, Z5, Z9, Z8
-	VSHUFF64X2      $0x88, Z7, Z3, Z10
-	VSHUFF64X2      $0xdd, Z5, Z9, Z5
-	VSHUFF64X2      $0xdd, Z7, Z3, Z3
-	VBROADCASTF64X4 64(DI), Z7
-	VINSERTF64X4    $0x01, 64(R9), Z7, Z7
-	VBROADCASTF64X4 64(R8), Z9
-	VINSERTF64X4    $0x01, 64(R10), Z9, Z9
-	VBROADCASTF64X4 64(R11), Z11
-	VINSERTF64X4    $0x01, 64(R13), Z11, Z11
-	VBROADCASTF64X4 64(R12), Z12
-	VINSERTF64X4    $0x01, 64(BX), Z12, Z12
-	VUNPCKLPD       Z9, Z7, Z13
-	VUNPCKHPD       Z9, Z7, Z7
-	VUNPCKLPD       Z12, Z11, Z9
-	VUNPCKHPD       Z12, Z11, Z11
-	VSHUFF64X2      $0x88, Z9, Z13, Z12
-	VSHUFF64X2      $0x88, Z11, Z7, Z14
-	VSHUFF64X2      $0xdd, Z9, Z13, Z9
-	VSHUFF64X2      $0xdd, Z11, Z7, Z7
-	VBROADCASTF64X4 96(DI), Z11
-	VINSERTF64X4    $0x01, 96(R9), Z11, Z11
-	VBROADCASTF64X4 96(R8), Z13
-	VINSERTF64X4    $0x01, 96(R10), Z13, Z13
-	VBROADCASTF64X4 96(R11), Z15
-	VINSERTF64X4    $0x01, 96(R13), Z15, Z15
-	VBROADCASTF64X4 96(R12), Z16
-	VINSERTF64X4    $0x01, 96(BX), Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z13
-	VUNPCKHPD       Z16, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z17, Z16
-	VMOVUPS         Z16, 768(CX)
-	VSHUFF64X2      $0x88, Z15, Z11, Z16
-	VMOVUPS         Z16, 832(CX)
-	VSHUFF64X2      $0xdd, Z13, Z17, Z13
-	VMOVUPS         Z13, 896(CX)
-	VSHUFF64X2      $0xdd, Z15, Z11, Z11
-	VMOVUPS         Z11, 960(CX)
-	VBROADCASTF64X4 128(DI), Z11
-	VINSERTF64X4    $0x01, 128(R9), Z11, Z11
-	VBROADCASTF64X4 128(R8), Z13
-	VINSERTF64X4    $0x01, 128(R10), Z13, Z13
-	VBROADCASTF64X4 128(R11), Z15
-	VINSERTF64X4    $0x01, 128(R13), Z15, Z15
-	VBROADCASTF64X4 128(R12), Z16
-	VINSERTF64X4    $0x01, 128(BX), Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z13
-	VUNPCKHPD       Z16, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z17, Z16
-	VMOVUPS         Z16, 1024(CX)
-	VSHUFF64X2      $0x88, Z15, Z11, Z16
-	VMOVUPS         Z16, 1088(CX)
-	VSHUFF64X2      $0xdd, Z13, Z17, Z13
-	VMOVUPS         Z13, 1152(CX)
-	VSHUFF64X2      $0xdd, Z15, Z11, Z11
-	VMOVUPS         Z11, 1216(CX)
-	VBROADCASTF64X4 160(DI), Z11
-	VINSERTF64X4    $0x01, 160(R9), Z11, Z11
-	VBROADCASTF64X4 160(R8), Z13
-	VINSERTF64X4    $0x01, 160(R10), Z13, Z13
-	VBROADCASTF64X4 160(R11), Z15
-	VINSERTF64X4    $0x01, 160(R13), Z15, Z15
-	VBROADCASTF64X4 160(R12), Z16
-	VINSERTF64X4    $0x01, 160(BX), Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z11
-	VUNPCKHPD       Z16, Z15, Z13
-	VSHUFF64X2      $0x88, Z11, Z17, Z11
-	VMOVUPS         Z11, 1280(CX)
-	MOVQ            56(SP), BX
-	MOVQ            24(SP), SI
-	MOVQ            (BX)(AX*1), DI
-	CMPQ            DI, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), DI
-	LEAQ            (SI)(DI*8), DI
-	MOVQ            8(BX)(AX*1), R8
-	CMPQ            R8, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), R8
-	LEAQ            (SI)(R8*8), R8
-	MOVQ            16(BX)(AX*1), R9
-	CMPQ            R9, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), R9
-	LEAQ            (SI)(R9*8), R9
-	MOVQ            24(BX)(AX*1), R10
-	CMPQ            R10, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), R10
-	LEAQ            (SI)(R10*8), R10
-	MOVQ            32(BX)(AX*1), R11
-	CMPQ            R11, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), R11
-	LEAQ            (SI)(R11*8), R11
-	MOVQ            40(BX)(AX*1), R12
-	CMPQ            R12, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), R12
-	LEAQ            (SI)(R12*8), R12
-	MOVQ            48(BX)(AX*1), R13
-	CMPQ            R13, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), R13
-	LEAQ            (SI)(R13*8), R13
-	MOVQ            56(BX)(AX*1), BX
-	CMPQ            BX, 32(SP)
-	JCC             bad25
-	IMULQ           40(SP), BX
-	LEAQ            (SI)(BX*8), BX
-	VMOVUPD.Z       (DI), K1, Z11
-	VMOVUPD.Z       (R9), K1, Z13
-	VINSERTF64X4    $0x01, Y13, Z11, Z11
-	VMOVUPD.Z       (R8), K1, Z13
-	VMOVUPD.Z       (R10), K1, Z15
-	VINSERTF64X4    $0x01, Y15, Z13, Z13
-	VMOVUPD.Z       (R11), K1, Z15
-	VMOVUPD.Z       (R13), K1, Z16
-	VINSERTF64X4    $0x01, Y16, Z15, Z15
-	VMOVUPD.Z       (R12), K1, Z16
-	VMOVUPD.Z       (BX), K1, Z17
-	VINSERTF64X4    $0x01, Y17, Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z13
-	VUNPCKHPD       Z16, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z17, Z16
-	VSHUFF64X2      $0x88, Z15, Z11, Z11
-	VSHUFF64X2      $0xdd, Z13, Z17, Z13
-	VMULPD          Z8, Z2, Z15
-	VMULPD          Z10, Z6, Z17
-	VSUBPD          Z15, Z17, Z15
-	VMULPD          Z10, Z4, Z17
-	VMULPD          Z1, Z2, Z18
-	VSUBPD          Z17, Z18, Z17
-	VMULPD          Z1, Z6, Z18
-	VMULPD          Z8, Z4, Z19
-	VSUBPD          Z18, Z19, Z18
-	VMULPD          Z16, Z4, Z19
-	VMULPD          Z11, Z6, Z20
-	VADDPD          Z20, Z19, Z19
-	VMULPD          Z13, Z2, Z20
-	VADDPD          Z20, Z19, Z19
-	VMULPD          Z16, Z1, Z20
-	VMULPD          Z11, Z8, Z21
-	VADDPD          Z21, Z20, Z20
-	VMULPD          Z13, Z10, Z21
-	VADDPD          Z21, Z20, Z20
-	VMULPD          Z16, Z15, Z16
-	VMULPD          Z11, Z17, Z11
-	VADDPD          Z11, Z16, Z11
-	VMULPD          Z13, Z18, Z13
-	VADDPD          Z13, Z11, Z11
-	VADDPD          Z5, Z19, Z5
-	VADDPD          Z3, Z20, Z3
-	VADDPD          Z12, Z11, Z12
-	VMOVUPS         constants<>+64(SB), Z13
-	VDIVPD          Z12, Z13, Z12
-	VMULPD          Z12, Z5, Z5
-	VMULPD          Z12, Z3, Z3
-	VMULPD          Z5, Z5, Z13
-	VMULPD          Z3, Z3, Z16
-	VADDPD          Z16, Z13, Z13
-	VMULPD          Z7, Z13, Z7
-	VADDPD          Z9, Z7, Z9
-	VMULPD          Z13, Z9, Z16
-	VADDPD          constants<>+0(SB), Z16, Z16
-	MOVQ            (SP), BX
-	VMOVUPS         (BX)(AX*2), Z21
-	VMOVUPS         64(BX)(AX*2), Z22
-	VMOVUPS         constants<>+128(SB), Z23
-	VPERMI2PD       Z22, Z21, Z23
-	VMOVUPS         constants<>+192(SB), Z24
-	VPERMI2PD       Z22, Z21, Z24
-	VMULPD          Z5, Z16, Z21
-	VMOVUPS         Z21, 2304(CX)
-	VMULPD          Z14, Z21, Z21
-	VSUBPD          Z23, Z21, Z21
-	VMULPD          Z0, Z21, Z21
-	VMULPD          Z3, Z16, Z22
-	VMOVUPS         Z22, 3072(CX)
-	VMULPD          Z14, Z22, Z22
-	VSUBPD          Z24, Z22, Z22
-	VMULPD          Z0, Z22, Z22
-	MOVQ            8(SP), BX
-	VMOVUPS         constants<>+256(SB), Z23
-	VPERMI2PD       Z22, Z21, Z23
-	VMOVUPS         constants<>+320(SB), Z24
-	VPERMI2PD       Z22, Z21, Z24
-	VADDPD          (BX)(AX*2), Z23, Z21
-	VMOVUPS         Z21, (BX)(AX*2)
-	VADDPD          64(BX)(AX*2), Z24, Z21
-	VMOVUPS         Z21, 64(BX)(AX*2)
-	VADDPD          Z9, Z7, Z7
-	VADDPD          Z7, Z7, Z7
-	VMULPD          Z13, Z7, Z9
-	VADDPD          Z16, Z9, Z9
-	VMULPD          Z12, Z14, Z12
-	VMULPD          Z5, Z7, Z21
-	VMULPD          Z3, Z7, Z7
-	VMULPD          Z3, Z21, Z22
-	VMULPD          Z22, Z12, Z22
-	VMULPD          Z5, Z21, Z21
-	VADDPD          Z16, Z21, Z21
-	VMULPD          Z21, Z12, Z21
-	VMULPD          Z3, Z7, Z7
-	VADDPD          Z16, Z7, Z7
-	VMULPD          Z7, Z12, Z7
-	VMULPD          Z5, Z9, Z16
-	VMULPD          Z16, Z12, Z16
-	VMULPD          Z3, Z9, Z9
-	VMULPD          Z9, Z12, Z9
-	VMULPD          Z5, Z13, Z5
-	VMULPD          Z5, Z14, Z12
-	VMOVUPS         Z12, 2368(CX)
-	VMULPD          Z5, Z13, Z5
-	VMULPD          Z5, Z14, Z5
-	VMOVUPS         Z5, 2432(CX)
-	VMULPD          Z3, Z13, Z3
-	VMULPD          Z3, Z14, Z5
-	VMOVUPS         Z5, 3136(CX)
-	VMULPD          Z3, Z13, Z3
-	VMULPD          Z3, Z14, Z3
-	VMOVUPS         Z3, 3200(CX)
-	VMULPD          Z22, Z11, Z3
-	VMULPD          Z16, Z20, Z5
-	VSUBPD          Z3, Z5, Z3
-	VMULPD          Z16, Z19, Z5
-	VMULPD          Z21, Z11, Z12
-	VSUBPD          Z5, Z12, Z5
-	VMULPD          Z21, Z20, Z12
-	VMULPD          Z22, Z19, Z13
-	VSUBPD          Z12, Z13, Z12
-	VMULPD          768(CX), Z3, Z13
-	VMULPD          960(CX), Z5, Z14
-	VADDPD          Z14, Z13, Z13
-	VMULPD          1152(CX), Z12, Z14
-	VADDPD          Z14, Z13, Z13
-	VMOVUPS         Z13, 1920(CX)
-	VMULPD          832(CX), Z3, Z13
-	VMULPD          1024(CX), Z5, Z14
-	VADDPD          Z14, Z13, Z13
-	VMULPD          1216(CX), Z12, Z14
-	VADDPD          Z14, Z13, Z13
-	VMOVUPS         Z13, 1984(CX)
-	VMULPD          896(CX), Z3, Z3
-	VMULPD          1088(CX), Z5, Z5
-	VADDPD          Z5, Z3, Z3
-	VMULPD          1280(CX), Z12, Z5
-	VADDPD          Z5, Z3, Z3
-	VMOVUPS         Z3, 2048(CX)
-	VMULPD          Z21, Z4, Z3
-	VMULPD          Z22, Z1, Z5
-	VADDPD          Z5, Z3, Z3
-	VMULPD          Z16, Z15, Z5
-	VADDPD          Z5, Z3, Z3
-	VMOVUPS         Z3, 2496(CX)
-	VMOVUPS         Z21, 2112(CX)
-	VMULPD          Z21, Z6, Z3
-	VMULPD          Z22, Z8, Z5
-	VADDPD          Z5, Z3, Z3
-	VMULPD          Z16, Z17, Z5
-	VADDPD          Z5, Z3, Z3
-	VMOVUPS         Z3, 2560(CX)
-	VMOVUPS         Z22, 2176(CX)
-	VMULPD          Z21, Z2, Z3
-	VMULPD          Z22, Z10, Z5
-	VADDPD          Z5, Z3, Z3
-	VMULPD          Z16, Z18, Z5
-	VADDPD          Z5, Z3, Z3
-	VMOVUPS         Z3, 2624(CX)
-	VMOVUPS         Z16, 2240(CX)
-	VMULPD          Z7, Z11, Z3
-	VMULPD          Z9, Z20, Z5
-	VSUBPD          Z3, Z5, Z3
-	VMULPD          Z9, Z19, Z5
-	VMULPD          Z22, Z11, Z11
-	VSUBPD          Z5, Z11, Z5
-	VMULPD          Z22, Z20, Z11
-	VMULPD          Z7, Z19, Z12
-	VSUBPD          Z11, Z12, Z11
-	VMULPD          768(CX), Z3, Z12
-	VMULPD          960(CX), Z5, Z13
-	VADDPD          Z13, Z12, Z12
-	VMULPD          1152(CX), Z11, Z13
-	VADDPD          Z13, Z12, Z12
-	VMOVUPS         Z12, 2688(CX)
-	VMULPD          832(CX), Z3, Z12
-	VMULPD          1024(CX), Z5, Z13
-	VADDPD          Z13, Z12, Z12
-	VMULPD          1216(CX), Z11, Z13
-	VADDPD          Z13, Z12, Z12
-	VMOVUPS         Z12, 2752(CX)
-	VMULPD          896(CX), Z3, Z3
-	VMULPD          1088(CX), Z5, Z5
-	VADDPD          Z5, Z3, Z3
-	VMULPD          1280(CX), Z11, Z5
-	VADDPD          Z5, Z3, Z3
-	VMOVUPS         Z3, 2816(CX)
-	VMULPD          Z22, Z4, Z3
-	VMULPD          Z7, Z1, Z1
-	VADDPD          Z1, Z3, Z1
-	VMULPD          Z9, Z15, Z3
-	VADDPD          Z3, Z1, Z1
-	VMOVUPS         Z1, 3264(CX)
-	VMOVUPS         Z22, 2880(CX)
-	VMULPD          Z22, Z6, Z1
-	VMULPD          Z7, Z8, Z3
-	VADDPD          Z3, Z1, Z1
-	VMULPD          Z9, Z17, Z3
-	VADDPD          Z3, Z1, Z1
-	VMOVUPS         Z1, 3328(CX)
-	VMOVUPS         Z7, 2944(CX)
-	VMULPD          Z22, Z2, Z1
-	VMULPD          Z7, Z10, Z2
-	VADDPD          Z2, Z1, Z1
-	VMULPD          Z9, Z18, Z2
-	VADDPD          Z2, Z1, Z1
-	VMOVUPS         Z1, 3392(CX)
-	VMOVUPS         Z9, 3008(CX)
-	MOVQ            o+8(FP), BX
-	MOVQ            232(BX), BX
-	IMUL3Q          $0x18, AX, SI
-	ADDQ            SI, BX
-	CMPB            past+40(FP), $0x00
-	JEQ             plain27
-	VMOVUPS         1920(CX), Z1
-	VUNPCKLPD       1984(CX), Z1, Z1
-	VMOVUPS         2048(CX), Z2
-	VUNPCKLPD       2112(CX), Z2, Z2
-	VMOVUPS         2176(CX), Z3
-	VUNPCKLPD       2240(CX), Z3, Z3
-	VMOVUPS         2304(CX), Z4
-	VUNPCKLPD       2368(CX), Z4, Z4
-	VSHUFF64X2      $0x88, Z2, Z1, Z6
-	VSHUFF64X2      $0x88, Z4, Z3, Z7
-	VSHUFF64X2      $0x88, Z7, Z6, Z5
-	VSHUFF64X2      $0xdd, Z7, Z6, Z6
-	VMOVNTPD        Z5, (BX)
-	VMOVNTPD        Z6, 768(BX)
-	VMOVUPS         2432(CX), Z5
-	VUNPCKLPD       2496(CX), Z5, Z5
-	VMOVUPS         2560(CX), Z6
-	VUNPCKLPD       2624(CX), Z6, Z6
-	VMOVUPS         2688(CX), Z7
-	VUNPCKLPD       2752(CX), Z7, Z7
-	VMOVUPS         2816(CX), Z8
-	VUNPCKLPD       2880(CX), Z8, Z8
-	VSHUFF64X2      $0x88, Z6, Z5, Z10
-	VSHUFF64X2      $0x88, Z8, Z7, Z11
-	VSHUFF64X2      $0x88, Z11, Z10, Z9
-	VSHUFF64X2      $0xdd, Z11, Z10, Z10
-	VMOVNTPD        Z9, 64(BX)
-	VMOVNTPD        Z10, 832(BX)
-	VMOVUPS         2944(CX), Z9
-	VUNPCKLPD       3008(CX), Z9, Z9
-	VMOVUPS         3072(CX), Z10
-	VUNPCKLPD       3136(CX), Z10, Z10
-	VMOVUPS         3200(CX), Z11
-	VUNPCKLPD       3264(CX), Z11, Z11
-	VMOVUPS         3328(CX), Z12
-	VUNPCKLPD       3392(CX), Z12, Z12
-	VSHUFF64X2      $0x88, Z10, Z9, Z14
-	VSHUFF64X2      $0x88, Z12, Z11, Z15
-	VSHUFF64X2      $0x88, Z15, Z14, Z13
-	VSHUFF64X2      $0xdd, Z15, Z14, Z14
-	VMOVNTPD        Z13, 128(BX)
-	VMOVNTPD        Z14, 896(BX)
-	VSHUFF64X2      $0xdd, Z2, Z1, Z1
-	VSHUFF64X2      $0xdd, Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 384(BX)
-	VMOVNTPD        Z1, 1152(BX)
-	VSHUFF64X2      $0xdd, Z6, Z5, Z1
-	VSHUFF64X2      $0xdd, Z8, Z7, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 448(BX)
-	VMOVNTPD        Z1, 1216(BX)
-	VSHUFF64X2      $0xdd, Z10, Z9, Z1
-	VSHUFF64X2      $0xdd, Z12, Z11, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 512(BX)
-	VMOVNTPD        Z1, 1280(BX)
-	VMOVUPS         1920(CX), Z1
-	VUNPCKHPD       1984(CX), Z1, Z1
-	VMOVUPS         2048(CX), Z2
-	VUNPCKHPD       2112(CX), Z2, Z2
-	VMOVUPS         2176(CX), Z3
-	VUNPCKHPD       2240(CX), Z3, Z3
-	VMOVUPS         2304(CX), Z4
-	VUNPCKHPD       2368(CX), Z4, Z4
-	VSHUFF64X2      $0x88, Z2, Z1, Z6
-	VSHUFF64X2      $0x88, Z4, Z3, Z7
-	VSHUFF64X2      $0x88, Z7, Z6, Z5
-	VSHUFF64X2      $0xdd, Z7, Z6, Z6
-	VMOVNTPD        Z5, 192(BX)
-	VMOVNTPD        Z6, 960(BX)
-	VMOVUPS         2432(CX), Z5
-	VUNPCKHPD       2496(CX), Z5, Z5
-	VMOVUPS         2560(CX), Z6
-	VUNPCKHPD       2624(CX), Z6, Z6
-	VMOVUPS         2688(CX), Z7
-	VUNPCKHPD       2752(CX), Z7, Z7
-	VMOVUPS         2816(CX), Z8
-	VUNPCKHPD       2880(CX), Z8, Z8
-	VSHUFF64X2      $0x88, Z6, Z5, Z10
-	VSHUFF64X2      $0x88, Z8, Z7, Z11
-	VSHUFF64X2      $0x88, Z11, Z10, Z9
-	VSHUFF64X2      $0xdd, Z11, Z10, Z10
-	VMOVNTPD        Z9, 256(BX)
-	VMOVNTPD        Z10, 1024(BX)
-	VMOVUPS         2944(CX), Z9
-	VUNPCKHPD       3008(CX), Z9, Z9
-	VMOVUPS         3072(CX), Z10
-	VUNPCKHPD       3136(CX), Z10, Z10
-	VMOVUPS         3200(CX), Z11
-	VUNPCKHPD       3264(CX), Z11, Z11
-	VMOVUPS         3328(CX), Z12
-	VUNPCKHPD       3392(CX), Z12, Z12
-	VSHUFF64X2      $0x88, Z10, Z9, Z14
-	VSHUFF64X2      $0x88, Z12, Z11, Z15
-	VSHUFF64X2      $0x88, Z15, Z14, Z13
-	VSHUFF64X2      $0xdd, Z15, Z14, Z14
-	VMOVNTPD        Z13, 320(BX)
-	VMOVNTPD        Z14, 1088(BX)
-	VSHUFF64X2      $0xdd, Z2, Z1, Z1
-	VSHUFF64X2      $0xdd, Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 576(BX)
-	VMOVNTPD        Z1, 1344(BX)
-	VSHUFF64X2      $0xdd, Z6, Z5, Z1
-	VSHUFF64X2      $0xdd, Z8, Z7, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 640(BX)
-	VMOVNTPD        Z1, 1408(BX)
-	VSHUFF64X2      $0xdd, Z10, Z9, Z1
-	VSHUFF64X2      $0xdd, Z12, Z11, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 704(BX)
-	VMOVNTPD        Z1, 1472(BX)
-	JMP             done28
+	MOVQ              48(SP), BX
+	MOVQ              16(SP), SI
+	MOVQ              (BX)(AX*1), DI
+	CMPQ              DI, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, DI, DI
+	LEAQ              (SI)(DI*8), DI
+	MOVQ              8(BX)(AX*1), R8
+	CMPQ              R8, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, R8, R8
+	LEAQ              (SI)(R8*8), R8
+	MOVQ              16(BX)(AX*1), R9
+	CMPQ              R9, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, R9, R9
+	LEAQ              (SI)(R9*8), R9
+	MOVQ              24(BX)(AX*1), R10
+	CMPQ              R10, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, R10, R10
+	LEAQ              (SI)(R10*8), R10
+	MOVQ              32(BX)(AX*1), R11
+	CMPQ              R11, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, R11, R11
+	LEAQ              (SI)(R11*8), R11
+	MOVQ              40(BX)(AX*1), R12
+	CMPQ              R12, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, R12, R12
+	LEAQ              (SI)(R12*8), R12
+	MOVQ              48(BX)(AX*1), R13
+	CMPQ              R13, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, R13, R13
+	LEAQ              (SI)(R13*8), R13
+	MOVQ              56(BX)(AX*1), BX
+	CMPQ              BX, cameras+16(FP)
+	JCC               bad25
+	IMUL3Q            $0x18, BX, BX
+	LEAQ              (SI)(BX*8), BX
+	VBROADCASTF64X4   (DI), Z1
+	VINSERTF64X4      $0x01, (R9), Z1, Z1
+	VBROADCASTF64X4   (R8), Z2
+	VINSERTF64X4      $0x01, (R10), Z2, Z2
+	VBROADCASTF64X4   (R11), Z3
+	VINSERTF64X4      $0x01, (R13), Z3, Z3
+	VBROADCASTF64X4   (R12), Z4
+	VINSERTF64X4      $0x01, (BX), Z4, Z4
+	VUNPCKLPD         Z2, Z1, Z5
+	VUNPCKHPD         Z2, Z1, Z1
+	VUNPCKLPD         Z4, Z3, Z2
+	VUNPCKHPD         Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z2, Z5, Z4
+	VSHUFF64X2        $0x88, Z3, Z1, Z6
+	VSHUFF64X2        $0xdd, Z2, Z5, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VBROADCASTF64X4   32(DI), Z3
+	VINSERTF64X4      $0x01, 32(R9), Z3, Z3
+	VBROADCASTF64X4   32(R8), Z5
+	VINSERTF64X4      $0x01, 32(R10), Z5, Z5
+	VBROADCASTF64X4   32(R11), Z7
+	VINSERTF64X4      $0x01, 32(R13), Z7, Z7
+	VBROADCASTF64X4   32(R12), Z8
+	VINSERTF64X4      $0x01, 32(BX), Z8, Z8
+	VUNPCKLPD         Z5, Z3, Z9
+	VUNPCKHPD         Z5, Z3, Z3
+	VUNPCKLPD         Z8, Z7, Z5
+	VUNPCKHPD         Z8, Z7, Z7
+	VSHUFF64X2        $0x88, Z5, Z9, Z8
+	VSHUFF64X2        $0x88, Z7, Z3, Z10
+	VSHUFF64X2        $0xdd, Z5, Z9, Z5
+	VSHUFF64X2        $0xdd, Z7, Z3, Z3
+	VBROADCASTF64X4   64(DI), Z7
+	VINSERTF64X4      $0x01, 64(R9), Z7, Z7
+	VBROADCASTF64X4   64(R8), Z9
+	VINSERTF64X4      $0x01, 64(R10), Z9, Z9
+	VBROADCASTF64X4   64(R11), Z11
+	VINSERTF64X4      $0x01, 64(R13), Z11, Z11
+	VBROADCASTF64X4   64(R12), Z12
+	VINSERTF64X4      $0x01, 64(BX), Z12, Z12
+	VUNPCKLPD         Z9, Z7, Z13
+	VUNPCKHPD         Z9, Z7, Z7
+	VUNPCKLPD         Z12, Z11, Z9
+	VUNPCKHPD         Z12, Z11, Z11
+	VSHUFF64X2        $0x88, Z9, Z13, Z12
+	VSHUFF64X2        $0x88, Z11, Z7, Z14
+	VSHUFF64X2        $0xdd, Z9, Z13, Z9
+	VSHUFF64X2        $0xdd, Z11, Z7, Z7
+	VBROADCASTF64X4   96(DI), Z11
+	VINSERTF64X4      $0x01, 96(R9), Z11, Z11
+	VBROADCASTF64X4   96(R8), Z13
+	VINSERTF64X4      $0x01, 96(R10), Z13, Z13
+	VBROADCASTF64X4   96(R11), Z15
+	VINSERTF64X4      $0x01, 96(R13), Z15, Z15
+	VBROADCASTF64X4   96(R12), Z16
+	VINSERTF64X4      $0x01, 96(BX), Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z13
+	VUNPCKHPD         Z16, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z17, Z16
+	VMOVUPS           Z16, 768(CX)
+	VSHUFF64X2        $0x88, Z15, Z11, Z16
+	VMOVUPS           Z16, 832(CX)
+	VSHUFF64X2        $0xdd, Z13, Z17, Z13
+	VMOVUPS           Z13, 896(CX)
+	VSHUFF64X2        $0xdd, Z15, Z11, Z11
+	VMOVUPS           Z11, 960(CX)
+	VBROADCASTF64X4   128(DI), Z11
+	VINSERTF64X4      $0x01, 128(R9), Z11, Z11
+	VBROADCASTF64X4   128(R8), Z13
+	VINSERTF64X4      $0x01, 128(R10), Z13, Z13
+	VBROADCASTF64X4   128(R11), Z15
+	VINSERTF64X4      $0x01, 128(R13), Z15, Z15
+	VBROADCASTF64X4   128(R12), Z16
+	VINSERTF64X4      $0x01, 128(BX), Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z13
+	VUNPCKHPD         Z16, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z17, Z16
+	VMOVUPS           Z16, 1024(CX)
+	VSHUFF64X2        $0x88, Z15, Z11, Z16
+	VMOVUPS           Z16, 1088(CX)
+	VSHUFF64X2        $0xdd, Z13, Z17, Z13
+	VMOVUPS           Z13, 1152(CX)
+	VSHUFF64X2        $0xdd, Z15, Z11, Z11
+	VMOVUPS           Z11, 1216(CX)
+	VBROADCASTF64X4   160(DI), Z11
+	VINSERTF64X4      $0x01, 160(R9), Z11, Z11
+	VBROADCASTF64X4   160(R8), Z13
+	VINSERTF64X4      $0x01, 160(R10), Z13, Z13
+	VBROADCASTF64X4   160(R11), Z15
+	VINSERTF64X4      $0x01, 160(R13), Z15, Z15
+	VBROADCASTF64X4   160(R12), Z16
+	VINSERTF64X4      $0x01, 160(BX), Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z11
+	VUNPCKHPD         Z16, Z15, Z13
+	VSHUFF64X2        $0x88, Z11, Z17, Z11
+	VMOVUPS           Z11, 1280(CX)
+	MOVQ              56(SP), BX
+	MOVQ              24(SP), SI
+	MOVQ              (BX)(AX*1), DI
+	CMPQ              DI, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), DI
+	LEAQ              (SI)(DI*8), DI
+	MOVQ              8(BX)(AX*1), R8
+	CMPQ              R8, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), R8
+	LEAQ              (SI)(R8*8), R8
+	MOVQ              16(BX)(AX*1), R9
+	CMPQ              R9, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), R9
+	LEAQ              (SI)(R9*8), R9
+	MOVQ              24(BX)(AX*1), R10
+	CMPQ              R10, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), R10
+	LEAQ              (SI)(R10*8), R10
+	MOVQ              32(BX)(AX*1), R11
+	CMPQ              R11, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), R11
+	LEAQ              (SI)(R11*8), R11
+	MOVQ              40(BX)(AX*1), R12
+	CMPQ              R12, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), R12
+	LEAQ              (SI)(R12*8), R12
+	MOVQ              48(BX)(AX*1), R13
+	CMPQ              R13, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), R13
+	LEAQ              (SI)(R13*8), R13
+	MOVQ              56(BX)(AX*1), BX
+	CMPQ              BX, 32(SP)
+	JCC               bad25
+	IMULQ             40(SP), BX
+	LEAQ              (SI)(BX*8), BX
+	VMOVUPD.Z         (DI), K1, Z11
+	VBROADCASTF64X4.Z (R9), K1, Z13
+	VINSERTF64X4      $0x01, Y13, Z11, Z11
+	VMOVUPD.Z         (R8), K1, Z13
+	VBROADCASTF64X4.Z (R10), K1, Z15
+	VINSERTF64X4      $0x01, Y15, Z13, Z13
+	VMOVUPD.Z         (R11), K1, Z15
+	VBROADCASTF64X4.Z (R13), K1, Z16
+	VINSERTF64X4      $0x01, Y16, Z15, Z15
+	VMOVUPD.Z         (R12), K1, Z16
+	VBROADCASTF64X4.Z (BX), K1, Z17
+	VINSERTF64X4      $0x01, Y17, Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z13
+	VUNPCKHPD         Z16, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z17, Z16
+	VSHUFF64X2        $0x88, Z15, Z11, Z11
+	VSHUFF64X2        $0xdd, Z13, Z17, Z13
+	VMULPD            Z8, Z2, Z15
+	VMULPD            Z10, Z6, Z17
+	VSUBPD            Z15, Z17, Z15
+	VMULPD            Z10, Z4, Z17
+	VMULPD            Z1, Z2, Z18
+	VSUBPD            Z17, Z18, Z17
+	VMULPD            Z1, Z6, Z18
+	VMULPD            Z8, Z4, Z19
+	VSUBPD            Z18, Z19, Z18
+	VMULPD            Z16, Z4, Z19
+	VMULPD            Z11, Z6, Z20
+	VADDPD            Z20, Z19, Z19
+	VMULPD            Z13, Z2, Z20
+	VADDPD            Z20, Z19, Z19
+	VMULPD            Z16, Z1, Z20
+	VMULPD            Z11, Z8, Z21
+	VADDPD            Z21, Z20, Z20
+	VMULPD            Z13, Z10, Z21
+	VADDPD            Z21, Z20, Z20
+	VMULPD            Z16, Z15, Z16
+	VMULPD            Z11, Z17, Z11
+	VADDPD            Z11, Z16, Z11
+	VMULPD            Z13, Z18, Z13
+	VADDPD            Z13, Z11, Z11
+	VADDPD            Z5, Z19, Z5
+	VADDPD            Z3, Z20, Z3
+	VADDPD            Z12, Z11, Z12
+	VMOVUPS           constants<>+64(SB), Z13
+	VDIVPD            Z12, Z13, Z12
+	VMULPD            Z12, Z5, Z5
+	VMULPD            Z12, Z3, Z3
+	VMULPD            Z5, Z5, Z13
+	VMULPD            Z3, Z3, Z16
+	VADDPD            Z16, Z13, Z13
+	VMULPD            Z7, Z13, Z7
+	VADDPD            Z9, Z7, Z9
+	VMULPD            Z13, Z9, Z16
+	VADDPD            constants<>+0(SB), Z16, Z16
+	MOVQ              (SP), BX
+	VMOVUPS           (BX)(AX*2), Z21
+	VMOVUPS           64(BX)(AX*2), Z22
+	VMOVUPS           constants<>+128(SB), Z23
+	VPERMI2PD         Z22, Z21, Z23
+	VMOVUPS           constants<>+192(SB), Z24
+	VPERMI2PD         Z22, Z21, Z24
+	VMULPD            Z5, Z16, Z21
+	VMOVUPS           Z21, 2304(CX)
+	VMULPD            Z14, Z21, Z21
+	VSUBPD            Z23, Z21, Z21
+	VMULPD            Z0, Z21, Z21
+	VMULPD            Z3, Z16, Z22
+	VMOVUPS           Z22, 3072(CX)
+	VMULPD            Z14, Z22, Z22
+	VSUBPD            Z24, Z22, Z22
+	VMULPD            Z0, Z22, Z22
+	MOVQ              8(SP), BX
+	VMOVUPS           constants<>+256(SB), Z23
+	VPERMI2PD         Z22, Z21, Z23
+	VMOVUPS           constants<>+320(SB), Z24
+	VPERMI2PD         Z22, Z21, Z24
+	VADDPD            (BX)(AX*2), Z23, Z21
+	VMOVUPS           Z21, (BX)(AX*2)
+	VADDPD            64(BX)(AX*2), Z24, Z21
+	VMOVUPS           Z21, 64(BX)(AX*2)
+	VADDPD            Z9, Z7, Z7
+	VADDPD            Z7, Z7, Z7
+	VMULPD            Z13, Z7, Z9
+	VADDPD            Z16, Z9, Z9
+	VMULPD            Z12, Z14, Z12
+	VMULPD            Z5, Z7, Z21
+	VMULPD            Z3, Z7, Z7
+	VMULPD            Z3, Z21, Z22
+	VMULPD            Z22, Z12, Z22
+	VMULPD            Z5, Z21, Z21
+	VADDPD            Z16, Z21, Z21
+	VMULPD            Z21, Z12, Z21
+	VMULPD            Z3, Z7, Z7
+	VADDPD            Z16, Z7, Z7
+	VMULPD            Z7, Z12, Z7
+	VMULPD            Z5, Z9, Z16
+	VMULPD            Z16, Z12, Z16
+	VMULPD            Z3, Z9, Z9
+	VMULPD            Z9, Z12, Z9
+	VMULPD            Z5, Z13, Z5
+	VMULPD            Z5, Z14, Z12
+	VMOVUPS           Z12, 2368(CX)
+	VMULPD            Z5, Z13, Z5
+	VMULPD            Z5, Z14, Z5
+	VMOVUPS           Z5, 2432(CX)
+	VMULPD            Z3, Z13, Z3
+	VMULPD            Z3, Z14, Z5
+	VMOVUPS           Z5, 3136(CX)
+	VMULPD            Z3, Z13, Z3
+	VMULPD            Z3, Z14, Z3
+	VMOVUPS           Z3, 3200(CX)
+	VMULPD            Z22, Z11, Z3
+	VMULPD            Z16, Z20, Z5
+	VSUBPD            Z3, Z5, Z3
+	VMULPD            Z16, Z19, Z5
+	VMULPD            Z21, Z11, Z12
+	VSUBPD            Z5, Z12, Z5
+	VMULPD            Z21, Z20, Z12
+	VMULPD            Z22, Z19, Z13
+	VSUBPD            Z12, Z13, Z12
+	VMULPD            768(CX), Z3, Z13
+	VMULPD            960(CX), Z5, Z14
+	VADDPD            Z14, Z13, Z13
+	VMULPD            1152(CX), Z12, Z14
+	VADDPD            Z14, Z13, Z13
+	VMOVUPS           Z13, 1920(CX)
+	VMULPD            832(CX), Z3, Z13
+	VMULPD            1024(CX), Z5, Z14
+	VADDPD            Z14, Z13, Z13
+	VMULPD            1216(CX), Z12, Z14
+	VADDPD            Z14, Z13, Z13
+	VMOVUPS           Z13, 1984(CX)
+	VMULPD            896(CX), Z3, Z3
+	VMULPD            1088(CX), Z5, Z5
+	VADDPD            Z5, Z3, Z3
+	VMULPD            1280(CX), Z12, Z5
+	VADDPD            Z5, Z3, Z3
+	VMOVUPS           Z3, 2048(CX)
+	VMULPD            Z21, Z4, Z3
+	VMULPD            Z22, Z1, Z5
+	VADDPD            Z5, Z3, Z3
+	VMULPD            Z16, Z15, Z5
+	VADDPD            Z5, Z3, Z3
+	VMOVUPS           Z3, 2496(CX)
+	VMOVUPS           Z21, 2112(CX)
+	VMULPD            Z21, Z6, Z3
+	VMULPD            Z22, Z8, Z5
+	VADDPD            Z5, Z3, Z3
+	VMULPD            Z16, Z17, Z5
+	VADDPD            Z5, Z3, Z3
+	VMOVUPS           Z3, 2560(CX)
+	VMOVUPS           Z22, 2176(CX)
+	VMULPD            Z21, Z2, Z3
+	VMULPD            Z22, Z10, Z5
+	VADDPD            Z5, Z3, Z3
+	VMULPD            Z16, Z18, Z5
+	VADDPD            Z5, Z3, Z3
+	VMOVUPS           Z3, 2624(CX)
+	VMOVUPS           Z16, 2240(CX)
+	VMULPD            Z7, Z11, Z3
+	VMULPD            Z9, Z20, Z5
+	VSUBPD            Z3, Z5, Z3
+	VMULPD            Z9, Z19, Z5
+	VMULPD            Z22, Z11, Z11
+	VSUBPD            Z5, Z11, Z5
+	VMULPD            Z22, Z20, Z11
+	VMULPD            Z7, Z19, Z12
+	VSUBPD            Z11, Z12, Z11
+	VMULPD            768(CX), Z3, Z12
+	VMULPD            960(CX), Z5, Z13
+	VADDPD            Z13, Z12, Z12
+	VMULPD            1152(CX), Z11, Z13
+	VADDPD            Z13, Z12, Z12
+	VMOVUPS           Z12, 2688(CX)
+	VMULPD            832(CX), Z3, Z12
+	VMULPD            1024(CX), Z5, Z13
+	VADDPD            Z13, Z12, Z12
+	VMULPD            1216(CX), Z11, Z13
+	VADDPD            Z13, Z12, Z12
+	VMOVUPS           Z12, 2752(CX)
+	VMULPD            896(CX), Z3, Z3
+	VMULPD            1088(CX), Z5, Z5
+	VADDPD            Z5, Z3, Z3
+	VMULPD            1280(CX), Z11, Z5
+	VADDPD            Z5, Z3, Z3
+	VMOVUPS           Z3, 2816(CX)
+	VMULPD            Z22, Z4, Z3
+	VMULPD            Z7, Z1, Z1
+	VADDPD            Z1, Z3, Z1
+	VMULPD            Z9, Z15, Z3
+	VADDPD            Z3, Z1, Z1
+	VMOVUPS           Z1, 3264(CX)
+	VMOVUPS           Z22, 2880(CX)
+	VMULPD            Z22, Z6, Z1
+	VMULPD            Z7, Z8, Z3
+	VADDPD            Z3, Z1, Z1
+	VMULPD            Z9, Z17, Z3
+	VADDPD            Z3, Z1, Z1
+	VMOVUPS           Z1, 3328(CX)
+	VMOVUPS           Z7, 2944(CX)
+	VMULPD            Z22, Z2, Z1
+	VMULPD            Z7, Z10, Z2
+	VADDPD            Z2, Z1, Z1
+	VMULPD            Z9, Z18, Z2
+	VADDPD            Z2, Z1, Z1
+	VMOVUPS           Z1, 3392(CX)
+	VMOVUPS           Z9, 3008(CX)
+	MOVQ              o+8(FP), BX
+	MOVQ              232(BX), BX
+	IMUL3Q            $0x18, AX, SI
+	ADDQ              SI, BX
+	CMPB              past+40(FP), $0x00
+	JEQ               plain27
+	VMOVUPS           1920(CX), Z1
+	VUNPCKLPD         1984(CX), Z1, Z1
+	VMOVUPS           2048(CX), Z2
+	VUNPCKLPD         2112(CX), Z2, Z2
+	VMOVUPS           2176(CX), Z3
+	VUNPCKLPD         2240(CX), Z3, Z3
+	VMOVUPS           2304(CX), Z4
+	VUNPCKLPD         2368(CX), Z4, Z4
+	VSHUFF64X2        $0x88, Z2, Z1, Z6
+	VSHUFF64X2        $0x88, Z4, Z3, Z7
+	VSHUFF64X2        $0x88, Z7, Z6, Z5
+	VSHUFF64X2        $0xdd, Z7, Z6, Z6
+	VMOVNTPD          Z5, (BX)
+	VMOVNTPD          Z6, 768(BX)
+	VMOVUPS           2432(CX), Z5
+	VUNPCKLPD         2496(CX), Z5, Z5
+	VMOVUPS           2560(CX), Z6
+	VUNPCKLPD         2624(CX), Z6, Z6
+	VMOVUPS           2688(CX), Z7
+	VUNPCKLPD         2752(CX), Z7, Z7
+	VMOVUPS           2816(CX), Z8
+	VUNPCKLPD         2880(CX), Z8, Z8
+	VSHUFF64X2        $0x88, Z6, Z5, Z10
+	VSHUFF64X2        $0x88, Z8, Z7, Z11
+	VSHUFF64X2        $0x88, Z11, Z10, Z9
+	VSHUFF64X2        $0xdd, Z11, Z10, Z10
+	VMOVNTPD          Z9, 64(BX)
+	VMOVNTPD          Z10, 832(BX)
+	VMOVUPS           2944(CX), Z9
+	VUNPCKLPD         3008(CX), Z9, Z9
+	VMOVUPS           3072(CX), Z10
+	VUNPCKLPD         3136(CX), Z10, Z10
+	VMOVUPS           3200(CX), Z11
+	VUNPCKLPD         3264(CX), Z11, Z11
+	VMOVUPS           3328(CX), Z12
+	VUNPCKLPD         3392(CX), Z12, Z12
+	VSHUFF64X2        $0x88, Z10, Z9, Z14
+	VSHUFF64X2        $0x88, Z12, Z11, Z15
+	VSHUFF64X2        $0x88, Z15, Z14, Z13
+	VSHUFF64X2        $0xdd, Z15, Z14, Z14
+	VMOVNTPD          Z13, 128(BX)
+	VMOVNTPD          Z14, 896(BX)
+	VSHUFF64X2        $0xdd, Z2, Z1, Z1
+	VSHUFF64X2        $0xdd, Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 384(BX)
+	VMOVNTPD          Z1, 1152(BX)
+	VSHUFF64X2        $0xdd, Z6, Z5, Z1
+	VSHUFF64X2        $0xdd, Z8, Z7, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 448(BX)
+	VMOVNTPD          Z1, 1216(BX)
+	VSHUFF64X2        $0xdd, Z10, Z9, Z1
+	VSHUFF64X2        $0xdd, Z12, Z11, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 512(BX)
+	VMOVNTPD          Z1, 1280(BX)
+	VMOVUPS           1920(CX), Z1
+	VUNPCKHPD         1984(CX), Z1, Z1
+	VMOVUPS           2048(CX), Z2
+	VUNPCKHPD         2112(CX), Z2, Z2
+	VMOVUPS           2176(CX), Z3
+	VUNPCKHPD         2240(CX), Z3, Z3
+	VMOVUPS           2304(CX), Z4
+	VUNPCKHPD         2368(CX), Z4, Z4
+	VSHUFF64X2        $0x88, Z2, Z1, Z6
+	VSHUFF64X2        $0x88, Z4, Z3, Z7
+	VSHUFF64X2        $0x88, Z7, Z6, Z5
+	VSHUFF64X2        $0xdd, Z7, Z6, Z6
+	VMOVNTPD          Z5, 192(BX)
+	VMOVNTPD          Z6, 960(BX)
+	VMOVUPS           2432(CX), Z5
+	VUNPCKHPD         2496(CX), Z5, Z5
+	VMOVUPS           2560(CX), Z6
+	VUNPCKHPD         2624(CX), Z6, Z6
+	VMOVUPS           2688(CX), Z7
+	VUNPCKHPD         2752(CX), Z7, Z7
+	VMOVUPS           2816(CX), Z8
+	VUNPCKHPD         2880(CX), Z8, Z8
+	VSHUFF64X2        $0x88, Z6, Z5, Z10
+	VSHUFF64X2        $0x88, Z8, Z7, Z11
+	VSHUFF64X2        $0x88, Z11, Z10, Z9
+	VSHUFF64X2        $0xdd, Z11, Z10, Z10
+	VMOVNTPD          Z9, 256(BX)
+	VMOVNTPD          Z10, 1024(BX)
+	VMOVUPS           2944(CX), Z9
+	VUNPCKHPD         3008(CX), Z9, Z9
+	VMOVUPS           3072(CX), Z10
+	VUNPCKHPD         3136(CX), Z10, Z10
+	VMOVUPS           3200(CX), Z11
+	VUNPCKHPD         3264(CX), Z11, Z11
+	VMOVUPS           3328(CX), Z12
+	VUNPCKHPD         3392(CX), Z12, Z12
+	VSHUFF64X2        $0x88, Z10, Z9, Z14
+	VSHUFF64X2        $0x88, Z12, Z11, Z15
+	VSHUFF64X2        $0x88, Z15, Z14, Z13
+	VSHUFF64X2        $0xdd, Z15, Z14, Z14
+	VMOVNTPD          Z13, 320(BX)
+	VMOVNTPD          Z14, 1088(BX)
+	VSHUFF64X2        $0xdd, Z2, Z1, Z1
+	VSHUFF64X2        $0xdd, Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 576(BX)
+	VMOVNTPD          Z1, 1344(BX)
+	VSHUFF64X2        $0xdd, Z6, Z5, Z1
+	VSHUFF64X2        $0xdd, Z8, Z7, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 640(BX)
+	VMOVNTPD          Z1, 1408(BX)
+	VSHUFF64X2        $0xdd, Z10, Z9, Z1
+	VSHUFF64X2        $0xdd, Z12, Z11, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 704(BX)
+	VMOVNTPD          Z1, 1472(BX)
+	JMP               done28
 
 plain27:
 	VMOVUPS    1920(CX), Z1
@@ -8045,250 +8045,250 @@ TEXT ·observeWeightedResidualsAVX512F64<>(SB), NOSPLIT, $80-49
 	SHLQ         $0x03, CX
 
 group52:
-	MOVQ            64(SP), DX
-	MOVQ            32(SP), BX
-	MOVQ            (DX)(AX*1), SI
-	CMPQ            SI, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, SI, SI
-	LEAQ            (BX)(SI*8), SI
-	MOVQ            8(DX)(AX*1), DI
-	CMPQ            DI, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, DI, DI
-	LEAQ            (BX)(DI*8), DI
-	MOVQ            16(DX)(AX*1), R8
-	CMPQ            R8, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, R8, R8
-	LEAQ            (BX)(R8*8), R8
-	MOVQ            24(DX)(AX*1), R9
-	CMPQ            R9, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, R9, R9
-	LEAQ            (BX)(R9*8), R9
-	MOVQ            32(DX)(AX*1), R10
-	CMPQ            R10, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, R10, R10
-	LEAQ            (BX)(R10*8), R10
-	MOVQ            40(DX)(AX*1), R11
-	CMPQ            R11, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, R11, R11
-	LEAQ            (BX)(R11*8), R11
-	MOVQ            48(DX)(AX*1), R12
-	CMPQ            R12, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, R12, R12
-	LEAQ            (BX)(R12*8), R12
-	MOVQ            56(DX)(AX*1), DX
-	CMPQ            DX, cameras+16(FP)
-	JCC             bad53
-	IMUL3Q          $0x18, DX, DX
-	LEAQ            (BX)(DX*8), DX
-	VBROADCASTF64X4 (SI), Z1
-	VINSERTF64X4    $0x01, (R8), Z1, Z1
-	VBROADCASTF64X4 (DI), Z2
-	VINSERTF64X4    $0x01, (R9), Z2, Z2
-	VBROADCASTF64X4 (R10), Z3
-	VINSERTF64X4    $0x01, (R12), Z3, Z3
-	VBROADCASTF64X4 (R11), Z4
-	VINSERTF64X4    $0x01, (DX), Z4, Z4
-	VUNPCKLPD       Z2, Z1, Z5
-	VUNPCKHPD       Z2, Z1, Z1
-	VUNPCKLPD       Z4, Z3, Z2
-	VUNPCKHPD       Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z2, Z5, Z4
-	VSHUFF64X2      $0x88, Z3, Z1, Z6
-	VSHUFF64X2      $0xdd, Z2, Z5, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VBROADCASTF64X4 32(SI), Z3
-	VINSERTF64X4    $0x01, 32(R8), Z3, Z3
-	VBROADCASTF64X4 32(DI), Z5
-	VINSERTF64X4    $0x01, 32(R9), Z5, Z5
-	VBROADCASTF64X4 32(R10), Z7
-	VINSERTF64X4    $0x01, 32(R12), Z7, Z7
-	VBROADCASTF64X4 32(R11), Z8
-	VINSERTF64X4    $0x01, 32(DX), Z8, Z8
-	VUNPCKLPD       Z5, Z3, Z9
-	VUNPCKHPD       Z5, Z3, Z3
-	VUNPCKLPD       Z8, Z7, Z5
-	VUNPCKHPD       Z8, Z7, Z7
-	VSHUFF64X2      $0x88, Z5, Z9, Z8
-	VSHUFF64X2      $0x88, Z7, Z3, Z10
-	VSHUFF64X2      $0xdd, Z5, Z9, Z5
-	VSHUFF64X2      $0xdd, Z7, Z3, Z3
-	VBROADCASTF64X4 64(SI), Z7
-	VINSERTF64X4    $0x01, 64(R8), Z7, Z7
-	VBROADCASTF64X4 64(DI), Z9
-	VINSERTF64X4    $0x01, 64(R9), Z9, Z9
-	VBROADCASTF64X4 64(R10), Z11
-	VINSERTF64X4    $0x01, 64(R12), Z11, Z11
-	VBROADCASTF64X4 64(R11), Z12
-	VINSERTF64X4    $0x01, 64(DX), Z12, Z12
-	VUNPCKLPD       Z9, Z7, Z13
-	VUNPCKHPD       Z9, Z7, Z7
-	VUNPCKLPD       Z12, Z11, Z9
-	VUNPCKHPD       Z12, Z11, Z11
-	VSHUFF64X2      $0x88, Z9, Z13, Z12
-	VSHUFF64X2      $0x88, Z11, Z7, Z14
-	VSHUFF64X2      $0xdd, Z9, Z13, Z9
-	VSHUFF64X2      $0xdd, Z11, Z7, Z7
-	VBROADCASTF64X4 96(SI), Z11
-	VINSERTF64X4    $0x01, 96(R8), Z11, Z11
-	VBROADCASTF64X4 96(DI), Z13
-	VINSERTF64X4    $0x01, 96(R9), Z13, Z13
-	VBROADCASTF64X4 96(R10), Z15
-	VINSERTF64X4    $0x01, 96(R12), Z15, Z15
-	VBROADCASTF64X4 96(R11), Z16
-	VINSERTF64X4    $0x01, 96(DX), Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z13
-	VUNPCKHPD       Z16, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z17, Z13
-	VSHUFF64X2      $0x88, Z15, Z11, Z11
-	MOVQ            72(SP), DX
-	MOVQ            40(SP), BX
-	MOVQ            (DX)(AX*1), SI
-	CMPQ            SI, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), SI
-	LEAQ            (BX)(SI*8), SI
-	MOVQ            8(DX)(AX*1), DI
-	CMPQ            DI, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), DI
-	LEAQ            (BX)(DI*8), DI
-	MOVQ            16(DX)(AX*1), R8
-	CMPQ            R8, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), R8
-	LEAQ            (BX)(R8*8), R8
-	MOVQ            24(DX)(AX*1), R9
-	CMPQ            R9, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), R9
-	LEAQ            (BX)(R9*8), R9
-	MOVQ            32(DX)(AX*1), R10
-	CMPQ            R10, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), R10
-	LEAQ            (BX)(R10*8), R10
-	MOVQ            40(DX)(AX*1), R11
-	CMPQ            R11, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), R11
-	LEAQ            (BX)(R11*8), R11
-	MOVQ            48(DX)(AX*1), R12
-	CMPQ            R12, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), R12
-	LEAQ            (BX)(R12*8), R12
-	MOVQ            56(DX)(AX*1), DX
-	CMPQ            DX, 48(SP)
-	JCC             bad53
-	IMULQ           56(SP), DX
-	LEAQ            (BX)(DX*8), DX
-	VMOVUPD.Z       (SI), K1, Z15
-	VMOVUPD.Z       (R8), K1, Z16
-	VINSERTF64X4    $0x01, Y16, Z15, Z15
-	VMOVUPD.Z       (DI), K1, Z16
-	VMOVUPD.Z       (R9), K1, Z17
-	VINSERTF64X4    $0x01, Y17, Z16, Z16
-	VMOVUPD.Z       (R10), K1, Z17
-	VMOVUPD.Z       (R12), K1, Z18
-	VINSERTF64X4    $0x01, Y18, Z17, Z17
-	VMOVUPD.Z       (R11), K1, Z18
-	VMOVUPD.Z       (DX), K1, Z19
-	VINSERTF64X4    $0x01, Y19, Z18, Z18
-	VUNPCKLPD       Z16, Z15, Z19
-	VUNPCKHPD       Z16, Z15, Z15
-	VUNPCKLPD       Z18, Z17, Z16
-	VUNPCKHPD       Z18, Z17, Z17
-	VSHUFF64X2      $0x88, Z16, Z19, Z18
-	VSHUFF64X2      $0x88, Z17, Z15, Z15
-	VSHUFF64X2      $0xdd, Z16, Z19, Z16
-	MOVQ            16(SP), DX
-	VMULPD          Z8, Z2, Z17
-	VMULPD          Z10, Z6, Z19
-	VSUBPD          Z17, Z19, Z17
-	VMULPD          Z10, Z4, Z19
-	VMULPD          Z1, Z2, Z20
-	VSUBPD          Z19, Z20, Z19
-	VMULPD          Z1, Z6, Z20
-	VMULPD          Z8, Z4, Z21
-	VSUBPD          Z20, Z21, Z20
-	VSUBPD          Z5, Z18, Z5
-	VSUBPD          Z3, Z15, Z3
-	VSUBPD          Z12, Z16, Z12
-	VMULPD          Z5, Z4, Z4
-	VMULPD          Z3, Z6, Z6
-	VADDPD          Z6, Z4, Z4
-	VMULPD          Z12, Z2, Z2
-	VADDPD          Z2, Z4, Z2
-	VMULPD          Z5, Z1, Z1
-	VMULPD          Z3, Z8, Z4
-	VADDPD          Z4, Z1, Z1
-	VMULPD          Z12, Z10, Z4
-	VADDPD          Z4, Z1, Z1
-	VMULPD          Z5, Z17, Z4
-	VMULPD          Z3, Z19, Z3
-	VADDPD          Z3, Z4, Z3
-	VMULPD          Z12, Z20, Z4
-	VADDPD          Z4, Z3, Z3
-	VMOVUPS         constants<>+0(SB), Z4
-	VDIVPD          Z3, Z4, Z3
-	VMULPD          Z3, Z2, Z2
-	VMULPD          Z3, Z1, Z1
-	VMULPD          Z2, Z2, Z3
-	VMULPD          Z1, Z1, Z4
-	VADDPD          Z4, Z3, Z3
-	VMULPD          Z7, Z3, Z4
-	VADDPD          Z9, Z4, Z4
-	VMULPD          Z3, Z4, Z3
-	VADDPD          constants<>+0(SB), Z3, Z3
-	MOVQ            (SP), BX
-	VMOVUPS         (BX)(AX*2), Z4
-	VMOVUPS         64(BX)(AX*2), Z5
-	VMOVUPS         constants<>+128(SB), Z6
-	VPERMI2PD       Z5, Z4, Z6
-	VMOVUPS         constants<>+192(SB), Z7
-	VPERMI2PD       Z5, Z4, Z7
-	VMULPD          Z2, Z3, Z2
-	VMULPD          Z14, Z2, Z2
-	VADDPD          Z13, Z2, Z2
-	VSUBPD          Z6, Z2, Z2
-	VMULPD          (DX)(AX*1), Z2, Z2
-	VMULPD          Z0, Z2, Z2
-	VMULPD          Z1, Z3, Z1
-	VMULPD          Z14, Z1, Z1
-	VADDPD          Z11, Z1, Z1
-	VSUBPD          Z7, Z1, Z1
-	VMULPD          (DX)(AX*1), Z1, Z1
-	VMULPD          Z0, Z1, Z1
-	MOVQ            8(SP), BX
-	VMOVUPS         constants<>+256(SB), Z3
-	VPERMI2PD       Z1, Z2, Z3
-	VMOVUPS         constants<>+320(SB), Z4
-	VPERMI2PD       Z1, Z2, Z4
-	VADDPD          (BX)(AX*2), Z3, Z1
-	VMOVUPS         Z1, (BX)(AX*2)
-	VADDPD          64(BX)(AX*2), Z4, Z1
-	VMOVUPS         Z1, 64(BX)(AX*2)
-	VMOVUPS         (DX)(AX*1), Z1
-	VMULPD          Z1, Z1, Z1
-	MOVQ            24(SP), DX
-	VMOVUPS         constants<>+0(SB), Z2
-	VSUBPD          Z1, Z2, Z1
-	VMULPD          Z0, Z1, Z1
-	VADDPD          (DX)(AX*1), Z1, Z1
-	VMOVUPS         Z1, (DX)(AX*1)
-	ADDQ            $0x40, AX
-	CMPQ            AX, CX
-	JL              group52
-	MOVB            $0x01, ret+48(FP)
+	MOVQ              64(SP), DX
+	MOVQ              32(SP), BX
+	MOVQ              (DX)(AX*1), SI
+	CMPQ              SI, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, SI, SI
+	LEAQ              (BX)(SI*8), SI
+	MOVQ              8(DX)(AX*1), DI
+	CMPQ              DI, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, DI, DI
+	LEAQ              (BX)(DI*8), DI
+	MOVQ              16(DX)(AX*1), R8
+	CMPQ              R8, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, R8, R8
+	LEAQ              (BX)(R8*8), R8
+	MOVQ              24(DX)(AX*1), R9
+	CMPQ              R9, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, R9, R9
+	LEAQ              (BX)(R9*8), R9
+	MOVQ              32(DX)(AX*1), R10
+	CMPQ              R10, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, R10, R10
+	LEAQ              (BX)(R10*8), R10
+	MOVQ              40(DX)(AX*1), R11
+	CMPQ              R11, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, R11, R11
+	LEAQ              (BX)(R11*8), R11
+	MOVQ              48(DX)(AX*1), R12
+	CMPQ              R12, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, R12, R12
+	LEAQ              (BX)(R12*8), R12
+	MOVQ              56(DX)(AX*1), DX
+	CMPQ              DX, cameras+16(FP)
+	JCC               bad53
+	IMUL3Q            $0x18, DX, DX
+	LEAQ              (BX)(DX*8), DX
+	VBROADCASTF64X4   (SI), Z1
+	VINSERTF64X4      $0x01, (R8), Z1, Z1
+	VBROADCASTF64X4   (DI), Z2
+	VINSERTF64X4      $0x01, (R9), Z2, Z2
+	VBROADCASTF64X4   (R10), Z3
+	VINSERTF64X4      $0x01, (R12), Z3, Z3
+	VBROADCASTF64X4   (R11), Z4
+	VINSERTF64X4      $0x01, (DX), Z4, Z4
+	VUNPCKLPD         Z2, Z1, Z5
+	VUNPCKHPD         Z2, Z1, Z1
+	VUNPCKLPD         Z4, Z3, Z2
+	VUNPCKHPD         Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z2, Z5, Z4
+	VSHUFF64X2        $0x88, Z3, Z1, Z6
+	VSHUFF64X2        $0xdd, Z2, Z5, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VBROADCASTF64X4   32(SI), Z3
+	VINSERTF64X4      $0x01, 32(R8), Z3, Z3
+	VBROADCASTF64X4   32(DI), Z5
+	VINSERTF64X4      $0x01, 32(R9), Z5, Z5
+	VBROADCASTF64X4   32(R10), Z7
+	VINSERTF64X4      $0x01, 32(R12), Z7, Z7
+	VBROADCASTF64X4   32(R11), Z8
+	VINSERTF64X4      $0x01, 32(DX), Z8, Z8
+	VUNPCKLPD         Z5, Z3, Z9
+	VUNPCKHPD         Z5, Z3, Z3
+	VUNPCKLPD         Z8, Z7, Z5
+	VUNPCKHPD         Z8, Z7, Z7
+	VSHUFF64X2        $0x88, Z5, Z9, Z8
+	VSHUFF64X2        $0x88, Z7, Z3, Z10
+	VSHUFF64X2        $0xdd, Z5, Z9, Z5
+	VSHUFF64X2        $0xdd, Z7, Z3, Z3
+	VBROADCASTF64X4   64(SI), Z7
+	VINSERTF64X4      $0x01, 64(R8), Z7, Z7
+	VBROADCASTF64X4   64(DI), Z9
+	VINSERTF64X4      $0x01, 64(R9), Z9, Z9
+	VBROADCASTF64X4   64(R10), Z11
+	VINSERTF64X4      $0x01, 64(R12), Z11, Z11
+	VBROADCASTF64X4   64(R11), Z12
+	VINSERTF64X4      $0x01, 64(DX), Z12, Z12
+	VUNPCKLPD         Z9, Z7, Z13
+	VUNPCKHPD         Z9, Z7, Z7
+	VUNPCKLPD         Z12, Z11, Z9
+	VUNPCKHPD         Z12, Z11, Z11
+	VSHUFF64X2        $0x88, Z9, Z13, Z12
+	VSHUFF64X2        $0x88, Z11, Z7, Z14
+	VSHUFF64X2        $0xdd, Z9, Z13, Z9
+	VSHUFF64X2        $0xdd, Z11, Z7, Z7
+	VBROADCASTF64X4   96(SI), Z11
+	VINSERTF64X4      $0x01, 96(R8), Z11, Z11
+	VBROADCASTF64X4   96(DI), Z13
+	VINSERTF64X4      $0x01, 96(R9), Z13, Z13
+	VBROADCASTF64X4   96(R10), Z15
+	VINSERTF64X4      $0x01, 96(R12), Z15, Z15
+	VBROADCASTF64X4   96(R11), Z16
+	VINSERTF64X4      $0x01, 96(DX), Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z13
+	VUNPCKHPD         Z16, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z17, Z13
+	VSHUFF64X2        $0x88, Z15, Z11, Z11
+	MOVQ              72(SP), DX
+	MOVQ              40(SP), BX
+	MOVQ              (DX)(AX*1), SI
+	CMPQ              SI, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), SI
+	LEAQ              (BX)(SI*8), SI
+	MOVQ              8(DX)(AX*1), DI
+	CMPQ              DI, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), DI
+	LEAQ              (BX)(DI*8), DI
+	MOVQ              16(DX)(AX*1), R8
+	CMPQ              R8, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), R8
+	LEAQ              (BX)(R8*8), R8
+	MOVQ              24(DX)(AX*1), R9
+	CMPQ              R9, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), R9
+	LEAQ              (BX)(R9*8), R9
+	MOVQ              32(DX)(AX*1), R10
+	CMPQ              R10, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), R10
+	LEAQ              (BX)(R10*8), R10
+	MOVQ              40(DX)(AX*1), R11
+	CMPQ              R11, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), R11
+	LEAQ              (BX)(R11*8), R11
+	MOVQ              48(DX)(AX*1), R12
+	CMPQ              R12, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), R12
+	LEAQ              (BX)(R12*8), R12
+	MOVQ              56(DX)(AX*1), DX
+	CMPQ              DX, 48(SP)
+	JCC               bad53
+	IMULQ             56(SP), DX
+	LEAQ              (BX)(DX*8), DX
+	VMOVUPD.Z         (SI), K1, Z15
+	VBROADCASTF64X4.Z (R8), K1, Z16
+	VINSERTF64X4      $0x01, Y16, Z15, Z15
+	VMOVUPD.Z         (DI), K1, Z16
+	VBROADCASTF64X4.Z (R9), K1, Z17
+	VINSERTF64X4      $0x01, Y17, Z16, Z16
+	VMOVUPD.Z         (R10), K1, Z17
+	VBROADCASTF64X4.Z (R12), K1, Z18
+	VINSERTF64X4      $0x01, Y18, Z17, Z17
+	VMOVUPD.Z         (R11), K1, Z18
+	VBROADCASTF64X4.Z (DX), K1, Z19
+	VINSERTF64X4      $0x01, Y19, Z18, Z18
+	VUNPCKLPD         Z16, Z15, Z19
+	VUNPCKHPD         Z16, Z15, Z15
+	VUNPCKLPD         Z18, Z17, Z16
+	VUNPCKHPD         Z18, Z17, Z17
+	VSHUFF64X2        $0x88, Z16, Z19, Z18
+	VSHUFF64X2        $0x88, Z17, Z15, Z15
+	VSHUFF64X2        $0xdd, Z16, Z19, Z16
+	MOVQ              16(SP), DX
+	VMULPD            Z8, Z2, Z17
+	VMULPD            Z10, Z6, Z19
+	VSUBPD            Z17, Z19, Z17
+	VMULPD            Z10, Z4, Z19
+	VMULPD            Z1, Z2, Z20
+	VSUBPD            Z19, Z20, Z19
+	VMULPD            Z1, Z6, Z20
+	VMULPD            Z8, Z4, Z21
+	VSUBPD            Z20, Z21, Z20
+	VSUBPD            Z5, Z18, Z5
+	VSUBPD            Z3, Z15, Z3
+	VSUBPD            Z12, Z16, Z12
+	VMULPD            Z5, Z4, Z4
+	VMULPD            Z3, Z6, Z6
+	VADDPD            Z6, Z4, Z4
+	VMULPD            Z12, Z2, Z2
+	VADDPD            Z2, Z4, Z2
+	VMULPD            Z5, Z1, Z1
+	VMULPD            Z3, Z8, Z4
+	VADDPD            Z4, Z1, Z1
+	VMULPD            Z12, Z10, Z4
+	VADDPD            Z4, Z1, Z1
+	VMULPD            Z5, Z17, Z4
+	VMULPD            Z3, Z19, Z3
+	VADDPD            Z3, Z4, Z3
+	VMULPD            Z12, Z20, Z4
+	VADDPD            Z4, Z3, Z3
+	VMOVUPS           constants<>+0(SB), Z4
+	VDIVPD            Z3, Z4, Z3
+	VMULPD            Z3, Z2, Z2
+	VMULPD            Z3, Z1, Z1
+	VMULPD            Z2, Z2, Z3
+	VMULPD            Z1, Z1, Z4
+	VADDPD            Z4, Z3, Z3
+	VMULPD            Z7, Z3, Z4
+	VADDPD            Z9, Z4, Z4
+	VMULPD            Z3, Z4, Z3
+	VADDPD            constants<>+0(SB), Z3, Z3
+	MOVQ              (SP), BX
+	VMOVUPS           (BX)(AX*2), Z4
+	VMOVUPS           64(BX)(AX*2), Z5
+	VMOVUPS           constants<>+128(SB), Z6
+	VPERMI2PD         Z5, Z4, Z6
+	VMOVUPS           constants<>+192(SB), Z7
+	VPERMI2PD         Z5, Z4, Z7
+	VMULPD            Z2, Z3, Z2
+	VMULPD            Z14, Z2, Z2
+	VADDPD            Z13, Z2, Z2
+	VSUBPD            Z6, Z2, Z2
+	VMULPD            (DX)(AX*1), Z2, Z2
+	VMULPD            Z0, Z2, Z2
+	VMULPD            Z1, Z3, Z1
+	VMULPD            Z14, Z1, Z1
+	VADDPD            Z11, Z1, Z1
+	VSUBPD            Z7, Z1, Z1
+	VMULPD            (DX)(AX*1), Z1, Z1
+	VMULPD            Z0, Z1, Z1
+	MOVQ              8(SP), BX
+	VMOVUPS           constants<>+256(SB), Z3
+	VPERMI2PD         Z1, Z2, Z3
+	VMOVUPS           constants<>+320(SB), Z4
+	VPERMI2PD         Z1, Z2, Z4
+	VADDPD            (BX)(AX*2), Z3, Z1
+	VMOVUPS           Z1, (BX)(AX*2)
+	VADDPD            64(BX)(AX*2), Z4, Z1
+	VMOVUPS           Z1, 64(BX)(AX*2)
+	VMOVUPS           (DX)(AX*1), Z1
+	VMULPD            Z1, Z1, Z1
+	MOVQ              24(SP), DX
+	VMOVUPS           constants<>+0(SB), Z2
+	VSUBPD            Z1, Z2, Z1
+	VMULPD            Z0, Z1, Z1
+	VADDPD            (DX)(AX*1), Z1, Z1
+	VMOVUPS           Z1, (DX)(AX*1)
+	ADDQ              $0x40, AX
+	CMPQ              AX, CX
+	JL                group52
+	MOVB              $0x01, ret+48(FP)
 
 bad53:
 	VZEROUPPER
@@ -8661,597 +8661,597 @@ ahead60:
 	JL         ahead60
 
 group58:
-	MOVQ            64(SP), BX
-	MOVQ            32(SP), SI
-	MOVQ            (BX)(AX*1), DI
-	CMPQ            DI, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, DI, DI
-	LEAQ            (SI)(DI*8), DI
-	MOVQ            8(BX)(AX*1), R8
-	CMPQ            R8, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, R8, R8
-	LEAQ            (SI)(R8*8), R8
-	MOVQ            16(BX)(AX*1), R9
-	CMPQ            R9, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, R9, R9
-	LEAQ            (SI)(R9*8), R9
-	MOVQ            24(BX)(AX*1), R10
-	CMPQ            R10, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, R10, R10
-	LEAQ            (SI)(R10*8), R10
-	MOVQ            32(BX)(AX*1), R11
-	CMPQ            R11, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, R11, R11
-	LEAQ            (SI)(R11*8), R11
-	MOVQ            40(BX)(AX*1), R12
-	CMPQ            R12, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, R12, R12
-	LEAQ            (SI)(R12*8), R12
-	MOVQ            48(BX)(AX*1), R13
-	CMPQ            R13, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, R13, R13
-	LEAQ            (SI)(R13*8), R13
-	MOVQ            56(BX)(AX*1), BX
-	CMPQ            BX, cameras+16(FP)
-	JCC             bad59
-	IMUL3Q          $0x18, BX, BX
-	LEAQ            (SI)(BX*8), BX
-	VBROADCASTF64X4 (DI), Z1
-	VINSERTF64X4    $0x01, (R9), Z1, Z1
-	VBROADCASTF64X4 (R8), Z2
-	VINSERTF64X4    $0x01, (R10), Z2, Z2
-	VBROADCASTF64X4 (R11), Z3
-	VINSERTF64X4    $0x01, (R13), Z3, Z3
-	VBROADCASTF64X4 (R12), Z4
-	VINSERTF64X4    $0x01, (BX), Z4, Z4
-	VUNPCKLPD       Z2, Z1, Z5
-	VUNPCKHPD       Z2, Z1, Z1
-	VUNPCKLPD       Z4, Z3, Z2
-	VUNPCKHPD       Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z2, Z5, Z4
-	VSHUFF64X2      $0x88, Z3, Z1, Z6
-	VSHUFF64X2      $0xdd, Z2, Z5, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VBROADCASTF64X4 32(DI), Z3
-	VINSERTF64X4    $0x01, 32(R9), Z3, Z3
-	VBROADCASTF64X4 32(R8), Z5
-	VINSERTF64X4    $0x01, 32(R10), Z5, Z5
-	VBROADCASTF64X4 32(R11), Z7
-	VINSERTF64X4    $0x01, 32(R13), Z7, Z7
-	VBROADCASTF64X4 32(R12), Z8
-	VINSERTF64X4    $0x01, 32(BX), Z8, Z8
-	VUNPCKLPD       Z5, Z3, Z9
-	VUNPCKHPD       Z5, Z3, Z3
-	VUNPCKLPD       Z8, Z7, Z5
-	VUNPCKHPD       Z8, Z7, Z7
-	VSHUFF64X2      $0x88, Z5, Z9, Z8
-	VSHUFF64X2      $0x88, Z7, Z3, Z10
-	VSHUFF64X2      $0xdd, Z5, Z9, Z5
-	VSHUFF64X2      $0xdd, Z7, Z3, Z3
-	VBROADCASTF64X4 64(DI), Z7
-	VINSERTF64X4    $0x01, 64(R9), Z7, Z7
-	VBROADCASTF64X4 64(R8), Z9
-	VINSERTF64X4    $0x01, 64(R10), Z9, Z9
-	VBROADCASTF64X4 64(R11), Z11
-	VINSERTF64X4    $0x01, 64(R13), Z11, Z11
-	VBROADCASTF64X4 64(R12), Z12
-	VINSERTF64X4    $0x01, 64(BX), Z12, Z12
-	VUNPCKLPD       Z9, Z7, Z13
-	VUNPCKHPD       Z9, Z7, Z7
-	VUNPCKLPD       Z12, Z11, Z9
-	VUNPCKHPD       Z12, Z11, Z11
-	VSHUFF64X2      $0x88, Z9, Z13, Z12
-	VSHUFF64X2      $0x88, Z11, Z7, Z14
-	VSHUFF64X2      $0xdd, Z9, Z13, Z9
-	VSHUFF64X2      $0xdd, Z11, Z7, Z7
-	VBROADCASTF64X4 96(DI), Z11
-	VINSERTF64X4    $0x01, 96(R9), Z11, Z11
-	VBROADCASTF64X4 96(R8), Z13
-	VINSERTF64X4    $0x01, 96(R10), Z13, Z13
-	VBROADCASTF64X4 96(R11), Z15
-	VINSERTF64X4    $0x01, 96(R13), Z15, Z15
-	VBROADCASTF64X4 96(R12), Z16
-	VINSERTF64X4    $0x01, 96(BX), Z16, Z16
-	VUNPCKLPD       Z13, Z11, Z17
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z16, Z15, Z13
-	VUNPCKHPD       Z16, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z17, Z16
-	VSHUFF64X2      $0x88, Z15, Z11, Z18
-	VSHUFF64X2      $0xdd, Z13, Z17, Z13
-	VMOVUPS         Z13, 896(CX)
-	VSHUFF64X2      $0xdd, Z15, Z11, Z11
-	VMOVUPS         Z11, 960(CX)
-	VBROADCASTF64X4 128(DI), Z11
-	VINSERTF64X4    $0x01, 128(R9), Z11, Z11
-	VBROADCASTF64X4 128(R8), Z13
-	VINSERTF64X4    $0x01, 128(R10), Z13, Z13
-	VBROADCASTF64X4 128(R11), Z15
-	VINSERTF64X4    $0x01, 128(R13), Z15, Z15
-	VBROADCASTF64X4 128(R12), Z17
-	VINSERTF64X4    $0x01, 128(BX), Z17, Z17
-	VUNPCKLPD       Z13, Z11, Z19
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z17, Z15, Z13
-	VUNPCKHPD       Z17, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z19, Z17
-	VMOVUPS         Z17, 1024(CX)
-	VSHUFF64X2      $0x88, Z15, Z11, Z17
-	VMOVUPS         Z17, 1088(CX)
-	VSHUFF64X2      $0xdd, Z13, Z19, Z13
-	VMOVUPS         Z13, 1152(CX)
-	VSHUFF64X2      $0xdd, Z15, Z11, Z11
-	VMOVUPS         Z11, 1216(CX)
-	VBROADCASTF64X4 160(DI), Z11
-	VINSERTF64X4    $0x01, 160(R9), Z11, Z11
-	VBROADCASTF64X4 160(R8), Z13
-	VINSERTF64X4    $0x01, 160(R10), Z13, Z13
-	VBROADCASTF64X4 160(R11), Z15
-	VINSERTF64X4    $0x01, 160(R13), Z15, Z15
-	VBROADCASTF64X4 160(R12), Z17
-	VINSERTF64X4    $0x01, 160(BX), Z17, Z17
-	VUNPCKLPD       Z13, Z11, Z19
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z17, Z15, Z13
-	VUNPCKHPD       Z17, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z19, Z17
-	VMOVUPS         Z17, 1280(CX)
-	VSHUFF64X2      $0x88, Z15, Z11, Z11
-	VMOVUPS         Z11, 1344(CX)
-	VSHUFF64X2      $0xdd, Z13, Z19, Z11
-	VMOVUPS         Z11, 1408(CX)
-	MOVQ            72(SP), BX
-	MOVQ            40(SP), SI
-	MOVQ            (BX)(AX*1), DI
-	CMPQ            DI, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), DI
-	LEAQ            (SI)(DI*8), DI
-	MOVQ            8(BX)(AX*1), R8
-	CMPQ            R8, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), R8
-	LEAQ            (SI)(R8*8), R8
-	MOVQ            16(BX)(AX*1), R9
-	CMPQ            R9, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), R9
-	LEAQ            (SI)(R9*8), R9
-	MOVQ            24(BX)(AX*1), R10
-	CMPQ            R10, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), R10
-	LEAQ            (SI)(R10*8), R10
-	MOVQ            32(BX)(AX*1), R11
-	CMPQ            R11, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), R11
-	LEAQ            (SI)(R11*8), R11
-	MOVQ            40(BX)(AX*1), R12
-	CMPQ            R12, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), R12
-	LEAQ            (SI)(R12*8), R12
-	MOVQ            48(BX)(AX*1), R13
-	CMPQ            R13, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), R13
-	LEAQ            (SI)(R13*8), R13
-	MOVQ            56(BX)(AX*1), BX
-	CMPQ            BX, 48(SP)
-	JCC             bad59
-	IMULQ           56(SP), BX
-	LEAQ            (SI)(BX*8), BX
-	VMOVUPD.Z       (DI), K1, Z11
-	VMOVUPD.Z       (R9), K1, Z13
-	VINSERTF64X4    $0x01, Y13, Z11, Z11
-	VMOVUPD.Z       (R8), K1, Z13
-	VMOVUPD.Z       (R10), K1, Z15
-	VINSERTF64X4    $0x01, Y15, Z13, Z13
-	VMOVUPD.Z       (R11), K1, Z15
-	VMOVUPD.Z       (R13), K1, Z17
-	VINSERTF64X4    $0x01, Y17, Z15, Z15
-	VMOVUPD.Z       (R12), K1, Z17
-	VMOVUPD.Z       (BX), K1, Z19
-	VINSERTF64X4    $0x01, Y19, Z17, Z17
-	VUNPCKLPD       Z13, Z11, Z19
-	VUNPCKHPD       Z13, Z11, Z11
-	VUNPCKLPD       Z17, Z15, Z13
-	VUNPCKHPD       Z17, Z15, Z15
-	VSHUFF64X2      $0x88, Z13, Z19, Z17
-	VSHUFF64X2      $0x88, Z15, Z11, Z11
-	VSHUFF64X2      $0xdd, Z13, Z19, Z13
-	MOVQ            16(SP), BX
-	VMULPD          Z8, Z2, Z15
-	VMULPD          Z10, Z6, Z19
-	VSUBPD          Z15, Z19, Z15
-	VMULPD          Z10, Z4, Z19
-	VMULPD          Z1, Z2, Z20
-	VSUBPD          Z19, Z20, Z19
-	VMULPD          Z1, Z6, Z20
-	VMULPD          Z8, Z4, Z21
-	VSUBPD          Z20, Z21, Z20
-	VSUBPD          Z5, Z17, Z5
-	VSUBPD          Z3, Z11, Z3
-	VSUBPD          Z12, Z13, Z11
-	VMULPD          Z5, Z4, Z12
-	VMULPD          Z3, Z6, Z13
-	VADDPD          Z13, Z12, Z12
-	VMULPD          Z11, Z2, Z13
-	VADDPD          Z13, Z12, Z12
-	VMULPD          Z5, Z1, Z13
-	VMULPD          Z3, Z8, Z17
-	VADDPD          Z17, Z13, Z13
-	VMULPD          Z11, Z10, Z17
-	VADDPD          Z17, Z13, Z13
-	VMULPD          Z5, Z15, Z5
-	VMULPD          Z3, Z19, Z3
-	VADDPD          Z3, Z5, Z3
-	VMULPD          Z11, Z20, Z5
-	VADDPD          Z5, Z3, Z3
-	VMOVUPS         constants<>+0(SB), Z5
-	VDIVPD          Z3, Z5, Z5
-	VMULPD          Z5, Z12, Z11
-	VMULPD          Z5, Z13, Z17
-	VMULPD          Z11, Z11, Z21
-	VMULPD          Z17, Z17, Z22
-	VADDPD          Z22, Z21, Z21
-	VMULPD          Z7, Z21, Z7
-	VADDPD          Z9, Z7, Z9
-	VMULPD          Z21, Z9, Z22
-	VADDPD          constants<>+0(SB), Z22, Z22
-	MOVQ            (SP), SI
-	VMOVUPS         (SI)(AX*2), Z23
-	VMOVUPS         64(SI)(AX*2), Z24
-	VMOVUPS         constants<>+128(SB), Z25
-	VPERMI2PD       Z24, Z23, Z25
-	VMOVUPS         constants<>+192(SB), Z26
-	VPERMI2PD       Z24, Z23, Z26
-	VMULPD          Z11, Z22, Z23
-	VMULPD          (BX)(AX*1), Z23, Z24
-	VMOVUPS         Z24, 2304(CX)
-	VMULPD          Z14, Z23, Z23
-	VADDPD          Z16, Z23, Z16
-	VSUBPD          Z25, Z16, Z16
-	VMOVUPS         Z16, 2816(CX)
-	VMULPD          (BX)(AX*1), Z16, Z16
-	VMULPD          Z0, Z16, Z16
-	VMULPD          Z17, Z22, Z23
-	VMULPD          (BX)(AX*1), Z23, Z24
-	VMOVUPS         Z24, 3264(CX)
-	VMULPD          Z14, Z23, Z23
-	VADDPD          Z18, Z23, Z18
-	VSUBPD          Z26, Z18, Z18
-	VMOVUPS         Z18, 3776(CX)
-	VMULPD          (BX)(AX*1), Z18, Z18
-	VMULPD          Z0, Z18, Z18
-	MOVQ            8(SP), SI
-	VMOVUPS         constants<>+256(SB), Z23
-	VPERMI2PD       Z18, Z16, Z23
-	VMOVUPS         constants<>+320(SB), Z24
-	VPERMI2PD       Z18, Z16, Z24
-	VADDPD          (SI)(AX*2), Z23, Z16
-	VMOVUPS         Z16, (SI)(AX*2)
-	VADDPD          64(SI)(AX*2), Z24, Z16
-	VMOVUPS         Z16, 64(SI)(AX*2)
-	VMOVUPS         (BX)(AX*1), Z16
-	VMULPD          Z16, Z16, Z16
-	MOVQ            24(SP), SI
-	VMOVUPS         constants<>+0(SB), Z18
-	VSUBPD          Z16, Z18, Z16
-	VMULPD          Z0, Z16, Z16
-	VADDPD          (SI)(AX*1), Z16, Z16
-	VMOVUPS         Z16, (SI)(AX*1)
-	VADDPD          Z9, Z7, Z7
-	VADDPD          Z7, Z7, Z7
-	VMULPD          Z21, Z7, Z9
-	VADDPD          Z22, Z9, Z9
-	VMULPD          (BX)(AX*1), Z14, Z14
-	VMULPD          Z5, Z14, Z5
-	VMULPD          Z11, Z7, Z16
-	VMULPD          Z17, Z7, Z7
-	VMULPD          Z17, Z16, Z18
-	VMULPD          Z18, Z5, Z18
-	VMULPD          Z11, Z16, Z16
-	VADDPD          Z22, Z16, Z16
-	VMULPD          Z16, Z5, Z16
-	VMULPD          Z17, Z7, Z7
-	VADDPD          Z22, Z7, Z7
-	VMULPD          Z7, Z5, Z7
-	VXORPS          constants<>+768(SB), Z5, Z5
-	VMULPD          Z11, Z9, Z22
-	VMULPD          Z22, Z5, Z22
-	VMULPD          Z17, Z9, Z9
-	VMULPD          Z9, Z5, Z5
-	VMOVUPS         (BX)(AX*1), Z9
-	VPXORQ          Z23, Z23, Z23
-	VMOVUPS         Z9, 2368(CX)
-	VMOVUPS         Z23, 2432(CX)
-	VMOVUPS         Z9, 3392(CX)
-	VMOVUPS         Z23, 3328(CX)
-	VMULPD          Z11, Z21, Z9
-	VMULPD          Z9, Z14, Z11
-	VMOVUPS         Z11, 2496(CX)
-	VMULPD          Z9, Z21, Z9
-	VMULPD          Z9, Z14, Z9
-	VMOVUPS         Z9, 2560(CX)
-	VMULPD          Z17, Z21, Z9
-	VMULPD          Z9, Z14, Z11
-	VMOVUPS         Z11, 3456(CX)
-	VMULPD          Z9, Z21, Z9
-	VMULPD          Z9, Z14, Z9
-	VMOVUPS         Z9, 3520(CX)
-	VMULPD          Z18, Z3, Z9
-	VMULPD          Z22, Z13, Z11
-	VSUBPD          Z9, Z11, Z9
-	VMULPD          Z22, Z12, Z11
-	VMULPD          Z16, Z3, Z14
-	VSUBPD          Z11, Z14, Z11
-	VMULPD          Z16, Z13, Z14
-	VMULPD          Z18, Z12, Z17
-	VSUBPD          Z14, Z17, Z14
-	VMULPD          896(CX), Z9, Z17
-	VMULPD          1088(CX), Z11, Z21
-	VADDPD          Z21, Z17, Z17
-	VMULPD          1280(CX), Z14, Z21
-	VADDPD          Z21, Z17, Z17
-	VMOVUPS         Z17, 1920(CX)
-	VMULPD          960(CX), Z9, Z17
-	VMULPD          1152(CX), Z11, Z21
-	VADDPD          Z21, Z17, Z17
-	VMULPD          1344(CX), Z14, Z21
-	VADDPD          Z21, Z17, Z17
-	VMOVUPS         Z17, 1984(CX)
-	VMULPD          1024(CX), Z9, Z9
-	VMULPD          1216(CX), Z11, Z11
-	VADDPD          Z11, Z9, Z9
-	VMULPD          1408(CX), Z14, Z11
-	VADDPD          Z11, Z9, Z9
-	VMOVUPS         Z9, 2048(CX)
-	VMULPD          Z16, Z4, Z9
-	VMULPD          Z18, Z1, Z11
-	VADDPD          Z11, Z9, Z9
-	VMULPD          Z22, Z15, Z11
-	VADDPD          Z11, Z9, Z9
-	VMOVUPS         Z9, 2624(CX)
-	VXORPS          constants<>+768(SB), Z9, Z9
-	VMOVUPS         Z9, 2112(CX)
-	VMULPD          Z16, Z6, Z9
-	VMULPD          Z18, Z8, Z11
-	VADDPD          Z11, Z9, Z9
-	VMULPD          Z22, Z19, Z11
-	VADDPD          Z11, Z9, Z9
-	VMOVUPS         Z9, 2688(CX)
-	VXORPS          constants<>+768(SB), Z9, Z9
-	VMOVUPS         Z9, 2176(CX)
-	VMULPD          Z16, Z2, Z9
-	VMULPD          Z18, Z10, Z11
-	VADDPD          Z11, Z9, Z9
-	VMULPD          Z22, Z20, Z11
-	VADDPD          Z11, Z9, Z9
-	VMOVUPS         Z9, 2752(CX)
-	VXORPS          constants<>+768(SB), Z9, Z9
-	VMOVUPS         Z9, 2240(CX)
-	VMULPD          Z7, Z3, Z9
-	VMULPD          Z5, Z13, Z11
-	VSUBPD          Z9, Z11, Z9
-	VMULPD          Z5, Z12, Z11
-	VMULPD          Z18, Z3, Z3
-	VSUBPD          Z11, Z3, Z3
-	VMULPD          Z18, Z13, Z11
-	VMULPD          Z7, Z12, Z12
-	VSUBPD          Z11, Z12, Z11
-	VMULPD          896(CX), Z9, Z12
-	VMULPD          1088(CX), Z3, Z13
-	VADDPD          Z13, Z12, Z12
-	VMULPD          1280(CX), Z11, Z13
-	VADDPD          Z13, Z12, Z12
-	VMOVUPS         Z12, 2880(CX)
-	VMULPD          960(CX), Z9, Z12
-	VMULPD          1152(CX), Z3, Z13
-	VADDPD          Z13, Z12, Z12
-	VMULPD          1344(CX), Z11, Z13
-	VADDPD          Z13, Z12, Z12
-	VMOVUPS         Z12, 2944(CX)
-	VMULPD          1024(CX), Z9, Z9
-	VMULPD          1216(CX), Z3, Z3
-	VADDPD          Z3, Z9, Z3
-	VMULPD          1408(CX), Z11, Z9
-	VADDPD          Z9, Z3, Z3
-	VMOVUPS         Z3, 3008(CX)
-	VMULPD          Z18, Z4, Z3
-	VMULPD          Z7, Z1, Z1
-	VADDPD          Z1, Z3, Z1
-	VMULPD          Z5, Z15, Z3
-	VADDPD          Z3, Z1, Z1
-	VMOVUPS         Z1, 3584(CX)
-	VXORPS          constants<>+768(SB), Z1, Z1
-	VMOVUPS         Z1, 3072(CX)
-	VMULPD          Z18, Z6, Z1
-	VMULPD          Z7, Z8, Z3
-	VADDPD          Z3, Z1, Z1
-	VMULPD          Z5, Z19, Z3
-	VADDPD          Z3, Z1, Z1
-	VMOVUPS         Z1, 3648(CX)
-	VXORPS          constants<>+768(SB), Z1, Z1
-	VMOVUPS         Z1, 3136(CX)
-	VMULPD          Z18, Z2, Z1
-	VMULPD          Z7, Z10, Z2
-	VADDPD          Z2, Z1, Z1
-	VMULPD          Z5, Z20, Z2
-	VADDPD          Z2, Z1, Z1
-	VMOVUPS         Z1, 3712(CX)
-	VXORPS          constants<>+768(SB), Z1, Z1
-	VMOVUPS         Z1, 3200(CX)
-	VMOVUPS         (BX)(AX*1), Z1
-	VMULPD          constants<>+896(SB), Z1, Z1
-	MOVQ            o+8(FP), BX
-	MOVQ            256(BX), BX
-	VMOVUPD         Z1, (BX)(AX*1)
-	MOVQ            o+8(FP), BX
-	MOVQ            232(BX), BX
-	IMUL3Q          $0x1e, AX, SI
-	ADDQ            SI, BX
-	CMPB            past+40(FP), $0x00
-	JEQ             plain61
-	VMOVUPS         1920(CX), Z1
-	VUNPCKLPD       1984(CX), Z1, Z1
-	VMOVUPS         2048(CX), Z2
-	VUNPCKLPD       2112(CX), Z2, Z2
-	VMOVUPS         2176(CX), Z3
-	VUNPCKLPD       2240(CX), Z3, Z3
-	VMOVUPS         2304(CX), Z4
-	VUNPCKLPD       2368(CX), Z4, Z4
-	VSHUFF64X2      $0x88, Z2, Z1, Z6
-	VSHUFF64X2      $0x88, Z4, Z3, Z7
-	VSHUFF64X2      $0x88, Z7, Z6, Z5
-	VSHUFF64X2      $0xdd, Z7, Z6, Z6
-	VMOVNTPD        Z5, (BX)
-	VMOVNTPD        Z6, 960(BX)
-	VMOVUPS         2432(CX), Z5
-	VUNPCKLPD       2496(CX), Z5, Z5
-	VMOVUPS         2560(CX), Z6
-	VUNPCKLPD       2624(CX), Z6, Z6
-	VMOVUPS         2688(CX), Z7
-	VUNPCKLPD       2752(CX), Z7, Z7
-	VMOVUPS         2816(CX), Z8
-	VUNPCKLPD       2880(CX), Z8, Z8
-	VSHUFF64X2      $0x88, Z6, Z5, Z10
-	VSHUFF64X2      $0x88, Z8, Z7, Z11
-	VSHUFF64X2      $0x88, Z11, Z10, Z9
-	VSHUFF64X2      $0xdd, Z11, Z10, Z10
-	VMOVNTPD        Z9, 64(BX)
-	VMOVNTPD        Z10, 1024(BX)
-	VMOVUPS         2944(CX), Z9
-	VUNPCKLPD       3008(CX), Z9, Z9
-	VMOVUPS         3072(CX), Z10
-	VUNPCKLPD       3136(CX), Z10, Z10
-	VMOVUPS         3200(CX), Z11
-	VUNPCKLPD       3264(CX), Z11, Z11
-	VMOVUPS         3328(CX), Z12
-	VUNPCKLPD       3392(CX), Z12, Z12
-	VSHUFF64X2      $0x88, Z10, Z9, Z14
-	VSHUFF64X2      $0x88, Z12, Z11, Z15
-	VSHUFF64X2      $0x88, Z15, Z14, Z13
-	VSHUFF64X2      $0xdd, Z15, Z14, Z14
-	VMOVNTPD        Z13, 128(BX)
-	VMOVNTPD        Z14, 1088(BX)
-	VSHUFF64X2      $0xdd, Z4, Z3, Z3
-	VSHUFF64X2      $0xdd, Z6, Z5, Z5
-	VSHUFF64X2      $0x88, Z5, Z3, Z4
-	VSHUFF64X2      $0xdd, Z5, Z3, Z3
-	VMOVNTPD        Z4, 512(BX)
-	VMOVNTPD        Z3, 1472(BX)
-	VSHUFF64X2      $0xdd, Z8, Z7, Z3
-	VSHUFF64X2      $0xdd, Z10, Z9, Z5
-	VSHUFF64X2      $0x88, Z5, Z3, Z4
-	VSHUFF64X2      $0xdd, Z5, Z3, Z3
-	VMOVNTPD        Z4, 576(BX)
-	VMOVNTPD        Z3, 1536(BX)
-	VMOVUPS         3456(CX), Z3
-	VUNPCKLPD       3520(CX), Z3, Z3
-	VMOVUPS         3584(CX), Z4
-	VUNPCKLPD       3648(CX), Z4, Z4
-	VSHUFF64X2      $0xdd, Z12, Z11, Z6
-	VSHUFF64X2      $0xdd, Z4, Z3, Z7
-	VSHUFF64X2      $0x88, Z7, Z6, Z5
-	VSHUFF64X2      $0xdd, Z7, Z6, Z6
-	VMOVNTPD        Z5, 640(BX)
-	VMOVNTPD        Z6, 1600(BX)
-	VMOVUPS         3712(CX), Z5
-	VUNPCKLPD       3776(CX), Z5, Z5
-	VMOVUPS         1920(CX), Z6
-	VUNPCKHPD       1984(CX), Z6, Z6
-	VSHUFF64X2      $0x88, Z4, Z3, Z4
-	VSHUFF64X2      $0x88, Z6, Z5, Z7
-	VSHUFF64X2      $0x88, Z7, Z4, Z3
-	VSHUFF64X2      $0xdd, Z7, Z4, Z4
-	VMOVNTPD        Z3, 192(BX)
-	VMOVNTPD        Z4, 1152(BX)
-	VMOVUPS         2048(CX), Z3
-	VUNPCKHPD       2112(CX), Z3, Z3
-	VMOVUPS         2176(CX), Z4
-	VUNPCKHPD       2240(CX), Z4, Z4
-	VMOVUPS         2304(CX), Z7
-	VUNPCKHPD       2368(CX), Z7, Z7
-	VMOVUPS         2432(CX), Z8
-	VUNPCKHPD       2496(CX), Z8, Z8
-	VSHUFF64X2      $0x88, Z4, Z3, Z10
-	VSHUFF64X2      $0x88, Z8, Z7, Z11
-	VSHUFF64X2      $0x88, Z11, Z10, Z9
-	VSHUFF64X2      $0xdd, Z11, Z10, Z10
-	VMOVNTPD        Z9, 256(BX)
-	VMOVNTPD        Z10, 1216(BX)
-	VMOVUPS         2560(CX), Z9
-	VUNPCKHPD       2624(CX), Z9, Z9
-	VMOVUPS         2688(CX), Z10
-	VUNPCKHPD       2752(CX), Z10, Z10
-	VMOVUPS         2816(CX), Z11
-	VUNPCKHPD       2880(CX), Z11, Z11
-	VMOVUPS         2944(CX), Z12
-	VUNPCKHPD       3008(CX), Z12, Z12
-	VSHUFF64X2      $0x88, Z10, Z9, Z14
-	VSHUFF64X2      $0x88, Z12, Z11, Z15
-	VSHUFF64X2      $0x88, Z15, Z14, Z13
-	VSHUFF64X2      $0xdd, Z15, Z14, Z14
-	VMOVNTPD        Z13, 320(BX)
-	VMOVNTPD        Z14, 1280(BX)
-	VMOVUPS         3072(CX), Z13
-	VUNPCKHPD       3136(CX), Z13, Z13
-	VMOVUPS         3200(CX), Z14
-	VUNPCKHPD       3264(CX), Z14, Z14
-	VMOVUPS         3328(CX), Z15
-	VUNPCKHPD       3392(CX), Z15, Z15
-	VMOVUPS         3456(CX), Z16
-	VUNPCKHPD       3520(CX), Z16, Z16
-	VSHUFF64X2      $0x88, Z14, Z13, Z18
-	VSHUFF64X2      $0x88, Z16, Z15, Z19
-	VSHUFF64X2      $0x88, Z19, Z18, Z17
-	VSHUFF64X2      $0xdd, Z19, Z18, Z18
-	VMOVNTPD        Z17, 384(BX)
-	VMOVNTPD        Z18, 1344(BX)
-	VMOVUPS         3584(CX), Z17
-	VUNPCKHPD       3648(CX), Z17, Z17
-	VMOVUPS         3712(CX), Z18
-	VUNPCKHPD       3776(CX), Z18, Z18
-	VSHUFF64X2      $0x88, Z18, Z17, Z19
-	VSHUFF64X2      $0xdd, Z2, Z1, Z2
-	VSHUFF64X2      $0x88, Z2, Z19, Z1
-	VSHUFF64X2      $0xdd, Z2, Z19, Z2
-	VMOVNTPD        Z1, 448(BX)
-	VMOVNTPD        Z2, 1408(BX)
-	VSHUFF64X2      $0xdd, Z6, Z5, Z1
-	VSHUFF64X2      $0xdd, Z4, Z3, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 704(BX)
-	VMOVNTPD        Z1, 1664(BX)
-	VSHUFF64X2      $0xdd, Z8, Z7, Z1
-	VSHUFF64X2      $0xdd, Z10, Z9, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 768(BX)
-	VMOVNTPD        Z1, 1728(BX)
-	VSHUFF64X2      $0xdd, Z12, Z11, Z1
-	VSHUFF64X2      $0xdd, Z14, Z13, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 832(BX)
-	VMOVNTPD        Z1, 1792(BX)
-	VSHUFF64X2      $0xdd, Z16, Z15, Z1
-	VSHUFF64X2      $0xdd, Z18, Z17, Z3
-	VSHUFF64X2      $0x88, Z3, Z1, Z2
-	VSHUFF64X2      $0xdd, Z3, Z1, Z1
-	VMOVNTPD        Z2, 896(BX)
-	VMOVNTPD        Z1, 1856(BX)
-	JMP             done62
+	MOVQ              64(SP), BX
+	MOVQ              32(SP), SI
+	MOVQ              (BX)(AX*1), DI
+	CMPQ              DI, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, DI, DI
+	LEAQ              (SI)(DI*8), DI
+	MOVQ              8(BX)(AX*1), R8
+	CMPQ              R8, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, R8, R8
+	LEAQ              (SI)(R8*8), R8
+	MOVQ              16(BX)(AX*1), R9
+	CMPQ              R9, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, R9, R9
+	LEAQ              (SI)(R9*8), R9
+	MOVQ              24(BX)(AX*1), R10
+	CMPQ              R10, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, R10, R10
+	LEAQ              (SI)(R10*8), R10
+	MOVQ              32(BX)(AX*1), R11
+	CMPQ              R11, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, R11, R11
+	LEAQ              (SI)(R11*8), R11
+	MOVQ              40(BX)(AX*1), R12
+	CMPQ              R12, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, R12, R12
+	LEAQ              (SI)(R12*8), R12
+	MOVQ              48(BX)(AX*1), R13
+	CMPQ              R13, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, R13, R13
+	LEAQ              (SI)(R13*8), R13
+	MOVQ              56(BX)(AX*1), BX
+	CMPQ              BX, cameras+16(FP)
+	JCC               bad59
+	IMUL3Q            $0x18, BX, BX
+	LEAQ              (SI)(BX*8), BX
+	VBROADCASTF64X4   (DI), Z1
+	VINSERTF64X4      $0x01, (R9), Z1, Z1
+	VBROADCASTF64X4   (R8), Z2
+	VINSERTF64X4      $0x01, (R10), Z2, Z2
+	VBROADCASTF64X4   (R11), Z3
+	VINSERTF64X4      $0x01, (R13), Z3, Z3
+	VBROADCASTF64X4   (R12), Z4
+	VINSERTF64X4      $0x01, (BX), Z4, Z4
+	VUNPCKLPD         Z2, Z1, Z5
+	VUNPCKHPD         Z2, Z1, Z1
+	VUNPCKLPD         Z4, Z3, Z2
+	VUNPCKHPD         Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z2, Z5, Z4
+	VSHUFF64X2        $0x88, Z3, Z1, Z6
+	VSHUFF64X2        $0xdd, Z2, Z5, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VBROADCASTF64X4   32(DI), Z3
+	VINSERTF64X4      $0x01, 32(R9), Z3, Z3
+	VBROADCASTF64X4   32(R8), Z5
+	VINSERTF64X4      $0x01, 32(R10), Z5, Z5
+	VBROADCASTF64X4   32(R11), Z7
+	VINSERTF64X4      $0x01, 32(R13), Z7, Z7
+	VBROADCASTF64X4   32(R12), Z8
+	VINSERTF64X4      $0x01, 32(BX), Z8, Z8
+	VUNPCKLPD         Z5, Z3, Z9
+	VUNPCKHPD         Z5, Z3, Z3
+	VUNPCKLPD         Z8, Z7, Z5
+	VUNPCKHPD         Z8, Z7, Z7
+	VSHUFF64X2        $0x88, Z5, Z9, Z8
+	VSHUFF64X2        $0x88, Z7, Z3, Z10
+	VSHUFF64X2        $0xdd, Z5, Z9, Z5
+	VSHUFF64X2        $0xdd, Z7, Z3, Z3
+	VBROADCASTF64X4   64(DI), Z7
+	VINSERTF64X4      $0x01, 64(R9), Z7, Z7
+	VBROADCASTF64X4   64(R8), Z9
+	VINSERTF64X4      $0x01, 64(R10), Z9, Z9
+	VBROADCASTF64X4   64(R11), Z11
+	VINSERTF64X4      $0x01, 64(R13), Z11, Z11
+	VBROADCASTF64X4   64(R12), Z12
+	VINSERTF64X4      $0x01, 64(BX), Z12, Z12
+	VUNPCKLPD         Z9, Z7, Z13
+	VUNPCKHPD         Z9, Z7, Z7
+	VUNPCKLPD         Z12, Z11, Z9
+	VUNPCKHPD         Z12, Z11, Z11
+	VSHUFF64X2        $0x88, Z9, Z13, Z12
+	VSHUFF64X2        $0x88, Z11, Z7, Z14
+	VSHUFF64X2        $0xdd, Z9, Z13, Z9
+	VSHUFF64X2        $0xdd, Z11, Z7, Z7
+	VBROADCASTF64X4   96(DI), Z11
+	VINSERTF64X4      $0x01, 96(R9), Z11, Z11
+	VBROADCASTF64X4   96(R8), Z13
+	VINSERTF64X4      $0x01, 96(R10), Z13, Z13
+	VBROADCASTF64X4   96(R11), Z15
+	VINSERTF64X4      $0x01, 96(R13), Z15, Z15
+	VBROADCASTF64X4   96(R12), Z16
+	VINSERTF64X4      $0x01, 96(BX), Z16, Z16
+	VUNPCKLPD         Z13, Z11, Z17
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z16, Z15, Z13
+	VUNPCKHPD         Z16, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z17, Z16
+	VSHUFF64X2        $0x88, Z15, Z11, Z18
+	VSHUFF64X2        $0xdd, Z13, Z17, Z13
+	VMOVUPS           Z13, 896(CX)
+	VSHUFF64X2        $0xdd, Z15, Z11, Z11
+	VMOVUPS           Z11, 960(CX)
+	VBROADCASTF64X4   128(DI), Z11
+	VINSERTF64X4      $0x01, 128(R9), Z11, Z11
+	VBROADCASTF64X4   128(R8), Z13
+	VINSERTF64X4      $0x01, 128(R10), Z13, Z13
+	VBROADCASTF64X4   128(R11), Z15
+	VINSERTF64X4      $0x01, 128(R13), Z15, Z15
+	VBROADCASTF64X4   128(R12), Z17
+	VINSERTF64X4      $0x01, 128(BX), Z17, Z17
+	VUNPCKLPD         Z13, Z11, Z19
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z17, Z15, Z13
+	VUNPCKHPD         Z17, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z19, Z17
+	VMOVUPS           Z17, 1024(CX)
+	VSHUFF64X2        $0x88, Z15, Z11, Z17
+	VMOVUPS           Z17, 1088(CX)
+	VSHUFF64X2        $0xdd, Z13, Z19, Z13
+	VMOVUPS           Z13, 1152(CX)
+	VSHUFF64X2        $0xdd, Z15, Z11, Z11
+	VMOVUPS           Z11, 1216(CX)
+	VBROADCASTF64X4   160(DI), Z11
+	VINSERTF64X4      $0x01, 160(R9), Z11, Z11
+	VBROADCASTF64X4   160(R8), Z13
+	VINSERTF64X4      $0x01, 160(R10), Z13, Z13
+	VBROADCASTF64X4   160(R11), Z15
+	VINSERTF64X4      $0x01, 160(R13), Z15, Z15
+	VBROADCASTF64X4   160(R12), Z17
+	VINSERTF64X4      $0x01, 160(BX), Z17, Z17
+	VUNPCKLPD         Z13, Z11, Z19
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z17, Z15, Z13
+	VUNPCKHPD         Z17, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z19, Z17
+	VMOVUPS           Z17, 1280(CX)
+	VSHUFF64X2        $0x88, Z15, Z11, Z11
+	VMOVUPS           Z11, 1344(CX)
+	VSHUFF64X2        $0xdd, Z13, Z19, Z11
+	VMOVUPS           Z11, 1408(CX)
+	MOVQ              72(SP), BX
+	MOVQ              40(SP), SI
+	MOVQ              (BX)(AX*1), DI
+	CMPQ              DI, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), DI
+	LEAQ              (SI)(DI*8), DI
+	MOVQ              8(BX)(AX*1), R8
+	CMPQ              R8, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), R8
+	LEAQ              (SI)(R8*8), R8
+	MOVQ              16(BX)(AX*1), R9
+	CMPQ              R9, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), R9
+	LEAQ              (SI)(R9*8), R9
+	MOVQ              24(BX)(AX*1), R10
+	CMPQ              R10, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), R10
+	LEAQ              (SI)(R10*8), R10
+	MOVQ              32(BX)(AX*1), R11
+	CMPQ              R11, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), R11
+	LEAQ              (SI)(R11*8), R11
+	MOVQ              40(BX)(AX*1), R12
+	CMPQ              R12, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), R12
+	LEAQ              (SI)(R12*8), R12
+	MOVQ              48(BX)(AX*1), R13
+	CMPQ              R13, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), R13
+	LEAQ              (SI)(R13*8), R13
+	MOVQ              56(BX)(AX*1), BX
+	CMPQ              BX, 48(SP)
+	JCC               bad59
+	IMULQ             56(SP), BX
+	LEAQ              (SI)(BX*8), BX
+	VMOVUPD.Z         (DI), K1, Z11
+	VBROADCASTF64X4.Z (R9), K1, Z13
+	VINSERTF64X4      $0x01, Y13, Z11, Z11
+	VMOVUPD.Z         (R8), K1, Z13
+	VBROADCASTF64X4.Z (R10), K1, Z15
+	VINSERTF64X4      $0x01, Y15, Z13, Z13
+	VMOVUPD.Z         (R11), K1, Z15
+	VBROADCASTF64X4.Z (R13), K1, Z17
+	VINSERTF64X4      $0x01, Y17, Z15, Z15
+	VMOVUPD.Z         (R12), K1, Z17
+	VBROADCASTF64X4.Z (BX), K1, Z19
+	VINSERTF64X4      $0x01, Y19, Z17, Z17
+	VUNPCKLPD         Z13, Z11, Z19
+	VUNPCKHPD         Z13, Z11, Z11
+	VUNPCKLPD         Z17, Z15, Z13
+	VUNPCKHPD         Z17, Z15, Z15
+	VSHUFF64X2        $0x88, Z13, Z19, Z17
+	VSHUFF64X2        $0x88, Z15, Z11, Z11
+	VSHUFF64X2        $0xdd, Z13, Z19, Z13
+	MOVQ              16(SP), BX
+	VMULPD            Z8, Z2, Z15
+	VMULPD            Z10, Z6, Z19
+	VSUBPD            Z15, Z19, Z15
+	VMULPD            Z10, Z4, Z19
+	VMULPD            Z1, Z2, Z20
+	VSUBPD            Z19, Z20, Z19
+	VMULPD            Z1, Z6, Z20
+	VMULPD            Z8, Z4, Z21
+	VSUBPD            Z20, Z21, Z20
+	VSUBPD            Z5, Z17, Z5
+	VSUBPD            Z3, Z11, Z3
+	VSUBPD            Z12, Z13, Z11
+	VMULPD            Z5, Z4, Z12
+	VMULPD            Z3, Z6, Z13
+	VADDPD            Z13, Z12, Z12
+	VMULPD            Z11, Z2, Z13
+	VADDPD            Z13, Z12, Z12
+	VMULPD            Z5, Z1, Z13
+	VMULPD            Z3, Z8, Z17
+	VADDPD            Z17, Z13, Z13
+	VMULPD            Z11, Z10, Z17
+	VADDPD            Z17, Z13, Z13
+	VMULPD            Z5, Z15, Z5
+	VMULPD            Z3, Z19, Z3
+	VADDPD            Z3, Z5, Z3
+	VMULPD            Z11, Z20, Z5
+	VADDPD            Z5, Z3, Z3
+	VMOVUPS           constants<>+0(SB), Z5
+	VDIVPD            Z3, Z5, Z5
+	VMULPD            Z5, Z12, Z11
+	VMULPD            Z5, Z13, Z17
+	VMULPD            Z11, Z11, Z21
+	VMULPD            Z17, Z17, Z22
+	VADDPD            Z22, Z21, Z21
+	VMULPD            Z7, Z21, Z7
+	VADDPD            Z9, Z7, Z9
+	VMULPD            Z21, Z9, Z22
+	VADDPD            constants<>+0(SB), Z22, Z22
+	MOVQ              (SP), SI
+	VMOVUPS           (SI)(AX*2), Z23
+	VMOVUPS           64(SI)(AX*2), Z24
+	VMOVUPS           constants<>+128(SB), Z25
+	VPERMI2PD         Z24, Z23, Z25
+	VMOVUPS           constants<>+192(SB), Z26
+	VPERMI2PD         Z24, Z23, Z26
+	VMULPD            Z11, Z22, Z23
+	VMULPD            (BX)(AX*1), Z23, Z24
+	VMOVUPS           Z24, 2304(CX)
+	VMULPD            Z14, Z23, Z23
+	VADDPD            Z16, Z23, Z16
+	VSUBPD            Z25, Z16, Z16
+	VMOVUPS           Z16, 2816(CX)
+	VMULPD            (BX)(AX*1), Z16, Z16
+	VMULPD            Z0, Z16, Z16
+	VMULPD            Z17, Z22, Z23
+	VMULPD            (BX)(AX*1), Z23, Z24
+	VMOVUPS           Z24, 3264(CX)
+	VMULPD            Z14, Z23, Z23
+	VADDPD            Z18, Z23, Z18
+	VSUBPD            Z26, Z18, Z18
+	VMOVUPS           Z18, 3776(CX)
+	VMULPD            (BX)(AX*1), Z18, Z18
+	VMULPD            Z0, Z18, Z18
+	MOVQ              8(SP), SI
+	VMOVUPS           constants<>+256(SB), Z23
+	VPERMI2PD         Z18, Z16, Z23
+	VMOVUPS           constants<>+320(SB), Z24
+	VPERMI2PD         Z18, Z16, Z24
+	VADDPD            (SI)(AX*2), Z23, Z16
+	VMOVUPS           Z16, (SI)(AX*2)
+	VADDPD            64(SI)(AX*2), Z24, Z16
+	VMOVUPS           Z16, 64(SI)(AX*2)
+	VMOVUPS           (BX)(AX*1), Z16
+	VMULPD            Z16, Z16, Z16
+	MOVQ              24(SP), SI
+	VMOVUPS           constants<>+0(SB), Z18
+	VSUBPD            Z16, Z18, Z16
+	VMULPD            Z0, Z16, Z16
+	VADDPD            (SI)(AX*1), Z16, Z16
+	VMOVUPS           Z16, (SI)(AX*1)
+	VADDPD            Z9, Z7, Z7
+	VADDPD            Z7, Z7, Z7
+	VMULPD            Z21, Z7, Z9
+	VADDPD            Z22, Z9, Z9
+	VMULPD            (BX)(AX*1), Z14, Z14
+	VMULPD            Z5, Z14, Z5
+	VMULPD            Z11, Z7, Z16
+	VMULPD            Z17, Z7, Z7
+	VMULPD            Z17, Z16, Z18
+	VMULPD            Z18, Z5, Z18
+	VMULPD            Z11, Z16, Z16
+	VADDPD            Z22, Z16, Z16
+	VMULPD            Z16, Z5, Z16
+	VMULPD            Z17, Z7, Z7
+	VADDPD            Z22, Z7, Z7
+	VMULPD            Z7, Z5, Z7
+	VXORPS            constants<>+768(SB), Z5, Z5
+	VMULPD            Z11, Z9, Z22
+	VMULPD            Z22, Z5, Z22
+	VMULPD            Z17, Z9, Z9
+	VMULPD            Z9, Z5, Z5
+	VMOVUPS           (BX)(AX*1), Z9
+	VPXORQ            Z23, Z23, Z23
+	VMOVUPS           Z9, 2368(CX)
+	VMOVUPS           Z23, 2432(CX)
+	VMOVUPS           Z9, 3392(CX)
+	VMOVUPS           Z23, 3328(CX)
+	VMULPD            Z11, Z21, Z9
+	VMULPD            Z9, Z14, Z11
+	VMOVUPS           Z11, 2496(CX)
+	VMULPD            Z9, Z21, Z9
+	VMULPD            Z9, Z14, Z9
+	VMOVUPS           Z9, 2560(CX)
+	VMULPD            Z17, Z21, Z9
+	VMULPD            Z9, Z14, Z11
+	VMOVUPS           Z11, 3456(CX)
+	VMULPD            Z9, Z21, Z9
+	VMULPD            Z9, Z14, Z9
+	VMOVUPS           Z9, 3520(CX)
+	VMULPD            Z18, Z3, Z9
+	VMULPD            Z22, Z13, Z11
+	VSUBPD            Z9, Z11, Z9
+	VMULPD            Z22, Z12, Z11
+	VMULPD            Z16, Z3, Z14
+	VSUBPD            Z11, Z14, Z11
+	VMULPD            Z16, Z13, Z14
+	VMULPD            Z18, Z12, Z17
+	VSUBPD            Z14, Z17, Z14
+	VMULPD            896(CX), Z9, Z17
+	VMULPD            1088(CX), Z11, Z21
+	VADDPD            Z21, Z17, Z17
+	VMULPD            1280(CX), Z14, Z21
+	VADDPD            Z21, Z17, Z17
+	VMOVUPS           Z17, 1920(CX)
+	VMULPD            960(CX), Z9, Z17
+	VMULPD            1152(CX), Z11, Z21
+	VADDPD            Z21, Z17, Z17
+	VMULPD            1344(CX), Z14, Z21
+	VADDPD            Z21, Z17, Z17
+	VMOVUPS           Z17, 1984(CX)
+	VMULPD            1024(CX), Z9, Z9
+	VMULPD            1216(CX), Z11, Z11
+	VADDPD            Z11, Z9, Z9
+	VMULPD            1408(CX), Z14, Z11
+	VADDPD            Z11, Z9, Z9
+	VMOVUPS           Z9, 2048(CX)
+	VMULPD            Z16, Z4, Z9
+	VMULPD            Z18, Z1, Z11
+	VADDPD            Z11, Z9, Z9
+	VMULPD            Z22, Z15, Z11
+	VADDPD            Z11, Z9, Z9
+	VMOVUPS           Z9, 2624(CX)
+	VXORPS            constants<>+768(SB), Z9, Z9
+	VMOVUPS           Z9, 2112(CX)
+	VMULPD            Z16, Z6, Z9
+	VMULPD            Z18, Z8, Z11
+	VADDPD            Z11, Z9, Z9
+	VMULPD            Z22, Z19, Z11
+	VADDPD            Z11, Z9, Z9
+	VMOVUPS           Z9, 2688(CX)
+	VXORPS            constants<>+768(SB), Z9, Z9
+	VMOVUPS           Z9, 2176(CX)
+	VMULPD            Z16, Z2, Z9
+	VMULPD            Z18, Z10, Z11
+	VADDPD            Z11, Z9, Z9
+	VMULPD            Z22, Z20, Z11
+	VADDPD            Z11, Z9, Z9
+	VMOVUPS           Z9, 2752(CX)
+	VXORPS            constants<>+768(SB), Z9, Z9
+	VMOVUPS           Z9, 2240(CX)
+	VMULPD            Z7, Z3, Z9
+	VMULPD            Z5, Z13, Z11
+	VSUBPD            Z9, Z11, Z9
+	VMULPD            Z5, Z12, Z11
+	VMULPD            Z18, Z3, Z3
+	VSUBPD            Z11, Z3, Z3
+	VMULPD            Z18, Z13, Z11
+	VMULPD            Z7, Z12, Z12
+	VSUBPD            Z11, Z12, Z11
+	VMULPD            896(CX), Z9, Z12
+	VMULPD            1088(CX), Z3, Z13
+	VADDPD            Z13, Z12, Z12
+	VMULPD            1280(CX), Z11, Z13
+	VADDPD            Z13, Z12, Z12
+	VMOVUPS           Z12, 2880(CX)
+	VMULPD            960(CX), Z9, Z12
+	VMULPD            1152(CX), Z3, Z13
+	VADDPD            Z13, Z12, Z12
+	VMULPD            1344(CX), Z11, Z13
+	VADDPD            Z13, Z12, Z12
+	VMOVUPS           Z12, 2944(CX)
+	VMULPD            1024(CX), Z9, Z9
+	VMULPD            1216(CX), Z3, Z3
+	VADDPD            Z3, Z9, Z3
+	VMULPD            1408(CX), Z11, Z9
+	VADDPD            Z9, Z3, Z3
+	VMOVUPS           Z3, 3008(CX)
+	VMULPD            Z18, Z4, Z3
+	VMULPD            Z7, Z1, Z1
+	VADDPD            Z1, Z3, Z1
+	VMULPD            Z5, Z15, Z3
+	VADDPD            Z3, Z1, Z1
+	VMOVUPS           Z1, 3584(CX)
+	VXORPS            constants<>+768(SB), Z1, Z1
+	VMOVUPS           Z1, 3072(CX)
+	VMULPD            Z18, Z6, Z1
+	VMULPD            Z7, Z8, Z3
+	VADDPD            Z3, Z1, Z1
+	VMULPD            Z5, Z19, Z3
+	VADDPD            Z3, Z1, Z1
+	VMOVUPS           Z1, 3648(CX)
+	VXORPS            constants<>+768(SB), Z1, Z1
+	VMOVUPS           Z1, 3136(CX)
+	VMULPD            Z18, Z2, Z1
+	VMULPD            Z7, Z10, Z2
+	VADDPD            Z2, Z1, Z1
+	VMULPD            Z5, Z20, Z2
+	VADDPD            Z2, Z1, Z1
+	VMOVUPS           Z1, 3712(CX)
+	VXORPS            constants<>+768(SB), Z1, Z1
+	VMOVUPS           Z1, 3200(CX)
+	VMOVUPS           (BX)(AX*1), Z1
+	VMULPD            constants<>+896(SB), Z1, Z1
+	MOVQ              o+8(FP), BX
+	MOVQ              256(BX), BX
+	VMOVUPD           Z1, (BX)(AX*1)
+	MOVQ              o+8(FP), BX
+	MOVQ              232(BX), BX
+	IMUL3Q            $0x1e, AX, SI
+	ADDQ              SI, BX
+	CMPB              past+40(FP), $0x00
+	JEQ               plain61
+	VMOVUPS           1920(CX), Z1
+	VUNPCKLPD         1984(CX), Z1, Z1
+	VMOVUPS           2048(CX), Z2
+	VUNPCKLPD         2112(CX), Z2, Z2
+	VMOVUPS           2176(CX), Z3
+	VUNPCKLPD         2240(CX), Z3, Z3
+	VMOVUPS           2304(CX), Z4
+	VUNPCKLPD         2368(CX), Z4, Z4
+	VSHUFF64X2        $0x88, Z2, Z1, Z6
+	VSHUFF64X2        $0x88, Z4, Z3, Z7
+	VSHUFF64X2        $0x88, Z7, Z6, Z5
+	VSHUFF64X2        $0xdd, Z7, Z6, Z6
+	VMOVNTPD          Z5, (BX)
+	VMOVNTPD          Z6, 960(BX)
+	VMOVUPS           2432(CX), Z5
+	VUNPCKLPD         2496(CX), Z5, Z5
+	VMOVUPS           2560(CX), Z6
+	VUNPCKLPD         2624(CX), Z6, Z6
+	VMOVUPS           2688(CX), Z7
+	VUNPCKLPD         2752(CX), Z7, Z7
+	VMOVUPS           2816(CX), Z8
+	VUNPCKLPD         2880(CX), Z8, Z8
+	VSHUFF64X2        $0x88, Z6, Z5, Z10
+	VSHUFF64X2        $0x88, Z8, Z7, Z11
+	VSHUFF64X2        $0x88, Z11, Z10, Z9
+	VSHUFF64X2        $0xdd, Z11, Z10, Z10
+	VMOVNTPD          Z9, 64(BX)
+	VMOVNTPD          Z10, 1024(BX)
+	VMOVUPS           2944(CX), Z9
+	VUNPCKLPD         3008(CX), Z9, Z9
+	VMOVUPS           3072(CX), Z10
+	VUNPCKLPD         3136(CX), Z10, Z10
+	VMOVUPS           3200(CX), Z11
+	VUNPCKLPD         3264(CX), Z11, Z11
+	VMOVUPS           3328(CX), Z12
+	VUNPCKLPD         3392(CX), Z12, Z12
+	VSHUFF64X2        $0x88, Z10, Z9, Z14
+	VSHUFF64X2        $0x88, Z12, Z11, Z15
+	VSHUFF64X2        $0x88, Z15, Z14, Z13
+	VSHUFF64X2        $0xdd, Z15, Z14, Z14
+	VMOVNTPD          Z13, 128(BX)
+	VMOVNTPD          Z14, 1088(BX)
+	VSHUFF64X2        $0xdd, Z4, Z3, Z3
+	VSHUFF64X2        $0xdd, Z6, Z5, Z5
+	VSHUFF64X2        $0x88, Z5, Z3, Z4
+	VSHUFF64X2        $0xdd, Z5, Z3, Z3
+	VMOVNTPD          Z4, 512(BX)
+	VMOVNTPD          Z3, 1472(BX)
+	VSHUFF64X2        $0xdd, Z8, Z7, Z3
+	VSHUFF64X2        $0xdd, Z10, Z9, Z5
+	VSHUFF64X2        $0x88, Z5, Z3, Z4
+	VSHUFF64X2        $0xdd, Z5, Z3, Z3
+	VMOVNTPD          Z4, 576(BX)
+	VMOVNTPD          Z3, 1536(BX)
+	VMOVUPS           3456(CX), Z3
+	VUNPCKLPD         3520(CX), Z3, Z3
+	VMOVUPS           3584(CX), Z4
+	VUNPCKLPD         3648(CX), Z4, Z4
+	VSHUFF64X2        $0xdd, Z12, Z11, Z6
+	VSHUFF64X2        $0xdd, Z4, Z3, Z7
+	VSHUFF64X2        $0x88, Z7, Z6, Z5
+	VSHUFF64X2        $0xdd, Z7, Z6, Z6
+	VMOVNTPD          Z5, 640(BX)
+	VMOVNTPD          Z6, 1600(BX)
+	VMOVUPS           3712(CX), Z5
+	VUNPCKLPD         3776(CX), Z5, Z5
+	VMOVUPS           1920(CX), Z6
+	VUNPCKHPD         1984(CX), Z6, Z6
+	VSHUFF64X2        $0x88, Z4, Z3, Z4
+	VSHUFF64X2        $0x88, Z6, Z5, Z7
+	VSHUFF64X2        $0x88, Z7, Z4, Z3
+	VSHUFF64X2        $0xdd, Z7, Z4, Z4
+	VMOVNTPD          Z3, 192(BX)
+	VMOVNTPD          Z4, 1152(BX)
+	VMOVUPS           2048(CX), Z3
+	VUNPCKHPD         2112(CX), Z3, Z3
+	VMOVUPS           2176(CX), Z4
+	VUNPCKHPD         2240(CX), Z4, Z4
+	VMOVUPS           2304(CX), Z7
+	VUNPCKHPD         2368(CX), Z7, Z7
+	VMOVUPS           2432(CX), Z8
+	VUNPCKHPD         2496(CX), Z8, Z8
+	VSHUFF64X2        $0x88, Z4, Z3, Z10
+	VSHUFF64X2        $0x88, Z8, Z7, Z11
+	VSHUFF64X2        $0x88, Z11, Z10, Z9
+	VSHUFF64X2        $0xdd, Z11, Z10, Z10
+	VMOVNTPD          Z9, 256(BX)
+	VMOVNTPD          Z10, 1216(BX)
+	VMOVUPS           2560(CX), Z9
+	VUNPCKHPD         2624(CX), Z9, Z9
+	VMOVUPS           2688(CX), Z10
+	VUNPCKHPD         2752(CX), Z10, Z10
+	VMOVUPS           2816(CX), Z11
+	VUNPCKHPD         2880(CX), Z11, Z11
+	VMOVUPS           2944(CX), Z12
+	VUNPCKHPD         3008(CX), Z12, Z12
+	VSHUFF64X2        $0x88, Z10, Z9, Z14
+	VSHUFF64X2        $0x88, Z12, Z11, Z15
+	VSHUFF64X2        $0x88, Z15, Z14, Z13
+	VSHUFF64X2        $0xdd, Z15, Z14, Z14
+	VMOVNTPD          Z13, 320(BX)
+	VMOVNTPD          Z14, 1280(BX)
+	VMOVUPS           3072(CX), Z13
+	VUNPCKHPD         3136(CX), Z13, Z13
+	VMOVUPS           3200(CX), Z14
+	VUNPCKHPD         3264(CX), Z14, Z14
+	VMOVUPS           3328(CX), Z15
+	VUNPCKHPD         3392(CX), Z15, Z15
+	VMOVUPS           3456(CX), Z16
+	VUNPCKHPD         3520(CX), Z16, Z16
+	VSHUFF64X2        $0x88, Z14, Z13, Z18
+	VSHUFF64X2        $0x88, Z16, Z15, Z19
+	VSHUFF64X2        $0x88, Z19, Z18, Z17
+	VSHUFF64X2        $0xdd, Z19, Z18, Z18
+	VMOVNTPD          Z17, 384(BX)
+	VMOVNTPD          Z18, 1344(BX)
+	VMOVUPS           3584(CX), Z17
+	VUNPCKHPD         3648(CX), Z17, Z17
+	VMOVUPS           3712(CX), Z18
+	VUNPCKHPD         3776(CX), Z18, Z18
+	VSHUFF64X2        $0x88, Z18, Z17, Z19
+	VSHUFF64X2        $0xdd, Z2, Z1, Z2
+	VSHUFF64X2        $0x88, Z2, Z19, Z1
+	VSHUFF64X2        $0xdd, Z2, Z19, Z2
+	VMOVNTPD          Z1, 448(BX)
+	VMOVNTPD          Z2, 1408(BX)
+	VSHUFF64X2        $0xdd, Z6, Z5, Z1
+	VSHUFF64X2        $0xdd, Z4, Z3, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 704(BX)
+	VMOVNTPD          Z1, 1664(BX)
+	VSHUFF64X2        $0xdd, Z8, Z7, Z1
+	VSHUFF64X2        $0xdd, Z10, Z9, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 768(BX)
+	VMOVNTPD          Z1, 1728(BX)
+	VSHUFF64X2        $0xdd, Z12, Z11, Z1
+	VSHUFF64X2        $0xdd, Z14, Z13, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 832(BX)
+	VMOVNTPD          Z1, 1792(BX)
+	VSHUFF64X2        $0xdd, Z16, Z15, Z1
+	VSHUFF64X2        $0xdd, Z18, Z17, Z3
+	VSHUFF64X2        $0x88, Z3, Z1, Z2
+	VSHUFF64X2        $0xdd, Z3, Z1, Z1
+	VMOVNTPD          Z2, 896(BX)
+	VMOVNTPD          Z1, 1856(BX)
+	JMP               done62
 
 plain61:
 	VMOVUPS    1920(CX), Z1
@@ -10379,59 +10379,59 @@ column81:
 	JGE             column81
 
 last82:
-	ADDQ         $0x04, R11
-	JZ           done83
-	MOVQ         R11, R12
-	MOVQ         $-1, R13
-	SHLXQ        R12, R13, R13
-	NOTQ         R13
-	KMOVW        R13, K1
-	MOVQ         (DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z0
-	MOVQ         16(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z1
-	VINSERTF64X4 $0x01, Y1, Z0, Z0
-	MOVQ         8(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z1
-	MOVQ         24(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z2
-	VINSERTF64X4 $0x01, Y2, Z1, Z1
-	MOVQ         32(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z2
-	MOVQ         48(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z3
-	VINSERTF64X4 $0x01, Y3, Z2, Z2
-	MOVQ         40(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z3
-	MOVQ         56(DI), R12
-	IMULQ        BX, R12
-	VMOVUPD.Z    (R9)(R12*1), K1, Z4
-	VINSERTF64X4 $0x01, Y4, Z3, Z3
-	VUNPCKLPD    Z1, Z0, Z4
-	VUNPCKHPD    Z1, Z0, Z0
-	VUNPCKLPD    Z3, Z2, Z1
-	VUNPCKHPD    Z3, Z2, Z2
-	VSHUFF64X2   $0x88, Z1, Z4, Z3
-	VMOVUPD      Z3, (R10)
-	VSHUFF64X2   $0x88, Z2, Z0, Z3
-	CMPQ         R11, $0x01
-	JE           stored85
-	VMOVUPD      Z3, 576(R10)
-	VSHUFF64X2   $0xdd, Z1, Z4, Z1
-	CMPQ         R11, $0x02
-	JE           stored85
-	VMOVUPD      Z1, 1152(R10)
-	VSHUFF64X2   $0xdd, Z2, Z0, Z0
-	CMPQ         R11, $0x03
-	JE           stored85
-	VMOVUPD      Z0, 1728(R10)
+	ADDQ              $0x04, R11
+	JZ                done83
+	MOVQ              R11, R12
+	MOVQ              $-1, R13
+	SHLXQ             R12, R13, R13
+	NOTQ              R13
+	KMOVW             R13, K1
+	MOVQ              (DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z0
+	MOVQ              16(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z1
+	VINSERTF64X4      $0x01, Y1, Z0, Z0
+	MOVQ              8(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z1
+	MOVQ              24(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z2
+	VINSERTF64X4      $0x01, Y2, Z1, Z1
+	MOVQ              32(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z2
+	MOVQ              48(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z3
+	VINSERTF64X4      $0x01, Y3, Z2, Z2
+	MOVQ              40(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z3
+	MOVQ              56(DI), R12
+	IMULQ             BX, R12
+	VBROADCASTF64X4.Z (R9)(R12*1), K1, Z4
+	VINSERTF64X4      $0x01, Y4, Z3, Z3
+	VUNPCKLPD         Z1, Z0, Z4
+	VUNPCKHPD         Z1, Z0, Z0
+	VUNPCKLPD         Z3, Z2, Z1
+	VUNPCKHPD         Z3, Z2, Z2
+	VSHUFF64X2        $0x88, Z1, Z4, Z3
+	VMOVUPD           Z3, (R10)
+	VSHUFF64X2        $0x88, Z2, Z0, Z3
+	CMPQ              R11, $0x01
+	JE                stored85
+	VMOVUPD           Z3, 576(R10)
+	VSHUFF64X2        $0xdd, Z1, Z4, Z1
+	CMPQ              R11, $0x02
+	JE                stored85
+	VMOVUPD           Z1, 1152(R10)
+	VSHUFF64X2        $0xdd, Z2, Z0, Z0
+	CMPQ              R11, $0x03
+	JE                stored85
+	VMOVUPD           Z0, 1728(R10)
 
 stored85:
 done83:
@@ -10555,7 +10555,7 @@ bad90:
 	RET
 
 // func scatterRowsAVX512F64<>(dst *float64, ldd int, v *float64, cols int, n int)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·scatterRowsAVX512F64<>(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ ldd+8(FP), CX
@@ -10582,19 +10582,19 @@ column93:
 	VUNPCKLPD     Z3, Z2, Z1
 	VUNPCKHPD     Z3, Z2, Z2
 	VMOVUPS       Z4, Z3
+	VMOVUPS       constants<>+960(SB), Z5
+	VPERMT2PD     Z1, Z5, Z3
+	VMOVUPS       Z0, Z5
 	VMOVUPS       constants<>+960(SB), Z6
-	VPERMT2PD     Z1, Z6, Z3
-	VMOVUPS       Z0, Z6
-	VMOVUPS       constants<>+960(SB), Z7
-	VPERMT2PD     Z2, Z7, Z6
+	VPERMT2PD     Z2, Z6, Z5
 	VMOVUPD       Y3, (R10)
 	ADDQ          CX, R10
-	VMOVUPD       Y6, (R10)
+	VMOVUPD       Y5, (R10)
 	ADDQ          CX, R10
 	VEXTRACTF64X4 $0x01, Z3, Y3
 	VMOVUPD       Y3, (R10)
 	ADDQ          CX, R10
-	VEXTRACTF64X4 $0x01, Z6, Y3
+	VEXTRACTF64X4 $0x01, Z5, Y3
 	VMOVUPD       Y3, (R10)
 	ADDQ          CX, R10
 	VMOVUPS       Z4, Z3
@@ -10633,20 +10633,20 @@ last94:
 	VUNPCKLPD     Z3, Z2, Z1
 	VUNPCKHPD     Z3, Z2, Z2
 	VMOVUPS       Z4, Z3
+	VMOVUPS       constants<>+960(SB), Z5
+	VPERMT2PD     Z1, Z5, Z3
+	VMOVUPS       Z0, Z5
 	VMOVUPS       constants<>+960(SB), Z6
-	VPERMT2PD     Z1, Z6, Z3
-	VMOVUPS       Z0, Z6
-	VMOVUPS       constants<>+960(SB), Z7
-	VPERMT2PD     Z2, Z7, Z6
-	VMOVUPD       Z3, K1, (DI)
+	VPERMT2PD     Z2, Z6, Z5
+	VMOVUPD       Y3, K1, (DI)
 	ADDQ          CX, DI
-	VMOVUPD       Z6, K1, (DI)
+	VMOVUPD       Y5, K1, (DI)
 	ADDQ          CX, DI
-	VEXTRACTF64X4 $0x01, Z3, Y5
-	VMOVUPD       Z5, K1, (DI)
+	VEXTRACTF64X4 $0x01, Z3, Y3
+	VMOVUPD       Y3, K1, (DI)
 	ADDQ          CX, DI
-	VEXTRACTF64X4 $0x01, Z6, Y5
-	VMOVUPD       Z5, K1, (DI)
+	VEXTRACTF64X4 $0x01, Z5, Y3
+	VMOVUPD       Y3, K1, (DI)
 	ADDQ          CX, DI
 	VMOVUPS       Z4, Z3
 	VMOVUPS       constants<>+1024(SB), Z4
@@ -10654,15 +10654,15 @@ last94:
 	VMOVUPS       Z0, Z0
 	VMOVUPS       constants<>+1024(SB), Z1
 	VPERMT2PD     Z2, Z1, Z0
-	VMOVUPD       Z3, K1, (DI)
+	VMOVUPD       Y3, K1, (DI)
 	ADDQ          CX, DI
-	VMOVUPD       Z0, K1, (DI)
+	VMOVUPD       Y0, K1, (DI)
 	ADDQ          CX, DI
-	VEXTRACTF64X4 $0x01, Z3, Y5
-	VMOVUPD       Z5, K1, (DI)
+	VEXTRACTF64X4 $0x01, Z3, Y1
+	VMOVUPD       Y1, K1, (DI)
 	ADDQ          CX, DI
-	VEXTRACTF64X4 $0x01, Z0, Y5
-	VMOVUPD       Z5, K1, (DI)
+	VEXTRACTF64X4 $0x01, Z0, Y0
+	VMOVUPD       Y0, K1, (DI)
 
 done95:
 	IMUL3Q $0x08, CX, DI

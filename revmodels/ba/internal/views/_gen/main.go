@@ -605,7 +605,7 @@ func gatherRows(v vec) {
 	JZ(LabelRef(done))
 	mask := v.firstColumns(left)
 	stored := Unique("stored")
-	v.tile(columnsOf, func(i int, dst VecVirtual) { v.LoadTo(row(i), mask, dst) },
+	v.tile(columnsOf, func(i int, dst VecVirtual) { v.loadPart(row(i), mask, dst) },
 		func(i int, dst VecVirtual) { v.insertPart(row(i), mask, dst) },
 		func(k int, a VecVirtual) {
 			if k > 0 {
@@ -635,9 +635,21 @@ func (v vec) loadFour(m Mem, dst VecVirtual) {
 	}
 }
 
-// insertPart loads the elements of the mask, fewer than four, to the high half.
+// loadPart loads the elements of the mask, fewer than four, like loadFour. Loads and stores of
+// eight elements under a mask would cross lines of the cache more often.
+func (v vec) loadPart(m Mem, mask *Mask, dst VecVirtual) {
+	if v.Wide {
+		VBROADCASTF64X4_Z(m, mask.K, dst)
+	} else {
+		v.LoadTo(m, mask, dst)
+	}
+}
+
+// insertPart loads the elements of the mask to the high half.
 func (v vec) insertPart(m Mem, mask *Mask, dst VecVirtual) {
-	VINSERTF64X4(Imm(1), v.Load(m, mask).AsY(), dst, dst)
+	part := v.Reg()
+	v.loadPart(m, mask, part)
+	VINSERTF64X4(Imm(1), part.AsY(), dst, dst)
 }
 
 // tile transposes: load and insert fill the low and the high half of a register
@@ -728,7 +740,13 @@ func (v vec) scatterTile(dst, ldd, from, cols GPVirtual) {
 	ADDQ(Imm(columnsOf), left)
 	JZ(LabelRef(done))
 	mask := v.firstColumns(left)
-	rows(func(a VecVirtual, m Mem) { v.Store(a, m, mask) })
+	rows(func(a VecVirtual, m Mem) {
+		if v.Wide {
+			VMOVUPD(a.AsY(), mask.K, m)
+		} else {
+			v.Store(a, m, mask)
+		}
+	})
 	Label(done)
 }
 
