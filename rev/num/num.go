@@ -106,6 +106,8 @@ func Index(i, n int) int {
 }
 
 // outOfRange is not a part of Index, so that the compiler can inline Index.
+//
+//go:noinline
 func outOfRange(i, n int) error {
 	return &rev.OperandError{Kernel: "a written kernel", Operand: "an index", Reason: fmt.Sprintf("is %d, want 0 to %d", i, n-1), Err: mat.ErrRowAccess}
 }
