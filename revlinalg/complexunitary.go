@@ -113,11 +113,13 @@ func (f *phases[T]) turn(x *unitaryColumns[T], part, row, at, element int, back 
 	if back {
 		s, d = -s, -d
 	}
-	for _, pair := range [...][2]rev.General[T]{{x.x, x.tx}, {x.gx, x.gtx}} {
-		turnPhase(pair[0], row, c, s)
-		turnPhase(pair[1], row, c, s)
-		addImaginary(pair[1], d, pair[0], row)
+	for _, v := range [...]*rev.General[T]{&x.x, &x.tx, &x.gx, &x.gtx} {
+		if v.Data != nil {
+			turnPhase(v.Row(row), c, s)
+		}
 	}
+	addImaginary(x.tx, d, x.x, row)
+	addImaginary(x.gtx, d, x.gx, row)
 	f.add(x, part, row, at)
 }
 
@@ -155,12 +157,8 @@ func addParts[T rev.Real](to rev.Vector[T], element int, sums []T, at, size, par
 // The functions below take rows of complex numbers, as real and imaginary parts in
 // turn. They do nothing if an operand is nil.
 
-// turnPhase multiplies row i of x by c + i·s.
-func turnPhase[T rev.Real](x rev.General[T], i int, c, s T) {
-	if x.Data == nil {
-		return
-	}
-	row := x.Row(i)
+// turnPhase multiplies a row by c + i·s.
+func turnPhase[T rev.Real](row []T, c, s T) {
 	for j := 0; j+1 < len(row); j += 2 {
 		re, im := row[j], row[j+1]
 		row[j], row[j+1] = T(c*re)-T(s*im), T(s*re)+T(c*im)
