@@ -19,6 +19,7 @@ const (
 
 func newWave() *cobra.Command {
 	var size, steps, iterations, workers int
+	var budget time.Duration
 	var out string
 	cmd := &cobra.Command{
 		Use:   "wave",
@@ -44,7 +45,7 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 				}
 			}
 			bar := program.Bar(cmd.ErrOrStderr(), -1)
-			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, time.Second/2, func(doing string) {
+			report, err := acoustics.Measure(cmd.Context(), size, steps, iterations, workers, budget, func(doing string) {
 				bar.Describe(doing)
 				_ = bar.Add(1)
 			})
@@ -69,6 +70,7 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 	cmd.Flags().IntVar(&steps, "steps", 1000, "steps of the gradient")
 	cmd.Flags().IntVar(&iterations, "iterations", 40, "the most iterations of the inversion")
 	cmd.Flags().IntVar(&workers, "workers", 1, "workers; 0 means all cores")
+	cmd.Flags().DurationVar(&budget, "time", time.Second/2, "time for each measurement")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table and pictures to as well, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

@@ -10,7 +10,7 @@ import (
 
 func TestWave(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "wave")
-	stdout := must(t, "wave", "--size", "60", "--steps", "80", "--iterations", "2", "--out", dir)
+	stdout := must(t, "wave", "--size", "60", "--steps", "80", "--iterations", "2", "--time", "1ms", "--out", dir)
 	wantFiles(t, dir, "inversion.png", "wave.txt")
 	for _, want := range []string{"float64", "float32", "fixed.Q43", "gradient over 80 steps", "back to every bit"} {
 		if !strings.Contains(stdout, want) {

@@ -49,15 +49,19 @@ func overwritten(b []*stmt) []*stmt {
 			if s.op == "set" || s.op == "def" {
 				delete(live, s.v)
 			}
-			if n := count([]*stmt{s}); s.op == "loop" { // the next iteration may read what one has set
+			if s.op == "loop" { // the next iteration may read what one has set
+				n := count([]*stmt{s})
 				for v := range n.reads {
 					live[v] = live[v] || !n.defined[v]
 				}
 			}
-			c, other := *s, maps.Clone(live)
-			c.inner, c.els = trim(s.inner, live), trim(s.els, other)
-			for v, yes := range other {
-				live[v] = live[v] || yes
+			c := *s
+			if len(s.inner)+len(s.els) > 0 {
+				other := maps.Clone(live)
+				c.inner, c.els = trim(s.inner, live), trim(s.els, other)
+				for v, yes := range other {
+					live[v] = live[v] || yes
+				}
 			}
 			for _, e := range s.reads() {
 				e.each(func(e *node) { live[e.v] = true })
