@@ -52,6 +52,9 @@ func TestUnitary(t *testing.T) {
 // Several panels, and several parts of the columns.
 func TestUnitaryLarge(t *testing.T) {
 	for _, rectangular := range []bool{false, true} {
+		if !rectangular && !long.Tests() {
+			continue
+		}
 		spec := unitarySpec[float64](70, rectangular)
 		spec.Sizes = []int{150}
 		spec.Skip = map[revtest.Property]string{
