@@ -94,7 +94,7 @@ func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainL
 		return r.step(p, i, x, y)
 	}
 	m := min(b.k, n)
-	ahead, remove := p.ahead(), p
+	ahead, remove := p.forwardOnly(), p
 	if p.g == nil {
 		remove = pass[S]{back: true, s: p.s}
 	}

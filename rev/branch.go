@@ -46,17 +46,17 @@ func (b *branch[S]) run(p pass[S]) error {
 // after each run. Otherwise the step returns a Violation. The conditions must not
 // change the state. See [If] for the source.
 func While[S any](cond, post func(s *S) bool, body Step[S]) Step[S] {
-	return Step[S]{&while[S]{cond, post, body}}
+	return Step[S]{&whileNode[S]{cond, post, body}}
 }
 
-type while[S any] struct {
+type whileNode[S any] struct {
 	cond, post func(s *S) bool
 	body       Step[S]
 }
 
 // run relies on the symmetry of the loop: backward, post is the condition and cond
 // the postcondition.
-func (w *while[S]) run(p pass[S]) error {
+func (w *whileNode[S]) run(p pass[S]) error {
 	again, did, condition := w.cond, w.post, "postcondition"
 	if p.back {
 		again, did, condition = w.post, w.cond, "condition"
@@ -76,4 +76,4 @@ func (w *while[S]) run(p pass[S]) error {
 	return nil
 }
 
-func (w *while[S]) step(int) Step[S] { return w.body }
+func (w *whileNode[S]) step(int) Step[S] { return w.body }

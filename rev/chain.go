@@ -227,8 +227,8 @@ func (c *chainPool[X]) drop(s *chainState[X]) {
 	c.free = append(c.free, s)
 }
 
-// ahead returns the forward pass without cotangents.
-func (p pass[S]) ahead() pass[S] {
+// forwardOnly returns the forward pass without cotangents.
+func (p pass[S]) forwardOnly() pass[S] {
 	p.back, p.g, p.gt = false, nil, nil
 	if p.t == nil {
 		p.missing = nil
@@ -239,7 +239,7 @@ func (p pass[S]) ahead() pass[S] {
 // walk makes the pass p, which has no cotangents, from x_0 to y. It drops each state
 // once it has the next one.
 func (r *chainRun[S, X]) walk(p pass[S], last func(i int, x *chainState[X]) bool) error {
-	ahead := p.ahead()
+	ahead := p.forwardOnly()
 	x := r.first.state
 	for i := 0; ; i++ {
 		if last(i, x) {

@@ -14,7 +14,7 @@ import (
 // mustCheck panics if the operands of the kernel k are not well formed. The pointers to
 // derivatives may be nil.
 func mustCheck[K any](k, g, t, gt *K) {
-	mustCheckOf(reflect.TypeFor[K](), hidden(k), hidden(g), hidden(t), hidden(gt))
+	mustCheckOf(reflect.TypeFor[K](), noescape(k), noescape(g), noescape(t), noescape(gt))
 }
 
 func mustCheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
@@ -23,10 +23,10 @@ func mustCheckOf(kernel reflect.Type, k, g, t, gt unsafe.Pointer) {
 	}
 }
 
-// hidden returns the address of a kernel, hidden from the compiler's escape analysis.
+// noescape returns the address of a kernel, hidden from the compiler's escape analysis.
 // A check keeps no operand, but the compiler cannot see that, and would move the
 // caller's local variables to the heap.
-func hidden[K any](k *K) unsafe.Pointer {
+func noescape[K any](k *K) unsafe.Pointer {
 	p := uintptr(unsafe.Pointer(k))
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }
@@ -128,14 +128,14 @@ func (c *checker) check(room []region) *OperandError {
 		}
 		for i := range own {
 			k, r := &kernel[i], &own[i]
-			if r.data != nil && (r.rows != k.rows || r.cols != k.cols) && !k.adopt(r) {
+			if r.data != nil && (r.rows != k.rows || r.cols != k.cols) && !k.matchUnknown(r) {
 				kind := c.fields[i].Kind
 				return c.wrong(i, v, fmt.Sprintf("%s, want %s", r.describe(kind), k.size(kind)), mat.ErrShape)
 			}
 		}
 		end += len(kernel)
 	}
-	for i := meeting(room, 1); i < len(room); i = meeting(room, i+1) {
+	for i := nextOverlap(room, 1); i < len(room); i = nextOverlap(room, i+1) {
 		if err := c.overlapping(i, room); err != nil {
 			return err
 		}
@@ -143,9 +143,9 @@ func (c *checker) check(room []region) *OperandError {
 	return nil
 }
 
-// meeting returns the first i from the given one on for which region i meets one before it,
+// nextOverlap returns the first i from the given one on for which region i meets one before it,
 // or len(room).
-func meeting(room []region, i int) int {
+func nextOverlap(room []region, i int) int {
 	for ; i < len(room); i++ {
 		data, bytes := uintptr(room[i].data), room[i].bytes
 		for j := range room[:i] {
@@ -158,9 +158,9 @@ func meeting(room []region, i int) int {
 	return i
 }
 
-// adopt replaces negative dimensions of r, which may be anything, by those of s. It
+// matchUnknown replaces negative dimensions of r, which may be anything, by those of s. It
 // reports whether r and s then have the same dimensions.
-func (r *region) adopt(s *region) bool {
+func (r *region) matchUnknown(s *region) bool {
 	if r.rows < 0 {
 		r.rows = s.rows
 	}

@@ -109,7 +109,7 @@ func (v *treeverse[S, X]) run(p pass[S]) error {
 	if p.g == nil {
 		err = r.walk(p, last)
 	} else {
-		u := treeAdjoint[S, X]{chainRun: r, ahead: p.ahead(), n: n}
+		u := treeAdjoint[S, X]{chainRun: r, ahead: p.forwardOnly(), n: n}
 		err = u.run(v.limit, last)
 	}
 	if err != nil {

@@ -6,15 +6,15 @@ package rev
 // If step has a kernel in place whose Adjoint or Tangent has no inverse, the same
 // method of the result returns an error that wraps an *[Unsupported].
 func Uncall[S any](step Step[S]) Step[S] {
-	if u, ok := step.node.(*uncall[S]); ok {
+	if u, ok := step.node.(*uncallNode[S]); ok {
 		return u.step
 	}
-	return Step[S]{&uncall[S]{step}}
+	return Step[S]{&uncallNode[S]{step}}
 }
 
-type uncall[S any] struct{ step Step[S] }
+type uncallNode[S any] struct{ step Step[S] }
 
-func (u *uncall[S]) run(p pass[S]) error {
+func (u *uncallNode[S]) run(p pass[S]) error {
 	p.back = !p.back
 	return within("Uncall", u.step.pass(p))
 }
@@ -27,9 +27,9 @@ func (u *uncall[S]) run(p pass[S]) error {
 //
 // Recursion uses the ordinary stack.
 func Call[S any](step *Step[S]) Step[S] {
-	return Step[S]{&call[S]{step}}
+	return Step[S]{&callNode[S]{step}}
 }
 
-type call[S any] struct{ step *Step[S] }
+type callNode[S any] struct{ step *Step[S] }
 
-func (c *call[S]) run(p pass[S]) error { return c.step.pass(p) }
+func (c *callNode[S]) run(p pass[S]) error { return c.step.pass(p) }

@@ -76,5 +76,5 @@ var atan2Function = binaryFunction{
 // Run implements rev.Kernel. It returns a *rev.DomainError if atan2(x, y) or a
 // derivative that it needs is not defined.
 func (k Atan2[T]) Run(p rev.Pass[Atan2[T]]) error {
-	return binary[T](k).run(&atan2Function, p.Sign(), binary[T](p.G), binary[T](p.T), binary[T](p.GT))
+	return binaryOperands[T](k).run(&atan2Function, p.Sign(), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT))
 }

@@ -20,8 +20,8 @@ import (
 //
 // of each element. binary.run runs the first two.
 
-// binary has the operands of these kernels.
-type binary[T rev.Real] struct {
+// binaryOperands has the operands of these kernels.
+type binaryOperands[T rev.Real] struct {
 	Z       rev.Vector[T]
 	X       rev.Vector[T]
 	Y       rev.Vector[T]
@@ -51,7 +51,7 @@ type binaryFunction struct {
 
 // A binaryPass is a pass in progress. Operands that it lacks are nil.
 type binaryPass[T rev.Real] struct {
-	k, g, t, gt binary[T]
+	k, g, t, gt binaryOperands[T]
 
 	f     *binaryFunction
 	sign  int
@@ -62,7 +62,7 @@ type binaryPass[T rev.Real] struct {
 const binaryBlock = 1024
 
 // hasInput reports whether x or y is there.
-func (k *binary[T]) hasInput() bool { return k.X.Data != nil || k.Y.Data != nil }
+func (k *binaryOperands[T]) hasInput() bool { return k.X.Data != nil || k.Y.Data != nil }
 
 // derivatives returns the highest order of derivative that the pass needs.
 func (p *binaryPass[T]) derivatives() int {
@@ -77,7 +77,7 @@ func (p *binaryPass[T]) derivatives() int {
 
 // run adds sign·f(x, y) to z, for a sign of 1 or -1. It adds sign·ż and the other
 // derivatives above to the operands that are there.
-func (k binary[T]) run(f *binaryFunction, sign int, g, t, gt binary[T]) error {
+func (k binaryOperands[T]) run(f *binaryFunction, sign int, g, t, gt binaryOperands[T]) error {
 	p := binaryPass[T]{k: k, g: g, t: t, gt: gt, f: f, sign: sign}
 	p.order = p.derivatives()
 	for i := range k.X.N {
@@ -132,7 +132,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 }
 
 // addInputs adds to element i of x and y if they are there.
-func (k *binary[T]) addInputs(i int, x, y T) {
+func (k *binaryOperands[T]) addInputs(i int, x, y T) {
 	if k.X.Data != nil {
 		k.X.Data[i*k.X.Inc] += x
 	}

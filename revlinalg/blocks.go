@@ -449,9 +449,9 @@ const (
 	tileStride = tileCols + 8 // rows do not meet in a few sets of the cache
 )
 
-// A tiled is a matrix of order n in blocks of columns, each of them contiguous, with
+// A tiledMatrix is a matrix of order n in blocks of columns, each of them contiguous, with
 // the progress of the work on each. Blocks consist of square tiles.
-type tiled[T rev.Float] struct {
+type tiledMatrix[T rev.Float] struct {
 	n     int
 	data  []T
 	steps sequence
@@ -459,7 +459,7 @@ type tiled[T rev.Float] struct {
 }
 
 // begin makes c undefined and of order n.
-func (c *tiled[T]) begin(n int) {
+func (c *tiledMatrix[T]) begin(n int) {
 	blocks := (n + tileCols - 1) / tileCols
 	c.n, c.data = n, workspace.Grow(c.data, blocks*n*tileStride)
 	if cap(c.done) < blocks {
@@ -473,7 +473,7 @@ func (c *tiled[T]) begin(n int) {
 }
 
 // nextPair returns the next step: 0, 1 and 0, 2 and so on, then 1, 2 and so on.
-func (c *tiled[T]) nextPair() (k, j int) {
+func (c *tiledMatrix[T]) nextPair() (k, j int) {
 	j = c.steps.take() + 1
 	for j >= len(c.done) {
 		k++
@@ -483,7 +483,7 @@ func (c *tiled[T]) nextPair() (k, j int) {
 }
 
 // tiles returns tiles i to j-1 of block k.
-func (c *tiled[T]) tiles(i, j, k int) rev.General[T] {
+func (c *tiledMatrix[T]) tiles(i, j, k int) rev.General[T] {
 	lo, hi := i*tileCols, min(j*tileCols, c.n)
 	return rev.General[T]{
 		Rows: hi - lo, Cols: min(tileCols, c.n-k*tileCols), Stride: tileStride,
@@ -492,7 +492,7 @@ func (c *tiled[T]) tiles(i, j, k int) rev.General[T] {
 }
 
 // tile returns tile i of block j.
-func (c *tiled[T]) tile(i, j int) rev.General[T] { return c.tiles(i, i+1, j) }
+func (c *tiledMatrix[T]) tile(i, j int) rev.General[T] { return c.tiles(i, i+1, j) }
 
 // workersAbove returns the number of workers for a problem of order n. Up to order alone
 // it is 1, because more workers would cost more than they save.

@@ -129,7 +129,7 @@ func (w *choleskyWork[T]) factor(workers int, a rev.General[T]) error {
 // then factors its last block. For column j, done is 2k+1 when U_kj is known and 2k+2
 // when it has been subtracted.
 type choleskyFactor[T rev.Float] struct {
-	tiled[T]
+	tiledMatrix[T]
 	a, u rev.General[T]
 	err  error
 }
@@ -231,7 +231,7 @@ func (w *choleskyWork[T]) addGradient(workers int, g Cholesky[T]) {
 // k too. So each block is one product of matrices. For column j, done counts the blocks M_jj,
 // M_j-1,j and so on.
 type choleskyBack[T rev.Float] struct {
-	tiled[T]
+	tiledMatrix[T]
 	u, gl, ga rev.General[T]
 }
 
@@ -341,7 +341,7 @@ func (w *choleskyWork[T]) tangent(workers int, ta rev.General[T]) {
 	copyUpper(w.x1, ta)
 	mirror(w.x1)
 	w.sandwich(workers, view(w.u, true), true, w.x1, w.phi)
-	takePhi(w.phi)
+	setPhi(w.phi)
 	multiply(workers, w.du, 1, view(w.phi, false), view(w.u, false))
 }
 
@@ -352,8 +352,8 @@ func (w *choleskyWork[T]) sandwich(workers int, t strided[T], lower bool, x, dst
 	solveTriangular(workers, t, lower, false, dst)
 }
 
-// takePhi sets m to Φ(m).
-func takePhi[T rev.Float](m rev.General[T]) {
+// setPhi sets m to Φ(m).
+func setPhi[T rev.Float](m rev.General[T]) {
 	clearLower(m)
 	for i := range m.Rows {
 		m.Row(i)[i] /= 2
@@ -379,7 +379,7 @@ func (w *choleskyWork[T]) gradientTangent(workers int, gl rev.General[T], gt Cho
 		clearLower(w.g)
 		multiply(workers, w.h, 1, view(w.g, false), view(w.u, true))
 		multiply(workers, w.e, 1, view(w.g, false), view(w.du, true))
-		takePhi(w.h)
+		setPhi(w.h)
 		takeSym(w.h)
 	}
 	if gt.L.Data != nil {
@@ -387,7 +387,7 @@ func (w *choleskyWork[T]) gradientTangent(workers int, gl rev.General[T], gt Cho
 		clearLower(w.g)
 		multiply(workers, w.e, 1, view(w.g, false), view(w.u, true))
 	}
-	takePhi(w.e)
+	setPhi(w.e)
 	takeSym(w.e)
 	multiply(workers, w.e, -1, view(w.phi, false), view(w.h, false))
 	multiply(workers, w.e, -1, view(w.h, false), view(w.phi, true))

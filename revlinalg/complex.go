@@ -28,7 +28,7 @@ func unit(z complex128) (r float64, u complex128) {
 		return 0, 0
 	}
 	if cmplx.IsInf(z) {
-		z = complex(infinite(real(z)), infinite(imag(z)))
+		z = complex(signOfInf(real(z)), signOfInf(imag(z)))
 	} else {
 		// Scaled, so that a subnormal or overflowing |z| loses no digits.
 		_, e := math.Frexp(max(math.Abs(real(z)), math.Abs(imag(z))))
@@ -37,8 +37,8 @@ func unit(z complex128) (r float64, u complex128) {
 	return r, scale(1/cmplx.Abs(z), z)
 }
 
-// infinite returns ±1 for ±Inf, ±0 for other numbers, and NaN for NaN.
-func infinite(x float64) float64 {
+// signOfInf returns ±1 for ±Inf, ±0 for other numbers, and NaN for NaN.
+func signOfInf(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return math.Copysign(1, x)
 	}

@@ -36,14 +36,14 @@ func (k Covariance[T]) Run(p rev.Pass[Covariance[T]]) error {
 	w := workspace.Get[covarianceSpace[T]]()
 	z := centred(&w.z, k.X)
 	if k.C.Data != nil {
-		s := k.square(w)
+		s := k.zeroSquare(w)
 		multiply(k.Workers, s, 1, view(z, true), view(z, false))
 		k.addShares(k.C, s, p.Sign())
 	}
 	if p.T.X.Data != nil {
 		dz := centred(&w.dz, p.T.X)
 		if p.T.C.Data != nil {
-			s := k.square(w)
+			s := k.zeroSquare(w)
 			multiply(k.Workers, s, 1, view(dz, true), view(z, false))
 			multiply(k.Workers, s, 1, view(z, true), view(dz, false))
 			k.addShares(p.T.C, s, p.Sign())
@@ -73,8 +73,8 @@ func centred[T rev.Real](buf *[]T, x rev.General[T]) rev.General[T] {
 	return z
 }
 
-// square returns a matrix of zeros of the shape of C, in w.
-func (k *Covariance[T]) square(w *covarianceSpace[T]) rev.General[T] {
+// zeroSquare returns a matrix of zeros of the shape of C, in w.
+func (k *Covariance[T]) zeroSquare(w *covarianceSpace[T]) rev.General[T] {
 	w.c = workspace.Zeros(w.c, k.X.Cols*k.X.Cols)
 	return rev.NewGeneral(k.X.Cols, k.X.Cols, w.c)
 }
@@ -93,7 +93,7 @@ func (k *Covariance[T]) addGradient(w *covarianceSpace[T], gx, z, gc rev.General
 	if gx.Data == nil || gc.Data == nil {
 		return
 	}
-	s := k.square(w)
+	s := k.zeroSquare(w)
 	for i := range gc.Rows {
 		for j := range gc.Cols {
 			s.Data[i*s.Stride+j] = number.Over(gc.Data[i*gc.Stride+j]+gc.Data[j*gc.Stride+i], k.X.Rows-1)

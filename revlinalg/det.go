@@ -87,14 +87,14 @@ type detWork[T rev.Float] struct {
 
 	shifts    []int // columns of A were multiplied by 2^shifts[j] before the elimination
 	shifted   bool
-	ill       bool           // the cofactors come from the singular values
-	svd       singularValues // of A
-	u, vt, m  rev.General[T] // U, Vᵀ, and a diagonal or full matrix between them
-	diag      []T            // of A⁻¹·Ȧ
-	orth      luFactor[T]    // of U and Vᵀ, for their signs
-	sign      float64        // det U·det V
-	products  []extended     // of the first i singular values
-	remaining []extended     // of all but the first i
+	ill       bool             // the cofactors come from the singular values
+	svd       singularValues   // of A
+	u, vt, m  rev.General[T]   // U, Vᵀ, and a diagonal or full matrix between them
+	diag      []T              // of A⁻¹·Ȧ
+	orth      luFactor[T]      // of U and Vᵀ, for their signs
+	sign      float64          // det U·det V
+	products  []extendedNumber // of the first i singular values
+	remaining []extendedNumber // of all but the first i
 }
 
 // factor computes the factors of A. It scales columns whose magnitude is far from one,
@@ -120,7 +120,7 @@ func (w *detWork[T]) factor(workers int, a rev.General[T]) {
 }
 
 // determinant returns det A.
-func (w *detWork[T]) determinant() extended {
+func (w *detWork[T]) determinant() extendedNumber {
 	d := w.luFactor.determinant()
 	for _, e := range w.shifts {
 		d.e -= e
@@ -177,7 +177,7 @@ func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	w.orth.factor(w.workers, w.vt)
 	w.sign = math.Copysign(1, w.sign*w.orth.determinant().m)
 	w.products, w.remaining = workspace.Grow(w.products, n+1), workspace.Grow(w.remaining, n+1)
-	w.products[0], w.remaining[n] = extended{1, 0}, extended{1, 0}
+	w.products[0], w.remaining[n] = extendedNumber{1, 0}, extendedNumber{1, 0}
 	for i := range n {
 		w.products[i+1] = w.products[i].times(w.svd.s[i])
 		w.remaining[n-1-i] = w.remaining[n-i].times(w.svd.s[n-1-i])
@@ -185,9 +185,9 @@ func (w *detWork[T]) decompose(a rev.General[T]) bool {
 	return true
 }
 
-// exchange turns W = x into the matrix M with M_jk = -det A·W_jk and M_jj = det
+// cofactors turns W = x into the matrix M with M_jk = -det A·W_jk and M_jj = det
 // A·Σ_{k≠j} W_kk, where W is that of A with scaled columns. Then Ċ_ij = Σ_k M_jk·V_ki.
-func (w *detWork[T]) exchange() {
+func (w *detWork[T]) cofactors() {
 	det := w.determinant()
 	f := det.float()
 	plain := !w.shifted && math.Abs(f) > 0x1p-100 && math.Abs(f) < 0x1p100
@@ -221,7 +221,7 @@ func (w *detWork[T]) setCofactorTangents(ta rev.General[T]) {
 	if !w.ill {
 		w.x = zeros(w.x, n, n)
 		multiply(w.workers, w.x, 1, view(w.y, false), view(ta, false))
-		w.exchange()
+		w.cofactors()
 		multiply(w.workers, w.dc, 1, view(w.y, true), view(w.x, true))
 		return
 	}

@@ -40,7 +40,7 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 		}
 	}
 	w := workspace.Get[quotients[T]]()
-	w.k, w.g, w.t, w.gt, w.sign = binary[T](k), binary[T](p.G), binary[T](p.T), binary[T](p.GT), p.Sign()
+	w.k, w.g, w.t, w.gt, w.sign = binaryOperands[T](k), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT), p.Sign()
 	workers, blocks := parallel.Workers(k.Workers), (k.X.N+elementwise.BlockSize-1)/elementwise.BlockSize
 	w.buffers = workspace.Grow(w.buffers, min(workers, max(1, blocks)))
 	parallel.Run(workers, blocks, w)
@@ -51,7 +51,7 @@ func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 
 // quotients are a pass of DivElem in progress.
 type quotients[T rev.Real] struct {
-	k, g, t, gt binary[T]
+	k, g, t, gt binaryOperands[T]
 	sign        int
 	buffers     [][elementwise.PieceSize]T // one for each worker
 }

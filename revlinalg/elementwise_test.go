@@ -319,7 +319,9 @@ func runs[T rev.Real]() map[string]kernelRun[T] {
 	one := func(a arguments[T]) elementwise.Operands[T] {
 		return elementwise.Operands[T]{Y: a.result(), X: a.vector(0)}
 	}
-	two := func(a arguments[T]) binary[T] { return binary[T]{Z: a.result(), X: a.vector(0), Y: a.vector(1)} }
+	two := func(a arguments[T]) binaryOperands[T] {
+		return binaryOperands[T]{Z: a.result(), X: a.vector(0), Y: a.vector(1)}
+	}
 	return map[string]kernelRun[T]{
 		"exp":   runOfTotal(func(a arguments[T]) Exp[T] { return Exp[T](one(a)) }, Exp[T].Forward, Exp[T].AdjointTangent),
 		"sin":   runOfTotal(func(a arguments[T]) Sin[T] { return Sin[T](one(a)) }, Sin[T].Forward, Sin[T].AdjointTangent),

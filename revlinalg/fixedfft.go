@@ -69,15 +69,15 @@ func (k FixedFFT) Run(p rev.Pass[FixedFFT]) error {
 	return nil
 }
 
-// A lifted is a rotation by three shears, followed by half a turn if half is set.
-type lifted struct {
+// A liftedRotation is a rotation by three shears, followed by half a turn if half is set.
+type liftedRotation struct {
 	t, s fixed.Q43 // tangent of half the angle, and sine
 	half bool
 }
 
-func liftAngle(angle float64) lifted {
+func liftAngle(angle float64) liftedRotation {
 	sin, cos := math.Sincos(angle)
-	l := lifted{half: cos < 0}
+	l := liftedRotation{half: cos < 0}
 	if l.half {
 		sin, cos = -sin, -cos
 	}
@@ -86,7 +86,7 @@ func liftAngle(angle float64) lifted {
 }
 
 // rotate turns (a, b) by the angle, or turns it back if back is set.
-func (l *lifted) rotate(a, b *fixed.Q43, back bool) {
+func (l *liftedRotation) rotate(a, b *fixed.Q43, back bool) {
 	x, y := *a, *b
 	if back {
 		if l.half {
@@ -117,9 +117,9 @@ type fixedFFTWork struct {
 // A fixedStage makes transforms of length p·m from transforms of length m.
 type fixedStage struct {
 	p, m    int
-	twiddle []lifted // the rotation of number k of transform j is at j·m+k
-	cos     orthogonal
-	sin     orthogonal
+	twiddle []liftedRotation // the rotation of number k of transform j is at j·m+k
+	cos     orthogonalMatrix
+	sin     orthogonalMatrix
 }
 
 // eighth is the rotation by 45 degrees.
@@ -140,7 +140,7 @@ func (w *fixedFFTWork) plan(n int) {
 			}
 		}
 		w.order = order
-		stage := fixedStage{p: p, m: m, twiddle: make([]lifted, p*m)}
+		stage := fixedStage{p: p, m: m, twiddle: make([]liftedRotation, p*m)}
 		for i := range stage.twiddle {
 			stage.twiddle[i] = liftAngle(-2 * math.Pi * float64(i/m*(i%m)%(p*m)) / float64(p*m))
 		}
@@ -156,7 +156,7 @@ func (w *fixedFFTWork) plan(n int) {
 }
 
 // realTransforms returns the matrices of cosines and of sines for an odd p.
-func realTransforms(p int) (c, s orthogonal) {
+func realTransforms(p int) (c, s orthogonalMatrix) {
 	h := p / 2
 	cosines, sines := make([]float64, (h+1)*(h+1)), make([]float64, h*h)
 	root := math.Sqrt(float64(p))
@@ -282,18 +282,18 @@ func sumDifference(a, b *fixed.Q43, back bool) {
 	*b = -*b
 }
 
-// An orthogonal is an orthogonal matrix: a product of signs and rotations of neighbours.
-type orthogonal struct {
+// An orthogonalMatrix is an orthogonal matrix: a product of signs and rotations of neighbours.
+type orthogonalMatrix struct {
 	negative  []int // the elements whose signs change
-	rotations []lifted
+	rotations []liftedRotation
 	rows      [][2]int // the elements that each rotation turns
 }
 
 // newOrthogonal decomposes the n×n matrix a and overwrites it. It rotates rows until only the
 // diagonal is left, whose elements are ±1. The inverse rotations then give the matrix. If
 // reversed is set, it is for vectors whose elements are in reverse order.
-func newOrthogonal(a []float64, n int, reversed bool) orthogonal {
-	var o orthogonal
+func newOrthogonal(a []float64, n int, reversed bool) orthogonalMatrix {
+	var o orthogonalMatrix
 	at := func(i int) int {
 		if reversed {
 			return n - 1 - i
@@ -321,7 +321,7 @@ func newOrthogonal(a []float64, n int, reversed bool) orthogonal {
 }
 
 // apply multiplies x by the matrix, or by its inverse if back is set.
-func (o *orthogonal) apply(x []fixed.Q43, back bool) {
+func (o *orthogonalMatrix) apply(x []fixed.Q43, back bool) {
 	for _, i := range o.negative {
 		if !back {
 			x[i] = -x[i]

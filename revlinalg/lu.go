@@ -21,7 +21,7 @@ import (
 //
 // For block j, done counts the blocks that have been applied to it, itself included.
 type luFactor[T rev.Float] struct {
-	tiled[T]
+	tiledMatrix[T]
 	lu      rev.General[T] // L below the diagonal, U on it and above, after join
 	diag    []T            // of U
 	pivots  []int          // row i was exchanged with row pivots[i], in this order
@@ -113,7 +113,7 @@ func (f *luFactor[T]) factor(workers int, a rev.General[T]) {
 	parts := (n + luRows - 1) / luRows
 	f.tops = scratch(f.tops, 2*parts, n)
 	workers = workersAbove(luAlone, n, workers)
-	parallel.Run(workers, parts, (*luStart[T])(f))
+	parallel.Run(workers, parts, (*luCopyIn[T])(f))
 	for b := range parts {
 		vec.MaxTo(f.norms, f.norms, f.tops.Row(2*b))
 	}
@@ -130,11 +130,11 @@ func (f *luFactor[T]) block(k int) rev.General[T] { return f.tiles(0, len(f.done
 // luRows is the number of rows of A that are copied at a time.
 const luRows = 64
 
-// luStart is the copying of A to blocks.
-type luStart[T rev.Float] luFactor[T]
+// luCopyIn is the copying of A to blocks.
+type luCopyIn[T rev.Float] luFactor[T]
 
 // Block copies some rows, and finds the largest magnitudes of their columns.
-func (f *luStart[T]) Block(_, b int) {
+func (f *luCopyIn[T]) Block(_, b int) {
 	norms, minus := f.tops.Row(2*b), f.tops.Row(2*b+1)
 	clear(norms)
 	for i := b * luRows; i < min((b+1)*luRows, f.n); i++ {
@@ -151,15 +151,15 @@ func (f *luStart[T]) Block(_, b int) {
 // join copies the blocks into a matrix.
 func (f *luFactor[T]) join() {
 	f.lu = scratch(f.lu, f.n, f.n)
-	parallel.Run(workersAbove(luAlone, f.n, f.workers), len(f.done), (*luEnd[T])(f))
+	parallel.Run(workersAbove(luAlone, f.n, f.workers), len(f.done), (*luCopyOut[T])(f))
 	f.joined = true
 }
 
-// luEnd is the copying of blocks to the result.
-type luEnd[T rev.Float] luFactor[T]
+// luCopyOut is the copying of blocks to the result.
+type luCopyOut[T rev.Float] luFactor[T]
 
 // Block copies a block, with its rows exchanged as by the later blocks.
-func (f *luEnd[T]) Block(_, k int) {
+func (f *luCopyOut[T]) Block(_, k int) {
 	to := block(f.lu, 0, k*tileCols, f.n, min(tileCols, f.n-k*tileCols))
 	copyMatrix(to, (*luFactor[T])(f).block(k))
 	for i := k*tileCols + to.Cols; i < f.n; i++ {
@@ -296,8 +296,8 @@ func checkPivots[T rev.Float](m int, norms, pivots []T) error {
 }
 
 // determinant returns det A as m·2^e.
-func (f *luFactor[T]) determinant() extended {
-	d := extended{1, 0}
+func (f *luFactor[T]) determinant() extendedNumber {
+	d := extendedNumber{1, 0}
 	for i, p := range f.pivots {
 		if p != i {
 			d.m = -d.m
@@ -362,23 +362,23 @@ func epsilon[T rev.Float]() T {
 
 func abs[T rev.Float](x T) T { return T(math.Abs(float64(x))) }
 
-// An extended number is m·2^e, and does not overflow.
-type extended struct {
+// An extendedNumber number is m·2^e, and does not overflow.
+type extendedNumber struct {
 	m float64
 	e int
 }
 
-func (x extended) times(v float64) extended {
+func (x extendedNumber) times(v float64) extendedNumber {
 	m, e := math.Frexp(v)
 	m, f := math.Frexp(x.m * m)
-	return extended{m, x.e + e + f}
+	return extendedNumber{m, x.e + e + f}
 }
 
-func (x extended) mul(y extended) extended {
+func (x extendedNumber) mul(y extendedNumber) extendedNumber {
 	z := x.times(y.m)
 	z.e += y.e
 	return z
 }
 
 // float returns x.
-func (x extended) float() float64 { return math.Ldexp(x.m, x.e) }
+func (x extendedNumber) float() float64 { return math.Ldexp(x.m, x.e) }

@@ -175,8 +175,8 @@ func vectorOf[T rev.Float](p *panel[T], old rotations[T]) rotations[T] {
 	return r
 }
 
-// in returns the run for vector code.
-func (p *panel[T]) in(r run) dense.Run {
+// vectorRun returns the run for vector code.
+func (p *panel[T]) vectorRun(r run) dense.Run {
 	return dense.Run{At: p.index(r.chain, r.row+r.steps-1), Chains: r.chains, Steps: r.steps}
 }
 
@@ -185,9 +185,9 @@ func (p *panel[T]) in(r run) dense.Run {
 
 func (p *panel[T]) rotate(x rev.General[T], lo, hi int, r run, back bool) {
 	if data := x.Data[r.row*x.Stride+lo:]; back {
-		p.vector.Back(p.in(r), data, x.Stride, hi-lo)
+		p.vector.Back(p.vectorRun(r), data, x.Stride, hi-lo)
 	} else {
-		p.vector.Forward(p.in(r), data, x.Stride, hi-lo)
+		p.vector.Forward(p.vectorRun(r), data, x.Stride, hi-lo)
 	}
 }
 
@@ -198,16 +198,16 @@ func (p *panel[T]) rotateBackCross(x, y rev.General[T], lo, hi int, r run, sums 
 	if len(p.pc) > 0 {
 		first *= 2
 	}
-	p.vector.BackCross(p.in(r), x.Data[r.row*x.Stride+lo:], x.Stride, y.Data[r.row*y.Stride+lo:], y.Stride, hi-lo, sums[first:])
+	p.vector.BackCross(p.vectorRun(r), x.Data[r.row*x.Stride+lo:], x.Stride, y.Data[r.row*y.Stride+lo:], y.Stride, hi-lo, sums[first:])
 }
 
 // rotateTangent also rotates y, the tangent of x.
 func (p *panel[T]) rotateTangent(x, y rev.General[T], lo, hi int, r run, back bool) {
 	at, data := x.Data[r.row*x.Stride+lo:], y.Data[r.row*y.Stride+lo:]
 	if back {
-		p.vector.TangentBack(p.in(r), at, x.Stride, data, y.Stride, hi-lo)
+		p.vector.TangentBack(p.vectorRun(r), at, x.Stride, data, y.Stride, hi-lo)
 	} else {
-		p.vector.Tangent(p.in(r), at, x.Stride, data, y.Stride, hi-lo)
+		p.vector.Tangent(p.vectorRun(r), at, x.Stride, data, y.Stride, hi-lo)
 	}
 }
 

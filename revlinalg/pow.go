@@ -124,5 +124,5 @@ func logarithm(x float64) float64 {
 // Run implements rev.Kernel. It returns a *rev.DomainError if x^y or a derivative that
 // it needs is not defined.
 func (k Pow[T]) Run(p rev.Pass[Pow[T]]) error {
-	return binary[T](k).run(&powFunction, p.Sign(), binary[T](p.G), binary[T](p.T), binary[T](p.GT))
+	return binaryOperands[T](k).run(&powFunction, p.Sign(), binaryOperands[T](p.G), binaryOperands[T](p.T), binaryOperands[T](p.GT))
 }

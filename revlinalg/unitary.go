@@ -286,7 +286,7 @@ func (w *unitaryPass[T]) load(workers int) {
 		w.tangents = workspace.Grow(w.tangents, w.parts*size)
 	}
 	w.setRuns()
-	parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryLoad[T])(w))
+	parallel.Run(workers, (w.end-w.first+loadChains-1)/loadChains, (*unitaryTable[T])(w))
 	if w.hasBetween() {
 		w.between.begin(size, w.parts, w.wantsCross(), w.wantsCrossTangent())
 		for p := w.before(w.first); p.next(w.end); {
@@ -303,11 +303,11 @@ func (w *unitaryPass[T]) load(workers int) {
 	}
 }
 
-// unitaryLoad sets the table of a panel.
-type unitaryLoad[T rev.Real] unitaryPass[T]
+// unitaryTable sets the table of a panel.
+type unitaryTable[T rev.Real] unitaryPass[T]
 
 // Block sets the rotations of some chains.
-func (w *unitaryLoad[T]) Block(_, block int) {
+func (w *unitaryTable[T]) Block(_, block int) {
 	for j := w.first + block*loadChains; j < min(w.first+(block+1)*loadChains, w.end); j++ {
 		lo := w.index(j, w.bottom(j))
 		hi := lo + w.bottom(j) - w.top(j) + 1
@@ -335,7 +335,7 @@ func (w *unitaryLoad[T]) Block(_, block int) {
 }
 
 // fill copies the elements of x for the rotations of a chain, zeros for nil.
-func (w *unitaryLoad[T]) fill(to []T, x rev.Vector[T], chain int) {
+func (w *unitaryTable[T]) fill(to []T, x rev.Vector[T], chain int) {
 	bottom := w.bottom(chain)
 	switch {
 	case x.Data == nil:
@@ -370,7 +370,7 @@ func (w *unitaryPass[T]) sumsSize() int {
 func (w *unitaryPass[T]) join(workers int) {
 	if w.wantsSums() {
 		if w.inRuns() {
-			parallel.Run(workers, (len(w.runs)+joinRuns-1)/joinRuns, (*unitaryJoin[T])(w))
+			parallel.Run(workers, (len(w.runs)+joinRuns-1)/joinRuns, (*unitarySum[T])(w))
 		} else {
 			w.addSums(w.g.theta, w.sums)
 		}
@@ -398,12 +398,12 @@ func (w *unitaryPass[T]) total(sums []T, size, at, n int) []T {
 	return total
 }
 
-// unitaryJoin adds the sums of the parts to θ̄ and φ̄ if the sums are in the order of
+// unitarySum adds the sums of the parts to θ̄ and φ̄ if the sums are in the order of
 // runs.
-type unitaryJoin[T rev.Real] unitaryPass[T]
+type unitarySum[T rev.Real] unitaryPass[T]
 
 // Block adds the sums of some runs.
-func (w *unitaryJoin[T]) Block(_, block int) {
+func (w *unitarySum[T]) Block(_, block int) {
 	pass := (*unitaryPass[T])(w)
 	of := 1 // sums of a rotation
 	if len(w.pc) > 0 {
@@ -517,9 +517,9 @@ func (c unitaryColumns[T]) runStrips() {
 	for j := 0; j < c.x.Cols; j += strip[T]() {
 		c.runStrip(j, min(j+strip[T](), c.x.Cols))
 	}
-	c.collect(x, c.x)
-	c.collect(gx, c.gx)
-	c.collect(tx, c.tx)
+	c.copyBack(x, c.x)
+	c.copyBack(gx, c.gx)
+	c.copyBack(tx, c.tx)
 }
 
 // spreadOut returns x, or a copy with rows far apart if those of x are close together.
@@ -535,8 +535,8 @@ func (c *unitaryColumns[T]) spreadOut(i int, x rev.General[T]) rev.General[T] {
 	return y
 }
 
-// collect copies to x what spreadOut returned for it.
-func (c *unitaryColumns[T]) collect(x, y rev.General[T]) {
+// copyBack copies to x what spreadOut returned for it.
+func (c *unitaryColumns[T]) copyBack(x, y rev.General[T]) {
 	if y.Stride != x.Stride {
 		copyMatrix(x, y)
 	}

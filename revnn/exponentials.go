@@ -190,9 +190,9 @@ type softmaxPass[T rev.Real] struct {
 	r, d, e                     T
 }
 
-// omit sets to nil what nothing needs. It is told whether there are cotangents, whether
+// dropUnused sets to nil what nothing needs. It is told whether there are cotangents, whether
 // there is a tangent of the gradient, and whether r is needed for a tangent.
-func (o *softmaxPass[T]) omit(gradient, second, tangent bool) {
+func (o *softmaxPass[T]) dropUnused(gradient, second, tangent bool) {
 	var none rev.Vector[T]
 	if !gradient {
 		o.gx = none
@@ -214,7 +214,7 @@ func (o *softmaxPass[T]) omit(gradient, second, tangent bool) {
 // omitForSoftmax is omit for Softmax.
 func (o *softmaxPass[T]) omitForSoftmax() {
 	gradient := o.gy.Data != nil
-	o.omit(gradient, o.gty.Data != nil || gradient && o.tx.Data != nil, o.ty.Data != nil)
+	o.dropUnused(gradient, o.gty.Data != nil || gradient && o.tx.Data != nil, o.ty.Data != nil)
 }
 
 // run makes the pass.
@@ -226,7 +226,7 @@ func (o *softmaxPass[T]) run(w *softmax[T]) {
 	if o.hasMeans() {
 		o.setMeans(o.means(w))
 	}
-	if o.turns() {
+	if o.hasTurn() {
 		o.e += o.covariance(w)
 	}
 	o.add(w)
@@ -296,8 +296,8 @@ func (o *softmaxPass[T]) means(w *softmax[T]) (m softmaxMeans[T]) {
 
 func (o *softmaxPass[T]) setMeans(m softmaxMeans[T]) { o.r, o.d, o.e = o.r+m.r, o.d+m.d, o.e+m.e }
 
-// turns reports whether e has a part by ẋ and ȳ, which covariance returns.
-func (o *softmaxPass[T]) turns() bool {
+// hasTurn reports whether e has a part by ẋ and ȳ, which covariance returns.
+func (o *softmaxPass[T]) hasTurn() bool {
 	return o.gtx.Data != nil && o.tx.Data != nil && o.gy.Data != nil
 }
 
@@ -330,14 +330,14 @@ func (o *softmaxPass[T]) add(w *softmax[T]) {
 			w.add(o.gx, 1, one, w.centered(o.gy, o.d))
 		}
 		if o.gtx.Data != nil {
-			products := o.turned(w)
+			products := o.turn(w)
 			w.add(o.gtx, 1, one, products)
 		}
 	}
 }
 
-// turned returns the products of the piece with ġy_i - e + (ẋ_i - r)·h_i.
-func (o *softmaxPass[T]) turned(w *softmax[T]) []T {
+// turn returns the products of the piece with ġy_i - e + (ẋ_i - r)·h_i.
+func (o *softmaxPass[T]) turn(w *softmax[T]) []T {
 	v := w.room.products[:len(w.p)]
 	clear(v)
 	if o.tx.Data != nil {
@@ -374,8 +374,8 @@ func (w *softmax[T]) centered(y rev.Vector[T], mean T) []T {
 	return products
 }
 
-// between returns the pass over n elements from lo on.
-func (o softmaxPass[T]) between(lo, n int) softmaxPass[T] {
+// section returns the pass over n elements from lo on.
+func (o softmaxPass[T]) section(lo, n int) softmaxPass[T] {
 	for _, v := range [...]*rev.Vector[T]{&o.y, &o.ty, &o.tx, &o.gx, &o.gy, &o.gtx, &o.gty} {
 		*v = vector.Between(*v, lo, n)
 	}
@@ -451,7 +451,7 @@ func (w *softmaxVector[T]) finish() {
 			w.setMeans(p.means)
 		}
 	}
-	if w.turns() {
+	if w.hasTurn() {
 		w.run(stepCovariance)
 		for _, p := range w.part[:w.parts] {
 			w.e += p.means.e
@@ -478,7 +478,7 @@ func (w *softmaxVector[T]) Block(worker, part int) {
 	n := min(length, w.whole.x.N-lo)
 	s := w.whole
 	s.x, s.room, s.values = vector.Between(s.x, lo, n), &w.room[worker], w.room[worker].values[:]
-	o := w.between(lo, n)
+	o := w.section(lo, n)
 	switch w.step {
 	case stepSum:
 		w.part[part].sum = s.shiftedSum()

@@ -41,7 +41,7 @@ func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
 		w.softmaxPass = softmaxPass[T]{
 			tx: p.T.X, gx: p.G.X, gtx: p.GT.X, d: -number.ValueOf(p.G.Out), e: -number.ValueOf(p.GT.Out),
 		}
-		w.omit(p.G.Out != nil, p.G.Out != nil || p.GT.Out != nil, p.T.Out != nil)
+		w.dropUnused(p.G.Out != nil, p.G.Out != nil || p.GT.Out != nil, p.T.Out != nil)
 		w.whole.forLogarithm()
 		w.finish()
 		if p.T.Out != nil && p.T.X.Data != nil {

@@ -111,7 +111,7 @@ func (r *rowsRoom[T]) compute(x rev.General[T], lo, hi int) {
 func (w *softmaxRowsPass[T]) begin(o *softmaxPass[T]) {
 	*o = softmaxPass[T]{sign: w.sign, tx: rowIn(w.tx, 0), gx: rowIn(w.gx, 0), gtx: rowIn(w.gtx, 0)}
 	if w.logarithms {
-		o.omit(w.gl.Data != nil, w.gl.Data != nil || w.gtl.Data != nil, w.tl.Data != nil)
+		o.dropUnused(w.gl.Data != nil, w.gl.Data != nil || w.gtl.Data != nil, w.tl.Data != nil)
 		return
 	}
 	o.y, o.ty, o.gy, o.gty = rowIn(w.y, 0), rowIn(w.ty, 0), rowIn(w.gy, 0), rowIn(w.gty, 0)

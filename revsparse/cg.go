@@ -67,7 +67,7 @@ type cgSystem[T rev.Float, I Index] struct {
 	cg
 	solutions[float64]
 	k        CG[T, I]
-	m        mirrored[I]
+	m        mirroredMatrix[I]
 	positive bool // the diagonal of A is positive; m has its inverse
 }
 

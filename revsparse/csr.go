@@ -39,7 +39,7 @@ type CSR[T any, I Index] struct {
 // Columns need not be sorted, and may repeat.
 func NewCSR[T any, I Index](rows, cols int, ptr, ind []I, data []T) (CSR[T, I], error) {
 	a := CSR[T, I]{Rows: rows, Cols: cols, Ptr: ptr, Ind: ind, Data: data}
-	switch fault := a.fault(); {
+	switch fault := a.lengthError(); {
 	case fault != "":
 		return CSR[T, I]{}, fmt.Errorf("revsparse: the matrix %s", fault)
 	case len(data) != len(ind):
@@ -185,14 +185,14 @@ func (a *CSR[T, I]) outOfRange() error {
 // unless the lengths of the slices of a fit its shape and row pointers. Data may be nil. The
 // Run of a kernel with such an operand begins with it, because tags cannot say this.
 func CheckOperand[K, T any, I Index](a *CSR[T, I], operand string) {
-	if fault := a.fault(); fault != "" {
+	if fault := a.lengthError(); fault != "" {
 		panic(rev.ShapeError[K](operand, "%s", fault))
 	}
 }
 
-// fault says how the lengths of the slices of a do not fit its shape and row pointers.
+// lengthError says how the lengths of the slices of a do not fit its shape and row pointers.
 // It is empty if they do. Data may be nil.
-func (a *CSR[T, I]) fault() string {
+func (a *CSR[T, I]) lengthError() string {
 	switch {
 	case a.Rows < 0 || a.Cols < 0:
 		return fmt.Sprintf("is %d×%d", a.Rows, a.Cols)

@@ -56,7 +56,7 @@ func (k *DominantEig[T, I]) pairs() eigenpairs[T] { return eigenpairs[T]{k.Value
 // sparseEig is the search for the eigenpairs of a sparse matrix.
 type sparseEig[T rev.Float, I Index] struct {
 	eigen eigen
-	m     mirrored[I]
+	m     mirroredMatrix[I]
 	a     CSR[T, I]
 	ta    []T // Ȧ
 	ga    []T // Ā

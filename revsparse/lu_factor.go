@@ -79,9 +79,9 @@ func (f *luFactors) factor(w *luWork) (singular int) {
 	return -1
 }
 
-// touch returns the number of row r in the panel. If the row is a pivot, its supernode
+// panelRow returns the number of row r in the panel. If the row is a pivot, its supernode
 // will update the panel.
-func (f *luFactors) touch(w *luWork, r int32, width int) int32 {
+func (f *luFactors) panelRow(w *luWork, r int32, width int) int32 {
 	l := w.local[r]
 	if l < 0 {
 		l = int32(len(w.rows))
@@ -103,7 +103,7 @@ func (f *luFactors) factorPanel(w *luWork, p *luPanel) (singular int) {
 	p.blocks = len(f.blocks)
 	for c := range width {
 		for q := f.colPtr[p.first+c]; q < f.colPtr[p.first+c+1]; q++ {
-			l := f.touch(w, f.colRow[q], width)
+			l := f.panelRow(w, f.colRow[q], width)
 			w.x[int(l)*width+c] += f.values[q]
 		}
 	}
@@ -176,7 +176,7 @@ func (f *luFactors) update(w *luWork, width int, s int32) {
 
 	w.ind = workspace.Grow(w.ind, sn.below)
 	for i, r := range f.lrows[sn.rows:][:sn.below] {
-		w.ind[i] = f.touch(w, r, width)
+		w.ind[i] = f.panelRow(w, r, width)
 	}
 	if sn.below == 0 {
 		return

@@ -10,9 +10,9 @@ import (
 	"revnum/rev"
 )
 
-// mirrored is the symmetric matrix of a kernel's operand, with both triangles stored,
+// mirroredMatrix is the symmetric matrix of a kernel's operand, with both triangles stored,
 // in float64. It is scaled by 2^-exp so that the largest element is between 1/2 and 1.
-type mirrored[I Index] struct {
+type mirroredMatrix[I Index] struct {
 	full    CSR[float64, I]
 	exp     int
 	norm    float64 // the largest sum of magnitudes of a row
@@ -45,7 +45,7 @@ func (e *NotSymmetricError) Error() string {
 // whether it did. It returns an error if a has elements above the diagonal and is not
 // symmetric within tol·‖a‖, if it has elements that are infinite or NaN (errNotFinite),
 // or if indices of type I cannot count the entries.
-func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64) (made bool, err error) {
+func setMirrored[T rev.Float, I Index](m *mirroredMatrix[I], a CSR[T, I], tol float64) (made bool, err error) {
 	if m.isOf(a.Rows, a.Ptr, a.Ind, tol) && sameAs(m.of.Data, a.Data) {
 		return false, nil
 	}
@@ -135,7 +135,7 @@ func setMirrored[T rev.Float, I Index](m *mirrored[I], a CSR[T, I], tol float64)
 var errNotFinite = errors.New("revsparse: elements are infinite or NaN")
 
 // isOf reports whether m was made from a matrix with this structure.
-func (m *mirrored[I]) isOf(rows int, ptr, ind []I, tol float64) bool {
+func (m *mirroredMatrix[I]) isOf(rows int, ptr, ind []I, tol float64) bool {
 	return m.of.Rows == rows && m.tol == tol && slices.Equal(m.of.Ptr, ptr) && slices.Equal(m.of.Ind, ind)
 }
 
@@ -151,7 +151,7 @@ func sameAs[T rev.Float](x []float64, y []T) bool {
 
 // checkSymmetric returns an error unless the largest sum of |a_ij - a_ji| over a row of
 // the n×n matrix is at most tol·‖A‖.
-func (m *mirrored[I]) checkSymmetric(n int, tol float64) error {
+func (m *mirroredMatrix[I]) checkSymmetric(n int, tol float64) error {
 	a, t := &m.of, &m.t
 	t.Ptr, t.Ind, m.from = workspace.Grow(t.Ptr, n+1), workspace.Grow(t.Ind, len(a.Ind)), workspace.Grow(m.from, len(a.Ind))
 	a.Rows, a.Cols = n, n
@@ -201,7 +201,7 @@ func element[I Index](a *CSR[float64, I], i, j int) (v float64) {
 }
 
 // mulTo computes y = A·x.
-func (m *mirrored[I]) mulTo(y, x []float64) {
+func (m *mirroredMatrix[I]) mulTo(y, x []float64) {
 	clear(y)
 	k := Mul[float64, I]{
 		C: rev.General[float64]{Rows: len(y), Cols: 1, Data: y, Stride: 1}, A: m.full,

@@ -38,7 +38,7 @@ func (j *job[T, I]) manyColumns(cols int) {
 		}
 		if p.out.Data != nil || p.ga != nil || p.sum != nil {
 			p.u = j.pack(0, p.u)
-			if t.out.Data != nil && (p.ga != nil || p.sum != nil) && j.packs(p.v) {
+			if t.out.Data != nil && (p.ga != nil || p.sum != nil) && j.worthPacking(p.v) {
 				// The rows of v are packed while a cache holds them.
 				j.setPack(1, p.v)
 			}

@@ -205,8 +205,8 @@ func (c *columnBlock[T, I]) pairs() {
 	}
 }
 
-// reach makes w hold the elements that the entries of ind meet. It checks ind.
-func (c *columnBlock[T, I]) reach(ind []I) {
+// loadMet makes w hold the elements that the entries of ind meet. It checks ind.
+func (c *columnBlock[T, I]) loadMet(ind []I) {
 	if len(ind) == 0 {
 		return
 	}
@@ -215,7 +215,7 @@ func (c *columnBlock[T, I]) reach(ind []I) {
 		panic(c.a.outOfRange())
 	}
 	if c.window != nil {
-		c.w = c.window.reach(int(lo), int(hi), c.pass.w.Data)
+		c.w = c.window.span(int(lo), int(hi), c.pass.w.Data)
 	}
 }
 
@@ -297,7 +297,7 @@ func vectorEntries[T rev.Float, I Index](c *columnBlock[T, I], i int, end []I, b
 	case pairs:
 		u = c.window.all
 	case c.scatter:
-		c.reach(ind)
+		c.loadMet(ind)
 		w = c.w
 		if ga == nil && c.out.Data == nil && c.pass.sum == nil {
 			out = nil
@@ -344,7 +344,7 @@ func (c *columnBlock[T, I]) rows() {
 			}
 		}
 		if c.scatter {
-			c.reach(ind)
+			c.loadMet(ind)
 			f := number.Mul(c.beta, c.v.Data[i])
 			for q, x := range a {
 				if !c.flip {

@@ -44,7 +44,7 @@ func (j *job[T, I]) unpack() {
 // pack returns columns of a dense matrix side by side, in storage number n. If a copy
 // does not pay, it returns them as they are.
 func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
-	if !j.packs(m) {
+	if !j.worthPacking(m) {
 		return m
 	}
 	j.setPack(n, m)
@@ -55,10 +55,10 @@ func (j *job[T, I]) pack(n int, m rev.General[T]) rev.General[T] {
 	return to
 }
 
-// packs reports whether columns of a dense matrix are read so often that a copy pays.
+// worthPacking reports whether columns of a dense matrix are read so often that a copy pays.
 // If they are far apart, a cache does not hold them, least of all if the stride is a
 // power of 2.
-func (j *job[T, I]) packs(m rev.General[T]) bool {
+func (j *job[T, I]) worthPacking(m rev.General[T]) bool {
 	return m.Stride > m.Cols && len(j.p.a.Ind) >= packedReads*m.Rows
 }
 

@@ -95,7 +95,7 @@ func vectorPiece[T rev.Float, I Index](j *job[T, I], i int, end []I, begin int, 
 		if lo < 0 || int(hi) >= p.a.Cols {
 			panic(p.a.outOfRange())
 		}
-		w = win.reach(int(lo)*cols, (int(hi)+1)*cols-1, nil)
+		w = win.span(int(lo)*cols, (int(hi)+1)*cols-1, nil)
 	}
 	var a, ga []T
 	if out != nil || win != nil {

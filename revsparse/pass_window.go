@@ -33,8 +33,8 @@ func (w *window[T]) open(n int) {
 	*w = window[T]{all: workspace.Grow(w.all, n), met: workspace.Zeros(w.met, (n+chunk-1)/chunk)}
 }
 
-// reach returns the elements from lo to hi, in place or in the window.
-func (w *window[T]) reach(lo, hi int, place []T) []T {
+// span returns the elements from lo to hi, in place or in the window.
+func (w *window[T]) span(lo, hi int, place []T) []T {
 	switch {
 	case w.whole:
 		return w.all

@@ -91,21 +91,21 @@ func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
 	CheckOperand[SpGEMM[T, I]](&k.A, "A")
 	CheckOperand[SpGEMM[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
-	k.run(spgemm[T, I]{c: t.C.Data, a: t.A.Data, b: b, sign: p.Sign()})
-	k.run(spgemm[T, I]{c: t.C.Data, a: a, b: t.B.Data, sign: p.Sign()})
-	k.run(spgemm[T, I]{gc: gt.C.Data, a: a, b: b, ga: gt.A.Data, gb: gt.B.Data})
-	k.run(spgemm[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
-	k.run(spgemm[T, I]{c: k.C.Data, a: a, b: b, sign: p.Sign(), gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
+	k.run(spgemmPass[T, I]{c: t.C.Data, a: t.A.Data, b: b, sign: p.Sign()})
+	k.run(spgemmPass[T, I]{c: t.C.Data, a: a, b: t.B.Data, sign: p.Sign()})
+	k.run(spgemmPass[T, I]{gc: gt.C.Data, a: a, b: b, ga: gt.A.Data, gb: gt.B.Data})
+	k.run(spgemmPass[T, I]{gc: g.C.Data, a: t.A.Data, b: t.B.Data, ga: gt.A.Data, gb: gt.B.Data})
+	k.run(spgemmPass[T, I]{c: k.C.Data, a: a, b: b, sign: p.Sign(), gc: g.C.Data, ga: g.A.Data, gb: g.B.Data})
 	return nil
 }
 
-// A spgemm is a pass over the rows of A, in progress, that computes
+// A spgemmPass is a pass over the rows of A, in progress, that computes
 //
 //	c_ij += Σ_l a_il·b_lj,  ga_il += Σ_j gc_ij·b_lj,  gb_lj += Σ_i a_il·gc_ij
 //
 // for values at the entries of C, A and B. Nil results are skipped. If sign is negative, the
 // first is subtracted.
-type spgemm[T rev.Real, I Index] struct {
+type spgemmPass[T rev.Real, I Index] struct {
 	k          SpGEMM[T, I]
 	c, a, b    []T
 	gc, ga, gb []T
@@ -121,7 +121,7 @@ type spgemm[T rev.Real, I Index] struct {
 // absent.
 type spgemmScratch[T rev.Real] struct{ sum, g []T }
 
-func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
+func (k *SpGEMM[T, I]) run(call spgemmPass[T, I]) {
 	if call.a == nil || call.b == nil {
 		call.c = nil
 	}
@@ -135,7 +135,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 	if call.c == nil && !gradient || len(k.A.Ind) == 0 || len(k.B.Ind) == 0 || len(k.C.Ind) == 0 {
 		return
 	}
-	w := workspace.Get[spgemm[T, I]]()
+	w := workspace.Get[spgemmPass[T, I]]()
 	call.k, call.windows, call.scratch = *k, w.windows, w.scratch
 	*w = call
 	w.blocks = max(1, min((len(k.A.Ind)+len(k.C.Ind))/blockWork, mostBlocks))
@@ -153,7 +153,7 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 			s.sum = workspace.Grow(s.sum, k.C.Cols)
 		}
 		if n := len(s.g); gradient && n < k.C.Cols {
-			s.g = append(s.g, slices.Repeat([]T{absent[T]()}, k.C.Cols-n)...)
+			s.g = append(s.g, slices.Repeat([]T{absentMark[T]()}, k.C.Cols-n)...)
 		}
 	}
 	parallel.Run(workers, w.blocks, w)
@@ -161,12 +161,12 @@ func (k *SpGEMM[T, I]) run(call spgemm[T, I]) {
 		w.combine = true
 		parallel.Run(workers, (len(k.B.Ind)+joinColumns-1)/joinColumns, w)
 	}
-	*w = spgemm[T, I]{windows: w.windows, scratch: w.scratch}
+	*w = spgemmPass[T, I]{windows: w.windows, scratch: w.scratch}
 	workspace.Put(w)
 }
 
 // openWindows opens a window of gb for each block.
-func (w *spgemm[T, I]) openWindows() {
+func (w *spgemmPass[T, I]) openWindows() {
 	a, b := &w.k.A, &w.k.B
 	most := mostWindows
 	if reached(a.Ind) > b.Rows/mostWindows { // a window would be about as large as gb
@@ -179,10 +179,10 @@ func (w *spgemm[T, I]) openWindows() {
 	}
 }
 
-// reach returns what a block adds to for the rows of A from i to to-1. It is gb itself
+// target returns what a block adds to for the rows of A from i to to-1. It is gb itself
 // if they meet only rows of B that are the block's own, as most rows of a banded matrix
 // do, and otherwise the window.
-func (w *spgemm[T, I]) reach(block, i, to int) []T {
+func (w *spgemmPass[T, I]) target(block, i, to int) []T {
 	a, b := &w.k.A, &w.k.B
 	ind := a.Ind[a.Ptr[i]:a.Ptr[to]]
 	if w.gb == nil || len(ind) == 0 {
@@ -195,14 +195,14 @@ func (w *spgemm[T, I]) reach(block, i, to int) []T {
 	win := &w.windows[block]
 	for _, l := range ind {
 		if from, to := b.Ptr[l], b.Ptr[l+1]; from < to {
-			win.reach(int(from), int(to)-1, nil)
+			win.span(int(from), int(to)-1, nil)
 		}
 	}
 	return win.all
 }
 
 // cut returns the first row of a block.
-func (w *spgemm[T, I]) cut(block int) int {
+func (w *spgemmPass[T, I]) cut(block int) int {
 	return firstRow(block, w.blocks, w.k.A.Rows, w.k.A.Ptr, w.k.C.Ptr)
 }
 
@@ -211,7 +211,7 @@ func (w *spgemm[T, I]) cut(block int) int {
 const spgemmRows = 256
 
 // Block handles a block of rows of A and C, or of the entries of B.
-func (w *spgemm[T, I]) Block(worker, block int) {
+func (w *spgemmPass[T, I]) Block(worker, block int) {
 	if w.combine {
 		lo := block * joinColumns
 		joinWindows(w.windows[:w.blocks], w.gb, lo, min(lo+joinColumns, len(w.gb)))
@@ -220,18 +220,18 @@ func (w *spgemm[T, I]) Block(worker, block int) {
 	s, last := &w.scratch[worker], w.cut(block+1)
 	for i := w.cut(block); i < last; i += spgemmRows {
 		to := min(i+spgemmRows, last)
-		w.rows(s, i, to, w.reach(block, i, to))
+		w.rows(s, i, to, w.target(block, i, to))
 	}
 }
 
 // rows handles rows i to to-1, with the cotangent of B in gb.
-func (w *spgemm[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
+func (w *spgemmPass[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
 	for i < to {
 		n := 0
 		switch w := any(w).(type) {
-		case *spgemm[float64, I]:
+		case *spgemmPass[float64, I]:
 			n = vectorSpGEMM(w, any(s).(*spgemmScratch[float64]), i, to, any(gb).([]float64))
-		case *spgemm[float32, I]:
+		case *spgemmPass[float32, I]:
 			n = vectorSpGEMM(w, any(s).(*spgemmScratch[float32]), i, to, any(gb).([]float32))
 		}
 		if n == 0 {
@@ -248,7 +248,7 @@ func (w *spgemm[T, I]) rows(s *spgemmScratch[T], i, to int, gb []T) {
 }
 
 // vectorSpGEMM handles some of the rows of rows, and returns how many.
-func vectorSpGEMM[T rev.Float, I Index](w *spgemm[T, I], s *spgemmScratch[T], i, to int, gb []T) int {
+func vectorSpGEMM[T rev.Float, I Index](w *spgemmPass[T, I], s *spgemmScratch[T], i, to int, gb []T) int {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
 	v := sparse.SpGEMM[T, I]{
 		CPtr: c.Ptr, CInd: c.Ind, APtr: a.Ptr, AInd: a.Ind, BPtr: b.Ptr, BInd: b.Ind, Cols: c.Cols,
@@ -257,7 +257,7 @@ func vectorSpGEMM[T rev.Float, I Index](w *spgemm[T, I], s *spgemmScratch[T], i,
 	return v.Rows(i, to)
 }
 
-func (w *spgemm[T, I]) productRow(sum []T, i int) {
+func (w *spgemmPass[T, I]) productRow(sum []T, i int) {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
 	cols, row := c.Ind[c.Ptr[i]:c.Ptr[i+1]], w.c[c.Ptr[i]:c.Ptr[i+1]]
 	for _, j := range cols {
@@ -280,7 +280,7 @@ func (w *spgemm[T, I]) productRow(sum []T, i int) {
 	}
 }
 
-func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
+func (w *spgemmPass[T, I]) gradientRow(g []T, i int, gb []T) {
 	a, b, c := &w.k.A, &w.k.B, &w.k.C
 	g = g[:c.Cols] // an earlier call may have left more
 	cols, row := c.Ind[c.Ptr[i]:c.Ptr[i+1]], w.gc[c.Ptr[i]:c.Ptr[i+1]]
@@ -310,13 +310,13 @@ func (w *spgemm[T, I]) gradientRow(g []T, i int, gb []T) {
 		}
 	}
 	for _, j := range cols {
-		g[j] = absent[T]()
+		g[j] = absentMark[T]()
 	}
 }
 
-// absent returns a mark for no number: a NaN that no operation returns. In fixed point
+// absentMark returns a mark for no number: a NaN that no operation returns. In fixed point
 // it is 0, where it makes no difference.
-func absent[T rev.Real]() T {
+func absentMark[T rev.Real]() T {
 	switch {
 	case number.IsFixed[T]():
 		return 0

@@ -45,10 +45,10 @@ func NewSymmetricMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Sym
 	return SymmetricMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }
 
-// A symmetric is S with both triangles stored, and a pass over it in progress. Row i
+// A symmetricPass is S with both triangles stored, and a pass over it in progress. Row i
 // begins with the entries of row i of A. A usually has the same structure as in the
 // call before, so what takes time to compute from it is kept.
-type symmetric[T rev.Real, I Index] struct {
+type symmetricPass[T rev.Real, I Index] struct {
 	a      CSR[T, I]
 	full   CSR[T, I]
 	mirror []I  // places of the mirror images of the entries of A; a diagonal entry is its own
@@ -68,8 +68,8 @@ type symmetric[T rev.Real, I Index] struct {
 const symmetricRows = 1 << 11
 
 // open returns S. close ends its use.
-func (k *SymmetricMul[T, I]) open() *symmetric[T, I] {
-	s := workspace.Get[symmetric[T, I]]()
+func (k *SymmetricMul[T, I]) open() *symmetricPass[T, I] {
+	s := workspace.Get[symmetricPass[T, I]]()
 	s.a, s.workers = k.A, k.Workers
 	if s.full.Rows != k.A.Rows || !slices.Equal(s.ptr, k.A.Ptr) || !slices.Equal(s.ind, k.A.Ind) {
 		s.mirrorAll()
@@ -77,13 +77,13 @@ func (k *SymmetricMul[T, I]) open() *symmetric[T, I] {
 	return s
 }
 
-func (s *symmetric[T, I]) close() {
+func (s *symmetricPass[T, I]) close() {
 	s.a, s.values, s.ga = CSR[T, I]{}, nil, nil
 	workspace.Put(s)
 }
 
 // mirrorAll builds the structure of S.
-func (s *symmetric[T, I]) mirrorAll() {
+func (s *symmetricPass[T, I]) mirrorAll() {
 	a, f := &s.a, &s.full
 	f.Rows, f.Cols = a.Rows, a.Cols
 	f.Ptr = workspace.Zeros(f.Ptr, a.Rows+1)
@@ -132,7 +132,7 @@ func (s *symmetric[T, I]) mirrorAll() {
 
 // Block copies the values of some rows of A if they have changed, or adds the
 // cotangents of its entries.
-func (s *symmetric[T, I]) Block(_, block int) {
+func (s *symmetricPass[T, I]) Block(_, block int) {
 	a, f := &s.a, &s.full
 	for i := block * symmetricRows; i < min((block+1)*symmetricRows, a.Rows); i++ {
 		from, at := int(a.Ptr[i]), int(f.Ptr[i])
@@ -169,13 +169,13 @@ func sameNumbers[T rev.Real](x, y []T) bool {
 }
 
 // each performs the step for all rows.
-func (s *symmetric[T, I]) each() {
+func (s *symmetricPass[T, I]) each() {
 	parallel.Run(parallel.Workers(s.workers), (s.a.Rows+symmetricRows-1)/symmetricRows, s)
 }
 
 // run computes c += sign·alpha·S·b for the values a of A. It adds the derivatives of
 // Σ gc·(alpha·S·b) by the entries of A to ga, and by alpha to galpha. Nil results are skipped.
-func (s *symmetric[T, I]) run(sign int, c rev.General[T], alpha T, a []T, b rev.General[T], gc rev.General[T], ga []T, galpha *T) {
+func (s *symmetricPass[T, I]) run(sign int, c rev.General[T], alpha T, a []T, b rev.General[T], gc rev.General[T], ga []T, galpha *T) {
 	if a == nil {
 		c.Data, galpha = nil, nil
 	}

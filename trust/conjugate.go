@@ -7,21 +7,21 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// conjugate minimises the model approximately, by conjugate gradients from s = 0. They stop
+// cgSubproblem minimises the model approximately, by conjugate gradients from s = 0. They stop
 // when the residual g + H·s is small compared with g. They also stop at the boundary of the
 // region. They go to the boundary along a direction of negative curvature, or along a
 // direction that leads out of the region.
-type conjugate struct {
+type cgSubproblem struct {
 	r, d, hd []float64 // residual, direction, H·d
 }
 
-func newConjugate(n int) *conjugate {
-	return &conjugate{r: make([]float64, n), d: make([]float64, n), hd: make([]float64, n)}
+func newConjugate(n int) *cgSubproblem {
+	return &cgSubproblem{r: make([]float64, n), d: make([]float64, n), hd: make([]float64, n)}
 }
 
-func (*conjugate) at(Problem, *Result) error { return nil }
+func (*cgSubproblem) at(Problem, *Result) error { return nil }
 
-func (m *conjugate) step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error) {
+func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p Problem, r *Result) (float64, error) {
 	clear(s)
 	copy(m.r, r.Gradient)
 	floats.ScaleTo(m.d, -1, r.Gradient)

@@ -125,7 +125,7 @@ func Minimize(ctx context.Context, p Problem, x0 []float64, opts *Options) (*Res
 
 	var m model
 	if p.Hess != nil {
-		m = &spectral{hess: mat.NewSymDense(n, nil)}
+		m = &spectralSubproblem{hess: mat.NewSymDense(n, nil)}
 	} else {
 		m = newConjugate(n)
 	}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// spectral finds the exact minimiser of the model. With H = Q·diag(λ)·Qᵀ and a =
+// spectralSubproblem finds the exact minimiser of the model. With H = Q·diag(λ)·Qᵀ and a =
 // Qᵀg, it is s = -Q·y for
 //
 //	y_i = a_i/(λ_i + μ),  μ >= max(0, -λ_min),  ‖y‖ <= Δ,  μ·(Δ - ‖y‖) = 0.
@@ -24,7 +24,7 @@ import (
 // has almost no part along the eigenvector of a negative λ_min, t is smaller than
 // the rounding of μ. In the hard case g has no such part at all, and ‖y‖ may stay
 // below Δ for all t > 0. The rest of the length then goes along that eigenvector.
-type spectral struct {
+type spectralSubproblem struct {
 	hess   *mat.SymDense
 	eigen  mat.EigenSym
 	q      mat.Dense
@@ -32,7 +32,7 @@ type spectral struct {
 	a, y   []float64
 }
 
-func (m *spectral) at(p Problem, r *Result) error {
+func (m *spectralSubproblem) at(p Problem, r *Result) error {
 	p.Hess(m.hess, r.X)
 	r.Hessians++
 	n := len(r.X)
@@ -68,14 +68,14 @@ func (m *spectral) at(p Problem, r *Result) error {
 }
 
 // multiply computes dst = Q·x or Qᵀ·x.
-func (m *spectral) multiply(t blas.Transpose, dst, x []float64) {
+func (m *spectralSubproblem) multiply(t blas.Transpose, dst, x []float64) {
 	blas64.Gemv(t, 1, m.q.RawMatrix(), blas64.Vector{N: len(x), Data: x, Inc: 1}, 0, blas64.Vector{N: len(dst), Data: dst, Inc: 1})
 }
 
 // solve stores y for a given t. It returns the norm of y and Σ (y_i/‖y‖)²/(λ_i + μ). The
 // latter is minus the derivative of the norm by t, divided by the norm. If λ_i + μ is 0, so
 // is y_i.
-func (m *spectral) solve(t float64) (norm, slope float64) {
+func (m *spectralSubproblem) solve(t float64) (norm, slope float64) {
 	least := m.lambda[0]
 	for i, a := range m.a {
 		m.y[i] = 0
@@ -92,7 +92,7 @@ func (m *spectral) solve(t float64) (norm, slope float64) {
 	return norm, slope
 }
 
-func (m *spectral) step(_ context.Context, s []float64, radius float64, _ Problem, _ *Result) (float64, error) {
+func (m *spectralSubproblem) step(_ context.Context, s []float64, radius float64, _ Problem, _ *Result) (float64, error) {
 	m.minimize(radius)
 	var promised float64
 	for i, y := range m.y {
@@ -105,7 +105,7 @@ func (m *spectral) step(_ context.Context, s []float64, radius float64, _ Proble
 }
 
 // minimize stores the minimiser in y.
-func (m *spectral) minimize(radius float64) {
+func (m *spectralSubproblem) minimize(radius float64) {
 	least := m.lambda[0]
 	t := math.Max(0, least)
 	if least > 0 {
@@ -137,7 +137,7 @@ func (m *spectral) minimize(radius float64) {
 
 // flat reports whether the gradient has no part along the eigenvectors of the
 // least eigenvalue.
-func (m *spectral) flat() bool {
+func (m *spectralSubproblem) flat() bool {
 	for i, l := range m.lambda {
 		if l > m.lambda[0] {
 			break
@@ -150,6 +150,6 @@ func (m *spectral) flat() bool {
 }
 
 // fillUp lengthens y to the radius along the first eigenvector.
-func (m *spectral) fillUp(norm, radius float64) {
+func (m *spectralSubproblem) fillUp(norm, radius float64) {
 	m.y[0] = radius * math.Sqrt(math.Max(0, (1-norm/radius)*(1+norm/radius)))
 }

@@ -125,7 +125,7 @@ func TestExactStep(t *testing.T) {
 				}
 				h, g := rotated(rnd, values, a)
 				p := Problem{Hess: func(dst *mat.SymDense, _ []float64) { dst.CopySym(h) }}
-				m := &spectral{hess: mat.NewSymDense(n, nil)}
+				m := &spectralSubproblem{hess: mat.NewSymDense(n, nil)}
 				r := &Result{X: make([]float64, n), Gradient: g}
 				if err := m.at(p, r); err != nil {
 					t.Fatal(err)

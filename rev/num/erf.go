@@ -16,10 +16,10 @@ import (
 // No digits cancel in either.
 
 // Erf returns the error function of x; in fixed point within 2⁻⁴⁰.
-func Erf[T rev.Real](x T) T { return either(x, math.Erf, erf) }
+func Erf[T rev.Real](x T) T { return apply(x, math.Erf, erf) }
 
 // Erfc returns 1 - erf x; in fixed point within 2⁻⁴⁰.
-func Erfc[T rev.Real](x T) T { return either(x, math.Erfc, erfc) }
+func Erfc[T rev.Real](x T) T { return apply(x, math.Erfc, erfc) }
 
 func erf(x fixed.Q43) fixed.Q43 {
 	switch {

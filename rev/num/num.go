@@ -20,17 +20,17 @@ import (
 // isFixed is a constant for each T, so that the branch not taken costs nothing.
 func isFixed[T rev.Real]() bool { return T(1)/2 == 0 }
 
-// either returns f(x), or in fixed point q(x). It is inlined, so that only a direct call of
+// apply returns f(x), or in fixed point q(x). It is inlined, so that only a direct call of
 // one of them is left.
-func either[T rev.Real](x T, f func(float64) float64, q func(fixed.Q43) fixed.Q43) T {
+func apply[T rev.Real](x T, f func(float64) float64, q func(fixed.Q43) fixed.Q43) T {
 	if T(1)/2 != 0 {
 		return T(f(float64(x)))
 	}
 	return T(q(fixed.Q43(x)))
 }
 
-// either2 is either for functions of two numbers.
-func either2[T rev.Real](x, y T, f func(x, y float64) float64, q func(x, y fixed.Q43) fixed.Q43) T {
+// apply2 is either for functions of two numbers.
+func apply2[T rev.Real](x, y T, f func(x, y float64) float64, q func(x, y fixed.Q43) fixed.Q43) T {
 	if T(1)/2 != 0 {
 		return T(f(float64(x), float64(y)))
 	}

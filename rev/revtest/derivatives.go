@@ -14,7 +14,7 @@ func (c *trial) roundTrip() error {
 	c.pass(forward, s)
 	after := c.clone(s)
 	c.pass(inverse, s)
-	return in("Forward, Inverse", c.restored(s, before, after))
+	return wrap("Forward, Inverse", c.restored(s, before, after))
 }
 
 func (c *trial) adjointRestores() error {
@@ -26,12 +26,12 @@ func (c *trial) adjointRestores() error {
 	g0 := c.clone(g)
 	c.pass(adjoint, s, g)
 	if err := c.restored(s, before, after); err != nil {
-		return in("Forward, Adjoint", err)
+		return wrap("Forward, Adjoint", err)
 	}
 	for n, op := range c.Operands {
 		if op.Role == rev.Acc {
 			if err := c.same(g, g0, n); err != nil {
-				return in("cotangents after Adjoint", err)
+				return wrap("cotangents after Adjoint", err)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (c *trial) dotProduct() error {
 	// Find the operands and the method that are wrong.
 	for n, from := range c.Operands {
 		for m, to := range c.Operands {
-			t, g := c.alone(t, n), c.alone(g, m)
+			t, g := c.onlyOperand(t, n), c.onlyOperand(g, m)
 			byTangent, byAdjoint, err := c.transposed(s, t, g)
 			if err == nil {
 				continue
@@ -92,8 +92,8 @@ func (c *trial) transposed(s, t, g *operands) (byTangent, byAdjoint float64, err
 	return a, b, err
 }
 
-// alone returns a copy of o with zeros in all operands but n.
-func (c *trial) alone(o *operands, n int) *operands {
+// onlyOperand returns a copy of o with zeros in all operands but n.
+func (c *trial) onlyOperand(o *operands, n int) *operands {
 	o = c.clone(o)
 	for i, a := range o.arrays {
 		if i != n && a != nil {
@@ -150,15 +150,15 @@ func (c *trial) tangents() error {
 	primal := c.clone(s0)
 	c.pass(forward, primal)
 	if err := c.restored(s, primal, s0); err != nil {
-		return in("Tangent against Forward", err)
+		return wrap("Tangent against Forward", err)
 	}
 	d := c.derivative(c.Step, c.forwardAlong(s0, t0))
 	for n := range c.Operands {
 		if err := c.near(t, d, n, c.Difference, d, t, s); err != nil {
-			return in(fmt.Sprintf("tangents against differences of Forward with the Spec.Step %g", c.Step), err)
+			return wrap(fmt.Sprintf("tangents against differences of Forward with the Spec.Step %g", c.Step), err)
 		}
 		if err := c.gaps(t, t0, n); err != nil {
-			return in("Tangent", err)
+			return wrap("Tangent", err)
 		}
 	}
 	return nil
@@ -177,26 +177,26 @@ func (c *trial) secondOrder() error {
 	g, gt := c.clone(g0), c.clone(gt0)
 	c.pass(adjointTangent, s, g, t, gt)
 	if err := c.restored(s, s0, s1); err != nil {
-		return in("operands after AdjointTangent", err)
+		return wrap("operands after AdjointTangent", err)
 	}
 	for n := range c.Operands {
 		if err := c.near(t, t0, n, c.Adjoint*c.eps, t0, t1); err != nil {
-			return in("tangents after AdjointTangent", err)
+			return wrap("tangents after AdjointTangent", err)
 		}
 	}
 
 	x, y := c.clone(s1), c.clone(g0)
 	c.pass(adjoint, x, y)
 	if err := errors.Join(c.identical(s, x), c.identical(g, y)); err != nil {
-		return in("AdjointTangent against Adjoint", err)
+		return wrap("AdjointTangent against Adjoint", err)
 	}
 	d := c.derivative(c.Step, c.adjointAlong(s0, t0, g0, gt0))
 	for n := range c.Operands {
 		if err := c.near(gt, d, n, 10*c.Difference, d, gt, g); err != nil {
-			return in(fmt.Sprintf("tangents of cotangents against differences of Adjoint with the Spec.Step %g", c.Step), err)
+			return wrap(fmt.Sprintf("tangents of cotangents against differences of Adjoint with the Spec.Step %g", c.Step), err)
 		}
 		if err := c.gaps(gt, gt0, n); err != nil {
-			return in("AdjointTangent", err)
+			return wrap("AdjointTangent", err)
 		}
 	}
 	return nil
@@ -257,22 +257,22 @@ func (c *trial) accumulation() error {
 			want.arrays[n].put(i, before.arrays[n].at(i)+fresh.arrays[n].at(i))
 		}
 		if err := c.near(filled, want, n, c.Adjoint*c.eps, want, before, fresh); err != nil {
-			return in("gradient added to an old one", err)
+			return wrap("gradient added to an old one", err)
 		}
 	}
 	return nil
 }
 
-// undone returns an error unless the operands in got equal those in before. It allows
+// checkUndone returns an error unless the operands in got equal those in before. It allows
 // for the rounding of the values in after.
-func (c *trial) undone(what string, got, before, after []*operands) error {
+func (c *trial) checkUndone(what string, got, before, after []*operands) error {
 	if err := c.restored(got[0], before[0], after[0]); err != nil {
-		return in("operands after "+what, err)
+		return wrap("operands after "+what, err)
 	}
 	for i := 1; i < len(got); i++ {
 		for n := range c.Operands {
 			if err := c.near(got[i], before[i], n, c.Adjoint*c.eps, before[i], after[i]); err != nil {
-				return in("tangents or cotangents after "+what, err)
+				return wrap("tangents or cotangents after "+what, err)
 			}
 		}
 	}
@@ -293,7 +293,7 @@ func (c *trial) uncall() error {
 		c.pass(pass, o...)
 		after := c.clones(o)
 		c.pass("Inverse"+pass, o...)
-		if err := c.undone(pass+", Inverse"+pass, o, before, after); err != nil {
+		if err := c.checkUndone(pass+", Inverse"+pass, o, before, after); err != nil {
 			return err
 		}
 	}

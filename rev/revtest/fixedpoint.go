@@ -48,7 +48,7 @@ func (c *trial) fixedPoint() error {
 		other.pass(a.pass, want...)
 		for i := range got {
 			if err := c.agree(got[i], want[i]); err != nil {
-				return in(roles[a.places[i]]+" after "+a.pass, err)
+				return wrap(roles[a.places[i]]+" after "+a.pass, err)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (c *trial) scaled(factors []float64) error {
 	}
 	loose := 1e4 * c.Difference
 	if err := c.alongSteps(t, c.forwardAlong(s0, t0), loose, t, s); err != nil {
-		return in("tangents against differences of Forward", err)
+		return wrap("tangents against differences of Forward", err)
 	}
 	g := c.clone(g0)
 	after := c.clone(s)
@@ -105,14 +105,14 @@ func (c *trial) scaled(factors []float64) error {
 			continue // an output may be so large that what was there is rounded away, a log to -Inf
 		}
 		if err := c.near(after, s0, n, loose, s0, s); err != nil {
-			return in("operands after Adjoint", err)
+			return wrap("operands after Adjoint", err)
 		}
 	}
 	for n, op := range c.Operands {
 		if op.Role != rev.In && op.Role != rev.InOut || s0.arrays[n] == nil {
 			continue
 		}
-		x := c.alone(t0, n)
+		x := c.onlyOperand(t0, n)
 		b, mb := c.dot(g, x)
 		c.pass(tangent, c.clone(s0), x)
 		a, ma := c.dot(g0, x)
@@ -125,7 +125,7 @@ func (c *trial) scaled(factors []float64) error {
 	}
 	g, gt := c.clone(g0), c.clone(gt0)
 	c.pass(adjointTangent, s, g, t, gt)
-	return in("tangents of cotangents against differences of Adjoint",
+	return wrap("tangents of cotangents against differences of Adjoint",
 		c.alongSteps(gt, c.adjointAlong(s0, t0, g0, gt0), 10*loose, gt, g))
 }
 

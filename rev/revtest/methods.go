@@ -20,13 +20,13 @@ func (c *trial) gradients() error {
 		// The state that Adjoint restores is rounded, so Forward rounds again.
 		for n := range c.Operands {
 			if err := c.near(s, want, n, c.RoundTrip*c.eps, want, before); err != nil {
-				return in("operands after Gradient, against Forward", err)
+				return wrap("operands after Gradient, against Forward", err)
 			}
 		}
 	} else if err := c.identical(s, want); err != nil {
-		return in("operands after Gradient, against Forward", err)
+		return wrap("operands after Gradient, against Forward", err)
 	}
-	return in("cotangents after Gradient, against Adjoint", c.identical(g, wantG))
+	return wrap("cotangents after Gradient, against Adjoint", c.identical(g, wantG))
 }
 
 // methods compares the methods of a kernel with the functions of rev. Methods that the
@@ -59,7 +59,7 @@ func (c *trial) methods() error {
 		c.pass(a.pass, want...)
 		for i := range got {
 			if err := c.identical(got[i], want[i]); err != nil {
-				return in("method "+a.pass+" against the function of rev", err)
+				return wrap("method "+a.pass+" against the function of rev", err)
 			}
 		}
 		if err := c.checksOperands(a.pass, o, call); err != nil {
@@ -88,7 +88,7 @@ func (c *trial) checksOperands(name string, o []*operands, call func(o []*operan
 			c.setArray(s[0], n, &x)
 			c.setArray(s[0], j, &y)
 			err := panics(func() { must(call(s)) }, deliberate)
-			return in(fmt.Sprintf("method %s where %s and %s overlap", name, c.Operands[n].Name, c.Operands[j].Name), err)
+			return wrap(fmt.Sprintf("method %s where %s and %s overlap", name, c.Operands[n].Name, c.Operands[j].Name), err)
 		}
 	}
 	return nil

@@ -15,9 +15,9 @@ import (
 // zero makes the numbers of operand n of o zero.
 func (o *operands) zero(n int) { o.arrays[n].fill(func() float64 { return 0 }) }
 
-// others returns an error unless got and want have the same bits in all operands
+// checkOthers returns an error unless got and want have the same bits in all operands
 // except n.
-func (c *trial) others(got, want *operands, n int) error {
+func (c *trial) checkOthers(got, want *operands, n int) error {
 	for i := range c.Operands {
 		if i == n {
 			continue
@@ -64,13 +64,13 @@ func (c *trial) nilGradients() error {
 			}
 			got := run(func(o *operands) { c.drop(o, n) })
 			if err := c.identical(got[0], full[0]); err != nil {
-				return in(fmt.Sprintf("%s nil in %s, operands after %s", op.Name, p.names, p.pass), err)
+				return wrap(fmt.Sprintf("%s nil in %s, operands after %s", op.Name, p.names, p.pass), err)
 			}
 			var err error
 			switch {
 			case op.Role == p.exact:
 				for _, i := range p.edited {
-					err = errors.Join(err, c.others(got[i], full[i], n))
+					err = errors.Join(err, c.checkOthers(got[i], full[i], n))
 				}
 			case p.pass != tangent || op.Role == rev.In:
 				want := run(func(o *operands) { o.zero(n) })
@@ -79,10 +79,10 @@ func (c *trial) nilGradients() error {
 						err = errors.Join(err, c.near(got[i], want[i], m, c.Adjoint*c.eps, want[i], p.before[i], full[i]))
 					}
 				}
-				err = in("against zeros", err)
+				err = wrap("against zeros", err)
 			}
 			if err != nil {
-				return in(fmt.Sprintf("%s nil in %s, %s", op.Name, p.names, p.pass), err)
+				return wrap(fmt.Sprintf("%s nil in %s, %s", op.Name, p.names, p.pass), err)
 			}
 		}
 		none := run(func(o *operands) {
@@ -91,7 +91,7 @@ func (c *trial) nilGradients() error {
 			}
 		})
 		if err := c.identical(none[0], full[0]); err != nil {
-			return in(fmt.Sprintf("all nil in %s, operands after %s", p.names, p.pass), err)
+			return wrap(fmt.Sprintf("all nil in %s, operands after %s", p.names, p.pass), err)
 		}
 	}
 	return nil
@@ -114,7 +114,7 @@ func (c *trial) nilOutputs() error {
 	c.pass(adjoint, sWant, want)
 	c.pass(adjoint, sGot, got)
 	if err := errors.Join(c.identical(sGot, sWant), c.identical(got, want)); err != nil {
-		return in("acc operands nil, Adjoint", err)
+		return wrap("acc operands nil, Adjoint", err)
 	}
 	if !c.has(adjointTangent) {
 		return nil
@@ -122,7 +122,7 @@ func (c *trial) nilOutputs() error {
 	g, gt, gWant, gtWant := c.clone(g0), c.clone(gt0), c.clone(g0), c.clone(gt0)
 	c.pass(adjointTangent, c.clone(s1), gWant, c.clone(t1), gtWant)
 	c.pass(adjointTangent, second, g, c.clone(t1), gt)
-	return in("acc operands nil, AdjointTangent", errors.Join(c.identical(g, gWant), c.identical(gt, gtWant)))
+	return wrap("acc operands nil, AdjointTangent", errors.Join(c.identical(g, gWant), c.identical(gt, gtWant)))
 }
 
 // panics returns an error unless f panics with a value that wanted accepts.
@@ -160,7 +160,7 @@ func (c *trial) allPanic(s, like *operands, wanted func(v any) bool) error {
 		o := c.drawn(pass, before)
 		o[0] = s
 		if err := panics(func() { c.pass(pass, o...) }, wanted); err != nil {
-			return in(pass, err)
+			return wrap(pass, err)
 		}
 		if !slices.Equal(raw, c.contents(s)) {
 			return fmt.Errorf("%s panics, but has written to its operands", pass)
@@ -198,7 +198,7 @@ func (c *trial) sharedInputs() error {
 			c.pass(forward, apart)
 			c.pass(forward, shared)
 			if err := c.identical(shared, apart); err != nil {
-				return in(what+": Forward", err)
+				return wrap(what+": Forward", err)
 			}
 			g0 := c.random(apart)
 			gApart, gShared := c.clone(g0), c.clone(g0)
@@ -207,7 +207,7 @@ func (c *trial) sharedInputs() error {
 			c.pass(adjoint, apart, gApart)
 			c.pass(adjoint, shared, gShared)
 			if err := c.identical(shared, apart); err != nil {
-				return in(what+": operands after Adjoint", err)
+				return wrap(what+": operands after Adjoint", err)
 			}
 			want := c.clone(gApart)
 			for n := range a.len() {
@@ -218,7 +218,7 @@ func (c *trial) sharedInputs() error {
 					continue
 				}
 				if err := c.near(gShared, want, n, c.Adjoint*c.eps, want, gApart, g0); err != nil {
-					return in(what+": cotangents after Adjoint", err)
+					return wrap(what+": cotangents after Adjoint", err)
 				}
 			}
 		}
@@ -238,7 +238,7 @@ func (c *trial) everyMethod(check func(pass string, got, before []*operands) err
 		before := c.clones(got)
 		c.pass(a.pass, got...)
 		if err := check(a.pass, got, before); err != nil {
-			return in(a.pass, err)
+			return wrap(a.pass, err)
 		}
 	}
 	return nil
@@ -256,7 +256,7 @@ func (c *trial) readOnly() error {
 			// The tangents of in operands are read-only too.
 			if i := slices.Index(placesOf(pass), 2); i >= 0 {
 				if err := c.same(got[i], before[i], n); err != nil {
-					return in("tangents", err)
+					return wrap("tangents", err)
 				}
 			}
 		}
@@ -327,7 +327,7 @@ func (c *trial) shapes() error {
 				s := c.clone(s0)
 				c.setArray(s, n, c.reshaped(n, a, r))
 				if err := c.allPanic(s, s0, isShapeError); err != nil {
-					return in(what, err)
+					return wrap(what, err)
 				}
 			}
 			if c.Operands[n].Role == rev.Index {
@@ -336,13 +336,13 @@ func (c *trial) shapes() error {
 			s, g := c.clone(s0), c.random(s0)
 			c.setArray(g, n, c.reshaped(n, a, r))
 			if err := panics(func() { c.pass(adjoint, s, g) }, isShapeError); err != nil {
-				return in(what+" in g: Adjoint", err)
+				return wrap(what+" in g: Adjoint", err)
 			}
 			if err := panics(func() { c.pass(tangent, s, g) }, isShapeError); err != nil {
-				return in(what+" in t: Tangent", err)
+				return wrap(what+" in t: Tangent", err)
 			}
 			if err := c.identical(s, s0); err != nil {
-				return in(what+" in g", err)
+				return wrap(what+" in g", err)
 			}
 		}
 		if err := c.malformed(s0, n); err != nil {

@@ -254,11 +254,11 @@ func (c *programTrial[S]) run() (err error) {
 	}()
 	s := c.copyOf(c.state)
 	if err := c.prog.Forward(s); err != nil {
-		return in("Forward", err)
+		return wrap("Forward", err)
 	}
 	after := c.copyOf(s)
 	if err := c.prog.Inverse(s); err != nil {
-		return in("Inverse", err)
+		return wrap("Inverse", err)
 	}
 	if err := near("Forward, Inverse", s, c.state, restoring, after); err != nil {
 		return err
@@ -267,7 +267,7 @@ func (c *programTrial[S]) run() (err error) {
 	t0, g0 := c.random(1, true), c.random(2, false)
 	s, t := c.copyOf(c.state), c.copyOf(t0)
 	if err := c.prog.Tangent(s, t); err != nil {
-		return in("Tangent", err)
+		return wrap("Tangent", err)
 	}
 	if err := near("Tangent against Forward", s, after, rounding, c.state); err != nil {
 		return err
@@ -282,7 +282,7 @@ func (c *programTrial[S]) run() (err error) {
 		return c.copyOf(x), c.prog.Inverse(x)
 	})
 	if err != nil {
-		return in("Forward nearby", err)
+		return wrap("Forward nearby", err)
 	}
 	if err := near("Tangent against differences of Forward", t, d, firstDifference, t0, after); err != nil {
 		return err
@@ -290,7 +290,7 @@ func (c *programTrial[S]) run() (err error) {
 
 	g := c.copyOf(g0)
 	if err := c.prog.Adjoint(s, g); err != nil {
-		return in("Adjoint", err)
+		return wrap("Adjoint", err)
 	}
 	if err := near("Forward, Adjoint", s, c.state, restoring, after); err != nil {
 		return err
@@ -312,7 +312,7 @@ func (c *programTrial[S]) run() (err error) {
 // a number in that field whose cotangent is wrong. There g is 0 where Forward changes
 // nothing, as it would hide what the program adds. after is the state after Forward.
 func (c *programTrial[S]) transposed(g, jg, t0, after *S) error {
-	wrong, err := c.along(g, jg, t0, 0, len(numbersOf(t0)))
+	wrong, err := c.compareAlong(g, jg, t0, 0, len(numbersOf(t0)))
 	if err != nil {
 		return err
 	}
@@ -332,10 +332,10 @@ func (c *programTrial[S]) transposed(g, jg, t0, after *S) error {
 	}
 	s, jg := c.copyOf(c.state), c.copyOf(g)
 	if err := c.prog.Forward(s); err != nil {
-		return in("Forward", err)
+		return wrap("Forward", err)
 	}
 	if err := c.prog.Adjoint(s, jg); err != nil {
-		return in("Adjoint", err)
+		return wrap("Adjoint", err)
 	}
 	if err := c.byField(g, jg, t0); err != nil {
 		return err
@@ -351,10 +351,10 @@ func (c *programTrial[S]) byField(g, jg, t0 *S) error {
 		for hi < len(numbers) && numbers[hi].field() == numbers[lo].field() {
 			hi++
 		}
-		wrong, err := c.along(g, jg, t0, lo, hi)
+		wrong, err := c.compareAlong(g, jg, t0, lo, hi)
 		for wrong != nil && hi-lo > 1 { // in which half of the field?
 			mid := lo + (hi-lo)/2
-			first, err := c.along(g, jg, t0, lo, mid)
+			first, err := c.compareAlong(g, jg, t0, lo, mid)
 			if err != nil {
 				return err
 			}
@@ -362,7 +362,7 @@ func (c *programTrial[S]) byField(g, jg, t0 *S) error {
 				wrong, hi = first, mid
 				continue
 			}
-			second, err := c.along(g, jg, t0, mid, hi)
+			second, err := c.compareAlong(g, jg, t0, mid, hi)
 			if err != nil {
 				return err
 			}
@@ -385,9 +385,9 @@ func (c *programTrial[S]) byField(g, jg, t0 *S) error {
 	return nil
 }
 
-// along compares ⟨g, J·t⟩ with ⟨Jᵀ·g, t⟩, where t is t0 in the numbers lo, ..., hi-1 and 0 in
+// compareAlong compares ⟨g, J·t⟩ with ⟨Jᵀ·g, t⟩, where t is t0 in the numbers lo, ..., hi-1 and 0 in
 // all others. wrong says how they differ. jg is Jᵀ·g.
-func (c *programTrial[S]) along(g, jg, t0 *S, lo, hi int) (wrong, err error) {
+func (c *programTrial[S]) compareAlong(g, jg, t0 *S, lo, hi int) (wrong, err error) {
 	t := c.copyOf(t0)
 	for i, n := range numbersOf(t) {
 		if i < lo || i >= hi {
@@ -397,10 +397,10 @@ func (c *programTrial[S]) along(g, jg, t0 *S, lo, hi int) (wrong, err error) {
 	b, mb, eps := dotOf(jg, t)
 	s := c.copyOf(c.state)
 	if err := c.prog.Tangent(s, t); err != nil {
-		return nil, in("Tangent", err)
+		return nil, wrap("Tangent", err)
 	}
 	if err := c.prog.Inverse(s); err != nil {
-		return nil, in("Inverse", err)
+		return nil, wrap("Inverse", err)
 	}
 	a, ma, _ := dotOf(g, t)
 	if tol := 1e4 * eps * (ma + mb); !(math.Abs(a-b) <= tol) {
@@ -419,7 +419,7 @@ func (c *programTrial[S]) uncalled(s, g, g0, after *S) error {
 		// A program that keeps bits outside the state has them back only by going on.
 		return nil
 	case err != nil:
-		return in("Adjoint of Uncall", err)
+		return wrap("Adjoint of Uncall", err)
 	}
 	if err := near("Adjoint, Adjoint of Uncall", s, after, rounding, c.state); err != nil {
 		return err
@@ -427,7 +427,7 @@ func (c *programTrial[S]) uncalled(s, g, g0, after *S) error {
 	if err := near("cotangents after Adjoint, Adjoint of Uncall", g, g0, rounding, before); err != nil {
 		return err
 	}
-	return in("Inverse", c.prog.Inverse(s))
+	return wrap("Inverse", c.prog.Inverse(s))
 }
 
 // gradients compares rev.ValueGradient with Forward and Adjoint, for each number outside
@@ -441,7 +441,7 @@ func (c *programTrial[S]) gradients(after *S) error {
 		s, g := c.copyOf(c.state), rev.ZeroLike(c.state)
 		value, err := valueGradient(&n, func(s *S) unsafe.Pointer { return numbersOf(s)[i].at }, c.prog, s, g)
 		if err != nil {
-			return in("ValueGradient of "+n.path, err)
+			return wrap("ValueGradient of "+n.path, err)
 		}
 		if d := math.Abs(value - changed[i].value()); !(d <= 1e4*n.eps*max(math.Abs(value), math.Abs(n.value()))) {
 			return fmt.Errorf("ValueGradient of %s is %v, but Forward gives %v", n.path, value, changed[i].value())
@@ -452,10 +452,10 @@ func (c *programTrial[S]) gradients(after *S) error {
 		s, want := c.copyOf(c.state), rev.ZeroLike(c.state)
 		numbersOf(want)[i].setTo(1)
 		if err := c.prog.Forward(s); err != nil {
-			return in("Forward", err)
+			return wrap("Forward", err)
 		}
 		if err := c.prog.Adjoint(s, want); err != nil {
-			return in("Adjoint", err)
+			return wrap("Adjoint", err)
 		}
 		if err := near("cotangents of ValueGradient of "+n.path+" against Adjoint", g, want, rounding); err != nil {
 			return err
@@ -495,14 +495,14 @@ func (c *programTrial[S]) secondOrder(t0, g0 *S) error {
 	s, t, g, gt0 := c.copyOf(c.state), c.copyOf(t0), c.copyOf(g0), c.random(3, false)
 	gt := c.copyOf(gt0)
 	if err := c.prog.Tangent(s, t); err != nil {
-		return in("Tangent", err)
+		return wrap("Tangent", err)
 	}
 	err := c.prog.AdjointTangent(s, g, t, gt)
 	if errors.Is(err, rev.ErrUnsupported) {
 		return nil
 	}
 	if err != nil {
-		return in("AdjointTangent", err)
+		return wrap("AdjointTangent", err)
 	}
 	d, err := c.derivative(func(e float64) (*S, error) {
 		x, y := c.plus(c.state, e, t0), c.plus(g0, e, gt0)
@@ -512,7 +512,7 @@ func (c *programTrial[S]) secondOrder(t0, g0 *S) error {
 		return y, c.prog.Adjoint(x, y)
 	})
 	if err != nil {
-		return in("Adjoint nearby", err)
+		return wrap("Adjoint nearby", err)
 	}
 	return near("AdjointTangent against differences of Adjoint", gt, d, secondDifference, gt0, g)
 }

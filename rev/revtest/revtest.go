@@ -369,7 +369,7 @@ func (s *suite) run(t *testing.T) {
 			if err != nil {
 				t.Errorf("REVTEST_SEED=%d: %v", s.seed, err)
 			}
-			stuck = errors.As(err, new(*endless))
+			stuck = errors.As(err, new(*timeout))
 		})
 		if stuck {
 			return // the next property would not end either
@@ -404,15 +404,15 @@ func (s *suite) check(p property) error {
 	return nil
 }
 
-// endless is the error of a trial that does not end.
-type endless struct {
+// timeout is the error of a trial that does not end.
+type timeout struct {
 	stack string // the stacks of the trial and of other goroutines
 }
 
 // patience is how long a trial may take.
 const patience = time.Minute
 
-func (e *endless) Error() string {
+func (e *timeout) Error() string {
 	return fmt.Sprintf("the kernel has not returned after %v:\n%s", patience, e.stack)
 }
 
@@ -437,7 +437,7 @@ func (c *trial) guarded(f func() error) error {
 	all := make([]byte, 1<<20)
 	stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
 	stacks = slices.DeleteFunc(stacks, func(s string) bool { return !strings.Contains(s, "revtest.(*trial).guarded in goroutine") })
-	return &endless{strings.Join(stacks, "\n\n")}
+	return &timeout{strings.Join(stacks, "\n\n")}
 }
 
 // start returns new random operands.
@@ -484,8 +484,8 @@ func (c *trial) identical(got, want *operands) error {
 	return nil
 }
 
-// in wraps an error with a description of the check.
-func in(what string, err error) error {
+// wrap wraps an error with a description of the check.
+func wrap(what string, err error) error {
 	if err == nil {
 		return nil
 	}

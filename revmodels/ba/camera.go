@@ -29,14 +29,14 @@ func newCamera[N number[N]](m views.CameraModel, p [weightedParams]N, one N, coe
 	return c
 }
 
-func realCamera[T rev.Real](m views.CameraModel, x []T) camera[real[T]] {
-	var p [weightedParams]real[T]
+func realCamera[T rev.Real](m views.CameraModel, x []T) camera[realNumber[T]] {
+	var p [weightedParams]realNumber[T]
 	for i, v := range x {
 		p[i].v = v
 	}
-	return newCamera(m, p, real[T]{fixed.Of[T](1)}, func(s real[T]) [3]real[T] {
+	return newCamera(m, p, realNumber[T]{fixed.Of[T](1)}, func(s realNumber[T]) [3]realNumber[T] {
 		q := newCoefficients(s.v)
-		return [3]real[T]{{q.a}, {q.b}, {q.c}}
+		return [3]realNumber[T]{{q.a}, {q.b}, {q.c}}
 	})
 }
 

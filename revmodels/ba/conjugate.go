@@ -13,7 +13,7 @@ import (
 	"revnum/revmodels/ba/internal/block9"
 )
 
-// conjugate solves the reduced camera system approximately, by conjugate gradients. S·x
+// conjugateSolver solves the reduced camera system approximately, by conjugate gradients. S·x
 // = U·x - Fᵀ(E·V⁻¹·Eᵀ(F·x)) is computed from the Jacobian, observation by observation,
 // without forming S. The preconditioner is the block diagonal of S without the coupling
 // of different observations: of a point that a camera sees twice, and of cameras that
@@ -23,16 +23,16 @@ import (
 // As in Ceres, iterations end when they gain little of the quadratic model (Nash and
 // Sofer 1990). With Q_k its value after k iterations, they end when k·(Q_k - Q_(k-1))
 // is less than Forcing·Q_k.
-type conjugate struct {
+type conjugateSolver struct {
 	unknowns    *unknowns
 	r, z, p, sp []float64 // residual, preconditioned, direction, S·p
 	full, in    []float64 // of all cameras
 	factor      []float64 // of the preconditioner, 9×9 a node
 }
 
-func newConjugate(x *unknowns) *conjugate {
+func newConjugate(x *unknowns) *conjugateSolver {
 	n, full := x.len(), cameraLen*len(x.parts)
-	return &conjugate{
+	return &conjugateSolver{
 		unknowns: x,
 		r:        make([]float64, n), z: make([]float64, n), p: make([]float64, n), sp: make([]float64, n),
 		full: make([]float64, full), in: make([]float64, full), factor: make([]float64, cameraLen*cameraLen*len(x.size)),
@@ -42,7 +42,7 @@ func newConjugate(x *unknowns) *conjugate {
 // schur computes what conjugate gradients need of the reduced camera system without
 // damping, from the observations, for all parameters of all cameras.
 type schur struct {
-	s     *normal
+	s     *normalEquations
 	parts []conjugatePart
 	in    []float64 // the x of product
 }
@@ -57,7 +57,7 @@ type conjugatePart struct {
 	y        []float64 // of the observations of a point
 }
 
-func newSchur(s *normal) *schur {
+func newSchur(s *normalEquations) *schur {
 	x := &schur{s: s}
 	blocks := len(s.blocks) - 1
 	parts := min(blocks, conjugateParts)
@@ -67,11 +67,11 @@ func newSchur(s *normal) *schur {
 	return x
 }
 
-func (c *conjugate) system() *reduced { return nil }
+func (c *conjugateSolver) system() *reducedSystem { return nil }
 
-func (c *conjugate) describe(r *Report) { r.Method = ConjugateGradients }
+func (c *conjugateSolver) describe(r *Report) { r.Method = ConjugateGradients }
 
-func (c *conjugate) solve(s *solver) (iterations int, ok bool) {
+func (c *conjugateSolver) solve(s *solver) (iterations int, ok bool) {
 	right, blocks := s.answer[:len(c.full)], s.answer[len(c.full):]
 	if !c.precondition(s.damping, blocks) {
 		return 0, false
@@ -153,7 +153,7 @@ func (c *schur) product(dst, x []float64) {
 }
 
 // multiply computes dst = (S + C)·x for the damping C.
-func (c *conjugate) multiply(s *solver, dst, x []float64) {
+func (c *conjugateSolver) multiply(s *solver, dst, x []float64) {
 	c.unknowns.expand(c.in, x)
 	s.ask(AskProduct, 0, c.in, c.full)
 	c.unknowns.reduce(dst, c.full)
@@ -218,7 +218,7 @@ func (c *schur) diagonal(dst []float64) {
 
 // precondition factors the block diagonal of S + C, given that of S, and inverts the
 // diagonals of the factors. It reports whether it is finite and positive definite.
-func (c *conjugate) precondition(damping, blocks []float64) bool {
+func (c *conjugateSolver) precondition(damping, blocks []float64) bool {
 	const size = cameraLen * cameraLen
 	clear(c.factor)
 	for a, parts := range c.unknowns.parts {
@@ -250,7 +250,7 @@ func (c *conjugate) precondition(damping, blocks []float64) bool {
 }
 
 // scale applies the preconditioner.
-func (c *conjugate) scale(dst, src []float64) {
+func (c *conjugateSolver) scale(dst, src []float64) {
 	const size = cameraLen * cameraLen
 	copy(dst, src)
 	for node, n := range c.unknowns.size {

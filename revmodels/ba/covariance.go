@@ -126,7 +126,7 @@ func (s *solver) information() (a *mat.SymDense, scale []float64) {
 		d[0], d[1], d[2] = top, top, top
 	}
 	s.normal.eliminate(damping, true)
-	d := s.linear.(*direct)
+	d := s.linear.(*directSolver)
 	d.reduced.form(s.normal)
 	a = mat.NewSymDense(n, nil)
 	d.reduced.addTo(symBlocks{a, s.unknowns}, s.unknowns)

@@ -5,17 +5,17 @@ import (
 	"revnum/revmodels/ba/internal/blockchol"
 )
 
-// direct solves the reduced camera system by a Cholesky factorisation.
-type direct struct {
+// directSolver solves the reduced camera system by a Cholesky factorisation.
+type directSolver struct {
 	unknowns *unknowns
-	reduced  *reduced
+	reduced  *reducedSystem
 	factor   *blockchol.Cholesky
 }
 
 // newDirect returns the solver, or nil if the system or its factor would have more than
 // limit elements.
-func newDirect(s *normal, x *unknowns, limit int) *direct {
-	d := &direct{unknowns: x, reduced: newReduced(s, limit/block9.Len)}
+func newDirect(s *normalEquations, x *unknowns, limit int) *directSolver {
+	d := &directSolver{unknowns: x, reduced: newReduced(s, limit/block9.Len)}
 	if d.reduced == nil {
 		return nil
 	}
@@ -37,7 +37,7 @@ func newDirect(s *normal, x *unknowns, limit int) *direct {
 }
 
 // flops returns the approximate number of operations of a solution.
-func (d *direct) flops(s *normal) float64 {
+func (d *directSolver) flops(s *normalEquations) float64 {
 	flops := d.factor.Flops()
 	for q := range len(s.start) - 1 {
 		k := float64(s.start[q+1] - s.start[q])
@@ -46,7 +46,7 @@ func (d *direct) flops(s *normal) float64 {
 	return flops
 }
 
-func (d *direct) solve(s *solver) (iterations int, ok bool) {
+func (d *directSolver) solve(s *solver) (iterations int, ok bool) {
 	d.assemble(s.damping)
 	if err := d.factor.Factor(s.normal.workers); err != nil {
 		return 0, false
@@ -56,13 +56,15 @@ func (d *direct) solve(s *solver) (iterations int, ok bool) {
 	return 0, true
 }
 
-func (d *direct) system() *reduced { return d.reduced }
+func (d *directSolver) system() *reducedSystem { return d.reduced }
 
-func (d *direct) describe(r *Report) { r.Method, r.FactorElements = Cholesky, d.factor.Elements() }
+func (d *directSolver) describe(r *Report) {
+	r.Method, r.FactorElements = Cholesky, d.factor.Elements()
+}
 
 // assemble adds the blocks of the reduced system and the damping to the matrix to be
 // factored.
-func (d *direct) assemble(damping []float64) {
+func (d *directSolver) assemble(damping []float64) {
 	d.factor.Clear()
 	d.reduced.addTo(d.factor, d.unknowns)
 	var block [cameraLen * cameraLen]float64
@@ -83,7 +85,7 @@ type blockMatrix interface {
 }
 
 // addTo adds the system of the unknowns to m.
-func (x *reduced) addTo(m blockMatrix, u *unknowns) {
+func (x *reducedSystem) addTo(m blockMatrix, u *unknowns) {
 	var full, transposed [cameraLen * cameraLen]float64
 	for a, parts := range u.parts {
 		for k := x.start[a]; k < x.start[a+1]; k++ {

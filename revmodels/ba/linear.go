@@ -26,10 +26,10 @@ var methodNames = [...]string{"automatic", "Cholesky", "conjugate gradients"}
 // String returns the name of the method in words.
 func (m Method) String() string { return objective.Name(m, methodNames[:]) }
 
-// linear solves the reduced camera system.
-type linear interface {
+// cameraSolver solves the reduced camera system.
+type cameraSolver interface {
 	// system returns the matrix that solve factors, or nil if it does without.
-	system() *reduced
+	system() *reducedSystem
 
 	// solve stores in s.move a step of the unknowns of cameras for their damping, and
 	// reports whether it found one. It may end early if s.stopped says so.
@@ -50,7 +50,7 @@ const (
 
 // newLinear returns the solver for the options. If the points are elsewhere, Automatic is
 // ConjugateGradients.
-func newLinear(s *solver) linear {
+func newLinear(s *solver) cameraSolver {
 	if o := s.opts; o.Method == Cholesky || o.Method == Automatic && s.local != nil {
 		limit := math.MaxInt
 		if o.Method == Automatic {

@@ -10,7 +10,7 @@ import (
 	"revnum/revmodels/ba/internal/block9"
 )
 
-// normal is the linear least squares problem of a step, and its solution.
+// normalEquations is the linear least squares problem of a step, and its solution.
 //
 // With the Jacobian [F E] of the residuals r by cameras and by points, a step (c, q)
 // of Levenberg and Marquardt solves
@@ -28,7 +28,7 @@ import (
 // Observations are sorted by their points, and observations of one point by their cameras. Results
 // for points are computed over blocks of points, and results for cameras over cameras. They
 // therefore do not depend on the number of workers.
-type normal struct {
+type normalEquations struct {
 	workers int
 	loss    Loss // nil for none
 
@@ -62,9 +62,9 @@ const couplingLen = pointLen * cameraLen
 const pointBlock = 1024
 
 // newNormal returns the linear problem for a problem with ordered observations.
-func newNormal(p *Problem, o *Options, fixed []bool) *normal {
+func newNormal(p *Problem, o *Options, fixed []bool) *normalEquations {
 	n, m, obs := p.NumCameras(), p.NumPoints(), p.NumObservations()
-	s := &normal{
+	s := &normalEquations{
 		workers: parallel.Workers(o.Workers), loss: o.Loss,
 		camera: p.Camera, point: p.Point, fixed: fixed,
 		start: firsts(p.Point, m), byCamera: make([]int, obs), cameraStart: firsts(p.Camera, n),
@@ -97,12 +97,12 @@ type block func(worker, b int)
 func (f block) Block(worker, b int) { f(worker, b) }
 
 // overPoints runs f for blocks of points.
-func (s *normal) overPoints(f func(b, from, to int)) {
+func (s *normalEquations) overPoints(f func(b, from, to int)) {
 	parallel.Run(s.workers, len(s.blocks)-1, block(func(_, b int) { f(b, s.blocks[b], s.blocks[b+1]) }))
 }
 
 // sum returns the sum of the results of f for blocks of points.
-func (s *normal) sum(f func(from, to int) float64) float64 {
+func (s *normalEquations) sum(f func(from, to int) float64) float64 {
 	s.overPoints(func(b, from, to int) { s.sums[b] = f(from, to) })
 	var sum float64
 	for _, v := range s.sums[:len(s.blocks)-1] {
@@ -112,7 +112,7 @@ func (s *normal) sum(f func(from, to int) float64) float64 {
 }
 
 // kernel returns the kernel of the residuals, with zeros in r.
-func (s *normal) kernel(p *Problem, r []float64) Snavely[float64] {
+func (s *normalEquations) kernel(p *Problem, r []float64) Snavely[float64] {
 	clear(r)
 	k := p.Kernel()
 	k.R, k.Workers = rev.ViewSlice(r), s.workers
@@ -120,7 +120,7 @@ func (s *normal) kernel(p *Problem, r []float64) Snavely[float64] {
 }
 
 // cost stores the residuals of p in trial, and returns ½ Σ ρ(‖r_i‖²).
-func (s *normal) cost(p *Problem) float64 {
+func (s *normalEquations) cost(p *Problem) float64 {
 	_ = s.kernel(p, s.trial).Forward()
 	return s.sum(func(from, to int) float64 {
 		return sumOfLosses(s.loss, s.trial[2*s.start[from]:2*s.start[to]])
@@ -130,7 +130,7 @@ func (s *normal) cost(p *Problem) float64 {
 // linearise linearises the problem at p. With a loss, rows of the Jacobian and
 // residuals are multiplied by √ρ', which gives the gradient of the cost. (The term of
 // its second derivative with ρ", which is not positive, is omitted.)
-func (s *normal) linearise(p *Problem) {
+func (s *normalEquations) linearise(p *Problem) {
 	_ = s.kernel(p, s.r).Jacobian(rev.General[float64]{
 		Rows: len(s.r), Cols: jacobianLen / 2, Stride: jacobianLen / 2, Data: s.j,
 	})
@@ -142,7 +142,7 @@ func (s *normal) linearise(p *Problem) {
 	parallel.Run(s.workers, len(s.cameraStart)-1, block(func(_, c int) { s.lineariseCamera(c) }))
 }
 
-func (s *normal) linearisePoint(q int) {
+func (s *normalEquations) linearisePoint(q int) {
 	var v [6]float64
 	var g [3]float64
 	for i := s.start[q]; i < s.start[q+1]; i++ {
@@ -177,7 +177,7 @@ func (s *normal) linearisePoint(q int) {
 	copy(s.gq[3*q:], g[:])
 }
 
-func (s *normal) lineariseCamera(c int) {
+func (s *normalEquations) lineariseCamera(c int) {
 	u, g := s.u[block9.Len*c:][:block9.Len], s.gc[cameraLen*c:][:cameraLen]
 	clear(u)
 	clear(g)
@@ -185,7 +185,7 @@ func (s *normal) lineariseCamera(c int) {
 }
 
 // pointDiagonal stores the diagonal of V.
-func (s *normal) pointDiagonal(dst []float64) {
+func (s *normalEquations) pointDiagonal(dst []float64) {
 	for i := range dst {
 		k := i % pointLen
 		dst[i] = s.v[6*(i/pointLen)+(k+1)*(k+2)/2-1]
@@ -209,7 +209,7 @@ func unpack(dst *[cameraLen * cameraLen]float64, block []float64) {
 }
 
 // hold sets the derivatives by the focal lengths to zero, for the cameras with the number 1.
-func (s *normal) hold(cameras []float64) {
+func (s *normalEquations) hold(cameras []float64) {
 	for c, held := range cameras {
 		if held != 1 {
 			continue
@@ -229,7 +229,7 @@ func (s *normal) hold(cameras []float64) {
 
 // eliminate factors V + Q for the damping Q of the points. If forms is set, it also
 // computes G. It reports whether all blocks are positive definite.
-func (s *normal) eliminate(damping []float64, forms bool) bool {
+func (s *normalEquations) eliminate(damping []float64, forms bool) bool {
 	if forms && s.g == nil {
 		s.g = make([]float64, couplingLen*len(s.camera))
 	}
@@ -259,7 +259,7 @@ func (s *normal) eliminate(damping []float64, forms bool) bool {
 
 // eliminatePoint stores L⁻¹ and w of a point. It reports whether V + Q is positive
 // definite.
-func (s *normal) eliminatePoint(q int, damping []float64) bool {
+func (s *normalEquations) eliminatePoint(q int, damping []float64) bool {
 	l, w := (*[6]float64)(s.l[6*q:]), (*[3]float64)(s.w[3*q:])
 	if s.fixed != nil && s.fixed[q] {
 		*l, *w = [6]float64{}, [3]float64{}
@@ -299,7 +299,7 @@ func upper(l *[6]float64, x, y, z float64) (a, b, c float64) {
 }
 
 // couple stores G of observation i in g, given L⁻¹ of its point.
-func (s *normal) couple(g *[3 * cameraLen]float64, l *[6]float64, i int) {
+func (s *normalEquations) couple(g *[3 * cameraLen]float64, l *[6]float64, i int) {
 	j := (*[jacobianLen]float64)(s.j[jacobianLen*i:])
 	x0, y0, z0, x1, y1, z1 := j[9], j[10], j[11], j[21], j[22], j[23]
 	a0, b0, c0 := lower(l, x0, y0, z0)
@@ -316,7 +316,7 @@ func (s *normal) couple(g *[3 * cameraLen]float64, l *[6]float64, i int) {
 // how much the cost falls according to the model. With m = F·c + E·q, that is
 //
 //	½‖r‖² - ½‖r + m‖² = -mᵀ(r + ½m).
-func (s *normal) points(q, c []float64) float64 {
+func (s *normalEquations) points(q, c []float64) float64 {
 	return s.sum(func(from, to int) float64 {
 		var sum float64
 		for p := from; p < to; p++ {
@@ -326,7 +326,7 @@ func (s *normal) points(q, c []float64) float64 {
 	})
 }
 
-func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
+func (s *normalEquations) pointStep(q *[3]float64, c []float64, p int) float64 {
 	l := (*[6]float64)(s.l[6*p:])
 	// Eᵀ·F·c, and then w - L⁻¹·Eᵀ·F·c.
 	var t [3]float64
@@ -360,10 +360,10 @@ func (s *normal) pointStep(q *[3]float64, c []float64, p int) float64 {
 	return sum
 }
 
-// reduced is the reduced camera system without damping, S = U - GᵀG, in blocks of 9×9
+// reducedSystem is the reduced camera system without damping, S = U - GᵀG, in blocks of 9×9
 // as in package block9. For each camera a it has blocks (a, b) for the cameras b <= a
 // that see a point that a sees.
-type reduced struct {
+type reducedSystem struct {
 	start []int   // the first block of each camera, and their number at the end
 	with  []int32 // the camera b of each block, ascending for each a
 	data  []float64
@@ -378,9 +378,9 @@ type rowScratch struct{ with, which []int32 }
 
 // newReduced returns the system with room for its blocks, or nil if there are more than
 // limit blocks.
-func newReduced(s *normal, limit int) *reduced {
+func newReduced(s *normalEquations, limit int) *reducedSystem {
 	n := len(s.cameraStart) - 1
-	x := &reduced{start: make([]int, n+1), right: make([]float64, cameraLen*n), rowOf: make([]rowScratch, s.workers)}
+	x := &reducedSystem{start: make([]int, n+1), right: make([]float64, cameraLen*n), rowOf: make([]rowScratch, s.workers)}
 	seen := make([]int32, n) // a+1 if (a, b) is there
 	for a := range n {
 		seen[a] = int32(a) + 1
@@ -404,11 +404,11 @@ func newReduced(s *normal, limit int) *reduced {
 }
 
 // form computes the system.
-func (x *reduced) form(s *normal) {
+func (x *reducedSystem) form(s *normalEquations) {
 	parallel.Run(s.workers, len(x.start)-1, block(func(worker, a int) { x.row(s, &x.rowOf[worker], a) }))
 }
 
-func (x *reduced) row(s *normal, scratch *rowScratch, a int) {
+func (x *reducedSystem) row(s *normalEquations, scratch *rowScratch, a int) {
 	const size = block9.Len
 	scratch.with = workspace.Grow(scratch.with, len(x.start))
 	for k := x.start[a]; k < x.start[a+1]; k++ {

@@ -21,14 +21,16 @@ type factor[T, N any] interface {
 	times(N) T
 }
 
-// real is a T.
-type real[T rev.Real] struct{ v T }
+// realNumber is a T.
+type realNumber[T rev.Real] struct{ v T }
 
-func (x real[T]) add(y real[T]) real[T] { return real[T]{x.v + y.v} }
-func (x real[T]) sub(y real[T]) real[T] { return real[T]{x.v - y.v} }
-func (x real[T]) mul(y real[T]) real[T] { return real[T]{fixed.Product(x.v, y.v)} }
-func (x real[T]) times(y real[T]) T     { return fixed.Product(x.v, y.v) }
-func (x real[T]) div(y real[T]) real[T] { return real[T]{quotient(x.v, y.v)} }
+func (x realNumber[T]) add(y realNumber[T]) realNumber[T] { return realNumber[T]{x.v + y.v} }
+func (x realNumber[T]) sub(y realNumber[T]) realNumber[T] { return realNumber[T]{x.v - y.v} }
+func (x realNumber[T]) mul(y realNumber[T]) realNumber[T] {
+	return realNumber[T]{fixed.Product(x.v, y.v)}
+}
+func (x realNumber[T]) times(y realNumber[T]) T           { return fixed.Product(x.v, y.v) }
+func (x realNumber[T]) div(y realNumber[T]) realNumber[T] { return realNumber[T]{quotient(x.v, y.v)} }
 
 // dual is a T with its tangent.
 type dual[T rev.Real] struct{ v, d T }

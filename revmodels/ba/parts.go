@@ -63,7 +63,7 @@ func (q Question) Sizes() (operands, numbers, perCamera int) {
 // best points and those of the trial step, and answers questions about them. A part
 // computes in one goroutine. Several parts may compute at the same time.
 type Part struct {
-	normal      *normal
+	normal      *normalEquations
 	best, trial *Problem
 	schur       *schur
 	scales      []float64 // of the columns of the points, see damp
@@ -75,7 +75,7 @@ type Part struct {
 }
 
 // newPart returns a part that keeps its points in best and trial.
-func newPart(n *normal, best, trial *Problem) *Part {
+func newPart(n *normalEquations, best, trial *Problem) *Part {
 	room := func() []float64 { return make([]float64, len(best.Points)) }
 	return &Part{normal: n, best: best, trial: trial, scales: room(), damping: room(), step: room()}
 }
@@ -229,10 +229,10 @@ func (p *Part) eliminate(radius float64, forms bool) bool {
 	return p.normal.eliminate(p.damping, forms)
 }
 
-// A whole is a part of all points, which answers as Points do.
-type whole struct{ *Part }
+// A wholePart is a part of all points, which answers as Points do.
+type wholePart struct{ *Part }
 
-func (w whole) Ask(q Question, x float64, operands, numbers, perCamera []float64) error {
+func (w wholePart) Ask(q Question, x float64, operands, numbers, perCamera []float64) error {
 	w.Answer(q, x, operands, numbers, perCamera)
 	if q == AskLinear {
 		most := largest(w.normal.gq)

@@ -154,19 +154,19 @@ func (p *problem[T]) checkRange(jacobian bool) error {
 // rangeCheck is the workspace of checkRange.
 type rangeCheck struct {
 	limits []limits
-	term   term[guarded]
+	term   term[checkedQ43]
 }
 
 // step goes through the arithmetic of observation i.
 func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
-	var p [weightedParams]guarded
+	var p [weightedParams]checkedQ43
 	for k, v := range q.cameras.Row(q.camera[i]) {
 		p[k].v = v
 	}
-	one := guarded{v: fixed.One}
-	c := newCamera(q.model, p, one, func(s guarded) [3]guarded {
+	one := checkedQ43{v: fixed.One}
+	c := newCamera(q.model, p, one, func(s checkedQ43) [3]checkedQ43 {
 		q := newCoefficients(s.v)
-		return [3]guarded{{q.a, s.err}, {q.b, s.err}, {q.c, s.err}}
+		return [3]checkedQ43{{q.a, s.err}, {q.b, s.err}, {q.c, s.err}}
 	})
 	e := &s.term
 	x, f := q.points.Row(q.point[i]), q.features.Row(i)
@@ -175,7 +175,7 @@ func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
 		w.v = q.weights.Data[i*q.weights.Inc]
 		err = one.sub(w.mul(w)).err
 	}
-	e.observe(q.model, &c, [3]guarded{{v: x[0]}, {v: x[1]}, {v: x[2]}}, w, one, [2]guarded{{v: f[0]}, {v: f[1]}}, jacobian)
+	e.observe(q.model, &c, [3]checkedQ43{{v: x[0]}, {v: x[1]}, {v: x[2]}}, w, one, [2]checkedQ43{{v: f[0]}, {v: f[1]}}, jacobian)
 	for c := range e.r {
 		err = first(err, e.r[c].err)
 		if jacobian {
@@ -187,20 +187,20 @@ func (s *rangeCheck) step(q *problem[fixed.Q43], i int, jacobian bool) error {
 	return err
 }
 
-// guarded is a fixed.Q43, with the first error on the way to it.
-type guarded struct {
+// checkedQ43 is a fixed.Q43, with the first error on the way to it.
+type checkedQ43 struct {
 	v   fixed.Q43
 	err error
 }
 
-func (x guarded) add(y guarded) guarded { return x.after(y, fixed.Q43.AddChecked) }
-func (x guarded) sub(y guarded) guarded { return x.after(y, fixed.Q43.SubChecked) }
-func (x guarded) mul(y guarded) guarded { return x.after(y, fixed.Q43.MulChecked) }
-func (x guarded) div(y guarded) guarded { return x.after(y, fixed.Q43.DivChecked) }
+func (x checkedQ43) add(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.AddChecked) }
+func (x checkedQ43) sub(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.SubChecked) }
+func (x checkedQ43) mul(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.MulChecked) }
+func (x checkedQ43) div(y checkedQ43) checkedQ43 { return x.after(y, fixed.Q43.DivChecked) }
 
-func (x guarded) after(y guarded, op func(x, y fixed.Q43) (fixed.Q43, error)) guarded {
+func (x checkedQ43) after(y checkedQ43, op func(x, y fixed.Q43) (fixed.Q43, error)) checkedQ43 {
 	v, err := op(x.v, y.v)
-	return guarded{v, first(x.err, first(y.err, err))}
+	return checkedQ43{v, first(x.err, first(y.err, err))}
 }
 
 // first returns the first of two errors that is not nil.

@@ -108,14 +108,14 @@ type solver struct {
 
 	order       []int // number of each observation in the caller's problem
 	best, trial *Problem
-	normal      *normal
+	normal      *normalEquations
 	parts       Parts
 	local       *Part      // the points, if they are here
 	err         error      // the first error of parts, after which the solver stops
 	answer      []float64  // the last answer to AskLinear or AskEliminate for each camera
 	numbers     [2]float64 // of the last answer
 	unknowns    *unknowns
-	linear      linear
+	linear      cameraSolver
 	report      Report
 	checkpoint  Checkpoint // of SolveParts
 
@@ -161,7 +161,7 @@ func newSolver(p *Problem, o *Options, parts Parts) (*solver, error) {
 	s.normal = newNormal(s.best, o, fixed)
 	if parts == nil {
 		s.local = newPart(s.normal, s.best, s.trial)
-		s.parts = whole{s.local}
+		s.parts = wholePart{s.local}
 	}
 	n := s.unknowns.len()
 	s.gradient, s.scales, s.damping, s.move = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)

@@ -13,10 +13,10 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 	if t.do == views.Residuals && !p.outputs() {
 		return
 	}
-	s := workspace.Get[termSweep[real[T]]]()
+	s := workspace.Get[termSweep[realNumber[T]]]()
 	defer workspace.Put(s)
 	s.cameras = workspace.Grow(s.cameras, p.cameras.Rows)
-	one := real[T]{fixed.Of[T](1)}
+	one := realNumber[T]{fixed.Of[T](1)}
 	for i := range s.cameras {
 		s.cameras[i] = realCamera(p.model, p.cameras.Row(i))
 	}
@@ -35,7 +35,7 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 			}
 		}
 		e := &s.term
-		e.observe(p.model, &s.cameras[c], [3]real[T]{{x[0]}, {x[1]}, {x[2]}}, w, one, [2]real[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
+		e.observe(p.model, &s.cameras[c], [3]realNumber[T]{{x[0]}, {x[1]}, {x[2]}}, w, one, [2]realNumber[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
 		for c := range e.r {
 			if p.r.Data != nil {
 				p.r.Data[(2*i+c)*p.r.Inc] += t.sign * e.r[c].v
@@ -47,7 +47,7 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 				}
 			case views.Adjoint:
 				if t.g.r.Data != nil {
-					addTo(p, &t.g, i, c, real[T]{t.g.r.Data[(2*i+c)*t.g.r.Inc]}, w, &e.j[c])
+					addTo(p, &t.g, i, c, realNumber[T]{t.g.r.Data[(2*i+c)*t.g.r.Inc]}, w, &e.j[c])
 				}
 			case views.Tangent:
 				if t.g.r.Data != nil {
@@ -120,7 +120,7 @@ func addTo[T rev.Real, N factor[T, N]](p, g *problem[T], i, c int, gr, w N, row 
 
 // directional returns the derivative of residual c of observation i in the
 // direction t.
-func (p *problem[T]) directional(t *problem[T], i, c int, row *[weightedColumns]real[T]) (d T) {
+func (p *problem[T]) directional(t *problem[T], i, c int, row *[weightedColumns]realNumber[T]) (d T) {
 	n := params(p.model)
 	if t.cameras.Data != nil {
 		for k, v := range t.cameras.Row(p.camera[i]) {

@@ -210,7 +210,7 @@ func TestFitConverges(t *testing.T) {
 			if c.prior.Gamma == 0 {
 				model.Prior.Gamma = math.Sqrt(regCovar(x) * float64(c.n) / float64(c.fit))
 			}
-			var around local
+			var around localCoordinates
 			p := m.Params()
 			grad, u := make([]float64, len(p)), make([]float64, len(p))
 			if v := model.FuncGrad(grad, p); !(math.Abs(v+best.LogPosterior) <= 1e-9*math.Abs(v)) {
@@ -253,7 +253,7 @@ func TestLocal(t *testing.T) {
 	for _, d := range []int{1, 2, 5} {
 		m, x := randomModel(rnd, 200, d, 3)
 		n := m.Dim()
-		var c local
+		var c localCoordinates
 		c.set(x, m)
 		at, back, v, g := make([]float64, n), make([]float64, n), normals(rnd, n), normals(rnd, n)
 		c.params(at, make([]float64, n))

@@ -13,7 +13,7 @@ import (
 	"revnum/internal/workspace"
 )
 
-// local are coordinates u of the parameters around x in which the Hessian of -F at u =
+// localCoordinates are coordinates u of the parameters around x in which the Hessian of -F at u =
 // 0 is about the identity. It would be the identity if every point certainly belonged
 // to one component, and the component had the moments of its points. With W_k =
 // N·softmax(α)_k and M of the prior,
@@ -27,7 +27,7 @@ import (
 // its diagonal. The vector u holds a, m and e in the order in which x holds α, μ and
 // the factors. An affine map of the data changes x, but not u. L-BFGS is therefore
 // independent of units and correlations of the columns.
-type local struct {
+type localCoordinates struct {
 	k, d int
 	x    []float64
 	w    []float64 // √W
@@ -37,7 +37,7 @@ type local struct {
 }
 
 // set puts the origin at x.
-func (c *local) set(x []float64, m *Model[float64]) {
+func (c *localCoordinates) set(x []float64, m *Model[float64]) {
 	c.k, c.d = m.K, m.X.Cols
 	c.x = append(c.x[:0], x...)
 	c.w = append(c.w[:0], x[:c.k]...)
@@ -58,7 +58,7 @@ func (c *local) set(x []float64, m *Model[float64]) {
 }
 
 // params writes the parameters at u to x.
-func (c *local) params(x, u []float64) {
+func (c *localCoordinates) params(x, u []float64) {
 	copy(x, c.x)
 	d := c.d
 	px, pu := viewParams(x, c.k, d), viewParams(u, c.k, d)
@@ -85,7 +85,7 @@ func (c *local) params(x, u []float64) {
 
 // gradient writes the gradient with respect to u to gu, for the gradient g with respect
 // to the parameters. It is the transpose of params.
-func (c *local) gradient(gu, g []float64) {
+func (c *localCoordinates) gradient(gu, g []float64) {
 	d := c.d
 	pu, p := viewParams(gu, c.k, d), viewParams(g, c.k, d)
 	for k := range c.k {
@@ -115,8 +115,8 @@ type polisher struct {
 	model   *Model[float64]
 	r       *Start
 	maxIter int
-	x, grad []float64 // parameters, gradient of -F there
-	local   local     // coordinates around x
+	x, grad []float64        // parameters, gradient of -F there
+	local   localCoordinates // coordinates around x
 }
 
 // polish continues m to a maximum of the log posterior, by rounds of L-BFGS with a step

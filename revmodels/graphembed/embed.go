@@ -246,7 +246,7 @@ func (s *search) Block(_, i int) {
 	}
 	ctx, stop := context.WithCancel(s.ctx)
 	defer stop()
-	e := &elsewhere{stop: stop}
+	e := &guardedLoss{stop: stop}
 	if e.of, start.Err = o.Objective(m); start.Err != nil {
 		start.Loss = math.NaN()
 		return

@@ -28,16 +28,16 @@ type loss interface {
 	TrustProblem() trust.Problem
 }
 
-// elsewhere is an Objective as a loss. After an error everything is NaN, and the minimisation is
+// guardedLoss is an Objective as a loss. After an error everything is NaN, and the minimisation is
 // stopped.
-type elsewhere struct {
+type guardedLoss struct {
 	of   Objective
 	err  error
 	stop func()
 }
 
 // failed reports whether there is an error.
-func (e *elsewhere) failed(err error) bool {
+func (e *guardedLoss) failed(err error) bool {
 	if err != nil && e.err == nil {
 		e.err = err
 		e.stop()
@@ -45,7 +45,7 @@ func (e *elsewhere) failed(err error) bool {
 	return e.err != nil
 }
 
-func (e *elsewhere) FuncGrad(grad, x []float64) float64 {
+func (e *guardedLoss) FuncGrad(grad, x []float64) float64 {
 	if e.err == nil {
 		if v, err := e.of.FuncGrad(grad, x); !e.failed(err) {
 			return v
@@ -55,17 +55,17 @@ func (e *elsewhere) FuncGrad(grad, x []float64) float64 {
 	return math.NaN()
 }
 
-func (e *elsewhere) HessVec(dst, x, v []float64) {
+func (e *guardedLoss) HessVec(dst, x, v []float64) {
 	if e.err != nil || e.failed(e.of.HessVec(dst, x, v)) {
 		setNaN(dst)
 	}
 }
 
-func (e *elsewhere) Func(x []float64) float64 { return e.FuncGrad(nil, x) }
+func (e *guardedLoss) Func(x []float64) float64 { return e.FuncGrad(nil, x) }
 
-func (e *elsewhere) Grad(grad, x []float64) { e.FuncGrad(grad, x) }
+func (e *guardedLoss) Grad(grad, x []float64) { e.FuncGrad(grad, x) }
 
-func (e *elsewhere) TrustProblem() trust.Problem {
+func (e *guardedLoss) TrustProblem() trust.Problem {
 	return trust.Problem{Func: e.Func, Grad: e.Grad, HessVec: e.HessVec}
 }
 

@@ -41,9 +41,9 @@ type scores[T rev.Float] struct {
 	most   float64 // the largest ‖c'‖²
 }
 
-// leastTwo are the least two scores of the points of a panel, and the centroids of the
+// twoLeast are the least two scores of the points of a panel, and the centroids of the
 // least.
-type leastTwo[T rev.Float] struct{ best, second, label [panel]T }
+type twoLeast[T rev.Float] struct{ best, second, label [panel]T }
 
 // set computes c' and its squares for the centroids.
 func (s *scores[T]) set(centroids rev.General[T]) {
@@ -79,8 +79,8 @@ func (s *scores[T]) load(dst, norms, x []T, stridex int) {
 	}
 }
 
-// leastTwo returns the least two scores of n points, which x holds by coordinate.
-func (s *scores[T]) leastTwo(t *leastTwo[T], x []T, n int) (best, second, label []T) {
+// leastScores returns the least two scores of n points, which x holds by coordinate.
+func (s *scores[T]) leastScores(t *twoLeast[T], x []T, n int) (best, second, label []T) {
 	n = padded(n)
 	best, second, label = t.best[:n], t.second[:n], t.label[:n]
 	for p := range best {

@@ -65,7 +65,7 @@ type search struct {
 type searchScratch struct {
 	points, tile []float64 // points whose bounds did not decide, D×stride; scores
 	which        [panel]int
-	least        leastTwo[float64]
+	least        twoLeast[float64]
 	before       [panel]int32
 }
 
@@ -201,22 +201,22 @@ func (s *search) total(first int, v []float64, n int) float64 {
 
 // label sets the labels and bounds of the n points t.which. x holds them by coordinate.
 func (s *search) label(t *searchScratch, x []float64, n int) {
-	best, second, label := s.scores.leastTwo(&t.least, x, n)
+	best, second, label := s.scores.leastScores(&t.least, x, n)
 	for p, i := range t.which[:n] {
 		norm := s.norms[i]
 		m := s.scores.margin(norm)
 		if s.labels[i] = int32(label[p]); !(second[p]-best[p] > m) {
 			s.labels[i], _ = nearestOf(s.x.Row(i), s.centroids)
 		}
-		s.upper[i] = above(norm + 2*best[p] + 2*m)
-		s.lower[i] = below(norm + 2*second[p] - 2*m)
+		s.upper[i] = sqrtAbove(norm + 2*best[p] + 2*m)
+		s.lower[i] = sqrtBelow(norm + 2*second[p] - 2*m)
 	}
 }
 
-// above returns an upper bound of √square, and below returns a lower bound.
-func above(square float64) float64 { return math.Sqrt(max(square, 0))*(1+slack) + tiny }
+// sqrtAbove returns an upper bound of √square, and below returns a lower bound.
+func sqrtAbove(square float64) float64 { return math.Sqrt(max(square, 0))*(1+slack) + tiny }
 
-func below(square float64) float64 { return math.Sqrt(max(square, 0))*(1-slack) - tiny }
+func sqrtBelow(square float64) float64 { return math.Sqrt(max(square, 0))*(1-slack) - tiny }
 
 // assign finds the centroid of every point.
 func (s *search) assign() {
@@ -296,7 +296,7 @@ func (s *search) update() (squares float64) {
 			c[j] = to
 		}
 		if squares += square; square > 0 {
-			s.moved[k] = above(square)
+			s.moved[k] = sqrtAbove(square)
 		}
 		if s.moved[k] > s.farthest {
 			s.farthest, s.after, s.mover = s.moved[k], s.farthest, k
@@ -340,7 +340,7 @@ func (s *spacing) Block(_, k int) {
 			least = min(least, distance(s.centroids.Row(k), s.centroids.Row(l)))
 		}
 	}
-	s.apart[k] = below(least) / 2
+	s.apart[k] = sqrtBelow(least) / 2
 }
 
 func (s *search) stepPart(worker, part, first, end int) {
@@ -366,22 +366,22 @@ func (s *search) stepPart(worker, part, first, end int) {
 		if l = max(l, s.apart[k]); u < l {
 			continue
 		}
-		u = above(distance(s.x.Row(i), s.centroids.Row(k)))
+		u = sqrtAbove(distance(s.x.Row(i), s.centroids.Row(k)))
 		s.upper[i] = u
 		if u < l {
 			continue
 		}
-		s.take(t, n, i)
+		s.gather(t, n, i)
 		if n++; n == panel {
-			s.again(t, part, n)
+			s.recompute(t, part, n)
 			n = 0
 		}
 	}
-	s.again(t, part, n)
+	s.recompute(t, part, n)
 }
 
-// take stores x' of point i as number n of t.points.
-func (s *search) take(t *searchScratch, n, i int) {
+// gather stores x' of point i as number n of t.points.
+func (s *search) gather(t *searchScratch, n, i int) {
 	t.which[n] = i
 	shift := s.scores.shift[:s.d]
 	for j, v := range s.x.Row(i)[:s.d] {
@@ -389,8 +389,8 @@ func (s *search) take(t *searchScratch, n, i int) {
 	}
 }
 
-// again finds the centroids of the n points in t.points and moves those that changed.
-func (s *search) again(t *searchScratch, part, n int) {
+// recompute finds the centroids of the n points in t.points and moves those that changed.
+func (s *search) recompute(t *searchScratch, part, n int) {
 	if n == 0 {
 		return
 	}

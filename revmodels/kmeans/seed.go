@@ -51,7 +51,7 @@ func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 	}
 	for i, norm := range s.norms {
 		m := s.scores.margin(norm)
-		s.upper[i], s.lower[i] = above(norm+2*s.upper[i]+2*m), below(norm+2*s.lower[i]-2*m)
+		s.upper[i], s.lower[i] = sqrtAbove(norm+2*s.upper[i]+2*m), sqrtBelow(norm+2*s.lower[i]-2*m)
 		s.labels[i] = int32(s.near[i])
 	}
 	s.scores.set(s.centroids)

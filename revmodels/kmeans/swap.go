@@ -21,8 +21,8 @@ import (
 // second nearest centroid. The gain of a second centroid comes from clustering the points
 // in two. See Patanè and Russo, The enhanced LBG algorithm, Neural Networks 14, 2001.
 
-// split divides the points of one centroid into two clusters.
-type split struct {
+// clusterSplit divides the points of one centroid into two clusters.
+type clusterSplit struct {
 	of   []float64 // the centroid
 	most float64   // a bound on gain
 	gain float64   // the fall of the cost; +Inf if not yet computed
@@ -120,7 +120,7 @@ func (s *search) weights(which []int) (w []float64) {
 // the cost. It returns the cost.
 func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int, tolerance float64) float64 {
 	dists := make([]float64, s.n)
-	splits := make([]split, s.k)
+	splits := make([]clusterSplit, s.k)
 	kept := slices.Clone(s.centroids.Data)
 	cost := s.cost(dists)
 	for s.k > 1 && r.Iterations < most && ctx.Err() == nil {
@@ -147,10 +147,10 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 
 // bestSwap returns the swap that lowers the cost most: it removes centroid from and splits
 // the points of centroid to. Both are -1 if no swap lowers the cost.
-func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []split) (from, to int) {
+func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, splits []clusterSplit) (from, to int) {
 	// The bounds on distances give a lower bound on the rise of the cost. They are made
 	// sharp only if some cluster may gain more.
-	without, _ := s.without(dists)
+	without, _ := s.cheapestRemoval(dists)
 	costs := s.costs(dists)
 	if floats.Max(costs) <= without {
 		return -1, -1
@@ -161,7 +161,7 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 		return -1, -1
 	}
 	s.assign()
-	without, from = s.without(dists)
+	without, from = s.cheapestRemoval(dists)
 	to = -1
 	var best float64
 	for _, k := range candidates {
@@ -172,7 +172,7 @@ func (s *search) bestSwap(ctx context.Context, rnd *rand.Rand, dists []float64, 
 			continue
 		}
 		if math.IsInf(splits[k].gain, 1) {
-			s.split(ctx, rnd, &splits[k], members[k], costs[k])
+			s.trySplit(ctx, rnd, &splits[k], members[k], costs[k])
 		}
 		if gain := splits[k].gain - without; gain > best {
 			to, best = k, gain
@@ -195,14 +195,14 @@ func (s *search) costs(dists []float64) []float64 {
 
 // candidates returns the centroids whose points may gain more than least if they are
 // split. Those that may gain most come first.
-func (s *search) candidates(members [][]int, costs []float64, splits []split, least float64) (list []int) {
+func (s *search) candidates(members [][]int, costs []float64, splits []clusterSplit, least float64) (list []int) {
 	for k, points := range members {
 		// No split gains more than the cost of the cluster, nor more than its largest scatter.
 		if costs[k] <= least {
 			continue
 		}
 		if !slices.Equal(splits[k].of, s.centroids.Row(k)) {
-			splits[k] = split{of: slices.Clone(s.centroids.Row(k)), gain: math.Inf(1), most: s.scatter(points, k)}
+			splits[k] = clusterSplit{of: slices.Clone(s.centroids.Row(k)), gain: math.Inf(1), most: s.scatter(points, k)}
 		}
 		if splits[k].most > least {
 			list = append(list, k)
@@ -212,9 +212,9 @@ func (s *search) candidates(members [][]int, costs []float64, splits []split, le
 	return list
 }
 
-// without returns the centroid k whose removal raises the cost least, and that rise. Where
+// cheapestRemoval returns the centroid k whose removal raises the cost least, and that rise. Where
 // lower is not sharp, these are a guess and a lower bound.
-func (s *search) without(dists []float64) (least float64, k int) {
+func (s *search) cheapestRemoval(dists []float64) (least float64, k int) {
 	more := make([]float64, s.k)
 	for i, label := range s.labels {
 		l := max(0, s.lower[i])
@@ -252,7 +252,7 @@ func (s *search) scatter(points []int, k int) float64 {
 	for first := 0; first < len(points); first += panel {
 		part := points[first:min(first+panel, len(points))]
 		for p, i := range part {
-			s.take(t, p, i)
+			s.gather(t, p, i)
 			w[p] = s.weight(i)
 		}
 		vec.SubColumn(len(part), t.points, stride, t.points, stride, c)
@@ -277,8 +277,8 @@ func (s *search) scatter(points []int, k int) float64 {
 	return size * math.Pow(vec.SumSquares(m), 0.125) * (1 + slack)
 }
 
-// split divides the points of a centroid into two clusters. cost is their present cost.
-func (s *search) split(ctx context.Context, rnd *rand.Rand, into *split, members []int, cost float64) {
+// trySplit divides the points of a centroid into two clusters. cost is their present cost.
+func (s *search) trySplit(ctx context.Context, rnd *rand.Rand, into *clusterSplit, members []int, cost float64) {
 	into.gain = 0
 	if len(members) < 2 {
 		return

@@ -59,7 +59,7 @@ type panelScratch[T rev.Float] struct {
 	label    [panel]float64
 	centered []T      // D×stride: x'
 	norms    [panel]T // ‖x'‖²
-	least    leastTwo[T]
+	least    twoLeast[T]
 	which    [panel]uint8 // points whose scores do not decide
 }
 
@@ -236,7 +236,7 @@ func (s *sweep[T]) score(p *panelScratch[T], first int, labels []int32, dists []
 	n, x := len(labels), &s.k.X
 	norms := p.norms[:n]
 	s.scores.load(p.centered, norms, x.Data[first*x.Stride:], x.Stride)
-	best, second, label := s.scores.leastTwo(&p.least, p.centered, n)
+	best, second, label := s.scores.leastScores(&p.least, p.centered, n)
 	unclear := 0
 	for i := range n {
 		if m := s.scores.margin(norms[i]); !(float64(second[i])-float64(best[i]) > m) {

@@ -32,8 +32,8 @@ func (d Damping) numerator(ring int) int {
 	return denominator - int(math.Round(denominator*d.Loss*x*x))
 }
 
-// kept returns f_d.
-func (d Damping) kept(ring int) float64 { return float64(d.numerator(ring)) / denominator }
+// keptPart returns f_d.
+func (d Damping) keptPart(ring int) float64 { return float64(d.numerator(ring)) / denominator }
 
 func (d Damping) check(rows, cols int) error {
 	switch {

@@ -146,7 +146,7 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 	if _, ok := any(T(0)).(float32); ok {
 		bits = 12
 	}
-	if lost := -float64(k.N) * math.Log2(k.kept(0)); p.Back && lost > bits {
+	if lost := -float64(k.N) * math.Log2(k.keptPart(0)); p.Back && lost > bits {
 		return fmt.Errorf("wave: %d damped steps back would multiply rounding errors by 2^%.0f, and 2^%.0f is allowed: use fixed.Q43", k.N, lost, bits)
 	}
 	return nil
@@ -158,7 +158,7 @@ func takeSteps[T rev.Real, F cpu.Float](k *Steps[T], p *rev.Pass[Steps[T]]) {
 	w := workspace.Get[stepsWork[T, F]]()
 	w.begin(k, p)
 	if p.Back {
-		w.exchange()
+		w.swapFields()
 		for _, g := range [...]*fields[T]{&w.g, &w.gt} {
 			negate(g[(k.N-1)&1])
 		}
@@ -170,9 +170,9 @@ func takeSteps[T rev.Real, F cpu.Float](k *Steps[T], p *rev.Pass[Steps[T]]) {
 		}
 	} else {
 		for n := range k.N {
-			w.ahead(n)
+			w.advance(n)
 		}
-		w.exchange()
+		w.swapFields()
 	}
 	w.k, w.p = Steps[T]{}, rev.Pass[Steps[T]]{}
 	w.s, w.t, w.g, w.gt = fields[T]{}, fields[T]{}, fields[T]{}, fields[T]{}
@@ -259,9 +259,9 @@ func (w *stepsWork[T, F]) complete(i int, d *Steps[T]) fields[T] {
 	return f
 }
 
-// exchange makes the later field of each pair the first one after an odd number of
+// swapFields makes the later field of each pair the first one after an odd number of
 // steps.
-func (w *stepsWork[T, F]) exchange() {
+func (w *stepsWork[T, F]) swapFields() {
 	if w.k.N%2 == 0 {
 		return
 	}
@@ -290,11 +290,11 @@ func negate[T rev.Real](x rev.General[T]) {
 	}
 }
 
-// ahead takes step n.
-func (w *stepsWork[T, F]) ahead(n int) {
+// advance takes step n.
+func (w *stepsWork[T, F]) advance(n int) {
 	w.run(n, false)
 	w.run(n, true)
-	for _, d := range w.moving() {
+	for _, d := range w.stateAndTangent() {
 		addToCells(d.f[1-n&1], w.k.SourceAt, 1, d.k.Source, n) // raw: a sign
 		addToRow(d.k.Trace, n, 1, d.f[1-n&1], w.k.ReceiverAt)  // raw: a sign
 	}
@@ -302,11 +302,11 @@ func (w *stepsWork[T, F]) ahead(n int) {
 
 // back inverts step n.
 func (w *stepsWork[T, F]) back(n int) {
-	for _, d := range w.moving() {
+	for _, d := range w.stateAndTangent() {
 		addToRow(d.k.Trace, n, -1, d.f[1-n&1], w.k.ReceiverAt)  // raw: a sign
 		addToCells(d.f[1-n&1], w.k.SourceAt, -1, d.k.Source, n) // raw: a sign
 	}
-	for _, d := range [...]moved[T]{{&w.g, &w.p.G}, {&w.gt, &w.p.GT}} {
+	for _, d := range [...]fieldPair[T]{{&w.g, &w.p.G}, {&w.gt, &w.p.GT}} {
 		addToCells(d.f[1-n&1], w.k.ReceiverAt, 1, d.k.Trace, n) // raw: a sign
 		addToRow(d.k.Source, n, 1, d.f[1-n&1], w.k.SourceAt)    // raw: a sign
 	}
@@ -314,14 +314,16 @@ func (w *stepsWork[T, F]) back(n int) {
 	w.run(n, false)
 }
 
-// A moved is a pair of fields, and the kernel with their sources and traces.
-type moved[T rev.Real] struct {
+// A fieldPair is a pair of fields, and the kernel with their sources and traces.
+type fieldPair[T rev.Real] struct {
 	f *fields[T]
 	k *Steps[T]
 }
 
-// moving returns the state and its tangents.
-func (w *stepsWork[T, F]) moving() [2]moved[T] { return [...]moved[T]{{&w.s, &w.k}, {&w.t, &w.p.T}} }
+// stateAndTangent returns the state and its tangents.
+func (w *stepsWork[T, F]) stateAndTangent() [2]fieldPair[T] {
+	return [...]fieldPair[T]{{&w.s, &w.k}, {&w.t, &w.p.T}}
+}
 
 // addToCells adds sign times row n of m to some cells of x, unless one of them is nil.
 func addToCells[T rev.Real](x rev.General[T], cells []int, sign T, m rev.General[T], n int) {
@@ -447,7 +449,7 @@ func (w *stepsWork[T, F]) backRows(worker, from, to int, v, z, mDot, g rev.Gener
 // damp damps ring d, or makes the inverse of that.
 func (w *stepsWork[T, F]) damp(d, now int) {
 	ring := ringOf(w.k.U.Rows, w.k.U.Cols, d)
-	kept := w.k.kept(d)
+	kept := w.k.keptPart(d)
 	move := func(f fields[T], lost func(a *Absorbed) *losses) {
 		if f[0].Data == nil {
 			return

@@ -29,8 +29,8 @@ func dims(list string) option {
 	}
 }
 
-// drawn makes f draw an operand.
-func drawn(name string, f func(*operand)) option {
+// withDraw makes f draw an operand.
+func withDraw(name string, f func(*operand)) option {
 	return func(p *problem) { p.Draws[name] = f }
 }
 
@@ -43,9 +43,9 @@ func positive(names ...string) option {
 	}
 }
 
-// below draws indices below a number, an expression of dimensions.
-func below(name, number string) option {
-	return drawn(name, func(o *operand) {
+// drawBelow draws indices below a number, an expression of dimensions.
+func drawBelow(name, number string) option {
+	return withDraw(name, func(o *operand) {
 		n := o.Number(number)
 		o.Each(func(_, _ int) float64 { return float64(o.IntN(max(1, n))) })
 	})
@@ -56,9 +56,9 @@ func adjust[K any](f func(k *K)) option {
 	return func(p *problem) { p.Adjust = func(k reflect.Value) { f(k.Addr().Interface().(*K)) } }
 }
 
-// of returns the instance of the type of k. Its problems have the fields of k that are no
+// instanceOf returns the instance of the type of k. Its problems have the fields of k that are no
 // operands.
-func of[K rev.Kernel[K]](k K, options ...option) Instance {
+func instanceOf[K rev.Kernel[K]](k K, options ...option) Instance {
 	p := &problem{Draws: make(map[string]func(*operand))}
 	for _, option := range options {
 		option(p)
@@ -77,15 +77,15 @@ func of[K rev.Kernel[K]](k K, options ...option) Instance {
 // floats, reals and numbers return the instances of the same problem over two, three and
 // four types.
 func floats[A rev.Kernel[A], B rev.Kernel[B]](a A, b B, options ...option) instances {
-	return instances{of(a, options...), of(b, options...)}
+	return instances{instanceOf(a, options...), instanceOf(b, options...)}
 }
 
 func reals[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C]](a A, b B, c C, options ...option) instances {
-	return append(floats(a, b, options...), of(c, options...))
+	return append(floats(a, b, options...), instanceOf(c, options...))
 }
 
 func numbers[A rev.Kernel[A], B rev.Kernel[B], C rev.Kernel[C], D rev.Kernel[D]](a A, b B, c C, d D, options ...option) instances {
-	return append(reals(a, b, c, options...), of(d, options...))
+	return append(reals(a, b, c, options...), instanceOf(d, options...))
 }
 
 // dominant draws a matrix whose diagonal dominates and has values that lie apart. Its
@@ -127,8 +127,8 @@ func probability(o *operand) {
 	o.Each(func(_, _ int) float64 { return 0.25 + o.Float64()/2 })
 }
 
-// apart draws numbers that lie apart.
-func apart(o *operand) {
+// drawApart draws numbers that lie apart.
+func drawApart(o *operand) {
 	o.Each(func(i, _ int) float64 { return o.Normal() + float64(4*i) })
 }
 

@@ -42,9 +42,9 @@ const (
 // An equation is what the comment of a kernel says, by order.
 type equation [4][]term
 
-// fails reports whether methods return an error. They do unless the comment of Run says
+// returnsError reports whether methods return an error. They do unless the comment of Run says
 // that it returns none, or only the error that there is no second order.
-func (k *kernel) fails() bool {
+func (k *kernel) returnsError() bool {
 	return k.hasSecond() && !strings.Contains(k.runComment(), "It returns no error.")
 }
 
@@ -73,7 +73,7 @@ func (k *kernel) comments() (c [5]string) {
 		c = e.inPlace(outputs, inputs)
 	}
 	for i := range c {
-		if k.fails() {
+		if k.returnsError() {
 			c[i] += ", or returns " + k.errorName()
 		}
 	}

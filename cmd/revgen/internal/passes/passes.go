@@ -165,7 +165,7 @@ func (p *pkg) write() ([]byte, error) {
 		if !p.declared["New"+name] {
 			body.WriteString(p.constructor(k))
 		}
-		text := Methods(k.instance(nil), k.comments(), k.fails(), k.hasSecond(), func(method string) bool { return p.declared[name+"."+method] })
+		text := Methods(k.instance(nil), k.comments(), k.returnsError(), k.hasSecond(), func(method string) bool { return p.declared[name+"."+method] })
 		if text != "" {
 			p.imports[revPath] = true
 		}

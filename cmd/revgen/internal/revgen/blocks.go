@@ -8,20 +8,20 @@ import (
 	"slices"
 )
 
-// straight returns list without the statements that leave it, such as return and
+// withoutExits returns list without the statements that leave it, such as return and
 // continue. If one is in a branch, what follows becomes the other side of the branch.
 // exit reports whether a statement leaves, and returns what replaces it.
-func (r *reader) straight(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool)) []ast.Stmt {
+func (r *reader) withoutExits(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool)) []ast.Stmt {
 	for i, s := range list {
 		before := slices.Clip(list[:i])
 		if in, ok := exit(s); ok {
 			return append(before, in...)
 		}
 		if w, ok := s.(*ast.SwitchStmt); ok && leaves(s, exit) {
-			return r.straight(append(append(before, r.chain(w)...), list[i+1:]...), exit)
+			return r.withoutExits(append(append(before, r.ifChain(w)...), list[i+1:]...), exit)
 		}
 		if b, ok := s.(*ast.BlockStmt); ok && leaves(s, exit) {
-			return r.straight(append(append(before, b.List...), list[i+1:]...), exit)
+			return r.withoutExits(append(append(before, b.List...), list[i+1:]...), exit)
 		}
 		c, ok := s.(*ast.IfStmt)
 		if !ok || !leaves(s, exit) {
@@ -43,8 +43,8 @@ func (r *reader) straight(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool
 			els, body = append(slices.Clip(els), rest...), append(slices.Clip(body), rest...)
 		}
 		n := *c
-		n.Body = &ast.BlockStmt{Lbrace: c.Pos(), List: r.straight(body, exit)}
-		n.Else = &ast.BlockStmt{Lbrace: c.Pos(), List: r.straight(els, exit)}
+		n.Body = &ast.BlockStmt{Lbrace: c.Pos(), List: r.withoutExits(body, exit)}
+		n.Else = &ast.BlockStmt{Lbrace: c.Pos(), List: r.withoutExits(els, exit)}
 		return append(before, &n)
 	}
 	return list
@@ -84,8 +84,8 @@ func ends(list []ast.Stmt, exit func(ast.Stmt) ([]ast.Stmt, bool)) bool {
 	return false
 }
 
-// chain returns a switch as if and else.
-func (r *reader) chain(s *ast.SwitchStmt) (list []ast.Stmt) {
+// ifChain returns a switch as if and else.
+func (r *reader) ifChain(s *ast.SwitchStmt) (list []ast.Stmt) {
 	if s.Init != nil {
 		list = append(list, s.Init)
 	}
@@ -172,8 +172,8 @@ func (r *reader) branch(s *ast.IfStmt) {
 	r.settle(objs, result)
 }
 
-// repeat reads the body of a loop. start runs before the body, in its block.
-func (r *reader) repeat(l *stmt, body *ast.BlockStmt, while ast.Expr, start func()) {
+// readLoop reads the body of a loop. start runs before the body, in its block.
+func (r *reader) readLoop(l *stmt, body *ast.BlockStmt, while ast.Expr, start func()) {
 	nodes := []ast.Node{body}
 	if while != nil {
 		nodes = append(nodes, while)
@@ -197,7 +197,7 @@ func (r *reader) repeat(l *stmt, body *ast.BlockStmt, while ast.Expr, start func
 			}
 		}
 		start()
-		r.stmts(r.straight(body.List, continues))
+		r.stmts(r.withoutExits(body.List, exitOfLoop))
 		last := make([]*local, len(carried))
 		for i, obj := range carried {
 			last[i] = r.env[obj].v
@@ -213,9 +213,9 @@ func (r *reader) repeat(l *stmt, body *ast.BlockStmt, while ast.Expr, start func
 	r.settle(objs, result)
 }
 
-// continues is the exit of straight for the body of a loop: it reports whether s leaves the
+// exitOfLoop is the exit of straight for the body of a loop: it reports whether s leaves the
 // iteration.
-func continues(s ast.Stmt) ([]ast.Stmt, bool) {
+func exitOfLoop(s ast.Stmt) ([]ast.Stmt, bool) {
 	b, ok := s.(*ast.BranchStmt)
 	return nil, ok && b.Tok == token.CONTINUE && b.Label == nil
 }
@@ -244,7 +244,7 @@ func (r *reader) unrolled(l *stmt, obj types.Object, body *ast.BlockStmt, start 
 	if !ok || !ok2 || hi-lo > maxLeaves {
 		r.refuseAt(l.pos, "the index of a local array is a constant, or the variable of a loop with constant bounds, at most %d apart", maxLeaves)
 	}
-	list := r.straight(body.List, continues)
+	list := r.withoutExits(body.List, exitOfLoop)
 	for i := lo; i < hi; i++ {
 		at := i
 		if l.down {
@@ -292,7 +292,7 @@ func (r *reader) forLoop(s *ast.ForStmt) {
 		if down {
 			r.refuse(s.Cond, "a loop with a condition counts up")
 		}
-		r.repeat(l, s.Body, s.Cond, func() {})
+		r.readLoop(l, s.Body, s.Cond, func() {})
 		return
 	}
 	next := func(e *node) *node { return binary("+", e, lit(integer, "1")) }
@@ -310,7 +310,7 @@ func (r *reader) forLoop(s *ast.ForStmt) {
 		r.refuse(s.Cond, "a loop up ends with < or <=, a loop down with > or >=")
 	}
 	if !r.unrolled(l, obj, s.Body, func(int) {}) {
-		r.repeat(l, s.Body, nil, func() {})
+		r.readLoop(l, s.Body, nil, func() {})
 	}
 }
 
@@ -335,7 +335,7 @@ func (r *reader) rangeLoop(s *ast.RangeStmt) {
 	}
 	var v *view
 	if r.isSlice(s.X) {
-		v = r.settled(r.view(s.X))
+		v = r.withPlainIndices(r.view(s.X))
 		l.hi = v.length()
 	} else {
 		l.hi = r.expr(s.X)
@@ -357,7 +357,7 @@ func (r *reader) rangeLoop(s *ast.RangeStmt) {
 		r.store(id, elem(e.x, e.at))
 	}
 	if !r.unrolled(l, obj, s.Body, func(i int) { start(integerLit(i)) }) {
-		r.repeat(l, s.Body, nil, func() { start(ref(l.v)) })
+		r.readLoop(l, s.Body, nil, func() { start(ref(l.v)) })
 	}
 }
 
@@ -378,7 +378,7 @@ func (r *reader) rangeArray(s *ast.RangeStmt, obj types.Object, n int) {
 			copies = append(copies, r.load(s, leaf))
 		}
 	}
-	list := r.straight(s.Body.List, continues)
+	list := r.withoutExits(s.Body.List, exitOfLoop)
 	for i := range n {
 		r.env[obj] = binding{c: integerLit(i)}
 		if copies != nil {

@@ -11,13 +11,13 @@ import (
 // inverted first. So a local may be used as long as the operands from which it is
 // computed do not change. This file finds out where that holds.
 
-// An affine form is a sum of integers times terms: products of what is not known, by
+// An affineForm form is a sum of integers times terms: products of what is not known, by
 // their keys, the term "" being 1.
-type affine map[string]int
+type affineForm map[string]int
 
-func affineOf(e *node) affine {
+func affineOf(e *node) affineForm {
 	if n, ok := e.integer(); ok {
-		return affine{"": n}
+		return affineForm{"": n}
 	}
 	if len(e.args) == 2 {
 		x, y := affineOf(e.args[0]), affineOf(e.args[1])
@@ -30,22 +30,22 @@ func affineOf(e *node) affine {
 			return x.times(y)
 		}
 	}
-	return affine{e.key(): 1}
+	return affineForm{e.key(): 1}
 }
 
-func (a affine) times(b affine) affine {
-	c := affine{}
+func (a affineForm) times(b affineForm) affineForm {
+	c := affineForm{}
 	for s, m := range a {
 		for t, n := range b {
 			factors := strings.Fields(s + " " + t)
 			slices.Sort(factors)
-			c = c.plus(m*n, affine{strings.Join(factors, " "): 1})
+			c = c.plus(m*n, affineForm{strings.Join(factors, " "): 1})
 		}
 	}
 	return c
 }
 
-func (a affine) plus(n int, b affine) affine {
+func (a affineForm) plus(n int, b affineForm) affineForm {
 	c := maps.Clone(a)
 	for t, v := range b {
 		if c[t] += n * v; c[t] == 0 {
@@ -55,29 +55,29 @@ func (a affine) plus(n int, b affine) affine {
 	return c
 }
 
-func (a affine) constant() (int, bool) {
+func (a affineForm) constant() (int, bool) {
 	_, ok := a[""]
 	return a[""], len(a) == 0 || len(a) == 1 && ok
 }
 
 // facts are the known relations of integers where a block runs.
 type facts struct {
-	positive, nonzero []affine          // positive: at least 1
-	equal             map[string]affine // lengths, by their keys
+	positive, nonzero []affineForm          // positive: at least 1
+	equal             map[string]affineForm // lengths, by their keys
 }
 
 // of returns the affine form of e, in which each length is replaced by what it is equal to.
-func (f facts) of(e *node) affine { return f.substituted(affineOf(e)) }
+func (f facts) of(e *node) affineForm { return f.substituted(affineOf(e)) }
 
-func (f facts) substituted(a affine) affine {
-	out := affine{}
+func (f facts) substituted(a affineForm) affineForm {
+	out := affineForm{}
 	for t, n := range a {
-		product := affine{"": n}
+		product := affineForm{"": n}
 		for _, factor := range strings.Fields(t) {
 			if e := f.equal[factor]; e != nil {
 				product = product.times(e)
 			} else {
-				product = product.times(affine{factor: 1})
+				product = product.times(affineForm{factor: 1})
 			}
 		}
 		out = out.plus(1, product)
@@ -85,8 +85,8 @@ func (f facts) substituted(a affine) affine {
 	return out
 }
 
-// equals notes that two lengths are equal, if e says that they are not.
-func (f *facts) equals(e *node) {
+// noteEqualLengths notes that two lengths are equal, if e says that they are not.
+func (f *facts) noteEqualLengths(e *node) {
 	if e.op != "!=" {
 		return
 	}
@@ -96,7 +96,7 @@ func (f *facts) equals(e *node) {
 	}
 	if a := f.of(y); x.op == "len" && f.equal[x.key()] == nil && a[x.key()] == 0 {
 		for k, b := range f.equal {
-			f.equal[k] = facts{equal: map[string]affine{x.key(): a}}.substituted(b)
+			f.equal[k] = facts{equal: map[string]affineForm{x.key(): a}}.substituted(b)
 		}
 		f.equal[x.key()] = a
 	}
@@ -118,7 +118,7 @@ func (f facts) inside(s *stmt, els bool) facts {
 
 // less notes that x < y + by.
 func (f *facts) less(x, y *node, by int) {
-	f.positive = append(f.positive, affineOf(y).plus(-1, affineOf(x)).plus(by, affine{"": 1}))
+	f.positive = append(f.positive, affineOf(y).plus(-1, affineOf(x)).plus(by, affineForm{"": 1}))
 }
 
 func (f *facts) assume(e *node, not bool) {
@@ -150,12 +150,12 @@ func (f *facts) assume(e *node, not bool) {
 func (f facts) within(i, n *node) bool { return f.inRange(f.of(i), f.of(n)) }
 
 // inRange reports whether 0 <= i < n is known.
-func (f facts) inRange(i, n affine) bool {
-	atLeast := func(a affine, least int) bool {
+func (f facts) inRange(i, n affineForm) bool {
+	atLeast := func(a affineForm, least int) bool {
 		if c, ok := a.constant(); ok && c >= least {
 			return true
 		}
-		return slices.ContainsFunc(f.positive, func(b affine) bool {
+		return slices.ContainsFunc(f.positive, func(b affineForm) bool {
 			c, ok := a.plus(-1, f.substituted(b)).constant()
 			return ok && c+1 >= least
 		})
@@ -169,7 +169,7 @@ func (f facts) differ(x, y *node) bool {
 	if n, ok := d.constant(); ok {
 		return n != 0
 	}
-	known := func(bounds []affine, exactly bool) bool {
+	known := func(bounds []affineForm, exactly bool) bool {
 		for _, b := range bounds {
 			n, ok := d.plus(-1, b).constant()
 			m, also := d.plus(1, b).constant()

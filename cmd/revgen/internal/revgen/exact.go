@@ -16,8 +16,8 @@ type total struct {
 	other    bool // something else happens to it
 }
 
-// exacted returns b with exact sums.
-func exacted(b []*stmt) []*stmt {
+// withExactSums returns b with exact sums.
+func withExactSums(b []*stmt) []*stmt {
 	totals := map[*local]*total{}
 	at := func(v *local) *total {
 		if totals[v] == nil {
@@ -40,7 +40,7 @@ func exacted(b []*stmt) []*stmt {
 				totals[v] = &total{depth: depth, other: v.kind != number || v.exact}
 			case s.op == "add" && v != nil:
 				t := at(v)
-				t.products = t.products || depth > t.depth && exactly(s.e).has(func(e *node) bool { return e.op == "exact" })
+				t.products = t.products || depth > t.depth && exactTerms(s.e).has(func(e *node) bool { return e.op == "exact" })
 			case s.v != nil && s.op != "loop":
 				at(s.v).other = true
 			}
@@ -95,7 +95,7 @@ func addedTo(b []*stmt, sums map[*local]*local) (out []*stmt) {
 	for _, s := range b {
 		c := *s
 		if s.op == "add" && sums[s.to.v] != nil {
-			c.to, c.e = ref(sums[s.to.v]), exactly(s.e)
+			c.to, c.e = ref(sums[s.to.v]), exactTerms(s.e)
 		}
 		c.inner, c.els = addedTo(s.inner, sums), addedTo(s.els, sums)
 		out = append(out, &c)
@@ -103,14 +103,14 @@ func addedTo(b []*stmt, sums map[*local]*local) (out []*stmt) {
 	return out
 }
 
-// exactly returns e with exact products as its terms.
-func exactly(e *node) *node {
+// exactTerms returns e with exact products as its terms.
+func exactTerms(e *node) *node {
 	c := *e
 	switch e.op {
 	case "+", "-":
-		c.args = []*node{exactly(e.args[0]), exactly(e.args[1])}
+		c.args = []*node{exactTerms(e.args[0]), exactTerms(e.args[1])}
 	case "neg":
-		c.args = []*node{exactly(e.args[0])}
+		c.args = []*node{exactTerms(e.args[0])}
 	case "*":
 		if _, ok := e.args[0].factor(); !ok {
 			c.op = "exact"

@@ -35,8 +35,8 @@ func (v *view) index(i *node) *view {
 	return &view{x: v.x, at: append(slices.Clone(v.at), i)}
 }
 
-// settled returns v with locals or constants as its indices.
-func (r *reader) settled(v *view) *view {
+// withPlainIndices returns v with locals or constants as its indices.
+func (r *reader) withPlainIndices(v *view) *view {
 	c := *v
 	c.at = slices.Clone(v.at)
 	for i := range c.at {
@@ -323,7 +323,7 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 		return nil, ok
 	}
 	if f.Type.Results == nil {
-		r.stmts(r.straight(list, returned))
+		r.stmts(r.withoutExits(list, returned))
 		return nil
 	}
 	if types.ExprString(f.Type.Results.List[0].Type) == "error" && f.Type.Results.NumFields() == 1 {
@@ -336,7 +336,7 @@ func (r *reader) inline(e *ast.CallExpr) []*node {
 		r.stmts(list[:len(list)-1])
 		return r.all(last.Results)
 	}
-	r.stmts(r.straight(list, func(s ast.Stmt) ([]ast.Stmt, bool) {
+	r.stmts(r.withoutExits(list, func(s ast.Stmt) ([]ast.Stmt, bool) {
 		ret, ok := s.(*ast.ReturnStmt)
 		if !ok || len(ret.Results) == 0 {
 			return nil, ok
@@ -417,7 +417,7 @@ func (r *reader) bindParams(e *ast.CallExpr, f *ast.FuncDecl, args []ast.Expr) {
 				if objs := r.locals(pointee(arg)); objs != nil {
 					r.refuse(arg, "%s: a function cannot change a local of its caller: let it return the value", types.ExprString(arg))
 				}
-				bound[obj] = binding{view: r.settled(r.view(arg))}
+				bound[obj] = binding{view: r.withPlainIndices(r.view(arg))}
 			case *types.Array, *types.Struct:
 				r.declare(obj, r.values(arg))
 				bound[obj] = r.env[obj]

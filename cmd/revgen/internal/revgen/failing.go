@@ -168,7 +168,7 @@ func (r *reader) inlineFailing(c *ast.CallExpr, f *ast.FuncDecl, list []ast.Stmt
 	}
 	was := r.around
 	r.around = r.returned(c)
-	r.stmts(r.straight(list, returned))
+	r.stmts(r.withoutExits(list, returned))
 	r.around = was
 }
 
@@ -227,8 +227,8 @@ func (w *writer) copies(b []*stmt) {
 	}
 }
 
-// fails writes what happens if s, the call of a kernel, returns the error err.
-func (w *writer) fails(s *stmt, err string) {
+// writeFailure writes what happens if s, the call of a kernel, returns the error err.
+func (w *writer) writeFailure(s *stmt, err string) {
 	if s.mayFail() {
 		if w.was != nil {
 			w.printf("%s.Restore()\n", w.name(w.was))

@@ -13,7 +13,7 @@ type run struct {
 	first, last *stmt
 	input       *local
 	results     []*local
-	tangents    tangenter
+	tangents    tangentMap
 }
 
 // findRuns finds the runs of a program, and notes for each of their statements, and
@@ -83,7 +83,7 @@ func inputOf(b []*stmt) (input *local) {
 
 // add notes that b is a run.
 func (r *reverser) add(b []*stmt, input *local) {
-	n := &run{first: b[0], last: b[len(b)-1], input: input, tangents: tangenter{}}
+	n := &run{first: b[0], last: b[len(b)-1], input: input, tangents: tangentMap{}}
 	each(b, func(s *stmt) { r.runs[s] = n })
 	for v := range defined(b) {
 		if v.active && contains(r.body, func(s *stmt) bool {

@@ -82,12 +82,12 @@ func (r *reader) kernelCall(e *ast.CallExpr) bool {
 		r.refuse(e, "%s: a function calls Forward or Inverse of a kernel", types.ExprString(e.Fun))
 	}
 	for _, pass := range []string{"Forward", "Inverse", "Adjoint", "Tangent"} {
-		c.fallible = c.fallible || !never(named, pass)
+		c.fallible = c.fallible || !returnsNoError(named, pass)
 	}
 	s := &stmt{op: "kernel", callee: c, back: method.Sel.Name == "Inverse", pos: e.Pos()}
 	if _, ok := r.failures[e]; ok {
 		s.e = r.returned(e)
-	} else if c.fallible && (!never(named, method.Sel.Name) || !r.k.fallible) {
+	} else if c.fallible && (!returnsNoError(named, method.Sel.Name) || !r.k.fallible) {
 		r.refuseError(e, c.name)
 	}
 	second, _, _ := types.LookupFieldOrMethod(named, false, named.Obj().Pkg(), "AdjointTangent")
@@ -145,8 +145,8 @@ func role(t *types.Struct, field int) string {
 	return role
 }
 
-// never reports whether a kernel has a method that returns no error.
-func never(kernel *types.Named, method string) bool {
+// returnsNoError reports whether a kernel has a method that returns no error.
+func returnsNoError(kernel *types.Named, method string) bool {
 	f, _, _ := types.LookupFieldOrMethod(kernel, false, kernel.Obj().Pkg(), method)
 	return f != nil && f.Type().(*types.Signature).Results().Len() == 0
 }
@@ -255,16 +255,16 @@ func (r *reader) method(e *ast.CallExpr) *node {
 		for _, a := range e.Args[:v.x.rank] {
 			v = v.index(r.expr(a))
 		}
-		v = r.settled(v)
+		v = r.withPlainIndices(v)
 		v.x.read = true
 		return elem(v.x, v.at)
 	}
 	return nil
 }
 
-// calls notes that dimensions are equal if they have the same name in the shape tags of
+// noteCallShapes notes that dimensions are equal if they have the same name in the shape tags of
 // a callee.
-func (s *shaper) calls() {
+func (s *shaper) noteCallShapes() {
 	each(s.k.body, func(u *stmt) {
 		if u.op != "kernel" {
 			return
@@ -344,7 +344,7 @@ func (w *writer) library(s *stmt) {
 	}
 	err := w.name(&local{name: "err"})
 	w.printf("if %s := %s; %s != nil {\n", err, run, err)
-	w.fails(s, err)
+	w.writeFailure(s, err)
 	w.printf("}\n}\n")
 	w.scopes = w.scopes[:len(w.scopes)-1]
 }

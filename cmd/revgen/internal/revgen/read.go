@@ -103,7 +103,7 @@ func (r *reader) guarded(f func()) {
 // read reads a function that asks for a kernel.
 func (r *reader) read(f *ast.FuncDecl, d directive) {
 	r.k, r.env = &kernel{name: d.kernel, source: f.Name.Name, pos: f.Pos(), workers: d.workers, scope: r.pkg.Scope()}, map[types.Object]binding{}
-	r.facts.equal = map[string]affine{}
+	r.facts.equal = map[string]affineForm{}
 	if results := f.Type.Results; results != nil && len(results.List) == 1 && len(results.List[0].Names) == 0 {
 		r.k.fallible = types.ExprString(results.List[0].Type) == "error"
 	}
@@ -135,14 +135,14 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 			cond := &stmt{op: "cond", e: r.expr(c), pos: c.Pos()}
 			r.k.shapes = append(r.k.shapes, cond)
 			for _, e := range disjuncts(cond.e) {
-				r.facts.equals(e)
+				r.facts.noteEqualLengths(e)
 			}
 		})
 	}
 	if r.k.fallible {
 		list = r.prologue(list)
 	}
-	r.stmts(r.straight(list, func(s ast.Stmt) ([]ast.Stmt, bool) {
+	r.stmts(r.withoutExits(list, func(s ast.Stmt) ([]ast.Stmt, bool) {
 		_, ok := s.(*ast.ReturnStmt)
 		return nil, ok
 	}))
@@ -391,7 +391,7 @@ func (r *reader) stmt(s ast.Stmt) {
 	case *ast.IfStmt:
 		r.branch(s)
 	case *ast.SwitchStmt:
-		r.stmts(r.chain(s))
+		r.stmts(r.ifChain(s))
 	case *ast.BlockStmt:
 		r.stmts(s.List)
 	case *ast.ExprStmt:
@@ -638,7 +638,7 @@ func (r *reader) bind(id *ast.Ident, e ast.Expr) {
 	if len(v.at) == 0 && v.size == nil {
 		r.refuse(e, "%s would be a second name for %s", id.Name, v.x.name)
 	}
-	r.env[r.info.Defs[id]] = binding{view: r.settled(v)}
+	r.env[r.info.Defs[id]] = binding{view: r.withPlainIndices(v)}
 }
 
 // update reads to op e.

@@ -41,7 +41,7 @@ func (r *reader) shape() {
 			e.each(func(e *node) { said[e.key()] = said[e.key()] || e.op == "len" })
 		}
 	}
-	s.calls()
+	s.noteCallShapes()
 	s.loops(said)
 	for _, x := range r.k.operands() {
 		var tags []string

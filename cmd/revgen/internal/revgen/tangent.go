@@ -1,19 +1,19 @@
 package revgen
 
-// A tangenter carries tangents along.
-type tangenter map[*local]*local
+// A tangentMap carries tangents along.
+type tangentMap map[*local]*local
 
 // tangents returns b with the tangents of all that it computes.
-func tangents(b []*stmt) []*stmt { return tangenter{}.block(b) }
+func tangents(b []*stmt) []*stmt { return tangentMap{}.block(b) }
 
-func (t tangenter) tan(v *local) *local {
+func (t tangentMap) tan(v *local) *local {
 	if t[v] == nil {
 		t[v] = &local{name: "t", of: v, active: true, temp: true, derived: true, exact: v.exact}
 	}
 	return t[v]
 }
 
-func (t tangenter) block(b []*stmt) (out []*stmt) {
+func (t tangentMap) block(b []*stmt) (out []*stmt) {
 	for _, s := range b {
 		c := *s
 		switch s.op {
@@ -55,7 +55,7 @@ func (t tangenter) block(b []*stmt) (out []*stmt) {
 }
 
 // of returns the tangent of e, whose value is in v if e is a call or a quotient.
-func (t tangenter) of(e *node, v *local) *node {
+func (t tangentMap) of(e *node, v *local) *node {
 	if !e.active() {
 		return zero
 	}

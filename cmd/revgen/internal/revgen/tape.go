@@ -134,12 +134,12 @@ func unread(b []*stmt) []*stmt {
 		}
 		return out
 	}
-	return snapped(kept(b))
+	return withoutIdleSnapshots(kept(b))
 }
 
-// snapped returns b without the loops that start from states of a tape on which nothing is
+// withoutIdleSnapshots returns b without the loops that start from states of a tape on which nothing is
 // left.
-func snapped(b []*stmt) []*stmt {
+func withoutIdleSnapshots(b []*stmt) []*stmt {
 	tapes, gone := taped(b), map[*local]bool{}
 	var kept func(b []*stmt) []*stmt
 	kept = func(b []*stmt) (out []*stmt) {
@@ -161,8 +161,8 @@ func snapped(b []*stmt) []*stmt {
 	return kept(b)
 }
 
-// taping writes, as a comment, what b keeps on tapes, and why.
-func (w *writer) taping(b []*stmt) {
+// writeTapeComment writes, as a comment, what b keeps on tapes, and why.
+func (w *writer) writeTapeComment(b []*stmt) {
 	var names []string
 	each(b, func(s *stmt) {
 		if s.op == "push" && s.v.of == nil && !slices.Contains(names, s.v.name) {

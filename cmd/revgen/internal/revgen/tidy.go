@@ -23,7 +23,7 @@ func arranged(b []*stmt) []*stmt { return rows(sincos(b, count(b)), nil, nil) }
 func shortened(b []*stmt) []*stmt {
 	for before := 0; before != size(b); {
 		before = size(b)
-		b = settled(alive(unread(overwritten(b))))
+		b = withoutCopies(alive(unread(overwritten(b))))
 		m := merger{counts: count(b)}
 		b = m.merged(b)
 	}
@@ -74,9 +74,9 @@ func overwritten(b []*stmt) []*stmt {
 	return trim(b, map[*local]bool{})
 }
 
-// settled returns b without the locals that are declared before a branch and set in it, if
+// withoutCopies returns b without the locals that are declared before a branch and set in it, if
 // they are copies of another local or are read only in the branch.
-func settled(b []*stmt) []*stmt {
+func withoutCopies(b []*stmt) []*stmt {
 	n := count(b)
 	type block struct{ around *block }
 	home := map[*local]*block{}
@@ -427,13 +427,13 @@ func (n *merger) merged(b []*stmt) []*stmt {
 		once := n.reads[s.v] == 1 && n.writes[s.v] == 1 && len(u.inner)+len(u.els) == 0 && reads(u, s.v) == 1
 		copied := once && u.op == "set" && u.e.v == s.v
 		switch {
-		case copied && still(b[i+1:j], s.e):
+		case copied && unchanged(b[i+1:j], s.e):
 			b[j] = set(u.v, s.e)
 		case !s.v.temp:
 			continue
-		case u.adds(s.v) && !s.v.exact && reads(u, s.v) == 0 && still(b[i+1:j], s.e):
+		case u.adds(s.v) && !s.v.exact && reads(u, s.v) == 0 && unchanged(b[i+1:j], s.e):
 			b[j] = &stmt{op: "def", v: s.v, e: sum(s.e, signed(u.neg, u.e))}
-		case once && (u.op == "def" || u.op == "set" || u.op == "add") && weight(s.e) <= 5 && still(b[i+1:j], s.e):
+		case once && (u.op == "def" || u.op == "set" || u.op == "add") && weight(s.e) <= 5 && unchanged(b[i+1:j], s.e):
 			b[j] = replaced(b[j:j+1], s.v, s.e)[0]
 		default:
 			continue
@@ -458,8 +458,8 @@ func weight(e *node) (n int) {
 	return n
 }
 
-// still reports whether b does not change the value of e.
-func still(b []*stmt, e *node) bool {
+// unchanged reports whether b does not change the value of e.
+func unchanged(b []*stmt, e *node) bool {
 	return !contains(b, func(s *stmt) bool {
 		return e.has(func(p *node) bool {
 			return p.v != nil && p.v == s.writes() ||
@@ -557,24 +557,24 @@ func readable(e *node, around, within []*stmt) bool {
 	})
 }
 
-// given returns b with one test in front of each loop that does nothing if an operand is
+// withNilTests returns b with one test in front of each loop that does nothing if an operand is
 // nil, because it only adds to that operand.
-func given(b []*stmt) (out []*stmt) {
+func withNilTests(b []*stmt) (out []*stmt) {
 	for _, s := range b {
 		c := *s
-		if x := s.only(); x != nil {
+		if x := s.onlyTarget(); x != nil {
 			c = stmt{op: "given", x: x.x, in: x.in, inner: []*stmt{s}}
 		} else {
-			c.inner, c.els = given(s.inner), given(s.els)
+			c.inner, c.els = withNilTests(s.inner), withNilTests(s.els)
 		}
 		out = append(out, &c)
 	}
 	return out
 }
 
-// only returns an element of the only operand that the loop s adds to, if that is the
+// onlyTarget returns an element of the only operand that the loop s adds to, if that is the
 // cotangent of an input, or nil. The loop changes nothing else.
-func (s *stmt) only() (x *node) {
+func (s *stmt) onlyTarget() (x *node) {
 	if s.op != "loop" || s.keep || s.again || s.vector {
 		return nil
 	}

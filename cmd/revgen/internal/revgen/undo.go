@@ -33,11 +33,11 @@ import "slices"
 func (k *kernel) undone(b []*stmt) []*stmt {
 	r := k.reverser(b)
 	r.findRuns(b)
-	return r.again(b, facts{})
+	return r.withInverse(b, facts{})
 }
 
-// again returns b with the inverse of its adjoint.
-func (r *reverser) again(b []*stmt, f facts) []*stmt {
+// withInverse returns b with the inverse of its adjoint.
+func (r *reverser) withInverse(b []*stmt, f facts) []*stmt {
 	out := r.out
 	r.out = nil
 	at, own := r.ends(b, f), defined(b)
@@ -52,27 +52,27 @@ func (r *reverser) again(b []*stmt, f facts) []*stmt {
 				vs = n.results
 			}
 			if at[i] == place && slices.ContainsFunc(vs, func(v *local) bool { return r.fed[v] }) {
-				r.through(b[i], f)
+				r.propagate(b[i], f)
 			}
 		}
 	}
 	for i, s := range b[:last] {
 		through(i, i)
-		r.ahead(s, f)
+		r.rerun(s, f)
 		if s.op == "def" && s.v.active {
 			r.emit(def(r.cot(s.v), zero))
 		}
 	}
-	sets := r.settled(b, last)
+	sets := r.fromLast(b, last)
 	through(last, len(b))
 	r.out = append(r.out, sets...)
 	b, r.out = r.out, out
 	return b
 }
 
-// settled returns the statements of b from last on. A loop that runs back leaves the locals
+// fromLast returns the statements of b from last on. A loop that runs back leaves the locals
 // that it carries as they were before it, so what is set to them is computed now.
-func (r *reverser) settled(b []*stmt, last int) []*stmt {
+func (r *reverser) fromLast(b []*stmt, last int) []*stmt {
 	carried := map[*local]bool{}
 	for _, s := range b[:last] {
 		for _, v := range s.carried {
@@ -104,8 +104,8 @@ func (r *reverser) ends(b []*stmt, f facts) []int {
 	return at
 }
 
-// ahead runs s, and inverts what its adjoint did to the cotangents of operands.
-func (r *reverser) ahead(s *stmt, f facts) {
+// rerun runs s, and inverts what its adjoint did to the cotangents of operands.
+func (r *reverser) rerun(s *stmt, f facts) {
 	c := *s
 	if n := r.runs[s]; n != nil {
 		r.out = append(r.out, n.forward(s, s)...)
@@ -124,7 +124,7 @@ func (r *reverser) ahead(s *stmt, f facts) {
 	case "kernel":
 		c.adjoint = true
 	case "loop":
-		c.inner = r.again(s.inner, f.inside(s, false))
+		c.inner = r.withInverse(s.inner, f.inside(s, false))
 		r.ran[s] = &c
 		for _, v := range s.carried {
 			if r.fed[v] {
@@ -132,13 +132,13 @@ func (r *reverser) ahead(s *stmt, f facts) {
 			}
 		}
 	case "cond":
-		c.inner, c.els = r.again(s.inner, f.inside(s, false)), r.again(s.els, f.inside(s, true))
+		c.inner, c.els = r.withInverse(s.inner, f.inside(s, false)), r.withInverse(s.els, f.inside(s, true))
 	}
 	r.emit(&c)
 }
 
-// through passes the cotangents of the locals that s computes to what it computes them from.
-func (r *reverser) through(s *stmt, f facts) {
+// propagate passes the cotangents of the locals that s computes to what it computes them from.
+func (r *reverser) propagate(s *stmt, f facts) {
 	if n := r.runs[s]; n != nil {
 		if n.first == s {
 			r.throughRun(n)
@@ -149,13 +149,13 @@ func (r *reverser) through(s *stmt, f facts) {
 	r.stmt(s, f)
 	r.passing = false
 	if s.op == "loop" {
-		r.remember(s)
+		r.keepForInverse(s)
 	}
 }
 
-// remember lets the loop s, which has run ahead, keep what the last statement, which runs
+// keepForInverse lets the loop s, which has run ahead, keep what the last statement, which runs
 // it back, needs.
-func (r *reverser) remember(s *stmt) {
+func (r *reverser) keepForInverse(s *stmt) {
 	ahead, back := r.ran[s], r.out[len(r.out)-1]
 	ahead.keep = s.e != nil
 	if r.tape(s) == nil {

@@ -22,7 +22,7 @@ import (
 // have the mark vector. The kernel may be over fixed point, if exact is true.
 func vectors(b []*stmt, exact bool) (out []*stmt) {
 	for _, s := range b {
-		if parts := s.divided(exact); parts != nil {
+		if parts := s.vectorParts(exact); parts != nil {
 			out = append(out, parts...)
 			continue
 		}
@@ -33,11 +33,11 @@ func vectors(b []*stmt, exact bool) (out []*stmt) {
 	return out
 }
 
-// divided returns the loop l as a loop of what vector code does not do, and loops of one
+// vectorParts returns the loop l as a loop of what vector code does not do, and loops of one
 // addition each. It returns nil if l has none that vector code can do, if it has an
 // addition to derivatives that vector code cannot do, if it is short, or if the order of
 // its statements matters.
-func (l *stmt) divided(exact bool) []*stmt {
+func (l *stmt) vectorParts(exact bool) []*stmt {
 	if l.op != "loop" || l.e != nil || l.fork != nil || len(l.carried) > 0 || l.hi.op != "len" {
 		return nil
 	}

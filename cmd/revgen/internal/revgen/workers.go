@@ -207,10 +207,10 @@ func (s *stmt) operands() (us []*usedOperand) {
 	return us
 }
 
-// apart reports whether no two iterations of the loop s use the same element.
-func (u *usedOperand) apart(s *stmt) bool {
+// independentIterations reports whether no two iterations of the loop s use the same element.
+func (u *usedOperand) independentIterations(s *stmt) bool {
 	own := s.own()
-	constant := func(a affine) bool { // in all iterations
+	constant := func(a affineForm) bool { // in all iterations
 		for t := range a {
 			for v := range own {
 				if strings.Contains(t, ref(v).key()) {
@@ -232,14 +232,14 @@ func (u *usedOperand) apart(s *stmt) bool {
 // counted by i. It does if it is stride·i + rest, where
 //
 //	0 <= rest < stride, or rests differ by less than stride.
-func (u *usedOperand) apartBy(axis int, i string, constant func(affine) bool) bool {
-	var first affine // the rest of the first index
+func (u *usedOperand) apartBy(axis int, i string, constant func(affineForm) bool) bool {
+	var first affineForm // the rest of the first index
 	var stride string
 	least, most := 0, 0
 	inside := true // all rests are in [0, stride)
 	for n, a := range u.at {
 		form := a.facts.of(a.e.args[axis])
-		step, rest := affine{}, affine{}
+		step, rest := affineForm{}, affineForm{}
 		for t, c := range form {
 			factors := strings.Fields(t)
 			if at := slices.Index(factors, i); at >= 0 {
@@ -299,7 +299,7 @@ func (s *stmt) dependence() string {
 		return why
 	}
 	for _, u := range s.operands() {
-		if u.written && u.read && !u.apart(s) {
+		if u.written && u.read && !u.independentIterations(s) {
 			why = fmt.Sprintf("%s changes, and %s may be the same element in another iteration", u.x.name, show(u.at[0].e))
 		}
 	}
@@ -309,7 +309,7 @@ func (s *stmt) dependence() string {
 // shared returns the operands of which each part of the loop s has copies, because its
 // iterations add to the same elements.
 func (s *stmt) shared() (us []*usedOperand) {
-	us = slices.DeleteFunc(s.operands(), func(u *usedOperand) bool { return !u.written || u.apart(s) })
+	us = slices.DeleteFunc(s.operands(), func(u *usedOperand) bool { return !u.written || u.independentIterations(s) })
 	slices.SortStableFunc(us, func(u, v *usedOperand) int { return u.x.rank - v.x.rank }) // as num.Loop adds them
 	return us
 }
@@ -324,7 +324,7 @@ func (s *stmt) copies() (sizes []*node) {
 		}
 	})
 	for _, u := range s.operands() {
-		if u.x.index || u.apart(s) {
+		if u.x.index || u.independentIterations(s) {
 			continue
 		}
 		size := integerLit(1)
@@ -348,11 +348,11 @@ func (s *stmt) copies() (sizes []*node) {
 	return sizes
 }
 
-// whole returns b without the contents of its forks.
-func whole(b []*stmt) (out []*stmt) {
+// withoutForkBodies returns b without the contents of its forks.
+func withoutForkBodies(b []*stmt) (out []*stmt) {
 	for _, s := range b {
 		c := *s
-		c.inner, c.els = whole(s.inner), whole(s.els)
+		c.inner, c.els = withoutForkBodies(s.inner), withoutForkBodies(s.els)
 		if s.fork != nil {
 			c.inner = nil
 		}
@@ -361,9 +361,9 @@ func whole(b []*stmt) (out []*stmt) {
 	return out
 }
 
-// forked writes the loop s, which is divided among workers. What a part does is the
+// writeFork writes the loop s, which is divided among workers. What a part does is the
 // method Block of a type of its own.
-func (w *writer) forked(s *stmt) {
+func (w *writer) writeFork(s *stmt) {
 	if why := s.dependence(); why != "" {
 		w.wrong = fmt.Errorf("%s: in %s the iterations of a loop depend on each other, which is a bug of revgen: %s", w.k.source, w.pass.name, why)
 		return

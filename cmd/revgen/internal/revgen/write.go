@@ -75,10 +75,10 @@ func (k *kernel) second() bool {
 	return !contains(k.body, func(s *stmt) bool { return s.op == "kernel" && !s.callee.second })
 }
 
-// exacted returns b with exact sums, if k is over fixed point too.
-func (k *kernel) exacted(b []*stmt) []*stmt {
+// withExactSums returns b with exact sums, if k is over fixed point too.
+func (k *kernel) withExactSums(b []*stmt) []*stmt {
 	if k.exact {
-		return exacted(b)
+		return withExactSums(b)
 	}
 	return b
 }
@@ -86,7 +86,7 @@ func (k *kernel) exacted(b []*stmt) []*stmt {
 func (k *kernel) allPasses() []pass {
 	f := named(k.body)
 	if k.accumulates() {
-		back := k.exacted(named(k.reversed(f, true)))
+		back := k.withExactSums(named(k.reversed(f, true)))
 		return []pass{
 			{"value", "adds the value, times sign.", "", k.body},
 			{"adjoint", "adds sign times the value, and the gradient times the cotangents of the outputs to g.", "g", back},
@@ -95,7 +95,7 @@ func (k *kernel) allPasses() []pass {
 		}
 	}
 	inverse := alive(fresh(k.reversed(k.body, false), nil))
-	back := k.exacted(named(k.reversed(f, true)))
+	back := k.withExactSums(named(k.reversed(f, true)))
 	ps := []pass{
 		{"forward", "runs " + k.source + ".", "", k.body},
 		{"inverse", "is the inverse of forward.", "", inverse},
@@ -103,7 +103,7 @@ func (k *kernel) allPasses() []pass {
 		{"tangent", "runs forward, with the tangents t.", "t", tangents(f)},
 		{"adjointTangent", "is the tangent of adjoint, and inverts tangent.", "g, t, gt", tangents(back)},
 	}
-	ahead := k.exacted(named(k.undone(f)))
+	ahead := k.withExactSums(named(k.undone(f)))
 	return append(ps,
 		pass{"undoAdjoint", "is the inverse of adjoint.", "g", ahead},
 		pass{"undoTangent", "is the inverse of tangent.", "t", tangents(named(inverse))},
@@ -177,7 +177,7 @@ func (w *writer) kernel(k *kernel) {
 	w.printf("\nvar _ = %s // which %s is written from\n", k.source, k.name)
 	w.WriteString(passes.Methods(w.typ, passes.InPlace("runs "+k.source), k.fallible, k.second(), func(string) bool { return false }))
 	k.exact = k.constraint == "rev.Real"
-	k.body = k.exacted(k.body)
+	k.body = k.withExactSums(k.body)
 	passes := k.passes()
 	w.run()
 	if len(k.checks) > 0 {
@@ -187,7 +187,7 @@ func (w *writer) kernel(k *kernel) {
 		if p.body = simple(p.body); !k.complex {
 			p.body = shortened(vectors(p.body, k.exact))
 		}
-		p.body = arranged(given(p.body))
+		p.body = arranged(withNilTests(p.body))
 		w.pass = p
 		w.method(p)
 		w.WriteString(w.after)
@@ -216,7 +216,7 @@ func (w *writer) run() {
 		w.printf("if err := k.check(); err != nil {\nreturn err\n}\n")
 	}
 	call := func(pass, args string) string {
-		if w.calls() {
+		if w.callsKernels() {
 			return "return k." + pass + "(" + args + ")\n"
 		}
 		return "k." + pass + "(" + args + ")\n"
@@ -243,7 +243,7 @@ func (w *writer) run() {
 		w.printf("case p.Adjoint:\n%scase p.Tangent && p.Back:\n%s", call("undoAdjoint", "p.G"), call("undoTangent", "p.T"))
 		w.printf("case p.Tangent:\n%scase p.Back:\n%sdefault:\n%s}\n", call("tangent", "p.T"), call("inverse", ""), call("forward", ""))
 	}
-	if !w.calls() {
+	if !w.callsKernels() {
 		w.printf("return nil\n")
 	}
 	w.printf("}\n")
@@ -303,8 +303,8 @@ func (w *writer) preparation() (unprepared, statements string) {
 	return strings.TrimPrefix(unprepared, " ||\n"), statements
 }
 
-// calls reports whether the function calls kernels, so that passes return errors.
-func (w *writer) calls() bool {
+// callsKernels reports whether the function calls kernels, so that passes return errors.
+func (w *writer) callsKernels() bool {
 	return contains(w.k.body, func(s *stmt) bool { return s.op == "kernel" })
 }
 
@@ -355,24 +355,24 @@ func (w *writer) method(p pass) {
 	}
 	w.scope()
 	w.printf("\n// %s %s\n", p.name, p.doc)
-	w.taping(p.body)
+	w.writeTapeComment(p.body)
 	if len(restored(p.body)) > 0 {
 		w.printf("//\n// A call may fail after operands have changed. They have copies, which are put back then.\n")
 	}
 	result := ""
-	if w.calls() {
+	if w.callsKernels() {
 		result = "error "
 	}
 	w.printf("func (k %s) %s(%s) %s{\n", w.typ, p.name, strings.Join(params, ", "), result)
 	w.nils(p)
-	w.tapes = w.newTapes(whole(p.body))
+	w.tapes = w.newTapes(withoutForkBodies(p.body))
 	w.copies(p.body)
 	w.body(p.body)
 	if w.was != nil {
 		w.printf("%s.Free()\n", w.name(w.was))
 	}
 	w.freeTapes(w.tapes)
-	if w.calls() {
+	if w.callsKernels() {
 		w.printf("return nil\n")
 	}
 	w.printf("}\n")
@@ -393,7 +393,7 @@ func (w *writer) body(b []*stmt) {
 	}
 	from := w.Len()
 	for _, x := range w.k.operands() {
-		w.hoist(x, whole(b))
+		w.hoist(x, withoutForkBodies(b))
 	}
 	w.block(b)
 	text := string(w.Bytes()[from:])
@@ -479,21 +479,21 @@ func (w *writer) nils(p pass) {
 	}
 	switch p.name {
 	case "value":
-		if len(outputs) == 1 && !w.calls() {
+		if len(outputs) == 1 && !w.callsKernels() {
 			w.printf("if %s {\nreturn\n}\n", absent(value))
 			w.sure[value] = true
 		}
 	case "adjoint":
-		w.printf("if %s {\n%s}\n", absent(cotangent), w.instead("k.value(sign)"))
+		w.printf("if %s {\n%s}\n", absent(cotangent), w.otherPass("k.value(sign)"))
 		w.sure[cotangent] = len(outputs) == 1
 	case "adjointTangent":
-		w.printf("if %s {\n%s}\n", absent(cotangent, cotangent|tangent), w.instead("k.tangent(sign, t)"))
+		w.printf("if %s {\n%s}\n", absent(cotangent, cotangent|tangent), w.otherPass("k.tangent(sign, t)"))
 	}
 }
 
-// instead returns statements that run another pass in place of this one.
-func (w *writer) instead(pass string) string {
-	if w.calls() {
+// otherPass returns statements that run another pass in place of this one.
+func (w *writer) otherPass(pass string) string {
+	if w.callsKernels() {
 		return "return " + pass + "\n"
 	}
 	return pass + "\nreturn\n"
@@ -731,7 +731,7 @@ func (w *writer) stmt(s *stmt) {
 		}
 	case "loop":
 		if s.fork != nil {
-			w.forked(s)
+			w.writeFork(s)
 			return
 		}
 		if s.vector {
