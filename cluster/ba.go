@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"hash"
 	"hash/fnv"
 	"math"
 	"slices"
@@ -19,7 +20,7 @@ const DefaultObservations = 1 << 14
 type BAState struct {
 	ba.State
 	Points  []float64 `json:"points"`
-	Problem uint64    `json:"problem"` // a hash of the problem with which the solution began
+	Problem uint64    `json:"problem"` // HashBA of the problem with which the solution began
 }
 
 // A BACheckpoint says how SolveBA leaves a trace. The zero BACheckpoint leaves none.
@@ -54,11 +55,11 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 	if c == nil {
 		c = &BACheckpoint{}
 	}
-	hash, err := sameProblem(r, p, c.Resume)
+	problem, err := sameProblem(r, p, c.Resume)
 	if err != nil {
 		return nil, err
 	}
-	if from := c.Resume; from != nil && (from.Problem != hash || len(from.Points) != len(p.Points)) {
+	if from := c.Resume; from != nil && (from.Problem != problem || len(from.Points) != len(p.Points)) {
 		return nil, errors.New("cluster: a state of another problem")
 	}
 	var loss ba.Loss
@@ -88,7 +89,7 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 		}
 	}
 	if c.Save != nil {
-		state := &BAState{Points: make([]float64, len(p.Points)), Problem: hash}
+		state := &BAState{Points: make([]float64, len(p.Points)), Problem: problem}
 		checkpoint.Save = func(now *ba.State) error {
 			if now.Iteration%max(c.Every, 1) != 0 {
 				return nil
@@ -112,35 +113,47 @@ func SolveBA(ctx context.Context, r Reducer, p *ba.Problem, observations, worker
 	return report, errors.Join(err, s.finish(p, cameras))
 }
 
-// sameProblem returns a hash of the problem, or an error unless all ranks have the same and
+// A hasher is a 64-bit hash, FNV-1a, of numbers.
+type hasher struct{ hash.Hash64 }
+
+func (h hasher) add(v uint64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	_, _ = h.Write(b[:])
+}
+
+func (h hasher) addAll(lists ...[]float64) {
+	for _, list := range lists {
+		h.add(uint64(len(list)))
+		for _, v := range list {
+			h.add(math.Float64bits(v))
+		}
+	}
+}
+
+// HashBA returns a hash of all numbers of p, as BAState.Problem has.
+func HashBA(p *ba.Problem) uint64 {
+	h := hasher{fnv.New64a()}
+	for _, list := range [][]int{p.Camera, p.Point} {
+		h.add(uint64(len(list)))
+		for _, v := range list {
+			h.add(uint64(v))
+		}
+	}
+	h.addAll(p.Cameras, p.Points, p.Features)
+	return h.Sum64()
+}
+
+// sameProblem returns the hash of the problem, or an error unless all ranks have the same and
 // resume from the same state.
 func sameProblem(r Reducer, p *ba.Problem, from *BAState) (uint64, error) {
-	h := fnv.New64a()
-	var b [8]byte
-	add := func(v uint64) {
-		binary.LittleEndian.PutUint64(b[:], v)
-		_, _ = h.Write(b[:])
-	}
-	for _, list := range [][]int{p.Camera, p.Point} {
-		add(uint64(len(list)))
-		for _, v := range list {
-			add(uint64(v))
-		}
-	}
-	addAll := func(lists ...[]float64) {
-		for _, list := range lists {
-			add(uint64(len(list)))
-			for _, v := range list {
-				add(math.Float64bits(v))
-			}
-		}
-	}
-	addAll(p.Cameras, p.Points, p.Features)
-	hash := h.Sum64()
+	problem := HashBA(p)
+	h := hasher{fnv.New64a()}
+	h.add(problem)
 	if from != nil {
-		add(from.Problem)
-		add(uint64(from.Iteration))
-		addAll([]float64{from.Radius, from.Shrink}, from.Cameras, from.Points)
+		h.add(from.Problem)
+		h.add(uint64(from.Iteration))
+		h.addAll([]float64{from.Radius, from.Shrink}, from.Cameras, from.Points)
 	}
 	mine := h.Sum(nil)
 	first, err := Share(r, mine)
@@ -150,7 +163,7 @@ func sameProblem(r Reducer, p *ba.Problem, from *BAState) (uint64, error) {
 	if !slices.Equal(first, mine) {
 		err = errors.New("it has another problem than rank 0, or another state to resume from")
 	}
-	return hash, Agree(r, err)
+	return problem, Agree(r, err)
 }
 
 // finish stores the cameras of rank 0 and the points of all ranks in p.

@@ -21,10 +21,14 @@ type Points struct {
 	adders     adders
 
 	means, variances []float64 // of the columns
+	hashes           []int64   // of the shards
 }
 
 // pointsWorker is the memory of a goroutine.
-type pointsWorker struct{ block, part []float64 }
+type pointsWorker struct {
+	block, part []float64
+	hashes      []int64 // sums over the blocks of each shard
+}
 
 // NewPoints opens the points, and reads each of them once. All ranks call it. It
 // returns an error on all ranks if open fails on one, if files differ between ranks, or
@@ -62,6 +66,10 @@ func (p *Points) start(workers int) error {
 	p.first, p.end = share(blocks, p.r.Rank(), size), share(blocks, p.r.Rank()+1, size)
 	p.adders = newAdders(workers)
 	p.workers = make([]pointsWorker, len(p.adders.own))
+	p.hashes = make([]int64, len(p.set.Shards()))
+	for w := range p.workers {
+		p.workers[w].hashes = make([]int64, len(p.hashes))
+	}
 
 	// The origin is a point, so that the sums of constant columns are exactly 0.
 	origin := make([]float64, d)
@@ -84,6 +92,8 @@ func (p *Points) start(workers int) error {
 		s, err := p.sum(d, func(w *pointsWorker, part []float64, block int, x rev.General[float64]) error {
 			shard.Powers(part, x, power, origin, about)
 			if power == 1 {
+				file, hash := p.set.Hash(block, x)
+				w.hashes[file] += int64(hash)
 				return p.set.CheckFinite(block, x)
 			}
 			return nil
@@ -97,6 +107,14 @@ func (p *Points) start(workers int) error {
 		return sums, nil
 	}
 	if p.means, err = moments(1, make([]float64, d)); err != nil {
+		return err
+	}
+	for _, w := range p.workers {
+		for i, v := range w.hashes {
+			p.hashes[i] += v
+		}
+	}
+	if err := p.r.Sum(p.hashes); err != nil {
 		return err
 	}
 	if p.variances, err = moments(2, p.means); err != nil {
@@ -143,5 +161,12 @@ func (p *Points) sum(n int, do func(w *pointsWorker, part []float64, block int, 
 // Blocks returns the number of blocks of all ranks.
 func (p *Points) Blocks() int { return p.set.Blocks() }
 
-// String describes the files and blocks.
-func (p *Points) String() string { return p.set.String() }
+// Shards describes each shard by its name, without the folder, its shape, and a hash of its
+// numbers (see shard.Set.Hash).
+func (p *Points) Shards() []string {
+	list := p.set.Shards()
+	for i, hash := range p.hashes {
+		list[i] += fmt.Sprintf(" and the hash %016x", uint64(hash))
+	}
+	return list
+}

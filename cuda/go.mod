@@ -9,8 +9,6 @@ require (
 	revnum v0.0.0
 )
 
-require golang.org/x/exp v0.0.0-20261014143641-f0251eb4aa3e // indirect
-
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.2.0 // indirect

@@ -41,7 +41,7 @@ func Open(path string, c shard.Columns) (shard.File, error) {
 	}
 	var r *file.Reader
 	err := guard(func() (err error) {
-		r, err = file.OpenParquetFile(path, true)
+		r, err = file.OpenParquetFile(path, false) // a mapped file that is truncated ends the process
 		return err
 	})
 	if err != nil {

@@ -212,6 +212,23 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestTruncated truncates a file after it was opened.
+func TestTruncated(t *testing.T) {
+	b := encode(t, compress.Codecs.Snappy, columns()[:1], 3000, 3000)
+	path := write(t, t.TempDir(), "a.parquet", b)
+	f, err := parquet.Open(path, shard.Columns{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := os.Truncate(path, 100); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Read(make([]float64, 10), 3000); err == nil || !strings.HasPrefix(err.Error(), path+": row group 1, column") {
+		t.Error(err)
+	}
+}
+
 // TestSmallFile opens a file of a few kilobytes with 2²⁴ equal rows.
 func TestSmallFile(t *testing.T) {
 	root := schema.MustGroup(schema.NewGroupNode("schema", pq.Repetitions.Required, schema.FieldList{schema.NewFloat64Node("x", pq.Repetitions.Required, -1)}, -1))

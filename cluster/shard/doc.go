@@ -6,8 +6,9 @@
 // into blocks of at most a given number of rows. The blocks depend only on the files and
 // on that number, not on how many machines read them.
 //
-// Files are mapped into memory. Reading a block again takes it from the cache of the
-// system, and a set may be larger than the memory. Split makes shards of a CSV file.
+// A block is read each time that it is needed. Reading it again takes it from the cache of
+// the system, and a set may be larger than the memory. Each file stays open until the set is
+// closed.
 //
 // Errors name the file and what was expected. These are errors: a truncated file, a
 // wrong number of columns, a wrong type, a file that changes while it is read, and a

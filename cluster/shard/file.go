@@ -4,13 +4,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
-	"golang.org/x/exp/mmap"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -51,10 +53,10 @@ func (m matrix) Read(dst []float64, first int) error {
 	return nil
 }
 
-// mapped is a file of little-endian float64 by rows, after a header.
-type mapped struct {
-	name       string
-	r          *mmap.ReaderAt
+// plain is a file of little-endian float64 by rows, after a header. It is read and not mapped
+// into memory: a file that is truncated while it is mapped ends the process, or has zeros.
+type plain struct {
+	f          *os.File
 	offset     int64
 	rows, cols int
 }
@@ -65,62 +67,68 @@ func openRaw(path string, cols int) (File, error) {
 	if cols < 1 {
 		return nil, fmt.Errorf("%s: plain numbers, but the number of columns is not known", path)
 	}
-	f, err := open(path)
+	f, size, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	if f.r.Len() == 0 || f.r.Len()%(8*cols) != 0 {
-		err := fmt.Errorf("%s: expected rows of %d bytes for %d columns, found %d bytes", path, 8*cols, cols, f.r.Len())
+	row := 8 * int64(cols)
+	if size == 0 || size%row != 0 {
+		err := fmt.Errorf("%s: expected rows of %d bytes for %d columns, found %d bytes", path, row, cols, size)
 		return nil, errors.Join(err, f.Close())
 	}
-	f.rows, f.cols = f.r.Len()/(8*cols), cols
-	return f, nil
+	return &plain{f, 0, int(size / row), cols}, nil
 }
 
 // OpenAfter opens a file that holds rows×cols little-endian float64, by rows, after a
 // header of the given number of bytes.
 func OpenAfter(path string, header int64, rows, cols int) (File, error) {
-	f, err := open(path)
+	f, size, err := open(path)
 	if err != nil {
 		return nil, err
 	}
-	f.offset, f.rows, f.cols = header, rows, cols
-	if want, have := 8*int64(rows)*int64(cols), int64(f.r.Len())-header; have != want {
+	if want, have := 8*int64(rows)*int64(cols), size-header; have != want {
 		err := fmt.Errorf("%s: %d×%d numbers are %d bytes, and %d follow the header", path, rows, cols, want, have)
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return &plain{f, header, rows, cols}, nil
 }
 
-func open(path string) (*mapped, error) {
-	r, err := mmap.Open(path)
+// open opens a file, and returns its size too.
+func open(path string) (*os.File, int64, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, 0, fmt.Errorf("%s: %w", path, err)
 	}
-	return &mapped{name: path, r: r}, nil
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("expected a file")
+	}
+	if err != nil {
+		return nil, 0, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return f, info.Size(), nil
 }
 
-func (f *mapped) Name() string           { return f.name }
-func (f *mapped) Dims() (rows, cols int) { return f.rows, f.cols }
-func (f *mapped) Close() error           { return f.r.Close() }
+func (f *plain) Name() string           { return f.f.Name() }
+func (f *plain) Dims() (rows, cols int) { return f.rows, f.cols }
+func (f *plain) Close() error           { return f.f.Close() }
 
 // Read implements File.
-func (f *mapped) Read(dst []float64, first int) error {
+func (f *plain) Read(dst []float64, first int) error {
 	if first < 0 || len(dst)/f.cols > f.rows-first {
-		return fmt.Errorf("%s: rows %d to %d, and there are %d", f.name, first, first+len(dst)/f.cols, f.rows)
+		return fmt.Errorf("%s: rows %d to %d, and there are %d", f.Name(), first, first+len(dst)/f.cols, f.rows)
 	}
-	var buf [1 << 13]byte
+	b := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), 8*len(dst))
 	at := f.offset + 8*int64(first)*int64(f.cols)
-	for len(dst) > 0 {
-		b := buf[:min(8*len(dst), len(buf))]
-		if _, err := f.r.ReadAt(b, at); err != nil {
-			return fmt.Errorf("%s: byte %d: %w", f.name, at, err)
-		}
-		at += int64(len(b))
-		for i := range len(b) / 8 {
-			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
-		}
-		dst = dst[len(b)/8:]
+	n, err := f.f.ReadAt(b, at)
+	if errors.Is(err, io.EOF) {
+		return fmt.Errorf("%s: expected %d bytes from byte %d on, found %d: the file was truncated after it was opened", f.Name(), len(b), at, n)
+	}
+	if err != nil {
+		return err // names the file
+	}
+	for i := range dst {
+		dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 	}
 	return nil
 }

@@ -111,13 +111,37 @@ func (s *Set) Close() error {
 // String describes the set. Sets with equal descriptions have files with the same
 // names, shapes and order, and the same blocks. Folders do not count.
 func (s *Set) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "blocks of %d rows", s.blockRows)
-	for _, f := range s.files {
+	return fmt.Sprintf("blocks of %d rows, %s", s.blockRows, strings.Join(s.Shards(), ", "))
+}
+
+// Shards describes each shard by its name, without the folder, and its shape.
+func (s *Set) Shards() []string {
+	list := make([]string, len(s.files))
+	for i, f := range s.files {
 		rows, cols := f.Dims()
-		fmt.Fprintf(&b, ", %s with %d×%d numbers", filepath.Base(f.Name()), rows, cols)
+		list[i] = fmt.Sprintf("%s with %d×%d numbers", filepath.Base(f.Name()), rows, cols)
 	}
-	return b.String()
+	return list
+}
+
+// Hash returns the number of the shard of a block, and a hash of the block's rows x. The
+// sum of the hashes of all blocks of a shard, which wraps, depends on all bits of its numbers
+// and on their order, and not on the blocks. It protects against mistakes, not against
+// attacks.
+func (s *Set) Hash(block int, x rev.General[float64]) (file int, hash uint64) {
+	file = s.file(s.blocks, block)
+	i := uint64(block-s.blocks[file]) * uint64(s.blockRows*s.cols)
+	for r := range x.Rows {
+		for _, v := range x.Row(r) {
+			i++
+			// The steps of SplitMix64 (Steele, Lea and Flood, 2014).
+			z := math.Float64bits(v) + i*0x9e3779b97f4a7c15
+			z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+			z = (z ^ z>>27) * 0x94d049bb133111eb
+			hash += z ^ z>>31
+		}
+	}
+	return file, hash
 }
 
 // Rows returns the range of rows of a block, first <= i < end, counted over all files.

@@ -3,10 +3,12 @@ package shard_test
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -76,6 +78,54 @@ func TestSet(t *testing.T) {
 		t.Errorf("%v (%v), want 3 blocks", same, err)
 	} else if p, err := same.Read(2, nil); err != nil || p.Rows != 1 || p.Data[0] != 9 {
 		t.Errorf("block 2 is %v (%v)", p, err)
+	}
+}
+
+// TestTruncated truncates a file after it was opened, within a page of memory and to nothing.
+func TestTruncated(t *testing.T) {
+	for _, size := range []int64{8*21 - 1, 0} {
+		path := write(t, filepath.Join(t.TempDir(), "a.f64"), numbers(21))
+		s, err := shard.Raw().OpenSet(7, shard.Columns{Count: 3}, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if err := os.Truncate(path, size); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Read(0, nil); err == nil || !strings.Contains(err.Error(), path+": expected 168 bytes from byte 0 on, found "+fmt.Sprint(size)) {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}
+
+// TestHash wants another hash for numbers that differ in a bit, a sign or their order, and
+// the same for other blocks.
+func TestHash(t *testing.T) {
+	hash := func(blockRows int, x ...float64) (sums [2]uint64) {
+		t.Helper()
+		s, err := shard.NewSet(blockRows, shard.Matrix("a", mat.NewDense(len(x)-2, 1, x[:len(x)-2])), shard.Matrix("b", mat.NewDense(2, 1, x[len(x)-2:])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for b := range s.Blocks() {
+			p, err := s.Read(b, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file, v := s.Hash(b, p)
+			sums[file] += v
+		}
+		return sums
+	}
+	want := hash(1, 1, 2, 3, 4, 5)
+	if got := hash(2, 1, 2, 3, 4, 5); got != want {
+		t.Errorf("other blocks: %x, want %x", got, want)
+	}
+	for _, x := range [][]float64{{1, 2, math.Nextafter(3, 4), 4, 5}, {2, 1, 3, 4, 5}, {-1, -2, 3, 4, 5}, {0, 2, 3, 4, 5}} {
+		if got := hash(1, x...); got[0] == want[0] || got[1] != want[1] {
+			t.Errorf("%v: %x, want another first number than in %x", x, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 
 	"revnum/cluster/shard"
 	"revnum/internal/outfile"
@@ -43,39 +46,94 @@ func OpenNpy(path string) (shard.File, error) {
 	return nil, fmt.Errorf("%s: %w", path, err)
 }
 
+// part matches the names of the files that Split writes.
+var part = regexp.MustCompile(`^part-[0-9]{5,}\.npy$`)
+
 // Split reads a CSV file and writes its rows to .npy files of the given number of rows
 // in the folder dir. It makes the folder if its parent exists. It returns the names of
 // the files: part-00000.npy and so on. The CSV file may be larger than the memory. It
-// may be compressed, begin with names of columns, and have comments after #. After an
-// error, complete files may remain.
-func Split(csv, dir string, rows int) (paths []string, err error) {
+// may be compressed, begin with names of columns, and have comments after #.
+//
+// If the folder has files of such names, Split returns an error, or replaces all of them if
+// replace is true. The folder gets the new files when all are complete. After an error, or
+// when ctx is done, it has the files that it had before.
+func Split(ctx context.Context, csv, dir string, rows int, replace bool) (paths []string, err error) {
 	if rows < 1 {
 		return nil, fmt.Errorf("shards of %d rows, expected at least 1", rows)
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !os.IsExist(err) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
+	var old []string
+	for _, e := range entries {
+		if part.MatchString(e.Name()) {
+			old = append(old, e.Name())
+		}
+	}
+	if len(old) > 0 && !replace {
+		return nil, fmt.Errorf("%s: expected a folder without parts, found %d: %s and so on", dir, len(old), old[0])
+	}
+	made := os.Mkdir(dir, 0o777)
+	if made != nil && !os.IsExist(made) {
+		return nil, made
+	}
+	tmp, err := os.MkdirTemp(dir, ".split-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		err = errors.Join(err, os.RemoveAll(tmp))
+		if err != nil && made == nil {
+			err = errors.Join(err, os.Remove(dir))
+		}
+	}()
+	names, err := split(ctx, csv, tmp, rows)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		path := filepath.Join(dir, name)
+		if err := os.Rename(filepath.Join(tmp, name), path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	for _, name := range old {
+		if !slices.Contains(names, name) {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return paths, nil
+}
+
+// split writes the parts to the folder dir, and returns their names.
+func split(ctx context.Context, csv, dir string, rows int) (names []string, err error) {
 	var data []float64
 	cols := 0
 	flush := func() error {
-		path := filepath.Join(dir, fmt.Sprintf("part-%05d.npy", len(paths)))
-		if err := WriteNpy(path, len(data)/cols, cols, data); err != nil {
+		name := fmt.Sprintf("part-%05d.npy", len(names))
+		if err := WriteNpy(filepath.Join(dir, name), len(data)/cols, cols, data); err != nil {
 			return err
 		}
-		paths, data = append(paths, path), data[:0]
+		names, data = append(names, name), data[:0]
 		return nil
 	}
 	_, err = EachRow(csv, func(row []float64) error {
 		cols = len(row)
 		if data = append(data, row...); len(data) == rows*cols {
-			return flush()
+			if err := flush(); err != nil {
+				return err
+			}
 		}
-		return nil
+		return ctx.Err()
 	})
 	if err == nil && len(data) > 0 {
 		err = flush()
 	}
-	return paths, err
+	return names, err
 }
 
 // WriteNpy writes a matrix by rows to the .npy file at path. If it fails, the file is

@@ -1,9 +1,11 @@
 package dataset_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,8 +114,8 @@ func TestSplit(t *testing.T) {
 	for i := range 25 {
 		fmt.Fprintf(&b, "%d,%g\n", i, float64(i)/4)
 	}
-	path := write(t, filepath.Join(dir, "x.csv"), []byte(b.String()))
-	paths, err := dataset.Split(path, filepath.Join(dir, "parts"), 10)
+	path, parts := write(t, filepath.Join(dir, "x.csv"), []byte(b.String())), filepath.Join(dir, "parts")
+	paths, err := dataset.Split(t.Context(), path, parts, 10, false)
 	if err != nil || len(paths) != 3 {
 		t.Fatalf("%v (%v)", paths, err)
 	}
@@ -128,8 +130,56 @@ func TestSplit(t *testing.T) {
 	if x, err := s.ReadRow(24); err != nil || x[0] != 24 || x[1] != 6 {
 		t.Errorf("the last row is %v (%v)", x, err)
 	}
-	write(t, path, []byte("1,2\n3,four\n"))
-	if _, err := dataset.Split(path, filepath.Join(dir, "parts"), 10); err == nil || !strings.Contains(err.Error(), "x.csv:2: ") {
-		t.Errorf("a word: %v", err)
+}
+
+// TestSplitAgain splits into a folder that has parts. Its files are all old or all new.
+func TestSplitAgain(t *testing.T) {
+	dir := t.TempDir()
+	old := write(t, filepath.Join(dir, "old.csv"), []byte("1\n2\n3\n"))
+	fresh := write(t, filepath.Join(dir, "new.csv"), []byte("4\n5\n"))
+	bad := write(t, filepath.Join(dir, "bad.csv"), []byte("6\nseven\n"))
+	parts := filepath.Join(dir, "parts")
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		ctx     context.Context
+		csv     string
+		replace bool
+		want    string // of the error
+		files   []string
+	}{
+		{t.Context(), bad, false, "bad.csv:2: ", nil},
+		{t.Context(), old, false, "", []string{"part-00000.npy", "part-00001.npy", "part-00002.npy"}},
+		{t.Context(), fresh, false, "expected a folder without parts, found 3: part-00000.npy", []string{"part-00000.npy", "part-00001.npy", "part-00002.npy"}},
+		{t.Context(), bad, true, "bad.csv:2: ", []string{"part-00000.npy", "part-00001.npy", "part-00002.npy"}},
+		{stopped, fresh, true, "context canceled", []string{"part-00000.npy", "part-00001.npy", "part-00002.npy"}},
+		{t.Context(), fresh, true, "", []string{"part-00000.npy", "part-00001.npy"}},
+	} {
+		_, err := dataset.Split(c.ctx, c.csv, parts, 1, c.replace)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.csv, err, c.want)
+		}
+		entries, err := os.ReadDir(parts)
+		if c.files == nil {
+			if !os.IsNotExist(err) {
+				t.Errorf("%s: the folder is there (%v)", c.csv, err)
+			}
+			continue
+		}
+		var files []string
+		for _, e := range entries {
+			files = append(files, e.Name())
+		}
+		if !slices.Equal(files, c.files) {
+			t.Errorf("%s: files %v, want %v", c.csv, files, c.files)
+		}
+	}
+	s, err := dataset.Shards().OpenSet(0, shard.Columns{}, filepath.Join(parts, "part-00000.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if x, err := s.ReadRow(0); err != nil || x[0] != 4 {
+		t.Errorf("the first row is %v (%v), want 4", x, err)
 	}
 }

@@ -47,8 +47,10 @@ its share of the points. An interrupt ends the search; the best solution so far 
 				opts.Loss = ba.Huber(huber)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "%d cameras, %d points, %d observations, ranks: %d\n", problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), p.r.Size())
-			fit := fmt.Sprintf("ba: %d cameras, %d points, %d observations, blocks of %d, huber %v, forcing %v, cost-tolerance %v, fix-intrinsics %v",
-				problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), block, huber, opts.Forcing, opts.CostTolerance, opts.FixedIntrinsics)
+			fit := []fact{
+				{"version", version()}, {"model", "ba"}, {"problem", fmt.Sprintf("%016x", cluster.HashBA(problem))}, {"block", fmt.Sprint(block)}, {"huber", fmt.Sprint(huber)},
+				{"forcing", fmt.Sprint(opts.Forcing)}, {"cost-tolerance", fmt.Sprint(opts.CostTolerance)}, {"fix-intrinsics", fmt.Sprint(opts.FixedIntrinsics)},
+			}
 			c := &cluster.BACheckpoint{Every: f.every}
 			if c.Resume, err = readCheckpoint[cluster.BAState](p.r, &f, fit); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -24,15 +25,43 @@ func (f *checkpointFlags) register(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.every, "every", 10, "iterations between checkpoints")
 }
 
-// A checkpoint is the state S of a fit, with a text that describes the fit.
+// A checkpoint is the state S of a fit, with what the fit depends on.
 type checkpoint[S any] struct {
-	Fit   string `json:"fit"`
+	Fit   []fact `json:"fit"`
 	State S      `json:"state"`
 }
 
+// A fact is something that a fit depends on: what it is, and its value.
+type fact [2]string
+
+// version returns the version of the program: that of its module, which go build takes from
+// git.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}
+
+// difference describes the first fact that differs. It returns an empty text if none does.
+func difference(want, found []fact) string {
+	for i := range max(len(want), len(found)) {
+		switch {
+		case i >= len(found):
+			return fmt.Sprintf("%s: expected %s, found nothing", want[i][0], want[i][1])
+		case i >= len(want) || want[i][0] != found[i][0]:
+			return fmt.Sprintf("found %s: %s, expected nothing of the kind", found[i][0], found[i][1])
+		case want[i] != found[i]:
+			return fmt.Sprintf("%s: expected %s, found %s", want[i][0], want[i][1], found[i][1])
+		}
+	}
+	return ""
+}
+
 // readCheckpoint returns the state in the file, on all ranks. It returns nil if there
-// is no file.
-func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit string) (*S, error) {
+// is no file, and an error if the state is of another fit.
+func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []fact) (*S, error) {
 	if f.every < 1 {
 		return nil, fmt.Errorf("--every: expected at least 1, found %d", f.every)
 	}
@@ -56,15 +85,15 @@ func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit string) (*
 	if err := json.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: expected a checkpoint: %w", f.path, err)
 	}
-	if c.Fit != fit {
-		return nil, fmt.Errorf("%s: a checkpoint of another fit: expected %q, found %q", f.path, fit, c.Fit)
+	if d := difference(fit, c.Fit); d != "" {
+		return nil, fmt.Errorf("%s: a checkpoint of another fit: %s", f.path, d)
 	}
 	return &c.State, nil
 }
 
 // writeCheckpoint returns a function that writes every f.every-th state. If writing
 // fails, the old file stays.
-func writeCheckpoint[S any](f *checkpointFlags, fit string) func(iteration int, state S) error {
+func writeCheckpoint[S any](f *checkpointFlags, fit []fact) func(iteration int, state S) error {
 	return func(iteration int, state S) error {
 		if f.path == "" || iteration%f.every != 0 {
 			return nil

@@ -127,12 +127,14 @@ func (f *shardFlags) open(p *program) (*cluster.Points, error) {
 	})
 }
 
-// describe returns a text that differs between different points.
-func (f *shardFlags) describe(points *cluster.Points) string {
-	if f.columns == "" {
-		return points.String()
+// facts returns what a fit depends on: the points and their blocks.
+func (f *shardFlags) facts(points *cluster.Points) []fact {
+	shards := points.Shards()
+	facts := []fact{{"block", fmt.Sprint(f.block)}, {"number of shards", fmt.Sprint(len(shards))}}
+	for i, s := range shards {
+		facts = append(facts, fact{fmt.Sprintf("shard %d", i+1), s})
 	}
-	return fmt.Sprintf("%v, columns %s", points, f.columns)
+	return facts
 }
 
 // checkEnd returns an error unless a fit with these flags can end.
@@ -163,20 +165,22 @@ func progress(w io.Writer) func(format string, args ...any) {
 }
 
 func (p *program) newSplit() *cobra.Command {
-	rows := 1 << 20
+	rows, force := 1<<20, false
 	cmd := &cobra.Command{
 		Use:   "split FILE FOLDER",
 		Short: "Split a CSV file into shards",
 		Long: `split writes the rows of a CSV file to the files part-00000.npy and so on in FOLDER,
 which it makes if its parent exists. The file may be larger than the memory. It may be
-compressed by gzip or bzip2, and begin with a line of names.`,
+compressed by gzip or bzip2, and begin with a line of names. FOLDER gets the files when
+all are complete. If it has files of these names, that is an error, unless --force
+replaces them all.`,
 		Example: `  revcluster split points.csv.gz data --rows 1000000`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var paths []string
 			var err error
 			if p.r.Rank() == 0 {
-				paths, err = dataset.Split(args[0], args[1], rows)
+				paths, err = dataset.Split(p.ctx, args[0], args[1], rows, force)
 			}
 			if err := cluster.Agree(p.r, err); err != nil {
 				return err
@@ -186,5 +190,6 @@ compressed by gzip or bzip2, and begin with a line of names.`,
 		},
 	}
 	cmd.Flags().IntVar(&rows, "rows", rows, "rows of a file")
+	cmd.Flags().BoolVar(&force, "force", false, "replace the parts that the folder has")
 	return cmd
 }

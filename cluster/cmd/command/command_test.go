@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -78,7 +79,7 @@ func TestFit(t *testing.T) {
 					t.Errorf("%s on %d ranks, time %d: another result", model, ranks, again)
 				}
 			}
-			if status, _, errs := onRanks(t.Context(), ranks, append(args, "--seed", "2")...); status != 1 || !strings.Contains(errs, "a checkpoint of another fit") {
+			if status, _, errs := onRanks(t.Context(), ranks, append(args, "--seed", "2")...); status != 1 || !strings.Contains(errs, "a checkpoint of another fit: seed: expected 2, found 1") {
 				t.Errorf("a checkpoint of another seed: status %d, %s", status, errs)
 			}
 		}
@@ -87,6 +88,71 @@ func TestFit(t *testing.T) {
 	cancel()
 	if status, _, errs := onRanks(cancelled, 2, "kmeans", "fit", "--shards", filepath.Join(dir, "*.npy")); status != 130 || errs != "interrupted\n" {
 		t.Errorf("interrupted: status %d, %q", status, errs)
+	}
+}
+
+// TestOtherPoints resumes from a checkpoint of files with the same names and shapes, in which
+// one number differs.
+func TestOtherPoints(t *testing.T) {
+	dir, checkpoint := t.TempDir(), filepath.Join(t.TempDir(), "checkpoint.json")
+	x := make([]float64, 400)
+	for i := range x {
+		x[i] = math.Sin(float64(i * i))
+	}
+	fit := func(folder string) (int, string) {
+		folder = filepath.Join(dir, folder)
+		if err := os.Mkdir(folder, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"a.npy", "b.npy"} {
+			if err := dataset.WriteNpy(filepath.Join(folder, name), 200, 2, x); err != nil {
+				t.Fatal(err)
+			}
+			x[399] += 0.5
+		}
+		status, _, errs := onRanks(t.Context(), 2, "gmm", "fit", "--shards", filepath.Join(folder, "*.npy"), "-k", "2", "--checkpoint", checkpoint, "--every", "1")
+		return status, errs
+	}
+	if status, errs := fit("first"); status != 0 {
+		t.Fatalf("status %d, %s", status, errs)
+	}
+	x[399] -= 1
+	if status, errs := fit("same"); status != 0 {
+		t.Errorf("the same numbers in another folder: status %d, %s", status, errs)
+	}
+	x[399] -= 1
+	x[7] = -x[7]
+	if status, errs := fit("other"); status != 1 || !strings.Contains(errs, "a checkpoint of another fit: shard 1: expected a.npy with 200×2 numbers and the hash ") {
+		t.Errorf("other numbers: status %d, %s", status, errs)
+	}
+	text, err := os.ReadFile(checkpoint)
+	if err == nil {
+		err = os.WriteFile(checkpoint, []byte(strings.Replace(string(text), `["version","`, `["version","v0.`, 1)), 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, errs := fit("version"); status != 1 || !strings.Contains(errs, "a checkpoint of another fit: version: expected ") {
+		t.Errorf("another version: status %d, %s", status, errs)
+	}
+}
+
+// TestDifference compares lists of facts.
+func TestDifference(t *testing.T) {
+	facts := []fact{{"model", "gmm"}, {"seed", "1"}}
+	for _, c := range []struct {
+		found []fact
+		want  string
+	}{
+		{facts, ""},
+		{[]fact{{"model", "gmm"}, {"seed", "2"}}, "seed: expected 1, found 2"},
+		{facts[:1], "seed: expected 1, found nothing"},
+		{append(facts[:2:2], fact{"shard 1", "a"}), "found shard 1: a, expected nothing of the kind"},
+		{[]fact{{"kind", "full"}, {"seed", "1"}}, "found kind: full, expected nothing of the kind"},
+	} {
+		if got := difference(facts, c.found); got != c.want {
+			t.Errorf("%v: %q, want %q", c.found, got, c.want)
+		}
 	}
 }
 
@@ -127,6 +193,14 @@ func TestSolve(t *testing.T) {
 	}
 	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", file, "--block", "50", "--checkpoint", filepath.Join(dir, "checkpoint.json")); status != 1 || !strings.Contains(errs, "a checkpoint of another fit") {
 		t.Errorf("a checkpoint of other blocks: status %d, %s", status, errs)
+	}
+	problem.Features[0]++
+	other := filepath.Join(dir, "other.txt")
+	if err := ba.WriteFile(other, problem); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", other, "--block", "100", "--checkpoint", filepath.Join(dir, "checkpoint.json")); status != 1 || !strings.Contains(errs, "a checkpoint of another fit: problem: expected ") {
+		t.Errorf("a checkpoint of another problem: status %d, %s", status, errs)
 	}
 	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", filepath.Join(dir, "none")); status != 1 || !strings.Contains(errs, "none") {
 		t.Errorf("no file: status %d, %s", status, errs)

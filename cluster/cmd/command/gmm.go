@@ -65,7 +65,10 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 		return err
 	}
 	defer points.Close()
-	fit := fmt.Sprintf("gmm: %d %v components, reg-covar %v, starts %d, seed %d, %v", f.k, f.opts.Covariance, f.opts.RegCovar, f.opts.Starts, f.seed, f.describe(points))
+	fit := append([]fact{
+		{"version", version()}, {"model", "gmm"}, {"components", fmt.Sprint(f.k)}, {"covariance", fmt.Sprint(f.opts.Covariance)},
+		{"reg-covar", fmt.Sprint(f.opts.RegCovar)}, {"starts", fmt.Sprint(f.opts.Starts)}, {"seed", fmt.Sprint(f.seed)},
+	}, f.facts(points)...)
 	c := &gmm.Checkpoint{}
 	if c.Resume, err = readCheckpoint[gmm.State](p.r, &f.checkpointFlags, fit); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
 	}
 	defer points.Close()
 	_, d := points.Dims()
-	fit := fmt.Sprintf("kmeans: %d clusters, seed %d, %v", f.k, f.opts.Seed, f.describe(points))
+	fit := append([]fact{{"version", version()}, {"model", "kmeans"}, {"clusters", fmt.Sprint(f.k)}, {"seed", fmt.Sprint(f.opts.Seed)}}, f.facts(points)...)
 	state, err := readCheckpoint[kmeansState](p.r, &f.checkpointFlags, fit)
 	if err != nil {
 		return err
