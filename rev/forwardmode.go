@@ -2,6 +2,9 @@ package rev
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
+	"unsafe"
 
 	"revnum/fixed"
 )
@@ -18,8 +21,9 @@ import (
 // operands that step reads are not computed.
 //
 // The functions find the operands in the state, and their derivatives in the states of
-// derivatives. Adjoint allocates a state of tangents. AdjointTangent returns an error that
-// wraps [ErrUnsupported].
+// derivatives. As with a kernel, it is an error if a wanted gradient would lack a part because
+// an output or an input has no cotangent. Adjoint allocates a state of tangents.
+// AdjointTangent returns an error that wraps [ErrUnsupported].
 func ForwardMode[S any, T Real](step Step[S], inputs, outputs []func(s *S) []T) Step[S] {
 	return Step[S]{&forwardMode[S, T]{step: step, inputs: inputs, outputs: outputs}}
 }
@@ -37,6 +41,11 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 		return within("ForwardMode", f.step.pass(p))
 	case p.t != nil:
 		return &Unsupported{"ForwardMode", p.String()}
+	}
+	if p.missing != nil {
+		if err := f.checkMissing(p); err != nil {
+			return within("ForwardMode", err)
+		}
 	}
 	ahead := p.back // whether the state is that after the step
 	cotangents := make([][]T, len(f.inputs))
@@ -77,6 +86,25 @@ func (f *forwardMode[S, T]) run(p pass[S]) error {
 		sums = sums[len(of(p.s)):]
 	}
 	return nil
+}
+
+// checkMissing returns an error if a gradient would lack a part that a later step has lost.
+// It describes the inputs and outputs as the operands of a kernel.
+func (f *forwardMode[S, T]) checkMissing(p pass[S]) error {
+	l := &layout{kernel: reflect.TypeFor[forwardMode[S, T]]()}
+	var k, g [][]T
+	add := func(role Role, name string, list []func(s *S) []T) {
+		for i, of := range list {
+			at := uintptr(len(k)) * unsafe.Sizeof([]T(nil))
+			l.fields = append(l.fields, field{at, at, unsafe.Sizeof(T(0)), Operand{
+				Name: fmt.Sprintf("%s[%d]", name, i), Role: role, Kind: Slice, Elem: reflect.TypeFor[T](),
+			}})
+			k, g = append(k, of(p.s)), append(g, of(p.g))
+		}
+	}
+	add(In, "inputs", f.inputs)
+	add(Acc, "outputs", f.outputs)
+	return p.missing.check(l, unsafe.Pointer(unsafe.SliceData(k)), unsafe.Pointer(unsafe.SliceData(g)), nil, nil)
 }
 
 var errSplit = errors.New("only some elements of an input are shared by the branches of ParallelShared")

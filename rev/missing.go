@@ -67,17 +67,12 @@ func (m *missingOperand) follow(which int, l *layout, k, d, g unsafe.Pointer) er
 	if which == lostT {
 		from, to = to, from
 	}
-	var absent [maxOperands]bool
+	absent := func(f *field) bool { return f.Role != Index && f.isNil(d) && !f.isNil(k) }
 	found, comes := false, false
 	for i := range l.fields {
 		f := &l.fields[i]
-		if f.Role == Index {
-			continue
-		}
-		none := l.fields[i].isNil(d)
-		absent[i] = none && !l.fields[i].isNil(k)
-		found = found || absent[i]
-		comes = comes || from(f.Role) && (!none || g != nil && !l.fields[i].isNil(g))
+		found = found || absent(f)
+		comes = comes || from(f.Role) && (!f.isNil(d) || g != nil && !f.isNil(g))
 	}
 	if !found {
 		return nil
@@ -87,7 +82,7 @@ func (m *missingOperand) follow(which int, l *layout, k, d, g unsafe.Pointer) er
 	list := &m.lost[which]
 	for i := range l.fields {
 		var r region
-		if !absent[i] || !from(l.fields[i].Role) || !l.fields[i].load(k, &r) {
+		if !absent(&l.fields[i]) || !from(l.fields[i].Role) || !l.fields[i].load(k, &r) {
 			continue
 		}
 		other := findLost(*list, &r)
@@ -103,7 +98,7 @@ func (m *missingOperand) follow(which int, l *layout, k, d, g unsafe.Pointer) er
 	}
 	for i := range l.fields {
 		var r region
-		if comes && absent[i] && to(l.fields[i].Role) && l.fields[i].load(k, &r) {
+		if comes && absent(&l.fields[i]) && to(l.fields[i].Role) && l.fields[i].load(k, &r) {
 			add(list, lostRegion{r, l, i})
 		}
 	}

@@ -3,6 +3,7 @@ package rev_test
 import (
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -293,4 +294,53 @@ func TestLostParallel(t *testing.T) {
 	if err := p.Adjoint(s, g); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestLostForwardMode leaves out all sets of derivatives. ForwardMode loses what its step
+// loses.
+func TestLostForwardMode(t *testing.T) {
+	plain := rev.Seq(rev.At(linYX), rev.At(linZY), rev.At(sqRZ))
+	prog := rev.Seq(rev.At(linYX), rev.ForwardMode(rev.At(linZY),
+		[]func(*chain) []float64{func(s *chain) []float64 { return s.b }, func(s *chain) []float64 { return s.y }},
+		[]func(*chain) []float64{func(s *chain) []float64 { return s.z }}), rev.At(sqRZ))
+	names := "abxyzr"
+	for set := range 1 << len(names) {
+		none := ""
+		for i, name := range names {
+			if set>>i&1 != 0 {
+				none += string(name)
+			}
+		}
+		for method, run := range map[string]func(p rev.Step[chain]) (*chain, error){
+			"Adjoint": func(p rev.Step[chain]) (*chain, error) {
+				s := newChain()
+				if err := p.Forward(s); err != nil {
+					t.Fatal(err)
+				}
+				g := drop(rev.ZeroLike(s), none)
+				put(g.r, 0, 1)
+				return g, p.Adjoint(s, g)
+			},
+			"Tangent": func(p rev.Step[chain]) (*chain, error) {
+				s := newChain()
+				d := drop(rev.ZeroLike(s), none)
+				put(d.a, 0, 1)
+				return d, p.Tangent(s, d)
+			},
+		} {
+			got, err := run(prog)
+			want, wantErr := run(plain)
+			if (err == nil) != (wantErr == nil) || err == nil && !reflect.DeepEqual(got, want) {
+				t.Errorf("%s without %s: %+v, error %v; want %+v, error %v", method, none, got, err, want, wantErr)
+			}
+		}
+	}
+
+	s := newChain()
+	if err := prog.Forward(s); err != nil {
+		t.Fatal(err)
+	}
+	g := drop(rev.ZeroLike(s), "z")
+	g.r[0] = 1
+	checkLost(t, "without z", prog.Adjoint(s, g), "Seq[1].ForwardMode: outputs[0] read by rev_test.sq as X", "has no cotangent of ", "reads", "g")
 }
