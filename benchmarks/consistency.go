@@ -9,6 +9,8 @@ import (
 
 	"revnum/benchmarks/internal/consistency"
 	"revnum/fixed"
+	"revnum/program"
+	"revnum/program/figure"
 )
 
 func newConsistency() *cobra.Command {
@@ -38,6 +40,14 @@ converges if |exp(-x)/y| < 1.`,
 			}
 			if least := -math.Exp(q.X); q.Y <= least {
 				return fmt.Errorf("--target: expected more than -exp(x) = %.4g, which is the output for p = -∞, found %v", least, q.Y)
+			}
+			if out != "" {
+				if err := figure.Check(out); err != nil {
+					return fmt.Errorf("--out: %w", err)
+				}
+			}
+			if err := program.CheckOutputs(nil, program.Output{Flag: "out", Path: out}); err != nil {
+				return err
 			}
 			return runConsistency(cmd, q, out)
 		},

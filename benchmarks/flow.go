@@ -73,7 +73,7 @@ func runFlow(cmd *cobra.Command, o *flowOptions) error {
 	}
 	o.flow.Kind, o.flow.Dim = kind, 2
 	if o.out != "" {
-		if err := program.MakeFolder(o.out); err != nil {
+		if err := makeFolder(o.out, nil); err != nil {
 			return err
 		}
 	}

@@ -11,20 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/problem"
-	"revnum/internal/outfile"
+	"revnum/program"
+	"revnum/program/command"
 	"revnum/program/memory"
 	"revnum/revmodels/ba"
 )
 
 func newGen() *cobra.Command {
-	gen := &cobra.Command{
-		Use:   "gen",
-		Short: "Draw problems from a seed",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	gen.AddCommand(newGenGMM(), newGenBA())
-	return gen
+	return command.Group("gen", "Draw problems from a seed", newGenGMM(), newGenBA())
 }
 
 func newGenGMM() *cobra.Command {
@@ -41,22 +35,21 @@ normal, and means are uniform in [0, 1). The prior has gamma 1 and m 0.`,
 		Example: `  go run ./benchmarks gen gmm --d 10 --k 25 --n 1000 --seed 1 -o gmm_d10_K25.txt`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := program.CheckOutputs(nil, program.Output{Flag: "out", Path: out}); err != nil {
+				return err
+			}
 			g, err := problem.GenerateGMM(d, k, n, seed, replicate)
 			if err != nil {
 				return err
 			}
-			write := func(w io.Writer) error { return g.Write(w, replicate) }
-			if out == "-" {
-				return write(cmd.OutOrStdout())
-			}
-			return outfile.Write(out, write)
+			return program.WriteOutput(cmd, out, func(w io.Writer) error { return g.Write(w, replicate) })
 		},
 	}
 	cmd.Flags().IntVar(&d, "d", 10, "dimension of the points")
 	cmd.Flags().IntVar(&k, "k", 25, "number of components")
 	cmd.Flags().IntVar(&n, "n", 1000, "number of points")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem everywhere")
-	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
+	cmd.Flags().StringVarP(&out, "out", "o", program.Stdout, "`file` to write to, - for standard output")
 	cmd.Flags().BoolVar(&replicate, "rep", false, "write one point that stands for all n (adbench's -rep)")
 	return cmd
 }
@@ -94,6 +87,9 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 			if layout < 0 {
 				return fmt.Errorf("--kind: expected one of %s, found %q", strings.Join(layouts, ", "), kind)
 			}
+			if err := program.CheckOutputs(nil, program.Output{Flag: "out", Path: out}, program.Output{Flag: "truth", Path: truth}); err != nil {
+				return err
+			}
 			if kind == adbenchLayout {
 				if truth != "" {
 					return errors.New("--truth: a problem in ADBench's form has no solution")
@@ -102,13 +98,7 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 				if err != nil {
 					return err
 				}
-				if out == "-" {
-					return p.Write(cmd.OutOrStdout())
-				}
-				return outfile.Write(out, p.Write)
-			}
-			if truth != "" && truth == out {
-				return fmt.Errorf("--truth: expected another file than that of --out, found %s", truth)
+				return program.WriteOutput(cmd, out, p.Write)
 			}
 			opts.Layout = ba.Layout(layout)
 			opts.Source = rand.NewPCG(seed, 0)
@@ -121,14 +111,11 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 				return err
 			}
 			if truth != "" {
-				if err := ba.WriteFile(truth, exact); err != nil {
+				if err := command.WriteBAL(cmd, truth, exact); err != nil {
 					return err
 				}
 			}
-			if out == "-" {
-				return ba.WriteBAL(cmd.OutOrStdout(), start)
-			}
-			return ba.WriteFile(out, start)
+			return command.WriteBAL(cmd, out, start)
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", layouts[0], strings.Join(layouts, ", "))
@@ -139,7 +126,7 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 	cmd.Flags().Float64Var(&opts.Outliers, "outliers", 0, "fraction of the observations that are moved to random places in the picture")
 	cmd.Flags().Float64Var(&opts.Start, "start", 0.01, "relative size of the errors of cameras and points")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem")
-	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
+	cmd.Flags().StringVarP(&out, "out", "o", program.Stdout, "`file` to write to, - for standard output")
 	cmd.Flags().StringVar(&truth, "truth", "", "`file` to write the solution to")
 	return cmd
 }

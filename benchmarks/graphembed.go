@@ -93,6 +93,9 @@ or a comma. A line with one name is a vertex; what follows # or % is a comment.`
 			if err != nil {
 				return fmt.Errorf("--method: %w", err)
 			}
+			if err := makeFolder(out, []string{name}, "table.txt", "results.csv", "large.csv", "results.json"); err != nil {
+				return err
+			}
 			return runGraphEmbed(cmd, r, low, high, budget, out)
 		},
 	}
@@ -122,9 +125,6 @@ func interval(s string) (low, high int, err error) {
 }
 
 func runGraphEmbed(cmd *cobra.Command, r *graphembed.Report, low, high int, budget time.Duration, out string) error {
-	if err := program.MakeFolder(out); err != nil {
-		return err
-	}
 	bar := program.Bar(cmd.ErrOrStderr(), (high-low+1)*r.Starts+1)
 	bar.Describe("machine")
 	r.Machine = machine.Measure(4 * budget)

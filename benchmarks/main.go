@@ -3,6 +3,9 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+
 	"github.com/spf13/cobra"
 
 	"revnum/program"
@@ -19,6 +22,20 @@ func newRoot() *cobra.Command {
 	root := newSuite()
 	root.AddCommand(newADBench(), newGradBench(), newGMM(), newGraphEmbed(), newBA(), newGen(), newPeak(), newNumbers(), newSparse(), newRules(), newTradeoff(), newFigures(), newNBody(), newWave(), newForkJoin(), newFlow(), newConsistency())
 	return root
+}
+
+// makeFolder makes the folder of --out, and returns an error if one of the named files there is
+// an input or cannot be written.
+func makeFolder(dir string, inputs []string, names ...string) error {
+	if err := program.MakeFolder(dir); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	for _, name := range names {
+		if err := program.CheckOutputs(inputs, program.Output{Flag: "out", Path: filepath.Join(dir, name)}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func newGMM() *cobra.Command {

@@ -29,7 +29,7 @@ also prints how well each method keeps the energy, and what the gradient costs.`
 				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
 			}
 			if out != "" {
-				if err := program.MakeFolder(out); err != nil {
+				if err := makeFolder(out, nil); err != nil {
 					return err
 				}
 			}

@@ -42,7 +42,7 @@ of one over the best time of the other.
 			case budget <= 0:
 				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			case out != "":
-				if err := program.MakeFolder(out); err != nil {
+				if err := makeFolder(out, nil); err != nil {
 					return err
 				}
 			}

@@ -10,17 +10,12 @@ import (
 
 	"revnum/benchmarks/internal/vectors"
 	"revnum/program"
+	"revnum/program/command"
 	"revnum/rules"
 )
 
 func newRules() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "Export the backward rules of all kernels, for ports to other tools",
-		Args:  cobra.NoArgs,
-	}
-	cmd.AddCommand(newRulesExport())
-	return cmd
+	return command.Group("rules", "Export the backward rules of all kernels, for ports to other tools", newRulesExport())
 }
 
 func newRulesExport() *cobra.Command {

@@ -77,6 +77,11 @@ Kinds of matrices:
 					return kinds[i], a, err
 				}
 			}
+			if out != "" {
+				if err := makeFolder(out, args, "sparse.txt", "sparse.csv", "sparse.json"); err != nil {
+					return err
+				}
+			}
 			return runSparse(cmd, len(kinds), load, budget, out)
 		},
 	}
@@ -91,11 +96,6 @@ Kinds of matrices:
 }
 
 func runSparse(cmd *cobra.Command, matrices int, load func(i int) (string, sparse.Matrix, error), budget time.Duration, out string) error {
-	if out != "" {
-		if err := program.MakeFolder(out); err != nil {
-			return err
-		}
-	}
 	bar := program.Bar(cmd.ErrOrStderr(), 1+2*matrices+sparse.PaperSteps)
 	done := func() { _ = bar.Add(1) }
 	var report sparse.Report

@@ -77,7 +77,7 @@ more than 10%, or other programs took more than 10% of a core, a warning says so
 }
 
 func runSuite(cmd *cobra.Command, problems []*suite.Problem, budget time.Duration, out string) error {
-	if err := program.MakeFolder(out); err != nil {
+	if err := makeFolder(out, nil); err != nil {
 		return err
 	}
 	bar := program.Bar(cmd.ErrOrStderr(), 2+suite.Rows(problems))

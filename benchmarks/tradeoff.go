@@ -10,7 +10,6 @@ import (
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/internal/outfile"
-	"revnum/program"
 )
 
 func newTradeoff() *cobra.Command {
@@ -38,7 +37,7 @@ reversible by themselves.
 			case budget <= 0:
 				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			case out != "":
-				if err := program.MakeFolder(out); err != nil {
+				if err := makeFolder(out, nil); err != nil {
 					return err
 				}
 			}

@@ -40,7 +40,7 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 				return fmt.Errorf("--iterations: expected 1 to %d iterations, found %d", mostSteps, iterations)
 			}
 			if out != "" {
-				if err := program.MakeFolder(out); err != nil {
+				if err := makeFolder(out, nil); err != nil {
 					return err
 				}
 			}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -94,36 +93,6 @@ func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 		return 1
 	}
 	return 0
-}
-
-// MakeFolder makes sure that there is a folder at path. Its parent must exist, so that
-// a mistyped path does not make folders.
-func MakeFolder(path string) error {
-	err := os.Mkdir(path, 0o777)
-	if err == nil || !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	info, err := os.Stat(path)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s: expected a folder", path)
-	}
-	return err
-}
-
-// CheckWritable returns an error if a file cannot be written at path. It is better to
-// know before the work than after it. An empty path means no file.
-func CheckWritable(path string) error {
-	if path == "" {
-		return nil
-	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return nil // who reads from a pipe would see its end
-	}
-	stop := errors.New("not now")
-	if err := outfile.Write(path, func(io.Writer) error { return stop }); !errors.Is(err, stop) {
-		return err
-	}
-	return nil
 }
 
 // Bar returns a progress bar of n steps, or of an unknown number if n is -1. It

@@ -6,7 +6,9 @@ import (
 	"io"
 	"strconv"
 
-	"revnum/internal/outfile"
+	"github.com/spf13/cobra"
+
+	"revnum/program"
 	"revnum/revmodels/ba"
 )
 
@@ -15,7 +17,7 @@ var parameters = [...]string{"r1", "r2", "r3", "t1", "t2", "t3", "f", "k1", "k2"
 
 // writeCovariance writes the covariance of the parameters of cameras: a line with the
 // names of the columns, and then a line for each row.
-func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
+func (f *solveFlags) writeCovariance(cmd *cobra.Command, p *ba.Problem, opts *ba.Options) error {
 	free := f.free
 	if free == -1 {
 		free = gauge(len(opts.FixedCameras), len(opts.FixedPoints))
@@ -25,7 +27,7 @@ func (f *solveFlags) writeCovariance(p *ba.Problem, opts *ba.Options) error {
 		return fmt.Errorf("--covariance: with %s: %w", count(free, "free direction"), err)
 	}
 	n := c.SymmetricDim()
-	return outfile.Write(f.covariance, func(w io.Writer) error {
+	return program.WriteOutput(cmd, f.covariance, func(w io.Writer) error {
 		table, row := csv.NewWriter(w), make([]string, n)
 		for j := range row {
 			row[j] = fmt.Sprintf("camera%d.%s", j/len(parameters), parameters[j%len(parameters)])

@@ -58,9 +58,9 @@ func (f *solveFlags) register(cmd *cobra.Command, opts *ba.Options) {
 	flags.Float64Var(&opts.Forcing, "forcing", 0.1, "accuracy of conjugate gradients, less than 1")
 	flags.IntVar(&opts.MaxLinearIter, "max-linear-iter", 500, "largest number of iterations of conjugate gradients in a step")
 	flags.IntVar(&opts.Workers, "workers", 0, "goroutines to use; 0 means one for each processor")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the solution to")
-	flags.StringVar(&f.ply, "ply", "", "`file` to write points and cameras to, for viewers")
-	flags.StringVar(&f.covariance, "covariance", "", "`file` to write the covariance of the cameras to")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the solution to, - for standard output")
+	flags.StringVar(&f.ply, "ply", "", "`file` to write points and cameras to, for viewers, - for standard output")
+	flags.StringVar(&f.covariance, "covariance", "", "`file` to write the covariance of the cameras to, - for standard output")
 	flags.IntVar(&f.free, "free", -1, "number of directions that neither the observations nor the fixed cameras and points determine; -1 means those of a change of coordinates")
 	flags.BoolVar(&f.plot, "plot", false, "draw figures")
 	flags.StringVar(&f.plotFolder, "plot-dir", "results", "`folder` to draw figures to, made if its parent exists")
@@ -168,22 +168,11 @@ func indices(list string, n int) ([]int, error) {
 	return at, nil
 }
 
-// checkFiles returns an error if the solution cannot be written to its files. It is
-// better to know before the search than after.
-func (f *solveFlags) checkFiles() error {
+// checkFiles returns an error if the solution of the problem in the file at path cannot be
+// written to its files. It is better to know before the search than after.
+func (f *solveFlags) checkFiles(path string) error {
 	if strings.EqualFold(filepath.Ext(f.out), ".bz2") {
 		return fmt.Errorf("--out: %s: bzip2 is read only, use .gz", f.out)
 	}
-	if f.out != "" && f.out == f.ply {
-		return fmt.Errorf("--ply: expected another file than that of --out, found %s", f.ply)
-	}
-	if f.covariance != "" && (f.covariance == f.out || f.covariance == f.ply) {
-		return fmt.Errorf("--covariance: expected another file than those of --out and --ply, found %s", f.covariance)
-	}
-	for _, path := range []string{f.out, f.ply, f.covariance} {
-		if err := program.CheckWritable(path); err != nil {
-			return err
-		}
-	}
-	return nil
+	return program.CheckOutputs([]string{path}, program.Output{Flag: "out", Path: f.out}, program.Output{Flag: "ply", Path: f.ply}, program.Output{Flag: "covariance", Path: f.covariance})
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"revnum/internal/outfile"
 	"revnum/program"
 	"revnum/program/bundle"
 	"revnum/revmodels/ba"
@@ -63,6 +62,10 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 		}
 		defer func() { err = errors.Join(err, dev.Close()) }()
 	}
+	if err := f.checkFiles(path); err != nil {
+		return err
+	}
+	stdout := program.Messages(cmd, f.out, f.ply, f.covariance)
 	p, err := ba.ReadFile(path)
 	if err != nil {
 		return err
@@ -72,9 +75,6 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 	}
 	ctx, end := program.Interruptible(cmd.Context())
 	defer end()
-	if err := f.checkFiles(); err != nil {
-		return err
-	}
 	plots := f.plot || cmd.Flags().Changed("plot-dir")
 	if plots {
 		if err := program.MakeFolder(f.plotFolder); err != nil {
@@ -95,22 +95,22 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 	}
 	interrupted := err
 
-	if err := writeSolution(cmd.OutOrStdout(), path, before, p, report); err != nil {
+	if err := writeSolution(stdout, path, before, p, report); err != nil {
 		return err
 	}
 	written := func(err error, to string) error {
 		if err == nil {
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "written to %s\n", to)
+			_, err = fmt.Fprintf(stdout, "written to %s\n", to)
 		}
 		return err
 	}
 	if f.out != "" {
-		if err := written(ba.WriteFile(f.out, p), f.out); err != nil {
+		if err := written(WriteBAL(cmd, f.out, p), f.out); err != nil {
 			return err
 		}
 	}
 	if f.ply != "" {
-		err := outfile.Write(f.ply, func(w io.Writer) error { return bundle.WritePLY(w, p) })
+		err := program.WriteOutput(cmd, f.ply, func(w io.Writer) error { return bundle.WritePLY(w, p) })
 		if err := written(err, f.ply); err != nil {
 			return err
 		}
@@ -125,7 +125,16 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 		return program.ErrInterrupted
 	}
 	if f.covariance != "" {
-		return written(f.writeCovariance(p, opts), f.covariance)
+		return written(f.writeCovariance(cmd, p, opts), f.covariance)
 	}
 	return nil
+}
+
+// WriteBAL writes p to the file at path as ba.WriteFile does, or to the command's standard output
+// if path is program.Stdout.
+func WriteBAL(cmd *cobra.Command, path string, p *ba.Problem) error {
+	if path == program.Stdout {
+		return ba.WriteBAL(cmd.OutOrStdout(), p)
+	}
+	return ba.WriteFile(path, p)
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
-	"revnum/internal/outfile"
 	"revnum/program"
 	"revnum/program/dataset"
 	"revnum/program/figure"
@@ -96,7 +96,7 @@ mixture so far is then written.
 	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the best start to its maximum")
 	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the starts")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON, - for standard output")
 	flags.StringVar(&f.plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
 	flags.StringVar(&f.cols, "cols", "0,1", "the two columns to draw, by name or by number from 0, or one for its histogram")
 	return cmd
@@ -127,11 +127,10 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 			return fmt.Errorf("--plot: %w", err)
 		}
 	}
-	for _, file := range []string{f.out, f.plot} {
-		if err := program.CheckWritable(file); err != nil {
-			return err
-		}
+	if err := program.CheckOutputs([]string{path}, program.Output{Flag: "out", Path: f.out}, program.Output{Flag: "plot", Path: f.plot}); err != nil {
+		return err
 	}
+	stdout := program.Messages(cmd, f.out)
 	t, err := dataset.Load(path)
 	if err != nil {
 		return err
@@ -154,7 +153,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	mixture, report, err := f.fit(ctx, cmd, t)
+	mixture, report, err := f.fit(ctx, cmd, stdout, t)
 	end() // an interrupt from here on ends the process
 	interrupted := ctx.Err() != nil
 	switch {
@@ -163,21 +162,21 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 	case err != nil && !interrupted:
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := writeFit(cmd.OutOrStdout(), path, t, mixture, report); err != nil {
+	if err := writeFit(stdout, path, t, mixture, report); err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := gmm.WriteFile(f.out, mixture); err != nil {
+		if err := program.WriteOutput(cmd, f.out, func(w io.Writer) error { return json.NewEncoder(w).Encode(mixture) }); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "model written to %s\n", f.out)
+		fmt.Fprintf(stdout, "model written to %s\n", f.out)
 	}
 	if f.plot != "" {
 		p := figure.Mixture(t, mixture, cols...)
 		if err := figure.Save(p, 16*vg.Centimeter, 12*vg.Centimeter, f.plot); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "figure written to %s\n", f.plot)
+		fmt.Fprintf(stdout, "figure written to %s\n", f.plot)
 	}
 	if interrupted {
 		return program.ErrInterrupted
@@ -187,7 +186,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 
 // fit fits a mixture with the given number of components, or the best of a range. For a
 // range it prints how good each mixture is. On a terminal it shows a progress bar.
-func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table) (*gmm.Mixture, *gmm.Report, error) {
+func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, stdout io.Writer, t *dataset.Table) (*gmm.Mixture, *gmm.Report, error) {
 	opts := f.opts
 	opts.Source = rand.NewPCG(f.seed, 0)
 	bar := program.Bar(cmd.ErrOrStderr(), -1)
@@ -219,7 +218,7 @@ func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, t *dataset.Table
 			report = c.Report
 		}
 	}
-	b := bufio.NewWriter(cmd.OutOrStdout())
+	b := bufio.NewWriter(stdout)
 	writeColumns(b, rows)
 	fmt.Fprintln(b)
 	return m, report, errors.Join(err, b.Flush())
@@ -332,6 +331,9 @@ header and one point a line. MODEL is a mixture that gmm fit wrote.
 		Example: `  ` + invocation + ` gmm predict model.json faithful.csv --out labels.csv`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := program.CheckOutputs(args, program.Output{Flag: "out", Path: out}); err != nil {
+				return err
+			}
 			m, err := gmm.ReadFile(args[0])
 			if err != nil {
 				return err
@@ -343,14 +345,10 @@ header and one point a line. MODEL is a mixture that gmm fit wrote.
 			if _, d := t.X.Dims(); d != m.Dim() {
 				return fmt.Errorf("%s: expected %d columns, as %s has, found %d", args[1], m.Dim(), args[0], d)
 			}
-			write := func(w io.Writer) error { return writePrediction(w, t, m, probabilities) }
-			if out == "-" {
-				return write(cmd.OutOrStdout())
-			}
-			return outfile.Write(out, write)
+			return program.WriteOutput(cmd, out, func(w io.Writer) error { return writePrediction(w, t, m, probabilities) })
 		},
 	}
-	cmd.Flags().StringVarP(&out, "out", "o", "-", "`file` to write to, - for standard output")
+	cmd.Flags().StringVarP(&out, "out", "o", program.Stdout, "`file` to write to, - for standard output")
 	cmd.Flags().BoolVar(&probabilities, "prob", false, "write the probabilities of all components as well")
 	return cmd
 }
