@@ -58,16 +58,43 @@ func TestNestedDerivatives(t *testing.T) {
 	}
 }
 
-// Functions without a minimum end.
-func TestDescentEnds(t *testing.T) {
-	x := descend(func(x pair) (float64, pair) { return -x.x, pair{x: -1} }, pair{}, nil)
-	if !(x.x > 0) {
+// Functions without a minimum, and such that are not finite, are errors.
+func TestDescentFails(t *testing.T) {
+	if x, err := descend(func(x pair) (float64, pair) { return -100 * x.x, pair{x: -100} }, pair{}, nil); err == nil {
 		t.Errorf("descended to %v", x)
 	}
-	calls := 0
-	descend(func(pair) (float64, pair) { calls++; return math.NaN(), pair{math.NaN(), 1} }, pair{}, nil)
-	if calls != 1 {
-		t.Errorf("%d calls of a function that is NaN", calls)
+	for _, c := range []struct {
+		value float64
+		slope pair
+	}{
+		{math.NaN(), pair{}}, {math.Inf(1), pair{1, 0}}, {math.Inf(-1), pair{1, 0}},
+		{0, pair{math.NaN(), 1}}, {0, pair{1, math.Inf(1)}}, {0, pair{1e160, 0}},
+	} {
+		calls := 0
+		_, err := descend(func(pair) (float64, pair) { calls++; return c.value, c.slope }, pair{}, nil)
+		if calls != 1 || err == nil {
+			t.Errorf("%v: %d calls, %v", c, calls, err)
+		}
+	}
+}
+
+// A descent from far away ends, at the saddle or with an error.
+func TestSaddleFromAfar(t *testing.T) {
+	for _, start := range []string{"[0.5,1e308]", "[1e308,0.5]", "[1e160,1]", "[1,-1e160]", "[1e155,1e155]", "[1e150,1]", "[1,1e150]", "[1e8,-1e8]", "[0,0]"} {
+		for _, mode := range modeNames {
+			message := `{"id":1,"kind":"evaluate","module":"saddle","function":"` + mode + `","input":{"start":` + start + `}}`
+			for i, a := range []answered{talk(t, message)[0], talkTo(t, &Revgen, message)[0]} {
+				var p []float64
+				switch err := json.Unmarshal(a.Output, &p); {
+				case a.Error != "":
+					if !strings.Contains(a.Error, "the descent ") {
+						t.Errorf("%s, %s, tool %d: %s", start, mode, i, a.Error)
+					}
+				case err != nil || len(p) != 4 || !(math.Hypot(math.Hypot(p[0], p[1]), math.Hypot(p[2], p[3])) < 1e-4):
+					t.Errorf("%s, %s, tool %d: %v, %v", start, mode, i, p, err)
+				}
+			}
+		}
 	}
 }
 

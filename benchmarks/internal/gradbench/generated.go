@@ -119,20 +119,17 @@ func generatedParticle(outerReverse, innerReverse bool) function {
 			return evaluation{}, err
 		}
 		one := 1.0
-		var w, value, slope, out float64
+		var w, value, slope float64
 		k := generated.Flight[float64]{Out: &value, W: &w, Reverse: innerReverse}
-		call := func() {
-			out = descend(func(x pair) (float64, pair) {
-				w, value, slope = x.x, 0, 0
-				if outerReverse {
-					_ = rev.Gradient(k, generated.Flight[float64]{Out: &one, W: &slope})
-				} else {
-					k.Tangent(generated.Flight[float64]{Out: &slope, W: &one})
-				}
-				return value, pair{x: slope}
-			}, pair{x: start}, nil).x
-		}
-		return toNumber(call, &out), nil
+		return control(func(x float64) (float64, float64) {
+			w, value, slope = x, 0, 0
+			if outerReverse {
+				_ = rev.Gradient(k, generated.Flight[float64]{Out: &one, W: &slope})
+			} else {
+				k.Tangent(generated.Flight[float64]{Out: &slope, W: &one})
+			}
+			return value, slope
+		}, start), nil
 	}
 }
 
@@ -161,13 +158,7 @@ func generatedSaddle(outerReverse, innerReverse bool) function {
 			}
 			return value, pair{slopes[0], slopes[1]}
 		}
-		call := func() {
-			from := pair{start[0], start[1]}
-			x := descend(maximum, from, nil)
-			q := descend(func(q pair) (float64, pair) { return saddleMode{innerReverse: innerReverse}.negated(x, q) }, from, nil)
-			out[0], out[1], out[2], out[3] = x.x, x.y, q.x, q.y
-		}
-		return toNumbers(call, out), nil
+		return saddlePoint(maximum, saddleMode{innerReverse: innerReverse}, pair{start[0], start[1]}, out), nil
 	}
 }
 

@@ -145,16 +145,21 @@ func particle(mode func() flight) function {
 		if err != nil {
 			return evaluation{}, err
 		}
-		var out float64
-		fly := mode()
-		call := func() {
-			out = descend(func(w pair) (float64, pair) {
-				value, slope := fly(w.x)
-				return value, pair{x: slope}
-			}, pair{x: start}, nil).x
-		}
-		return toNumber(call, &out), nil
+		return control(mode(), start), nil
 	}
+}
+
+// control returns the evaluation that finds the control, from start.
+func control(fly flight, start float64) evaluation {
+	var w pair
+	var failed error
+	call := func() {
+		w, failed = descend(func(w pair) (float64, pair) {
+			value, slope := fly(w.x)
+			return value, pair{x: slope}
+		}, pair{x: start}, nil)
+	}
+	return toNumber(call, &w.x).unless(&failed)
 }
 
 // parseParticle reads the control from which the descent starts.

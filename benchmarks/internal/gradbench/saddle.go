@@ -3,6 +3,7 @@ package gradbench
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 )
 
 // The eval finds the saddle of f(p, q) = ‖p‖² - ‖q‖²: the minimum over p of the maximum
@@ -45,12 +46,15 @@ func (m saddleMode) negated(p, q pair) (float64, pair) {
 }
 
 // maximum returns the maximum over q, found from start, and its gradient with respect
-// to p.
+// to p. They are NaN if the descent fails.
 func (m saddleMode) maximum(p, start pair, etas *[]float64) (float64, pair) {
 	inner := func(q pair) (float64, pair) { return m.negated(p, q) }
 	if m.outerReverse {
 		*etas = (*etas)[:0]
-		q := descend(inner, start, func(_ pair, eta float64) { *etas = append(*etas, eta) })
+		q, err := descend(inner, start, func(_ pair, eta float64) { *etas = append(*etas, eta) })
+		if err != nil {
+			return math.NaN(), pair{math.NaN(), math.NaN()}
+		}
 		pBar, qBar := saddleAdjoint(p, q, 1)
 		for i := len(*etas) - 1; i >= 0; i-- {
 			qBar = qBar.plus((*etas)[i], saddleCurved(qBar))
@@ -58,11 +62,14 @@ func (m saddleMode) maximum(p, start pair, etas *[]float64) (float64, pair) {
 		return p.dot(p) - q.dot(q), pBar
 	}
 	var dq [2]pair // for the two directions of p
-	q := descend(inner, start, func(_ pair, eta float64) {
+	q, err := descend(inner, start, func(_ pair, eta float64) {
 		for d := range dq {
 			dq[d] = dq[d].plus(eta, saddleCurved(dq[d]))
 		}
 	})
+	if err != nil {
+		return math.NaN(), pair{math.NaN(), math.NaN()}
+	}
 	return p.dot(p) - q.dot(q), pair{saddleTangent(p, q, pair{1, 0}, dq[0]), saddleTangent(p, q, pair{0, 1}, dq[1])}
 }
 
@@ -73,12 +80,23 @@ func (m saddleMode) evaluation(input json.RawMessage, _ int) (evaluation, error)
 	}
 	start, out := pair{from[0], from[1]}, make([]float64, 4)
 	var etas []float64
+	maximum := func(p pair) (float64, pair) { return m.maximum(p, start, &etas) }
+	return saddlePoint(maximum, m, start, out), nil
+}
+
+// saddlePoint returns the evaluation that finds the minimum p over the maximum, and then the
+// maximum q.
+func saddlePoint(maximum func(p pair) (float64, pair), m saddleMode, start pair, out []float64) evaluation {
+	var failed error
 	call := func() {
-		p := descend(func(p pair) (float64, pair) { return m.maximum(p, start, &etas) }, start, nil)
-		q := descend(func(q pair) (float64, pair) { return m.negated(p, q) }, start, nil)
+		var p, q pair
+		if p, failed = descend(maximum, start, nil); failed != nil {
+			return
+		}
+		q, failed = descend(func(q pair) (float64, pair) { return m.negated(p, q) }, start, nil)
 		out[0], out[1], out[2], out[3] = p.x, p.y, q.x, q.y
 	}
-	return toNumbers(call, out), nil
+	return toNumbers(call, out).unless(&failed)
 }
 
 // parseSaddle reads the point from which the descents start.

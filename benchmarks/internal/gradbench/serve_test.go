@@ -35,8 +35,14 @@ type answered struct {
 // talk sends messages, one per line, and returns the answers.
 func talk(t *testing.T, messages ...string) []answered {
 	t.Helper()
+	return talkTo(t, &Revnum, messages...)
+}
+
+// talkTo sends messages to a tool and returns its answers.
+func talkTo(t *testing.T, tool *Tool, messages ...string) []answered {
+	t.Helper()
 	var out bytes.Buffer
-	if err := Revnum.serve(strings.NewReader(strings.Join(messages, "\n")), &out, 1, 1<<20); err != nil {
+	if err := tool.serve(strings.NewReader(strings.Join(messages, "\n")), &out, 1, 1<<20); err != nil {
 		t.Fatal(err)
 	}
 	var answers []answered
