@@ -11,16 +11,24 @@ of the entries by itself, for derivatives of second order.
 
 The operators are torch.library operators: revnum::value, revnum::vjp, revnum::jvp and
 revnum::second. They have fake kernels and derivatives, so that they work under
-torch.compile and twice backward. They work on the CPU. Tensors are passed without a copy
-unless their layout is one that the kernel does not take.
+torch.compile and twice backward. They have forward-mode derivatives, and work under the
+transforms of torch.func, is_grads_batched and vectorize; a batch is one call after the other.
+What there is not raises NotImplementedError: derivatives of third order, and second ones
+forward over forward. torch.compile breaks its graph at such a transform, and so refuses it
+with fullgraph. A transform takes a sparse matrix as a CSR.
+
+They work on the CPU. Tensors are passed without a copy unless their layout is one that the
+kernel does not take.
 
 run works in place, on tensors that are the caller's, outside of autograd.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from torch.autograd import forward_ad
 
 from . import _library
 from ._library import ArgumentError, Package, bind, lookup, pack
@@ -160,16 +168,16 @@ def _run_value(rule: str, layout: str, x: list[torch.Tensor], constants: list[to
     return out
 
 
-_value = torch.library.custom_op("revnum::value", _run_value, mutates_args=())
+_value_op = torch.library.custom_op("revnum::value", _run_value, mutates_args=())
 
 
-@_value.register_fake
+@_value_op.register_fake
 def _(rule, layout, x, constants, sizes, params):
     return _fake_outputs(rule, layout, x, constants, sizes)
 
 
 @torch.library.custom_op("revnum::jvp", mutates_args=())
-def _jvp(rule: str, layout: str, x: list[torch.Tensor], t: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
+def _jvp_op(rule: str, layout: str, x: list[torch.Tensor], t: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
     """J·t"""
     c = _Call(rule, layout, x, constants, sizes)
     c.hold(x)
@@ -179,7 +187,7 @@ def _jvp(rule: str, layout: str, x: list[torch.Tensor], t: list[torch.Tensor], c
     return outs
 
 
-@_jvp.register_fake
+@_jvp_op.register_fake
 def _(rule, layout, x, t, constants, sizes, params):
     return _fake_outputs(rule, layout, x, constants, sizes)
 
@@ -200,16 +208,16 @@ def _run_vjp(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tenso
     return grads
 
 
-_vjp = torch.library.custom_op("revnum::vjp", _run_vjp, mutates_args=())
+_vjp_op = torch.library.custom_op("revnum::vjp", _run_vjp, mutates_args=())
 
 
-@_vjp.register_fake
+@_vjp_op.register_fake
 def _(rule, layout, x, ct, constants, sizes, params):
     return [torch.empty(a.shape, dtype=a.dtype) for a in x]
 
 
 @torch.library.custom_op("revnum::second", mutates_args=())
-def _second(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], v: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
+def _second_op(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], v: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
     """(∂J[v])ᵀ·ct"""
     c = _Call(rule, layout, x, constants, sizes)
     c.hold(x)
@@ -229,80 +237,180 @@ def _second(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor
     return grads
 
 
-@_second.register_fake
+@_second_op.register_fake
 def _(rule, layout, x, ct, v, constants, sizes, params):
     return [torch.empty(a.shape, dtype=a.dtype) for a in x]
 
 
-def _filled(grads, like):
-    """Gradients, with zeros where there are none."""
-    return [torch.zeros_like(a) if g is None else g for g, a in zip(grads, like)]
+class _Spec(NamedTuple):
+    """What of a call is no tensor."""
+
+    rule: str
+    layout: str
+    sizes: list
+    params: list
 
 
-def _keep(groups):
-    """The setup of the context for an operator whose tensors are in the given arguments."""
-
-    def setup(ctx, inputs, output):
-        ctx.plain = [inputs[0], inputs[1], inputs[-2], inputs[-1]]
-        lists = [inputs[i] for i in (*groups, len(inputs) - 3)]
-        ctx.counts = [len(l) for l in lists]
-        ctx.save_for_backward(*[a for l in lists for a in l])
-        ctx.outputs = [(a.shape, a.dtype) for a in output]
-
-    return setup
+def _transformed():
+    """Whether a transform of torch.func looks at operations, or forward-mode derivatives do."""
+    return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
 
 
-def _kept(ctx):
-    lists, at = [], 0
-    for n in ctx.counts:
-        lists.append(list(ctx.saved_tensors[at : at + n]))
-        at += n
-    return lists
+def _batched(tensors):
+    """Whether one of the tensors is a batch of the vmap under is_grads_batched and vectorize."""
+    return any(map(torch._C._functorch.is_legacy_batchedtensor, tensors))
 
 
-def _zeros(ctx, grads):
-    return [torch.zeros(s, dtype=t) if g is None else g for g, (s, t) in zip(grads, ctx.outputs)]
+def _each(f, tensors):
+    """The outputs of f for each element of such batches, one call after the other, as batches."""
+    level = torch._C._vmapmode_decrement_nesting() + 1
+    try:  # f may have batches of the level below
+        # A tensor that is no batch of this level gets a dimension of length 1.
+        parts = [torch._remove_batch_dim(a, level, 1, 0) for a in tensors]
+        n = max(map(len, parts))
+        each = [f([a[i if len(a) == n else 0] for a in parts]) for i in range(n)]
+        return [torch._add_batch_dim(torch.stack(a), 0, level) for a in zip(*each)]
+    finally:
+        torch._C._vmapmode_increment_nesting()
 
 
-def _none(*lists):
-    """The gradients of lists of numbers: PyTorch takes an empty one for a list of tensors."""
-    return [None if l else [] for l in lists]
+def _flat(lists):
+    return [a for l in lists for a in l]
 
 
-def _value_backward(ctx, grads):
-    x, constants = _kept(ctx)
-    rule, layout, sizes, params = ctx.plain
-    return None, None, _vjp(rule, layout, x, _zeros(ctx, grads), constants, sizes, params), [None] * len(constants), *_none(sizes, params)
+def _split(tensors, counts):
+    it = iter(tensors)
+    return [list(itertools.islice(it, n)) for n in counts]
 
 
-def _vjp_backward(ctx, grads):
-    # <w, Jᵀ·ȳ> has the gradients J·w by ȳ, and (∂J[w])ᵀ·ȳ by x.
-    x, ct, constants = _kept(ctx)
-    rule, layout, sizes, params = ctx.plain
-    w = _zeros(ctx, grads)
-    by_x = _second(rule, layout, x, ct, w, constants, sizes, params)
-    by_ct = _jvp(rule, layout, x, w, constants, sizes, params)
-    return None, None, by_x, by_ct, [None] * len(constants), *_none(sizes, params)
+def _shapes(tensors):
+    return [(a.shape, a.dtype) for a in tensors]
 
 
-def _jvp_backward(ctx, grads):
-    # <ȳ, J·t> has the gradients Jᵀ·ȳ by t, and (∂J[t])ᵀ·ȳ by x.
-    x, t, constants = _kept(ctx)
-    rule, layout, sizes, params = ctx.plain
-    ct = _zeros(ctx, grads)
-    by_x = _second(rule, layout, x, ct, t, constants, sizes, params)
-    by_t = _vjp(rule, layout, x, ct, constants, sizes, params)
-    return None, None, by_x, by_t, [None] * len(constants), *_none(sizes, params)
+def _filled(given, shapes):
+    """Derivatives, with zeros where there are none."""
+    return [torch.zeros(shape, dtype=dtype) if g is None else g for g, (shape, dtype) in zip(given, shapes)]
 
 
-def _second_backward(ctx, grads):
+def _sum(*terms):
+    """The sum of lists of derivatives. None is zero."""
+    return [sum(column) for column in zip(*[t for t in terms if t is not None])]
+
+
+class _Operator:
+    """An operator of torch.library and its derivatives. Transforms of torch.func and forward
+    mode take nothing from torch.library, and no derivative there is zero without a word. So
+    an autograd.Function stands for the operator there. torch.compile takes only the operator.
+
+    backward and jvp get a _Spec and the lists of tensors, and then the cotangents, or a list
+    of tangents for each list but that of constants. Such a list is None if all are zero.
+    backward returns a list of gradients for each list but that of constants."""
+
+    def __init__(self, op, backward, jvp):
+        def save(ctx, spec, lists, output):
+            ctx.spec, ctx.counts, ctx.shapes = spec, [len(l) for l in lists], _shapes(output)
+            ctx.save_for_backward(*_flat(lists))
+
+        def gradients(ctx, ct):
+            return backward(ctx.spec, *_split(ctx.saved_tensors, ctx.counts), _filled(ct, ctx.shapes))
+
+        def setup(ctx, inputs, output):
+            rule, layout, *lists, sizes, params = inputs
+            save(ctx, _Spec(rule, layout, sizes, params), lists, output)
+
+        def lists_of_gradients(ctx, ct):
+            # For a list of tensors PyTorch takes an empty list, but not None.
+            numbers = [None if l else [] for l in (ctx.spec.sizes, ctx.spec.params)]
+            return None, None, *gradients(ctx, ct), [None] * ctx.counts[-1], *numbers
+
+        op.register_autograd(lists_of_gradients, setup_context=setup)
+        self.op = op
+
+        class Function(torch.autograd.Function):
+            @staticmethod
+            def forward(spec, counts, *tensors):
+                return tuple(op(spec.rule, spec.layout, *_split(tensors, counts), spec.sizes, spec.params))
+
+            @staticmethod
+            def setup_context(ctx, inputs, output):
+                spec, counts, *tensors = inputs
+                save(ctx, spec, _split(tensors, counts), output)
+                ctx.save_for_forward(*tensors)
+                ctx.set_materialize_grads(False)
+
+            @staticmethod
+            def backward(ctx, *ct):
+                return None, None, *_flat(gradients(ctx, ct)), *[None] * ctx.counts[-1]
+
+            @staticmethod
+            def jvp(ctx, spec, counts, *tangents):
+                lists = _split(ctx.saved_tensors, ctx.counts)
+                given = [None if all(a is None for a in t) else _filled(t, _shapes(l)) for t, l in zip(_split(tangents, ctx.counts), lists)]
+                return tuple(jvp(ctx.spec, *lists, *given[:-1]))
+
+            @staticmethod
+            def vmap(info, dims, spec, counts, *tensors):
+                """One call after the other."""
+                each = [Function.apply(spec, counts, *[a if d is None else a.select(d, i) for a, d in zip(tensors, dims[2:])]) for i in range(info.batch_size)]
+                out = tuple(torch.stack(a) for a in zip(*each))
+                return out, (0,) * len(out)
+
+        self.function = Function
+
+    def __call__(self, spec, *lists):
+        if torch.compiler.is_compiling():
+            if _transformed():
+                torch._dynamo.graph_break(msg="revnum: torch.compile does not look into torch.func and forward-mode derivatives of kernels")
+        elif _batched(_flat(lists)):
+            counts = [len(l) for l in lists]
+            return _each(lambda tensors: self(spec, *_split(tensors, counts)), _flat(lists))
+        if _transformed():
+            return list(self.function.apply(spec, [len(l) for l in lists], *_flat(lists)))
+        return self.op(spec.rule, spec.layout, *lists, spec.sizes, spec.params)
+
+
+def _value_backward(spec, x, constants, ct):
+    return [_vjp(spec, x, ct, constants)]
+
+
+def _value_jvp(spec, x, constants, t):
+    return _jvp(spec, x, t, constants)
+
+
+def _vjp_backward(spec, x, ct, constants, w):
+    # <w, Jᵀ·ȳ> has the gradients (∂J[w])ᵀ·ȳ by x, and J·w by ȳ.
+    return [_second(spec, x, ct, w, constants), _jvp(spec, x, w, constants)]
+
+
+def _vjp_jvp(spec, x, ct, constants, dx, dct):
+    return _sum(dx and _second(spec, x, ct, dx, constants), dct and _vjp(spec, x, dct, constants))
+
+
+def _jvp_backward(spec, x, t, constants, ct):
+    # <ȳ, J·t> has the gradients (∂J[t])ᵀ·ȳ by x, and Jᵀ·ȳ by t.
+    return [_second(spec, x, ct, t, constants), _vjp(spec, x, ct, constants)]
+
+
+def _jvp_jvp(spec, x, t, constants, dx, dt):
+    if dx:
+        raise NotImplementedError("revnum: kernels have no second derivatives forward over forward; take torch.func.hessian, or jacfwd of jacrev")
+    return _jvp(spec, x, dt, constants)
+
+
+def _second_backward(*_):
     raise NotImplementedError("revnum: kernels have no derivatives of third order")
 
 
-_value.register_autograd(_value_backward, setup_context=_keep([2]))
-_vjp.register_autograd(_vjp_backward, setup_context=_keep([2, 3]))
-_jvp.register_autograd(_jvp_backward, setup_context=_keep([2, 3]))
-_second.register_autograd(_second_backward, setup_context=_keep([2, 3, 4]))
+def _second_jvp(spec, x, ct, v, constants, dx, dct, dv):
+    if dx:
+        _second_backward()
+    return _sum(dct and _second(spec, x, dct, v, constants), dv and _second(spec, x, ct, dv, constants))
+
+
+_value = _Operator(_value_op, _value_backward, _value_jvp)
+_vjp = _Operator(_vjp_op, _vjp_backward, _vjp_jvp)
+_jvp = _Operator(_jvp_op, _jvp_backward, _jvp_jvp)
+_second = _Operator(_second_op, _second_backward, _second_jvp)
 
 
 class _Value(torch.autograd.Function):
@@ -310,29 +418,27 @@ class _Value(torch.autograd.Function):
     kernel of a short vector. What it computes is what the operators compute."""
 
     @staticmethod
-    def forward(ctx, rule, layout, n, sizes, params, *tensors):
-        ctx.plain = rule, layout, n, sizes, params
+    def forward(ctx, spec, n, *tensors):
+        ctx.spec, ctx.n = spec, n
         ctx.save_for_backward(*tensors)
-        x, constants = list(tensors[:n]), list(tensors[n:])
-        out = _run_value(rule, layout, x, constants, sizes, params)
-        ctx.outputs = [(a.shape, a.dtype) for a in out]
+        out = _run_value(spec.rule, spec.layout, list(tensors[:n]), list(tensors[n:]), spec.sizes, spec.params)
+        ctx.shapes = _shapes(out)
         return tuple(out)
 
     @staticmethod
     def backward(ctx, *grads):
-        rule, layout, n, sizes, params = ctx.plain
-        tensors = ctx.saved_tensors
-        ct = _zeros(ctx, grads)
-        if torch.is_grad_enabled():  # for a second derivative
-            g = _vjp(rule, layout, list(tensors[:n]), ct, list(tensors[n:]), sizes, params)
+        spec, x, constants = ctx.spec, list(ctx.saved_tensors[: ctx.n]), list(ctx.saved_tensors[ctx.n :])
+        ct = _filled(grads, ctx.shapes)
+        if torch.is_grad_enabled() or _transformed() or _batched(ct):  # for a second derivative, or cotangents in a batch
+            g = _vjp(spec, x, ct, constants)
         else:
-            g = _run_vjp(rule, layout, list(tensors[:n]), ct, list(tensors[n:]), sizes, params)
-        return None, None, None, None, None, *g, *[None] * (len(tensors) - n)
+            g = _run_vjp(spec.rule, spec.layout, x, ct, constants, spec.sizes, spec.params)
+        return None, None, *g, *[None] * len(constants)
 
 
 def _plain(tensors):
     """Whether nothing looks at operations on the tensors but autograd."""
-    return not torch.compiler.is_compiling() and all(type(a) in (torch.Tensor, torch.nn.Parameter) for a in tensors) and not torch._C._len_torch_dispatch_stack() and torch._C._functorch.peek_interpreter_stack() is None
+    return not torch.compiler.is_compiling() and all(type(a) in (torch.Tensor, torch.nn.Parameter) for a in tensors) and not torch._C._len_torch_dispatch_stack() and not _transformed()
 
 
 def _sparse(m):
@@ -340,6 +446,8 @@ def _sparse(m):
     if isinstance(m, CSR):
         return tuple(m.shape), m.ptr, m.ind, m.data
     if isinstance(m, torch.Tensor) and m.layout == torch.sparse_csr:
+        if torch._C._are_functorch_transforms_active():
+            raise ArgumentError("revnum: torch.func takes no sparse CSR tensors: give a revnum.torch.CSR")
         return tuple(m.shape), m.crow_indices(), m.col_indices(), _Values.apply(m)
     raise ArgumentError(f"revnum: want a sparse matrix, a sparse CSR tensor or a CSR, found {type(m).__name__}")
 
@@ -418,10 +526,8 @@ def call(kernel, *args, **kwargs):
     if rule.parameters or params:
         rule.settings(params)  # refuses what is unknown
     constants = indices + structure
-    if _plain(x):
-        out = _Value.apply(rule.name, layout, len(x), list(sizes), [float(v) for v in params.values()], *x, *constants)
-        return out[0] if len(out) == 1 else out
-    out = _value(rule.name, layout, x, constants, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()])
+    spec = _Spec(rule.name, layout, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()])
+    out = _Value.apply(spec, len(x), *x, *constants) if _plain(x) else _value(spec, x, constants)
     return out[0] if len(out) == 1 else tuple(out)
 
 

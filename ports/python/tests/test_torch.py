@@ -44,8 +44,80 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_gradcheck(name):
     f, args = CASES[name]
-    assert gradcheck(f, args)
-    assert gradgradcheck(f, args)
+    assert gradcheck(f, args, check_forward_ad=True, check_batched_grad=True, check_batched_forward_grad=True)
+    assert gradgradcheck(f, args, check_fwd_over_rev=True, check_batched_grad=True)
+
+
+def mean_square(f):
+    """f of one matrix, and a number that is not linear in it."""
+    b = x(3, 2).detach()
+    return lambda a: (f(a, b) ** 2).mean()
+
+
+def batched(f, a):
+    a = a.clone().requires_grad_()
+    y = f(a, a.detach().T)
+    return torch.autograd.grad(y, a, torch.eye(4, dtype=y.dtype).reshape(4, 2, 2), is_grads_batched=True)[0]
+
+
+def dual(f, a):
+    with torch.autograd.forward_ad.dual_level():
+        return tuple(torch.autograd.forward_ad.unpack_dual(f(torch.autograd.forward_ad.make_dual(a, a + 1), a.T)))
+
+
+F, A = torch.func, torch.autograd.functional
+TRANSFORMS = {
+    "jvp": lambda f, g, a: F.jvp(f, (a, a.T), (a, a.T)),
+    "jvp of one operand": lambda f, g, a: F.jvp(lambda b: f(b, a.T), (a,), (a + 1,)),
+    "linearize": lambda f, g, a: F.linearize(g, a)[1](a + 1),
+    "dual": lambda f, g, a: dual(f, a),
+    "jacfwd": lambda f, g, a: F.jacfwd(f, argnums=(0, 1))(a, a.T),
+    "jacrev": lambda f, g, a: F.jacrev(f, argnums=(0, 1))(a, a.T),
+    "jacrev by chunks": lambda f, g, a: F.jacrev(f, chunk_size=1)(a, a.T),
+    "grad": lambda f, g, a: F.grad(g)(a),
+    "vjp": lambda f, g, a: F.vjp(f, a, a.T)[1](a[:, :2]),
+    "hessian": lambda f, g, a: F.hessian(g)(a),
+    "jacrev of jacrev": lambda f, g, a: F.jacrev(F.jacrev(g))(a),
+    "jacrev of jacfwd": lambda f, g, a: F.jacrev(F.jacfwd(g))(a),
+    "jvp of grad": lambda f, g, a: F.jvp(F.grad(g), (a,), (a + 1,))[1],
+    "vmap": lambda f, g, a: F.vmap(f)(torch.stack([a, a + 1]), torch.stack([a.T, a.T])),
+    "vmap of one operand": lambda f, g, a: F.vmap(f, in_dims=(1, None))(torch.stack([a, a + 1], 1), a.T),
+    "vmap of vmap": lambda f, g, a: F.vmap(F.vmap(f, in_dims=(0, None)))(torch.stack([a, a + 1])[None], a.T[None]),
+    "vmap of grad": lambda f, g, a: F.vmap(F.grad(g))(torch.stack([a, a + 1])),
+    "grad of vmap": lambda f, g, a: F.grad(lambda a: F.vmap(g)(torch.stack([a, a + 1])).sum())(a),
+    "vmap of hessian": lambda f, g, a: F.vmap(F.hessian(g))(torch.stack([a, a + 1])),
+    "is_grads_batched": lambda f, g, a: batched(f, a),
+    "jacobian": lambda f, g, a: A.jacobian(f, (a, a.T), vectorize=True),
+    "jacobian forward": lambda f, g, a: A.jacobian(f, (a, a.T), vectorize=True, strategy="forward-mode"),
+    "autograd.functional.hessian": lambda f, g, a: A.hessian(g, a, vectorize=True),
+    "hessian forward": lambda f, g, a: A.hessian(g, a, vectorize=True, outer_jacobian_strategy="forward-mode"),
+    "compile": lambda f, g, a: torch.compile(lambda a: F.jvp(g, (a,), (a + 1,))[1], backend="aot_eager")(a),
+    "compile grad": lambda f, g, a: torch.compile(F.grad(g), backend="aot_eager")(a),
+    "compiled before": lambda f, g, a: (lambda h: (h(a), F.jvp(h, (a,), (a + 1,))))(torch.compile(g, backend="aot_eager")),
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_transforms(name):
+    """The transform of our product has the derivatives of the transform of PyTorch's."""
+    a, transform = x(2, 3).detach(), TRANSFORMS[name]
+    torch.manual_seed(2)
+    want = transform(torch.matmul, mean_square(torch.matmul), a)
+    torch.manual_seed(2)
+    torch.testing.assert_close(transform(rt.revlinalg.MatMul, mean_square(rt.revlinalg.MatMul), a), want)
+
+
+def test_no_transforms():
+    """What has no derivative says so."""
+    f, a = mean_square(rt.revlinalg.MatMul), x(2, 3).detach()
+    for transform in (F.jacfwd(F.jacfwd(f)), lambda a: F.jvp(lambda b: F.jvp(f, (b,), (b,))[1], (a,), (a,))):
+        with pytest.raises(NotImplementedError, match="forward over forward"):
+            transform(a)
+    for transform in (F.jacfwd(F.hessian(f)), F.jacrev(F.hessian(f)), F.jacrev(F.jacrev(F.jacrev(f)))):
+        with pytest.raises(NotImplementedError, match="third order|forward over forward"):
+            transform(a)
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="torch.func"):
+        torch.compile(lambda a: F.jvp(f, (a,), (a,))[1], backend="aot_eager", fullgraph=True)(a)
 
 
 @pytest.mark.parametrize("name", ["MatMul", "Unitary", "GMM"])
@@ -71,8 +143,12 @@ def test_sparse():
     assert m.grad.layout == torch.sparse_csr
     torch.testing.assert_close(m.grad.values(), b.detach().sum(1)[[1, 0, 2]])
     data = m.values().detach().clone().requires_grad_()
-    f = lambda data, b: rt.revsparse.Mul(A=rt.CSR((2, 3), m.crow_indices(), m.col_indices(), data), B=b)
-    assert gradcheck(f, [data, b]) and gradgradcheck(f, [data, b])
+    f = lambda data, b, ptr=m.crow_indices(), ind=m.col_indices(): rt.revsparse.Mul(A=rt.CSR((2, 3), ptr, ind, data), B=b)
+    assert gradcheck(f, [data, b], check_forward_ad=True, check_batched_grad=True) and gradgradcheck(f, [data, b], check_fwd_over_rev=True)
+    for jacobian in (torch.func.jacfwd, torch.func.jacrev):
+        torch.testing.assert_close(jacobian(f, argnums=1)(data, b), jacobian(torch.matmul, argnums=1)(a, b))
+        with pytest.raises(revnum.ArgumentError, match="give a revnum.torch.CSR"):
+            jacobian(lambda b: rt.revsparse.Mul(A=m, B=b))(b)
 
     full = spd(4)
     s = full.detach().to_sparse_csr()
