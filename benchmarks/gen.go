@@ -103,7 +103,7 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 			opts.Layout = ba.Layout(layout)
 			opts.Source = rand.NewPCG(seed, 0)
 			floats := 12*float64(opts.Observations) + 8*float64(opts.Points) + 40*float64(opts.Cameras)
-			if err := memory.Check(uint64(min(max(0, floats), 1<<62)), "the cameras, points and observations"); err != nil {
+			if err := memory.Check(floats, "the cameras, points and observations"); err != nil {
 				return err
 			}
 			start, exact, err := ba.Generate(opts)

@@ -27,10 +27,28 @@ func Indented(v any) func(w io.Writer) error {
 	}
 }
 
-// Read reads a value from the file at path. Its errors name the file, and the line
-// that is not JSON. want says what the file should hold.
+// maxSize is the largest size of a file that is read.
+const maxSize = 1 << 30
+
+// Text returns the content of the file at path, which must be a regular file of at most 1 GiB: a
+// device may have no end. want says what the file should hold.
+func Text(path, want string) ([]byte, error) {
+	info, err := os.Stat(path) // to open a pipe may wait
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: expected a regular file with %s", path, want)
+	case info.Size() > maxSize:
+		return nil, fmt.Errorf("%s: expected %s of at most 1 GiB, found %d bytes", path, want, info.Size())
+	}
+	return os.ReadFile(path)
+}
+
+// Read reads a value from the file at path, as Text does. Its errors name the file, and the
+// line that is not JSON. want says what the file should hold.
 func Read[V any](path, want string) (*V, error) {
-	b, err := os.ReadFile(path)
+	b, err := Text(path, want)
 	if err != nil {
 		return nil, err
 	}

@@ -31,3 +31,23 @@ func TestFile(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 }
+
+// TestNotRegular reads what has no end, or holds nothing.
+func TestNotRegular(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large.json")
+	if err := os.WriteFile(large, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, maxSize+1); err != nil {
+		t.Skip(err)
+	}
+	for path, want := range map[string]string{
+		os.DevNull:  ": expected a regular file with numbers",
+		t.TempDir(): ": expected a regular file with numbers",
+		large:       "large.json: expected numbers of at most 1 GiB, found 1073741825 bytes",
+	} {
+		if _, err := Read[[]int](path, "numbers"); err == nil || !strings.HasPrefix(err.Error(), path) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}

@@ -230,7 +230,7 @@ func (f *fitFlags) fit(ctx context.Context, cmd *cobra.Command, stdout io.Writer
 func checkFitMemory(name string, t *dataset.Table, k int) error {
 	_, d := t.X.Dims()
 	floats := 16 * math.Max(0, float64(k)) * float64(d) * float64(d)
-	return memory.Check(uint64(math.Min(floats, 1<<62)), fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
+	return memory.Check(floats, fmt.Sprintf("%s: covariances of %d components in %d dimensions", name, k, d))
 }
 
 // columns finds the one or two columns that list names.

@@ -14,15 +14,20 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/scan"
+	"revnum/program/memory"
 )
 
 // readCSV reads a table from CSV, as EachRow does.
 func readCSV(b *bufio.Reader, name string) (*Table, error) {
 	var t Table
 	var data []float64
-	rows := 0
+	rows, what := 0, name+": the numbers"
 	var err error
 	t.Names, err = eachRow(b, name, func(row []float64) error {
+		var err error
+		if data, err = memory.Grow(data, len(row), what); err != nil {
+			return err
+		}
 		data = append(data, row...)
 		rows++
 		return nil
@@ -40,7 +45,8 @@ func readCSV(b *bufio.Reader, name string) (*Table, error) {
 //
 // Numbers are separated by commas, semicolons or tabs, whichever the first line has. A
 // first line in which nothing is a number holds the names of the columns. A line that
-// begins with # is a comment. Errors name the file and the line.
+// begins with # is a comment. A row takes at most 16 MiB, with the comments before it. Errors
+// name the file and the line.
 func EachRow(path string, do func(row []float64) error) (names []string, err error) {
 	f, _, err := scan.Open(path, "a CSV file")
 	if err != nil {
@@ -54,11 +60,33 @@ func EachRow(path string, do func(row []float64) error) (names []string, err err
 	return eachRow(bufio.NewReaderSize(plain, 1<<16), path, do)
 }
 
+// maxRow is the largest number of bytes of a row.
+const maxRow = 1 << 24
+
+var errLongRow = fmt.Errorf("expected a row of at most %d MiB", maxRow>>20)
+
+// A rowReader reads from r, but no more than left bytes.
+type rowReader struct {
+	r    io.Reader
+	left int
+}
+
+// Read implements io.Reader.
+func (r *rowReader) Read(p []byte) (int, error) {
+	if r.left == 0 {
+		return 0, errLongRow
+	}
+	n, err := r.r.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}
+
 func eachRow(b *bufio.Reader, name string, do func(row []float64) error) (names []string, err error) {
 	if mark, _ := b.Peek(len(scan.Mark)); bytes.Equal(mark, scan.Mark) {
 		_, _ = b.Discard(len(scan.Mark))
 	}
-	r := csv.NewReader(b)
+	limited := &rowReader{r: b}
+	r := csv.NewReader(limited)
 	r.Comma = separator(b)
 	r.Comment = '#'
 	r.ReuseRecord = true
@@ -66,15 +94,20 @@ func eachRow(b *bufio.Reader, name string, do func(row []float64) error) (names 
 
 	t := new(Table)
 	var row []float64
-	rows := 0
+	rows, line := 0, 0
 	for first := true; ; first = false {
+		limited.left = maxRow
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
+		if errors.Is(err, errLongRow) {
+			return nil, fmt.Errorf("%s:%d: %w", name, line+1, err)
+		}
 		if err != nil {
 			return nil, csvError(name, err, len(row), len(record))
 		}
+		line, _ = r.FieldPos(len(record) - 1)
 		if first {
 			row = make([]float64, len(record))
 			if t.Names = header(record); t.Names != nil {

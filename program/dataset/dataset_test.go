@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -62,6 +64,45 @@ func TestReadCSVErrors(t *testing.T) {
 	} {
 		got, err := read(strings.NewReader(c.in), "x.csv", -1)
 		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, error %v, want one with %q", name, got, err, c.want)
+		}
+	}
+}
+
+// endless is a text that repeats a line without end.
+type endless string
+
+// Read implements io.Reader.
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n+len(e) <= len(p) {
+		n += copy(p[n:], e)
+	}
+	if n == 0 {
+		n = copy(p, e)
+	}
+	return n, nil
+}
+
+// TestEndless reads files without end: the limits of a row and of memory end them.
+func TestEndless(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(96 << 20))
+	for name, c := range map[string]struct {
+		first string
+		rest  endless
+		want  string
+	}{
+		"rows":           {"a,b\n", "1.5,2\n", "x.csv: the numbers need "},
+		"zeros":          {"", "\x00", "x.csv:1: expected a row of at most 16 MiB"},
+		"a line":         {"1,2\n3,4\n", "5,", "x.csv:3: expected a row of at most 16 MiB"},
+		"a number":       {"1,2\n", "5", "x.csv:2: expected a row of at most 16 MiB"},
+		"quotes":         {"1,2\n\"", "5\n", "x.csv:2: expected a row of at most 16 MiB"},
+		"comments":       {"1,2\n", "# 3\n", "x.csv:2: expected a row of at most 16 MiB"},
+		"npy":            {string(npyFile("<f8", "False", "(1000000000000, 2)", []float64{})), "\x00", "x.csv: the numbers need "},
+		"npy of columns": {string(npyFile("|u1", "True", "(1000000000000, 2)", []float64{})), "\x00", "x.csv: the numbers need "},
+	} {
+		got, err := read(io.MultiReader(strings.NewReader(c.first), endless(strings.Repeat(string(c.rest), 4096))), "x.csv", -1)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, error %v, want one with %q", name, got, err, c.want)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
+
+	"revnum/program/memory"
 )
 
 var npyMagic = npy.Magic[:]
@@ -34,6 +36,11 @@ func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
 		return fail("%d×%d numbers of type %q are %d bytes, and %d follow the header", rows, cols, h.Type, h.bytes, size-h.Offset)
 	}
 
+	if size >= 0 { // else the header may say anything
+		if err := memory.Check(float64(rows)*float64(cols), name+": the numbers"); err != nil {
+			return nil, err
+		}
+	}
 	data, err := npyData(r, rows*cols)
 	if err != nil {
 		return fail("%w", err)
@@ -51,6 +58,9 @@ func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
 	}
 	if !h.Fortran {
 		return mat.NewDense(rows, cols, data), nil
+	}
+	if err := memory.Check(float64(rows)*float64(cols), name+": the numbers by rows"); err != nil {
+		return nil, err
 	}
 	return mat.DenseCopyOf(mat.NewDense(cols, rows, data).T()), nil
 }
@@ -192,6 +202,10 @@ func npyNumbers[E int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint6
 	for len(data) < n {
 		part = part[:min(chunk, n-len(data))]
 		if err := r.Read(&part); err != nil {
+			return nil, err
+		}
+		var err error
+		if data, err = memory.Grow(data, len(part), "the numbers"); err != nil {
 			return nil, err
 		}
 		for _, v := range part {

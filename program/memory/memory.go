@@ -7,13 +7,28 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
 	"strconv"
 )
 
-// availableMemory returns the number of bytes that a process can still allocate without
-// swapping. It is MemAvailable if the system reports that, otherwise 4 GiB, and never
+// available returns the number of bytes that this process can still allocate without swapping:
+// what the system has, or less where GOMEMLIMIT says so.
+func available() uint64 {
+	have := systemMemory()
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return have
+	}
+	used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(used)
+	return min(have, uint64(max(0, limit-int64(used[0].Value.Uint64()-used[1].Value.Uint64()))))
+}
+
+// systemMemory returns MemAvailable if the system reports that, otherwise 4 GiB, and never
 // more than the address space.
-func availableMemory() uint64 {
+func systemMemory() uint64 {
 	const unknown = 4 << 30
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
@@ -32,12 +47,30 @@ func availableMemory() uint64 {
 }
 
 // Check returns an error if this machine lacks the memory for floats numbers of
-// type float64. The error begins with what.
-func Check(floats uint64, what string) error {
-	have := availableMemory()
-	if floats > have/8 {
-		return fmt.Errorf("%s need %.1f GiB, and %.1f GiB are available", what,
-			float64(floats)*8/(1<<30), float64(have)/(1<<30))
+// type float64. The error begins with what. Floats may be any number: a product of sizes that
+// overflows int, too.
+func Check(floats float64, what string) error {
+	have := available()
+	if floats > float64(have/8) {
+		debug.FreeOSMemory() // garbage counts as used
+		have = available()
+	}
+	if floats > float64(have/8) {
+		return fmt.Errorf("%s need %.3g GiB, and %.3g GiB are available", what,
+			floats*8/(1<<30), float64(have)/(1<<30))
 	}
 	return nil
+}
+
+// Grow returns x with room for n more numbers, or the error of Check if there is no memory for
+// more. It is for numbers that arrive, of which nobody knows how many they are.
+func Grow(x []float64, n int, what string) ([]float64, error) {
+	if len(x)+n <= cap(x) {
+		return x, nil
+	}
+	more := max(n, cap(x)/4)
+	if err := Check(float64(len(x))+float64(more), what); err != nil {
+		return nil, err
+	}
+	return slices.Grow(x, more), nil
 }

@@ -82,7 +82,7 @@ func (p *BA) Plausible(name string) error {
 	if max(columns, 31*float64(p.P)) > math.MaxInt32 {
 		return fmt.Errorf("%s: n = %d, m = %d, p = %d: the sizes overflow", name, p.N, p.M, p.P)
 	}
-	return memory.Check(uint64(floats), fmt.Sprintf("%s: n = %d, m = %d, p = %d", name, p.N, p.M, p.P))
+	return memory.Check(floats, fmt.Sprintf("%s: n = %d, m = %d, p = %d", name, p.N, p.M, p.P))
 }
 
 // Write writes p in ADBench's form, all numbers with six decimals as in ADBench's

@@ -145,7 +145,7 @@ func (p *rowReader) plausible(g *GMM, replicate bool) error {
 			g.D, g.K, g.N, inFile, p.size)
 	}
 	if replicate {
-		return memory.Check(uint64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.Name(), g.N, g.D))
+		return memory.Check(float64(points), fmt.Sprintf("%s:1: %d replicated points in %d dimensions", p.s.Name(), g.N, g.D))
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func GenerateGMM(d, k, n int, seed uint64, replicate bool) (*GMM, error) {
 	if !ok {
 		return nil, ErrSize
 	}
-	if err := memory.Check(uint64(params)+uint64(points), fmt.Sprintf("d = %d, k = %d, n = %d:", d, k, n)); err != nil {
+	if err := memory.Check(float64(params)+float64(points), fmt.Sprintf("d = %d, k = %d, n = %d:", d, k, n)); err != nil {
 		return nil, err
 	}
 	rnd := rand.New(rand.NewPCG(seed, 0))

@@ -68,7 +68,7 @@ func (p *rowReader) readHand(m *hand.Model, complicated bool) (*Hand, error) {
 	if !p.holds(uint64(numbers)) {
 		return nil, p.s.Errorf("%d points: expected %d numbers, more than the file's %d bytes can hold", n, numbers, p.size)
 	}
-	if err := memory.Check(uint64(3*(hand.Params+8)*n), fmt.Sprintf("%s:1: %d points", p.s.Name(), n)); err != nil {
+	if err := memory.Check(3*(hand.Params+8)*float64(n), fmt.Sprintf("%s:1: %d points", p.s.Name(), n)); err != nil {
 		return nil, err
 	}
 	for i := range n {

@@ -100,7 +100,7 @@ func (o *LSTM) plausible(name string) error {
 	if !ok {
 		return fmt.Errorf("%s: the sizes overflow", sizes)
 	}
-	return memory.Check(uint64(work), sizes+":")
+	return memory.Check(float64(work), sizes+":")
 }
 
 // LSTMObjective is an LSTM problem ready to be evaluated and differentiated in T.
