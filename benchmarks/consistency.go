@@ -27,17 +27,6 @@ converges if |exp(-x)/y| < 1.`,
   go run ./benchmarks consistency --p 2 --target 3 --out consistency.png`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if q.Steps < 1 || q.Steps > mostSteps {
-				return fmt.Errorf("--steps: expected 1 to %d steps, found %d", mostSteps, q.Steps)
-			}
-			for _, f := range []struct {
-				name  string
-				value float64
-			}{{"x", q.X}, {"target", q.Y}, {"p", q.P}} {
-				if !(math.Abs(f.value) <= 10) {
-					return fmt.Errorf("--%s: expected a number from -10 to 10, found %v", f.name, f.value)
-				}
-			}
 			if least := -math.Exp(q.X); q.Y <= least {
 				return fmt.Errorf("--target: expected more than -exp(x) = %.4g, which is the output for p = -∞, found %v", least, q.Y)
 			}
@@ -52,10 +41,10 @@ converges if |exp(-x)/y| < 1.`,
 			return runConsistency(cmd, q, out)
 		},
 	}
-	cmd.Flags().Float64Var(&q.X, "x", 0.3, "the input")
-	cmd.Flags().Float64Var(&q.Y, "target", 1, "the output to reach")
-	cmd.Flags().Float64Var(&q.P, "p", 1.6, "the parameter at the start")
-	cmd.Flags().IntVar(&q.Steps, "steps", 100, "steps of training")
+	program.FloatFlag(cmd, &q.X, "x", 0.3, -10, 10, "the input")
+	program.FloatFlag(cmd, &q.Y, "target", 1, -10, 10, "the output to reach")
+	program.FloatFlag(cmd, &q.P, "p", 1.6, -10, 10, "the parameter at the start")
+	program.IntFlag(cmd, &q.Steps, "steps", "", 100, 1, mostSteps, "steps of training")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`file` for a figure of the outputs, such as consistency.png")
 	return cmd
 }

@@ -44,7 +44,7 @@ func newFigures() *cobra.Command {
 			return writeRatios(cmd.OutOrStdout(), rows)
 		},
 	}
-	cmd.Flags().DurationVar(&budget, "time", 10*time.Millisecond, "time to measure each gradient for")
+	program.TimeFlag(cmd, &budget, 10*time.Millisecond, "time to measure each gradient for")
 	return cmd
 }
 

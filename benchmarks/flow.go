@@ -14,6 +14,7 @@ import (
 	"revnum/benchmarks/internal/flows"
 	"revnum/internal/outfile"
 	"revnum/program"
+	"revnum/program/memory"
 	"revnum/revmodels/flow"
 )
 
@@ -44,11 +45,11 @@ measures one that records the intermediate values of all couplings:
 	f := cmd.Flags()
 	f.StringVar(&o.data, "data", "moons", "set of points: "+strings.Join(flows.Toys(), ", ")+", or all")
 	f.StringVar(&o.kind, "kind", "realnvp", "couplings: nice or realnvp")
-	f.IntVar(&o.flow.Depth, "couplings", 8, "the number of couplings")
-	f.IntVar(&o.flow.Hidden, "hidden", 32, "units of a hidden layer")
-	f.IntVar(&o.steps, "steps", 2000, "steps of the fit, each of 256 points")
-	f.IntVar(&o.most, "most", 64, "the most couplings whose gradient is measured")
-	f.DurationVar(&o.budget, "time", 50*time.Millisecond, "time to measure each gradient for")
+	program.IntFlag(cmd, &o.flow.Depth, "couplings", "", 8, 1, 256, "the number of couplings")
+	program.IntFlag(cmd, &o.flow.Hidden, "hidden", "", 32, 1, 512, "units of a hidden layer")
+	program.IntFlag(cmd, &o.steps, "steps", "", 2000, 1, mostSteps, "steps of the fit, each of 256 points")
+	program.IntFlag(cmd, &o.most, "most", "", 64, 1, 256, "the most couplings whose gradient is measured")
+	program.TimeFlag(cmd, &o.budget, 50*time.Millisecond, "time to measure each gradient for")
 	f.StringVarP(&o.out, "out", "o", "", "`folder` to write pictures and tables to, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd
@@ -61,15 +62,12 @@ func runFlow(cmd *cobra.Command, o *flowOptions) error {
 	if o.data == "all" {
 		names = flows.Toys()
 	}
-	switch {
-	case !ok:
+	if !ok {
 		return fmt.Errorf("--kind: expected nice or realnvp, found %q", o.kind)
-	case o.steps < 1:
-		return fmt.Errorf("--steps: expected a number of steps, found %d", o.steps)
-	case o.most < 1:
-		return fmt.Errorf("--most: expected a number of couplings, found %d", o.most)
-	case o.budget <= 0:
-		return fmt.Errorf("--time: expected a positive duration, found %v", o.budget)
+	}
+	depth, hidden := float64(max(o.flow.Depth, o.most)), float64(o.flow.Hidden)
+	if err := memory.Check(8*depth*hidden*(hidden+256), fmt.Sprintf("--couplings, --most, --hidden: %v couplings of %v units", depth, hidden)); err != nil {
+		return err
 	}
 	o.flow.Kind, o.flow.Dim = kind, 2
 	if o.out != "" {

@@ -22,10 +22,10 @@ func TestFlowBadInput(t *testing.T) {
 	}{
 		{[]string{"flow", "--kind", "x"}, `--kind: expected nice or realnvp, found "x"`},
 		{[]string{"flow", "--data", "x"}, `--data: unknown set of points "x", want one of board, moons, rings, spirals`},
-		{[]string{"flow", "--steps", "0"}, "--steps: expected a number of steps, found 0"},
-		{[]string{"flow", "--most", "0"}, "--most: expected a number of couplings, found 0"},
-		{[]string{"flow", "--couplings", "0"}, "a depth of 0 couplings"},
-		{[]string{"flow", "--time", "0s"}, "--time: expected a positive duration"},
+		{[]string{"flow", "--steps", "0"}, "--steps: expected an integer from 1 to 1048576, found"},
+		{[]string{"flow", "--most", "0"}, "--most: expected an integer from 1 to 256, found"},
+		{[]string{"flow", "--couplings", "0"}, "--couplings: expected an integer from 1 to 256"},
+		{[]string{"flow", "--time", "0s"}, "--time: expected a duration from 1ns"},
 		{[]string{"flow", "--out", "flow_test.go"}, "flow_test.go: expected a folder"},
 	} {
 		status, stdout, stderr := run("", c.args...)

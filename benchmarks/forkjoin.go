@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/forkjoin"
+	"revnum/program"
+	"revnum/program/memory"
 )
 
 func newForkJoin() *cobra.Command {
@@ -22,11 +24,8 @@ rotation by a quaternion, a network, and four particles. Forks ahead are joins i
 adjoint (rev.ParallelShared).`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if scale < 1 {
-				return fmt.Errorf("--scale: expected a positive number, found %d", scale)
-			}
-			if budget <= 0 {
-				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
+			if err := memory.Check(40_000*float64(scale), fmt.Sprintf("--scale: programs of %d thousand numbers", scale)); err != nil {
+				return err
 			}
 			rows, err := forkjoin.Measure(cmd.Context(), scale, budget)
 			if err != nil {
@@ -35,7 +34,7 @@ adjoint (rev.ParallelShared).`,
 			return forkjoin.WriteTable(cmd.OutOrStdout(), rows)
 		},
 	}
-	cmd.Flags().IntVar(&scale, "scale", 1000, "size of the programs, in thousands of numbers")
-	cmd.Flags().DurationVar(&budget, "time", time.Second/4, "time for each program")
+	program.IntFlag(cmd, &scale, "scale", "", 1000, 1, 100_000, "size of the programs, in thousands of numbers")
+	program.TimeFlag(cmd, &budget, time.Second/4, "time for each program")
 	return cmd
 }

@@ -12,10 +12,10 @@ func TestForkJoin(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if status, _, stderr := run("", "forkjoin", "--scale", "0"); status != 1 || !strings.Contains(stderr, "--scale: expected a positive number, found 0") {
+	if status, _, stderr := run("", "forkjoin", "--scale", "0"); status != 1 || !strings.Contains(stderr, "--scale: expected an integer from 1 to 100000") {
 		t.Errorf("exit status %d, %q", status, stderr)
 	}
-	if status, _, stderr := run("", "forkjoin", "--time", "-1s"); status != 1 || !strings.Contains(stderr, "--time: expected a positive duration, found -1s") {
+	if status, _, stderr := run("", "forkjoin", "--time", "-1s"); status != 1 || !strings.Contains(stderr, `--time: expected a duration from 1ns to 1h0m0s, found "-1s"`) {
 		t.Errorf("exit status %d, %q", status, stderr)
 	}
 }

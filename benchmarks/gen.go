@@ -45,9 +45,9 @@ normal, and means are uniform in [0, 1). The prior has gamma 1 and m 0.`,
 			return program.WriteOutput(cmd, out, func(w io.Writer) error { return g.Write(w, replicate) })
 		},
 	}
-	cmd.Flags().IntVar(&d, "d", 10, "dimension of the points")
-	cmd.Flags().IntVar(&k, "k", 25, "number of components")
-	cmd.Flags().IntVar(&n, "n", 1000, "number of points")
+	program.IntFlag(cmd, &d, "d", "", 10, 1, 1<<16, "dimension of the points")
+	program.IntFlag(cmd, &k, "k", "", 25, 1, 1<<20, "number of components")
+	program.IntFlag(cmd, &n, "n", "", 1000, 1, 1<<30, "number of points")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem everywhere")
 	cmd.Flags().StringVarP(&out, "out", "o", program.Stdout, "`file` to write to, - for standard output")
 	cmd.Flags().BoolVar(&replicate, "rep", false, "write one point that stands for all n (adbench's -rep)")
@@ -119,12 +119,12 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", layouts[0], strings.Join(layouts, ", "))
-	cmd.Flags().IntVar(&opts.Cameras, "cameras", 100, "number of cameras")
-	cmd.Flags().IntVar(&opts.Points, "points", 20000, "number of points")
-	cmd.Flags().IntVar(&opts.Observations, "observations", 100000, "number of observations, at least two for each point")
-	cmd.Flags().Float64Var(&opts.Noise, "noise", 0.5, "standard deviation of the noise of the features, in pixels")
-	cmd.Flags().Float64Var(&opts.Outliers, "outliers", 0, "fraction of the observations that are moved to random places in the picture")
-	cmd.Flags().Float64Var(&opts.Start, "start", 0.01, "relative size of the errors of cameras and points")
+	program.IntFlag(cmd, &opts.Cameras, "cameras", "", 100, 1, 1<<20, "number of cameras")
+	program.IntFlag(cmd, &opts.Points, "points", "", 20000, 1, 1<<28, "number of points")
+	program.IntFlag(cmd, &opts.Observations, "observations", "", 100000, 1, 1<<30, "number of observations, at least two for each point")
+	program.FloatFlag(cmd, &opts.Noise, "noise", 0.5, 0, 1e6, "standard deviation of the noise of the features, in pixels")
+	program.FloatFlag(cmd, &opts.Outliers, "outliers", 0, 0, 1, "fraction of the observations that are moved to random places in the picture")
+	program.FloatFlag(cmd, &opts.Start, "start", 0.01, 0, 1e3, "relative size of the errors of cameras and points")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem")
 	cmd.Flags().StringVarP(&out, "out", "o", program.Stdout, "`file` to write to, - for standard output")
 	cmd.Flags().StringVar(&truth, "truth", "", "`file` to write the solution to")

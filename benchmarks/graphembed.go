@@ -77,13 +77,8 @@ or a comma. A line with one name is a vertex; what follows # or % is a comment.`
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			low, high, err := interval(dims)
-			switch {
-			case err != nil:
+			if err != nil {
 				return fmt.Errorf("--k: %w", err)
-			case starts < 1 || starts > 1e6:
-				return fmt.Errorf("--starts: expected 1 to 1000000, found %d", starts)
-			case budget <= 0:
-				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			}
 			g, err := graphembed.Load(name)
 			if err != nil {
@@ -102,9 +97,9 @@ or a comma. A line with one name is a vertex; what follows # or % is a comment.`
 	cmd.Flags().StringVar(&name, "graph", "petersen", "`GRAPH` by name, or a file of edges")
 	cmd.Flags().StringVarP(&dims, "k", "k", "1..10", "numbers of dimensions, such as 5 or 1..10")
 	cmd.Flags().StringVar(&method, "method", graphembed.Methods[0], strings.Join(graphembed.Methods, ", "))
-	cmd.Flags().IntVar(&starts, "starts", 100, "random starts for each k; the best is kept")
+	program.IntFlag(cmd, &starts, "starts", "", 100, 1, 1e6, "random starts for each k; the best is kept")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the starts")
-	cmd.Flags().DurationVar(&budget, "time", 100*time.Millisecond, "time to measure each function for")
+	program.TimeFlag(cmd, &budget, 100*time.Millisecond, "time to measure each function for")
 	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

@@ -25,9 +25,6 @@ also prints how well each method keeps the energy, and what the gradient costs.`
   go run ./benchmarks nbody --steps 1000000 --out nbody`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if steps < 1 {
-				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
-			}
 			if out != "" {
 				if err := makeFolder(out, nil); err != nil {
 					return err
@@ -59,7 +56,7 @@ also prints how well each method keeps the energy, and what the gradient costs.`
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&steps, "steps", 100000, "the most steps")
+	program.IntFlag(cmd, &steps, "steps", "", 100000, 1, 1<<30, "the most steps")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

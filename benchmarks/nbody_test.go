@@ -44,7 +44,7 @@ func TestNBodyBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"nbody", "--steps", "0"}, "--steps: expected a number of steps, found 0"},
+		{[]string{"nbody", "--steps", "0"}, "--steps: expected an integer from 1 to 1073741824, found"},
 		{[]string{"nbody", "--out", "nbody_test.go"}, "nbody_test.go: expected a folder"},
 	} {
 		status, stdout, stderr := run("", c.args...)

@@ -36,12 +36,7 @@ of one over the best time of the other.
   go run ./benchmarks numbers --steps 100000 --out numbers`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case steps < 0:
-				return fmt.Errorf("--steps: expected a number of steps, found %d", steps)
-			case budget <= 0:
-				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
-			case out != "":
+			if out != "" {
 				if err := makeFolder(out, nil); err != nil {
 					return err
 				}
@@ -49,8 +44,8 @@ of one over the best time of the other.
 			return runNumbers(cmd, steps, budget, out)
 		},
 	}
-	cmd.Flags().IntVar(&steps, "steps", 10000, "steps of the programs")
-	cmd.Flags().DurationVar(&budget, "time", 300*time.Millisecond, "time to measure each comparison for")
+	program.IntFlag(cmd, &steps, "steps", "", 10000, 0, 1<<30, "steps of the programs")
+	program.TimeFlag(cmd, &budget, 300*time.Millisecond, "time to measure each comparison for")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the tables to as well, as text, CSV and JSON, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

@@ -77,9 +77,9 @@ func TestNumbersBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"numbers", "--steps", "-1"}, "--steps: expected a number of steps, found -1"},
-		{[]string{"numbers", "--steps", "x"}, `invalid argument "x"`},
-		{[]string{"numbers", "--time", "0s"}, "--time: expected a positive duration"},
+		{[]string{"numbers", "--steps", "-1"}, "--steps: expected an integer from 0 to 1073741824, found"},
+		{[]string{"numbers", "--steps", "x"}, `--steps: expected an integer from 0 to 1073741824, found "x"`},
+		{[]string{"numbers", "--time", "0s"}, "--time: expected a duration from 1ns"},
 		{[]string{"numbers", "x"}, `unknown command "x"`},
 		{[]string{"numbers", "--out", filepath.Join(t.TempDir(), "no", "such")}, "no such file"},
 		{[]string{"numbers", "--out", "numbers_test.go"}, "numbers_test.go: expected a folder"},

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/suite"
+	"revnum/program"
 )
 
 func newPeak() *cobra.Command {
@@ -19,12 +19,9 @@ func newPeak() *cobra.Command {
 of memory. Triad is a = b + s·c, counted as three arrays moved.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if d <= 0 {
-				return fmt.Errorf("--time: expected a positive duration, found %v", d)
-			}
 			return suite.WriteMachine(cmd.OutOrStdout(), machine.Measure(d))
 		},
 	}
-	cmd.Flags().DurationVar(&d, "time", 2*time.Second, "time to measure for")
+	program.TimeFlag(cmd, &d, 2*time.Second, "time to measure for")
 	return cmd
 }

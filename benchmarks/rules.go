@@ -51,9 +51,6 @@ DIR is made if its parent exists.`,
 			if vectors.Formats[format] == nil {
 				return fmt.Errorf("--format: found %q, expected %s", format, strings.Join(slices.Sorted(maps.Keys(vectors.Formats)), " or "))
 			}
-			if rows < 2 || cols < 2 {
-				return fmt.Errorf("--rows, --cols: expected 2 or more, found %d and %d", rows, cols)
-			}
 			if err := program.MakeFolder(args[0]); err != nil {
 				return err
 			}
@@ -66,8 +63,8 @@ DIR is made if its parent exists.`,
 		},
 	}
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the random operands")
-	cmd.Flags().IntVar(&rows, "rows", 3, "approximate number of rows of matrices")
-	cmd.Flags().IntVar(&cols, "cols", 4, "approximate number of columns of matrices")
+	program.IntFlag(cmd, &rows, "rows", "", 3, 2, 256, "approximate number of rows of matrices")
+	program.IntFlag(cmd, &cols, "cols", "", 4, 2, 256, "approximate number of columns of matrices")
 	cmd.Flags().StringVar(&format, "format", "json", "json or npz")
 	cmd.Flags().StringSliceVar(&types, "types", types, "types of numbers: float64, float32, Q43, complex128")
 	return cmd

@@ -14,6 +14,7 @@ import (
 	"revnum/internal/jsonfile"
 	"revnum/internal/outfile"
 	"revnum/program"
+	"revnum/program/memory"
 )
 
 // allKinds is the --kind of one matrix of each.
@@ -53,8 +54,6 @@ Kinds of matrices:
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
-			case budget <= 0:
-				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
 			case kind != allKinds && !slices.Contains(sparse.Kinds, kind):
 				return fmt.Errorf("--kind: expected %s or one of %s, found %q", allKinds, strings.Join(sparse.Kinds, ", "), kind)
 			case len(args) > 0 && (cmd.Flags().Changed("kind") || cmd.Flags().Changed("rows") || cmd.Flags().Changed("entries") || cmd.Flags().Changed("seed")):
@@ -73,7 +72,14 @@ Kinds of matrices:
 				}
 			} else {
 				load = func(i int) (string, sparse.Matrix, error) {
+					err := memory.Check(3*float64(rows)*float64(min(rows, entries)+1), fmt.Sprintf("--rows, --entries: a matrix of %d rows of %d entries", rows, entries))
+					if err != nil {
+						return "", sparse.Matrix{}, err
+					}
 					a, err := sparse.Generate(kinds[i], rows, entries, seed)
+					if err != nil {
+						err = fmt.Errorf("--rows, --entries: %w", err)
+					}
 					return kinds[i], a, err
 				}
 			}
@@ -86,10 +92,10 @@ Kinds of matrices:
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", allKinds, allKinds+", "+strings.Join(sparse.Kinds, ", "))
-	cmd.Flags().IntVar(&rows, "rows", 1_000_000, "rows and columns of the matrices")
-	cmd.Flags().IntVar(&entries, "entries", 10, "approximate number of entries in a row; a laplacian has 5")
+	program.IntFlag(cmd, &rows, "rows", "", 1_000_000, 1, 1e8, "rows and columns of the matrices")
+	program.IntFlag(cmd, &entries, "entries", "", 10, 1, 1e6, "approximate number of entries in a row; a laplacian has 5")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the matrices")
-	cmd.Flags().DurationVar(&budget, "time", time.Second, "time to measure each product for")
+	program.TimeFlag(cmd, &budget, time.Second, "time to measure each product for")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table to as well, as text, CSV and JSON, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

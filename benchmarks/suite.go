@@ -62,15 +62,12 @@ more than 10%, or other programs took more than 10% of a core, a warning says so
 				}
 				return nil
 			}
-			if budget <= 0 {
-				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
-			}
 			return runSuite(cmd, problems, budget, out)
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "results", "`folder` to write to, made if its parent exists")
 	cmd.Flags().StringVar(&only, "run", "", "only the problems whose names match the `regexp`")
-	cmd.Flags().DurationVar(&budget, "time", 200*time.Millisecond, "time to measure each function for")
+	program.TimeFlag(cmd, &budget, 200*time.Millisecond, "time to measure each function for")
 	cmd.Flags().BoolVar(&list, "list", false, "print the names of the problems, and measure nothing")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

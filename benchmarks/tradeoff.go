@@ -9,7 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/machine"
+	"revnum/benchmarks/internal/tradeoff"
 	"revnum/internal/outfile"
+	"revnum/program"
+	"revnum/program/memory"
 )
 
 func newTradeoff() *cobra.Command {
@@ -31,12 +34,10 @@ reversible by themselves.
   go run ./benchmarks tradeoff --most 65536 --out tradeoff`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case most < 1:
-				return fmt.Errorf("--most: expected a number of steps, found %d", most)
-			case budget <= 0:
-				return fmt.Errorf("--time: expected a positive duration, found %v", budget)
-			case out != "":
+			if err := memory.Check(2*float64(most)*float64(tradeoff.StateBytes()/8), fmt.Sprintf("--most: the states of %d steps", most)); err != nil {
+				return err
+			}
+			if out != "" {
 				if err := makeFolder(out, nil); err != nil {
 					return err
 				}
@@ -44,8 +45,8 @@ reversible by themselves.
 			return runTradeoff(cmd, most, budget, out)
 		},
 	}
-	cmd.Flags().IntVar(&most, "most", 4096, "the most steps")
-	cmd.Flags().DurationVar(&budget, "time", 100*time.Millisecond, "time to measure each gradient for")
+	program.IntFlag(cmd, &most, "most", "", 4096, 1, 1<<22, "the most steps")
+	program.TimeFlag(cmd, &budget, 100*time.Millisecond, "time to measure each gradient for")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write tables and figures to as well, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

@@ -32,8 +32,8 @@ func TestTradeoffBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"tradeoff", "--most", "0"}, "--most: expected a number of steps, found 0"},
-		{[]string{"tradeoff", "--time", "0s"}, "--time: expected a positive duration"},
+		{[]string{"tradeoff", "--most", "0"}, "--most: expected an integer from 1 to 4194304, found"},
+		{[]string{"tradeoff", "--time", "0s"}, "--time: expected a duration from 1ns to 1h0m0s, found"},
 		{[]string{"tradeoff", "x"}, `unknown command "x"`},
 		{[]string{"tradeoff", "--out", "tradeoff_test.go"}, "tradeoff_test.go: expected a folder"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"revnum/benchmarks/internal/acoustics"
 	"revnum/internal/outfile"
 	"revnum/program"
+	"revnum/program/memory"
 )
 
 const (
@@ -31,13 +32,8 @@ the speeds of a section of the ground from recordings. With --out it draws them.
   go run ./benchmarks wave --steps 10000 --out wave`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			switch {
-			case size < 8 || size > mostCells:
-				return fmt.Errorf("--size: expected 8 to %d cells, found %d (a cell of the grid takes about 80 bytes)", mostCells, size)
-			case steps < 1 || steps > mostSteps:
-				return fmt.Errorf("--steps: expected 1 to %d steps, found %d", mostSteps, steps)
-			case iterations < 1 || iterations > mostSteps:
-				return fmt.Errorf("--iterations: expected 1 to %d iterations, found %d", mostSteps, iterations)
+			if err := memory.Check(10*float64(size)*float64(size), fmt.Sprintf("--size: the grids of %d × %d cells", size, size)); err != nil {
+				return err
 			}
 			if out != "" {
 				if err := makeFolder(out, nil); err != nil {
@@ -66,11 +62,11 @@ the speeds of a section of the ground from recordings. With --out it draws them.
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&size, "size", 1000, "rows and columns of the grid")
-	cmd.Flags().IntVar(&steps, "steps", 1000, "steps of the gradient")
-	cmd.Flags().IntVar(&iterations, "iterations", 40, "the most iterations of the inversion")
-	cmd.Flags().IntVar(&workers, "workers", 1, "workers; 0 means all cores")
-	cmd.Flags().DurationVar(&budget, "time", time.Second/2, "time for each measurement")
+	program.IntFlag(cmd, &size, "size", "", 1000, 8, mostCells, "rows and columns of the grid")
+	program.IntFlag(cmd, &steps, "steps", "", 1000, 1, mostSteps, "steps of the gradient")
+	program.IntFlag(cmd, &iterations, "iterations", "", 40, 1, mostSteps, "the most iterations of the inversion")
+	program.IntFlag(cmd, &workers, "workers", "", 1, 0, program.MaxWorkers, "workers; 0 means all cores")
+	program.TimeFlag(cmd, &budget, time.Second/2, "time for each measurement")
 	cmd.Flags().StringVarP(&out, "out", "o", "", "`folder` to write the table and pictures to as well, made if its parent exists")
 	_ = cmd.MarkFlagDirname("out")
 	return cmd

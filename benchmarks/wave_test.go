@@ -33,11 +33,11 @@ func TestWaveBadInput(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"wave", "--size", "7"}, "--size: expected 8 to 8192 cells, found 7"},
-		{[]string{"wave", "--size", "100000"}, "--size: expected 8 to 8192 cells, found 100000"},
-		{[]string{"wave", "--steps", "2000000"}, "--steps: expected 1 to 1048576 steps, found 2000000"},
-		{[]string{"wave", "--steps", "0"}, "--steps: expected 1 to 1048576 steps, found 0"},
-		{[]string{"wave", "--iterations", "-1"}, "--iterations: expected 1 to 1048576 iterations, found -1"},
+		{[]string{"wave", "--size", "7"}, "--size: expected an integer from 8 to 8192, found"},
+		{[]string{"wave", "--size", "100000"}, "--size: expected an integer from 8 to 8192, found"},
+		{[]string{"wave", "--steps", "2000000"}, "--steps: expected an integer from 1 to 1048576, found"},
+		{[]string{"wave", "--steps", "0"}, "--steps: expected an integer from 1 to 1048576, found"},
+		{[]string{"wave", "--iterations", "-1"}, "--iterations: expected an integer from 1 to 1048576, found"},
 		{[]string{"wave", "--out", "wave_test.go"}, "wave_test.go: expected a folder"},
 	} {
 		status, stdout, stderr := run("", c.args...)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -64,21 +65,33 @@ func Main(root *cobra.Command) {
 	os.Exit(Execute(root, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Execute runs a command and returns its exit status: 0, 1 for an error, 2 for a bug, 130
-// after an interrupt. It prints errors after the command's name.
-func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
-	defer func() {
-		if p := recover(); p != nil {
-			fmt.Fprintf(stderr, "%s: this is a bug in revnum: %v\n", root.Name(), p)
-			if os.Getenv("REVNUM_TRACE") != "" {
-				fmt.Fprintf(stderr, "%s", debug.Stack())
-			} else {
-				fmt.Fprintln(stderr, "set REVNUM_TRACE=1 to see where")
-			}
-			status = 2
-		}
-	}()
+// Recover makes a panic one line on stderr, after the command's name. With REVNUM_TRACE in the
+// environment, the stack follows. Defer it at the top of a command; failed is called after a panic.
+func Recover(name string, stderr io.Writer, failed func()) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if os.Getenv("REVNUM_TRACE") != "" {
+		fmt.Fprintf(stderr, "%s: this is a bug in revnum: %v\n%s", name, p, debug.Stack())
+	} else {
+		text := strings.Join(strings.Fields(fmt.Sprint(p)), " ")
+		fmt.Fprintf(stderr, "%s: this is a bug in revnum: %s (REVNUM_TRACE=1 shows where)\n", name, text)
+	}
+	failed()
+}
+
+// Quiet makes the command return errors, in which flags are named as ours are, and print nothing.
+func Quiet(root *cobra.Command) {
 	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetFlagErrorFunc(flagError)
+}
+
+// Execute runs a command and returns its exit status: 0, 1 for an error or a bug, 130 after an
+// interrupt. It prints errors after the command's name.
+func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) (status int) {
+	defer Recover(root.Name(), stderr, func() { status = 1 })
+	Quiet(root)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

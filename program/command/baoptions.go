@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -41,27 +42,27 @@ type solveFlags struct {
 func (f *solveFlags) register(cmd *cobra.Command, opts *ba.Options) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.loss, "loss", "none", "robust loss: "+names(losses))
-	flags.Float64Var(&f.scale, "scale", 1, "scale of the loss, in pixels")
+	program.FloatFlag(cmd, &f.scale, "scale", 1, 1e-100, program.MaxFloat, "scale of the loss, in pixels")
 	flags.StringVar(&f.method, "method", "auto", "how to solve linear systems: "+names(methods))
 	flags.StringVar(&f.cameras, "fix-cameras", "", "`list` of cameras to keep fixed")
 	flags.StringVar(&f.points, "fix-points", "", "`list` of points to keep fixed")
 	flags.BoolVar(&opts.FixedIntrinsics, "fix-intrinsics", false, "keep the focal lengths and distortions")
 	flags.BoolVar(&f.shareIntrinsics, "share-intrinsics", false, "use one focal length and distortion for all cameras, starting from the means")
-	flags.Float64Var(&opts.MinFocal, "min-focal", 0, "least focal length, in pixels; 0 means no bound")
-	flags.Float64Var(&opts.MaxFocal, "max-focal", 0, "greatest focal length, in pixels; 0 means no bound")
-	flags.IntVar(&opts.MaxIter, "max-iter", 100, "largest number of iterations")
-	flags.DurationVar(&opts.MaxTime, "max-time", 0, "time limit; 0 means no limit")
-	flags.Float64Var(&opts.CostTolerance, "cost-tol", 1e-6, "stop at this relative change of the cost")
-	flags.Float64Var(&opts.GradientTolerance, "gradient-tol", 1e-10, "stop when the largest element of the gradient is at most this")
-	flags.Float64Var(&opts.StepTolerance, "step-tol", 1e-8, "stop at this relative length of a step")
-	flags.Float64Var(&opts.Radius, "radius", 1e4, "initial radius of the trust region")
-	flags.Float64Var(&opts.Forcing, "forcing", 0.1, "accuracy of conjugate gradients, less than 1")
-	flags.IntVar(&opts.MaxLinearIter, "max-linear-iter", 500, "largest number of iterations of conjugate gradients in a step")
-	flags.IntVar(&opts.Workers, "workers", 0, "goroutines to use; 0 means one for each processor")
+	program.FloatFlag(cmd, &opts.MinFocal, "min-focal", 0, 0, program.MaxFloat, "least focal length, in pixels; 0 means no bound")
+	program.FloatFlag(cmd, &opts.MaxFocal, "max-focal", 0, 0, program.MaxFloat, "greatest focal length, in pixels; 0 means no bound")
+	program.IntFlag(cmd, &opts.MaxIter, "max-iter", "", 100, 1, program.MaxIterations, "largest number of iterations")
+	program.DurationFlag(cmd, &opts.MaxTime, "max-time", 0, 0, 8760*time.Hour, "time limit; 0 means no limit")
+	program.FloatFlag(cmd, &opts.CostTolerance, "cost-tol", 1e-6, 0, 1, "stop at this relative change of the cost")
+	program.FloatFlag(cmd, &opts.GradientTolerance, "gradient-tol", 1e-10, 0, program.MaxFloat, "stop when the largest element of the gradient is at most this")
+	program.FloatFlag(cmd, &opts.StepTolerance, "step-tol", 1e-8, 0, 1, "stop at this relative length of a step")
+	program.FloatFlag(cmd, &opts.Radius, "radius", 1e4, 1e-100, program.MaxFloat, "initial radius of the trust region")
+	program.FloatFlag(cmd, &opts.Forcing, "forcing", 0.1, 1e-15, 1-1e-15, "accuracy of conjugate gradients, less than 1")
+	program.IntFlag(cmd, &opts.MaxLinearIter, "max-linear-iter", "", 500, 1, program.MaxIterations, "largest number of iterations of conjugate gradients in a step")
+	program.IntFlag(cmd, &opts.Workers, "workers", "", 0, 0, program.MaxWorkers, "goroutines to use; 0 means one for each processor")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the solution to, - for standard output")
 	flags.StringVar(&f.ply, "ply", "", "`file` to write points and cameras to, for viewers, - for standard output")
 	flags.StringVar(&f.covariance, "covariance", "", "`file` to write the covariance of the cameras to, - for standard output")
-	flags.IntVar(&f.free, "free", -1, "number of directions that neither the observations nor the fixed cameras and points determine; -1 means those of a change of coordinates")
+	program.IntFlag(cmd, &f.free, "free", "", -1, -1, 1<<20, "number of directions that neither the observations nor the fixed cameras and points determine; -1 means those of a change of coordinates")
 	flags.BoolVar(&f.plot, "plot", false, "draw figures")
 	flags.StringVar(&f.plotFolder, "plot-dir", "results", "`folder` to draw figures to, made if its parent exists")
 	_ = cmd.MarkFlagDirname("plot-dir")
@@ -96,27 +97,8 @@ func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 	if opts.FixedPoints, err = indices(f.points, p.NumPoints()); err != nil {
 		return fmt.Errorf("--fix-points: %w", err)
 	}
-	for _, v := range []struct {
-		name  string
-		value int
-	}{{"max-iter", opts.MaxIter}, {"max-linear-iter", opts.MaxLinearIter}} {
-		if v.value < 1 {
-			return fmt.Errorf("--%s: expected at least 1, found %d", v.name, v.value)
-		}
-	}
-	if f.free < -1 {
-		return fmt.Errorf("--free: expected -1 or more, found %d", f.free)
-	}
 	if f.free >= 0 && f.covariance == "" {
 		return errors.New("--free: only together with --covariance")
-	}
-	for _, v := range []struct {
-		name  string
-		value float64
-	}{{"radius", opts.Radius}, {"forcing", opts.Forcing}} {
-		if !(v.value > 0) {
-			return fmt.Errorf("--%s: expected more than 0, found %v", v.name, v.value)
-		}
 	}
 	for _, tol := range []*float64{&opts.CostTolerance, &opts.GradientTolerance, &opts.StepTolerance} {
 		if *tol == 0 {

@@ -62,6 +62,8 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 		}
 		defer func() { err = errors.Join(err, dev.Close()) }()
 	}
+	ctx, end := program.Interruptible(cmd.Context())
+	defer end()
 	if err := f.checkFiles(path); err != nil {
 		return err
 	}
@@ -73,8 +75,6 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 	if err := f.options(opts, p); err != nil {
 		return err
 	}
-	ctx, end := program.Interruptible(cmd.Context())
-	defer end()
 	plots := f.plot || cmd.Flags().Changed("plot-dir")
 	if plots {
 		if err := program.MakeFolder(f.plotFolder); err != nil {

@@ -35,6 +35,9 @@ type fitFlags struct {
 	opts            gmm.Options
 }
 
+// MaxComponents is the largest number of components of a fit.
+const MaxComponents = 1 << 16
+
 // componentRange is a number of components, or a range of them: 3 or 2..8.
 type componentRange struct{ least, most int }
 
@@ -56,8 +59,8 @@ func (c *componentRange) Set(s string) error {
 	if c.least, err = strconv.Atoi(first); err == nil {
 		c.most, err = strconv.Atoi(last)
 	}
-	if err != nil || c.most < c.least {
-		return errors.New("expected a number, or two like 2..8")
+	if err != nil || c.most < c.least || c.least < 1 || c.most > MaxComponents {
+		return fmt.Errorf("expected a number from 1 to %d, or two like 2..8", MaxComponents)
 	}
 	return nil
 }
@@ -88,13 +91,13 @@ mixture so far is then written.
 		},
 	}
 	flags := cmd.Flags()
-	flags.VarP(&f.components, "components", "k", "number of components, or a range of numbers to choose from")
+	flags.VarP(&f.components, "components", "k", fmt.Sprintf("number of components (1 to %d), or a range of numbers to choose from", MaxComponents))
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
-	flags.IntVar(&f.opts.Starts, "starts", 2, "number of clusterings to start from, in turn with columns of equal variance and with the points as they are; the best fit is kept")
-	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations of a start")
-	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which a start ends")
+	program.IntFlag(cmd, &f.opts.Starts, "starts", "", 2, 1, 1<<16, "number of clusterings to start from, in turn with columns of equal variance and with the points as they are; the best fit is kept")
+	program.IntFlag(cmd, &f.opts.MaxIter, "max-iter", "", 500, 1, program.MaxIterations, "largest number of iterations of a start")
+	program.FloatFlag(cmd, &f.opts.Tolerance, "tolerance", 1e-3, 1e-300, program.MaxFloat, "gain of an iteration, for each point, at which a start ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the best start to its maximum")
-	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
+	program.FloatFlag(cmd, &f.opts.RegCovar, "reg-covar", 0, -1, program.MaxFloat, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the starts")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON, - for standard output")
 	flags.StringVar(&f.plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
@@ -113,15 +116,6 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 	}
 	ctx, end := program.Interruptible(cmd.Context())
 	defer end()
-	if f.opts.Starts < 1 {
-		return fmt.Errorf("--starts: expected at least 1, found %d", f.opts.Starts)
-	}
-	if f.opts.MaxIter < 1 {
-		return fmt.Errorf("--max-iter: expected at least 1, found %d", f.opts.MaxIter)
-	}
-	if !(f.opts.Tolerance > 0) {
-		return fmt.Errorf("--tolerance: expected more than 0, found %v", f.opts.Tolerance)
-	}
 	if f.plot != "" {
 		if err := figure.Check(f.plot); err != nil {
 			return fmt.Errorf("--plot: %w", err)
