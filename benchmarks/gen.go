@@ -111,11 +111,11 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 				return err
 			}
 			if truth != "" {
-				if err := command.WriteBAL(cmd, truth, exact); err != nil {
+				if err := program.WriteBAL(cmd, truth, exact); err != nil {
 					return err
 				}
 			}
-			return command.WriteBAL(cmd, out, start)
+			return program.WriteBAL(cmd, out, start)
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", layouts[0], strings.Join(layouts, ", "))

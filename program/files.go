@@ -1,6 +1,7 @@
 package program
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/internal/outfile"
+	"revnum/revmodels/ba"
 )
 
 // Stdout is the path of standard output.
@@ -87,6 +89,20 @@ func WriteOutput(cmd *cobra.Command, path string, write func(io.Writer) error) e
 		return write(cmd.OutOrStdout())
 	}
 	return outfile.Write(path, write)
+}
+
+// WriteBAL writes p as ba.WriteFile does, or to the command's standard output if path is Stdout.
+func WriteBAL(cmd *cobra.Command, path string, p *ba.Problem) error {
+	if path == Stdout {
+		return ba.WriteBAL(cmd.OutOrStdout(), p)
+	}
+	return ba.WriteFile(path, p)
+}
+
+// WriteJSON writes v as jsonfile.Write does, or to the command's standard output if path is
+// Stdout.
+func WriteJSON(cmd *cobra.Command, path string, v any) error {
+	return WriteOutput(cmd, path, func(w io.Writer) error { return json.NewEncoder(w).Encode(v) })
 }
 
 // Messages returns where a command writes its messages: standard output, or standard error if

@@ -105,7 +105,7 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 		return err
 	}
 	if f.out != "" {
-		if err := written(WriteBAL(cmd, f.out, p), f.out); err != nil {
+		if err := written(program.WriteBAL(cmd, f.out, p), f.out); err != nil {
 			return err
 		}
 	}
@@ -128,13 +128,4 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 		return written(f.writeCovariance(cmd, p, opts), f.covariance)
 	}
 	return nil
-}
-
-// WriteBAL writes p to the file at path as ba.WriteFile does, or to the command's standard output
-// if path is program.Stdout.
-func WriteBAL(cmd *cobra.Command, path string, p *ba.Problem) error {
-	if path == program.Stdout {
-		return ba.WriteBAL(cmd.OutOrStdout(), p)
-	}
-	return ba.WriteFile(path, p)
 }

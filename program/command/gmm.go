@@ -3,7 +3,6 @@ package command
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -160,7 +159,7 @@ func (f *fitFlags) run(cmd *cobra.Command, path string, open Open) (err error) {
 		return err
 	}
 	if f.out != "" {
-		if err := program.WriteOutput(cmd, f.out, func(w io.Writer) error { return json.NewEncoder(w).Encode(mixture) }); err != nil {
+		if err := program.WriteJSON(cmd, f.out, mixture); err != nil {
 			return err
 		}
 		fmt.Fprintf(stdout, "model written to %s\n", f.out)

@@ -15,6 +15,7 @@ import (
 	"revnum/cluster/shard"
 	"revnum/internal/outfile"
 	"revnum/internal/scan"
+	"revnum/program/memory"
 )
 
 // Shards returns the formats of shards that need nothing else: .npy, and plain numbers.
@@ -74,6 +75,15 @@ func Split(ctx context.Context, csv, dir string, rows int, replace bool) (paths 
 	if len(old) > 0 && !replace {
 		return nil, fmt.Errorf("%s: expected a folder without parts, found %d: %s and so on", dir, len(old), old[0])
 	}
+	source, err := os.Stat(csv)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range old {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && os.SameFile(source, info) {
+			return nil, fmt.Errorf("%s: is a part in the folder, which would be replaced", csv)
+		}
+	}
 	made := os.Mkdir(dir, 0o777)
 	if made != nil && !os.IsExist(made) {
 		return nil, made
@@ -123,6 +133,10 @@ func split(ctx context.Context, csv, dir string, rows int) (names []string, err 
 	}
 	_, err = EachRow(csv, func(row []float64) error {
 		cols = len(row)
+		var err error
+		if data, err = memory.Grow(data, cols, csv+": the rows of a shard"); err != nil {
+			return err
+		}
 		if data = append(data, row...); len(data) == rows*cols {
 			if err := flush(); err != nil {
 				return err

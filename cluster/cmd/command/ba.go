@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/cluster"
+	shared "revnum/program"
 	"revnum/revmodels/ba"
 )
 
@@ -33,12 +34,10 @@ its share of the points. An interrupt ends the search; the best solution so far 
   mpirun -n 4 revcluster ba solve problem.txt.bz2 --out solved.txt.gz --checkpoint solve.json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if opts.MaxIter < 1 {
-				return fmt.Errorf("--max-iter: expected at least 1, found %d", opts.MaxIter)
+			if err := p.checkOutputs(args, shared.Output{Flag: "out", Path: out}, f.output()); err != nil {
+				return err
 			}
-			if !(huber >= 0) {
-				return fmt.Errorf("--huber: expected 0 or more, found %v", huber)
-			}
+			stdout := shared.Messages(cmd, out)
 			problem, err := ba.ReadFile(args[0])
 			if err := cluster.Agree(p.r, err); err != nil {
 				return err
@@ -46,7 +45,7 @@ its share of the points. An interrupt ends the search; the best solution so far 
 			if huber > 0 {
 				opts.Loss = ba.Huber(huber)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d cameras, %d points, %d observations, ranks: %d\n", problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), p.r.Size())
+			fmt.Fprintf(stdout, "%d cameras, %d points, %d observations, ranks: %d\n", problem.NumCameras(), problem.NumPoints(), problem.NumObservations(), p.r.Size())
 			fit := []fact{
 				{"version", version()}, {"model", "ba"}, {"problem", fmt.Sprintf("%016x", cluster.HashBA(problem))}, {"block", fmt.Sprint(block)}, {"huber", fmt.Sprint(huber)},
 				{"forcing", fmt.Sprint(opts.Forcing)}, {"cost-tolerance", fmt.Sprint(opts.CostTolerance)}, {"fix-intrinsics", fmt.Sprint(opts.FixedIntrinsics)},
@@ -66,25 +65,25 @@ its share of the points. An interrupt ends the search; the best solution so far 
 			if p.r.Rank() != 0 || err != nil && !errors.Is(err, context.Canceled) {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "cost from %.9g to %.9g in %d iterations: %v\n", report.Initial, report.Final, report.Iterations[len(report.Iterations)-1].Number, report.Status)
+			fmt.Fprintf(stdout, "cost from %.9g to %.9g in %d iterations: %v\n", report.Initial, report.Final, report.Iterations[len(report.Iterations)-1].Number, report.Status)
 			if out != "" {
-				if err := ba.WriteFile(out, problem); err != nil {
+				if err := shared.WriteBAL(cmd, out, problem); err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "written to %s\n", out)
+				fmt.Fprintf(stdout, "written to %s\n", out)
 			}
 			return err
 		},
 	}
 	f.register(cmd)
 	flags := cmd.Flags()
-	flags.Float64Var(&huber, "huber", 0, "scale in pixels of Huber's loss; 0 means squares")
-	flags.IntVar(&opts.MaxIter, "max-iter", 100, "largest number of iterations")
-	flags.Float64Var(&opts.CostTolerance, "cost-tolerance", 1e-6, "stop at this relative change of the cost")
-	flags.Float64Var(&opts.Forcing, "forcing", 0.1, "accuracy of conjugate gradients, less than 1")
+	shared.FloatFlag(cmd, &huber, "huber", 0, 0, shared.MaxFloat, "scale in pixels of Huber's loss; 0 means squares")
+	shared.IntFlag(cmd, &opts.MaxIter, "max-iter", "", 100, 1, shared.MaxIterations, "largest number of iterations")
+	shared.FloatFlag(cmd, &opts.CostTolerance, "cost-tolerance", 1e-6, 0, 1, "stop at this relative change of the cost")
+	shared.FloatFlag(cmd, &opts.Forcing, "forcing", 0.1, 1e-15, 1-1e-15, "accuracy of conjugate gradients")
 	flags.BoolVar(&opts.FixedIntrinsics, "fix-intrinsics", false, "hold focal lengths and distortion")
-	flags.IntVar(&block, "block", cluster.DefaultObservations, "observations of a block; the bits of the result depend on it")
-	flags.IntVar(&workers, "workers", 0, "goroutines of each rank; 0 means one for each processor")
-	flags.StringVarP(&out, "out", "o", "", "`file` to write the solution to, compressed if it ends in .gz")
+	blockFlag(cmd, &block, cluster.DefaultObservations, "observations of a block; the bits of the result depend on it")
+	workersFlag(cmd, &workers, 0)
+	flags.StringVarP(&out, "out", "o", "", "`file` to write the solution to, compressed if it ends in .gz, - for standard output")
 	return cmd
 }

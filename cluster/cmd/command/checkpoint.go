@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"revnum/cluster"
 	"revnum/internal/jsonfile"
+	shared "revnum/program"
 )
 
 // checkpointFlags are the flags for writing the state of a fit.
@@ -22,7 +22,16 @@ type checkpointFlags struct {
 
 func (f *checkpointFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.path, "checkpoint", "", "`file` with the state of the fit; if it exists, the fit resumes from it")
-	cmd.Flags().IntVar(&f.every, "every", 10, "iterations between checkpoints")
+	shared.IntFlag(cmd, &f.every, "every", "", 10, 1, shared.MaxIterations, "iterations between checkpoints")
+}
+
+// output returns the checkpoint as an output.
+func (f *checkpointFlags) output() shared.Output {
+	path := f.path
+	if path == shared.Stdout {
+		path = "./" + path // a file of this name: a checkpoint is read, too
+	}
+	return shared.Output{Flag: "checkpoint", Path: path}
 }
 
 // A checkpoint is the state S of a fit, with what the fit depends on.
@@ -62,16 +71,13 @@ func difference(want, found []fact) string {
 // readCheckpoint returns the state in the file, on all ranks. It returns nil if there
 // is no file, and an error if the state is of another fit.
 func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []fact) (*S, error) {
-	if f.every < 1 {
-		return nil, fmt.Errorf("--every: expected at least 1, found %d", f.every)
-	}
 	if f.path == "" {
 		return nil, nil
 	}
 	var text []byte
 	var err error
 	if r.Rank() == 0 {
-		if text, err = os.ReadFile(f.path); errors.Is(err, fs.ErrNotExist) {
+		if text, err = jsonfile.Text(f.path, "a checkpoint"); errors.Is(err, fs.ErrNotExist) {
 			err = nil
 		}
 	}

@@ -17,7 +17,9 @@ import (
 	"revnum/cluster"
 	"revnum/cluster/shard"
 	"revnum/internal/outfile"
+	shared "revnum/program"
 	"revnum/program/dataset"
+	"revnum/program/memory"
 )
 
 // A program is the surroundings that all commands share.
@@ -27,7 +29,7 @@ type program struct {
 	ctx     context.Context
 }
 
-// Main runs the command and returns its exit status: 0, 1 for an error, 130 after an
+// Main runs the command and returns its exit status: 0, 1 for an error or a bug, 130 after an
 // interrupt. Formats says which files it can read.
 //
 // The first interrupt ends a fit after the current iteration. Rank 0 then writes the
@@ -55,7 +57,13 @@ func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
 }
 
 // run is Main with the surroundings as parameters.
-func run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []string, stdout, stderr io.Writer) (status int) {
+	defer shared.Recover("revcluster", stderr, func() {
+		status = 1
+		if world, ok := r.(interface{ Abort(status int) }); ok {
+			world.Abort(status) // the other ranks may wait for this one
+		}
+	})
 	p := &program{r, formats, ctx}
 	root := &cobra.Command{
 		Use:   "revcluster",
@@ -66,8 +74,8 @@ func run(ctx context.Context, r cluster.Reducer, formats shard.Formats, args []s
 
 All ranks see the same files, and each works on its share of them. The result is the same
 to the bit on any number of ranks.`,
-		SilenceUsage: true, SilenceErrors: true,
 	}
+	shared.Quiet(root)
 	root.AddCommand(p.newGMM(), p.newKMeans(), p.newBA(), p.newSplit(), p.newMeasure())
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -103,17 +111,14 @@ type shardFlags struct {
 func (f *shardFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.shards, "shards", nil, "`files` of points, or patterns such as 'data/*.npy'")
-	flags.IntVar(&f.block, "block", shard.DefaultBlock, "rows of a block; the bits of the result depend on it")
+	blockFlag(cmd, &f.block, shard.DefaultBlock, "rows of a block; the bits of the result depend on it")
 	flags.StringVar(&f.columns, "columns", "", "`number` of columns of files of plain numbers (.f64, .bin, .raw), or names of columns of Parquet, such as x,y")
-	flags.IntVar(&f.worker, "workers", 0, "goroutines of each rank; 0 means one for each processor")
+	workersFlag(cmd, &f.worker, 0)
 	_ = cmd.MarkFlagRequired("shards")
 }
 
 // open opens the points.
 func (f *shardFlags) open(p *program) (*cluster.Points, error) {
-	if f.block < 1 || f.worker < 0 {
-		return nil, fmt.Errorf("--block and --workers: expected at least 1 and 0, found %d and %d", f.block, f.worker)
-	}
 	columns, err := shard.ParseColumns(f.columns)
 	if err != nil {
 		return nil, fmt.Errorf("--columns: %w", err)
@@ -137,15 +142,39 @@ func (f *shardFlags) facts(points *cluster.Points) []fact {
 	return facts
 }
 
-// checkEnd returns an error unless a fit with these flags can end.
-func checkEnd(maxIter int, tolerance float64) error {
-	if maxIter < 1 {
-		return fmt.Errorf("--max-iter: expected at least 1, found %d", maxIter)
+// maxClusters is the largest number of clusters and components.
+const maxClusters = 1 << 20
+
+func blockFlag(cmd *cobra.Command, to *int, value int, usage string) {
+	shared.IntFlag(cmd, to, "block", "", value, 1, 1<<20, usage)
+}
+
+func workersFlag(cmd *cobra.Command, to *int, value int) {
+	shared.IntFlag(cmd, to, "workers", "", value, 0, shared.MaxWorkers, "goroutines of each rank; 0 means one for each processor")
+}
+
+// checkOutputs returns the error of shared.CheckOutputs on rank 0, on all ranks.
+func (p *program) checkOutputs(inputs []string, outputs ...shared.Output) error {
+	var err error
+	if p.r.Rank() == 0 {
+		err = shared.CheckOutputs(inputs, outputs...)
 	}
-	if !(tolerance > 0) {
-		return fmt.Errorf("--tolerance: expected more than 0, found %v", tolerance)
+	return cluster.Agree(p.r, err)
+}
+
+// checkOutputs returns an error if an output is one of the shards, or cannot be written.
+func (f *shardFlags) checkOutputs(p *program, c *checkpointFlags, out string) error {
+	inputs, err := shard.Glob(f.shards...)
+	if err := cluster.Agree(p.r, err); err != nil {
+		return err
 	}
-	return nil
+	return p.checkOutputs(inputs, shared.Output{Flag: "out", Path: out}, c.output())
+}
+
+// checkMemory returns an error if there is no memory for the sums of a fit, n of them for each of
+// k clusters. A sum has 68 integers, of which those of like size touch about 5.
+func (p *program) checkMemory(k int, n float64, what string) error {
+	return cluster.Agree(p.r, memory.Check(16*float64(k)*n, fmt.Sprintf("the sums of %d %s", k, what)))
 }
 
 // header returns a line that describes the task.
@@ -189,7 +218,7 @@ replaces them all.`,
 			return nil
 		},
 	}
-	cmd.Flags().IntVar(&rows, "rows", rows, "rows of a file")
+	shared.IntFlag(cmd, &rows, "rows", "", rows, 1, 1<<30, "rows of a file")
 	cmd.Flags().BoolVar(&force, "force", false, "replace the parts that the folder has")
 	return cmd
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"revnum/cluster"
 	"revnum/program/dataset"
 	"revnum/revmodels/ba"
+	"revnum/revmodels/gmm"
 )
 
 // onRanks runs the command on ranks that are goroutines, and returns the output of rank
@@ -208,7 +210,7 @@ func TestSolve(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	csv := csvFile(t)
+	csv, same := csvFile(t), filepath.Join(t.TempDir(), "x")
 	for _, c := range []struct {
 		args []string
 		want string
@@ -216,13 +218,21 @@ func TestErrors(t *testing.T) {
 		{[]string{"gmm", "fit", "--shards", "missing-*.npy", "-k", "2"}, "missing-*.npy: no such file"},
 		{[]string{"gmm", "fit", "--shards", csv}, "points.csv: expected a name that ends in one of .bin, .f64, .npy, .raw"},
 		{[]string{"gmm", "fit", "--shards", csv, "--block", "0"}, "--block"},
-		{[]string{"gmm", "fit", "--shards", csv, "--max-iter", "0"}, "--max-iter: expected at least 1, found 0"},
-		{[]string{"kmeans", "fit", "--shards", csv, "--tolerance", "NaN"}, "--tolerance: expected more than 0, found NaN"},
-		{[]string{"ba", "solve", csv, "--huber", "-1"}, "--huber: expected 0 or more, found -1"},
-		{[]string{"ba", "solve", csv, "--max-iter", "0"}, "--max-iter: expected at least 1, found 0"},
+		{[]string{"gmm", "fit", "--shards", csv, "--max-iter", "0"}, "--max-iter: expected an integer from 1 to 1048576"},
+		{[]string{"kmeans", "fit", "--shards", csv, "--tolerance", "NaN"}, `--tolerance: expected a number from 1e-300 to 1e+100, found "NaN"`},
+		{[]string{"ba", "solve", csv, "--huber", "-1"}, "--huber: expected a number from 0 to 1e+100"},
+		{[]string{"ba", "solve", csv, "--max-iter", "0"}, "--max-iter: expected an integer from 1 to 1048576"},
 		{[]string{"gmm", "fit"}, `required flag(s) "shards" not set`},
-		{[]string{"split", csv, t.TempDir(), "--rows", "0"}, "shards of 0 rows"},
-		{[]string{"measure", "--points", "0"}, "expected positive numbers"},
+		{[]string{"split", csv, t.TempDir(), "--rows", "0"}, "--rows: expected an integer from 1 to"},
+		{[]string{"measure", "--columns", "1000000"}, "--columns: points of 1000000 columns need "},
+		{[]string{"measure", "--workers", "-1"}, "--workers: expected an integer from 0 to"},
+		{[]string{"gmm", "fit", "--shards", csv, "-k", "9223372036854775807"}, "--components: expected an integer from 1 to"},
+		{[]string{"gmm", "fit", "--shards", csv, "--out", csv}, "points.csv is an input"},
+		{[]string{"kmeans", "fit", "--shards", csv, "--checkpoint", csv}, "--checkpoint: " + csv + " is an input"},
+		{[]string{"kmeans", "fit", "--shards", csv, "--out", same, "--checkpoint", same}, "--checkpoint: expected another file than that of --out"},
+		{[]string{"ba", "solve", csv, "--out", csv}, "--out: " + csv + " is an input"},
+		{[]string{"gmm", "fit", "--shards", csv, "--checkpoint", filepath.Join(same, "no", "x")}, "--checkpoint: "},
+		{[]string{"measure", "--points", "0"}, "--points: expected an integer from 1 to"},
 	} {
 		if status, _, errs := onRanks(t.Context(), 2, c.args...); status != 1 || strings.Count(errs, c.want) != 1 {
 			t.Errorf("%v: status %d, %q, want %q once", c.args, status, errs, c.want)
@@ -234,5 +244,40 @@ func TestMeasure(t *testing.T) {
 	status, out, errs := onRanks(t.Context(), 2, "measure", "--points", "2000", "--columns", "2", "-k", "3", "--iterations", "5")
 	if status != 0 || !strings.Contains(out, "broadcast and reduction: least") {
 		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+}
+
+// TestStdout writes the mixture to standard output, and the report to standard error.
+func TestStdout(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	if status, _, errs := onRanks(t.Context(), 1, "split", csvFile(t), dir); status != 0 {
+		t.Fatal(errs)
+	}
+	status, out, errs := onRanks(t.Context(), 2, "gmm", "fit", "--shards", filepath.Join(dir, "*.npy"), "-o", "-")
+	m := new(gmm.Mixture)
+	if err := json.Unmarshal([]byte(out), m); err != nil || status != 0 || m.Dim() != 2 || !strings.Contains(errs, "900 points") {
+		t.Errorf("status %d, %v, %q, %q", status, err, out, errs)
+	}
+	// A device has no state to resume from.
+	status, _, errs = onRanks(t.Context(), 2, "gmm", "fit", "--shards", filepath.Join(dir, "*.npy"), "--checkpoint", os.DevNull)
+	if want := os.DevNull + ": expected a regular file with a checkpoint"; status != 1 || !strings.Contains(errs, want) {
+		t.Errorf("status %d, %q, want %q", status, errs, want)
+	}
+	csv := filepath.Join(dir, "part-00000.npy")
+	if status, _, errs := onRanks(t.Context(), 1, "split", csv, dir, "--force"); status != 1 || !strings.Contains(errs, "is a part in the folder") {
+		t.Errorf("status %d, %q", status, errs)
+	}
+}
+
+// broken is a Reducer whose sums panic, as a bug would.
+type broken struct{ cluster.Reducer }
+
+func (broken) Sum([]int64) error { panic("ouch") }
+
+func TestBug(t *testing.T) {
+	var out, errs bytes.Buffer
+	status := run(t.Context(), broken{cluster.Alone()}, dataset.Shards(), []string{"gmm", "fit", "--shards", "missing"}, &out, &errs)
+	if want := "revcluster: this is a bug in revnum: ouch (REVNUM_TRACE=1 shows where)\n"; status != 1 || errs.String() != want {
+		t.Errorf("status %d, %q, want %q", status, errs.String(), want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/cluster"
+	shared "revnum/program"
 	"revnum/revmodels/gmm"
 )
 
@@ -44,27 +45,32 @@ mixture so far.`,
 	f.shardFlags.register(cmd)
 	f.checkpointFlags.register(cmd)
 	flags := cmd.Flags()
-	flags.IntVarP(&f.k, "components", "k", 1, "number of components")
+	shared.IntFlag(cmd, &f.k, "components", "k", 1, 1, maxClusters, "number of components")
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
-	flags.IntVar(&f.opts.Starts, "starts", 1, "number of clusterings to start from; the best fit is kept")
-	flags.IntVar(&f.opts.MaxIter, "max-iter", 500, "largest number of iterations")
-	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-3, "gain of an iteration, for each point, at which the fit ends")
+	shared.IntFlag(cmd, &f.opts.Starts, "starts", "", 1, 1, 1<<16, "number of clusterings to start from; the best fit is kept")
+	shared.IntFlag(cmd, &f.opts.MaxIter, "max-iter", "", 500, 1, shared.MaxIterations, "largest number of iterations")
+	shared.FloatFlag(cmd, &f.opts.Tolerance, "tolerance", 1e-3, 1e-300, shared.MaxFloat, "gain of an iteration, for each point, at which the fit ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the fit to its maximum by L-BFGS")
-	flags.Float64Var(&f.opts.RegCovar, "reg-covar", 0, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
+	shared.FloatFlag(cmd, &f.opts.RegCovar, "reg-covar", 0, -1, shared.MaxFloat, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first centroids")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON, - for standard output")
 	return cmd
 }
 
 func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
-	if err := checkEnd(f.opts.MaxIter, f.opts.Tolerance); err != nil {
+	if err := f.checkOutputs(p, &f.checkpointFlags, f.out); err != nil {
 		return err
 	}
+	stdout := shared.Messages(cmd, f.out)
 	points, err := f.open(p)
 	if err != nil {
 		return err
 	}
 	defer points.Close()
+	_, d := points.Dims()
+	if err := p.checkMemory(f.k, 1+float64(d)+float64(d)*float64(d), fmt.Sprintf("components in %d dimensions", d)); err != nil {
+		return err
+	}
 	fit := append([]fact{
 		{"version", version()}, {"model", "gmm"}, {"components", fmt.Sprint(f.k)}, {"covariance", fmt.Sprint(f.opts.Covariance)},
 		{"reg-covar", fmt.Sprint(f.opts.RegCovar)}, {"starts", fmt.Sprint(f.opts.Starts)}, {"seed", fmt.Sprint(f.seed)},
@@ -75,7 +81,7 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 	}
 	write := writeCheckpoint[*gmm.State](&f.checkpointFlags, fit)
 	c.Save = func(s *gmm.State) error { return write(len(s.History), s) }
-	p.header(cmd.OutOrStdout(), points)
+	p.header(stdout, points)
 	show := progress(cmd.ErrOrStderr())
 	f.opts.Progress = func(i gmm.Iteration) {
 		show("start %d, iteration %d, log posterior %.9g", i.Start, i.Iteration, i.LogPosterior)
@@ -88,12 +94,12 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 	if err != nil && (!interrupted || m == nil) || p.r.Rank() != 0 {
 		return err
 	}
-	fmt.Fprint(cmd.OutOrStdout(), report)
+	fmt.Fprint(stdout, report)
 	if f.out != "" {
-		if err := gmm.WriteFile(f.out, m); err != nil {
+		if err := shared.WriteJSON(cmd, f.out, m); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "model written to %s\n", f.out)
+		fmt.Fprintf(stdout, "model written to %s\n", f.out)
 	}
 	return err
 }

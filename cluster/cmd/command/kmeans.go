@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/cluster"
-	"revnum/revmodels/kmeans"
+	shared "revnum/program"
 )
 
 func (p *program) newKMeans() *cobra.Command {
@@ -48,24 +48,28 @@ interrupt ends it after the current iteration; it then writes the centroids so f
 	f.shardFlags.register(cmd)
 	f.checkpointFlags.register(cmd)
 	flags := cmd.Flags()
-	flags.IntVarP(&f.k, "clusters", "k", 8, "number of clusters")
-	flags.IntVar(&f.opts.MaxIter, "max-iter", 300, "largest number of iterations")
-	flags.Float64Var(&f.opts.Tolerance, "tolerance", 1e-4, "squared moves of the centroids, as a fraction of the variance, at which the fit ends")
+	shared.IntFlag(cmd, &f.k, "clusters", "k", 8, 1, maxClusters, "number of clusters")
+	shared.IntFlag(cmd, &f.opts.MaxIter, "max-iter", "", 300, 1, shared.MaxIterations, "largest number of iterations")
+	shared.FloatFlag(cmd, &f.opts.Tolerance, "tolerance", 1e-4, 1e-300, shared.MaxFloat, "squared moves of the centroids, as a fraction of the variance, at which the fit ends")
 	flags.Uint64Var(&f.opts.Seed, "seed", 1, "seed of the first centroids")
-	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the centroids to, as JSON")
+	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the centroids to, as JSON, - for standard output")
 	return cmd
 }
 
 func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
-	if err := checkEnd(f.opts.MaxIter, f.opts.Tolerance); err != nil {
+	if err := f.checkOutputs(p, &f.checkpointFlags, f.out); err != nil {
 		return err
 	}
+	stdout := shared.Messages(cmd, f.out)
 	points, err := f.open(p)
 	if err != nil {
 		return err
 	}
 	defer points.Close()
 	_, d := points.Dims()
+	if err := p.checkMemory(f.k, 1+float64(d), fmt.Sprintf("clusters in %d dimensions", d)); err != nil {
+		return err
+	}
 	fit := append([]fact{{"version", version()}, {"model", "kmeans"}, {"clusters", fmt.Sprint(f.k)}, {"seed", fmt.Sprint(f.opts.Seed)}}, f.facts(points)...)
 	state, err := readCheckpoint[kmeansState](p.r, &f.checkpointFlags, fit)
 	if err != nil {
@@ -77,7 +81,7 @@ func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
 		}
 		f.opts.Init, f.opts.Iterations = mat.NewDense(f.k, d, state.Centroids), state.Iterations
 	}
-	p.header(cmd.OutOrStdout(), points)
+	p.header(stdout, points)
 	show, write := progress(cmd.ErrOrStderr()), writeCheckpoint[kmeansState](&f.checkpointFlags, fit)
 	f.opts.Progress = func(iteration int, cost float64, c *mat.Dense) error {
 		show("iteration %d, cost %.9g", iteration, cost)
@@ -90,16 +94,16 @@ func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
 	if err != nil && (!interrupted || c == nil) || p.r.Rank() != 0 {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "iterations %d, cost %.9g", report.Iterations, report.Cost)
+	fmt.Fprintf(stdout, "iterations %d, cost %.9g", report.Iterations, report.Cost)
 	if !report.Converged {
-		fmt.Fprint(cmd.OutOrStdout(), ", not converged")
+		fmt.Fprint(stdout, ", not converged")
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "\npoints of the clusters: %.0f\n", report.Counts)
+	fmt.Fprintf(stdout, "\npoints of the clusters: %.0f\n", report.Counts)
 	if f.out != "" {
-		if err := kmeans.WriteFile(f.out, c); err != nil {
+		if err := shared.WriteJSON(cmd, f.out, c); err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "clusters written to %s\n", f.out)
+		fmt.Fprintf(stdout, "clusters written to %s\n", f.out)
 	}
 	return err
 }

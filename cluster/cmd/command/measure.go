@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,6 +12,8 @@ import (
 
 	"revnum/cluster"
 	"revnum/cluster/shard"
+	shared "revnum/program"
+	"revnum/program/memory"
 	"revnum/revmodels/gmm"
 )
 
@@ -39,6 +40,9 @@ func (t *timed) since(begin time.Time) {
 	t.inside += time.Since(begin)
 	t.calls++
 }
+
+// rowsInMemory is the number of rows that repeat.
+const rowsInMemory = 1 << 14
 
 // repeated is a shard with the given number of rows. They repeat the rows of a matrix.
 type repeated struct {
@@ -125,12 +129,16 @@ least and the median of the 30 means.`,
 		Example: `  mpirun -n 4 revcluster measure --points 100000`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if perRank < 1 || d < 1 || k < 1 || iterations < 1 || block < 1 {
-				return errors.New("expected positive numbers of points, columns, components, rows of a block and iterations")
+			columns := float64(d)
+			if err := cluster.Agree(p.r, memory.Check(rowsInMemory*columns, fmt.Sprintf("--columns: points of %d columns", d))); err != nil {
+				return err
+			}
+			if err := p.checkMemory(k, 1+columns+columns*columns, fmt.Sprintf("components in %d dimensions", d)); err != nil {
+				return err
 			}
 			rnd := rand.New(rand.NewPCG(1, 1))
-			base := mat.NewDense(1<<14, d, nil)
-			for i := range 1 << 14 {
+			base := mat.NewDense(rowsInMemory, d, nil)
+			for i := range rowsInMemory {
 				for j := range d {
 					base.Set(i, j, 3*math.Sin(float64((i%k)*(j+1)))+rnd.NormFloat64())
 				}
@@ -185,12 +193,11 @@ least and the median of the 30 means.`,
 			return nil
 		},
 	}
-	flags := cmd.Flags()
-	flags.IntVar(&perRank, "points", perRank, "points of each rank")
-	flags.IntVar(&d, "columns", d, "coordinates of a point")
-	flags.IntVarP(&k, "components", "k", k, "number of components")
-	flags.IntVar(&block, "block", block, "rows of a block")
-	flags.IntVar(&workers, "workers", workers, "goroutines of each rank")
-	flags.IntVar(&iterations, "iterations", iterations, "number of iterations")
+	shared.IntFlag(cmd, &perRank, "points", "", perRank, 1, 1<<40, "points of each rank")
+	shared.IntFlag(cmd, &d, "columns", "", d, 1, 1<<20, "coordinates of a point")
+	shared.IntFlag(cmd, &k, "components", "k", k, 1, rowsInMemory, "number of components")
+	blockFlag(cmd, &block, block, "rows of a block")
+	workersFlag(cmd, &workers, workers)
+	shared.IntFlag(cmd, &iterations, "iterations", "", iterations, 1, shared.MaxIterations, "number of iterations")
 	return cmd
 }
