@@ -73,6 +73,7 @@ import (
 // goroutine at a time.
 type World struct {
 	rank, size int
+	who        string // this rank, in messages
 
 	// Patience is how long a call waits for the other ranks; 0 means forever. After
 	// that time a rank or a link counts as lost. The process ends with a message and
@@ -83,8 +84,25 @@ type World struct {
 	room   []int64 // what Sum receives from the other ranks
 }
 
-// Init starts MPI. Call it once in a process, before anything else of MPI.
-func Init() (*World, error) {
+// Init starts MPI, and returns when all ranks have started it. Call it once in a process,
+// before anything else of MPI. If that takes longer than 10 seconds, a message says so. After
+// the given patience the process ends with a message and status 1; 0 means never. World.Patience
+// begins with the same time.
+func Init(patience time.Duration) (*World, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "a host without a name"
+	}
+	w := &World{Patience: patience, direct: 8, who: fmt.Sprintf("process %d on %s", os.Getpid(), host)}
+	defer w.watch("all ranks to start")()
+	after := 10 * time.Second
+	if patience > 0 {
+		after = min(after, patience/2)
+	}
+	defer time.AfterFunc(after, func() {
+		fmt.Fprintf(os.Stderr, "mpi: %s has waited %v for all ranks to start: each process that the launcher started must call MPI_Init\n", w.who, after)
+	}).Stop()
+
 	var have, rank, size C.int
 	if err := check("MPI_Init_thread", C.start(&have)); err != nil {
 		return nil, err
@@ -92,10 +110,12 @@ func Init() (*World, error) {
 	if have < C.serialized() {
 		return nil, errors.New("mpi: this library does not let threads take turns (MPI_THREAD_SERIALIZED)")
 	}
-	if err := errors.Join(check("MPI_Comm_rank", C.rank(&rank)), check("MPI_Comm_size", C.size(&size))); err != nil {
+	if err := errors.Join(check("MPI_Comm_rank", C.rank(&rank)), check("MPI_Comm_size", C.size(&size)), check("MPI_Barrier", C.barrier())); err != nil {
 		return nil, err
 	}
-	return &World{rank: int(rank), size: int(size), direct: 8}, nil
+	w.rank, w.size = int(rank), int(size)
+	w.who = fmt.Sprintf("rank %d", rank)
+	return w, nil
 }
 
 // Rank implements cluster.Reducer.
@@ -190,7 +210,7 @@ func (w *World) watch(forWhat string) func() bool {
 	}
 	return time.AfterFunc(w.Patience, func() {
 		// Another thread is inside MPI, so this one must not call MPI_Abort.
-		fmt.Fprintf(os.Stderr, "mpi: rank %d has waited %v for %s: another rank or the link to it is lost\n", w.rank, w.Patience, forWhat)
+		fmt.Fprintf(os.Stderr, "mpi: %s has waited %v for %s: another rank or the link to it is lost\n", w.who, w.Patience, forWhat)
 		time.Sleep(forwarding)
 		os.Exit(1)
 	}).Stop

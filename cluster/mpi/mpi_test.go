@@ -26,7 +26,7 @@ var world *mpi.World
 
 func TestMain(m *testing.M) {
 	var err error
-	if world, err = mpi.Init(); err != nil {
+	if world, err = mpi.Init(0); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

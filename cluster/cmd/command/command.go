@@ -35,7 +35,14 @@ type program struct {
 // The first interrupt ends a fit after the current iteration. Rank 0 then writes the
 // result so far. The second interrupt ends the process at once. Ranks other than 0
 // ignore interrupts.
+//
+// It is an error if ranks differ in their arguments, and if a launcher such as mpirun started
+// several processes and r has one rank.
 func Main(r cluster.Reducer, formats shard.Formats, args []string) int {
+	if err := checkLaunch(r.Size(), os.Getenv); err != nil {
+		fmt.Fprintf(os.Stderr, "revcluster: %v\n", err)
+		return 1
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	interrupts := make(chan os.Signal, 2)
@@ -84,7 +91,10 @@ to the bit on any number of ranks.`,
 		root.SetOut(io.Discard)
 		root.SetErr(io.Discard)
 	}
-	err := root.Execute()
+	err := checkSame(r, args)
+	if err == nil {
+		err = root.Execute()
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		if r.Rank() == 0 {

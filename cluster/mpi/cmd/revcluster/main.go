@@ -3,10 +3,10 @@
 //
 //	mpirun -n 4 revcluster gmm fit --shards 'data/*.npy' -k 20
 //
-// REVCLUSTER_PATIENCE is how long a rank waits for the others before it counts them as
-// lost. The default is 30m; 0 means forever. REVCLUSTER_DIRECT is up to how many ranks send
-// small messages without the algorithms of MPI (see mpi.World.SetDirect). The default is 8;
-// rank 0 decides.
+// REVCLUSTER_PATIENCE is how long a rank waits for the others, at the start too, before it
+// counts them as lost. The default is 30m; 0 means forever. REVCLUSTER_DIRECT is up to how many
+// ranks send small messages without the algorithms of MPI (see mpi.World.SetDirect). The default
+// is 8; rank 0 decides.
 package main
 
 import (
@@ -24,17 +24,18 @@ import (
 func main() { os.Exit(run()) }
 
 func run() int {
-	world, err := mpi.Init()
+	patience := 30 * time.Minute
+	if s := os.Getenv("REVCLUSTER_PATIENCE"); s != "" {
+		var err error
+		if patience, err = time.ParseDuration(s); err != nil || patience < 0 {
+			fmt.Fprintf(os.Stderr, "revcluster: REVCLUSTER_PATIENCE: expected a duration such as 30m, found %q\n", s)
+			return 1
+		}
+	}
+	world, err := mpi.Init(patience)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "revcluster:", err)
 		return 1
-	}
-	world.Patience = 30 * time.Minute
-	if s := os.Getenv("REVCLUSTER_PATIENCE"); s != "" {
-		if world.Patience, err = time.ParseDuration(s); err != nil || world.Patience < 0 {
-			fmt.Fprintf(os.Stderr, "revcluster: REVCLUSTER_PATIENCE: expected a duration such as 30m, found %q\n", s)
-			world.Abort(1)
-		}
 	}
 	direct := 8
 	if s := os.Getenv("REVCLUSTER_DIRECT"); s != "" {

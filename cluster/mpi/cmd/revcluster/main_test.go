@@ -45,7 +45,8 @@ func testMain(m *testing.M) int {
 }
 
 // A job is a run of the program on ranks. What they write to stderr goes to a file and not
-// through mpirun, because MPICH's loses the last words of ranks that end early.
+// through mpirun, because MPICH's loses the last words of ranks that end early. A rank first
+// runs the shell commands of the variable RANKS_FIRST.
 type job struct {
 	*exec.Cmd
 	stderr string
@@ -54,7 +55,7 @@ type job struct {
 func mpirun(t *testing.T, ranks int, args ...string) *job {
 	t.Helper()
 	stderr := filepath.Join(t.TempDir(), "stderr")
-	all := append(slices.Clone(launcher[1:]), "-n", fmt.Sprint(ranks), "sh", "-c", `exec "$0" "$@" 2>>"$RANKS_STDERR"`, program)
+	all := append(slices.Clone(launcher[1:]), "-n", fmt.Sprint(ranks), "sh", "-c", `eval "$RANKS_FIRST"; exec "$0" "$@" 2>>"$RANKS_STDERR"`, program)
 	cmd := exec.Command(launcher[0], append(all, args...)...)
 	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "GOMAXPROCS=1", "RANKS_STDERR="+stderr)
 	return &job{cmd, stderr}
@@ -178,6 +179,33 @@ func TestErrors(t *testing.T) {
 	j = mpirun(t, 3, "gmm", "fit", "--shards", pattern, "-k", "2")
 	if err := j.Run(); err == nil || strings.Count(j.said(), "1.npy: 300×4 numbers are 9600 bytes") != 1 {
 		t.Errorf("a file that is cut off: %v\n%s", err, j.said())
+	}
+}
+
+// TestDifferentRanks starts ranks of which one has other arguments, one never starts MPI, or
+// none has MPI.
+func TestDifferentRanks(t *testing.T) {
+	alone := filepath.Join(t.TempDir(), "alone")
+	if out, err := exec.Command("go", "build", "-o", alone, "revnum/cluster/cmd/revcluster").CombinedOutput(); err != nil {
+		t.Fatalf("%s%v\n", out, err)
+	}
+	_, pattern := shards(t, 300)
+	for _, c := range []struct {
+		first string
+		wants []string // of what the ranks say
+	}{
+		{`if [ "$` + rankVariable + `" = 1 ]; then set -- "$@" --seed 7; fi`, []string{`rank 1: expected the arguments and the version of rank 0: found argument 7: "--seed", expected nothing of the kind`}},
+		{`if [ "$` + rankVariable + `" = 1 ]; then exec sleep 600; fi`, []string{"has waited 2.5s for all ranks to start", "has waited 5s for all ranks to start"}},
+		{`exec ` + alone + ` "$@" 2>>"$RANKS_STDERR"`, []string{"started as one of 3 processes", "go build -C cluster/mpi"}},
+	} {
+		j := mpirun(t, 3, "gmm", "fit", "--shards", pattern, "-k", "2")
+		j.Env = append(j.Env, "REVCLUSTER_PATIENCE=5s", "RANKS_FIRST="+c.first)
+		err := j.Run()
+		for _, want := range c.wants {
+			if err == nil || !strings.Contains(j.said(), want) {
+				t.Errorf("%s: %v, want %q\n%s", c.first, err, want, j.said())
+			}
+		}
 	}
 }
 
