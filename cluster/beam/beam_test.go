@@ -29,6 +29,8 @@ import (
 // Spark's, with its address:
 //
 //	go test . -args -endpoint localhost:8099 -environment_type LOOPBACK
+//
+// docs/cluster.md says how to run them on workers that the runner starts.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	sdk.Init()
@@ -126,6 +128,32 @@ func TestScoreAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	passert.Equals(s, got, want...)
+	execute(t, p)
+}
+
+// TestRelative runs a pipeline whose shards had relative paths in another folder.
+func TestRelative(t *testing.T) {
+	x, paths := points(t)
+	m := fitted(t, paths, nil)
+	b, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Dir(paths[0]))
+	p, s := sdk.NewPipelineWithRoot()
+	shards := beam.Shards{Paths: []string{filepath.Base(paths[0]), filepath.Base(paths[1])}}
+	scores, err := beam.ScoreAll(s, shards, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, _ := x.Dims()
+	passert.Count(s, scores, "scores", rows)
+	em, err := beam.EM(s, shards, beam.Model{Start: b}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	passert.Count(s, em, "mixtures", 1)
+	t.Chdir(t.TempDir())
 	execute(t, p)
 }
 

@@ -3,6 +3,7 @@ package beam
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"reflect"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -19,12 +20,26 @@ import (
 // Shards say where points lie. The workers open them, and so does the program that
 // makes the pipeline.
 type Shards struct {
-	Paths     []string
-	BlockRows int // 0 means shard.DefaultBlock
-	Columns   int // of files of plain numbers
+	Paths     []string // EM and ScoreAll make them absolute
+	BlockRows int      // 0 means shard.DefaultBlock
+	Columns   int      // of files of plain numbers
 
 	set *shard.Set
 	buf []float64
+}
+
+// absolute returns the shards with absolute paths, because workers may run in other folders.
+// They are not open.
+func (s *Shards) absolute() (Shards, error) {
+	a := Shards{BlockRows: s.BlockRows, Columns: s.Columns}
+	for _, path := range s.Paths {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return a, err
+		}
+		a.Paths = append(a.Paths, path)
+	}
+	return a, nil
 }
 
 // open opens the shards once.
@@ -123,7 +138,9 @@ func EM(s sdk.Scope, shards Shards, m Model, steps int) (sdk.PCollection, error)
 	if err := shards.Teardown(); err != nil {
 		return sdk.PCollection{}, err
 	}
-	shards = Shards{Paths: shards.Paths, BlockRows: shards.BlockRows, Columns: shards.Columns}
+	if shards, err = shards.absolute(); err != nil {
+		return sdk.PCollection{}, err
+	}
 	zero := sdk.Create(s, Vector{make([]float64, d)})
 	power := func(power int, about sdk.PCollection) sdk.PCollection {
 		each := sdk.ParDo(s, &columnsFn{Shards: shards, Power: power}, blocks, sdk.SideInput{Input: about})
@@ -299,7 +316,9 @@ func ScoreAll(s sdk.Scope, shards Shards, mixture []byte) (sdk.PCollection, erro
 	if err != nil {
 		return sdk.PCollection{}, err
 	}
-	shards = Shards{Paths: shards.Paths, BlockRows: shards.BlockRows, Columns: shards.Columns}
+	if shards, err = shards.absolute(); err != nil {
+		return sdk.PCollection{}, err
+	}
 	return sdk.ParDo(s, &scoreFn{Shards: shards, Mixture: mixture}, blocks), nil
 }
 
