@@ -269,7 +269,7 @@ func TestBadInput(t *testing.T) {
 		{[]string{"gmm", "fit", wide, "-k", "1"}, "wide.csv: covariances of 1 components in 300001 dimensions need"},
 		{[]string{"gmm", "fit", data, "-k", "0"}, "--components: expected a number from 1 to 65536"},
 		{[]string{"gmm", "fit", data, "-k", "5"}, "data.csv: gmm: "},
-		{[]string{"gmm", "fit", data, "-k", "1", "--starts", "0"}, "--starts: expected an integer from 1 to 65536"},
+		{[]string{"gmm", "fit", data, "-k", "1", "--starts", "-1"}, "--starts: expected an integer from 0 to 65536"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--max-iter", "0"}, "--max-iter: expected an integer from 1 to 1048576, found"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--tolerance", "0"}, "--tolerance: expected a number from 1e-300 to 1e+100, found"},
 		{[]string{"gmm", "fit", data, "-k", "1", "--tolerance", "NaN"}, `--tolerance: expected a number from 1e-300 to 1e+100, found "NaN"`},

@@ -14,20 +14,20 @@ import (
 
 // em is expectation maximisation (Dempster, Laird and Rubin, 1977) for points x_i of
 // weight v_i. Let r_ik be the responsibilities of the components, γ² and M those of the
-// prior. With the moments about the present means
+// prior, and ρ what is added to covariances. With the moments about the present means
 //
 //	W_k = Σ_i v_i·r_ik,  W_k·δ_k = Σ_i v_i·r_ik·(x_i - μ_k),
 //	A_k = Σ_i v_i·r_ik·(x_i - μ_k)·(x_i - μ_k)ᵀ - W_k·δ_k·δ_kᵀ + γ²·I
 //
 // a step is w_k = W_k/Σv, μ_k += δ_k, and
 //
-//	full       Σ_k = A_k/(W_k + M)
-//	tied       Σ   = Σ_k A_k/Σ_k (W_k + M)
-//	diagonal   the diagonal of A_k/(W_k + M)
+//	full       Σ_k = A_k/(W_k + M) + ρ·I
+//	tied       Σ   = Σ_k A_k/Σ_k (W_k + M) + ρ·I
+//	diagonal   the diagonal of A_k/(W_k + M) + ρ·I
 //	spherical  its mean
 //
-// It raises the log posterior of LogPosterior, among mixtures with such covariances,
-// unless that is at a maximum. If only diagonals are needed, the moments are about an
+// If ρ is 0, it raises the log posterior of LogPosterior, among mixtures with such
+// covariances, unless that is at a maximum. If only diagonals are needed, the moments are about an
 // origin in the middle of the points: they are then products of matrices.
 type em struct {
 	x        rev.General[float64]
@@ -36,6 +36,7 @@ type em struct {
 	k, d     int
 	kind     Covariance
 	prior    Prior
+	reg      float64 // ρ
 	constant float64 // the part of the log prior that does not depend on the parameters
 	workers  int
 
@@ -147,10 +148,10 @@ func addParts(w []float64, size int) {
 	}
 }
 
-// begin sets the mixture to the means and covariances of the points with each label. A
-// cluster of few points gets D+1 more points of the pooled covariance, so that it can
-// start too.
-func (e *em) begin(labels []int, means rev.General[float64]) error {
+// begin sets the mixture to the means and covariances of the points with each label. If
+// pad is set, a cluster of few points gets D+1 more points of the pooled covariance, so
+// that it can start too. So does a cluster without points.
+func (e *em) begin(labels []int, means rev.General[float64], pad bool) error {
 	for c := range e.k {
 		copy(e.density.means.Row(c), means.Row(c))
 	}
@@ -175,7 +176,7 @@ func (e *em) begin(labels []int, means rev.General[float64]) error {
 		floats.AddScaled(pooled, -e.w0[c], about)
 	}
 	for c, w := range e.w0[:e.k] {
-		if e.kind == Tied || w >= 2*extra {
+		if e.kind == Tied || w >= 2*extra || w > 0 && !pad {
 			continue
 		}
 		square(c)
@@ -309,6 +310,9 @@ func (e *em) maximise() error {
 	}
 	if e.kind == Tied {
 		floats.Scale(1/(e.total+float64(m*float64(e.k))), e.covs)
+		for i := range e.d {
+			e.covs[i*e.d+i] += e.reg
+		}
 	}
 	return e.refactor()
 }
@@ -336,7 +340,7 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 	case Diagonal, Spherical: // moments about the origin
 		cov := e.covariance(c)
 		for j := range cov {
-			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j])) + g2) / (w + m)
+			cov[j] = (max(0, w2[j]-float64(w*delta[j]*delta[j]))+g2)/(w+m) + e.reg
 			mean[j] = e.density.origin[j] + delta[j]
 		}
 		if e.kind == Spherical {
@@ -356,6 +360,9 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 				cov[i*d+j] += scale * (w2[i*d+j] - float64(w*delta[i]*delta[j]))
 			}
 			cov[i*d+i] += scale * g2
+			if e.kind == Full {
+				cov[i*d+i] += e.reg
+			}
 		}
 		if w >= minWeight*e.total {
 			floats.Add(mean, delta)

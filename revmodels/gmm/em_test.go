@@ -45,14 +45,14 @@ func TestStep(t *testing.T) {
 	for _, prior := range []Prior{{}, {Gamma: 0.7}, {Gamma: 1.3, M: 4}} {
 		for _, s := range [][3]int{{50, 1, 2}, {80, 2, 3}, {700, 7, 2}, {2000, 17, 3}} {
 			for _, kind := range kinds {
-				testStep(t, rnd, prior, kind, s[0], s[1], s[2], false)
-				testStep(t, rnd, prior, kind, s[0], s[1], s[2], true)
+				testStep(t, rnd, prior, 0, kind, s[0], s[1], s[2], false)
+				testStep(t, rnd, prior, 0.25, kind, s[0], s[1], s[2], true)
 			}
 		}
 	}
 }
 
-func testStep(t *testing.T, rnd *rand.Rand, prior Prior, kind Covariance, n, d, k int, weighted bool) {
+func testStep(t *testing.T, rnd *rand.Rand, prior Prior, reg float64, kind Covariance, n, d, k int, weighted bool) {
 	t.Helper()
 	m := ofKind(t, randomMixture(t, rnd, k, d, 1), kind)
 	x := mat.NewDense(n, d, normals(rnd, n*d))
@@ -72,6 +72,7 @@ func testStep(t *testing.T, rnd *rand.Rand, prior Prior, kind Covariance, n, d, 
 		return v[i]
 	}
 	e := newEM(objective.View(x), v, k, kind, prior, 2)
+	e.reg = reg
 	if err := e.start(m); err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +138,9 @@ func testStep(t *testing.T, rnd *rand.Rand, prior Prior, kind Covariance, n, d, 
 					cov.SetSym(i, i, trace/float64(d))
 				}
 			}
+		}
+		for i := range d {
+			cov.SetSym(i, i, cov.At(i, i)+reg)
 		}
 		if a := got.Weights()[c]; !(math.Abs(a-weights[c]/total) <= 1e-12) {
 			t.Errorf("%v %v: weight %d = %v, want %v", kind, prior, c, a, weights[c]/total)

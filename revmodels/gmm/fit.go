@@ -27,31 +27,33 @@ type Options struct {
 
 	// Starts is the number of clusterings to start from. The best fit is kept. The
 	// first, third and so on scale all columns to unit variance. The others take the
-	// points as they are. 0 means 2. Equal clusterings count as one. With Init or
-	// InitMeans there is only one.
+	// points as they are. 0 means 2 to 24: the fewer the points, and the later a start
+	// was better than those before it, the more. Equal clusterings count as one. With
+	// Init or InitMeans there is only one.
 	Starts int
 
-	// MaxIter is the largest number of iterations of a start; 0 means 500.
+	// MaxIter is the largest number of iterations of a start. 0 means 500, and a negative
+	// number means none.
 	MaxIter int
 
-	// Tolerance ends a start when an iteration raises the log posterior by less than
-	// this for each point. 0 means 1e-3.
+	// Tolerance ends a start when all further iterations together are expected to change
+	// the log posterior by less than this for each point. 0 means 1e-3. With a negative
+	// number only MaxIter ends a start.
 	Tolerance float64
 
 	// Polish continues the best start to its maximum, up to about 1e-8 nats in all, by
-	// L-BFGS. It needs full covariances and points without weights.
+	// L-BFGS. It needs full covariances and points without weights. With RegCovar it ends
+	// where steps of EM would, or does nothing if a component would lose its points.
 	Polish bool
 
-	// RegCovar keeps components from collapsing onto too few points. It is added to the
-	// diagonal of the covariance of a component with N/K points, and less is added if
-	// the component has more points. 0 means 1e-9 of the least positive variance of a
-	// column. A negative number means nothing is added. It is implemented as a Prior
-	// with M = 0 and γ² = RegCovar·N/K, so that every iteration raises the same
-	// objective, the log posterior.
+	// RegCovar keeps components from collapsing onto too few points. Each iteration adds
+	// it to the diagonals of all covariances. 0 means 1e-9 of the least positive variance
+	// of a column. A negative number means nothing is added.
 	RegCovar float64
 
-	// Prior, if its Gamma is not 0, replaces RegCovar, which must then be 0. Its sign
-	// must be GradBench.
+	// Prior, if its Gamma is not 0, replaces RegCovar, which must then be 0. Every
+	// iteration then raises the same objective, the log posterior. Its sign must be
+	// GradBench.
 	Prior Prior
 
 	// Init, if not nil, is the mixture to start from.
@@ -100,12 +102,12 @@ type Start struct {
 	Iterations    int       // in all
 	Polish        int       // iterations of the polish
 	LogLikelihood float64   // at the end
-	LogPosterior  float64   // the log likelihood plus the log prior, which is maximised
+	LogPosterior  float64   // the log likelihood, plus the log prior if there is one
 	History       []float64 // the log posterior at the start and after each iteration
 	Gain          float64   // of the last iteration; after the polish, an estimate of what can still be gained
-	Converged     bool      // Options.Tolerance was met, and after the polish 1e-8 nats
+	Converged     bool      // Options.Tolerance was met, and after the polish 1e-8 nats; false if the start ended because others were better
 	Reseeded      int       // components that had lost their points and restarted with points of others
-	Collapsed     []int     // components that only the prior keeps from being singular
+	Collapsed     []int     // components that only RegCovar or the prior keeps from being singular
 	Duration      time.Duration
 	Err           error `json:"-"` // why the start gave no mixture, or stopped early
 }
@@ -150,8 +152,9 @@ func (r *Report) String() string {
 // a report. It reads x in place if x is a mat.RawMatrixer or a *mat.VecDense, and
 // otherwise copies it. A nil opts means the defaults.
 //
-// Each start clusters the points by k-means, with columns in units of their standard
-// deviations, and continues by expectation maximisation (EM). No step lowers the log
+// Each start clusters the points by k-means, and continues by expectation maximisation
+// (EM). The first two run k-means to its end, and the others take one step of it. A start
+// ends early if it gains too little to become the best. No step lowers the log
 // posterior, except by rounding. A component that has lost its points restarts with
 // half of the heaviest component, if that leads to a better fit. This finds a local
 // maximum. Several starts make it likely that it is the best. A fit that has not
@@ -189,7 +192,7 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Mixture, *Re
 // keep adds a start to the report. Its mixture is nil if it gave none.
 func (f *fit) keep(m *Mixture, r Start) {
 	f.report.Starts = append(f.report.Starts, r)
-	if m != nil && (f.best == nil || r.better(&f.report.Starts[f.report.Best])) {
+	if m != nil && (f.best == nil || f.better(&r, &f.report.Starts[f.report.Best])) {
 		f.best, f.report.Best = m, len(f.report.Starts)-1
 	}
 }
@@ -211,9 +214,10 @@ func (f *fit) result(ctx context.Context) (*Mixture, *Report, error) {
 	return f.best, r, nil
 }
 
-// better reports whether r is a better fit than s.
-func (r *Start) better(s *Start) bool {
-	if len(r.Collapsed) != len(s.Collapsed) {
+// better reports whether r is a better fit than s. With the default RegCovar, collapsed
+// components have densities as high as they like. Fewer of them are then better.
+func (f *fit) better(r, s *Start) bool {
+	if len(r.Collapsed) != len(s.Collapsed) && f.opts.RegCovar <= 0 {
 		return len(r.Collapsed) < len(s.Collapsed)
 	}
 	return r.LogPosterior > s.LogPosterior
@@ -273,6 +277,7 @@ type fit struct {
 	maxIter   int
 	tolerance float64
 	source    rand.Source
+	reg       float64   // what is added to the diagonals of covariances
 	variances []float64 // of the columns
 
 	best   *Mixture // of all starts, nil if there is none yet
@@ -330,47 +335,41 @@ func checkCounts(n, d, k int) error {
 func newFitOf(x rev.General[float64], k int, opts *Options, variances []float64) (*fit, error) {
 	f := &fit{
 		opts: opts, report: Report{Best: -1}, source: opts.Source, variances: variances,
-		maxIter: cmp.Or(opts.MaxIter, 500), tolerance: cmp.Or(opts.Tolerance, 1e-3),
+		maxIter: max(0, cmp.Or(opts.MaxIter, 500)), tolerance: cmp.Or(opts.Tolerance, 1e-3),
 		model: &Model[float64]{X: x, K: k, Prior: opts.Prior, Workers: opts.Workers},
 	}
 	if f.source == nil {
 		f.source = rand.NewPCG(1, 2)
 	}
-	if err := f.setPrior(); err != nil {
+	if err := f.setRegCovar(); err != nil {
 		return nil, err
 	}
-	f.em = newEM(x, opts.Weights, k, opts.Covariance, f.model.Prior, opts.Workers)
+	f.em = newEM(x, opts.Weights, k, opts.Covariance, opts.Prior, opts.Workers)
+	f.em.reg = f.reg
 	return f, nil
 }
 
-// setPrior checks the variances, and makes a prior from RegCovar.
-func (f *fit) setPrior() error {
-	n, d, k, opts := f.model.X.Rows, f.model.X.Cols, f.model.K, f.opts
+// setRegCovar checks the variances, and sets reg.
+func (f *fit) setRegCovar() error {
+	n, d, opts := f.model.X.Rows, f.model.X.Cols, f.opts
+	var least float64 // positive variance
 	for j, v := range f.variances {
 		if v != 0 && !(v > 1e-290 && v < 1e290) {
 			return fmt.Errorf("gmm: the variance of column %d is %v, out of range: rescale it", j, v)
 		}
-	}
-	if opts.Prior.Gamma != 0 || opts.RegCovar < 0 {
-		return nil
-	}
-	reg := opts.RegCovar
-	if reg == 0 {
-		if n <= d && d > 1 && (opts.Covariance == Full || opts.Covariance == Tied) {
-			return fmt.Errorf("gmm: %d points do not determine %v covariances of %d columns: want more points, diagonal or spherical ones, or a RegCovar", n, opts.Covariance, d)
+		if v > 0 && (least == 0 || v < least) {
+			least = v
 		}
-		for _, v := range f.variances {
-			if v > 0 && (reg == 0 || v < reg) {
-				reg = v
-			}
-		}
-		reg *= 1e-9
 	}
-	total := float64(n)
-	if opts.Weights != nil {
-		total = floats.Sum(opts.Weights)
+	switch {
+	case opts.Prior.Gamma != 0 || opts.RegCovar < 0:
+	case opts.RegCovar > 0:
+		f.reg = opts.RegCovar
+	case n <= d && d > 1 && (opts.Covariance == Full || opts.Covariance == Tied):
+		return fmt.Errorf("gmm: %d points do not determine %v covariances of %d columns: want more points, diagonal or spherical ones, or a RegCovar", n, opts.Covariance, d)
+	default:
+		f.reg = 1e-9 * least
 	}
-	f.model.Prior.Gamma = math.Sqrt(reg * total / float64(k))
 	return nil
 }
 
@@ -378,10 +377,10 @@ func (f *fit) setPrior() error {
 // dimensions, and InitMeans for the given number of starts.
 func (o *Options) check(n, k, d, starts int) error {
 	switch {
-	case o.Starts < 0 || o.MaxIter < 0 || o.Workers < 0:
-		return errors.New("gmm: negative Starts, MaxIter or Workers")
-	case !(o.Tolerance >= 0):
-		return fmt.Errorf("gmm: Tolerance is %v, want at least 0", o.Tolerance)
+	case o.Starts < 0 || o.Workers < 0:
+		return errors.New("gmm: negative Starts or Workers")
+	case math.IsNaN(o.Tolerance):
+		return errors.New("gmm: Tolerance is NaN")
 	case math.IsNaN(o.RegCovar) || math.IsInf(o.RegCovar, 0):
 		return fmt.Errorf("gmm: RegCovar is %v", o.RegCovar)
 	case o.Covariance < Full || o.Covariance > Spherical:
@@ -451,13 +450,20 @@ func (f *fit) starts(ctx context.Context) error {
 	x, k := f.model.X, f.model.K
 	scaled, means := mat.NewDense(x.Rows, x.Cols, nil), mat.NewDense(k, x.Cols, nil)
 	largest, scale := floats.Max(f.variances), make([]float64, x.Cols)
-	opts := &kmeans.Options{Weights: f.opts.Weights, Source: f.source, Workers: f.opts.Workers}
-	starts := cmp.Or(f.opts.Starts, 2)
+	opts := &kmeans.Options{Starts: 1, Weights: f.opts.Weights, Source: f.source, Workers: f.opts.Workers}
+	starts, improved := f.opts.Starts, 0
+	if starts == 0 {
+		numbers, _ := f.opts.Covariance.size(k, x.Cols)
+		starts = min(max(2, 2_000_000/(x.Rows*k*numbers)), 24)
+	}
 	if f.opts.InitMeans != nil {
 		starts = 1
 	}
 	var clusterings [][]int // labels
 	for i := 0; i < starts && ctx.Err() == nil; i++ {
+		if f.opts.Starts == 0 && i >= 6+3*improved {
+			break
+		}
 		begin := time.Now()
 		for j, v := range f.variances {
 			switch {
@@ -477,6 +483,9 @@ func (f *fit) starts(ctx context.Context) error {
 			for c := range k {
 				vec.MulTo(opts.Init.RawRowView(c), m.RawRowView(c), scale)
 			}
+		}
+		if i >= 2 {
+			opts.MaxIter = 1
 		}
 		c, _, err := kmeans.Fit(ctx, scaled, k, opts)
 		if c == nil {
@@ -498,9 +507,21 @@ func (f *fit) starts(ctx context.Context) error {
 				}
 			}
 		}
-		f.keep(f.climb(ctx, begin, len(clusterings)-1, Start{}, func() error { return f.em.begin(labels, rev.ViewDense(means)) }))
+		before := f.most()
+		f.keep(f.climb(ctx, begin, len(clusterings)-1, Start{}, func() error { return f.em.begin(labels, rev.ViewDense(means), f.opts.RegCovar <= 0) }))
+		if f.most() > before+float64(f.tolerance*f.em.total) {
+			improved = i
+		}
 	}
 	return nil
+}
+
+// most returns the largest log posterior of a mixture so far, or -Inf.
+func (f *fit) most() float64 {
+	if f.best == nil {
+		return math.Inf(-1)
+	}
+	return f.report.Starts[f.report.Best].LogPosterior
 }
 
 // sameClusters reports whether labels below k divide the points in the same way.
@@ -547,7 +568,7 @@ func (f *fit) climb(ctx context.Context, since time.Time, start int, begun Start
 			break
 		}
 		other, err := f.mixture(&again)
-		if err != nil || len(f.em.lost()) >= len(lost) && !again.better(&r) {
+		if err != nil || !f.better(&again, &r) {
 			break
 		}
 		m, r = other, again
@@ -573,7 +594,22 @@ func (f *fit) mixture(r *Start) (*Mixture, error) {
 	return m, nil
 }
 
-// maximise makes steps of EM until one gains little.
+// remaining returns about how much all further iterations will change the log posterior.
+// In the end changes shrink by a constant factor, which is that of the last two changes.
+// It is at least 3/4, since early changes shrink faster than later ones.
+func remaining(history []float64) float64 {
+	n := len(history)
+	if n < 2 {
+		return math.Inf(1)
+	}
+	last, factor := math.Abs(history[n-1]-history[n-2]), 0.75
+	if n > 2 && last > 0 {
+		factor = min(max(factor, last/math.Abs(history[n-2]-history[n-3])), 0.999)
+	}
+	return last * factor / (1 - factor)
+}
+
+// maximise makes steps of EM until further ones gain little.
 func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 	before := math.Inf(-1)
 	if f.resumed && r.Iterations > 0 {
@@ -588,9 +624,12 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 		}
 		r.History = append(r.History, posterior)
 		r.Gain, before = posterior-before, posterior
-		r.Converged = r.Gain < f.tolerance*f.em.total
+		r.Converged = remaining(r.History) < f.tolerance*f.em.total
 		if r.Iterations >= f.maxIter || ctx.Err() != nil {
 			return nil
+		}
+		if f.points == nil && !r.Converged && r.Iterations >= 3 && posterior+20*r.Gain < f.most() {
+			return nil // other starts are better
 		}
 		if f.opts.Progress != nil {
 			f.opts.Progress(Iteration{Start: start, Iteration: r.Iterations, LogPosterior: posterior})
@@ -612,7 +651,7 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 }
 
 // collapsed returns the components of m that have a variance more than half of which is
-// due to the prior.
+// due to RegCovar or the prior.
 func (f *fit) collapsed(m *Mixture) []int {
 	var list []int
 	for c, w := range m.weights {
@@ -620,12 +659,9 @@ func (f *fit) collapsed(m *Mixture) []int {
 		if m.kind == Tied {
 			prior *= w * float64(m.Components())
 		}
+		prior += f.reg
 		factor := viewParams(m.params, m.Components(), m.Dim()).Factors.Row(c)
-		precision := vec.SumSquares(factor[m.Dim():]) // ‖Q‖², at least 1 over the least variance
-		for _, v := range factor[:m.Dim()] {
-			precision += math.Exp(2 * v)
-		}
-		if 2*prior*precision < 1 {
+		if 2*prior*precision(factor, m.Dim()) < 1 { // the trace is at least 1 over the least variance
 			continue
 		}
 		less, least := mat.NewSymDense(m.Dim(), nil), math.Inf(1) // Σ - 2·prior·I, and its least element on the diagonal

@@ -3,6 +3,7 @@ package gmm
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/floats"
@@ -116,24 +117,70 @@ type polisher struct {
 	r       *Start
 	maxIter int
 	x, grad []float64        // parameters, gradient of -F there
+	floors  []float64        // of each component, RegCovar·W_k
 	local   localCoordinates // coordinates around x
 }
 
+// funcGrad returns -F at x, and stores its gradient in grad if that is not nil. F is the
+// log posterior less ½·Σ_k ρ·W_k·‖Q_k‖², where W_k is the weight of component k at p.x,
+// not at x. Its maximum is where steps of EM end that add ρ to the diagonals of
+// covariances: a step for constant W_k sets Σ_k to A_k/W_k + ρ·I.
+func (p *polisher) funcGrad(grad, x []float64) float64 {
+	value := p.fit.funcGrad(grad, x, p.model.Prior) + p.floor(x)
+	if grad == nil {
+		return value
+	}
+	d := p.model.X.Cols
+	at, g := viewParams(x, p.model.K, d), viewParams(grad, p.model.K, d)
+	for c, floor := range p.floors {
+		factor, row := at.Factors.Row(c), g.Factors.Row(c)
+		for j := range d {
+			row[j] += floor * math.Exp(2*factor[j])
+		}
+		vec.Axpy(floor, factor[d:], row[d:])
+	}
+	return value
+}
+
+// floor returns ½·Σ_k ρ·W_k·‖Q_k‖² at x.
+func (p *polisher) floor(x []float64) (sum float64) {
+	d := p.model.X.Cols
+	factors := viewParams(x, p.model.K, d).Factors
+	for c, floor := range p.floors {
+		sum += floor / 2 * precision(factors.Row(c), d)
+	}
+	return sum
+}
+
+// precision returns ‖Q‖² for a row of Factors: the trace of Σ⁻¹.
+func precision(factor []float64, d int) float64 {
+	sum := vec.SumSquares(factor[d:])
+	for _, v := range factor[:d] {
+		sum += math.Exp(2 * v)
+	}
+	return sum
+}
+
 // polish continues m to a maximum of the log posterior, by rounds of L-BFGS with a step
-// of EM between them. It reports the result in r.
+// of EM between them. It reports the result in r. If RegCovar is large and components
+// overlap, that maximum may have fewer components than m. polish then returns m.
 func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
-	begin := time.Now()
+	begin, before := time.Now(), *r
 	defer func() { r.Duration += time.Since(begin) }()
 	p := &polisher{
 		ctx: ctx, fit: f, model: f.model, r: r, maxIter: r.Iterations + f.maxIter,
-		x: m.Params(), grad: make([]float64, f.model.Dim()),
+		x: m.Params(), grad: make([]float64, f.model.Dim()), floors: make([]float64, f.model.K),
 	}
 	u := make([]float64, len(p.x))
 	for c, w := range m.weights {
 		p.x[c] = math.Log(max(w, minWeight))
 	}
+	start := slices.Clone(p.x)
 	at := func() bool {
-		posterior := -f.funcGrad(p.grad, p.x, f.model.Prior)
+		copy(p.floors, p.x)
+		softmax(p.floors)
+		vec.ScaleTo(p.floors, f.reg*f.em.total, p.floors)
+		posterior := -p.funcGrad(p.grad, p.x)
 		p.local.set(p.x, f.model)
 		p.local.gradient(u, p.grad)
 		return p.converged(posterior, u) || r.Iterations >= p.maxIter || ctx.Err() != nil || f.em.err != nil
@@ -166,11 +213,16 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	if err != nil {
 		return m
 	}
-	posterior := -f.funcGrad(nil, polished.params, f.model.Prior)
-	if !(posterior > r.LogPosterior) {
+	if !(p.funcGrad(nil, polished.params) < p.funcGrad(nil, start)) {
 		return m // m was at the maximum, up to rounding
 	}
-	r.LogPosterior = posterior
+	for c, w := range m.weights {
+		if n := f.em.total; f.reg > 0 && polished.weights[c]*n < 1 && w*n >= 1 {
+			*r = before
+			return m
+		}
+	}
+	r.LogPosterior = -f.funcGrad(nil, polished.params, f.model.Prior)
 	r.LogLikelihood = -f.funcGrad(nil, polished.params, Prior{})
 	r.Collapsed = f.collapsed(polished)
 	return polished
@@ -196,7 +248,7 @@ func (p *polisher) round() {
 	value := func(u []float64) float64 {
 		copy(last, u)
 		p.local.params(x, u)
-		v := p.fit.funcGrad(grad, x, p.model.Prior)
+		v := p.funcGrad(grad, x)
 		if math.IsNaN(v) {
 			return math.Inf(1) // far outside: the line search returns
 		}
@@ -222,7 +274,8 @@ func (p *polisher) round() {
 			r := p.r
 			r.Iterations++
 			r.Polish++
-			r.History = append(r.History, -loc.F)
+			p.local.params(x, loc.X)
+			r.History = append(r.History, p.floor(x)-loc.F)
 			switch {
 			case p.converged(loc.F, loc.Gradient):
 				return optimize.GradientThreshold

@@ -117,7 +117,7 @@ func FitPoints(ctx context.Context, p Points, k int, opts *Options, c *Checkpoin
 				}
 			}
 			means := rev.ViewDense(mat.DenseCopyOf(opts.InitMeans.Slice(number*k, (number+1)*k, 0, d)))
-			start = func() error { return f.em.begin(nil, means) }
+			start = func() error { return f.em.begin(nil, means, f.opts.RegCovar <= 0) }
 		}
 		if c.Save != nil {
 			f.save = func(s *State) error {

@@ -20,7 +20,8 @@ import (
 // Options are the options of Fit. The zero value is ready to use.
 type Options struct {
 	// Starts is the number of starts from different centroids. The best is kept. 0
-	// means 1. With Init there is only one.
+	// means 1 to 4, more if there are few points. With Init or Batch it means 1. With
+	// Init there is only one.
 	Starts int
 
 	// MaxIter is the largest number of iterations of a start; 0 means 300.
@@ -117,9 +118,12 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 		src = rand.NewPCG(1, 2)
 	}
 	rnd := rand.New(src)
-	starts := max(opts.Starts, 1)
-	if opts.Init != nil {
+	starts := opts.Starts
+	switch {
+	case opts.Init != nil || starts == 0 && opts.Batch > 0:
 		starts = 1
+	case starts == 0:
+		starts = min(max(1, 50_000/(points.Rows*k*points.Cols)), 4)
 	}
 
 	s := newSearch(points, opts.Weights, k, opts.Workers)

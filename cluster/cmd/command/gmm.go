@@ -49,9 +49,9 @@ mixture so far.`,
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
 	shared.IntFlag(cmd, &f.opts.Starts, "starts", "", 1, 1, 1<<16, "number of clusterings to start from; the best fit is kept")
 	shared.IntFlag(cmd, &f.opts.MaxIter, "max-iter", "", 500, 1, shared.MaxIterations, "largest number of iterations")
-	shared.FloatFlag(cmd, &f.opts.Tolerance, "tolerance", 1e-3, 1e-300, shared.MaxFloat, "gain of an iteration, for each point, at which the fit ends")
+	shared.FloatFlag(cmd, &f.opts.Tolerance, "tolerance", 1e-3, 1e-300, shared.MaxFloat, "change by further iterations, for each point, at which the fit ends")
 	flags.BoolVar(&f.opts.Polish, "polish", false, "continue the fit to its maximum by L-BFGS")
-	shared.FloatFlag(cmd, &f.opts.RegCovar, "reg-covar", 0, -1, shared.MaxFloat, "about what to add to the diagonal of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
+	shared.FloatFlag(cmd, &f.opts.RegCovar, "reg-covar", 0, -1, shared.MaxFloat, "what each iteration adds to the diagonals of the covariances; 0 means 1e-9 of the least variance of a column, negative means nothing")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed of the first centroids")
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON, - for standard output")
 	return cmd

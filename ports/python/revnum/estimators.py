@@ -47,7 +47,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         k, d = self.n_components, X.shape[1]
         options = {
             "components": k, "covariance": kinds[self.covariance_type], "starts": self.n_init, "max_iter": self.max_iter,
-            "tolerance": self.tol, "reg_covar": self.reg_covar, "polish": self.polish, "seed": _seed(self.random_state),
+            "tolerance": self.tol, "reg_covar": self.reg_covar or -1, "polish": self.polish, "seed": _seed(self.random_state),
         }
         r = library.model("gmm.fit", options, args, 4096 + 32 * k * (d + 1) * (d + 1))
         self._mixture = r["mixture"]
@@ -56,7 +56,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         self.covariances_ = np.array(self._mixture["covariances"])
         self.converged_, self.n_iter_ = r["converged"], r["iterations"]
         self.log_likelihood_ = r["log_likelihood"]
-        self.lower_bound_ = r["log_likelihood"] / X.shape[0]
+        self.lower_bound_ = r["log_likelihood"] / (X.shape[0] if sample_weight is None else w.sum())
         return self
 
     def _scores(self, X, responsibilities):

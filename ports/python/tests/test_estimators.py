@@ -40,6 +40,9 @@ def test_mixture():
         want = want + w * np.exp(-0.5 * np.einsum("ni,ij,nj->n", d, np.linalg.inv(c), d)) / (2 * np.pi * np.sqrt(np.linalg.det(c)))
     np.testing.assert_allclose(m.score_samples(x), np.log(want), rtol=1e-10)
     np.testing.assert_allclose(m.score(x), m.lower_bound_, rtol=1e-10)
+    doubled = GaussianMixture(2, random_state=1).fit(x, sample_weight=np.full(300, 2.0))
+    np.testing.assert_allclose(doubled.score(x), doubled.lower_bound_, rtol=1e-10)
+    assert GaussianMixture(3, reg_covar=0.5, random_state=1).fit(np.random.default_rng(2).normal(size=(500, 3))).weights_.min() > 0.1
     np.testing.assert_allclose(m.predict_proba(x).sum(axis=1), 1, rtol=1e-12)
     y, from_ = m.sample(30)
     assert y.shape == (30, 2) and from_.shape == (30,)
