@@ -180,3 +180,15 @@ func TestNPZ(t *testing.T) {
 		}
 	}
 }
+
+// Of large operands there are vectors too, also of kernels that limit their rows.
+func TestExportLarge(t *testing.T) {
+	for _, r := range rules.All() {
+		if r.Missing != "" {
+			continue
+		}
+		if _, err := Of(r, 1, 40, 26); err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+		}
+	}
+}

@@ -100,7 +100,7 @@ var OverNumbers = []Kernel{
 	{"X += op(A)⁻¹·B", floats(revlinalg.Solve[float64]{}, revlinalg.Solve[float32]{}, withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"B += A⁻¹", floats(revlinalg.Inv[float64]{}, revlinalg.Inv[float32]{}, withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"r += det A", floats(revlinalg.Det[float64]{}, revlinalg.Det[float32]{}), reasons{"Q43": roundedDivision}},
-	{"r += det A, by minors", reals(revlinalg.DetMinors[float64]{}, revlinalg.DetMinors[float32]{}, revlinalg.DetMinors[q43]{}), nil},
+	{"r += det A, by minors", reals(revlinalg.DetMinors[float64]{}, revlinalg.DetMinors[float32]{}, revlinalg.DetMinors[q43]{}, dims("n=min(r,12)")), nil},
 	{"r += log abs(det A), s += sign(det A)", floats(revlinalg.LogDet[float64]{}, revlinalg.LogDet[float32]{}, withDraw("A", dominant)), reasons{"Q43": roundedDivision}},
 	{"w += w(A), V += V(A), A = V·diag(w)·Vᵀ", floats(revlinalg.SymEig[float64]{}, revlinalg.SymEig[float32]{}, withDraw("A", dominant)), reasons{"Q43": smallDistances}},
 	{"U += U(A), s += s(A), V += V(A), A = U·diag(s)·Vᵀ", floats(revlinalg.SVD[float64]{}, revlinalg.SVD[float32]{}, withDraw("A", dominant)), reasons{"Q43": smallDistances}},
