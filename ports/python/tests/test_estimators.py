@@ -51,6 +51,55 @@ def test_mixture():
     assert m.score(x) > Theirs(3, random_state=1).fit(x).score(x) - 1e-3
 
 
+def test_mixture_set():
+    """Attributes that are set are those of the mixture."""
+    x, _, centres = blobs()
+    m = GaussianMixture(3, random_state=1).fit(x)
+    m.weights_, m.means_, m.covariances_ = [0.25, 0.25, 0.5], centres + 1, np.tile(4 * np.eye(2), (3, 1, 1))
+    d = ((x[:, None] - centres - 1) ** 2).sum(axis=2)
+    density = np.array([0.25, 0.25, 0.5]) * np.exp(-d / 8) / (8 * np.pi)
+    np.testing.assert_allclose(m.score_samples(x), np.log(density.sum(axis=1)), rtol=1e-12)
+    np.testing.assert_allclose(m.predict_proba(x), density / density.sum(axis=1, keepdims=True), rtol=1e-10, atol=1e-300)
+    m.means_ = centres[:2]
+    with pytest.raises(ValueError, match="2 means for 3 weights"):
+        m.predict(x)
+
+
+BAD = [
+    (GaussianMixture, {"n_components": 2.5}), (GaussianMixture, {"n_components": 0}), (GaussianMixture, {"max_iter": 0}), (GaussianMixture, {"n_init": 0}),
+    (GaussianMixture, {"tol": -1}), (GaussianMixture, {"tol": np.nan}), (GaussianMixture, {"reg_covar": -1}), (GaussianMixture, {"covariance_type": "round"}),
+    (GaussianMixture, {"polish": "yes"}), (GaussianMixture, {"random_state": "x"}),
+    (KMeans, {"n_clusters": 2.5}), (KMeans, {"n_clusters": -1}), (KMeans, {"n_init": 0}), (KMeans, {"max_iter": 0}), (KMeans, {"tol": -1}), (KMeans, {"batch_size": -1}),
+    (GraphEmbedding, {"n_components": 1.5}), (GraphEmbedding, {"margin": 0}), (GraphEmbedding, {"n_init": 0}), (GraphEmbedding, {"max_iter": 0}),
+]
+
+
+@pytest.mark.parametrize("kind, params", BAD)
+def test_bad_parameters(kind, params):
+    (name, value), = params.items()
+    with pytest.raises(ValueError, match=f"The '{name}' parameter of {kind.__name__} must be .* Got .*"):
+        kind(**params).fit(np.ones((4, 4)))
+
+
+def test_numpy_parameters():
+    """Numbers of NumPy are numbers."""
+    x = blobs()[0]
+    m = GaussianMixture(np.int64(3), tol=np.float32(1e-3), max_iter=np.int32(50), random_state=1).fit(x)
+    assert m.means_.shape == (3, 2) and KMeans(np.int64(3), n_init=np.int8(2)).fit(x).cluster_centers_.shape == (3, 2)
+
+
+def test_zero_tolerance():
+    """With tol=0 the fit goes on while it gets better: as far as with any tolerance, and farther than with the default's."""
+    x = np.random.default_rng(3).normal(size=(300, 2))
+    fit = lambda tol: GaussianMixture(4, tol=tol, max_iter=2000, random_state=1).fit(x)
+    zero, small, default = fit(0), fit(1e-9), fit(1e-3)
+    assert zero.n_iter_ >= small.n_iter_ > default.n_iter_ and zero.score(x) >= small.score(x) > default.score(x)
+    k = KMeans(8, tol=0, random_state=1).fit(x)
+    np.testing.assert_array_equal(k.cluster_centers_, KMeans(8, tol=1e-300, random_state=1).fit(x).cluster_centers_)
+    # Lloyd's algorithm has ended: each centre is the mean of its cluster.
+    np.testing.assert_allclose(k.cluster_centers_, [x[k.predict(x) == c].mean(axis=0) for c in range(8)], rtol=1e-12)
+
+
 def test_kmeans():
     x, labels, _ = blobs()
     m = KMeans(3, random_state=1).fit(x)
@@ -85,5 +134,8 @@ def test_bundle():
     features = rn.ba.Snavely(cameras, points, np.zeros((120, 2)), camera, point).reshape(120, 2)
     c, p, report = solve_bundle(cameras + 1e-3 * rng.normal(size=cameras.shape), points + 0.01 * rng.normal(size=points.shape), features, camera, point)
     assert report["final_cost"] < 1e-6 < report["initial_cost"]
+    for name, value in (("max_iter", 0), ("max_iter", 1.5), ("tolerance", -1)):
+        with pytest.raises(ValueError, match=f"The '{name}' parameter of solve_bundle must be"):
+            solve_bundle(cameras, points, features, camera, point, **{name: value})
     with pytest.raises(revnum.ArgumentError, match="columns"):
         solve_bundle(cameras[:, :8], points, features, camera, point)
