@@ -78,6 +78,8 @@ type Buffer struct {
 	Ptr, Ind []int
 }
 
+func (b *Buffer) leftOut() bool { return b.Data == nil && b.Axes == 0 }
+
 // element is the constraint of elements of buffers.
 type element interface {
 	float64 | float32 | fixed.Q43 | complex128 | int

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"unsafe"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/revmodels/graphembed"
@@ -139,6 +141,7 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 			var err error
 			switch {
 			case part != catalog.Primal && (b.Data == nil || o.role == rev.Index): // the operand has no derivative
+			case o.structure != nil && b.leftOut(): // checked below
 			case o.structure != nil:
 				err = o.structure(unsafe.Add(k, o.offset), b, a.Operands)
 			default:
@@ -155,6 +158,13 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 	for i, v := range a.Params {
 		if err := r.Params[i].set(f.At(catalog.Primal), v); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrArgument, r.Name, err)
+		}
+	}
+	for i := range r.Operands {
+		o := &r.Operands[i]
+		needed := !o.Optional && (o.role == rev.In || o.role == rev.InOut || o.structure != nil)
+		if needed && (i >= len(a.Operands) || a.Operands[i].leftOut()) {
+			return &rev.OperandError{Kernel: r.Name, Operand: o.Name, Reason: fmt.Sprintf("is left out, want %s of %v", o.Kind, o.Type), Err: mat.ErrShape}
 		}
 	}
 	return nil
@@ -180,8 +190,8 @@ type (
 // operand lies in its memory.
 func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 	p := unsafe.Add(k, o.offset)
-	if b.Data == nil && b.Axes == 0 {
-		return nil // left out
+	if b.leftOut() {
+		return nil
 	}
 	axes := [...]int{rev.Scalar: 0, rev.Slice: 1, rev.Vec: 1, rev.Gen: 2, rev.Sparse: 2}[o.kind]
 	switch {
@@ -285,6 +295,8 @@ func (p *Param) set(k unsafe.Pointer, v float64) error {
 		f.SetInt(int64(fixed.FromFloat64(v)))
 	case f.CanFloat():
 		f.SetFloat(v)
+	case p.Name == "Workers" && v < 0:
+		return fmt.Errorf("%s is %v, want 0 or more", p.Name, v)
 	case v != math.Trunc(v) || math.Abs(v) > 1<<53:
 		return fmt.Errorf("%s is %v, want an integer", p.Name, v)
 	case f.CanInt() && !f.OverflowInt(int64(v)):

@@ -66,6 +66,21 @@ func TestLibrary(t *testing.T) {
 		}
 		t.Logf("%v: %s", flags, run(t, program, "50000"))
 	}
+	// The program of ports/README.md, whose gradient is x/‖x‖.
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "```c\n")
+	example, _, _ := strings.Cut(rest, "```")
+	source, program := filepath.Join(dir, "norm.c"), filepath.Join(dir, "norm")
+	if err := os.WriteFile(source, []byte(example), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	run(t, cc, "-Wall", "-Wextra", "-Werror", "-I.", source, "-L"+dir, "-lrevnum", "-Wl,-rpath,"+dir, "-o", program)
+	if out, want := run(t, program), "3.74166, [0.267261 0.534522 0.801784]\n"; out != want {
+		t.Errorf("the program of the README prints %q, want %q", out, want)
+	}
 	if cxx, err := exec.LookPath("c++"); err == nil {
 		run(t, cxx, "-std=c++14", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-x", "c++", "revnum_kernels.h")
 	}

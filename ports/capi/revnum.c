@@ -3,18 +3,37 @@
 #include "revnum.h"
 #include "_cgo_export.h"
 
+#include <pthread.h>
+#include <string.h>
+
+/* The threads of Go do not survive a fork, so a call of Go in the child would never end. */
+static int forked;
+
+static void set_forked(void) { forked = 1; }
+
+__attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, set_forked); }
+
+int32_t fork_status(char *text) {
+	if (!forked) return REV_OK;
+	strcpy(text, "revnum: the process was forked after the library was loaded, and cannot call it; start processes by exec (in Python, multiprocessing with \"spawn\")");
+	return REV_FORKED;
+}
+
 static _Thread_local char message[REV_MESSAGE_SIZE];
 
 int32_t rev_abi_version(void) { return REV_ABI_VERSION; }
 
 const char *rev_last_error(void) { return message; }
 
-int64_t rev_rules_json(char *buf, int64_t size) { return goRulesJSON(buf, size); }
+int64_t rev_rules_json(char *buf, int64_t size) { return fork_status(message) ? -1 : goRulesJSON(buf, size); }
 
-int32_t rev_kernel(const char *name) { return goKernel((char *)name, message, sizeof message); }
+int32_t rev_kernel(const char *name) {
+	return fork_status(message) ? -1 : goKernel((char *)name, message, sizeof message);
+}
 
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
-	return goCall(kernel, pass, (rev_arg *)args, n, message, sizeof message);
+	int32_t status = fork_status(message);
+	return status ? status : goCall(kernel, pass, (rev_arg *)args, n, message, sizeof message);
 }
 
 int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text); /* steps.c */
@@ -24,13 +43,16 @@ int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64
 }
 
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size) {
-	return goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
+	int32_t status = fork_status(message);
+	return status ? status : goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
 }
 
 int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
-	return goBlock(0, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+	int32_t status = fork_status(message);
+	return status ? status : goBlock(0, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
 }
 
 int32_t rev_ba_weighted(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {
-	return goBlock(1, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
+	int32_t status = fork_status(message);
+	return status ? status : goBlock(1, (double *)feature, (double **)parameters, residuals, jacobians, message, sizeof message);
 }

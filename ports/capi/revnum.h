@@ -14,7 +14,7 @@
  *
  * Limits, which are those of Go in a shared library:
  *   - Do not fork after the library is loaded, but to exec. (Python: multiprocessing
- *     with "spawn".)
+ *     with "spawn".) In the child all calls fail, with REV_FORKED where they have a status.
  *   - One Go library in a process. Two of them may work, but their signal handlers
  *     and their garbage collectors do not know of each other.
  *   - No dlclose. It has no effect.
@@ -40,7 +40,8 @@ enum rev_status {
 	REV_ARGUMENT = 1,    /* a wrong operand or parameter: nothing was written */
 	REV_NO_RESULT = 2,   /* the data has no result, such as a singular matrix: nothing was written */
 	REV_UNSUPPORTED = 3, /* the kernel does not have the pass: nothing was written */
-	REV_INTERNAL = 4     /* the kernel failed in another way: outputs may have changed */
+	REV_INTERNAL = 4,    /* the kernel failed in another way: outputs may have changed */
+	REV_FORKED = 5       /* the process was forked after the library was loaded: nothing was written */
 };
 
 enum rev_pass { /* of a kernel y += f(x) with the Jacobian J */
@@ -94,7 +95,7 @@ const char *rev_last_error(void);
 
 /* rev_rules_json copies the list of kernels to buf, which has room for size bytes, with
  * a zero at the end. It returns the length without the zero: if that is not less than
- * size, nothing was copied. buf may be NULL if size is 0. */
+ * size, nothing was copied. buf may be NULL if size is 0. It returns -1 after a fork. */
 int64_t rev_rules_json(char *buf, int64_t size);
 
 /* rev_kernel returns the number of the kernel with a name such as

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+int32_t fork_status(char *text); /* revnum.c */
+
 int64_t rev_rules_hash(void) {
 	static _Atomic int64_t known;
 	int64_t hash = atomic_load_explicit(&known, memory_order_relaxed);
-	if (hash == 0) {
+	char text[REV_MESSAGE_SIZE];
+	if (hash == 0 && !fork_status(text)) {
 		hash = goRulesHash();
 		atomic_store_explicit(&known, hash, memory_order_relaxed);
 	}
@@ -60,6 +63,8 @@ static int32_t call(const memory *m, const int64_t *step, int64_t words, char *t
 /* rev_run, for buffers whose sizes are known or bytes is NULL. */
 int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text) {
 	memory m;
+	int32_t status = fork_status(text);
+	if (status) return status;
 	if (steps == NULL || words < 3 || steps[0] != rev_rules_hash()) return refuse(text, "they are of another library; words:", words);
 	int64_t temporaries = steps[2], room = alignment;
 	if (n != steps[1] || n < 0 || temporaries < 0 || temporaries > max_buffers || n > max_buffers - temporaries || words < 3 + n + temporaries) {
@@ -83,7 +88,6 @@ int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, con
 			next += (m.bytes[i] + alignment) / alignment * alignment;
 		}
 	}
-	int32_t status = REV_OK;
 	const int64_t *step = steps + 3 + m.n, *end = steps + words;
 	while (status == REV_OK && step < end) {
 		if (end - step < 4 || step[1] < 4 || step[1] > end - step) {
@@ -175,8 +179,8 @@ void *rev_xla(void *frame) {
 	char text[REV_MESSAGE_SIZE] = "";
 	int32_t status = run_frame(f, text);
 	if (status == REV_OK) return NULL;
-	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL */
-	static const int codes[] = {0, 3, 9, 12, 13};
+	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, FAILED_PRECONDITION */
+	static const int codes[] = {0, 3, 9, 12, 13, 9};
 	xla_new_error e = {sizeof e, NULL, text, codes[status]};
 	return f->api->new_error(&e);
 }

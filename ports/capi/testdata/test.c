@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static int failures;
 
@@ -75,6 +77,10 @@ static void errors(void) {
 	CHECK(rev_call(0, REV_FORWARD, NULL, 5) == REV_ARGUMENT);
 	CHECK(rev_call(0, 99, NULL, 0) == REV_ARGUMENT);
 	CHECK(dot(&out, x, NULL, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "Y of"));
+	CHECK(dot(&out, NULL, x, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "X of"));
+	rev_arg positions[2] = {rev_scalar(REV_OPERAND, 0, &out), rev_matrix(REV_OPERAND, 2, x, 3, 1, 1)};
+	CHECK(rev_call(rev_kernel("graphembed.Loss[float64]"), REV_FORWARD, positions, 2) == REV_ARGUMENT && strstr(rev_last_error(), "Graph of"));
+	CHECK(rev_call(rev_kernel("revlinalg.RealFFT[complex128]"), REV_FORWARD, NULL, 0) == REV_ARGUMENT && strstr(rev_last_error(), "X of"));
 	CHECK(dot(x, x, x, 3, 0, NULL, NULL) == REV_ARGUMENT && strstr(rev_last_error(), "overlap"));
 	rev_arg log[2] = {rev_vector(REV_OPERAND, 0, &out, 1), rev_vector(REV_OPERAND, 1, x, 1)};
 	CHECK(rev_call(rev_kernel("revlinalg.Log[float64]"), REV_FORWARD, log, 2) == REV_NO_RESULT);
@@ -89,6 +95,26 @@ static void errors(void) {
 	rev_arg points[1] = {rev_matrix(REV_OPERAND, 0, x, 3, 1, 1)};
 	CHECK(rev_model("gmm.fit", "{\"components\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "fit"));
 	CHECK(rev_model("gmm.fit", "{\"colour\": 1}", points, 1, report, 8) == REV_ARGUMENT && strstr(rev_last_error(), "colour"));
+}
+
+/* In a forked process every call ends with an error. */
+static void forks(void) {
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(120); /* ends a process that hangs */
+		double x[3] = {1, 2, 3}, out = 0;
+		const double *parameters[2] = {x, x};
+		failures = 0;
+		CHECK(dot(&out, x, x, 3, 0, NULL, NULL) == REV_FORKED && strstr(rev_last_error(), "forked") && out == 0);
+		CHECK(rev_run(NULL, 0, NULL, 0) == REV_FORKED);
+		CHECK(rev_model("gmm.fit", "{}", NULL, 0, NULL, 0) == REV_FORKED);
+		CHECK(rev_ba_snavely(x, parameters, x, NULL) == REV_FORKED && rev_ba_weighted(x, parameters, x, NULL) == REV_FORKED);
+		CHECK(rev_kernel("revlinalg.Dot[float64]") == -1 && rev_rules_json(NULL, 0) == -1);
+		rev_rules_hash();
+		_exit(failures != 0);
+	}
+	int status = -1;
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
 static int64_t words(int64_t *to, const rev_arg *a, int n) {
@@ -173,15 +199,17 @@ static void fuzz(int kernels, int rounds) {
 	for (int round = 0; round < rounds; round++) {
 		rev_arg a[24];
 		int64_t ints[24][16];
-		int n = next() % 24, kernel = next() % kernels, axes = next() % 3, type = 1 + next() % 5;
-		int64_t rows = number(), cols = number();
+		int kernel = next() % kernels, axes = next() % 3, type = next() % 2 ? REV_FLOAT64 : 1 + (int)(next() % 5);
+		int operands = 1 + next() % 6, whole = next() % 4; /* often there are only operands, and none is left out */
+		int n = whole ? operands : (int)(next() % 24);
+		int64_t rows = number(), cols = next() % 2 ? rows : number();
 		for (int i = 0; i < n; i++) {
 			for (int j = 0; j < room + guard; j++) {
 				memory[i][j] = next() % 64 ? (double)(next() % 2048) / 512 - 2 : NAN;
 			}
 			/* Often all arguments fit each other. */
 			int alike = next() % 8;
-			a[i] = rev_any(next() % 5, i % 6, alike ? type : (int)(next() % 7), memory[i], alike ? axes : (int)(next() % 4), 1, 1, 1);
+			a[i] = rev_any(whole ? REV_OPERAND : (int)(next() % 5), i % operands, alike ? type : (int)(next() % 7), memory[i], alike && i % operands ? axes : (int)(next() % 4), 1, 1, 1);
 			a[i].shape[0] = alike ? rows : number();
 			a[i].shape[1] = alike ? cols : number();
 			a[i].stride[0] = next() % 4 ? cols : number();
@@ -263,6 +291,7 @@ static void overhead(void) {
 int main(int argc, char **argv) {
 	values();
 	errors();
+	forks();
 	steps();
 	pthread_t threads[8];
 	for (long i = 0; i < 8; i++) {

@@ -62,6 +62,10 @@ class _Library:
         lib.rev_model.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
         self.lib = lib
         self.call = lib.rev_call
+        self.forked = False
+
+    def set_forked(self):
+        self.forked = True
 
     def close(self):
         """Ends the use of the library. (It stays in memory, as Go cannot be unloaded.)"""
@@ -97,6 +101,7 @@ def _path():
 
 
 library = _Library(_path())
+os.register_at_fork(after_in_child=library.set_forked)
 
 hash = library.lib.rev_rules_hash()
 
@@ -207,17 +212,23 @@ class Rule:
             for d, n in zip(dims, shape):
                 if isinstance(d, str) and known.setdefault(d, n) != n:
                     raise ArgumentError(f"{self.name}: {o.name} is of shape {tuple(shape)}, want {o.shape} where {d} = {known[d]}")
-        known.update(min=min, max=max)
-        result = []
-        for o in self.outputs:
-            if o.role == "inout":
-                result.append(tuple(shapes[o.name]))
-                continue
-            try:
-                result.append(tuple(known[d] if isinstance(d, str) else eval(d, {"__builtins__": {}}, known) for d in o.dims_for(params)))
-            except (KeyError, NameError):
-                raise ArgumentError(f"{self.name}: the inputs do not tell the shape of {o.name}: give {o.name}=array") from None
-        return result
+        known = dict.fromkeys(self.parameters, 0) | known | {"min": min, "max": max}
+        return [tuple(shapes[o.name]) if o.role == "inout" else self._output_shape(o, known, params) for o in self.outputs]
+
+    def _output_shape(self, o, known, params):
+        dims = o.dims_for(params)
+        try:
+            shape = tuple(known[d] if isinstance(d, str) else eval(d, {"__builtins__": {}}, known) for d in dims)
+            if all(n >= 0 for n in shape):
+                return shape
+            why = f"would be {shape}"
+        except (KeyError, NameError) as err:
+            unknown = err.args[0] if isinstance(err, KeyError) else err.name
+            raise ArgumentError(f"{self.name}: the inputs do not tell {unknown}: give {o.name}=array of shape ({o.shape})") from None
+        except ZeroDivisionError:
+            why = "divides by 0"
+        used = [p for p in self.parameters if any(p == d or p in getattr(d, "co_names", ()) for d in dims)]
+        raise ArgumentError(f"{self.name}: the shape of {o.name}, {o.shape}, {why} where {', '.join(f'{p} = {known[p]}' for p in used)}")
 
 
 rules = {r["name"]: Rule(i, r) for i, r in enumerate(json.loads(library.rules_json())["rules"])}
@@ -285,4 +296,7 @@ def bind(rule, args, kwargs):
             operands[key] = value
         elif value is not None:
             params[key] = value
+    for o in rule.inputs:
+        if operands.get(o.name) is None and not o.optional:
+            raise ArgumentError(f"{rule.name}: {o.name} is missing, want {'' if o.kind == 'edges' else 'a '}{o.kind} of {o.type}" + (f" of shape ({o.shape})" if o.shape else ""))
     return operands, params

@@ -35,7 +35,7 @@ from jax.interpreters import ad, batching, mlir
 
 from . import _library
 from . import numpy as rn
-from ._library import ArgumentError, CALL, CONJUGATE, COPY, Package, WIDEN, ZERO, bind, lookup, pack
+from ._library import ArgumentError, CALL, CONJUGATE, COPY, InternalError, Package, WIDEN, ZERO, bind, lookup, pack
 
 
 class CSR(NamedTuple):
@@ -473,6 +473,8 @@ def _integers(o, a):
 
 def call(kernel, *args, **kwargs):
     """The outputs of a kernel: one, or a tuple."""
+    if _library.library.forked:  # XLA would wait for its threads to compile the call
+        raise InternalError("revnum: the process was forked after the import, and cannot call the library; use multiprocessing with \"spawn\"")
     values = [_sparse(a)[3] if hasattr(a, "indptr") or isinstance(a, (CSR, rn.CSR)) else a for a in [*args, *kwargs.values()]]
     rule = lookup(kernel, rn._type_of([v for v in values if hasattr(v, "dtype")]))
     if rule.missing:

@@ -109,7 +109,17 @@ BAD = {
     "length": (lambda: rn.revlinalg.Dot(np.ones(3), np.ones(4)), revnum.ArgumentError, "length 4|shape"),
     "axes": (lambda: rn.revlinalg.Dot(np.ones(3), np.ones((3, 1))), revnum.ArgumentError, "2 axes"),
     "three axes": (lambda: rn.revlinalg.Frobenius(np.ones((3, 1, 2))), revnum.ArgumentError, "3 axes"),
-    "missing": (lambda: rn.revlinalg.Dot(np.ones(3)), revnum.ArgumentError, "Y"),
+    "missing": (lambda: rn.revlinalg.Dot(np.ones(3)), revnum.ArgumentError, r"Y is missing, want a vector of float64 of shape \(n\)"),
+    "missing by name": (lambda: rn.revlinalg.MatMul(B=np.ones((3, 1))), revnum.ArgumentError, "A is missing, want a matrix"),
+    "missing graph": (lambda: rn.graphembed.Loss(np.ones((2, 2)), np.ones((2, 2))), revnum.ArgumentError, "Graph is missing, want edges of int"),
+    "row": (lambda: rn.revnn.Gather(np.ones((3, 2)), [0, 7]), ValueError, "Index .* has 7 at 1, want 0 to 2"),
+    "negative row": (lambda: rn.revnn.Gather(np.ones((3, 2)), [-1]), ValueError, "Index .* has -1 at 0, want 0 to 2"),
+    "label": (lambda: rn.revnn.CrossEntropy(np.ones((3, 2)), Labels=[0, 2, 0]), ValueError, "Labels .* has 2 at 1, want 0 to 1"),
+    "camera": (lambda: rn.ba.Snavely(np.ones((2, 9)), np.ones((3, 3)), np.ones((1, 2)), [2], [0]), ValueError, "Camera .* has 2 at 0, want 0 to 1"),
+    "vertex": (lambda: rn.graphembed.Loss(np.ones((2, 2)), np.ones((2, 2)), [[0, 9]]), ValueError, r"vertices 0 and 9, want vertices in \[0, 4\)"),
+    "workers": (lambda: rn.revlinalg.MatMul(np.ones((1, 1)), np.ones((1, 1)), Workers=-1), ValueError, "Workers is -1, want 0 or more"),
+    "no sizes": (lambda: rn.revnn.MaxPool(np.ones((1, 16))), revnum.ArgumentError, "shape of Y, .* divides by 0 where .*StrideHeight = 0"),
+    "negative size": (lambda: rn.revnn.MaxPool(np.ones((1, 1)), Channels=1, Height=1, Width=1, WindowHeight=9, WindowWidth=1, StrideHeight=1, StrideWidth=1), revnum.ArgumentError, "shape of Y.*WindowHeight = 9|windows of 9"),
     "too many": (lambda: rn.revlinalg.Dot(1, 2, 3), TypeError, "2 operands"),
     "no kernel": (lambda: rn.call("revlinalg.Nothing", np.ones(1)), revnum.ArgumentError, "Nothing"),
     "no parameter": (lambda: rn.revlinalg.Sum(np.ones(1), colour=1), TypeError, "colour"),
@@ -126,6 +136,14 @@ BAD = {
     "cotangent": (lambda: rn.vjp("revlinalg.Sum", np.ones(3))[1](np.ones(2)), revnum.ArgumentError, "cotangent"),
     "operator": (lambda: rn.call("revsparse.OperatorEig", np.ones(3)), revnum.ArgumentError, "Op"),
 }
+
+
+def test_parameters_are_zero():
+    """Parameters that are left out are zero."""
+    x = np.arange(16.0)[None]
+    sizes = {"Channels": 1, "Height": 4, "Width": 4, "StrideHeight": 2, "StrideWidth": 2}
+    np.testing.assert_array_equal(rn.revnn.MaxPool(x, WindowHeight=2, WindowWidth=2, **sizes), [[5, 7, 13, 15]])
+    np.testing.assert_array_equal(rn.revnn.Conv2D(x, np.ones((1, 4)), [0.0], KernelHeight=2, KernelWidth=2, **sizes), [[10, 18, 42, 50]])
 
 
 @pytest.mark.parametrize("name", BAD)

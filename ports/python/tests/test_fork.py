@@ -1,0 +1,49 @@
+"""In a process that was forked after the import, every call raises an error. None waits for ever."""
+
+import subprocess
+import sys
+
+import pytest
+
+CALLS = {
+    "numpy": ("import numpy as np, revnum.numpy as rn", "rn.revlinalg.Sum(np.ones(2))"),
+    "run": ("import numpy as np, revnum.numpy as rn", "rn.run('revlinalg.Sum', 'Forward', {'Out': np.zeros(()), 'X': np.ones(2)})"),
+    "model": ("import numpy as np\nfrom revnum.estimators import KMeans", "KMeans(1).fit(np.ones((2, 1)))"),
+    "torch": ("import torch, revnum.torch as rt", "rt.revlinalg.Sum(torch.ones(2))"),
+    "backward": ("import torch, revnum.torch as rt\ny = rt.revlinalg.Sum(torch.ones(2, requires_grad=True))", "y.backward(retain_graph=True)"),
+    "torch.func": ("import torch, revnum.torch as rt", "torch.func.jvp(rt.revlinalg.Sum, (torch.ones(2),), (torch.ones(2),))"),
+    "jax": ("import jax.numpy as jnp, revnum.jax as rj", "rj.revlinalg.Sum(jnp.ones(2))"),
+    "compiled": ("import jax, revnum.jax as rj\nf, x = jax.jit(rj.revlinalg.Sum), jax.numpy.ones(2)", "f(x).block_until_ready()"),
+    "compile": ("import jax, revnum.jax as rj\nx = jax.numpy.ones(2)", "jax.jit(lambda x: rj.revlinalg.Sum(x))(x)"),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_fork(name):
+    setup, call = CALLS[name]
+    for package in ("torch", "jax", "sklearn"):
+        if package in setup or (package == "sklearn" and name == "model"):
+            pytest.importorskip(package)
+    code = f"""
+import multiprocessing
+{setup}
+
+def child(q):
+    try:
+        {call}
+    except Exception as err:
+        q.send(f"{{type(err).__name__}}: {{err}}")
+
+{call}
+q, end = multiprocessing.Pipe(False)
+p = multiprocessing.get_context("fork").Process(target=child, args=(end,))
+p.start()
+p.join(120)
+if p.exitcode is None:
+    p.kill()
+    raise SystemExit("the child hangs")
+print(q.recv() if q.poll() else "no error")
+"""
+    r = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    assert r.returncode == 0, r.stderr
+    assert "forked" in r.stdout and ("InternalError" in r.stdout or name == "compiled"), r.stdout
