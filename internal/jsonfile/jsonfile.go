@@ -53,7 +53,7 @@ func Read[V any](path, want string) (*V, error) {
 		return nil, err
 	}
 	var v *V
-	err = json.Unmarshal(b, &v)
+	err = Unmarshal(b, &v)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):

@@ -2,6 +2,9 @@ package gmm
 
 import (
 	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
@@ -29,6 +32,7 @@ type density struct {
 	means          rev.General[float64]
 	origin         []float64
 	q              []float64 // K×D×D if full, D×D if tied, K×D otherwise
+	height         []float64 // β_k at the mean
 	bias           []float64 // the part of β_k that does not depend on x
 	linear, square []float64 // K×D: the factors of z or x', and of x'²
 }
@@ -54,6 +58,7 @@ func newDensityScratch(k, d int) *densityScratch {
 func (m *density) set(logw []float64) {
 	k, d := m.k, m.d
 	if m.bias == nil {
+		m.height = make([]float64, k)
 		m.bias, m.linear, m.square = make([]float64, k), make([]float64, k*d), make([]float64, k*d)
 	}
 	mu, z := make([]float64, d), make([]float64, d)
@@ -63,6 +68,7 @@ func (m *density) set(logw []float64) {
 			b += math.Log(m.diagonal(c, j))
 			mu[j] = m.means.Row(c)[j] - m.origin[j]
 		}
+		m.height[c] = b
 		linear := m.linear[c*d : (c+1)*d]
 		switch m.kind {
 		case Full:
@@ -163,6 +169,55 @@ func expRows[T rev.Float](rows []T, k, ld int, top, sum, logs []T) {
 	vec.Log(logs, sum)
 }
 
+// weighFar is weigh for a point x whose squared distances overflow. It stores the
+// responsibilities in resp, and returns the log density. With s the largest coordinate of x,
+// y = x/s, and height_k the value of β_k at the mean,
+//
+//	β_k = -½s²·‖Q_k·y‖² + s·(Q_k·y)·(Q_k·μ_k) - ½‖Q_k·μ_k‖² + height_k.
+//
+// The first coefficient decides, and where it is the same, the second and then the third.
+func (m *density) weighFar(resp, x []float64) (logp float64) {
+	k, d := m.k, m.d
+	s := floats.Norm(x, math.Inf(1))
+	y, z, w := make([]float64, d), make([]float64, d), make([]float64, d)
+	floats.ScaleTo(y, 1/s, x)
+	terms := make([][3]float64, k) // the coefficients of s², s and 1
+	best := 0
+	for c := range k {
+		m.scaleTo(z, c, y)
+		m.scaleTo(w, c, m.means.Row(c))
+		terms[c] = [3]float64{-vec.SumSquares(z) / 2, vec.Dot(z, w), m.height[c] - vec.SumSquares(w)/2}
+		if none := math.IsInf(m.height[best], -1); none || !math.IsInf(m.height[c], -1) && slices.Compare(terms[c][:], terms[best][:]) > 0 {
+			best = c
+		}
+	}
+	of := terms[best]
+	for c, t := range terms {
+		resp[c] = t[2] - of[2]
+		if slope := t[1] - of[1] + float64(s*(t[0]-of[0])); slope != 0 && !math.IsInf(t[2], -1) {
+			resp[c] += s * slope
+		}
+	}
+	return softmax(resp) + of[2] + float64(s*(of[1]+float64(s*of[0])))
+}
+
+// scaleTo sets dst to Q_c·x.
+func (m *density) scaleTo(dst []float64, c int, x []float64) {
+	d := m.d
+	switch m.kind {
+	case Full, Tied:
+		q := m.q
+		if m.kind == Full {
+			q = q[c*d*d:]
+		}
+		for i := range d {
+			dst[i] = vec.Dot(q[i*d:i*d+i+1], x[:i+1])
+		}
+	default:
+		vec.MulTo(dst, m.q[c*d:(c+1)*d], x)
+	}
+}
+
 // scores is the parallel task of score. Its blocks are runs of points.
 type scores struct {
 	density density
@@ -217,6 +272,17 @@ func (s *scores) Block(worker, b int) {
 	n := min(scoringRun, s.x.Rows-first)
 	t, comps := s.scratch[worker], s.density.k
 	s.density.weigh(t, s.x, first, n)
+	resp := make([]float64, comps)
+	for p := range n {
+		x := s.x.Row(first + p)
+		if t.logs[p] >= -math.MaxFloat64 || !(floats.Norm(x, math.Inf(1)) <= math.MaxFloat64) {
+			continue
+		}
+		t.logs[p], t.sum[p] = s.density.weighFar(resp, x), 1
+		for c, r := range resp {
+			t.rows[c*scoringRun+p] = r
+		}
+	}
 	if s.logp != nil {
 		copy(s.logp[first:], t.logs[:n])
 	}

@@ -1,6 +1,7 @@
 package gmm
 
 import (
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -322,7 +323,8 @@ func (e *em) refactor() error {
 	parallel.Run(e.workers, len(e.rows), (*factorisation)(e))
 	for c, row := range e.rows {
 		if row < e.d {
-			return notDefinite(c, row, e.pivots[c])
+			return fmt.Errorf("gmm: column %d does not vary among the points of component %d, or depends on the columns before it: %w",
+				row, c, &rev.NotPositiveDefiniteError{Row: row, Value: e.pivots[c]})
 		}
 	}
 	return nil

@@ -551,6 +551,9 @@ func TestFitCollapse(t *testing.T) {
 	if _, _, err := Fit(t.Context(), same, 2, nil); err != nil {
 		t.Errorf("error %v for a constant column", err)
 	}
+	if _, _, err := Fit(t.Context(), same, 2, &Options{RegCovar: -1}); !errors.As(err, &singular) || !strings.Contains(err.Error(), "column 1 does not vary") {
+		t.Errorf("error %v for a constant column without regularisation", err)
+	}
 	for i := range 30 {
 		same.Set(i, 1, 3*float64(i))
 	}

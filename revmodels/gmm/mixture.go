@@ -28,8 +28,8 @@ import (
 // mat.RawMatrixer or *mat.VecDense, and panic with mat.ErrShape if it does not have Dim
 // columns. The zero Mixture is only for UnmarshalJSON.
 //
-// A point has NaN responsibilities if a coordinate is NaN or infinite, or if it is so
-// far from all components that its squared distance overflows.
+// A point has NaN responsibilities if a coordinate is NaN or infinite. Its log density is
+// -Inf if it is so far from all components that its squared distance overflows.
 type Mixture struct {
 	weights []float64
 	means   *mat.Dense
@@ -425,7 +425,7 @@ func (m *Mixture) MarshalJSON() ([]byte, error) {
 // it returns an error that says why, and does not change m.
 func (m *Mixture) UnmarshalJSON(b []byte) error {
 	var j mixtureJSON
-	if err := json.Unmarshal(b, &j); err != nil {
+	if err := jsonfile.Unmarshal(b, &j); err != nil {
 		return fmt.Errorf("gmm: reading a mixture: %w", err)
 	}
 	k := len(j.Weights)

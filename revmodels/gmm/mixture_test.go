@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -429,4 +431,58 @@ component 1: weight 0.75
 	if got := m.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+}
+
+// TestFar scores points whose squared distances overflow.
+func TestFar(t *testing.T) {
+	identity := func(v float64) *mat.SymDense { return mat.NewSymDense(2, []float64{v, 0, 0, v}) }
+	means := mat.NewDense(3, 2, []float64{-1, 0, 1, 0, 0, 5})
+	for _, c := range []struct {
+		variances, weights [3]float64
+		points             []float64
+		want               []int
+	}{
+		// Of equal covariances, the mean farthest in the direction of the point.
+		{[3]float64{1, 1, 1}, [3]float64{0.3, 0.3, 0.4}, []float64{-1e308, 0, 1e308, 0, 1e155, 1e308, 0, 1e200}, []int{0, 1, 2, 2}},
+		// The widest, unless its weight is 0.
+		{[3]float64{1, 4, 9}, [3]float64{0.3, 0.3, 0.4}, []float64{-1e308, 0, 1e308, 0, 1e155, -1e308, 0, 1e200}, []int{2, 2, 2, 2}},
+		{[3]float64{1, 4, 9}, [3]float64{0.5, 0.5, 0}, []float64{-1e308, 0, 1e308, 0, 1e155, -1e308, 0, 1e200}, []int{1, 1, 1, 1}},
+	} {
+		for _, kind := range kinds {
+			if kind == Tied && c.variances[0] != c.variances[1] {
+				continue
+			}
+			m, err := newMixture(kind, c.weights[:], means, []*mat.SymDense{identity(c.variances[0]), identity(c.variances[1]), identity(c.variances[2])})
+			if err != nil {
+				t.Fatal(err)
+			}
+			x := mat.NewDense(4, 2, c.points)
+			resp := m.Responsibilities(x)
+			for i, label := range m.Predict(x) {
+				if label != c.want[i] || resp.At(i, label) != 1 {
+					t.Errorf("%v: component %d of %v, want %d: %v", kind, label, x.RawRowView(i), c.want[i], resp.RawRowView(i))
+				}
+			}
+			for i, v := range m.ScoreSamples(x) {
+				if !math.IsInf(v, -1) {
+					t.Errorf("%v: log density %v of %v, want -Inf", kind, v, x.RawRowView(i))
+				}
+			}
+			if labels := m.Predict(mat.NewDense(1, 2, []float64{math.Inf(1), 0})); labels[0] != -1 {
+				t.Errorf("%v: component %d of a point at infinity", kind, labels[0])
+			}
+		}
+	}
+	if _, err := ReadFile(writeText(t, `{"weights": [1], "means": [[null]], "covariances": [[[1]]]}`)); err == nil || !strings.Contains(err.Error(), "means[0][0]") {
+		t.Errorf("null in the means: %v", err)
+	}
+}
+
+// writeText returns the path of a new file with the text.
+func writeText(t *testing.T, text string) string {
+	path := filepath.Join(t.TempDir(), "m.json")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }

@@ -141,7 +141,7 @@ func (c *Clustering) MarshalJSON() ([]byte, error) {
 // clustering, it returns an error that says why, and does not change c.
 func (c *Clustering) UnmarshalJSON(b []byte) error {
 	var j clusteringJSON
-	if err := json.Unmarshal(b, &j); err != nil {
+	if err := jsonfile.Unmarshal(b, &j); err != nil {
 		return fmt.Errorf("kmeans: reading a clustering: %w", err)
 	}
 	if len(j.Centroids) == 0 || len(j.Centroids[0]) == 0 {

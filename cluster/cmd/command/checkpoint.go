@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -88,7 +87,7 @@ func readCheckpoint[S any](r cluster.Reducer, f *checkpointFlags, fit []fact) (*
 		return nil, err
 	}
 	var c checkpoint[S]
-	if err := json.Unmarshal(text, &c); err != nil {
+	if err := jsonfile.Unmarshal(text, &c); err != nil {
 		return nil, fmt.Errorf("%s: expected a checkpoint: %w", f.path, err)
 	}
 	if d := difference(fit, c.Fit); d != "" {
