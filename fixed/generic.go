@@ -32,12 +32,13 @@ func Quotient[T Number](a, b T) T {
 	return T(Q43(a).Div(Q43(b)))
 }
 
-// Of returns the T nearest to v. In fixed point that is FromFloat64(v).
+// Of returns the T nearest to v. In fixed point that is FromFloat64Sat(v): the end of the
+// range if v is beyond it, where FromFloat64 would wrap 1e30 to 0.
 func Of[T Number](v float64) T {
 	if T(1)/2 != 0 {
 		return T(v)
 	}
-	return T(FromFloat64(v))
+	return T(FromFloat64Sat(v))
 }
 
 // Float returns the float64 nearest to x. In fixed point that is x.Float64().

@@ -56,5 +56,11 @@ func TestGeneric(t *testing.T) {
 	if got := Of[float64](math.Pi); got != math.Pi {
 		t.Errorf("Of float64: %v", got)
 	}
+	for v, want := range map[float64]Q43{1e30: Max, -1e30: Min, 1 << 20: Max, math.Inf(1): Max, math.MaxFloat64: Max, -1 << 20: Min} {
+		if got := Of[Q43](v); got != want {
+			t.Errorf("Of(%v) of Q43: %v, want %v", v, got, want)
+		}
+	}
+	mustPanic(t, "Of NaN", func() { Of[Q43](math.NaN()) })
 	mustPanic(t, "Quotient by zero", func() { Quotient(a, 0) })
 }

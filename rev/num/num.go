@@ -10,6 +10,8 @@ package num
 
 import (
 	"fmt"
+	"math"
+	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -67,6 +69,14 @@ func Int[T rev.Real](n int) T {
 		return T(int64(n) << fixed.FracBits)
 	}
 	return T(n)
+}
+
+// Largest returns the largest finite T.
+func Largest[T rev.Real]() T {
+	if unsafe.Sizeof(T(0)) == 4 {
+		return fixed.Of[T](math.MaxFloat32)
+	}
+	return fixed.Of[T](math.MaxFloat64)
 }
 
 // Sign returns -1, 0 or 1, the derivative of Abs.

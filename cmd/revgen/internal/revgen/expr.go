@@ -217,7 +217,25 @@ func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
 		r.refuse(e, "%s is no real number", types.ExprString(e))
 	}
 	v, _ := constant.Float64Val(tv.Value)
+	if narrowest, ok := r.k.holds(v); !ok {
+		if math.Abs(v) == math.MaxFloat64 {
+			return signed(v < 0, fn("Largest"))
+		}
+		r.refuse(e, "%s is out of the range of %s: write math.MaxFloat64 for the largest number of each type", types.ExprString(e), narrowest)
+	}
 	return complexLit(complex(v, 0))
+}
+
+// holds reports whether v is in the range of all types that the kernel is over, and names the
+// type with the least range.
+func (k *kernel) holds(v float64) (name string, ok bool) {
+	switch k.constraint {
+	case "rev.Real":
+		return "fixed point, ±2²⁰", math.Abs(v) < 1<<20
+	case "rev.Float":
+		return "float32", math.Abs(v) <= math.MaxFloat32
+	}
+	return "", true
 }
 
 // mathFunc returns the name of the function that e calls in the package of Go's library
@@ -273,7 +291,7 @@ func (r *reader) call(e *ast.CallExpr) *node {
 		}
 		return x
 	case f == "Inf":
-		r.refuse(e, "math.Inf: fixed point has no infinity; begin with the first number, or with a large one")
+		r.refuse(e, "math.Inf: fixed point has no infinity; begin with the first number, or with math.MaxFloat64, which becomes the largest number of each type")
 	case f == "" || rules[f] == nil || name == "sign":
 		r.refuse(e, "%s has no derivative here; there are %s", types.ExprString(e.Fun), known(false))
 	}

@@ -998,7 +998,7 @@ func (w *writer) call(e *node) string {
 		return "complex(" + w.realExpr(e) + ", 0)"
 	case w.k.complex:
 		f = e.op
-	case e.op == "Int":
+	case e.op == "Int", e.op == "Largest":
 		f += "[" + w.elem + "]"
 	}
 	return f + "(" + strings.Join(args, ", ") + ")"

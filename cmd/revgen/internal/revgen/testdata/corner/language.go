@@ -58,3 +58,19 @@ func language(y, x []float64, n int) {
 	y[first]--
 	y[fourth]++
 }
+
+// extremes adds the least and the greatest of x to y. It begins with the largest number of each
+// type.
+//
+//revgen:kernel Extremes[T rev.Real]
+func extremes(y, x []float64) {
+	if len(y) != 2 {
+		panic("shape")
+	}
+	least, most := MaxFloat64, -MaxFloat64
+	for _, v := range x {
+		least, most = min(least, v), max(most, v)
+	}
+	y[0] += least
+	y[1] += most
+}

@@ -1,6 +1,7 @@
 package corner
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -85,5 +86,36 @@ func TestLanguageValues(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func extremesSpec[T rev.Real]() revtest.Spec[Extremes[T]] {
+	return revtest.Spec[Extremes[T]]{New: func(rnd *rand.Rand, n int) Extremes[T] {
+		k := Extremes[T]{Y: vec[T](rnd, 2, 1), X: vec[T](rnd, n, 0.05)}
+		for i := range k.X.Data {
+			k.X.Data[i] += fixed.Of[T](float64(3*i%5) - 1)
+		}
+		return k
+	}, Magnitudes: [2]float64{1, 1}, // a step changes none of the branches
+		Sizes: []int{1, 2, 5}, Skip: map[revtest.Property]string{revtest.NaN: "not all numbers are kept"}}
+}
+
+// The least of no numbers is the largest number, and what a loop begins with never wins.
+func TestExtremes(t *testing.T) {
+	all(t, extremesSpec[float64](), extremesSpec[float32](), extremesSpec[fixed.Q43]())
+	var y [2]float64
+	if extremes(y[:], nil); y != [2]float64{math.MaxFloat64, -math.MaxFloat64} {
+		t.Error("the function:", y)
+	}
+	extremesOfNone(t, math.MaxFloat64)
+	extremesOfNone[float32](t, math.MaxFloat32)
+	extremesOfNone(t, fixed.Max)
+}
+
+func extremesOfNone[T rev.Real](t *testing.T, largest T) {
+	t.Helper()
+	k := Extremes[T]{Y: rev.ViewSlice(make([]T, 2)), X: rev.ViewSlice([]T{})}
+	if k.Forward(); k.Y.Data[0] != largest || k.Y.Data[1] != -largest {
+		t.Errorf("%T: %v", largest, k.Y.Data)
 	}
 }
