@@ -24,54 +24,15 @@ import (
 // and an integer may multiply or divide. Write fixed.Of[T](1) elsewhere, or say with a comment
 // that begins with "raw" why the bits are meant, such as for a sign.
 func TestConstants(t *testing.T) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly",
-		"./rev/...", "./revlinalg", "./revnn", "./revlog", "./revmath", "./revsparse", "./revtropical", "./revmodels/...", "./optim", "./internal/...")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	type listed struct {
-		ImportPath, Dir, Export string
-		GoFiles                 []string
-		DepOnly                 bool
-	}
-	var pkgs []listed
-	exports := map[string]string{}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[p.ImportPath] = p.Export
-		if !p.DepOnly {
-			pkgs = append(pkgs, p)
-		}
-	}
-	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	pkgs, imports := checkedPackages(t, "./rev/...", "./revlinalg", "./revnn", "./revlog", "./revmath", "./revsparse", "./revtropical", "./revmodels/...", "./optim", "./internal/...")
 	generic := 0
 	for _, p := range pkgs {
-		var files []*ast.File
-		for _, name := range p.GoFiles {
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, f)
-		}
-		info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
-		if _, err := (&types.Config{Importer: imports}).Check(p.ImportPath, fset, files, info); err != nil {
-			t.Fatal(err)
-		}
-		for _, v := range info.Types {
+		for _, v := range p.info.Types {
 			if overFixed(v.Type) {
 				generic++
 			}
 		}
-		for _, at := range rawConstants(fset, info, files) {
+		for _, at := range rawConstants(p.fset, p.info, p.files) {
 			t.Error(at)
 		}
 	}
@@ -80,6 +41,7 @@ func TestConstants(t *testing.T) {
 	}
 
 	// It finds the four that are marked with a comment, and no other.
+	fset := token.NewFileSet()
 	source, err := parser.ParseFile(fset, "source.go", `package source
 
 import "revnum/fixed"
@@ -113,6 +75,62 @@ func f[T float64 | fixed.Q43](x T) T {
 	if got := strings.Join(lines, " "); got != "8 9 12 14" {
 		t.Errorf("constants are found in the lines %s, want 8 9 12 14", got)
 	}
+}
+
+// A checkedPackage is a package of the module that has been type-checked, without its tests.
+type checkedPackage struct {
+	path  string
+	fset  *token.FileSet
+	files []*ast.File
+	info  *types.Info
+}
+
+// checkedPackages returns the packages that the patterns name, and an importer of them and of all
+// that they import.
+func checkedPackages(t *testing.T, patterns ...string) (pkgs []checkedPackage, imports types.Importer) {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,DepOnly"}, patterns...)...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type listed struct {
+		ImportPath, Dir, Export string
+		GoFiles                 []string
+		DepOnly                 bool
+	}
+	var list []listed
+	exports := map[string]string{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if !p.DepOnly {
+			list = append(list, p)
+		}
+	}
+	fset := token.NewFileSet()
+	imports = importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	for _, p := range list {
+		c := checkedPackage{path: p.ImportPath, fset: fset, info: &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}}
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.files = append(c.files, f)
+		}
+		if _, err := (&types.Config{Importer: imports}).Check(p.ImportPath, fset, c.files, c.info); err != nil {
+			t.Fatal(err)
+		}
+		pkgs = append(pkgs, c)
+	}
+	return pkgs, imports
 }
 
 // rawConstants returns the places of such constants.

@@ -1,6 +1,10 @@
 package optim
 
-import "math"
+import (
+	"math"
+
+	"revnum/internal/logs"
+)
 
 // A Method takes steps that make a function smaller. It remembers what it needs from
 // earlier steps. All its steps must be on vectors of the same length.
@@ -69,7 +73,7 @@ func (m *Adam) Step(x, grad []float64) {
 	beta1, beta2, eps := orDefault(m.Beta1, 0.9), orDefault(m.Beta2, 0.999), orDefault(m.Epsilon, 1e-8)
 	rate := m.Rate(m.step)
 	m.step++
-	c1, c2 := 1-math.Pow(beta1, float64(m.step)), 1-math.Pow(beta2, float64(m.step))
+	c1, c2 := 1-logs.Pow(beta1, float64(m.step)), 1-logs.Pow(beta2, float64(m.step))
 	for i, g := range grad {
 		m.mean[i] = float64(beta1*m.mean[i]) + float64((1-beta1)*g)
 		m.square[i] = float64(beta2*m.square[i]) + float64((1-beta2)*g*g)

@@ -232,6 +232,23 @@ var instructions = []instruction{
 	},
 }
 
+// The value, and the derivative by the power, of a subnormal number.
+func TestPowOfSubnormalNumbers(t *testing.T) {
+	vector := func(v float64) rev.Vector[float64] { return rev.ViewSlice([]float64{v}) }
+	k := Pow[float64]{Z: vector(0), X: vector(0x1p-1072), Y: vector(0.125)}
+	g := Pow[float64]{Z: vector(1), Y: vector(0)}
+	if err := rev.Gradient(k, g); err != nil {
+		t.Fatal(err)
+	}
+	const power = 0x1p-134
+	if got, want := k.Z.Data[0], power; math.Abs(got-want) > 1e-13*want {
+		t.Errorf("value %v, want %v", got, want)
+	}
+	if got, want := g.Y.Data[0], -1072*math.Ln2*power; math.Abs(got-want) > -1e-13*want {
+		t.Errorf("derivative by y %v, want %v", got, want)
+	}
+}
+
 // derivativeOfPower returns the derivative of an integer power of x.
 func derivativeOfPower(x, y float64, order int) float64 {
 	c := 1.0

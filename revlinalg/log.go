@@ -1,11 +1,9 @@
 package revlinalg
 
 import (
-	"math"
-	"math/cmplx"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/logs"
 	"revnum/internal/number"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -50,28 +48,13 @@ var logFunction = elementwise.Function{
 	},
 
 	Complex: elementwise.Pointwise[complex128]{
-		Value: complexLog,
+		Value: logs.ComplexLog,
 		Slope: func(x, v complex128) complex128 { return v / x },
 		Curve: func(x, v, w complex128) complex128 { return -number.Times(v/x, w) / x },
 	},
 
 	Defined:        func(x float64, _ int) bool { return !(x <= 0) },
 	DefinedComplex: func(x complex128, _ int) bool { return x != 0 },
-}
-
-// complexLog returns log(x). It scales finite numbers so that their magnitude neither
-// overflows nor is subnormal.
-func complexLog(x complex128) complex128 {
-	var s float64
-	switch m := max(math.Abs(real(x)), math.Abs(imag(x))); {
-	case m > 0x1p1000 && m <= math.MaxFloat64:
-		s = 0x1p-100
-	case m < 0x1p-900:
-		s = 0x1p100
-	default:
-		return cmplx.Log(x)
-	}
-	return complex(math.Log(cmplx.Abs(scale(s, x)))-math.Log(s), cmplx.Phase(x))
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.

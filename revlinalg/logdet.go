@@ -3,6 +3,7 @@ package revlinalg
 import (
 	"math"
 
+	"revnum/internal/logs"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -69,7 +70,7 @@ func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
 	sum, sign := 0.0, T(1)
 	for i, p := range w.pivots {
 		u := float64(w.diag[i])
-		sum += math.Log(math.Abs(u))
+		sum += logs.Log(math.Abs(u))
 		if (p != i) != (u < 0) {
 			sign = -sign
 		}

@@ -63,3 +63,11 @@ func TestLogDetEdges(t *testing.T) {
 		t.Errorf("of NaN: %v, %v, error %v", out, sign, err)
 	}
 }
+
+func TestLogDetOfSubnormalNumbers(t *testing.T) {
+	var got, sign float64
+	NewLogDet(&got, &sign, mat.NewDense(2, 2, []float64{0, 0x1p-1070, 1, 0})).Forward()
+	if want := -1070 * math.Ln2; math.Abs(got-want) > 1e-12 || sign != -1 {
+		t.Errorf("%v with sign %v, want %v and -1", got, sign, want)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -37,13 +38,13 @@ type Pow[T rev.Real] struct {
 
 var powFunction = binaryFunction{
 	name:  "pow",
-	value: math.Pow,
+	value: logs.Pow,
 	gradient: func(x, y float64) (fx, fy float64) {
 		if y != 0 {
 			fx = timesPower(y, x, y-1)
 		}
 		if !(x <= 0) {
-			fy = timesPower(logarithm(x), x, y)
+			fy = timesPower(logs.Log(x), x, y)
 		}
 		return fx, fy
 	},
@@ -52,7 +53,7 @@ var powFunction = binaryFunction{
 			fxx = timesPower(y*(y-1), x, y-2)
 		}
 		if !(x <= 0) {
-			l := logarithm(x)
+			l := logs.Log(x)
 			c := 1.0
 			if y != 0 {
 				c += float64(y * l)
@@ -106,19 +107,11 @@ var powFunction = binaryFunction{
 // timesPower returns c·x^y. If the power is zero, it returns zero, also for an infinite
 // c: c is y or a logarithm of x, which grow more slowly than powers vanish.
 func timesPower(c, x, y float64) float64 {
-	p := math.Pow(x, y)
+	p := logs.Pow(x, y)
 	if p == 0 && math.IsInf(c, 0) {
 		return 0
 	}
 	return c * p
-}
-
-// logarithm is math.Log, with subnormal x scaled: math.Log is wrong there on amd64.
-func logarithm(x float64) float64 {
-	if x < 0x1p-1022 {
-		return math.Log(x*0x1p100) - 100*math.Ln2
-	}
-	return math.Log(x)
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if x^y or a derivative that

@@ -3,6 +3,7 @@ package revlog
 import (
 	"math"
 
+	"revnum/internal/logs"
 	"revnum/internal/logstep"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -61,7 +62,7 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 	top, sum := r.log(b)
 	s := top
 	if !math.IsInf(float64(top), 0) {
-		s = T(float64(top) + math.Log(sum))
+		s = T(float64(top) + logs.Log(sum))
 	}
 	before, after := logstep.Step(r.Out, s, back)
 	cotangents := g.Out != nil || gt.Out != nil

@@ -25,8 +25,8 @@ func dotSpec[T rev.Float]() revtest.Spec[Dot[T]] {
 			out := logOutput[T](rnd, size)
 			return Dot[T]{
 				Out: &out,
-				X:   rev.ViewSlice(logs[T](rnd, size, 0.7)),
-				Y:   rev.ViewSlice(logs[T](rnd, size, 0.7)),
+				X:   rev.ViewSlice(randomLogs[T](rnd, size, 0.7)),
+				Y:   rev.ViewSlice(randomLogs[T](rnd, size, 0.7)),
 			}
 		},
 		Large:     3*chunk + 5,
@@ -46,7 +46,7 @@ func TestDotBound(t *testing.T) {
 	for range 300 {
 		n := 1 + rnd.IntN(2*chunk)
 		scale := math.Pow(10, float64(rnd.IntN(8)-2))
-		x, y := logs[float64](rnd, n, scale), logs[float64](rnd, n, scale)
+		x, y := randomLogs[float64](rnd, n, scale), randomLogs[float64](rnd, n, scale)
 		if rnd.IntN(2) == 0 { // large factors with small products
 			for i := range x {
 				y[i] = rnd.NormFloat64() - x[i]
@@ -103,7 +103,7 @@ func TestDotValues(t *testing.T) {
 func BenchmarkDot(b *testing.B) {
 	const n = 1 << 16
 	rnd := rand.New(rand.NewPCG(3, 2))
-	x, y := mat.NewVecDense(n, logs[float64](rnd, n, 3)), mat.NewVecDense(n, logs[float64](rnd, n, 3))
+	x, y := mat.NewVecDense(n, randomLogs[float64](rnd, n, 3)), mat.NewVecDense(n, randomLogs[float64](rnd, n, 3))
 	out := math.Inf(-1)
 	k := NewDot(&out, x, y)
 	for b.Loop() {

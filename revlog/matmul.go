@@ -3,6 +3,7 @@ package revlog
 import (
 	"math"
 
+	"revnum/internal/logs"
 	"revnum/internal/logstep"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
@@ -303,7 +304,7 @@ func (w *matMul[T]) cells(s *matMulScratch, block int) {
 		s.top[c], s.s[c] = m, m
 		if isFinite(m) {
 			s.p[c] = vec.SumExp(t, m)
-			s.s[c] += math.Log(s.p[c])
+			s.s[c] += logs.Log(s.p[c])
 		}
 	})
 

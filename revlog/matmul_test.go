@@ -34,9 +34,9 @@ func matMulSpec[T rev.Float](spread float64) revtest.Spec[MatMul[T]] {
 // not.
 func randomMatMul[T rev.Float](rnd *rand.Rand, m, l, n int, spread float64) MatMul[T] {
 	k := MatMul[T]{
-		C: rev.NewGeneral(m, n, logs[T](rnd, m*n, 0.5)),
-		A: rev.NewGeneral(m, l, logs[T](rnd, m*l, 0.5)),
-		B: rev.NewGeneral(l, n, logs[T](rnd, l*n, 0.5)),
+		C: rev.NewGeneral(m, n, randomLogs[T](rnd, m*n, 0.5)),
+		A: rev.NewGeneral(m, l, randomLogs[T](rnd, m*l, 0.5)),
+		B: rev.NewGeneral(l, n, randomLogs[T](rnd, l*n, 0.5)),
 	}
 	for i := range k.C.Data {
 		k.C.Data[i] += T(math.Log(1 + float64(l)))
@@ -329,7 +329,7 @@ func TestMatMulZeroTerms(t *testing.T) {
 	type operands struct{ k, g, t, gt MatMul[float64] }
 	for _, spread := range []float64{1, 500} {
 		random := func(r, c int) rev.General[float64] {
-			return rev.NewGeneral(r, c, logs[float64](rnd, r*c, spread))
+			return rev.NewGeneral(r, c, randomLogs[float64](rnd, r*c, spread))
 		}
 		draw := func() MatMul[float64] { return MatMul[float64]{C: random(m, n), A: random(m, l), B: random(l, n)} }
 		few := operands{draw(), draw(), draw(), draw()}
@@ -444,7 +444,7 @@ func BenchmarkMatMul(b *testing.B) {
 				}
 				kerneltest.ReportFlops(b, 2*n*n*n)
 			})
-			g := MatMul[float64]{C: rev.NewGeneral(n, n, logs[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
+			g := MatMul[float64]{C: rev.NewGeneral(n, n, randomLogs[float64](rnd, n*n, 1)), A: rev.NewGeneral[float64](n, n, nil), B: rev.NewGeneral[float64](n, n, nil)}
 			b.Run(fmt.Sprintf("%s/Adjoint/workers=%d", kind.name, workers), func(b *testing.B) {
 				for b.Loop() {
 					k.Adjoint(g)

@@ -19,9 +19,9 @@ func mulElemSpec[T rev.Float]() revtest.Spec[MulElem[T]] {
 	return revtest.Spec[MulElem[T]]{
 		New: func(rnd *rand.Rand, size int) MulElem[T] {
 			return MulElem[T]{
-				Z: rev.ViewSlice(logs[T](rnd, size, 0.5)),
-				X: rev.ViewSlice(logs[T](rnd, size, 0.5)),
-				Y: rev.ViewSlice(logs[T](rnd, size, 0.5)),
+				Z: rev.ViewSlice(randomLogs[T](rnd, size, 0.5)),
+				X: rev.ViewSlice(randomLogs[T](rnd, size, 0.5)),
+				Y: rev.ViewSlice(randomLogs[T](rnd, size, 0.5)),
 			}
 		},
 		RoundTrip: logRoundTrip,

@@ -19,8 +19,8 @@ func powersSpec[T rev.Real]() revtest.Spec[Powers[T]] {
 		n := (size + 3) / 2
 		return Powers[T]{
 			Y: rev.ViewSlice(make([]T, size)),
-			A: rev.NewGeneral(size, n, logs[T](rnd, size*n, 1)),
-			X: rev.ViewSlice(logs[T](rnd, n, 2)),
+			A: rev.NewGeneral(size, n, randomLogs[T](rnd, size*n, 1)),
+			X: rev.ViewSlice(randomLogs[T](rnd, n, 2)),
 		}
 	}
 	return revtest.Spec[Powers[T]]{
@@ -135,8 +135,8 @@ func BenchmarkPowers(b *testing.B) {
 func benchmarkPowers[T rev.Real](b *testing.B, rnd *rand.Rand, n int) {
 	k := Powers[T]{
 		Y: rev.ViewSlice(make([]T, n)),
-		A: rev.NewGeneral(n, n, logs[T](rnd, n*n, 1)),
-		X: rev.ViewSlice(logs[T](rnd, n, 1)),
+		A: rev.NewGeneral(n, n, randomLogs[T](rnd, n*n, 1)),
+		X: rev.ViewSlice(randomLogs[T](rnd, n, 1)),
 	}
 	for b.Loop() {
 		if err := k.Forward(); err != nil {

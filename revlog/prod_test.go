@@ -23,8 +23,8 @@ func logZero[T rev.Real]() T {
 	return T(math.Inf(-1))
 }
 
-// logs returns n logs that are scale times standard normal.
-func logs[T rev.Real](rnd *rand.Rand, n int, scale float64) []T {
+// randomLogs returns n logs that are scale times standard normal.
+func randomLogs[T rev.Real](rnd *rand.Rand, n int, scale float64) []T {
 	x := make([]T, n)
 	for i := range x {
 		x[i] = fixed.Of[T](scale * rnd.NormFloat64())
@@ -34,7 +34,7 @@ func logs[T rev.Real](rnd *rand.Rand, n int, scale float64) []T {
 
 func prodSpec[T rev.Real]() revtest.Spec[Prod[T]] {
 	problem := func(rnd *rand.Rand, size int) Prod[T] {
-		return Prod[T]{Out: new(T), X: rev.ViewSlice(logs[T](rnd, size, 2))}
+		return Prod[T]{Out: new(T), X: rev.ViewSlice(randomLogs[T](rnd, size, 2))}
 	}
 	return revtest.Spec[Prod[T]]{
 		New:  problem,

@@ -33,7 +33,7 @@ func sumSpec[T rev.Float]() revtest.Spec[Sum[T]] {
 	return revtest.Spec[Sum[T]]{
 		New: func(rnd *rand.Rand, size int) Sum[T] {
 			out := logOutput[T](rnd, size)
-			return Sum[T]{Out: &out, X: rev.ViewSlice(logs[T](rnd, size, 1))}
+			return Sum[T]{Out: &out, X: rev.ViewSlice(randomLogs[T](rnd, size, 1))}
 		},
 		Large:     3*chunk + 5,
 		RoundTrip: logRoundTrip,
@@ -46,7 +46,7 @@ func TestSumBound(t *testing.T) {
 	for range 300 {
 		n := 1 + rnd.IntN(3*chunk)
 		scale := math.Pow(10, float64(rnd.IntN(8)-2))
-		x := logs[float64](rnd, n, scale)
+		x := randomLogs[float64](rnd, n, scale)
 		shift := scale * rnd.NormFloat64()
 		terms := make([]*big.Float, n)
 		for i := range x {
@@ -104,7 +104,7 @@ func TestSumValues(t *testing.T) {
 func TestSumIntoZero(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 2))
 	for range 100 {
-		x := logs[float32](rnd, 2+rnd.IntN(50), 1000)
+		x := randomLogs[float32](rnd, 2+rnd.IntN(50), 1000)
 		x[rnd.IntN(len(x))] = float32(math.Inf(-1))
 		out, gout := float32(math.Inf(-1)), float32(1)
 		gx := make([]float32, len(x))
@@ -171,7 +171,7 @@ func testSumRestores[T rev.Float](t *testing.T) {
 
 func BenchmarkSum(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(2, 3))
-	x := mat.NewVecDense(1<<16, logs[float64](rnd, 1<<16, 3))
+	x := mat.NewVecDense(1<<16, randomLogs[float64](rnd, 1<<16, 3))
 	out := math.Inf(-1)
 	k := NewSum(&out, x)
 	for b.Loop() {

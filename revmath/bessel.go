@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -96,7 +97,7 @@ func besselNearZero(nu, x float64) (j, slope, curve float64) {
 		if c == 0 || nu > 170 || x == 0 && p < 0 {
 			return 0
 		}
-		return c * math.Pow(x/2, p) / math.Gamma(nu+1)
+		return c * logs.Pow(x/2, p) / math.Gamma(nu+1)
 	}
 	j, slope, curve = power(1, nu), power(nu/2, nu-1), power(nu*(nu-1)/4, nu-2)
 	switch nu {
@@ -124,14 +125,14 @@ func besselPair(nu, x float64) (j, next float64) {
 	n := int(whole)
 	switch h := x / 2; {
 	case h*h <= nu+2:
-		lead := math.Pow(h, mu) / math.Gamma(1+mu)
+		lead := logs.Pow(h, mu) / math.Gamma(1+mu)
 		for k := 1; k <= n; k++ {
 			lead *= h / (float64(k) + mu)
 		}
 		return lead * besselTail(nu, h), lead * (h / (nu + 1)) * besselTail(nu+1, h)
 	case x < 25:
 		j, next, _, _, sum := besselDown(n, mu, x)
-		scale := math.Pow(h, mu) / sum
+		scale := logs.Pow(h, mu) / sum
 		return j * scale, next * scale
 	}
 	first, second := besselHankel(mu, x), besselHankel(mu+1, x)

@@ -294,3 +294,11 @@ func TestDomain(t *testing.T) {
 		t.Errorf("Box-Muller of NaN: %v, %v", value(b), err)
 	}
 }
+
+func TestBoxMullerOfSubnormalNumbers(t *testing.T) {
+	z, u := one[float64](0), one[float64](0x1p-1070)
+	if err := (BoxMuller[float64]{Z1: z, Z2: one[float64](0), U1: u, U2: one[float64](0)}).Forward(); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "z", value(z), math.Sqrt(2*1070*math.Ln2), 1e-13)
+}

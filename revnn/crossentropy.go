@@ -1,11 +1,10 @@
 package revnn
 
 import (
-	"math"
-
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/vector"
@@ -180,7 +179,7 @@ func (k *CrossEntropy[T]) openRow(i int, t *CrossEntropy[T], room *softmaxRoom[T
 	if number.IsFixed[T]() {
 		r.logSum = T(fixed.Log(fixed.Q43(r.q.s)))
 	} else {
-		r.logSum = T(math.Log(float64(r.q.s)))
+		r.logSum = T(logs.Log(float64(r.q.s)))
 	}
 	if k.P.Rows != 0 {
 		r.weight = vector.Sum(vector.Row(k.P, i))

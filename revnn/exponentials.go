@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
@@ -140,7 +141,7 @@ func (w *softmax[T]) logSum() T {
 	case number.IsFixed[T]():
 		return w.max + T(fixed.Log(fixed.Q43(w.s)))
 	}
-	return w.max + T(math.Log(float64(w.s)))
+	return w.max + T(logs.Log(float64(w.s)))
 }
 
 // forLogarithm prepares for derivatives of logSum. If the maximum is +Inf, p is then 0

@@ -3,6 +3,8 @@ package ulog
 import (
 	"math"
 	"math/big"
+
+	"revnum/internal/logs"
 )
 
 // The functions of this file are the exponential and the logarithm to any precision.
@@ -36,7 +38,7 @@ func bigExp(r *big.Int, p uint) *big.Int {
 func bigLog(m *big.Int, p uint) *big.Int {
 	w := p + 8
 	m = new(big.Int).Lsh(m, 8)
-	y, _ := new(big.Float).SetMantExp(big.NewFloat(math.Log(ratio(m, w))), int(w)).Int(nil)
+	y, _ := new(big.Float).SetMantExp(big.NewFloat(logs.Log(ratio(m, w))), int(w)).Int(nil)
 	for bits := uint(48); ; bits *= 3 {
 		e := bigExp(y, w)
 		num := new(big.Int).Sub(m, e)

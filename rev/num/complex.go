@@ -3,6 +3,8 @@ package num
 import (
 	"math"
 	"math/cmplx"
+
+	"revnum/internal/logs"
 )
 
 // The derivatives of the inverse functions of package math/cmplx are the reciprocals of
@@ -25,6 +27,17 @@ func SinhAcosh(z complex128) complex128 {
 	}
 	return cmplx.Sqrt(complex(real(z)-1, imag(z))) * cmplx.Sqrt(complex(real(z)+1, imag(z)))
 }
+
+// ComplexLog returns the principal logarithm of z. It is cmplx.Log, but also right if |z| is
+// subnormal or overflows.
+func ComplexLog(z complex128) complex128 { return logs.ComplexLog(z) }
+
+// ComplexLog10 returns the principal logarithm of z to base 10.
+func ComplexLog10(z complex128) complex128 { return logs.ComplexLog10(z) }
+
+// ComplexPow returns the principal value of zʷ. It is cmplx.Pow, but also right if |z| is
+// subnormal.
+func ComplexPow(z, w complex128) complex128 { return logs.ComplexPow(z, w) }
 
 // ComplexOver returns x/y, and 0 for y = 0.
 func ComplexOver(x, y complex128) complex128 {

@@ -1,6 +1,7 @@
 package num
 
 import (
+	"math"
 	"math/cmplx"
 	"testing"
 )
@@ -18,6 +19,9 @@ func TestInverseDerivatives(t *testing.T) {
 		{"CosAsin at 1", CosAsin(1), 0},
 		{"CoshAsinh at i", CoshAsinh(1i), 0},
 		{"SinhAcosh at -1", SinhAcosh(-1), 0},
+		{"ComplexLog", ComplexLog(1e-310i), complex(-713.8013788281542, math.Pi/2)},
+		{"ComplexLog10", ComplexLog10(1e-310), -310},
+		{"ComplexPow", ComplexPow(-1e-320, 0.5), complex(0, math.Sqrt(1e-320))},
 		{"ComplexOver", ComplexOver(1+1i, 0), 0},
 		{"ComplexOver", ComplexOver(1+1i, 2i), 0.5 - 0.5i},
 	} {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -40,7 +41,7 @@ func Expm1[T rev.Real](x T) T { return apply(x, math.Expm1, expm1) }
 func expm1(x fixed.Q43) fixed.Q43 { return exp(x) - fixed.One }
 
 // Log returns log x; in fixed point the least number for x <= 0.
-func Log[T rev.Real](x T) T { return apply(x, math.Log, log) }
+func Log[T rev.Real](x T) T { return apply(x, logs.Log, log) }
 
 func log(x fixed.Q43) fixed.Q43 {
 	if x <= 0 {
@@ -60,7 +61,7 @@ func log2(x fixed.Q43) fixed.Q43 {
 }
 
 // Log10 returns the logarithm to base 10; in fixed point the least number for x <= 0.
-func Log10[T rev.Real](x T) T { return apply(x, math.Log10, log10) }
+func Log10[T rev.Real](x T) T { return apply(x, logs.Log10, log10) }
 
 func log10(x fixed.Q43) fixed.Q43 {
 	if x <= 0 {
@@ -183,7 +184,7 @@ func Hypot[T rev.Real](x, y T) T { return apply2(x, y, math.Hypot, hypot) }
 func hypot(x, y fixed.Q43) fixed.Q43 { return saturated(fixed.HypotChecked(x, y)) }
 
 // Pow returns xʸ; in fixed point 0 where xʸ is undefined or out of range.
-func Pow[T rev.Real](x, y T) T { return apply2(x, y, math.Pow, pow) }
+func Pow[T rev.Real](x, y T) T { return apply2(x, y, logs.Pow, pow) }
 
 func pow(x, y fixed.Q43) fixed.Q43 {
 	r, err := fixed.PowChecked(x, y)

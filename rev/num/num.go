@@ -2,7 +2,8 @@
 // sums of vectors over float32, float64 and fixed.Q43; access to operands that may be
 // nil, copies, tapes, and loops on several workers, over complex128 too.
 //
-// In floating point the functions come from package math, rounded to the type. In
+// In floating point the functions come from package math, rounded to the type. Logarithms and
+// powers of subnormal numbers, which math.Log gets wrong on amd64, are right here. In
 // fixed point they come from package fixed, but do not panic. Each function
 // says what it returns outside its domain or range. A kernel therefore runs on any
 // numbers, as it does over floats.

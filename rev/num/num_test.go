@@ -24,6 +24,20 @@ func Example() {
 	// 0 +Inf
 }
 
+// Package math is wrong for subnormal numbers on amd64, and has its bits elsewhere.
+func TestSubnormal(t *testing.T) {
+	for name, v := range map[string][2]float64{
+		"Log":   {num.Log(1e-310), -713.8013788281542},
+		"Log10": {num.Log10(1e-310), -310},
+		"Log2":  {num.Log2(0x1p-1074), -1074},
+		"Pow":   {num.Pow(0x1p-1072, 0.125), 0x1p-134},
+	} {
+		if math.Abs(v[0]-v[1]) > 1e-13*math.Abs(v[1]) {
+			t.Errorf("%s: %v, want %v", name, v[0], v[1])
+		}
+	}
+}
+
 // The functions agree with package math, as exactly as each type allows.
 func TestFunctions(t *testing.T) {
 	for name, f := range map[string]struct {

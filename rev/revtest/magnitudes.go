@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -45,7 +46,7 @@ func (c *trial) factor() float64 {
 	if end := c.rnd.IntN(4); end < 2 {
 		return c.Magnitudes[end]
 	}
-	lo, hi := math.Log(c.Magnitudes[0]), math.Log(c.Magnitudes[1])
+	lo, hi := logs.Log(c.Magnitudes[0]), logs.Log(c.Magnitudes[1])
 	return math.Exp(lo + c.rnd.Float64()*(hi-lo))
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -104,7 +105,7 @@ func factor[T rev.Real](v T) (e, logE T) {
 		return T(math.Exp(float64(v))), v
 	}
 	n := min(max(math.Round(math.Exp(fixed.Float(v))*denominator), 1), most)
-	return fixed.Of[T](n / denominator), fixed.Of[T](math.Log(n / denominator))
+	return fixed.Of[T](n / denominator), fixed.Of[T](logs.Log(n / denominator))
 }
 
 // move returns x·e, or x/e if back is set, for the element with a rest.

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"revnum/internal/logs"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -65,7 +66,7 @@ func (m *density) set(logw []float64) {
 	for c := range k {
 		b := logw[c] - float64(float64(d)/2*math.Log(2*math.Pi))
 		for j := range d {
-			b += math.Log(m.diagonal(c, j))
+			b += logs.Log(m.diagonal(c, j))
 			mu[j] = m.means.Row(c)[j] - m.origin[j]
 		}
 		m.height[c] = b

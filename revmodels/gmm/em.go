@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logs"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -100,17 +101,17 @@ func (e *em) logPrior() float64 {
 	if e.prior.Gamma == 0 {
 		return 0
 	}
-	var logs float64
+	var sum float64
 	for c := range e.k {
 		for j := range e.d {
-			logs += math.Log(e.density.diagonal(c, j))
+			sum += logs.Log(e.density.diagonal(c, j))
 		}
 	}
 	squares := vec.SumSquares(e.density.q)
 	if e.kind == Tied {
 		squares *= float64(e.k)
 	}
-	return e.constant + float64(float64(e.prior.M)*logs) - float64(e.prior.Gamma*e.prior.Gamma/2*squares)
+	return e.constant + float64(float64(e.prior.M)*sum) - float64(e.prior.Gamma*e.prior.Gamma/2*squares)
 }
 
 // expect returns the log likelihood. If moments is set, it sets the moments for
@@ -136,7 +137,7 @@ func (e *em) expect(moments bool) float64 {
 func (e *em) setWeights() []float64 {
 	logw := make([]float64, e.k)
 	for c, w := range e.weights {
-		logw[c] = math.Log(w)
+		logw[c] = logs.Log(w)
 	}
 	e.density.set(logw)
 	return logw

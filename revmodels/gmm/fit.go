@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logs"
 	"revnum/internal/objective"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -254,7 +255,7 @@ func Select(ctx context.Context, x mat.Matrix, components []int, opts *Options) 
 		m, r, err := Fit(ctx, x, k, opts)
 		c := Choice{Components: k, BIC: math.Inf(1), Report: r, Err: err}
 		if m != nil {
-			c.BIC = float64(m.freeParams()*math.Log(total)) - 2*r.Starts[r.Best].LogLikelihood
+			c.BIC = float64(m.freeParams()*logs.Log(total)) - 2*r.Starts[r.Best].LogLikelihood
 		}
 		if choices = append(choices, c); c.BIC < least {
 			best, least = m, c.BIC

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
+	"revnum/internal/logs"
 	"revnum/internal/objective"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
@@ -173,7 +174,7 @@ func (f *fit) polish(ctx context.Context, m *Mixture, r *Start) *Mixture {
 	}
 	u := make([]float64, len(p.x))
 	for c, w := range m.weights {
-		p.x[c] = math.Log(max(w, minWeight))
+		p.x[c] = logs.Log(max(w, minWeight))
 	}
 	start := slices.Clone(p.x)
 	at := func() bool {

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/logs"
 	"revnum/internal/objective"
 	"revnum/rev"
 )
@@ -166,7 +167,7 @@ func (p Prior) constant(dim int) float64 {
 		lg, _ := math.Lgamma((nu - float64(j)) / 2)
 		logGamma += lg
 	}
-	return float64(nu*d*(math.Log(p.Gamma)-math.Ln2/2)) - logGamma
+	return float64(nu*d*(logs.Log(p.Gamma)-math.Ln2/2)) - logGamma
 }
 
 // given reports whether any of the inputs is there.

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/jsonfile"
+	"revnum/internal/logs"
 	"revnum/internal/objective"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -77,7 +78,7 @@ func newMixture(kind Covariance, weights []float64, means mat.Matrix, covariance
 		objective.CheckLen("gmm.Mixture", "covariances", cov.SymmetricDim(), d)
 		m.covs[c] = mat.NewSymDense(d, nil)
 		m.covs[c].CopySym(cov)
-		p.Alpha.Data[c] = math.Log(weights[c])
+		p.Alpha.Data[c] = logs.Log(weights[c])
 		for i := range d {
 			v := m.means.At(c, i)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -139,7 +140,7 @@ func setFactor(row, a []float64, d int) (int, float64) {
 		return i, pivot
 	}
 	for j := range d {
-		row[j] = math.Log(a[j*d+j])
+		row[j] = logs.Log(a[j*d+j])
 	}
 	for at, ij := range below(d) {
 		row[at] = a[ij]
@@ -153,7 +154,7 @@ func setDiagonal(row, a []float64, d int) (int, float64) {
 		if v := a[j*d+j]; !(v > 0) {
 			return j, v
 		}
-		row[j] = -math.Log(a[j*d+j]) / 2
+		row[j] = -logs.Log(a[j*d+j]) / 2
 	}
 	return d, 0
 }
@@ -316,7 +317,7 @@ func (m *Mixture) freeParams() float64 {
 // ones or K of spherical ones. Lower is better.
 func (m *Mixture) BIC(x mat.Matrix) float64 {
 	n, _ := x.Dims()
-	return float64(m.freeParams()*math.Log(float64(n))) - 2*m.LogLikelihood(x)
+	return float64(m.freeParams()*logs.Log(float64(n))) - 2*m.LogLikelihood(x)
 }
 
 // AIC returns Akaike's information criterion for the rows of x, 2p -

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	"revnum/internal/logs"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -325,7 +326,7 @@ func softmax(a []float64) float64 {
 	for i := range a {
 		a[i] /= sum
 	}
-	return top + math.Log(sum)
+	return top + logs.Log(sum)
 }
 
 // load writes rows p0 to p0+n of x to dst by coordinate.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"revnum/internal/logs"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
@@ -25,7 +26,7 @@ func (s *search) seed(ctx context.Context, rnd *rand.Rand) bool {
 	for i := range s.upper { // the least two scores, until all centroids are chosen
 		s.upper[i], s.lower[i] = math.Inf(1), math.Inf(1)
 	}
-	c := candidates{s: s, count: 2 + int(math.Log(float64(s.k)))}
+	c := candidates{s: s, count: 2 + int(logs.Log(float64(s.k)))}
 	c.at, c.halves, c.scores = make([]float64, c.count*s.d), make([]float64, c.count), make([]float64, s.parts*c.count)
 	sums := make([]float64, (s.n+panel-1)/panel)
 	next := rnd.IntN(s.n)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"revnum/internal/logs"
 	"revnum/internal/simd/dense"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
@@ -274,7 +275,7 @@ func (s *search) scatter(points []int, k int) float64 {
 		dense.Gemm(d, d, d, 1, m, d, 1, m, d, 1, square, d)
 		m, square = square, m
 	}
-	return size * math.Pow(vec.SumSquares(m), 0.125) * (1 + slack)
+	return size * logs.Pow(vec.SumSquares(m), 0.125) * (1 + slack)
 }
 
 // trySplit divides the points of a centroid into two clusters. cost is their present cost.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/internal/workspace"
 	"revnum/rev"
 	"revnum/revmodels/lstm/internal/cells"
@@ -131,7 +132,7 @@ func (s *dualSweep) forward() {
 			sum = sum.plus(p[j])
 		}
 		inverse := sum.of(1/sum.v, -1/sum.v/sum.v)
-		s.lse[t] = sum.of(top+math.Log(sum.v), inverse.v)
+		s.lse[t] = sum.of(top+logs.Log(sum.v), inverse.v)
 		for j := range p {
 			p[j] = p[j].times(inverse)
 			s.total = s.total.plus(x[j].times(y[j].minus(s.lse[t])))

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/internal/simd/vec"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -135,7 +136,7 @@ func (s *sweep) forward() {
 		for j := range p {
 			p[j] *= inverse
 		}
-		s.lse[t] = top + math.Log(sum)
+		s.lse[t] = top + logs.Log(sum)
 		x, y := s.row(s.x, t+1), s.row(s.y, t)
 		var score, mass float64
 		for j, v := range x {

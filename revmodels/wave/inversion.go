@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/internal/logs"
 	"revnum/internal/objective"
 	"revnum/rev"
 	"revnum/revlinalg"
@@ -138,7 +139,7 @@ func (v *Inversion) Variables(c mat.Matrix) ([]float64, error) {
 			if !(c > v.slowest && c < v.fastest) {
 				return nil, fmt.Errorf("wave: the speed %v in cell (%d, %d) is not between %v and %v", c, i, j, v.slowest, v.fastest)
 			}
-			x[i*cols+j] = math.Log((c - v.slowest) / (v.fastest - c))
+			x[i*cols+j] = logs.Log((c - v.slowest) / (v.fastest - c))
 		}
 	}
 	return x, nil

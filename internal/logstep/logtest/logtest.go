@@ -5,6 +5,8 @@ package logtest
 import (
 	"math"
 	"math/big"
+
+	"revnum/internal/logs"
 )
 
 // Exact returns the sum of the x without rounding.
@@ -30,7 +32,7 @@ func Sum(terms []*big.Float) (m *big.Float, rest float64) {
 		d, _ := new(big.Float).Sub(t, m).Float64()
 		sum += math.Exp(d)
 	}
-	return m, math.Log(sum)
+	return m, logs.Log(sum)
 }
 
 // Error returns got - m - rest.

@@ -1,12 +1,12 @@
 package catalog
 
 import (
-	"math"
 	"math/rand/v2"
 	"reflect"
 	"strings"
 
 	"revnum/internal/draw"
+	"revnum/internal/logs"
 	"revnum/rev"
 )
 
@@ -139,7 +139,7 @@ func speeds(o *operand) {
 
 // aboveSums draws logs that are not much smaller than the logs of sums.
 func aboveSums(o *operand) {
-	most := math.Log(float64(1 + o.Number("r") + o.Number("c")))
+	most := logs.Log(float64(1 + o.Number("r") + o.Number("c")))
 	o.Each(func(_, _ int) float64 { return o.Normal() + most })
 }
 

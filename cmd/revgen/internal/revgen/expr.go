@@ -217,25 +217,43 @@ func (r *reader) constant(e ast.Expr, tv types.TypeAndValue) *node {
 		r.refuse(e, "%s is no real number", types.ExprString(e))
 	}
 	v, _ := constant.Float64Val(tv.Value)
-	if narrowest, ok := r.k.holds(v); !ok {
-		if math.Abs(v) == math.MaxFloat64 {
-			return signed(v < 0, fn("Largest"))
-		}
-		r.refuse(e, "%s is out of the range of %s: write math.MaxFloat64 for the largest number of each type", types.ExprString(e), narrowest)
-	}
 	return complexLit(complex(v, 0))
 }
 
-// holds reports whether v is in the range of all types that the kernel is over, and names the
-// type with the least range.
-func (k *kernel) holds(v float64) (name string, ok bool) {
-	switch k.constraint {
-	case "rev.Real":
-		return "fixed point, ±2²⁰", math.Abs(v) < 1<<20
+// largest stands for the largest number of each type that a kernel is over.
+var largest = complexLit(math.MaxFloat64)
+
+// checkRange refuses constants of b that a type of the kernel cannot hold.
+func (r *reader) checkRange(b []*stmt) {
+	name, most := "fixed point, ±2²⁰", math.Nextafter(1<<20, 0)
+	switch r.k.constraint {
+	case "":
+		return
 	case "rev.Float":
-		return "float32", math.Abs(v) <= math.MaxFloat32
+		name, most = "float32", math.MaxFloat32
 	}
-	return "", true
+	var visit func(s *stmt, e *node)
+	visit = func(s *stmt, e *node) {
+		if e.op == "lit" && e.kind == number && !e.is(largest) {
+			if v, err := strconv.ParseFloat(e.text, 64); err != nil || math.Abs(v) > most {
+				r.guarded(func() {
+					r.refuseAt(s.pos, "%s is out of the range of %s: write math.MaxFloat64 for the largest number of each type", e.text, name)
+				})
+			}
+		}
+		if !e.comparesConstants() {
+			for _, a := range e.args {
+				visit(s, a)
+			}
+		}
+	}
+	each(b, func(s *stmt) {
+		for _, e := range s.reads() {
+			if s.op != "fail" { // what errors say is not rounded
+				visit(s, e)
+			}
+		}
+	})
 }
 
 // mathFunc returns the name of the function that e calls in the package of Go's library

@@ -167,6 +167,7 @@ func (r *reader) read(f *ast.FuncDecl, d directive) {
 		r.guarded(func() { r.refuse(f, "%s changes none of its parameters: add the result into one", f.Name.Name) })
 		return
 	}
+	r.checkRange(r.out)
 	r.k.body = alive(without(r.out, "fail"))
 	activate(r.k.body)
 	r.shape()

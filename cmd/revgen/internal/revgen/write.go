@@ -859,7 +859,10 @@ func (w *writer) expr(e *node, prec int) string {
 	var out string
 	switch e.op {
 	case "lit":
-		if real && !e.is(zero) {
+		switch {
+		case e.is(largest) && w.k.generic != "":
+			return "num.Largest[T]()"
+		case real && !e.is(zero):
 			return "fixed.Of[T](" + e.text + ")"
 		}
 		return e.text
@@ -924,7 +927,7 @@ func (w *writer) expr(e *node, prec int) string {
 			return "num.Quotient(" + arg(0, 0) + ", " + arg(1, 0) + ")"
 		case w.k.complex && p == precedence["<"] && e.op != "==" && e.op != "!=" && e.args[0].kind == number:
 			out = w.realExpr(e.args[0]) + " " + e.op + " " + w.realExpr(e.args[1])
-		case p == 3 && e.args[0].isConstant() && e.args[1].isConstant():
+		case e.comparesConstants():
 			out = constantText(e.args[0]) + " " + e.op + " " + constantText(e.args[1])
 		default:
 			first := arg(0, p)
@@ -944,6 +947,11 @@ func (w *writer) expr(e *node, prec int) string {
 // is no operand.
 func (e *node) isConstant() bool {
 	return e.kind == number && (e.op == "lit" || e.op == "ref" && e.v.plain)
+}
+
+// comparesConstants reports whether e compares two such numbers, which then are not rounded.
+func (e *node) comparesConstants() bool {
+	return precedence[e.op] == precedence["<"] && e.args[0].isConstant() && e.args[1].isConstant()
 }
 
 // constantText returns a constant as Go, without its conversion to the type of operands.
@@ -996,13 +1004,19 @@ func (w *writer) call(e *node) string {
 		return "complex(" + w.realExpr(e.args[0]) + ", " + w.realExpr(e.args[1]) + ")"
 	case w.k.complex && e.isReal():
 		return "complex(" + w.realExpr(e) + ", 0)"
+	case subnormal[e.op] != "":
+		f = subnormal[e.op]
 	case w.k.complex:
 		f = e.op
-	case e.op == "Int", e.op == "Largest":
+	case e.op == "Int":
 		f += "[" + w.elem + "]"
 	}
 	return f + "(" + strings.Join(args, ", ") + ")"
 }
+
+// subnormal has the functions that take the places of those of math/cmplx that are wrong for
+// subnormal numbers.
+var subnormal = map[string]string{"cmplx.Log": "num.ComplexLog", "cmplx.Log10": "num.ComplexLog10", "cmplx.Pow": "num.ComplexPow"}
 
 var precedence = map[string]int{
 	"||": 1, "&&": 2, "==": 3, "!=": 3, "<": 3, "<=": 3, ">": 3, ">=": 3,

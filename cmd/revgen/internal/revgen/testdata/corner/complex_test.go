@@ -216,6 +216,17 @@ func TestComplexAtZero(t *testing.T) {
 	}
 }
 
+// cmplx.Log and cmplx.Pow are wrong for subnormal numbers on amd64.
+func TestComplexSubnormal(t *testing.T) {
+	k := Analytic{Y: rev.NewGeneral[complex128](1, 18, nil), X: rev.ViewSlice([]complex128{0x1p-1072}), P: rev.ViewSlice([]complex128{0.125})}
+	k.Forward()
+	for i, want := range map[int]float64{10: -1072 * math.Ln2, 11: -1072 * math.Ln2 / math.Ln10, 17: 0x1p-134} {
+		if got := k.Y.Data[i]; cmplx.Abs(got-complex(want, 0)) > 1e-13*math.Abs(want) {
+			t.Errorf("y[%d] is %v, want %v", i, got, want)
+		}
+	}
+}
+
 // The transform is gonum's, and its adjoint is the inverse without the factor 1/n.
 func TestSpectrum(t *testing.T) {
 	const n = 12
