@@ -370,3 +370,63 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 }
+
+// A product with the Hessian is the derivative of the gradient in that direction. In fixed point
+// it differs as the gradient does.
+func TestHessianVector(t *testing.T) {
+	const n, h = 7, 2e-6
+	for _, kind := range []Kind{NICE, RealNVP} {
+		m, s := random[float64](t, kind, 3, 4, n)
+		loss := m.Objective(n)
+		loss.State = s
+		rnd := rand.New(rand.NewPCG(8, 9))
+		dim := loss.Dim()
+		v, grad, hv := make([]float64, dim), make([]float64, dim), make([]float64, dim)
+		for i := range v {
+			v[i] = rnd.NormFloat64()
+		}
+		value, err := loss.HessianVector(hv, grad, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float64, dim)
+		if w, err := loss.ValueGradient(want); err != nil || w != value {
+			t.Errorf("%v: the value is %v, want %v, %v", kind, value, w, err)
+		}
+		for i := range grad {
+			if !(math.Abs(grad[i]-want[i]) <= 1e-13*(1+math.Abs(want[i]))) {
+				t.Errorf("%v: derivative %d is %v, want %v", kind, i, grad[i], want[i])
+			}
+		}
+		params, ends := loss.Vector(nil), [2][]float64{make([]float64, dim), make([]float64, dim)}
+		for e, step := range []float64{h, -h} {
+			p := append([]float64(nil), params...)
+			for i := range p {
+				p[i] += step * v[i]
+			}
+			loss.SetVector(p)
+			if _, err := loss.ValueGradient(ends[e]); err != nil {
+				t.Fatal(err)
+			}
+		}
+
+		mq, sq := random[fixed.Q43](t, kind, 3, 4, n)
+		lq := mq.Objective(n)
+		lq.State = sq
+		vq, gq, hq := make([]fixed.Q43, dim), make([]fixed.Q43, dim), make([]fixed.Q43, dim)
+		for i := range vq {
+			vq[i] = fixed.FromFloat64(v[i])
+		}
+		if _, err := lq.HessianVector(hq, gq, vq); err != nil {
+			t.Fatal(err)
+		}
+		for i := range hv {
+			if want := (ends[0][i] - ends[1][i]) / (2 * h); !(math.Abs(hv[i]-want) <= 2e-7*(1+math.Abs(want))) {
+				t.Errorf("%v: product %d is %v, want %v", kind, i, hv[i], want)
+			}
+			if !(math.Abs(hq[i].Float64()-hv[i]) <= 3e-3*(1+math.Abs(hv[i]))) {
+				t.Errorf("%v: product %d in fixed point is %v, want %v", kind, i, hq[i], hv[i])
+			}
+		}
+	}
+}

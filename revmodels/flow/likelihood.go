@@ -14,7 +14,7 @@ import (
 // the mean of -log p over n points, for one half of the coordinates at a time: the
 // determinant counts with the half that has it. Its derivatives are
 //
-//	z̄_ij += z_ij·ōut/n,  l̄_i -= ōut/n.
+//	z̄_ij += z_ij·ōut/n,  l̄_i -= ōut/n,  ġz_ij += (z_ij·ġout + ż_ij·ōut)/n,  ġl_i -= ġout/n.
 //
 // If a point's -log p is out of the range of fixed point, Run returns a *rev.DomainError
 // and changes nothing.
@@ -25,9 +25,6 @@ type likelihood[T rev.Real] struct {
 }
 
 func (k likelihood[T]) Run(p rev.Pass[likelihood[T]]) error {
-	if p.Adjoint && p.Tangent {
-		return rev.ErrUnsupported
-	}
 	if err := k.check(); err != nil {
 		return err
 	}
@@ -45,6 +42,12 @@ func (k likelihood[T]) Run(p rev.Pass[likelihood[T]]) error {
 			if p.G.Out != nil && p.G.Z.Data != nil {
 				p.G.Z.Row(i)[j] += fixed.Product(weight, fixed.Product(z, *p.G.Out))
 			}
+			if p.GT.Out != nil && p.GT.Z.Data != nil {
+				p.GT.Z.Row(i)[j] += fixed.Product(weight, fixed.Product(z, *p.GT.Out))
+			}
+			if p.G.Out != nil && p.T.Z.Data != nil && p.GT.Z.Data != nil {
+				p.GT.Z.Row(i)[j] += fixed.Product(weight, fixed.Product(p.T.Z.Row(i)[j], *p.G.Out))
+			}
 		}
 		if k.LogDet.Data != nil {
 			row -= k.LogDet.Data[i*k.LogDet.Inc]
@@ -55,6 +58,9 @@ func (k likelihood[T]) Run(p rev.Pass[likelihood[T]]) error {
 		}
 		if p.G.Out != nil && p.G.LogDet.Data != nil {
 			p.G.LogDet.Data[i*p.G.LogDet.Inc] -= fixed.Product(weight, *p.G.Out)
+		}
+		if p.GT.Out != nil && p.GT.LogDet.Data != nil {
+			p.GT.LogDet.Data[i*p.GT.LogDet.Inc] -= fixed.Product(weight, *p.GT.Out)
 		}
 	}
 	if k.Out != nil {

@@ -15,9 +15,10 @@ import (
 //
 // with the derivatives, where x' is x after the kernel,
 //
-//	x̄ <- e·x̄',  s̄_ij += c·(x'_ij·x̄'_ij + l̄_i),  ẋ' = e·ẋ + c·x'·ṡ,  l̇_i += Σ_j c·ṡ_ij
+//	x̄ <- e·x̄',  s̄_ij += c·(x'_ij·x̄'_ij + l̄_i),  ẋ' = e·ẋ + c·x'·ṡ,  l̇_i += Σ_j c·ṡ_ij,
+//	ġx <- e·(ġx' + c·ṡ·x̄'),  ġs_ij += c·(ẋ'_ij·x̄'_ij + x'_ij·ġx'_ij + ġl_i)
 //
-// for the cotangent l̄ of logDet. In fixed point e is a fraction n/2¹⁶, and rest has an
+// for the cotangent l̄ of logDet and its tangent ġl. In fixed point e is a fraction n/2¹⁶, and rest has an
 // integer for each element of X, row by row (see doc.go). With d = 2¹⁶ and r the rest,
 //
 //	r <- r·d + x mod d,  x <- ⌊x/d⌋·n + r mod n,  r <- ⌊r/n⌋.
@@ -33,9 +34,6 @@ type scale[T rev.Real] struct {
 }
 
 func (k scale[T]) Run(p rev.Pass[scale[T]]) error {
-	if p.Adjoint && p.Tangent {
-		return rev.ErrUnsupported
-	}
 	if err := k.check(p.Back); err != nil {
 		return err
 	}
@@ -51,38 +49,53 @@ func (k scale[T]) Run(p rev.Pass[scale[T]]) error {
 			if !p.Back {
 				after = *x
 			}
-			if g := p.G; g.X.Data != nil {
-				gx := &g.X.Row(i)[j]
-				ahead := *gx // the cotangent of x after
-				if p.Back {
-					*gx = fixed.Product(e, *gx)
-				} else {
-					*gx = fixed.Quotient(*gx, e)
-					ahead = *gx
-				}
-				if g.S.Data != nil {
-					g.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(after, ahead)))
-				}
-			}
-			if g := p.G; g.LogDet.Data != nil && g.S.Data != nil {
-				g.S.Row(i)[j] -= T(sign * fixed.Product(k.C, g.LogDet.Data[i*g.LogDet.Inc]))
-			}
-			if !p.Tangent {
-				continue
-			}
-			var ds T
+			var ds, dAfter T // c·ṡ and ẋ'
 			if p.T.S.Data != nil {
 				ds = fixed.Product(k.C, p.T.S.Row(i)[j])
 			}
 			tangents += ds
 			if t := p.T; t.X.Data != nil {
 				turn, tx := fixed.Product(after, ds), &t.X.Row(i)[j]
+				dAfter = *tx
 				if p.Back {
 					*tx = fixed.Quotient(*tx-turn, e)
 				} else {
 					*tx = fixed.Product(e, *tx) + turn
+					dAfter = *tx
 				}
 			}
+			var gAfter T // x̄'
+			if g := p.G; g.X.Data != nil {
+				gx := &g.X.Row(i)[j]
+				gAfter = *gx
+				if p.Back {
+					*gx = fixed.Product(e, *gx)
+				} else {
+					*gx = fixed.Quotient(*gx, e)
+					gAfter = *gx
+				}
+				if g.S.Data != nil {
+					g.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(after, gAfter)))
+				}
+				if gt := p.GT; gt.S.Data != nil {
+					gt.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(dAfter, gAfter)))
+				}
+			}
+			if gt := p.GT; gt.X.Data != nil {
+				turn, gtx := fixed.Product(gAfter, ds), &gt.X.Row(i)[j]
+				gtAfter := *gtx
+				if p.Back {
+					*gtx = fixed.Product(e, *gtx+turn)
+				} else {
+					*gtx = fixed.Quotient(*gtx, e) - turn
+					gtAfter = *gtx
+				}
+				if gt.S.Data != nil {
+					gt.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(after, gtAfter)))
+				}
+			}
+			k.addDet(sign, p.G, i, j)
+			k.addDet(sign, p.GT, i, j)
 		}
 		if k.LogDet.Data != nil {
 			k.LogDet.Data[i*k.LogDet.Inc] += T(sign * sum)
@@ -92,6 +105,14 @@ func (k scale[T]) Run(p rev.Pass[scale[T]]) error {
 		}
 	}
 	return nil
+}
+
+// addDet takes what the determinant of row i adds to s̄_ij, or to its tangent, from g, or adds it
+// if sign is -1.
+func (k *scale[T]) addDet(sign T, g scale[T], i, j int) {
+	if g.LogDet.Data != nil && g.S.Data != nil {
+		g.S.Row(i)[j] -= T(sign * fixed.Product(k.C, g.LogDet.Data[i*g.LogDet.Inc]))
+	}
 }
 
 const (
