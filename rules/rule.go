@@ -131,11 +131,12 @@ func newRule(k *catalog.Kernel, i *catalog.Instance) *Rule {
 }
 
 // addFields adds the fields of t that are not operands: numbers and flags, also in
-// structs and arrays, and structures that are made from arrays.
+// structs and arrays, and structures that are made from arrays. A field with the tag
+// rules:"nil" is nil in all calls.
 func (r *Rule) addFields(t reflect.Type, prefix string, offset uintptr) {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if _, operand := f.Tag.Lookup("rev"); operand || !f.IsExported() {
+		if _, operand := f.Tag.Lookup("rev"); operand || !f.IsExported() || f.Tag.Get("rules") == "nil" {
 			continue
 		}
 		r.addField(f.Type, prefix+f.Name, offset+f.Offset)

@@ -275,6 +275,32 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// The field Absorbed of wave.Steps is nil in all calls. Only damping over fixed point needs it, and
+// returns an error.
+func TestNilField(t *testing.T) {
+	for name, ok := range map[string]bool{"wave.Steps[float64]": true, "wave.Steps[float32]": true, "wave.Steps[Q43]": false} {
+		r := lookup(t, name)
+		a := problem(r, 1)
+		for i, p := range r.Params {
+			switch p.Name {
+			case "Damping.Width":
+				a.Params[i] = 1
+			case "Damping.Loss":
+				a.Params[i] = 0.5
+			case "Absorbed":
+				t.Errorf("%s has a parameter Absorbed", name)
+			}
+		}
+		before := numbers(a.Operands)
+		switch err := r.Call(Forward, a); {
+		case ok && (err != nil || equal(before, numbers(a.Operands))):
+			t.Errorf("%s with damping: %v, and the operands are %v", name, err, numbers(a.Operands))
+		case !ok && (err == nil || !strings.Contains(err.Error(), "needs Absorbed")):
+			t.Errorf("%s with damping: %v", name, err)
+		}
+	}
+}
+
 func BenchmarkCall(b *testing.B) {
 	r := lookup(b, "revlinalg.Dot[float64]")
 	x, gx, gy := make([]float64, 8), make([]float64, 8), make([]float64, 8)

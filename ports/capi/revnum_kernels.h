@@ -5470,6 +5470,114 @@ REV_STATIC_INLINE int32_t rev_nbody_Energy_Q43_run(int32_t pass, const rev_nbody
 	return rev_call(rev_kernel("nbody.Energy[Q43]"), pass, a, n);
 }
 
+/* (U, Prev) <- N steps of the wave equation, Trace += U at receivers */
+typedef struct rev_wave_Steps {
+	rev_float64_matrix U; /* inout; r,c */
+	rev_float64_matrix Prev; /* inout; r,c */
+	rev_float64_matrix M; /* in; r,c */
+	rev_float64_matrix Source; /* in [optional]; n,s */
+	rev_float64_matrix Trace; /* acc [optional]; n,t */
+	rev_int_vector SourceAt; /* index [optional]; s */
+	rev_int_vector ReceiverAt; /* index [optional]; t */
+	int64_t N;
+	int64_t Damping_Width;
+	double Damping_Loss;
+	int64_t Workers;
+} rev_wave_Steps;
+
+REV_STATIC_INLINE int32_t rev_wave_Steps_run(int32_t pass, const rev_wave_Steps *k, const rev_wave_Steps *g, const rev_wave_Steps *t, const rev_wave_Steps *gt) {
+	const rev_wave_Steps *parts[4] = {k, g, t, gt};
+	rev_arg a[32];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->U.data) a[n++] = rev_float64_matrix_arg(p, 0, 1, parts[p]->U);
+		if (parts[p]->Prev.data) a[n++] = rev_float64_matrix_arg(p, 1, 1, parts[p]->Prev);
+		if (parts[p]->M.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->M);
+		if (parts[p]->Source.data) a[n++] = rev_float64_matrix_arg(p, 3, 1, parts[p]->Source);
+		if (parts[p]->Trace.data) a[n++] = rev_float64_matrix_arg(p, 4, 1, parts[p]->Trace);
+		if (parts[p]->SourceAt.data) a[n++] = rev_int_vector_arg(p, 5, 5, parts[p]->SourceAt);
+		if (parts[p]->ReceiverAt.data) a[n++] = rev_int_vector_arg(p, 6, 5, parts[p]->ReceiverAt);
+	}
+	a[n++] = rev_parameter(0, (double)k->N);
+	a[n++] = rev_parameter(1, (double)k->Damping_Width);
+	a[n++] = rev_parameter(2, (double)k->Damping_Loss);
+	a[n++] = rev_parameter(3, (double)k->Workers);
+	return rev_call(rev_kernel("wave.Steps[float64]"), pass, a, n);
+}
+
+/* (U, Prev) <- N steps of the wave equation, Trace += U at receivers */
+typedef struct rev_wave_Steps_float32 {
+	rev_float32_matrix U; /* inout; r,c */
+	rev_float32_matrix Prev; /* inout; r,c */
+	rev_float32_matrix M; /* in; r,c */
+	rev_float32_matrix Source; /* in [optional]; n,s */
+	rev_float32_matrix Trace; /* acc [optional]; n,t */
+	rev_int_vector SourceAt; /* index [optional]; s */
+	rev_int_vector ReceiverAt; /* index [optional]; t */
+	int64_t N;
+	int64_t Damping_Width;
+	double Damping_Loss;
+	int64_t Workers;
+} rev_wave_Steps_float32;
+
+REV_STATIC_INLINE int32_t rev_wave_Steps_float32_run(int32_t pass, const rev_wave_Steps_float32 *k, const rev_wave_Steps_float32 *g, const rev_wave_Steps_float32 *t, const rev_wave_Steps_float32 *gt) {
+	const rev_wave_Steps_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[32];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->U.data) a[n++] = rev_float32_matrix_arg(p, 0, 2, parts[p]->U);
+		if (parts[p]->Prev.data) a[n++] = rev_float32_matrix_arg(p, 1, 2, parts[p]->Prev);
+		if (parts[p]->M.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->M);
+		if (parts[p]->Source.data) a[n++] = rev_float32_matrix_arg(p, 3, 2, parts[p]->Source);
+		if (parts[p]->Trace.data) a[n++] = rev_float32_matrix_arg(p, 4, 2, parts[p]->Trace);
+		if (parts[p]->SourceAt.data) a[n++] = rev_int_vector_arg(p, 5, 5, parts[p]->SourceAt);
+		if (parts[p]->ReceiverAt.data) a[n++] = rev_int_vector_arg(p, 6, 5, parts[p]->ReceiverAt);
+	}
+	a[n++] = rev_parameter(0, (double)k->N);
+	a[n++] = rev_parameter(1, (double)k->Damping_Width);
+	a[n++] = rev_parameter(2, (double)k->Damping_Loss);
+	a[n++] = rev_parameter(3, (double)k->Workers);
+	return rev_call(rev_kernel("wave.Steps[float32]"), pass, a, n);
+}
+
+/* (U, Prev) <- N steps of the wave equation, Trace += U at receivers */
+typedef struct rev_wave_Steps_Q43 {
+	rev_Q43_matrix U; /* inout; r,c */
+	rev_Q43_matrix Prev; /* inout; r,c */
+	rev_Q43_matrix M; /* in; r,c */
+	rev_Q43_matrix Source; /* in [optional]; n,s */
+	rev_Q43_matrix Trace; /* acc [optional]; n,t */
+	rev_int_vector SourceAt; /* index [optional]; s */
+	rev_int_vector ReceiverAt; /* index [optional]; t */
+	int64_t N;
+	int64_t Damping_Width;
+	double Damping_Loss;
+	int64_t Workers;
+} rev_wave_Steps_Q43;
+
+REV_STATIC_INLINE int32_t rev_wave_Steps_Q43_run(int32_t pass, const rev_wave_Steps_Q43 *k, const rev_wave_Steps_Q43 *g, const rev_wave_Steps_Q43 *t, const rev_wave_Steps_Q43 *gt) {
+	const rev_wave_Steps_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[32];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->U.data) a[n++] = rev_Q43_matrix_arg(p, 0, 3, parts[p]->U);
+		if (parts[p]->Prev.data) a[n++] = rev_Q43_matrix_arg(p, 1, 3, parts[p]->Prev);
+		if (parts[p]->M.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->M);
+		if (parts[p]->Source.data) a[n++] = rev_Q43_matrix_arg(p, 3, 3, parts[p]->Source);
+		if (parts[p]->Trace.data) a[n++] = rev_Q43_matrix_arg(p, 4, 3, parts[p]->Trace);
+		if (parts[p]->SourceAt.data) a[n++] = rev_int_vector_arg(p, 5, 5, parts[p]->SourceAt);
+		if (parts[p]->ReceiverAt.data) a[n++] = rev_int_vector_arg(p, 6, 5, parts[p]->ReceiverAt);
+	}
+	a[n++] = rev_parameter(0, (double)k->N);
+	a[n++] = rev_parameter(1, (double)k->Damping_Width);
+	a[n++] = rev_parameter(2, (double)k->Damping_Loss);
+	a[n++] = rev_parameter(3, (double)k->Workers);
+	return rev_call(rev_kernel("wave.Steps[Q43]"), pass, a, n);
+}
+
 /* r ⊕= Σ x_i */
 typedef struct rev_log_Sum {
 	double *Out; /* inout */
@@ -5845,9 +5953,6 @@ REV_STATIC_INLINE int32_t rev_gmm_LogResponsibilities_float32_run(int32_t pass, 
  *   hand.Residuals[float64]: Model is a *hand.Model
  *   hand.Residuals[float32]: Model is a *hand.Model
  *   hand.Residuals[Q43]: Model is a *hand.Model
- *   wave.Steps[float64]: Absorbed is a *wave.Absorbed
- *   wave.Steps[float32]: Absorbed is a *wave.Absorbed
- *   wave.Steps[Q43]: Absorbed is a *wave.Absorbed
  */
 
 #endif

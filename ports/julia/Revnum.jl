@@ -1431,7 +1431,7 @@ end
 #   revsparse.OperatorEig: Op is a revsparse.Operator
 #   hand.Residuals: Model is a *hand.Model
 #   nbody.Steps: an operand is transformed in place
-#   wave.Steps: Absorbed is a *wave.Absorbed
+#   wave.Steps: an operand is transformed in place
 #   revlog.Sum: an operand is transformed in place
 #   revlog.Dot: an operand is transformed in place
 #   revlog.MatMul: an operand is transformed in place

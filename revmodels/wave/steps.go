@@ -70,7 +70,7 @@ type Steps[T rev.Real] struct {
 	ReceiverAt []int          `rev:"index,optional" shape:"t"`
 	N          int            // at least 0
 	Damping
-	Absorbed *Absorbed // needed for damping over fixed.Q43, and not used otherwise
+	Absorbed *Absorbed `rules:"nil"` // needed for damping over fixed.Q43, and not used otherwise
 	Workers  int       // 0 means GOMAXPROCS
 }
 
