@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"revnum/internal/logs"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )
@@ -186,7 +187,7 @@ func (p *MixturePoints) unpack(logs, factors []float64, d int) (q, bias []float6
 		}
 		bias[c] = v - float64(d)/2*math.Log(2*math.Pi)
 		for j := range d {
-			bias[c] += math.Log(own[j*d+j])
+			bias[c] += logs.Log(own[j*d+j])
 		}
 	}
 	return q, bias

@@ -2,6 +2,7 @@ package hand
 
 import (
 	"math"
+	"math/cmplx"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -91,7 +92,20 @@ func conformance[T rev.Real](t *testing.T) {
 
 // plain returns p - x of all points, by 4×4 products.
 func plain(k *Residuals[float64]) (r []float64) {
-	type matrix [4][4]float64
+	theta := make([]complex128, Params)
+	for i, v := range k.Theta.Data {
+		theta[i] = complex(v, 0)
+	}
+	for _, v := range plainAt(k, theta) {
+		r = append(r, real(v))
+	}
+	return r
+}
+
+// plainAt is plain for complex parameters. With a tiny imaginary part of one of them, the
+// imaginary parts of the result are derivatives, and no digits cancel.
+func plainAt(k *Residuals[float64], theta []complex128) (r []complex128) {
+	type matrix [4][4]complex128
 	mul := func(a, b matrix) (c matrix) {
 		for i := range 4 {
 			for j := range 4 {
@@ -102,14 +116,22 @@ func plain(k *Residuals[float64]) (r []float64) {
 		}
 		return c
 	}
-	full := func(a Affine) matrix { return matrix{a[0], a[1], a[2], {0, 0, 0, 1}} }
-	theta, m := k.Theta.Data, k.Model
+	full := func(a Affine) (m matrix) {
+		for i := range a {
+			for j, v := range a[i] {
+				m[i][j] = complex(v, 0)
+			}
+		}
+		m[3][3] = 1
+		return m
+	}
+	m := k.Model
 	var absolute []matrix
 	for i, b := range m.bones {
 		x := full(b.Relative)
 		if i > 0 && i < Bones && i%4 != 1 {
 			p := 6 + (i-2)/4*4
-			var flex, side float64
+			var flex, side complex128
 			switch (i - 2) % 4 {
 			case 0:
 				flex, side = theta[p], theta[p+1]
@@ -118,8 +140,8 @@ func plain(k *Residuals[float64]) (r []float64) {
 			case 2:
 				flex = theta[p+3]
 			}
-			rx := matrix{{1}, {0, math.Cos(flex), -math.Sin(flex)}, {0, math.Sin(flex), math.Cos(flex)}, {3: 1}}
-			rz := matrix{{math.Cos(side), -math.Sin(side)}, {math.Sin(side), math.Cos(side)}, {2: 1}, {3: 1}}
+			rx := matrix{{1}, {0, cmplx.Cos(flex), -cmplx.Sin(flex)}, {0, cmplx.Sin(flex), cmplx.Cos(flex)}, {3: 1}}
+			rz := matrix{{cmplx.Cos(side), -cmplx.Sin(side)}, {cmplx.Sin(side), cmplx.Cos(side)}, {2: 1}, {3: 1}}
 			x = mul(x, mul(rz, rx))
 		}
 		if b.Parent >= 0 {
@@ -127,52 +149,81 @@ func plain(k *Residuals[float64]) (r []float64) {
 		}
 		absolute = append(absolute, x)
 	}
-	norm := math.Sqrt(theta[0]*theta[0] + theta[1]*theta[1] + theta[2]*theta[2])
-	place := func(vertex int) (x [3]float64) {
+	norm := cmplx.Sqrt(theta[0]*theta[0] + theta[1]*theta[1] + theta[2]*theta[2])
+	place := func(vertex int) (x [3]complex128) {
 		v := m.vertices[vertex]
-		var y [3]float64
+		var y [3]complex128
 		for _, w := range v.Weights {
 			t := mul(absolute[w.Bone], full(m.bones[w.Bone].InverseBase))
 			for i := range y {
-				y[i] += w.Value * (t[i][0]*v.Position[0] + t[i][1]*v.Position[1] + t[i][2]*v.Position[2] + t[i][3])
+				y[i] += complex(w.Value, 0) * (t[i][0]*complex(v.Position[0], 0) + t[i][1]*complex(v.Position[1], 0) + t[i][2]*complex(v.Position[2], 0) + t[i][3])
 			}
 		}
 		if m.mirrored {
 			y[0] = -y[0]
 		}
 		// Rodrigues' formula.
-		var axis, cross [3]float64
-		dot := 0.
+		var axis, cross [3]complex128
+		dot := complex128(0)
 		for i := range axis {
 			axis[i] = theta[i] / norm
 			dot += axis[i] * y[i]
 		}
 		for i := range axis {
 			cross[i] = axis[(i+1)%3]*y[(i+2)%3] - axis[(i+2)%3]*y[(i+1)%3]
-			x[i] = math.Cos(norm)*y[i] + (1-math.Cos(norm))*dot*axis[i]
+			x[i] = cmplx.Cos(norm)*y[i] + (1-cmplx.Cos(norm))*dot*axis[i]
 		}
 		for i := range x {
-			x[i] += math.Sin(norm)*cross[i] + theta[3+i]
+			x[i] += cmplx.Sin(norm)*cross[i] + theta[3+i]
 		}
 		return x
 	}
 	for i, c := range k.Correspondences {
-		x := [3]float64{}
+		x := [3]complex128{}
 		if k.Surface {
 			u := k.UV.Row(i)
 			for a, w := range []float64{u[0], u[1], 1 - u[0] - u[1]} {
 				for d, v := range place(m.triangles[c][a]) {
-					x[d] += w * v
+					x[d] += complex(w, 0) * v
 				}
 			}
 		} else {
 			x = place(c)
 		}
 		for d, p := range k.Points.Row(i) {
-			r = append(r, p-x[d])
+			r = append(r, complex(p, 0)-x[d])
 		}
 	}
 	return r
+}
+
+// Derivatives are accurate for bones whose transforms are ill-conditioned: none is inverted.
+func TestIllConditionedBones(t *testing.T) {
+	const flat, step = 1e-4, 1e-40
+	rnd := rand.New(rand.NewPCG(3, 4))
+	m := randomModel(rnd, 20, false)
+	for i := range m.bones {
+		for j := range 3 {
+			m.bones[i].Relative[j][2] *= flat
+			m.bones[i].InverseBase[2][j] /= flat
+		}
+		m.bones[i].InverseBase[2][3] /= flat
+	}
+	k := random[float64](rnd, m, 30, false)
+	j := rev.NewGeneral[float64](90, k.Columns(), nil)
+	k.Jacobian(j)
+	for p := range Params {
+		theta := make([]complex128, Params)
+		for i, v := range k.Theta.Data {
+			theta[i] = complex(v, 0)
+		}
+		theta[p] += step * 1i
+		for i, v := range plainAt(&k, theta) {
+			if got, want := j.Row(i)[p], imag(v)/step; !(math.Abs(got-want) <= 1e-11*math.Abs(want)) {
+				t.Errorf("derivative %d of residual %d: %v, want %v", p, i, got, want)
+			}
+		}
+	}
 }
 
 func TestValueAndJacobian(t *testing.T) {

@@ -84,6 +84,8 @@ type Weight struct {
 type Model struct {
 	bones     []Bone
 	params    [][]int // of each bone, the angles that move it
+	first     []int   // of each bone, the number of angles that move the bones before it
+	angles    int     // that move all bones, counted for each
 	fingers   []uint8 // of each bone, the fingers of these angles, a bit each
 	vertices  []Vertex
 	triangles [][3]int
@@ -96,7 +98,7 @@ func NewModel(bones []Bone, vertices []Vertex, triangles [][3]int, mirrored bool
 	if len(bones) < Bones {
 		return nil, fmt.Errorf("hand: expected at least %d bones, found %d", Bones, len(bones))
 	}
-	m := &Model{bones: bones, vertices: vertices, triangles: triangles, mirrored: mirrored, params: make([][]int, len(bones)), fingers: make([]uint8, len(bones))}
+	m := &Model{bones: bones, vertices: vertices, triangles: triangles, mirrored: mirrored, params: make([][]int, len(bones)), first: make([]int, len(bones)), fingers: make([]uint8, len(bones))}
 	for i, b := range bones {
 		if err := b.check(i); err != nil {
 			return nil, fmt.Errorf("hand: bone %d: %w", i, err)
@@ -112,6 +114,8 @@ func NewModel(bones []Bone, vertices []Vertex, triangles [][3]int, mirrored bool
 			}
 			m.fingers[i] |= 1 << (j / 3)
 		}
+		m.first[i] = m.angles
+		m.angles += len(m.params[i])
 	}
 	for i, v := range vertices {
 		if err := v.check(len(bones)); err != nil {

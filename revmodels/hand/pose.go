@@ -15,18 +15,21 @@ import (
 // a vertex p with weights w_i is skinned to y = Σ_i w_i·T_i(p) and then moved to
 // x = R·M·y + t, with R the rotation of all, M the reflection and t the translation.
 //
-// An angle of bone k turns what hangs on it about an axis through the origin of the bone.
-// With L = A_parent(k)·B_k = [Q q], E_z the generator of rotations about z, and
-// E = Rz·E_x·Rzᵀ for the angle about x, E = E_z for that about z,
+// An angle of bone k turns what hangs on it. With D = dRz·Rx or Rz·dRx,
 //
-//	∂T_i/∂θ = [Q·E·Q⁻¹, -Q·E·Q⁻¹·q]·T_i   for all bones i that hang on k,
-//	∂x/∂θ   = R·M·N·[s; w],  s = Σ w_i·T_i(p),  w = Σ w_i over these bones,  N = Q·E·Q⁻¹·[1, -q].
+//	∂A_k/∂θ = [Q 0]·D  for A_parent(k)·B_k = [Q q],  ∂A_i/∂θ = ∂A_parent(i)/∂θ·B_i·Rz·Rx,
+//	∂x/∂θ   = R·M·Σ w_i·∂T_i/∂θ(p),  ∂T_i/∂θ = ∂A_i/∂θ·I_i   for all bones i that hang on k.
+//
+// No transform is inverted, so bones may be ill-conditioned.
 type pose struct {
 	bones  []Affine // T_i
 	toAxes []Affine // A_i
 	global Affine   // R·M and t
 	turn   [3]Affine
-	joint  [Params - 6]Affine // -R·M·N
+
+	// By the angles that move bone 0, then bone 1, and so on.
+	axes  []Affine // -R·M·∂A_i/∂θ
+	joint []Affine // -R·M·∂T_i/∂θ
 }
 
 // set computes the transforms, and on request their derivatives. Derivatives have the
@@ -47,79 +50,76 @@ func (p *pose) set(m *Model, theta *[Params]float64, derivatives bool) {
 		p.global[i][3] = theta[3+i]
 	}
 	p.bones, p.toAxes = workspace.Grow(p.bones, len(m.bones)), workspace.Grow(p.toAxes, len(m.bones))
+	if derivatives {
+		p.axes, p.joint = workspace.Grow(p.axes, m.angles), workspace.Grow(p.joint, m.angles)
+	}
 	for i := range m.bones {
 		b := &m.bones[i]
 		a := b.Relative
 		if b.Parent >= 0 {
 			a = p.toAxes[b.Parent].after(&b.Relative)
 		}
-		if j, ok := jointOf(i); ok {
-			p.bend(j, &a, theta, derivatives)
+		var bent bend
+		j, turns := jointOf(i)
+		if turns {
+			bent.set(j, theta)
+		}
+		if derivatives {
+			p.differentiate(m, i, &a, &bent)
+		}
+		if turns {
+			a = a.after(&bent.turn)
 		}
 		p.toAxes[i] = a
 		p.bones[i] = a.after(&b.InverseBase)
 	}
 }
 
-// bend multiplies the transform of the bone of joint j by its rotation.
-func (p *pose) bend(j int, a *Affine, theta *[Params]float64, derivatives bool) {
+// differentiate computes the derivatives of bone i. a is its transform before it bends.
+func (p *pose) differentiate(m *Model, i int, a *Affine, r *bend) {
+	b, first, n := &m.bones[i], m.first[i], 0
+	j, turns := jointOf(i)
+	if b.Parent >= 0 {
+		local := b.Relative
+		if turns {
+			local = local.after(&r.turn)
+		}
+		for range m.params[b.Parent] {
+			p.axes[first+n] = p.axes[m.first[b.Parent]+n].after(&local)
+			n++
+		}
+	}
+	if turns {
+		var linear Affine // -R·M·[Q 0]
+		for i := range linear {
+			for j := range 3 {
+				linear[i][j] = -(p.global[i][0]*a[0][j] + p.global[i][1]*a[1][j] + p.global[i][2]*a[2][j])
+			}
+		}
+		p.axes[first+n] = linear.after(&r.byX)
+		if j%3 == 0 {
+			p.axes[first+n+1] = linear.after(&r.byZ)
+		}
+	}
+	for n := range m.params[i] {
+		p.joint[first+n] = p.axes[first+n].after(&b.InverseBase)
+	}
+}
+
+// A bend is the rotation Rz·Rx of a joint, with its derivatives by the angles. No row of the
+// derivatives has a translation.
+type bend struct{ turn, byX, byZ Affine }
+
+func (r *bend) set(j int, theta *[Params]float64) {
 	k := jointParam(j)
 	sx, cx := math.Sincos(theta[k])
 	sz, cz := 0., 1.
 	if j%3 == 0 {
 		sz, cz = math.Sincos(theta[k+1])
 	}
-	if derivatives {
-		// Rz·E_x·Rzᵀ is the generator about Rz·(1, 0, 0).
-		p.joint[k-6] = p.generator(a, [3]float64{cz, sz, 0})
-		if j%3 == 0 {
-			p.joint[k+1-6] = p.generator(a, [3]float64{0, 0, 1})
-		}
-	}
-	turn := Affine{{cz, -sz * cx, sz * sx, 0}, {sz, cz * cx, -cz * sx, 0}, {0, sx, cx, 0}}
-	*a = a.after(&turn)
-}
-
-// generator returns -R·M·N of the rotation about an axis, in the axes L.
-func (p *pose) generator(l *Affine, axis [3]float64) Affine {
-	// E·Q⁻¹ is the cross product of the axis with the columns of Q⁻¹.
-	inv := inverse(l)
-	var e, n Affine
-	for c := range 3 {
-		for i := range 3 {
-			j, k := (i+1)%3, (i+2)%3
-			e[i][c] = axis[j]*inv[k][c] - axis[k]*inv[j][c]
-		}
-	}
-	linear := *l
-	for i := range linear {
-		linear[i][3] = 0
-	}
-	n = linear.after(&e)
-	for i := range n {
-		n[i][3] = -(n[i][0]*l[0][3] + n[i][1]*l[1][3] + n[i][2]*l[2][3])
-	}
-	moved := p.global
-	for i := range moved {
-		for j := range 3 {
-			moved[i][j] = -moved[i][j]
-		}
-		moved[i][3] = 0
-	}
-	return moved.after(&n)
-}
-
-// inverse returns the inverse of the linear part.
-func inverse(a *Affine) (inv Affine) {
-	det := determinant(a)
-	for i := range 3 {
-		j, k := (i+1)%3, (i+2)%3
-		for c := range 3 {
-			d, e := (c+1)%3, (c+2)%3
-			inv[c][i] = (a[j][d]*a[k][e] - a[j][e]*a[k][d]) / det
-		}
-	}
-	return inv
+	r.turn = Affine{{cz, -sz * cx, sz * sx, 0}, {sz, cz * cx, -cz * sx, 0}, {0, sx, cx, 0}}
+	r.byX = Affine{{0, sz * sx, sz * cx, 0}, {0, -cz * sx, -cz * cx, 0}, {0, cx, -sx, 0}}
+	r.byZ = Affine{{-sz, -cz * cx, cz * sx, 0}, {cz, -sz * cx, sz * sx, 0}}
 }
 
 // rotation returns the rotation about r by its length, R = 1 + a·[r] + b·[r]² with [r]

@@ -56,14 +56,10 @@ func (s *skin) move(vertex int) {
 	s.block = append(s.block, block{})
 	b := &s.block[len(s.block)-1]
 	for _, w := range v.Weights {
-		var part [4]float64
-		s.pose.bones[w.Bone].addTo(&part, &rest, w.Value)
-		part[3] = w.Value
-		for d := range 3 {
-			y[d] += part[d]
-		}
-		for _, p := range s.model.params[w.Bone] {
-			b.add(p, s.pose.joint[p-6].apply(&part))
+		s.pose.bones[w.Bone].addTo(&y, &rest, w.Value)
+		part := [4]float64{w.Value * rest[0], w.Value * rest[1], w.Value * rest[2], w.Value}
+		for n, p := range s.model.params[w.Bone] {
+			b.add(p, s.pose.joint[s.model.first[w.Bone]+n].apply(&part))
 		}
 		b.fingers |= s.model.fingers[w.Bone]
 	}
