@@ -171,9 +171,9 @@ func (p *MixturePoints) components(numbers int) int {
 }
 
 // unpack returns Q of each component, and what is added to its quadratic form.
-func (p *MixturePoints) unpack(logs, factors []float64, d int) (q, bias []float64) {
-	q, bias = make([]float64, len(logs)*d*d), make([]float64, len(logs))
-	for c, v := range logs {
+func (p *MixturePoints) unpack(logWeights, factors []float64, d int) (q, bias []float64) {
+	q, bias = make([]float64, len(logWeights)*d*d), make([]float64, len(logWeights))
+	for c, v := range logWeights {
 		own := q[c*d*d : (c+1)*d*d]
 		switch {
 		case p.diagonal():
