@@ -2,11 +2,17 @@
 //
 // On amd64 there is assembly for AVX2 with FMA and for AVX-512. When the program
 // starts, it chooses the best tier that the machine has. The environment variable
-// REVNUM_SIMD (generic, avx2 or avx512) asks for a lower tier. The build tag noasm
-// omits the assembly.
+// REVNUM_SIMD (generic, avx2 or avx512, in any case) asks for a lower tier. Another value is
+// ignored, and a line on the standard error says so, as for GODEBUG=cpu. The build tag noasm
+// omits the assembly. It omits gonum's too, so results that go through gonum may have other bits
+// than with REVNUM_SIMD=generic.
 package cpu
 
-import "os"
+import (
+	"fmt"
+	"os"
+	"strings"
+)
 
 // A Tier names a set of vector code.
 type Tier int
@@ -22,17 +28,27 @@ func (t Tier) String() string {
 	return [...]string{"generic", "avx2", "avx512"}[t]
 }
 
-func chooseTier(best Tier, want string) Tier {
-	for t := Generic; t < best; t++ {
-		if want == t.String() {
-			return t
+// chooseTier returns the tier that the variable asks for, or the best one.
+func chooseTier(best Tier, variable string) (Tier, error) {
+	if variable == "" {
+		return best, nil
+	}
+	for t := Generic; t <= AVX512; t++ {
+		if strings.EqualFold(variable, t.String()) {
+			return min(t, best), nil
 		}
 	}
-	return best
+	return best, fmt.Errorf("revnum: REVNUM_SIMD=%s is ignored: expected %v, %v or %v", variable, Generic, AVX2, AVX512)
 }
 
 // tier is the vector code in use.
-var tier = chooseTier(Best(), os.Getenv("REVNUM_SIMD"))
+var tier = func() Tier {
+	t, err := chooseTier(Best(), os.Getenv("REVNUM_SIMD"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return t
+}()
 
 // InUse returns the tier in use. That is the best tier of the machine, or the one
 // that REVNUM_SIMD asks for if the machine has it.

@@ -1,6 +1,12 @@
 package cpu
 
-import "testing"
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
 
 func TestChooseTier(t *testing.T) {
 	for _, test := range []struct {
@@ -13,10 +19,42 @@ func TestChooseTier(t *testing.T) {
 		{AVX512, "generic", Generic},
 		{AVX2, "avx512", AVX2},
 		{Generic, "avx2", Generic},
+		{AVX512, "AVX2", AVX2},
+		{AVX2, "Generic", Generic},
 		{AVX2, "nonsense", AVX2},
+		{AVX2, "avx", AVX2},
 	} {
-		if got := chooseTier(test.best, test.env); got != test.want {
-			t.Errorf("best %v, REVNUM_SIMD=%q: %v, want %v", test.best, test.env, got, test.want)
+		got, err := chooseTier(test.best, test.env)
+		if unknown := test.env == "nonsense" || test.env == "avx"; got != test.want || (err != nil) != unknown {
+			t.Errorf("best %v, REVNUM_SIMD=%q: %v and %v, want %v", test.best, test.env, got, err, test.want)
+		}
+	}
+}
+
+// A program of its own reads the variable when it starts. One that is not known costs a line on
+// the standard error, and nothing else.
+func TestVariable(t *testing.T) {
+	if os.Getenv("REVNUM_TEST_PRINTS_TIER") != "" {
+		fmt.Println("tier", InUse())
+		return
+	}
+	for _, test := range []struct {
+		variable string
+		want     Tier
+		says     string
+	}{
+		{"", Best(), ""},
+		{"GENERIC", Generic, ""},
+		{"AVX2", min(AVX2, Best()), ""},
+		{"avx-2", Best(), "revnum: REVNUM_SIMD=avx-2 is ignored: expected generic, avx2 or avx512\n"},
+	} {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestVariable$")
+		cmd.Env = append(os.Environ(), "REVNUM_TEST_PRINTS_TIER=1", "REVNUM_SIMD="+test.variable)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil || !strings.Contains(string(out), "tier "+test.want.String()+"\n") || stderr.String() != test.says {
+			t.Errorf("REVNUM_SIMD=%q: %v, %s and %q, want tier %v and %q", test.variable, err, out, stderr.String(), test.want, test.says)
 		}
 	}
 }
