@@ -113,6 +113,14 @@ func TestFixedAt(t *testing.T) {
 	if !mat.Equal(e.X.Slice(0, 3, 0, 5), at) {
 		t.Errorf("fixed vertices have moved to %v", mat.Formatted(e.X.Slice(0, 3, 0, 5)))
 	}
+	one := mat.NewDense(1, 5, []float64{7, -7, 7, -7, 7})
+	e, err = Embed(t.Context(), Petersen(), 5, &Options{Fixed: 1, FixedAt: one})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(e.X.Slice(0, 1, 0, 5), one) || !(e.Loss < 0.1) {
+		t.Errorf("one fixed vertex: %v, loss %v", mat.Formatted(e.X.Slice(0, 1, 0, 5)), e.Loss)
+	}
 	all := mat.NewDense(10, 1, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
 	e, err = Embed(t.Context(), Petersen(), 1, &Options{Fixed: 10, FixedAt: all})
 	if err != nil {

@@ -1,6 +1,7 @@
 package graphembed
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -100,4 +101,39 @@ func BenchmarkLoss(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(n*(n-1)/2), "ns/pair")
 		})
 	}
+}
+
+// The second order where two vertices coincide is that over floats: only the square of their
+// distance has derivatives.
+func TestCoincidentOverFixedPoint(t *testing.T) {
+	g, err := NewGraph(3, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := secondOrder[float64](t, g), secondOrder[fixed.Q43](t, g)
+	for i := range want {
+		if !(math.Abs(got[i]-want[i]) <= 1e-11) {
+			t.Errorf("product with the Hessian %v, want %v", got, want)
+		}
+	}
+}
+
+// secondOrder returns a product with the Hessian of the loss of vertices at 0, 0 and 3.
+func secondOrder[T rev.Real](t *testing.T, g *Graph) (product []float64) {
+	t.Helper()
+	loss := func(out float64, free ...float64) Loss[T] {
+		k := Loss[T]{Out: new(T), Free: rev.NewGeneral[T](3, 1, nil), Graph: g}
+		*k.Out = fixed.Of[T](out)
+		for i, v := range free {
+			k.Free.Data[i] = fixed.Of[T](v)
+		}
+		return k
+	}
+	k, dir, grad, hess := loss(0, 0, 0, 3), loss(0, 1, 0.5, -0.25), loss(1), loss(0)
+	k.Tangent(dir)
+	k.AdjointTangent(grad, dir, hess)
+	for _, v := range hess.Free.Data {
+		product = append(product, fixed.Float(v))
+	}
+	return product
 }

@@ -406,7 +406,9 @@ func TestErrors(t *testing.T) {
 	check("c·dt/h is 0.8 for a speed of", with(func(s *Survey) { s.Dt = 0.004 }))
 	check("too small", with(func(s *Survey) { s.Rows = 4 }))
 	check("shot 1 has no receivers", with(func(s *Survey) { s.Shots[1].Receivers = nil }))
-	check("outside the 24×30 grid", with(func(s *Survey) { s.Shots[0].At.Col = 30 }))
+	for _, c := range []Cell{{-1, 0}, {24, 0}, {0, -1}, {0, 30}} {
+		check("outside the 24×30 grid", with(func(s *Survey) { s.Shots[0].At = c }))
+	}
 	check("must be positive", with(func(s *Survey) { s.Spacing = 0 }))
 	check("at least one step", with(func(s *Survey) { s.Steps = 0 }))
 	check("at least one shot", with(func(s *Survey) { s.Shots = nil }))
