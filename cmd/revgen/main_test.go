@@ -87,6 +87,7 @@ func TestErrors(t *testing.T) {
 		{"two of one name", map[string]string{"p.go": head + kernel + "\n//revgen:kernel Scale\nfunc g(y *float64) { *y += 1 }\n"}, "p.go:7:1: Scale is declared already: choose another name for the kernel"},
 		{"two files", map[string]string{"p.go": head + kernel, "q.go": head + "//revgen:kernel Scale\nfunc g(y *float64) { *y += 1 }\n"}, "q.go:4:1: Scale is declared already"},
 		{"a declared name", map[string]string{"p.go": head + kernel + "func NewScale() {}\n"}, "p.go:4:1: NewScale is declared already"},
+		{"an import that go.mod lacks", map[string]string{"p.go": head + "import \"gonum.org/v1/gonum/mat\"\n\n//revgen:kernel F\nfunc f(y *float64, x *mat.VecDense) { *y += x.AtVec(0) }\n"}, "package gonum.org/v1/gonum/mat is not built: if go.mod lacks it, run go mod tidy"},
 		{"a file for another system", map[string]string{"p.go": head + kernel, "p_plan9.go": head + "func scale() {}\n", "gen.go": "//go:build ignore\n\npackage main\n"}, ""},
 		{"a file of somebody else", map[string]string{"p.go": head + kernel, "p_rev.go": head + "var x = 1\n"}, "p_rev.go was not written by revgen, and would be overwritten: give it another name"},
 	} {

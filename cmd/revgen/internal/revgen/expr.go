@@ -400,6 +400,9 @@ func (r *reader) refuseCall(e *ast.CallExpr) {
 			r.refuse(e, "%s: of the functions that are built in there are len, min and max", name)
 		}
 	}
+	if r.mathFunc(e, "math") != "" {
+		r.refuse(e, "%s has no derivative here; there are %s", name, known(false))
+	}
 	s, ok := e.Fun.(*ast.SelectorExpr)
 	if ok && identOf(s.X) != nil && r.info.Selections[s] != nil {
 		if strings.HasPrefix(s.Sel.Name, "Set") {

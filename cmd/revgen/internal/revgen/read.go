@@ -410,6 +410,9 @@ func (r *reader) stmt(s ast.Stmt) {
 		}
 		r.refuse(s, "return out of a loop: %s", unknowing)
 	case *ast.BranchStmt:
+		if s.Tok == token.BREAK {
+			r.refuse(s, "break: the inverse would not know in which iteration; put the condition into the for statement, or the rest of the loop under if")
+		}
 		r.refuse(s, "%s: %s", s.Tok, unknowing)
 	case *ast.EmptyStmt:
 	default:

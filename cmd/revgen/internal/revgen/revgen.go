@@ -365,7 +365,7 @@ func newImporter(fset *token.FileSet, dir string) (types.Importer, error) {
 	}
 	return importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
 		if exports[path] == "" {
-			return nil, fmt.Errorf("package %s is not built", path)
+			return nil, fmt.Errorf("package %s is not built: if go.mod lacks it, run go mod tidy", path)
 		}
 		return os.Open(exports[path])
 	}), nil
