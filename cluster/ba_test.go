@@ -84,7 +84,7 @@ func TestSolveBAResume(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := errors.New("killed")
-	for _, every := range []int{1, 2} {
+	for _, every := range []int{0, 1, 2} {
 		var saved []byte
 		var numbers []int
 		_, err = solve(3, &cluster.BACheckpoint{Every: every, Save: func(s *cluster.BAState) error {
@@ -99,6 +99,7 @@ func TestSolveBAResume(t *testing.T) {
 		if !errors.Is(err, killed) {
 			t.Fatalf("%v, want %v", err, killed)
 		}
+		every := max(every, 1)
 		if last := 4 - every; numbers[0] != every || numbers[len(numbers)-1] != last {
 			t.Fatalf("states of iterations %v, want %d to %d", numbers, every, last)
 		}
@@ -116,6 +117,28 @@ func TestSolveBAResume(t *testing.T) {
 		from.Problem++
 		if _, err := solve(2, &cluster.BACheckpoint{Resume: from}); err == nil || !strings.Contains(err.Error(), "a state of another problem") {
 			t.Errorf("a state of another problem: %v", err)
+		}
+	}
+}
+
+// TestHashBA changes a number in each part of a problem.
+func TestHashBA(t *testing.T) {
+	want := cluster.HashBA(bundleProblem(t, 5, 50, 200))
+	if got := cluster.HashBA(bundleProblem(t, 5, 50, 200)); got != want {
+		t.Errorf("%x and %x of the same problem", got, want)
+	}
+	for name, change := range map[string]func(p *ba.Problem){
+		"nothing":         func(*ba.Problem) {},
+		"a camera":        func(p *ba.Problem) { p.Cameras[8]++ },
+		"a point":         func(p *ba.Problem) { p.Points[0]++ },
+		"a feature":       func(p *ba.Problem) { p.Features[1]++ },
+		"a camera number": func(p *ba.Problem) { p.Camera[3] = (p.Camera[3] + 1) % 5 },
+		"a point number":  func(p *ba.Problem) { p.Point[3] = (p.Point[3] + 1) % 50 },
+	} {
+		p := bundleProblem(t, 5, 50, 200)
+		change(p)
+		if got := cluster.HashBA(p); (got == want) != (name == "nothing") {
+			t.Errorf("%s changed: %x, before %x", name, got, want)
 		}
 	}
 }

@@ -291,6 +291,28 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestFewCandidates fits one cluster. A round of the seeding then often draws no candidate.
+func TestFewCandidates(t *testing.T) {
+	x := mat.NewDense(20, 1, nil)
+	for i := range 20 {
+		x.Set(i, 0, float64(i*i))
+	}
+	p, err := cluster.NewPoints(cluster.Alone(), 1, func() (*shard.Set, error) { return shard.NewSet(7, shard.Matrix("x", x)) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for seed := range uint64(20) {
+		c, r, err := cluster.FitKMeans(t.Context(), p, 1, &cluster.KMeansOptions{Seed: seed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := c.Centroids().At(0, 0), 123.5; math.Abs(got-want) > 1e-9 || r.Counts[0] != 20 {
+			t.Errorf("seed %d: the centroid %v of %v points, want %v of 20", seed, got, r.Counts, want)
+		}
+	}
+}
+
 func TestPointsErrors(t *testing.T) {
 	x := clusters(1000, 2)
 	paths := writeShards(t, x)

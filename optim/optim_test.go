@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"revnum/fixed"
@@ -122,6 +123,25 @@ func TestProblemError(t *testing.T) {
 	}
 	if _, err := optimize.Minimize(o.Problem(), []float64{1}, nil, &optimize.GradientDescent{}); err == nil {
 		t.Error("log has no least value, and no error came")
+	}
+	h := mat.NewSymDense(1, nil)
+	if o.Problem().Hess(h, []float64{2}); h.At(0, 0) != -0.25 {
+		t.Errorf("the second derivative of log at 2 is %v, want -0.25", h.At(0, 0))
+	}
+	for name, call := range map[string]func(p optimize.Problem, x []float64){
+		"Func": func(p optimize.Problem, x []float64) { p.Func(x) },
+		"Grad": func(p optimize.Problem, x []float64) { p.Grad([]float64{0}, x) },
+		"Hess": func(p optimize.Problem, x []float64) { p.Hess(h, x) },
+	} {
+		p := o.Problem()
+		if status, err := p.Status(); status != optimize.NotTerminated || err != nil {
+			t.Errorf("before %s: %v, %v", name, status, err)
+		}
+		call(p, []float64{-1})
+		if status, err := p.Status(); status != optimize.Failure || err == nil {
+			t.Errorf("after %s of log(-1): %v, %v", name, status, err)
+		}
+		o.State.X[0] = 1
 	}
 	o.State.X[0] = -1
 	if _, err := o.Step(&optim.SGD{Rate: optim.Constant(1)}); err == nil || o.State.X[0] != -1 {

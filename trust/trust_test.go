@@ -280,6 +280,7 @@ func TestEnds(t *testing.T) {
 		{Options{Target: &target}, TargetReached},
 		{Options{MaxIter: 3}, IterationLimit},
 		{Options{MaxHessians: 3}, IterationLimit},
+		{Options{MaxHessians: 1}, IterationLimit},
 		{Options{Tolerance: -1}, StepConvergence},
 	} {
 		r, err := Minimize(t.Context(), p, x, &c.set)
@@ -289,6 +290,20 @@ func TestEnds(t *testing.T) {
 		if c.set.MaxHessians > 0 && r.Hessians != c.set.MaxHessians {
 			t.Errorf("%d Hessians, want %d", r.Hessians, c.set.MaxHessians)
 		}
+	}
+}
+
+// TestTolerance ends where the gradient of x⁴ is less than the default tolerance. A step of
+// Newton's method takes off a third of x, so that the gradient is never 0.
+func TestTolerance(t *testing.T) {
+	p := Problem{
+		Func: func(x []float64) float64 { return math.Pow(x[0], 4) },
+		Grad: func(g, x []float64) { g[0] = 4 * math.Pow(x[0], 3) },
+		Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, 12*x[0]*x[0]) },
+	}
+	r, err := Minimize(t.Context(), p, []float64{1}, nil)
+	if err != nil || r.Status != GradientThreshold || !(r.Gradient[0] > 1e-11 && r.Gradient[0] <= 1e-10) {
+		t.Errorf("%v with the gradient %v (%v)", r.Status, r.Gradient, err)
 	}
 }
 

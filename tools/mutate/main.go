@@ -53,15 +53,15 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	tested, survivors, err := mutate(ctx, flag.Arg(0), *tests, *every, os.Stdout)
-	switch {
-	case ctx.Err() != nil:
-		os.Exit(130)
-	case err != nil:
+	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 	fmt.Printf("%d of %d mutants survived\n", survivors, tested)
-	if survivors > 0 {
+	switch {
+	case ctx.Err() != nil:
+		os.Exit(130)
+	case survivors > 0:
 		os.Exit(1)
 	}
 }
@@ -242,7 +242,11 @@ func (p *source) find(f *file, pkg *types.Package, info *types.Info) {
 				if v.Tok == token.DEFINE {
 					continue
 				}
-			case *ast.ExprStmt, *ast.IncDecStmt:
+			case *ast.ExprStmt:
+				if c, ok := v.X.(*ast.CallExpr); ok && types.ExprString(c.Fun) == "panic" {
+					continue // it may be the end of a function
+				}
+			case *ast.IncDecStmt:
 			default:
 				continue
 			}
@@ -355,7 +359,7 @@ func (p *source) build(ctx context.Context, dir, binary string) error {
 		if err := os.WriteFile(list, overlay, 0o666); err != nil {
 			return err
 		}
-		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-overlay", list, "-o", binary, p.ImportPath).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, p.ImportPath).CombinedOutput(); err != nil {
 			return fmt.Errorf("%w\n%s", err, out)
 		}
 		return nil

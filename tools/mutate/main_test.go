@@ -23,11 +23,11 @@ func TestSample(t *testing.T) {
 sample.go:16:11: && changed to ||
 sample.go:16:7: > changed to >=
 `
-	if b.String() != want || survivors != 3 || tested != 12 {
-		t.Errorf("%d of %d survived, want 3 of 12:\n%s", survivors, tested, &b)
+	if b.String() != want || survivors != 3 || tested != 17 {
+		t.Errorf("%d of %d survived, want 3 of 17:\n%s", survivors, tested, &b)
 	}
 	b.Reset()
-	if tested, survivors, err := mutate(t.Context(), "./testdata/sample", "TestMiddle", 2, &b); err != nil || tested != 6 || !strings.Contains(b.String(), "sample.go:8:4: statement removed") {
+	if tested, survivors, err := mutate(t.Context(), "./testdata/sample", "TestMiddle", 2, &b); err != nil || tested != 8 || !strings.Contains(b.String(), "sample.go:8:4: statement removed") {
 		t.Errorf("without TestSum: %d of %d survived (%v)\n%s", survivors, tested, err, &b)
 	}
 	if _, _, err := mutate(t.Context(), "./testdata/...", "", 1, &b); err == nil {

@@ -18,3 +18,14 @@ func Middle(a, b int) int {
 	}
 	return a + (b-a)/2
 }
+
+// Sign returns the sign of x, which must not be 0.
+func Sign(x int) int {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	panic("sample: no sign")
+}

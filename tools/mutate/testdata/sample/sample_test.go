@@ -12,7 +12,13 @@ func TestSum(t *testing.T) {
 }
 
 func TestMiddle(t *testing.T) {
-	if Middle(2, 8) != 5 || Middle(9, 2) != 5 || Same(3) != 3 {
+	if Middle(2, 8) != 5 || Middle(9, 2) != 5 || Same(3) != 3 || Sign(1) != 1 || Sign(5) != 1 || Sign(-5) != -1 || !panics() {
 		t.Error(Middle(2, 8), Middle(9, 2))
 	}
+}
+
+func panics() (ok bool) {
+	defer func() { ok = recover() != nil }()
+	Sign(0)
+	return false
 }
