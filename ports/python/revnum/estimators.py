@@ -24,6 +24,11 @@ def _seed(random_state):
     return int(check_random_state(random_state).randint(2**31))
 
 
+def _starts(n_init):
+    """n_init, but 1, the default, leaves the number to the library: more if there are few points."""
+    return 0 if n_init == 1 else int(n_init)
+
+
 class GaussianMixture(DensityMixin, BaseEstimator):
     """A mixture of Gaussians, fitted by expectation maximisation from the clusters of
     k-means. The parameters are those of sklearn.mixture.GaussianMixture that are here.
@@ -57,7 +62,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
             args.append(rn.task_argument(1, w))
         k, d = int(self.n_components), X.shape[1]
         options = {
-            "components": k, "covariance": self._kinds[self.covariance_type], "starts": int(self.n_init), "max_iter": int(self.max_iter),
+            "components": k, "covariance": self._kinds[self.covariance_type], "starts": _starts(self.n_init), "max_iter": int(self.max_iter),
             "tolerance": float(self.tol) or _SMALLEST, "reg_covar": float(self.reg_covar) or -1, "polish": bool(self.polish), "seed": _seed(self.random_state),
         }
         r = library.model("gmm.fit", options, args, 4096 + 32 * k * (d + 1) * (d + 1))
@@ -136,7 +141,7 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
             w = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
             args.append(rn.task_argument(1, w))
         options = {
-            "clusters": int(self.n_clusters), "starts": int(self.n_init), "max_iter": int(self.max_iter),
+            "clusters": int(self.n_clusters), "starts": _starts(self.n_init), "max_iter": int(self.max_iter),
             "tolerance": float(self.tol) or -1, "batch": int(self.batch_size), "seed": _seed(self.random_state),
         }
         r = library.model("kmeans.fit", options, args, 4096 + 32 * int(self.n_clusters) * (X.shape[1] + 1))
