@@ -84,7 +84,7 @@ func mutate(ctx context.Context, pkg, tests string, every int, w io.Writer) (tes
 	run := func(mutant int, timeout time.Duration) error {
 		cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.run="+tests, "-test.timeout="+timeout.String())
 		cmd.Dir, cmd.WaitDelay = p.Dir, time.Second
-		cmd.Env = append(os.Environ(), "REVNUM_MUTANT="+strconv.Itoa(mutant), "TMPDIR="+dir)
+		cmd.Env = append(os.Environ(), "REVNUM_MUTANT="+strconv.Itoa(mutant), "TMPDIR="+dir, "RAPID_NOFAILFILE=true")
 		out, err := cmd.CombinedOutput()
 		if err != nil && mutant == 0 {
 			return fmt.Errorf("the tests fail without a mutant: %w\n%s", err, out)
