@@ -12,13 +12,12 @@ import (
 
 	"revnum/benchmarks/internal/problem"
 	"revnum/program"
-	"revnum/program/command"
 	"revnum/program/memory"
 	"revnum/revmodels/ba"
 )
 
 func newGen() *cobra.Command {
-	return command.Group("gen", "Draw problems from a seed", newGenGMM(), newGenBA())
+	return program.Group("gen", "Draw problems from a seed", newGenGMM(), newGenBA())
 }
 
 func newGenGMM() *cobra.Command {
@@ -103,7 +102,7 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 			opts.Layout = ba.Layout(layout)
 			opts.Source = rand.NewPCG(seed, 0)
 			floats := 12*float64(opts.Observations) + 8*float64(opts.Points) + 40*float64(opts.Cameras)
-			if err := memory.Check(floats, "the cameras, points and observations"); err != nil {
+			if err := memory.Check(floats, "--cameras, --points, --observations: the cameras, points and observations"); err != nil {
 				return err
 			}
 			start, exact, err := ba.Generate(opts)

@@ -39,9 +39,9 @@ func makeFolder(dir string, inputs []string, names ...string) error {
 }
 
 func newGMM() *cobra.Command {
-	return command.Group("gmm", "Fit a Gaussian mixture to data, and predict with it", command.GMMFit(invocation, nil), command.GMMPredict(invocation))
+	return program.Group("gmm", "Fit a Gaussian mixture to data, and predict with it", command.GMMFit(invocation, nil), command.GMMPredict(invocation))
 }
 
 func newBA() *cobra.Command {
-	return command.Group("ba", "Adjust bundles: improve cameras and points to fit the observations", command.BASolve(invocation, nil), command.BAInfo(invocation))
+	return program.Group("ba", "Adjust bundles: improve cameras and points to fit the observations", command.BASolve(invocation, nil), command.BAInfo(invocation))
 }

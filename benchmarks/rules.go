@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,12 +11,11 @@ import (
 
 	"revnum/benchmarks/internal/vectors"
 	"revnum/program"
-	"revnum/program/command"
 	"revnum/rules"
 )
 
 func newRules() *cobra.Command {
-	return command.Group("rules", "Export the backward rules of all kernels, for ports to other tools", newRulesExport())
+	return program.Group("rules", "Export the backward rules of all kernels, for ports to other tools", newRulesExport())
 }
 
 func newRulesExport() *cobra.Command {
@@ -37,6 +37,9 @@ DIR is made if its parent exists.`,
   go run ./benchmarks rules export vectors --types float32 --rows 5 --format npz`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(types) == 0 {
+				return errors.New("--types: expected types of numbers, found none")
+			}
 			known := make(map[string]bool)
 			for _, r := range rules.All() {
 				known[r.Type.String()] = true

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -74,5 +75,12 @@ func flagError(_ *cobra.Command, err error) error {
 	if !errors.As(err, &invalid) {
 		return err
 	}
-	return fmt.Errorf("--%s: %w, found %q", invalid.GetFlag().Name, invalid.Unwrap(), invalid.GetValue())
+	reason, found := invalid.Unwrap(), fmt.Sprintf(", found %q", invalid.GetValue())
+	if number := new(strconv.NumError); errors.As(reason, &number) {
+		reason = errors.New(map[string]string{"bool": "expected true or false", "uint64": "expected an integer of 64 bits, not negative"}[invalid.GetFlag().Value.Type()])
+	}
+	if strings.HasSuffix(reason.Error(), found) {
+		found = ""
+	}
+	return fmt.Errorf("--%s: %w%s", invalid.GetFlag().Name, reason, found)
 }

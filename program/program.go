@@ -108,6 +108,18 @@ func Execute(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr
 	return 0
 }
 
+// Group returns a command that only has others.
+func Group(name, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // Bar returns a progress bar of n steps, or of an unknown number if n is -1. It
 // shows only on a terminal.
 func Bar(w io.Writer, n int) *progressbar.ProgressBar {

@@ -145,9 +145,10 @@ func ParseColumns(text string) (Columns, error) {
 	if text == "" {
 		return Columns{}, nil
 	}
+	const most = 1 << 30 // a row of bytes overflows no int
 	if n, err := strconv.Atoi(text); err == nil {
-		if n < 1 {
-			return Columns{}, fmt.Errorf("%d columns, expected at least 1", n)
+		if n < 1 || n > most {
+			return Columns{}, fmt.Errorf("%d columns, expected 1 to %d", n, most)
 		}
 		return Columns{Count: n}, nil
 	}

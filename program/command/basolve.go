@@ -78,7 +78,7 @@ func (f *solveFlags) run(cmd *cobra.Command, path string, opts *ba.Options, open
 	plots := f.plot || cmd.Flags().Changed("plot-dir")
 	if plots {
 		if err := program.MakeFolder(f.plotFolder); err != nil {
-			return err
+			return fmt.Errorf("--plot-dir: %w", err)
 		}
 	}
 	if dev != nil {

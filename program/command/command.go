@@ -3,7 +3,6 @@
 package command
 
 import (
-	"github.com/spf13/cobra"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/revmodels/ba"
@@ -24,15 +23,3 @@ type Device interface {
 
 // An Open opens a device. A nil one stands for the host.
 type Open func() (Device, error)
-
-// Group returns a command that only has others.
-func Group(name, short string, commands ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   name,
-		Short: short,
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(commands...)
-	return cmd
-}

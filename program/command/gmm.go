@@ -22,7 +22,7 @@ import (
 	"revnum/revmodels/gmm"
 )
 
-const dataHelp = `DATA is a CSV file (with commas, semicolons or tabs) or a .npy file, plain or
+const dataHelp = `DATA is a CSV file (with commas, semicolons, tabs or spaces) or a .npy file, plain or
 compressed by gzip or bzip2. Each row is a point. If the first line of a CSV file
 has no numbers, it has the names of the columns.`
 

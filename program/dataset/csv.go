@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -43,7 +45,8 @@ func readCSV(b *bufio.Reader, name string) (*Table, error) {
 // after the other, and returns the names of the columns, nil if the file has none. do
 // may change the row, but not keep it. An error of do ends the reading.
 //
-// Numbers are separated by commas, semicolons or tabs, whichever the first line has. A
+// Numbers are separated by commas, semicolons or tabs, whichever the first line has, or by
+// spaces. A
 // first line in which nothing is a number holds the names of the columns. A line that
 // begins with # is a comment. A row takes at most 16 MiB, with the comments before it. Errors
 // name the file and the line.
@@ -149,26 +152,44 @@ func csvError(name string, err error, want, found int) error {
 	return fmt.Errorf("%s:%d: expected CSV: %w", name, p.Line, p.Err)
 }
 
-// header returns a copy of record if nothing in it is a number, otherwise nil.
+// header returns a copy of record if all in it is text and nothing a number, otherwise nil.
 func header(record []string) []string {
 	names := make([]string, len(record))
 	for i, s := range record {
 		names[i] = strings.TrimSpace(s)
-		if _, err := strconv.ParseFloat(names[i], 64); err == nil || names[i] == "" {
+		if isNumber(names[i]) || names[i] == "" || strings.ContainsFunc(names[i], unicode.IsControl) {
 			return nil
 		}
 	}
 	return names
 }
 
-// separator returns the separator that the first line of b has.
+// separator returns the separator of the first line of b that is no comment. It is a space if
+// this line or the next has several numbers with spaces between, and no other separator.
 func separator(b *bufio.Reader) rune {
 	start, _ := b.Peek(b.Size())
-	line, _, _ := bytes.Cut(start, []byte("\n"))
-	for _, c := range ",;\t" {
-		if bytes.ContainsRune(line, c) {
-			return c
+	lines := 0
+	for line := range bytes.Lines(start) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		for _, c := range ",;\t" {
+			if bytes.ContainsRune(line, c) {
+				return c
+			}
+		}
+		if words := bytes.Fields(line); len(words) > 1 && !slices.ContainsFunc(words, func(w []byte) bool { return !isNumber(string(w)) }) {
+			return ' '
+		}
+		if lines++; lines == 2 {
+			break
 		}
 	}
 	return ','
+}
+
+func isNumber(s string) bool {
+	_, err := strconv.ParseFloat(s, 64)
+	return err == nil
 }

@@ -137,8 +137,12 @@ func npyHeaderSize(b *bufio.Reader) (int64, error) {
 	if skip > maxNpyHeader {
 		return 0, fmt.Errorf("expected a header of at most %d bytes, found %d", maxNpyHeader, skip)
 	}
-	if _, err := b.Peek(int(skip)); err != nil {
+	header, err := b.Peek(int(skip))
+	if err != nil {
 		return 0, short
+	}
+	if !bytes.HasSuffix(bytes.TrimRight(header, " \n"), []byte("}")) {
+		return 0, errors.New("the header is malformed") // package npy would read a part of the shape
 	}
 	return skip, nil
 }

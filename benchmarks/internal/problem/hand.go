@@ -33,7 +33,7 @@ func LoadHand(path string, complicated bool) (*Hand, error) {
 	defer f.Close()
 	m, err := hand.LoadModel(filepath.Join(filepath.Dir(path), "model"))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return ReadHand(f, path, size, m, complicated)
 }

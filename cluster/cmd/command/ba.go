@@ -13,9 +13,7 @@ import (
 )
 
 func (p *program) newBA() *cobra.Command {
-	cmd := &cobra.Command{Use: "ba", Short: "Bundle adjustment"}
-	cmd.AddCommand(p.newBASolve())
-	return cmd
+	return shared.Group("ba", "Bundle adjustment", p.newBASolve())
 }
 
 func (p *program) newBASolve() *cobra.Command {

@@ -174,6 +174,9 @@ func (p *program) checkOutputs(inputs []string, outputs ...shared.Output) error 
 
 // checkOutputs returns an error if an output is one of the shards, or cannot be written.
 func (f *shardFlags) checkOutputs(p *program, c *checkpointFlags, out string) error {
+	if len(f.shards) == 0 {
+		return errors.New("--shards: expected files, found none")
+	}
 	inputs, err := shard.Glob(f.shards...)
 	if err := cluster.Agree(p.r, err); err != nil {
 		return err
@@ -183,8 +186,8 @@ func (f *shardFlags) checkOutputs(p *program, c *checkpointFlags, out string) er
 
 // checkMemory returns an error if there is no memory for the sums of a fit, n of them for each of
 // k clusters. A sum has 68 integers, of which those of like size touch about 5.
-func (p *program) checkMemory(k int, n float64, what string) error {
-	return cluster.Agree(p.r, memory.Check(16*float64(k)*n, fmt.Sprintf("the sums of %d %s", k, what)))
+func (p *program) checkMemory(flag string, k int, n float64, what string) error {
+	return cluster.Agree(p.r, memory.Check(16*float64(k)*n, fmt.Sprintf("--%s: the sums of %d %s", flag, k, what)))
 }
 
 // header returns a line that describes the task.

@@ -13,9 +13,7 @@ import (
 )
 
 func (p *program) newGMM() *cobra.Command {
-	cmd := &cobra.Command{Use: "gmm", Short: "Fit Gaussian mixtures"}
-	cmd.AddCommand(p.newGMMFit())
-	return cmd
+	return shared.Group("gmm", "Fit Gaussian mixtures", p.newGMMFit())
 }
 
 // gmmFlags are the flags of gmm fit.
@@ -68,7 +66,7 @@ func (f *gmmFlags) run(p *program, cmd *cobra.Command) error {
 	}
 	defer points.Close()
 	_, d := points.Dims()
-	if err := p.checkMemory(f.k, 1+float64(d)+float64(d)*float64(d), fmt.Sprintf("components in %d dimensions", d)); err != nil {
+	if err := p.checkMemory("components", f.k, 1+float64(d)+float64(d)*float64(d), fmt.Sprintf("components in %d dimensions", d)); err != nil {
 		return err
 	}
 	fit := append([]fact{

@@ -13,9 +13,7 @@ import (
 )
 
 func (p *program) newKMeans() *cobra.Command {
-	cmd := &cobra.Command{Use: "kmeans", Short: "Find clusters"}
-	cmd.AddCommand(p.newKMeansFit())
-	return cmd
+	return shared.Group("kmeans", "Find clusters", p.newKMeansFit())
 }
 
 // kmeansFlags are the flags of kmeans fit.
@@ -67,7 +65,7 @@ func (f *kmeansFlags) run(p *program, cmd *cobra.Command) error {
 	}
 	defer points.Close()
 	_, d := points.Dims()
-	if err := p.checkMemory(f.k, 1+float64(d), fmt.Sprintf("clusters in %d dimensions", d)); err != nil {
+	if err := p.checkMemory("clusters", f.k, 1+float64(d), fmt.Sprintf("clusters in %d dimensions", d)); err != nil {
 		return err
 	}
 	fit := append([]fact{{"version", version()}, {"model", "kmeans"}, {"clusters", fmt.Sprint(f.k)}, {"seed", fmt.Sprint(f.opts.Seed)}}, f.facts(points)...)

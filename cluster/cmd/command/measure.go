@@ -133,7 +133,7 @@ least and the median of the 30 means.`,
 			if err := cluster.Agree(p.r, memory.Check(rowsInMemory*columns, fmt.Sprintf("--columns: points of %d columns", d))); err != nil {
 				return err
 			}
-			if err := p.checkMemory(k, 1+columns+columns*columns, fmt.Sprintf("components in %d dimensions", d)); err != nil {
+			if err := p.checkMemory("components", k, 1+columns+columns*columns, fmt.Sprintf("components in %d dimensions", d)); err != nil {
 				return err
 			}
 			rnd := rand.New(rand.NewPCG(1, 1))

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/cuda"
+	"revnum/program"
 	"revnum/program/command"
 	"revnum/revmodels/ba"
 	"revnum/revmodels/gmm"
@@ -31,8 +32,8 @@ func New(open func(n int) (*cuda.Device, error)) *cobra.Command {
 	}
 	root.AddCommand(
 		newBench(one),
-		command.Group("ba", "Adjust bundles: improve cameras and points to fit the observations", command.BASolve(invocation, forFits)),
-		command.Group("gmm", "Fit a Gaussian mixture to data", command.GMMFit(invocation, forFits)),
+		program.Group("ba", "Adjust bundles: improve cameras and points to fit the observations", command.BASolve(invocation, forFits)),
+		program.Group("gmm", "Fit a Gaussian mixture to data", command.GMMFit(invocation, forFits)),
 	)
 	return root
 }
