@@ -126,6 +126,7 @@ a solver starts. --truth writes the same problem without noise, outliers and err
 	program.FloatFlag(cmd, &opts.Start, "start", 0.01, 0, 1e3, "relative size of the errors of cameras and points")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed; the same seed gives the same problem")
 	cmd.Flags().StringVarP(&out, "out", "o", program.Stdout, "`file` to write to, - for standard output")
+	program.Complete(cmd, "kind", layouts...)
 	cmd.Flags().StringVar(&truth, "truth", "", "`file` to write the solution to")
 	return cmd
 }

@@ -69,6 +69,11 @@ func TimeFlag(cmd *cobra.Command, to *time.Duration, value time.Duration, usage 
 	DurationFlag(cmd, to, "time", value, 1, time.Hour, usage)
 }
 
+// Complete makes the shell complete the flag with one of the words.
+func Complete(cmd *cobra.Command, flag string, words ...string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails if there is no such flag
+}
+
 // flagError returns an error of pflag in the words of our own.
 func flagError(_ *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError

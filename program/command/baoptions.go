@@ -66,6 +66,8 @@ func (f *solveFlags) register(cmd *cobra.Command, opts *ba.Options) {
 	flags.BoolVar(&f.plot, "plot", false, "draw figures")
 	flags.StringVar(&f.plotFolder, "plot-dir", "results", "`folder` to draw figures to, made if its parent exists")
 	_ = cmd.MarkFlagDirname("plot-dir")
+	program.Complete(cmd, "loss", strings.Split(names(losses), ", ")...)
+	program.Complete(cmd, "method", strings.Split(names(methods), ", ")...)
 }
 
 // names returns the keys of m as a list for people.

@@ -101,6 +101,7 @@ mixture so far is then written.
 	flags.StringVarP(&f.out, "out", "o", "", "`file` to write the mixture to, as JSON, - for standard output")
 	flags.StringVar(&f.plot, "plot", "", "`file` to draw points and components to ("+strings.Join(figure.Formats, ", ")+")")
 	flags.StringVar(&f.cols, "cols", "0,1", "the two columns to draw, by name or by number from 0, or one for its histogram")
+	program.Complete(cmd, "covariance", "full", "tied", "diagonal", "spherical")
 	return cmd
 }
 

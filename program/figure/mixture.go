@@ -130,9 +130,11 @@ func scatter(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 		x, y := means.At(c, i), means.At(c, j)
 		cov := covariances[c]
 		for _, sigmas := range []float64{1, 2} {
-			line := &plotter.Line{XYs: ellipse(x, y, cov.At(i, i), cov.At(i, j), cov.At(j, j), sigmas)}
-			line.Color, line.Width = colors[c], vg.Points(1.6)
-			p.Add(line)
+			xy := ellipse(x, y, cov.At(i, i), cov.At(i, j), cov.At(j, j), sigmas)
+			edge, line := &plotter.Line{XYs: xy}, &plotter.Line{XYs: xy} // dark, with light edges: seen among points of its colour
+			edge.Color, edge.Width = color.White, vg.Points(3.2)
+			line.Color, line.Width = darker(colors[c]), vg.Points(1.6)
+			p.Add(edge, line)
 		}
 		centre := &plotter.Scatter{XYs: plotter.XYs{{X: x, Y: y}}}
 		centre.GlyphStyle = draw.GlyphStyle{Color: Palette[len(Palette)-1], Radius: vg.Points(4), Shape: draw.PlusGlyph{}}
@@ -140,6 +142,9 @@ func scatter(t *dataset.Table, m *gmm.Mixture, i, j int) *plot.Plot {
 	}
 	return p
 }
+
+// darker returns c with half its light.
+func darker(c color.NRGBA) color.NRGBA { return color.NRGBA{c.R / 2, c.G / 2, c.B / 2, c.A} }
 
 // ellipse returns the points μ + s·L·(cos φ, sin φ), where L is the Cholesky
 // factor of the covariance [a b; b c]: the contour at s standard deviations.
