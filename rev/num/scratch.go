@@ -112,3 +112,10 @@ func (s *Scratch[T]) Matrix(v *rev.General[T], m rev.General[T]) {
 		*v = rev.NewGeneral(m.Rows, m.Cols, s.zeros(m.Rows*m.Cols))
 	}
 }
+
+// Make returns n zeros, which last until Free.
+func (s *Scratch[T]) Make(n int) []T {
+	x := s.take(n)
+	clear(x)
+	return x
+}

@@ -55,6 +55,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"revnum/cmd/revgen/internal/gradient"
 )
 
 // Directive begins the comment that asks for a kernel, as in
@@ -86,10 +88,13 @@ func Dir(dir string) (map[string][]byte, error) {
 // checkStale returns an error if the folder has a written file whose source is gone or asks
 // for no kernel any more.
 func (p *source) checkStale(dir string, files []*ast.File, out map[string][]byte) error {
-	names, err := filepath.Glob(filepath.Join(dir, "*"+Suffix))
+	names, err := filepath.Glob(filepath.Join(dir, "*_*.go"))
 	if err != nil {
 		return err
 	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return !strings.HasSuffix(name, Suffix) && !strings.HasSuffix(name, gradient.Suffix)
+	})
 	for _, name := range names {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -104,7 +109,7 @@ func (p *source) checkStale(dir string, files []*ast.File, out map[string][]byte
 		_, err = os.Stat(from)
 		read := slices.ContainsFunc(files, func(f *ast.File) bool { return p.fset.Position(f.Pos()).Filename == from })
 		if err != nil || read {
-			return fmt.Errorf("%s was written from %s, which asks for no kernel any more: remove it", name, filepath.Base(from))
+			return fmt.Errorf("%s was written from %s, which asks for nothing any more: remove it", name, filepath.Base(from))
 		}
 	}
 	return nil
@@ -139,7 +144,7 @@ func parse(dir string) (*source, []*ast.File, error) {
 			if err != nil {
 				return nil, nil, err
 			}
-		case strings.HasSuffix(name, Suffix) && (err != nil || ast.IsGenerated(f)):
+		case (strings.HasSuffix(name, Suffix) || strings.HasSuffix(name, gradient.Suffix)) && (err != nil || ast.IsGenerated(f)):
 		case err != nil:
 			return nil, nil, err
 		default:
@@ -182,8 +187,14 @@ func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 	var errs []error
 	said := map[string]bool{}
 	for _, file := range files {
+		name := p.fset.Position(file.Pos()).Filename
 		kernels, refusals := p.kernels(file)
 		errs = append(errs, refusals...)
+		gradients, err := p.gradients(file, filepath.Base(name))
+		errs = append(errs, err)
+		if gradients != nil {
+			out[strings.TrimSuffix(name, ".go")+gradient.Suffix] = gradients
+		}
 		for _, k := range kernels {
 			for _, name := range []string{k.name, constructor(k.name)} {
 				if said[name] || p.pkg.Scope().Lookup(name) != nil {
@@ -193,10 +204,9 @@ func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 			}
 			said[k.name], said[constructor(k.name)] = true, true
 		}
-		if len(kernels) == 0 || len(errs) > 0 {
+		if len(kernels) == 0 || errors.Join(errs...) != nil {
 			continue
 		}
-		name := p.fset.Position(file.Pos()).Filename
 		if to := strings.TrimSuffix(name, ".go") + Suffix; slices.ContainsFunc(files, func(f *ast.File) bool { return p.fset.Position(f.Pos()).Filename == to }) {
 			return nil, fmt.Errorf("%s was not written by revgen, and would be overwritten: give it another name", to)
 		}
@@ -206,7 +216,7 @@ func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 		}
 		out[strings.TrimSuffix(name, ".go")+Suffix] = text
 	}
-	if len(said) == 0 && len(errs) == 0 {
+	if len(said) == 0 && len(out) == 0 && errors.Join(errs...) == nil {
 		dir := filepath.Dir(p.fset.Position(files[0].Pos()).Filename)
 		return nil, fmt.Errorf("%s: %w", dir, ErrNone)
 	}
@@ -229,7 +239,7 @@ type source struct {
 func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *source {
 	p := &source{
 		fset:  fset,
-		info:  &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}},
+		info:  &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}},
 		funcs: map[types.Object]*ast.FuncDecl{},
 		wrong: map[string]error{},
 
@@ -240,6 +250,11 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 		for _, doc := range file.Comments {
 			name, _, _ := strings.Cut(directives(doc).kernel, "[")
 			unwritten["undefined: "+name], unwritten["undefined: "+constructor(name)] = true, true
+		}
+		for _, d := range file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				unwritten["undefined: "+f.Name.Name+"Gradient"] = true
+			}
 		}
 	}
 	conf := types.Config{Importer: imports, Error: func(err error) {
@@ -264,6 +279,12 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 		}
 	}
 	return p
+}
+
+// gradients returns what is written for the functions of a file that ask for gradients.
+func (p *source) gradients(file *ast.File, name string) ([]byte, error) {
+	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: p.funcs}
+	return g.File(file, name)
 }
 
 // constructor returns the name of the constructor of a kernel, which is exported if the
@@ -292,6 +313,8 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 			continue
 		case f == nil:
 			return nil, []error{Refusal{pos, "//revgen: stands above no function: put it into the comment of one"}}
+		case d.count == d.gradients:
+			continue
 		case !d.asked && d.unknown == "":
 			return nil, []error{Refusal{pos, "the comment of " + f.Name.Name + " asks for no kernel: add " + Directive + "Name[T rev.Real]"}}
 		}
@@ -309,6 +332,7 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 // A directive is the request in the comment of a function.
 type directive struct {
 	count     int      // of directives
+	gradients int      // how many of them ask for gradients
 	asked     bool     // for a kernel
 	spaced    bool     // with a space after the slashes, which makes it no directive of Go
 	kernel    string   // Axpy[T rev.Real]
@@ -333,6 +357,8 @@ func directives(doc *ast.CommentGroup) (d directive) {
 			d.consts = strings.Fields(s)
 		case name == "revgen:snapshots":
 			d.snapshots = strings.TrimSpace(s)
+		case name == gradient.Directive[2:]:
+			d.gradients++
 		case strings.HasPrefix(name, "revgen:"):
 			d.unknown = name
 		}

@@ -1,0 +1,255 @@
+package gradient
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// A key stands for memory: the elements of a slice, wherever they are reached from, or a
+// variable, or a field of one.
+type key struct {
+	same   *key // the key of the memory that it is found to share, or nil
+	depth  int  // the number of loops that its variable is declared in
+	varied bool // it may depend on what the gradient is by
+	useful bool // what is returned may depend on it
+}
+
+func (k *key) root() *key {
+	for k.same != nil {
+		k = k.same
+	}
+	return k
+}
+
+type path struct {
+	v      *variable
+	fields string
+}
+
+// An analysis knows what statements read and change.
+type analysis struct {
+	keys    map[path]*key
+	changes map[*key][]change
+	seeds   []*variable
+}
+
+// A change is an assignment at a place in the function.
+type change struct {
+	pos    int
+	header bool // a slice itself, not its elements
+}
+
+func (a *analysis) key(e expr) *key {
+	var names []string
+	var v *variable
+	for v == nil {
+		switch x := e.(type) {
+		case *reference:
+			v = x.v
+		case *element:
+			names, e = nil, x.x
+		case *field:
+			names, e = append(names, x.name), x.x
+		case *target:
+			e = x.x
+		case *part:
+			e = x.x
+		default:
+			return nil
+		}
+	}
+	slices.Reverse(names)
+	p := path{v, strings.Join(names, ".")}
+	k := a.keys[p]
+	if k == nil {
+		k = &key{depth: len(v.scope), varied: slices.Contains(a.seeds, v)}
+		a.keys[p] = k
+	}
+	return k.root()
+}
+
+func (a *analysis) unite(x, y *key) {
+	if x != y {
+		x.depth = min(x.depth, y.depth)
+		x.varied = x.varied || y.varied
+		y.same = x
+	}
+}
+
+// each calls f for all statements of a list.
+func each(list []stmt, f func(stmt)) {
+	for _, s := range list {
+		f(s)
+		switch s := s.(type) {
+		case *branch:
+			each(s.then, f)
+			each(s.els, f)
+		case *ranged:
+			each(s.body, f)
+		case *while:
+			each(s.body, f)
+		case *backward:
+			each(s.list, f)
+		}
+	}
+}
+
+// share finds which variables share memory.
+func (a *analysis) share(list []stmt) {
+	each(list, func(s stmt) {
+		switch s := s.(type) {
+		case *assignment:
+			if s.r != nil && isHeader(s.l.typeOf()) && isPlace(s.r) {
+				a.unite(a.key(s.l), a.key(s.r))
+			}
+		case *swap:
+			a.unite(a.key(s.x), a.key(s.y))
+		}
+	})
+}
+
+// activate finds what depends on the seeds, and what the result depends on.
+func (a *analysis) activate(list []stmt, result expr) {
+	a.key(result).useful = true
+	for changed := true; changed; {
+		changed = false
+		each(list, func(s stmt) {
+			set, ok := s.(*assignment)
+			if !ok || set.r == nil || !isFloat(set.l.typeOf()) {
+				return
+			}
+			k := a.key(set.l)
+			a.flows(set.r, func(from *key) {
+				if from.varied && !k.varied {
+					k.varied, changed = true, true
+				}
+				if k.useful && !from.useful {
+					from.useful, changed = true, true
+				}
+			})
+		})
+	}
+}
+
+func (k *key) active() bool { return k.varied && k.useful }
+
+// flows calls f for the memory that e depends on, but for constants and steps.
+func (a *analysis) flows(e expr, f func(from *key)) {
+	if !isFloat(e.typeOf()) {
+		return
+	}
+	switch e := e.(type) {
+	case *reference, *element, *field, *target:
+		f(a.key(e))
+	case *unary, *binary:
+		for _, x := range children(e) {
+			a.flows(x, f)
+		}
+	case *call:
+		if d, ok := derivativeOf(e); ok && d.partials == nil {
+			return
+		}
+		for _, x := range e.args {
+			a.flows(x, f)
+		}
+	}
+}
+
+// active reports whether the derivative of e may differ from zero and matter.
+func (a *analysis) active(e expr) (yes bool) {
+	a.flows(e, func(from *key) { yes = yes || from.active() })
+	return yes
+}
+
+// A use is what an expression reads: memory, or with header set only where it lies.
+type use struct {
+	k      *key
+	header bool
+}
+
+// uses returns what e reads, without what it stores to if it is a place on the left.
+func (a *analysis) uses(e expr) (out []use) {
+	var read func(e expr, header bool)
+	read = func(e expr, header bool) {
+		switch e := e.(type) {
+		case nil:
+		case *reference:
+			out = append(out, use{a.key(e), header})
+		case *element:
+			out = append(out, use{a.key(e), header})
+			read(e.x, true)
+			read(e.i, false)
+		case *field:
+			out = append(out, use{a.key(e), header})
+			if _, ok := e.x.(*reference); !ok {
+				read(e.x, true)
+			}
+		case *target:
+			out = append(out, use{a.key(e), header})
+			read(e.x, true)
+		case *part:
+			read(e.x, true)
+			read(e.lo, false)
+			read(e.hi, false)
+		case *call:
+			for _, x := range e.args {
+				read(x, e.fn == "len")
+			}
+		default:
+			for _, c := range children(e) {
+				read(c, false)
+			}
+		}
+	}
+	read(e, e != nil && isHeader(e.typeOf()))
+	return out
+}
+
+// mentions reports whether e reads memory that a place is in.
+func (a *analysis) mentions(e, place expr) bool {
+	k := a.key(place)
+	return slices.ContainsFunc(a.uses(e), func(u use) bool { return u.k == k && !u.header })
+}
+
+// record notes what statements change, in the order in which they stand. at gives their places.
+func (a *analysis) record(l expr, pos int) {
+	k := a.key(l)
+	a.changes[k] = append(a.changes[k], change{pos, isHeader(l.typeOf())})
+}
+
+// changed reports whether what e reads may change after from, up to and with to.
+func (a *analysis) changed(e expr, from, to int) bool {
+	for _, u := range a.uses(e) {
+		for _, c := range a.changes[u.k] {
+			if from < c.pos && c.pos <= to && (c.header || !u.header) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// expensive reports whether e is better kept than computed again.
+func expensive(e expr) (yes bool) {
+	visit(e, func(e expr) {
+		if c, ok := e.(*call); ok {
+			d, known := derivativeOf(c)
+			switch {
+			case known:
+				yes = yes || !d.cheap
+			case c.path != "", c.fn == "make":
+				yes = true
+			}
+		}
+	})
+	return yes
+}
+
+// flip returns the operation that takes an assignment back.
+func flip(op token.Token) token.Token {
+	if op == token.ADD_ASSIGN {
+		return token.SUB_ASSIGN
+	}
+	return token.ADD_ASSIGN
+}

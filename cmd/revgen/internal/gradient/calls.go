@@ -1,0 +1,763 @@
+package gradient
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// place reads what can be assigned to.
+func (l *lowerer) place(e ast.Expr) expr {
+	p := l.expr(e)
+	v := root(p)
+	if v == nil {
+		l.refuse(e, "this cannot be assigned to")
+	}
+	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
+		l.refuse(e, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
+	}
+	return p
+}
+
+func (l *lowerer) globals() (out []*variable) {
+	for _, v := range l.global {
+		out = append(out, v)
+	}
+	return out
+}
+
+// condition reads a condition as an expression.
+func (l *lowerer) condition(e ast.Expr) expr { return l.expr(e) }
+
+// value reads the value of a definition. A call at its top needs no name of its own.
+func (l *lowerer) value(e ast.Expr) expr {
+	if e := l.plain(e); e != nil {
+		return e
+	}
+	return l.expr(e)
+}
+
+// plain reads a function of package math or a quotient, without giving its value a name, and
+// returns nil for anything else.
+func (l *lowerer) plain(e ast.Expr) expr {
+	e = ast.Unparen(e)
+	if l.Info.Types[e].Value != nil {
+		return nil
+	}
+	switch e := e.(type) {
+	case *ast.CallExpr:
+		if obj := l.callee(e); obj != nil && obj.Pkg() != nil && obj.Pkg().Path() == "math" {
+			return l.mathCall(e, obj)
+		}
+		if l.isBuiltin(e.Fun, "min") || l.isBuiltin(e.Fun, "max") {
+			return l.extreme(e)
+		}
+		if l.isBuiltin(e.Fun, "make") {
+			t := l.typeOf(e)
+			return &call{"make", "", []expr{l.temporary("n", l.expr(e.Args[1]))}, t}
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.QUO && isFloat(l.typeOf(e)) {
+			x, y := l.operands(e)
+			return &binary{token.QUO, x, y, l.typeOf(e)}
+		}
+	}
+	return nil
+}
+
+func (l *lowerer) operands(e *ast.BinaryExpr) (x, y expr) {
+	x, y = l.expr(e.X), l.expr(e.Y)
+	t := l.typeOf(e)
+	if _, compare := comparisons[e.Op]; compare {
+		if t = l.typeOf(e.X); l.Info.Types[e.X].Value != nil {
+			t = l.typeOf(e.Y)
+		}
+	}
+	if e.Op != token.SHL && e.Op != token.SHR {
+		x, y = l.converted(x, t), l.converted(y, t)
+	}
+	return x, y
+}
+
+var comparisons = map[token.Token]bool{token.EQL: true, token.NEQ: true, token.LSS: true, token.LEQ: true, token.GTR: true, token.GEQ: true}
+
+// expr reads an expression. The values of calls and quotients get names.
+func (l *lowerer) expr(e ast.Expr) expr {
+	tv := l.Info.Types[e]
+	if tv.Value != nil {
+		return l.constant(e, tv)
+	}
+	if p := l.plain(e); p != nil {
+		if b, ok := p.(*binary); ok {
+			if _, ok := b.y.(*literal); ok {
+				return p // the derivative needs no value
+			}
+		}
+		return ref(l.define(nameOf(p), p.typeOf(), p))
+	}
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return l.expr(e.X)
+	case *ast.Ident:
+		return l.ident(e)
+	case *ast.UnaryExpr:
+		switch e.Op {
+		case token.ADD:
+			return l.expr(e.X)
+		case token.AND:
+			return l.address(e)
+		case token.SUB:
+			return negative(l.expr(e.X))
+		case token.NOT, token.XOR:
+			return &unary{e.Op, l.expr(e.X)}
+		}
+	case *ast.BinaryExpr:
+		if e.Op == token.LAND || e.Op == token.LOR {
+			return l.shortcut(e)
+		}
+		x, y := l.operands(e)
+		return l.operation(e.Op, x, y, l.typeOf(e))
+	case *ast.StarExpr:
+		return l.deref(e.X)
+	case *ast.IndexExpr:
+		if l.Info.Types[e.X].IsType() {
+			break
+		}
+		x := l.expr(e.X)
+		if p, ok := x.typeOf().Underlying().(*types.Pointer); ok {
+			x = &target{x, p.Elem()}
+		}
+		return &element{l.placed(e.X, x), l.index(e.Index), l.substituted(elemOf(x.typeOf()))}
+	case *ast.SliceExpr:
+		x := l.placed(e.X, l.expr(e.X))
+		p := &part{x: x}
+		if e.Low != nil {
+			p.lo = l.index(e.Low)
+		}
+		if e.High != nil {
+			p.hi = l.index(e.High)
+		}
+		if p.lo == nil && p.hi == nil {
+			if _, ok := x.typeOf().Underlying().(*types.Slice); ok {
+				return x
+			}
+		}
+		return p
+	case *ast.SelectorExpr:
+		return l.selector(e)
+	case *ast.CallExpr:
+		values := l.results(e)
+		if len(values) != 1 {
+			l.refuse(e, "a call with one result belongs here")
+		}
+		return values[0]
+	case *ast.CompositeLit:
+		return l.composite(e)
+	}
+	l.refuse(e, "%s is not differentiated", describe(e))
+	return nil
+}
+
+// nameOf returns a name for the value of an expression.
+func nameOf(e expr) string {
+	if c, ok := e.(*call); ok {
+		_, name, _ := strings.Cut(c.fn, ".")
+		if name == "" {
+			name = c.fn
+		}
+		return strings.ToLower(name[:1]) + name[1:]
+	}
+	return "q"
+}
+
+func (l *lowerer) index(e ast.Expr) expr { return l.expr(e) }
+
+// placed gives a name to what is no place.
+func (l *lowerer) placed(at ast.Expr, x expr) expr {
+	if isPlace(x) {
+		return x
+	}
+	if _, ok := x.(*call); ok {
+		return ref(l.define("x", x.typeOf(), x))
+	}
+	l.refuse(at, "give this a name first")
+	return nil
+}
+
+func (l *lowerer) operation(op token.Token, x, y expr, t types.Type) expr {
+	if op == token.QUO && isFloat(t) {
+		q := &binary{op, x, y, t}
+		if _, ok := y.(*literal); ok {
+			return q
+		}
+		return ref(l.define("q", t, q))
+	}
+	if comparisons[op] {
+		t = boolean
+	}
+	return &binary{op, x, y, t}
+}
+
+// shortcut reads && and ||. What the right side computes, it computes only if it is needed.
+func (l *lowerer) shortcut(e *ast.BinaryExpr) expr {
+	x := l.expr(e.X)
+	var y expr
+	before := l.nested(func() { y = l.expr(e.Y) })
+	if len(before) == 0 {
+		return &binary{e.Op, x, y, boolean}
+	}
+	v := ref(l.define("ok", boolean, x))
+	cond := v
+	if e.Op == token.LOR {
+		cond = &unary{token.NOT, v}
+	}
+	b := &branch{cond: cond}
+	b.then = append(before, &assignment{l: v, op: token.ASSIGN, r: y})
+	l.emit(b)
+	return v
+}
+
+func (l *lowerer) constant(e ast.Expr, tv types.TypeAndValue) expr {
+	text := types.ExprString(e)
+	t := l.substituted(types.Default(tv.Type))
+	simple := true
+	path := ""
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if n.X.(*ast.Ident).Name == "math" {
+				path = "math"
+				return false
+			}
+			simple = false
+		case *ast.Ident:
+			obj := l.Info.Uses[n]
+			simple = simple && obj != nil && (obj.Parent() == l.Pkg.Scope() || obj.Parent() == types.Universe) && !l.names[n.Name]
+		case *ast.CallExpr:
+			simple = false
+		}
+		return true
+	})
+	if !simple {
+		text = tv.Value.ExactString()
+		if isFloat(t) {
+			text = exactFloat(tv.Value)
+		}
+	}
+	if _, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && simple {
+		text = "(" + text + ")"
+	}
+	if strings.HasPrefix(text, "-") {
+		text = "(" + text + ")"
+	}
+	if path != "" {
+		l.imports[path] = true
+	}
+	return &literal{text, t}
+}
+
+func (l *lowerer) ident(e *ast.Ident) expr {
+	obj := l.Info.Uses[e]
+	if obj == nil {
+		obj = l.Info.Defs[e]
+	}
+	if x := l.bound[obj]; x != nil {
+		return x
+	}
+	switch obj := obj.(type) {
+	case *types.Var:
+		if obj.Parent() == l.Pkg.Scope() {
+			v := l.global[obj]
+			if v == nil {
+				v = &variable{name: e.Name, typ: obj.Type(), param: true}
+				l.global[obj] = v
+			}
+			return ref(v)
+		}
+	case *types.Nil:
+		return &literal{"nil", types.Typ[types.UntypedNil]}
+	}
+	l.refuse(e, "%s is not differentiated", e.Name)
+	return nil
+}
+
+func (l *lowerer) address(e *ast.UnaryExpr) expr {
+	x := l.expr(e.X)
+	if !isPlace(x) {
+		l.refuse(e, "the address of this is not known")
+	}
+	return &unary{token.AND, x}
+}
+
+// deref returns what a pointer points to.
+func (l *lowerer) deref(e ast.Expr) expr {
+	x := l.expr(e)
+	if u, ok := x.(*unary); ok && u.op == token.AND {
+		return u.x
+	}
+	return &target{x, x.typeOf().Underlying().(*types.Pointer).Elem()}
+}
+
+func (l *lowerer) selector(e *ast.SelectorExpr) expr {
+	s := l.Info.Selections[e]
+	if s == nil {
+		v, ok := l.Info.Uses[e.Sel].(*types.Var)
+		if !ok {
+			l.refuse(e, "%s is not differentiated", types.ExprString(e))
+		}
+		g := l.global[v]
+		if g == nil {
+			g = &variable{name: types.ExprString(e), typ: v.Type(), param: true}
+			l.global[v] = g
+			l.imports[v.Pkg().Path()] = true
+		}
+		return ref(g)
+	}
+	x := l.expr(e.X)
+	if u, ok := x.(*unary); ok && u.op == token.AND {
+		x = u.x
+	}
+	t := x.typeOf()
+	for _, i := range s.Index() {
+		if p, ok := t.Underlying().(*types.Pointer); ok {
+			t = p.Elem()
+		}
+		f := t.Underlying().(*types.Struct).Field(i)
+		t = l.substituted(f.Type())
+		x = &field{x, f.Name(), t}
+	}
+	return x
+}
+
+func (l *lowerer) composite(e *ast.CompositeLit) expr {
+	t := l.typeOf(e)
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		v := ref(l.define("s", t, nil))
+		for i, x := range e.Elts {
+			f := u.Field(i)
+			if kv, ok := x.(*ast.KeyValueExpr); ok {
+				x = kv.Value
+				for g := range u.Fields() {
+					if g.Name() == kv.Key.(*ast.Ident).Name {
+						f = g
+					}
+				}
+			}
+			l.assign(&field{v, f.Name(), f.Type()}, l.converted(l.expr(x), f.Type()))
+		}
+		return v
+	case *types.Array, *types.Slice:
+		elem := elemOf(t)
+		v := ref(l.define("a", t, nil))
+		if _, ok := u.(*types.Slice); ok {
+			v = ref(l.define("a", t, &call{"make", "", []expr{integerLit(len(e.Elts))}, t}))
+		}
+		for i, x := range e.Elts {
+			if _, ok := x.(*ast.KeyValueExpr); ok {
+				l.refuse(x, "keys of a literal are not differentiated: write its elements in order")
+			}
+			if c, ok := x.(*ast.CompositeLit); ok && c.Type == nil {
+				l.Info.Types[c] = types.TypeAndValue{Type: elem}
+			}
+			l.assign(&element{v, integerLit(i), elem}, l.converted(l.expr(x), elem))
+		}
+		return v
+	}
+	l.refuse(e, "a literal of %s is not differentiated", t)
+	return nil
+}
+
+// callee returns the function that a call names, or nil.
+func (l *lowerer) callee(c *ast.CallExpr) types.Object {
+	f := ast.Unparen(c.Fun)
+	switch x := f.(type) {
+	case *ast.IndexExpr:
+		f = x.X
+	case *ast.IndexListExpr:
+		f = x.X
+	}
+	switch f := f.(type) {
+	case *ast.Ident:
+		return l.Info.Uses[f]
+	case *ast.SelectorExpr:
+		return l.Info.Uses[f.Sel]
+	}
+	return nil
+}
+
+// results reads a call, and returns its results.
+func (l *lowerer) results(c *ast.CallExpr) []expr {
+	if tv := l.Info.Types[c.Fun]; tv.IsType() {
+		return []expr{l.conversion(c, l.substituted(tv.Type))}
+	}
+	for _, name := range []string{"len", "cap", "min", "max", "append", "new"} {
+		if l.isBuiltin(c.Fun, name) {
+			return []expr{l.builtin(name, c)}
+		}
+	}
+	if f, ok := ast.Unparen(c.Fun).(*ast.FuncLit); ok {
+		return l.inline(c, f, f.Type, nil, f.Body)
+	}
+	obj := l.callee(c)
+	if f := l.lits[obj]; f != nil {
+		return l.inline(c, f, f.Type, nil, f.Body)
+	}
+	if g, ok := obj.(*types.Func); ok {
+		obj = g.Origin()
+	}
+	if d := l.Funcs[obj]; d != nil && d.Body != nil {
+		return l.inline(c, d, d.Type, d.Recv, d.Body)
+	}
+	if obj != nil && obj.Pkg() != nil {
+		if obj.Pkg().Path() == "slices" && obj.Name() == "Clone" {
+			return []expr{l.clone(c.Args[0])}
+		}
+		if obj.Pkg().Path() == "math" {
+			return l.several(c, obj)
+		}
+		if sig, ok := obj.Type().(*types.Signature); ok && sig.Recv() == nil {
+			return []expr{l.verbatim(c)}
+		}
+	}
+	l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
+	return nil
+}
+
+// several reads functions of math with one result or two.
+func (l *lowerer) several(c *ast.CallExpr, obj types.Object) []expr {
+	x := func() expr { return l.temporary("x", l.converted(l.expr(c.Args[0]), float)) }
+	switch obj.Name() {
+	case "Sincos":
+		a := x()
+		return []expr{ref(l.define("sin", float, fn("Sin", a))), ref(l.define("cos", float, fn("Cos", a)))}
+	case "Lgamma":
+		a := x()
+		sign := &call{"num.GammaSign", numPath, []expr{a}, integer}
+		return []expr{ref(l.define("lgamma", float, &call{"num.Lgamma", numPath, []expr{a}, float})), sign}
+	case "Modf":
+		a := x()
+		whole := ref(l.define("whole", float, fn("Trunc", a)))
+		return []expr{whole, &binary{token.SUB, a, whole, float}}
+	}
+	e := l.mathCall(c, obj)
+	if isFloat(e.typeOf()) {
+		e = ref(l.define(nameOf(e), e.typeOf(), e))
+	}
+	return []expr{e}
+}
+
+// mathCall reads a function of math with one result.
+func (l *lowerer) mathCall(c *ast.CallExpr, obj types.Object) expr {
+	name := obj.Name()
+	if _, ok := derivatives[name]; !ok {
+		l.refuse(c, "math.%s has no derivative here: those that have one are %s", name, known())
+	}
+	e := &call{"math." + name, "math", nil, l.typeOf(c)}
+	if name == "Max" || name == "Min" {
+		return l.extreme(c)
+	}
+	sig := obj.Type().(*types.Signature)
+	for i, a := range c.Args {
+		x := l.converted(l.expr(a), sig.Params().At(i).Type())
+		e.args = append(e.args, l.temporary("x", x))
+	}
+	return e
+}
+
+// extreme reads min and max.
+func (l *lowerer) extreme(c *ast.CallExpr) expr {
+	obj := l.callee(c)
+	t := l.typeOf(c)
+	var out expr
+	for i, a := range c.Args {
+		x := l.temporary("x", l.converted(l.expr(a), t))
+		switch {
+		case i == 0:
+			out = x
+		case isFloat(t):
+			if i > 1 {
+				out = ref(l.define(strings.ToLower(obj.Name()), t, out))
+			}
+			out = &call{strings.ToLower(obj.Name()), "", []expr{out, x}, t}
+		default:
+			out = &call{obj.Name(), "", []expr{out, x}, t}
+		}
+	}
+	return out
+}
+
+func (l *lowerer) builtin(name string, c *ast.CallExpr) expr {
+	switch name {
+	case "len", "cap":
+		x := l.expr(c.Args[0])
+		if u, ok := x.(*unary); ok && u.op == token.AND {
+			x = u.x
+		}
+		return length(x)
+	case "min", "max":
+		e := l.extreme(c)
+		return l.temporary(name, e)
+	case "append":
+		if e, ok := l.cloned(c); ok {
+			return e
+		}
+		l.refuse(c, "append stands alone: write x = append(x, e)")
+	}
+	l.refuse(c, "%s is not differentiated", name)
+	return nil
+}
+
+// cloned reads append([]float64(nil), x...), the copy of a slice.
+func (l *lowerer) cloned(c *ast.CallExpr) (expr, bool) {
+	empty := ast.Unparen(c.Args[0])
+	switch x := empty.(type) {
+	case *ast.CallExpr:
+		if tv := l.Info.Types[x.Fun]; !tv.IsType() || !l.Info.Types[x.Args[0]].IsNil() {
+			return nil, false
+		}
+	case *ast.CompositeLit:
+		if len(x.Elts) > 0 {
+			return nil, false
+		}
+	default:
+		return nil, false
+	}
+	if !c.Ellipsis.IsValid() {
+		return nil, false
+	}
+	return l.clone(c.Args[1]), true
+}
+
+func (l *lowerer) clone(x ast.Expr) expr {
+	from := l.header("x", l.expr(x))
+	t := from.typeOf()
+	to := ref(l.define("copied", t, &call{"make", "", []expr{length(from)}, t}))
+	l.over(length(from), func(i expr) { l.assign(&element{to, i, elemOf(t)}, &element{from, i, elemOf(t)}) })
+	return to
+}
+
+func (l *lowerer) conversion(c *ast.CallExpr, to types.Type) expr {
+	x := l.expr(c.Args[0])
+	if types.Identical(x.typeOf(), to) {
+		return x
+	}
+	if isFloat(x.typeOf()) && isInteger(to) {
+		x = l.temporary("x", x)
+	}
+	name := types.TypeString(to, func(p *types.Package) string {
+		if p == l.Pkg {
+			return ""
+		}
+		return p.Name()
+	})
+	if isHeader(to) || isAggregate(to) {
+		return x
+	}
+	return &call{name, "", []expr{x}, to}
+}
+
+// verbatim reads a call of another package, of what has no derivative.
+func (l *lowerer) verbatim(e ast.Expr) expr {
+	c, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok {
+		return l.expr(e)
+	}
+	obj := l.callee(c)
+	if obj == nil || obj.Pkg() == nil || obj.Pkg() == l.Pkg {
+		return l.expr(e)
+	}
+	out := &call{obj.Pkg().Name() + "." + obj.Name(), obj.Pkg().Path(), nil, l.typeOf(c)}
+	for _, a := range c.Args {
+		out.args = append(out.args, l.expr(a))
+	}
+	return out
+}
+
+// inline reads the body of a function that is called.
+func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *ast.FieldList, body *ast.BlockStmt) []expr {
+	if l.inlining[id] {
+		l.refuse(c, "%s calls itself, which is not differentiated", types.ExprString(c.Fun))
+	}
+	l.inlining[id] = true
+	defer delete(l.inlining, id)
+	if c.Ellipsis.IsValid() {
+		l.refuse(c, "a call with ... is not differentiated")
+	}
+	defer l.instantiate(c)()
+	args := c.Args
+	var fields []*ast.Field
+	if recv != nil {
+		fields = append(fields, recv.List...)
+		args = append([]ast.Expr{ast.Unparen(c.Fun).(*ast.SelectorExpr).X}, args...)
+	}
+	fields = append(fields, sig.Params.List...)
+	if len(args) == 1 && len(fields) > 1 {
+		l.refuse(c, "give the results of %s names first", types.ExprString(args[0]))
+	}
+	k := 0
+	for _, f := range fields {
+		names := f.Names
+		if len(names) == 0 {
+			names = []*ast.Ident{{Name: "_"}}
+		}
+		for _, id := range names {
+			l.argument(id, args[k], body)
+			k++
+		}
+	}
+	n := len(l.exits)
+	frame := &frame{}
+	l.frames = append(l.frames, frame)
+	var out []expr
+	if r, ok := body.List[len(body.List)-1].(*ast.ReturnStmt); ok && returns(body) == 1 && len(r.Results) > 0 && (sig.Results.NumFields() == len(r.Results)) {
+		// The only return is at the end.
+		var j jump
+		l.exits = append(l.exits, &exit{})
+		j = l.list(body.List[:len(body.List)-1])
+		if len(j.may) > 0 {
+			l.refuse(c, "this call is left in an unknown way")
+		}
+		k := 0
+		for _, f := range sig.Results.List {
+			for range max(1, len(f.Names)) {
+				t := l.typeOf(f.Type)
+				e := l.converted(l.expr(r.Results[k]), t)
+				if len(r.Results) > 1 && !isHeader(t) {
+					e = l.temporary("r", e)
+				}
+				out = append(out, e)
+				k++
+			}
+		}
+	} else {
+		out = l.body(frame, sig, body)
+	}
+	l.exits = l.exits[:n]
+	l.frames = l.frames[:len(l.frames)-1]
+	return out
+}
+
+// returns counts the returns of a function.
+func returns(body *ast.BlockStmt) (n int) {
+	ast.Inspect(body, func(s ast.Node) bool {
+		switch s.(type) {
+		case *ast.ReturnStmt:
+			n++
+		case *ast.FuncLit:
+			return false
+		}
+		return true
+	})
+	return n
+}
+
+// body reads the body of a function, and returns its results.
+func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []expr) {
+	if sig.Results != nil {
+		for _, r := range sig.Results.List {
+			t := l.typeOf(r.Type)
+			if len(r.Names) == 0 {
+				f.results = append(f.results, l.define("result", t, nil))
+			}
+			for _, id := range r.Names {
+				v := l.define(id.Name, t, nil)
+				if obj := l.Info.Defs[id]; obj != nil {
+					l.bound[obj] = ref(v)
+				}
+				f.results = append(f.results, v)
+			}
+		}
+	}
+	f.leave = l.newExit("returned", false)
+	l.exits = append(l.exits, f.leave)
+	l.list(body.List)
+	for _, v := range f.results {
+		out = append(out, ref(v))
+	}
+	return out
+}
+
+// argument binds a parameter of a function that is inlined.
+func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, body *ast.BlockStmt) {
+	obj := l.Info.Defs[id]
+	if f, ok := ast.Unparen(arg).(*ast.FuncLit); ok {
+		l.lits[obj] = f
+		return
+	}
+	if a, ok := ast.Unparen(arg).(*ast.Ident); ok {
+		if f := l.lits[l.Info.Uses[a]]; f != nil {
+			l.lits[obj] = f
+			return
+		}
+		if d := l.Funcs[l.Info.Uses[a]]; d != nil {
+			l.lits[obj] = &ast.FuncLit{Type: d.Type, Body: d.Body}
+			return
+		}
+	}
+	if obj == nil || id.Name == "_" {
+		l.expr(arg)
+		return
+	}
+	t := l.substituted(obj.Type())
+	e := l.converted(l.value(arg), t)
+	if p, ok := t.Underlying().(*types.Pointer); ok && types.Identical(p.Elem().Underlying(), e.typeOf().Underlying()) {
+		e = &unary{token.AND, e} // the receiver of a method with a pointer
+	}
+	if u, ok := e.(*unary); ok && u.op == token.AND {
+		l.bound[obj] = e
+		return
+	}
+	keeps := !l.assigned(obj, body)
+	if keeps && (atom(e) || isAggregate(t) && isPlace(e)) {
+		l.bound[obj] = e
+		return
+	}
+	if p, ok := e.typeOf().Underlying().(*types.Pointer); ok && !types.Identical(t.Underlying(), p) {
+		e = &target{e, p.Elem()} // the receiver of a method without a pointer
+		if keeps {
+			l.bound[obj] = e
+			return
+		}
+	}
+	l.bound[obj] = ref(l.define(id.Name, t, e))
+}
+
+// instantiate binds the type parameters of a generic function, and returns what undoes it.
+func (l *lowerer) instantiate(c *ast.CallExpr) func() {
+	f := ast.Unparen(c.Fun)
+	switch x := f.(type) {
+	case *ast.IndexExpr:
+		f = x.X
+	case *ast.IndexListExpr:
+		f = x.X
+	}
+	var id *ast.Ident
+	switch f := f.(type) {
+	case *ast.Ident:
+		id = f
+	case *ast.SelectorExpr:
+		id = f.Sel
+	}
+	inst, ok := l.Info.Instances[id]
+	if !ok {
+		return func() {}
+	}
+	outer := l.types
+	l.types = map[*types.TypeParam]types.Type{}
+	for k, v := range outer {
+		l.types[k] = v
+	}
+	fn := l.Info.Uses[id].(*types.Func).Origin()
+	params := fn.Type().(*types.Signature).TypeParams()
+	for i := range params.Len() {
+		t := inst.TypeArgs.At(i)
+		if p, ok := t.(*types.TypeParam); ok && outer[p] != nil {
+			t = outer[p]
+		}
+		l.types[params.At(i)] = t
+	}
+	return func() { l.types = outer }
+}

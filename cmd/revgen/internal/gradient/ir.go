@@ -1,0 +1,373 @@
+package gradient
+
+import (
+	"go/token"
+	"go/types"
+	"strconv"
+)
+
+// A variable is a parameter or a local of the function, or of one that is inlined.
+type variable struct {
+	name  string
+	typ   types.Type
+	param bool
+	scope []*loopInfo // the loops that its declaration is in
+	bar   *variable   // its cotangent, if it has one
+	of    *variable   // the variable whose cotangent or tangent it is
+}
+
+// A loopInfo is the identity of a loop of the function.
+type loopInfo struct{ depth int }
+
+// An expr has no side effects, and does not change once it is made.
+type expr interface{ typeOf() types.Type }
+
+type (
+	// A literal is a constant, as its text.
+	literal struct {
+		text string
+		typ  types.Type
+	}
+	// A reference is the value of a variable.
+	reference struct{ v *variable }
+	// An element is x[i] of a slice or an array.
+	element struct {
+		x, i expr
+		typ  types.Type
+	}
+	// A field is x.name of a struct, or of a pointer to one.
+	field struct {
+		x    expr
+		name string
+		typ  types.Type
+	}
+	// A target is what a pointer points to.
+	target struct {
+		x   expr
+		typ types.Type
+	}
+	// A unary is an operation with one operand.
+	unary struct {
+		op token.Token
+		x  expr
+	}
+	// A binary is an operation with two operands.
+	binary struct {
+		op   token.Token
+		x, y expr
+		typ  types.Type
+	}
+	// A call is a call of a function that has no side effects, by its name.
+	call struct {
+		fn   string
+		path string // of the package to import, if any
+		args []expr
+		typ  types.Type
+	}
+	// A part is x[lo:hi]. lo and hi may be nil.
+	part struct{ x, lo, hi expr }
+)
+
+func (e *literal) typeOf() types.Type   { return e.typ }
+func (e *reference) typeOf() types.Type { return e.v.typ }
+func (e *element) typeOf() types.Type   { return e.typ }
+func (e *field) typeOf() types.Type     { return e.typ }
+func (e *target) typeOf() types.Type    { return e.typ }
+func (e *unary) typeOf() types.Type     { return e.x.typeOf() }
+func (e *binary) typeOf() types.Type    { return e.typ }
+func (e *call) typeOf() types.Type      { return e.typ }
+func (e *part) typeOf() types.Type {
+	if a, ok := e.x.typeOf().Underlying().(*types.Array); ok {
+		return types.NewSlice(a.Elem())
+	}
+	return e.x.typeOf()
+}
+
+// A stmt is a statement of the function, or of what is written.
+type stmt interface{}
+
+type (
+	// An assignment sets l to r, or with op adds r to it or subtracts r from it. It declares
+	// the variable l if define is set.
+	assignment struct {
+		l      expr
+		op     token.Token // ASSIGN, ADD_ASSIGN or SUB_ASSIGN
+		r      expr
+		define bool
+	}
+	// A swap exchanges two slices.
+	swap struct{ x, y expr }
+	// A growth appends a zero to a slice, or with back set takes the last element away.
+	growth struct {
+		x    expr
+		back bool
+	}
+	// A branch is if and else.
+	branch struct {
+		cond      expr
+		then, els []stmt
+	}
+	// A ranged loop runs body for v = lo, lo+step, ... while v < hi, or with a negative step
+	// while v >= hi.
+	ranged struct {
+		v      *variable
+		lo, hi expr
+		step   int
+		body   []stmt
+		info   *loopInfo
+	}
+	// A while loop runs body while cond holds. count, if not nil, counts the iterations.
+	while struct {
+		cond  expr
+		body  []stmt
+		count *variable
+		info  *loopInfo
+	}
+	// An effect is a call for its effect, such as panic.
+	effect struct{ call expr }
+	// A save puts a value on a tape before something changes it, and a restore brings it back.
+	save struct {
+		x    expr
+		pair *pair
+	}
+	restore struct {
+		x       expr
+		pair    *pair
+		inverse *assignment // takes the place of the tape
+	}
+	// A backward group has the statements that belong to a statement of the function.
+	backward struct {
+		list  []stmt
+		pos   int
+		loops []*loopInfo
+	}
+	// A locals statement brings back the locals of a block at its end, or on the way back at
+	// its beginning.
+	locals struct {
+		block *block
+		back  bool
+	}
+)
+
+// A pair is a save and its restore.
+type pair struct {
+	kept  bool
+	pos   int
+	loops []*loopInfo
+}
+
+// A block is a list of statements in a loop, whose locals are gone at its end.
+type block struct {
+	vars  []*variable
+	plans []*plan // what becomes of vars that are needed, in their order
+	pos   int     // the end
+	loops []*loopInfo
+}
+
+// A plan says how a local comes back: by its definition, or from a tape if that is nil.
+type plan struct {
+	v    *variable
+	expr expr
+}
+
+var (
+	float   = types.Typ[types.Float64]
+	integer = types.Typ[types.Int]
+	boolean = types.Typ[types.Bool]
+)
+
+func isFloat(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsFloat != 0
+}
+
+func isInteger(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0
+}
+
+func isBoolean(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsBoolean != 0
+}
+
+// isHeader reports whether a value of type t shares memory with its copies.
+func isHeader(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Slice, *types.Pointer:
+		return true
+	}
+	return false
+}
+
+// hasFloats reports whether a value of type t has parts that may have derivatives.
+func hasFloats(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return isFloat(t)
+	case *types.Slice:
+		return hasFloats(u.Elem())
+	case *types.Array:
+		return hasFloats(u.Elem())
+	case *types.Pointer:
+		return hasFloats(u.Elem())
+	case *types.Struct:
+		for i := range u.NumFields() {
+			if hasFloats(u.Field(i).Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func number(text string) expr { return &literal{text, float} }
+
+// lit returns a constant of a type.
+func lit(text string, t types.Type) expr { return &literal{text, t} }
+
+func integerLit(n int) expr { return &literal{strconv.Itoa(n), integer} }
+
+func ref(v *variable) expr { return &reference{v} }
+
+func isLit(e expr, text string) bool {
+	l, ok := e.(*literal)
+	return ok && l.text == text
+}
+
+// atom reports whether e may stand twice at no cost.
+func atom(e expr) bool {
+	switch e.(type) {
+	case *literal, *reference:
+		return true
+	}
+	return false
+}
+
+// The constructors of arithmetic leave out zeros and ones, which are frequent in derivatives.
+
+func negative(x expr) expr {
+	switch x := x.(type) {
+	case *unary:
+		if x.op == token.SUB {
+			return x.x
+		}
+	case *literal:
+		if x.text == "0" {
+			return x
+		}
+	}
+	return &unary{token.SUB, x}
+}
+
+func add(x, y expr) expr {
+	switch {
+	case isLit(x, "0"):
+		return y
+	case isLit(y, "0"):
+		return x
+	}
+	if u, ok := y.(*unary); ok && u.op == token.SUB {
+		return &binary{token.SUB, x, u.x, x.typeOf()}
+	}
+	return &binary{token.ADD, x, y, x.typeOf()}
+}
+
+func subtract(x, y expr) expr {
+	if u, ok := y.(*unary); ok && u.op == token.SUB {
+		return add(x, u.x)
+	}
+	if isLit(y, "0") {
+		return x
+	}
+	return &binary{token.SUB, x, y, x.typeOf()}
+}
+
+func times(x, y expr) expr {
+	switch {
+	case isLit(x, "0"), isLit(y, "1"):
+		return x
+	case isLit(y, "0"), isLit(x, "1"):
+		return y
+	}
+	if u, ok := x.(*unary); ok && u.op == token.SUB {
+		return negative(times(u.x, y))
+	}
+	if u, ok := y.(*unary); ok && u.op == token.SUB {
+		return negative(times(x, u.x))
+	}
+	return &binary{token.MUL, x, y, x.typeOf()}
+}
+
+func over(x, y expr) expr {
+	if isLit(x, "0") || isLit(y, "1") {
+		return x
+	}
+	if u, ok := x.(*unary); ok && u.op == token.SUB {
+		return negative(over(u.x, y))
+	}
+	return &binary{token.QUO, x, y, x.typeOf()}
+}
+
+func fn(name string, args ...expr) expr {
+	return &call{"math." + name, "math", args, float}
+}
+
+// children returns the operands of e.
+func children(e expr) []expr {
+	switch e := e.(type) {
+	case *element:
+		return []expr{e.x, e.i}
+	case *field:
+		return []expr{e.x}
+	case *target:
+		return []expr{e.x}
+	case *unary:
+		return []expr{e.x}
+	case *binary:
+		return []expr{e.x, e.y}
+	case *call:
+		return e.args
+	case *part:
+		out := []expr{e.x}
+		if e.lo != nil {
+			out = append(out, e.lo)
+		}
+		if e.hi != nil {
+			out = append(out, e.hi)
+		}
+		return out
+	}
+	return nil
+}
+
+// visit calls f for e and all that it consists of.
+func visit(e expr, f func(expr)) {
+	if e == nil {
+		return
+	}
+	f(e)
+	for _, c := range children(e) {
+		visit(c, f)
+	}
+}
+
+// root returns the variable that a place belongs to, and nil if e is no place.
+func root(e expr) *variable {
+	switch e := e.(type) {
+	case *reference:
+		return e.v
+	case *element:
+		return root(e.x)
+	case *field:
+		return root(e.x)
+	case *target:
+		return root(e.x)
+	case *part:
+		return root(e.x)
+	}
+	return nil
+}
+
+// isPlace reports whether e can be assigned to.
+func isPlace(e expr) bool { return root(e) != nil }

@@ -1,0 +1,1160 @@
+package gradient
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+)
+
+// A Source is a package that has been type-checked.
+type Source struct {
+	Fset  *token.FileSet
+	Pkg   *types.Package
+	Info  *types.Info
+	Funcs map[types.Object]*ast.FuncDecl
+}
+
+// A Refusal says where a function cannot be differentiated, and why.
+type Refusal struct {
+	Pos  token.Position
+	Text string
+}
+
+func (r Refusal) Error() string { return fmt.Sprintf("%s: %s", r.Pos, r.Text) }
+
+// A lowerer turns the syntax of a function into statements in which calls are inlined, and
+// control leaves only at the end of a list.
+type lowerer struct {
+	*Source
+	names    map[string]bool
+	bound    map[types.Object]expr         // what an identifier stands for
+	lits     map[types.Object]*ast.FuncLit // functions in variables
+	global   map[types.Object]*variable
+	out      []stmt
+	loops    []*loopInfo
+	frames   []*frame
+	exits    []*exit
+	types    map[*types.TypeParam]types.Type
+	inlining map[ast.Node]bool // functions that are being inlined
+	label    string            // of the next loop
+	imports  map[string]bool
+}
+
+// A frame is a function that is inlined.
+type frame struct {
+	results []*variable
+	leave   *exit
+}
+
+// An exit is a place to which control may jump. flag is set when it does.
+type exit struct {
+	flag  *variable
+	loop  bool // continue and break reach it
+	next  bool // continue
+	label string
+	depth int // the number of loops that it is in
+}
+
+func (l *lowerer) refuse(at ast.Node, format string, args ...any) {
+	panic(Refusal{l.Fset.Position(at.Pos()), fmt.Sprintf(format, args...)})
+}
+
+// unique returns a name that nothing else has.
+func (l *lowerer) unique(name string) string {
+	if name == "_" || name == "" {
+		name = "v"
+	}
+	out := name
+	for n := 1; l.names[out] || l.Pkg.Scope().Lookup(out) != nil || token.IsKeyword(out) || types.Universe.Lookup(out) != nil; n++ {
+		out = fmt.Sprintf("%s%d", name, n)
+	}
+	l.names[out] = true
+	return out
+}
+
+func (l *lowerer) variable(name string, t types.Type) *variable {
+	return &variable{name: l.unique(name), typ: t, scope: slices.Clone(l.loops)}
+}
+
+func (l *lowerer) emit(s stmt) { l.out = append(l.out, s) }
+
+// nested returns the statements that f emits.
+func (l *lowerer) nested(f func()) []stmt {
+	outer := l.out
+	l.out = nil
+	f()
+	inner := l.out
+	l.out = outer
+	return inner
+}
+
+// define declares a variable with the value e, or the zero value if e is nil.
+func (l *lowerer) define(name string, t types.Type, e expr) *variable {
+	v := l.variable(name, t)
+	l.emit(&assignment{l: ref(v), op: token.ASSIGN, define: true})
+	if e == nil {
+		return v
+	}
+	if s, ok := l.out[len(l.out)-1].(*assignment); ok && !isAggregate(t) {
+		s.r = e
+		return v
+	}
+	l.assign(ref(v), e)
+	return v
+}
+
+func isAggregate(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Struct, *types.Array:
+		return true
+	}
+	return false
+}
+
+// temporary returns e, or a variable with its value if it is no atom.
+func (l *lowerer) temporary(name string, e expr) expr {
+	if atom(e) {
+		return e
+	}
+	return ref(l.define(name, e.typeOf(), e))
+}
+
+// assign sets a place. Structs and arrays are set part by part.
+func (l *lowerer) assign(to, e expr) {
+	if x, ok := e.(*reference); ok && root(to) == x.v && to.typeOf() == e.typeOf() {
+		if _, ok := to.(*reference); ok {
+			return
+		}
+	}
+	switch u := to.typeOf().Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			l.assign(&field{to, f.Name(), f.Type()}, &field{e, f.Name(), f.Type()})
+		}
+	case *types.Array:
+		for i := range int(u.Len()) {
+			l.assign(&element{to, integerLit(i), u.Elem()}, &element{e, integerLit(i), u.Elem()})
+		}
+	default:
+		l.emit(&assignment{l: to, op: token.ASSIGN, r: e})
+	}
+}
+
+func (l *lowerer) typeOf(e ast.Expr) types.Type {
+	return l.substituted(types.Default(l.Info.TypeOf(e)))
+}
+
+// substituted replaces the type parameters of functions that are inlined.
+func (l *lowerer) substituted(t types.Type) types.Type {
+	switch t := t.(type) {
+	case *types.TypeParam:
+		if u := l.types[t]; u != nil {
+			return u
+		}
+	case *types.Slice:
+		return types.NewSlice(l.substituted(t.Elem()))
+	case *types.Array:
+		return types.NewArray(l.substituted(t.Elem()), t.Len())
+	case *types.Pointer:
+		return types.NewPointer(l.substituted(t.Elem()))
+	}
+	return t
+}
+
+// A jump says which exits statements may take, and whether they always take one.
+type jump struct {
+	may    []*exit
+	always bool
+}
+
+func (j *jump) add(k jump) {
+	for _, e := range k.may {
+		if !slices.Contains(j.may, e) {
+			j.may = append(j.may, e)
+		}
+	}
+}
+
+// leaves returns the exits outside of a loop at depth.
+func (j jump) leaves(depth int) (out []*exit) {
+	for _, e := range j.may {
+		if e.depth <= depth {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// list reads statements. What follows a branch that leaves becomes its other side.
+func (l *lowerer) list(list []ast.Stmt) (j jump) {
+	for k, s := range list {
+		rest := list[k+1:]
+		if s, ok := s.(*ast.SwitchStmt); ok && !breaks(s.Body) {
+			if chain := l.chain(s); chain != nil {
+				return l.joined(j, l.list(append([]ast.Stmt{chain}, rest...)))
+			}
+			continue
+		}
+		if s, ok := s.(*ast.IfStmt); ok {
+			if s.Init != nil {
+				l.stmt(s.Init)
+			}
+			b := &branch{cond: l.condition(s.Cond)}
+			var then, els jump
+			b.then = l.nested(func() { then = l.list(s.Body.List) })
+			other := []ast.Stmt{}
+			switch e := s.Else.(type) {
+			case *ast.BlockStmt:
+				other = e.List
+			case ast.Stmt:
+				other = []ast.Stmt{e}
+			}
+			merged := then.always
+			if merged {
+				other, rest = append(slices.Clone(other), rest...), nil
+			}
+			b.els = l.nested(func() { els = l.list(other) })
+			if !merged && els.always && len(then.may) == 0 {
+				merged = true
+				var after jump
+				b.then = append(b.then, l.nested(func() { after = l.list(rest) })...)
+				then = after
+			}
+			l.emit(b)
+			j.add(then)
+			j.add(els)
+			if merged {
+				j.always = then.always && els.always
+				return j
+			}
+			if then.always && els.always {
+				j.always = true
+				return j
+			}
+			var now jump
+			now.add(then)
+			now.add(els)
+			if len(now.may) > 0 && len(rest) > 0 {
+				return l.joined(j, l.guarded(now.may, rest))
+			}
+			continue
+		}
+		now := l.stmt(s)
+		j.add(now)
+		if now.always {
+			j.always = true
+			return j
+		}
+		if len(now.may) > 0 && len(rest) > 0 {
+			return l.joined(j, l.guarded(now.may, rest))
+		}
+	}
+	return j
+}
+
+func (l *lowerer) joined(j, k jump) jump {
+	j.add(k)
+	j.always = k.always
+	return j
+}
+
+// guarded reads statements that run unless an exit has been taken.
+func (l *lowerer) guarded(exits []*exit, rest []ast.Stmt) (j jump) {
+	b := &branch{cond: l.untaken(exits)}
+	b.then = l.nested(func() { j = l.list(rest) })
+	l.emit(b)
+	j.always = false
+	return j
+}
+
+// untaken returns the condition that none of the exits has been taken.
+func (l *lowerer) untaken(exits []*exit) (cond expr) {
+	for _, e := range exits {
+		c := expr(&unary{token.NOT, ref(e.flag)})
+		if cond == nil {
+			cond = c
+		} else {
+			cond = &binary{token.LAND, cond, c, boolean}
+		}
+	}
+	return cond
+}
+
+// breaks reports whether a break in the body of a switch leaves the switch.
+func breaks(body ast.Stmt) (yes bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ForStmt, *ast.RangeStmt, *ast.FuncLit:
+			return false
+		case *ast.SwitchStmt:
+			return n.Body == body
+		case *ast.BranchStmt:
+			yes = yes || n.Tok == token.BREAK && n.Label == nil
+		}
+		return true
+	})
+	return yes
+}
+
+// chain returns a switch as if and else.
+func (l *lowerer) chain(s *ast.SwitchStmt) ast.Stmt {
+	if s.Init != nil {
+		l.stmt(s.Init)
+	}
+	tag := s.Tag
+	if tag != nil && l.Info.Types[tag].Value == nil {
+		e := l.temporary("tag", l.expr(tag))
+		obj := types.NewVar(tag.Pos(), l.Pkg, "tag", e.typeOf())
+		id := &ast.Ident{Name: "tag", NamePos: tag.Pos()}
+		l.Info.Uses[id], l.bound[obj] = obj, e
+		l.Info.Types[id] = types.TypeAndValue{Type: e.typeOf()}
+		tag = id
+	}
+	var first, last *ast.IfStmt
+	var fallback *ast.BlockStmt
+	for _, c := range s.Body.List {
+		c := c.(*ast.CaseClause)
+		for _, s := range c.Body {
+			if b, ok := s.(*ast.BranchStmt); ok && b.Tok == token.FALLTHROUGH {
+				l.refuse(b, "fallthrough is not differentiated: write the cases out")
+			}
+		}
+		body := &ast.BlockStmt{List: c.Body, Lbrace: c.Pos()}
+		if c.List == nil {
+			fallback = body
+			continue
+		}
+		var cond ast.Expr
+		for _, e := range c.List {
+			if tag != nil {
+				e = l.typed(&ast.BinaryExpr{X: tag, Op: token.EQL, Y: e, OpPos: e.Pos()})
+			}
+			if cond == nil {
+				cond = e
+			} else {
+				cond = l.typed(&ast.BinaryExpr{X: cond, Op: token.LOR, Y: e, OpPos: e.Pos()})
+			}
+		}
+		i := &ast.IfStmt{If: c.Pos(), Cond: cond, Body: body}
+		if first == nil {
+			first = i
+		} else {
+			last.Else = i
+		}
+		last = i
+	}
+	switch {
+	case first == nil && fallback == nil:
+		return nil
+	case first == nil:
+		return fallback
+	case fallback != nil:
+		last.Else = fallback
+	}
+	return first
+}
+
+// typed gives a condition that is made here its type.
+func (l *lowerer) typed(e *ast.BinaryExpr) ast.Expr {
+	l.Info.Types[e] = types.TypeAndValue{Type: boolean}
+	return e
+}
+
+// stmt reads a statement.
+func (l *lowerer) stmt(s ast.Stmt) (j jump) {
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		l.assignStmt(s)
+	case *ast.IncDecStmt:
+		op := token.ADD_ASSIGN
+		if s.Tok == token.DEC {
+			op = token.SUB_ASSIGN
+		}
+		to := l.place(s.X)
+		l.emit(&assignment{l: to, op: op, r: lit("1", to.typeOf())})
+	case *ast.DeclStmt:
+		l.decl(s.Decl.(*ast.GenDecl))
+	case *ast.ExprStmt:
+		return l.exprStmt(s)
+	case *ast.BlockStmt:
+		return l.list(s.List)
+	case *ast.IfStmt:
+		return l.list([]ast.Stmt{s})
+	case *ast.SwitchStmt:
+		if !breaks(s.Body) {
+			return l.list([]ast.Stmt{s})
+		}
+		e := l.newExit("done", true)
+		e.next = false
+		j = l.within(func() jump {
+			if chain := l.chain(s); chain != nil {
+				return l.list([]ast.Stmt{chain})
+			}
+			return jump{}
+		}, e)
+		j.may = slices.DeleteFunc(j.may, func(x *exit) bool { return x == e })
+		j.always = false
+		return j
+	case *ast.ForStmt:
+		return l.forStmt(s)
+	case *ast.RangeStmt:
+		return l.rangeStmt(s)
+	case *ast.ReturnStmt:
+		return l.returnStmt(s)
+	case *ast.BranchStmt:
+		return l.branchStmt(s)
+	case *ast.LabeledStmt:
+		l.label = s.Label.Name
+		j = l.stmt(s.Stmt)
+		l.label = ""
+		return j
+	case *ast.EmptyStmt:
+	default:
+		l.refuse(s, "%s is not differentiated", describe(s))
+	}
+	return j
+}
+
+func describe(n ast.Node) string {
+	switch n.(type) {
+	case *ast.GoStmt:
+		return "a goroutine"
+	case *ast.DeferStmt:
+		return "defer"
+	case *ast.SelectStmt, *ast.SendStmt:
+		return "a channel"
+	case *ast.TypeSwitchStmt, *ast.TypeAssertExpr:
+		return "a value of an interface"
+	}
+	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast."))
+}
+
+// newExit declares the flag of an exit.
+func (l *lowerer) newExit(name string, loop bool) *exit {
+	v := l.define(name, boolean, lit("false", boolean))
+	return &exit{flag: v, loop: loop, depth: len(l.loops)}
+}
+
+// within runs f while the exits can be reached.
+func (l *lowerer) within(f func() jump, exits ...*exit) jump {
+	n := len(l.exits)
+	l.exits = append(l.exits, exits...)
+	j := f()
+	l.exits = l.exits[:n]
+	return j
+}
+
+func (l *lowerer) take(e *exit) jump {
+	l.emit(&assignment{l: ref(e.flag), op: token.ASSIGN, r: lit("true", boolean)})
+	return jump{[]*exit{e}, true}
+}
+
+func (l *lowerer) branchStmt(s *ast.BranchStmt) jump {
+	for _, e := range slices.Backward(l.exits) {
+		if !e.loop {
+			break
+		}
+		if s.Label != nil && e.label != s.Label.Name {
+			continue
+		}
+		if s.Tok == token.BREAK && !e.next || s.Tok == token.CONTINUE && e.next {
+			return l.take(e)
+		}
+	}
+	l.refuse(s, "%s is not differentiated", s.Tok)
+	return jump{}
+}
+
+func (l *lowerer) returnStmt(s *ast.ReturnStmt) jump {
+	f := l.frames[len(l.frames)-1]
+	switch {
+	case len(s.Results) == 1 && len(f.results) > 1:
+		values := l.results(s.Results[0].(*ast.CallExpr))
+		for i, v := range f.results {
+			l.assign(ref(v), values[i])
+		}
+	case len(s.Results) > 0:
+		values := make([]expr, len(s.Results))
+		for i, e := range s.Results {
+			values[i] = l.converted(l.expr(e), f.results[i].typ)
+			if len(s.Results) > 1 && !isAggregate(values[i].typeOf()) {
+				values[i] = l.temporary("r", values[i])
+			}
+		}
+		for i, v := range f.results {
+			l.assign(ref(v), values[i])
+		}
+	}
+	return l.take(f.leave)
+}
+
+// converted gives a constant the type that it is assigned to.
+func (l *lowerer) converted(e expr, t types.Type) expr {
+	if c, ok := e.(*literal); ok {
+		return &literal{c.text, t}
+	}
+	return e
+}
+
+func (l *lowerer) decl(d *ast.GenDecl) {
+	if d.Tok != token.VAR {
+		return // constants have their values
+	}
+	for _, spec := range d.Specs {
+		spec := spec.(*ast.ValueSpec)
+		if len(spec.Values) == 1 && len(spec.Names) > 1 {
+			values := l.results(spec.Values[0].(*ast.CallExpr))
+			for i, id := range spec.Names {
+				l.bind(id, values[i])
+			}
+			continue
+		}
+		for i, id := range spec.Names {
+			if spec.Values == nil {
+				if id.Name != "_" {
+					t := l.substituted(l.Info.Defs[id].Type())
+					l.bound[l.Info.Defs[id]] = ref(l.define(id.Name, t, nil))
+				}
+				continue
+			}
+			l.bindTo(id, spec.Values[i])
+		}
+	}
+}
+
+// bindTo declares id with the value of e.
+func (l *lowerer) bindTo(id *ast.Ident, e ast.Expr) {
+	if f, ok := ast.Unparen(e).(*ast.FuncLit); ok {
+		l.lits[l.Info.Defs[id]] = f
+		return
+	}
+	l.bind(id, l.value(e))
+}
+
+func (l *lowerer) bind(id *ast.Ident, e expr) {
+	if id.Name == "_" {
+		return
+	}
+	obj := l.Info.Defs[id]
+	t := l.substituted(obj.Type())
+	if u, ok := e.(*unary); ok && u.op == token.AND {
+		l.bound[obj] = e
+		return
+	}
+	l.bound[obj] = ref(l.define(id.Name, t, l.converted(e, t)))
+}
+
+func (l *lowerer) assignStmt(s *ast.AssignStmt) {
+	if len(s.Rhs) == 1 && len(s.Lhs) > 1 {
+		c, ok := ast.Unparen(s.Rhs[0]).(*ast.CallExpr)
+		if !ok {
+			l.refuse(s, "only a call gives several values")
+		}
+		values := l.results(c)
+		for i, to := range s.Lhs {
+			l.set(s, to, values[i])
+		}
+		return
+	}
+	if len(s.Lhs) == 1 {
+		to := s.Lhs[0]
+		if id, ok := to.(*ast.Ident); ok && s.Tok == token.DEFINE {
+			l.bindTo(id, s.Rhs[0])
+			return
+		}
+		if s.Tok == token.ASSIGN && l.appended(to, s.Rhs[0]) {
+			return
+		}
+		if s.Tok == token.ASSIGN {
+			if e := l.expr(s.Rhs[0]); !isBlank(to) {
+				p := l.place(to)
+				l.assign(p, l.converted(e, p.typeOf()))
+			}
+			return
+		}
+		p := l.place(to)
+		e := l.converted(l.expr(s.Rhs[0]), p.typeOf())
+		switch s.Tok {
+		case token.ADD_ASSIGN, token.SUB_ASSIGN:
+			l.emit(&assignment{l: p, op: s.Tok, r: e})
+		default:
+			op, ok := operators[s.Tok]
+			if !ok {
+				l.refuse(s, "%s is not differentiated", s.Tok)
+			}
+			l.assign(p, l.operation(op, p, e, p.typeOf()))
+		}
+		return
+	}
+	if l.swapped(s) {
+		return
+	}
+	values := make([]expr, len(s.Rhs))
+	for i, e := range s.Rhs {
+		values[i] = l.expr(e)
+		if _, ok := values[i].(*literal); ok {
+			continue
+		}
+		if isAggregate(values[i].typeOf()) {
+			values[i] = ref(l.define("old", values[i].typeOf(), values[i]))
+		} else if s.Tok != token.DEFINE || !atom(values[i]) {
+			values[i] = ref(l.define("old", values[i].typeOf(), values[i]))
+		}
+	}
+	for i, to := range s.Lhs {
+		l.set(s, to, values[i])
+	}
+}
+
+// swapped reads u, v = v, u for slices, and reports whether it is that.
+func (l *lowerer) swapped(s *ast.AssignStmt) bool {
+	if s.Tok != token.ASSIGN || len(s.Lhs) != 2 || !isHeader(l.typeOf(s.Lhs[0])) {
+		return false
+	}
+	text := types.ExprString
+	if text(s.Lhs[0]) != text(s.Rhs[1]) || text(s.Lhs[1]) != text(s.Rhs[0]) {
+		return false
+	}
+	l.emit(&swap{l.place(s.Lhs[0]), l.place(s.Lhs[1])})
+	return true
+}
+
+var operators = map[token.Token]token.Token{
+	token.MUL_ASSIGN: token.MUL, token.QUO_ASSIGN: token.QUO, token.REM_ASSIGN: token.REM,
+	token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR, token.XOR_ASSIGN: token.XOR,
+	token.SHL_ASSIGN: token.SHL, token.SHR_ASSIGN: token.SHR, token.AND_NOT_ASSIGN: token.AND_NOT,
+}
+
+func isBlank(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && id.Name == "_"
+}
+
+// set assigns to what stands left of = or :=.
+func (l *lowerer) set(s *ast.AssignStmt, to ast.Expr, e expr) {
+	if isBlank(to) {
+		return
+	}
+	if id, ok := to.(*ast.Ident); ok && s.Tok == token.DEFINE && l.Info.Defs[id] != nil {
+		l.bind(id, e)
+		return
+	}
+	p := l.place(to)
+	l.assign(p, l.converted(e, p.typeOf()))
+}
+
+// appended reads x = append(x, e...), and reports whether it is that.
+func (l *lowerer) appended(to, e ast.Expr) bool {
+	c, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || !l.isBuiltin(c.Fun, "append") {
+		return false
+	}
+	if types.ExprString(c.Args[0]) != types.ExprString(to) || c.Ellipsis.IsValid() {
+		l.refuse(e, "append makes another slice here: write x = append(x, e)")
+	}
+	x := l.place(to)
+	for _, a := range c.Args[1:] {
+		elem := x.typeOf().Underlying().(*types.Slice).Elem()
+		v := l.converted(l.expr(a), elem)
+		if !isAggregate(elem) {
+			v = l.temporary("v", v)
+		}
+		l.emit(&growth{x: x})
+		last := &binary{token.SUB, length(x), integerLit(1), integer}
+		l.assign(&element{x, last, elem}, v)
+	}
+	return true
+}
+
+func length(x expr) expr {
+	if a, ok := x.typeOf().Underlying().(*types.Array); ok {
+		return integerLit(int(a.Len()))
+	}
+	if p, ok := x.(*part); ok && p.hi != nil {
+		if p.lo == nil {
+			return p.hi
+		}
+		return &binary{token.SUB, p.hi, p.lo, integer}
+	}
+	return &call{"len", "", []expr{x}, integer}
+}
+
+func (l *lowerer) isBuiltin(f ast.Expr, name string) bool {
+	id, ok := ast.Unparen(f).(*ast.Ident)
+	if !ok {
+		return false
+	}
+	b, ok := l.Info.Uses[id].(*types.Builtin)
+	return ok && b.Name() == name
+}
+
+func (l *lowerer) exprStmt(s *ast.ExprStmt) jump {
+	c, ok := ast.Unparen(s.X).(*ast.CallExpr)
+	if !ok {
+		l.refuse(s, "this statement does nothing")
+	}
+	switch {
+	case l.isBuiltin(c.Fun, "panic"):
+		args := l.verbatim(c.Args[0])
+		l.emit(&effect{&call{"panic", "", []expr{args}, nil}})
+		return jump{nil, true}
+	case l.isBuiltin(c.Fun, "copy"):
+		l.copy(c)
+		return jump{}
+	case l.isBuiltin(c.Fun, "clear"):
+		x := l.header("x", l.expr(c.Args[0]))
+		elem := x.typeOf().Underlying().(*types.Slice).Elem()
+		l.over(length(x), func(i expr) { l.assign(&element{x, i, elem}, l.zero(c, elem)) })
+		return jump{}
+	}
+	l.results(c)
+	return jump{}
+}
+
+// zero returns the zero of a type.
+func (l *lowerer) zero(at ast.Node, t types.Type) expr {
+	switch {
+	case isFloat(t), isInteger(t):
+		return lit("0", t)
+	case isBoolean(t):
+		return lit("false", t)
+	}
+	l.refuse(at, "the zero of %s is not known here", t)
+	return nil
+}
+
+// over emits a loop over 0 ... n-1.
+func (l *lowerer) over(n expr, body func(i expr)) {
+	n = l.temporary("n", n)
+	info := &loopInfo{len(l.loops)}
+	l.loops = append(l.loops, info)
+	v := l.variable("i", integer)
+	r := &ranged{v: v, lo: integerLit(0), hi: n, step: 1, info: info}
+	r.body = l.nested(func() { body(ref(v)) })
+	l.loops = l.loops[:len(l.loops)-1]
+	l.emit(r)
+}
+
+// header returns a slice as a name.
+func (l *lowerer) header(name string, e expr) expr {
+	if _, ok := e.(*reference); ok {
+		return e
+	}
+	return ref(l.define(name, e.typeOf(), e))
+}
+
+func (l *lowerer) copy(c *ast.CallExpr) {
+	to, from := l.header("to", l.expr(c.Args[0])), l.header("from", l.expr(c.Args[1]))
+	elem := to.typeOf().Underlying().(*types.Slice).Elem()
+	n := &call{"min", "", []expr{length(to), length(from)}, integer}
+	if a, b := rootOf(c.Args[0]), rootOf(c.Args[1]); a == b {
+		old := ref(l.define("old", to.typeOf(), &call{"make", "", []expr{length(from)}, to.typeOf()}))
+		l.over(length(from), func(i expr) { l.assign(&element{old, i, elem}, &element{from, i, elem}) })
+		from = old
+	}
+	l.over(n, func(i expr) { l.assign(&element{to, i, elem}, &element{from, i, elem}) })
+}
+
+// rootOf returns the name at the beginning of an expression.
+func rootOf(e ast.Expr) string {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.IndexExpr:
+		return rootOf(e.X)
+	case *ast.SliceExpr:
+		return rootOf(e.X)
+	case *ast.SelectorExpr:
+		return rootOf(e.X)
+	case *ast.StarExpr:
+		return rootOf(e.X)
+	}
+	return ""
+}
+
+// assigned reports whether a statement may set a variable.
+func (l *lowerer) assigned(obj types.Object, s ast.Node) (yes bool) {
+	is := func(e ast.Expr) bool {
+		id, ok := ast.Unparen(e).(*ast.Ident)
+		return ok && (l.Info.Uses[id] == obj || l.Info.Defs[id] == obj)
+	}
+	if s == nil {
+		return false
+	}
+	ast.Inspect(s, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE || len(n.Lhs) > 1 {
+				yes = yes || slices.ContainsFunc(n.Lhs, is)
+			}
+			for _, e := range n.Lhs { // a field of a struct
+				for {
+					f, ok := ast.Unparen(e).(*ast.SelectorExpr)
+					if !ok {
+						break
+					}
+					e = f.X
+					yes = yes || is(e)
+				}
+				if x, ok := ast.Unparen(e).(*ast.IndexExpr); ok {
+					if _, array := l.Info.TypeOf(x.X).Underlying().(*types.Array); array {
+						yes = yes || is(x.X)
+					}
+				}
+			}
+		case *ast.IncDecStmt:
+			yes = yes || is(n.X)
+		case *ast.UnaryExpr:
+			yes = yes || n.Op == token.AND && is(n.X)
+		case *ast.RangeStmt:
+			yes = yes || n.Tok == token.ASSIGN && (n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value))
+		}
+		return true
+	})
+	return yes
+}
+
+// stable reports whether the variables of an integer expression keep their values in a loop.
+func (l *lowerer) stable(e ast.Expr, body ast.Node) bool {
+	ok := true
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			f := ast.Unparen(n.Fun)
+			ok = ok && (l.isBuiltin(f, "len") || l.isBuiltin(f, "min") || l.isBuiltin(f, "max") || l.Info.Types[f].IsType())
+		case *ast.IndexExpr:
+			_, array := l.Info.TypeOf(n.X).Underlying().(*types.Array)
+			_, header := l.Info.TypeOf(n).Underlying().(*types.Slice)
+			ok = ok && (array || header)
+		case *ast.SelectorExpr:
+			if v, isVar := l.Info.Uses[n.Sel].(*types.Var); isVar && v.IsField() {
+				ok = ok && !l.changedField(v, body)
+			}
+		case *ast.Ident:
+			if v, isVar := l.Info.Uses[n].(*types.Var); isVar && l.assigned(v, body) {
+				ok = false
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+// changedField reports whether a statement may set a field.
+func (l *lowerer) changedField(f *types.Var, s ast.Node) (yes bool) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		var to []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			to = n.Lhs
+		case *ast.IncDecStmt:
+			to = []ast.Expr{n.X}
+		}
+		for _, e := range to {
+			sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+			yes = yes || ok && l.Info.Uses[sel.Sel] == f
+		}
+		return true
+	})
+	return yes
+}
+
+// A loop in progress.
+func (l *lowerer) enter() *loopInfo {
+	info := &loopInfo{len(l.loops)}
+	l.loops = append(l.loops, info)
+	return info
+}
+
+func (l *lowerer) leave() { l.loops = l.loops[:len(l.loops)-1] }
+
+// loopBody reads the body of a loop, in which next is what continue reaches.
+func (l *lowerer) loopBody(body *ast.BlockStmt, stop *exit, label string) (j jump) {
+	next := l.newExit("skip", true)
+	next.next, next.label, stop.label = true, label, label
+	j = l.within(func() jump { return l.list(body.List) }, stop, next)
+	j.may = slices.DeleteFunc(j.may, func(e *exit) bool { return e == next })
+	return j
+}
+
+// outside returns the exits of a loop that go on outside of it.
+func outside(j jump, stop *exit) jump {
+	return jump{may: slices.DeleteFunc(slices.Clone(j.may), func(e *exit) bool { return e == stop })}
+}
+
+func (l *lowerer) forStmt(s *ast.ForStmt) jump {
+	label := l.label
+	l.label = ""
+	stop := l.newExit("stop", true)
+	if r, obj := l.counted(s); r != nil {
+		r.info = l.enter()
+		r.v = l.variable(obj.Name(), l.substituted(obj.Type()))
+		l.bound[obj] = ref(r.v)
+		var j jump
+		r.body = l.nested(func() { j = l.loopBody(s.Body, stop, label) })
+		l.leave()
+		if len(j.may) == 0 {
+			l.emit(r)
+			return jump{}
+		}
+		return l.broken(r, j, stop)
+	}
+	if s.Init != nil {
+		l.stmt(s.Init)
+	}
+	cond := func() expr {
+		if s.Cond == nil {
+			return lit("true", boolean)
+		}
+		return l.condition(s.Cond)
+	}
+	var c expr
+	before := l.nested(func() { c = cond() })
+	simple := len(before) == 0
+	l.out = append(l.out, before...)
+	if !simple {
+		c = ref(l.define("more", boolean, c))
+	}
+	w := &while{info: l.enter()}
+	var j jump
+	w.body = l.nested(func() {
+		j = l.loopBody(s.Body, stop, label)
+		if j.always && len(j.may) == 0 {
+			return // it panics
+		}
+		post := l.nested(func() {
+			if s.Post != nil {
+				l.stmt(s.Post)
+			}
+			if !simple {
+				l.assign(c, cond())
+			}
+		})
+		if len(j.may) > 0 && len(post) > 0 {
+			post = []stmt{&branch{cond: l.untaken(j.may), then: post}}
+		}
+		l.out = append(l.out, post...)
+	})
+	l.leave()
+	w.cond = l.and(c, j.may)
+	l.emit(w)
+	return outside(j, stop)
+}
+
+// and returns the condition c, and that no exit has been taken.
+func (l *lowerer) and(c expr, exits []*exit) expr {
+	u := l.untaken(exits)
+	switch {
+	case u == nil:
+		return c
+	case isLit(c, "true"):
+		return u
+	}
+	return &binary{token.LAND, u, c, boolean}
+}
+
+// broken returns a counted loop with exits as one with a condition.
+func (l *lowerer) broken(r *ranged, j jump, stop *exit) jump {
+	v := r.v
+	v.scope = v.scope[:len(v.scope)-1]
+	l.emit(&assignment{l: ref(v), op: token.ASSIGN, r: r.lo, define: true})
+	w := &while{info: r.info}
+	op, compare := token.ADD_ASSIGN, token.LSS
+	step := r.step
+	if step < 0 {
+		op, compare, step = token.SUB_ASSIGN, token.GEQ, -step
+	}
+	next := &assignment{l: ref(v), op: op, r: &literal{fmt.Sprint(step), v.typ}}
+	w.body = append(r.body, &branch{cond: l.untaken(j.may), then: []stmt{next}})
+	w.cond = l.and(&binary{compare, ref(v), r.hi, boolean}, j.may)
+	l.emit(w)
+	return outside(j, stop)
+}
+
+// counted reads for i := lo; i < hi; i += step, and returns nil if s is not of this form.
+func (l *lowerer) counted(s *ast.ForStmt) (*ranged, types.Object) {
+	init, ok := s.Init.(*ast.AssignStmt)
+	if !ok || init.Tok != token.DEFINE || len(init.Lhs) != 1 || s.Cond == nil {
+		return nil, nil
+	}
+	id := init.Lhs[0].(*ast.Ident)
+	obj := l.Info.Defs[id]
+	cond, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
+	if !ok || obj == nil || !isInteger(obj.Type()) || l.assigned(obj, s.Body) {
+		return nil, nil
+	}
+	x, shift := cond.X, 0
+	if b, ok := x.(*ast.BinaryExpr); ok && (b.Op == token.ADD || b.Op == token.SUB) && l.Info.Types[b.Y].Value != nil {
+		n, _ := constant.Int64Val(l.Info.Types[b.Y].Value)
+		if x, shift = b.X, int(n); b.Op == token.ADD {
+			shift = -shift
+		}
+	}
+	if x, ok := x.(*ast.Ident); !ok || l.Info.Uses[x] != obj || !l.stable(cond.Y, s.Body) {
+		return nil, nil
+	}
+	step := 1
+	switch p := s.Post.(type) {
+	case *ast.IncDecStmt:
+		if x, ok := p.X.(*ast.Ident); !ok || l.Info.Uses[x] != obj {
+			return nil, nil
+		}
+		if p.Tok == token.DEC {
+			step = -1
+		}
+	case *ast.AssignStmt:
+		x, ok := p.Lhs[0].(*ast.Ident)
+		c := l.Info.Types[p.Rhs[0]].Value
+		if !ok || l.Info.Uses[x] != obj || c == nil {
+			return nil, nil
+		}
+		n, _ := constant.Int64Val(constant.ToInt(c))
+		switch p.Tok {
+		case token.ADD_ASSIGN:
+			step = int(n)
+		case token.SUB_ASSIGN:
+			step = -int(n)
+		default:
+			return nil, nil
+		}
+	default:
+		return nil, nil
+	}
+	r := &ranged{step: step}
+	hi := func(offset int) expr {
+		e := l.converted(l.expr(cond.Y), l.substituted(obj.Type()))
+		if offset += shift; offset != 0 {
+			e = plus(e, offset)
+		}
+		if _, ok := e.(*call); ok || atom(e) {
+			return l.loopEnd(e)
+		}
+		return l.temporary("n", e)
+	}
+	lo := func() expr {
+		return l.temporary("lo", l.converted(l.expr(init.Rhs[0]), l.substituted(obj.Type())))
+	}
+	switch {
+	case step > 0 && cond.Op == token.LSS:
+		r.lo, r.hi = lo(), hi(0)
+	case step > 0 && cond.Op == token.LEQ:
+		r.lo, r.hi = lo(), hi(1)
+	case step < 0 && cond.Op == token.GEQ:
+		r.lo, r.hi = lo(), hi(0)
+	case step < 0 && cond.Op == token.GTR:
+		r.lo, r.hi = lo(), hi(1)
+	default:
+		return nil, nil
+	}
+	return r, obj
+}
+
+// loopEnd returns the end of a loop as an atom, or as the length of a name.
+func (l *lowerer) loopEnd(e expr) expr {
+	if c, ok := e.(*call); ok && c.fn == "len" && atom(c.args[0]) {
+		return e
+	}
+	return l.temporary("n", e)
+}
+
+// plus returns e + n for integers.
+func plus(e expr, n int) expr {
+	if c, ok := e.(*literal); ok {
+		var v int
+		if _, err := fmt.Sscan(c.text, &v); err == nil {
+			return &literal{fmt.Sprint(v + n), c.typ}
+		}
+	}
+	if b, ok := e.(*binary); ok && b.op == token.SUB && n > 0 && isLit(b.y, fmt.Sprint(n)) {
+		return b.x
+	}
+	if n < 0 {
+		return &binary{token.SUB, e, &literal{fmt.Sprint(-n), e.typeOf()}, e.typeOf()}
+	}
+	return &binary{token.ADD, e, &literal{fmt.Sprint(n), e.typeOf()}, e.typeOf()}
+}
+
+func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
+	label := l.label
+	l.label = ""
+	t := l.typeOf(s.X)
+	r := &ranged{step: 1}
+	r.lo = lit("0", integer)
+	var x expr
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		if !isInteger(t) {
+			l.refuse(s, "a loop over %s is not differentiated", t)
+		}
+		kt := types.Type(integer)
+		if s.Key != nil && !isBlank(s.Key) {
+			kt = l.typeOf(s.Key)
+		}
+		r.lo = lit("0", kt)
+		r.hi = l.temporary("n", l.converted(l.expr(s.X), kt))
+	case *types.Slice, *types.Array:
+		x = l.expr(s.X)
+		if _, ok := u.(*types.Slice); ok {
+			if id, ok := ast.Unparen(s.X).(*ast.Ident); !ok || l.assigned(l.Info.Uses[id], s.Body) {
+				x = ref(l.define("x", t, x))
+			}
+		}
+		r.hi = l.loopEnd(length(x))
+	case *types.Pointer:
+		x = l.deref(s.X)
+		r.hi = length(x)
+	default:
+		l.refuse(s, "a loop over %s is not differentiated", t)
+	}
+	stop := l.newExit("stop", true)
+	r.info = l.enter()
+	name, kt := "i", r.lo.typeOf()
+	var key types.Object
+	if id, ok := s.Key.(*ast.Ident); ok && id.Name != "_" && s.Tok == token.DEFINE {
+		name, key = id.Name, l.Info.Defs[id]
+	}
+	r.v = l.variable(name, kt)
+	var j jump
+	r.body = l.nested(func() {
+		if key != nil {
+			l.bound[key] = ref(r.v)
+			if l.assigned(key, s.Body) {
+				l.bound[key] = ref(l.define(name, kt, ref(r.v)))
+			}
+		}
+		if s.Tok == token.ASSIGN && s.Key != nil && !isBlank(s.Key) {
+			l.assign(l.place(s.Key), ref(r.v))
+		}
+		if s.Value != nil && !isBlank(s.Value) {
+			e := &element{x, ref(r.v), elemOf(x.typeOf())}
+			if s.Tok == token.DEFINE {
+				l.bind(s.Value.(*ast.Ident), e)
+			} else {
+				l.assign(l.place(s.Value), e)
+			}
+		}
+		j = l.loopBody(s.Body, stop, label)
+	})
+	l.leave()
+	if len(j.may) == 0 {
+		l.emit(r)
+		return jump{}
+	}
+	return l.broken(r, j, stop)
+}
+
+func elemOf(t types.Type) types.Type {
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		return u.Elem()
+	case *types.Array:
+		return u.Elem()
+	case *types.Pointer:
+		return elemOf(u.Elem())
+	}
+	return nil
+}

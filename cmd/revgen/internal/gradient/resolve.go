@@ -1,0 +1,532 @@
+package gradient
+
+import (
+	"go/token"
+	"slices"
+	"strconv"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// A read is what the backward sweep reads, at a place of the function.
+type read struct {
+	use
+	pos   int
+	loops []*loopInfo
+}
+
+// resolve decides which values are saved, and how locals of loops come back.
+func (r *reverser) resolve(back []stmt) {
+	for {
+		reads, mentioned := r.readings(back)
+		changed := false
+		for _, b := range r.blocks {
+			if plans := r.plansOf(b, mentioned); len(plans) != len(b.plans) {
+				b.plans, changed = plans, true
+			}
+		}
+		for _, p := range r.pairs {
+			if !p.kept && r.needed(p, reads) {
+				p.kept, changed = true, true
+			}
+		}
+		if !changed {
+			return
+		}
+	}
+}
+
+// plansOf returns how the locals of a block that the backward sweep mentions come back.
+func (r *reverser) plansOf(b *block, mentioned map[*variable]bool) (plans []*plan) {
+	for _, v := range b.vars {
+		if !mentioned[v] {
+			continue
+		}
+		p := &plan{v: v}
+		if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) && !r.changed(d.r, r.defPos[v], b.pos) {
+			p.expr = d.r
+		}
+		plans = append(plans, p)
+	}
+	return plans
+}
+
+// needed reports whether the backward sweep reads what the statement of p overwrites.
+func (r *reverser) needed(p *pairOf, reads []read) bool {
+	k, header := r.key(p.x), isHeader(p.x.typeOf())
+	for _, x := range reads {
+		if x.k != k || x.header && !header {
+			continue
+		}
+		if x.pos <= p.pos || common(x.loops, p.loops) > k.depth {
+			return true
+		}
+	}
+	return false
+}
+
+// common returns the number of loops that two places are both in.
+func common(x, y []*loopInfo) (n int) {
+	for n < len(x) && n < len(y) && x[n] == y[n] {
+		n++
+	}
+	return n
+}
+
+// readings returns what the backward sweep reads, and the variables that it mentions.
+func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]bool) {
+	mentioned = map[*variable]bool{}
+	pos, loops := r.pos+1, []*loopInfo(nil)
+	expression := func(e expr) {
+		if e == nil {
+			return
+		}
+		for _, u := range r.uses(e) {
+			reads = append(reads, read{u, pos, loops})
+		}
+		visit(e, func(e expr) {
+			if x, ok := e.(*reference); ok {
+				mentioned[x.v] = true
+			}
+		})
+	}
+	// A place that is set is not read, but where it lies is.
+	place := func(e expr) {
+		switch x := e.(type) {
+		case *reference:
+			mentioned[x.v] = mentioned[x.v] || !isFloat(x.v.typ)
+			return
+		case *element:
+			expression(x.i)
+		}
+		v := root(e)
+		mentioned[v] = true
+		reads = append(reads, read{use{r.key(e), true}, pos, loops})
+		for _, c := range children(e) {
+			if _, ok := c.(*reference); !ok && isPlace(c) {
+				expression(c)
+			}
+		}
+	}
+	var walk func(list []stmt)
+	walk = func(list []stmt) {
+		for _, s := range list {
+			switch s := s.(type) {
+			case *backward:
+				outer, outerLoops := pos, loops
+				pos, loops = s.pos, s.loops
+				walk(s.list)
+				pos, loops = outer, outerLoops
+			case *assignment:
+				expression(s.r)
+				if _, direct := s.l.(*reference); !direct || s.op != token.ASSIGN && !isCotangent(s.l) {
+					place(s.l)
+				}
+			case *restore:
+				if s.pair.kept {
+					if _, direct := s.x.(*reference); !direct {
+						place(s.x)
+					}
+				}
+			case *growth:
+				place(s.x)
+			case *swap:
+				place(s.x)
+				place(s.y)
+			case *branch:
+				if r.empty(s.then) && r.empty(s.els) {
+					break
+				}
+				expression(s.cond)
+				walk(s.then)
+				walk(s.els)
+			case *ranged:
+				if r.empty(s.body) {
+					break
+				}
+				expression(s.lo)
+				expression(s.hi)
+				walk(s.body)
+			case *locals:
+				outer, outerLoops := pos, loops
+				pos, loops = s.block.pos, s.block.loops
+				for _, p := range s.block.plans {
+					expression(p.expr)
+				}
+				pos, loops = outer, outerLoops
+			}
+		}
+	}
+	walk(back)
+	return reads, mentioned
+}
+
+func isCotangent(e expr) bool {
+	v := root(e)
+	return v != nil && v.of != nil
+}
+
+// empty reports whether statements of the backward sweep do nothing.
+func (r *reverser) empty(list []stmt) bool {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *locals:
+			continue
+		case *restore:
+			if s.pair.kept {
+				return false
+			}
+		case *backward:
+			if !r.empty(s.list) {
+				return false
+			}
+		case *branch:
+			if !r.empty(s.then) || !r.empty(s.els) {
+				return false
+			}
+		case *ranged:
+			if !r.empty(s.body) {
+				return false
+			}
+		case *assignment:
+			if !s.define {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// A push and a pop are what is left of saves, restores and locals.
+type (
+	push struct{ x expr }
+	pop  struct {
+		x      expr
+		define bool
+	}
+)
+
+// flat returns statements without groups, saves that are not kept, and loops and branches that
+// do nothing.
+func (r *reverser) flat(list []stmt) (out []stmt) {
+	for _, s := range list {
+		switch s := s.(type) {
+		case *backward:
+			out = append(out, r.flat(s.list)...)
+		case *save:
+			if s.pair.kept {
+				out = append(out, &push{s.x})
+			}
+		case *restore:
+			switch {
+			case !s.pair.kept:
+			case s.inverse != nil:
+				out = append(out, s.inverse)
+			default:
+				out = append(out, &pop{x: s.x})
+			}
+		case *locals:
+			out = append(out, s.statements()...)
+		case *branch:
+			if len(s.then)+len(s.els) > 0 && r.empty(s.then) && r.empty(s.els) {
+				break
+			}
+			b := &branch{s.cond, r.flat(s.then), r.flat(s.els)}
+			if len(b.then) == 0 && len(b.els) > 0 {
+				b = &branch{inverted(b.cond), b.els, nil}
+			}
+			if len(b.then)+len(b.els) > 0 {
+				out = append(out, b)
+			}
+		case *ranged:
+			if r.empty(s.body) {
+				break
+			}
+			c := *s
+			c.body = r.flat(s.body)
+			out = append(out, &c)
+		case *while:
+			c := *s
+			c.body = r.flat(s.body)
+			out = append(out, &c)
+		default:
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// inverted returns the opposite of a condition. Comparisons of numbers keep their sense, as
+// they are false for NaN.
+func inverted(e expr) expr {
+	if u, ok := e.(*unary); ok && u.op == token.NOT {
+		return u.x
+	}
+	return &unary{token.NOT, e}
+}
+
+func (s *locals) statements() (out []stmt) {
+	if !s.back {
+		for _, p := range s.block.plans {
+			if p.expr == nil {
+				out = append(out, &push{ref(p.v)})
+			}
+		}
+		return out
+	}
+	for _, p := range slices.Backward(s.block.plans) {
+		if p.expr == nil {
+			out = append(out, &pop{ref(p.v), true})
+		}
+	}
+	for _, p := range s.block.plans {
+		if p.expr != nil {
+			out = append(out, &assignment{l: ref(p.v), op: token.ASSIGN, r: p.expr, define: true})
+		}
+	}
+	return out
+}
+
+// tidied returns both sweeps without assignments to locals that nothing reads, and with the
+// first addition to a sum as its definition. The locals of loops are declared in each of them.
+func tidied(ahead, back []stmt) []stmt {
+	for {
+		first, second := map[*variable]bool{}, map[*variable]bool{}
+		reading(ahead, first)
+		reading(back, second)
+		for v := range first {
+			second[v] = second[v] || len(v.scope) == 0
+		}
+		for v := range second {
+			first[v] = first[v] || len(v.scope) == 0
+		}
+		var c, d bool
+		ahead, c = withoutUnused(ahead, first)
+		back, d = withoutUnused(back, second)
+		if !c && !d {
+			break
+		}
+	}
+	return settled(merged(slices.Concat(ahead, back)), func(*variable) bool { return false })
+}
+
+// reading notes the variables that statements read.
+func reading(list []stmt, used map[*variable]bool) {
+	expression := func(e expr) {
+		visit(e, func(e expr) {
+			if x, ok := e.(*reference); ok {
+				used[x.v] = true
+			}
+		})
+	}
+	place := func(e expr) {
+		if v := root(e); v != nil && v.local() && !sharesMemory(e) {
+			for x, ok := e.(*element); ok; x, ok = x.x.(*element) {
+				expression(x.i)
+			}
+			return
+		}
+		expression(e)
+	}
+	each(list, func(s stmt) {
+		switch s := s.(type) {
+		case *assignment:
+			expression(s.r)
+			place(s.l)
+		case *growth:
+			expression(s.x)
+		case *swap:
+			expression(s.x)
+			expression(s.y)
+		case *branch:
+			expression(s.cond)
+		case *ranged:
+			expression(s.lo)
+			expression(s.hi)
+		case *while:
+			expression(s.cond)
+		case *effect:
+			expression(s.call)
+		case *push:
+			expression(s.x)
+		case *returned:
+			for _, e := range s.values {
+				expression(e)
+			}
+		case *pop:
+			place(s.x)
+		}
+	})
+}
+
+func (v *variable) local() bool { return !v.param }
+
+// sharesMemory reports whether setting a place may be seen through another variable.
+func sharesMemory(e expr) bool {
+	switch x := e.(type) {
+	case *reference:
+		return false
+	case *field:
+		return isHeader(x.x.typeOf()) || sharesMemory(x.x)
+	case *element:
+		return isHeader(x.x.typeOf()) || sharesMemory(x.x)
+	}
+	return true
+}
+
+// withoutUnused leaves out assignments to variables that nothing reads.
+func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt, changed bool) {
+	dead := func(e expr) bool {
+		v := root(e)
+		return v != nil && v.local() && !used[v] && !sharesMemory(e)
+	}
+	for _, s := range list {
+		c := false
+		switch x := s.(type) {
+		case *assignment:
+			if dead(x.l) {
+				changed = true
+				continue
+			}
+		case *branch:
+			b := &branch{cond: x.cond}
+			var d bool
+			b.then, c = withoutUnused(x.then, used)
+			b.els, d = withoutUnused(x.els, used)
+			c = c || d
+			if len(b.then) == 0 && len(b.els) > 0 {
+				b = &branch{inverted(b.cond), b.els, nil}
+			}
+			if len(b.then)+len(b.els) == 0 {
+				changed = true
+				continue
+			}
+			s = b
+		case *ranged:
+			b := *x
+			b.body, c = withoutUnused(x.body, used)
+			if len(b.body) == 0 {
+				changed = true
+				continue
+			}
+			s = &b
+		case *while:
+			b := *x
+			b.body, c = withoutUnused(x.body, used)
+			if b.count != nil && !used[b.count] {
+				b.count = nil
+			}
+			s = &b
+		}
+		changed = changed || c
+		out = append(out, s)
+	}
+	return out, changed
+}
+
+// merged turns v := 0 and a later v += e into v := e, if nothing mentions v in between.
+func merged(list []stmt) []stmt {
+	for i := 0; i < len(list); i++ {
+		switch s := list[i].(type) {
+		case *branch:
+			s.then, s.els = merged(s.then), merged(s.els)
+		case *ranged:
+			s.body = merged(s.body)
+		case *while:
+			s.body = merged(s.body)
+		case *assignment:
+			x, ok := s.l.(*reference)
+			if !ok || s.op != token.ASSIGN || s.r != nil && !isLit(s.r, "0") || !isFloat(s.l.typeOf()) {
+				break
+			}
+			v := x.v
+			for j := i + 1; j < len(list); j++ {
+				used := map[*variable]bool{}
+				reading(list[j:j+1], used)
+				t, ok := list[j].(*assignment)
+				direct := false
+				if ok {
+					x, isRef := t.l.(*reference)
+					direct = isRef && x.v == v && !t.define && !used[v]
+				}
+				if direct {
+					e := t.r
+					if t.op == token.SUB_ASSIGN {
+						e = negative(e)
+					}
+					if t.op == token.ASSIGN && !s.define {
+						break
+					}
+					list[j] = &assignment{l: t.l, op: token.ASSIGN, r: e, define: s.define}
+					list = slices.Delete(list, i, i+1)
+					i--
+					break
+				}
+				if used[v] || setsInside(list[j], v) {
+					break
+				}
+			}
+		}
+	}
+	return list
+}
+
+// setsInside reports whether a statement sets v.
+func setsInside(s stmt, v *variable) (yes bool) {
+	each([]stmt{s}, func(s stmt) {
+		switch s := s.(type) {
+		case *assignment:
+			yes = yes || root(s.l) == v
+		case *pop:
+			yes = yes || root(s.x) == v
+		}
+	})
+	return yes
+}
+
+// settled returns statements without those that set a cotangent which nothing reads until its
+// scope ends. after reports whether what follows the list mentions a variable.
+func settled(list []stmt, after func(v *variable) bool) (out []stmt) {
+	for i, s := range list {
+		rest := list[i+1:]
+		later := func(v *variable) bool {
+			used := map[*variable]bool{}
+			reading(rest, used)
+			return used[v] || after(v) || slices.ContainsFunc(rest, func(s stmt) bool { return setsInside(s, v) && !setsFirst(s, v) })
+		}
+		switch x := s.(type) {
+		case *assignment:
+			if ref, ok := x.l.(*reference); ok && !x.define && x.op == token.ASSIGN && ref.v.of != nil && isFloat(ref.v.typ) && !ref.v.param && !later(ref.v) {
+				continue
+			}
+		case *branch:
+			s = &branch{x.cond, settled(x.then, later), settled(x.els, later)}
+		case *ranged:
+			b := *x
+			b.body = settled(x.body, func(v *variable) bool { return later(v) || !definedIn(x.body, v) })
+			s = &b
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// setsFirst reports whether a statement does nothing but set v.
+func setsFirst(s stmt, v *variable) bool {
+	a, ok := s.(*assignment)
+	if !ok || a.op != token.ASSIGN {
+		return false
+	}
+	x, ok := a.l.(*reference)
+	return ok && x.v == v
+}
+
+// definedIn reports whether statements declare v.
+func definedIn(list []stmt, v *variable) bool {
+	return slices.ContainsFunc(list, func(s stmt) bool {
+		a, ok := s.(*assignment)
+		return ok && a.define && root(a.l) == v
+	})
+}

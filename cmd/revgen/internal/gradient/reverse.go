@@ -1,0 +1,533 @@
+package gradient
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// A reverser writes the forward and the backward sweep of a function. The adjoint of an
+// assignment v = e, with v̄ for the cotangent of v, is
+//
+//	ē := v̄;  v̄ = 0;  x̄ += ē·∂e/∂x for each x in e
+//
+// The backward sweep takes the statements in the opposite order. Where it reads a value that a
+// later statement has overwritten, that statement saves the value on a tape first. The locals
+// of a loop's body are computed again from what is there at the end of the body, or saved if
+// they are dear or what they were computed from has changed.
+type reverser struct {
+	*lowerer
+	*analysis
+	pos    int
+	inside []*loopInfo
+	block  *block // nil outside of loops
+	into   *[]stmt
+	hoist  []*variable // locals of the function that are declared at its beginning
+	nest   int         // the number of branches, outside of loops, around a statement
+	bars   []*variable // cotangents of locals outside of loops
+	pairs  []*pairOf
+	blocks []*block
+	defs   map[*variable]*assignment
+	defPos map[*variable]int
+	sets   map[*variable]int       // how often a variable itself is set
+	grad   map[*variable]*variable // the parameters of the gradient
+}
+
+// A pairOf is a pair with the place that it saves.
+type pairOf struct {
+	*pair
+	x expr
+}
+
+// sweep returns both sweeps of statements. The second is in the order in which it runs.
+func (r *reverser) sweep(list []stmt) (ahead, back []stmt) {
+	var groups [][]stmt
+	for _, s := range list {
+		f, b := r.statement(s)
+		ahead = append(ahead, f...)
+		groups = append(groups, b)
+	}
+	for _, b := range slices.Backward(groups) {
+		back = append(back, b...)
+	}
+	return ahead, back
+}
+
+// group returns what f emits, as the statements that belong to the present place.
+func (r *reverser) group(f func()) []stmt {
+	outer := r.into
+	g := &backward{pos: r.pos, loops: slices.Clone(r.inside)}
+	r.into = &g.list
+	f()
+	r.into = outer
+	if len(g.list) == 0 {
+		return nil
+	}
+	return []stmt{g}
+}
+
+func (r *reverser) put(s stmt) { *r.into = append(*r.into, s) }
+
+func (r *reverser) newPair(x expr) *pair {
+	p := &pair{pos: r.pos, loops: slices.Clone(r.inside)}
+	r.pairs = append(r.pairs, &pairOf{p, x})
+	return p
+}
+
+func (r *reverser) statement(s stmt) (ahead, back []stmt) {
+	r.pos++
+	switch s := s.(type) {
+	case *assignment:
+		return r.assignment(s)
+	case *swap:
+		ahead = []stmt{s}
+		back = r.group(func() { r.put(s) })
+		for _, e := range []expr{s.x, s.y} {
+			r.record(e, r.pos)
+			if ref, ok := e.(*reference); ok {
+				r.sets[ref.v]++
+			}
+		}
+		if x, y := r.bar(s.x), r.bar(s.y); x != nil {
+			b, c := r.statement(&swap{x, y})
+			ahead, back = append(ahead, b...), append(back, c...)
+		}
+		return ahead, back
+	case *growth:
+		r.record(s.x, r.pos)
+		ahead = []stmt{s}
+		undo := &growth{s.x, true}
+		back = r.group(func() { r.put(undo) })
+		if bar := r.bar(s.x); bar != nil {
+			ahead = append(ahead, &growth{x: bar})
+			back = append(back, r.group(func() { r.put(&growth{bar, true}) })...)
+		}
+		return ahead, back
+	case *branch:
+		return r.branch(s)
+	case *ranged:
+		return r.ranged(s)
+	case *while:
+		return r.while(s)
+	}
+	return []stmt{s}, nil
+}
+
+// bar returns the place of the cotangent of a place, or nil if it has none.
+func (r *reverser) bar(e expr) expr {
+	v := root(e)
+	if v == nil || v.bar == nil || !r.key(e).active() {
+		return nil
+	}
+	return replaceRoot(e, v.bar)
+}
+
+func replaceRoot(e expr, v *variable) expr {
+	switch x := e.(type) {
+	case *reference:
+		return ref(v)
+	case *element:
+		return &element{replaceRoot(x.x, v), x.i, x.typ}
+	case *field:
+		return &field{replaceRoot(x.x, v), x.name, x.typ}
+	case *target:
+		return &target{replaceRoot(x.x, v), x.typ}
+	case *part:
+		return &part{replaceRoot(x.x, v), x.lo, x.hi}
+	}
+	return e
+}
+
+// declared notes a variable of the present block.
+func (r *reverser) declared(v *variable, s *assignment) {
+	r.defs[v], r.defPos[v] = s, r.pos
+	switch {
+	case r.block != nil:
+		r.block.vars = append(r.block.vars, v)
+	case r.nest > 0:
+		r.hoist = append(r.hoist, v)
+		s.define = false
+		if s.r == nil {
+			s.r = zeroOf(v.typ)
+		}
+	}
+}
+
+// zeroOf returns the zero of a type, or nil if it has no short name.
+func zeroOf(t types.Type) expr {
+	switch {
+	case isFloat(t), isInteger(t):
+		return lit("0", t)
+	case isBoolean(t):
+		return lit("false", t)
+	case isHeader(t):
+		return lit("nil", t)
+	}
+	return nil
+}
+
+func (r *reverser) assignment(s *assignment) (ahead, back []stmt) {
+	t := s.l.typeOf()
+	barOf := r.bar(s.l)
+	if s.define {
+		v := s.l.(*reference).v
+		def := &assignment{l: s.l, op: s.op, r: s.r, define: true}
+		r.declared(v, def)
+		if def.r != nil || def.define {
+			ahead = []stmt{def}
+		}
+		switch {
+		case barOf == nil:
+		case isHeader(t):
+			b := &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r), define: true}
+			r.declared(v.bar, b)
+			ahead = append(ahead, b)
+		case r.block == nil:
+			r.bars = append(r.bars, v.bar)
+		}
+	} else {
+		if ref, ok := s.l.(*reference); ok {
+			r.sets[ref.v]++
+		}
+		r.record(s.l, r.pos)
+		p := r.newPair(s.l)
+		res := &restore{x: s.l, pair: p}
+		if _, constant := s.r.(*literal); constant && isInteger(t) && s.op != token.ASSIGN {
+			res.inverse = &assignment{l: s.l, op: flip(s.op), r: s.r}
+		} else {
+			ahead = append(ahead, &save{s.l, p})
+		}
+		ahead = append(ahead, s)
+		back = r.group(func() { r.put(res) })
+		if barOf != nil && isHeader(t) {
+			if ref, ok := barOf.(*reference); ok {
+				r.sets[ref.v]++
+			}
+			r.record(barOf, r.pos)
+			p := r.newPair(barOf)
+			ahead = slices.Insert(ahead, 0, stmt(&save{barOf, p}))
+			ahead = append(ahead, &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r)})
+			back = append(back, r.group(func() { r.put(&restore{x: barOf, pair: p}) })...)
+		}
+	}
+	if barOf == nil || !isFloat(t) || s.r == nil {
+		return ahead, back
+	}
+	return ahead, append(back, r.group(func() { r.adjointOf(s, barOf) })...)
+}
+
+// barHeader returns the cotangents that belong to a slice.
+func (r *reverser) barHeader(e expr) expr {
+	if c, ok := e.(*call); ok && c.fn == "make" {
+		return &call{"make", "", c.args, c.typ}
+	}
+	if e == nil || isLit(e, "nil") {
+		return zeroOf(types.NewSlice(float))
+	}
+	if b := r.bar(e); b != nil {
+		return b
+	}
+	panic(Refusal{Text: "a slice is sometimes a variable and sometimes a constant: the gradient has no place for the constant's derivatives"})
+}
+
+// adjointOf emits what an assignment does to cotangents.
+func (r *reverser) adjointOf(s *assignment, barOf expr) {
+	g := barOf
+	active := r.active(s.r)
+	if s.op != token.ASSIGN {
+		if !active {
+			return
+		}
+		if r.mentions(s.r, s.l) || !atom(g) && !isPlace(s.r) {
+			g = r.copied(g)
+		}
+		if s.op == token.SUB_ASSIGN {
+			g = negative(g)
+		}
+		r.adjoint(s.r, g, nil)
+		return
+	}
+	if s.define {
+		if active {
+			r.adjoint(s.r, g, s.l)
+		}
+		return
+	}
+	zero := &assignment{l: barOf, op: token.ASSIGN, r: lit("0", s.l.typeOf())}
+	if !active {
+		r.put(zero)
+		return
+	}
+	if !r.mentions(s.r, s.l) && atom(g) {
+		r.adjoint(s.r, g, nil)
+		r.put(zero)
+		return
+	}
+	g = r.copied(g)
+	r.put(zero)
+	r.adjoint(s.r, g, nil)
+}
+
+// named gives a value a name on the way back.
+func (r *reverser) named(name string, e expr) expr {
+	if atom(e) {
+		return e
+	}
+	return r.copyAs(name, e)
+}
+
+// copied returns the value that a place has now.
+func (r *reverser) copied(e expr) expr { return r.copyAs("g", e) }
+
+func (r *reverser) copyAs(name string, e expr) expr {
+	v := &variable{name: r.unique(name), typ: e.typeOf(), scope: r.inside}
+	r.put(&assignment{l: ref(v), op: token.ASSIGN, r: e, define: true})
+	return ref(v)
+}
+
+// adjoint emits x̄ += g·∂e/∂x for each x in e. value is e, if that has a name.
+func (r *reverser) adjoint(e, g expr, value expr) {
+	if !r.active(e) {
+		return
+	}
+	switch e := e.(type) {
+	case *reference, *element, *field, *target:
+		op := token.ADD_ASSIGN
+		if u, ok := g.(*unary); ok && u.op == token.SUB {
+			op, g = token.SUB_ASSIGN, u.x
+		}
+		r.put(&assignment{l: r.bar(e), op: op, r: g})
+	case *unary:
+		r.adjoint(e.x, negative(g), nil)
+	case *binary:
+		x, y := r.active(e.x), r.active(e.y)
+		if x && y || !atom(g) && (x && !isPlace(e.x) || y && !isPlace(e.y)) {
+			g = r.namedFactor(g)
+		}
+		switch e.op {
+		case token.ADD:
+			r.adjoint(e.x, g, nil)
+			r.adjoint(e.y, g, nil)
+		case token.SUB:
+			r.adjoint(e.x, g, nil)
+			r.adjoint(e.y, negative(g), nil)
+		case token.MUL:
+			if x && same(e.x, e.y) {
+				r.adjoint(e.x, times(times(number("2"), g), e.y), nil)
+				break
+			}
+			if x {
+				r.adjoint(e.x, times(g, e.y), nil)
+			}
+			if y {
+				r.adjoint(e.y, times(g, e.x), nil)
+			}
+		case token.QUO:
+			if y {
+				g = r.namedFactor(over(g, e.y))
+				r.adjoint(e.x, g, nil)
+				if value == nil {
+					value = e
+				}
+				r.adjoint(e.y, negative(times(g, value)), nil)
+				return
+			}
+			r.adjoint(e.x, over(g, e.y), nil)
+		}
+	case *call:
+		r.adjointCall(e, g, value)
+	}
+}
+
+// same reports whether two places are the same.
+func same(x, y expr) bool {
+	var w writer
+	w.imports = map[string]bool{}
+	return isPlace(x) && isPlace(y) && w.expr(x, 0) == w.expr(y, 0)
+}
+
+// namedFactor gives a value a name, but for its sign.
+func (r *reverser) namedFactor(g expr) expr {
+	if u, ok := g.(*unary); ok && u.op == token.SUB {
+		return negative(r.named("g", u.x))
+	}
+	return r.named("g", g)
+}
+
+func (r *reverser) adjointCall(e *call, g, value expr) {
+	switch e.fn {
+	case "max", "min":
+		x, y := e.args[0], e.args[1]
+		op := token.GEQ
+		if e.fn == "min" {
+			op = token.LEQ
+		}
+		b := &branch{cond: &binary{op, x, y, boolean}}
+		outer := r.into
+		r.into = &b.then
+		r.adjoint(x, g, nil)
+		r.into = &b.els
+		r.adjoint(y, g, nil)
+		r.into = outer
+		r.put(b)
+		return
+	}
+	d, ok := derivativeOf(e)
+	if !ok { // a conversion
+		x := e.args[0]
+		if !types.Identical(x.typeOf(), e.typ) {
+			g = &call{types.TypeString(x.typeOf(), nil), "", []expr{g}, x.typeOf()}
+		}
+		r.adjoint(x, g, nil)
+		return
+	}
+	if len(e.args) > 1 {
+		g = r.namedFactor(g)
+	}
+	if value == nil {
+		value = e
+	}
+	var which []int
+	for i, x := range e.args {
+		if r.active(x) {
+			which = append(which, i)
+		}
+	}
+	for i, d := range d.partials(e.args, value) {
+		if slices.Contains(which, i) {
+			r.adjoint(e.args[i], scaled(g, d), nil)
+		}
+	}
+}
+
+// scaled returns g·d, and g/y if d is 1/y.
+func scaled(g, d expr) expr {
+	switch d := d.(type) {
+	case *unary:
+		if d.op == token.SUB {
+			return negative(scaled(g, d.x))
+		}
+	case *binary:
+		if d.op == token.QUO && isLit(d.x, "1") {
+			return over(g, d.y)
+		}
+	case *call:
+		if d.fn == "num.Over" && isLit(d.args[0], "1") {
+			if u, ok := g.(*unary); ok {
+				return negative(scaled(u.x, d))
+			}
+			return &call{d.fn, d.path, []expr{g, d.args[1]}, d.typ}
+		}
+	}
+	return times(g, d)
+}
+
+// scoped reads the statements of a block, which in loops has locals of its own.
+func (r *reverser) scoped(list []stmt) (ahead, back []stmt) {
+	outer := r.block
+	if len(r.inside) > 0 {
+		r.block = &block{loops: slices.Clone(r.inside)}
+		r.blocks = append(r.blocks, r.block)
+	} else {
+		r.nest++
+		defer func() { r.nest-- }()
+	}
+	ahead, back = r.sweep(list)
+	if b := r.block; b != outer {
+		r.pos++
+		b.pos = r.pos
+		ahead = append(ahead, &locals{b, false})
+		start := []stmt{&locals{b, true}}
+		for _, v := range b.vars {
+			if v.bar != nil && !isHeader(v.typ) {
+				start = append(start, &assignment{l: ref(v.bar), op: token.ASSIGN, define: true})
+			}
+		}
+		back = append(start, back...)
+	}
+	r.block = outer
+	return ahead, back
+}
+
+func (r *reverser) branch(s *branch) (ahead, back []stmt) {
+	cond := s.cond
+	b, c := &branch{}, &branch{}
+	// A condition that the branch changes is kept.
+	if r.changesIn(s, cond) {
+		v := r.variable("taken", boolean)
+		v.scope = r.inside
+		def := &assignment{l: ref(v), op: token.ASSIGN, r: cond, define: true}
+		r.declared(v, def)
+		ahead = append(ahead, def)
+		cond = ref(v)
+	}
+	b.cond, c.cond = cond, cond
+	b.then, c.then = r.scoped(s.then)
+	b.els, c.els = r.scoped(s.els)
+	r.pos++
+	ahead = append(ahead, b)
+	return ahead, r.group(func() { r.put(c) })
+}
+
+// changesIn reports whether statements change what e reads.
+func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
+	uses := r.uses(e)
+	f := func(s stmt) {
+		switch s := s.(type) {
+		case *assignment:
+			k := r.key(s.l)
+			yes = yes || slices.ContainsFunc(uses, func(u use) bool {
+				return u.k == k && (isHeader(s.l.typeOf()) || !u.header)
+			})
+		case *growth:
+			k := r.key(s.x)
+			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k })
+		}
+	}
+	each(s.then, f)
+	each(s.els, f)
+	return yes
+}
+
+func (r *reverser) loop(info *loopInfo, body []stmt) (ahead, back []stmt) {
+	r.inside = append(r.inside, info)
+	ahead, back = r.scoped(body)
+	r.inside = slices.Clone(r.inside[:len(r.inside)-1])
+	r.pos++
+	return ahead, back
+}
+
+func (r *reverser) ranged(s *ranged) (ahead, back []stmt) {
+	a, b := *s, *s
+	a.body, b.body = r.loop(s.info, s.body)
+	n := &literal{itoa(s.step), s.v.typ}
+	span := func(x, y expr) expr { return &binary{token.SUB, x, y, s.v.typ} }
+	op := func(t token.Token, x, y expr) expr { return &binary{t, x, y, s.v.typ} }
+	switch {
+	case s.step == 1:
+		b.lo, b.hi, b.step = plus(s.hi, -1), s.lo, -1
+	case s.step == -1:
+		b.lo, b.hi, b.step = s.hi, plus(s.lo, 1), 1
+	case s.step > 0: // the last is lo + ((hi-lo+step-1)/step - 1)·step
+		count := op(token.QUO, plus(span(s.hi, s.lo), s.step-1), n)
+		b.lo, b.hi, b.step = op(token.ADD, s.lo, op(token.MUL, span(count, lit("1", s.v.typ)), n)), s.lo, -s.step
+	default:
+		n = &literal{itoa(-s.step), s.v.typ}
+		count := op(token.QUO, plus(span(s.lo, s.hi), -s.step), n)
+		b.lo, b.hi, b.step = op(token.SUB, s.lo, op(token.MUL, span(count, lit("1", s.v.typ)), n)), plus(s.lo, 1), -s.step
+	}
+	return []stmt{&a}, r.group(func() { r.put(&b) })
+}
+
+func (r *reverser) while(s *while) (ahead, back []stmt) {
+	v := r.variable("count", integer)
+	v.scope = r.inside
+	def := &assignment{l: ref(v), op: token.ASSIGN, r: integerLit(0), define: true}
+	r.declared(v, def)
+	r.sets[v]++
+	a := *s
+	a.count = v
+	b := &ranged{v: &variable{name: "_", typ: integer}, lo: integerLit(0), hi: ref(v), step: 1, info: s.info}
+	a.body, b.body = r.loop(s.info, s.body)
+	return []stmt{def, &a}, r.group(func() { r.put(b) })
+}

@@ -1,0 +1,265 @@
+package gradient
+
+import (
+	"bytes"
+	"fmt"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+// exactFloat returns a constant as text that has its value.
+func exactFloat(v constant.Value) string {
+	f, _ := constant.Float64Val(constant.ToFloat(v))
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// A writer writes statements in Go.
+type writer struct {
+	bytes.Buffer
+	pkg     *types.Package
+	imports map[string]bool
+	tapes   map[string]bool // by their types
+}
+
+func (w *writer) typ(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
+		if p == w.pkg {
+			return ""
+		}
+		w.imports[p.Path()] = true
+		return p.Name()
+	})
+}
+
+func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+func (w *writer) list(list []stmt) {
+	for _, s := range list {
+		w.stmt(s)
+	}
+}
+
+func (w *writer) stmt(s stmt) {
+	switch s := s.(type) {
+	case *assignment:
+		w.assignment(s)
+	case *swap:
+		x, y := w.expr(s.x, 0), w.expr(s.y, 0)
+		w.line("%s, %s = %s, %s", x, y, y, x)
+	case *growth:
+		x := w.expr(s.x, 0)
+		if s.back {
+			w.line("%s = %s[:len(%s)-1]", x, x, x)
+			return
+		}
+		elem := elemOf(s.x.typeOf())
+		zero := "0"
+		if z := zeroOf(elem); z != nil {
+			zero = w.expr(z, 0)
+		} else {
+			zero = w.typ(elem) + "{}"
+		}
+		w.line("%s = append(%s, %s)", x, x, zero)
+	case *branch:
+		w.line("if %s {", w.expr(s.cond, 0))
+		w.list(s.then)
+		for len(s.els) == 1 {
+			e, ok := s.els[0].(*branch)
+			if !ok {
+				break
+			}
+			w.line("} else if %s {", w.expr(e.cond, 0))
+			w.list(e.then)
+			s = e
+		}
+		if len(s.els) > 0 {
+			w.line("} else {")
+			w.list(s.els)
+		}
+		w.line("}")
+	case *ranged:
+		w.line("for %s {", w.rangeClause(s))
+		w.list(s.body)
+		w.line("}")
+	case *while:
+		cond, post := w.expr(s.cond, 0), ""
+		if s.count != nil {
+			post = s.count.name + "++"
+		}
+		switch {
+		case post != "":
+			w.line("for ; %s; %s {", cond, post)
+		case cond == "true":
+			w.line("for {")
+		default:
+			w.line("for %s {", cond)
+		}
+		w.list(s.body)
+		w.line("}")
+	case *effect:
+		w.line("%s", w.expr(s.call, 0))
+	case *returned:
+		var values []string
+		for _, e := range s.values {
+			values = append(values, w.expr(e, 0))
+		}
+		w.line("return %s", strings.Join(values, ", "))
+	case *push:
+		w.line("%s.Push(%s)", w.tape(s.x.typeOf()), w.expr(s.x, 0))
+	case *pop:
+		op := "="
+		if s.define {
+			op = ":="
+		}
+		w.line("%s %s %s.Pop()", w.expr(s.x, 0), op, w.tape(s.x.typeOf()))
+	default:
+		panic(fmt.Sprintf("statement %T", s))
+	}
+}
+
+// tape returns the name of the tape for values of a type.
+func (w *writer) tape(t types.Type) string {
+	name := w.typ(t)
+	w.tapes[name] = true
+	w.imports[numPath] = true
+	return tapeName(name)
+}
+
+func tapeName(t string) string {
+	switch t {
+	case "float64":
+		return "tape"
+	}
+	r := strings.NewReplacer("[]", "s", "*", "p", ".", "", "[", "a", "]", "")
+	name := r.Replace(t)
+	return strings.TrimLeft(name, "s") + strings.Repeat("S", len(name)-len(strings.TrimLeft(name, "s"))) + "Tape"
+}
+
+func (w *writer) assignment(s *assignment) {
+	l := w.expr(s.l, 0)
+	t := s.l.typeOf()
+	switch {
+	case s.define && s.r == nil:
+		if isFloat(t) && types.Identical(t, float) {
+			w.line("%s := 0.0", l)
+			return
+		}
+		w.line("var %s %s", l, w.typ(t))
+	case s.define:
+		r := w.expr(s.r, 0)
+		if c, ok := s.r.(*literal); ok {
+			switch {
+			case c.text == "nil":
+				w.line("var %s %s", l, w.typ(t))
+				return
+			case isFloat(t) && types.Identical(t, float):
+				if !strings.ContainsAny(r, ".eE") && !strings.ContainsAny(r, "xXp") {
+					if _, err := strconv.Atoi(r); err == nil {
+						r += ".0"
+					} else {
+						r = "float64(" + r + ")"
+					}
+				}
+			case !types.Identical(t, integer) && !isBoolean(t):
+				r = w.typ(t) + "(" + r + ")"
+			}
+		}
+		w.line("%s := %s", l, r)
+	case s.op == token.ASSIGN:
+		w.line("%s = %s", l, w.expr(s.r, 0))
+	case isLit(s.r, "1") && isInteger(t):
+		w.line("%s%s", l, map[token.Token]string{token.ADD_ASSIGN: "++", token.SUB_ASSIGN: "--"}[s.op])
+	default:
+		w.line("%s %s %s", l, s.op, w.expr(s.r, 0))
+	}
+}
+
+func (w *writer) rangeClause(s *ranged) string {
+	v, lo, hi := s.v.name, w.expr(s.lo, 0), w.expr(s.hi, 0)
+	init := lo
+	if c, ok := s.lo.(*literal); ok && !types.Identical(s.v.typ, integer) {
+		init = w.typ(s.v.typ) + "(" + c.text + ")"
+	}
+	used := map[*variable]bool{}
+	reading(s.body, used)
+	switch {
+	case s.step == 1 && isLit(s.lo, "0"):
+		if !used[s.v] {
+			return "range " + hi
+		}
+		if c, ok := s.hi.(*call); ok && c.fn == "len" {
+			return fmt.Sprintf("%s := range %s", v, w.expr(c.args[0], 0))
+		}
+		return fmt.Sprintf("%s := range %s", v, hi)
+	case s.step == 1:
+		return fmt.Sprintf("%s := %s; %s < %s; %s++", v, init, v, hi, v)
+	case s.step == -1:
+		return fmt.Sprintf("%s := %s; %s >= %s; %s--", v, init, v, hi, v)
+	case s.step > 0:
+		return fmt.Sprintf("%s := %s; %s < %s; %s += %d", v, init, v, hi, v, s.step)
+	}
+	return fmt.Sprintf("%s := %s; %s >= %s; %s -= %d", v, init, v, hi, v, -s.step)
+}
+
+// expr returns an expression, in brackets if an operator of the given precedence needs them.
+func (w *writer) expr(e expr, above int) string {
+	switch e := e.(type) {
+	case *literal:
+		return e.text
+	case *reference:
+		return e.v.name
+	case *element:
+		return w.expr(e.x, 7) + "[" + w.expr(e.i, 0) + "]"
+	case *field:
+		return w.expr(e.x, 7) + "." + e.name
+	case *target:
+		if above > 6 {
+			return "(*" + w.expr(e.x, 7) + ")"
+		}
+		return "*" + w.expr(e.x, 7)
+	case *unary:
+		return e.op.String() + w.expr(e.x, 6)
+	case *binary:
+		p := e.op.Precedence()
+		s := w.expr(e.x, p) + " " + e.op.String() + " " + w.expr(e.y, p+1)
+		if p < above {
+			return "(" + s + ")"
+		}
+		return s
+	case *part:
+		s := w.expr(e.x, 7) + "["
+		if e.lo != nil {
+			s += w.expr(e.lo, 0)
+		}
+		s += ":"
+		if e.hi != nil {
+			s += w.expr(e.hi, 0)
+		}
+		return s + "]"
+	case *call:
+		var args []string
+		for _, a := range e.args {
+			args = append(args, w.expr(a, 0))
+		}
+		if e.path != "" {
+			w.imports[e.path] = true
+		}
+		if e.fn == "make" {
+			if s := e.typ.Underlying().(*types.Slice); isFloat(s.Elem()) && types.Identical(s.Elem(), float) {
+				w.imports[numPath] = true
+				w.tapes["scratch"] = true
+				return "scratch.Make(" + args[0] + ")"
+			}
+			return "make(" + w.typ(e.typ) + ", " + args[0] + ")"
+		}
+		fn := e.fn
+		if strings.HasPrefix(fn, "[") || strings.HasPrefix(fn, "*") {
+			fn = "(" + fn + ")"
+		}
+		return fn + "(" + strings.Join(args, ", ") + ")"
+	}
+	panic(fmt.Sprintf("expression %T", e))
+}

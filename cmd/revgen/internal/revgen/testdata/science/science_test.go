@@ -1,0 +1,257 @@
+package science
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// check compares a gradient with differences of values.
+func check(t *testing.T, name string, x []float64, f func(x []float64) float64, g func(grad, x []float64) float64) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		grad := make([]float64, len(x))
+		for i := range grad {
+			grad[i] = math.NaN() // it is stored, not added to
+		}
+		for range 2 {
+			if got, want := g(grad, x), f(x); got != want && math.Abs(got-want) > 1e-12*math.Abs(want) {
+				t.Fatalf("value %v, want %v", got, want)
+			}
+		}
+		for i := range x {
+			at := func(h float64) float64 {
+				y := append([]float64(nil), x...)
+				y[i] += h
+				return f(y)
+			}
+			d := func(h float64) float64 { return (at(h) - at(-h)) / (2 * h) }
+			h := 1e-4 * math.Max(1, math.Abs(x[i]))
+			want := (4*d(h/2) - d(h)) / 3
+			if !(math.Abs(grad[i]-want) <= 2e-7*(1+math.Abs(want))) {
+				t.Errorf("derivative by x[%d] is %v, want %v", i, grad[i], want)
+			}
+		}
+	})
+}
+
+var rnd = rand.New(rand.NewPCG(1, 2))
+
+func random(n int, lo, hi float64) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = lo + (hi-lo)*rnd.Float64()
+	}
+	return x
+}
+
+// matrix is a matrix with the elements x, which it shares.
+func matrix(x []float64, cols int) [][]float64 {
+	var m [][]float64
+	for ; len(x) > 0; x = x[cols:] {
+		m = append(m, x[:cols:cols])
+	}
+	return m
+}
+
+func TestSequences(t *testing.T) {
+	y := random(20, -1, 1)
+	check(t, "kalman", []float64{-1, -0.5, 0.3},
+		func(x []float64) float64 { return kalman(x, y) },
+		func(g, x []float64) float64 { return kalmanGradient(g, x, y) })
+	obs := []int{0, 2, 1, 1, 0, 3, 2}
+	check(t, "hmm", random(9+12, -1, 1),
+		func(x []float64) float64 { return hmm(matrix(x[:9], 3), matrix(x[9:], 4), obs) },
+		func(g, x []float64) float64 {
+			return hmmGradient(matrix(g[:9], 3), matrix(g[9:], 4), matrix(x[:9], 3), matrix(x[9:], 4), obs)
+		})
+	labels := []int{0, 1, 2, 1, 0}
+	check(t, "crf", random(15+9, -1, 1),
+		func(x []float64) float64 { return crf(matrix(x[:15], 3), matrix(x[15:], 3), labels) },
+		func(g, x []float64) float64 {
+			return crfGradient(matrix(g[:15], 3), matrix(g[15:], 3), matrix(x[:15], 3), matrix(x[15:], 3), labels)
+		})
+	check(t, "softDTW", random(11, -1, 1),
+		func(x []float64) float64 { return softDTW(x[:5], x[5:], 0.5) },
+		func(g, x []float64) float64 { return softDTWGradient(g[:5], g[5:], x[:5], x[5:], 0.5) })
+	a, b := []int{0, 1, 2, 2, 1, 0, 1}, []int{1, 2, 2, 0, 0, 1}
+	check(t, "smithWaterman", append(random(9, -0.5, 1), 0.3),
+		func(x []float64) float64 { return smithWaterman(matrix(x[:9], 3), x[9], a, b) },
+		func(g, x []float64) float64 {
+			return smithWatermanGradient(matrix(g[:9], 3), &g[9], matrix(x[:9], 3), x[9], a, b)
+		})
+	check(t, "garch", []float64{0.1, 0.2, 0.6},
+		func(x []float64) float64 { return garch(x[0], x[1], x[2], y) },
+		func(g, x []float64) float64 { return garchGradient(&g[0], &g[1], &g[2], x[0], x[1], x[2], y) })
+	const n = 3
+	xs, target := matrix(random(8, -1, 1), 2), random(n, -1, 1)
+	cell := func(x []float64) *gru {
+		w := func(cols int) [][]float64 { m := matrix(x[:n*cols], cols); x = x[n*cols:]; return m }
+		v := func() []float64 { m := x[:n]; x = x[n:]; return m }
+		return &gru{w(2), w(2), w(2), w(n), w(n), w(n), v(), v(), v()}
+	}
+	check(t, "gru", random(3*n*2+3*n*n+3*n, -1, 1),
+		func(x []float64) float64 { return cell(x).loss(xs, target) },
+		func(g, x []float64) float64 { return cell(x).lossGradient(cell(g), xs, target) })
+	check(t, "arma", []float64{0.5, 0.3},
+		func(x []float64) float64 { return arma(x[0], x[1], y) },
+		func(g, x []float64) float64 { return armaGradient(&g[0], &g[1], x[0], x[1], y) })
+}
+
+func TestNumerics(t *testing.T) {
+	knots, at := []float64{0, 1, 2.5, 3, 4.2}, []float64{0.5, 1.7, 2.6, 4}
+	check(t, "spline", random(5, -1, 1),
+		func(x []float64) float64 { return spline(knots, x, at) },
+		func(g, x []float64) float64 { return splineGradient(g, knots, x, at) })
+	check(t, "newton", []float64{1.5, 2},
+		func(x []float64) float64 { return newton(x[0], x[1]) },
+		func(g, x []float64) float64 { return newtonGradient(&g[0], &g[1], x[0], x[1]) })
+	check(t, "halley", []float64{3},
+		func(x []float64) float64 { return halley(x[0]) },
+		func(g, x []float64) float64 { return halleyGradient(&g[0], x[0]) })
+	points := func(x []float64) [][2]float64 {
+		var p [][2]float64
+		for i := 0; i < len(x); i += 2 {
+			p = append(p, [2]float64{x[i], x[i+1]})
+		}
+		return p
+	}
+	spots := []float64{0.3, 1.2, 1.6, 0.4, -2, 1, 2.5, 1.5}
+	check(t, "bilinear", append(random(16, -1, 1), spots...),
+		func(x []float64) float64 { return bilinear(matrix(x[:16], 4), points(x[16:])) },
+		func(g, x []float64) float64 {
+			gp := make([][2]float64, 4)
+			v := bilinearGradient(matrix(g[:16], 4), gp, matrix(x[:16], 4), points(x[16:]))
+			for i, p := range gp {
+				g[16+2*i], g[17+2*i] = p[0], p[1]
+			}
+			return v
+		})
+	check(t, "rk4", []float64{0.4, 0.2, 0.1},
+		func(x []float64) float64 { return rk4(x[:2], x[2], 30, 0.1) },
+		func(g, x []float64) float64 { return rk4Gradient(g[:2], &g[2], x[:2], x[2], 30, 0.1) })
+	check(t, "cholesky", random(16, -1, 1),
+		func(x []float64) float64 { return cholesky(matrix(x, 4)) },
+		func(g, x []float64) float64 { return choleskyGradient(matrix(g, 4), matrix(x, 4)) })
+	check(t, "gauss", random(20, 0, 1),
+		func(x []float64) float64 { return gauss(matrix(x[:16], 4), x[16:]) },
+		func(g, x []float64) float64 {
+			return gaussGradient(matrix(g[:16], 4), g[16:], matrix(x[:16], 4), x[16:])
+		})
+	check(t, "simpson", []float64{0.7, 2},
+		func(x []float64) float64 { return simpson([2]float64(x), 10) },
+		func(g, x []float64) float64 {
+			return simpsonGradient((*[2]float64)(g), [2]float64(x), 10)
+		})
+	check(t, "fft", random(16, -1, 1), fft, fftGradient)
+	check(t, "horner", random(5, -1, 1),
+		func(x []float64) float64 { return horner(x, at) },
+		func(g, x []float64) float64 { return hornerGradient(g, x, at) })
+	check(t, "continuedFraction", []float64{1.3, 0.7},
+		func(x []float64) float64 { return continuedFraction(x[0], x[1], 9) },
+		func(g, x []float64) float64 { return continuedFractionGradient(&g[0], &g[1], x[0], x[1], 9) })
+	check(t, "bisect", []float64{1.5},
+		func(x []float64) float64 { return bisect(x[0]) },
+		func(g, x []float64) float64 { return bisectGradient(&g[0], x[0]) })
+}
+
+func TestModels(t *testing.T) {
+	vecs := func(x []float64) (p []vec) {
+		for i := 0; i < len(x); i += 3 {
+			p = append(p, vec{x[i], x[i+1], x[i+2]})
+		}
+		return p
+	}
+	flat := func(g []float64, p []vec) {
+		for i, v := range p {
+			g[3*i], g[3*i+1], g[3*i+2] = v.x, v.y, v.z
+		}
+	}
+	check(t, "ewald", random(20, -1, 1),
+		func(x []float64) float64 { return ewald(vecs(x[:15]), x[15:], 0.8) },
+		func(g, x []float64) float64 {
+			gp := make([]vec, 5)
+			v := ewaldGradient(gp, g[15:], vecs(x[:15]), x[15:], 0.8)
+			flat(g, gp)
+			return v
+		})
+	check(t, "nbody", random(18, -1, 1),
+		func(x []float64) float64 { return nbody(vecs(x[:9]), vecs(x[9:]), 0.05, 10) },
+		func(g, x []float64) float64 {
+			gp, gv := make([]vec, 3), make([]vec, 3)
+			v := nbodyGradient(gp, gv, vecs(x[:9]), vecs(x[9:]), 0.05, 10)
+			flat(g, gp)
+			flat(g[9:], gv)
+			return v
+		})
+	check(t, "attention", random(24, -1, 1),
+		func(x []float64) float64 { return attention(matrix(x[:8], 2), matrix(x[8:16], 2), matrix(x[16:], 2)) },
+		func(g, x []float64) float64 {
+			return attentionGradient(matrix(g[:8], 2), matrix(g[8:16], 2), matrix(g[16:], 2), matrix(x[:8], 2), matrix(x[8:16], 2), matrix(x[16:], 2))
+		})
+	net := func(x []float64) *network {
+		return &network{layer{matrix(x[:12], 3), x[12:16]}, layer{matrix(x[16:24], 4), x[24:26]}}
+	}
+	xs, labels := matrix(random(15, -1, 1), 3), []int{0, 1, 1, 0, 1}
+	check(t, "network", random(26, -1, 1),
+		func(x []float64) float64 { return net(x).loss(xs, labels) },
+		func(g, x []float64) float64 { return net(x).lossGradient(net(g), xs, labels) })
+	check(t, "adam", append([]float64{0.1}, random(4, -1, 1)...),
+		func(x []float64) float64 { return adam(x[0], x[1:], 12) },
+		func(g, x []float64) float64 { return adamGradient(&g[0], g[1:], x[0], x[1:], 12) })
+	check(t, "heston", []float64{1.5, 0.04, 0.3, -0.7, 0.05},
+		func(x []float64) float64 { return heston(x[0], x[1], x[2], x[3], x[4]) },
+		func(g, x []float64) float64 {
+			return hestonGradient(&g[0], &g[1], &g[2], &g[3], &g[4], x[0], x[1], x[2], x[3], x[4])
+		})
+	data, y := matrix(random(18, -1, 1), 3), []int{1, -1, 1, 1, -1, 1}
+	check(t, "logistic", random(3, -1, 1),
+		func(x []float64) float64 { v, _ := logistic(x, data, y); return v },
+		func(g, x []float64) float64 { v, _ := logisticGradient(g, x, data, y); return v })
+	if _, err := logisticGradient(make([]float64, 3), make([]float64, 3), data, []int{1, 1, 7, 1, 1, 1}); err == nil || err.Error() != "label 2 is 7" {
+		t.Errorf("error %v", err)
+	}
+	var g32, x32, t32, y32 [10]float32
+	x32[0], x32[1] = 0.5, -0.25
+	for i := range t32 {
+		t32[i], y32[i] = float32(i), float32(i)/3
+	}
+	huberGradient(g32[:2], x32[:2], t32[:], y32[:])
+	if g32[0] != -5.75 && math.Abs(float64(g32[0])) > 100 {
+		t.Error(g32)
+	}
+	d := matrix(random(25, 0.5, 1.5), 5)
+	check(t, "stress", random(10, -1, 1),
+		func(x []float64) float64 {
+			var p [][2]float64
+			for i := 0; i < 10; i += 2 {
+				p = append(p, [2]float64{x[i], x[i+1]})
+			}
+			return stress(p, d)
+		},
+		func(g, x []float64) float64 {
+			var p [][2]float64
+			for i := 0; i < 10; i += 2 {
+				p = append(p, [2]float64{x[i], x[i+1]})
+			}
+			gp := make([][2]float64, 5)
+			v := stressGradient(gp, p, d)
+			for i, q := range gp {
+				g[2*i], g[2*i+1] = q[0], q[1]
+			}
+			return v
+		})
+	pos := random(6, 0.5, 3)
+	check(t, "gamma", []float64{2.5, 1.3},
+		func(x []float64) float64 { return gamma(x[0], x[1], pos) },
+		func(g, x []float64) float64 { return gammaGradient(&g[0], &g[1], x[0], x[1], pos) })
+	check(t, "bessel", []float64{1.7},
+		func(x []float64) float64 { return bessel(x[0], pos) },
+		func(g, x []float64) float64 { return besselGradient(&g[0], x[0], pos) })
+	check(t, "collect", random(9, -1, 1),
+		func(x []float64) float64 { return collect(x, -0.2) },
+		func(g, x []float64) float64 { return collectGradient(g, x, -0.2) })
+	check(t, "deCasteljau", random(5, -1, 1),
+		func(x []float64) float64 { return deCasteljau(x, 0.3) },
+		func(g, x []float64) float64 { return deCasteljauGradient(g, x, 0.3) })
+}
