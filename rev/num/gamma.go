@@ -20,3 +20,6 @@ func GammaSign(x float64) int {
 
 // Digamma returns the derivative of log Γ(x).
 func Digamma(x float64) float64 { return mathext.Digamma(x) }
+
+// Trigamma returns the second derivative of log Γ(x) for x > 0.
+func Trigamma(x float64) float64 { return mathext.Zeta(2, x) }

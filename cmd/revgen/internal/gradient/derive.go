@@ -78,8 +78,13 @@ var derivatives = map[string]derivative{
 	"Copysign": {func(x []expr, r expr) []expr {
 		return []expr{times(&call{"num.Sign", numPath, []expr{x[0]}, float}, fn("Copysign", number("1"), x[1])), number("0")}
 	}, false, true},
-	"Dim":         {func(x []expr, r expr) []expr { s := step(r); return []expr{s, negative(s)} }, true, true},
-	"Gamma":       {of(func(x, r expr) expr { return times(r, &call{"num.Digamma", numPath, []expr{x}, float}) }), false, false},
+	"Dim":   {func(x []expr, r expr) []expr { s := step(r); return []expr{s, negative(s)} }, true, true},
+	"Gamma": {of(func(x, r expr) expr { return times(r, &call{"num.Digamma", numPath, []expr{x}, float}) }), false, false},
+	"num.Over": {func(x []expr, r expr) []expr {
+		return []expr{overOrZero(number("1"), x[1]), negative(overOrZero(r, x[1]))}
+	}, false, true},
+	"num.Digamma": {of(func(x, r expr) expr { return &call{"num.Trigamma", numPath, []expr{x}, float} }), false, false},
+	"num.Sign":    {cheap: true},
 	"num.Lgamma":  {of(func(x, r expr) expr { return &call{"num.Digamma", numPath, []expr{x}, float} }), false, false},
 	"Lgamma":      {},
 	"Max":         {},

@@ -75,6 +75,7 @@ func (s *Source) File(file *ast.File, name string) (text []byte, err error) {
 
 // gradient writes the gradient of a function by the parameters with the given names.
 func (s *Source) gradient(w *writer, f *ast.FuncDecl, by []string) (err error) {
+	by, hessian := withoutWord(by, "hessian")
 	defer func() {
 		if e := recover(); e != nil {
 			r, ok := e.(Refusal)
@@ -162,9 +163,21 @@ func (s *Source) gradient(w *writer, f *ast.FuncDecl, by []string) (err error) {
 		}
 	}
 	back = append(back, &returned{results})
-	all := tidied(slices.Concat(head, r.flat(ahead)), back)
-	r.write(w, f, params, wanted, by, shadows, all)
+	ahead, back = tidied(slices.Concat(head, r.flat(ahead)), back)
+	r.write(w, f, params, wanted, by, shadows, slices.Concat(ahead, back))
+	if hessian {
+		r.hessian(w, f, params, wanted, shadows, ahead, back)
+	}
 	return nil
+}
+
+// withoutWord returns words without one, and whether it was there.
+func withoutWord(words []string, word string) ([]string, bool) {
+	i := slices.Index(words, word)
+	if i < 0 {
+		return words, false
+	}
+	return slices.Delete(slices.Clone(words), i, i+1), true
 }
 
 // A returned statement is the end.
@@ -234,12 +247,11 @@ func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) (shadows []*v
 	return shadows
 }
 
-// write writes the function.
+// write writes the gradient.
 func (r *reverser) write(w *writer, f *ast.FuncDecl, params, wanted []*variable, by []string, shadows []*variable, all []stmt) {
-	w.tapes = map[string]bool{}
 	name := f.Name.Name + "Gradient"
 	w.line("// %s returns %s, and stores its gradient by %s.", name, f.Name.Name, strings.Join(by, ", "))
-	var args []string
+	var args, results []string
 	for _, v := range wanted {
 		t := w.typ(v.typ)
 		if !isHeader(v.typ) {
@@ -247,6 +259,28 @@ func (r *reverser) write(w *writer, f *ast.FuncDecl, params, wanted []*variable,
 		}
 		args = append(args, r.grad[v].name+" "+t)
 	}
+	for _, v := range r.frames[0].results {
+		results = append(results, w.typ(v.typ))
+	}
+	r.function(w, f, name, args, params, strings.Join(results, ", "), func(w *writer) {
+		for _, v := range wanted {
+			r.clear(w, v, name)
+		}
+		r.shadows(w, shadows)
+		w.list(all)
+	})
+}
+
+// shadows writes the cotangents of parameters that are memory of the function's own.
+func (r *reverser) shadows(w *writer, shadows []*variable) {
+	for _, v := range shadows {
+		w.line("%s := %s", v.bar.name, w.expr(&call{"make", "", []expr{length(ref(v))}, v.typ}, 0))
+	}
+}
+
+// function writes a function with the parameters of f behind others. Its tapes and its memory
+// come first.
+func (r *reverser) function(w *writer, f *ast.FuncDecl, name string, args []string, params []*variable, results string, body func(w *writer)) {
 	recv := ""
 	for i, v := range params {
 		if i == 0 && f.Recv != nil {
@@ -255,25 +289,13 @@ func (r *reverser) write(w *writer, f *ast.FuncDecl, params, wanted []*variable,
 		}
 		args = append(args, v.name+" "+w.typ(v.typ))
 	}
-	var results []string
-	for _, v := range r.frames[0].results {
-		results = append(results, w.typ(v.typ))
+	if strings.Contains(results, ",") {
+		results = "(" + results + ")"
 	}
-	result := strings.Join(results, ", ")
-	if len(results) > 1 {
-		result = "(" + result + ")"
-	}
-	body := &writer{pkg: w.pkg, imports: w.imports, tapes: w.tapes}
-	for _, v := range wanted {
-		r.clear(body, v, name)
-	}
-	for _, v := range shadows {
-		body.tapes["scratch"] = true
-		body.line("%s := scratch.Make(len(%s))", v.bar.name, v.name)
-	}
-	body.list(all)
-	w.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), result)
-	for _, t := range slices.Sorted(maps.Keys(w.tapes)) {
+	inner := &writer{pkg: w.pkg, imports: w.imports, tapes: map[string]bool{}}
+	body(inner)
+	w.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), results)
+	for _, t := range slices.Sorted(maps.Keys(inner.tapes)) {
 		w.imports[numPath] = true
 		if t == "scratch" {
 			w.line("scratch := num.NewScratch[float64]()\ndefer scratch.Free()")
@@ -281,8 +303,76 @@ func (r *reverser) write(w *writer, f *ast.FuncDecl, params, wanted []*variable,
 		}
 		w.line("%s := num.NewTape[%s]()\ndefer %s.Free()", tapeName(t), t, tapeName(t))
 	}
-	_, _ = w.Write(body.Bytes())
+	_, _ = w.Write(inner.Bytes())
 	w.line("}\n")
+}
+
+// hessian writes the product of the Hessian with a vector, and the Hessian.
+func (r *reverser) hessian(w *writer, f *ast.FuncDecl, params, wanted, shadows []*variable, ahead, back []stmt) {
+	p := wanted[0]
+	if s, ok := p.typ.Underlying().(*types.Slice); !ok || !types.Identical(s.Elem(), float) || len(wanted) > 1 {
+		r.refuse(f, "a Hessian is by one parameter of type []float64")
+	}
+	dst := &variable{name: r.unique("dst"), typ: p.typ, param: true}
+	dir := &variable{name: r.unique("v"), typ: p.typ, param: true}
+	dots := map[*variable]*variable{p: dir, p.bar: dst}
+	var made []*variable
+	for _, s := range shadows {
+		for _, v := range []*variable{s, s.bar} {
+			dots[v] = &variable{name: r.unique(v.name + "Dot"), typ: v.typ, param: true}
+			made = append(made, v)
+		}
+	}
+	name := f.Name.Name + "HessVec"
+	grad := p.bar
+	grad.param, grad.sink = false, true
+	makeGrad := &assignment{l: ref(grad), op: token.ASSIGN, r: &call{"make", "", []expr{length(ref(p))}, p.typ}, define: true}
+	ahead, back = r.tangent(ahead, back[:len(back)-1], dots)
+	ahead, back = tidied(append([]stmt{makeGrad}, ahead...), back)
+	w.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.Name.Name, p.name, dir.name, dst.name)
+	before := []string{dst.name + " []float64"}
+	var rest []*variable
+	for _, v := range params {
+		rest = append(rest, v)
+		if v == p {
+			rest = append(rest, dir)
+		}
+	}
+	r.function(w, f, name, before, rest, "", func(w *writer) {
+		w.line("if len(%s) != len(%s) || len(%s) != len(%s) {\npanic(%q)\n}", dst.name, p.name, dir.name, p.name,
+			fmt.Sprintf("%s: %s, %s and %s have different lengths", name, dst.name, p.name, dir.name))
+		w.line("clear(%s)", dst.name)
+		r.shadows(w, shadows)
+		for _, v := range made {
+			w.line("%s := %s", dots[v].name, w.expr(&call{"make", "", []expr{length(ref(v))}, v.typ}, 0))
+		}
+		w.list(ahead)
+		w.list(back)
+	})
+
+	w.imports["gonum.org/v1/gonum/mat"] = true
+	whole := f.Name.Name + "Hessian"
+	call := name
+	var args []string
+	for i, v := range rest {
+		if i == 0 && f.Recv != nil {
+			call = v.name + "." + name
+			continue
+		}
+		n := v.name
+		if v == dir {
+			n = "e"
+		}
+		args = append(args, n)
+	}
+	w.line("// %s stores the Hessian of %s by %s in dst.", whole, f.Name.Name, p.name)
+	r.function(w, f, whole, []string{"dst *mat.SymDense"}, params, "", func(w *writer) {
+		n := fmt.Sprintf("len(%s)", p.name)
+		w.line("if dst.SymmetricDim() != %s {\npanic(mat.ErrShape)\n}", n)
+		w.line("e, column := make([]float64, %s), make([]float64, %s)", n, n)
+		w.line("for j := range e {\ne[j] = 1\n%s(column, %s)\ne[j] = 0", call, strings.Join(args, ", "))
+		w.line("for i := range j + 1 {\ndst.SetSym(i, j, column[i])\n}\n}")
+	})
 }
 
 // clear writes the check of the shape of a gradient, and sets it to zero.

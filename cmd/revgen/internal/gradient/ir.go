@@ -11,6 +11,7 @@ type variable struct {
 	name  string
 	typ   types.Type
 	param bool
+	sink  bool        // what its elements are matters only if they are read here
 	scope []*loopInfo // the loops that its declaration is in
 	bar   *variable   // its cotangent, if it has one
 	of    *variable   // the variable whose cotangent or tangent it is
@@ -152,6 +153,7 @@ type (
 // A pair is a save and its restore.
 type pair struct {
 	kept  bool
+	slot  slot
 	pos   int
 	loops []*loopInfo
 }
@@ -168,6 +170,7 @@ type block struct {
 type plan struct {
 	v    *variable
 	expr expr
+	slot slot
 }
 
 var (

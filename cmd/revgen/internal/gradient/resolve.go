@@ -199,13 +199,19 @@ func (r *reverser) empty(list []stmt) bool {
 	return true
 }
 
-// A push and a pop are what is left of saves, restores and locals.
+// A push and a pop of one slot are what is left of saves, restores and locals.
 type (
-	push struct{ x expr }
-	pop  struct {
+	push struct {
+		x    expr
+		slot *slot
+	}
+	pop struct {
 		x      expr
 		define bool
+		slot   *slot
 	}
+	// A slot is unused if nothing reads what is popped.
+	slot struct{ unused bool }
 )
 
 // flat returns statements without groups, saves that are not kept, and loops and branches that
@@ -217,7 +223,7 @@ func (r *reverser) flat(list []stmt) (out []stmt) {
 			out = append(out, r.flat(s.list)...)
 		case *save:
 			if s.pair.kept {
-				out = append(out, &push{s.x})
+				out = append(out, &push{s.x, &s.pair.slot})
 			}
 		case *restore:
 			switch {
@@ -225,7 +231,7 @@ func (r *reverser) flat(list []stmt) (out []stmt) {
 			case s.inverse != nil:
 				out = append(out, s.inverse)
 			default:
-				out = append(out, &pop{x: s.x})
+				out = append(out, &pop{x: s.x, slot: &s.pair.slot})
 			}
 		case *locals:
 			out = append(out, s.statements()...)
@@ -271,14 +277,14 @@ func (s *locals) statements() (out []stmt) {
 	if !s.back {
 		for _, p := range s.block.plans {
 			if p.expr == nil {
-				out = append(out, &push{ref(p.v)})
+				out = append(out, &push{ref(p.v), &p.slot})
 			}
 		}
 		return out
 	}
 	for _, p := range slices.Backward(s.block.plans) {
 		if p.expr == nil {
-			out = append(out, &pop{ref(p.v), true})
+			out = append(out, &pop{ref(p.v), true, &p.slot})
 		}
 	}
 	for _, p := range s.block.plans {
@@ -291,25 +297,25 @@ func (s *locals) statements() (out []stmt) {
 
 // tidied returns both sweeps without assignments to locals that nothing reads, and with the
 // first addition to a sum as its definition. The locals of loops are declared in each of them.
-func tidied(ahead, back []stmt) []stmt {
+func tidied(ahead, back []stmt) (first, second []stmt) {
 	for {
-		first, second := map[*variable]bool{}, map[*variable]bool{}
-		reading(ahead, first)
-		reading(back, second)
-		for v := range first {
-			second[v] = second[v] || len(v.scope) == 0
+		here, there := map[*variable]bool{}, map[*variable]bool{}
+		reading(ahead, here)
+		reading(back, there)
+		for v := range here {
+			there[v] = there[v] || len(v.scope) == 0
 		}
-		for v := range second {
-			first[v] = first[v] || len(v.scope) == 0
+		for v := range there {
+			here[v] = here[v] || len(v.scope) == 0
 		}
 		var c, d bool
-		ahead, c = withoutUnused(ahead, first)
-		back, d = withoutUnused(back, second)
+		ahead, c = withoutUnused(ahead, here)
+		back, d = withoutUnused(back, there)
 		if !c && !d {
 			break
 		}
 	}
-	return settled(merged(slices.Concat(ahead, back)), func(*variable) bool { return false })
+	return merged(ahead), settled(merged(back), func(*variable) bool { return false })
 }
 
 // reading notes the variables that statements read.
@@ -322,7 +328,7 @@ func reading(list []stmt, used map[*variable]bool) {
 		})
 	}
 	place := func(e expr) {
-		if v := root(e); v != nil && v.local() && !sharesMemory(e) {
+		if v := root(e); v != nil && !v.param && (v.sink || !sharesMemory(e)) {
 			for x, ok := e.(*element); ok; x, ok = x.x.(*element) {
 				expression(x.i)
 			}
@@ -361,8 +367,6 @@ func reading(list []stmt, used map[*variable]bool) {
 	})
 }
 
-func (v *variable) local() bool { return !v.param }
-
 // sharesMemory reports whether setting a place may be seen through another variable.
 func sharesMemory(e expr) bool {
 	switch x := e.(type) {
@@ -380,13 +384,23 @@ func sharesMemory(e expr) bool {
 func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt, changed bool) {
 	dead := func(e expr) bool {
 		v := root(e)
-		return v != nil && v.local() && !used[v] && !sharesMemory(e)
+		return v != nil && !v.param && !used[v] && (v.sink || !sharesMemory(e))
 	}
 	for _, s := range list {
 		c := false
 		switch x := s.(type) {
 		case *assignment:
 			if dead(x.l) {
+				changed = true
+				continue
+			}
+		case *pop:
+			if x.define && dead(x.x) {
+				x.slot.unused, changed = true, true
+				continue
+			}
+		case *push:
+			if x.slot.unused {
 				changed = true
 				continue
 			}

@@ -175,7 +175,7 @@ var errDomain = errors.New("x must be positive")
 
 // logistic is the loss of logistic regression, with an error for wrong labels.
 //
-//revgen:gradient w
+//revgen:gradient w hessian
 func logistic(w []float64, x [][]float64, y []int) (float64, error) {
 	if len(x) != len(y) {
 		return 0, errDomain
@@ -259,7 +259,7 @@ func bessel(k float64, r []float64) float64 {
 
 // collect appends what passes a test, and sums squares of differences.
 //
-//revgen:gradient x
+//revgen:gradient x hessian
 func collect(x []float64, limit float64) float64 {
 	var kept []float64
 	for _, v := range x {
@@ -280,7 +280,7 @@ func lerp[T float64 | float32](a, b, t T) T { return a + t*(b-a) }
 
 // deCasteljau evaluates a Bézier curve.
 //
-//revgen:gradient p
+//revgen:gradient p hessian
 func deCasteljau(p []float64, t float64) float64 {
 	q := make([]float64, len(p))
 	copy(q, p)

@@ -4,7 +4,7 @@ import "math"
 
 // spline is a natural cubic spline through (x, y), evaluated at points t.
 //
-//revgen:gradient y
+//revgen:gradient y hessian
 func spline(x, y, t []float64) float64 {
 	n := len(x)
 	h := make([]float64, n-1)
@@ -205,7 +205,7 @@ func simpson(p [2]float64, n int) float64 {
 
 // fft is the power in the first half of the spectrum, by the radix-2 transform.
 //
-//revgen:gradient x
+//revgen:gradient x hessian
 func fft(x []float64) float64 {
 	n := len(x)
 	re := make([]float64, n)
@@ -240,7 +240,7 @@ func fft(x []float64) float64 {
 
 // horner evaluates a polynomial and its second moments.
 //
-//revgen:gradient c
+//revgen:gradient c hessian
 func horner(c []float64, xs []float64) (sum float64) {
 	for _, x := range xs {
 		v := 0.0

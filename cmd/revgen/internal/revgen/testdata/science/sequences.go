@@ -5,7 +5,7 @@ import "math"
 
 // kalman is the negative log-likelihood of a local level model, by Kalman's filter.
 //
-//revgen:gradient theta
+//revgen:gradient theta hessian
 func kalman(theta, y []float64) float64 {
 	q, r := math.Exp(theta[0]), math.Exp(theta[1])
 	m, p := theta[2], 1.0

@@ -1,0 +1,257 @@
+package gradient
+
+import (
+	"go/token"
+	"slices"
+)
+
+// A tangenter adds tangents to statements, which may be both sweeps of a gradient. The tangent
+// of v = e, with v̇ for the derivative of v along the direction, is
+//
+//	v̇ = Σ ẋ·∂e/∂x over the x in e
+//
+// It stands before the statement, because e may read the old v. The tangent of a value on a
+// tape is on a tape of its own.
+type tangenter struct {
+	*lowerer
+	*analysis
+	dots  map[*variable]*variable
+	slots map[*slot]*slot
+	out   []stmt
+}
+
+// slot returns the slot of the tangents of what is in a slot.
+func (t *tangenter) slot(s *slot) *slot {
+	if t.slots[s] == nil {
+		t.slots[s] = &slot{}
+	}
+	return t.slots[s]
+}
+
+// tangent returns both sweeps with their tangents. dots has the tangents of parameters.
+func (l *lowerer) tangent(ahead, back []stmt, dots map[*variable]*variable) (first, second []stmt) {
+	t := &tangenter{lowerer: l, analysis: &analysis{keys: map[path]*key{}}, dots: dots, slots: map[*slot]*slot{}}
+	for v := range dots {
+		t.seeds = append(t.seeds, v)
+	}
+	list := slices.Concat(ahead, back)
+	t.share(list)
+	t.vary(list)
+	return t.list(ahead), t.list(back)
+}
+
+// vary finds what depends on the direction. All of it matters.
+func (t *tangenter) vary(list []stmt) {
+	for changed := true; changed; {
+		changed = false
+		each(list, func(s stmt) {
+			set, ok := s.(*assignment)
+			if !ok || set.r == nil || !isFloat(set.l.typeOf()) {
+				return
+			}
+			k := t.key(set.l)
+			t.flows(set.r, func(from *key) {
+				if from.varied && !k.varied {
+					k.varied, changed = true, true
+				}
+			})
+		})
+	}
+	for _, k := range t.keys {
+		k.root().useful = true
+	}
+}
+
+func (t *tangenter) put(s stmt) { t.out = append(t.out, s) }
+
+func (t *tangenter) list(list []stmt) []stmt {
+	outer := t.out
+	t.out = nil
+	for _, s := range list {
+		t.statement(s)
+	}
+	out := t.out
+	t.out = outer
+	return out
+}
+
+// dot returns the place of the tangent of a place, or nil if that is zero.
+func (t *tangenter) dot(e expr) expr {
+	v := root(e)
+	if v == nil || !hasFloats(e.typeOf()) {
+		return nil
+	}
+	if k := t.key(e); !k.varied {
+		return nil
+	}
+	d := t.dots[v]
+	if d == nil {
+		if v.param {
+			panic(Refusal{Text: v.name + " gets values that depend on the direction, but has no tangent"})
+		}
+		d = &variable{name: t.unique(v.name + "Dot"), typ: v.typ, of: v, scope: v.scope}
+		t.dots[v] = d
+	}
+	return replaceRoot(e, d)
+}
+
+func (t *tangenter) statement(s stmt) {
+	switch s := s.(type) {
+	case *assignment:
+		t.assignment(s)
+	case *branch:
+		t.put(&branch{s.cond, t.list(s.then), t.list(s.els)})
+	case *ranged:
+		c := *s
+		c.body = t.list(s.body)
+		t.put(&c)
+	case *while:
+		c := *s
+		c.body = t.list(s.body)
+		t.put(&c)
+	case *growth:
+		t.put(s)
+		if d := t.dot(s.x); d != nil {
+			t.put(&growth{d, s.back})
+		}
+	case *swap:
+		t.put(s)
+		if d := t.dot(s.x); d != nil {
+			t.put(&swap{d, t.dot(s.y)})
+		}
+	case *push:
+		t.put(s)
+		if d := t.dot(s.x); d != nil {
+			t.put(&push{d, t.slot(s.slot)})
+		}
+	case *pop:
+		if d := t.dot(s.x); d != nil {
+			t.put(&pop{d, s.define, t.slot(s.slot)})
+		}
+		t.put(s)
+	default:
+		t.put(s)
+	}
+}
+
+func (t *tangenter) assignment(s *assignment) {
+	d := t.dot(s.l)
+	switch {
+	case d == nil:
+		t.put(s)
+		return
+	case !isFloat(s.l.typeOf()):
+		t.put(s)
+		t.put(&assignment{l: d, op: s.op, r: t.header(s.r), define: s.define})
+		return
+	}
+	e := expr(lit("0", s.l.typeOf()))
+	if s.r != nil {
+		if c, ok := s.r.(*call); ok && (c.fn == "max" || c.fn == "min") {
+			t.extreme(s, c, d)
+			return
+		}
+		if s.define { // what it computes has a name then
+			t.put(s)
+			t.put(&assignment{l: d, op: s.op, r: t.derivative(s.r, s.l), define: true})
+			return
+		}
+		e = t.derivative(s.r, nil)
+	}
+	if !isLit(e, "0") || s.op == token.ASSIGN {
+		t.put(&assignment{l: d, op: s.op, r: e, define: s.define})
+	}
+	t.put(s)
+}
+
+// header returns the tangents that belong to a slice.
+func (t *tangenter) header(e expr) expr {
+	if e == nil {
+		return nil
+	}
+	if c, ok := e.(*call); ok && c.fn == "make" {
+		return c
+	}
+	if d := t.dot(e); d != nil {
+		return d
+	}
+	if isLit(e, "nil") {
+		return e
+	}
+	panic(Refusal{Text: "a slice is sometimes a variable and sometimes a constant: the derivative has no place for the constant's tangents"})
+}
+
+func (t *tangenter) extreme(s *assignment, c *call, d expr) {
+	x, y := c.args[0], c.args[1]
+	op := token.GEQ
+	if c.fn == "min" {
+		op = token.LEQ
+	}
+	if s.define {
+		t.put(&assignment{l: d, op: token.ASSIGN, r: lit("0", d.typeOf()), define: true})
+	}
+	t.put(&branch{
+		cond: &binary{op, x, y, boolean},
+		then: []stmt{&assignment{l: d, op: token.ASSIGN, r: t.derivative(x, nil)}},
+		els:  []stmt{&assignment{l: d, op: token.ASSIGN, r: t.derivative(y, nil)}},
+	})
+	t.put(s)
+}
+
+// derivative returns the tangent of e. value is e, if that has a name.
+func (t *tangenter) derivative(e, value expr) expr {
+	zero := lit("0", e.typeOf())
+	if !t.active(e) {
+		return zero
+	}
+	switch e := e.(type) {
+	case *reference, *element, *field, *target:
+		return t.dot(e)
+	case *unary:
+		return negative(t.derivative(e.x, nil))
+	case *binary:
+		dx, dy := t.derivative(e.x, nil), t.derivative(e.y, nil)
+		switch e.op {
+		case token.ADD:
+			return add(dx, dy)
+		case token.SUB:
+			if isLit(dx, "0") {
+				return negative(dy)
+			}
+			return subtract(dx, dy)
+		case token.MUL:
+			if same(e.x, e.y) {
+				return times(times(number("2"), e.x), dx)
+			}
+			return add(times(dx, e.y), times(e.x, dy))
+		case token.QUO:
+			if value == nil {
+				value = e
+			}
+			if isLit(dy, "0") {
+				return over(dx, e.y)
+			}
+			if isLit(dx, "0") {
+				return negative(over(times(value, dy), e.y))
+			}
+			return over(subtract(dx, times(value, dy)), e.y)
+		}
+	case *call:
+		if value == nil {
+			value = e
+		}
+		d, ok := derivativeOf(e)
+		if !ok {
+			return &call{e.fn, e.path, []expr{t.derivative(e.args[0], nil)}, e.typ}
+		}
+		sum := zero
+		partials := d.partials(e.args, value)
+		for i, x := range e.args {
+			if t.active(x) {
+				sum = add(sum, scaled(t.derivative(x, nil), partials[i]))
+			}
+		}
+		return sum
+	}
+	return zero
+}
