@@ -26,8 +26,16 @@ import (
 //	//revgen:gradient p
 const Directive = "//revgen:gradient"
 
+// JacobianDirective begins the comment that asks for a Jacobian, as in
+//
+//	//revgen:jacobian x
+const JacobianDirective = "//revgen:jacobian"
+
 // Suffix is the end of the names of written files.
 const Suffix = "_grad.go"
+
+// Endings are the ends of the names of written functions.
+var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "VJP", "Jacobian"}
 
 // File returns what is written for the functions of a file that ask for gradients, and nil if
 // none does.
@@ -40,9 +48,12 @@ func (s *Source) File(file *ast.File, name string) (text []byte, err error) {
 			continue
 		}
 		for _, c := range f.Doc.List {
-			rest, ok := strings.CutPrefix(c.Text, Directive)
-			if ok && (rest == "" || rest[0] == ' ') {
-				errs = append(errs, s.gradient(w, f, strings.Fields(rest)))
+			words := strings.Fields(c.Text)
+			switch words[0] {
+			case Directive:
+				errs = append(errs, s.attempt(w, f, words[1:], (*function).gradient))
+			case JacobianDirective:
+				errs = append(errs, s.attempt(w, f, words[1:], (*function).jacobian))
 			}
 		}
 	}
@@ -73,9 +84,18 @@ func (s *Source) File(file *ast.File, name string) (text []byte, err error) {
 	return text, nil
 }
 
-// gradient writes the gradient of a function by the parameters with the given names.
-func (s *Source) gradient(w *writer, f *ast.FuncDecl, by []string) (err error) {
-	by, hessian := withoutWord(by, "hessian")
+// A function is read, to write its derivatives.
+type function struct {
+	*lowerer
+	*writer
+	decl    *ast.FuncDecl
+	params  []*variable // the receiver first
+	named   map[string]*variable
+	results []expr
+}
+
+// attempt writes the derivatives of a function with write, and returns a Refusal as an error.
+func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(f *function, words []string)) (err error) {
 	defer func() {
 		if e := recover(); e != nil {
 			r, ok := e.(Refusal)
@@ -88,87 +108,142 @@ func (s *Source) gradient(w *writer, f *ast.FuncDecl, by []string) (err error) {
 			err = r
 		}
 	}()
-	l := &lowerer{
+	write(s.read(w, f), words)
+	return nil
+}
+
+// read reads a function.
+func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
+	f := &function{decl: decl, writer: w, named: map[string]*variable{}, lowerer: &lowerer{
 		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{},
-		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{f: true},
+		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true},
 		imports: w.imports,
+	}}
+	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
+		f.names[name] = true
 	}
-	for _, name := range []string{"tape", "scratch", "num", "math"} {
-		l.names[name] = true
-	}
-	sig := s.Info.Defs[f.Name].Type().(*types.Signature)
+	sig := s.Info.Defs[decl.Name].Type().(*types.Signature)
 	if sig.TypeParams() != nil || sig.RecvTypeParams() != nil {
-		l.refuse(f, "a generic function has no gradient of its own: ask for that of a function that calls it")
+		f.refuse(decl, "a generic function has no derivatives of its own: ask for those of a function that calls it")
 	}
-	fields := f.Type.Params.List
-	if f.Recv != nil {
-		fields = append(slices.Clone(f.Recv.List), fields...)
+	fields := decl.Type.Params.List
+	if decl.Recv != nil {
+		fields = append(slices.Clone(decl.Recv.List), fields...)
 	}
-	var params []*variable
-	named := map[string]*variable{}
 	for _, field := range fields {
 		for _, id := range field.Names {
 			obj := s.Info.Defs[id]
-			v := &variable{name: l.unique(id.Name), typ: obj.Type(), param: true}
-			l.bound[obj] = ref(v)
-			params = append(params, v)
-			named[id.Name] = v
+			v := &variable{name: f.unique(id.Name), typ: obj.Type(), param: true}
+			f.bound[obj], f.named[id.Name] = ref(v), v
+			f.params = append(f.params, v)
 		}
 	}
 	frame := &frame{}
-	l.frames = append(l.frames, frame)
-	results := l.body(frame, f.Type, f.Body)
-	value := -1
-	for i, v := range frame.results {
-		if isFloat(v.typ) {
-			if value >= 0 {
-				l.refuse(f, "a gradient is that of one number, and %s returns several", f.Name.Name)
-			}
-			value = i
-		}
-	}
-	if value < 0 {
-		l.refuse(f, "a gradient is that of a number that the function returns: %s returns none", f.Name.Name)
-	}
+	f.frames = append(f.frames, frame)
+	f.results = f.body(frame, decl.Type, decl.Body)
+	return f
+}
 
-	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}}
-	r := &reverser{lowerer: l, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}}
-	wanted, err := r.wanted(f, named, by)
-	if err != nil {
-		return err
+// by returns the parameters with the given names.
+func (f *function) by(directive string, names []string) (out []*variable) {
+	name := f.decl.Name.Name
+	if len(names) == 0 {
+		f.refuse(f.decl, "write the names of the parameters that the derivatives are by: %s p", directive)
 	}
-	a.seeds = wanted
-	a.share(l.out)
-	a.activate(l.out, ref(frame.results[value]))
-	shadows := r.cotangents(f, params)
-	ahead, back := r.sweep(l.out)
+	for _, p := range names {
+		v := f.named[p]
+		switch {
+		case v == nil:
+			f.refuse(f.decl, "%s has no parameter %s", name, p)
+		case !hasFloats(v.typ):
+			f.refuse(f.decl, "%s has no parts that are float64 or float32", p)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// sweeps returns both sweeps of the derivatives of a result by some parameters. seed sets the
+// cotangent of the result.
+func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, ahead, back []stmt) {
+	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
+	r = &reverser{lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}}
+	a.share(f.out)
+	a.activate(f.out, result)
+	r.cotangents(f.decl, f.params)
+	ahead, back = r.sweep(f.out)
 	var start []stmt
 	for _, v := range r.bars {
 		start = append(start, &assignment{l: ref(v), op: token.ASSIGN, define: true})
 	}
-	loss := frame.results[value]
-	if loss.bar != nil {
-		start = append(start, &assignment{l: ref(loss.bar), op: token.ASSIGN, r: lit("1", loss.typ)})
+	if bar := root(result).bar; bar != nil {
+		start = append(start, seed(bar)...)
 	}
 	back = append(start, back...)
 	r.resolve(back)
+	back = r.flat(back)
 	var head []stmt
 	for _, v := range r.hoist {
 		head = append(head, &assignment{l: ref(v), op: token.ASSIGN, define: true})
 	}
-	back = r.flat(back)
-	for _, v := range params { // numbers
+	for _, v := range r.shadows {
+		head = append(head, f.made(v.bar, v))
+	}
+	for _, v := range f.params { // numbers
 		if v.bar != nil && isFloat(v.typ) && r.grad[v] != nil {
 			back = append(back, &assignment{l: &target{ref(r.grad[v]), v.typ}, op: token.ASSIGN, r: ref(v.bar)})
 		}
 	}
-	back = append(back, &returned{results})
-	ahead, back = tidied(slices.Concat(head, r.flat(ahead)), back)
-	r.write(w, f, params, wanted, by, shadows, slices.Concat(ahead, back))
-	if hessian {
-		r.hessian(w, f, params, wanted, shadows, ahead, back)
+	return r, append(head, r.flat(ahead)...), back
+}
+
+// made returns the definition of v as zeros, as many as like has.
+func (f *function) made(v, like *variable) stmt {
+	return &assignment{l: ref(v), op: token.ASSIGN, r: &call{"make", "", []expr{length(ref(like))}, v.typ}, define: true}
+}
+
+// gradient writes the gradient by parameters, and with the word hessian the second derivatives.
+func (f *function) gradient(words []string) {
+	names, hessian := withoutWord(words, "hessian")
+	by := f.by(Directive, names)
+	var result expr
+	for _, e := range f.results {
+		switch {
+		case !isFloat(e.typeOf()):
+		case result != nil:
+			f.refuse(f.decl, "a gradient is that of one number, and %s returns several", f.decl.Name.Name)
+		default:
+			result = e
+		}
 	}
-	return nil
+	if result == nil {
+		f.refuse(f.decl, "a gradient is that of a number that the function returns, and %s returns none", f.decl.Name.Name)
+	}
+	r, ahead, back := f.sweeps(by, result, func(bar *variable) []stmt {
+		return []stmt{&assignment{l: ref(bar), op: token.ASSIGN, r: lit("1", bar.typ)}}
+	})
+	ahead, back = tidied(ahead, append(back, &returned{f.results}))
+
+	name := f.decl.Name.Name + "Gradient"
+	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
+	var args []string
+	for _, v := range by {
+		t := f.typ(v.typ)
+		if !isHeader(v.typ) {
+			t = "*" + t
+		}
+		args = append(args, r.grad[v].name+" "+t)
+	}
+	f.write(name, args, f.params, true, func(w *writer) {
+		for _, v := range by {
+			r.clear(w, v, name)
+		}
+		w.list(ahead)
+		w.list(back)
+	})
+	if hessian {
+		f.hessian(r, by, ahead, back[:len(back)-1])
+	}
 }
 
 // withoutWord returns words without one, and whether it was there.
@@ -183,27 +258,201 @@ func withoutWord(words []string, word string) ([]string, bool) {
 // A returned statement is the end.
 type returned struct{ values []expr }
 
-// wanted returns the parameters that the gradient is by.
-func (r *reverser) wanted(f *ast.FuncDecl, named map[string]*variable, by []string) (out []*variable, err error) {
-	if len(by) == 0 {
-		r.refuse(f, "write the names of the parameters that the gradient is by: %s p", Directive)
-	}
-	for _, name := range by {
-		v := named[name]
-		if v == nil {
-			r.refuse(f, "%s has no parameter %s", f.Name.Name, name)
+// write writes a function with the parameters behind other ones. Its tapes and its memory come
+// first.
+func (f *function) write(name string, args []string, params []*variable, returns bool, body func(w *writer)) {
+	recv := ""
+	for i, v := range params {
+		if i == 0 && f.decl.Recv != nil {
+			recv = "(" + v.name + " " + f.typ(v.typ) + ") "
+			continue
 		}
-		if !hasFloats(v.typ) {
-			r.refuse(f, "%s has no parts that are float64 or float32", name)
-		}
-		out = append(out, v)
+		args = append(args, v.name+" "+f.typ(v.typ))
 	}
-	return out, nil
+	var results []string
+	for _, e := range f.results {
+		if returns {
+			results = append(results, f.typ(e.typeOf()))
+		}
+	}
+	result := strings.Join(results, ", ")
+	if len(results) > 1 {
+		result = "(" + result + ")"
+	}
+	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]bool{}}
+	body(inner)
+	f.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), result)
+	for _, t := range slices.Sorted(maps.Keys(inner.tapes)) {
+		f.lowerer.imports[numPath] = true
+		if t == "scratch" {
+			f.line("scratch := num.NewScratch[float64]()\ndefer scratch.Free()")
+			continue
+		}
+		f.line("%s := num.NewTape[%s]()\ndefer %s.Free()", tapeName(t), t, tapeName(t))
+	}
+	_, _ = f.Write(inner.Bytes())
+	f.line("}\n")
 }
 
-// cotangents gives variables that depend on seeds their cotangents. It returns the parameters
-// whose cotangents are memory of the gradient's own.
-func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) (shadows []*variable) {
+// isVector reports whether t is []float64.
+func isVector(t types.Type) bool {
+	s, ok := t.Underlying().(*types.Slice)
+	return ok && types.Identical(s.Elem(), float)
+}
+
+// sameLengths writes a panic for slices of different lengths.
+func (w *writer) sameLengths(name string, x *variable, others ...*variable) {
+	var conds, names []string
+	for _, v := range others {
+		conds = append(conds, fmt.Sprintf("len(%s) != len(%s)", v.name, x.name))
+		names = append(names, v.name)
+	}
+	text := fmt.Sprintf("%s: %s and %s have different lengths", name, strings.Join(names, ", "), x.name)
+	w.line("if %s {\npanic(%q)\n}", strings.Join(conds, " || "), text)
+}
+
+// beside returns parameters with v behind p.
+func beside(params []*variable, p, v *variable) (out []*variable) {
+	i := slices.Index(params, p)
+	return slices.Insert(slices.Clone(params), i+1, v)
+}
+
+// arguments returns how a function calls another one of f, by its name, and the arguments that
+// stand for params.
+func (f *function) arguments(name string, params []*variable) (call, args string) {
+	var names []string
+	for i, v := range params {
+		if i == 0 && f.decl.Recv != nil {
+			name = v.name + "." + name
+			continue
+		}
+		names = append(names, v.name)
+	}
+	return name, strings.Join(names, ", ")
+}
+
+// hessian writes the product of the Hessian with a vector, and the Hessian.
+func (f *function) hessian(r *reverser, by []*variable, ahead, back []stmt) {
+	p := by[0]
+	if !isVector(p.typ) || len(by) > 1 {
+		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
+	}
+	vector := func(name string) *variable { return &variable{name: f.unique(name), typ: p.typ, param: true} }
+	dst, dir := vector("dst"), vector("v")
+	dots := map[*variable]*variable{p: dir, p.bar: dst}
+	p.bar.param, p.bar.sink = false, true
+	head := []stmt{f.made(p.bar, p)}
+	for _, v := range r.shadows {
+		dots[v] = vector(v.name + "Dot")
+		head = append(head, f.made(dots[v], v))
+	}
+	ahead, back = r.tangent(ahead, back, dots)
+	ahead, back = tidied(append(head, ahead...), back)
+	name := f.decl.Name.Name + "HessVec"
+	params := beside(f.params, p, dir)
+	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)
+	f.write(name, []string{dst.name + " []float64"}, params, false, func(w *writer) {
+		w.sameLengths(name, p, dst, dir)
+		w.line("clear(%s)", dst.name)
+		w.list(ahead)
+		w.list(back)
+	})
+
+	f.lowerer.imports[matPath] = true
+	whole := f.decl.Name.Name + "Hessian"
+	call, args := f.arguments(name, params)
+	f.line("// %s stores the Hessian of %s by %s in %s.", whole, f.decl.Name.Name, p.name, dst.name)
+	f.write(whole, []string{dst.name + " *mat.SymDense"}, f.params, false, func(w *writer) {
+		w.line("if %s.SymmetricDim() != len(%s) {\npanic(mat.ErrShape)\n}", dst.name, p.name)
+		w.line("%s, column := make([]float64, len(%s)), make([]float64, len(%s))", dir.name, p.name, p.name)
+		w.line("for j := range %s {\n%s[j] = 1\n%s(column, %s)\n%s[j] = 0", dir.name, dir.name, call, args, dir.name)
+		w.line("for i := range j + 1 {\n%s.SetSym(i, j, column[i])\n}\n}", dst.name)
+	})
+}
+
+const matPath = "gonum.org/v1/gonum/mat"
+
+// jacobian writes the products of the Jacobian with a vector on its right and on its left, and
+// the Jacobian.
+func (f *function) jacobian(words []string) {
+	by := f.by(JacobianDirective, words)
+	x, name := by[0], f.decl.Name.Name
+	y := f.output(x)
+	if len(by) > 1 || !isVector(x.typ) || !isVector(y.typ) {
+		f.refuse(f.decl, "a Jacobian is that of one parameter of type []float64 by another one")
+	}
+	vector := func(name string) *variable { return &variable{name: f.unique(name), typ: x.typ, param: true} }
+	dst, v, w := &variable{name: y.name, typ: y.typ, param: true}, vector("v"), vector("w")
+	y.name = f.unique("values")
+	rest := slices.DeleteFunc(slices.Clone(f.params), func(p *variable) bool { return p == y })
+
+	// What the function stores is not wanted here.
+	y.param, y.sink = false, true
+	list, _ := f.tangent(f.out, nil, map[*variable]*variable{x: v, y: dst})
+	list, _ = tidied(append([]stmt{f.made(y, dst)}, list...), []stmt{&returned{}})
+	jvp := name + "JVP"
+	f.line("// %s stores J·%s in %s, where J is the Jacobian of %s by %s.", jvp, v.name, dst.name, name, x.name)
+	right := beside(rest, x, v)
+	f.write(jvp, []string{dst.name + " []float64"}, right, false, func(out *writer) {
+		out.sameLengths(jvp, x, v)
+		out.line("clear(%s)", dst.name)
+		out.list(list)
+	})
+
+	y.param = true
+	r, ahead, back := f.sweeps(by, ref(y), func(bar *variable) []stmt {
+		return []stmt{&effect{&call{"copy", "", []expr{ref(bar), ref(w)}, nil}}}
+	})
+	y.param = false
+	ahead, back = tidied(append([]stmt{f.made(y, w)}, ahead...), back)
+	vjp := name + "VJP"
+	grad := r.grad[x]
+	f.line("// %s stores Jᵀ·%s in %s, where J is the Jacobian of %s by %s.", vjp, w.name, grad.name, name, x.name)
+	left := beside(rest, x, w)
+	f.write(vjp, []string{grad.name + " []float64"}, left, false, func(out *writer) {
+		out.sameLengths(vjp, x, grad)
+		out.line("clear(%s)", grad.name)
+		out.list(ahead)
+		out.list(back)
+	})
+
+	f.lowerer.imports[matPath] = true
+	whole := name + "Jacobian"
+	f.line("// %s stores the Jacobian of %s by %s in %s.", whole, name, x.name, dst.name)
+	f.write(whole, []string{dst.name + " *mat.Dense"}, rest, false, func(out *writer) {
+		callRight, argsRight := f.arguments(jvp, right)
+		callLeft, argsLeft := f.arguments(vjp, left)
+		out.line("m, n := %s.Dims()\nif n != len(%s) {\npanic(mat.ErrShape)\n}", dst.name, x.name)
+		out.line("if m < n {\n%s := make([]float64, m)\nfor i := range %s {\n%s[i] = 1", w.name, w.name, w.name)
+		out.line("%s(%s.RawRowView(i), %s)\n%s[i] = 0\n}\nreturn\n}", callLeft, dst.name, argsLeft, w.name)
+		out.line("%s, column := make([]float64, n), make([]float64, m)\nfor j := range %s {\n%s[j] = 1", v.name, v.name, v.name)
+		out.line("%s(column, %s)\n%s.SetCol(j, column)\n%s[j] = 0\n}", callRight, argsRight, dst.name, v.name)
+	})
+}
+
+// output returns the parameter that a function stores its results in.
+func (f *function) output(x *variable) (y *variable) {
+	each(f.out, func(s stmt) {
+		set, ok := s.(*assignment)
+		if !ok || !isFloat(set.l.typeOf()) {
+			return
+		}
+		if v := root(set.l); v.param && v != x && v != y {
+			if y != nil {
+				f.refuse(f.decl, "%s stores to %s and to %s: a Jacobian is that of one of them", f.decl.Name.Name, y.name, v.name)
+			}
+			y = v
+		}
+	})
+	if y == nil {
+		f.refuse(f.decl, "%s stores to no parameter: a Jacobian is that of one", f.decl.Name.Name)
+	}
+	return y
+}
+
+// cotangents gives variables that depend on seeds their cotangents. Those of parameters without
+// a gradient are memory of the function's own.
+func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) {
 	r.grad = map[*variable]*variable{}
 	active := map[*variable]bool{}
 	for p, k := range r.keys {
@@ -223,7 +472,8 @@ func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) (shadows []*v
 			if s, ok := v.typ.Underlying().(*types.Slice); !ok || !isFloat(s.Elem()) {
 				r.refuse(f, "%s gets values that depend on the variables of the gradient, but has no gradient of its own: name it too", v.name)
 			}
-			shadows = append(shadows, v)
+			v.bar.param = false
+			r.shadows = append(r.shadows, v)
 		}
 		if isSeed {
 			name := "grad"
@@ -243,135 +493,6 @@ func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) (shadows []*v
 				v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, scope: v.scope}
 			}
 		}
-	})
-	return shadows
-}
-
-// write writes the gradient.
-func (r *reverser) write(w *writer, f *ast.FuncDecl, params, wanted []*variable, by []string, shadows []*variable, all []stmt) {
-	name := f.Name.Name + "Gradient"
-	w.line("// %s returns %s, and stores its gradient by %s.", name, f.Name.Name, strings.Join(by, ", "))
-	var args, results []string
-	for _, v := range wanted {
-		t := w.typ(v.typ)
-		if !isHeader(v.typ) {
-			t = "*" + t
-		}
-		args = append(args, r.grad[v].name+" "+t)
-	}
-	for _, v := range r.frames[0].results {
-		results = append(results, w.typ(v.typ))
-	}
-	r.function(w, f, name, args, params, strings.Join(results, ", "), func(w *writer) {
-		for _, v := range wanted {
-			r.clear(w, v, name)
-		}
-		r.shadows(w, shadows)
-		w.list(all)
-	})
-}
-
-// shadows writes the cotangents of parameters that are memory of the function's own.
-func (r *reverser) shadows(w *writer, shadows []*variable) {
-	for _, v := range shadows {
-		w.line("%s := %s", v.bar.name, w.expr(&call{"make", "", []expr{length(ref(v))}, v.typ}, 0))
-	}
-}
-
-// function writes a function with the parameters of f behind others. Its tapes and its memory
-// come first.
-func (r *reverser) function(w *writer, f *ast.FuncDecl, name string, args []string, params []*variable, results string, body func(w *writer)) {
-	recv := ""
-	for i, v := range params {
-		if i == 0 && f.Recv != nil {
-			recv = "(" + v.name + " " + w.typ(v.typ) + ") "
-			continue
-		}
-		args = append(args, v.name+" "+w.typ(v.typ))
-	}
-	if strings.Contains(results, ",") {
-		results = "(" + results + ")"
-	}
-	inner := &writer{pkg: w.pkg, imports: w.imports, tapes: map[string]bool{}}
-	body(inner)
-	w.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), results)
-	for _, t := range slices.Sorted(maps.Keys(inner.tapes)) {
-		w.imports[numPath] = true
-		if t == "scratch" {
-			w.line("scratch := num.NewScratch[float64]()\ndefer scratch.Free()")
-			continue
-		}
-		w.line("%s := num.NewTape[%s]()\ndefer %s.Free()", tapeName(t), t, tapeName(t))
-	}
-	_, _ = w.Write(inner.Bytes())
-	w.line("}\n")
-}
-
-// hessian writes the product of the Hessian with a vector, and the Hessian.
-func (r *reverser) hessian(w *writer, f *ast.FuncDecl, params, wanted, shadows []*variable, ahead, back []stmt) {
-	p := wanted[0]
-	if s, ok := p.typ.Underlying().(*types.Slice); !ok || !types.Identical(s.Elem(), float) || len(wanted) > 1 {
-		r.refuse(f, "a Hessian is by one parameter of type []float64")
-	}
-	dst := &variable{name: r.unique("dst"), typ: p.typ, param: true}
-	dir := &variable{name: r.unique("v"), typ: p.typ, param: true}
-	dots := map[*variable]*variable{p: dir, p.bar: dst}
-	var made []*variable
-	for _, s := range shadows {
-		for _, v := range []*variable{s, s.bar} {
-			dots[v] = &variable{name: r.unique(v.name + "Dot"), typ: v.typ, param: true}
-			made = append(made, v)
-		}
-	}
-	name := f.Name.Name + "HessVec"
-	grad := p.bar
-	grad.param, grad.sink = false, true
-	makeGrad := &assignment{l: ref(grad), op: token.ASSIGN, r: &call{"make", "", []expr{length(ref(p))}, p.typ}, define: true}
-	ahead, back = r.tangent(ahead, back[:len(back)-1], dots)
-	ahead, back = tidied(append([]stmt{makeGrad}, ahead...), back)
-	w.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.Name.Name, p.name, dir.name, dst.name)
-	before := []string{dst.name + " []float64"}
-	var rest []*variable
-	for _, v := range params {
-		rest = append(rest, v)
-		if v == p {
-			rest = append(rest, dir)
-		}
-	}
-	r.function(w, f, name, before, rest, "", func(w *writer) {
-		w.line("if len(%s) != len(%s) || len(%s) != len(%s) {\npanic(%q)\n}", dst.name, p.name, dir.name, p.name,
-			fmt.Sprintf("%s: %s, %s and %s have different lengths", name, dst.name, p.name, dir.name))
-		w.line("clear(%s)", dst.name)
-		r.shadows(w, shadows)
-		for _, v := range made {
-			w.line("%s := %s", dots[v].name, w.expr(&call{"make", "", []expr{length(ref(v))}, v.typ}, 0))
-		}
-		w.list(ahead)
-		w.list(back)
-	})
-
-	w.imports["gonum.org/v1/gonum/mat"] = true
-	whole := f.Name.Name + "Hessian"
-	call := name
-	var args []string
-	for i, v := range rest {
-		if i == 0 && f.Recv != nil {
-			call = v.name + "." + name
-			continue
-		}
-		n := v.name
-		if v == dir {
-			n = "e"
-		}
-		args = append(args, n)
-	}
-	w.line("// %s stores the Hessian of %s by %s in dst.", whole, f.Name.Name, p.name)
-	r.function(w, f, whole, []string{"dst *mat.SymDense"}, params, "", func(w *writer) {
-		n := fmt.Sprintf("len(%s)", p.name)
-		w.line("if dst.SymmetricDim() != %s {\npanic(mat.ErrShape)\n}", n)
-		w.line("e, column := make([]float64, %s), make([]float64, %s)", n, n)
-		w.line("for j := range e {\ne[j] = 1\n%s(column, %s)\ne[j] = 0", call, strings.Join(args, ", "))
-		w.line("for i := range j + 1 {\ndst.SetSym(i, j, column[i])\n}\n}")
 	})
 }
 

@@ -18,19 +18,20 @@ import (
 type reverser struct {
 	*lowerer
 	*analysis
-	pos    int
-	inside []*loopInfo
-	block  *block // nil outside of loops
-	into   *[]stmt
-	hoist  []*variable // locals of the function that are declared at its beginning
-	nest   int         // the number of branches, outside of loops, around a statement
-	bars   []*variable // cotangents of locals outside of loops
-	pairs  []*pairOf
-	blocks []*block
-	defs   map[*variable]*assignment
-	defPos map[*variable]int
-	sets   map[*variable]int       // how often a variable itself is set
-	grad   map[*variable]*variable // the parameters of the gradient
+	pos     int
+	inside  []*loopInfo
+	block   *block // nil outside of loops
+	into    *[]stmt
+	hoist   []*variable // locals of the function that are declared at its beginning
+	nest    int         // the number of branches, outside of loops, around a statement
+	bars    []*variable // cotangents of locals outside of loops
+	pairs   []*pairOf
+	blocks  []*block
+	defs    map[*variable]*assignment
+	defPos  map[*variable]int
+	sets    map[*variable]int       // how often a variable itself is set
+	grad    map[*variable]*variable // the parameters of the gradient
+	shadows []*variable             // parameters whose cotangents are memory of the function's own
 }
 
 // A pairOf is a pair with the place that it saves.

@@ -253,7 +253,9 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 		}
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
-				unwritten["undefined: "+f.Name.Name+"Gradient"] = true
+				for _, end := range gradient.Endings {
+					unwritten["undefined: "+f.Name.Name+end] = true
+				}
 			}
 		}
 	}
@@ -357,7 +359,7 @@ func directives(doc *ast.CommentGroup) (d directive) {
 			d.consts = strings.Fields(s)
 		case name == "revgen:snapshots":
 			d.snapshots = strings.TrimSpace(s)
-		case name == gradient.Directive[2:]:
+		case name == gradient.Directive[2:], name == gradient.JacobianDirective[2:]:
 			d.gradients++
 		case strings.HasPrefix(name, "revgen:"):
 			d.unknown = name

@@ -291,3 +291,26 @@ func deCasteljau(p []float64, t float64) float64 {
 	}
 	return q[0] * q[0]
 }
+
+// residuals are the distances of points from a curve.
+//
+//revgen:jacobian p
+func residuals(dst, p, t, y []float64) {
+	for i := range dst {
+		dst[i] = p[0]*math.Exp(-p[1]*t[i]) + p[2]*t[i]*t[i] - y[i]
+	}
+}
+
+type scale struct{ by float64 }
+
+// second takes second differences, smoothed.
+//
+//revgen:jacobian x
+func (s scale) differences(x, out []float64) {
+	last := 0.0
+	for i := 1; i+1 < len(x); i++ {
+		d := s.by * (x[i-1] - 2*x[i] + x[i+1])
+		last = 0.5*last + d*math.Abs(d)
+		out[i-1] = last
+	}
+}

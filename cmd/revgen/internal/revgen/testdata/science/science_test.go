@@ -70,6 +70,48 @@ func second(t *testing.T, name string, x []float64, g func(grad, x []float64), h
 	})
 }
 
+// jacobian compares a Jacobian with differences, and its products with those by the matrix.
+func jacobian(t *testing.T, name string, m int, x []float64, f func(dst, x []float64), jvp, vjp func(dst, x, v []float64), j func(dst *mat.Dense, x []float64)) {
+	t.Helper()
+	t.Run(name+"Jacobian", func(t *testing.T) {
+		n := len(x)
+		full := mat.NewDense(m, n, nil)
+		j(full, x)
+		up, down := make([]float64, m), make([]float64, m)
+		for c := range n {
+			const step = 1e-6
+			y := append([]float64(nil), x...)
+			y[c] += step
+			f(up, y)
+			y[c] -= 2 * step
+			f(down, y)
+			for i := range m {
+				want := (up[i] - down[i]) / (2 * step)
+				if !(math.Abs(full.At(i, c)-want) <= 1e-7*(1+math.Abs(want))) {
+					t.Errorf("J[%d][%d] is %v, want %v", i, c, full.At(i, c), want)
+				}
+			}
+		}
+		v, w := random(n, -1, 1), random(m, -1, 1)
+		right, left := make([]float64, m), make([]float64, n)
+		jvp(right, x, v)
+		vjp(left, x, w)
+		var byRight, byLeft mat.VecDense
+		byRight.MulVec(full, mat.NewVecDense(n, v))
+		byLeft.MulVec(full.T(), mat.NewVecDense(m, w))
+		for i := range right {
+			if want := byRight.AtVec(i); !(math.Abs(right[i]-want) <= 1e-12*(1+math.Abs(want))) {
+				t.Errorf("(J·v)[%d] is %v, want %v", i, right[i], want)
+			}
+		}
+		for i := range left {
+			if want := byLeft.AtVec(i); !(math.Abs(left[i]-want) <= 1e-12*(1+math.Abs(want))) {
+				t.Errorf("(Jᵀ·w)[%d] is %v, want %v", i, left[i], want)
+			}
+		}
+	})
+}
+
 var rnd = rand.New(rand.NewPCG(1, 2))
 
 func random(n int, lo, hi float64) []float64 {
@@ -314,4 +356,13 @@ func TestModels(t *testing.T) {
 	check(t, "deCasteljau", random(5, -1, 1),
 		func(x []float64) float64 { return deCasteljau(x, 0.3) },
 		func(g, x []float64) float64 { return deCasteljauGradient(g, x, 0.3) })
+	times, ys := random(8, 0, 2), random(8, -1, 1)
+	jacobian(t, "residuals", 8, random(3, 0, 1),
+		func(dst, x []float64) { residuals(dst, x, times, ys) },
+		func(dst, x, v []float64) { residualsJVP(dst, x, v, times, ys) },
+		func(dst, x, w []float64) { residualsVJP(dst, x, w, times, ys) },
+		func(dst *mat.Dense, x []float64) { residualsJacobian(dst, x, times, ys) })
+	s := scale{0.7}
+	jacobian(t, "differences", 4, random(6, -1, 1),
+		func(dst, x []float64) { s.differences(x, dst) }, s.differencesJVP, s.differencesVJP, s.differencesJacobian)
 }
