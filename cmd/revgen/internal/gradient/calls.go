@@ -581,8 +581,6 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 	if l.inlining[id] {
 		l.refuse(c, "%s calls itself, which is not differentiated", types.ExprString(c.Fun))
 	}
-	l.inlining[id] = true
-	defer delete(l.inlining, id)
 	if c.Ellipsis.IsValid() {
 		l.refuse(c, "a call with ... is not differentiated")
 	}
@@ -598,16 +596,22 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 		l.refuse(c, "give the results of %s names first", types.ExprString(args[0]))
 	}
 	k := 0
+	var binds []func() // arguments may call the same function
 	for _, f := range fields {
 		names := f.Names
 		if len(names) == 0 {
 			names = []*ast.Ident{{Name: "_"}}
 		}
 		for _, id := range names {
-			l.argument(id, args[k], body)
+			binds = append(binds, l.argument(id, args[k], body))
 			k++
 		}
 	}
+	for _, bind := range binds {
+		bind()
+	}
+	l.inlining[id] = true
+	defer delete(l.inlining, id)
 	n := len(l.exits)
 	frame := &frame{}
 	l.frames = append(l.frames, frame)
@@ -680,49 +684,47 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 	return out
 }
 
-// argument binds a parameter of a function that is inlined.
-func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, body *ast.BlockStmt) {
+// argument reads an argument of a function that is inlined, and returns what binds it to the
+// parameter.
+func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, body *ast.BlockStmt) (bind func()) {
 	obj := l.Info.Defs[id]
+	bindFunc := func(f *ast.FuncLit) func() { return func() { l.lits[obj] = f } }
 	if f, ok := ast.Unparen(arg).(*ast.FuncLit); ok {
-		l.lits[obj] = f
-		return
+		return bindFunc(f)
 	}
 	if a, ok := ast.Unparen(arg).(*ast.Ident); ok {
 		if f := l.lits[l.Info.Uses[a]]; f != nil {
-			l.lits[obj] = f
-			return
+			return bindFunc(f)
 		}
 		if d := l.Funcs[l.Info.Uses[a]]; d != nil {
-			l.lits[obj] = &ast.FuncLit{Type: d.Type, Body: d.Body}
-			return
+			return bindFunc(&ast.FuncLit{Type: d.Type, Body: d.Body})
 		}
 	}
 	if obj == nil || id.Name == "_" {
 		l.expr(arg)
-		return
+		return func() {}
 	}
-	t := l.substituted(obj.Type())
-	e := l.converted(l.value(arg), t)
+	e := l.parameter(id.Name, l.substituted(obj.Type()), l.value(arg), !l.assigned(obj, body))
+	return func() { l.bound[obj] = e }
+}
+
+// parameter returns what stands for a parameter of type t, given the argument. keeps says that
+// the function does not set it.
+func (l *lowerer) parameter(name string, t types.Type, arg expr, keeps bool) expr {
+	e := l.converted(arg, t)
 	if p, ok := t.Underlying().(*types.Pointer); ok && types.Identical(p.Elem().Underlying(), e.typeOf().Underlying()) {
 		e = &unary{token.AND, e} // the receiver of a method with a pointer
 	}
 	if u, ok := e.(*unary); ok && u.op == token.AND {
-		l.bound[obj] = e
-		return
-	}
-	keeps := !l.assigned(obj, body)
-	if keeps && (atom(e) || isAggregate(t) && isPlace(e)) {
-		l.bound[obj] = e
-		return
+		return e
 	}
 	if p, ok := e.typeOf().Underlying().(*types.Pointer); ok && !types.Identical(t.Underlying(), p) {
 		e = &target{e, p.Elem()} // the receiver of a method without a pointer
-		if keeps {
-			l.bound[obj] = e
-			return
-		}
 	}
-	l.bound[obj] = ref(l.define(id.Name, t, e))
+	if keeps && (atom(e) || isAggregate(t) && isPlace(e)) {
+		return e
+	}
+	return ref(l.define(name, t, e))
 }
 
 // instantiate binds the type parameters of a generic function, and returns what undoes it.

@@ -56,8 +56,10 @@ var derivatives = map[string]derivative{
 	"Erfc":  {of(func(x, r expr) expr { return negative(bell(x)) }), false, false},
 	"J0":    {of(func(x, r expr) expr { return negative(fn("J1", x)) }), false, false},
 	"Y0":    {of(func(x, r expr) expr { return negative(fn("Y1", x)) }), false, false},
-	"J1":    {of(func(x, r expr) expr { return subtract(fn("J0", x), overOrHalf(r, x)) }), false, false},
-	"Y1":    {of(func(x, r expr) expr { return subtract(fn("Y0", x), over(r, x)) }), false, false},
+	"J1":    {of(func(x, r expr) expr { return halfDifference(fn("J0", x), fn("Jn", integerLit(2), x)) }), false, false},
+	"Y1":    {of(func(x, r expr) expr { return halfDifference(fn("Y0", x), fn("Yn", integerLit(2), x)) }), false, false},
+	"Jn":    {bessel("Jn"), false, false},
+	"Yn":    {bessel("Yn"), false, false},
 	"Abs":   {of(func(x, r expr) expr { return &call{"num.Sign", numPath, []expr{x}, float} }), false, true},
 	"Pow": {func(x []expr, r expr) []expr {
 		dx := times(x[1], fn("Pow", x[0], subtract(x[1], number("1"))))
@@ -74,6 +76,9 @@ var derivatives = map[string]derivative{
 	"FMA": {func(x []expr, r expr) []expr { return []expr{x[1], x[0], number("1")} }, false, true},
 	"Mod": {func(x []expr, r expr) []expr {
 		return []expr{number("1"), negative(fn("Trunc", over(x[0], x[1])))}
+	}, false, false},
+	"Remainder": {func(x []expr, r expr) []expr {
+		return []expr{number("1"), negative(fn("RoundToEven", over(x[0], x[1])))}
 	}, false, false},
 	"Copysign": {func(x []expr, r expr) []expr {
 		return []expr{times(&call{"num.Sign", numPath, []expr{x[0]}, float}, fn("Copysign", number("1"), x[1])), number("0")}
@@ -112,8 +117,14 @@ func derivativeOf(e *call) (derivative, bool) {
 // step is 1 where r > 0.
 func step(r expr) expr { return &call{"num.Sign", numPath, []expr{r}, float} }
 
-// overOrHalf is J₁(x)/x, which is 1/2 at 0.
-func overOrHalf(r, x expr) expr { return &call{"num.Over", numPath, []expr{r, x}, float} }
+// bessel is the derivative of Bessel's functions of order n by x.
+func bessel(name string) func(x []expr, r expr) []expr {
+	return func(x []expr, r expr) []expr {
+		return []expr{number("0"), halfDifference(fn(name, plus(x[0], -1), x[1]), fn(name, plus(x[0], 1), x[1]))}
+	}
+}
+
+func halfDifference(x, y expr) expr { return times(number("0.5"), subtract(x, y)) }
 
 // bell is 2/√π·exp(-x²).
 func bell(x expr) expr {

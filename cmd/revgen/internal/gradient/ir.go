@@ -98,10 +98,13 @@ type (
 	}
 	// A swap exchanges two slices.
 	swap struct{ x, y expr }
-	// A growth appends a zero to a slice, or with back set takes the last element away.
-	growth struct {
+	// A growth appends a zero to each of some slices: to one, its cotangents and its tangents.
+	growth struct{ xs []expr }
+	// A fold brings back the slice of cotangents from before a growth, and adds to it what is in
+	// the present one, if that lies elsewhere.
+	fold struct {
 		x    expr
-		back bool
+		slot *slot
 	}
 	// A branch is if and else.
 	branch struct {

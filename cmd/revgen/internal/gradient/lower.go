@@ -659,11 +659,11 @@ func (l *lowerer) appended(to, e ast.Expr) bool {
 	x := l.place(to)
 	for _, a := range c.Args[1:] {
 		elem := x.typeOf().Underlying().(*types.Slice).Elem()
-		v := l.converted(l.expr(a), elem)
-		if !isAggregate(elem) {
-			v = l.temporary("v", v)
+		if isAggregate(elem) && hasFloats(elem) {
+			l.refuse(e, "append to a slice of %s is not differentiated: make the slice with its length, and set its elements", elem)
 		}
-		l.emit(&growth{x: x})
+		v := l.temporary("v", l.converted(l.expr(a), elem))
+		l.emit(&growth{[]expr{x}})
 		last := &binary{token.SUB, length(x), integerLit(1), integer}
 		l.assign(&element{x, last, elem}, v)
 	}

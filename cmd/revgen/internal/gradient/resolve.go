@@ -128,7 +128,7 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 						place(s.x)
 					}
 				}
-			case *growth:
+			case *fold:
 				place(s.x)
 			case *swap:
 				place(s.x)
@@ -299,6 +299,7 @@ func (s *locals) statements() (out []stmt) {
 // first addition to a sum as its definition. The locals of loops are declared in each of them.
 func tidied(ahead, back []stmt) (first, second []stmt) {
 	for {
+		n := size(ahead) + size(back)
 		here, there := map[*variable]bool{}, map[*variable]bool{}
 		reading(ahead, here)
 		reading(back, there)
@@ -308,14 +309,22 @@ func tidied(ahead, back []stmt) (first, second []stmt) {
 		for v := range there {
 			here[v] = here[v] || len(v.scope) == 0
 		}
-		var c, d bool
-		ahead, c = withoutUnused(ahead, here)
-		back, d = withoutUnused(back, there)
-		if !c && !d {
-			break
+		back = withoutUnused(back, there)
+		ahead = withoutUnused(ahead, here)
+		if size(ahead)+size(back) < n {
+			continue
+		}
+		ahead, back = merged(ahead), settled(merged(back), func(*variable) bool { return false })
+		if size(ahead)+size(back) == n {
+			return ahead, back
 		}
 	}
-	return merged(ahead), settled(merged(back), func(*variable) bool { return false })
+}
+
+// size counts statements.
+func size(list []stmt) (n int) {
+	each(list, func(stmt) { n++ })
+	return n
 }
 
 // reading notes the variables that statements read.
@@ -342,6 +351,10 @@ func reading(list []stmt, used map[*variable]bool) {
 			expression(s.r)
 			place(s.l)
 		case *growth:
+			for _, x := range s.xs {
+				expression(x)
+			}
+		case *fold:
 			expression(s.x)
 		case *swap:
 			expression(s.x)
@@ -381,63 +394,54 @@ func sharesMemory(e expr) bool {
 }
 
 // withoutUnused leaves out assignments to variables that nothing reads.
-func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt, changed bool) {
+func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 	dead := func(e expr) bool {
 		v := root(e)
 		return v != nil && !v.param && !used[v] && (v.sink || !sharesMemory(e))
 	}
 	for _, s := range list {
-		c := false
 		switch x := s.(type) {
 		case *assignment:
 			if dead(x.l) {
-				changed = true
 				continue
 			}
 		case *pop:
-			if x.define && dead(x.x) {
-				x.slot.unused, changed = true, true
+			if dead(x.x) {
+				x.slot.unused = true
 				continue
 			}
 		case *push:
 			if x.slot.unused {
-				changed = true
 				continue
 			}
 		case *branch:
 			b := &branch{cond: x.cond}
-			var d bool
-			b.then, c = withoutUnused(x.then, used)
-			b.els, d = withoutUnused(x.els, used)
-			c = c || d
+			b.then, b.els = withoutUnused(x.then, used), withoutUnused(x.els, used)
 			if len(b.then) == 0 && len(b.els) > 0 {
 				b = &branch{inverted(b.cond), b.els, nil}
 			}
 			if len(b.then)+len(b.els) == 0 {
-				changed = true
 				continue
 			}
 			s = b
 		case *ranged:
 			b := *x
-			b.body, c = withoutUnused(x.body, used)
+			b.body = withoutUnused(x.body, used)
 			if len(b.body) == 0 {
-				changed = true
 				continue
 			}
 			s = &b
 		case *while:
 			b := *x
-			b.body, c = withoutUnused(x.body, used)
+			b.body = withoutUnused(x.body, used)
 			if b.count != nil && !used[b.count] {
 				b.count = nil
 			}
 			s = &b
 		}
-		changed = changed || c
 		out = append(out, s)
 	}
-	return out, changed
+	return out
 }
 
 // merged turns v := 0 and a later v += e into v := e, if nothing mentions v in between.

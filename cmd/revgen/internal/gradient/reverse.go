@@ -95,15 +95,7 @@ func (r *reverser) statement(s stmt) (ahead, back []stmt) {
 		}
 		return ahead, back
 	case *growth:
-		r.record(s.x, r.pos)
-		ahead = []stmt{s}
-		undo := &growth{s.x, true}
-		back = r.group(func() { r.put(undo) })
-		if bar := r.bar(s.x); bar != nil {
-			ahead = append(ahead, &growth{x: bar})
-			back = append(back, r.group(func() { r.put(&growth{bar, true}) })...)
-		}
-		return ahead, back
+		return r.growth(s.xs[0])
 	case *branch:
 		return r.branch(s)
 	case *ranged:
@@ -112,6 +104,29 @@ func (r *reverser) statement(s stmt) (ahead, back []stmt) {
 		return r.while(s)
 	}
 	return []stmt{s}, nil
+}
+
+// growth appends a zero. Afterwards the slice may lie elsewhere, with its cotangents.
+func (r *reverser) growth(x expr) (ahead, back []stmt) {
+	note := func(e expr) {
+		r.record(e, r.pos)
+		if ref, ok := e.(*reference); ok {
+			r.sets[ref.v]++
+		}
+	}
+	note(x)
+	p := r.newPair(x)
+	g := &growth{[]expr{x}}
+	ahead = []stmt{&save{x, p}}
+	back = r.group(func() { r.put(&restore{x: x, pair: p}) })
+	if bar := r.bar(x); bar != nil {
+		note(bar)
+		g.xs = append(g.xs, bar)
+		f := &fold{bar, &slot{}}
+		ahead = append(ahead, &push{bar, f.slot})
+		back = append(r.group(func() { r.put(f) }), back...)
+	}
+	return append(ahead, g), back
 }
 
 // bar returns the place of the cotangent of a place, or nil if it has none.
@@ -178,8 +193,11 @@ func (r *reverser) assignment(s *assignment) (ahead, back []stmt) {
 			ahead = []stmt{def}
 		}
 		switch {
-		case barOf == nil:
+		case v.bar == nil:
 		case isHeader(t):
+			if barOf == nil {
+				break
+			}
 			b := &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r), define: true}
 			r.declared(v.bar, b)
 			ahead = append(ahead, b)
@@ -481,7 +499,7 @@ func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
 				return u.k == k && (isHeader(s.l.typeOf()) || !u.header)
 			})
 		case *growth:
-			k := r.key(s.x)
+			k := r.key(s.xs[0])
 			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k })
 		}
 	}

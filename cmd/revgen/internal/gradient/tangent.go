@@ -81,9 +81,19 @@ func (t *tangenter) dot(e expr) expr {
 	if v == nil || !hasFloats(e.typeOf()) {
 		return nil
 	}
-	if k := t.key(e); !k.varied {
+	varied := t.key(e).varied
+	if _, ok := e.(*reference); ok && isAggregate(e.typeOf()) {
+		for p, k := range t.keys {
+			varied = varied || p.v == v && k.root().varied
+		}
+	}
+	if !varied {
 		return nil
 	}
+	return replaceRoot(e, t.dotOf(v))
+}
+
+func (t *tangenter) dotOf(v *variable) *variable {
 	d := t.dots[v]
 	if d == nil {
 		if v.param {
@@ -92,7 +102,7 @@ func (t *tangenter) dot(e expr) expr {
 		d = &variable{name: t.unique(v.name + "Dot"), typ: v.typ, of: v, scope: v.scope}
 		t.dots[v] = d
 	}
-	return replaceRoot(e, d)
+	return d
 }
 
 func (t *tangenter) statement(s stmt) {
@@ -110,10 +120,18 @@ func (t *tangenter) statement(s stmt) {
 		c.body = t.list(s.body)
 		t.put(&c)
 	case *growth:
-		t.put(s)
-		if d := t.dot(s.x); d != nil {
-			t.put(&growth{d, s.back})
+		xs := slices.Clone(s.xs)
+		for _, x := range s.xs {
+			if d := t.dot(x); d != nil {
+				xs = append(xs, d)
+			}
 		}
+		t.put(&growth{xs})
+	case *fold:
+		if d := t.dot(s.x); d != nil {
+			t.put(&fold{d, t.slot(s.slot)})
+		}
+		t.put(s)
 	case *swap:
 		t.put(s)
 		if d := t.dot(s.x); d != nil {
@@ -137,6 +155,12 @@ func (t *tangenter) statement(s stmt) {
 func (t *tangenter) assignment(s *assignment) {
 	d := t.dot(s.l)
 	switch {
+	case isAggregate(s.l.typeOf()): // a definition
+		t.put(s)
+		if d != nil {
+			t.put(&assignment{l: d, op: token.ASSIGN, define: true})
+		}
+		return
 	case d == nil:
 		t.put(s)
 		return

@@ -8,6 +8,7 @@ import (
 	"go/types"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // exactFloat returns a constant as text that has its value.
@@ -50,19 +51,29 @@ func (w *writer) stmt(s stmt) {
 		x, y := w.expr(s.x, 0), w.expr(s.y, 0)
 		w.line("%s, %s = %s, %s", x, y, y, x)
 	case *growth:
-		x := w.expr(s.x, 0)
-		if s.back {
-			w.line("%s = %s[:len(%s)-1]", x, x, x)
+		if len(s.xs) == 1 {
+			x, elem := w.expr(s.xs[0], 0), elemOf(s.xs[0].typeOf())
+			zero := w.typ(elem) + "{}"
+			if z := zeroOf(elem); z != nil {
+				zero = w.expr(z, 0)
+			}
+			w.line("%s = append(%s, %s)", x, x, zero)
 			return
 		}
-		elem := elemOf(s.x.typeOf())
-		zero := "0"
-		if z := zeroOf(elem); z != nil {
-			zero = w.expr(z, 0)
-		} else {
-			zero = w.typ(elem) + "{}"
+		var xs []string
+		for _, x := range s.xs {
+			xs = append(xs, "&"+w.expr(x, 7))
 		}
-		w.line("%s = append(%s, %s)", x, x, zero)
+		w.imports[numPath] = true
+		w.line("num.Grow(%s)", strings.Join(xs, ", "))
+	case *fold:
+		x := w.expr(s.x, 0)
+		if !isFloat(elemOf(s.x.typeOf())) { // slices share their elements
+			w.line("%s = %s.Pop()", x, w.tape(s.x.typeOf()))
+			return
+		}
+		w.imports[numPath] = true
+		w.line("%s = num.Fold(%s.Pop(), %s)", x, w.tape(s.x.typeOf()), x)
 	case *branch:
 		w.line("if %s {", w.expr(s.cond, 0))
 		w.list(s.then)
@@ -128,14 +139,21 @@ func (w *writer) tape(t types.Type) string {
 	return tapeName(name)
 }
 
+// tapeName returns the name of the tape for values of a type.
 func tapeName(t string) string {
-	switch t {
-	case "float64":
+	if t == "float64" {
 		return "tape"
 	}
-	r := strings.NewReplacer("[]", "s", "*", "p", ".", "", "[", "a", "]", "")
-	name := r.Replace(t)
-	return strings.TrimLeft(name, "s") + strings.Repeat("S", len(name)-len(strings.TrimLeft(name, "s"))) + "Tape"
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return r
+		}
+		return -1
+	}, t)
+	if unicode.IsDigit(rune(name[0])) { // an array
+		name = "a" + name
+	}
+	return strings.ToLower(name[:1]) + name[1:] + strings.Repeat("s", strings.Count(t, "[]")) + "Tape"
 }
 
 func (w *writer) assignment(s *assignment) {

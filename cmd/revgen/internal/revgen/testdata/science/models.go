@@ -314,3 +314,30 @@ func (s scale) differences(x, out []float64) {
 		out[i-1] = last
 	}
 }
+
+// elementary calls the functions of package math.
+//
+//revgen:gradient x hessian
+func elementary(x []float64) float64 {
+	a, b := x[0], x[1] // both between 0 and 1
+	s := math.Abs(a-2) + math.Acos(a) + 2*math.Acosh(1+a) + 3*math.Asin(b) + math.Asinh(a*b) + math.Atan(2*a)
+	s += math.Atan2(a, b) + math.Atanh(a/2) + math.Cbrt(b) + math.Ceil(a) + math.Copysign(a, -b) + math.Cos(b)
+	s += math.Cosh(a) + math.Dim(a, b) + 2*math.Dim(b, a) + math.Erf(a) + math.Erfc(b*b) + math.Exp(a*b) + math.Exp2(a) + math.Expm1(b)
+	s += math.FMA(a, b, a) + math.Floor(b) + math.Hypot(a, b) + math.J0(a) + math.J1(b) + math.Jn(2, a+b)
+	s += math.Log(a) + math.Log10(b) + math.Log1p(a) + math.Log2(b) + math.Max(a, 2*b) + math.Min(a, 2*b) + math.Mod(7*a, b+1)
+	s += math.Pow(a, b) + math.Pow(b, 3) + math.Remainder(5*a, b+1) + math.Round(a) + math.Sin(a) + math.Sinh(b) + math.Sqrt(a*b)
+	s += math.Tan(a) + math.Tanh(b) + math.Trunc(a) + math.Y0(1+a) + math.Y1(1+b) + math.Yn(2, 1+a) + min(a, b, a*b) + max(3*a, b)
+	sin, cos := math.Sincos(a * b)
+	whole, fraction := math.Modf(5 * a)
+	lg, sign := math.Lgamma(a + 1)
+	s += sin*cos + whole*fraction + lg*float64(sign)
+	if math.IsNaN(s) || math.IsInf(s, 0) || math.Signbit(a) {
+		return 0
+	}
+	return s
+}
+
+// factorial is Γ.
+//
+//revgen:gradient x
+func factorial(x float64) float64 { return math.Gamma(x) }

@@ -356,6 +356,13 @@ func TestModels(t *testing.T) {
 	check(t, "deCasteljau", random(5, -1, 1),
 		func(x []float64) float64 { return deCasteljau(x, 0.3) },
 		func(g, x []float64) float64 { return deCasteljauGradient(g, x, 0.3) })
+	for _, x := range [][]float64{{0.3, 0.8}, {0.7, 0.2}} {
+		check(t, "elementary", x, elementary, elementaryGradient)
+		second(t, "elementary", x, func(g, x []float64) { elementaryGradient(g, x) }, elementaryHessVec, elementaryHessian)
+	}
+	check(t, "factorial", []float64{3.3},
+		func(x []float64) float64 { return factorial(x[0]) },
+		func(g, x []float64) float64 { return factorialGradient(&g[0], x[0]) })
 	times, ys := random(8, 0, 2), random(8, -1, 1)
 	jacobian(t, "residuals", 8, random(3, 0, 1),
 		func(dst, x []float64) { residuals(dst, x, times, ys) },

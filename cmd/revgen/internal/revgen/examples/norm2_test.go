@@ -8,7 +8,7 @@ import (
 	"revnum/rev"
 )
 
-// The example of the README.
+// A kernel, and its gradient.
 func ExampleNewNorm2() {
 	out, one := 0.0, 1.0
 	x, gradient := mat.NewVecDense(2, []float64{3, 4}), mat.NewVecDense(2, nil)

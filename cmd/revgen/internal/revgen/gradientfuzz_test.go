@@ -1,0 +1,296 @@
+package revgen
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"revnum/cmd/revgen/internal/gradient"
+)
+
+// A scribe writes random functions of plain Go, for their gradients.
+type scribe struct {
+	rnd   *rand.Rand
+	out   strings.Builder
+	depth int
+	loops []string // their variables; "" for one without
+	vars  []string // locals that are float64
+	next  int
+}
+
+func (s *scribe) line(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+
+func (s *scribe) pick(of ...string) string { return of[s.rnd.IntN(len(of))] }
+
+func (s *scribe) name(prefix string) string { s.next++; return prefix + strconv.Itoa(s.next) }
+
+// index returns an index between 0 and 3.
+func (s *scribe) index() string {
+	if n := len(s.loops); n > 0 && s.rnd.IntN(4) > 0 {
+		if v := s.loops[s.rnd.IntN(n)]; v != "" {
+			return s.pick(v, v, "("+v+"+1)%4", "3-"+v)
+		}
+	}
+	return strconv.Itoa(s.rnd.IntN(4))
+}
+
+func (s *scribe) place() string {
+	switch s.rnd.IntN(6) {
+	case 0, 1:
+		return s.pick("a", "b") + "[" + s.index() + "]"
+	case 2:
+		return "m[" + s.index() + "][" + s.index() + "]"
+	case 3:
+		return s.pick("p.u", "p.w", "p.c["+s.index()+"]")
+	}
+	return s.pick(s.vars...)
+}
+
+func (s *scribe) expr(depth int) string {
+	if depth == 0 || s.rnd.IntN(6) == 0 {
+		return s.pick(s.place(), s.place(), "x["+s.index()+"]", "0.5", "1.5")
+	}
+	e := func() string { return s.expr(depth - 1) }
+	switch s.rnd.IntN(13) {
+	case 0, 1:
+		return "(" + e() + " + " + e() + ")"
+	case 2:
+		return "(" + e() + " - " + e() + ")"
+	case 3, 4:
+		return e() + "*" + e()
+	case 5:
+		return e() + "/(1 + math.Abs(" + e() + "))"
+	case 6:
+		return "math.Sin(" + e() + ")"
+	case 7:
+		return "math.Tanh(" + e() + ")"
+	case 8:
+		return "math.Exp(-math.Abs(" + e() + "))"
+	case 9:
+		return "math.Sqrt(1 + math.Abs(" + e() + "))"
+	case 10:
+		return s.pick("max", "min", "math.Hypot") + "(" + e() + ", " + e() + ")"
+	case 11:
+		return "helper(" + e() + ", " + e() + ")"
+	}
+	return "-" + s.place()
+}
+
+func (s *scribe) cond() string {
+	return s.expr(1) + s.pick(" < ", " > ", " <= ") + s.expr(1)
+}
+
+func (s *scribe) block(n int) {
+	vars := len(s.vars)
+	s.depth++
+	for range n {
+		s.stmt()
+	}
+	s.depth--
+	s.vars = s.vars[:vars]
+}
+
+func (s *scribe) stmt() {
+	inner := 1 + s.rnd.IntN(3)
+	switch k := s.rnd.IntN(20); {
+	case k < 6:
+		s.line("%s = math.Tanh(%s)", s.place(), s.expr(2))
+	case k < 9:
+		s.line("%s %s %s", s.place(), s.pick("+=", "-="), s.expr(2))
+	case k == 9:
+		s.line("%s *= math.Cos(%s)", s.place(), s.expr(1))
+	case k == 10:
+		v, e := s.name("v"), s.expr(2)
+		s.line("%s := %s\n_ = %s", v, e, v)
+		s.vars = append(s.vars, v)
+	case k == 11:
+		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "row := m[1]\nrow[2] += row[0]"))
+	case k == 12:
+		s.line("b = append(b, %s)\nb[%s] += b[len(b)-1]", s.expr(1), s.index())
+	case k < 15 && s.depth < 4:
+		s.line("if %s {", s.cond())
+		s.block(inner)
+		switch {
+		case len(s.loops) > 0 && s.rnd.IntN(3) == 0:
+			s.line(s.pick("break", "continue"))
+		case s.rnd.IntN(8) == 0:
+			s.line("return %s", s.expr(1))
+		}
+		if s.rnd.IntN(2) == 0 {
+			s.line("} else {")
+			s.block(inner)
+		}
+		s.line("}")
+	case s.depth < 3:
+		v := s.name("i")
+		switch s.rnd.IntN(5) {
+		case 0:
+			s.line("for %s := range 4 {", v)
+		case 1:
+			s.line("for %s := 3; %s >= 0; %s-- {", v, v, v)
+		case 2:
+			s.line("for %s := 0; %s < 4; %s += 2 {", v, v, v)
+		case 3:
+			s.line("for %s, e := range x[:4] {\n_ = e\ns0 += e*0.25", v)
+		default:
+			s.line("for %s := 0; %s < 3 && %s; %s++ {", v, v, s.cond(), v)
+		}
+		s.line("_ = %s", v)
+		s.loops = append(s.loops, v)
+		s.block(inner)
+		s.loops = s.loops[:len(s.loops)-1]
+		s.line("}")
+	default:
+		s.line("s1 = math.Sin(%s)", s.expr(2))
+	}
+}
+
+const fuzzHead = `package written
+
+import "math"
+
+type state struct {
+	u, w float64
+	c    [4]float64
+}
+
+func helper(x, y float64) float64 {
+	if x > y {
+		return x*y
+	}
+	for n := range 3 {
+		x += 0.5*math.Sin(y)
+		if x > 1 && n > 0 {
+			return x - y
+		}
+	}
+	return y
+}
+`
+
+const fuzzTest = `package written
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func dot(x, y []float64) (s float64) {
+	for i := range x {
+		s += x[i] * y[i]
+	}
+	return s
+}
+
+func TestAll(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	random := func() []float64 {
+		x := make([]float64, 6)
+		for i := range x {
+			x[i] = 2*rnd.Float64() - 1
+		}
+		return x
+	}
+	skipped := 0
+	for k, f := range all {
+		x, v, w := random(), random(), random()
+		want := f.f(append([]float64(nil), x...))
+		g := make([]float64, 6)
+		if got := f.g(g, x); got != want && !(math.Abs(got-want) <= 1e-12*math.Abs(want)) {
+			t.Errorf("f%d: value %v, want %v", k, got, want)
+		}
+		hv, hw, slope := make([]float64, 6), make([]float64, 6), make([]float64, 1)
+		f.j(slope, x, v)
+		f.h(hv, x, v)
+		f.h(hw, x, w)
+		size := 1.0
+		for i := range g {
+			size = max(size, math.Abs(g[i]), math.Abs(hv[i]), math.Abs(hw[i]))
+		}
+		if !(size < 1e6) {
+			skipped++
+			continue
+		}
+		if got := dot(g, v); !(math.Abs(got-slope[0]) <= 1e-9*size) {
+			t.Errorf("f%d: gradient times v is %v, and the tangent %v", k, got, slope[0])
+		}
+		if a, b := dot(w, hv), dot(v, hw); !(math.Abs(a-b) <= 1e-8*size) {
+			t.Errorf("f%d: w·H·v is %v, and v·H·w %v", k, a, b)
+		}
+		// Differences, where there is no kink nearby.
+		at := func(h float64) float64 {
+			y := append([]float64(nil), x...)
+			for i := range y {
+				y[i] += h * v[i]
+			}
+			return f.f(y)
+		}
+		d := func(h float64) float64 { return (at(h) - at(-h)) / (2 * h) }
+		if a, b := d(1e-5), d(3e-5); math.Abs(a-b) < 1e-7*size && math.Abs(a-slope[0]) > 1e-4*size {
+			t.Errorf("f%d: the tangent is %v, and by differences %v", k, slope[0], a)
+		}
+	}
+	if 2*skipped > len(all) {
+		t.Errorf("%d of %d functions overflow", skipped, len(all))
+	}
+}
+`
+
+// TestRandomGradients compares the gradients of random functions with their tangents, their
+// Hessians with their transposes, and both with differences of values.
+func TestRandomGradients(t *testing.T) {
+	count, seed := 12, uint64(1)
+	if s := os.Getenv("REVGEN_GRADIENTS"); s != "" { // as in REVGEN_GRADIENTS=500:7
+		if _, err := fmt.Sscanf(s, "%d:%d", &count, &seed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &scribe{rnd: rand.New(rand.NewPCG(seed, 2))}
+	s.line("%s", fuzzHead)
+	var table strings.Builder
+	for k := range count {
+		s.line("//revgen:gradient x hessian\nfunc f%d(x []float64) float64 {", k)
+		s.line("s0, s1 := x[4], x[5]\na, b := []float64{x[0], 1, x[1], 2}, make([]float64, 4)\nm := make([][]float64, 4)")
+		s.line("for i := range m {\nm[i] = make([]float64, 4)\nm[i][i] = x[i]\n}\np := state{u: x[2], w: 0.5}")
+		s.vars = []string{"s0", "s1"}
+		s.block(5)
+		s.line("r := s0*s1 + p.u*p.w\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\nreturn math.Sin(r)\n}\n")
+		s.line("//revgen:jacobian x\nfunc j%d(dst, x []float64) { dst[0] = f%d(x) }\n", k, k)
+		fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP},\n", k, k, k, k)
+	}
+	test := fuzzTest + "\nvar all = []struct {\nf func([]float64) float64\ng func(g, x []float64) float64\nh, j func(dst, x, v []float64)\n}{\n" + table.String() + "}\n"
+	source := s.out.String()
+	dir := t.TempDir()
+	name := filepath.Join(dir, "random.go")
+	if err := os.WriteFile(name, []byte(source), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, nil, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := []*ast.File{file}
+	imports, err := newImporter(fset, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := load(fset, files, imports).written(files)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, source)
+	}
+	text := written[strings.TrimSuffix(name, ".go")+gradient.Suffix]
+	if out, err := testPackage(t, map[string]string{"random.go": source, "random_grad.go": string(text), "random_test.go": test}); err != nil {
+		at := filepath.Join(os.TempDir(), "random_gradients.go")
+		_ = os.WriteFile(at, []byte(source), 0o666)
+		t.Errorf("%v\n%s\nthe functions are in %s", err, out, at)
+	}
+}

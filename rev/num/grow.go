@@ -1,0 +1,33 @@
+package num
+
+// Grow appends a zero to slices of one length: a slice, its cotangents and its tangents. If one
+// of them has no room, all get new memory, so that they share it with the same other slices.
+func Grow[E any](xs ...*[]E) {
+	room := true
+	for _, x := range xs {
+		room = room && len(*x) < cap(*x)
+	}
+	for _, x := range xs {
+		n := len(*x)
+		if room {
+			*x = (*x)[:n+1]
+			clear((*x)[n:])
+			continue
+		}
+		y := make([]E, n+1, 2*n+4)
+		copy(y, *x)
+		*x = y
+	}
+}
+
+// Fold returns old, the cotangents of a slice before Grow, after adding to them those in now,
+// which is what Grow has made of old.
+func Fold[E float32 | float64](old, now []E) []E {
+	if len(old) == 0 || &old[0] == &now[0] {
+		return old
+	}
+	for i := range old {
+		old[i] += now[i]
+	}
+	return old
+}
