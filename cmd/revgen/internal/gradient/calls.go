@@ -214,7 +214,7 @@ func (l *lowerer) shortcut(e *ast.BinaryExpr) expr {
 		cond = &unary{token.NOT, v}
 	}
 	b := &branch{cond: cond}
-	b.then = append(before, &assignment{l: v, op: token.ASSIGN, r: y})
+	b.then = slices.Concat(before, []stmt{&assignment{l: v, op: token.ASSIGN, r: y}})
 	l.emit(b)
 	return v
 }

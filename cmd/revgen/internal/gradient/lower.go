@@ -179,16 +179,6 @@ func (j *jump) add(k jump) {
 	}
 }
 
-// leaves returns the exits outside of a loop at depth.
-func (j jump) leaves(depth int) (out []*exit) {
-	for _, e := range j.may {
-		if e.depth <= depth {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
 // list reads statements. What follows a branch that leaves becomes its other side.
 func (l *lowerer) list(list []ast.Stmt) (j jump) {
 	for k, s := range list {
@@ -969,7 +959,7 @@ func (l *lowerer) broken(r *ranged, j jump, stop *exit) jump {
 		op, compare, step = token.SUB_ASSIGN, token.GEQ, -step
 	}
 	next := &assignment{l: ref(v), op: op, r: &literal{fmt.Sprint(step), v.typ}}
-	w.body = append(r.body, &branch{cond: l.untaken(j.may), then: []stmt{next}})
+	w.body = slices.Concat(r.body, []stmt{&branch{cond: l.untaken(j.may), then: []stmt{next}}})
 	w.cond = l.and(&binary{compare, ref(v), r.hi, boolean}, j.may)
 	l.emit(w)
 	return outside(j, stop)
