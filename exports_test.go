@@ -18,10 +18,8 @@ import (
 var unused = map[string]string{
 	"fixed.Accumulator.SubAcc":         "the inverse of AddAcc",
 	"optim.SGD":                        "the method that all others are compared with",
-	"optim.Objective.HessianVector":    "training in optim is made of it, and Newton's method needs it",
 	"revmodels/ba.Model":               "for minimisers that do not know this package",
 	"revmodels/flow.Model.Flow":        "a program that others may contain",
-	"revmodels/kmeans.ReadFile":        "the inverse of WriteFile",
 	"revmodels/wave.MaxCourant":        "the limit of stability, which errors quote",
 	"revsparse/matrixmarket.WriteFile": "the inverse of ReadFile",
 	"rules.Matrix":                     "like Vector, for matrices",

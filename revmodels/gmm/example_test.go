@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -96,4 +98,28 @@ func ExampleLogPosterior() {
 	// restored         0.0000
 	// by the means     [-0.3402  -0.4195]
 	// by the points    [ 1.0360  -0.0379  -0.2384]
+}
+
+// A fit is kept in a file.
+func ExampleWriteFile() {
+	x := mat.NewDense(6, 1, []float64{0, 1, 2, 10, 11, 12})
+	m, _, err := gmm.Fit(context.Background(), x, 2, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "gmm")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "fit.json")
+	if err := gmm.WriteFile(path, m); err != nil {
+		fmt.Println(err)
+		return
+	}
+	read, err := gmm.ReadFile(path)
+	fmt.Println(err, read.Components())
+	// Output: <nil> 2
 }

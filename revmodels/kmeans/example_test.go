@@ -3,6 +3,8 @@ package kmeans_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -61,4 +63,28 @@ func ExampleFit() {
 	// apart: true
 	// with its neighbours: true
 	// to the nearest: 4.0000
+}
+
+// A fit is kept in a file.
+func ExampleWriteFile() {
+	x := mat.NewDense(4, 1, []float64{0, 2, 10, 12})
+	c, _, err := kmeans.Fit(context.Background(), x, 2, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	dir, err := os.MkdirTemp("", "kmeans")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "fit.json")
+	if err := kmeans.WriteFile(path, c); err != nil {
+		fmt.Println(err)
+		return
+	}
+	read, err := kmeans.ReadFile(path)
+	fmt.Println(err, read.Cost())
+	// Output: <nil> 4
 }
