@@ -11,4 +11,5 @@
 // work for a while before it sleeps; if it gets work in that time, the scheduler is
 // not involved. A sleeping follower must be woken. If the caller has finished all
 // blocks before the follower is awake, it takes its request back and does not wait.
+// A follower that has slept for a fifth of a second ends.
 package parallel

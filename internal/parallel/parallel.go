@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,8 +91,13 @@ type job struct {
 type follower struct {
 	state  atomic.Pointer[job]
 	wake   chan struct{} // gets one token for each step from asleep to a job
+	idle   *time.Timer   // ends the follower; nil until it first sleeps
 	worker int
 }
+
+// idleTime is how long a follower sleeps before it ends. Tests that look for leaked goroutines
+// wait longer, and a new follower costs less than waking up an old one.
+const idleTime = 200 * time.Millisecond
 
 var asleep, working = new(job), new(job)
 
@@ -257,12 +263,13 @@ func (j *job) work(worker int) {
 
 // run is the life of a follower.
 func (h *follower) run() {
-	for {
-		h.serve(h.await())
+	for j := h.await(); j != nil; j = h.await() {
+		h.serve(j)
 	}
 }
 
-// await returns the next job of the follower. The state is then working.
+// await returns the next job of the follower. The state is then working. After some idle time
+// await returns nil, and the follower must end.
 func (h *follower) await() *job {
 	for {
 		for i := range spins() {
@@ -271,10 +278,44 @@ func (h *follower) await() *job {
 			}
 			pause(i)
 		}
-		if h.state.CompareAndSwap(nil, asleep) {
-			<-h.wake
+		if h.state.CompareAndSwap(nil, asleep) && !h.sleep() {
+			return nil
 		}
 	}
+}
+
+// sleep waits for a token. It returns false if the follower has left the stack of idle ones.
+func (h *follower) sleep() bool {
+	if h.idle == nil {
+		h.idle = time.NewTimer(idleTime)
+	} else {
+		h.idle.Reset(idleTime)
+	}
+	select {
+	case <-h.wake:
+		h.idle.Stop()
+		return true
+	case <-h.idle.C:
+	}
+	if h.leave() {
+		return false
+	}
+	<-h.wake // a caller has taken the follower, and sends a token
+	return true
+}
+
+// leave takes the follower off the stack of idle ones for good. It returns false if it is not
+// there.
+func (h *follower) leave() bool {
+	pool.Lock()
+	defer pool.Unlock()
+	i := slices.Index(pool.idle, h)
+	if i < 0 {
+		return false
+	}
+	pool.idle = slices.Delete(pool.idle, i, i+1)
+	pool.followers--
+	return true
 }
 
 // serve works on j.

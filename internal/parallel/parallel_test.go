@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -258,6 +259,42 @@ func TestNoAllocation(t *testing.T) {
 func TestSleepingFollowers(t *testing.T) {
 	for range 5 {
 		time.Sleep(time.Millisecond) // long past the spinning
+		if err := checkRun(4, 9); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// followerGoroutines returns how many goroutines are followers.
+func followerGoroutines() int {
+	stacks := make([]byte, 1<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*follower).run(")
+}
+
+// TestFollowersEnd waits until all followers have ended. Later calls have new ones.
+func TestFollowersEnd(t *testing.T) {
+	for range 2 {
+		if err := checkRun(12, 30); err != nil {
+			t.Fatal(err)
+		}
+		if followerGoroutines() == 0 {
+			t.Error("no followers")
+		}
+		for began := time.Now(); followerGoroutines() > 0; time.Sleep(idleTime / 4) {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("%d followers are left", followerGoroutines())
+			}
+		}
+		if pool.followers != 0 || len(pool.idle) != 0 {
+			t.Errorf("%d followers, %d of them idle", pool.followers, len(pool.idle))
+		}
+	}
+}
+
+// TestFollowersEndingAndCalled has calls at the times when followers end.
+func TestFollowersEndingAndCalled(t *testing.T) {
+	for i := range 8 {
+		time.Sleep(idleTime + time.Duration(i-4)*100*time.Microsecond)
 		if err := checkRun(4, 9); err != nil {
 			t.Fatal(err)
 		}
