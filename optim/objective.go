@@ -16,7 +16,9 @@ import (
 // has them in the order of Params.
 //
 // Evaluations change the state and change it back, exactly in fixed point and up to the
-// rounding of Inverse in floating point. An Objective must not be used by several
+// rounding of Inverse in floating point. The output must be zero before the program, as it is
+// after each evaluation. Otherwise an evaluation returns a *rev.Violation: the program would add
+// to what is left there. An Objective must not be used by several
 // goroutines at the same time.
 type Objective[S any, T rev.Real] struct {
 	Program rev.Step[S]
@@ -91,8 +93,23 @@ func each[T any](params [][]T, n int, f func(p []T, at int)) {
 	}
 }
 
+// output returns the output, or an error unless it is zero. Set it to zero after the program, as
+// the Inverse of sums of floats may leave a rounding error there.
+func (o *Objective[S, T]) output() (*T, error) {
+	out := o.Output(o.State)
+	if *out != 0 {
+		return nil, &rev.Violation{Step: "optim.Objective", Reason: "the output must be zero before the program", Value: *out}
+	}
+	return out, nil
+}
+
 // Value returns the output at the parameters in the state.
 func (o *Objective[S, T]) Value() (T, error) {
+	out, err := o.output()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { *out = 0 }()
 	if err := o.Program.Forward(o.State); err != nil {
 		return 0, err
 	}
@@ -103,16 +120,31 @@ func (o *Objective[S, T]) Value() (T, error) {
 // ValueGradient returns the output at the parameters in the state, and stores its
 // gradient in grad.
 func (o *Objective[S, T]) ValueGradient(grad []T) (T, error) {
-	value, err := rev.ValueGradient(o.Program, o.Output, o.State, o.cotangents())
+	value, err := o.valueGradient()
 	if err == nil {
 		each(o.gParams, len(grad), func(p []T, at int) { copy(grad[at:], p) })
 	}
 	return value, err
 }
 
+// valueGradient returns the output, and stores the gradient in the cotangents.
+func (o *Objective[S, T]) valueGradient() (T, error) {
+	out, err := o.output()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { *out = 0 }()
+	return rev.ValueGradient(o.Program, o.Output, o.State, o.cotangents())
+}
+
 // HessianVector returns the output at the parameters in the state. It stores its gradient
 // in grad, and the product of its Hessian with v in hv.
 func (o *Objective[S, T]) HessianVector(hv, grad, v []T) (T, error) {
+	out, err := o.output()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { *out = 0 }()
 	g, t, h := o.cotangents(), o.t.Like(o.State), o.h.Like(o.State)
 	o.scatter(t, v)
 	value, err := rev.HessianVector(o.Program, o.Output, o.State, g, t, h)
@@ -179,7 +211,7 @@ func (o *Objective[S, T]) Problem() optimize.Problem {
 // the output before the step. While slices and pointers in the state lead to the same
 // memory, later steps allocate only what the program and m allocate.
 func (o *Objective[S, T]) Step(m Method) (T, error) {
-	value, err := rev.ValueGradient(o.Program, o.Output, o.State, o.cotangents())
+	value, err := o.valueGradient()
 	if err != nil {
 		return value, err
 	}
