@@ -12,9 +12,11 @@ import "fmt"
 // counts them for any n. Adjoint takes the same number of runs. Only n of them, one for
 // each i, carry cotangents.
 //
-// Uncomputed states must be exactly zero, over floating point too. They are if Step
-// consists of kernels that only add, and of Routines. If one is not zero, the step
-// returns a Violation. Uncall(Bennett(c, k)) has no Adjoint.
+// Uncomputed states must be zero again. They are if Step consists of kernels that only add,
+// and of Routines. Over fixed point they are zero to the bit. Over floating point sums are
+// rounded, so a number may differ from zero by 2⁻²⁶ (2⁻¹² for float32) of the largest number
+// that its state held. It is then set to zero, and no other number is affected. If more is
+// left, the step returns a Violation. Uncall(Bennett(c, k)) has no Adjoint.
 //
 // Bennett panics if k is less than 2 or c.Count is nil. If the count is not positive the
 // step returns a Violation. The states are allocated in each run.
@@ -119,13 +121,17 @@ func (b *bennett[S, X]) part(r *chainRun[S, X], p pass[S], i, n int, x, y chainL
 		if j < m-1 {
 			q, to = remove, r.ends[at+j+1]
 		}
+		largest := 0.
+		if j < m-1 {
+			largest = to.state.largest()
+		}
 		if err := run(j, q, to); err != nil {
 			return err
 		}
 		if j == m-1 {
 			continue
 		}
-		if !to.state.isZero() {
+		if !to.state.isRemoved(largest) {
 			return &Violation{fmt.Sprintf("Bennett[%d]", i+partEnd(j, m, n)), "the uncomputed state must be zero", "other numbers"}
 		}
 		r.states.drop(to.state)

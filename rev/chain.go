@@ -1,6 +1,7 @@
 package rev
 
 import (
+	"math"
 	"reflect"
 	"unsafe"
 )
@@ -39,6 +40,7 @@ type chainState[X any] struct {
 type numberSpan struct {
 	at    unsafe.Pointer
 	bytes uintptr
+	elem  reflect.Type
 }
 
 func (m numberSpan) slice() []byte { return unsafe.Slice((*byte)(m.at), m.bytes) }
@@ -53,23 +55,94 @@ func (c *chainState[X]) clear() {
 	}
 }
 
-// isZero reports whether all numbers of the state are zero.
-func (c *chainState[X]) isZero() bool {
+// largest returns the largest magnitude of the floating-point numbers of the state, and NaN if
+// one is NaN. The parts of complex numbers count.
+func (c *chainState[X]) largest() float64 {
+	most := 0.
+	for _, m := range c.memV {
+		m.each(func(x, bound float64) bool {
+			if bound > 0 {
+				most = max(most, math.Abs(x))
+			}
+			return true
+		})
+	}
+	return most
+}
+
+// isRemoved reports whether all numbers of the state are zero, up to the rounding of sums on
+// the way to a magnitude of at most largest and back.
+func (c *chainState[X]) isRemoved(largest float64) bool {
 	for _, m := range c.memV {
 		for _, b := range m.slice() {
-			if b != 0 {
-				return isZero(reflect.ValueOf(&c.v).Elem()) // v may hold -0
+			if b == 0 {
+				continue
 			}
+			if !m.each(func(x, bound float64) bool { return x == 0 || math.Abs(x) <= bound*largest }) {
+				return false
+			}
+			break
 		}
 	}
 	return true
+}
+
+// each calls f with the numbers of m, and with what Bennett allows of them after they are
+// uncomputed, until f returns false.
+func (m numberSpan) each(f func(x, bound float64) bool) bool {
+	n := int(m.bytes / max(1, m.elem.Size()))
+	if m.elem.Kind() == reflect.Float64 {
+		for _, x := range unsafe.Slice((*float64)(m.at), n) {
+			if !f(x, double) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range n {
+		if !eachNumber(reflect.NewAt(m.elem, unsafe.Add(m.at, uintptr(i)*m.elem.Size())).Elem(), f) {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds of what is left of an uncomputed number, in units of the largest of its state.
+const double, single = 0x1p-26, 0x1p-12
+
+func eachNumber(v reflect.Value, f func(x, bound float64) bool) bool {
+	switch v.Kind() {
+	case reflect.Float64:
+		return f(v.Float(), double)
+	case reflect.Float32:
+		return f(v.Float(), single)
+	case reflect.Complex128:
+		return f(real(v.Complex()), double) && f(imag(v.Complex()), double)
+	case reflect.Complex64:
+		return f(real(v.Complex()), single) && f(imag(v.Complex()), single)
+	case reflect.Array:
+		for i := range v.Len() {
+			if !eachNumber(v.Index(i), f) {
+				return false
+			}
+		}
+		return true
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if !eachNumber(v.Field(i), f) {
+				return false
+			}
+		}
+		return true
+	}
+	return f(float64(v.Int()), 0) // fixed point is exact
 }
 
 // spans appends the memory of all numbers that the addressable value v leads to.
 func spans(list []numberSpan, v reflect.Value) []numberSpan {
 	switch t := v.Type(); {
 	case isNumberType(t):
-		return append(list, numberSpan{v.Addr().UnsafePointer(), t.Size()})
+		return append(list, numberSpan{v.Addr().UnsafePointer(), t.Size(), t})
 	case t.Kind() == reflect.Struct:
 		for i := range t.NumField() {
 			list = spans(list, exported(v.Field(i)))
@@ -81,7 +154,7 @@ func spans(list []numberSpan, v reflect.Value) []numberSpan {
 	case t.Kind() == reflect.Pointer && !v.IsNil():
 		return spans(list, v.Elem())
 	case t.Kind() == reflect.Slice && v.Len() > 0 && isNumberType(t.Elem()):
-		return append(list, numberSpan{v.UnsafePointer(), uintptr(v.Len()) * t.Elem().Size()})
+		return append(list, numberSpan{v.UnsafePointer(), uintptr(v.Len()) * t.Elem().Size(), t.Elem()})
 	case t.Kind() == reflect.Slice:
 		for i := range v.Len() {
 			list = spans(list, v.Index(i))
