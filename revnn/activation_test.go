@@ -201,6 +201,44 @@ func TestReLUOfInfinity(t *testing.T) {
 	}
 }
 
+// TestReLUOfNaN has the slope 1 at NaN, in vector code, element by element and over both floats.
+func TestReLUOfNaN(t *testing.T) {
+	t.Run("float64", testReLUOfNaN[float64])
+	t.Run("float32", testReLUOfNaN[float32])
+}
+
+func testReLUOfNaN[T rev.Float](t *testing.T) {
+	for _, n := range []int{1, 3, 8, 37} {
+		for _, inc := range []int{1, 2} {
+			vector := func(v T) rev.Vector[T] {
+				x := rev.Vector[T]{N: n, Data: make([]T, n*inc), Inc: inc}
+				for i := range x.Data {
+					x.Data[i] = v
+				}
+				return x
+			}
+			for name, run := range map[string]func(y, x, ty, tx, gy, gx rev.Vector[T]){
+				"ReLU": func(y, x, ty, tx, gy, gx rev.Vector[T]) {
+					ReLU[T]{Y: y, X: x}.Tangent(ReLU[T]{Y: ty, X: tx})
+					ReLU[T]{X: x}.Adjoint(ReLU[T]{Y: gy, X: gx})
+				},
+				"LeakyReLU": func(y, x, ty, tx, gy, gx rev.Vector[T]) {
+					LeakyReLU[T]{Y: y, X: x, Slope: 0.5}.Tangent(LeakyReLU[T]{Y: ty, X: tx})
+					LeakyReLU[T]{X: x, Slope: 0.5}.Adjoint(LeakyReLU[T]{Y: gy, X: gx})
+				},
+			} {
+				y, ty, gx := vector(0), vector(0), vector(0)
+				run(y, vector(T(math.NaN())), ty, vector(2), vector(3), gx)
+				for i := range n {
+					if v := y.Data[i*inc]; v == v || ty.Data[i*inc] != 2 || gx.Data[i*inc] != 3 {
+						t.Errorf("%s of NaN, element %d of %d: %v, tangent %v, cotangent %v", name, i, n, v, ty.Data[i*inc], gx.Data[i*inc])
+					}
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkActivation(b *testing.B) {
 	const n = 1 << 20
 	rnd := rand.New(rand.NewPCG(21, 3))

@@ -9,12 +9,13 @@ import (
 //
 //	y_i += max(x_i, 0)
 //
-// The slope s(x) is 1 if x > 0, and 0 otherwise. With ġy the tangent of ȳ, the derivatives
+// The slope s(x) is 0 if x <= 0, and 1 otherwise, also where x is NaN. With ġy the tangent of ȳ, the derivatives
 // are
 //
 //	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
 //
-// At 0 the slope is 0, as in PyTorch. Value and slope are exact.
+// At 0 the slope is 0 and at NaN it is 1, as in PyTorch: a NaN shows in y, and derivatives pass.
+// Value and slope are exact.
 type ReLU[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
