@@ -190,6 +190,15 @@ func CheckOperand[K, T any, I Index](a *CSR[T, I], operand string) {
 	}
 }
 
+// checkOutput is CheckOperand for an output, whose structure says what is computed. It panics
+// unless that has the given shape, as tags say nothing of an output whose Data is nil.
+func checkOutput[K, T any, I Index](a *CSR[T, I], operand string, rows, cols int) {
+	if a.Rows != rows || a.Cols != cols {
+		panic(rev.ShapeError[K](operand, "has a structure of %d×%d, want %d×%d (only its Data may be nil)", a.Rows, a.Cols, rows, cols))
+	}
+	CheckOperand[K](a, operand)
+}
+
 // lengthError says how the lengths of the slices of a do not fit its shape and row pointers.
 // It is empty if they do. Data may be nil.
 func (a *CSR[T, I]) lengthError() string {

@@ -16,7 +16,8 @@ import (
 //	Ā_i += Σ_j S̄_ij·B_j,  B̄_j += Σ_i S̄_ij·A_i,  Ṡ_ij += Ȧ_i·B_j + A_i·Ḃ_j
 //
 // for rows of A and B, over the entries of S. Entries of the same place get the same
-// sum each.
+// sum each. The structure of S says what is computed, so it must be there: only S.Data may be
+// nil. Otherwise the methods panic.
 //
 // In floating point a sum of n products is within n·ε·Σ|a_il·b_jl|. It is added in
 // parts of 64 products, 128 in float32. Inverse restores S within one unit in the last
@@ -63,7 +64,7 @@ func (k *SampledMul[T, I]) addGradient(gs []T, a, b, ga, gb rev.General[T]) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SampledMul[T, I]) Run(p rev.Pass[SampledMul[T, I]]) error {
-	CheckOperand[SampledMul[T, I]](&k.S, "S")
+	checkOutput[SampledMul[T, I]](&k.S, "S", k.A.Rows, k.B.Rows)
 	g, t, gt := &p.G, &p.T, &p.GT
 	k.product(p.Sign(), k.S.Data, k.A, k.B)
 	k.product(p.Sign(), t.S.Data, t.A, k.B)

@@ -1,6 +1,7 @@
 package revsparse
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -78,5 +79,42 @@ func BenchmarkSampledMul(b *testing.B) {
 			}
 			kerneltest.ReportFlops(b, 3*flops)
 		})
+	}
+}
+
+// TestOutputWithoutStructure has outputs whose structure is absent, or of another shape. A
+// gradient would be zero without a word.
+func TestOutputWithoutStructure(t *testing.T) {
+	dense := rev.NewGeneral(2, 2, []float64{1, 2, 3, 4})
+	a := CSR[float64, int]{Rows: 2, Cols: 2, Ptr: []int{0, 1, 2}, Ind: []int{0, 1}, Data: []float64{1, 2}}
+	other := CSR[float64, int]{Rows: 3, Cols: 2, Ptr: []int{0, 1, 2, 2}, Ind: []int{0, 1}}
+	grad := []float64{1, 1}
+	for i, s := range []CSR[float64, int]{{}, {Rows: 2, Cols: 2}, other} {
+		for name, pass := range map[string]func(){
+			"SampledMul Forward": func() { SampledMul[float64, int]{S: s, A: dense, B: dense}.Forward() },
+			"SampledMul Adjoint": func() {
+				SampledMul[float64, int]{S: s, A: dense, B: dense}.Adjoint(SampledMul[float64, int]{S: a.With(grad), A: rev.NewGeneral[float64](2, 2, nil)})
+			},
+			"SampledMul Tangent": func() {
+				SampledMul[float64, int]{S: s, A: dense, B: dense}.Tangent(SampledMul[float64, int]{S: a.With(grad), A: rev.NewGeneral[float64](2, 2, nil)})
+			},
+			"SpGEMM Forward": func() { SpGEMM[float64, int]{C: s, A: a, B: a}.Forward() },
+			"SpGEMM Adjoint": func() {
+				SpGEMM[float64, int]{C: s, A: a, B: a}.Adjoint(SpGEMM[float64, int]{C: a.With(grad), A: a.With([]float64{0, 0})})
+			},
+			"SpGEMM Tangent": func() {
+				SpGEMM[float64, int]{C: s, A: a, B: a}.Tangent(SpGEMM[float64, int]{C: a.With(grad), A: a.With([]float64{0, 0})})
+			},
+		} {
+			func() {
+				defer func() {
+					var wrong *rev.OperandError
+					if err, ok := recover().(error); !ok || !errors.As(err, &wrong) || !errors.Is(err, mat.ErrShape) {
+						t.Errorf("%s with structure %d: panics with %v", name, i, err)
+					}
+				}()
+				pass()
+			}()
+		}
 	}
 }

@@ -23,7 +23,8 @@ import (
 //	Ā_il += Σ_j C̄_ij·B_lj,  B̄_lj += Σ_i A_il·C̄_ij,  Ċ += Ȧ·B + A·Ḃ.
 //
 // SpGEMMPattern makes a C that has an entry wherever the product may have one. Products
-// without an entry in C are skipped. If C has two entries of the same place, the
+// without an entry in C are skipped. The structure of C must be there, and only C.Data may be
+// nil; otherwise the methods panic. If C has two entries of the same place, the
 // product is added to the last.
 //
 // The product is computed row by row (Gustavson 1978, Two Fast Algorithms for Sparse
@@ -87,7 +88,7 @@ func SpGEMMPattern[T any, I Index](a, b CSR[T, I]) (CSR[T, I], error) {
 
 // Run implements rev.Kernel. It returns no error.
 func (k SpGEMM[T, I]) Run(p rev.Pass[SpGEMM[T, I]]) error {
-	CheckOperand[SpGEMM[T, I]](&k.C, "C")
+	checkOutput[SpGEMM[T, I]](&k.C, "C", k.A.Rows, k.B.Cols)
 	CheckOperand[SpGEMM[T, I]](&k.A, "A")
 	CheckOperand[SpGEMM[T, I]](&k.B, "B")
 	a, b, g, t, gt := k.A.Data, k.B.Data, &p.G, &p.T, &p.GT
