@@ -32,6 +32,7 @@ func Example_kernel() {
 	gw, gx, gb := mat.NewDense(2, 2, nil), mat.NewVecDense(2, nil), mat.NewVecDense(2, nil)
 	gy := mat.NewVecDense(2, []float64{1, 0})
 
+	y.Zero()                             // a kernel adds to what is in y
 	k := revlinalg.NewAffine(y, w, x, b) // y += W·x + b, on gonum's storage
 	k.Forward()
 	fmt.Println(mat.Formatted(y.T()))
@@ -157,6 +158,7 @@ func Example_sparseCSR() {
 	m.Set(0, 2, 2)
 	m.Set(1, 1, 3)
 	a := revsparse.ViewCSR(m.ToCSR()) // shares the storage of the CSR
+	y.Zero()                          // the product is added
 	k := revsparse.NewMul(y, a, x)    // y += A·x
 	k.Forward()
 	fmt.Println(mat.Formatted(y.T()))
