@@ -121,6 +121,9 @@ func (n *kernelNode[S, K]) check(p pass[S], k, g, t, gt unsafe.Pointer) error {
 // pass adds is linear in these cotangents. Changing a sign is exact and rounding is
 // symmetric, so the same numbers are subtracted as the adjoint adds.
 func run[K Kernel[K]](l *layout, k *K, q *Pass[K]) error {
+	if l.inPlace && q.Adjoint && !q.Back && q.Tangent && l.lacksTangents(addr(k), addr(&q.T)) {
+		return ErrUnsupported
+	}
 	if !q.Adjoint || q.Back || l.inPlace {
 		return (*k).Run(*q)
 	}
@@ -133,6 +136,22 @@ func run[K Kernel[K]](l *layout, k *K, q *Pass[K]) error {
 	l.negate(addr(&q.G))
 	l.negate(addr(&q.GT))
 	return err
+}
+
+// lacksTangents reports whether the tangents t of the kernel k have some of what it reads, but
+// not those of operands in place. The inverse of AdjointTangent does not know these.
+func (l *layout) lacksTangents(k, t unsafe.Pointer) bool {
+	lacks, reads := false, false
+	for i := range l.fields {
+		var r region
+		switch f := &l.fields[i]; f.Role {
+		case In:
+			reads = reads || !f.isNil(t)
+		case InOut:
+			lacks = lacks || f.isNil(t) && f.load(k, &r) && r.bytes > 0
+		}
+	}
+	return lacks && reads
 }
 
 // hasSigns reports whether the numbers that the kernel adds into have a sign

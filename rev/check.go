@@ -40,6 +40,8 @@ func noescape[K any](k *K) unsafe.Pointer {
 // overlap nothing. There is one exception: if two operands of k are the same view,
 // their cotangents may be the same view too, and so may their tangents.
 //
+// If there are g and t, t must have tangents of all operands in place or of none.
+//
 // Empty values of gonum in the places of outputs and derivatives get their sizes.
 //
 // Calls of small kernels spend most of their time here. Clearing the room for a region
@@ -135,12 +137,35 @@ func (c *checker) check(room []region) *OperandError {
 		}
 		end += len(kernel)
 	}
+	if c.inPlace && c.values[1] != nil && c.values[2] != nil {
+		if err := c.someInPlace(kernel); err != nil {
+			return err
+		}
+	}
 	for i := nextOverlap(room, 1); i < len(room); i = nextOverlap(room, i+1) {
 		if err := c.overlapping(i, room); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// someInPlace returns an error if t has tangents of some operands in place, and not of all.
+func (c *checker) someInPlace(kernel []region) *OperandError {
+	none, some := -1, false
+	for i := range c.fields {
+		switch f := &c.fields[i]; {
+		case f.Role != InOut || kernel[i].data == nil || kernel[i].bytes == 0:
+		case f.isNil(c.values[2]):
+			none = i
+		default:
+			some = true
+		}
+	}
+	if none < 0 || !some {
+		return nil
+	}
+	return c.wrong(none, 2, "is nil, but another operand in place has a tangent", mat.ErrShape)
 }
 
 // nextOverlap returns the first i from the given one on for which region i meets one before it,

@@ -20,9 +20,24 @@
 //	Forward  z <- u(x, z)
 //	Adjoint  z <- u⁻¹(x, z),  x̄ += Jxᵀ·z̄,  z̄ <- Jzᵀ·z̄
 //
-// Cotangents and tangents are kernel values too. Their nil operands are not computed.
-// Inverse restores y to the bit over fixed point, and within about ε·(|y| + |f(x)|) over
+// Cotangents and tangents are kernel values too. Their nil operands are not computed (see
+// Omitted derivatives). Inverse restores y to the bit over fixed point, and within about ε·(|y| + |f(x)|) over
 // floating point.
+//
+// # Omitted derivatives
+//
+// A derivative that is nil counts as zero, and what the step makes of it is not stored. The
+// derivatives that are there get the values that they would get with zeros in its place:
+//
+//	tangent                  zero before the step
+//	cotangent                zero after the step
+//	tangent of a cotangent   zero after the step
+//
+// AdjointTangent begins after the step, where the tangents of operands in place are no longer
+// zero. If all of these are nil, the kernel computes them, which may take as long as Inverse
+// and Tangent. If only some of them are nil, AdjointTangent panics, because the others do not
+// determine them. In Uncall of a step, before and after are those of Uncall; its AdjointTangent
+// is not supported without the tangents of operands in place.
 //
 // # Empty receivers
 //

@@ -3,6 +3,7 @@ package rev
 import (
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"revnum/fixed"
 )
@@ -68,6 +69,10 @@ type Kernel[K any] interface {
 // A kernel in place, z <- u(x, z), takes z and ż forward, or back if Back is set. With G,
 // the pass back turns the cotangent z̄ after Forward into z̄ before Forward, and adds to x̄.
 // The pass forward with G is the inverse of Adjoint; only [Uncall] and [Undo] make it.
+//
+// Operands that are nil in G, T or GT count as zero, as the package documentation says. With
+// G, T has the tangents of all operands in place, or none of them. If it has none, these are
+// zero before the step, and [Retrace] computes those after it.
 type Pass[K any] struct {
 	Back     bool // run the inverse
 	Adjoint  bool // G runs along
@@ -132,7 +137,7 @@ func Tangent[K Kernel[K]](k, t K) error {
 // AdjointTangent is the tangent of Adjoint. It starts from the state after Tangent,
 // with the cotangents of that state in g and their tangents in gt. It restores the
 // operands and t to what they were before Tangent. It leaves g as Adjoint does, and
-// turns gt into the tangents of g.
+// turns gt into the tangents of g. It panics if only some operands in place have a tangent.
 func AdjointTangent[K Kernel[K]](k, g, t, gt K) error {
 	p := AdjointTangentPass(&k, &g, &t, &gt)
 	return k.Run(p)
@@ -165,6 +170,41 @@ func Gradient[K Kernel[K]](k, g K) error {
 func Undo[K Kernel[K]](k K, p Pass[K]) error {
 	p.Back = !p.Back
 	return run(layoutFor[K](), &k, &p)
+}
+
+// Retrace makes the pass p of a kernel in place, which is AdjointTangent, if the tangents of
+// operands in place in p.T are those before the step and not those after it. It first makes the
+// passes Inverse and Tangent. Run calls it with zeros in scratch memory for the tangents that
+// are nil:
+//
+//	if p.Adjoint && p.Tangent && p.T.Z.Data == nil && p.T.X.Data != nil {
+//		p.T.Z = zeros
+//		return rev.Retrace(k, p)
+//	}
+func Retrace[K Kernel[K]](k K, p Pass[K]) error {
+	l := layoutFor[K]()
+	state, ahead := k, Pass[K]{Tangent: true, T: p.T}
+	l.dropOutputs(addr(&state))
+	l.dropOutputs(addr(&ahead.T))
+	if err := state.Run(Pass[K]{Back: true}); err != nil {
+		return err
+	}
+	if err := state.Run(ahead); err != nil {
+		return notRestored(err, state.Run(Pass[K]{}))
+	}
+	return k.Run(p)
+}
+
+// dropOutputs makes the acc operands of the kernel value at k nil.
+func (l *layout) dropOutputs(k unsafe.Pointer) {
+	for i := range l.fields {
+		if f := &l.fields[i]; f.Role == Acc {
+			*(*unsafe.Pointer)(unsafe.Add(k, f.data)) = nil
+			if f.Kind != Scalar {
+				*f.header(k) = sliceHeader{}
+			}
+		}
+	}
 }
 
 // ForwardPass checks the operands of k and returns the pass for Run. [InversePass],

@@ -40,7 +40,7 @@ import (
 // returns its θ. The methods need memory for the sines and cosines of some ten thousand
 // rotations at a time. Adjoint also needs memory for as many sums in each of at most 16
 // blocks of columns. In floating point AdjointTangent needs a copy of X and of its
-// cotangent, too.
+// cotangent, too. If the tangent of X is nil, it computes it, as long as Inverse and Tangent.
 //
 // In floating point, Forward, Inverse, Adjoint and Tangent apply several rotations to a
 // strip of columns together. AdjointTangent, and all methods in fixed point, apply one
@@ -198,6 +198,10 @@ func runUnitary[T rev.Real](method unitaryMethod, rectangular bool, workers int,
 	if k.x.Rows == 0 || k.x.Cols == 0 {
 		return
 	}
+	if method.adjoint && method.tangent && !method.copied && g.x.Data != nil && t.hasAngles() && gt.hasAngles() && (t.x.Data == nil || gt.x.Data == nil) {
+		runUnitaryFromZeros(method, rectangular, workers, k, g, t, gt)
+		return
+	}
 	if method == (unitaryMethod{true, true, true, false}) && !number.IsFixed[T]() {
 		// Rotation by rotation, for the tangents alone, because this rounds in another
 		// way.
@@ -230,6 +234,42 @@ func runUnitary[T rev.Real](method unitaryMethod, rectangular bool, workers int,
 	w.between.drop()
 	w.last.drop()
 	workspace.Put(w)
+}
+
+// hasAngles reports whether o has derivatives by angles.
+func (o *unitaryOperands[T]) hasAngles() bool {
+	return o.theta.Data != nil || o.phi.Data != nil || o.delta.Data != nil
+}
+
+// runUnitaryFromZeros makes the pass AdjointTangent with zeros for the derivatives in place that
+// are nil. The tangent of X is zero before the rotations. A copy of X is taken there and
+// forward again, with the tangent.
+func runUnitaryFromZeros[T rev.Real](method unitaryMethod, rectangular bool, workers int, k, g, t, gt *unitaryOperands[T]) {
+	w := workspace.Get[unitaryZeros[T]]()
+	zeros := func(memory *[]T) rev.General[T] {
+		*memory = workspace.Zeros(*memory, k.x.Rows*k.x.Cols)
+		return rev.NewGeneral(k.x.Rows, k.x.Cols, *memory)
+	}
+	tangent, second := *t, *gt
+	if gt.x.Data == nil {
+		second.x = zeros(&w.second)
+	}
+	if t.x.Data == nil {
+		tangent.x = zeros(&w.tangent)
+		state := *k
+		state.x = w.state.of(&w.state.x, k.x)
+		none := new(unitaryOperands[T])
+		runUnitary(unitaryMethod{back: true}, rectangular, workers, &state, none, none, none)
+		runUnitary(unitaryMethod{tangent: true}, rectangular, workers, &state, none, &tangent, none)
+	}
+	runUnitary(method, rectangular, workers, k, g, &tangent, &second)
+	workspace.Put(w)
+}
+
+// unitaryZeros are the derivatives of X that the caller does not have, and a copy of X.
+type unitaryZeros[T any] struct {
+	tangent, second []T
+	state           unitaryCopy[T]
 }
 
 // A unitaryCopy has copies of X and its cotangent.

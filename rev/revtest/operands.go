@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -66,20 +67,12 @@ func (c *trial) nilGradients() error {
 			if err := c.identical(got[0], full[0]); err != nil {
 				return wrap(fmt.Sprintf("%s nil in %s, operands after %s", op.Name, p.names, p.pass), err)
 			}
+			if op.Role != p.exact {
+				continue
+			}
 			var err error
-			switch {
-			case op.Role == p.exact:
-				for _, i := range p.edited {
-					err = errors.Join(err, c.checkOthers(got[i], full[i], n))
-				}
-			case p.pass != tangent || op.Role == rev.In:
-				want := run(func(o *operands) { o.zero(n) })
-				for _, i := range p.edited {
-					for m := range c.Operands {
-						err = errors.Join(err, c.near(got[i], want[i], m, c.Adjoint*c.eps, want[i], p.before[i], full[i]))
-					}
-				}
-				err = wrap("against zeros", err)
+			for _, i := range p.edited {
+				err = errors.Join(err, c.checkOthers(got[i], full[i], n))
 			}
 			if err != nil {
 				return wrap(fmt.Sprintf("%s nil in %s, %s", op.Name, p.names, p.pass), err)
@@ -95,6 +88,130 @@ func (c *trial) nilGradients() error {
 		}
 	}
 	return nil
+}
+
+// A slot is an operand of one of the arguments of a pass.
+type slot struct{ place, operand int }
+
+// omitted compares each pass without some derivatives with the pass with zeros in their place.
+func (c *trial) omitted() error {
+	s0 := c.start()
+	before := []*operands{s0, c.random(s0), c.random(s0), c.random(s0)}
+	for _, a := range arguments {
+		if len(a.places) == 1 || !c.has(a.pass) || strings.HasPrefix(a.pass, inverse) && !c.inPlace() {
+			continue
+		}
+		var slots []slot
+		for _, place := range a.places[1:] {
+			for n := range c.Operands {
+				if before[place].arrays[n] != nil {
+					slots = append(slots, slot{place, n})
+				}
+			}
+		}
+		for _, set := range c.subsets(len(slots)) {
+			var omit []slot
+			var names []string
+			for i, x := range slots {
+				if set[i] {
+					omit = append(omit, x)
+					names = append(names, [...]string{1: "g.", 2: "t.", 3: "gt."}[x.place]+c.Operands[x.operand].Name)
+				}
+			}
+			if err := c.omit(a.pass, a.places, before, omit); err != nil {
+				return fmt.Errorf("%s without %s: %w", a.pass, strings.Join(names, ", "), err)
+			}
+		}
+	}
+	return nil
+}
+
+// subsets returns all subsets of n slots if there are few, and random ones of many sizes
+// otherwise.
+func (c *trial) subsets(n int) (sets [][]bool) {
+	const few, some = 4, 6
+	if n <= few {
+		for bits := range 1 << n {
+			set := make([]bool, n)
+			for i := range set {
+				set[i] = bits>>i&1 != 0
+			}
+			sets = append(sets, set)
+		}
+		return sets
+	}
+	for range some {
+		set := make([]bool, n)
+		for _, i := range c.rnd.Perm(n)[:1+c.rnd.IntN(n)] {
+			set[i] = true
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+func (c *trial) omit(pass string, places []int, before []*operands, omit []slot) error {
+	run := func(edit func(o *operands, n int)) []*operands {
+		o := c.clones(before)
+		for _, x := range omit {
+			edit(o[x.place], x.operand)
+		}
+		// To where the pass begins. A derivative that is nil there is zero here.
+		switch pass {
+		case adjoint, inverseTangent:
+			c.pass(forward, o[0])
+		case adjointTangent:
+			c.pass(tangent, o[0], o[2])
+		case inverseAdjointTangent:
+			c.pass(forward, o[0])
+			c.pass(inverseTangent, o[0], o[2])
+		}
+		args := make([]*operands, len(places))
+		for i, place := range places {
+			args[i] = o[place]
+		}
+		c.pass(pass, args...)
+		return o
+	}
+	if len(places) == 4 {
+		kept, omitted, read := c.tangentsLeft(before[2], omit)
+		switch {
+		case kept && omitted:
+			return panics(func() { run(c.drop) }, isShapeError)
+		case omitted && read && pass == inverseAdjointTangent:
+			return panics(func() { run(c.drop) }, func(v any) bool {
+				f, failed := v.(failure)
+				return failed && errors.Is(f.error, rev.ErrUnsupported)
+			})
+		}
+	}
+	got, want := run(c.drop), run((*operands).zero)
+	for _, place := range places {
+		for n := range c.Operands {
+			if err := c.near(got[place], want[place], n, c.Adjoint*c.eps, want[place], before[place]); err != nil {
+				return wrap([...]string{"operands", "g", "t", "gt"}[place]+" against zeros", err)
+			}
+		}
+	}
+	return nil
+}
+
+// tangentsLeft reports whether tangents of operands in place are kept and omitted, and whether
+// tangents of in operands are kept.
+func (c *trial) tangentsLeft(t *operands, omit []slot) (kept, omitted, read bool) {
+	for n, op := range c.Operands {
+		left := t.arrays[n] != nil && !slices.Contains(omit, slot{2, n})
+		switch {
+		case op.Role == rev.In:
+			read = read || left
+		case op.Role != rev.InOut || t.arrays[n] == nil || t.arrays[n].span() == 0:
+		case left:
+			kept = true
+		default:
+			omitted = true
+		}
+	}
+	return kept, omitted, read
 }
 
 func (c *trial) nilOutputs() error {

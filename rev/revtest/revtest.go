@@ -133,8 +133,12 @@ const (
 	// Accumulation: a kernel adds to the cotangents of in operands.
 	Accumulation Property = "Accumulation"
 	// NilGradients: an in operand that is nil in g or t changes no bit of the
-	// other results, and a nil acc operand there means zero.
+	// other results.
 	NilGradients Property = "NilGradients"
+	// Omitted: a derivative that is nil counts as zero, in each pass and for each set of
+	// such derivatives. (If there are many sets, random ones are tried.) AdjointTangent
+	// panics with a mat.Error if only some operands in place have tangents.
+	Omitted Property = "Omitted"
 	// NilOutputs: Adjoint gives the same gradients, bit for bit, if the acc
 	// operands of the receiver are nil.
 	NilOutputs Property = "NilOutputs"
@@ -334,6 +338,7 @@ func (s *suite) properties() []property {
 		{FixedPoint, (*trial).fixedPoint},
 		{Accumulation, (*trial).accumulation},
 		{NilGradients, (*trial).nilGradients},
+		{Omitted, (*trial).omitted},
 		{NilOutputs, (*trial).nilOutputs},
 		{SharedInputs, (*trial).sharedInputs},
 		{ReadOnly, (*trial).readOnly},

@@ -11,9 +11,8 @@ import (
 //
 //	(Q, V) <- a drift by c_0·dt; N times kick and drift of the method; a drift by -c_0·dt
 //
-// The derivatives are those of Drift and Kick, from the last to the first. If only one
-// of Q and V has derivatives, the derivatives of the other begin as zeros in scratch
-// memory.
+// The derivatives are those of Drift and Kick, from the last to the first. Derivatives of Q
+// and V that are nil begin as zeros in scratch memory.
 //
 // Over fixed.Q43, Inverse and Adjoint restore all bits. Over floats each step back adds
 // a rounding error as large as that of the step ahead. In a chaotic system these errors
@@ -43,6 +42,15 @@ func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
 	if err := checkParameters(k.Dt, k.Softening); err != nil || k.Q.Rows == 0 {
 		return err
 	}
+	if p.Adjoint && p.Tangent && p.T.Q.Data == nil && p.T.V.Data == nil && p.T.Mu.Data != nil {
+		w := workspace.Get[zeroTangents[T]]()
+		*w = workspace.Zeros(*w, 6*k.Q.Rows)
+		p.T.Q = rev.NewGeneral(k.Q.Rows, 3, (*w)[:3*k.Q.Rows])
+		p.T.V = rev.NewGeneral(k.Q.Rows, 3, (*w)[3*k.Q.Rows:])
+		err := rev.Retrace(k, p)
+		workspace.Put(w)
+		return err
+	}
 	switch any(T(0)).(type) {
 	case float32:
 		takeSteps[T, float32](&k, &p)
@@ -51,6 +59,9 @@ func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
 	}
 	return nil
 }
+
+// zeroTangents is memory for the tangents of Q and V.
+type zeroTangents[T any] []T
 
 func takeSteps[T rev.Real, F float32 | float64](k *Steps[T], p *rev.Pass[Steps[T]]) {
 	w := workspace.Get[stepsWork[T, F]]()
@@ -91,17 +102,18 @@ type stepsWork[T rev.Real, F float32 | float64] struct {
 	spare     [3][]T
 }
 
-// complete makes zeros for the missing derivatives if only one of Q and V has them.
+// complete makes zeros for the missing derivatives of Q and V if they are of use: if one of them
+// is there, or if they are tangents of cotangents that have a part in that of Mu.
 func (w *stepsWork[T, F]) complete(i int, d *Steps[T], n int) {
-	if (d.Q.Data == nil) == (d.V.Data == nil) {
+	if d.Q.Data == nil && d.V.Data == nil && (i < 2 || d.Mu.Data == nil) {
 		return
 	}
-	w.spare[i] = workspace.Zeros(w.spare[i], 3*n)
-	zeros := rev.NewGeneral(n, 3, w.spare[i])
+	w.spare[i] = workspace.Zeros(w.spare[i], 6*n)
 	if d.Q.Data == nil {
-		d.Q = zeros
-	} else {
-		d.V = zeros
+		d.Q = rev.NewGeneral(n, 3, w.spare[i][:3*n])
+	}
+	if d.V.Data == nil {
+		d.V = rev.NewGeneral(n, 3, w.spare[i][3*n:])
 	}
 }
 

@@ -1,7 +1,6 @@
 package wave
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -87,6 +86,9 @@ func (k Steps[T]) Run(p rev.Pass[Steps[T]]) error {
 		return rev.ErrUnsupported
 	}
 	k.checkShapes(&p)
+	if t := &p.T; p.Adjoint && p.Tangent && t.U.Data == nil && t.Prev.Data == nil && (t.M.Data != nil || t.Source.Data != nil) {
+		return k.retrace(p)
+	}
 	if err := k.check(&p); err != nil || k.N == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
 		return err
 	}
@@ -131,9 +133,6 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 			}
 		}
 	}
-	if t := &p.T; p.Adjoint && (t.U.Data == nil || t.Prev.Data == nil) && (t.U.Data != nil || t.Prev.Data != nil || t.M.Data != nil || t.Source.Data != nil) {
-		return errNoTangent
-	}
 	if err := k.Damping.check(k.U.Rows, k.U.Cols); err != nil || k.Width == 0 || k.U.Rows == 0 || k.U.Cols == 0 {
 		return err
 	}
@@ -152,7 +151,36 @@ func (k *Steps[T]) check(p *rev.Pass[Steps[T]]) error {
 	return nil
 }
 
-var errNoTangent = errors.New("wave: AdjointTangent needs the tangents of U and Prev after the steps")
+// retrace is rev.Retrace with zeros for the tangents of U and Prev. Absorbed holds the bits that
+// their damping lost before, which p takes back. Here it loses the same bits to other memory.
+func (k Steps[T]) retrace(p rev.Pass[Steps[T]]) error {
+	w := workspace.Get[zeroTangents[T]]()
+	size := k.U.Rows * k.U.Cols
+	*w = workspace.Zeros(*w, 2*size)
+	p.T.U = rev.NewGeneral(k.U.Rows, k.U.Cols, (*w)[:size])
+	p.T.Prev = rev.NewGeneral(k.U.Rows, k.U.Cols, (*w)[size:])
+	state, ahead := k, p.T
+	state.Trace.Data, ahead.Trace.Data = nil, nil
+	var held losses
+	if k.Absorbed != nil {
+		held, k.Absorbed.tangent = k.Absorbed.tangent, losses{}
+	}
+	err := state.Run(rev.Pass[Steps[T]]{Back: true})
+	if err == nil {
+		err = state.Run(rev.Pass[Steps[T]]{Tangent: true, T: ahead})
+	}
+	if k.Absorbed != nil {
+		k.Absorbed.tangent = held
+	}
+	if err == nil {
+		err = k.Run(p)
+	}
+	workspace.Put(w)
+	return err
+}
+
+// zeroTangents is memory for the tangents of U and Prev.
+type zeroTangents[T any] []T
 
 func takeSteps[T rev.Real, F cpu.Float](k *Steps[T], p *rev.Pass[Steps[T]]) {
 	w := workspace.Get[stepsWork[T, F]]()
