@@ -63,8 +63,8 @@ type Cholesky[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewCholesky returns the kernel over gonum matrices, sharing their storage. It
-// panics with mat.ErrTriangle if l is not lower triangular.
+// NewCholesky returns the kernel that adds to l, over gonum matrices, sharing their
+// storage. It panics with mat.ErrTriangle if l is not lower triangular.
 func NewCholesky(l *mat.TriDense, a *mat.SymDense) Cholesky[float64] {
 	return Cholesky[float64]{L: rev.ViewTri(l, mat.Lower), A: rev.ViewSym(a)}
 }

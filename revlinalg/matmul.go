@@ -47,10 +47,10 @@ type MatMul[T rev.Real] struct {
 	Workers        int // 0 means GOMAXPROCS
 }
 
-// NewMatMul returns the kernel over gonum matrices, sharing their storage. Each
-// of a and b is a *mat.Dense, a *mat.VecDense (a matrix of one column), the transpose
-// of one as its method T returns it, or nil. Other matrices, such as a *mat.SymDense,
-// panic. Copy them to a *mat.Dense.
+// NewMatMul returns the kernel that adds to c, over gonum matrices, sharing their
+// storage. Each of a and b is a *mat.Dense, a *mat.VecDense (a matrix of one column), the
+// transpose of one as its method T returns it, or nil. Other matrices, such as a
+// *mat.SymDense, panic. Copy them to a *mat.Dense.
 func NewMatMul(c *mat.Dense, a, b mat.Matrix) MatMul[float64] {
 	k := MatMul[float64]{C: rev.ViewDense(c)}
 	k.A, k.TransA = factor[MatMul[float64]]("A", a)

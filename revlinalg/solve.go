@@ -46,8 +46,8 @@ type Solve[T rev.Float] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewSolve returns the kernel over gonum matrices, sharing their storage. The type
-// of a is one that NewMatMul takes.
+// NewSolve returns the kernel that adds to x, over gonum matrices, sharing their storage.
+// The type of a is one that NewMatMul takes.
 func NewSolve(x *mat.Dense, a mat.Matrix, b *mat.Dense) Solve[float64] {
 	k := Solve[float64]{X: rev.ViewDense(x), B: rev.ViewDense(b)}
 	k.A, k.TransA = factor[Solve[float64]]("A", a)

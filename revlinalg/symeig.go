@@ -70,7 +70,8 @@ type SymEig[T rev.Float] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewSymEig returns the kernel over gonum's types, sharing their storage.
+// NewSymEig returns the kernel that adds to w and v, over gonum's types, sharing their
+// storage.
 func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
 	return SymEig[float64]{W: rev.ViewVec(w), V: rev.ViewDense(v), A: rev.ViewSym(a)}
 }

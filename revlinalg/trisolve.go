@@ -42,10 +42,10 @@ type TriSolve[T rev.Float] struct {
 	Workers             int // 0 means GOMAXPROCS
 }
 
-// NewTriSolve returns the kernel over gonum matrices, sharing their storage. A is
-// a *mat.TriDense, the transpose of one as its method TTri returns it, or nil for no
-// operand. Other types and an empty *mat.TriDense panic: an empty one does not say which
-// triangle it is.
+// NewTriSolve returns the kernel that adds to x, over gonum matrices, sharing their
+// storage. A is a *mat.TriDense, the transpose of one as its method TTri returns it, or
+// nil for no operand. Other types and an empty *mat.TriDense panic: an empty one does not
+// say which triangle it is.
 func NewTriSolve(x *mat.Dense, a mat.Triangular, b *mat.Dense) TriSolve[float64] {
 	k := TriSolve[float64]{X: rev.ViewDense(x), A: rev.ViewDense(nil), B: rev.ViewDense(b)}
 	if t, ok := a.(mat.UntransposeTrier); ok {

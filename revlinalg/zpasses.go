@@ -8,7 +8,7 @@ import (
 	"revnum/rev"
 )
 
-// NewAbs returns the kernel over gonum's types, sharing their storage.
+// NewAbs returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAbs(y, x *mat.VecDense) Abs[float64] {
 	return Abs[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -28,7 +28,7 @@ func (k Abs[T]) Tangent(t Abs[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, ẏ -= sign(x)·ẋ and ġx += sign(x)·ġy.
 func (k Abs[T]) AdjointTangent(g, t, gt Abs[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewAffine returns the kernel over gonum's types, sharing their storage.
+// NewAffine returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64] {
 	return Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
 }
@@ -90,7 +90,7 @@ func (k *Affine[T]) run(sign int, g, t, gt *Affine[T]) {
 	}
 }
 
-// NewAtan2 returns the kernel over gonum's types, sharing their storage.
+// NewAtan2 returns the kernel that adds to z, over gonum's types, sharing their storage.
 func NewAtan2(z, x, y *mat.VecDense) Atan2[float64] {
 	return Atan2[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -116,7 +116,7 @@ func (k Atan2[T]) AdjointTangent(g, t, gt Atan2[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewAxpy returns the kernel over gonum's types, sharing their storage.
+// NewAxpy returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
 	return Axpy[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
 }
@@ -157,7 +157,8 @@ func (k Cholesky[T]) AdjointTangent(g, t, gt Cholesky[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewComplexAbs returns the kernel over gonum's types, sharing their storage.
+// NewComplexAbs returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewComplexAbs(y *mat.VecDense, x cblas128.Vector) ComplexAbs {
 	return ComplexAbs{Y: rev.ViewVec(y), X: rev.ViewCVec(x)}
 }
@@ -179,7 +180,8 @@ func (k ComplexAbs) AdjointTangent(g, t, gt ComplexAbs) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewComplexFrobenius returns the kernel over gonum's types, sharing their storage.
+// NewComplexFrobenius returns the kernel that adds to out, over gonum's types, sharing
+// their storage.
 func NewComplexFrobenius(out *float64, a *mat.CDense) ComplexFrobenius {
 	return ComplexFrobenius{Out: out, A: rev.ViewCDense(a)}
 }
@@ -202,7 +204,8 @@ func (k ComplexFrobenius) AdjointTangent(g, t, gt ComplexFrobenius) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewComplexNorm1 returns the kernel over gonum's types, sharing their storage.
+// NewComplexNorm1 returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewComplexNorm1(out *float64, x cblas128.Vector) ComplexNorm1 {
 	return ComplexNorm1{Out: out, X: rev.ViewCVec(x)}
 }
@@ -225,7 +228,8 @@ func (k ComplexNorm1) AdjointTangent(g, t, gt ComplexNorm1) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewComplexNorm2 returns the kernel over gonum's types, sharing their storage.
+// NewComplexNorm2 returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewComplexNorm2(out *float64, x cblas128.Vector) ComplexNorm2 {
 	return ComplexNorm2{Out: out, X: rev.ViewCVec(x)}
 }
@@ -248,7 +252,8 @@ func (k ComplexNorm2) AdjointTangent(g, t, gt ComplexNorm2) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewComplexSumSquares returns the kernel over gonum's types, sharing their storage.
+// NewComplexSumSquares returns the kernel that adds to out, over gonum's types, sharing
+// their storage.
 func NewComplexSumSquares(out *float64, x cblas128.Vector) ComplexSumSquares {
 	return ComplexSumSquares{Out: out, X: rev.ViewCVec(x)}
 }
@@ -271,7 +276,8 @@ func (k ComplexSumSquares) AdjointTangent(g, t, gt ComplexSumSquares) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewComplexUnitary returns the kernel over gonum's types, sharing their storage.
+// NewComplexUnitary returns the kernel that changes x in place, over gonum's types,
+// sharing their storage.
 func NewComplexUnitary(x *mat.CDense, theta, phi, delta *mat.VecDense) ComplexUnitary {
 	return ComplexUnitary{X: rev.ViewCDense(x), Theta: rev.ViewVec(theta), Phi: rev.ViewVec(phi), Delta: rev.ViewVec(delta)}
 }
@@ -295,7 +301,7 @@ func (k ComplexUnitary) AdjointTangent(g, t, gt ComplexUnitary) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewCos returns the kernel over gonum's types, sharing their storage.
+// NewCos returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewCos(y, x *mat.VecDense) Cos[float64] {
 	return Cos[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -316,7 +322,8 @@ func (k Cos[T]) Tangent(t Cos[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // cos(x)·ẋ·ȳ.
 func (k Cos[T]) AdjointTangent(g, t, gt Cos[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewCovariance returns the kernel over gonum's types, sharing their storage.
+// NewCovariance returns the kernel that adds to c, over gonum's types, sharing their
+// storage.
 func NewCovariance(c, x *mat.Dense) Covariance[float64] {
 	return Covariance[float64]{C: rev.ViewDense(c), X: rev.ViewDense(x)}
 }
@@ -339,7 +346,7 @@ func (k Covariance[T]) AdjointTangent(g, t, gt Covariance[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewCross returns the kernel over gonum's types, sharing their storage.
+// NewCross returns the kernel that adds to z, over gonum's types, sharing their storage.
 func NewCross(z, x, y *mat.Dense) Cross[float64] {
 	return Cross[float64]{Z: rev.ViewDense(z), X: rev.ViewDense(x), Y: rev.ViewDense(y)}
 }
@@ -403,7 +410,7 @@ func (k Cross[T]) Run(p rev.Pass[Cross[T]]) error {
 	return nil
 }
 
-// NewDet returns the kernel over gonum's types, sharing their storage.
+// NewDet returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewDet(out *float64, a *mat.Dense) Det[float64] {
 	return Det[float64]{Out: out, A: rev.ViewDense(a)}
 }
@@ -423,7 +430,8 @@ func (k Det[T]) Tangent(t Det[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, Ȯut -= ⟨C, Ȧ⟩ and ġA += ġOut·C + Ōut·Ċ.
 func (k Det[T]) AdjointTangent(g, t, gt Det[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewDetMinors returns the kernel over gonum's types, sharing their storage.
+// NewDetMinors returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewDetMinors(out *float64, a *mat.Dense) DetMinors[float64] {
 	return DetMinors[float64]{Out: out, A: rev.ViewDense(a)}
 }
@@ -446,7 +454,8 @@ func (k DetMinors[T]) AdjointTangent(g, t, gt DetMinors[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewDivElem returns the kernel over gonum's types, sharing their storage.
+// NewDivElem returns the kernel that adds to z, over gonum's types, sharing their
+// storage.
 func NewDivElem(z, x, y *mat.VecDense) DivElem[float64] {
 	return DivElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -470,7 +479,7 @@ func (k DivElem[T]) AdjointTangent(g, t, gt DivElem[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewDot returns the kernel over gonum's types, sharing their storage.
+// NewDot returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 	return Dot[float64]{Out: out, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -491,7 +500,7 @@ func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // conj(ġOut)·y + conj(Ōut)·ẏ and ġy += ġOut·x + Ōut·ẋ.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewExp returns the kernel over gonum's types, sharing their storage.
+// NewExp returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewExp(y, x *mat.VecDense) Exp[float64] {
 	return Exp[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -511,7 +520,8 @@ func (k Exp[T]) Tangent(t Exp[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, ẏ -= eˣ·ẋ and ġx += eˣ·(ġy + ẋ·ȳ).
 func (k Exp[T]) AdjointTangent(g, t, gt Exp[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewFFT returns the kernel over gonum's types, sharing their storage.
+// NewFFT returns the kernel that changes x in place, over gonum's types, sharing their
+// storage.
 func NewFFT(x cblas128.Vector) FFT {
 	return FFT{X: rev.ViewCVec(x)}
 }
@@ -551,7 +561,8 @@ func (k FixedFFT) AdjointTangent(g, t, gt FixedFFT) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewFrobenius returns the kernel over gonum's types, sharing their storage.
+// NewFrobenius returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewFrobenius(out *float64, a *mat.Dense) Frobenius[float64] {
 	return Frobenius[float64]{Out: out, A: rev.ViewDense(a)}
 }
@@ -574,7 +585,8 @@ func (k Frobenius[T]) AdjointTangent(g, t, gt Frobenius[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewGivensQR returns the kernel over gonum's types, sharing their storage.
+// NewGivensQR returns the kernel that changes a in place, over gonum's types, sharing
+// their storage.
 func NewGivensQR(a *mat.Dense) GivensQR[float64] {
 	return GivensQR[float64]{A: rev.ViewDense(a)}
 }
@@ -598,7 +610,8 @@ func (k GivensQR[T]) AdjointTangent(g, t, gt GivensQR[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewGramSchmidt returns the kernel over gonum's types, sharing their storage.
+// NewGramSchmidt returns the kernel that adds to q and r, over gonum's types, sharing
+// their storage.
 func NewGramSchmidt(q, r, a *mat.Dense) GramSchmidt[float64] {
 	return GramSchmidt[float64]{Q: rev.ViewDense(q), R: rev.ViewDense(r), A: rev.ViewDense(a)}
 }
@@ -623,7 +636,7 @@ func (k GramSchmidt[T]) AdjointTangent(g, t, gt GramSchmidt[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewInv returns the kernel over gonum's types, sharing their storage.
+// NewInv returns the kernel that adds to b, over gonum's types, sharing their storage.
 func NewInv(b, a *mat.Dense) Inv[float64] {
 	return Inv[float64]{B: rev.ViewDense(b), A: rev.ViewDense(a)}
 }
@@ -646,7 +659,7 @@ func (k Inv[T]) AdjointTangent(g, t, gt Inv[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewLog returns the kernel over gonum's types, sharing their storage.
+// NewLog returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewLog(y, x *mat.VecDense) Log[float64] {
 	return Log[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -669,7 +682,8 @@ func (k Log[T]) AdjointTangent(g, t, gt Log[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewLogDet returns the kernel over gonum's types, sharing their storage.
+// NewLogDet returns the kernel that adds to out and sign, over gonum's types, sharing
+// their storage.
 func NewLogDet(out, sign *float64, a *mat.Dense) LogDet[float64] {
 	return LogDet[float64]{Out: out, Sign: sign, A: rev.ViewDense(a)}
 }
@@ -714,7 +728,7 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewMean returns the kernel over gonum's types, sharing their storage.
+// NewMean returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewMean(out *float64, x *mat.VecDense) Mean[float64] {
 	return Mean[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -734,7 +748,8 @@ func (k Mean[T]) Tangent(t Mean[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i/n and ġx_i += ġOut/n.
 func (k Mean[T]) AdjointTangent(g, t, gt Mean[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewMulElem returns the kernel over gonum's types, sharing their storage.
+// NewMulElem returns the kernel that adds to z, over gonum's types, sharing their
+// storage.
 func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
 	return MulElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -757,7 +772,8 @@ func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewNorm1 returns the kernel over gonum's types, sharing their storage.
+// NewNorm1 returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewNorm1(out *float64, x *mat.VecDense) Norm1[float64] {
 	return Norm1[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -780,7 +796,8 @@ func (k Norm1[T]) AdjointTangent(g, t, gt Norm1[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewNorm2 returns the kernel over gonum's types, sharing their storage.
+// NewNorm2 returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
 	return Norm2[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -803,7 +820,8 @@ func (k Norm2[T]) AdjointTangent(g, t, gt Norm2[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewNormInf returns the kernel over gonum's types, sharing their storage.
+// NewNormInf returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewNormInf(out *float64, x *mat.VecDense) NormInf[float64] {
 	return NormInf[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -826,7 +844,7 @@ func (k NormInf[T]) AdjointTangent(g, t, gt NormInf[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewOuter returns the kernel over gonum's types, sharing their storage.
+// NewOuter returns the kernel that adds to a, over gonum's types, sharing their storage.
 func NewOuter(a *mat.Dense, alpha *float64, x, y *mat.VecDense) Outer[float64] {
 	return Outer[float64]{A: rev.ViewDense(a), Alpha: alpha, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -849,7 +867,8 @@ func (k Outer[T]) AdjointTangent(g, t, gt Outer[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewPolyLeastSquares returns the kernel over gonum's types, sharing their storage.
+// NewPolyLeastSquares returns the kernel that adds to out, over gonum's types, sharing
+// their storage.
 func NewPolyLeastSquares(out *float64, c, x, y *mat.VecDense) PolyLeastSquares[float64] {
 	return PolyLeastSquares[float64]{Out: out, C: rev.ViewVec(c), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -873,7 +892,7 @@ func (k PolyLeastSquares[T]) AdjointTangent(g, t, gt PolyLeastSquares[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewPow returns the kernel over gonum's types, sharing their storage.
+// NewPow returns the kernel that adds to z, over gonum's types, sharing their storage.
 func NewPow(z, x, y *mat.VecDense) Pow[float64] {
 	return Pow[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -899,7 +918,8 @@ func (k Pow[T]) AdjointTangent(g, t, gt Pow[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewQR returns the kernel over gonum's types, sharing their storage.
+// NewQR returns the kernel that adds to q and r, over gonum's types, sharing their
+// storage.
 func NewQR(q, r, a *mat.Dense) QR[float64] {
 	return QR[float64]{Q: rev.ViewDense(q), R: rev.ViewDense(r), A: rev.ViewDense(a)}
 }
@@ -924,7 +944,8 @@ func (k QR[T]) AdjointTangent(g, t, gt QR[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewRealFFT returns the kernel over gonum's types, sharing their storage.
+// NewRealFFT returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewRealFFT(y cblas128.Vector, x *mat.VecDense) RealFFT {
 	return RealFFT{Y: rev.ViewCVec(y), X: rev.ViewVec(x)}
 }
@@ -946,7 +967,8 @@ func (k RealFFT) Tangent(t RealFFT) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // gradient to gt.
 func (k RealFFT) AdjointTangent(g, t, gt RealFFT) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewSVD returns the kernel over gonum's types, sharing their storage.
+// NewSVD returns the kernel that adds to u, s and v, over gonum's types, sharing their
+// storage.
 func NewSVD(u *mat.Dense, s *mat.VecDense, v, a *mat.Dense) SVD[float64] {
 	return SVD[float64]{U: rev.ViewDense(u), S: rev.ViewVec(s), V: rev.ViewDense(v), A: rev.ViewDense(a)}
 }
@@ -971,7 +993,7 @@ func (k SVD[T]) AdjointTangent(g, t, gt SVD[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSin returns the kernel over gonum's types, sharing their storage.
+// NewSin returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewSin(y, x *mat.VecDense) Sin[float64] {
 	return Sin[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -1012,7 +1034,7 @@ func (k Solve[T]) AdjointTangent(g, t, gt Solve[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSqrt returns the kernel over gonum's types, sharing their storage.
+// NewSqrt returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewSqrt(y, x *mat.VecDense) Sqrt[float64] {
 	return Sqrt[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -1035,7 +1057,7 @@ func (k Sqrt[T]) AdjointTangent(g, t, gt Sqrt[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSum returns the kernel over gonum's types, sharing their storage.
+// NewSum returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 	return Sum[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -1055,7 +1077,8 @@ func (k Sum[T]) Tangent(t Sum[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, Ȯut -= Σ ẋ_i and ġx_i += ġOut.
 func (k Sum[T]) AdjointTangent(g, t, gt Sum[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewSumSquares returns the kernel over gonum's types, sharing their storage.
+// NewSumSquares returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewSumSquares(out *float64, x *mat.VecDense) SumSquares[float64] {
 	return SumSquares[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -1118,7 +1141,8 @@ func (k TriSolve[T]) AdjointTangent(g, t, gt TriSolve[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewUnitary returns the kernel over gonum's types, sharing their storage.
+// NewUnitary returns the kernel that changes x in place, over gonum's types, sharing
+// their storage.
 func NewUnitary(x *mat.Dense, theta *mat.VecDense) Unitary[float64] {
 	return Unitary[float64]{X: rev.ViewDense(x), Theta: rev.ViewVec(theta)}
 }
@@ -1142,7 +1166,8 @@ func (k Unitary[T]) AdjointTangent(g, t, gt Unitary[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewVariance returns the kernel over gonum's types, sharing their storage.
+// NewVariance returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewVariance(out *float64, x *mat.VecDense) Variance[float64] {
 	return Variance[float64]{Out: out, X: rev.ViewVec(x)}
 }

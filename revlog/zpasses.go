@@ -7,7 +7,8 @@ import (
 	"revnum/rev"
 )
 
-// NewDot returns the kernel over gonum's types, sharing their storage.
+// NewDot returns the kernel that changes out in place, over gonum's types, sharing their
+// storage.
 func NewDot(out *float64, x, y *mat.VecDense) Dot[float64] {
 	return Dot[float64]{Out: out, X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -30,7 +31,8 @@ func (k Dot[T]) Tangent(t Dot[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // and gt gets the tangents of g.
 func (k Dot[T]) AdjointTangent(g, t, gt Dot[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewMatMul returns the kernel over gonum's types, sharing their storage.
+// NewMatMul returns the kernel that changes c in place, over gonum's types, sharing their
+// storage.
 func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
 	return MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
 }
@@ -54,7 +56,8 @@ func (k MatMul[T]) AdjointTangent(g, t, gt MatMul[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewMulElem returns the kernel over gonum's types, sharing their storage.
+// NewMulElem returns the kernel that changes z in place, over gonum's types, sharing
+// their storage.
 func NewMulElem(z, x, y *mat.VecDense) MulElem[float64] {
 	return MulElem[float64]{Z: rev.ViewVec(z), X: rev.ViewVec(x), Y: rev.ViewVec(y)}
 }
@@ -78,7 +81,7 @@ func (k MulElem[T]) AdjointTangent(g, t, gt MulElem[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewPowers returns the kernel over gonum's types, sharing their storage.
+// NewPowers returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewPowers(y *mat.VecDense, a *mat.Dense, x *mat.VecDense) Powers[float64] {
 	return Powers[float64]{Y: rev.ViewVec(y), A: rev.ViewDense(a), X: rev.ViewVec(x)}
 }
@@ -103,7 +106,7 @@ func (k Powers[T]) AdjointTangent(g, t, gt Powers[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewProd returns the kernel over gonum's types, sharing their storage.
+// NewProd returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewProd(out *float64, x *mat.VecDense) Prod[float64] {
 	return Prod[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -126,7 +129,8 @@ func (k Prod[T]) AdjointTangent(g, t, gt Prod[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSum returns the kernel over gonum's types, sharing their storage.
+// NewSum returns the kernel that changes out in place, over gonum's types, sharing their
+// storage.
 func NewSum(out *float64, x *mat.VecDense) Sum[float64] {
 	return Sum[float64]{Out: out, X: rev.ViewVec(x)}
 }

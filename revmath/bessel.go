@@ -32,7 +32,7 @@ type Bessel[T rev.Real] struct {
 	Nu float64
 }
 
-// NewBessel returns the kernel over gonum vectors, sharing their storage.
+// NewBessel returns the kernel that adds to y, over gonum vectors, sharing their storage.
 func NewBessel(y, x *mat.VecDense, nu float64) Bessel[float64] {
 	return Bessel[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Nu: nu}
 }

@@ -29,7 +29,8 @@ type BoxMuller[T rev.Real] struct {
 	U2 rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewBoxMuller returns the kernel over gonum's types, sharing their storage.
+// NewBoxMuller returns the kernel that adds to z1 and z2, over gonum's types, sharing
+// their storage.
 func NewBoxMuller(z1, z2, u1, u2 *mat.VecDense) BoxMuller[float64] {
 	return BoxMuller[float64]{Z1: rev.ViewVec(z1), Z2: rev.ViewVec(z2), U1: rev.ViewVec(u1), U2: rev.ViewVec(u2)}
 }
@@ -265,7 +266,8 @@ type BoxMullerInverse[T rev.Real] struct {
 	Z2 rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewBoxMullerInverse returns the kernel over gonum's types, sharing their storage.
+// NewBoxMullerInverse returns the kernel that adds to u1 and u2, over gonum's types,
+// sharing their storage.
 func NewBoxMullerInverse(u1, u2, z1, z2 *mat.VecDense) BoxMullerInverse[float64] {
 	return BoxMullerInverse[float64]{U1: rev.ViewVec(u1), U2: rev.ViewVec(u2), Z1: rev.ViewVec(z1), Z2: rev.ViewVec(z2)}
 }

@@ -67,9 +67,9 @@ type Conv2D[T rev.Real] struct {
 	Workers                       int // 0 means GOMAXPROCS
 }
 
-// NewConv2D returns the kernel over gonum's types, sharing their storage. The vector b
-// may be nil. The strides are 1. Set the sizes in the kernel that it returns. Kernels of
-// derivatives need none.
+// NewConv2D returns the kernel that adds to y, over gonum's types, sharing their storage.
+// The vector b may be nil. The strides are 1. Set the sizes in the kernel that it
+// returns. Kernels of derivatives need none.
 func NewConv2D(y, x, w *mat.Dense, b *mat.VecDense) Conv2D[float64] {
 	return Conv2D[float64]{
 		Y: rev.ViewDense(y), X: rev.ViewDense(x), W: rev.ViewDense(w), B: rev.ViewVec(b),

@@ -12,12 +12,12 @@ import (
 //
 //	y_i += s(x_i)·x_i
 //
-// where the slope s(x) is 1 if x > 0 and Slope otherwise. With ġy the tangent of ȳ, the
-// derivatives are
+// where the slope s(x) is Slope if x <= 0, and 1 otherwise, also where x is NaN. With ġy the
+// tangent of ȳ, the derivatives are
 //
 //	x̄ += s(x)·ȳ,  ẏ += s(x)·ẋ,  ġx += s(x)·ġy.
 //
-// At 0 the slope is Slope, as in PyTorch. Slope is a constant. The kernel rounds it to the
+// At 0 the slope is Slope and at NaN it is 1, as in PyTorch. Slope is a constant. The kernel rounds it to the
 // number type, and rounds its product with x. If Slope is 0, the kernel is ReLU.
 type LeakyReLU[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
@@ -26,7 +26,8 @@ type LeakyReLU[T rev.Real] struct {
 	Workers int           // 0 means GOMAXPROCS
 }
 
-// NewLeakyReLU returns the kernel over gonum vectors, sharing their storage.
+// NewLeakyReLU returns the kernel that adds to y, over gonum vectors, sharing their
+// storage.
 func NewLeakyReLU(y, x *mat.VecDense, slope float64) LeakyReLU[float64] {
 	return LeakyReLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Slope: slope}
 }

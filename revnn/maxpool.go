@@ -48,8 +48,8 @@ type MaxPool[T rev.Real] struct {
 	Workers                   int // 0 means GOMAXPROCS
 }
 
-// NewMaxPool returns the kernel over gonum matrices, sharing their storage. Set the sizes
-// in the kernel that it returns. Kernels of derivatives need none.
+// NewMaxPool returns the kernel that adds to y, over gonum matrices, sharing their
+// storage. Set the sizes in the kernel that it returns. Kernels of derivatives need none.
 func NewMaxPool(y, x *mat.Dense) MaxPool[float64] {
 	return MaxPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }

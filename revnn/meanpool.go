@@ -33,8 +33,8 @@ type MeanPool[T rev.Real] struct {
 	Workers                   int // 0 means GOMAXPROCS
 }
 
-// NewMeanPool returns the kernel over gonum matrices, sharing their storage. Set the sizes
-// in the kernel that it returns. Kernels of derivatives need none.
+// NewMeanPool returns the kernel that adds to y, over gonum matrices, sharing their
+// storage. Set the sizes in the kernel that it returns. Kernels of derivatives need none.
 func NewMeanPool(y, x *mat.Dense) MeanPool[float64] {
 	return MeanPool[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }

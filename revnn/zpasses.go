@@ -7,7 +7,8 @@ import (
 	"revnum/rev"
 )
 
-// NewAffineBatch returns the kernel over gonum's types, sharing their storage.
+// NewAffineBatch returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewAffineBatch(y, x, w *mat.Dense, b *mat.VecDense) AffineBatch[float64] {
 	return AffineBatch[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), W: rev.ViewDense(w), B: rev.ViewVec(b)}
 }
@@ -52,7 +53,8 @@ func (k Conv2D[T]) AdjointTangent(g, t, gt Conv2D[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewCrossEntropy returns the kernel over gonum's types, sharing their storage.
+// NewCrossEntropy returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewCrossEntropy(out *float64, x, p *mat.Dense, labels []int) CrossEntropy[float64] {
 	return CrossEntropy[float64]{Out: out, X: rev.ViewDense(x), P: rev.ViewDense(p), Labels: labels}
 }
@@ -78,7 +80,7 @@ func (k CrossEntropy[T]) AdjointTangent(g, t, gt CrossEntropy[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewGELU returns the kernel over gonum's types, sharing their storage.
+// NewGELU returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewGELU(y, x *mat.VecDense) GELU[float64] {
 	return GELU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -99,7 +101,7 @@ func (k GELU[T]) Tangent(t GELU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // x²)·φ(x)·ẋ·ȳ.
 func (k GELU[T]) AdjointTangent(g, t, gt GELU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewGather returns the kernel over gonum's types, sharing their storage.
+// NewGather returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewGather(y, x *mat.Dense, index []int) Gather[float64] {
 	return Gather[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x), Index: index}
 }
@@ -139,7 +141,8 @@ func (k LeakyReLU[T]) AdjointTangent(g, t, gt LeakyReLU[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewLogSumExp returns the kernel over gonum's types, sharing their storage.
+// NewLogSumExp returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewLogSumExp(out *float64, x *mat.VecDense) LogSumExp[float64] {
 	return LogSumExp[float64]{Out: out, X: rev.ViewVec(x)}
 }
@@ -162,7 +165,8 @@ func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewLogSumExpRows returns the kernel over gonum's types, sharing their storage.
+// NewLogSumExpRows returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewLogSumExpRows(y *mat.VecDense, x *mat.Dense) LogSumExpRows[float64] {
 	return LogSumExpRows[float64]{Y: rev.ViewVec(y), X: rev.ViewDense(x)}
 }
@@ -222,7 +226,7 @@ func (k MeanPool[T]) AdjointTangent(g, t, gt MeanPool[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewReLU returns the kernel over gonum's types, sharing their storage.
+// NewReLU returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewReLU(y, x *mat.VecDense) ReLU[float64] {
 	return ReLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -242,7 +246,7 @@ func (k ReLU[T]) Tangent(t ReLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // AdjointTangent computes what Adjoint does, ẏ -= s(x)·ẋ and ġx += s(x)·ġy.
 func (k ReLU[T]) AdjointTangent(g, t, gt ReLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewSiLU returns the kernel over gonum's types, sharing their storage.
+// NewSiLU returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewSiLU(y, x *mat.VecDense) SiLU[float64] {
 	return SiLU[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -263,7 +267,8 @@ func (k SiLU[T]) Tangent(t SiLU[T]) { _ = k.Run(rev.TangentPass(&k, &t)) }
 // 2σ(x)))·ẋ·ȳ.
 func (k SiLU[T]) AdjointTangent(g, t, gt SiLU[T]) { _ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt)) }
 
-// NewSigmoid returns the kernel over gonum's types, sharing their storage.
+// NewSigmoid returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewSigmoid(y, x *mat.VecDense) Sigmoid[float64] {
 	return Sigmoid[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -286,7 +291,8 @@ func (k Sigmoid[T]) AdjointTangent(g, t, gt Sigmoid[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSoftmax returns the kernel over gonum's types, sharing their storage.
+// NewSoftmax returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewSoftmax(y, x *mat.VecDense) Softmax[float64] {
 	return Softmax[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -309,7 +315,8 @@ func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSoftmaxRows returns the kernel over gonum's types, sharing their storage.
+// NewSoftmaxRows returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewSoftmaxRows(y, x *mat.Dense) SoftmaxRows[float64] {
 	return SoftmaxRows[float64]{Y: rev.ViewDense(y), X: rev.ViewDense(x)}
 }
@@ -332,7 +339,8 @@ func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSoftplus returns the kernel over gonum's types, sharing their storage.
+// NewSoftplus returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewSoftplus(y, x *mat.VecDense) Softplus[float64] {
 	return Softplus[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -355,7 +363,7 @@ func (k Softplus[T]) AdjointTangent(g, t, gt Softplus[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewTanh returns the kernel over gonum's types, sharing their storage.
+// NewTanh returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewTanh(y, x *mat.VecDense) Tanh[float64] {
 	return Tanh[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }

@@ -57,7 +57,7 @@ type CG[T rev.Float, I Index] struct {
 	Workers int     // 0 means GOMAXPROCS
 }
 
-// NewCG returns the kernel over gonum vectors, sharing their storage.
+// NewCG returns the kernel that adds to x, over gonum vectors, sharing their storage.
 func NewCG[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) CG[float64, I] {
 	return CG[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }

@@ -50,8 +50,8 @@ type LogMul[T rev.Float, I Index] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewLogMul returns the kernel over gonum's *mat.Dense or *mat.VecDense of logs,
-// sharing their storage; another type panics.
+// NewLogMul returns the kernel that changes c in place, over gonum's *mat.Dense or
+// *mat.VecDense of logs, sharing their storage; another type panics.
 func NewLogMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) LogMul[float64, I] {
 	return LogMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }

@@ -48,9 +48,9 @@ type Mul[T rev.Number, I Index] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewMul returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing their
-// storage. Another type panics. For complex matrices, rev.ViewCDense makes an operand
-// of Mul[complex128, I].
+// NewMul returns the kernel that adds to c, over gonum's *mat.Dense or *mat.VecDense,
+// sharing their storage. Another type panics. For complex matrices, rev.ViewCDense makes
+// an operand of Mul[complex128, I].
 func NewMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) Mul[float64, I] {
 	return Mul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }

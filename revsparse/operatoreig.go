@@ -47,8 +47,8 @@ type OperatorEig struct {
 	EigOptions
 }
 
-// NewOperatorEig returns the kernel over gonum's types, sharing their storage.
-// Values or vectors may be nil.
+// NewOperatorEig returns the kernel that adds to values and vectors, over gonum's types,
+// sharing their storage. Values or vectors may be nil.
 func NewOperatorEig(values *mat.VecDense, vectors *mat.Dense, op Operator, theta *mat.VecDense) OperatorEig {
 	return OperatorEig{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), Theta: rev.ViewVec(theta), Op: op}
 }

@@ -36,8 +36,8 @@ type Solve[T rev.Float, I Index] struct {
 	Trans bool
 }
 
-// NewSolve returns the kernel over gonum's *mat.Dense or *mat.VecDense, sharing their
-// storage. Another type panics.
+// NewSolve returns the kernel that adds to x, over gonum's *mat.Dense or *mat.VecDense,
+// sharing their storage. Another type panics.
 func NewSolve[I Index](x mat.Matrix, a CSR[float64, I], b mat.Matrix) Solve[float64, I] {
 	return Solve[float64, I]{X: viewDense(x), A: a, B: viewDense(b)}
 }

@@ -39,8 +39,8 @@ type SymmetricMul[T rev.Real, I Index] struct {
 	Workers int            // 0 means GOMAXPROCS
 }
 
-// NewSymmetricMul returns the kernel over gonum's *mat.Dense or *mat.VecDense,
-// sharing their storage; another type panics.
+// NewSymmetricMul returns the kernel that adds to c, over gonum's *mat.Dense or
+// *mat.VecDense, sharing their storage; another type panics.
 func NewSymmetricMul[I Index](c mat.Matrix, a CSR[float64, I], b mat.Matrix) SymmetricMul[float64, I] {
 	return SymmetricMul[float64, I]{C: viewDense(c), A: a, B: viewDense(b)}
 }

@@ -25,7 +25,8 @@ func (k CG[T, I]) AdjointTangent(g, t, gt CG[T, I]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewDominantEig returns the kernel over gonum's types, sharing their storage.
+// NewDominantEig returns the kernel that adds to values and vectors, over gonum's types,
+// sharing their storage.
 func NewDominantEig[I Index](values *mat.VecDense, vectors *mat.Dense, a CSR[float64, I]) DominantEig[float64, I] {
 	return DominantEig[float64, I]{Values: rev.ViewVec(values), Vectors: rev.ViewDense(vectors), A: a}
 }
@@ -128,7 +129,8 @@ func (k OperatorEig) AdjointTangent(g, t, gt OperatorEig) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewSampledMul returns the kernel over gonum's types, sharing their storage.
+// NewSampledMul returns the kernel that adds to s, over gonum's types, sharing their
+// storage.
 func NewSampledMul[I Index](s CSR[float64, I], a, b *mat.Dense) SampledMul[float64, I] {
 	return SampledMul[float64, I]{S: s, A: rev.ViewDense(a), B: rev.ViewDense(b)}
 }
@@ -210,7 +212,8 @@ func (k SymmetricMul[T, I]) AdjointTangent(g, t, gt SymmetricMul[T, I]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewTriSolve returns the kernel over gonum's types, sharing their storage.
+// NewTriSolve returns the kernel that adds to x, over gonum's types, sharing their
+// storage.
 func NewTriSolve[I Index](x *mat.VecDense, a CSR[float64, I], b *mat.VecDense) TriSolve[float64, I] {
 	return TriSolve[float64, I]{X: rev.ViewVec(x), A: a, B: rev.ViewVec(b)}
 }

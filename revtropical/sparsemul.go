@@ -31,8 +31,8 @@ type SparseMul[T rev.Real, I revsparse.Index] struct {
 	Workers int // 0 means GOMAXPROCS
 }
 
-// NewSparseMul returns the kernel over matrices of gonum and of package sparse, sharing
-// their storage.
+// NewSparseMul returns the kernel that adds to c, over matrices of gonum and of package
+// sparse, sharing their storage.
 func NewSparseMul(c *mat.Dense, a *sparse.CSR, b *mat.Dense) SparseMul[float64, int] {
 	return SparseMul[float64, int]{C: rev.ViewDense(c), A: revsparse.ViewCSR(a), B: rev.ViewDense(b)}
 }

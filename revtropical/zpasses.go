@@ -7,7 +7,7 @@ import (
 	"revnum/rev"
 )
 
-// NewMatMul returns the kernel over gonum's types, sharing their storage.
+// NewMatMul returns the kernel that adds to c, over gonum's types, sharing their storage.
 func NewMatMul(c, a, b *mat.Dense) MatMul[float64] {
 	return MatMul[float64]{C: rev.ViewDense(c), A: rev.ViewDense(a), B: rev.ViewDense(b)}
 }

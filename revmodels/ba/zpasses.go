@@ -7,7 +7,8 @@ import (
 	"revnum/rev"
 )
 
-// NewSnavely returns the kernel over gonum's types, sharing their storage.
+// NewSnavely returns the kernel that adds to r, over gonum's types, sharing their
+// storage.
 func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, point []int) Snavely[float64] {
 	return Snavely[float64]{R: rev.ViewVec(r), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Features: rev.ViewDense(features), Camera: camera, Point: point}
 }
@@ -31,7 +32,8 @@ func (k Snavely[T]) AdjointTangent(g, t, gt Snavely[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewWeighted returns the kernel over gonum's types, sharing their storage.
+// NewWeighted returns the kernel that adds to r and z, over gonum's types, sharing their
+// storage.
 func NewWeighted(r, z *mat.VecDense, cameras, points *mat.Dense, weights *mat.VecDense, features *mat.Dense, camera, point []int) Weighted[float64] {
 	return Weighted[float64]{R: rev.ViewVec(r), Z: rev.ViewVec(z), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Weights: rev.ViewVec(weights), Features: rev.ViewDense(features), Camera: camera, Point: point}
 }

@@ -74,7 +74,8 @@ type LogPosterior[T rev.Float] struct {
 	Workers int // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewLogPosterior returns the kernel over gonum types, sharing their storage.
+// NewLogPosterior returns the kernel that adds to out, over gonum types, sharing their
+// storage.
 func NewLogPosterior(out *float64, alpha *mat.VecDense, means, factors, x *mat.Dense, prior Prior) LogPosterior[float64] {
 	return LogPosterior[float64]{
 		Out: out, Alpha: rev.ViewVec(alpha), Means: rev.ViewDense(means),

@@ -46,7 +46,8 @@ func (k LogPosterior[T]) AdjointTangent(g, t, gt LogPosterior[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewLogResponsibilities returns the kernel over gonum's types, sharing their storage.
+// NewLogResponsibilities returns the kernel that adds to r, over gonum's types, sharing
+// their storage.
 func NewLogResponsibilities(r *mat.Dense, alpha *mat.VecDense, means, factors, x *mat.Dense) LogResponsibilities[float64] {
 	return LogResponsibilities[float64]{R: rev.ViewDense(r), Alpha: rev.ViewVec(alpha), Means: rev.ViewDense(means), Factors: rev.ViewDense(factors), X: rev.ViewDense(x)}
 }

@@ -67,8 +67,8 @@ type Loss[T rev.Real] struct {
 	Workers int     // goroutines to use; 0 means GOMAXPROCS
 }
 
-// NewLoss returns the kernel over gonum matrices, sharing their storage. fixed is nil
-// if no vertex is fixed.
+// NewLoss returns the kernel that adds to out, over gonum matrices, sharing their
+// storage. fixed is nil if no vertex is fixed.
 func NewLoss(out *float64, g *Graph, fixed, free *mat.Dense, margin float64) Loss[float64] {
 	return Loss[float64]{Out: out, Fixed: rev.ViewDense(fixed), Free: rev.ViewDense(free), Graph: g, Margin: margin}
 }

@@ -58,8 +58,8 @@ type Residuals[T rev.Real] struct {
 	Model   *Model
 }
 
-// NewResiduals returns the kernel over gonum types, sharing their storage. A nil uv makes
-// correspondences vertices.
+// NewResiduals returns the kernel that adds to r, over gonum types, sharing their
+// storage. A nil uv makes correspondences vertices.
 func NewResiduals(r, theta *mat.VecDense, uv, points *mat.Dense, correspondences []int, m *Model) Residuals[float64] {
 	k := Residuals[float64]{
 		R: rev.ViewVec(r), Theta: rev.ViewVec(theta), UV: rev.ViewDense(uv), Points: rev.ViewDense(points),

@@ -7,7 +7,7 @@ import (
 	"revnum/rev"
 )
 
-// NewCost returns the kernel over gonum's types, sharing their storage.
+// NewCost returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewCost(out *float64, centroids, x *mat.Dense) Cost[float64] {
 	return Cost[float64]{Out: out, Centroids: rev.ViewDense(centroids), X: rev.ViewDense(x)}
 }

@@ -7,7 +7,7 @@ import (
 	"revnum/rev"
 )
 
-// NewLoss returns the kernel over gonum's types, sharing their storage.
+// NewLoss returns the kernel that adds to out, over gonum's types, sharing their storage.
 func NewLoss(out *float64, main, extra, state, sequence *mat.Dense) Loss[float64] {
 	return Loss[float64]{Out: out, Main: rev.ViewDense(main), Extra: rev.ViewDense(extra), State: rev.ViewDense(state), Sequence: rev.ViewDense(sequence)}
 }

@@ -42,7 +42,8 @@ type Energy[T rev.Real] struct {
 	Workers   int // 0 means GOMAXPROCS
 }
 
-// NewEnergy returns the kernel over gonum's types, sharing their storage.
+// NewEnergy returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewEnergy(out *float64, q, v *mat.Dense, mu *mat.VecDense, softening float64) Energy[float64] {
 	return Energy[float64]{Out: out, Q: rev.ViewDense(q), V: rev.ViewDense(v), Mu: rev.ViewVec(mu), Softening: softening}
 }

@@ -16,7 +16,8 @@ type F1[T rev.Real] struct {
 	P *T `rev:"inout"`
 }
 
-// NewF1 returns the kernel over gonum's types, sharing their storage.
+// NewF1 returns the kernel that adds to y, and changes p in place, over gonum's types,
+// sharing their storage.
 func NewF1(y, x, p *float64) F1[float64] {
 	return F1[float64]{Y: y, X: x, P: p}
 }
@@ -72,10 +73,17 @@ func (k F1[T]) Run(p rev.Pass[F1[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k F1[T]) prepared(p rev.Pass[F1[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.P == nil && (p.T.X != nil)
 	s.Number(&p.G.P)
 	s.Number(&p.T.P)
 	s.Number(&p.GT.P)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }
@@ -266,7 +274,8 @@ type F2[T rev.Real] struct {
 	P *T `rev:"inout"`
 }
 
-// NewF2 returns the kernel over gonum's types, sharing their storage.
+// NewF2 returns the kernel that changes y, x and p in place, over gonum's types, sharing
+// their storage.
 func NewF2(y, x, p *float64) F2[float64] {
 	return F2[float64]{Y: y, X: x, P: p}
 }

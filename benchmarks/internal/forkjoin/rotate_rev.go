@@ -23,7 +23,8 @@ type rotate struct {
 	V   rev.General[float64] `rev:"in" shape:"n,3"`
 }
 
-// newRotate returns the kernel over gonum's types, sharing their storage.
+// newRotate returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func newRotate(out, q *mat.VecDense, v *mat.Dense) rotate {
 	return rotate{Out: rev.ViewVec(out), Q: rev.ViewVec(q), V: rev.ViewDense(v)}
 }

@@ -23,7 +23,8 @@ type Minors[T rev.Real] struct {
 	First []int          `rev:"index" shape:"n"`
 }
 
-// NewMinors returns the kernel over gonum's types, sharing their storage.
+// NewMinors returns the kernel that changes d in place, over gonum's types, sharing their
+// storage.
 func NewMinors(d *mat.VecDense, a *mat.Dense, first []int) Minors[float64] {
 	return Minors[float64]{D: rev.ViewVec(d), A: rev.ViewDense(a), First: first}
 }
@@ -82,11 +83,18 @@ func (k Minors[T]) Run(p rev.Pass[Minors[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k Minors[T]) prepared(p rev.Pass[Minors[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.D.Data == nil && (p.T.A.Data != nil)
 	s.Write(&k.D, &p.G.D, &p.T.D, &p.GT.D)
 	s.Vector(&p.G.D, k.D.N)
 	s.Vector(&p.T.D, k.D.N)
 	s.Vector(&p.GT.D, k.D.N)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }

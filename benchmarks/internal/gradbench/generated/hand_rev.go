@@ -21,7 +21,8 @@ type Skeleton[T rev.Real] struct {
 	Parents  []int          `rev:"index" shape:"n"`
 }
 
-// NewSkeleton returns the kernel over gonum's types, sharing their storage.
+// NewSkeleton returns the kernel that changes absolute in place, over gonum's types,
+// sharing their storage.
 func NewSkeleton(absolute *mat.Dense, theta *mat.VecDense, relative *mat.Dense, parents []int) Skeleton[float64] {
 	return Skeleton[float64]{Absolute: rev.ViewDense(absolute), Theta: rev.ViewVec(theta), Relative: rev.ViewDense(relative), Parents: parents}
 }
@@ -80,12 +81,19 @@ func (k Skeleton[T]) Run(p rev.Pass[Skeleton[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k Skeleton[T]) prepared(p rev.Pass[Skeleton[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.Absolute.Data == nil && (p.T.Theta.Data != nil || p.T.Relative.Data != nil)
 	s.Read(&k.Theta, &p.T.Theta)
 	s.Write(&p.G.Theta, &p.GT.Theta)
 	s.Matrix(&p.G.Absolute, k.Absolute)
 	s.Matrix(&p.T.Absolute, k.Absolute)
 	s.Matrix(&p.GT.Absolute, k.Absolute)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }
@@ -1488,7 +1496,7 @@ type Skin[T rev.Real] struct {
 	Mirrored bool
 }
 
-// NewSkin returns the kernel over gonum's types, sharing their storage.
+// NewSkin returns the kernel that adds to r, over gonum's types, sharing their storage.
 func NewSkin(r, theta *mat.VecDense, uv, points, absolute, places *mat.Dense, start, bone, corner []int, mirrored bool) Skin[float64] {
 	return Skin[float64]{R: rev.ViewVec(r), Theta: rev.ViewVec(theta), Uv: rev.ViewDense(uv), Points: rev.ViewDense(points), Absolute: rev.ViewDense(absolute), Places: rev.ViewDense(places), Start: start, Bone: bone, Corner: corner, Mirrored: mirrored}
 }

@@ -22,7 +22,8 @@ type ODE[T rev.Real] struct {
 	Steps int
 }
 
-// NewODE returns the kernel over gonum's types, sharing their storage.
+// NewODE returns the kernel that changes y in place, over gonum's types, sharing their
+// storage.
 func NewODE(y, x *mat.VecDense, steps int) ODE[float64] {
 	return ODE[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Steps: steps}
 }
@@ -79,12 +80,19 @@ func (k ODE[T]) Run(p rev.Pass[ODE[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k ODE[T]) prepared(p rev.Pass[ODE[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.Y.Data == nil && (p.T.X.Data != nil)
 	s.Read(&k.X, &p.T.X)
 	s.Write(&k.Y, &p.G.Y, &p.G.X, &p.T.Y, &p.GT.Y, &p.GT.X)
 	s.Vector(&p.G.Y, k.Y.N)
 	s.Vector(&p.T.Y, k.Y.N)
 	s.Vector(&p.GT.Y, k.Y.N)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }

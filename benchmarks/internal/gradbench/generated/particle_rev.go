@@ -18,7 +18,8 @@ type Flight[T rev.Real] struct {
 	Reverse bool
 }
 
-// NewFlight returns the kernel over gonum's types, sharing their storage.
+// NewFlight returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewFlight(out, w *float64, reverse bool) Flight[float64] {
 	return Flight[float64]{Out: out, W: w, Reverse: reverse}
 }

@@ -20,7 +20,8 @@ type Highest[T rev.Real] struct {
 	Reverse bool
 }
 
-// NewHighest returns the kernel over gonum's types, sharing their storage.
+// NewHighest returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewHighest(out *float64, p, start *mat.VecDense, reverse bool) Highest[float64] {
 	return Highest[float64]{Out: out, P: rev.ViewVec(p), Start: rev.ViewVec(start), Reverse: reverse}
 }

@@ -280,7 +280,7 @@ func (p *pkg) constructor(k *kernel) string {
 	if k.hasConstants() {
 		return ""
 	}
-	var params, fields []string
+	var params, fields, added, changed []string
 	viewed := false
 	for _, x := range k.operands {
 		t, value, name := typeText(x.typ, of), "%s", paramName(x.name)
@@ -291,6 +291,12 @@ func (p *pkg) constructor(k *kernel) string {
 			return ""
 		}
 		imports[k.importOf(strings.TrimLeft(t, "[]*"))] = true
+		switch x.role {
+		case "acc":
+			added = append(added, name)
+		case "inout":
+			changed = append(changed, name)
+		}
 		if n := len(params); n > 0 && strings.HasSuffix(params[n-1], " "+t) {
 			params[n-1] = strings.TrimSuffix(params[n-1], " "+t) // of the same type as the next
 		}
@@ -306,8 +312,30 @@ func (p *pkg) constructor(k *kernel) string {
 	if len(generic) > 0 {
 		params1 = "[" + strings.Join(generic, ", ") + "]"
 	}
-	return fmt.Sprintf("\n// New%s returns the kernel over gonum's types, sharing their storage.\nfunc New%[1]s%s(%s) %s {\n\treturn %[4]s{%s}\n}\n",
-		k.name, params1, strings.Join(params, ", "), typ, strings.Join(fields, ", "))
+	return fmt.Sprintf("\n%sfunc New%s%s(%s) %s {\n\treturn %[5]s{%s}\n}\n",
+		ConstructorComment("New"+k.name, added, changed), k.name, params1, strings.Join(params, ", "), typ, strings.Join(fields, ", "))
+}
+
+// ConstructorComment returns the comment of a constructor over gonum's types of a kernel that
+// adds to some parameters and changes others in place.
+func ConstructorComment(name string, added, changed []string) string {
+	var does []string
+	if len(added) > 0 {
+		does = append(does, "adds to "+listed(added))
+	}
+	if len(changed) > 0 {
+		does = append(does, "changes "+listed(changed)+" in place")
+	}
+	return wrapped(fmt.Sprintf("%s returns the kernel that %s, over gonum's types, sharing their storage.", name, strings.Join(does, ", and ")))
+}
+
+// listed returns names as in "a, b and c".
+func listed(names []string) string {
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // hasConstants reports whether k has fields that are no operands and no options. Options are

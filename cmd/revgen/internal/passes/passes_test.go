@@ -94,7 +94,7 @@ func (k Rate) Adjoint(g Rate) { _ = k.Run(rev.AdjointPass(&k, &g)) }
 // Tangent adds the value to Out, and adds the derivative to the tangent of Out.
 func (k Rate) Tangent(t Rate) { _ = k.Run(rev.TangentPass(&k, &t)) }
 
-// NewScale returns the kernel over gonum's types, sharing their storage.
+// NewScale returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewScale(y *mat.VecDense, alpha *float64, x *mat.VecDense) Scale[float64] {
 	return Scale[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
 }

@@ -137,7 +137,7 @@ func (w *writer) kernel(k *kernel) {
 		w.elem, w.typ, float = "T", k.name+"[T]", k.name+"[float64]"
 	}
 	w.printf("\n%stype %s%s struct {\n", k.doc, k.name, k.generic)
-	var params, fields []string
+	var params, fields, added, changed []string
 	for _, p := range k.params {
 		name, goType, viewed := "", "[]int", "%s"
 		switch p := p.(type) {
@@ -168,11 +168,16 @@ func (w *writer) kernel(k *kernel) {
 		}
 		params = append(params, name+" "+goType)
 		fields = append(fields, field+": "+fmt.Sprintf(viewed, name))
+		if x, ok := p.(*operand); ok && x.role() == "acc" {
+			added = append(added, name)
+		} else if ok && x.role() == "inout" {
+			changed = append(changed, name)
+		}
 	}
 	if k.workers {
 		w.printf("Workers int // 0 means GOMAXPROCS\n")
 	}
-	w.printf("}\n\n// %s returns the kernel over gonum's types, sharing their storage.\n", constructor(k.name))
+	w.printf("}\n\n%s", passes.ConstructorComment(constructor(k.name), added, changed))
 	w.printf("func %s(%s) %s {\nreturn %s{%s}\n}\n", constructor(k.name), strings.Join(params, ", "), float, float, strings.Join(fields, ", "))
 	w.printf("\nvar _ = %s // which %s is written from\n", k.source, k.name)
 	w.WriteString(passes.Methods(w.typ, passes.InPlace("runs "+k.source), k.fallible, k.second(), func(string) bool { return false }))
@@ -255,7 +260,36 @@ func (w *writer) run() {
 		w.printf(",\n// and with zeros in place of nil for derivatives that change during the pass")
 	}
 	w.printf(".\nfunc (k %s) prepared(p rev.Pass[%s]) error {\ns := num.NewScratch[%s]()\n", w.typ, w.typ, w.elem)
-	w.printf("%serr := k.Run(p)\ns.Free()\nreturn err\n}\n", statements)
+	retrace := w.withoutTangents()
+	if retrace == "" {
+		w.printf("%serr := k.Run(p)\ns.Free()\nreturn err\n}\n", statements)
+		return
+	}
+	w.printf("// Without tangents of what is in place, these are zero before the step.\nretrace := %s\n%s", retrace, statements)
+	w.printf("var err error\nif retrace {\nerr = rev.Retrace(k, p)\n} else {\nerr = k.Run(p)\n}\ns.Free()\nreturn err\n}\n")
+}
+
+// withoutTangents returns the condition that a pass is AdjointTangent, and has tangents of
+// operands that the function reads, but none of those that it changes. It returns nothing if
+// there is no such pass.
+func (w *writer) withoutTangents() string {
+	if w.k.accumulates() || !w.k.second() {
+		return ""
+	}
+	var absent, present []string
+	for _, x := range w.k.operands() {
+		f := "p.T." + title(x.name) + []string{"", ".Data", ".Data"}[x.rank]
+		switch x.role() {
+		case "inout":
+			absent = append(absent, f+" == nil")
+		case "in":
+			present = append(present, f+" != nil")
+		}
+	}
+	if len(present) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("p.Adjoint && p.Tangent && %s && (%s)", strings.Join(absent, " && "), strings.Join(present, " || "))
 }
 
 // preparation returns the condition under which operands are not as the passes need

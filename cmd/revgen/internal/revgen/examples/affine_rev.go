@@ -18,7 +18,7 @@ type Affine[T rev.Real] struct {
 	B rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// NewAffine returns the kernel over gonum's types, sharing their storage.
+// NewAffine returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAffine(y *mat.VecDense, w *mat.Dense, x, b *mat.VecDense) Affine[float64] {
 	return Affine[float64]{Y: rev.ViewVec(y), W: rev.ViewDense(w), X: rev.ViewVec(x), B: rev.ViewVec(b)}
 }

@@ -17,7 +17,7 @@ type Axpy[T rev.Real] struct {
 	X     rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewAxpy returns the kernel over gonum's types, sharing their storage.
+// NewAxpy returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewAxpy(y *mat.VecDense, alpha *float64, x *mat.VecDense) Axpy[float64] {
 	return Axpy[float64]{Y: rev.ViewVec(y), Alpha: alpha, X: rev.ViewVec(x)}
 }

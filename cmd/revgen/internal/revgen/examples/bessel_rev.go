@@ -17,7 +17,7 @@ type Bessel[T rev.Real] struct {
 	Nu int
 }
 
-// NewBessel returns the kernel over gonum's types, sharing their storage.
+// NewBessel returns the kernel that adds to y, over gonum's types, sharing their storage.
 func NewBessel(y, x *mat.VecDense, nu int) Bessel[float64] {
 	return Bessel[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), Nu: nu}
 }

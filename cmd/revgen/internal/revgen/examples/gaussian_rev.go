@@ -28,7 +28,8 @@ type Gaussian[T rev.Float] struct {
 	X    rev.General[T] `rev:"in" shape:"n,m"`
 }
 
-// NewGaussian returns the kernel over gonum's types, sharing their storage.
+// NewGaussian returns the kernel that adds to loss, and changes l and y in place, over
+// gonum's types, sharing their storage.
 func NewGaussian(loss *float64, l, y, a, x *mat.Dense) Gaussian[float64] {
 	return Gaussian[float64]{Loss: loss, L: rev.ViewDense(l), Y: rev.ViewDense(y), A: rev.ViewDense(a), X: rev.ViewDense(x)}
 }
@@ -85,13 +86,20 @@ func (k Gaussian[T]) Run(p rev.Pass[Gaussian[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k Gaussian[T]) prepared(p rev.Pass[Gaussian[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.L.Data == nil && p.T.Y.Data == nil && (p.T.A.Data != nil || p.T.X.Data != nil)
 	s.Matrix(&p.G.L, k.L)
 	s.Matrix(&p.G.Y, k.Y)
 	s.Matrix(&p.T.L, k.L)
 	s.Matrix(&p.T.Y, k.Y)
 	s.Matrix(&p.GT.L, k.L)
 	s.Matrix(&p.GT.Y, k.Y)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }

@@ -21,7 +21,8 @@ type Leapfrog[T rev.Real] struct {
 	Steps int
 }
 
-// NewLeapfrog returns the kernel over gonum's types, sharing their storage.
+// NewLeapfrog returns the kernel that changes x and v in place, over gonum's types,
+// sharing their storage.
 func NewLeapfrog(x, v *mat.Dense, m *mat.VecDense, dt *float64, eps float64, steps int) Leapfrog[float64] {
 	return Leapfrog[float64]{X: rev.ViewDense(x), V: rev.ViewDense(v), M: rev.ViewVec(m), Dt: dt, Eps: eps, Steps: steps}
 }
@@ -80,6 +81,8 @@ func (k Leapfrog[T]) Run(p rev.Pass[Leapfrog[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k Leapfrog[T]) prepared(p rev.Pass[Leapfrog[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.X.Data == nil && p.T.V.Data == nil && (p.T.M.Data != nil || p.T.Dt != nil)
 	s.Read(&k.M, &p.T.M)
 	s.Write(&p.G.M, &p.GT.M)
 	s.Matrix(&p.G.X, k.X)
@@ -88,7 +91,12 @@ func (k Leapfrog[T]) prepared(p rev.Pass[Leapfrog[T]]) error {
 	s.Matrix(&p.T.V, k.V)
 	s.Matrix(&p.GT.X, k.X)
 	s.Matrix(&p.GT.V, k.V)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }

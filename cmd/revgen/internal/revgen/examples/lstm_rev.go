@@ -25,7 +25,8 @@ type LSTM[T rev.Real] struct {
 	C0 rev.Vector[T]  `rev:"in" shape:"n"`
 }
 
-// NewLSTM returns the kernel over gonum's types, sharing their storage.
+// NewLSTM returns the kernel that adds to h1 and c1, over gonum's types, sharing their
+// storage.
 func NewLSTM(h1, c1 *mat.VecDense, w, u *mat.Dense, b, x, h0, c0 *mat.VecDense) LSTM[float64] {
 	return LSTM[float64]{H1: rev.ViewVec(h1), C1: rev.ViewVec(c1), W: rev.ViewDense(w), U: rev.ViewDense(u), B: rev.ViewVec(b), X: rev.ViewVec(x), H0: rev.ViewVec(h0), C0: rev.ViewVec(c0)}
 }

@@ -19,7 +19,8 @@ type Misfit[T rev.Real] struct {
 	Y    rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewMisfit returns the kernel over gonum's types, sharing their storage.
+// NewMisfit returns the kernel that adds to loss, over gonum's types, sharing their
+// storage.
 func NewMisfit(loss *float64, p, t, y *mat.VecDense) Misfit[float64] {
 	return Misfit[float64]{Loss: loss, P: rev.ViewVec(p), T: rev.ViewVec(t), Y: rev.ViewVec(y)}
 }

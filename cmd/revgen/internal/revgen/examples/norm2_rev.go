@@ -16,7 +16,8 @@ type Norm2[T rev.Real] struct {
 	X   rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewNorm2 returns the kernel over gonum's types, sharing their storage.
+// NewNorm2 returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewNorm2(out *float64, x *mat.VecDense) Norm2[float64] {
 	return Norm2[float64]{Out: out, X: rev.ViewVec(x)}
 }

@@ -21,7 +21,8 @@ type Pairs[T rev.Real] struct {
 	D   rev.Vector[T]  `rev:"in" shape:"p"`
 }
 
-// NewPairs returns the kernel over gonum's types, sharing their storage.
+// NewPairs returns the kernel that adds to out, over gonum's types, sharing their
+// storage.
 func NewPairs(out *float64, x *mat.Dense, i, j []int, w, d *mat.VecDense) Pairs[float64] {
 	return Pairs[float64]{Out: out, X: rev.ViewDense(x), I: i, J: j, W: rev.ViewVec(w), D: rev.ViewVec(d)}
 }

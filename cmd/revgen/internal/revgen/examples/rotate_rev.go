@@ -18,7 +18,8 @@ type Rotate[T rev.Real] struct {
 	Theta rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewRotate returns the kernel over gonum's types, sharing their storage.
+// NewRotate returns the kernel that changes x in place, over gonum's types, sharing their
+// storage.
 func NewRotate(x, theta *mat.VecDense) Rotate[float64] {
 	return Rotate[float64]{X: rev.ViewVec(x), Theta: rev.ViewVec(theta)}
 }
@@ -77,12 +78,19 @@ func (k Rotate[T]) Run(p rev.Pass[Rotate[T]]) error {
 // and with zeros in place of nil for derivatives that change during the pass.
 func (k Rotate[T]) prepared(p rev.Pass[Rotate[T]]) error {
 	s := num.NewScratch[T]()
+	// Without tangents of what is in place, these are zero before the step.
+	retrace := p.Adjoint && p.Tangent && p.T.X.Data == nil && (p.T.Theta.Data != nil)
 	s.Read(&k.Theta, &p.T.Theta)
 	s.Write(&k.X, &p.G.X, &p.G.Theta, &p.T.X, &p.GT.X, &p.GT.Theta)
 	s.Vector(&p.G.X, k.X.N)
 	s.Vector(&p.T.X, k.X.N)
 	s.Vector(&p.GT.X, k.X.N)
-	err := k.Run(p)
+	var err error
+	if retrace {
+		err = rev.Retrace(k, p)
+	} else {
+		err = k.Run(p)
+	}
 	s.Free()
 	return err
 }

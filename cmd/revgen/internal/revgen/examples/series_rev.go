@@ -21,7 +21,8 @@ type ExpSeries[T rev.Real] struct {
 	X rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewExpSeries returns the kernel over gonum's types, sharing their storage.
+// NewExpSeries returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewExpSeries(y, x *mat.VecDense) ExpSeries[float64] {
 	return ExpSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -321,7 +322,8 @@ type LogSeries[T rev.Real] struct {
 	X rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewLogSeries returns the kernel over gonum's types, sharing their storage.
+// NewLogSeries returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewLogSeries(y, x *mat.VecDense) LogSeries[float64] {
 	return LogSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x)}
 }
@@ -633,7 +635,8 @@ type PowSeries[T rev.Real] struct {
 	P rev.Vector[T] `rev:"in" shape:"n"`
 }
 
-// NewPowSeries returns the kernel over gonum's types, sharing their storage.
+// NewPowSeries returns the kernel that adds to y, over gonum's types, sharing their
+// storage.
 func NewPowSeries(y, x, p *mat.VecDense) PowSeries[float64] {
 	return PowSeries[float64]{Y: rev.ViewVec(y), X: rev.ViewVec(x), P: rev.ViewVec(p)}
 }

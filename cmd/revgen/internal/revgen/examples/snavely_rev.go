@@ -21,7 +21,8 @@ type Snavely[T rev.Real] struct {
 	Point    []int          `rev:"index" shape:"n"`
 }
 
-// NewSnavely returns the kernel over gonum's types, sharing their storage.
+// NewSnavely returns the kernel that adds to r, over gonum's types, sharing their
+// storage.
 func NewSnavely(r *mat.VecDense, cameras, points, features *mat.Dense, camera, point []int) Snavely[float64] {
 	return Snavely[float64]{R: rev.ViewVec(r), Cameras: rev.ViewDense(cameras), Points: rev.ViewDense(points), Features: rev.ViewDense(features), Camera: camera, Point: point}
 }
