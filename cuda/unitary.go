@@ -42,18 +42,23 @@ import (
 // Over Q43 the rotations are made of shears. They and the cotangents of the angles have the
 // bits of the CPU. Over floats a rotation is within 3ε·‖(a, b)‖ of the exact one, and X
 // comes back with the error that revlinalg.Unitary states. AdjointTangent needs no copies,
-// and gives the gradients of Adjoint bit for bit.
+// and gives the gradients of Adjoint bit for bit. It has no scratch memory for the derivatives of
+// X: if the tangent of X or that of its cotangent is nil and would have a part in that of θ̄, it
+// returns rev.ErrUnsupported.
 type Unitary[T rev.Real] struct {
 	X           General[T] `rev:"inout" shape:"n,c"`
 	Theta       Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
 	Rectangular bool       // the order of Clements et al.
 }
 
-// Run implements rev.Kernel. It returns the errors of the device.
+// Run implements rev.Kernel. It returns the errors of the device, and rev.ErrUnsupported as above.
 func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 	n, cols := k.X.Rows, k.X.Cols
 	if n < 2 || cols == 0 {
 		return nil
+	}
+	if p.Adjoint && p.Tangent && p.G.X.Data != nil && p.T.Theta.Data != nil && p.GT.Theta.Data != nil && (p.T.X.Data == nil || p.GT.X.Data == nil) {
+		return rev.ErrUnsupported
 	}
 	w := begin(&k, &p)
 	r := rotations[T]{pass: &w, k: &k, p: &p, blocks: (cols + warp - 1) / warp}

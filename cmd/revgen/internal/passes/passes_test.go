@@ -114,7 +114,8 @@ func (k Scale[T]) AdjointTangent(g, t, gt Scale[T]) {
 	_ = k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
-// NewTurn returns the kernel over gonum's types, sharing their storage.
+// NewTurn returns the kernel that changes a and b in place, over gonum's types, sharing
+// their storage.
 func NewTurn[I revsparse.Index](a, b *mat.CDense, Type revsparse.CSR[float64, I], labels []int) Turn[I] {
 	return Turn[I]{A: rev.ViewCDense(a), B: rev.ViewCDense(b), Type: Type, Labels: labels}
 }
