@@ -1,5 +1,17 @@
-// Revgen reads functions of a reversible subset of Go, and writes kernels. For each
-// function with the comment
+// Revgen reads functions of Go, and writes their derivatives. For a function f with the comment
+//
+//	//revgen:gradient p
+//
+// it writes fGradient(grad, p, ...), which returns what f returns and stores its gradient by
+// the parameter p in grad. With the word hessian behind p it also writes fHessVec and fHessian.
+// For a function f(dst, x, ...) with the comment
+//
+//	//revgen:jacobian x
+//
+// it writes fJVP, fVJP and fJacobian. Those of file.go go to file_grad.go beside it.
+//
+// Revgen also writes kernels, from functions of a reversible subset of Go. For each function
+// with the comment
 //
 //	//revgen:kernel Name[T rev.Real]
 //
@@ -72,13 +84,15 @@ func main() {
 
 const usage = `Usage:
 
-  revgen [DIR ...]           write the kernels of file.go to file_rev.go, in each folder, and the
-                             methods of kernels that are written by hand to zpasses.go
+  revgen [DIR ...]           write the gradients of file.go to file_grad.go, its kernels to
+                             file_rev.go, in each folder, and the methods of kernels that are
+                             written by hand to zpasses.go
   revgen explain FUNC [DIR]  print the equations of a function and of its adjoint
 
-Without folders it takes the current one. Kernels are written for the functions with the
-comment
+Without folders it takes the current one. What is written for a function is in its comment:
 
+  //revgen:gradient p [hessian]
+  //revgen:jacobian x
   //revgen:kernel Name[T rev.Real]
 `
 

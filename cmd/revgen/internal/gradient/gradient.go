@@ -34,6 +34,16 @@ const JacobianDirective = "//revgen:jacobian"
 // Suffix is the end of the names of written files.
 const Suffix = "_grad.go"
 
+// Asks reports whether a file asks for derivatives.
+func Asks(file *ast.File) bool {
+	return slices.ContainsFunc(file.Comments, func(doc *ast.CommentGroup) bool {
+		return slices.ContainsFunc(doc.List, func(c *ast.Comment) bool {
+			word, _, _ := strings.Cut(c.Text, " ")
+			return word == Directive || word == JacobianDirective
+		})
+	})
+}
+
 // Endings are the ends of the names of written functions.
 var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "VJP", "Jacobian"}
 
@@ -100,7 +110,7 @@ func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(
 		if e := recover(); e != nil {
 			r, ok := e.(Refusal)
 			if !ok {
-				panic(e)
+				r.Text = fmt.Sprintf("revgen has a bug here: %v", e)
 			}
 			if !r.Pos.IsValid() {
 				r.Pos = s.Fset.Position(f.Pos())

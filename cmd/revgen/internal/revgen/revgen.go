@@ -285,6 +285,12 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 
 // gradients returns what is written for the functions of a file that ask for gradients.
 func (p *source) gradients(file *ast.File, name string) ([]byte, error) {
+	if !gradient.Asks(file) {
+		return nil, nil
+	}
+	if err := p.wrong[p.fset.Position(file.Pos()).Filename]; err != nil {
+		return nil, err
+	}
 	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: p.funcs}
 	return g.File(file, name)
 }
