@@ -49,13 +49,15 @@ func (k scale[T]) Run(p rev.Pass[scale[T]]) error {
 			if !p.Back {
 				after = *x
 			}
-			var ds, dAfter T // c·ṡ and ẋ'
+			var ds T // c·ṡ
 			if p.T.S.Data != nil {
 				ds = fixed.Product(k.C, p.T.S.Row(i)[j])
 			}
 			tangents += ds
+			turn := fixed.Product(after, ds)
+			dAfter := turn // ẋ', as ẋ is 0 if it is nil
 			if t := p.T; t.X.Data != nil {
-				turn, tx := fixed.Product(after, ds), &t.X.Row(i)[j]
+				tx := &t.X.Row(i)[j]
 				dAfter = *tx
 				if p.Back {
 					*tx = fixed.Quotient(*tx-turn, e)
@@ -81,18 +83,24 @@ func (k scale[T]) Run(p rev.Pass[scale[T]]) error {
 					gt.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(dAfter, gAfter)))
 				}
 			}
-			if gt := p.GT; gt.X.Data != nil {
-				turn, gtx := fixed.Product(gAfter, ds), &gt.X.Row(i)[j]
-				gtAfter := *gtx
+			turn = fixed.Product(gAfter, ds)
+			var gtAfter T // ġx', as what is nil is 0 where the pass begins
+			if !p.Back {
+				gtAfter = -turn
+			}
+			gt := p.GT
+			if gt.X.Data != nil {
+				gtx := &gt.X.Row(i)[j]
+				gtAfter = *gtx
 				if p.Back {
 					*gtx = fixed.Product(e, *gtx+turn)
 				} else {
 					*gtx = fixed.Quotient(*gtx, e) - turn
 					gtAfter = *gtx
 				}
-				if gt.S.Data != nil {
-					gt.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(after, gtAfter)))
-				}
+			}
+			if gt.S.Data != nil {
+				gt.S.Row(i)[j] -= T(sign * fixed.Product(k.C, fixed.Product(after, gtAfter)))
 			}
 			k.addDet(sign, p.G, i, j)
 			k.addDet(sign, p.GT, i, j)
