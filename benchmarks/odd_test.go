@@ -249,7 +249,7 @@ func checkUnchanged(t *testing.T, dir string, files map[string]oddFile, names []
 		}
 		if content := files[name].content; content != nil {
 			if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, content) || !e.Type().IsRegular() {
-				return fmt.Errorf("%s is changed: %v", name, err)
+				return fmt.Errorf("%s is changed: %w", name, err)
 			}
 		}
 		return nil

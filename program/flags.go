@@ -35,7 +35,7 @@ func (r *ranged[T]) Type() string { return r.kind }
 // Set implements pflag.Value.
 func (r *ranged[T]) Set(s string) error {
 	v, err := r.parse(s)
-	if err != nil || !(v >= r.low && v <= r.high) { // nor NaN
+	if err != nil || v != max(r.low, min(v, r.high)) { // also NaN
 		return fmt.Errorf("expected %s from %v to %v", map[string]string{"int": "an integer", "float": "a number", "duration": "a duration"}[r.kind], r.low, r.high)
 	}
 	*r.to = v

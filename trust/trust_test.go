@@ -298,7 +298,7 @@ func TestEnds(t *testing.T) {
 func TestTolerance(t *testing.T) {
 	p := Problem{
 		Func: func(x []float64) float64 { return math.Pow(x[0], 4) },
-		Grad: func(g, x []float64) { g[0] = 4 * math.Pow(x[0], 3) },
+		Grad: func(g, x []float64) { g[0] = 4 * x[0] * x[0] * x[0] },
 		Hess: func(h *mat.SymDense, x []float64) { h.SetSym(0, 0, 12*x[0]*x[0]) },
 	}
 	r, err := Minimize(t.Context(), p, []float64{1}, nil)

@@ -49,7 +49,7 @@ func scaledPow(x, y float64) float64 {
 // ComplexLog returns the principal logarithm of x. It is finite for all finite x but 0:
 // cmplx.Log is infinite where |x| overflows.
 func ComplexLog(x complex128) complex128 {
-	s := 1.0
+	var s float64
 	switch m := largerPart(x); {
 	case 0 < m && m < normal:
 		s = scale

@@ -30,7 +30,9 @@ func TestGrow(t *testing.T) {
 		if err != nil {
 			break
 		}
-		if x = append(grown, 1, 2, float64(len(x))); &x[0] != &grown[:1][0] {
+		old := float64(len(x))
+		x = grown
+		if x = append(x, 1, 2, old); &x[0] != &grown[:1][0] {
 			t.Fatal("no room")
 		}
 	}

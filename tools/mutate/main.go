@@ -51,15 +51,16 @@ func main() {
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	tested, survivors, err := mutate(ctx, flag.Arg(0), *tests, *every, os.Stdout)
-	if err != nil && ctx.Err() == nil {
+	interrupted := ctx.Err() != nil
+	stop()
+	if err != nil && !interrupted {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
 	fmt.Printf("%d of %d mutants survived\n", survivors, tested)
 	switch {
-	case ctx.Err() != nil:
+	case interrupted:
 		os.Exit(130)
 	case survivors > 0:
 		os.Exit(1)
