@@ -77,7 +77,7 @@ its share of the points. An interrupt ends the search; the best solution so far 
 	flags := cmd.Flags()
 	shared.FloatFlag(cmd, &huber, "huber", 0, 0, shared.MaxFloat, "scale in pixels of Huber's loss; 0 means squares")
 	shared.IntFlag(cmd, &opts.MaxIter, "max-iter", "", 100, 1, shared.MaxIterations, "largest number of iterations")
-	shared.FloatFlag(cmd, &opts.CostTolerance, "cost-tolerance", 1e-6, 0, 1, "stop at this relative change of the cost")
+	shared.FloatFlag(cmd, &opts.CostTolerance, "cost-tolerance", 1e-6, -1, 1, "stop at this relative change of the cost, or never if it is negative")
 	shared.FloatFlag(cmd, &opts.Forcing, "forcing", 0.1, 1e-15, 1-1e-15, "accuracy of conjugate gradients")
 	flags.BoolVar(&opts.FixedIntrinsics, "fix-intrinsics", false, "hold focal lengths and distortion")
 	blockFlag(cmd, &block, cluster.DefaultObservations, "observations of a block; the bits of the result depend on it")
