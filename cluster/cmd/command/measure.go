@@ -193,7 +193,7 @@ least and the median of the 30 means.`,
 			return nil
 		},
 	}
-	shared.IntFlag(cmd, &perRank, "points", "", perRank, 1, 1<<40, "points of each rank")
+	shared.IntFlag(cmd, &perRank, "points", "", perRank, 1, min(1<<40, math.MaxInt), "points of each rank")
 	shared.IntFlag(cmd, &d, "columns", "", d, 1, 1<<20, "coordinates of a point")
 	shared.IntFlag(cmd, &k, "components", "k", k, 1, rowsInMemory, "number of components")
 	blockFlag(cmd, &block, block, "rows of a block")
