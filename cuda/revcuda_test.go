@@ -107,7 +107,7 @@ func TestRevcuda(t *testing.T) {
 		t.Fatal(err)
 	}
 	onHost := func() *cobra.Command {
-		return command.Group("host", "", command.Group("ba", "", command.BASolve("", nil)), command.Group("gmm", "", command.GMMFit("", nil)))
+		return program.Group("host", "", program.Group("ba", "", command.BASolve("", nil)), program.Group("gmm", "", command.GMMFit("", nil)))
 	}
 	for _, args := range [][]string{
 		{"ba", "solve", problem, "--method", "cg", "--loss", "huber", "--fix-points", "1..2", "--covariance", "also"},
