@@ -285,8 +285,11 @@ func TestFollowersEnd(t *testing.T) {
 				t.Fatalf("%d followers are left", followerGoroutines())
 			}
 		}
-		if pool.followers != 0 || len(pool.idle) != 0 {
-			t.Errorf("%d followers, %d of them idle", pool.followers, len(pool.idle))
+		pool.Lock()
+		followers, idle := pool.followers, len(pool.idle)
+		pool.Unlock()
+		if followers != 0 || idle != 0 {
+			t.Errorf("%d followers, %d of them idle", followers, idle)
 		}
 	}
 }
