@@ -17,6 +17,7 @@ from ._library import ArgumentError, library
 
 
 _COUNT, _FROM_ZERO = [Interval(Integral, 1, None, closed="left")], [Interval(Real, 0, None, closed="left")]
+_STARTS = [StrOptions({"auto"}), *_COUNT]
 _SMALLEST = float(np.finfo(np.float64).smallest_subnormal)  # a tolerance of 0, which is a default in Go
 
 
@@ -25,8 +26,7 @@ def _seed(random_state):
 
 
 def _starts(n_init):
-    """n_init, but 1, the default, leaves the number to the library: more if there are few points."""
-    return 0 if n_init == 1 else int(n_init)
+    return 0 if n_init == "auto" else int(n_init)
 
 
 class GaussianMixture(DensityMixin, BaseEstimator):
@@ -35,9 +35,10 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
     weights_, means_ and covariances_ are the mixture, and may be set; covariances_ has a
     full matrix for each component, whatever covariance_type is. lower_bound_ is the mean log-likelihood.
+    With n_init="auto" the library chooses the number of starts: more if there are few points.
     """
 
-    def __init__(self, n_components=1, *, covariance_type="full", tol=1e-3, reg_covar=1e-6, max_iter=100, n_init=1, polish=False, random_state=None):
+    def __init__(self, n_components=1, *, covariance_type="full", tol=1e-3, reg_covar=1e-6, max_iter=100, n_init="auto", polish=False, random_state=None):
         self.n_components = n_components
         self.covariance_type = covariance_type
         self.tol = tol
@@ -50,7 +51,7 @@ class GaussianMixture(DensityMixin, BaseEstimator):
     _kinds = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
     _parameter_constraints = {
         "n_components": _COUNT, "covariance_type": [StrOptions(set(_kinds))], "tol": _FROM_ZERO, "reg_covar": _FROM_ZERO, "max_iter": _COUNT,
-        "n_init": _COUNT, "polish": ["boolean"], "random_state": ["random_state"],
+        "n_init": _STARTS, "polish": ["boolean"], "random_state": ["random_state"],
     }
 
     def fit(self, X, y=None, sample_weight=None):
@@ -115,9 +116,9 @@ class GaussianMixture(DensityMixin, BaseEstimator):
 
 class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
     """Clusters of least squared distances to their centres. batch_size is that of mini-batch
-    k-means, or 0 for Lloyd's algorithm."""
+    k-means, or 0 for Lloyd's algorithm. With n_init="auto" the library chooses the number of starts."""
 
-    def __init__(self, n_clusters=8, *, n_init=1, max_iter=300, tol=1e-4, batch_size=0, random_state=None):
+    def __init__(self, n_clusters=8, *, n_init="auto", max_iter=300, tol=1e-4, batch_size=0, random_state=None):
         self.n_clusters = n_clusters
         self.n_init = n_init
         self.max_iter = max_iter
@@ -126,7 +127,7 @@ class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     _parameter_constraints = {
-        "n_clusters": _COUNT, "n_init": _COUNT, "max_iter": _COUNT, "tol": _FROM_ZERO,
+        "n_clusters": _COUNT, "n_init": _STARTS, "max_iter": _COUNT, "tol": _FROM_ZERO,
         "batch_size": [Interval(Integral, 0, None, closed="left")], "random_state": ["random_state"],
     }
 
