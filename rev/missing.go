@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// A missingOperand finds derivatives that a program would lose silently. The state of
+// lostDerivatives finds derivatives that a program would lose silently. The state of
 // cotangents may have no cotangent for an operand x that a kernel reads. That is
 // right if x is an input whose gradient is not wanted. But if an earlier step writes
 // x, the gradients of the operands of that step would lack a part. Likewise a tangent
 // is lost if a kernel writes an operand that has none, and a later one reads it.
-type missingOperand struct {
+type lostDerivatives struct {
 	mu   sync.Mutex // branches of ParallelShared run at the same time
 	lost [3][]lostRegion
 }
@@ -30,10 +30,10 @@ type lostRegion struct {
 	field  int
 }
 
-var missings = sync.Pool{New: func() any { return new(missingOperand) }}
+var missings = sync.Pool{New: func() any { return new(lostDerivatives) }}
 
 // release puts m into the pool.
-func (m *missingOperand) release() {
+func (m *lostDerivatives) release() {
 	for i := range m.lost {
 		clear(m.lost[i])
 		m.lost[i] = m.lost[i][:0]
@@ -43,7 +43,7 @@ func (m *missingOperand) release() {
 
 // check returns an error if a wanted derivative would lack a part that another kernel
 // has lost. It also records what k loses.
-func (m *missingOperand) check(l *layout, k, g, t, gt unsafe.Pointer) error {
+func (m *lostDerivatives) check(l *layout, k, g, t, gt unsafe.Pointer) error {
 	switch {
 	case g == nil:
 		return m.follow(lostT, l, k, t, nil)
@@ -62,7 +62,7 @@ func (m *missingOperand) check(l *layout, k, g, t, gt unsafe.Pointer) error {
 // A derivative that goes to an operand without one in d is lost. A derivative that
 // comes from memory where one was lost is incomplete, so it is an error if it goes to
 // an operand that has one.
-func (m *missingOperand) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
+func (m *lostDerivatives) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
 	from, to := Role.writes, Role.reads
 	if which == lostT {
 		from, to = to, from

@@ -63,7 +63,7 @@ func (p pass[S]) begin() (pass[S], error) {
 		}
 	}
 	if p.g != nil || p.t != nil {
-		p.missing = missings.Get().(*missingOperand)
+		p.missing = missings.Get().(*lostDerivatives)
 	}
 	return p, nil
 }
@@ -101,8 +101,8 @@ func (p Step[S]) pass(q pass[S]) error {
 type pass[S any] struct {
 	back        bool
 	s, g, t, gt *S
-	own         *substitution   // the memory that stands for shared cotangents, see ParallelShared
-	missing     *missingOperand // the derivatives that have been lost so far
+	own         *substitution    // the memory that stands for shared cotangents, see ParallelShared
+	missing     *lostDerivatives // the derivatives that have been lost so far
 }
 
 // place returns the place of the k-th of n steps of the pass in the program.
