@@ -11,6 +11,7 @@ import (
 type key struct {
 	same   *key // the key of the memory that it is found to share, or nil
 	depth  int  // the number of loops that its variable is declared in
+	part   bool // a slice is a part of another one, behind which more memory lies
 	varied bool // it may depend on what the gradient is by
 	useful bool // what is returned may depend on it
 }
@@ -50,7 +51,11 @@ func (a *analysis) key(e expr) *key {
 		case *element:
 			names, e = nil, x.x
 		case *field:
-			names, e = append(names, x.name), x.x
+			names = append(names, x.name)
+			if _, direct := x.x.(*reference); !direct && isPointer(x.x.typeOf()) {
+				names = nil // what a pointer in memory points to is that memory
+			}
+			e = x.x
 		case *target:
 			e = x.x
 		case *part:
@@ -72,7 +77,7 @@ func (a *analysis) key(e expr) *key {
 func (a *analysis) unite(x, y *key) {
 	if x != y {
 		x.depth = min(x.depth, y.depth)
-		x.varied = x.varied || y.varied
+		x.varied, x.part = x.varied || y.varied, x.part || y.part
 		y.same = x
 	}
 }
@@ -102,6 +107,9 @@ func (a *analysis) share(list []stmt) {
 		case *assignment:
 			if s.r != nil && isHeader(s.l.typeOf()) && isPlace(s.r) {
 				a.unite(a.key(s.l), a.key(s.r))
+				if p, ok := s.r.(*part); ok && p.hi != nil {
+					a.key(s.l).part = true
+				}
 			}
 		case *swap:
 			a.unite(a.key(s.x), a.key(s.y))
@@ -109,9 +117,12 @@ func (a *analysis) share(list []stmt) {
 	})
 }
 
-// activate finds what depends on the seeds, and what the result depends on.
+// activate finds what depends on the seeds, and what the result depends on. Everything matters
+// if there is no result.
 func (a *analysis) activate(list []stmt, result expr) {
-	a.key(result).useful = true
+	if result != nil {
+		a.key(result).useful = true
+	}
 	for changed := true; changed; {
 		changed = false
 		each(list, func(s stmt) {
@@ -129,6 +140,11 @@ func (a *analysis) activate(list []stmt, result expr) {
 				}
 			})
 		})
+	}
+	if result == nil {
+		for _, k := range a.keys {
+			k.root().useful = true
+		}
 	}
 }
 

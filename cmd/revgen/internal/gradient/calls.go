@@ -12,13 +12,23 @@ import (
 func (l *lowerer) place(e ast.Expr) expr {
 	p := l.expr(e)
 	v := root(p)
-	if v == nil {
+	switch {
+	case v == nil:
 		l.refuse(e, "this cannot be assigned to")
+	case isPointer(p.typeOf()):
+		l.refuse(e, "a pointer that changes is not differentiated: use an index")
+	case isHeader(p.typeOf()) && v.param && !isReference(p):
+		l.refuse(e, "%s would keep memory of the gradient: use a local slice", v.name)
 	}
 	if slices.ContainsFunc(l.globals(), func(g *variable) bool { return g == v }) {
 		l.refuse(e, "%s is a variable of the package, and may not change here: make it a parameter", v.name)
 	}
 	return p
+}
+
+func isReference(e expr) bool {
+	_, ok := e.(*reference)
+	return ok
 }
 
 func (l *lowerer) globals() (out []*variable) {
@@ -122,8 +132,8 @@ func (l *lowerer) expr(e ast.Expr) expr {
 	case *ast.StarExpr:
 		return l.deref(e.X)
 	case *ast.IndexExpr:
-		if l.Info.Types[e.X].IsType() {
-			break
+		if elemOf(l.typeOf(e.X)) == nil {
+			l.refuse(e, "an element of %s is not differentiated", l.typeOf(e.X))
 		}
 		x := l.expr(e.X)
 		if p, ok := x.typeOf().Underlying().(*types.Pointer); ok {
@@ -131,6 +141,9 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		}
 		return &element{l.placed(e.X, x), l.index(e.Index), l.substituted(elemOf(x.typeOf()))}
 	case *ast.SliceExpr:
+		if e.Slice3 {
+			l.refuse(e, "a part with a capacity is not differentiated: leave the capacity out")
+		}
 		x := l.placed(e.X, l.expr(e.X))
 		p := &part{x: x}
 		if e.Low != nil {
@@ -246,12 +259,6 @@ func (l *lowerer) constant(e ast.Expr, tv types.TypeAndValue) expr {
 			text = exactFloat(tv.Value)
 		}
 	}
-	if _, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && simple {
-		text = "(" + text + ")"
-	}
-	if strings.HasPrefix(text, "-") {
-		text = "(" + text + ")"
-	}
 	if path != "" {
 		l.imports[path] = true
 	}
@@ -315,12 +322,19 @@ func (l *lowerer) selector(e *ast.SelectorExpr) expr {
 		}
 		return ref(g)
 	}
-	x := l.expr(e.X)
+	if s.Kind() != types.FieldVal {
+		l.refuse(e, "%s is a method: call it", types.ExprString(e))
+	}
+	return l.fields(l.expr(e.X), s.Index())
+}
+
+// fields returns the field at a path of embedded structs.
+func (l *lowerer) fields(x expr, path []int) expr {
 	if u, ok := x.(*unary); ok && u.op == token.AND {
 		x = u.x
 	}
 	t := x.typeOf()
-	for _, i := range s.Index() {
+	for _, i := range path {
 		if p, ok := t.Underlying().(*types.Pointer); ok {
 			t = p.Elem()
 		}
@@ -418,8 +432,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		if obj.Pkg().Path() == "math" {
 			return l.several(c, obj)
 		}
-		if sig, ok := obj.Type().(*types.Signature); ok && sig.Recv() == nil {
-			return []expr{l.verbatim(c)}
+		if f, ok := obj.(*types.Func); ok && obj.Pkg() != l.Pkg && f.Signature().Recv() == nil && f.Signature().Results().Len() == 1 {
+			e := l.verbatim(c)
+			return []expr{ref(l.define(nameOf(e), e.typeOf(), e))} // it may give another value next time
 		}
 	}
 	l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
@@ -547,32 +562,40 @@ func (l *lowerer) conversion(c *ast.CallExpr, to types.Type) expr {
 	if isFloat(x.typeOf()) && isInteger(to) {
 		x = l.temporary("x", x)
 	}
-	name := types.TypeString(to, func(p *types.Package) string {
+	if isHeader(to) || isAggregate(to) {
+		return x
+	}
+	return &call{l.typeName(to), "", []expr{x}, to}
+}
+
+func (l *lowerer) typeName(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string {
 		if p == l.Pkg {
 			return ""
 		}
 		return p.Name()
 	})
-	if isHeader(to) || isAggregate(to) {
-		return x
-	}
-	return &call{name, "", []expr{x}, to}
 }
 
-// verbatim reads a call of another package, of what has no derivative.
+// verbatim reads a call of another package, whose arguments are numbers or text.
 func (l *lowerer) verbatim(e ast.Expr) expr {
 	c, ok := ast.Unparen(e).(*ast.CallExpr)
 	if !ok {
 		return l.expr(e)
 	}
-	obj := l.callee(c)
-	if obj == nil || obj.Pkg() == nil || obj.Pkg() == l.Pkg {
+	f, ok := l.callee(c).(*types.Func)
+	if !ok || f.Pkg() == l.Pkg {
 		return l.expr(e)
 	}
-	out := &call{obj.Pkg().Name() + "." + obj.Name(), obj.Pkg().Path(), nil, l.typeOf(c)}
+	out := &call{f.Pkg().Name() + "." + f.Name(), f.Pkg().Path(), nil, l.typeOf(c)}
 	for _, a := range c.Args {
-		out.args = append(out.args, l.expr(a))
+		x := l.verbatim(a)
+		if isHeader(x.typeOf()) && hasFloats(x.typeOf()) || c.Ellipsis.IsValid() {
+			l.refuse(a, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
+		}
+		out.args = append(out.args, x)
 	}
+	l.foreign = append(l.foreign, foreignCall{out, c})
 	return out
 }
 
@@ -585,11 +608,24 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 		l.refuse(c, "a call with ... is not differentiated")
 	}
 	defer l.instantiate(c)()
+	if n := len(sig.Params.List); n > 0 {
+		if _, variadic := sig.Params.List[n-1].Type.(*ast.Ellipsis); variadic {
+			l.refuse(c, "a function with ... is not differentiated: pass a slice")
+		}
+	}
 	args := c.Args
+	first := l.count
+	var path []int
 	var fields []*ast.Field
 	if recv != nil {
 		fields = append(fields, recv.List...)
-		args = append([]ast.Expr{ast.Unparen(c.Fun).(*ast.SelectorExpr).X}, args...)
+		sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+		if !ok || l.Info.Selections[sel] == nil || l.Info.Selections[sel].Kind() != types.MethodVal {
+			l.refuse(c, "call the method of a variable here")
+		}
+		path = l.Info.Selections[sel].Index()
+		path = path[:len(path)-1] // to an embedded struct
+		args = append([]ast.Expr{sel.X}, args...)
 	}
 	fields = append(fields, sig.Params.List...)
 	if len(args) == 1 && len(fields) > 1 {
@@ -603,7 +639,8 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 			names = []*ast.Ident{{Name: "_"}}
 		}
 		for _, id := range names {
-			binds = append(binds, l.argument(id, args[k], body))
+			binds = append(binds, l.argument(id, args[k], path, body))
+			path = nil
 			k++
 		}
 	}
@@ -629,8 +666,8 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 			for range max(1, len(f.Names)) {
 				t := l.typeOf(f.Type)
 				e := l.converted(l.expr(r.Results[k]), t)
-				if len(r.Results) > 1 && !isHeader(t) {
-					e = l.temporary("r", e)
+				if x, ok := e.(*reference); !ok && !isPointer(t) || ok && x.v.number <= first && !isHeader(t) {
+					e = l.valued(calleeName(c), e) // as it is now
 				}
 				out = append(out, e)
 				k++
@@ -642,6 +679,25 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 	l.exits = l.exits[:n]
 	l.frames = l.frames[:len(l.frames)-1]
 	return out
+}
+
+// valued returns e, unless it is a constant, as a variable.
+func (l *lowerer) valued(name string, e expr) expr {
+	if _, ok := e.(*literal); ok {
+		return e
+	}
+	return ref(l.define(name, e.typeOf(), e))
+}
+
+// calleeName returns a name for what a call returns.
+func calleeName(c *ast.CallExpr) string {
+	switch f := ast.Unparen(c.Fun).(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
+	}
+	return "result"
 }
 
 // returns counts the returns of a function.
@@ -686,7 +742,7 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 
 // argument reads an argument of a function that is inlined, and returns what binds it to the
 // parameter.
-func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, body *ast.BlockStmt) (bind func()) {
+func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.BlockStmt) (bind func()) {
 	obj := l.Info.Defs[id]
 	bindFunc := func(f *ast.FuncLit) func() { return func() { l.lits[obj] = f } }
 	if f, ok := ast.Unparen(arg).(*ast.FuncLit); ok {
@@ -704,19 +760,23 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, body *ast.BlockStmt) (bi
 		l.expr(arg)
 		return func() {}
 	}
-	e := l.parameter(id.Name, l.substituted(obj.Type()), l.value(arg), !l.assigned(obj, body))
+	value := l.value(arg)
+	if len(path) > 0 {
+		value = l.fields(value, path)
+	}
+	e := l.parameter(id, l.substituted(obj.Type()), value, !l.assigned(obj, body) && !l.stores(body))
 	return func() { l.bound[obj] = e }
 }
 
 // parameter returns what stands for a parameter of type t, given the argument. keeps says that
-// the function does not set it.
-func (l *lowerer) parameter(name string, t types.Type, arg expr, keeps bool) expr {
+// neither the parameter nor what it is made of changes in the function.
+func (l *lowerer) parameter(id *ast.Ident, t types.Type, arg expr, keeps bool) expr {
 	e := l.converted(arg, t)
 	if p, ok := t.Underlying().(*types.Pointer); ok && types.Identical(p.Elem().Underlying(), e.typeOf().Underlying()) {
 		e = &unary{token.AND, e} // the receiver of a method with a pointer
 	}
-	if u, ok := e.(*unary); ok && u.op == token.AND {
-		return e
+	if isPointer(t) {
+		return l.pinned(id, e)
 	}
 	if p, ok := e.typeOf().Underlying().(*types.Pointer); ok && !types.Identical(t.Underlying(), p) {
 		e = &target{e, p.Elem()} // the receiver of a method without a pointer
@@ -724,7 +784,46 @@ func (l *lowerer) parameter(name string, t types.Type, arg expr, keeps bool) exp
 	if keeps && (atom(e) || isAggregate(t) && isPlace(e)) {
 		return e
 	}
-	return ref(l.define(name, t, e))
+	return ref(l.define(id.Name, t, e))
+}
+
+// stores reports whether a function may change memory or variables that are not its own.
+func (l *lowerer) stores(body ast.Node) (yes bool) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		var to []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			if n.Tok != token.DEFINE {
+				to = n.Lhs
+			}
+		case *ast.IncDecStmt:
+			to = []ast.Expr{n.X}
+		case *ast.CallExpr:
+			obj := l.callee(n)
+			if f, ok := obj.(*types.Func); ok {
+				obj = f.Origin()
+			}
+			switch {
+			case l.isBuiltin(n.Fun, "copy") || l.isBuiltin(n.Fun, "clear"):
+				yes = true
+			case l.Funcs[obj] != nil && l.Funcs[obj].Body != nil && !l.looking[obj]:
+				l.looking[obj] = true
+				yes = yes || l.stores(l.Funcs[obj].Body)
+				delete(l.looking, obj)
+			case l.lits[obj] != nil && !l.looking[obj]:
+				l.looking[obj] = true
+				yes = yes || l.stores(l.lits[obj].Body)
+				delete(l.looking, obj)
+			}
+		}
+		for _, e := range to {
+			id, ok := ast.Unparen(e).(*ast.Ident)
+			own := ok && l.Info.Uses[id] != nil && body.Pos() <= l.Info.Uses[id].Pos() && l.Info.Uses[id].Pos() < body.End()
+			yes = yes || !own && !isBlank(e)
+		}
+		return true
+	})
+	return yes
 }
 
 // instantiate binds the type parameters of a generic function, and returns what undoes it.

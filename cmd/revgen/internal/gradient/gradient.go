@@ -110,7 +110,7 @@ func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(
 		if e := recover(); e != nil {
 			r, ok := e.(Refusal)
 			if !ok {
-				r.Text = fmt.Sprintf("revgen has a bug here: %v", e)
+				r.Msg = fmt.Sprintf("revgen has a bug here: %v", e)
 			}
 			if !r.Pos.IsValid() {
 				r.Pos = s.Fset.Position(f.Pos())
@@ -126,7 +126,7 @@ func (s *Source) attempt(w *writer, f *ast.FuncDecl, words []string, write func(
 func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	f := &function{decl: decl, writer: w, named: map[string]*variable{}, lowerer: &lowerer{
 		Source: s, names: map[string]bool{}, bound: map[types.Object]expr{}, lits: map[types.Object]*ast.FuncLit{},
-		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true},
+		global: map[types.Object]*variable{}, types: map[*types.TypeParam]types.Type{}, inlining: map[ast.Node]bool{decl: true}, looking: map[types.Object]bool{},
 		imports: w.imports,
 	}}
 	for _, name := range []string{"tape", "scratch", "num", "math", "mat"} {
@@ -151,6 +151,11 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	frame := &frame{}
 	f.frames = append(f.frames, frame)
 	f.results = f.body(frame, decl.Type, decl.Body)
+	for _, e := range f.results {
+		if isHeader(e.typeOf()) && hasFloats(e.typeOf()) {
+			f.refuse(decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", decl.Name.Name)
+		}
+	}
 	return f
 }
 
@@ -175,13 +180,20 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 
 // sweeps returns both sweeps of the derivatives of a result by some parameters. seed sets the
 // cotangent of the result.
-func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, ahead, back []stmt) {
+func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, forward, back []stmt) {
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
 	r = &reverser{lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}}
 	a.share(f.out)
 	a.activate(f.out, result)
+	for _, c := range f.foreign {
+		for _, x := range c.args {
+			if hasFloats(c.typ) && slices.ContainsFunc(a.uses(x), func(u use) bool { return u.k.varied }) {
+				f.refuse(c.at, "%s is not differentiated: its body is not in this package", c.fn)
+			}
+		}
+	}
 	r.cotangents(f.decl, f.params)
-	ahead, back = r.sweep(f.out)
+	forward, back = r.sweep(f.out)
 	var start []stmt
 	for _, v := range r.bars {
 		start = append(start, &assignment{l: ref(v), op: token.ASSIGN, define: true})
@@ -204,7 +216,7 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 			back = append(back, &assignment{l: &target{ref(r.grad[v]), v.typ}, op: token.ASSIGN, r: ref(v.bar)})
 		}
 	}
-	return r, append(head, r.flat(ahead)...), back
+	return r, append(head, r.flat(forward)...), back
 }
 
 // made returns the definition of v as zeros, as many as like has.
@@ -229,10 +241,10 @@ func (f *function) gradient(words []string) {
 	if result == nil {
 		f.refuse(f.decl, "a gradient is that of a number that the function returns, and %s returns none", f.decl.Name.Name)
 	}
-	r, ahead, back := f.sweeps(by, result, func(bar *variable) []stmt {
+	r, forward, back := f.sweeps(by, result, func(bar *variable) []stmt {
 		return []stmt{&assignment{l: ref(bar), op: token.ASSIGN, r: lit("1", bar.typ)}}
 	})
-	ahead, back = tidied(ahead, append(back, &returned{f.results}))
+	forward, back = tidied(forward, append(back, &returned{f.results}))
 
 	name := f.decl.Name.Name + "Gradient"
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
@@ -248,11 +260,11 @@ func (f *function) gradient(words []string) {
 		for _, v := range by {
 			r.clear(w, v, name)
 		}
-		w.list(ahead)
+		w.list(forward)
 		w.list(back)
 	})
 	if hessian {
-		f.hessian(r, by, ahead, back[:len(back)-1])
+		f.hessian(r, by, forward, back[:len(back)-1])
 	}
 }
 
@@ -268,9 +280,22 @@ func withoutWord(words []string, word string) ([]string, bool) {
 // A returned statement is the end.
 type returned struct{ values []expr }
 
+// free refuses a name that the package has already.
+func (f *function) free(name string) {
+	taken := f.Pkg.Scope().Lookup(name) != nil
+	if f.decl.Recv != nil {
+		obj, _, _ := types.LookupFieldOrMethod(f.params[0].typ, true, f.Pkg, name)
+		taken = obj != nil
+	}
+	if taken {
+		f.refuse(f.decl, "%s is declared already: choose another name for %s", name, f.decl.Name.Name)
+	}
+}
+
 // write writes a function with the parameters behind other ones. Its tapes and its memory come
 // first.
 func (f *function) write(name string, args []string, params []*variable, returns bool, body func(w *writer)) {
+	f.free(name)
 	recv := ""
 	for i, v := range params {
 		if i == 0 && f.decl.Recv != nil {
@@ -298,7 +323,12 @@ func (f *function) write(name string, args []string, params []*variable, returns
 			f.line("scratch := num.NewScratch[float64]()\ndefer scratch.Free()")
 			continue
 		}
-		f.line("%s := num.NewTape[%s]()\ndefer %s.Free()", tapeName(t), t, tapeName(t))
+		constructor := "num.NewStack" // whose memory does not keep what its values point to
+		switch t {
+		case "float64", "float32", "int", "bool":
+			constructor = "num.NewTape"
+		}
+		f.line("%s := %s[%s]()\ndefer %s.Free()", tapeName(t), constructor, t, tapeName(t))
 	}
 	_, _ = f.Write(inner.Bytes())
 	f.line("}\n")
@@ -342,7 +372,7 @@ func (f *function) arguments(name string, params []*variable) (call, args string
 }
 
 // hessian writes the product of the Hessian with a vector, and the Hessian.
-func (f *function) hessian(r *reverser, by []*variable, ahead, back []stmt) {
+func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	p := by[0]
 	if !isVector(p.typ) || len(by) > 1 {
 		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
@@ -356,15 +386,15 @@ func (f *function) hessian(r *reverser, by []*variable, ahead, back []stmt) {
 		dots[v] = vector(v.name + "Dot")
 		head = append(head, f.made(dots[v], v))
 	}
-	ahead, back = r.tangent(ahead, back, dots)
-	ahead, back = tidied(append(head, ahead...), back)
+	forward, back = r.tangent(forward, back, dots)
+	forward, back = tidied(append(head, forward...), back)
 	name := f.decl.Name.Name + "HessVec"
 	params := beside(f.params, p, dir)
 	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)
 	f.write(name, []string{dst.name + " []float64"}, params, false, func(w *writer) {
 		w.sameLengths(name, p, dst, dir)
 		w.line("clear(%s)", dst.name)
-		w.list(ahead)
+		w.list(forward)
 		w.list(back)
 	})
 
@@ -410,11 +440,11 @@ func (f *function) jacobian(words []string) {
 	})
 
 	y.param = true
-	r, ahead, back := f.sweeps(by, ref(y), func(bar *variable) []stmt {
+	r, forward, back := f.sweeps(by, ref(y), func(bar *variable) []stmt {
 		return []stmt{&effect{&call{"copy", "", []expr{ref(bar), ref(w)}, nil}}}
 	})
 	y.param = false
-	ahead, back = tidied(append([]stmt{f.made(y, w)}, ahead...), back)
+	forward, back = tidied(append([]stmt{f.made(y, w)}, forward...), back)
 	vjp := name + "VJP"
 	grad := r.grad[x]
 	f.line("// %s stores Jᵀ·%s in %s, where J is the Jacobian of %s by %s.", vjp, w.name, grad.name, name, x.name)
@@ -422,7 +452,7 @@ func (f *function) jacobian(words []string) {
 	f.write(vjp, []string{grad.name + " []float64"}, left, false, func(out *writer) {
 		out.sameLengths(vjp, x, grad)
 		out.line("clear(%s)", grad.name)
-		out.list(ahead)
+		out.list(forward)
 		out.list(back)
 	})
 
@@ -529,23 +559,17 @@ func (w *writer) zero(x string, t types.Type, pointer bool) {
 	case *types.Pointer:
 		w.zero(x, u.Elem(), true)
 	case *types.Slice:
-		if _, ok := u.Elem().Underlying().(*types.Struct); isFloat(u.Elem()) || isPlain(u.Elem()) && !ok {
+		if isPlain(u.Elem()) {
 			w.line("clear(%s)", x)
 			return
 		}
-		i := fmt.Sprintf("i%d", strings.Count(x, "["))
-		w.line("for %s := range %s {", i, x)
-		w.zero(x+"["+i+"]", u.Elem(), false)
-		w.line("}")
+		w.zeros(x, u.Elem())
 	case *types.Array:
 		if isPlain(u.Elem()) {
 			w.line("%s = %s{}", x, w.typ(t))
 			return
 		}
-		i := fmt.Sprintf("i%d", strings.Count(x, "["))
-		w.line("for %s := range %s {", i, x)
-		w.zero(x+"["+i+"]", u.Elem(), false)
-		w.line("}")
+		w.zeros(x, u.Elem())
 	case *types.Struct:
 		for f := range u.Fields() {
 			if hasFloats(f.Type()) {
@@ -558,6 +582,14 @@ func (w *writer) zero(x string, t types.Type, pointer bool) {
 		}
 		w.line("%s = 0", x)
 	}
+}
+
+// zeros does the same for the elements of x.
+func (w *writer) zeros(x string, elem types.Type) {
+	i := fmt.Sprintf("i%d", strings.Count(x, "["))
+	w.line("for %s := range %s {", i, x)
+	w.zero(x+"["+i+"]", elem, false)
+	w.line("}")
 }
 
 // isPlain reports whether a value of type t is numbers alone.

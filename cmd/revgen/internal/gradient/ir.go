@@ -8,13 +8,14 @@ import (
 
 // A variable is a parameter or a local of the function, or of one that is inlined.
 type variable struct {
-	name  string
-	typ   types.Type
-	param bool
-	sink  bool        // what its elements are matters only if they are read here
-	scope []*loopInfo // the loops that its declaration is in
-	bar   *variable   // its cotangent, if it has one
-	of    *variable   // the variable whose cotangent or tangent it is
+	name   string
+	typ    types.Type
+	param  bool
+	number int         // in the order of declarations
+	sink   bool        // what its elements are matters only if they are read here
+	scope  []*loopInfo // the loops that its declaration is in
+	bar    *variable   // its cotangent, if it has one
+	of     *variable   // the variable whose cotangent or tangent it is
 }
 
 // A loopInfo is the identity of a loop of the function.
@@ -74,9 +75,14 @@ func (e *reference) typeOf() types.Type { return e.v.typ }
 func (e *element) typeOf() types.Type   { return e.typ }
 func (e *field) typeOf() types.Type     { return e.typ }
 func (e *target) typeOf() types.Type    { return e.typ }
-func (e *unary) typeOf() types.Type     { return e.x.typeOf() }
 func (e *binary) typeOf() types.Type    { return e.typ }
 func (e *call) typeOf() types.Type      { return e.typ }
+func (e *unary) typeOf() types.Type {
+	if e.op == token.AND {
+		return types.NewPointer(e.x.typeOf())
+	}
+	return e.x.typeOf()
+}
 func (e *part) typeOf() types.Type {
 	if a, ok := e.x.typeOf().Underlying().(*types.Array); ok {
 		return types.NewSlice(a.Elem())
@@ -204,6 +210,21 @@ func isHeader(t types.Type) bool {
 		return true
 	}
 	return false
+}
+
+// hasHeaders reports whether a value of type t shares memory with its copies in some part.
+func hasHeaders(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Array:
+		return hasHeaders(u.Elem())
+	case *types.Struct:
+		for f := range u.Fields() {
+			if hasHeaders(f.Type()) {
+				return true
+			}
+		}
+	}
+	return isHeader(t)
 }
 
 // hasFloats reports whether a value of type t has parts that may have derivatives.

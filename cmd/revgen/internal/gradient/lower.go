@@ -20,11 +20,11 @@ type Source struct {
 
 // A Refusal says where a function cannot be differentiated, and why.
 type Refusal struct {
-	Pos  token.Position
-	Text string
+	Pos token.Position
+	Msg string
 }
 
-func (r Refusal) Error() string { return fmt.Sprintf("%s: %s", r.Pos, r.Text) }
+func (r Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Pos, r.Msg) }
 
 // A lowerer turns the syntax of a function into statements in which calls are inlined, and
 // control leaves only at the end of a list.
@@ -39,9 +39,18 @@ type lowerer struct {
 	frames   []*frame
 	exits    []*exit
 	types    map[*types.TypeParam]types.Type
-	inlining map[ast.Node]bool // functions that are being inlined
-	label    string            // of the next loop
+	inlining map[ast.Node]bool     // functions that are being inlined
+	looking  map[types.Object]bool // functions that stores reads
+	label    string                // of the next loop
 	imports  map[string]bool
+	count    int // of variables
+	foreign  []foreignCall
+}
+
+// A foreignCall is a call of a function of another package.
+type foreignCall struct {
+	*call
+	at ast.Node
 }
 
 // A frame is a function that is inlined.
@@ -77,7 +86,8 @@ func (l *lowerer) unique(name string) string {
 }
 
 func (l *lowerer) variable(name string, t types.Type) *variable {
-	return &variable{name: l.unique(name), typ: t, scope: slices.Clone(l.loops)}
+	l.count++
+	return &variable{name: l.unique(name), typ: t, scope: slices.Clone(l.loops), number: l.count}
 }
 
 func (l *lowerer) emit(s stmt) { l.out = append(l.out, s) }
@@ -136,6 +146,11 @@ func (l *lowerer) assign(to, e expr) {
 			l.assign(&field{to, f.Name(), f.Type()}, &field{e, f.Name(), f.Type()})
 		}
 	case *types.Array:
+		const few = 8
+		if u.Len() > few {
+			l.over(integerLit(int(u.Len())), func(i expr) { l.assign(&element{to, i, u.Elem()}, &element{e, i, u.Elem()}) })
+			return
+		}
 		for i := range int(u.Len()) {
 			l.assign(&element{to, integerLit(i), u.Elem()}, &element{e, integerLit(i), u.Elem()})
 		}
@@ -398,6 +413,11 @@ func (l *lowerer) stmt(s ast.Stmt) (j jump) {
 	case *ast.BranchStmt:
 		return l.branchStmt(s)
 	case *ast.LabeledStmt:
+		switch s.Stmt.(type) {
+		case *ast.ForStmt, *ast.RangeStmt:
+		default:
+			l.refuse(s, "a label stands before a loop here: use a condition")
+		}
 		l.label = s.Label.Name
 		j = l.stmt(s.Stmt)
 		l.label = ""
@@ -531,11 +551,38 @@ func (l *lowerer) bind(id *ast.Ident, e expr) {
 	}
 	obj := l.Info.Defs[id]
 	t := l.substituted(obj.Type())
-	if u, ok := e.(*unary); ok && u.op == token.AND {
-		l.bound[obj] = e
+	if isPointer(t) {
+		l.bound[obj] = l.pinned(id, e)
 		return
 	}
 	l.bound[obj] = ref(l.define(id.Name, t, l.converted(e, t)))
+}
+
+func isPointer(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
+}
+
+// pinned returns a pointer as a place, or as the address of one, whose indices keep their values.
+func (l *lowerer) pinned(at ast.Node, e expr) expr {
+	switch x := e.(type) {
+	case *reference:
+		return e
+	case *unary:
+		return &unary{x.op, l.pinned(at, x.x)}
+	case *field:
+		return &field{l.pinned(at, x.x), x.name, x.typ}
+	case *target:
+		return &target{l.pinned(at, x.x), x.typ}
+	case *element:
+		i := x.i
+		if _, ok := i.(*literal); !ok {
+			i = ref(l.define("at", i.typeOf(), i))
+		}
+		return &element{l.pinned(at, x.x), i, x.typ}
+	}
+	l.refuse(at, "where this pointer points to is not known")
+	return nil
 }
 
 func (l *lowerer) assignStmt(s *ast.AssignStmt) {
@@ -589,9 +636,7 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 		if _, ok := values[i].(*literal); ok {
 			continue
 		}
-		if isAggregate(values[i].typeOf()) {
-			values[i] = ref(l.define("old", values[i].typeOf(), values[i]))
-		} else if s.Tok != token.DEFINE || !atom(values[i]) {
+		if fresh := !slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return !l.isNew(e) }); !fresh || !atom(values[i]) {
 			values[i] = ref(l.define("old", values[i].typeOf(), values[i]))
 		}
 	}
@@ -602,15 +647,21 @@ func (l *lowerer) assignStmt(s *ast.AssignStmt) {
 
 // swapped reads u, v = v, u for slices, and reports whether it is that.
 func (l *lowerer) swapped(s *ast.AssignStmt) bool {
-	if s.Tok != token.ASSIGN || len(s.Lhs) != 2 || !isHeader(l.typeOf(s.Lhs[0])) {
+	if s.Tok != token.ASSIGN || len(s.Lhs) != 2 || !isHeader(l.typeOf(s.Lhs[0])) || isPointer(l.typeOf(s.Lhs[0])) {
 		return false
 	}
 	text := types.ExprString
 	if text(s.Lhs[0]) != text(s.Rhs[1]) || text(s.Lhs[1]) != text(s.Rhs[0]) {
 		return false
 	}
-	l.emit(&swap{l.place(s.Lhs[0]), l.place(s.Lhs[1])})
+	l.emit(&swap{l.expr(s.Lhs[0]), l.expr(s.Lhs[1])})
 	return true
+}
+
+// isNew reports whether := declares e.
+func (l *lowerer) isNew(e ast.Expr) bool {
+	id, ok := e.(*ast.Ident)
+	return ok && (id.Name == "_" || l.Info.Defs[id] != nil)
 }
 
 var operators = map[token.Token]token.Token{
@@ -701,8 +752,21 @@ func (l *lowerer) exprStmt(s *ast.ExprStmt) jump {
 		l.over(length(x), func(i expr) { l.assign(&element{x, i, elem}, l.zero(c, elem)) })
 		return jump{}
 	}
-	l.results(c)
+	for _, e := range l.results(c) {
+		if v, ok := e.(*reference); ok && l.isForeign(v.v) {
+			l.refuse(c, "what %s does is not differentiated", types.ExprString(c.Fun))
+		}
+	}
 	return jump{}
+}
+
+// isForeign reports whether a variable holds the result of a call of another package.
+func (l *lowerer) isForeign(v *variable) bool {
+	s, ok := l.out[len(l.out)-1].(*assignment)
+	if !ok || root(s.l) != v {
+		return false
+	}
+	return slices.ContainsFunc(l.foreign, func(f foreignCall) bool { return s.r == expr(f.call) })
 }
 
 // zero returns the zero of a type.
@@ -766,7 +830,7 @@ func rootOf(e ast.Expr) string {
 	return ""
 }
 
-// assigned reports whether a statement may set a variable.
+// assigned reports whether a statement may set a variable, also through what it calls.
 func (l *lowerer) assigned(obj types.Object, s ast.Node) (yes bool) {
 	is := func(e ast.Expr) bool {
 		id, ok := ast.Unparen(e).(*ast.Ident)
@@ -800,6 +864,12 @@ func (l *lowerer) assigned(obj types.Object, s ast.Node) (yes bool) {
 			yes = yes || is(n.X)
 		case *ast.UnaryExpr:
 			yes = yes || n.Op == token.AND && is(n.X)
+		case *ast.CallExpr:
+			if f := l.lits[l.callee(n)]; f != nil && !l.inlining[f] {
+				l.inlining[f] = true
+				yes = yes || l.assigned(obj, f.Body)
+				delete(l.inlining, f)
+			}
 		case *ast.RangeStmt:
 			yes = yes || n.Tok == token.ASSIGN && (n.Key != nil && is(n.Key) || n.Value != nil && is(n.Value))
 		}
@@ -822,7 +892,7 @@ func (l *lowerer) stable(e ast.Expr, body ast.Node) bool {
 			ok = ok && (array || header)
 		case *ast.SelectorExpr:
 			if v, isVar := l.Info.Uses[n.Sel].(*types.Var); isVar && v.IsField() {
-				ok = ok && !l.changedField(v, body)
+				ok = ok && !l.changedField(v, body) && (!l.callsOwn(body) || !l.changedAnywhere(v))
 			}
 		case *ast.Ident:
 			if v, isVar := l.Info.Uses[n].(*types.Var); isVar && l.assigned(v, body) {
@@ -853,7 +923,29 @@ func (l *lowerer) changedField(f *types.Var, s ast.Node) (yes bool) {
 	return yes
 }
 
-// A loop in progress.
+// callsOwn reports whether a statement calls functions of the package.
+func (l *lowerer) callsOwn(s ast.Node) (yes bool) {
+	ast.Inspect(s, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			obj := l.callee(c)
+			yes = yes || obj == nil || l.Funcs[obj] != nil || l.lits[obj] != nil
+		}
+		return true
+	})
+	return yes
+}
+
+// changedAnywhere reports whether a function of the package may set a field.
+func (l *lowerer) changedAnywhere(v *types.Var) bool {
+	for _, f := range l.Funcs {
+		if f.Body != nil && l.changedField(v, f.Body) {
+			return true
+		}
+	}
+	return false
+}
+
+// enter begins the body of a loop, and leave ends it.
 func (l *lowerer) enter() *loopInfo {
 	info := &loopInfo{len(l.loops)}
 	l.loops = append(l.loops, info)
@@ -974,7 +1066,7 @@ func (l *lowerer) counted(s *ast.ForStmt) (*ranged, types.Object) {
 	id := init.Lhs[0].(*ast.Ident)
 	obj := l.Info.Defs[id]
 	cond, ok := ast.Unparen(s.Cond).(*ast.BinaryExpr)
-	if !ok || obj == nil || !isInteger(obj.Type()) || l.assigned(obj, s.Body) {
+	if !ok || obj == nil || !isSigned(obj.Type()) || l.assigned(obj, s.Body) {
 		return nil, nil
 	}
 	x, shift := cond.X, 0
@@ -1043,6 +1135,12 @@ func (l *lowerer) counted(s *ast.ForStmt) (*ranged, types.Object) {
 	return r, obj
 }
 
+// isSigned reports whether t is an integer type that a loop can leave downward.
+func isSigned(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsInteger != 0 && b.Info()&types.IsUnsigned == 0
+}
+
 // loopEnd returns the end of a loop as an atom, or as the length of a name.
 func (l *lowerer) loopEnd(e expr) expr {
 	if c, ok := e.(*call); ok && c.fn == "len" && atom(c.args[0]) {
@@ -1075,6 +1173,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	r := &ranged{step: 1}
 	r.lo = lit("0", integer)
 	var x expr
+	var unsigned types.Type
 	switch u := t.Underlying().(type) {
 	case *types.Basic:
 		if !isInteger(t) {
@@ -1084,14 +1183,18 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 		if s.Key != nil && !isBlank(s.Key) {
 			kt = l.typeOf(s.Key)
 		}
-		r.lo = lit("0", kt)
 		r.hi = l.temporary("n", l.converted(l.expr(s.X), kt))
+		if isSigned(kt) {
+			r.lo = lit("0", kt)
+		} else { // the loop runs over int, which can run backward to 0
+			r.hi, unsigned = l.temporary("n", &call{"int", "", []expr{r.hi}, integer}), kt
+		}
 	case *types.Slice, *types.Array:
 		x = l.expr(s.X)
-		if _, ok := u.(*types.Slice); ok {
-			if id, ok := ast.Unparen(s.X).(*ast.Ident); !ok || l.assigned(l.Info.Uses[id], s.Body) {
-				x = ref(l.define("x", t, x))
-			}
+		// The loop runs over the slice or the array that this is now.
+		id, name := ast.Unparen(s.X).(*ast.Ident)
+		if kept := name && !l.assigned(l.Info.Uses[id], s.Body); !kept && (isHeader(u) || s.Value != nil) {
+			x = ref(l.define("x", t, x))
 		}
 		r.hi = l.loopEnd(length(x))
 	case *types.Pointer:
@@ -1112,7 +1215,10 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	r.body = l.nested(func() {
 		if key != nil {
 			l.bound[key] = ref(r.v)
-			if l.assigned(key, s.Body) {
+			switch {
+			case unsigned != nil:
+				l.bound[key] = ref(l.define(name, unsigned, &call{l.typeName(unsigned), "", []expr{ref(r.v)}, unsigned}))
+			case l.assigned(key, s.Body):
 				l.bound[key] = ref(l.define(name, kt, ref(r.v)))
 			}
 		}

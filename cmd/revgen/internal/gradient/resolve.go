@@ -297,11 +297,11 @@ func (s *locals) statements() (out []stmt) {
 
 // tidied returns both sweeps without assignments to locals that nothing reads, and with the
 // first addition to a sum as its definition. The locals of loops are declared in each of them.
-func tidied(ahead, back []stmt) (first, second []stmt) {
+func tidied(forward, back []stmt) (first, second []stmt) {
 	for {
-		n := size(ahead) + size(back)
+		n := size(forward) + size(back)
 		here, there := map[*variable]bool{}, map[*variable]bool{}
-		reading(ahead, here)
+		reading(forward, here)
 		reading(back, there)
 		for v := range here {
 			there[v] = there[v] || len(v.scope) == 0
@@ -310,13 +310,13 @@ func tidied(ahead, back []stmt) (first, second []stmt) {
 			here[v] = here[v] || len(v.scope) == 0
 		}
 		back = withoutUnused(back, there)
-		ahead = withoutUnused(ahead, here)
-		if size(ahead)+size(back) < n {
+		forward = withoutUnused(forward, here)
+		if size(forward)+size(back) < n {
 			continue
 		}
-		ahead, back = merged(ahead), settled(merged(back), func(*variable) bool { return false })
-		if size(ahead)+size(back) == n {
-			return ahead, back
+		forward, back = merged(forward), settled(merged(back), func(*variable) bool { return false })
+		if size(forward)+size(back) == n {
+			return forward, back
 		}
 	}
 }

@@ -41,17 +41,17 @@ type pairOf struct {
 }
 
 // sweep returns both sweeps of statements. The second is in the order in which it runs.
-func (r *reverser) sweep(list []stmt) (ahead, back []stmt) {
+func (r *reverser) sweep(list []stmt) (forward, back []stmt) {
 	var groups [][]stmt
 	for _, s := range list {
 		f, b := r.statement(s)
-		ahead = append(ahead, f...)
+		forward = append(forward, f...)
 		groups = append(groups, b)
 	}
 	for _, b := range slices.Backward(groups) {
 		back = append(back, b...)
 	}
-	return ahead, back
+	return forward, back
 }
 
 // group returns what f emits, as the statements that belong to the present place.
@@ -75,13 +75,13 @@ func (r *reverser) newPair(x expr) *pair {
 	return p
 }
 
-func (r *reverser) statement(s stmt) (ahead, back []stmt) {
+func (r *reverser) statement(s stmt) (forward, back []stmt) {
 	r.pos++
 	switch s := s.(type) {
 	case *assignment:
 		return r.assignment(s)
 	case *swap:
-		ahead = []stmt{s}
+		forward = []stmt{s}
 		back = r.group(func() { r.put(s) })
 		for _, e := range []expr{s.x, s.y} {
 			r.record(e, r.pos)
@@ -91,9 +91,9 @@ func (r *reverser) statement(s stmt) (ahead, back []stmt) {
 		}
 		if x, y := r.bar(s.x), r.bar(s.y); x != nil {
 			b, c := r.statement(&swap{x, y})
-			ahead, back = append(ahead, b...), append(back, c...)
+			forward, back = append(forward, b...), append(back, c...)
 		}
-		return ahead, back
+		return forward, back
 	case *growth:
 		return r.growth(s.xs[0])
 	case *branch:
@@ -107,7 +107,7 @@ func (r *reverser) statement(s stmt) (ahead, back []stmt) {
 }
 
 // growth appends a zero. Afterwards the slice may lie elsewhere, with its cotangents.
-func (r *reverser) growth(x expr) (ahead, back []stmt) {
+func (r *reverser) growth(x expr) (forward, back []stmt) {
 	note := func(e expr) {
 		r.record(e, r.pos)
 		if ref, ok := e.(*reference); ok {
@@ -115,18 +115,21 @@ func (r *reverser) growth(x expr) (ahead, back []stmt) {
 		}
 	}
 	note(x)
+	if r.key(x).part {
+		panic(Refusal{Msg: "append to a part of another slice may overwrite that slice: make a slice of its own"})
+	}
 	p := r.newPair(x)
 	g := &growth{[]expr{x}}
-	ahead = []stmt{&save{x, p}}
+	forward = []stmt{&save{x, p}}
 	back = r.group(func() { r.put(&restore{x: x, pair: p}) })
 	if bar := r.bar(x); bar != nil {
 		note(bar)
 		g.xs = append(g.xs, bar)
 		f := &fold{bar, &slot{}}
-		ahead = append(ahead, &push{bar, f.slot})
+		forward = append(forward, &push{bar, f.slot})
 		back = append(r.group(func() { r.put(f) }), back...)
 	}
-	return append(ahead, g), back
+	return append(forward, g), back
 }
 
 // bar returns the place of the cotangent of a place, or nil if it has none.
@@ -182,7 +185,7 @@ func zeroOf(t types.Type) expr {
 	return nil
 }
 
-func (r *reverser) assignment(s *assignment) (ahead, back []stmt) {
+func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 	t := s.l.typeOf()
 	barOf := r.bar(s.l)
 	if s.define {
@@ -190,17 +193,25 @@ func (r *reverser) assignment(s *assignment) (ahead, back []stmt) {
 		def := &assignment{l: s.l, op: s.op, r: s.r, define: true}
 		r.declared(v, def)
 		if def.r != nil || def.define {
-			ahead = []stmt{def}
+			forward = []stmt{def}
 		}
 		switch {
 		case v.bar == nil:
-		case isHeader(t):
-			if barOf == nil {
+		case hasHeaders(t):
+			if barOf == nil && isHeader(t) {
 				break
 			}
-			b := &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r), define: true}
+			if !isHeader(t) { // its slices are set one by one
+				barOf = ref(v.bar)
+			}
+			b := &assignment{l: barOf, op: token.ASSIGN, define: true}
+			if isHeader(t) {
+				b.r = r.barHeader(s.r)
+			}
 			r.declared(v.bar, b)
-			ahead = append(ahead, b)
+			if b.r != nil || b.define {
+				forward = append(forward, b)
+			}
 		case r.block == nil:
 			r.bars = append(r.bars, v.bar)
 		}
@@ -214,9 +225,9 @@ func (r *reverser) assignment(s *assignment) (ahead, back []stmt) {
 		if _, constant := s.r.(*literal); constant && isInteger(t) && s.op != token.ASSIGN {
 			res.inverse = &assignment{l: s.l, op: flip(s.op), r: s.r}
 		} else {
-			ahead = append(ahead, &save{s.l, p})
+			forward = append(forward, &save{s.l, p})
 		}
-		ahead = append(ahead, s)
+		forward = append(forward, s)
 		back = r.group(func() { r.put(res) })
 		if barOf != nil && isHeader(t) {
 			if ref, ok := barOf.(*reference); ok {
@@ -224,15 +235,15 @@ func (r *reverser) assignment(s *assignment) (ahead, back []stmt) {
 			}
 			r.record(barOf, r.pos)
 			p := r.newPair(barOf)
-			ahead = slices.Insert(ahead, 0, stmt(&save{barOf, p}))
-			ahead = append(ahead, &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r)})
+			forward = slices.Insert(forward, 0, stmt(&save{barOf, p}))
+			forward = append(forward, &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r)})
 			back = append(back, r.group(func() { r.put(&restore{x: barOf, pair: p}) })...)
 		}
 	}
 	if barOf == nil || !isFloat(t) || s.r == nil {
-		return ahead, back
+		return forward, back
 	}
-	return ahead, append(back, r.group(func() { r.adjointOf(s, barOf) })...)
+	return forward, append(back, r.group(func() { r.adjointOf(s, barOf) })...)
 }
 
 // barHeader returns the cotangents that belong to a slice.
@@ -246,7 +257,7 @@ func (r *reverser) barHeader(e expr) expr {
 	if b := r.bar(e); b != nil {
 		return b
 	}
-	panic(Refusal{Text: "a slice is sometimes a variable and sometimes a constant: the gradient has no place for the constant's derivatives"})
+	panic(Refusal{Msg: "a slice is sometimes a variable and sometimes a constant: the gradient has no place for the constant's derivatives"})
 }
 
 // adjointOf emits what an assignment does to cotangents.
@@ -442,7 +453,7 @@ func scaled(g, d expr) expr {
 }
 
 // scoped reads the statements of a block, which in loops has locals of its own.
-func (r *reverser) scoped(list []stmt) (ahead, back []stmt) {
+func (r *reverser) scoped(list []stmt) (forward, back []stmt) {
 	outer := r.block
 	if len(r.inside) > 0 {
 		r.block = &block{loops: slices.Clone(r.inside)}
@@ -451,24 +462,24 @@ func (r *reverser) scoped(list []stmt) (ahead, back []stmt) {
 		r.nest++
 		defer func() { r.nest-- }()
 	}
-	ahead, back = r.sweep(list)
+	forward, back = r.sweep(list)
 	if b := r.block; b != outer {
 		r.pos++
 		b.pos = r.pos
-		ahead = append(ahead, &locals{b, false})
+		forward = append(forward, &locals{b, false})
 		start := []stmt{&locals{b, true}}
 		for _, v := range b.vars {
-			if v.bar != nil && !isHeader(v.typ) {
+			if v.bar != nil && !hasHeaders(v.typ) {
 				start = append(start, &assignment{l: ref(v.bar), op: token.ASSIGN, define: true})
 			}
 		}
 		back = append(start, back...)
 	}
 	r.block = outer
-	return ahead, back
+	return forward, back
 }
 
-func (r *reverser) branch(s *branch) (ahead, back []stmt) {
+func (r *reverser) branch(s *branch) (forward, back []stmt) {
 	cond := s.cond
 	b, c := &branch{}, &branch{}
 	// A condition that the branch changes is kept.
@@ -477,15 +488,15 @@ func (r *reverser) branch(s *branch) (ahead, back []stmt) {
 		v.scope = r.inside
 		def := &assignment{l: ref(v), op: token.ASSIGN, r: cond, define: true}
 		r.declared(v, def)
-		ahead = append(ahead, def)
+		forward = append(forward, def)
 		cond = ref(v)
 	}
 	b.cond, c.cond = cond, cond
 	b.then, c.then = r.scoped(s.then)
 	b.els, c.els = r.scoped(s.els)
 	r.pos++
-	ahead = append(ahead, b)
-	return ahead, r.group(func() { r.put(c) })
+	forward = append(forward, b)
+	return forward, r.group(func() { r.put(c) })
 }
 
 // changesIn reports whether statements change what e reads.
@@ -501,6 +512,9 @@ func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
 		case *growth:
 			k := r.key(s.xs[0])
 			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k })
+		case *swap:
+			k := r.key(s.x)
+			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k })
 		}
 	}
 	each(s.then, f)
@@ -508,15 +522,15 @@ func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
 	return yes
 }
 
-func (r *reverser) loop(info *loopInfo, body []stmt) (ahead, back []stmt) {
+func (r *reverser) loop(info *loopInfo, body []stmt) (forward, back []stmt) {
 	r.inside = append(r.inside, info)
-	ahead, back = r.scoped(body)
+	forward, back = r.scoped(body)
 	r.inside = slices.Clone(r.inside[:len(r.inside)-1])
 	r.pos++
-	return ahead, back
+	return forward, back
 }
 
-func (r *reverser) ranged(s *ranged) (ahead, back []stmt) {
+func (r *reverser) ranged(s *ranged) (forward, back []stmt) {
 	a, b := *s, *s
 	a.body, b.body = r.loop(s.info, s.body)
 	n := &literal{itoa(s.step), s.v.typ}
@@ -538,7 +552,7 @@ func (r *reverser) ranged(s *ranged) (ahead, back []stmt) {
 	return []stmt{&a}, r.group(func() { r.put(&b) })
 }
 
-func (r *reverser) while(s *while) (ahead, back []stmt) {
+func (r *reverser) while(s *while) (forward, back []stmt) {
 	v := r.variable("count", integer)
 	v.scope = r.inside
 	def := &assignment{l: ref(v), op: token.ASSIGN, r: integerLit(0), define: true}

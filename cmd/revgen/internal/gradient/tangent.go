@@ -29,37 +29,15 @@ func (t *tangenter) slot(s *slot) *slot {
 }
 
 // tangent returns both sweeps with their tangents. dots has the tangents of parameters.
-func (l *lowerer) tangent(ahead, back []stmt, dots map[*variable]*variable) (first, second []stmt) {
+func (l *lowerer) tangent(forward, back []stmt, dots map[*variable]*variable) (first, second []stmt) {
 	t := &tangenter{lowerer: l, analysis: &analysis{keys: map[path]*key{}}, dots: dots, slots: map[*slot]*slot{}}
 	for v := range dots {
 		t.seeds = append(t.seeds, v)
 	}
-	list := slices.Concat(ahead, back)
+	list := slices.Concat(forward, back)
 	t.share(list)
-	t.vary(list)
-	return t.list(ahead), t.list(back)
-}
-
-// vary finds what depends on the direction. All of it matters.
-func (t *tangenter) vary(list []stmt) {
-	for changed := true; changed; {
-		changed = false
-		each(list, func(s stmt) {
-			set, ok := s.(*assignment)
-			if !ok || set.r == nil || !isFloat(set.l.typeOf()) {
-				return
-			}
-			k := t.key(set.l)
-			t.flows(set.r, func(from *key) {
-				if from.varied && !k.varied {
-					k.varied, changed = true, true
-				}
-			})
-		})
-	}
-	for _, k := range t.keys {
-		k.root().useful = true
-	}
+	t.activate(list, nil)
+	return t.list(forward), t.list(back)
 }
 
 func (t *tangenter) put(s stmt) { t.out = append(t.out, s) }
@@ -97,7 +75,7 @@ func (t *tangenter) dotOf(v *variable) *variable {
 	d := t.dots[v]
 	if d == nil {
 		if v.param {
-			panic(Refusal{Text: v.name + " gets values that depend on the direction, but has no tangent"})
+			panic(Refusal{Msg: v.name + " gets values that depend on the direction, but has no tangent"})
 		}
 		d = &variable{name: t.unique(v.name + "Dot"), typ: v.typ, of: v, scope: v.scope}
 		t.dots[v] = d
@@ -202,7 +180,7 @@ func (t *tangenter) header(e expr) expr {
 	if isLit(e, "nil") {
 		return e
 	}
-	panic(Refusal{Text: "a slice is sometimes a variable and sometimes a constant: the derivative has no place for the constant's tangents"})
+	panic(Refusal{Msg: "a slice is sometimes a variable and sometimes a constant: the derivative has no place for the constant's tangents"})
 }
 
 func (t *tangenter) extreme(s *assignment, c *call, d expr) {

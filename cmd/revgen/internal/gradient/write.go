@@ -131,6 +131,17 @@ func (w *writer) stmt(s stmt) {
 	}
 }
 
+// isConstant reports whether e is made of constants alone.
+func isConstant(e expr) bool {
+	yes := true
+	visit(e, func(e expr) {
+		if c, ok := e.(*call); isPlace(e) || ok && c.fn != "" {
+			yes = false
+		}
+	})
+	return yes
+}
+
 // tape returns the name of the tape for values of a type.
 func (w *writer) tape(t types.Type) string {
 	name := w.typ(t)
@@ -226,6 +237,9 @@ func (w *writer) rangeClause(s *ranged) string {
 func (w *writer) expr(e expr, above int) string {
 	switch e := e.(type) {
 	case *literal:
+		if above > 0 && (strings.HasPrefix(e.text, "-") || strings.ContainsAny(e.text, " ")) {
+			return "(" + e.text + ")"
+		}
 		return e.text
 	case *reference:
 		return e.v.name
@@ -242,6 +256,14 @@ func (w *writer) expr(e expr, above int) string {
 		return e.op.String() + w.expr(e.x, 6)
 	case *binary:
 		p := e.op.Precedence()
+		if e.op == token.QUO && isFloat(e.typ) && isConstant(e) {
+			// Constants of integer text would be divided as integers.
+			s := w.typ(e.typ) + "(" + w.expr(e.x, 0) + ") / " + w.expr(e.y, p+1)
+			if p < above {
+				s = "(" + s + ")"
+			}
+			return s
+		}
 		s := w.expr(e.x, p) + " " + e.op.String() + " " + w.expr(e.y, p+1)
 		if p < above {
 			return "(" + s + ")"

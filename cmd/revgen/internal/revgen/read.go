@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"revnum/cmd/revgen/internal/gradient"
 	"revnum/rev"
 )
 
@@ -47,12 +48,7 @@ func (k *kernel) accumulates() bool {
 }
 
 // A Refusal says why a function is not in the subset, and names the place.
-type Refusal struct {
-	Pos token.Position
-	Msg string
-}
-
-func (r Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Pos, r.Msg) }
+type Refusal = gradient.Refusal
 
 // A reader turns a function into a program. Locals that change get a new name
 // each time, except where a loop or a branch changes them: in the program a
@@ -77,7 +73,7 @@ type reader struct {
 type refusal struct{ error }
 
 func (r *reader) refusal(pos token.Pos, format string, args ...any) error {
-	return Refusal{r.fset.Position(pos), fmt.Sprintf(format, args...)}
+	return Refusal{Pos: r.fset.Position(pos), Msg: fmt.Sprintf(format, args...)}
 }
 
 // refuse leaves the statement being read.

@@ -175,7 +175,7 @@ func mentions(f *ast.File) bool {
 func untested(fset *token.FileSet, f *ast.File) error {
 	for _, doc := range f.Comments {
 		if d := directives(doc); d.asked {
-			return Refusal{fset.Position(doc.Pos()), "no kernels are written for the functions of tests: move this one to a file whose name does not end in _test.go"}
+			return Refusal{Pos: fset.Position(doc.Pos()), Msg: "no kernels are written for the functions of tests: move this one to a file whose name does not end in _test.go"}
 		}
 	}
 	return nil
@@ -198,7 +198,7 @@ func (p *source) written(files []*ast.File) (map[string][]byte, error) {
 		for _, k := range kernels {
 			for _, name := range []string{k.name, constructor(k.name)} {
 				if said[name] || p.pkg.Scope().Lookup(name) != nil {
-					errs = append(errs, Refusal{p.fset.Position(k.pos), fmt.Sprintf("%s is declared already: choose another name for the kernel", name)})
+					errs = append(errs, Refusal{Pos: p.fset.Position(k.pos), Msg: fmt.Sprintf("%s is declared already: choose another name for the kernel", name)})
 					break
 				}
 			}
@@ -316,15 +316,15 @@ func (p *source) kernels(file *ast.File) (kernels []*kernel, refusals []error) {
 		d, f := directives(doc), docs[doc]
 		switch pos := p.fset.Position(doc.Pos()); {
 		case d.spaced:
-			return nil, []error{Refusal{pos, "write " + Directive + "Name[T rev.Real] without a space after the //"}}
+			return nil, []error{Refusal{Pos: pos, Msg: "write " + Directive + "Name[T rev.Real] without a space after the //"}}
 		case d.count == 0:
 			continue
 		case f == nil:
-			return nil, []error{Refusal{pos, "//revgen: stands above no function: put it into the comment of one"}}
+			return nil, []error{Refusal{Pos: pos, Msg: "//revgen: stands above no function: put it into the comment of one"}}
 		case d.count == d.gradients:
 			continue
 		case !d.asked && d.unknown == "":
-			return nil, []error{Refusal{pos, "the comment of " + f.Name.Name + " asks for no kernel: add " + Directive + "Name[T rev.Real]"}}
+			return nil, []error{Refusal{Pos: pos, Msg: "the comment of " + f.Name.Name + " asks for no kernel: add " + Directive + "Name[T rev.Real]"}}
 		}
 		if err := p.wrong[p.fset.Position(file.Pos()).Filename]; err != nil {
 			return nil, []error{err}

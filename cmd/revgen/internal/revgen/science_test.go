@@ -1,48 +1,42 @@
 package revgen
 
 import (
-	"os"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"revnum/cmd/revgen/internal/gradient"
 )
 
 // TestScience writes the gradients of package science, and runs its tests, which compare them
 // with differences of values.
-func TestScience(t *testing.T) {
-	written, err := Dir("testdata/science")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for name, text := range written {
-		files[filepath.Base(name)] = string(text)
-	}
-	names, err := filepath.Glob("testdata/science/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		if match, _ := filepath.Match("*"+gradient.Suffix, filepath.Base(name)); match {
-			continue // somebody has run revgen there
-		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[filepath.Base(name)] = string(text)
-	}
-	if out, err := testPackage(t, files); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-}
+func TestScience(t *testing.T) { testFolder(t, "testdata/science") }
 
 // What has no derivatives is refused with its place and the reason.
 func TestGradientRefusals(t *testing.T) {
 	const gradient = "//revgen:gradient x\nfunc f"
 	const jacobian = "//revgen:jacobian x\nfunc f"
+	const beside = `
+
+var global, text, act = math.Pi, "", math.Tanh
+
+type node struct {
+	w    []float64
+	next *node
+}
+
+func helper(x float64) float64 { return x }
+
+func sum(x ...float64) float64 { return x[0] }
+
+var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, mat.Dot, mathext.Digamma, sum
+`
+	fset := token.NewFileSet()
+	imports, err := newImporter(fset, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ text, want string }{
 		{"//revgen:gradient\nfunc f(x float64) float64 { return x }", "p.go:6:1: write the names of the parameters that the derivatives are by: //revgen:gradient p"},
 		{"//revgen:gradient y\nfunc f(x float64) float64 { return x }", "p.go:6:1: f has no parameter y"},
@@ -60,16 +54,33 @@ func TestGradientRefusals(t *testing.T) {
 		{"//revgen:gradient x hessian\nfunc f(x float64) float64 { return x }", "p.go:6:1: a Hessian is by one parameter of type []float64"},
 		{jacobian + "(x []float64) {}", "p.go:6:1: f stores to no parameter: a Jacobian is that of one"},
 		{jacobian + "(y, z, x []float64) { y[0] = x[0]; z[0] = x[0] }", "p.go:6:1: f stores to y and to z: a Jacobian is that of one of them"},
+		{gradient + "(x float64) float64 { g := helper; return g(x) }", "p.go:6:34: helper is not differentiated"},
+		{gradient + "(x float64, g func(float64) float64) float64 { return g(x) }", "p.go:6:61: g is not differentiated: its body is not in this package"},
+		{gradient + "(x float64) float64 { return act(x) }", "p.go:6:36: act is not differentiated: its body is not in this package"},
+		{gradient + "(x float64) float64 { return sum(x, x) }", "p.go:6:36: a function with ... is not differentiated: pass a slice"},
+		{gradient + "(x []float64) float64 { return floats.Dot(x, x) }", "p.go:6:49: floats.Dot is not differentiated: its body is not in this package"},
+		{gradient + "(x float64) float64 { return mathext.Digamma(x) }", "p.go:6:36: mathext.Digamma is not differentiated: its body is not in this package"},
+		{gradient + "(x []float64) float64 { sort.Float64s(x); return x[0] }", "p.go:6:31: sort.Float64s is not differentiated: its body is not in this package"},
+		{gradient + "(x float64) float64 { fmt.Println(x); return x }", "p.go:6:29: fmt.Println is not differentiated: its body is not in this package"},
+		{gradient + "(x *mat.VecDense) float64 { return x.AtVec(0) }", "p.go:6:42: x.AtVec is not differentiated: its body is not in this package"},
+		{gradient + "(x []float64) (float64, []float64) { return x[0], x }", "p.go:6:1: f returns a slice, whose memory is used again after the gradient"},
+		{gradient + "(x []float64) float64 { y := x[:1]; y = append(y, 2); return y[0]*x[1] }", "p.go:6:1: append to a part of another slice may overwrite that slice"},
+		{gradient + "(x []float64) float64 { y := x[:1:1]; return y[0] }", "p.go:6:36: a part with a capacity is not differentiated"},
+		{gradient + "(x []float64, n *node) float64 { n.w = make([]float64, 2); return x[0] }", "p.go:6:40: n would keep memory of the gradient: use a local slice"},
+		{gradient + "(x []float64, n *node) float64 { for n != nil { n = n.next }; return x[0] }", "p.go:6:55: a pointer that changes is not differentiated: use an index"},
+		{gradient + "(x []float64, m map[int]int) float64 { return x[m[0]] }", "p.go:6:55: an element of map[int]int is not differentiated"},
+		{gradient + "(x float64) float64 { l: switch { case x > 0: break l }; return x }", "p.go:6:29: a label stands before a loop here"},
+		{gradient + "(x float64) float64 { return x }\nfunc fGradient() {}", "p.go:6:1: fGradient is declared already: choose another name for f"},
+		{gradient + "(x float64) float64 { v, err := strconv.Atoi(text); _ = err; return x*float64(v) }", "p.go:6:39: strconv.Atoi is not differentiated: its body is not in this package"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
-		dir := t.TempDir()
-		source := "package p\n\nimport \"math\"\n\n" + c.text + "\n\nvar global = math.Pi\n"
-		for name, text := range map[string]string{"go.mod": "module p\n\ngo 1.26\n", "p.go": source} {
-			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
+		name := filepath.Join(t.TempDir(), "p.go")
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"math\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if _, err := Dir(dir); err == nil || !strings.Contains(err.Error(), c.want) {
+		files := []*ast.File{file}
+		if _, err := load(fset, files, imports).written(files); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s\ngot  %v\nwant %s", c.text, err, c.want)
 		}
 	}

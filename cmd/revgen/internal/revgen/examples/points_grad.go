@@ -25,14 +25,15 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		exp1 := math.Exp(x1)
 		x2 := p[2] * t
 		cos := math.Cos(x2)
-		r := p[0]*exp1*cos + p[3] - d.Y[i]
+		curve1 := p[0]*exp1*cos + p[3]
+		r := curve1 - d.Y[i]
 		result1 := 0.0
 		abs := math.Abs(r)
 		if abs < 0.5 {
 			result1 = r * r / 2
 		} else {
 			abs1 := math.Abs(r)
-			result1 = 0.5 * (abs1 - 0.5/2)
+			result1 = 0.5 * (abs1 - float64(0.5)/2)
 		}
 		sum += result1
 		tape.Push(exp1)
@@ -46,7 +47,8 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 		exp1 := tape.Pop()
 		t := x[i]
 		x2 := p[2] * t
-		r := p[0]*exp1*cos + p[3] - d.Y[i]
+		curve1 := p[0]*exp1*cos + p[3]
+		r := curve1 - d.Y[i]
 		abs := math.Abs(r)
 		rBar := 0.0
 		result1Bar := sumBar
@@ -57,11 +59,12 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 			abs1Bar := result1Bar * 0.5
 			rBar += abs1Bar * num.Sign(r)
 		}
-		g := rBar * cos
+		curve1Bar := rBar
+		g := curve1Bar * cos
 		grad[0] += g * exp1
 		exp1Bar := g * p[0]
-		cosBar := rBar * (p[0] * exp1)
-		grad[3] += rBar
+		cosBar := curve1Bar * (p[0] * exp1)
+		grad[3] += curve1Bar
 		x2Bar := -(cosBar * math.Sin(x2))
 		grad[2] += x2Bar * t
 		x1Bar := exp1Bar * exp1
@@ -104,8 +107,10 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 		t := x[i]
 		x2 := p[2] * t
 		x2Dot := v[2] * t
-		r := p[0]*exp1*cos + p[3] - d.Y[i]
-		rDot := (v[0]*exp1+p[0]*exp1Dot)*cos + p[0]*exp1*cosDot + v[3]
+		curve1 := p[0]*exp1*cos + p[3]
+		curve1Dot := (v[0]*exp1+p[0]*exp1Dot)*cos + p[0]*exp1*cosDot + v[3]
+		r := curve1 - d.Y[i]
+		rDot := curve1Dot
 		abs := math.Abs(r)
 		rBarDot := 0.0
 		rBar := 0.0
@@ -118,14 +123,16 @@ func (d *Points) DistanceHessVec(dst []float64, p []float64, v []float64) {
 			abs1Bar := result1Bar * 0.5
 			rBar += abs1Bar * num.Sign(r)
 		}
-		g := rBar * cos
-		gDot := rBarDot*cos + rBar*cosDot
+		curve1Bar := rBar
+		curve1BarDot := rBarDot
+		g := curve1Bar * cos
+		gDot := curve1BarDot*cos + curve1Bar*cosDot
 		dst[0] += gDot*exp1 + g*exp1Dot
 		exp1Bar := g * p[0]
 		exp1BarDot := gDot*p[0] + g*v[0]
-		cosBar := rBar * (p[0] * exp1)
-		cosBarDot := rBarDot*(p[0]*exp1) + rBar*(v[0]*exp1+p[0]*exp1Dot)
-		dst[3] += rBarDot
+		cosBar := curve1Bar * (p[0] * exp1)
+		cosBarDot := curve1BarDot*(p[0]*exp1) + curve1Bar*(v[0]*exp1+p[0]*exp1Dot)
+		dst[3] += curve1BarDot
 		x2BarDot := -(cosBarDot*math.Sin(x2) + cosBar*(x2Dot*math.Cos(x2)))
 		dst[2] += x2BarDot * t
 		x1BarDot := exp1BarDot*exp1 + exp1Bar*exp1Dot

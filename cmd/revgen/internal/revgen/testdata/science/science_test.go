@@ -373,3 +373,11 @@ func TestModels(t *testing.T) {
 	jacobian(t, "differences", 4, random(6, -1, 1),
 		func(dst, x []float64) { s.differences(x, dst) }, s.differencesJVP, s.differencesVJP, s.differencesJacobian)
 }
+
+func TestTraps(t *testing.T) {
+	for range 3 {
+		x := random(3, -1, 1)
+		check(t, "traps", x, traps, trapsGradient)
+		second(t, "traps", x, func(g, x []float64) { trapsGradient(g, x) }, trapsHessVec, trapsHessian)
+	}
+}

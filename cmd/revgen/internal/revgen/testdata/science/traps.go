@@ -1,0 +1,116 @@
+package science
+
+import (
+	"math"
+	"strings"
+)
+
+// Each of these is easy to get wrong: what is copied, what is shared, and when.
+
+func half(a, b float64) float64 { return a / b }
+
+type counter struct {
+	n int
+	v float64
+}
+
+func (c *counter) step()        { c.n--; c.v *= 1.5 }
+func (c *counter) get() float64 { return c.v }
+func (c *counter) set(v float64) float64 {
+	c.v = v
+	return v * v
+}
+
+type wrapped struct {
+	name string
+	counter
+}
+
+type cell struct {
+	x, y float64
+	w    []float64
+}
+
+// raise changes the first cell, and uses c, which is as it was.
+func raise(cells []cell, c cell) float64 {
+	cells[0].x *= 3
+	return c.x * cells[0].x
+}
+
+// traps has integer constants that are divided, counters without a sign, values that are
+// declared again, copies, closures that change what a loop runs to, calls in order, methods of
+// embedded structs, arrays, rows that are swapped, and pointers to elements.
+//
+//revgen:gradient x hessian
+func traps(x []float64) float64 {
+	s := x[0]*half(1, 2) + half(x[1], 2)*half(3, 4)
+	for i := uint(0); i < 3; i++ {
+		s += x[i] * x[i] * float64(i)
+	}
+	for i := range uint8(3) {
+		s += math.Sin(x[i]) * float64(i+1)
+	}
+	a := x[0]
+	a, c := a*a, a
+	s += a * c
+
+	cells := []cell{}
+	_ = cells
+	row := make([]cell, 2)
+	for i := range row {
+		row[i].x, row[i].y = x[i], x[i+1]
+		row[i].w = make([]float64, 2)
+		row[i].w[1] = x[i] * x[i+1]
+	}
+	s += raise(row, row[0])
+	for i := range row {
+		local := row[i]
+		local.x += local.w[1]
+		local.w[0] += local.x * local.x
+		s += row[i].w[0]*row[i].x + local.x*local.y
+	}
+
+	n := 3
+	shrink := func() float64 { n--; return x[n] }
+	for i := 0; i < n; i++ {
+		s += shrink() * x[i]
+	}
+	k := &counter{n: 4, v: x[2]}
+	for i := 0; i < k.n; i++ {
+		k.step()
+		s += k.v * x[i]
+	}
+	s += k.get()*x[0] + k.set(x[1]*x[2])*k.get()
+	w := wrapped{name: "w"}
+	w.v = x[0] * x[1]
+	w.step()
+	s += w.get() * w.counter.v
+
+	var arr [12]float64
+	for i := range arr {
+		arr[i] = x[i%3] * float64(i)
+	}
+	for i, v := range arr {
+		arr[11-i] += v * v * 0.01
+	}
+	s += arr[3] * arr[9]
+
+	m := [][]float64{{x[0], x[1]}, {x[1], x[2]}}
+	if m[0][0] < m[1][1]+10 {
+		m[0], m[1] = m[1], m[0]
+		m[0][0] *= m[1][1]
+	}
+	m = append(m, []float64{x[2], s})
+	s += m[0][0]*m[2][0] + m[1][0]*m[2][1]*0.1
+	j := 0
+	p := &row[j]
+	j++
+	p.x += x[2]
+	s += p.x*p.y + row[j].x*row[0].x
+
+	t := 0.5 * float64(strings.Count("abab", "a"))
+	for range 3 {
+		t = t*s*0.1 + math.Erfinv(0.1*math.Tanh(t)) + math.Erfcinv(1+0.1*math.Cos(t))
+	}
+	return t
+}
