@@ -273,11 +273,14 @@ func (s *scores) Block(worker, b int) {
 	n := min(scoringRun, s.x.Rows-first)
 	t, comps := s.scratch[worker], s.density.k
 	s.density.weigh(t, s.x, first, n)
-	resp := make([]float64, comps)
+	var resp []float64
 	for p := range n {
 		x := s.x.Row(first + p)
 		if t.logs[p] >= -math.MaxFloat64 || !(floats.Norm(x, math.Inf(1)) <= math.MaxFloat64) {
 			continue
+		}
+		if resp == nil { // seldom
+			resp = make([]float64, comps)
 		}
 		t.logs[p], t.sum[p] = s.density.weighFar(resp, x), 1
 		for c, r := range resp {

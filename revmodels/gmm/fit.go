@@ -455,7 +455,7 @@ func (f *fit) starts(ctx context.Context) error {
 	starts, improved := f.opts.Starts, 0
 	if starts == 0 {
 		numbers, _ := f.opts.Covariance.size(k, x.Cols)
-		starts = min(max(2, 2_000_000/(x.Rows*k*numbers)), 24)
+		starts = int(min(max(2, 2e6/(float64(x.Rows)*float64(k)*float64(numbers))), 24))
 	}
 	if f.opts.InitMeans != nil {
 		starts = 1

@@ -123,7 +123,7 @@ func Fit(ctx context.Context, x mat.Matrix, k int, opts *Options) (*Clustering, 
 	case opts.Init != nil || starts == 0 && opts.Batch > 0:
 		starts = 1
 	case starts == 0:
-		starts = min(max(1, 50_000/(points.Rows*k*points.Cols)), 4)
+		starts = int(min(max(1, 5e4/(float64(points.Rows)*float64(k)*float64(points.Cols))), 4))
 	}
 
 	s := newSearch(points, opts.Weights, k, opts.Workers)
