@@ -629,7 +629,7 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 		if r.Iterations >= f.maxIter || ctx.Err() != nil {
 			return nil
 		}
-		if f.points == nil && !r.Converged && r.Iterations >= 3 && posterior+20*r.Gain < f.most() {
+		if !r.Converged && r.Iterations >= 3 && posterior+20*r.Gain < f.most() {
 			return nil // other starts are better
 		}
 		if f.opts.Progress != nil {
