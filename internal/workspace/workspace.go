@@ -29,7 +29,8 @@ func Get[W any]() *W { return poolOf[W]().Get().(*W) }
 func Put[W any](w *W) { poolOf[W]().Put(w) }
 
 // Grow returns a slice of length n with undefined elements. It uses the storage of b
-// if that is large enough. Large slices lie in huge pages if the system has them.
+// if that is large enough. Large slices lie in huge pages if the system gives them
+// as fast as small ones.
 func Grow[E any](b []E, n int) []E {
 	if cap(b) < n {
 		b = make([]E, n)

@@ -297,6 +297,7 @@ func (t *Tool) evaluate(m *message, workers int) (output any, all []timings, err
 	if err != nil {
 		return nil, nil, fmt.Errorf("the input: %w", err)
 	}
+	runtime.GC() // what the last evaluation and parsing left is then used again
 	var runs, values durations
 	limit := time.Duration(minSeconds * float64(time.Second))
 	// time.Since reads one clock if it has a monotonic start. time.Now reads two, and
