@@ -60,6 +60,8 @@ func (a *analysis) key(e expr) *key {
 			e = x.x
 		case *part:
 			e = x.x
+		case *view:
+			e = x.x
 		default:
 			return nil
 		}
@@ -126,6 +128,19 @@ func (a *analysis) activate(list []stmt, result expr) {
 	for changed := true; changed; {
 		changed = false
 		each(list, func(s stmt) {
+			if p, ok := s.(*product); ok {
+				to := a.key(p.c)
+				for _, x := range []expr{p.a, p.b} {
+					from := a.key(x)
+					if from.varied && !to.varied {
+						to.varied, changed = true, true
+					}
+					if to.useful && !from.useful {
+						from.useful, changed = true, true
+					}
+				}
+				return
+			}
 			set, ok := s.(*assignment)
 			if !ok || set.r == nil || !isFloat(set.l.typeOf()) {
 				return
@@ -208,9 +223,14 @@ func (a *analysis) uses(e expr) (out []use) {
 			read(e.x, true)
 			read(e.lo, false)
 			read(e.hi, false)
+		case *view:
+			read(e.x, true)
+			for _, x := range e.args {
+				read(x, false)
+			}
 		case *call:
 			for _, x := range e.args {
-				read(x, e.fn == "len")
+				read(x, e.fn == "len" || isMatrix(x.typeOf()))
 			}
 		default:
 			for _, c := range children(e) {

@@ -68,6 +68,9 @@ func (l *lowerer) plain(e ast.Expr) expr {
 			t := l.typeOf(e)
 			return &call{"make", "", []expr{l.temporary("n", l.expr(e.Args[1]))}, t}
 		}
+		if x := l.fresh(e); x != nil {
+			return x
+		}
 	case *ast.BinaryExpr:
 		if e.Op == token.QUO && isFloat(l.typeOf(e)) {
 			x, y := l.operands(e)
@@ -100,6 +103,9 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		return l.constant(e, tv)
 	}
 	if p := l.plain(e); p != nil {
+		if isBoolean(p.typeOf()) {
+			return p
+		}
 		if b, ok := p.(*binary); ok {
 			if _, ok := b.y.(*literal); ok {
 				return p // the derivative needs no value
@@ -139,7 +145,7 @@ func (l *lowerer) expr(e ast.Expr) expr {
 		if p, ok := x.typeOf().Underlying().(*types.Pointer); ok {
 			x = &target{x, p.Elem()}
 		}
-		return &element{l.placed(e.X, x), l.index(e.Index), l.substituted(elemOf(x.typeOf()))}
+		return viewed(&element{l.placed(e.X, x), l.index(e.Index), l.instance(elemOf(x.typeOf()))})
 	case *ast.SliceExpr:
 		if e.Slice3 {
 			l.refuse(e, "a part with a capacity is not differentiated: leave the capacity out")
@@ -271,6 +277,9 @@ func (l *lowerer) ident(e *ast.Ident) expr {
 		obj = l.Info.Defs[e]
 	}
 	if x := l.bound[obj]; x != nil {
+		if u, ok := x.(*unsized); ok && u.v != nil {
+			return ref(u.v)
+		}
 		return x
 	}
 	switch obj := obj.(type) {
@@ -292,6 +301,9 @@ func (l *lowerer) ident(e *ast.Ident) expr {
 
 func (l *lowerer) address(e *ast.UnaryExpr) expr {
 	x := l.expr(e.X)
+	if isGonum(l.Info.TypeOf(e.X)) {
+		return x
+	}
 	if !isPlace(x) {
 		l.refuse(e, "the address of this is not known")
 	}
@@ -301,6 +313,9 @@ func (l *lowerer) address(e *ast.UnaryExpr) expr {
 // deref returns what a pointer points to.
 func (l *lowerer) deref(e ast.Expr) expr {
 	x := l.expr(e)
+	if isGonum(l.Info.TypeOf(e)) {
+		return x
+	}
 	if u, ok := x.(*unary); ok && u.op == token.AND {
 		return u.x
 	}
@@ -339,13 +354,19 @@ func (l *lowerer) fields(x expr, path []int) expr {
 			t = p.Elem()
 		}
 		f := t.Underlying().(*types.Struct).Field(i)
-		t = l.substituted(f.Type())
+		if isMatrix(x.typeOf()) {
+			return &call{strings.ToLower(f.Name()), "", []expr{x}, integer}
+		}
+		t = l.instance(f.Type())
 		x = &field{x, f.Name(), t}
 	}
-	return x
+	return viewed(x)
 }
 
 func (l *lowerer) composite(e *ast.CompositeLit) expr {
+	if isGonum(l.Info.TypeOf(e)) {
+		return l.unsized(l.Info.TypeOf(e))
+	}
 	t := l.typeOf(e)
 	switch u := t.Underlying().(type) {
 	case *types.Struct:
@@ -407,6 +428,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if tv := l.Info.Types[c.Fun]; tv.IsType() {
 		return []expr{l.conversion(c, l.substituted(tv.Type))}
 	}
+	if l.isBuiltin(c.Fun, "new") && isGonum(l.Info.TypeOf(c.Args[0])) {
+		return []expr{l.unsized(l.Info.TypeOf(c.Args[0]))}
+	}
 	for _, name := range []string{"len", "cap", "min", "max", "append", "new"} {
 		if l.isBuiltin(c.Fun, name) {
 			return []expr{l.builtin(name, c)}
@@ -421,6 +445,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	}
 	if g, ok := obj.(*types.Func); ok {
 		obj = g.Origin()
+	}
+	if values, ok := l.gonum(c, obj); ok {
+		return values
 	}
 	if d := l.Funcs[obj]; d != nil && d.Body != nil {
 		return l.inline(c, d, d.Type, d.Recv, d.Body)
@@ -477,7 +504,10 @@ func (l *lowerer) mathCall(c *ast.CallExpr, obj types.Object) expr {
 	sig := obj.Type().(*types.Signature)
 	for i, a := range c.Args {
 		x := l.converted(l.expr(a), sig.Params().At(i).Type())
-		e.args = append(e.args, l.temporary("x", x))
+		if derivatives[name].partials != nil {
+			x = l.temporary("x", x)
+		}
+		e.args = append(e.args, x)
 	}
 	return e
 }
@@ -647,6 +677,12 @@ func (l *lowerer) inline(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, recv *
 	for _, bind := range binds {
 		bind()
 	}
+	return l.inlined(c, id, sig, body, first)
+}
+
+// inlined reads the body of a function whose parameters are bound. Variables up to first are those of
+// others.
+func (l *lowerer) inlined(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, body *ast.BlockStmt, first int) []expr {
 	l.inlining[id] = true
 	defer delete(l.inlining, id)
 	n := len(l.exits)
@@ -744,17 +780,11 @@ func (l *lowerer) body(f *frame, sig *ast.FuncType, body *ast.BlockStmt) (out []
 // parameter.
 func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.BlockStmt) (bind func()) {
 	obj := l.Info.Defs[id]
-	bindFunc := func(f *ast.FuncLit) func() { return func() { l.lits[obj] = f } }
-	if f, ok := ast.Unparen(arg).(*ast.FuncLit); ok {
-		return bindFunc(f)
+	if f := l.function(arg); f != nil {
+		return func() { l.lits[obj] = f }
 	}
-	if a, ok := ast.Unparen(arg).(*ast.Ident); ok {
-		if f := l.lits[l.Info.Uses[a]]; f != nil {
-			return bindFunc(f)
-		}
-		if d := l.Funcs[l.Info.Uses[a]]; d != nil {
-			return bindFunc(&ast.FuncLit{Type: d.Type, Body: d.Body})
-		}
+	if obj != nil && memoryType(obj.Type()) != obj.Type() {
+		return l.sharedArgument(id, obj, arg, body)
 	}
 	if obj == nil || id.Name == "_" {
 		l.expr(arg)
@@ -764,7 +794,9 @@ func (l *lowerer) argument(id *ast.Ident, arg ast.Expr, path []int, body *ast.Bl
 	if len(path) > 0 {
 		value = l.fields(value, path)
 	}
-	e := l.parameter(id, l.substituted(obj.Type()), value, !l.assigned(obj, body) && !l.stores(body))
+	_, constant := value.(*literal)
+	keeps := !l.assigned(obj, body) && (constant || obj.Pkg() != l.Pkg || !l.stores(body)) // models change no variables of others
+	e := l.parameter(id, l.substituted(obj.Type()), value, keeps)
 	return func() { l.bound[obj] = e }
 }
 
@@ -804,7 +836,7 @@ func (l *lowerer) stores(body ast.Node) (yes bool) {
 				obj = f.Origin()
 			}
 			switch {
-			case l.isBuiltin(n.Fun, "copy") || l.isBuiltin(n.Fun, "clear"):
+			case l.isBuiltin(n.Fun, "copy") || l.isBuiltin(n.Fun, "clear") || changesMemory(obj):
 				yes = true
 			case l.Funcs[obj] != nil && l.Funcs[obj].Body != nil && !l.looking[obj]:
 				l.looking[obj] = true

@@ -2,6 +2,7 @@
 // docs/revgen.md says what functions may contain.
 //
 //	lower.go, calls.go  syntax to statements (ir.go), with calls inlined and one way out
+//	gonum.go, models/   calls of gonum
 //	analysis.go         which memory is shared, changes, and depends on the variables
 //	reverse.go          the forward and the backward sweep
 //	resolve.go          what is saved, what is computed again, and what is not needed
@@ -143,7 +144,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	for _, field := range fields {
 		for _, id := range field.Names {
 			obj := s.Info.Defs[id]
-			v := &variable{name: f.unique(id.Name), typ: obj.Type(), param: true}
+			v := f.parameterOf(id.Name, obj.Type())
 			f.bound[obj], f.named[id.Name] = ref(v), v
 			f.params = append(f.params, v)
 		}
@@ -157,6 +158,31 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 		}
 	}
 	return f
+}
+
+// parameterOf returns a parameter. Within the function one of a type of gonum is its memory.
+func (f *function) parameterOf(name string, t types.Type) *variable {
+	if !isGonum(t) {
+		return &variable{name: f.unique(name), typ: t, param: true}
+	}
+	out := &outer{f.unique(name), t}
+	return &variable{name: f.unique(name + "Data"), typ: memoryType(t), outer: out, param: true}
+}
+
+// declared returns the declaration of a parameter.
+func (f *function) declared(v *variable) string {
+	if v.outer != nil {
+		return v.outer.name + " " + f.typ(v.outer.typ)
+	}
+	return v.name + " " + f.typ(v.typ)
+}
+
+// source returns the name of a parameter in its declaration.
+func (v *variable) source() string {
+	if v.outer != nil {
+		return v.outer.name
+	}
+	return v.name
 }
 
 // by returns the parameters with the given names.
@@ -203,7 +229,7 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 	}
 	back = append(start, back...)
 	r.resolve(back)
-	back = r.flat(back)
+	back = r.withoutLastClears(r.flat(back))
 	var head []stmt
 	for _, v := range r.hoist {
 		head = append(head, &assignment{l: ref(v), op: token.ASSIGN, define: true})
@@ -221,7 +247,13 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 
 // made returns the definition of v as zeros, as many as like has.
 func (f *function) made(v, like *variable) stmt {
-	return &assignment{l: ref(v), op: token.ASSIGN, r: &call{"make", "", []expr{length(ref(like))}, v.typ}, define: true}
+	r := makeVector(length(ref(like)))
+	if isMatrix(v.typ) {
+		r = makeMatrix(dims(ref(like), false))
+	} else if !isVector(v.typ) {
+		r = &call{"make", "", []expr{length(ref(like))}, v.typ}
+	}
+	return &assignment{l: ref(v), op: token.ASSIGN, r: r, define: true}
 }
 
 // gradient writes the gradient by parameters, and with the word hessian the second derivatives.
@@ -250,11 +282,17 @@ func (f *function) gradient(words []string) {
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
 	var args []string
 	for _, v := range by {
-		t := f.typ(v.typ)
-		if !isHeader(v.typ) {
-			t = "*" + t
+		g := r.grad[v]
+		switch {
+		case v.outer != nil && isPointer(v.outer.typ), isHeader(v.typ) && v.outer == nil:
+			args = append(args, f.declared(g))
+		default:
+			t := v.typ
+			if v.outer != nil {
+				t = v.outer.typ
+			}
+			args = append(args, f.declared(&variable{name: g.name, typ: types.NewPointer(t)}))
 		}
-		args = append(args, r.grad[v].name+" "+t)
 	}
 	f.write(name, args, f.params, true, func(w *writer) {
 		for _, v := range by {
@@ -299,10 +337,10 @@ func (f *function) write(name string, args []string, params []*variable, returns
 	recv := ""
 	for i, v := range params {
 		if i == 0 && f.decl.Recv != nil {
-			recv = "(" + v.name + " " + f.typ(v.typ) + ") "
+			recv = "(" + f.declared(v) + ") "
 			continue
 		}
-		args = append(args, v.name+" "+f.typ(v.typ))
+		args = append(args, f.declared(v))
 	}
 	var results []string
 	for _, e := range f.results {
@@ -314,7 +352,7 @@ func (f *function) write(name string, args []string, params []*variable, returns
 	if len(results) > 1 {
 		result = "(" + result + ")"
 	}
-	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]bool{}}
+	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]bool{}, used: map[*variable]bool{}}
 	body(inner)
 	f.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), result)
 	for _, t := range slices.Sorted(maps.Keys(inner.tapes)) {
@@ -330,14 +368,13 @@ func (f *function) write(name string, args []string, params []*variable, returns
 		}
 		f.line("%s := %s[%s]()\ndefer %s.Free()", tapeName(t), constructor, t, tapeName(t))
 	}
+	for _, v := range params {
+		if v.outer != nil && inner.used[v] {
+			f.line("%s := %s", v.name, inner.expr(viewed(&reference{&variable{name: v.outer.name, typ: v.outer.typ}}), 0))
+		}
+	}
 	_, _ = f.Write(inner.Bytes())
 	f.line("}\n")
-}
-
-// isVector reports whether t is []float64.
-func isVector(t types.Type) bool {
-	s, ok := t.Underlying().(*types.Slice)
-	return ok && types.Identical(s.Elem(), float)
 }
 
 // sameLengths writes a panic for slices of different lengths.
@@ -363,10 +400,10 @@ func (f *function) arguments(name string, params []*variable) (call, args string
 	var names []string
 	for i, v := range params {
 		if i == 0 && f.decl.Recv != nil {
-			name = v.name + "." + name
+			name = v.source() + "." + name
 			continue
 		}
-		names = append(names, v.name)
+		names = append(names, v.source())
 	}
 	return name, strings.Join(names, ", ")
 }
@@ -374,7 +411,7 @@ func (f *function) arguments(name string, params []*variable) (call, args string
 // hessian writes the product of the Hessian with a vector, and the Hessian.
 func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	p := by[0]
-	if !isVector(p.typ) || len(by) > 1 {
+	if !isVector(p.typ) || p.outer != nil || len(by) > 1 {
 		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
 	}
 	vector := func(name string) *variable { return &variable{name: f.unique(name), typ: p.typ, param: true} }
@@ -410,15 +447,13 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	})
 }
 
-const matPath = "gonum.org/v1/gonum/mat"
-
 // jacobian writes the products of the Jacobian with a vector on its right and on its left, and
 // the Jacobian.
 func (f *function) jacobian(words []string) {
 	by := f.by(JacobianDirective, words)
 	x, name := by[0], f.decl.Name.Name
 	y := f.output(x)
-	if len(by) > 1 || !isVector(x.typ) || !isVector(y.typ) {
+	if len(by) > 1 || !isVector(x.typ) || !isVector(y.typ) || x.outer != nil || y.outer != nil {
 		f.refuse(f.decl, "a Jacobian is that of one parameter of type []float64 by another one")
 	}
 	vector := func(name string) *variable { return &variable{name: f.unique(name), typ: x.typ, param: true} }
@@ -509,7 +544,7 @@ func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) {
 			v.bar.param = false
 			r.bars = append(r.bars, v.bar)
 		case !isSeed:
-			if s, ok := v.typ.Underlying().(*types.Slice); !ok || !isFloat(s.Elem()) {
+			if s, ok := v.typ.Underlying().(*types.Slice); (!ok || !isFloat(s.Elem())) && !isMatrix(v.typ) {
 				r.refuse(f, "%s gets values that depend on the variables of the gradient, but has no gradient of its own: name it too", v.name)
 			}
 			v.bar.param = false
@@ -518,9 +553,14 @@ func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) {
 		if isSeed {
 			name := "grad"
 			if len(r.seeds) > 1 {
-				name = v.name + "Grad"
+				name = v.source() + "Grad"
 			}
-			r.grad[v] = &variable{name: r.unique(name), typ: v.typ, param: true}
+			g := &variable{name: r.unique(name), typ: v.typ, param: true}
+			if v.outer != nil {
+				g.outer = &outer{g.name, v.outer.typ}
+				g.name = r.unique(name + "Data")
+			}
+			r.grad[v] = g
 			if !isFloat(v.typ) {
 				v.bar.name = r.grad[v].name
 			}
@@ -542,6 +582,15 @@ func (r *reverser) clear(w *writer, v *variable, name string) {
 	if isFloat(v.typ) {
 		return
 	}
+	if v.outer != nil {
+		fn := "num.GradientVector"
+		if isMatrix(v.typ) {
+			fn = "num.GradientMatrix"
+		}
+		w.imports[numPath] = true
+		w.line("%s := %s(%s, %s)", g, fn, r.grad[v].outer.name, w.expr(ref(v), 0))
+		return
+	}
 	if _, ok := v.typ.Underlying().(*types.Slice); ok {
 		w.line("if len(%s) != len(%s) {\npanic(%q)\n}", g, v.name, fmt.Sprintf("%s: %s and %s have different lengths", name, g, v.name))
 	}
@@ -555,6 +604,10 @@ func (r *reverser) clear(w *writer, v *variable, name string) {
 // zero writes statements that set all numbers to zero which x reaches. pointer says that x is a
 // pointer to what has type t, or has that type itself if it is one.
 func (w *writer) zero(x string, t types.Type, pointer bool) {
+	if isGonum(t) {
+		w.line("%s.Zero()", x)
+		return
+	}
 	switch u := t.Underlying().(type) {
 	case *types.Pointer:
 		w.zero(x, u.Elem(), true)

@@ -10,12 +10,19 @@ import (
 type variable struct {
 	name   string
 	typ    types.Type
+	outer  *outer // how it is declared, if it is a parameter that is a vector or a matrix of gonum
 	param  bool
 	number int         // in the order of declarations
 	sink   bool        // what its elements are matters only if they are read here
 	scope  []*loopInfo // the loops that its declaration is in
 	bar    *variable   // its cotangent, if it has one
 	of     *variable   // the variable whose cotangent or tangent it is
+}
+
+// An outer is a parameter of a type of gonum.
+type outer struct {
+	name string
+	typ  types.Type
 }
 
 // A loopInfo is the identity of a loop of the function.
@@ -137,13 +144,15 @@ type (
 	effect struct{ call expr }
 	// A save puts a value on a tape before something changes it, and a restore brings it back.
 	save struct {
-		x    expr
-		pair *pair
+		x     expr
+		pair  *pair
+		whole bool // all elements of the matrix x
 	}
 	restore struct {
 		x       expr
 		pair    *pair
 		inverse *assignment // takes the place of the tape
+		whole   bool
 	}
 	// A backward group has the statements that belong to a statement of the function.
 	backward struct {
@@ -161,6 +170,7 @@ type (
 
 // A pair is a save and its restore.
 type pair struct {
+	whole bool // all elements of a matrix
 	kept  bool
 	slot  slot
 	pos   int
@@ -205,6 +215,9 @@ func isBoolean(t types.Type) bool {
 
 // isHeader reports whether a value of type t shares memory with its copies.
 func isHeader(t types.Type) bool {
+	if isMatrix(t) {
+		return true
+	}
 	switch t.Underlying().(type) {
 	case *types.Slice, *types.Pointer:
 		return true
@@ -355,6 +368,8 @@ func children(e expr) []expr {
 		return []expr{e.x, e.y}
 	case *call:
 		return e.args
+	case *view:
+		return append([]expr{e.x}, e.args...)
 	case *part:
 		out := []expr{e.x}
 		if e.lo != nil {
@@ -391,6 +406,8 @@ func root(e expr) *variable {
 	case *target:
 		return root(e.x)
 	case *part:
+		return root(e.x)
+	case *view:
 		return root(e.x)
 	}
 	return nil

@@ -16,6 +16,10 @@ type Source struct {
 	Pkg   *types.Package
 	Info  *types.Info
 	Funcs map[types.Object]*ast.FuncDecl
+	// Imports has package math, for models.
+	Imports types.Importer
+
+	models map[string]*ast.FuncDecl
 }
 
 // A Refusal says where a function cannot be differentiated, and why.
@@ -45,6 +49,7 @@ type lowerer struct {
 	imports  map[string]bool
 	count    int // of variables
 	foreign  []foreignCall
+	unsizes  []*unsized // that have got sizes in the present list of statements
 }
 
 // A foreignCall is a call of a function of another package.
@@ -94,11 +99,15 @@ func (l *lowerer) emit(s stmt) { l.out = append(l.out, s) }
 
 // nested returns the statements that f emits.
 func (l *lowerer) nested(f func()) []stmt {
-	outer := l.out
+	outer, sized := l.out, len(l.unsizes)
 	l.out = nil
 	f()
 	inner := l.out
 	l.out = outer
+	for _, u := range l.unsizes[sized:] { // perhaps they have none outside
+		u.v = nil
+	}
+	l.unsizes = l.unsizes[:sized]
 	return inner
 }
 
@@ -118,6 +127,9 @@ func (l *lowerer) define(name string, t types.Type, e expr) *variable {
 }
 
 func isAggregate(t types.Type) bool {
+	if isMatrix(t) {
+		return false
+	}
 	switch t.Underlying().(type) {
 	case *types.Struct, *types.Array:
 		return true
@@ -139,6 +151,13 @@ func (l *lowerer) assign(to, e expr) {
 		if _, ok := to.(*reference); ok {
 			return
 		}
+	}
+	if isGonum(to.typeOf()) && !isGonum(e.typeOf()) {
+		panic(Refusal{Msg: "a vector or a matrix in a struct or a slice of the function's own is not differentiated: give it a name of its own"})
+	}
+	if isMatrix(to.typeOf()) {
+		l.emit(&assignment{l: to, op: token.ASSIGN, r: e})
+		return
 	}
 	switch u := to.typeOf().Underlying().(type) {
 	case *types.Struct:
@@ -163,19 +182,22 @@ func (l *lowerer) typeOf(e ast.Expr) types.Type {
 	return l.substituted(types.Default(l.Info.TypeOf(e)))
 }
 
-// substituted replaces the type parameters of functions that are inlined.
-func (l *lowerer) substituted(t types.Type) types.Type {
+// substituted returns the type of a variable of type t in what is written.
+func (l *lowerer) substituted(t types.Type) types.Type { return memoryType(l.instance(t)) }
+
+// instance replaces the type parameters of functions that are inlined.
+func (l *lowerer) instance(t types.Type) types.Type {
 	switch t := t.(type) {
 	case *types.TypeParam:
 		if u := l.types[t]; u != nil {
 			return u
 		}
 	case *types.Slice:
-		return types.NewSlice(l.substituted(t.Elem()))
+		return types.NewSlice(l.instance(t.Elem()))
 	case *types.Array:
-		return types.NewArray(l.substituted(t.Elem()), t.Len())
+		return types.NewArray(l.instance(t.Elem()), t.Len())
 	case *types.Pointer:
-		return types.NewPointer(l.substituted(t.Elem()))
+		return types.NewPointer(l.instance(t.Elem()))
 	}
 	return t
 }
@@ -218,7 +240,7 @@ func (l *lowerer) list(list []ast.Stmt) (j jump) {
 			case ast.Stmt:
 				other = []ast.Stmt{e}
 			}
-			merged := then.always
+			merged := then.always && len(then.may) > 0 // what panics ends here
 			if merged {
 				other, rest = append(slices.Clone(other), rest...), nil
 			}
@@ -526,7 +548,12 @@ func (l *lowerer) decl(d *ast.GenDecl) {
 		for i, id := range spec.Names {
 			if spec.Values == nil {
 				if id.Name != "_" {
-					t := l.substituted(l.Info.Defs[id].Type())
+					t := l.Info.Defs[id].Type()
+					if isGonum(t) && !isPointer(t) {
+						l.bound[l.Info.Defs[id]] = l.unsized(t)
+						continue
+					}
+					t = l.substituted(t)
 					l.bound[l.Info.Defs[id]] = ref(l.define(id.Name, t, nil))
 				}
 				continue
@@ -550,6 +577,11 @@ func (l *lowerer) bind(id *ast.Ident, e expr) {
 		return
 	}
 	obj := l.Info.Defs[id]
+	switch e.(type) {
+	case *unsized, *transposed:
+		l.bound[obj] = e
+		return
+	}
 	t := l.substituted(obj.Type())
 	if isPointer(t) {
 		l.bound[obj] = l.pinned(id, e)
@@ -885,6 +917,9 @@ func (l *lowerer) stable(e ast.Expr, body ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.CallExpr:
 			f := ast.Unparen(n.Fun)
+			if m, isMethod := l.callee(n).(*types.Func); isMethod && m.Pkg() != nil && m.Pkg().Path() == matPath && m.Name() == "Len" {
+				break
+			}
 			ok = ok && (l.isBuiltin(f, "len") || l.isBuiltin(f, "min") || l.isBuiltin(f, "max") || l.Info.Types[f].IsType())
 		case *ast.IndexExpr:
 			_, array := l.Info.TypeOf(n.X).Underlying().(*types.Array)
@@ -1226,7 +1261,7 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 			l.assign(l.place(s.Key), ref(r.v))
 		}
 		if s.Value != nil && !isBlank(s.Value) {
-			e := &element{x, ref(r.v), elemOf(x.typeOf())}
+			e := viewed(&element{x, ref(r.v), elemOf(x.typeOf())})
 			if s.Tok == token.DEFINE {
 				l.bind(s.Value.(*ast.Ident), e)
 			} else {

@@ -53,7 +53,7 @@ func (r *reverser) plansOf(b *block, mentioned map[*variable]bool) (plans []*pla
 
 // needed reports whether the backward sweep reads what the statement of p overwrites.
 func (r *reverser) needed(p *pairOf, reads []read) bool {
-	k, header := r.key(p.x), isHeader(p.x.typeOf())
+	k, header := r.key(p.x), isHeader(p.x.typeOf()) && !p.whole
 	for _, x := range reads {
 		if x.k != k || x.header && !header {
 			continue
@@ -130,6 +130,14 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 				}
 			case *fold:
 				place(s.x)
+			case *product:
+				for _, x := range []expr{s.a, s.b} {
+					expression(x)
+					reads = append(reads, read{use{r.key(x), false}, pos, loops})
+				}
+				expression(s.c)
+			case *cleared:
+				expression(s.x)
 			case *swap:
 				place(s.x)
 				place(s.y)
@@ -202,13 +210,15 @@ func (r *reverser) empty(list []stmt) bool {
 // A push and a pop of one slot are what is left of saves, restores and locals.
 type (
 	push struct {
-		x    expr
-		slot *slot
+		x     expr
+		slot  *slot
+		whole bool // all elements of the matrix x
 	}
 	pop struct {
 		x      expr
 		define bool
 		slot   *slot
+		whole  bool
 	}
 	// A slot is unused if nothing reads what is popped.
 	slot struct{ unused bool }
@@ -223,7 +233,7 @@ func (r *reverser) flat(list []stmt) (out []stmt) {
 			out = append(out, r.flat(s.list)...)
 		case *save:
 			if s.pair.kept {
-				out = append(out, &push{s.x, &s.pair.slot})
+				out = append(out, &push{s.x, &s.pair.slot, s.whole})
 			}
 		case *restore:
 			switch {
@@ -231,7 +241,7 @@ func (r *reverser) flat(list []stmt) (out []stmt) {
 			case s.inverse != nil:
 				out = append(out, s.inverse)
 			default:
-				out = append(out, &pop{x: s.x, slot: &s.pair.slot})
+				out = append(out, &pop{x: s.x, slot: &s.pair.slot, whole: s.whole})
 			}
 		case *locals:
 			out = append(out, s.statements()...)
@@ -277,14 +287,14 @@ func (s *locals) statements() (out []stmt) {
 	if !s.back {
 		for _, p := range s.block.plans {
 			if p.expr == nil {
-				out = append(out, &push{ref(p.v), &p.slot})
+				out = append(out, &push{x: ref(p.v), slot: &p.slot})
 			}
 		}
 		return out
 	}
 	for _, p := range slices.Backward(s.block.plans) {
 		if p.expr == nil {
-			out = append(out, &pop{ref(p.v), true, &p.slot})
+			out = append(out, &pop{x: ref(p.v), define: true, slot: &p.slot})
 		}
 	}
 	for _, p := range s.block.plans {
@@ -356,6 +366,12 @@ func reading(list []stmt, used map[*variable]bool) {
 			}
 		case *fold:
 			expression(s.x)
+		case *product:
+			expression(s.a)
+			expression(s.b)
+			expression(s.c)
+		case *cleared:
+			expression(s.x)
 		case *swap:
 			expression(s.x)
 			expression(s.y)
@@ -375,7 +391,11 @@ func reading(list []stmt, used map[*variable]bool) {
 				expression(e)
 			}
 		case *pop:
-			place(s.x)
+			if s.whole {
+				expression(s.x)
+			} else {
+				place(s.x)
+			}
 		}
 	})
 }
@@ -406,7 +426,7 @@ func withoutUnused(list []stmt, used map[*variable]bool) (out []stmt) {
 				continue
 			}
 		case *pop:
-			if dead(x.x) {
+			if !x.whole && dead(x.x) {
 				x.slot.unused = true
 				continue
 			}

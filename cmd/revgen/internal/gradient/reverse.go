@@ -96,6 +96,8 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 		return forward, back
 	case *growth:
 		return r.growth(s.xs[0])
+	case *product:
+		return r.product(s)
 	case *branch:
 		return r.branch(s)
 	case *ranged:
@@ -120,13 +122,13 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 	}
 	p := r.newPair(x)
 	g := &growth{[]expr{x}}
-	forward = []stmt{&save{x, p}}
+	forward = []stmt{&save{x: x, pair: p}}
 	back = r.group(func() { r.put(&restore{x: x, pair: p}) })
 	if bar := r.bar(x); bar != nil {
 		note(bar)
 		g.xs = append(g.xs, bar)
 		f := &fold{bar, &slot{}}
-		forward = append(forward, &push{bar, f.slot})
+		forward = append(forward, &push{x: bar, slot: f.slot})
 		back = append(r.group(func() { r.put(f) }), back...)
 	}
 	return append(forward, g), back
@@ -153,6 +155,8 @@ func replaceRoot(e expr, v *variable) expr {
 		return &target{replaceRoot(x.x, v), x.typ}
 	case *part:
 		return &part{replaceRoot(x.x, v), x.lo, x.hi}
+	case *view:
+		return &view{x.fn, replaceRoot(x.x, v), x.args, x.typ}
 	}
 	return e
 }
@@ -179,6 +183,8 @@ func zeroOf(t types.Type) expr {
 		return lit("0", t)
 	case isBoolean(t):
 		return lit("false", t)
+	case isMatrix(t):
+		return lit("num.Matrix{}", t)
 	case isHeader(t):
 		return lit("nil", t)
 	}
@@ -225,7 +231,7 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 		if _, constant := s.r.(*literal); constant && isInteger(t) && s.op != token.ASSIGN {
 			res.inverse = &assignment{l: s.l, op: flip(s.op), r: s.r}
 		} else {
-			forward = append(forward, &save{s.l, p})
+			forward = append(forward, &save{x: s.l, pair: p})
 		}
 		forward = append(forward, s)
 		back = r.group(func() { r.put(res) })
@@ -235,7 +241,7 @@ func (r *reverser) assignment(s *assignment) (forward, back []stmt) {
 			}
 			r.record(barOf, r.pos)
 			p := r.newPair(barOf)
-			forward = slices.Insert(forward, 0, stmt(&save{barOf, p}))
+			forward = slices.Insert(forward, 0, stmt(&save{x: barOf, pair: p}))
 			forward = append(forward, &assignment{l: barOf, op: token.ASSIGN, r: r.barHeader(s.r)})
 			back = append(back, r.group(func() { r.put(&restore{x: barOf, pair: p}) })...)
 		}
@@ -251,8 +257,9 @@ func (r *reverser) barHeader(e expr) expr {
 	if c, ok := e.(*call); ok && c.fn == "make" {
 		return &call{"make", "", c.args, c.typ}
 	}
-	if e == nil || isLit(e, "nil") {
-		return zeroOf(types.NewSlice(float))
+	switch e.(type) {
+	case nil, *literal:
+		return e
 	}
 	if b := r.bar(e); b != nil {
 		return b
@@ -509,6 +516,9 @@ func (r *reverser) changesIn(s *branch, e expr) (yes bool) {
 			yes = yes || slices.ContainsFunc(uses, func(u use) bool {
 				return u.k == k && (isHeader(s.l.typeOf()) || !u.header)
 			})
+		case *product:
+			k := r.key(s.c)
+			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k && !u.header })
 		case *growth:
 			k := r.key(s.xs[0])
 			yes = yes || slices.ContainsFunc(uses, func(u use) bool { return u.k == k })

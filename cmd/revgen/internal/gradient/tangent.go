@@ -97,6 +97,13 @@ func (t *tangenter) statement(s stmt) {
 		c := *s
 		c.body = t.list(s.body)
 		t.put(&c)
+	case *product:
+		t.product(s)
+	case *cleared:
+		if d := t.dot(s.x); d != nil {
+			t.put(&cleared{d})
+		}
+		t.put(s)
 	case *growth:
 		xs := slices.Clone(s.xs)
 		for _, x := range s.xs {
@@ -118,11 +125,11 @@ func (t *tangenter) statement(s stmt) {
 	case *push:
 		t.put(s)
 		if d := t.dot(s.x); d != nil {
-			t.put(&push{d, t.slot(s.slot)})
+			t.put(&push{d, t.slot(s.slot), s.whole})
 		}
 	case *pop:
 		if d := t.dot(s.x); d != nil {
-			t.put(&pop{d, s.define, t.slot(s.slot)})
+			t.put(&pop{d, s.define, t.slot(s.slot), s.whole})
 		}
 		t.put(s)
 	default:
@@ -177,7 +184,7 @@ func (t *tangenter) header(e expr) expr {
 	if d := t.dot(e); d != nil {
 		return d
 	}
-	if isLit(e, "nil") {
+	if _, ok := e.(*literal); ok {
 		return e
 	}
 	panic(Refusal{Msg: "a slice is sometimes a variable and sometimes a constant: the derivative has no place for the constant's tangents"})

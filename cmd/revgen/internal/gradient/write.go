@@ -23,6 +23,7 @@ type writer struct {
 	pkg     *types.Package
 	imports map[string]bool
 	tapes   map[string]bool // by their types
+	used    map[*variable]bool
 }
 
 func (w *writer) typ(t types.Type) string {
@@ -118,9 +119,33 @@ func (w *writer) stmt(s stmt) {
 			values = append(values, w.expr(e, 0))
 		}
 		w.line("return %s", strings.Join(values, ", "))
+	case *product:
+		w.imports[numPath] = true
+		trans := func(t bool) string {
+			if t {
+				return "num.Trans"
+			}
+			return "num.NoTrans"
+		}
+		beta := "0"
+		if s.adds {
+			beta = "1"
+		}
+		w.line("num.Gemm(%s, %s, %s, %s, %s, %s)", trans(s.transA), trans(s.transB), w.expr(s.a, 0), w.expr(s.b, 0), beta, w.expr(s.c, 0))
+	case *cleared:
+		w.imports[numPath] = true
+		w.line("num.ClearMatrix(%s)", w.expr(s.x, 0))
 	case *push:
+		if s.whole {
+			w.line("num.PushMatrix(%s, %s)", w.tape(float), w.expr(s.x, 0))
+			return
+		}
 		w.line("%s.Push(%s)", w.tape(s.x.typeOf()), w.expr(s.x, 0))
 	case *pop:
+		if s.whole {
+			w.line("num.PopMatrix(%s, %s)", w.tape(float), w.expr(s.x, 0))
+			return
+		}
 		op := "="
 		if s.define {
 			op = ":="
@@ -181,7 +206,7 @@ func (w *writer) assignment(s *assignment) {
 		r := w.expr(s.r, 0)
 		if c, ok := s.r.(*literal); ok {
 			switch {
-			case c.text == "nil":
+			case c.text == "nil", isMatrix(t):
 				w.line("var %s %s", l, w.typ(t))
 				return
 			case isFloat(t) && types.Identical(t, float):
@@ -242,8 +267,15 @@ func (w *writer) expr(e expr, above int) string {
 		}
 		return e.text
 	case *reference:
+		if w.used != nil {
+			w.used[e.v] = true
+		}
 		return e.v.name
 	case *element:
+		if v, ok := e.x.(*view); ok && v.fn == "num.Row" {
+			m, i := w.expr(v.x, 7), expr(&binary{token.MUL, v.args[0], &call{"stride", "", []expr{v.x}, integer}, integer})
+			return m + ".Data[" + w.expr(&binary{token.ADD, i, e.i, integer}, 0) + "]"
+		}
 		return w.expr(e.x, 7) + "[" + w.expr(e.i, 0) + "]"
 	case *field:
 		return w.expr(e.x, 7) + "." + e.name
@@ -279,7 +311,28 @@ func (w *writer) expr(e expr, above int) string {
 			s += w.expr(e.hi, 0)
 		}
 		return s + "]"
+	case *view:
+		w.imports[numPath] = true
+		x := w.expr(e.x, 0)
+		if t := e.x.typeOf(); isGonum(t) && !isPointer(t) {
+			x = "&" + x
+		}
+		if e.fn == "num.Shaped" {
+			return e.fn + "(" + w.expr(e.args[0], 0) + ", " + w.expr(e.args[1], 0) + ", " + x + ")"
+		}
+		for _, a := range e.args {
+			x += ", " + w.expr(a, 0)
+		}
+		return e.fn + "(" + x + ")"
 	case *call:
+		switch e.fn {
+		case "rows":
+			return w.expr(e.args[0], 7) + ".Rows"
+		case "cols":
+			return w.expr(e.args[0], 7) + ".Cols"
+		case "stride":
+			return w.expr(e.args[0], 7) + ".Stride"
+		}
 		var args []string
 		for _, a := range e.args {
 			args = append(args, w.expr(a, 0))
@@ -288,6 +341,11 @@ func (w *writer) expr(e expr, above int) string {
 			w.imports[e.path] = true
 		}
 		if e.fn == "make" {
+			if isMatrix(e.typ) {
+				w.imports[numPath] = true
+				w.tapes["scratch"] = true
+				return "scratch.MakeMatrix(" + args[0] + ", " + args[1] + ")"
+			}
 			if s := e.typ.Underlying().(*types.Slice); isFloat(s.Elem()) && types.Identical(s.Elem(), float) {
 				w.imports[numPath] = true
 				w.tapes["scratch"] = true

@@ -50,6 +50,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -231,6 +232,8 @@ type source struct {
 	funcs map[types.Object]*ast.FuncDecl
 	wrong map[string]error // the first error in a file, by its name
 
+	imports types.Importer
+
 	failures map[*ast.CallExpr]returnedError // by calls whose errors functions return
 }
 
@@ -238,10 +241,11 @@ type source struct {
 // 'undefined: Name' of a kernel not yet written never counts.
 func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *source {
 	p := &source{
-		fset:  fset,
-		info:  &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}},
-		funcs: map[types.Object]*ast.FuncDecl{},
-		wrong: map[string]error{},
+		fset:    fset,
+		info:    &types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}, Instances: map[*ast.Ident]types.Instance{}},
+		funcs:   map[types.Object]*ast.FuncDecl{},
+		wrong:   map[string]error{},
+		imports: imports,
 
 		failures: map[*ast.CallExpr]returnedError{},
 	}
@@ -291,7 +295,7 @@ func (p *source) gradients(file *ast.File, name string) ([]byte, error) {
 	if err := p.wrong[p.fset.Position(file.Pos()).Filename]; err != nil {
 		return nil, err
 	}
-	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: p.funcs}
+	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: maps.Clone(p.funcs), Imports: p.imports}
 	return g.File(file, name)
 }
 

@@ -1,0 +1,456 @@
+// Package models has functions of gonum as plain loops. Gradients are those of these loops, into
+// which calls are turned. A vector is a slice here, and a matrix its memory.
+//
+//nolint:revive // gonum has the comments
+package models
+
+import (
+	"math"
+
+	"revnum/rev/num"
+)
+
+func FloatsAdd(dst, s []float64) {
+	num.SameLengths(dst, s)
+	for i := range dst {
+		dst[i] += s[i]
+	}
+}
+
+func FloatsAddTo(dst, s, t []float64) []float64 {
+	num.SameLengths(dst, s, t)
+	for i := range dst {
+		dst[i] = s[i] + t[i]
+	}
+	return dst
+}
+
+func FloatsAddConst(c float64, dst []float64) {
+	for i := range dst {
+		dst[i] += c
+	}
+}
+
+func FloatsAddScaled(dst []float64, alpha float64, s []float64) {
+	num.SameLengths(dst, s)
+	for i := range dst {
+		dst[i] += alpha * s[i]
+	}
+}
+
+func FloatsAddScaledTo(dst, y []float64, alpha float64, s []float64) []float64 {
+	num.SameLengths(dst, y, s)
+	for i := range dst {
+		dst[i] = y[i] + alpha*s[i]
+	}
+	return dst
+}
+
+func FloatsSub(dst, s []float64) {
+	num.SameLengths(dst, s)
+	for i := range dst {
+		dst[i] -= s[i]
+	}
+}
+
+func FloatsSubTo(dst, s, t []float64) []float64 {
+	num.SameLengths(dst, s, t)
+	for i := range dst {
+		dst[i] = s[i] - t[i]
+	}
+	return dst
+}
+
+func FloatsMul(dst, s []float64) {
+	num.SameLengths(dst, s)
+	for i := range dst {
+		dst[i] *= s[i]
+	}
+}
+
+func FloatsMulTo(dst, s, t []float64) []float64 {
+	num.SameLengths(dst, s, t)
+	for i := range dst {
+		dst[i] = s[i] * t[i]
+	}
+	return dst
+}
+
+func FloatsDiv(dst, s []float64) {
+	num.SameLengths(dst, s)
+	for i := range dst {
+		dst[i] /= s[i]
+	}
+}
+
+func FloatsDivTo(dst, s, t []float64) []float64 {
+	num.SameLengths(dst, s, t)
+	for i := range dst {
+		dst[i] = s[i] / t[i]
+	}
+	return dst
+}
+
+func FloatsScale(c float64, dst []float64) {
+	for i := range dst {
+		dst[i] *= c
+	}
+}
+
+func FloatsScaleTo(dst []float64, c float64, s []float64) []float64 {
+	num.SameLengths(dst, s)
+	for i := range dst {
+		dst[i] = c * s[i]
+	}
+	return dst
+}
+
+func FloatsCumSum(dst, s []float64) []float64 {
+	num.SameLengths(dst, s)
+	sum := 0.0
+	for i := range dst {
+		sum += s[i]
+		dst[i] = sum
+	}
+	return dst
+}
+
+func FloatsDot(s1, s2 []float64) float64 {
+	num.SameLengths(s1, s2)
+	sum := 0.0
+	for i, v := range s1 {
+		sum += v * s2[i]
+	}
+	return sum
+}
+
+func FloatsSum(s []float64) float64 {
+	sum := 0.0
+	for _, v := range s {
+		sum += v
+	}
+	return sum
+}
+
+func FloatsProd(s []float64) float64 {
+	product := 1.0
+	for _, v := range s {
+		product *= v
+	}
+	return product
+}
+
+func FloatsMaxIdx(s []float64) int {
+	if len(s) == 0 {
+		panic("floats: zero length slice")
+	}
+	best := 0
+	for i := range s {
+		if s[i] > s[best] || math.IsNaN(s[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func FloatsMinIdx(s []float64) int {
+	if len(s) == 0 {
+		panic("floats: zero length slice")
+	}
+	best := 0
+	for i := range s {
+		if s[i] < s[best] || math.IsNaN(s[best]) {
+			best = i
+		}
+	}
+	return best
+}
+
+func FloatsMax(s []float64) float64 { return s[FloatsMaxIdx(s)] }
+
+func FloatsMin(s []float64) float64 { return s[FloatsMinIdx(s)] }
+
+func FloatsLogSumExp(s []float64) float64 {
+	most := num.Constant(s[FloatsMaxIdx(s)]) // the value does not depend on it
+	if math.IsInf(most, 0) {
+		most = 0
+	}
+	sum := 0.0
+	for _, v := range s {
+		sum += math.Exp(v - most)
+	}
+	return math.Log(sum) + most
+}
+
+func FloatsNorm1(s []float64) float64 {
+	sum := 0.0
+	for _, v := range s {
+		sum += math.Abs(v)
+	}
+	return sum
+}
+
+func FloatsNorm2(s []float64) float64 {
+	sum := 0.0
+	for _, v := range s {
+		sum += v * v
+	}
+	return math.Sqrt(sum)
+}
+
+func FloatsNormInf(s []float64) float64 {
+	most := 0.0
+	for _, v := range s {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
+func FloatsDistance1(s, t []float64) float64 {
+	num.SameLengths(s, t)
+	sum := 0.0
+	for i, v := range s {
+		sum += math.Abs(v - t[i])
+	}
+	return sum
+}
+
+func FloatsDistance2(s, t []float64) float64 {
+	num.SameLengths(s, t)
+	sum := 0.0
+	for i, v := range s {
+		d := v - t[i]
+		sum += d * d
+	}
+	return math.Sqrt(sum)
+}
+
+func FloatsDistanceInf(s, t []float64) float64 {
+	num.SameLengths(s, t)
+	most := 0.0
+	for i, v := range s {
+		most = max(most, math.Abs(v-t[i]))
+	}
+	return most
+}
+
+func StatMean(x []float64) float64 { return FloatsSum(x) / float64(len(x)) }
+
+func StatMeanWeighted(x, weights []float64) float64 {
+	return FloatsDot(x, weights) / FloatsSum(weights)
+}
+
+// sumOfSquares is the sum of squares of the distances from the mean.
+func sumOfSquares(x []float64) float64 {
+	mean := FloatsSum(x) / float64(len(x))
+	squares, rest := 0.0, 0.0
+	for _, v := range x {
+		d := v - mean
+		squares += d * d
+		rest += d
+	}
+	return squares - rest*rest/float64(len(x))
+}
+
+func StatVariance(x []float64) float64 { return sumOfSquares(x) / (float64(len(x)) - 1) }
+
+func StatPopVariance(x []float64) float64 { return sumOfSquares(x) / float64(len(x)) }
+
+func StatStdDev(x []float64) float64 { return math.Sqrt(StatVariance(x)) }
+
+func StatPopStdDev(x []float64) float64 { return math.Sqrt(StatPopVariance(x)) }
+
+func StatCovariance(x, y []float64) float64 {
+	num.SameLengths(x, y)
+	mx := StatMean(x)
+	my := StatMean(y)
+	sum := 0.0
+	for i, v := range x {
+		sum += (v - mx) * (y[i] - my)
+	}
+	return sum / (float64(len(x)) - 1)
+}
+
+func StatCorrelation(x, y []float64) float64 {
+	return StatCovariance(x, y) / (StatStdDev(x) * StatStdDev(y))
+}
+
+func VecAddVec(dst, a, b []float64) { FloatsAddTo(dst, a, b) }
+
+func VecSubVec(dst, a, b []float64) { FloatsSubTo(dst, a, b) }
+
+func VecMulElemVec(dst, a, b []float64) { FloatsMulTo(dst, a, b) }
+
+func VecDivElemVec(dst, a, b []float64) { FloatsDivTo(dst, a, b) }
+
+func VecScaleVec(dst []float64, alpha float64, a []float64) { FloatsScaleTo(dst, alpha, a) }
+
+func VecAddScaledVec(dst, a []float64, alpha float64, b []float64) {
+	FloatsAddScaledTo(dst, a, alpha, b)
+}
+
+func VecCopyVec(dst, a []float64) {
+	num.SameLengths(dst, a)
+	for i := range dst {
+		dst[i] = a[i]
+	}
+}
+
+func VecZero(dst []float64) {
+	for i := range dst {
+		dst[i] = 0
+	}
+}
+
+func DenseAdd(dst, a, b num.Matrix) {
+	num.SameShapes(dst, a, b)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		y := num.Row(b, i)
+		for j := range d {
+			d[j] = x[j] + y[j]
+		}
+	}
+}
+
+func DenseSub(dst, a, b num.Matrix) {
+	num.SameShapes(dst, a, b)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		y := num.Row(b, i)
+		for j := range d {
+			d[j] = x[j] - y[j]
+		}
+	}
+}
+
+func DenseMulElem(dst, a, b num.Matrix) {
+	num.SameShapes(dst, a, b)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		y := num.Row(b, i)
+		for j := range d {
+			d[j] = x[j] * y[j]
+		}
+	}
+}
+
+func DenseDivElem(dst, a, b num.Matrix) {
+	num.SameShapes(dst, a, b)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		y := num.Row(b, i)
+		for j := range d {
+			d[j] = x[j] / y[j]
+		}
+	}
+}
+
+func DenseScale(dst num.Matrix, f float64, a num.Matrix) {
+	num.SameShapes(dst, a)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		for j := range d {
+			d[j] = f * x[j]
+		}
+	}
+}
+
+func DenseCopy(dst, a num.Matrix) {
+	num.SameShapes(dst, a)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		for j := range d {
+			d[j] = x[j]
+		}
+	}
+}
+
+// DenseTranspose stores the transpose of a.
+func DenseTranspose(dst, a num.Matrix) {
+	for i := range a.Rows {
+		x := num.Row(a, i)
+		for j := range x {
+			num.Row(dst, j)[i] = x[j]
+		}
+	}
+}
+
+func DenseApply(dst num.Matrix, fn func(i, j int, v float64) float64, a num.Matrix) {
+	num.SameShapes(dst, a)
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		x := num.Row(a, i)
+		for j := range d {
+			d[j] = fn(i, j, x[j])
+		}
+	}
+}
+
+func DenseOuter(dst num.Matrix, alpha float64, x, y []float64) {
+	num.SameLengths(num.Row(dst, 0), y)
+	for i, v := range x {
+		d := num.Row(dst, i)
+		f := alpha * v
+		for j := range d {
+			d[j] = f * y[j]
+		}
+	}
+}
+
+func DenseSetRow(dst num.Matrix, i int, src []float64) { VecCopyVec(num.Row(dst, i), src) }
+
+func DenseSetCol(dst num.Matrix, j int, src []float64) {
+	if len(src) != dst.Rows {
+		panic("mat: col length mismatch")
+	}
+	for i := range dst.Rows {
+		num.Row(dst, i)[j] = src[i]
+	}
+}
+
+func DenseZero(dst num.Matrix) {
+	for i := range dst.Rows {
+		d := num.Row(dst, i)
+		for j := range d {
+			d[j] = 0
+		}
+	}
+}
+
+func DenseSum(a num.Matrix) float64 {
+	sum := 0.0
+	for i := range a.Rows {
+		for _, v := range num.Row(a, i) {
+			sum += v
+		}
+	}
+	return sum
+}
+
+func DenseTrace(a num.Matrix) float64 {
+	if a.Rows != a.Cols {
+		panic("mat: expect square matrix")
+	}
+	sum := 0.0
+	for i := range a.Rows {
+		sum += num.Row(a, i)[i]
+	}
+	return sum
+}
+
+func DenseNorm2(a num.Matrix) float64 {
+	sum := 0.0
+	for i := range a.Rows {
+		for _, v := range num.Row(a, i) {
+			sum += v * v
+		}
+	}
+	return math.Sqrt(sum)
+}

@@ -1,0 +1,137 @@
+package num
+
+import (
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/internal/simd/dense"
+	"revnum/rev"
+)
+
+// What gradients of functions over gonum's matrices use.
+
+// A Matrix is the memory of a *mat.Dense.
+type Matrix = rev.General[float64]
+
+// MatrixOf returns the memory of m.
+func MatrixOf(m *mat.Dense) Matrix { return Matrix(m.RawMatrix()) }
+
+// VectorOf returns the memory of v, which must have no gaps between its elements.
+func VectorOf(v *mat.VecDense) []float64 {
+	raw := v.RawVector()
+	if raw.Inc != 1 && raw.N > 1 {
+		panic("num: a vector has gaps between its elements: copy it to one of its own")
+	}
+	return raw.Data[:raw.N:raw.N]
+}
+
+// Column returns x as a matrix of one column.
+func Column(x []float64) Matrix { return Matrix{Rows: len(x), Cols: 1, Stride: 1, Data: x} }
+
+// Shaped returns data as an r×c matrix.
+func Shaped(r, c int, data []float64) Matrix { return rev.NewGeneral(r, c, data) }
+
+// MakeMatrix returns an r×c matrix of zeros, which lasts until Free.
+func (s *Scratch[T]) MakeMatrix(r, c int) rev.General[T] {
+	if r <= 0 || c <= 0 {
+		panic(mat.ErrZeroLength)
+	}
+	return rev.General[T]{Rows: r, Cols: c, Stride: c, Data: s.Make(r * c)}
+}
+
+// GradientMatrix returns the memory of grad, of the shape of m, with zeros. An empty grad gets
+// this shape.
+func GradientMatrix(grad *mat.Dense, m Matrix) Matrix {
+	if grad.IsEmpty() {
+		grad.ReuseAs(m.Rows, m.Cols)
+	}
+	if r, c := grad.Dims(); r != m.Rows || c != m.Cols {
+		panic(mat.ErrShape)
+	}
+	grad.Zero()
+	return MatrixOf(grad)
+}
+
+// GradientVector returns the memory of grad, which is as long as x, with zeros. An empty grad
+// gets this length.
+func GradientVector(grad *mat.VecDense, x []float64) []float64 {
+	if grad.IsEmpty() {
+		grad.ReuseAsVec(len(x))
+	}
+	if grad.Len() != len(x) {
+		panic(mat.ErrShape)
+	}
+	grad.Zero()
+	return VectorOf(grad)
+}
+
+// NoTrans and Trans say whether Gemm reads a factor as it is, or its transpose.
+const (
+	NoTrans = false
+	Trans   = true
+)
+
+// Gemm computes C = op(A)·op(B), or with beta = 1 C += op(A)·op(B). C shares no memory with
+// A and B.
+func Gemm(transA, transB bool, a, b Matrix, beta float64, c Matrix) {
+	m, k, rsa, csa := factor(a, transA)
+	l, n, rsb, csb := factor(b, transB)
+	if m != c.Rows || n != c.Cols || k != l {
+		panic(mat.ErrShape)
+	}
+	if beta == 0 {
+		ClearMatrix(c)
+	}
+	dense.Gemm(m, n, k, 1, a.Data, rsa, csa, b.Data, rsb, csb, c.Data, c.Stride)
+}
+
+// factor returns the shape and the strides of op(m).
+func factor(m Matrix, trans bool) (rows, cols, rs, cs int) {
+	if trans {
+		return m.Cols, m.Rows, 1, m.Stride
+	}
+	return m.Rows, m.Cols, m.Stride, 1
+}
+
+// ClearMatrix sets all elements of m to zero.
+func ClearMatrix(m Matrix) {
+	for i := range m.Rows {
+		clear(Row(m, i))
+	}
+}
+
+// PushMatrix puts the elements of m on the tape.
+func PushMatrix(t *Tape[float64], m Matrix) {
+	for i := range m.Rows {
+		t.values = append(t.values, Row(m, i)...)
+	}
+}
+
+// PopMatrix takes the last elements from the tape, and stores them in m.
+func PopMatrix(t *Tape[float64], m Matrix) {
+	from := len(t.values) - m.Rows*m.Cols
+	for i := range m.Rows {
+		copy(Row(m, i), t.values[from+i*m.Cols:])
+	}
+	t.values = t.values[:from]
+}
+
+// Constant returns x. Its derivative is taken to be zero.
+func Constant(x float64) float64 { return x }
+
+// SameLengths panics if the lengths of slices are not equal.
+func SameLengths(x []float64, others ...[]float64) {
+	for _, y := range others {
+		if len(y) != len(x) {
+			panic(mat.ErrShape)
+		}
+	}
+}
+
+// SameShapes panics if the shapes of matrices are not equal.
+func SameShapes(a Matrix, others ...Matrix) {
+	for _, b := range others {
+		if b.Rows != a.Rows || b.Cols != a.Cols {
+			panic(mat.ErrShape)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package num_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"revnum/rev/num"
+)
+
+// Gemm has the products of gonum, also of views, and of transposes.
+func TestGemm(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	random := func(r, c int) *mat.Dense {
+		m := mat.NewDense(r+1, c+2, nil)
+		m.Apply(func(int, int, float64) float64 { return rnd.NormFloat64() }, m)
+		return m.Slice(1, r+1, 1, c+1).(*mat.Dense)
+	}
+	for _, trans := range [][2]bool{{num.NoTrans, num.NoTrans}, {num.NoTrans, num.Trans}, {num.Trans, num.NoTrans}, {num.Trans, num.Trans}} {
+		for _, shape := range [][3]int{{4, 5, 3}, {7, 1, 4}, {1, 6, 5}, {40, 33, 50}} {
+			m, n, k := shape[0], shape[1], shape[2]
+			a, b, c := random(m, k), random(k, n), random(m, n)
+			opA, opB := mat.Matrix(a), mat.Matrix(b)
+			if trans[0] {
+				a = random(k, m)
+				opA = a.T()
+			}
+			if trans[1] {
+				b = random(n, k)
+				opB = b.T()
+			}
+			var want, sum mat.Dense
+			want.Mul(opA, opB)
+			sum.Add(c, &want)
+			num.Gemm(trans[0], trans[1], num.MatrixOf(a), num.MatrixOf(b), 1, num.MatrixOf(c))
+			if !mat.EqualApprox(c, &sum, 1e-12) {
+				t.Errorf("%v %v: the sum is wrong", trans, shape)
+			}
+			num.Gemm(trans[0], trans[1], num.MatrixOf(a), num.MatrixOf(b), 0, num.MatrixOf(c))
+			if !mat.EqualApprox(c, &want, 1e-12) {
+				t.Errorf("%v %v: the product is wrong", trans, shape)
+			}
+		}
+	}
+}
+
+// PopMatrix brings back what PushMatrix has kept, and leaves what lies around a view.
+func TestPushMatrix(t *testing.T) {
+	whole := mat.NewDense(3, 4, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
+	want := mat.DenseCopyOf(whole)
+	part := num.MatrixOf(whole.Slice(1, 3, 1, 3).(*mat.Dense))
+	tape := num.NewTape[float64]()
+	defer tape.Free()
+	tape.Push(7)
+	num.PushMatrix(tape, part)
+	num.ClearMatrix(part)
+	if whole.At(1, 1) != 0 || whole.At(2, 2) != 0 || whole.At(1, 3) != 7 || whole.At(0, 1) != 1 {
+		t.Error("ClearMatrix:", whole.RawMatrix().Data)
+	}
+	num.PopMatrix(tape, part)
+	if !mat.Equal(whole, want) || tape.Pop() != 7 {
+		t.Error(whole.RawMatrix().Data)
+	}
+}
+
+// Gradients get the shapes of what they belong to, and start from zero. Other shapes panic.
+func TestGradientMemory(t *testing.T) {
+	var m mat.Dense
+	var v mat.VecDense
+	if g := num.GradientMatrix(&m, num.Shaped(2, 3, nil)); g.Rows != 2 || g.Cols != 3 {
+		t.Error(g)
+	}
+	if g := num.GradientVector(&v, make([]float64, 4)); len(g) != 4 {
+		t.Error(g)
+	}
+	m.Set(1, 1, 5)
+	if g := num.GradientMatrix(&m, num.Shaped(2, 3, nil)); g.Data[4] != 0 {
+		t.Error(g)
+	}
+	for name, f := range map[string]func(){
+		"matrix":  func() { num.GradientMatrix(&m, num.Shaped(3, 2, nil)) },
+		"vector":  func() { num.GradientVector(&v, make([]float64, 3)) },
+		"gaps":    func() { num.VectorOf(m.ColView(0).(*mat.VecDense)) },
+		"product": func() { num.Gemm(false, false, num.MatrixOf(&m), num.MatrixOf(&m), 1, num.MatrixOf(&m)) },
+		"lengths": func() { num.SameLengths(make([]float64, 2), make([]float64, 3)) },
+		"shapes":  func() { num.SameShapes(num.Shaped(2, 3, nil), num.Shaped(3, 2, nil)) },
+		"empty":   func() { num.NewScratch[float64]().MakeMatrix(0, 2) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
