@@ -1,6 +1,6 @@
 // Mutate finds code that no test of a package looks at:
 //
-//	go run ./tools/mutate [-every N] [-run TESTS] PKG
+//	go run ./tools/mutate [-n N] [-only REGEXP] [-run TESTS] [-skip TESTS] PKG
 //
 // It changes the package in one place after the other, which makes mutants. If the tests of the
 // package still pass, the mutant survives, and mutate prints its place. Then a test is missing,
@@ -10,8 +10,9 @@
 //
 // All mutants are in one test binary, and the environment variable REVNUM_MUTANT chooses one.
 // The changed files are in a temporary folder, which go test -overlay puts in place of the
-// package's. Files that are generated and files of cgo stay as they are. A mutant whose tests
-// take ten times as long as without it, and ten seconds more, counts as found.
+// package's. Generated files, functions that cmd/revgen writes kernels of, and files of cgo stay as
+// they are. A mutant whose tests take three times as long as without it, and ten seconds more,
+// counts as found.
 //
 // The status is 1 if a mutant survives, and 130 after an interrupt.
 package main
@@ -43,15 +44,18 @@ import (
 )
 
 func main() {
-	every := flag.Int("every", 1, "test only each `N`th mutant")
+	n := flag.Int("n", 0, "test only `N` mutants, at even distances")
+	only := regexp.MustCompile("")
+	flag.TextVar(only, "only", only, "test only mutants whose printed line matches the `regexp`, such as file.go:110:")
 	tests := flag.String("run", "", "run only the `tests` that match, as in go test")
+	skip := flag.String("skip", "", "skip the `tests` that match, such as those that count allocations")
 	flag.Parse()
-	if flag.NArg() != 1 || *every < 1 {
+	if flag.NArg() != 1 || *n < 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	tested, survivors, err := mutate(ctx, flag.Arg(0), *tests, *every, os.Stdout)
+	tested, survivors, err := mutate(ctx, flag.Arg(0), *tests, *skip, only, *n, os.Stdout)
 	interrupted := ctx.Err() != nil
 	stop()
 	if err != nil && !interrupted {
@@ -68,7 +72,7 @@ func main() {
 }
 
 // mutate tests mutants of a package, and prints those that survive.
-func mutate(ctx context.Context, pkg, tests string, every int, w io.Writer) (tested, survivors int, err error) {
+func mutate(ctx context.Context, pkg, tests, skip string, only *regexp.Regexp, n int, w io.Writer) (tested, survivors int, err error) {
 	p, err := load(ctx, pkg)
 	if err != nil {
 		return 0, 0, err
@@ -83,7 +87,7 @@ func mutate(ctx context.Context, pkg, tests string, every int, w io.Writer) (tes
 		return 0, 0, cmp.Or(ctx.Err(), err)
 	}
 	run := func(mutant int, timeout time.Duration) error {
-		cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.run="+tests, "-test.timeout="+timeout.String())
+		cmd := exec.CommandContext(ctx, binary, "-test.failfast", "-test.run="+tests, "-test.skip="+skip, "-test.timeout="+timeout.String())
 		cmd.Dir, cmd.WaitDelay = p.Dir, time.Second
 		cmd.Env = append(os.Environ(), "REVNUM_MUTANT="+strconv.Itoa(mutant), "TMPDIR="+dir, "RAPID_NOFAILFILE=true")
 		out, err := cmd.CombinedOutput()
@@ -96,14 +100,16 @@ func mutate(ctx context.Context, pkg, tests string, every int, w io.Writer) (tes
 	if err := run(0, 10*time.Minute); err != nil {
 		return 0, 0, err
 	}
-	timeout := 10*time.Since(begin) + 10*time.Second
+	timeout := 3*time.Since(begin) + 10*time.Second
+	sites := slices.DeleteFunc(slices.Clone(p.sites), func(s site) bool { return !only.MatchString(s.String()) })
+	n = min(cmp.Or(n, len(sites)), len(sites))
 	info, err := os.Stderr.Stat()
 	terminal := err == nil && info.Mode()&os.ModeCharDevice != 0
-	for i := every - 1; i < len(p.sites); i += every {
+	for i := range n {
 		if terminal {
-			fmt.Fprintf(os.Stderr, "\r\x1b[Kmutant %d of %d, %d survived", i+1, len(p.sites), survivors)
+			fmt.Fprintf(os.Stderr, "\r\x1b[Kmutant %d of %d, %d survived", i+1, n, survivors)
 		}
-		s := p.sites[i]
+		s := sites[(2*i+1)*len(sites)/(2*n)]
 		err := run(s.id, timeout)
 		if terminal {
 			fmt.Fprint(os.Stderr, "\r\x1b[K")
@@ -114,7 +120,7 @@ func mutate(ctx context.Context, pkg, tests string, every int, w io.Writer) (tes
 		tested++
 		if err == nil {
 			survivors++
-			fmt.Fprintf(w, "%s:%d:%d: %s\n", filepath.Base(s.file.path), s.at.Line, s.at.Column, s.what)
+			fmt.Fprintln(w, s)
 		}
 	}
 	return tested, survivors, nil
@@ -147,6 +153,10 @@ type site struct {
 	what     string
 	change   func(original string) string
 	format   string // of the id, the changed text, and the text with the mutants in it
+}
+
+func (s site) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", filepath.Base(s.file.path), s.at.Line, s.at.Column, s.what)
 }
 
 // load reads and checks a package.
@@ -261,6 +271,8 @@ func (p *source) find(f *file, pkg *types.Package, info *types.Info) {
 			return false // a constant
 		}
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			return n.Doc == nil || !slices.ContainsFunc(n.Doc.List, func(c *ast.Comment) bool { return strings.HasPrefix(c.Text, "//revgen:kernel") })
 		case *ast.GenDecl:
 			return n.Tok == token.VAR
 		case *ast.Field, *ast.ArrayType:

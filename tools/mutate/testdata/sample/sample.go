@@ -29,3 +29,8 @@ func Sign(x int) int {
 	}
 	panic("sample: no sign")
 }
+
+// double is no mutant: its kernel would stay as it is.
+//
+//revgen:kernel Double
+func double(y *float64, x float64) { *y += x + x }
