@@ -92,7 +92,7 @@ func newQuotient(n int, weights []int, adj, cliques [][]int32) *quotient {
 			g.degree[i] += g.weight[j]
 		}
 	}
-	count := make([]int, n+1) // of the elements of a node
+	count := make([]int, n) // of the elements of a node
 	for c, list := range cliques {
 		if len(list) < 2 {
 			continue // it couples nothing
@@ -115,7 +115,7 @@ func newQuotient(n int, weights []int, adj, cliques [][]int32) *quotient {
 			g.degree[i] += g.size[n+c] - g.weight[i]
 		}
 	}
-	g.first = make([]int32, g.left+1)
+	g.first = make([]int32, g.left) // a node is not coupled to itself
 	for d := range g.first {
 		g.first[d] = -1
 	}
@@ -123,7 +123,6 @@ func newQuotient(n int, weights []int, adj, cliques [][]int32) *quotient {
 		g.degree[i] = min(g.degree[i], g.left-g.weight[i])
 		g.link(int32(i))
 	}
-	g.least = 0
 	return g
 }
 
@@ -223,14 +222,15 @@ func (g *quotient) eliminate(order []int32, p int32) []int32 {
 	}
 	for _, i := range kept {
 		g.bucket[g.hash[i]] = -1
-		for j := g.chain[i]; j >= 0 && g.weight[i] > 0; j = g.chain[j] {
+		for j := g.chain[i]; j >= 0; j = g.chain[j] {
 			// Nodes are listed in ascending order, and elements in the order
 			// of their creation, so equal sets are equal lists.
-			if g.weight[j] > 0 && slices.Equal(g.elements[i], g.elements[j]) && slices.Equal(g.nodes[i], g.nodes[j]) {
+			if slices.Equal(g.elements[i], g.elements[j]) && slices.Equal(g.nodes[i], g.nodes[j]) {
 				g.weight[j] += g.weight[i]
 				g.weight[i] = 0
 				g.merged[j] = append(g.merged[j], i)
-				g.nodes[i], g.elements[i] = nil, nil
+				g.nodes[i], g.elements[i] = nil, nil // not equal to those of others
+				break
 			}
 		}
 	}
@@ -251,7 +251,6 @@ func (g *quotient) eliminate(order []int32, p int32) []int32 {
 // includes. It returns a bound of the degree of i without the members of p, and a
 // hash of its lists.
 func (g *quotient) trim(i, p int32) (degree, hash int) {
-	hash = int(p)
 	list := g.elements[i][:0]
 	for _, e := range g.elements[i] {
 		switch {
