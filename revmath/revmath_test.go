@@ -185,6 +185,7 @@ func TestBesselEnds(t *testing.T) {
 	}{
 		{0, 0, [3]float64{1, 0, -0.5}}, {1, 0, [3]float64{0, 0.5, 0}}, {2, 0, [3]float64{0, 0, 0.25}}, {3, 0, [3]float64{}},
 		{0.5, 0, [3]float64{}}, {1.5, 0, [3]float64{}}, {1000, 0, [3]float64{}},
+		{0, 1e-40, [3]float64{1, -5e-41, -0.5}},
 		{0, math.Inf(1), [3]float64{}}, {0.5, math.Inf(1), [3]float64{}}, {1, math.Inf(-1), [3]float64{}},
 	} {
 		if got := derivatives(t, c.nu, c.x); got != c.want {

@@ -117,6 +117,17 @@ func TestSpGEMMLeftOut(t *testing.T) {
 	}
 }
 
+// Fixed point, which has no vector code, gives the product to the last of two entries, too.
+func TestSpGEMMTwice(t *testing.T) {
+	one := fixed.Of[fixed.Q43](1)
+	a, _ := NewCSR(1, 1, []int{0, 1}, []int{0}, []fixed.Q43{3 * one})
+	c, _ := NewCSR(1, 1, []int{0, 2}, []int{0, 0}, []fixed.Q43{0, 0})
+	SpGEMM[fixed.Q43, int]{C: c, A: a, B: a}.Forward()
+	if want := []fixed.Q43{0, 9 * one}; !slices.Equal(c.Data, want) {
+		t.Errorf("product %v, want %v", c.Data, want)
+	}
+}
+
 // A row of more products than vector code takes at once is like others.
 func TestSpGEMMLongRow(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 3))

@@ -105,15 +105,13 @@ func newRule(k *catalog.Kernel, i *catalog.Instance) *Rule {
 	if i.SecondOrder() {
 		r.Passes = append(r.Passes, AdjointTangent)
 	}
-	var known bool
-	if r.Type, known = typeOf(i.Elem()); !known {
-		r.Missing = fmt.Sprintf("no buffers hold elements of type %v", i.Elem())
-	}
+	r.Type, _ = typeOf(i.Elem())
 	r.Name = fmt.Sprintf("%s[%v]", r.Kernel, r.Type)
 	r.Exact = r.Type == Q43
 	for _, op := range i.Operands {
 		o := Operand{Name: op.Name, Role: op.Role.String(), Kind: op.Kind.String(), Shape: op.Shape, Optional: op.Optional}
 		o.field = field{kind: op.Kind, role: op.Role, offset: i.Type.Field(op.Field).Offset}
+		var known bool
 		if o.Type, known = typeOf(op.Elem); !known {
 			r.Missing = fmt.Sprintf("no buffers hold elements of type %v", op.Elem)
 		}

@@ -301,6 +301,51 @@ func TestNilField(t *testing.T) {
 	}
 }
 
+// Tangents and cotangents that are left out are zero, also those of operands in place.
+func TestLeftOutInPlace(t *testing.T) {
+	for _, r := range All() {
+		if r.Missing != "" || !r.InPlace {
+			continue
+		}
+		a := problem(r, 4)
+		zeros := make([]Buffer, len(r.Operands))
+		for i, o := range r.Operands {
+			if o.role == rev.In || o.role == rev.InOut {
+				zeros[i] = a.Operands[i].dense()
+			}
+		}
+		_, got, err := r.JVP(a.Operands, nil, a.Params)
+		_, want, err2 := r.JVP(a.Operands, zeros, a.Params)
+		if err != nil || err2 != nil || !equal(numbers(got), numbers(want)) {
+			t.Errorf("%s: tangents %v (%v), want %v (%v)", r.Name, numbers(got), err, numbers(want), err2)
+		}
+		_, pullback, err := r.VJP(a.Operands, a.Params)
+		if err != nil {
+			t.Errorf("%s: %v", r.Name, err)
+			continue
+		}
+		for i, o := range r.Operands {
+			if o.role == rev.In {
+				zeros[i] = Buffer{}
+			}
+		}
+		g, err := pullback(nil)
+		h, err2 := pullback(zeros)
+		if err != nil || err2 != nil || !equal(numbers(g), numbers(h)) || len(numbers(g)) == 0 {
+			t.Errorf("%s: gradients %v (%v), want %v (%v)", r.Name, numbers(g), err, numbers(h), err2)
+		}
+	}
+}
+
+// A matrix of one column may have any stride between columns.
+func TestOneColumn(t *testing.T) {
+	x, out := []float64{3, 4}, 0.0
+	m := Buffer{Data: Slice(x).Data, Len: 2, Type: Float64, Axes: 2, Shape: [2]int{2, 1}, Stride: [2]int{1, 7}}
+	if err := lookup(t, "revlinalg.Frobenius[float64]").Call(Forward, Args{Operands: []Buffer{Scalar(&out), m}}); err != nil || out == 0 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
 func BenchmarkCall(b *testing.B) {
 	r := lookup(b, "revlinalg.Dot[float64]")
 	x, gx, gy := make([]float64, 8), make([]float64, 8), make([]float64, 8)

@@ -74,7 +74,7 @@ func TestBlocks(t *testing.T) {
 		}
 	}
 	b := snavelyBlocks.New().(*block)
-	if err := b.compute([][]float64{feature, camera9[:8], make([]float64, 3)}, nil, make([][]float64, 2)); err == nil {
-		t.Error("no error of a camera of 8 parameters")
+	if err := b.compute([][]float64{feature, camera9[:8], make([]float64, 3)}, nil, make([][]float64, 2)); err == nil || err.Error() != "argument 2 has length 8, want 9" {
+		t.Errorf("a camera of 8 parameters: %v", err)
 	}
 }

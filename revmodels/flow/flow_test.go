@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
+	"revnum/optim"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -248,6 +250,27 @@ func TestDensity(t *testing.T) {
 		if got := mat.Sum(samples.ColView(0)) / 20000; !(math.Abs(got-mean) <= 0.06) {
 			t.Errorf("%v: the mean of samples is %v, of the density %v", kind, got, mean)
 		}
+	}
+}
+
+// Fit has the defaults of its documentation.
+func TestFitDefaults(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(8, 9))
+	x := mat.NewDense(300, 2, nil)
+	for i := range 300 {
+		x.SetRow(i, []float64{rnd.NormFloat64(), rnd.NormFloat64()})
+	}
+	fit := func(o FitOptions) (losses []float64) {
+		m, _ := random[float64](t, NICE, 2, 2, 1)
+		o.Steps, o.Report = 3, func(_ int, loss float64) { losses = append(losses, loss) }
+		if err := m.Fit(t.Context(), x, &o); err != nil {
+			t.Fatal(err)
+		}
+		return losses
+	}
+	given := FitOptions{Batch: 256, Rate: optim.Cosine(0.003, 0, 3), Source: rand.NewPCG(1, 2)}
+	if got, want := fit(FitOptions{}), fit(given); !slices.Equal(got, want) || len(got) != 3 {
+		t.Errorf("losses %v, want %v", got, want)
 	}
 }
 

@@ -295,6 +295,32 @@ func TestRotation(t *testing.T) {
 	}
 }
 
+// TestRotationSeries compares the short series of small angles with long ones, in elements of
+// which they are a large part.
+func TestRotationSeries(t *testing.T) {
+	r := [3]float64{0.012, 0.016, 0.02}
+	s := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
+	var a, b, da, db float64 // Σ (-s)ⁿ/(2n+1)!, Σ (-s)ⁿ/(2n+2)!, and twice their derivatives by s
+	for n, term := 0., 1.; n < 8; n++ {
+		a += term / (2*n + 1)
+		b += term / (2*n + 1) / (2*n + 2)
+		da -= term / (2*n + 1) / (2*n + 2) * 2 * (n + 1) / (2*n + 3)
+		db -= term / (2*n + 1) / (2*n + 2) * 2 * (n + 1) / (2*n + 3) / (2*n + 4)
+		term *= -s / (2*n + 1) / (2*n + 2)
+	}
+	m, d := rotation(r)
+	for name, c := range map[string][3]float64{ // what rotation has, what it should have, rounding
+		"a":  {m[1][0] - m[0][1], 2 * a * r[2], 1e-17},
+		"b":  {m[0][0] - 1, b * (r[0]*r[0] - s), 2e-16},
+		"a'": {d[0][1][0] - d[0][0][1], 2 * r[0] * da * r[2], 1e-17},
+		"b'": {d[0][0][0], r[0] * db * (r[0]*r[0] - s), 1e-17},
+	} {
+		if !(math.Abs(c[0]-c[1]) <= c[2]) {
+			t.Errorf("%s: %v, want %v", name, c[0], c[1])
+		}
+	}
+}
+
 // files returns the files of a model of the least size.
 func files() (bones, vertices, triangles string) {
 	var b strings.Builder

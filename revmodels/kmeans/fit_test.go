@@ -345,7 +345,7 @@ func TestJSON(t *testing.T) {
 		`{"centroids": [[]]}`:                             "no centroids",
 		`{"centroids": 1}`:                                "reading a clustering",
 		`{"centroids": [[1],[]]}`:                         "centroid 1 has 0 coordinates, centroid 0 has 1",
-		`{"centroids": [[1]], "labels": [0, 1]}`:          "label 1 is 1",
+		`{"centroids": [[1]], "labels": [0, 1]}`:          "label 1 is 1, want one from 0 to 0",
 		`{"centroids": [[1]], "labels": [-1]}`:            "label 0 is -1",
 		`{"centroids": [[1]], "labels": [0], "cost": -1}`: "the cost is -1",
 	} {

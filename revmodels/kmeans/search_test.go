@@ -1,6 +1,7 @@
 package kmeans
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -134,6 +135,38 @@ func TestSwap(t *testing.T) {
 	if r.Swaps != 1 || !(got < stuck/2) || got != s.cost(nil) {
 		t.Errorf("%d swaps take the cost from %v to %v", r.Swaps, stuck, got)
 	}
+}
+
+// A swap that an interrupt stops does not raise the cost.
+func TestSwapInterrupted(t *testing.T) {
+	x := clouds(rand.New(rand.NewPCG(5, 3)), 900, 9)
+	for calls := range 30 {
+		s := newSearch(rev.ViewDense(x), nil, 9, 1)
+		for k := range 9 {
+			copy(s.centroids.Row(k), x.RawRowView(k))
+		}
+		s.assign()
+		before := s.cost(nil)
+		var r Start
+		got := s.improve(&expiring{t.Context(), calls}, &r, rand.New(rand.NewPCG(5, 4)), 100, 0)
+		if got != s.cost(nil) || got > before {
+			t.Errorf("after %d calls the cost is %v, and improve returns %v, before it %v", calls, s.cost(nil), got, before)
+		}
+		s.close()
+	}
+}
+
+// expiring is a context that is done after some calls of Err.
+type expiring struct {
+	context.Context
+	calls int
+}
+
+func (e *expiring) Err() error {
+	if e.calls--; e.calls < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 // TestSample checks that points are drawn with their weights, and that clusters which

@@ -444,6 +444,14 @@ func TestErrors(t *testing.T) {
 	}
 
 	rnd := rand.New(rand.NewPCG(1, 9))
+	at := steps[float64](rnd, 12, 2, Damping{3, 0})
+	if err := at.Forward(); err != nil {
+		t.Errorf("damping by 0: %v", err)
+	}
+	at.SourceAt[0] = at.U.Rows * at.U.Cols
+	if !simdtest.Panics(func() { _ = at.Forward() }) {
+		t.Error("a source after the last cell does not panic")
+	}
 	k := steps[fixed.Q43](rnd, 12, 2, Damping{3, 0.1})
 	check("needs Absorbed", k.Forward())
 	k.Absorbed = new(Absorbed)
