@@ -1,6 +1,8 @@
 package num
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/simd/dense"
@@ -12,11 +14,20 @@ import (
 // A Matrix is the memory of a *mat.Dense.
 type Matrix = rev.General[float64]
 
-// MatrixOf returns the memory of m.
-func MatrixOf(m *mat.Dense) Matrix { return Matrix(m.RawMatrix()) }
+// MatrixOf returns the memory of m, or no memory if m is nil.
+func MatrixOf(m *mat.Dense) Matrix {
+	if m == nil {
+		return Matrix{}
+	}
+	return Matrix(m.RawMatrix())
+}
 
-// VectorOf returns the memory of v, which must have no gaps between its elements.
+// VectorOf returns the memory of v, which must have no gaps between its elements, or nil if v is
+// nil.
 func VectorOf(v *mat.VecDense) []float64 {
+	if v == nil {
+		return nil
+	}
 	raw := v.RawVector()
 	if raw.Inc != 1 && raw.N > 1 {
 		panic("num: a vector has gaps between its elements: copy it to one of its own")
@@ -134,4 +145,13 @@ func SameShapes(a Matrix, others ...Matrix) {
 			panic(mat.ErrShape)
 		}
 	}
+}
+
+// Where returns x if cond holds, and 0 if not. It takes no branch.
+func Where(cond bool, x float64) float64 {
+	var mask uint64
+	if cond {
+		mask = ^uint64(0)
+	}
+	return math.Float64frombits(math.Float64bits(x) & mask)
 }

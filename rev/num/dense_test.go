@@ -1,6 +1,7 @@
 package num_test
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -95,5 +96,18 @@ func TestGradientMemory(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+}
+
+// Where keeps a number, also NaN, or gives 0 in its place.
+func TestWhere(t *testing.T) {
+	if x := num.Where(true, -2.5); x != -2.5 {
+		t.Error(x)
+	}
+	if x := num.Where(true, math.NaN()); !math.IsNaN(x) {
+		t.Error(x)
+	}
+	if x := num.Where(false, math.NaN()); x != 0 {
+		t.Error(x)
 	}
 }

@@ -360,7 +360,7 @@ func (l *lowerer) fields(x expr, path []int) expr {
 		t = l.instance(f.Type())
 		x = &field{x, f.Name(), t}
 	}
-	return viewed(x)
+	return l.hoisted(viewed(x))
 }
 
 func (l *lowerer) composite(e *ast.CompositeLit) expr {

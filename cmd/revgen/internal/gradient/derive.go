@@ -92,6 +92,7 @@ var derivatives = map[string]derivative{
 	}, false, true},
 	"num.Digamma":  {of(func(x, r expr) expr { return &call{"num.Trigamma", numPath, []expr{x}, float} }), false, false},
 	"num.Sign":     {cheap: true},
+	"num.Where":    {func(x []expr, r expr) []expr { return []expr{nil, where(x[0], number("1"))} }, false, true},
 	"num.Constant": {cheap: true},
 	"num.Lgamma":   {of(func(x, r expr) expr { return &call{"num.Digamma", numPath, []expr{x}, float} }), false, false},
 	"Lgamma":       {},

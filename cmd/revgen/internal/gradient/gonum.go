@@ -150,6 +150,44 @@ func viewed(e expr) expr {
 	return e
 }
 
+// hoisted gives a vector or a matrix in a field of a parameter a name at the beginning of the
+// function. Such fields do not change.
+func (l *lowerer) hoisted(e expr) expr {
+	v, ok := e.(*view)
+	if !ok {
+		return e
+	}
+	name := ""
+	for x := v.x; ; {
+		switch y := x.(type) {
+		case *field:
+			if name == "" {
+				name = strings.ToLower(y.name[:1]) + y.name[1:]
+			}
+			x = y.x
+			continue
+		case *target:
+			x = y.x
+			continue
+		case *reference:
+			if !y.v.param {
+				return e
+			}
+		default:
+			return e
+		}
+		break
+	}
+	for _, s := range l.fixed {
+		if same(s.r.(*view).x, v.x) {
+			return s.l
+		}
+	}
+	s := &assignment{l: ref(&variable{name: l.unique(name), typ: v.typ}), op: token.ASSIGN, r: v, define: true}
+	l.fixed = append(l.fixed, s)
+	return s.l
+}
+
 // model returns the model with a name, or nil.
 func (s *Source) model(name string) *ast.FuncDecl {
 	if s.models == nil {

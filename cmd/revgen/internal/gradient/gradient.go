@@ -152,6 +152,9 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	frame := &frame{}
 	f.frames = append(f.frames, frame)
 	f.results = f.body(frame, decl.Type, decl.Body)
+	for _, s := range slices.Backward(f.fixed) {
+		f.out = slices.Insert(f.out, 0, stmt(s))
+	}
 	for _, e := range f.results {
 		if isHeader(e.typeOf()) && hasFloats(e.typeOf()) {
 			f.refuse(decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", decl.Name.Name)

@@ -49,7 +49,8 @@ type lowerer struct {
 	imports  map[string]bool
 	count    int // of variables
 	foreign  []foreignCall
-	unsizes  []*unsized // that have got sizes in the present list of statements
+	fixed    []*assignment // vectors and matrices in fields of parameters
+	unsizes  []*unsized    // that have got sizes in the present list of statements
 }
 
 // A foreignCall is a call of a function of another package.

@@ -399,7 +399,16 @@ func (r *reverser) adjointCall(e *call, g, value expr) {
 		if e.fn == "min" {
 			op = token.LEQ
 		}
-		b := &branch{cond: &binary{op, x, y, boolean}}
+		first := &binary{op, x, y, boolean}
+		if types.Identical(e.typ, float) && !r.active(y) {
+			r.adjoint(x, where(first, g), nil)
+			return
+		}
+		if types.Identical(e.typ, float) && !r.active(x) {
+			r.adjoint(y, where(&unary{token.NOT, first}, g), nil)
+			return
+		}
+		b := &branch{cond: first}
 		outer := r.into
 		r.into = &b.then
 		r.adjoint(x, g, nil)
@@ -436,6 +445,10 @@ func (r *reverser) adjointCall(e *call, g, value expr) {
 		}
 	}
 }
+
+// where returns g, or 0 where a condition does not hold. It takes no branch, which a processor could
+// not foresee.
+func where(cond, g expr) expr { return &call{"num.Where", numPath, []expr{cond, g}, float} }
 
 // scaled returns g·d, and g/y if d is 1/y.
 func scaled(g, d expr) expr {
