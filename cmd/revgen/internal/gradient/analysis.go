@@ -11,7 +11,6 @@ import (
 type key struct {
 	same   *key // the key of the memory that it is found to share, or nil
 	depth  int  // the number of loops that its variable is declared in
-	part   bool // a slice is a part of another one, behind which more memory lies
 	varied bool // it may depend on what the gradient is by
 	useful bool // what is returned may depend on it
 }
@@ -79,7 +78,7 @@ func (a *analysis) key(e expr) *key {
 func (a *analysis) unite(x, y *key) {
 	if x != y {
 		x.depth = min(x.depth, y.depth)
-		x.varied, x.part = x.varied || y.varied, x.part || y.part
+		x.varied = x.varied || y.varied
 		y.same = x
 	}
 }
@@ -109,14 +108,36 @@ func (a *analysis) share(list []stmt) {
 		case *assignment:
 			if s.r != nil && isHeader(s.l.typeOf()) && isPlace(s.r) {
 				a.unite(a.key(s.l), a.key(s.r))
-				if p, ok := s.r.(*part); ok && p.hi != nil {
-					a.key(s.l).part = true
-				}
 			}
 		case *swap:
 			a.unite(a.key(s.x), a.key(s.y))
 		}
 	})
+}
+
+// parts returns the variables that may be parts of other slices, with more memory behind them.
+func parts(list []stmt) map[*variable]bool {
+	out := map[*variable]bool{}
+	for n := -1; n < len(out); {
+		n = len(out)
+		pass := func(to, from expr) {
+			if p, ok := from.(*part); ok && p.hi != nil || out[root(from)] {
+				out[root(to)] = true
+			}
+		}
+		each(list, func(s stmt) {
+			switch s := s.(type) {
+			case *assignment:
+				if s.r != nil && isHeader(s.l.typeOf()) && isPlace(s.r) {
+					pass(s.l, s.r)
+				}
+			case *swap:
+				pass(s.x, s.y)
+				pass(s.y, s.x)
+			}
+		})
+	}
+	return out
 }
 
 // activate finds what depends on the seeds, and what the result depends on. Everything matters

@@ -155,6 +155,7 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 	for _, s := range slices.Backward(f.fixed) {
 		f.out = slices.Insert(f.out, 0, stmt(s))
 	}
+	f.separate()
 	for _, e := range f.results {
 		if isHeader(e.typeOf()) && hasFloats(e.typeOf()) {
 			f.refuse(decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", decl.Name.Name)
@@ -211,7 +212,7 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 // cotangent of the result.
 func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, forward, back []stmt) {
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
-	r = &reverser{lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}}
+	r = &reverser{lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, parts: parts(f.out)}
 	a.share(f.out)
 	a.activate(f.out, result)
 	for _, c := range f.foreign {

@@ -50,7 +50,8 @@ type lowerer struct {
 	count    int // of variables
 	foreign  []foreignCall
 	fixed    []*assignment // vectors and matrices in fields of parameters
-	unsizes  []*unsized    // that have got sizes in the present list of statements
+	overlaps []*overlap
+	unsizes  []*unsized // that have got sizes in the present list of statements
 }
 
 // A foreignCall is a call of a function of another package.
@@ -838,12 +839,41 @@ func (l *lowerer) copy(c *ast.CallExpr) {
 	to, from := l.header("to", l.expr(c.Args[0])), l.header("from", l.expr(c.Args[1]))
 	elem := to.typeOf().Underlying().(*types.Slice).Elem()
 	n := &call{"min", "", []expr{length(to), length(from)}, integer}
-	if a, b := rootOf(c.Args[0]), rootOf(c.Args[1]); a == b {
-		old := ref(l.define("old", to.typeOf(), &call{"make", "", []expr{length(from)}, to.typeOf()}))
-		l.over(length(from), func(i expr) { l.assign(&element{old, i, elem}, &element{from, i, elem}) })
-		from = old
+	old := ref(l.define("old", to.typeOf(), &call{"make", "", []expr{length(from)}, to.typeOf()}))
+	l.over(length(from), func(expr) {})
+	o := overlap{to: to, from: from, first: l.out[len(l.out)-1].(*ranged)}
+	o.keep = func() {
+		o.first.body = l.nested(func() { l.assign(&element{old, ref(o.first.v), elem}, &element{from, ref(o.first.v), elem}) })
+		for _, e := range o.reads {
+			e.x = old
+		}
 	}
-	l.over(n, func(i expr) { l.assign(&element{to, i, elem}, &element{from, i, elem}) })
+	l.over(n, func(i expr) {
+		e := &element{from, i, elem}
+		o.reads = append(o.reads, e)
+		l.assign(&element{to, i, elem}, e)
+	})
+	l.overlaps = append(l.overlaps, &o)
+}
+
+// An overlap is a copy between slices that may share memory. It then goes through another slice,
+// which is not written otherwise.
+type overlap struct {
+	to, from expr
+	first    *ranged // which fills the other slice
+	reads    []*element
+	keep     func()
+}
+
+// separate completes the copies between slices that may share memory.
+func (l *lowerer) separate() {
+	a := &analysis{keys: map[path]*key{}}
+	a.share(l.out)
+	for _, o := range l.overlaps {
+		if a.key(o.to) == a.key(o.from) {
+			o.keep()
+		}
+	}
 }
 
 // rootOf returns the name at the beginning of an expression.

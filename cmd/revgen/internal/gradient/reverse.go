@@ -22,9 +22,10 @@ type reverser struct {
 	inside  []*loopInfo
 	block   *block // nil outside of loops
 	into    *[]stmt
-	hoist   []*variable // locals of the function that are declared at its beginning
-	nest    int         // the number of branches, outside of loops, around a statement
-	bars    []*variable // cotangents of locals outside of loops
+	hoist   []*variable        // locals of the function that are declared at its beginning
+	parts   map[*variable]bool // that may have more memory behind them
+	nest    int                // the number of branches, outside of loops, around a statement
+	bars    []*variable        // cotangents of locals outside of loops
 	pairs   []*pairOf
 	blocks  []*block
 	defs    map[*variable]*assignment
@@ -117,7 +118,7 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 		}
 	}
 	note(x)
-	if r.key(x).part {
+	if r.parts[root(x)] {
 		panic(Refusal{Msg: "append to a part of another slice may overwrite that slice: make a slice of its own"})
 	}
 	p := r.newPair(x)

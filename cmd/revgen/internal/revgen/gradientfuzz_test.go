@@ -112,6 +112,16 @@ func (s *scribe) stmt() {
 		s.vars = append(s.vars, v)
 	case k == 11:
 		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "row := m[1]\nrow[2] += row[0]"))
+	case k == 12 && s.rnd.IntN(2) == 0:
+		s.line("{\n%s\n}", s.pick(
+			"floats.AddScaled(a[:4], math.Tanh(s1), b[:4])",
+			"s0 = math.Tanh(floats.Dot(a[:4], b[:4]))",
+			"s1 = floats.LogSumExp(b[:4]) - floats.Max(a[:4])",
+			"c := b[:4]\nd := c\ncopy(d[1:], c)",
+			"w := mat.NewDense(2, 2, a[:4])\nvar c mat.Dense\nc.Mul(w, w.T())\nb[1] += math.Sin(c.At(0, 1))",
+			"v, w := mat.NewVecDense(4, b[:4]), mat.NewVecDense(4, nil)\nw.ScaleVec(0.5, v)\nw.MulElemVec(w, mat.NewVecDense(4, a[:4]))\nv.AddScaledVec(w, -0.5, v)",
+			"c := mat.NewDense(2, 2, b[:4])\nc.Mul(mat.NewDense(2, 2, a[:4]), c)\nc.Apply(func(_, _ int, v float64) float64 { return math.Tanh(v) }, c)",
+		))
 	case k == 12:
 		s.line("b = append(b, %s)\nb[%s] += b[len(b)-1]", s.expr(1), s.index())
 	case k < 15 && s.depth < 4:
@@ -154,7 +164,14 @@ func (s *scribe) stmt() {
 
 const fuzzHead = `package written
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+)
+
+var _, _ = floats.Dot, mat.Dot
 
 type state struct {
 	u, w float64

@@ -380,4 +380,5 @@ func TestTraps(t *testing.T) {
 		check(t, "traps", x, traps, trapsGradient)
 		second(t, "traps", x, func(g, x []float64) { trapsGradient(g, x) }, trapsHessVec, trapsHessian)
 	}
+	check(t, "shifts", random(5, -1, 1), shifts, shiftsGradient)
 }

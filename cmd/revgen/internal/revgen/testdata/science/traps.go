@@ -114,3 +114,23 @@ func traps(x []float64) float64 {
 	}
 	return t
 }
+
+// shifts copies between slices that overlap under other names.
+//
+//revgen:gradient x
+func shifts(x []float64) float64 {
+	y := append([]float64(nil), x...)
+	later, z := y[1:], y
+	copy(later, z) // y is x[0], x[0], x[1], ...
+	later[1] *= x[2]
+	for range 2 {
+		w := later
+		copy(z, w[1:])
+		z[0] *= math.Sin(w[0])
+	}
+	s := 0.0
+	for i, v := range y {
+		s += v * v * float64(i+1)
+	}
+	return s
+}
