@@ -43,18 +43,6 @@ func toRows(call func(), out rev.General[float64]) evaluation {
 	return evaluation{call: call, output: output}
 }
 
-// unless returns e, whose output is the error if the last call left one in err.
-func (e evaluation) unless(err *error) evaluation {
-	output := e.output
-	e.output = func() (any, error) {
-		if *err != nil {
-			return nil, *err
-		}
-		return output()
-	}
-	return e
-}
-
 // durations are many durations, mostly short ones, in few bytes: as varints of
 // their nanoseconds.
 type durations struct {

@@ -6,22 +6,21 @@ import (
 
 	"revnum/benchmarks/internal/gradbench/generated"
 	"revnum/rev"
+	"revnum/revlinalg"
 	"revnum/revmodels/hand"
 )
 
-// Revgen answers with kernels that cmd/revgen wrote from plain functions.
+// Revgen answers with kernels that cmd/revgen wrote from plain functions. particle and saddle
+// are for gradients of gradients, and det as described for recursion: each is a line here once
+// cmd/revgen writes these.
 var Revgen = Tool{"revgen", map[string]map[string]function{
 	"ode": {"primal": generatedODE, "gradient": generatedODEGradient},
 	"ht":  {"objective": generatedHT, "jacobian": generatedHTJacobian},
+}}
+
+// RevgenMinors answers det by shared minors, with a kernel that cmd/revgen wrote.
+var RevgenMinors = Tool{"revgen-minors", map[string]map[string]function{
 	"det": {"primal": generatedDet, "gradient": generatedDetGradient},
-	"saddle": {
-		"ff": generatedSaddle(false, false), "fr": generatedSaddle(false, true),
-		"rf": generatedSaddle(true, false), "rr": generatedSaddle(true, true),
-	},
-	"particle": {
-		"ff": generatedParticle(false, false), "fr": generatedParticle(false, true),
-		"rf": generatedParticle(true, false), "rr": generatedParticle(true, true),
-	},
 }}
 
 // A generatedChain is the kernel of a system at time 0, and its gradient.
@@ -68,16 +67,15 @@ func generatedODEGradient(input json.RawMessage, _ int) (evaluation, error) {
 
 // generatedMinors returns the kernel of the minors of a matrix, and its gradient.
 func generatedMinors(input json.RawMessage) (k, g generated.Minors[float64], err error) {
-	in, err := parseDet(input)
+	n, a, err := parseDet(input, revlinalg.MaxMinors, "ell·2^ell")
 	if err != nil {
 		return k, g, err
 	}
-	n := in.A.Rows
 	first := make([]int, 1<<n)
 	for set := range first {
 		first[set] = n - bits.OnesCount(uint(set))
 	}
-	k = generated.Minors[float64]{D: rev.ViewSlice(make([]float64, 1<<n)), A: in.A, First: first}
+	k = generated.Minors[float64]{D: rev.ViewSlice(make([]float64, 1<<n)), A: rev.NewGeneral(n, n, a), First: first}
 	g = generated.Minors[float64]{D: rev.ViewSlice(make([]float64, 1<<n)), A: rev.NewGeneral[float64](n, n, nil)}
 	return k, g, nil
 }
@@ -110,56 +108,6 @@ func generatedDetGradient(input json.RawMessage, _ int) (evaluation, error) {
 		k.Adjoint(g)
 	}
 	return toNumbers(call, g.A.Data), nil
-}
-
-func generatedParticle(outerReverse, innerReverse bool) function {
-	return func(input json.RawMessage, _ int) (evaluation, error) {
-		start, err := parseParticle(input)
-		if err != nil {
-			return evaluation{}, err
-		}
-		one := 1.0
-		var w, value, slope float64
-		k := generated.Flight[float64]{Out: &value, W: &w, Reverse: innerReverse}
-		return control(func(x float64) (float64, float64) {
-			w, value, slope = x, 0, 0
-			if outerReverse {
-				_ = rev.Gradient(k, generated.Flight[float64]{Out: &one, W: &slope})
-			} else {
-				k.Tangent(generated.Flight[float64]{Out: &slope, W: &one})
-			}
-			return value, slope
-		}, start), nil
-	}
-}
-
-func generatedSaddle(outerReverse, innerReverse bool) function {
-	return func(input json.RawMessage, _ int) (evaluation, error) {
-		start, err := parseSaddle(input)
-		if err != nil {
-			return evaluation{}, err
-		}
-		one := 1.0
-		var value float64
-		var slopes [2]float64
-		p, direction, out := make([]float64, 2), make([]float64, 2), make([]float64, 4)
-		k := generated.Highest[float64]{Out: &value, P: rev.ViewSlice(p), Start: rev.ViewSlice(start), Reverse: innerReverse}
-		maximum := func(x pair) (float64, pair) {
-			p[0], p[1], value, slopes = x.x, x.y, 0, [2]float64{}
-			if outerReverse {
-				_ = rev.Gradient(k, generated.Highest[float64]{Out: &one, P: rev.ViewSlice(slopes[:])})
-				return value, pair{slopes[0], slopes[1]}
-			}
-			for i := range slopes {
-				value = 0
-				direction[0], direction[1] = 0, 0
-				direction[i] = 1
-				k.Tangent(generated.Highest[float64]{Out: &slopes[i], P: rev.ViewSlice(direction)})
-			}
-			return value, pair{slopes[0], slopes[1]}
-		}
-		return saddlePoint(maximum, saddleMode{innerReverse: innerReverse}, pair{start[0], start[1]}, out), nil
-	}
 }
 
 // A generatedHand is a problem of hand tracking, with a direction of derivatives.

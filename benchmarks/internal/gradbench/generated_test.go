@@ -12,7 +12,6 @@ import (
 
 	"revnum/benchmarks/internal/gradbench/generated"
 	"revnum/fixed"
-	"revnum/internal/long"
 	"revnum/rev"
 	"revnum/rev/revtest"
 )
@@ -34,23 +33,23 @@ func flatten(x []float64, v any) []float64 {
 // compute in different orders.
 func TestRevgen(t *testing.T) {
 	for _, c := range []struct {
+		tool   *Tool
 		module string
 		inputs []string
 		within float64
 	}{
-		{"ode", []string{`{"x":[0.5,1,-2,0.25,3,1.5],"s":1}`, `{"x":[0.5,1,-2,0.25,3,1.5],"s":7}`, `{"x":[2],"s":3}`}, 1e-14},
-		{"ht", []string{htInput("[]"), htInput("[[0.25,0.5]]"), strings.Replace(htInput("[]"), "[0,0,0,", "[0.3,-0.2,0.5,", 1)}, 1e-14},
-		{"det", []string{`{"A":[7],"ell":1}`, `{"A":[2,-1,0.5,3],"ell":2}`, `{"A":[0,1,2,3,4,5,6,7,9,1,0.5,-2,0.25,3,1,1],"ell":4}`}, 1e-14},
-		{"particle", []string{`{"w":0}`, `{"w":-3.5}`}, 1e-8},
-		{"saddle", []string{`{"start":[1,1]}`, `{"start":[-0.5,2]}`}, 1e-8},
+		{&Revgen, "ode", []string{`{"x":[0.5,1,-2,0.25,3,1.5],"s":1}`, `{"x":[0.5,1,-2,0.25,3,1.5],"s":7}`, `{"x":[2],"s":3}`}, 1e-14},
+		{&Revgen, "ht", []string{htInput("[]"), htInput("[[0.25,0.5]]"), strings.Replace(htInput("[]"), "[0,0,0,", "[0.3,-0.2,0.5,", 1)}, 1e-14},
+		{&RevgenMinors, "det", []string{`{"A":[7],"ell":1}`, `{"A":[2,-1,0.5,3],"ell":2}`, `{"A":[0,1,2,3,4,5,6,7,9,1,0.5,-2,0.25,3,1,1],"ell":4}`}, 1e-14},
+		{&RevnumMinors, "det", []string{`{"A":[7],"ell":1}`, `{"A":[2,-1,0.5,3],"ell":2}`, `{"A":[0,1,2,3,4,5,6,7,9,1,0.5,-2,0.25,3,1,1],"ell":4}`}, 1e-14},
 	} {
-		for function := range Revgen.modules[c.module] {
+		for function := range c.tool.modules[c.module] {
 			if Revnum.modules[c.module][function] == nil {
 				t.Errorf("revnum has no %s.%s", c.module, function)
 			}
 			for _, input := range c.inputs {
 				var outputs [2][]float64
-				for i, tool := range []*Tool{&Revnum, &Revgen} {
+				for i, tool := range []*Tool{&Revnum, c.tool} {
 					var out bytes.Buffer
 					message := fmt.Sprintf(`{"id":1,"kind":"evaluate","module":%q,"function":%q,"input":%s}`, c.module, function, input)
 					if err := tool.Serve(strings.NewReader(message), &out, 1); err != nil {
@@ -95,7 +94,6 @@ func TestRevgenConformance(t *testing.T) {
 }
 
 func revgenConformance[T rev.Real](t *testing.T) {
-	scalar := func(rnd *rand.Rand, low, high float64) *T { return &numbersIn[T](rnd, 1, low, high)[0] }
 	vector := func(rnd *rand.Rand, n int, low, high float64) rev.Vector[T] {
 		return rev.ViewSlice(numbersIn[T](rnd, n, low, high))
 	}
@@ -118,26 +116,6 @@ func revgenConformance[T rev.Real](t *testing.T) {
 			k.First[0] = 0 // no row, and not read
 			return k
 		}})
-	})
-	t.Run("Flight", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[generated.Flight[T]]{
-			// A particle is lost if W is larger. Its many steps add up rounding.
-			Magnitudes: [2]float64{0.5, 1}, Rounding: 20000,
-			New: func(rnd *rand.Rand, size int) generated.Flight[T] {
-				return generated.Flight[T]{Out: scalar(rnd, -1, 1), W: scalar(rnd, 0, 0.01), Reverse: size%2 == 1}
-			}, Skip: map[revtest.Property]string{revtest.Extremes: "a particle that is lost takes a million steps"}})
-	})
-	t.Run("Highest", func(t *testing.T) {
-		skip := map[revtest.Property]string{}
-		if !long.Tests() {
-			skip[revtest.Extremes] = "a descent from far away takes a million steps"
-		}
-		revtest.Kernel(t, revtest.Spec[generated.Highest[T]]{
-			// Where a descent starts does not matter but for its tolerance.
-			Magnitudes: [2]float64{1, 1},
-			Skip:       skip, New: func(rnd *rand.Rand, size int) generated.Highest[T] {
-				return generated.Highest[T]{Out: scalar(rnd, -1, 1), P: vector(rnd, 2, -1, 1), Start: vector(rnd, 2, -1, 1), Reverse: size%2 == 1}
-			}})
 	})
 	t.Run("Skeleton", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[generated.Skeleton[T]]{New: func(rnd *rand.Rand, size int) generated.Skeleton[T] {

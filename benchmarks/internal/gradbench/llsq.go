@@ -21,6 +21,7 @@ func llsqPrimal(input json.RawMessage, workers int) (evaluation, error) {
 		return evaluation{}, err
 	}
 	call := func() {
+		spread(k.X.Data, k.Y.Data)
 		*k.Out = 0
 		k.Forward()
 	}
@@ -38,10 +39,26 @@ func llsqGradient(input json.RawMessage, workers int) (evaluation, error) {
 	gradient := make([]float64, k.C.N)
 	g := revlinalg.PolyLeastSquares[float64]{Out: &one, C: rev.ViewSlice(gradient)}
 	call := func() {
+		spread(k.X.Data, k.Y.Data)
 		clear(gradient)
 		k.Adjoint(g)
 	}
 	return toNumbers(call, gradient), nil
+}
+
+// spread stores points evenly spaced from -1 to 1 in t, and their signs in s.
+func spread(t, s []float64) {
+	s = s[:len(t)]
+	last := float64(len(t) - 1)
+	for i := range t {
+		v := -1 + float64(2*i)/last
+		t[i], s[i] = v, 0
+		if v > 0 {
+			s[i] = 1
+		} else if v < 0 {
+			s[i] = -1
+		}
+	}
 }
 
 func parseLLSQ(input json.RawMessage, workers int) (k revlinalg.PolyLeastSquares[float64], err error) {
@@ -63,17 +80,7 @@ func parseLLSQ(input json.RawMessage, workers int) (k revlinalg.PolyLeastSquares
 		// Evenly spaced points need at least two.
 		return k, fmt.Errorf("n: expected 2 to %d points, found %d", maxPoints, *in.N)
 	}
-	n := *in.N
-	t, s := make([]float64, n), make([]float64, n)
-	for i := range t {
-		t[i] = -1 + float64(float64(2*i)/float64(n-1))
-		switch {
-		case t[i] > 0:
-			s[i] = 1
-		case t[i] < 0:
-			s[i] = -1
-		}
-	}
+	t, s := make([]float64, *in.N), make([]float64, *in.N)
 	return revlinalg.PolyLeastSquares[float64]{
 		Out: new(float64), C: rev.ViewSlice([]float64(in.X)), X: rev.ViewSlice(t), Y: rev.ViewSlice(s), Workers: workers,
 	}, nil

@@ -1,4 +1,4 @@
-// Package generated has functions of GradBench's evals det, ode, particle, saddle and ht as
+// Package generated has functions of GradBench's evals det, ode and ht as
 // you would write them in plain Go. Their kernels, in the files whose names end in _rev.go,
 // are written by cmd/revgen.
 package generated

@@ -15,7 +15,7 @@ import (
 // elements 0, 0, 0 in x.
 //
 // The system is linear. A step is therefore a polynomial in it, which can be computed in
-// place from the last element down. After s steps, y is 0 from element 4s on.
+// place from the last element down.
 type ODE[T rev.Real] struct {
 	Y     rev.Vector[T] `rev:"inout" shape:"n+1"`
 	X     rev.Vector[T] `rev:"in" shape:"n"`
@@ -106,22 +106,16 @@ func (k ODE[T]) forward() {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := range k.Steps {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := min1 - 1; i >= 4; i-- {
+	for range k.Steps {
+		for i := (n + 1) - 1; i >= 4; i-- {
 			p2 := fixed.Product(p1, x[i-4])
 			p3 := fixed.Product(q, x[i-3])
-			s2 := y[i-3] + fixed.Product(p2, y[i-4])
+			s := y[i-3] + fixed.Product(p2, y[i-4])
 			p4 := fixed.Product(p, x[i-2])
-			s3 := y[i-2] + fixed.Product(p3, s2)
+			s1 := y[i-2] + fixed.Product(p3, s)
 			p5 := fixed.Product(h, x[i-1])
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			y[i] += fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			y[i] += fixed.Product(p5, s2)
 		}
 	}
 }
@@ -135,22 +129,16 @@ func (k ODE[T]) inverse() {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := 4; i < min1; i++ {
+	for range k.Steps {
+		for i := 4; i < n+1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			p3 := fixed.Product(q, x[i-3])
-			s2 := y[i-3] + fixed.Product(p2, y[i-4])
+			s := y[i-3] + fixed.Product(p2, y[i-4])
 			p4 := fixed.Product(p, x[i-2])
-			s3 := y[i-2] + fixed.Product(p3, s2)
+			s1 := y[i-2] + fixed.Product(p3, s)
 			p5 := fixed.Product(h, x[i-1])
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			y[i] -= fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			y[i] -= fixed.Product(p5, s2)
 		}
 	}
 }
@@ -164,42 +152,36 @@ func (k ODE[T]) adjoint(g ODE[T]) {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := 4; i < min1; i++ {
+	for range k.Steps {
+		for i := 4; i < n+1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			y1 := y[i-4]
 			p3 := fixed.Product(q, x[i-3])
-			s2 := y[i-3] + fixed.Product(p2, y1)
+			s := y[i-3] + fixed.Product(p2, y1)
 			p4 := fixed.Product(p, x[i-2])
-			s3 := y[i-2] + fixed.Product(p3, s2)
+			s1 := y[i-2] + fixed.Product(p3, s)
 			p5 := fixed.Product(h, x[i-1])
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			y[i] -= fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			y[i] -= fixed.Product(p5, s2)
 			gy1 := gy[i]
-			gs4 := fixed.Product(gy1, p5)
-			gy[i-1] += gs4
-			gs3 := fixed.Product(gs4, p4)
+			gs2 := fixed.Product(gy1, p5)
+			gy[i-1] += gs2
+			gs1 := fixed.Product(gs2, p4)
 			if gx != nil {
-				gx[i-1] += fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] += fixed.Product(fixed.Product(gy1, s2), h)
 			}
-			gy[i-2] += gs3
-			gs2 := fixed.Product(gs3, p3)
+			gy[i-2] += gs1
+			gs := fixed.Product(gs1, p3)
 			if gx != nil {
-				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs2, s1), p)
 			}
-			gy[i-3] += gs2
+			gy[i-3] += gs
 			if gx != nil {
-				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs1, s), q)
 			}
-			gy[i-4] += fixed.Product(gs2, p2)
+			gy[i-4] += fixed.Product(gs, p2)
 			if gx != nil {
-				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs, y1), p1)
 			}
 		}
 	}
@@ -214,31 +196,25 @@ func (k ODE[T]) tangent(t ODE[T]) {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := range k.Steps {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := min1 - 1; i >= 4; i-- {
+	for range k.Steps {
+		for i := (n + 1) - 1; i >= 4; i-- {
 			p2 := fixed.Product(p1, x[i-4])
 			tp2 := fixed.Product(p1, num.At(tx, i-4))
 			y1 := y[i-4]
 			p3 := fixed.Product(q, x[i-3])
 			tp3 := fixed.Product(q, num.At(tx, i-3))
-			s2 := y[i-3] + fixed.Product(p2, y1)
-			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[i-4]))
+			s := y[i-3] + fixed.Product(p2, y1)
+			ts := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[i-4]))
 			p4 := fixed.Product(p, x[i-2])
 			tp4 := fixed.Product(p, num.At(tx, i-2))
-			s3 := y[i-2] + fixed.Product(p3, s2)
-			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			s1 := y[i-2] + fixed.Product(p3, s)
+			ts1 := ty[i-2] + (fixed.Product(tp3, s) + fixed.Product(p3, ts))
 			p5 := fixed.Product(h, x[i-1])
 			tp5 := fixed.Product(h, num.At(tx, i-1))
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i] += fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i] += fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			ts2 := ty[i-1] + (fixed.Product(tp4, s1) + fixed.Product(p4, ts1))
+			ty[i] += fixed.Product(tp5, s2) + fixed.Product(p5, ts2)
+			y[i] += fixed.Product(p5, s2)
 		}
 	}
 }
@@ -252,76 +228,70 @@ func (k ODE[T]) adjointTangent(g, t, gt ODE[T]) {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := 4; i < min1; i++ {
+	for range k.Steps {
+		for i := 4; i < n+1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			tp2 := fixed.Product(p1, num.At(tx, i-4))
 			y1 := y[i-4]
 			ty1 := ty[i-4]
 			p3 := fixed.Product(q, x[i-3])
 			tp3 := fixed.Product(q, num.At(tx, i-3))
-			s2 := y[i-3] + fixed.Product(p2, y1)
-			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
+			s := y[i-3] + fixed.Product(p2, y1)
+			ts := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
 			p4 := fixed.Product(p, x[i-2])
 			tp4 := fixed.Product(p, num.At(tx, i-2))
-			s3 := y[i-2] + fixed.Product(p3, s2)
-			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			s1 := y[i-2] + fixed.Product(p3, s)
+			ts1 := ty[i-2] + (fixed.Product(tp3, s) + fixed.Product(p3, ts))
 			p5 := fixed.Product(h, x[i-1])
 			tp5 := fixed.Product(h, num.At(tx, i-1))
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i] -= fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i] -= fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			ts2 := ty[i-1] + (fixed.Product(tp4, s1) + fixed.Product(p4, ts1))
+			ty[i] -= fixed.Product(tp5, s2) + fixed.Product(p5, ts2)
+			y[i] -= fixed.Product(p5, s2)
 			gy1 := gy[i]
 			tgy1 := gty[i]
-			tg := fixed.Product(tgy1, s4) + fixed.Product(gy1, ts4)
+			tg := fixed.Product(tgy1, s2) + fixed.Product(gy1, ts2)
 			tg1 := fixed.Product(tgy1, p5) + fixed.Product(gy1, tp5)
-			gs4 := fixed.Product(gy1, p5)
+			gs2 := fixed.Product(gy1, p5)
 			gty[i-1] += tg1
-			gy[i-1] += gs4
-			tg2 := fixed.Product(tg1, s3) + fixed.Product(gs4, ts3)
-			tg3 := fixed.Product(tg1, p4) + fixed.Product(gs4, tp4)
-			gs3 := fixed.Product(gs4, p4)
+			gy[i-1] += gs2
+			tg2 := fixed.Product(tg1, s1) + fixed.Product(gs2, ts1)
+			tg3 := fixed.Product(tg1, p4) + fixed.Product(gs2, tp4)
+			gs1 := fixed.Product(gs2, p4)
 			if gtx != nil {
 				gtx[i-1] += fixed.Product(tg, h)
 			}
 			if gx != nil {
-				gx[i-1] += fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] += fixed.Product(fixed.Product(gy1, s2), h)
 			}
 			gty[i-2] += tg3
-			gy[i-2] += gs3
-			tg4 := fixed.Product(tg3, s2) + fixed.Product(gs3, ts2)
-			tg5 := fixed.Product(tg3, p3) + fixed.Product(gs3, tp3)
-			gs2 := fixed.Product(gs3, p3)
+			gy[i-2] += gs1
+			tg4 := fixed.Product(tg3, s) + fixed.Product(gs1, ts)
+			tg5 := fixed.Product(tg3, p3) + fixed.Product(gs1, tp3)
+			gs := fixed.Product(gs1, p3)
 			if gtx != nil {
 				gtx[i-2] += fixed.Product(tg2, p)
 			}
 			if gx != nil {
-				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs2, s1), p)
 			}
 			gty[i-3] += tg5
-			gy[i-3] += gs2
-			tg6 := fixed.Product(tg5, y1) + fixed.Product(gs2, ty1)
-			tg7 := fixed.Product(tg5, p2) + fixed.Product(gs2, tp2)
+			gy[i-3] += gs
+			tg6 := fixed.Product(tg5, y1) + fixed.Product(gs, ty1)
+			tg7 := fixed.Product(tg5, p2) + fixed.Product(gs, tp2)
 			if gtx != nil {
 				gtx[i-3] += fixed.Product(tg4, q)
 			}
 			if gx != nil {
-				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs1, s), q)
 			}
 			gty[i-4] += tg7
-			gy[i-4] += fixed.Product(gs2, p2)
+			gy[i-4] += fixed.Product(gs, p2)
 			if gtx != nil {
 				gtx[i-4] += fixed.Product(tg6, p1)
 			}
 			if gx != nil {
-				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs, y1), p1)
 			}
 		}
 	}
@@ -336,42 +306,36 @@ func (k ODE[T]) undoAdjoint(g ODE[T]) {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := range k.Steps {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := min1 - 1; i >= 4; i-- {
+	for range k.Steps {
+		for i := (n + 1) - 1; i >= 4; i-- {
 			p2 := fixed.Product(p1, x[i-4])
 			y1 := y[i-4]
 			p3 := fixed.Product(q, x[i-3])
-			s2 := y[i-3] + fixed.Product(p2, y1)
+			s := y[i-3] + fixed.Product(p2, y1)
 			p4 := fixed.Product(p, x[i-2])
-			s3 := y[i-2] + fixed.Product(p3, s2)
+			s1 := y[i-2] + fixed.Product(p3, s)
 			p5 := fixed.Product(h, x[i-1])
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			y[i] += fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			y[i] += fixed.Product(p5, s2)
 			gy1 := gy[i]
-			gs4 := -fixed.Product(gy1, p5)
-			gy[i-1] += gs4
-			gs3 := fixed.Product(gs4, p4)
+			gs2 := -fixed.Product(gy1, p5)
+			gy[i-1] += gs2
+			gs1 := fixed.Product(gs2, p4)
 			if gx != nil {
-				gx[i-1] -= fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] -= fixed.Product(fixed.Product(gy1, s2), h)
 			}
-			gy[i-2] += gs3
-			gs2 := fixed.Product(gs3, p3)
+			gy[i-2] += gs1
+			gs := fixed.Product(gs1, p3)
 			if gx != nil {
-				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs2, s1), p)
 			}
-			gy[i-3] += gs2
+			gy[i-3] += gs
 			if gx != nil {
-				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs1, s), q)
 			}
-			gy[i-4] += fixed.Product(gs2, p2)
+			gy[i-4] += fixed.Product(gs, p2)
 			if gx != nil {
-				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs, y1), p1)
 			}
 		}
 	}
@@ -386,31 +350,25 @@ func (k ODE[T]) undoTangent(t ODE[T]) {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := k.Steps - 1; s >= 0; s-- {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := 4; i < min1; i++ {
+	for range k.Steps {
+		for i := 4; i < n+1; i++ {
 			p2 := fixed.Product(p1, x[i-4])
 			tp2 := fixed.Product(p1, num.At(tx, i-4))
 			y1 := y[i-4]
 			p3 := fixed.Product(q, x[i-3])
 			tp3 := fixed.Product(q, num.At(tx, i-3))
-			s2 := y[i-3] + fixed.Product(p2, y1)
-			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[i-4]))
+			s := y[i-3] + fixed.Product(p2, y1)
+			ts := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty[i-4]))
 			p4 := fixed.Product(p, x[i-2])
 			tp4 := fixed.Product(p, num.At(tx, i-2))
-			s3 := y[i-2] + fixed.Product(p3, s2)
-			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			s1 := y[i-2] + fixed.Product(p3, s)
+			ts1 := ty[i-2] + (fixed.Product(tp3, s) + fixed.Product(p3, ts))
 			p5 := fixed.Product(h, x[i-1])
 			tp5 := fixed.Product(h, num.At(tx, i-1))
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i] -= fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i] -= fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			ts2 := ty[i-1] + (fixed.Product(tp4, s1) + fixed.Product(p4, ts1))
+			ty[i] -= fixed.Product(tp5, s2) + fixed.Product(p5, ts2)
+			y[i] -= fixed.Product(p5, s2)
 		}
 	}
 }
@@ -424,76 +382,70 @@ func (k ODE[T]) undoAdjointTangent(g, t, gt ODE[T]) {
 	p := fixed.Product(fixed.Of[T](0.5), h)
 	q := num.Quotient(h, fixed.Of[T](3))
 	p1 := fixed.Product(fixed.Of[T](0.25), h)
-	for s := range k.Steps {
-		len1 := n + 1
-		s1 := 4*s + 8
-		min1 := len1
-		if !(len1 <= s1) && len1 == len1 {
-			min1 = s1
-		}
-		for i := min1 - 1; i >= 4; i-- {
+	for range k.Steps {
+		for i := (n + 1) - 1; i >= 4; i-- {
 			p2 := fixed.Product(p1, x[i-4])
 			tp2 := fixed.Product(p1, num.At(tx, i-4))
 			y1 := y[i-4]
 			ty1 := ty[i-4]
 			p3 := fixed.Product(q, x[i-3])
 			tp3 := fixed.Product(q, num.At(tx, i-3))
-			s2 := y[i-3] + fixed.Product(p2, y1)
-			ts2 := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
+			s := y[i-3] + fixed.Product(p2, y1)
+			ts := ty[i-3] + (fixed.Product(tp2, y1) + fixed.Product(p2, ty1))
 			p4 := fixed.Product(p, x[i-2])
 			tp4 := fixed.Product(p, num.At(tx, i-2))
-			s3 := y[i-2] + fixed.Product(p3, s2)
-			ts3 := ty[i-2] + (fixed.Product(tp3, s2) + fixed.Product(p3, ts2))
+			s1 := y[i-2] + fixed.Product(p3, s)
+			ts1 := ty[i-2] + (fixed.Product(tp3, s) + fixed.Product(p3, ts))
 			p5 := fixed.Product(h, x[i-1])
 			tp5 := fixed.Product(h, num.At(tx, i-1))
-			s4 := y[i-1] + fixed.Product(p4, s3)
-			ts4 := ty[i-1] + (fixed.Product(tp4, s3) + fixed.Product(p4, ts3))
-			ty[i] += fixed.Product(tp5, s4) + fixed.Product(p5, ts4)
-			y[i] += fixed.Product(p5, s4)
+			s2 := y[i-1] + fixed.Product(p4, s1)
+			ts2 := ty[i-1] + (fixed.Product(tp4, s1) + fixed.Product(p4, ts1))
+			ty[i] += fixed.Product(tp5, s2) + fixed.Product(p5, ts2)
+			y[i] += fixed.Product(p5, s2)
 			gy1 := gy[i]
 			tgy1 := gty[i]
-			tg := -(fixed.Product(tgy1, s4) + fixed.Product(gy1, ts4))
+			tg := -(fixed.Product(tgy1, s2) + fixed.Product(gy1, ts2))
 			tg1 := -(fixed.Product(tgy1, p5) + fixed.Product(gy1, tp5))
-			gs4 := -fixed.Product(gy1, p5)
+			gs2 := -fixed.Product(gy1, p5)
 			gty[i-1] += tg1
-			gy[i-1] += gs4
-			tg2 := fixed.Product(tg1, s3) + fixed.Product(gs4, ts3)
-			tg3 := fixed.Product(tg1, p4) + fixed.Product(gs4, tp4)
-			gs3 := fixed.Product(gs4, p4)
+			gy[i-1] += gs2
+			tg2 := fixed.Product(tg1, s1) + fixed.Product(gs2, ts1)
+			tg3 := fixed.Product(tg1, p4) + fixed.Product(gs2, tp4)
+			gs1 := fixed.Product(gs2, p4)
 			if gtx != nil {
 				gtx[i-1] += fixed.Product(tg, h)
 			}
 			if gx != nil {
-				gx[i-1] -= fixed.Product(fixed.Product(gy1, s4), h)
+				gx[i-1] -= fixed.Product(fixed.Product(gy1, s2), h)
 			}
 			gty[i-2] += tg3
-			gy[i-2] += gs3
-			tg4 := fixed.Product(tg3, s2) + fixed.Product(gs3, ts2)
-			tg5 := fixed.Product(tg3, p3) + fixed.Product(gs3, tp3)
-			gs2 := fixed.Product(gs3, p3)
+			gy[i-2] += gs1
+			tg4 := fixed.Product(tg3, s) + fixed.Product(gs1, ts)
+			tg5 := fixed.Product(tg3, p3) + fixed.Product(gs1, tp3)
+			gs := fixed.Product(gs1, p3)
 			if gtx != nil {
 				gtx[i-2] += fixed.Product(tg2, p)
 			}
 			if gx != nil {
-				gx[i-2] += fixed.Product(fixed.Product(gs4, s3), p)
+				gx[i-2] += fixed.Product(fixed.Product(gs2, s1), p)
 			}
 			gty[i-3] += tg5
-			gy[i-3] += gs2
-			tg6 := fixed.Product(tg5, y1) + fixed.Product(gs2, ty1)
-			tg7 := fixed.Product(tg5, p2) + fixed.Product(gs2, tp2)
+			gy[i-3] += gs
+			tg6 := fixed.Product(tg5, y1) + fixed.Product(gs, ty1)
+			tg7 := fixed.Product(tg5, p2) + fixed.Product(gs, tp2)
 			if gtx != nil {
 				gtx[i-3] += fixed.Product(tg4, q)
 			}
 			if gx != nil {
-				gx[i-3] += fixed.Product(fixed.Product(gs3, s2), q)
+				gx[i-3] += fixed.Product(fixed.Product(gs1, s), q)
 			}
 			gty[i-4] += tg7
-			gy[i-4] += fixed.Product(gs2, p2)
+			gy[i-4] += fixed.Product(gs, p2)
 			if gtx != nil {
 				gtx[i-4] += fixed.Product(tg6, p1)
 			}
 			if gx != nil {
-				gx[i-4] += fixed.Product(fixed.Product(gs2, y1), p1)
+				gx[i-4] += fixed.Product(fixed.Product(gs, y1), p1)
 			}
 		}
 	}
