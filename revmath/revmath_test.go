@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"revnum/fixed"
 	"revnum/rev"
 	"revnum/rev/revtest"
@@ -185,11 +187,22 @@ func TestBesselEnds(t *testing.T) {
 	}{
 		{0, 0, [3]float64{1, 0, -0.5}}, {1, 0, [3]float64{0, 0.5, 0}}, {2, 0, [3]float64{0, 0, 0.25}}, {3, 0, [3]float64{}},
 		{0.5, 0, [3]float64{}}, {1.5, 0, [3]float64{}}, {1000, 0, [3]float64{}},
-		{0, 1e-40, [3]float64{1, -5e-41, -0.5}},
 		{0, math.Inf(1), [3]float64{}}, {0.5, math.Inf(1), [3]float64{}}, {1, math.Inf(-1), [3]float64{}},
 	} {
 		if got := derivatives(t, c.nu, c.x); got != c.want {
 			t.Errorf("J_%v(%v) and its derivatives are %v, want %v", c.nu, c.x, got, c.want)
+		}
+	}
+	// Near 0 the first terms of the series are exact.
+	for _, x := range []float64{3e-31, 3e-100, 5e-320} {
+		root := math.Sqrt(2/math.Pi) * math.Sqrt(x)
+		for nu, want := range map[float64][3]float64{
+			0: {1, -x / 2, -0.5}, 1: {x / 2, 0.5, -3 * x / 8}, 2: {x * x / 8, x / 4, 0.25}, 3: {x * x * x / 48, x * x / 16, x / 8},
+			0.5: {root, root / x / 2, -root / x / x / 4}, 171: {},
+		} {
+			if got := derivatives(t, nu, x); !floats.EqualFunc(got[:], want[:], func(a, b float64) bool { return a == b || math.Abs(a-b) <= 1e-14*math.Abs(b)+5e-324 }) {
+				t.Errorf("J_%v(%v) and its derivatives are %v, want %v", nu, x, got, want)
+			}
 		}
 	}
 	for _, nu := range []float64{0, 0.5, 30} {
