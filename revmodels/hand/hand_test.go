@@ -1,11 +1,14 @@
 package hand
 
 import (
+	"errors"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -27,7 +30,10 @@ func randomModel(rnd *rand.Rand, vertices int, mirrored bool) *Model {
 	var bones []Bone
 	for i := range Bones + 1 {
 		parent := i - 1
-		if i%4 == 1 || i == Bones {
+		switch {
+		case i == Bones:
+			parent = 8 // the last bone of a finger
+		case i%4 == 1:
 			parent = 0
 		}
 		bones = append(bones, Bone{Parent: parent, Relative: transform(), InverseBase: transform()})
@@ -265,6 +271,15 @@ func TestValueAndJacobian(t *testing.T) {
 				}
 			}
 		}
+		k.Theta.N--
+		func() {
+			defer func() {
+				if v, _ := recover().(error); !errors.Is(v, mat.ErrShape) {
+					t.Errorf("%d parameters: Jacobian panics with %v", k.Theta.N, v)
+				}
+			}()
+			k.Jacobian(j)
+		}()
 	}
 }
 
@@ -293,30 +308,21 @@ func TestRotation(t *testing.T) {
 			near(t, "derivative", da[k][i][:], db[k][i][:], 1e-12)
 		}
 	}
-}
 
-// TestRotationSeries compares the short series of small angles with long ones, in elements of
-// which they are a large part.
-func TestRotationSeries(t *testing.T) {
-	r := [3]float64{0.012, 0.016, 0.02}
-	s := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
-	var a, b, da, db float64 // Σ (-s)ⁿ/(2n+1)!, Σ (-s)ⁿ/(2n+2)!, and twice their derivatives by s
-	for n, term := 0., 1.; n < 8; n++ {
-		a += term / (2*n + 1)
-		b += term / (2*n + 1) / (2*n + 2)
-		da -= term / (2*n + 1) / (2*n + 2) * 2 * (n + 1) / (2*n + 3)
-		db -= term / (2*n + 1) / (2*n + 2) * 2 * (n + 1) / (2*n + 3) / (2*n + 4)
-		term *= -s / (2*n + 1) / (2*n + 2)
-	}
-	m, d := rotation(r)
-	for name, c := range map[string][3]float64{ // what rotation has, what it should have, rounding
-		"a":  {m[1][0] - m[0][1], 2 * a * r[2], 1e-17},
-		"b":  {m[0][0] - 1, b * (r[0]*r[0] - s), 2e-16},
-		"a'": {d[0][1][0] - d[0][0][1], 2 * r[0] * da * r[2], 1e-17},
-		"b'": {d[0][0][0], r[0] * db * (r[0]*r[0] - s), 1e-17},
-	} {
-		if !(math.Abs(c[0]-c[1]) <= c[2]) {
-			t.Errorf("%s: %v, want %v", name, c[0], c[1])
+	// The coefficients of the series that define them.
+	for _, x := range []float64{0, 1e-5, 3e-4, 9.99e-4} {
+		a, b, da, db := coefficients(x)
+		var want [4]float64
+		for k := 9.; k >= 0; k-- {
+			odd, even := math.Gamma(2*k+2), math.Gamma(2*k+3) // (2k+1)! and (2k+2)!
+			for i, c := range []float64{1 / odd, 1 / even, -1 / odd / (2*k + 3), -1 / even * (2*k + 2) / (2*k + 3) / (2*k + 4)} {
+				want[i] = c - x*want[i]
+			}
+		}
+		for i, got := range []float64{a, b, da, db} {
+			if !(math.Abs(got-want[i]) <= 2e-16*math.Abs(want[i])) {
+				t.Errorf("coefficient %d of the rotation by √%v is %v, want %v", i, x, got, want[i])
+			}
 		}
 	}
 }
@@ -386,7 +392,11 @@ func TestNewModelErrors(t *testing.T) {
 			return b, v, t
 		}, "vertex 2: expected finite weights"},
 		"triangle": {func(b []Bone, v []Vertex, t [][3]int) ([]Bone, []Vertex, [][3]int) { t[2][1] = -1; return b, v, t }, "triangle 2: expected vertices from 0 to 2, found -1"},
-		"parent":   {func(b []Bone, v []Vertex, t [][3]int) ([]Bone, []Vertex, [][3]int) { b[4].Parent = 4; return b, v, t }, "bone 4: expected as parent"},
+		"plane": {func(b []Bone, v []Vertex, t [][3]int) ([]Bone, []Vertex, [][3]int) {
+			b[4].Relative = Affine{{1, 2, 3}, {1, 3, 5}, {2, 5, 8}}
+			return b, v, t
+		}, "bone 4: expected a relative transform that has an inverse, found the determinant 0"},
+		"parent": {func(b []Bone, v []Vertex, t [][3]int) ([]Bone, []Vertex, [][3]int) { b[4].Parent = 4; return b, v, t }, "bone 4: expected as parent"},
 	} {
 		m := randomModel(rand.New(rand.NewPCG(1, 1)), 3, false)
 		b, v, tr := c.edit(m.bones, m.vertices, m.triangles)

@@ -129,18 +129,7 @@ func (r *bend) set(j int, theta *[Params]float64) {
 //	∂R/∂r_i = r_i·(a'·[r] + b'·[r]²) + a·[e_i] + b·([e_i]·[r] + [r]·[e_i])
 func rotation(r [3]float64) (m [3][3]float64, d [3][3][3]float64) {
 	t := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
-	var a, b, da, db float64
-	if t < 1e-3 { // series, up to 10⁻¹⁷ of them
-		a = 1 - t/6*(1-t/20*(1-t/42*(1-t/72)))
-		b = 0.5 - t/24*(1-t/30*(1-t/56*(1-t/90)))
-		da = -1./3 + t/30*(1-t/28*(1-t/54*(1-t/88)))
-		db = -1./12 + t/180*(1-t*3/112*(1-t*2/135*(1-t*5/528)))
-	} else {
-		theta := math.Sqrt(t)
-		sin, cos := math.Sincos(theta)
-		a, b = sin/theta, (1-cos)/t
-		da, db = (cos-a)/t, (a-2*b)/t
-	}
+	a, b, da, db := coefficients(t)
 	cross := func(i, j int) float64 { // entry of [r]
 		switch (j - i + 3) % 3 {
 		case 1:
@@ -181,4 +170,16 @@ func rotation(r [3]float64) (m [3][3]float64, d [3][3][3]float64) {
 		}
 	}
 	return m, d
+}
+
+// coefficients returns a, b, a' and b' of a rotation by √t.
+func coefficients(t float64) (a, b, da, db float64) {
+	if t < 1e-3 { // series, whose rest is below 10⁻¹⁷ of them
+		return 1 - t/6*(1-t/20*(1-t/42)), 0.5 - t/24*(1-t/30*(1-t/56)),
+			-1./3 + t/30*(1-t/28*(1-t/54)), -1./12 + t/180*(1-t*3/112*(1-t*2/135))
+	}
+	theta := math.Sqrt(t)
+	sin, cos := math.Sincos(theta)
+	a, b = sin/theta, (1-cos)/t
+	return a, b, (cos - a) / t, (a - 2*b) / t
 }
