@@ -253,23 +253,33 @@ func TestDensity(t *testing.T) {
 	}
 }
 
-// Fit has the defaults of its documentation.
+// TestFitDefaults compares the first losses of a fit without options with those of one whose
+// options are the documented defaults.
 func TestFitDefaults(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(8, 9))
 	x := mat.NewDense(300, 2, nil)
+	rnd := rand.New(rand.NewPCG(4, 4))
 	for i := range 300 {
 		x.SetRow(i, []float64{rnd.NormFloat64(), rnd.NormFloat64()})
 	}
-	fit := func(o FitOptions) (losses []float64) {
-		m, _ := random[float64](t, NICE, 2, 2, 1)
-		o.Steps, o.Report = 3, func(_ int, loss float64) { losses = append(losses, loss) }
-		if err := m.Fit(t.Context(), x, &o); err != nil {
+	losses := func(o FitOptions) (list []float64) {
+		m, err := New[float64](Options{Dim: 2, Depth: 2, Hidden: 4}, rand.NewPCG(1, 2))
+		if err != nil {
 			t.Fatal(err)
 		}
-		return losses
+		ctx, cancel := context.WithCancel(t.Context())
+		o.Report = func(step int, loss float64) {
+			if list = append(list, loss); step == 9 {
+				cancel()
+			}
+		}
+		if err := m.Fit(ctx, x, &o); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		return list
 	}
-	given := FitOptions{Batch: 256, Rate: optim.Cosine(0.003, 0, 3), Source: rand.NewPCG(1, 2)}
-	if got, want := fit(FitOptions{}), fit(given); !slices.Equal(got, want) || len(got) != 3 {
+	got := losses(FitOptions{})
+	want := losses(FitOptions{Steps: 2000, Batch: 256, Rate: optim.Cosine(0.003, 0, 2000), Source: rand.NewPCG(1, 2)})
+	if !slices.Equal(got, want) || len(got) != 10 {
 		t.Errorf("losses %v, want %v", got, want)
 	}
 }
@@ -287,11 +297,15 @@ func TestMemory(t *testing.T) {
 		}
 		return c.States
 	}
-	if a, b := cost(2, false), cost(40, false); a != b {
-		t.Errorf("%d bytes for 2 couplings, %d for 40", a, b)
-	}
-	if a, b := cost(2, true), cost(40, true); b < 15*a {
-		t.Errorf("recorded, %d bytes for 2 couplings, %d for 40", a, b)
+	// A point has 2 coordinates and a log determinant. A coupling takes 2 numbers for each
+	// coordinate, and 4 for each hidden unit. Each number has a cotangent.
+	for _, depth := range []int{2, 40} {
+		if a, want := cost(depth, false), 2*8*50*(2+1+4+32); a != want {
+			t.Errorf("%d bytes for %d couplings, want %d", a, depth, want)
+		}
+		if a, want := cost(depth, true), 2*8*50*(2+1+depth*(4+32)); a != want {
+			t.Errorf("recorded, %d bytes for %d couplings, want %d", a, depth, want)
+		}
 	}
 }
 
@@ -339,6 +353,18 @@ func TestBadInput(t *testing.T) {
 	if err := m.Fit(context.Background(), &mat.Dense{}, nil); err == nil || !strings.Contains(err.Error(), "no points") {
 		t.Errorf("no points: %v", err)
 	}
+	x.Set(1, 1, 4e6)
+	if err := m.LogDensity(make([]float64, 3), x); err != nil {
+		t.Errorf("a large number in floating point: %v", err)
+	}
+	func() {
+		defer func() {
+			if v, _ := recover().(error); !errors.Is(v, mat.ErrShape) {
+				t.Errorf("a sample with 3 columns panics with %v", v)
+			}
+		}()
+		_ = m.Sample(mat.NewDense(2, 3, nil), rand.NewPCG(1, 2))
+	}()
 	x.Set(1, 1, math.NaN())
 	if err := m.Fit(context.Background(), x, nil); err == nil || !strings.Contains(err.Error(), "point 1: coordinate 1 is NaN") {
 		t.Errorf("a NaN: %v", err)
