@@ -307,6 +307,8 @@ func TestCostMisuse(t *testing.T) {
 		"columns":       {NewCost(new(float64), mat.NewDense(1, 2, nil), mat.NewDense(1, 3, nil)).Forward, mat.ErrShape},
 		"counts":        {func() { k.Moments(make([]float64, 3), make([]float64, 4)) }, mat.ErrShape},
 		"sums":          {func() { k.Moments(make([]float64, 2), make([]float64, 5)) }, mat.ErrShape},
+		"labels":        {func() { k.Nearest(make([]int, 2), make([]float64, 3)) }, mat.ErrShape},
+		"distances":     {func() { k.Nearest(make([]int, 3), make([]float64, 2)) }, mat.ErrShape},
 		"direction":     {func() { k.NewtonDirection(x) }, mat.ErrShape},
 		"no direction":  {func() { k.NewtonDirection(rev.General[float64]{Rows: 2, Cols: 2}) }, mat.ErrShape},
 		"bad direction": {func() { k.NewtonDirection(rev.General[float64]{Rows: 2, Cols: 2, Data: x.Data, Stride: 1}) }, mat.ErrIllegalStride},

@@ -296,6 +296,10 @@ func TestFitBatch(t *testing.T) {
 	if again.Cost() != c.Cost() {
 		t.Errorf("3 workers: cost %v, want %v", again.Cost(), c.Cost())
 	}
+	// Small batches, of which many are needed.
+	if c, _ := mustFit(t, x, 20, &Options{Batch: 100}); !(c.Cost() <= 1.005*all.Cost()) {
+		t.Errorf("cost %v in batches of 100, %v of all at once", c.Cost(), all.Cost())
+	}
 	// Points of no weight do not count, not even for the sample.
 	weights := make([]float64, 30000)
 	for i := range weights {

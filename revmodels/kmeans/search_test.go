@@ -1,13 +1,13 @@
 package kmeans
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"revnum/rev"
 )
@@ -67,6 +67,27 @@ func TestDraw(t *testing.T) {
 	}
 	if slices.Min(equal[:]) == 0 {
 		t.Errorf("all weights 0: %v", equal)
+	}
+}
+
+// TestVariance checks the mean of the variances of the columns, also in memory that
+// another search has used.
+func TestVariance(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	for range 3 {
+		x, w := mat.NewDense(500, 2, nil), make([]float64, 500)
+		for i := range w {
+			x.SetRow(i, []float64{3 + rnd.NormFloat64(), rnd.Float64()})
+			w[i] = rnd.Float64()
+		}
+		want := (stat.PopVariance(mat.Col(nil, 0, x), w) + stat.PopVariance(mat.Col(nil, 1, x), w)) / 2
+		s := newSearch(rev.ViewDense(x), w, 3, 2)
+		if !(math.Abs(s.variance-want) <= 1e-13*want) {
+			t.Errorf("variance %v, want %v", s.variance, want)
+		}
+		s.seed(t.Context(), rnd)
+		s.step()
+		s.close()
 	}
 }
 
@@ -137,36 +158,25 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// A swap that an interrupt stops does not raise the cost.
-func TestSwapInterrupted(t *testing.T) {
-	x := clouds(rand.New(rand.NewPCG(5, 3)), 900, 9)
-	for calls := range 30 {
-		s := newSearch(rev.ViewDense(x), nil, 9, 1)
-		for k := range 9 {
-			copy(s.centroids.Row(k), x.RawRowView(k))
+// TestFailedSwap swaps where points are so far apart that rounding makes some swaps raise the
+// cost: they must be undone.
+func TestFailedSwap(t *testing.T) {
+	for seed := range uint64(20) {
+		rnd := rand.New(rand.NewPCG(5, seed))
+		x := mat.NewDense(20, 2, nil)
+		for i := range 20 {
+			x.SetRow(i, []float64{rnd.NormFloat64() + 1e8*float64(i%2), rnd.NormFloat64()})
 		}
-		s.assign()
-		before := s.cost(nil)
+		s := newSearch(rev.ViewDense(x), nil, 4, 1)
+		s.seed(t.Context(), rnd)
 		var r Start
-		got := s.improve(&expiring{t.Context(), calls}, &r, rand.New(rand.NewPCG(5, 4)), 100, 0)
-		if got != s.cost(nil) || got > before {
-			t.Errorf("after %d calls the cost is %v, and improve returns %v, before it %v", calls, s.cost(nil), got, before)
+		s.lloyd(t.Context(), &r, 100, 0)
+		before := s.cost(nil)
+		if got := s.improve(t.Context(), &r, rnd, 100, 0); got != s.cost(nil) || got > before {
+			t.Errorf("the cost is %v, improve returned %v, and it was %v before", s.cost(nil), got, before)
 		}
 		s.close()
 	}
-}
-
-// expiring is a context that is done after some calls of Err.
-type expiring struct {
-	context.Context
-	calls int
-}
-
-func (e *expiring) Err() error {
-	if e.calls--; e.calls < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 // TestSample checks that points are drawn with their weights, and that clusters which

@@ -135,7 +135,7 @@ func (s *search) improve(ctx context.Context, r *Start, rnd *rand.Rand, most int
 		s.assign()
 		s.lloyd(ctx, r, most, tolerance)
 		swapped := s.cost(dists)
-		if !(swapped < cost*(1-1e-9)) { // nothing but rounding, or ctx was done
+		if !(swapped < cost*(1-1e-9)) { // rounding misled the bounds, or ctx was done
 			copy(s.centroids.Data, kept)
 			s.assign()
 			break
