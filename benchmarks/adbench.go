@@ -37,7 +37,10 @@ with respect to cameras, points and weights, by sparse rows. Its time is that of
 row pointers, column indices and values, which ADBench's modules make in each call;
 what the values take alone is printed beside it. For Hand, ..._F_... has three
 residuals for each point and ..._J_... a row of derivatives of each; the model is in
-the folder model beside the file.`,
+the folder model beside the file.
+
+The files have the least times, as ADBench's runners write them. The times of the first
+calls and the means of all are printed.`,
 		Example: `  go run ./benchmarks adbench GMM Revnum gmm_d10_K25.txt results/ 0.5 10 10 10`,
 		// -rep is not an ordinary flag, and numbers may be negative.
 		DisableFlagParsing: true,

@@ -9,8 +9,8 @@
 
 For each eval it starts GradBench's program of the eval, and connects it in turn with revnum
 and with the tools of --tools that have the eval: by default manual (C++ by hand) and codipack
-(operator overloading). An eval that none of these has is left to finite (finite
-differences). Each tool repeats each evaluation for --min-seconds. A row of the result is one
+(operator overloading). particle and saddle, which revnum does not have, are left out.
+Each tool repeats each evaluation for --min-seconds. A row of the result is one
 evaluation by one tool: the number of runs, and the nanoseconds of the first run, of the
 fastest and of the mean. GradBench's makefiles build the C++ tools with -O3 -march=native;
 they need nlohmann's json.hpp (Debian: nlohmann-json3-dev).
@@ -37,8 +37,6 @@ EVALS = {
     "lstm": "",
     "ht": "--max 11",
     "ode": "-n 1000 10000",
-    "particle": "",
-    "saddle": "",
 }
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("gradbench", type=pathlib.Path, help="the folder of GradBench")
@@ -61,7 +59,7 @@ environment = os.environ | {
 def peers(name):
     """Returns the tools to compare with on an eval."""
     has = lambda tool: name in (args.gradbench / "tools" / tool / "evals.txt").read_text().split()
-    return [tool for tool in args.tools.split(",") if has(tool)] or ["finite"]
+    return [tool for tool in args.tools.split(",") if has(tool)]
 
 
 def start(command):

@@ -176,7 +176,7 @@ type scalar[T rev.Float] interface {
 
 func measureGradient[T rev.Float](r Run, module string, o scalar[T], gradient []T, log io.Writer) error {
 	var value T
-	timeF, timeJ, err := r.times(func() { value = o.Value() }, func() { o.ValueGradient() })
+	timeF, timeJ, all, err := r.times(func() { value = o.Value() }, func() { o.ValueGradient() })
 	if err != nil {
 		return err
 	}
@@ -185,13 +185,13 @@ func measureGradient[T rev.Float](r Run, module string, o scalar[T], gradient []
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: objective %.17e in %.3g s, gradient in %.3g s\n", basename(r.Input), float64(value), timeF, timeJ)
+	fmt.Fprintf(log, "%s: objective %.17e in %.3g s, gradient in %.3g s\n%s", basename(r.Input), float64(value), timeF, timeJ, all)
 	return nil
 }
 
 func measureBA[T rev.Float](r Run, module string, o *problem.BAObjective[T], log io.Writer) error {
 	values := time.Duration(math.MaxInt64)
-	timeF, timeJ, err := r.times(o.Value, func() {
+	timeF, timeJ, all, err := r.times(o.Value, func() {
 		o.ValueJacobian()
 		values = min(values, o.Values)
 	})
@@ -203,13 +203,13 @@ func measureBA[T rev.Float](r Run, module string, o *problem.BAObjective[T], log
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: errors in %.3g s, their Jacobian in %.3g s, its values alone in %.3g s\n",
-		basename(r.Input), timeF, timeJ, values.Seconds())
+	fmt.Fprintf(log, "%s: errors in %.3g s, their Jacobian in %.3g s, its values alone in %.3g s\n%s",
+		basename(r.Input), timeF, timeJ, values.Seconds(), all)
 	return nil
 }
 
 func measureHand[T rev.Float](r Run, module string, o *problem.HandObjective[T], log io.Writer) error {
-	timeF, timeJ, err := r.times(o.Value, o.ValueJacobian)
+	timeF, timeJ, all, err := r.times(o.Value, o.ValueJacobian)
 	if err != nil {
 		return err
 	}
@@ -218,19 +218,23 @@ func measureHand[T rev.Float](r Run, module string, o *problem.HandObjective[T],
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(log, "%s: residuals in %.3g s, their Jacobian in %.3g s\n", basename(r.Input), timeF, timeJ)
+	fmt.Fprintf(log, "%s: residuals in %.3g s, their Jacobian in %.3g s\n%s", basename(r.Input), timeF, timeJ, all)
 	return nil
 }
 
-// times measures the objective f and its derivatives j.
-func (r Run) times(f, j func()) (timeF, timeJ float64, err error) {
-	if timeF, err = shortestTime(r.MinTime, r.RunsF, r.TimeLimit, f); err != nil {
-		return 0, 0, fmt.Errorf("objective: %w", err)
+// times measures the objective f and its derivatives j. all says how long the first calls took,
+// and all of them in the mean.
+func (r Run) times(f, j func()) (timeF, timeJ float64, all string, err error) {
+	tf, err := shortestTime(r.MinTime, r.RunsF, r.TimeLimit, f)
+	if err != nil {
+		return 0, 0, "", fmt.Errorf("objective: %w", err)
 	}
-	if timeJ, err = shortestTime(r.MinTime, r.RunsJ, r.TimeLimit, j); err != nil {
-		return 0, 0, fmt.Errorf("derivatives: %w", err)
+	tj, err := shortestTime(r.MinTime, r.RunsJ, r.TimeLimit, j)
+	if err != nil {
+		return 0, 0, "", fmt.Errorf("derivatives: %w", err)
 	}
-	return timeF, timeJ, nil
+	all = fmt.Sprintf("first calls in %.3g s and %.3g s, the mean of all in %.3g s and %.3g s\n", tf.first, tj.first, tf.mean, tj.mean)
+	return tf.least, tj.least, all, nil
 }
 
 // write writes the three files. The times are last: for ADBench's script, that file
@@ -252,24 +256,30 @@ func (r Run) write(module string, timeF, timeJ float64, f, j func(w io.Writer) e
 	return nil
 }
 
-// shortestTime returns the seconds that one call of f takes, measured in ADBench's way.
-// The number of calls is doubled from 1 until a batch of that many takes longer than
-// minTime. More batches of that size follow, until there are runs of them or the time
-// limit is reached. The shortest batch counts.
-func shortestTime(minTime float64, runs int, limit float64, f func()) (float64, error) {
+// A measurement has seconds of a call.
+type measurement struct{ least, first, mean float64 }
+
+// shortestTime measures calls of f in ADBench's way. The number of calls is doubled from 1 until a
+// batch of that many takes longer than minTime. More batches of that size follow, until there are
+// runs of them or the time limit is reached. The shortest of these batches counts.
+func shortestTime(minTime float64, runs int, limit float64, f func()) (m measurement, err error) {
 	const maxRepeats = 1 << 30
+	sum, calls := 0.0, 0
 	batch := func(repeats int) float64 {
 		start := time.Now()
 		for range repeats {
 			f()
 		}
-		return time.Since(start).Seconds()
+		seconds := time.Since(start).Seconds()
+		sum, calls = sum+seconds, calls+repeats
+		return seconds
 	}
 	repeats := 1
 	seconds := batch(repeats)
+	m.first = seconds
 	for seconds <= minTime {
 		if repeats == maxRepeats {
-			return 0, errors.New("a billion calls did not take MIN_TIME")
+			return m, errors.New("a billion calls did not take MIN_TIME")
 		}
 		repeats *= 2
 		seconds = batch(repeats)
@@ -280,5 +290,6 @@ func shortestTime(minTime float64, runs int, limit float64, f func()) (float64, 
 		best = min(best, seconds)
 		total += seconds
 	}
-	return best / float64(repeats), nil
+	m.least, m.mean = best/float64(repeats), sum/float64(calls)
+	return m, nil
 }

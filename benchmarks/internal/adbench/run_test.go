@@ -351,13 +351,15 @@ func TestShortestTime(t *testing.T) {
 		{"doubling", 0.005, 1, 100, []int{1, 3, 7, 15}},
 		{"doubling, then runs", 0.005, 3, 100, []int{1 + 2, 3 + 2*2, 7 + 2*4, 15 + 2*8}},
 	} {
-		calls := 0
+		calls, total := 0, 0.0
 		got, err := shortestTime(c.minTime, c.runs, c.limit, func() {
 			calls++
+			start := time.Now()
 			time.Sleep(time.Millisecond)
+			total += time.Since(start).Seconds()
 		})
-		if err != nil || !slices.Contains(c.calls, calls) || got < 1e-3 {
-			t.Errorf("%s: %v s by %d calls, %v, want at least 1 ms by one of %v calls", c.name, got, calls, err, c.calls)
+		if err != nil || !slices.Contains(c.calls, calls) || got.least < 1e-3 || got.first < 1e-3 || got.mean*float64(calls) < total {
+			t.Errorf("%s: %+v by %d calls, %v, want at least 1 ms by one of %v calls", c.name, got, calls, err, c.calls)
 		}
 	}
 }
