@@ -111,3 +111,12 @@ func TestWhere(t *testing.T) {
 		t.Error(x)
 	}
 }
+
+// Exponent is that of math.Frexp.
+func TestExponent(t *testing.T) {
+	for _, x := range []float64{0, 1, -3.7, 1e300, 5e-324, math.Inf(-1)} {
+		if _, want := math.Frexp(x); num.Exponent(x) != want {
+			t.Errorf("%v: %d, want %d", x, num.Exponent(x), want)
+		}
+	}
+}

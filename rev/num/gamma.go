@@ -14,6 +14,12 @@ func Lgamma(x float64) float64 {
 	return v
 }
 
+// Exponent returns the exponent of x, as math.Frexp does.
+func Exponent(x float64) int {
+	_, n := math.Frexp(x)
+	return n
+}
+
 // GammaSign returns the sign of Γ(x), as math.Lgamma does.
 func GammaSign(x float64) int {
 	_, sign := math.Lgamma(x)

@@ -479,6 +479,10 @@ func (l *lowerer) several(c *ast.CallExpr, obj types.Object) []expr {
 		a := x()
 		sign := &call{"num.GammaSign", numPath, []expr{a}, integer}
 		return []expr{ref(l.define("lgamma", float, &call{"num.Lgamma", numPath, []expr{a}, float})), sign}
+	case "Frexp": // a power of two is constant between its steps
+		a := x()
+		n := ref(l.define("exponent", integer, &call{"num.Exponent", numPath, []expr{a}, integer}))
+		return []expr{ref(l.define("fraction", float, fn("Ldexp", a, negative(n)))), n}
 	case "Modf":
 		a := x()
 		whole := ref(l.define("whole", float, fn("Trunc", a)))

@@ -6,6 +6,7 @@
 //	analysis.go         which memory is shared, changes, and depends on the variables
 //	reverse.go          the forward and the backward sweep
 //	resolve.go          what is saved, what is computed again, and what is not needed
+//	memory.go           what is said about tapes
 //	derive.go           the derivatives of package math
 //	write.go            statements to Go
 package gradient
@@ -284,6 +285,9 @@ func (f *function) gradient(words []string) {
 
 	name := f.decl.Name.Name + "Gradient"
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
+	for _, text := range f.kept(forward) {
+		f.line("// %s", text)
+	}
 	var args []string
 	for _, v := range by {
 		g := r.grad[v]

@@ -1266,6 +1266,8 @@ func (l *lowerer) rangeStmt(s *ast.RangeStmt) jump {
 	case *types.Pointer:
 		x = l.deref(s.X)
 		r.hi = length(x)
+	case *types.Signature:
+		l.refuse(s, "a loop over a function is not differentiated: write the loop that the function makes")
 	default:
 		l.refuse(s, "a loop over %s is not differentiated", t)
 	}

@@ -30,6 +30,8 @@ func helper(x float64) float64 { return x }
 
 func sum(x ...float64) float64 { return x[0] }
 
+var _ iter.Seq[int]
+
 var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, mat.Dot, mathext.Digamma, sum
 `
 	fset := token.NewFileSet()
@@ -48,7 +50,8 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x float64) float64 { go f(x); return x }", "p.go:6:29: a goroutine is not differentiated"},
 		{gradient + "(x float64) float64 { m := map[int]float64{}; return m[0] }", "p.go:6:34: a literal of map[int]float64 is not differentiated"},
 		{gradient + "(x float64) float64 { global = x; return x }", "p.go:6:29: global is a variable of the package, and may not change here"},
-		{gradient + "(x float64) float64 { v, _ := math.Frexp(x); return v }", "p.go:6:37: math.Frexp has no derivative here: those that have one are Abs, "},
+		{gradient + "(x float64) float64 { return math.Float64frombits(math.Float64bits(x)) }", "p.go:6:36: math.Float64frombits has no derivative here: those that have one are Abs, "},
+		{gradient + "(x float64, s iter.Seq[int]) float64 { for range s { x *= x }; return x }", "p.go:6:46: a loop over a function is not differentiated: write the loop that the function makes"},
 		{gradient + "(x []float64) float64 { y := append(x, 1); return y[0] }", "p.go:6:36: append stands alone: write x = append(x, e)"},
 		{gradient + "(x float64) float64 { switch { case x > 0: fallthrough; default: return x }; return 0 }", "p.go:6:50: fallthrough is not differentiated"},
 		{"//revgen:gradient x hessian\nfunc f(x float64) float64 { return x }", "p.go:6:1: a Hessian is by one parameter of type []float64"},
@@ -82,7 +85,7 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")
-		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"math\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, "package p\n\nimport (\"fmt\"; \"iter\"; \"math\"; \"sort\"; \"strconv\"; \"gonum.org/v1/gonum/floats\"; \"gonum.org/v1/gonum/mat\"; \"gonum.org/v1/gonum/mathext\")\n\n"+c.text+beside, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

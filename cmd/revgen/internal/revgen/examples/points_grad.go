@@ -10,6 +10,7 @@ import (
 )
 
 // DistanceGradient returns Distance, and stores its gradient by p.
+// On tapes it saves exp1 for each i, cos for each i.
 func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 	tape := num.NewTape[float64]()
 	defer tape.Free()

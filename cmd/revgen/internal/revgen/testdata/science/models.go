@@ -331,6 +331,8 @@ func elementary(x []float64) float64 {
 	whole, fraction := math.Modf(5 * a)
 	lg, sign := math.Lgamma(a + 1)
 	s += sin*cos + whole*fraction + lg*float64(sign)
+	fraction, exponent := math.Frexp(3 * a)
+	s += fraction*float64(exponent) + math.Ldexp(a, 3)*math.Pow10(2) + math.Logb(5*a) + float64(math.Ilogb(b)) + math.Nextafter(b, 2)
 	if math.IsNaN(s) || math.IsInf(s, 0) || math.Signbit(a) {
 		return 0
 	}
