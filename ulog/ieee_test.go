@@ -48,14 +48,14 @@ func TestIEEE(t *testing.T) {
 		}
 		for _, p := range powers {
 			// Powers beyond float64 read as 0 and Inf.
-			if have, want := x.Pow(p).Float64(), math.Pow(v, p); !same(have, want) && math.Abs(have/want-1) > 1e-12 {
+			if have, want := x.Pow(p).Float64(), math.Pow(v, p); !same(have, want) && !(math.Abs(have/want-1) <= 1e-12) {
 				t.Errorf("%v^%v is %v, want %v", v, p, have, want)
 			}
 			if v >= 0 && !math.Signbit(v) || v != v {
-				if have, want := NewFloat64(v).Pow(p).Float64(), math.Pow(v, p); !same(have, want) && math.Abs(have/want-1) > 1e-12 {
+				if have, want := NewFloat64(v).Pow(p).Float64(), math.Pow(v, p); !same(have, want) && !(math.Abs(have/want-1) <= 1e-12) {
 					t.Errorf("%v^%v is %v, want %v", v, p, have, want)
 				}
-				if have, want := NewFloat32(v).Pow(p).Float64(), math.Pow(v, p); !same(have, want) && math.Abs(have/want-1) > 1e-3 {
+				if have, want := NewFloat32(v).Pow(p).Float64(), math.Pow(v, p); !same(have, want) && !(math.Abs(have/want-1) <= 1e-3) {
 					t.Errorf("%v^%v is %v, want %v", v, p, have, want)
 				}
 			}
