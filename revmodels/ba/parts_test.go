@@ -82,9 +82,16 @@ func TestSolveParts(t *testing.T) {
 			t.Fatalf("%d parts, want more", len(parts.list))
 		}
 		cameras := slices.Clone(p.Cameras)
-		got, err := SolveParts(t.Context(), cameras, parts, &opts, nil)
+		saved := 0
+		got, err := SolveParts(t.Context(), cameras, parts, &opts, &Checkpoint{Save: func(s *State) error {
+			saved++
+			return nil
+		}})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if n := len(got.Iterations) - 2; saved != n { // not at the start, nor after the last iteration
+			t.Errorf("saved %d times, want %d", saved, n)
 		}
 		if math.Abs(got.Final-want.Final) > 1e-9*want.Final || math.Abs(got.Initial-want.Initial) > 1e-12*want.Initial {
 			t.Errorf("cost from %v to %v, want from %v to %v", got.Initial, got.Final, want.Initial, want.Final)

@@ -147,6 +147,17 @@ func TestBalbianello(t *testing.T) {
 	}
 }
 
+// MaxLinearIter bounds the iterations of each step.
+func TestMaxLinearIter(t *testing.T) {
+	most := 0
+	for _, it := range solve(t, awkward(t), &Options{Method: ConjugateGradients, MaxLinearIter: 3}).Iterations {
+		most = max(most, it.Linear)
+	}
+	if most != 3 {
+		t.Errorf("%d iterations of conjugate gradients in a step, want 3", most)
+	}
+}
+
 // Whatever is free or fixed, both methods come to the same minimum, with the same
 // bits for any number of workers.
 func TestMethodsAndWorkers(t *testing.T) {
@@ -467,6 +478,22 @@ func TestBadGeometry(t *testing.T) {
 	r := solve(t, p, nil)
 	if r.Behind != behind(p) {
 		t.Errorf("%d behind, want %d", r.Behind, behind(p))
+	}
+	// Cameras that look anywhere.
+	rnd := rand.New(rand.NewPCG(4, 4))
+	for range 10 {
+		for i := range p.Cameras {
+			p.Cameras[i] = rnd.NormFloat64()
+		}
+		want := 0
+		for i, c := range p.Camera {
+			if depth(p.Cameras[cameraLen*c:], p.Points[pointLen*p.Point[i]:]) >= 0 {
+				want++
+			}
+		}
+		if n := behind(p); n != want {
+			t.Errorf("%d of %d behind, want %d", n, len(p.Camera), want)
+		}
 	}
 
 	// A point very near to the plane of a camera.
