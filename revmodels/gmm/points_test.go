@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -201,6 +202,15 @@ func TestFitPointsErrors(t *testing.T) {
 	}
 	if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 100}, 2, nil, nil); err == nil {
 		t.Error("no error without a start")
+	}
+	for want, s := range map[string]*State{
+		"a state after 1 starts, the best of which is 0, in a fit of 1":  {Before: make([]Start, 1)},
+		"a state after 0 starts, the best of which is -1, in a fit of 1": {BestStart: -1},
+		"a state after 0 starts, the best of which is 0, in a fit of 1":  {Best: new(Mixture)},
+	} {
+		if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 100}, 2, opts, &Checkpoint{Resume: s}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 	if _, err := NewExpectation(Full, 2, 2, make([]float64, 3)); err == nil {
 		t.Error("no error for 3 numbers")
