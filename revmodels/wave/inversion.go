@@ -152,7 +152,7 @@ func (v *Inversion) speed(x float64) float64 {
 // evaluate computes value and gradient at x, unless they are there.
 func (v *Inversion) evaluate(x []float64) {
 	objective.CheckLen("wave.Inversion", "x", len(x), len(v.gradient))
-	if v.at != nil && slices.Equal(v.at, x) {
+	if slices.Equal(v.at, x) {
 		return
 	}
 	v.at = append(v.at[:0], x...)

@@ -410,8 +410,21 @@ func TestErrors(t *testing.T) {
 	for _, c := range []Cell{{-1, 0}, {24, 0}, {0, -1}, {0, 30}} {
 		check("outside the 24×30 grid", with(func(s *Survey) { s.Shots[0].At = c }))
 	}
-	check("must be positive", with(func(s *Survey) { s.Spacing = 0 }))
+	for _, v := range []float64{0, math.Inf(1)} {
+		check("must be positive", with(func(s *Survey) { s.Spacing = v }))
+		check("must be positive", with(func(s *Survey) { s.Dt = v }))
+	}
+	check("too small", with(func(s *Survey) { s.Cols = 4 }))
+	if err := with(func(s *Survey) {
+		s.Rows, s.Cols, s.Width = 5, 5, 2
+		s.Shots = []Shot{{At: Cell{2, 2}, Receivers: []Cell{{4, 4}}}}
+	}); err != nil {
+		t.Errorf("5×5 cells: %v", err)
+	}
 	check("at least one step", with(func(s *Survey) { s.Steps = 0 }))
+	if err := with(func(s *Survey) { s.Steps = 1 }); err != nil {
+		t.Errorf("one step: %v", err)
+	}
 	check("at least one shot", with(func(s *Survey) { s.Shots = nil }))
 	check("half of the 24×30 grid", with(func(s *Survey) { s.Width = 13 }))
 	check("less than 1", with(func(s *Survey) { s.Loss = 1 }))
