@@ -104,7 +104,6 @@ func (k *Cost[T]) check() {
 // dst may be the storage of an operand. Out is neither read nor written. It panics with
 // mat.ErrShape if dst does not have the shape of Centroids.
 func (k Cost[T]) NewtonDirection(dst rev.General[T]) T {
-	k.Out = nil
 	k.check()
 	like := Cost[T]{Centroids: dst, X: rev.General[T]{Cols: dst.Cols}}
 	rev.ForwardPass(&like)

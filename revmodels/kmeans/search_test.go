@@ -151,8 +151,12 @@ func TestSwap(t *testing.T) {
 	s.assign()
 	var r Start
 	s.lloyd(t.Context(), &r, 100, 0)
-	stuck := s.cost(nil)
+	stuck, before := s.cost(nil), r.Iterations
 	got := s.improve(t.Context(), &r, rand.New(rand.NewPCG(5, 4)), 100, 0)
+	// The two parts of the split cluster are right already, so one iteration changes nothing.
+	if steps := r.Iterations - before; steps != 1 {
+		t.Errorf("%d iterations after the swap, want 1", steps)
+	}
 	if r.Swaps != 1 || !(got < stuck/2) || got != s.cost(nil) {
 		t.Errorf("%d swaps take the cost from %v to %v", r.Swaps, stuck, got)
 	}
