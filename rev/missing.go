@@ -13,14 +13,16 @@ import (
 // is lost if a kernel writes an operand that has none, and a later one reads it.
 type lostDerivatives struct {
 	mu   sync.Mutex // branches of ParallelShared run at the same time
-	lost [3][]lostRegion
+	lost [4][]lostRegion
 }
 
-// The lists of lost derivatives: cotangents, tangents, and tangents of cotangents.
+// The lists of lost derivatives: cotangents, tangents, tangents of cotangents, and the tangents
+// that AdjointTangent reads.
 const (
 	lostG = iota
 	lostT
 	lostGT
+	lostRead
 )
 
 // A lostRegion is the memory of an operand whose derivatives are lost.
@@ -44,35 +46,52 @@ func (m *lostDerivatives) release() {
 // check returns an error if a wanted derivative would lack a part that another kernel
 // has lost. It also records what k loses.
 func (m *lostDerivatives) check(l *layout, k, g, t, gt unsafe.Pointer) error {
-	switch {
-	case g == nil:
-		return m.follow(lostT, l, k, t, nil)
-	case gt != nil:
-		if err := m.follow(lostGT, l, k, gt, g); err != nil {
+	if g == nil {
+		return m.follow(lostT, l, k, t, l.some(t, Role.reads))
+	}
+	comes := l.some(g, Role.writes)
+	if gt != nil {
+		if err := m.follow(lostGT, l, k, gt, comes || l.some(gt, Role.writes)); err != nil {
+			return err
+		}
+		if err := m.follow(lostRead, l, k, t, comes && l.some(gt, Role.reads)); err != nil {
 			return err
 		}
 	}
-	return m.follow(lostG, l, k, g, nil)
+	return m.follow(lostG, l, k, g, comes)
 }
 
-// follow follows the derivatives d through a kernel. Cotangents go from the operands
-// that the kernel writes to those that it reads, and tangents go the other way.
-// Tangents of cotangents come from the cotangents g as well.
+// some reports whether a field of such a role is there.
+func (l *layout) some(d unsafe.Pointer, is func(Role) bool) bool {
+	for i := range l.fields {
+		if f := &l.fields[i]; d != nil && is(f.Role) && !f.isNil(d) {
+			return true
+		}
+	}
+	return false
+}
+
+// follow follows the derivatives d through a kernel, if any come to it. Cotangents go from the
+// operands that the kernel writes to those that it reads, and tangents go the other way.
+// Tangents of cotangents come from the cotangents as well.
 //
 // A derivative that goes to an operand without one in d is lost. A derivative that
 // comes from memory where one was lost is incomplete, so it is an error if it goes to
 // an operand that has one.
-func (m *lostDerivatives) follow(which int, l *layout, k, d, g unsafe.Pointer) error {
+//
+// AdjointTangent reads the tangents of the operands that a kernel reads, if it makes tangents of
+// their cotangents. It finds the kernel that writes such an operand later than the one that reads
+// it. So it follows the need for a tangent, which goes the way of cotangents: it is an error
+// if the need for a tangent that is not there comes to a kernel that has a tangent to make it of.
+func (m *lostDerivatives) follow(which int, l *layout, k, d unsafe.Pointer, comes bool) error {
 	from, to := Role.writes, Role.reads
 	if which == lostT {
 		from, to = to, from
 	}
-	absent := func(f *field) bool { return f.Role != Index && f.isNil(d) && !f.isNil(k) }
-	found, comes := false, false
+	absent := func(f *field) bool { return f.Role != Index && (d == nil || f.isNil(d)) && !f.isNil(k) }
+	found := false
 	for i := range l.fields {
-		f := &l.fields[i]
-		found = found || absent(f)
-		comes = comes || from(f.Role) && (!f.isNil(d) || g != nil && !f.isNil(g))
+		found = found || absent(&l.fields[i])
 	}
 	if !found {
 		return nil
@@ -114,6 +133,8 @@ func lostError(which int, name string, other *lostRegion) error {
 		state, what, verb = "t", "tangent", "writes"
 	case lostGT:
 		state = "gt"
+	case lostRead:
+		state, what = "t", "tangent"
 	}
 	return fmt.Errorf("a part of the derivatives is lost: the state %s has no %s of %s, which %v %s as %s (ZeroLike makes a state that has all)",
 		state, what, name, other.layout.kernel, verb, other.layout.fields[other.field].Name)

@@ -344,3 +344,124 @@ func TestLostForwardMode(t *testing.T) {
 	g.r[0] = 1
 	checkLost(t, "without z", prog.Adjoint(s, g), "Seq[1].ForwardMode: outputs[0] read by rev_test.sq as X", "has no cotangent of ", "reads", "g")
 }
+
+// TestLostReads leaves out tangents that AdjointTangent reads. It is an error if a kernel reads an
+// operand that has none, and another kernel makes its tangent of one that is there.
+func TestLostReads(t *testing.T) {
+	prog := rev.Seq(rev.At(linYX), rev.At(linZY), rev.At(sqRZ))
+	const y, z = "Seq[0]: Y read by rev_test.lin as X", "Seq[1]: Y read by rev_test.sq as X"
+	for _, test := range []struct{ noT, noGT, lost string }{
+		{"", "", ""}, {"r", "", ""}, {"abx", "", ""}, {"zyabx", "", ""},
+		{"y", "", y}, {"ya", "", y}, {"yx", "", y}, {"yax", "", ""},
+		{"z", "", z}, {"zy", "", z}, {"zyb", "", y}, {"zyax", "", z}, {"zybax", "", ""},
+		{"z", "zbyax", ""}, {"yz", "zyxab", ""}, // nothing is wanted
+	} {
+		s := newChain()
+		if err := prog.Forward(s); err != nil {
+			t.Fatal(err)
+		}
+		g := rev.ZeroLike(s)
+		put(g.r, 0, 1)
+		err := prog.AdjointTangent(s, g, drop(rev.ZeroLike(s), test.noT), drop(rev.ZeroLike(s), test.noGT))
+		checkLost(t, "without tangents "+test.noT+" and their cotangents "+test.noGT, err, test.lost, "has no tangent of ", "reads", "t")
+	}
+}
+
+// TestSecondOrderOfLess leaves out all sets of tangents, and of tangents of cotangents, in all
+// combinators. What is left is right, or it is an error.
+func TestSecondOrderOfLess(t *testing.T) {
+	prog := rev.Seq(rev.At(linYX), rev.At(linZY), rev.At(sqRZ))
+	type step = rev.Step[chain]
+	one := func(*chain) int { return 1 }
+	index := 0
+	powers := rev.Chain[chain, []float64]{
+		Step: rev.At(linYX), X: func(s *chain) *[]float64 { return &s.x }, Y: func(s *chain) *[]float64 { return &s.y },
+		Count: func(*chain) int { return 3 },
+	}
+	kept := map[*chain]*rev.Snapshots[float64]{} // of states and tangents
+	call := prog
+	for name, p := range map[string]step{
+		"Seq": prog, "Call": rev.Call(&call), "Repeat": rev.Repeat(one, prog),
+		"Uncall": rev.Uncall(rev.Seq(rev.At(sqRZ), rev.At(linZY), rev.At(linYX))),
+		"For":    rev.For(one, func(*chain) *int { return &index }, prog),
+		"If":     rev.If(func(*chain) bool { return true }, func(*chain) bool { return true }, prog, step{}),
+		"While":  rev.While(func(s *chain) bool { return s.r[0] == 0 }, func(s *chain) bool { return s.r[0] != 0 }, prog),
+		"Routine": rev.Routine(rev.At(linYX), rev.Seq(rev.At(linZY), rev.At(sqRZ)),
+			func(s *chain) []float64 { return s.y }),
+		"Parallel": rev.Seq(rev.Parallel(rev.At(linYX)), rev.Parallel(rev.At(linZY)), rev.Parallel(rev.At(sqRZ))),
+		"ParallelShared": rev.Seq(rev.At(linYX), rev.ParallelShared(
+			[]func(*chain) []float64{func(s *chain) []float64 { return s.y }, func(s *chain) []float64 { return s.b }}, rev.At(linZY)), rev.At(sqRZ)),
+		"Checkpoint": rev.Checkpoint(prog, func(s *chain) *rev.Snapshots[float64] {
+			if kept[s] == nil {
+				kept[s] = new(rev.Snapshots[float64])
+			}
+			return kept[s]
+		}),
+		"Treeverse": rev.Seq(rev.Treeverse(powers, rev.Limit{Snapshots: 2}), rev.At(linZY), rev.At(sqRZ)),
+		"Bennett":   rev.Seq(rev.Bennett(powers, 2), rev.At(linZY), rev.At(sqRZ)),
+	} {
+		lost, exact := 0, 0
+		forSets("abxyzr", func(noT string) {
+			// The tangents of what the program reads are those that are there, and the program makes
+			// the others.
+			run := func(noT, noGT string) (*chain, error) {
+				s := newChain()
+				tt := rev.ZeroLike(s)
+				for i, d := range [][]float64{tt.a, tt.b, tt.x} {
+					if !strings.Contains(noT, "abx"[i:i+1]) {
+						for j := range d {
+							d[j] = float64(3 + 2*i + j)
+						}
+					}
+				}
+				if err := p.Tangent(s, tt); err != nil {
+					t.Fatal(name, err)
+				}
+				g, gt := rev.ZeroLike(s), drop(rev.ZeroLike(s), noGT)
+				put(g.r, 0, 1)
+				put(gt.r, 0, 0.5)
+				return gt, p.AdjointTangent(s, g, drop(tt, noT), gt)
+			}
+			forSets("abxyz", func(noGT string) {
+				got, err := run(noT, noGT)
+				if err != nil {
+					lost++
+					if !strings.Contains(err.Error(), "a part of the derivatives is lost") {
+						t.Errorf("%s without tangents %s and their cotangents %s: %v", name, noT, noGT, err)
+					}
+					return
+				}
+				exact++
+				inputs := strings.Map(func(r rune) rune {
+					if strings.ContainsRune("abx", r) {
+						return r
+					}
+					return -1
+				}, noT)
+				want, err := run(inputs, "")
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				if !reflect.DeepEqual(got, drop(want, noGT)) {
+					t.Errorf("%s without tangents %q and their cotangents %q: %+v, want %+v", name, noT, noGT, got, want)
+				}
+			})
+		})
+		if lost == 0 || exact == 0 {
+			t.Errorf("%s: %d errors, %d results", name, lost, exact)
+		}
+	}
+}
+
+// forSets calls f with all subsets of names.
+func forSets(names string, f func(set string)) {
+	for bits := range 1 << len(names) {
+		set := ""
+		for i, name := range names {
+			if bits>>i&1 != 0 {
+				set += string(name)
+			}
+		}
+		f(set)
+	}
+}
