@@ -12,9 +12,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/benchmarks/internal/flows"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/program"
-	"revnum/program/memory"
 	"revnum/revmodels/flow"
 )
 
@@ -44,7 +44,9 @@ measures one that records the intermediate values of all couplings:
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.data, "data", "moons", "set of points: "+strings.Join(flows.Toys(), ", ")+", or all")
+	program.Complete(cmd, "data", append(flows.Toys(), "all")...)
 	f.StringVar(&o.kind, "kind", "realnvp", "couplings: nice or realnvp")
+	program.Complete(cmd, "kind", "nice", "realnvp")
 	program.IntFlag(cmd, &o.flow.Depth, "couplings", "", 8, 1, 256, "the number of couplings")
 	program.IntFlag(cmd, &o.flow.Hidden, "hidden", "", 32, 1, 512, "units of a hidden layer")
 	program.IntFlag(cmd, &o.steps, "steps", "", 2000, 1, mostSteps, "steps of the fit, each of 256 points")

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/forkjoin"
+	"revnum/internal/memory"
 	"revnum/program"
-	"revnum/program/memory"
 )
 
 func newForkJoin() *cobra.Command {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/problem"
+	"revnum/internal/memory"
 	"revnum/program"
-	"revnum/program/memory"
 	"revnum/revmodels/ba"
 )
 

@@ -97,6 +97,7 @@ or a comma. A line with one name is a vertex; what follows # or % is a comment.`
 	cmd.Flags().StringVar(&name, "graph", "petersen", "`GRAPH` by name, or a file of edges")
 	cmd.Flags().StringVarP(&dims, "k", "k", "1..10", "numbers of dimensions, such as 5 or 1..10")
 	cmd.Flags().StringVar(&method, "method", graphembed.Methods[0], strings.Join(graphembed.Methods, ", "))
+	program.Complete(cmd, "method", graphembed.Methods...)
 	program.IntFlag(cmd, &starts, "starts", "", 100, 1, 1e6, "random starts for each k; the best is kept")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the starts")
 	program.TimeFlag(cmd, &budget, 100*time.Millisecond, "time to measure each function for")

@@ -618,8 +618,19 @@ func TestCompletion(t *testing.T) {
 			t.Errorf("%s: %s", shell, stdout)
 		}
 	}
-	if stdout := must(t, "__complete", "adbench", "GMM", ""); !strings.Contains(stdout, "Revnum32") {
-		t.Errorf("completion of MODULE: %s", stdout)
+	for word, args := range map[string][]string{
+		"Revnum32":  {"adbench", "GMM", ""},
+		"realnvp":   {"flow", "--kind", ""},
+		"all":       {"flow", "--data", ""},
+		"laplacian": {"sparse", "--kind", ""},
+		"all ":      {"sparse", "--kind", ""},
+		"npz":       {"rules", "export", "--format", ""},
+		"diagonal":  {"gmm", "fit", "--covariance", ""},
+	} {
+		stdout := must(t, append([]string{"__complete"}, args...)...)
+		if words := strings.Fields(stdout); !slices.Contains(words, strings.TrimSpace(word)) {
+			t.Errorf("completion of %v: %s, want %s", args, stdout, word)
+		}
 	}
 }
 

@@ -69,6 +69,7 @@ DIR is made if its parent exists.`,
 	program.IntFlag(cmd, &rows, "rows", "", 3, 2, 64, "approximate number of rows of matrices; at most 12 of DetMinors")
 	program.IntFlag(cmd, &cols, "cols", "", 4, 2, 64, "approximate number of columns of matrices")
 	cmd.Flags().StringVar(&format, "format", "json", "json or npz")
+	program.Complete(cmd, "format", "json", "npz")
 	cmd.Flags().StringSliceVar(&types, "types", types, "types of numbers: float64, float32, Q43, complex128")
 	return cmd
 }

@@ -12,9 +12,9 @@ import (
 
 	"revnum/benchmarks/internal/sparse"
 	"revnum/internal/jsonfile"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/program"
-	"revnum/program/memory"
 )
 
 // allKinds is the --kind of one matrix of each.
@@ -92,6 +92,7 @@ Kinds of matrices:
 		},
 	}
 	cmd.Flags().StringVar(&kind, "kind", allKinds, allKinds+", "+strings.Join(sparse.Kinds, ", "))
+	program.Complete(cmd, "kind", append([]string{allKinds}, sparse.Kinds...)...)
 	program.IntFlag(cmd, &rows, "rows", "", 1_000_000, 1, 1e8, "rows and columns of the matrices")
 	program.IntFlag(cmd, &entries, "entries", "", 10, 1, 1e6, "approximate number of entries in a row; a laplacian has 5")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the matrices")

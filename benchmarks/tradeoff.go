@@ -10,9 +10,9 @@ import (
 
 	"revnum/benchmarks/internal/machine"
 	"revnum/benchmarks/internal/tradeoff"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/program"
-	"revnum/program/memory"
 )
 
 func newTradeoff() *cobra.Command {

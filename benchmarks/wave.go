@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"revnum/benchmarks/internal/acoustics"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/program"
-	"revnum/program/memory"
 )
 
 const (

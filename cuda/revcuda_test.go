@@ -199,7 +199,9 @@ func TestRevcudaErrors(t *testing.T) {
 		want string
 	}{
 		{none(), []string{"bench"}, "cuda: no device: for a test"},
-		{none(), []string{"bench", "--size", "0"}, "--size and --reps: expected at least 1"},
+		{none(), []string{"bench", "--size", "0"}, "--size: expected an integer from 1 to 1073741824, found \"0\""},
+		{none(), []string{"bench", "--reps", "0"}, "--reps: expected an integer from 1 to 1048576, found \"0\""},
+		{none(), []string{"ba", "solve", problem, "--device", "-1"}, "--device: expected an integer from 0 to 1023, found \"-1\""},
 		{none(), []string{"bench", "--kernel", "("}, "--kernel: error parsing regexp"},
 		{interpreted(t), []string{"bench", "--size", "4", "--kernel", "dot"}, "no kernel has a name that matches dot"},
 		{none(), []string{"bench", "x"}, `unknown command "x"`},

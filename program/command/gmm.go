@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/cobra"
 	"gonum.org/v1/plot/vg"
 
+	"revnum/internal/memory"
 	"revnum/program"
 	"revnum/program/dataset"
 	"revnum/program/figure"
-	"revnum/program/memory"
 	"revnum/revmodels/gmm"
 )
 

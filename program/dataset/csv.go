@@ -15,19 +15,19 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
-	"revnum/program/memory"
 )
 
 // readCSV reads a table from CSV, as EachRow does.
 func readCSV(b *bufio.Reader, name string) (*Table, error) {
 	var t Table
 	var data []float64
-	rows, what := 0, name+": the numbers"
+	rows := 0
 	var err error
 	t.Names, err = eachRow(b, name, func(row []float64) error {
 		var err error
-		if data, err = memory.Grow(data, len(row), what); err != nil {
+		if data, err = memory.Grow(data, len(row), name); err != nil {
 			return err
 		}
 		data = append(data, row...)

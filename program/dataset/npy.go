@@ -13,7 +13,7 @@ import (
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
 
-	"revnum/program/memory"
+	"revnum/internal/memory"
 )
 
 var npyMagic = npy.Magic[:]
@@ -41,9 +41,9 @@ func readNpy(b *bufio.Reader, name string, size int64) (*mat.Dense, error) {
 			return nil, err
 		}
 	}
-	data, err := npyData(r, rows*cols)
+	data, err := npyData(r, rows*cols, name)
 	if err != nil {
-		return fail("%w", err)
+		return nil, err
 	}
 	if _, err := b.ReadByte(); !errors.Is(err, io.EOF) {
 		return fail("expected the end of the file after %d×%d numbers", rows, cols)
@@ -172,44 +172,44 @@ func (w wholeReader) Read(p []byte) (int, error) {
 
 // npyData reads n numbers of the file's type. It takes memory as it reads: the
 // size of a pipe is not known.
-func npyData(r *npy.Reader, n int) ([]float64, error) {
+func npyData(r *npy.Reader, n int, name string) ([]float64, error) {
 	switch kind := npy.TypeFrom(r.Header.Descr.Type).String(); kind {
 	case "float64":
-		return npyNumbers[float64](r, n)
+		return npyNumbers[float64](r, n, name)
 	case "float32":
-		return npyNumbers[float32](r, n)
+		return npyNumbers[float32](r, n, name)
 	case "int8":
-		return npyNumbers[int8](r, n)
+		return npyNumbers[int8](r, n, name)
 	case "int16":
-		return npyNumbers[int16](r, n)
+		return npyNumbers[int16](r, n, name)
 	case "int32":
-		return npyNumbers[int32](r, n)
+		return npyNumbers[int32](r, n, name)
 	case "int64":
-		return npyNumbers[int64](r, n)
+		return npyNumbers[int64](r, n, name)
 	case "uint8":
-		return npyNumbers[uint8](r, n)
+		return npyNumbers[uint8](r, n, name)
 	case "uint16":
-		return npyNumbers[uint16](r, n)
+		return npyNumbers[uint16](r, n, name)
 	case "uint32":
-		return npyNumbers[uint32](r, n)
+		return npyNumbers[uint32](r, n, name)
 	case "uint64":
-		return npyNumbers[uint64](r, n)
+		return npyNumbers[uint64](r, n, name)
 	default:
-		return nil, fmt.Errorf("expected real numbers, found %s", kind)
+		return nil, fmt.Errorf("%s: expected real numbers, found %s", name, kind)
 	}
 }
 
-func npyNumbers[E int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](r *npy.Reader, n int) ([]float64, error) {
+func npyNumbers[E int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64](r *npy.Reader, n int, name string) ([]float64, error) {
 	const chunk = 1 << 16
 	data := make([]float64, 0, min(n, chunk))
 	part := make([]E, min(n, chunk))
 	for len(data) < n {
 		part = part[:min(chunk, n-len(data))]
 		if err := r.Read(&part); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		var err error
-		if data, err = memory.Grow(data, len(part), "the numbers"); err != nil {
+		if data, err = memory.Grow(data, len(part), name); err != nil {
 			return nil, err
 		}
 		for _, v := range part {

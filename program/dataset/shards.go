@@ -13,9 +13,9 @@ import (
 	"slices"
 
 	"revnum/cluster/shard"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/internal/scan"
-	"revnum/program/memory"
 )
 
 // Shards returns the formats of shards that need nothing else: .npy, and plain numbers.
@@ -134,7 +134,7 @@ func split(ctx context.Context, csv, dir string, rows int) (names []string, err 
 	_, err = EachRow(csv, func(row []float64) error {
 		cols = len(row)
 		var err error
-		if data, err = memory.Grow(data, cols, csv+": the rows of a shard"); err != nil {
+		if data, err = memory.Grow(data, cols, csv); err != nil {
 			return err
 		}
 		if data = append(data, row...); len(data) == rows*cols {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/internal/scan"
 )
@@ -44,7 +45,7 @@ func ReadFile(path string) (*Problem, error) {
 // Errors begin with name and the number of a line, and say what was expected there.
 // Numbers that are not finite, indices out of range, and files that end early or late
 // are errors. A byte-order mark is skipped. Memory grows with what is read, whatever
-// the header claims.
+// the header claims, and it is an error if it does not suffice.
 func Read(r io.Reader, name string) (*Problem, error) {
 	b, err := scan.Uncompress(r)
 	if err != nil {
@@ -82,8 +83,7 @@ func readBAL(r io.Reader, name string) (*Problem, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Camera, p.Point = append(p.Camera, c), append(p.Point, q)
-		if p.Features, err = appendFloats(p.Features, s, 2, what); err != nil {
+		if err := p.observe(c, q, s, what); err != nil {
 			return nil, err
 		}
 	}
@@ -103,6 +103,19 @@ func readBAL(r io.Reader, name string) (*Problem, error) {
 	return p, s.End()
 }
 
+// observe appends an observation of point q by camera c, whose coordinates s reads.
+func (p *Problem) observe(c, q int, s *scan.Scanner, what func(j int) string) (err error) {
+	if p.Camera, err = memory.Grow(p.Camera, 1, s.Name()); err != nil {
+		return err
+	}
+	if p.Point, err = memory.Grow(p.Point, 1, s.Name()); err != nil {
+		return err
+	}
+	p.Camera, p.Point = append(p.Camera, c), append(p.Point, q)
+	p.Features, err = appendFloats(p.Features, s, 2, what)
+	return err
+}
+
 // indexRange says which indices n things have.
 func indexRange(of string, n int) string {
 	if n == 0 {
@@ -118,6 +131,9 @@ func appendFloats(x []float64, s *scan.Scanner, n int, what func(i int) string) 
 	for i = range n {
 		v, err := s.Float(finite)
 		if err != nil {
+			return nil, err
+		}
+		if x, err = memory.Grow(x, 1, s.Name()); err != nil {
 			return nil, err
 		}
 		x = append(x, v)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
 )
 
@@ -39,6 +40,9 @@ func readBundler(r io.Reader, name string) (*Problem, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Cameras, err = memory.Grow(p.Cameras, cameraLen, name); err != nil {
+			return nil, err
+		}
 		if at[0] == 0 {
 			p.Cameras = append(p.Cameras, make([]float64, cameraLen)...)
 			continue
@@ -58,6 +62,9 @@ func readBundler(r io.Reader, name string) (*Problem, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Points, err = memory.Grow(p.Points, pointLen, name); err != nil {
+			return nil, err
+		}
 		p.Points = append(p.Points, x[:pointLen]...)
 		views, err := s.Int("the number of views of a point", 0, maxCount)
 		if err != nil {
@@ -74,8 +81,7 @@ func readBundler(r io.Reader, name string) (*Problem, error) {
 			if _, err := s.Int("the key of a view, 0 or more", 0, math.MaxInt); err != nil {
 				return nil, err
 			}
-			p.Camera, p.Point = append(p.Camera, c), append(p.Point, i)
-			p.Features, err = appendFloats(p.Features, s, 2, func(k int) string {
+			err = p.observe(c, i, s, func(k int) string {
 				return fmt.Sprintf("coordinate %d of 2 of view %d of %d of point %d", k+1, j+1, views, i+1)
 			})
 			if err != nil {

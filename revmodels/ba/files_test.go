@@ -3,10 +3,12 @@ package ba
 import (
 	"bytes"
 	"compress/gzip"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -91,6 +93,32 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := ReadFile(filepath.Join(dir, "none")); !os.IsNotExist(err) {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+// TestEndless reads files without end, as those that expand without end. The limit of memory ends
+// them.
+func TestEndless(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 20))
+	for name, c := range map[string]struct{ first, rest string }{
+		"observations":                 {"1 1 900000000000\n", "0 0 1 2\n"},
+		"cameras":                      {"900000000 0 0\n", "1\n"},
+		"bundle":                       {"# Bundle file v0.3\n1 900000000000\n1 0 0\n1 0 0 0 1 0 0 0 1\n0 0 0\n", "1 2 3 4 5 6 1 0 0 1 2\n"},
+		"bundle without focal lengths": {"# Bundle file v0.3\n900000000 1\n", "0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"},
+	} {
+		pr, pw := io.Pipe()
+		go func() {
+			z := gzip.NewWriter(pw)
+			text := strings.Repeat(c.rest, 4096)
+			for _, err := io.WriteString(z, c.first); err == nil; {
+				_, err = io.WriteString(z, text)
+			}
+		}()
+		_, err := Read(pr, "x.gz")
+		pr.Close()
+		if err == nil || !strings.HasPrefix(err.Error(), "x.gz: the numbers need ") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

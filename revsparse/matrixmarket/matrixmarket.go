@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unsafe"
 
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	"revnum/internal/scan"
 	"revnum/revsparse"
@@ -122,7 +124,7 @@ const (
 // Read reads a matrix, plain or compressed by gzip or bzip2. T must be complex128 for a
 // complex file, and may be for others. A byte-order mark is skipped. Errors name the
 // line and what was expected there.
-func Read[T Number](r io.Reader) (*Matrix[T], error) { return read[T](r, "matrixmarket: line ") }
+func Read[T Number](r io.Reader) (*Matrix[T], error) { return read[T](r, "matrixmarket", ": line ") }
 
 // ReadFile reads the file at path as Read does. Errors name the file.
 func ReadFile[T Number](path string) (*Matrix[T], error) {
@@ -131,11 +133,11 @@ func ReadFile[T Number](path string) (*Matrix[T], error) {
 		return nil, err
 	}
 	defer f.Close()
-	return read[T](f, path+":")
+	return read[T](f, path, ":")
 }
 
-func read[T Number](r io.Reader, where string) (*Matrix[T], error) {
-	p := &parser[T]{where: where}
+func read[T Number](r io.Reader, name, line string) (*Matrix[T], error) {
+	p := &parser[T]{name: name, where: name + line}
 	b, err := scan.Uncompress(r)
 	if err != nil {
 		return nil, p.errorf("%w", err)
@@ -152,6 +154,7 @@ func read[T Number](r io.Reader, where string) (*Matrix[T], error) {
 
 // A parser is the state of Read.
 type parser[T Number] struct {
+	name  string // of the file
 	where string // precedes the number of the line in errors
 	lines *bufio.Scanner
 	line  int
@@ -315,7 +318,9 @@ func (p *parser[T]) entries() error {
 	if err := checkRows(p.rows, p.count); err != nil {
 		return p.errorf("%w", err)
 	}
-	return nil
+	// The matrix is made of a copy of the entries, and sorted into another.
+	entry := unsafe.Sizeof(p.rows) + unsafe.Sizeof(*new(T))
+	return memory.Check(2*float64(entry)/8*float64(p.count)+2*float64(p.rows), p.name+": the numbers by rows")
 }
 
 func (p *parser[T]) entry() error {
@@ -345,8 +350,23 @@ func (p *parser[T]) entry() error {
 	if err := p.checkEntry(i, j, re, im); err != nil {
 		return p.errorf("%w", err)
 	}
+	if err := p.grow(); err != nil {
+		return err
+	}
 	p.row, p.col, p.val = append(p.row, i), append(p.col, j), append(p.val, number[T](re, im))
 	return nil
+}
+
+// grow makes room for one more entry.
+func (p *parser[T]) grow() (err error) {
+	if p.row, err = memory.Grow(p.row, 1, p.name); err != nil {
+		return err
+	}
+	if p.col, err = memory.Grow(p.col, 1, p.name); err != nil {
+		return err
+	}
+	p.val, err = memory.Grow(p.val, 1, p.name)
+	return err
 }
 
 func number[T Number](re, im float64) T {

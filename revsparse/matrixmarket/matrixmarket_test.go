@@ -5,11 +5,13 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"math"
 	"math/cmplx"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -274,6 +276,24 @@ func TestWriteBadInput(t *testing.T) {
 	defer full.Close()
 	if err := matrixmarket.Write(full, &matrixmarket.Matrix[float64]{Stored: one(1)}); err == nil {
 		t.Error("no error where no space is left")
+	}
+}
+
+// TestEndless reads a file that expands without end. The limit of memory ends it.
+func TestEndless(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 20))
+	r, w := io.Pipe()
+	go func() {
+		z := gzip.NewWriter(w)
+		text := strings.Repeat("2 2 1\n", 4096)
+		for _, err := io.WriteString(z, "%%MatrixMarket matrix coordinate real general\n2 2 900000000000\n"); err == nil; {
+			_, err = io.WriteString(z, text)
+		}
+	}()
+	_, err := matrixmarket.Read[float64](r)
+	r.Close()
+	if err == nil || !strings.HasPrefix(err.Error(), "matrixmarket: the numbers need ") {
+		t.Error(err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/graph/graphs/gen"
 	"gonum.org/v1/gonum/graph/simple"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
 	"revnum/revmodels/graphembed"
 )
@@ -165,6 +166,9 @@ func ReadEdges(r io.Reader, name string) (*Graph, error) {
 		}
 		if ends[0] == ends[1] {
 			return fail("expected two different vertices, found %.20q twice", words[0])
+		}
+		if edges, err = memory.Grow(edges, 1, name); err != nil {
+			return nil, err
 		}
 		edges = append(edges, [2]int{ends[0], ends[1]})
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +96,20 @@ func TestReadEdgesCompressed(t *testing.T) {
 	if want := []string{"a", "b", "c"}; !slices.Equal(g.Labels, want) || g.Edges() != 2 {
 		t.Errorf("vertices %q and %d edges, want %q and 2", g.Labels, g.Edges(), want)
 	}
+	// A list that expands without end is ended by the limit of memory.
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(64 << 20))
+	r, w := io.Pipe()
+	go func() {
+		z := gzip.NewWriter(w)
+		text := strings.Repeat("a b\n", 4096)
+		for err := error(nil); err == nil; {
+			_, err = io.WriteString(z, text)
+		}
+	}()
+	if _, err := ReadEdges(r, "x.gz"); err == nil || !strings.HasPrefix(err.Error(), "x.gz: the numbers need ") {
+		t.Error(err)
+	}
+	r.Close()
 	if _, err := ReadEdges(strings.NewReader(whole[:len(whole)-4]), "x.gz"); err == nil {
 		t.Error("no error for a file that ends early")
 	}

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
-	"revnum/program/memory"
 	"revnum/rev"
 	"revnum/revmodels/ba"
 	"revnum/revsparse"

@@ -10,8 +10,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
-	"revnum/program/memory"
 	"revnum/rev"
 	"revnum/revmodels/gmm"
 )

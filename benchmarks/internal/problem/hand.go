@@ -6,8 +6,8 @@ import (
 	"math"
 	"path/filepath"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
-	"revnum/program/memory"
 	"revnum/rev"
 	"revnum/revmodels/hand"
 )
@@ -73,6 +73,9 @@ func (p *rowReader) readHand(m *hand.Model, complicated bool) (*Hand, error) {
 	}
 	for i := range n {
 		c, err := p.s.Int(fmt.Sprintf("the %s of point %d of %d, an integer from 0 to %d", kind, i+1, n, limit-1), 0, limit-1)
+		if err != nil && !complicated {
+			err = fmt.Errorf("%w (a Hand-Complicated problem has triangles there)", err)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +98,23 @@ func (p *rowReader) readHand(m *hand.Model, complicated bool) (*Hand, error) {
 	if h.Theta, err = p.rows("parameter", hand.Params, 1); err != nil {
 		return nil, err
 	}
-	return h, p.s.End()
+	if err := p.s.End(); complicated || err == nil {
+		return h, err
+	} else if more := 1 + p.remaining(); more == 2*n {
+		return nil, fmt.Errorf("%s: expected a Hand problem, found one with u and v of each point, which is Hand-Complicated", p.s.Name())
+	} else {
+		return nil, err
+	}
+}
+
+// remaining returns how many numbers follow.
+func (p *rowReader) remaining() (n int) {
+	for {
+		if _, err := p.s.Float(func() string { return "a number" }); err != nil {
+			return n
+		}
+		n++
+	}
 }
 
 // HandObjective is a hand tracking problem ready to be evaluated and differentiated in T.

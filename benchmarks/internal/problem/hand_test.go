@@ -29,11 +29,12 @@ func TestReadHandErrors(t *testing.T) {
 		"overflow":    {edit("2 26", "9223372036854775807 26"), "p.txt:1: expected the number of points"},
 		"too many":    {edit("2 26", "2000 26"), "p.txt:1: 2000 points: expected 8026 numbers, more than the file's"},
 		"parameters":  {edit("2 26", "2 27"), `p.txt:1: expected the number of parameters, which is 26, found "27"`},
-		"vertex":      {edit("2 4 5 6", "3 4 5 6"), `p.txt:3: expected the vertex of point 2 of 2, an integer from 0 to 2, found "3"`},
+		"vertex":      {edit("2 4 5 6", "3 4 5 6"), `p.txt:3: expected the vertex of point 2 of 2, an integer from 0 to 2, found "3" (a Hand-Complicated problem has triangles there)`},
 		"NaN":         {edit("4 5 6", "4 NaN 6"), `p.txt:3: expected a finite number for point 2 of 2, entry 2 of 3, found "NaN"`},
 		"truncated":   {simpleHand[:len(simpleHand)-2], "p.txt:29: expected a finite number for parameter 26 of 26, found the end of the file"},
 		"trailing":    {simpleHand + "1\n", `p.txt:30: expected the end of the file, found "1"`},
-		"complicated": {complicatedHand, "p.txt:28: expected the end of the file"},
+		"more":        {simpleHand + "1 2 3 4 5\n", `p.txt:30: expected the end of the file, found "1"`},
+		"complicated": {complicatedHand, "p.txt: expected a Hand problem, found one with u and v of each point, which is Hand-Complicated"},
 	} {
 		if _, err := ReadHand(strings.NewReader(c.in), "p.txt", int64(len(c.in)), m, false); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want %s", name, err, c.want)

@@ -5,8 +5,8 @@ import (
 	"io"
 	"math"
 
+	"revnum/internal/memory"
 	"revnum/internal/scan"
-	"revnum/program/memory"
 	"revnum/rev"
 	"revnum/revmodels/lstm"
 )

@@ -16,10 +16,10 @@ import (
 
 	"revnum/cluster"
 	"revnum/cluster/shard"
+	"revnum/internal/memory"
 	"revnum/internal/outfile"
 	shared "revnum/program"
 	"revnum/program/dataset"
-	"revnum/program/memory"
 )
 
 // A program is the surroundings that all commands share.

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -206,6 +207,12 @@ func TestSolve(t *testing.T) {
 	}
 	if status, _, errs := onRanks(t.Context(), 2, "ba", "solve", filepath.Join(dir, "none")); status != 1 || !strings.Contains(errs, "none") {
 		t.Errorf("no file: status %d, %s", status, errs)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	if _, stdout, _ := onRanks(t.Context(), 1, "__complete", "gmm", "fit", "--covariance", ""); !slices.Contains(strings.Fields(stdout), "diagonal") {
+		t.Errorf("covariances: %s", stdout)
 	}
 }
 

@@ -45,6 +45,7 @@ mixture so far.`,
 	flags := cmd.Flags()
 	shared.IntFlag(cmd, &f.k, "components", "k", 1, 1, maxClusters, "number of components")
 	flags.TextVar(&f.opts.Covariance, "covariance", gmm.Full, "kind of covariances: full, tied, diagonal or spherical")
+	shared.Complete(cmd, "covariance", "full", "tied", "diagonal", "spherical")
 	shared.IntFlag(cmd, &f.opts.Starts, "starts", "", 1, 1, 1<<16, "number of clusterings to start from; the best fit is kept")
 	shared.IntFlag(cmd, &f.opts.MaxIter, "max-iter", "", 500, 1, shared.MaxIterations, "largest number of iterations")
 	shared.FloatFlag(cmd, &f.opts.Tolerance, "tolerance", 1e-3, 1e-300, shared.MaxFloat, "change by further iterations, for each point, at which the fit ends")

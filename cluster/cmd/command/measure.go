@@ -12,8 +12,8 @@ import (
 
 	"revnum/cluster"
 	"revnum/cluster/shard"
+	"revnum/internal/memory"
 	shared "revnum/program"
-	"revnum/program/memory"
 	"revnum/revmodels/gmm"
 )
 

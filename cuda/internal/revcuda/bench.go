@@ -27,9 +27,6 @@ the card's rate of copies, of multiply-adds, or of multiply-adds on tensor cores
 in the same run. It shows progress on a terminal. Forward, Inverse, Adjoint and Tangent have a line each.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if size < 1 || reps < 1 {
-				return fmt.Errorf("--size and --reps: expected at least 1, found %d and %d", size, reps)
-			}
 			which, err := regexp.Compile(kernels)
 			if err != nil {
 				return fmt.Errorf("--kernel: %w", err)
@@ -56,8 +53,8 @@ in the same run. It shows progress on a terminal. Forward, Inverse, Adjoint and 
 			return write(cmd.OutOrStdout(), dev.Properties(), rates, asJSON)
 		},
 	}
-	cmd.Flags().IntVar(&size, "size", 1<<26, "length of vectors; products are of matrices with half its square root of rows")
-	cmd.Flags().IntVar(&reps, "reps", 10, "how often a pass runs")
+	program.IntFlag(cmd, &size, "size", "", 1<<26, 1, 1<<30, "length of vectors; products are of matrices with half its square root of rows")
+	program.IntFlag(cmd, &reps, "reps", "", 10, 1, program.MaxIterations, "how often a pass runs")
 	cmd.Flags().StringVar(&kernels, "kernel", "", "measure only the kernels whose names match the `regexp`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

@@ -21,8 +21,10 @@ func New(open func(n int) (*cuda.Device, error)) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	number := root.PersistentFlags().Int("device", 0, "`number` of the device")
-	one := func() (*cuda.Device, error) { return open(*number) }
+	var number int
+	program.IntFlag(root, &number, "device", "", 0, 0, 1023, "`number` of the device")
+	root.PersistentFlags().AddFlag(root.Flags().Lookup("device"))
+	one := func() (*cuda.Device, error) { return open(number) }
 	forFits := func() (command.Device, error) {
 		d, err := one()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"runtime/metrics"
 	"slices"
 	"strconv"
+	"unsafe"
 )
 
 // available returns the number of bytes that this process can still allocate without swapping:
@@ -62,15 +63,25 @@ func Check(floats float64, what string) error {
 	return nil
 }
 
-// Grow returns x with room for n more numbers, or the error of Check if there is no memory for
-// more. It is for numbers that arrive, of which nobody knows how many they are.
-func Grow(x []float64, n int, what string) ([]float64, error) {
+// unchecked is the number of bytes up to which Grow does not ask how much memory there is.
+const unchecked = 1 << 16
+
+// Grow returns x with room for n more elements, or the error of Check if there is no memory for
+// more. It is for what arrives from a file that may be compressed, so that nobody knows how much
+// it is. The error names the file.
+func Grow[E any](x []E, n int, name string) ([]E, error) {
 	if len(x)+n <= cap(x) {
 		return x, nil
 	}
 	more := max(n, cap(x)/4)
-	if err := Check(float64(len(x))+float64(more), what); err != nil {
-		return nil, err
+	size := float64(unsafe.Sizeof(*new(E)))
+	if cap(x) < int(unchecked/size) {
+		more = max(n, cap(x))
+	}
+	if bytes := size * (float64(len(x)) + float64(more)); bytes > unchecked {
+		if err := Check(bytes/8, name+": the numbers"); err != nil {
+			return nil, err
+		}
 	}
 	return slices.Grow(x, more), nil
 }
