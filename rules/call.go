@@ -11,7 +11,6 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
-	"revnum/revmodels/graphembed"
 	"revnum/revsparse"
 	"revnum/rules/internal/catalog"
 )
@@ -70,7 +69,8 @@ var partPrefix = [...]string{"", "g.", "t.", "gt."}
 // of package rev. If the data has no result, it returns the kernel's error. Only if the
 // error is a *PanicError may outputs have changed in part.
 //
-// Call keeps nothing of a. It does not allocate after the first calls.
+// Call keeps nothing of a. After the first calls it allocates
+// nothing but the graph or the hand of a kernel that has one, which it makes in each call.
 func (r *Rule) Call(p Pass, a Args) (err error) {
 	if r.Missing != "" {
 		return fmt.Errorf("%w: %s cannot be called: %s", ErrArgument, r.Name, r.Missing)
@@ -141,9 +141,7 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 			var err error
 			switch {
 			case part != catalog.Primal && (b.Data == nil || o.role == rev.Index): // the operand has no derivative
-			case o.structure != nil && b.leftOut(): // checked below
-			case o.structure != nil:
-				err = o.structure(unsafe.Add(k, o.offset), b, a.Operands)
+			case o.structure: // below
 			default:
 				err = o.set(k, b, part == catalog.Primal)
 			}
@@ -162,9 +160,16 @@ func (r *Rule) set(f catalog.Frame, a *Args) error {
 	}
 	for i := range r.Operands {
 		o := &r.Operands[i]
-		needed := !o.Optional && (o.role == rev.In || o.role == rev.InOut || o.structure != nil)
+		needed := !o.Optional && (o.role == rev.In || o.role == rev.InOut || o.structure)
 		if needed && (i >= len(a.Operands) || a.Operands[i].leftOut()) {
 			return &rev.OperandError{Kernel: r.Name, Operand: o.Name, Reason: fmt.Sprintf("is left out, want %s of %v", o.Kind, o.Type), Err: mat.ErrShape}
+		}
+	}
+	for _, s := range r.structures {
+		arrays := make([]Buffer, len(s.operands)) // of which optional ones may be missing at the end
+		copy(arrays, a.Operands[s.first:])
+		if err := s.set(unsafe.Add(f.At(catalog.Primal), s.offset), arrays, a.Operands); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrArgument, r.Name, err)
 		}
 	}
 	return nil
@@ -175,7 +180,7 @@ type field struct {
 	kind      rev.Kind
 	role      rev.Role
 	offset    uintptr
-	structure structure
+	structure bool // stands for a field with others, see structure
 }
 
 // The headers of slices and views do not depend on the type of elements, so headers of
@@ -251,35 +256,6 @@ func (o *Operand) set(k unsafe.Pointer, b *Buffer, primal bool) error {
 		(*sparseHeader)(p).Data = data
 	}
 	return nil
-}
-
-// A structure makes a field that is not an operand, from an array that stands for it.
-type structure func(field unsafe.Pointer, b *Buffer, operands []Buffer) error
-
-// structures are the types of fields that are given by an array.
-var structures = map[reflect.Type]structure{
-	reflect.TypeFor[*graphembed.Graph](): setGraph,
-}
-
-// setGraph makes the graph of an array of edges. Its vertices are the rows of the
-// matrices.
-func setGraph(field unsafe.Pointer, b *Buffer, operands []Buffer) error {
-	vertices := 0
-	for _, o := range operands {
-		if o.Axes == 2 && o.Type != Int {
-			vertices += o.Shape[0]
-		}
-	}
-	edges := b.Shape[0]
-	switch {
-	case b.Type != Int || b.Axes != 2 || b.Shape[1] != 2:
-		return errors.New("want a matrix of edges, of two int a row")
-	case edges < 0 || edges > b.Len/2 || edges > 0 && b.Stride != [2]int{2, 1}:
-		return fmt.Errorf("has %d edges in %d elements with strides of %d and %d", edges, b.Len, b.Stride[0], b.Stride[1])
-	}
-	g, err := graphembed.NewGraph(vertices, unsafe.Slice((*[2]int)(b.Data), edges))
-	*(**graphembed.Graph)(field) = g
-	return err
 }
 
 // set sets the parameter in the kernel at k.

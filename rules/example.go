@@ -7,7 +7,6 @@ import (
 
 	"revnum/fixed"
 	"revnum/rev"
-	"revnum/revmodels/graphembed"
 )
 
 // Example returns random operands of a rule that lie within its domain, and the
@@ -19,7 +18,12 @@ func (r *Rule) Example(rnd *rand.Rand, rows, cols int) Args {
 	at := k.UnsafePointer()
 	a := Args{Operands: make([]Buffer, len(r.Operands)), Params: make([]float64, len(r.Params))}
 	for i := range r.Operands {
-		a.Operands[i] = r.Operands[i].get(at)
+		if !r.Operands[i].structure {
+			a.Operands[i] = r.Operands[i].get(at)
+		}
+	}
+	for _, s := range r.structures {
+		copy(a.Operands[s.first:], s.get(unsafe.Add(at, s.offset)))
 	}
 	for i, p := range r.Params {
 		switch f := reflect.NewAt(p.typ, unsafe.Add(at, p.offset)).Elem(); {
@@ -46,8 +50,6 @@ func (o *Operand) get(k unsafe.Pointer) Buffer {
 	b := Buffer{Type: o.Type}
 	var data []byte
 	switch {
-	case o.structure != nil:
-		return edges(*(**graphembed.Graph)(p))
 	case o.kind == rev.Scalar:
 		b.Data = *(*unsafe.Pointer)(p)
 		if b.Data != nil {
@@ -74,15 +76,4 @@ func (o *Operand) get(k unsafe.Pointer) Buffer {
 		return Buffer{}
 	}
 	return b
-}
-
-// edges returns the edges of a graph as a matrix.
-func edges(g *graphembed.Graph) Buffer {
-	var list []int
-	for i := range g.Order() {
-		for _, j := range g.Later(i) {
-			list = append(list, i, int(j))
-		}
-	}
-	return Matrix(rev.NewGeneral(len(list)/2, 2, list))
 }

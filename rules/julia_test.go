@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -136,8 +137,8 @@ func julia(r *Rule) (code, why string) {
 		return "", "an operand is transformed in place"
 	}
 	var names, inputs, outputs, known []string
-	var arguments []string // the names, with the defaults of the last ones
-	bound, param := make(map[string]bool), make(map[string]bool)
+	var arguments []string                                                                     // the names, with the defaults of the last ones
+	bound, maybe, param := make(map[string]bool), make(map[string]bool), make(map[string]bool) // maybe: if a parameter is so
 	for _, p := range r.Params {
 		param[p.Name] = true
 	}
@@ -164,7 +165,7 @@ func julia(r *Rule) (code, why string) {
 			for j := range 2 {
 				for axis, d := range strings.Split(shapes[j], ",") {
 					if d = strings.TrimSpace(d); isSymbol(d) {
-						bound[d] = true
+						maybe[d] = true
 						want := strings.TrimSpace(cond)
 						if j == 1 {
 							want = "!" + want
@@ -185,6 +186,7 @@ func julia(r *Rule) (code, why string) {
 			}
 		}
 	}
+	maps.Copy(bound, maybe)
 	for i, o := range r.Operands {
 		if o.Role != "acc" {
 			continue

@@ -36,6 +36,8 @@ type Rule struct {
 	instance *catalog.Instance
 	frames   sync.Pool
 	acc      []int // the operands that are added into
+
+	structures []placed
 }
 
 // An Operand is an operand of a rule.
@@ -159,10 +161,12 @@ func (r *Rule) addField(t reflect.Type, name string, offset uintptr) {
 		}
 		return
 	case structures[t] != nil:
-		r.Operands = append(r.Operands, Operand{
-			Name: name, Role: "index", Kind: "edges", Type: Int, Shape: "e,2",
-			field: field{role: rev.Index, offset: offset, structure: structures[t]},
-		})
+		s := structures[t]
+		r.structures = append(r.structures, placed{s, name, offset, len(r.Operands)})
+		for _, o := range s.operands {
+			o.Role, o.role, o.structure = "index", rev.Index, true
+			r.Operands = append(r.Operands, o)
+		}
 		return
 	default:
 		r.Missing = fmt.Sprintf("%s is a %v", name, t)

@@ -76,11 +76,7 @@ func TestCall(t *testing.T) {
 			set := func(v reflect.Value, list []Buffer, primal bool) {
 				for i := range r.Operands {
 					o := &r.Operands[i]
-					if o.structure != nil {
-						v.FieldByName(o.Name).Set(reflect.ValueOf(r.instance.New(rand.New(rand.NewPCG(1, 1)), 3, 4)).FieldByName(o.Name))
-						continue
-					}
-					if list[i].Data == nil {
+					if o.structure || list[i].Data == nil {
 						continue
 					}
 					if err := o.set(v.Addr().UnsafePointer(), &list[i], primal); err != nil {
@@ -89,6 +85,9 @@ func TestCall(t *testing.T) {
 				}
 			}
 			set(k, direct.Operands, true)
+			for _, s := range r.structures {
+				k.FieldByName(s.name).Set(reflect.ValueOf(r.instance.New(rand.New(rand.NewPCG(1, 1)), 3, 4)).FieldByName(s.name))
+			}
 			for i, v := range direct.Params {
 				if err := r.Params[i].set(k.Addr().UnsafePointer(), v); err != nil {
 					t.Fatal(err)

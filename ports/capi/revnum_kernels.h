@@ -4816,6 +4816,120 @@ REV_STATIC_INLINE int32_t rev_sparse_DominantEig_float32_run(int32_t pass, const
 	return rev_call(rev_kernel("revsparse.DominantEig[float32]"), pass, a, n);
 }
 
+/* R += measured points - points of a posed hand */
+typedef struct rev_hand_Residuals {
+	rev_float64_vector R; /* acc [optional]; 3*n */
+	rev_float64_vector Theta; /* in; 26 */
+	rev_float64_matrix UV; /* in; Surface ? n,2 : 0,2 */
+	rev_float64_matrix Points; /* in; n,3 */
+	rev_int_vector Correspondences; /* index; n */
+	rev_int_vector Parents; /* index; b */
+	rev_float64_matrix Relative; /* index; b,12 */
+	rev_float64_matrix InverseBase; /* index; b,12 */
+	rev_float64_matrix Positions; /* index; v,3 */
+	rev_float64_matrix Weights; /* index; v,b */
+	rev_int_matrix Triangles; /* index [optional]; f,3 */
+	int32_t Surface;
+} rev_hand_Residuals;
+
+REV_STATIC_INLINE int32_t rev_hand_Residuals_run(int32_t pass, const rev_hand_Residuals *k, const rev_hand_Residuals *g, const rev_hand_Residuals *t, const rev_hand_Residuals *gt) {
+	const rev_hand_Residuals *parts[4] = {k, g, t, gt};
+	rev_arg a[45];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->R.data) a[n++] = rev_float64_vector_arg(p, 0, 1, parts[p]->R);
+		if (parts[p]->Theta.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->Theta);
+		if (parts[p]->UV.data) a[n++] = rev_float64_matrix_arg(p, 2, 1, parts[p]->UV);
+		if (parts[p]->Points.data) a[n++] = rev_float64_matrix_arg(p, 3, 1, parts[p]->Points);
+		if (parts[p]->Correspondences.data) a[n++] = rev_int_vector_arg(p, 4, 5, parts[p]->Correspondences);
+		if (parts[p]->Parents.data) a[n++] = rev_int_vector_arg(p, 5, 5, parts[p]->Parents);
+		if (parts[p]->Relative.data) a[n++] = rev_float64_matrix_arg(p, 6, 1, parts[p]->Relative);
+		if (parts[p]->InverseBase.data) a[n++] = rev_float64_matrix_arg(p, 7, 1, parts[p]->InverseBase);
+		if (parts[p]->Positions.data) a[n++] = rev_float64_matrix_arg(p, 8, 1, parts[p]->Positions);
+		if (parts[p]->Weights.data) a[n++] = rev_float64_matrix_arg(p, 9, 1, parts[p]->Weights);
+		if (parts[p]->Triangles.data) a[n++] = rev_int_matrix_arg(p, 10, 5, parts[p]->Triangles);
+	}
+	a[n++] = rev_parameter(0, (double)k->Surface);
+	return rev_call(rev_kernel("hand.Residuals[float64]"), pass, a, n);
+}
+
+/* R += measured points - points of a posed hand */
+typedef struct rev_hand_Residuals_float32 {
+	rev_float32_vector R; /* acc [optional]; 3*n */
+	rev_float32_vector Theta; /* in; 26 */
+	rev_float32_matrix UV; /* in; Surface ? n,2 : 0,2 */
+	rev_float32_matrix Points; /* in; n,3 */
+	rev_int_vector Correspondences; /* index; n */
+	rev_int_vector Parents; /* index; b */
+	rev_float64_matrix Relative; /* index; b,12 */
+	rev_float64_matrix InverseBase; /* index; b,12 */
+	rev_float64_matrix Positions; /* index; v,3 */
+	rev_float64_matrix Weights; /* index; v,b */
+	rev_int_matrix Triangles; /* index [optional]; f,3 */
+	int32_t Surface;
+} rev_hand_Residuals_float32;
+
+REV_STATIC_INLINE int32_t rev_hand_Residuals_float32_run(int32_t pass, const rev_hand_Residuals_float32 *k, const rev_hand_Residuals_float32 *g, const rev_hand_Residuals_float32 *t, const rev_hand_Residuals_float32 *gt) {
+	const rev_hand_Residuals_float32 *parts[4] = {k, g, t, gt};
+	rev_arg a[45];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->R.data) a[n++] = rev_float32_vector_arg(p, 0, 2, parts[p]->R);
+		if (parts[p]->Theta.data) a[n++] = rev_float32_vector_arg(p, 1, 2, parts[p]->Theta);
+		if (parts[p]->UV.data) a[n++] = rev_float32_matrix_arg(p, 2, 2, parts[p]->UV);
+		if (parts[p]->Points.data) a[n++] = rev_float32_matrix_arg(p, 3, 2, parts[p]->Points);
+		if (parts[p]->Correspondences.data) a[n++] = rev_int_vector_arg(p, 4, 5, parts[p]->Correspondences);
+		if (parts[p]->Parents.data) a[n++] = rev_int_vector_arg(p, 5, 5, parts[p]->Parents);
+		if (parts[p]->Relative.data) a[n++] = rev_float64_matrix_arg(p, 6, 1, parts[p]->Relative);
+		if (parts[p]->InverseBase.data) a[n++] = rev_float64_matrix_arg(p, 7, 1, parts[p]->InverseBase);
+		if (parts[p]->Positions.data) a[n++] = rev_float64_matrix_arg(p, 8, 1, parts[p]->Positions);
+		if (parts[p]->Weights.data) a[n++] = rev_float64_matrix_arg(p, 9, 1, parts[p]->Weights);
+		if (parts[p]->Triangles.data) a[n++] = rev_int_matrix_arg(p, 10, 5, parts[p]->Triangles);
+	}
+	a[n++] = rev_parameter(0, (double)k->Surface);
+	return rev_call(rev_kernel("hand.Residuals[float32]"), pass, a, n);
+}
+
+/* R += measured points - points of a posed hand */
+typedef struct rev_hand_Residuals_Q43 {
+	rev_Q43_vector R; /* acc [optional]; 3*n */
+	rev_Q43_vector Theta; /* in; 26 */
+	rev_Q43_matrix UV; /* in; Surface ? n,2 : 0,2 */
+	rev_Q43_matrix Points; /* in; n,3 */
+	rev_int_vector Correspondences; /* index; n */
+	rev_int_vector Parents; /* index; b */
+	rev_float64_matrix Relative; /* index; b,12 */
+	rev_float64_matrix InverseBase; /* index; b,12 */
+	rev_float64_matrix Positions; /* index; v,3 */
+	rev_float64_matrix Weights; /* index; v,b */
+	rev_int_matrix Triangles; /* index [optional]; f,3 */
+	int32_t Surface;
+} rev_hand_Residuals_Q43;
+
+REV_STATIC_INLINE int32_t rev_hand_Residuals_Q43_run(int32_t pass, const rev_hand_Residuals_Q43 *k, const rev_hand_Residuals_Q43 *g, const rev_hand_Residuals_Q43 *t, const rev_hand_Residuals_Q43 *gt) {
+	const rev_hand_Residuals_Q43 *parts[4] = {k, g, t, gt};
+	rev_arg a[45];
+	int64_t n = 0;
+	for (int32_t p = 0; p < 4; p++) {
+		if (!parts[p]) continue;
+		if (parts[p]->R.data) a[n++] = rev_Q43_vector_arg(p, 0, 3, parts[p]->R);
+		if (parts[p]->Theta.data) a[n++] = rev_Q43_vector_arg(p, 1, 3, parts[p]->Theta);
+		if (parts[p]->UV.data) a[n++] = rev_Q43_matrix_arg(p, 2, 3, parts[p]->UV);
+		if (parts[p]->Points.data) a[n++] = rev_Q43_matrix_arg(p, 3, 3, parts[p]->Points);
+		if (parts[p]->Correspondences.data) a[n++] = rev_int_vector_arg(p, 4, 5, parts[p]->Correspondences);
+		if (parts[p]->Parents.data) a[n++] = rev_int_vector_arg(p, 5, 5, parts[p]->Parents);
+		if (parts[p]->Relative.data) a[n++] = rev_float64_matrix_arg(p, 6, 1, parts[p]->Relative);
+		if (parts[p]->InverseBase.data) a[n++] = rev_float64_matrix_arg(p, 7, 1, parts[p]->InverseBase);
+		if (parts[p]->Positions.data) a[n++] = rev_float64_matrix_arg(p, 8, 1, parts[p]->Positions);
+		if (parts[p]->Weights.data) a[n++] = rev_float64_matrix_arg(p, 9, 1, parts[p]->Weights);
+		if (parts[p]->Triangles.data) a[n++] = rev_int_matrix_arg(p, 10, 5, parts[p]->Triangles);
+	}
+	a[n++] = rev_parameter(0, (double)k->Surface);
+	return rev_call(rev_kernel("hand.Residuals[Q43]"), pass, a, n);
+}
+
 /* r += log loss of a recurrent network */
 typedef struct rev_lstm_Loss {
 	double *Out; /* acc [optional] */
@@ -5950,9 +6064,6 @@ REV_STATIC_INLINE int32_t rev_gmm_LogResponsibilities_float32_run(int32_t pass, 
 
 /* Not here, as no buffer holds what they need:
  *   revsparse.OperatorEig[float64]: Op is a revsparse.Operator
- *   hand.Residuals[float64]: Model is a *hand.Model
- *   hand.Residuals[float32]: Model is a *hand.Model
- *   hand.Residuals[Q43]: Model is a *hand.Model
  */
 
 #endif

@@ -1210,6 +1210,30 @@ function ChainRulesCore.rrule(::typeof(revtropical_MatMul), A, B; Min=false, Wor
     value("revtropical.MatMul[float64]", inputs, outputs, (A, B,), settings), pullback
 end
 
+# R += measured points - points of a posed hand
+function hand_Residuals(Theta, UV, Points, Correspondences, Parents, Relative, InverseBase, Positions, Weights, Triangles=nothing; Surface=false)
+    if Surface; n_ = size(UV, 1); end
+    n_ = size(Points, 1)
+    b_ = size(Parents, 1)
+    v_ = size(Positions, 1)
+    inputs = [(1, 1, 1), (2, 2, 1), (3, 2, 1), (4, 1, 5), (5, 1, 5), (6, 2, 1), (7, 2, 1), (8, 2, 1), (9, 2, 1), (10, 2, 5)]
+    outputs = [(0, 1, (3*n_,))]
+    settings = Arg[parameter(0, Surface)]
+    value("hand.Residuals[float64]", inputs, outputs, (Theta, UV, Points, Correspondences .- 1, Parents .- 1, Relative, InverseBase, Positions, Weights, isnothing(Triangles) ? nothing : Triangles .- 1,), settings)
+end
+
+function ChainRulesCore.rrule(::typeof(hand_Residuals), Theta, UV, Points, Correspondences, Parents, Relative, InverseBase, Positions, Weights, Triangles=nothing; Surface=false)
+    if Surface; n_ = size(UV, 1); end
+    n_ = size(Points, 1)
+    b_ = size(Parents, 1)
+    v_ = size(Positions, 1)
+    inputs = [(1, 1, 1), (2, 2, 1), (3, 2, 1), (4, 1, 5), (5, 1, 5), (6, 2, 1), (7, 2, 1), (8, 2, 1), (9, 2, 1), (10, 2, 5)]
+    outputs = [(0, 1, (3*n_,))]
+    settings = Arg[parameter(0, Surface)]
+    pullback(ybar) = (NoTangent(), gradient("hand.Residuals[float64]", inputs, outputs, (Theta, UV, Points, Correspondences .- 1, Parents .- 1, Relative, InverseBase, Positions, Weights, isnothing(Triangles) ? nothing : Triangles .- 1,), settings, (unthunk(ybar),))...)
+    value("hand.Residuals[float64]", inputs, outputs, (Theta, UV, Points, Correspondences .- 1, Parents .- 1, Relative, InverseBase, Positions, Weights, isnothing(Triangles) ? nothing : Triangles .- 1,), settings), pullback
+end
+
 # r += log loss of a recurrent network
 function lstm_Loss(Main, Extra, State, Sequence)
     M_ = size(Main, 1)
@@ -1429,7 +1453,6 @@ end
 #   revsparse.CG: A is of kind sparse matrix
 #   revsparse.DominantEig: A is of kind sparse matrix
 #   revsparse.OperatorEig: Op is a revsparse.Operator
-#   hand.Residuals: Model is a *hand.Model
 #   nbody.Steps: an operand is transformed in place
 #   wave.Steps: an operand is transformed in place
 #   revlog.Sum: an operand is transformed in place

@@ -463,9 +463,13 @@ def _sparse(m):
     raise ArgumentError(f"revnum: want a sparse matrix, a BCSR or CSR, found {type(m).__name__}")
 
 
-def _integers(o, a):
-    """a as an array of int32 or int64."""
+def _constant(o, a):
+    """a as an array of int32 or int64, or of the numbers of a constant operand."""
     a = jnp.asarray(a)
+    if o.role == "index" and o.type != "int":
+        if a.dtype != rn._TYPES[o.type]:
+            raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
+        return a
     if a.dtype.kind not in "iu":
         raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want integers")
     return a if a.dtype in (np.int32, np.int64) else a.astype(int)
@@ -491,13 +495,13 @@ def call(kernel, *args, **kwargs):
             shape, ptr, ind, a = _sparse(a)
             shapes[o.name] = shape
             constants += [(o.name, "ptr"), (o.name, "ind")]
-            c += [_integers(o, ptr), _integers(o, ind)]
+            c += [_constant(o, ptr), _constant(o, ind)]
         if o.role == "acc":
             operands[o.name] = a
             continue
         if o.role == "index":
             constants.append((o.name, ""))
-            c.append(_integers(o, a))
+            c.append(_constant(o, a))
             continue
         a = jnp.asarray(a)
         want = rn._TYPES[o.type]

@@ -500,7 +500,7 @@ def call(kernel, *args, **kwargs):
         if o.role == "acc":
             operands[o.name] = a
             continue
-        if o.role == "index":
+        if o.role == "index" and o.type == "int":
             if a.is_floating_point() or a.is_complex():
                 raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want integers")
             others.append(o.name)
@@ -508,6 +508,10 @@ def call(kernel, *args, **kwargs):
             continue
         if a.dtype != _TYPES[o.type]:
             raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
+        if o.role == "index":
+            others.append(o.name)
+            indices.append(a.detach())
+            continue
         if not o.sparse and a.dim() != o.axes:
             raise ArgumentError(f"{rule.name}: {o.name} has {a.dim()} axes, want {o.axes} of a {o.kind}")
         names.append(o.name)

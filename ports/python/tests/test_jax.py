@@ -57,6 +57,18 @@ def test_grads_jit_vmap(name):
     check_grads(jax.jit(jax.vmap(f)), batch, order=2, modes=("fwd", "rev"), atol=1e-5, rtol=1e-5, eps=1e-5)
 
 
+def test_hand():
+    """The arrays of a hand are constants, also those of numbers."""
+    r = np.random.default_rng(2)
+    parents = np.array([-1] + [0 if i % 4 == 1 else i - 1 for i in range(1, 21)])
+    transforms = lambda: jnp.asarray((np.eye(3, 4) + 0.1 * r.normal(size=(21, 3, 4))).reshape(21, 12))
+    m = dict(Parents=parents, Relative=transforms(), InverseBase=transforms(), Positions=jnp.asarray(r.normal(size=(3, 3))), Weights=jnp.asarray(r.random((3, 21))))
+    f = lambda theta, points: rj.hand.Residuals(theta, jnp.zeros((0, 2)), points, [2, 0], **m)
+    check_grads(jax.jit(f), (jnp.asarray(0.3 * r.normal(size=26)), jnp.asarray(r.normal(size=(2, 3)))), order=1, modes=["rev"], rtol=1e-6)
+    with pytest.raises(revnum.ArgumentError, match="Weights has elements of int64, want float64"):
+        rj.hand.Residuals(jnp.zeros(26), jnp.zeros((0, 2)), jnp.zeros((2, 3)), [2, 0], **m | {"Weights": jnp.zeros((3, 21), int)})
+
+
 def test_ffi():
     """Calls under jit are without Python."""
     assert rj.uses_ffi

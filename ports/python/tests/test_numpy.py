@@ -56,6 +56,52 @@ def test_graph():
     np.testing.assert_allclose(g[2, 1], d, rtol=1e-6)
 
 
+def hand(seed=1):
+    """A hand of three vertices and two triangles, as arrays by name."""
+    r = np.random.default_rng(seed)
+    transforms = lambda: (np.eye(3, 4) + 0.1 * r.normal(size=(21, 3, 4))).reshape(21, 12)
+    weights = np.zeros((3, 21))
+    weights[[0, 1, 2], [1, 7, 12]] = 0.75
+    weights[:, 3] = 0.25
+    parents = np.array([-1] + [0 if i % 4 == 1 else i - 1 for i in range(1, 21)])
+    return dict(Parents=parents, Relative=transforms(), InverseBase=transforms(), Positions=r.normal(size=(3, 3)), Weights=weights, Triangles=np.array([[0, 1, 2], [2, 0, 1]]))
+
+
+def posed(theta, m):
+    """The vertices of a posed hand, by products of 4×4 matrices."""
+    def turn(axis, a):
+        t, i, j = np.eye(4), (axis + 1) % 3, (axis + 2) % 3
+        t[i, i] = t[j, j] = np.cos(a)
+        t[i, j], t[j, i] = -np.sin(a), np.sin(a)
+        return t
+    full = lambda rows: np.vstack([rows.reshape(3, 4), [0, 0, 0, 1]])
+    bones = []
+    for i, parent in enumerate(m["Parents"]):
+        t = full(m["Relative"][i])
+        if i and i % 4 != 1:
+            p, joint = 6 + 4 * ((i - 1) // 4), (i - 2) % 4
+            t = t @ (turn(2, theta[p + 1]) @ turn(0, theta[p]) if joint == 0 else turn(0, theta[p + 1 + joint]))
+        bones.append(t if parent < 0 else bones[parent] @ t)
+    x = np.c_[m["Positions"], np.ones(3)]
+    return sum(m["Weights"][:, [k]] * (x @ (b @ full(m["InverseBase"][k])).T)[:, :3] for k, b in enumerate(bones)) + theta[3:6]
+
+
+def test_hand():
+    m = hand()
+    theta, points, uv = 0.3 * rng.normal(size=26), rng.normal(size=(2, 3)), rng.normal(size=(2, 2))
+    theta[:3] = 0
+    at = posed(theta, m)
+    r = rn.hand.Residuals(Theta=theta, UV=np.zeros((0, 2)), Points=points, Correspondences=[2, 0], **m)
+    np.testing.assert_allclose(r, (points - at[[2, 0]]).ravel(), rtol=1e-12, atol=1e-13)
+    _, pullback = rn.vjp("hand.Residuals", Theta=theta, UV=uv, Points=points, Correspondences=[1, 0], Surface=True, **m)
+    bar = rng.normal(size=6)
+    gtheta, guv, gpoints = pullback(bar)
+    np.testing.assert_allclose(gpoints, bar.reshape(2, 3), rtol=1e-15)
+    np.testing.assert_allclose(guv, [[-b @ (at[t[0]] - at[t[2]]), -b @ (at[t[1]] - at[t[2]])] for b, t in zip(bar.reshape(2, 3), m["Triangles"][[1, 0]])], rtol=1e-12)
+    f = lambda theta: bar @ rn.hand.Residuals(Theta=theta, UV=uv, Points=points, Correspondences=[1, 0], Surface=True, **m)
+    np.testing.assert_allclose(gtheta, [(f(theta + e) - f(theta - e)) / 2e-6 for e in 1e-6 * np.eye(26)], atol=1e-8)
+
+
 def test_bundle_jacobian():
     cameras = np.tile([0.1, -0.2, 0.3, 0, 0, -8, 500, 0.01, 0.0], (2, 1)) + rng.normal(size=(2, 9)) / 100
     points, seen = rng.normal(size=(3, 3)), rng.normal(size=(4, 2))
@@ -117,6 +163,8 @@ BAD = {
     "label": (lambda: rn.revnn.CrossEntropy(np.ones((3, 2)), Labels=[0, 2, 0]), ValueError, "Labels .* has 2 at 1, want 0 to 1"),
     "camera": (lambda: rn.ba.Snavely(np.ones((2, 9)), np.ones((3, 3)), np.ones((1, 2)), [2], [0]), ValueError, "Camera .* has 2 at 0, want 0 to 1"),
     "vertex": (lambda: rn.graphembed.Loss(np.ones((2, 2)), np.ones((2, 2)), [[0, 9]]), ValueError, r"vertices 0 and 9, want vertices in \[0, 4\)"),
+    "bone": (lambda: rn.hand.Residuals(np.zeros(26), np.zeros((0, 2)), np.ones((1, 3)), [0], **hand() | {"Parents": np.arange(21)}), ValueError, "bone 0: expected as parent -1"),
+    "no bones": (lambda: rn.hand.Residuals(np.zeros(26), np.zeros((0, 2)), np.ones((1, 3)), [0]), revnum.ArgumentError, "Parents is missing"),
     "workers": (lambda: rn.revlinalg.MatMul(np.ones((1, 1)), np.ones((1, 1)), Workers=-1), ValueError, "Workers is -1, want 0 or more"),
     "no sizes": (lambda: rn.revnn.MaxPool(np.ones((1, 16))), revnum.ArgumentError, "shape of Y, .* divides by 0 where .*StrideHeight = 0"),
     "negative size": (lambda: rn.revnn.MaxPool(np.ones((1, 1)), Channels=1, Height=1, Width=1, WindowHeight=9, WindowWidth=1, StrideHeight=1, StrideWidth=1), revnum.ArgumentError, "shape of Y.*WindowHeight = 9|windows of 9"),
