@@ -49,25 +49,25 @@ func (o *Operand) get(k unsafe.Pointer) Buffer {
 	p := unsafe.Add(k, o.offset)
 	b := Buffer{Type: o.Type}
 	var data []byte
-	switch {
-	case o.kind == rev.Scalar:
+	switch o.kind {
+	case rev.Scalar:
 		b.Data = *(*unsafe.Pointer)(p)
 		if b.Data != nil {
 			b.Len = 1
 		}
 		return b
-	case o.kind == rev.Slice:
+	case rev.Slice:
 		data = *(*[]byte)(p)
 		b.Axes, b.Shape, b.Stride = 1, [2]int{len(data)}, [2]int{1}
-	case o.kind == rev.Vec:
+	case rev.Vec:
 		v := (*vectorHeader)(p)
 		data = v.Data
 		b.Axes, b.Shape, b.Stride = 1, [2]int{v.N}, [2]int{v.Inc}
-	case o.kind == rev.Gen:
+	case rev.Gen:
 		m := (*matrixHeader)(p)
 		data = m.Data
 		b.Axes, b.Shape, b.Stride = 2, [2]int{m.Rows, m.Cols}, [2]int{m.Stride, 1}
-	case o.kind == rev.Sparse:
+	case rev.Sparse:
 		m := (*sparseHeader)(p)
 		data = m.Data
 		b.Axes, b.Shape, b.Sparse, b.Ptr, b.Ind = 2, [2]int{m.Rows, m.Cols}, true, m.Ptr, m.Ind

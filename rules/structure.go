@@ -63,9 +63,9 @@ func setGraph(field unsafe.Pointer, arrays, all []Buffer) error {
 	edges := b.Shape[0]
 	switch {
 	case b.Type != Int || b.Axes != 2 || b.Shape[1] != 2:
-		return errors.New("Graph: want a matrix of edges, of two int a row")
+		return errors.New("want as Graph a matrix of edges, of two int a row")
 	case edges < 0 || edges > b.Len/2 || edges > 0 && b.Stride != [2]int{2, 1}:
-		return fmt.Errorf("Graph: has %d edges in %d elements with strides of %d and %d", edges, b.Len, b.Stride[0], b.Stride[1])
+		return fmt.Errorf("%d edges of Graph in %d elements with strides of %d and %d", edges, b.Len, b.Stride[0], b.Stride[1])
 	}
 	g, err := graphembed.NewGraph(vertices, unsafe.Slice((*[2]int)(b.Data), edges))
 	*(**graphembed.Graph)(field) = g
