@@ -39,7 +39,7 @@ type Options struct {
 	GradientTolerance float64 // largest element of the gradient [1e-10]
 	StepTolerance     float64 // length of a step relative to that of all parameters [1e-8]
 
-	Radius, MaxRadius float64 // of the trust region at first and at most [1e4, 1e16]
+	Radius, MaxRadius float64 // of the trust region at first and at most [1e4, 1e12]
 
 	Forcing       float64 // accuracy η of conjugate gradients, less than 1 [0.1]
 	MaxLinearIter int     // most iterations of conjugate gradients a step [500]
@@ -61,7 +61,7 @@ func (o *Options) fill() error {
 		{"MinFocal", &o.MinFocal, math.Inf(-1), true}, {"MaxFocal", &o.MaxFocal, math.Inf(1), true},
 		{"CostTolerance", &o.CostTolerance, 1e-6, true}, {"GradientTolerance", &o.GradientTolerance, 1e-10, true},
 		{"StepTolerance", &o.StepTolerance, 1e-8, true}, {"Radius", &o.Radius, 1e4, false},
-		{"MaxRadius", &o.MaxRadius, 1e16, false}, {"Forcing", &o.Forcing, 0.1, false},
+		{"MaxRadius", &o.MaxRadius, 1e12, false}, {"Forcing", &o.Forcing, 0.1, false},
 	} {
 		if math.IsNaN(*v.value) || !v.free && (*v.value < 0 || math.IsInf(*v.value, 1)) {
 			return fmt.Errorf("ba: option %s is %v", v.name, *v.value)

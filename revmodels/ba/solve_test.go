@@ -596,3 +596,33 @@ func TestAutomatic(t *testing.T) {
 		t.Error("no factor within the double of its elements")
 	}
 }
+
+// TestOutliers compares steps and costs with those of Ceres Solver 2.1.0 (SPARSE_SCHUR, with
+// the same tolerance and first radius) for Huber's loss and 2 % of gross outliers. Ceres does not
+// count the step that ends the search.
+func TestOutliers(t *testing.T) {
+	for _, c := range []struct {
+		layout                               Layout
+		cameras, points, observations, steps int
+		seed                                 uint64
+		cost                                 float64
+	}{
+		{Ring, 10, 200, 1000, 91, 2, 9704.88492},
+		{Ring, 10, 200, 1000, 104, 3, 7663.99272},
+		{Ring, 20, 500, 4000, 30, 2, 30437.5635},
+		{Ring, 20, 500, 4000, 60, 4, 22908.7366},
+		{City, 20, 1000, 5000, 44, 4, 43096.4371},
+	} {
+		start, _ := generate(t, GenerateOptions{
+			Layout: c.layout, Cameras: c.cameras, Points: c.points, Observations: c.observations,
+			Noise: 0.5, Outliers: 0.02, Start: 0.01, Source: rand.NewPCG(c.seed, 0),
+		})
+		r, err := Solve(t.Context(), start, &Options{Loss: Huber(1), MaxIter: c.steps + 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != CostConvergence || r.Final > c.cost*(1+1e-6) {
+			t.Errorf("%+v: %v at %v", c, r.Status, r.Final)
+		}
+	}
+}
