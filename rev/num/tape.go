@@ -2,6 +2,7 @@ package num
 
 import (
 	"math"
+	"slices"
 
 	"revnum/internal/revolve"
 	"revnum/internal/workspace"
@@ -68,6 +69,23 @@ func (t *Tape[T]) Pop() T {
 	v := t.values[n]
 	t.values = t.values[:n]
 	return v
+}
+
+// Extend puts n values on the tape, and returns them, for the caller to set before it pushes
+// others. It does nothing if n is negative.
+func (t *Tape[T]) Extend(n int) []T {
+	from := len(t.values)
+	t.values = slices.Grow(t.values, max(n, 0))[:from+max(n, 0)]
+	return t.values[from:]
+}
+
+// Take takes the last n values from the tape. They stay as they are until the next one is put
+// on it.
+func (t *Tape[T]) Take(n int) []T {
+	from := len(t.values) - max(n, 0)
+	x := t.values[from:]
+	t.values = t.values[:from]
+	return x
 }
 
 // Keep reports whether to push the state before iteration i, if the loop now runs to the

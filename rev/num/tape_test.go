@@ -23,6 +23,35 @@ func TestTape(t *testing.T) {
 	}
 }
 
+// Take returns what Extend put on the tape, between other values.
+func TestTapeExtend(t *testing.T) {
+	for range 2 {
+		tape := num.NewTape[int]()
+		for k := range 4 {
+			tape.Push(k)
+			x := tape.Extend(100*k - 100)
+			for i := range x {
+				x[i] = k + i
+			}
+		}
+		for k := 3; k >= 0; k-- {
+			x := tape.Take(100*k - 100)
+			if len(x) != max(0, 100*k-100) {
+				t.Fatalf("%d values", len(x))
+			}
+			for i, v := range x {
+				if v != k+i {
+					t.Fatalf("value %d of %d is %d", i, k, v)
+				}
+			}
+			if v := tape.Pop(); v != k {
+				t.Errorf("%d, want %d", v, k)
+			}
+		}
+		tape.Free()
+	}
+}
+
 // A counter runs a loop with two locals on a tape, and counts.
 type counter struct {
 	tape       *num.Tape[float64]

@@ -11,6 +11,7 @@ import (
 type key struct {
 	same   *key // the key of the memory that it is found to share, or nil
 	depth  int  // the number of loops that its variable is declared in
+	behind bool // a slice is a part of another one, and begins behind its first element
 	varied bool // it may depend on what the gradient is by
 	useful bool // what is returned may depend on it
 }
@@ -78,7 +79,7 @@ func (a *analysis) key(e expr) *key {
 func (a *analysis) unite(x, y *key) {
 	if x != y {
 		x.depth = min(x.depth, y.depth)
-		x.varied = x.varied || y.varied
+		x.varied, x.behind = x.varied || y.varied, x.behind || y.behind
 		y.same = x
 	}
 }
@@ -95,22 +96,29 @@ func each(list []stmt, f func(stmt)) {
 			each(s.body, f)
 		case *while:
 			each(s.body, f)
+		case *running:
+			each(s.list, f)
 		case *backward:
 			each(s.list, f)
 		}
 	}
 }
 
-// share finds which variables share memory.
-func (a *analysis) share(list []stmt) {
+// share finds which variables share memory. exchanged says that those of a swap do.
+func (a *analysis) share(list []stmt, exchanged func(*swap) bool) {
 	each(list, func(s stmt) {
 		switch s := s.(type) {
 		case *assignment:
 			if s.r != nil && isHeader(s.l.typeOf()) && isPlace(s.r) {
 				a.unite(a.key(s.l), a.key(s.r))
+				if p, ok := s.r.(*part); ok && p.lo != nil {
+					a.key(s.l).behind = true
+				}
 			}
 		case *swap:
-			a.unite(a.key(s.x), a.key(s.y))
+			if exchanged == nil || exchanged(s) {
+				a.unite(a.key(s.x), a.key(s.y))
+			}
 		}
 	})
 }
@@ -214,10 +222,12 @@ func (a *analysis) active(e expr) (yes bool) {
 	return yes
 }
 
-// A use is what an expression reads: memory, or with header set only where it lies.
+// A use is what an expression reads: memory, or with header set only where it lies. If it is x[i]
+// of two variables, these are there too.
 type use struct {
 	k      *key
 	header bool
+	x, i   *variable
 }
 
 // uses returns what e reads, without what it stores to if it is a place on the left.
@@ -227,18 +237,19 @@ func (a *analysis) uses(e expr) (out []use) {
 		switch e := e.(type) {
 		case nil:
 		case *reference:
-			out = append(out, use{a.key(e), header})
+			out = append(out, use{k: a.key(e), header: header})
 		case *element:
-			out = append(out, use{a.key(e), header})
+			x, i := variables(e)
+			out = append(out, use{a.key(e), header, x, i})
 			read(e.x, true)
 			read(e.i, false)
 		case *field:
-			out = append(out, use{a.key(e), header})
+			out = append(out, use{k: a.key(e), header: header})
 			if _, ok := e.x.(*reference); !ok {
 				read(e.x, true)
 			}
 		case *target:
-			out = append(out, use{a.key(e), header})
+			out = append(out, use{k: a.key(e), header: header})
 			read(e.x, true)
 		case *part:
 			read(e.x, true)
@@ -261,6 +272,18 @@ func (a *analysis) uses(e expr) (out []use) {
 	}
 	read(e, e != nil && isHeader(e.typeOf()))
 	return out
+}
+
+// variables returns x and i of x[i], and nil if e is something else.
+func variables(e expr) (x, i *variable) {
+	if e, ok := e.(*element); ok {
+		x, isX := e.x.(*reference)
+		i, isI := e.i.(*reference)
+		if isX && isI {
+			return x.v, i.v
+		}
+	}
+	return nil, nil
 }
 
 // mentions reports whether e reads memory that a place is in.

@@ -7,6 +7,7 @@
 //	reverse.go          the forward and the backward sweep
 //	resolve.go          what is saved, what is computed again, and what is not needed
 //	memory.go           what is said about tapes
+//	extreme.go          running maxima and minima
 //	derive.go           the derivatives of package math
 //	write.go            statements to Go
 package gradient
@@ -214,8 +215,9 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, forward, back []stmt) {
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
 	r = &reverser{lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, parts: parts(f.out)}
-	a.share(f.out)
-	a.activate(f.out, result)
+	list := f.extremes(f.out)
+	a.share(list, nil)
+	a.activate(list, result)
 	for _, c := range f.foreign {
 		for _, x := range c.args {
 			if hasFloats(c.typ) && slices.ContainsFunc(a.uses(x), func(u use) bool { return u.k.varied }) {
@@ -224,7 +226,7 @@ func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) 
 		}
 	}
 	r.cotangents(f.decl, f.params)
-	forward, back = r.sweep(f.out)
+	forward, back = r.sweep(list)
 	var start []stmt
 	for _, v := range r.bars {
 		start = append(start, &assignment{l: ref(v), op: token.ASSIGN, define: true})
@@ -282,6 +284,8 @@ func (f *function) gradient(words []string) {
 		return []stmt{&assignment{l: ref(bar), op: token.ASSIGN, r: lit("1", bar.typ)}}
 	})
 	forward, back = tidied(forward, append(back, &returned{f.results}))
+	second, secondBack := forward, back[:len(back)-1]
+	forward, back = f.vectorized(forward, back)
 
 	name := f.decl.Name.Name + "Gradient"
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
@@ -310,7 +314,7 @@ func (f *function) gradient(words []string) {
 		w.list(back)
 	})
 	if hessian {
-		f.hessian(r, by, forward, back[:len(back)-1])
+		f.hessian(r, by, second, secondBack)
 	}
 }
 

@@ -868,7 +868,7 @@ type overlap struct {
 // separate completes the copies between slices that may share memory.
 func (l *lowerer) separate() {
 	a := &analysis{keys: map[path]*key{}}
-	a.share(l.out)
+	a.share(l.out, nil)
 	for _, o := range l.overlaps {
 		if a.key(o.to) == a.key(o.from) {
 			o.keep()

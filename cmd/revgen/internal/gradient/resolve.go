@@ -54,15 +54,48 @@ func (r *reverser) plansOf(b *block, mentioned map[*variable]bool) (plans []*pla
 // needed reports whether the backward sweep reads what the statement of p overwrites.
 func (r *reverser) needed(p *pairOf, reads []read) bool {
 	k, header := r.key(p.x), isHeader(p.x.typeOf()) && !p.whole
+	depth, since := k.depth, 0
+	if v := r.fresh(p.x); v != nil { // nothing read its memory before it was made
+		depth, since = len(v.scope), r.defPos[v]
+	}
+	v, i := variables(p.x)
 	for _, x := range reads {
-		if x.k != k || x.header && !header {
+		if x.k != k || x.header && !header || x.pos < since {
 			continue
 		}
-		if x.pos <= p.pos || common(x.loops, p.loops) > k.depth {
+		if x.pos <= p.pos {
+			return true
+		}
+		same := common(x.loops, p.loops)
+		if x.x == v && x.i == i && v != nil && r.sets[v] == 0 && r.defs[i] == nil && same == len(i.scope) {
+			same-- // each iteration of the loop of i has an element of its own
+		}
+		if same > depth {
 			return true
 		}
 	}
 	return false
+}
+
+// fresh returns the variable of which e is an element, if that is memory made for it alone.
+func (r *reverser) fresh(e expr) *variable {
+	x, ok := e.(*element)
+	if !ok {
+		return nil
+	}
+	v, ok := x.x.(*reference)
+	if !ok || r.sets[v.v] > 0 {
+		return nil
+	}
+	if d := r.defs[v.v]; d == nil || !isMake(d.r) {
+		return nil
+	}
+	return v.v
+}
+
+func isMake(e expr) bool {
+	c, ok := e.(*call)
+	return ok && c.fn == "make"
 }
 
 // common returns the number of loops that two places are both in.
@@ -101,7 +134,7 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 		}
 		v := root(e)
 		mentioned[v] = true
-		reads = append(reads, read{use{r.key(e), true}, pos, loops})
+		reads = append(reads, read{use{k: r.key(e), header: true}, pos, loops})
 		for _, c := range children(e) {
 			if _, ok := c.(*reference); !ok && isPlace(c) {
 				expression(c)
@@ -133,7 +166,7 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 			case *product:
 				for _, x := range []expr{s.a, s.b} {
 					expression(x)
-					reads = append(reads, read{use{r.key(x), false}, pos, loops})
+					reads = append(reads, read{use{k: r.key(x)}, pos, loops})
 				}
 				expression(s.c)
 			case *cleared:

@@ -99,6 +99,8 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 		return r.growth(s.xs[0])
 	case *product:
 		return r.product(s)
+	case *running:
+		return r.running(s)
 	case *branch:
 		return r.branch(s)
 	case *ranged:
@@ -379,9 +381,13 @@ func (r *reverser) adjoint(e, g expr, value expr) {
 
 // same reports whether two places are the same.
 func same(x, y expr) bool {
-	var w writer
-	w.imports = map[string]bool{}
-	return isPlace(x) && isPlace(y) && w.expr(x, 0) == w.expr(y, 0)
+	return isPlace(x) && isPlace(y) && sameText(x, y)
+}
+
+// sameText reports whether two expressions are written in the same way.
+func sameText(x, y expr) bool {
+	w := writer{imports: map[string]bool{}}
+	return w.expr(x, 0) == w.expr(y, 0)
 }
 
 // namedFactor gives a value a name, but for its sign.

@@ -35,7 +35,7 @@ func (l *lowerer) tangent(forward, back []stmt, dots map[*variable]*variable) (f
 		t.seeds = append(t.seeds, v)
 	}
 	list := slices.Concat(forward, back)
-	t.share(list)
+	t.share(list, nil)
 	t.activate(list, nil)
 	return t.list(forward), t.list(back)
 }

@@ -135,6 +135,12 @@ func (w *writer) stmt(s stmt) {
 	case *cleared:
 		w.imports[numPath] = true
 		w.line("num.ClearMatrix(%s)", w.expr(s.x, 0))
+	case *reserve:
+		name := "Extend"
+		if s.last {
+			name = "Take"
+		}
+		w.line("%s := %s.%s(%s)", s.v.name, w.tape(float), name, w.expr(s.n, 0))
 	case *push:
 		if s.whole {
 			w.line("num.PushMatrix(%s, %s)", w.tape(float), w.expr(s.x, 0))

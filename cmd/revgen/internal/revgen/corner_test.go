@@ -24,6 +24,14 @@ func TestCorner(t *testing.T) { testFolder(t, corner) }
 // testFolder writes the derivatives of the package in a folder, and runs its tests.
 func testFolder(t *testing.T, dir string) {
 	t.Helper()
+	if out, err := testPackage(t, folder(t, dir)); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// folder returns the files of a folder, with what revgen writes.
+func folder(t testing.TB, dir string) map[string]string {
+	t.Helper()
 	written, err := Dir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -43,14 +51,22 @@ func testFolder(t *testing.T, dir string) {
 	for name, text := range written { // in place of what somebody may have written there
 		files[filepath.Base(name)] = string(text)
 	}
-	if out, err := testPackage(t, files); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	return files
 }
 
-// testPackage runs the tests of a package with the given files, and returns what they print. The
-// package is in an overlay, inside this module, and is built with the tags of this test.
+// testPackage runs the tests of a package with the given files, and returns what they print.
 func testPackage(t *testing.T, files map[string]string) (string, error) {
+	t.Helper()
+	build := []string{"-gcflags=-l"} // inlining takes half of the time
+	if testing.Short() {
+		return runPackage(t, files, build, "-test.short")
+	}
+	return runPackage(t, files, build)
+}
+
+// runPackage builds the tests of a package with the given files, and runs them. The package is in
+// an overlay, inside this module, and is built with the tags of this test.
+func runPackage(t testing.TB, files map[string]string, build []string, run ...string) (string, error) {
 	t.Helper()
 	dir, err := filepath.Abs("written")
 	if err != nil {
@@ -73,7 +89,7 @@ func testPackage(t *testing.T, files map[string]string) (string, error) {
 	if err := os.WriteFile(at, overlay, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"test", "-c", "-vet=off", "-gcflags=-l", "-overlay", at, "-o", binary} // inlining takes half of the time
+	args := append([]string{"test", "-c", "-vet=off", "-overlay", at, "-o", binary}, build...)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "-race" || s.Key == "-tags" {
@@ -84,10 +100,7 @@ func testPackage(t *testing.T, files map[string]string) (string, error) {
 	if out, err := exec.Command("go", append(args, "./written")...).CombinedOutput(); err != nil {
 		return string(out), err
 	}
-	cmd := exec.Command(binary)
-	if testing.Short() {
-		cmd.Args = append(cmd.Args, "-test.short")
-	}
+	cmd := exec.Command(binary, run...)
 	cmd.Dir = tmp
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -1,6 +1,7 @@
 package revgen
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -12,6 +13,21 @@ import (
 // TestScience writes the gradients of package science, and runs its tests, which compare them
 // with differences of values.
 func TestScience(t *testing.T) { testFolder(t, "testdata/science") }
+
+// BenchmarkGradients prints how long the gradients of package science take, with the values, beside
+// their functions and adjoints that are written by hand:
+//
+//	go test -run x -bench Gradients -benchtime 1x ./cmd/revgen/internal/revgen
+func BenchmarkGradients(b *testing.B) {
+	files := folder(b, "testdata/science")
+	for b.Loop() {
+		out, err := runPackage(b, files, nil, "-test.run=^$", "-test.bench=Gradients", "-test.benchtime=300x")
+		if err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+		fmt.Print(out)
+	}
+}
 
 // What has no derivatives is refused with its place and the reason.
 func TestGradientRefusals(t *testing.T) {

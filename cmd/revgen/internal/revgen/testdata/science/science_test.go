@@ -374,6 +374,19 @@ func TestModels(t *testing.T) {
 		func(dst, x []float64) { s.differences(x, dst) }, s.differencesJVP, s.differencesVJP, s.differencesJacobian)
 }
 
+func TestBatch(t *testing.T) {
+	xs, labels := matrix(random(20, -1, 1), 4), []int{0, 2, 1, 1, 0}
+	check(t, "regression", random(15, -1, 1),
+		func(x []float64) float64 { return regression(matrix(x[:12], 4), x[12:], xs, labels) },
+		func(g, x []float64) float64 {
+			return regressionGradient(matrix(g[:12], 4), g[12:], matrix(x[:12], 4), x[12:], xs, labels)
+		})
+	target := matrix(random(30, -1, 1), 6)
+	check(t, "heat", random(30, -1, 1),
+		func(x []float64) float64 { return heat(matrix(x, 6), target, 0.2, 5) },
+		func(g, x []float64) float64 { return heatGradient(matrix(g, 6), matrix(x, 6), target, 0.2, 5) })
+}
+
 func TestTraps(t *testing.T) {
 	for range 3 {
 		x := random(3, -1, 1)

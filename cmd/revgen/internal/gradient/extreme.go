@@ -1,0 +1,178 @@
+package gradient
+
+import (
+	"go/token"
+	"slices"
+)
+
+// A running statement makes m the larger or the smaller of m and v, in each iteration of a loop.
+// at is the last iteration that changed m, from -1. The derivative by m goes to the v of that
+// iteration, so nothing else need be kept.
+type running struct {
+	list  []stmt // what it does
+	m, v  expr
+	at, i *variable
+}
+
+// extremes returns statements in which running maxima and minima are found.
+func (l *lowerer) extremes(list []stmt) (out []stmt) {
+	for _, s := range list {
+		switch x := s.(type) {
+		case *branch:
+			s = &branch{x.cond, l.extremes(x.then), l.extremes(x.els)}
+		case *while:
+			c := *x
+			c.body = l.extremes(x.body)
+			s = &c
+		case *ranged:
+			c := *x
+			c.body = l.extremes(x.body)
+			for k := range c.body {
+				if r := l.runningIn(&c, k); r != nil {
+					out = append(out, &assignment{l: ref(r.at), op: token.ASSIGN, r: integerLit(-1), define: true})
+					c.body = slices.Clone(c.body)
+					c.body[k] = r
+				}
+			}
+			s = &c
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// runningIn returns statement k of a loop as a running statement, or nil if it is none.
+func (l *lowerer) runningIn(loop *ranged, k int) *running {
+	var m, v, cond expr
+	own := loop.body[k : k+1] // the statements that may mention m
+	set, ok := loop.body[k].(*assignment)
+	if b, isBranch := loop.body[k].(*branch); isBranch && len(b.els) == 0 && len(b.then) == 1 { // if v > m { m = v }
+		set, ok = b.then[0].(*assignment)
+		if c, isBinary := b.cond.(*binary); ok && isBinary && set.op == token.ASSIGN && isOrder(c.op) {
+			m, v, cond = set.l, set.r, c
+			ok = same(c.x, m) && same(c.y, v) || same(c.x, v) && same(c.y, m)
+		} else {
+			ok = false
+		}
+	} else if ok && set.op == token.ASSIGN && !set.define { // m = max(m, v)
+		e := set.r
+		if k > 0 && isReference(e) {
+			if d, isSet := loop.body[k-1].(*assignment); isSet && d.define && root(d.l) == root(e) && mentionsOf(loop.body, root(e)) == 2 {
+				e, own = d.r, loop.body[k-1:k+1]
+			}
+		}
+		var c *call
+		if c, ok = e.(*call); ok {
+			ok = (c.fn == "max" || c.fn == "min") && same(c.args[0], set.l)
+		}
+		if ok {
+			op := token.GEQ
+			if c.fn == "min" {
+				op = token.LEQ
+			}
+			m, v, cond = set.l, c.args[1], inverted(&binary{op, c.args[0], c.args[1], boolean})
+		}
+	} else {
+		ok = false
+	}
+	if !ok || !isReference(m) || !isFloat(m.typeOf()) || !isPlace(v) || loop.v.typ != integer {
+		return nil
+	}
+	// The loop mentions m nowhere else.
+	mv := root(m)
+	if slices.Contains(mv.scope, loop.info) || mentionsOf(loop.body, mv) != mentionsOf(own, mv) {
+		return nil
+	}
+	at := l.variable(mv.name+"At", integer)
+	at.scope = slices.Clone(loop.v.scope[:len(loop.v.scope)-1])
+	r := &running{m: m, v: v, at: at, i: loop.v}
+	note := &assignment{l: ref(at), op: token.ASSIGN, r: ref(loop.v)}
+	if _, isBranch := loop.body[k].(*branch); isBranch {
+		r.list = []stmt{&branch{cond: cond, then: []stmt{set, note}}}
+	} else {
+		r.list = []stmt{&branch{cond: cond, then: []stmt{note}}, set}
+	}
+	return r
+}
+
+func isOrder(op token.Token) bool {
+	return op == token.LSS || op == token.GTR || op == token.LEQ || op == token.GEQ
+}
+
+// mentionsOf counts how often statements mention v.
+func mentionsOf(list []stmt, v *variable) (n int) {
+	count := func(e expr) {
+		visit(e, func(e expr) {
+			if x, ok := e.(*reference); ok && x.v == v {
+				n++
+			}
+		})
+	}
+	each(list, func(s stmt) { expressions(s, count) })
+	return n
+}
+
+// expressions calls f for the expressions of a statement itself, with places that it sets.
+func expressions(s stmt, f func(expr)) {
+	switch s := s.(type) {
+	case *assignment:
+		f(s.l)
+		f(s.r)
+	case *swap:
+		f(s.x)
+		f(s.y)
+	case *growth:
+		for _, x := range s.xs {
+			f(x)
+		}
+	case *fold:
+		f(s.x)
+	case *branch:
+		f(s.cond)
+	case *ranged:
+		f(s.lo)
+		f(s.hi)
+	case *while:
+		f(s.cond)
+	case *effect:
+		f(s.call)
+	case *product:
+		f(s.a)
+		f(s.b)
+		f(s.c)
+	case *cleared:
+		f(s.x)
+	case *push:
+		f(s.x)
+	case *pop:
+		f(s.x)
+	case *returned:
+		for _, e := range s.values {
+			f(e)
+		}
+	}
+}
+
+// running returns both sweeps of a running statement.
+func (r *reverser) running(s *running) (forward, back []stmt) {
+	for _, v := range []*variable{root(s.m), s.at} {
+		r.record(ref(v), r.pos)
+		r.sets[v]++
+	}
+	p := r.newPair(s.m)
+	forward = append([]stmt{&save{x: s.m, pair: p}}, s.list...)
+	back = r.group(func() { r.put(&restore{x: s.m, pair: p}) })
+	bar := r.bar(s.m)
+	if bar == nil {
+		return forward, back
+	}
+	return forward, append(back, r.group(func() {
+		b := &branch{cond: &binary{token.EQL, ref(s.i), ref(s.at), boolean}}
+		outer := r.into
+		r.into = &b.then
+		r.adjoint(s.v, bar, nil)
+		r.put(&assignment{l: bar, op: token.ASSIGN, r: lit("0", s.m.typeOf())})
+		r.into = outer
+		r.put(b)
+	})...)
+}

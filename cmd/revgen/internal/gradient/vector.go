@@ -1,0 +1,787 @@
+package gradient
+
+import (
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+// A vectorizer turns loops over elements into calls of package num: sums of products, slices
+// times numbers that are added to slices, sums of exponentials, copies and zeros. Each statement
+// of such a loop becomes a call for all iterations. This is right if no iteration reads what
+// another one writes.
+type vectorizer struct {
+	*lowerer
+	*analysis
+	kept map[*variable]bool // parts of a tape, of the length of their loop
+	defs map[*variable]expr // the definitions of variables that keep their values
+}
+
+// vectorized returns both sweeps with such calls.
+func (l *lowerer) vectorized(forward, back []stmt) (first, second []stmt) {
+	v := &vectorizer{l, &analysis{keys: map[path]*key{}}, map[*variable]bool{}, map[*variable]expr{}}
+	forward, back = cloned(forward), cloned(back)
+	all := slices.Concat(forward, back)
+	v.share(all, v.exchanged(all))
+	loops := map[*loopInfo][]*ranged{}
+	var order []*loopInfo
+	set := map[*variable]bool{}
+	each(all, func(s stmt) {
+		switch s := s.(type) {
+		case *ranged:
+			if loops[s.info] == nil {
+				order = append(order, s.info)
+			}
+			loops[s.info] = append(loops[s.info], s)
+			if isLit(s.lo, "0") && s.step > 0 || isLit(s.hi, "0") && s.step < 0 {
+				v.defs[s.v] = integerLit(0)
+			}
+		case *assignment:
+			if x, ok := s.l.(*reference); ok {
+				if s.define && s.r != nil && (v.defs[x.v] == nil || same(v.defs[x.v], s.r)) {
+					v.defs[x.v] = s.r
+				} else {
+					set[x.v] = true
+				}
+			}
+		case *pop:
+			set[root(s.x)] = true
+		}
+	})
+	for x := range set {
+		delete(v.defs, x)
+	}
+	rows := map[*ranged]*reserve{}
+	var slots []map[*slot]int // before any loop has changed
+	for _, info := range order {
+		slots = append(slots, kept(loops[info]))
+	}
+	for k, info := range order {
+		if slots[k] != nil {
+			v.keep(loops[info][0], loops[info][1], slots[k], rows)
+		}
+	}
+	forward, back = v.list(forward, rows), v.list(back, rows)
+	return merged(forward), merged(back)
+}
+
+// exchanged returns a function that reports whether the slices of a swap share memory. They do not
+// if each has its memory for itself: what else is a name for it is gone where slices are swapped.
+func (v *vectorizer) exchanged(all []stmt) func(s *swap) bool {
+	swapping := map[*loopInfo]bool{}
+	each(all, func(s stmt) {
+		body, info := []stmt(nil), (*loopInfo)(nil)
+		switch s := s.(type) {
+		case *ranged:
+			body, info = s.body, s.info
+		case *while:
+			body, info = s.body, s.info
+		}
+		each(body, func(s stmt) {
+			if _, ok := s.(*swap); ok {
+				swapping[info] = true
+			}
+		})
+	})
+	aliased := map[*variable]bool{}
+	each(all, func(s stmt) {
+		a, ok := s.(*assignment)
+		if !ok || a.r == nil || !isHeader(a.l.typeOf()) || !isPlace(a.r) {
+			return
+		}
+		x, y := root(a.l), root(a.r)
+		gone := func(x *variable) bool {
+			return !x.param && (mentionsOf(all, x) == 2 || len(x.scope) > 0 && !swapping[x.scope[len(x.scope)-1]])
+		}
+		if !gone(x) && !gone(y) {
+			aliased[x], aliased[y] = true, true
+		}
+	})
+	return func(s *swap) bool { return aliased[root(s.x)] || aliased[root(s.y)] || root(s.x) == root(s.y) }
+}
+
+// natural reports whether an integer is known not to be negative.
+func (v *vectorizer) natural(e expr) bool {
+	switch e := e.(type) {
+	case *literal:
+		return e.text[0] != '-'
+	case *reference:
+		d := v.defs[e.v]
+		return d != nil && v.natural(d)
+	case *call:
+		if e.fn == "min" {
+			return v.natural(e.args[0]) && v.natural(e.args[1])
+		}
+		return e.fn == "len"
+	}
+	return false
+}
+
+// cloned returns statements whose lists are others.
+func cloned(list []stmt) (out []stmt) {
+	for _, s := range list {
+		switch x := s.(type) {
+		case *branch:
+			s = &branch{x.cond, cloned(x.then), cloned(x.els)}
+		case *ranged:
+			c := *x
+			c.body = cloned(x.body)
+			s = &c
+		case *while:
+			c := *x
+			c.body = cloned(x.body)
+			s = &c
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// A reserve declares v as the next n places of a tape, or the last n.
+type reserve struct {
+	v    *variable
+	n    expr
+	last bool
+}
+
+// kept returns the slots of a loop, and of the one that goes back, if these are all that the
+// loops have, and each iteration uses all of them. It returns nil if not.
+func kept(loops []*ranged) map[*slot]int {
+	if len(loops) != 2 {
+		return nil
+	}
+	forward, back := loops[0], loops[1]
+	if forward.step != 1 || back.step != -1 || forward.v.typ != integer || !atom(forward.lo) || !atom(forward.hi) && !isLen(forward.hi) {
+		return nil
+	}
+	slots := map[*slot]int{}
+	for _, s := range forward.body {
+		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), float) {
+			slots[p.slot] = len(slots)
+		}
+	}
+	pops := 0
+	for _, s := range back.body {
+		if p, ok := s.(*pop); ok && types.Identical(p.x.typeOf(), float) {
+			if _, ok := slots[p.slot]; !ok {
+				return nil
+			}
+			pops++
+		}
+	}
+	all := 0 // those of branches and loops inside, too
+	each(slices.Concat(forward.body, back.body), func(s stmt) {
+		switch s := s.(type) {
+		case *push:
+			if s.whole || types.Identical(s.x.typeOf(), float) {
+				all++
+			}
+		case *pop:
+			if s.whole || types.Identical(s.x.typeOf(), float) {
+				all++
+			}
+		}
+	})
+	if len(slots) == 0 || pops != len(slots) || all != 2*pops {
+		return nil
+	}
+	return slots
+}
+
+// keep gives both loops a part of the tape for all iterations, in place of pushes and pops.
+func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*ranged]*reserve) {
+	lo, hi := forward.lo, forward.hi
+	n := expr(&binary{token.SUB, hi, lo, integer})
+	if isLit(lo, "0") {
+		n = hi
+	}
+	if len(slots) > 1 {
+		n = &binary{token.MUL, integerLit(len(slots)), n, integer}
+	}
+	for k, s := range []*ranged{forward, back} {
+		row := &variable{name: v.unique("kept"), typ: types.NewSlice(float), scope: s.v.scope[:len(s.v.scope)-1]}
+		v.kept[row] = len(slots) == 1
+		place := func(slot *slot) expr {
+			i := expr(ref(s.v))
+			if !isLit(lo, "0") {
+				i = &binary{token.SUB, i, lo, integer}
+			}
+			if len(slots) > 1 {
+				i = plus(&binary{token.MUL, integerLit(len(slots)), i, integer}, slots[slot])
+			}
+			return &element{ref(row), i, float}
+		}
+		for j, t := range s.body {
+			switch t := t.(type) {
+			case *push:
+				if _, known := slots[t.slot]; known {
+					s.body[j] = &assignment{l: place(t.slot), op: token.ASSIGN, r: t.x}
+				}
+			case *pop:
+				if _, known := slots[t.slot]; known {
+					s.body[j] = &assignment{l: t.x, op: token.ASSIGN, r: place(t.slot), define: t.define}
+				}
+			}
+		}
+		rows[s] = &reserve{row, n, k == 1}
+	}
+}
+
+func isLen(e expr) bool {
+	c, ok := e.(*call)
+	return ok && c.fn == "len" && atom(c.args[0])
+}
+
+func (v *vectorizer) list(list []stmt, rows map[*ranged]*reserve) (out []stmt) {
+	for _, s := range list {
+		switch x := s.(type) {
+		case *branch:
+			s = &branch{x.cond, v.list(x.then, rows), v.list(x.els, rows)}
+		case *while:
+			c := *x
+			c.body = v.list(x.body, rows)
+			s = &c
+		case *ranged:
+			c := *x
+			c.body = v.list(x.body, rows)
+			if r := rows[x]; r != nil {
+				out = append(out, r)
+			}
+			if calls := v.loop(&c); calls != nil {
+				out = append(out, calls...)
+				continue
+			}
+			s = &c
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// An effect is a statement of a loop, in terms of what the loop does not change and of elements.
+type loopEffect struct {
+	l    expr
+	op   token.Token
+	r    expr
+	late bool // it overwrites what others read
+}
+
+// A term is coefficient·x·y, where x and y are elements of slices in the order of the loop. coef
+// and y may be nil.
+type term struct {
+	coef expr
+	x, y *element
+}
+
+// loop returns calls that do what a loop does, or nil.
+func (v *vectorizer) loop(s *ranged) []stmt {
+	lo, hi := s.lo, s.hi
+	if s.step == -1 {
+		lo, hi = s.hi, plus(s.lo, 1)
+	}
+	if s.step != 1 && s.step != -1 || s.v.typ != integer || !atom(lo) || isConstant(hi) {
+		return nil
+	}
+	effects := v.effects(s)
+	if effects == nil {
+		return nil
+	}
+	w := &loopWriter{vectorizer: v, i: s.v, lo: lo, hi: hi}
+	for k := 0; k < len(effects); k++ {
+		e := effects[k]
+		if x, shift := w.exponential(e.r); x != nil {
+			// One call stores the exponentials and adds them up.
+			if isElement(e.l) && !mentionsIn(e.l, s.v) {
+				return nil
+			}
+			if k+1 < len(effects) && w.samePair(e, effects[k+1]) {
+				k++
+				if !isElement(e.l) {
+					e, effects[k] = effects[k], e
+				}
+				w.put(&assignment{l: effects[k].l, op: effects[k].op, r: w.num("ExpSum", w.slice(x, true), w.slice(e.l.(*element), false), x, shift)})
+				continue
+			}
+			if isElement(e.l) {
+				if e.op != token.ASSIGN {
+					return nil
+				}
+				w.put(&effect{w.num("ExpSum", w.slice(x, true), w.slice(e.l.(*element), false), x, shift)})
+				continue
+			}
+			w.put(&assignment{l: e.l, op: e.op, r: w.num("SumExp", w.slice(x, true), nil, nil, shift)})
+			continue
+		}
+		if isLit(e.r, "0") && e.op == token.ASSIGN && isElement(e.l) {
+			w.put(&effect{&call{"clear", "", []expr{w.slice(e.l.(*element), true)}, nil}})
+			continue
+		}
+		terms := w.terms(e.r, nil)
+		if terms == nil || len(terms) > 6 {
+			return nil
+		}
+		if !w.sum(e, terms) {
+			return nil
+		}
+	}
+	if !w.guarded {
+		return w.out
+	}
+	return []stmt{&branch{cond: &binary{token.GTR, hi, lo, boolean}, then: w.out}}
+}
+
+func isElement(e expr) bool {
+	_, ok := e.(*element)
+	return ok
+}
+
+// effects returns what the iterations of a loop do, in an order in which each may be done for all
+// of them at once, or nil.
+func (v *vectorizer) effects(s *ranged) (out []loopEffect) {
+	env := map[*variable]expr{}
+	for t, st := range s.body {
+		a, ok := st.(*assignment)
+		if !ok || !types.Identical(a.l.typeOf(), float) {
+			return nil
+		}
+		e := expr(number("0"))
+		if a.r != nil {
+			e = expanded(a.r, env)
+		}
+		if x, ok := a.l.(*reference); ok {
+			old, known := env[x.v]
+			switch {
+			case a.define || known && a.op == token.ASSIGN:
+				env[x.v] = e
+				continue
+			case known && a.op == token.ADD_ASSIGN:
+				env[x.v] = add(old, e)
+				continue
+			case known:
+				env[x.v] = subtract(old, e)
+				continue
+			case a.op == token.ASSIGN:
+				return nil
+			}
+			out = append(out, loopEffect{a.l, a.op, e, false})
+			continue
+		}
+		l, ok := a.l.(*element)
+		if !ok {
+			return nil
+		}
+		if !mentionsIn(l, s.v) { // a sum in memory
+			if a.op == token.ASSIGN || mentionsAny(l, env) {
+				return nil
+			}
+			out = append(out, loopEffect{l, a.op, e, false})
+			continue
+		}
+		// A value that this overwrites may be read under another name.
+		k, late := v.key(l), false
+		for x, e := range env {
+			if v.reads(e, k) && mentionsOf(s.body[t+1:], x) > 0 {
+				late = true
+			}
+		}
+		if late {
+			for _, st := range s.body[t+1:] {
+				a, ok := st.(*assignment)
+				if !ok || a.r != nil && v.reads(a.r, k) || isElement(a.l) && v.key(a.l) == k {
+					return nil
+				}
+			}
+		}
+		out = append(out, loopEffect{l, a.op, e, late})
+	}
+	slices.SortStableFunc(out, func(a, b loopEffect) int {
+		switch {
+		case a.late == b.late:
+			return 0
+		case b.late:
+			return -1
+		}
+		return 1
+	})
+	for i, a := range out {
+		k := v.key(a.l)
+		if isElement(a.l) && !mentionsIn(a.l, s.v) {
+			for j, b := range out {
+				if v.reads(b.r, k) || j != i && v.key(b.l) == k {
+					return nil
+				}
+			}
+			continue
+		}
+		if !isElement(a.l) {
+			for j, b := range out {
+				if mentionsIn(b.r, root(a.l)) || j != i && root(b.l) == root(a.l) && !isSum(b) {
+					return nil
+				}
+			}
+			continue
+		}
+		for j, b := range out {
+			// No iteration reads what another one writes.
+			other := false
+			visit(b.r, func(e expr) {
+				x, ok := e.(*element)
+				if ok && isFloat(x.typ) && v.key(x) == k {
+					other = other || !same(x, a.l) && (k.behind || !sameText(x.i, a.l.(*element).i))
+				}
+			})
+			if other {
+				return nil
+			}
+			if i != j && isElement(b.l) && v.key(b.l) == k && !same(a.l, b.l) && !(isSum(a) && isSum(b)) {
+				return nil
+			}
+		}
+	}
+	return out
+}
+
+// mentionsAny reports whether e mentions a variable that has a value in env.
+func mentionsAny(e expr, env map[*variable]expr) (yes bool) {
+	visit(e, func(e expr) {
+		r, ok := e.(*reference)
+		yes = yes || ok && env[r.v] != nil
+	})
+	return yes
+}
+
+func isSum(e loopEffect) bool { return e.op != token.ASSIGN }
+
+// reads reports whether e reads the elements of some memory.
+func (v *vectorizer) reads(e expr, k *key) bool {
+	return slices.ContainsFunc(v.uses(e), func(u use) bool { return u.k == k && !u.header })
+}
+
+// mentionsIn reports whether e mentions x.
+func mentionsIn(e expr, x *variable) (yes bool) {
+	visit(e, func(e expr) {
+		r, ok := e.(*reference)
+		yes = yes || ok && r.v == x
+	})
+	return yes
+}
+
+// expanded returns e with the values of variables in their place.
+func expanded(e expr, env map[*variable]expr) expr {
+	switch x := e.(type) {
+	case *reference:
+		if v := env[x.v]; v != nil {
+			return v
+		}
+	case *element:
+		return &element{expanded(x.x, env), expanded(x.i, env), x.typ}
+	case *unary:
+		y := expanded(x.x, env)
+		if x.op == token.SUB {
+			return negative(y)
+		}
+		return &unary{x.op, y}
+	case *binary:
+		return &binary{x.op, expanded(x.x, env), expanded(x.y, env), x.typ}
+	case *call:
+		c := *x
+		c.args = slices.Clone(x.args)
+		for i, a := range c.args {
+			c.args[i] = expanded(a, env)
+		}
+		return &c
+	}
+	return e
+}
+
+// A loopWriter writes the calls that a loop becomes.
+type loopWriter struct {
+	*vectorizer
+	i       *variable
+	lo, hi  expr
+	out     []stmt
+	guarded bool // what the calls are of may not exist if there is no iteration
+}
+
+func (w *loopWriter) put(s stmt) { w.out = append(w.out, s) }
+
+// offset returns c of an index i + c, which is nil for 0.
+func (w *loopWriter) offset(e expr) (c expr, ok bool) {
+	if x, isRef := e.(*reference); isRef && x.v == w.i {
+		return nil, true
+	}
+	b, isBinary := e.(*binary)
+	if !isBinary || b.op != token.ADD && b.op != token.SUB {
+		return nil, false
+	}
+	c, ok = w.offset(b.x)
+	if ok && c == nil && !mentionsIn(b.y, w.i) {
+		if b.op == token.SUB {
+			return &unary{token.SUB, b.y}, true
+		}
+		return b.y, true
+	}
+	if c, ok = w.offset(b.y); ok && c == nil && b.op == token.ADD && !mentionsIn(b.x, w.i) {
+		return b.x, true
+	}
+	return nil, false
+}
+
+// row reports whether e is an element of a slice, in the order of the loop.
+func (w *loopWriter) row(e expr) (*element, bool) {
+	x, ok := e.(*element)
+	if !ok || mentionsIn(x.x, w.i) || !types.Identical(x.typ, float) {
+		return nil, false
+	}
+	_, isSlice := x.x.typeOf().Underlying().(*types.Slice)
+	_, isPart := x.x.(*part)
+	_, inOrder := w.offset(x.i)
+	return x, isSlice && !isPart && inOrder
+}
+
+// terms returns e, times a number, as a sum of terms, or nil.
+func (w *loopWriter) terms(e, coef expr) []term {
+	if x, ok := w.row(e); ok {
+		return []term{{coef, x, nil}}
+	}
+	if !mentionsIn(e, w.i) {
+		return nil
+	}
+	switch e := e.(type) {
+	case *unary:
+		if e.op == token.SUB {
+			return w.terms(e.x, negated(coef))
+		}
+	case *binary:
+		switch e.op {
+		case token.ADD, token.SUB:
+			first, c := w.terms(e.x, coef), coef
+			if e.op == token.SUB {
+				c = negated(coef)
+			}
+			second := w.terms(e.y, c)
+			if first == nil || second == nil {
+				return nil
+			}
+			return append(first, second...)
+		case token.MUL:
+			scale := func(c expr) expr {
+				if coef == nil {
+					return c
+				}
+				return times(coef, c)
+			}
+			switch {
+			case !mentionsIn(e.x, w.i):
+				return w.terms(e.y, scale(e.x))
+			case !mentionsIn(e.y, w.i):
+				return w.terms(e.x, scale(e.y))
+			}
+			x, y := w.terms(e.x, nil), w.terms(e.y, nil)
+			if len(x) != 1 || len(y) != 1 || x[0].y != nil || y[0].y != nil {
+				return nil
+			}
+			c := coef
+			for _, t := range []term{x[0], y[0]} {
+				switch {
+				case t.coef == nil:
+				case c == nil:
+					c = t.coef
+				default:
+					c = times(c, t.coef)
+				}
+			}
+			return []term{{c, x[0].x, y[0].x}}
+		}
+	}
+	return nil
+}
+
+func negated(coef expr) expr {
+	if coef == nil {
+		return number("-1")
+	}
+	if isLit(coef, "-1") {
+		return nil
+	}
+	return negative(coef)
+}
+
+// exponential returns x and shift of exp(x - shift), or nil.
+func (w *loopWriter) exponential(e expr) (x *element, shift expr) {
+	c, ok := e.(*call)
+	if !ok || c.fn != "math.Exp" {
+		return nil, nil
+	}
+	arg, shift := c.args[0], expr(number("0"))
+	if b, ok := arg.(*binary); ok && b.op == token.SUB && !mentionsIn(b.y, w.i) {
+		arg, shift = b.x, b.y
+	}
+	if x, ok = w.row(arg); !ok {
+		return nil, nil
+	}
+	return x, shift
+}
+
+// samePair reports whether of two effects one stores an exponential and the other one adds it up.
+func (w *loopWriter) samePair(a, b loopEffect) bool {
+	if isElement(a.l) == isElement(b.l) {
+		return false
+	}
+	store, sum := a, b
+	if isElement(b.l) {
+		store, sum = b, a
+	}
+	if store.op != token.ASSIGN || sum.op != token.ADD_ASSIGN {
+		return false
+	}
+	return sameText(a.r, b.r) || isElement(a.l) && same(a.l, b.r)
+}
+
+// slice returns the elements of a loop. The first argument of a call has their number.
+func (w *loopWriter) slice(e *element, first bool) expr {
+	if w.kept[root(e.x)] {
+		return e.x
+	}
+	if !isReference(e.x) {
+		w.guarded = true
+	}
+	lo, hi := w.lo, w.hi
+	if c, _ := w.offset(e.i); c != nil {
+		w.guarded = true
+		if u, ok := c.(*unary); ok && u.op == token.SUB {
+			lo, hi = shifted(lo, token.SUB, u.x), shifted(hi, token.SUB, u.x)
+		} else {
+			lo, hi = shifted(lo, token.ADD, c), shifted(hi, token.ADD, c)
+		}
+	}
+	if !isLit(lo, "0") {
+		w.guarded = true
+	}
+	whole := isLen(hi) && same(hi.(*call).args[0], e.x)
+	switch {
+	case isLit(lo, "0") && (whole || !first):
+		return e.x
+	case isLit(lo, "0"):
+		if !w.natural(hi) {
+			w.guarded = true
+		}
+		return &part{e.x, nil, hi}
+	case whole || !first:
+		return &part{e.x, lo, nil}
+	}
+	return &part{e.x, lo, hi}
+}
+
+// shifted returns e + c or e - c for integers.
+func shifted(e expr, op token.Token, c expr) expr {
+	if l, ok := c.(*literal); ok {
+		var n int
+		for _, d := range l.text {
+			if d < '0' || d > '9' {
+				return &binary{op, e, c, integer}
+			}
+			n = 10*n + int(d-'0')
+		}
+		if op == token.SUB {
+			n = -n
+		}
+		if b, ok := e.(*binary); ok && b.op == token.SUB && n < 0 {
+			if m, isLit := b.y.(*literal); isLit {
+				return &binary{token.SUB, b.x, plus(m, -n), integer}
+			}
+		}
+		return plus(e, n)
+	}
+	if isLit(e, "0") && op == token.ADD {
+		return c
+	}
+	return &binary{op, e, c, integer}
+}
+
+// num returns a call of ExpSum(y, x, shift) or SumExp(x, shift).
+func (w *loopWriter) num(name string, x, y expr, _ *element, shift expr) expr {
+	args := []expr{x, shift}
+	if y != nil {
+		args = []expr{y, x, shift}
+	}
+	return &call{"num." + name, numPath, args, float}
+}
+
+// sum writes the calls of an effect of terms, and reports whether there are such calls.
+func (w *loopWriter) sum(e loopEffect, terms []term) bool {
+	if len(terms) == 2 && sameText(one(terms[0].coef), one(negated(terms[1].coef))) {
+		return false // a difference may be much smaller than its operands
+	}
+	numCall := func(name string, args ...expr) *call { return &call{"num." + name, numPath, args, float} }
+	whole := func(x *element) bool { return isLen(w.hi) && same(w.hi.(*call).args[0], x.x) }
+	l, stores := e.l.(*element)
+	if !stores || !mentionsIn(l, w.i) {
+		for _, t := range terms {
+			r := expr(nil)
+			switch {
+			case t.y == nil:
+				r = numCall("Sum", w.slice(t.x, true))
+			case whole(t.y) && !whole(t.x):
+				r = numCall("Inner", w.slice(t.y, true), w.slice(t.x, false))
+			default:
+				r = numCall("Inner", w.slice(t.x, true), w.slice(t.y, false))
+			}
+			if t.coef != nil {
+				r = times(t.coef, r)
+			}
+			op := e.op
+			if u, ok := r.(*unary); ok && u.op == token.SUB {
+				op, r = flip(op), u.x
+			}
+			w.put(&assignment{l: e.l, op: op, r: r})
+		}
+		return true
+	}
+	if _, ok := w.row(l); !ok || slices.ContainsFunc(terms, func(t term) bool { return t.y != nil }) {
+		return false
+	}
+	// An element comes in one term.
+	var merged []term
+	for _, t := range terms {
+		i := slices.IndexFunc(merged, func(u term) bool { return same(u.x, t.x) })
+		if i < 0 {
+			merged = append(merged, t)
+			continue
+		}
+		merged[i].coef = add(one(merged[i].coef), one(t.coef))
+	}
+	own := slices.IndexFunc(merged, func(t term) bool { return same(t.x, l) })
+	if e.op == token.ASSIGN {
+		i := max(own, 0)
+		if own < 0 {
+			i = max(slices.IndexFunc(merged, func(t term) bool { return t.coef == nil }), 0)
+		}
+		t := merged[i]
+		merged = slices.Delete(merged, i, i+1)
+		switch {
+		case t.coef == nil && own >= 0: // it is there
+		case t.coef == nil:
+			w.put(&effect{&call{"copy", "", []expr{w.slice(l, true), w.slice(t.x, true)}, nil}})
+		default:
+			w.put(&effect{numCall("Scale", w.slice(l, false), t.coef, w.slice(t.x, true))})
+		}
+	} else if own >= 0 && len(merged) > 1 {
+		return false
+	}
+	for _, t := range merged {
+		coef := one(t.coef)
+		if e.op == token.SUB_ASSIGN {
+			coef = negative(coef)
+		}
+		w.put(&effect{numCall("Axpy", w.slice(l, false), coef, w.slice(t.x, true))})
+	}
+	return true
+}
+
+func one(coef expr) expr {
+	if coef == nil {
+		return number("1")
+	}
+	return coef
+}

@@ -1,0 +1,65 @@
+package num
+
+import "revnum/internal/simd/vec"
+
+// Loops over slices of float64, as revgen writes them in gradients of plain functions. The
+// slice x gives the number of elements. They panic if another slice has fewer. Sums are
+// in vector code: they have other roundings than a loop.
+
+// few elements take less time in a loop than the call of vector code.
+const few = 16
+
+// Inner returns Σ x_i·y_i.
+func Inner(x, y []float64) (s float64) {
+	y = y[:len(x):len(y)]
+	if len(x) >= few {
+		return vec.Dot(x, y)
+	}
+	for i, v := range x {
+		s += float64(v * y[i])
+	}
+	return s
+}
+
+// Axpy computes y += a·x.
+func Axpy(y []float64, a float64, x []float64) {
+	y = y[:len(x):len(y)]
+	if len(x) >= few {
+		vec.Axpy(a, x, y)
+		return
+	}
+	for i, v := range x {
+		y[i] += float64(a * v)
+	}
+}
+
+// Scale computes y = a·x. y may be x.
+func Scale(y []float64, a float64, x []float64) {
+	y = y[:len(x):len(y)]
+	if len(x) >= few {
+		vec.ScaleTo(y, a, x)
+		return
+	}
+	for i, v := range x {
+		y[i] = a * v
+	}
+}
+
+// Sum returns Σ x_i.
+func Sum(x []float64) (s float64) {
+	if len(x) >= few {
+		return vec.Sum(x)
+	}
+	for _, v := range x {
+		s += v
+	}
+	return s
+}
+
+// ExpSum computes y_i = exp(x_i - shift), and returns Σ y_i. y may be x.
+func ExpSum(y, x []float64, shift float64) float64 {
+	return vec.ExpShiftSum(y[:len(x):len(y)], x, shift)
+}
+
+// SumExp returns Σ exp(x_i - shift).
+func SumExp(x []float64, shift float64) float64 { return vec.SumExp(x, shift) }

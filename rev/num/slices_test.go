@@ -1,0 +1,75 @@
+package num_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/rev/num"
+)
+
+// The loops over slices do what plain loops do, and panic if a slice is short.
+func TestSlices(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for n := range 40 {
+		x, y := make([]float64, n), make([]float64, n+2)
+		for i := range y {
+			y[i] = rnd.NormFloat64()
+		}
+		for i := range x {
+			x[i] = rnd.NormFloat64()
+		}
+		var inner, sum, exps float64
+		axpy, scale, exp := append([]float64(nil), y...), append([]float64(nil), y...), append([]float64(nil), y...)
+		for i, v := range x {
+			inner += v * y[i]
+			sum += v
+			axpy[i] += 0.5 * v
+			scale[i] = 0.5 * v
+			exp[i] = math.Exp(v - 1)
+			exps += exp[i]
+		}
+		near := func(name string, got, want float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-14*float64(n+1)) {
+				t.Errorf("n = %d: %s is %v, want %v", n, name, got, want)
+			}
+		}
+		near("Inner", num.Inner(x, y), inner)
+		near("Sum", num.Sum(x), sum)
+		near("SumExp", num.SumExp(x, 1), exps)
+		got := append([]float64(nil), y...)
+		check := func(name string, want []float64) {
+			t.Helper()
+			for i := range want {
+				near(name, got[i], want[i])
+			}
+			copy(got, y)
+		}
+		num.Axpy(got, 0.5, x)
+		check("Axpy", axpy)
+		num.Scale(got, 0.5, x)
+		check("Scale", scale)
+		near("the sum of ExpSum", num.ExpSum(got, x, 1), exps)
+		check("ExpSum", exp)
+		if n == 0 {
+			continue
+		}
+		for _, f := range []func(){
+			func() { num.Inner(x, y[:n-1]) },
+			func() { num.Axpy(y[:n-1], 1, x) },
+			func() { num.Scale(y[:n-1], 1, x) },
+			func() { num.ExpSum(y[:n-1], x, 1) },
+		} {
+			if !panics(f) {
+				t.Errorf("n = %d: a short slice does not panic", n)
+			}
+		}
+	}
+}
+
+func panics(f func()) (yes bool) {
+	defer func() { yes = recover() != nil }()
+	f()
+	return false
+}
