@@ -2,20 +2,24 @@ package science
 
 import (
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
 
 // A timed function has its gradient beside it, and for some an adjoint that is written by hand.
-// All three take the same operands, and store the same gradient.
+// All three take the same operands, and g and h store the gradient in the same place.
 type timed struct {
-	name            string
-	f, g, h         func() float64
-	grad, handsGrad [][]float64
+	name    string
+	f, g, h func() float64
+	stored  func() []float64 // all gradients that are stored
 }
 
 // timings returns functions with operands of the size that programs have.
 func timings() []timed {
+	defer func(old *rand.Rand) { rnd = old }(rnd) // other tests draw the same operands without this one
+	rnd = rand.New(rand.NewPCG(3, 4))
 	y, sequence := random(1000, -1, 1), matrix(random(64*64, -1, 1), 64)
 	zeros := func(rows, cols int) [][]float64 { return matrix(make([]float64, rows*cols), cols) }
 	ints := func(n, below int) []int {
@@ -77,35 +81,48 @@ func timings() []timed {
 	field, fieldGrad := square(64), zeros(64, 64)
 	positive := random(100, 0.5, 3)
 	w10, w5, x1024, x1000 := random(10, -1, 1), random(5, -1, 1), random(1024, -1, 1), random(1000, -1, 1)
-	g := make([]float64, 5)
+	g, g2 := make([]float64, 5), [2]float64{}
 	grad := make([]float64, 1024)
 	grad2 := make([]float64, 1024)
 	qGrad, kGrad, vGrad := zeros(32, 32), zeros(32, 32), zeros(32, 32)
 	g4, g8, g10, g32x32 := zeros(4, 4), zeros(8, 8), zeros(10, 10), zeros(32, 32)
 	g50, emissionGrad, labels64, x2 := zeros(50, 10), zeros(8, 8), ints(64, 10), []float64{0.3, 0.8}
 	gp, gv, g100 := make([]vec, 30), make([]vec, 30), make([][2]float64, 100)
-	return []timed{
-		{name: "kalman", f: func() float64 { return kalman(theta, y) }, g: func() float64 { return kalmanGradient(grad[:3], theta, y) }},
+	stored := func() (all []float64) {
+		all = append(append(append(all, g...), g2[:]...), grad...)
+		for _, m := range [][][]float64{g4, g32x32, weightsGrad} {
+			all = append(all, slices.Concat(m...)...)
+		}
+		for _, p := range slices.Concat(planeGrad, g100) {
+			all = append(all, p[:]...)
+		}
+		for _, v := range gp {
+			all = append(all, v.x, v.y, v.z)
+		}
+		return append(all, float64(g32[0]), float64(g32[1]))
+	}
+	list := []timed{
+		{name: "kalman", f: func() float64 { return kalman(theta, y) }, g: func() float64 { return kalmanGradient(grad[:3], theta, y) }, h: func() float64 { return kalmanByHand(grad[:3], theta, y) }},
 		{name: "hmm", f: func() float64 { return hmm(logits, emission, obs) }, g: func() float64 { return hmmGradient(g8, emissionGrad, logits, emission, obs) }},
 		{name: "crf", f: func() float64 { return crf(unary, pair, labels) }, g: func() float64 { return crfGradient(g50, g10, unary, pair, labels) }},
 		{name: "softDTW", f: func() float64 { return softDTW(y[:50], y[50:100], 0.5) }, g: func() float64 { return softDTWGradient(grad[:50], grad2[:50], y[:50], y[50:100], 0.5) }},
-		{name: "smithWaterman", f: func() float64 { return smithWaterman(sub, 0.3, a, b) }, g: func() float64 { return smithWatermanGradient(g4, &g[0], sub, 0.3, a, b) }},
-		{name: "garch", f: func() float64 { return garch(0.1, 0.2, 0.6, y) }, g: func() float64 { return garchGradient(&g[0], &g[1], &g[2], 0.1, 0.2, 0.6, y) }},
+		{name: "smithWaterman", f: func() float64 { return smithWaterman(sub, 0.3, a, b) }, g: func() float64 { return smithWatermanGradient(g4, &g[0], sub, 0.3, a, b) }, h: func() float64 { return smithWatermanByHand(g4, &g[0], sub, 0.3, a, b) }},
+		{name: "garch", f: func() float64 { return garch(0.1, 0.2, 0.6, y) }, g: func() float64 { return garchGradient(&g[0], &g[1], &g[2], 0.1, 0.2, 0.6, y) }, h: func() float64 { return garchByHand(&g[0], &g[1], &g[2], 0.1, 0.2, 0.6, y) }},
 		{name: "gru", f: func() float64 { return unit.loss(sequence[:10], y[:64]) }, g: func() float64 { return unit.lossGradient(unitGrad, sequence[:10], y[:64]) }},
-		{name: "arma", f: func() float64 { return arma(0.5, 0.3, y) }, g: func() float64 { return armaGradient(&g[0], &g[1], 0.5, 0.3, y) }},
+		{name: "arma", f: func() float64 { return arma(0.5, 0.3, y) }, g: func() float64 { return armaGradient(&g[0], &g[1], 0.5, 0.3, y) }, h: func() float64 { return armaByHand(&g[0], &g[1], 0.5, 0.3, y) }},
 		{name: "spline", f: func() float64 { return spline(knots, y[:100], at) }, g: func() float64 { return splineGradient(grad[:100], knots, y[:100], at) }},
-		{name: "newton", f: func() float64 { return newton(1.5, 2) }, g: func() float64 { return newtonGradient(&g[0], &g[1], 1.5, 2) }},
+		{name: "newton", f: func() float64 { return newton(1.5, 2) }, g: func() float64 { return newtonGradient(&g[0], &g[1], 1.5, 2) }, h: func() float64 { return newtonByHand(&g[0], &g[1], 1.5, 2) }},
 		{name: "halley", f: func() float64 { return halley(3) }, g: func() float64 { return halleyGradient(&g[0], 3) }},
-		{name: "bilinear", f: func() float64 { return bilinear(img, spots) }, g: func() float64 { return bilinearGradient(g32x32, g100, img, spots) }},
+		{name: "bilinear", f: func() float64 { return bilinear(img, spots) }, g: func() float64 { return bilinearGradient(g32x32, g100, img, spots) }, h: func() float64 { return bilinearByHand(g32x32, g100, img, spots) }},
 		{name: "rk4", f: func() float64 { return rk4(theta[:2], 0.1, 100, 0.1) }, g: func() float64 { return rk4Gradient(grad[:2], &g[0], theta[:2], 0.1, 100, 0.1) }},
 		{name: "cholesky", f: func() float64 { return cholesky(dense) }, g: func() float64 { return choleskyGradient(g32x32, dense) }},
 		{name: "gauss", f: func() float64 { return gauss(rows, y[:32]) }, g: func() float64 { return gaussGradient(g32x32, grad[:32], rows, y[:32]) }},
-		{name: "simpson", f: func() float64 { return simpson([2]float64{1, 2}, 200) }, g: func() float64 { return simpsonGradient(&[2]float64{}, [2]float64{1, 2}, 200) }},
+		{name: "simpson", f: func() float64 { return simpson([2]float64{1, 2}, 200) }, g: func() float64 { return simpsonGradient(&g2, [2]float64{1, 2}, 200) }, h: func() float64 { return simpsonByHand(&g2, [2]float64{1, 2}, 200) }},
 		{name: "fft", f: func() float64 { return fft(x1024) }, g: func() float64 { return fftGradient(grad, x1024) }},
-		{name: "horner", f: func() float64 { return horner(w10, y[:100]) }, g: func() float64 { return hornerGradient(grad[:10], w10, y[:100]) }},
-		{name: "continuedFraction", f: func() float64 { return continuedFraction(1.5, 2, 100) }, g: func() float64 { return continuedFractionGradient(&g[0], &g[1], 1.5, 2, 100) }},
+		{name: "horner", f: func() float64 { return horner(w10, y[:100]) }, g: func() float64 { return hornerGradient(grad[:10], w10, y[:100]) }, h: func() float64 { return hornerByHand(grad[:10], w10, y[:100]) }},
+		{name: "continuedFraction", f: func() float64 { return continuedFraction(1.5, 2, 100) }, g: func() float64 { return continuedFractionGradient(&g[0], &g[1], 1.5, 2, 100) }, h: func() float64 { return continuedFractionByHand(&g[0], &g[1], 1.5, 2, 100) }},
 		{name: "bisect", f: func() float64 { return bisect(1.5) }, g: func() float64 { return bisectGradient(&g[0], 1.5) }},
-		{name: "ewald", f: func() float64 { return ewald(pos, charges, 0.8) }, g: func() float64 { return ewaldGradient(gp, grad[:30], pos, charges, 0.8) }},
+		{name: "ewald", f: func() float64 { return ewald(pos, charges, 0.8) }, g: func() float64 { return ewaldGradient(gp, grad[:30], pos, charges, 0.8) }, h: func() float64 { return ewaldByHand(gp, grad[:30], pos, charges, 0.8) }},
 		{name: "nbody", f: func() float64 { return nbody(pos, vel, 0.05, 10) }, g: func() float64 { return nbodyGradient(gp, gv, pos, vel, 0.05, 10) }},
 		{name: "attention", f: func() float64 { return attention(q, k, v) }, g: func() float64 { return attentionGradient(qGrad, kGrad, vGrad, q, k, v) }},
 		{name: "network", f: func() float64 { return digits.loss(sequence, labels64) }, g: func() float64 { return digits.lossGradient(digitsGrad, sequence, labels64) }},
@@ -113,18 +130,44 @@ func timings() []timed {
 		{name: "heston", f: func() float64 { return heston(1.5, 0.04, 0.3, -0.7, 0.05) }, g: func() float64 {
 			return hestonGradient(&g[0], &g[1], &g[2], &g[3], &g[4], 1.5, 0.04, 0.3, -0.7, 0.05)
 		}},
-		{name: "logistic", f: func() float64 { v, _ := logistic(w10, data, signs); return v }, g: func() float64 { v, _ := logisticGradient(grad[:10], w10, data, signs); return v }},
-		{name: "huber", f: func() float64 { return float64(huber(p32, t32, y32)) }, g: func() float64 { return float64(huberGradient(g32, p32, t32, y32)) }},
-		{name: "stress", f: func() float64 { return stress(plane, distances) }, g: func() float64 { return stressGradient(planeGrad, plane, distances) }},
+		{name: "logistic", f: func() float64 { v, _ := logistic(w10, data, signs); return v }, g: func() float64 { v, _ := logisticGradient(grad[:10], w10, data, signs); return v }, h: func() float64 { return logisticByHand(grad[:10], w10, data, signs) }},
+		{name: "huber", f: func() float64 { return float64(huber(p32, t32, y32)) }, g: func() float64 { return float64(huberGradient(g32, p32, t32, y32)) }, h: func() float64 { return float64(huberByHand(g32, p32, t32, y32)) }},
+		{name: "stress", f: func() float64 { return stress(plane, distances) }, g: func() float64 { return stressGradient(planeGrad, plane, distances) }, h: func() float64 { return stressByHand(planeGrad, plane, distances) }},
 		{name: "gamma", f: func() float64 { return gamma(2.5, 1.3, positive) }, g: func() float64 { return gammaGradient(&g[0], &g[1], 2.5, 1.3, positive) }},
 		{name: "bessel", f: func() float64 { return bessel(1.7, positive) }, g: func() float64 { return besselGradient(&g[0], 1.7, positive) }},
 		{name: "collect", f: func() float64 { return collect(x1000, -0.2) }, g: func() float64 { return collectGradient(grad[:1000], x1000, -0.2) }},
-		{name: "deCasteljau", f: func() float64 { return deCasteljau(x1000[:30], 0.3) }, g: func() float64 { return deCasteljauGradient(grad[:30], x1000[:30], 0.3) }},
+		{name: "deCasteljau", f: func() float64 { return deCasteljau(x1000[:30], 0.3) }, g: func() float64 { return deCasteljauGradient(grad[:30], x1000[:30], 0.3) }, h: func() float64 { return deCasteljauByHand(grad[:30], x1000[:30], 0.3) }},
 		{name: "elementary", f: func() float64 { return elementary(x2) }, g: func() float64 { return elementaryGradient(grad[:2], x2) }},
 		{name: "factorial", f: func() float64 { return factorial(3.3) }, g: func() float64 { return factorialGradient(&g[0], 3.3) }},
-		{name: "regression", f: func() float64 { return regression(weights, y[:10], samples, labels100) }, g: func() float64 { return regressionGradient(weightsGrad, grad[:10], weights, y[:10], samples, labels100) }},
+		{name: "regression", f: func() float64 { return regression(weights, y[:10], samples, labels100) }, g: func() float64 { return regressionGradient(weightsGrad, grad[:10], weights, y[:10], samples, labels100) }, h: func() float64 { return regressionByHand(weightsGrad, grad[:10], weights, y[:10], samples, labels100) }},
 		{name: "heat", f: func() float64 { return heat(field, sequence, 0.2, 10) }, g: func() float64 { return heatGradient(fieldGrad, field, sequence, 0.2, 10) }},
 		{name: "traps", f: func() float64 { return traps(w5[:3]) }, g: func() float64 { return trapsGradient(grad[:3], w5[:3]) }},
+	}
+	for i := range list {
+		list[i].stored = stored
+	}
+	return list
+}
+
+// The gradients of revgen and those by hand have the same values and numbers.
+func TestByHand(t *testing.T) {
+	for _, c := range timings() {
+		if c.h == nil {
+			continue
+		}
+		a, ga := c.g(), c.stored()
+		b, gb := c.h(), c.stored()
+		near := func(a, b float64) bool {
+			return math.Abs(a-b) <= 1e-5*(1+math.Abs(b)) && (c.name == "huber" || math.Abs(a-b) <= 1e-9*(1+math.Abs(b)))
+		}
+		if !near(a, b) {
+			t.Errorf("%s: value %v, and by hand %v", c.name, a, b)
+		}
+		for i := range ga {
+			if !near(ga[i], gb[i]) {
+				t.Errorf("%s: derivative %d is %v, and by hand %v", c.name, i, ga[i], gb[i])
+			}
+		}
 	}
 }
 
