@@ -207,7 +207,7 @@ func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*
 				i = &binary{token.SUB, i, lo, integer}
 			}
 			if len(slots) > 1 {
-				i = plus(&binary{token.MUL, integerLit(len(slots)), i, integer}, slots[slot])
+				i = shifted(&binary{token.MUL, integerLit(len(slots)), i, integer}, token.ADD, integerLit(slots[slot]))
 			}
 			return &element{ref(row), i, float}
 		}
@@ -433,7 +433,7 @@ func (v *vectorizer) effects(s *ranged) (out []loopEffect) {
 			if other {
 				return nil
 			}
-			if i != j && isElement(b.l) && v.key(b.l) == k && !same(a.l, b.l) && !(isSum(a) && isSum(b)) {
+			if i != j && isElement(b.l) && v.key(b.l) == k && !same(a.l, b.l) && (!isSum(a) || !isSum(b)) {
 				return nil
 			}
 		}
@@ -675,6 +675,9 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 
 // shifted returns e + c or e - c for integers.
 func shifted(e expr, op token.Token, c expr) expr {
+	if isLit(c, "0") {
+		return e
+	}
 	if l, ok := c.(*literal); ok {
 		var n int
 		for _, d := range l.text {
@@ -718,7 +721,7 @@ func (w *loopWriter) sum(e loopEffect, terms []term) bool {
 	l, stores := e.l.(*element)
 	if !stores || !mentionsIn(l, w.i) {
 		for _, t := range terms {
-			r := expr(nil)
+			var r expr
 			switch {
 			case t.y == nil:
 				r = numCall("Sum", w.slice(t.x, true))

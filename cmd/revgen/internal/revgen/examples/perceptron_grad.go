@@ -36,11 +36,12 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 	hidden := h.Cols
 	for i := range n {
 		row := num.Row(h, i)
+		kept := tape.Extend(hidden)
 		for j := range hidden {
 			x1 := row[j] + b1[j]
 			max1 := max(0, x1)
 			row[j] = max1
-			tape.Push(x1)
+			kept[j] = x1
 		}
 	}
 	y := scratch.MakeMatrix(h.Rows, w2.Rows)
@@ -51,13 +52,9 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 		label := labels[i1]
 		row1 := num.Row(y, i1)
 		sum := 0.0
-		for j1 := range row1 {
-			row1[j1] += b2[j1]
-			x2 := row1[j1]
-			exp1 := math.Exp(x2)
-			sum += exp1
-			tape.Push(exp1)
-		}
+		kept2 := tape.Extend(len(row1))
+		num.Axpy(row1, 1, b2[:len(row1)])
+		sum += num.ExpSum(kept2, row1, 0)
 		log1 := math.Log(sum)
 		loss += log1 - row1[label]
 		tape.Push(sum)
@@ -75,20 +72,17 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 		log1Bar := lossBar
 		row1Bar[label] -= lossBar
 		sumBar := log1Bar / sum
-		for j1 := len(row1) - 1; j1 >= 0; j1-- {
-			exp1 := tape.Pop()
-			exp1Bar := sumBar
-			x2Bar := exp1Bar * exp1
-			row1Bar[j1] += x2Bar
-			b2Bar[j1] += row1Bar[j1]
-		}
+		kept3 := tape.Take(len(row1))
+		num.Axpy(row1Bar, sumBar, kept3)
+		num.Axpy(b2Bar, 1, row1Bar[:len(row1)])
 	}
 	num.Gemm(num.NoTrans, num.NoTrans, yBar, w2, 1, hBar)
 	num.Gemm(num.Trans, num.NoTrans, yBar, h, 1, w2Bar)
 	for i := n - 1; i >= 0; i-- {
 		rowBar := num.Row(hBar, i)
+		kept1 := tape.Take(hidden)
 		for j := hidden - 1; j >= 0; j-- {
-			x1 := tape.Pop()
+			x1 := kept1[j]
 			g := rowBar[j]
 			rowBar[j] = 0
 			max1Bar := g

@@ -20,6 +20,7 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 	clear(grad)
 	sum := 0.0
 	x := d.T
+	kept := tape.Extend(2 * len(x))
 	for i := range x {
 		t := x[i]
 		x1 := -p[1] * t
@@ -37,15 +38,16 @@ func (d *Points) DistanceGradient(grad []float64, p []float64) float64 {
 			result1 = 0.5 * (abs1 - float64(0.5)/2)
 		}
 		sum += result1
-		tape.Push(exp1)
-		tape.Push(cos)
+		kept[2*i] = exp1
+		kept[2*i+1] = cos
 	}
 	result := sum
 	resultBar := 1.0
 	sumBar := resultBar
+	kept1 := tape.Take(2 * len(x))
 	for i := len(x) - 1; i >= 0; i-- {
-		cos := tape.Pop()
-		exp1 := tape.Pop()
+		cos := kept1[2*i+1]
+		exp1 := kept1[2*i]
 		t := x[i]
 		x2 := p[2] * t
 		curve1 := p[0]*exp1*cos + p[3]
