@@ -289,7 +289,7 @@ func (f *function) gradient(words []string) {
 
 	name := f.decl.Name.Name + "Gradient"
 	f.line("// %s returns %s, and stores its gradient by %s.", name, f.decl.Name.Name, strings.Join(names, ", "))
-	for _, text := range f.kept(forward) {
+	for _, text := range f.kept(second) {
 		f.line("// %s", text)
 	}
 	var args []string
