@@ -244,14 +244,12 @@ func (s *search) Block(_, i int) {
 		start.run(s.ctx, m, x, o)
 		return
 	}
-	ctx, stop := context.WithCancel(s.ctx)
-	defer stop()
-	e := &guardedLoss{stop: stop}
+	e := &guardedLoss{}
 	if e.of, start.Err = o.Objective(m); start.Err != nil {
 		start.Loss = math.NaN()
 		return
 	}
-	start.run(ctx, e, x, o)
+	start.run(s.ctx, e, x, o)
 	if e.err != nil {
 		start.Err = e.err
 	}

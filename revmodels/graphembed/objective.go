@@ -28,35 +28,29 @@ type loss interface {
 	TrustProblem() trust.Problem
 }
 
-// guardedLoss is an Objective as a loss. After an error everything is NaN, and the minimisation is
-// stopped.
+// guardedLoss is an Objective as a loss. After an error everything is NaN, at which the
+// minimisation ends.
 type guardedLoss struct {
-	of   Objective
-	err  error
-	stop func()
+	of  Objective
+	err error
 }
 
-// failed reports whether there is an error.
-func (e *guardedLoss) failed(err error) bool {
-	if err != nil && e.err == nil {
-		e.err = err
-		e.stop()
-	}
-	return e.err != nil
-}
-
-func (e *guardedLoss) FuncGrad(grad, x []float64) float64 {
+func (e *guardedLoss) FuncGrad(grad, x []float64) (v float64) {
 	if e.err == nil {
-		if v, err := e.of.FuncGrad(grad, x); !e.failed(err) {
-			return v
-		}
+		v, e.err = e.of.FuncGrad(grad, x)
 	}
-	setNaN(grad)
-	return math.NaN()
+	if e.err != nil {
+		setNaN(grad)
+		return math.NaN()
+	}
+	return v
 }
 
 func (e *guardedLoss) HessVec(dst, x, v []float64) {
-	if e.err != nil || e.failed(e.of.HessVec(dst, x, v)) {
+	if e.err == nil {
+		e.err = e.of.HessVec(dst, x, v)
+	}
+	if e.err != nil {
 		setNaN(dst)
 	}
 }

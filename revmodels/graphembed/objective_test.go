@@ -88,6 +88,9 @@ func TestObjectiveErrors(t *testing.T) {
 			if err != nil || e.Best == 1 || freed != 3 {
 				t.Fatalf("%v: call %d fails: %v, %d objectives were freed", method, failing, err, freed)
 			}
+			if n := e.Starts[1].Iterations; n > failing {
+				t.Errorf("%v: call %d fails, and start 1 goes on to iteration %d", method, failing, n)
+			}
 			for i, s := range e.Starts {
 				if errors.Is(s.Err, errCounted) != (i == 1) {
 					t.Errorf("%v: call %d of start 1 fails, and start %d has the error %v", method, failing, i, s.Err)
