@@ -169,17 +169,32 @@ func (f facts) differ(x, y *node) bool {
 	if n, ok := d.constant(); ok {
 		return n != 0
 	}
-	known := func(bounds []affineForm, exactly bool) bool {
-		for _, b := range bounds {
-			n, ok := d.plus(-1, b).constant()
-			m, also := d.plus(1, b).constant()
-			if ok && (n == 0 || n > 0 && !exactly) || also && (m == 0 || m < 0 && !exactly) {
+	for _, b := range f.nonzero {
+		if n, ok := d.plus(-1, b).constant(); ok && n == 0 {
+			return true
+		}
+		if n, ok := d.plus(1, b).constant(); ok && n == 0 {
+			return true
+		}
+	}
+	return f.exceeds(d) || f.exceeds(affineForm{}.plus(-1, d))
+}
+
+// exceeds reports whether d is known to be at least 1: from one bound, or from two, as i - k > 0
+// from k < j and j <= i.
+func (f facts) exceeds(d affineForm) bool {
+	for i, b := range f.positive {
+		rest := d.plus(-1, b)
+		if n, ok := rest.constant(); ok && n >= 0 {
+			return true
+		}
+		for _, c := range f.positive[i+1:] {
+			if n, ok := rest.plus(-1, c).constant(); ok && n >= -1 {
 				return true
 			}
 		}
-		return false
 	}
-	return known(f.positive, false) || known(f.nonzero, true)
+	return false
 }
 
 // meet reports whether x and y may be the same element.

@@ -206,3 +206,27 @@ func ranges(y []float64, m [][]float64, row, from, to []int) {
 		y[i] += sum
 	}
 }
+
+// factor adds the factor of Cholesky to l, which is zero before, in one loop over its lower
+// triangle. It reads l[i][k] and l[j][k] only for k < j, which is why l[i][j] and l[i][i] may
+// change after s.
+//
+//revgen:kernel Factor[T rev.Real]
+func factor(l, a [][]float64) {
+	if len(l) != len(a) || len(l[0]) != len(a) || len(a[0]) != len(a) {
+		panic("shape")
+	}
+	for i := range a {
+		for j := 0; j <= i; j++ {
+			s := a[i][j]
+			for k := 0; k < j; k++ {
+				s -= l[i][k] * l[j][k]
+			}
+			if i == j {
+				l[i][i] += math.Sqrt(s)
+			} else {
+				l[i][j] += s / l[j][j]
+			}
+		}
+	}
+}

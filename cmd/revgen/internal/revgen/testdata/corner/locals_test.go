@@ -211,3 +211,33 @@ func rangesSpec[T rev.Real]() revtest.Spec[Ranges[T]] {
 		return k
 	}, Sizes: few, Masked: []string{"M"}, Adjoint: 1e4}
 }
+
+func factorSpec[T rev.Real]() revtest.Spec[Factor[T]] {
+	return revtest.Spec[Factor[T]]{New: func(rnd *rand.Rand, n int) Factor[T] {
+		k := Factor[T]{L: matrix[T](rnd, n, n, 0.1), A: matrix[T](rnd, n, n, 0.1)}
+		for i := range n {
+			k.A.Data[i*k.A.Stride+i] += fixed.Of[T](4)
+		}
+		return k
+	}, Sizes: few, Magnitudes: [2]float64{1, 1}, Masked: []string{"L", "A"}}
+}
+
+// TestFactor checks all passes, and the product of a factor with its transpose.
+func TestFactor(t *testing.T) {
+	all(t, factorSpec[float64](), factorSpec[float32](), factorSpec[fixed.Q43]())
+	const n = 4
+	k := factorSpec[float64]().New(rand.New(rand.NewPCG(1, 2)), n)
+	clear(k.L.Data)
+	k.Forward()
+	for i := range n {
+		for j := range i + 1 {
+			sum := 0.0
+			for m := range n {
+				sum += k.L.Data[i*n+m] * k.L.Data[j*n+m]
+			}
+			if a := k.A.Data[i*n+j]; math.Abs(sum-a) > 1e-14 {
+				t.Errorf("(L·Lᵀ)[%d][%d] is %v, want %v", i, j, sum, a)
+			}
+		}
+	}
+}
