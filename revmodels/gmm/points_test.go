@@ -212,6 +212,18 @@ func TestFitPointsErrors(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
+	two := &Options{Starts: 2, InitMeans: mat.NewDense(4, 2, nil)}
+	for _, dims := range [][2]int{{3, 2}, {2, 3}} {
+		best, _, err := Fit(t.Context(), threeClusters(300, dims[1]), dims[0], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &State{Before: make([]Start, 1), Best: best}
+		want := fmt.Sprintf("has %d components in %d dimensions, want 2 in 2", dims[0], dims[1])
+		if _, _, err := FitPoints(t.Context(), &pieces{x: x, block: 100}, 2, two, &Checkpoint{Resume: s}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 	if _, err := NewExpectation(Full, 2, 2, make([]float64, 3)); err == nil {
 		t.Error("no error for 3 numbers")
 	}
