@@ -70,7 +70,7 @@ func FromFloat64Sat(v float64) Q43 {
 
 // Float64 returns x rounded to nearest, ties to even. It is exact if x takes no
 // more than 53 bits, as all numbers in [-2¹⁰, 2¹⁰] do.
-func (x Q43) Float64() float64 { return float64(x) * (1.0 / (1 << FracBits)) }
+func (x Q43) Float64() float64 { return float64(float64(x) * (1.0 / (1 << FracBits))) }
 
 // Float32 returns x rounded to nearest, ties to even.
 func (x Q43) Float32() float32 {

@@ -112,15 +112,15 @@ func recorded(s *population[float64], w, dx []float64, dr float64) (f, gx, hx []
 		for i := range s.n {
 			x, d := xs[i], ds[i]
 			xs = append(xs, s.r*x*(1-x))
-			ds = append(ds, dr*x*(1-x)+s.r*(1-2*x)*d)
+			ds = append(ds, float64(dr*x*(1-x))+float64(s.r*(1-2*x)*d))
 		}
 		f = append(f, xs[s.n])
 		bar, dot := w[j], 0.0
 		for i := s.n - 1; i >= 0; i-- {
 			x, d := xs[i], ds[i]
-			gr += x * (1 - x) * bar
-			hr += x*(1-x)*dot + (1-2*x)*d*bar
-			bar, dot = s.r*(1-2*x)*bar, s.r*(1-2*x)*dot+(dr*(1-2*x)-2*s.r*d)*bar
+			gr += float64(x * (1 - x) * bar)
+			hr += float64(x*(1-x)*dot) + float64((1-2*x)*d*bar)
+			bar, dot = s.r*(1-2*x)*bar, float64(s.r*(1-2*x)*dot)+float64((float64(dr*(1-2*x))-float64(2*s.r*d))*bar)
 		}
 		gx, hx = append(gx, bar), append(hx, dot)
 	}
@@ -167,7 +167,7 @@ func TestChain(t *testing.T) {
 			for j := range f {
 				check("Forward", s.y[j], newPopulation[float64](n).y[j]+f[j])
 			}
-			check("Tangent", w[0]*d.y[0]+w[1]*d.y[1], gx[0]*0.5-gx[1]+gr*0.25)
+			check("Tangent", float64(w[0]*d.y[0])+float64(w[1]*d.y[1]), float64(gx[0]*0.5)-gx[1]+float64(gr*0.25))
 			copy(g.y, w)
 			if err := p.AdjointTangent(s, g, d, h); err != nil {
 				t.Fatal(name, n, err)
@@ -245,8 +245,8 @@ func (k scalarLogistic) Run(p Pass[scalarLogistic]) error {
 	x := *k.X
 	*k.Y += float64(float64(p.Sign()) * *k.R * x * (1 - x))
 	if p.G.Y != nil {
-		*p.G.X += *k.R * (1 - 2*x) * *p.G.Y
-		*p.G.R += x * (1 - x) * *p.G.Y
+		*p.G.X += float64(*k.R * (1 - 2*x) * *p.G.Y)
+		*p.G.R += float64(x * (1 - x) * *p.G.Y)
 	}
 	return nil
 }
@@ -477,7 +477,7 @@ type drifting struct {
 
 func (k drifting) Run(p Pass[drifting]) error {
 	*k.c++
-	*k.Y += float64(p.Sign()) * (*k.X + *k.c)
+	*k.Y += float64(float64(p.Sign()) * (*k.X + *k.c))
 	return nil
 }
 
@@ -507,9 +507,9 @@ func (k rational) Run(p Pass[rational]) error {
 	for i := range k.Y {
 		for j, x := range k.X {
 			a := k.a[i*len(k.X)+j]
-			k.Y[i] += float64(float64(p.Sign()) * a * x / (1 + x*x))
+			k.Y[i] += float64(float64(p.Sign()) * a * x / (1 + float64(x*x)))
 			if p.Adjoint {
-				p.G.X[j] += a * (1 - x*x) / ((1 + x*x) * (1 + x*x)) * p.G.Y[i]
+				p.G.X[j] += float64(a * (1 - float64(x*x)) / ((1 + float64(x*x)) * (1 + float64(x*x))) * p.G.Y[i])
 			}
 		}
 	}

@@ -63,8 +63,8 @@ type counting struct {
 func (k counting) Run(p rev.Pass[counting]) error {
 	*k.passes++
 	sign := float64(p.Sign())
-	to(k.Y, sign**k.A)
-	to(k.Z, sign**k.A)
+	to(k.Y, float64(sign**k.A))
+	to(k.Z, float64(sign**k.A))
 	to(p.G.A, val(p.G.Y)+val(p.G.Z))
 	return nil
 }

@@ -17,8 +17,8 @@ func (k grow) Run(p rev.Pass[grow]) error {
 	x := *k.X
 	*k.Y += float64(float64(p.Sign()) * *k.R * x * (1 - x)) // rounded before it is added
 	if g := p.G; g.Y != nil {
-		*g.X += *k.R * (1 - 2*x) * *g.Y
-		*g.R += x * (1 - x) * *g.Y
+		*g.X += float64(*k.R * (1 - 2*x) * *g.Y)
+		*g.R += float64(x * (1 - x) * *g.Y)
 	}
 	return nil
 }

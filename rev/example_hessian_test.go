@@ -17,20 +17,20 @@ type rosenbrock struct {
 func (k rosenbrock) Run(p rev.Pass[rosenbrock]) error {
 	sign, g, t, gt := float64(p.Sign()), p.G, p.T, p.GT
 	x, y := *k.X, *k.Y
-	a, b := 1-x, y-x*x
-	*k.Out += sign * (a*a + 100*b*b)
-	dx, dy := -2*a-400*b*x, 200*b
+	a, b := 1-x, y-float64(x*x)
+	*k.Out += float64(sign * (float64(a*a) + float64(100*b*b)))
+	dx, dy := -2*a-float64(400*b*x), 200*b
 	if t.Out != nil {
-		*t.Out += sign * (dx**t.X + dy**t.Y)
+		*t.Out += float64(sign * (float64(dx**t.X) + float64(dy**t.Y)))
 	}
 	if g.Out != nil {
-		*g.X += dx * *g.Out
-		*g.Y += dy * *g.Out
+		*g.X += float64(dx * *g.Out)
+		*g.Y += float64(dy * *g.Out)
 	}
 	if gt.Out != nil {
-		hxx, hxy, hyy := 2-400*(y-3*x*x), -400*x, 200.0
-		*gt.X += dx**gt.Out + (hxx**t.X+hxy**t.Y)**g.Out
-		*gt.Y += dy**gt.Out + (hxy**t.X+hyy**t.Y)**g.Out
+		hxx, hxy, hyy := 2-float64(400*(y-float64(3*x*x))), -400*x, 200.0
+		*gt.X += float64(dx**gt.Out) + float64((float64(hxx**t.X)+float64(hxy**t.Y))**g.Out)
+		*gt.Y += float64(dy**gt.Out) + float64((float64(hxy**t.X)+float64(hyy**t.Y))**g.Out)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ func (k drift) Run(p rev.Pass[drift]) error {
 		*t.Q += float64(dt * *t.P)
 	}
 	if g := p.G; g.Q != nil {
-		*g.P += k.Dt * *g.Q
+		*g.P += float64(k.Dt * *g.Q)
 	}
 	return nil
 }
@@ -39,11 +39,11 @@ func (k pull) Run(p rev.Pass[pull]) error {
 	sin, cos := math.Sincos(*k.Q)
 	*k.P -= float64(dt * *k.W * sin)
 	if t := p.T; t.P != nil {
-		*t.P -= dt * (*t.W*sin + *k.W*cos**t.Q)
+		*t.P -= float64(dt * (float64(*t.W*sin) + float64(*k.W*cos**t.Q)))
 	}
 	if g := p.G; g.P != nil {
-		*g.Q -= k.Dt * *k.W * cos * *g.P
-		*g.W -= k.Dt * sin * *g.P
+		*g.Q -= float64(k.Dt * *k.W * cos * *g.P)
+		*g.W -= float64(k.Dt * sin * *g.P)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func (k turn) Run(p rev.Pass[turn]) error {
 		return rev.ErrUnsupported
 	}
 	if p.Adjoint { // θ̄ += x̄ᵀ·(∂U/∂θ)·x, and (∂U/∂θ)·x is (-x_1, x_0) of the x after
-		*p.G.Theta += p.G.X.Data[p.G.X.Inc]*k.X.Data[0] - p.G.X.Data[0]*k.X.Data[k.X.Inc]
+		*p.G.Theta += float64(p.G.X.Data[p.G.X.Inc]*k.X.Data[0]) - float64(p.G.X.Data[0]*k.X.Data[k.X.Inc])
 	}
 	s, c := math.Sincos(*k.Theta)
 	rot := func(x rev.Vector[float64]) {
@@ -69,8 +69,8 @@ func (k turn) Run(p rev.Pass[turn]) error {
 	rot(p.G.X)
 	rot(p.T.X)
 	if p.Tangent { // ẋ <- U·ẋ + θ̇·(∂U/∂θ)·x
-		p.T.X.Data[0] -= *p.T.Theta * k.X.Data[k.X.Inc]
-		p.T.X.Data[p.T.X.Inc] += *p.T.Theta * k.X.Data[0]
+		p.T.X.Data[0] -= float64(*p.T.Theta * k.X.Data[k.X.Inc])
+		p.T.X.Data[p.T.X.Inc] += float64(*p.T.Theta * k.X.Data[0])
 	}
 	return nil
 }
@@ -90,16 +90,16 @@ func (k halfSquare) Run(p rev.Pass[halfSquare]) error {
 		r := k.X.Data[i*k.X.Inc] - k.A.Data[i*k.A.Inc]
 		*k.Out += sign * r * r / 2
 		if g := p.G; g.X.Data != nil { // x̄ += (x - a)·ō
-			g.X.Data[i*g.X.Inc] += r * *g.Out
+			g.X.Data[i*g.X.Inc] += float64(r * *g.Out)
 		}
 		if g := p.G; g.A.Data != nil { // ā -= (x - a)·ō
-			g.A.Data[i*g.A.Inc] -= r * *g.Out
+			g.A.Data[i*g.A.Inc] -= float64(r * *g.Out)
 		}
 		if t := p.T; t.X.Data != nil { // ȯ += (x - a)ᵀ·ẋ
-			*t.Out += sign * r * t.X.Data[i*t.X.Inc]
+			*t.Out += float64(sign * r * t.X.Data[i*t.X.Inc])
 		}
 		if t := p.T; t.A.Data != nil {
-			*t.Out -= sign * r * t.A.Data[i*t.A.Inc]
+			*t.Out -= float64(sign * r * t.A.Data[i*t.A.Inc])
 		}
 	}
 	return nil

@@ -33,11 +33,11 @@ func (k wave) Run(p rev.Pass[wave]) error {
 	s, c := math.Sincos(*k.A + *k.B)
 	dot := val(p.T.A) + val(p.T.B)
 	to(k.Y, sign*s/2)
-	to(p.T.Y, sign*c/2*dot)
+	to(p.T.Y, float64(sign*c/2*dot))
 	d := val(p.G.Y) * c / 2
 	to(p.G.A, d)
 	to(p.G.B, d)
-	d = val(p.GT.Y)*c/2 - val(p.G.Y)*s/2*dot
+	d = val(p.GT.Y)*c/2 - float64(val(p.G.Y)*s/2*dot)
 	to(p.GT.A, d)
 	to(p.GT.B, d)
 	return nil
@@ -56,20 +56,20 @@ func (k rotate) turn(sign int, x, y *float64) {
 	}
 	s, c := math.Sincos(*k.Theta)
 	s *= float64(sign)
-	*x, *y = c**x-s**y, s**x+c**y
+	*x, *y = float64(c**x)-float64(s**y), float64(s**x)+float64(c**y)
 }
 
 // sweep adds a multiple of the derivative of (x, y) by θ, which is (-y, x).
 func (k rotate) sweep(by float64, x, y *float64, ofX, ofY *float64) {
-	to(x, -by*val(ofY))
-	to(y, by*val(ofX))
+	to(x, float64(-by*val(ofY)))
+	to(y, float64(by*val(ofX)))
 }
 
 // sweepTheta adds a multiple of the cotangents of θ.
 func (k rotate) sweepTheta(by float64, p *rev.Pass[rotate]) {
 	g, t, gt := p.G, p.T, p.GT
-	to(g.Theta, by*(val(g.Y)**k.X-val(g.X)**k.Y))
-	to(gt.Theta, by*(val(gt.Y)**k.X+val(g.Y)*val(t.X)-val(gt.X)**k.Y-val(g.X)*val(t.Y)))
+	to(g.Theta, float64(by*(float64(val(g.Y)**k.X)-float64(val(g.X)**k.Y))))
+	to(gt.Theta, float64(by*(float64(val(gt.Y)**k.X)+float64(val(g.Y)*val(t.X))-float64(val(gt.X)**k.Y)-float64(val(g.X)*val(t.Y)))))
 }
 
 // The tangent of the turned cotangent (c·gx + s·gy, c·gy - s·gx) is the turned
@@ -163,7 +163,7 @@ func (k root) Run(p rev.Pass[root]) error {
 		return errRoot
 	}
 	sign, r := float64(p.Sign()), math.Sqrt(*k.A)
-	to(k.Y, sign*r)
+	to(k.Y, float64(sign*r))
 	to(p.T.Y, sign*val(p.T.A)/(2*r))
 	to(p.G.A, val(p.G.Y)/(2*r))
 	to(p.GT.A, val(p.GT.Y)/(2*r)-val(p.G.Y)*val(p.T.A)/(4*r**k.A))

@@ -19,10 +19,10 @@ type sq struct {
 func (k sq) Run(p rev.Pass[sq]) error {
 	sign := float64(p.Sign())
 	for i, x := range k.X {
-		put(k.R, 0, sign*x*x)
-		put(p.T.R, 0, sign*2*x*get(p.T.X, i))
-		put(p.G.X, i, 2*x*get(p.G.R, 0))
-		put(p.GT.X, i, 2*x*get(p.GT.R, 0)+2*get(p.T.X, i)*get(p.G.R, 0))
+		put(k.R, 0, float64(sign*x*x))
+		put(p.T.R, 0, float64(sign*2*x*get(p.T.X, i)))
+		put(p.G.X, i, float64(2*x*get(p.G.R, 0)))
+		put(p.GT.X, i, float64(2*x*get(p.GT.R, 0))+float64(2*get(p.T.X, i)*get(p.G.R, 0)))
 	}
 	return nil
 }
@@ -37,12 +37,12 @@ type lin struct {
 func (k lin) Run(p rev.Pass[lin]) error {
 	sign := float64(p.Sign())
 	for i, x := range k.X {
-		put(k.Y, i, sign*k.A[0]*x)
-		put(p.T.Y, i, sign*(get(p.T.A, 0)*x+k.A[0]*get(p.T.X, i)))
-		put(p.G.X, i, k.A[0]*get(p.G.Y, i))
-		put(p.G.A, 0, x*get(p.G.Y, i))
-		put(p.GT.X, i, k.A[0]*get(p.GT.Y, i)+get(p.T.A, 0)*get(p.G.Y, i))
-		put(p.GT.A, 0, x*get(p.GT.Y, i)+get(p.T.X, i)*get(p.G.Y, i))
+		put(k.Y, i, float64(sign*k.A[0]*x))
+		put(p.T.Y, i, float64(sign*(float64(get(p.T.A, 0)*x)+float64(k.A[0]*get(p.T.X, i)))))
+		put(p.G.X, i, float64(k.A[0]*get(p.G.Y, i)))
+		put(p.G.A, 0, float64(x*get(p.G.Y, i)))
+		put(p.GT.X, i, float64(k.A[0]*get(p.GT.Y, i))+float64(get(p.T.A, 0)*get(p.G.Y, i)))
+		put(p.GT.A, 0, float64(x*get(p.GT.Y, i))+float64(get(p.T.X, i)*get(p.G.Y, i)))
 	}
 	return nil
 }

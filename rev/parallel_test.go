@@ -58,7 +58,7 @@ func (k mul) Run(p rev.Pass[mul]) error {
 		for j, w := range k.W.Row(i) {
 			s += float64(w * k.X.Data[j])
 		}
-		k.Y[i] += sign * s
+		k.Y[i] += float64(sign * s)
 	}
 	for i, gy := range p.G.Y {
 		for j, w := range k.W.Row(i) {
@@ -150,8 +150,8 @@ func checkSums(t *testing.T, name string, s, g *sums) {
 	for i := range s.w {
 		for r := range 5 {
 			for j := range want {
-				want[j] += s.w[i].Row(r)[j] * g.y[i][r]
-				if d := g.w[i].Row(r)[j] - s.x[j]*g.y[i][r]; d != 0 {
+				want[j] += float64(s.w[i].Row(r)[j] * g.y[i][r])
+				if d := g.w[i].Row(r)[j] - float64(s.x[j]*g.y[i][r]); d != 0 {
 					t.Fatalf("%s: gradient of w[%d][%d,%d] is off by %g", name, i, r, j, d)
 				}
 			}
@@ -277,7 +277,7 @@ func (k total) Run(p rev.Pass[total]) error {
 	if p.Tangent {
 		return rev.ErrUnsupported
 	}
-	k.each(func(x *float64) { *k.Y += float64(p.Sign()) * *x })
+	k.each(func(x *float64) { *k.Y += float64(float64(p.Sign()) * *x) })
 	if p.Adjoint {
 		p.G.each(func(x *float64) { *x += *p.G.Y })
 	}

@@ -107,8 +107,8 @@ func (k fuseKernel) Run(p rev.Pass[fuseKernel]) error {
 		return err
 	}
 	sign := float64(p.Sign())
-	to(k.Y, sign**k.A)
-	to(p.T.Y, sign*val(p.T.A))
+	to(k.Y, float64(sign**k.A))
+	to(p.T.Y, float64(sign*val(p.T.A)))
 	to(p.G.A, val(p.G.Y))
 	to(p.GT.A, val(p.GT.Y))
 	return nil

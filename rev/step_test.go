@@ -140,14 +140,14 @@ func randomDerivative(rnd *rand.Rand) *state {
 func plus(s *state, h float64, t *state) *state {
 	r := *s
 	for i := range r.v[:10] {
-		r.v[i] += h * t.v[i]
+		r.v[i] += float64(h * t.v[i])
 	}
 	return &r
 }
 
 func dot(a, b *state) (s float64) {
 	for i, v := range a.v[:10] {
-		s += v * b.v[i]
+		s += float64(v * b.v[i])
 	}
 	return s
 }
@@ -396,7 +396,7 @@ func (k blocks[T]) Run(p rev.Pass[blocks[T]]) error {
 func addTwice[T int | int8 | int16 | int32 | int64 | float32 | float64 | complex64 | complex128](y rev.General[T], sign T, x rev.General[T]) {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
-			y.Row(i)[j] += sign * 2 * v
+			y.Row(i)[j] += T(sign * 2 * v)
 		}
 	}
 }

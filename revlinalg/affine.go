@@ -80,7 +80,7 @@ func (k *Affine[T]) addProduct(sign int, y rev.Vector[T], w rev.General[T], x re
 		return
 	}
 	for i := range y.N {
-		y.Data[i*y.Inc] += T(sign) * vector.Dot(vector.Row(w, i), x)
+		y.Data[i*y.Inc] += T(T(sign) * vector.Dot(vector.Row(w, i), x))
 	}
 }
 

@@ -105,7 +105,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 	for i := lo; i < min(lo+binaryBlock, p.k.X.N); i++ {
 		x, y := p.k.X.Data[i*p.k.X.Inc], p.k.Y.Data[i*p.k.Y.Inc]
 		if p.k.Z.Data != nil {
-			p.k.Z.Data[i*p.k.Z.Inc] += s * functionOf(f, x, y)
+			p.k.Z.Data[i*p.k.Z.Inc] += T(s * functionOf(f, x, y))
 		}
 		if order == 0 {
 			continue
@@ -114,7 +114,7 @@ func (p *binaryPass[T]) Block(_, block int) {
 		if p.t.Z.Data != nil {
 			ax, _ := gradientOf(f, x, y, dx)
 			_, ay := gradientOf(f, x, y, dy)
-			p.t.Z.Data[i*p.t.Z.Inc] += s * (ax + ay)
+			p.t.Z.Data[i*p.t.Z.Inc] += T(s * (ax + ay))
 		}
 		if p.g.hasInput() && p.g.Z.Data != nil {
 			gx, gy := gradientOf(f, x, y, gz)

@@ -307,7 +307,7 @@ func newOrthogonal(a []float64, n int, reversed bool) orthogonalMatrix {
 			sin, cos := math.Sincos(angle)
 			for l := range n {
 				u, v := a[i*n+l], a[(i+1)*n+l]
-				a[i*n+l], a[(i+1)*n+l] = cos*u+sin*v, cos*v-sin*u
+				a[i*n+l], a[(i+1)*n+l] = float64(cos*u)+float64(sin*v), float64(cos*v)-float64(sin*u)
 			}
 			o.rotations, o.rows = append(o.rotations, liftAngle(angle)), append(o.rows, [2]int{at(i), at(i + 1)})
 		}

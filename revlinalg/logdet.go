@@ -76,7 +76,7 @@ func (k *LogDet[T]) add(alpha T, w *invWork[T]) {
 		}
 	}
 	for _, shift := range w.shifts {
-		sum -= float64(shift) * math.Ln2
+		sum -= float64(float64(shift) * math.Ln2)
 	}
 	if k.Out != nil {
 		*k.Out += T(alpha * T(sum))

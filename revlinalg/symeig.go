@@ -241,7 +241,7 @@ func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 				}
 				continue
 			}
-			d *= w.f(i, j) / 2
+			d = T(d * w.f(i, j) / 2)
 			s.Row(i)[j] += d
 			s.Row(j)[i] += d
 		}

@@ -69,7 +69,7 @@ func OrthogonalAngles(q mat.Matrix, rectangular bool) (theta []float64, sign flo
 		s, c := math.Sincos(angle)
 		a, b := x.RawRowView(i), x.RawRowView(i+1)
 		for j, v := range a {
-			a[j], b[j] = c*v-s*b[j], s*v+c*b[j]
+			a[j], b[j] = float64(c*v)-float64(s*b[j]), float64(s*v)+float64(c*b[j])
 		}
 	}
 	if !rectangular {
@@ -156,7 +156,7 @@ func UnitaryAngles(u mat.CMatrix, rectangular bool) (theta, phi, delta []float64
 		e := cmplx.Rect(1, -phase)
 		for _, row := range a {
 			v, w := e*row[i], row[i+1]
-			row[i], row[i+1] = complex(c, 0)*v-complex(s, 0)*w, complex(s, 0)*v+complex(c, 0)*w
+			row[i], row[i+1] = complex128(complex(c, 0)*v)-complex128(complex(s, 0)*w), complex128(complex(s, 0)*v)+complex128(complex(c, 0)*w)
 		}
 	}
 	rows := func(i, index int, angle, phase float64) {
@@ -165,7 +165,7 @@ func UnitaryAngles(u mat.CMatrix, rectangular bool) (theta, phi, delta []float64
 		e := cmplx.Rect(1, phase)
 		for j, v := range a[i] {
 			v, w := e*v, a[i+1][j]
-			a[i][j], a[i+1][j] = complex(c, 0)*v-complex(s, 0)*w, complex(s, 0)*v+complex(c, 0)*w
+			a[i][j], a[i+1][j] = complex128(complex(c, 0)*v)-complex128(complex(s, 0)*w), complex128(complex(s, 0)*v)+complex128(complex(c, 0)*w)
 		}
 	}
 	if rectangular {
@@ -218,7 +218,7 @@ func unitarityDefect(u [][]complex128) float64 {
 		for _, row := range u {
 			v := cmplx.Conj(row[i])
 			for j, w := range row {
-				gram[j] += v * w
+				gram[j] += complex128(v * w)
 			}
 		}
 		for _, v := range gram {

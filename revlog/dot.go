@@ -79,7 +79,7 @@ func (r reduction[T]) run(back bool, g, t, gt reduction[T]) {
 			r.eachChunk(b, top, func(lo int, e []T) {
 				sigma += float64(vec.Dot(e, t.terms(b, lo, len(e))))
 			})
-			sigma *= v
+			sigma = float64(sigma * v)
 		}
 		dBefore, dAfter = logstep.Tangent(t.Out, kept, sigma, back)
 	}

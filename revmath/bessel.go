@@ -154,7 +154,7 @@ func besselPair(nu, x float64) (j, next float64) {
 func besselTail(nu, h float64) float64 {
 	term, sum := 1.0, 1.0
 	for k := 1.0; math.Abs(term) > 1e-18; k++ {
-		term *= -h * h / (k * (k + nu))
+		term = float64(term * -h * h / (k * (k + nu)))
 		sum += term
 	}
 	return sum
@@ -163,7 +163,7 @@ func besselTail(nu, h float64) float64 {
 // besselDown returns multiples of J_{n+μ}, J_{n+1+μ}, J_μ and J_{μ+1}, and of (x/2)^μ.
 func besselDown(n int, mu, x float64) (j, next, first, second, sum float64) {
 	top := max(float64(n), x)
-	half := int((top+10*math.Cbrt(top))/2) + 3
+	half := int((top+float64(10*math.Cbrt(top)))/2) + 3
 	// weight is (μ+2k)·Γ(μ+k)/k!, which for large k only x >= 25 reaches, and does not need.
 	weight := 0.0
 	if x < 25 {
@@ -185,7 +185,7 @@ func besselDown(n int, mu, x float64) (j, next, first, second, sum float64) {
 		}
 		first, second = float64(2*(float64(m)+mu)/x*first)-second, first
 		if math.Abs(first) > 1e100 {
-			first, second, sum = first*1e-100, second*1e-100, sum*1e-100
+			first, second, sum = float64(first*1e-100), float64(second*1e-100), float64(sum*1e-100)
 			j, next = j*1e-100, next*1e-100
 		}
 	}
@@ -198,14 +198,14 @@ func besselHankel(mu, x float64) float64 {
 	for k, term := 1.0, 1.0; math.Abs(term) > 1e-18; k++ {
 		if int(k)%2 == 1 {
 			p += term
-			term *= (float64(4*mu*mu) - float64((2*k-1)*(2*k-1))) / (8 * k * x)
+			term = float64(term * (float64(4*mu*mu) - float64((2*k-1)*(2*k-1))) / (8 * k * x))
 		} else {
 			q += term
-			term = -term * ((float64(4*mu*mu) - float64((2*k-1)*(2*k-1))) / (8 * k * x))
+			term = float64(-term * ((float64(4*mu*mu) - float64((2*k-1)*(2*k-1))) / (8 * k * x)))
 		}
 	}
 	sin, cos := math.Sincos(x)
 	s, c := math.Sincos(math.Pi * (mu/2 + 0.25))
 	cosine, sine := float64(cos*c)+float64(sin*s), float64(sin*c)-float64(cos*s)
-	return math.Sqrt(2/(math.Pi*x)) * (float64(p*cosine) - float64(q*sine))
+	return float64(math.Sqrt(2/(math.Pi*x)) * (float64(p*cosine) - float64(q*sine)))
 }

@@ -32,8 +32,8 @@ func boxMuller(z1, z2, u1, u2 []float64) error {
 	for i := range u1 {
 		r := math.Sqrt(-2 * math.Log(u1[i]))
 		a := 2 * math.Pi * u2[i]
-		z1[i] += r * math.Cos(a)
-		z2[i] += r * math.Sin(a)
+		z1[i] += float64(r * math.Cos(a))
+		z2[i] += float64(r * math.Sin(a))
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func boxMullerInverse(u1, u2, z1, z2 []float64) {
 		panic("shape")
 	}
 	for i := range z1 {
-		u1[i] += math.Exp(-(z1[i]*z1[i] + z2[i]*z2[i]) / 2)
+		u1[i] += math.Exp(-(float64(z1[i]*z1[i]) + float64(z2[i]*z2[i])) / 2)
 		turn := math.Atan2(z2[i], z1[i]) / (2 * math.Pi)
 		if turn < 0 {
 			turn += 1

@@ -266,7 +266,7 @@ func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 		for q, y := range e {
 			sigma += float64(y * w.t.term(x, q, w.k.A.Ind))
 		}
-		sigma *= v
+		sigma = float64(sigma * v)
 	}
 	before, after := logstep.Tangent(w.t.cell(x), kept, sigma, w.back)
 	if w.g.C.Data == nil && w.gt.C.Data == nil {
@@ -285,7 +285,7 @@ func (w *logMul[T, I]) derivatives(s *logTile[T], n int) {
 		clear(gtb)
 		return
 	}
-	seed, dseed = seed*v, dseed*v
+	seed, dseed = seed*v, float64(dseed*v)
 	if w.g.A.Data != nil {
 		addShares(w.g.A.Data[x.from:x.to], seed, e)
 	}

@@ -223,7 +223,7 @@ func complexRow[I Index](r *row[complex128, I]) {
 			vector.Axpy(x, rev.ViewSlice(r.u[at:at+len(r.out)]), rev.ViewSlice(r.out))
 		}
 		if r.ga != nil {
-			r.ga[q] += r.gamma * dotConj(r.v, r.u[at:at+len(r.v)], r.flip)
+			r.ga[q] += number.Times(r.gamma, dotConj(r.v, r.u[at:at+len(r.v)], r.flip))
 		}
 	}
 }

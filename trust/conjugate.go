@@ -52,7 +52,7 @@ func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p 
 			step = toBoundary(s, m.d, radius)
 		}
 		// The decrease along d: -step·rᵀd - ½·step²·curvature, rᵀd = -rr.
-		promised += step * (rr - step*curvature/2)
+		promised += float64(step * (rr - step*curvature/2))
 		floats.AddScaled(s, step, m.d)
 		if out {
 			return promised, nil
@@ -73,8 +73,8 @@ func (m *cgSubproblem) step(ctx context.Context, s []float64, radius float64, p 
 func lengthAfter(s, d []float64, a float64) float64 {
 	var sum float64
 	for i, v := range s {
-		v += a * d[i]
-		sum += v * v
+		v += float64(a * d[i])
+		sum += float64(v * v)
 	}
 	return math.Sqrt(sum)
 }
@@ -82,8 +82,8 @@ func lengthAfter(s, d []float64, a float64) float64 {
 // toBoundary returns the a >= 0 with ‖s + a·d‖ = radius.
 func toBoundary(s, d []float64, radius float64) float64 {
 	dd, sd, ss := floats.Dot(d, d), floats.Dot(s, d), floats.Dot(s, s)
-	rest := math.Max(0, radius*radius-ss)
-	root := math.Sqrt(sd*sd + dd*rest)
+	rest := math.Max(0, float64(radius*radius)-ss)
+	root := math.Sqrt(float64(sd*sd) + float64(dd*rest))
 	if sd > 0 {
 		return rest / (sd + root)
 	}

@@ -97,7 +97,7 @@ func (m *spectralSubproblem) step(_ context.Context, s []float64, radius float64
 	var promised float64
 	for i, y := range m.y {
 		// -(aᵀs + ½·sᵀλs) for s = -y
-		promised += y * (m.a[i] - m.lambda[i]*y/2)
+		promised += float64(y * (m.a[i] - m.lambda[i]*y/2))
 	}
 	m.multiply(blas.NoTrans, s, m.y)
 	floats.Scale(-1, s)

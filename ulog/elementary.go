@@ -69,7 +69,7 @@ func expm1Poly(r float64) float64 {
 // error is below one of its units.
 func exp(x float64) float64 {
 	if !(x < 710) {
-		return x * math.Inf(1) // +Inf, or NaN
+		return float64(x * math.Inf(1)) // +Inf, or NaN
 	}
 	if x < -746 {
 		return 0
@@ -83,10 +83,10 @@ func exp(x float64) float64 {
 // scale returns v·2^m for v in [1/2, 4] and -1100 < m < 1100.
 func scale(v float64, m int) float64 {
 	if m > -1021 && m < 1022 {
-		return v * pow2(m)
+		return float64(v * pow2(m))
 	}
 	h := m / 2
-	return v * pow2(h) * pow2(m-h)
+	return float64(v * pow2(h) * pow2(m-h))
 }
 
 // pow2 returns 2^m for -1022 <= m <= 1023.
@@ -113,7 +113,7 @@ func log1p(u float64) float64 {
 func log1pParts(u float64) (hi, lo float64) {
 	z := float64(u*64) + roundShift
 	e := &logTable[int32(math.Float64bits(z))+32]
-	c := (z - roundShift) * (1. / 64)
+	c := float64((z - roundShift) * (1. / 64))
 	v := (u - c) / (1 + c)
 	v2 := float64(v * v)
 	v4 := float64(v2 * v2)

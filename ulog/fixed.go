@@ -210,7 +210,7 @@ func (x Fixed) add(y Fixed) (Fixed, bool) {
 	if d >= apartFixed || b == ZeroLog {
 		return Fixed{a}, false
 	}
-	s, wrapped := addLogs(a, roundQ43(log1pexp(float64(d)*unit)))
+	s, wrapped := addLogs(a, roundQ43(log1pexp(float64(float64(d)*unit))))
 	return Fixed{s}, wrapped
 }
 
@@ -316,6 +316,6 @@ func (x Fixed) SubChecked(y Fixed) (Fixed, error) {
 	case b == ZeroLog || d >= apartFixed:
 		return x, nil
 	}
-	s, wrapped := addLogs(a, roundQ43(log1mexp(float64(d)*unit)))
+	s, wrapped := addLogs(a, roundQ43(log1mexp(float64(float64(d)*unit))))
 	return Fixed{s}, errWrap(x, "-", y, wrapped)
 }

@@ -104,7 +104,7 @@ func sumFixed(x []Fixed) Fixed {
 		if d > 63<<43 {
 			continue // e^-63 is below 2^-90
 		}
-		t := expNeg(float64(d)*unit) * (1 << (fracBits - 64))
+		t := expNeg(float64(float64(d)*unit)) * (1 << (fracBits - 64))
 		whole := uint64(t)
 		var carry uint64
 		lo, carry = bits.Add64(lo, uint64((t-float64(whole))*0x1p64), 0)

@@ -43,7 +43,7 @@ func Digamma(x float64) float64 {
 	}
 	r := 1 / (x * x)
 	// Bernoulli's numbers B₂ₖ/2k.
-	series := r * (1./12 - r*(1./120-r*(1./252-r*(1./240-r*(1./132-r*(691./32760-r/12))))))
+	series := float64(r * (1./12 - float64(r*(1./120-float64(r*(1./252-float64(r*(1./240-float64(r*(1./132-float64(r*(691./32760-r/12))))))))))))
 	return sum + logs.Log(x) - 0.5/x - series
 }
 

@@ -71,7 +71,7 @@ func (c *counter) keep(i, n int, x, y float64) {
 // run runs n iterations forward and back. It tells the tape that there are said iterations.
 func (c *counter) run(t *testing.T, n, said int) {
 	t.Helper()
-	step := func(x, y float64) (float64, float64) { return x + 1, 0.5*y + x }
+	step := func(x, y float64) (float64, float64) { return x + 1, float64(0.5*y) + x }
 	x, y := 1., 2.
 	want := []float64{y}
 	for i := range n {

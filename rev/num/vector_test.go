@@ -60,7 +60,7 @@ func testVectors[T rev.Real](t *testing.T, eps float64, random func(*rand.Rand) 
 		bound := 0.0
 		for i, v := range x {
 			want = want.AddMul(v, z[i])
-			bound += float64(n) * eps * math.Abs(float64(v)*float64(z[i]))
+			bound += float64(float64(n) * eps * math.Abs(float64(v)*float64(z[i])))
 		}
 		if got := num.Dot(x, z).Round(); !(math.Abs(float64(got-want.Round())) <= bound) {
 			t.Errorf("n = %d: %v, want %v within %v", n, got, want.Round(), bound)

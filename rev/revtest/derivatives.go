@@ -46,7 +46,7 @@ func (c *trial) dot(a, b *operands) (sum, magnitude float64) {
 			continue
 		}
 		for i := range x.len() {
-			p := x.at(i) * y.at(i)
+			p := float64(x.at(i) * y.at(i))
 			sum += p
 			magnitude += math.Abs(p)
 		}

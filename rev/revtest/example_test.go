@@ -39,10 +39,10 @@ func (k Squares[T]) Run(p rev.Pass[Squares[T]]) error {
 		}
 	}
 	if k.Y != nil {
-		*k.Y += T(p.Sign()) * sum
+		*k.Y += T(T(p.Sign()) * sum)
 	}
 	if t.Y != nil {
-		*t.Y += T(p.Sign()) * dot
+		*t.Y += T(T(p.Sign()) * dot)
 	}
 	return nil
 }

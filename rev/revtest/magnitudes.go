@@ -47,7 +47,7 @@ func (c *trial) factor() float64 {
 		return c.Magnitudes[end]
 	}
 	lo, hi := logs.Log(c.Magnitudes[0]), logs.Log(c.Magnitudes[1])
-	return math.Exp(lo + c.rnd.Float64()*(hi-lo))
+	return math.Exp(lo + float64(c.rnd.Float64()*(hi-lo)))
 }
 
 // scaled checks the derivatives on the operands of New times factors, along random
@@ -117,7 +117,7 @@ func (c *trial) scaled(factors []float64) error {
 		b, mb := c.dot(g, x)
 		c.pass(tangent, c.clone(s0), x)
 		a, ma := c.dot(g0, x)
-		if tol := loose*(ma+mb) + c.floor; !(math.Abs(a-b) <= tol) {
+		if tol := float64(loose*(ma+mb)) + c.floor; !(math.Abs(a-b) <= tol) {
 			return fmt.Errorf("where only the tangent of %s is not 0, ⟨g, J·t⟩ = %v, but ⟨Jᵀ·g, t⟩ = %v, difference %.3g > %.3g", op.Name, a, b, math.Abs(a-b), tol)
 		}
 	}

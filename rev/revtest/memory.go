@@ -300,7 +300,7 @@ func (c *trial) plus(o *operands, h float64, d *operands) *operands {
 			continue
 		}
 		for i := range a.len() {
-			a.put(i, a.at(i)+h*d.arrays[n].at(i))
+			a.put(i, a.at(i)+float64(h*d.arrays[n].at(i)))
 		}
 	}
 	return s
@@ -384,7 +384,7 @@ func (c *trial) near(got, want *operands, n int, tol float64, scales ...*operand
 		return fmt.Errorf("%s holds a NaN", c.Operands[n].Name)
 	}
 	for i := range a.len() {
-		if d := math.Abs(a.at(i) - b.at(i)); !(d <= tol*scale+c.floor) {
+		if d := math.Abs(a.at(i) - b.at(i)); !(d <= float64(tol*scale)+c.floor) {
 			return fmt.Errorf("%s is %v, want %v, difference %.3g > %.3g", a.name(c.Operands[n], i), a.at(i), b.at(i), d, tol*scale)
 		}
 	}

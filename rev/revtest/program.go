@@ -186,7 +186,7 @@ func (c *programTrial[S]) plus(s *S, e float64, t *S) *S {
 	z := c.copyOf(s)
 	dir := numbersOf(t)
 	for i, n := range numbersOf(z) {
-		n.setTo(n.value() + e*dir[i].value())
+		n.setTo(n.value() + float64(e*dir[i].value()))
 	}
 	return z
 }
@@ -483,7 +483,7 @@ func valueGradient[S any](n *stateNumber, at func(s *S) unsafe.Pointer, prog rev
 func dotOf[S any](x, y *S) (sum, magnitude, eps float64) {
 	other := numbersOf(y)
 	for i, n := range numbersOf(x) {
-		p := n.value() * other[i].value()
+		p := float64(n.value() * other[i].value())
 		sum += p
 		magnitude += math.Abs(p)
 		eps = max(eps, n.eps)

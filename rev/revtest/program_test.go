@@ -23,7 +23,7 @@ func (k square[T]) Run(p rev.Pass[square[T]]) error {
 		sign = 0
 	}
 	if k.Y != nil {
-		*k.Y += sign * fixed.Product(x, x)
+		*k.Y += T(sign * fixed.Product(x, x))
 	}
 	sign = T(p.Sign())
 	if p.Tangent && p.T.Y != nil {
@@ -31,7 +31,7 @@ func (k square[T]) Run(p rev.Pass[square[T]]) error {
 		if has("tangent") {
 			d += d / 10
 		}
-		*p.T.Y += sign * d
+		*p.T.Y += T(sign * d)
 	}
 	factor := T(2)
 	if has("adjoint") {
@@ -41,7 +41,7 @@ func (k square[T]) Run(p rev.Pass[square[T]]) error {
 		factor = 3
 	}
 	if p.Adjoint && p.G.X != nil && !has("lost") {
-		*p.G.X += factor * fixed.Product(x, *p.G.Y)
+		*p.G.X += T(factor * fixed.Product(x, *p.G.Y))
 	}
 	if p.Adjoint && p.Tangent && p.GT.X != nil {
 		*p.GT.X += 2 * fixed.Product(x, *p.GT.Y)
@@ -108,12 +108,12 @@ type sumSquares struct {
 
 func (k sumSquares) Run(p rev.Pass[sumSquares]) error {
 	for i, x := range k.X {
-		*k.Out += float32(p.Sign()) * (x * x)
+		*k.Out += float32(float32(p.Sign()) * (x * x))
 		if p.T.Out != nil && p.T.X != nil {
-			*p.T.Out += float32(p.Sign()) * (2 * x * p.T.X[i])
+			*p.T.Out += float32(float32(p.Sign()) * (2 * x * p.T.X[i]))
 		}
 		if p.Adjoint && p.G.X != nil && i != k.Lost {
-			p.G.X[i] += 2 * x * *p.G.Out
+			p.G.X[i] += float32(2 * x * *p.G.Out)
 		}
 	}
 	if p.Adjoint && p.Tangent {

@@ -45,7 +45,7 @@ func (k gather[T]) hang() {
 func (k gather[T]) f(i int) T {
 	x, z := k.X.Data[k.I[i]*k.X.Inc], k.Z.Data[i*k.Z.Inc]
 	if k.bug == "leaks a gap" && k.X.Inc > 1 && k.I[i]+1 < k.X.N {
-		x += 0 * k.X.Data[k.I[i]*k.X.Inc+1]
+		x += T(0 * k.X.Data[k.I[i]*k.X.Inc+1])
 	}
 	w := k.W.Row(i)
 	f := T(*k.A*x*z) + T(w[0]*w[1])
@@ -87,7 +87,7 @@ func (k gather[T]) add(sign T) {
 	}
 	if k.Y.Data != nil {
 		for i := range n {
-			k.Y.Data[i*k.Y.Inc] += sign * k.f(i)
+			k.Y.Data[i*k.Y.Inc] += T(sign * k.f(i))
 		}
 	}
 	if k.Sum != nil {
@@ -102,7 +102,7 @@ func (k gather[T]) add(sign T) {
 		for _, p := range parts {
 			s += p
 		}
-		*k.Sum += sign * s
+		*k.Sum += T(sign * s)
 	}
 }
 
@@ -210,10 +210,10 @@ func (k gather[T]) tangent(t gather[T], sign T) {
 			t.X.Data[i*t.X.Inc] = 0
 		}
 		if t.Y.Data != nil {
-			t.Y.Data[i*t.Y.Inc] += sign * d
+			t.Y.Data[i*t.Y.Inc] += T(sign * d)
 		}
 		if t.Sum != nil {
-			*t.Sum += sign * d
+			*t.Sum += T(sign * d)
 		}
 	}
 }
@@ -498,7 +498,7 @@ func (k shift[T]) Run(p rev.Pass[shift[T]]) error {
 	}
 	for i := range k.Y.N {
 		if k.Y.Data != nil {
-			k.Y.Data[i*k.Y.Inc] += T(p.Sign()) * (k.X.Data[i*k.X.Inc] + one)
+			k.Y.Data[i*k.Y.Inc] += T(T(p.Sign()) * (k.X.Data[i*k.X.Inc] + one))
 		}
 	}
 	addTo(p.T.Y, p.T.X, p.Back)
@@ -550,10 +550,10 @@ func (k reciprocal) Run(p rev.Pass[reciprocal]) error {
 		*k.Y += sign / *k.X
 	}
 	if p.G.X != nil && p.G.Y != nil {
-		*p.G.X += *p.G.Y * slope
+		*p.G.X += float64(*p.G.Y * slope)
 	}
 	if p.T.X != nil && p.T.Y != nil {
-		*p.T.Y += sign * *p.T.X * slope
+		*p.T.Y += float64(sign * *p.T.X * slope)
 	}
 	return nil
 }
@@ -580,21 +580,21 @@ type lift struct {
 func (k lift) Run(p rev.Pass[lift]) error {
 	g, t, gt := p.G, p.T, p.GT
 	sign := float64(p.Sign())
-	*k.X += sign * *k.Theta * *k.Theta
+	*k.X += float64(sign * *k.Theta * *k.Theta)
 	if t.X != nil && t.Theta != nil {
-		*t.X += sign * 2 * *t.Theta * *k.Theta
+		*t.X += float64(sign * 2 * *t.Theta * *k.Theta)
 	}
 	if g.Theta != nil && g.X != nil {
-		*g.Theta -= sign * 2 * *k.Theta * *g.X
+		*g.Theta -= float64(sign * 2 * *k.Theta * *g.X)
 	}
 	if gt.Theta == nil || k.bug == "uncall second order" && !p.Back {
 		return nil
 	}
 	if gt.X != nil {
-		*gt.Theta -= sign * 2 * *k.Theta * *gt.X
+		*gt.Theta -= float64(sign * 2 * *k.Theta * *gt.X)
 	}
 	if g.X != nil && t.Theta != nil {
-		*gt.Theta -= sign * 2 * *t.Theta * *g.X
+		*gt.Theta -= float64(sign * 2 * *t.Theta * *g.X)
 	}
 	return nil
 }

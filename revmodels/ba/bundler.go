@@ -95,10 +95,10 @@ func readBundler(r io.Reader, name string) (*Problem, error) {
 // notOrthonormal returns how far r is from a rotation: the largest entry of
 // r·rᵀ - I, or the determinant less one.
 func notOrthonormal(r *[9]float64) float64 {
-	e := math.Abs(r[0]*(r[4]*r[8]-r[5]*r[7]) - r[1]*(r[3]*r[8]-r[5]*r[6]) + r[2]*(r[3]*r[7]-r[4]*r[6]) - 1)
+	e := math.Abs(float64(r[0]*(float64(r[4]*r[8])-float64(r[5]*r[7]))) - float64(r[1]*(float64(r[3]*r[8])-float64(r[5]*r[6]))) + float64(r[2]*(float64(r[3]*r[7])-float64(r[4]*r[6]))) - 1)
 	for i := range 3 {
 		for j := range i + 1 {
-			v := r[3*i]*r[3*j] + r[3*i+1]*r[3*j+1] + r[3*i+2]*r[3*j+2]
+			v := float64(r[3*i]*r[3*j]) + float64(r[3*i+1]*r[3*j+1]) + float64(r[3*i+2]*r[3*j+2])
 			if i == j {
 				v--
 			}

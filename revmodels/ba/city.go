@@ -35,16 +35,16 @@ func newCity(n int, rnd *rand.Rand) *city {
 	way := cityWay(s.blocks)
 	s.heights = make([]float64, (s.blocks+2)*(s.blocks+2))
 	for i := range s.heights {
-		s.heights[i] = 1.5 + 3*rnd.Float64()
+		s.heights[i] = 1.5 + float64(3*rnd.Float64())
 	}
 	s.near = make([][]int32, (s.blocks+1)*(s.blocks+1))
 	s.cameras = make([]pose, n)
 	for i := range s.cameras {
-		at, direction := drive(way, spacing*(float64(i)+0.2*rnd.Float64()))
+		at, direction := drive(way, float64(spacing*(float64(i)+float64(0.2*rnd.Float64()))))
 		side := float64(1 - 2*(i%2))
 		s.cameras[i] = look(
-			[3]float64{at[0] + 0.1*rnd.NormFloat64(), at[1] + 0.1*rnd.NormFloat64(), 0.5 + 0.03*rnd.NormFloat64()},
-			direction+side*(0.5+0.05*rnd.NormFloat64()), 0.12+0.02*rnd.NormFloat64(), 0.02*rnd.NormFloat64(), 700)
+			[3]float64{at[0] + float64(0.1*rnd.NormFloat64()), at[1] + float64(0.1*rnd.NormFloat64()), 0.5 + float64(0.03*rnd.NormFloat64())},
+			direction+float64(side*(0.5+float64(0.05*rnd.NormFloat64()))), 0.12+float64(0.02*rnd.NormFloat64()), 0.02*rnd.NormFloat64(), 700)
 		k := s.crossing(s.cameras[i].centre)
 		s.near[k[0]*(s.blocks+1)+k[1]] = append(s.near[k[0]*(s.blocks+1)+k[1]], int32(i))
 	}
@@ -65,7 +65,7 @@ func cityWay(blocks int) [][2]float64 {
 	// Now at the end x[0] of the last street.
 	y := [2]float64{side, 0}
 	for i := range blocks + 1 {
-		street := math.Abs(x[0] - blockSide*float64(i))
+		street := math.Abs(x[0] - float64(blockSide*float64(i)))
 		way = append(way, [2]float64{street, y[0]}, [2]float64{street, y[1]})
 		y[0], y[1] = y[1], y[0]
 	}
@@ -84,7 +84,7 @@ func drive(way [][2]float64, length float64) (at [2]float64, direction float64) 
 		at, direction = to, math.Atan2(dy, dx)
 		if length < part {
 			t := length / part
-			return [2]float64{way[i][0] + t*dx, way[i][1] + t*dy}, direction
+			return [2]float64{way[i][0] + float64(t*dx), way[i][1] + float64(t*dy)}, direction
 		}
 		length -= part
 	}
@@ -119,7 +119,7 @@ func (s *city) point(rnd *rand.Rand, i, n int) (x [3]float64, seen []int32) {
 		}
 		at := v.centre
 		for j := range at {
-			at[j] += t * d[j]
+			at[j] += float64(t * d[j])
 		}
 		if found := s.seen(at, n); len(found) > len(s.best) {
 			x = at
@@ -150,7 +150,7 @@ func (s *city) seen(x [3]float64, _ int) []int32 {
 // sees reports whether the camera sees x, a place on a house or on the ground.
 func (s *city) sees(v *pose, x [3]float64) bool {
 	d := [3]float64{x[0] - v.centre[0], x[1] - v.centre[1], x[2] - v.centre[2]}
-	return d[0]*d[0]+d[1]*d[1]+d[2]*d[2] <= cityRange*cityRange && v.inImage(x, cityDepth) &&
+	return float64(d[0]*d[0])+float64(d[1]*d[1])+float64(d[2]*d[2]) <= cityRange*cityRange && v.inImage(x, cityDepth) &&
 		s.first(v.centre, d, 1) >= 1-1e-6
 }
 
@@ -159,7 +159,7 @@ func (s *city) sees(v *pose, x [3]float64) bool {
 func (s *city) first(from, d [3]float64, end float64) float64 {
 	var low, high [2]int
 	for j := range low {
-		a, b := from[j]/blockSide, (from[j]+end*d[j])/blockSide
+		a, b := from[j]/blockSide, (from[j]+float64(end*d[j]))/blockSide
 		low[j] = max(int(math.Floor(min(a, b))), -1)
 		high[j] = min(int(math.Floor(max(a, b))), s.blocks)
 	}
@@ -175,7 +175,7 @@ func (s *city) first(from, d [3]float64, end float64) float64 {
 // enter returns the t in [0, end] at which from + t·d enters block i, j, or end if it
 // does not. It starts in the street.
 func (s *city) enter(i, j int, from, d [3]float64, end float64) float64 {
-	x, y := blockSide*float64(i), blockSide*float64(j)
+	x, y := float64(blockSide*float64(i)), float64(blockSide*float64(j))
 	low := [3]float64{x + halfWidth, y + halfWidth, 0}
 	high := [3]float64{x + blockSide - halfWidth, y + blockSide - halfWidth, s.heights[(i+1)*(s.blocks+2)+j+1]}
 	t0, t1 := 0., end

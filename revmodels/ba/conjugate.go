@@ -261,10 +261,10 @@ func (c *conjugateSolver) scale(dst, src []float64) {
 			for k, l := range m[cameraLen*i:][:i] {
 				v -= float64(l * x[k])
 			}
-			x[i] = v * m[(cameraLen+1)*i]
+			x[i] = float64(v * m[(cameraLen+1)*i])
 		}
 		for i := n - 1; i >= 0; i-- {
-			x[i] *= m[(cameraLen+1)*i]
+			x[i] = float64(x[i] * m[(cameraLen+1)*i])
 			for k, l := range m[cameraLen*i:][:i] {
 				x[k] -= float64(l * x[i])
 			}

@@ -41,7 +41,7 @@ func (d *directSolver) flops(s *normalEquations) float64 {
 	flops := d.factor.Flops()
 	for q := range len(s.start) - 1 {
 		k := float64(s.start[q+1] - s.start[q])
-		flops += k * (k + 1) * 3 * cameraLen * cameraLen
+		flops += float64(k * (k + 1) * 3 * cameraLen * cameraLen)
 	}
 	return flops
 }

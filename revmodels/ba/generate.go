@@ -98,7 +98,7 @@ func Generate(opts *GenerateOptions) (start, truth *Problem, err error) {
 
 	start = truth.Clone()
 	for i := range start.Features {
-		start.Features[i] += o.Noise * rnd.NormFloat64()
+		start.Features[i] += float64(o.Noise * rnd.NormFloat64())
 	}
 	for i := range o.Observations {
 		if rnd.Float64() < o.Outliers {
@@ -108,11 +108,11 @@ func Generate(opts *GenerateOptions) (start, truth *Problem, err error) {
 	}
 	if o.Start > 0 {
 		size := s.distance() * o.Start
-		focal := 1 + o.Start*rnd.NormFloat64()
+		focal := 1 + float64(o.Start*rnd.NormFloat64())
 		for i := range poses {
 			v := poses[i]
 			for j := range v.centre {
-				v.centre[j] += size * rnd.NormFloat64()
+				v.centre[j] += float64(size * rnd.NormFloat64())
 			}
 			// A small rotation in the camera's own frame.
 			v.r = multiply(rotationMatrix([3]float64{
@@ -123,7 +123,7 @@ func Generate(opts *GenerateOptions) (start, truth *Problem, err error) {
 			v.appendTo(start.Cameras[:cameraLen*i])
 		}
 		for i := range start.Points {
-			start.Points[i] += size * rnd.NormFloat64()
+			start.Points[i] += float64(size * rnd.NormFloat64())
 		}
 	}
 	return start, truth, nil
@@ -240,8 +240,8 @@ func look(centre [3]float64, yaw, pitch, roll, f float64) pose {
 	up := [3]float64{-sp * cy, -sp * sy, cp}
 	v := pose{centre: centre, f: f, k1: -0.06, k2: 0.01}
 	for j := range 3 {
-		v.r[j] = cr*right[j] + sr*up[j]
-		v.r[3+j] = cr*up[j] - sr*right[j]
+		v.r[j] = float64(cr*right[j]) + float64(sr*up[j])
+		v.r[3+j] = float64(cr*up[j]) - float64(sr*right[j])
 	}
 	v.r[6], v.r[7], v.r[8] = -cp*cy, -cp*sy, -sp
 	return v
@@ -261,8 +261,8 @@ func (v *pose) project(x [3]float64) (u, w, depth float64) {
 	}
 	p := apply(&v.r, x)
 	a, b := -p[0]/p[2], -p[1]/p[2]
-	r2 := a*a + b*b
-	scale := v.f * (1 + r2*(v.k1+r2*v.k2))
+	r2 := float64(a*a) + float64(b*b)
+	scale := v.f * (1 + float64(r2*(v.k1+float64(r2*v.k2))))
 	return scale * a, scale * b, -p[2]
 }
 
@@ -286,11 +286,11 @@ func newRing(n int, rnd *rand.Rand) *ring {
 	s := &ring{cameras: make([]pose, n)}
 	for i := range s.cameras {
 		around := 2 * math.Pi * float64(i) / float64(n)
-		height := 0.8*math.Sin(3*around) + 0.1*rnd.NormFloat64()
+		height := float64(0.8*math.Sin(3*around)) + float64(0.1*rnd.NormFloat64())
 		sin, cos := math.Sincos(around)
-		r := ringRadius + 0.1*rnd.NormFloat64()
+		r := ringRadius + float64(0.1*rnd.NormFloat64())
 		s.cameras[i] = look([3]float64{r * cos, r * sin, height},
-			around+math.Pi+0.02*rnd.NormFloat64(), math.Atan2(-height, r)+0.02*rnd.NormFloat64(), 0.02*rnd.NormFloat64(), 1000)
+			around+math.Pi+float64(0.02*rnd.NormFloat64()), math.Atan2(-height, r)+float64(0.02*rnd.NormFloat64()), 0.02*rnd.NormFloat64(), 1000)
 	}
 	return s
 }
@@ -300,7 +300,7 @@ func (s *ring) distance() float64 { return ringRadius }
 
 func (s *ring) point(rnd *rand.Rand, _, n int) (x [3]float64, seen []int32) {
 	around, z := 2*math.Pi*rnd.Float64(), 2*rnd.Float64()-1
-	r := (0.65 + 0.3*math.Cos(math.Pi*(z+0.2))) * (1 + 0.06*math.Cos(8*around))
+	r := (0.65 + float64(0.3*math.Cos(math.Pi*(z+0.2)))) * (1 + float64(0.06*math.Cos(8*around)))
 	sin, cos := math.Sincos(around)
 	x = [3]float64{r * cos, r * sin, z}
 	return x, s.seen(x, n)

@@ -86,17 +86,17 @@ func newLimits(m views.CameraModel, x []fixed.Q43, weight, feature float64, jaco
 // most 4·|d| + |y|, except those divided by the depth. These are vectors of at most
 // 2·gain before the division.
 func extent(wide, f, k1, k2, u, weight, feature float64, jacobian bool) (most, gain float64) {
-	s := wide * wide
-	slope := k1 + k2*s
-	radial := 1 + slope*s
-	most = max(s, slope, weight*(f*radial*wide+feature+u), radial*wide*weight)
+	s := float64(wide * wide)
+	slope := k1 + float64(k2*s)
+	radial := 1 + float64(slope*s)
+	most = max(s, slope, weight*(float64(f*radial*wide)+feature+u), radial*wide*weight)
 	if !jacobian {
 		return most, 0
 	}
 	scale := weight * max(1, f)
-	bend := 2 * (slope + k2*s)
-	stretch := radial + bend*s
-	gain = scale * max(radial+bend*s, stretch*wide)
+	bend := 2 * (slope + float64(k2*s))
+	stretch := radial + float64(bend*s)
+	gain = scale * max(radial+float64(bend*s), stretch*wide)
 	// The left Jacobian of a rotation is a mean of rotations, so it lengthens nothing.
 	return max(most, bend, gain, 2*gain*(4+math.Sqrt(1+s)), scale*s*max(1, s)*wide), gain
 }
@@ -106,11 +106,11 @@ func (l *limits) takes(x []fixed.Q43) bool {
 	_ = x[2]
 	x0, x1, x2 := float64(x[0])-l.before[0], float64(x[1])-l.before[1], float64(x[2])-l.before[2]
 	r := &l.turn
-	y0 := r[0]*x0 + r[1]*x1 + r[2]*x2 + l.after[0]
-	y1 := r[3]*x0 + r[4]*x1 + r[5]*x2 + l.after[1]
-	d := r[6]*x0 + r[7]*x1 + r[8]*x2 + l.after[2]
+	y0 := float64(r[0]*x0) + float64(r[1]*x1) + float64(r[2]*x2) + l.after[0]
+	y1 := float64(r[3]*x0) + float64(r[4]*x1) + float64(r[5]*x2) + l.after[1]
+	d := float64(r[6]*x0) + float64(r[7]*x1) + float64(r[8]*x2) + l.after[2]
 	d *= d
-	return x0*x0+x1*x1+x2*x2 <= l.far && d >= l.near && y0*y0+y1*y1 <= l.wide*d
+	return float64(x0*x0)+float64(x1*x1)+float64(x2*x2) <= l.far && d >= l.near && float64(y0*y0)+float64(y1*y1) <= l.wide*d
 }
 
 // checkRange returns an error if an intermediate value of the residuals, or of their

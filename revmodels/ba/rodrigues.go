@@ -64,7 +64,7 @@ func newCoefficients[T rev.Real](s T) (q coefficients[T]) {
 		q.b = 2 * fixed.Product(half, half)
 		q.c = fixed.Quotient(fixed.Of[T](1)-q.a, s)
 		q.db = fixed.Quotient(fixed.Product(fixed.Of[T](0.5), q.a)-q.b, s)
-		q.dc = fixed.Quotient(fixed.Product(fixed.Of[T](0.5), q.b-3*q.c), s)
+		q.dc = fixed.Quotient(fixed.Product(fixed.Of[T](0.5), q.b-T(3*q.c)), s)
 	}
 	q.da = fixed.Product(fixed.Of[T](0.5), q.c-q.b)
 	return q
@@ -98,9 +98,9 @@ func exponential[N number[N]](one, a, b N, r [3]N) [9]N {
 // rodrigues is exponential for cameras in floating point. There all other work is in
 // assembly, and the methods of an N are calls, which take several times as long.
 func rodrigues(a, b float64, r [3]float64) [9]float64 {
-	xx, yy, zz := b*r[0]*r[0], b*r[1]*r[1], b*r[2]*r[2]
-	x, y, z := a*r[0], a*r[1], a*r[2]
-	xy, xz, yz := b*r[0]*r[1], b*r[0]*r[2], b*r[1]*r[2]
+	xx, yy, zz := float64(b*r[0]*r[0]), float64(b*r[1]*r[1]), float64(b*r[2]*r[2])
+	x, y, z := float64(a*r[0]), float64(a*r[1]), float64(a*r[2])
+	xy, xz, yz := float64(b*r[0]*r[1]), float64(b*r[0]*r[2]), float64(b*r[1]*r[2])
 	return [9]float64{
 		1 - (yy + zz), xy - z, xz + y,
 		xy + z, 1 - (xx + zz), yz - x,

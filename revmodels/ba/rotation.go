@@ -43,18 +43,18 @@ func angleAxis(r *[9]float64) [3]float64 {
 // apply returns r·x.
 func apply(r *[9]float64, x [3]float64) [3]float64 {
 	return [3]float64{
-		r[0]*x[0] + r[1]*x[1] + r[2]*x[2],
-		r[3]*x[0] + r[4]*x[1] + r[5]*x[2],
-		r[6]*x[0] + r[7]*x[1] + r[8]*x[2],
+		float64(r[0]*x[0]) + float64(r[1]*x[1]) + float64(r[2]*x[2]),
+		float64(r[3]*x[0]) + float64(r[4]*x[1]) + float64(r[5]*x[2]),
+		float64(r[6]*x[0]) + float64(r[7]*x[1]) + float64(r[8]*x[2]),
 	}
 }
 
 // applyTransposed returns rᵀ·x.
 func applyTransposed(r *[9]float64, x [3]float64) [3]float64 {
 	return [3]float64{
-		r[0]*x[0] + r[3]*x[1] + r[6]*x[2],
-		r[1]*x[0] + r[4]*x[1] + r[7]*x[2],
-		r[2]*x[0] + r[5]*x[1] + r[8]*x[2],
+		float64(r[0]*x[0]) + float64(r[3]*x[1]) + float64(r[6]*x[2]),
+		float64(r[1]*x[0]) + float64(r[4]*x[1]) + float64(r[7]*x[2]),
+		float64(r[2]*x[0]) + float64(r[5]*x[1]) + float64(r[8]*x[2]),
 	}
 }
 
@@ -62,7 +62,7 @@ func applyTransposed(r *[9]float64, x [3]float64) [3]float64 {
 func multiply(a, b [9]float64) (c [9]float64) {
 	for i := range 3 {
 		for j := range 3 {
-			c[3*i+j] = a[3*i]*b[j] + a[3*i+1]*b[3+j] + a[3*i+2]*b[6+j]
+			c[3*i+j] = float64(a[3*i]*b[j]) + float64(a[3*i+1]*b[3+j]) + float64(a[3*i+2]*b[6+j])
 		}
 	}
 	return c

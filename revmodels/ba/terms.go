@@ -31,14 +31,14 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 			w.v = p.weights.Data[i*p.weights.Inc]
 			dz = -2 * w.v
 			if p.z.Data != nil {
-				p.z.Data[i*p.z.Inc] += t.sign * (one.v - fixed.Product(w.v, w.v))
+				p.z.Data[i*p.z.Inc] += T(t.sign * (one.v - fixed.Product(w.v, w.v)))
 			}
 		}
 		e := &s.term
 		e.observe(p.model, &s.cameras[c], [3]realNumber[T]{{x[0]}, {x[1]}, {x[2]}}, w, one, [2]realNumber[T]{{f[0]}, {f[1]}}, t.do != views.Residuals)
 		for c := range e.r {
 			if p.r.Data != nil {
-				p.r.Data[(2*i+c)*p.r.Inc] += t.sign * e.r[c].v
+				p.r.Data[(2*i+c)*p.r.Inc] += T(t.sign * e.r[c].v)
 			}
 			switch t.do {
 			case views.Derivative:
@@ -51,7 +51,7 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 				}
 			case views.Tangent:
 				if t.g.r.Data != nil {
-					t.g.r.Data[(2*i+c)*t.g.r.Inc] += t.sign * p.directional(&t.g, i, c, &e.j[c])
+					t.g.r.Data[(2*i+c)*t.g.r.Inc] += T(t.sign * p.directional(&t.g, i, c, &e.j[c]))
 				}
 			}
 		}
@@ -64,7 +64,7 @@ func sweepTerms[T rev.Real](p *problem[T], t *task[T]) {
 		case t.do == views.Adjoint && t.g.z.Data != nil && t.g.weights.Data != nil:
 			t.g.weights.Data[i*t.g.weights.Inc] += fixed.Product(dz, t.g.z.Data[i*t.g.z.Inc])
 		case t.do == views.Tangent && t.g.z.Data != nil && t.g.weights.Data != nil:
-			t.g.z.Data[i*t.g.z.Inc] += t.sign * fixed.Product(dz, t.g.weights.Data[i*t.g.weights.Inc])
+			t.g.z.Data[i*t.g.z.Inc] += T(t.sign * fixed.Product(dz, t.g.weights.Data[i*t.g.weights.Inc]))
 		}
 	}
 }

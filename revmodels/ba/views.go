@@ -412,7 +412,7 @@ func (s *viewSweep[T]) addTangents(first, n int, w []T) {
 	t, sign := &s.task.g, s.task.sign
 	if t.z.Data != nil && t.weights.Data != nil {
 		for i, wi := range w {
-			t.z.Data[(first+i)*t.z.Inc] += sign * T(-2*wi*t.weights.Data[(first+i)*t.weights.Inc])
+			t.z.Data[(first+i)*t.z.Inc] += T(sign * T(-2*wi*t.weights.Data[(first+i)*t.weights.Inc]))
 		}
 	}
 	if t.r.Data == nil || t.features.Data == nil {

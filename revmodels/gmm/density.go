@@ -196,7 +196,7 @@ func (m *density) weighFar(resp, x []float64) (logp float64) {
 	for c, t := range terms {
 		resp[c] = t[2] - of[2]
 		if slope := t[1] - of[1] + float64(s*(t[0]-of[0])); slope != 0 && !math.IsInf(t[2], -1) {
-			resp[c] += s * slope
+			resp[c] += float64(s * slope)
 		}
 	}
 	return softmax(resp) + of[2] + float64(s*(of[1]+float64(s*of[0])))

@@ -186,7 +186,7 @@ func (e *em) begin(labels []int, means rev.General[float64], pad bool) error {
 		if size == d {
 			for j, v := range e.density.means.Row(c) {
 				delta := v - e.density.origin[j]
-				e.w1[c*d+j] += extra * delta
+				e.w1[c*d+j] += float64(extra * delta)
 				about[j] = delta * delta
 			}
 		}
@@ -297,7 +297,7 @@ func (e *em) maximise() error {
 	if e.kind == Tied {
 		clear(e.covs)
 	}
-	g2, m := e.prior.Gamma*e.prior.Gamma, float64(e.prior.M)
+	g2, m := float64(e.prior.Gamma*e.prior.Gamma), float64(e.prior.M)
 	for c := range e.k {
 		w := e.w0[c]
 		if w < minWeight*e.total {
@@ -360,9 +360,9 @@ func (e *em) moveTo(c int, w, g2, m float64, w1, w2 []float64) {
 		}
 		for i := range d {
 			for j := range i + 1 {
-				cov[i*d+j] += scale * (w2[i*d+j] - float64(w*delta[i]*delta[j]))
+				cov[i*d+j] += float64(scale * (w2[i*d+j] - float64(w*delta[i]*delta[j])))
 			}
-			cov[i*d+i] += scale * g2
+			cov[i*d+i] += float64(scale * g2)
 			if e.kind == Full {
 				cov[i*d+i] += e.reg
 			}

@@ -629,7 +629,7 @@ func (f *fit) maximise(ctx context.Context, start int, r *Start) error {
 		if r.Iterations >= f.maxIter || ctx.Err() != nil {
 			return nil
 		}
-		if !r.Converged && r.Iterations >= 3 && posterior+20*r.Gain < f.most() {
+		if !r.Converged && r.Iterations >= 3 && posterior+float64(20*r.Gain) < f.most() {
 			return nil // other starts are better
 		}
 		if f.opts.Progress != nil {
@@ -658,7 +658,7 @@ func (f *fit) collapsed(m *Mixture) []int {
 	for c, w := range m.weights {
 		prior := f.model.Prior.Gamma * f.model.Prior.Gamma / (float64(w*f.em.total) + float64(f.model.Prior.M))
 		if m.kind == Tied {
-			prior *= w * float64(m.Components())
+			prior = float64(prior * w * float64(m.Components()))
 		}
 		prior += f.reg
 		factor := viewParams(m.params, m.Components(), m.Dim()).Factors.Row(c)

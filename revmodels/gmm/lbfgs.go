@@ -76,7 +76,7 @@ func (c *localCoordinates) params(x, u []float64) {
 		unpackLower(c.e, e, d)
 		for at, ij := range below(d) {
 			i, j := ij/d, ij%d
-			s := c.e[i*d+i] / math.Sqrt2 * q[ij]
+			s := float64(c.e[i*d+i] / math.Sqrt2 * q[ij])
 			for l := j; l < i; l++ {
 				s += float64(c.e[i*d+l] * q[l*d+j])
 			}
@@ -136,7 +136,7 @@ func (p *polisher) funcGrad(grad, x []float64) float64 {
 	for c, floor := range p.floors {
 		factor, row := at.Factors.Row(c), g.Factors.Row(c)
 		for j := range d {
-			row[j] += floor * math.Exp(2*factor[j])
+			row[j] += float64(floor * math.Exp(2*factor[j]))
 		}
 		vec.Axpy(floor, factor[d:], row[d:])
 	}
@@ -148,7 +148,7 @@ func (p *polisher) floor(x []float64) (sum float64) {
 	d := p.model.X.Cols
 	factors := viewParams(x, p.model.K, d).Factors
 	for c, floor := range p.floors {
-		sum += floor / 2 * precision(factors.Row(c), d)
+		sum += float64(floor / 2 * precision(factors.Row(c), d))
 	}
 	return sum
 }

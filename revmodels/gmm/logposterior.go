@@ -126,10 +126,10 @@ func (k LogPosterior[T]) Run(p rev.Pass[LogPosterior[T]]) error {
 	}
 	f, df := sweepOver(k, p.G, p.T, p.GT, ratios[T]{})
 	if k.Out != nil {
-		*k.Out += T(p.Sign()) * f
+		*k.Out += T(T(p.Sign()) * f)
 	}
 	if p.T.Out != nil {
-		*p.T.Out += T(p.Sign()) * df
+		*p.T.Out += T(T(p.Sign()) * df)
 	}
 	return nil
 }

@@ -87,7 +87,7 @@ func (s *sweep[T]) addRatios(b, i, p int, beta []T, top, log, mean T) {
 	sum, dsum := sumOf(g), sumOf(gt)
 	for k := range s.comps {
 		if o.r.Data != nil {
-			o.r.Row(i)[k] += o.sign * (beta[k*s.panel+p] - top - log)
+			o.r.Row(i)[k] += T(o.sign * (beta[k*s.panel+p] - top - log))
 		}
 		at := (b*s.comps+k)*s.panel + p
 		r := float64(s.rs[at])
@@ -95,7 +95,7 @@ func (s *sweep[T]) addRatios(b, i, p int, beta []T, top, log, mean T) {
 		if s.tangent {
 			delta = float64(s.dws[at] - mean)
 			if o.t.Data != nil {
-				o.t.Row(i)[k] += o.sign * T(delta)
+				o.t.Row(i)[k] += T(o.sign * T(delta))
 			}
 		}
 		if g != nil {

@@ -374,7 +374,7 @@ func (m *Mixture) Sample(n int, src rand.Source) (*mat.Dense, []int) {
 	x, labels, z := mat.NewDense(n, d, nil), make([]int, n), make([]float64, d)
 	for i := range n {
 		c := 0
-		for u := rnd.Float64() * total; c < comps-1 && u >= m.weights[c]; c++ {
+		for u := float64(rnd.Float64() * total); c < comps-1 && u >= m.weights[c]; c++ {
 			u -= m.weights[c]
 		}
 		for m.weights[c] == 0 { // u was rounded past the last weight

@@ -287,7 +287,7 @@ func (s *sweep[T]) constants() (f, df float64) {
 			s.dweights[c] = w * (float64(t.Data[c*t.Inc]) - mean)
 		}
 		if s.n > 0 {
-			df = -n * mean
+			df = float64(-n * mean)
 		}
 	}
 	if s.ratios.given() { // their gradient has no such part
@@ -298,7 +298,7 @@ func (s *sweep[T]) constants() (f, df float64) {
 		return f, df
 	}
 	sign, _, _ := s.k.Prior.terms()
-	prior := comps * s.k.Prior.constant(s.d)
+	prior := float64(comps * s.k.Prior.constant(s.d))
 	var dprior float64
 	for c := range s.comps {
 		prior += s.prior[c]
@@ -704,7 +704,7 @@ func join[T rev.Float](w0, w1, w2 []T, d int, scale T) {
 		vec.Axpy(1, w1[part*d:(part+1)*d], w1[:d])
 		vec.Axpy(1, w2[part*d*d:(part+1)*d*d], w2[:d*d])
 	}
-	w0[0] *= scale
+	w0[0] = T(w0[0] * scale)
 	for i := range d {
 		w1[i] *= scale
 		for j := range i + 1 {

@@ -382,7 +382,7 @@ func Classes(g *Graph, x mat.Matrix) (connectedPairs, apartPairs Class) {
 		sum, count := k.Mean, float64(max(1, k.Pairs))
 		k.Mean = origin[c] + sum/count
 		if k.Pairs > 1 {
-			k.Deviation = math.Sqrt(max(0, k.Deviation-sum/count*sum) / (count - 1))
+			k.Deviation = math.Sqrt(max(0, k.Deviation-float64(sum/count*sum)) / (count - 1))
 		}
 	}
 	return class[connected], class[apart]

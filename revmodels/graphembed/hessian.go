@@ -105,12 +105,12 @@ func (h *hessian) addPairs(scratch []float64, row int) {
 			c = connected
 		}
 		w := &h.w[c]
-		turn := w.gamma * r[j]
+		turn := float64(w.gamma * r[j])
 		diagonal += w.alpha - turn
 		xj := h.xi[j*dim:][:dim]
 		sum := h.sum[c][at:][:dim]
 		for a := range u {
-			u[a] = (xi[a] - xj[a]) * r[j]
+			u[a] = float64((xi[a] - xj[a]) * r[j])
 			turnedU[a] = turn * u[a]
 			sum[a] += u[a]
 		}
@@ -140,9 +140,9 @@ func (h *hessian) addRanks(row int) {
 	nearN, farN := float64(max(1, h.count[connected])), float64(max(1, h.count[apart]))
 	n, e := len(near), h.w[apart].e
 	for a := row * h.dim; a < (row+1)*h.dim; a++ {
-		q := e * (near[a]/nearN - far[a]/farN)
+		q := float64(e * (near[a]/nearN - far[a]/farN))
 		line := h.data[a*h.stride:][:n]
-		vec.Axpy((q-h.w[connected].alpha*near[a])/nearN, near[a:], line[a:])
-		vec.Axpy((-q-h.w[apart].alpha*far[a])/farN, far[a:], line[a:])
+		vec.Axpy((q-float64(h.w[connected].alpha*near[a]))/nearN, near[a:], line[a:])
+		vec.Axpy((-q-float64(h.w[apart].alpha*far[a]))/farN, far[a:], line[a:])
 	}
 }

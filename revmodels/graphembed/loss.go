@@ -98,10 +98,10 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 	}
 	f, df := k.sweep(&p.G, &p.T, &p.GT)
 	if k.Out != nil {
-		*k.Out += T(p.Sign()) * f
+		*k.Out += T(T(p.Sign()) * f)
 	}
 	if p.T.Out != nil {
-		*p.T.Out += T(p.Sign()) * df
+		*p.T.Out += T(T(p.Sign()) * df)
 	}
 	return nil
 }

@@ -197,7 +197,7 @@ func finite(x ...float64) bool {
 func determinant(a *Affine) (det float64) {
 	for i := range 3 {
 		j, k := (i+1)%3, (i+2)%3
-		det += a[0][i] * (a[1][j]*a[2][k] - a[1][k]*a[2][j])
+		det += float64(a[0][i] * (float64(a[1][j]*a[2][k]) - float64(a[1][k]*a[2][j])))
 	}
 	return det
 }

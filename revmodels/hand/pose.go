@@ -93,7 +93,7 @@ func (p *pose) differentiate(m *Model, i int, a *Affine, r *bend) {
 		var linear Affine // -R·M·[Q 0]
 		for i := range linear {
 			for j := range 3 {
-				linear[i][j] = -(p.global[i][0]*a[0][j] + p.global[i][1]*a[1][j] + p.global[i][2]*a[2][j])
+				linear[i][j] = -(float64(p.global[i][0]*a[0][j]) + float64(p.global[i][1]*a[1][j]) + float64(p.global[i][2]*a[2][j]))
 			}
 		}
 		p.axes[first+n] = linear.after(&r.byX)
@@ -128,7 +128,7 @@ func (r *bend) set(j int, theta *[Params]float64) {
 //
 //	∂R/∂r_i = r_i·(a'·[r] + b'·[r]²) + a·[e_i] + b·([e_i]·[r] + [r]·[e_i])
 func rotation(r [3]float64) (m [3][3]float64, d [3][3][3]float64) {
-	t := r[0]*r[0] + r[1]*r[1] + r[2]*r[2]
+	t := float64(r[0]*r[0]) + float64(r[1]*r[1]) + float64(r[2]*r[2])
 	a, b, da, db := coefficients(t)
 	cross := func(i, j int) float64 { // entry of [r]
 		switch (j - i + 3) % 3 {
@@ -141,23 +141,23 @@ func rotation(r [3]float64) (m [3][3]float64, d [3][3][3]float64) {
 	}
 	for i := range 3 {
 		for j := range 3 {
-			square := r[i] * r[j]
+			square := float64(r[i] * r[j])
 			if i == j {
 				square -= t
 				m[i][j] = 1
 			}
-			m[i][j] += a*cross(i, j) + b*square
+			m[i][j] += float64(a*cross(i, j)) + float64(b*square)
 			for k := range d {
-				d[k][i][j] = r[k] * (da*cross(i, j) + db*square)
+				d[k][i][j] = float64(r[k] * (float64(da*cross(i, j)) + float64(db*square)))
 				// [e_k][r] + [r][e_k] = e_k·rᵀ + r·e_kᵀ - 2·r_k·1
 				if i == k {
-					d[k][i][j] += b * r[j]
+					d[k][i][j] += float64(b * r[j])
 				}
 				if j == k {
-					d[k][i][j] += b * r[i]
+					d[k][i][j] += float64(b * r[i])
 				}
 				if i == j {
-					d[k][i][j] -= 2 * b * r[k]
+					d[k][i][j] -= float64(2 * b * r[k])
 				}
 				switch {
 				case i == j || i == k || j == k:
@@ -175,8 +175,8 @@ func rotation(r [3]float64) (m [3][3]float64, d [3][3][3]float64) {
 // coefficients returns a, b, a' and b' of a rotation by √t.
 func coefficients(t float64) (a, b, da, db float64) {
 	if t < 1e-3 { // series, whose rest is below 10⁻¹⁷ of them
-		return 1 - t/6*(1-t/20*(1-t/42)), 0.5 - t/24*(1-t/30*(1-t/56)),
-			-1./3 + t/30*(1-t/28*(1-t/54)), -1./12 + t/180*(1-t*3/112*(1-t*2/135))
+		return 1 - float64(t/6*(1-float64(t/20*(1-t/42)))), 0.5 - float64(t/24*(1-float64(t/30*(1-t/56)))),
+			-1./3 + float64(t/30*(1-float64(t/28*(1-t/54)))), -1./12 + float64(t/180*(1-float64(t*3/112*(1-t*2/135))))
 	}
 	theta := math.Sqrt(t)
 	sin, cos := math.Sincos(theta)

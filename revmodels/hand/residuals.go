@@ -180,7 +180,7 @@ func addResiduals[T rev.Real](s *skin, k *Residuals[T], sign T) {
 		}
 		p := k.Points.Data[i*k.Points.Stride:][:3]
 		for d := range x {
-			r[(3*i+d)*inc] += sign * fixed.Of[T](fixed.Float(p[d])-x[d])
+			r[(3*i+d)*inc] += T(sign * fixed.Of[T](fixed.Float(p[d])-x[d]))
 		}
 	}
 }
@@ -262,7 +262,7 @@ func addTangents[T rev.Real](s *skin, k, t *Residuals[T], sign T) {
 			if t.Points.Data != nil {
 				dr += t.Points.Row(i)[d]
 			}
-			t.R.Data[(3*i+d)*t.R.Inc] += sign * dr
+			t.R.Data[(3*i+d)*t.R.Inc] += T(sign * dr)
 		}
 	}
 }

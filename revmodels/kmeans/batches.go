@@ -44,7 +44,7 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 			counts[k] += w
 			c := s.centroids.Row(int(k))
 			for j, v := range s.x.Row(i) {
-				c[j] += w / counts[k] * (v - c[j])
+				c[j] += float64(w / counts[k] * (v - c[j]))
 			}
 			cost += float64(w * s.upper[i] * s.upper[i])
 			weight += w
@@ -56,7 +56,7 @@ func (s *search) batches(ctx context.Context, r *Start, rnd *rand.Rand, size, mo
 		if cost /= weight; smooth == 0 {
 			smooth = cost
 		}
-		smooth += (cost - smooth) * min(1, 2*float64(size)/float64(s.n+1))
+		smooth += float64((cost - smooth) * min(1, 2*float64(size)/float64(s.n+1)))
 		if since++; smooth < least {
 			least, since = smooth, 0
 		}

@@ -68,10 +68,10 @@ func (k Cost[T]) Run(p rev.Pass[Cost[T]]) error {
 	}
 	s.run()
 	if k.Out != nil {
-		*k.Out += T(p.Sign()) * T(s.cost)
+		*k.Out += T(T(p.Sign()) * T(s.cost))
 	}
 	if p.T.Out != nil {
-		*p.T.Out += T(p.Sign()) * T(s.dcost)
+		*p.T.Out += T(T(p.Sign()) * T(s.dcost))
 	}
 	s.addGradients()
 	s.close()

@@ -214,9 +214,9 @@ func (s *search) label(t *searchScratch, x []float64, n int) {
 }
 
 // sqrtAbove returns an upper bound of √square, and below returns a lower bound.
-func sqrtAbove(square float64) float64 { return math.Sqrt(max(square, 0))*(1+slack) + tiny }
+func sqrtAbove(square float64) float64 { return float64(math.Sqrt(max(square, 0))*(1+slack)) + tiny }
 
-func sqrtBelow(square float64) float64 { return math.Sqrt(max(square, 0))*(1-slack) - tiny }
+func sqrtBelow(square float64) float64 { return float64(math.Sqrt(max(square, 0))*(1-slack)) - tiny }
 
 // assign finds the centroid of every point.
 func (s *search) assign() {
@@ -351,7 +351,7 @@ func (s *search) stepPart(worker, part, first, end int) {
 		k := int(s.labels[i])
 		u, l := s.upper[i], s.lower[i]
 		if m := s.moved[k]; m > 0 {
-			u = (u + m) * (1 + slack)
+			u = float64((u + m) * (1 + slack))
 			s.upper[i] = u
 		}
 		m := s.farthest
@@ -360,7 +360,7 @@ func (s *search) stepPart(worker, part, first, end int) {
 		}
 		if m > 0 {
 			l -= m
-			l -= slack * math.Abs(l)
+			l -= float64(slack * math.Abs(l))
 			s.lower[i] = l
 		}
 		if l = max(l, s.apart[k]); u < l {

@@ -141,7 +141,7 @@ func draw(rnd *rand.Rand, v []float64) int {
 	if sum == 0 {
 		return rnd.IntN(len(v))
 	}
-	u := rnd.Float64() * sum
+	u := float64(rnd.Float64() * sum)
 	last := 0
 	for i, v := range v {
 		if v == 0 {

@@ -68,7 +68,7 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 		read(s, &k)
 		s.forward()
 		if k.Out != nil {
-			*k.Out += T(p.Sign()) * fixed.Of[T](scale*s.total)
+			*k.Out += T(T(p.Sign()) * fixed.Of[T](scale*s.total))
 		}
 		if p.G.Out != nil {
 			s.backward(scale * fixed.Float(*p.G.Out))
@@ -81,7 +81,7 @@ func (k Loss[T]) Run(p rev.Pass[Loss[T]]) error {
 		readDuals(s, &k, &p.T)
 		s.forward()
 		if p.T.Out != nil {
-			*p.T.Out += T(p.Sign()) * fixed.Of[T](scale*s.total.d)
+			*p.T.Out += T(T(p.Sign()) * fixed.Of[T](scale*s.total.d))
 		}
 		if p.Adjoint {
 			var bar dual

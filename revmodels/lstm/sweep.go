@@ -162,8 +162,8 @@ func (s *sweep) backward(bar float64) {
 			sum += v
 		}
 		for j, v := range x {
-			yBar := bar * (v - float64(sum*p[j]))
-			xBar[j] = bar * (y[j] - s.lse[t])
+			yBar := float64(bar * (v - float64(sum*p[j])))
+			xBar[j] = float64(bar * (y[j] - s.lse[t]))
 			wOutBar[j] += float64(yBar * h[j])
 			bOutBar[j] += yBar
 			d[j] = yBar * wOut[j]

@@ -41,11 +41,11 @@ func totalEnergy(out *float64, q, v [][]float64, mu []float64, softening float64
 	e := 0.0
 	for i, m := range mu {
 		a, u := q[i], v[i]
-		e += m * (u[0]*u[0] + u[1]*u[1] + u[2]*u[2]) / 2
+		e += m * (float64(u[0]*u[0]) + float64(u[1]*u[1]) + float64(u[2]*u[2])) / 2
 		for j := i + 1; j < len(mu); j++ {
 			b := q[j]
 			x, y, z := b[0]-a[0], b[1]-a[1], b[2]-a[2]
-			r2 := x*x + y*y + z*z + softening*softening
+			r2 := float64(x*x) + float64(y*y) + float64(z*z) + float64(softening*softening)
 			if r2 != 0 {
 				e -= m * mu[j] / math.Sqrt(r2)
 			}

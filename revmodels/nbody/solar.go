@@ -22,19 +22,19 @@ type elements struct {
 // the planets, JPL.
 func (e elements) State(mu float64) (q, v [3]float64) {
 	const degree = math.Pi / 180
-	mean := math.Remainder(e.Longitude-e.Perihelion, 360) * degree
-	anomaly := mean + e.Eccentricity*math.Sin(mean)
+	mean := float64(math.Remainder(e.Longitude-e.Perihelion, 360) * degree)
+	anomaly := mean + float64(e.Eccentricity*math.Sin(mean))
 	for range 50 { // Newton's method; about 5 steps suffice
 		sin, cos := math.Sincos(anomaly)
-		step := (mean - anomaly + e.Eccentricity*sin) / (1 - e.Eccentricity*cos)
+		step := (mean - anomaly + float64(e.Eccentricity*sin)) / (1 - float64(e.Eccentricity*cos))
 		anomaly += step
 		if math.Abs(step) < 1e-15 {
 			break
 		}
 	}
 	sin, cos := math.Sincos(anomaly)
-	minor := math.Sqrt(1 - e.Eccentricity*e.Eccentricity)
-	rate := math.Sqrt(mu/(e.Axis*e.Axis*e.Axis)) / (1 - e.Eccentricity*cos) // of the anomaly
+	minor := math.Sqrt(1 - float64(e.Eccentricity*e.Eccentricity))
+	rate := math.Sqrt(mu/(e.Axis*e.Axis*e.Axis)) / (1 - float64(e.Eccentricity*cos)) // of the anomaly
 	x, y := e.Axis*(cos-e.Eccentricity), e.Axis*minor*sin
 	vx, vy := -e.Axis*sin*rate, e.Axis*minor*cos*rate
 
@@ -42,8 +42,8 @@ func (e elements) State(mu float64) (q, v [3]float64) {
 	sn, cn := math.Sincos(e.Node * degree)
 	si, ci := math.Sincos(e.Inclination * degree)
 	turn := func(x, y float64) [3]float64 {
-		along, across := cw*x-sw*y, sw*x+cw*y
-		return [3]float64{cn*along - sn*ci*across, sn*along + cn*ci*across, si * across}
+		along, across := float64(cw*x)-float64(sw*y), float64(sw*x)+float64(cw*y)
+		return [3]float64{float64(cn*along) - float64(sn*ci*across), float64(sn*along) + float64(cn*ci*across), si * across}
 	}
 	return turn(x, y), turn(vx, vy)
 }
@@ -93,8 +93,8 @@ func center(bodies []Body) {
 	for _, b := range bodies {
 		mass += b.Mu
 		for c := range 3 {
-			q[c] += b.Mu * b.Q[c]
-			v[c] += b.Mu * b.V[c]
+			q[c] += float64(b.Mu * b.Q[c])
+			v[c] += float64(b.Mu * b.V[c])
 		}
 	}
 	if mass == 0 {

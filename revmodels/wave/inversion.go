@@ -187,7 +187,7 @@ func (v *Inversion) evaluate(x []float64) {
 	// ∂M/∂c = 2·c·(dt/h)², and ∂c/∂x = (c-slowest)·(fastest-c)/(fastest-slowest)
 	for k, x := range x {
 		c := v.speed(x)
-		v.gradient[k] *= 2 * c * ratio * ratio * (c - v.slowest) * (v.fastest - c) / (v.fastest - v.slowest)
+		v.gradient[k] = float64(v.gradient[k] * 2 * c * ratio * ratio * (c - v.slowest) * (v.fastest - c) / (v.fastest - v.slowest))
 	}
 }
 

@@ -359,7 +359,7 @@ func addToCells[T rev.Real](x rev.General[T], cells []int, sign T, m rev.General
 		return
 	}
 	for i, at := range cells {
-		x.Data[at/x.Cols*x.Stride+at%x.Cols] += sign * m.Row(n)[i]
+		x.Data[at/x.Cols*x.Stride+at%x.Cols] += T(sign * m.Row(n)[i])
 	}
 }
 
@@ -369,7 +369,7 @@ func addToRow[T rev.Real](m rev.General[T], n int, sign T, x rev.General[T], cel
 		return
 	}
 	for i, at := range cells {
-		m.Row(n)[i] += sign * x.Data[at/x.Cols*x.Stride+at%x.Cols]
+		m.Row(n)[i] += T(sign * x.Data[at/x.Cols*x.Stride+at%x.Cols])
 	}
 }
 

@@ -78,8 +78,8 @@ const maxAmplitude = 1 << 10
 func Ricker(frequency, dt float64, n int) []float64 {
 	w := make([]float64, n)
 	for i := range w {
-		tau := math.Pi * (frequency*dt*float64(i) - 1)
-		w[i] = (1 - 2*tau*tau) * math.Exp(-tau*tau)
+		tau := math.Pi * (float64(frequency*dt*float64(i)) - 1)
+		w[i] = (1 - float64(2*tau*tau)) * math.Exp(-tau*tau)
 	}
 	return w
 }

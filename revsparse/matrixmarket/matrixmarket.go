@@ -320,7 +320,7 @@ func (p *parser[T]) entries() error {
 	}
 	// The matrix is made of a copy of the entries, and sorted into another.
 	entry := unsafe.Sizeof(p.rows) + unsafe.Sizeof(*new(T))
-	return memory.Check(2*float64(entry)/8*float64(p.count)+2*float64(p.rows), p.name+": the numbers by rows")
+	return memory.Check(float64(2*float64(entry)/8*float64(p.count))+2*float64(p.rows), p.name+": the numbers by rows")
 }
 
 func (p *parser[T]) entry() error {

@@ -4,8 +4,12 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
 
 	"revnum/internal/simd/cpu"
 	"revnum/internal/simd/simdtest"
@@ -136,8 +140,8 @@ func checkGemm[T cpu.Float](t *testing.T, rnd *rand.Rand, m, n, k, layout int) {
 	c := newMatrix[T](rnd, m, n, byRows)
 	alpha := T(rnd.NormFloat64())
 	want, scale := c.clone(), c.abs()
-	genericGemm(m, n, k, alpha, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want.data, c.rs)
-	genericGemm(m, n, k, max(alpha, -alpha), a.abs().data, a.rs, a.cs, b.abs().data, b.rs, b.cs, scale.data, c.rs)
+	simpleGemm(m, n, k, alpha, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want.data, c.rs)
+	simpleGemm(m, n, k, max(alpha, -alpha), a.abs().data, a.rs, a.cs, b.abs().data, b.rs, b.cs, scale.data, c.rs)
 	Gemm(m, n, k, alpha, a.data, a.rs, a.cs, b.data, b.rs, b.cs, c.data, c.rs)
 	// Each of the two sums has an error of k+2 roundings.
 	c.check(t, fmt.Sprintf("m=%d n=%d k=%d layout %d", m, n, k, layout), want, scale, float64(2*(k+2)))
@@ -296,7 +300,7 @@ func testGemmSpecials[T cpu.Float](t *testing.T) {
 		*hit.at(rnd.IntN(hit.rows), rnd.IntN(hit.cols)) = x
 		a, b, c := ops[0], ops[1], ops[2]
 		want := c.clone()
-		genericGemm(m, n, k, -2, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want.data, c.rs)
+		simpleGemm(m, n, k, -2, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want.data, c.rs)
 		Gemm(m, n, k, -2, a.data, a.rs, a.cs, b.data, b.rs, b.cs, c.data, c.rs)
 		sameClasses(t, "Gemm", c, want)
 
@@ -392,4 +396,57 @@ func TestGemmPanics(t *testing.T) {
 			}
 		}
 	})
+}
+
+// simpleGemm is Gemm as its equation.
+func simpleGemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+	for i := range m {
+		for j := range n {
+			var s T
+			for l := range k {
+				s += T(a[i*rsa+l*csa] * b[l*rsb+j*csb])
+			}
+			c[i*ldc+j] += T(alpha * s)
+		}
+	}
+}
+
+// In pure Go, products have the same bits for all strides and sizes.
+func TestGemmGenericBits(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 1))
+	sizes := []int{1, 2, 3, 4, 7, 8, 9, 33, 65, 130}
+	for range 300 {
+		m, n, k := sizes[rnd.IntN(len(sizes))], sizes[rnd.IntN(len(sizes))], sizes[rnd.IntN(len(sizes))]
+		a, b := newMatrix[float64](rnd, m, k, rnd.IntN(layouts)), newMatrix[float64](rnd, k, n, rnd.IntN(layouts))
+		got, want := make([]float64, m*(n+1)), make([]float64, m*(n+1))
+		genericGemm(m, n, k, 0.3, a.data, a.rs, a.cs, b.data, b.rs, b.cs, got, n+1)
+		simpleGemm(m, n, k, 0.3, a.data, a.rs, a.cs, b.data, b.rs, b.cs, want, n+1)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d×%d×%d, strides %d,%d and %d,%d: other bits", m, k, n, a.rs, a.cs, b.rs, b.cs)
+		}
+	}
+}
+
+// Beside gonum in pure Go: go test -tags noasm -run '^$' -bench GemmGeneric.
+func BenchmarkGemmGeneric(b *testing.B) {
+	for _, n := range []int{4, 16, 64, 256} {
+		for _, layout := range []string{"NN", "gonumNN", "NT", "gonumNT"} {
+			b.Run(fmt.Sprint(layout, n), func(b *testing.B) {
+				x, y, z := simdtest.Normal[float64](n*n, 1), simdtest.Normal[float64](n*n, 2), make([]float64, n*n)
+				for b.Loop() {
+					switch layout {
+					case "NN":
+						genericGemm(n, n, n, 1, x, n, 1, y, n, 1, z, n)
+					case "NT":
+						genericGemm(n, n, n, 1, x, n, 1, y, 1, n, z, n)
+					case "gonumNN":
+						gonum.Implementation{}.Dgemm(blas.NoTrans, blas.NoTrans, n, n, n, 1, x, n, y, n, 1, z, n)
+					default:
+						gonum.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, n, n, n, 1, x, n, y, n, 1, z, n)
+					}
+				}
+				b.ReportMetric(2*float64(n*n*n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
 }

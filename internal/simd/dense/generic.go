@@ -1,18 +1,104 @@
 package dense
 
-import "revnum/internal/simd/cpu"
+import (
+	"unsafe"
+
+	"revnum/internal/simd/cpu"
+)
 
 // The pure-Go loops. Without assembly, these are the only loops. With it, they are the
 // reference of its tests.
 
+// genericGemm adds up each element of A·B in order, and then multiplies it by alpha. The strides
+// and sizes choose among loops that give the same bits.
 func genericGemm[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc int) {
+	csc := 1
+	if n == 1 { // as a row: Cᵀ += alpha·Bᵀ·Aᵀ
+		m, n, a, rsa, csa, b, rsb, csb, ldc, csc = 1, m, b, csb, rsb, a, csa, rsa, 0, ldc
+	}
+	if n < 8 || csb != 1 && m < 8 {
+		genericDots(m, n, k, alpha, a, rsa, csa, b, rsb, csb, c, ldc, csc)
+		return
+	}
+	const rows, cols, depth = 32, 64, 64 // blocks that fit the first-level cache
+	p := packedPool.Get().(*packed)
+	sums := unsafe.Slice((*T)(unsafe.Pointer(&p.a)), rows*cols)
+	copied := unsafe.Slice((*T)(unsafe.Pointer(&p.b)), depth*cols)
+	for j := 0; j < n; j += cols {
+		nb := min(cols, n-j)
+		for i := 0; i < m; i += rows {
+			mb := min(rows, m-i)
+			clear(sums[:mb*nb])
+			for l := 0; l < k; l += depth {
+				kb := min(depth, k-l)
+				block, ldb := b[l*rsb+j*csb:], rsb
+				if csb != 1 {
+					pack(copied, block, nb, nb, kb, csb, rsb)
+					block, ldb = copied, nb
+				}
+				for r := range mb {
+					addRows(sums[r*nb:][:nb], kb, a[(i+r)*rsa+l*csa:], csa, block, ldb)
+				}
+			}
+			for r := range mb {
+				for q, s := range sums[r*nb:][:nb] {
+					c[(i+r)*ldc+(j+q)*csc] += T(alpha * s)
+				}
+			}
+		}
+	}
+	packedPool.Put(p)
+}
+
+// addRows computes s += Σ_l a[l*inc]·B[l], for k rows of B. Four rows at a time save loads and
+// stores of s.
+func addRows[T cpu.Float](s []T, k int, a []T, inc int, b []T, ldb int) {
+	l := 0
+	for ; l+4 <= k; l += 4 {
+		a0, a1, a2, a3 := a[l*inc], a[(l+1)*inc], a[(l+2)*inc], a[(l+3)*inc]
+		b0, b1, b2, b3 := b[l*ldb:][:len(s)], b[(l+1)*ldb:][:len(s)], b[(l+2)*ldb:][:len(s)], b[(l+3)*ldb:][:len(s)]
+		for j, v := range s {
+			v += T(a0 * b0[j])
+			v += T(a1 * b1[j])
+			v += T(a2 * b2[j])
+			s[j] = v + T(a3*b3[j])
+		}
+	}
+	for ; l < k; l++ {
+		x := a[l*inc]
+		for j, v := range b[l*ldb:][:len(s)] {
+			s[j] += T(x * v)
+		}
+	}
+}
+
+// genericDots is genericGemm by dot products. It has four sums at a time, because an addition
+// waits for the one before it.
+func genericDots[T cpu.Float](m, n, k int, alpha T, a []T, rsa, csa int, b []T, rsb, csb int, c []T, ldc, csc int) {
 	for i := range m {
-		for j := range n {
+		x, j := a[i*rsa:], 0
+		for ; j+4 <= n; j += 4 {
+			b0, b1, b2, b3 := b[j*csb:], b[(j+1)*csb:], b[(j+2)*csb:], b[(j+3)*csb:]
+			var s0, s1, s2, s3 T
+			for l := range k {
+				v := x[l*csa]
+				s0 += T(v * b0[l*rsb])
+				s1 += T(v * b1[l*rsb])
+				s2 += T(v * b2[l*rsb])
+				s3 += T(v * b3[l*rsb])
+			}
+			at := i*ldc + j*csc
+			c[at] += T(alpha * s0)
+			c[at+csc] += T(alpha * s1)
+			c[at+2*csc] += T(alpha * s2)
+			c[at+3*csc] += T(alpha * s3)
+		}
+		for ; j < n; j++ {
 			var s T
 			for l := range k {
-				s += T(a[i*rsa+l*csa] * b[l*rsb+j*csb])
+				s += T(x[l*csa] * b[l*rsb+j*csb])
 			}
-			c[i*ldc+j] += T(alpha * s)
+			c[i*ldc+j*csc] += T(alpha * s)
 		}
 	}
 }
@@ -84,7 +170,7 @@ func (t *triangle[T]) genericSolve(first, rows, n int, x []T, ldx int) {
 		case t.unit:
 		case t.reciprocals != nil:
 			for j := range row {
-				row[j] *= t.reciprocals[k-first]
+				row[j] = T(row[j] * t.reciprocals[k-first])
 			}
 		default:
 			d := t.t[i*(t.rst+t.cst)]

@@ -80,7 +80,7 @@ func tanhOf(x float64) (y, d float64) {
 	m := math.Abs(x)
 	e := exp64(-(m + m))
 	if m < 0.625 {
-		z := m * m
+		z := float64(m * m)
 		n := math.FMA(math.FMA(z+594, z, 45045), z, 675675)
 		den := math.FMA(math.FMA(math.FMA(z+630, z, 51975), z, 945945), z, 2027025)
 		f := -(n * z) / den
@@ -149,7 +149,7 @@ func geluOf(x float64) (y, d float64) {
 	for i := 20; i >= 0; i -= 2 {
 		even, odd = math.FMA(even, t2, coef.Mills[i]), math.FMA(odd, t2, coef.Mills[i+1])
 	}
-	p := math.FMA(odd, t, even) * r * phi
+	p := float64(math.FMA(odd, t, even) * r * phi)
 	return product(x, bySign(x, p, 1-p), coef.GELUBound, phi)
 }
 

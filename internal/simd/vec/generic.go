@@ -215,7 +215,7 @@ func exp64(x float64) float64 {
 	e := power.hi + math.FMA(power.hi, p, power.lo)
 
 	sum := b >> 3 & 0xfff
-	return e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52)
+	return float64(e * math.Float64frombits(sum/2<<52) * math.Float64frombits((sum-sum/2)<<52))
 }
 
 // eighths are the powers 2^(j/8). The upper and lower 32 bits of each lo are equal,
@@ -258,7 +258,7 @@ func exp32(x float64) float64 {
 	even := math.FMA(math.FMA(q4, r2, q2), r2, q0)
 	odd := math.FMA(math.FMA(q5, r2, q3), r2, q1)
 	e := 1 + math.FMA(math.FMA(odd, r, even), r2, r)
-	return e * math.Float64frombits(math.Float64bits(t)<<52)
+	return float64(e * math.Float64frombits(math.Float64bits(t)<<52))
 }
 
 // The logarithm. Let x = 2ᵏ·m, m in [√½, √2), f = m - 1 and s = f/(2 + f). Then

@@ -134,7 +134,7 @@ func drawApart(o *operand) {
 
 // speeds draws the squares of speeds at which a wave is stable.
 func speeds(o *operand) {
-	o.Each(func(_, _ int) float64 { return 0.12 + 0.1*o.Float64() })
+	o.Each(func(_, _ int) float64 { return 0.12 + float64(0.1*o.Float64()) })
 }
 
 // aboveSums draws logs that are not much smaller than the logs of sums.

@@ -26,7 +26,7 @@ func (d diagonal) Dims() (rows, params int) { return d.n, d.n }
 
 func (d diagonal) AddMul(y, theta, x []float64) {
 	for i, v := range x {
-		y[i] += theta[i] * v
+		y[i] += float64(theta[i] * v)
 	}
 }
 

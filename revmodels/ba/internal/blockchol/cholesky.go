@@ -57,7 +57,7 @@ func (c *Cholesky) Flops() float64 {
 	var sum float64
 	for _, p := range c.panels {
 		w, below := float64(p.width), float64(p.height()-p.width)
-		sum += w*w*w/3 + w*w*below + w*below*below
+		sum += w*w*w/3 + float64(w*w*below) + float64(w*below*below)
 	}
 	return sum
 }

@@ -39,7 +39,7 @@ func genericBackward(x, h, c, d, w, g []float64, steps, ld int) {
 				cBar * c[at] * s.f * (1 - s.f), cBar * s.g * s.i * (1 - s.i),
 				hBar * q * s.o * (1 - s.o), cBar * s.i * (1 - float64(s.g*s.g)),
 			}
-			g[Lanes*CellBar] = cBar * s.f
+			g[Lanes*CellBar] = float64(cBar * s.f)
 			d[at] = float64(z[0]*w[0]) + float64(z[2]*w[Lanes*2])
 			g[Lanes*HiddenBar] = float64(z[1]*w[Lanes]) + float64(z[3]*w[Lanes*3])
 			for gate, from := range [4]float64{x[at], h[at], x[at], h[at]} {
