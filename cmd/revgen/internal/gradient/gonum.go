@@ -345,7 +345,7 @@ func (l *lowerer) fresh(c *ast.CallExpr) expr {
 			return makeVector(l.temporary("n", l.expr(c.Args[0])))
 		}
 		x := l.header("x", l.expr(c.Args[1]))
-		return &part{x, nil, l.temporary("n", l.expr(c.Args[0]))}
+		return &part{x: x, hi: l.temporary("n", l.expr(c.Args[0]))}
 	case "NewDense":
 		rows, cols := l.temporary("rows", l.expr(c.Args[0])), l.temporary("cols", l.expr(c.Args[1]))
 		if l.Info.Types[c.Args[2]].IsNil() {

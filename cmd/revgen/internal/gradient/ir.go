@@ -73,8 +73,12 @@ type (
 		args []expr
 		typ  types.Type
 	}
-	// A part is x[lo:hi]. lo and hi may be nil.
-	part struct{ x, lo, hi expr }
+	// A part is x[lo:hi]. lo and hi may be nil. A bounded one ends within the length of x, where Go
+	// would allow its capacity.
+	part struct {
+		x, lo, hi expr
+		bounded   bool
+	}
 )
 
 func (e *literal) typeOf() types.Type   { return e.typ }

@@ -157,7 +157,7 @@ func replaceRoot(e expr, v *variable) expr {
 	case *target:
 		return &target{replaceRoot(x.x, v), x.typ}
 	case *part:
-		return &part{replaceRoot(x.x, v), x.lo, x.hi}
+		return &part{replaceRoot(x.x, v), x.lo, x.hi, x.bounded}
 	case *view:
 		return &view{x.fn, replaceRoot(x.x, v), x.args, x.typ}
 	}

@@ -666,11 +666,11 @@ func (w *loopWriter) slice(e *element, first bool) expr {
 		if !w.natural(hi) {
 			w.guarded = true
 		}
-		return &part{e.x, nil, hi}
+		return &part{e.x, nil, hi, true}
 	case whole || !first:
-		return &part{e.x, lo, nil}
+		return &part{x: e.x, lo: lo}
 	}
-	return &part{e.x, lo, hi}
+	return &part{e.x, lo, hi, true}
 }
 
 // shifted returns e + c or e - c for integers.

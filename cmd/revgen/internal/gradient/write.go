@@ -316,6 +316,9 @@ func (w *writer) expr(e expr, above int) string {
 		if e.hi != nil {
 			s += w.expr(e.hi, 0)
 		}
+		if _, isSlice := e.x.typeOf().Underlying().(*types.Slice); e.bounded && isSlice {
+			s += ":len(" + w.expr(e.x, 0) + ")"
+		}
 		return s + "]"
 	case *view:
 		w.imports[numPath] = true

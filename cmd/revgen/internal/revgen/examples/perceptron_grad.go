@@ -53,7 +53,7 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 		row1 := num.Row(y, i1)
 		sum := 0.0
 		kept2 := tape.Extend(len(row1))
-		num.Axpy(row1, 1, b2[:len(row1)])
+		num.Axpy(row1, 1, b2[:len(row1):len(b2)])
 		sum += num.ExpSum(kept2, row1, 0)
 		log1 := math.Log(sum)
 		loss += log1 - row1[label]
@@ -74,7 +74,7 @@ func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) 
 		sumBar := log1Bar / sum
 		kept3 := tape.Take(len(row1))
 		num.Axpy(row1Bar, sumBar, kept3)
-		num.Axpy(b2Bar, 1, row1Bar[:len(row1)])
+		num.Axpy(b2Bar, 1, row1Bar[:len(row1):len(row1Bar)])
 	}
 	num.Gemm(num.NoTrans, num.NoTrans, yBar, w2, 1, hBar)
 	num.Gemm(num.Trans, num.NoTrans, yBar, h, 1, w2Bar)

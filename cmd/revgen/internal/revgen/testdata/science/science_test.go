@@ -394,4 +394,14 @@ func TestTraps(t *testing.T) {
 		second(t, "traps", x, func(g, x []float64) { trapsGradient(g, x) }, trapsHessVec, trapsHessian)
 	}
 	check(t, "shifts", random(5, -1, 1), shifts, shiftsGradient)
+
+	weights, memory := random(20, -1, 1), random(30, -1, 1)
+	check(t, "weighted", memory[:20], func(x []float64) float64 { return weighted(x, weights) },
+		func(g, x []float64) float64 { return weightedGradient(g, x, weights) })
+	defer func() {
+		if recover() == nil {
+			t.Error("a sum beyond the end of a slice, but within its memory, does not panic")
+		}
+	}()
+	weightedGradient(make([]float64, 19), memory[:19], weights)
 }

@@ -134,3 +134,14 @@ func shifts(x []float64) float64 {
 	}
 	return s
 }
+
+// weighted panics if there are more weights than elements of x, although its memory has more.
+//
+//revgen:gradient x
+func weighted(x, weights []float64) float64 {
+	sum := 0.0
+	for i := range weights {
+		sum += x[i] * weights[i]
+	}
+	return sum
+}
