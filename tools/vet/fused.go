@@ -1,14 +1,3 @@
-// Fused finds products that a compiler may fuse with a sum, so that they are not rounded:
-//
-//	go run ./tools/fused [-test=false] [-fix] PKG...
-//
-// On arm64, and on other machines, Go computes x*y + z with one rounding. The inverse of such a
-// kernel may then not restore its state, and results differ from those of amd64. Write T(x*y) + z,
-// or math.FMA(x, y, z).
-//
-// Go fuses across statements and inlined calls too. Fused therefore takes for a product, beside
-// a*b itself: what holds one, in the same function; what a function returns that returns one.
-// A product is fused in a sum, and in a call of a function that adds its parameter.
 package main
 
 import (
@@ -20,15 +9,20 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/singlechecker"
 )
 
-func main() { singlechecker.Main(analyzer) }
-
-var analyzer = &analysis.Analyzer{
+// fused finds products that a compiler may fuse with a sum, so that they are not rounded. On arm64,
+// and on other machines, Go computes x*y + z with one rounding. The inverse of such a kernel may then
+// not restore its state, and results differ from those of amd64. Write T(x*y) + z, or
+// math.FMA(x, y, z).
+//
+// Go fuses across statements and inlined calls too. Products are therefore, beside a*b itself: what
+// holds one, in the same function; what a function returns that returns one. A product is fused in a
+// sum, and in a call of a function that adds its parameter.
+var fused = &analysis.Analyzer{
 	Name:      "fused",
 	Doc:       "finds products that are added without a conversion, which some machines do not round",
-	Run:       run,
+	Run:       runFused,
 	FactTypes: []analysis.Fact{new(function)},
 }
 
@@ -53,9 +47,9 @@ type checker struct {
 	reporting bool
 }
 
-func run(pass *analysis.Pass) (any, error) {
-	if pass.Module == nil || pass.Module.Path == "" {
-		return nil, nil // the standard library
+func runFused(pass *analysis.Pass) (any, error) {
+	if !own(pass) {
+		return nil, nil
 	}
 	c := &checker{Pass: pass, facts: map[types.Object]function{}, results: map[types.Object][]ast.Expr{}, fixed: map[token.Pos]bool{}}
 	// Until nothing is new: a function may return what another one returns.

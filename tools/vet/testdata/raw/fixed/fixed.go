@@ -1,0 +1,3 @@
+package fixed
+
+type Q43 int64
