@@ -111,7 +111,7 @@ func (s *scribe) stmt() {
 		s.line("%s := %s\n_ = %s", v, e, v)
 		s.vars = append(s.vars, v)
 	case k == 11:
-		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "row := m[1]\nrow[2] += row[0]"))
+		s.line("%s", s.pick("a, b = b, a", "copy(a, b)", "clear(b)", "q := p\np.u = q.w\np.w *= q.u", "m[0], m[2] = m[2], m[0]", "{\nrow := m[1]\nrow[2] += row[0]\n}"))
 	case k == 12 && s.rnd.IntN(2) == 0:
 		s.line("{\n%s\n}", s.pick(
 			"floats.AddScaled(a[:4], math.Tanh(s1), b[:4])",
