@@ -2,6 +2,7 @@ package figure
 
 import (
 	"bytes"
+	"image/color"
 	"math"
 	"os"
 	"path/filepath"
@@ -66,17 +67,24 @@ func TestMixtureFormats(t *testing.T) {
 	}
 }
 
-// TestColors checks that all colours are well apart in RGB space.
+// TestColors checks that all colours are well apart in RGB space. Lines among points of one colour are
+// seen by their own, or by their white edge where both are dark.
 func TestColors(t *testing.T) {
+	distance := func(a, b color.NRGBA) float64 {
+		square := func(a, b uint8) float64 { return (float64(a) - float64(b)) * (float64(a) - float64(b)) }
+		return math.Sqrt(square(a.R, b.R) + square(a.G, b.G) + square(a.B, b.B))
+	}
 	for _, n := range []int{1, 7, 8, 20, 30} {
 		colors := Colors(n)
 		if len(colors) != n {
 			t.Fatalf("%d colours, want %d", len(colors), n)
 		}
 		for i, a := range colors {
+			if white := (color.NRGBA{255, 255, 255, 255}); distance(a, darker(a)) < 80 && distance(a, white) < 200 {
+				t.Errorf("a line in %v is not seen among points in %v", darker(a), a)
+			}
 			for j, b := range colors[:i] {
-				square := func(a, b uint8) float64 { return (float64(a) - float64(b)) * (float64(a) - float64(b)) }
-				if d := math.Sqrt(square(a.R, b.R) + square(a.G, b.G) + square(a.B, b.B)); d < 15 {
+				if distance(a, b) < 15 {
 					t.Errorf("colours %d and %d of %d are %v and %v", j, i, n, b, a)
 				}
 			}
