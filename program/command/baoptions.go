@@ -102,6 +102,9 @@ func (f *solveFlags) options(opts *ba.Options, p *ba.Problem) error {
 	if f.free >= 0 && f.covariance == "" {
 		return errors.New("--free: only together with --covariance")
 	}
+	if opts.MaxFocal > 0 && opts.MinFocal > opts.MaxFocal {
+		return fmt.Errorf("--min-focal: expected a number up to %v of --max-focal, found %v", opts.MaxFocal, opts.MinFocal)
+	}
 	for _, tol := range []*float64{&opts.CostTolerance, &opts.GradientTolerance, &opts.StepTolerance} {
 		if *tol == 0 {
 			*tol = -1 // none, where 0 is the default of package ba

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"strconv"
 
 	"github.com/sbinet/npyio/npy"
 	"gonum.org/v1/gonum/mat"
@@ -155,7 +156,10 @@ func npyReader(b *bufio.Reader) (r *npy.Reader, err error) {
 			err = errors.New("the header is malformed")
 		}
 	}()
-	return npy.NewReader(wholeReader{b})
+	if r, err = npy.NewReader(wholeReader{b}); errors.Is(err, strconv.ErrRange) {
+		err = errors.New("a number of the shape is out of range")
+	}
+	return r, err
 }
 
 // wholeReader reads all that is asked for, or fails: package npy takes what
