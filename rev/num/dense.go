@@ -155,3 +155,18 @@ func Where(cond bool, x float64) float64 {
 	}
 	return math.Float64frombits(math.Float64bits(x) & mask)
 }
+
+// Entry returns where element (i, j) of m is in m.Data. It panics as m.At does.
+func Entry(m Matrix, i, j int) int {
+	if uint(i) >= uint(m.Rows) || uint(j) >= uint(m.Cols) {
+		outside(m, i)
+	}
+	return i*m.Stride + j
+}
+
+func outside(m Matrix, i int) {
+	if uint(i) >= uint(m.Rows) {
+		panic(mat.ErrRowAccess)
+	}
+	panic(mat.ErrColAccess)
+}

@@ -33,10 +33,11 @@ const (
 // Points are eliminated first (Schur complement). After a step with a good gain the
 // radius grows by a factor of up to 3. After steps that are not taken it shrinks by 2,
 // 4, 8, ... These rules, the losses and the default tolerances are those of Ceres
-// Solver. The largest radius is 1e12, not 1e16 as there: with so little damping the directions
-// that the observations do not determine make the systems singular, and robust losses, which
-// converge slowly, spend half of their steps on that. Robust losses weigh observations by ρ' (iteratively reweighted least
-// squares). Triggs' second-order correction is not used, as Ceres does not use it for
+// Solver. The largest radius is 1e12, not 1e16 as there: with so little damping the
+// directions that the observations do not determine make the systems singular, and robust
+// losses, which converge slowly, spend half of their steps on that. Robust losses weigh
+// observations by ρ' (iteratively reweighted least squares). Triggs' second-order
+// correction is not used, as Ceres does not use it for
 // ρ" <= 0.
 //
 // Damping makes every system definite. You need not care about the free choice of

@@ -93,7 +93,7 @@ const ours = "revnum"
 
 // others are the evals for which our algorithm is not the peers'. docs/performance.md compares
 // them.
-var others = []string{"det", "ht", "ode", "particle", "saddle"}
+var others = []string{"ht", "ode"}
 
 // SaveFigure draws a line for each function, from the least ratio to the most, to path. It
 // tells apart functions whose algorithms differ.

@@ -258,7 +258,7 @@ func (v *vectorizer) list(list []stmt, rows map[*ranged]*reserve) (out []stmt) {
 	return out
 }
 
-// An effect is a statement of a loop, in terms of what the loop does not change and of elements.
+// A loopEffect is a statement of a loop, in terms of what the loop does not change and of elements.
 type loopEffect struct {
 	l    expr
 	op   token.Token
@@ -299,17 +299,17 @@ func (v *vectorizer) loop(s *ranged) []stmt {
 				if !isElement(e.l) {
 					e, effects[k] = effects[k], e
 				}
-				w.put(&assignment{l: effects[k].l, op: effects[k].op, r: w.num("ExpSum", w.slice(x, true), w.slice(e.l.(*element), false), x, shift)})
+				w.put(&assignment{l: effects[k].l, op: effects[k].op, r: w.num("ExpSum", w.slice(x, true), w.slice(e.l.(*element), false), shift)})
 				continue
 			}
 			if isElement(e.l) {
 				if e.op != token.ASSIGN {
 					return nil
 				}
-				w.put(&effect{w.num("ExpSum", w.slice(x, true), w.slice(e.l.(*element), false), x, shift)})
+				w.put(&effect{w.num("ExpSum", w.slice(x, true), w.slice(e.l.(*element), false), shift)})
 				continue
 			}
-			w.put(&assignment{l: e.l, op: e.op, r: w.num("SumExp", w.slice(x, true), nil, nil, shift)})
+			w.put(&assignment{l: e.l, op: e.op, r: w.num("SumExp", w.slice(x, true), nil, shift)})
 			continue
 		}
 		if isLit(e.r, "0") && e.op == token.ASSIGN && isElement(e.l) {
@@ -703,7 +703,7 @@ func shifted(e expr, op token.Token, c expr) expr {
 }
 
 // num returns a call of ExpSum(y, x, shift) or SumExp(x, shift).
-func (w *loopWriter) num(name string, x, y expr, _ *element, shift expr) expr {
+func (w *loopWriter) num(name string, x, y, shift expr) expr {
 	args := []expr{x, shift}
 	if y != nil {
 		args = []expr{y, x, shift}
@@ -713,8 +713,12 @@ func (w *loopWriter) num(name string, x, y expr, _ *element, shift expr) expr {
 
 // sum writes the calls of an effect of terms, and reports whether there are such calls.
 func (w *loopWriter) sum(e loopEffect, terms []term) bool {
-	if len(terms) == 2 && sameText(one(terms[0].coef), one(negated(terms[1].coef))) {
-		return false // a difference may be much smaller than its operands
+	for i, t := range terms {
+		for _, u := range terms[:i] {
+			if sameText(one(t.coef), one(negated(u.coef))) {
+				return false // a difference may be much smaller than its operands
+			}
+		}
 	}
 	numCall := func(name string, args ...expr) *call { return &call{"num." + name, numPath, args, float} }
 	whole := func(x *element) bool { return isLen(w.hi) && same(w.hi.(*call).args[0], x.x) }

@@ -279,8 +279,9 @@ func (w *writer) expr(e expr, above int) string {
 		return e.v.name
 	case *element:
 		if v, ok := e.x.(*view); ok && v.fn == "num.Row" {
-			m, i := w.expr(v.x, 7), expr(&binary{token.MUL, v.args[0], &call{"stride", "", []expr{v.x}, integer}, integer})
-			return m + ".Data[" + w.expr(&binary{token.ADD, i, e.i, integer}, 0) + "]"
+			w.imports[numPath] = true
+			m := w.expr(v.x, 7)
+			return m + ".Data[num.Entry(" + m + ", " + w.expr(v.args[0], 0) + ", " + w.expr(e.i, 0) + ")]"
 		}
 		return w.expr(e.x, 7) + "[" + w.expr(e.i, 0) + "]"
 	case *field:
@@ -339,8 +340,6 @@ func (w *writer) expr(e expr, above int) string {
 			return w.expr(e.args[0], 7) + ".Rows"
 		case "cols":
 			return w.expr(e.args[0], 7) + ".Cols"
-		case "stride":
-			return w.expr(e.args[0], 7) + ".Stride"
 		}
 		var args []string
 		for _, a := range e.args {

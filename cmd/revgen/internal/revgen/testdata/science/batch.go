@@ -15,8 +15,8 @@ func regression(w [][]float64, b []float64, xs [][]float64, labels []int) float6
 	return loss / float64(len(xs))
 }
 
-// heat takes explicit steps of the heat equation, with a border of zeros, and returns how far
-// the result is from a target.
+// heat takes explicit steps of the heat equation in two arrays, which swap, and returns how far
+// the result is from a target. The border keeps the values that an array began with.
 //
 //revgen:gradient start
 func heat(start, target [][]float64, rate float64, steps int) float64 {

@@ -200,6 +200,7 @@ func BenchmarkGradients(b *testing.B) {
 			}
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(best[0], "ns/function")
+			b.ReportMetric(best[1], "ns/gradient")
 			b.ReportMetric(best[1]/best[0], "gradient/function")
 			if c.h != nil {
 				b.ReportMetric(best[1]/best[2], "gradient/hand")

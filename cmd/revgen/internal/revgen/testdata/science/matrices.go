@@ -171,3 +171,17 @@ func squash(v *mat.VecDense) {
 		v.SetVec(i, math.Tanh(v.AtVec(i)))
 	}
 }
+
+// corner is the sum of the sines of the first n elements of the first n rows. It panics if there
+// are fewer.
+//
+//revgen:gradient a
+func corner(a *mat.Dense, n int) float64 {
+	sum := 0.0
+	for i := range n {
+		for j := range n {
+			sum += math.Sin(a.At(i, j))
+		}
+	}
+	return sum
+}

@@ -66,4 +66,20 @@ func TestMatrices(t *testing.T) {
 	check(t, "deep", random(46, -1, 1),
 		func(p []float64) float64 { return net(p).loss(start) },
 		func(g, p []float64) float64 { return net(p).lossGradient(net(g), start) })
+	check(t, "corner", random(12, -1, 1),
+		func(p []float64) float64 { return corner(dense(p, 4), 3) },
+		func(g, p []float64) float64 { return cornerGradient(dense(g, 4), dense(p, 4), 3) })
+	for _, c := range []struct {
+		a    mat.Matrix // whose memory has the next element
+		want any
+	}{{dense(random(18, -1, 1), 2), mat.ErrColAccess}, {dense(random(18, -1, 1), 6).Slice(0, 2, 0, 6), mat.ErrRowAccess}} {
+		func() {
+			defer func() {
+				if got := recover(); got != c.want {
+					t.Errorf("corner beyond a matrix: panic %v, want %v", got, c.want)
+				}
+			}()
+			cornerGradient(new(mat.Dense), c.a.(*mat.Dense), 3)
+		}()
+	}
 }

@@ -398,6 +398,14 @@ func TestTraps(t *testing.T) {
 	weights, memory := random(20, -1, 1), random(30, -1, 1)
 	check(t, "weighted", memory[:20], func(x []float64) float64 { return weighted(x, weights) },
 		func(g, x []float64) float64 { return weightedGradient(g, x, weights) })
+	large, above, small := random(20, 1e15, 2e15), make([]float64, 20), random(20, -1, 1)
+	for i, v := range large {
+		above[i] = v + 0.5
+	}
+	grad := make([]float64, 20)
+	if got, want := driftGradient(grad, above, large, small), drift(above, large, small); math.Abs(got-want) > 1e-12 || grad[7] != 1 {
+		t.Errorf("drift: %v and a gradient of %v, want %v and 1", got, grad[7], want)
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a sum beyond the end of a slice, but within its memory, does not panic")

@@ -145,3 +145,14 @@ func weighted(x, weights []float64) float64 {
 	}
 	return sum
 }
+
+// drift adds up differences that are much smaller than their operands.
+//
+//revgen:gradient x
+func drift(x, y, z []float64) float64 {
+	sum := 0.0
+	for i := range x {
+		sum += x[i] - y[i] + z[i]
+	}
+	return sum
+}
