@@ -4,6 +4,12 @@ package cuda
 
 // #cgo LDFLAGS: -lcuda
 // #include <cuda.h>
+// #include <stdint.h>
+//
+// // The addresses of the host are numbers here. Cgo refuses pointers into a struct that has
+// // pointers to Go's memory. The callers pin what is copied.
+// static CUresult toDevice(CUdeviceptr to, uintptr_t from, size_t n, CUstream s) { return cuMemcpyHtoDAsync(to, (void *)from, n, s); }
+// static CUresult toHost(uintptr_t to, CUdeviceptr from, size_t n, CUstream s) { return cuMemcpyDtoHAsync((void *)to, from, n, s); }
 import "C"
 
 import (
@@ -180,18 +186,20 @@ func (c *card) free(at uintptr) error {
 	return c.do(func() error { return cu.MemFree(cu.DevicePtr(at)) })
 }
 
+// result is the error of a call that package cu does not make.
+func result(r C.CUresult) error {
+	switch r {
+	case C.CUDA_SUCCESS:
+		return nil
+	case C.CUDA_ERROR_OUT_OF_MEMORY:
+		return ErrMemory
+	}
+	return fmt.Errorf("error %d of CUDA", r)
+}
+
 // Package cu has no pinned memory.
 func (c *card) allocHost(bytes int) (at unsafe.Pointer, err error) {
-	err = c.do(func() error {
-		switch r := C.cuMemAllocHost(&at, C.size_t(bytes)); r {
-		case C.CUDA_SUCCESS:
-			return nil
-		case C.CUDA_ERROR_OUT_OF_MEMORY:
-			return ErrMemory
-		default:
-			return fmt.Errorf("error %d of CUDA", r)
-		}
-	})
+	err = c.do(func() error { return result(C.cuMemAllocHost(&at, C.size_t(bytes))) })
 	if err != nil {
 		return nil, fmt.Errorf("allocate %d bytes of pinned memory: %w", bytes, err)
 	}
@@ -199,23 +207,27 @@ func (c *card) allocHost(bytes int) (at unsafe.Pointer, err error) {
 }
 
 func (c *card) freeHost(at unsafe.Pointer) error {
-	return c.do(func() error {
-		if r := C.cuMemFreeHost(at); r != C.CUDA_SUCCESS {
-			return fmt.Errorf("free pinned memory: error %d of CUDA", r)
-		}
-		return nil
-	})
+	if err := c.do(func() error { return result(C.cuMemFreeHost(at)) }); err != nil {
+		return fmt.Errorf("free pinned memory: %w", err)
+	}
+	return nil
 }
+
+func addressOf(data []byte) C.uintptr_t {
+	return C.uintptr_t(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
+}
+
+func (c *card) stream(n int) C.CUstream { return C.CUstream(unsafe.Pointer(c.streams[n].C())) }
 
 func (c *card) toDevice(stream int, at uintptr, data []byte) error {
 	return c.do(func() error {
-		return cu.MemcpyHtoDAsync(cu.DevicePtr(at), unsafe.Pointer(unsafe.SliceData(data)), int64(len(data)), c.streams[stream])
+		return result(C.toDevice(C.CUdeviceptr(at), addressOf(data), C.size_t(len(data)), c.stream(stream)))
 	})
 }
 
 func (c *card) toHost(stream int, data []byte, at uintptr) error {
 	return c.do(func() error {
-		return cu.MemcpyDtoHAsync(unsafe.Pointer(unsafe.SliceData(data)), cu.DevicePtr(at), int64(len(data)), c.streams[stream])
+		return result(C.toHost(addressOf(data), C.CUdeviceptr(at), C.size_t(len(data)), c.stream(stream)))
 	})
 }
 

@@ -49,6 +49,20 @@ func sumOf(dev *Device, n int) (sum float64, err error) {
 	return sum, errors.Join(err, x.Data.Free())
 }
 
+// TestCardPointers copies from a struct that has a pointer, and to it.
+func TestCardPointers(t *testing.T) {
+	for _, dev := range cards(t) {
+		s := &struct {
+			next     *int
+			from, to [3]float64
+		}{new(int), [3]float64{1, 2, 3}, [3]float64{}}
+		x := must(NewVector(dev, rev.ViewSlice(s.from[:])))(t)
+		if err := x.Data.Get(s.to[:]); err != nil || s.to != s.from {
+			t.Errorf("%v: got %v, want %v", err, s.to, s.from)
+		}
+	}
+}
+
 func TestCards(t *testing.T) {
 	n := must(Count())(t)
 	for _, i := range []int{-1, n} {
