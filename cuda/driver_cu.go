@@ -31,7 +31,7 @@ type card struct {
 	calls     chan func()
 	device    cu.Device
 	is        Properties
-	modules   map[string]cu.Module // by file
+	modules   []cu.Module
 	functions map[string]cu.Function
 	streams   map[int]cu.Stream
 	events    map[int]cu.Event
@@ -58,7 +58,7 @@ func openDriver(n int) (driver, error) {
 		return nil, fmt.Errorf("%w: device %d of %d", ErrUnavailable, n, count)
 	}
 	c := &card{
-		calls: make(chan func()), device: cu.Device(n), modules: map[string]cu.Module{}, functions: map[string]cu.Function{},
+		calls: make(chan func()), device: cu.Device(n), functions: map[string]cu.Function{},
 		streams: map[int]cu.Stream{}, events: map[int]cu.Event{}, next: 1,
 	}
 	go c.work()
@@ -138,23 +138,16 @@ func (c *card) unload() (err error) {
 	return join(err, c.device.ReleasePrimaryCtx())
 }
 
-// function returns a kernel. The first kernel of a file loads the file: the driver compiles it.
+// function returns a kernel. The driver compiles it when it is used first.
 func (c *card) function(kernel string) (f cu.Function, err error) {
 	if f, ok := c.functions[kernel]; ok {
 		return f, nil
 	}
-	file := kernels.File(kernel)
-	m, ok := c.modules[file]
-	if !ok {
-		text, err := kernels.PTX.ReadFile(file)
-		if err != nil {
-			return f, fmt.Errorf("kernel %s: %w", kernel, err)
-		}
-		if m, err = cu.LoadData(string(text) + "\x00"); err != nil {
-			return f, fmt.Errorf("%s: %w", file, err)
-		}
-		c.modules[file] = m
+	m, err := cu.LoadData(kernels.Source(kernel) + "\x00")
+	if err != nil {
+		return f, fmt.Errorf("kernel %s: %w", kernel, err)
 	}
+	c.modules = append(c.modules, m)
 	if f, err = m.Function(kernel); err != nil {
 		return f, fmt.Errorf("kernel %s: %w", kernel, err)
 	}

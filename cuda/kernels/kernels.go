@@ -16,24 +16,47 @@ import (
 var PTX embed.FS
 
 // File returns the name of the file that has a kernel, or "" if none has.
-func File(kernel string) string { return fileOf()[kernel] }
+func File(kernel string) string { return sources()[kernel].file }
 
-var fileOf = sync.OnceValue(func() map[string]string {
+// Source returns the PTX of one kernel, so that a driver compiles this one and not the whole file, or
+// "" if there is none.
+func Source(kernel string) string {
+	s := sources()[kernel]
+	if s.file == "" {
+		return ""
+	}
+	return *s.common + s.entry
+}
+
+// A source is what belongs to a kernel.
+type source struct {
+	file   string
+	common *string // what the file has outside of kernels
+	entry  string
+}
+
+var sources = sync.OnceValue(func() map[string]source {
 	files, err := PTX.ReadDir(".")
 	if err != nil {
 		panic(err) // they are in the program
 	}
-	of := map[string]string{}
+	of := map[string]source{}
 	for _, f := range files {
 		text, err := PTX.ReadFile(f.Name())
 		if err != nil {
 			panic(err)
 		}
-		const entry = ".visible .entry "
-		for line := range strings.Lines(string(text)) {
-			if name, ok := strings.CutPrefix(line, entry); ok {
-				of[name[:strings.IndexByte(name, '(')]] = f.Name()
+		common := new(string)
+		for rest := string(text); rest != ""; {
+			before, entry, found := strings.Cut(rest, ".visible .entry ")
+			*common += before
+			if !found {
+				break
 			}
+			name, _, _ := strings.Cut(entry, "(")
+			end := strings.Index(entry, "\n}\n") + len("\n}\n")
+			of[name] = source{f.Name(), common, ".visible .entry " + entry[:end]}
+			rest = entry[end:]
 		}
 	}
 	return of
