@@ -25,11 +25,10 @@ import (
 	"revnum/cuda/kernels"
 )
 
-// A card is a GPU with its CUDA driver. All calls of the driver come from one thread,
-// in which the primary context of the device is current.
+// A card is a GPU with its CUDA driver.
 type card struct {
-	calls     chan func()
 	device    cu.Device
+	context   cu.CUContext // the primary one of the device
 	is        Properties
 	modules   []cu.Module
 	functions map[string]cu.Function
@@ -58,59 +57,55 @@ func openDriver(n int) (driver, error) {
 		return nil, fmt.Errorf("%w: device %d of %d", ErrUnavailable, n, count)
 	}
 	c := &card{
-		calls: make(chan func()), device: cu.Device(n), functions: map[string]cu.Function{},
+		device: cu.Device(n), functions: map[string]cu.Function{},
 		streams: map[int]cu.Stream{}, events: map[int]cu.Event{}, next: 1,
 	}
-	go c.work()
-	if err := c.do(c.open); err != nil {
-		close(c.calls)
+	if err := c.open(); err != nil {
 		return nil, fmt.Errorf("cuda: device %d: %w", n, err)
 	}
 	return c, nil
 }
 
-func (c *card) work() {
-	runtime.LockOSThread()
-	for call := range c.calls {
-		call()
-	}
-}
-
 var errClosed = errors.New("the device is closed")
 
-// do calls f in the thread of the card, and returns its error.
+// do calls f in a thread in which the context of the card is current, and returns its error. The
+// thread is the caller's: to hand a launch over to another thread takes longer than the launch.
 func (c *card) do(f func() error) (err error) {
 	if c.closed {
 		return errClosed
 	}
-	done := make(chan struct{})
-	c.calls <- func() {
-		defer close(done)
-		err = explain(f())
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := cu.PushCurrentCtx(c.context); err != nil {
+		return err
 	}
-	<-done
-	return err
+	defer func() {
+		_, popped := cu.PopCurrentCtx()
+		err = join(err, popped)
+	}()
+	return explain(f())
 }
 
 func (c *card) open() (err error) {
 	if c.is, err = c.describe(); err != nil {
 		return err
 	}
-	ctx, err := c.device.RetainPrimaryCtx()
-	if err != nil {
+	if c.context, err = c.device.RetainPrimaryCtx(); err != nil {
 		return err
 	}
-	if err = cu.SetCurrentContext(ctx); err == nil {
-		// It must not wait for the stream that other users of the context have.
-		var s cu.Stream
-		if s, err = cu.MakeStream(cu.NonBlocking); err == nil {
-			c.streams[0] = s
-		}
-	}
-	if err != nil { // there may be no stream
-		return join(err, c.unload())
+	if err := c.do(c.begin); err != nil {
+		return join(err, c.device.ReleasePrimaryCtx())
 	}
 	return nil
+}
+
+// begin makes stream 0. It must not wait for the stream that other users of the context have.
+func (c *card) begin() error {
+	s, err := cu.MakeStream(cu.NonBlocking)
+	if err == nil {
+		c.streams[0] = s
+	}
+	return err
 }
 
 func (c *card) describe() (p Properties, err error) {
@@ -128,14 +123,13 @@ func (c *card) describe() (p Properties, err error) {
 
 func (c *card) properties() Properties { return c.is }
 
-func (c *card) unload() (err error) {
-	if s, ok := c.streams[0]; ok {
-		err = s.Destroy()
-	}
+func (c *card) unload() error {
+	stream := c.streams[0]
+	err := stream.Destroy()
 	for _, m := range c.modules {
 		err = join(err, m.Unload())
 	}
-	return join(err, c.device.ReleasePrimaryCtx())
+	return err
 }
 
 // function returns a kernel. The driver compiles it when it is used first.
@@ -317,10 +311,10 @@ func (c *card) sync(stream int) error {
 }
 
 func (c *card) close() error {
-	err := c.do(c.unload)
-	if !c.closed {
-		c.closed = true
-		close(c.calls)
+	if c.closed {
+		return errClosed
 	}
-	return err
+	err := c.do(c.unload)
+	c.closed = true
+	return join(err, c.device.ReleasePrimaryCtx())
 }

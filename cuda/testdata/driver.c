@@ -226,8 +226,16 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice d) {
 	return r;
 }
 
-CUresult cuCtxSetCurrent(CUcontext c) {
+CUresult cuCtxPushCurrent(CUcontext c) {
+	if (!c || current) return CUDA_ERROR_INVALID_VALUE;
 	current = c;
+	return CUDA_SUCCESS;
+}
+
+CUresult cuCtxPopCurrent(CUcontext *c) {
+	if (!current) return CUDA_ERROR_INVALID_CONTEXT;
+	*c = current;
+	current = NULL;
 	return CUDA_SUCCESS;
 }
 
