@@ -148,6 +148,11 @@ func groupsFor(d *Device, index Memory[int32], host []int32, rows int) (structur
 	return s, err
 }
 
+// Format implements fmt.Formatter for all verbs.
+func (b *BundlePoints) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "%d points, %d cameras and %d observations on a device", b.points, b.cameras, b.observations)
+}
+
 // Free gives the memory back.
 func (b *BundlePoints) Free() error {
 	err := b.reduced.free()

@@ -44,6 +44,7 @@ import (
 	"time"
 	"unsafe"
 
+	"revnum/cuda/kernels"
 	"revnum/internal/bytype"
 	"revnum/rev"
 )
@@ -108,7 +109,8 @@ type grid struct{ blocks, threads [3]int }
 func Count() (int, error) { return countDevices() }
 
 // Open returns device n. The devices are counted from 0. Close it when you are done. It returns
-// ErrUnavailable, with the reason, if there is no such device.
+// ErrUnavailable, with the reason, if there is no such device, or if its compute capability is
+// below 7.5.
 //
 // The driver compiles a kernel, and those of the same source, for the card when a pass first
 // needs it. It keeps the result in its cache, so that the first pass on a machine takes longer.
@@ -122,6 +124,11 @@ func Open(n int) (*Device, error) {
 }
 
 func newDevice(number int, dr driver) (*Device, error) {
+	if p := dr.properties(); p.Capability < kernels.Capability {
+		err := fmt.Errorf("%w that kernels can use: device %d (%s) has compute capability %d.%d, want at least %d.%d", ErrUnavailable,
+			number, p.Name, p.Capability/10, p.Capability%10, kernels.Capability/10, kernels.Capability%10)
+		return nil, join(err, dr.close())
+	}
 	d := &Device{
 		number: number, driver: dr, first: &Stream{},
 		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, transposes: map[source]structure{},
@@ -133,6 +140,11 @@ func newDevice(number int, dr driver) (*Device, error) {
 		return nil, errors.Join(err, dr.close())
 	}
 	return d, nil
+}
+
+// Format implements fmt.Formatter for all verbs.
+func (d *Device) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "device %d (%s)", d.number, d.Properties().Name)
 }
 
 // Properties returns what the device is.

@@ -8,7 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/fixed"
 	"revnum/rev"
+	"revnum/revmodels/graphembed"
 )
 
 func TestOpenWithoutTag(t *testing.T) {
@@ -21,6 +23,39 @@ func TestOpenWithoutTag(t *testing.T) {
 	}
 	if !errors.Is(err, ErrUnavailable) {
 		t.Errorf("error %v, want ErrUnavailable", err)
+	}
+}
+
+func TestOpenOldCard(t *testing.T) {
+	d := interpret(t, 1<<16)
+	d.capability = 70
+	_, err := newDevice(3, d)
+	if want := "cuda: no device that kernels can use: device 3 (interpreter) has compute capability 7.0, want at least 7.5"; !errors.Is(err, ErrUnavailable) || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+}
+
+// TestFormat prints what has memory of a device, which the host cannot read.
+func TestFormat(t *testing.T) {
+	dev := interpreter(t, 1<<16)
+	x := must(NewVector(dev, rev.ViewSlice([]float64{1, 2, 3})))(t)
+	a := must(NewGeneral(dev, rev.NewGeneral(2, 2, make([]fixed.Q43, 4))))(t)
+	s := must(NewScalar(dev, float32(2)))(t)
+	host := must(graphembed.NewGraph(3, [][2]int{{0, 1}}))(t)
+	g := must(NewGraph(dev, host))(t)
+	at := fmt.Sprintf("%#x", x.Data.address())
+	for _, c := range []struct{ got, want string }{
+		{fmt.Sprint(x), "{3 [3]float64 at " + at + " on a device 1}"},
+		{fmt.Sprintf("%#v", x.Data[:2]), "[2]float64 at " + at + " on a device"},
+		{fmt.Sprintf("%d", a.Data), fmt.Sprintf("[4]fixed.Q43 at %#x on a device", a.Data.address())},
+		{fmt.Sprint(s), fmt.Sprintf("%p", s)},
+		{fmt.Sprint(g, *g), strings.Repeat(" a graph with 3 vertices and 1 edges on a device", 2)[1:]},
+		{fmt.Sprintf("%+v", Axpy[float64]{Alpha: &x.Data[0], X: x}), fmt.Sprintf("{Y:{N:0 Data:[0]float64 at 0x0 on a device Inc:0} Alpha:%s X:{N:3 Data:[3]float64 at %s on a device Inc:1}}", at, at)},
+		{fmt.Sprint(dev), fmt.Sprintf("device %d (%s)", dev.number, dev.Properties().Name)},
+	} {
+		if c.got != c.want {
+			t.Errorf("printed %s, want %s", c.got, c.want)
+		}
 	}
 }
 

@@ -58,6 +58,11 @@ func NewGraph(d *Device, g *graphembed.Graph) (*Graph, error) {
 	return c, nil
 }
 
+// Format implements fmt.Formatter for all verbs.
+func (g Graph) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "a graph with %d vertices and %d edges on a device", g.n, g.edges)
+}
+
 // Order returns the number of vertices.
 func (g *Graph) Order() int { return g.n }
 

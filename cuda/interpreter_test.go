@@ -112,7 +112,10 @@ func (d *interpreted) fail() bool {
 }
 
 func (d *interpreted) properties() Properties {
-	return Properties{"interpreter", max(75, d.capability)}
+	if d.capability == 0 {
+		return Properties{"interpreter", 75}
+	}
+	return Properties{"interpreter", d.capability}
 }
 
 func (d *interpreted) alloc(bytes int) (uintptr, error) {

@@ -2,6 +2,8 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"sort"
@@ -13,7 +15,15 @@ import (
 
 // Memory is the memory of a device. Its elements cannot be read on the host: an index
 // into it is a fault. Its length and address are what a slice's are.
+//
+// Package fmt prints the length and the address. It cannot do that for unexported fields of your
+// structs, and reads their elements: give such structs a method Format.
 type Memory[T any] []T
+
+// Format implements fmt.Formatter for all verbs.
+func (m Memory[T]) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "[%d]%v at %#x on a device", len(m), reflect.TypeFor[T](), m.address())
+}
 
 // allocated are all pieces of memory, in the order of their addresses. The devices of a
 // machine share one space of addresses.

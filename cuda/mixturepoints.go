@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -43,6 +44,11 @@ func NewMixturePoints(d *Device, x *mat.Dense, kind gmm.Covariance) (*MixturePoi
 		return nil, errors.Join(err, p.x.Data.Free())
 	}
 	return p, nil
+}
+
+// Format implements fmt.Formatter for all verbs.
+func (p *MixturePoints) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "%d points of a mixture with %d numbers each on a device", p.x.Rows, p.x.Cols)
 }
 
 // Free waits for all passes of the device and gives the memory back. What p computes on the device

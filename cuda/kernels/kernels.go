@@ -62,10 +62,13 @@ var sources = sync.OnceValue(func() map[string]source {
 	return of
 })
 
+// Capability is the compute capability that a card needs for most files: 75 is 7.5.
+const Capability = 75
+
 // Needs returns the compute capability that a card needs for a file: 80 is 8.0.
 func Needs(file string) int {
 	if strings.HasSuffix(file, "_sm80.ptx") {
 		return 80
 	}
-	return 75
+	return Capability
 }
