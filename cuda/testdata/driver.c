@@ -178,6 +178,11 @@ static int isStream(CUstream s) {
 
 CUresult cuInit(unsigned flags) { return flags ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; }
 
+CUresult cuDriverGetVersion(int *version) {
+	*version = 12060;
+	return CUDA_SUCCESS;
+}
+
 CUresult cuDeviceGetCount(int *count) {
 	*count = devices;
 	return CUDA_SUCCESS;

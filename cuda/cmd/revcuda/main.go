@@ -1,6 +1,7 @@
 // The revcuda command measures the kernels of package cuda on a GPU, and solves problems there.
-// Build it with the tag cuda:
+// Build it with the tag cuda, but for doctor, which says what a build needs:
 //
+//	go run ./cmd/revcuda doctor
 //	go run -tags cuda ./cmd/revcuda bench
 //	go run -tags cuda ./cmd/revcuda ba solve FILE
 //	go run -tags cuda ./cmd/revcuda gmm fit FILE

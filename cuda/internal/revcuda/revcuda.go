@@ -34,6 +34,7 @@ func New(open func(n int) (*cuda.Device, error)) *cobra.Command {
 	}
 	root.AddCommand(
 		newBench(one),
+		newDoctor(),
 		program.Group("ba", "Adjust bundles: improve cameras and points to fit the observations", command.BASolve(invocation, forFits)),
 		program.Group("gmm", "Fit a Gaussian mixture to data", command.GMMFit(invocation, forFits)),
 	)
