@@ -1,6 +1,8 @@
 package cuda
 
 import (
+	"bytes"
+	"encoding/csv"
 	"fmt"
 	"os"
 	"path"
@@ -199,8 +201,31 @@ func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) erro
 	if err != nil {
 		return err
 	}
+	if most, ok := largestBlock()[kernel]; ok && g.threads[0]*g.threads[1]*g.threads[2] > most {
+		return fmt.Errorf("kernel %s: %v threads of a block, but its occupancy is that of %d", kernel, g.threads, most)
+	}
 	return d.machine.Launch(k, ptx.Grid{Blocks: g.blocks, Threads: g.threads}, params)
 }
+
+// largestBlock returns how many threads the blocks of kernels have at most, as their occupancy was
+// computed.
+var largestBlock = sync.OnceValue(func() map[string]int {
+	text, err := os.ReadFile("kernels/occupancy.csv")
+	if err != nil {
+		panic(err)
+	}
+	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		panic(err)
+	}
+	of := map[string]int{}
+	for _, r := range records[1:] {
+		if of[r[1]], err = strconv.Atoi(r[3]); err != nil {
+			panic(err)
+		}
+	}
+	return of
+})
 
 // through runs a pass of the device kernel D for the host kernel H, whose fields have the
 // same names. It copies the operands to the device and back.

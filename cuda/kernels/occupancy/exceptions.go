@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+)
+
+// A block is the largest of some entries.
+type block struct {
+	entries string // a regular expression of their whole names
+	threads int
+	shared  int // bytes of shared memory that the launch adds to the entry's own
+}
+
+// blocks are those that do not have 256 threads. The tests of package cuda compare threads with
+// those of their launches.
+var blocks = []block{
+	{entries: "(observe|second)(Snavely|Weighted).*", threads: 128},
+	{entries: "bundle(Cameras|Product|Diagonal|Reduce)", threads: 128},
+	{entries: "graph(Means|Forces).*", threads: 128},
+	{entries: "smallQR(16|32).*|condition.*", threads: 32},
+	{entries: "smallQR64.*|solveStack.*", threads: 64},
+	{entries: "addTensorProduct.*", threads: 128},
+}
+
+func blockOf(entry string) block {
+	for _, b := range blocks {
+		if matches(b.entries, entry) {
+			return b
+		}
+	}
+	return block{threads: 256}
+}
+
+func matches(entries, entry string) bool {
+	return regexp.MustCompile("^(" + entries + ")$").MatchString(entry)
+}
+
+// An exception has entries that may do what others may not, and why.
+type exception struct{ entries, why string }
+
+// These have a stack frame or spill registers.
+var spilling = []exception{
+	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
+	{"setDualCameras.*", "the coefficients of a series, which are indexed; a camera is set once for all its observations"},
+	{"smallQR64F64", "a thread has a column of 64 numbers of Q and of R, which take all 255 registers"},
+	{"graphKindsQ43|weighRatedF64", "the coefficients of exp and log, which are indexed; a point or a graph needs them once"},
+	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
+	{"rotate(Alone|Cotangent).*F64", "the chains of a warp take all registers"},
+}
+
+// These have less than leastPercent of the warps that may be resident.
+var idle = []exception{
+	{"add(Moments|Tensor).*|mixture(Moments|Score).*|score.*", "a thread makes a tile in registers, and has enough independent products"},
+	{"bundle(Cameras|Diagonal|Product)", "a thread has the sums of a camera in registers"},
+	{"graph(Forces|Means).*", "a thread has the coordinates of a vertex in registers"},
+	{"(observe|second)(Snavely|Weighted).*|setDualCamerasQ43", "a thread has the Jacobian of an observation in registers"},
+	{"rotate.*", "a warp has a chain of rotations in registers, which have independent products"},
+	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers"},
+}
+
+const leastPercent = 37
+
+// unexplained returns an error for each row that needs an exception and has none, and for each
+// exception that no row needs.
+func unexplained(rows []row) (err error) {
+	check := func(exceptions []exception, needs func(r row) bool, what string) {
+		used := map[string]bool{}
+		for _, r := range rows {
+			if !needs(r) {
+				continue
+			}
+			found := false
+			for _, e := range exceptions {
+				if matches(e.entries, r.entry) {
+					found, used[e.entries] = true, true
+				}
+			}
+			if !found {
+				err = errors.Join(err, fmt.Errorf("%s on sm_%d %s: %+v", r.entry, r.arch, what, r))
+			}
+		}
+		for _, e := range exceptions {
+			if !used[e.entries] {
+				err = errors.Join(err, fmt.Errorf("exceptions.go: no entry of %s %s", e.entries, what))
+			}
+		}
+	}
+	check(spilling, func(r row) bool { return r.stack > 0 || r.spills > 0 }, "has a stack frame")
+	check(idle, func(r row) bool { return r.percent < leastPercent }, "leaves much idle")
+	return err
+}
