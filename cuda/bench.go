@@ -205,8 +205,12 @@ func (b *bench) peaks() {
 	params := []uint64{uint64(chains.address()), uint64(count)}
 	b.measure(multiply, nil, 2*steps, multiply, b.launch("chainsF64", full, params...))
 	if b.tensor() {
-		// A warp computes 8·8·4 multiply-adds with an instruction.
-		b.measure(tensor, nil, 2*8*8*4/warp*steps, tensor, b.launch("tensorChainsF64", full, params...))
+		// A warp computes 16·8·8 multiply-adds with an instruction, or with four.
+		name := "tensorChains"
+		if b.dev.Properties().Capability >= 90 {
+			name += "Hopper"
+		}
+		b.measure(tensor, nil, 2*16*8*8/warp*steps, tensor, b.launch(name+"F64", full, params...))
 	}
 }
 

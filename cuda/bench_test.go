@@ -13,7 +13,7 @@ import (
 // TestBench runs the benchmark over the interpreter, whose times mean nothing, without tensor
 // cores and with them, which only some kernels use.
 func TestBench(t *testing.T) {
-	for capability, kernels := range map[int]*regexp.Regexp{75: nil, 80: regexp.MustCompile("MatMul|AffineBatch|QR")} {
+	for capability, kernels := range map[int]*regexp.Regexp{75: nil, 80: regexp.MustCompile("MatMul|AffineBatch|QR"), 90: regexp.MustCompile("MatMul")} {
 		d := interpret(t, 1<<24)
 		d.capability = capability
 		dev := open(t, d)
@@ -31,7 +31,7 @@ func TestBench(t *testing.T) {
 				of[r.Name] = r
 			}
 		}
-		if _, ok := of[tensor]; ok != (capability == 80) || len(of) < 2 {
+		if _, ok := of[tensor]; ok != (capability >= 80) || len(of) < 2 {
 			t.Errorf("compute capability %d: %d peaks, tensor cores %t", capability, len(of), ok)
 		}
 		got := map[string]Rate{}
@@ -107,8 +107,8 @@ func TestBench(t *testing.T) {
 				t.Errorf("%s is measured", r.Name)
 			}
 		}
-		if capability == 80 && of[tensor].Flops != of[multiply].Flops/32*8*8*4 {
-			t.Errorf("%v operations on tensor cores, want 8·8·4 of a warp for each of %v", of[tensor].Flops, of[multiply].Flops)
+		if capability >= 80 && of[tensor].Flops != of[multiply].Flops/32*16*8*8 {
+			t.Errorf("%v operations on tensor cores, want 16·8·8 of a warp for each of %v", of[tensor].Flops, of[multiply].Flops)
 		}
 	}
 	if rates, err := Bench(t.Context(), interpreter(t, 1<<20), BenchOptions{Kernels: regexp.MustCompile("none")}); err == nil || !strings.Contains(err.Error(), "matches none") {

@@ -261,14 +261,16 @@ type copies struct {
 	graphs []*Graph
 }
 
-// shifted returns a copy of data that begins one element after the beginning of the memory of the device, as views of
-// users may.
+// shift is how many elements after the beginning of memory of a device operands begin, as views of
+// users may. A test of what only aligned operands take sets it to 0.
+var shift = 1
+
 func shifted[T any](d *Device, data []T) (Memory[T], error) {
-	m, err := newMemory(d, append(make([]T, 1), data...))
+	m, err := newMemory(d, append(make([]T, shift), data...))
 	if err != nil {
 		return nil, err
 	}
-	return m[1:], nil
+	return m[shift:], nil
 }
 
 // slice returns a copy of a slice on the device.
@@ -356,8 +358,8 @@ func (c *copies) toHost() error {
 		m := c.memory[host.UnsafePointer()]
 		size := int(host.Type().Elem().Size())
 		bytes := host.Len() * size
-		all := Memory[byte](unsafe.Slice((*byte)(unsafe.Add(m.UnsafePointer(), -size)), size+bytes))
-		raw := all[size:]
+		all := Memory[byte](unsafe.Slice((*byte)(unsafe.Add(m.UnsafePointer(), -shift*size)), shift*size+bytes))
+		raw := all[shift*size:]
 		if err := raw.Get(unsafe.Slice((*byte)(host.UnsafePointer()), bytes)); err != nil {
 			return err
 		}

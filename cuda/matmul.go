@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"strconv"
 	"unsafe"
 
 	"revnum/fixed"
@@ -27,7 +28,7 @@ import (
 // Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
 // compute capability 8.0 and later. NVIDIA does not say in which order these add four terms at
 // a time. The bits are the same on every run of a card, but may differ from the bits of a card
-// without tensor cores, and of small products.
+// without tensor cores, of small products, and of factors whose rows are not aligned to 16 bytes.
 type MatMul[T rev.Real] struct {
 	C              General[T] `rev:"acc" shape:"m,n"`
 	A              General[T] `rev:"in" shape:"TransA ? k,m : m,k"`
@@ -81,10 +82,14 @@ func (s strided[T]) t() strided[T] { return strided[T]{s.cols, s.rows, s.data, s
 // The sides of the tiles that a block computes, as in kernels/matrix.cu and tensor_sm80.cu.
 const (
 	smallTile  = 16
-	largeTile  = 64
 	fixedTile  = 32 // the large one of Q43
+	largeTile  = 64
+	widestTile = 128 // of products on tensor cores
 	maxBlocksY = 1<<16 - 1
 )
+
+// enoughTiles is how many of the widest tiles keep a card busy.
+var enoughTiles = 96
 
 // addProduct computes C += sign·A·B, unless one of them is nil.
 func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
@@ -97,8 +102,9 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 		switch {
 		case isFixed:
 			name, tile = "addLargeProduct", fixedTile
-		case wide && w.dev != nil && w.dev.Properties().Capability >= 80:
-			name, tile, threads = "addTensorProduct", largeTile, [3]int{128, 1, 1}
+		case wide && min(a.down, a.across) == 1 && min(b.down, b.across) == 1 && w.dev != nil && w.dev.Properties().Capability >= 80:
+			name, tile = tensorProduct(w.dev.Properties().Capability, c, a, b)
+			threads = [3]int{2 * tile, 1, 1}
 		default:
 			name, tile = "addLargeProduct", largeTile
 		}
@@ -112,6 +118,39 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 			a.from(from), uint64(a.down), uint64(a.across),
 			uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign))
 	}
+}
+
+// tensorProduct returns the kernel for a product on tensor cores, and the side of its tiles. Wide
+// tiles read 16 bytes at a time, so factors must be aligned.
+func tensorProduct[T rev.Real](capability int, c, a, b strided[T]) (name string, tile int) {
+	name, tile = "addTensorProduct", largeTile
+	if across(c.rows, widestTile)*across(c.cols, widestTile) >= enoughTiles && a.aligned() && b.aligned() {
+		tile = widestTile
+	}
+	name += strconv.Itoa(tile) + a.letter() + b.letter()
+	if capability >= 90 {
+		name += "Hopper"
+	}
+	return name, tile
+}
+
+// across returns how many tiles of a side cover n.
+func across(n, side int) int { return (n + side - 1) / side }
+
+// letter is N for a matrix whose rows have their elements side by side, and T for others, whose columns
+// have.
+func (s strided[T]) letter() string {
+	if s.across == 1 {
+		return "N"
+	}
+	return "T"
+}
+
+// aligned reports whether all rows, or columns, begin at multiples of 16 bytes.
+func (s strided[T]) aligned() bool {
+	const bytes = 16
+	size := unsafe.Sizeof(*new(T))
+	return s.data.address()%bytes == 0 && uintptr(s.down*s.across)*size%bytes == 0
 }
 
 // from returns the address of row i.

@@ -14,31 +14,66 @@ import (
 // TestLargeMatMul compares products that are computed in large tiles, with and without
 // tensor cores, with those of the host.
 func TestLargeMatMul(t *testing.T) {
-	for _, capability := range []int{75, 80} {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for _, capability := range []int{75, 80, 90} {
 		d := interpret(t, 1<<22)
 		d.capability = capability
 		testDevice = open(t, d)
-		rnd := rand.New(rand.NewPCG(7, 8))
-		for _, trans := range []bool{false, true} {
-			const m, n, k = 70, 66, 21
-			h := hostMatMul[float64]{C: general[float64](rnd, m, n), A: general[float64](rnd, m, k), B: general[float64](rnd, k, n), TransA: trans, TransB: trans}
-			if trans {
-				h.A, h.B = general[float64](rnd, k, m), general[float64](rnd, n, k)
-			}
-			want := revlinalg.MatMul[float64](h)
-			want.C = rev.NewGeneral(m, n, slices.Clone(h.C.Data))
-			if err := rev.Inverse(h); err != nil {
-				t.Fatal(err)
-			}
-			want.Inverse()
-			for i, v := range h.C.Data {
-				if !(math.Abs(v-want.C.Data[i]) <= 1e-13) {
-					t.Fatalf("capability %d, transposed %v: element %d is %v, want %v", capability, trans, i, v, want.C.Data[i])
-				}
-			}
+		for trans := range 4 {
+			compareProduct(t, rnd, 70, 66, 21, trans&1 != 0, trans&2 != 0)
 		}
 	}
 	same(t, func(rnd *rand.Rand) hostMatMul[fixed.Q43] {
 		return hostMatMul[fixed.Q43]{C: general[fixed.Q43](rnd, 35, 34), A: general[fixed.Q43](rnd, 35, 5), B: general[fixed.Q43](rnd, 5, 34)}
 	}, func(k hostMatMul[fixed.Q43]) revlinalg.MatMul[fixed.Q43] { return revlinalg.MatMul[fixed.Q43](k) })
+}
+
+func compareProduct(t *testing.T, rnd *rand.Rand, m, n, k int, transA, transB bool) {
+	t.Helper()
+	h := hostMatMul[float64]{C: general[float64](rnd, m, n), A: general[float64](rnd, m, k), B: general[float64](rnd, k, n), TransA: transA, TransB: transB}
+	if transA {
+		h.A = general[float64](rnd, k, m)
+	}
+	if transB {
+		h.B = general[float64](rnd, n, k)
+	}
+	want := revlinalg.MatMul[float64](h)
+	want.C = rev.NewGeneral(m, n, slices.Clone(h.C.Data))
+	if err := rev.Inverse(h); err != nil {
+		t.Fatal(err)
+	}
+	want.Inverse()
+	for i, v := range h.C.Data {
+		if !(math.Abs(v-want.C.Data[i]) <= 1e-14*float64(k)) {
+			t.Fatalf("compute capability %d, %d×%d×%d, transposed %v, %v: element %d is %v, want %v", testDevice.Properties().Capability, m, n, k, transA, transB, i, v, want.C.Data[i])
+		}
+	}
+}
+
+// TestWidestMatMul multiplies aligned factors in the widest tiles, and some that are not aligned.
+// On a card the sizes are such that it chooses these tiles by itself.
+func TestWidestMatMul(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(9, 10))
+	defer func(n int) { shift = n }(shift)
+	shift = 0
+	for _, capability := range []int{80, 90} {
+		testDevice = interpreter(t, 1<<26)
+		m, n, k := 130, 142, 30
+		if d, ok := testDevice.driver.(*interpreted); ok {
+			d.capability = capability
+			defer func(n int) { enoughTiles = n }(enoughTiles)
+			enoughTiles = 1
+		} else {
+			m, n, k = 1300, 1418, 750
+		}
+		a, b, c := strided[float64]{rows: m, cols: k, down: k, across: 1}, strided[float64]{rows: k, cols: n, down: n, across: 1}, strided[float64]{rows: m, cols: n}
+		if name, tile := tensorProduct(capability, c, a, b); tile != widestTile || (name == "addTensorProduct128NN") != (capability == 80) {
+			t.Errorf("compute capability %d: kernel %s", capability, name)
+		}
+		for trans := range 4 {
+			for _, odd := range []int{0, 1} { // an odd stride is not aligned
+				compareProduct(t, rnd, m+odd, n+odd, k+odd, trans&1 != 0, trans&2 != 0)
+			}
+		}
+	}
 }

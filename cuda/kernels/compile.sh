@@ -22,6 +22,7 @@ trap 'rm -r "$tables"' EXIT
 for source in *.cu; do
 	case $source in
 	*_sm80.cu) arch=sm_80 isa=ptx70 ;;
+	*_sm90.cu) arch=sm_90 isa=ptx78 ;;
 	*) arch=sm_75 isa=ptx63 ;;
 	esac
 	clang++-19 -x cuda --cuda-device-only --cuda-gpu-arch=$arch -nocudainc -nocudalib -I"$tables" \

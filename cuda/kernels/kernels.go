@@ -4,6 +4,7 @@ package kernels
 
 import (
 	"embed"
+	"fmt"
 	"strings"
 	"sync"
 )
@@ -67,8 +68,10 @@ const Capability = 75
 
 // Needs returns the compute capability that a card needs for a file: 80 is 8.0.
 func Needs(file string) int {
-	if strings.HasSuffix(file, "_sm80.ptx") {
-		return 80
+	for _, capability := range []int{80, 90} {
+		if strings.HasSuffix(file, fmt.Sprintf("_sm%d.ptx", capability)) {
+			return capability
+		}
 	}
 	return Capability
 }

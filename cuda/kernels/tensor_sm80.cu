@@ -1,64 +1,99 @@
 // The product of matrices on the tensor cores for double, which cards of compute capability
-// 8.0 and later have.
-#include "matrix.h"
+// 8.0 and later have. tensor_sm90.cu is the same with the larger instruction of 9.0.
+#include "product.h"
 
-// d += a·b for tiles of 8×4 and 4×8 elements, of which each lane has one, and of 8×8 elements, of
-// which each has two (PTX ISA, Matrix Fragments for mma.m8n8k4 with .f64).
-DEVICE void multiply(double (&d)[2], double a, double b) {
-	asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(d[0]), "+d"(d[1]) : "d"(a), "d"(b));
+#ifndef HOPPER
+#define TENSOR(name) name##F64
+#else
+#define TENSOR(name) name##HopperF64
+#endif
+
+// d += a·b for tiles of 16×8 and 8×8 elements. A lane has the elements a[h][l] in row i + 8·h and column
+// j + 4·l, b[l] in row j + 4·l and column i, and d[h][l] in row i + 8·h and column 2·j + l, where i is lane/4
+// and j is lane%4 (PTX ISA, Matrix Fragments for mma.m16n8k8 with .f64, and for mma.m8n8k4).
+DEVICE void multiply(double (&d)[2][2], const double (&a)[2][2], const double (&b)[2]) {
+#ifdef HOPPER
+	asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+		: "+d"(d[0][0]), "+d"(d[0][1]), "+d"(d[1][0]), "+d"(d[1][1]) : "d"(a[0][0]), "d"(a[1][0]), "d"(a[0][1]), "d"(a[1][1]), "d"(b[0]), "d"(b[1]));
+#else
+#pragma unroll
+	for (int l = 0; l < 2; l++) {
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(d[h][0]), "+d"(d[h][1]) : "d"(a[h][l]), "d"(b[l]));
+		}
+	}
+#endif
 }
 
-// C += sign·A·B. A block of four warps computes a tile of 64×64 elements of C, and a warp 32×32 of
-// them.
-KERNEL addTensorProductF64(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const double *a, i64 downA, i64 acrossA, const double *b, i64 downB, i64 acrossB, i64 sign) {
-	constexpr int side = 64, tiles = 4;
-	SHARED double as[depth][side + 4], bs[depth][side + 4]; // four lanes of a column and four rows are in different banks
-	Matrix<double> to{c, downC, acrossC};
+// C += sign·A·B. A block computes a tile of C with side rows and columns, and a warp side/2 rows and
+// 32 columns of them. The terms 2·j and 2·j + 1 of a panel are those that the instruction calls j and
+// j + 4: a lane reads both at once if they are neighbours.
+template <int side, bool alongA, bool alongB, int piece>
+INLINE void addTensorProduct(Matrix<double> c, i64 m, i64 n, i64 k, Matrix<const double> a, Matrix<const double> b, i64 sign) {
+	constexpr int down = side / 32, across = 4;
 	i64 row = blockY() * side, column = blockX() * side;
-	int me = (int)threadX(), lane = me % 32, i0 = me / 64 * 32, j0 = me / 32 % 2 * 32;
-	double s[tiles][tiles][2] = {};
-	for (i64 l = 0; l < k; l += depth) {
-		loadTile<side, 128>(as, Matrix<const double>{a, downA, acrossA}, me, row, m, l, k);
-		loadTile<side, 128>(bs, Matrix<const double>{b, acrossB, downB}, me, column, n, l, k);
-		barrier();
+	int me = (int)threadX(), i = me % 32 / 4, j = me % 4, i0 = me / 32 % 2 * (side / 2), j0 = me / 64 * 32;
+	double s[down][across][2][2] = {};
+	stream<side, alongA, alongB, piece, 2 * side>(a, b, me, row, m, column, n, k, [&](const double *as, const double *bs) {
+		double u[down][2][2], v[across][2];
 #pragma unroll
-		for (int p = 0; p < depth; p += 4) {
-			double u[tiles], v[tiles];
+		for (int p = 0; p < down; p++) {
 #pragma unroll
-			for (int i = 0; i < tiles; i++) u[i] = as[p + lane % 4][i0 + 8 * i + lane / 4], v[i] = bs[p + lane % 4][j0 + 8 * i + lane / 4];
-#pragma unroll
-			for (int i = 0; i < tiles; i++) {
-#pragma unroll
-				for (int j = 0; j < tiles; j++) multiply(s[i][j], u[i], v[j]);
-			}
+			for (int h = 0; h < 2; h++) Panel<double, side, alongA>::pair(u[p][h], as, i0 + 16 * p + 8 * h + i, 2 * j);
 		}
-		barrier();
-	}
 #pragma unroll
-	for (int i = 0; i < tiles; i++) {
+		for (int q = 0; q < across; q++) Panel<double, side, alongB>::pair(v[q], bs, j0 + 8 * q + i, 2 * j);
 #pragma unroll
-		for (int j = 0; j < tiles; j++) {
+		for (int p = 0; p < down; p++) {
 #pragma unroll
-			for (int h = 0; h < 2; h++) {
-				i64 r = row + i0 + 8 * i + lane / 4, q = column + j0 + 8 * j + lane % 4 * 2 + h;
-				if (r < m && q < n) addSigned(to.at(r, q), sign, s[i][j][h]);
+			for (int q = 0; q < across; q++) multiply(s[p][q], u[p], v[q]);
+		}
+	});
+	double one = sign < 0 ? -1 : 1;
+#pragma unroll
+	for (int p = 0; p < down; p++) {
+#pragma unroll
+		for (int h = 0; h < 2; h++) {
+			i64 r = row + i0 + 16 * p + 8 * h + i;
+			if (r >= m) continue;
+#pragma unroll
+			for (int q = 0; q < across; q++) {
+#pragma unroll
+				for (int l = 0; l < 2; l++) {
+					i64 t = column + j0 + 8 * q + 2 * j + l;
+					if (t < n) c.at(r, t) = __builtin_fma(one, s[p][q][h][l], c.at(r, t));
+				}
 			}
 		}
 	}
 }
+
+// Large tiles want factors whose pieces of 16 bytes are aligned.
+#define PRODUCT(layout, alongA, alongB) \
+	KERNEL __attribute__((launch_bounds(256))) TENSOR(addTensorProduct128##layout)(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const double *a, i64 downA, i64 acrossA, const double *b, i64 downB, i64 acrossB, i64 sign) { \
+		addTensorProduct<128, alongA, alongB, 2>({c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign); \
+	} \
+	KERNEL __attribute__((launch_bounds(128))) TENSOR(addTensorProduct64##layout)(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const double *a, i64 downA, i64 acrossA, const double *b, i64 downB, i64 acrossB, i64 sign) { \
+		addTensorProduct<64, alongA, alongB, 1>({c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign); \
+	}
+PRODUCT(NN, true, false)
+PRODUCT(NT, true, true)
+PRODUCT(TN, false, false)
+PRODUCT(TT, false, true)
 
 // Each warp computes 8 chains of count products each, for the benchmark. Each thread writes the
 // sum of its part of them.
-KERNEL tensorChainsF64(double *y, i64 count) {
-	double v[8][2];
+KERNEL TENSOR(tensorChains)(double *y, i64 count) {
+	double v[8][2][2], a[2][2] = {{0.5, 0.5}, {0.5, 0.5}}, b[2] = {0.25, 0.25};
 #pragma unroll
-	for (int j = 0; j < 8; j++) v[j][0] = v[j][1] = (double)(threadX() + j);
+	for (int j = 0; j < 8; j++) v[j][0][0] = v[j][0][1] = v[j][1][0] = v[j][1][1] = (double)(threadX() + j);
 	for (i64 c = 0; c < count; c++) {
 #pragma unroll
-		for (int j = 0; j < 8; j++) multiply(v[j], 0.5, 0.25);
+		for (int j = 0; j < 8; j++) multiply(v[j], a, b);
 	}
 	double s = 0;
 #pragma unroll
-	for (int j = 0; j < 8; j++) s += v[j][0] + v[j][1];
+	for (int j = 0; j < 8; j++) s += v[j][0][0] + v[j][0][1] + (v[j][1][0] + v[j][1][1]);
 	y[first()] = s;
 }

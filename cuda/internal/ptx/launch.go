@@ -43,6 +43,8 @@ type thread struct {
 	done   bool
 	waits  bool  // at a barrier or shuffle
 	round  int32 // how many barriers of its warp it has passed
+	copies []asyncCopy
+	groups [][]asyncCopy // that it has not waited for
 }
 
 // A block is one of a grid at work.

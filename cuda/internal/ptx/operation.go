@@ -741,52 +741,62 @@ func (p *parser) shuffle(in *instruction, words, args []string) (err error) {
 	return nil
 }
 
-// multiply reads mma.sync of double: D = A·B + C, where A has 8×4 elements and B 4×8. Lane i has
-// the elements a[i/4][i%4], b[i%4][i/4], and c[i/4][2·(i%4)] with the one after. The hardware's order
-// of summation is not specified. Here it is that of the columns of A, each a fused multiply-add.
+// multiply reads mma.sync of double: D = A·B + C, where A has rows×terms elements and B terms×8. Lane i
+// has the elements a[i/4 + 8·(h%(rows/8))][i%4 + 4·(h/(rows/8))], b[i%4 + 4·h][i/4] and
+// c[i/4 + 8·(h/2)][2·(i%4) + h%2]. The hardware's order of summation is not specified. Here it is that of
+// the columns of A, each a fused multiply-add.
 func (p *parser) multiply(in *instruction, words, args []string) error {
-	if strings.Join(words, ".") != "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64" || len(args) != 4 {
-		return fmt.Errorf("only mma.sync of 8×8×4 elements of f64 is known")
+	var rows, terms int
+	switch strings.Join(words, ".") {
+	case "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64":
+		rows, terms = 8, 4
+	case "mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64":
+		rows, terms = 16, 8
+	default:
+		return fmt.Errorf("only mma.sync of 8×8×4 and 16×8×8 elements of f64 are known")
 	}
-	var lists [4][]string
-	for i, n := range [4]int{2, 1, 1, 2} {
-		var err error
-		if lists[i], err = operands(strings.Trim(args[i], "{}")); err != nil || len(lists[i]) != n {
+	if len(args) != 4 {
+		return fmt.Errorf("want 4 operands, found %q", args)
+	}
+	var lists [4][]int32 // registers of d, a, b, c
+	for i, n := range [4]int{rows / 4, rows * terms / warp, terms / 4, rows / 4} {
+		names, err := operands(strings.Trim(args[i], "{}"))
+		if err != nil || len(names) != n {
 			return fmt.Errorf("want %d registers, found %s", n, args[i])
 		}
-	}
-	a, err := p.source(lists[1][0], "f64")
-	if err != nil {
-		return err
-	}
-	b, err := p.source(lists[2][0], "f64")
-	if err != nil {
-		return err
-	}
-	var c, d [2]int32
-	for i := range c {
-		if c[i], err = p.source(lists[3][i], "f64"); err != nil {
-			return err
-		}
-		if d[i], err = p.target(lists[0][i]); err != nil {
-			return err
+		lists[i] = make([]int32, n)
+		for j, name := range names {
+			if i == 0 {
+				lists[i][j], err = p.target(name)
+			} else {
+				lists[i][j], err = p.source(name, "f64")
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
+	d, a, b, c := lists[0], lists[1], lists[2], lists[3]
 	in.kind = shuffle
 	in.all = func(lanes []thread) bool {
 		if len(lanes) < warp {
 			return false
 		}
-		var as, bs [warp]float64
+		var as [16][8]float64
+		var bs [8][8]float64
 		for i := range lanes {
-			as[i], bs[i] = f64(lanes[i].regs[a]), f64(lanes[i].regs[b])
+			for h, r := range a {
+				as[i/4+8*(h%(rows/8))][i%4+4*(h/(rows/8))] = f64(lanes[i].regs[r])
+			}
+			for h, r := range b {
+				bs[i%4+4*h][i/4] = f64(lanes[i].regs[r])
+			}
 		}
 		for i := range lanes {
 			for h := range c {
-				row, column := i/4, i%4*2+h
 				s := f64(lanes[i].regs[c[h]])
-				for k := range 4 {
-					s = math.FMA(as[4*row+k], bs[4*column+k], s)
+				for k := range terms {
+					s = math.FMA(as[i/4+8*(h/2)][k], bs[k][i%4*2+h%2], s)
 				}
 				lanes[i].regs[d[h]] = b64(s)
 			}

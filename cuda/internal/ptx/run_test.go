@@ -16,7 +16,7 @@ func kernelText(body string) string {
 	return `.version 6.3
 .target sm_75
 .address_size 64
-.weak .shared .align 8 .b8 room[256];
+.weak .shared .align 16 .b8 room[1024];
 .const .align 8 .b8 odd[3] = {1};
 .const .align 8 .b8 table[16] = {1, 2, 0, 0, 0, 0, 0, 0, 255, 255};
 .visible .entry k(
@@ -28,8 +28,8 @@ func kernelText(body string) string {
 	.reg .pred 	%p<9>;
 	.reg .b32 	%r<9>;
 	.reg .f32 	%f<9>;
-	.reg .b64 	%rd<9>;
-	.reg .f64 	%fd<9>;
+	.reg .b64 	%rd<12>;
+	.reg .f64 	%fd<12>;
 	ld.param.u64 	%rd1, [k_param_0];
 	ld.param.u64 	%rd2, [k_param_1];
 	ld.param.u64 	%rd3, [k_param_2];
@@ -370,6 +370,104 @@ func TestMultiply(t *testing.T) {
 	}
 	if _, err := run(t, body, n/2, 1, a, b); err == nil {
 		t.Error("half a warp multiplies")
+	}
+}
+
+// TestMultiplyLarge multiplies tiles of 16×8 and 8×8 elements: a lane has those of A in rows i and
+// i + 8 and columns j and j + 4, and those of B in rows j and j + 4.
+func TestMultiplyLarge(t *testing.T) {
+	const n = 32
+	a, b := make([]uint64, n), make([]uint64, n)
+	for i := range a {
+		a[i], b[i] = b64(float64(i+1)), b64(float64(3*i*i-50))
+	}
+	A := func(r, c int) float64 { return float64(1+r/8+2*(c/4)) * f64(a[r%8*4+c%4]) }
+	B := func(r, c int) float64 { return float64(1+r/4) * f64(b[c*4+r%4]) }
+	out, err := run(t, own+`
+	ld.global.f64 	%fd1, [%rd1];
+	add.rn.f64 	%fd2, %fd1, %fd1;
+	add.rn.f64 	%fd3, %fd1, %fd2;
+	add.rn.f64 	%fd4, %fd2, %fd2;
+	ld.global.f64 	%fd5, [%rd2];
+	add.rn.f64 	%fd6, %fd5, %fd5;
+	mov.f64 	%fd7, 0d0000000000000000;
+	mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%fd8, %fd9, %fd10, %fd11}, {%fd1, %fd2, %fd3, %fd4}, {%fd5, %fd6}, {%fd7, %fd7, %fd7, %fd7};
+	sub.rn.f64 	%fd8, %fd8, %fd9;
+	fma.rn.f64 	%fd8, %fd10, %fd2, %fd8;
+	fma.rn.f64 	%fd8, %fd11, %fd3, %fd8;
+	st.global.f64 	[%rd3], %fd8;`, n, 1, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range out {
+		var d [4]float64
+		for h := range d {
+			for k := range 8 {
+				d[h] += A(i/4+8*(h/2), k) * B(k, i%4*2+h%2)
+			}
+		}
+		own := f64(a[i])
+		if got, want := f64(v), d[0]-d[1]+d[2]*2*own+d[3]*3*own; got != want {
+			t.Errorf("lane %d has %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestAsync copies to shared memory, and finds who does not wait for the copies, or not at a barrier.
+func TestAsync(t *testing.T) {
+	const n = 64
+	a := make([]uint64, n)
+	for i := range a {
+		a[i] = uint64(i + 1)
+	}
+	// A thread copies two numbers and reads those of another warp. The last one of a warp copies one.
+	const place, other = `
+	mov.u32 	%r1, %tid.x;
+	and.b32 	%r2, %r1, 31;
+	setp.eq.s32 	%p1, %r2, 31;
+	selp.b32 	%r3, 8, 16, %p1;
+	mov.u64 	%rd6, room;
+	cvt.u64.u32 	%rd7, %r1;
+	shl.b64 	%rd7, %rd7, 4;
+	add.s64 	%rd7, %rd6, %rd7;
+	cvt.u32.u64 	%r4, %rd7;
+	and.b64 	%rd8, %rd1, -16;
+	cp.async.cg.shared.global [%r4], [%rd8], 16, %r3;
+	cp.async.commit_group;`, `
+	xor.b32 	%r5, %r1, 32;
+	cvt.u64.u32 	%rd9, %r5;
+	shl.b64 	%rd9, %rd9, 4;
+	add.s64 	%rd9, %rd6, %rd9;
+	ld.shared.u64 	%rd10, [%rd9];
+	ld.shared.u64 	%rd11, [%rd9+8];
+	add.s64 	%rd10, %rd10, %rd11;
+	st.global.u64 	[%rd3], %rd10;`
+	for _, c := range []struct{ wait, fault string }{
+		{"cp.async.wait_group 0;\nbar.sync 0;", ""},
+		{"bar.sync 0;", "nobody wrote"},
+		{"cp.async.wait_group 1;\nbar.sync 0;", "nobody wrote"},
+		{"cp.async.wait_group 0;", "nobody wrote"},
+	} {
+		out, err := run(t, own+place+"\n"+c.wait+other, n, 1, a, a)
+		if c.fault != "" {
+			if err == nil || !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s: error %v, want %q", c.wait, err, c.fault)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range out {
+			j := (i ^ 32) / 2 * 2
+			want := a[j] + a[j+1]
+			if (i^32)%32 == 31 {
+				want = a[j]
+			}
+			if v != want {
+				t.Errorf("thread %d has %d, want %d", i, v, want)
+			}
+		}
 	}
 }
 
