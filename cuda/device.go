@@ -9,7 +9,7 @@
 //	err = k.Forward()
 //	err = k.Adjoint(g)
 //
-// To use a GPU, build with the tag cuda, the header cuda.h of CUDA 11 or 12, and a CUDA driver.
+// To use a GPU, build with the tag cuda, the header cuda.h of CUDA 11 to 13, and a CUDA driver.
 // Without the tag the package needs neither cgo nor CUDA, and Open returns ErrUnavailable.
 //
 // Passes run one after the other in the order of their calls, and a call returns before

@@ -149,19 +149,23 @@ func (d *diagnosis) header() {
 		}
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		version, err := strconv.Atoi(lines[len(lines)-1])
-		path := headerPath.FindStringSubmatch(out)
-		if err != nil || path == nil {
+		paths := headerPath.FindAllStringSubmatch(out, -1) // the toolkit's is the last
+		if err != nil || paths == nil {
 			continue
 		}
-		if version < 11000 || version >= 13000 {
-			d.lacks("header", fmt.Sprintf("%s is of CUDA %s", path[1], release(version)), "set CGO_CFLAGS to the folder of a cuda.h of CUDA 11 or 12")
+		path := paths[len(paths)-1][1]
+		if version < 11000 || version >= 14000 {
+			d.lacks("header", fmt.Sprintf("%s is of CUDA %s", path, release(version)), "set CGO_CFLAGS to the folder of a cuda.h of CUDA 11 to 13")
 			return
 		}
-		d.found("header", fmt.Sprintf("CUDA %s, %s", release(version), path[1]))
+		d.found("header", fmt.Sprintf("CUDA %s, %s", release(version), path))
+		if version >= 13000 && len(paths) == 1 { // ours has to come before
+			d.exports = append(d.exports, `export CGO_CFLAGS="'-I$PWD/include' $CGO_CFLAGS"`)
+		}
 		d.export("CGO_CFLAGS", "-I", dir)
 		return
 	}
-	d.lacks("header", "cuda.h is not there", "install the CUDA toolkit 11 or 12, or unpack cuda.h (pip download --no-deps nvidia-cuda-runtime-cu12), and set CGO_CFLAGS=-I and its folder")
+	d.lacks("header", "cuda.h is not there", "install the CUDA toolkit 11, 12 or 13, or unpack cuda.h (pip download --no-deps nvidia-cuda-runtime-cu12), and set CGO_CFLAGS=-I and its folder")
 }
 
 // export adds a folder to a variable of the go command.

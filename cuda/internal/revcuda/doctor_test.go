@@ -63,13 +63,18 @@ func TestDoctor(t *testing.T) {
 		{
 			name: "compiler", cc: "gcc",
 			stdout: []string{"compiler  gcc", "header    none: cuda.h is not there", "library   none: ", "driver    none: libcuda.so.1"},
-			stderr: []string{"CUDA toolkit 11 or 12", "the stubs of the CUDA toolkit", "install NVIDIA's driver"},
+			stderr: []string{"CUDA toolkit 11, 12 or 13", "the stubs of the CUDA toolkit", "install NVIDIA's driver"},
 		},
 		{
 			name: "header", cc: "gcc", version: "12040",
 			stdout: []string{"header    CUDA 12.4, ", "include/cuda.h", "library   none: "}, stderr: []string{"a CUDA driver, or the stubs"},
 		},
-		{name: "old header", cc: "gcc", version: "10020", devices: "2", loaded: true, stdout: []string{"cuda.h is of CUDA 10.2"}, stderr: []string{"a cuda.h of CUDA 11 or 12"}},
+		{name: "old header", cc: "gcc", version: "10020", devices: "2", loaded: true, stdout: []string{"cuda.h is of CUDA 10.2"}, stderr: []string{"a cuda.h of CUDA 11 to 13"}},
+		{name: "new header", cc: "gcc", version: "14000", stdout: []string{"cuda.h is of CUDA 14.0"}, stderr: []string{"a cuda.h of CUDA 11 to 13"}},
+		{
+			name: "CUDA 13", cc: "gcc", version: "13050", devices: "2", loaded: true,
+			stdout: []string{"header    CUDA 13.5, ", "type      export CGO_CFLAGS=\"'-I$PWD/include' $CGO_CFLAGS\"\ntype      export CGO_CFLAGS=\"$CGO_CFLAGS '-I"},
+		},
 		{name: "stubs", cc: "gcc", version: "11080", devices: "2", stdout: []string{"CUDA 11.8", "the linker finds -lcuda in ", "driver    none: "}, stderr: []string{"not ready for a GPU: install NVIDIA's driver"}},
 		{name: "no device", cc: "gcc", version: "11080", devices: "0", loaded: true, stdout: []string{"device    none: "}, stderr: []string{"compute capability 7.5 or later"}},
 		{name: "old card", cc: "gcc", version: "11080", devices: "1", loaded: true, stdout: []string{"device 0  old card, compute capability 7.0, too old"}, stderr: []string{"compute capability 7.5 or later"}},
