@@ -29,6 +29,7 @@ type Rate struct {
 const (
 	copying  = "copy"
 	multiply = "multiply-add"
+	single   = "multiply-add of float32"
 	tensor   = "multiply-add on tensor cores" // by the instruction of MatMul
 )
 
@@ -43,7 +44,7 @@ type BenchOptions struct {
 	Progress func(name string) // called before a pass is measured, unless it is nil
 }
 
-// Bench measures the kernels over float64.
+// Bench measures the kernels over float64, and MatMul over float32 too.
 //
 // Each pass runs Reps times between two events, after one run that is not measured. The first
 // rates are those of a copy and of fused multiply-adds, and of those on tensor cores if the card
@@ -63,7 +64,7 @@ func Bench(ctx context.Context, d *Device, opts BenchOptions) ([]Rate, error) {
 		run     func()
 		kernels []string // nil if it selects them itself
 	}{
-		{b.vectors, nil}, {b.products, []string{"MatMul", "AffineBatch"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
+		{b.vectors, nil}, {b.products, []string{"MatMul", "MatMul float32", "AffineBatch"}}, {b.sparse, []string{"Mul"}}, {b.unitary, []string{"Unitary"}},
 		{b.batchedQR, []string{"batched QR"}}, {b.largeQR, []string{"QR"}}, {b.mixture, []string{"LogPosterior"}}, {b.fixedMixture, []string{"FixedLogPosterior"}}, {b.snavely, []string{"Snavely"}},
 		{b.weighted, []string{"Weighted"}}, {b.graph, []string{"GraphLoss"}}, {b.adjustment, []string{"BundlePoints"}},
 	} {
@@ -119,6 +120,15 @@ func hold[T any](b *bench, host []T) (m Memory[T]) {
 		}
 	}
 	return host
+}
+
+// singles returns a matrix of random numbers.
+func (b *bench) singles(rows, cols int) General[float32] {
+	host := make([]float32, rows*cols)
+	for i := range host {
+		host[i] = b.rnd.Float32()
+	}
+	return General[float32]{rows, cols, hold(b, host), cols}
 }
 
 func (b *bench) vector(n int) Vector[float64] { return Vector[float64]{n, b.numbers(n), 1} }
@@ -204,6 +214,7 @@ func (b *bench) peaks() {
 	chains := b.numbers(blocks * maxThreads)
 	params := []uint64{uint64(chains.address()), uint64(count)}
 	b.measure(multiply, nil, 2*steps, multiply, b.launch("chainsF64", full, params...))
+	b.measure(single, nil, 2*steps, single, b.launch("chainsF32", full, params...))
 	if b.tensor() {
 		// A warp computes 16·8·8 multiply-adds with an instruction, or with four.
 		name := "tensorChains"
@@ -331,6 +342,8 @@ func (b *bench) products() {
 	sizes, one := map[string]int{"n": n}, 2*cube(n)
 	flops := [3]float64{one, 3 * one, 3 * one}
 	passes(b, "MatMul", sizes, b.ofProduct(n), flops, MatMul[float64]{C: z, A: x, B: y}, MatMul[float64]{C: gz, A: gx, B: gy})
+	passes(b, "MatMul float32", sizes, single, flops,
+		MatMul[float32]{C: b.singles(n, n), A: b.singles(n, n), B: b.singles(n, n)}, MatMul[float32]{C: b.singles(n, n), A: b.singles(n, n), B: b.singles(n, n)})
 	passes(b, "AffineBatch", sizes, b.ofProduct(n), flops, AffineBatch[float64]{z, x, y, bias}, AffineBatch[float64]{gz, gx, gy, gbias})
 }
 

@@ -84,7 +84,7 @@ const (
 	smallTile  = 16
 	fixedTile  = 32 // the large one of Q43
 	largeTile  = 64
-	widestTile = 128 // of products on tensor cores
+	widestTile = 128 // of products with asynchronous copies
 	maxBlocksY = 1<<16 - 1
 )
 
@@ -96,19 +96,7 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
 		return
 	}
-	name, tile, threads := "addProduct", smallTile, [3]int{16, 16, 1}
-	if _, isFixed := any(*new(T)).(fixed.Q43); min(c.rows, c.cols) >= fixedTile {
-		_, wide := any(*new(T)).(float64)
-		switch {
-		case isFixed:
-			name, tile = "addLargeProduct", fixedTile
-		case wide && min(a.down, a.across) == 1 && min(b.down, b.across) == 1 && w.dev != nil && w.dev.Properties().Capability >= 80:
-			name, tile = tensorProduct(w.dev.Properties().Capability, c, a, b)
-			threads = [3]int{2 * tile, 1, 1}
-		default:
-			name, tile = "addLargeProduct", largeTile
-		}
-	}
+	name, tile, threads := productKernel(w.dev, c, a, b)
 	// A grid has few blocks in its second dimension.
 	for most, rows := maxBlocksY*tile, c.rows; rows > 0; rows -= most {
 		g := grid{[3]int{(c.cols + tile - 1) / tile, (min(rows, most) + tile - 1) / tile, 1}, threads}
@@ -120,22 +108,47 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 	}
 }
 
-// tensorProduct returns the kernel for a product on tensor cores, and the side of its tiles. Wide
-// tiles read 16 bytes at a time, so factors must be aligned.
-func tensorProduct[T rev.Real](capability int, c, a, b strided[T]) (name string, tile int) {
-	name, tile = "addTensorProduct", largeTile
-	if across(c.rows, widestTile)*across(c.cols, widestTile) >= enoughTiles && a.aligned() && b.aligned() {
-		tile = widestTile
+// productKernel returns the kernel for a product, the side of its tiles, and its threads. Cards of
+// compute capability 8.0 and later copy factors asynchronously, in pieces of 16 bytes for the widest
+// tiles, so factors must be aligned for these.
+func productKernel[T rev.Real](d *Device, c, a, b strided[T]) (name string, tile int, threads [3]int) {
+	if min(c.rows, c.cols) < fixedTile {
+		return "addProduct", smallTile, [3]int{16, 16, 1}
 	}
-	name += strconv.Itoa(tile) + a.letter() + b.letter()
-	if capability >= 90 {
-		name += "Hopper"
+	capability := 0
+	if d != nil && a.byLines() && b.byLines() {
+		capability = d.Properties().Capability
 	}
-	return name, tile
+	widest := capability >= 80 && across(c.rows, widestTile)*across(c.cols, widestTile) >= enoughTiles && a.aligned() && b.aligned()
+	letters := a.letter() + b.letter()
+	switch any(*new(T)).(type) {
+	case fixed.Q43:
+		return "addLargeProduct", fixedTile, [3]int{16, 16, 1}
+	case float32:
+		if widest {
+			return "addWideProduct" + letters, widestTile, [3]int{2 * widestTile, 1, 1}
+		}
+	case float64:
+		if capability < 80 {
+			break
+		}
+		tile = largeTile
+		if widest {
+			tile = widestTile
+		}
+		if capability >= 90 {
+			letters += "Hopper"
+		}
+		return "addTensorProduct" + strconv.Itoa(tile) + letters, tile, [3]int{2 * tile, 1, 1}
+	}
+	return "addLargeProduct", largeTile, [3]int{16, 16, 1}
 }
 
 // across returns how many tiles of a side cover n.
 func across(n, side int) int { return (n + side - 1) / side }
+
+// byLines reports whether rows or columns have their elements side by side.
+func (s strided[T]) byLines() bool { return s.down == 1 || s.across == 1 }
 
 // letter is N for a matrix whose rows have their elements side by side, and T for others, whose columns
 // have.

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -20,7 +21,7 @@ func TestLargeMatMul(t *testing.T) {
 		d.capability = capability
 		testDevice = open(t, d)
 		for trans := range 4 {
-			compareProduct(t, rnd, 70, 66, 21, trans&1 != 0, trans&2 != 0)
+			compareProduct[float64](t, rnd, 70, 66, 21, trans&1 != 0, trans&2 != 0)
 		}
 	}
 	same(t, func(rnd *rand.Rand) hostMatMul[fixed.Q43] {
@@ -28,23 +29,27 @@ func TestLargeMatMul(t *testing.T) {
 	}, func(k hostMatMul[fixed.Q43]) revlinalg.MatMul[fixed.Q43] { return revlinalg.MatMul[fixed.Q43](k) })
 }
 
-func compareProduct(t *testing.T, rnd *rand.Rand, m, n, k int, transA, transB bool) {
+func compareProduct[T rev.Float](t *testing.T, rnd *rand.Rand, m, n, k int, transA, transB bool) {
 	t.Helper()
-	h := hostMatMul[float64]{C: general[float64](rnd, m, n), A: general[float64](rnd, m, k), B: general[float64](rnd, k, n), TransA: transA, TransB: transB}
+	eps := 0x1p-52
+	if unsafe.Sizeof(T(0)) == 4 {
+		eps = 0x1p-23
+	}
+	h := hostMatMul[T]{C: general[T](rnd, m, n), A: general[T](rnd, m, k), B: general[T](rnd, k, n), TransA: transA, TransB: transB}
 	if transA {
-		h.A = general[float64](rnd, k, m)
+		h.A = general[T](rnd, k, m)
 	}
 	if transB {
-		h.B = general[float64](rnd, n, k)
+		h.B = general[T](rnd, n, k)
 	}
-	want := revlinalg.MatMul[float64](h)
+	want := revlinalg.MatMul[T](h)
 	want.C = rev.NewGeneral(m, n, slices.Clone(h.C.Data))
 	if err := rev.Inverse(h); err != nil {
 		t.Fatal(err)
 	}
 	want.Inverse()
 	for i, v := range h.C.Data {
-		if !(math.Abs(v-want.C.Data[i]) <= 1e-14*float64(k)) {
+		if !(math.Abs(float64(v-want.C.Data[i])) <= 50*eps*float64(k)) {
 			t.Fatalf("compute capability %d, %d×%d×%d, transposed %v, %v: element %d is %v, want %v", testDevice.Properties().Capability, m, n, k, transA, transB, i, v, want.C.Data[i])
 		}
 	}
@@ -67,12 +72,13 @@ func TestWidestMatMul(t *testing.T) {
 			m, n, k = 1300, 1418, 750
 		}
 		a, b, c := strided[float64]{rows: m, cols: k, down: k, across: 1}, strided[float64]{rows: k, cols: n, down: n, across: 1}, strided[float64]{rows: m, cols: n}
-		if name, tile := tensorProduct(capability, c, a, b); tile != widestTile || (name == "addTensorProduct128NN") != (capability == 80) {
+		if name, tile, _ := productKernel(testDevice, c, a, b); tile != widestTile || (name == "addTensorProduct128NN") != (capability == 80) {
 			t.Errorf("compute capability %d: kernel %s", capability, name)
 		}
 		for trans := range 4 {
 			for _, odd := range []int{0, 1} { // an odd stride is not aligned
-				compareProduct(t, rnd, m+odd, n+odd, k+odd, trans&1 != 0, trans&2 != 0)
+				compareProduct[float64](t, rnd, m+odd, n+odd, k+odd, trans&1 != 0, trans&2 != 0)
+				compareProduct[float32](t, rnd, m+2*odd, n+2*odd, k+2*odd, trans&1 != 0, trans&2 != 0)
 			}
 		}
 	}

@@ -7,10 +7,12 @@
     VENV/bin/python compare/compare.py bench.json
 
 It takes the sizes from bench.json and prints the times of a pass in milliseconds, and how many
-times as long as revnum a peer takes. All numbers have 64 bits. CuPy may be absent. Mixtures and
-Jacobians by PyTorch go through the points or observations in batches, as their intermediate
-results may not fit the memory of a card. Each size in --batch is tried that fits, and the
-fastest counts. The equations are the same, but the random numbers differ.
+times as long as revnum a peer takes. All numbers have 64 bits. CuPy may be absent. Functions of
+vectors are compiled by PyTorch, so that one kernel computes and adds. Mixtures, Jacobians and
+losses of graphs by PyTorch go through the points, observations or vertices in batches, as their
+intermediate results may not fit the memory of a card. Each size in --batch is tried that fits, and
+the fastest counts. The equations are the same, but the random numbers differ. Unitary products and
+the sums of bundle adjustment have no peer.
 
 With --device cpu the script runs without a card, which shows that it works and nothing else. It
 has run so, but not yet on a card.
@@ -18,15 +20,18 @@ has run so, but not yet on a card.
 
 import argparse
 import json
+import re
 import time
 import warnings
 
 import torch
 from torch.func import jacrev, vmap
+from torch.nn import functional
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("bench", help="what revcuda bench --json printed")
 parser.add_argument("--device", default="cuda")
+parser.add_argument("--kernel", default="", help="only the passes whose names match this regular expression")
 parser.add_argument("--reps", type=int, default=10)
 parser.add_argument("--batch", type=int, nargs="+", default=[1 << 13, 1 << 15, 1 << 17, 1 << 20, 1 << 23])
 args = parser.parse_args()
@@ -62,6 +67,91 @@ def batched(one, total):
         yield lambda size=size: [one(lo, min(lo + size, total)) for lo in range(0, total, size)]
         if size >= total:
             break
+
+
+def elements(f, count=1):
+    """y += f(x), or f of two vectors."""
+
+    def peers(n):
+        x, y = [torch.rand(n) for _ in range(count)], torch.rand(n)
+        run = torch.compile(lambda y, *x: y.add_(f(*x)), dynamic=False, fullgraph=True)
+        return {"torch.compile": [lambda: run(y, *x)]}
+
+    return peers
+
+
+def reduction(f, count=1):
+    """out += f(x), or f of two vectors."""
+
+    def peers(n):
+        x, out = [torch.rand(n) for _ in range(count)], torch.rand(())
+        compiled = torch.compile(lambda out, *x: out.add_(f(*x)), dynamic=False, fullgraph=True)
+        return {"torch": [lambda: out.add_(f(*x))], "torch.compile": [lambda: compiled(out, *x)]}
+
+    return peers
+
+
+def axpy(n):
+    x, y = torch.rand(n), torch.rand(n)
+    return {"torch.add_": [lambda: y.add_(x, alpha=0.5)]}
+
+
+def matvec(n):
+    n = round(n**0.5)
+    w, x, y = torch.rand(n, n), torch.rand(n), torch.rand(n)
+    return {"torch.addmv_ (cuBLAS)": [lambda: y.addmv_(w, x)]}
+
+
+def matmul_adjoint(n):
+    a, b, c, ga, gb, gc = (torch.rand(n, n) for _ in range(6))
+    return {"three torch.addmm (cuBLAS)": [lambda: (c.addmm_(a, b, alpha=-1), ga.addmm_(gc, b.T), gb.addmm_(a.T, gc))]}
+
+
+def graph(vertices, edges):
+    """The loss of graphembed.Loss and its gradient."""
+    n = vertices
+    linked = torch.zeros(n, n, dtype=torch.bool)
+    ends = torch.randint(n, (2, edges))
+    linked[ends[0], ends[1]] = linked[ends[1], ends[0]] = True
+    linked.fill_diagonal_(False)
+    pairs = n * (n - 1) / 2
+    x = torch.rand(n, 3, requires_grad=True)
+
+    def sums(x, lo, hi):
+        v = x[lo:hi, None] - x[None]
+        d = v.square().sum(2).clamp_min(1e-300).sqrt()
+        e = torch.where(linked[lo:hi], d, 0)
+        return torch.stack([e.sum(), (e * e).sum(), d.sum(), (d * d).sum()]) / 2
+
+    def loss(s):
+        mean, other = s[0] / edges, (s[2] - s[0]) / (pairs - edges)
+        var = (s[1] - edges * mean**2) / (edges - 1) + (s[3] - s[1] - (pairs - edges) * other**2) / (pairs - edges - 1)
+        return var + torch.exp(torch.relu(mean - other + 10)) - 1
+
+    compiled = torch.compile(sums, dynamic=False, fullgraph=True)
+
+    def value(lo, hi):
+        with torch.no_grad():
+            return compiled(x, lo, hi)
+
+    def gradient():
+        total = sum(value(lo, min(lo + size, n)) for lo in range(0, n, size)).requires_grad_()
+        loss(total).backward()
+        for lo in range(0, n, size):
+            compiled(x, lo, min(lo + size, n)).backward(total.grad)
+
+    size = min(n, 1024)
+    return value, gradient, size
+
+
+def graph_forward(vertices, edges):
+    value, _, size = graph(vertices, edges)
+    return {"torch.compile": [lambda: [value(lo, lo + size) for lo in range(0, vertices, size)]]}
+
+
+def graph_adjoint(vertices, edges):
+    _, gradient, _ = graph(vertices, edges)
+    return {"torch.compile": [gradient]}
 
 
 def matmul(n):
@@ -184,7 +274,22 @@ def jacobian(residual, params, observations, cameras, points):
 
 
 PEERS = {
+    "Dot Forward": reduction(torch.dot, 2),
+    "Axpy Forward": axpy,
+    "Sum Forward": reduction(torch.sum),
+    "Norm1 Forward": reduction(lambda x: torch.linalg.vector_norm(x, 1)),
+    "Norm2 Forward": reduction(torch.linalg.vector_norm),
+    "NormInf Forward": reduction(lambda x: torch.linalg.vector_norm(x, torch.inf)),
+    "LogSumExp Forward": reduction(lambda x: torch.logsumexp(x, 0)),
+    "Softmax Forward": elements(lambda x: torch.softmax(x, 0)),
+    "LeakyReLU Forward": elements(lambda x: functional.leaky_relu(x, 0.01)),
+    "MulElem Forward": elements(torch.mul, 2),
+    "DivElem Forward": elements(torch.div, 2),
+    "Atan2 Forward": elements(torch.atan2, 2),
+    "Pow Forward": elements(torch.pow, 2),
+    "Affine Forward": matvec,
     "MatMul Forward": matmul,
+    "MatMul Adjoint": matmul_adjoint,
     "AffineBatch Forward": affine,
     "Mul Forward": band,
     "batched QR Forward": qr,
@@ -193,7 +298,11 @@ PEERS = {
     "LogPosterior Adjoint": lambda **s: mixture(gradient=True, **s),
     "Snavely Jacobian": lambda **s: jacobian(snavely, 9, **s),
     "Weighted Jacobian": lambda **s: jacobian(weighted, 11, **s),
+    "GraphLoss Forward": graph_forward,
+    "GraphLoss Adjoint": graph_adjoint,
 }
+for name in "Exp", "Log", "Sqrt", "Sin", "Cos", "Abs", "Tanh", "Sigmoid", "Softplus", "GELU", "SiLU", "ReLU":
+    PEERS[name + " Forward"] = elements(getattr(torch, name.lower(), None) or getattr(functional, name.lower()))
 
 with open(args.bench) as f:
     bench = json.load(f)
@@ -202,7 +311,7 @@ print(f"revnum on {bench['device']}; PyTorch {torch.__version__} on {name}")
 row = "{:22} {:>11} {:36} {:>11} {:>8}"
 print(row.format("", "revnum, ms", "peer", "peer, ms", "times"))
 for rate in bench["rates"]:
-    if rate["name"] not in PEERS:
+    if rate["name"] not in PEERS or not re.search(args.kernel, rate["name"]):
         continue
     try:
         peers = PEERS[rate["name"]](**rate["sizes"])

@@ -7,16 +7,18 @@ KERNEL copyF64(double *y, const double *x, i64 n) {
 }
 
 // Each thread computes 8 chains of count fused multiply-adds each, and writes their sum.
-KERNEL chainsF64(double *y, i64 count) {
-	double v[8];
+template <class T> DEVICE void chains(T *y, i64 count) {
+	T v[8];
 #pragma unroll
-	for (int j = 0; j < 8; j++) v[j] = (double)(threadX() + j);
+	for (int j = 0; j < 8; j++) v[j] = (T)(threadX() + j);
 	for (i64 c = 0; c < count; c++) {
 #pragma unroll
-		for (int j = 0; j < 8; j++) v[j] = __builtin_elementwise_fma(v[j], 0.5, 1.0);
+		for (int j = 0; j < 8; j++) v[j] = __builtin_elementwise_fma(v[j], (T)0.5, (T)1);
 	}
-	double s = 0;
+	T s = 0;
 #pragma unroll
 	for (int j = 0; j < 8; j++) s += v[j];
 	y[first()] = s;
 }
+KERNEL chainsF64(double *y, i64 count) { chains(y, count); }
+KERNEL chainsF32(float *y, i64 count) { chains(y, count); }

@@ -79,7 +79,7 @@ INLINE void stream(Matrix<const T> a, Matrix<const T> b, int me, i64 row, i64 m,
 	Loader<T, side, alongA, piece, all> la(a, me, row, m);
 	Loader<T, side, alongB, piece, all> lb(b.transposed(), me, column, n);
 	i64 left = k; // to be loaded
-	auto load = [&](int stage) {
+	auto load = [&](int stage) __attribute__((always_inline)) {
 		la.load(as[stage], left);
 		lb.load(bs[stage], left);
 		endGroup();

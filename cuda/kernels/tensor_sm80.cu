@@ -35,7 +35,7 @@ INLINE void addTensorProduct(Matrix<double> c, i64 m, i64 n, i64 k, Matrix<const
 	i64 row = blockY() * side, column = blockX() * side;
 	int me = (int)threadX(), i = me % 32 / 4, j = me % 4, i0 = me / 32 % 2 * (side / 2), j0 = me / 64 * 32;
 	double s[down][across][2][2] = {};
-	stream<side, alongA, alongB, piece, 2 * side>(a, b, me, row, m, column, n, k, [&](const double *as, const double *bs) {
+	stream<side, alongA, alongB, piece, 2 * side>(a, b, me, row, m, column, n, k, [&](const double *as, const double *bs) __attribute__((always_inline)) {
 		double u[down][2][2], v[across][2];
 #pragma unroll
 		for (int p = 0; p < down; p++) {
