@@ -3,6 +3,7 @@ package cuda
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"revnum/fixed"
 	"revnum/rev"
@@ -29,7 +30,7 @@ import (
 //
 // A pass goes over the pairs twice, once for the means. A thread has a vertex and goes over all
 // others, so that derivatives compute each pair from both ends. Scratch memory is that of the
-// coordinates, and of cotangents for as many vertices, or for 2¹⁷ where the graph has fewer.
+// coordinates, and of cotangents for as many vertices, or for 2²⁰ where the graph has fewer.
 //
 // In floating point the errors are those of graphembed.Loss. Means and variances are summed in
 // float64. A distance whose square underflows counts as 0. Over Q43 all passes have the bits of
@@ -64,8 +65,9 @@ func (k GraphLoss[T]) Run(p rev.Pass[GraphLoss[T]]) error {
 }
 
 const (
-	graphThreads = 128
-	graphGroup   = 8 // as in kernels/graph.cu
+	graphThreads = 128 // as in kernels/graph.cu, and what follows
+	graphGroup   = 8
+	graphBlocks  = 1 << 13 // in parts of the vertices
 )
 
 // rows returns the operands as kernels/graph.cu takes them.
@@ -89,7 +91,7 @@ func (k *GraphLoss[T]) sweep(w *pass, sign int, g, t, gt *GraphLoss[T]) {
 	// A block has up to graphThreads vertices, a part of the others, and a group of coordinates.
 	threads := min((n+warp-1)/warp*warp, graphThreads)
 	blocks := (n + threads - 1) / threads
-	parts := min(max(1, maxBlocks/blocks), (n+warp-1)/warp)
+	parts := min(max(1, graphBlocks/blocks), (n+warp-1)/warp)
 	groups := 1
 	if toG || toGT {
 		groups = max(1, (dim+graphGroup-1)/graphGroup)
@@ -130,16 +132,26 @@ func (k *GraphLoss[T]) sweep(w *pass, sign int, g, t, gt *GraphLoss[T]) {
 		uint64(totals.address()), uint64(n), uint64(dim), uint64(x.address()), uint64(v.address()),
 		uint64(k.Graph.ptr.address()), uint64(k.Graph.list.address()), uint64(blocks), uint64(parts),
 	}
+	name := func(kernel string) string {
+		if isFixed[T]() || dim != 2 && dim != 3 {
+			return typed[T](kernel + "Many")
+		}
+		return typed[T](kernel + strconv.Itoa(dim))
+	}
 	on := func(groups int) grid { return grid{[3]int{blocks * parts * groups, 1, 1}, [3]int{threads, 1, 1}} }
 	end := vectorGrid(min(blocks*parts, maxThreads))
-	w.launch(typed[T]("graphMeans"), on(1), vertices...)
+	w.launch(name("graphMeans"), on(1), vertices...)
 	margin := math.Float64bits(k.Margin)
 	if isFixed[T]() {
 		margin = uint64(fixed.FromFloat64Sat(k.Margin))
 	}
 	w.launch(typed[T]("graphKinds"), end, uint64(kinds.address()), uint64(totals.address()), uint64(blocks*parts),
 		uint64(k.Graph.pairs-k.Graph.edges), uint64(k.Graph.edges), margin)
-	w.launch(typed[T]("graphForces"), on(groups), append(vertices, uint64(kinds.address()),
+	forces := "graphForces"
+	if toGT || toG && v != nil {
+		forces = "graphSecond"
+	}
+	w.launch(name(forces), on(groups), append(vertices, uint64(kinds.address()),
 		pointer(g.Out), pointer(gt.Out), uint64(ofG.address()), uint64(ofGT.address()))...)
 	var tout *T
 	if toT {

@@ -1,10 +1,14 @@
 // The loss of an embedding of a graph, with the equations of revmodels/graphembed. Over Q43 the
 // results have its bits.
 //
-// A thread has a vertex i, and goes over the others, j, in their order. The sums over pairs of
-// distances take those with j > i. The derivatives by the coordinates of i take all, so that no
-// thread adds to sums of another one. The vertices j are cut into parts. A block has some
-// vertices i and a part, and what it adds up is added up in the order of parts.
+// A thread has a vertex i, and goes over the others, j, in their order: first those that are apart,
+// then its neighbours. The sums over pairs of distances take those with j > i. The derivatives by
+// the coordinates of i take all, so that no thread adds to sums of another one. The vertices j are
+// cut into parts. A block has some vertices i and a part, and what it adds up is added up in the
+// order of parts.
+//
+// Kernels of floats are compiled for 2 and for 3 dimensions, with a loop over pairs for each kind of
+// pass. Others are for any number of dimensions, which is `dim` 0 here. They have one loop for all.
 #include "squares.h"
 
 DEVICE double plus(double x, double y) { return x + y; }
@@ -24,8 +28,14 @@ template <class T> using Big = typename BigOf<T>::type;
 DEVICE double big(double x) { return x; }
 DEVICE double big(float x) { return x; }
 DEVICE i128 big(Q43 x) { return x.v; }
-DEVICE double bigSquare(double x) { return x * x; }
-DEVICE i128 bigSquare(Q43 x) { return (i128)x.v * x.v; }
+DEVICE void addSquare(double &s, double x) { s = fma(x, x, s); }
+DEVICE void addSquare(i128 &s, Q43 x) { s += (i128)x.v * x.v; }
+
+// plusProduct returns s + x·y. The product is rounded over Q43.
+DEVICE double plusProduct(double s, double x, double y) { return fma(x, y, s); }
+DEVICE float plusProduct(float s, float x, float y) { return __builtin_elementwise_fma(x, y, s); }
+DEVICE Q43 plusProduct(Q43 s, Q43 x, Q43 y) { return s + product(x, y); }
+template <class T> DEVICE T lessProduct(T s, T x, T y) { return plusProduct(s, x, minus(T{}, y)); }
 
 // Totals are sums over pairs.
 template <class T> struct Totals {
@@ -66,9 +76,10 @@ template <class T> struct Kind {
 	T mean, meanDot, beta, betaDot, alpha;
 	i64 n;
 };
-DEVICE double weight(const Kind<double> &k, double x) { return k.alpha * x; }
-DEVICE float weight(const Kind<float> &k, float x) { return k.alpha * x; }
-DEVICE Q43 weight(const Kind<Q43> &k, Q43 x) { return k.n < 2 ? Q43{0} : nearest((x + x).v, (u64)k.n - 1, 0); }
+// weight returns α·x + β.
+DEVICE double weight(const Kind<double> &k, double x, double beta) { return fma(k.alpha, x, beta); }
+DEVICE float weight(const Kind<float> &k, float x, float beta) { return plusProduct(beta, k.alpha, x); }
+DEVICE Q43 weight(const Kind<Q43> &k, Q43 x, Q43 beta) { return k.n < 2 ? beta : nearest((x + x).v, (u64)k.n - 1, 0) + beta; }
 
 // Kinds has both, first that of pairs that are apart, and max(exp z - 1, 0), the loss by the
 // means.
@@ -87,27 +98,51 @@ template <class T> INLINE Kind<T> narrowed(const Kind<Wide<T>> &k) {
 	return t;
 }
 
-// A Walk over vertices j in ascending order tells which are neighbours of i.
+// A Walk goes over vertices that are not i, in ascending order: those apart from i, or its neighbours.
 struct Walk {
-	const int *at, *end;
-	i64 next;
-	// It begins at vertex j. The neighbours of i are list[ptr[i]], ..., list[ptr[i+1]-1].
-	INLINE Walk(const int *ptr, const int *list, i64 i, i64 j) {
-		i64 lo = ptr[i], hi = ptr[i + 1];
-		end = list + hi;
-		while (lo < hi) {
-			i64 m = (lo + hi) / 2;
-			if (list[m] < j) lo = m + 1;
-			else hi = m;
-		}
-		at = list + lo;
-		next = at < end ? *at : -1;
+	const int *first, *end; // the neighbours
+	int i, lo, hi;
+	const int *at;
+	int j, next;
+	bool near;
+
+	// It goes from lo to hi - 1. The neighbours of i are list[ptr[i]], ..., list[ptr[i+1]-1].
+	INLINE Walk(const int *ptr, const int *list, i64 i, i64 lo, i64 hi) : i((int)i), lo((int)lo), hi((int)hi) {
+		first = find(list + ptr[i], list + ptr[i + 1], lo);
+		end = find(first, list + ptr[i + 1], hi);
 	}
-	INLINE bool meets(i64 j) {
-		if (j != next) return false;
-		at++;
-		next = at < end ? *at : -1;
-		return true;
+	INLINE static const int *find(const int *from, const int *to, i64 j) {
+		while (from < to) {
+			const int *m = from + (to - from) / 2;
+			if (*m < j) from = m + 1;
+			else to = m;
+		}
+		return from;
+	}
+	INLINE void start(bool neighbours) {
+		near = neighbours;
+		at = first;
+		j = lo - 1;
+		skip();
+	}
+	// skip sets next to the first vertex after j that is i or a neighbour.
+	INLINE void skip() {
+		constexpr int none = (int)(~0u >> 1);
+		int a = at < end ? *at : none, b = j < i ? i : none;
+		next = a < b ? a : b;
+	}
+	// advance sets j to the next one.
+	INLINE bool advance() {
+		if (near) {
+			if (at == end) return false;
+			j = *at++;
+			return true;
+		}
+		while (++j == next) {
+			if (j != i) at++;
+			skip();
+		}
+		return j < hi;
 	}
 };
 
@@ -115,8 +150,25 @@ struct Walk {
 template <class T> struct Length {
 	T d, inverse;
 	INLINE void set(T square) {
-		d = __builtin_elementwise_sqrt(square);
-		inverse = d == 0 ? 0 : 1 / d;
+		if (!fast(square)) {
+			d = __builtin_elementwise_sqrt(square);
+			inverse = d == 0 ? 0 : 1 / d;
+		}
+	}
+	INLINE bool fast(float) { return false; }
+	// A root and a quotient of double take about 20 operations, and these 9: an approximation of
+	// 1/√s to 20 bits, a step of third order, and one of Newton's for √s. The numbers that they use
+	// are in range if s is not very large or small.
+	INLINE bool fast(double s) {
+		if ((unsigned)(bits(s) >> 52) - 123 >= 1900) return false;
+		double y, half;
+		asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(s));
+		double e = fma(-(s * y), y, 1);
+		inverse = fma(fma(0.375, e, 0.5), y * e, y);
+		half = 0.5 * inverse;
+		d = s * inverse;
+		d = fma(fma(-d, d, s), half, d);
+		return true;
 	}
 	INLINE T divide(T x) const { return x * inverse; }
 	INLINE bool zero() const { return d == 0; }
@@ -140,62 +192,68 @@ template <> struct Square<Q43> {
 
 // The coordinates of a vertex from one on, up to a group, are in registers. Where there are
 // more, there are blocks for each group.
-constexpr int group = 8;
+constexpr int most = 8;
+template <int dim> constexpr int groupOf = dim ? dim : most;
 
-// Vertices have dim coordinates x, and tangents v or none, one vertex after the other.
+// Vertices have coordinates x, and tangents v or none, one vertex after the other.
 template <class T> struct Vertices {
 	i64 n, dim;
 	const T *x, *v;
 	const int *ptr, *list; // of neighbours
 };
 
-// A Pair is that of vertex i with another.
-template <class T> struct Pair {
+// A Pair is that of vertex i with another. Without `moves` there are no tangents, and with it there
+// may be some.
+template <class T, int dim, bool moves> struct Pair {
+	static constexpr int group = groupOf<dim>;
 	Vertices<T> of;
 	i64 i, from, width; // coordinates from, ..., from + width - 1 are in registers
 	T x[group], v[group], dx[group], dv[group];
 	Length<T> length;
 	T dDot; // the tangent of the distance
 
-	INLINE Pair(const Vertices<T> &of, i64 i, i64 from) : of(of), i(i), from(from), width(of.dim - from < group ? of.dim - from : group) {
+	INLINE Pair(const Vertices<T> &of, i64 i, i64 from) : of(of), i(i), from(from) {
+		width = dim ? dim : of.dim - from < group ? of.dim - from : group;
 #pragma unroll
 		for (int c = 0; c < group; c++) {
 			x[c] = v[c] = T{};
-			if (c < width) x[c] = of.x[i * of.dim + from + c];
-			if (c < width && of.v) v[c] = of.v[i * of.dim + from + c];
+			if (c < width) x[c] = of.x[i * cols() + from + c];
+			if (moving() && c < width) v[c] = of.v[i * cols() + from + c];
 		}
 	}
+	INLINE i64 cols() const { return dim ? dim : of.dim; }
+	INLINE bool moving() const { return moves && of.v; }
 	INLINE void with(i64 j) {
-		bool all = width == of.dim;
+		bool all = width == cols();
 		Square<T> s;
 #pragma unroll
 		for (int c = 0; c < group; c++) {
 			if (c < width) {
-				dx[c] = minus(of.x[j * of.dim + from + c], x[c]);
-				if (of.v) dv[c] = minus(of.v[j * of.dim + from + c], v[c]);
+				dx[c] = minus(of.x[j * cols() + from + c], x[c]);
+				if (moving()) dv[c] = minus(of.v[j * cols() + from + c], v[c]);
 				if (all) s.add(dx[c]);
 			}
 		}
-		for (i64 c = 0; c < of.dim && !all; c++) s.add(difference(of.x, j, c));
+		for (i64 c = 0; c < cols() && !all; c++) s.add(difference(of.x, j, c));
 		length.set(s.value());
 		dDot = T{};
-		if (!of.v) return;
+		if (!moving()) return;
 #pragma unroll
 		for (int c = 0; c < group; c++) {
-			if (c < width && all) dDot = plus(dDot, product(length.divide(dx[c]), dv[c]));
+			if (c < width && all) dDot = plusProduct(dDot, length.divide(dx[c]), dv[c]);
 		}
-		for (i64 c = 0; c < of.dim && !all; c++) {
-			dDot = plus(dDot, product(length.divide(difference(of.x, j, c)), difference(of.v, j, c)));
+		for (i64 c = 0; c < cols() && !all; c++) {
+			dDot = plusProduct(dDot, length.divide(difference(of.x, j, c)), difference(of.v, j, c));
 		}
 	}
-	INLINE T difference(const T *x, i64 j, i64 c) const { return minus(x[j * of.dim + c], x[i * of.dim + c]); }
+	INLINE T difference(const T *x, i64 j, i64 c) const { return minus(x[j * cols() + c], x[i * cols() + c]); }
 };
 
 // A Share is what a block does: some vertices i, a part of the vertices j, and the coordinates of
 // a group.
 struct Share {
 	i64 i, lo, hi, from, part;
-	INLINE Share(i64 n, i64 rows, i64 parts) {
+	INLINE Share(i64 n, i64 rows, i64 parts, int group) {
 		i64 rest = blockX() / rows;
 		part = rest % parts;
 		i = blockX() % rows * threads() + threadX();
@@ -217,26 +275,30 @@ template <class T> INLINE void packVertices(T *to, i64 n, i64 dim, i64 m, const 
 }
 
 // graphMeans adds up distances and their tangents.
-template <class T> INLINE void graphMeans(Totals<T> *total, Vertices<T> of, i64 rows, i64 parts) {
-	Share share(of.n, rows, parts);
-	i64 i = share.i;
+template <class T, int dim, bool moves> INLINE Totals<T> means(const Vertices<T> &of, const Share &share) {
 	Totals<T> s = Totals<T>::none();
-	i64 begin = share.lo > i ? share.lo : i + 1;
-	if (i < of.n && begin < share.hi) {
-		Pair<T> p(of, i, 0);
-		Walk walk(of.ptr, of.list, i, begin);
-		for (i64 j = begin; j < share.hi; j++) {
-			p.with(j);
-			Big<T> d = big(p.length.d), tangent = big(p.dDot);
-			if (walk.meets(j)) {
-				s.v[sumAt + 1] += d;
-				s.v[tangentAt + 1] += tangent;
-			} else {
-				s.v[sumAt] += d;
-				s.v[tangentAt] += tangent;
-			}
+	i64 i = share.i, begin = share.lo > i ? share.lo : i + 1;
+	if (i >= of.n || begin >= share.hi) return s;
+	Pair<T, dim, moves> p(of, i, 0);
+	Walk walk(of.ptr, of.list, i, begin, share.hi);
+	for (int near = 0; near < 2; near++) {
+		Big<T> sum = 0, tangent = 0;
+		walk.start(near);
+		while (walk.advance()) {
+			p.with(walk.j);
+			sum += big(p.length.d);
+			if (moves) tangent += big(p.dDot);
 		}
+		s.v[near ? sumAt + 1 : sumAt] = sum;
+		s.v[near ? tangentAt + 1 : tangentAt] = tangent;
 	}
+	return s;
+}
+template <class T, int dim> INLINE void graphMeans(Totals<T> *total, const Vertices<T> &of, i64 rows, i64 parts) {
+	Share share(of.n, rows, parts, groupOf<dim>);
+	Totals<T> s;
+	if constexpr (dim > 0) s = of.v ? means<T, dim, true>(of, share) : means<T, dim, false>(of, share);
+	else s = means<T, dim, true>(of, share);
 	s = blockReduce(s);
 	if (threadX() == 0) total[blockX()] = s;
 }
@@ -295,59 +357,90 @@ INLINE void graphKinds(Kinds<W> *to, const Totals<T> *total, i64 totals, i64 apa
 //
 // graphForces adds up squares, the derivative of the loss in the direction v, and, if they are not
 // null, the cotangents g of the coordinates in row part·n + i, and the tangents gt of these. gout
-// and gtout are the cotangent of the loss and its tangent.
-template <class T>
-INLINE void graphForces(Totals<T> *total, Vertices<T> of, i64 rows, i64 parts, const Kinds<Wide<T>> *kinds, const T *gout, const T *gtout, T *g, T *gt) {
-	Share share(of.n, rows, parts);
-	i64 i = share.i;
+// and gtout are the cotangent of the loss and its tangent. graphForces has v or g but not both, and
+// no gt. graphSecond has any.
+template <class T> struct Forces {
+	const Kinds<Wide<T>> *kinds;
+	const T *gout, *gtout;
+	T *g, *gt;
+};
+
+// Its order is 0 without cotangents, 1 with g, and 2 with both. If dim is 0, there may be no g in order 1.
+template <class T, int dim, bool moves, int order> INLINE Totals<T> forces(const Vertices<T> &of, const Forces<T> &to, const Share &share) {
+	constexpr int group = groupOf<dim>;
 	Totals<T> s = Totals<T>::none();
-	if (i < of.n) {
-		bool all = g || gt, second = gt && of.v && gout;
-		Kind<T> far = narrowed<T>(kinds->of[0]), near = narrowed<T>(kinds->of[1]);
-		T a = gout ? *gout : T{}, b = gtout ? *gtout : T{}, sum[group], turn[group];
+	i64 i = share.i;
+	if (i >= of.n) return s;
+	T a = to.gout ? *to.gout : T{}, b = to.gtout ? *to.gtout : T{}, sum[group], turn[group];
 #pragma unroll
-		for (int c = 0; c < group; c++) sum[c] = turn[c] = T{};
-		Pair<T> p(of, i, share.from);
-		i64 begin = all || share.lo > i ? share.lo : i + 1;
-		Walk walk(of.ptr, of.list, i, begin);
-		for (i64 j = begin; j < share.hi; j++) {
-			if (j == i) continue;
-			bool connected = walk.meets(j);
-			Kind<T> k = connected ? near : far;
-			p.with(j);
-			T e = minus(p.length.d, k.mean), w = plus(weight(k, e), k.beta);
-			if (j > i) {
-				Big<T> excess = big(e), square = bigSquare(e);
-				s.v[excessAt] += connected ? 0 : excess;
-				s.v[excessAt + 1] += connected ? excess : 0;
-				s.v[squareAt] += connected ? 0 : square;
-				s.v[squareAt + 1] += connected ? square : 0;
-				s.v[changeAt] += big(product(w, p.dDot));
+	for (int c = 0; c < group; c++) sum[c] = turn[c] = T{};
+	Pair<T, dim, moves> p(of, i, share.from);
+	constexpr bool perhaps = order == 1 && dim == 0;
+	bool all = perhaps ? to.g != nullptr : order > 0;
+	i64 begin = all || share.lo > i ? share.lo : i + 1;
+	Walk walk(of.ptr, of.list, i, begin, share.hi);
+	for (int near = 0; near < 2; near++) {
+		Kind<T> k = narrowed<T>(to.kinds->of[near]);
+		Big<T> excess = 0, square = 0, change = 0;
+		walk.start(near);
+		while (walk.advance()) {
+			p.with(walk.j);
+			T e = minus(p.length.d, k.mean), w = {};
+			if (moves || order > 0) w = weight(k, e, k.beta);
+			if (walk.j > i) {
+				excess += big(e);
+				addSquare(square, e);
+				if (moves) change += big(product(w, p.dDot));
 			}
-			if (!all) continue;
-			T f = product(w, a), h = product(w, b);
-			T wDot = plus(weight(k, minus(p.dDot, k.meanDot)), k.betaDot), hDot = product(wDot, a);
+			if constexpr (order > 0) {
+				if (perhaps && !all) continue;
+				T f = product(w, a), h = {}, hDot = {};
+				if (order > 1) {
+					T wDot = weight(k, minus(p.dDot, k.meanDot), k.betaDot);
+					h = product(w, b);
+					hDot = product(wDot, a);
+				}
 #pragma unroll
-			for (int c = 0; c < group; c++) {
-				if (c >= p.width) continue;
-				T u = p.length.divide(p.dx[c]);
-				if (g) sum[c] = minus(sum[c], product(f, u));
-				if (gt && gtout) turn[c] = minus(turn[c], product(h, u));
-				if (second) {
-					T uDot = product(w, p.length.divide(minus(p.dv[c], product(u, p.dDot))));
-					if (p.length.zero()) uDot = weight(k, p.dv[c]);
-					turn[c] = minus(minus(turn[c], product(hDot, u)), product(a, uDot));
+				for (int c = 0; c < group; c++) {
+					if (c < p.width) {
+						T u = p.length.divide(p.dx[c]);
+						sum[c] = lessProduct(sum[c], f, u);
+						if (order > 1 && to.gtout) turn[c] = minus(turn[c], product(h, u));
+						if (order > 1 && p.moving() && to.gout) {
+							T uDot = product(w, p.length.divide(minus(p.dv[c], product(u, p.dDot))));
+							if (p.length.zero()) uDot = weight(k, p.dv[c], T{});
+							turn[c] = minus(minus(turn[c], product(hDot, u)), product(a, uDot));
+						}
+					}
 				}
 			}
 		}
-		i64 at = (share.part * of.n + i) * of.dim + share.from;
+		s.v[near ? excessAt + 1 : excessAt] = excess;
+		s.v[near ? squareAt + 1 : squareAt] = square;
+		s.v[changeAt] += change;
+	}
+	i64 at = (share.part * of.n + i) * p.cols() + share.from;
+	if constexpr (order > 0) {
 #pragma unroll
 		for (int c = 0; c < group; c++) {
-			if (c < p.width && g) g[at + c] = sum[c];
-			if (c < p.width && gt) gt[at + c] = turn[c];
+			if (c < p.width && to.g) to.g[at + c] = sum[c];
+			if (order > 1 && c < p.width && to.gt) to.gt[at + c] = turn[c];
 		}
 	}
+	return s;
+}
+template <class T, int dim> INLINE void graphForces(Totals<T> *total, const Vertices<T> &of, i64 rows, i64 parts, const Forces<T> &to) {
+	Share share(of.n, rows, parts, groupOf<dim>);
+	Totals<T> s;
+	if constexpr (dim == 0) s = forces<T, dim, true, 1>(of, to, share);
+	else if (to.g) s = forces<T, dim, false, 1>(of, to, share);
+	else s = of.v ? forces<T, dim, true, 0>(of, to, share) : forces<T, dim, false, 0>(of, to, share);
 	s = blockReduce(s);
+	if (threadX() == 0 && share.from == 0) total[blockX()] = s;
+}
+template <class T, int dim> INLINE void graphSecond(Totals<T> *total, const Vertices<T> &of, i64 rows, i64 parts, const Forces<T> &to) {
+	Share share(of.n, rows, parts, groupOf<dim>);
+	Totals<T> s = blockReduce(forces<T, dim, true, 2>(of, to, share));
 	if (threadX() == 0 && share.from == 0) total[blockX()] = s;
 }
 
@@ -392,21 +485,31 @@ template <class T> INLINE void addForces(T *a, i64 downA, T *b, i64 downB, i64 n
 DEVICE void decode(double &x, i64 raw) { x = bits((u64)raw); }
 DEVICE void decode(Q43 &x, i64 raw) { x = Q43{raw}; }
 
-#define VERTICES(T) i64 n, i64 dim, const T *x, const T *v, const int *ptr, const int *list
-#define OF(T) Vertices<T>{n, dim, x, v, ptr, list}
+constexpr int graphThreads = 128; // of a block, as in graphloss.go
+#define BOUND(dim) __attribute__((launch_bounds(graphThreads, dim ? 6 : 1)))
+#define VERTICES(T) Totals<T> *total, i64 n, i64 dim, const T *x, const T *v, const int *ptr, const int *list, i64 rows, i64 parts
+#define OF(T) total, Vertices<T>{n, dim, x, v, ptr, list}, rows, parts
+#define FORCES(T) const Kinds<Wide<T>> *kinds, const T *gout, const T *gtout, T *g, T *gt
+#define TO(T) Forces<T>{kinds, gout, gtout, g, gt}
+// In few dimensions so many blocks have the registers of a multiprocessor that its units are busy.
+#define PAIRS(T, d, name) \
+	KERNEL BOUND(d) graphMeans##name(VERTICES(T)) { graphMeans<T, d>(OF(T)); } \
+	KERNEL BOUND(d) graphForces##name(VERTICES(T), FORCES(T)) { graphForces<T, d>(OF(T), TO(T)); } \
+	KERNEL graphSecond##name(VERTICES(T), FORCES(T)) { graphSecond<T, d>(OF(T), TO(T)); }
 #define KERNELS(T, name) \
 	KERNEL packVertices##name(T *to, i64 n, i64 dim, i64 m, const T *a, i64 downA, const T *b, i64 downB) { packVertices(to, n, dim, m, a, downA, b, downB); } \
-	KERNEL graphMeans##name(Totals<T> *total, VERTICES(T), i64 rows, i64 parts) { graphMeans(total, OF(T), rows, parts); } \
 	KERNEL graphKinds##name(Kinds<Wide<T>> *to, const Totals<T> *total, i64 totals, i64 apart, i64 connected, i64 margin) { \
 		Wide<T> m; \
 		decode(m, margin); \
 		graphKinds(to, total, totals, apart, connected, m); \
 	} \
-	KERNEL graphForces##name(Totals<T> *total, VERTICES(T), i64 rows, i64 parts, const Kinds<Wide<T>> *kinds, const T *gout, const T *gtout, T *g, T *gt) { \
-		graphForces(total, OF(T), rows, parts, kinds, gout, gtout, g, gt); \
-	} \
+	PAIRS(T, 0, Many##name) \
 	KERNEL graphEnd##name(T *out, T *tout, i64 sign, const Totals<T> *total, i64 totals, const Kinds<Wide<T>> *kinds) { graphEnd(out, tout, sign, total, totals, kinds); } \
 	KERNEL addForces##name(T *a, i64 downA, T *b, i64 downB, i64 n, i64 dim, i64 m, const T *g, i64 parts) { addForces(a, downA, b, downB, n, dim, m, g, parts); }
+PAIRS(double, 2, 2F64)
+PAIRS(double, 3, 3F64)
+PAIRS(float, 2, 2F32)
+PAIRS(float, 3, 3F32)
 KERNELS(double, F64)
 KERNELS(float, F32)
 KERNELS(Q43, Q43)

@@ -161,6 +161,8 @@ func oneOperand(name, typ string, size int) func(a uint64) uint64 {
 		return func(a uint64) uint64 { return b64(math.Sqrt(f64(a))) }
 	case "sqrt.rn f32":
 		return func(a uint64) uint64 { return b32(float32(math.Sqrt(float64(f32(a))))) }
+	case "rsqrt.approx.ftz f64": // of the upper halves of numbers, as the hardware has it
+		return func(a uint64) uint64 { return b64(1/math.Sqrt(f64(a>>32<<32))) >> 32 << 32 }
 	case "rcp.rn f64":
 		return func(a uint64) uint64 { return b64(1 / f64(a)) }
 	case "rcp.rn f32":
