@@ -407,7 +407,11 @@ func (b *bench) mixture() {
 	k := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle), X: b.general(n, d)}
 	g := LogPosterior[float64]{Out: b.scalar(), Alpha: b.vector(comps), Means: b.general(comps, d), Factors: b.general(comps, triangle)}
 	sizes, flops := map[string]int{"n": n, "d": d, "K": comps}, 2*float64(n)*float64(comps)*float64(triangle)
-	passes(b, "LogPosterior", sizes, multiply, [3]float64{flops, 2 * flops, 2 * flops}, k, g)
+	of := multiply
+	if b.tensor() { // d is at most tensorSide
+		of = tensor
+	}
+	passes(b, "LogPosterior", sizes, of, [3]float64{flops, 2 * flops, 2 * flops}, k, g)
 }
 
 // fixedMixture measures the same over Q43, for as many points as its range allows. A

@@ -80,6 +80,17 @@ func interpreter(t testing.TB, bytes int) *Device {
 	return dev
 }
 
+// withTensorCores returns a device whose compute capability is 8.0, or that of the tests.
+func withTensorCores(t testing.TB, bytes int) *Device {
+	t.Helper()
+	if os.Getenv("REVNUM_DEVICE") != "" {
+		return interpreter(t, bytes)
+	}
+	d := interpret(t, bytes)
+	d.capability = 80
+	return open(t, d)
+}
+
 // open opens an interpreted device. It is closed after the test.
 func open(t testing.TB, d *interpreted) *Device {
 	t.Helper()

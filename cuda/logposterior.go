@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"math"
+	"strconv"
 	"unsafe"
 
 	"revnum/rev"
@@ -45,6 +46,11 @@ import (
 // own, and the parts are added in their order. Scratch memory is that of the responsibilities
 // of a batch, and of up to 8 moments per component.
 //
+// In up to 64 dimensions, these products over float64 run on the tensor cores of cards of compute
+// capability 8.0 and later. There, as for [MatMul], NVIDIA does not say in which order four terms
+// are added up, and the bits may differ from those of other cards. Scratch memory is then also that
+// of the points of a batch, and up to 1056 moments of all components together.
+//
 // The rounding errors are those of gmm.LogPosterior: F is summed in float64, the gradient in
 // T. Tangent computes the gradient in scratch memory, and its product with the direction.
 // AdjointTangent computes the tangents of the gradient by the same kernels over numbers with
@@ -85,6 +91,11 @@ const (
 	gmmTile  = 64 // as in kernels/mixture.cu
 	gmmRun   = 16
 	gmmParts = 8
+
+	tensorSide = 64   // the most dimensions of kernels/mixture_sm80.cu
+	tensorTile = 8    // points of a tile there
+	tensorEach = 64   // tiles of a warp
+	tensorFill = 1056 // warps that fill a card of 132 multiprocessors
 )
 
 // A mixture is a pass of LogPosterior at work.
@@ -96,9 +107,10 @@ type mixture[T rev.Float] struct {
 	batches     int
 	parts       int  // of the points of a batch, each with moments of its own
 	rated       bool // whether numbers have tangents beside them, and take the room of two
+	side        int  // of packed points, for the tensor cores, or 0
 
-	q, bias, r, moments, p, scratch Memory[T]
-	prior, sums                     Memory[float64]
+	packed, q, bias, r, moments, p, scratch Memory[T]
+	prior, sums                             Memory[float64]
 }
 
 // An arena is scratch memory of a pass. Without memory it only counts the bytes.
@@ -113,10 +125,33 @@ func take[T any](a *arena, n int) (m Memory[T]) {
 	return m
 }
 
-// cut sets how the points are cut, which depends only on the shape.
+// cut sets how the points are cut, which depends only on the shape, and on whether there are tensor
+// cores for T.
 func (m *mixture[T]) cut() {
 	m.batches = (m.n + gmmBatch - 1) / gmmBatch
-	m.parts = min(gmmParts, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
+	most := gmmParts
+	if isWide[T]() && !m.rated && m.dev != nil && m.dev.Properties().Capability >= 80 && m.d <= tensorSide {
+		for m.side = 16; m.side < m.d; {
+			m.side *= 2
+		}
+		most = max(1, tensorFill/m.comps)
+	}
+	m.parts = min(most, max(1, (min(m.n, gmmBatch)+8*gmmRun-1)/(8*gmmRun)))
+}
+
+// isWide reports whether T is float64.
+func isWide[T rev.Real]() bool {
+	_, ok := any(*new(T)).(float64)
+	return ok
+}
+
+// tiles returns how many tiles n packed points have.
+func tiles(n int) int { return (n + tensorTile - 1) / tensorTile }
+
+// perWarp returns the grid for so many warps.
+func perWarp(warps int) grid {
+	const each = maxThreads / warp
+	return grid{[3]int{(warps + each - 1) / each, 1, 1}, [3]int{maxThreads, 1, 1}}
 }
 
 // run makes the pass.
@@ -175,7 +210,8 @@ func (m *mixture[T]) second(g, t, gt *LogPosterior[T], room bool) {
 	}
 	k := LogPosterior[T]{Prior: m.k.Prior} // with the tangents
 	var sum LogPosterior[T]                // the gradient with its tangents
-	r := mixture[T]{pass: m.pass, k: &k, n: m.n, d: m.d, comps: m.comps, parts: m.parts, batches: m.batches, rated: true}
+	r := mixture[T]{pass: m.pass, k: &k, n: m.n, d: m.d, comps: m.comps, rated: true}
+	r.cut()
 	var a arena
 	for range 2 { // count, then take
 		r.reserve(&a, true, gt.X.Data != nil)
@@ -247,9 +283,13 @@ func (m *mixture[T]) name(kernel string) string {
 	return typed[T](kernel)
 }
 
+// tensor returns the name of a kernel of kernels/mixture_sm80.cu.
+func (m *mixture[T]) tensor(kernel string) string { return typed[T](kernel + strconv.Itoa(m.side)) }
+
 // reserve takes scratch memory.
 func (m *mixture[T]) reserve(a *arena, gradient, points bool) {
 	d, comps, each := m.d, m.comps, m.width()
+	m.packed = take[T](a, tiles(min(m.n, gmmBatch))*tensorTile*m.side) // the first, as it is aligned to 16 bytes
 	m.prior = take[float64](a, comps)
 	m.sums = take[float64](a, m.batches*vectorGrid(min(m.n, gmmBatch)).blocks[0])
 	m.q, m.bias = take[T](a, each*comps*d*d), take[T](a, each*comps)
@@ -306,17 +346,30 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 		n := min(gmmBatch, m.n-lo)
 		x, r := uint64(k.X.Data[m.width()*lo*k.X.Stride:].address()), uint64(m.r.address())
 		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
-		m.launch(m.name("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
-			r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
+		if m.side > 0 {
+			rows := tiles(n) * tensorTile
+			m.launch(m.tensor("packPoints"), vectorGrid(rows*m.side), at(m.packed), uint64(rows), x, uint64(k.X.Stride), uint64(n), d)
+			m.launch(m.tensor("tensorScore"), perWarp(m.comps*((tiles(n)+tensorEach-1)/tensorEach)),
+				r, at(m.packed), uint64(n), d, at(m.q), at(m.bias), means, down, comps, tensorEach)
+		} else {
+			m.launch(m.name("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
+				r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
+		}
 		over := vectorGrid(n)
 		m.launch(m.name("weigh"), over, uint64(sums.address()), r, uint64(n), comps)
 		sums = sums[over.blocks[0]:]
 		if !gradient {
 			continue
 		}
-		tiles := (m.d + gmmTile - 1) / gmmTile
-		m.launch(m.name("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},
-			uint64(m.moments.address()), r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.about.Data.address()), uint64(m.about.Stride))
+		about, downAbout := at(m.about.Data), uint64(m.about.Stride)
+		if m.side > 0 {
+			m.launch(m.tensor("tensorMoments"), perWarp(m.comps*m.parts),
+				at(m.moments), r, at(m.packed), uint64(n), d, comps, uint64(m.parts), about, downAbout)
+		} else {
+			tiles := (m.d + gmmTile - 1) / gmmTile
+			m.launch(m.name("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},
+				at(m.moments), r, x, uint64(k.X.Stride), uint64(n), d, comps, about, downAbout)
+		}
 		if g.X.Data != nil {
 			m.launch(m.name("addPoints"), vectorGrid(n*m.d), uint64(g.X.Data[m.width()*lo*g.X.Stride:].address()), uint64(g.X.Stride), pointer(g.Out),
 				r, x, uint64(k.X.Stride), uint64(n), d, comps, uint64(m.p.address()), means, down)

@@ -85,6 +85,17 @@ func TestLogPosteriorValues(t *testing.T) {
 	comparePosterior(t, [3]int{0, 2, 2}, gmm.Prior{Gamma: 0.7, M: 2}) // no points
 }
 
+// TestLogPosteriorTensorCores does so for packed points of each side, and for more dimensions.
+func TestLogPosteriorTensorCores(t *testing.T) {
+	testDevice = withTensorCores(t, 1<<26)
+	for _, s := range [][3]int{{0, 2, 2}, {7, 1, 1}, {270, 3, 2}, {21, 16, 9}, {35, 21, 3}, {20, 64, 2}, {9, 65, 1}} {
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			smallBatches(t, 250)
+			comparePosterior(t, s, gmm.Prior{Gamma: 0.7, M: 2})
+		})
+	}
+}
+
 func comparePosterior(t *testing.T, s [3]int, prior gmm.Prior) {
 	random := func() (k, g, tan hostPosterior[float64]) {
 		rnd := rand.New(rand.NewPCG(17, 18))

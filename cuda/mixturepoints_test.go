@@ -72,7 +72,12 @@ func TestMixturePoints(t *testing.T) {
 
 // TestMixtureMoments compares the sums of a step with those of the host.
 func TestMixtureMoments(t *testing.T) {
-	dev := interpreter(t, 1<<24)
+	for name, device := range map[string]func(testing.TB, int) *Device{"plain": interpreter, "tensor cores": withTensorCores} {
+		t.Run(name, func(t *testing.T) { mixtureMoments(t, device(t, 1<<24)) })
+	}
+}
+
+func mixtureMoments(t *testing.T, dev *Device) {
 	x := twoClouds(90)
 	for _, kind := range []gmm.Covariance{gmm.Full, gmm.Tied, gmm.Diagonal, gmm.Spherical} {
 		p, err := NewMixturePoints(dev, x, kind)
