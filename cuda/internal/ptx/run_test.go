@@ -536,6 +536,23 @@ func TestArithmetic(t *testing.T) {
 	}
 }
 
+// TestReciprocalRoot takes 1/√x of the upper halves of numbers.
+func TestReciprocalRoot(t *testing.T) {
+	data := []uint64{math.Float64bits(0.25), math.Float64bits(3), math.Float64bits(3) + 12345, 0}
+	out, err := run(t, own+`
+	ld.global.f64 	%fd1, [%rd1];
+	rsqrt.approx.ftz.f64 	%fd2, %fd1;
+	st.global.f64 	[%rd3], %fd2;`, 4, 1, data, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	three := out[1]
+	if out[0] != math.Float64bits(2) || out[3] != math.Float64bits(math.Inf(1)) || out[2] != three || three&(1<<32-1) != 0 ||
+		math.Abs(math.Float64frombits(three)*math.Sqrt(3)-1) > 1e-6 {
+		t.Errorf("1/√x of 1/4, 3, and a number near to it, and 0 are %x", out)
+	}
+}
+
 // TestFMA32 compares with sums that are exact before they are rounded.
 func TestFMA32(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
