@@ -24,10 +24,11 @@ import (
 // where Q̇ and Ṙ are added to the tangents of Q and R, and K̇ is the tangent of K.
 //
 // If m is at most 64, a block of threads reduces a matrix in registers. Larger matrices are
-// reduced one after the other, 32 columns at a time, and the reflections of these are
-// applied to the rest together, by products of matrices. Adjoint, Tangent and AdjointTangent
-// are products of matrices and triangular solves. All need scratch memory for Q and R, and
-// for as much again for each of K, X and the tangents.
+// reduced one after the other, 128 columns at a time. Each of these is a launch, in which all
+// blocks take part. The reflections of the 128 columns are applied to the rest together, by
+// products of matrices. Adjoint, Tangent and AdjointTangent are products of matrices and
+// triangular solves. All need scratch memory for Q and R, and for as much again for each of
+// K, X and the tangents.
 //
 // The bounds on the errors are those of revlinalg.QR. So is the test for full rank: a matrix
 // without it is a *rev.SingularError, for which no matrix of the stack is written. Its Index
@@ -78,14 +79,19 @@ type factors[T rev.Float] struct {
 	m, n, count int
 	free        uintptr // the scratch memory that is left
 	q, r        stack[T]
-	shifts      Memory[T] // A was multiplied by 2^shifts, for each column
+	ratios      uint64 // of each column of R, what the condition is the largest of
 }
 
+// The sizes of kernels/qr.cu, but for qrPanel.
 const (
-	smallRows = 64 // as in kernels/qr.cu
-	qrPanel   = 32
-	solveCols = 32 // as in kernels/qr.cu
-	solveRows = 64
+	smallRows    = 64
+	qrPanel      = 128 // columns that are reduced one by one
+	panelColumns = 32
+	mostChunks   = warp
+	compactSize  = 64 // half of qrPanel
+	stackTile    = 32
+	solveCols    = 32
+	solveRows    = 64
 )
 
 // run makes the pass. Everything that may fail comes before the results are written.
@@ -95,10 +101,10 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 	wantsTangent := t.A.Data != nil || gt.A.Data != nil
 	wantsGradient := g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) || gt.A.Data != nil
 
-	wide, square := f.count*m*n, f.count*n*n
-	numbers := wide + square + f.count*n // Q, R and shifts
+	wide, square, size := f.count*m*n, f.count*n*n, int(unsafe.Sizeof(*new(T)))
+	numbers := f.count*n*(8/size) + wide + square // ratios, Q, R
 	if m > smallRows {
-		numbers += 2*m*n + 3*n*qrPanel + 2*qrPanel*qrPanel + n
+		numbers += reduceRoom(m, n)
 	}
 	if wantsTangent {
 		numbers += wide + 2*square // Q̇, Ṙ, N
@@ -109,20 +115,19 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 	if gt.A.Data != nil {
 		numbers += wide + square // what is added to ġA, K̇
 	}
-	f.free = f.room(1, numbers*int(unsafe.Sizeof(*new(T))))
+	f.free = f.room(1, numbers*size)
 	if f.err != nil {
 		return
 	}
+	f.ratios = uint64(f.take(f.count * n * (8 / size)).address())
 	f.q = f.wide()
 	f.r = f.squares()
-	f.shifts = f.take(f.count * n)
 	if m <= smallRows {
 		f.reduceSmall(k.A)
 	} else {
 		f.reduceLarge(k.A)
 	}
 	f.check()
-	f.launch(typed[T]("unshift"), vectorGrid(square), uint64(f.r.data.address()), uint64(f.shifts.address()), uint64(n), uint64(f.count))
 
 	var dq, dr, kk, x stack[T]
 	if wantsTangent {
@@ -185,7 +190,15 @@ func (f *factors[T]) reduceSmall(a General[T]) {
 	}
 	threads := (f.n + warp - 1) / warp * warp
 	f.launch(typed[T](kernel), grid{[3]int{f.count, 1, 1}, [3]int{threads, 1, 1}},
-		uint64(f.q.data.address()), uint64(f.r.data.address()), uint64(f.shifts.address()), uint64(a.Data.address()), uint64(a.Stride), uint64(f.m), uint64(f.n))
+		uint64(f.q.data.address()), uint64(f.r.data.address()), f.ratios, uint64(a.Data.address()), uint64(a.Stride), uint64(f.m), uint64(f.n))
+}
+
+// reduceRoom returns how many numbers reduceLarge needs.
+func reduceRoom(m, n int) int {
+	cols := min(n, qrPanel)
+	panels := (n + cols - 1) / cols
+	// Aᵀ, W, two states of a panel, T of all panels, s, two products, two states of sums, factors, shifts
+	return 2*n*m + 2*cols*m + panels*cols*cols + cols*cols + 2*n*cols + 2*cols*mostChunks + cols + n
 }
 
 // reduceLarge is reduceSmall for matrices that do not fit into registers. It keeps columns
@@ -193,59 +206,116 @@ func (f *factors[T]) reduceSmall(a General[T]) {
 func (f *factors[T]) reduceLarge(a General[T]) {
 	m, n := f.m, f.n
 	f.q.down, f.q.across = 1, m
-	at, v := f.take(n*m), f.take(n*m)
-	panels := (n + qrPanel - 1) / qrPanel
-	t, s := f.take(panels*qrPanel*qrPanel), f.take(qrPanel*qrPanel)
-	y, z, tau := f.take(n*qrPanel), f.take(n*qrPanel), f.take(n)
-	wide := grid{[3]int{1, 1, 1}, [3]int{maxThreads, 1, 1}}
+	l := large[T]{factors: f, width: min(n, qrPanel)}
+	l.at, l.w = f.take(n*m), f.take(n*m)
+	l.states = [2]Memory[T]{f.take(l.width * m), f.take(l.width * m)}
+	panels := (n + l.width - 1) / l.width
+	l.t, l.s = f.take(panels*l.width*l.width), f.take(l.width*l.width)
+	l.y, l.z = f.take(n*l.width), f.take(n*l.width)
+	l.sums = [2]Memory[T]{f.take(l.width * mostChunks), f.take(l.width * mostChunks)}
+	l.scales = f.take(l.width)
+	shifts := f.take(n)
 	for b := range f.count {
 		qt, r := f.q.data[b*n*m:(b+1)*n*m], f.r.data[b*n*n:(b+1)*n*n]
-		wide.blocks[0] = n
-		f.launch(typed[T]("loadColumns"), wide, uint64(at.address()), uint64(f.shifts[b*n:].address()), uint64(a.Data[b*m*a.Stride:].address()), uint64(a.Stride), uint64(m))
-		wide.blocks[0] = 1
-		// apply computes X <- X·(I - V·T·Vᵀ), or with Tᵀ, for the last rows of X from `from`
-		// on, where V has the vectors of a panel.
-		apply := func(x Memory[T], from, panel int, trans bool) {
-			lo := panel * qrPanel
-			cols, rows := min(qrPanel, n-lo), n-from
-			xs := strided[T]{rows, m - lo, x[from*m+lo:], m, 1}
-			vs := strided[T]{m - lo, cols, v[lo*m+lo:], 1, m} // the first lo elements of the vectors are zero
-			ts := strided[T]{cols, cols, t[panel*qrPanel*qrPanel:], cols, 1}
-			if trans {
-				ts = ts.t()
-			}
-			ys, zs := strided[T]{rows, cols, y, cols, 1}, strided[T]{rows, cols, z, cols, 1}
-			f.clearMemory(y[:rows*cols])
-			addProduct(f.pass, ys, 1, xs, vs)
-			f.clearMemory(z[:rows*cols])
-			addProduct(f.pass, zs, 1, ys, ts)
-			addProduct(f.pass, xs, -1, zs, vs.t())
-		}
+		f.launch(typed[T]("loadColumns"), grid{[3]int{(n + warp - 1) / warp, 1, 1}, [3]int{maxThreads, 1, 1}},
+			uint64(l.at.address()), uint64(shifts.address()), uint64(a.Data[b*m*a.Stride:].address()), uint64(a.Stride), uint64(m), uint64(n))
 		for panel := range panels {
-			lo := panel * qrPanel
-			cols := min(qrPanel, n-lo)
-			f.launch(typed[T]("reducePanel"), wide, uint64(at.address()), uint64(v.address()), uint64(tau.address()), uint64(m), uint64(lo), uint64(cols))
-			vs := strided[T]{m - lo, cols, v[lo*m+lo:], 1, m}
-			f.clearMemory(s[:cols*cols])
-			addProduct(f.pass, strided[T]{cols, cols, s, cols, 1}, 1, vs.t(), vs)
-			f.launch(typed[T]("compact"), vectorGrid(qrPanel), uint64(t[panel*qrPanel*qrPanel:].address()), uint64(s.address()), uint64(tau[lo:].address()), uint64(cols))
-			if lo+cols < n {
-				apply(at, lo+cols, panel, false)
+			l.reduce(panel)
+			if next := (panel + 1) * l.width; next < n {
+				l.apply(l.at, next, panel, false)
 			}
 		}
-		f.launch(typed[T]("beginQ"), vectorGrid(n*m), uint64(qt.address()), uint64(r.address()), uint64(at.address()), uint64(m), uint64(n))
+		f.launch(typed[T]("columnRatios"), grid{[3]int{(n*warp + maxThreads - 1) / maxThreads, 1, 1}, [3]int{maxThreads, 1, 1}},
+			f.ratios+uint64(8*b*n), uint64(l.at.address()), uint64(m), uint64(n))
+		f.launch(typed[T]("beginQ"), vectorGrid(n*m), uint64(qt.address()), uint64(r.address()), uint64(l.at.address()), uint64(shifts.address()), uint64(m), uint64(n))
 		for panel := panels - 1; panel >= 0; panel-- {
-			apply(qt, panel*qrPanel, panel, true)
+			l.apply(qt, panel*l.width, panel, true)
 		}
 	}
+}
+
+// large is the reduction of a large matrix at work. Panels have width columns, the last one fewer.
+type large[T rev.Float] struct {
+	*factors[T]
+	width  int
+	at, w  Memory[T]    // Aᵀ, which becomes Rᵀ, and the vectors of the reflections, as rows
+	states [2]Memory[T] // of the columns of a panel, before and after a step
+	sums   [2]Memory[T] // likewise
+	t, s   Memory[T]    // of kernel compact: T of each panel, and WᵀW of one
+	y, z   Memory[T]    // products
+	scales Memory[T]    // of the reflections of a panel
+}
+
+// vectors returns W of a panel without the rows before its first column, where it is zero.
+func (l *large[T]) vectors(panel int) strided[T] {
+	lo := panel * l.width
+	return strided[T]{l.m - lo, min(l.width, l.n-lo), l.w[lo*l.m+lo:], 1, l.m}
+}
+
+// compact returns T of a panel.
+func (l *large[T]) compact(panel int) strided[T] {
+	cols := min(l.width, l.n-panel*l.width)
+	return strided[T]{cols, cols, l.t[panel*l.width*l.width:][:cols*cols], cols, 1}
+}
+
+// reduce reduces the columns of a panel, and sets its T.
+func (l *large[T]) reduce(panel int) {
+	m, lo, t := l.m, panel*l.width, l.compact(panel)
+	cols := t.cols
+	chunk := 4 * warp // rows of a block
+	chunk *= (m - lo + chunk*mostChunks - 1) / (chunk * mostChunks)
+	g := grid{[3]int{(m - lo + chunk - 1) / chunk, (cols + panelColumns - 1) / panelColumns, 1}, [3]int{maxThreads, 1, 1}}
+	at := l.at[lo*m:]
+	from := at
+	for j := -1; j < cols; j++ { // step -1 copies the columns
+		to := l.states[(j+1)%2]
+		l.launch(typed[T]("reduceColumn"), g, uint64(from.address()), uint64(to.address()),
+			uint64(at.address()), uint64(l.w[lo*m:].address()), uint64(l.scales.address()), uint64(l.s.address()),
+			uint64(l.sums[(j+2)%2].address()), uint64(l.sums[(j+1)%2].address()), uint64(m), uint64(lo), uint64(cols), uint64(j), uint64(chunk))
+		from = to
+	}
+	l.clearMemory(t.data)
+	l.launch(typed[T]("compact"), grid{[3]int{(cols + compactSize - 1) / compactSize, 1, 1}, [3]int{compactSize, 1, 1}},
+		uint64(t.data.address()), uint64(l.s.address()), uint64(l.scales.address()), uint64(cols))
+	if cols <= compactSize {
+		return
+	}
+	// With halves 1 and 2, T₁₂ = -T₁₁·(W₁ᵀ·W₂)·T₂₂.
+	rest := cols - compactSize
+	s12 := strided[T]{compactSize, rest, l.s[compactSize*cols:], 1, cols}
+	t11 := strided[T]{compactSize, compactSize, t.data, cols, 1}
+	t12 := strided[T]{compactSize, rest, t.data[compactSize:], cols, 1}
+	t22 := strided[T]{rest, rest, t.data[compactSize*cols+compactSize:], cols, 1}
+	addProduct(l.pass, t12, -1, t11, l.product(l.y, s12, t22))
+}
+
+// product returns a·b, in the given memory.
+func (l *large[T]) product(memory Memory[T], a, b strided[T]) strided[T] {
+	c := strided[T]{a.rows, b.cols, memory[:a.rows*b.cols], b.cols, 1}
+	l.clearMemory(c.data)
+	addProduct(l.pass, c, 1, a, b)
+	return c
+}
+
+// apply computes X <- X·(I - W·T·Wᵀ), or with Tᵀ, for the last rows of X from `from` on, and W
+// and T of a panel.
+func (l *large[T]) apply(x Memory[T], from, panel int, trans bool) {
+	w, t, lo := l.vectors(panel), l.compact(panel), panel*l.width
+	if trans {
+		t = t.t()
+	}
+	xs := strided[T]{l.n - from, l.m - lo, x[from*l.m+lo:], l.m, 1}
+	addProduct(l.pass, xs, -1, l.product(l.z, l.product(l.y, xs, w), t), w.t())
 }
 
 // check waits for the factors. If a matrix does not have full rank to working precision, it
 // ends the pass with an error.
 func (f *factors[T]) check() {
-	at := uint64(f.room(0, max(partBytes, (f.count+1)*16)))
-	f.launch(typed[T]("condition"), grid{[3]int{f.count, 1, 1}, [3]int{warp, 1, 1}}, at+16, uint64(f.r.data.address()), uint64(f.n), 0, 0)
-	f.launch(typed[T]("condition"), grid{[3]int{1, 1, 1}, [3]int{warp, 1, 1}}, at, 0, 0, at+16, uint64(f.count))
+	at, g := f.parts(), vectorGrid(f.count*f.n)
+	blocks := g.blocks[0]
+	f.launch("condition", g, at+16, f.ratios, 0, uint64(f.count*f.n))
+	g.blocks[0] = 1
+	f.launch("condition", g, at, 0, at+16, uint64(blocks))
 	if f.err != nil {
 		return
 	}
@@ -288,7 +358,8 @@ func (f *factors[T]) multiply(c stack[T], sign int, a, b stack[T]) {
 	if a.cols == 0 {
 		return
 	}
-	f.launch(typed[T]("multiplyStack"), grid{[3]int{f.count, 1, 1}, [3]int{maxThreads, 1, 1}},
+	tiles := (c.rows + stackTile - 1) / stackTile * ((c.cols + stackTile - 1) / stackTile)
+	f.launch(typed[T]("multiplyStack"), grid{[3]int{f.count * tiles, 1, 1}, [3]int{64, 1, 1}},
 		uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.batch), uint64(c.rows), uint64(c.cols), uint64(a.cols),
 		uint64(a.data.address()), uint64(a.down), uint64(a.across), uint64(a.batch),
 		uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(b.batch), uint64(sign))
@@ -334,31 +405,29 @@ func (f *factors[T]) solved(c General[T], terms ...term[T]) stack[T] {
 	return x
 }
 
-// solve computes x <- x·R⁻¹, or x·R⁻ᵀ, a block of columns after the other.
-func (f *factors[T]) solve(x stack[T], trans bool) {
-	n := f.n
-	blocks := (n + solveCols - 1) / solveCols
-	for i := range blocks {
-		if trans {
-			i = blocks - 1 - i
-		}
-		lo := i * solveCols
-		hi := min(lo+solveCols, n)
-		part := x.columns(lo, hi)
-		if trans { // less what the columns after them contribute
-			if hi < n {
-				r := f.r.t().columns(lo, hi)
-				r.data, r.rows = r.data[hi*r.down:], n-hi
-				f.multiply(part, -1, x.columns(hi, n), r)
-			}
-		} else if lo > 0 {
-			r := f.r.columns(lo, hi)
-			r.rows = lo
-			f.multiply(part, -1, x.columns(0, lo), r)
-		}
+// solve computes x <- x·R⁻¹, or x·R⁻ᵀ.
+func (f *factors[T]) solve(x stack[T], trans bool) { f.solveBlock(x, 0, f.n, trans) }
+
+// solveBlock is solve for columns lo to hi-1 of x and this block of R, of which it takes halves.
+func (f *factors[T]) solveBlock(x stack[T], lo, hi int, trans bool) {
+	if hi-lo <= solveCols {
 		f.launch(typed[T]("solveStack"), grid{[3]int{(f.m + solveRows - 1) / solveRows * f.count, 1, 1}, [3]int{solveRows, 1, 1}},
-			uint64(x.data.address()), uint64(x.down), uint64(x.across), uint64(x.batch), uint64(f.m),
-			uint64(f.r.data.address()), uint64(n), uint64(lo), uint64(hi-lo), bit(trans))
+			uint64(x.data.address()), uint64(x.down), uint64(x.batch), uint64(f.m),
+			uint64(f.r.data.address()), uint64(f.n), uint64(lo), uint64(hi-lo), bit(trans))
+		return
+	}
+	mid := lo + ((hi-lo)/2+solveCols-1)/solveCols*solveCols
+	left, right := x.columns(lo, mid), x.columns(mid, hi)
+	r := f.r.columns(mid, hi)
+	r.data, r.rows = r.data[lo*r.down:], mid-lo
+	if trans {
+		f.solveBlock(x, mid, hi, trans)
+		f.multiply(left, -1, right, r.t())
+		f.solveBlock(x, lo, mid, trans)
+	} else {
+		f.solveBlock(x, lo, mid, trans)
+		f.multiply(right, -1, left, r)
+		f.solveBlock(x, mid, hi, trans)
 	}
 }
 

@@ -75,11 +75,12 @@ func qrOf[T rev.Float](t *testing.T) {
 	}
 }
 
-// qrShapes are in the three sizes of the small kernel, and of one and more panels.
+// qrShapes are in the three sizes of the small kernel, of one and more panels, and with several and longer chunks of
+// rows.
 func qrShapes() [][3]int {
-	shapes := [][3]int{{5, 3, 0}, {16, 16, 3}, {33, 20, 0}, {70, 5, 2}, {80, 40, 0}}
+	shapes := [][3]int{{5, 3, 0}, {16, 16, 3}, {33, 20, 0}, {70, 5, 2}, {80, 40, 0}, {300, 7, 0}}
 	if long.Tests() {
-		shapes = append(shapes, [3]int{64, 64, 2}, [3]int{32, 32, 4}, [3]int{130, 100, 0})
+		shapes = append(shapes, [3]int{64, 64, 2}, [3]int{32, 32, 4}, [3]int{130, 100, 0}, [3]int{4500, 3, 0}, [3]int{140, 135, 0})
 	}
 	return shapes
 }

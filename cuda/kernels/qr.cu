@@ -1,4 +1,4 @@
-// QR decompositions by Householder reflections I - τ·v·vᵀ, and what their derivatives need
+// QR decompositions by Householder reflections I - f·w·wᵀ, and what their derivatives need
 // besides products. The signs are those of revlinalg.QR.
 //
 // A stack is matrices of one shape. Element (i, j) of matrix b is at b·batch + i·down +
@@ -29,236 +29,374 @@ template <class T> DEVICE T scale(T x, int e) {
 	return (T)((double)x * half * rest);
 }
 
-// A Reflection takes x to (β, 0, ...), with v = (1, x_i/divisor, ...). If τ is 0, x stays.
+// over returns x/y for numbers that are not negative. A division of 64 bits takes several times as long
+// as one of 32 bits.
+DEVICE i64 over(i64 x, i64 y) { return (x | y) >> 32 ? x / y : (i64)((unsigned)x / (unsigned)y); }
+
+// A Reflection I - factor·w·wᵀ takes x = (α, x₁, ...) to (β, 0, ...), with w = (head, x₁, ...), head = α - β
+// and factor = -1/(β·head). If the factor is 0, x stays.
 template <class T> struct Reflection {
-	T beta, tau, divisor;
-	// For x = (α, ...), the sum of the squares of the others, and the largest magnitude in
-	// the column of R.
+	T beta, factor, head;
+	// doubtful reports whether set needs top.
+	DEVICE static bool doubtful(T alpha, T squares) { return root(squares) < magnitude(alpha) / 64; }
+	// For the sum of the squares of x₁, ..., and the largest magnitude in the column of R.
 	DEVICE void set(T alpha, T squares, T top) {
 		T length = root(squares);
 		beta = alpha;
-		tau = 0;
-		divisor = 1;
-		if (length == 0 || (length < magnitude(alpha) / 64 && length <= 10 * bound(alpha) * top)) return;
+		factor = 0;
+		head = 1;
+		if (length == 0 || (doubtful(alpha, squares) && length <= 10 * bound(alpha) * top)) return;
 		beta = -root(fma(alpha, alpha, squares));
 		if (alpha < -root(bound(alpha)) * length) beta = -beta;
-		tau = (beta - alpha) / beta;
-		divisor = alpha - beta;
+		head = alpha - beta;
+		factor = -1 / (beta * head);
 	}
 };
 
+// ratio returns top/|diagonal| for the largest magnitude and the diagonal element of a column of R, and 0
+// if it is not a number.
+template <class T> DEVICE double ratio(T top, T diagonal) {
+	diagonal = magnitude(diagonal);
+	return diagonal == 0 ? __builtin_inf() : top - top == 0 ? (double)(top / diagonal) : 0;
+}
+
 // Q and R of small matrices with up to M rows. A block does a matrix, and a thread a
-// column, in registers. R has zeros below its diagonal. Column j of A is multiplied by
-// 2^shifts[j], which brings its elements near to 1, and so is that of R.
-template <class T, int M> INLINE void smallQR(T *q, T *r, T *shifts, const T *a, i64 downA, i64 m, i64 n) {
-	SHARED T v[M][M], tau[M];
+// column, in registers. R has zeros below its diagonal. The column is multiplied by a power of two
+// that brings its elements near to 1, and that of R is divided by it. The ratios are those of its columns.
+//
+// In step k all threads multiply their columns with x of column k, below row k. The thread of column k
+// thereby has the sum of squares that makes the reflection, and the others have what they need of wᵀ·c.
+template <class T, int M> INLINE void smallQR(T *q, T *r, double *ratios, const T *a, i64 downA, i64 m, i64 n) {
+	constexpr int part = 8; // steps with the same code. It leaves out rows before the part.
+	SHARED T w[M][M] __attribute__((aligned(16))), factors[M], heads[M];
 	i64 j = threadX(), b = blockX();
 	bool mine = j < n;
-	T c[M], top = 0;
+	T c[M], top = 0, diagonal = 0;
 #pragma unroll
 	for (int i = 0; i < M; i++) {
 		c[i] = mine && i < m ? a[(b * m + i) * downA + j] : 0;
 		top = magnitude(c[i]) > top ? magnitude(c[i]) : top;
 	}
 	int shift = -exponent(top);
-	if (mine) shifts[b * n + j] = shift;
 #pragma unroll
 	for (int i = 0; i < M; i++) c[i] = scale(c[i], shift);
+#pragma unroll
+	for (int p = 0; p < M; p += part) {
 #pragma unroll 1
-	for (i64 k = 0; k < n; k++) {
-		if (j == k) {
-			T alpha = 0, part[4] = {};
-			top = 0;
+		for (int k = p; k < p + part && k < n; k++) {
+			if (j == k) {
 #pragma unroll
-			for (int i = 0; i < M; i++) {
-				if (i == k) alpha = c[i];
-				if (i > k) part[i % 4] = fma(c[i], c[i], part[i % 4]);
-				if (i <= k && magnitude(c[i]) > top) top = magnitude(c[i]);
+				for (int i = p; i < M; i++) w[k][i] = i > k ? c[i] : 0;
 			}
-			Reflection<T> h;
-			h.set(alpha, (part[0] + part[1]) + (part[2] + part[3]), top);
-			tau[k] = h.tau;
+			barrier();
+			T sums[4] = {}, alpha = 0;
 #pragma unroll
-			for (int i = 0; i < M; i++) {
-				v[k][i] = i < k ? 0 : i == k ? 1 : h.tau == 0 ? 0 : c[i] / h.divisor;
-				if (i == k) c[i] = h.beta;
+			for (int i = p; i < M; i++) {
+				sums[i % 4] = fma(w[k][i], c[i], sums[i % 4]);
+				if (i < p + part && i == k) alpha = c[i];
 			}
-		}
-		barrier();
-		if (j > k) {
-			T dot = 0, t = tau[k];
+			T sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+			if (j == k) {
+				Reflection<T> h;
+				T most = 0;
+				if (h.doubtful(alpha, sum)) {
 #pragma unroll
-			for (int i = 0; i < M; i++) dot = fma(v[k][i], c[i], dot);
-			dot = -t * dot;
+					for (int i = 0; i < p + part; i++) most = i <= k && magnitude(c[i]) > most ? magnitude(c[i]) : most;
+				}
+				h.set(alpha, sum, most);
+				factors[k] = h.factor;
+				heads[k] = h.head;
+				diagonal = h.beta;
+			}
+			barrier();
+			T head = heads[k], s = -factors[k] * fma(head, alpha, sum);
+			if (j > k) {
 #pragma unroll
-			for (int i = 0; i < M; i++) c[i] = fma(dot, v[k][i], c[i]);
+				for (int i = p; i < M; i++) c[i] = fma(s, i < p + part && i == k ? head : w[k][i], c[i]);
+			}
 		}
 	}
-	if (!mine) return;
+	barrier();
+	if (mine) w[j][j] = heads[j];
+	barrier();
+	top = 0;
 #pragma unroll
 	for (int i = 0; i < M; i++) {
-		if (i < n) r[(b * n + i) * n + j] = i <= j ? c[i] : 0;
+		T v = i < j ? c[i] : i == j ? diagonal : 0;
+		if (mine && i < n) r[(b * n + i) * n + j] = scale(v, -shift);
+		top = magnitude(v) > top ? magnitude(v) : top;
 		c[i] = i == j;
 	}
+	if (mine) ratios[b * n + j] = ratio(top, diagonal);
+#pragma unroll
+	for (int p = M - part; p >= 0; p -= part) {
 #pragma unroll 1
-	for (i64 k = j; k >= 0; k--) { // the others leave the column of the identity
-		T dot = 0, t = tau[k];
+		for (int k = p + part - 1; k >= p; k--) {
+			if (k >= n) continue;
+			T sums[4] = {};
 #pragma unroll
-		for (int i = 0; i < M; i++) dot = fma(v[k][i], c[i], dot);
-		dot = -t * dot;
+			for (int i = p; i < M; i++) sums[i % 4] = fma(w[k][i], c[i], sums[i % 4]);
+			T s = j < k ? 0 : -factors[k] * ((sums[0] + sums[1]) + (sums[2] + sums[3])); // column j of the identity stays until step j
+			warpBarrier(); // so that w is read again, and is not in registers together with c
 #pragma unroll
-		for (int i = 0; i < M; i++) c[i] = fma(dot, v[k][i], c[i]);
+			for (int i = p; i < M; i++) c[i] = fma(s, w[k][i], c[i]);
+		}
 	}
 #pragma unroll
 	for (int i = 0; i < M; i++) {
-		if (i < m) q[(b * m + i) * n + j] = c[i];
+		if (mine && i < m) q[(b * m + i) * n + j] = c[i];
 	}
 }
 
-// at = Aᵀ, whose row j is multiplied by 2^shifts[j], as in smallQR. A block does a column.
-template <class T> DEVICE void loadColumns(T *at, T *shifts, const T *a, i64 downA, i64 m) {
-	SHARED T tops[maxThreads];
-	i64 j = blockX();
+// at = Aᵀ, whose row j is multiplied by 2^shifts[j], as in smallQR. A block of 256 threads does 32 columns.
+template <class T> DEVICE void loadColumns(T *at, T *shifts, const T *a, i64 downA, i64 m, i64 n) {
+	SHARED T tile[lanes][lanes + 1];
+	SHARED int shift[lanes];
+	i64 lane = threadX() % lanes, warp = threadX() / lanes, warps = threads() / lanes;
+	i64 first = blockX() * lanes, j = first + lane;
 	T top = 0;
-	for (i64 i = threadX(); i < m; i += threads()) {
+	for (i64 i = warp; i < m && j < n; i += warps) {
 		T v = magnitude(a[i * downA + j]);
 		top = v > top ? v : top;
 	}
-	tops[threadX()] = top;
+	tile[warp][lane] = top;
 	barrier();
-	for (int i = 0; i < threads(); i++) top = tops[i] > top ? tops[i] : top;
-	int shift = -exponent(top);
-	if (threadX() == 0) shifts[j] = shift;
-	for (i64 i = threadX(); i < m; i += threads()) at[j * m + i] = scale(a[i * downA + j], shift);
+	if (warp == 0) {
+		for (int i = 1; i < warps; i++) top = tile[i][lane] > top ? tile[i][lane] : top;
+		shift[lane] = -exponent(top);
+		if (j < n) shifts[j] = shift[lane];
+	}
+	for (i64 from = 0; from < m; from += lanes) {
+		barrier();
+		for (i64 i = warp; i < lanes; i += warps) {
+			if (from + i < m && j < n) tile[i][lane] = a[(from + i) * downA + j];
+		}
+		barrier();
+		for (i64 c = warp; c < lanes && first + c < n; c += warps) {
+			if (from + lane < m) at[(first + c) * m + from + lane] = scale(tile[lane][c], shift[c]);
+		}
+	}
 }
 
-// reducePanel reduces columns k to k+cols-1 of A, which are rows of at, and no others. Row
-// j of v becomes the vector of the reflection of column j. One block does all.
-template <class T> DEVICE void reducePanel(T *at, T *v, T *tau, i64 m, i64 k, i64 cols) {
-	SHARED Reflection<T> h;
-	SHARED T tops[maxThreads];
-	i64 warp = threadX() / lanes, lane = threadX() % lanes;
-	for (i64 j = k; j < k + cols; j++) {
-		T *x = at + j * m, *w = v + j * m;
-		Sum<T> squares = Sum<T>::zero();
-		T top = 0;
-		for (i64 i = threadX(); i < m; i += threads()) {
-			if (i > j) squares.addProduct(x[i], x[i]);
-			if (i <= j && magnitude(x[i]) > top) top = magnitude(x[i]);
+// butterfly returns the sum over the lanes of a warp, to all of them.
+template <class T> DEVICE T butterfly(T v) {
+	for (int mask = lanes / 2; mask > 0; mask /= 2) v += across(v, mask);
+	return v;
+}
+
+// reduceColumn does step j of the reduction of a panel: of the columns of A from k on, which are the rows of at
+// from k on. It makes the reflection of column k+j and applies it to the columns of the panel after that. Row
+// i of `from` is column k+i before the step, and that of `to` afterwards, both only from row k of A on. w gets
+// the vector of the reflection, factors its factor, and at the column of R.
+//
+// A step needs sums over the rows, and each is a launch, as blocks wait for others nowhere else. So what
+// the next step needs is computed here: for each column of the panel the product with column k+j+1, below
+// its diagonal. Block (b, g) does this for chunk b of the rows, and writes its part of the sum for column
+// l to next[32·l + b]. The block adds those of the last step up first, in sums. With the columns before
+// k+j+1 the products are those of the vectors of reflections, s = WᵀW. Step -1 only computes the products.
+//
+// A warp does 4 columns, a block the 32 of group g. All warps make the same reflection.
+constexpr int panelColumns = 32, mostChunks = lanes;
+template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T *factors, T *s, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) {
+	constexpr int each = 4, deep = 4;
+	i64 lane = threadX() % lanes, b = blockX(), l0 = blockY() * panelColumns + threadX() / lanes * each, row = k + j;
+	if (l0 >= cols) return;
+	auto sum = [=](i64 l) { return butterfly(lane < blocks() ? sums[mostChunks * l + lane] : 0); };
+	bool more = j + 1 < cols;
+	Reflection<T> h = {};
+	T scales[each] = {}, ahead = 0; // what the vector is multiplied by when it is added to a column
+	if (j >= 0) {
+		T alpha = from[j * m + row], squares = sum(j), top = 0;
+		if (h.doubtful(alpha, squares)) {
+			for (i64 i = lane; i <= row; i += lanes) {
+				T v = magnitude(i < k ? at[j * m + i] : from[j * m + i]);
+				top = v > top ? v : top;
+			}
+			for (int mask = lanes / 2; mask > 0; mask /= 2) {
+				T v = across(top, mask);
+				top = v > top ? v : top;
+			}
 		}
-		tops[threadX()] = top;
-		squares = blockSum(squares);
-		if (threadX() == 0) {
-			for (int i = 1; i < threads(); i++) top = tops[i] > top ? tops[i] : top;
-			h.set(x[j], squares.value(), top);
-			tau[j] = h.tau;
+		h.set(alpha, squares, top);
+		if (more) ahead = -h.factor * fma(h.head, from[(j + 1) * m + row], sum(j + 1));
+#pragma unroll
+		for (int e = 0; e < each; e++) {
+			i64 l = l0 + e;
+			if (l >= cols || l == j) continue;
+			T v = fma(h.head, l < j ? w[l * m + row] : from[l * m + row], sum(l));
+			scales[e] = -h.factor * v;
+			if (l < j && b == 0 && lane == 0) s[j * cols + l] = v;
 		}
+		if (l0 <= j && j < l0 + each && b == 0 && lane == 0) factors[j] = h.factor;
+	}
+	T dots[each] = {};
+	for (i64 i0 = k + b * chunk; i0 < k + (b + 1) * chunk && i0 < m; i0 += deep * lanes) {
+		T v[deep], x[deep], c[each][deep];
+#pragma unroll
+		for (int u = 0; u < deep; u++) {
+			i64 i = i0 + u * lanes + lane;
+			v[u] = i < m && j >= 0 ? from[j * m + i] : 0;
+			x[u] = i < m && more ? from[(j + 1) * m + i] : 0;
+#pragma unroll
+			for (int e = 0; e < each; e++) {
+				i64 l = l0 + e;
+				c[e][u] = i < m && l < cols ? l < j ? w[l * m + i] : from[l * m + i] : 0;
+			}
+		}
+#pragma unroll
+		for (int u = 0; u < deep; u++) {
+			i64 i = i0 + u * lanes + lane;
+			v[u] = i < row ? 0 : i == row ? h.head : v[u];
+			x[u] = i > row + 1 ? fma(ahead, v[u], x[u]) : 0;
+#pragma unroll
+			for (int e = 0; e < each; e++) {
+				i64 l = l0 + e;
+				if (i >= m || l >= cols) continue;
+				if (l == j) {
+					w[j * m + i] = v[u];
+					if (i <= row) at[j * m + i] = i < row ? c[e][u] : h.beta;
+					c[e][u] = v[u];
+				} else if (l > j) {
+					c[e][u] = fma(scales[e], v[u], c[e][u]);
+					to[l * m + i] = c[e][u];
+				}
+				dots[e] = fma(x[u], c[e][u], dots[e]);
+			}
+		}
+	}
+	if (!more) return;
+#pragma unroll
+	for (int e = 0; e < each; e++) {
+		T dot = butterfly(dots[e]);
+		if (lane == 0 && l0 + e < cols) next[mostChunks * (l0 + e) + b] = dot;
+	}
+}
+
+// compact sets the blocks on the diagonal of T of a panel, for which the product of the reflections is
+// I - W·T·Wᵀ, from their factors f and s = WᵀW: t_jj = f_j and T[:j,j] = -f_j·T[:j,:j]·s[:j,j]. The symmetric s
+// has its lower triangle. A block of threads does one of T, and a thread a row.
+constexpr int compactSize = 64;
+template <class T> DEVICE void compact(T *t, const T *s, const T *factors, i64 cols) {
+	SHARED T own[compactSize][compactSize + 1], column[compactSize];
+	i64 i = threadX(), lo = blockX() * compactSize, size = cols - lo < compactSize ? cols - lo : compactSize;
+	t += lo * cols + lo;
+	s += lo * cols + lo;
+	for (i64 j = 0; j < size; j++) {
+		T f = factors[lo + j], sum = 0;
+		column[i] = i < j ? s[j * cols + i] : 0;
 		barrier();
-		Reflection<T> now = h;
-		for (i64 i = threadX(); i < m; i += threads()) {
-			w[i] = i < j ? 0 : i == j ? 1 : now.tau == 0 ? 0 : x[i] / now.divisor;
-			if (i == j) x[i] = now.beta;
-		}
-		barrier();
-		for (i64 l = j + 1 + warp; l < k + cols; l += threads() / lanes) {
-			T *y = at + l * m;
-			Sum<T> dot = Sum<T>::zero();
-			for (i64 i = j + lane; i < m; i += lanes) dot.addProduct(w[i], y[i]);
-			for (int mask = lanes / 2; mask > 0; mask /= 2) dot.add(across(dot.v, mask));
-			T s = -now.tau * dot.v;
-			for (i64 i = j + lane; i < m; i += lanes) y[i] = fma(s, w[i], y[i]);
-		}
+		for (i64 l = i; l < j; l++) sum = fma(own[i][l], column[l], sum);
+		own[i][j] = j < i ? 0 : j == i ? f : -f * sum;
+		if (i < size) t[i * cols + j] = own[i][j];
 		barrier();
 	}
 }
 
-// compact sets T of a panel, for which the product of the reflections is I - V·T·Vᵀ, from
-// their τ and s = VᵀV: t_jj = τ_j and T[:j,j] = -τ_j·T[:j,:j]·s[:j,j]. A thread does a row.
-template <class T> DEVICE void compact(T *t, const T *s, const T *tau, i64 cols) {
-	i64 i = threadX();
-	if (i >= cols) return;
-	for (i64 j = 0; j < cols; j++) {
-		T sum = 0;
-		for (i64 l = i; l < j; l++) sum = fma(t[i * cols + l], s[l * cols + j], sum);
-		t[i * cols + j] = j < i ? 0 : j == i ? tau[j] : -tau[j] * sum;
+// ratios of the columns of R, which are rows of at. A warp does a column.
+template <class T> DEVICE void columnRatios(double *ratios, const T *at, i64 m, i64 n) {
+	i64 lane = threadX() % lanes, j = first() / lanes;
+	if (j >= n) return;
+	T top = 0;
+	for (i64 i = lane; i <= j; i += lanes) {
+		T v = magnitude(at[j * m + i]);
+		top = v > top ? v : top;
 	}
+	for (int mask = lanes / 2; mask > 0; mask /= 2) {
+		T v = across(top, mask);
+		top = v > top ? v : top;
+	}
+	if (lane == 0) ratios[j] = ratio(top, at[j * m + j]);
 }
 
 // r = R, from at, and qt = the first n rows of the identity of m rows.
-template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, i64 m, i64 n) {
+template <class T> DEVICE void beginQ(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) {
 	for (i64 i = first(); i < n * m; i += step()) {
-		i64 j = i / m, l = i % m;
+		i64 j = over(i, m), l = i - j * m;
 		qt[i] = j == l;
-		if (l < n) r[l * n + j] = l <= j ? at[i] : 0;
+		if (l < n) r[l * n + j] = l <= j ? scale(at[i], -(int)shifts[j]) : 0;
 	}
 }
 
-// worst[b] = (κ, j): the largest ratio κ of the largest magnitude in a column of R to its
-// diagonal, and the column, counted through all matrices of the stack. κ is at least 1.
-// If r is null, it is the first worst of `count` others. A block does a matrix.
-template <class T> DEVICE void condition(double *worst, const T *r, i64 n, const double *others, i64 count) {
-	SHARED double ratios[lanes], columns[lanes];
-	i64 lane = threadX(), b = blockX();
-	double most = 1, at = (double)(b * n);
-	if (r) {
-		r += b * n * n;
-		for (i64 j = lane; j < n; j += lanes) {
-			T top = 0, diagonal = magnitude(r[j * n + j]);
-			for (i64 i = 0; i <= j; i++) {
-				T v = magnitude(r[i * n + j]);
-				top = v > top ? v : top;
-			}
-			double ratio = diagonal == 0 ? __builtin_inf() : top - top == 0 ? (double)(top / diagonal) : 0;
-			if (ratio > most) {
-				most = ratio;
-				at = (double)(b * n + j);
-			}
-		}
-	} else {
-		for (i64 i = lane; i < count; i += lanes) {
-			if (others[2 * i] > most) {
-				most = others[2 * i];
-				at = others[2 * i + 1];
-			}
+// worst[b] = (κ, j): the first of the largest ratios κ, and its column j, counted through all
+// matrices of the stack, for what block b sees of them. κ is at least 1. If ratios is null, those are in others.
+KERNEL condition(double *worst, const double *ratios, const double *others, i64 count) {
+	SHARED double most[maxThreads], column[maxThreads];
+	i64 me = threadX();
+	most[me] = 1;
+	column[me] = 0;
+	for (i64 i = first(); i < count; i += step()) {
+		double v = ratios ? ratios[i] : others[2 * i];
+		if (v > most[me]) {
+			most[me] = v;
+			column[me] = ratios ? (double)i : others[2 * i + 1];
 		}
 	}
-	ratios[lane] = most;
-	columns[lane] = at;
-	barrier();
-	if (lane > 0) return;
-	for (int i = 1; i < lanes; i++) {
-		if (ratios[i] > most || (ratios[i] == most && most > 1 && columns[i] < at)) {
-			most = ratios[i];
-			at = columns[i];
+	for (i64 half = maxThreads / 2; half > 0; half /= 2) {
+		barrier();
+		i64 other = me + half;
+		if (me < half && other < threads() && (most[other] > most[me] || (most[other] == most[me] && column[other] < column[me]))) {
+			most[me] = most[other];
+			column[me] = column[other];
 		}
 	}
-	worst[2 * b] = most;
-	worst[2 * b + 1] = at;
-}
-
-// r_ij *= 2^-shifts[j], for a stack of `count` R.
-template <class T> DEVICE void unshift(T *r, const T *shifts, i64 n, i64 count) {
-	for (i64 i = first(); i < count * n * n; i += step()) r[i] = scale(r[i], -(int)shifts[i / (n * n) * n + i % n]);
+	if (me > 0) return;
+	worst[2 * blockX()] = most[0];
+	worst[2 * blockX() + 1] = column[0];
 }
 
 // y += sign·x, for stacks. If upper is set, only on and above the diagonal.
 template <class T> DEVICE void addStack(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 upper) {
 	for (i64 e = first(); e < count * rows * cols; e += step()) {
-		i64 b = e / (rows * cols), i = e / cols % rows, j = e % cols;
+		i64 row = over(e, cols), j = e - row * cols, b = over(row, rows), i = row - b * rows;
 		if (!upper || i <= j) addSigned(y[b * batchY + i * downY + j * acrossY], sign, x[b * batchX + i * downX + j * acrossX]);
 	}
 }
 
-// C += sign·A·B for stacks, with A of m×k and B of k×n elements. A block does a matrix.
-template <class T> DEVICE void multiplyStack(T *c, i64 downC, i64 acrossC, i64 batchC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, i64 batchA, const T *b, i64 downB, i64 acrossB, i64 batchB, i64 sign) {
-	c += blockX() * batchC;
-	a += blockX() * batchA;
-	b += blockX() * batchB;
-	for (i64 e = threadX(); e < m * n; e += threads()) {
-		i64 i = e / n, j = e % n;
-		T s = 0;
-		for (i64 l = 0; l < k; l++) s = fma(a[i * downA + l * acrossA], b[l * downB + j * acrossB], s);
-		addSigned(c[i * downC + j * acrossC], sign, s);
+// C += sign·A·B for stacks, with A of m×k and B of k×n elements. A block of 8×8 threads does a tile of a
+// matrix of C with 32×32 elements, and a thread 4×4 of them, which are 8 apart.
+constexpr int stackTile = 32;
+template <class T> INLINE void multiplyStack(T *c, i64 downC, i64 acrossC, i64 batchC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, i64 batchA, const T *b, i64 downB, i64 acrossB, i64 batchB, i64 sign) {
+	constexpr int side = stackTile, size = 4, apart = side / size;
+	SHARED T as[side][side + 1], bs[side][side + 1]; // columns of A, rows of B
+	i64 down = over(m + side - 1, side), wide = over(n + side - 1, side), batch = over(blockX(), down * wide), tile = blockX() - batch * down * wide;
+	i64 row = over(tile, wide), column = (tile - row * wide) * side;
+	row *= side;
+	c += batch * batchC;
+	a += batch * batchA;
+	b += batch * batchB;
+	int me = (int)threadX(), x = me % apart, y = me / apart;
+	T s[size][size] = {};
+	for (i64 l = 0; l < k; l += side) {
+#pragma unroll 4
+		for (int e = me; e < side * side; e += apart * apart) {
+			int near = e % side, far = e / side;
+			int i = acrossA == 1 ? far : near, p = acrossA == 1 ? near : far;
+			as[p][i] = row + i < m && l + p < k ? a[(row + i) * downA + (l + p) * acrossA] : 0;
+			int j = acrossB == 1 ? near : far, o = acrossB == 1 ? far : near;
+			bs[o][j] = column + j < n && l + o < k ? b[(l + o) * downB + (column + j) * acrossB] : 0;
+		}
+		barrier();
+		int depth = k - l < side ? (int)(k - l) : side;
+#pragma unroll 4
+		for (int p = 0; p < depth; p++) {
+			T u[size], v[size];
+#pragma unroll
+			for (int i = 0; i < size; i++) u[i] = as[p][y + i * apart], v[i] = bs[p][x + i * apart];
+#pragma unroll
+			for (int i = 0; i < size; i++) {
+#pragma unroll
+				for (int j = 0; j < size; j++) s[i][j] = fma(u[i], v[j], s[i][j]);
+			}
+		}
+		barrier();
+	}
+#pragma unroll
+	for (int i = 0; i < size; i++) {
+#pragma unroll
+		for (int j = 0; j < size; j++) {
+			i64 at = row + y + i * apart, to = column + x + j * apart;
+			if (at < m && to < n) addSigned(c[at * downC + to * acrossC], sign, s[i][j]);
+		}
 	}
 }
 
@@ -266,9 +404,9 @@ template <class T> DEVICE void multiplyStack(T *c, i64 downC, i64 acrossC, i64 b
 // set, it adds them there, and leaves zeros below.
 template <class T> DEVICE void mirror(T *k, i64 n, i64 count, i64 add) {
 	for (i64 e = first(); e < count * n * n; e += step()) {
-		i64 b = e / (n * n), i = e / n % n, j = e % n;
+		i64 row = over(e, n), j = e - row * n, b = over(row, n), i = row - b * n;
 		if (j >= i) continue;
-		T &low = k[b * n * n + i * n + j], &up = k[b * n * n + j * n + i];
+		T &low = k[e], &up = k[(b * n + j) * n + i];
 		if (add) {
 			up += low;
 			low = 0;
@@ -281,44 +419,53 @@ template <class T> DEVICE void mirror(T *k, i64 n, i64 count, i64 add) {
 // x <- x·R⁻¹, or x·R⁻ᵀ if trans is set, for a block of R of `size` columns from lo on, and
 // these columns of x. A thread does a row of x, and consecutive blocks do a matrix.
 constexpr int solveCols = 32, solveRows = 64;
-template <class T> DEVICE void solveStack(T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) {
+template <class T> INLINE void solveStack(T *x, i64 down, i64 batch, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) {
 	SHARED T block[solveCols][solveCols + 1], xs[solveRows][solveCols + 1];
-	i64 each = (rows + solveRows - 1) / solveRows, b = blockX() / each;
-	x += b * batchX + lo * acrossX;
+	i64 each = over(rows + solveRows - 1, solveRows), b = over(blockX(), each), row = (blockX() - b * each) * solveRows;
+	int me = (int)threadX(), width = (int)size, mine = rows - row < solveRows ? (int)(rows - row) : solveRows;
+	x += b * batch + row * down + lo;
 	r += b * n * n + lo * n + lo;
-	i64 row = blockX() % each * solveRows + threadX();
-	for (i64 e = threadX(); e < size * size; e += solveRows) {
-		i64 i = e / size, j = e % size;
+	for (int e = me; e < width * width; e += solveRows) {
+		int i = e / width, j = e % width;
 		if (trans) {
 			block[i][j] = r[i * n + j];
 		} else {
-			block[size - 1 - j][size - 1 - i] = r[i * n + j]; // turned, so that both cases are one
+			block[width - 1 - j][width - 1 - i] = r[i * n + j]; // turned, so that both cases are one
+		}
+	}
+	for (int e = me; e < mine * width; e += solveRows) {
+		int i = e / width, j = e % width;
+		xs[i][trans ? j : width - 1 - j] = x[i * down + j];
+	}
+	barrier();
+	if (me < mine) {
+		T *own = xs[me];
+		for (int j = width - 1; j >= 0; j--) {
+			T s = own[j];
+			for (int k = j + 1; k < width; k++) s = fma(-own[k], block[j][k], s);
+			own[j] = s / block[j][j];
 		}
 	}
 	barrier();
-	if (row >= rows) return;
-	T *own = xs[threadX()];
-	for (i64 j = 0; j < size; j++) own[trans ? j : size - 1 - j] = x[row * downX + j * acrossX];
-	for (i64 j = size - 1; j >= 0; j--) {
-		T s = own[j];
-		for (i64 k = j + 1; k < size; k++) s = fma(-own[k], block[j][k], s);
-		own[j] = s / block[j][j];
+	for (int e = me; e < mine * width; e += solveRows) {
+		int i = e / width, j = e % width;
+		x[i * down + j] = xs[i][trans ? j : width - 1 - j];
 	}
-	for (i64 j = 0; j < size; j++) x[row * downX + j * acrossX] = own[trans ? j : size - 1 - j];
 }
 
 #define SMALL(T, name, M) \
-	KERNEL smallQR##M##name(T *q, T *r, T *shifts, const T *a, i64 downA, i64 m, i64 n) { smallQR<T, M>(q, r, shifts, a, downA, m, n); }
+	KERNEL smallQR##M##name(T *q, T *r, double *ratios, const T *a, i64 downA, i64 m, i64 n) { smallQR<T, M>(q, r, ratios, a, downA, m, n); }
 #define KERNELS(T, name) \
 	SMALL(T, name, 16) \
 	SMALL(T, name, 32) \
 	SMALL(T, name, 64) \
-	KERNEL loadColumns##name(T *at, T *shifts, const T *a, i64 downA, i64 m) { loadColumns(at, shifts, a, downA, m); } \
-	KERNEL reducePanel##name(T *at, T *v, T *tau, i64 m, i64 k, i64 cols) { reducePanel(at, v, tau, m, k, cols); } \
-	KERNEL compact##name(T *t, const T *s, const T *tau, i64 cols) { compact(t, s, tau, cols); } \
-	KERNEL beginQ##name(T *qt, T *r, const T *at, i64 m, i64 n) { beginQ(qt, r, at, m, n); } \
-	KERNEL condition##name(double *worst, const T *r, i64 n, const double *others, i64 count) { condition(worst, r, n, others, count); } \
-	KERNEL unshift##name(T *r, const T *shifts, i64 n, i64 count) { unshift(r, shifts, n, count); } \
+	KERNEL loadColumns##name(T *at, T *shifts, const T *a, i64 downA, i64 m, i64 n) { loadColumns(at, shifts, a, downA, m, n); } \
+	KERNEL reduceColumn##name(const T *from, T *to, T *at, T *w, T *factors, T *s, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) { \
+		reduceColumn(from, to, at, w, factors, s, sums, next, m, k, cols, j, chunk); \
+	} \
+	KERNEL compact##name(T *t, const T *s, const T *factors, i64 cols) { compact(t, s, factors, cols); } \
+	KERNEL columnRatios##name(double *ratios, const T *at, i64 m, i64 n) { columnRatios(ratios, at, m, n); } \
+	KERNEL beginQ##name(T *qt, T *r, const T *at, const T *shifts, i64 m, i64 n) { beginQ(qt, r, at, shifts, m, n); } \
 	KERNEL addStack##name(T *y, i64 downY, i64 acrossY, i64 batchY, i64 sign, const T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, i64 cols, i64 count, i64 upper) { \
 		addStack(y, downY, acrossY, batchY, sign, x, downX, acrossX, batchX, rows, cols, count, upper); \
 	} \
@@ -326,8 +473,8 @@ template <class T> DEVICE void solveStack(T *x, i64 downX, i64 acrossX, i64 batc
 		multiplyStack(c, downC, acrossC, batchC, m, n, k, a, downA, acrossA, batchA, b, downB, acrossB, batchB, sign); \
 	} \
 	KERNEL mirror##name(T *k, i64 n, i64 count, i64 add) { mirror(k, n, count, add); } \
-	KERNEL solveStack##name(T *x, i64 downX, i64 acrossX, i64 batchX, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) { \
-		solveStack(x, downX, acrossX, batchX, rows, r, n, lo, size, trans); \
+	KERNEL solveStack##name(T *x, i64 down, i64 batch, i64 rows, const T *r, i64 n, i64 lo, i64 size, i64 trans) { \
+		solveStack(x, down, batch, rows, r, n, lo, size, trans); \
 	}
 KERNELS(double, F64)
 KERNELS(float, F32)
