@@ -124,7 +124,7 @@ type (
 const (
 	mixtureRoom = 1 << 25 // how many numbers the rows of a batch may be
 	mixtureTile = 4
-	mixtureRun  = 256 // points of a part, if there are enough
+	mixtureRun  = 1024 // points of a part, if there are enough
 )
 
 // run makes the pass.
@@ -255,8 +255,12 @@ func (m *fixedMixture) score(batch int) {
 	if m.tangent {
 		coordinates(m.dx, 0, m.t.X)
 	}
-	m.start("Score", vectorGrid(m.comps*n), at(m.rows), at(m.drows), at(m.components), at(m.q), at(m.dq), at(m.x), at(m.dx), at(m.mean), at(m.dmean),
-		uint64(n), uint64(m.d), uint64(m.comps))
+	on, shape := vectorGrid(m.comps*n), []uint64{uint64(n), uint64(m.d), uint64(m.comps)}
+	if m.tangent {
+		m.start("TangentScore", on, append([]uint64{at(m.rows), at(m.drows), at(m.components), at(m.q), at(m.dq), at(m.x), at(m.dx), at(m.mean), at(m.dmean)}, shape...)...)
+	} else {
+		m.start("Score", on, append([]uint64{at(m.rows), at(m.components), at(m.q), at(m.x), at(m.mean)}, shape...)...)
+	}
 	// A last batch with fewer blocks leaves parts of nothing.
 	over := vectorGrid(m.batch)
 	m.start("Weigh", over, at(m.sums[batch*m.blocks():]), at(m.rows), at(m.drows), pointer(m.g.Out), pointer(m.gt.Out),
@@ -277,13 +281,11 @@ func (m *fixedMixture) scale(batch int) {
 func (m *fixedMixture) addMoments(batch int) {
 	_, n := m.points(batch)
 	side := (1 + m.d + mixtureTile - 1) / mixtureTile
-	on := grid{[3]int{m.comps * side * (side + 1) / 2, m.parts, 1}, vectorGrid(n).threads}
-	add := func(to Memory[accumulator], a, b, dx Memory[fixed.Q43]) {
-		m.start("Moments", on, at(to), bit(batch == 0), at(a), at(m.x), at(m.mean), at(b), at(dx), at(m.dmean), uint64(n), uint64(m.d), uint64(m.comps))
-	}
-	add(m.moments, m.rows, nil, nil)
+	on := grid{[3]int{m.comps * side * (side + 1) / 2, m.parts, 1}, [3]int{warp, 1, 1}}
+	begins, shape := bit(batch == 0), []uint64{uint64(n), uint64(m.d), uint64(m.comps)}
+	m.start("Moments", on, append([]uint64{at(m.moments), begins, at(m.rows), at(m.x), at(m.mean)}, shape...)...)
 	if m.second {
-		add(m.dmoments, m.drows, m.rows, m.dx)
+		m.start("TangentMoments", on, append([]uint64{at(m.dmoments), begins, at(m.drows), at(m.x), at(m.mean), at(m.rows), at(m.dx), at(m.dmean)}, shape...)...)
 	}
 }
 

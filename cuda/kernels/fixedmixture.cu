@@ -184,9 +184,9 @@ KERNEL mixtureCoordinatesQ43(Q43 *to, i64 unit, const Q43 *x, i64 downX, i64 n, 
 // range has a β of this, which no β in range is.
 CONSTANT Q43 invalid = largest;
 
-// score sets rows to β and y, and their tangents, of a batch of points. A thread has a component
-// and a point, and computes some y at a time.
-KERNEL mixtureScoreQ43(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q, const Q43 *dq, const Q43 *x, const Q43 *dx, const Q43 *mean, const Q43 *dmean, i64 n, i64 d, i64 comps) {
+// score sets rows to β and y, and their tangents if there are some, of a batch of points. A thread has a
+// component and a point, and computes some y at a time.
+template <bool moves> INLINE void score(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q, const Q43 *dq, const Q43 *x, const Q43 *dx, const Q43 *mean, const Q43 *dmean, i64 n, i64 d, i64 comps) {
 	constexpr i64 outOfReach = (i64)1 << 54; // 2¹¹, whose square is out of range
 	constexpr int some = 4;
 	for (i64 e = first(); e < comps * n; e += step()) {
@@ -207,13 +207,13 @@ KERNEL mixtureScoreQ43(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q,
 		for (i64 lo = 0; lo < d; lo += some) {
 			Sum<Q43> v[some] = {}, dv[some] = {};
 			for (i64 l = 0; l < lo + some && l < d; l++) {
-				Q43 c = x[(1 + l) * n + i] - m[1 + l], dc = dx ? dx[(1 + l) * n + i] - dm[1 + l] : Q43{0};
+				Q43 c = x[(1 + l) * n + i] - m[1 + l], dc = moves ? dx[(1 + l) * n + i] - dm[1 + l] : Q43{0};
 #pragma unroll
 				for (int r = 0; r < some; r++) {
 					if (lo + r >= d) continue;
 					i64 at = (k * d + lo + r) * d + l; // above the diagonal Q is 0
 					v[r].addProduct(q[at], c);
-					if (!dx) continue;
+					if (!moves) continue;
 					dv[r].addProduct(dq[at], c);
 					dv[r].addProduct(q[at], dc);
 				}
@@ -228,7 +228,7 @@ KERNEL mixtureScoreQ43(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q,
 				}
 				y[(1 + lo + r) * n] = s;
 				subtract(twice, s, s);
-				if (!dx) continue;
+				if (!moves) continue;
 				dy[(1 + lo + r) * n] = ds;
 				subtract(db, s, ds);
 			}
@@ -237,8 +237,15 @@ KERNEL mixtureScoreQ43(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q,
 		if (!roundInRange(twice, b)) near = false;
 		i64 half = b.v >> 1;
 		y[0] = !valid ? invalid : near ? Q43{half + (b.v & half & 1)} : least; // to even
-		if (dx) dy[0] = db.value();
+		if (moves) dy[0] = db.value();
 	}
+}
+
+KERNEL mixtureScoreQ43(Q43 *rows, const Component *of, const Q43 *q, const Q43 *x, const Q43 *mean, i64 n, i64 d, i64 comps) {
+	score<false>(rows, nullptr, of, q, nullptr, x, nullptr, mean, nullptr, n, d, comps);
+}
+KERNEL mixtureTangentScoreQ43(Q43 *rows, Q43 *drows, const Component *of, const Q43 *q, const Q43 *dq, const Q43 *x, const Q43 *dx, const Q43 *mean, const Q43 *dmean, i64 n, i64 d, i64 comps) {
+	score<true>(rows, drows, of, q, dq, x, dx, mean, dmean, n, d, comps);
 }
 
 // A Part is Σ_i L_i of some points, its tangent, and the first point that is out of range.
@@ -315,8 +322,9 @@ KERNEL mixtureScaleQ43(Q43 *rows, Q43 *drows, const Q43 *cot, i64 n, i64 d, i64 
 
 // addMoments adds to the lower triangles of Σ_i a_i·cᵀ + b_i·ċᵀ, for the component, the tile of 4
 // by 4 elements and the part of the points of a block. The first batch sets them. a and b have
-// rows, c = x - mean, ċ likewise; b may be null.
-KERNEL mixtureMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, const Q43 *b, const Q43 *dx, const Q43 *dmean, i64 n, i64 d, i64 comps) {
+// rows, c = x - mean, ċ likewise; without `both` there is no b. A block is a warp, as the sums over its
+// threads take as long as some points of each.
+template <bool both> INLINE void addMoments(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, const Q43 *b, const Q43 *dx, const Q43 *dmean, i64 n, i64 d, i64 comps) {
 	constexpr int tile = 4;
 	i64 size = 1 + d, tiles = blocks() / comps, k = blockX() / tiles, column = blockX() % tiles, row = 0;
 	while (column > row) column -= ++row; // of the tile
@@ -325,7 +333,7 @@ KERNEL mixtureMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x,
 	i64 part = blockY(), end = n * (part + 1) / blocksY();
 	a += (k * size + row) * n;
 	mean += k * size + column;
-	if (b) {
+	if (both) {
 		b += (k * size + row) * n;
 		dmean += k * size + column;
 	}
@@ -337,14 +345,14 @@ KERNEL mixtureMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x,
 			bool down = row + r < size, across = column + r < size;
 			u[r] = down ? a[r * n + i] : Q43{0};
 			c[r] = across ? x[(column + r) * n + i] - mean[r] : Q43{0};
-			if (!b) continue;
+			if (!both) continue;
 			du[r] = down ? b[r * n + i] : Q43{0};
 			dc[r] = across ? dx[(column + r) * n + i] - dmean[r] : Q43{0};
 		}
 #pragma unroll
 		for (int e = 0; e < tile * tile; e++) {
 			s[e / tile][e % tile].addProduct(u[e / tile], c[e % tile]);
-			if (b) s[e / tile][e % tile].addProduct(du[e / tile], dc[e % tile]);
+			if (both) s[e / tile][e % tile].addProduct(du[e / tile], dc[e % tile]);
 		}
 	}
 	Sum<Q43> *to = sums + (part * comps + k) * size * size;
@@ -352,13 +360,19 @@ KERNEL mixtureMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x,
 	for (int e = 0; e < tile * tile; e++) {
 		i64 u = row + e / tile, v = column + e % tile;
 		if (u >= size || v > u) continue;
-		Sum<Q43> all = blockSum(s[e / tile][e % tile]);
+		Sum<Q43> all = warpSum(s[e / tile][e % tile]);
 		if (threadX() == 0) {
 			if (!begins) all.add(to[u * size + v]);
 			to[u * size + v] = all;
 		}
-		barrier();
 	}
+}
+
+KERNEL mixtureMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, i64 n, i64 d, i64 comps) {
+	addMoments<false>(sums, begins, a, x, mean, nullptr, nullptr, nullptr, n, d, comps);
+}
+KERNEL mixtureTangentMomentsQ43(Sum<Q43> *sums, i64 begins, const Q43 *a, const Q43 *x, const Q43 *mean, const Q43 *b, const Q43 *dx, const Q43 *dmean, i64 n, i64 d, i64 comps) {
+	addMoments<true>(sums, begins, a, x, mean, b, dx, dmean, n, d, comps);
 }
 
 // round adds up the moments of the parts, and rounds the sums.
