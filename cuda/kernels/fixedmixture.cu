@@ -206,12 +206,14 @@ template <bool moves> INLINE void score(Q43 *rows, Q43 *drows, const Component *
 		db.add(of[k].dbias);
 		for (i64 lo = 0; lo < d; lo += some) {
 			Sum<Q43> v[some] = {}, dv[some] = {};
+			i64 row[some]; // of Q. Rows after the last are not used, but no load waits for a branch.
+#pragma unroll
+			for (int r = 0; r < some; r++) row[r] = (k * d + (lo + r < d ? lo + r : d - 1)) * d;
 			for (i64 l = 0; l < lo + some && l < d; l++) {
 				Q43 c = x[(1 + l) * n + i] - m[1 + l], dc = moves ? dx[(1 + l) * n + i] - dm[1 + l] : Q43{0};
 #pragma unroll
 				for (int r = 0; r < some; r++) {
-					if (lo + r >= d) continue;
-					i64 at = (k * d + lo + r) * d + l; // above the diagonal Q is 0
+					i64 at = row[r] + l; // above the diagonal Q is 0
 					v[r].addProduct(q[at], c);
 					if (!moves) continue;
 					dv[r].addProduct(dq[at], c);
