@@ -320,7 +320,7 @@ func (b *BundlePoints) cost(trial bool, to *float64) error {
 
 // cameraGrid has a block for each camera.
 func (b *BundlePoints) cameraGrid() grid {
-	return grid{blocks: [3]int{max(1, min(b.cameras, 1<<16)), 1, 1}, threads: [3]int{cameraThreads, 1, 1}}
+	return grid{blocks: [3]int{max(1, min(b.cameras, bounds.rows)), 1, 1}, threads: [3]int{cameraThreads, 1, 1}}
 }
 
 // normalEquations computes them from the Jacobian and the residuals.

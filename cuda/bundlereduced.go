@@ -75,7 +75,7 @@ func (r *bundleReduced) free() error {
 func (b *BundlePoints) reduce(w *pass) {
 	r := b.reduced
 	n := len(r.camera)
-	g := grid{blocks: [3]int{max(1, min(n, 1<<16)), 1, 1}, threads: [3]int{warp, 1, 1}}
+	g := grid{blocks: [3]int{max(1, min(n, bounds.rows)), 1, 1}, threads: [3]int{warp, 1, 1}}
 	if n > 0 {
 		g.threads[0] = max(warp, min(len(r.pairs)/2/n/warp*warp, cameraThreads))
 	}

@@ -302,7 +302,7 @@ func (m *fixedMixture) addPoints(batch int, to General[fixed.Q43], z, q, u, dq M
 // end adds up F and its tangent, and waits for what is out of range.
 func (m *fixedMixture) end() {
 	p := &m.prior
-	m.start("End", vectorGrid(min(len(m.sums), maxThreads)), at(m.report), at(m.sums), uint64(len(m.sums)), at(m.components),
+	m.start("End", blockOf(len(m.sums)), at(m.report), at(m.sums), uint64(len(m.sums)), at(m.components),
 		uint64(m.comps), uint64(m.d), uint64(p.sign), uint64(p.m), uint64(p.g2), uint64(p.constant))
 	var r [1]report
 	get(m.pass, r[:], m.report.address())

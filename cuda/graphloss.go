@@ -139,7 +139,7 @@ func (k *GraphLoss[T]) sweep(w *pass, sign int, g, t, gt *GraphLoss[T]) {
 		return typed[T](kernel + strconv.Itoa(dim))
 	}
 	on := func(groups int) grid { return grid{[3]int{blocks * parts * groups, 1, 1}, [3]int{threads, 1, 1}} }
-	end := vectorGrid(min(blocks*parts, maxThreads))
+	end := blockOf(blocks * parts)
 	w.launch(name("graphMeans"), on(1), vertices...)
 	margin := math.Float64bits(k.Margin)
 	if isFixed[T]() {

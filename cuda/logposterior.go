@@ -199,7 +199,7 @@ func (m *mixture[T]) run(p *rev.Pass[LogPosterior[T]]) {
 // on no parameter.
 func addPosterior[T rev.Float](w *pass, out *T, sign int, sums, prior Memory[float64], alpha Vector[T], n int, constant float64) {
 	data, inc := alpha.params()
-	w.launch(typed[T]("addPosterior"), grid{[3]int{1, 1, 1}, [3]int{maxThreads, 1, 1}}, pointer(out), uint64(sign),
+	w.launch(typed[T]("addPosterior"), blockOf(maxThreads), pointer(out), uint64(sign),
 		at(sums), uint64(len(sums)), at(prior), data, inc, uint64(alpha.N), math.Float64bits(float64(n)), math.Float64bits(constant))
 }
 

@@ -98,7 +98,7 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 	}
 	name, tile, threads := productKernel(w.dev, c, a, b)
 	// A grid has few blocks in its second dimension.
-	for most, rows := maxBlocksY*tile, c.rows; rows > 0; rows -= most {
+	for most, rows := bounds.rows*tile, c.rows; rows > 0; rows -= most {
 		g := grid{[3]int{(c.cols + tile - 1) / tile, (min(rows, most) + tile - 1) / tile, 1}, threads}
 		from := c.rows - rows
 		w.launch(typed[T](name), g,

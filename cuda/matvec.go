@@ -68,6 +68,6 @@ func outer[T rev.Real](w *pass, a General[T], sign int, x, y Vector[T]) {
 	xd, xi := x.params()
 	yd, yi := y.params()
 	g := vectorGrid(a.Cols)
-	g.blocks[1] = min(a.Rows, maxParts)
+	g.blocks[1] = min(a.Rows, maxParts, bounds.rows)
 	w.launch(typed[T]("addOuter"), g, uint64(a.Data.address()), uint64(a.Stride), uint64(a.Rows), uint64(a.Cols), xd, xi, yd, yi, uint64(sign))
 }

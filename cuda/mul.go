@@ -124,6 +124,6 @@ func (m *product[T]) sample(ga Memory[T], alpha *T, u, v General[T]) {
 
 // rowGrid returns the grid that gives a warp to each row.
 func rowGrid(rows int) grid {
-	threads := max(warp, min(rows*warp, maxThreads))
-	return grid{blocks: [3]int{max(1, min((rows*warp+threads-1)/threads, 1<<16)), 1, 1}, threads: [3]int{threads, 1, 1}}
+	threads := max(warp, min(rows*warp, bounds.threads))
+	return grid{blocks: [3]int{max(1, min((rows*warp+threads-1)/threads, bounds.rows)), 1, 1}, threads: [3]int{threads, 1, 1}}
 }

@@ -25,11 +25,15 @@ const (
 	maxBlocks  = 1024
 )
 
+// bounds are the most threads of a block, blocks over a vector, and blocks that share out rows. Tests
+// lower them, so that small operands take the paths of large ones.
+var bounds = struct{ threads, blocks, rows int }{maxThreads, maxBlocks, maxBlocksY}
+
 // vectorGrid returns the grid for n elements. It depends on n alone, and so do the bits
 // of sums.
 func vectorGrid(n int) grid {
-	threads := max(warp, min((n+warp-1)/warp*warp, maxThreads))
-	return grid{blocks: [3]int{max(1, min((n+threads-1)/threads, maxBlocks)), 1, 1}, threads: [3]int{threads, 1, 1}}
+	threads := max(warp, min((n+warp-1)/warp*warp, bounds.threads))
+	return grid{blocks: [3]int{max(1, min((n+threads-1)/threads, bounds.blocks)), 1, 1}, threads: [3]int{threads, 1, 1}}
 }
 
 func pointer[T any](p *T) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
@@ -62,7 +66,10 @@ func (w *pass) parts() uint64 { return uint64(w.room(0, partBytes)) }
 func (w *pass) number(i int) uint64 { return w.parts() + numbersAt + uint64(16*i) }
 
 // oneBlock returns the grid that adds up the parts of the blocks of g.
-func oneBlock(g grid) grid { return vectorGrid(min(g.blocks[0], maxThreads)) }
+func oneBlock(g grid) grid { return blockOf(g.blocks[0]) }
+
+// blockOf returns a grid of one block for n elements.
+func blockOf(n int) grid { return vectorGrid(min(n, bounds.threads)) }
 
 // addDot computes out += sign·Σ x_i·y_i, unless one of them is nil.
 func addDot[T rev.Real](w *pass, out *T, sign int, x, y Vector[T]) {
