@@ -182,7 +182,7 @@ func timeOf(d *Device, run func() error, reps int) (float64, error) {
 	if err := run(); err != nil {
 		return 0, err
 	}
-	t, err := d.Time(func() (err error) {
+	t, err := d.first.Time(func() (err error) {
 		for range reps {
 			err = join(err, run())
 		}
@@ -194,7 +194,7 @@ func timeOf(d *Device, run func() error, reps int) (float64, error) {
 // launch returns a run of a kernel by itself.
 func (b *bench) launch(kernel string, g grid, params ...uint64) func() error {
 	return func() error {
-		w := pass{dev: b.dev}
+		w := pass{dev: b.dev, stream: b.dev.first}
 		b.dev.mu.Lock()
 		w.launch(kernel, g, params...)
 		return w.end()

@@ -199,7 +199,7 @@ func (b *BundlePoints) Get(points []float64) error {
 // open returns an error if the memory was freed.
 func (b *BundlePoints) open() error {
 	if deviceOf(b.out.address()) != b.dev {
-		return errForeign
+		return wrap(errForeign)
 	}
 	return nil
 }
@@ -252,7 +252,7 @@ func at[T any](m Memory[T]) uint64 { return uint64(m.address()) }
 // run makes the launches of f as one pass.
 func (b *BundlePoints) run(f func(w *pass)) error {
 	b.dev.mu.Lock()
-	w := pass{dev: b.dev}
+	w := pass{dev: b.dev, stream: b.dev.first}
 	f(&w)
 	return w.end()
 }
@@ -285,9 +285,7 @@ func (b *BundlePoints) norm(x Memory[float64], to *float64) error {
 
 // kernel clears r, and returns the kernel that adds the residuals to it.
 func (b *BundlePoints) kernel(r, points Memory[float64]) (Snavely[float64], error) {
-	err := b.run(func(w *pass) {
-		w.launch("clearF64", vectorGrid(len(r)), at(r), uint64(len(r)))
-	})
+	err := r.Zero(nil)
 	return Snavely[float64]{
 		R:        Vector[float64]{N: len(r), Data: r, Inc: 1},
 		Cameras:  General[float64]{Rows: b.cameras, Cols: cameraLen, Data: b.given, Stride: cameraLen},
@@ -330,7 +328,7 @@ func (b *BundlePoints) normalEquations(w *pass) {
 		w.launch("bundleWeigh", vectorGrid(jacobianLen*n), at(b.j), at(b.r), at(b.terms), uint64(n))
 	}
 	w.launch("bundleLinearise", vectorGrid(b.points), at(b.j), at(b.r), at(b.v), at(b.gradient), at(b.byPoint.ptr), uint64(b.points), at(b.fixed))
-	w.launch("clearF64", vectorGrid(len(b.linear)), at(b.linear), uint64(len(b.linear)))
+	zero(w, b.linear)
 	b.normal(w)
 }
 

@@ -290,7 +290,7 @@ func TestSharedIndex(t *testing.T) {
 func TestGroups(t *testing.T) {
 	dev := interpreter(t, 1<<20)
 	m := must(newMemory(dev, []int32{2, 0, 1, 1, 0, 2}))(t)
-	w := pass{dev: dev}
+	w := pass{dev: dev, stream: dev.first}
 	for range 2 {
 		for _, index := range []Memory[int32]{m, m[:4], m[3:]} {
 			s := groupsOf(&w, index, 3)

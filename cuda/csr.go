@@ -108,11 +108,11 @@ func structureOf[T any](w *pass, a CSR[T], trans bool) structure {
 
 func newTranspose[T any](d *Device, a CSR[T]) (s structure, err error) {
 	ptr, ind := make([]int32, len(a.Ptr)), make([]int32, len(a.Ind))
-	if err := d.toHost(a.Ptr.address(), bytesOf(ptr)); err != nil {
+	if err := d.first.toHost(a.Ptr.address(), bytesOf(ptr)); err != nil {
 		return s, wrap(err)
 	}
 	if len(ind) > 0 {
-		if err := d.toHost(a.Ind.address(), bytesOf(ind)); err != nil {
+		if err := d.first.toHost(a.Ind.address(), bytesOf(ind)); err != nil {
 			return s, wrap(err)
 		}
 	}

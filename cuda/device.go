@@ -13,8 +13,8 @@
 // Without the tag the package needs neither cgo nor CUDA, and Open returns ErrUnavailable.
 //
 // Passes run one after the other in the order of their calls, and a call returns before
-// its pass ends. Copies to the host wait for the passes before them. With [Device.Use] you
-// run passes and copies beside others. All operands of a pass must lie on one device. If
+// its pass ends. Copies to the host wait for the passes before them. With [On] you choose a stream
+// for a pass, and it runs beside those of other streams. All operands of a pass must lie on one device. If
 // not, the pass returns an error that names the operand, and does nothing. Operands of wrong
 // shapes, and those that overlap, panic as on the CPU, with values for which errors.Is finds
 // mat.ErrShape or rev.ErrOverlap.
@@ -41,6 +41,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -57,10 +58,12 @@ var ErrUnavailable = errors.New("cuda: no device")
 var ErrMemory = errors.New("out of memory")
 
 // A Device is a GPU. Its methods, and the kernels over its memory, may be called from any
-// goroutine. A device makes one call at a time. While one waits for results, as Sync does, the
-// calls of other goroutines wait too. What has been queued before runs meanwhile.
+// goroutine. A device makes one call at a time. While one waits for results, as Memory.Get and
+// Device.Sync do, the calls of other goroutines wait too. While Stream.Sync waits, they do not. What
+// has been queued before runs meanwhile.
 type Device struct {
 	number int
+	order  int64 // in which devices are held together
 
 	mu         sync.Mutex // held by each pass and copy
 	driver     driver
@@ -68,7 +71,7 @@ type Device struct {
 	pinned     map[unsafe.Pointer]int // the memory of the host, with its bytes
 	events     map[*Event]bool
 	streams    map[*Stream]bool
-	first, now *Stream              // the stream from the start, and that of the passes
+	first      *Stream              // the stream from the start
 	transposes map[source]structure // what is kept of structures
 }
 
@@ -82,6 +85,8 @@ type driver interface {
 	freeHost(at unsafe.Pointer) error
 	toDevice(stream int, at uintptr, data []byte) error
 	toHost(stream int, data []byte, at uintptr) error
+	copyFrom(stream int, at uintptr, of driver, from uintptr, bytes int) error // of this device or another
+	zero(stream int, at uintptr, bytes int) error
 	launch(stream int, kernel string, g grid, params []uint64) error
 	newStream() (int, error)
 	freeStream(stream int) error
@@ -92,6 +97,10 @@ type driver interface {
 	finish(event int) error         // the host waits
 	elapsed(from, to int) (time.Duration, error)
 	sync(stream int) error // the host waits
+	done(stream int) (bool, error)
+	memory() (free, total int, err error)
+	handle() uintptr // of the context
+	streamHandle(stream int) uintptr
 	close() error
 }
 
@@ -123,6 +132,8 @@ func Open(n int) (*Device, error) {
 	return newDevice(n, d)
 }
 
+var opened atomic.Int64 // how many devices were opened
+
 func newDevice(number int, dr driver) (*Device, error) {
 	if p := dr.properties(); p.Capability < kernels.Capability {
 		err := fmt.Errorf("%w that kernels can use: device %d (%s) has compute capability %d.%d, want at least %d.%d", ErrUnavailable,
@@ -130,11 +141,11 @@ func newDevice(number int, dr driver) (*Device, error) {
 		return nil, join(err, dr.close())
 	}
 	d := &Device{
-		number: number, driver: dr, first: &Stream{},
+		number: number, order: opened.Add(1), driver: dr, first: &Stream{},
 		pieces: map[uintptr]bool{}, pinned: map[unsafe.Pointer]int{}, transposes: map[source]structure{},
 		events: map[*Event]bool{}, streams: map[*Stream]bool{},
 	}
-	d.first.device, d.now = d, d.first
+	d.first.device = d
 	d.streams[d.first] = true
 	if err := d.first.reserve(); err != nil {
 		return nil, errors.Join(err, dr.close())
@@ -149,6 +160,18 @@ func (d *Device) Format(f fmt.State, _ rune) {
 
 // Properties returns what the device is.
 func (d *Device) Properties() Properties { return d.driver.properties() }
+
+// Memory returns how many bytes of memory are free, and how many there are. Other programs that use
+// the card take some of them.
+func (d *Device) Memory() (free, total int, err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	free, total, err = d.driver.memory()
+	return free, total, wrap(err)
+}
+
+// Context returns the CUcontext of the device, for other libraries. It is the primary one.
+func (d *Device) Context() uintptr { return d.driver.handle() }
 
 // Sync waits for all passes and copies, and returns their error if one failed.
 func (d *Device) Sync() error {
@@ -211,8 +234,9 @@ func wrap(err error) error {
 // A pass is one at work, from begin to end. It holds its device meanwhile. After an error,
 // and if it has no operands, it does nothing.
 type pass struct {
-	dev *Device
-	err error
+	dev    *Device
+	stream *Stream
+	err    error
 }
 
 // A place is where a kernel has the address of an operand, or of a part of one.
@@ -250,9 +274,13 @@ func begin[K any](k *K, p *rev.Pass[K]) (w pass) {
 			}
 		}
 	}
-	if w.dev != nil {
-		w.dev.mu.Lock()
+	if w.dev == nil {
+		return w
 	}
+	w.dev.mu.Lock()
+	chosen, _ := p.On.(*Stream)
+	s, err := w.dev.stream(chosen)
+	w.stream, w.err = s, wrap(err)
 	return w
 }
 
@@ -295,7 +323,14 @@ func (w *pass) fail(err error) {
 // launch runs a kernel of the device.
 func (w *pass) launch(kernel string, g grid, params ...uint64) {
 	if w.err == nil && w.dev != nil {
-		w.err = wrap(w.dev.driver.launch(w.dev.now.id, kernel, g, params))
+		w.err = wrap(w.dev.driver.launch(w.stream.id, kernel, g, params))
+	}
+}
+
+// zero sets m to zeros.
+func zero[T any](w *pass, m Memory[T]) {
+	if w.err == nil && w.dev != nil && len(m) > 0 {
+		w.err = wrap(w.dev.driver.zero(w.stream.id, m.address(), m.bytes()))
 	}
 }
 
@@ -303,7 +338,7 @@ func (w *pass) launch(kernel string, g grid, params ...uint64) {
 // it. Ask for it before the pass writes, as there may be none.
 func (w *pass) room(i, bytes int) (at uintptr) {
 	if w.err == nil && w.dev != nil {
-		at, w.err = w.dev.now.room(i, bytes)
+		at, w.err = w.stream.room(i, bytes)
 	}
 	return at
 }
@@ -311,6 +346,6 @@ func (w *pass) room(i, bytes int) (at uintptr) {
 // get copies numbers to the host. It waits for the launches before.
 func get[T any](w *pass, to []T, from uintptr) {
 	if w.err == nil && w.dev != nil {
-		w.err = wrap(w.dev.toHost(from, bytesOf(to)))
+		w.err = wrap(w.stream.toHost(from, bytesOf(to)))
 	}
 }

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -97,6 +98,78 @@ func TestMemory(t *testing.T) {
 	}
 	if v, err := Get(s); v != 2.5 || err != nil {
 		t.Errorf("%v, %v", v, err)
+	}
+}
+
+// TestAlloc allocates, fills and looks at parts of memory without a copy from the host.
+func TestAlloc(t *testing.T) {
+	dev := interpreter(t, 1<<16)
+	a := must(AllocGeneral[fixed.Q43](dev, 4, 5))(t)
+	x := must(AllocVector[float32](dev, 7))(t)
+	n := must(Alloc[int32](dev, 3))(t)
+	none := must(AllocVector[float64](dev, 0))(t)
+	equal := func(name string, got, want any) {
+		t.Helper()
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	get := func(x any) any {
+		t.Helper()
+		switch m := x.(type) {
+		case Memory[fixed.Q43]:
+			h := make([]fixed.Q43, len(m))
+			equal("error", m.Get(h), nil)
+			return h
+		case Memory[float32]:
+			h := make([]float32, len(m))
+			equal("error", m.Get(h), nil)
+			return h
+		default:
+			h := make([]int32, len(m.(Memory[int32])))
+			equal("error", m.(Memory[int32]).Get(h), nil)
+			return h
+		}
+	}
+	equal("x", get(x.Data), make([]float32, 7))
+	if err := errors.Join(Fill(nil, a.Data, fixed.One), Fill(nil, x.Data, 1.5), Fill(nil, n, -2), none.Data.Zero(nil), Fill(nil, none.Data, 3)); err != nil {
+		t.Fatal(err)
+	}
+	equal("n", get(n), []int32{-2, -2, -2})
+	even := Vector[float32]{N: 4, Data: x.Data, Inc: 2}.Slice(1, 3)
+	if err := (Axpy[float32]{Y: even, Alpha: &x.Data[0], X: Vector[float32]{2, x.Data[5:], 1}}).Forward(); err != nil {
+		t.Fatal(err)
+	}
+	equal("x", get(x.Data), []float32{1.5, 1.5, 3.75, 1.5, 3.75, 1.5, 1.5})
+	part := a.Slice(1, 3, 2, 4)
+	if err := errors.Join(a.Row(1).Data.Zero(nil), part.Row(1).Data.Zero(nil), a.Row(3).Data[:2].Copy(nil, part.Row(0).Data)); err != nil {
+		t.Fatal(err)
+	}
+	o := fixed.One
+	equal("a", get(a.Data), []fixed.Q43{o, o, o, o, o, 0, 0, 0, 0, 0, o, o, 0, 0, o, 0, 0, o, o, o})
+	equal("a column", [3]int{part.Col(1).N, len(part.Col(1).Data), part.Col(1).Inc}, [3]int{2, 6, 5})
+	equal("its address", part.Col(1).Data.address(), a.Data[8:].address())
+	equal("an empty part", [3]int{len(a.Slice(1, 3, 4, 4).Data), len(x.Slice(7, 7).Data), len(none.Slice(0, 0).Data)}, [3]int{})
+	free, total, err := dev.Memory()
+	if err != nil || free <= 0 || free > total {
+		t.Errorf("%d of %d bytes are free: %v", free, total, err)
+	}
+	for name, f := range map[string]func(){
+		"rows": func() { a.Slice(3, 5, 0, 1) }, "columns": func() { a.Slice(0, 1, 2, 6) }, "row": func() { a.Row(-1) }, "column": func() { a.Col(5) },
+		"elements": func() { x.Slice(2, 8) }, "order": func() { x.Slice(3, 2) }, "length": func() { _, _ = Alloc[int32](dev, -1) }, "dimension": func() { _, _ = AllocGeneral[int32](dev, 1, -1) },
+		"copy": func() { _ = n.Copy(nil, n[1:]) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+	if err := n.Copy(nil, Memory[int32](make([]int32, 3))); !errors.Is(err, errForeign) {
+		t.Errorf("a copy from the host: error %v", err)
 	}
 }
 

@@ -218,6 +218,16 @@ func (c *card) toHost(stream int, data []byte, at uintptr) error {
 	})
 }
 
+func (c *card) copyFrom(stream int, at uintptr, of driver, from uintptr, bytes int) error {
+	return c.do(func() error {
+		return cu.MemcpyPeerAsync(cu.DevicePtr(at), c.context, cu.DevicePtr(from), of.(*card).context, int64(bytes), c.streams[stream])
+	})
+}
+
+func (c *card) zero(stream int, at uintptr, bytes int) error {
+	return c.do(func() error { return cu.MemsetD8Async(cu.DevicePtr(at), 0, int64(bytes), c.streams[stream]) })
+}
+
 func (c *card) launch(stream int, kernel string, g grid, params []uint64) error {
 	return c.do(func() error {
 		f, err := c.function(kernel)
@@ -309,6 +319,31 @@ func (c *card) elapsed(from, to int) (t time.Duration, err error) {
 func (c *card) sync(stream int) error {
 	return c.do(func() error { return c.streams[stream].Synchronize() })
 }
+
+func (c *card) done(stream int) (done bool, err error) {
+	err = c.do(func() error {
+		err := c.streams[stream].Query()
+		if errors.Is(err, cu.NotReady) {
+			return nil
+		}
+		done = err == nil
+		return err
+	})
+	return done, err
+}
+
+func (c *card) memory() (free, total int, err error) {
+	err = c.do(func() error {
+		f, t, err := cu.MemInfo()
+		free, total = int(f), int(t)
+		return err
+	})
+	return free, total, err
+}
+
+func (c *card) handle() uintptr { return *(*uintptr)(unsafe.Pointer(&c.context)) }
+
+func (c *card) streamHandle(stream int) uintptr { return uintptr(unsafe.Pointer(c.stream(stream))) }
 
 func (c *card) close() error {
 	if c.closed {

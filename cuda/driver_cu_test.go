@@ -103,14 +103,12 @@ func TestCards(t *testing.T) {
 	if _, err := Get(b); err == nil {
 		t.Error("memory of a closed device is read")
 	}
-	for name, err := range map[string]error{"Close": again.Close(), "memory": second(NewScalar(again, 1.0)), "stream": second(again.NewStream()), "event": second(again.Record()), "pinned": second(NewPinned[int32](again, 1))} {
+	for name, err := range map[string]error{"Close": again.Close(), "memory": second(NewScalar(again, 1.0)), "stream": second(again.NewStream()), "event": second(again.Stream().Record()), "pinned": second(NewPinned[int32](again, 1))} {
 		if err == nil {
 			t.Errorf("%s: no error after the device was closed", name)
 		}
 	}
 }
-
-func second[V any](_ V, err error) error { return err }
 
 // TestCardStreams orders copies and passes of two streams by events.
 func TestCardStreams(t *testing.T) {
@@ -121,17 +119,15 @@ func TestCardStreams(t *testing.T) {
 		y := must(NewVector(dev, rev.ViewSlice([]float64{1, 1, 1})))(t)
 		one, out := must(NewScalar(dev, 1.0))(t), must(NewScalar(dev, 0.0))(t)
 		copy(host, []float64{4, 5, 6})
-		dev.Use(s)
-		if err := x.Data.SetAsync(host); err != nil {
+		if err := x.Data.SetAsync(s, host); err != nil {
 			t.Fatal(err)
 		}
-		took := must(dev.Time(Dot[float64]{Out: out, X: x, Y: x}.Forward))(t)
+		took := must(s.Time(On(s, Dot[float64]{Out: out, X: x, Y: x}).Forward))(t)
 		if took <= 0 {
 			t.Errorf("a pass took %v", took)
 		}
-		squares := must(dev.Record())(t)
-		dev.Use(nil)
-		if err := errors.Join(dev.Wait(squares), Axpy[float64]{Y: y, Alpha: one, X: x}.Forward(), y.Data.GetAsync(host), dev.Sync()); err != nil {
+		squares := must(s.Record())(t)
+		if err := errors.Join(dev.Stream().Wait(squares), Axpy[float64]{Y: y, Alpha: one, X: x}.Forward(), y.Data.GetAsync(nil, host), dev.Sync()); err != nil {
 			t.Fatal(err)
 		}
 		if host[0] != 5 || host[2] != 7 {
@@ -144,8 +140,55 @@ func TestCardStreams(t *testing.T) {
 			t.Error(err)
 		}
 		must(dev.NewStream())(t) // what is left is closed with the device
-		must(dev.Record())(t)
+		must(dev.Stream().Record())(t)
 		must(NewPinned[int32](dev, 5))(t)
+	}
+}
+
+// TestCardMemory allocates, sets and copies memory, also between devices, without the host.
+func TestCardMemory(t *testing.T) {
+	devices := cards(t)
+	devices = append(devices, must(Open(0))(t)) // the same card
+	t.Cleanup(func() {
+		if err := devices[len(devices)-1].Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var x []Vector[float64]
+	for i, dev := range devices {
+		before, total, err := dev.Memory()
+		if err != nil || before <= 0 || before > total {
+			t.Errorf("%d of %d bytes are free: %v", before, total, err)
+		}
+		x = append(x, must(AllocVector[float64](dev, 1<<20))(t))
+		s := must(dev.NewStream())(t)
+		if dev.Context() == 0 || s.Handle() == 0 || s.Handle() == dev.Stream().Handle() {
+			t.Error("a handle is 0, or of two streams")
+		}
+		if err := errors.Join(Fill(s, x[i].Data, float64(i+2)), x[i].Data[:1<<19].Zero(s), x[i].Data[1:3].Copy(s, x[i].Data[1<<19:1<<19+2]), s.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		after, _, err := dev.Memory()
+		if err != nil || strings.HasPrefix(dev.Properties().Name, "no GPU") && after > before-8<<20 {
+			t.Errorf("%d bytes are free after %d: %v", after, before, err)
+		}
+	}
+	for i := range x {
+		v := float64(i + 2)
+		var got [4]float64
+		if err := x[i].Data[:4].Get(got[:]); err != nil || got != [4]float64{0, v, v, 0} {
+			t.Errorf("%v, want %v: %v", got, v, err)
+		}
+	}
+	for i := range x {
+		from := (i + 1) % len(x)
+		if err := x[i].Data[:2].Copy(nil, x[from].Data[2:4]); err != nil {
+			t.Error(err)
+		}
+		var got [3]float64
+		if err := x[i].Data[:3].Get(got[:]); err != nil || got != [3]float64{float64(from + 2), 0, float64(i + 2)} {
+			t.Errorf("%v, %v", got, err)
+		}
 	}
 }
 
@@ -163,14 +206,14 @@ func TestCardErrors(t *testing.T) {
 		}
 		one := [3]int{1, 1, 1}
 		for kernel, g := range map[string]grid{
-			"clearF64":   {[3]int{0, 1, 1}, one},
-			"clearF32":   {[3]int{1, 1 << 16, 1}, one},
-			"clearQ43":   {one, [3]int{1025, 1, 1}},
-			"copyF64":    {[3]int{1<<32 + 1, 1, 1}, one},
-			"noKernelIs": {one, one},
+			"addConstantF64": {[3]int{0, 1, 1}, one},
+			"addConstantF32": {[3]int{1, 1 << 16, 1}, one},
+			"addConstantQ43": {one, [3]int{1025, 1, 1}},
+			"copyF64":        {[3]int{1<<32 + 1, 1, 1}, one},
+			"noKernelIs":     {one, one},
 		} {
 			dev.mu.Lock()
-			err := dev.driver.launch(0, kernel, g, make([]uint64, 3))
+			err := dev.driver.launch(0, kernel, g, make([]uint64, 5))
 			dev.mu.Unlock()
 			if err == nil || !strings.Contains(err.Error(), kernel) {
 				t.Errorf("kernel %s of %v: error %v", kernel, g, err)

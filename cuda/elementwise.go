@@ -68,9 +68,7 @@ func (k elementwise[T]) params(sign int, g, t, gt elementwise[T]) []uint64 {
 // rectify makes a pass of y += s(x)·x, where s is 1 for x > 0 and NaN, and the slope elsewhere.
 func (k elementwise[T]) rectify(w *pass, slope T, sign int, g, t, gt elementwise[T]) {
 	if k.X.N > 0 {
-		raw := uint64(0)
-		copy(bytesOf(unsafe.Slice(&raw, 1)), bytesOf(unsafe.Slice(&slope, 1)))
-		w.launch(typed[T]("rectify"), vectorGrid(k.X.N), append([]uint64{raw}, k.params(sign, g, t, gt)...)...)
+		w.launch(typed[T]("rectify"), vectorGrid(k.X.N), append([]uint64{rawBits(slope)}, k.params(sign, g, t, gt)...)...)
 	}
 }
 

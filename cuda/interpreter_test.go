@@ -167,6 +167,18 @@ func (d *interpreted) toHost(_ int, data []byte, at uintptr) error {
 	return d.machine.Memory.Read(data, uint64(at))
 }
 
+func (d *interpreted) copyFrom(_ int, at uintptr, of driver, from uintptr, bytes int) error {
+	b := make([]byte, bytes)
+	if err := of.toHost(0, b, from); err != nil {
+		return err
+	}
+	return d.toDevice(0, at, b)
+}
+
+func (d *interpreted) zero(_ int, at uintptr, bytes int) error {
+	return d.toDevice(0, at, make([]byte, bytes))
+}
+
 func (d *interpreted) newStream() (int, error) {
 	if d.fail() {
 		return 0, ErrMemory
@@ -202,6 +214,14 @@ func (d *interpreted) wait(_, _ int) error { return nil } // everything runs whe
 func (d *interpreted) finish(int) error    { return nil }
 func (d *interpreted) sync(int) error      { return nil }
 func (d *interpreted) close() error        { return nil }
+
+func (d *interpreted) done(int) (bool, error)   { return true, nil }
+func (d *interpreted) handle() uintptr          { return 1 }
+func (d *interpreted) streamHandle(int) uintptr { return 2 }
+func (d *interpreted) memory() (free, total int, err error) {
+	used := d.machine.Memory.Used()
+	return d.machine.Memory.Limit() - used, d.machine.Memory.Limit(), nil
+}
 
 func (d *interpreted) elapsed(from, to int) (time.Duration, error) {
 	return d.events[to].Sub(d.events[from]), nil
@@ -250,7 +270,7 @@ func through[H any, D rev.Kernel[D]](dev *Device, k H, p rev.Pass[H]) error {
 		}
 	}
 	// No pass may rely on what an earlier one left in scratch memory.
-	for _, s := range dev.now.scratch {
+	for _, s := range dev.first.scratch {
 		if on, ok := dev.driver.(*interpreted); ok && s.at != 0 {
 			if err := on.machine.Memory.Forget(uint64(s.at)); err != nil {
 				return err

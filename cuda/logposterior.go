@@ -420,11 +420,7 @@ func (m *mixture[T]) addInner(out *T, sign int, g, t *LogPosterior[T]) {
 	}
 }
 
-func (m *mixture[T]) clear(to Memory[T]) {
-	if len(to) > 0 {
-		m.launch(typed[T]("clear"), vectorGrid(len(to)), uint64(to.address()), uint64(len(to)))
-	}
-}
+func (m *mixture[T]) clear(to Memory[T]) { zero(m.pass, to) }
 
 // priorOf returns the sign of the prior, or 0 if there is none, its M and γ².
 func (m *mixture[T]) priorOf() (sign, shape, scale float64) {

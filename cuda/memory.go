@@ -10,6 +10,8 @@ import (
 	"sync"
 	"unsafe"
 
+	"gonum.org/v1/gonum/mat"
+
 	"revnum/rev"
 )
 
@@ -74,7 +76,7 @@ func deviceOf(at uintptr) *Device {
 
 func (p piece) has(at uintptr) bool { return at-p.at < uintptr(p.bytes) }
 
-var errForeign = errors.New("cuda: the memory is not of an open device")
+var errForeign = errors.New("the memory is not of an open device")
 
 // newMemory returns memory of a device with a copy of data.
 func newMemory[T any](d *Device, data []T) (Memory[T], error) {
@@ -89,7 +91,7 @@ func copyTo[T any](d *Device, data []T) (Memory[T], error) {
 	if err != nil || len(data) == 0 {
 		return m, err
 	}
-	if err := d.toDevice(m.address(), bytesOf(data)); err != nil {
+	if err := d.first.toDevice(m.address(), bytesOf(data)); err != nil {
 		return nil, join(wrap(err), release(d, m))
 	}
 	return m, nil
@@ -147,36 +149,112 @@ func release[T any](d *Device, m Memory[T]) error {
 	return join(d.sync(), wrap(d.driver.free(m.address())))
 }
 
-// Set copies data from the host to m, in the stream of the passes, and waits for it. It panics if
-// the lengths differ. It is an error if m is not in the memory of an open device.
-func (m Memory[T]) Set(data []T) error { return m.move(data, (*Device).toDevice) }
-
-// Get copies m to data on the host, when the passes before have ended in the stream of the passes.
-// It panics if the lengths differ. It is an error if m is not in the memory of an open device.
-func (m Memory[T]) Get(data []T) error { return m.move(data, (*Device).toHost) }
-
-// SetAsync copies data to m, as Set does, but returns before. It runs in the stream of the
-// passes. Do not change data before it has run: Sync or an event tells when. It is an error if
-// data is not in memory that NewPinned returned for this device.
-func (m Memory[T]) SetAsync(data Pinned[T]) error {
-	return m.move(data, func(d *Device, at uintptr, b []byte) error {
-		if !d.isPinned(b) {
-			return errPageable
-		}
-		return d.driver.toDevice(d.now.id, at, b)
+// Set copies data from the host to m, when all passes of the device have ended, and waits for it. It
+// panics if the lengths differ. It is an error if m is not in the memory of an open device.
+func (m Memory[T]) Set(data []T) error {
+	return m.move(len(data), func(d *Device) error {
+		return join(d.finishOthers(), d.first.toDevice(m.address(), bytesOf(data)))
 	})
 }
 
-// GetAsync copies m to data, as Get does, but returns before. It runs in the stream of the
-// passes. Do not use data before it has run: Sync or an event tells when. It is an error if
-// data is not in memory that NewPinned returned for this device.
-func (m Memory[T]) GetAsync(data Pinned[T]) error {
-	return m.move(data, func(d *Device, at uintptr, b []byte) error {
-		if !d.isPinned(b) {
+// Get copies m to data on the host, when all passes of the device have ended. It panics if the
+// lengths differ. It is an error if m is not in the memory of an open device.
+func (m Memory[T]) Get(data []T) error {
+	return m.move(len(data), func(d *Device) error {
+		return join(d.finishOthers(), d.first.toHost(m.address(), bytesOf(data)))
+	})
+}
+
+// finishOthers waits for the streams but the first.
+func (d *Device) finishOthers() (err error) {
+	for s := range d.streams {
+		if s != d.first {
+			err = join(err, d.driver.sync(s.id))
+		}
+	}
+	return err
+}
+
+// SetAsync copies data to m in stream s, or in the first stream if s is nil, and returns before. Do
+// not change data before it has run: Sync or an event tells when. It panics if the lengths differ.
+// It is an error if data is not in memory that NewPinned returned for this device.
+func (m Memory[T]) SetAsync(s *Stream, data Pinned[T]) error {
+	return m.moveIn(s, len(data), func(s *Stream) error {
+		if !s.device.isPinned(bytesOf(data)) {
 			return errPageable
 		}
-		return d.driver.toHost(d.now.id, b, at)
+		return s.device.driver.toDevice(s.id, m.address(), bytesOf(data))
 	})
+}
+
+// GetAsync copies m to data in stream s, or in the first stream if s is nil, and returns before. Do
+// not use data before it has run: Sync or an event tells when. It panics if the lengths differ. It is
+// an error if data is not in memory that NewPinned returned for this device.
+func (m Memory[T]) GetAsync(s *Stream, data Pinned[T]) error {
+	return m.moveIn(s, len(data), func(s *Stream) error {
+		if !s.device.isPinned(bytesOf(data)) {
+			return errPageable
+		}
+		return s.device.driver.toHost(s.id, bytesOf(data), m.address())
+	})
+}
+
+// Zero sets m to zeros in stream s, or in the first stream if s is nil, and returns before.
+func (m Memory[T]) Zero(s *Stream) error {
+	return m.moveIn(s, len(m), func(s *Stream) error {
+		return s.device.driver.zero(s.id, m.address(), m.bytes())
+	})
+}
+
+// Fill sets all elements of m to v in stream s, or in the first stream if s is nil, and returns before.
+func Fill[T rev.Real | int32](s *Stream, m Memory[T], v T) error {
+	return m.moveIn(s, len(m), func(s *Stream) error {
+		w := pass{dev: s.device, stream: s}
+		w.launch(fmt.Sprint("fill", 8*unsafe.Sizeof(v)), vectorGrid(len(m)), uint64(m.address()), uint64(len(m)), rawBits(v))
+		return w.err
+	})
+}
+
+// rawBits returns the bits of v, as a parameter of a kernel.
+func rawBits[T any](v T) (bits uint64) {
+	copy(bytesOf(unsafe.Slice(&bits, 1)), bytesOf(unsafe.Slice(&v, 1)))
+	return bits
+}
+
+// Copy copies from to m in stream s, or in the first stream if s is nil, and returns before. If from
+// is on another device, Copy waits for all passes there before, and for the copy. It panics if the
+// lengths differ. Parts of one memory must not overlap.
+func (m Memory[T]) Copy(s *Stream, from Memory[T]) error {
+	to, of := deviceOf(m.address()), deviceOf(from.address())
+	if len(m) == len(from) && to != nil && of != nil && to != of {
+		return wrap(to.copyBetween(s, m.address(), of, from.address(), m.bytes()))
+	}
+	return m.moveIn(s, len(from), func(s *Stream) error {
+		if of == nil {
+			return errForeign
+		}
+		return s.device.driver.copyFrom(s.id, m.address(), s.device.driver, from.address(), m.bytes())
+	})
+}
+
+// copyBetween copies from another device.
+func (d *Device) copyBetween(s *Stream, at uintptr, of *Device, from uintptr, bytes int) error {
+	first, second := d, of
+	if first.order > second.order { // so that opposite copies do not wait for each other
+		first, second = second, first
+	}
+	first.mu.Lock()
+	defer first.mu.Unlock()
+	second.mu.Lock()
+	defer second.mu.Unlock()
+	s, err := d.stream(s)
+	if err != nil {
+		return err
+	}
+	if err := of.sync(); err != nil {
+		return err
+	}
+	return join(d.driver.copyFrom(s.id, at, of.driver, from, bytes), d.driver.sync(s.id))
 }
 
 var errPageable = errors.New("the memory of the host is not pinned memory of the device")
@@ -192,20 +270,32 @@ func (d *Device) isPinned(b []byte) bool {
 	return false
 }
 
-func (m Memory[T]) move(data []T, move func(d *Device, at uintptr, b []byte) error) error {
-	if len(data) != len(m) {
-		panic("cuda: the lengths of host and device memory differ")
+// move makes a copy of n elements with the device of m, which is held meanwhile.
+func (m Memory[T]) move(n int, copies func(d *Device) error) error {
+	if n != len(m) {
+		panic("cuda: the lengths of the memory differ")
 	}
 	if len(m) == 0 {
 		return nil
 	}
 	d := deviceOf(m.address())
 	if d == nil {
-		return errForeign
+		return wrap(errForeign)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return wrap(move(d, m.address(), bytesOf(data)))
+	return wrap(copies(d))
+}
+
+// moveIn does what move does, in a stream.
+func (m Memory[T]) moveIn(s *Stream, n int, copies func(s *Stream) error) error {
+	return m.move(n, func(d *Device) error {
+		s, err := d.stream(s)
+		if err != nil {
+			return err
+		}
+		return copies(s)
+	})
 }
 
 func bytesOf[T any](data []T) []byte {
@@ -213,22 +303,42 @@ func bytesOf[T any](data []T) []byte {
 }
 
 // toDevice copies from the host, and waits.
-func (d *Device) toDevice(at uintptr, b []byte) error {
+func (s *Stream) toDevice(at uintptr, b []byte) error {
 	var p runtime.Pinner // until the copy has run
 	defer p.Unpin()
 	p.Pin(unsafe.SliceData(b))
-	return join(d.driver.toDevice(d.now.id, at, b), d.driver.sync(d.now.id))
+	return join(s.device.driver.toDevice(s.id, at, b), s.device.driver.sync(s.id))
 }
 
 // toHost copies to the host, and waits.
-func (d *Device) toHost(at uintptr, b []byte) error {
+func (s *Stream) toHost(at uintptr, b []byte) error {
 	var p runtime.Pinner
 	defer p.Unpin()
 	p.Pin(unsafe.SliceData(b))
-	return join(d.driver.toHost(d.now.id, b, at), d.driver.sync(d.now.id))
+	return join(s.device.driver.toHost(s.id, b, at), s.device.driver.sync(s.id))
 }
 
 func (m Memory[T]) address() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m))) }
+
+func (m Memory[T]) bytes() int { return len(m) * int(unsafe.Sizeof(*new(T))) }
+
+// Alloc returns n zeros in the memory of d. Nothing is copied from the host. T must have no pointers.
+// Free them when you are done.
+func Alloc[T any](d *Device, n int) (Memory[T], error) {
+	if n < 0 {
+		panic(mat.ErrNegativeDimension)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m, err := allocate[T](d, n)
+	if err != nil || n == 0 {
+		return m, err
+	}
+	if err := join(d.driver.zero(d.first.id, m.address(), m.bytes()), d.driver.sync(d.first.id)); err != nil {
+		return nil, join(wrap(err), release(d, m))
+	}
+	return m, nil
+}
 
 // Pinned is memory of the host that stays where it is. Copies from it and to it are faster,
 // and run beside the host's work. It is not Go's memory: do not use it after Free, or when the
@@ -277,6 +387,28 @@ func NewVector[T any](d *Device, x rev.Vector[T]) (Vector[T], error) {
 	return Vector[T]{N: x.N, Data: m, Inc: x.Inc}, err
 }
 
+// AllocVector returns a vector of n zeros, as Alloc does.
+func AllocVector[T any](d *Device, n int) (Vector[T], error) {
+	m, err := Alloc[T](d, n)
+	return Vector[T]{N: n, Data: m, Inc: 1}, err
+}
+
+// Slice returns elements i to j-1 of x, in the same memory. It panics if x does not have them.
+func (x Vector[T]) Slice(i, j int) Vector[T] {
+	if i < 0 || j < i || j > x.N {
+		panic(mat.ErrIndexOutOfRange)
+	}
+	return Vector[T]{N: j - i, Data: span(x.Data, i*x.Inc, (j-i-1)*x.Inc+1), Inc: x.Inc}
+}
+
+// span returns the n elements of m from i on, or none if n is not positive.
+func span[T any](m Memory[T], i, n int) Memory[T] {
+	if n <= 0 {
+		return m[:0]
+	}
+	return m[i : i+n]
+}
+
 // A General is a rev.General in the memory of a device.
 type General[T any] struct {
 	Rows, Cols int
@@ -289,6 +421,43 @@ type General[T any] struct {
 func NewGeneral[T any](d *Device, a rev.General[T]) (General[T], error) {
 	m, err := newMemory(d, a.Data)
 	return General[T]{Rows: a.Rows, Cols: a.Cols, Data: m, Stride: a.Stride}, err
+}
+
+// AllocGeneral returns a matrix of r×c zeros without gaps, as Alloc does.
+func AllocGeneral[T any](d *Device, r, c int) (General[T], error) {
+	if r < 0 || c < 0 {
+		panic(mat.ErrNegativeDimension)
+	}
+	m, err := Alloc[T](d, r*c)
+	return General[T]{Rows: r, Cols: c, Data: m, Stride: max(c, 1)}, err
+}
+
+// Slice returns rows i to k-1 and columns j to l-1 of a, in the same memory. It panics if a does not
+// have them.
+func (a General[T]) Slice(i, k, j, l int) General[T] {
+	if i < 0 || k < i || k > a.Rows {
+		panic(mat.ErrRowAccess)
+	}
+	if j < 0 || l < j || l > a.Cols {
+		panic(mat.ErrColAccess)
+	}
+	s := General[T]{Rows: k - i, Cols: l - j, Data: a.Data[:0], Stride: a.Stride}
+	if s.Rows > 0 && s.Cols > 0 {
+		s.Data = span(a.Data, i*a.Stride+j, (s.Rows-1)*a.Stride+s.Cols)
+	}
+	return s
+}
+
+// Row returns row i of a, in the same memory.
+func (a General[T]) Row(i int) Vector[T] {
+	r := a.Slice(i, i+1, 0, a.Cols)
+	return Vector[T]{N: a.Cols, Data: r.Data, Inc: 1}
+}
+
+// Col returns column j of a, in the same memory.
+func (a General[T]) Col(j int) Vector[T] {
+	c := a.Slice(0, a.Rows, j, j+1)
+	return Vector[T]{N: a.Rows, Data: c.Data, Inc: a.Stride}
 }
 
 // NewScalar returns a number in the memory of d. Get reads it, and Free frees it.

@@ -148,14 +148,14 @@ func (p *MixturePoints) Moments(dst []float64, e *gmm.Expectation) error {
 // set copies numbers to scratch memory of a pass.
 func (m *mixture[T]) set(to Memory[T], from []T) {
 	if m.err == nil {
-		m.err = wrap(m.dev.toDevice(to.address(), bytesOf(from)))
+		m.err = wrap(m.stream.toDevice(to.address(), bytesOf(from)))
 	}
 }
 
 // get copies numbers of scratch memory to the host.
 func (m *mixture[T]) get(to []T, from Memory[T]) {
 	if m.err == nil && len(to) > 0 {
-		m.err = wrap(m.dev.toHost(from.address(), bytesOf(to)))
+		m.err = wrap(m.stream.toHost(from.address(), bytesOf(to)))
 	}
 }
 
@@ -215,7 +215,7 @@ func (p *MixturePoints) FuncGrad(grad, x []float64) (float64, error) {
 		}
 		dev := deviceOf(p.x.Data.address())
 		if dev == nil {
-			return 0, errForeign
+			return 0, wrap(errForeign)
 		}
 		var err error
 		if p.parameters, err = newMemory(dev, make([]float64, 2*size)); err != nil {

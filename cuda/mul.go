@@ -90,7 +90,7 @@ func (k *Mul[T]) addGradients(m *product[T], alpha *T, a Memory[T], b, gc, gb Ge
 	}
 	if galpha != nil && a != nil {
 		// ᾱ is the product of the values with their gradients for α = 1.
-		m.launch(typed[T]("clear"), vectorGrid(len(m.scratch)), uint64(m.scratch.address()), uint64(len(m.scratch)))
+		zero(m.pass, m.scratch)
 		m.sample(m.scratch, nil, u, v)
 		addDot(m.pass, galpha, 1, Vector[T]{len(a), a, 1}, Vector[T]{len(a), m.scratch, 1})
 	}

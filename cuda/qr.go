@@ -320,7 +320,7 @@ func (f *factors[T]) check() {
 		return
 	}
 	var worst [2]float64
-	if f.err = wrap(f.dev.toHost(uintptr(at), bytesOf(worst[:]))); f.err != nil {
+	if f.err = wrap(f.stream.toHost(uintptr(at), bytesOf(worst[:]))); f.err != nil {
 		return
 	}
 	epsilon := 0x1p-52
@@ -334,9 +334,7 @@ func (f *factors[T]) check() {
 
 func (f *factors[T]) clear(s stack[T]) { f.clearMemory(s.data) }
 
-func (f *factors[T]) clearMemory(m Memory[T]) {
-	f.launch(typed[T]("clear"), vectorGrid(len(m)), uint64(m.address()), uint64(len(m)))
-}
+func (f *factors[T]) clearMemory(m Memory[T]) { zero(f.pass, m) }
 
 // add computes y += sign·x, or only the upper triangle, unless one of them is nil.
 func (f *factors[T]) add(y stack[T], sign int, x stack[T], upper bool) {

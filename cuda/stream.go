@@ -3,6 +3,8 @@ package cuda
 import (
 	"errors"
 	"time"
+
+	"revnum/rev"
 )
 
 // A Stream is an order of passes and copies. What is in one stream runs in the order of the
@@ -27,8 +29,7 @@ const (
 	partBytes = numbersAt + numbers*16
 )
 
-// NewStream returns a new stream. [Device.Use] puts passes into it. Close it when you are
-// done.
+// NewStream returns a new stream. [On] puts passes into it. Close it when you are done.
 func (d *Device) NewStream() (*Stream, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,46 +51,103 @@ func (s *Stream) reserve() error {
 	return err
 }
 
-// Use puts the passes and copies that follow into stream s, and returns the stream before.
-// A nil s stands for the stream that the device has from the start. The streams wait for each
-// other only where you say so with events. If other goroutines use the device meanwhile,
-// their passes and copies go to s, too. Use panics if s is of another device or is closed.
-func (d *Device) Use(s *Stream) (before *Stream) {
-	if s == nil {
-		s = d.first
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if s.device != d || s.closed {
-		panic("cuda: the stream is of another device, or is closed")
-	}
-	before, d.now = d.now, s
-	return before
+// Stream returns the stream that the device has from the start. Passes and copies for which you
+// choose none run in it.
+func (d *Device) Stream() *Stream { return d.first }
+
+// OnStream is a kernel whose passes run in a stream. On makes it.
+type OnStream[K rev.Kernel[K]] struct {
+	stream *Stream
+	kernel K
 }
 
-// Sync waits for the passes and copies of s, and returns their error if one failed. It is an error
-// if s is closed.
-func (s *Stream) Sync() error {
+// On returns k with its passes in stream s:
+//
+//	err := cuda.On(s, k).Forward()
+//
+// Passes of other streams run beside them, also those of other goroutines. The streams wait for each
+// other only where you say so with events. It is an error if s is of another device than the
+// operands, or is closed.
+func On[K rev.Kernel[K]](s *Stream, k K) OnStream[K] { return OnStream[K]{s, k} }
+
+// Run makes pass p of the kernel in the stream. ForwardPass of package rev and its kin make p.
+func (k OnStream[K]) Run(p rev.Pass[K]) error {
+	p.On = k.stream
+	return k.kernel.Run(p)
+}
+
+// Forward is Forward of the kernel, in the stream.
+func (k OnStream[K]) Forward() error { return k.Run(rev.ForwardPass(&k.kernel)) }
+
+// Inverse is Inverse of the kernel, in the stream.
+func (k OnStream[K]) Inverse() error { return k.Run(rev.InversePass(&k.kernel)) }
+
+// Adjoint is Adjoint of the kernel, in the stream.
+func (k OnStream[K]) Adjoint(g K) error { return k.Run(rev.AdjointPass(&k.kernel, &g)) }
+
+// Tangent is Tangent of the kernel, in the stream.
+func (k OnStream[K]) Tangent(t K) error { return k.Run(rev.TangentPass(&k.kernel, &t)) }
+
+// AdjointTangent is AdjointTangent of the kernel, in the stream.
+func (k OnStream[K]) AdjointTangent(g, t, gt K) error {
+	return k.Run(rev.AdjointTangentPass(&k.kernel, &g, &t, &gt))
+}
+
+var errStream = errors.New("the stream is of another device, or is closed")
+
+// stream returns s, or the first stream if s is nil, of a device that is held.
+func (d *Device) stream(s *Stream) (*Stream, error) {
+	if s == nil {
+		return d.first, nil
+	}
+	if s.device != d || s.closed {
+		return nil, errStream
+	}
+	return s, nil
+}
+
+// Handle returns the CUstream of s, for other libraries, or 0 if s is closed.
+func (s *Stream) Handle() uintptr {
 	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s.closed {
-		return errors.New("cuda: the stream is closed")
+		return 0
 	}
-	return wrap(d.driver.sync(s.id))
+	return d.driver.streamHandle(s.id)
 }
 
-// Close waits for the passes and copies of s, and gives s back. The device then uses its
-// first stream, if it used s. It is an error to close a stream twice, or the first one.
+// Sync waits for the passes and copies of s, and returns their error if one failed. Other
+// goroutines use the device meanwhile. It is an error if s is closed.
+func (s *Stream) Sync() error {
+	for pause := time.Duration(0); ; pause = min(pause+time.Microsecond, 50*time.Microsecond) {
+		if done, err := s.done(); done || err != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// done reports whether the passes and copies of s have run.
+func (s *Stream) done() (bool, error) {
+	d := s.device
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s.closed {
+		return false, wrap(errStream)
+	}
+	done, err := d.driver.done(s.id)
+	return done, wrap(err)
+}
+
+// Close waits for the passes and copies of s, and gives s back. It is an error to close a stream
+// twice, or the first one.
 func (s *Stream) Close() error {
 	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s.closed || s == d.first {
 		return errors.New("cuda: this stream cannot be closed")
-	}
-	if d.now == s {
-		d.now = d.first
 	}
 	delete(d.streams, s)
 	return join(wrap(d.driver.sync(s.id)), s.close())
@@ -135,16 +193,20 @@ type Event struct {
 	closed bool // the device is held to read or change it
 }
 
-// Record returns an event that occurs when what is in the stream of the passes until now has
-// run. Close it when you are done.
-func (d *Device) Record() (*Event, error) {
+// Record returns an event that occurs when what is in s until now has run. Close it when you are
+// done.
+func (s *Stream) Record() (*Event, error) {
+	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.closed {
+		return nil, wrap(errStream)
+	}
 	id, err := d.driver.newEvent()
 	if err != nil {
 		return nil, wrap(err)
 	}
-	if err := d.driver.record(d.now.id, id); err != nil {
+	if err := d.driver.record(s.id, id); err != nil {
 		return nil, wrap(join(err, d.driver.freeEvent(id)))
 	}
 	e := &Event{device: d, id: id}
@@ -152,15 +214,19 @@ func (d *Device) Record() (*Event, error) {
 	return e, nil
 }
 
-// Wait has the stream of the passes wait for e: what follows in it runs after e has
-// occurred. The call itself does not wait. It is an error if e is of another device or is closed.
-func (d *Device) Wait(e *Event) error {
+// Wait has s wait for e: what follows in s runs after e has occurred. The call itself does not
+// wait. It is an error if e is of another device, or if s or e is closed.
+func (s *Stream) Wait(e *Event) error {
+	d := s.device
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if s.closed {
+		return wrap(errStream)
+	}
 	if e.device != d || e.closed {
 		return errEvent
 	}
-	return wrap(d.driver.wait(d.now.id, e.id))
+	return wrap(d.driver.wait(s.id, e.id))
 }
 
 var errEvent = errors.New("cuda: the event is of another device, or is closed")
@@ -203,10 +269,10 @@ func (e *Event) Close() error {
 	return wrap(d.driver.freeEvent(e.id))
 }
 
-// Time returns how long the passes and copies that f calls take on the device, or the error of f.
-// It measures by events in the stream of the passes.
-func (d *Device) Time(f func() error) (t time.Duration, err error) {
-	start, err := d.Record()
+// Time returns how long the passes and copies that f puts into s take on the device, or the error of
+// f. It measures by events in s.
+func (s *Stream) Time(f func() error) (t time.Duration, err error) {
+	start, err := s.Record()
 	if err != nil {
 		return 0, err
 	}
@@ -214,7 +280,7 @@ func (d *Device) Time(f func() error) (t time.Duration, err error) {
 	if err := f(); err != nil {
 		return 0, err
 	}
-	end, err := d.Record()
+	end, err := s.Record()
 	if err != nil {
 		return 0, err
 	}

@@ -28,70 +28,131 @@ func must[V any](v V, err error) func(t testing.TB) V {
 func TestStreams(t *testing.T) {
 	dev := interpreter(t, 1<<18)
 	s := must(dev.NewStream())(t)
-	if before := dev.Use(s); before != dev.first {
-		t.Error("the stream before is not the first")
-	}
 	host := must(NewPinned[float64](dev, 3))(t)
 	x := must(NewVector(dev, rev.ViewSlice([]float64{1, 2, 3})))(t)
 	out := must(NewScalar(dev, 0.0))(t)
 	copy(host, []float64{4, 5, 6})
-	if err := x.Data.SetAsync(host); err != nil {
+	if err := x.Data.SetAsync(s, host); err != nil {
 		t.Fatal(err)
 	}
-	took := must(dev.Time(Dot[float64]{Out: out, X: x, Y: x}.Forward))(t)
+	took := must(s.Time(On(s, Dot[float64]{Out: out, X: x, Y: x}).Forward))(t)
 	if took <= 0 {
 		t.Errorf("the pass took %v", took)
 	}
-	copied := must(dev.Record())(t)
-	dev.Use(nil)
-	if err := dev.Wait(copied); err != nil {
+	copied := must(s.Record())(t)
+	if err := dev.Stream().Wait(copied); err != nil {
 		t.Error(err)
 	}
 	if v, err := Get(out); v != 77 || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 	clear(host)
-	if err := errors.Join(x.Data.GetAsync(host), s.Sync(), copied.Sync(), dev.Sync()); err != nil || host[2] != 6 {
+	if err := errors.Join(x.Data.GetAsync(nil, host), s.Sync(), copied.Sync(), dev.Sync()); err != nil || host[2] != 6 {
 		t.Errorf("%v, %v", host, err)
 	}
-	dev.Use(s)
+	if s.Handle() == 0 || dev.Stream().Handle() == 0 || dev.Context() == 0 {
+		t.Error("a handle is 0")
+	}
 	if err := errors.Join(s.Close(), copied.Close(), host.Free(dev)); err != nil {
 		t.Error(err)
 	}
-	if dev.now != dev.first {
-		t.Error("the device uses a stream that is closed")
+	if s.Handle() != 0 {
+		t.Error("the handle of a closed stream")
 	}
+	k := Dot[float64]{Out: out, X: x, Y: x}
 	for name, err := range map[string]error{
 		"stream":       s.Close(),
-		"first stream": dev.first.Close(),
+		"first stream": dev.Stream().Close(),
 		"event":        copied.Close(),
-		"wait":         dev.Wait(copied),
+		"wait":         dev.Stream().Wait(copied),
 		"sync":         copied.Sync(),
 		"pinned":       host.Free(dev),
 		"sync stream":  s.Sync(),
-		"from host":    x.Data.SetAsync(make(Pinned[float64], 3)),
-		"to host":      x.Data.GetAsync(make(Pinned[float64], 3)),
+		"record":       second(s.Record()),
+		"time":         second(s.Time(k.Forward)),
+		"pass":         On(s, k).Forward(),
+		"zero":         x.Data.Zero(s),
+		"fill":         Fill(s, x.Data, 1),
+		"copy":         x.Data[:1].Copy(s, x.Data[1:2]),
+		"from host":    x.Data.SetAsync(nil, make(Pinned[float64], 3)),
+		"to host":      x.Data.GetAsync(nil, make(Pinned[float64], 3)),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error after it was closed", name)
 		}
 	}
+}
+
+func second[V any](_ V, err error) error { return err }
+
+// TestOn makes all passes of a kernel in a stream, and compares with those of the first stream.
+func TestOn(t *testing.T) {
+	dev := interpreter(t, 1<<18)
+	s := must(dev.NewStream())(t)
+	operands := func() (k, g, tan, gt Axpy[float64]) {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		for _, k := range []*Axpy[float64]{&k, &g, &tan, &gt} {
+			*k = Axpy[float64]{Y: must(NewVector(dev, vector[float64](rnd, 5)))(t), Alpha: must(NewScalar(dev, rnd.Float64()))(t), X: must(NewVector(dev, vector[float64](rnd, 5)))(t)}
+		}
+		return k, g, tan, gt
+	}
+	k, g, tan, gt := operands()
+	k2, g2, tan2, gt2 := operands()
+	on := On(s, k2)
+	for name, errs := range map[string][2]error{
+		"Forward":        {k.Forward(), on.Forward()},
+		"Inverse":        {k.Inverse(), on.Inverse()},
+		"Adjoint":        {k.Adjoint(g), on.Adjoint(g2)},
+		"Tangent":        {k.Tangent(tan), on.Tangent(tan2)},
+		"AdjointTangent": {k.AdjointTangent(g, tan, gt), on.AdjointTangent(g2, tan2, gt2)},
+	} {
+		if err := errors.Join(errs[:]...); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i, pair := range [][2]Axpy[float64]{{k, k2}, {g, g2}, {tan, tan2}, {gt, gt2}} {
+		var got, want [11]float64
+		for j, of := range []*[11]float64{&want, &got} {
+			if err := errors.Join(pair[j].Y.Data.Get(of[:5]), pair[j].X.Data.Get(of[5:10]), memoryOf(pair[j].Alpha).Get(of[10:])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got != want {
+			t.Errorf("operands %d are %v, want %v", i, got, want)
+		}
+	}
+}
+
+// TestLaunchesInStream has launches and scratch memory of passes in their own stream.
+func TestLaunchesInStream(t *testing.T) {
+	c := &counting{next: 1 << 40}
+	dev := must(newDevice(0, c))(t)
 	defer func() {
-		if recover() == nil {
-			t.Error("a closed stream is used")
+		if err := dev.Close(); err != nil {
+			t.Error(err)
 		}
 	}()
-	dev.Use(s)
+	s := must(dev.NewStream())(t)
+	x := must(AllocVector[float64](dev, 10))(t)
+	k := Dot[float64]{Out: &x.Data[0], X: x.Slice(1, 10), Y: x.Slice(1, 10)}
+	if err := errors.Join(k.Forward(), On(s, k).Forward(), On(nil, k).Forward(), Fill(s, x.Data, 3)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, 0, s.id, s.id, 0, 0, s.id}; !slices.Equal(c.streamsOf, want) {
+		t.Errorf("launches in the streams %v, want %v", c.streamsOf, want)
+	}
+	if s.scratch[0].at == dev.first.scratch[0].at {
+		t.Error("streams share scratch memory")
+	}
 }
 
 // TestClose leaves everything open.
 func TestClose(t *testing.T) {
 	dev := interpreter(t, 1<<18)
 	s := must(dev.NewStream())(t)
-	dev.Use(s)
 	must(NewPinned[int32](dev, 5))(t)
 	must(NewScalar(dev, 1.0))(t)
-	must(dev.Record())(t)
+	must(s.Record())(t)
 }
 
 func TestDevices(t *testing.T) {
@@ -122,11 +183,32 @@ func TestDevices(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	if err := dev[1].Wait(must(dev[0].Record())(t)); err == nil {
+	if err := dev[1].Stream().Wait(must(dev[0].Stream().Record())(t)); err == nil {
 		t.Error("a device waits for an event of another")
+	}
+	if err := On(dev[1].Stream(), k).Forward(); err == nil {
+		t.Error("a pass in a stream of another device")
+	}
+	for i := range d { // copies between devices
+		if err := x[i].Data.Copy(nil, x[1-i].Data); err != nil {
+			t.Error(err)
+		}
+		if err := x[i].Data[:1].Set([]float64{float64(7 + i)}); err != nil {
+			t.Error(err)
+		}
+	}
+	var got [2]float64
+	if err := x[1].Data.Get(got[:]); err != nil || got != [2]float64{8, 2} {
+		t.Errorf("copied %v, %v", got, err)
+	}
+	if err := x[0].Data.Copy(dev[1].Stream(), x[1].Data); err == nil {
+		t.Error("a copy in a stream of another device")
 	}
 	for i := range d {
 		closeAll(t, dev[i], d[i])
+	}
+	if err := x[0].Data.Copy(nil, x[1].Data); !errors.Is(err, errForeign) {
+		t.Errorf("a copy of closed devices: %v", err)
 	}
 	if err := k.Forward(); err == nil {
 		t.Error("a pass over a closed device has no error")
@@ -237,35 +319,43 @@ func program(t *testing.T, d *interpreted, a revsparse.CSR[float64, int32]) (err
 		}
 		return err
 	}
-	_, err = dev.Time(Sum[float64]{Out: galpha, X: Vector[float64]{40, vectors[0].Data, 1}}.Forward)
+	_, err = dev.Stream().Time(Sum[float64]{Out: galpha, X: Vector[float64]{40, vectors[0].Data, 1}}.Forward)
 	return err
 }
 
-// TestGoroutines runs passes of one device from several goroutines. They share scratch
-// memory.
+// TestGoroutines runs passes of one device from several goroutines, in one stream with its scratch
+// memory, or each in its own.
 func TestGoroutines(t *testing.T) {
-	dev := interpreter(t, 1<<18)
-	var wait sync.WaitGroup
-	for g := range 4 {
-		n := 300 + 100*g
-		x := make([]float64, n)
-		for i := range x {
-			x[i] = 1
-		}
-		v := must(NewVector(dev, rev.ViewSlice(x)))(t)
-		out := must(NewScalar(dev, 0.0))(t)
-		wait.Go(func() {
-			for range 10 {
-				if err := (Sum[float64]{Out: out, X: v}).Forward(); err != nil {
+	dev := interpreter(t, 1<<20)
+	for _, own := range []bool{false, true} {
+		var wait sync.WaitGroup
+		for g := range 4 {
+			n := 300 + 100*g
+			v := must(AllocVector[float64](dev, n))(t)
+			out := must(NewScalar(dev, 0.0))(t)
+			s := dev.Stream()
+			if own {
+				s = must(dev.NewStream())(t)
+			}
+			if err := errors.Join(Fill(s, v.Data, 1), s.Sync()); err != nil {
+				t.Fatal(err)
+			}
+			wait.Go(func() {
+				for range 10 {
+					if err := On(s, Sum[float64]{Out: out, X: v}).Forward(); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := s.Sync(); err != nil {
 					t.Error(err)
 				}
-			}
-			if got, err := Get(out); got != float64(10*n) || err != nil {
-				t.Errorf("the sum is %v, want %d: %v", got, 10*n, err)
-			}
-		})
+				if got, err := Get(out); got != float64(10*n) || err != nil {
+					t.Errorf("the sum is %v, want %d: %v", got, 10*n, err)
+				}
+			})
+		}
+		wait.Wait()
 	}
-	wait.Wait()
 }
 
 // TestCloseRace closes a stream and an event while other goroutines use them. They are closed
@@ -273,7 +363,7 @@ func TestGoroutines(t *testing.T) {
 func TestCloseRace(t *testing.T) {
 	dev := interpreter(t, 1<<18)
 	for range 20 {
-		s, e := must(dev.NewStream())(t), must(dev.Record())(t)
+		s, e := must(dev.NewStream())(t), must(dev.Stream().Record())(t)
 		var wait sync.WaitGroup
 		var closed atomic.Int32
 		for range 4 {
@@ -300,6 +390,8 @@ type counting struct {
 	next     uintptr
 	launches int
 	wrong    []string
+
+	streamsOf []int // launches
 }
 
 func (c *counting) alloc(bytes int) (uintptr, error) {
@@ -310,8 +402,11 @@ func (c *counting) free(uintptr) error                      { return nil }
 func (c *counting) toDevice(int, uintptr, []byte) error     { return nil }
 func (c *counting) toHost(_ int, b []byte, _ uintptr) error { clear(b); return nil }
 
-func (c *counting) launch(_ int, kernel string, g grid, _ []uint64) error {
+func (c *counting) zero(int, uintptr, int) error { return nil }
+
+func (c *counting) launch(stream int, kernel string, g grid, _ []uint64) error {
 	c.launches++
+	c.streamsOf = append(c.streamsOf, stream)
 	t, b := g.threads, g.blocks
 	if n := t[0] * t[1] * t[2]; n < 1 || n > 1024 || min(b[0], b[1], b[2]) < 1 || b[0] > math.MaxInt32 || max(b[1], b[2]) > math.MaxUint16 {
 		c.wrong = append(c.wrong, fmt.Sprintf("%s: %v", kernel, g))

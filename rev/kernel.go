@@ -73,11 +73,15 @@ type Kernel[K any] interface {
 // Operands that are nil in G, T or GT count as zero, as the package documentation says. With
 // G, T has the tangents of all operands in place, or none of them. If it has none, these are
 // zero before the step, and [Retrace] computes those after it.
+//
+// On says where the pass runs if that is not the calling goroutine: in a stream of a GPU, for
+// kernels of package cuda. Other kernels ignore it.
 type Pass[K any] struct {
 	Back     bool // run the inverse
 	Adjoint  bool // G runs along
 	Tangent  bool // T runs along, and GT if G does
 	G, T, GT K
+	On       any
 }
 
 // Sign returns -1 if p runs back, and 1 otherwise.

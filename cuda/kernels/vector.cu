@@ -15,10 +15,12 @@ template <class T> DEVICE void addConstant(T *y, i64 incy, i64 n, const T *alpha
 	for (i64 i = first(); i < n; i += step()) addSigned(y[i * incy], sign, v);
 }
 
-// y = 0, without gaps.
-template <class T> DEVICE void clear(T *y, i64 n) {
-	for (i64 i = first(); i < n; i += step()) y[i] = T{};
+// y_i = v, without gaps.
+template <class T> DEVICE void fill(T *y, i64 n, u64 v) {
+	for (i64 i = first(); i < n; i += step()) y[i] = (T)v;
 }
+KERNEL fill32(unsigned *y, i64 n, u64 v) { fill(y, n, v); }
+KERNEL fill64(u64 *y, i64 n, u64 v) { fill(y, n, v); }
 
 // part_b = Σ x_i·y_i over the elements of block b. A null y stands for ones.
 template <class T> DEVICE void dotParts(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
@@ -45,7 +47,6 @@ template <class T> DEVICE void dotEnd(T *out, const Sum<T> *part, i64 parts, i64
 #define KERNELS(T, name) \
 	KERNEL addScaled##name(T *y, i64 incy, const T *x, i64 incx, i64 n, const T *alpha, i64 sign) { addScaled(y, incy, x, incx, n, alpha, sign); } \
 	KERNEL addConstant##name(T *y, i64 incy, i64 n, const T *alpha, i64 sign) { addConstant(y, incy, n, alpha, sign); } \
-	KERNEL clear##name(T *y, i64 n) { clear(y, n); } \
 	KERNEL dotParts##name(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) { dotParts(part, x, incx, y, incy, n); } \
 	KERNEL dotEnd##name(T *out, const Sum<T> *part, i64 parts, i64 sign) { dotEnd(out, part, parts, sign); }
 KERNELS(double, F64)

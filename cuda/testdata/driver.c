@@ -15,7 +15,7 @@ enum { devices = 2, most = 4096, mostPieces = 1 << 15 };
 
 typedef struct Operation {
 	struct Operation *next;
-	enum { copies, launches, records, waits } what;
+	enum { copies, zeros, launches, records, waits } what;
 	char *to, *from, *staged;
 	size_t bytes;
 	CUevent event;
@@ -108,6 +108,11 @@ static int runKernel(CUcontext c, Operation *o) {
 		for (long long i = 0; i < a[2]; i++) y[i * a[1]] += (int)a[4] * *alpha;
 		return 1;
 	}
+	if (!strcmp(name, "fill64")) {
+		if (!onDevice(c, a[0], 8 * a[1])) return 0;
+		for (long long i = 0; i < a[1]; i++) ((long long *)a[0])[i] = a[2];
+		return 1;
+	}
 	if (!strcmp(name, "dotPartsF64")) {
 		double *part = (double *)a[0], *x = (double *)a[1], *y = (double *)a[3];
 		long long n = a[5];
@@ -134,6 +139,9 @@ static void step(CUstream s) {
 	switch (o->what) {
 	case copies:
 		if (!s->context->fault) memcpy(o->to, o->from, o->bytes);
+		break;
+	case zeros:
+		if (!s->context->fault) memset(o->to, 0, o->bytes);
 		break;
 	case launches:
 		if (!s->context->fault && !runKernel(s->context, o)) s->context->fault = CUDA_ERROR_LAUNCH_FAILED;
@@ -290,6 +298,28 @@ static CUresult copy(char *to, const char *from, size_t bytes, CUstream s, const
 CALL(cuMemcpyHtoDAsync, (CUdeviceptr to, const void *from, size_t bytes, CUstream s), r = copy((char *)to, from, bytes, s, (void *)to, from))
 CALL(cuMemcpyDtoHAsync, (void *to, CUdeviceptr from, size_t bytes, CUstream s), r = copy(to, (char *)from, bytes, s, (void *)from, to))
 
+// peer is a copy from the memory of a context to that of the present one.
+static CUresult peer(char *to, CUcontext c, char *from, CUcontext of, size_t bytes, CUstream s) {
+	if (!isStream(s) || c != current || !bytes || !onDevice(c, (long long)to, bytes) || !onDevice(of, (long long)from, bytes)) return CUDA_ERROR_INVALID_VALUE;
+	Operation *o = push(s, copies);
+	o->to = to;
+	o->from = from;
+	o->bytes = bytes;
+	return CUDA_SUCCESS;
+}
+
+static CUresult set(char *to, size_t bytes, CUstream s) {
+	if (!isStream(s) || !bytes || !onDevice(current, (long long)to, bytes)) return CUDA_ERROR_INVALID_VALUE;
+	Operation *o = push(s, zeros);
+	o->to = to;
+	o->bytes = bytes;
+	return CUDA_SUCCESS;
+}
+
+CALL(cuMemcpyPeerAsync, (CUdeviceptr to, CUcontext c, CUdeviceptr from, CUcontext of, size_t bytes, CUstream s), r = peer((char *)to, c, (char *)from, of, bytes, s))
+CALL(cuMemsetD8Async, (CUdeviceptr to, unsigned char v, size_t bytes, CUstream s), r = v ? CUDA_ERROR_INVALID_VALUE : set((char *)to, bytes, s))
+CALL(cuMemGetInfo, (size_t *free, size_t *total), *free = ROOM - current->used; *total = ROOM)
+
 static CUresult createStream(CUstream *s) {
 	for (int i = 0; i < most; i++) {
 		if (streams[i]) continue;
@@ -313,6 +343,15 @@ static CUresult destroyStream(CUstream s) {
 
 CALL(cuStreamCreate, (CUstream *s, unsigned flags), r = flags == CU_STREAM_NON_BLOCKING ? createStream(s) : CUDA_ERROR_INVALID_VALUE)
 CALL(cuStreamDestroy, (CUstream s), r = destroyStream(s))
+// A query does one operation.
+static CUresult query(CUstream s) {
+	if (!isStream(s)) return CUDA_ERROR_INVALID_HANDLE;
+	if (!s->first) return CUDA_SUCCESS;
+	step(s);
+	return CUDA_ERROR_NOT_READY;
+}
+
+CALL(cuStreamQuery, (CUstream s), r = query(s))
 CALL(cuStreamSynchronize, (CUstream s), if (isStream(s)) finish(s); else r = CUDA_ERROR_INVALID_HANDLE)
 
 static CUresult createEvent(CUevent *e) {

@@ -65,6 +65,9 @@ const wordBytes = 4
 // Used returns how many bytes are allocated.
 func (m *Memory) Used() int { return m.used }
 
+// Limit returns how many bytes can be allocated.
+func (m *Memory) Limit() int { return m.limit }
+
 // Alloc returns the address of new memory.
 func (m *Memory) Alloc(bytes int) (uint64, error) {
 	if bytes < 0 || bytes > m.limit-m.used {
