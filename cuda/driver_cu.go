@@ -10,13 +10,23 @@ package cuda
 // // pointers to Go's memory. The callers pin what is copied.
 // static CUresult toDevice(CUdeviceptr to, uintptr_t from, size_t n, CUstream s) { return cuMemcpyHtoDAsync(to, (void *)from, n, s); }
 // static CUresult toHost(uintptr_t to, CUdeviceptr from, size_t n, CUstream s) { return cuMemcpyDtoHAsync((void *)to, from, n, s); }
+//
+// // compileLog compiles an image again, and stores what the driver says of its errors.
+// static void compileLog(const char *image, char *log, size_t n) {
+// 	CUmodule m;
+// 	CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+// 	void *values[] = {log, (void *)n};
+// 	if (!cuModuleLoadDataEx(&m, image, 2, options, values)) cuModuleUnload(m);
+// }
 import "C"
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"time"
 	"unsafe"
 
@@ -137,9 +147,10 @@ func (c *card) function(kernel string) (f cu.Function, err error) {
 	if f, ok := c.functions[kernel]; ok {
 		return f, nil
 	}
-	m, err := cu.LoadData(kernels.Source(kernel) + "\x00")
+	source := kernels.Source(kernel) + "\x00"
+	m, err := cu.LoadData(source)
 	if err != nil {
-		return f, fmt.Errorf("kernel %s: %w", kernel, err)
+		return f, fmt.Errorf("kernel %s: %w: %s", kernel, err, errorLog(source))
 	}
 	c.modules = append(c.modules, m)
 	if f, err = m.Function(kernel); err != nil {
@@ -147,6 +158,13 @@ func (c *card) function(kernel string) (f cu.Function, err error) {
 	}
 	c.functions[kernel] = f
 	return f, nil
+}
+
+// errorLog returns what the driver says of a source that it does not compile. Package cu does not ask.
+func errorLog(source string) string {
+	var log [4096]byte
+	C.compileLog((*C.char)(unsafe.Pointer(unsafe.StringData(source))), (*C.char)(unsafe.Pointer(&log[0])), C.size_t(len(log)-1))
+	return strings.TrimSpace(string(log[:bytes.IndexByte(log[:], 0)]))
 }
 
 func (c *card) alloc(bytes int) (at uintptr, err error) {

@@ -219,6 +219,14 @@ func TestCardErrors(t *testing.T) {
 				t.Errorf("kernel %s of %v: error %v", kernel, g, err)
 			}
 		}
+		if strings.HasPrefix(dev.Properties().Name, "no GPU") { // which is older than tensor cores
+			dev.mu.Lock()
+			err := dev.driver.launch(0, "tensorChainsF64", grid{one, one}, make([]uint64, 2))
+			dev.mu.Unlock()
+			if err == nil || !strings.HasSuffix(err.Error(), "NoBinaryForGpu: not for this card: .target sm_80") {
+				t.Errorf("a kernel that the driver does not compile: error %v", err)
+			}
+		}
 		if sum, err := sumOf(dev, 3); sum != 14 || err != nil {
 			t.Errorf("%v, %v", sum, err)
 		}

@@ -405,6 +405,14 @@ static CUresult loadModule(CUmodule *m, const void *image) {
 	return CUDA_SUCCESS;
 }
 
+// loadLogged loads no module, and stores why.
+static CUresult loadLogged(const char *image, unsigned n, CUjit_option *options, void **values) {
+	if (n != 2 || options[0] != CU_JIT_ERROR_LOG_BUFFER || options[1] != CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) return CUDA_ERROR_INVALID_VALUE;
+	const char *target = strstr(image, ".target ");
+	snprintf(values[0], (size_t)values[1], "not for this card: %.13s\n", target ? target : "none");
+	return CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
 static CUresult unloadModule(CUmodule m) {
 	if (!m || m->context != current) return CUDA_ERROR_INVALID_HANDLE;
 	free(m->text);
@@ -427,6 +435,7 @@ static CUresult getFunction(CUfunction *f, CUmodule m, const char *name) {
 }
 
 CALL(cuModuleLoadData, (CUmodule *m, const void *image), r = loadModule(m, image))
+CALL(cuModuleLoadDataEx, (CUmodule *m, const void *image, unsigned n, CUjit_option *options, void **values), r = m ? loadLogged(image, n, options, values) : CUDA_ERROR_INVALID_VALUE)
 CALL(cuModuleUnload, (CUmodule m), r = unloadModule(m))
 CALL(cuModuleGetFunction, (CUfunction *f, CUmodule m, const char *name), r = getFunction(f, m, name))
 
