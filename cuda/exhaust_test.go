@@ -21,6 +21,7 @@ import (
 // allocate.
 func TestPassesWithoutMemory(t *testing.T) {
 	smallBatches(t, 4)
+	shortParts(t)
 	count := 2
 	if long.Tests() {
 		count = 1600 // more than scratch memory from the start is for
@@ -31,6 +32,11 @@ func TestPassesWithoutMemory(t *testing.T) {
 	})
 	exhaust[hostAffine[float32], Affine[float32]](t, func(rnd *rand.Rand) hostAffine[float32] { return newAffine[float32](rnd, 3, 4) })
 	exhaust[hostAffineBatch[float64], AffineBatch[float64]](t, func(rnd *rand.Rand) hostAffineBatch[float64] { return newAffineBatch[float64](rnd, 3, 4, 5) })
+	for _, shape := range [][3]int{{3, 40, 5}, {3, 4, 50}, {60, 4, 5}} { // whose products have long sums, one of them each
+		exhaust[hostAffineBatch[float64], AffineBatch[float64]](t, func(rnd *rand.Rand) hostAffineBatch[float64] {
+			return newAffineBatch[float64](rnd, shape[0], shape[1], shape[2])
+		})
+	}
 	exhaust[hostUnitary[float64], Unitary[float64]](t, func(rnd *rand.Rand) hostUnitary[float64] { return randomUnitary[float64](rnd, 34, 1, false) })
 	exhaust[hostUnitary[fixed.Q43], Unitary[fixed.Q43]](t, func(rnd *rand.Rand) hostUnitary[fixed.Q43] { return randomUnitary[fixed.Q43](rnd, 30, 1, false) })
 	exhaust[hostQR[float64], QR[float64]](t, func(rnd *rand.Rand) hostQR[float64] { return randomQR[float64](rnd, 3, 2, count) })

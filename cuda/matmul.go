@@ -22,8 +22,9 @@ import (
 //	ġA += ġC·Bᵀ + C̄·Ḃᵀ,  ġB += Aᵀ·ġC + Ȧᵀ·C̄.
 //
 // An element of the product is the sum of its terms in their order, each a fused multiply-add over
-// floats, and so within (k+1)·ε·Σ_l |a_il·b_lj|. In fixed point it is exact and rounded once, to
-// the bits of the host.
+// floats, and so within (k+1)·ε·Σ_l |a_il·b_lj|. Where there are few elements and many terms, it
+// is the sum of such sums of 512 terms or more each, within the same bound. How many there are depends
+// on the shape. In fixed point it is exact and rounded once, to the bits of the host.
 //
 // Products of float64 with at least 32 rows and columns run on the tensor cores of cards of
 // compute capability 8.0 and later. NVIDIA does not say in which order these add four terms at
@@ -47,9 +48,14 @@ func (k MatMul[T]) Run(p rev.Pass[MatMul[T]]) error {
 func (k MatMul[T]) run(w *pass, p rev.Pass[MatMul[T]]) {
 	a, b := view(k.A, k.TransA), view(k.B, k.TransB)
 	ta, tb := view(p.T.A, k.TransA), view(p.T.B, k.TransB)
-	addProduct(w, view(k.C, false), p.Sign(), a, b)
-	addProduct(w, view(p.T.C, false), p.Sign(), ta, b)
-	addProduct(w, view(p.T.C, false), p.Sign(), a, tb)
+	reserveParts[T](w, a.rows, b.cols, a.cols)
+	if p.Adjoint {
+		reserveParts[T](w, a.rows, a.cols, b.cols)
+		reserveParts[T](w, b.rows, b.cols, a.rows)
+	}
+	addLongProduct(w, view(k.C, false), p.Sign(), a, b)
+	addLongProduct(w, view(p.T.C, false), p.Sign(), ta, b)
+	addLongProduct(w, view(p.T.C, false), p.Sign(), a, tb)
 	k.addGradients(w, &p.G, p.G.C, a, b)
 	k.addGradients(w, &p.GT, p.GT.C, a, b)
 	k.addGradients(w, &p.GT, p.G.C, ta, tb)
@@ -58,8 +64,8 @@ func (k MatMul[T]) run(w *pass, p rev.Pass[MatMul[T]]) {
 // addGradients adds gc·bᵀ and aᵀ·gc to the cotangents of A and B in g.
 func (k *MatMul[T]) addGradients(w *pass, g *MatMul[T], gc General[T], a, b strided[T]) {
 	c := view(gc, false)
-	addProduct(w, view(g.A, k.TransA), 1, c, b.t())
-	addProduct(w, view(g.B, k.TransB), 1, a.t(), c)
+	addLongProduct(w, view(g.A, k.TransA), 1, c, b.t())
+	addLongProduct(w, view(g.B, k.TransB), 1, a.t(), c)
 }
 
 // strided is a matrix whose element (i, j) is at i·down + j·across.
@@ -93,19 +99,66 @@ var enoughTiles = 96
 
 // addProduct computes C += sign·A·B, unless one of them is nil.
 func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
-	if c.data == nil || a.data == nil || b.data == nil || c.rows == 0 || c.cols == 0 || a.cols == 0 {
-		return
+	if c.data != nil && a.data != nil && b.data != nil && c.rows > 0 && c.cols > 0 && a.cols > 0 {
+		launchProduct(w, c, sign, a, b, a.cols)
 	}
+}
+
+// launchProduct computes C += sign·A·B, or the products of so many columns of A each, with which C is
+// a stack of matrices.
+func launchProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T], each int) {
 	name, tile, threads := productKernel(w.dev, c, a, b)
 	// A grid has few blocks in its second dimension.
 	for most, rows := bounds.rows*tile, c.rows; rows > 0; rows -= most {
-		g := grid{[3]int{(c.cols + tile - 1) / tile, (min(rows, most) + tile - 1) / tile, 1}, threads}
+		g := grid{[3]int{across(c.cols, tile), across(min(rows, most), tile), across(a.cols, each)}, threads}
 		from := c.rows - rows
 		w.launch(typed[T](name), g,
 			c.from(from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(a.cols),
 			a.from(from), uint64(a.down), uint64(a.across),
-			uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign))
+			uint64(b.data.address()), uint64(b.down), uint64(b.across), uint64(sign), uint64(each))
 	}
+}
+
+// enoughBlocks is how many blocks keep a card busy, and shortPart how many terms of a sum are worth
+// a block.
+var enoughBlocks, shortPart = 264, 512
+
+// partsOf returns how many terms of the sums of a product of floats are in a part of them, so that
+// blocks for the parts keep the card busy where there are few elements.
+func partsOf[T rev.Real](rows, cols, terms int) (each, parts int) {
+	const piece = 16
+	if _, isFixed := any(*new(T)).(fixed.Q43); isFixed || rows == 0 || cols == 0 || terms == 0 {
+		return terms, 1
+	}
+	side := smallTile
+	if min(rows, cols) >= fixedTile {
+		side = largeTile
+	}
+	parts = max(1, min(enoughBlocks/(across(rows, side)*across(cols, side)), terms/shortPart))
+	each = across(across(terms, parts), piece) * piece
+	return each, across(terms, each)
+}
+
+// reserveParts reserves what addLongProduct needs.
+func reserveParts[T rev.Real](w *pass, rows, cols, terms int) (at uintptr) {
+	if _, parts := partsOf[T](rows, cols, terms); parts > 1 {
+		at = w.room(2, parts*rows*cols*int(unsafe.Sizeof(*new(T))))
+	}
+	return at
+}
+
+// addLongProduct does what addProduct does, with long sums in parts. Call reserveParts before the
+// pass writes.
+func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
+	each, parts := partsOf[T](c.rows, c.cols, a.cols)
+	if c.data == nil || a.data == nil || b.data == nil || parts < 2 {
+		addProduct(w, c, sign, a, b)
+		return
+	}
+	at, n := reserveParts[T](w, c.rows, c.cols, a.cols), c.rows*c.cols
+	w.launch(typed[T]("clear"), vectorGrid(parts*n), uint64(at), uint64(parts*n))
+	launchProduct(w, strided[T]{c.rows, c.cols, memoryAt[T](at, parts*n), c.cols, 1}, 1, a, b, each)
+	w.launch(typed[T]("addPartialProducts"), vectorGrid(n), uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(at), uint64(parts), uint64(sign))
 }
 
 // productKernel returns the kernel for a product, the side of its tiles, and its threads. Cards of

@@ -55,6 +55,37 @@ func compareProduct[T rev.Float](t *testing.T, rnd *rand.Rand, m, n, k int, tran
 	}
 }
 
+// TestLongMatMul multiplies thin factors, whose sums are computed in parts.
+func TestLongMatMul(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(11, 12))
+	for _, capability := range []int{75, 80, 90} {
+		testDevice = interpreter(t, 1<<26)
+		k := 300
+		if d, ok := testDevice.driver.(*interpreted); ok {
+			d.capability = capability
+			shortParts(t)
+		} else {
+			k = 100_000
+		}
+		if _, parts := partsOf[float64](70, 66, k); parts < 3 {
+			t.Errorf("%d parts", parts)
+		}
+		for trans := range 4 {
+			for _, n := range []int{3, 66} {
+				compareProduct[float64](t, rnd, 70, n, k, trans&1 != 0, trans&2 != 0)
+				compareProduct[float32](t, rnd, 70, n, k+7, trans&1 != 0, trans&2 != 0)
+			}
+		}
+	}
+}
+
+// shortParts has sums of few terms computed in parts until the test ends.
+func shortParts(t *testing.T) {
+	before := shortPart
+	t.Cleanup(func() { shortPart = before })
+	shortPart = 16
+}
+
 // TestWidestMatMul multiplies aligned factors in the widest tiles, and some that are not aligned.
 // On a card the sizes are such that it chooses these tiles by itself.
 func TestWidestMatMul(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 type Stream struct {
 	device  *Device
 	id      int
-	scratch [2]chunk // of the passes
+	scratch [3]chunk // of the passes
 	closed  bool     // the device is held to read or change it
 }
 

@@ -4,8 +4,8 @@
 // C += sign·A·B. A block of 16×16 threads computes a tile of C with size·16 elements to a side, and
 // a thread size×size of them, which are 16 apart. An element is the sum of its terms in their
 // order, whatever the size.
-template <class T, int size>
-__attribute__((always_inline)) DEVICE void addProduct(Matrix<T> c, Matrix<const T> a, Matrix<const T> b, i64 m, i64 n, i64 k, i64 sign) {
+template <int size, class T>
+INLINE void addProduct(Product<T> f) {
 	constexpr int side = 16 * size;
 	SHARED T as[depth][side + 1], bs[depth][side + 1];
 	i64 row = blockY() * side, column = blockX() * side;
@@ -16,9 +16,9 @@ __attribute__((always_inline)) DEVICE void addProduct(Matrix<T> c, Matrix<const 
 		for (int j = 0; j < size; j++) s[i][j] = Sum<T>::zero();
 	}
 	int me = (int)(threadY() * 16 + threadX());
-	for (i64 l = 0; l < k; l += depth) {
-		loadTile<side, 256>(as, a, me, row, m, l, k);
-		loadTile<side, 256>(bs, b.transposed(), me, column, n, l, k);
+	for (i64 l = 0; l < f.k; l += depth) {
+		loadTile<side, 256>(as, f.a, me, row, f.m, l, f.k);
+		loadTile<side, 256>(bs, f.b.transposed(), me, column, f.n, l, f.k);
 		barrier();
 		for (int p = 0; p < depth; p++) {
 			T u[size], v[size];
@@ -37,18 +37,25 @@ __attribute__((always_inline)) DEVICE void addProduct(Matrix<T> c, Matrix<const 
 #pragma unroll
 		for (int j = 0; j < size; j++) {
 			i64 r = row + 16 * i + threadY(), q = column + 16 * j + threadX();
-			if (r < m && q < n) addSigned(c.at(r, q), sign, s[i][j].value());
+			if (r < f.m && q < f.n) addSigned(f.c.at(r, q), f.sign, s[i][j].value());
 		}
 	}
 }
 
-#define PRODUCT(T, size, name) \
-	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign) { \
-		addProduct<T, size>({c, downC, acrossC}, {a, downA, acrossA}, {b, downB, acrossB}, m, n, k, sign); \
+PRODUCT(double, addProductF64, addProduct<1>)
+PRODUCT(float, addProductF32, addProduct<1>)
+PRODUCT(Q43, addProductQ43, addProduct<1>)
+PRODUCT(double, addLargeProductF64, addProduct<4>)
+PRODUCT(float, addLargeProductF32, addProduct<4>)
+PRODUCT(Q43, addLargeProductQ43, addProduct<2>) // whose sums have 128 bits
+
+// C += sign·Σ_z P_z, where the P are so many m×n matrices one after the other.
+template <class T> DEVICE void addPartialProducts(Matrix<T> c, i64 m, i64 n, const T *part, i64 parts, i64 sign) {
+	for (i64 e = first(); e < m * n; e += step()) {
+		T s = 0;
+		for (i64 z = 0; z < parts; z++) s += part[z * m * n + e];
+		addSigned(c.at(e / n, e % n), sign, s);
 	}
-PRODUCT(double, 1, addProductF64)
-PRODUCT(float, 1, addProductF32)
-PRODUCT(Q43, 1, addProductQ43)
-PRODUCT(double, 4, addLargeProductF64)
-PRODUCT(float, 4, addLargeProductF32)
-PRODUCT(Q43, 2, addLargeProductQ43) // whose sums have 128 bits
+}
+KERNEL addPartialProductsF64(double *c, i64 down, i64 across, i64 m, i64 n, const double *part, i64 parts, i64 sign) { addPartialProducts({c, down, across}, m, n, part, parts, sign); }
+KERNEL addPartialProductsF32(float *c, i64 down, i64 across, i64 m, i64 n, const float *part, i64 parts, i64 sign) { addPartialProducts({c, down, across}, m, n, part, parts, sign); }

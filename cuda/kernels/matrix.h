@@ -10,6 +10,25 @@ template <class T> struct Matrix {
 	DEVICE Matrix transposed() const { return {data, across, down}; }
 };
 
+// A Product is C += sign·A·B with k terms to a sum. If each is less than k, the blocks of number z add
+// the terms from z·each on, and to the m·n elements that are z·m·n further.
+template <class T> struct Product {
+	Matrix<T> c;
+	i64 m, n, k;
+	Matrix<const T> a, b;
+	i64 sign;
+	DEVICE Product part(i64 each) const {
+		i64 z = blockZ(), from = z * each, left = k - from;
+		return {{c.data + z * m * n, c.down, c.across}, m, n, left < each ? left : each, {&a.at(0, from), a.down, a.across}, {&b.at(from, 0), b.down, b.across}, sign};
+	}
+};
+
+// PRODUCT defines a kernel that calls a function with a part of a product.
+#define PRODUCT(T, name, function) \
+	KERNEL name(T *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const T *a, i64 downA, i64 acrossA, const T *b, i64 downB, i64 acrossB, i64 sign, i64 each) { \
+		function(Product<T>{{c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign}.part(each)); \
+	}
+
 // depth is how many terms of the sums of a product are in shared memory at a time.
 constexpr int depth = 16;
 

@@ -22,6 +22,7 @@ DEVICE i64 threadX() { return __nvvm_read_ptx_sreg_tid_x(); }
 DEVICE i64 threadY() { return __nvvm_read_ptx_sreg_tid_y(); }
 DEVICE i64 blockX() { return __nvvm_read_ptx_sreg_ctaid_x(); }
 DEVICE i64 blockY() { return __nvvm_read_ptx_sreg_ctaid_y(); }
+DEVICE i64 blockZ() { return __nvvm_read_ptx_sreg_ctaid_z(); }
 DEVICE i64 threads() { return __nvvm_read_ptx_sreg_ntid_x(); }
 DEVICE i64 blocks() { return __nvvm_read_ptx_sreg_nctaid_x(); }
 DEVICE i64 blocksY() { return __nvvm_read_ptx_sreg_nctaid_y(); }

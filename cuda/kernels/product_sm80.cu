@@ -23,7 +23,7 @@ template <int side, bool along, int lanes> struct Corner {
 // C += sign·A·B. A block computes 128×128 elements, a warp 32×64 of them, and a lane 8×8. An element
 // is the sum of its terms in their order.
 template <bool alongA, bool alongB>
-INLINE void addWideProduct(Matrix<float> c, i64 m, i64 n, i64 k, Matrix<const float> a, Matrix<const float> b, i64 sign) {
+INLINE void addWideProduct(Product<float> f) {
 	constexpr int side = 128;
 	typedef Corner<side, alongA, 4> Rows;
 	typedef Corner<side, alongB, 8> Columns;
@@ -32,7 +32,7 @@ INLINE void addWideProduct(Matrix<float> c, i64 m, i64 n, i64 k, Matrix<const fl
 	float s[8][8];
 #pragma unroll
 	for (int e = 0; e < 64; e++) s[e / 8][e % 8] = 0;
-	stream<side, alongA, alongB, 4, 256>(a, b, me, row, m, column, n, k, [&](const float *as, const float *bs) __attribute__((always_inline)) {
+	stream<side, alongA, alongB, 4, 256>(f, me, row, column, [&](const float *as, const float *bs) __attribute__((always_inline)) {
 #pragma unroll
 		for (int p = 0; p < Panel<float, side, true>::terms; p += 4) {
 			float u[4][8], v[4][8];
@@ -48,24 +48,21 @@ INLINE void addWideProduct(Matrix<float> c, i64 m, i64 n, i64 k, Matrix<const fl
 			}
 		}
 	});
-	float one = sign < 0 ? -1 : 1;
+	float one = f.sign < 0 ? -1 : 1;
 #pragma unroll
 	for (int r = 0; r < 8; r++) {
 		i64 to = row + i0 + Rows::row(i, r);
-		if (to >= m) continue;
+		if (to >= f.m) continue;
 #pragma unroll
 		for (int q = 0; q < 8; q++) {
 			i64 t = column + j0 + Columns::row(j, q);
-			if (t < n) c.at(to, t) = __builtin_elementwise_fma(one, s[r][q], c.at(to, t));
+			if (t < f.n) f.c.at(to, t) = __builtin_elementwise_fma(one, s[r][q], f.c.at(to, t));
 		}
 	}
 }
 
-#define PRODUCT(layout, alongA, alongB) \
-	KERNEL __attribute__((launch_bounds(256))) addWideProduct##layout##F32(float *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const float *a, i64 downA, i64 acrossA, const float *b, i64 downB, i64 acrossB, i64 sign) { \
-		addWideProduct<alongA, alongB>({c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign); \
-	}
-PRODUCT(NN, true, false)
-PRODUCT(NT, true, true)
-PRODUCT(TN, false, false)
-PRODUCT(TT, false, true)
+#define WIDE_PRODUCT(layout, alongA, alongB) __attribute__((launch_bounds(256))) PRODUCT(float, addWideProduct##layout##F32, (addWideProduct<alongA, alongB>))
+WIDE_PRODUCT(NN, true, false)
+WIDE_PRODUCT(NT, true, true)
+WIDE_PRODUCT(TN, false, false)
+WIDE_PRODUCT(TT, false, true)

@@ -30,12 +30,12 @@ DEVICE void multiply(double (&d)[2][2], const double (&a)[2][2], const double (&
 // 32 columns of them. The terms 2·j and 2·j + 1 of a panel are those that the instruction calls j and
 // j + 4: a lane reads both at once if they are neighbours.
 template <int side, bool alongA, bool alongB, int piece>
-INLINE void addTensorProduct(Matrix<double> c, i64 m, i64 n, i64 k, Matrix<const double> a, Matrix<const double> b, i64 sign) {
+INLINE void addTensorProduct(Product<double> f) {
 	constexpr int down = side / 32, across = 4;
 	i64 row = blockY() * side, column = blockX() * side;
 	int me = (int)threadX(), i = me % 32 / 4, j = me % 4, i0 = me / 32 % 2 * (side / 2), j0 = me / 64 * 32;
 	double s[down][across][2][2] = {};
-	stream<side, alongA, alongB, piece, 2 * side>(a, b, me, row, m, column, n, k, [&](const double *as, const double *bs) __attribute__((always_inline)) {
+	stream<side, alongA, alongB, piece, 2 * side>(f, me, row, column, [&](const double *as, const double *bs) __attribute__((always_inline)) {
 		double u[down][2][2], v[across][2];
 #pragma unroll
 		for (int p = 0; p < down; p++) {
@@ -50,19 +50,19 @@ INLINE void addTensorProduct(Matrix<double> c, i64 m, i64 n, i64 k, Matrix<const
 			for (int q = 0; q < across; q++) multiply(s[p][q], u[p], v[q]);
 		}
 	});
-	double one = sign < 0 ? -1 : 1;
+	double one = f.sign < 0 ? -1 : 1;
 #pragma unroll
 	for (int p = 0; p < down; p++) {
 #pragma unroll
 		for (int h = 0; h < 2; h++) {
 			i64 r = row + i0 + 16 * p + 8 * h + i;
-			if (r >= m) continue;
+			if (r >= f.m) continue;
 #pragma unroll
 			for (int q = 0; q < across; q++) {
 #pragma unroll
 				for (int l = 0; l < 2; l++) {
 					i64 t = column + j0 + 8 * q + 2 * j + l;
-					if (t < n) c.at(r, t) = __builtin_fma(one, s[p][q][h][l], c.at(r, t));
+					if (t < f.n) f.c.at(r, t) = __builtin_fma(one, s[p][q][h][l], f.c.at(r, t));
 				}
 			}
 		}
@@ -70,17 +70,13 @@ INLINE void addTensorProduct(Matrix<double> c, i64 m, i64 n, i64 k, Matrix<const
 }
 
 // Large tiles want factors whose pieces of 16 bytes are aligned.
-#define PRODUCT(layout, alongA, alongB) \
-	KERNEL __attribute__((launch_bounds(256))) TENSOR(addTensorProduct128##layout)(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const double *a, i64 downA, i64 acrossA, const double *b, i64 downB, i64 acrossB, i64 sign) { \
-		addTensorProduct<128, alongA, alongB, 2>({c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign); \
-	} \
-	KERNEL __attribute__((launch_bounds(128))) TENSOR(addTensorProduct64##layout)(double *c, i64 downC, i64 acrossC, i64 m, i64 n, i64 k, const double *a, i64 downA, i64 acrossA, const double *b, i64 downB, i64 acrossB, i64 sign) { \
-		addTensorProduct<64, alongA, alongB, 1>({c, downC, acrossC}, m, n, k, {a, downA, acrossA}, {b, downB, acrossB}, sign); \
-	}
-PRODUCT(NN, true, false)
-PRODUCT(NT, true, true)
-PRODUCT(TN, false, false)
-PRODUCT(TT, false, true)
+#define TENSOR_PRODUCTS(layout, alongA, alongB) \
+	__attribute__((launch_bounds(256))) PRODUCT(double, TENSOR(addTensorProduct128##layout), (addTensorProduct<128, alongA, alongB, 2>)) \
+	__attribute__((launch_bounds(128))) PRODUCT(double, TENSOR(addTensorProduct64##layout), (addTensorProduct<64, alongA, alongB, 1>))
+TENSOR_PRODUCTS(NN, true, false)
+TENSOR_PRODUCTS(NT, true, true)
+TENSOR_PRODUCTS(TN, false, false)
+TENSOR_PRODUCTS(TT, false, true)
 
 // Each warp computes 8 chains of count products each, for the benchmark. Each thread writes the
 // sum of its part of them.
