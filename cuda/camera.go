@@ -75,8 +75,11 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	collect := func(g *observations[T]) {
 		add := func(to General[T], s structure, from int) {
 			if to.Data != nil {
-				w.launch(typed[T]("gatherRows"), rowGrid(to.Rows), uint64(to.Data.address()), uint64(to.Stride), uint64(to.Rows), uint64(to.Cols),
-					uint64(rows.address()), uint64(width), uint64(from), uint64(s.ptr.address()), uint64(s.ind.address()))
+				slots := max(1, min(n/to.Rows/gatherRun, maxThreads/to.Cols))
+				atOnce := maxThreads / (to.Cols * slots)
+				blocks := max(1, min((to.Rows+atOnce-1)/atOnce, 1<<16))
+				w.launch(typed[T]("gatherRows"), grid{[3]int{blocks, 1, 1}, [3]int{maxThreads, 1, 1}}, at(to.Data), uint64(to.Stride), uint64(to.Rows), uint64(to.Cols),
+					at(rows), uint64(width), uint64(from), at(s.ptr), at(s.ind), uint64(slots))
 			}
 		}
 		add(g.cameras, byCamera, 0)
@@ -86,15 +89,18 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	index := []uint64{cameras, uint64(o.camera.address()), uint64(o.point.address())}
 
 	w.launch(typed[T]("setCameras"), vectorGrid(o.cameras.Rows), append([]uint64{cameras}, params64...)...)
-	first := append([]uint64{uint64(n), uint64(sign)}, index...)
-	first = append(append(append(first, o.params()...), g.params()...), t.params()...)
+	first := append(append([]uint64{uint64(n), uint64(sign)}, index...), o.params()...)
 	to := uint64(0)
 	if g.r.Data != nil && rowsWanted(&g) {
 		to = uint64(rows.address())
 	}
-	dz, dzInc := j.dz.params()
-	first = append(first, to, uint64(j.j.Data.address()), uint64(j.j.Stride), dz, dzInc)
-	w.launch(o.name("observe"), observerGrid(n), first...)
+	if j.j.Data != nil || g.r.Data != nil || g.z.Data != nil || t.r.Data != nil || t.z.Data != nil {
+		dz, dzInc := j.dz.params()
+		first = append(append(append(first, g.params()...), t.params()...), to, at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
+		w.launch(o.name("observe"), observerGrid(n), first...)
+	} else {
+		w.launch(o.name("project"), observerGrid(n), first...)
+	}
 	if to != 0 {
 		collect(&g)
 	}
@@ -116,6 +122,9 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 		collect(&gt)
 	}
 }
+
+// gatherRun is how many observations of a camera or a point a thread adds up, if there are enough.
+const gatherRun = 8
 
 // observerGrid returns the grid for n observations, one for each thread.
 func observerGrid(n int) grid {

@@ -95,12 +95,14 @@ template <class W> INLINE Coefficients<W> coefficients(W s) {
 	return q;
 }
 
-// A Camera has what the projection needs.
+// A Camera has what the projection needs, and then what its derivatives need, too.
 template <class N> struct Camera {
-	N turn[9], left[9]; // R and K of the rotation
-	N shift[3];         // added after the rotation, or subtracted before it
+	N turn[9];  // R of the rotation
+	N shift[3]; // added after the rotation, or subtracted before it
 	N f, u, v, k1, k2;
+	N left[9]; // K of the rotation
 };
+constexpr int cameraNumbers = 26, projectionNumbers = 18; // the second without K, as pairs
 
 // exponential sets m to I + a·[r] + b·[r]², where [r]·x = r×x.
 template <class N> INLINE void exponential(N *m, N a, N b, const N *r) {
@@ -279,6 +281,37 @@ DEVICE i64 warpFirst() { return first() - threadX() % lanes; }
 // multiprocessor, as a thread needs 160 or more over float64.
 constexpr int observers = 128; // as in camera.go
 
+// A Pair is the bits of two numbers.
+template <class T> struct PairOf { typedef u64 type __attribute__((ext_vector_type(2))); };
+template <> struct PairOf<float> { typedef unsigned type __attribute__((ext_vector_type(2))); };
+template <class T> using Pair = typename PairOf<T>::type;
+
+// fetch copies the cameras of the threads of a warp to shared memory, and returns that of a thread. As
+// they are anywhere, neighbouring threads load neighbouring pairs of numbers of a camera: if each
+// loaded its own, each load would go to 32 places.
+template <int numbers, class T> INLINE const Camera<T> &fetch(T *room, const Camera<T> *cameras, int camera) {
+	constexpr int pairs = numbers / 2, apart = cameraNumbers / 2, some = 4; // loads at once
+	int lane = (int)threadX() % lanes;
+	Pair<T> *to = (Pair<T> *)room;
+	warpBarrier();
+#pragma unroll 1
+	for (int begin = 0; begin < pairs; begin += some) { // the last ones twice, if they are not as many
+		Pair<T> v[some];
+		int at[some];
+#pragma unroll
+		for (int l = 0; l < some; l++) {
+			int e = (begin + l < pairs ? begin + l : pairs - 1) * lanes + lane;
+			i64 c = __nvvm_shfl_sync_idx_i32(-1, camera, e / pairs, 31);
+			v[l] = ((const Pair<T> *)(cameras + c))[e % pairs];
+			at[l] = e / pairs * apart + e % pairs;
+		}
+#pragma unroll
+		for (int l = 0; l < some; l++) to[at[l]] = v[l];
+	}
+	warpBarrier();
+	return *(const Camera<T> *)(room + lane * cameraNumbers);
+}
+
 // A Stage has room in shared memory for what half the observations of a warp store.
 constexpr int half = lanes / 2;
 template <class T, bool weighted> struct Stage {
@@ -309,24 +342,26 @@ INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *s
 // observe makes the passes without second derivatives for the n observations. It adds
 // residuals and their tangents times the sign, adds to the cotangents of weights and
 // features, and stores what an observation adds to its camera and point in a row of rows.
-// If j is not null, it stores the Jacobian there, and the derivatives of z in dz.
-template <class T, bool weighted>
+// If j is not null, it stores the Jacobian there, and the derivatives of z in dz. Without
+// `derivatives` it only adds residuals.
+template <class T, bool weighted, bool derivatives>
 INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, T *rows, T *j, i64 down, T *dz, i64 dzInc) {
-	SHARED Stage<T, weighted> stages[observers / lanes];
-	T *stage = stages[threadX() / lanes].room;
-	bool tangents = t.r && (t.cameras || t.points || t.weights || t.features);
-	bool derivatives = rows || j || tangents || (g.r && (g.weights || g.features));
+	alignas(16) SHARED T rooms[observers / lanes][lanes * cameraNumbers]; // for cameras, and then for rows
+	T *room = rooms[threadX() / lanes];
+	bool tangents = derivatives && t.r && (t.cameras || t.points || t.weights || t.features);
 	for (i64 begin = warpFirst(); begin < n; begin += step()) {
 		i64 i = begin + threadX() % lanes;
 		Term<T, weighted> e;
 		constexpr int params = e.params;
 		T row[1][params + 3];
+		i64 c = i < n ? camera[i] : 0;
+		const Camera<T> &own = fetch<derivatives ? cameraNumbers : projectionNumbers>(room, cameras, (int)c);
 		if (i < n) {
-			i64 c = camera[i], p = point[i];
+			i64 p = point[i];
 			T w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
 			T x[3], f[2] = {k.features[i * k.featuresDown], k.features[i * k.featuresDown + 1]};
 			for (int d = 0; d < 3; d++) x[d] = k.points[p * k.pointsDown + d];
-			e.observe(cameras[c], x, w, f, derivatives);
+			e.observe(own, x, w, f, derivatives);
 			T slope = -plus(w, w); // of z
 			if (weighted && k.z) addSigned(k.z[i * k.zInc], sign, minus(number<T>(1), product(w, w)));
 #pragma unroll
@@ -350,6 +385,7 @@ INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera
 					addSigned(t.r[(2 * i + r) * t.rInc], sign, s);
 				}
 			}
+			if (!derivatives) continue;
 			if (weighted && dz) dz[i * dzInc] = slope;
 			if (weighted && t.z && t.weights) addSigned(t.z[i * t.zInc], sign, product(slope, t.weights[i * t.weightsInc]));
 			if (g.r) {
@@ -368,8 +404,10 @@ INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera
 			}
 			if (weighted && g.z && g.weights) addSigned(g.weights[i * g.weightsInc], 1, product(slope, g.z[i * g.zInc]));
 		}
-		if (j) storeRows(j + 2 * begin * down, down, n - begin, e.j, stage);
-		if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, stage);
+		if (!derivatives) continue;
+		warpBarrier(); // no thread reads its camera any more
+		if (j) storeRows(j + 2 * begin * down, down, n - begin, e.j, room);
+		if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, room);
 	}
 }
 
@@ -413,35 +451,55 @@ INLINE void observeSecond(i64 n, const Camera<Dual<T>> *cameras, const int *came
 }
 
 // gatherRows adds the rows of the observations list[ptr[i]], ..., from column from on, to row i
-// of to. A warp does a row. Its threads share the observations, and add up as a tree.
-template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list) {
-	i64 lane = threadX() % lanes, warps = threads() / lanes;
-	for (i64 i = blockX() * warps + threadX() / lanes; i < n; i += blocks() * warps) {
-		for (i64 c = 0; c < cols; c++) {
-			Sum<T> s = Sum<T>::zero();
-			for (i64 e = ptr[i] + lane; e < ptr[i + 1]; e += lanes) s.add(rows[list[e] * width + from + c]);
-			s = warpSum(s);
-			if (lane == 0) addSigned(to[i * down + c], 1, s.value());
+// of to. Neighbouring threads have neighbouring columns. For each column, `slots` threads share the
+// observations, and the first of them adds up what they have, in their order.
+template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list, i64 slots) {
+	SHARED Sum<T> sums[maxThreads];
+	int t = (int)threadX(), c = t % (int)cols, slot = t / (int)cols % (int)slots, each = (int)(cols * slots);
+	i64 atOnce = threads() / each;
+	for (i64 begin = blockX() * atOnce; begin < n; begin += blocks() * atOnce) {
+		i64 i = begin + t / each;
+		bool in = t / each < atOnce && i < n;
+		Sum<T> s = Sum<T>::zero();
+		if (in) {
+			i64 end = ptr[i + 1];
+#pragma unroll 4
+			for (i64 e = ptr[i] + slot; e < end; e += slots) s.add(rows[list[e] * width + from + c]);
 		}
+		if (slots > 1) {
+			sums[t] = s;
+			barrier();
+			if (in && slot == 0) {
+				for (int l = 1; l < slots; l++) s.add(sums[t + l * cols]);
+			}
+			barrier();
+		}
+		if (in && slot == 0) addSigned(to[i * down + c], 1, s.value());
 	}
 }
 
 #define OPERANDS(T, x) T *x##R, i64 x##RInc, T *x##Z, i64 x##ZInc, T *x##C, i64 x##CDown, T *x##P, i64 x##PDown, T *x##W, i64 x##WInc, T *x##F, i64 x##FDown
 #define OF(T, x) Operands<T>{x##R, x##Z, x##C, x##P, x##W, x##F, x##RInc, x##ZInc, x##CDown, x##PDown, x##WInc, x##FDown}
 
-#define MODEL(T, model, weighted, name) \
-	KERNEL observe##model##name(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), T *rows, T *j, i64 down, T *dz, i64 dzInc) { \
-		observe<T, weighted>(n, sign, cameras, camera, point, OF(T, k), OF(T, g), OF(T, t), rows, j, down, dz, dzInc); \
+// As many blocks fit on a multiprocessor by their registers.
+#define BOUND(resident) __attribute__((launch_bounds(observers, resident)))
+#define MODEL(T, model, weighted, name, resident, residentProject) \
+	KERNEL BOUND(resident) observe##model##name(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), T *rows, T *j, i64 down, T *dz, i64 dzInc) { \
+		observe<T, weighted, true>(n, sign, cameras, camera, point, OF(T, k), OF(T, g), OF(T, t), rows, j, down, dz, dzInc); \
+	} \
+	KERNEL BOUND(residentProject) project##model##name(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k)) { \
+		Operands<T> none = {}; \
+		observe<T, weighted, false>(n, sign, cameras, camera, point, OF(T, k), none, none, nullptr, nullptr, 0, nullptr, 0); \
 	} \
 	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt), T *rows) { \
 		observeSecond<T, weighted>(n, cameras, camera, point, OF(T, k), OF(T, g), OF(T, t), OF(T, gt), rows); \
 	}
-#define KERNELS(T, name) \
+#define KERNELS(T, name, ofSnavely, ofWeighted, ofBoth) \
 	KERNEL setCameras##name(Camera<T> *to, i64 n, i64 weighted, const T *x, i64 down) { setCameras(to, n, weighted, x, down); } \
 	KERNEL setDualCameras##name(Camera<Dual<T>> *to, i64 n, i64 weighted, const T *x, i64 down, const T *t, i64 downT) { setDualCameras(to, n, weighted, x, down, t, downT); } \
-	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list) { gatherRows(to, down, n, cols, rows, width, from, ptr, list); } \
-	MODEL(T, Snavely, false, name) \
-	MODEL(T, Weighted, true, name)
-KERNELS(double, F64)
-KERNELS(float, F32)
-KERNELS(Q43, Q43)
+	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list, i64 slots) { gatherRows(to, down, n, cols, rows, width, from, ptr, list, slots); } \
+	MODEL(T, Snavely, false, name, ofSnavely, ofBoth) \
+	MODEL(T, Weighted, true, name, ofWeighted, ofBoth)
+KERNELS(double, F64, 3, 2, 8)
+KERNELS(float, F32, 4, 4, 8)
+KERNELS(Q43, Q43, 2, 2, 4)
