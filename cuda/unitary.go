@@ -63,7 +63,7 @@ func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 	w := begin(&k, &p)
 	r := rotations[T]{pass: &w, k: &k, p: &p, blocks: (cols + warp - 1) / warp}
 	r.choose()
-	chains := min(n-1, unitaryWarps*r.chains)
+	chains := min(n-1, r.warps*r.chains)
 	r.reserve(chains * n)
 	panels := (n - 2 + chains) / chains
 	for i := range panels {
@@ -84,6 +84,7 @@ type rotations[T rev.Real] struct {
 
 	kernel   string        // with the operands and the direction
 	operands [4]General[T] // in the order of the kernel
+	warps    int           // of a block, at most
 	chains   int           // of a warp
 	tangents bool          // of the angles count
 
@@ -91,9 +92,6 @@ type rotations[T rev.Real] struct {
 	turns, crosses uint64
 	turn, cross    int // bytes of what these consist of
 }
-
-// unitaryWarps is the most warps of a block, as in kernels/unitary.cu.
-const unitaryWarps = 8
 
 // choose sets which operands rotate, and what is wanted of them.
 func (r *rotations[T]) choose() {
@@ -109,7 +107,13 @@ func (r *rotations[T]) choose() {
 	default:
 		r.kernel, r.operands, count = "rotateAlone", [4]General[T]{r.k.X}, 1
 	}
-	r.chains = 16 / count
+	r.warps, r.chains = 12, 8 // as in kernels/unitary.cu
+	switch count {
+	case 1:
+		r.warps = 16
+	case 4:
+		r.warps, r.chains = 8, 4
+	}
 	if isFixed[T]() {
 		r.chains = 4 / count
 	}

@@ -90,6 +90,10 @@ func TestUnitaryValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			revlinalg.Unitary[float64](k2).Adjoint(revlinalg.Unitary[float64](g2))
+			if err := rev.Forward(k); err != nil {
+				t.Fatal(err)
+			}
+			revlinalg.Unitary[float64](k2).Forward()
 			for name, pair := range map[string][2][]float64{"X": {k.X.Data, k2.X.Data}, "its cotangent": {g.X.Data, g2.X.Data}, "the cotangent of Theta": {g.Theta.Data, g2.Theta.Data}} {
 				for i, v := range pair[0] {
 					if want := pair[1][i]; !(math.Abs(v-want) <= 1e-12*(1+math.Abs(want))) {

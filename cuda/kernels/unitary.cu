@@ -11,14 +11,16 @@
 // the rows of its chains in registers, and passes rows to the next warp through shared
 // memory, so that a panel reads and writes each element once. The inverse goes from the
 // last chain to the first, and through the rows from above.
+//
+// While a warp works on a batch of rows, it loads the rotations of the next batch, which go
+// to shared memory: a rotation is the same for all lanes. Where a chain does not rotate, it gets
+// the rotation by 0, so that all chains do the same in each step.
 #include "trig.h"
 
-constexpr int mostWarps = 8;
-
 struct Mesh {
-	i64 n, rectangular;
-	DEVICE i64 bottom(i64 chain) const { return rectangular && 2 * chain < n - 2 ? 2 * chain : n - 2; }
-	DEVICE i64 top(i64 chain) const { return !rectangular ? chain : 2 * chain > n - 1 ? 2 * chain - n + 1 : 0; }
+	int n, rectangular;
+	DEVICE int bottom(int chain) const { return rectangular && 2 * chain < n - 2 ? 2 * chain : n - 2; }
+	DEVICE int top(int chain) const { return !rectangular ? chain : 2 * chain > n - 1 ? 2 * chain - n + 1 : 0; }
 	// angle returns the index of an angle.
 	DEVICE i64 angle(i64 chain, i64 row) const {
 		if (!rectangular) return chain * (n - 1) - chain * (chain - 1) / 2 + n - 2 - row;
@@ -27,9 +29,11 @@ struct Mesh {
 	}
 };
 
-// A Turn is what rotates a pair.
-template <class T> struct Turn {
+// A Turn is what rotates a pair. The element that comes from another chain is in no product that is added to a
+// rounded one, so that it waits for one operation only.
+template <class T> struct alignas(2 * sizeof(T)) Turn {
 	T c, s;
+	DEVICE static Turn none() { return {1, 0}; }
 	DEVICE void set(T angle) { sincos(angle, s, c); }
 	DEVICE void ahead(T &a, T &b) const {
 		T v = __builtin_elementwise_fma(c, a, -(s * b));
@@ -37,7 +41,7 @@ template <class T> struct Turn {
 		a = v;
 	}
 	DEVICE void back(T &a, T &b) const {
-		T v = __builtin_elementwise_fma(c, a, s * b);
+		T v = __builtin_elementwise_fma(s, b, c * a);
 		b = __builtin_elementwise_fma(c, b, -(s * a));
 		a = v;
 	}
@@ -47,6 +51,7 @@ template <class T> struct Turn {
 template <> struct Turn<Q43> {
 	Q43 t, s;
 	i64 half;
+	DEVICE static Turn none() { return {}; }
 	DEVICE void set(Q43 angle) {
 		Q43 c;
 		sincos(angle, s, c);
@@ -85,7 +90,11 @@ template <class T> struct Cross {
 	DEVICE static Cross of(T a, T b, T ga, T gb) { return Cross{__builtin_elementwise_fma(a, gb, -(b * ga))}; }
 	DEVICE void add(Cross o) { v += o.v; }
 	DEVICE Cross other(int mask) const { return Cross{across(v, mask)}; }
-	DEVICE static Cross choose(bool first, Cross x, Cross y) { return Cross{first ? x.v : y.v}; }
+	// joined returns the x of two lanes that differ by mask to the lower one, and the y of both to the other.
+	DEVICE static Cross joined(Cross x, Cross y, int mask) {
+		bool upper = threadX() & mask;
+		return Cross{(upper ? y.v : x.v) + across(upper ? x.v : y.v, mask)};
+	}
 	DEVICE T value() const { return v; }
 };
 template <> struct Cross<Q43> {
@@ -97,29 +106,15 @@ template <> struct Cross<Q43> {
 		minus += o.minus;
 	}
 	DEVICE Cross other(int mask) const { return Cross{across(plus, mask), across(minus, mask)}; }
-	DEVICE static Cross choose(bool first, Cross x, Cross y) { return Cross{first ? x.plus : y.plus, first ? x.minus : y.minus}; }
+	DEVICE static Cross joined(Cross x, Cross y, int mask) {
+		bool upper = threadX() & mask;
+		return Cross{
+			(upper ? y.plus : x.plus) + across(upper ? x.plus : y.plus, mask),
+			(upper ? y.minus : x.minus) + across(upper ? x.minus : y.minus, mask),
+		};
+	}
 	DEVICE Q43 value() const { return Q43{(i64)((u64)round(plus).v - (u64)round(minus).v)}; }
 };
-
-// fold returns the sum over the lanes of element lane/(32/K) of v. Sums are those of a
-// tree over the lanes that does not depend on K.
-template <class S, int K> DEVICE S fold(S (&v)[K]) {
-	int mask = lanes / 2;
-#pragma unroll
-	for (int half = K / 2; half > 0; half /= 2) {
-		bool upper = threadX() & mask;
-#pragma unroll
-		for (int i = 0; i < half; i++) {
-			S low = v[i], high = v[i + half];
-			S keep = S::choose(upper, high, low);
-			keep.add(S::choose(upper, low, high).other(mask));
-			v[i] = keep;
-		}
-		mask /= 2;
-	}
-	for (; mask > 0; mask /= 2) v[0].add(v[0].other(mask));
-	return v[0];
-}
 
 // turns sets the table of the chains of a panel. The rotation of chain first+j at row r
 // has element j·n + r. dturns, if not null, becomes the tangents of the angles.
@@ -160,37 +155,39 @@ template <class T> DEVICE void addCrosses(T *gtheta, i64 inc, const Cross<T> *cr
 enum Operands { alone, withCotangent, withTangent, all };
 template <Operands O> constexpr int count = O == alone ? 1 : O == all ? 4 : 2;
 
+template <Operands O> constexpr int mostWarps = O == all ? 8 : O == alone ? 16 : 12; // so that all is in registers
+
 // A block does `chains` chains from `first` on, for the columns of its lanes. It writes
 // crosses with the indices of the table.
 template <class T, Operands O, bool Back> struct Panel {
-	static constexpr int N = count<O>;
-	static constexpr int K = (__is_same(T, Q43) ? 4 : 16) / N; // chains of a warp
-	static constexpr int B = 8 / N;                            // rows from barrier to barrier
-	static constexpr bool quick = !__is_same(T, Q43) && O != all; // code of its own where all chains rotate
-	static constexpr int G = 1, D = O == all ? 2 : 1, H = 3;   // places of cotangent, tangent, tangent of cotangent
+	static constexpr int N = count<O>, W = mostWarps<O>;
+	static constexpr int K = __is_same(T, Q43) ? 4 / N : O == all ? 4 : 8; // chains of a warp
+	static constexpr int B = 64 / W / N;                                   // rows from barrier to barrier
+	static constexpr bool turnsTwice = O == withTangent || O == all;       // by the tangents of angles, too
+	static constexpr int G = 1, D = O == all ? 2 : 1, H = 3;               // places of cotangent, tangent, tangent of cotangent
 
 	T *x[N]; // the operands. Null ones are zero.
 	i64 stride[N];
 	i64 cols;
 	Mesh m;
-	i64 first, chains;
+	int first, chains;
 	const Turn<T> *turns;
 	const T *dturns; // null for zeros
 	Cross<T> *sums;  // null, or the sums of θ̄, followed by the two of its tangent if all are there
 	bool second;     // the latter are wanted
 
-	i64 lo, hi; // the rows that rotate
+	int lo, hi; // the rows that rotate
 	T held[K][N];
 
 	// chain returns the chain of stage i, which is not one of the panel if it is not
 	// below `chains`, and upper the first row of its pair in a step.
-	DEVICE i64 chain(i64 i) const { return Back ? first + chains - 1 - i : first + i; }
-	DEVICE i64 upper(i64 i, i64 s) const { return Back ? lo + s - i - 1 : hi - s + i; }
-	DEVICE bool rotates(i64 i, i64 s) const {
-		i64 r = upper(i, s);
+	DEVICE int chain(int i) const { return Back ? first + chains - 1 - i : first + i; }
+	DEVICE int upper(int i, int s) const { return Back ? lo + s - i - 1 : hi - s + i; }
+	DEVICE bool rotates(int i, int s) const {
+		int r = upper(i, s);
 		return i < chains && m.top(chain(i)) <= r && r <= m.bottom(chain(i));
 	}
-	DEVICE i64 row(i64 item) const { return Back ? lo + item : hi - item; }
+	DEVICE i64 row(int item) const { return Back ? lo + item : hi - item; }
 
 	DEVICE void turn(const Turn<T> &u, T &a, T &b) const { Back ? u.back(a, b) : u.ahead(a, b); }
 
@@ -201,13 +198,14 @@ template <class T, Operands O, bool Back> struct Panel {
 		addSigned(yb, sign, product(d, a));
 	}
 
-	// rotate rotates the pair a, b of all operands.
-	INLINE void rotate(T *a, T *b, i64 at, Cross<T> &c, Cross<T> &c1, Cross<T> &c2) const {
-		Turn<T> u = turns[at];
-		T d = {};
-		if constexpr (O == withTangent || O == all) {
-			if (dturns) d = dturns[at];
-		}
+	// Crosses are those of θ̄, followed by the two of its tangent.
+	static constexpr int sumsOf = O == withCotangent ? 1 : O == all ? 3 : 0;
+	struct Crosses {
+		Cross<T> c[sumsOf];
+	};
+
+	// rotate rotates the pair a, b of all operands by u and the tangent d of its angle.
+	INLINE void rotate(T *a, T *b, Turn<T> u, T d, Crosses &c) const {
 		if constexpr (!Back) {
 			turn(u, a[0], b[0]);
 			if constexpr (O == withTangent || O == all) {
@@ -220,10 +218,10 @@ template <class T, Operands O, bool Back> struct Panel {
 			}
 			if constexpr (O == withCotangent || O == all) turn(u, a[G], b[G]);
 		}
-		if constexpr (O == withCotangent || O == all) c = Cross<T>::of(a[0], b[0], a[G], b[G]);
+		if constexpr (O == withCotangent || O == all) c.c[0] = Cross<T>::of(a[0], b[0], a[G], b[G]);
 		if constexpr (O == all) {
-			c1 = Cross<T>::of(a[D], b[D], a[G], b[G]);
-			c2 = Cross<T>::of(a[0], b[0], a[H], b[H]);
+			c.c[1] = Cross<T>::of(a[D], b[D], a[G], b[G]);
+			c.c[2] = Cross<T>::of(a[0], b[0], a[H], b[H]);
 		}
 		if constexpr (Back) {
 			if constexpr (O == withCotangent || O == all) turn(u, a[G], b[G]);
@@ -239,95 +237,103 @@ template <class T, Operands O, bool Back> struct Panel {
 		}
 	}
 
-	// go takes the row v through the chains of a warp, whose first is stage i, in step s.
-	// v becomes the row that the last chain passes on. If Inner is set, all chains rotate.
-	template <bool Inner> INLINE void go(T *v, i64 i, i64 s) {
-		Cross<T> c[K], c1[K], c2[K];
-#pragma unroll
-		for (int q = 0; q < K; q++) {
-			c[q] = c1[q] = c2[q] = Cross<T>::zero();
-			if (Inner || rotates(i + q, s)) {
-				i64 at = (chain(i + q) - first) * m.n + upper(i + q, s);
-				Back ? rotate(held[q], v, at, c[q], c1[q], c2[q]) : rotate(v, held[q], at, c[q], c1[q], c2[q]);
-			}
+	// The rotations of a warp in a batch of rows: that of chain q and row k has element q·B + k.
+	struct Table {
+		Turn<T> turns[K * B];
+		T dturns[turnsTwice ? K * B : 0];
+	};
+
+	// through takes the row v through chains Q to Q+L-1 of a warp, for row k of a batch. v becomes the row that
+	// the last of them passes on. It returns what the columns of lanes that differ by lanes/2, ..., lanes/L have
+	// together, in each lane for one of the chains: number Q + own<L>(lane).
+	template <int Q, int L> INLINE Crosses through(T *v, const Table &table, int k) {
+		if constexpr (L == 1) {
+			Crosses c;
+			Turn<T> u = table.turns[Q * B + k];
+			T d = turnsTwice ? table.dturns[Q * B + k] : T{};
+			Back ? rotate(held[Q], v, u, d, c) : rotate(v, held[Q], u, d, c);
 #pragma unroll
 			for (int o = 0; o < N; o++) {
-				T passed = held[q][o];
-				held[q][o] = v[o];
+				T passed = held[Q][o];
+				held[Q][o] = v[o];
 				v[o] = passed;
 			}
+			return c;
+		} else {
+			Crosses low = through<Q, L / 2>(v, table, k), high = through<Q + L / 2, L / 2>(v, table, k);
+#pragma unroll
+			for (int i = 0; i < sumsOf; i++) low.c[i] = Cross<T>::joined(low.c[i], high.c[i], lanes / L);
+			return low;
 		}
-		if constexpr (O == withCotangent || O == all) {
-			if (!sums) return;
-			Cross<T> sum = fold(c), sum1, sum2;
-			if constexpr (O == all) {
-				if (second) {
-					sum1 = fold(c1);
-					sum2 = fold(c2);
-				}
-			}
-			i64 mine = i + threadX() % lanes / (lanes / K), size = chains * m.n;
-			if (threadX() % (lanes / K) != 0 || !(Inner || rotates(mine, s))) return;
-			i64 at = (chain(mine) - first) * m.n + upper(mine, s) + blockX() * size;
-			sums[at] = sum;
-			if constexpr (O == all) {
-				if (second) {
-					sums[blocks() * size + at] = sum1;
-					sums[2 * blocks() * size + at] = sum2;
-				}
-			}
+	}
+	template <int L> INLINE int own(int lane) const {
+		int q = 0;
+#pragma unroll
+		for (int half = 1; half < L; half *= 2) q += lane & lanes / 2 / half ? half : 0;
+		return q;
+	}
+
+	// write writes the sums of crosses over the columns in step s of a warp, whose first chain is stage i.
+	INLINE void write(Crosses c, int i, int s) {
+		int lane = (int)threadX() % lanes, mine = i + own<K>(lane);
+		i64 size = (i64)chains * m.n;
+#pragma unroll
+		for (int i = 0; i < sumsOf; i++) {
+#pragma unroll
+			for (int mask = lanes / K / 2; mask > 0; mask /= 2) c.c[i].add(c.c[i].other(mask));
+		}
+		if (lane % (lanes / K) != 0 || !rotates(mine, s)) return;
+		Cross<T> *to = sums + (i64)(chain(mine) - first) * m.n + upper(mine, s) + blockX() * size;
+#pragma unroll
+		for (int i = 0; i < sumsOf; i++) {
+			if (i == 0 || second) to[i * blocks() * size] = c.c[i];
 		}
 	}
 
 	INLINE void run() {
-		SHARED T buffer[2][mostWarps][B][N][lanes];
-		i64 warps = threads() / lanes, warp = threadX() / lanes, lane = threadX() % lanes;
-		i64 column = blockX() * lanes + lane, begin = warp * K;
+		SHARED T buffer[2][W][B][N][lanes];
+		SHARED Table tables[2][W];
+		int warps = (int)threads() / lanes, warp = (int)threadX() / lanes, lane = (int)threadX() % lanes;
+		i64 column = blockX() * lanes + lane;
+		int begin = warp * K;
 		bool mine = column < cols;
 		lo = m.top(first);
 		hi = m.bottom(first + chains - 1) + 1;
-		i64 rows = hi - lo + 1, delay = warps * K, batches = (rows + delay + B - 1) / B;
+		int rows = hi - lo + 1, delay = warps * K, batches = (rows + delay + B - 1) / B;
+#pragma unroll
 		for (int q = 0; q < K; q++) {
+#pragma unroll
 			for (int o = 0; o < N; o++) held[q][o] = T{};
 		}
-		// The steps in which all chains of the warp rotate.
-		i64 from = 0, to = rows + delay;
-#pragma unroll 1
-		for (int q = 0; q < K; q++) {
-			i64 i = begin + q, j = chain(i);
-			if (i >= chains) {
-				to = -1;
-				break;
-			}
-			i64 start = Back ? m.top(j) + 1 + i - lo : hi + i - m.bottom(j), last = Back ? m.bottom(j) + 1 + i - lo : hi + i - m.top(j);
-			from = start > from ? start : from;
-			to = last < to ? last : to;
-		}
-		T ahead[B][N];
-		for (i64 tick = -1; tick < batches + warps - 1; tick++) {
-			if (warp == 0) { // the loads end while the chains work
+		for (int tick = -1; tick < batches + warps - 1; tick++) {
+			int batch = tick - warp, now = tick & 1;
+			T ahead[B][N]; // the loads end while the chains work
+			if (warp == 0) {
 #pragma unroll
 				for (int k = 0; k < B; k++) {
-					i64 item = (tick + 1) * B + k;
+					int item = (tick + 1) * B + k;
 #pragma unroll
 					for (int o = 0; o < N; o++) ahead[k][o] = mine && item < rows && x[o] ? x[o][row(item) * stride[o] + column] : T{};
 				}
 			}
-			i64 batch = tick - warp;
-			int now = tick & 1;
+			Turn<T> turn = Turn<T>::none();
+			T dturn = {};
+			int i = begin + lane / B, s = (batch + 1) * B + lane % B;
+			if (lane < K * B && rotates(i, s)) {
+				i64 at = (i64)(chain(i) - first) * m.n + upper(i, s);
+				turn = turns[at];
+				if (turnsTwice && dturns) dturn = dturns[at];
+			}
 			if (batch >= 0 && batch < batches) {
 #pragma unroll 1
 				for (int k = 0; k < B; k++) {
-					i64 s = batch * B + k;
+					int s = batch * B + k;
 					T v[N];
 #pragma unroll
 					for (int o = 0; o < N; o++) v[o] = buffer[now][warp][k][o][lane];
-					if (quick && from <= s && s <= to) {
-						go<quick>(v, begin, s);
-					} else {
-						go<false>(v, begin, s);
-					}
-					i64 item = s - delay;
+					Crosses c = through<0, K>(v, tables[now][warp], k);
+					if (sumsOf > 0 && sums) write(c, begin, s);
+					int item = s - delay;
 #pragma unroll
 					for (int o = 0; o < N; o++) {
 						if (warp + 1 < warps) {
@@ -345,13 +351,17 @@ template <class T, Operands O, bool Back> struct Panel {
 					for (int o = 0; o < N; o++) buffer[!now][0][k][o][lane] = ahead[k][o];
 				}
 			}
+			if (lane < K * B) {
+				tables[!now][warp].turns[lane] = turn;
+				if (turnsTwice) tables[!now][warp].dturns[lane] = dturn;
+			}
 			barrier();
 		}
 	}
 };
 
 template <class T, Operands O, bool Back>
-INLINE void panel(T *const *x, const i64 *strides, i64 cols, Mesh m, i64 first, i64 chains, const Turn<T> *turns, const T *dturns, Cross<T> *sums, bool second) {
+INLINE void panel(T *const *x, const i64 *strides, i64 cols, Mesh m, int first, int chains, const Turn<T> *turns, const T *dturns, Cross<T> *sums, bool second) {
 	Panel<T, O, Back> p;
 	for (int o = 0; o < p.N; o++) {
 		p.x[o] = x[o];
@@ -371,17 +381,17 @@ INLINE void panel(T *const *x, const i64 *strides, i64 cols, Mesh m, i64 first, 
 // The operands are X, its cotangent or tangent, its tangent if its cotangent comes before,
 // and the tangent of its cotangent.
 #define PANEL(T, name, O, Back) \
-	KERNEL name(T *x0, i64 stride0, T *x1, i64 stride1, T *x2, i64 stride2, T *x3, i64 stride3, i64 cols, i64 n, i64 rectangular, i64 first, i64 chains, const Turn<T> *turns, const T *dturns, Cross<T> *sums, i64 second) { \
+	__attribute__((launch_bounds(mostWarps<O> * lanes, 1))) KERNEL name(T *x0, i64 stride0, T *x1, i64 stride1, T *x2, i64 stride2, T *x3, i64 stride3, i64 cols, i64 n, i64 rectangular, i64 first, i64 chains, const Turn<T> *turns, const T *dturns, Cross<T> *sums, i64 second) { \
 		T *x[] = {x0, x1, x2, x3}; \
 		i64 strides[] = {stride0, stride1, stride2, stride3}; \
-		panel<T, O, Back>(x, strides, cols, {n, rectangular}, first, chains, turns, dturns, sums, second); \
+		panel<T, O, Back>(x, strides, cols, {(int)n, (int)rectangular}, (int)first, (int)chains, turns, dturns, sums, second); \
 	}
 #define KERNELS(T, name) \
 	KERNEL setTurns##name(Turn<T> *turns, T *dturns, const T *theta, i64 incTheta, const T *dtheta, i64 incDtheta, i64 n, i64 rectangular, i64 first, i64 chains) { \
-		setTurns(turns, dturns, theta, incTheta, dtheta, incDtheta, {n, rectangular}, first, chains); \
+		setTurns(turns, dturns, theta, incTheta, dtheta, incDtheta, {(int)n, (int)rectangular}, first, chains); \
 	} \
 	KERNEL addCrosses##name(T *gtheta, i64 inc, const Cross<T> *cross1, const Cross<T> *cross2, i64 blocks, i64 group, i64 n, i64 rectangular, i64 first, i64 chains, i64 sign) { \
-		addCrosses(gtheta, inc, cross1, cross2, blocks, group, {n, rectangular}, first, chains, sign); \
+		addCrosses(gtheta, inc, cross1, cross2, blocks, group, {(int)n, (int)rectangular}, first, chains, sign); \
 	} \
 	PANEL(T, rotateAloneAhead##name, alone, false) \
 	PANEL(T, rotateAloneBack##name, alone, true) \

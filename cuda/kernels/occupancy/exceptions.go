@@ -19,8 +19,10 @@ var blocks = []block{
 	{entries: "(observe|second)(Snavely|Weighted).*", threads: 128},
 	{entries: "bundle(Cameras|Product|Diagonal|Reduce)", threads: 128},
 	{entries: "graph(Means|Forces).*", threads: 128},
-	{entries: "smallQR(16|32).*|condition.*", threads: 32},
-	{entries: "smallQR64.*|solveStack.*", threads: 64},
+	{entries: "smallQR(16|32).*", threads: 32},
+	{entries: "smallQR64.*|solveStack.*|multiplyStack.*|compact.*", threads: 64},
+	{entries: "rotateAlone.*", threads: 512},
+	{entries: "rotate(Cotangent|Tangent).*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
 }
 
@@ -44,10 +46,8 @@ type exception struct{ entries, why string }
 var spilling = []exception{
 	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "the coefficients of a series, which are indexed; a camera is set once for all its observations"},
-	{"smallQR64F64", "a thread has a column of 64 numbers of Q and of R, which take all 255 registers"},
 	{"graphKindsQ43|weighRatedF64", "the coefficients of exp and log, which are indexed; a point or a graph needs them once"},
 	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
-	{"rotate(Alone|Cotangent).*F64", "the chains of a warp take all registers"},
 }
 
 // These have less than leastPercent of the warps that may be resident.
@@ -56,8 +56,10 @@ var idle = []exception{
 	{"bundle(Cameras|Diagonal|Product)", "a thread has the sums of a camera in registers"},
 	{"graph(Forces|Means).*", "a thread has the coordinates of a vertex in registers"},
 	{"(observe|second)(Snavely|Weighted).*|setDualCamerasQ43", "a thread has the Jacobian of an observation in registers"},
-	{"rotate.*", "a warp has a chain of rotations in registers, which have independent products"},
-	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers"},
+	{"rotate.*", "a block has 32 columns, so that there are few; its warps have their chains in registers"},
+	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers, or a row in shared memory"},
+	{"reduceColumn.*", "a thread has all its loads in flight at once"},
+	{"compact.*|multiplyStack.*", "tiles in shared memory"},
 }
 
 const leastPercent = 37
