@@ -156,8 +156,9 @@ func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]
 		return
 	}
 	at, n := reserveParts[T](w, c.rows, c.cols, a.cols), c.rows*c.cols
-	w.launch(typed[T]("clear"), vectorGrid(parts*n), uint64(at), uint64(parts*n))
-	launchProduct(w, strided[T]{c.rows, c.cols, memoryAt[T](at, parts*n), c.cols, 1}, 1, a, b, each)
+	sums := memoryAt[T](at, parts*n)
+	zero(w, sums)
+	launchProduct(w, strided[T]{c.rows, c.cols, sums, c.cols, 1}, 1, a, b, each)
 	w.launch(typed[T]("addPartialProducts"), vectorGrid(n), uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(at), uint64(parts), uint64(sign))
 }
 
