@@ -224,15 +224,16 @@ func TestBinarySpecial(t *testing.T) {
 	}
 	for _, x := range special {
 		for _, y := range special {
-			dev, host := [3]rev.Vector[float64]{view(0), view(0), view(0)}, [3]rev.Vector[float64]{view(0), view(0), view(0)}
+			zeros := func() [3]rev.Vector[float64] { return [3]rev.Vector[float64]{view(0), view(0), view(0)} }
+			dev, host, devPower, hostPower := zeros(), zeros(), zeros(), zeros()
 			for name, errs := range map[string][2]error{
 				"atan2": {
 					rev.Adjoint(hostAtan2[float64]{Z: dev[0], X: view(x), Y: view(y)}, hostAtan2[float64]{Z: view(1), X: dev[1], Y: dev[2]}),
 					rev.Adjoint(revlinalg.Atan2[float64]{Z: host[0], X: view(x), Y: view(y)}, revlinalg.Atan2[float64]{Z: view(1), X: host[1], Y: host[2]}),
 				},
 				"pow": {
-					rev.Adjoint(hostPow[float64]{Z: dev[0], X: view(x), Y: view(y)}, hostPow[float64]{Z: view(1), X: dev[1], Y: dev[2]}),
-					rev.Adjoint(revlinalg.Pow[float64]{Z: host[0], X: view(x), Y: view(y)}, revlinalg.Pow[float64]{Z: view(1), X: host[1], Y: host[2]}),
+					rev.Adjoint(hostPow[float64]{Z: devPower[0], X: view(x), Y: view(y)}, hostPow[float64]{Z: view(1), X: devPower[1], Y: devPower[2]}),
+					rev.Adjoint(revlinalg.Pow[float64]{Z: hostPower[0], X: view(x), Y: view(y)}, revlinalg.Pow[float64]{Z: view(1), X: hostPower[1], Y: hostPower[2]}),
 				},
 			} {
 				if (errs[0] == nil) != (errs[1] == nil) || errs[1] != nil && errs[0].Error() != errs[1].Error() {
@@ -241,7 +242,10 @@ func TestBinarySpecial(t *testing.T) {
 			}
 			for i, v := range dev {
 				if !near(v.Data[0], host[i].Data[0]) {
-					t.Errorf("%v, %v: sum %d is %v, want %v", x, y, i, v.Data[0], host[i].Data[0])
+					t.Errorf("atan2(%v, %v): sum %d is %v, want %v", x, y, i, v.Data[0], host[i].Data[0])
+				}
+				if v, w := devPower[i].Data[0], hostPower[i].Data[0]; !near(v, w) {
+					t.Errorf("pow(%v, %v): sum %d is %v, want %v", x, y, i, v, w)
 				}
 			}
 		}

@@ -148,7 +148,7 @@ func newDevice(number int, dr driver) (*Device, error) {
 	d.first.device = d
 	d.streams[d.first] = true
 	if err := d.first.reserve(); err != nil {
-		return nil, errors.Join(err, dr.close())
+		return nil, errors.Join(err, d.first.close(), dr.close())
 	}
 	return d, nil
 }
@@ -341,6 +341,26 @@ func (w *pass) room(i, bytes int) (at uintptr) {
 		at, w.err = w.stream.room(i, bytes)
 	}
 	return at
+}
+
+// ask begins to copy a number of 8 bytes to the host. The answer comes when the launches before have
+// ended, beside those that follow.
+func (w *pass) ask(at uint64) {
+	if w.err == nil && w.dev != nil {
+		s, d := w.stream, w.dev.driver
+		w.err = wrap(join(d.toHost(s.id, unsafe.Slice((*byte)(s.answer), 8), uintptr(at)), d.record(s.id, s.answered)))
+	}
+}
+
+// answer waits for what ask has asked for. It is 0 after an error.
+func (w *pass) answer() int64 {
+	if w.err == nil && w.dev != nil {
+		w.err = wrap(w.dev.driver.finish(w.stream.answered))
+	}
+	if w.err != nil || w.dev == nil {
+		return 0
+	}
+	return *(*int64)(w.stream.answer)
 }
 
 // get copies numbers to the host. It waits for the launches before.

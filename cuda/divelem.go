@@ -24,11 +24,13 @@ type DivElem[T rev.Real] struct {
 // Run implements rev.Kernel. It returns the errors of the device or a *rev.DomainError.
 func (k DivElem[T]) Run(p rev.Pass[DivElem[T]]) error {
 	w := begin(&k, &p)
+	outside := uint64(0)
 	if k.Y.N > 0 {
-		if i := firstOutside(&w, k.Y, notZero); i >= 0 {
-			w.fail(&rev.DomainError{Func: "quotient", Args: []float64{elementOf(&w, k.X, i), elementOf(&w, k.Y, i)}, Index: i})
-		}
+		outside = firstOutside(&w, k.Y, notZero)
 	}
-	triple[T](k).run(&w, "divide", p.Sign(), triple[T](p.G), triple[T](p.T), triple[T](p.GT))
+	triple[T](k).run(&w, "divide", outside, p.Sign(), triple[T](p.G), triple[T](p.T), triple[T](p.GT))
+	if i := w.outside(outside, k.Y.N); i >= 0 {
+		w.fail(&rev.DomainError{Func: "quotient", Args: []float64{elementOf(&w, k.X, i), elementOf(&w, k.Y, i)}, Index: i})
+	}
 	return w.end()
 }

@@ -1,7 +1,6 @@
 package cuda
 
 import (
-	"slices"
 	"unsafe"
 
 	"revnum/fixed"
@@ -21,6 +20,15 @@ import (
 // elementwise has the operands of these kernels.
 type elementwise[T rev.Real] struct{ Y, X Vector[T] }
 
+// The kinds of passes that have a kernel of their own, as in kernels/vector.h. Over Q43 there is one
+// for all.
+const (
+	forwardPass = "Forward"
+	tangentPass = "Tangent"
+	adjointPass = "Adjoint"
+	wholePass   = "All"
+)
+
 // A domain is where a function is defined, as in kernels/map.cu.
 type domain uint64
 
@@ -32,14 +40,14 @@ const (
 )
 
 // run makes a pass of the function that is a kernel of kernels/map.cu. Operands that are
-// absent are nil. If the function is not defined everywhere, the pass waits for the kernel that
-// looks for violations. The derivatives of a function that is defined at 0 are not, then.
+// absent are nil. If the function is not defined everywhere, a kernel looks for violations before. The
+// derivatives of a function that is defined at 0 are not, then.
 func (k elementwise[T]) run(w *pass, function string, where domain, sign int, g, t, gt elementwise[T]) {
 	if k.X.N == 0 {
 		return
 	}
+	order, outside := 0, uint64(0)
 	if where != everywhere {
-		order := 0
 		switch {
 		case gt.X.Data != nil && t.X.Data != nil && g.Y.Data != nil:
 			order = 2
@@ -49,11 +57,16 @@ func (k elementwise[T]) run(w *pass, function string, where domain, sign int, g,
 		if order > 0 {
 			where = positive
 		}
-		if i := firstOutside(w, k.X, where); i >= 0 {
-			w.fail(&rev.DomainError{Func: function, Args: []float64{elementOf(w, k.X, i)}, Index: i, Order: order})
-		}
+		outside = firstOutside(w, k.X, where)
 	}
-	w.launch(typed[T](function), vectorGrid(k.X.N), k.params(sign, g, t, gt)...)
+	kind := forwardPass
+	if isFixed[T]() || t.Y.Data != nil || g.X.Data != nil || gt.X.Data != nil {
+		kind = wholePass
+	}
+	w.launch(typed[T](function+kind), vectorGrid(k.X.N), append([]uint64{outside}, k.params(sign, g, t, gt)...)...)
+	if i := w.outside(outside, k.X.N); i >= 0 {
+		w.fail(&rev.DomainError{Func: function, Args: []float64{elementOf(w, k.X, i)}, Index: i, Order: order})
+	}
 }
 
 // params returns the operands as kernels/map.cu takes them.
@@ -72,20 +85,31 @@ func (k elementwise[T]) rectify(w *pass, slope T, sign int, g, t, gt elementwise
 	}
 }
 
-// firstOutside returns the index of the first element of x outside a domain, or -1.
-func firstOutside[T rev.Real](w *pass, x Vector[T], where domain) int {
+// firstOutside computes the index of the first element of x outside a domain, or x.N, and returns
+// where the kernel of the pass finds it. That does nothing if the index is less than x.N. So the
+// pass need not wait for the index before it launches the kernel. It calls outside afterwards.
+func firstOutside[T rev.Real](w *pass, x Vector[T], where domain) uint64 {
 	g := vectorGrid(x.N)
-	bad := w.room(0, partBytes)
-	w.launch(typed[T]("firstBad"), g, uint64(bad), uint64(x.Data.address()), uint64(x.Inc), uint64(x.N), uint64(where))
-	return leastOf(w, g, bad, x.N)
+	xd, xi := x.params()
+	w.launch(typed[T]("firstBad"), g, w.parts(), xd, xi, uint64(x.N), uint64(where))
+	return w.leastOf(g)
 }
 
-// leastOf returns the least of the indices that the blocks of a grid have stored, or -1 if that is
-// n. It waits for them.
-func leastOf(w *pass, g grid, at uintptr, n int) int {
-	var found [maxBlocks]int64
-	get(w, found[:g.blocks[0]], at)
-	i := int(slices.Min(found[:g.blocks[0]])) // of a block, whose elements are not contiguous
+// leastOf computes the least of the indices that the blocks of a grid have stored.
+func (w *pass) leastOf(g grid) uint64 {
+	at := w.number(0)
+	w.launch("leastEnd", oneBlock(g), at, w.parts(), uint64(g.blocks[0]))
+	w.ask(at)
+	return at
+}
+
+// outside waits for the index that was computed at an address, and returns it, or -1 if it is n. It
+// returns -1 if the address is 0.
+func (w *pass) outside(at uint64, n int) int {
+	if at == 0 {
+		return -1
+	}
+	i := int(w.answer())
 	if w.err != nil || i >= n {
 		return -1
 	}

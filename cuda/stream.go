@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"time"
+	"unsafe"
 
 	"revnum/rev"
 )
@@ -14,6 +15,9 @@ type Stream struct {
 	id      int
 	scratch [3]chunk // of the passes
 	closed  bool     // the device is held to read or change it
+
+	answer   unsafe.Pointer // pinned memory for a number that a pass asks the device for
+	answered int            // the event when it is there
 }
 
 type chunk struct {
@@ -46,9 +50,18 @@ func (d *Device) NewStream() (*Stream, error) {
 	return s, nil
 }
 
+// reserve allocates what a stream has from the start. If it cannot, close gives the rest back.
 func (s *Stream) reserve() error {
-	_, err := s.room(0, partBytes)
-	return err
+	if _, err := s.room(0, partBytes); err != nil {
+		return err
+	}
+	answer, err := s.device.driver.allocHost(8)
+	if err != nil {
+		return wrap(err)
+	}
+	s.answer = answer
+	s.answered, err = s.device.driver.newEvent()
+	return wrap(err)
 }
 
 // Stream returns the stream that the device has from the start. Passes and copies for which you
@@ -159,6 +172,12 @@ func (s *Stream) close() (err error) {
 		if c.bytes > 0 {
 			err = join(err, wrap(d.driver.free(c.at)))
 		}
+	}
+	if s.answer != nil {
+		err = join(err, wrap(d.driver.freeHost(s.answer)))
+	}
+	if s.answered != 0 {
+		err = join(err, wrap(d.driver.freeEvent(s.answered)))
 	}
 	if s != d.first {
 		err = join(err, wrap(d.driver.freeStream(s.id)))

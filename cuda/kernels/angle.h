@@ -6,7 +6,7 @@
 //
 //	arctan((j+1)/32) - arctan(j/32) = arctan(32/(1024 + j·(j+1)))
 struct Arctangents {
-	double of[33][2];
+	alignas(16) double of[33][2];
 	constexpr Arctangents() : of() {
 		u128 sum = 0;
 		for (int j = 0; j <= 32; j++) {
@@ -26,6 +26,9 @@ struct Arctangents {
 };
 CONSTANT Arctangents arctangents;
 
+// The series of (arctan d)/d = 1 - d²/3 + d⁴/5 ..., without its first term.
+COEFFICIENTS arctangentTerms[4] = {1 / 3.0, -1 / 5.0, 1 / 7.0, -1 / 9.0};
+
 // angle returns the angle of the point with ordinate o and abscissa a, within 1.5 units in the last
 // place. With the ratio t <= 1 of their magnitudes, and c = j/32 nearest to it,
 //
@@ -40,13 +43,14 @@ DEVICE double angle(double o, double a) {
 		more = v;
 	}
 	double t = more == 0 ? 0 : less == more ? 1 : less / more;
-	int j = (int)(t * 32 + 0.5);
-	double c = j * (1 / 32.0), d = (t - c) / fma(t, c, 1), z = d * d;
-	double p = fma(fma(fma(-1 / 9.0, z, 1 / 7.0), z, -1 / 5.0), z, 1 / 3.0), rest = d - d * (z * p);
+	constexpr double magic = 0x1.8p47; // whose last place is 1/32
+	double near = t + magic, c = near - magic, d = quickRatio(t - c, fma(t, c, 1)), z = d * d;
+	const double *arctangent = arctangents.of[(int)bits(near)];
+	double p = fma(fma(fma(arctangentTerms[3], z, arctangentTerms[2]), z, arctangentTerms[1]), z, arctangentTerms[0]), rest = d - d * (z * p);
 	constexpr double halfPi = 0x1.921fb54442d18p+0, halfPiLow = 0x1.1a62633145c07p-54;
 	double quarters = steep ? 1 : back ? 2 : 0, sign = steep != back ? -1 : 1;
-	double from = quarters * halfPi, by = sign * arctangents.of[j][0], v = from + by;
-	double low = (from - v) + by + quarters * halfPiLow + sign * arctangents.of[j][1];
+	double from = quarters * halfPi, by = sign * arctangent[0], v = from + by;
+	double low = (from - v) + by + quarters * halfPiLow + sign * arctangent[1];
 	v += sign * rest + low;
 	return bits(bits(v) | (bits(o) & (u64)1 << 63));
 }
@@ -76,14 +80,6 @@ DEVICE Q43 angle(Q43 o, Q43 a) {
 	if (a.v < 0) v = pi - v;
 	i64 w = (i64)((v + (1 << 17)) >> 18);
 	return Q43{o.v < 0 ? -w : w};
-}
-
-// hypotenuse returns √(x²+y²) for finite numbers, where no square overflows.
-DEVICE double hypotenuse(double x, double y) {
-	x = magnitude(x);
-	y = magnitude(y);
-	double more = x > y ? x : y, ratio = (x > y ? y : x) / more;
-	return more == 0 ? 0 : more * root(fma(ratio, ratio, 1));
 }
 
 // hypotenuse returns the integer nearest to √(x²+y²).

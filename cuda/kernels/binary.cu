@@ -11,7 +11,7 @@
 
 // A function F has its value z, if order is 1 the products of its gradient with v, and if order is
 // 2 those of its second derivatives in the direction (dx, dy) with v. Floats are computed in double
-// and rounded.
+// and rounded. F is defined at x for all y if it ignores y there.
 template <class T> struct Two { T x, y; };
 
 struct Atan2Real {
@@ -23,15 +23,22 @@ struct Atan2Real {
 			fx = fy = xx = xy = 0 * z; // NaN beside NaN
 			return;
 		}
-		double r = hypotenuse(x, y), a = x / r, b = y / r;
-		fx = b / r;
-		fy = -a / r;
-		xx = -2 * a * b / r / r;
-		xy = (a - b) * (a + b) / r / r;
+		// With r² = x²+y², f_x = y/r², f_y = -x/r², f_xx = -f_yy = 2·f_x·f_y, f_xy = f_y² - f_x². A power
+		// of two brings the larger of x and y near to 1.
+		u64 e = bits(magnitude(x) > magnitude(y) ? x : y) >> 52 & 0x7ff;
+		double scale = bits((e < 2046 ? 2046 - e : 1) << 52);
+		x *= scale;
+		y *= scale;
+		double w = quickRatio(1, fma(x, x, y * y));
+		fx = y * w * scale;
+		fy = -(x * w * scale);
+		xx = 2 * fx * fy;
+		xy = (fy - fx) * (fy + fx);
 	}
 	INLINE Two<double> gradient(double v) const { return {fx * v, fy * v}; }
 	INLINE Two<double> second(double dx, double dy, double v) const { return {(xx * dx + xy * dy) * v, (xy * dx - xx * dy) * v}; }
-	DEVICE static bool defined(double x, double y, i64 order) { return order == 0 || x != 0 || y != 0; }
+	DEVICE static bool ignores(double x) { return x != 0; }
+	DEVICE static bool defined(double, double y, i64 order) { return order == 0 || y != 0; }
 };
 
 struct Atan2Q43 {
@@ -57,6 +64,7 @@ struct Atan2Q43 {
 		dy = quotient(dy, r);
 		return {quotient(product(product(xx, dx) + product(xy, dy), v), r), quotient(product(product(xy, dx) - product(xx, dy), v), r)};
 	}
+	DEVICE static bool ignores(Q43) { return false; }
 	DEVICE static bool defined(Q43 x, Q43 y, i64 order) {
 		return order == 0 || ((x.v || y.v) && hypotenuse(x, y) <= (u64)largest.v);
 	}
@@ -69,17 +77,19 @@ struct PowReal {
 		of.at(x);
 		z = of.to(y);
 		if (order == 0) return;
-		fx = y == 0 ? 0 : of.times(y, y - 1);
-		xx = y == 0 || y == 1 || order < 2 ? 0 : of.times(y * (y - 1), y - 2);
+		double down = of.to(y - 1);
+		fx = y == 0 ? 0 : scaled(y, down);
+		xx = y == 0 || y == 1 || order < 2 ? 0 : scaled(y * (y - 1), of.to(y - 2));
 		fy = xy = yy = 0;
 		if (x <= 0) return;
-		double l = x != x ? x : of.hi;
-		fy = of.times(l, y);
-		xy = of.times(y == 0 ? 1 : 1 + y * l, y - 1);
-		yy = of.times(l * l, y);
+		double l = of.hi;
+		fy = scaled(l, z);
+		xy = scaled(y == 0 ? 1 : 1 + y * l, down);
+		yy = scaled(l * l, z);
 	}
 	INLINE Two<double> gradient(double v) const { return {fx * v, fy * v}; }
 	INLINE Two<double> second(double dx, double dy, double v) const { return {(xx * dx + xy * dy) * v, (xy * dx + yy * dy) * v}; }
+	DEVICE static bool ignores(double x) { return !(x <= 0); }
 	// At x = 0 the powers are finite, and the factors of the derivatives that need them are not
 	// zero. Infinities are even integers.
 	DEVICE static bool defined(double x, double y, i64 order) {
@@ -119,6 +129,7 @@ struct PowQ43 {
 		Q43 both = product(xy, v);
 		return {product(product(xx, dx), v) + product(both, dy), product(both, dx) + product(product(yy, v), dy)};
 	}
+	DEVICE static bool ignores(Q43) { return false; }
 	DEVICE static bool defined(Q43 x, Q43 y, i64 order) {
 		i64 v = y.v;
 		if (x.v == 0 && (v < 0 || (order > 0 && v > 0 && v < one.v) || (order > 1 && v > one.v && v < 2 * one.v))) return false;
@@ -134,43 +145,46 @@ struct PowQ43 {
 };
 
 // addTo adds a pair of T, of which floats are rounded.
-template <class T, class W> INLINE void addTo(const Triple<T> &k, i64 i, Two<W> v) {
-	add(k.x, i, 1, (T)v.x);
-	add(k.y, i, 1, (T)v.y);
+template <class T, class W> INLINE void addTo(Elements<T> &k, Two<W> v) {
+	k.addX(v.x);
+	k.addY(v.y);
 }
 
-template <class F, class T> INLINE void apply(i64 n, i64 sign, const Triple<T> &k, const Triple<T> &g, const Triple<T> &t, const Triple<T> &gt) {
-	bool tangent = t.z && t.inputs(), cotangent = g.z && g.inputs(), turn = gt.z && gt.inputs(), second = g.z && gt.inputs() && t.inputs();
-	int order = second ? 2 : tangent || cotangent || turn;
+template <class F, class T> INLINE void apply(i64 n, i64 sign, const Operands<T> &o) {
+	bool tangents = o.t.z && o.t.inputs(), cotangents = o.g.z && o.g.inputs(), turns = o.gt.z && o.gt.inputs();
+	bool second = o.g.z && o.gt.inputs() && o.t.inputs();
+	int order = second ? 2 : tangents || cotangents || turns;
 	for (i64 i = first(); i < n; i += step()) {
+		Elements<T> value(o.k, i), cotangent(o.g, i), tangent(o.t, i), turn(o.gt, i);
+		auto dx = wide(tangent.x.v), dy = wide(tangent.y.v), gz = wide(cotangent.z.v), dgz = wide(turn.z.v);
 		F f;
-		f.at(wide(k.x.at(i)), wide(k.y.at(i)), order);
-		add(k.z, i, sign, (T)f.z);
-		auto dx = wide(element(t.x, i)), dy = wide(element(t.y, i)), gz = wide(element(g.z, i));
-		if (tangent) add(t.z, i, sign, (T)f.gradient(dx).x + (T)f.gradient(dy).y);
-		if (cotangent) addTo(g, i, f.gradient(gz));
-		if (turn) addTo(gt, i, f.gradient(wide(gt.z.at(i))));
-		if (second) addTo(gt, i, f.second(dx, dy, gz));
+		f.at(wide(value.x.v), wide(value.y.v), order);
+		value.z.add(sign, f.z);
+		if (tangents) tangent.z.add(sign, (T)f.gradient(dx).x + (T)f.gradient(dy).y);
+		if (cotangents) addTo(cotangent, f.gradient(gz));
+		if (turns) addTo(turn, f.gradient(dgz));
+		if (second) addTo(turn, f.second(dx, dy, gz));
 	}
 }
 
-// bad_b = the first element in the share of block b where f does not have derivatives up to the
+// part_b = the first element in the share of block b where f does not have derivatives up to the
 // order, or n.
-template <class F, class T> INLINE void firstUndefined(i64 *bad, Vector<const T> x, Vector<const T> y, i64 n, i64 order) {
-	i64 found = n;
-	for (i64 i = first(); i < n && found == n; i += step()) {
-		if (!F::defined(wide(x.at(i)), wide(y.at(i)), order)) found = i;
+template <class F, class T> INLINE void firstUndefined(Least *part, Vector<const T> x, Vector<const T> y, i64 n, i64 order) {
+	Least found = {n};
+	for (i64 i = first(); i < n; i += step()) {
+		auto v = wide(x.at(i));
+		if (!F::ignores(v) && !F::defined(v, wide(y.at(i)), order)) found.add({i});
 	}
-	storeLeast(bad, found);
+	found = blockReduce(found);
+	if (threadX() == 0) part[blockX()] = found;
 }
 
-#define BINARY(F, T, function, name) \
-	KERNEL function##name(i64 n, i64 sign, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)) { \
-		apply<F>(n, sign, OF(T, k), OF(T, g), OF(T, t), OF(T, gt)); \
-	} \
-	KERNEL function##Undefined##name(i64 *bad, const T *x, i64 incx, const T *y, i64 incy, i64 n, i64 order) { \
-		firstUndefined<F, T>(bad, {x, incx}, {y, incy}, n, order); \
+#define UNDEFINED(F, T, name) \
+	KERNEL name(Least *part, const T *x, i64 incx, const T *y, i64 incy, i64 n, i64 order) { \
+		firstUndefined<F, T>(part, {x, incx}, {y, incy}, n, order); \
 	}
-#define BINARIES(F, function) BINARY(F##Real, double, function, F64) BINARY(F##Real, float, function, F32) BINARY(F##Q43, Q43, function, Q43)
-BINARIES(Atan2, atan2)
-BINARIES(Pow, pow)
+#define BINARY(F, name) \
+	PASSES(apply<F##Real>, apply<F##Q43>, name) \
+	UNDEFINED(F##Real, double, name##UndefinedF64) UNDEFINED(F##Real, float, name##UndefinedF32) UNDEFINED(F##Q43, Q43, name##UndefinedQ43)
+BINARY(Atan2, atan2)
+BINARY(Pow, pow)

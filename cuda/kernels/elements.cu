@@ -1,25 +1,26 @@
 // Products and quotients of the elements of two vectors.
-#include "function.h"
 #include "triple.h"
-
-template <class T> DEVICE void addProduct(Vector<T> z, i64 i, i64 sign, Vector<T> x, Vector<T> y) {
-	if (z && x && y) addSigned(z.at(i), sign, product(x.at(i), y.at(i)));
-}
 
 // z += sign·x·y with the derivatives
 //
 //	x̄ += y·z̄,  ȳ += x·z̄,  ż += sign·(ẋ·y + x·ẏ),  ġx += y·ġz + ẏ·z̄,  ġy += x·ġz + ẋ·z̄.
-template <class T> DEVICE void multiply(i64 n, i64 sign, Triple<T> k, Triple<T> g, Triple<T> t, Triple<T> gt) {
+template <class T> INLINE void multiply(i64 n, i64 sign, Operands<T> o) {
 	for (i64 i = first(); i < n; i += step()) {
-		addProduct(k.z, i, sign, k.x, k.y);
-		addProduct(t.z, i, sign, t.x, k.y);
-		addProduct(t.z, i, sign, k.x, t.y);
-		addProduct(g.x, i, 1, k.y, g.z);
-		addProduct(g.y, i, 1, k.x, g.z);
-		addProduct(gt.x, i, 1, k.y, gt.z);
-		addProduct(gt.y, i, 1, k.x, gt.z);
-		addProduct(gt.x, i, 1, t.y, g.z);
-		addProduct(gt.y, i, 1, t.x, g.z);
+		Elements<T> value(o.k, i), cotangent(o.g, i), tangent(o.t, i), turn(o.gt, i);
+		T x = value.x.v, y = value.y.v, gz = cotangent.z.v, dx = tangent.x.v, dy = tangent.y.v, dgz = turn.z.v;
+		if (o.k.x && o.k.y) value.z.add(sign, product(x, y));
+		if (o.t.x) tangent.z.add(sign, product(dx, y));
+		if (o.t.y) tangent.z.add(sign, product(x, dy));
+		if (o.g.z) {
+			cotangent.addX(product(y, gz));
+			cotangent.addY(product(x, gz));
+		}
+		if (o.gt.z) {
+			turn.addX(product(y, dgz));
+			turn.addY(product(x, dgz));
+		}
+		if (o.g.z && o.t.y) turn.addX(product(dy, gz));
+		if (o.g.z && o.t.x) turn.addY(product(dx, gz));
 	}
 }
 
@@ -27,34 +28,28 @@ template <class T> DEVICE void multiply(i64 n, i64 sign, Triple<T> k, Triple<T> 
 //
 //	x̄ += ω,  ȳ -= ω·q,  ż += sign·q̇,  q̇ = (ẋ - q·ẏ)/y,
 //	ġx += ω̇ = (ġz - ω·ẏ)/y,  ġy -= ω̇·q + ω·q̇.
-template <class T> DEVICE void divide(i64 n, i64 sign, Triple<T> k, Triple<T> g, Triple<T> t, Triple<T> gt) {
-	bool tangent = t.x || t.y;
+template <class T> INLINE void divide(i64 n, i64 sign, Operands<T> o) {
+	bool moves = o.t.inputs(), back = o.g.z, turns = o.gt.z || (moves && back);
 	for (i64 i = first(); i < n; i += step()) {
-		T y = k.y.at(i), q = quotient(k.x.at(i), y);
-		add(k.z, i, sign, q);
-		if (!tangent && !g.z && !gt.z) continue;
-		T dy = element(t.y, i), dq = quotient(element(t.x, i) - product(q, dy), y);
-		add(t.z, i, sign, dq);
-		T w = quotient(element(g.z, i), y);
-		if (g.z) {
-			add(g.x, i, 1, w);
-			add(g.y, i, 1, -product(w, q));
+		Elements<T> value(o.k, i), cotangent(o.g, i), tangent(o.t, i), turn(o.gt, i);
+		T y = value.y.v, q = quotient(value.x.v, y), dy = tangent.y.v, dq = {}, w = {};
+		value.z.add(sign, q);
+		if (moves) {
+			dq = quotient(tangent.x.v - product(q, dy), y);
+			tangent.z.add(sign, dq);
 		}
-		if (gt.z || (tangent && g.z)) {
-			T dw = quotient(element(gt.z, i) - product(w, dy), y);
-			add(gt.x, i, 1, dw);
-			add(gt.y, i, 1, -product(dw, q) - product(w, dq));
+		if (back) {
+			w = quotient(cotangent.z.v, y);
+			cotangent.addX(w);
+			cotangent.addY(-product(w, q));
+		}
+		if (turns) {
+			T dw = quotient(turn.z.v - product(w, dy), y);
+			turn.addX(dw);
+			turn.addY(-product(dw, q) - product(w, dq));
 		}
 	}
 }
 
-#define KERNELS(T, name) \
-	KERNEL multiply##name(i64 n, i64 sign, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)) { \
-		multiply(n, sign, OF(T, k), OF(T, g), OF(T, t), OF(T, gt)); \
-	} \
-	KERNEL divide##name(i64 n, i64 sign, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt)) { \
-		divide(n, sign, OF(T, k), OF(T, g), OF(T, t), OF(T, gt)); \
-	}
-KERNELS(double, F64)
-KERNELS(float, F32)
-KERNELS(Q43, Q43)
+PASSES(multiply, multiply, multiply)
+PASSES(divide, divide, divide)

@@ -9,11 +9,15 @@ DEVICE double bits(u64 v) { return __builtin_bit_cast(double, v); }
 DEVICE u64 bits(double v) { return __builtin_bit_cast(u64, v); }
 DEVICE double magnitude(double x) { return __builtin_fabs(x); }
 
+// COEFFICIENTS are in constant memory, where instructions take operands. A literal would be moved
+// to a register first, by two instructions.
+#define COEFFICIENTS __attribute__((constant)) double
+
 CONSTANT double infinity = __builtin_inf();
 CONSTANT double ln2Hi = 0x1.62e42fefa39efp-1, ln2Lo = 0x1.abc9e3b39803fp-56;
 
 // The powers 2^(j/8), as sums of two numbers.
-CONSTANT double eighths[8][2] = {
+alignas(16) CONSTANT double eighths[8][2] = {
 	{1, 0},
 	{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
 	{0x1.306fe0a31b715p+0, 0x1.6f46b3c86f46bp-55},
@@ -24,49 +28,74 @@ CONSTANT double eighths[8][2] = {
 	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
 };
 
+COEFFICIENTS expReduction[4] = {0x1.71547652b82fep+0, 0x1.8p49 + 2 * 1023, 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+COEFFICIENTS expEven[3] = {0x1.000000000010bp-1, 0x1.5555554810259p-5, 0x1.6c1cbd31145a8p-10};
+COEFFICIENTS expOdd[3] = {0x1.5555555555132p-3, 0x1.11111125d793bp-7, 0x1.a016398b5f79fp-13};
+
 // expPlus returns exp(x + d) for a d that is small beside the last place of x.
 INLINE double expPlus(double x, double d) {
-	constexpr double log2e = 0x1.71547652b82fep+0, magic = 0x1.8p49 + 2 * 1023;
-	if (x > 710) x = 710;
-	if (x < -750) x = -750;
-	double t = fma(x, log2e, magic), n = t - magic;
-	double r = fma(-n, ln2Lo, fma(-n, ln2Hi, x)) + d, r2 = r * r;
-	double even = fma(fma(0x1.6c1cbd31145a8p-10, r2, 0x1.5555554810259p-5), r2, 0x1.000000000010bp-1);
-	double odd = fma(fma(0x1.a016398b5f79fp-13, r2, 0x1.11111125d793bp-7), r2, 0x1.5555555555132p-3);
+	double magic = expReduction[1], t = fma(x, expReduction[0], magic), n = t - magic;
+	double r = fma(-n, expReduction[3], fma(-n, expReduction[2], x)) + d, r2 = r * r;
+	double even = fma(fma(expEven[2], r2, expEven[1]), r2, expEven[0]);
+	double odd = fma(fma(expOdd[2], r2, expOdd[1]), r2, expOdd[0]);
 	double p = fma(fma(odd, r, even), r2, r);
 	u64 b = bits(t);
 	const double *power = eighths[b & 7];
 	double e = power[0] + fma(power[0], p, power[1]);
-	u64 sum = b >> 3 & 0xfff;
+	if (magnitude(x) < 708) return bits(bits(e) + (((b >> 3) - 2 * 1023) << 52));
+	if (magnitude(x) > 1024) return x > 0 ? infinity : 0;
+	u64 sum = b >> 3 & 0xfff; // the power overflows or is subnormal, or is NaN
 	return e * bits(sum / 2 << 52) * bits((sum - sum / 2) << 52);
 }
 DEVICE double exp(double x) { return expPlus(x, -0.0); }
 
+// quickRatio returns x/y, rounded once, for normal numbers of magnitudes between 2⁻⁵⁰⁰ and 2⁵⁰⁰, or x = 0
+// (Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, 1990).
+DEVICE double quickRatio(double x, double y) {
+	double r = __nvvm_rcp_approx_ftz_d(y), e = fma(-y, r, 1);
+	r = fma(r, fma(e, e, e), r);
+	r = fma(r, fma(-y, r, 1), r);
+	double q = x * r;
+	return fma(r, fma(-y, q, x), q);
+}
+
+COEFFICIENTS logEven[4] = {0x1.5555555555592p-1, 0x1.24924941e0cddp-2, 0x1.74663c550f51p-3, 0x1.2f02e68dc625ap-3};
+COEFFICIENTS logOdd[3] = {0x1.999999997fee8p-2, 0x1.c71c52164393cp-3, 0x1.39a1fb7d49fc6p-3};
+
 // logPolynomial is P in log(1+f) = f - (h - s·(h + z·P(z))), h = f²/2, s = f/(2+f), z = s².
 DEVICE double logPolynomial(double z) {
 	double w = z * z;
-	double even = fma(fma(fma(0x1.2f02e68dc625ap-3, w, 0x1.74663c550f51p-3), w, 0x1.24924941e0cddp-2), w, 0x1.5555555555592p-1);
-	double odd = fma(fma(0x1.39a1fb7d49fc6p-3, w, 0x1.c71c52164393cp-3), w, 0x1.999999997fee8p-2);
+	double even = fma(fma(fma(logEven[3], w, logEven[2]), w, logEven[1]), w, logEven[0]);
+	double odd = fma(fma(logOdd[2], w, logOdd[1]), w, logOdd[0]);
 	return fma(odd, z, even);
 }
 
+// Log 2 as a sum of two numbers. Products of the first with integers below 2¹¹ are exact.
+COEFFICIENTS ln2Parts[2] = {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
+
+// exponent returns the k in x = m·2ᵏ, √½ < m < √2, for a positive number, and sets m.
+DEVICE double exponent(double x, double &m) {
+	constexpr i64 sqrtHalf = 0x3fe6a09e667f3bcd, fraction = ((i64)1 << 52) - 1;
+	i64 b = (i64)bits(x) - sqrtHalf;
+	m = bits((u64)((b & fraction) + sqrtHalf));
+	return (int)(b >> 52);
+}
+
 DEVICE double log(double x) {
-	if (x == 0) return -infinity;
-	if (!(x > 0)) return bits((u64)0x7ff8000000000001); // NaN
-	if (x == infinity) return x;
 	double adjust = 0;
-	if (x < 0x1p-1022) {
+	if (!(x >= 0x1p-1022 && x < infinity)) {
+		if (x == 0) return -infinity;
+		if (!(x > 0)) return bits((u64)0x7ff8000000000001); // NaN
+		if (x == infinity) return x;
 		x *= 0x1p54;
 		adjust = 54;
 	}
-	constexpr i64 sqrtHalf = 0x3fe6a09e667f3bcd;
-	i64 b = (i64)bits(x) - sqrtHalf;
-	double k = (double)(b >> 52) - adjust, m = bits((u64)((b & (((i64)1 << 52) - 1)) + sqrtHalf));
+	double m, k = exponent(x, m) - adjust;
 
-	double f = m - 1, s = f / (m + 1), z = s * s, p = logPolynomial(z);
+	double f = m - 1, s = quickRatio(f, m + 1), z = s * s, p = logPolynomial(z);
 	double half = 0.5 * f, h = half * f, hLo = fma(half, f, -h), g = fma(z, p, h);
-	double kLn2 = k * 0x1.62e42fefa38p-1, hi = kLn2 + f;
-	double lo = fma(k, 0x1.ef35793c7673p-45, f - (hi - kLn2)) - hLo;
+	double kLn2 = k * ln2Parts[0], hi = kLn2 + f;
+	double lo = fma(k, ln2Parts[1], f - (hi - kLn2)) - hLo;
 	return hi + (fma(s, g, lo) - h);
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 #include "function.h"
 
-// The logarithms of j/128 for j from 91 to 181, which are near √½ and √2, as sums of two numbers.
-// The first is a multiple of 2⁻⁴². They are added up in units of 2⁻¹²⁰ by
+// The logarithms of c = j/128 for j from 91 to 181, which are near √½ and √2, as sums of two numbers,
+// and 1/c. The first number is a multiple of 2⁻⁴². They are added up in units of 2⁻¹²⁰ by
 //
 //	log(j+1) - log j = 2·artanh(1/(2j+1))
 constexpr int leastLog = 91, mostLog = 181;
 struct Logarithms {
-	double of[mostLog - leastLog + 1][2];
+	alignas(32) double of[mostLog - leastLog + 1][4];
 	constexpr static i128 step(int j) {
 		i128 sum = 0, power = ((i128)1 << 121) / (2 * j + 1);
 		for (int k = 1; power > 0; k += 2) {
@@ -21,15 +21,20 @@ struct Logarithms {
 		i64 top = (i64)(v >> 78);
 		of[j - leastLog][0] = (double)top * 0x1p-42;
 		of[j - leastLog][1] = (double)(v - top * ((i128)1 << 78)) * 0x1p-120;
+		of[j - leastLog][2] = 128.0 / j;
 	}
 	constexpr Logarithms() : of() {
 		i128 sum = 0;
+		set(128, 0);
 		for (int j = 128; j < mostLog; j++) set(j + 1, sum += step(j));
 		sum = 0;
 		for (int j = 127; j >= leastLog; j--) set(j, sum -= step(j));
 	}
 };
 CONSTANT Logarithms logarithms;
+
+// The terms of log(1 + u) = u - u²/2 + u³/3 ... from the third on.
+COEFFICIENTS logTerms[7] = {1 / 3.0, 1 / 4.0, 1 / 5.0, 1 / 6.0, 1 / 7.0, 1 / 8.0, 1 / 9.0};
 
 // Powers has the powers of a number, whose logarithm is hi + lo. The sum has a relative error below
 // 2⁻⁶⁴.
@@ -49,22 +54,20 @@ struct Powers {
 			a *= 0x1p54;
 			adjust = 54;
 		}
-		constexpr i64 sqrtHalf = 0x3fe6a09e667f3bcd;
-		i64 b = (i64)bits(a) - sqrtHalf;
-		double k = (double)(b >> 52) - adjust, m = bits((u64)((b & (((i64)1 << 52) - 1)) + sqrtHalf));
-		int j = (int)(m * 128 + 0.5);
-		double c = j * (1 / 128.0), u = (m - c) / c, uLo = fma(-u, c, m - c) / c;
+		constexpr double magic = 0x1.8p45; // whose last place is 1/128
+		double m, k = exponent(a, m) - adjust, near = m + magic, c = near - magic;
+		const double *log = logarithms.of[(int)bits(near) - leastLog];
+		double u = (m - c) * log[2], uLo = fma(-u, c, m - c) * log[2];
 		double half = 0.5 * u, h = half * u, hLo = fma(half, u, -h) + u * uLo;
-		double p = 1 / 9.0;
+		double p = logTerms[6];
 #pragma unroll
-		for (int n = 8; n >= 3; n--) p = fma(p, -u, 1 / (double)n);
-		const double *log = logarithms.of[j - leastLog];
-		double s = k * 0x1.62e42fefa38p-1 + log[0], v1 = s + u, v2 = v1 - h; // s is exact
+		for (int n = 5; n >= 0; n--) p = fma(p, -u, logTerms[n]);
+		double s = k * ln2Parts[0] + log[0], v1 = s + u, v2 = v1 - h; // s is exact
 		double rest = (u - (v1 - s)) + ((v1 - v2) - h);
-		rest += uLo - hLo + (k * 0x1.ef35793c7673p-45 + log[1]) + p * h * (u + u);
+		rest += uLo - hLo + (k * ln2Parts[1] + log[1]) + p * h * (u + u);
 		hi = v2 + rest;
 		lo = rest - (hi - v2);
-		if (a == 0 || a == infinity) {
+		if (!(a > 0 && a < infinity)) {
 			hi = a == 0 ? -infinity : a;
 			lo = 0;
 		}
@@ -73,24 +76,17 @@ struct Powers {
 	// to returns xʸ, within 1.2 units in the last place. x is not negative, or y is an integer, or
 	// infinite.
 	INLINE double to(double y) const {
-		if (x == 1 || y == 0) return 1;
-		if (x != x || y != y) return x + y;
-		double v = 1; // if x is -1
-		if (hi != 0) {
-			double p = y * hi, rest = 0;
-			if (magnitude(p) < 800) rest = fma(y, hi, -p) + y * lo;
-			v = expPlus(p, rest);
-		}
-		bool odd = magnitude(y) < 0x1p53 && ((i64)y & 1);
-		return odd && bits(x) >> 63 ? -v : v;
+		double p = y * hi;
+		if (isNaN(p)) return (isNaN(x) || isNaN(y)) && x != 1 && y != 0 ? p : 1;
+		double v = expPlus(p, fma(y, hi, -p) + y * lo);
+		if (bits(x) >> 63 && magnitude(y) < 0x1p53 && ((i64)y & 1)) return -v;
+		return v;
 	}
 
-	// times returns c·xʸ. A power that is zero wins over a c that is infinite.
-	INLINE double times(double c, double y) const {
-		double p = to(y);
-		return p == 0 && magnitude(c) == infinity ? 0 : c * p;
-	}
 };
+
+// scaled returns c·p for a power p. A power that is zero wins over a c that is infinite.
+DEVICE double scaled(double c, double p) { return p == 0 && magnitude(c) == infinity ? 0 : c * p; }
 
 // Powers of Q43 are those of fixed.Pow, to the bit.
 

@@ -27,15 +27,16 @@ template <class S> DEVICE S reduceParts(const S *part, i64 parts) {
 	return blockReduce(s);
 }
 
-// storeLeast stores the least of the numbers of a block's threads in to[blockX()].
-DEVICE void storeLeast(i64 *to, i64 v) {
-	SHARED i64 least[maxThreads];
-	least[threadX()] = v;
-	barrier();
-	if (threadX() > 0) return;
-	for (i64 i = 1; i < threads(); i++) v = least[i] < v ? least[i] : v;
-	to[blockX()] = v;
-}
+// A Least is the least of numbers.
+struct Least {
+	i64 v;
+	DEVICE static Least none() { return {(i64)(~(u64)0 >> 1)}; }
+	DEVICE void add(Least o) { v = o.v < v ? o.v : v; }
+	DEVICE Least lower(int by) const { return {down(v, by)}; }
+};
+
+// stops reports whether an element of a pass over n is outside. A null stands for none.
+DEVICE bool stops(const i64 *outside, i64 n) { return outside && *outside < n; }
 
 // x as a number of type Wide<T>.
 DEVICE double wide(double x) { return x; }

@@ -2,30 +2,27 @@
 #pragma once
 #include "function.h"
 
+// 64 zeros, followed by the first bits of 2/π.
+CONSTANT u64 twoOverPi[20] = {
+	0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
+	0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
+	0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
+	0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
+	0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
+};
+
 // largeAngle returns r = x - k·π/2 and the low bits of k for |x| > 2²⁰, and NaN if x is
 // not finite, by the method of Payne and Hanek. It computes what reduceLargeAngle of
 // internal/simd/vec does, in the same order.
 DEVICE double largeAngle(double x, u64 &k) {
 	k = 0;
 	if (x - x != 0) return bits((u64)0x7ff8000000000000);
-	// 64 zeros, followed by the first bits of 2/π.
-	constexpr u64 twoOverPi[20] = {
-		0x0000000000000000, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041,
-		0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e,
-		0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b,
-		0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
-		0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
-	};
 	u64 b = bits(x) & ~(1ull << 63);
 	u64 m = (b & ((1ull << 52) - 1)) | 1ull << 52;
 	int from = (int)(b >> 52) - 1075 + 62, shift = from % 64;
-	u64 t[4] = {};
-#pragma unroll
-	for (int i = 0; i < 17; i++) { // choose without a table in memory
-		u64 here = -(u64)(i == from / 64);
-		for (int j = 0; j < 4; j++) t[j] |= here & twoOverPi[i + j];
-	}
+	const u64 *t = twoOverPi + from / 64;
 	u64 w[3];
+#pragma unroll
 	for (int i = 0; i < 3; i++) w[i] = shift ? t[i] << shift | t[i + 1] >> (64 - shift) : t[i];
 
 	u64 mid = m * w[1], low = m * w[2], high2 = ::high(m, w[2]);
@@ -59,25 +56,28 @@ DEVICE double largeAngle(double x, u64 &k) {
 	return r;
 }
 
+COEFFICIENTS sinC[6] = {
+	-0x1.5555555555549p-3, 0x1.111111110f8a6p-7, -0x1.a01a019c161d5p-13,
+	0x1.71de357b1fe7dp-19, -0x1.ae5e68a2b9cebp-26, 0x1.5d93a5acfd57cp-33,
+};
+COEFFICIENTS cosC[6] = {
+	0x1.555555555554cp-5, -0x1.6c16c16c15177p-10, 0x1.a01a019cb159p-16,
+	-0x1.27e4f809c52adp-22, 0x1.1ee9ebdb4b1c4p-29, -0x1.8fae9be8838d4p-37,
+};
+// 2/π, and π/2 as a sum of three numbers.
+COEFFICIENTS quarters[4] = {0x1.45f306dc9c883p-1, 0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
+
 // sincos computes sine and cosine of x, in radians, as internal/simd/vec does, with the
 // same operations in the same order. They are within 1.5 units in the last place.
 DEVICE void sincos(double x, double &s, double &c) {
-	constexpr double sinC[6] = {
-		-0x1.5555555555549p-3, 0x1.111111110f8a6p-7, -0x1.a01a019c161d5p-13,
-		0x1.71de357b1fe7dp-19, -0x1.ae5e68a2b9cebp-26, 0x1.5d93a5acfd57cp-33,
-	};
-	constexpr double cosC[6] = {
-		0x1.555555555554cp-5, -0x1.6c16c16c15177p-10, 0x1.a01a019cb159p-16,
-		-0x1.27e4f809c52adp-22, 0x1.1ee9ebdb4b1c4p-29, -0x1.8fae9be8838d4p-37,
-	};
 	double r;
 	u64 k;
 	if (magnitude(x) <= 1 << 20) {
 		constexpr double magic = 0x1.8p52;
-		double quadrant = x * 0x1.45f306dc9c883p-1 + magic, m = quadrant - magic;
-		double a = x - m * 0x1.921fb544p+0, t = m * 0x1.0b4611a6p-34; // exact
+		double quadrant = x * quarters[0] + magic, m = quadrant - magic;
+		double a = x - m * quarters[1], t = m * quarters[2]; // exact
 		r = a - t;
-		r -= m * 0x1.3198a2e037073p-69 - ((a - r) - t);
+		r -= m * quarters[3] - ((a - r) - t);
 		k = bits(quadrant);
 	} else {
 		r = largeAngle(x, k);

@@ -1,5 +1,5 @@
 // Kernels over vectors. Element i of a vector is at i·inc.
-#include "number.h"
+#include "reduce.h"
 
 // y += sign·α·x. A null alpha stands for 1.
 template <class T> DEVICE void addScaled(T *y, i64 incy, const T *x, i64 incx, i64 n, const T *alpha, i64 sign) {
@@ -42,6 +42,12 @@ template <class T> DEVICE void dotEnd(T *out, const Sum<T> *part, i64 parts, i64
 	for (i64 b = threadX(); b < parts; b += threads()) s.add(part[b]);
 	s = blockSum(s);
 	if (threadX() == 0) addSigned(*out, sign, s.value());
+}
+
+// *least = the least of the parts.
+KERNEL leastEnd(i64 *least, const Least *part, i64 parts) {
+	Least found = reduceParts(part, parts);
+	if (threadX() == 0) *least = found.v;
 }
 
 #define KERNELS(T, name) \

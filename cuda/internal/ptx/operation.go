@@ -165,6 +165,15 @@ func oneOperand(name, typ string, size int) func(a uint64) uint64 {
 		return func(a uint64) uint64 { return b64(1/math.Sqrt(f64(a>>32<<32))) >> 32 << 32 }
 	case "rcp.rn f64":
 		return func(a uint64) uint64 { return b64(1 / f64(a)) }
+	case "rcp.approx.ftz f64": // of the upper halves, without subnormal numbers
+		const upper, tiny = ^uint64(1<<32 - 1), 0x1p-1022
+		flush := func(v float64) float64 {
+			if math.Abs(v) < tiny {
+				return math.Copysign(0, v)
+			}
+			return v
+		}
+		return func(a uint64) uint64 { return b64(flush(f64(b64(1/flush(f64(a&upper))) & upper))) }
 	case "rcp.rn f32":
 		return func(a uint64) uint64 { return b32(1 / f32(a)) }
 	case "not pred":

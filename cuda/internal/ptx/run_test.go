@@ -553,6 +553,25 @@ func TestReciprocalRoot(t *testing.T) {
 	}
 }
 
+// TestReciprocal has numbers of all magnitudes. The lower half of an approximation is zero.
+func TestReciprocal(t *testing.T) {
+	x := []float64{0, math.Copysign(0, -1), 0x1p-1023, math.Inf(-1), 0x1p1023, 1, -3, 0x1.fffffffffffffp+1, 1e-300, 1e300}
+	want := []float64{math.Inf(1), math.Inf(-1), math.Inf(1), math.Copysign(0, -1), 0, 1, -1 / 3., 0.25, 1e300, 1e-300}
+	in := make([]uint64, len(x))
+	for i, v := range x {
+		in[i] = b64(v)
+	}
+	out, err := run(t, own+"ld.global.f64 	%fd1, [%rd1];\nrcp.approx.ftz.f64 	%fd2, %fd1;\nst.global.f64 	[%rd3], %fd2;", len(x), 1, in, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range out {
+		if v, w := f64(b), want[i]; b<<32 != 0 || v != w && !(math.Abs(v-w) < 0x1p-18*math.Abs(w)) || math.Signbit(v) != math.Signbit(w) {
+			t.Errorf("the reciprocal of %v is %v (%#x), want about %v", x[i], v, b, w)
+		}
+	}
+}
+
 // TestFMA32 compares with sums that are exact before they are rounded.
 func TestFMA32(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
