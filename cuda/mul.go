@@ -18,14 +18,15 @@ import (
 //
 // and the tangents of these are of second order.
 //
-// A warp of threads computes a row of the product. With one column its threads share the
-// entries of the row, and their sums are added up in the order of a tree. With more, each
-// thread has columns of its own. The structure of the transpose, which gradients of B and
+// With one column, t threads share the entries of a row, and their sums are added up in the order of
+// a tree. t is a power of two: of the mean number of entries in a row, it is at most half, but at
+// least 1 and at most 32. Adjoint computes Ā in the same launch as C, and Tangent Ċ. With more
+// columns, a warp of threads computes a row, and each thread has columns of its own. The structure of the transpose, which gradients of B and
 // products with Aᵀ need, is computed on the host when it is first wanted, and kept until
 // A is freed.
 //
 // In floating point an element of op(A)·B, of r terms, is within (r+6)·ε times the sum of their
-// magnitudes, and within (r/32+7)·ε if there is one column. Over Q43 all passes have the bits of
+// magnitudes, and within (r/t+7)·ε if there is one column. Over Q43 all passes have the bits of
 // the CPU, except for ᾱ. It is the sum of the products of A's elements with their gradients for
 // α = 1.
 type Mul[T rev.Real] struct {
@@ -55,13 +56,22 @@ func (k Mul[T]) Run(p rev.Pass[Mul[T]]) error {
 	if g.Alpha != nil || gt.Alpha != nil {
 		m.scratch = memoryAt[T](w.room(1, len(k.A.Ind)*int(unsafe.Sizeof(*new(T)))), len(k.A.Ind))
 	}
-	m.add(k.C, sign, k.Alpha, m.op, k.A.Data, k.B)
-	m.add(t.C, sign, k.Alpha, m.op, t.A.Data, k.B)
-	m.add(t.C, sign, k.Alpha, m.op, k.A.Data, t.B)
-	if t.Alpha != nil {
-		m.add(t.C, sign, t.Alpha, m.op, k.A.Data, k.B)
+	ga := g.A.Data // unless it is computed with C
+	switch together := k.B.Cols == 1 && !(isFixed[T]() && k.Trans); {
+	case together && t.C.Data != nil:
+		m.column(tangentPass, column[T]{c: k.C, b: k.B, tc: t.C, tb: t.B, a: k.A.Data, ta: t.A.Data, alpha: k.Alpha, talpha: t.Alpha}, m.op, sign)
+	case together && g.C.Data != nil && ga != nil:
+		m.column(adjointPass, column[T]{c: k.C, b: k.B, gc: g.C, a: k.A.Data, ga: ga, alpha: k.Alpha}, m.op, sign)
+		ga = nil
+	default:
+		m.add(k.C, sign, k.Alpha, m.op, k.A.Data, k.B)
+		m.add(t.C, sign, k.Alpha, m.op, t.A.Data, k.B)
+		m.add(t.C, sign, k.Alpha, m.op, k.A.Data, t.B)
+		if t.Alpha != nil {
+			m.add(t.C, sign, t.Alpha, m.op, k.A.Data, k.B)
+		}
 	}
-	k.addGradients(&m, k.Alpha, k.A.Data, k.B, g.C, g.B, g.A.Data, g.Alpha)
+	k.addGradients(&m, k.Alpha, k.A.Data, k.B, g.C, g.B, ga, g.Alpha)
 	k.addGradients(&m, k.Alpha, k.A.Data, k.B, gt.C, gt.B, gt.A.Data, gt.Alpha)
 	k.addGradients(&m, k.Alpha, t.A.Data, k.B, g.C, gt.B, nil, gt.Alpha)
 	k.addGradients(&m, k.Alpha, k.A.Data, t.B, g.C, General[T]{}, gt.A.Data, gt.Alpha)
@@ -110,9 +120,36 @@ func (m *product[T]) add(c General[T], sign int, alpha *T, op structure, a Memor
 	if c.Data == nil || a == nil || b.Data == nil {
 		return
 	}
-	m.launch(typed[T]("addSparse"), rowGrid(op.rows),
+	if b.Cols == 1 {
+		m.column(forwardPass, column[T]{c: c, b: b, a: a, alpha: alpha}, op, sign)
+		return
+	}
+	m.launch(typed[T]("addSparseColumns"), rowGrid(op.rows),
 		uint64(c.Data.address()), uint64(c.Stride), uint64(b.Data.address()), uint64(b.Stride), uint64(c.Cols), uint64(op.rows),
 		uint64(op.ptr.address()), uint64(op.ind.address()), uint64(op.perm.address()), uint64(a.address()), pointer(alpha), uint64(sign))
+}
+
+// A column has the operands of a product of one column. Some are nil.
+type column[T rev.Real] struct {
+	c, b, tc, tb, gc General[T]
+	a, ta, ga        Memory[T]
+	alpha, talpha    *T
+}
+
+// column computes C of a product of one column, and Ċ or Ā if the kind is that of such a pass.
+func (m *product[T]) column(kind string, k column[T], op structure, sign int) {
+	share := 1
+	for share < warp && 4*share*op.rows <= len(op.ind) {
+		share *= 2
+	}
+	params := make([]uint64, 0, 21)
+	for _, v := range [...]General[T]{k.c, k.b, k.tc, k.tb} {
+		params = append(params, uint64(v.Data.address()), uint64(v.Stride))
+	}
+	params = append(params, uint64(k.ga.address()), uint64(k.gc.Data.address()), uint64(k.gc.Stride), uint64(op.rows),
+		uint64(op.ptr.address()), uint64(op.ind.address()), uint64(op.perm.address()),
+		uint64(k.a.address()), uint64(k.ta.address()), pointer(k.alpha), pointer(k.talpha), uint64(sign), uint64(share))
+	m.launch(typed[T]("addSparse"+kind), threadGrid(op.rows*share), params...)
 }
 
 // sample adds to the entries of ga those of α·u·vᵀ.
@@ -123,7 +160,10 @@ func (m *product[T]) sample(ga Memory[T], alpha *T, u, v General[T]) {
 }
 
 // rowGrid returns the grid that gives a warp to each row.
-func rowGrid(rows int) grid {
-	threads := max(warp, min(rows*warp, bounds.threads))
-	return grid{blocks: [3]int{max(1, min((rows*warp+threads-1)/threads, bounds.rows)), 1, 1}, threads: [3]int{threads, 1, 1}}
+func rowGrid(rows int) grid { return threadGrid(rows * warp) }
+
+// threadGrid returns a grid of n threads, or of as many as share out rows.
+func threadGrid(n int) grid {
+	threads := max(warp, min((n+warp-1)/warp*warp, bounds.threads))
+	return grid{blocks: [3]int{max(1, min((n+threads-1)/threads, bounds.rows)), 1, 1}, threads: [3]int{threads, 1, 1}}
 }
