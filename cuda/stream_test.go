@@ -418,7 +418,7 @@ func (c *counting) launch(stream int, kernel string, g grid, _ []uint64) error {
 // TestLargeGrids has more matrices, rows and components than a grid has blocks in its second
 // dimension.
 func TestLargeGrids(t *testing.T) {
-	c := &counting{next: 1 << 40}
+	c := &counting{interpreted: *interpret(t, 0), next: 1 << 40}
 	dev := must(newDevice(0, c))(t)
 	defer func() {
 		if err := dev.Close(); err != nil {
