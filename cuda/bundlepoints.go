@@ -43,7 +43,7 @@ const (
 	cameraLen, pointLen    = 9, 3
 	blockLen               = 88 // of JᵀJ of a camera
 	jacobianLen, triangle3 = 2 * (cameraLen + pointLen), 6
-	cameraThreads          = 128 // as in kernels/bundle.cu
+	blockThreads           = 128 // as in kernels/bundle.cu
 	diagonalLen            = cameraLen * cameraLen
 )
 
@@ -318,7 +318,12 @@ func (b *BundlePoints) cost(trial bool, to *float64) error {
 
 // cameraGrid has a block for each camera.
 func (b *BundlePoints) cameraGrid() grid {
-	return grid{blocks: [3]int{max(1, min(b.cameras, bounds.rows)), 1, 1}, threads: [3]int{cameraThreads, 1, 1}}
+	return grid{blocks: [3]int{max(1, min(b.cameras, bounds.rows)), 1, 1}, threads: [3]int{blockThreads, 1, 1}}
+}
+
+// pointGrid has a thread for each point.
+func (b *BundlePoints) pointGrid() grid {
+	return grid{blocks: [3]int{max(1, min((b.points+blockThreads-1)/blockThreads, 1<<16)), 1, 1}, threads: [3]int{blockThreads, 1, 1}}
 }
 
 // normalEquations computes them from the Jacobian and the residuals.
@@ -378,14 +383,14 @@ func (b *BundlePoints) eliminate(radius float64, failed *float64, perCamera []fl
 
 // product computes the product of the reduced camera system and what is given.
 func (b *BundlePoints) product(w *pass) {
-	w.launch("bundleSolvePoints", vectorGrid(b.points), at(b.z), at(b.j), at(b.l), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
+	w.launch("bundleSolvePoints", b.pointGrid(), at(b.z), at(b.j), at(b.l), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
 	w.launch("bundleProduct", b.cameraGrid(), at(b.answer), at(b.j), at(b.given), at(b.z), 0, at(b.byCamera.ptr), at(b.byCamera.ind), at(b.point), uint64(b.cameras))
 }
 
 // stepPoints computes the points of the trial for the step of the cameras that is given.
 func (b *BundlePoints) stepPoints(promised, square *float64) error {
 	err := b.run(func(w *pass) {
-		w.launch("bundleStep", vectorGrid(b.points), at(b.step), at(b.trial), at(b.terms), at(b.best), at(b.j), at(b.r), at(b.l), at(b.w), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
+		w.launch("bundleStep", b.pointGrid(), at(b.step), at(b.trial), at(b.terms), at(b.best), at(b.j), at(b.r), at(b.l), at(b.w), at(b.given), at(b.byPoint.ptr), at(b.camera), uint64(b.points))
 	})
 	if err == nil {
 		err = b.sum(b.points, promised)

@@ -71,15 +71,20 @@ func (r *bundleReduced) free() error {
 	return errors.Join(freeIn(&r.camera), freeIn(&r.ptr), freeIn(&r.pairs), freeIn(&r.blocks))
 }
 
+// shortList is how many pairs of a block a warp adds up.
+const shortList = 64
+
 // reduce computes the system. Long lists of pairs get more warps.
 func (b *BundlePoints) reduce(w *pass) {
 	r := b.reduced
 	n := len(r.camera)
-	g := grid{blocks: [3]int{max(1, min(n, bounds.rows)), 1, 1}, threads: [3]int{warp, 1, 1}}
-	if n > 0 {
-		g.threads[0] = max(warp, min(len(r.pairs)/2/n/warp*warp, cameraThreads))
+	for _, l := range []struct {
+		kernel        string
+		threads, from int
+	}{{"bundleReduceShort", warp, shortList}, {"bundleReduceLong", blockThreads, shortList + 1}} {
+		g := grid{blocks: [3]int{max(1, min(n, 1<<16)), 1, 1}, threads: [3]int{l.threads, 1, 1}}
+		w.launch(l.kernel, g, at(r.blocks), at(b.linear), at(b.j), at(b.l), at(b.point), at(r.camera), at(r.ptr), at(r.pairs), uint64(n), uint64(l.from))
 	}
-	w.launch("bundleReduce", g, at(r.blocks), at(b.linear), at(b.j), at(b.l), at(b.point), at(r.camera), at(r.ptr), at(r.pairs), uint64(n))
 }
 
 // Reduced implements ba.Points.

@@ -8,26 +8,52 @@
 // of a tree, which depends on the number of observations alone.
 #include "function.h"
 
+constexpr int blockThreads = 128; // of a camera, and for kernels with rows of points, as in bundlepoints.go
 constexpr int params = 9, coordinates = 3, row = params + coordinates, jacobian = 2 * row;
 constexpr int triangle = params * (params + 1) / 2;
 constexpr int blockLen = 88; // of a block of U, as in package block9
 
+#define BOUND(resident) __attribute__((launch_bounds(blockThreads, resident)))
+
 // element is the place of element (i, j) of a lower triangle by rows.
 constexpr int element(int i, int j) { return i * (i + 1) / 2 + j; }
 
-// An Observation has the derivatives of an observation. Those of the threads of a warp are far apart,
-// so that each load moves 32 sectors: a thread loads two numbers at a time.
 typedef double Pair __attribute__((ext_vector_type(2)));
+
+// fetch copies the derivatives of observations to rows in shared memory. Each of the first `count`
+// lanes of a warp has an observation. Neighbouring lanes load neighbouring pairs of numbers: if each
+// loaded its own observation, each load would go to 32 places. The distance of rows avoids
+// conflicts of banks. All lanes wait before and after.
+constexpr int apart = jacobian + 2;
+template <int count> INLINE void fetch(double *to, const double *j, int observation) {
+	constexpr int pairs = jacobian / 2, some = 6, loads = count * pairs / lanes; // some of these at once
+	static_assert(loads % some == 0);
+	int lane = (int)(threadX() % lanes);
+	warpBarrier();
+#pragma unroll 1
+	for (int begin = 0; begin < loads; begin += some) {
+		Pair v[some];
+#pragma unroll
+		for (int l = 0; l < some; l++) {
+			int e = (begin + l) * lanes + lane;
+			i64 i = __nvvm_shfl_sync_idx_i32(-1, observation, e / pairs, 31);
+			v[l] = ((const Pair *)(j + jacobian * i))[e % pairs];
+		}
+#pragma unroll
+		for (int l = 0; l < some; l++) {
+			int e = (begin + l) * lanes + lane;
+			*(Pair *)(to + e / pairs * apart + e % pairs * 2) = v[l];
+		}
+	}
+	warpBarrier();
+}
+
+// An Observation has the derivatives of an observation of a thread.
 struct Observation {
 	double d[jacobian];
-	INLINE Observation(const double *j, i64 i) {
-		const Pair *from = (const Pair *)(j + jacobian * i);
+	INLINE Observation(const double *from) {
 #pragma unroll
-		for (int k = 0; k < jacobian / 2; k++) {
-			Pair p = from[k];
-			d[2 * k] = p.x;
-			d[2 * k + 1] = p.y;
-		}
+		for (int k = 0; k < jacobian; k++) d[k] = from[k];
 	}
 };
 
@@ -94,11 +120,10 @@ KERNEL bundleLinearise(const double *j, const double *r, double *v, double *g, c
 	for (i64 q = first(); q < points; q += step()) {
 		double a[6] = {}, b[3] = {};
 		for (i64 i = start[q]; i < start[q + 1]; i++) {
-			Observation o(j, i);
-			const double *e = r + 2 * i;
+			const double *o = j + jacobian * i, *e = r + 2 * i;
 #pragma unroll
 			for (int k = 0; k < 2; k++) {
-				double x = o.d[row * k + 9], y = o.d[row * k + 10], z = o.d[row * k + 11];
+				double x = o[row * k + 9], y = o[row * k + 10], z = o[row * k + 11];
 				a[0] += x * x;
 				a[1] += y * x;
 				a[2] += y * y;
@@ -118,9 +143,8 @@ KERNEL bundleLinearise(const double *j, const double *r, double *v, double *g, c
 
 // blockSums returns the sums of the s of all threads of a block. Its memory is used again by
 // the next call.
-constexpr int cameraThreads = 128; // of a block, as in bundlepoints.go
 template <int n> INLINE const double *blockSums(double (&s)[n]) {
-	SHARED double parts[cameraThreads / lanes][n], total[n];
+	SHARED double parts[blockThreads / lanes][n], total[n];
 #pragma unroll
 	for (int k = 0; k < n; k++) {
 		s[k] = warpSum(Sum<double>{s[k]}).v;
@@ -136,20 +160,39 @@ template <int n> INLINE const double *blockSums(double (&s)[n]) {
 	return total;
 }
 
+// A Rows has the rows of a block's threads.
+struct alignas(16) Rows {
+	double of[blockThreads][apart];
+	INLINE double *warp() { return of[threadX() / lanes * lanes]; }
+	INLINE const double *own() const { return of[threadX()]; }
+};
+
+// eachObservation calls f(o, i) for the observations i of camera c. A block does a camera.
+template <class F> INLINE void eachObservation(Rows &rows, const double *j, const int *ptr, const int *list, i64 c, F f) {
+	i64 end = ptr[c + 1];
+	for (i64 begin = ptr[c] + threadX() / lanes * lanes; begin < end; begin += threads()) {
+		i64 e = begin + threadX() % lanes;
+		int i = list[e < end ? e : end - 1];
+		fetch<lanes>(rows.warp(), j, i);
+		if (e < end) f(rows.own(), (i64)i);
+	}
+}
+
 // bundleCameras computes the block of U = FᵀF and Fᵀr of each camera.
-KERNEL bundleCameras(double *u, double *g, const double *j, const double *r, const int *ptr, const int *list, i64 cameras) {
+KERNEL BOUND(2) bundleCameras(double *u, double *g, const double *j, const double *r, const int *ptr, const int *list, i64 cameras) {
+	SHARED Rows rows;
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle + params] = {};
-		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			Observation o(j, list[e]);
-			const double *d = o.d, *b = r + 2 * (i64)list[e];
+		eachObservation(rows, j, ptr, list, c, [&](const double *from, i64 i) __attribute__((always_inline)) {
+			Observation o(from);
+			const double *d = o.d, *b = r + 2 * i;
 #pragma unroll
 			for (int k = 0; k < params; k++) {
 #pragma unroll
 				for (int l = 0; l <= k; l++) s[element(k, l)] += d[k] * d[l] + d[row + k] * d[row + l];
 				s[triangle + k] += d[k] * b[0] + d[row + k] * b[1];
 			}
-		}
+		});
 		const double *t = blockSums(s);
 		for (i64 i = threadX(); i < params * params; i += threads()) {
 			i64 k = i / params, l = i % params;
@@ -257,11 +300,29 @@ DEVICE void gather(double (&t)[3], const double *d, const double *x) {
 	for (int k = 0; k < 3; k++) t[k] += d[params + k] * y0 + d[row + params + k] * y1;
 }
 
+// eachOfPoint calls f(d, i) for the observations i of point q. A thread does a point, if there are
+// as many, and the threads of a warp go on until all are done.
+template <class F> INLINE void eachOfPoint(Rows &rows, const double *j, const int *start, i64 q, i64 points, F f) {
+	int i = q < points ? start[q] : 0, count = q < points ? start[q + 1] - i : 0, most = count;
+	for (int mask = lanes / 2; mask > 0; mask /= 2) {
+		int other = crossed(most, mask);
+		most = most > other ? most : other;
+	}
+	for (int k = 0; k < most; k++) {
+		bool in = k < count;
+		fetch<lanes>(rows.warp(), j, in ? i + k : 0);
+		if (in) f(rows.own(), (i64)i + k);
+	}
+}
+
 // bundleSolvePoints computes z = (V + Q)⁻¹·Eᵀ·F·x of each point, for x of all cameras.
-KERNEL bundleSolvePoints(double *z, const double *j, const double *linv, const double *x, const int *start, const int *camera, i64 points) {
-	for (i64 q = first(); q < points; q += step()) {
+KERNEL BOUND(6) bundleSolvePoints(double *z, const double *j, const double *linv, const double *x, const int *start, const int *camera, i64 points) {
+	SHARED Rows rows;
+	for (i64 begin = first() - threadX() % lanes; begin < points; begin += step()) {
+		i64 q = begin + threadX() % lanes;
 		double t[3] = {};
-		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, Observation(j, i).d, x + params * (i64)camera[i]);
+		eachOfPoint(rows, j, start, q, points, [&](const double *d, i64 i) __attribute__((always_inline)) { gather(t, d, x + params * (i64)camera[i]); });
+		if (q >= points) continue;
 		const double *l = linv + 6 * q;
 		double a = l[0] * t[0], b = l[1] * t[0] + l[2] * t[1], c = l[3] * t[0] + l[4] * t[1] + l[5] * t[2];
 		z[3 * q] = l[0] * a + l[1] * b + l[3] * c;
@@ -272,32 +333,33 @@ KERNEL bundleSolvePoints(double *z, const double *j, const double *linv, const d
 
 // bundleProduct computes Fᵀ(F·x - E·z) - g of each camera, for x of all cameras and z of all
 // points. A null x or g stands for zeros.
-KERNEL bundleProduct(double *to, const double *j, const double *x, const double *z, const double *g, const int *ptr, const int *list, const int *point, i64 cameras) {
+KERNEL BOUND(6) bundleProduct(double *to, const double *j, const double *x, const double *z, const double *g, const int *ptr, const int *list, const int *point, i64 cameras) {
+	SHARED Rows rows;
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[params] = {};
-		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			Observation o(j, list[e]);
-			const double *d = o.d, *at = z + 3 * (i64)point[list[e]];
+		eachObservation(rows, j, ptr, list, c, [&](const double *d, i64 i) __attribute__((always_inline)) {
+			const double *at = z + 3 * (i64)point[i];
 			double y[2];
 #pragma unroll
 			for (int k = 0; k < 2; k++) y[k] = (x ? along(d, k, x + params * c) : 0) - alongPoint(d, k, at);
 #pragma unroll
 			for (int k = 0; k < params; k++) s[k] += d[k] * y[0] + d[row + k] * y[1];
-		}
+		});
 		const double *t = blockSums(s);
 		for (i64 k = threadX(); k < params; k += threads()) to[params * c + k] = g ? t[k] - g[params * c + k] : t[k];
 	}
 }
 
 // bundleDiagonal computes U - Σ GᵀG of each camera, over its observations, with G = L⁻¹·EᵀF.
-KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double *linv, const int *ptr, const int *list, const int *point, i64 cameras) {
+KERNEL BOUND(2) bundleDiagonal(double *to, const double *u, const double *j, const double *linv, const int *ptr, const int *list, const int *point, i64 cameras) {
+	SHARED Rows rows;
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle] = {};
-		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
-			Observation o(j, list[e]);
+		eachObservation(rows, j, ptr, list, c, [&](const double *from, i64 i) __attribute__((always_inline)) {
+			Observation o(from);
 			const double *d = o.d;
 			double h[3][2];
-			solvePoint(h, d, linv + 6 * (i64)point[list[e]]);
+			solvePoint(h, d, linv + 6 * (i64)point[i]);
 #pragma unroll
 			for (int m = 0; m < 3; m++) {
 				double g[params]; // a row of G
@@ -309,7 +371,7 @@ KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double
 					for (int l = 0; l <= k; l++) s[element(k, l)] += g[k] * g[l];
 				}
 			}
-		}
+		});
 		const double *t = blockSums(s);
 		for (i64 i = threadX(); i < params * params; i += threads()) {
 			i64 k = i / params, l = i % params;
@@ -329,52 +391,59 @@ KERNEL bundleDiagonal(double *to, const double *u, const double *j, const double
 //
 //	F_iᵀ·M·F_k,  M = H_iᵀ·H_k,  H = L⁻¹·Eᵀ.
 //
-// camera is a for a block (a, a), and else -1. The warps of a block of threads take 32 pairs in
-// turn. Each thread computes the M of one pair. Then 27 threads of the warp have three elements
-// of the block each, and add up in the order of the pairs.
-KERNEL bundleReduce(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n) {
-	constexpr int each = 3; // elements of a thread, of a row
-	SHARED double products[cameraThreads][4], parts[cameraThreads / lanes][params * params];
-	SHARED int pairs[cameraThreads][2];
-	int lane = (int)(threadX() % lanes), warp = (int)(threadX() / lanes), at = lane * each;
+// camera is a for a block (a, a), and else -1. The warps of a block of threads take some pairs in
+// turn. Four threads compute the M of a pair. Then three groups of nine threads of the warp take
+// pairs in turn. A thread has three rows and columns of a block. Only blocks of least to most pairs
+// are computed, so that long ones get more warps.
+template <int warps> INLINE void reduce(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n, i64 least, i64 most) {
+	constexpr int some = lanes / 4, groups = 3, side = 3;
+	alignas(16) SHARED double rows[warps][2 * some][apart], products[warps][some][4];
+	SHARED double factors[warps][some][6], parts[warps * groups][params * params];
+	int lane = (int)(threadX() % lanes), warp = (int)(threadX() / lanes), group = lane / 9, k0 = lane % 9 / 3 * side, l0 = lane % 3 * side;
 	for (i64 b = blockX(); b < n; b += blocks()) {
-		double s[each] = {};
-		for (i64 begin = ptr[b] + warp * lanes; begin < ptr[b + 1]; begin += threads()) {
-			i64 rest = ptr[b + 1] - begin;
-			int count = rest < lanes ? (int)rest : lanes;
-			if (lane < count) {
-				int *pair = pairs[threadX()];
-				for (int k = 0; k < 2; k++) pair[k] = list[2 * (begin + lane) + k];
-				const double *l = linv + 6 * (i64)point[pair[0]];
-				double h[3][2], g[3][2], *m = products[threadX()];
-				solvePoint(h, j + jacobian * (i64)pair[0], l);
-				solvePoint(g, j + jacobian * (i64)pair[1], l);
-				for (int k = 0; k < 4; k++) m[k] = h[0][k / 2] * g[0][k % 2] + h[1][k / 2] * g[1][k % 2] + h[2][k / 2] * g[2][k % 2];
+		i64 at = ptr[b], end = ptr[b + 1];
+		if (end - at < least || end - at > most) continue;
+		double s[side][side] = {};
+		for (i64 begin = at + warp * some; begin < end; begin += warps * some) {
+			int count = end - begin < some ? (int)(end - begin) : some;
+			int observation = lane < 2 * count ? list[2 * begin + lane] : 0;
+			int first = __nvvm_shfl_sync_idx_i32(-1, observation, 2 * lane % lanes, 31), q = lane < count ? point[first] : 0;
+			fetch<2 * some>(rows[warp][0], j, observation);
+			for (int e = lane; e < some * 6 + lanes / 2; e += lanes) {
+				i64 of = __nvvm_shfl_sync_idx_i32(-1, q, e / 6 % some, 31);
+				if (e < some * 6) factors[warp][e / 6][e % 6] = linv[6 * of + e % 6];
 			}
 			warpBarrier();
-			if (at < params * params) {
-#pragma unroll 4
-				for (int p = lanes * warp; p < lanes * warp + count; p++) {
-					const double *m = products[p], *d = j + jacobian * (i64)pairs[p][0] + at / params, *e = j + jacobian * (i64)pairs[p][1] + at % params;
-					double x = d[0] * m[0] + d[row] * m[2], y = d[0] * m[1] + d[row] * m[3];
+			const double *l = factors[warp][lane / 4];
+			const double *d = rows[warp][lane / 4 * 2] + lane / 2 % 2 * row + params, *e = rows[warp][lane / 4 * 2 + 1] + lane % 2 * row + params;
+			double x = l[0] * d[0] * (l[0] * e[0]);
+			x = fma(fma(l[1], d[0], l[2] * d[1]), fma(l[1], e[0], l[2] * e[1]), x);
+			x = fma(fma(l[3], d[0], fma(l[4], d[1], l[5] * d[2])), fma(l[3], e[0], fma(l[4], e[1], l[5] * e[2])), x);
+			products[warp][lane / 4][lane % 4] = x;
+			warpBarrier();
+			for (int p = group; p < count && group < groups; p += groups) {
+				const double *m = products[warp][p], *f = rows[warp][2 * p] + k0, *h = rows[warp][2 * p + 1] + l0;
 #pragma unroll
-					for (int k = 0; k < each; k++) s[k] += x * e[k] + y * e[row + k];
+				for (int k = 0; k < side; k++) {
+					double y = fma(f[k], m[0], f[row + k] * m[2]), z = fma(f[k], m[1], f[row + k] * m[3]);
+#pragma unroll
+					for (int i = 0; i < side; i++) s[k][i] = fma(y, h[i], fma(z, h[row + i], s[k][i]));
 				}
 			}
 			warpBarrier();
 		}
-		if (at < params * params) {
+		if (group < groups) {
 #pragma unroll
-			for (int k = 0; k < each; k++) parts[warp][at + k] = s[k];
+			for (int k = 0; k < side * side; k++) parts[warp * groups + group][params * (k0 + k / side) + l0 + k % side] = s[k / side][k % side];
 		}
 		barrier();
-		for (i64 i = threadX(); i < blockLen; i += threads()) {
+		for (i64 i = threadX(); i < blockLen; i += warps * lanes) {
 			double t = 0; // and what pads a block
 			if (i < params * params) {
 				i64 from = i < 72 ? params * (i / 8) + i % 8 : params * (i - 72) + 8;
 				if (camera[b] >= 0) t = u[blockLen * (i64)camera[b] + i];
 				double sum = parts[0][from];
-				for (i64 w = 1; w < threads() / lanes; w++) sum += parts[w][from];
+				for (int w = 1; w < warps * groups; w++) sum += parts[w][from];
 				t -= sum;
 			}
 			to[blockLen * b + i] = t;
@@ -382,25 +451,36 @@ KERNEL bundleReduce(double *to, const double *u, const double *j, const double *
 		barrier();
 	}
 }
+KERNEL __attribute__((launch_bounds(lanes, 20))) bundleReduceShort(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n, i64 most) {
+	reduce<1>(to, u, j, linv, point, camera, ptr, list, n, 0, most);
+}
+KERNEL BOUND(5) bundleReduceLong(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n, i64 least) {
+	reduce<blockThreads / lanes>(to, u, j, linv, point, camera, ptr, list, n, least, ~((u64)1 << 63));
+}
 
 // bundleStep computes the step of each point for the step x of all cameras, the points of the
 // trial, and by how much the model lowers the cost.
-KERNEL bundleStep(double *to, double *trial, double *gain, const double *best, const double *j, const double *r, const double *linv, const double *w, const double *x, const int *start, const int *camera, i64 points) {
-	for (i64 q = first(); q < points; q += step()) {
-		double t[3] = {};
-		for (i64 i = start[q]; i < start[q + 1]; i++) gather(t, Observation(j, i).d, x + params * (i64)camera[i]);
-		const double *l = linv + 6 * q, *b = w + 3 * q;
-		double a0 = b[0] - l[0] * t[0], a1 = b[1] - l[1] * t[0] - l[2] * t[1], a2 = b[2] - l[3] * t[0] - l[4] * t[1] - l[5] * t[2];
-		double s[3] = {l[0] * a0 + l[1] * a1 + l[3] * a2, l[2] * a1 + l[4] * a2, l[5] * a2}, sum = 0;
-		for (i64 i = start[q]; i < start[q + 1]; i++) {
-			Observation o(j, i);
-			const double *d = o.d;
+KERNEL BOUND(6) bundleStep(double *to, double *trial, double *gain, const double *best, const double *j, const double *r, const double *linv, const double *w, const double *x, const int *start, const int *camera, i64 points) {
+	SHARED Rows rows;
+	for (i64 begin = first() - threadX() % lanes; begin < points; begin += step()) {
+		i64 q = begin + threadX() % lanes;
+		double t[3] = {}, s[3] = {}, sum = 0;
+		eachOfPoint(rows, j, start, q, points, [&](const double *d, i64 i) __attribute__((always_inline)) { gather(t, d, x + params * (i64)camera[i]); });
+		if (q < points) {
+			const double *l = linv + 6 * q, *b = w + 3 * q;
+			double a0 = b[0] - l[0] * t[0], a1 = b[1] - l[1] * t[0] - l[2] * t[1], a2 = b[2] - l[3] * t[0] - l[4] * t[1] - l[5] * t[2];
+			s[0] = l[0] * a0 + l[1] * a1 + l[3] * a2;
+			s[1] = l[2] * a1 + l[4] * a2;
+			s[2] = l[5] * a2;
+		}
+		eachOfPoint(rows, j, start, q, points, [&](const double *d, i64 i) __attribute__((always_inline)) {
 #pragma unroll
 			for (int k = 0; k < 2; k++) {
 				double m = alongPoint(d, k, s) + along(d, k, x + params * (i64)camera[i]);
 				sum -= m * (r[2 * i + k] + m / 2);
 			}
-		}
+		});
+		if (q >= points) continue;
 		for (int k = 0; k < 3; k++) {
 			to[3 * q + k] = s[k];
 			trial[3 * q + k] = best[3 * q + k] + s[k];
