@@ -116,6 +116,9 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 		numbers += wide + square // what is added to ġA, K̇
 	}
 	f.free = f.room(1, numbers*size)
+	if f.count == 1 {
+		reserveParts[T](f.pass, n, n, m) // of QᵀQ̄ and the like. No other product of derivatives has longer sums than sides.
+	}
 	if f.err != nil {
 		return
 	}
@@ -293,7 +296,7 @@ func (l *large[T]) reduce(panel int) {
 func (l *large[T]) product(memory Memory[T], a, b strided[T]) strided[T] {
 	c := strided[T]{a.rows, b.cols, memory[:a.rows*b.cols], b.cols, 1}
 	l.clearMemory(c.data)
-	addProduct(l.pass, c, 1, a, b)
+	addLongProduct(l.pass, c, 1, a, b)
 	return c
 }
 
@@ -350,7 +353,7 @@ func (f *factors[T]) add(y stack[T], sign int, x stack[T], upper bool) {
 // multiply computes c += sign·a·b.
 func (f *factors[T]) multiply(c stack[T], sign int, a, b stack[T]) {
 	if f.count == 1 {
-		addProduct(f.pass, c.strided, sign, a.strided, b.strided)
+		addLongProduct(f.pass, c.strided, sign, a.strided, b.strided)
 		return
 	}
 	if a.cols == 0 {

@@ -41,27 +41,65 @@ import (
 //
 // Over Q43 the rotations are made of shears. They and the cotangents of the angles have the
 // bits of the CPU. Over floats a rotation is within 3ε·‖(a, b)‖ of the exact one, and X
-// comes back with the error that revlinalg.Unitary states. AdjointTangent needs no copies,
-// and gives the gradients of Adjoint bit for bit. It has no scratch memory for the derivatives of
-// X: if the tangent of X or that of its cotangent is nil and would have a part in that of θ̄, it
-// returns rev.ErrUnsupported.
+// comes back with the error that revlinalg.Unitary states. AdjointTangent gives the gradients of
+// Adjoint bit for bit. If the tangent of X or that of its cotangent is nil and has a part in that
+// of θ̄, it needs scratch memory for three matrices of the shape of X. If the tangent of X is nil, it
+// takes as long as Inverse and Tangent in addition.
 type Unitary[T rev.Real] struct {
 	X           General[T] `rev:"inout" shape:"n,c"`
 	Theta       Vector[T]  `rev:"in" shape:"n*(n-1)/2"`
 	Rectangular bool       // the order of Clements et al.
 }
 
-// Run implements rev.Kernel. It returns the errors of the device, and rev.ErrUnsupported as above.
+// Run implements rev.Kernel. It returns the errors of the device.
 func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 	n, cols := k.X.Rows, k.X.Cols
 	if n < 2 || cols == 0 {
 		return nil
 	}
-	if p.Adjoint && p.Tangent && p.G.X.Data != nil && p.T.Theta.Data != nil && p.GT.Theta.Data != nil && (p.T.X.Data == nil || p.GT.X.Data == nil) {
-		return rev.ErrUnsupported
-	}
 	w := begin(&k, &p)
-	r := rotations[T]{pass: &w, k: &k, p: &p, blocks: (cols + warp - 1) / warp}
+	if p.Adjoint && p.Tangent && p.G.X.Data != nil && p.T.Theta.Data != nil && p.GT.Theta.Data != nil {
+		setZeros(&w, &k, &p)
+	}
+	rotate(&w, &k, &p)
+	return w.end()
+}
+
+// setZeros gives a pass AdjointTangent zeros for the derivatives of X that are nil. The tangent of X is
+// zero before the rotations. A copy of X is taken there and forward again, with the tangent.
+func setZeros[T rev.Real](w *pass, k *Unitary[T], p *rev.Pass[Unitary[T]]) {
+	rows, cols := k.X.Rows, k.X.Cols
+	n := rows * cols
+	bytes := n * int(unsafe.Sizeof(*new(T)))
+	at, used := uintptr(0), 0
+	if p.T.X.Data == nil || p.GT.X.Data == nil {
+		at = w.room(2, 3*bytes)
+	}
+	take := func() General[T] {
+		x := General[T]{Rows: rows, Cols: cols, Data: memoryAt[T](at+uintptr(used*bytes), n), Stride: cols}
+		used++
+		return x
+	}
+	if p.GT.X.Data == nil {
+		p.GT.X = take()
+		zero(w, p.GT.X.Data)
+	}
+	if p.T.X.Data != nil || w.err != nil {
+		return
+	}
+	p.T.X = take()
+	zero(w, p.T.X.Data)
+	state := *k
+	state.X = take()
+	w.launch(typed[T]("copyRows"), vectorGrid(n), uint64(state.X.Data.address()), uint64(k.X.Data.address()), uint64(k.X.Stride), uint64(rows), uint64(cols))
+	rotate(w, &state, &rev.Pass[Unitary[T]]{Back: true})
+	rotate(w, &state, &rev.Pass[Unitary[T]]{Tangent: true, T: Unitary[T]{X: p.T.X, Theta: p.T.Theta}})
+}
+
+// rotate does the rotations of a pass.
+func rotate[T rev.Real](w *pass, k *Unitary[T], p *rev.Pass[Unitary[T]]) {
+	n := k.X.Rows
+	r := rotations[T]{pass: w, k: k, p: p, blocks: (k.X.Cols + warp - 1) / warp}
 	r.choose()
 	chains := min(n-1, r.warps*r.chains)
 	r.reserve(chains * n)
@@ -72,7 +110,6 @@ func (k Unitary[T]) Run(p rev.Pass[Unitary[T]]) error {
 		}
 		r.run(i*chains, min(chains, n-1-i*chains))
 	}
-	return w.end()
 }
 
 // rotations are a pass of Unitary at work.

@@ -128,6 +128,11 @@ template <class T> DEVICE void setTurns(Turn<T> *turns, T *dturns, const T *thet
 	}
 }
 
+// y = x, whose rows have the given stride.
+template <class T> DEVICE void copyRows(T *y, const T *x, i64 stride, i64 rows, i64 cols) {
+	for (i64 i = first(); i < rows * cols; i += step()) y[i] = x[i / cols * stride + i % cols];
+}
+
 // addCrosses adds to the cotangents of the angles the sums of the blocks of columns, in
 // their order: sign·(Σ cross₁ + Σ cross₂), where cross₂ may be null. Over Q43 the sum of
 // `group` blocks is rounded once.
@@ -165,6 +170,8 @@ template <class T, Operands O, bool Back> struct Panel {
 	static constexpr int B = 64 / W / N;                                   // rows from barrier to barrier
 	static constexpr bool turnsTwice = O == withTangent || O == all;       // by the tangents of angles, too
 	static constexpr int G = 1, D = O == all ? 2 : 1, H = 3;               // places of cotangent, tangent, tangent of cotangent
+
+	static_assert(K * B <= lanes, "a lane loads a rotation of a batch");
 
 	T *x[N]; // the operands. Null ones are zero.
 	i64 stride[N];
@@ -393,6 +400,7 @@ INLINE void panel(T *const *x, const i64 *strides, i64 cols, Mesh m, int first, 
 	KERNEL addCrosses##name(T *gtheta, i64 inc, const Cross<T> *cross1, const Cross<T> *cross2, i64 blocks, i64 group, i64 n, i64 rectangular, i64 first, i64 chains, i64 sign) { \
 		addCrosses(gtheta, inc, cross1, cross2, blocks, group, {(int)n, (int)rectangular}, first, chains, sign); \
 	} \
+	KERNEL copyRows##name(T *y, const T *x, i64 stride, i64 rows, i64 cols) { copyRows(y, x, stride, rows, cols); } \
 	PANEL(T, rotateAloneAhead##name, alone, false) \
 	PANEL(T, rotateAloneBack##name, alone, true) \
 	PANEL(T, rotateCotangentAhead##name, withCotangent, false) \
