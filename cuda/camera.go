@@ -89,17 +89,28 @@ func (o *observations[T]) run(w *pass, sign int, g, t, gt observations[T], j jac
 	index := []uint64{cameras, uint64(o.camera.address()), uint64(o.point.address())}
 
 	w.launch(typed[T]("setCameras"), vectorGrid(o.cameras.Rows), append([]uint64{cameras}, params64...)...)
-	first := append(append([]uint64{uint64(n), uint64(sign)}, index...), o.params()...)
 	to := uint64(0)
 	if g.r.Data != nil && rowsWanted(&g) {
 		to = uint64(rows.address())
 	}
-	if j.j.Data != nil || g.r.Data != nil || g.z.Data != nil || t.r.Data != nil || t.z.Data != nil {
+	left := *o // what has not got its residuals
+	observe := func(kernel string, params ...uint64) {
+		all := append(append([]uint64{uint64(n), uint64(sign)}, index...), left.params()...)
+		w.launch(o.name(kernel), observerGrid(n), append(all, params...)...)
+		left.r, left.z = Vector[T]{}, Vector[T]{}
+	}
+	if j.j.Data != nil {
 		dz, dzInc := j.dz.params()
-		first = append(append(append(first, g.params()...), t.params()...), to, at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
-		w.launch(o.name("observe"), observerGrid(n), first...)
-	} else {
-		w.launch(o.name("project"), observerGrid(n), first...)
+		observe("jacobian", at(j.j.Data), uint64(j.j.Stride), dz, dzInc)
+	}
+	if g.r.Data != nil || g.z.Data != nil {
+		observe("cotangents", append(g.params(), to)...)
+	}
+	if t.r.Data != nil || t.z.Data != nil {
+		observe("tangents", t.params()...)
+	}
+	if left.r.Data != nil || left.z.Data != nil {
+		observe("project")
 	}
 	if to != 0 {
 		collect(&g)

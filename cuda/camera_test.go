@@ -247,10 +247,10 @@ func trafficOf[T rev.Float](t *testing.T) {
 		run    func() error
 		stored int // numbers for each observation
 	}{
-		{"observeSnavely", func() error { return s.Jacobian(j(12)) }, 24},
-		{"observeWeighted", func() error { return w.Jacobian(j(15), dz) }, 31},
-		{"observeSnavely", func() error { return s.Adjoint(Snavely[T]{R: gr, Points: gp}) }, 12},
-		{"observeWeighted", func() error { return w.Adjoint(Weighted[T]{R: gr, Points: gp}) }, 14},
+		{"jacobianSnavely", func() error { return s.Jacobian(j(12)) }, 24},
+		{"jacobianWeighted", func() error { return w.Jacobian(j(15), dz) }, 31},
+		{"cotangentsSnavely", func() error { return s.Adjoint(Snavely[T]{R: gr, Points: gp}) }, 12},
+		{"cotangentsWeighted", func() error { return w.Adjoint(Weighted[T]{R: gr, Points: gp}) }, 14},
 	} {
 		d.machine.Traffic = map[string]ptx.Traffic{}
 		if err := c.run(); err != nil {

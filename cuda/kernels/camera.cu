@@ -312,6 +312,21 @@ template <int numbers, class T> INLINE const Camera<T> &fetch(T *room, const Cam
 	return *(const Camera<T> *)(room + lane * cameraNumbers);
 }
 
+// fetchRow does so for rows of a matrix, whose numbers may lie anywhere.
+template <int count, class T> INLINE const T *fetchRow(T *room, const T *from, i64 down, int row) {
+	constexpr int apart = count | 1; // odd, to avoid conflicts of banks
+	int lane = (int)(threadX() % lanes);
+	warpBarrier();
+#pragma unroll 3
+	for (int l = 0; l < count; l++) {
+		int e = l * lanes + lane;
+		i64 r = __nvvm_shfl_sync_idx_i32(-1, row, e / count, 31);
+		room[e / count * apart + e % count] = from[r * down + e % count];
+	}
+	warpBarrier();
+	return room + lane * apart;
+}
+
 // A Stage has room in shared memory for what half the observations of a warp store.
 constexpr int half = lanes / 2;
 template <class T, bool weighted> struct Stage {
@@ -339,75 +354,90 @@ INLINE void storeRows(T *to, i64 down, i64 most, const T (&v)[count][cols], T *s
 	}
 }
 
-// observe makes the passes without second derivatives for the n observations. It adds
-// residuals and their tangents times the sign, adds to the cotangents of weights and
-// features, and stores what an observation adds to its camera and point in a row of rows.
-// If j is not null, it stores the Jacobian there, and the derivatives of z in dz. Without
-// `derivatives` it only adds residuals.
-template <class T, bool weighted, bool derivatives>
-INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &g, const Operands<T> &t, T *rows, T *j, i64 down, T *dz, i64 dzInc) {
+// What observe computes besides residuals.
+enum { nothing, jacobians, cotangents, tangents };
+
+// observe makes the passes without second derivatives for the n observations. It adds residuals
+// times the sign. It stores the Jacobian in rows, and the derivatives of z in dz. Or it adds to
+// the cotangents d of weights and features, and stores what an observation adds to its camera
+// and point in a row of rows. Or it adds the tangents of residuals, for the tangents d, times the
+// sign.
+template <class T, bool weighted, int what>
+INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, T *rows, i64 down, T *dz, i64 dzInc) {
+	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns;
 	alignas(16) SHARED T rooms[observers / lanes][lanes * cameraNumbers]; // for cameras, and then for rows
 	T *room = rooms[threadX() / lanes];
-	bool tangents = derivatives && t.r && (t.cameras || t.points || t.weights || t.features);
 	for (i64 begin = warpFirst(); begin < n; begin += step()) {
 		i64 i = begin + threadX() % lanes;
 		Term<T, weighted> e;
-		constexpr int params = e.params;
 		T row[1][params + 3];
-		i64 c = i < n ? camera[i] : 0;
-		const Camera<T> &own = fetch<derivatives ? cameraNumbers : projectionNumbers>(room, cameras, (int)c);
+		int c = i < n ? camera[i] : 0;
+		const T *direction = nullptr; // of the camera
+		const Camera<T> &own = fetch<what == nothing ? projectionNumbers : cameraNumbers>(room, cameras, c);
+		if constexpr (what == tangents) {
+			SHARED T directions[observers / lanes][lanes * (params | 1)];
+			direction = d.cameras ? fetchRow<params>(directions[threadX() / lanes], d.cameras, d.camerasDown, c) : nullptr;
+		}
 		if (i < n) {
 			i64 p = point[i];
 			T w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
 			T x[3], f[2] = {k.features[i * k.featuresDown], k.features[i * k.featuresDown + 1]};
-			for (int d = 0; d < 3; d++) x[d] = k.points[p * k.pointsDown + d];
-			e.observe(own, x, w, f, derivatives);
+			for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
+			e.observe(own, x, w, f, what != nothing);
 			T slope = -plus(w, w); // of z
 			if (weighted && k.z) addSigned(k.z[i * k.zInc], sign, minus(number<T>(1), product(w, w)));
 #pragma unroll
 			for (int r = 0; r < 2; r++) {
 				if (k.r) addSigned(k.r[(2 * i + r) * k.rInc], sign, e.r[r]);
-				if (tangents) {
+			}
+			if constexpr (what == jacobians) {
+				if (dz) dz[i * dzInc] = slope;
+			}
+			if constexpr (what == tangents) {
+#pragma unroll
+				for (int r = 0; r < 2; r++) {
+					if (!d.r) continue;
 					T s = number<T>(0);
-					if (t.cameras) {
+					if (direction) {
 #pragma unroll
-						for (int l = 0; l < params; l++) s = plus(s, product(e.j[r][l], t.cameras[c * t.camerasDown + l]));
+						for (int l = 0; l < params; l++) s = plus(s, product(e.j[r][l], direction[l]));
 					}
-					if (t.points) {
+					if (d.points) {
 #pragma unroll
-						for (int l = 0; l < 3; l++) s = plus(s, product(e.j[r][params + l], t.points[p * t.pointsDown + l]));
+						for (int l = 0; l < 3; l++) s = plus(s, product(e.j[r][params + l], d.points[p * d.pointsDown + l]));
 					}
-					if (weighted && t.weights) s = plus(s, product(e.j[r][e.columns - 1], t.weights[i * t.weightsInc]));
-					if (t.features) {
-						T v = t.features[i * t.featuresDown + r];
+					if (weighted && d.weights) s = plus(s, product(e.j[r][columns - 1], d.weights[i * d.weightsInc]));
+					if (d.features) {
+						T v = d.features[i * d.featuresDown + r];
 						s = minus(s, weighted ? product(w, v) : v);
 					}
-					addSigned(t.r[(2 * i + r) * t.rInc], sign, s);
+					addSigned(d.r[(2 * i + r) * d.rInc], sign, s);
 				}
+				if (weighted && d.z && d.weights) addSigned(d.z[i * d.zInc], sign, product(slope, d.weights[i * d.weightsInc]));
 			}
-			if (!derivatives) continue;
-			if (weighted && dz) dz[i * dzInc] = slope;
-			if (weighted && t.z && t.weights) addSigned(t.z[i * t.zInc], sign, product(slope, t.weights[i * t.weightsInc]));
-			if (g.r) {
-				T gr[2] = {g.r[2 * i * g.rInc], g.r[(2 * i + 1) * g.rInc]};
-				if (rows) {
+			if constexpr (what == cotangents) {
+				if (d.r) {
+					T gr[2] = {d.r[2 * i * d.rInc], d.r[(2 * i + 1) * d.rInc]};
+					if (rows) {
 #pragma unroll
-					for (int l = 0; l < params + 3; l++) row[0][l] = plus(product(e.j[0][l], gr[0]), product(e.j[1][l], gr[1]));
+						for (int l = 0; l < params + 3; l++) row[0][l] = plus(product(e.j[0][l], gr[0]), product(e.j[1][l], gr[1]));
+					}
+					if (weighted && d.weights) {
+						T s = plus(product(e.j[0][columns - 1], gr[0]), product(e.j[1][columns - 1], gr[1]));
+						addSigned(d.weights[i * d.weightsInc], 1, s);
+					}
+					if (d.features) {
+						for (int r = 0; r < 2; r++) addSigned(d.features[i * d.featuresDown + r], -1, weighted ? product(w, gr[r]) : gr[r]);
+					}
 				}
-				if (weighted && g.weights) {
-					T s = plus(product(e.j[0][e.columns - 1], gr[0]), product(e.j[1][e.columns - 1], gr[1]));
-					addSigned(g.weights[i * g.weightsInc], 1, s);
-				}
-				if (g.features) {
-					for (int r = 0; r < 2; r++) addSigned(g.features[i * g.featuresDown + r], -1, weighted ? product(w, gr[r]) : gr[r]);
-				}
+				if (weighted && d.z && d.weights) addSigned(d.weights[i * d.weightsInc], 1, product(slope, d.z[i * d.zInc]));
 			}
-			if (weighted && g.z && g.weights) addSigned(g.weights[i * g.weightsInc], 1, product(slope, g.z[i * g.zInc]));
 		}
-		if (!derivatives) continue;
-		warpBarrier(); // no thread reads its camera any more
-		if (j) storeRows(j + 2 * begin * down, down, n - begin, e.j, room);
-		if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, room);
+		if (what == jacobians || (what == cotangents && rows)) warpBarrier(); // no thread reads its camera any more
+		if constexpr (what == jacobians) storeRows(rows + 2 * begin * down, down, n - begin, e.j, room);
+		if constexpr (what == cotangents) {
+			if (rows) storeRows(rows + begin * (params + 3), params + 3, n - begin, row, room);
+		}
 	}
 }
 
@@ -483,14 +513,13 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 
 // As many blocks fit on a multiprocessor by their registers.
 #define BOUND(resident) __attribute__((launch_bounds(observers, resident)))
-#define MODEL(T, model, weighted, name, resident, residentProject) \
-	KERNEL BOUND(resident) observe##model##name(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), T *rows, T *j, i64 down, T *dz, i64 dzInc) { \
-		observe<T, weighted, true>(n, sign, cameras, camera, point, OF(T, k), OF(T, g), OF(T, t), rows, j, down, dz, dzInc); \
-	} \
-	KERNEL BOUND(residentProject) project##model##name(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k)) { \
-		Operands<T> none = {}; \
-		observe<T, weighted, false>(n, sign, cameras, camera, point, OF(T, k), none, none, nullptr, nullptr, 0, nullptr, 0); \
-	} \
+#define OBSERVED(T) i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, OPERANDS(T, k)
+#define OBSERVE(T) n, sign, cameras, camera, point, OF(T, k)
+#define MODEL(T, model, weighted, name, resident, most) \
+	KERNEL BOUND(most) project##model##name(OBSERVED(T)) { observe<T, weighted, nothing>(OBSERVE(T), {}, nullptr, 0, nullptr, 0); } \
+	KERNEL BOUND(most / 2) jacobian##model##name(OBSERVED(T), T *j, i64 down, T *dz, i64 dzInc) { observe<T, weighted, jacobians>(OBSERVE(T), {}, j, down, dz, dzInc); } \
+	KERNEL BOUND(resident) cotangents##model##name(OBSERVED(T), OPERANDS(T, g), T *rows) { observe<T, weighted, cotangents>(OBSERVE(T), OF(T, g), rows, 0, nullptr, 0); } \
+	KERNEL BOUND(resident) tangents##model##name(OBSERVED(T), OPERANDS(T, t)) { observe<T, weighted, tangents>(OBSERVE(T), OF(T, t), nullptr, 0, nullptr, 0); } \
 	KERNEL second##model##name(i64 n, const Camera<Dual<T>> *cameras, const int *camera, const int *point, OPERANDS(T, k), OPERANDS(T, g), OPERANDS(T, t), OPERANDS(T, gt), T *rows) { \
 		observeSecond<T, weighted>(n, cameras, camera, point, OF(T, k), OF(T, g), OF(T, t), OF(T, gt), rows); \
 	}
@@ -500,6 +529,6 @@ template <class T> INLINE void gatherRows(T *to, i64 down, i64 n, i64 cols, cons
 	KERNEL gatherRows##name(T *to, i64 down, i64 n, i64 cols, const T *rows, i64 width, i64 from, const int *ptr, const int *list, i64 slots) { gatherRows(to, down, n, cols, rows, width, from, ptr, list, slots); } \
 	MODEL(T, Snavely, false, name, ofSnavely, ofBoth) \
 	MODEL(T, Weighted, true, name, ofWeighted, ofBoth)
-KERNELS(double, F64, 3, 2, 8)
+KERNELS(double, F64, 4, 3, 8)
 KERNELS(float, F32, 4, 4, 8)
 KERNELS(Q43, Q43, 2, 2, 4)
