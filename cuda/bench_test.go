@@ -135,7 +135,7 @@ func TestBenchStops(t *testing.T) {
 			cancel()
 		}
 	}})
-	want := []string{copying, multiply, "Dot Forward", "Dot Inverse", "Dot Adjoint"}
+	want := []string{copying, multiply, single, "Dot Forward", "Dot Inverse"}
 	if !errors.Is(err, context.Canceled) || rates != nil || !slices.Equal(names, want) {
 		t.Errorf("%v, %v after %q, want %q", rates, err, names, want)
 	}

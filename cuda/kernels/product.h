@@ -89,8 +89,8 @@ INLINE void stream(const Product<T> &f, int me, i64 row, i64 column, Use use) {
 	for (int stage = 0, ahead = stages - 1; k > 0; k -= terms) {
 		waitGroups<stages - 2>();
 		barrier(); // the panels of stage are there, and those of ahead were used
-		load(ahead);
 		use(as[stage], bs[stage]);
+		load(ahead); // beside the products of the warp that still run
 		stage = stage + 1 == stages ? 0 : stage + 1;
 		ahead = ahead + 1 == stages ? 0 : ahead + 1;
 	}
