@@ -302,7 +302,8 @@ func (b *bench) vectors() {
 	n := b.order * b.order
 	x, y, z, gx, gy, gz := b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n), b.vector(n)
 	s, t, gs, gt, a, ga := b.vector(b.order), b.vector(b.order), b.vector(b.order), b.vector(b.order), b.scalar(), b.scalar()
-	w, gw := General[float64]{b.order, b.order, x.Data, b.order}, General[float64]{b.order, b.order, gx.Data, b.order}
+	square := func(x Vector[float64]) General[float64] { return General[float64]{b.order, b.order, x.Data, b.order} }
+	w, gw := square(x), square(gx)
 	sizes := map[string]int{"n": n}
 	moves(b, "Dot", sizes, Dot[float64]{a, x, y}, Dot[float64]{ga, gx, gy})
 	moves(b, "Axpy", sizes, Axpy[float64]{z, a, x}, Axpy[float64]{gz, ga, gx})
@@ -313,6 +314,8 @@ func (b *bench) vectors() {
 	passes(b, "NormInf", sizes, copying, [3]float64{8 * float64(n), 8 * float64(n), 8 * float64(n)}, NormInf[float64]{a, x}, NormInf[float64]{ga, gx})
 	moves(b, "LogSumExp", sizes, LogSumExp[float64]{a, x}, LogSumExp[float64]{ga, gx})
 	moves(b, "Softmax", sizes, Softmax[float64]{z, x}, Softmax[float64]{gz, gx})
+	moves(b, "LogSumExpRows", sizes, LogSumExpRows[float64]{Y: s, X: w}, LogSumExpRows[float64]{Y: gs, X: gw})
+	moves(b, "SoftmaxRows", sizes, SoftmaxRows[float64]{square(z), w}, SoftmaxRows[float64]{square(gz), gw})
 	moves(b, "Exp", sizes, Exp[float64]{z, x}, Exp[float64]{gz, gx})
 	moves(b, "Log", sizes, Log[float64]{z, x}, Log[float64]{gz, gx})
 	moves(b, "Sqrt", sizes, Sqrt[float64]{z, x}, Sqrt[float64]{gz, gx})

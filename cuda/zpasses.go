@@ -303,6 +303,26 @@ func (k LogSumExp[T]) AdjointTangent(g, t, gt LogSumExp[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 
+// Forward computes y_i += log Σ_j exp(X_ij), or returns an error.
+func (k LogSumExpRows[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes y_i -= log Σ_j exp(X_ij), or returns an error.
+func (k LogSumExpRows[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes y_i -= log Σ_j exp(X_ij), and adds the gradient to the cotangent of X, or
+// returns an error.
+func (k LogSumExpRows[T]) Adjoint(g LogSumExpRows[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes y_i += log Σ_j exp(X_ij), and adds the derivative to the tangent of Y, or
+// returns an error.
+func (k LogSumExpRows[T]) Tangent(t LogSumExpRows[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
+// tangent of the gradient to gt, or returns an error.
+func (k LogSumExpRows[T]) AdjointTangent(g, t, gt LogSumExpRows[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
 // Forward computes C += op(A)·op(B), or returns an error.
 func (k MatMul[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
 
@@ -558,6 +578,26 @@ func (k Softmax[T]) Tangent(t Softmax[T]) error { return k.Run(rev.TangentPass(&
 // AdjointTangent computes what Adjoint does, ẏ_i -= p_i·(ẋ_i - r) and ġx_i += p_i·(ġy_i - e +
 // (ẋ_i - r)·(ȳ_i - d)), or returns an error.
 func (k Softmax[T]) AdjointTangent(g, t, gt Softmax[T]) error {
+	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
+}
+
+// Forward computes Y_i += softmax(X_i), or returns an error.
+func (k SoftmaxRows[T]) Forward() error { return k.Run(rev.ForwardPass(&k)) }
+
+// Inverse computes Y_i -= softmax(X_i), or returns an error.
+func (k SoftmaxRows[T]) Inverse() error { return k.Run(rev.InversePass(&k)) }
+
+// Adjoint computes Y_i -= softmax(X_i), and adds the gradient to the cotangent of X, or
+// returns an error.
+func (k SoftmaxRows[T]) Adjoint(g SoftmaxRows[T]) error { return k.Run(rev.AdjointPass(&k, &g)) }
+
+// Tangent computes Y_i += softmax(X_i), and adds the derivative to the tangent of Y, or
+// returns an error.
+func (k SoftmaxRows[T]) Tangent(t SoftmaxRows[T]) error { return k.Run(rev.TangentPass(&k, &t)) }
+
+// AdjointTangent computes what Adjoint does, restores the tangent of Y, and adds the
+// tangent of the gradient to gt, or returns an error.
+func (k SoftmaxRows[T]) AdjointTangent(g, t, gt SoftmaxRows[T]) error {
 	return k.Run(rev.AdjointTangentPass(&k, &g, &t, &gt))
 }
 

@@ -1,19 +1,6 @@
 // LogSumExp and Softmax. With m = max x and s = Σ exp(x_i - m), the softmax of x is
 // p_i = exp(x_i - m)/s. Every launch computes the exponentials again and stores none.
-#include "reduce.h"
-
-DEVICE double lowest(double) { return -infinity; }
-DEVICE float lowest(float) { return (float)-infinity; }
-DEVICE Q43 lowest(Q43) { return least; }
-
-template <class T> struct Largest {
-	T v;
-	DEVICE static Largest none() { return {lowest(T{})}; }
-	DEVICE void add(Largest o) {
-		if (isNaN(o.v) || lessThan(v, o.v)) v = o.v;
-	}
-	DEVICE Largest lower(int by) const { return {down(v, by)}; }
-};
+#include "softmax.h"
 
 template <class T> DEVICE void maxParts(Largest<T> *part, const T *x, i64 incx, i64 n) {
 	Largest<T> m = Largest<T>::none();
@@ -27,27 +14,12 @@ template <class T> DEVICE void maxEnd(T *largest, const Largest<T> *part, i64 pa
 	if (threadX() == 0) *largest = m.v;
 }
 
-// expOf returns exp(x - m) for x <= m.
-DEVICE double expOf(double x, double m) { return exp(x - m); }
-DEVICE Q43 expOf(Q43 x, Q43 m) { return m.v >= 0 && x.v < least.v + m.v ? Q43{0} : expSat(x - m); }
-
 template <class T> DEVICE void expParts(Sum<Wide<T>> *part, const T *x, i64 incx, i64 n, const T *m) {
 	auto s = Sum<Wide<T>>::zero();
 	for (i64 i = first(); i < n; i += step()) s.add(expOf(wide(x[i * incx]), wide(*m)));
 	s = blockSum(s);
 	if (threadX() == 0) part[blockX()] = s;
 }
-
-// total returns the sum of positive numbers, saturated in fixed point.
-DEVICE double total(Sum<double> s) { return s.v; }
-DEVICE Q43 total(Sum<Q43> s) { return s.v >> 43 > largest.v ? largest : Q43{(i64)(s.v >> 43)}; }
-
-// logSum returns m + log s, and finish what to divide by. For infinite m the softmax is NaN,
-// but the gradient of LogSumExp is zero where x is finite.
-DEVICE double logSum(double m, double s, i64) { return m == infinity || m == -infinity ? m : m + log(s); }
-DEVICE Q43 logSum(Q43 m, Q43 s, i64 n) { return n == 0 ? m : m + logOf(s); }
-DEVICE double divisor(double m, double s, bool softmax) { return m == infinity ? (softmax ? infinity - infinity : 1) : s; }
-DEVICE Q43 divisor(Q43, Q43 s, bool) { return s; }
 
 // *sum = s, out += sign·log Σ exp(x_i).
 template <class T>

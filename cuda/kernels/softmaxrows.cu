@@ -1,0 +1,162 @@
+// LogSumExp and Softmax of each row of a matrix, as in softmax.cu. A warp or a block has a row and
+// makes its whole pass, so that what is read again is in the cache.
+#include "softmax.h"
+
+// A Team is the threads that have a row. All of them get the results of its sums.
+template <bool block> struct Team {
+	DEVICE static i64 me() { return block ? threadX() : threadX() % lanes; }
+	DEVICE static i64 size() { return block ? threads() : lanes; }
+	DEVICE static i64 row() { return block ? blockX() : first() / lanes; }
+	DEVICE static i64 rows() { return block ? blocks() : step() / lanes; }
+	// all returns what the S of all threads make together.
+	template <class S> INLINE static S all(S s) {
+		for (int mask = lanes / 2; mask > 0; mask /= 2) s.add(s.crossed(mask));
+		if (!block) return s;
+		SHARED S parts[maxThreads / lanes];
+		barrier();
+		if (threadX() % lanes == 0) parts[threadX() / lanes] = s;
+		barrier();
+		s = parts[0];
+		for (int i = 1; i < threads() / lanes; i++) s.add(parts[i]);
+		return s;
+	}
+};
+
+DEVICE Q43 across(Q43 v, int mask) { return Q43{(i64)crossed((u64)v.v, mask)}; }
+
+template <class T> struct Maximum : Largest<T> {
+	DEVICE Maximum crossed(int mask) const { return {{across(this->v, mask)}}; }
+};
+template <class T> struct Total : Sum<T> {
+	DEVICE Total crossed(int mask) const { return {{across(this->v, mask)}}; }
+};
+
+// A Row is an operand of a row, or absent.
+template <class T> struct Row {
+	T *data;
+	DEVICE T &operator[](i64 j) const { return data[j]; }
+	DEVICE operator bool() const { return data; }
+};
+template <class T> struct Rows {
+	T *data;
+	i64 stride;
+	DEVICE Row<T> operator[](i64 i) const { return {data ? data + i * stride : data}; }
+};
+
+// part returns exp(x - m)/s. Over floats 1/s is computed once.
+DEVICE double inverse(double s) { return 1 / s; }
+DEVICE Q43 inverse(Q43 s) { return s; }
+DEVICE double part(double e, double inverse) { return e * inverse; }
+DEVICE Q43 part(Q43 e, Q43 s) { return quotient(e, s); }
+
+// A Softmax yields the elements of p of a row.
+template <class T, class Team> struct Softmax {
+	Row<const T> x;
+	i64 n;
+	Wide<T> m, s, unit;
+	INLINE Softmax(Row<const T> x, i64 n, bool softmax) : x(x), n(n) {
+		Maximum<T> top{Largest<T>::none()};
+		for (i64 j = Team::me(); j < n; j += Team::size()) top.add({x[j]});
+		m = wide(Team::all(top).v);
+		Total<Wide<T>> sum{Sum<Wide<T>>::zero()};
+		for (i64 j = Team::me(); j < n; j += Team::size()) sum.add(expOf(wide(x[j]), m));
+		s = total(Team::all(sum));
+		unit = n > 0 ? inverse(divisor(m, s, softmax)) : s;
+	}
+	INLINE Wide<T> at(i64 j) const { return part(expOf(wide(x[j]), m), unit); }
+};
+
+// The operands of a pass and their derivatives. What is absent counts as zero, and is not computed.
+template <class T> struct Operands {
+	Rows<T> y, ty;
+	Rows<const T> x, tx;
+	Rows<T> gx, gtx;
+	Rows<const T> gy, gty;
+	i64 n, columns, sign;
+};
+
+// Y_i += softmax(X_i), with r = Σ p_j·ẋ_j, d = Σ p_j·ȳ_j and e = Σ p_j·(ġy_j + (ẋ_j - r)·(ȳ_j - d)).
+template <class T, bool block> INLINE void softmaxRows(Operands<T> o) {
+	typedef Team<block> Team;
+	typedef Total<Wide<T>> Means;
+	for (i64 i = Team::row(); i < o.n; i += Team::rows()) {
+		Softmax<T, Team> p(o.x[i], o.columns, true);
+		auto y = o.y[i], ty = o.ty[i], gx = o.gx[i], gtx = o.gtx[i];
+		auto tx = o.tx[i], gy = o.gy[i], gty = o.gty[i];
+		bool turn = gtx && gy && tx, turned = gtx && (gty || turn);
+		Wide<T> r = {}, d = {}, e = {};
+		if (tx || gy || gty) {
+			Means sr{}, sd{}, se{};
+			for (i64 j = Team::me(); j < o.columns; j += Team::size()) {
+				auto q = p.at(j);
+				if (tx) sr.add(product(q, wide(tx[j])));
+				if (gy) sd.add(product(q, wide(gy[j])));
+				if (gty) se.add(product(q, wide(gty[j])));
+			}
+			if (tx) r = Team::all(sr).value();
+			if (gy) d = Team::all(sd).value();
+			if (gty) e = Team::all(se).value();
+		}
+		if (turn) {
+			Means s{};
+			for (i64 j = Team::me(); j < o.columns; j += Team::size()) s.add(product(product(p.at(j), wide(tx[j]) - r), wide(gy[j]) - d));
+			e = e + Team::all(s).value();
+		}
+		for (i64 j = Team::me(); j < o.columns; j += Team::size()) {
+			auto q = p.at(j);
+			if (y) addSigned(y[j], o.sign, q);
+			if (ty && tx) addSigned(ty[j], o.sign, product(q, wide(tx[j]) - r));
+			if (gx && gy) addSigned(gx[j], 1, product(q, wide(gy[j]) - d));
+			if (!turned) continue;
+			Wide<T> v = {};
+			if (gty) v = wide(gty[j]);
+			v = v - e;
+			if (turn) v = v + product(wide(tx[j]) - r, wide(gy[j]) - d);
+			addSigned(gtx[j], 1, product(q, v));
+		}
+	}
+}
+
+// y_i += log Σ exp(X_ij), with τ = Σ p_j·ẋ_j. The rows of y and of its derivatives have one element.
+template <class T, bool block> INLINE void logSumExpRows(Operands<T> o) {
+	typedef Team<block> Team;
+	for (i64 i = Team::row(); i < o.n; i += Team::rows()) {
+		Softmax<T, Team> p(o.x[i], o.columns, false);
+		auto y = o.y[i], ty = o.ty[i], gx = o.gx[i], gtx = o.gtx[i];
+		auto tx = o.tx[i], gy = o.gy[i], gty = o.gty[i];
+		Wide<T> tau = {};
+		if (tx && (ty || gtx)) {
+			Total<Wide<T>> s{};
+			for (i64 j = Team::me(); j < o.columns; j += Team::size()) s.add(product(p.at(j), wide(tx[j])));
+			tau = Team::all(s).value();
+		}
+		if (Team::me() == 0) {
+			if (y) addSigned(y[0], o.sign, logSum(p.m, p.s, o.columns));
+			if (ty && tx) addSigned(ty[0], o.sign, tau);
+		}
+		bool turn = gtx && gy && tx, turned = gtx && (gty || turn);
+		if (!(gx && gy) && !turned) continue;
+		for (i64 j = Team::me(); j < o.columns; j += Team::size()) {
+			auto q = p.at(j);
+			if (gx && gy) addSigned(gx[j], 1, product(q, wide(gy[0])));
+			if (!turned) continue;
+			Wide<T> v = {};
+			if (gty) v = wide(gty[0]);
+			if (turn) v = v + product(wide(gy[0]), wide(tx[j]) - tau);
+			addSigned(gtx[j], 1, product(q, v));
+		}
+	}
+}
+
+#define ROWS(function, T, block, name) \
+	KERNEL name(T *y, i64 sy, T *ty, i64 sty, const T *x, i64 sx, const T *tx, i64 stx, T *gx, i64 sgx, T *gtx, i64 sgtx, const T *gy, i64 sgy, const T *gty, i64 sgty, i64 n, i64 columns, i64 sign) { \
+		function<T, block>({{y, sy}, {ty, sty}, {x, sx}, {tx, stx}, {gx, sgx}, {gtx, sgtx}, {gy, sgy}, {gty, sgty}, n, columns, sign}); \
+	}
+#define KERNELS(T, name) \
+	ROWS(softmaxRows, T, false, softmaxRows##name) \
+	ROWS(softmaxRows, T, true, softmaxLongRows##name) \
+	ROWS(logSumExpRows, T, false, logSumExpRows##name) \
+	ROWS(logSumExpRows, T, true, logSumExpLongRows##name)
+KERNELS(double, F64)
+KERNELS(float, F32)
+KERNELS(Q43, Q43)

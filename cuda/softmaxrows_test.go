@@ -1,0 +1,117 @@
+package cuda
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/rev"
+	"revnum/rev/revtest"
+	"revnum/revnn"
+)
+
+// The kernels of the host whose passes run on the device.
+type (
+	hostSoftmaxRows[T rev.Real]   revnn.SoftmaxRows[T]
+	hostLogSumExpRows[T rev.Real] revnn.LogSumExpRows[T]
+)
+
+func (k hostSoftmaxRows[T]) Run(p rev.Pass[hostSoftmaxRows[T]]) error {
+	return through[hostSoftmaxRows[T], SoftmaxRows[T]](testDevice, k, p)
+}
+func (k hostLogSumExpRows[T]) Run(p rev.Pass[hostLogSumExpRows[T]]) error {
+	return through[hostLogSumExpRows[T], LogSumExpRows[T]](testDevice, k, p)
+}
+
+// padded returns a matrix with two numbers between its rows.
+func padded[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
+	a := general[T](rnd, r, c+2)
+	a.Cols = c
+	return a
+}
+
+func TestSoftmaxRows(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	t.Run("float64", softmaxRowsOf[float64])
+	t.Run("float32", softmaxRowsOf[float32])
+	t.Run("Q43", softmaxRowsOf[fixed.Q43])
+}
+
+func softmaxRowsOf[T rev.Real](t *testing.T) {
+	revtest.Kernel(t, revtest.Spec[hostSoftmaxRows[T]]{Sizes: []int{0, 1, 9}, Skip: noAllocs, New: func(rnd *rand.Rand, n int) hostSoftmaxRows[T] {
+		return hostSoftmaxRows[T]{Y: general[T](rnd, n, n+1), X: general[T](rnd, n, n+1)}
+	}})
+	revtest.Kernel(t, revtest.Spec[hostLogSumExpRows[T]]{Sizes: []int{0, 1, 9}, Skip: noAllocs, Free: []string{"X.Cols"}, New: func(rnd *rand.Rand, n int) hostLogSumExpRows[T] {
+		return hostLogSumExpRows[T]{Y: vector[T](rnd, n), X: general[T](rnd, n, n+1)}
+	}})
+}
+
+// TestSoftmaxRowsBits compares with the host over Q43, bit for bit, for rows of a warp and of a block.
+func TestSoftmaxRowsBits(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	type q = fixed.Q43
+	for _, s := range [][2]int{{0, 3}, {3, 0}, {1, 1}, {11, 2}, {9, 33}, {2, longRow + 70}} {
+		t.Run(fmt.Sprint(s), func(t *testing.T) {
+			wild := func(rnd *rand.Rand) rev.General[q] {
+				a := padded[q](rnd, s[0], s[1])
+				for i := range a.Data {
+					a.Data[i] = fixed.FromFloat64(rnd.NormFloat64() * math.Exp2(float64(rnd.IntN(12)-4)))
+				}
+				return a
+			}
+			same(t, func(rnd *rand.Rand) hostSoftmaxRows[q] {
+				return hostSoftmaxRows[q]{Y: padded[q](rnd, s[0], s[1]), X: wild(rnd)}
+			}, func(k hostSoftmaxRows[q]) revnn.SoftmaxRows[q] { return revnn.SoftmaxRows[q](k) })
+			same(t, func(rnd *rand.Rand) hostLogSumExpRows[q] {
+				y := vector[q](rnd, 2*s[0])
+				return hostLogSumExpRows[q]{Y: rev.Vector[q]{N: s[0], Data: y.Data, Inc: 2}, X: wild(rnd)}
+			}, func(k hostLogSumExpRows[q]) revnn.LogSumExpRows[q] { return revnn.LogSumExpRows[q](k) })
+		})
+	}
+}
+
+// TestSoftmaxRowsValues compares with the host, also rows with infinities, NaN and large numbers.
+func TestSoftmaxRowsValues(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	inf := math.Inf(1)
+	for _, columns := range []int{0, 3, 40, longRow + 70} {
+		operands := func() (k, g hostSoftmaxRows[float64], l, gl hostLogSumExpRows[float64]) {
+			rnd := rand.New(rand.NewPCG(1, 2))
+			x := padded[float64](rnd, 12, columns)
+			if columns > 2 {
+				for i, first := range [][2]float64{{inf, 1}, {-inf, 1}, {math.NaN(), 1}, {inf, -inf}, {inf, inf}, {1e300, -1e300}, {-700, 700}} {
+					copy(x.Row(i), first[:])
+				}
+				for j := range x.Row(11) {
+					x.Row(11)[j] = -inf
+				}
+			}
+			y, gx := general[float64](rnd, 12, columns), general[float64](rnd, 12, columns)
+			gy, gv := general[float64](rnd, 12, columns), vector[float64](rnd, 12)
+			k, g = hostSoftmaxRows[float64]{Y: y, X: x}, hostSoftmaxRows[float64]{Y: gy, X: gx}
+			return k, g, hostLogSumExpRows[float64]{Y: vector[float64](rnd, 12), X: x}, hostLogSumExpRows[float64]{Y: gv, X: general[float64](rnd, 12, columns)}
+		}
+		k, g, l, gl := operands()
+		k2, g2, l2, gl2 := operands()
+		for _, err := range []error{
+			rev.Adjoint(k, g), rev.Adjoint(revnn.SoftmaxRows[float64](k2), revnn.SoftmaxRows[float64](g2)),
+			rev.Adjoint(l, gl), rev.Adjoint(revnn.LogSumExpRows[float64](l2), revnn.LogSumExpRows[float64](gl2)),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name, pair := range map[string][2][]float64{
+			"softmax": {k.Y.Data, k2.Y.Data}, "its gradient": {g.X.Data, g2.X.Data},
+			"log of a sum": {l.Y.Data, l2.Y.Data}, "the gradient of logs": {gl.X.Data, gl2.X.Data},
+		} {
+			for i, v := range pair[0] {
+				if w := pair[1][i]; !(math.Abs(v-w) <= 1e-13*(1+math.Abs(w))) && v != w && !(v != v && w != w) {
+					t.Errorf("%d columns: element %d of %s is %v, on the host %v", columns, i, name, v, w)
+				}
+			}
+		}
+	}
+}
