@@ -27,8 +27,9 @@ import (
 // reduced one after the other, 128 columns at a time. Each of these is a launch, in which all
 // blocks take part. The reflections of the 128 columns are applied to the rest together, by
 // products of matrices. Adjoint, Tangent and AdjointTangent are products of matrices and
-// triangular solves. All need scratch memory for Q and R, and for as much again for each of
-// K, X and the tangents.
+// triangular solves. If m is at most 32, a block makes those of Adjoint or Tangent for a
+// matrix in shared memory. All need scratch memory for Q and R, and the others for as much
+// again for each of K, X and the tangents.
 //
 // The bounds on the errors are those of revlinalg.QR. So is the test for full rank: a matrix
 // without it is a *rev.SingularError, for which no matrix of the stack is written. Its Index
@@ -101,15 +102,18 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 	wantsTangent := t.A.Data != nil || gt.A.Data != nil
 	wantsGradient := g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) || gt.A.Data != nil
 
+	small := m <= stackTile               // a block makes Adjoint and Tangent of a matrix
+	general := !small || gt.A.Data != nil // derivatives are in scratch memory
+
 	wide, square, size := f.count*m*n, f.count*n*n, int(unsafe.Sizeof(*new(T)))
 	numbers := f.count*n*(8/size) + wide + square // ratios, Q, R
 	if m > smallRows {
 		numbers += reduceRoom(m, n)
 	}
-	if wantsTangent {
+	if wantsTangent && general {
 		numbers += wide + 2*square // Q̇, Ṙ, N
 	}
-	if wantsGradient {
+	if wantsGradient && general {
 		numbers += wide + 2*square // X, K and, while that is made, triu(R̄)
 	}
 	if gt.A.Data != nil {
@@ -132,18 +136,23 @@ func (f *factors[T]) run(k *QR[T], p *rev.Pass[QR[T]]) {
 	}
 	f.check()
 
-	var dq, dr, kk, x stack[T]
-	if wantsTangent {
-		dq, dr = f.tangent(t.A)
-		f.add(f.stack(t.Q), p.Sign(), dq, false)
-		f.add(f.stack(t.R), p.Sign(), dr, true)
+	if small {
+		f.smallPasses(p)
 	}
-	if wantsGradient {
+	var dq, dr, kk, x stack[T]
+	if wantsTangent && general {
+		dq, dr = f.tangent(t.A)
+	}
+	if wantsGradient && general {
 		kk = f.squares()
 		f.clear(kk)
 		f.addInner(kk, g.R, f.r, f.q, g.Q)
 		f.mirror(kk, false)
 		x = f.solved(g.Q, term[T]{1, f.q, kk})
+	}
+	if !small {
+		f.add(f.stack(t.Q), p.Sign(), dq, false)
+		f.add(f.stack(t.R), p.Sign(), dr, true)
 		f.add(f.stack(g.A), 1, x, false)
 	}
 	if gt.A.Data != nil {
@@ -194,6 +203,23 @@ func (f *factors[T]) reduceSmall(a General[T]) {
 	threads := (f.n + warp - 1) / warp * warp
 	f.launch(typed[T](kernel), grid{[3]int{f.count, 1, 1}, [3]int{threads, 1, 1}},
 		uint64(f.q.data.address()), uint64(f.r.data.address()), f.ratios, uint64(a.Data.address()), uint64(a.Stride), uint64(f.m), uint64(f.n))
+}
+
+// smallPasses adds the derivatives of Adjoint and Tangent for matrices of up to 32 rows.
+func (f *factors[T]) smallPasses(p *rev.Pass[QR[T]]) {
+	g, t := &p.G, &p.T
+	all := grid{[3]int{f.count, 1, 1}, [3]int{64, 1, 1}}
+	factors := []uint64{uint64(f.q.data.address()), uint64(f.r.data.address()), uint64(f.m), uint64(f.n)}
+	if t.A.Data != nil {
+		f.launch(typed[T]("smallTangent"), all, append([]uint64{
+			uint64(t.Q.Data.address()), uint64(t.Q.Stride), uint64(t.R.Data.address()), uint64(t.R.Stride), uint64(p.Sign()),
+			uint64(t.A.Data.address()), uint64(t.A.Stride)}, factors...)...)
+	}
+	if g.A.Data != nil && (g.Q.Data != nil || g.R.Data != nil) {
+		f.launch(typed[T]("smallGradient"), all, append([]uint64{
+			uint64(g.A.Data.address()), uint64(g.A.Stride), uint64(g.Q.Data.address()), uint64(g.Q.Stride),
+			uint64(g.R.Data.address()), uint64(g.R.Stride)}, factors...)...)
+	}
 }
 
 // reduceRoom returns how many numbers reduceLarge needs.

@@ -453,12 +453,172 @@ template <class T> INLINE void solveStack(T *x, i64 down, i64 batch, i64 rows, c
 	}
 }
 
+// Matrices of up to 32×32 elements in shared memory, with zeros around them. A block of 8×8 threads has one
+// matrix of the stack, and a thread 4×4 elements of a product, which are 8 apart.
+constexpr int squareSide = 32, squareSize = 4, squareApart = squareSide / squareSize;
+template <class T> struct Square {
+	T v[squareSide][squareSide + 1];
+	DEVICE static int row(int i) { return (int)threadX() / squareApart + i * squareApart; }
+	DEVICE static int column(int j) { return (int)threadX() % squareApart + j * squareApart; }
+
+	// load loads a, which may be null for zeros, or its upper triangle.
+	INLINE void load(const T *a, i64 down, i64 rows, i64 cols, bool upper) {
+#pragma unroll
+		for (int u = 0; u < squareSize * squareSize; u++) {
+			int e = (int)threadX() + u * squareApart * squareApart, i = e / squareSide, j = e % squareSide;
+			v[i][j] = a && i < rows && j < cols && (!upper || i <= j) ? a[i * down + j] : 0;
+		}
+	}
+
+	// addTo adds ±v to y, if there is one.
+	INLINE void addTo(T *y, i64 down, i64 sign, i64 rows, i64 cols) const {
+		if (!y) return;
+#pragma unroll
+		for (int u = 0; u < squareSize * squareSize; u++) {
+			int e = (int)threadX() + u * squareApart * squareApart, i = e / squareSide, j = e % squareSide;
+			if (i < rows && j < cols) addSigned(y[i * down + j], sign, v[i][j]);
+		}
+	}
+
+	// solve computes v·R⁻¹, or v·R⁻ᵀ. A thread of the first warp does a row.
+	template <bool Trans> INLINE void solve(const Square &r, int n) {
+		int i = (int)threadX();
+		if (i >= squareSide) return;
+		T x[squareSide];
+#pragma unroll
+		for (int j = 0; j < squareSide; j++) x[j] = v[i][j];
+#pragma unroll
+		for (int step = 0; step < squareSide; step++) {
+			int j = Trans ? squareSide - 1 - step : step;
+			if (j < n) x[j] /= r.v[j][j];
+#pragma unroll
+			for (int k = Trans ? 0 : j + 1; k < (Trans ? j : squareSide); k++) x[k] = fma(-x[j], Trans ? r.v[k][j] : r.v[j][k], x[k]);
+		}
+#pragma unroll
+		for (int j = 0; j < squareSide; j++) v[i][j] = x[j];
+	}
+};
+
+// addSquares adds sign·op(A)·op(B) to the elements s of a thread, with sums of k terms.
+template <bool TransA, bool TransB, class T> INLINE void addSquares(T (&s)[squareSize][squareSize], T sign, const Square<T> &a, const Square<T> &b, int k) {
+#pragma unroll 4
+	for (int p = 0; p < k; p++) {
+		T u[squareSize], w[squareSize];
+#pragma unroll
+		for (int i = 0; i < squareSize; i++) {
+			int r = a.row(i), c = b.column(i);
+			u[i] = sign * (TransA ? a.v[p][r] : a.v[r][p]);
+			w[i] = TransB ? b.v[c][p] : b.v[p][c];
+		}
+#pragma unroll
+		for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+			for (int j = 0; j < squareSize; j++) s[i][j] = fma(u[i], w[j], s[i][j]);
+		}
+	}
+}
+
+// smallGradient computes Ā += (Q̄ + Q·K)·R⁻ᵀ, K = sym(R·R̄ᵀ - Q̄ᵀ·Q), for a stack of matrices of up to 32 rows.
+template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, const T *qs, const T *rs, int m, int n) {
+	SHARED Square<T> q, r, x, k;
+	i64 b = blockX();
+	q.load(qs + b * m * n, n, m, n, false);
+	r.load(rs + b * n * n, n, n, n, true);
+	x.load(gq ? gq + b * m * downGQ : nullptr, downGQ, m, n, false);
+	k.load(gr ? gr + b * n * downGR : nullptr, downGR, n, n, true);
+	barrier();
+	T s[squareSize][squareSize] = {};
+	addSquares<false, true>(s, (T)1, r, k, n);
+	addSquares<true, false>(s, (T)-1, x, q, m);
+	barrier();
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) {
+			int row = k.row(i), column = k.column(j);
+			if (row >= column) k.v[row][column] = k.v[column][row] = s[i][j];
+			s[i][j] = x.v[row][column];
+		}
+	}
+	barrier();
+	addSquares<false, false>(s, (T)1, q, k, n);
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) x.v[x.row(i)][x.column(j)] = s[i][j];
+	}
+	barrier();
+	x.template solve<true>(r, n);
+	barrier();
+	x.addTo(ga + b * m * downGA, downGA, 1, m, n);
+}
+
+// smallTangent adds sign times Ṙ = N·R and Q̇ = C - Q·N to the tangents of the results, with C = Ȧ·R⁻¹, S = Qᵀ·C, N_ij =
+// S_ij + S_ji for i < j and N_ii = S_ii, for a stack of matrices of up to 32 rows.
+template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR, i64 sign, const T *ta, i64 downTA, const T *qs, const T *rs, int m, int n) {
+	SHARED Square<T> q, r, c, k;
+	i64 b = blockX();
+	q.load(qs + b * m * n, n, m, n, false);
+	r.load(rs + b * n * n, n, n, n, true);
+	c.load(ta + b * m * downTA, downTA, m, n, false);
+	barrier();
+	c.template solve<false>(r, n);
+	barrier();
+	T s[squareSize][squareSize] = {}, t[squareSize][squareSize] = {};
+	addSquares<true, false>(s, (T)1, q, c, m);
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) k.v[k.row(i)][k.column(j)] = s[i][j];
+	}
+	barrier();
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) {
+			int row = k.row(i), column = k.column(j);
+			s[i][j] = row < column ? s[i][j] + k.v[column][row] : row == column ? s[i][j] : 0;
+		}
+	}
+	barrier();
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) {
+			int row = k.row(i), column = k.column(j);
+			k.v[row][column] = s[i][j];
+			s[i][j] = 0;
+			t[i][j] = c.v[row][column];
+		}
+	}
+	barrier();
+	addSquares<false, false>(s, (T)1, k, r, n);
+	addSquares<false, false>(t, (T)-1, q, k, n);
+	tq = tq ? tq + b * m * downTQ : tq;
+	tr = tr ? tr + b * n * downTR : tr;
+#pragma unroll
+	for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+		for (int j = 0; j < squareSize; j++) {
+			int row = k.row(i), column = k.column(j);
+			if (tr && row <= column && column < n) addSigned(tr[row * downTR + column], sign, s[i][j]);
+			if (tq && row < m && column < n) addSigned(tq[row * downTQ + column], sign, t[i][j]);
+		}
+	}
+}
+
 #define SMALL(T, name, M) \
 	KERNEL smallQR##M##name(T *q, T *r, double *ratios, const T *a, i64 downA, i64 m, i64 n) { smallQR<T, M>(q, r, ratios, a, downA, m, n); }
 #define KERNELS(T, name) \
 	SMALL(T, name, 16) \
 	SMALL(T, name, 32) \
 	SMALL(T, name, 64) \
+	KERNEL smallGradient##name(T *ga, i64 downGA, const T *gq, i64 downGQ, const T *gr, i64 downGR, const T *q, const T *r, i64 m, i64 n) { \
+		smallGradient(ga, downGA, gq, downGQ, gr, downGR, q, r, (int)m, (int)n); \
+	} \
+	KERNEL smallTangent##name(T *tq, i64 downTQ, T *tr, i64 downTR, i64 sign, const T *ta, i64 downTA, const T *q, const T *r, i64 m, i64 n) { \
+		smallTangent(tq, downTQ, tr, downTR, sign, ta, downTA, q, r, (int)m, (int)n); \
+	} \
 	KERNEL loadColumns##name(T *at, T *shifts, const T *a, i64 downA, i64 m, i64 n) { loadColumns(at, shifts, a, downA, m, n); } \
 	KERNEL reduceColumn##name(const T *from, T *to, T *at, T *w, T *factors, T *s, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) { \
 		reduceColumn(from, to, at, w, factors, s, sums, next, m, k, cols, j, chunk); \

@@ -20,7 +20,7 @@ var blocks = []block{
 	{entries: "bundle(Cameras|Product|Diagonal|Reduce)", threads: 128},
 	{entries: "graph(Means|Forces).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
-	{entries: "smallQR64.*|solveStack.*|multiplyStack.*|compact.*", threads: 64},
+	{entries: "smallQR64.*|solveStack.*|multiplyStack.*|compact.*|small(Gradient|Tangent).*", threads: 64},
 	{entries: "rotateAlone.*", threads: 512},
 	{entries: "rotate(Cotangent|Tangent).*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
@@ -59,7 +59,7 @@ var idle = []exception{
 	{"rotate.*", "a block has 32 columns, so that there are few; its warps have their chains in registers"},
 	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers, or a row in shared memory"},
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
-	{"compact.*|multiplyStack.*", "tiles in shared memory"},
+	{"compact.*|multiplyStack.*|small(Gradient|Tangent).*", "tiles in shared memory"},
 }
 
 const leastPercent = 37
