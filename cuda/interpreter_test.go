@@ -80,14 +80,14 @@ func interpreter(t testing.TB, bytes int) *Device {
 	return dev
 }
 
-// withTensorCores returns a device whose compute capability is 8.0, or that of the tests.
-func withTensorCores(t testing.TB, bytes int) *Device {
+// withTensorCores returns a device of a compute capability, or that of the tests.
+func withTensorCores(t testing.TB, bytes, capability int) *Device {
 	t.Helper()
 	if os.Getenv("REVNUM_DEVICE") != "" {
 		return interpreter(t, bytes)
 	}
 	d := interpret(t, bytes)
-	d.capability = 80
+	d.capability = capability
 	return open(t, d)
 }
 

@@ -148,10 +148,13 @@ func isWide[T rev.Real]() bool {
 // tiles returns how many tiles n packed points have.
 func tiles(n int) int { return (n + tensorTile - 1) / tensorTile }
 
-// perWarp returns the grid for so many warps.
-func perWarp(warps int) grid {
-	const each = maxThreads / warp
-	return grid{[3]int{(warps + each - 1) / each, 1, 1}, [3]int{maxThreads, 1, 1}}
+// perComponent returns the grid that gives a warp to each component and part. Those of a block have
+// the same part.
+func (m *mixture[T]) perComponent(parts int) grid {
+	const most = maxThreads / warp
+	blocks := (m.comps + most - 1) / most
+	warps := (m.comps + blocks - 1) / blocks
+	return grid{[3]int{blocks, parts, 1}, [3]int{warps * warp, 1, 1}}
 }
 
 // run makes the pass.
@@ -283,8 +286,14 @@ func (m *mixture[T]) name(kernel string) string {
 	return typed[T](kernel)
 }
 
-// tensor returns the name of a kernel of kernels/mixture_sm80.cu.
-func (m *mixture[T]) tensor(kernel string) string { return typed[T](kernel + strconv.Itoa(m.side)) }
+// tensor returns the name of a kernel of kernels/mixture_sm80.cu, or of its copy for Hopper.
+func (m *mixture[T]) tensor(kernel string) string {
+	kernel += strconv.Itoa(m.side)
+	if m.dev != nil && m.dev.Properties().Capability >= 90 {
+		kernel += "Hopper"
+	}
+	return typed[T](kernel)
+}
 
 // reserve takes scratch memory.
 func (m *mixture[T]) reserve(a *arena, gradient, points bool) {
@@ -347,24 +356,23 @@ func (m *mixture[T]) overPoints(gradient bool, g *LogPosterior[T]) {
 		x, r := uint64(k.X.Data[m.width()*lo*k.X.Stride:].address()), uint64(m.r.address())
 		means, down := uint64(k.Means.Data.address()), uint64(k.Means.Stride)
 		if m.side > 0 {
-			rows := tiles(n) * tensorTile
-			m.launch(m.tensor("packPoints"), vectorGrid(rows*m.side), at(m.packed), uint64(rows), x, uint64(k.X.Stride), uint64(n), d)
-			m.launch(m.tensor("tensorScore"), perWarp(m.comps*((tiles(n)+tensorEach-1)/tensorEach)),
+			m.launch(m.tensor("packPoints"), vectorGrid(tiles(n)*tensorTile*m.side), at(m.packed), uint64(tiles(n)), x, uint64(k.X.Stride), uint64(n), d)
+			m.launch(m.tensor("tensorScore"), m.perComponent((tiles(n)+tensorEach-1)/tensorEach),
 				r, at(m.packed), uint64(n), d, at(m.q), at(m.bias), means, down, comps, tensorEach)
 		} else {
 			m.launch(m.name("score"), grid{[3]int{m.comps, (n + gmmTile - 1) / gmmTile, 1}, threads},
 				r, x, uint64(k.X.Stride), uint64(n), d, uint64(m.q.address()), uint64(m.bias.address()), means, down)
 		}
 		over := vectorGrid(n)
-		m.launch(m.name("weigh"), over, uint64(sums.address()), r, uint64(n), comps)
+		m.launch(m.name("weigh"), over, uint64(sums.address()), r, uint64(n), comps, bit(gradient))
 		sums = sums[over.blocks[0]:]
 		if !gradient {
 			continue
 		}
 		about, downAbout := at(m.about.Data), uint64(m.about.Stride)
 		if m.side > 0 {
-			m.launch(m.tensor("tensorMoments"), perWarp(m.comps*m.parts),
-				at(m.moments), r, at(m.packed), uint64(n), d, comps, uint64(m.parts), about, downAbout)
+			m.launch(m.tensor("tensorMoments"), m.perComponent(m.parts),
+				at(m.moments), r, at(m.packed), uint64(n), d, comps, about, downAbout)
 		} else {
 			tiles := (m.d + gmmTile - 1) / gmmTile
 			m.launch(m.name("addMoments"), grid{[3]int{m.comps, tiles * (tiles + 1) / 2, m.parts}, threads},

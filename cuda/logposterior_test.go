@@ -87,7 +87,13 @@ func TestLogPosteriorValues(t *testing.T) {
 
 // TestLogPosteriorTensorCores does so for packed points of each side, and for more dimensions.
 func TestLogPosteriorTensorCores(t *testing.T) {
-	testDevice = withTensorCores(t, 1<<26)
+	for _, capability := range []int{80, 90} {
+		t.Run(fmt.Sprint(capability), func(t *testing.T) { tensorPosterior(t, capability) })
+	}
+}
+
+func tensorPosterior(t *testing.T, capability int) {
+	testDevice = withTensorCores(t, 1<<26, capability)
 	for _, s := range [][3]int{{0, 2, 2}, {7, 1, 1}, {270, 3, 2}, {21, 16, 9}, {35, 21, 3}, {20, 64, 2}, {9, 65, 1}} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			smallBatches(t, 250)

@@ -111,9 +111,10 @@ template <class T> INLINE void score(T *beta, const T *x, i64 downX, i64 n, i64 
 	beta[k * n + point + p] = bias[k] - s / 2;
 }
 
-// weigh replaces β by the responsibilities exp(β - logsumexp_k β), and sets part_b to the sum
-// of these logarithms over the points of block b.
-template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
+// weigh sets part_b to the sum of logsumexp_k β over the points of block b. If `keep`, it replaces β
+// by the responsibilities exp(β - logsumexp_k β). It computes the exponentials again for that,
+// which takes less time than memory does to store and load them.
+template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps, i64 keep) {
 	Sum<double> sum = Sum<double>::zero();
 	for (i64 i = first(); i < n; i += step()) {
 		T top = r[i];
@@ -123,13 +124,9 @@ template <class T> INLINE void weigh(double *part, T *r, i64 n, i64 comps) {
 		}
 		if (top - top != 0 && top < 0) top = 0; // all densities are 0
 		T s = 0;
-		for (i64 k = 0; k < comps; k++) {
-			T e = (T)exp(wide(r[k * n + i] - top));
-			r[k * n + i] = e;
-			s += e;
-		}
+		for (i64 k = 0; k < comps; k++) s += (T)exp(wide(r[k * n + i] - top));
 		sum.add(valueOf(wide(top)) + log(valueOf(wide(s))));
-		for (i64 k = 0; k < comps; k++) r[k * n + i] /= s;
+		for (i64 k = 0; keep && k < comps; k++) r[k * n + i] = (T)exp(wide(r[k * n + i] - top)) / s;
 	}
 	sum = blockSum(sum);
 	if (threadX() == 0) part[blockX()] = sum.value();
@@ -329,7 +326,7 @@ template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i6
 	KERNEL BOUND(resident) score##name(T *beta, const T *x, i64 downX, i64 n, i64 d, const T *q, const T *bias, const T *means, i64 downMeans) { \
 		score(beta, x, downX, n, d, q, bias, means, downMeans); \
 	} \
-	KERNEL weigh##name(double *part, T *r, i64 n, i64 comps) { weigh(part, r, n, comps); } \
+	KERNEL weigh##name(double *part, T *r, i64 n, i64 comps, i64 keep) { weigh(part, r, n, comps, keep); } \
 	KERNEL BOUND(resident) addMoments##name(T *sums, const T *r, const T *x, i64 downX, i64 n, i64 d, i64 comps, const T *means, i64 downMeans) { \
 		addMoments(sums, r, x, downX, n, d, comps, means, downMeans); \
 	} \
