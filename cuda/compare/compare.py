@@ -14,8 +14,7 @@ intermediate results may not fit the memory of a card. Each size in --batch is t
 the fastest counts. The equations are the same, but the random numbers differ. Unitary products and
 the sums of bundle adjustment have no peer.
 
-With --device cpu the script runs without a card, which shows that it works and nothing else. It
-has run so, but not yet on a card.
+With --device cpu the script runs without a card, which shows that it works and nothing else.
 """
 
 import argparse
