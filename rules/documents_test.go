@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/rules.json, docs/adjoints.md, the header for C and the rules for Julia")
+var update = flag.Bool("update", false, "write docs/rules.json, docs/adjoints.md, testdata/bits.txt, the header for C and the rules for Julia")
 
 const root = ".."
 
