@@ -290,7 +290,7 @@ template <class T> using Pair = typename PairOf<T>::type;
 // they are anywhere, neighbouring threads load neighbouring pairs of numbers of a camera: if each
 // loaded its own, each load would go to 32 places.
 template <int numbers, class T> INLINE const Camera<T> &fetch(T *room, const Camera<T> *cameras, int camera) {
-	constexpr int pairs = numbers / 2, apart = cameraNumbers / 2, some = 4; // loads at once
+	constexpr int pairs = numbers / 2, some = 4; // loads at once
 	int lane = (int)threadX() % lanes;
 	Pair<T> *to = (Pair<T> *)room;
 	warpBarrier();
@@ -303,13 +303,13 @@ template <int numbers, class T> INLINE const Camera<T> &fetch(T *room, const Cam
 			int e = (begin + l < pairs ? begin + l : pairs - 1) * lanes + lane;
 			i64 c = __nvvm_shfl_sync_idx_i32(-1, camera, e / pairs, 31);
 			v[l] = ((const Pair<T> *)(cameras + c))[e % pairs];
-			at[l] = e / pairs * apart + e % pairs;
+			at[l] = e / pairs * pairs + e % pairs;
 		}
 #pragma unroll
 		for (int l = 0; l < some; l++) to[at[l]] = v[l];
 	}
 	warpBarrier();
-	return *(const Camera<T> *)(room + lane * cameraNumbers);
+	return *(const Camera<T> *)(room + lane * numbers);
 }
 
 // fetchRow does so for rows of a matrix, whose numbers may lie anywhere.
@@ -365,24 +365,26 @@ enum { nothing, jacobians, cotangents, tangents };
 template <class T, bool weighted, int what>
 INLINE void observe(i64 n, i64 sign, const Camera<T> *cameras, const int *camera, const int *point, const Operands<T> &k, const Operands<T> &d, T *rows, i64 down, T *dz, i64 dzInc) {
 	constexpr int params = Term<T, weighted>::params, columns = Term<T, weighted>::columns;
-	alignas(16) SHARED T rooms[observers / lanes][lanes * cameraNumbers]; // for cameras, and then for rows
+	constexpr int numbers = what == nothing ? projectionNumbers : cameraNumbers;
+	alignas(16) SHARED T rooms[observers / lanes][lanes * numbers]; // for cameras, and then for rows
 	T *room = rooms[threadX() / lanes];
 	for (i64 begin = warpFirst(); begin < n; begin += step()) {
 		i64 i = begin + threadX() % lanes;
 		Term<T, weighted> e;
 		T row[1][params + 3];
-		int c = i < n ? camera[i] : 0;
+		// All that an observation reads is on its way at once.
+		i64 now = i < n ? i : n - 1, p = point[now];
+		int c = camera[now];
+		T w = weighted ? k.weights[now * k.weightsInc] : number<T>(1);
+		T x[3], f[2] = {k.features[now * k.featuresDown], k.features[now * k.featuresDown + 1]};
+		for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
 		const T *direction = nullptr; // of the camera
-		const Camera<T> &own = fetch<what == nothing ? projectionNumbers : cameraNumbers>(room, cameras, c);
+		const Camera<T> &own = fetch<numbers>(room, cameras, c);
 		if constexpr (what == tangents) {
 			SHARED T directions[observers / lanes][lanes * (params | 1)];
 			direction = d.cameras ? fetchRow<params>(directions[threadX() / lanes], d.cameras, d.camerasDown, c) : nullptr;
 		}
 		if (i < n) {
-			i64 p = point[i];
-			T w = weighted ? k.weights[i * k.weightsInc] : number<T>(1);
-			T x[3], f[2] = {k.features[i * k.featuresDown], k.features[i * k.featuresDown + 1]};
-			for (int l = 0; l < 3; l++) x[l] = k.points[p * k.pointsDown + l];
 			e.observe(own, x, w, f, what != nothing);
 			T slope = -plus(w, w); // of z
 			if (weighted && k.z) addSigned(k.z[i * k.zInc], sign, minus(number<T>(1), product(w, w)));

@@ -345,7 +345,7 @@ template <class T> INLINE void addTangents(T *y, i64 down, const Rated<T> *x, i6
 		addPosterior(out, sign, part, parts, prior, alpha, incAlpha, comps, n, constant); \
 	}
 KERNELS(double, F64, 3)
-KERNELS(float, F32, 3)
+KERNELS(float, F32, 2)
 KERNELS(Rated<double>, RatedF64, 1)
 KERNELS(Rated<float>, RatedF32, 2)
 OTHERS(double, F64)
