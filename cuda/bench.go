@@ -333,7 +333,21 @@ func (b *bench) vectors() {
 	moves(b, "DivElem", sizes, DivElem[float64]{z, x, y}, DivElem[float64]{gz, gx, gy})
 	moves(b, "Atan2", sizes, Atan2[float64]{z, x, y}, Atan2[float64]{gz, gx, gy})
 	moves(b, "Pow", sizes, Pow[float64]{z, x, y}, Pow[float64]{gz, gx, gy})
+	b.steps(sizes, x, gx)
 	moves(b, "Affine", sizes, Affine[float64]{Y: t, W: w, X: s}, Affine[float64]{Y: gt, W: gw, X: gs})
+}
+
+// steps measures steps of optimisers, which also read and write what they remember.
+func (b *bench) steps(sizes map[string]int, x, grad Vector[float64]) {
+	rate := func(int) float64 { return 1e-3 }
+	sgd, adam := &SGD{Rate: rate, Momentum: 0.9}, &Adam{Rate: rate}
+	b.held = append(b.held, sgd, adam)
+	if b.wants("SGD") {
+		b.measure("SGD Step", sizes, 5*8*float64(x.N), copying, func() error { return sgd.Step(nil, x, grad) })
+	}
+	if b.wants("Adam") {
+		b.measure("Adam Step", sizes, 7*8*float64(x.N), copying, func() error { return adam.Step(nil, x, grad) })
+	}
 }
 
 // products measures products of square matrices. One takes n³ multiply-adds, and derivatives two

@@ -63,6 +63,8 @@ func TestBench(t *testing.T) {
 			"Tanh Tangent":              {Bytes: 8 * 64 * (4 + 2)},
 			"DivElem Adjoint":           {Bytes: 8 * 64 * (3 + 2*3)},
 			"Pow Forward":               {Bytes: 8 * 64 * (2 + 2)},
+			"SGD Step":                  {Bytes: 8 * 64 * 5},
+			"Adam Step":                 {Bytes: 8 * 64 * 7},
 			"SoftmaxRows Tangent":       {Bytes: 8 * 64 * (4 + 2)},
 			"LogSumExpRows Adjoint":     {Bytes: 8 * (64*3 + 8*3)},
 			"Affine Forward":            {Bytes: 8 * (64 + 8 + 2*8)},
