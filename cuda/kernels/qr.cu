@@ -38,16 +38,15 @@ DEVICE i64 over(i64 x, i64 y) { return (x | y) >> 32 ? x / y : (i64)((unsigned)x
 template <class T> struct Reflection {
 	T beta, factor, head;
 	// doubtful reports whether set needs top.
-	DEVICE static bool doubtful(T alpha, T squares) { return root(squares) < magnitude(alpha) / 64; }
+	DEVICE static bool doubtful(T alpha, T squares) { return squares < alpha * alpha / (64 * 64); }
 	// For the sum of the squares of x₁, ..., and the largest magnitude in the column of R.
 	DEVICE void set(T alpha, T squares, T top) {
-		T length = root(squares);
 		beta = alpha;
 		factor = 0;
 		head = 1;
-		if (length == 0 || (doubtful(alpha, squares) && length <= 10 * bound(alpha) * top)) return;
+		if (squares == 0 || (doubtful(alpha, squares) && root(squares) <= 10 * bound(alpha) * top)) return;
 		beta = -root(fma(alpha, alpha, squares));
-		if (alpha < -root(bound(alpha)) * length) beta = -beta;
+		if (alpha < 0 && alpha * alpha > bound(alpha) * squares) beta = -beta;
 		head = alpha - beta;
 		factor = -1 / (beta * head);
 	}
@@ -178,12 +177,6 @@ template <class T> DEVICE void loadColumns(T *at, T *shifts, const T *a, i64 dow
 	}
 }
 
-// butterfly returns the sum over the lanes of a warp, to all of them.
-template <class T> DEVICE T butterfly(T v) {
-	for (int mask = lanes / 2; mask > 0; mask /= 2) v += across(v, mask);
-	return v;
-}
-
 // reduceColumn does step j of the reduction of a panel: of the columns of A from k on, which are the rows of at
 // from k on. It makes the reflection of column k+j and applies it to the columns of the panel after that. Row
 // i of `from` is column k+i before the step, and that of `to` afterwards, both only from row k of A on. w gets
@@ -198,16 +191,45 @@ template <class T> DEVICE T butterfly(T v) {
 // A warp does 4 columns, a block the 32 of group g. All warps make the same reflection.
 constexpr int panelColumns = 32, mostChunks = lanes;
 template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T *factors, T *s, const T *sums, T *next, i64 m, i64 k, i64 cols, i64 j, i64 chunk) {
-	constexpr int each = 4, deep = 4;
+	constexpr int each = 4, all = each + 2, deep = 4; // columns of a warp, with columns k+j and k+j+1; rows of a lane
 	i64 lane = threadX() % lanes, b = blockX(), l0 = blockY() * panelColumns + threadX() / lanes * each, row = k + j;
+	i64 i0 = k + b * chunk, end = i0 + chunk < m ? i0 + chunk : m;
 	if (l0 >= cols) return;
-	auto sum = [=](i64 l) { return butterfly(lane < blocks() ? sums[mostChunks * l + lane] : 0); };
-	bool more = j + 1 < cols;
+
+	// Nothing is computed before all is on the way.
+	bool there[all], begun = j >= 0, more = j + 1 < cols;
+	const T *column[all];
+	T sum[all], pivot[all], c[all][deep];
+	auto load = [&](i64 i0) {
+#pragma unroll
+		for (int e = 0; e < all; e++) {
+#pragma unroll
+			for (int u = 0; u < deep; u++) {
+				i64 i = i0 + u * lanes + lane;
+				c[e][u] = there[e] && i < m ? column[e][i] : 0;
+			}
+		}
+	};
+#pragma unroll
+	for (int e = 0; e < all; e++) {
+		i64 l = e < each ? l0 + e : j + e - each;
+		there[e] = l >= 0 && l < cols;
+		column[e] = l < j ? w + l * m : from + l * m;
+		sum[e] = there[e] && begun && lane < blocks() ? sums[mostChunks * l + lane] : 0;
+		pivot[e] = there[e] && begun ? column[e][row] : 0;
+	}
+	load(i0);
+
+#pragma unroll
+	for (int mask = lanes / 2; mask > 0; mask /= 2) {
+#pragma unroll
+		for (int e = 0; e < all; e++) sum[e] += across(sum[e], mask);
+	}
 	Reflection<T> h = {};
-	T scales[each] = {}, ahead = 0; // what the vector is multiplied by when it is added to a column
-	if (j >= 0) {
-		T alpha = from[j * m + row], squares = sum(j), top = 0;
-		if (h.doubtful(alpha, squares)) {
+	T scales[all] = {}; // what the vector is multiplied by when it is added to a column
+	if (begun) {
+		T top = 0;
+		if (h.doubtful(pivot[each], sum[each])) {
 			for (i64 i = lane; i <= row; i += lanes) {
 				T v = magnitude(i < k ? at[j * m + i] : from[j * m + i]);
 				top = v > top ? v : top;
@@ -217,58 +239,49 @@ template <class T> INLINE void reduceColumn(const T *from, T *to, T *at, T *w, T
 				top = v > top ? v : top;
 			}
 		}
-		h.set(alpha, squares, top);
-		if (more) ahead = -h.factor * fma(h.head, from[(j + 1) * m + row], sum(j + 1));
+		h.set(pivot[each], sum[each], top);
 #pragma unroll
-		for (int e = 0; e < each; e++) {
-			i64 l = l0 + e;
-			if (l >= cols || l == j) continue;
-			T v = fma(h.head, l < j ? w[l * m + row] : from[l * m + row], sum(l));
+		for (int e = 0; e < all; e++) {
+			T v = fma(h.head, pivot[e], sum[e]);
 			scales[e] = -h.factor * v;
-			if (l < j && b == 0 && lane == 0) s[j * cols + l] = v;
+			if (e < each && l0 + e < j && b == 0 && lane == 0) s[j * cols + l0 + e] = v;
 		}
 		if (l0 <= j && j < l0 + each && b == 0 && lane == 0) factors[j] = h.factor;
 	}
 	T dots[each] = {};
-	for (i64 i0 = k + b * chunk; i0 < k + (b + 1) * chunk && i0 < m; i0 += deep * lanes) {
-		T v[deep], x[deep], c[each][deep];
+	for (;;) {
 #pragma unroll
 		for (int u = 0; u < deep; u++) {
 			i64 i = i0 + u * lanes + lane;
-			v[u] = i < m && j >= 0 ? from[j * m + i] : 0;
-			x[u] = i < m && more ? from[(j + 1) * m + i] : 0;
-#pragma unroll
-			for (int e = 0; e < each; e++) {
-				i64 l = l0 + e;
-				c[e][u] = i < m && l < cols ? l < j ? w[l * m + i] : from[l * m + i] : 0;
-			}
-		}
-#pragma unroll
-		for (int u = 0; u < deep; u++) {
-			i64 i = i0 + u * lanes + lane;
-			v[u] = i < row ? 0 : i == row ? h.head : v[u];
-			x[u] = i > row + 1 ? fma(ahead, v[u], x[u]) : 0;
+			T v = i < row ? 0 : i == row ? h.head : c[each][u], x = i > row + 1 ? fma(scales[each + 1], v, c[each + 1][u]) : 0;
 #pragma unroll
 			for (int e = 0; e < each; e++) {
 				i64 l = l0 + e;
 				if (i >= m || l >= cols) continue;
 				if (l == j) {
-					w[j * m + i] = v[u];
+					w[j * m + i] = v;
 					if (i <= row) at[j * m + i] = i < row ? c[e][u] : h.beta;
-					c[e][u] = v[u];
+					c[e][u] = v;
 				} else if (l > j) {
-					c[e][u] = fma(scales[e], v[u], c[e][u]);
+					c[e][u] = fma(scales[e], v, c[e][u]);
 					to[l * m + i] = c[e][u];
 				}
-				dots[e] = fma(x[u], c[e][u], dots[e]);
+				dots[e] = fma(x, c[e][u], dots[e]);
 			}
 		}
+		i0 += deep * lanes;
+		if (i0 >= end) break;
+		load(i0);
 	}
 	if (!more) return;
 #pragma unroll
+	for (int mask = lanes / 2; mask > 0; mask /= 2) {
+#pragma unroll
+		for (int e = 0; e < each; e++) dots[e] += across(dots[e], mask);
+	}
+#pragma unroll
 	for (int e = 0; e < each; e++) {
-		T dot = butterfly(dots[e]);
-		if (lane == 0 && l0 + e < cols) next[mostChunks * (l0 + e) + b] = dot;
+		if (lane == 0 && l0 + e < cols) next[mostChunks * (l0 + e) + b] = dots[e];
 	}
 }
 
