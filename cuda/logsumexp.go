@@ -11,7 +11,7 @@ import "revnum/rev"
 //	x̄ += Ōut·p,  Ȯut += τ = Σ p_i·ẋ_i,  ġx_i += p_i·(ġOut + Ōut·(ẋ_i - τ)).
 //
 // No exponential overflows. Sums are in float64 over float32, too, and in the order of a tree:
-// log s is within a few ε. X is read twice for the value. Infinities and NaN give what they give
+// log s is within a few ε. X is read once for the value and τ. Infinities and NaN give what they give
 // on the host: the result is -Inf if X is empty or all its elements are -Inf, +Inf if an element
 // is +Inf, and NaN if one is NaN. In fixed point all has the bits of the host.
 type LogSumExp[T rev.Real] struct {
@@ -23,10 +23,11 @@ type LogSumExp[T rev.Real] struct {
 func (k LogSumExp[T]) Run(p rev.Pass[LogSumExp[T]]) error {
 	w := begin(&k, &p)
 	g, t, gt := &p.G, &p.T, &p.GT
-	s := newSoftmax(&w, k.X, k.Out, p.Sign(), false)
+	var tau []mean[T]
 	if t.X.Data != nil && (t.Out != nil || gt.X.Data != nil) {
-		s.mean(tangentMean, t.Out, p.Sign(), t.X)
+		tau = []mean[T]{{to: tangentMean, of: t.X, out: t.Out}}
 	}
+	s := newSoftmax(&w, k.X, k.Out, p.Sign(), false, tau)
 	if g.Out != nil {
 		s.addLogSumExp(g.X, g.Out, nil, Vector[T]{})
 	}

@@ -12,15 +12,15 @@ import "revnum/rev"
 //	ẏ_i += p_i·(ẋ_i - r),  r = Σ p_j·ẋ_j
 //	ġx_i += p_i·(ġy_i - e + (ẋ_i - r)·(ȳ_i - d)),  e = Σ p_j·(ġy_j + (ẋ_j - r)·(ȳ_j - d)).
 //
-// Every launch computes the exponentials again and stores none. No exponential overflows. If an
+// A pass reads X once for m, s and d or r, and again for the rest: launches store no exponentials. No exponential overflows. If an
 // element of X is NaN or +Inf, or all are -Inf, all of p is NaN.
 //
 // In float64 an element of p that is not subnormal is within
 //
-//	(34 + (m - x_i) + log n + n/2¹⁸)·2⁻⁵³·p_i
+//	(100 + (m - x_i) + log n + n/2¹⁶)·2⁻⁵³·p_i
 //
-// of the softmax: the difference from m, two exponentials, the quotient, and the sum, which is that
-// of Dot. Over float32 this is computed in float64 and rounded once. In fixed point all has the
+// of the softmax: the difference from m, exponentials, the quotient, and the sum. Its parts are those
+// of Dot. A part is scaled when a larger element comes, and when it is added to one with a larger m. Over float32 this is computed in float64 and rounded once. In fixed point all has the
 // bits of the host.
 type Softmax[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`
@@ -31,23 +31,34 @@ type Softmax[T rev.Real] struct {
 func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
 	w := begin(&k, &p)
 	g, t, gt := &p.G, &p.T, &p.GT
-	s := newSoftmax[T](&w, k.X, nil, p.Sign(), true)
-	none := Vector[T]{}
-	s.add(k.Y, p.Sign(), none, 0)
 	turn := gt.X.Data != nil && g.Y.Data != nil && t.X.Data != nil
-	if t.X.Data != nil && (t.Y.Data != nil || turn) {
-		s.mean(tangentMean, nil, 1, t.X)
-		s.addCentered(t.Y, p.Sign(), t.X, tangentMean)
+	tangents := t.X.Data != nil && (t.Y.Data != nil || turn)
+	cotangents := g.Y.Data != nil && (g.X.Data != nil || turn)
+	var means []mean[T]
+	if tangents {
+		means = append(means, mean[T]{to: tangentMean, of: t.X})
 	}
-	if g.Y.Data != nil && (g.X.Data != nil || turn) {
-		s.mean(cotangentMean, nil, 1, g.Y)
-		s.addCentered(g.X, 1, g.Y, cotangentMean)
+	if cotangents {
+		means = append(means, mean[T]{to: cotangentMean, of: g.Y})
+	}
+	s := newSoftmax(&w, k.X, nil, p.Sign(), true, means)
+	y := k.Y // is computed with the first derivative
+	if tangents && t.Y.Data != nil {
+		s.add(y, p.Sign(), t.Y, p.Sign(), mean[T]{to: tangentMean, of: t.X})
+		y = Vector[T]{}
+	}
+	if cotangents && g.X.Data != nil {
+		s.add(y, p.Sign(), g.X, 1, mean[T]{to: cotangentMean, of: g.Y})
+		y = Vector[T]{}
+	}
+	if y.Data != nil {
+		s.add(y, p.Sign(), Vector[T]{}, 1, mean[T]{})
 	}
 	if gt.X.Data == nil || gt.Y.Data == nil && !turn {
 		return w.end()
 	}
 	if gt.Y.Data != nil {
-		s.mean(turnMean, nil, 1, gt.Y)
+		s.mean(mean[T]{to: turnMean, of: gt.Y}, 1)
 	}
 	if turn {
 		s.covariance(gt.Y.Data != nil, t.X, g.Y)
@@ -63,7 +74,8 @@ func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
 
 // The numbers in scratch memory: m and s, and r, d and e.
 const (
-	softmaxMax = iota
+	_ = iota // for a mean that nobody reads
+	softmaxMax
 	softmaxSum
 	tangentMean
 	cotangentMean
@@ -78,28 +90,49 @@ type softmax[T rev.Real] struct {
 	max, sum  uint64
 }
 
-// newSoftmax computes m and s, and out += sign·log Σ exp(x_i) unless out is nil. If x has +Inf,
-// p is NaN, or, unless nan is set, zero where x is finite.
-func newSoftmax[T rev.Real](w *pass, x Vector[T], out *T, sign int, nan bool) softmax[T] {
+// A mean is Σ p_i·y_i of a vector of. It goes to a number in scratch memory, and is added to out
+// unless that is nil.
+type mean[T rev.Real] struct {
+	to  int
+	of  Vector[T]
+	out *T
+}
+
+// newSoftmax computes m and s, means, and out += sign·log Σ exp(x_i) unless out is nil. If x has +Inf,
+// p is NaN, or, unless nan is set, zero where x is finite. Over floats it reads x once for m, s and a
+// mean.
+func newSoftmax[T rev.Real](w *pass, x Vector[T], out *T, sign int, nan bool, means []mean[T]) softmax[T] {
 	s := softmax[T]{pass: w, on: vectorGrid(x.N), n: uint64(x.N), max: w.number(softmaxMax), sum: w.number(softmaxSum)}
 	s.x, s.inc = x.params()
-	var flag uint64
-	if nan {
-		flag = 1
-	}
 	blocks := uint64(s.on.blocks[0])
-	w.launch(typed[T]("maxParts"), s.on, w.parts(), s.x, s.inc, s.n)
-	w.launch(typed[T]("maxEnd"), oneBlock(s.on), s.max, w.parts(), blocks)
-	w.launch(typed[T]("expParts"), s.on, w.parts(), s.x, s.inc, s.n, s.max)
-	w.launch(typed[T]("expEnd"), oneBlock(s.on), s.sum, pointer(out), uint64(sign), s.max, s.n, w.parts(), blocks, flag)
+	if !isFixed[T]() {
+		for i := range max(1, len(means)) {
+			var m mean[T]
+			if i < len(means) {
+				m = means[i]
+			}
+			yd, yi := m.of.params()
+			w.launch(typed[T]("exponentialParts"), s.on, w.parts(), s.x, s.inc, s.n, yd, yi)
+			w.launch(typed[T]("exponentialEnd"), oneBlock(s.on), s.max, s.sum, w.number(m.to), pointer(out), pointer(m.out), uint64(sign), w.parts(), blocks, bit(nan))
+			out = nil
+		}
+		return s
+	}
+	w.launch("maxPartsQ43", s.on, w.parts(), s.x, s.inc, s.n)
+	w.launch("maxEndQ43", oneBlock(s.on), s.max, w.parts(), blocks)
+	w.launch("expPartsQ43", s.on, w.parts(), s.x, s.inc, s.n, s.max)
+	w.launch("expEndQ43", oneBlock(s.on), s.sum, pointer(out), uint64(sign), s.max, s.n, w.parts(), blocks)
+	for _, m := range means {
+		s.mean(m, sign)
+	}
 	return s
 }
 
-// mean computes number to = Σ p_i·y_i, and out += sign·Σ p_i·y_i unless out is nil.
-func (s *softmax[T]) mean(to int, out *T, sign int, y Vector[T]) {
-	yd, yi := y.params()
+// mean computes a mean, and adds sign times it to its out.
+func (s *softmax[T]) mean(m mean[T], sign int) {
+	yd, yi := m.of.params()
 	s.launch(typed[T]("meanParts"), s.on, s.parts(), s.x, s.inc, s.max, s.sum, s.n, yd, yi, 0, 0, 0, 0)
-	s.launch(typed[T]("meanEnd"), oneBlock(s.on), s.number(to), 0, pointer(out), uint64(sign), s.parts(), uint64(s.on.blocks[0]))
+	s.launch(typed[T]("meanEnd"), oneBlock(s.on), s.number(m.to), 0, pointer(m.out), uint64(sign), s.parts(), uint64(s.on.blocks[0]))
 }
 
 // covariance computes e = Σ p_i·(x_i - r)·(y_i - d), or adds it to e.
@@ -114,19 +147,14 @@ func (s *softmax[T]) covariance(add bool, x, y Vector[T]) {
 	s.launch(typed[T]("meanEnd"), oneBlock(s.on), s.number(turnMean), flag, 0, 1, s.parts(), uint64(s.on.blocks[0]))
 }
 
-// addCentered computes y += sign·p·(from - mean), unless one of them is nil.
-func (s *softmax[T]) addCentered(y Vector[T], sign int, from Vector[T], mean int) {
-	if from.Data != nil {
-		s.add(y, sign, from, mean)
-	}
-}
-
-// add computes y += sign·p, or what addCentered does.
-func (s *softmax[T]) add(y Vector[T], sign int, from Vector[T], mean int) {
-	if y.Data == nil || s.n == 0 {
+// add computes y += sign·p, and to += signTo·p·(y - mean) for the y of a mean. What is nil is left
+// out.
+func (s *softmax[T]) add(y Vector[T], sign int, to Vector[T], signTo int, m mean[T]) {
+	if s.n == 0 {
 		return
 	}
 	yd, yi := y.params()
-	fd, fi := from.params()
-	s.launch(typed[T]("addSoftmax"), s.on, yd, yi, uint64(sign), s.x, s.inc, s.max, s.sum, s.n, fd, fi, s.number(mean))
+	td, ti := to.params()
+	fd, fi := m.of.params()
+	s.launch(typed[T]("addSoftmax"), s.on, yd, yi, uint64(sign), s.x, s.inc, s.max, s.sum, s.n, td, ti, uint64(signTo), fd, fi, s.number(m.to))
 }

@@ -24,7 +24,7 @@ struct Arctangents {
 		}
 	}
 };
-CONSTANT Arctangents arctangents;
+TABLE Arctangents arctangents;
 
 // The series of (arctan d)/d = 1 - d²/3 + d⁴/5 ..., without its first term.
 COEFFICIENTS arctangentTerms[4] = {1 / 3.0, -1 / 5.0, 1 / 7.0, -1 / 9.0};

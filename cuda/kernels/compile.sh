@@ -11,7 +11,7 @@ trap 'rm -r "$tables"' EXIT
 	sed -nE 's/^\t(ln2Q57|ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \1 = \2;/p' ../../fixed/tables.go
 	sed -nE 's/^\t(log2eLess1Q128|expOffsetQ121) += uint128(.*)/CONSTANT u64 \1[2] = \2;/p' ../../fixed/tables.go
 	table() { # prints a table of $3 numbers: the lines from one that matches $2, without that, to the next }
-		echo "CONSTANT $1[${3-256}] = {"
+		echo "TABLE $1[${3-256}] = {"
 		sed -n "/$2/,/^}\$/p" ../../fixed/tables.go | sed '1d;s/uint128//;$s/}/};/'
 	}
 	table 'U128 exp2Coarse' '^var exp2Coarse'

@@ -17,7 +17,7 @@ CONSTANT double infinity = __builtin_inf();
 CONSTANT double ln2Hi = 0x1.62e42fefa39efp-1, ln2Lo = 0x1.abc9e3b39803fp-56;
 
 // The powers 2^(j/8), as sums of two numbers.
-alignas(16) CONSTANT double eighths[8][2] = {
+alignas(16) TABLE double eighths[8][2] = {
 	{1, 0},
 	{0x1.172b83c7d517bp+0, -0x1.19041bc819041p-55},
 	{0x1.306fe0a31b715p+0, 0x1.6f46b3c86f46bp-55},

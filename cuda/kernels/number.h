@@ -7,6 +7,9 @@
 #define INLINE __attribute__((device, always_inline)) inline
 #define SHARED __attribute__((shared)) static
 #define CONSTANT __attribute__((device)) static constexpr
+// A TABLE is indexed by numbers that differ between the threads of a warp. Constant memory would serve
+// them one by one.
+#define TABLE __attribute__((device)) static
 
 typedef long long i64;
 typedef unsigned long long u64;

@@ -31,7 +31,7 @@ struct Logarithms {
 		for (int j = 127; j >= leastLog; j--) set(j, sum -= step(j));
 	}
 };
-CONSTANT Logarithms logarithms;
+TABLE Logarithms logarithms;
 
 // The terms of log(1 + u) = u - u²/2 + u³/3 ... from the third on.
 COEFFICIENTS logTerms[7] = {1 / 3.0, 1 / 4.0, 1 / 5.0, 1 / 6.0, 1 / 7.0, 1 / 8.0, 1 / 9.0};

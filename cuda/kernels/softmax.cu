@@ -1,44 +1,103 @@
 // LogSumExp and Softmax. With m = max x and s = Σ exp(x_i - m), the softmax of x is
 // p_i = exp(x_i - m)/s. Every launch computes the exponentials again and stores none.
 #include "softmax.h"
+#include "vector.h"
 
-template <class T> DEVICE void maxParts(Largest<T> *part, const T *x, i64 incx, i64 n) {
-	Largest<T> m = Largest<T>::none();
+// Exponentials are those of some elements: the largest x, and over it s = Σ exp(x_i - m) and
+// v = Σ exp(x_i - m)·y_i. They are computed in one pass over memory: if an element is larger than m,
+// the sums are scaled to it. A NaN makes s NaN, and m is the largest other element.
+struct Exponentials {
+	double m, s, v;
+	DEVICE static Exponentials none() { return {-infinity, 0, 0}; }
+	DEVICE static double ratio(double x, double m) { return x == m ? 1 : exp(-magnitude(x - m)); }
+	INLINE void add(double x, double y) {
+		double e = ratio(x, m);
+		if (x > m) {
+			s *= e;
+			v *= e;
+			m = x;
+			e = 1;
+		}
+		s += e;
+		v = fma(e, y, v);
+	}
+	DEVICE void add(Exponentials o) {
+		double e = ratio(o.m, m), keep = o.m > m ? e : 1, take = o.m > m ? 1 : e;
+		m = o.m > m ? o.m : m;
+		s = fma(s, keep, o.s * take);
+		v = fma(v, keep, o.v * take);
+	}
+	DEVICE Exponentials lower(int by) const { return {down(m, by), down(s, by), down(v, by)}; }
+
+	DEVICE double logSum() const { return isNaN(s) ? s : ::logSum(m, s, 0); }
+	DEVICE double divisor(bool softmax) const { return isNaN(s) ? s : ::divisor(m, s, softmax); }
+	// The mean of y is NaN for infinite m.
+	DEVICE double mean() const { return v / s + (m - m); }
+};
+
+template <class T> DEVICE void exponentialParts(Exponentials *part, const T *x, i64 incx, i64 n, Vector<const T> y) {
+	Exponentials s = Exponentials::none();
+	for (i64 i = first(); i < n; i += step()) s.add(x[i * incx], element(y, i));
+	s = blockReduce(s);
+	if (threadX() == 0) part[blockX()] = s;
+}
+
+// *largest = m, *sum = s, *mean = Σ p_i·y_i, out += sign·log Σ exp(x_i), meanOut += sign·*mean.
+template <class T>
+DEVICE void exponentialEnd(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials *part, i64 parts, i64 softmax) {
+	Exponentials s = reduceParts(part, parts);
+	if (threadX() > 0) return;
+	*largest = s.m;
+	*sum = s.divisor(softmax);
+	*mean = s.mean();
+	if (out) addSigned(*out, sign, s.logSum());
+	if (meanOut) addSigned(*meanOut, sign, s.mean());
+}
+
+// Over Q43 the exponentials are those of the host, which knows m before.
+
+KERNEL maxPartsQ43(Largest<Q43> *part, const Q43 *x, i64 incx, i64 n) {
+	Largest<Q43> m = Largest<Q43>::none();
 	for (i64 i = first(); i < n; i += step()) m.add({x[i * incx]});
 	m = blockReduce(m);
 	if (threadX() == 0) part[blockX()] = m;
 }
 
-template <class T> DEVICE void maxEnd(T *largest, const Largest<T> *part, i64 parts) {
-	Largest<T> m = reduceParts(part, parts);
+KERNEL maxEndQ43(Q43 *largest, const Largest<Q43> *part, i64 parts) {
+	Largest<Q43> m = reduceParts(part, parts);
 	if (threadX() == 0) *largest = m.v;
 }
 
-template <class T> DEVICE void expParts(Sum<Wide<T>> *part, const T *x, i64 incx, i64 n, const T *m) {
-	auto s = Sum<Wide<T>>::zero();
-	for (i64 i = first(); i < n; i += step()) s.add(expOf(wide(x[i * incx]), wide(*m)));
+KERNEL expPartsQ43(Sum<Q43> *part, const Q43 *x, i64 incx, i64 n, const Q43 *m) {
+	auto s = Sum<Q43>::zero();
+	for (i64 i = first(); i < n; i += step()) s.add(expOf(x[i * incx], *m));
 	s = blockSum(s);
 	if (threadX() == 0) part[blockX()] = s;
 }
 
-// *sum = s, out += sign·log Σ exp(x_i).
-template <class T>
-DEVICE void expEnd(Wide<T> *sum, T *out, i64 sign, const T *m, i64 n, const Sum<Wide<T>> *part, i64 parts, i64 softmax) {
-	auto s = Sum<Wide<T>>::zero();
+// *sum = s, saturated, out += sign·log Σ exp(x_i).
+KERNEL expEndQ43(Q43 *sum, Q43 *out, i64 sign, const Q43 *m, i64 n, const Sum<Q43> *part, i64 parts) {
+	auto s = Sum<Q43>::zero();
 	for (i64 b = threadX(); b < parts; b += threads()) s.add(part[b]);
 	s = blockSum(s);
 	if (threadX() > 0) return;
-	auto v = total(s);
-	if (out) addSigned(*out, sign, logSum(wide(*m), v, n));
-	*sum = divisor(wide(*m), v, softmax);
+	*sum = total(s);
+	if (out) addSigned(*out, sign, logSum(*m, *sum, n));
 }
 
 // A Softmax yields the elements of p.
 template <class T> struct Softmax {
 	const T *x;
 	i64 incx;
-	Wide<T> m, s;
-	DEVICE Wide<T> at(i64 i) const { return quotient(expOf(wide(x[i * incx]), m), s); }
+	double m, r;
+	DEVICE Softmax(const T *x, i64 incx, double m, double s) : x(x), incx(incx), m(m), r(1 / s) {}
+	DEVICE double at(i64 i) const { return expOf(x[i * incx], m) * r; }
+};
+template <> struct Softmax<Q43> {
+	const Q43 *x;
+	i64 incx;
+	Q43 m, s;
+	DEVICE Q43 at(i64 i) const { return quotient(expOf(x[i * incx], m), s); }
 };
 
 // part_b = Σ p_i·(y_i - c) over the elements of block b, or Σ p_i·(y_i - c)·(z_i - d). Null c and d
@@ -64,10 +123,15 @@ template <class T> DEVICE void meanEnd(Wide<T> *mean, i64 add, T *out, i64 sign,
 	if (out) addSigned(*out, sign, s.value());
 }
 
-// y += sign·p, or sign·p·(from - mean) unless from is null.
-template <class T> DEVICE void addSoftmax(T *y, i64 incy, i64 sign, Softmax<T> p, i64 n, const T *from, i64 incfrom, const Wide<T> *mean) {
+// y += sign·p, to += signTo·p·(from - mean). What is null is left out.
+template <class T>
+DEVICE void addSoftmax(Vector<T> y, i64 sign, Softmax<T> p, i64 n, Vector<T> to, i64 signTo, Vector<const T> from, const Wide<T> *mean) {
+	Wide<T> c = from ? *mean : Wide<T>{};
 	for (i64 i = first(); i < n; i += step()) {
-		addSigned(y[i * incy], sign, from ? product(p.at(i), wide(from[i * incfrom]) - *mean) : p.at(i));
+		Element<T> value(y, i), derivative(to, i);
+		auto v = wide(element(from, i)), share = p.at(i);
+		value.add(sign, share);
+		if (from) derivative.add(signTo, product(share, v - c));
 	}
 }
 
@@ -94,23 +158,26 @@ DEVICE void addSoftmaxTurn(T *gtx, i64 incgtx, Softmax<T> p, i64 n, const T *gty
 	}
 }
 
+#define REAL_KERNELS(T, name) \
+	KERNEL exponentialParts##name(Exponentials *part, const T *x, i64 incx, i64 n, const T *y, i64 incy) { exponentialParts<T>(part, x, incx, n, {y, incy}); } \
+	KERNEL exponentialEnd##name(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials *part, i64 parts, i64 softmax) { \
+		exponentialEnd(largest, sum, mean, out, meanOut, sign, part, parts, softmax); \
+	}
+REAL_KERNELS(double, F64)
+REAL_KERNELS(float, F32)
 #define KERNELS(T, name) \
-	KERNEL maxParts##name(Largest<T> *part, const T *x, i64 incx, i64 n) { maxParts(part, x, incx, n); } \
-	KERNEL maxEnd##name(T *largest, const Largest<T> *part, i64 parts) { maxEnd(largest, part, parts); } \
-	KERNEL expParts##name(Sum<Wide<T>> *part, const T *x, i64 incx, i64 n, const T *m) { expParts(part, x, incx, n, m); } \
-	KERNEL expEnd##name(Wide<T> *sum, T *out, i64 sign, const T *m, i64 n, const Sum<Wide<T>> *part, i64 parts, i64 softmax) { expEnd(sum, out, sign, m, n, part, parts, softmax); } \
-	KERNEL meanParts##name(Sum<Wide<T>> *part, const T *x, i64 incx, const T *m, const Wide<T> *s, i64 n, const T *y, i64 incy, const Wide<T> *c, const T *z, i64 incz, const Wide<T> *d) { \
-		meanParts(part, Softmax<T>{x, incx, wide(*m), *s}, n, y, incy, c, z, incz, d); \
+	KERNEL meanParts##name(Sum<Wide<T>> *part, const T *x, i64 incx, const Wide<T> *m, const Wide<T> *s, i64 n, const T *y, i64 incy, const Wide<T> *c, const T *z, i64 incz, const Wide<T> *d) { \
+		meanParts(part, Softmax<T>{x, incx, *m, *s}, n, y, incy, c, z, incz, d); \
 	} \
 	KERNEL meanEnd##name(Wide<T> *mean, i64 add, T *out, i64 sign, const Sum<Wide<T>> *part, i64 parts) { meanEnd(mean, add, out, sign, part, parts); } \
-	KERNEL addSoftmax##name(T *y, i64 incy, i64 sign, const T *x, i64 incx, const T *m, const Wide<T> *s, i64 n, const T *from, i64 incfrom, const Wide<T> *mean) { \
-		addSoftmax(y, incy, sign, Softmax<T>{x, incx, wide(*m), *s}, n, from, incfrom, mean); \
+	KERNEL addSoftmax##name(T *y, i64 incy, i64 sign, const T *x, i64 incx, const Wide<T> *m, const Wide<T> *s, i64 n, T *to, i64 incto, i64 signTo, const T *from, i64 incfrom, const Wide<T> *mean) { \
+		addSoftmax<T>({y, incy}, sign, Softmax<T>{x, incx, *m, *s}, n, {to, incto}, signTo, {from, incfrom}, mean); \
 	} \
-	KERNEL addLogSumExp##name(T *gx, i64 incgx, const T *x, i64 incx, const T *m, const Wide<T> *s, i64 n, const T *a, const T *b, const T *tx, i64 inctx, const Wide<T> *tau) { \
-		addLogSumExp(gx, incgx, Softmax<T>{x, incx, wide(*m), *s}, n, a, b, tx, inctx, tau); \
+	KERNEL addLogSumExp##name(T *gx, i64 incgx, const T *x, i64 incx, const Wide<T> *m, const Wide<T> *s, i64 n, const T *a, const T *b, const T *tx, i64 inctx, const Wide<T> *tau) { \
+		addLogSumExp(gx, incgx, Softmax<T>{x, incx, *m, *s}, n, a, b, tx, inctx, tau); \
 	} \
-	KERNEL addSoftmaxTurn##name(T *gtx, i64 incgtx, const T *x, i64 incx, const T *m, const Wide<T> *s, i64 n, const T *gty, i64 incgty, const Wide<T> *e, const T *tx, i64 inctx, const Wide<T> *r, const T *gy, i64 incgy, const Wide<T> *d) { \
-		addSoftmaxTurn(gtx, incgtx, Softmax<T>{x, incx, wide(*m), *s}, n, gty, incgty, e, tx, inctx, r, gy, incgy, d); \
+	KERNEL addSoftmaxTurn##name(T *gtx, i64 incgtx, const T *x, i64 incx, const Wide<T> *m, const Wide<T> *s, i64 n, const T *gty, i64 incgty, const Wide<T> *e, const T *tx, i64 inctx, const Wide<T> *r, const T *gy, i64 incgy, const Wide<T> *d) { \
+		addSoftmaxTurn(gtx, incgtx, Softmax<T>{x, incx, *m, *s}, n, gty, incgty, e, tx, inctx, r, gy, incgy, d); \
 	}
 KERNELS(double, F64)
 KERNELS(float, F32)
