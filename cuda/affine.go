@@ -32,10 +32,9 @@ func (k Affine[T]) Run(p rev.Pass[Affine[T]]) error {
 	if g.X.Data != nil || gt.X.Data != nil {
 		columnRoom[T](&w, k.W.Rows, k.W.Cols)
 	}
-	addRows(&w, k.Y, sign, k.W, k.X)
+	addTwoRows(&w, k.Y, sign, k.W, k.X, t.Y, t.X)
 	addScaled(&w, k.Y, sign, nil, k.B)
 	addRows(&w, t.Y, sign, t.W, k.X)
-	addRows(&w, t.Y, sign, k.W, t.X)
 	addScaled(&w, t.Y, sign, nil, t.B)
 	k.addGradient(&w, g, g.Y)
 	k.addGradient(&w, gt, gt.Y)

@@ -26,9 +26,8 @@ func (k Axpy[T]) Run(p rev.Pass[Axpy[T]]) error {
 	w := begin(&k, &p)
 	g, t, gt, sign := &p.G, &p.T, &p.GT, p.Sign()
 	addScaled(&w, k.Y, sign, k.Alpha, k.X)
-	addScaled(&w, t.Y, sign, k.Alpha, t.X)
+	addTwoScaled(&w, t.Y, sign, k.Alpha, t.X, t.Alpha, k.X)
 	if t.Alpha != nil {
-		addScaled(&w, t.Y, sign, t.Alpha, k.X)
 		addScaled(&w, gt.X, 1, t.Alpha, g.Y)
 	}
 	addDot(&w, g.Alpha, 1, k.X, g.Y)

@@ -9,12 +9,26 @@ import (
 // addRows computes y += sign·A·x, unless one of them is nil. In fixed point an element of
 // A·x is rounded once.
 func addRows[T rev.Real](w *pass, y Vector[T], sign int, a General[T], x Vector[T]) {
-	if y.Data == nil || a.Data == nil || x.Data == nil || a.Rows == 0 || a.Cols == 0 {
+	addTwoRows(w, y, sign, a, x, Vector[T]{}, Vector[T]{})
+}
+
+// addTwoRows computes y += sign·A·x, unless one of them is nil, and z += sign·A·v likewise. It reads A
+// once.
+func addTwoRows[T rev.Real](w *pass, y Vector[T], sign int, a General[T], x, z, v Vector[T]) {
+	if z.Data == nil || v.Data == nil {
+		z, v = Vector[T]{}, Vector[T]{}
+	}
+	if y.Data == nil || x.Data == nil {
+		y, x, z, v = z, v, Vector[T]{}, Vector[T]{}
+	}
+	if y.Data == nil || a.Data == nil || a.Rows == 0 || a.Cols == 0 {
 		return
 	}
 	yd, yi := y.params()
 	xd, xi := x.params()
-	w.launch(typed[T]("addRows"), rowGrid(a.Rows), yd, yi, uint64(a.Data.address()), uint64(a.Stride), uint64(a.Rows), uint64(a.Cols), xd, xi, uint64(sign))
+	zd, zi := z.params()
+	vd, vi := v.params()
+	w.launch(typed[T]("addRows"), rowGrid(a.Rows), yd, yi, uint64(a.Data.address()), uint64(a.Stride), uint64(a.Rows), uint64(a.Cols), xd, xi, zd, zi, vd, vi, uint64(sign))
 }
 
 // columnPart is how many rows a thread of addColumns sums up, unless there are more than
@@ -68,6 +82,6 @@ func outer[T rev.Real](w *pass, a General[T], sign int, x, y Vector[T]) {
 	xd, xi := x.params()
 	yd, yi := y.params()
 	g := vectorGrid(a.Cols)
-	g.blocks[1] = min(a.Rows, maxParts, bounds.rows)
+	g.blocks[1] = max(1, min(a.Rows, bounds.rows, 4*bounds.blocks/g.blocks[0]))
 	w.launch(typed[T]("addOuter"), g, uint64(a.Data.address()), uint64(a.Stride), uint64(a.Rows), uint64(a.Cols), xd, xi, yd, yi, uint64(sign))
 }

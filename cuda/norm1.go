@@ -22,16 +22,14 @@ func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
 	w := begin(&k, &p)
 	xd, xi := k.X.params()
 	on := vectorGrid(k.X.N)
-	sum := func(out *T, y Vector[T]) {
-		yd, yi := y.params()
+	tout, tx := p.T.Out, p.T.X
+	if tout == nil || tx.Data == nil {
+		tout, tx = nil, Vector[T]{}
+	}
+	if k.Out != nil || tout != nil {
+		yd, yi := tx.params()
 		w.launch(typed[T]("norm1Parts"), on, w.parts(), xd, xi, yd, yi, uint64(k.X.N))
-		w.launch(typed[T]("dotEnd"), oneBlock(on), pointer(out), w.parts(), uint64(on.blocks[0]), uint64(p.Sign()))
-	}
-	if k.Out != nil {
-		sum(k.Out, Vector[T]{})
-	}
-	if p.T.Out != nil && p.T.X.Data != nil {
-		sum(p.T.Out, p.T.X)
+		w.launch(typed[T]("norm1End"), oneBlock(on), pointer(k.Out), pointer(tout), uint64(p.Sign()), w.parts(), uint64(on.blocks[0]))
 	}
 	for _, g := range [...]Norm1[T]{p.G, p.GT} {
 		if g.Out != nil && g.X.Data != nil {

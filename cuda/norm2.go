@@ -22,15 +22,20 @@ type Norm2[T rev.Real] struct {
 func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	w := begin(&k, &p)
 	g, t, gt, n := &p.G, &p.T, &p.GT, uint64(k.X.N)
-	norm, rate := w.number(0), w.number(1)
+	norm, rate, done := w.number(0), w.number(1), w.number(2)
 	xd, xi := k.X.params()
 	on := vectorGrid(k.X.N)
-	w.launch(typed[T]("norm2Parts"), on, w.parts(), xd, xi, n)
-	w.launch(typed[T]("norm2End"), oneBlock(on), norm, pointer(k.Out), uint64(p.Sign()), w.parts(), uint64(on.blocks[0]))
+	blocks := uint64(on.blocks[0])
 	td, ti := t.X.params()
-	if td != 0 && (t.Out != nil || gt.X.Data != nil) {
-		w.launch(typed[T]("alongParts"), on, w.parts(), xd, xi, td, ti, n, norm)
-		w.launch(typed[T]("alongEnd"), oneBlock(on), rate, pointer(t.Out), uint64(p.Sign()), w.parts(), uint64(on.blocks[0]))
+	along := td != 0 && (t.Out != nil || gt.X.Data != nil)
+	if !along {
+		td, ti = 0, 0
+	}
+	w.launch(typed[T]("norm2Parts"), on, w.parts(), xd, xi, td, ti, n)
+	w.launch(typed[T]("norm2End"), oneBlock(on), norm, pointer(k.Out), uint64(p.Sign()), rate, pointer(t.Out), done, w.parts(), blocks)
+	if along { // if the range of floats is too small for the sum of x_i·ẋ_i, and over Q43
+		w.launch(typed[T]("alongParts"), on, w.parts(), xd, xi, td, ti, n, norm, done)
+		w.launch(typed[T]("alongEnd"), oneBlock(on), rate, pointer(t.Out), uint64(p.Sign()), done, w.parts(), blocks)
 	}
 	addUnit := func(to Vector[T], alpha *T) {
 		if to.Data != nil && alpha != nil {

@@ -25,10 +25,10 @@ type chunk struct {
 	bytes int
 }
 
-// Scratch memory 0, which each stream has from the start, has parts of up to 24 bytes of a
+// Scratch memory 0, which each stream has from the start, has parts of up to 32 bytes of a
 // reduction and then a few numbers. Reductions therefore never lack memory.
 const (
-	numbersAt = maxBlocks * 24
+	numbersAt = maxBlocks * 32
 	numbers   = 8
 	partBytes = numbersAt + numbers*16
 )

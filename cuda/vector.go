@@ -42,12 +42,25 @@ func (v Vector[T]) params() (data, inc uint64) { return uint64(v.Data.address())
 
 // addScaled computes y += sign·α·x, unless x or y is nil. A nil alpha stands for 1.
 func addScaled[T rev.Real](w *pass, y Vector[T], sign int, alpha *T, x Vector[T]) {
+	addTwoScaled(w, y, sign, alpha, x, nil, Vector[T]{})
+}
+
+// addTwoScaled computes y += sign·α·x, unless x or y is nil, and then y += sign·β·z, unless β, z or y
+// is nil.
+func addTwoScaled[T rev.Real](w *pass, y Vector[T], sign int, alpha *T, x Vector[T], beta *T, z Vector[T]) {
+	if beta == nil || z.Data == nil {
+		beta, z = nil, Vector[T]{}
+	}
+	if x.Data == nil {
+		alpha, x, beta, z = beta, z, nil, Vector[T]{}
+	}
 	if y.Data == nil || x.Data == nil || x.N == 0 {
 		return
 	}
 	yd, yi := y.params()
 	xd, xi := x.params()
-	w.launch(typed[T]("addScaled"), vectorGrid(x.N), yd, yi, xd, xi, uint64(x.N), pointer(alpha), uint64(sign))
+	zd, zi := z.params()
+	w.launch(typed[T]("addScaled"), vectorGrid(x.N), yd, yi, uint64(x.N), uint64(sign), pointer(alpha), xd, xi, pointer(beta), zd, zi)
 }
 
 // addConstant computes y_i += sign·α, unless one of them is nil.

@@ -1,11 +1,16 @@
 // Kernels over vectors. Element i of a vector is at i·inc.
 #include "reduce.h"
+#include "vector.h"
 
-// y += sign·α·x. A null alpha stands for 1.
-template <class T> DEVICE void addScaled(T *y, i64 incy, const T *x, i64 incx, i64 n, const T *alpha, i64 sign) {
+// y += sign·α·x and then y += sign·β·z, without the latter if z is null. A null alpha stands for 1.
+template <class T>
+DEVICE void addScaled(Vector<T> y, i64 n, i64 sign, const T *alpha, Vector<const T> x, const T *beta, Vector<const T> z) {
+	T a = alpha ? *alpha : T{}, b = z ? *beta : T{};
 	for (i64 i = first(); i < n; i += step()) {
-		T v = x[i * incx];
-		addSigned(y[i * incy], sign, alpha ? product(*alpha, v) : v);
+		Element<T> sum(y, i);
+		T v = x.at(i), w = element(z, i);
+		sum.add(sign, alpha ? product(a, v) : v);
+		if (z) sum.add(sign, product(b, w));
 	}
 }
 
@@ -25,6 +30,7 @@ KERNEL fill64(u64 *y, i64 n, u64 v) { fill(y, n, v); }
 // part_b = Σ x_i·y_i over the elements of block b. A null y stands for ones.
 template <class T> DEVICE void dotParts(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
 	Sum<T> s = Sum<T>::zero();
+#pragma unroll 4
 	for (i64 i = first(); i < n; i += step()) {
 		if (y) {
 			s.addProduct(x[i * incx], y[i * incy]);
@@ -51,7 +57,9 @@ KERNEL leastEnd(i64 *least, const Least *part, i64 parts) {
 }
 
 #define KERNELS(T, name) \
-	KERNEL addScaled##name(T *y, i64 incy, const T *x, i64 incx, i64 n, const T *alpha, i64 sign) { addScaled(y, incy, x, incx, n, alpha, sign); } \
+	KERNEL addScaled##name(T *y, i64 incy, i64 n, i64 sign, const T *alpha, const T *x, i64 incx, const T *beta, const T *z, i64 incz) { \
+		addScaled<T>({y, incy}, n, sign, alpha, {x, incx}, beta, {z, incz}); \
+	} \
 	KERNEL addConstant##name(T *y, i64 incy, i64 n, const T *alpha, i64 sign) { addConstant(y, incy, n, alpha, sign); } \
 	KERNEL dotParts##name(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) { dotParts(part, x, incx, y, incy, n); } \
 	KERNEL dotEnd##name(T *out, const Sum<T> *part, i64 parts, i64 sign) { dotEnd(out, part, parts, sign); }
