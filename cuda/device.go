@@ -58,9 +58,9 @@ var ErrUnavailable = errors.New("cuda: no device")
 var ErrMemory = errors.New("out of memory")
 
 // A Device is a GPU. Its methods, and the kernels over its memory, may be called from any
-// goroutine. A device makes one call at a time. While one waits for results, as Memory.Get and
-// Device.Sync do, the calls of other goroutines wait too. While Stream.Sync waits, they do not. What
-// has been queued before runs meanwhile.
+// goroutine. A device makes one call at a time. While one waits for results, as Memory.Get,
+// Device.Sync and Event.Sync do, the calls of other goroutines wait too. While Stream.Sync waits,
+// they do not. What has been queued before runs meanwhile.
 type Device struct {
 	number int
 	order  int64 // in which devices are held together

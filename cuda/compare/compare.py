@@ -90,6 +90,29 @@ def reduction(f, count=1):
     return peers
 
 
+def rows(f, vector):
+    """y += f(x) of each row of a square matrix: a number, or a row."""
+
+    def peers(n):
+        n = round(n**0.5)
+        x, y = torch.rand(n, n), torch.rand(n) if vector else torch.rand(n, n)
+        run = torch.compile(lambda y, x: y.add_(f(x)), dynamic=False, fullgraph=True)
+        return {"torch.compile": [lambda: run(y, x)]}
+
+    return peers
+
+
+def steps(method, **options):
+    """A step of an optimiser, as one kernel."""
+
+    def peers(n):
+        x = torch.nn.Parameter(torch.rand(n))
+        x.grad = torch.rand(n)
+        return {"torch.optim, fused": [method([x], lr=1e-3, fused=True, **options).step]}
+
+    return peers
+
+
 def axpy(n):
     x, y = torch.rand(n), torch.rand(n)
     return {"torch.add_": [lambda: y.add_(x, alpha=0.5)]}
@@ -281,6 +304,10 @@ PEERS = {
     "NormInf Forward": reduction(lambda x: torch.linalg.vector_norm(x, torch.inf)),
     "LogSumExp Forward": reduction(lambda x: torch.logsumexp(x, 0)),
     "Softmax Forward": elements(lambda x: torch.softmax(x, 0)),
+    "LogSumExpRows Forward": rows(lambda x: torch.logsumexp(x, 1), True),
+    "SoftmaxRows Forward": rows(lambda x: torch.softmax(x, 1), False),
+    "SGD Step": steps(torch.optim.SGD, momentum=0.9),
+    "Adam Step": steps(torch.optim.Adam),
     "LeakyReLU Forward": elements(lambda x: functional.leaky_relu(x, 0.01)),
     "MulElem Forward": elements(torch.mul, 2),
     "DivElem Forward": elements(torch.div, 2),
