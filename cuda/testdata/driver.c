@@ -96,10 +96,14 @@ static int runKernel(CUcontext c, Operation *o) {
 	const char *name = o->function->name;
 	long long *a = o->params;
 	if (!strcmp(name, "addScaledF64")) {
-		double *y = (double *)a[0], *x = (double *)a[2], *alpha = (double *)a[5];
-		long long n = a[4];
-		if (!onDevice(c, a[0], 8 * ((n - 1) * a[1] + 1)) || !onDevice(c, a[2], 8 * ((n - 1) * a[3] + 1)) || (alpha && !onDevice(c, a[5], 8))) return 0;
-		for (long long i = 0; i < n; i++) y[i * a[1]] += (int)a[6] * (alpha ? *alpha : 1) * x[i * a[3]];
+		double *y = (double *)a[0], *alpha = (double *)a[4], *x = (double *)a[5], *beta = (double *)a[7], *z = (double *)a[8];
+		long long n = a[2];
+		if (!onDevice(c, a[0], 8 * ((n - 1) * a[1] + 1)) || !onDevice(c, a[5], 8 * ((n - 1) * a[6] + 1)) || (alpha && !onDevice(c, a[4], 8))) return 0;
+		if (z && (!onDevice(c, a[8], 8 * ((n - 1) * a[9] + 1)) || !onDevice(c, a[7], 8))) return 0;
+		for (long long i = 0; i < n; i++) {
+			y[i * a[1]] += (int)a[3] * (alpha ? *alpha : 1) * x[i * a[6]];
+			if (z) y[i * a[1]] += (int)a[3] * *beta * z[i * a[9]];
+		}
 		return 1;
 	}
 	if (!strcmp(name, "addConstantF64")) {
