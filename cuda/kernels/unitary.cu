@@ -82,6 +82,10 @@ template <> struct Turn<Q43> {
 	}
 };
 
+// addQuarter adds ±d·x to y.
+template <class T> DEVICE void addQuarter(T &y, T d, T x, i64 sign) { y = __builtin_elementwise_fma(sign < 0 ? -d : d, x, y); }
+DEVICE void addQuarter(Q43 &y, Q43 d, Q43 x, i64 sign) { addSigned(y, sign, product(d, x)); }
+
 // A Cross is what columns add to the cotangent of an angle: a·b̄ - b·ā. Over Q43 the two
 // sums are exact.
 template <class T> struct Cross {
@@ -160,14 +164,15 @@ template <class T> DEVICE void addCrosses(T *gtheta, i64 inc, const Cross<T> *cr
 enum Operands { alone, withCotangent, withTangent, all };
 template <Operands O> constexpr int count = O == alone ? 1 : O == all ? 4 : 2;
 
-template <Operands O> constexpr int mostWarps = O == all ? 8 : O == alone ? 16 : 12; // so that all is in registers
+template <Operands O> constexpr int mostWarps = O == all ? 8 : 12; // so that all is in registers
 
 // A block does `chains` chains from `first` on, for the columns of its lanes. It writes
 // crosses with the indices of the table.
 template <class T, Operands O, bool Back> struct Panel {
 	static constexpr int N = count<O>, W = mostWarps<O>;
 	static constexpr int K = __is_same(T, Q43) ? 4 / N : O == all ? 4 : 8; // chains of a warp
-	static constexpr int B = 64 / W / N;                                   // rows from barrier to barrier
+	static constexpr int B = O == alone ? 4 : 2;                           // rows from barrier to barrier
+	static constexpr int beside = O == alone || O == withTangent ? 2 : 1;  // rows that are in the code of the chains side by side
 	static constexpr bool turnsTwice = O == withTangent || O == all;       // by the tangents of angles, too
 	static constexpr int G = 1, D = O == all ? 2 : 1, H = 3;               // places of cotangent, tangent, tangent of cotangent
 
@@ -201,8 +206,8 @@ template <class T, Operands O, bool Back> struct Panel {
 	// quarter adds d times the pair (a, b) turned by a right angle to (ya, yb), or
 	// subtracts it.
 	DEVICE void quarter(i64 sign, T &ya, T &yb, T d, T a, T b) const {
-		addSigned(ya, -sign, product(d, b));
-		addSigned(yb, sign, product(d, a));
+		addQuarter(ya, d, b, -sign);
+		addQuarter(yb, d, a, sign);
 	}
 
 	// Crosses are those of θ̄, followed by the two of its tangent.
@@ -333,20 +338,26 @@ template <class T, Operands O, bool Back> struct Panel {
 			}
 			if (batch >= 0 && batch < batches) {
 #pragma unroll 1
-				for (int k = 0; k < B; k++) {
-					int s = batch * B + k;
-					T v[N];
+				for (int k0 = 0; k0 < B; k0 += beside) {
+					T v[beside][N];
+					Crosses c[beside];
 #pragma unroll
-					for (int o = 0; o < N; o++) v[o] = buffer[now][warp][k][o][lane];
-					Crosses c = through<0, K>(v, tables[now][warp], k);
-					if (sumsOf > 0 && sums) write(c, begin, s);
-					int item = s - delay;
+					for (int u = 0; u < beside; u++) {
 #pragma unroll
-					for (int o = 0; o < N; o++) {
-						if (warp + 1 < warps) {
-							buffer[!now][warp + 1][k][o][lane] = v[o];
-						} else if (mine && item >= 0 && item < rows && x[o]) {
-							x[o][row(item) * stride[o] + column] = v[o];
+						for (int o = 0; o < N; o++) v[u][o] = buffer[now][warp][k0 + u][o][lane];
+						c[u] = through<0, K>(v[u], tables[now][warp], k0 + u);
+					}
+#pragma unroll
+					for (int u = 0; u < beside; u++) {
+						int k = k0 + u, s = batch * B + k, item = s - delay;
+						if (sumsOf > 0 && sums) write(c[u], begin, s);
+#pragma unroll
+						for (int o = 0; o < N; o++) {
+							if (warp + 1 < warps) {
+								buffer[!now][warp + 1][k][o][lane] = v[u][o];
+							} else if (mine && item >= 0 && item < rows && x[o]) {
+								x[o][row(item) * stride[o] + column] = v[u][o];
+							}
 						}
 					}
 				}
