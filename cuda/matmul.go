@@ -109,8 +109,8 @@ func addProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]) {
 func launchProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T], each int) {
 	name, tile, threads := productKernel(w.dev, c, a, b)
 	// A grid has few blocks in its second dimension.
-	for most, rows := bounds.rows*tile, c.rows; rows > 0; rows -= most {
-		g := grid{[3]int{across(c.cols, tile), across(min(rows, most), tile), across(a.cols, each)}, threads}
+	for most, rows := bounds.rows*tile[0], c.rows; rows > 0; rows -= most {
+		g := grid{[3]int{across(c.cols, tile[1]), across(min(rows, most), tile[0]), across(a.cols, each)}, threads}
 		from := c.rows - rows
 		w.launch(typed[T](name), g,
 			c.from(from), uint64(c.down), uint64(c.across), uint64(min(rows, most)), uint64(c.cols), uint64(a.cols),
@@ -162,12 +162,12 @@ func addLongProduct[T rev.Real](w *pass, c strided[T], sign int, a, b strided[T]
 	w.launch(typed[T]("addPartialProducts"), vectorGrid(n), uint64(c.data.address()), uint64(c.down), uint64(c.across), uint64(c.rows), uint64(c.cols), uint64(at), uint64(parts), uint64(sign))
 }
 
-// productKernel returns the kernel for a product, the side of its tiles, and its threads. Cards of
-// compute capability 8.0 and later copy factors asynchronously, in pieces of 16 bytes for the widest
-// tiles, so factors must be aligned for these.
-func productKernel[T rev.Real](d *Device, c, a, b strided[T]) (name string, tile int, threads [3]int) {
+// productKernel returns the kernel for a product, the rows and columns of its tiles, and its threads.
+// Cards of compute capability 8.0 and later copy factors asynchronously, in pieces of 16 bytes for the
+// widest tiles, so factors must be aligned for these.
+func productKernel[T rev.Real](d *Device, c, a, b strided[T]) (name string, tile [2]int, threads [3]int) {
 	if min(c.rows, c.cols) < fixedTile {
-		return "addProduct", smallTile, [3]int{16, 16, 1}
+		return "addProduct", square(smallTile), [3]int{16, 16, 1}
 	}
 	capability := 0
 	if d != nil && a.byLines() && b.byLines() {
@@ -177,26 +177,28 @@ func productKernel[T rev.Real](d *Device, c, a, b strided[T]) (name string, tile
 	letters := a.letter() + b.letter()
 	switch any(*new(T)).(type) {
 	case fixed.Q43:
-		return "addLargeProduct", fixedTile, [3]int{16, 16, 1}
+		return "addLargeProduct", square(fixedTile), [3]int{16, 16, 1}
 	case float32:
 		if widest {
-			return "addWideProduct" + letters, widestTile, [3]int{2 * widestTile, 1, 1}
+			return "addWideProduct" + letters, square(widestTile), [3]int{256, 1, 1}
 		}
 	case float64:
 		if capability < 80 {
 			break
 		}
-		tile = largeTile
+		tile = square(largeTile)
 		if widest {
-			tile = widestTile
+			tile[0] = widestTile
 		}
 		if capability >= 90 {
 			letters += "Hopper"
 		}
-		return "addTensorProduct" + strconv.Itoa(tile) + letters, tile, [3]int{2 * tile, 1, 1}
+		return "addTensorProduct" + strconv.Itoa(tile[0]) + letters, tile, [3]int{128, 1, 1}
 	}
-	return "addLargeProduct", largeTile, [3]int{16, 16, 1}
+	return "addLargeProduct", square(largeTile), [3]int{16, 16, 1}
 }
+
+func square(side int) [2]int { return [2]int{side, side} }
 
 // across returns how many tiles of a side cover n.
 func across(n, side int) int { return (n + side - 1) / side }

@@ -70,14 +70,14 @@ template <class T, int side, bool along, int piece, int all> struct Loader {
 	}
 };
 
-// stream calls use with each pair of panels of A and Bᵀ that begin at a row and a column of C, in the
-// order of their terms.
-template <int side, bool alongA, bool alongB, int piece, int all, class T, class Use>
+// stream calls use with each pair of panels, of side rows of A and sideB columns of B, that begin at a row
+// and a column of C, in the order of their terms.
+template <int side, int sideB, bool alongA, bool alongB, int piece, int all, class T, class Use>
 INLINE void stream(const Product<T> &f, int me, i64 row, i64 column, Use use) {
 	constexpr int terms = Panel<T, side, true>::terms;
-	SHARED __attribute__((aligned(16))) T as[stages][side * terms], bs[stages][side * terms];
+	SHARED __attribute__((aligned(16))) T as[stages][side * terms], bs[stages][sideB * terms];
 	Loader<T, side, alongA, piece, all> la(f.a, me, row, f.m);
-	Loader<T, side, alongB, piece, all> lb(f.b.transposed(), me, column, f.n);
+	Loader<T, sideB, alongB, piece, all> lb(f.b.transposed(), me, column, f.n);
 	i64 k = f.k, left = k; // terms to be used, and to be loaded
 	auto load = [&](int stage) __attribute__((always_inline)) {
 		la.load(as[stage], left);

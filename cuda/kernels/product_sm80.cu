@@ -32,8 +32,8 @@ INLINE void addWideProduct(Product<float> f) {
 	float s[8][8];
 #pragma unroll
 	for (int e = 0; e < 64; e++) s[e / 8][e % 8] = 0;
-	stream<side, alongA, alongB, 4, 256>(f, me, row, column, [&](const float *as, const float *bs) __attribute__((always_inline)) {
-#pragma unroll
+	stream<side, side, alongA, alongB, 4, 256>(f, me, row, column, [&](const float *as, const float *bs) __attribute__((always_inline)) {
+#pragma unroll 2
 		for (int p = 0; p < Panel<float, side, true>::terms; p += 4) {
 			float u[4][8], v[4][8];
 			Rows::read(u, as, i0, i, p);

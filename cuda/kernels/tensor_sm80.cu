@@ -26,16 +26,16 @@ DEVICE void multiply(double (&d)[2][2], const double (&a)[2][2], const double (&
 #endif
 }
 
-// C += sign·A·B. A block computes a tile of C with side rows and columns, and a warp side/2 rows and
-// 32 columns of them. The terms 2·j and 2·j + 1 of a panel are those that the instruction calls j and
+// C += sign·A·B. A block of four warps computes a tile of C with side rows and 64 columns, and a warp side/2
+// rows and 32 columns of them. The terms 2·j and 2·j + 1 of a panel are those that the instruction calls j and
 // j + 4: a lane reads both at once if they are neighbours.
 template <int side, bool alongA, bool alongB, int piece>
 INLINE void addTensorProduct(Product<double> f) {
-	constexpr int down = side / 32, across = 4;
-	i64 row = blockY() * side, column = blockX() * side;
+	constexpr int sideB = 64, down = side / 32, across = 4;
+	i64 row = blockY() * side, column = blockX() * sideB;
 	int me = (int)threadX(), i = me % 32 / 4, j = me % 4, i0 = me / 32 % 2 * (side / 2), j0 = me / 64 * 32;
 	double s[down][across][2][2] = {};
-	stream<side, alongA, alongB, piece, 2 * side>(f, me, row, column, [&](const double *as, const double *bs) __attribute__((always_inline)) {
+	stream<side, sideB, alongA, alongB, piece, 128>(f, me, row, column, [&](const double *as, const double *bs) __attribute__((always_inline)) {
 		double u[down][2][2], v[across][2];
 #pragma unroll
 		for (int p = 0; p < down; p++) {
@@ -43,7 +43,7 @@ INLINE void addTensorProduct(Product<double> f) {
 			for (int h = 0; h < 2; h++) Panel<double, side, alongA>::pair(u[p][h], as, i0 + 16 * p + 8 * h + i, 2 * j);
 		}
 #pragma unroll
-		for (int q = 0; q < across; q++) Panel<double, side, alongB>::pair(v[q], bs, j0 + 8 * q + i, 2 * j);
+		for (int q = 0; q < across; q++) Panel<double, sideB, alongB>::pair(v[q], bs, j0 + 8 * q + i, 2 * j);
 #pragma unroll
 		for (int p = 0; p < down; p++) {
 #pragma unroll
@@ -71,7 +71,7 @@ INLINE void addTensorProduct(Product<double> f) {
 
 // Large tiles want factors whose pieces of 16 bytes are aligned.
 #define TENSOR_PRODUCTS(layout, alongA, alongB) \
-	__attribute__((launch_bounds(256))) PRODUCT(double, TENSOR(addTensorProduct128##layout), (addTensorProduct<128, alongA, alongB, 2>)) \
+	__attribute__((launch_bounds(128))) PRODUCT(double, TENSOR(addTensorProduct128##layout), (addTensorProduct<128, alongA, alongB, 2>)) \
 	__attribute__((launch_bounds(128))) PRODUCT(double, TENSOR(addTensorProduct64##layout), (addTensorProduct<64, alongA, alongB, 1>))
 TENSOR_PRODUCTS(NN, true, false)
 TENSOR_PRODUCTS(NT, true, true)
