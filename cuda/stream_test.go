@@ -125,7 +125,7 @@ func TestOn(t *testing.T) {
 
 // TestLaunchesInStream has launches and scratch memory of passes in their own stream.
 func TestLaunchesInStream(t *testing.T) {
-	c := &counting{next: 1 << 40}
+	c := &counting{interpreted: *interpret(t, 0), next: 1 << 40}
 	dev := must(newDevice(0, c))(t)
 	defer func() {
 		if err := dev.Close(); err != nil {
