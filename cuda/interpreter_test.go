@@ -235,7 +235,11 @@ func (d *interpreted) launch(_ int, kernel string, g grid, params []uint64) erro
 	if most, ok := largestBlock()[kernel]; ok && g.threads[0]*g.threads[1]*g.threads[2] > most {
 		return fmt.Errorf("kernel %s: %v threads of a block, but its occupancy is that of %d", kernel, g.threads, most)
 	}
-	return d.machine.Launch(k, ptx.Grid{Blocks: g.blocks, Threads: g.threads}, params)
+	r := newRecord(d.machine.Memory, kernel, g, params)
+	if err := d.machine.Launch(k, ptx.Grid{Blocks: g.blocks, Threads: g.threads}, params); err != nil {
+		return err
+	}
+	return r.write()
 }
 
 // largestBlock returns how many threads the blocks of kernels have at most, as their occupancy was

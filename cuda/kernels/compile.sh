@@ -3,9 +3,7 @@
 # toolkit. Products and sums are never fused, but where a kernel says so.
 set -euo pipefail
 cd "$(dirname "$0")"
-tables=$(mktemp -d)
-trap 'rm -r "$tables"' EXIT
-{ # the tables of package fixed, as C
+tables() { # prints the tables of package fixed, as C
 	echo 'struct U128 { u64 hi, lo; };'
 	echo 'struct LogEntry { u64 inv; U128 ln; };'
 	sed -nE 's/^\t(ln2Q57|ln2Q64) += (0x[0-9a-f]+).*/CONSTANT u64 \1 = \2;/p' ../../fixed/tables.go
@@ -18,7 +16,11 @@ trap 'rm -r "$tables"' EXIT
 	table 'u64 exp2Fine' '^var exp2Fine'
 	table 'LogEntry logTable' '^}{'
 	table 'u64 atanTable' '^var atanTable' 65
-} >"$tables/tables.h"
+}
+[ "${1-}" != tables ] || { tables; exit; } # for other compilers
+tables=$(mktemp -d)
+trap 'rm -r "$tables"' EXIT
+tables >"$tables/tables.h"
 for source in *.cu; do
 	case $source in
 	*_sm80.cu) arch=sm_80 isa=ptx70 ;;

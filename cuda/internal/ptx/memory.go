@@ -144,6 +144,15 @@ func (m *Memory) Read(data []byte, at uint64) error {
 	return nil
 }
 
+// Piece returns where the allocation begins that holds an address, and its bytes, or nil.
+func (m *Memory) Piece(at uint64) (base uint64, data []byte) {
+	p, _, _ := m.find(at, 1)
+	if p == nil {
+		return 0, nil
+	}
+	return p.base, p.data
+}
+
 // find returns the piece that holds size bytes from an address on, and where in it.
 func (m *Memory) find(at uint64, size int) (*piece, int, error) {
 	if m.last.has(at, size) {

@@ -1,0 +1,149 @@
+// Runs launches that tests have recorded, on threads of the host, and compares what they leave in memory
+// with what the interpreter left there.
+#include "gpu.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <vector>
+
+typedef unsigned long long u64;
+constexpr int lanes = 32, mostWarps = 32, deadline = 120; // seconds of a launch
+
+thread_local Place place;
+static thread_local int number, turn; // of a thread in its block; which slots its warp exchanges by
+static pthread_barrier_t ofBlock, ofGrid, ofWarp[mostWarps];
+static Lanes slots[2][mostWarps];
+
+void __nvvm_bar_sync(int) { pthread_barrier_wait(&ofBlock); }
+void __nvvm_bar_warp_sync(int) { pthread_barrier_wait(&ofWarp[number / lanes]); }
+int ownLane() { return number % lanes; }
+const Lanes &exchange(const u64 *own, int count) {
+	Lanes &all = slots[turn ^= 1][number / lanes]; // a warp is at most one exchange ahead
+	memcpy(all[ownLane()], own, count * sizeof *own);
+	__nvvm_bar_warp_sync(-1);
+	return all;
+}
+double rootOfHost(double x) { return sqrt(x); }
+void cp_async_cg_shared_global(unsigned to, const void *from, int some, int bytes) {
+	memcpy((char *)(u64)to, from, some);
+	memset((char *)(u64)to + some, 0, bytes - some);
+}
+
+struct Piece {
+	u64 at, bytes;
+	char *now;
+	std::vector<char> after;
+};
+
+static const Entry *entry;
+static std::vector<u64> params;
+static int blocks[3], threads[3];
+
+static void *run(void *of) {
+	number = (int)(u64)of;
+	for (int b = 0; b < blocks[0] * blocks[1] * blocks[2]; b++) {
+		place = {{number % threads[0], number / threads[0] % threads[1], number / (threads[0] * threads[1])}, {threads[0], threads[1], threads[2]},
+			{b % blocks[0], b / blocks[0] % blocks[1], b / (blocks[0] * blocks[1])}, {blocks[0], blocks[1], blocks[2]}};
+		entry->run(params.data());
+		pthread_barrier_wait(&ofGrid);
+	}
+	return nullptr;
+}
+
+static u64 word(FILE *f) {
+	u64 v = 0;
+	if (fread(&v, sizeof v, 1, f) != 1) {
+		fprintf(stderr, "a record ends early\n");
+		exit(2);
+	}
+	return v;
+}
+static void text(FILE *f, char *to, u64 bytes) {
+	if (bytes > 0 && fread(to, bytes, 1, f) != 1) exit(2);
+}
+
+// same reports whether all bytes are the same. NaNs of double and of float may differ.
+static bool same(const Piece &p) {
+	for (u64 i = 0; i < p.bytes; i += 8) {
+		u64 v = 0, w = 0, n = p.bytes - i < 8 ? p.bytes - i : 8;
+		memcpy(&v, p.now + i, n);
+		memcpy(&w, p.after.data() + i, n);
+		if (v == w) continue;
+		double x, y;
+		float s[2], t[2];
+		memcpy(&x, &v, 8), memcpy(&y, &w, 8), memcpy(s, &v, 8), memcpy(t, &w, 8);
+		if (x != x && y != y) continue;
+		if ((s[0] == t[0] || (s[0] != s[0] && t[0] != t[0])) && (s[1] == t[1] || (s[1] != s[1] && t[1] != t[1]))) continue;
+		fprintf(stderr, "%s: byte %llu of the %llu at %llx: %016llx, want %016llx\n", entry->name, i, p.bytes, p.at, v, w);
+		return false;
+	}
+	return true;
+}
+
+// replay runs the launch of a record.
+static bool replay(const char *name) {
+	FILE *f = fopen(name, "rb");
+	if (!f) return false;
+	std::vector<char> kernel(word(f) + 1);
+	text(f, kernel.data(), kernel.size() - 1);
+	for (entry = entries; entry->name && strcmp(entry->name, kernel.data()); entry++) {}
+	if (!entry->name) {
+		fprintf(stderr, "%s: no kernel %s\n", name, kernel.data());
+		return false;
+	}
+	for (int &n : blocks) n = (int)word(f);
+	for (int &n : threads) n = (int)word(f);
+	params.resize(word(f));
+	for (u64 &p : params) p = word(f);
+	std::vector<Piece> pieces(word(f));
+	for (Piece &p : pieces) {
+		p.at = word(f), p.bytes = word(f);
+		p.now = (char *)malloc(p.bytes); // apart from each other, so that the sanitizer knows their ends
+		p.after.resize(p.bytes);
+		text(f, p.now, p.bytes);
+		text(f, p.after.data(), p.bytes);
+	}
+	fclose(f);
+	for (u64 &v : params) {
+		for (Piece &p : pieces) {
+			if (v >= p.at && v <= p.at + p.bytes) {
+				v = (u64)p.now + (v - p.at);
+				break;
+			}
+		}
+	}
+	int n = threads[0] * threads[1] * threads[2];
+	pthread_barrier_init(&ofBlock, nullptr, n);
+	pthread_barrier_init(&ofGrid, nullptr, n);
+	for (int w = 0; w < (n + lanes - 1) / lanes; w++) pthread_barrier_init(&ofWarp[w], nullptr, n - w * lanes < lanes ? n - w * lanes : lanes);
+	pthread_attr_t small;
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 1 << 20);
+	std::vector<pthread_t> all(n);
+	alarm(deadline); // threads wait forever where not all reach a barrier
+	for (int i = 0; i < n; i++) {
+		if (pthread_create(&all[i], &small, run, (void *)(u64)i)) abort();
+	}
+	for (pthread_t t : all) pthread_join(t, nullptr);
+	alarm(0);
+	bool ok = true;
+	for (Piece &p : pieces) {
+		ok = same(p) && ok;
+		free(p.now);
+	}
+	return ok;
+}
+
+int main(int count, char **names) {
+	int failed = 0;
+	for (int i = 1; i < count; i++) {
+		if (!replay(names[i])) {
+			fprintf(stderr, "%s: failed\n", names[i]);
+			failed++;
+		}
+	}
+	return failed > 0;
+}

@@ -1,0 +1,157 @@
+// Host runs the kernels on the host, as a third execution of their source beside that of a card and of
+// the interpreter:
+//
+//	cd cuda
+//	REVNUM_RECORD=/tmp/launches go test -run 'TestLarge|Bits$' .
+//	go -C kernels run ./host /tmp/launches
+//
+// The tests record launches, with what the interpreter left in memory. clang++-19 compiles the source for
+// the host with sanitizers: once with that of threads, once with those of addresses and of undefined
+// behaviour. The threads of a block are threads of the host, and a barrier is one of theirs (gpu/gpu.h,
+// gpu/replay.cc). The launches run again, and all memory must be the same, bit for bit.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+// An absent operand is a null pointer, to which a kernel may add an offset before it looks.
+var sanitizers = map[string][]string{
+	"threads": {"-fsanitize=thread"},
+	"memory":  {"-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"},
+}
+
+// inline matches inline assembly: its instruction, and its operands.
+var (
+	inline  = regexp.MustCompile(`\basm(?: volatile)?\s*\(\s*"([a-z0-9_.]+)[^"]*"((?s:[^;]*?))\);`)
+	operand = regexp.MustCompile(`"[^"]*"\s*\(((?:[^()]|\([^()]*\))*)\)`)
+)
+
+// rewrite makes inline assembly calls of functions of gpu/gpu.h: an instruction a.b is a function a_b.
+func rewrite(source string) string {
+	return inline.ReplaceAllStringFunc(source, func(s string) string {
+		m := inline.FindStringSubmatch(s)
+		var args []string
+		for _, o := range operand.FindAllStringSubmatch(m[2], -1) {
+			args = append(args, o[1])
+		}
+		return strings.ReplaceAll(m[1], ".", "_") + "(" + strings.Join(args, ", ") + ");"
+	})
+}
+
+var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
+
+// table returns the source of a program for a file of kernels, of which ptx has the names.
+func table(file, ptx string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#include \"gpu.h\"\n#include %q\nconst Entry entries[] = {\n", file)
+	for _, m := range entry.FindAllStringSubmatch(ptx, -1) {
+		fmt.Fprintf(&b, "\t{%q, [](const unsigned long long *v) { call(%s, v); }},\n", m[1], m[1])
+	}
+	b.WriteString("\t{nullptr, nullptr},\n};\n")
+	return b.String()
+}
+
+// prepare writes what is compiled into a folder: the sources in the folder from, their tables, and
+// those of package fixed.
+func prepare(from, to string) error {
+	tables, err := exec.Command("bash", filepath.Join(from, "compile.sh"), "tables").Output()
+	err = errors.Join(err, os.WriteFile(filepath.Join(to, "tables.h"), tables, 0o644))
+	for _, pattern := range []string{"*.cu", "*.h"} {
+		files, e := filepath.Glob(filepath.Join(from, pattern))
+		err = errors.Join(err, e)
+		for _, f := range files {
+			text, e := os.ReadFile(f)
+			err = errors.Join(err, e, os.WriteFile(filepath.Join(to, filepath.Base(f)), []byte(rewrite(string(text))), 0o644))
+		}
+	}
+	return err
+}
+
+// run compiles a file of kernels with a sanitizer, and runs its recorded launches.
+func run(from, folder, base, sanitizer string, records []string) error {
+	ptx, err := os.ReadFile(filepath.Join(from, base+".ptx"))
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(folder, base+"-"+sanitizer)
+	if err := os.WriteFile(program+".cc", []byte(table(base+".cu", string(ptx))), 0o644); err != nil {
+		return err
+	}
+	here := filepath.Join(from, "host", "gpu")
+	args := append([]string{
+		"-std=c++17", "-O1", "-g", "-w", "-no-pie", "-fno-pie", "-mfma", "-ffp-contract=off", "-fno-builtin", "-I" + folder, "-I" + here,
+		program + ".cc", filepath.Join(here, "replay.cc"), "-o", program, "-lpthread",
+	}, sanitizers[sanitizer]...)
+	out, err := exec.Command("clang++-19", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s, %s: %w\n%s", base, sanitizer, err, out)
+	}
+	cmd := exec.Command(program, records...)
+	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1")
+	if out, err = cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s, %s: %w\n%s", base, sanitizer, err, out)
+	}
+	return nil
+}
+
+// runAll runs the records in a folder, which has a folder for each file of kernels in the folder from.
+func runAll(from, records string) (launches int, err error) {
+	folder, err := os.MkdirTemp("", "host")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if err := prepare(from, folder); err != nil {
+		return 0, err
+	}
+	files, err := filepath.Glob(filepath.Join(records, "*"))
+	if err != nil || len(files) == 0 {
+		return 0, errors.Join(err, fmt.Errorf("%s has no launches", records))
+	}
+	var held sync.Mutex
+	var all sync.WaitGroup
+	free := make(chan bool, runtime.NumCPU())
+	for _, f := range files {
+		names, e := filepath.Glob(filepath.Join(f, "*"))
+		if err = errors.Join(err, e); err != nil {
+			return 0, err
+		}
+		launches += len(names)
+		for sanitizer := range sanitizers {
+			free <- true
+			all.Go(func() {
+				e := run(from, folder, filepath.Base(f), sanitizer, names)
+				held.Lock()
+				err = errors.Join(err, e)
+				held.Unlock()
+				<-free
+			})
+		}
+	}
+	all.Wait()
+	return launches, err
+}
+
+func main() {
+	log.SetFlags(0)
+	flag.Parse()
+	if flag.NArg() != 1 {
+		log.Fatal("host: want the folder of launches")
+	}
+	launches, err := runAll(".", flag.Arg(0))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d launches on the host leave the memory that the interpreter leaves\n", launches)
+}

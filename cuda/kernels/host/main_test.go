@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestRewrite(t *testing.T) {
+	for from, want := range map[string]string{
+		`asm volatile("wait.all;" ::: "memory");`:                                  `wait_all();`,
+		`if (x) asm("a.b %0, [%1], 16;" : "=d"(y[i]) : "l"(f(p)), "n"(3));`:        `if (x) a_b(y[i], f(p), 3);`,
+		"asm volatile(\"m.f64 {%0, %1};\"\n\t: \"+d\"(d[0][1]) : \"d\"(a));\nb();": "m_f64(d[0][1], a);\nb();",
+	} {
+		if got := rewrite(from); got != want {
+			t.Errorf("%s becomes %s, want %s", from, got, want)
+		}
+	}
+}
+
+const sum = `#include "number.h"
+KERNEL sumF64(double *to, const double *x, float scale) {
+	double s = blockSum(Sum<double>{x[threadX()]}).v;
+	if (threadX() == 0) to[blockX()] = s * scale;
+}
+`
+
+// TestHost runs a sum over two warps, and versions of it with a barrier less, an access outside
+// memory, a sum that wraps, and another result.
+func TestHost(t *testing.T) {
+	if _, err := exec.LookPath("clang++-19"); err != nil {
+		t.Skip("there is no clang++-19")
+	}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	number, err := os.ReadFile("../number.h")
+	check(err)
+	here, err := filepath.Abs("gpu")
+	check(err)
+
+	const threads, blocks, to, x = 64, 2, 1 << 40, 1<<40 + 1<<20
+	words := []uint64{blocks, 1, 1, threads, 1, 1, 3, to, x, uint64(math.Float32bits(0.5)), 2, to, 8 * blocks}
+	var before, after, numbers []byte
+	total := 0.0
+	for i := range threads {
+		total += float64(i)
+		numbers = binary.LittleEndian.AppendUint64(numbers, math.Float64bits(float64(i)))
+	}
+	for range blocks {
+		before = binary.LittleEndian.AppendUint64(before, 0)
+		after = binary.LittleEndian.AppendUint64(after, math.Float64bits(total/2))
+	}
+	record := append(binary.LittleEndian.AppendUint64(nil, 6), "sumF64"...)
+	for _, w := range words {
+		record = binary.LittleEndian.AppendUint64(record, w)
+	}
+	record = append(append(record, before...), after...)
+	record = binary.LittleEndian.AppendUint64(record, x)
+	record = binary.LittleEndian.AppendUint64(record, uint64(len(numbers)))
+	record = append(append(record, numbers...), numbers...)
+
+	for name, c := range map[string]struct{ file, old, new, want string }{
+		"right":           {},
+		"barrier":         {"number.h", "\tbarrier();\n", "", "data race"},
+		"order of blocks": {"sum.cu", "to[blockX()]", "to[0]", "want"},
+		"result":          {"sum.cu", "* scale", "* scale + 1", "want"},
+		"outside":         {"sum.cu", "x[threadX()]", "x[threadX() + 1]", "heap-buffer-overflow"},
+		"overflow":        {"sum.cu", "= s * scale", "= s * scale + (__INT_MAX__ + (int)threads()) * 0", "signed integer overflow"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, records := t.TempDir(), t.TempDir()
+			check(os.MkdirAll(filepath.Join(from, "host"), 0o755))
+			check(os.Symlink(here, filepath.Join(from, "host", "gpu")))
+			check(os.MkdirAll(filepath.Join(records, "sum"), 0o755))
+			for file, text := range map[string]string{"number.h": string(number), "sum.cu": sum, "sum.ptx": ".visible .entry sumF64(\n", "compile.sh": ""} {
+				if file == c.file {
+					if !strings.Contains(text, c.old) {
+						t.Fatalf("%s lacks %q", file, c.old)
+					}
+					text = strings.Replace(text, c.old, c.new, 1)
+				}
+				check(os.WriteFile(filepath.Join(from, file), []byte(text), 0o644))
+			}
+			check(os.WriteFile(filepath.Join(records, "sum", "sumF64-1"), record, 0o644))
+			launches, err := runAll(from, records)
+			if c.want == "" && (err != nil || launches != 1) {
+				t.Errorf("%d launches: %v", launches, err)
+			}
+			if c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
