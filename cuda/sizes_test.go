@@ -1,9 +1,12 @@
 package cuda
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"revnum/fixed"
@@ -112,6 +115,12 @@ func integers[T rev.Real](rnd *rand.Rand, n int) rev.Vector[T] {
 	return rev.ViewSlice(x)
 }
 
+// one returns a number that is not zero, so that it counts as a cotangent.
+func one[T rev.Real]() *T {
+	v := fixed.Of[T](1)
+	return &v
+}
+
 func table[T rev.Real](rnd *rand.Rand, r, c int) rev.General[T] {
 	return rev.NewGeneral(r, c, integers[T](rnd, r*c).Data)
 }
@@ -140,24 +149,24 @@ func largeVectors[T rev.Real](t *testing.T, sizes []int) {
 	tolerance := toleranceOf[T]()
 	for _, n := range sizes {
 		alike(t, 0, func(rnd *rand.Rand) hostDot[T] {
-			return hostDot[T]{Out: new(T), X: integers[T](rnd, n), Y: integers[T](rnd, n)}
+			return hostDot[T]{Out: one[T](), X: integers[T](rnd, n), Y: integers[T](rnd, n)}
 		}, func(k hostDot[T]) revlinalg.Dot[T] { return revlinalg.Dot[T](k) })
-		alike(t, 0, func(rnd *rand.Rand) hostSum[T] { return hostSum[T]{Out: new(T), X: integers[T](rnd, n)} },
+		alike(t, 0, func(rnd *rand.Rand) hostSum[T] { return hostSum[T]{Out: one[T](), X: integers[T](rnd, n)} },
 			func(k hostSum[T]) revlinalg.Sum[T] { return revlinalg.Sum[T](k) })
 		alike(t, 0, func(rnd *rand.Rand) hostAxpy[T] {
 			return hostAxpy[T]{Y: integers[T](rnd, n), Alpha: &integers[T](rnd, 1).Data[0], X: integers[T](rnd, n)}
 		}, func(k hostAxpy[T]) revlinalg.Axpy[T] { return revlinalg.Axpy[T](k) })
-		alike(t, 0, func(rnd *rand.Rand) hostNorm1[T] { return hostNorm1[T]{Out: new(T), X: integers[T](rnd, n)} },
+		alike(t, 0, func(rnd *rand.Rand) hostNorm1[T] { return hostNorm1[T]{Out: one[T](), X: integers[T](rnd, n)} },
 			func(k hostNorm1[T]) revlinalg.Norm1[T] { return revlinalg.Norm1[T](k) })
 		// Its tangent is a sum in which terms cancel, within ε·‖ẋ‖.
-		alike(t, tolerance*max(1, math.Sqrt(float64(n))/100), func(rnd *rand.Rand) hostNorm2[T] { return hostNorm2[T]{Out: new(T), X: integers[T](rnd, n)} },
+		alike(t, tolerance*max(1, math.Sqrt(float64(n))/100), func(rnd *rand.Rand) hostNorm2[T] { return hostNorm2[T]{Out: one[T](), X: integers[T](rnd, n)} },
 			func(k hostNorm2[T]) revlinalg.Norm2[T] { return revlinalg.Norm2[T](k) })
 		alike(t, 0, func(rnd *rand.Rand) hostNormInf[T] {
 			x := integers[T](rnd, n)
 			x.Data[n-1] = fixed.Of[T](7) // found last
-			return hostNormInf[T]{Out: new(T), X: x}
+			return hostNormInf[T]{Out: one[T](), X: x}
 		}, func(k hostNormInf[T]) revlinalg.NormInf[T] { return revlinalg.NormInf[T](k) })
-		alike(t, tolerance, func(rnd *rand.Rand) hostLogSumExp[T] { return hostLogSumExp[T]{Out: new(T), X: integers[T](rnd, n)} },
+		alike(t, tolerance, func(rnd *rand.Rand) hostLogSumExp[T] { return hostLogSumExp[T]{Out: one[T](), X: integers[T](rnd, n)} },
 			func(k hostLogSumExp[T]) revnn.LogSumExp[T] { return revnn.LogSumExp[T](k) })
 		alike(t, tolerance, func(rnd *rand.Rand) hostSoftmax[T] {
 			return hostSoftmax[T]{Y: integers[T](rnd, n), X: integers[T](rnd, n)}
@@ -179,9 +188,30 @@ func largeMaps[T rev.Real](t *testing.T, tolerance float64, n int) {
 		y, x := unary(rnd)
 		return hostMulElem[T]{Z: y, X: x, Y: vector[T](rnd, n)}
 	}, func(k hostMulElem[T]) revlinalg.MulElem[T] { return revlinalg.MulElem[T](k) })
+	alike(t, tolerance, func(rnd *rand.Rand) hostDivElem[T] {
+		y, x := unary(rnd)
+		return hostDivElem[T]{Z: y, X: x, Y: awayFromZero[T](rnd, n)}
+	}, func(k hostDivElem[T]) revlinalg.DivElem[T] { return revlinalg.DivElem[T](k) })
 	alike(t, tolerance, func(rnd *rand.Rand) hostAtan2[T] {
 		return hostAtan2[T]{Z: vector[T](rnd, n), X: awayFromZero[T](rnd, n), Y: positives[T](rnd, n)}
 	}, func(k hostAtan2[T]) revlinalg.Atan2[T] { return revlinalg.Atan2[T](k) })
+}
+
+// TestLargeDomain has one power that is not defined, at the end of long vectors.
+func TestLargeDomain(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	for _, n := range largeSizes(t) {
+		x := vector[float64](rand.New(rand.NewPCG(1, 2)), n)
+		for i := range x.Data {
+			x.Data[i] = 2
+		}
+		x.Data[n-1] = -2
+		y := rev.ViewSlice(slices.Repeat([]float64{0.5}, n))
+		var e *rev.DomainError
+		if err := rev.Forward(hostPow[float64]{Z: rev.ViewSlice(make([]float64, n)), X: x, Y: y}); !errors.As(err, &e) || e.Index != n-1 {
+			t.Errorf("%d elements: %v", n, err)
+		}
+	}
 }
 
 // TestLargeMatrices has more rows and columns than a grid has blocks and threads, 65 and 129 columns,
@@ -256,6 +286,17 @@ func TestLargeMixtures(t *testing.T) {
 	prior := gmm.Prior{Gamma: 0.7, M: 2}
 	comparePosterior(t, [3]int{70, 65, 2}, prior)
 	comparePosterior(t, [3]int{5, 130, 1}, prior)
+	for _, capability := range []int{80, 90} {
+		t.Run(fmt.Sprint("tensor cores of ", capability), func(t *testing.T) { // a lane has several coordinates
+			testDevice = withTensorCores(t, 1<<26, capability)
+			comparePosterior(t, [3]int{30, 40, 2}, prior)
+		})
+	}
+	testDevice = interpreter(t, 1<<27)
+	t.Run("batches", func(t *testing.T) { // with more sums than a block has threads
+		smallBatches(t, 35)
+		comparePosterior(t, [3]int{1200, 1, 2}, prior)
+	})
 	same(t, func(rnd *rand.Rand) hostFixedPosterior { return randomFixedPosterior(rnd, 35, 65, 2, prior) },
 		func(k hostFixedPosterior) gmm.FixedLogPosterior { return gmm.FixedLogPosterior(k) })
 }
@@ -272,4 +313,24 @@ func TestSmallGrids(t *testing.T) {
 	t.Run("BundlePoints", TestBundlePoints)
 	t.Run("BundleReduced", TestBundleReduced)
 	t.Run("mixture points", TestMixturePoints)
+}
+
+// TestLargeFill fills more elements than a grid has threads.
+func TestLargeFill(t *testing.T) {
+	testDevice = interpreter(t, 1<<24)
+	for _, n := range largeSizes(t) {
+		largeFill(t, n, 1.5)
+		largeFill(t, n, float32(2.5))
+	}
+}
+
+func largeFill[T float64 | float32](t *testing.T, n int, v T) {
+	x := must(NewVector(testDevice, rev.ViewSlice(make([]T, n))))(t)
+	got := make([]T, n)
+	if err := errors.Join(Fill(nil, x.Data, v), x.Data.Get(got), x.Data.Free()); err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(got, func(w T) bool { return w != v }); i >= 0 {
+		t.Errorf("element %d of %d is %v, want %v", i, n, got[i], v)
+	}
 }

@@ -25,7 +25,8 @@ import (
 	"sync"
 )
 
-// An absent operand is a null pointer, to which a kernel may add an offset before it looks.
+// An absent operand is a null pointer, to which a kernel may add an offset before it looks. C++20 says
+// what it is to shift a negative number, as all compilers do.
 var sanitizers = map[string][]string{
 	"threads": {"-fsanitize=thread"},
 	"memory":  {"-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"},
@@ -90,7 +91,7 @@ func run(from, folder, base, sanitizer string, records []string) error {
 	}
 	here := filepath.Join(from, "host", "gpu")
 	args := append([]string{
-		"-std=c++17", "-O1", "-g", "-w", "-no-pie", "-fno-pie", "-mfma", "-ffp-contract=off", "-fno-builtin", "-I" + folder, "-I" + here,
+		"-std=c++20", "-O1", "-g", "-w", "-no-pie", "-fno-pie", "-mfma", "-ffp-contract=off", "-fno-builtin", "-I" + folder, "-I" + here,
 		program + ".cc", filepath.Join(here, "replay.cc"), "-o", program, "-lpthread",
 	}, sanitizers[sanitizer]...)
 	out, err := exec.Command("clang++-19", args...).CombinedOutput()
@@ -123,10 +124,7 @@ func runAll(from, records string) (launches int, err error) {
 	var all sync.WaitGroup
 	free := make(chan bool, runtime.NumCPU())
 	for _, f := range files {
-		names, e := filepath.Glob(filepath.Join(f, "*"))
-		if err = errors.Join(err, e); err != nil {
-			return 0, err
-		}
+		names, _ := filepath.Glob(filepath.Join(f, "*")) // the pattern is right
 		launches += len(names)
 		for sanitizer := range sanitizers {
 			free <- true
