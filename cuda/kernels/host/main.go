@@ -32,15 +32,17 @@ var sanitizers = map[string][]string{
 	"memory":  {"-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"},
 }
 
-// inline matches inline assembly: its instruction, and its operands.
+// inline matches inline assembly: its instruction and its operands.
 var (
 	inline  = regexp.MustCompile(`\basm(?: volatile)?\s*\(\s*"([a-z0-9_.]+)[^"]*"((?s:[^;]*?))\);`)
+	unroll  = regexp.MustCompile(`(?m)^#pragma unroll.*$`)
 	operand = regexp.MustCompile(`"[^"]*"\s*\(((?:[^()]|\([^()]*\))*)\)`)
 )
 
 // rewrite makes inline assembly calls of functions of gpu/gpu.h: an instruction a.b is a function a_b.
+// Loops are not unrolled, so that they compile quickly.
 func rewrite(source string) string {
-	return inline.ReplaceAllStringFunc(source, func(s string) string {
+	return inline.ReplaceAllStringFunc(unroll.ReplaceAllString(source, ""), func(s string) string {
 		m := inline.FindStringSubmatch(s)
 		var args []string
 		for _, o := range operand.FindAllStringSubmatch(m[2], -1) {
@@ -55,9 +57,9 @@ var entry = regexp.MustCompile(`(?m)^\.visible \.entry (\w+)\(`)
 // table returns the source of a program for a file of kernels, of which ptx has the names.
 func table(file, ptx string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#include \"gpu.h\"\n#include %q\nconst Entry entries[] = {\n", file)
+	fmt.Fprintf(&b, "#include \"gpu.h\"\n#include %q\nconst gpu::Entry gpu::entries[] = {\n", file)
 	for _, m := range entry.FindAllStringSubmatch(ptx, -1) {
-		fmt.Fprintf(&b, "\t{%q, [](const unsigned long long *v) { call(%s, v); }},\n", m[1], m[1])
+		fmt.Fprintf(&b, "\t{%q, [](const unsigned long long *v) { gpu::call(%s, v); }},\n", m[1], m[1])
 	}
 	b.WriteString("\t{nullptr, nullptr},\n};\n")
 	return b.String()

@@ -1,24 +1,27 @@
 // A GPU on the host: what kernels call, for threads of the host. replay.cc runs them.
 #pragma once
 
+namespace gpu {
 struct Place { int thread[3], threads[3], block[3], blocks[3]; };
 extern thread_local Place place;
+} // namespace gpu
 
-inline int __nvvm_read_ptx_sreg_tid_x() { return place.thread[0]; }
-inline int __nvvm_read_ptx_sreg_tid_y() { return place.thread[1]; }
-inline int __nvvm_read_ptx_sreg_tid_z() { return place.thread[2]; }
-inline int __nvvm_read_ptx_sreg_ntid_x() { return place.threads[0]; }
-inline int __nvvm_read_ptx_sreg_ntid_y() { return place.threads[1]; }
-inline int __nvvm_read_ptx_sreg_ctaid_x() { return place.block[0]; }
-inline int __nvvm_read_ptx_sreg_ctaid_y() { return place.block[1]; }
-inline int __nvvm_read_ptx_sreg_ctaid_z() { return place.block[2]; }
-inline int __nvvm_read_ptx_sreg_nctaid_x() { return place.blocks[0]; }
-inline int __nvvm_read_ptx_sreg_nctaid_y() { return place.blocks[1]; }
-inline int __nvvm_read_ptx_sreg_nctaid_z() { return place.blocks[2]; }
+inline int __nvvm_read_ptx_sreg_tid_x() { return gpu::place.thread[0]; }
+inline int __nvvm_read_ptx_sreg_tid_y() { return gpu::place.thread[1]; }
+inline int __nvvm_read_ptx_sreg_tid_z() { return gpu::place.thread[2]; }
+inline int __nvvm_read_ptx_sreg_ntid_x() { return gpu::place.threads[0]; }
+inline int __nvvm_read_ptx_sreg_ntid_y() { return gpu::place.threads[1]; }
+inline int __nvvm_read_ptx_sreg_ctaid_x() { return gpu::place.block[0]; }
+inline int __nvvm_read_ptx_sreg_ctaid_y() { return gpu::place.block[1]; }
+inline int __nvvm_read_ptx_sreg_ctaid_z() { return gpu::place.block[2]; }
+inline int __nvvm_read_ptx_sreg_nctaid_x() { return gpu::place.blocks[0]; }
+inline int __nvvm_read_ptx_sreg_nctaid_y() { return gpu::place.blocks[1]; }
+inline int __nvvm_read_ptx_sreg_nctaid_z() { return gpu::place.blocks[2]; }
 
 void __nvvm_bar_sync(int);
 void __nvvm_bar_warp_sync(int);
 
+namespace gpu {
 // exchange returns what the lanes of a warp have put into it. Every lane puts up to six numbers.
 constexpr int most = 6;
 typedef unsigned long long Lanes[32][most];
@@ -30,16 +33,20 @@ inline int shuffle(int v, int lane) {
 	const Lanes &all = exchange(&own, 1);
 	return (int)all[lane < 32 ? lane : ownLane()][0];
 }
-inline int __nvvm_shfl_sync_down_i32(int, int v, int by, int) { return shuffle(v, ownLane() + by); }
-inline int __nvvm_shfl_sync_bfly_i32(int, int v, int mask, int) { return shuffle(v, ownLane() ^ mask); }
-inline int __nvvm_shfl_sync_idx_i32(int, int v, int lane, int) { return shuffle(v, lane & 31); }
+} // namespace gpu
+
+inline int __nvvm_shfl_sync_down_i32(int, int v, int by, int) { return gpu::shuffle(v, gpu::ownLane() + by); }
+inline int __nvvm_shfl_sync_bfly_i32(int, int v, int mask, int) { return gpu::shuffle(v, gpu::ownLane() ^ mask); }
+inline int __nvvm_shfl_sync_idx_i32(int, int v, int lane, int) { return gpu::shuffle(v, lane & 31); }
 
 // The instructions of inline assembly, by their names.
 
-double rootOfHost(double);
+namespace gpu {
+double root(double);
 inline double upper(double x) { return __builtin_bit_cast(double, __builtin_bit_cast(unsigned long long, x) >> 32 << 32); }
-inline void rsqrt_approx_ftz_f64(double &y, double x) { y = upper(1 / rootOfHost(upper(x))); }
-inline double __nvvm_rcp_approx_ftz_d(double x) { return upper(1 / upper(x)); }
+} // namespace gpu
+inline void rsqrt_approx_ftz_f64(double &y, double x) { y = gpu::upper(1 / gpu::root(gpu::upper(x))); }
+inline double __nvvm_rcp_approx_ftz_d(double x) { return gpu::upper(1 / gpu::upper(x)); }
 
 // The address of shared memory has 32 bits.
 void cp_async_cg_shared_global(unsigned to, const void *from, int some, int bytes = 16);
@@ -47,6 +54,7 @@ inline void cp_async_ca_shared_global(unsigned to, const void *from, int bytes, 
 inline void cp_async_commit_group() {}
 inline void cp_async_wait_group(int) {}
 
+namespace gpu {
 // D += A·B, for A with rows×terms elements and B with terms×8. Lane i has a[i/4 + 8·(h%(rows/8))][i%4 +
 // 4·(h/(rows/8))], b[i%4 + 4·h][i/4] and d[i/4 + 8·(h/2)][2·(i%4) + h%2].
 template <int rows, int terms> inline void matrices(double *const *d, const double *a, const double *b) {
@@ -64,15 +72,17 @@ template <int rows, int terms> inline void matrices(double *const *d, const doub
 		}
 	}
 }
+} // namespace gpu
 inline void mma_sync_aligned_m8n8k4_row_col_f64_f64_f64_f64(double &d0, double &d1, double a, double b) {
 	double *d[] = {&d0, &d1};
-	matrices<8, 4>(d, &a, &b);
+	gpu::matrices<8, 4>(d, &a, &b);
 }
 inline void mma_sync_aligned_m16n8k8_row_col_f64_f64_f64_f64(double &d0, double &d1, double &d2, double &d3, double a0, double a1, double a2, double a3, double b0, double b1) {
 	double *d[] = {&d0, &d1, &d2, &d3}, a[] = {a0, a1, a2, a3}, b[] = {b0, b1};
-	matrices<16, 8>(d, a, b);
+	gpu::matrices<16, 8>(d, a, b);
 }
 
+namespace gpu {
 // call calls a kernel with parameters of 8 bytes, of which a float takes the low ones.
 template <class T> T parameter(unsigned long long v) {
 	if constexpr (sizeof(T) == 8) return __builtin_bit_cast(T, v);
@@ -89,3 +99,4 @@ struct Entry {
 	void (*run)(const unsigned long long *params);
 };
 extern const Entry entries[];
+} // namespace gpu

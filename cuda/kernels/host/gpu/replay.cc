@@ -9,24 +9,25 @@
 #include <unistd.h>
 #include <vector>
 
+using namespace gpu;
 typedef unsigned long long u64;
 constexpr int lanes = 32, mostWarps = 32, deadline = 120; // seconds of a launch
 
-thread_local Place place;
+thread_local Place gpu::place;
 static thread_local int number, turn; // of a thread in its block; which slots its warp exchanges by
 static pthread_barrier_t ofBlock, ofGrid, ofWarp[mostWarps];
 static Lanes slots[2][mostWarps];
 
 void __nvvm_bar_sync(int) { pthread_barrier_wait(&ofBlock); }
 void __nvvm_bar_warp_sync(int) { pthread_barrier_wait(&ofWarp[number / lanes]); }
-int ownLane() { return number % lanes; }
-const Lanes &exchange(const u64 *own, int count) {
+int gpu::ownLane() { return number % lanes; }
+const Lanes &gpu::exchange(const u64 *own, int count) {
 	Lanes &all = slots[turn ^= 1][number / lanes]; // a warp is at most one exchange ahead
 	memcpy(all[ownLane()], own, count * sizeof *own);
 	__nvvm_bar_warp_sync(-1);
 	return all;
 }
-double rootOfHost(double x) { return sqrt(x); }
+double gpu::root(double x) { return sqrt(x); }
 void cp_async_cg_shared_global(unsigned to, const void *from, int some, int bytes) {
 	memcpy((char *)(u64)to, from, some);
 	memset((char *)(u64)to + some, 0, bytes - some);
