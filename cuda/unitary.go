@@ -34,7 +34,7 @@ import (
 //	ġa = c·ġa' + s·ġb' + θ̇·b̄,  ġb = c·ġb' - s·ġa' - θ̇·ā,  ġθ += Σ ȧ'·b̄' + a'·ġb' - ḃ'·ā' - b'·ġa'.
 //
 // A block of threads has 32 columns. Rows stream through its threads, which apply up to
-// 96 chains of rotations to them on the way, and read and write X once for all of these.
+// 128 chains of rotations to them on the way, and read and write X once for all of these.
 // The sines and cosines of the chains are computed once, in scratch memory. Adjoint needs
 // scratch memory for a number per rotation of these chains and per 32 columns. The sums
 // over the columns are those of a tree in a block, and blocks are added in their order.
@@ -137,16 +137,16 @@ func (r *rotations[T]) choose() {
 	switch {
 	case gt.X.Data != nil || g.X.Data != nil && t.X.Data != nil:
 		r.kernel, r.operands, count = "rotateAll", [4]General[T]{r.k.X, g.X, t.X, gt.X}, 4
+		r.warps, r.chains = 8, 4 // here and below as in kernels/unitary.cu
 	case g.X.Data != nil:
 		r.kernel, r.operands = "rotateCotangent", [4]General[T]{r.k.X, g.X}
+		r.warps, r.chains = 12, 8
 	case t.X.Data != nil:
 		r.kernel, r.operands = "rotateTangent", [4]General[T]{r.k.X, t.X}
+		r.warps, r.chains = 8, 16
 	default:
 		r.kernel, r.operands, count = "rotateAlone", [4]General[T]{r.k.X}, 1
-	}
-	r.warps, r.chains = 12, 8 // as in kernels/unitary.cu
-	if count == 4 {
-		r.warps, r.chains = 8, 4
+		r.warps, r.chains = 16, 8
 	}
 	if isFixed[T]() {
 		r.chains = 4 / count

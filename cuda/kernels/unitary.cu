@@ -164,15 +164,14 @@ template <class T> DEVICE void addCrosses(T *gtheta, i64 inc, const Cross<T> *cr
 enum Operands { alone, withCotangent, withTangent, all };
 template <Operands O> constexpr int count = O == alone ? 1 : O == all ? 4 : 2;
 
-template <Operands O> constexpr int mostWarps = O == all ? 8 : 12; // so that all is in registers
+template <Operands O> constexpr int mostWarps = O == alone ? 16 : O == withCotangent ? 12 : 8;
 
 // A block does `chains` chains from `first` on, for the columns of its lanes. It writes
 // crosses with the indices of the table.
 template <class T, Operands O, bool Back> struct Panel {
 	static constexpr int N = count<O>, W = mostWarps<O>;
-	static constexpr int K = __is_same(T, Q43) ? 4 / N : O == all ? 4 : 8; // chains of a warp
+	static constexpr int K = __is_same(T, Q43) ? 4 / N : O == all ? 4 : O == withTangent ? 16 : 8; // chains of a warp
 	static constexpr int B = O == alone ? 4 : 2;                           // rows from barrier to barrier
-	static constexpr int beside = O == alone || O == withTangent ? 2 : 1;  // rows that are in the code of the chains side by side
 	static constexpr bool turnsTwice = O == withTangent || O == all;       // by the tangents of angles, too
 	static constexpr int G = 1, D = O == all ? 2 : 1, H = 3;               // places of cotangent, tangent, tangent of cotangent
 
@@ -338,26 +337,19 @@ template <class T, Operands O, bool Back> struct Panel {
 			}
 			if (batch >= 0 && batch < batches) {
 #pragma unroll 1
-				for (int k0 = 0; k0 < B; k0 += beside) {
-					T v[beside][N];
-					Crosses c[beside];
+				for (int k = 0; k < B; k++) {
+					int s = batch * B + k, item = s - delay;
+					T v[N];
 #pragma unroll
-					for (int u = 0; u < beside; u++) {
+					for (int o = 0; o < N; o++) v[o] = buffer[now][warp][k][o][lane];
+					Crosses c = through<0, K>(v, tables[now][warp], k);
+					if (sumsOf > 0 && sums) write(c, begin, s);
 #pragma unroll
-						for (int o = 0; o < N; o++) v[u][o] = buffer[now][warp][k0 + u][o][lane];
-						c[u] = through<0, K>(v[u], tables[now][warp], k0 + u);
-					}
-#pragma unroll
-					for (int u = 0; u < beside; u++) {
-						int k = k0 + u, s = batch * B + k, item = s - delay;
-						if (sumsOf > 0 && sums) write(c[u], begin, s);
-#pragma unroll
-						for (int o = 0; o < N; o++) {
-							if (warp + 1 < warps) {
-								buffer[!now][warp + 1][k][o][lane] = v[u][o];
-							} else if (mine && item >= 0 && item < rows && x[o]) {
-								x[o][row(item) * stride[o] + column] = v[u][o];
-							}
+					for (int o = 0; o < N; o++) {
+						if (warp + 1 < warps) {
+							buffer[!now][warp + 1][k][o][lane] = v[o];
+						} else if (mine && item >= 0 && item < rows && x[o]) {
+							x[o][row(item) * stride[o] + column] = v[o];
 						}
 					}
 				}

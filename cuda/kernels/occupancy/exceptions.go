@@ -22,7 +22,8 @@ var blocks = []block{
 	{entries: "graph(Means|Forces|Second).*", threads: 128},
 	{entries: "smallQR(16|32).*", threads: 32},
 	{entries: "smallQR64.*|solveStack.*|multiplyStack.*|compact.*|small(Gradient|Tangent).*", threads: 64},
-	{entries: "rotate(Alone|Cotangent|Tangent).*", threads: 384},
+	{entries: "rotateAlone.*", threads: 512},
+	{entries: "rotateCotangent.*", threads: 384},
 	{entries: "addTensorProduct.*", threads: 128},
 }
 
