@@ -178,21 +178,29 @@ template <class F> INLINE void eachObservation(Rows &rows, const double *j, cons
 	}
 }
 
-// bundleCameras computes the block of U = FᵀF and Fᵀr of each camera.
+// bundleCameras computes the block of U = FᵀF and Fᵀr of each camera. A thread has 54 sums, so that
+// there are few warps. It loads an observation of its own, with all loads on their way at once, which
+// was faster on an H200 than to load those of a warp together.
 KERNEL BOUND(2) bundleCameras(double *u, double *g, const double *j, const double *r, const int *ptr, const int *list, i64 cameras) {
-	SHARED Rows rows;
 	for (i64 c = blockX(); c < cameras; c += blocks()) {
 		double s[triangle + params] = {};
-		eachObservation(rows, j, ptr, list, c, [&](const double *from, i64 i) __attribute__((always_inline)) {
-			Observation o(from);
-			const double *d = o.d, *b = r + 2 * i;
+		for (i64 e = ptr[c] + threadX(); e < ptr[c + 1]; e += threads()) {
+			i64 i = list[e];
+			double d[jacobian];
+#pragma unroll
+			for (int k = 0; k < jacobian / 2; k++) {
+				Pair p = ((const Pair *)(j + jacobian * i))[k];
+				d[2 * k] = p.x;
+				d[2 * k + 1] = p.y;
+			}
+			const double *b = r + 2 * i;
 #pragma unroll
 			for (int k = 0; k < params; k++) {
 #pragma unroll
 				for (int l = 0; l <= k; l++) s[element(k, l)] += d[k] * d[l] + d[row + k] * d[row + l];
 				s[triangle + k] += d[k] * b[0] + d[row + k] * b[1];
 			}
-		});
+		}
 		const double *t = blockSums(s);
 		for (i64 i = threadX(); i < params * params; i += threads()) {
 			i64 k = i / params, l = i % params;
