@@ -459,7 +459,9 @@ template <int warps> INLINE void reduce(double *to, const double *u, const doubl
 		barrier();
 	}
 }
-KERNEL __attribute__((launch_bounds(lanes, 20))) bundleReduceShort(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n, i64 most) {
+// It has so many registers that 20 warps fit. That is said for blocks of two, as cards of compute
+// capability 7.5 have at most 16 blocks on a multiprocessor.
+KERNEL __attribute__((launch_bounds(2 * lanes, 10))) bundleReduceShort(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n, i64 most) {
 	reduce<1>(to, u, j, linv, point, camera, ptr, list, n, 0, most);
 }
 KERNEL BOUND(5) bundleReduceLong(double *to, const double *u, const double *j, const double *linv, const int *point, const int *camera, const i64 *ptr, const int *list, i64 n, i64 least) {
