@@ -48,6 +48,7 @@ var spilling = []exception{
 	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "the coefficients of a series, which are indexed; a camera is set once for all its observations"},
 	{"graphKindsQ43|weighRatedF64", "the coefficients of exp and log, which are indexed; a point or a graph needs them once"},
+	{"graph(Means|Forces|Second).*", "the sums of a thread, which are indexed once for each kind of pair"},
 	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
 }
 
