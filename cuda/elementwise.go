@@ -63,7 +63,7 @@ func (k elementwise[T]) run(w *pass, function string, where domain, sign int, g,
 	if isFixed[T]() || t.Y.Data != nil || g.X.Data != nil || gt.X.Data != nil {
 		kind = wholePass
 	}
-	w.launch(typed[T](function+kind), vectorGrid(k.X.N), append([]uint64{outside}, k.params(sign, g, t, gt)...)...)
+	w.launch(typed[T](function+kind), mapGrid(k.X.N), append([]uint64{outside}, k.params(sign, g, t, gt)...)...)
 	if i := w.outside(outside, k.X.N); i >= 0 {
 		w.fail(&rev.DomainError{Func: function, Args: []float64{elementOf(w, k.X, i)}, Index: i, Order: order})
 	}
@@ -81,7 +81,7 @@ func (k elementwise[T]) params(sign int, g, t, gt elementwise[T]) []uint64 {
 // rectify makes a pass of y += s(x)·x, where s is 1 for x > 0 and NaN, and the slope elsewhere.
 func (k elementwise[T]) rectify(w *pass, slope T, sign int, g, t, gt elementwise[T]) {
 	if k.X.N > 0 {
-		w.launch(typed[T]("rectify"), vectorGrid(k.X.N), append([]uint64{rawBits(slope)}, k.params(sign, g, t, gt)...)...)
+		w.launch(typed[T]("rectify"), mapGrid(k.X.N), append([]uint64{rawBits(slope)}, k.params(sign, g, t, gt)...)...)
 	}
 }
 

@@ -42,5 +42,5 @@ func (s *softmax[T]) addLogSumExp(y Vector[T], a, b *T, tx Vector[T]) {
 	}
 	yd, yi := y.params()
 	td, ti := tx.params()
-	s.launch(typed[T]("addLogSumExp"), s.on, yd, yi, s.x, s.inc, s.max, s.sum, s.n, pointer(a), pointer(b), td, ti, s.number(tangentMean))
+	s.launch(typed[T]("addLogSumExp"), mapGrid(int(s.n)), yd, yi, s.x, s.inc, s.max, s.sum, s.n, pointer(a), pointer(b), td, ti, s.number(tangentMean))
 }

@@ -49,5 +49,5 @@ func (k triple[T]) run(w *pass, function string, outside uint64, sign int, g, t,
 			params = append(params, data, inc)
 		}
 	}
-	w.launch(typed[T](function+kind), vectorGrid(k.X.N), params...)
+	w.launch(typed[T](function+kind), mapGrid(k.X.N), params...)
 }

@@ -34,7 +34,7 @@ func (k Norm1[T]) Run(p rev.Pass[Norm1[T]]) error {
 	for _, g := range [...]Norm1[T]{p.G, p.GT} {
 		if g.Out != nil && g.X.Data != nil {
 			yd, yi := g.X.params()
-			w.launch(typed[T]("addSigns"), on, yd, yi, pointer(g.Out), xd, xi, uint64(k.X.N))
+			w.launch(typed[T]("addSigns"), mapGrid(k.X.N), yd, yi, pointer(g.Out), xd, xi, uint64(k.X.N))
 		}
 	}
 	return w.end()

@@ -40,14 +40,14 @@ func (k Norm2[T]) Run(p rev.Pass[Norm2[T]]) error {
 	addUnit := func(to Vector[T], alpha *T) {
 		if to.Data != nil && alpha != nil {
 			yd, yi := to.params()
-			w.launch(typed[T]("addUnit"), on, yd, yi, pointer(alpha), xd, xi, n, norm)
+			w.launch(typed[T]("addUnit"), mapGrid(k.X.N), yd, yi, pointer(alpha), xd, xi, n, norm)
 		}
 	}
 	addUnit(g.X, g.Out)
 	addUnit(gt.X, gt.Out)
 	if td != 0 && g.Out != nil && gt.X.Data != nil {
 		yd, yi := gt.X.params()
-		w.launch(typed[T]("addTurn"), on, yd, yi, pointer(g.Out), td, ti, rate, xd, xi, n, norm)
+		w.launch(typed[T]("addTurn"), mapGrid(k.X.N), yd, yi, pointer(g.Out), td, ti, rate, xd, xi, n, norm)
 	}
 	return w.end()
 }

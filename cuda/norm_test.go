@@ -143,3 +143,27 @@ func TestNormExtremes(t *testing.T) {
 		}
 	}
 }
+
+// TestNorm2Tangent has tangents whose products with x leave the range of double, and some that cancel.
+func TestNorm2Tangent(t *testing.T) {
+	testDevice = interpreter(t, 1<<22)
+	for _, test := range [][2][]float64{
+		{{3, -4}, {1, 2}},
+		{{3e200, -4e200}, {1e200, 2e-200}},
+		{{3e-200, -4e-200}, {1e-150, 2}},
+		{{3e100, -4e100}, {1e250, 2e250}},
+		{{3e-150, -4e-150}, {1e-200, -2e-200}},
+		{{3, 4, 0}, {4, -3, 7}},
+		{{0, 0}, {1, 2}},
+	} {
+		x, dx := rev.ViewSlice(test[0]), rev.ViewSlice(test[1])
+		var v, dv, want, dwant float64
+		if err := rev.Tangent(hostNorm2[float64]{Out: &v, X: x}, hostNorm2[float64]{Out: &dv, X: dx}); err != nil {
+			t.Fatal(err)
+		}
+		revlinalg.Norm2[float64]{Out: &want, X: x}.Tangent(revlinalg.Norm2[float64]{Out: &dwant, X: dx})
+		if !(math.Abs(v-want) <= 1e-15*want) || !(math.Abs(dv-dwant) <= 1e-15*math.Abs(dwant)) {
+			t.Errorf("norm and tangent at %v along %v are %v and %v, want %v and %v", test[0], test[1], v, dv, want, dwant)
+		}
+	}
+}

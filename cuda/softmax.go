@@ -67,7 +67,7 @@ func (k Softmax[T]) Run(p rev.Pass[Softmax[T]]) error {
 	gd, gi := gt.Y.params()
 	td, ti := t.X.params()
 	cd, ci := g.Y.params()
-	w.launch(typed[T]("addSoftmaxTurn"), s.on, yd, yi, s.x, s.inc, s.max, s.sum, s.n,
+	w.launch(typed[T]("addSoftmaxTurn"), mapGrid(int(s.n)), yd, yi, s.x, s.inc, s.max, s.sum, s.n,
 		gd, gi, w.number(turnMean), td, ti, w.number(tangentMean), cd, ci, w.number(cotangentMean))
 	return w.end()
 }
@@ -156,5 +156,5 @@ func (s *softmax[T]) add(y Vector[T], sign int, to Vector[T], signTo int, m mean
 	yd, yi := y.params()
 	td, ti := to.params()
 	fd, fi := m.of.params()
-	s.launch(typed[T]("addSoftmax"), s.on, yd, yi, uint64(sign), s.x, s.inc, s.max, s.sum, s.n, td, ti, uint64(signTo), fd, fi, s.number(m.to))
+	s.launch(typed[T]("addSoftmax"), mapGrid(int(s.n)), yd, yi, uint64(sign), s.x, s.inc, s.max, s.sum, s.n, td, ti, uint64(signTo), fd, fi, s.number(m.to))
 }

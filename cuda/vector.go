@@ -36,6 +36,14 @@ func vectorGrid(n int) grid {
 	return grid{blocks: [3]int{max(1, min((n+threads-1)/threads, bounds.blocks)), 1, 1}, threads: [3]int{threads, 1, 1}}
 }
 
+// mapGrid returns the grid for n elements that do not depend on each other. It has more blocks, so that
+// they end at about the same time, however many are resident.
+func mapGrid(n int) grid {
+	g := vectorGrid(n)
+	g.blocks[0] = max(1, min((n+g.threads[0]-1)/g.threads[0], 16*bounds.blocks))
+	return g
+}
+
 func pointer[T any](p *T) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
 
 func (v Vector[T]) params() (data, inc uint64) { return uint64(v.Data.address()), uint64(v.Inc) }
@@ -60,7 +68,7 @@ func addTwoScaled[T rev.Real](w *pass, y Vector[T], sign int, alpha *T, x Vector
 	yd, yi := y.params()
 	xd, xi := x.params()
 	zd, zi := z.params()
-	w.launch(typed[T]("addScaled"), vectorGrid(x.N), yd, yi, uint64(x.N), uint64(sign), pointer(alpha), xd, xi, pointer(beta), zd, zi)
+	w.launch(typed[T]("addScaled"), mapGrid(x.N), yd, yi, uint64(x.N), uint64(sign), pointer(alpha), xd, xi, pointer(beta), zd, zi)
 }
 
 // addConstant computes y_i += sign·α, unless one of them is nil.
@@ -69,7 +77,7 @@ func addConstant[T rev.Real](w *pass, y Vector[T], sign int, alpha *T) {
 		return
 	}
 	yd, yi := y.params()
-	w.launch(typed[T]("addConstant"), vectorGrid(y.N), yd, yi, uint64(y.N), pointer(alpha), uint64(sign))
+	w.launch(typed[T]("addConstant"), mapGrid(y.N), yd, yi, uint64(y.N), pointer(alpha), uint64(sign))
 }
 
 // parts returns scratch memory for the parts of a reduction.

@@ -8,7 +8,6 @@ DEVICE void addRows(Vector<T> y, const T *a, i64 stride, i64 rows, i64 cols, Vec
 	i64 lane = threadX() % lanes, warps = threads() / lanes;
 	for (i64 i = blockX() * warps + threadX() / lanes; i < rows; i += blocks() * warps) {
 		Sum<T> s = Sum<T>::zero(), s1 = s;
-#pragma unroll 4
 		for (i64 j = lane; j < cols; j += lanes) {
 			T v = a[i * stride + j];
 			s.addProduct(v, x.at(j));

@@ -52,7 +52,8 @@ DEVICE double exp(double x) { return expPlus(x, -0.0); }
 // quickRatio returns x/y, rounded once, for normal numbers of magnitudes between 2⁻⁵⁰⁰ and 2⁵⁰⁰, or x = 0
 // (Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, 1990).
 DEVICE double quickRatio(double x, double y) {
-	double r = __nvvm_rcp_approx_ftz_d(y), e = fma(-y, r, 1);
+	double r = bits(bits(__nvvm_rcp_approx_ftz_d(y)) | 1); // above 1/y if y is just below a power of two
+	double e = fma(-y, r, 1);
 	r = fma(r, fma(e, e, e), r);
 	r = fma(r, fma(-y, r, 1), r);
 	double q = x * r;

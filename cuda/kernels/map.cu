@@ -287,7 +287,6 @@ DEVICE void rectify(i64 raw, Vector<const T> x, i64 n, i64 sign, Vector<T> y, Ve
 enum Domain { notNegative, positive, notZero };
 template <class T> DEVICE void firstBad(Least *part, const T *x, i64 incx, i64 n, i64 domain) {
 	Least found = {n};
-#pragma unroll 4
 	for (i64 i = first(); i < n; i += step()) {
 		T v = x[i * incx], zero = {};
 		bool bad = isZero(v) ? domain != notNegative : domain != notZero && lessThan(v, zero);

@@ -24,7 +24,6 @@ DEVICE void addTo(double &, Q43, Q43) {}
 // A null y stands for zeros.
 template <class T> DEVICE void norm2Parts(Radial<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
 	Radial<T> s = Radial<T>::none();
-#pragma unroll 4
 	for (i64 i = first(); i < n; i += step()) {
 		T v = x[i * incx];
 		s.squares.add(v);
@@ -108,7 +107,6 @@ template <class T> struct Sums {
 // part_b = Σ |x_i| over the elements of block b, and Σ sign(x_i)·y_i unless y is null.
 template <class T> DEVICE void norm1Parts(Sums<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
 	Sums<T> s = Sums<T>::none();
-#pragma unroll 4
 	for (i64 i = first(); i < n; i += step()) {
 		T v = x[i * incx];
 		s.value.add(magnitude(v));
@@ -151,7 +149,6 @@ template <class T> struct Peak {
 
 template <class T> DEVICE void normInfParts(Peak<T> *part, const T *x, i64 incx, i64 n) {
 	Peak<T> p = Peak<T>::none();
-#pragma unroll 4
 	for (i64 i = first(); i < n; i += step()) {
 		if (!isZero(x[i * incx])) p.add({i, wide(x[i * incx])});
 	}

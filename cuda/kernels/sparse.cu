@@ -36,27 +36,14 @@ DEVICE void addSparse(Line<T> y, Line<const T> x, Line<T> ty, Line<const T> tx, 
 		int begin = i < rows ? ptr[i] : 0, end = i < rows ? ptr[i + 1] : 0;
 		Sum<T> s = Sum<T>::zero(), s1 = s, s2 = s;
 		T by = ga && i < rows ? gy.at(i) : T{};
-		constexpr int together = 4; // entries of a thread whose loads are under way together
-		for (int e = begin + member; e < end; e += together * group) {
-			i64 at[together], l[together];
-			T a[together], v[together];
-#pragma unroll
-			for (int k = 0; k < together; k++) {
-				int entry = e + k * group < end ? e + k * group : e;
-				at[k] = perm ? perm[entry] : entry;
-				l[k] = ind[entry];
-			}
-#pragma unroll
-			for (int k = 0; k < together; k++) a[k] = data[at[k]], v[k] = x.at(l[k]);
-#pragma unroll
-			for (int k = 0; k < together; k++) {
-				if (e + k * group >= end) break;
-				if (Scattered<T>::value && perm) s.add(product(a[k], alpha ? product(*alpha, v[k]) : v[k]));
-				else s.addProduct(a[k], v[k]);
-				if (tdata) s1.addProduct(tdata[at[k]], v[k]);
-				if (tx) s2.addProduct(a[k], tx.at(l[k]));
-				if (ga) addSigned(ga[at[k]], 1, alpha ? product(*alpha, product(by, v[k])) : product(by, v[k]));
-			}
+		for (int e = begin + member; e < end; e += group) {
+			i64 at = perm ? perm[e] : e, l = ind[e];
+			T a = data[at], v = x.at(l);
+			if (Scattered<T>::value && perm) s.add(product(a, alpha ? product(*alpha, v) : v));
+			else s.addProduct(a, v);
+			if (tdata) s1.addProduct(tdata[at], v);
+			if (tx) s2.addProduct(a, tx.at(l));
+			if (ga) addSigned(ga[at], 1, alpha ? product(*alpha, product(by, v)) : product(by, v));
 		}
 		for (int from = group / 2; from > 0; from /= 2) {
 			s.add(Sum<T>{down(s.v, from)});

@@ -30,7 +30,6 @@ KERNEL fill64(u64 *y, i64 n, u64 v) { fill(y, n, v); }
 // part_b = Σ x_i·y_i over the elements of block b. A null y stands for ones.
 template <class T> DEVICE void dotParts(Sum<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
 	Sum<T> s = Sum<T>::zero();
-#pragma unroll 4
 	for (i64 i = first(); i < n; i += step()) {
 		if (y) {
 			s.addProduct(x[i * incx], y[i * incy]);
