@@ -17,10 +17,10 @@ import "revnum/rev"
 //
 // In float64 an element of p that is not subnormal is within
 //
-//	(100 + (m - x_i) + log n + n/2¹⁶)·2⁻⁵³·p_i
+//	(100 + (m - x_i) + log n + n/2¹⁵)·2⁻⁵³·p_i
 //
-// of the softmax: the difference from m, exponentials, the quotient, and the sum. Its parts are those
-// of Dot. A part is scaled when a larger element comes, and when it is added to one with a larger m. Over float32 this is computed in float64 and rounded once. In fixed point all has the
+// of the softmax: the difference from m, exponentials, the quotient, and the sum. It has up to 768
+// parts. A part is scaled when a larger element comes, and when it is added to one with a larger m. Over float32 this is computed in float64 and rounded once. In fixed point all has the
 // bits of the host.
 type Softmax[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`
@@ -104,20 +104,23 @@ type mean[T rev.Real] struct {
 func newSoftmax[T rev.Real](w *pass, x Vector[T], out *T, sign int, nan bool, means []mean[T]) softmax[T] {
 	s := softmax[T]{pass: w, on: vectorGrid(x.N), n: uint64(x.N), max: w.number(softmaxMax), sum: w.number(softmaxSum)}
 	s.x, s.inc = x.params()
-	blocks := uint64(s.on.blocks[0])
 	if !isFixed[T]() {
+		on := s.on
+		on.blocks[0] = min(on.blocks[0], 3*bounds.blocks/4) // which are resident at once on large cards
+		blocks := uint64(on.blocks[0])
 		for i := range max(1, len(means)) {
 			var m mean[T]
 			if i < len(means) {
 				m = means[i]
 			}
 			yd, yi := m.of.params()
-			w.launch(typed[T]("exponentialParts"), s.on, w.parts(), s.x, s.inc, s.n, yd, yi)
-			w.launch(typed[T]("exponentialEnd"), oneBlock(s.on), s.max, s.sum, w.number(m.to), pointer(out), pointer(m.out), uint64(sign), w.parts(), blocks, bit(nan))
+			w.launch(typed[T]("exponentialParts"), on, w.parts(), s.x, s.inc, s.n, yd, yi)
+			w.launch(typed[T]("exponentialEnd"), oneBlock(on), s.max, s.sum, w.number(m.to), pointer(out), pointer(m.out), uint64(sign), w.parts(), blocks, bit(nan))
 			out = nil
 		}
 		return s
 	}
+	blocks := uint64(s.on.blocks[0])
 	w.launch("maxPartsQ43", s.on, w.parts(), s.x, s.inc, s.n)
 	w.launch("maxEndQ43", oneBlock(s.on), s.max, w.parts(), blocks)
 	w.launch("expPartsQ43", s.on, w.parts(), s.x, s.inc, s.n, s.max)

@@ -158,10 +158,8 @@ DEVICE void addSoftmaxTurn(T *gtx, i64 incgtx, Softmax<T> p, i64 n, const T *gty
 	}
 }
 
-// FULL bounds registers, so that all blocks of the grid are resident at once.
-#define FULL __attribute__((launch_bounds(maxThreads, 8)))
 #define REAL_KERNELS(T, name) \
-	KERNEL FULL exponentialParts##name(Exponentials *part, const T *x, i64 incx, i64 n, const T *y, i64 incy) { exponentialParts<T>(part, x, incx, n, {y, incy}); } \
+	KERNEL exponentialParts##name(Exponentials *part, const T *x, i64 incx, i64 n, const T *y, i64 incy) { exponentialParts<T>(part, x, incx, n, {y, incy}); } \
 	KERNEL exponentialEnd##name(double *largest, double *sum, double *mean, T *out, T *meanOut, i64 sign, const Exponentials *part, i64 parts, i64 softmax) { \
 		exponentialEnd(largest, sum, mean, out, meanOut, sign, part, parts, softmax); \
 	}
