@@ -57,7 +57,7 @@ func (k Mul[T]) Run(p rev.Pass[Mul[T]]) error {
 		m.scratch = memoryAt[T](w.room(1, len(k.A.Ind)*int(unsafe.Sizeof(*new(T)))), len(k.A.Ind))
 	}
 	ga := g.A.Data // unless it is computed with C
-	switch together := k.B.Cols == 1 && !(isFixed[T]() && k.Trans); {
+	switch together := k.B.Cols == 1 && (!isFixed[T]() || !k.Trans); {
 	case together && t.C.Data != nil:
 		m.column(tangentPass, column[T]{c: k.C, b: k.B, tc: t.C, tb: t.B, a: k.A.Data, ta: t.A.Data, alpha: k.Alpha, talpha: t.Alpha}, m.op, sign)
 	case together && g.C.Data != nil && ga != nil:

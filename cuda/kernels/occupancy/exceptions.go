@@ -48,16 +48,20 @@ var spilling = []exception{
 	{"second(Snavely|Weighted)Q43|secondWeightedF64", "second derivatives of a product of 128 bits for each number"},
 	{"setDualCameras.*", "the coefficients of a series, which are indexed; a camera is set once for all its observations"},
 	{"graphKindsQ43|weighRatedF64", "the coefficients of exp and log, which are indexed; a point or a graph needs them once"},
+	{"bundle(Product|Reduce.*)", "a few numbers of an observation, so that more blocks are resident"},
 	{"graph(Means|Forces|Second).*", "the sums of a thread, which are indexed once for each kind of pair"},
 	{"addMomentsF(32|64)", "a few addresses, so that three blocks are resident"},
 }
 
 // These have less than leastPercent of the warps that may be resident.
 var idle = []exception{
-	{"add(Moments|Tensor).*|mixture(Tangent)?(Moments|Score).*|score.*|tensor(Score|Moments).*", "a thread makes a tile in registers, and has enough independent products"},
-	{"bundle(Cameras|Diagonal|Reduce.*)", "a thread has the sums of a camera in registers, or those of nine elements of a block"},
+	{"add(Moments|Tensor|Wide).*|mixture(Tangent)?(Moments|Score).*|score.*|tensor(Score|Moments).*", "a thread makes a tile in registers, and has enough independent products"},
+	{"bundle(Cameras|Diagonal|Product|SolvePoints|Step|Reduce.*)", "a thread has the sums of a camera in registers, or those of nine elements of a block"},
 	{"graph(Forces|Means|Second).*", "a thread has the coordinates of a vertex in registers"},
-	{"(jacobian|cotangents|tangents|second)(Snavely|Weighted).*|setDualCamerasQ43", "a thread has the Jacobian of an observation in registers"},
+	{"(jacobian|cotangents|tangents|second)(Snavely|Weighted).*", "a thread has the Jacobian of an observation in registers"},
+	{"set(Dual)?Cameras.*", "a thread has the rotation of a camera in registers; there are few cameras"},
+	{"(atan2|pow)All.*", "second derivatives of a function of two arguments"},
+	{"tensorChains.*", "the chains of products for the benchmark"},
 	{"rotate.*", "a block has 32 columns, so that there are few; its warps have their chains in registers"},
 	{"smallQR.*|solveStack.*", "a thread has a column of a matrix in registers, or a row in shared memory"},
 	{"reduceColumn.*", "a thread has all its loads in flight at once"},
