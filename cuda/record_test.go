@@ -23,8 +23,8 @@ type record struct {
 }
 
 type recordedPiece struct {
-	at            uint64
-	before, after []byte
+	at     uint64
+	before []byte
 }
 
 // Of each kernel there are few records, of the largest grids. Threads of the host are slow, so these

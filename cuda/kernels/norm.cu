@@ -4,7 +4,7 @@
 // A Radial is a sum of squares, and the sum p of the products x_i·y_i.
 template <class T> struct Radial {
 	Squares<T> squares;
-	double p;
+	decltype(Sum<Wide<T>>::v) p;
 	DEVICE static Radial none() { return {Squares<T>::none(), 0}; }
 	DEVICE void add(Radial s) { squares.add(s.squares), p += s.p; }
 	DEVICE Radial lower(int by) const { return {squares.lower(by), down(p, by)}; }
@@ -19,7 +19,7 @@ DEVICE bool fits(Radial<double> s) {
 DEVICE bool fits(Radial<float> s) { return magnitude(s.p) > 0 && magnitude(s.p) < infinity; }
 DEVICE bool fits(Radial<Q43>) { return false; }
 DEVICE void addTo(double &p, double x, double y) { p = fma(x, y, p); }
-DEVICE void addTo(double &, Q43, Q43) {}
+DEVICE void addTo(i128 &, Q43, Q43) {}
 
 // A null y stands for zeros.
 template <class T> DEVICE void norm2Parts(Radial<T> *part, const T *x, i64 incx, const T *y, i64 incy, i64 n) {
@@ -35,7 +35,7 @@ template <class T> DEVICE void norm2Parts(Radial<T> *part, const T *x, i64 incx,
 
 // ratio returns p/‖x‖.
 template <class T> DEVICE T ratio(double p, T norm) { return (T)(p / norm); }
-DEVICE Q43 ratio(double, Q43 norm) { return norm; }
+DEVICE Q43 ratio(i128, Q43 norm) { return norm; }
 
 // *norm = ‖x‖, out += sign·‖x‖, and *rate = p/‖x‖, tout += sign·*rate, if p fits. *done says that.
 template <class T>

@@ -25,11 +25,11 @@ import (
 	"sync"
 )
 
-// An absent operand is a null pointer, to which a kernel may add an offset before it looks. C++20 says
-// what it is to shift a negative number, as all compilers do.
+// An absent operand is a null pointer, to which a kernel may add an offset before it looks. An array may
+// have no elements. C++20 says what it is to shift a negative number, as all compilers do.
 var sanitizers = map[string][]string{
 	"threads": {"-fsanitize=thread"},
-	"memory":  {"-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow", "-fno-sanitize-recover=all"},
+	"memory":  {"-fsanitize=address,undefined", "-fno-sanitize=pointer-overflow,object-size", "-fno-sanitize-recover=all"},
 }
 
 // inline matches inline assembly: its instruction and its operands.
