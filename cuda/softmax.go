@@ -12,16 +12,17 @@ import "revnum/rev"
 //	ẏ_i += p_i·(ẋ_i - r),  r = Σ p_j·ẋ_j
 //	ġx_i += p_i·(ġy_i - e + (ẋ_i - r)·(ȳ_i - d)),  e = Σ p_j·(ġy_j + (ẋ_j - r)·(ȳ_j - d)).
 //
-// A pass reads X once for m, s and d or r, and again for the rest: launches store no exponentials. No exponential overflows. If an
-// element of X is NaN or +Inf, or all are -Inf, all of p is NaN.
+// A pass reads X once for m, s and d or r, and again for the rest: launches store no exponentials. No
+// exponential overflows. If an element of X is NaN or +Inf, or all are -Inf, all of p is NaN.
 //
 // In float64 an element of p that is not subnormal is within
 //
 //	(100 + (m - x_i) + log n + n/2¹⁵)·2⁻⁵³·p_i
 //
 // of the softmax: the difference from m, exponentials, the quotient, and the sum. It has up to 768
-// parts. A part is scaled when a larger element comes, and when it is added to one with a larger m. Over float32 this is computed in float64 and rounded once. In fixed point all has the
-// bits of the host.
+// parts. A part is scaled when a larger element comes, and when it is added to one with a larger m.
+// Over float32 this is computed in float64 and rounded once. In fixed point all has the bits of the
+// host.
 type Softmax[T rev.Real] struct {
 	Y Vector[T] `rev:"acc" shape:"n"`
 	X Vector[T] `rev:"in" shape:"n"`

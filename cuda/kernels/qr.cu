@@ -483,6 +483,15 @@ template <class T> struct Square {
 		}
 	}
 
+	// set stores what the threads have of a matrix.
+	INLINE void set(const T (&s)[squareSize][squareSize]) {
+#pragma unroll
+		for (int i = 0; i < squareSize; i++) {
+#pragma unroll
+			for (int j = 0; j < squareSize; j++) v[row(i)][column(j)] = s[i][j];
+		}
+	}
+
 	// addTo adds ±v to y, if there is one.
 	INLINE void addTo(T *y, i64 down, i64 sign, i64 rows, i64 cols) const {
 		if (!y) return;
@@ -555,11 +564,7 @@ template <class T> INLINE void smallGradient(T *ga, i64 downGA, const T *gq, i64
 	}
 	barrier();
 	addSquares<false, false>(s, (T)1, q, k, n);
-#pragma unroll
-	for (int i = 0; i < squareSize; i++) {
-#pragma unroll
-		for (int j = 0; j < squareSize; j++) x.v[x.row(i)][x.column(j)] = s[i][j];
-	}
+	x.set(s);
 	barrier();
 	x.template solve<true>(r, n);
 	barrier();
@@ -579,11 +584,7 @@ template <class T> INLINE void smallTangent(T *tq, i64 downTQ, T *tr, i64 downTR
 	barrier();
 	T s[squareSize][squareSize] = {}, t[squareSize][squareSize] = {};
 	addSquares<true, false>(s, (T)1, q, c, m);
-#pragma unroll
-	for (int i = 0; i < squareSize; i++) {
-#pragma unroll
-		for (int j = 0; j < squareSize; j++) k.v[k.row(i)][k.column(j)] = s[i][j];
-	}
+	k.set(s);
 	barrier();
 #pragma unroll
 	for (int i = 0; i < squareSize; i++) {

@@ -2,8 +2,8 @@
 // the interpreter:
 //
 //	cd cuda
-//	REVNUM_RECORD=/tmp/launches go test -run 'TestLarge|Bits$' .
-//	go -C kernels run ./host /tmp/launches
+//	REVNUM_RECORD=$launches go test -run 'TestLarge|Bits$' .
+//	go -C kernels run ./host $launches
 //
 // The tests record launches, with what the interpreter left in memory. clang++-19 compiles the source for
 // the host with sanitizers: once with that of threads, once with those of addresses and of undefined
