@@ -1,14 +1,12 @@
 package revlinalg
 
 import (
-	"math/bits"
-
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/fixed"
-	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -138,7 +136,6 @@ func (k *MatMul[T]) addGradients(w *products[T], gc rev.General[T], a, b strided
 type products[T rev.Real] struct {
 	workers int
 	list    []product[T]
-	scratch []fixedTiles
 }
 
 // A product is C += sign·A·B, in blocks.
@@ -183,9 +180,6 @@ func (w *products[T]) run() {
 		blocks += w.list[i].blocks
 	}
 	workers = min(workers, blocks)
-	if number.IsFixed[T]() {
-		w.scratch = workspace.Grow(w.scratch, workers)
-	}
 	parallel.Run(workers, blocks, w)
 	clear(w.list)
 	w.list = w.list[:0]
@@ -238,15 +232,11 @@ func (w *products[T]) Block(worker, block int) {
 		block -= w.list[i].blocks
 		i++
 	}
-	var tiles *fixedTiles
-	if number.IsFixed[T]() {
-		tiles = &w.scratch[worker]
-	}
-	w.list[i].block(block, tiles)
+	w.list[i].block(block)
 }
 
 // block computes a block of C.
-func (p *product[T]) block(block int, tiles *fixedTiles) {
+func (p *product[T]) block(block int) {
 	i, j := block%p.down*p.rows, block/p.down*p.cols
 	m, n, k := p.rows, p.cols, p.a.cols
 	if p.c.Rows-i < m+dense.GemmRows {
@@ -262,132 +252,6 @@ func (p *product[T]) block(block int, tiles *fixedTiles) {
 	case []float32:
 		dense.Gemm(m, n, k, float32(p.sign), any(a).([]float32), p.a.rs, p.a.cs, any(b).([]float32), p.b.rs, p.b.cs, c, p.c.Stride)
 	case []fixed.Q43:
-		a, b := any(a).([]fixed.Q43), any(b).([]fixed.Q43)
-		for i := 0; i < m; i += tile {
-			for j := 0; j < n; j += tile {
-				tiles.clear()
-				for l := 0; l < k; l += tileDepth {
-					depth := min(tileDepth, k-l)
-					tiles.a.load(a[i*p.a.rs+l*p.a.cs:], min(tile, m-i), depth, p.a.rs, p.a.cs)
-					tiles.b.load(b[j*p.b.cs+l*p.b.rs:], min(tile, n-j), depth, p.b.cs, p.b.rs)
-					tiles.multiply(depth)
-				}
-				tiles.store(c[i*p.c.Stride+j:], p.c.Stride, k, p.sign)
-			}
-		}
+		fixedpoint.Gemm(m, n, k, p.sign, any(a).([]fixed.Q43), p.a.rs, p.a.cs, any(b).([]fixed.Q43), p.b.rs, p.b.cs, c, p.c.Stride)
 	}
-}
-
-// Fixed-point matrices are multiplied by tiles, each of which is summed in 128 bits. Go
-// has no signed product of words. A tile therefore takes the integers x' = x + 2⁶³,
-// which are not negative. Then, modulo 2¹²⁸,
-//
-//	Σ x·y = Σ x'·y' - 2⁶³·(Σ x' + Σ y') + k·2¹²⁶
-//
-// where the sums over one factor are computed once for a row or column of a tile.
-
-const (
-	tile      = 32  // rows and columns of a tile of C
-	tileDepth = 128 // products that are summed before the next part of A and B is loaded
-)
-
-type fixedTiles struct {
-	a, b fixedTile // rows of A, columns of B
-	sum  [tile * tile]word128
-}
-
-// A fixedTile holds rows of A or columns of B, one after the other, and their sums.
-type fixedTile struct {
-	n    int // rows or columns
-	x    [tile * tileDepth]uint64
-	sums [tile]word128
-}
-
-type word128 struct{ hi, lo uint64 }
-
-func (t *fixedTiles) clear() {
-	clear(t.a.sums[:])
-	clear(t.b.sums[:])
-	clear(t.sum[:])
-}
-
-// load takes n rows of the given length from x. Element (i, l) is x[i*rs+l*cs].
-func (t *fixedTile) load(x []fixed.Q43, n, length, rs, cs int) {
-	t.n = n
-	for i := range n {
-		row := t.x[i*tileDepth:][:length]
-		s := t.sums[i]
-		for l := range row {
-			v := uint64(x[i*rs+l*cs]) ^ 1<<63
-			row[l] = v
-			var c uint64
-			s.lo, c = bits.Add64(s.lo, v, 0)
-			s.hi += c
-		}
-		t.sums[i] = s
-	}
-}
-
-// multiply adds the products of the loaded rows and columns.
-func (t *fixedTiles) multiply(length int) {
-	for i := range t.a.n {
-		a := t.a.x[i*tileDepth:][:length]
-		sum := t.sum[i*tile:][:t.b.n]
-		j := 0
-		for ; j+1 < len(sum); j += 2 {
-			b0 := t.b.x[j*tileDepth:][:len(a)]
-			b1 := t.b.x[(j+1)*tileDepth:][:len(a)]
-			var c uint64
-			h0, l0, h1, l1 := sum[j].hi, sum[j].lo, sum[j+1].hi, sum[j+1].lo
-			for l, v := range a {
-				hi, lo := bits.Mul64(v, b0[l])
-				l0, c = bits.Add64(l0, lo, 0)
-				h0, _ = bits.Add64(h0, hi, c)
-				hi, lo = bits.Mul64(v, b1[l])
-				l1, c = bits.Add64(l1, lo, 0)
-				h1, _ = bits.Add64(h1, hi, c)
-			}
-			sum[j], sum[j+1] = word128{h0, l0}, word128{h1, l1}
-		}
-		if j < len(sum) {
-			b := t.b.x[j*tileDepth:][:len(a)]
-			s := sum[j]
-			for l, v := range a {
-				hi, lo := bits.Mul64(v, b[l])
-				var c uint64
-				s.lo, c = bits.Add64(s.lo, lo, 0)
-				s.hi, _ = bits.Add64(s.hi, hi, c)
-			}
-			sum[j] = s
-		}
-	}
-}
-
-// store adds sign times the rounded sums of k products to c.
-func (t *fixedTiles) store(c []fixed.Q43, stride, k, sign int) {
-	for i := range t.a.n {
-		row := c[i*stride:][:t.b.n]
-		for j := range row {
-			lo, carry := bits.Add64(t.a.sums[i].lo, t.b.sums[j].lo, 0)
-			hi := t.a.sums[i].hi + t.b.sums[j].hi + carry
-			hi, lo = hi<<63|lo>>1, lo<<63 // times 2⁶³
-			s := t.sum[i*tile+j]
-			var borrow uint64
-			lo, borrow = bits.Sub64(s.lo, lo, 0)
-			hi = s.hi - hi - borrow + uint64(k)<<62
-			v := round(hi, lo)
-			if sign < 0 {
-				v = -v
-			}
-			row[j] += v
-		}
-	}
-}
-
-// round returns the sum hi·2⁶⁴ + lo of products, rounded to nearest with ties to even,
-// and wrapped.
-func round(hi, lo uint64) fixed.Q43 {
-	const f = fixed.FracBits
-	lo, c := bits.Add64(lo, 1<<(f-1)-1+lo>>f&1, 0)
-	return fixed.Q43((hi+c)<<(64-f) | lo>>f)
 }

@@ -14,3 +14,7 @@ func Best() Tier {
 	}
 	return Generic
 }
+
+// HasIFMA reports whether the tier in use is AVX512 and the machine multiplies integers of 52
+// bits too.
+func HasIFMA() bool { return tier == AVX512 && cpu.X86.HasAVX512IFMA }
