@@ -1,9 +1,11 @@
 package revlinalg
 
 import (
+	"revnum/fixed"
 	"revnum/internal/elementwise"
 	"revnum/internal/number"
 	"revnum/internal/parallel"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -87,6 +89,9 @@ func addElementProducts[T rev.Number](z rev.Vector[T], sign int, x, y rev.Vector
 		case []float32:
 			vec.MulTo(b, number.As[[]float32](x.Data[:n]), number.As[[]float32](y.Data[:n]))
 			vec.Axpy(float32(sign), b, number.As[[]float32](z.Data[:n]))
+			return
+		case []fixed.Q43:
+			fixedpoint.AddProducts(sign, number.As[[]fixed.Q43](x.Data[:n]), number.As[[]fixed.Q43](y.Data[:n]), number.As[[]fixed.Q43](z.Data[:n]))
 			return
 		}
 	}

@@ -3,6 +3,7 @@ package revsparse
 import (
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/sparse"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
@@ -204,7 +205,7 @@ func fixedRow[I Index](r *row[fixed.Q43, I], sums []fixed.Accumulator) {
 			}
 		}
 		if r.ga != nil {
-			r.ga[q] += r.gamma.Mul(fixed.Dot(r.v, r.u[at:at+len(r.v)]))
+			r.ga[q] += r.gamma.Mul(fixedpoint.Dot(r.v, r.u[at:at+len(r.v)]))
 		}
 	}
 	for c := range sums {

@@ -8,6 +8,7 @@ import (
 
 	"revnum/fixed"
 	"revnum/internal/number"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
@@ -66,7 +67,7 @@ func Dot[T rev.Number](x, y rev.Vector[T]) (s T) {
 		return number.As[T](complexDot(number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y)))
 	case number.IsFixed[T]():
 		if dense {
-			return number.As[T](fixed.Dot(number.As[[]fixed.Q43](x.Data[:x.N]), number.As[[]fixed.Q43](y.Data[:y.N])))
+			return number.As[T](fixedpoint.Dot(number.As[[]fixed.Q43](x.Data[:x.N]), number.As[[]fixed.Q43](y.Data[:y.N])))
 		}
 		var s fixed.Accumulator
 		for i := range x.N {
@@ -93,10 +94,7 @@ func Axpy[T rev.Number](alpha T, x, y rev.Vector[T]) {
 	case number.IsComplex[T]():
 		complexAxpy(number.As[complex128](alpha), number.As[rev.Vector[complex128]](x), number.As[rev.Vector[complex128]](y))
 	case number.IsFixed[T]():
-		a := number.As[fixed.Q43](alpha)
-		for i := range x.N {
-			y.Data[i*y.Inc] += number.As[T](a.Mul(number.As[fixed.Q43](x.Data[i*x.Inc])))
-		}
+		fixedAxpy(1, number.As[fixed.Q43](alpha), number.As[rev.Vector[fixed.Q43]](x), number.As[rev.Vector[fixed.Q43]](y))
 	case x.Inc != 1 || y.Inc != 1:
 		for i := range x.N {
 			y.Data[i*y.Inc] += T(alpha * x.Data[i*x.Inc])
@@ -114,12 +112,20 @@ func Axmy[T rev.Number](alpha T, x, y rev.Vector[T]) {
 		Axpy(-alpha, x, y)
 		return
 	}
-	if x.Data == nil || y.Data == nil {
+	if x.N == 0 || x.Data == nil || y.Data == nil {
 		return
 	}
-	a := number.As[fixed.Q43](alpha)
+	fixedAxpy(-1, number.As[fixed.Q43](alpha), number.As[rev.Vector[fixed.Q43]](x), number.As[rev.Vector[fixed.Q43]](y))
+}
+
+// fixedAxpy computes y += sign·alpha·x. Each product is rounded.
+func fixedAxpy(sign int, alpha fixed.Q43, x, y rev.Vector[fixed.Q43]) {
+	if x.Inc == 1 && y.Inc == 1 {
+		fixedpoint.Axpy(sign, alpha, x.Data[:x.N], y.Data[:x.N])
+		return
+	}
 	for i := range x.N {
-		y.Data[i*y.Inc] -= number.As[T](a.Mul(number.As[fixed.Q43](x.Data[i*x.Inc])))
+		y.Data[i*y.Inc] += number.Signed(sign, alpha.Mul(x.Data[i*x.Inc]))
 	}
 }
 

@@ -59,3 +59,27 @@ func vectorMadds(rounds int) uint64 {
 
 //go:noescape
 func madds(rounds int) uint64
+
+// vectorDot sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.
+func vectorDot(n int, x *int64, y *int64, sum *uint64) {
+	dot(n, x, y, sum)
+}
+
+//go:noescape
+func dot(n int, x *int64, y *int64, sum *uint64)
+
+// vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
+func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
+	axpy(n, alpha, x, y, minus)
+}
+
+//go:noescape
+func axpy(n int, alpha int64, x *int64, y *int64, minus int)
+
+// vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
+func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
+	addProducts(n, x, y, z, minus)
+}
+
+//go:noescape
+func addProducts(n int, x *int64, y *int64, z *int64, minus int)

@@ -453,158 +453,158 @@ loop26:
 	ADDQ         $0x00000040, R10
 	DECQ         R11
 	JNZ          loop26
-	VBROADCASTSD 64(R10), Y11
-	VPADDQ       Y11, Y2, Y2
-	VPSRLQ       $0x2b, Y2, Y10
+	VBROADCASTSD 64(R10), Y10
+	VPADDQ       Y10, Y2, Y2
+	VPSRLQ       $0x2b, Y2, Y11
 	VPAND        constants<>+0(SB), Y2, Y2
 	VPSLLQ       $0x08, Y3, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPSUBQ       (R10), Y10, Y10
+	VPADDQ       Y3, Y11, Y11
+	VPSUBQ       (R10), Y11, Y11
 	TESTQ        $0x00000001, DI
 	JZ           first27
 	VPADDQ       (SI), Y2, Y2
-	VPADDQ       64(SI), Y10, Y10
+	VPADDQ       64(SI), Y11, Y11
 
 first27:
-	VPSRLQ  $0x2b, Y2, Y11
-	VPADDQ  Y11, Y10, Y10
+	VPSRLQ  $0x2b, Y2, Y10
+	VPADDQ  Y10, Y11, Y11
 	VPAND   constants<>+0(SB), Y2, Y2
 	TESTQ   $0x00000002, DI
 	JZ      last28
 	VMOVUPS Y2, (SI)
-	VMOVUPS Y10, 64(SI)
+	VMOVUPS Y11, 64(SI)
 	JMP     row29
 
 last28:
-	VMOVUPS      Y10, Y11
-	VPAND        constants<>+64(SB), Y11, Y11
-	VPADDQ       Y11, Y2, Y2
+	VMOVUPS      Y11, Y10
+	VPAND        constants<>+64(SB), Y10, Y10
+	VPADDQ       Y10, Y2, Y2
 	VPADDQ       constants<>+128(SB), Y2, Y2
 	VPSRLQ       $0x2b, Y2, Y2
-	VPADDQ       Y2, Y10, Y10
+	VPADDQ       Y2, Y11, Y11
 	MOVQ         minus+48(FP), R11
 	VMOVQ        R11, X2
 	VPBROADCASTQ X2, Y2
-	VPXOR        Y2, Y10, Y10
-	VPSUBQ       Y2, Y10, Y10
-	VPADDQ       (DX), Y10, Y10
-	VMOVUPS      Y10, (DX)
+	VPXOR        Y2, Y11, Y11
+	VPSUBQ       Y2, Y11, Y11
+	VPADDQ       (DX), Y11, Y11
+	VMOVUPS      Y11, (DX)
 
 row29:
-	VBROADCASTSD 64(R10), Y3
-	VPADDQ       Y3, Y4, Y4
-	VPSRLQ       $0x2b, Y4, Y2
+	VBROADCASTSD 64(R10), Y2
+	VPADDQ       Y2, Y4, Y4
+	VPSRLQ       $0x2b, Y4, Y3
 	VPAND        constants<>+0(SB), Y4, Y4
 	VPSLLQ       $0x08, Y5, Y5
-	VPADDQ       Y5, Y2, Y2
-	VPSUBQ       32(R10), Y2, Y2
+	VPADDQ       Y5, Y3, Y3
+	VPSUBQ       32(R10), Y3, Y3
 	TESTQ        $0x00000001, DI
 	JZ           first30
 	VPADDQ       32(SI), Y4, Y4
-	VPADDQ       96(SI), Y2, Y2
+	VPADDQ       96(SI), Y3, Y3
 
 first30:
-	VPSRLQ  $0x2b, Y4, Y3
-	VPADDQ  Y3, Y2, Y2
+	VPSRLQ  $0x2b, Y4, Y2
+	VPADDQ  Y2, Y3, Y3
 	VPAND   constants<>+0(SB), Y4, Y4
 	TESTQ   $0x00000002, DI
 	JZ      last31
 	VMOVUPS Y4, 32(SI)
-	VMOVUPS Y2, 96(SI)
+	VMOVUPS Y3, 96(SI)
 	JMP     row32
 
 last31:
-	VMOVUPS      Y2, Y3
-	VPAND        constants<>+64(SB), Y3, Y3
-	VPADDQ       Y3, Y4, Y4
+	VMOVUPS      Y3, Y2
+	VPAND        constants<>+64(SB), Y2, Y2
+	VPADDQ       Y2, Y4, Y4
 	VPADDQ       constants<>+128(SB), Y4, Y4
 	VPSRLQ       $0x2b, Y4, Y4
-	VPADDQ       Y4, Y2, Y2
+	VPADDQ       Y4, Y3, Y3
 	MOVQ         minus+48(FP), R11
-	VMOVQ        R11, X3
-	VPBROADCASTQ X3, Y3
-	VPXOR        Y3, Y2, Y2
-	VPSUBQ       Y3, Y2, Y2
-	VPADDQ       32(DX), Y2, Y2
-	VMOVUPS      Y2, 32(DX)
+	VMOVQ        R11, X2
+	VPBROADCASTQ X2, Y2
+	VPXOR        Y2, Y3, Y3
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       32(DX), Y3, Y3
+	VMOVUPS      Y3, 32(DX)
 
 row32:
 	ADDQ         BX, DX
 	ADDQ         $0x00000080, SI
-	VBROADCASTSD 64(R10), Y3
-	VPADDQ       Y3, Y6, Y6
-	VPSRLQ       $0x2b, Y6, Y2
+	VBROADCASTSD 64(R10), Y2
+	VPADDQ       Y2, Y6, Y6
+	VPSRLQ       $0x2b, Y6, Y3
 	VPAND        constants<>+0(SB), Y6, Y6
 	VPSLLQ       $0x08, Y7, Y7
-	VPADDQ       Y7, Y2, Y2
-	VPSUBQ       (R10), Y2, Y2
+	VPADDQ       Y7, Y3, Y3
+	VPSUBQ       (R10), Y3, Y3
 	TESTQ        $0x00000001, DI
 	JZ           first33
 	VPADDQ       (SI), Y6, Y6
-	VPADDQ       64(SI), Y2, Y2
+	VPADDQ       64(SI), Y3, Y3
 
 first33:
-	VPSRLQ  $0x2b, Y6, Y3
-	VPADDQ  Y3, Y2, Y2
+	VPSRLQ  $0x2b, Y6, Y2
+	VPADDQ  Y2, Y3, Y3
 	VPAND   constants<>+0(SB), Y6, Y6
 	TESTQ   $0x00000002, DI
 	JZ      last34
 	VMOVUPS Y6, (SI)
-	VMOVUPS Y2, 64(SI)
+	VMOVUPS Y3, 64(SI)
 	JMP     row35
 
 last34:
-	VMOVUPS      Y2, Y3
-	VPAND        constants<>+64(SB), Y3, Y3
-	VPADDQ       Y3, Y6, Y6
+	VMOVUPS      Y3, Y2
+	VPAND        constants<>+64(SB), Y2, Y2
+	VPADDQ       Y2, Y6, Y6
 	VPADDQ       constants<>+128(SB), Y6, Y6
 	VPSRLQ       $0x2b, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
+	VPADDQ       Y6, Y3, Y3
 	MOVQ         minus+48(FP), R11
-	VMOVQ        R11, X3
-	VPBROADCASTQ X3, Y3
-	VPXOR        Y3, Y2, Y2
-	VPSUBQ       Y3, Y2, Y2
-	VPADDQ       (DX), Y2, Y2
-	VMOVUPS      Y2, (DX)
+	VMOVQ        R11, X2
+	VPBROADCASTQ X2, Y2
+	VPXOR        Y2, Y3, Y3
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       (DX), Y3, Y3
+	VMOVUPS      Y3, (DX)
 
 row35:
-	VBROADCASTSD 64(R10), Y3
-	VPADDQ       Y3, Y8, Y8
-	VPSRLQ       $0x2b, Y8, Y2
+	VBROADCASTSD 64(R10), Y2
+	VPADDQ       Y2, Y8, Y8
+	VPSRLQ       $0x2b, Y8, Y3
 	VPAND        constants<>+0(SB), Y8, Y8
 	VPSLLQ       $0x08, Y9, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       32(R10), Y2, Y2
+	VPADDQ       Y9, Y3, Y3
+	VPSUBQ       32(R10), Y3, Y3
 	TESTQ        $0x00000001, DI
 	JZ           first36
 	VPADDQ       32(SI), Y8, Y8
-	VPADDQ       96(SI), Y2, Y2
+	VPADDQ       96(SI), Y3, Y3
 
 first36:
-	VPSRLQ  $0x2b, Y8, Y3
-	VPADDQ  Y3, Y2, Y2
+	VPSRLQ  $0x2b, Y8, Y2
+	VPADDQ  Y2, Y3, Y3
 	VPAND   constants<>+0(SB), Y8, Y8
 	TESTQ   $0x00000002, DI
 	JZ      last37
 	VMOVUPS Y8, 32(SI)
-	VMOVUPS Y2, 96(SI)
+	VMOVUPS Y3, 96(SI)
 	JMP     row38
 
 last37:
-	VMOVUPS      Y2, Y3
-	VPAND        constants<>+64(SB), Y3, Y3
-	VPADDQ       Y3, Y8, Y8
+	VMOVUPS      Y3, Y2
+	VPAND        constants<>+64(SB), Y2, Y2
+	VPADDQ       Y2, Y8, Y8
 	VPADDQ       constants<>+128(SB), Y8, Y8
 	VPSRLQ       $0x2b, Y8, Y8
-	VPADDQ       Y8, Y2, Y2
+	VPADDQ       Y8, Y3, Y3
 	MOVQ         minus+48(FP), R10
-	VMOVQ        R10, X3
-	VPBROADCASTQ X3, Y3
-	VPXOR        Y3, Y2, Y2
-	VPSUBQ       Y3, Y2, Y2
-	VPADDQ       32(DX), Y2, Y2
-	VMOVUPS      Y2, 32(DX)
+	VMOVQ        R10, X2
+	VPBROADCASTQ X2, Y2
+	VPXOR        Y2, Y3, Y3
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       32(DX), Y3, Y3
+	VMOVUPS      Y3, 32(DX)
 
 row38:
 	ADDQ BX, DX
@@ -955,98 +955,98 @@ loop52:
 	ADDQ         $0x00000080, R10
 	DECQ         R11
 	JNZ          loop52
-	VBROADCASTSD 64(R10), Y11
-	VPADDQ       Y11, Y2, Y2
-	VBROADCASTSD 64(R10), Y11
-	VPADDQ       Y11, Y4, Y4
-	VPSRLQ       $0x2b, Y2, Y10
+	VBROADCASTSD 64(R10), Y10
+	VPADDQ       Y10, Y2, Y2
+	VBROADCASTSD 64(R10), Y10
+	VPADDQ       Y10, Y4, Y4
+	VPSRLQ       $0x2b, Y2, Y11
 	VPAND        constants<>+0(SB), Y2, Y2
 	VPSLLQ       $0x08, Y3, Y3
-	VPADDQ       Y3, Y10, Y10
-	VPSRLQ       $0x04, Y4, Y11
-	VPADDQ       Y11, Y10, Y10
+	VPADDQ       Y3, Y11, Y11
+	VPSRLQ       $0x04, Y4, Y3
+	VPADDQ       Y3, Y11, Y11
 	VPSLLQ       $0x3c, Y4, Y4
 	VPSRLQ       $0x15, Y4, Y4
 	VPADDQ       Y4, Y2, Y2
 	VPSLLQ       $0x2f, Y5, Y5
-	VPADDQ       Y5, Y10, Y10
-	VPSUBQ       (R10), Y10, Y10
+	VPADDQ       Y5, Y11, Y11
+	VPSUBQ       (R10), Y11, Y11
 	TESTQ        $0x00000001, DI
 	JZ           first53
 	VPADDQ       (SI), Y2, Y2
-	VPADDQ       64(SI), Y10, Y10
+	VPADDQ       64(SI), Y11, Y11
 
 first53:
-	VPSRLQ  $0x2b, Y2, Y11
-	VPADDQ  Y11, Y10, Y10
+	VPSRLQ  $0x2b, Y2, Y10
+	VPADDQ  Y10, Y11, Y11
 	VPAND   constants<>+0(SB), Y2, Y2
 	TESTQ   $0x00000002, DI
 	JZ      last54
 	VMOVUPS Y2, (SI)
-	VMOVUPS Y10, 64(SI)
+	VMOVUPS Y11, 64(SI)
 	JMP     row55
 
 last54:
-	VMOVUPS      Y10, Y11
-	VPAND        constants<>+64(SB), Y11, Y11
-	VPADDQ       Y11, Y2, Y2
+	VMOVUPS      Y11, Y10
+	VPAND        constants<>+64(SB), Y10, Y10
+	VPADDQ       Y10, Y2, Y2
 	VPADDQ       constants<>+128(SB), Y2, Y2
 	VPSRLQ       $0x2b, Y2, Y2
-	VPADDQ       Y2, Y10, Y10
+	VPADDQ       Y2, Y11, Y11
 	MOVQ         minus+48(FP), R11
 	VMOVQ        R11, X2
 	VPBROADCASTQ X2, Y2
-	VPXOR        Y2, Y10, Y10
-	VPSUBQ       Y2, Y10, Y10
-	VPADDQ       (DX), Y10, Y10
-	VMOVUPS      Y10, (DX)
+	VPXOR        Y2, Y11, Y11
+	VPSUBQ       Y2, Y11, Y11
+	VPADDQ       (DX), Y11, Y11
+	VMOVUPS      Y11, (DX)
 
 row55:
-	VBROADCASTSD 64(R10), Y3
-	VPADDQ       Y3, Y6, Y6
-	VBROADCASTSD 64(R10), Y3
-	VPADDQ       Y3, Y8, Y8
-	VPSRLQ       $0x2b, Y6, Y2
+	VBROADCASTSD 64(R10), Y2
+	VPADDQ       Y2, Y6, Y6
+	VBROADCASTSD 64(R10), Y2
+	VPADDQ       Y2, Y8, Y8
+	VPSRLQ       $0x2b, Y6, Y3
 	VPAND        constants<>+0(SB), Y6, Y6
 	VPSLLQ       $0x08, Y7, Y7
-	VPADDQ       Y7, Y2, Y2
-	VPSRLQ       $0x04, Y8, Y3
-	VPADDQ       Y3, Y2, Y2
+	VPADDQ       Y7, Y3, Y3
+	VPSRLQ       $0x04, Y8, Y2
+	VPADDQ       Y2, Y3, Y3
 	VPSLLQ       $0x3c, Y8, Y8
 	VPSRLQ       $0x15, Y8, Y8
 	VPADDQ       Y8, Y6, Y6
 	VPSLLQ       $0x2f, Y9, Y9
-	VPADDQ       Y9, Y2, Y2
-	VPSUBQ       32(R10), Y2, Y2
+	VPADDQ       Y9, Y3, Y3
+	VPSUBQ       32(R10), Y3, Y3
 	TESTQ        $0x00000001, DI
 	JZ           first56
 	VPADDQ       32(SI), Y6, Y6
-	VPADDQ       96(SI), Y2, Y2
+	VPADDQ       96(SI), Y3, Y3
 
 first56:
-	VPSRLQ  $0x2b, Y6, Y3
-	VPADDQ  Y3, Y2, Y2
+	VPSRLQ  $0x2b, Y6, Y2
+	VPADDQ  Y2, Y3, Y3
 	VPAND   constants<>+0(SB), Y6, Y6
 	TESTQ   $0x00000002, DI
 	JZ      last57
 	VMOVUPS Y6, 32(SI)
-	VMOVUPS Y2, 96(SI)
+	VMOVUPS Y3, 96(SI)
 	JMP     row58
 
 last57:
-	VMOVUPS      Y2, Y3
-	VPAND        constants<>+64(SB), Y3, Y3
-	VPADDQ       Y3, Y6, Y6
+	VMOVUPS      Y3, Y2
+	VPAND        constants<>+64(SB), Y2, Y2
+	VPADDQ       Y2, Y6, Y6
 	VPADDQ       constants<>+128(SB), Y6, Y6
 	VPSRLQ       $0x2b, Y6, Y6
-	VPADDQ       Y6, Y2, Y2
+	VPADDQ       Y6, Y3, Y3
 	MOVQ         minus+48(FP), R10
-	VMOVQ        R10, X3
-	VPBROADCASTQ X3, Y3
-	VPXOR        Y3, Y2, Y2
-	VPSUBQ       Y3, Y2, Y2
-	VPADDQ       32(DX), Y2, Y2
-	VMOVUPS      Y2, 32(DX)
+	VMOVQ        R10, X2
+	VPBROADCASTQ X2, Y2
+	VPXOR        Y2, Y3, Y3
+	VPSUBQ       Y2, Y3, Y3
+	VPADDQ       32(DX), Y3, Y3
+	VMOVUPS      Y3, 32(DX)
 
 row58:
 	ADDQ BX, DX
@@ -1376,6 +1376,493 @@ loop67:
 	VZEROUPPER
 	RET
 
+// func dotAVX512<>(n int, x *int64, y *int64, sum *uint64)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512IFMA, AVX512VL, BMI2
+TEXT ·dotAVX512<>(SB), NOSPLIT, $0-32
+	MOVQ    n+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	VPXORQ  Z4, Z4, Z4
+	VPXORQ  Z5, Z5, Z5
+	VPXORQ  Z6, Z6, Z6
+	VPXORQ  Z7, Z7, Z7
+	VPXORQ  Z8, Z8, Z8
+	VPXORQ  Z9, Z9, Z9
+	VMOVUPS constants<>+512(SB), Z10
+	VMOVUPS constants<>+768(SB), Z11
+	XORQ    BX, BX
+	LEAQ    -16(AX), SI
+	TESTQ   SI, SI
+	JL      oneTest70
+
+many68:
+	VMOVUPS     (CX)(BX*8), Z12
+	VMOVUPS     (DX)(BX*8), Z16
+	VPXORQ      Z10, Z12, Z13
+	VPSRLQ      $0x34, Z13, Z13
+	VPXORQ      Z10, Z16, Z15
+	VPSRLQ      $0x28, Z15, Z15
+	VPANDQ      Z11, Z16, Z14
+	VPADDQ      Z12, Z4, Z4
+	VPADDQ      Z16, Z4, Z4
+	VPMADD52LUQ Z14, Z12, Z0
+	VPMADD52HUQ Z14, Z12, Z1
+	VPMADD52LUQ Z15, Z12, Z2
+	VPMADD52HUQ Z15, Z12, Z3
+	VPMADD52LUQ Z14, Z13, Z1
+	VPMADD52LUQ Z15, Z13, Z3
+	VMOVUPS     64(CX)(BX*8), Z12
+	VMOVUPS     64(DX)(BX*8), Z16
+	VPXORQ      Z10, Z12, Z13
+	VPSRLQ      $0x34, Z13, Z13
+	VPXORQ      Z10, Z16, Z15
+	VPSRLQ      $0x28, Z15, Z15
+	VPANDQ      Z11, Z16, Z14
+	VPADDQ      Z12, Z9, Z9
+	VPADDQ      Z16, Z9, Z9
+	VPMADD52LUQ Z14, Z12, Z5
+	VPMADD52HUQ Z14, Z12, Z6
+	VPMADD52LUQ Z15, Z12, Z7
+	VPMADD52HUQ Z15, Z12, Z8
+	VPMADD52LUQ Z14, Z13, Z6
+	VPMADD52LUQ Z15, Z13, Z8
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many68
+	VPADDQ      Z5, Z0, Z0
+	VPADDQ      Z6, Z1, Z1
+	VPADDQ      Z7, Z2, Z2
+	VPADDQ      Z8, Z3, Z3
+	VPADDQ      Z9, Z4, Z4
+
+oneTest70:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail71
+
+one69:
+	VMOVUPS     (CX)(BX*8), Z5
+	VMOVUPS     (DX)(BX*8), Z9
+	VPXORQ      Z10, Z5, Z6
+	VPSRLQ      $0x34, Z6, Z6
+	VPXORQ      Z10, Z9, Z8
+	VPSRLQ      $0x28, Z8, Z8
+	VPANDQ      Z11, Z9, Z7
+	VPADDQ      Z5, Z4, Z4
+	VPADDQ      Z9, Z4, Z4
+	VPMADD52LUQ Z7, Z5, Z0
+	VPMADD52HUQ Z7, Z5, Z1
+	VPMADD52LUQ Z8, Z5, Z2
+	VPMADD52HUQ Z8, Z5, Z3
+	VPMADD52LUQ Z7, Z6, Z1
+	VPMADD52LUQ Z8, Z6, Z3
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one69
+
+tail71:
+	SUBQ        BX, AX
+	JZ          done72
+	MOVQ        $-1, SI
+	SHLXQ       AX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z5
+	VMOVUPD.Z   (DX)(BX*8), K1, Z7
+	VPXORQ      Z10, Z5, Z6
+	VPSRLQ      $0x34, Z6, Z6
+	VPXORQ      Z10, Z7, Z8
+	VPSRLQ      $0x28, Z8, Z8
+	VPANDQ      Z11, Z7, Z9
+	VPADDQ      Z5, Z4, Z4
+	VPADDQ      Z7, Z4, Z4
+	VPMADD52LUQ Z9, Z5, Z0
+	VPMADD52HUQ Z9, Z5, Z1
+	VPMADD52LUQ Z8, Z5, Z2
+	VPMADD52HUQ Z8, Z5, Z3
+	VPMADD52LUQ Z9, Z6, Z1
+	VPMADD52LUQ Z8, Z6, Z3
+
+done72:
+	VPSRLQ        $0x2b, Z0, Z5
+	VPANDQ        constants<>+0(SB), Z0, Z0
+	VPSLLQ        $0x09, Z1, Z1
+	VPADDQ        Z1, Z5, Z5
+	VPSRLQ        $0x03, Z2, Z1
+	VPADDQ        Z1, Z5, Z5
+	VPSLLQ        $0x3d, Z2, Z2
+	VPSRLQ        $0x15, Z2, Z2
+	VPADDQ        Z2, Z0, Z0
+	VPSLLQ        $0x31, Z3, Z3
+	VPADDQ        Z3, Z5, Z5
+	VPSLLQ        $0x14, Z4, Z4
+	VPSUBQ        Z4, Z5, Z5
+	MOVQ          sum+24(FP), AX
+	VEXTRACTF64X4 $0x01, Z0, Y17
+	VPADDQ        Z17, Z0, Z0
+	VEXTRACTF64X2 $0x01, Y0, X17
+	VPADDQ        Z17, Z0, Z0
+	VPERMILPD     $0x01, X0, X17
+	VPADDQ        Z17, Z0, Z0
+	VMOVQ         X0, (AX)
+	VEXTRACTF64X4 $0x01, Z5, Y17
+	VPADDQ        Z17, Z5, Z5
+	VEXTRACTF64X2 $0x01, Y5, X17
+	VPADDQ        Z17, Z5, Z5
+	VPERMILPD     $0x01, X5, X17
+	VPADDQ        Z17, Z5, Z5
+	VMOVQ         X5, 8(AX)
+	VZEROUPPER
+	RET
+
+// func axpyAVX512<>(n int, alpha int64, x *int64, y *int64, minus int)
+// Requires: AVX, AVX512F, AVX512IFMA, BMI2
+TEXT ·axpyAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         minus+32(FP), CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	VMOVUPS      constants<>+512(SB), Z1
+	VMOVUPS      constants<>+0(SB), Z2
+	VMOVUPS      constants<>+1152(SB), Z3
+	VMOVUPS      constants<>+64(SB), Z4
+	MOVQ         alpha+8(FP), BX
+	VPBROADCASTQ BX, Z5
+	VPSLLQ       $0x09, Z5, Z6
+	VPXORQ       Z1, Z5, Z7
+	VPSRLQ       $0x2b, Z7, Z7
+	VPSRLQ       $0x34, Z5, Z8
+	VPSLLQ       $0x14, Z5, Z9
+	XORQ         BX, BX
+	LEAQ         -16(AX), SI
+	TESTQ        SI, SI
+	JL           oneTest75
+
+many73:
+	VMOVUPS     (CX)(BX*8), Z10
+	VPXORQ      Z1, Z10, Z11
+	VPSRLQ      $0x2b, Z11, Z11
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z14, Z14, Z14
+	VPSLLQ      $0x14, Z10, Z13
+	VPADDQ      Z9, Z13, Z13
+	VPXORQ      Z15, Z15, Z15
+	VPSUBQ      Z13, Z15, Z13
+	VMOVUPS     Z3, Z12
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z6, Z13
+	VPMADD52LUQ Z10, Z7, Z13
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z11, Z5, Z13
+	VPMADD52HUQ Z11, Z5, Z14
+	VPMADD52LUQ Z11, Z8, Z14
+	VPSLLQ      $0x34, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VPANDQ      Z4, Z13, Z15
+	VPADDQ      Z15, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z13, Z13
+	VPXORQ      Z0, Z13, Z13
+	VPSUBQ      Z0, Z13, Z13
+	VMOVUPS     (DX)(BX*8), Z10
+	VPADDQ      Z10, Z13, Z13
+	VMOVUPS     Z13, (DX)(BX*8)
+	VMOVUPS     64(CX)(BX*8), Z10
+	VPXORQ      Z1, Z10, Z11
+	VPSRLQ      $0x2b, Z11, Z11
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z14, Z14, Z14
+	VPSLLQ      $0x14, Z10, Z13
+	VPADDQ      Z9, Z13, Z13
+	VPXORQ      Z15, Z15, Z15
+	VPSUBQ      Z13, Z15, Z13
+	VMOVUPS     Z3, Z12
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z6, Z13
+	VPMADD52LUQ Z10, Z7, Z13
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z11, Z5, Z13
+	VPMADD52HUQ Z11, Z5, Z14
+	VPMADD52LUQ Z11, Z8, Z14
+	VPSLLQ      $0x34, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VPANDQ      Z4, Z13, Z15
+	VPADDQ      Z15, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z13, Z13
+	VPXORQ      Z0, Z13, Z13
+	VPSUBQ      Z0, Z13, Z13
+	VMOVUPS     64(DX)(BX*8), Z10
+	VPADDQ      Z10, Z13, Z13
+	VMOVUPS     Z13, 64(DX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many73
+
+oneTest75:
+	LEAQ -8(AX), SI
+	CMPQ BX, SI
+	JG   tail76
+
+one74:
+	VMOVUPS     (CX)(BX*8), Z10
+	VPXORQ      Z1, Z10, Z11
+	VPSRLQ      $0x2b, Z11, Z11
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z14, Z14, Z14
+	VPSLLQ      $0x14, Z10, Z13
+	VPADDQ      Z9, Z13, Z13
+	VPXORQ      Z15, Z15, Z15
+	VPSUBQ      Z13, Z15, Z13
+	VMOVUPS     Z3, Z12
+	VPMADD52LUQ Z10, Z6, Z12
+	VPMADD52HUQ Z10, Z6, Z13
+	VPMADD52LUQ Z10, Z7, Z13
+	VPMADD52HUQ Z10, Z7, Z14
+	VPMADD52LUQ Z11, Z5, Z13
+	VPMADD52HUQ Z11, Z5, Z14
+	VPMADD52LUQ Z11, Z8, Z14
+	VPSLLQ      $0x34, Z14, Z14
+	VPADDQ      Z14, Z13, Z13
+	VPANDQ      Z4, Z13, Z15
+	VPADDQ      Z15, Z12, Z12
+	VPSRLQ      $0x34, Z12, Z12
+	VPADDQ      Z12, Z13, Z13
+	VPXORQ      Z0, Z13, Z13
+	VPSUBQ      Z0, Z13, Z13
+	VMOVUPS     (DX)(BX*8), Z10
+	VPADDQ      Z10, Z13, Z13
+	VMOVUPS     Z13, (DX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one74
+
+tail76:
+	SUBQ        BX, AX
+	JZ          done77
+	MOVQ        $-1, SI
+	SHLXQ       AX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z10
+	VPXORQ      Z1, Z10, Z1
+	VPSRLQ      $0x2b, Z1, Z1
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPSLLQ      $0x14, Z10, Z2
+	VPADDQ      Z9, Z2, Z2
+	VPXORQ      Z9, Z9, Z9
+	VPSUBQ      Z2, Z9, Z2
+	VMOVUPS     Z3, Z3
+	VPMADD52LUQ Z10, Z6, Z3
+	VPMADD52HUQ Z10, Z6, Z2
+	VPMADD52LUQ Z10, Z7, Z2
+	VPMADD52HUQ Z10, Z7, Z11
+	VPMADD52LUQ Z1, Z5, Z2
+	VPMADD52HUQ Z1, Z5, Z11
+	VPMADD52LUQ Z1, Z8, Z11
+	VPSLLQ      $0x34, Z11, Z11
+	VPADDQ      Z11, Z2, Z2
+	VPANDQ      Z4, Z2, Z9
+	VPADDQ      Z9, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z3
+	VPADDQ      Z3, Z2, Z2
+	VPXORQ      Z0, Z2, Z2
+	VPSUBQ      Z0, Z2, Z2
+	VMOVUPD.Z   (DX)(BX*8), K1, Z0
+	VPADDQ      Z0, Z2, Z2
+	VMOVUPD     Z2, K1, (DX)(BX*8)
+
+done77:
+	VZEROUPPER
+	RET
+
+// func addProductsAVX512<>(n int, x *int64, y *int64, z *int64, minus int)
+// Requires: AVX, AVX512F, AVX512IFMA, BMI2
+TEXT ·addProductsAVX512<>(SB), NOSPLIT, $0-40
+	MOVQ         n+0(FP), AX
+	MOVQ         minus+32(FP), CX
+	VPBROADCASTQ CX, Z0
+	MOVQ         x+8(FP), CX
+	MOVQ         y+16(FP), DX
+	MOVQ         z+24(FP), BX
+	VMOVUPS      constants<>+512(SB), Z1
+	VMOVUPS      constants<>+0(SB), Z2
+	VMOVUPS      constants<>+1152(SB), Z3
+	VMOVUPS      constants<>+64(SB), Z4
+	XORQ         SI, SI
+	LEAQ         -16(AX), DI
+	TESTQ        DI, DI
+	JL           oneTest80
+
+many78:
+	VMOVUPS     (CX)(SI*8), Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPXORQ      Z1, Z5, Z7
+	VPSRLQ      $0x2b, Z7, Z7
+	VPSRLQ      $0x34, Z5, Z8
+	VPSLLQ      $0x14, Z5, Z9
+	VMOVUPS     (DX)(SI*8), Z10
+	VPXORQ      Z1, Z10, Z11
+	VPSRLQ      $0x2b, Z11, Z11
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPSLLQ      $0x14, Z10, Z12
+	VPADDQ      Z9, Z12, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPSUBQ      Z12, Z14, Z12
+	VMOVUPS     Z3, Z9
+	VPMADD52LUQ Z10, Z6, Z9
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z13
+	VPMADD52LUQ Z11, Z5, Z12
+	VPMADD52HUQ Z11, Z5, Z13
+	VPMADD52LUQ Z11, Z8, Z13
+	VPSLLQ      $0x34, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VPANDQ      Z4, Z12, Z14
+	VPADDQ      Z14, Z9, Z9
+	VPSRLQ      $0x34, Z9, Z9
+	VPADDQ      Z9, Z12, Z12
+	VPXORQ      Z0, Z12, Z12
+	VPSUBQ      Z0, Z12, Z12
+	VMOVUPS     (BX)(SI*8), Z5
+	VPADDQ      Z5, Z12, Z12
+	VMOVUPS     Z12, (BX)(SI*8)
+	VMOVUPS     64(CX)(SI*8), Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPXORQ      Z1, Z5, Z7
+	VPSRLQ      $0x2b, Z7, Z7
+	VPSRLQ      $0x34, Z5, Z8
+	VPSLLQ      $0x14, Z5, Z9
+	VMOVUPS     64(DX)(SI*8), Z10
+	VPXORQ      Z1, Z10, Z11
+	VPSRLQ      $0x2b, Z11, Z11
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPSLLQ      $0x14, Z10, Z12
+	VPADDQ      Z9, Z12, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPSUBQ      Z12, Z14, Z12
+	VMOVUPS     Z3, Z9
+	VPMADD52LUQ Z10, Z6, Z9
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z13
+	VPMADD52LUQ Z11, Z5, Z12
+	VPMADD52HUQ Z11, Z5, Z13
+	VPMADD52LUQ Z11, Z8, Z13
+	VPSLLQ      $0x34, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VPANDQ      Z4, Z12, Z14
+	VPADDQ      Z14, Z9, Z9
+	VPSRLQ      $0x34, Z9, Z9
+	VPADDQ      Z9, Z12, Z12
+	VPXORQ      Z0, Z12, Z12
+	VPSUBQ      Z0, Z12, Z12
+	VMOVUPS     64(BX)(SI*8), Z5
+	VPADDQ      Z5, Z12, Z12
+	VMOVUPS     Z12, 64(BX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many78
+
+oneTest80:
+	LEAQ -8(AX), DI
+	CMPQ SI, DI
+	JG   tail81
+
+one79:
+	VMOVUPS     (CX)(SI*8), Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPXORQ      Z1, Z5, Z7
+	VPSRLQ      $0x2b, Z7, Z7
+	VPSRLQ      $0x34, Z5, Z8
+	VPSLLQ      $0x14, Z5, Z9
+	VMOVUPS     (DX)(SI*8), Z10
+	VPXORQ      Z1, Z10, Z11
+	VPSRLQ      $0x2b, Z11, Z11
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z13, Z13, Z13
+	VPSLLQ      $0x14, Z10, Z12
+	VPADDQ      Z9, Z12, Z12
+	VPXORQ      Z14, Z14, Z14
+	VPSUBQ      Z12, Z14, Z12
+	VMOVUPS     Z3, Z9
+	VPMADD52LUQ Z10, Z6, Z9
+	VPMADD52HUQ Z10, Z6, Z12
+	VPMADD52LUQ Z10, Z7, Z12
+	VPMADD52HUQ Z10, Z7, Z13
+	VPMADD52LUQ Z11, Z5, Z12
+	VPMADD52HUQ Z11, Z5, Z13
+	VPMADD52LUQ Z11, Z8, Z13
+	VPSLLQ      $0x34, Z13, Z13
+	VPADDQ      Z13, Z12, Z12
+	VPANDQ      Z4, Z12, Z14
+	VPADDQ      Z14, Z9, Z9
+	VPSRLQ      $0x34, Z9, Z9
+	VPADDQ      Z9, Z12, Z12
+	VPXORQ      Z0, Z12, Z12
+	VPSUBQ      Z0, Z12, Z12
+	VMOVUPS     (BX)(SI*8), Z5
+	VPADDQ      Z5, Z12, Z12
+	VMOVUPS     Z12, (BX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one79
+
+tail81:
+	SUBQ        SI, AX
+	JZ          done82
+	MOVQ        $-1, DI
+	SHLXQ       AX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z5
+	VPSLLQ      $0x09, Z5, Z6
+	VPXORQ      Z1, Z5, Z7
+	VPSRLQ      $0x2b, Z7, Z7
+	VPSRLQ      $0x34, Z5, Z8
+	VPSLLQ      $0x14, Z5, Z9
+	VMOVUPD.Z   (DX)(SI*8), K1, Z10
+	VPXORQ      Z1, Z10, Z1
+	VPSRLQ      $0x2b, Z1, Z1
+	VPANDQ      Z2, Z10, Z10
+	VPXORQ      Z11, Z11, Z11
+	VPSLLQ      $0x14, Z10, Z2
+	VPADDQ      Z9, Z2, Z2
+	VPXORQ      Z9, Z9, Z9
+	VPSUBQ      Z2, Z9, Z2
+	VMOVUPS     Z3, Z3
+	VPMADD52LUQ Z10, Z6, Z3
+	VPMADD52HUQ Z10, Z6, Z2
+	VPMADD52LUQ Z10, Z7, Z2
+	VPMADD52HUQ Z10, Z7, Z11
+	VPMADD52LUQ Z1, Z5, Z2
+	VPMADD52HUQ Z1, Z5, Z11
+	VPMADD52LUQ Z1, Z8, Z11
+	VPSLLQ      $0x34, Z11, Z11
+	VPADDQ      Z11, Z2, Z2
+	VPANDQ      Z4, Z2, Z9
+	VPADDQ      Z9, Z3, Z3
+	VPSRLQ      $0x34, Z3, Z3
+	VPADDQ      Z3, Z2, Z2
+	VPXORQ      Z0, Z2, Z2
+	VPSUBQ      Z0, Z2, Z2
+	VMOVUPD.Z   (BX)(SI*8), K1, Z0
+	VPADDQ      Z0, Z2, Z2
+	VMOVUPD     Z2, K1, (BX)(SI*8)
+
+done82:
+	VZEROUPPER
+	RET
+
 DATA constants<>+0(SB)/8, $0x000007ffffffffff
 DATA constants<>+8(SB)/8, $0x000007ffffffffff
 DATA constants<>+16(SB)/8, $0x000007ffffffffff
@@ -1520,7 +2007,15 @@ DATA constants<>+1120(SB)/8, $0x000ffffffffffffd
 DATA constants<>+1128(SB)/8, $0x000ffffffffffffd
 DATA constants<>+1136(SB)/8, $0x000ffffffffffffd
 DATA constants<>+1144(SB)/8, $0x000ffffffffffffd
-GLOBL constants<>(SB), RODATA|NOPTR, $1152
+DATA constants<>+1152(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1160(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1168(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1176(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1184(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1192(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1200(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1208(SB)/8, $0x0007ffffffffffff
+GLOBL constants<>(SB), RODATA|NOPTR, $1216
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
@@ -1579,3 +2074,15 @@ avx2:
 // func madds(rounds int) uint64
 TEXT ·madds(SB), NOSPLIT, $0-16
 	JMP ·maddsAVX512<>(SB)
+
+// func dot(n int, x *int64, y *int64, sum *uint64)
+TEXT ·dot(SB), NOSPLIT, $0-32
+	JMP ·dotAVX512<>(SB)
+
+// func axpy(n int, alpha int64, x *int64, y *int64, minus int)
+TEXT ·axpy(SB), NOSPLIT, $0-40
+	JMP ·axpyAVX512<>(SB)
+
+// func addProducts(n int, x *int64, y *int64, z *int64, minus int)
+TEXT ·addProducts(SB), NOSPLIT, $0-40
+	JMP ·addProductsAVX512<>(SB)

@@ -130,12 +130,7 @@ func (f form) step(acc [][][]VecVirtual, pa, pb GPVirtual, magic, magicLow VecVi
 				continue
 			}
 			x1 := f.Broadcast(limb(pa, 1, 8*i))
-			VPMADD52LUQ(y[0], x0, t[0])
-			VPMADD52HUQ(y[0], x0, t[1])
-			VPMADD52LUQ(y[1], x0, t[2])
-			VPMADD52HUQ(y[1], x0, t[3])
-			VPMADD52LUQ(y[0], x1, t[1])
-			VPMADD52LUQ(y[1], x1, t[3])
+			addLimbs(t, x0, x1, y[0], y[1])
 		}
 		return
 	}
@@ -165,36 +160,14 @@ func (f form) step(acc [][][]VecVirtual, pa, pb GPVirtual, magic, magicLow VecVi
 // ends of the panels.
 func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual) {
 	at := func(p GPVirtual, disp int) Mem { return Mem{Base: p, Disp: disp + v*f.Width()} }
-	fractionMask := Bits(1<<fraction - 1)
-	and := func(m Mem, x VecVirtual) {
-		if f.Wide {
-			VPANDQ(m, x, x)
-		} else {
-			VPAND(m, x, x)
-		}
-	}
-	hi, lo, tmp := f.Reg(), t[0], f.Reg()
+	tmp := f.Reg()
 	if !f.Wide {
 		for q := 0; q < len(t); q += 2 {
 			f.BroadcastTo(Mem{Base: pb, Disp: line}, tmp)
 			VPADDQ(tmp, t[q], t[q])
 		}
 	}
-	VPSRLQ(Imm(fraction), lo, hi)
-	and(fractionMask, lo)
-	for q, w := range f.weight[1:] {
-		x := t[q+1]
-		if w > fraction {
-			VPSLLQ(Imm(uint64(w-fraction)), x, x)
-			VPADDQ(x, hi, hi)
-			continue
-		}
-		VPSRLQ(Imm(uint64(fraction-w)), x, tmp)
-		VPADDQ(tmp, hi, hi)
-		VPSLLQ(Imm(uint64(64-fraction+w)), x, x)
-		VPSRLQ(Imm(64-fraction), x, x)
-		VPADDQ(x, lo, lo)
-	}
+	hi, lo := f.join(t)
 	if f.Wide {
 		f.BroadcastTo(Mem{Base: pa, Disp: 8 * i}, tmp)
 		VPSUBQ(tmp, hi, hi)
@@ -209,7 +182,7 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	Label(first)
 	VPSRLQ(Imm(fraction), lo, tmp)
 	VPADDQ(tmp, hi, hi)
-	and(fractionMask, lo)
+	f.and(Bits(1<<fraction-1), lo)
 	TESTQ(U32(2), flags)
 	JZ(LabelRef(last))
 	f.Mov(lo, at(sums, 0))
@@ -217,7 +190,7 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	JMP(LabelRef(done))
 	Label(last)
 	f.Mov(hi, tmp)
-	and(Bits(1), tmp)
+	f.and(Bits(1), tmp)
 	VPADDQ(tmp, lo, lo)
 	VPADDQ(Bits(1<<(fraction-1)-1), lo, lo)
 	VPSRLQ(Imm(fraction), lo, lo)
@@ -236,6 +209,35 @@ func (f form) finish(i, v int, t []VecVirtual, pa, pb, c, sums, flags GPVirtual)
 	VPADDQ(at(c, 0), hi, hi)
 	f.Mov(hi, at(c, 0))
 	Label(done)
+}
+
+// join returns the high words and the low bits, and some more, of the sums. It destroys these.
+func (f form) join(t []VecVirtual) (hi, lo VecVirtual) {
+	hi, lo, tmp := f.Reg(), t[0], f.Reg()
+	VPSRLQ(Imm(fraction), lo, hi)
+	f.and(Bits(1<<fraction-1), lo)
+	for q, w := range f.weight[1:] {
+		x := t[q+1]
+		if w > fraction {
+			VPSLLQ(Imm(uint64(w-fraction)), x, x)
+			VPADDQ(x, hi, hi)
+			continue
+		}
+		VPSRLQ(Imm(uint64(fraction-w)), x, tmp)
+		VPADDQ(tmp, hi, hi)
+		VPSLLQ(Imm(uint64(64-fraction+w)), x, x)
+		VPSRLQ(Imm(64-fraction), x, x)
+		VPADDQ(x, lo, lo)
+	}
+	return hi, lo
+}
+
+func (f form) and(m, x Op) {
+	if f.Wide {
+		VPANDQ(m, x, x)
+	} else {
+		VPAND(m, x, x)
+	}
 }
 
 // split writes the limbs of a panel, the sums of its rows after these on AVX-512.

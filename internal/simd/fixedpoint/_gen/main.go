@@ -9,6 +9,7 @@ import (
 func main() {
 	Files(func() {
 		gemm()
+		vectors()
 	})
 }
 

@@ -1,0 +1,135 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/asm"
+)
+
+var ifma = ISA{Wide: true, Size: 8}
+
+func vectors() {
+	only := func(name, sig, doc string, body func()) {
+		Func(name, Variant{Tier: "AVX512"}, sig, doc, body)
+	}
+	only("dot", "func(n int, x, y *int64, sum *uint64)", "sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.", dot)
+	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
+	only("addProducts", "func(n int, x, y, z *int64, minus int)", "computes z_i += x_i·y_i, or -= if minus is -1 and not 0.", func() { products(false) })
+}
+
+// dot sums products of limbs as tile does.
+func dot() {
+	g := ifma
+	f := newForm(g, false)
+	n, x, y := Arg("n"), Arg("x"), Arg("y")
+	const unroll = 2
+	acc := make([][]VecVirtual, unroll)
+	for u := range acc {
+		acc[u] = g.Zeros(len(f.weight) + 1) // and the sum of both factors
+	}
+	sign, low := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<40-1))
+	g.Loop(n, unroll, func(l Step, u int) {
+		x0, x1, y0, y1, t := l.Load(x), g.Reg(), g.Reg(), g.Reg(), acc[u]
+		v := l.Load(y)
+		VPXORQ(sign, x0, x1)
+		VPSRLQ(Imm(52), x1, x1)
+		VPXORQ(sign, v, y1)
+		VPSRLQ(Imm(40), y1, y1)
+		VPANDQ(low, v, y0)
+		VPADDQ(x0, t[4], t[4])
+		VPADDQ(v, t[4], t[4])
+		addLimbs(t, x0, x1, y0, y1)
+	}, func() {
+		for i, t := range acc[1] {
+			VPADDQ(t, acc[0][i], acc[0][i])
+		}
+	})
+	hi, lo := f.join(acc[0][:4])
+	VPSLLQ(Imm(63-fraction), acc[0][4], acc[0][4])
+	VPSUBQ(acc[0][4], hi, hi)
+	sum := Arg("sum")
+	for i, v := range []VecVirtual{lo, hi} {
+		g.Reduce(v, func(b, a, dst Op) { VPADDQ(b, a, dst) })
+		VMOVQ(v.AsX(), Mem{Base: sum, Disp: 8 * i})
+	}
+}
+
+// addLimbs adds the products of the limbs of 8 numbers each.
+func addLimbs(t []VecVirtual, x0, x1, y0, y1 VecVirtual) {
+	VPMADD52LUQ(y0, x0, t[0])
+	VPMADD52HUQ(y0, x0, t[1])
+	VPMADD52LUQ(y1, x0, t[2])
+	VPMADD52HUQ(y1, x0, t[3])
+	VPMADD52LUQ(y0, x1, t[1])
+	VPMADD52LUQ(y1, x1, t[3])
+}
+
+// products adds products that are rounded one by one, as the comment of the package says.
+// alpha is the factor x of all, or each has its own.
+func products(alpha bool) {
+	g := ifma
+	n, minus := Arg("n"), g.Reg()
+	VPBROADCASTQ(Arg("minus"), minus)
+	x, y, z := GP64(), GP64(), GP64()
+	if alpha {
+		Load(Param("x"), y)
+		Load(Param("y"), z)
+	} else {
+		Load(Param("x"), x)
+		Load(Param("y"), y)
+		Load(Param("z"), z)
+	}
+	sign, low, half, one := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<fraction-1)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1))
+	limbs := func(a VecVirtual) (a0, a1, top, lack VecVirtual) {
+		a0, a1, top, lack = g.Reg(), g.Reg(), g.Reg(), g.Reg()
+		VPSLLQ(Imm(52-fraction), a, a0)
+		VPXORQ(sign, a, a1)
+		VPSRLQ(Imm(fraction), a1, a1)
+		VPSRLQ(Imm(52), a, top)
+		VPSLLQ(Imm(63-fraction), a, lack)
+		return a0, a1, top, lack
+	}
+	var a, a0, a1, top, lack VecVirtual
+	if alpha {
+		a = g.Reg()
+		VPBROADCASTQ(Arg("alpha"), a)
+		a0, a1, top, lack = limbs(a)
+	}
+	g.Loop(n, 2, func(l Step, _ int) {
+		if !alpha {
+			a = l.Load(x)
+			a0, a1, top, lack = limbs(a)
+		}
+		b0, b1 := l.Load(y), g.Reg()
+		VPXORQ(sign, b0, b1)
+		VPSRLQ(Imm(fraction), b1, b1)
+		VPANDQ(low, b0, b0)
+		rest, hi, far := g.Reg(), g.Reg(), g.Reg()
+		g.Clear(far)
+		VPSLLQ(Imm(63-fraction), b0, hi)
+		VPADDQ(lack, hi, hi)
+		tmp := g.Reg()
+		g.Clear(tmp)
+		VPSUBQ(hi, tmp, hi)
+		g.Mov(half, rest)
+		VPMADD52LUQ(b0, a0, rest)
+		VPMADD52HUQ(b0, a0, hi)
+		VPMADD52LUQ(b0, a1, hi)
+		VPMADD52HUQ(b0, a1, far)
+		VPMADD52LUQ(b1, a, hi)
+		VPMADD52HUQ(b1, a, far)
+		VPMADD52LUQ(b1, top, far)
+		VPSLLQ(Imm(52), far, far)
+		VPADDQ(far, hi, hi)
+		VPANDQ(one, hi, tmp)
+		VPADDQ(tmp, rest, rest)
+		VPSRLQ(Imm(52), rest, rest)
+		VPADDQ(rest, hi, hi)
+		VPXORQ(minus, hi, hi)
+		VPSUBQ(minus, hi, hi)
+		VPADDQ(l.Load(z), hi, hi)
+		l.Store(hi, z)
+	}, nil)
+}

@@ -1,0 +1,72 @@
+package fixedpoint
+
+import (
+	"revnum/fixed"
+	"revnum/internal/simd/cpu"
+)
+
+const badLength = "fixedpoint: slices of different lengths"
+
+// Dot returns Σ x_i·y_i, exact and rounded once. It panics if the lengths differ.
+func Dot(x, y []fixed.Q43) fixed.Q43 {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 || len(x) < vectorLeast {
+		return fixed.Dot(x, y)
+	}
+	var hi, lo uint64
+	for i := 0; i < len(x); i += cpu.Chunk {
+		var sum [2]uint64
+		vectorDot(cpu.ChunkAt(i, len(x)), (*int64)(&x[i]), (*int64)(&y[i]), &sum[0])
+		lo += sum[0]
+		hi += sum[1] + lo>>fixed.FracBits
+		lo &= 1<<fixed.FracBits - 1
+	}
+	return fixed.Q43(hi + (lo+1<<(fixed.FracBits-1)-1+hi&1)>>fixed.FracBits)
+}
+
+// vectorLeast is the least length for which a call of assembly pays.
+const vectorLeast = 8
+
+// Axpy computes y_i += alpha·x_i, or y_i -= alpha·x_i if sign is negative. Each product is
+// rounded. It panics if the lengths differ.
+func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
+	if len(x) != len(y) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 {
+		for i, v := range x {
+			y[i] += signed(sign, alpha.Mul(v))
+		}
+		return
+	}
+	for i := 0; i < len(x); i += cpu.Chunk {
+		vectorAxpy(cpu.ChunkAt(i, len(x)), int64(alpha), (*int64)(&x[i]), (*int64)(&y[i]), sign>>(bitsOfInt-1))
+	}
+}
+
+// AddProducts computes z_i += x_i·y_i, or z_i -= x_i·y_i if sign is negative. Each product is
+// rounded. It panics if the lengths differ.
+func AddProducts(sign int, x, y, z []fixed.Q43) {
+	if len(x) != len(z) || len(y) != len(z) {
+		panic(badLength)
+	}
+	if tier != cpu.AVX512 {
+		for i, v := range x {
+			z[i] += signed(sign, v.Mul(y[i]))
+		}
+		return
+	}
+	for i := 0; i < len(z); i += cpu.Chunk {
+		vectorAddProducts(cpu.ChunkAt(i, len(z)), (*int64)(&x[i]), (*int64)(&y[i]), (*int64)(&z[i]), sign>>(bitsOfInt-1))
+	}
+}
+
+// signed returns x, or -x if sign is negative.
+func signed(sign int, x fixed.Q43) fixed.Q43 {
+	if sign < 0 {
+		return -x
+	}
+	return x
+}

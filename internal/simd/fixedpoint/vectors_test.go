@@ -1,0 +1,129 @@
+package fixedpoint
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"revnum/fixed"
+	"revnum/internal/long"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/simdtest"
+)
+
+// testVectors compares the loops over n elements with fixed.
+func testVectors(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	x, y, z := draw(rnd, n, from), draw(rnd, n, from), draw(rnd, n+3, from)
+	if got, want := Dot(x, y), fixed.Dot(x, y); got != want {
+		t.Fatalf("n=%d: Dot is %d, want %d", n, int64(got), int64(want))
+	}
+	for _, sign := range []int{1, -1} {
+		for name, f := range map[string]struct {
+			run func(z []fixed.Q43)
+			add func(i int) fixed.Q43
+		}{
+			"Axpy":        {func(z []fixed.Q43) { Axpy(sign, z[n:][0], x, z[:n]) }, func(i int) fixed.Q43 { return z[n].Mul(x[i]) }},
+			"AddProducts": {func(z []fixed.Q43) { AddProducts(sign, x, y, z[:n]) }, func(i int) fixed.Q43 { return x[i].Mul(y[i]) }},
+		} {
+			got := slices.Clone(z)
+			f.run(got)
+			for i, v := range z {
+				want := v
+				if i < n {
+					want += fixed.Q43(sign) * f.add(i)
+				}
+				if got[i] != want {
+					t.Fatalf("%s, n=%d, sign %d: element %d is %d, want %d", name, n, sign, i, int64(got[i]), int64(want))
+				}
+			}
+		}
+	}
+}
+
+func TestVectors(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		for _, number := range numbers {
+			t.Run(number.name, func(t *testing.T) {
+				rnd := rand.New(rand.NewPCG(5, 6))
+				for n := range 70 {
+					testVectors(t, rnd, n, number.draw)
+				}
+				for _, n := range []int{cpu.Chunk, 2*cpu.Chunk + 7} {
+					testVectors(t, rnd, n, number.draw)
+				}
+			})
+		}
+		most := 1 << 17
+		if long.Tests() {
+			most = 1e8
+		}
+		rnd := rand.New(rand.NewPCG(7, 8))
+		for products := 0; products < most; {
+			n := rnd.IntN(1 << 12)
+			testVectors(t, rnd, n, numbers[rnd.IntN(3)].draw)
+			products += 5 * n
+		}
+	})
+}
+
+// A tie is rounded to even, whatever its sign and the sum it is in.
+func TestTies(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		for q := fixed.Q43(-9); q < 9; q++ {
+			x, y, z := make([]fixed.Q43, 17), make([]fixed.Q43, 17), make([]fixed.Q43, 17)
+			for i := range x {
+				x[i], y[i] = q, fixed.One/2
+			}
+			AddProducts(1, x, y, z)
+			Axpy(-1, fixed.One/2, x, z)
+			for i, v := range z {
+				if v != 0 {
+					t.Errorf("element %d: the product of %d ULP and 1/2 is not the same", i, int64(q))
+				}
+			}
+			AddProducts(1, x, y, z)
+			even := q >> 1
+			if q&1 != 0 && even&1 != 0 {
+				even++
+			}
+			if z[3] != even {
+				t.Errorf("%d ULP times 1/2 is %d ULP, want %d", int64(q), int64(z[3]), int64(even))
+			}
+		}
+	})
+}
+
+func TestVectorsPanic(t *testing.T) {
+	x, y := make([]fixed.Q43, 3), make([]fixed.Q43, 4)
+	for _, f := range []func(){
+		func() { Dot(x, y) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) },
+	} {
+		if !simdtest.Panics(f) {
+			t.Error("no panic")
+		}
+	}
+}
+
+func BenchmarkVectors(b *testing.B) {
+	for _, n := range []int{64, 1000, 1 << 20} {
+		rnd := rand.New(rand.NewPCG(1, 2))
+		x, y, z := draw(rnd, n, numbers[1].draw), draw(rnd, n, numbers[1].draw), draw(rnd, n, numbers[1].draw)
+		for _, f := range []struct {
+			name  string
+			bytes int
+			run   func()
+		}{
+			{"Dot", 16, func() { Dot(x, y) }},
+			{"Axpy", 24, func() { Axpy(1, z[0], x, y) }},
+			{"AddProducts", 32, func() { AddProducts(1, x, y, z) }},
+		} {
+			b.Run(fmt.Sprintf("%s/n=%d", f.name, n), func(b *testing.B) {
+				ns := simdtest.LeastTime(b.Loop, f.run)
+				b.ReportMetric(float64(n)/ns, "GMAC/s")
+				b.ReportMetric(float64(f.bytes*n)/ns, "GB/s")
+			})
+		}
+	}
+}
