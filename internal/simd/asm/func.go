@@ -53,6 +53,7 @@ type Routine struct {
 	variants  []Variant
 	least     string // argument that must be more than 4 for AVX-512
 	join      string // how results of chunks are joined, if it takes chunks
+	neon      bool   // its Go functions are written for arm64
 }
 
 type param struct{ name, typ string }

@@ -1,8 +1,8 @@
 // Package cpu chooses the vector code that runs.
 //
-// On amd64 there is assembly for AVX2 with FMA and for AVX-512. When the program
-// starts, it chooses the best tier that the machine has. The environment variable
-// REVNUM_SIMD (generic, avx2 or avx512, in any case) asks for a lower tier. Another value is
+// On amd64 there is assembly for AVX2 with FMA and for AVX-512, and on arm64 for NEON. When the
+// program starts, it chooses the best tier that the machine has. The environment variable
+// REVNUM_SIMD (generic, avx2, neon or avx512, in any case) asks for a lower tier. Another value is
 // ignored, and a line on the standard error says so, as for GODEBUG=cpu. The build tag noasm
 // omits the assembly. It omits gonum's too, so results that go through gonum may have other bits
 // than with REVNUM_SIMD=generic.
@@ -11,6 +11,7 @@ package cpu
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 )
 
@@ -20,11 +21,14 @@ type Tier int
 // The tiers, each including those before it.
 const (
 	Generic Tier = iota // pure Go
-	AVX2                // AVX2 and FMA
+	AVX2                // AVX2 and FMA; on arm64 the same loops over pairs of NEON's registers
 	AVX512              // AVX-512 F, DQ, VL and BW, and BMI2
 )
 
 func (t Tier) String() string {
+	if t == AVX2 && runtime.GOARCH == "arm64" {
+		return "neon"
+	}
 	return [...]string{"generic", "avx2", "avx512"}[t]
 }
 
@@ -33,12 +37,11 @@ func chooseTier(best Tier, variable string) (Tier, error) {
 	if variable == "" {
 		return best, nil
 	}
-	for t := Generic; t <= AVX512; t++ {
-		if strings.EqualFold(variable, t.String()) {
-			return min(t, best), nil
-		}
+	t, ok := map[string]Tier{"generic": Generic, "avx2": AVX2, "neon": AVX2, "avx512": AVX512}[strings.ToLower(variable)]
+	if !ok {
+		return best, fmt.Errorf("revnum: REVNUM_SIMD=%s is ignored: expected generic, avx2, neon or avx512", variable)
 	}
-	return best, fmt.Errorf("revnum: REVNUM_SIMD=%s is ignored: expected %v, %v or %v", variable, Generic, AVX2, AVX512)
+	return min(t, best), nil
 }
 
 // tier is the vector code in use.

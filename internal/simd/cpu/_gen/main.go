@@ -13,8 +13,8 @@ func main() {
 	})
 }
 
-// peakFMA does rounds of twelve independent chains a = a·mul + add: more than
-// the four cycles of latency times two units of any core so far.
+// peakFMA does rounds of twelve independent chains a += mul·add: more than the four cycles of
+// latency times two units of any core so far.
 func peakFMA(g ISA) {
 	rounds := Arg("rounds")
 	mul, add := g.Broadcast(Mem{Base: Arg("mul")}), g.Broadcast(Mem{Base: Arg("add")})
@@ -24,7 +24,7 @@ func peakFMA(g ISA) {
 	}
 	Times(rounds, func() {
 		for _, a := range acc {
-			g.Fmadd213(add, mul, a)
+			g.Fmadd231(add, mul, a)
 		}
 	})
 	for _, a := range acc[1:] {
