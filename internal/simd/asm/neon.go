@@ -276,7 +276,7 @@ const stackAt = 16
 
 // base returns a register with the address of m less its displacement.
 func (t *translation) base(m Mem) int {
-	base := -1
+	var base int
 	if m.Base == StaticBase {
 		name := m.Symbol.String()
 		if r, ok := t.bases[name]; ok {

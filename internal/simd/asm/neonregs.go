@@ -146,16 +146,15 @@ func isMask(_ *translation, in *ir.Instruction, has map[ID]bool, out func(Op)) {
 // them on to such a register.
 func readsLane0(_ *translation, in *ir.Instruction, has map[ID]bool, out func(Op)) {
 	op, ops := in.Opcode, in.Operands
-	dst := ops
 	if len(ops) == 0 {
 		return
 	}
-	dst = ops[len(ops)-1:]
+	dst := ops[len(ops)-1]
 	switch {
 	case strings.Contains(op, "BROADCAST"):
 	case isScalar(op) && len(ops) < 3: // to or from memory
 	case isScalar(op) && !strings.HasPrefix(op, "VP"):
-		if !has[dst[0].(Register).ID()] {
+		if !has[dst.(Register).ID()] {
 			out(ops[1])
 			out(ops[2])
 		}
@@ -424,7 +423,7 @@ func (p *program) color() bool {
 	for i, o := range p.ops {
 		for _, d := range o.defs {
 			after[i].each(func(v int) {
-				if v != d && p.vector[v] == p.vector[d] && !(o.copy && v == o.uses[0]) {
+				if v != d && p.vector[v] == p.vector[d] && (!o.copy || v != o.uses[0]) {
 					edges[v].add(d)
 					edges[d].add(v)
 				}
