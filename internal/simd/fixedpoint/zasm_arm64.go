@@ -56,3 +56,18 @@ func span(n int, x *int64) uint64
 func vectorMadds(rounds int) uint64 {
 	panic("no assembly")
 }
+
+// vectorDot sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.
+func vectorDot(n int, x *int64, y *int64, sum *uint64) {
+	panic("no assembly")
+}
+
+// vectorAxpy computes y_i += alpha·x_i, or -= if minus is -1 and not 0.
+func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
+	panic("no assembly")
+}
+
+// vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
+func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
+	panic("no assembly")
+}

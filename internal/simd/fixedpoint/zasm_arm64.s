@@ -148,7 +148,15 @@ DATA constants<>+1120(SB)/8, $0x000ffffffffffffd
 DATA constants<>+1128(SB)/8, $0x000ffffffffffffd
 DATA constants<>+1136(SB)/8, $0x000ffffffffffffd
 DATA constants<>+1144(SB)/8, $0x000ffffffffffffd
-GLOBL constants<>(SB), RODATA|NOPTR, $1152
+DATA constants<>+1152(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1160(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1168(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1176(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1184(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1192(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1200(SB)/8, $0x0007ffffffffffff
+DATA constants<>+1208(SB)/8, $0x0007ffffffffffff
+GLOBL constants<>(SB), RODATA|NOPTR, $1216
 
 // func tileNarrow(rows int, k int, a *uint64, b *uint64, c *int64, ldc int, minus int, sums *uint64, flags int)
 TEXT ·tileNarrow(SB), NOSPLIT, $0-72
