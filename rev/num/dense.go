@@ -126,6 +126,17 @@ func PopMatrix(t *Tape[float64], m Matrix) {
 	t.values = t.values[:from]
 }
 
+// PopAddMatrix takes the last elements from the tape, and adds them to m.
+func PopAddMatrix(t *Tape[float64], m Matrix) {
+	from := len(t.values) - m.Rows*m.Cols
+	for i := range m.Rows {
+		for j := range m.Cols {
+			m.Data[Entry(m, i, j)] += t.values[from+i*m.Cols+j]
+		}
+	}
+	t.values = t.values[:from]
+}
+
 // Constant returns x. Its derivative is taken to be zero.
 func Constant(x float64) float64 { return x }
 

@@ -46,7 +46,7 @@ func TestGemm(t *testing.T) {
 	}
 }
 
-// PopMatrix brings back what PushMatrix has kept, and leaves what lies around a view.
+// PopMatrix brings back what PushMatrix has kept, PopAddMatrix adds it, and both leave what lies around a view.
 func TestPushMatrix(t *testing.T) {
 	whole := mat.NewDense(3, 4, []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})
 	want := mat.DenseCopyOf(whole)
@@ -55,6 +55,14 @@ func TestPushMatrix(t *testing.T) {
 	defer tape.Free()
 	tape.Push(7)
 	num.PushMatrix(tape, part)
+	num.PushMatrix(tape, part)
+	num.ClearMatrix(part)
+	num.PopAddMatrix(tape, part)
+	num.PushMatrix(tape, part)
+	num.PopAddMatrix(tape, part)
+	if whole.At(1, 1) != 10 || whole.At(2, 2) != 20 || whole.At(1, 3) != 7 {
+		t.Error("PopAddMatrix:", whole.RawMatrix().Data)
+	}
 	num.ClearMatrix(part)
 	if whole.At(1, 1) != 0 || whole.At(2, 2) != 0 || whole.At(1, 3) != 7 || whole.At(0, 1) != 1 {
 		t.Error("ClearMatrix:", whole.RawMatrix().Data)

@@ -31,6 +31,7 @@ type path struct {
 // An analysis knows what statements read and change.
 type analysis struct {
 	keys    map[path]*key
+	kept    map[*slot]*key // what is on tapes
 	changes map[*key][]change
 	seeds   []*variable
 }
@@ -76,6 +77,30 @@ func (a *analysis) key(e expr) *key {
 	return k.root()
 }
 
+// slotKey returns the key of what is in a slot.
+func (a *analysis) slotKey(s *slot) *key {
+	if a.kept == nil {
+		a.kept = map[*slot]*key{}
+	}
+	if a.kept[s] == nil {
+		a.kept[s] = &key{}
+	}
+	return a.kept[s].root()
+}
+
+// held returns the keys of what a place holds: of all fields, if it is a struct.
+func (a *analysis) held(e expr) []*key {
+	keys := []*key{a.key(e)}
+	if isAggregate(e.typeOf()) {
+		for p, k := range a.keys {
+			if p.v == root(e) {
+				keys = append(keys, k.root())
+			}
+		}
+	}
+	return keys
+}
+
 func (a *analysis) unite(x, y *key) {
 	if x != y {
 		x.depth = min(x.depth, y.depth)
@@ -119,6 +144,14 @@ func (a *analysis) share(list []stmt, exchanged func(*swap) bool) {
 			if exchanged == nil || exchanged(s) {
 				a.unite(a.key(s.x), a.key(s.y))
 			}
+		case *push:
+			if isHeader(s.x.typeOf()) && !s.whole {
+				a.unite(a.key(s.x), a.slotKey(s.slot))
+			}
+		case *pop:
+			if isHeader(s.x.typeOf()) && !s.whole {
+				a.unite(a.key(s.x), a.slotKey(s.slot))
+			}
 		}
 	})
 }
@@ -154,35 +187,44 @@ func (a *analysis) activate(list []stmt, result expr) {
 	if result != nil {
 		a.key(result).useful = true
 	}
-	for changed := true; changed; {
-		changed = false
-		each(list, func(s stmt) {
-			if p, ok := s.(*product); ok {
-				to := a.key(p.c)
-				for _, x := range []expr{p.a, p.b} {
-					from := a.key(x)
-					if from.varied && !to.varied {
-						to.varied, changed = true, true
-					}
-					if to.useful && !from.useful {
-						from.useful, changed = true, true
-					}
-				}
-				return
-			}
-			set, ok := s.(*assignment)
-			if !ok || set.r == nil || !isFloat(set.l.typeOf()) {
-				return
-			}
-			k := a.key(set.l)
-			a.flows(set.r, func(from *key) {
-				if from.varied && !k.varied {
-					k.varied, changed = true, true
-				}
-				if k.useful && !from.useful {
-					from.useful, changed = true, true
+	each(list, func(s stmt) { // fields have keys where structs are on tapes
+		expressions(s, func(e expr) {
+			visit(e, func(e expr) {
+				if isPlace(e) {
+					a.key(e)
 				}
 			})
+		})
+	})
+	for changed := true; changed; {
+		changed = false
+		flow := func(from, to *key) {
+			if from.varied && !to.varied {
+				to.varied, changed = true, true
+			}
+			if to.useful && !from.useful {
+				from.useful, changed = true, true
+			}
+		}
+		each(list, func(s stmt) {
+			switch s := s.(type) {
+			case *product:
+				flow(a.key(s.a), a.key(s.c))
+				flow(a.key(s.b), a.key(s.c))
+			case *push:
+				for _, k := range a.held(s.x) {
+					flow(k, a.slotKey(s.slot))
+				}
+			case *pop:
+				for _, k := range a.held(s.x) {
+					flow(a.slotKey(s.slot), k)
+				}
+			case *assignment:
+				if s.r != nil && isFloat(s.l.typeOf()) {
+					to := a.key(s.l)
+					a.flows(s.r, func(from *key) { flow(from, to) })
+				}
+			}
 		})
 	}
 	if result == nil {

@@ -452,6 +452,9 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 	if d := l.Funcs[obj]; d != nil && d.Body != nil {
 		return l.inline(c, d, d.Type, d.Recv, d.Body)
 	}
+	if d := l.Written[obj]; d != nil {
+		return l.derivative(c, d)
+	}
 	if obj != nil && obj.Pkg() != nil {
 		if obj.Pkg().Path() == "slices" && obj.Name() == "Clone" {
 			return []expr{l.clone(c.Args[0])}
@@ -462,6 +465,11 @@ func (l *lowerer) results(c *ast.CallExpr) []expr {
 		if f, ok := obj.(*types.Func); ok && obj.Pkg() != l.Pkg && f.Signature().Recv() == nil && f.Signature().Results().Len() == 1 {
 			e := l.verbatim(c)
 			return []expr{ref(l.define(nameOf(e), e.typeOf(), e))} // it may give another value next time
+		}
+	}
+	for end, cure := range map[string]string{"Hessian": "HessVec", "Jacobian": "JVP or VJP"} {
+		if obj == nil && strings.HasSuffix(types.ExprString(c.Fun), end) {
+			l.refuse(c, "%s is not differentiated: call %s for its columns or rows", types.ExprString(c.Fun), cure)
 		}
 	}
 	l.refuse(c, "%s is not differentiated: its body is not in this package", types.ExprString(c.Fun))
@@ -696,6 +704,11 @@ func (l *lowerer) inlined(c *ast.CallExpr, id ast.Node, sig *ast.FuncType, body 
 	if r, ok := body.List[len(body.List)-1].(*ast.ReturnStmt); ok && returns(body) == 1 && len(r.Results) > 0 && (sig.Results.NumFields() == len(r.Results)) {
 		// The only return is at the end.
 		var j jump
+		for _, r := range sig.Results.List {
+			for _, id := range r.Names {
+				l.bound[l.Info.Defs[id]] = ref(l.define(id.Name, l.typeOf(r.Type), nil))
+			}
+		}
 		l.exits = append(l.exits, &exit{})
 		j = l.list(body.List[:len(body.List)-1])
 		if len(j.may) > 0 {
@@ -840,7 +853,7 @@ func (l *lowerer) stores(body ast.Node) (yes bool) {
 				obj = f.Origin()
 			}
 			switch {
-			case l.isBuiltin(n.Fun, "copy") || l.isBuiltin(n.Fun, "clear") || changesMemory(obj):
+			case l.isBuiltin(n.Fun, "copy") || l.isBuiltin(n.Fun, "clear") || changesMemory(obj) || l.Written[obj] != nil:
 				yes = true
 			case l.Funcs[obj] != nil && l.Funcs[obj].Body != nil && !l.looking[obj]:
 				l.looking[obj] = true

@@ -8,6 +8,7 @@
 //	resolve.go          what is saved, what is computed again, and what is not needed
 //	memory.go           what is said about tapes
 //	extreme.go          running maxima and minima
+//	nest.go             calls of derivatives that are written
 //	derive.go           the derivatives of package math
 //	write.go            statements to Go
 package gradient
@@ -55,21 +56,13 @@ var Endings = []string{"Gradient", "HessVec", "Hessian", "JVP", "VJP", "Jacobian
 func (s *Source) File(file *ast.File, name string) (text []byte, err error) {
 	var errs []error
 	w := &writer{pkg: s.Pkg, imports: map[string]bool{}}
-	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Doc == nil || f.Body == nil {
-			continue
+	asking([]*ast.File{file}, func(f *ast.FuncDecl, directive string, words []string) {
+		write := (*function).gradient
+		if directive == JacobianDirective {
+			write = (*function).jacobian
 		}
-		for _, c := range f.Doc.List {
-			words := strings.Fields(c.Text)
-			switch words[0] {
-			case Directive:
-				errs = append(errs, s.attempt(w, f, words[1:], (*function).gradient))
-			case JacobianDirective:
-				errs = append(errs, s.attempt(w, f, words[1:], (*function).jacobian))
-			}
-		}
-	}
+		errs = append(errs, s.attempt(w, f, words, write))
+	})
 	if err := errors.Join(errs...); err != nil || len(errs) == 0 {
 		return nil, err
 	}
@@ -105,6 +98,11 @@ type function struct {
 	params  []*variable // the receiver first
 	named   map[string]*variable
 	results []expr
+
+	// If it is inlined:
+	given   map[*variable]*variable // the cotangents of what the derivatives are by
+	pointed map[*variable]bool      // what parameters point to
+	before  int                     // the number of foreign calls before it
 }
 
 // attempt writes the derivatives of a function with write, and returns a Refusal as an error.
@@ -151,19 +149,25 @@ func (s *Source) read(w *writer, decl *ast.FuncDecl) *function {
 			f.params = append(f.params, v)
 		}
 	}
+	f.lower()
+	return f
+}
+
+// lower reads the body of a function.
+func (f *function) lower() {
 	frame := &frame{}
 	f.frames = append(f.frames, frame)
-	f.results = f.body(frame, decl.Type, decl.Body)
+	f.results = f.body(frame, f.decl.Type, f.decl.Body)
+	f.frames = f.frames[:len(f.frames)-1]
 	for _, s := range slices.Backward(f.fixed) {
 		f.out = slices.Insert(f.out, 0, stmt(s))
 	}
 	f.separate()
 	for _, e := range f.results {
 		if isHeader(e.typeOf()) && hasFloats(e.typeOf()) {
-			f.refuse(decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", decl.Name.Name)
+			f.refuse(f.decl, "%s returns a slice, whose memory is used again after the gradient: return numbers", f.decl.Name.Name)
 		}
 	}
-	return f
 }
 
 // parameterOf returns a parameter. Within the function one of a type of gonum is its memory.
@@ -204,6 +208,8 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 			f.refuse(f.decl, "%s has no parameter %s", name, p)
 		case !hasFloats(v.typ):
 			f.refuse(f.decl, "%s has no parts that are float64 or float32", p)
+		case containsItself(v.typ, nil):
+			f.refuse(f.decl, "%s may be a list or a tree, of which the number of parts is not known: use slices", p)
 		}
 		out = append(out, v)
 	}
@@ -214,18 +220,21 @@ func (f *function) by(directive string, names []string) (out []*variable) {
 // cotangent of the result.
 func (f *function) sweeps(by []*variable, result expr, seed func(bar *variable) []stmt) (r *reverser, forward, back []stmt) {
 	a := &analysis{keys: map[path]*key{}, changes: map[*key][]change{}, seeds: by}
-	r = &reverser{lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, parts: parts(f.out)}
+	r = &reverser{
+		lowerer: f.lowerer, analysis: a, defs: map[*variable]*assignment{}, defPos: map[*variable]int{}, sets: map[*variable]int{}, parts: parts(f.out),
+		slots: map[*slot]*slot{}, base: len(f.loops), inside: slices.Clone(f.loops),
+	}
 	list := f.extremes(f.out)
 	a.share(list, nil)
 	a.activate(list, result)
-	for _, c := range f.foreign {
+	for _, c := range f.foreign[f.before:] {
 		for _, x := range c.args {
 			if hasFloats(c.typ) && slices.ContainsFunc(a.uses(x), func(u use) bool { return u.k.varied }) {
 				f.refuse(c.at, "%s is not differentiated: its body is not in this package", c.fn)
 			}
 		}
 	}
-	r.cotangents(f.decl, f.params)
+	r.cotangents(f)
 	forward, back = r.sweep(list)
 	var start []stmt
 	for _, v := range r.bars {
@@ -263,10 +272,8 @@ func (f *function) made(v, like *variable) stmt {
 	return &assignment{l: ref(v), op: token.ASSIGN, r: r, define: true}
 }
 
-// gradient writes the gradient by parameters, and with the word hessian the second derivatives.
-func (f *function) gradient(words []string) {
-	names, hessian := withoutWord(words, "hessian")
-	by := f.by(Directive, names)
+// gradientOf returns both sweeps of the gradient of the result by some parameters.
+func (f *function) gradientOf(by []*variable) (r *reverser, forward, back []stmt) {
 	var result expr
 	for _, e := range f.results {
 		switch {
@@ -280,10 +287,20 @@ func (f *function) gradient(words []string) {
 	if result == nil {
 		f.refuse(f.decl, "a gradient is that of a number that the function returns, and %s returns none", f.decl.Name.Name)
 	}
-	r, forward, back := f.sweeps(by, result, func(bar *variable) []stmt {
+	return f.sweeps(by, result, func(bar *variable) []stmt {
 		return []stmt{&assignment{l: ref(bar), op: token.ASSIGN, r: lit("1", bar.typ)}}
 	})
-	forward, back = tidied(forward, append(back, &returned{f.results}))
+}
+
+// gradient writes the gradient by parameters, and with the word hessian the second derivatives.
+func (f *function) gradient(words []string) {
+	names, hessian := withoutWord(words, "hessian")
+	by := f.by(Directive, names)
+	r, forward, back := f.gradientOf(by)
+	forward, values := f.values(forward, func(v *variable) bool {
+		return slices.ContainsFunc(back, func(s stmt) bool { return setsInside(s, v) })
+	})
+	forward, back = tidied(forward, append(back, &returned{values}), 0)
 	second, secondBack := forward, back[:len(back)-1]
 	forward, back = f.vectorized(forward, back)
 
@@ -318,6 +335,19 @@ func (f *function) gradient(words []string) {
 	}
 }
 
+// values returns the results of the function. A variable that changes afterwards is copied at the end
+// of the forward sweep.
+func (f *function) values(forward []stmt, changes func(v *variable) bool) (list []stmt, values []expr) {
+	for _, e := range f.results {
+		if x, ok := e.(*reference); ok && changes(x.v) {
+			v := &variable{name: f.unique("value"), typ: e.typeOf(), scope: slices.Clone(f.loops)}
+			forward, e = append(forward, &assignment{l: ref(v), op: token.ASSIGN, r: e, define: true}), ref(v)
+		}
+		values = append(values, e)
+	}
+	return forward, values
+}
+
 // withoutWord returns words without one, and whether it was there.
 func withoutWord(words []string, word string) ([]string, bool) {
 	i := slices.Index(words, word)
@@ -332,12 +362,11 @@ type returned struct{ values []expr }
 
 // free refuses a name that the package has already.
 func (f *function) free(name string) {
-	taken := f.Pkg.Scope().Lookup(name) != nil
+	obj := f.Pkg.Scope().Lookup(name)
 	if f.decl.Recv != nil {
-		obj, _, _ := types.LookupFieldOrMethod(f.params[0].typ, true, f.Pkg, name)
-		taken = obj != nil
+		obj, _, _ = types.LookupFieldOrMethod(f.params[0].typ, true, f.Pkg, name)
 	}
-	if taken {
+	if obj != nil && f.Written[obj] == nil {
 		f.refuse(f.decl, "%s is declared already: choose another name for %s", name, f.decl.Name.Name)
 	}
 }
@@ -364,21 +393,22 @@ func (f *function) write(name string, args []string, params []*variable, returns
 	if len(results) > 1 {
 		result = "(" + result + ")"
 	}
-	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]bool{}, used: map[*variable]bool{}}
+	inner := &writer{pkg: f.Pkg, imports: f.lowerer.imports, tapes: map[string]string{}, used: map[*variable]bool{}}
 	body(inner)
 	f.line("func %s%s(%s) %s {", recv, name, strings.Join(args, ", "), result)
-	for _, t := range slices.Sorted(maps.Keys(inner.tapes)) {
+	for _, name := range slices.Sorted(maps.Keys(inner.tapes)) {
 		f.lowerer.imports[numPath] = true
-		if t == "scratch" {
+		if name == "scratch" {
 			f.line("scratch := num.NewScratch[float64]()\ndefer scratch.Free()")
 			continue
 		}
 		constructor := "num.NewStack" // whose memory does not keep what its values point to
+		t := inner.tapes[name]
 		switch t {
 		case "float64", "float32", "int", "bool":
 			constructor = "num.NewTape"
 		}
-		f.line("%s := %s[%s]()\ndefer %s.Free()", tapeName(t), constructor, t, tapeName(t))
+		f.line("%s := %s[%s]()\ndefer %s.Free()", name, constructor, t, name)
 	}
 	for _, v := range params {
 		if v.outer != nil && inner.used[v] {
@@ -426,17 +456,9 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	if !isVector(p.typ) || p.outer != nil || len(by) > 1 {
 		f.refuse(f.decl, "a Hessian is by one parameter of type []float64")
 	}
-	vector := func(name string) *variable { return &variable{name: f.unique(name), typ: p.typ, param: true} }
-	dst, dir := vector("dst"), vector("v")
-	dots := map[*variable]*variable{p: dir, p.bar: dst}
-	p.bar.param, p.bar.sink = false, true
-	head := []stmt{f.made(p.bar, p)}
-	for _, v := range r.shadows {
-		dots[v] = vector(v.name + "Dot")
-		head = append(head, f.made(dots[v], v))
-	}
-	forward, back = r.tangent(forward, back, dots)
-	forward, back = tidied(append(head, forward...), back)
+	dst, dir := f.vectorOf("dst"), f.vectorOf("v")
+	forward, back = f.hessVec(r, p, dst, dir, forward, back)
+	forward, back = tidied(forward, back, 0)
 	name := f.decl.Name.Name + "HessVec"
 	params := beside(f.params, p, dir)
 	f.line("// %s stores the product of the Hessian of %s by %s with %s in %s.", name, f.decl.Name.Name, p.name, dir.name, dst.name)
@@ -459,6 +481,45 @@ func (f *function) hessian(r *reverser, by []*variable, forward, back []stmt) {
 	})
 }
 
+// vectorOf returns a parameter of what is written.
+func (f *function) vectorOf(name string) *variable {
+	return &variable{name: f.unique(name), typ: types.NewSlice(float), param: true}
+}
+
+// hessVec returns the tangent, along dir, of both sweeps of a gradient by p. That of the gradient is
+// dst, and the gradient itself is not wanted.
+func (f *function) hessVec(r *reverser, p, dst, dir *variable, forward, back []stmt) (first, second []stmt) {
+	dots := map[*variable]*variable{p: dir, p.bar: dst}
+	p.bar.param, p.bar.sink = false, true
+	head := []stmt{f.made(p.bar, p)}
+	for _, v := range r.shadows {
+		dots[v] = f.vectorOf(v.name + "Dot")
+		head = append(head, f.made(dots[v], v))
+	}
+	forward, back = r.tangent(forward, back, dots)
+	return append(head, forward...), back
+}
+
+// jvp returns a function that stores to y and its tangent dst, by x and its tangent v. What it
+// stores to y is not wanted.
+func (f *function) jvp(x, y, dst, v *variable) []stmt {
+	y.param, y.sink = false, true
+	list, _ := f.tangent(f.out, nil, map[*variable]*variable{x: v, y: dst})
+	return append([]stmt{f.made(y, dst)}, list...)
+}
+
+// vjp returns both sweeps of a function that stores to y, whose cotangent is w.
+func (f *function) vjp(by []*variable, y, w *variable) (r *reverser, forward, back []stmt) {
+	y.param, y.sink = true, true
+	r, forward, back = f.sweeps(by, ref(y), func(bar *variable) []stmt {
+		return f.nested(func() {
+			f.over(length(ref(w)), func(i expr) { f.assign(&element{ref(bar), i, float}, &element{ref(w), i, float}) })
+		})
+	})
+	y.param = false
+	return r, append([]stmt{f.made(y, w)}, forward...), back
+}
+
 // jacobian writes the products of the Jacobian with a vector on its right and on its left, and
 // the Jacobian.
 func (f *function) jacobian(words []string) {
@@ -468,15 +529,11 @@ func (f *function) jacobian(words []string) {
 	if len(by) > 1 || !isVector(x.typ) || !isVector(y.typ) || x.outer != nil || y.outer != nil {
 		f.refuse(f.decl, "a Jacobian is that of one parameter of type []float64 by another one")
 	}
-	vector := func(name string) *variable { return &variable{name: f.unique(name), typ: x.typ, param: true} }
-	dst, v, w := &variable{name: y.name, typ: y.typ, param: true}, vector("v"), vector("w")
+	dst, v, w := &variable{name: y.name, typ: y.typ, param: true}, f.vectorOf("v"), f.vectorOf("w")
 	y.name = f.unique("values")
 	rest := slices.DeleteFunc(slices.Clone(f.params), func(p *variable) bool { return p == y })
 
-	// What the function stores is not wanted here.
-	y.param, y.sink = false, true
-	list, _ := f.tangent(f.out, nil, map[*variable]*variable{x: v, y: dst})
-	list, _ = tidied(append([]stmt{f.made(y, dst)}, list...), []stmt{&returned{}})
+	list, _ := tidied(f.jvp(x, y, dst, v), []stmt{&returned{}}, 0)
 	jvp := name + "JVP"
 	f.line("// %s stores J·%s in %s, where J is the Jacobian of %s by %s.", jvp, v.name, dst.name, name, x.name)
 	right := beside(rest, x, v)
@@ -486,12 +543,8 @@ func (f *function) jacobian(words []string) {
 		out.list(list)
 	})
 
-	y.param = true
-	r, forward, back := f.sweeps(by, ref(y), func(bar *variable) []stmt {
-		return []stmt{&effect{&call{"copy", "", []expr{ref(bar), ref(w)}, nil}}}
-	})
-	y.param = false
-	forward, back = tidied(append([]stmt{f.made(y, w)}, forward...), back)
+	r, forward, back := f.vjp(by, y, w)
+	forward, back = tidied(forward, back, 0)
 	vjp := name + "VJP"
 	grad := r.grad[x]
 	f.line("// %s stores Jᵀ·%s in %s, where J is the Jacobian of %s by %s.", vjp, w.name, grad.name, name, x.name)
@@ -539,30 +592,34 @@ func (f *function) output(x *variable) (y *variable) {
 
 // cotangents gives variables that depend on seeds their cotangents. Those of parameters without
 // a gradient are memory of the function's own.
-func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) {
+func (r *reverser) cotangents(f *function) {
 	r.grad = map[*variable]*variable{}
 	active := map[*variable]bool{}
 	for p, k := range r.keys {
 		active[p.v] = active[p.v] || k.root().active()
 	}
-	for _, v := range params {
+	for _, v := range f.params {
 		isSeed := slices.Contains(r.seeds, v)
 		if !active[v] && !isSeed {
 			continue
 		}
-		v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, param: isSeed || isHeader(v.typ)}
+		if g := f.given[v]; g != nil {
+			v.bar, g.of = g, v
+			continue
+		}
+		v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, param: isSeed || isHeader(v.typ), scope: slices.Clone(r.inside)}
 		switch {
-		case isFloat(v.typ):
+		case isFloat(v.typ), isSeed && f.given != nil && !isHeader(v.typ):
 			v.bar.param = false
 			r.bars = append(r.bars, v.bar)
 		case !isSeed:
 			if s, ok := v.typ.Underlying().(*types.Slice); (!ok || !isFloat(s.Elem())) && !isMatrix(v.typ) {
-				r.refuse(f, "%s gets values that depend on the variables of the gradient, but has no gradient of its own: name it too", v.name)
+				r.refuse(f.decl, "%s gets values that depend on the variables of the gradient, but has no gradient of its own: name it too", v.name)
 			}
 			v.bar.param = false
 			r.shadows = append(r.shadows, v)
 		}
-		if isSeed {
+		if isSeed && (f.given == nil || isHeader(v.typ)) {
 			name := "grad"
 			if len(r.seeds) > 1 {
 				name = v.source() + "Grad"
@@ -578,11 +635,20 @@ func (r *reverser) cotangents(f *ast.FuncDecl, params []*variable) {
 			}
 		}
 	}
+	declares := func(e expr) {
+		if v := root(e); active[v] && hasFloats(v.typ) {
+			v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, scope: v.scope}
+		}
+	}
 	each(r.out, func(s stmt) {
-		if s, ok := s.(*assignment); ok && s.define {
-			v := s.l.(*reference).v
-			if active[v] && hasFloats(v.typ) {
-				v.bar = &variable{name: r.unique(v.name + "Bar"), typ: v.typ, of: v, scope: v.scope}
+		switch s := s.(type) {
+		case *assignment:
+			if s.define {
+				declares(s.l)
+			}
+		case *pop:
+			if s.define {
+				declares(s.x)
 			}
 		}
 	})

@@ -3,6 +3,7 @@ package gradient
 import (
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 )
 
@@ -258,6 +259,30 @@ func hasFloats(t types.Type) bool {
 	case *types.Struct:
 		for i := range u.NumFields() {
 			if hasFloats(u.Field(i).Type()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// containsItself reports whether a value of type t reaches others of its type. outer are the types that
+// it is in.
+func containsItself(t types.Type, outer []types.Type) bool {
+	if slices.Contains(outer, t) {
+		return true
+	}
+	inner := append(slices.Clone(outer), t)
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		return containsItself(u.Elem(), inner)
+	case *types.Array:
+		return containsItself(u.Elem(), inner)
+	case *types.Pointer:
+		return containsItself(u.Elem(), inner)
+	case *types.Struct:
+		for f := range u.Fields() {
+			if containsItself(f.Type(), inner) {
 				return true
 			}
 		}

@@ -19,6 +19,8 @@ type Source struct {
 	// Imports has package math, for models.
 	Imports types.Importer
 
+	Written map[types.Object]*Written // what is written for functions of the package
+
 	models map[string]*ast.FuncDecl
 }
 
@@ -48,6 +50,7 @@ type lowerer struct {
 	label    string                // of the next loop
 	imports  map[string]bool
 	count    int // of variables
+	depth    int // the number of derivatives that are inlined
 	foreign  []foreignCall
 	fixed    []*assignment // vectors and matrices in fields of parameters
 	overlaps []*overlap
@@ -994,7 +997,7 @@ func (l *lowerer) callsOwn(s ast.Node) (yes bool) {
 	ast.Inspect(s, func(n ast.Node) bool {
 		if c, ok := n.(*ast.CallExpr); ok {
 			obj := l.callee(c)
-			yes = yes || obj == nil || l.Funcs[obj] != nil || l.lits[obj] != nil
+			yes = yes || obj == nil || l.Funcs[obj] != nil || l.lits[obj] != nil || l.Written[obj] != nil
 		}
 		return true
 	})

@@ -42,7 +42,7 @@ func (r *reverser) plansOf(b *block, mentioned map[*variable]bool) (plans []*pla
 		if !mentioned[v] {
 			continue
 		}
-		p := &plan{v: v}
+		p := &plan{v: v, slot: slot{level: r.depth}}
 		if d := r.defs[v]; d.r != nil && r.sets[v] == 0 && !expensive(d.r) && !r.changed(d.r, r.defPos[v], b.pos) {
 			p.expr = d.r
 		}
@@ -156,10 +156,12 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 					place(s.l)
 				}
 			case *restore:
-				if s.pair.kept {
-					if _, direct := s.x.(*reference); !direct {
-						place(s.x)
-					}
+				switch {
+				case !s.pair.kept:
+				case s.whole:
+					expression(s.x)
+				case !isReference(s.x):
+					place(s.x)
 				}
 			case *fold:
 				place(s.x)
@@ -174,6 +176,14 @@ func (r *reverser) readings(back []stmt) (reads []read, mentioned map[*variable]
 			case *swap:
 				place(s.x)
 				place(s.y)
+			case *push:
+				expression(s.x)
+			case *pop:
+				if s.whole {
+					expression(s.x)
+				} else if !isReference(s.x) {
+					place(s.x)
+				}
 			case *branch:
 				if r.empty(s.then) && r.empty(s.els) {
 					break
@@ -252,9 +262,13 @@ type (
 		define bool
 		slot   *slot
 		whole  bool
+		adds   bool // to x
 	}
 	// A slot is unused if nothing reads what is popped.
-	slot struct{ unused bool }
+	slot struct {
+		unused bool
+		level  int // of the tape
+	}
 )
 
 // flat returns statements without groups, saves that are not kept, and loops and branches that
@@ -339,18 +353,19 @@ func (s *locals) statements() (out []stmt) {
 }
 
 // tidied returns both sweeps without assignments to locals that nothing reads, and with the
-// first addition to a sum as its definition. The locals of loops are declared in each of them.
-func tidied(forward, back []stmt) (first, second []stmt) {
+// first addition to a sum as its definition. The locals of loops, further inside than base, are
+// declared in each of them.
+func tidied(forward, back []stmt, base int) (first, second []stmt) {
 	for {
 		n := size(forward) + size(back)
 		here, there := map[*variable]bool{}, map[*variable]bool{}
 		reading(forward, here)
 		reading(back, there)
 		for v := range here {
-			there[v] = there[v] || len(v.scope) == 0
+			there[v] = there[v] || len(v.scope) <= base
 		}
 		for v := range there {
-			here[v] = here[v] || len(v.scope) == 0
+			here[v] = here[v] || len(v.scope) <= base
 		}
 		back = withoutUnused(back, there)
 		forward = withoutUnused(forward, here)

@@ -32,6 +32,8 @@ type reverser struct {
 	defPos  map[*variable]int
 	sets    map[*variable]int       // how often a variable itself is set
 	grad    map[*variable]*variable // the parameters of the gradient
+	slots   map[*slot]*slot         // of cotangents
+	base    int                     // the number of loops around the function, if it is inlined
 	shadows []*variable             // parameters whose cotangents are memory of the function's own
 }
 
@@ -71,7 +73,7 @@ func (r *reverser) group(f func()) []stmt {
 func (r *reverser) put(s stmt) { *r.into = append(*r.into, s) }
 
 func (r *reverser) newPair(x expr) *pair {
-	p := &pair{pos: r.pos, loops: slices.Clone(r.inside)}
+	p := &pair{pos: r.pos, loops: slices.Clone(r.inside), slot: slot{level: r.depth}}
 	r.pairs = append(r.pairs, &pairOf{p, x})
 	return p
 }
@@ -101,6 +103,12 @@ func (r *reverser) statement(s stmt) (forward, back []stmt) {
 		return r.product(s)
 	case *running:
 		return r.running(s)
+	case *push:
+		return r.push(s)
+	case *pop:
+		return r.pop(s)
+	case *cleared:
+		return r.cleared(s)
 	case *branch:
 		return r.branch(s)
 	case *ranged:
@@ -130,7 +138,7 @@ func (r *reverser) growth(x expr) (forward, back []stmt) {
 	if bar := r.bar(x); bar != nil {
 		note(bar)
 		g.xs = append(g.xs, bar)
-		f := &fold{bar, &slot{}}
+		f := &fold{bar, &slot{level: r.depth}}
 		forward = append(forward, &push{x: bar, slot: f.slot})
 		back = append(r.group(func() { r.put(f) }), back...)
 	}
@@ -482,7 +490,7 @@ func scaled(g, d expr) expr {
 // scoped reads the statements of a block, which in loops has locals of its own.
 func (r *reverser) scoped(list []stmt) (forward, back []stmt) {
 	outer := r.block
-	if len(r.inside) > 0 {
+	if len(r.inside) > r.base {
 		r.block = &block{loops: slices.Clone(r.inside)}
 		r.blocks = append(r.blocks, r.block)
 	} else {
@@ -567,6 +575,7 @@ func (r *reverser) ranged(s *ranged) (forward, back []stmt) {
 	span := func(x, y expr) expr { return &binary{token.SUB, x, y, s.v.typ} }
 	op := func(t token.Token, x, y expr) expr { return &binary{t, x, y, s.v.typ} }
 	switch {
+	case s.v.name == "_": // it counts iterations
 	case s.step == 1:
 		b.lo, b.hi, b.step = plus(s.hi, -1), s.lo, -1
 	case s.step == -1:
@@ -583,14 +592,17 @@ func (r *reverser) ranged(s *ranged) (forward, back []stmt) {
 }
 
 func (r *reverser) while(s *while) (forward, back []stmt) {
-	v := r.variable("count", integer)
-	v.scope = r.inside
-	def := &assignment{l: ref(v), op: token.ASSIGN, r: integerLit(0), define: true}
-	r.declared(v, def)
+	a, v := *s, s.count
+	if v == nil {
+		v = r.variable("count", integer)
+		v.scope = r.inside
+		def := &assignment{l: ref(v), op: token.ASSIGN, r: integerLit(0), define: true}
+		r.declared(v, def)
+		forward = []stmt{def}
+	}
 	r.sets[v]++
-	a := *s
 	a.count = v
 	b := &ranged{v: &variable{name: "_", typ: integer}, lo: integerLit(0), hi: ref(v), step: 1, info: s.info}
 	a.body, b.body = r.loop(s.info, s.body)
-	return []stmt{def, &a}, r.group(func() { r.put(b) })
+	return append(forward, &a), r.group(func() { r.put(b) })
 }

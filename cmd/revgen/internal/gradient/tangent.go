@@ -23,7 +23,7 @@ type tangenter struct {
 // slot returns the slot of the tangents of what is in a slot.
 func (t *tangenter) slot(s *slot) *slot {
 	if t.slots[s] == nil {
-		t.slots[s] = &slot{}
+		t.slots[s] = &slot{level: s.level}
 	}
 	return t.slots[s]
 }
@@ -129,7 +129,7 @@ func (t *tangenter) statement(s stmt) {
 		}
 	case *pop:
 		if d := t.dot(s.x); d != nil {
-			t.put(&pop{d, s.define, t.slot(s.slot), s.whole})
+			t.put(&pop{d, s.define, t.slot(s.slot), s.whole, s.adds})
 		}
 		t.put(s)
 	default:

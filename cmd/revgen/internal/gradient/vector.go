@@ -142,6 +142,7 @@ type reserve struct {
 	v    *variable
 	n    expr
 	last bool
+	slot *slot
 }
 
 // kept returns the slots of a loop, and of the one that goes back, if these are all that the
@@ -155,15 +156,19 @@ func kept(loops []*ranged) map[*slot]int {
 		return nil
 	}
 	slots := map[*slot]int{}
+	level := -1
 	for _, s := range forward.body {
 		if p, ok := s.(*push); ok && types.Identical(p.x.typeOf(), float) {
-			slots[p.slot] = len(slots)
+			if level >= 0 && p.slot.level != level {
+				return nil
+			}
+			slots[p.slot], level = len(slots), p.slot.level
 		}
 	}
 	pops := 0
 	for _, s := range back.body {
 		if p, ok := s.(*pop); ok && types.Identical(p.x.typeOf(), float) {
-			if _, ok := slots[p.slot]; !ok {
+			if _, ok := slots[p.slot]; !ok || p.adds {
 				return nil
 			}
 			pops++
@@ -223,7 +228,9 @@ func (v *vectorizer) keep(forward, back *ranged, slots map[*slot]int, rows map[*
 				}
 			}
 		}
-		rows[s] = &reserve{row, n, k == 1}
+		for slot := range slots { // all are of one tape
+			rows[s] = &reserve{row, n, k == 1, slot}
+		}
 	}
 }
 

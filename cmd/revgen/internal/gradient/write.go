@@ -22,7 +22,7 @@ type writer struct {
 	bytes.Buffer
 	pkg     *types.Package
 	imports map[string]bool
-	tapes   map[string]bool // by their types
+	tapes   map[string]string // their types
 	used    map[*variable]bool
 }
 
@@ -70,11 +70,11 @@ func (w *writer) stmt(s stmt) {
 	case *fold:
 		x := w.expr(s.x, 0)
 		if !isFloat(elemOf(s.x.typeOf())) { // slices share their elements
-			w.line("%s = %s.Pop()", x, w.tape(s.x.typeOf()))
+			w.line("%s = %s.Pop()", x, w.tape(s.slot, s.x.typeOf()))
 			return
 		}
 		w.imports[numPath] = true
-		w.line("%s = num.Fold(%s.Pop(), %s)", x, w.tape(s.x.typeOf()), x)
+		w.line("%s = num.Fold(%s.Pop(), %s)", x, w.tape(s.slot, s.x.typeOf()), x)
 	case *branch:
 		w.line("if %s {", w.expr(s.cond, 0))
 		w.list(s.then)
@@ -140,23 +140,30 @@ func (w *writer) stmt(s stmt) {
 		if s.last {
 			name = "Take"
 		}
-		w.line("%s := %s.%s(%s)", s.v.name, w.tape(float), name, w.expr(s.n, 0))
+		w.line("%s := %s.%s(%s)", s.v.name, w.tape(s.slot, float), name, w.expr(s.n, 0))
 	case *push:
 		if s.whole {
-			w.line("num.PushMatrix(%s, %s)", w.tape(float), w.expr(s.x, 0))
+			w.line("num.PushMatrix(%s, %s)", w.tape(s.slot, float), w.expr(s.x, 0))
 			return
 		}
-		w.line("%s.Push(%s)", w.tape(s.x.typeOf()), w.expr(s.x, 0))
+		w.line("%s.Push(%s)", w.tape(s.slot, s.x.typeOf()), w.expr(s.x, 0))
 	case *pop:
 		if s.whole {
-			w.line("num.PopMatrix(%s, %s)", w.tape(float), w.expr(s.x, 0))
+			pop := "num.PopMatrix"
+			if s.adds {
+				pop = "num.PopAddMatrix"
+			}
+			w.line("%s(%s, %s)", pop, w.tape(s.slot, float), w.expr(s.x, 0))
 			return
 		}
 		op := "="
-		if s.define {
+		switch {
+		case s.define:
 			op = ":="
+		case s.adds:
+			op = "+="
 		}
-		w.line("%s %s %s.Pop()", w.expr(s.x, 0), op, w.tape(s.x.typeOf()))
+		w.line("%s %s %s.Pop()", w.expr(s.x, 0), op, w.tape(s.slot, s.x.typeOf()))
 	default:
 		panic(fmt.Sprintf("statement %T", s))
 	}
@@ -173,12 +180,19 @@ func isConstant(e expr) bool {
 	return yes
 }
 
-// tape returns the name of the tape for values of a type.
-func (w *writer) tape(t types.Type) string {
-	name := w.typ(t)
-	w.tapes[name] = true
+// tape returns the name of the tape of a slot for values of a type.
+func (w *writer) tape(s *slot, t types.Type) string {
+	typ := w.typ(t)
+	name := tapeName(typ)
+	if s.level > 0 {
+		name = "inner" + strings.ToUpper(name[:1]) + name[1:]
+	}
+	if s.level > 1 {
+		name += strconv.Itoa(s.level)
+	}
+	w.tapes[name] = typ
 	w.imports[numPath] = true
-	return tapeName(name)
+	return name
 }
 
 // tapeName returns the name of the tape for values of a type.
@@ -351,12 +365,12 @@ func (w *writer) expr(e expr, above int) string {
 		if e.fn == "make" {
 			if isMatrix(e.typ) {
 				w.imports[numPath] = true
-				w.tapes["scratch"] = true
+				w.tapes["scratch"] = ""
 				return "scratch.MakeMatrix(" + args[0] + ", " + args[1] + ")"
 			}
 			if s := e.typ.Underlying().(*types.Slice); isFloat(s.Elem()) && types.Identical(s.Elem(), float) {
 				w.imports[numPath] = true
-				w.tapes["scratch"] = true
+				w.tapes["scratch"] = ""
 				return "scratch.Make(" + args[0] + ")"
 			}
 			return "make(" + w.typ(e.typ) + ", " + args[0] + ")"

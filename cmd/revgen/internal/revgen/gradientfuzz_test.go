@@ -178,6 +178,13 @@ type state struct {
 	c    [4]float64
 }
 
+func dot(x, y []float64) (s float64) {
+	for i := range x {
+		s += x[i] * y[i]
+	}
+	return s
+}
+
 func helper(x, y float64) float64 {
 	if x > y {
 		return x*y
@@ -199,13 +206,6 @@ import (
 	"math/rand/v2"
 	"testing"
 )
-
-func dot(x, y []float64) (s float64) {
-	for i := range x {
-		s += x[i] * y[i]
-	}
-	return s
-}
 
 func TestAll(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -242,6 +242,25 @@ func TestAll(t *testing.T) {
 		if a, b := dot(w, hv), dot(v, hw); !(math.Abs(a-b) <= 1e-8*size) {
 			t.Errorf("f%d: w·H·v is %v, and v·H·w %v", k, a, b)
 		}
+		// The gradient of f + g·v is g + H·v, and the third derivatives are symmetric.
+		if f.n != nil {
+			again, a, b := make([]float64, 6), make([]float64, 6), make([]float64, 6)
+			f.n(again, x, v)
+			for i, got := range again {
+				if want := g[i] + hv[i]; !(math.Abs(got-want) <= 1e-9*size) {
+					t.Errorf("f%d: the gradient of the gradient is %v, want %v", k, got, want)
+				}
+			}
+			f.t(a, x, v, w)
+			f.t(b, x, v, v)
+			third := size
+			for i := range a {
+				third = max(third, math.Abs(a[i]), math.Abs(b[i]))
+			}
+			if d, e := dot(a, v), dot(b, w); !(math.Abs(d-e) <= 1e-8*third) {
+				t.Errorf("f%d: third derivatives are %v and %v", k, d, e)
+			}
+		}
 		// Differences, where there is no kink nearby.
 		at := func(h float64) float64 {
 			y := append([]float64(nil), x...)
@@ -274,6 +293,7 @@ func TestRandomGradients(t *testing.T) {
 	s.line("%s", fuzzHead)
 	var table strings.Builder
 	for k := range count {
+		from := s.out.Len()
 		s.line("//revgen:gradient x hessian\nfunc f%d(x []float64) float64 {", k)
 		s.line("s0, s1 := x[4], x[5]\na, b := []float64{x[0], 1, x[1], 2}, make([]float64, 4)\nm := make([][]float64, 4)")
 		s.line("for i := range m {\nm[i] = make([]float64, 4)\nm[i][i] = x[i]\n}\np := state{u: x[2], w: 0.5}")
@@ -281,9 +301,15 @@ func TestRandomGradients(t *testing.T) {
 		s.block(5)
 		s.line("r := s0*s1 + p.u*p.w\nfor i := range 4 {\nr += a[i]*b[i]*0.5 + m[i][3-i]*p.c[i] + a[i]\n}\nreturn math.Sin(r)\n}\n")
 		s.line("//revgen:jacobian x\nfunc j%d(dst, x []float64) { dst[0] = f%d(x) }\n", k, k)
-		fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP},\n", k, k, k, k)
+		if text := s.out.String()[from:]; strings.Contains(text, "append(") {
+			fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, nil, nil},\n", k, k, k, k)
+			continue
+		}
+		s.line("//revgen:gradient x\nfunc n%d(x, u []float64) float64 {\ng := make([]float64, 6)\ns := f%dGradient(g, x)\nreturn s + dot(g, u)\n}\n", k, k)
+		s.line("//revgen:gradient x\nfunc h%d(x, u, w []float64) float64 {\ng := make([]float64, 6)\nf%dHessVec(g, x, u)\nreturn dot(g, w)\n}\n", k, k)
+		fmt.Fprintf(&table, "{f%d, f%dGradient, f%dHessVec, j%dJVP, n%dGradient, h%dGradient},\n", k, k, k, k, k, k)
 	}
-	test := fuzzTest + "\nvar all = []struct {\nf func([]float64) float64\ng func(g, x []float64) float64\nh, j func(dst, x, v []float64)\n}{\n" + table.String() + "}\n"
+	test := fuzzTest + "\nvar all = []struct {\nf func([]float64) float64\ng func(g, x []float64) float64\nh, j func(dst, x, v []float64)\nn func(g, x, u []float64) float64\nt func(g, x, u, w []float64) float64\n}{\n" + table.String() + "}\n"
 	source := s.out.String()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "random.go")

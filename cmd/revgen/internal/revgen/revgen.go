@@ -235,6 +235,8 @@ type source struct {
 	imports types.Importer
 
 	failures map[*ast.CallExpr]returnedError // by calls whose errors functions return
+
+	derivatives map[types.Object]*gradient.Written
 }
 
 // load type-checks files. Type errors count only in files that ask for kernels, and
@@ -248,6 +250,8 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 		imports: imports,
 
 		failures: map[*ast.CallExpr]returnedError{},
+
+		derivatives: map[types.Object]*gradient.Written{},
 	}
 	unwritten := map[string]bool{}
 	for _, file := range files {
@@ -259,6 +263,7 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 			if f, ok := d.(*ast.FuncDecl); ok {
 				for _, end := range gradient.Endings {
 					unwritten["undefined: "+f.Name.Name+end] = true
+					unwritten["\tother declaration of "+f.Name.Name+end] = true // which is refused below
 				}
 			}
 		}
@@ -271,7 +276,24 @@ func load(fset *token.FileSet, files []*ast.File, imports types.Importer) *sourc
 			}
 		}
 	}}
-	p.pkg, _ = conf.Check("p", fset, files, p.info)
+	var declarations *ast.File
+	var derivatives []*gradient.Written
+	if slices.ContainsFunc(files, gradient.Asks) {
+		info := &types.Info{Defs: map[*ast.Ident]types.Object{}}
+		heads := types.Config{Importer: imports, IgnoreFuncBodies: true, Error: func(error) {}}
+		pkg, _ := heads.Check("p", fset, files, info)
+		declarations, derivatives = gradient.Declarations(fset, files, info, pkg)
+	}
+	if declarations == nil {
+		p.pkg, _ = conf.Check("p", fset, files, p.info)
+	} else {
+		p.pkg, _ = conf.Check("p", fset, append(slices.Clone(files), declarations), p.info)
+		for _, d := range declarations.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok {
+				p.derivatives[p.info.Defs[f.Name]], derivatives = derivatives[0], derivatives[1:]
+			}
+		}
+	}
 	for _, file := range files {
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok {
@@ -295,7 +317,7 @@ func (p *source) gradients(file *ast.File, name string) ([]byte, error) {
 	if err := p.wrong[p.fset.Position(file.Pos()).Filename]; err != nil {
 		return nil, err
 	}
-	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: maps.Clone(p.funcs), Imports: p.imports}
+	g := &gradient.Source{Fset: p.fset, Pkg: p.pkg, Info: p.info, Funcs: maps.Clone(p.funcs), Imports: p.imports, Written: p.derivatives}
 	return g.File(file, name)
 }
 

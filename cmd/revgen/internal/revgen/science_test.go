@@ -44,6 +44,17 @@ type node struct {
 
 func helper(x float64) float64 { return x }
 
+//revgen:gradient x
+func grow(x []float64) float64 { var y []float64; for _, v := range x { y = append(y, v*v) }; return y[0]*y[1] }
+
+//revgen:jacobian x
+func store(w, dst, x []float64) { dst[0] = w[0] * x[0] }
+
+type leaf struct { w []float64 }
+
+//revgen:gradient m
+func (n *leaf) weigh(m *leaf) float64 { return m.w[0] }
+
 func sum(x ...float64) float64 { return x[0] }
 
 var _ iter.Seq[int]
@@ -98,6 +109,12 @@ var _, _, _, _, _, _, _ = fmt.Sprint, sort.Float64s, strconv.Atoi, floats.Dot, m
 		{gradient + "(x float64) float64 { l: switch { case x > 0: break l }; return x }", "p.go:6:29: a label stands before a loop here"},
 		{gradient + "(x float64) float64 { return x }\nfunc fGradient() {}", "p.go:6:1: fGradient is declared already: choose another name for f"},
 		{gradient + "(x float64) float64 { v, err := strconv.Atoi(text); _ = err; return x*float64(v) }", "p.go:6:39: strconv.Atoi is not differentiated: its body is not in this package"},
+		{"//revgen:gradient x hessian\nfunc f(x []float64) float64 { g := make([]float64, 1); fHessVec(g, x, x); return g[0] }", "p.go:6:56: fHessVec calls itself, which is not differentiated"},
+		{gradient + "(x []float64) float64 { var h mat.SymDense; fHessian(&h, x); return 0 }", "p.go:6:51: fHessian is not differentiated: call HessVec for its columns or rows"},
+		{gradient + "(x []float64) float64 { return growGradient(x, x) }", "p.go:6:38: grow appends to what has derivatives, and its derivatives have none: make the slice with its length there"},
+		{gradient + "(x []float64) float64 { storeVJP(x, nil, x, x); return 0 }", "p.go:6:31: store stores its results in another vector than its first"},
+		{gradient + "(x []float64, n []leaf) float64 { return n[0].weighGradient(&n[0], &n[0]) }", "p.go:6:48: give what m points to a name of its own: its derivatives are differentiated again"},
+		{"//revgen:gradient n\nfunc f(n *node) float64 { return n.w[0] }", "p.go:6:1: n may be a list or a tree"},
 		{gradient + "(x float64) float64 { return y }", "p.go:6:36: undefined: y"},
 	} {
 		name := filepath.Join(t.TempDir(), "p.go")

@@ -12,10 +12,10 @@ import (
 // LossGradient returns Loss, and stores its gradient by m.
 // On tapes it saves x1 for each i and j, exp1 for each i1 and j1, sum for each i1.
 func (m *Perceptron) LossGradient(grad *Perceptron, x *mat.Dense, labels []int) float64 {
-	tape := num.NewTape[float64]()
-	defer tape.Free()
 	scratch := num.NewScratch[float64]()
 	defer scratch.Free()
+	tape := num.NewTape[float64]()
+	defer tape.Free()
 	xData := num.MatrixOf(x)
 	grad.W1.Zero()
 	grad.B1.Zero()

@@ -413,3 +413,30 @@ func TestTraps(t *testing.T) {
 	}()
 	weightedGradient(make([]float64, 19), memory[:19], weights)
 }
+
+func TestNested(t *testing.T) {
+	for range 3 {
+		x := random(5, -1, 1)
+		gradient := func(g, x []float64) { waveGradient(g, x, 0.5) }
+		second(t, "wave", x, gradient, func(dst, x, v []float64) { waveHessVec(dst, x, v, 0.5) }, func(dst *mat.SymDense, x []float64) { waveHessian(dst, x, 0.5) })
+		check(t, "slope", x, func(x []float64) float64 { return slope(x, 0.5) }, func(g, x []float64) float64 { return slopeGradient(g, x, 0.5) })
+		second(t, "slope", x, func(g, x []float64) { slopeGradient(g, x, 0.5) }, func(dst, x, v []float64) { slopeHessVec(dst, x, v, 0.5) }, func(dst *mat.SymDense, x []float64) { slopeHessian(dst, x, 0.5) })
+		check(t, "curvature", x, curvature, curvatureGradient)
+		check(t, "steepest", x, steepest, steepestGradient)
+		check(t, "products", x, products, productsGradient)
+		jacobian(t, "along", 5, x, along, alongJVP, alongVJP, alongJacobian)
+		jacobian(t, "uphill", 5, x, uphill, uphillJVP, uphillVJP, uphillJacobian)
+		forward, reverse := make([]float64, 5), make([]float64, 5)
+		along(forward, x)
+		uphill(reverse, x)
+		for i := range x {
+			if math.Abs(forward[i]-reverse[i]) > 1e-12*(1+math.Abs(reverse[i])) {
+				t.Errorf("derivative %d is %v forward and %v in reverse", i, forward[i], reverse[i])
+			}
+		}
+		check(t, "total", []float64{x[0], x[1], 1.5 + x[2]}, total, totalGradient)
+		check(t, "penalty", random(6, -1, 1), penalty, penaltyGradient)
+	}
+	check(t, "path", []float64{0.3}, func(x []float64) float64 { return path(x[0]) },
+		func(g, x []float64) float64 { return pathGradient(&g[0], x[0]) })
+}
