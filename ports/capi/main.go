@@ -14,6 +14,7 @@ package main
 import "C"
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -67,6 +68,8 @@ func statusOf(err error) C.int32_t {
 		return C.REV_UNSUPPORTED
 	case errors.As(err, &panicked):
 		return C.REV_INTERNAL
+	case errors.Is(err, context.Canceled):
+		return C.REV_INTERRUPTED
 	}
 	return C.REV_NO_RESULT
 }
@@ -128,8 +131,11 @@ func textOf(s *C.char) string {
 	return unsafe.String((*byte)(unsafe.Pointer(s)), n)
 }
 
+// goCall makes a pass for each of count problems. Argument i of a problem is moves[i] bytes
+// after that of the problem before. A nil moves is for count 1.
+//
 //export goCall
-func goCall(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t, message *C.char, size C.int64_t) (status C.int32_t) {
+func goCall(kernel, pass C.int32_t, args *C.rev_arg, n, count C.int64_t, moves *C.int64_t, message *C.char, size C.int64_t) (status C.int32_t) {
 	return guard(message, size, func() error {
 		all := rules.All()
 		if kernel < 0 || int(kernel) >= len(all) {
@@ -140,10 +146,31 @@ func goCall(kernel, pass C.int32_t, args *C.rev_arg, n C.int64_t, message *C.cha
 		if err := a.set(args, n); err != nil {
 			return err
 		}
-		return all[kernel].Call(rules.Pass(pass), rules.Args{
-			Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params,
-		})
+		for i := range int64(count) {
+			if err := all[kernel].Call(rules.Pass(pass), rules.Args{
+				Operands: a.parts[0], Cotangents: a.parts[1], Tangents: a.parts[2], CotangentTangents: a.parts[3], Params: a.params,
+			}); err != nil {
+				if count > 1 {
+					err = fmt.Errorf("problem %d of %d: %w", i, int64(count), err)
+				}
+				return err
+			}
+			if i+1 < int64(count) {
+				a.move(unsafe.Slice(args, n), unsafe.Slice(moves, n))
+			}
+		}
+		return nil
 	})
+}
+
+// move moves the arguments to the next problem.
+func (a *arguments) move(args []C.rev_arg, moves []C.int64_t) {
+	for i, c := range args {
+		if c.part != C.REV_PARAMETER && moves[i] != 0 {
+			b := &a.parts[c.part][c.index]
+			b.Data = unsafe.Add(b.Data, moves[i])
+		}
+	}
 }
 
 // release drops all references to memory of the caller.

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"unsafe"
 
 	"gonum.org/v1/gonum/mat"
@@ -23,14 +24,25 @@ import (
 
 // tasks are the tasks of rev_model. The comments list their arrays, and say which ones
 // the task writes.
-var tasks = map[string]func(options []byte, a arrays) (any, error){
+var tasks = map[string]func(ctx context.Context, options []byte, a arrays) (any, error){
 	"gmm.fit":          fitMixture,      // points; weights of points, or nothing
 	"gmm.score":        scoreMixture,    // points; log densities, written; responsibilities, written, or nothing
-	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written
+	"kmeans.fit":       fitClusters,     // points; weights of points, or nothing; labels, written; centroids to start from, or nothing
 	"kmeans.predict":   predictClusters, // points; centroids; labels, written
 	"graphembed.embed": embedGraph,      // edges; positions, a vertex a row, written
 	"ba.jacobian":      bundleJacobian,  // cameras; points; features; cameras of observations; points of observations; residuals, written; Jacobian, written
 	"ba.solve":         adjustBundle,    // cameras, changed; points, changed; features; cameras of observations; points of observations
+}
+
+// running has the functions that end the tasks that run.
+var running sync.Map
+
+//export goInterrupt
+func goInterrupt() {
+	running.Range(func(_, end any) bool {
+		end.(context.CancelFunc)()
+		return true
+	})
 }
 
 //export goModel
@@ -48,7 +60,11 @@ func goModel(task, options *C.char, args *C.rev_arg, n C.int64_t, text *C.char, 
 		if len(json) == 0 {
 			json = []byte("{}")
 		}
-		result, err := do(json, a.parts[0])
+		ctx, end := context.WithCancel(context.Background())
+		defer end()
+		running.Store(&ctx, end)
+		defer running.Delete(&ctx)
+		result, err := do(ctx, json, a.parts[0])
 		if err != nil {
 			return err
 		}
@@ -126,7 +142,7 @@ func read(options []byte, to any) error {
 
 func source(seed uint64) rand.Source { return rand.NewPCG(seed, 1) }
 
-func fitMixture(options []byte, a arrays) (any, error) {
+func fitMixture(ctx context.Context, options []byte, a arrays) (any, error) {
 	o := struct {
 		Components int            `json:"components"`
 		Covariance gmm.Covariance `json:"covariance"`
@@ -137,6 +153,7 @@ func fitMixture(options []byte, a arrays) (any, error) {
 		Polish     bool           `json:"polish"`
 		Seed       uint64         `json:"seed"`
 		Workers    int            `json:"workers"`
+		Init       *gmm.Mixture   `json:"init"`
 	}{Components: 1}
 	if err := read(options, &o); err != nil {
 		return nil, err
@@ -149,9 +166,9 @@ func fitMixture(options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, r, err := gmm.Fit(context.Background(), x, o.Components, &gmm.Options{
+	m, r, err := gmm.Fit(ctx, x, o.Components, &gmm.Options{
 		Covariance: o.Covariance, Starts: o.Starts, MaxIter: o.MaxIter, Tolerance: o.Tolerance, RegCovar: o.RegCovar,
-		Polish: o.Polish, Weights: weights, Source: source(o.Seed), Workers: o.Workers,
+		Polish: o.Polish, Weights: weights, Source: source(o.Seed), Workers: o.Workers, Init: o.Init,
 	})
 	if err != nil {
 		return nil, err
@@ -163,10 +180,11 @@ func fitMixture(options []byte, a arrays) (any, error) {
 		LogPosterior  float64      `json:"log_posterior"`
 		Iterations    int          `json:"iterations"`
 		Converged     bool         `json:"converged"`
-	}{m, best.LogLikelihood, best.LogPosterior, best.Iterations, best.Converged}, nil
+		History       []float64    `json:"history"` // the log posterior before each iteration
+	}{m, best.LogLikelihood, best.LogPosterior, best.Iterations, best.Converged, best.History}, nil
 }
 
-func scoreMixture(options []byte, a arrays) (any, error) {
+func scoreMixture(_ context.Context, options []byte, a arrays) (any, error) {
 	o := struct {
 		Mixture gmm.Mixture `json:"mixture"`
 	}{}
@@ -199,7 +217,7 @@ func scoreMixture(options []byte, a arrays) (any, error) {
 	return struct{}{}, nil
 }
 
-func fitClusters(options []byte, a arrays) (any, error) {
+func fitClusters(ctx context.Context, options []byte, a arrays) (any, error) {
 	o := struct {
 		Clusters  int     `json:"clusters"`
 		Starts    int     `json:"starts"`
@@ -224,8 +242,14 @@ func fitClusters(options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, r, err := kmeans.Fit(context.Background(), x, o.Clusters, &kmeans.Options{
-		Starts: o.Starts, MaxIter: o.MaxIter, Tolerance: o.Tolerance, Batch: o.Batch, Weights: weights,
+	var init *mat.Dense
+	if len(a) > 3 {
+		if init, err = a.matrix(3); err != nil {
+			return nil, err
+		}
+	}
+	c, r, err := kmeans.Fit(ctx, x, o.Clusters, &kmeans.Options{
+		Starts: o.Starts, MaxIter: o.MaxIter, Tolerance: o.Tolerance, Batch: o.Batch, Weights: weights, Init: init,
 		Source: source(o.Seed), Workers: o.Workers,
 	})
 	if err != nil {
@@ -252,7 +276,7 @@ func rowsOf(m *mat.Dense) [][]float64 {
 	return list
 }
 
-func predictClusters(options []byte, a arrays) (any, error) {
+func predictClusters(_ context.Context, options []byte, a arrays) (any, error) {
 	if err := read(options, &struct{}{}); err != nil {
 		return nil, err
 	}
@@ -284,7 +308,7 @@ func predictClusters(options []byte, a arrays) (any, error) {
 	return struct{}{}, nil
 }
 
-func embedGraph(options []byte, a arrays) (any, error) {
+func embedGraph(ctx context.Context, options []byte, a arrays) (any, error) {
 	o := struct {
 		Vertices int     `json:"vertices"`
 		Dim      int     `json:"dim"`
@@ -312,7 +336,7 @@ func embedGraph(options []byte, a arrays) (any, error) {
 	if rows, cols := to.Dims(); rows != o.Vertices || cols != o.Dim {
 		return nil, fmt.Errorf("%w: positions are %d×%d, want %d×%d", errArgument, rows, cols, o.Vertices, o.Dim)
 	}
-	e, err := graphembed.Embed(context.Background(), g, o.Dim, &graphembed.Options{
+	e, err := graphembed.Embed(ctx, g, o.Dim, &graphembed.Options{
 		Margin: o.Margin, Starts: o.Starts, MaxIter: o.MaxIter, Source: source(o.Seed), Workers: o.Workers,
 	})
 	if err != nil {
@@ -322,7 +346,7 @@ func embedGraph(options []byte, a arrays) (any, error) {
 	return map[string]any{"loss": e.Loss, "iterations": e.Starts[e.Best].Iterations}, nil
 }
 
-func adjustBundle(options []byte, a arrays) (any, error) {
+func adjustBundle(ctx context.Context, options []byte, a arrays) (any, error) {
 	o := struct {
 		MaxIter      int     `json:"max_iter"`
 		Tolerance    float64 `json:"tolerance"`
@@ -337,7 +361,7 @@ func adjustBundle(options []byte, a arrays) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := ba.Solve(context.Background(), p, &ba.Options{
+	r, err := ba.Solve(ctx, p, &ba.Options{
 		MaxIter: o.MaxIter, CostTolerance: o.Tolerance, FixedCameras: o.FixedCameras, FixedPoints: o.FixedPoints, Workers: o.Workers,
 	})
 	if err != nil {
@@ -375,7 +399,7 @@ func bundleOf(a arrays) (*ba.Problem, error) {
 	}, nil
 }
 
-func bundleJacobian(options []byte, a arrays) (any, error) {
+func bundleJacobian(_ context.Context, options []byte, a arrays) (any, error) {
 	if err := read(options, &struct{}{}); err != nil {
 		return nil, err
 	}

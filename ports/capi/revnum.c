@@ -3,15 +3,19 @@
 #include "revnum.h"
 #include "_cgo_export.h"
 
-#include <pthread.h>
 #include <string.h>
+#ifndef _WIN32 /* which has no fork */
+#include <pthread.h>
+#endif
 
 /* The threads of Go do not survive a fork, so a call of Go in the child would never end. */
 static int forked;
 
+#ifndef _WIN32
 static void set_forked(void) { forked = 1; }
 
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, set_forked); }
+#endif
 
 int32_t fork_status(char *text) {
 	if (!forked) return REV_OK;
@@ -33,7 +37,7 @@ int32_t rev_kernel(const char *name) {
 
 int32_t rev_call(int32_t kernel, int32_t pass, const rev_arg *args, int64_t n) {
 	int32_t status = fork_status(message);
-	return status ? status : goCall(kernel, pass, (rev_arg *)args, n, message, sizeof message);
+	return status ? status : goCall(kernel, pass, (rev_arg *)args, n, 1, NULL, message, sizeof message);
 }
 
 int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, const int64_t *bytes, int64_t n, char *text); /* steps.c */
@@ -45,6 +49,10 @@ int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size) {
 	int32_t status = fork_status(message);
 	return status ? status : goModel((char *)task, (char *)options, (rev_arg *)args, n, report, size, message, sizeof message);
+}
+
+void rev_interrupt(void) {
+	if (!forked) goInterrupt();
 }
 
 int32_t rev_ba_snavely(const double *feature, const double *const *parameters, double *residuals, double **jacobians) {

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The version of this header. A library of another one must not be called. */
-#define REV_ABI_VERSION 2
+#define REV_ABI_VERSION 3
 
 /* The room for the message of a call, with the zero at its end. */
 #define REV_MESSAGE_SIZE 1024
@@ -41,7 +41,8 @@ enum rev_status {
 	REV_NO_RESULT = 2,   /* the data has no result, such as a singular matrix: nothing was written */
 	REV_UNSUPPORTED = 3, /* the kernel does not have the pass: nothing was written */
 	REV_INTERNAL = 4,    /* the kernel failed in another way: outputs may have changed */
-	REV_FORKED = 5       /* the process was forked after the library was loaded: nothing was written */
+	REV_FORKED = 5,      /* the process was forked after the library was loaded: nothing was written */
+	REV_INTERRUPTED = 6  /* rev_interrupt ended the task: outputs may have changed */
 };
 
 enum rev_pass { /* of a kernel y += f(x) with the Jacobian J */
@@ -119,15 +120,18 @@ int64_t rev_rules_hash(void);
  * Buffers have numbers from 0, and temporary ones follow those of the caller. After the
  * first four numbers, a call has its rev_args. In their places of data, ptr and ind are
  * numbers of buffers plus 1, and 0 for NULL. An argument that is longer than its buffer is
- * an error. */
+ * an error. A batch has, before the rev_args of its first problem, the number of problems and
+ * for each argument how many bytes its data is after that of the problem before: 0 if all
+ * problems share it. The structure of a sparse matrix is shared. */
 int32_t rev_run(const int64_t *steps, int64_t words, void *const *buffers, int64_t n);
 
 enum rev_step {
 	REV_STEP_CALL = 0,      /* kernel, pass: rev_call */
 	REV_STEP_ZERO = 1,      /* buffer, 0: all bytes are 0 */
-	REV_STEP_COPY = 2,      /* to, from */
+	REV_STEP_COPY = 2,      /* to, from; as often as it fits into a buffer that is longer */
 	REV_STEP_CONJUGATE = 3, /* buffer, 0: complex numbers are conjugated */
-	REV_STEP_WIDEN = 4      /* to, from: int32_t to int64_t */
+	REV_STEP_WIDEN = 4,     /* to, from: int32_t to int64_t */
+	REV_STEP_BATCH = 5      /* kernel, pass: rev_call for each of many problems, one after the other */
 };
 
 /* rev_xla is a handler of XLA's foreign function interface. It makes the steps of
@@ -140,6 +144,10 @@ void *rev_xla(void *frame);
  * there is to say is copied to report as a JSON object, with a zero at the end; it is an
  * error if it does not fit in size bytes. ports/capi/models.go has the tasks. */
 int32_t rev_model(const char *task, const char *options, const rev_arg *args, int64_t n, char *report, int64_t size);
+
+/* rev_interrupt ends the tasks of rev_model that other threads run now, each before its next
+ * iteration. It does not end kernels. */
+void rev_interrupt(void);
 
 /* rev_ba_snavely evaluates an observation of bundle adjustment as a residual block of
  * Ceres is evaluated: parameters are those of a camera (9) and of a point (3), residuals

@@ -41,11 +41,14 @@ static int64_t element(int32_t type) {
 	return type < 0 || type > REV_INT ? 16 : bytes[type];
 }
 
-static int32_t call(const memory *m, const int64_t *step, int64_t words, char *text) {
+/* A call or a batch of calls. A batch has count, and n numbers moves, before its arguments. */
+static int32_t call(const memory *m, const int64_t *step, int64_t words, int batch, char *text) {
 	rev_arg args[max_args];
-	int64_t n = words / argument_words;
-	if (words % argument_words || n > max_args) return refuse(text, "a call of words:", words);
-	memcpy(args, step + 4, (size_t)words * sizeof *step);
+	int64_t n = (words - batch) / (argument_words + batch), count = batch ? step[4] : 1;
+	const int64_t *moves = step + 5;
+	if (words != n * (argument_words + batch) + batch || n > max_args) return refuse(text, "a call of words:", words);
+	if (count < 0) return refuse(text, "a batch of", count);
+	memcpy(args, step + 4 + batch * (1 + n), (size_t)n * sizeof *args);
 	for (int64_t i = 0; i < n; i++) {
 		const void **place[3] = {(const void **)&args[i].data, (const void **)&args[i].ptr, (const void **)&args[i].ind};
 		const int64_t elements[3] = {args[i].len, args[i].ptr_len, args[i].ind_len};
@@ -53,11 +56,13 @@ static int32_t call(const memory *m, const int64_t *step, int64_t words, char *t
 		for (int k = 0; k < 3; k++) {
 			int64_t b = (int64_t)(intptr_t)*place[k];
 			if (b < 0 || b > m->n) return refuse(text, "no buffer", b - 1);
-			if (b > 0 && elements[k] > m->bytes[b - 1] / bytes[k]) return refuse(text, "an argument is longer than buffer", b - 1);
+			int64_t move = batch && k == 0 && count > 1 ? moves[i] : 0, room = b > 0 ? m->bytes[b - 1] : 0;
+			if (move < 0 || (move > 0 && count - 1 > room / move)) return refuse(text, "a batch is longer than buffer", b - 1);
+			if (b > 0 && elements[k] > (room - move * (count - 1)) / bytes[k]) return refuse(text, "an argument is longer than buffer", b - 1);
 			*place[k] = b == 0 ? NULL : m->at[b - 1];
 		}
 	}
-	return goCall((int32_t)step[2], (int32_t)step[3], args, n, text, REV_MESSAGE_SIZE);
+	return goCall((int32_t)step[2], (int32_t)step[3], args, n, count, (int64_t *)moves, text, REV_MESSAGE_SIZE);
 }
 
 /* rev_run, for buffers whose sizes are known or bytes is NULL. */
@@ -95,23 +100,25 @@ int32_t run_steps(const int64_t *steps, int64_t words, void *const *buffers, con
 			break;
 		}
 		int64_t op = step[0], to = step[2], from = step[3];
-		if (op != REV_STEP_CALL && (to < 0 || to >= m.n || from < 0 || from >= m.n)) {
+		int calls = op == REV_STEP_CALL || op == REV_STEP_BATCH;
+		if (!calls && (to < 0 || to >= m.n || from < 0 || from >= m.n)) {
 			status = refuse(text, "a step of kind", op);
 			break;
 		}
 		switch (op) {
 		case REV_STEP_CALL:
-			status = call(&m, step, step[1] - 4, text);
+		case REV_STEP_BATCH:
+			status = call(&m, step, step[1] - 4, op == REV_STEP_BATCH, text);
 			break;
 		case REV_STEP_ZERO:
 			memset(m.at[to], 0, (size_t)m.bytes[to]);
 			break;
 		case REV_STEP_COPY:
-			if (m.bytes[to] != m.bytes[from]) {
+			if (m.bytes[from] == 0 ? m.bytes[to] != 0 : m.bytes[to] % m.bytes[from] != 0) {
 				status = refuse(text, "a copy to buffer", to);
-			} else if (m.at[to] != m.at[from]) {
-				memcpy(m.at[to], m.at[from], (size_t)m.bytes[to]);
+				break;
 			}
+			for (int64_t i = 0; i < m.bytes[to] && m.at[to] != m.at[from]; i += m.bytes[from]) memcpy((char *)m.at[to] + i, m.at[from], (size_t)m.bytes[from]);
 			break;
 		case REV_STEP_CONJUGATE:
 			for (int64_t i = 1; i < m.bytes[to] / (int64_t)sizeof(double); i += 2) ((double *)m.at[to])[i] *= -1;
@@ -179,8 +186,8 @@ void *rev_xla(void *frame) {
 	char text[REV_MESSAGE_SIZE] = "";
 	int32_t status = run_frame(f, text);
 	if (status == REV_OK) return NULL;
-	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, FAILED_PRECONDITION */
-	static const int codes[] = {0, 3, 9, 12, 13, 9};
+	/* INVALID_ARGUMENT, FAILED_PRECONDITION, UNIMPLEMENTED, INTERNAL, FAILED_PRECONDITION, CANCELLED */
+	static const int codes[] = {0, 3, 9, 12, 13, 9, 1};
 	xla_new_error e = {sizeof e, NULL, text, codes[status]};
 	return f->api->new_error(&e);
 }

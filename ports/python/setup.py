@@ -1,6 +1,7 @@
 """Builds the library of ports/capi with Go and puts it into the wheel."""
 
 import pathlib
+import shutil
 import subprocess
 
 from setuptools import Distribution, setup
@@ -22,6 +23,8 @@ class BuildWithLibrary(build_py):
             subprocess.run(command, cwd=here.parents[1], check=True)
         except FileNotFoundError:
             raise SystemExit("revnum: Go is needed to build the library: https://go.dev/dl") from None
+        if not self.editable_mode:
+            shutil.copy(here.parents[1] / "docs" / "rules.json", folder)
         (folder / "librevnum.h").unlink(missing_ok=True)  # revnum.h is the header
 
 

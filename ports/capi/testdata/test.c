@@ -151,6 +151,28 @@ static void steps(void) {
 	second->shape[0] = second->len = 4; /* of a buffer of 3 numbers */
 	CHECK(rev_run(s, n, buffers, 3) == REV_ARGUMENT && strstr(rev_last_error(), "longer than buffer 1"));
 
+	/* Inner products of the rows of x with y, which all share. */
+	double rows[6] = {1, 2, 3, 4, 5, 6}, shared[2] = {10, 100}, dots[3];
+	rev_arg a[3] = {rev_scalar(REV_OPERAND, 0, (double *)3), rev_vector(REV_OPERAND, 1, (double *)1, 2), rev_vector(REV_OPERAND, 2, (double *)2, 2)};
+	int64_t dot = rev_kernel("revlinalg.Dot[float64]");
+	int64_t b[128] = {rev_rules_hash(), 3, 0, 48, 16, 24, REV_STEP_ZERO, 4, 2, 0, REV_STEP_BATCH, 0, dot, REV_FORWARD, 3, 8, 16, 0};
+	int64_t all = 18 + words(b + 18, a, 3);
+	b[11] = all - 10;
+	void *batch[3] = {rows, shared, dots};
+	CHECK(rev_run(b, all, batch, 3) == REV_OK && dots[0] == 210 && dots[1] == 430 && dots[2] == 650);
+	b[14] = 4; /* problems in memory of 3 */
+	CHECK(rev_run(b, all, batch, 3) == REV_ARGUMENT && strstr(rev_last_error(), "longer than buffer"));
+	b[14] = 3;
+	b[16] = INT64_MAX;
+	CHECK(rev_run(b, all, batch, 3) == REV_ARGUMENT && strstr(rev_last_error(), "longer than buffer"));
+
+	/* A copy is repeated where it goes. */
+	int64_t copy[] = {rev_rules_hash(), 2, 0, 16, 48, REV_STEP_COPY, 4, 1, 0};
+	void *to[2] = {shared, rows};
+	CHECK(rev_run(copy, 9, to, 2) == REV_OK && rows[2] == 10 && rows[5] == 100);
+	copy[4] = 40;
+	CHECK(rev_run(copy, 9, to, 2) == REV_ARGUMENT);
+
 	int32_t narrow[2] = {5, -6};
 	int64_t wide[2], widen[] = {rev_rules_hash(), 2, 0, 8, 16, REV_STEP_WIDEN, 4, 1, 0};
 	void *both[2] = {narrow, wide};

@@ -4,16 +4,17 @@ import ctypes
 import functools
 import json
 import os
-import pathlib
 import re
 import struct
+import sys
+import threading
 
-ABI_VERSION = 2
+ABI_VERSION = 3
 
 FORWARD, INVERSE, ADJOINT, TANGENT, ADJOINT_TANGENT, GRADIENT = range(6)
 OPERAND, COTANGENT, TANGENT_PART, COTANGENT_TANGENT, PARAMETER = range(5)
 TYPES = {"float64": 1, "float32": 2, "Q43": 3, "complex128": 4, "int": 5}
-CALL, ZERO, COPY, CONJUGATE, WIDEN = range(5)  # the steps of rev_run
+CALL, ZERO, COPY, CONJUGATE, WIDEN, BATCH = range(6)  # the steps of rev_run
 SIZES = {"float64": 8, "float32": 4, "Q43": 8, "complex128": 16, "int": 8}
 
 
@@ -41,31 +42,48 @@ _errors = {1: ArgumentError, 2: NoResultError, 3: UnsupportedError}
 
 
 class _Library:
-    """The loaded library. All calls go through it, so that it can be closed."""
+    """The library. It is loaded by its first use, because that takes time and starts threads,
+    which do not survive a fork. All calls go through it, so that it can be closed."""
 
-    def __init__(self, path):
+    def __init__(self, path, rules_json):
+        self._path, self._rules_json = path, rules_json
+        self._loading = threading.Lock()
+        self.forked = False
+
+    def __getattr__(self, name):
+        if name not in ("lib", "call", "run", "hash"):
+            raise AttributeError(name)
+        with self._loading:
+            if "lib" not in self.__dict__:
+                self._load()
+        return self.__dict__[name]
+
+    def _load(self):
         try:
-            lib = ctypes.CDLL(str(path))
+            lib = ctypes.CDLL(self._path)
         except OSError as err:
             raise ImportError(f"revnum: cannot load the library: {err}") from err
         version = getattr(lib, "rev_abi_version", None)
         if version is None or version() != ABI_VERSION:
             found = "none" if version is None else version()
-            raise ImportError(f"revnum: {path} has version {found} of the interface, this package needs {ABI_VERSION}")
+            raise ImportError(f"revnum: {self._path} has version {found} of the interface, this package needs {ABI_VERSION}")
         lib.rev_last_error.restype = ctypes.c_char_p
         lib.rev_rules_json.restype = ctypes.c_int64
         lib.rev_rules_json.argtypes = [ctypes.c_char_p, ctypes.c_int64]
         lib.rev_rules_hash.restype = ctypes.c_int64
-        lib.rev_run.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64]
+        lib.rev_run.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
         lib.rev_kernel.argtypes = [ctypes.c_char_p]
         lib.rev_call.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p, ctypes.c_int64]
         lib.rev_model.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int64, ctypes.c_char_p, ctypes.c_int64]
-        self.lib = lib
-        self.call = lib.rev_call
-        self.forked = False
+        n = lib.rev_rules_json(None, 0)
+        buf = ctypes.create_string_buffer(n + 1)
+        lib.rev_rules_json(buf, n + 1)
+        if buf.value != self._rules_json:
+            raise ImportError(f"revnum: {self._path} has other kernels than this package")
+        self.call, self.run, self.hash, self.lib = lib.rev_call, lib.rev_run, lib.rev_rules_hash(), lib
 
     def set_forked(self):
-        self.forked = True
+        self.forked = "lib" in self.__dict__
 
     def close(self):
         """Ends the use of the library. (It stays in memory, as Go cannot be unloaded.)"""
@@ -73,45 +91,65 @@ class _Library:
         def closed(*_):
             raise InternalError("revnum: the library is closed")
 
-        self.call = closed
-        self.lib = None
+        self.call = self.run = closed
+        self.lib, self.hash = None, 0
 
-    def fail(self, status):
-        raise _errors.get(status, InternalError)(self.lib.rev_last_error().decode(errors="replace"))
-
-    def rules_json(self):
-        n = self.lib.rev_rules_json(None, 0)
-        buf = ctypes.create_string_buffer(n + 1)
-        self.lib.rev_rules_json(buf, n + 1)
-        return buf.value
+    def fail(self, status, message=None):
+        raise _errors.get(status, InternalError)((message or self.lib.rev_last_error()).decode(errors="replace"))
 
     def model(self, task, options, args, room):
+        """Does a task of rev_model. KeyboardInterrupt ends it before its next iteration."""
         if self.lib is None:
             self.call()
         report = ctypes.create_string_buffer(room)
-        status = self.lib.rev_model(task.encode(), json.dumps(options).encode(), b"".join(args), len(args), report, room)
-        if status:
-            self.fail(status)
+        failed = []
+
+        def do():
+            status = self.lib.rev_model(task.encode(), json.dumps(options).encode(), b"".join(args), len(args), report, room)
+            if status:
+                failed.append((status, self.lib.rev_last_error()))  # which is that of this thread
+
+        if threading.current_thread() is threading.main_thread():
+            # Only the main thread is interrupted, and not within a call.
+            worker = threading.Thread(target=do)
+            worker.start()
+            try:
+                worker.join()
+            except BaseException:
+                while worker.is_alive():  # a task that has not begun is not ended
+                    self.lib.rev_interrupt()
+                    worker.join(0.01)
+                raise
+        else:
+            do()
+        if failed:
+            self.fail(*failed[0])
         return json.loads(report.value)
 
 
-def _path():
-    given = os.environ.get("REVNUM_LIBRARY")
-    return pathlib.Path(given) if given else pathlib.Path(__file__).parent / "librevnum.so"
+_here = os.path.dirname(os.path.abspath(__file__))
+_names = {"win32": "revnum.dll", "darwin": "librevnum.dylib"}
 
 
-library = _Library(_path())
-os.register_at_fork(after_in_child=library.set_forked)
+def _read_rules():
+    """docs/rules.json, which the package carries where it is not in the repository."""
+    try:
+        file = open(os.path.join(_here, "rules.json"), "rb")
+    except FileNotFoundError:
+        file = open(os.path.join(_here, "..", "..", "..", "docs", "rules.json"), "rb")
+    with file:
+        return file.read()
 
-hash = library.lib.rev_rules_hash()
+
+_rules_json = _read_rules()
+library = _Library(os.environ.get("REVNUM_LIBRARY") or os.path.join(_here, _names.get(sys.platform, "librevnum.so")), _rules_json)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=library.set_forked)
 
 
-def run_steps(steps, arrays):
-    """Makes the steps of rev_run on arrays without gaps."""
-    if library.lib is None:
-        library.call()
-    at = (ctypes.c_void_p * len(arrays))(*(a.__array_interface__["data"][0] for a in arrays))
-    status = library.lib.rev_run(steps.ctypes.data, steps.size, at, len(arrays))
+def run_steps(steps, addresses):
+    """Makes the steps of rev_run on arrays at these addresses."""
+    status = library.run(steps.ctypes.data, steps.size, struct.pack(f"={len(addresses)}q", *addresses), len(addresses))
     if status:
         library.fail(status)
 
@@ -138,16 +176,21 @@ class Operand:
         self.axes = {"scalar": 0, "slice": 1, "vector": 1}.get(self.kind, 2)
         self.sparse = self.kind == "sparse matrix"
         self.shape = o.get("shape", "")
-        condition, sep, rest = self.shape.partition("?")
-        self.condition = condition.strip() if sep else None
-        branches = rest.split(":") if sep else [self.shape]
-        self.dims = [_split(b) for b in branches]
 
     def __repr__(self):
         return f"{self.name}: {self.role} {self.kind} of {self.type} ({self.shape})"
 
+    @functools.cached_property
+    def _dims(self):
+        """The name of the flag that chooses, or None, and the dimensions."""
+        condition, sep, rest = self.shape.partition("?")
+        if not sep:
+            return None, _split(self.shape), None
+        return condition.strip(), *map(_split, rest.split(":"))
+
     def dims_for(self, params):
-        return self.dims[0] if self.condition is None or params.get(self.condition) else self.dims[1]
+        flag, dims, otherwise = self._dims
+        return dims if flag is None or params.get(flag) else otherwise
 
 
 def _split(shape):
@@ -176,6 +219,7 @@ class Rule:
         self.missing = r.get("missing")
         self.operands = [Operand(i, o) for i, o in enumerate(r["operands"])]
         self.parameters = {p["name"]: i for i, p in enumerate(r["parameters"])}
+        self.parameter_kinds = {p["name"]: p["kind"] for p in r["parameters"]}
         self.inputs = [o for o in self.operands if o.role != "acc"]
         self.outputs = [o for o in self.operands if o.role in ("acc", "inout")]
 
@@ -231,7 +275,7 @@ class Rule:
         raise ArgumentError(f"{self.name}: the shape of {o.name}, {o.shape}, {why} where {', '.join(f'{p} = {known[p]}' for p in used)}")
 
 
-rules = {r["name"]: Rule(i, r) for i, r in enumerate(json.loads(library.rules_json())["rules"])}
+rules = {r["name"]: Rule(i, r) for i, r in enumerate(json.loads(_rules_json)["rules"])}
 
 _kernels, _none = {}, {}
 for _rule in rules.values():
@@ -257,29 +301,102 @@ def packages():
     return sorted({k.partition(".")[0] for k in _kernels})
 
 
-class Package:
-    """The kernels of a package as attributes, such as revlinalg.Dot."""
+def _nested(rule):
+    """The parameters of a rule as keywords: a number, or a dict for one such as Options.Dt."""
+    defaults = {"bool": False, "int": 0, "float": 0.0}
+    tree = {}
+    for name, kind in rule.parameter_kinds.items():
+        *path, last = name.split(".")
+        at = tree
+        for part in path:
+            at = at.setdefault(part, {})
+        at[last] = defaults[kind]
+    return tree
 
-    def __init__(self, name, call):
-        self._name, self._call = name, call
+
+def signature(rules):
+    """The signature of a kernel: its inputs, then its outputs and parameters as keywords."""
+    from inspect import Parameter, Signature
+
+    first = rules[0]
+    optional = False  # what follows an optional input is optional too, or given by its name
+    parameters = []
+    for o in first.inputs:
+        optional = optional or o.optional
+        parameters.append(Parameter(o.name, Parameter.POSITIONAL_OR_KEYWORD, default=None if optional else Parameter.empty))
+    parameters += [Parameter(o.name, Parameter.KEYWORD_ONLY, default=None) for o in first.outputs if o.role == "acc"]
+    parameters += [Parameter(name, Parameter.KEYWORD_ONLY, default=default) for name, default in _nested(first).items()]
+    return Signature(parameters)
+
+
+def document(rules):
+    """The text of a kernel for help()."""
+    first = rules[0]
+
+    def line(o):
+        kind = o.kind + (f" ({o.shape})" if o.shape else "")
+        return f"    {o.name}: {kind}" + (f" of {o.type}" if o.type == "int" else "") + (", may be left out" if o.optional and o.role != "acc" else "")
+
+    parts = [first.equation, "\n".join(["Operands:", *map(line, first.inputs)])]
+    parts.append("\n".join(["Returns:", *map(line, first.outputs)]))
+    if first.parameters:
+        parts.append("\n".join(["Parameters, 0 unless you give them:", *[f"    {name}: {kind}" for name, kind in first.parameter_kinds.items()]]))
+    parts.append("Numbers: " + ", ".join(r.type for r in rules) + (", as logs" if first.logs else ""))
+    parts.append(f"An array {' or '.join(o.name for o in first.outputs if o.role == 'acc')} gives its shape where the inputs do not tell it." if any(o.role == "acc" for o in first.outputs) else "")
+    return "\n\n".join(filter(None, parts))
+
+
+class Package:
+    """The kernels of a package as attributes, such as revlinalg.Dot. make makes the function
+    of a kernel."""
+
+    def __init__(self, name, make):
+        self._name, self._make = name, make
 
     def __dir__(self):
         return kernels(self._name)
+
+    def __repr__(self):
+        return f"<kernels of {self._name}: {', '.join(kernels(self._name))}>"
 
     def __getattr__(self, kernel):
         name = f"{self._name}.{kernel}"
         if name not in _kernels:
             raise AttributeError(f"revnum has no kernel {name}")
-        first = next(iter(_kernels[name].values()))
-
-        @functools.wraps(self._call)
-        def function(*args, **kwargs):
-            return self._call(name, *args, **kwargs)
-
+        function = self._make(name)
         function.__name__ = function.__qualname__ = kernel
-        function.__doc__ = f"{first.equation}\n\nOperands: " + ", ".join(f"{o.name} ({o.role}; {o.shape or 'number'})" for o in first.inputs)
+        function.__module__ = f"revnum {self._name}"
+        function.__doc__ = document(list(_kernels[name].values()))
+        function.__signature__ = signature(list(_kernels[name].values()))
         setattr(self, kernel, function)
         return function
+
+
+def through(call):
+    """Functions of kernels that call call(kernel, ...)."""
+
+    def make(kernel):
+        return lambda *args, **kwargs: call(kernel, *args, **kwargs)
+
+    return make
+
+
+def _flat(rule, key, value, to):
+    """Adds a parameter to a dict by its full name. It is given by this, by a dict such as
+    Options={"Dt": 0.1}, by a list for an array, or by its last name if no other has it."""
+    if isinstance(value, dict):
+        for k, v in value.items():
+            _flat(rule, f"{key}.{k}", v, to)
+    elif isinstance(value, (list, tuple)):
+        for i, v in enumerate(value):
+            _flat(rule, f"{key}.{i}", v, to)
+    else:
+        if key not in rule.parameters:
+            full = [p for p in rule.parameters if p.rpartition(".")[2] == key]
+            key = full[0] if len(full) == 1 else key
+        if key in to:
+            raise TypeError(f"{rule.kernel}: {key} is given twice")
+        to[key] = value
 
 
 def bind(rule, args, kwargs):
@@ -295,7 +412,7 @@ def bind(rule, args, kwargs):
         if key in names or any(o.name == key for o in rule.outputs):
             operands[key] = value
         elif value is not None:
-            params[key] = value
+            _flat(rule, key, value, params)
     for o in rule.inputs:
         if operands.get(o.name) is None and not o.optional:
             raise ArgumentError(f"{rule.name}: {o.name} is missing, want {'' if o.kind == 'edges' else 'a '}{o.kind} of {o.type}" + (f" of shape ({o.shape})" if o.shape else ""))

@@ -1,19 +1,29 @@
 """Models with the manners of scikit-learn: GaussianMixture, KMeans, GraphEmbedding; and
 solve_bundle, bundle adjustment.
 
+GaussianMixture and KMeans are scikit-learn's classes with other engines, so that their parameters,
+attributes, checks and other methods are those of scikit-learn.
+
 The engines are those of revmodels/gmm, kmeans, graphembed and ba.
 """
 
+import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin, TransformerMixin
-from sklearn.utils import check_random_state
+import scipy.sparse as sp
+import sklearn.cluster
+import sklearn.mixture
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture._gaussian_mixture import _compute_precision_cholesky
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.extmath import row_norms
+from sklearn.utils.validation import _check_sample_weight, _is_arraylike_not_scalar, check_is_fitted, validate_data
 
 from . import numpy as rn
-from ._library import ArgumentError, library
+from ._library import ArgumentError, NoResultError, library
 
 
 _COUNT, _FROM_ZERO = [Interval(Integral, 1, None, closed="left")], [Interval(Real, 0, None, closed="left")]
@@ -25,148 +35,249 @@ def _seed(random_state):
     return int(check_random_state(random_state).randint(2**31))
 
 
-def _starts(n_init):
-    return 0 if n_init == "auto" else int(n_init)
+def _wide(X):
+    return np.ascontiguousarray(X, np.float64)
 
 
-class GaussianMixture(DensityMixin, BaseEstimator):
-    """A mixture of Gaussians, fitted by expectation maximisation from the clusters of
-    k-means. The parameters are those of sklearn.mixture.GaussianMixture that are here.
+def _weights(sample_weight, X):
+    """The weights of the points, or None if all are 1, for which the engines draw as if there were none."""
+    if sample_weight is None:
+        return None
+    w = _wide(_check_sample_weight(sample_weight, X))
+    return None if (w == 1).all() else w
 
-    weights_, means_ and covariances_ are the mixture, and may be set; covariances_ has a
-    full matrix for each component, whatever covariance_type is. lower_bound_ is the mean log-likelihood.
-    With n_init="auto" the library chooses the number of starts: more if there are few points.
+
+class GaussianMixture(sklearn.mixture.GaussianMixture):
+    """sklearn.mixture.GaussianMixture, fitted by the expectation maximisation of revnum.
+
+    Differences:
+      - n_init="auto", the default, lets the library choose the number of starts: more if there
+        are few points. The starts with init_params="kmeans" are those of the library.
+      - polish=True continues to the maximum, of full covariances.
+      - fit takes sample_weight.
+      - tol is what all further iterations together may gain. A fit therefore makes more
+        iterations than scikit-learn's with the same tol, and tol=0 goes on as long as one gains.
+      - covariances_ may be set, as means_ and weights_ may.
     """
 
-    def __init__(self, n_components=1, *, covariance_type="full", tol=1e-3, reg_covar=1e-6, max_iter=100, n_init="auto", polish=False, random_state=None):
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.tol = tol
-        self.reg_covar = reg_covar
-        self.max_iter = max_iter
-        self.n_init = n_init
-        self.polish = polish
-        self.random_state = random_state
+    _parameter_constraints = {**sklearn.mixture.GaussianMixture._parameter_constraints, "n_init": _STARTS, "polish": ["boolean"]}
 
-    _kinds = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
-    _parameter_constraints = {
-        "n_components": _COUNT, "covariance_type": [StrOptions(set(_kinds))], "tol": _FROM_ZERO, "reg_covar": _FROM_ZERO, "max_iter": _COUNT,
-        "n_init": _STARTS, "polish": ["boolean"], "random_state": ["random_state"],
-    }
+    def __init__(
+        self, n_components=1, *, covariance_type="full", tol=1e-3, reg_covar=1e-6, max_iter=100, n_init="auto", init_params="kmeans", weights_init=None,
+        means_init=None, precisions_init=None, random_state=None, warm_start=False, verbose=0, verbose_interval=10, polish=False,
+    ):
+        super().__init__(
+            n_components, covariance_type=covariance_type, tol=tol, reg_covar=reg_covar, max_iter=max_iter, n_init=n_init, init_params=init_params,
+            weights_init=weights_init, means_init=means_init, precisions_init=precisions_init, random_state=random_state, warm_start=warm_start,
+            verbose=verbose, verbose_interval=verbose_interval,
+        )
+        self.polish = polish
+
+    @property
+    def covariances_(self):
+        try:
+            return self.__dict__["covariances_"]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute 'covariances_'") from None
+
+    @covariances_.setter
+    def covariances_(self, value):
+        self.__dict__["covariances_"] = value
+        if value is not None:
+            self.precisions_cholesky_ = _compute_precision_cholesky(np.asarray(value), self.covariance_type, xp=np)
 
     def fit(self, X, y=None, sample_weight=None):
-        self._validate_params()
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=max(2, self.n_components))
-        args = [rn.task_argument(0, X)]
-        if sample_weight is not None:
-            w = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-            args.append(rn.task_argument(1, w))
+        self.fit_predict(X, y, sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_predict(self, X, y=None, sample_weight=None):
+        if self.max_iter == 0:  # the initialisation alone is that of scikit-learn
+            if self.n_init != "auto":
+                return super().fit_predict(X)
+            try:
+                self.n_init = 1
+                return super().fit_predict(X)
+            finally:
+                self.n_init = "auto"
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        if X.shape[0] < self.n_components:
+            raise ValueError(f"Expected n_samples >= n_components but got n_components = {self.n_components}, n_samples = {X.shape[0]}")
+        self._check_parameters(X, xp=np)
+        random_state = check_random_state(self.random_state)
+        weights = _weights(sample_weight, X)
+        total = X.shape[0] if weights is None else weights.sum()
+        best = None
+        for start, init in enumerate(self._starts(X, random_state)):
+            self._print_verbose_msg_init_beg(start)
+            r = self._maximise(X, weights, init, random_state)
+            history = [bound / total for bound in r["history"]]
+            for i, change in enumerate(np.diff(history, prepend=-np.inf)):
+                self._print_verbose_msg_iter_end(i + 1, change)
+            self._print_verbose_msg_init_end(history[-1], r["converged"])
+            if best is None or r["log_likelihood"] > best["log_likelihood"]:
+                best, self.lower_bounds_ = r, history
+        for name in ("weights", "means"):
+            setattr(self, name + "_", np.array(best["mixture"][name]).astype(X.dtype))
+        covariances = np.array(best["mixture"]["covariances"])
+        diagonals = np.diagonal(covariances, axis1=1, axis2=2)
+        self.covariances_ = {"full": lambda: covariances, "tied": lambda: covariances[0], "diag": lambda: diagonals.copy(), "spherical": lambda: diagonals[:, 0].copy()}[self.covariance_type]().astype(X.dtype)
+        self._set_parameters(self._get_parameters())
+        self.converged_, self.n_iter_ = best["converged"], max(1, best["iterations"])
+        self.lower_bound_ = best["log_likelihood"] / total
+        self.lower_bounds_.append(self.lower_bound_)
+        if not self.converged_:
+            warnings.warn("Best performing initialization did not converge. Try different init parameters, or increase max_iter, tol, or check for degenerate data.", ConvergenceWarning)
+        return self.predict(X)
+
+    def _starts(self, X, random_state):
+        """What each start begins with: a mixture, or None for the starts of the library."""
+        given = not all(a is None for a in (self.weights_init, self.means_init, self.precisions_init))
+        if self.warm_start and hasattr(self, "converged_"):
+            yield self._mixture()
+        elif self.init_params == "kmeans" and not given:
+            yield None
+        else:
+            for _ in range(1 if self.n_init == "auto" else self.n_init):
+                self._initialize_parameters(X, random_state)
+                m = self._mixture()
+                yield m | {"weights": (np.array(m["weights"]) / np.sum(m["weights"])).tolist()}
+
+    def _maximise(self, X, weights, init, random_state):
         k, d = int(self.n_components), X.shape[1]
         options = {
-            "components": k, "covariance": self._kinds[self.covariance_type], "starts": _starts(self.n_init), "max_iter": int(self.max_iter),
-            "tolerance": float(self.tol) or _SMALLEST, "reg_covar": float(self.reg_covar) or -1, "polish": bool(self.polish), "seed": _seed(self.random_state),
+            "components": k, "covariance": {"diag": "diagonal"}.get(self.covariance_type, self.covariance_type), "max_iter": int(self.max_iter),
+            "starts": 0 if self.n_init == "auto" or init else int(self.n_init), "tolerance": float(self.tol) or _SMALLEST,
+            "reg_covar": float(self.reg_covar) or -1, "polish": bool(self.polish), "seed": _seed(random_state),
         }
-        r = library.model("gmm.fit", options, args, 4096 + 32 * k * (d + 1) * (d + 1))
-        self.weights_, self.means_, self.covariances_ = (np.array(r["mixture"][name]) for name in ("weights", "means", "covariances"))
-        self.converged_, self.n_iter_ = r["converged"], r["iterations"]
-        self.log_likelihood_ = r["log_likelihood"]
-        self.lower_bound_ = r["log_likelihood"] / (X.shape[0] if sample_weight is None else w.sum())
-        return self
+        if init:
+            options["init"] = init
+        X = _wide(X)
+        args = [rn.task_argument(0, X)]
+        if weights is not None:
+            args.append(rn.task_argument(1, weights))
+        room = 4096 + 32 * (k * (d + 1) * (d + 1) + int(self.max_iter))
+        try:
+            return library.model("gmm.fit", options, args, room)
+        except NoResultError as err:
+            raise ValueError(
+                "Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by singleton or "
+                f"collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the input data. ({err})"
+            ) from err
+
+    def _mixture(self):
+        """The mixture of the attributes for the library, which takes covariances as matrices."""
+        q, d = np.asarray(self.precisions_cholesky_, np.float64), np.shape(self.means_)[1]
+        if self.covariance_type in ("full", "tied"):
+            p = np.linalg.inv(q)
+            covariances = np.swapaxes(p, -1, -2) @ p
+        else:
+            q = q if q.ndim == 2 else q[:, None] * np.ones(d)
+            covariances = np.eye(d) / (q**2)[:, None, :]
+        if self.covariance_type == "tied":
+            covariances = np.broadcast_to(covariances, (len(self.means_), d, d))
+        return {"weights": np.asarray(self.weights_, np.float64).tolist(), "means": np.asarray(self.means_, np.float64).tolist(), "covariances": covariances.tolist()}
 
     def _scores(self, X, responsibilities):
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         scores = np.empty(X.shape[0])
-        args = [rn.task_argument(0, X), rn.task_argument(1, scores)]
-        r = None
+        wide = _wide(X)
+        args = [rn.task_argument(0, wide), rn.task_argument(1, scores)]
+        r = np.empty((X.shape[0], len(self.weights_))) if responsibilities else None
         if responsibilities:
-            r = np.empty((X.shape[0], len(self.weights_)))
             args.append(rn.task_argument(2, r))
-        mixture = {name: np.asarray(getattr(self, name + "_"), np.float64).tolist() for name in ("weights", "means", "covariances")}
-        library.model("gmm.score", {"mixture": mixture}, args, 64)
-        return scores, r
+        library.model("gmm.score", {"mixture": self._mixture()}, args, 64)
+        return (r if responsibilities else scores).astype(X.dtype, copy=False)
 
     def score_samples(self, X):
         """The log density at each point."""
-        return self._scores(X, False)[0]
-
-    def score(self, X, y=None):
-        """The mean log density of the points."""
-        return float(self.score_samples(X).mean())
+        return self._scores(X, False)
 
     def predict_proba(self, X):
         """The responsibility of each component for each point."""
-        return self._scores(X, True)[1]
+        return self._scores(X, True)
 
     def predict(self, X):
         """The component of each point that is most responsible for it."""
-        return self.predict_proba(X).argmax(axis=1)
-
-    def fit_predict(self, X, y=None, sample_weight=None):
-        return self.fit(X, y, sample_weight).predict(X)
-
-    def sample(self, n_samples=1):
-        """Points drawn from the mixture, and their components."""
-        check_is_fitted(self)
-        rng = check_random_state(self.random_state)
-        counts = rng.multinomial(n_samples, self.weights_ / self.weights_.sum())
-        x = np.vstack([rng.multivariate_normal(m, c, n) for m, c, n in zip(self.means_, self.covariances_, counts)])
-        return x, np.repeat(np.arange(len(counts)), counts)
+        return self._scores(X, True).argmax(axis=1)
 
 
-class KMeans(TransformerMixin, ClusterMixin, BaseEstimator):
-    """Clusters of least squared distances to their centres. batch_size is that of mini-batch
-    k-means, or 0 for Lloyd's algorithm. With n_init="auto" the library chooses the number of starts."""
+class KMeans(sklearn.cluster.KMeans):
+    """sklearn.cluster.KMeans with the engine of revnum.
 
-    def __init__(self, n_clusters=8, *, n_init="auto", max_iter=300, tol=1e-4, batch_size=0, random_state=None):
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
+    Differences:
+      - With init="k-means++" the starts are those of the library, which also tries to move
+        centres. n_init="auto" lets it choose how many there are: more if there are few points.
+      - batch_size, if not 0, is that of mini-batch k-means.
+      - algorithm is of no effect. A sparse X goes to scikit-learn's own engine.
+    """
+
+    _parameter_constraints = {**sklearn.cluster.KMeans._parameter_constraints, "batch_size": [Interval(Integral, 0, None, closed="left")]}
+
+    def __init__(self, n_clusters=8, *, init="k-means++", n_init="auto", max_iter=300, tol=1e-4, verbose=0, random_state=None, copy_x=True, algorithm="lloyd", batch_size=0):
+        super().__init__(n_clusters, init=init, n_init=n_init, max_iter=max_iter, tol=tol, verbose=verbose, random_state=random_state, copy_x=copy_x, algorithm=algorithm)
         self.batch_size = batch_size
-        self.random_state = random_state
 
-    _parameter_constraints = {
-        "n_clusters": _COUNT, "n_init": _STARTS, "max_iter": _COUNT, "tol": _FROM_ZERO,
-        "batch_size": [Interval(Integral, 0, None, closed="left")], "random_state": ["random_state"],
-    }
-
+    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X, y=None, sample_weight=None):
-        self._validate_params()
-        X = validate_data(self, X, dtype=np.float64, order="C")
-        if X.shape[0] < self.n_clusters:
-            raise ValueError(f"n_samples={X.shape[0]} should be >= n_clusters={self.n_clusters}.")
-        labels = np.empty(X.shape[0], np.int64)
-        args = [rn.task_argument(0, X), rn.task_argument(2, labels)]
-        if sample_weight is not None:
-            w = np.ascontiguousarray(_check_sample_weight(sample_weight, X, dtype=np.float64))
-            args.append(rn.task_argument(1, w))
-        options = {
-            "clusters": int(self.n_clusters), "starts": _starts(self.n_init), "max_iter": int(self.max_iter),
-            "tolerance": float(self.tol) or -1, "batch": int(self.batch_size), "seed": _seed(self.random_state),
-        }
-        r = library.model("kmeans.fit", options, args, 4096 + 32 * int(self.n_clusters) * (X.shape[1] + 1))
-        self.cluster_centers_ = np.array(r["centroids"])
-        self.inertia_, self.n_iter_ = r["cost"], r["iterations"]
-        self.labels_ = labels
+        if sp.issparse(X):
+            return super().fit(X, y, sample_weight)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C", accept_large_sparse=False)
+        self._check_params_vs_input(X)
+        self._n_threads = 1
+        random_state = check_random_state(self.random_state)
+        weights = _weights(sample_weight, X)
+        wide = _wide(X)
+        best, self.labels_ = None, None
+        for init in self._starts(X, random_state, weights):
+            labels = np.empty(X.shape[0], np.int64)
+            args = [rn.task_argument(0, wide), rn.task_argument(2, labels)]
+            if weights is not None:
+                args.append(rn.task_argument(1, weights))
+            if init is not None:
+                args.append(rn.task_argument(3, init))
+            options = {
+                "clusters": int(self.n_clusters), "starts": 0 if self.n_init == "auto" or init is not None else int(self.n_init), "max_iter": int(self.max_iter),
+                "tolerance": float(self.tol) or -1, "batch": int(self.batch_size), "seed": _seed(random_state),
+            }
+            r = library.model("kmeans.fit", options, args, 4096 + 32 * int(self.n_clusters) * (X.shape[1] + 1))
+            if self.verbose:
+                print(f"Initialization complete\nIteration {r['iterations']}, inertia {r['cost']}.")
+                if r["converged"]:
+                    print(f"Converged at iteration {r['iterations']}: " + (f"center shift below {self.tol}, within tolerance." if self.tol else "strict convergence."))
+            if best is None or r["cost"] < best["cost"]:
+                best, self.labels_ = r, labels.astype(np.int32)
+        self.cluster_centers_ = np.array(best["centroids"]).astype(X.dtype)
+        self._n_features_out = len(self.cluster_centers_)
+        self.inertia_, self.n_iter_ = best["cost"], max(1, best["iterations"])
+        found = len(np.unique(self.labels_))
+        if found < self.n_clusters:
+            warnings.warn(f"Number of distinct clusters ({found}) found smaller than n_clusters ({self.n_clusters}). Possibly due to duplicate points in X.", ConvergenceWarning, stacklevel=2)
         return self
 
+    def _starts(self, X, random_state, weights):
+        """The centres of each start, or None for the starts of the library."""
+        init = self.init
+        if isinstance(init, str) and init == "k-means++":
+            yield None
+            return
+        if _is_arraylike_not_scalar(init):
+            init = check_array(init, dtype=X.dtype, copy=True, order="C")
+            self._validate_center_shape(X, init)
+        weights = np.ones(len(X)) if weights is None else weights
+        for _ in range(self._n_init):
+            yield _wide(self._init_centroids(X, row_norms(X, squared=True), init, random_state, weights))
+
     def predict(self, X):
+        """The closest cluster of each point."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        labels = np.empty(X.shape[0], np.int64)
-        library.model("kmeans.predict", {}, [rn.task_argument(0, X), rn.task_argument(1, self.cluster_centers_), rn.task_argument(2, labels)], 64)
-        return labels
-
-    def transform(self, X):
-        """The distance of each point to each centre."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        return np.sqrt(((X[:, None, :] - self.cluster_centers_) ** 2).sum(axis=2))
-
-    def score(self, X, y=None):
-        """The negative sum of squared distances to the nearest centres."""
-        return -float((self.transform(X).min(axis=1) ** 2).sum())
+        if sp.issparse(X):
+            return super().predict(X)
+        X = self._check_test_data(X)
+        labels, wide, centres = np.empty(X.shape[0], np.int64), _wide(X), _wide(self.cluster_centers_)
+        library.model("kmeans.predict", {}, [rn.task_argument(0, wide), rn.task_argument(1, centres), rn.task_argument(2, labels)], 64)
+        return labels.astype(np.int32)
 
 
 class GraphEmbedding(BaseEstimator):

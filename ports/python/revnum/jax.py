@@ -6,8 +6,8 @@
     jax.grad(loss)(x)
     jax.hessian(loss)(x)
 
-They work under jit, grad, jvp, vmap (one call after the other) and with derivatives of
-second order in every mode. Derivatives of third order are not there. Operands and
+They work under jit, grad, jvp, vmap (all problems in one call of the library) and with
+derivatives of second order in every mode. Derivatives of third order are not there. Operands and
 parameters are those of revnum.numpy. A sparse matrix is a jax.experimental.sparse.BCSR
 or a CSR of (shape, ptr, ind, data), and its gradient is that of its data. The shape
 of an output that the inputs do not tell is given by an array or ShapeDtypeStruct.
@@ -23,7 +23,6 @@ taken care of here.
 
 import functools
 import math
-import struct
 import warnings
 from typing import NamedTuple
 
@@ -33,9 +32,10 @@ import numpy as np
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from . import _library
+from . import _library, _steps
 from . import numpy as rn
-from ._library import ArgumentError, CALL, CONJUGATE, COPY, InternalError, Package, WIDEN, ZERO, bind, lookup, pack
+from ._library import ArgumentError, InternalError, Package, bind, lookup, through
+from ._steps import Spec
 
 
 class CSR(NamedTuple):
@@ -47,21 +47,6 @@ class CSR(NamedTuple):
     data: object
 
 
-class _Spec(NamedTuple):
-    """What of a call is known when it is traced."""
-
-    rule: str
-    inputs: tuple  # names of the inputs that have derivatives; of sparse ones, their data
-    constants: tuple  # (name, part) of the others: "" an index, "ptr" and "ind" structure
-    shapes: tuple  # (name, shape) of sparse inputs
-    params: tuple  # (name, value)
-    outputs: tuple  # (shape, dtype)
-
-    @property
-    def n(self):
-        return len(self.inputs)
-
-
 def _split(spec, args, *counts):
     """Splits the arguments of a primitive: groups of counts, and the constants."""
     groups, at = [], 0
@@ -71,175 +56,14 @@ def _split(spec, args, *counts):
     return groups, args[at:]
 
 
-class _Buffer(NamedTuple):
-    """A buffer of the steps of rev_run, which revnum.h describes."""
-
-    number: int
-    shape: tuple
-    dtype: np.dtype
-
-    @property
-    def bytes(self):
-        return math.prod(self.shape) * self.dtype.itemsize
-
-
-class _Steps:
-    """The steps of a primitive, written for rev_run. Its buffers are the arguments (avals),
-    the results and what new makes."""
-
-    def __init__(self, spec, avals, results):
-        self.spec, self.rule = spec, _library.rules[spec.rule]
-        self.byname = {o.name: o for o in self.rule.operands}
-        self.settings = self.rule.settings(dict(spec.params))
-        self.shapes = dict(spec.shapes)
-        self.steps = []
-        avals = [(tuple(a.shape), np.dtype(a.dtype)) for a in avals]
-        results = [(tuple(a.shape), np.dtype(a.dtype)) for a in results]
-        self.count = len(avals) + len(results)
-        self.buffers = [_Buffer(i, *a) for i, a in enumerate(avals + results)]
-        self.arguments, self.results = self.buffers[: len(avals)], self.buffers[len(avals) :]
-        self.indices, self.structure = {}, {}
-        for (name, part), b in zip(spec.constants, self.arguments[len(avals) - len(spec.constants) :]):
-            if b.dtype == np.int32:
-                wide = self.new(b.shape, np.dtype(np.int64))
-                self.step(WIDEN, wide.number, b.number)
-                b = wide
-            if part == "":
-                self.indices[name] = b
-            else:
-                self.structure[name, part] = b
-
-    def step(self, kind, a, b, rest=b""):
-        self.steps.append(struct.pack("=qqqq", kind, 4 + len(rest) // 8, a, b) + rest)
-
-    def new(self, shape, dtype):
-        """A temporary buffer."""
-        self.buffers.append(_Buffer(len(self.buffers), shape, dtype))
-        return self.buffers[-1]
-
-    def zeros(self, b):
-        self.step(ZERO, b.number, 0)
-        return b
-
-    def copy(self, to, b):
-        self.step(COPY, to.number, b.number)
-        return to
-
-    def like(self, b):
-        return self.new(b.shape, b.dtype)
-
-    def conjugate(self, b):
-        if b.dtype.kind == "c":
-            self.step(CONJUGATE, b.number, 0)
-        return b
-
-    def call(self, which, args):
-        self.step(CALL, self.rule.number, which, b"".join(args + self.settings))
-
-    def text(self):
-        """The steps as an array of numbers."""
-        head = [_library.hash, self.count, len(self.buffers) - self.count, *(b.bytes for b in self.buffers)]
-        return np.concatenate([np.array(head, np.int64), np.frombuffer(b"".join(self.steps), np.int64)])
-
-    def pack(self, o, part, b):
-        """The argument of rev_call for a buffer without gaps."""
-        if o.sparse:
-            ptr, ind = self.structure[o.name, "ptr"], self.structure[o.name, "ind"]
-            return pack(b.number + 1, math.prod(b.shape), *self.shapes[o.name], 0, 1, ptr.number + 1, ind.number + 1, math.prod(ptr.shape), math.prod(ind.shape), 0.0, part, o.index, o.code, 2)
-        rows, cols = (*b.shape, 1, 1)[:2] if b.shape else (1, 1)
-        return pack(b.number + 1, math.prod(b.shape), rows, cols, max(1, cols), 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, len(b.shape))
-
-    def hold(self, x):
-        """Packs the inputs x."""
-        self.x = dict(zip(self.spec.inputs, x))
-        self.inputs = [self.pack(self.byname[name], 0, b) for name, b in (self.x | self.indices).items() if self.byname[name].role != "inout"]
-
-    def outputs(self, out):
-        """Sets outputs to what they are before the kernel, and packs them."""
-        for o, b in zip(self.rule.outputs, out):
-            self.copy(b, self.x[o.name]) if o.role == "inout" else self.zeros(b)
-        return [self.pack(o, 0, b) for o, b in zip(self.rule.outputs, out)]
-
-    def temporary_outputs(self):
-        return [self.new(shape, np.dtype(dtype)) for shape, dtype in self.spec.outputs]
-
-    def tangents(self, t, outs):
-        """Packs copies of the tangents t of inputs, and those of outputs. (Kernels refuse
-        derivatives that share memory with operands, and JAX may give an array twice.)"""
-        given = dict(zip(self.spec.inputs, t))
-        args = []
-        for o, b in zip(self.rule.outputs, outs):
-            self.copy(b, given.pop(o.name)) if o.role == "inout" else self.zeros(b)
-            args.append(self.pack(o, 2, b))
-        return args + [self.pack(self.byname[name], 2, self.copy(self.like(b), b)) for name, b in given.items()]
-
-    def gradients(self, part, ct, grads):
-        """Packs the cotangents ct of outputs, zeros if None, and those of inputs."""
-        grads = dict(zip(self.spec.inputs, grads))
-        args = []
-        for o, (shape, dtype), b in zip(self.rule.outputs, self.spec.outputs, ct or [None] * len(self.rule.outputs)):
-            to = grads.pop(o.name) if o.role == "inout" else self.new(shape, np.dtype(dtype))
-            self.zeros(to) if b is None else self.conjugate(self.copy(to, b))
-            args.append(self.pack(o, part, to))
-        return args + [self.pack(self.byname[name], part, self.zeros(b)) for name, b in grads.items()]
-
-
-def _value_steps(s, args):
-    s.hold(args)
-    s.call(_library.FORWARD, s.inputs + s.outputs(s.results))
-
-
-def _jvp_steps(s, args):
-    n = s.spec.n
-    s.hold(args[:n])
-    s.call(_library.TANGENT, s.inputs + s.outputs(s.temporary_outputs()) + s.tangents(args[n : 2 * n], s.results))
-
-
-def _vjp_steps(s, args):
-    n = s.spec.n
-    s.hold(args[:n])
-    if s.rule.in_place:
-        out = s.outputs(s.temporary_outputs())
-        s.call(_library.FORWARD, s.inputs + out)
-        s.call(_library.ADJOINT, s.inputs + out + s.gradients(1, args[n : n + len(s.rule.outputs)], s.results))
-    else:
-        s.call(_library.GRADIENT, s.inputs + s.gradients(1, args[n : n + len(s.rule.outputs)], s.results))
-    for b in s.results:
-        s.conjugate(b)
-
-
-def _second_steps(s, args):
-    n, m = s.spec.n, len(s.rule.outputs)
-    s.hold(args[:n])
-    v = args[n + m : 2 * n + m]
-    g = s.gradients(1, args[n : n + m], [s.like(b) for b in s.results])
-    gt = s.gradients(3, None, s.results)
-    if s.rule.in_place:
-        out = s.outputs(s.temporary_outputs())
-        t = s.tangents(v, s.temporary_outputs())
-        s.call(_library.TANGENT, s.inputs + out + t)
-        s.call(_library.ADJOINT_TANGENT, s.inputs + out + g + t + gt)
-    else:
-        t = [s.pack(s.byname[name], 2, s.copy(s.like(b), b)) for name, b in zip(s.spec.inputs, v)]
-        s.call(_library.ADJOINT_TANGENT, s.inputs + g + t + gt)
-    for b in s.results:
-        s.conjugate(b)
-
-
 @functools.lru_cache(4096)
-def _written(write, spec, avals, results):
-    """The steps of a primitive for arguments and results of these shapes and types."""
-    s = _Steps(spec, [jax.ShapeDtypeStruct(*a) for a in avals], [jax.ShapeDtypeStruct(*a) for a in results])
-    write(s, s.arguments)
-    return s.text()
+def _written(write, spec, arguments, results):
+    """The steps of a call for arguments and results of these shapes and types."""
+    return _steps.written(write, spec, arguments, results, conjugates=True)
 
 
-def _key(list):
-    return tuple((tuple(a.shape), np.dtype(a.dtype)) for a in list)
-
-
-def _like(avals):
-    return [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals]
+def _key(arrays):
+    return tuple((tuple(a.shape), None, np.dtype(a.dtype)) for a in arrays)
 
 
 def _register():
@@ -268,7 +92,7 @@ def _primitive(name, write, results):
     def eager(*args, spec):
         args = [np.ascontiguousarray(a).reshape(np.shape(a)) for a in args]
         out = [np.empty(a.shape, a.dtype) for a in results(spec, *args)]
-        _library.run_steps(_written(write, spec, _key(args), _key(out)), args + out)
+        _library.run_steps(_written(write, spec, _key(args), _key(out)), [a.__array_interface__["data"][0] for a in args + out])
         return out
 
     def compiled(*args, spec):
@@ -287,7 +111,36 @@ def _primitive(name, write, results):
     return p
 
 
+def _merged(a, d, size, outer):
+    """a with its axis d of problems as the first, one axis with that of the problems outside."""
+    a = jnp.broadcast_to(a[None], (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0)
+    return a.reshape(size * a.shape[1], *a.shape[2:]) if outer else a
+
+
 def _batch(p, args, dims, spec):
+    """One call for all problems. If it has problems already, all of them become one axis."""
+    size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
+    keys = [*spec.inputs, *[None] * (len(args) - spec.n - len(spec.constants)), *spec.constants]
+    if any(d is not None and isinstance(k, tuple) and k[1] for k, d in zip(keys, dims)):
+        return _each(p, args, dims, spec)  # sparse matrices of many structures
+    nested = spec.batch >= 0
+    shared = tuple(k for k, d in zip(keys, dims) if k is not None and d is None and (not nested or k in spec.shared))
+    moved = []
+    for k, a, d in zip(keys, args, dims):
+        if k is not None and k in shared:
+            moved.append(a)
+        elif nested and k is not None and k in spec.shared:  # by the problems that there were
+            a = jnp.moveaxis(a, d, 0)[:, None]
+            a = jnp.broadcast_to(a, (size, spec.batch, *a.shape[2:]))
+            moved.append(a.reshape(size * spec.batch, *a.shape[2:]))
+        else:
+            moved.append(_merged(a, d, size, nested))
+    total = size * spec.batch if nested else size
+    out = p.bind(*moved, spec=spec._replace(batch=total, shared=shared))
+    return [a.reshape(size, spec.batch, *a.shape[1:]) if nested else a for a in out], [0] * len(out)
+
+
+def _each(p, args, dims, spec):
     """One call after the other."""
     size = next(a.shape[d] for a, d in zip(args, dims) if d is not None)
     moved = [jnp.broadcast_to(a, (size, *a.shape)) if d is None else jnp.moveaxis(a, d, 0) for a, d in zip(args, dims)]
@@ -296,17 +149,17 @@ def _batch(p, args, dims, spec):
 
 
 def _outputs(spec, *_):
-    return [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in spec.outputs]
+    return [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in spec.results()]
 
 
 def _inputs(spec, *args):
-    return _like(args[: spec.n])
+    return [jax.ShapeDtypeStruct(shape, a.dtype) for shape, a in zip(spec.gradients([a.shape for a in args[: spec.n]]), args)]
 
 
-_value = _primitive("revnum", _value_steps, _outputs)
-_jvp = _primitive("revnum_jvp", _jvp_steps, _outputs)  # J·u
-_vjp = _primitive("revnum_vjp", _vjp_steps, _inputs)  # Jᵀ·ȳ
-_second = _primitive("revnum_second", _second_steps, _inputs)  # (∂J[v])ᵀ·ȳ
+_value = _primitive("revnum", _steps.value, _outputs)
+_jvp = _primitive("revnum_jvp", _steps.jvp, _outputs)  # J·u
+_vjp = _primitive("revnum_vjp", _steps.vjp, _inputs)  # Jᵀ·ȳ
+_second = _primitive("revnum_second", _steps.second, _inputs)  # (∂J[v])ᵀ·ȳ
 
 
 @functools.partial(jax.jit, static_argnames="spec")
@@ -314,6 +167,11 @@ def _each_second_tangent(*args, spec):
     """∂J[v]·u, an element of the outputs after the other. Its real inner product with a
     unit is that of u and (∂J[v])ᵀ·unit."""
     (x, u, v), c = _split(spec, args, spec.n, spec.n, spec.n)
+    if spec.batch >= 0:  # a problem after the other
+        one = spec._replace(batch=-1, shared=())
+        keys = [*spec.inputs, *[None] * (2 * spec.n), *spec.constants]
+        dims = [None if k in spec.shared else 0 for k in keys]
+        return _each(_second_tangent, args, dims, one)[0]
 
     def along(which, unit, i):
         ct = [jnp.zeros(shape, dtype) for shape, dtype in spec.outputs]
@@ -330,17 +188,21 @@ def _each_second_tangent(*args, spec):
 
 _second_tangent = Primitive("revnum_second_tangent")
 _second_tangent.multiple_results = True
-_second_tangent.def_abstract_eval(lambda *avals, spec: [jax.core.ShapedArray(*a) for a in spec.outputs])
+_second_tangent.def_abstract_eval(lambda *avals, spec: [jax.core.ShapedArray(*a) for a in spec.results()])
 _second_tangent.def_impl(_each_second_tangent)
 mlir.register_lowering(_second_tangent, mlir.lower_fun(_each_second_tangent, multiple_results=True))
-batching.primitive_batchers[_second_tangent] = functools.partial(_batch, _second_tangent)
+batching.primitive_batchers[_second_tangent] = functools.partial(_each, _second_tangent)
 
 
-def _full(tangents, primals):
-    """Tangents, with zeros where there are none; None if there are none at all."""
+def _full(tangents, spec=None):
+    """Tangents, with zeros where there are none; None if there are none at all. With spec
+    they are those of inputs, and get the axis of problems that shared inputs do not have."""
     if all(type(t) is ad.Zero for t in tangents):
         return None
-    return [ad.instantiate_zeros(t) if type(t) is ad.Zero else t for t in tangents]
+    tangents = [ad.instantiate_zeros(t) if type(t) is ad.Zero else t for t in tangents]
+    if spec is None:
+        return tangents
+    return [jnp.broadcast_to(t, shape) for t, shape in zip(tangents, spec.gradients([t.shape for t in tangents]))]
 
 
 def _sum(terms, like):
@@ -355,7 +217,7 @@ def _value_rule(primals, tangents, spec):
     (x,), c = _split(spec, primals, spec.n)
     (t,), _ = _split(spec, tangents, spec.n)
     out = _value.bind(*primals, spec=spec)
-    t = _full(t, x)
+    t = _full(t, spec)
     return out, _sum([t and _jvp.bind(*x, *t, *c, spec=spec)], out)
 
 
@@ -363,7 +225,7 @@ def _jvp_rule(primals, tangents, spec):
     (x, u), c = _split(spec, primals, spec.n, spec.n)
     (dx, du), _ = _split(spec, tangents, spec.n, spec.n)
     out = _jvp.bind(*primals, spec=spec)
-    dx, du = _full(dx, x), _full(du, u)
+    dx, du = _full(dx, spec), _full(du)
     terms = [dx and _second_tangent.bind(*x, *u, *dx, *c, spec=spec), du and _jvp.bind(*x, *du, *c, spec=spec)]
     return out, _sum(terms, out)
 
@@ -373,7 +235,7 @@ def _vjp_rule(primals, tangents, spec):
     (x, ct), c = _split(spec, primals, spec.n, m)
     (dx, dct), _ = _split(spec, tangents, spec.n, m)
     out = _vjp.bind(*primals, spec=spec)
-    dx, dct = _full(dx, x), _full(dct, ct)
+    dx, dct = _full(dx, spec), _full(dct)
     terms = [dx and _second.bind(*x, *ct, *dx, *c, spec=spec), dct and _vjp.bind(*x, *dct, *c, spec=spec)]
     return out, _sum(terms, out)
 
@@ -385,10 +247,10 @@ def _bilinear_rule(p, counts):
         sizes = [spec.n if k == "x" else len(spec.outputs) for k in counts]
         (x, a, b), c = _split(spec, primals, spec.n, *sizes)
         (dx, da, db), _ = _split(spec, tangents, spec.n, *sizes)
-        if _full(dx, x) is not None:
+        if _full(dx) is not None:
             raise NotImplementedError("revnum: kernels have no derivatives of third order")
         out = p.bind(*primals, spec=spec)
-        da, db = _full(da, a), _full(db, b)
+        da, db = _full(da), _full(db)
         terms = [da and p.bind(*x, *da, *b, *c, spec=spec), db and p.bind(*x, *a, *db, *c, spec=spec)]
         return out, _sum(terms, out)
 
@@ -425,14 +287,14 @@ def _transpose_jvp(ct, *args, spec):
 
 def _transpose_vjp(ct, *args, spec):
     (x, _), c = _split(spec, args, spec.n, len(spec.outputs))
-    g = _jvp.bind(*x, *_cotangents(ct, x), *c, spec=spec)
+    g = _jvp.bind(*x, *_cotangents(ct, _inputs(spec, *x)), *c, spec=spec)
     return _place(len(args), spec.n, g)
 
 
 def _transpose_second(ct, *args, spec):
     m = len(spec.outputs)
     (x, y, v), c = _split(spec, args, spec.n, m, spec.n)
-    w = _cotangents(ct, x)
+    w = _cotangents(ct, _inputs(spec, *x))
     if not _known(y):
         return _place(len(args), spec.n, _second_tangent.bind(*x, *w, *v, *c, spec=spec))
     return _place(len(args), spec.n + m, _second.bind(*x, *y, *w, *c, spec=spec))
@@ -524,13 +386,17 @@ def call(kernel, *args, **kwargs):
         outputs.append((shape, rn._TYPES[o.type]))
     settings = tuple(sorted((k, float(v)) for k, v in params.items()))
     rule.settings(dict(settings))  # refuses what is unknown
-    spec = _Spec(rule.name, tuple(inputs), tuple(constants), tuple(sorted(shapes.items())), settings, tuple(outputs))
+    spec = Spec(rule.name, tuple(inputs), tuple(constants), tuple(sorted(shapes.items())), settings, tuple(outputs))
     out = _value.bind(*x, *c, spec=spec)
     return out[0] if len(out) == 1 else tuple(out)
 
 
+def __dir__():
+    return [*globals(), *_library.packages()]
+
+
 def __getattr__(name):
     if name in _library.packages():
-        p = globals()[name] = Package(name, call)
+        p = globals()[name] = Package(name, through(call))
         return p
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -19,7 +19,7 @@ a function that does the same again and again.
 import numpy as np
 
 from . import _library
-from ._library import ArgumentError, Package, bind, lookup, pack
+from ._library import ArgumentError, Package, bind, lookup, pack, through
 
 _TYPES = {"float64": np.dtype(np.float64), "float32": np.dtype(np.float32), "Q43": np.dtype(np.int64), "complex128": np.dtype(np.complex128), "int": np.dtype(np.int64)}
 _NAMES = {np.dtype(np.float64): "float64", np.dtype(np.float32): "float32", np.dtype(np.complex128): "complex128"}
@@ -72,8 +72,11 @@ def _sparse(m):
     raise ArgumentError(f"revnum: want a sparse matrix, a CSR, found {type(m).__name__}")
 
 
-def argument(o, part, a):
-    """The packed argument of an array for operand o. The array must live until the call."""
+def argument(o, part, a, entries=True):
+    """The packed argument of an array for operand o, or of the structure of a sparse matrix
+    without its entries. The array must live until the call."""
+    if not entries:
+        return pack(0, 0, *a.shape, 0, 1, a.ptr.ctypes.data, a.ind.ctypes.data, a.ptr.size, a.ind.size, 0.0, part, o.index, o.code, 2)
     if o.sparse:
         d = a.data
         if d.dtype != _TYPES[o.type]:
@@ -213,7 +216,7 @@ def vjp(kernel, *args, **kwargs):
 
     def pullback(*cotangents):
         g = _cotangents(rule, cotangents, out, arrays)
-        args = list(inputs)
+        args = inputs + [argument(o, 0, a, entries=False) for o, a in zip(rule.outputs, out) if o.sparse]
         gradients, state = [], []
         for o, a, k in zip(rule.outputs, g, kept):
             args.append(argument(o, 1, a))
@@ -318,8 +321,12 @@ def bundle_jacobian(cameras, points, features, camera, point):
     return r, j
 
 
+def __dir__():
+    return [*globals(), *_library.packages()]
+
+
 def __getattr__(name):
     if name in _library.packages():
-        p = globals()[name] = Package(name, call)
+        p = globals()[name] = Package(name, through(call))
         return p
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

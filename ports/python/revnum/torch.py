@@ -12,10 +12,10 @@ of the entries by itself, for derivatives of second order.
 The operators are torch.library operators: revnum::value, revnum::vjp, revnum::jvp and
 revnum::second. They have fake kernels and derivatives, so that they work under
 torch.compile and twice backward. They have forward-mode derivatives, and work under the
-transforms of torch.func, is_grads_batched and vectorize; a batch is one call after the other.
-What there is not raises NotImplementedError: derivatives of third order, and second ones
-forward over forward. torch.compile breaks its graph at such a transform, and so refuses it
-with fullgraph. A transform takes a sparse matrix as a CSR.
+transforms of torch.func, is_grads_batched and vectorize; all problems of a vmap are one call
+of the library. What there is not raises NotImplementedError: derivatives of third order, and
+second ones forward over forward. torch.compile breaks its graph at such a transform, and so
+refuses it with fullgraph. A transform takes a sparse matrix as a CSR.
 
 They work on the CPU. Tensors are passed without a copy unless their layout is one that the
 kernel does not take.
@@ -23,15 +23,17 @@ kernel does not take.
 run works in place, on tensors that are the caller's, outside of autograd.
 """
 
+import functools
 import itertools
+import struct
 from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch.autograd import forward_ad
 
-from . import _library
-from ._library import ArgumentError, Package, bind, lookup, pack
+from . import _library, _steps
+from ._library import ArgumentError, Package, bind, lookup
 
 _TYPES = {"float64": torch.float64, "float32": torch.float32, "Q43": torch.int64, "complex128": torch.complex128, "int": torch.int64}
 _NAMES = {torch.float64: "float64", torch.float32: "float32", torch.complex128: "complex128"}
@@ -46,200 +48,155 @@ class CSR(NamedTuple):
     data: torch.Tensor
 
 
-def _argument(o, part, a, sparse=None):
-    """The packed argument of a tensor for operand o."""
-    if a.dtype != _TYPES[o.type]:
-        raise ArgumentError(f"revnum: {o.name} has elements of {a.dtype}, want {o.type}")
-    if not a.is_cpu:
-        raise ArgumentError(f"revnum: {o.name} is on {a.device}; the kernels run on the CPU")
-    if sparse is not None:
-        shape, ptr, ind = sparse
-        return pack(a.data_ptr(), a.numel(), *shape, 0, 1, ptr.data_ptr(), ind.data_ptr(), ptr.numel(), ind.numel(), 0.0, part, o.index, o.code, 2)
-    shape, stride = a.shape, a.stride()
-    axes = len(shape)
-    if axes == 0:
-        return pack(a.data_ptr(), 1, 1, 1, 1, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 0)
-    if axes == 1:
-        n, s = shape[0], stride[0]
-        return pack(a.data_ptr(), (n - 1) * s + 1 if n else 0, n, 0, s, 1, 0, 0, 0, 0, 0.0, part, o.index, o.code, 1)
-    if axes == 2:
-        (m, n), (s, c) = shape, stride
-        return pack(a.data_ptr(), (m - 1) * s + (n - 1) * c + 1 if m and n else 0, m, n, s, c, 0, 0, 0, 0, 0.0, part, o.index, o.code, 2)
-    raise ArgumentError(f"revnum: {o.name} has {axes} axes, want {o.axes}")
+_NUMPY = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32), torch.complex128: np.dtype(np.complex128), torch.int64: np.dtype(np.int64)}
+_TORCH = {n: t for t, n in _NUMPY.items()}
+_library_ = _library.library
 
 
-def _dense(o, a):
+@functools.lru_cache(4096)
+def _parsed(name, layout, sizes, params):
+    """The spec of a call. The operators take its parts as text and numbers: layout has the
+    names of inputs, of other indices, of sparse matrices and of parameters, the number of
+    problems and the names of what they share. sizes has the shapes of sparse matrices and of
+    outputs."""
+    rule = _library.rules[name]
+    inputs, others, sparse, names, batch, shared = [part.split(",") if part else [] for part in layout.split("|")]
+    constants = [(o, "") for o in others] + [(s, part) for s in sparse for part in ("ptr", "ind")]
+    it = iter(sizes)
+    shapes = tuple((s, (next(it), next(it))) for s in sparse)
+    outputs = tuple((tuple(itertools.islice(it, 1 if o.sparse else o.axes)), _NUMPY[_TYPES[o.type]]) for o in rule.outputs)
+    shared = tuple(inputs[int(i)] if int(i) < len(inputs) else constants[int(i) - len(inputs)] for i in shared)
+    return _steps.Spec(name, tuple(inputs), tuple(constants), shapes, tuple(zip(names, params)), outputs, int(batch[0]), shared)
+
+
+class _Plan:
+    """The steps of a call on tensors, and the tensors that it makes: each as shape, strides and dtype,
+    or None where it is not wanted."""
+
+    def __init__(self, write, spec, tensors, results):
+        self.made = [r and (tuple(r[0]), _strides(r[0]), r[1]) for r in results]
+        arguments = [(tuple(a.shape), a.stride() if i < spec.n and a.dim() else None, _NUMPY[a.dtype]) for i, a in enumerate(tensors)]
+        results = [r and (tuple(r[0]), None, _NUMPY[r[1]]) for r in results]
+        self.steps = _steps.written(write, spec, arguments, results)
+        self.at, self.words, self.n = self.steps.ctypes.data, self.steps.size, len(tensors) + sum(r is not None for r in results)
+        self.pack = struct.Struct(f"={self.n}q").pack
+
+    def __call__(self, tensors):
+        out = [r and torch.empty_strided(r[0], r[1], dtype=r[2], device="cpu") for r in self.made]
+        status = _library_.run(self.at, self.words, self.pack(*[a.data_ptr() for a in tensors], *[a.data_ptr() for a in out if a is not None]), self.n)
+        if status:
+            _library_.fail(status)
+        return out
+
+
+def _strides(shape):
+    strides, n = [], 1
+    for length in reversed(shape):
+        strides.insert(0, n)
+        n *= max(1, length)
+    return tuple(strides)
+
+
+def _readable(rule, name, a, batched):
     """a, or a copy in a layout that kernels take."""
     a = a.detach().resolve_conj().resolve_neg()
-    if a.dim() == 0:
-        return a
+    o = next(o for o in rule.operands if o.name == name)
     stride, shape = a.stride(), a.shape
-    if a.dim() == 2 and (shape[1] > 1 and stride[1] != 1 or shape[0] > 1 and stride[0] < shape[1]) or a.dim() == 1 and shape[0] > 1 and (stride[0] < 1 or o.sparse and stride[0] != 1) or o.kind in ("edges", "slice"):
+    if batched or o.sparse or o.role == "inout" or o.kind in ("edges", "slice"):
+        return a.contiguous()
+    if a.dim() == 2 and (shape[1] > 1 and stride[1] != 1 or shape[0] > 1 and stride[0] < shape[1]) or a.dim() == 1 and shape[0] > 1 and stride[0] < 1:
         return a.contiguous()
     return a
 
 
-def _fresh(a):
-    """A contiguous copy of a."""
-    return a.detach().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+def _dense(a):
+    return a.detach().resolve_conj().resolve_neg().contiguous()
 
 
-class _Call:
-    """The operands of a call. The operators take them as lists: tensors that have
-    derivatives, tensors that are structure, the shapes of sparse matrices and of
-    outputs as one list of numbers, and parameters. layout says which are which."""
-
-    def __init__(self, name, layout, x, constants, sizes):
-        self.rule = _library.rules[name]
-        self.byname = {o.name: o for o in self.rule.operands}
-        inputs, others, sparse, params = layout.split("|")
-        self.names = inputs.split(",") if inputs else []
-        self.sparse, self.indices, self.params = {}, {}, {}
-        at = 0
-        self.index_args = []
-        it = iter(constants)
-        for other in others.split(",") if others else []:
-            self.indices[other] = next(it).contiguous()
-        for s in sparse.split(",") if sparse else []:
-            self.sparse[s] = (tuple(sizes[at : at + 2]), next(it).contiguous(), next(it).contiguous())
-            at += 2
-        self.shapes = []
-        for o in self.rule.outputs:
-            n = 1 if o.sparse else o.axes
-            self.shapes.append(tuple(sizes[at : at + n]))
-            at += n
-        self.param_names = params.split(",") if params else []
-
-    def settings(self, values):
-        return self.rule.settings(dict(zip(self.param_names, values)))
-
-    def pack(self, o, part, a):
-        return _argument(o, part, a, self.sparse.get(o.name))
-
-    def hold(self, x):
-        """Packs the inputs, and keeps them."""
-        self.x = {name: _dense(self.byname[name], a) for name, a in zip(self.names, x)}
-        self.args = [self.pack(self.byname[name], 0, a) for name, a in self.x.items() if self.byname[name].role != "inout"]
-        self.args += [_argument(self.byname[name], 0, a) for name, a in self.indices.items()]
-
-    def outputs(self):
-        out = []
-        for o, shape in zip(self.rule.outputs, self.shapes):
-            out.append(_fresh(self.x[o.name]) if o.role == "inout" else torch.zeros(shape, dtype=_TYPES[o.type]))
-        return out
-
-    def packed_outputs(self, part, out):
-        return [self.pack(o, part, a) for o, a in zip(self.rule.outputs, out)]
-
-    def gradients(self, part, ct):
-        """The packed cotangents of outputs and of inputs, and the latter."""
-        args, grads, places = [], [], {}
-        for o, a in zip(self.rule.outputs, ct):
-            places[o.name] = _fresh(a)
-            args.append(self.pack(o, part, places[o.name]))
-        for name, a in self.x.items():
-            o = self.byname[name]
-            if o.role == "inout":
-                grads.append(places[name])
-                continue
-            grads.append(torch.zeros(a.shape, dtype=a.dtype))
-            args.append(self.pack(o, part, grads[-1]))
-        self.keep = places
-        return args, grads
-
-    def tangents(self, out, t):
-        """The packed tangents of inputs and of outputs, and the latter."""
-        given = {name: _fresh(a) for name, a in zip(self.names, t)}
-        outs = [given.pop(o.name) if o.role == "inout" else torch.zeros_like(a) for o, a in zip(self.rule.outputs, out)]
-        self.keep_tangents = given
-        return self.packed_outputs(2, outs) + [self.pack(self.byname[name], 2, a) for name, a in given.items()], outs
+@functools.lru_cache(4096)
+def _plan(write, spec, layouts, wanted):
+    """The plan of a call on tensors of these layouts. wanted are the inputs whose gradients
+    are, or None if the results are outputs."""
+    tensors = [torch.empty_strided(*layout[:2], dtype=layout[2], device="meta") for layout in layouts]
+    if write in (_steps.value, _steps.jvp):
+        results = [(shape, _TORCH[dtype]) for shape, dtype in spec.results()]
+    else:
+        shapes = spec.gradients([t.shape for t in tensors[: spec.n]])
+        results = [(shape, t.dtype) if w else None for shape, t, w in zip(shapes, tensors, wanted or [True] * spec.n)]
+    return _Plan(write, spec, tensors, results)
 
 
-def _fake_outputs(name, layout, x, constants, sizes):
-    c = _Call(name, layout, x, constants, sizes)
-    return [x[0].new_empty(shape, dtype=_TYPES[o.type]) for o, shape in zip(c.rule.outputs, c.shapes)]
+def _check(spec, tensors):
+    for name, a in zip(spec.inputs, tensors):
+        if not a.is_cpu:
+            raise ArgumentError(f"revnum: {name} is on {a.device}; the kernels run on the CPU: give {name}.cpu()")
 
 
-def _run_value(rule: str, layout: str, x: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
-    c = _Call(rule, layout, x, constants, sizes)
-    c.hold(x)
-    out = c.outputs()
-    c.rule.run(_library.FORWARD, c.args + c.packed_outputs(0, out) + c.settings(params))
-    return out
+def _run(write, spec, x, others, constants, wanted=None):
+    """Makes a call: x are its inputs, others their and the outputs' derivatives."""
+    _check(spec, [*x, *others[: spec.n]])
+    rule = _library.rules[spec.rule]
+    x = [_readable(rule, name, a, spec.batch >= 0) for name, a in zip(spec.inputs, x)]
+    others = [_dense(a) for a in others]
+    tensors = [*x, *others, *[_dense(a) for a in constants]]
+    return _plan(write, spec, tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors), wanted)(tensors)
 
 
-_value_op = torch.library.custom_op("revnum::value", _run_value, mutates_args=())
+def _fake_outputs(rule, layout, x, sizes):
+    batch, sizes = int(layout.split("|")[4]), iter(sizes[2 * len(list(filter(None, layout.split("|")[2].split(",")))) :])
+    outputs = _library.rules[rule].outputs
+    return [x[0].new_empty(([batch] if batch >= 0 else []) + list(itertools.islice(sizes, 1 if o.sparse else o.axes)), dtype=_TYPES[o.type]) for o in outputs]
+
+
+def _fake_gradients(rule, layout, x):
+    batch, shared = (layout.split("|")[i] for i in (4, 5))
+    shared = set(shared.split(","))
+    return [a.new_empty((int(batch), *a.shape) if str(i) in shared else a.shape) for i, a in enumerate(x)]
+
+
+def _define(name, write):
+    """The operator of a call. Its derivatives are registered below."""
+    return torch.library.custom_op(f"revnum::{name}", mutates_args=())(write)
+
+
+@functools.partial(_define, "value")
+def _value_op(rule: str, layout: str, x: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
+    return _run(_steps.value, _parsed(rule, layout, tuple(sizes), tuple(params)), x, [], constants)
 
 
 @_value_op.register_fake
 def _(rule, layout, x, constants, sizes, params):
-    return _fake_outputs(rule, layout, x, constants, sizes)
+    return _fake_outputs(rule, layout, x, sizes)
 
 
-@torch.library.custom_op("revnum::jvp", mutates_args=())
+@functools.partial(_define, "jvp")
 def _jvp_op(rule: str, layout: str, x: list[torch.Tensor], t: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
-    """J·t"""
-    c = _Call(rule, layout, x, constants, sizes)
-    c.hold(x)
-    out = c.outputs()
-    args, outs = c.tangents(out, t)
-    c.rule.run(_library.TANGENT, c.args + c.packed_outputs(0, out) + args + c.settings(params))
-    return outs
+    return _run(_steps.jvp, _parsed(rule, layout, tuple(sizes), tuple(params)), x, t, constants)
 
 
 @_jvp_op.register_fake
 def _(rule, layout, x, t, constants, sizes, params):
-    return _fake_outputs(rule, layout, x, constants, sizes)
+    return _fake_outputs(rule, layout, x, sizes)
 
 
-def _run_vjp(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
-    """Jᵀ·ct"""
-    c = _Call(rule, layout, x, constants, sizes)
-    c.hold(x)
-    args, grads = c.gradients(1, ct)
-    args += c.settings(params)
-    if not c.rule.in_place:
-        c.rule.run(_library.GRADIENT, c.args + args)
-        return grads
-    out = c.outputs()
-    packed = c.args + c.packed_outputs(0, out)
-    c.rule.run(_library.FORWARD, packed + c.settings(params))
-    c.rule.run(_library.ADJOINT, packed + args)
-    return grads
-
-
-_vjp_op = torch.library.custom_op("revnum::vjp", _run_vjp, mutates_args=())
+@functools.partial(_define, "vjp")
+def _vjp_op(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
+    return _run(_steps.vjp, _parsed(rule, layout, tuple(sizes), tuple(params)), x, ct, constants)
 
 
 @_vjp_op.register_fake
 def _(rule, layout, x, ct, constants, sizes, params):
-    return [torch.empty(a.shape, dtype=a.dtype) for a in x]
+    return _fake_gradients(rule, layout, x)
 
 
-@torch.library.custom_op("revnum::second", mutates_args=())
+@functools.partial(_define, "second")
 def _second_op(rule: str, layout: str, x: list[torch.Tensor], ct: list[torch.Tensor], v: list[torch.Tensor], constants: list[torch.Tensor], sizes: list[int], params: list[float]) -> list[torch.Tensor]:
-    """(∂J[v])ᵀ·ct"""
-    c = _Call(rule, layout, x, constants, sizes)
-    c.hold(x)
-    g, _ = c.gradients(1, ct)
-    kept = c.keep, _
-    gt, grads = c.gradients(3, [torch.zeros_like(a) for a in ct])
-    settings = c.settings(params)
-    out = c.outputs()
-    t, outs = c.tangents(out, v)
-    if c.rule.in_place:
-        packed = c.args + c.packed_outputs(0, out)
-        c.rule.run(_library.TANGENT, packed + t + settings)
-        c.rule.run(_library.ADJOINT_TANGENT, packed + g + t + gt + settings)
-    else:
-        c.rule.run(_library.ADJOINT_TANGENT, c.args + g + t[len(outs) :] + gt + settings)
-    del kept
-    return grads
+    return _run(_steps.second, _parsed(rule, layout, tuple(sizes), tuple(params)), x, [*ct, *v], constants)
 
 
 @_second_op.register_fake
 def _(rule, layout, x, ct, v, constants, sizes, params):
-    return [torch.empty(a.shape, dtype=a.dtype) for a in x]
+    return _fake_gradients(rule, layout, x)
 
 
 class _Spec(NamedTuple):
@@ -249,6 +206,28 @@ class _Spec(NamedTuple):
     layout: str
     sizes: list
     params: list
+
+    def batch(self):
+        """The number of problems, -1 if there is no such axis, and what they share: numbers
+        of inputs, and those of constants after them."""
+        n, shared = self.layout.split("|")[4:]
+        return int(n), {int(i) for i in shared.split(",") if i}
+
+    def batched(self, n, shared):
+        """The spec of a batch."""
+        return self._replace(layout="|".join([*self.layout.split("|")[:4], str(n), ",".join(map(str, sorted(shared)))]))
+
+
+def _expanded(spec, derivatives):
+    """Derivatives of inputs, with the axis of problems where problems share the input."""
+    n, shared = spec.batch()
+    return [a.expand(n, *a.shape) if i in shared else a for i, a in enumerate(derivatives)]
+
+
+def _reduced(spec, derivatives):
+    """Gradients of inputs: of a shared one the sum over problems."""
+    _, shared = spec.batch()
+    return [a.sum(0) if i in shared else a for i, a in enumerate(derivatives)]
 
 
 def _transformed():
@@ -261,15 +240,17 @@ def _batched(tensors):
     return any(map(torch._C._functorch.is_legacy_batchedtensor, tensors))
 
 
-def _each(f, tensors):
-    """The outputs of f for each element of such batches, one call after the other, as batches."""
+def _each(operator, spec, counts, tensors):
+    """The call for all problems of such batches, as batches."""
     level = torch._C._vmapmode_decrement_nesting() + 1
-    try:  # f may have batches of the level below
+    try:  # the call may have batches of the level below
         # A tensor that is no batch of this level gets a dimension of length 1.
         parts = [torch._remove_batch_dim(a, level, 1, 0) for a in tensors]
         n = max(map(len, parts))
-        each = [f([a[i if len(a) == n else 0] for a in parts]) for i in range(n)]
-        return [torch._add_batch_dim(torch.stack(a), 0, level) for a in zip(*each)]
+        dims = [0 if len(a) == n else None for a in parts]
+        parts = [a if len(a) == n else a[0] for a in parts]
+        out, _ = _batched_call(lambda spec, counts, *tensors: operator(spec, *_split(tensors, counts)), n, dims, spec, counts, parts)
+        return [torch._add_batch_dim(a, 0, level) for a in out]
     finally:
         torch._C._vmapmode_increment_nesting()
 
@@ -350,10 +331,7 @@ class _Operator:
 
             @staticmethod
             def vmap(info, dims, spec, counts, *tensors):
-                """One call after the other."""
-                each = [Function.apply(spec, counts, *[a if d is None else a.select(d, i) for a, d in zip(tensors, dims[2:])]) for i in range(info.batch_size)]
-                out = tuple(torch.stack(a) for a in zip(*each))
-                return out, (0,) * len(out)
+                return _batched_call(Function.apply, info.batch_size, dims[2:], spec, counts, tensors)
 
         self.function = Function
 
@@ -362,33 +340,59 @@ class _Operator:
             if _transformed():
                 torch._dynamo.graph_break(msg="revnum: torch.compile does not look into torch.func and forward-mode derivatives of kernels")
         elif _batched(_flat(lists)):
-            counts = [len(l) for l in lists]
-            return _each(lambda tensors: self(spec, *_split(tensors, counts)), _flat(lists))
+            return _each(self, spec, [len(l) for l in lists], _flat(lists))
         if _transformed():
             return list(self.function.apply(spec, [len(l) for l in lists], *_flat(lists)))
         return self.op(spec.rule, spec.layout, *lists, spec.sizes, spec.params)
 
 
+def _batched_call(apply, size, dims, spec, counts, tensors):
+    """One call for all problems. If there are problems already, all of them become one axis."""
+    inputs, last = counts[0], sum(counts[:-1])
+    # The number of a tensor among what may be shared, inputs and then constants, or None.
+    numbers = [i if i < inputs else i - last + inputs if i >= last else None for i in range(len(tensors))]
+    indices = len(list(filter(None, spec.layout.split("|")[1].split(","))))
+    if any(n is not None and n >= inputs + indices and d is not None for n, d in zip(numbers, dims)):
+        # Sparse matrices of many structures: one call after the other.
+        each = [apply(spec, counts, *[a if d is None else a.select(d, i) for a, d in zip(tensors, dims)]) for i in range(size)]
+        return tuple(torch.stack(a) for a in zip(*each)), (0,) * len(each[0])
+    inner, before = spec.batch()
+    nested = inner >= 0
+    shared = {n for n, d in zip(numbers, dims) if n is not None and d is None and (not nested or n in before)}
+    moved = []
+    for n, a, d in zip(numbers, tensors, dims):
+        if n in shared and n is not None:
+            moved.append(a)
+            continue
+        a = a.expand(size, *a.shape) if d is None else a.movedim(d, 0)
+        if nested:
+            a = a.unsqueeze(1).expand(size, inner, *a.shape[1:]) if n is not None and n in before else a
+            a = a.reshape(size * inner, *a.shape[2:])
+        moved.append(a)
+    out = apply(spec.batched(size * inner if nested else size, shared), counts, *moved)
+    return tuple(a.reshape(size, inner, *a.shape[1:]) if nested else a for a in out), (0,) * len(out)
+
+
 def _value_backward(spec, x, constants, ct):
-    return [_vjp(spec, x, ct, constants)]
+    return [_reduced(spec, _vjp(spec, x, ct, constants))]
 
 
 def _value_jvp(spec, x, constants, t):
-    return _jvp(spec, x, t, constants)
+    return _jvp(spec, x, _expanded(spec, t), constants)
 
 
 def _vjp_backward(spec, x, ct, constants, w):
     # <w, Jᵀ·ȳ> has the gradients (∂J[w])ᵀ·ȳ by x, and J·w by ȳ.
-    return [_second(spec, x, ct, w, constants), _jvp(spec, x, w, constants)]
+    return [_reduced(spec, _second(spec, x, ct, w, constants)), _jvp(spec, x, w, constants)]
 
 
 def _vjp_jvp(spec, x, ct, constants, dx, dct):
-    return _sum(dx and _second(spec, x, ct, dx, constants), dct and _vjp(spec, x, dct, constants))
+    return _sum(dx and _second(spec, x, ct, _expanded(spec, dx), constants), dct and _vjp(spec, x, dct, constants))
 
 
 def _jvp_backward(spec, x, t, constants, ct):
     # <ȳ, J·t> has the gradients (∂J[t])ᵀ·ȳ by x, and Jᵀ·ȳ by t.
-    return [_second(spec, x, ct, t, constants), _vjp(spec, x, ct, constants)]
+    return [_reduced(spec, _second(spec, x, ct, t, constants)), _vjp(spec, x, ct, constants)]
 
 
 def _jvp_jvp(spec, x, t, constants, dx, dt):
@@ -418,22 +422,54 @@ class _Value(torch.autograd.Function):
     kernel of a short vector. What it computes is what the operators compute."""
 
     @staticmethod
-    def forward(ctx, spec, n, *tensors):
-        ctx.spec, ctx.n = spec, n
+    def forward(ctx, plans, *tensors):
+        ctx.plans = plans
         ctx.save_for_backward(*tensors)
-        out = _run_value(spec.rule, spec.layout, list(tensors[:n]), list(tensors[n:]), spec.sizes, spec.params)
-        ctx.shapes = _shapes(out)
-        return tuple(out)
+        ctx.set_materialize_grads(False)
+        return tuple(plans.value(tensors))
 
     @staticmethod
-    def backward(ctx, *grads):
-        spec, x, constants = ctx.spec, list(ctx.saved_tensors[: ctx.n]), list(ctx.saved_tensors[ctx.n :])
-        ct = _filled(grads, ctx.shapes)
+    def backward(ctx, *ct):
+        plans, tensors = ctx.plans, ctx.saved_tensors
+        n = plans.n
+        if None in ct:
+            ct = _filled(ct, plans.shapes)
         if torch.is_grad_enabled() or _transformed() or _batched(ct):  # for a second derivative, or cotangents in a batch
-            g = _vjp(spec, x, ct, constants)
+            g = _vjp(plans.parts, list(tensors[:n]), list(ct), list(tensors[n:]))
         else:
-            g = _run_vjp(spec.rule, spec.layout, x, ct, constants, spec.sizes, spec.params)
-        return None, None, *g, *[None] * len(constants)
+            g = plans.gradients(tensors, ct, ctx.needs_input_grad)
+        return None, *g, *[None] * (len(tensors) - n)
+
+
+class _Plans:
+    """The plans of a call and its gradients on tensors of some layout."""
+
+    def __init__(self, spec, tensors):
+        self.parts, self.tensors = spec, tensors
+        self.spec = _parsed(*spec[:2], tuple(spec.sizes), tuple(spec.params))
+        self.n, self.vjp = self.spec.n, {}
+        _check(self.spec, tensors)
+        self.shapes = [(shape, _TORCH[dtype]) for shape, dtype in self.spec.outputs]
+        self.layouts = tuple((tuple(a.shape), a.stride(), a.dtype) for a in tensors)
+        rule = _library.rules[self.spec.rule]
+        read = [_readable(rule, name, a, False) for name, a in zip(self.spec.inputs, tensors)] + [_dense(a) for a in tensors[self.n :]]
+        self.direct = all(a.data_ptr() == b.data_ptr() and a.stride() == b.stride() for a, b in zip(read, tensors))  # without copies
+        self.plan = _plan(_steps.value, self.spec, self.layouts, None) if self.direct else None
+
+    def value(self, tensors):
+        if self.direct:
+            return self.plan(tensors)
+        return _run(_steps.value, self.spec, tensors[: self.n], [], tensors[self.n :])
+
+    def gradients(self, tensors, ct, needs):
+        """The gradients of the inputs that need one, where needs has a flag before theirs."""
+        if self.direct and all(a.is_contiguous() and not a.is_conj() and not a.is_neg() for a in ct):
+            plan = self.vjp.get(needs)
+            if plan is None:
+                layouts = self.layouts[: self.n] + tuple((shape, _strides(shape), dtype) for shape, dtype in self.shapes) + self.layouts[self.n :]
+                plan = self.vjp[needs] = _plan(_steps.vjp, self.spec, layouts, needs[1 : 1 + self.n])
+            return plan([*tensors[: self.n], *ct, *tensors[self.n :]])
+        return _run(_steps.vjp, self.spec, tensors[: self.n], ct, tensors[self.n :], tuple(needs[1 : 1 + self.n]))
 
 
 def _plain(tensors):
@@ -474,6 +510,11 @@ def _tensor(a):
 
 def call(kernel, *args, **kwargs):
     """The outputs of a kernel: one, or a tuple."""
+    return _call(kernel, args, kwargs)[0]
+
+
+def _call(kernel, args, kwargs):
+    """The outputs of a kernel, and the plans for tensors like these, if there are any."""
     found = None
     for a in (*args, *kwargs.values()):
         name = _NAMES.get(getattr(getattr(a, "data", a) if isinstance(a, CSR) else a, "dtype", None))
@@ -526,12 +567,21 @@ def call(kernel, *args, **kwargs):
         else:
             told = told or rule.output_shapes({k: v for k, v in shapes.items() if operands.get(k) is not None}, params)
             sizes += told[i]
-    layout = "|".join(",".join(l) for l in (names, others, sparse, params))
+    layout = "|".join([*(",".join(l) for l in (names, others, sparse, params)), "-1", ""])
     if rule.parameters or params:
         rule.settings(params)  # refuses what is unknown
     constants = indices + structure
     spec = _Spec(rule.name, layout, [int(n) if not isinstance(n, torch.SymInt) else n for n in sizes], [float(v) for v in params.values()])
-    out = _Value.apply(spec, len(x), *x, *constants) if _plain(x) else _value(spec, x, constants)
+    if _plain(x):
+        plans = _Plans(spec, [*x, *constants])
+        return _applied(plans, plans.tensors), plans
+    out = _value(spec, x, constants)
+    return out[0] if len(out) == 1 else tuple(out), None
+
+
+def _applied(plans, tensors):
+    """The value, by a function of autograd if a tensor has a gradient."""
+    out = _Value.apply(plans, *tensors) if torch.is_grad_enabled() and any([a.requires_grad for a in tensors]) else plans.value(tensors)
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -548,8 +598,54 @@ def run(kernel, which, operands, cotangents=None, tangents=None, cotangent_tange
     prepare(kernel, which, operands, cotangents, tangents, cotangent_tangents, **params)()
 
 
+def _function(kernel):
+    """The function of a kernel. It keeps the plans of its calls."""
+    kept = {}
+
+    def function(*args, **kwargs):
+        if torch.compiler.is_compiling():
+            return call(kernel, *args, **kwargs)
+        try:
+            key = [(a.dtype, a.shape, a.stride(), type(a), a.is_cpu, a.is_conj(), a.is_neg()) for a in args]
+            if kwargs:
+                key += kwargs.items()
+            key = tuple(key)
+            plans, order = kept.get(key, (None, None))
+        except (AttributeError, RuntimeError, TypeError):  # not all of them are tensors with strides
+            return call(kernel, *args, **kwargs)
+        if plans is None:
+            out, plans = _call(kernel, args, kwargs)
+            order = plans and _order(plans.tensors, args)
+            if order:
+                plans.tensors = None
+                if len(kept) >= 256:
+                    kept.clear()
+                kept[key] = plans, order
+            return out
+        if torch._C._len_torch_dispatch_stack() or _transformed():
+            return call(kernel, *args, **kwargs)
+        return _applied(plans, args if order is _ALL else [args[i] for i in order])
+
+    return function
+
+
+_ALL = object()
+
+
+def _order(tensors, args):
+    """Which of the arguments the tensors are, or None if they are not arguments."""
+    at = [next((i for i, a in enumerate(args) if a is t), None) for t in tensors]
+    if None in at or set(at) != set(range(len(args))):
+        return None
+    return _ALL if at == list(range(len(args))) else at
+
+
+def __dir__():
+    return [*globals(), *_library.packages()]
+
+
 def __getattr__(name):
     if name in _library.packages():
-        p = globals()[name] = Package(name, call)
+        p = globals()[name] = Package(name, _function)
         return p
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

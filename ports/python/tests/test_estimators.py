@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("sklearn")
+sklearn = pytest.importorskip("sklearn")
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import revnum
@@ -9,7 +9,7 @@ from revnum.estimators import GaussianMixture, GraphEmbedding, KMeans, solve_bun
 
 
 # As for scikit-learn's KMeans: where points are drawn to start from, one of weight 2 is not two.
-NOT = {"check_sample_weight_equivalence_on_dense_data": "the start is drawn from the points"}
+NOT = dict.fromkeys(["check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"], "the start is drawn from the points")
 
 
 @parametrize_with_checks([GaussianMixture(n_components=2), KMeans(n_clusters=3), GraphEmbedding()], expected_failed_checks=lambda e: NOT)
@@ -66,7 +66,7 @@ def test_mixture_set():
 
 
 BAD = [
-    (GaussianMixture, {"n_components": 2.5}), (GaussianMixture, {"n_components": 0}), (GaussianMixture, {"max_iter": 0}), (GaussianMixture, {"n_init": 0}),
+    (GaussianMixture, {"n_components": 2.5}), (GaussianMixture, {"n_components": 0}), (GaussianMixture, {"max_iter": -1}), (GaussianMixture, {"n_init": 0}),
     (GaussianMixture, {"tol": -1}), (GaussianMixture, {"tol": np.nan}), (GaussianMixture, {"reg_covar": -1}), (GaussianMixture, {"covariance_type": "round"}),
     (GaussianMixture, {"polish": "yes"}), (GaussianMixture, {"random_state": "x"}),
     (KMeans, {"n_clusters": 2.5}), (KMeans, {"n_clusters": -1}), (KMeans, {"n_init": 0}), (KMeans, {"max_iter": 0}), (KMeans, {"tol": -1}), (KMeans, {"batch_size": -1}),
@@ -139,3 +139,44 @@ def test_bundle():
             solve_bundle(cameras, points, features, camera, point, **{name: value})
     with pytest.raises(revnum.ArgumentError, match="columns"):
         solve_bundle(cameras[:, :8], points, features, camera, point)
+
+
+def test_interrupt():
+    """Ctrl-C ends a fit before its next iteration."""
+    import os
+    import signal
+    import threading
+    import time
+
+    x = np.random.default_rng(5).normal(size=(20000, 8))
+    KMeans(2).fit(x[:10])
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        GaussianMixture(32, tol=0, max_iter=10**6, n_init=10).fit(x)
+    assert GaussianMixture(2).fit(x[:50]).converged_  # another fit goes on
+
+
+def test_swaps_in():
+    """Parameters and attributes are those of scikit-learn."""
+    from sklearn import cluster, mixture
+
+    assert set(mixture.GaussianMixture().get_params()) < set(GaussianMixture().get_params()) and set(cluster.KMeans().get_params()) < set(KMeans().get_params())
+    x, _, centres = blobs()
+    for kind in ("full", "tied", "diag", "spherical"):
+        m = GaussianMixture(3, covariance_type=kind, tol=0, n_init=5, random_state=1).fit(x)
+        theirs = mixture.GaussianMixture(3, covariance_type=kind, tol=1e-9, max_iter=1000, n_init=5, random_state=1).fit(x)
+        for name in ("covariances_", "precisions_", "precisions_cholesky_"):
+            assert getattr(m, name).shape == getattr(theirs, name).shape
+        np.testing.assert_allclose([m.aic(x), m.bic(x), m.score(x), m.lower_bound_], [theirs.aic(x), theirs.bic(x), theirs.score(x), theirs.lower_bound_], rtol=1e-5)
+        start = GaussianMixture(3, covariance_type=kind, means_init=centres, random_state=1).fit(x)
+        np.testing.assert_allclose(start.means_, centres, atol=0.5)  # in this order
+        again = GaussianMixture(3, covariance_type=kind, warm_start=True, random_state=1).fit(x).fit(x)
+        assert again.converged_ and again.n_iter_ <= 3
+    assert GaussianMixture(2).fit(x.astype(np.float32)).means_.dtype == np.float32
+    with pytest.warns(sklearn.exceptions.ConvergenceWarning):
+        GaussianMixture(3, max_iter=1, tol=0, random_state=1).fit(x)
+    with pytest.warns(sklearn.exceptions.ConvergenceWarning, match="distinct clusters"):
+        KMeans(3).fit(np.ones((5, 2)))
+    m = KMeans(3, init=centres).fit(x)
+    np.testing.assert_allclose(m.cluster_centers_, centres, atol=0.5)
+    assert list(m.get_feature_names_out()) == ["kmeans0", "kmeans1", "kmeans2"]

@@ -47,3 +47,21 @@ print(q.recv() if q.poll() else "no error")
     r = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
     assert r.returncode == 0, r.stderr
     assert "forked" in r.stdout and ("InternalError" in r.stdout or name == "compiled"), r.stdout
+
+
+def test_fork_before_the_first_call():
+    """The library is loaded by the first call, so that processes may fork before it."""
+    code = """
+import multiprocessing, numpy as np, revnum.numpy as rn
+
+def child(q):
+    q.send(float(rn.revlinalg.Sum(np.ones(2))))
+
+q, end = multiprocessing.Pipe(False)
+p = multiprocessing.get_context("fork").Process(target=child, args=(end,))
+p.start()
+p.join(120)
+print(q.recv())
+"""
+    r = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    assert r.returncode == 0 and r.stdout == "2.0\n", r.stderr

@@ -242,15 +242,18 @@ def test_closed_library():
     assert r.returncode == 1 and "the library is closed" in r.stderr
 
 
+FIRST = "import numpy, revnum.numpy as rn; rn.revlinalg.Sum(numpy.ones(2))"
+
+
 def test_other_library(tmp_path):
-    r = run("import revnum", REVNUM_LIBRARY=str(tmp_path / "none.so"))
+    r = run(FIRST, REVNUM_LIBRARY=str(tmp_path / "none.so"))
     assert r.returncode == 1 and "ImportError: revnum: cannot load" in r.stderr
     import shutil
 
     if shutil.which("cc"):
         (tmp_path / "old.c").write_text("int rev_abi_version(void) { return 77; }")
         subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "old.so", tmp_path / "old.c"], check=True)
-        r = run("import revnum", REVNUM_LIBRARY=str(tmp_path / "old.so"))
+        r = run(FIRST, REVNUM_LIBRARY=str(tmp_path / "old.so"))
         assert r.returncode == 1 and "has version 77" in r.stderr
 
 
@@ -299,3 +302,36 @@ def test_hips_autograd():
     x = rng.normal(size=4)
     np.testing.assert_allclose(autograd.grad(lambda x: norm(x * x))(x), autograd.grad(lambda x: anp.sqrt(anp.sum(x**4)))(x), rtol=1e-12)
     check_grads(lambda x: norm(anp.sin(x)), modes=["rev"], order=1)(x)
+
+
+def test_help():
+    """Functions have the operands and parameters of the registry."""
+    import inspect
+    import pydoc
+
+    assert str(inspect.signature(rn.revlinalg.MatMul)) == "(A, B, *, C=None, TransA=False, TransB=False, Workers=0)"
+    text = pydoc.render_doc(rn.revlinalg.MatMul, renderer=pydoc.plaintext)
+    for line in ("C += op(A)·op(B)", "A: matrix (TransA ? k,m : m,k)", "TransA: bool", "Returns:"):
+        assert line in text
+    assert "revlinalg" in dir(rn) and "MatMul" in dir(rn.revlinalg)
+    for rule in revnum.rules.values():
+        package, _, kernel = rule.kernel.partition(".")
+        assert list(inspect.signature(getattr(getattr(rn, package), kernel)).parameters)[: len(rule.inputs)] == [o.name for o in rule.inputs]
+
+
+def test_nested_parameters():
+    q, v, mu = rng.normal(size=(3, 3)), rng.normal(size=(3, 3)), np.ones(3)
+    want = rn.nbody.Steps(q, v, mu, N=2, **{"Options.Dt": 0.1, "Options.Softening": 0.5})
+    for params in ({"Options": {"Dt": 0.1, "Softening": 0.5}}, {"Dt": 0.1, "Softening": 0.5}, {"Options": {"Dt": 0.1}, "Softening": 0.5}):
+        for a, b in zip(rn.nbody.Steps(q, v, mu, N=2, **params), want):
+            np.testing.assert_array_equal(a, b)
+    with pytest.raises(TypeError, match="Options.Dt is given twice"):
+        rn.nbody.Steps(q, v, mu, N=2, Options={"Dt": 0.1}, Dt=0.1)
+    with pytest.raises(TypeError, match="no parameter 'Options.Colour'"):
+        rn.nbody.Steps(q, v, mu, N=2, Options={"Colour": 0.1})
+
+
+def test_import():
+    """The import loads no library, and starts no threads."""
+    r = run("import os, numpy; n = len(os.listdir('/proc/self/task')); import revnum; print(len(os.listdir('/proc/self/task')) - n, 'librevnum' in open('/proc/self/maps').read())")
+    assert r.stdout == "0 False\n", r.stderr

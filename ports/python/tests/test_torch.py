@@ -127,10 +127,13 @@ def test_opcheck(name):
     rule = revnum.rules[kernel]
     shapes = {o.name: a.shape for o, a in zip(rule.inputs, args)}
     sizes = [n for s in rule.output_shapes(shapes, {}) for n in s]
-    layout = ",".join(o.name for o in rule.inputs) + "|||"
+    layout = ",".join(o.name for o in rule.inputs) + "||||-1|"
     torch.library.opcheck(torch.ops.revnum.value.default, (kernel, layout, list(args), [], sizes, []))
     ct = [torch.randn(s, dtype=torch.float64) for s in rule.output_shapes(shapes, {})]
+    t = [torch.randn_like(a) for a in args]
     torch.library.opcheck(torch.ops.revnum.vjp.default, (kernel, layout, list(args), ct, [], sizes, []))
+    torch.library.opcheck(torch.ops.revnum.jvp.default, (kernel, layout, list(args), t, [], sizes, []))
+    torch.library.opcheck(torch.ops.revnum.second.default, (kernel, layout, [a.detach() for a in args], ct, t, [], sizes, []))
 
 
 def test_sparse():
