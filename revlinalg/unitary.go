@@ -9,6 +9,7 @@ import (
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/dense"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
@@ -606,10 +607,18 @@ func (c *unitaryColumns[T]) runStrip(lo, hi int) {
 	}
 }
 
+// hasDerivatives reports whether there is more than X.
+func (c *unitaryColumns[T]) hasDerivatives() bool {
+	return c.gx.Data != nil || c.tx.Data != nil || c.gtx.Data != nil || c.tangents != nil
+}
+
 // forward does a rotation of a forward pass.
 func (c *unitaryColumns[T]) forward(p place) {
-	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
 	c.turn(c.x, p, false)
+	if !c.hasDerivatives() {
+		return
+	}
+	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
 	if c.tx.Data != nil {
 		c.turn(c.tx, p, false)
 		addQuarter(1, c.tx, dtheta, c.x, p.row)
@@ -631,6 +640,10 @@ func (c *unitaryColumns[T]) forward(p place) {
 
 // back does a rotation of the inverse.
 func (c *unitaryColumns[T]) back(p place) {
+	if !c.hasDerivatives() {
+		c.turn(c.x, p, true)
+		return
+	}
 	i, dtheta := c.index(p.chain, p.row), c.tangent(p)
 	if c.tangents != nil {
 		c.tangents[i] = crossTangent(c.x, c.gx, c.tx, c.gtx, p.row)
@@ -664,30 +677,12 @@ func (c *unitaryColumns[T]) turn(x rev.General[T], p place, back bool) {
 		return
 	}
 	i := c.index(p.chain, p.row)
-	t, s, half := c.c[i], c.s[i], c.half[i]
-	a, b := x.Row(p.row), x.Row(p.row+1)
+	t, s := number.As[fixed.Q43](c.c[i]), number.As[fixed.Q43](c.s[i])
+	a, b := number.As[[]fixed.Q43](x.Row(p.row)), number.As[[]fixed.Q43](x.Row(p.row+1))
 	if back {
-		for j, v := range a {
-			w := b[j]
-			if half {
-				v, w = -v, -w
-			}
-			v += fixed.Product(t, w)
-			w -= fixed.Product(s, v)
-			v += fixed.Product(t, w)
-			a[j], b[j] = v, w
-		}
-		return
-	}
-	for j, v := range a {
-		w := b[j]
-		v -= fixed.Product(t, w)
-		w += fixed.Product(s, v)
-		v -= fixed.Product(t, w)
-		if half {
-			v, w = -v, -w
-		}
-		a[j], b[j] = v, w
+		fixedpoint.Unshear(t, s, c.half[i], a, b)
+	} else {
+		fixedpoint.Shears(t, s, c.half[i], a, b)
 	}
 }
 

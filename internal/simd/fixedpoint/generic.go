@@ -140,3 +140,20 @@ func round(hi, lo uint64) fixed.Q43 {
 	lo, c := bits.Add64(lo, 1<<(f-1)-1+lo>>f&1, 0)
 	return fixed.Q43((hi+c)<<(64-f) | lo>>f)
 }
+
+// genericShears is shears in plain Go.
+func genericShears(t, s fixed.Q43, before, after bool, a, b []fixed.Q43) {
+	for j, v := range a {
+		w := b[j]
+		if before {
+			v, w = -v, -w
+		}
+		v -= t.Mul(w)
+		w += s.Mul(v)
+		v -= t.Mul(w)
+		if after {
+			v, w = -v, -w
+		}
+		a[j], b[j] = v, w
+	}
+}

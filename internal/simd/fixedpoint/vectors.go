@@ -63,6 +63,40 @@ func AddProducts(sign int, x, y, z []fixed.Q43) {
 	}
 }
 
+// Shears computes a -= t·b, b += s·a, a -= t·b. If negate is set, it then negates a and b. Each
+// product is rounded. t and s must not be fixed.Min. It panics if the lengths differ.
+func Shears(t, s fixed.Q43, negate bool, a, b []fixed.Q43) { shears(t, s, false, negate, a, b) }
+
+// Unshear undoes Shears.
+func Unshear(t, s fixed.Q43, negate bool, a, b []fixed.Q43) { shears(-t, -s, negate, false, a, b) }
+
+func shears(t, s fixed.Q43, before, after bool, a, b []fixed.Q43) {
+	if len(a) != len(b) {
+		panic(badLength)
+	}
+	back := t < 0 || s < 0
+	if back {
+		t, s = -t, -s
+	}
+	if tier != cpu.AVX512 || min(t, s) < 0 || max(t, s) >= fixed.One {
+		if back {
+			t, s = -t, -s
+		}
+		genericShears(t, s, before, after, a, b)
+		return
+	}
+	for i := 0; i < len(a); i += cpu.Chunk {
+		vectorShearRows(cpu.ChunkAt(i, len(a)), int64(t), int64(s), (*int64)(&a[i]), (*int64)(&b[i]), -oneIf(back), -oneIf(before), -oneIf(after))
+	}
+}
+
+func oneIf(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // signed returns x, or -x if sign is negative.
 func signed(sign int, x fixed.Q43) fixed.Q43 {
 	if sign < 0 {

@@ -42,6 +42,36 @@ func testVectors(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixe
 	}
 }
 
+// testShears compares Shears with the plain loop, and its inverse with where it began.
+func testShears(t *testing.T, rnd *rand.Rand, n int, from func(*rand.Rand) fixed.Q43) {
+	t.Helper()
+	a, b := draw(rnd, n, from), draw(rnd, n, from)
+	angle, tan := fixed.Q43(rnd.Int64N(int64(fixed.One)+1)), fixed.Q43(rnd.Int64N(int64(fixed.One)+1))
+	switch rnd.IntN(8) {
+	case 0:
+		angle = fixed.One
+	case 1:
+		tan = 0
+	case 2:
+		tan = -tan
+	case 3:
+		angle, tan = max(from(rnd), -fixed.Max), max(from(rnd), -fixed.Max)
+	case 4, 5:
+		angle, tan = -angle, -tan
+	}
+	negate := rnd.IntN(2) == 0
+	a1, b1, a2, b2 := slices.Clone(a), slices.Clone(b), slices.Clone(a), slices.Clone(b)
+	genericShears(tan, angle, false, negate, a1, b1)
+	Shears(tan, angle, negate, a2, b2)
+	if !slices.Equal(a1, a2) || !slices.Equal(b1, b2) {
+		t.Fatalf("n=%d: Shears with %d and %d differs", n, int64(tan), int64(angle))
+	}
+	Unshear(tan, angle, negate, a2, b2)
+	if !slices.Equal(a, a2) || !slices.Equal(b, b2) {
+		t.Fatalf("n=%d: Unshear with %d and %d does not restore", n, int64(tan), int64(angle))
+	}
+}
+
 func TestVectors(t *testing.T) {
 	forEachTier(t, func(t *testing.T) {
 		for _, number := range numbers {
@@ -49,6 +79,7 @@ func TestVectors(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(5, 6))
 				for n := range 70 {
 					testVectors(t, rnd, n, number.draw)
+					testShears(t, rnd, n, number.draw)
 				}
 				for _, n := range []int{cpu.Chunk, 2*cpu.Chunk + 7} {
 					testVectors(t, rnd, n, number.draw)
@@ -63,7 +94,8 @@ func TestVectors(t *testing.T) {
 		for products := 0; products < most; {
 			n := rnd.IntN(1 << 12)
 			testVectors(t, rnd, n, numbers[rnd.IntN(3)].draw)
-			products += 5 * n
+			testShears(t, rnd, n, numbers[rnd.IntN(3)].draw)
+			products += 11 * n
 		}
 	})
 }
@@ -98,7 +130,7 @@ func TestTies(t *testing.T) {
 func TestVectorsPanic(t *testing.T) {
 	x, y := make([]fixed.Q43, 3), make([]fixed.Q43, 4)
 	for _, f := range []func(){
-		func() { Dot(x, y) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) },
+		func() { Dot(x, y) }, func() { Axpy(1, 1, x, y) }, func() { AddProducts(1, x, y, y) }, func() { AddProducts(1, y, x, y) }, func() { Shears(0, 0, false, x, y) },
 	} {
 		if !simdtest.Panics(f) {
 			t.Error("no panic")
@@ -117,6 +149,7 @@ func BenchmarkVectors(b *testing.B) {
 		}{
 			{"Dot", 16, func() { Dot(x, y) }},
 			{"Axpy", 24, func() { Axpy(1, z[0], x, y) }},
+			{"Shears", 32, func() { Shears(fixed.One/3, fixed.One/2, false, x, y) }},
 			{"AddProducts", 32, func() { AddProducts(1, x, y, z) }},
 		} {
 			b.Run(fmt.Sprintf("%s/n=%d", f.name, n), func(b *testing.B) {

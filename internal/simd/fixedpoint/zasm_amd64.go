@@ -76,6 +76,14 @@ func vectorAxpy(n int, alpha int64, x *int64, y *int64, minus int) {
 //go:noescape
 func axpy(n int, alpha int64, x *int64, y *int64, minus int)
 
+// vectorShearRows computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.
+func vectorShearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int) {
+	shearRows(n, t, s, a, b, back, before, after)
+}
+
+//go:noescape
+func shearRows(n int, t int64, s int64, a *int64, b *int64, back int, before int, after int)
+
 // vectorAddProducts computes z_i += x_i·y_i, or -= if minus is -1 and not 0.
 func vectorAddProducts(n int, x *int64, y *int64, z *int64, minus int) {
 	addProducts(n, x, y, z, minus)

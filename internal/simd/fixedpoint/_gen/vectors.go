@@ -16,6 +16,8 @@ func vectors() {
 	}
 	only("dot", "func(n int, x, y *int64, sum *uint64)", "sets sum to the low 43 bits, and some more, and the high words of Σ x_i·y_i. n is at most 2¹⁴.", dot)
 	only("axpy", "func(n int, alpha int64, x, y *int64, minus int)", "computes y_i += alpha·x_i, or -= if minus is -1 and not 0.", func() { products(true) })
+	only("shearRows", "func(n int, t, s int64, a, b *int64, back, before, after int)",
+		"computes a -= t·b, b += s·a, a -= t·b, or the same with other signs if back is not 0. 0 <= t, s < 1. Rows whose flag before or after is -1, else 0, are negated there.", shearRows)
 	only("addProducts", "func(n int, x, y, z *int64, minus int)", "computes z_i += x_i·y_i, or -= if minus is -1 and not 0.", func() { products(false) })
 }
 
@@ -132,4 +134,88 @@ func products(alpha bool) {
 		VPADDQ(l.Load(z), hi, hi)
 		l.Store(hi, z)
 	}, nil)
+}
+
+// shearRows does three of products that are rounded one by one. With m = t·2⁴³ and b' = b + 2⁶³ =
+// b₁·2⁵² + b₀, the terms of m·b·2⁹ are (m·2⁹)·b₀, (m·2⁹)·b₁·2⁵² and -m·2⁷². All but the low half
+// of the first go to the high words.
+func shearRows() {
+	g := ifma
+	n, pa, pb := Arg("n"), Arg("a"), Arg("b")
+	sign, half, one := g.CopyOf(Bits(1<<63)), g.CopyOf(Bits(1<<51-1)), g.CopyOf(Bits(1))
+	factor := func(name string) (shifted, lack VecVirtual) {
+		shifted, lack, zero := g.Reg(), g.Reg(), g.Reg()
+		VPBROADCASTQ(Arg(name), shifted)
+		VPSLLQ(Imm(63-fraction), shifted, lack)
+		g.Clear(zero)
+		VPSUBQ(lack, zero, lack)
+		VPSLLQ(Imm(52-fraction), shifted, shifted)
+		return shifted, lack
+	}
+	t, lackT := factor("t")
+	s, lackS := factor("s")
+	mask := func(name string) VecVirtual {
+		r := g.Reg()
+		VPBROADCASTQ(Arg(name), r)
+		return r
+	}
+	before, after := mask("before"), mask("after")
+	negate := func(mask, x VecVirtual) {
+		VPXORQ(mask, x, x)
+		VPSUBQ(mask, x, x)
+	}
+	shear := func(add bool, m, lack, from, to VecVirtual) {
+		top, rest, hi, far := g.Reg(), g.CopyOf(half), g.CopyOf(lack), g.Reg()
+		g.Clear(far)
+		VPXORQ(sign, from, top)
+		VPSRLQ(Imm(52), top, top)
+		VPMADD52LUQ(from, m, rest)
+		VPMADD52HUQ(from, m, hi)
+		VPMADD52HUQ(top, m, far)
+		VPMADD52LUQ(top, m, hi)
+		VPSLLQ(Imm(52), far, far)
+		VPADDQ(far, hi, hi)
+		VPANDQ(one, hi, far)
+		VPADDQ(far, rest, rest)
+		VPSRLQ(Imm(52), rest, rest)
+		VPADDQ(rest, hi, hi)
+		if add {
+			VPADDQ(hi, to, to)
+		} else {
+			VPSUBQ(hi, to, to)
+		}
+	}
+	rows := func(back bool) {
+		g.Groups(n, 2, func(ls []Step) {
+			a, b := make([]VecVirtual, len(ls)), make([]VecVirtual, len(ls))
+			for u, l := range ls {
+				a[u], b[u] = l.Load(pa), l.Load(pb)
+				negate(before, a[u])
+				negate(before, b[u])
+			}
+			for u := range ls {
+				shear(back, t, lackT, b[u], a[u])
+			}
+			for u := range ls {
+				shear(!back, s, lackS, a[u], b[u])
+			}
+			for u := range ls {
+				shear(back, t, lackT, b[u], a[u])
+			}
+			for u, l := range ls {
+				negate(after, a[u])
+				negate(after, b[u])
+				l.Store(a[u], pa)
+				l.Store(b[u], pb)
+			}
+		}, nil)
+	}
+	back := Arg("back")
+	TESTQ(back, back)
+	JNE(LabelRef("back"))
+	rows(false)
+	JMP(LabelRef("done"))
+	Label("back")
+	rows(true)
+	Label("done")
 }
