@@ -63,16 +63,18 @@ func (s *spectrum[T]) setNaN(x []T, ms ...rev.General[T]) {
 	s.gap = 0
 }
 
-// isDownward reports whether the first large element of column j is negative. An element is
-// large if it exceeds 1/π of the largest one. No matrix has elements in the ratio 1/π by
-// construction, so rounding does not decide.
-func isDownward[T rev.Float](m rev.General[T], j int) bool {
+// isDownward reports whether the first large one of the elements 0, inc, 2·inc, ... of x is
+// negative. An element is large if it exceeds 1/π of the largest one. No matrix has elements in
+// the ratio 1/π by construction, so rounding does not decide.
+func isDownward[T rev.Float](x []T, inc int) bool {
 	top := T(0)
-	for i := range m.Rows {
-		top = max(top, abs(m.Row(i)[j]))
+	for i := 0; i < len(x); i += inc {
+		if v := abs(x[i]); v > top {
+			top = v
+		}
 	}
-	for i := range m.Rows {
-		if v := m.Row(i)[j]; abs(v) > top/math.Pi {
+	for i := 0; i < len(x); i += inc {
+		if v := x[i]; abs(v) > top/math.Pi {
 			return v < 0
 		}
 	}

@@ -170,7 +170,7 @@ func (w *svdWork[T]) decompose(workers int, a rev.General[T]) error {
 	copyTransposed(w.v, w.vt)
 	for j := range r {
 		w.s[j] = T(w.values[j])
-		if isDownward(w.u, j) {
+		if isDownward(w.u.Data[j:], w.u.Stride) {
 			for _, x := range [...]rev.General[T]{w.u, w.v} {
 				for i := range x.Rows {
 					x.Row(i)[j] = -x.Row(i)[j]

@@ -1,12 +1,13 @@
 package revlinalg
 
 import (
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/lapack64"
+	"cmp"
+	"math"
+	"slices"
+
 	"gonum.org/v1/gonum/mat"
 
+	"revnum/internal/simd/vec"
 	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
@@ -57,12 +58,26 @@ import (
 //
 // # Rounding
 //
-// Eigenvalues and vectors are those of gonum's Dsyev in float64, of a matrix within
-// about n·ε·‖A‖ of A. The error of a vector is that over the distance to the next
+// Eigenvalues and vectors are those of a matrix within about n·ε·‖A‖ of A, in float64, and
+// V is orthonormal to n·ε. The error of a vector is n·ε·‖A‖ over the distance to the next
 // eigenvalue. If A holds infinities or NaNs, all results are NaN. Derivatives are
 // products of matrices. The bits do not depend on the number of workers. There is no
 // kernel over fixed point: derivatives are quotients by distances of eigenvalues, and
 // leave the range if these are small.
+//
+// # Method
+//
+// Householder reflections make A tridiagonal, and implicit QL sweeps make that diagonal. The
+// rotations of many sweeps are applied to the vectors together. If V is nil and no
+// derivative is computed, there are no vectors, and this takes a third to a half of the time.
+// Adjoint and Inverse use the vectors that Forward has left in a workspace, if no other
+// matrix came between, and decompose A again otherwise.
+//
+// Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, 8.3; Dongarra,
+// Hammarling and Sorensen, Block reduction of matrices to condensed forms for eigenvalue
+// computations, J. Comput. Appl. Math. 27 (1989); Parlett, The Symmetric Eigenvalue
+// Problem, 1998, 8.15; Giles, Collected matrix derivative results for forward and reverse
+// mode algorithmic differentiation, 2008.
 type SymEig[T rev.Float] struct {
 	W       rev.Vector[T]  `rev:"acc" shape:"n"`
 	V       rev.General[T] `rev:"acc" shape:"n,n"`
@@ -80,14 +95,17 @@ func NewSymEig(w *mat.VecDense, v *mat.Dense, a *mat.SymDense) SymEig[float64] {
 func (k SymEig[T]) Run(p rev.Pass[SymEig[T]]) error {
 	w := workspace.Get[eigen[T]]()
 	defer workspace.Put(w)
-	if err := w.decompose(k.Workers, k.A); err != nil {
-		return err
-	}
 	g, t, gt := &p.G, &p.T, &p.GT
 	second := gt.A.Data != nil && (g.hasResult() || gt.hasResult())
 	vectors := t.V.Data != nil || second
 	tangent := t.A.Data != nil && (vectors || t.W.Data != nil)
 	gradient := g.A.Data != nil && g.hasResult()
+	all := k.V.Data != nil || tangent || gradient || second
+	if w.workers = k.Workers; !p.Back || !w.has(k.A, all) {
+		if err := w.decompose(k.A, all); err != nil {
+			return err
+		}
+	}
 	if tangent || second {
 		if err := w.setTangent(t.A, vectors); err != nil {
 			return err
@@ -133,48 +151,130 @@ type eigen[T rev.Float] struct {
 	w, dw   []T
 	v, dv   rev.General[T]
 
-	p, omega, g, dg, s, ds rev.General[T]
+	p, omega, g, dg, s, ds, vs rev.General[T]
 
-	a, work []float64
-	size    [1]float64
+	reduced tridiagonal
+	ql      qlIteration
+	rotated rotatedRows
+	rows    rev.General[float64] // Qᵀ, and then Vᵀ in any order, within chainPad rows
+	vt      rev.General[T]
+	order   []int // of the eigenvalues
+
+	of      rev.General[T] // whose upper triangle has the values w and, if vectors is set, the vectors v
+	known   bool           // of is there
+	vectors bool
 }
 
-// decompose computes w and v.
-func (w *eigen[T]) decompose(workers int, a rev.General[T]) error {
+// has reports whether w has the decomposition of A, with vectors if they are needed. A pass
+// back finds here what the pass forward has left, if no other matrix came between.
+func (w *eigen[T]) has(a rev.General[T], vectors bool) bool {
+	if !w.known || w.of.Rows != a.Rows || vectors && !w.vectors {
+		return false
+	}
+	for i := range a.Rows {
+		if !slices.Equal(w.of.Row(i)[i:], a.Row(i)[i:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// decompose computes w and, if vectors is set, v.
+func (w *eigen[T]) decompose(a rev.General[T], vectors bool) error {
 	n := a.Rows
-	w.workers, w.dim = workers, n
-	w.w, w.values, w.a = workspace.Grow(w.w, n), workspace.Grow(w.values, n), workspace.Zeros(w.a, n*n)
+	w.dim, w.known = n, false
+	w.w, w.values = workspace.Grow(w.w, n), workspace.Grow(w.values, n)
 	w.v = scratch(w.v, n, n)
+	w.gap = 0
 	if n == 0 {
 		return nil
 	}
-	for i := range n {
-		for j, v := range a.Row(i)[i:] {
-			if !isFinite(float64(v)) {
-				w.setNaN(w.w, w.v)
-				return nil
-			}
-			w.a[i*n+i+j] = float64(v)
-		}
+	shift, ok := w.load(a)
+	if !ok {
+		w.setNaN(w.w, w.v)
+		return nil
 	}
-	s := blas64.Symmetric{Uplo: blas.Upper, N: n, Data: w.a, Stride: n}
-	lapack64.Syev(lapack.EVCompute, s, w.values, w.size[:], -1)
-	w.work = workspace.Grow(w.work, int(w.size[0]))
-	if !lapack64.Syev(lapack.EVCompute, s, w.values, w.work, len(w.work)) {
+	w.reduced.reduce()
+	var x rev.General[float64]
+	if vectors {
+		w.rows = scratch(w.rows, n+2*chainPad, n)
+		x = w.rows
+		for i := range chainPad {
+			clear(x.Row(i))
+			clear(x.Row(chainPad + n + i))
+		}
+		w.reduced.formTransposed(block(x, chainPad, 0, n, n))
+	}
+	w.ql.begin(w.reduced.d, w.reduced.e)
+	w.rotated.run(w.workers, n, &w.ql, x, rev.General[float64]{})
+	if w.ql.failed {
 		return &rev.ConvergenceError{Kernel: "SymEig"}
 	}
-	for j := range n {
-		sign := 1.0
-		if isDownward(rev.General[float64]{Rows: n, Cols: n, Data: w.a, Stride: n}, j) {
-			sign = -1
+	w.sort(shift, vectors)
+	w.setGap()
+	w.of = scratch(w.of, n, n)
+	copyUpper(w.of, a)
+	w.known, w.vectors = true, vectors
+	return nil
+}
+
+// load sets the matrix that is reduced to A times 2^-shift. It reports whether A is finite.
+func (w *eigen[T]) load(a rev.General[T]) (shift int, ok bool) {
+	n, top := a.Rows, 0.0
+	w.reduced.begin(w.workers, n)
+	m := w.reduced.a
+	for i := range n {
+		row := m.Row(i)
+		for j, v := range a.Row(i)[i:] {
+			x := float64(v)
+			row[i+j] = x
+			if x = math.Abs(x); x > top {
+				top = x
+			}
+			if !(x <= math.MaxFloat64) {
+				return 0, false
+			}
 		}
+	}
+	if top > 0x1p300 || 0 < top && top < 0x1p-100 {
+		shift = exponent(top)
 		for i := range n {
-			w.v.Row(i)[j] = T(sign * w.a[i*n+j])
+			row := m.Row(i)[i:n]
+			for j, v := range row {
+				row[j] = math.Ldexp(v, -shift)
+			}
 		}
+	}
+	mirror(block(m, 0, 0, n, n))
+	return shift, true
+}
+
+// sort sets w and v from the results of the iteration.
+func (w *eigen[T]) sort(shift int, vectors bool) {
+	n, d := len(w.w), w.reduced.d
+	w.order = workspace.Grow(w.order, n)
+	for i := range n {
+		w.order[i] = i
+	}
+	slices.SortFunc(w.order, func(i, j int) int { return cmp.Compare(d[i], d[j]) })
+	for j, i := range w.order {
+		w.values[j] = math.Ldexp(d[i], shift)
 		w.w[j] = T(w.values[j])
 	}
-	w.setGap()
-	return nil
+	if !vectors {
+		return
+	}
+	w.vt = scratch(w.vt, n, n)
+	for j, i := range w.order {
+		row, to, sign := w.rows.Row(chainPad+i), w.vt.Row(j), 1.0
+		if isDownward(row, 1) {
+			sign = -1
+		}
+		for l, v := range row {
+			to[l] = T(sign * v)
+		}
+	}
+	copyTransposed(w.v, w.vt)
 }
 
 // f returns F_ij.
@@ -232,20 +332,22 @@ func (w *eigen[T]) symmetrize(s, g rev.General[T], wbar rev.Vector[T]) error {
 		s.Row(i)[i] += bar(i)
 		wtol = max(wtol, w.rounding(abs(bar(i))))
 	}
+	w.p = scratch(w.p, n, n)
+	copyTransposed(w.p, g)
 	for i := range n {
-		for j := range i {
-			d := g.Row(i)[j] - g.Row(j)[i]
+		gi, mirrored, to := g.Row(i), w.p.Row(i), s.Row(i)
+		for j := i + 1; j < n; j++ {
+			d := gi[j] - mirrored[j]
 			if w.equal(i, j) {
 				if abs(d) > tol || abs(bar(i)-bar(j)) > wtol {
 					return w.degenerate(i, j)
 				}
 				continue
 			}
-			d = T(d * w.f(i, j) / 2)
-			s.Row(i)[j] += d
-			s.Row(j)[i] += d
+			to[j] += T(d * T(1/(w.values[j]-w.values[i])) / 2)
 		}
 	}
+	mirror(s)
 	return nil
 }
 
@@ -274,16 +376,16 @@ func (w *eigen[T]) setGradientTangent(g, gt *SymEig[T]) error {
 	return nil
 }
 
-// addSymmetric adds V·s·Vᵀ to the upper triangle of dst, elements above the diagonal
-// twice.
+// addSymmetric adds V·s·Vᵀ, where s is symmetric, to the upper triangle of dst, elements above
+// the diagonal twice.
 func (w *eigen[T]) addSymmetric(dst, s rev.General[T]) {
-	w.p = zeros(w.p, len(w.w), len(w.w))
-	addSandwich(w.workers, w.p, 1, view(w.v, false), view(s, false), view(w.v, true))
-	for i := range len(w.w) {
-		from, to := w.p.Row(i), dst.Row(i)
-		to[i] += from[i]
-		for j := i + 1; j < len(from); j++ {
-			to[j] += from[j] + w.p.Row(j)[i]
-		}
+	n := len(w.w)
+	w.p, w.vs = zeros(w.p, n, n), zeros(w.vs, n, n)
+	multiply(w.workers, w.vs, 1, view(w.v, false), view(s, false))
+	updateUpper(w.workers, 1, w.p, view(w.vs, false), view(w.v, true), false)
+	for i := range n {
+		from, to := w.p.Row(i)[i:], dst.Row(i)[i:]
+		to[0] += from[0]
+		vec.Axpy(2, from[1:], to[1:])
 	}
 }

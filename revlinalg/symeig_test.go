@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"revnum/internal/kerneltest"
@@ -61,7 +62,7 @@ func TestSymEigValue(t *testing.T) {
 		if err := NewSymEig(w, v, a).Forward(); err != nil {
 			t.Fatal(err)
 		}
-		if got, want := w.RawVector().Data, f.Values(nil); !slices.Equal(got, want) {
+		if got, want := w.RawVector().Data, f.Values(nil); !floats.EqualApprox(got, want, 1e-14*float64(n+9)) {
 			t.Errorf("n=%d: eigenvalues %v, want %v", n, got, want)
 		}
 		var av, vw mat.Dense
@@ -76,6 +77,105 @@ func TestSymEigValue(t *testing.T) {
 			if first := slices.IndexFunc(col, func(x float64) bool { return math.Abs(x) > top/math.Pi }); col[first] < 0 {
 				t.Errorf("n=%d: vector %d is %v, of the wrong sign", n, j, col)
 			}
+		}
+	}
+}
+
+// hardSpectra are symmetric matrices with eigenvalues that are hard to separate, or of very
+// different magnitude.
+func hardSpectra(rnd *rand.Rand) map[string]*mat.SymDense {
+	matrices := map[string]*mat.SymDense{}
+	tridiagonal := func(name string, n int, d, e func(i int) float64) {
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			a.SetSym(i, i, d(i))
+			if i > 0 {
+				a.SetSym(i-1, i, e(i))
+			}
+		}
+		matrices[name] = a
+	}
+	one := func(int) float64 { return 1 }
+	wilkinson := func(i int) float64 { return math.Abs(float64(i%21) - 10) }
+	tridiagonal("Wilkinson", 21, wilkinson, one)
+	tridiagonal("glued Wilkinson", 10*21, wilkinson, func(i int) float64 {
+		if i%21 == 0 {
+			return 1e-10
+		}
+		return 1
+	})
+	tridiagonal("second difference", 200, func(int) float64 { return 2 }, one)
+	tridiagonal("diagonal", 40, func(i int) float64 { return float64(i * 7 % 40) }, func(int) float64 { return 0 })
+	tridiagonal("zero", 9, func(int) float64 { return 0 }, func(int) float64 { return 0 })
+	tridiagonal("graded up", 60, func(i int) float64 { return math.Pow(1e5, float64(i)-59) }, func(i int) float64 { return math.Pow(1e5, float64(i)-60) })
+	tridiagonal("graded down", 60, func(i int) float64 { return math.Pow(1e5, -float64(i)) }, func(i int) float64 { return math.Pow(1e5, -float64(i)) })
+
+	dense := func(name string, n int, w func(i int) float64) {
+		var f mat.QR
+		f.Factorize(mat.NewDense(n, n, kerneltest.Normals[float64](rnd, n*n, 1)))
+		var q, qw, qwq mat.Dense
+		f.QTo(&q)
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = w(i)
+		}
+		qw.Mul(&q, mat.NewDiagDense(n, values))
+		qwq.Mul(&qw, q.T())
+		a := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				a.SetSym(i, j, qwq.At(i, j))
+			}
+		}
+		matrices[name] = a
+	}
+	dense("random", 130, func(int) float64 { return rnd.NormFloat64() })
+	dense("repeated", 100, func(i int) float64 { return float64(i % 3) })
+	dense("clustered", 100, func(i int) float64 { return 1 + float64(i%5) + 1e-13*float64(i) })
+	dense("rank 1", 50, func(i int) float64 { return float64(i / 49) })
+	dense("wide range", 70, func(i int) float64 { return math.Pow(0.1, float64(i)/3) })
+	dense("tiny", 40, func(i int) float64 { return 1e-305 * float64(i) })
+	dense("huge", 40, func(i int) float64 { return 1e305 * float64(i-20) })
+	dense("above one part", symvAlone+50, func(int) float64 { return rnd.NormFloat64() })
+	return matrices
+}
+
+func TestSymEigHard(t *testing.T) {
+	for name, a := range hardSpectra(rand.New(rand.NewPCG(28, 10))) {
+		n := a.SymmetricDim()
+		top := mat.Max(a)
+		top = max(top, -mat.Min(a))
+		if top == 0 {
+			top = 1
+		}
+		w, v := mat.NewVecDense(n, nil), mat.NewDense(n, n, nil)
+		alone := mat.NewVecDense(n, nil)
+		if err := errors.Join(NewSymEig(w, v, a).Forward(), NewSymEig(alone, nil, a).Forward()); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(w.RawVector().Data, alone.RawVector().Data) {
+			t.Errorf("%s: other eigenvalues without vectors", name)
+		}
+		var scaled, av, vw, vv mat.Dense
+		scaled.Apply(func(_, _ int, x float64) float64 { return x / top }, a)
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = w.AtVec(i) / top
+		}
+		if !slices.IsSorted(values) {
+			t.Errorf("%s: eigenvalues %v are not in order", name, values)
+		}
+		norm := math.Abs(values[0])
+		norm = max(norm, math.Abs(values[n-1]))
+		av.Mul(&scaled, v)
+		vw.Mul(v, mat.NewDiagDense(n, values))
+		av.Sub(&av, &vw)
+		vv.Mul(v.T(), v)
+		vv.Sub(&vv, mat.NewDiagDense(n, slices.Repeat([]float64{1}, n)))
+		bound := 4 * 0x1p-53 * float64(n+10)
+		residual, orthogonality := mat.Norm(&av, 2), mat.Norm(&vv, 2)
+		if !(residual <= bound*norm) || !(orthogonality <= bound) {
+			t.Errorf("%s: A·V differs from V·W by %g times ‖A‖, and VᵀV from I by %g, want at most %g", name, residual/norm, orthogonality, bound)
 		}
 	}
 }
@@ -248,20 +348,66 @@ func TestSymEigNaN(t *testing.T) {
 	}
 }
 
+// Bits do not depend on the number of workers, nor on whether the workspace has the
+// decomposition already.
+func TestSymEigBits(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(28, 11))
+	const n = symvAlone + 30
+	a, other := separated[float64](rnd, n), separated[float64](rnd, n)
+	gw, gv := kerneltest.Vector[float64](rnd, n), kerneltest.Matrix[float64](rnd, n, n)
+	var want []float64
+	for _, workers := range []int{1, 2, 7} {
+		for _, between := range []bool{false, true} {
+			k := SymEig[float64]{W: rev.ViewSlice(make([]float64, n)), V: rev.NewGeneral[float64](n, n, nil), A: a, Workers: workers}
+			g := SymEig[float64]{W: gw, V: gv, A: rev.NewGeneral[float64](n, n, nil)}
+			forward := k.Forward()
+			got := slices.Concat(k.W.Data, k.V.Data)
+			var second error
+			if between {
+				second = SymEig[float64]{W: rev.ViewSlice(make([]float64, n)), A: other, Workers: workers}.Forward()
+			}
+			if err := errors.Join(forward, second, k.Adjoint(g)); err != nil {
+				t.Fatal(err)
+			}
+			got = slices.Concat(got, k.W.Data, k.V.Data, g.A.Data)
+			if want == nil {
+				want = got
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%d workers, another matrix between: %v: other bits", workers, between)
+			}
+			for i, v := range slices.Concat(k.W.Data, k.V.Data) {
+				if v != 0 {
+					t.Fatalf("%d workers, another matrix between: %v: Adjoint leaves %v in output %d", workers, between, v, i)
+				}
+			}
+		}
+	}
+}
+
 func BenchmarkSymEig(b *testing.B) {
-	for _, n := range []int{64, 256} {
+	for _, n := range []int{8, 16, 64, 100, 256, 500, 1000} {
 		rnd := rand.New(rand.NewPCG(28, 4))
-		k := SymEig[float64]{W: kerneltest.Vector[float64](rnd, n), V: kerneltest.Matrix[float64](rnd, n, n), A: separated[float64](rnd, n), Workers: 1}
+		k := SymEig[float64]{W: kerneltest.Vector[float64](rnd, n), V: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n), Workers: 1}
 		g := SymEig[float64]{W: kerneltest.Vector[float64](rnd, n), V: kerneltest.Matrix[float64](rnd, n, n), A: kerneltest.Matrix[float64](rnd, n, n)}
-		b.Run(fmt.Sprintf("Forward/n=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				_ = k.Forward()
-			}
-		})
-		b.Run(fmt.Sprintf("Adjoint/n=%d", n), func(b *testing.B) {
-			for b.Loop() {
-				_ = k.Adjoint(g)
-			}
-		})
+		values, two := k, k
+		values.V, two.Workers = rev.General[float64]{}, 2
+		for _, c := range []struct {
+			name string
+			run  func() error
+		}{
+			{"Forward", k.Forward},
+			{"ForwardAdjoint", func() error { return errors.Join(k.Forward(), k.Adjoint(g)) }},
+			{"Values", values.Forward},
+			{"TwoWorkers", two.Forward},
+		} {
+			b.Run(fmt.Sprintf("%s/n=%d", c.name, n), func(b *testing.B) {
+				for b.Loop() {
+					if err := c.run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

@@ -281,3 +281,18 @@ func turnRows[T cpu.Float](a, b []T, c, s T) {
 		a[j], b[j] = T(c*v)-T(s*w), T(s*v)+T(c*w)
 	}
 }
+
+func genericSymv(lo, hi int, a []float64, lda int, x, y []float64) {
+	for i := lo; i < hi; i++ {
+		var sum float64
+		row, left := a[i*lda:], i&^(SymvOrder-1)
+		for j, v := range row[:left] {
+			sum += float64(v * x[j])
+			y[j] += float64(v * x[i])
+		}
+		for j, v := range row[left : left+SymvOrder] {
+			sum += float64(v * x[left+j])
+		}
+		y[i] += sum
+	}
+}

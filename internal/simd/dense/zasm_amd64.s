@@ -27150,6 +27150,206 @@ done:
 	VZEROUPPER
 	RET
 
+// func symvAVX512F64<>(i int, blocks int, a *float64, lda int, x *float64, y *float64)
+// Requires: AVX, AVX512F, AVX512VL
+TEXT ·symvAVX512F64<>(SB), NOSPLIT, $0-48
+	MOVQ i+0(FP), AX
+	MOVQ blocks+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ y+40(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+	LEAQ (DI)(DI*4), R9
+	LEAQ (R8)(DI*4), R10
+
+loop273:
+	VPXORQ       Z0, Z0, Z0
+	VBROADCASTSD (BX)(AX*8), Z8
+	VPXORQ       Z1, Z1, Z1
+	VBROADCASTSD 8(BX)(AX*8), Z9
+	VPXORQ       Z2, Z2, Z2
+	VBROADCASTSD 16(BX)(AX*8), Z10
+	VPXORQ       Z3, Z3, Z3
+	VBROADCASTSD 24(BX)(AX*8), Z11
+	VPXORQ       Z4, Z4, Z4
+	VBROADCASTSD 32(BX)(AX*8), Z12
+	VPXORQ       Z5, Z5, Z5
+	VBROADCASTSD 40(BX)(AX*8), Z13
+	VPXORQ       Z6, Z6, Z6
+	VBROADCASTSD 48(BX)(AX*8), Z14
+	VPXORQ       Z7, Z7, Z7
+	VBROADCASTSD 56(BX)(AX*8), Z15
+	MOVQ         DX, R12
+	XORQ         R13, R13
+	MOVQ         AX, R11
+	TESTQ        R11, R11
+	JZ           diagonal274
+
+loop275:
+	VMOVUPS     (SI)(R13*8), Z16
+	VMOVUPS     (BX)(R13*8), Z17
+	VMOVUPS     (R12), Z18
+	VFMADD231PD Z17, Z18, Z0
+	VFMADD231PD Z8, Z18, Z16
+	VMOVUPS     (R12)(DI*1), Z18
+	VFMADD231PD Z17, Z18, Z1
+	VFMADD231PD Z9, Z18, Z16
+	VMOVUPS     (R12)(DI*2), Z18
+	VFMADD231PD Z17, Z18, Z2
+	VFMADD231PD Z10, Z18, Z16
+	VMOVUPS     (R12)(R8*1), Z18
+	VFMADD231PD Z17, Z18, Z3
+	VFMADD231PD Z11, Z18, Z16
+	VMOVUPS     (R12)(DI*4), Z18
+	VFMADD231PD Z17, Z18, Z4
+	VFMADD231PD Z12, Z18, Z16
+	VMOVUPS     (R12)(R9*1), Z18
+	VFMADD231PD Z17, Z18, Z5
+	VFMADD231PD Z13, Z18, Z16
+	VMOVUPS     (R12)(R8*2), Z18
+	VFMADD231PD Z17, Z18, Z6
+	VFMADD231PD Z14, Z18, Z16
+	VMOVUPS     (R12)(R10*1), Z18
+	VFMADD231PD Z17, Z18, Z7
+	VFMADD231PD Z15, Z18, Z16
+	VMOVUPS     Z16, (SI)(R13*8)
+	ADDQ        $0x00000040, R12
+	ADDQ        $0x00000008, R13
+	CMPQ        R13, R11
+	JNE         loop275
+
+diagonal274:
+	VMOVUPS       (BX)(R13*8), Z8
+	VMOVUPS       (R12), Z9
+	VFMADD231PD   Z8, Z9, Z0
+	VMOVUPS       (R12)(DI*1), Z9
+	VFMADD231PD   Z8, Z9, Z1
+	VMOVUPS       (R12)(DI*2), Z9
+	VFMADD231PD   Z8, Z9, Z2
+	VMOVUPS       (R12)(R8*1), Z9
+	VFMADD231PD   Z8, Z9, Z3
+	VMOVUPS       (R12)(DI*4), Z9
+	VFMADD231PD   Z8, Z9, Z4
+	VMOVUPS       (R12)(R9*1), Z9
+	VFMADD231PD   Z8, Z9, Z5
+	VMOVUPS       (R12)(R8*2), Z9
+	VFMADD231PD   Z8, Z9, Z6
+	VMOVUPS       (R12)(R10*1), Z9
+	VFMADD231PD   Z8, Z9, Z7
+	VUNPCKLPD     Z1, Z0, Z8
+	VUNPCKHPD     Z1, Z0, Z0
+	VADDPD        Z0, Z8, Z8
+	VUNPCKLPD     Z3, Z2, Z0
+	VUNPCKHPD     Z3, Z2, Z1
+	VADDPD        Z1, Z0, Z0
+	VEXTRACTF64X4 $0x01, Z8, Y1
+	VADDPD        Y1, Y8, Y1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y2
+	VSHUFF64X2    $0x00, Y2, Y1, Y19
+	VSHUFF64X2    $0x03, Y2, Y1, Y0
+	VADDPD        Y0, Y19, Y19
+	VUNPCKLPD     Z5, Z4, Z0
+	VUNPCKHPD     Z5, Z4, Z1
+	VADDPD        Z1, Z0, Z0
+	VUNPCKLPD     Z7, Z6, Z1
+	VUNPCKHPD     Z7, Z6, Z2
+	VADDPD        Z2, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z0, Y2
+	VADDPD        Y2, Y0, Y2
+	VEXTRACTF64X4 $0x01, Z1, Y0
+	VADDPD        Y0, Y1, Y0
+	VSHUFF64X2    $0x00, Y0, Y2, Y1
+	VSHUFF64X2    $0x03, Y0, Y2, Y0
+	VADDPD        Y0, Y1, Y1
+	VINSERTF64X4  $0x01, Y1, Z19, Z0
+	VADDPD        (SI)(AX*8), Z0, Z0
+	VMOVUPS       Z0, (SI)(AX*8)
+	LEAQ          (DX)(DI*8), DX
+	ADDQ          $0x00000008, AX
+	DECQ          CX
+	JNZ           loop273
+	VZEROUPPER
+	RET
+
+// func symvAVX2F64<>(i int, blocks int, a *float64, lda int, x *float64, y *float64)
+// Requires: AVX, FMA3
+TEXT ·symvAVX2F64<>(SB), NOSPLIT, $0-48
+	MOVQ i+0(FP), AX
+	MOVQ blocks+8(FP), CX
+	MOVQ a+16(FP), DX
+	MOVQ x+32(FP), BX
+	MOVQ y+40(FP), SI
+	MOVQ lda+24(FP), DI
+	SHLQ $0x03, DI
+	LEAQ (DI)(DI*2), R8
+
+loop276:
+	VXORPD       Y0, Y0, Y0
+	VBROADCASTSD (BX)(AX*8), Y4
+	VXORPD       Y1, Y1, Y1
+	VBROADCASTSD 8(BX)(AX*8), Y5
+	VXORPD       Y2, Y2, Y2
+	VBROADCASTSD 16(BX)(AX*8), Y6
+	VXORPD       Y3, Y3, Y3
+	VBROADCASTSD 24(BX)(AX*8), Y7
+	MOVQ         DX, R10
+	XORQ         R11, R11
+	MOVQ         AX, R9
+	TESTQ        R9, R9
+	JZ           diagonal277
+
+loop278:
+	VMOVUPS     (SI)(R11*8), Y8
+	VMOVUPS     (BX)(R11*8), Y9
+	VMOVUPS     (R10), Y10
+	VFMADD231PD Y9, Y10, Y0
+	VFMADD231PD Y4, Y10, Y8
+	VMOVUPS     (R10)(DI*1), Y10
+	VFMADD231PD Y9, Y10, Y1
+	VFMADD231PD Y5, Y10, Y8
+	VMOVUPS     (R10)(DI*2), Y10
+	VFMADD231PD Y9, Y10, Y2
+	VFMADD231PD Y6, Y10, Y8
+	VMOVUPS     (R10)(R8*1), Y10
+	VFMADD231PD Y9, Y10, Y3
+	VFMADD231PD Y7, Y10, Y8
+	VMOVUPS     Y8, (SI)(R11*8)
+	ADDQ        $0x00000020, R10
+	ADDQ        $0x00000004, R11
+	CMPQ        R11, R9
+	JNE         loop278
+
+diagonal277:
+	VMOVUPS     (BX)(R11*8), Y4
+	VMOVUPS     (R10), Y5
+	VFMADD231PD Y4, Y5, Y0
+	VMOVUPS     (R10)(DI*1), Y5
+	VFMADD231PD Y4, Y5, Y1
+	VMOVUPS     (R10)(DI*2), Y5
+	VFMADD231PD Y4, Y5, Y2
+	VMOVUPS     (R10)(R8*1), Y5
+	VFMADD231PD Y4, Y5, Y3
+	VUNPCKLPD   Y1, Y0, Y4
+	VUNPCKHPD   Y1, Y0, Y0
+	VADDPD      Y0, Y4, Y4
+	VUNPCKLPD   Y3, Y2, Y0
+	VUNPCKHPD   Y3, Y2, Y1
+	VADDPD      Y1, Y0, Y0
+	VPERM2F128  $0x20, Y0, Y4, Y1
+	VPERM2F128  $0x31, Y0, Y4, Y0
+	VADDPD      Y0, Y1, Y1
+	VADDPD      (SI)(AX*8), Y1, Y1
+	VMOVUPS     Y1, (SI)(AX*8)
+	LEAQ        (DX)(DI*4), DX
+	ADDQ        $0x00000004, AX
+	DECQ        CX
+	JNZ         loop276
+	VZEROUPPER
+	RET
+
 // func rotateAVX512F64<>(r *byte, at int, steps int, x *float64, ldx int, n int, shape int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
@@ -27158,215 +27358,215 @@ TEXT ·rotateAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next273
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop274:
-	VMOVUPD.Z    (CX), K1, Z0
-	VBROADCASTSD (SI), Z2
-	VBROADCASTSD (DI), Z3
-	VMULPD       Z0, Z2, Z4
-	VMULPD       Z0, Z3, Z0
-	VFMADD231PD  Z1, Z2, Z0
-	VFNMADD213PD Z4, Z3, Z1
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop274
-	ADDQ         DX, CX
-	VMOVUPD      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next273:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x02
-	JNE       next275
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x08, CX
-	KMOVW     CX, K2
-	SHRQ      $0x08, CX
-	KMOVW     CX, K3
-	SHRQ      $0x08, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	VMOVUPD.Z 64(BX), K2, Z5
-	VMOVUPD.Z 128(BX), K3, Z6
-	VMOVUPD.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop276:
-	VMOVUPD.Z    (CX), K1, Z0
-	VMOVUPD.Z    64(CX), K2, Z1
-	VMOVUPD.Z    128(CX), K3, Z2
-	VMOVUPD.Z    192(CX), K4, Z3
-	VBROADCASTSD (SI), Z8
-	VBROADCASTSD (DI), Z9
-	VMULPD       Z0, Z8, Z10
-	VMULPD       Z0, Z9, Z0
-	VFMADD231PD  Z4, Z8, Z0
-	VFNMADD213PD Z10, Z9, Z4
-	VMULPD       Z1, Z8, Z10
-	VMULPD       Z1, Z9, Z1
-	VFMADD231PD  Z5, Z8, Z1
-	VFNMADD213PD Z10, Z9, Z5
-	VMULPD       Z2, Z8, Z10
-	VMULPD       Z2, Z9, Z2
-	VFMADD231PD  Z6, Z8, Z2
-	VFNMADD213PD Z10, Z9, Z6
-	VMULPD       Z3, Z8, Z10
-	VMULPD       Z3, Z9, Z3
-	VFMADD231PD  Z7, Z8, Z3
-	VFNMADD213PD Z10, Z9, Z7
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	VMOVUPD      Z1, K2, 64(CX)(BX*1)
-	VMOVUPD      Z2, K3, 128(CX)(BX*1)
-	VMOVUPD      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop276
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	VMOVUPD      Z5, K2, 64(CX)
-	VMOVUPD      Z6, K3, 128(CX)
-	VMOVUPD      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next275:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x01
-	JNE       next277
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x03, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPD.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z2
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z3
-	ADDQ      DX, BX
-	VMOVUPD.Z (BX), K1, Z4
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x03, R8
-	LEAQ      (R8)(R8*2), R9
-
-loop278:
-	VMOVUPD.Z    (CX), K1, Z0
-	VBROADCASTSD (SI), Z5
-	VBROADCASTSD (DI), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z1, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z1
-	VBROADCASTSD (SI)(R8*1), Z5
-	VBROADCASTSD (DI)(R8*1), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z2, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z2
-	VBROADCASTSD (SI)(R8*2), Z5
-	VBROADCASTSD (DI)(R8*2), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z3, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z3
-	VBROADCASTSD (SI)(R9*1), Z5
-	VBROADCASTSD (DI)(R9*1), Z6
-	VMULPD       Z0, Z5, Z7
-	VMULPD       Z0, Z6, Z0
-	VFMADD231PD  Z4, Z5, Z0
-	VFNMADD213PD Z7, Z6, Z4
-	VMOVUPD      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop278
-	ADDQ         DX, CX
-	VMOVUPD      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPD      Z4, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next277:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x03
 	JNE       next279
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop280:
+	VMOVUPD.Z    (CX), K1, Z0
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD (DI), Z3
+	VMULPD       Z0, Z2, Z4
+	VMULPD       Z0, Z3, Z0
+	VFMADD231PD  Z1, Z2, Z0
+	VFNMADD213PD Z4, Z3, Z1
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop280
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next279:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next281
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x08, CX
+	KMOVW     CX, K2
+	SHRQ      $0x08, CX
+	KMOVW     CX, K3
+	SHRQ      $0x08, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	VMOVUPD.Z 64(BX), K2, Z5
+	VMOVUPD.Z 128(BX), K3, Z6
+	VMOVUPD.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop282:
+	VMOVUPD.Z    (CX), K1, Z0
+	VMOVUPD.Z    64(CX), K2, Z1
+	VMOVUPD.Z    128(CX), K3, Z2
+	VMOVUPD.Z    192(CX), K4, Z3
+	VBROADCASTSD (SI), Z8
+	VBROADCASTSD (DI), Z9
+	VMULPD       Z0, Z8, Z10
+	VMULPD       Z0, Z9, Z0
+	VFMADD231PD  Z4, Z8, Z0
+	VFNMADD213PD Z10, Z9, Z4
+	VMULPD       Z1, Z8, Z10
+	VMULPD       Z1, Z9, Z1
+	VFMADD231PD  Z5, Z8, Z1
+	VFNMADD213PD Z10, Z9, Z5
+	VMULPD       Z2, Z8, Z10
+	VMULPD       Z2, Z9, Z2
+	VFMADD231PD  Z6, Z8, Z2
+	VFNMADD213PD Z10, Z9, Z6
+	VMULPD       Z3, Z8, Z10
+	VMULPD       Z3, Z9, Z3
+	VFMADD231PD  Z7, Z8, Z3
+	VFNMADD213PD Z10, Z9, Z7
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	VMOVUPD      Z1, K2, 64(CX)(BX*1)
+	VMOVUPD      Z2, K3, 128(CX)(BX*1)
+	VMOVUPD      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop282
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	VMOVUPD      Z5, K2, 64(CX)
+	VMOVUPD      Z6, K3, 128(CX)
+	VMOVUPD      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next281:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next283
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x03, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPD.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPD.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x03, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop284:
+	VMOVUPD.Z    (CX), K1, Z0
+	VBROADCASTSD (SI), Z5
+	VBROADCASTSD (DI), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z1, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z1
+	VBROADCASTSD (SI)(R8*1), Z5
+	VBROADCASTSD (DI)(R8*1), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z2, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z2
+	VBROADCASTSD (SI)(R8*2), Z5
+	VBROADCASTSD (DI)(R8*2), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z3, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z3
+	VBROADCASTSD (SI)(R9*1), Z5
+	VBROADCASTSD (DI)(R9*1), Z6
+	VMULPD       Z0, Z5, Z7
+	VMULPD       Z0, Z6, Z0
+	VFMADD231PD  Z4, Z5, Z0
+	VFNMADD213PD Z7, Z6, Z4
+	VMOVUPD      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop284
+	ADDQ         DX, CX
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPD      Z4, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next283:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next285
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
 	SHRQ      $0x08, CX
 	KMOVW     CX, K2
 	SHRQ      $0x08, CX
@@ -27414,7 +27614,7 @@ next277:
 	SHLQ      $0x03, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop280:
+loop286:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    128(CX), K3, Z2
@@ -27499,7 +27699,7 @@ loop280:
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop280
+	JNZ          loop286
 	ADDQ         DX, CX
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
@@ -27523,10 +27723,10 @@ loop280:
 	ADDQ         DX, CX
 	JMP          done
 
-next279:
+next285:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next281
+	JNE       next287
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27548,7 +27748,7 @@ next279:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop282:
+loop288:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI), Z2
 	VBROADCASTSD (DI), Z3
@@ -27561,15 +27761,15 @@ loop282:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop282
+	JNZ          loop288
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next281:
+next287:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next283
+	JNE       next289
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27600,7 +27800,7 @@ next281:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop284:
+loop290:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -27631,7 +27831,7 @@ loop284:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop284
+	JNZ          loop290
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -27639,10 +27839,10 @@ loop284:
 	ADDQ         DX, CX
 	JMP          done
 
-next283:
+next289:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next285
+	JNE       next291
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27675,7 +27875,7 @@ next283:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop286:
+loop292:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSD (SI)(R9*1), Z5
 	VBROADCASTSD (DI)(R9*1), Z6
@@ -27706,7 +27906,7 @@ loop286:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop286
+	JNZ          loop292
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -27717,10 +27917,10 @@ loop286:
 	ADDQ         DX, CX
 	JMP          done
 
-next285:
+next291:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next287
+	JNE       next293
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -27771,7 +27971,7 @@ next285:
 	LEAQ      -8(SI)(AX*8), SI
 	LEAQ      -8(DI)(AX*8), DI
 
-loop288:
+loop294:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    128(CX)(BX*1), K3, Z2
@@ -27856,7 +28056,7 @@ loop288:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop288
+	JNZ          loop294
 	VMOVUPD      Z4, K1, (CX)
 	VMOVUPD      Z5, K2, 64(CX)
 	VMOVUPD      Z6, K3, 128(CX)
@@ -27879,7 +28079,7 @@ loop288:
 	ADDQ         DX, CX
 	JMP          done
 
-next287:
+next293:
 done:
 	VZEROUPPER
 	RET
@@ -27892,7 +28092,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next289
+	JNE        next295
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -27917,7 +28117,7 @@ TEXT ·rotateAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
 
-loop290:
+loop296:
 	VMASKMOVPD   (CX), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -27926,237 +28126,237 @@ loop290:
 	VFMADD231PD  Y2, Y3, Y1
 	VFNMADD213PD Y5, Y4, Y2
 	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop290
-	ADDQ         DX, CX
-	VMASKMOVPD   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next289:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next291
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-
-loop292:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSD (SI), Y4
-	VBROADCASTSD (DI), Y5
-	VMULPD       Y0, Y4, Y6
-	VMULPD       Y0, Y5, Y0
-	VFMADD231PD  Y2, Y4, Y0
-	VFNMADD213PD Y6, Y5, Y2
-	VMULPD       Y1, Y4, Y6
-	VMULPD       Y1, Y5, Y1
-	VFMADD231PD  Y3, Y4, Y1
-	VFNMADD213PD Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop292
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next291:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x01
-	JNE        next293
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x03, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x03, DX
-	MOVQ       DX, BX
-	IMULQ      AX, BX
-	ADDQ       BX, CX
-	MOVQ       CX, BX
-	VMASKMOVPD (BX), Y0, Y2
-	ADDQ       DX, BX
-	VMASKMOVPD (BX), Y0, Y3
-	ADDQ       DX, BX
-	VMASKMOVPD (BX), Y0, Y4
-	ADDQ       DX, BX
-	VMASKMOVPD (BX), Y0, Y5
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	SHLQ       $0x02, BX
-	SUBQ       DX, CX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-	MOVQ       r+0(FP), R8
-	MOVQ       144(R8), R8
-	SHLQ       $0x03, R8
-	LEAQ       (R8)(R8*2), R9
-
-loop294:
-	VMASKMOVPD   (CX), Y0, Y1
-	VBROADCASTSD (SI), Y6
-	VBROADCASTSD (DI), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y2, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y2
-	VBROADCASTSD (SI)(R8*1), Y6
-	VBROADCASTSD (DI)(R8*1), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y3, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y3
-	VBROADCASTSD (SI)(R8*2), Y6
-	VBROADCASTSD (DI)(R8*2), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y4, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y4
-	VBROADCASTSD (SI)(R9*1), Y6
-	VBROADCASTSD (DI)(R9*1), Y7
-	VMULPD       Y1, Y6, Y8
-	VMULPD       Y1, Y7, Y1
-	VFMADD231PD  Y5, Y6, Y1
-	VFNMADD213PD Y8, Y7, Y5
-	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x08, SI
-	ADDQ         $0x08, DI
-	DECQ         AX
-	JNZ          loop294
-	ADDQ         DX, CX
-	VMASKMOVPD   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPD   Y3, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPD   Y4, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPD   Y5, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next293:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x03
-	JNE     next295
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x03, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y8
-	VMOVUPS 32(BX), Y9
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SHLQ    $0x02, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-	MOVQ    r+0(FP), R8
-	MOVQ    144(R8), R8
-	SHLQ    $0x03, R8
-	LEAQ    (R8)(R8*2), R9
-
-loop296:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSD (SI), Y10
-	VBROADCASTSD (DI), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y2, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y2
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y3, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y3
-	VBROADCASTSD (SI)(R8*1), Y10
-	VBROADCASTSD (DI)(R8*1), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y4, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y4
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y5, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y5
-	VBROADCASTSD (SI)(R8*2), Y10
-	VBROADCASTSD (DI)(R8*2), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y6, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y6
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y7, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y7
-	VBROADCASTSD (SI)(R9*1), Y10
-	VBROADCASTSD (DI)(R9*1), Y11
-	VMULPD       Y0, Y10, Y12
-	VMULPD       Y0, Y11, Y0
-	VFMADD231PD  Y8, Y10, Y0
-	VFNMADD213PD Y12, Y11, Y8
-	VMULPD       Y1, Y10, Y12
-	VMULPD       Y1, Y11, Y1
-	VFMADD231PD  Y9, Y10, Y1
-	VFNMADD213PD Y12, Y11, Y9
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
 	SUBQ         DX, CX
 	ADDQ         $0x08, SI
 	ADDQ         $0x08, DI
 	DECQ         AX
 	JNZ          loop296
 	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next295:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next297
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+
+loop298:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSD (SI), Y4
+	VBROADCASTSD (DI), Y5
+	VMULPD       Y0, Y4, Y6
+	VMULPD       Y0, Y5, Y0
+	VFMADD231PD  Y2, Y4, Y0
+	VFNMADD213PD Y6, Y5, Y2
+	VMULPD       Y1, Y4, Y6
+	VMULPD       Y1, Y5, Y1
+	VFMADD231PD  Y3, Y4, Y1
+	VFNMADD213PD Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop298
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next297:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next299
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x03, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x03, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPD (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPD (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+	MOVQ       r+0(FP), R8
+	MOVQ       144(R8), R8
+	SHLQ       $0x03, R8
+	LEAQ       (R8)(R8*2), R9
+
+loop300:
+	VMASKMOVPD   (CX), Y0, Y1
+	VBROADCASTSD (SI), Y6
+	VBROADCASTSD (DI), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y2, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y2
+	VBROADCASTSD (SI)(R8*1), Y6
+	VBROADCASTSD (DI)(R8*1), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y3, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y3
+	VBROADCASTSD (SI)(R8*2), Y6
+	VBROADCASTSD (DI)(R8*2), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y4, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y4
+	VBROADCASTSD (SI)(R9*1), Y6
+	VBROADCASTSD (DI)(R9*1), Y7
+	VMULPD       Y1, Y6, Y8
+	VMULPD       Y1, Y7, Y1
+	VFMADD231PD  Y5, Y6, Y1
+	VFNMADD213PD Y8, Y7, Y5
+	VMASKMOVPD   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop300
+	ADDQ         DX, CX
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPD   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next299:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x03
+	JNE     next301
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x03, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SHLQ    $0x02, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+	MOVQ    r+0(FP), R8
+	MOVQ    144(R8), R8
+	SHLQ    $0x03, R8
+	LEAQ    (R8)(R8*2), R9
+
+loop302:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSD (SI), Y10
+	VBROADCASTSD (DI), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y2, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y2
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y3, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y3
+	VBROADCASTSD (SI)(R8*1), Y10
+	VBROADCASTSD (DI)(R8*1), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y4, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y4
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y5, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y5
+	VBROADCASTSD (SI)(R8*2), Y10
+	VBROADCASTSD (DI)(R8*2), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y6, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y6
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y7, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y7
+	VBROADCASTSD (SI)(R9*1), Y10
+	VBROADCASTSD (DI)(R9*1), Y11
+	VMULPD       Y0, Y10, Y12
+	VMULPD       Y0, Y11, Y0
+	VFMADD231PD  Y8, Y10, Y0
+	VFNMADD213PD Y12, Y11, Y8
+	VMULPD       Y1, Y10, Y12
+	VMULPD       Y1, Y11, Y1
+	VFMADD231PD  Y9, Y10, Y1
+	VFNMADD213PD Y12, Y11, Y9
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x08, SI
+	ADDQ         $0x08, DI
+	DECQ         AX
+	JNZ          loop302
+	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -28171,10 +28371,10 @@ loop296:
 	ADDQ         DX, CX
 	JMP          done
 
-next295:
+next301:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next297
+	JNE        next303
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -28197,7 +28397,7 @@ next295:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop298:
+loop304:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI), Y3
 	VBROADCASTSD (DI), Y4
@@ -28210,15 +28410,15 @@ loop298:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop298
+	JNZ          loop304
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next297:
+next303:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next299
+	JNE     next305
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -28237,7 +28437,7 @@ next297:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop300:
+loop306:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI), Y4
@@ -28256,16 +28456,16 @@ loop300:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop300
+	JNZ          loop306
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next299:
+next305:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next301
+	JNE        next307
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -28299,7 +28499,7 @@ next299:
 	LEAQ       -8(SI)(AX*8), SI
 	LEAQ       -8(DI)(AX*8), DI
 
-loop302:
+loop308:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VBROADCASTSD (SI)(R9*1), Y6
 	VBROADCASTSD (DI)(R9*1), Y7
@@ -28330,7 +28530,7 @@ loop302:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop302
+	JNZ          loop308
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -28341,10 +28541,10 @@ loop302:
 	ADDQ         DX, CX
 	JMP          done
 
-next301:
+next307:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next303
+	JNE     next309
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -28377,7 +28577,7 @@ next301:
 	LEAQ    -8(SI)(AX*8), SI
 	LEAQ    -8(DI)(AX*8), DI
 
-loop304:
+loop310:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSD (SI)(R9*1), Y10
@@ -28426,7 +28626,7 @@ loop304:
 	SUBQ         $0x08, SI
 	SUBQ         $0x08, DI
 	DECQ         AX
-	JNZ          loop304
+	JNZ          loop310
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -28441,7 +28641,7 @@ loop304:
 	ADDQ         DX, CX
 	JMP          done
 
-next303:
+next309:
 done:
 	VZEROUPPER
 	RET
@@ -28454,215 +28654,215 @@ TEXT ·rotateAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next305
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop306:
-	VMOVUPS.Z    (CX), K1, Z0
-	VBROADCASTSS (SI), Z2
-	VBROADCASTSS (DI), Z3
-	VMULPS       Z0, Z2, Z4
-	VMULPS       Z0, Z3, Z0
-	VFMADD231PS  Z1, Z2, Z0
-	VFNMADD213PS Z4, Z3, Z1
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop306
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next305:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x02
-	JNE       next307
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	SHRQ      $0x10, CX
-	KMOVW     CX, K2
-	SHRQ      $0x10, CX
-	KMOVW     CX, K3
-	SHRQ      $0x10, CX
-	KMOVW     CX, K4
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	VMOVUPS.Z 64(BX), K2, Z5
-	VMOVUPS.Z 128(BX), K3, Z6
-	VMOVUPS.Z 192(BX), K4, Z7
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-
-loop308:
-	VMOVUPS.Z    (CX), K1, Z0
-	VMOVUPS.Z    64(CX), K2, Z1
-	VMOVUPS.Z    128(CX), K3, Z2
-	VMOVUPS.Z    192(CX), K4, Z3
-	VBROADCASTSS (SI), Z8
-	VBROADCASTSS (DI), Z9
-	VMULPS       Z0, Z8, Z10
-	VMULPS       Z0, Z9, Z0
-	VFMADD231PS  Z4, Z8, Z0
-	VFNMADD213PS Z10, Z9, Z4
-	VMULPS       Z1, Z8, Z10
-	VMULPS       Z1, Z9, Z1
-	VFMADD231PS  Z5, Z8, Z1
-	VFNMADD213PS Z10, Z9, Z5
-	VMULPS       Z2, Z8, Z10
-	VMULPS       Z2, Z9, Z2
-	VFMADD231PS  Z6, Z8, Z2
-	VFNMADD213PS Z10, Z9, Z6
-	VMULPS       Z3, Z8, Z10
-	VMULPS       Z3, Z9, Z3
-	VFMADD231PS  Z7, Z8, Z3
-	VFNMADD213PS Z10, Z9, Z7
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	VMOVUPS      Z1, K2, 64(CX)(BX*1)
-	VMOVUPS      Z2, K3, 128(CX)(BX*1)
-	VMOVUPS      Z3, K4, 192(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop308
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	VMOVUPS      Z5, K2, 64(CX)
-	VMOVUPS      Z6, K3, 128(CX)
-	VMOVUPS      Z7, K4, 192(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next307:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x01
-	JNE       next309
-	MOVQ      steps+16(FP), AX
-	MOVQ      $-1, CX
-	MOVQ      n+40(FP), DX
-	BZHIQ     DX, CX, CX
-	KMOVW     CX, K1
-	MOVQ      x+24(FP), CX
-	MOVQ      ldx+32(FP), DX
-	SHLQ      $0x02, DX
-	MOVQ      DX, BX
-	IMULQ     AX, BX
-	ADDQ      BX, CX
-	MOVQ      CX, BX
-	VMOVUPS.Z (BX), K1, Z1
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z2
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z3
-	ADDQ      DX, BX
-	VMOVUPS.Z (BX), K1, Z4
-	ADDQ      DX, BX
-	MOVQ      DX, BX
-	SHLQ      $0x02, BX
-	SUBQ      DX, CX
-	MOVQ      r+0(FP), SI
-	MOVQ      (SI), SI
-	ADDQ      at+8(FP), SI
-	MOVQ      r+0(FP), DI
-	MOVQ      24(DI), DI
-	ADDQ      at+8(FP), DI
-	MOVQ      r+0(FP), R8
-	MOVQ      144(R8), R8
-	SHLQ      $0x02, R8
-	LEAQ      (R8)(R8*2), R9
-
-loop310:
-	VMOVUPS.Z    (CX), K1, Z0
-	VBROADCASTSS (SI), Z5
-	VBROADCASTSS (DI), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z1, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z1
-	VBROADCASTSS (SI)(R8*1), Z5
-	VBROADCASTSS (DI)(R8*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z2, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z2
-	VBROADCASTSS (SI)(R8*2), Z5
-	VBROADCASTSS (DI)(R8*2), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z3, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z3
-	VBROADCASTSS (SI)(R9*1), Z5
-	VBROADCASTSS (DI)(R9*1), Z6
-	VMULPS       Z0, Z5, Z7
-	VMULPS       Z0, Z6, Z0
-	VFMADD231PS  Z4, Z5, Z0
-	VFNMADD213PS Z7, Z6, Z4
-	VMOVUPS      Z0, K1, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop310
-	ADDQ         DX, CX
-	VMOVUPS      Z1, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z2, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z3, K1, (CX)
-	ADDQ         DX, CX
-	VMOVUPS      Z4, K1, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next309:
-	MOVQ      shape+48(FP), AX
-	CMPQ      AX, $0x03
 	JNE       next311
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
 	BZHIQ     DX, CX, CX
 	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop312:
+	VMOVUPS.Z    (CX), K1, Z0
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS (DI), Z3
+	VMULPS       Z0, Z2, Z4
+	VMULPS       Z0, Z3, Z0
+	VFMADD231PS  Z1, Z2, Z0
+	VFNMADD213PS Z4, Z3, Z1
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop312
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next311:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x02
+	JNE       next313
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	SHRQ      $0x10, CX
+	KMOVW     CX, K2
+	SHRQ      $0x10, CX
+	KMOVW     CX, K3
+	SHRQ      $0x10, CX
+	KMOVW     CX, K4
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	VMOVUPS.Z 64(BX), K2, Z5
+	VMOVUPS.Z 128(BX), K3, Z6
+	VMOVUPS.Z 192(BX), K4, Z7
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+
+loop314:
+	VMOVUPS.Z    (CX), K1, Z0
+	VMOVUPS.Z    64(CX), K2, Z1
+	VMOVUPS.Z    128(CX), K3, Z2
+	VMOVUPS.Z    192(CX), K4, Z3
+	VBROADCASTSS (SI), Z8
+	VBROADCASTSS (DI), Z9
+	VMULPS       Z0, Z8, Z10
+	VMULPS       Z0, Z9, Z0
+	VFMADD231PS  Z4, Z8, Z0
+	VFNMADD213PS Z10, Z9, Z4
+	VMULPS       Z1, Z8, Z10
+	VMULPS       Z1, Z9, Z1
+	VFMADD231PS  Z5, Z8, Z1
+	VFNMADD213PS Z10, Z9, Z5
+	VMULPS       Z2, Z8, Z10
+	VMULPS       Z2, Z9, Z2
+	VFMADD231PS  Z6, Z8, Z2
+	VFNMADD213PS Z10, Z9, Z6
+	VMULPS       Z3, Z8, Z10
+	VMULPS       Z3, Z9, Z3
+	VFMADD231PS  Z7, Z8, Z3
+	VFNMADD213PS Z10, Z9, Z7
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	VMOVUPS      Z1, K2, 64(CX)(BX*1)
+	VMOVUPS      Z2, K3, 128(CX)(BX*1)
+	VMOVUPS      Z3, K4, 192(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop314
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	VMOVUPS      Z5, K2, 64(CX)
+	VMOVUPS      Z6, K3, 128(CX)
+	VMOVUPS      Z7, K4, 192(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next313:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x01
+	JNE       next315
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
+	MOVQ      x+24(FP), CX
+	MOVQ      ldx+32(FP), DX
+	SHLQ      $0x02, DX
+	MOVQ      DX, BX
+	IMULQ     AX, BX
+	ADDQ      BX, CX
+	MOVQ      CX, BX
+	VMOVUPS.Z (BX), K1, Z1
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z2
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z3
+	ADDQ      DX, BX
+	VMOVUPS.Z (BX), K1, Z4
+	ADDQ      DX, BX
+	MOVQ      DX, BX
+	SHLQ      $0x02, BX
+	SUBQ      DX, CX
+	MOVQ      r+0(FP), SI
+	MOVQ      (SI), SI
+	ADDQ      at+8(FP), SI
+	MOVQ      r+0(FP), DI
+	MOVQ      24(DI), DI
+	ADDQ      at+8(FP), DI
+	MOVQ      r+0(FP), R8
+	MOVQ      144(R8), R8
+	SHLQ      $0x02, R8
+	LEAQ      (R8)(R8*2), R9
+
+loop316:
+	VMOVUPS.Z    (CX), K1, Z0
+	VBROADCASTSS (SI), Z5
+	VBROADCASTSS (DI), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z1, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z1
+	VBROADCASTSS (SI)(R8*1), Z5
+	VBROADCASTSS (DI)(R8*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z2, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z2
+	VBROADCASTSS (SI)(R8*2), Z5
+	VBROADCASTSS (DI)(R8*2), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z3, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z3
+	VBROADCASTSS (SI)(R9*1), Z5
+	VBROADCASTSS (DI)(R9*1), Z6
+	VMULPS       Z0, Z5, Z7
+	VMULPS       Z0, Z6, Z0
+	VFMADD231PS  Z4, Z5, Z0
+	VFNMADD213PS Z7, Z6, Z4
+	VMOVUPS      Z0, K1, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop316
+	ADDQ         DX, CX
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z2, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z3, K1, (CX)
+	ADDQ         DX, CX
+	VMOVUPS      Z4, K1, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next315:
+	MOVQ      shape+48(FP), AX
+	CMPQ      AX, $0x03
+	JNE       next317
+	MOVQ      steps+16(FP), AX
+	MOVQ      $-1, CX
+	MOVQ      n+40(FP), DX
+	BZHIQ     DX, CX, CX
+	KMOVW     CX, K1
 	SHRQ      $0x10, CX
 	KMOVW     CX, K2
 	SHRQ      $0x10, CX
@@ -28710,7 +28910,7 @@ next309:
 	SHLQ      $0x02, R8
 	LEAQ      (R8)(R8*2), R9
 
-loop312:
+loop318:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    128(CX), K3, Z2
@@ -28795,7 +28995,7 @@ loop312:
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop312
+	JNZ          loop318
 	ADDQ         DX, CX
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
@@ -28819,10 +29019,10 @@ loop312:
 	ADDQ         DX, CX
 	JMP          done
 
-next311:
+next317:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next313
+	JNE       next319
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28844,7 +29044,7 @@ next311:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop314:
+loop320:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI), Z2
 	VBROADCASTSS (DI), Z3
@@ -28857,15 +29057,15 @@ loop314:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop314
+	JNZ          loop320
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next313:
+next319:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next315
+	JNE       next321
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28896,7 +29096,7 @@ next313:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop316:
+loop322:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -28927,7 +29127,7 @@ loop316:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop316
+	JNZ          loop322
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -28935,10 +29135,10 @@ loop316:
 	ADDQ         DX, CX
 	JMP          done
 
-next315:
+next321:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next317
+	JNE       next323
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -28971,7 +29171,7 @@ next315:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop318:
+loop324:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VBROADCASTSS (SI)(R9*1), Z5
 	VBROADCASTSS (DI)(R9*1), Z6
@@ -29002,7 +29202,7 @@ loop318:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop318
+	JNZ          loop324
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -29013,10 +29213,10 @@ loop318:
 	ADDQ         DX, CX
 	JMP          done
 
-next317:
+next323:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next319
+	JNE       next325
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -29067,7 +29267,7 @@ next317:
 	LEAQ      -4(SI)(AX*4), SI
 	LEAQ      -4(DI)(AX*4), DI
 
-loop320:
+loop326:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    128(CX)(BX*1), K3, Z2
@@ -29152,7 +29352,7 @@ loop320:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop320
+	JNZ          loop326
 	VMOVUPS      Z4, K1, (CX)
 	VMOVUPS      Z5, K2, 64(CX)
 	VMOVUPS      Z6, K3, 128(CX)
@@ -29175,7 +29375,7 @@ loop320:
 	ADDQ         DX, CX
 	JMP          done
 
-next319:
+next325:
 done:
 	VZEROUPPER
 	RET
@@ -29188,7 +29388,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next321
+	JNE        next327
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29213,7 +29413,7 @@ TEXT ·rotateAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ       24(DI), DI
 	ADDQ       at+8(FP), DI
 
-loop322:
+loop328:
 	VMASKMOVPS   (CX), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -29222,237 +29422,237 @@ loop322:
 	VFMADD231PS  Y2, Y3, Y1
 	VFNMADD213PS Y5, Y4, Y2
 	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop322
-	ADDQ         DX, CX
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next321:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x02
-	JNE     next323
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-
-loop324:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSS (SI), Y4
-	VBROADCASTSS (DI), Y5
-	VMULPS       Y0, Y4, Y6
-	VMULPS       Y0, Y5, Y0
-	VFMADD231PS  Y2, Y4, Y0
-	VFNMADD213PS Y6, Y5, Y2
-	VMULPS       Y1, Y4, Y6
-	VMULPS       Y1, Y5, Y1
-	VFMADD231PS  Y3, Y4, Y1
-	VFNMADD213PS Y6, Y5, Y3
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop324
-	ADDQ         DX, CX
-	VMOVUPS      Y2, (CX)
-	VMOVUPS      Y3, 32(CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next323:
-	MOVQ       shape+48(FP), AX
-	CMPQ       AX, $0x01
-	JNE        next325
-	MOVQ       steps+16(FP), AX
-	MOVQ       n+40(FP), CX
-	LEAQ       ones<>+32(SB), DX
-	SHLQ       $0x02, CX
-	SUBQ       CX, DX
-	VMOVUPS    (DX), Y0
-	MOVQ       x+24(FP), CX
-	MOVQ       ldx+32(FP), DX
-	SHLQ       $0x02, DX
-	MOVQ       DX, BX
-	IMULQ      AX, BX
-	ADDQ       BX, CX
-	MOVQ       CX, BX
-	VMASKMOVPS (BX), Y0, Y2
-	ADDQ       DX, BX
-	VMASKMOVPS (BX), Y0, Y3
-	ADDQ       DX, BX
-	VMASKMOVPS (BX), Y0, Y4
-	ADDQ       DX, BX
-	VMASKMOVPS (BX), Y0, Y5
-	ADDQ       DX, BX
-	MOVQ       DX, BX
-	SHLQ       $0x02, BX
-	SUBQ       DX, CX
-	MOVQ       r+0(FP), SI
-	MOVQ       (SI), SI
-	ADDQ       at+8(FP), SI
-	MOVQ       r+0(FP), DI
-	MOVQ       24(DI), DI
-	ADDQ       at+8(FP), DI
-	MOVQ       r+0(FP), R8
-	MOVQ       144(R8), R8
-	SHLQ       $0x02, R8
-	LEAQ       (R8)(R8*2), R9
-
-loop326:
-	VMASKMOVPS   (CX), Y0, Y1
-	VBROADCASTSS (SI), Y6
-	VBROADCASTSS (DI), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y2, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y2
-	VBROADCASTSS (SI)(R8*1), Y6
-	VBROADCASTSS (DI)(R8*1), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y3, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y3
-	VBROADCASTSS (SI)(R8*2), Y6
-	VBROADCASTSS (DI)(R8*2), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y4, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y4
-	VBROADCASTSS (SI)(R9*1), Y6
-	VBROADCASTSS (DI)(R9*1), Y7
-	VMULPS       Y1, Y6, Y8
-	VMULPS       Y1, Y7, Y1
-	VFMADD231PS  Y5, Y6, Y1
-	VFNMADD213PS Y8, Y7, Y5
-	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
-	SUBQ         DX, CX
-	ADDQ         $0x04, SI
-	ADDQ         $0x04, DI
-	DECQ         AX
-	JNZ          loop326
-	ADDQ         DX, CX
-	VMASKMOVPS   Y2, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPS   Y3, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPS   Y4, Y0, (CX)
-	ADDQ         DX, CX
-	VMASKMOVPS   Y5, Y0, (CX)
-	ADDQ         DX, CX
-	JMP          done
-
-next325:
-	MOVQ    shape+48(FP), AX
-	CMPQ    AX, $0x03
-	JNE     next327
-	MOVQ    steps+16(FP), AX
-	MOVQ    x+24(FP), CX
-	MOVQ    ldx+32(FP), DX
-	SHLQ    $0x02, DX
-	MOVQ    DX, BX
-	IMULQ   AX, BX
-	ADDQ    BX, CX
-	MOVQ    CX, BX
-	VMOVUPS (BX), Y2
-	VMOVUPS 32(BX), Y3
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y4
-	VMOVUPS 32(BX), Y5
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y6
-	VMOVUPS 32(BX), Y7
-	ADDQ    DX, BX
-	VMOVUPS (BX), Y8
-	VMOVUPS 32(BX), Y9
-	ADDQ    DX, BX
-	MOVQ    DX, BX
-	SHLQ    $0x02, BX
-	SUBQ    DX, CX
-	MOVQ    r+0(FP), SI
-	MOVQ    (SI), SI
-	ADDQ    at+8(FP), SI
-	MOVQ    r+0(FP), DI
-	MOVQ    24(DI), DI
-	ADDQ    at+8(FP), DI
-	MOVQ    r+0(FP), R8
-	MOVQ    144(R8), R8
-	SHLQ    $0x02, R8
-	LEAQ    (R8)(R8*2), R9
-
-loop328:
-	VMOVUPS      (CX), Y0
-	VMOVUPS      32(CX), Y1
-	VBROADCASTSS (SI), Y10
-	VBROADCASTSS (DI), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y2, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y2
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y3, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y3
-	VBROADCASTSS (SI)(R8*1), Y10
-	VBROADCASTSS (DI)(R8*1), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y4, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y4
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y5, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y5
-	VBROADCASTSS (SI)(R8*2), Y10
-	VBROADCASTSS (DI)(R8*2), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y6, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y6
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y7, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y7
-	VBROADCASTSS (SI)(R9*1), Y10
-	VBROADCASTSS (DI)(R9*1), Y11
-	VMULPS       Y0, Y10, Y12
-	VMULPS       Y0, Y11, Y0
-	VFMADD231PS  Y8, Y10, Y0
-	VFNMADD213PS Y12, Y11, Y8
-	VMULPS       Y1, Y10, Y12
-	VMULPS       Y1, Y11, Y1
-	VFMADD231PS  Y9, Y10, Y1
-	VFNMADD213PS Y12, Y11, Y9
-	VMOVUPS      Y0, (CX)(BX*1)
-	VMOVUPS      Y1, 32(CX)(BX*1)
 	SUBQ         DX, CX
 	ADDQ         $0x04, SI
 	ADDQ         $0x04, DI
 	DECQ         AX
 	JNZ          loop328
 	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next327:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x02
+	JNE     next329
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+
+loop330:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSS (SI), Y4
+	VBROADCASTSS (DI), Y5
+	VMULPS       Y0, Y4, Y6
+	VMULPS       Y0, Y5, Y0
+	VFMADD231PS  Y2, Y4, Y0
+	VFNMADD213PS Y6, Y5, Y2
+	VMULPS       Y1, Y4, Y6
+	VMULPS       Y1, Y5, Y1
+	VFMADD231PS  Y3, Y4, Y1
+	VFNMADD213PS Y6, Y5, Y3
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop330
+	ADDQ         DX, CX
+	VMOVUPS      Y2, (CX)
+	VMOVUPS      Y3, 32(CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next329:
+	MOVQ       shape+48(FP), AX
+	CMPQ       AX, $0x01
+	JNE        next331
+	MOVQ       steps+16(FP), AX
+	MOVQ       n+40(FP), CX
+	LEAQ       ones<>+32(SB), DX
+	SHLQ       $0x02, CX
+	SUBQ       CX, DX
+	VMOVUPS    (DX), Y0
+	MOVQ       x+24(FP), CX
+	MOVQ       ldx+32(FP), DX
+	SHLQ       $0x02, DX
+	MOVQ       DX, BX
+	IMULQ      AX, BX
+	ADDQ       BX, CX
+	MOVQ       CX, BX
+	VMASKMOVPS (BX), Y0, Y2
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y3
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y4
+	ADDQ       DX, BX
+	VMASKMOVPS (BX), Y0, Y5
+	ADDQ       DX, BX
+	MOVQ       DX, BX
+	SHLQ       $0x02, BX
+	SUBQ       DX, CX
+	MOVQ       r+0(FP), SI
+	MOVQ       (SI), SI
+	ADDQ       at+8(FP), SI
+	MOVQ       r+0(FP), DI
+	MOVQ       24(DI), DI
+	ADDQ       at+8(FP), DI
+	MOVQ       r+0(FP), R8
+	MOVQ       144(R8), R8
+	SHLQ       $0x02, R8
+	LEAQ       (R8)(R8*2), R9
+
+loop332:
+	VMASKMOVPS   (CX), Y0, Y1
+	VBROADCASTSS (SI), Y6
+	VBROADCASTSS (DI), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y2, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y2
+	VBROADCASTSS (SI)(R8*1), Y6
+	VBROADCASTSS (DI)(R8*1), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y3, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y3
+	VBROADCASTSS (SI)(R8*2), Y6
+	VBROADCASTSS (DI)(R8*2), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y4, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y4
+	VBROADCASTSS (SI)(R9*1), Y6
+	VBROADCASTSS (DI)(R9*1), Y7
+	VMULPS       Y1, Y6, Y8
+	VMULPS       Y1, Y7, Y1
+	VFMADD231PS  Y5, Y6, Y1
+	VFNMADD213PS Y8, Y7, Y5
+	VMASKMOVPS   Y1, Y0, (CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop332
+	ADDQ         DX, CX
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y3, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y4, Y0, (CX)
+	ADDQ         DX, CX
+	VMASKMOVPS   Y5, Y0, (CX)
+	ADDQ         DX, CX
+	JMP          done
+
+next331:
+	MOVQ    shape+48(FP), AX
+	CMPQ    AX, $0x03
+	JNE     next333
+	MOVQ    steps+16(FP), AX
+	MOVQ    x+24(FP), CX
+	MOVQ    ldx+32(FP), DX
+	SHLQ    $0x02, DX
+	MOVQ    DX, BX
+	IMULQ   AX, BX
+	ADDQ    BX, CX
+	MOVQ    CX, BX
+	VMOVUPS (BX), Y2
+	VMOVUPS 32(BX), Y3
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y4
+	VMOVUPS 32(BX), Y5
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y6
+	VMOVUPS 32(BX), Y7
+	ADDQ    DX, BX
+	VMOVUPS (BX), Y8
+	VMOVUPS 32(BX), Y9
+	ADDQ    DX, BX
+	MOVQ    DX, BX
+	SHLQ    $0x02, BX
+	SUBQ    DX, CX
+	MOVQ    r+0(FP), SI
+	MOVQ    (SI), SI
+	ADDQ    at+8(FP), SI
+	MOVQ    r+0(FP), DI
+	MOVQ    24(DI), DI
+	ADDQ    at+8(FP), DI
+	MOVQ    r+0(FP), R8
+	MOVQ    144(R8), R8
+	SHLQ    $0x02, R8
+	LEAQ    (R8)(R8*2), R9
+
+loop334:
+	VMOVUPS      (CX), Y0
+	VMOVUPS      32(CX), Y1
+	VBROADCASTSS (SI), Y10
+	VBROADCASTSS (DI), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y2, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y2
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y3, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y3
+	VBROADCASTSS (SI)(R8*1), Y10
+	VBROADCASTSS (DI)(R8*1), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y4, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y4
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y5, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y5
+	VBROADCASTSS (SI)(R8*2), Y10
+	VBROADCASTSS (DI)(R8*2), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y6, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y6
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y7, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y7
+	VBROADCASTSS (SI)(R9*1), Y10
+	VBROADCASTSS (DI)(R9*1), Y11
+	VMULPS       Y0, Y10, Y12
+	VMULPS       Y0, Y11, Y0
+	VFMADD231PS  Y8, Y10, Y0
+	VFNMADD213PS Y12, Y11, Y8
+	VMULPS       Y1, Y10, Y12
+	VMULPS       Y1, Y11, Y1
+	VFMADD231PS  Y9, Y10, Y1
+	VFNMADD213PS Y12, Y11, Y9
+	VMOVUPS      Y0, (CX)(BX*1)
+	VMOVUPS      Y1, 32(CX)(BX*1)
+	SUBQ         DX, CX
+	ADDQ         $0x04, SI
+	ADDQ         $0x04, DI
+	DECQ         AX
+	JNZ          loop334
+	ADDQ         DX, CX
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -29467,10 +29667,10 @@ loop328:
 	ADDQ         DX, CX
 	JMP          done
 
-next327:
+next333:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next329
+	JNE        next335
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29493,7 +29693,7 @@ next327:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop330:
+loop336:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI), Y3
 	VBROADCASTSS (DI), Y4
@@ -29506,15 +29706,15 @@ loop330:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop330
+	JNZ          loop336
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next329:
+next335:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next331
+	JNE     next337
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -29533,7 +29733,7 @@ next329:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop332:
+loop338:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI), Y4
@@ -29552,16 +29752,16 @@ loop332:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop332
+	JNZ          loop338
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
 	JMP          done
 
-next331:
+next337:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next333
+	JNE        next339
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -29595,7 +29795,7 @@ next331:
 	LEAQ       -4(SI)(AX*4), SI
 	LEAQ       -4(DI)(AX*4), DI
 
-loop334:
+loop340:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VBROADCASTSS (SI)(R9*1), Y6
 	VBROADCASTSS (DI)(R9*1), Y7
@@ -29626,7 +29826,7 @@ loop334:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop334
+	JNZ          loop340
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -29637,10 +29837,10 @@ loop334:
 	ADDQ         DX, CX
 	JMP          done
 
-next333:
+next339:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next335
+	JNE     next341
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -29673,7 +29873,7 @@ next333:
 	LEAQ    -4(SI)(AX*4), SI
 	LEAQ    -4(DI)(AX*4), DI
 
-loop336:
+loop342:
 	VMOVUPS      (CX)(BX*1), Y0
 	VMOVUPS      32(CX)(BX*1), Y1
 	VBROADCASTSS (SI)(R9*1), Y10
@@ -29722,7 +29922,7 @@ loop336:
 	SUBQ         $0x04, SI
 	SUBQ         $0x04, DI
 	DECQ         AX
-	JNZ          loop336
+	JNZ          loop342
 	VMOVUPS      Y2, (CX)
 	VMOVUPS      Y3, 32(CX)
 	ADDQ         DX, CX
@@ -29737,7 +29937,7 @@ loop336:
 	ADDQ         DX, CX
 	JMP          done
 
-next335:
+next341:
 done:
 	VZEROUPPER
 	RET
@@ -29750,7 +29950,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next337
+	JNE       next343
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -29782,7 +29982,7 @@ TEXT ·rotateBackCrossAVX512F64<>(SB), NOSPLIT, $0-80
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop338:
+loop344:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z2
 	VMULPD        Z2, Z1, Z4
@@ -29813,17 +30013,17 @@ loop338:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop338
+	JNZ           loop344
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next337:
+next343:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next339
+	JNE       next345
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -29859,7 +30059,7 @@ next337:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop340:
+loop346:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z4
@@ -29904,7 +30104,7 @@ loop340:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop340
+	JNZ           loop346
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -29913,10 +30113,10 @@ loop340:
 	ADDQ          DI, SI
 	JMP           done
 
-next339:
+next345:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next341
+	JNE       next347
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -29967,7 +30167,7 @@ next339:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop342:
+loop348:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     (SI)(R8*1), K1, Z5
 	VMULPD        Z5, Z4, Z10
@@ -30041,7 +30241,7 @@ loop342:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop342
+	JNZ           loop348
 	VMOVUPD       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPD       Z2, K1, (CX)
@@ -30060,10 +30260,10 @@ loop342:
 	ADDQ          DI, SI
 	JMP           done
 
-next341:
+next347:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next343
+	JNE       next349
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30124,7 +30324,7 @@ next341:
 	LEAQ      -8(R9)(AX*8), R9
 	LEAQ      -8(R10)(AX*8), R10
 
-loop344:
+loop350:
 	VMOVUPD.Z     (CX)(BX*1), K1, Z0
 	VMOVUPD.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z     (SI)(R8*1), K1, Z10
@@ -30242,7 +30442,7 @@ loop344:
 	SUBQ          $0x08, R9
 	SUBQ          $0x08, R10
 	DECQ          AX
-	JNZ           loop344
+	JNZ           loop350
 	VMOVUPD       Z2, K1, (CX)
 	VMOVUPD       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -30269,7 +30469,7 @@ loop344:
 	ADDQ          DI, SI
 	JMP           done
 
-next343:
+next349:
 done:
 	VZEROUPPER
 	RET
@@ -30282,7 +30482,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next345
+	JNE        next351
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -30315,7 +30515,7 @@ TEXT ·rotateBackCrossAVX2F64<>(SB), NOSPLIT, $0-80
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop346:
+loop352:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VMULPD       Y3, Y2, Y5
@@ -30344,17 +30544,17 @@ loop346:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop346
+	JNZ          loop352
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next345:
+next351:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next347
+	JNE        next353
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -30406,7 +30606,7 @@ next345:
 	LEAQ       -8(R9)(AX*8), R9
 	LEAQ       -8(R10)(AX*8), R10
 
-loop348:
+loop354:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VMULPD       Y6, Y5, Y11
@@ -30476,7 +30676,7 @@ loop348:
 	SUBQ         $0x08, R9
 	SUBQ         $0x08, R10
 	DECQ         AX
-	JNZ          loop348
+	JNZ          loop354
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -30495,7 +30695,7 @@ loop348:
 	ADDQ         DI, SI
 	JMP          done
 
-next347:
+next353:
 done:
 	VZEROUPPER
 	RET
@@ -30508,7 +30708,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next349
+	JNE       next355
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30540,7 +30740,7 @@ TEXT ·rotateBackCrossAVX512F32<>(SB), NOSPLIT, $0-80
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop350:
+loop356:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z2
 	VMULPS        Z2, Z1, Z4
@@ -30573,17 +30773,17 @@ loop350:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop350
+	JNZ           loop356
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z3, K1, (SI)
 	ADDQ          DI, SI
 	JMP           done
 
-next349:
+next355:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next351
+	JNE       next357
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30619,7 +30819,7 @@ next349:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop352:
+loop358:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z4
@@ -30666,7 +30866,7 @@ loop352:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop352
+	JNZ           loop358
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -30675,10 +30875,10 @@ loop352:
 	ADDQ          DI, SI
 	JMP           done
 
-next351:
+next357:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next353
+	JNE       next359
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30729,7 +30929,7 @@ next351:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop354:
+loop360:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     (SI)(R8*1), K1, Z5
 	VMULPS        Z5, Z4, Z10
@@ -30803,7 +31003,7 @@ loop354:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop354
+	JNZ           loop360
 	VMOVUPS       Z1, K1, (CX)
 	ADDQ          DX, CX
 	VMOVUPS       Z2, K1, (CX)
@@ -30822,10 +31022,10 @@ loop354:
 	ADDQ          DI, SI
 	JMP           done
 
-next353:
+next359:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next355
+	JNE       next361
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -30886,7 +31086,7 @@ next353:
 	LEAQ      -4(R9)(AX*4), R9
 	LEAQ      -4(R10)(AX*4), R10
 
-loop356:
+loop362:
 	VMOVUPS.Z     (CX)(BX*1), K1, Z0
 	VMOVUPS.Z     64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z     (SI)(R8*1), K1, Z10
@@ -31004,7 +31204,7 @@ loop356:
 	SUBQ          $0x04, R9
 	SUBQ          $0x04, R10
 	DECQ          AX
-	JNZ           loop356
+	JNZ           loop362
 	VMOVUPS       Z2, K1, (CX)
 	VMOVUPS       Z3, K2, 64(CX)
 	ADDQ          DX, CX
@@ -31031,7 +31231,7 @@ loop356:
 	ADDQ          DI, SI
 	JMP           done
 
-next355:
+next361:
 done:
 	VZEROUPPER
 	RET
@@ -31044,7 +31244,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next357
+	JNE        next363
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -31077,7 +31277,7 @@ TEXT ·rotateBackCrossAVX2F32<>(SB), NOSPLIT, $0-80
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop358:
+loop364:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VMULPS       Y3, Y2, Y5
@@ -31108,17 +31308,17 @@ loop358:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop358
+	JNZ          loop364
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next357:
+next363:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next359
+	JNE        next365
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -31170,7 +31370,7 @@ next357:
 	LEAQ       -4(R9)(AX*4), R9
 	LEAQ       -4(R10)(AX*4), R10
 
-loop360:
+loop366:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VMULPS       Y6, Y5, Y11
@@ -31242,7 +31442,7 @@ loop360:
 	SUBQ         $0x04, R9
 	SUBQ         $0x04, R10
 	DECQ         AX
-	JNZ          loop360
+	JNZ          loop366
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -31261,7 +31461,7 @@ loop360:
 	ADDQ         DI, SI
 	JMP          done
 
-next359:
+next365:
 done:
 	VZEROUPPER
 	RET
@@ -31274,7 +31474,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next361
+	JNE       next367
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31312,7 +31512,7 @@ TEXT ·rotateTangentAVX512F64<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop362:
+loop368:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -31336,7 +31536,7 @@ loop362:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop362
+	JNZ          loop368
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -31345,10 +31545,10 @@ loop362:
 	ADDQ         DI, SI
 	JMP          done
 
-next361:
+next367:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next363
+	JNE       next369
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31390,7 +31590,7 @@ next361:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop364:
+loop370:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z4
@@ -31428,7 +31628,7 @@ loop364:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop364
+	JNZ          loop370
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -31439,10 +31639,10 @@ loop364:
 	ADDQ         DI, SI
 	JMP          done
 
-next363:
+next369:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next365
+	JNE       next371
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31498,7 +31698,7 @@ next363:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop366:
+loop372:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    (SI), K1, Z5
 	VBROADCASTSD (R9), Z10
@@ -31561,7 +31761,7 @@ loop366:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop366
+	JNZ          loop372
 	ADDQ         DX, CX
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -31582,10 +31782,10 @@ loop366:
 	ADDQ         DI, SI
 	JMP          done
 
-next365:
+next371:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next367
+	JNE       next373
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31651,7 +31851,7 @@ next365:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop368:
+loop374:
 	VMOVUPD.Z    (CX), K1, Z0
 	VMOVUPD.Z    64(CX), K2, Z1
 	VMOVUPD.Z    (SI), K1, Z10
@@ -31758,7 +31958,7 @@ loop368:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop368
+	JNZ          loop374
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
@@ -31787,10 +31987,10 @@ loop368:
 	ADDQ         DI, SI
 	JMP          done
 
-next367:
+next373:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next369
+	JNE       next375
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31823,7 +32023,7 @@ next367:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop370:
+loop376:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSD (R9), Z4
@@ -31847,17 +32047,17 @@ loop370:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop370
+	JNZ          loop376
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next369:
+next375:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next371
+	JNE       next377
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31894,7 +32094,7 @@ next369:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R11)(AX*8), R11
 
-loop372:
+loop378:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z4
@@ -31932,7 +32132,7 @@ loop372:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop372
+	JNZ          loop378
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -31941,10 +32141,10 @@ loop372:
 	ADDQ         DI, SI
 	JMP          done
 
-next371:
+next377:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next373
+	JNE       next379
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -31995,7 +32195,7 @@ next371:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop374:
+loop380:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSD (R9)(R12*1), Z10
@@ -32058,7 +32258,7 @@ loop374:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop374
+	JNZ          loop380
 	VMOVUPD      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPD      Z2, K1, (CX)
@@ -32077,10 +32277,10 @@ loop374:
 	ADDQ         DI, SI
 	JMP          done
 
-next373:
+next379:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next375
+	JNE       next381
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32141,7 +32341,7 @@ next373:
 	LEAQ      -8(R10)(AX*8), R10
 	LEAQ      -8(R13)(AX*8), R13
 
-loop376:
+loop382:
 	VMOVUPD.Z    (CX)(BX*1), K1, Z0
 	VMOVUPD.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z    (SI)(R8*1), K1, Z10
@@ -32248,7 +32448,7 @@ loop376:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop376
+	JNZ          loop382
 	VMOVUPD      Z2, K1, (CX)
 	VMOVUPD      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -32275,7 +32475,7 @@ loop376:
 	ADDQ         DI, SI
 	JMP          done
 
-next375:
+next381:
 done:
 	VZEROUPPER
 	RET
@@ -32288,7 +32488,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next377
+	JNE        next383
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32327,7 +32527,7 @@ TEXT ·rotateTangentAVX2F64<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop378:
+loop384:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -32351,7 +32551,7 @@ loop378:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop378
+	JNZ          loop384
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -32360,10 +32560,10 @@ loop378:
 	ADDQ         DI, SI
 	JMP          done
 
-next377:
+next383:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next379
+	JNE        next385
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32420,7 +32620,7 @@ next377:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop380:
+loop386:
 	VMASKMOVPD   (CX), Y0, Y1
 	VMASKMOVPD   (SI), Y0, Y6
 	VBROADCASTSD (R9), Y11
@@ -32483,7 +32683,7 @@ loop380:
 	ADDQ         $0x08, R10
 	ADDQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop380
+	JNZ          loop386
 	ADDQ         DX, CX
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -32504,10 +32704,10 @@ loop380:
 	ADDQ         DI, SI
 	JMP          done
 
-next379:
+next385:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next381
+	JNE        next387
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32541,7 +32741,7 @@ next379:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R11)(AX*8), R11
 
-loop382:
+loop388:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y3
 	VBROADCASTSD (R9), Y5
@@ -32565,17 +32765,17 @@ loop382:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R11
 	DECQ         AX
-	JNZ          loop382
+	JNZ          loop388
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next381:
+next387:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next383
+	JNE        next389
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -32627,7 +32827,7 @@ next381:
 	LEAQ       -8(R10)(AX*8), R10
 	LEAQ       -8(R13)(AX*8), R13
 
-loop384:
+loop390:
 	VMASKMOVPD   (CX)(BX*1), Y0, Y1
 	VMASKMOVPD   (SI)(R8*1), Y0, Y6
 	VBROADCASTSD (R9)(R12*1), Y11
@@ -32690,7 +32890,7 @@ loop384:
 	SUBQ         $0x08, R10
 	SUBQ         $0x08, R13
 	DECQ         AX
-	JNZ          loop384
+	JNZ          loop390
 	VMASKMOVPD   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPD   Y3, Y0, (CX)
@@ -32709,7 +32909,7 @@ loop384:
 	ADDQ         DI, SI
 	JMP          done
 
-next383:
+next389:
 done:
 	VZEROUPPER
 	RET
@@ -32722,7 +32922,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next385
+	JNE       next391
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32760,7 +32960,7 @@ TEXT ·rotateTangentAVX512F32<>(SB), NOSPLIT, $0-72
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop386:
+loop392:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -32784,7 +32984,7 @@ loop386:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop386
+	JNZ          loop392
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -32793,10 +32993,10 @@ loop386:
 	ADDQ         DI, SI
 	JMP          done
 
-next385:
+next391:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next387
+	JNE       next393
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32838,7 +33038,7 @@ next385:
 	MOVQ      96(R11), R11
 	ADDQ      at+8(FP), R11
 
-loop388:
+loop394:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z4
@@ -32876,7 +33076,7 @@ loop388:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop388
+	JNZ          loop394
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -32887,10 +33087,10 @@ loop388:
 	ADDQ         DI, SI
 	JMP          done
 
-next387:
+next393:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next389
+	JNE       next395
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -32946,7 +33146,7 @@ next387:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop390:
+loop396:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    (SI), K1, Z5
 	VBROADCASTSS (R9), Z10
@@ -33009,7 +33209,7 @@ loop390:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop390
+	JNZ          loop396
 	ADDQ         DX, CX
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
@@ -33030,10 +33230,10 @@ loop390:
 	ADDQ         DI, SI
 	JMP          done
 
-next389:
+next395:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next391
+	JNE       next397
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33099,7 +33299,7 @@ next389:
 	MOVQ      96(R13), R13
 	ADDQ      at+8(FP), R13
 
-loop392:
+loop398:
 	VMOVUPS.Z    (CX), K1, Z0
 	VMOVUPS.Z    64(CX), K2, Z1
 	VMOVUPS.Z    (SI), K1, Z10
@@ -33206,7 +33406,7 @@ loop392:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop392
+	JNZ          loop398
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
@@ -33235,10 +33435,10 @@ loop392:
 	ADDQ         DI, SI
 	JMP          done
 
-next391:
+next397:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next393
+	JNE       next399
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33271,7 +33471,7 @@ next391:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop394:
+loop400:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z2
 	VBROADCASTSS (R9), Z4
@@ -33295,17 +33495,17 @@ loop394:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop394
+	JNZ          loop400
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z3, K1, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next393:
+next399:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next395
+	JNE       next401
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33342,7 +33542,7 @@ next393:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R11)(AX*4), R11
 
-loop396:
+loop402:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z4
@@ -33380,7 +33580,7 @@ loop396:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop396
+	JNZ          loop402
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -33389,10 +33589,10 @@ loop396:
 	ADDQ         DI, SI
 	JMP          done
 
-next395:
+next401:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next397
+	JNE       next403
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33443,7 +33643,7 @@ next395:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop398:
+loop404:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    (SI)(R8*1), K1, Z5
 	VBROADCASTSS (R9)(R12*1), Z10
@@ -33506,7 +33706,7 @@ loop398:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop398
+	JNZ          loop404
 	VMOVUPS      Z1, K1, (CX)
 	ADDQ         DX, CX
 	VMOVUPS      Z2, K1, (CX)
@@ -33525,10 +33725,10 @@ loop398:
 	ADDQ         DI, SI
 	JMP          done
 
-next397:
+next403:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next399
+	JNE       next405
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -33589,7 +33789,7 @@ next397:
 	LEAQ      -4(R10)(AX*4), R10
 	LEAQ      -4(R13)(AX*4), R13
 
-loop400:
+loop406:
 	VMOVUPS.Z    (CX)(BX*1), K1, Z0
 	VMOVUPS.Z    64(CX)(BX*1), K2, Z1
 	VMOVUPS.Z    (SI)(R8*1), K1, Z10
@@ -33696,7 +33896,7 @@ loop400:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop400
+	JNZ          loop406
 	VMOVUPS      Z2, K1, (CX)
 	VMOVUPS      Z3, K2, 64(CX)
 	ADDQ         DX, CX
@@ -33723,7 +33923,7 @@ loop400:
 	ADDQ         DI, SI
 	JMP          done
 
-next399:
+next405:
 done:
 	VZEROUPPER
 	RET
@@ -33736,7 +33936,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next401
+	JNE        next407
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -33775,7 +33975,7 @@ TEXT ·rotateTangentAVX2F32<>(SB), NOSPLIT, $0-72
 	MOVQ       96(R11), R11
 	ADDQ       at+8(FP), R11
 
-loop402:
+loop408:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -33799,7 +33999,7 @@ loop402:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop402
+	JNZ          loop408
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -33808,10 +34008,10 @@ loop402:
 	ADDQ         DI, SI
 	JMP          done
 
-next401:
+next407:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next403
+	JNE        next409
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -33868,7 +34068,7 @@ next401:
 	MOVQ       96(R13), R13
 	ADDQ       at+8(FP), R13
 
-loop404:
+loop410:
 	VMASKMOVPS   (CX), Y0, Y1
 	VMASKMOVPS   (SI), Y0, Y6
 	VBROADCASTSS (R9), Y11
@@ -33931,7 +34131,7 @@ loop404:
 	ADDQ         $0x04, R10
 	ADDQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop404
+	JNZ          loop410
 	ADDQ         DX, CX
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
@@ -33952,10 +34152,10 @@ loop404:
 	ADDQ         DI, SI
 	JMP          done
 
-next403:
+next409:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next405
+	JNE        next411
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -33989,7 +34189,7 @@ next403:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R11)(AX*4), R11
 
-loop406:
+loop412:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y3
 	VBROADCASTSS (R9), Y5
@@ -34013,17 +34213,17 @@ loop406:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R11
 	DECQ         AX
-	JNZ          loop406
+	JNZ          loop412
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y4, Y0, (SI)
 	ADDQ         DI, SI
 	JMP          done
 
-next405:
+next411:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next407
+	JNE        next413
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -34075,7 +34275,7 @@ next405:
 	LEAQ       -4(R10)(AX*4), R10
 	LEAQ       -4(R13)(AX*4), R13
 
-loop408:
+loop414:
 	VMASKMOVPS   (CX)(BX*1), Y0, Y1
 	VMASKMOVPS   (SI)(R8*1), Y0, Y6
 	VBROADCASTSS (R9)(R12*1), Y11
@@ -34138,7 +34338,7 @@ loop408:
 	SUBQ         $0x04, R10
 	SUBQ         $0x04, R13
 	DECQ         AX
-	JNZ          loop408
+	JNZ          loop414
 	VMASKMOVPS   Y2, Y0, (CX)
 	ADDQ         DX, CX
 	VMASKMOVPS   Y3, Y0, (CX)
@@ -34157,7 +34357,7 @@ loop408:
 	ADDQ         DI, SI
 	JMP          done
 
-next407:
+next413:
 done:
 	VZEROUPPER
 	RET
@@ -34170,7 +34370,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next409
+	JNE       next415
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34200,7 +34400,7 @@ TEXT ·rotatePhasesAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop410:
+loop416:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z2
 	VBROADCASTSD   (R9), Z3
@@ -34220,16 +34420,16 @@ loop410:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop410
+	JNZ            loop416
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next409:
+next415:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next411
+	JNE       next417
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34268,7 +34468,7 @@ next409:
 	MOVQ      72(R9), R9
 	ADDQ      at+8(FP), R9
 
-loop412:
+loop418:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -34315,7 +34515,7 @@ loop412:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop412
+	JNZ            loop418
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -34324,10 +34524,10 @@ loop412:
 	ADDQ           DX, CX
 	JMP            done
 
-next411:
+next417:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next413
+	JNE       next419
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34368,7 +34568,7 @@ next411:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop414:
+loop420:
 	VMOVUPD.Z      (CX), K1, Z0
 	VBROADCASTSD   (R8), Z5
 	VBROADCASTSD   (R9), Z6
@@ -34421,7 +34621,7 @@ loop414:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop414
+	JNZ            loop420
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -34433,10 +34633,10 @@ loop414:
 	ADDQ           DX, CX
 	JMP            done
 
-next413:
+next419:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next415
+	JNE       next421
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34495,7 +34695,7 @@ next413:
 	SHLQ      $0x03, R10
 	LEAQ      (R10)(R10*2), R11
 
-loop416:
+loop422:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      128(CX), K3, Z2
@@ -34638,7 +34838,7 @@ loop416:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop416
+	JNZ            loop422
 	ADDQ           DX, CX
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
@@ -34662,10 +34862,10 @@ loop416:
 	ADDQ           DX, CX
 	JMP            done
 
-next415:
+next421:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next417
+	JNE       next423
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34695,7 +34895,7 @@ next415:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop418:
+loop424:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI), Z2
 	VBROADCASTSD   (DI), Z3
@@ -34715,15 +34915,15 @@ loop418:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop418
+	JNZ            loop424
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next417:
+next423:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next419
+	JNE       next425
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34762,7 +34962,7 @@ next417:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop420:
+loop426:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -34809,7 +35009,7 @@ loop420:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop420
+	JNZ            loop426
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -34817,10 +35017,10 @@ loop420:
 	ADDQ           DX, CX
 	JMP            done
 
-next419:
+next425:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next421
+	JNE       next427
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34861,7 +35061,7 @@ next419:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop422:
+loop428:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VBROADCASTSD   (SI)(R11*1), Z5
 	VBROADCASTSD   (DI)(R11*1), Z6
@@ -34914,7 +35114,7 @@ loop422:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop422
+	JNZ            loop428
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -34925,10 +35125,10 @@ loop422:
 	ADDQ           DX, CX
 	JMP            done
 
-next421:
+next427:
 	MOVQ      shape+48(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next423
+	JNE       next429
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+40(FP), DX
@@ -34987,7 +35187,7 @@ next421:
 	LEAQ      -8(R8)(AX*8), R8
 	LEAQ      -8(R9)(AX*8), R9
 
-loop424:
+loop430:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      128(CX)(BX*1), K3, Z2
@@ -35130,7 +35330,7 @@ loop424:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop424
+	JNZ            loop430
 	VMOVUPD        Z4, K1, (CX)
 	VMOVUPD        Z5, K2, 64(CX)
 	VMOVUPD        Z6, K3, 128(CX)
@@ -35153,7 +35353,7 @@ loop424:
 	ADDQ           DX, CX
 	JMP            done
 
-next423:
+next429:
 done:
 	VZEROUPPER
 	RET
@@ -35166,7 +35366,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next425
+	JNE        next431
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35197,7 +35397,7 @@ TEXT ·rotatePhasesAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ       72(R9), R9
 	ADDQ       at+8(FP), R9
 
-loop426:
+loop432:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y3
 	VBROADCASTSD   (R9), Y4
@@ -35217,16 +35417,16 @@ loop426:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop426
+	JNZ            loop432
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next425:
+next431:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x02
-	JNE     next427
+	JNE     next433
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35253,7 +35453,7 @@ next425:
 	MOVQ    72(R9), R9
 	ADDQ    at+8(FP), R9
 
-loop428:
+loop434:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y4
@@ -35282,17 +35482,17 @@ loop428:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop428
+	JNZ            loop434
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next427:
+next433:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next429
+	JNE        next435
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35334,7 +35534,7 @@ next427:
 	SHLQ       $0x03, R10
 	LEAQ       (R10)(R10*2), R11
 
-loop430:
+loop436:
 	VMASKMOVPD     (CX), Y0, Y1
 	VBROADCASTSD   (R8), Y6
 	VBROADCASTSD   (R9), Y7
@@ -35387,7 +35587,7 @@ loop430:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop430
+	JNZ            loop436
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -35399,10 +35599,10 @@ loop430:
 	ADDQ           DX, CX
 	JMP            done
 
-next429:
+next435:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x03
-	JNE     next431
+	JNE     next437
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35443,7 +35643,7 @@ next429:
 	SHLQ    $0x03, R10
 	LEAQ    (R10)(R10*2), R11
 
-loop432:
+loop438:
 	VMOVUPS        (CX), Y0
 	VMOVUPS        32(CX), Y1
 	VBROADCASTSD   (R8), Y10
@@ -35526,7 +35726,7 @@ loop432:
 	ADDQ           $0x08, R8
 	ADDQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop432
+	JNZ            loop438
 	ADDQ           DX, CX
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
@@ -35542,10 +35742,10 @@ loop432:
 	ADDQ           DX, CX
 	JMP            done
 
-next431:
+next437:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next433
+	JNE        next439
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35576,7 +35776,7 @@ next431:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop434:
+loop440:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI), Y3
 	VBROADCASTSD   (DI), Y4
@@ -35596,15 +35796,15 @@ loop434:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop434
+	JNZ            loop440
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next433:
+next439:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x06
-	JNE     next435
+	JNE     next441
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35631,7 +35831,7 @@ next433:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop436:
+loop442:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI), Y4
@@ -35660,16 +35860,16 @@ loop436:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop436
+	JNZ            loop442
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
 	JMP            done
 
-next435:
+next441:
 	MOVQ       shape+48(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next437
+	JNE        next443
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+40(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -35711,7 +35911,7 @@ next435:
 	LEAQ       -8(R8)(AX*8), R8
 	LEAQ       -8(R9)(AX*8), R9
 
-loop438:
+loop444:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VBROADCASTSD   (SI)(R11*1), Y6
 	VBROADCASTSD   (DI)(R11*1), Y7
@@ -35764,7 +35964,7 @@ loop438:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop438
+	JNZ            loop444
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -35775,10 +35975,10 @@ loop438:
 	ADDQ           DX, CX
 	JMP            done
 
-next437:
+next443:
 	MOVQ    shape+48(FP), AX
 	CMPQ    AX, $0x07
-	JNE     next439
+	JNE     next445
 	MOVQ    steps+16(FP), AX
 	MOVQ    x+24(FP), CX
 	MOVQ    ldx+32(FP), DX
@@ -35819,7 +36019,7 @@ next437:
 	LEAQ    -8(R8)(AX*8), R8
 	LEAQ    -8(R9)(AX*8), R9
 
-loop440:
+loop446:
 	VMOVUPS        (CX)(BX*1), Y0
 	VMOVUPS        32(CX)(BX*1), Y1
 	VBROADCASTSD   (SI)(R11*1), Y10
@@ -35902,7 +36102,7 @@ loop440:
 	SUBQ           $0x08, R8
 	SUBQ           $0x08, R9
 	DECQ           AX
-	JNZ            loop440
+	JNZ            loop446
 	VMOVUPS        Y2, (CX)
 	VMOVUPS        Y3, 32(CX)
 	ADDQ           DX, CX
@@ -35917,7 +36117,7 @@ loop440:
 	ADDQ           DX, CX
 	JMP            done
 
-next439:
+next445:
 done:
 	VZEROUPPER
 	RET
@@ -35930,7 +36130,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next441
+	JNE       next447
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -35971,7 +36171,7 @@ TEXT ·rotatePhasesBackCrossAVX512F64<>(SB), NOSPLIT, $8-80
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop442:
+loop448:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VMULPD         Z2, Z1, Z4
@@ -36014,17 +36214,17 @@ loop442:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop442
+	JNZ            loop448
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next441:
+next447:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next443
+	JNE       next449
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36069,7 +36269,7 @@ next441:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop444:
+loop450:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -36133,7 +36333,7 @@ loop444:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop444
+	JNZ            loop450
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -36142,10 +36342,10 @@ loop444:
 	ADDQ           DI, SI
 	JMP            done
 
-next443:
+next449:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next445
+	JNE       next451
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36204,7 +36404,7 @@ next443:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop446:
+loop452:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VMULPD         Z5, Z4, Z10
@@ -36337,7 +36537,7 @@ loop446:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop446
+	JNZ            loop452
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -36356,10 +36556,10 @@ loop446:
 	ADDQ           DI, SI
 	JMP            done
 
-next445:
+next451:
 	MOVQ      shape+72(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next447
+	JNE       next453
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+64(FP), DX
@@ -36428,7 +36628,7 @@ next445:
 	LEAQ      -8(R11)(AX*8), R11
 	LEAQ      -8(R12)(AX*8), R12
 
-loop448:
+loop454:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -36633,7 +36833,7 @@ loop448:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop448
+	JNZ            loop454
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -36660,7 +36860,7 @@ loop448:
 	ADDQ           DI, SI
 	JMP            done
 
-next447:
+next453:
 done:
 	VZEROUPPER
 	RET
@@ -36673,7 +36873,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next449
+	JNE        next455
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36715,7 +36915,7 @@ TEXT ·rotatePhasesBackCrossAVX2F64<>(SB), NOSPLIT, $8-80
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop450:
+loop456:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VMULPD         Y3, Y2, Y5
@@ -36756,17 +36956,17 @@ loop450:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop450
+	JNZ            loop456
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next449:
+next455:
 	MOVQ       shape+72(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next451
+	JNE        next457
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+64(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -36826,7 +37026,7 @@ next449:
 	LEAQ       -8(R11)(AX*8), R11
 	LEAQ       -8(R12)(AX*8), R12
 
-loop452:
+loop458:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VMULPD         Y6, Y5, Y11
@@ -36951,7 +37151,7 @@ loop452:
 	SUBQ           $0x08, R11
 	SUBQ           $0x08, R12
 	DECQ           AX
-	JNZ            loop452
+	JNZ            loop458
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -36970,7 +37170,7 @@ loop452:
 	ADDQ           DI, SI
 	JMP            done
 
-next451:
+next457:
 done:
 	VZEROUPPER
 	RET
@@ -36983,7 +37183,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      AX, at+8(FP)
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x00
-	JNE       next453
+	JNE       next459
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37030,7 +37230,7 @@ TEXT ·rotatePhasesTangentAVX512F64<>(SB), NOSPLIT, $8-72
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop454:
+loop460:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z2
 	VBROADCASTSD   (R11), Z4
@@ -37069,7 +37269,7 @@ loop454:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop454
+	JNZ            loop460
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -37078,10 +37278,10 @@ loop454:
 	ADDQ           DI, SI
 	JMP            done
 
-next453:
+next459:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x02
-	JNE       next455
+	JNE       next461
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37132,7 +37332,7 @@ next453:
 	MOVQ      120(R14), R14
 	ADDQ      at+8(FP), R14
 
-loop456:
+loop462:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z4
@@ -37194,7 +37394,7 @@ loop456:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop456
+	JNZ            loop462
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -37205,10 +37405,10 @@ loop456:
 	ADDQ           DI, SI
 	JMP            done
 
-next455:
+next461:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x01
-	JNE       next457
+	JNE       next463
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37273,7 +37473,7 @@ next455:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop458:
+loop464:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      (SI), K1, Z5
 	VBROADCASTSD   (R11), Z10
@@ -37387,7 +37587,7 @@ loop458:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop458
+	JNZ            loop464
 	ADDQ           DX, CX
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
@@ -37408,10 +37608,10 @@ loop458:
 	ADDQ           DI, SI
 	JMP            done
 
-next457:
+next463:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x03
-	JNE       next459
+	JNE       next465
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37486,7 +37686,7 @@ next457:
 	MOVQ      120(BP), BP
 	ADDQ      at+8(FP), BP
 
-loop460:
+loop466:
 	VMOVUPD.Z      (CX), K1, Z0
 	VMOVUPD.Z      64(CX), K2, Z1
 	VMOVUPD.Z      (SI), K1, Z10
@@ -37680,7 +37880,7 @@ loop460:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop460
+	JNZ            loop466
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
@@ -37709,10 +37909,10 @@ loop460:
 	ADDQ           DI, SI
 	JMP            done
 
-next459:
+next465:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x04
-	JNE       next461
+	JNE       next467
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37757,7 +37957,7 @@ next459:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop462:
+loop468:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z2
 	VBROADCASTSD   (R9), Z4
@@ -37796,17 +37996,17 @@ loop462:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop462
+	JNZ            loop468
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z3, K1, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next461:
+next467:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x06
-	JNE       next463
+	JNE       next469
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37855,7 +38055,7 @@ next461:
 	LEAQ      -8(R13)(AX*8), R13
 	LEAQ      -8(R14)(AX*8), R14
 
-loop464:
+loop470:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z4
@@ -37917,7 +38117,7 @@ loop464:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop464
+	JNZ            loop470
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -37926,10 +38126,10 @@ loop464:
 	ADDQ           DI, SI
 	JMP            done
 
-next463:
+next469:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x05
-	JNE       next465
+	JNE       next471
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -37992,7 +38192,7 @@ next463:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop466:
+loop472:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      (SI)(R8*1), K1, Z5
 	VBROADCASTSD   (R9)(R14*1), Z10
@@ -38106,7 +38306,7 @@ loop466:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop466
+	JNZ            loop472
 	VMOVUPD        Z1, K1, (CX)
 	ADDQ           DX, CX
 	VMOVUPD        Z2, K1, (CX)
@@ -38125,10 +38325,10 @@ loop466:
 	ADDQ           DI, SI
 	JMP            done
 
-next465:
+next471:
 	MOVQ      shape+64(FP), AX
 	CMPQ      AX, $0x07
-	JNE       next467
+	JNE       next473
 	MOVQ      steps+16(FP), AX
 	MOVQ      $-1, CX
 	MOVQ      n+56(FP), DX
@@ -38201,7 +38401,7 @@ next465:
 	LEAQ      -8(R15)(AX*8), R15
 	LEAQ      -8(BP)(AX*8), BP
 
-loop468:
+loop474:
 	VMOVUPD.Z      (CX)(BX*1), K1, Z0
 	VMOVUPD.Z      64(CX)(BX*1), K2, Z1
 	VMOVUPD.Z      (SI)(R8*1), K1, Z10
@@ -38395,7 +38595,7 @@ loop468:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop468
+	JNZ            loop474
 	VMOVUPD        Z2, K1, (CX)
 	VMOVUPD        Z3, K2, 64(CX)
 	ADDQ           DX, CX
@@ -38422,7 +38622,7 @@ loop468:
 	ADDQ           DI, SI
 	JMP            done
 
-next467:
+next473:
 done:
 	VZEROUPPER
 	RET
@@ -38435,7 +38635,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       AX, at+8(FP)
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x00
-	JNE        next469
+	JNE        next475
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38483,7 +38683,7 @@ TEXT ·rotatePhasesTangentAVX2F64<>(SB), NOSPLIT, $8-72
 	MOVQ       120(R14), R14
 	ADDQ       at+8(FP), R14
 
-loop470:
+loop476:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y3
 	VBROADCASTSD   (R11), Y5
@@ -38522,7 +38722,7 @@ loop470:
 	ADDQ           $0x08, R13
 	ADDQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop470
+	JNZ            loop476
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -38531,10 +38731,10 @@ loop470:
 	ADDQ           DI, SI
 	JMP            done
 
-next469:
+next475:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x01
-	JNE        next471
+	JNE        next477
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38600,7 +38800,7 @@ next469:
 	MOVQ       120(BP), BP
 	ADDQ       at+8(FP), BP
 
-loop472:
+loop478:
 	VMASKMOVPD     (CX), Y0, Y1
 	VMASKMOVPD     (SI), Y0, Y6
 	VBROADCASTSD   (R11), Y11
@@ -38714,7 +38914,7 @@ loop472:
 	ADDQ           $0x08, R15
 	ADDQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop472
+	JNZ            loop478
 	ADDQ           DX, CX
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
@@ -38735,10 +38935,10 @@ loop472:
 	ADDQ           DI, SI
 	JMP            done
 
-next471:
+next477:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x04
-	JNE        next473
+	JNE        next479
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38784,7 +38984,7 @@ next471:
 	LEAQ       -8(R13)(AX*8), R13
 	LEAQ       -8(R14)(AX*8), R14
 
-loop474:
+loop480:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y3
 	VBROADCASTSD   (R9), Y5
@@ -38823,17 +39023,17 @@ loop474:
 	SUBQ           $0x08, R13
 	SUBQ           $0x08, R14
 	DECQ           AX
-	JNZ            loop474
+	JNZ            loop480
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y4, Y0, (SI)
 	ADDQ           DI, SI
 	JMP            done
 
-next473:
+next479:
 	MOVQ       shape+64(FP), AX
 	CMPQ       AX, $0x05
-	JNE        next475
+	JNE        next481
 	MOVQ       steps+16(FP), AX
 	MOVQ       n+56(FP), CX
 	LEAQ       ones<>+32(SB), DX
@@ -38897,7 +39097,7 @@ next473:
 	LEAQ       -8(R15)(AX*8), R15
 	LEAQ       -8(BP)(AX*8), BP
 
-loop476:
+loop482:
 	VMASKMOVPD     (CX)(BX*1), Y0, Y1
 	VMASKMOVPD     (SI)(R8*1), Y0, Y6
 	VBROADCASTSD   (R9)(R14*1), Y11
@@ -39011,7 +39211,7 @@ loop476:
 	SUBQ           $0x08, R15
 	SUBQ           $0x08, BP
 	DECQ           AX
-	JNZ            loop476
+	JNZ            loop482
 	VMASKMOVPD     Y2, Y0, (CX)
 	ADDQ           DX, CX
 	VMASKMOVPD     Y3, Y0, (CX)
@@ -39030,7 +39230,7 @@ loop476:
 	ADDQ           DI, SI
 	JMP            done
 
-next475:
+next481:
 done:
 	VZEROUPPER
 	RET
@@ -39152,6 +39352,15 @@ TEXT ·triSolveF32(SB), NOSPLIT, $0-72
 
 avx2:
 	JMP ·triSolveAVX2F32<>(SB)
+
+// func symvF64(i int, blocks int, a *float64, lda int, x *float64, y *float64)
+TEXT ·symvF64(SB), NOSPLIT, $0-48
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·symvAVX512F64<>(SB)
+
+avx2:
+	JMP ·symvAVX2F64<>(SB)
 
 // func rotateF64(r *Rotations[float64], at int, steps int, x *float64, ldx int, n int, shape int)
 TEXT ·rotateF64(SB), NOSPLIT, $0-56

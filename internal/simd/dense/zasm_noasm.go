@@ -41,6 +41,11 @@ func vectorTriSolve[T cpu.Float](i0 int, rows int, n int, t *T, rst int, cst int
 	panic("no assembly")
 }
 
+// vectorSymv computes rows i to i+blocks·lanes-1 of Symv, where a vector has that many lanes, and a is row i of A; i is a multiple of lanes, blocks >= 1.
+func vectorSymv[T cpu.Float](i int, blocks int, a *T, lda int, x *T, y *T) {
+	panic("no assembly")
+}
+
 // vectorRotate is Forward or Back, for n columns and a shape of chains, vectors and direction.
 func vectorRotate[T cpu.Float](r *Rotations[T], at int, steps int, x *T, ldx int, n int, shape int) {
 	panic("no assembly")

@@ -25,6 +25,8 @@ func main() {
 		}
 		tiles("triSolve", "func(i0, rows, n int, t *T, rst, cst int, r, x *T, ldx int)",
 			"solves for the rows i0 <= i < i0+rows of X, of at most three vectors of columns, T·X = B, where those before are solved; t is row i0 of T, r the reciprocals of the diagonal from there, x row 0 of X. n, rows >= 1.", isa.triSolve)
+		Float64("symv", "func(i, blocks int, a *T, lda int, x, y *T)",
+			"computes rows i to i+blocks·lanes-1 of Symv, where a vector has that many lanes, and a is row i of A; i is a multiple of lanes, blocks >= 1.", symv)
 		rotations(Floats, "rotate", false)
 		rotations(Float64, "rotatePhases", true)
 	})
