@@ -21,7 +21,6 @@ var unused = map[string]string{
 	"revmodels/flow.Model.Flow":        "a program that others may contain",
 	"revmodels/wave.MaxCourant":        "the limit of stability, which errors quote",
 	"revsparse/matrixmarket.WriteFile": "the inverse of ReadFile",
-	"rules.Matrix":                     "like Vector, for matrices",
 }
 
 // TestExports finds exported names of the library that nobody uses. A user is another

@@ -369,3 +369,43 @@ func TestElements(t *testing.T) {
 	}()
 	Elements[float32](Slice(x))
 }
+
+// A prepared pass does what Call does, as often as it is called.
+func TestPrepare(t *testing.T) {
+	for _, r := range All() {
+		if r.Missing != "" {
+			continue
+		}
+		for _, p := range r.Passes {
+			a, b := problem(r, 1), problem(r, 1)
+			run, err := r.Prepare(p, b)
+			if err != nil {
+				t.Fatal(r.Name, p, err)
+			}
+			for range 2 {
+				if want, got := r.Call(p, a), run(); (want == nil) != (got == nil) {
+					t.Fatal(r.Name, p, want, got)
+				}
+			}
+			want := numbers(a.Operands, a.Cotangents, a.Tangents, a.CotangentTangents)
+			got := numbers(b.Operands, b.Cotangents, b.Tangents, b.CotangentTangents)
+			for i := range want {
+				if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
+					t.Fatalf("%s %v: number %d is %v, want %v", r.Name, p, i, got[i], want[i])
+				}
+			}
+		}
+	}
+	dot := lookup(t, "revlinalg.Dot[float64]")
+	var wrong *rev.OperandError
+	if _, err := dot.Prepare(Forward, Args{}); !errors.As(err, &wrong) {
+		t.Error("without operands:", err)
+	}
+	x, y := []float64{1, 2}, []float64{3}
+	if _, err := dot.Prepare(Forward, Args{Operands: []Buffer{{}, Slice(x), Slice(y)}}); !errors.As(err, &wrong) && !errors.Is(err, ErrArgument) {
+		t.Error("with vectors of two lengths:", err)
+	}
+	if _, err := dot.Prepare(Pass(9), Args{}); !errors.Is(err, ErrArgument) {
+		t.Error("a pass that there is not:", err)
+	}
+}

@@ -80,6 +80,20 @@ func Export(dir, format string, seed uint64, rows, cols int, types map[string]bo
 	return files, nil
 }
 
+// WriteValue writes operands of a rule and its value as an archive of NumPy arrays.
+func WriteValue(file string, r *rules.Rule, a rules.Args) error {
+	v := &Vector{Parameters: make(map[string]float64)}
+	for i, p := range r.Params {
+		v.Parameters[p.Name] = a.Params[i]
+	}
+	out, _, err := r.VJP(a.Operands, a.Params)
+	if err != nil {
+		return err
+	}
+	v.Operands, v.Expected.Value = arrays(r, a.Operands, "in inout index"), arrays(r, out, "acc inout")
+	return outfile.Write(file, func(w io.Writer) error { return writeNPZ(w, v) })
+}
+
 // Of returns the vector of a rule on random operands.
 func Of(r *rules.Rule, seed uint64, rows, cols int) (*Vector, error) {
 	example := func(n uint64) rules.Args { return r.Example(rand.New(rand.NewPCG(seed, n)), rows, cols) }

@@ -1,0 +1,166 @@
+package peers
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+
+	"revnum/rev"
+	"revnum/rules"
+)
+
+// A Case is a rule on operands of one size.
+type Case struct {
+	Rule *rules.Rule
+	Size string // of vectors, or of square matrices
+	draw func(rnd *rand.Rand) rules.Args
+
+	// flops is the number of floating-point operations of a value, or 0 if memory bounds the
+	// kernel and not arithmetic.
+	flops float64
+}
+
+// Name returns the name of the case, such as "revlinalg.MatMul[float64] 256".
+func (c *Case) Name() string { return c.Rule.Name + " " + c.Size }
+
+// orders has the orders of problems by kernel. The other kernels have those of orderOf.
+var orders = map[string][]int{
+	"revlinalg.DetMinors": {8}, "revlinalg.Unitary": {64, 256}, "revlinalg.ComplexUnitary": {64, 256},
+	"revlinalg.FFT": {1024, 1000, 1009, 65536}, "revlinalg.RealFFT": {1024, 1000, 1009, 65536},
+	"revtropical.MatMul": {64, 256}, "revlog.MatMul": {64}, "revlog.Powers": {100}, "revsparse.LogMul": {100},
+	"revsparse.DominantEig": {500}, "revlinalg.PolyLeastSquares": {10}, "graphembed.Loss": {30}, "hand.Residuals": {30},
+	"lstm.Loss": {20}, "gmm.LogPosterior": {16}, "gmm.LogResponsibilities": {16}, "kmeans.Cost": {16},
+	"nbody.Steps": {10}, "wave.Steps": {100},
+}
+
+// flops has the number of floating-point operations of square problems of order n, as
+// benchmarks of BLAS, LAPACK and FFTW count them.
+var flops = map[string]func(n float64) float64{
+	"revlinalg.MatMul":   func(n float64) float64 { return 2 * n * n * n },
+	"revnn.AffineBatch":  func(n float64) float64 { return 2 * n * n * n },
+	"revlinalg.Cholesky": func(n float64) float64 { return n * n * n / 3 },
+	"revlinalg.Solve":    func(n float64) float64 { return 2*n*n*n/3 + 2*n*n*n },
+	"revlinalg.Inv":      func(n float64) float64 { return 2 * n * n * n },
+	"revlinalg.TriSolve": func(n float64) float64 { return n * n * n },
+	"revlinalg.Unitary":  func(n float64) float64 { return 3 * n * n * (n - 1) },
+}
+
+// Cases returns the cases of all rules over the given types of numbers.
+func Cases(types map[string]bool) (all []*Case) {
+	for _, r := range rules.All() {
+		if r.Missing != "" || !types[r.Type.String()] {
+			continue
+		}
+		if ws := windows[r.Kernel]; ws != nil && (r.Type == rules.Float64 || r.Type == rules.Float32) {
+			for _, w := range ws {
+				all = append(all, w.of(r))
+			}
+			continue
+		}
+		for _, n := range ordersOf(r) {
+			all = append(all, square(r, n))
+		}
+	}
+	return all
+}
+
+func ordersOf(r *rules.Rule) []int {
+	if n := orders[r.Kernel]; n != nil {
+		return n
+	}
+	for _, o := range r.Operands {
+		if strings.Contains(o.Shape, ",") && !strings.HasSuffix(o.Shape, ",3") {
+			return []int{64, 256}
+		}
+	}
+	return []int{100, 10000, 1000000}
+}
+
+// square returns the case of operands of about n rows and columns.
+func square(r *rules.Rule, n int) *Case {
+	c := &Case{Rule: r, Size: fmt.Sprint(n), draw: func(rnd *rand.Rand) rules.Args { return r.Example(rnd, n, n) }}
+	if f := flops[r.Kernel]; f != nil {
+		c.flops = f(float64(n))
+	}
+	return c
+}
+
+// args returns the operands, and cotangents of all that have one.
+func (c *Case) args() rules.Args {
+	a := c.draw(rand.New(rand.NewPCG(1, 1)))
+	a.Cotangents = c.draw(rand.New(rand.NewPCG(1, 2))).Operands
+	for i, o := range c.Rule.Operands {
+		g := &a.Cotangents[i]
+		if g.Ptr, g.Ind = a.Operands[i].Ptr, a.Operands[i].Ind; o.Role == "index" {
+			*g = rules.Buffer{}
+		}
+	}
+	return a
+}
+
+// A windowed case has images and windows that slide over them.
+type windowed struct {
+	images, channels, size int // of square images
+	filters                int // 0 of pools, and of convolutions that are depthwise the channels
+	groups                 int
+	window, stride, pad    int
+}
+
+var windows = map[string][]windowed{
+	"revnn.Conv2D": {
+		{8, 64, 28, 64, 1, 3, 1, 1}, {8, 3, 56, 64, 1, 7, 2, 3}, {8, 64, 28, 64, 64, 3, 1, 1},
+	},
+	"revnn.MaxPool":  {{8, 64, 28, 0, 0, 2, 2, 0}},
+	"revnn.MeanPool": {{8, 64, 28, 0, 0, 2, 2, 0}},
+}
+
+func (w windowed) of(r *rules.Rule) *Case {
+	out := (w.size+2*w.pad-w.window)/w.stride + 1
+	depth := w.filters
+	if depth == 0 {
+		depth = w.channels
+	}
+	shapes := map[string][2]int{
+		"X": {w.images, w.channels * w.size * w.size}, "Y": {w.images, depth * out * out},
+		"W": {w.filters, w.channels / max(1, w.groups) * w.window * w.window}, "B": {w.filters, 1},
+	}
+	params := map[string]int{
+		"Channels": w.channels, "Height": w.size, "Width": w.size, "Groups": w.groups,
+		"KernelHeight": w.window, "KernelWidth": w.window, "WindowHeight": w.window, "WindowWidth": w.window,
+		"StrideHeight": w.stride, "StrideWidth": w.stride, "PadHeight": w.pad, "PadWidth": w.pad,
+	}
+	c := &Case{Rule: r, Size: fmt.Sprintf("%d×%d×%d×%d by %d×%d", w.images, w.channels, w.size, w.size, w.window, w.window)}
+	if w.filters > 0 {
+		c.Size += fmt.Sprintf(", %d filters", w.filters)
+		c.flops = 2 * float64(w.images*w.filters*out*out*shapes["W"][1])
+	}
+	if w.groups > 1 {
+		c.Size += fmt.Sprintf(" in %d groups", w.groups)
+	}
+	c.draw = func(rnd *rand.Rand) (a rules.Args) {
+		draw := drawn[float64]
+		if r.Type == rules.Float32 {
+			draw = drawn[float32]
+		}
+		for _, o := range r.Operands {
+			a.Operands = append(a.Operands, draw(rnd, o, shapes[o.Name]))
+		}
+		for _, p := range r.Params {
+			a.Params = append(a.Params, float64(params[p.Name]))
+		}
+		return a
+	}
+	return c
+}
+
+// drawn returns an operand of normal numbers.
+func drawn[T float32 | float64](rnd *rand.Rand, o rules.Operand, shape [2]int) rules.Buffer {
+	x := make([]T, shape[0]*shape[1])
+	for i := range x {
+		x[i] = T(rnd.NormFloat64())
+	}
+	if o.Kind == "vector" {
+		return rules.Vector(rev.ViewSlice(x))
+	}
+	return rules.Matrix(rev.NewGeneral(shape[0], shape[1], x))
+}

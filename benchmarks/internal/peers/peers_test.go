@@ -1,0 +1,84 @@
+package peers
+
+import (
+	"bytes"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"revnum/rules"
+)
+
+var all = map[string]bool{"float64": true, "float32": true, "complex128": true}
+
+// Every kernel has a line, and every name in the program of peers is that of a kernel.
+func TestCases(t *testing.T) {
+	kernels, names := map[string]bool{}, map[string]bool{}
+	for _, c := range Cases(all) {
+		if names[c.Name()] {
+			t.Errorf("two cases are called %s", c.Name())
+		}
+		names[c.Name()], kernels[c.Rule.Kernel] = true, true
+	}
+	for _, r := range rules.All() {
+		if r.Missing == "" && all[r.Type.String()] && !kernels[r.Kernel] {
+			t.Errorf("%s has no case", r.Kernel)
+		}
+	}
+	for _, m := range regexp.MustCompile(`"(rev[a-z]+\.[A-Z]\w*)"`).FindAllSubmatch(script, -1) {
+		if !kernels[string(m[1])] {
+			t.Errorf("peers.py: there is no kernel %s", m[1])
+		}
+	}
+}
+
+// Every peer computes what the kernel does.
+func TestPeers(t *testing.T) {
+	if err := exec.CommandContext(t.Context(), "python3", "-c", "import numpy").Run(); err != nil {
+		t.Skip("python3 has no numpy: ", err)
+	}
+	s, err := Start(t.Context(), "python3", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	done := map[string]bool{}
+	var results []Result
+	for _, c := range Cases(all) {
+		if done[c.Rule.Name] { // by a smaller case
+			continue
+		}
+		done[c.Rule.Name] = true
+		rs, err := s.Measure(c, 1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, d := range rs[0].Differences {
+			t.Errorf("%s: %s differs by %v", c.Name(), name, d)
+		}
+		for _, r := range rs {
+			if r.Failed != "" || !(r.Ours > 0) || r.Peer != "" && !(r.Ratio > 0) {
+				t.Errorf("%s %s: %+v", r.Case, r.Pass, r)
+			}
+		}
+		results = append(results, rs...)
+	}
+	var table, csv bytes.Buffer
+	if err := WriteTable(&table, results); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteCSV(&csv, results); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(table.String(), "\n"); n != len(results)+1 {
+		t.Errorf("the table has %d lines for %d results", n, len(results))
+	}
+	if !strings.HasPrefix(csv.String(), "kernel,pass,program,seconds,ratio,of_peak\n") {
+		t.Errorf("the file begins %.80q", csv.String())
+	}
+}
