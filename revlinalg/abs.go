@@ -1,10 +1,9 @@
 package revlinalg
 
 import (
-	"math"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -24,10 +23,9 @@ type Abs[T rev.Real] struct {
 }
 
 var absFunction = elementwise.Function{
-	Name:   "abs",
-	Values: elementwise.Each(math.Abs),
-	Slopes: elementwise.EachOf(func(x, _ float64) float64 { return sign(x) }),
-	Curves: func(d, _, _ []float64) { clear(d) },
+	Name:    "abs",
+	Float64: absLoops[float64](),
+	Float32: absLoops[float32](),
 
 	Q43: elementwise.Pointwise[fixed.Q43]{
 		Value: fixed.Q43.Abs,
@@ -46,6 +44,10 @@ func sign[T rev.Real](x T) T {
 		return -1 // raw: a sign
 	}
 	return x
+}
+
+func absLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{Values: vec.Abs[T], Slopes: vec.Sign[T]}
 }
 
 // Run implements rev.Kernel. It returns no error.

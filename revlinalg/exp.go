@@ -15,8 +15,8 @@ import (
 //
 //	x̄ += eˣ·ȳ,  ẏ += eˣ·ẋ,  ġx += eˣ·(ġy + ẋ·ȳ).
 //
-// In floating point the exponential is within a unit in the last place over the whole
-// range. In fixed point it is within 0.51 units. Above 2²⁰, that is for x > 13.86, it
+// In float64 the exponential is within 0.65 units in the last place, and in float32 within
+// 0.57, over the whole range of normal results. In fixed point it is within 0.51 units. Above 2²⁰, that is for x > 13.86, it
 // is the largest number.
 type Exp[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
@@ -25,10 +25,9 @@ type Exp[T rev.Real] struct {
 }
 
 var expFunction = elementwise.Function{
-	Name:   "exp",
-	Values: vec.Exp[float64],
-	Slopes: func(d, _, y []float64) { copy(d, y) },
-	Curves: func(d, _, y []float64) { copy(d, y) },
+	Name:    "exp",
+	Float64: expLoops[float64](),
+	Float32: expLoops[float32](),
 
 	Q43: elementwise.Pointwise[fixed.Q43]{
 		Value: expSat,
@@ -44,6 +43,10 @@ func expSat(x fixed.Q43) fixed.Q43 {
 		return fixed.Max
 	}
 	return y
+}
+
+func expLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{Values: vec.Exp[T], Add: vec.AddExp[T], AddSlope: vec.AddExpProduct[T]}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -20,8 +20,8 @@ import (
 // If an element of X is zero or a negative real number, all passes return a
 // *rev.DomainError with its index and change nothing. NaN is passed on.
 //
-// In floating point the logarithm is within a unit in the last place over the whole
-// range. Derivatives that overflow are infinite: 1/x for x below 2⁻¹⁰²⁴ and 1/x² for x
+// In float64 the logarithm is within 0.8 units in the last place, and in float32 within
+// 0.87, over the whole range. Derivatives that overflow are infinite: 1/x for x below 2⁻¹⁰²⁴ and 1/x² for x
 // below 2⁻⁵¹². Times a cotangent of zero they are NaN. In fixed point the logarithm is
 // within 0.51 units, and derivatives wrap if they are out of range, as they are for
 // small x.
@@ -36,10 +36,9 @@ type Log[T rev.Number] struct {
 }
 
 var logFunction = elementwise.Function{
-	Name:   "log",
-	Values: vec.Log[float64],
-	Slopes: elementwise.EachOf(func(x, _ float64) float64 { return 1 / x }),
-	Curves: elementwise.EachOf(func(x, _ float64) float64 { return -1 / x / x }),
+	Name:    "log",
+	Float64: logLoops[float64](),
+	Float32: logLoops[float32](),
 
 	Q43: elementwise.Pointwise[fixed.Q43]{
 		Value: fixed.Log,
@@ -55,6 +54,13 @@ var logFunction = elementwise.Function{
 
 	Defined:        func(x float64, _ int) bool { return !(x <= 0) },
 	DefinedComplex: func(x complex128, _ int) bool { return x != 0 },
+}
+
+func logLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{
+		Values: vec.Log[T], Slopes: vec.Recip[T], Add: vec.AddLog[T], AddSlope: vec.AddRecipProduct[T],
+		Curves: elementwise.Curve(func(_, d T) T { return -d * d }),
+	}
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if log(x) is not defined.

@@ -1,10 +1,9 @@
 package revlinalg
 
 import (
-	"math"
-
 	"revnum/fixed"
 	"revnum/internal/elementwise"
+	"revnum/internal/simd/vec"
 	"revnum/rev"
 )
 
@@ -27,10 +26,9 @@ type Sqrt[T rev.Real] struct {
 }
 
 var sqrtFunction = elementwise.Function{
-	Name:   "sqrt",
-	Values: elementwise.Each(math.Sqrt),
-	Slopes: elementwise.EachOf(func(_, y float64) float64 { return 0.5 / y }),
-	Curves: elementwise.EachOf(func(x, y float64) float64 { return -0.25 / y / x }),
+	Name:    "sqrt",
+	Float64: sqrtLoops[float64](),
+	Float32: sqrtLoops[float32](),
 
 	Q43: elementwise.Pointwise[fixed.Q43]{
 		Value: fixed.Sqrt,
@@ -39,6 +37,20 @@ var sqrtFunction = elementwise.Function{
 	},
 
 	Defined: func(x float64, order int) bool { return !(x < 0) && !(x == 0 && order > 0) },
+}
+
+func sqrtLoops[T rev.Float]() elementwise.Loops[T] {
+	slopes := func(d, x []T) { // 1/(2√x)
+		vec.Sqrt(d, x)
+		vec.AddTo(d, d, d)
+		vec.Recip(d, d)
+	}
+	curves := func(d, x, _ []T) { // -(1/(2√x))/(2x)
+		for i, v := range x {
+			d[i] = -0.5 * d[i] / v
+		}
+	}
+	return elementwise.Loops[T]{Values: vec.Sqrt[T], Add: vec.AddSqrt[T], Slopes: slopes, Curves: curves}
 }
 
 // Run implements rev.Kernel. It returns a *rev.DomainError if √x or its derivative is

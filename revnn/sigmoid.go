@@ -14,9 +14,9 @@ import (
 //
 //	x̄ += σ′(x)·ȳ,  ẏ += σ′(x)·ẋ,  ġx += σ′(x)·ġy + σ′(x)·(1 - 2σ(x))·ẋ·ȳ.
 //
-// Nothing overflows, and 1 - σ(x) has all its digits even for large x. In float64 the value
-// is within 2.5 units in the last place, and σ′ within 5. In float32 and fixed point both
-// are within 0.51 units.
+// Nothing overflows, and 1 - σ(x) has all its digits even for large x. In floating point the value
+// is within 2.5 units in the last place, and σ′ within 5. In fixed point both are within 0.51
+// units.
 type Sigmoid[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -25,9 +25,13 @@ type Sigmoid[T rev.Real] struct {
 
 var sigmoidFunction = elementwise.Function{
 	Name:    "sigmoid",
-	Both:    vec.Sigmoid,
-	Curves:  elementwise.EachSlope(func(y, d float64) float64 { return d * (1 - 2*y) }),
+	Float64: sigmoidLoops[float64](),
+	Float32: sigmoidLoops[float32](),
 	ByFloat: true,
+}
+
+func sigmoidLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{Both: vec.Sigmoid[T], Curves: elementwise.Curve(func(y, d T) T { return d * (1 - 2*y) })}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -16,7 +16,8 @@ import (
 //	x̄ += f′·ȳ,  ẏ += f′·ẋ,  ġx += f′·ġy + σ′·(2 + x·(1 - 2σ(x)))·ẋ·ȳ.
 //
 // Nothing overflows. In float64 the value is within 2.5 units in the last place, and f′ is
-// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 and fixed point both are within 0.51 units. At -Inf
+// within 5·2⁻⁵³·(σ + |x|·σ′). In float32 the bounds are 3 units and 5·2⁻²⁴·(σ + |x|·σ′), and
+// in fixed point both are within 0.51 units. At -Inf
 // the value is 0, its limit.
 type SiLU[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
@@ -26,19 +27,23 @@ type SiLU[T rev.Real] struct {
 
 var siluFunction = elementwise.Function{
 	Name:    "SiLU",
-	Both:    vec.SiLU,
-	Curves:  siluCurves,
+	Float64: siluLoops[float64](),
+	Float32: siluLoops[float32](),
 	ByFloat: true,
 	Rest:    true,
 }
 
 // siluCurves computes σ′·(2 + x·(1 - 2σ)). Beyond 800, σ′ is 0.
-func siluCurves(d, x, y []float64) {
+func siluCurves[T rev.Float](d, x, y []T) {
 	vec.Sigmoid(y, d, x)
 	for i, v := range x {
 		v = max(min(v, 800), -800)
-		d[i] *= 2 + float64(v*(1-2*y[i]))
+		d[i] *= 2 + T(v*(1-2*y[i]))
 	}
+}
+
+func siluLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{Both: vec.SiLU[T], Curves: siluCurves[T]}
 }
 
 // Run implements rev.Kernel. It returns no error.

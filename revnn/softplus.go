@@ -15,8 +15,8 @@ import (
 //	x̄ += σ(x)·ȳ,  ẏ += σ(x)·ẋ,  ġx += σ(x)·ġy + σ(x)·σ(-x)·ẋ·ȳ.
 //
 // Nothing overflows, because the value is computed as max(x, 0) + log(1 + exp(-|x|)). In
-// float64 it is within 2 units in the last place, and σ within 3.5. In float32 and fixed
-// point both are within 0.51 units.
+// floating point it is within 2 units in the last place, and σ within 3.5. In fixed point both are
+// within 0.51 units.
 type Softplus[T rev.Real] struct {
 	Y       rev.Vector[T] `rev:"acc" shape:"n"`
 	X       rev.Vector[T] `rev:"in" shape:"n"`
@@ -25,10 +25,14 @@ type Softplus[T rev.Real] struct {
 
 var softplusFunction = elementwise.Function{
 	Name:    "softplus",
-	Both:    vec.Softplus,
-	Curves:  func(d, x, y []float64) { vec.Sigmoid(y, d, x) },
+	Float64: softplusLoops[float64](),
+	Float32: softplusLoops[float32](),
 	ByFloat: true,
 	Rest:    true,
+}
+
+func softplusLoops[T rev.Float]() elementwise.Loops[T] {
+	return elementwise.Loops[T]{Both: vec.Softplus[T], Curves: func(d, x, y []T) { vec.Sigmoid(y, d, x) }}
 }
 
 // Run implements rev.Kernel. It returns no error.

@@ -15,6 +15,7 @@ import (
 	"revnum/internal/number"
 	"revnum/internal/parallel"
 	"revnum/internal/simd/vec"
+	"revnum/internal/vector"
 	"revnum/internal/workspace"
 	"revnum/rev"
 )
@@ -35,17 +36,12 @@ type kernel[T rev.Number] interface {
 	}
 }
 
-// A Function is f with its first two derivatives. float32 is computed in float64.
+// A Function is f with its first two derivatives.
 type Function struct {
 	Name string
 
-	// Values computes y_i = f(x_i), and Slopes computes d_i = f′(x_i) from these. If
-	// Both is set, it computes y and d at once instead. Curves computes d_i = f″(x_i)
-	// and is given f′(x_i) there. Slopes and Curves may overwrite y.
-	Values func(y, x []float64)
-	Slopes func(d, x, y []float64)
-	Both   func(y, d, x []float64)
-	Curves func(d, x, y []float64)
+	Float64 Loops[float64]
+	Float32 Loops[float32]
 
 	// If ByFloat is set, fixed-point values are rounded from float64. Both must then
 	// have the same bits on all machines. If Rest is set too, f(-|x|) is rounded, and
@@ -63,6 +59,24 @@ type Function struct {
 	DefinedComplex func(x complex128, order int) bool
 }
 
+// Loops compute f and its derivatives of the elements of x.
+type Loops[T rev.Float] struct {
+	// Values computes y_i = f(x_i), and Slopes d_i = f′(x_i). If Both is set, it computes y and d
+	// at once instead. Without Slopes and Both, f′ and f″ are f.
+	Values func(y, x []T)
+	Slopes func(d, x []T)
+	Both   func(y, d, x []T)
+
+	// Add computes y_i += sign·f(x_i), and AddSlope to_i += sign·(f′(x_i)·from_i), with the bits
+	// that Values and Slopes lead to. They may be nil.
+	Add      func(y []T, sign T, x []T)
+	AddSlope func(to []T, sign T, x, from []T)
+
+	// Curves computes d_i = f″(x_i). It is given f(x_i) and f′(x_i) in y and d, and may overwrite
+	// y. Without it, f″ is 0.
+	Curves func(d, x, y []T)
+}
+
 // A Pointwise has functions of single numbers: f(x), f′(x)·v and f″(x)·v·w.
 type Pointwise[T rev.Number] struct {
 	Value func(x T) T
@@ -76,7 +90,8 @@ type pass[T rev.Number] struct {
 
 	f       *Function
 	sign    int
-	buffers []buffers // of each worker
+	buffers []buffers[T]       // of each worker, for floats
+	wide    []buffers[float64] // of each worker, for ByFloat
 }
 
 // Sizes of pieces of vectors.
@@ -114,7 +129,7 @@ func Run[K kernel[T], T rev.Number](f *Function, k K, p rev.Pass[K]) error {
 	w.k, w.g, w.t, w.gt = Operands[T](k), Operands[T](p.G), Operands[T](p.T), Operands[T](p.GT)
 	w.f, w.sign = f, p.Sign()
 	err := w.run()
-	*w = pass[T]{buffers: w.buffers} // without the caller's storage
+	*w = pass[T]{buffers: w.buffers, wide: w.wide} // without the caller's storage
 	workspace.Put(w)
 	return err
 }
@@ -126,8 +141,12 @@ func (p *pass[T]) run() error {
 		return err
 	}
 	workers, blocks := parallel.Workers(p.k.Workers), (p.k.X.N+BlockSize-1)/BlockSize
-	if p.f.ByFloat || !number.IsFixed[T]() && !number.IsComplex[T]() {
-		p.buffers = workspace.Grow(p.buffers, min(workers, max(1, blocks)))
+	switch room := min(workers, max(1, blocks)); {
+	case number.IsComplex[T]():
+	case !number.IsFixed[T]():
+		p.buffers = workspace.Grow(p.buffers, room)
+	case p.f.ByFloat:
+		p.wide = workspace.Grow(p.wide, room)
 	}
 	parallel.Run(workers, blocks, p)
 	return nil
@@ -159,7 +178,7 @@ func checkDomain[T rev.Real](p *pass[T]) error {
 		return nil
 	}
 	order := p.order()
-	for i := range p.k.X.N {
+	for i := positive(p.k.X); i < p.k.X.N; i++ {
 		// All functions are defined at positive numbers.
 		if x := fixed.Float(p.k.X.Data[i*p.k.X.Inc]); !(x > 0) && !p.f.Defined(x, order) {
 			return &rev.DomainError{Func: p.f.Name, Args: []float64{x}, Index: i, Order: order}
@@ -168,18 +187,31 @@ func checkDomain[T rev.Real](p *pass[T]) error {
 	return nil
 }
 
+// positive returns the number of elements of x that are known to be positive.
+func positive[T rev.Real](x rev.Vector[T]) int {
+	if x.Inc == 1 {
+		switch x := any(x.Data[:x.N]).(type) {
+		case []float64:
+			return vec.Positive(x)
+		case []float32:
+			return vec.Positive(x)
+		}
+	}
+	return 0
+}
+
 // Block works on a block of elements.
 func (p *pass[T]) Block(worker, block int) {
 	lo := block * BlockSize
 	hi := min(lo+BlockSize, p.k.X.N)
 	switch p := any(p).(type) {
 	case *pass[float64]:
-		applyFloat(p, &p.buffers[worker], lo, hi)
+		applyFloat(p, &p.f.Float64, &p.buffers[worker], lo, hi)
 	case *pass[float32]:
-		applyFloat(p, &p.buffers[worker], lo, hi)
+		applyFloat(p, &p.f.Float32, &p.buffers[worker], lo, hi)
 	case *pass[fixed.Q43]:
 		if p.f.ByFloat {
-			applyByFloat(p, &p.buffers[worker], lo, hi)
+			applyByFloat(p, &p.wide[worker], lo, hi)
 		} else {
 			applyPointwise(p, &p.f.Q43, lo, hi)
 		}
@@ -189,28 +221,70 @@ func (p *pass[T]) Block(worker, block int) {
 }
 
 // buffers hold intermediate values of one PieceSize.
-type buffers struct{ x, y, d, v [PieceSize]float64 }
+type buffers[T rev.Number] struct{ x, y, d, v [PieceSize]T }
 
-func applyFloat[T rev.Float](p *pass[T], w *buffers, lo, hi int) {
-	f, sign, order := p.f, float64(p.sign), p.order()
+// addOne makes a pass that adds to one output, and reports whether it could.
+func addOne[T rev.Float](p *pass[T], f *Loops[T], lo, hi int) bool {
+	to, sign, from := p.k.Y, T(p.sign), rev.Vector[T]{Inc: 1}
+	outputs := 0
+	for _, o := range [...]struct {
+		yes      bool
+		to, from rev.Vector[T]
+		sign     T
+	}{
+		{p.k.Y.Data != nil, p.k.Y, from, sign}, {p.tangent(), p.t.Y, p.t.X, sign},
+		{p.gradient(), p.g.X, p.g.Y, 1}, {p.gradientTangent(), p.gt.X, p.gt.Y, 1},
+	} {
+		if o.yes {
+			to, from, sign, outputs = o.to, o.from, o.sign, outputs+1
+		}
+	}
+	if outputs != 1 || p.curved() || to.Inc != 1 || from.Inc != 1 || p.k.X.Inc != 1 {
+		return false
+	}
+	switch x := p.k.X.Data[lo:hi]; {
+	case from.Data == nil && f.Add != nil:
+		f.Add(to.Data[lo:hi], sign, x)
+	case from.Data != nil && f.AddSlope != nil:
+		f.AddSlope(to.Data[lo:hi], sign, x, from.Data[lo:hi])
+	default:
+		return false
+	}
+	return true
+}
+
+func applyFloat[T rev.Float](p *pass[T], f *Loops[T], w *buffers[T], lo, hi int) {
+	sign, order := T(p.sign), p.order()
+	if addOne(p, f, lo, hi) {
+		return
+	}
 	for ; lo < hi; lo += len(w.x) {
 		n := min(len(w.x), hi-lo)
-		x, y, d := wide(w.x[:n], p.k.X, lo), w.y[:n], w.d[:n]
-		if f.Both != nil {
+		x, y, d := vector.Elements(w.x[:], p.k.X, lo, n), w.y[:n], w.d[:n]
+		switch {
+		case f.Both != nil && (order > 0 || f.Values == nil):
 			f.Both(y, d, x)
-		} else {
+		case p.k.Y.Data != nil || order == 2 || f.Slopes == nil:
 			f.Values(y, x)
+			fallthrough
+		default:
+			if order > 0 && f.Slopes != nil {
+				f.Slopes(d, x)
+			} else if f.Both == nil {
+				d = y
+			}
 		}
 		if p.k.Y.Data != nil {
-			addWide(p.k.Y, lo, sign, y)
+			vector.AddElements(p.k.Y, lo, sign, y)
 		}
-		if order > 0 && f.Slopes != nil {
-			f.Slopes(d, x, y)
-		}
-		addProduct := func(to rev.Vector[T], sign float64, from rev.Vector[T]) {
-			v := w.v[:n]
-			vec.MulTo(v, d, wide(v, from, lo))
-			addWide(to, lo, sign, v)
+		addProduct := func(to rev.Vector[T], sign T, from rev.Vector[T]) {
+			v := vector.Elements(w.v[:], from, lo, n)
+			if to.Inc == 1 {
+				vec.AddProduct(to.Data[lo:lo+n], sign, d, v)
+				return
+			}
+			vec.MulTo(w.v[:n], d, v)
+			vector.AddElements(to, lo, sign, w.v[:n])
 		}
 		if p.tangent() {
 			addProduct(p.t.Y, sign, p.t.X)
@@ -221,34 +295,14 @@ func applyFloat[T rev.Float](p *pass[T], w *buffers, lo, hi int) {
 		if p.gradientTangent() {
 			addProduct(p.gt.X, 1, p.gt.Y)
 		}
-		if p.curved() {
-			f.Curves(d, x, y)
-			vec.MulTo(d, d, wide(w.v[:n], p.t.X, lo))
+		if p.curved() && (f.Curves != nil || f.Slopes == nil && f.Both == nil) {
+			if f.Curves != nil {
+				f.Curves(d, x, y)
+			}
+			vec.MulTo(w.d[:n], d, vector.Elements(w.v[:], p.t.X, lo, n))
+			d = w.d[:n]
 			addProduct(p.gt.X, 1, p.g.Y)
 		}
-	}
-}
-
-// wide returns len(buf) elements of x, from lo on. They are a view if x is float64 without
-// gaps, and otherwise a copy in buf.
-func wide[T rev.Float](buf []float64, x rev.Vector[T], lo int) []float64 {
-	if xs, ok := any(x.Data).([]float64); ok && x.Inc == 1 {
-		return xs[lo : lo+len(buf)]
-	}
-	for i := range buf {
-		buf[i] = float64(x.Data[(lo+i)*x.Inc])
-	}
-	return buf
-}
-
-// addWide computes y_{lo+i} += sign·d_i, for a sign of 1 or -1.
-func addWide[T rev.Float](y rev.Vector[T], lo int, sign float64, d []float64) {
-	if ys, ok := any(y.Data).([]float64); ok && y.Inc == 1 {
-		vec.Axpy(sign, d, ys[lo:lo+len(d)])
-		return
-	}
-	for i, v := range d {
-		y.Data[(lo+i)*y.Inc] += T(sign * v)
 	}
 }
 
@@ -277,8 +331,8 @@ func applyPointwise[T rev.Number](p *pass[T], f *Pointwise[T], lo, hi int) {
 }
 
 // applyByFloat works on fixed-point elements with the functions over float64.
-func applyByFloat(p *pass[fixed.Q43], w *buffers, lo, hi int) {
-	f := p.f
+func applyByFloat(p *pass[fixed.Q43], w *buffers[float64], lo, hi int) {
+	f, loops := p.f, &p.f.Float64
 	at := func(v rev.Vector[fixed.Q43], i int) *fixed.Q43 { return &v.Data[i*v.Inc] }
 	for ; lo < hi; lo += len(w.x) {
 		n := min(len(w.x), hi-lo)
@@ -290,7 +344,7 @@ func applyByFloat(p *pass[fixed.Q43], w *buffers, lo, hi int) {
 			}
 			x[i] = v.Float64()
 		}
-		f.Both(y, d, x)
+		loops.Both(y, d, x)
 		for i, v := range y {
 			if p.k.Y.Data == nil {
 				break
@@ -303,7 +357,7 @@ func applyByFloat(p *pass[fixed.Q43], w *buffers, lo, hi int) {
 		}
 		if p.curved() {
 			copy(c, d)
-			f.Curves(c, x, y)
+			loops.Curves(c, x, y)
 		}
 		for i := range n {
 			slope := fixed.FromFloat64(d[i])
@@ -327,28 +381,9 @@ func applyByFloat(p *pass[fixed.Q43], w *buffers, lo, hi int) {
 	}
 }
 
-// Each returns a function for Function.Values that calls f for every element.
-func Each(f func(x float64) float64) func(y, x []float64) {
-	return func(y, x []float64) {
-		for i, v := range x {
-			y[i] = f(v)
-		}
-	}
-}
-
-// EachOf returns a function for Slopes or Curves that calls f for every element and its
-// value.
-func EachOf(f func(x, y float64) float64) func(d, x, y []float64) {
-	return func(d, x, y []float64) {
-		for i, v := range x {
-			d[i] = f(v, y[i])
-		}
-	}
-}
-
-// EachSlope returns a function for Curves that calls f for every value and slope.
-func EachSlope(f func(y, d float64) float64) func(d, x, y []float64) {
-	return func(d, _, y []float64) {
+// Curve returns a function for Curves that calls f for every value and slope.
+func Curve[T rev.Float](f func(y, d T) T) func(d, x, y []T) {
+	return func(d, _, y []T) {
 		for i, v := range y {
 			d[i] = f(v, d[i])
 		}

@@ -188,13 +188,13 @@ func letter(size int) string {
 
 func arrangement(size int) string { return fmt.Sprint(16/size, letter(size)) }
 
-// shift emits dst = src shifted by n bits in lanes of 8 bytes.
-func (t *translation) shift(left bool, n, dst, src int) {
-	if left {
-		t.special(0x4f005400|uint32(64+n)<<16, fmt.Sprintf("SHL V~0.2D, V~1.2D, %d", n), false, dst, src)
-	} else {
-		t.special(0x6f000400|uint32(128-n)<<16, fmt.Sprintf("USHR V~0.2D, V~1.2D, %d", n), false, dst, src)
+// shift emits dst = src shifted by n bits, in lanes of e bytes. op is SHL, USHR or SSHR.
+func (t *translation) shift(op string, e, n, dst, src int) {
+	bits, by := map[string]uint32{"SHL": 0x4f005400, "USHR": 0x6f000400, "SSHR": 0x4f000400}[op], 16*e-n
+	if op == "SHL" {
+		by = 8*e + n
 	}
+	t.special(bits|uint32(by)<<16, fmt.Sprintf("%s V~0.%[2]s, V~1.%[2]s, %[3]d", op, arrangement(e), n), false, dst, src)
 }
 
 // toGeneral returns a general register with lane i.
@@ -434,8 +434,15 @@ var integer = map[string]struct {
 	op   string
 	size int
 }{
-	"VPADDQ": {"ADD", 8}, "VPSUBQ": {"SUB", 8}, "VPSUBD": {"SUB", 4}, "VPCMPEQQ": {"CMEQ", 8},
+	"VPADDQ": {"ADD", 8}, "VPADDD": {"ADD", 4}, "VPSUBQ": {"SUB", 8}, "VPSUBD": {"SUB", 4}, "VPCMPEQQ": {"CMEQ", 8},
 	"VPCMPEQD": {"CMEQ", 4}, "VPCMPGTQ": {"CMGT", 8}, "VPMINSD": {"SMIN", 4}, "VPMAXSD": {"SMAX", 4},
+}
+
+var shifts = map[string]struct {
+	op   string
+	size int
+}{
+	"VPSLLQ": {"SHL", 8}, "VPSRLQ": {"USHR", 8}, "VPSLLD": {"SHL", 4}, "VPSRLD": {"USHR", 4}, "VPSRAD": {"SSHR", 4},
 }
 
 var logical = map[string]string{
@@ -528,9 +535,11 @@ func (t *translation) instruction(i int) {
 		t.define(dst, func(_, d int) { t.clear(d) })
 	case logical[op] != "":
 		lanewise(func(h, d int, a, b [2]int) { t.logic(logical[op], d, a[h], b[h]) })
-	case op == "VPSLLQ", op == "VPSRLQ":
+	case shifts[op].op != "":
 		by, _ := number(src(2))
-		lanewise(func(h, d int, a, _ [2]int) { t.shift(op == "VPSLLQ", by, d, a[h]) })
+		lanewise(func(h, d int, a, _ [2]int) { t.shift(shifts[op].op, shifts[op].size, by, d, a[h]) })
+	case op == "VCVTDQ2PS":
+		lanewise(func(h, d int, a, _ [2]int) { t.special(0x4e21d800, "SCVTF V~0.4S, V~1.4S", false, d, a[h]) })
 	case op == "VCMPPD", op == "VCMPPS":
 		pred, _ := number(ops[0])
 		a, b := t.source(ops[2], size), t.source(ops[1], size)

@@ -46,18 +46,14 @@ func bySign(x, neg, pos float64) float64 {
 	return pos
 }
 
-func genericSigmoid(y, d, x []float64) {
-	for i, v := range x {
-		p, q := halves(exp64(-math.Abs(v)))
-		y[i], d[i] = bySign(v, p, q), p*q
-	}
+func sigmoid64(x float64) (y, d float64) {
+	p, q := halves(exp64(-math.Abs(x)))
+	return bySign(x, p, q), p * q
 }
 
-func genericSiLU(y, d, x []float64) {
-	for i, v := range x {
-		p, q := halves(exp64(-math.Abs(v)))
-		y[i], d[i] = product(v, bySign(v, p, q), coef.SiLUBound, p*q)
-	}
+func siLU64(x float64) (y, d float64) {
+	p, q := halves(exp64(-math.Abs(x)))
+	return product(x, bySign(x, p, q), coef.SiLUBound, p*q)
 }
 
 // product returns max(x, -bound)·s and x·d + s, with x clamped to [-bound, bound] in the
@@ -69,14 +65,14 @@ func product(x, s, bound, d float64) (y, slope float64) {
 	return x * s, math.FMA(d, min(x, bound), s)
 }
 
-// tanhOf returns tanh(x) and its derivative. With m = |x|, both are functions of F:
+// tanh64 returns tanh(x) and its derivative. With m = |x|, both are functions of F:
 //
 //	m < 0.625:   tanh m = m + m·F,  F = -m²·N(m²)/D(m²),  tanh′ = 1 - tanh²
 //	otherwise:   tanh m = 1 + F,    F = -2e/(1 + e),  e = exp(-2m),  tanh′ = -F·(2 + F)
 //
 // N/D comes from Lambert's continued fraction tanh x = x/(1 + x²/(3 + x²/(5 + ...))),
 // ended at 15. Its relative error is below 2⁻⁵⁷.
-func tanhOf(x float64) (y, d float64) {
+func tanh64(x float64) (y, d float64) {
 	m := math.Abs(x)
 	e := exp64(-(m + m))
 	if m < 0.625 {
@@ -94,18 +90,12 @@ func tanhOf(x float64) (y, d float64) {
 	return math.Copysign(y, x), d
 }
 
-func genericTanh(y, d, x []float64) {
-	for i, v := range x {
-		y[i], d[i] = tanhOf(v)
-	}
-}
-
-// softplusOf returns log(1 + exp(x)) = max(x, 0) + log(1 + e), and its derivative. The
+// softplus64 returns log(1 + exp(x)) = max(x, 0) + log(1 + e), and its derivative. The
 // logarithm is computed as in log64. With f = e, or f = (1 + e)/2 - 1 and log 2 apart if e is
 // large, it is
 //
 //	log(1 + f) = f - (h - s·(h + z·P(z))),  h = f²/2,  s = f/(2 + f),  z = s².
-func softplusOf(x float64) (y, d float64) {
+func softplus64(x float64) (y, d float64) {
 	e := exp64(-math.Abs(x))
 	p, q := halves(e)
 	f, k, kLo := e, 0., 0.
@@ -124,18 +114,12 @@ func softplusOf(x float64) (y, d float64) {
 	return log + above, bySign(x, p, q)
 }
 
-func genericSoftplus(y, d, x []float64) {
-	for i, v := range x {
-		y[i], d[i] = softplusOf(v)
-	}
-}
-
-// geluOf returns x·Φ(x) and Φ(x) + x·φ(x). With u = |x| and Mills' ratio M,
+// gELU64 returns x·Φ(x) and Φ(x) + x·φ(x). With u = |x| and Mills' ratio M,
 //
 //	φ(u) = exp(-u²/2)/√(2π),  Φ(-u) = φ(u)·M(u),  M(u) = Mills(t)/(u + c).
 //
 // The exponential would magnify the rounding of u². Its effect is corrected to first order.
-func geluOf(x float64) (y, d float64) {
+func gELU64(x float64) (y, d float64) {
 	u := min(math.Abs(x), coef.GELUBound)
 	h := float64(u * u)
 	low := math.FMA(u, u, -h) * 0.5
@@ -151,10 +135,4 @@ func geluOf(x float64) (y, d float64) {
 	}
 	p := float64(math.FMA(odd, t, even) * r * phi)
 	return product(x, bySign(x, p, 1-p), coef.GELUBound, phi)
-}
-
-func genericGELU(y, d, x []float64) {
-	for i, v := range x {
-		y[i], d[i] = geluOf(v)
-	}
 }

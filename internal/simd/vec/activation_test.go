@@ -23,11 +23,11 @@ type activation struct {
 }
 
 var activations = []activation{
-	{"sigmoid", Sigmoid, 2.5, 5, bigSigmoid, -708},
-	{"tanh", Tanh, 2, 5, bigTanh, -354},
-	{"softplus", Softplus, 2, 3.5, bigSoftplus, -708},
-	{"GELU", GELU, 6, 7, bigGELU, -37.5},
-	{"SiLU", SiLU, 2.5, 5, bigSiLU, -700},
+	{"sigmoid", Sigmoid[float64], 2.5, 5, bigSigmoid, -708},
+	{"tanh", Tanh[float64], 2, 5, bigTanh, -354},
+	{"softplus", Softplus[float64], 2, 3.5, bigSoftplus, -708},
+	{"GELU", GELU[float64], 6, 7, bigGELU, -37.5},
+	{"SiLU", SiLU[float64], 2.5, 5, bigSiLU, -700},
 }
 
 func bigOp(f func(z, x, y *big.Float) *big.Float, x, y *big.Float) *big.Float {

@@ -93,3 +93,15 @@ func BenchmarkPeak(b *testing.B) {
 	b.Run("read", func(b *testing.B) { report(b, ReadAll(x), "GB/s", func() { ReadAll(x) }) })
 	b.Run("triad", func(b *testing.B) { report(b, Triad(x, y, 2, z), "GB/s", func() { Triad(x, y, 2, z) }) })
 }
+
+func BenchmarkLanes(b *testing.B) {
+	for _, n := range []int{8, 100, 1000} {
+		y, d, x := make([]float32, n), make([]float32, n), make([]float32, n)
+		for i := range x {
+			x[i] = 0.1 + 3*float32(i*7919%n)/float32(n)
+		}
+		for _, f := range lanes {
+			benchmarkTiers(b, f.name, n, func() { f.f32(y, d, x) }, nil)
+		}
+	}
+}

@@ -28,30 +28,36 @@
 //
 // # Functions
 //
-// Exp and Log are within one unit in the last place over the whole range of
-// arguments. The tests compare with math/big, and keep these bounds:
+// Functions of float32 are computed in float32, 16 lanes at a time, but for SinCos and the
+// exponentials of differences, which are computed in float64. The tests compare float64 with
+// math/big, and float32 with float64 for an even selection of all numbers, or for all of them if
+// REVNUM_LONG is set. They keep these bounds, in units in the last place:
 //
-//	          float64   float32
-//	Exp       0.65      0.501
-//	          0.85      0.501    (subnormal results)
-//	Log       0.8       0.501
-//	SinCos    1.5       0.501
+//	           float64   float32
+//	Exp        0.65      0.57
+//	           0.85      1.06     (subnormal results)
+//	Log        0.8       0.87
+//	Sin, Cos   1.5       1.45
+//	SinCos     1.5       0.501
+//	ExpSubTo   0.65      0.501    (and other differences)
 //
 // Subnormal arguments and results are exact to the same bounds. Underflow is
 // gradual, and exp overflows where the true value does: exp(709.78) is finite.
 // exp(-Inf) = 0, exp(+Inf) = +Inf, log(±0) = -Inf, log(x) = NaN for x < 0, log(+Inf)
 // = +Inf.
 //
-// The functions of networks are for float64 alone. Over the whole range of normal results,
-// the table bounds the errors of their values in units in the last place. It bounds the
-// errors of their derivatives in units of 2⁻⁵³ of the sum of the magnitudes of their terms:
+// For the functions of networks, over the whole range of normal results, the table bounds the
+// errors of their values in units in the last place. It bounds the errors of their derivatives in
+// units of 2⁻⁵³, or 2⁻²⁴ in float32, of the sum of the magnitudes of their terms:
 //
-//	          value   derivative
-//	Sigmoid   2.5     5
-//	Tanh      2       5
-//	Softplus  2       3.5
-//	GELU      6       7
-//	SiLU      2.5     5
+//	          value              derivative
+//	          float64  float32
+//	Sigmoid   2.5      2.5       5
+//	Tanh      2        2.5       5
+//	Softplus  2        2         3.5
+//	GELU      6        7         7
+//	SiLU      2.5      3         5
 //
-// SinCos is no worse near multiples of π/2. It passes angles above 2²⁰ to Go code.
+// Sin, Cos and SinCos are no worse near multiples of π/2. They pass angles above 2²⁰ to Go code,
+// and Sin and Cos those above 2¹⁷ in float32.
 package vec

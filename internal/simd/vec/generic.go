@@ -43,6 +43,12 @@ func genericAxpyTo[T cpu.Float](dst []T, alpha T, x, y []T) {
 	}
 }
 
+func genericAddProduct[T cpu.Float](dst []T, alpha T, x, y []T) {
+	for i, v := range x {
+		dst[i] += T(alpha * T(v*y[i]))
+	}
+}
+
 func genericAddTo[T cpu.Float](dst, x, y []T) {
 	for i, v := range x {
 		dst[i] = v + y[i]
@@ -93,12 +99,6 @@ func genericCenterScale[T cpu.Float](dst []T, ldd int, x []T, ldx int, c, s []T)
 	}
 }
 
-func genericExp[T cpu.Float](dst, x []T) {
-	for i, v := range x {
-		dst[i] = T(exp[T](float64(v)))
-	}
-}
-
 func genericExpSubTo[T cpu.Float](dst, x, y []T) {
 	for i, v := range x {
 		dst[i] = T(exp[T](float64(v) - float64(y[i])))
@@ -131,26 +131,12 @@ func genericSumExp[T cpu.Float](x []T, shift T) float64 {
 	return s
 }
 
-func genericLog[T cpu.Float](dst, x []T) {
-	for i, v := range x {
-		dst[i] = T(log[T](float64(v)))
-	}
-}
-
 // exp returns exp(x) to the accuracy that an element of type T needs.
 func exp[T cpu.Float](x float64) float64 {
 	if cpu.Is64[T]() {
 		return exp64(x)
 	}
-	return exp32(x)
-}
-
-// log returns log(x) to the accuracy that an element of type T needs.
-func log[T cpu.Float](x float64) float64 {
-	if cpu.Is64[T]() {
-		return log64(x)
-	}
-	return log32(x)
+	return expFor32(x)
 }
 
 // The exponential. Let n be the multiple of 1/8 nearest to x/ln2, and r = x - n·ln2.
@@ -176,7 +162,7 @@ func log[T cpu.Float](x float64) float64 {
 // For the scaling, a sum of ⌊n⌋ and a bias is split in two, because the power of two
 // itself need not be a double. Only the second product can round.
 //
-// exp32 serves float32, and returns a float64 that is still to be rounded. It has no
+// expFor32 serves float32, and returns a float64 that is still to be rounded. It has no
 // table: n is an integer, and |r| <= ln2/2. Its q has a relative error of 2⁻³⁴. Other
 // errors do not matter in double precision.
 
@@ -231,9 +217,9 @@ var eighths = [8]struct{ hi, lo float64 }{
 	{0x1.d5818dcfba487p+0, 0x1.2ed033c82ed03p-55},
 }
 
-// exp32 returns exp(x) for a result of type float32. When the result is rounded to
+// expFor32 returns exp(x) for a result of type float32. When the result is rounded to
 // float32, it overflows and underflows as it should.
-func exp32(x float64) float64 {
+func expFor32(x float64) float64 {
 	const (
 		q0 = 0x1.0000003a1aefap-1
 		q1 = 0x1.5555544368485p-3
@@ -310,21 +296,6 @@ func log64(x float64) float64 {
 	hi := float64(kLn2) + f
 	lo := math.FMA(k, coef.Ln2Lo42, f-(hi-float64(kLn2))) - hLo
 	return hi + (math.FMA(s, g, lo) - h)
-}
-
-// log32 returns log(x) for a result of type float32.
-func log32(x float64) float64 {
-	if y, ok := logSpecial(x); ok {
-		return y
-	}
-	k, m := logReduce(x)
-	f := m - 1
-	s := f / (m + 1)
-	z := s * s
-	w := z * z
-	a := &coef.Log32
-	p := math.FMA(math.FMA(a[3], w, a[1]), z, math.FMA(a[2], w, a[0]))
-	return math.FMA(k, coef.Ln2, math.FMA(s*z, p, s+s))
 }
 
 // logSpecial returns log(x) if there is no finite logarithm.
@@ -454,4 +425,40 @@ func reduceLargeAngle(x float64) (r float64, k uint64) {
 		return -r, -k
 	}
 	return r, k
+}
+
+// The largest angles that the vector code takes, over float64 and float32.
+const (
+	mostAngle   = 1 << 20
+	mostAngle32 = 1 << 17
+)
+
+func sin64(x float64) float64 {
+	if math.Abs(x) <= mostAngle {
+		return sin64Small(x)
+	}
+	sin, _ := sinCosOf(x)
+	return sin
+}
+
+func cos64(x float64) float64 {
+	if math.Abs(x) <= mostAngle {
+		return cos64Small(x)
+	}
+	_, cos := sinCosOf(x)
+	return cos
+}
+
+func sin32(x float32) float32 {
+	if -mostAngle32 <= x && x <= mostAngle32 {
+		return sin32Small(x)
+	}
+	return float32(sin64(float64(x)))
+}
+
+func cos32(x float32) float32 {
+	if -mostAngle32 <= x && x <= mostAngle32 {
+		return cos32Small(x)
+	}
+	return float32(cos64(float64(x)))
 }

@@ -101,3 +101,93 @@ func SinCos[T cpu.Float](sin, cos, x []T) {
 		}
 	}
 }
+
+// Sin computes dst_i = sin(x_i). In float64 it is within 1.5 units in the last place, as that of
+// SinCos, but it has other bits.
+func Sin[T cpu.Float](dst, x []T) {
+	angles(dst, x, func(lo, hi int) { genericSin(dst[lo:hi], x[lo:hi]) },
+		func(lo, n int) int { return vectorSin(n, &dst[lo], &x[lo]) })
+}
+
+// Cos computes dst_i = cos(x_i), and is otherwise like Sin.
+func Cos[T cpu.Float](dst, x []T) {
+	angles(dst, x, func(lo, hi int) { genericCos(dst[lo:hi], x[lo:hi]) },
+		func(lo, n int) int { return vectorCos(n, &dst[lo], &x[lo]) })
+}
+
+// AddSin computes dst_i += sign·sin(x_i) for a sign of 1 or -1.
+func AddSin[T cpu.Float](dst []T, sign T, x []T) {
+	angles(dst, x, func(lo, hi int) { genericAddSin(dst[lo:hi], sign, x[lo:hi]) },
+		func(lo, n int) int { return vectorAddSin(n, &dst[lo], sign, &x[lo]) })
+}
+
+// AddCos computes dst_i += sign·cos(x_i) for a sign of 1 or -1.
+func AddCos[T cpu.Float](dst []T, sign T, x []T) {
+	angles(dst, x, func(lo, hi int) { genericAddCos(dst[lo:hi], sign, x[lo:hi]) },
+		func(lo, n int) int { return vectorAddCos(n, &dst[lo], sign, &x[lo]) })
+}
+
+// AddSinProduct computes dst_i += sign·sin(x_i)·from_i for a sign of 1 or -1. The product is
+// rounded.
+func AddSinProduct[T cpu.Float](dst []T, sign T, x, from []T) {
+	from = from[:len(x)]
+	angles(dst, x, func(lo, hi int) { genericAddSinProduct(dst[lo:hi], sign, x[lo:hi], from[lo:hi]) },
+		func(lo, n int) int { return vectorAddSinProduct(n, &dst[lo], sign, &x[lo], &from[lo]) })
+}
+
+// AddCosProduct computes dst_i += sign·cos(x_i)·from_i, and is otherwise like AddSinProduct.
+func AddCosProduct[T cpu.Float](dst []T, sign T, x, from []T) {
+	from = from[:len(x)]
+	angles(dst, x, func(lo, hi int) { genericAddCosProduct(dst[lo:hi], sign, x[lo:hi], from[lo:hi]) },
+		func(lo, n int) int { return vectorAddCosProduct(n, &dst[lo], sign, &x[lo], &from[lo]) })
+}
+
+// angles calls vector for n elements from lo on, which returns how many it did before an element
+// that is too large for it, and generic for such elements.
+func angles[T cpu.Float](dst, x []T, generic func(lo, hi int), vector func(lo, n int) int) {
+	if len(dst) != len(x) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		generic(0, len(x))
+		return
+	}
+	const group = 16
+	for i := 0; i < len(x); {
+		n := min(cpu.Chunk, len(x)-i)
+		done := vector(i, n)
+		i += min(done, n)
+		if done < n {
+			end := min(i+group, len(x))
+			generic(i, end)
+			i = end
+		}
+	}
+}
+
+// Positive returns the index of the first element of x that is not positive, or len(x).
+func Positive[T cpu.Float](x []T) int {
+	return prefix(x, vectorPositive[T], func(v T) bool { return v > 0 })
+}
+
+// Nonzero returns the index of the first element of x that is 0, or len(x).
+func Nonzero[T cpu.Float](x []T) int {
+	return prefix(x, vectorNonzero[T], func(v T) bool { return v != 0 })
+}
+
+// prefix returns the index of the first element that is not good. vector stops before a group that
+// has one.
+func prefix[T cpu.Float](x []T, vector func(n int, x *T) int, good func(v T) bool) int {
+	i := 0
+	for tier != cpu.Generic && i < len(x) {
+		n := min(cpu.Chunk, len(x)-i)
+		done := vector(n, &x[i])
+		if i += min(done, n); done < n {
+			break
+		}
+	}
+	for i < len(x) && good(x[i]) {
+		i++
+	}
+	return i
+}

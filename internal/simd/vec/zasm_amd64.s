@@ -294,35 +294,48 @@ done20:
 	VZEROUPPER
 	RET
 
-// func addToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// func addProductAVX512F64<>(dst *float64, alpha float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·addToAVX512F64<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -32(BX), DI
-	TESTQ DI, DI
-	JL    oneTest23
+TEXT ·addProductAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSD alpha+8(FP), Z0
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest23
 
 many21:
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Z0
-	VMOVUPS 64(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*8)
-	VMOVUPS 128(CX)(SI*8), Z0
-	VMOVUPS 128(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*8)
-	VMOVUPS 192(CX)(SI*8), Z0
-	VMOVUPS 192(DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Z1
+	VMOVUPS (DX)(SI*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z1
+	VMOVUPS 64(DX)(SI*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS 64(AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, 64(AX)(SI*8)
+	VMOVUPS 128(CX)(SI*8), Z1
+	VMOVUPS 128(DX)(SI*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS 128(AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, 128(AX)(SI*8)
+	VMOVUPS 192(CX)(SI*8), Z1
+	VMOVUPS 192(DX)(SI*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS 192(AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
 	JLE     many21
@@ -333,10 +346,13 @@ oneTest23:
 	JG   tail24
 
 one22:
-	VMOVUPS (CX)(SI*8), Z0
-	VMOVUPS (DX)(SI*8), Z1
-	VADDPD  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Z1
+	VMOVUPS (DX)(SI*8), Z2
+	VMULPD  Z2, Z1, Z1
+	VMULPD  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*8), Z2
+	VADDPD  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
 	JLE     one22
@@ -348,44 +364,60 @@ tail24:
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPD.Z (CX)(SI*8), K1, Z0
-	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVUPD   Z0, K1, (AX)(SI*8)
+	VMOVUPD.Z (CX)(SI*8), K1, Z1
+	VMOVUPD.Z (DX)(SI*8), K1, Z2
+	VMULPD    Z2, Z1, Z1
+	VMULPD    Z0, Z1, Z1
+	VMOVUPD.Z (AX)(SI*8), K1, Z0
+	VADDPD    Z0, Z1, Z1
+	VMOVUPD   Z1, K1, (AX)(SI*8)
 
 done25:
 	VZEROUPPER
 	RET
 
-// func addToAVX2F64<>(dst *float64, x *float64, y *float64, n int)
+// func addProductAVX2F64<>(dst *float64, alpha float64, x *float64, y *float64, n int)
 // Requires: AVX
-TEXT ·addToAVX2F64<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -16(BX), DI
-	TESTQ DI, DI
-	JL    oneTest28
+TEXT ·addProductAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSD alpha+8(FP), Y0
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest28
 
 many26:
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
-	VMOVUPS 32(CX)(SI*8), Y0
-	VMOVUPS 32(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*8)
-	VMOVUPS 64(CX)(SI*8), Y0
-	VMOVUPS 64(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*8)
-	VMOVUPS 96(CX)(SI*8), Y0
-	VMOVUPS 96(DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Y1
+	VMOVUPS (DX)(SI*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y1
+	VMOVUPS 32(DX)(SI*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS 32(AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, 32(AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Y1
+	VMOVUPS 64(DX)(SI*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS 64(AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, 64(AX)(SI*8)
+	VMOVUPS 96(CX)(SI*8), Y1
+	VMOVUPS 96(DX)(SI*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS 96(AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
 	JLE     many26
@@ -396,10 +428,13 @@ oneTest28:
 	JG   tail29
 
 one27:
-	VMOVUPS (CX)(SI*8), Y0
-	VMOVUPS (DX)(SI*8), Y1
-	VADDPD  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS (CX)(SI*8), Y1
+	VMOVUPS (DX)(SI*8), Y2
+	VMULPD  Y2, Y1, Y1
+	VMULPD  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*8), Y2
+	VADDPD  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
 	JLE     one27
@@ -410,45 +445,61 @@ tail29:
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
-	VMOVUPS    (DI), Y0
-	VMASKMOVPD (CX)(SI*8), Y0, Y1
-	VMASKMOVPD (DX)(SI*8), Y0, Y2
-	VADDPD     Y2, Y1, Y1
-	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD (CX)(SI*8), Y1, Y2
+	VMASKMOVPD (DX)(SI*8), Y1, Y3
+	VMULPD     Y3, Y2, Y2
+	VMULPD     Y0, Y2, Y2
+	VMASKMOVPD (AX)(SI*8), Y1, Y0
+	VADDPD     Y0, Y2, Y2
+	VMASKMOVPD Y2, Y1, (AX)(SI*8)
 
 done30:
 	VZEROUPPER
 	RET
 
-// func addToAVX512F32<>(dst *float32, x *float32, y *float32, n int)
+// func addProductAVX512F32<>(dst *float32, alpha float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·addToAVX512F32<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -64(BX), DI
-	TESTQ DI, DI
-	JL    oneTest33
+TEXT ·addProductAVX512F32<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS alpha+8(FP), Z0
+	XORQ         SI, SI
+	LEAQ         -64(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest33
 
 many31:
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Z0
-	VMOVUPS 64(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 64(AX)(SI*4)
-	VMOVUPS 128(CX)(SI*4), Z0
-	VMOVUPS 128(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 128(AX)(SI*4)
-	VMOVUPS 192(CX)(SI*4), Z0
-	VMOVUPS 192(DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, 192(AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z1
+	VMOVUPS 64(DX)(SI*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS 64(AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, 64(AX)(SI*4)
+	VMOVUPS 128(CX)(SI*4), Z1
+	VMOVUPS 128(DX)(SI*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS 128(AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, 128(AX)(SI*4)
+	VMOVUPS 192(CX)(SI*4), Z1
+	VMOVUPS 192(DX)(SI*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS 192(AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
 	CMPQ    SI, DI
 	JLE     many31
@@ -459,10 +510,13 @@ oneTest33:
 	JG   tail34
 
 one32:
-	VMOVUPS (CX)(SI*4), Z0
-	VMOVUPS (DX)(SI*4), Z1
-	VADDPS  Z1, Z0, Z0
-	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Z1
+	VMOVUPS (DX)(SI*4), Z2
+	VMULPS  Z2, Z1, Z1
+	VMULPS  Z0, Z1, Z1
+	VMOVUPS (AX)(SI*4), Z2
+	VADDPS  Z2, Z1, Z1
+	VMOVUPS Z1, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
 	JLE     one32
@@ -474,44 +528,60 @@ tail34:
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
 	KMOVW     DI, K1
-	VMOVUPS.Z (CX)(SI*4), K1, Z0
-	VMOVUPS.Z (DX)(SI*4), K1, Z1
-	VADDPS    Z1, Z0, Z0
-	VMOVUPS   Z0, K1, (AX)(SI*4)
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VMOVUPS.Z (DX)(SI*4), K1, Z2
+	VMULPS    Z2, Z1, Z1
+	VMULPS    Z0, Z1, Z1
+	VMOVUPS.Z (AX)(SI*4), K1, Z0
+	VADDPS    Z0, Z1, Z1
+	VMOVUPS   Z1, K1, (AX)(SI*4)
 
 done35:
 	VZEROUPPER
 	RET
 
-// func addToAVX2F32<>(dst *float32, x *float32, y *float32, n int)
+// func addProductAVX2F32<>(dst *float32, alpha float32, x *float32, y *float32, n int)
 // Requires: AVX
-TEXT ·addToAVX2F32<>(SB), NOSPLIT, $0-32
-	MOVQ  dst+0(FP), AX
-	MOVQ  x+8(FP), CX
-	MOVQ  y+16(FP), DX
-	MOVQ  n+24(FP), BX
-	XORQ  SI, SI
-	LEAQ  -32(BX), DI
-	TESTQ DI, DI
-	JL    oneTest38
+TEXT ·addProductAVX2F32<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         y+24(FP), DX
+	MOVQ         n+32(FP), BX
+	VBROADCASTSS alpha+8(FP), Y0
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest38
 
 many36:
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
-	VMOVUPS 32(CX)(SI*4), Y0
-	VMOVUPS 32(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 32(AX)(SI*4)
-	VMOVUPS 64(CX)(SI*4), Y0
-	VMOVUPS 64(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 64(AX)(SI*4)
-	VMOVUPS 96(CX)(SI*4), Y0
-	VMOVUPS 96(DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, 96(AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Y1
+	VMOVUPS (DX)(SI*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y1
+	VMOVUPS 32(DX)(SI*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS 32(AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 32(AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Y1
+	VMOVUPS 64(DX)(SI*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS 64(AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 64(AX)(SI*4)
+	VMOVUPS 96(CX)(SI*4), Y1
+	VMOVUPS 96(DX)(SI*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS 96(AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
 	JLE     many36
@@ -522,10 +592,13 @@ oneTest38:
 	JG   tail39
 
 one37:
-	VMOVUPS (CX)(SI*4), Y0
-	VMOVUPS (DX)(SI*4), Y1
-	VADDPS  Y1, Y0, Y0
-	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS (CX)(SI*4), Y1
+	VMOVUPS (DX)(SI*4), Y2
+	VMULPS  Y2, Y1, Y1
+	VMULPS  Y0, Y1, Y1
+	VMOVUPS (AX)(SI*4), Y2
+	VADDPS  Y2, Y1, Y1
+	VMOVUPS Y1, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
 	JLE     one37
@@ -536,19 +609,22 @@ tail39:
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
-	VMOVUPS    (DI), Y0
-	VMASKMOVPS (CX)(SI*4), Y0, Y1
-	VMASKMOVPS (DX)(SI*4), Y0, Y2
-	VADDPS     Y2, Y1, Y1
-	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (CX)(SI*4), Y1, Y2
+	VMASKMOVPS (DX)(SI*4), Y1, Y3
+	VMULPS     Y3, Y2, Y2
+	VMULPS     Y0, Y2, Y2
+	VMASKMOVPS (AX)(SI*4), Y1, Y0
+	VADDPS     Y0, Y2, Y2
+	VMASKMOVPS Y2, Y1, (AX)(SI*4)
 
 done40:
 	VZEROUPPER
 	RET
 
-// func mulToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// func addToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512F, BMI2
-TEXT ·mulToAVX512F64<>(SB), NOSPLIT, $0-32
+TEXT ·addToAVX512F64<>(SB), NOSPLIT, $0-32
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
 	MOVQ  y+16(FP), DX
@@ -561,19 +637,19 @@ TEXT ·mulToAVX512F64<>(SB), NOSPLIT, $0-32
 many41:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	VMOVUPS 64(CX)(SI*8), Z0
 	VMOVUPS 64(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 64(AX)(SI*8)
 	VMOVUPS 128(CX)(SI*8), Z0
 	VMOVUPS 128(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 128(AX)(SI*8)
 	VMOVUPS 192(CX)(SI*8), Z0
 	VMOVUPS 192(DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
@@ -587,7 +663,7 @@ oneTest43:
 one42:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
-	VMULPD  Z1, Z0, Z0
+	VADDPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
@@ -602,10 +678,262 @@ tail44:
 	KMOVW     DI, K1
 	VMOVUPD.Z (CX)(SI*8), K1, Z0
 	VMOVUPD.Z (DX)(SI*8), K1, Z1
-	VMULPD    Z1, Z0, Z0
+	VADDPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
 done45:
+	VZEROUPPER
+	RET
+
+// func addToAVX2F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX
+TEXT ·addToAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -16(BX), DI
+	TESTQ DI, DI
+	JL    oneTest48
+
+many46:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Y0
+	VMOVUPS 64(DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, 64(AX)(SI*8)
+	VMOVUPS 96(CX)(SI*8), Y0
+	VMOVUPS 96(DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, 96(AX)(SI*8)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     many46
+
+oneTest48:
+	LEAQ -4(BX), DI
+	CMPQ SI, DI
+	JG   tail49
+
+one47:
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+	VADDPD  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $0x04, SI
+	CMPQ    SI, DI
+	JLE     one47
+
+tail49:
+	SUBQ       SI, BX
+	JZ         done50
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, BX
+	SUBQ       BX, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (CX)(SI*8), Y0, Y1
+	VMASKMOVPD (DX)(SI*8), Y0, Y2
+	VADDPD     Y2, Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(SI*8)
+
+done50:
+	VZEROUPPER
+	RET
+
+// func addToAVX512F32<>(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addToAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -64(BX), DI
+	TESTQ DI, DI
+	JL    oneTest53
+
+many51:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Z0
+	VMOVUPS 64(DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*4)
+	VMOVUPS 128(CX)(SI*4), Z0
+	VMOVUPS 128(DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 128(AX)(SI*4)
+	VMOVUPS 192(CX)(SI*4), Z0
+	VMOVUPS 192(DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, 192(AX)(SI*4)
+	ADDQ    $0x40, SI
+	CMPQ    SI, DI
+	JLE     many51
+
+oneTest53:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail54
+
+one52:
+	VMOVUPS (CX)(SI*4), Z0
+	VMOVUPS (DX)(SI*4), Z1
+	VADDPS  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*4)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     one52
+
+tail54:
+	SUBQ      SI, BX
+	JZ        done55
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z0
+	VMOVUPS.Z (DX)(SI*4), K1, Z1
+	VADDPS    Z1, Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(SI*4)
+
+done55:
+	VZEROUPPER
+	RET
+
+// func addToAVX2F32<>(dst *float32, x *float32, y *float32, n int)
+// Requires: AVX
+TEXT ·addToAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest58
+
+many56:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Y0
+	VMOVUPS 64(DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 64(AX)(SI*4)
+	VMOVUPS 96(CX)(SI*4), Y0
+	VMOVUPS 96(DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, 96(AX)(SI*4)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many56
+
+oneTest58:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail59
+
+one57:
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+	VADDPS  Y1, Y0, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one57
+
+tail59:
+	SUBQ       SI, BX
+	JZ         done60
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, BX
+	SUBQ       BX, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS (CX)(SI*4), Y0, Y1
+	VMASKMOVPS (DX)(SI*4), Y0, Y2
+	VADDPS     Y2, Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(SI*4)
+
+done60:
+	VZEROUPPER
+	RET
+
+// func mulToAVX512F64<>(dst *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·mulToAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  y+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest63
+
+many61:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Z0
+	VMOVUPS 64(DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, 64(AX)(SI*8)
+	VMOVUPS 128(CX)(SI*8), Z0
+	VMOVUPS 128(DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, 128(AX)(SI*8)
+	VMOVUPS 192(CX)(SI*8), Z0
+	VMOVUPS 192(DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, 192(AX)(SI*8)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many61
+
+oneTest63:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail64
+
+one62:
+	VMOVUPS (CX)(SI*8), Z0
+	VMOVUPS (DX)(SI*8), Z1
+	VMULPD  Z1, Z0, Z0
+	VMOVUPS Z0, (AX)(SI*8)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one62
+
+tail64:
+	SUBQ      SI, BX
+	JZ        done65
+	MOVQ      $-1, DI
+	SHLXQ     BX, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z0
+	VMOVUPD.Z (DX)(SI*8), K1, Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(SI*8)
+
+done65:
 	VZEROUPPER
 	RET
 
@@ -619,9 +947,9 @@ TEXT ·mulToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest48
+	JL    oneTest68
 
-many46:
+many66:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
@@ -640,25 +968,25 @@ many46:
 	VMOVUPS Y0, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many46
+	JLE     many66
 
-oneTest48:
+oneTest68:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail49
+	JG   tail69
 
-one47:
+one67:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one47
+	JLE     one67
 
-tail49:
+tail69:
 	SUBQ       SI, BX
-	JZ         done50
+	JZ         done70
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -668,7 +996,7 @@ tail49:
 	VMULPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done50:
+done70:
 	VZEROUPPER
 	RET
 
@@ -682,9 +1010,9 @@ TEXT ·mulToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest53
+	JL    oneTest73
 
-many51:
+many71:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
@@ -703,25 +1031,25 @@ many51:
 	VMOVUPS Z0, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
 	CMPQ    SI, DI
-	JLE     many51
+	JLE     many71
 
-oneTest53:
+oneTest73:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail54
+	JG   tail74
 
-one52:
+one72:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VMULPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     one52
+	JLE     one72
 
-tail54:
+tail74:
 	SUBQ      SI, BX
-	JZ        done55
+	JZ        done75
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -731,7 +1059,7 @@ tail54:
 	VMULPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done55:
+done75:
 	VZEROUPPER
 	RET
 
@@ -745,9 +1073,9 @@ TEXT ·mulToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest58
+	JL    oneTest78
 
-many56:
+many76:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
@@ -766,25 +1094,25 @@ many56:
 	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many56
+	JLE     many76
 
-oneTest58:
+oneTest78:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail59
+	JG   tail79
 
-one57:
+one77:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one57
+	JLE     one77
 
-tail59:
+tail79:
 	SUBQ       SI, BX
-	JZ         done60
+	JZ         done80
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -794,7 +1122,7 @@ tail59:
 	VMULPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done60:
+done80:
 	VZEROUPPER
 	RET
 
@@ -808,9 +1136,9 @@ TEXT ·divToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest63
+	JL    oneTest83
 
-many61:
+many81:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
@@ -829,25 +1157,25 @@ many61:
 	VMOVUPS Z0, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many61
+	JLE     many81
 
-oneTest63:
+oneTest83:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail64
+	JG   tail84
 
-one62:
+one82:
 	VMOVUPS (CX)(SI*8), Z0
 	VMOVUPS (DX)(SI*8), Z1
 	VDIVPD  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one62
+	JLE     one82
 
-tail64:
+tail84:
 	SUBQ      SI, BX
-	JZ        done65
+	JZ        done85
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -857,7 +1185,7 @@ tail64:
 	VDIVPD    Z1, Z0, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done65:
+done85:
 	VZEROUPPER
 	RET
 
@@ -871,9 +1199,9 @@ TEXT ·divToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest68
+	JL    oneTest88
 
-many66:
+many86:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
@@ -892,25 +1220,25 @@ many66:
 	VMOVUPS Y0, 96(AX)(SI*8)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     many66
+	JLE     many86
 
-oneTest68:
+oneTest88:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail69
+	JG   tail89
 
-one67:
+one87:
 	VMOVUPS (CX)(SI*8), Y0
 	VMOVUPS (DX)(SI*8), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one67
+	JLE     one87
 
-tail69:
+tail89:
 	SUBQ       SI, BX
-	JZ         done70
+	JZ         done90
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -920,7 +1248,7 @@ tail69:
 	VDIVPD     Y2, Y1, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done70:
+done90:
 	VZEROUPPER
 	RET
 
@@ -934,9 +1262,9 @@ TEXT ·divToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest73
+	JL    oneTest93
 
-many71:
+many91:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
@@ -955,25 +1283,25 @@ many71:
 	VMOVUPS Z0, 192(AX)(SI*4)
 	ADDQ    $0x40, SI
 	CMPQ    SI, DI
-	JLE     many71
+	JLE     many91
 
-oneTest73:
+oneTest93:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail74
+	JG   tail94
 
-one72:
+one92:
 	VMOVUPS (CX)(SI*4), Z0
 	VMOVUPS (DX)(SI*4), Z1
 	VDIVPS  Z1, Z0, Z0
 	VMOVUPS Z0, (AX)(SI*4)
 	ADDQ    $0x10, SI
 	CMPQ    SI, DI
-	JLE     one72
+	JLE     one92
 
-tail74:
+tail94:
 	SUBQ      SI, BX
-	JZ        done75
+	JZ        done95
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -983,7 +1311,7 @@ tail74:
 	VDIVPS    Z1, Z0, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done75:
+done95:
 	VZEROUPPER
 	RET
 
@@ -997,9 +1325,9 @@ TEXT ·divToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest78
+	JL    oneTest98
 
-many76:
+many96:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
@@ -1018,25 +1346,25 @@ many76:
 	VMOVUPS Y0, 96(AX)(SI*4)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many76
+	JLE     many96
 
-oneTest78:
+oneTest98:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail79
+	JG   tail99
 
-one77:
+one97:
 	VMOVUPS (CX)(SI*4), Y0
 	VMOVUPS (DX)(SI*4), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVUPS Y0, (AX)(SI*4)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one77
+	JLE     one97
 
-tail79:
+tail99:
 	SUBQ       SI, BX
-	JZ         done80
+	JZ         done100
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -1046,7 +1374,7 @@ tail79:
 	VDIVPS     Y2, Y1, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done80:
+done100:
 	VZEROUPPER
 	RET
 
@@ -1060,9 +1388,9 @@ TEXT ·maxToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest83
+	JL    oneTest103
 
-many81:
+many101:
 	VMOVUPS  (CX)(SI*8), Z0
 	VMOVUPS  (DX)(SI*8), Z1
 	VRANGEPD $0x05, Z1, Z0, Z2
@@ -1093,14 +1421,14 @@ many81:
 	VMOVUPS  Z0, 192(AX)(SI*8)
 	ADDQ     $0x20, SI
 	CMPQ     SI, DI
-	JLE      many81
+	JLE      many101
 
-oneTest83:
+oneTest103:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail84
+	JG   tail104
 
-one82:
+one102:
 	VMOVUPS  (CX)(SI*8), Z0
 	VMOVUPS  (DX)(SI*8), Z1
 	VRANGEPD $0x05, Z1, Z0, Z2
@@ -1110,11 +1438,11 @@ one82:
 	VMOVUPS  Z0, (AX)(SI*8)
 	ADDQ     $0x08, SI
 	CMPQ     SI, DI
-	JLE      one82
+	JLE      one102
 
-tail84:
+tail104:
 	SUBQ      SI, BX
-	JZ        done85
+	JZ        done105
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1127,7 +1455,7 @@ tail84:
 	VMOVAPS   Z2, Z0
 	VMOVUPD   Z0, K1, (AX)(SI*8)
 
-done85:
+done105:
 	VZEROUPPER
 	RET
 
@@ -1141,9 +1469,9 @@ TEXT ·maxToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -16(BX), DI
 	TESTQ DI, DI
-	JL    oneTest88
+	JL    oneTest108
 
-many86:
+many106:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VMAXPD    Y1, Y0, Y2
@@ -1186,14 +1514,14 @@ many86:
 	VMOVUPS   Y0, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many86
+	JLE       many106
 
-oneTest88:
+oneTest108:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail89
+	JG   tail109
 
-one87:
+one107:
 	VMOVUPS   (CX)(SI*8), Y0
 	VMOVUPS   (DX)(SI*8), Y1
 	VMAXPD    Y1, Y0, Y2
@@ -1206,11 +1534,11 @@ one87:
 	VMOVUPS   Y0, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one87
+	JLE       one107
 
-tail89:
+tail109:
 	SUBQ       SI, BX
-	JZ         done90
+	JZ         done110
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -1226,7 +1554,7 @@ tail89:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
-done90:
+done110:
 	VZEROUPPER
 	RET
 
@@ -1240,9 +1568,9 @@ TEXT ·maxToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -64(BX), DI
 	TESTQ DI, DI
-	JL    oneTest93
+	JL    oneTest113
 
-many91:
+many111:
 	VMOVUPS  (CX)(SI*4), Z0
 	VMOVUPS  (DX)(SI*4), Z1
 	VRANGEPS $0x05, Z1, Z0, Z2
@@ -1273,14 +1601,14 @@ many91:
 	VMOVUPS  Z0, 192(AX)(SI*4)
 	ADDQ     $0x40, SI
 	CMPQ     SI, DI
-	JLE      many91
+	JLE      many111
 
-oneTest93:
+oneTest113:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail94
+	JG   tail114
 
-one92:
+one112:
 	VMOVUPS  (CX)(SI*4), Z0
 	VMOVUPS  (DX)(SI*4), Z1
 	VRANGEPS $0x05, Z1, Z0, Z2
@@ -1290,11 +1618,11 @@ one92:
 	VMOVUPS  Z0, (AX)(SI*4)
 	ADDQ     $0x10, SI
 	CMPQ     SI, DI
-	JLE      one92
+	JLE      one112
 
-tail94:
+tail114:
 	SUBQ      SI, BX
-	JZ        done95
+	JZ        done115
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -1307,7 +1635,7 @@ tail94:
 	VMOVAPS   Z2, Z0
 	VMOVUPS   Z0, K1, (AX)(SI*4)
 
-done95:
+done115:
 	VZEROUPPER
 	RET
 
@@ -1321,9 +1649,9 @@ TEXT ·maxToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ  SI, SI
 	LEAQ  -32(BX), DI
 	TESTQ DI, DI
-	JL    oneTest98
+	JL    oneTest118
 
-many96:
+many116:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VMAXPS    Y1, Y0, Y2
@@ -1366,14 +1694,14 @@ many96:
 	VMOVUPS   Y0, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many96
+	JLE       many116
 
-oneTest98:
+oneTest118:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail99
+	JG   tail119
 
-one97:
+one117:
 	VMOVUPS   (CX)(SI*4), Y0
 	VMOVUPS   (DX)(SI*4), Y1
 	VMAXPS    Y1, Y0, Y2
@@ -1386,11 +1714,11 @@ one97:
 	VMOVUPS   Y0, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one97
+	JLE       one117
 
-tail99:
+tail119:
 	SUBQ       SI, BX
-	JZ         done100
+	JZ         done120
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -1406,7 +1734,7 @@ tail99:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
-done100:
+done120:
 	VZEROUPPER
 	RET
 
@@ -1420,9 +1748,9 @@ TEXT ·scaleToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest103
+	JL           oneTest123
 
-many101:
+many121:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
@@ -1437,24 +1765,24 @@ many101:
 	VMOVUPS Z1, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many101
+	JLE     many121
 
-oneTest103:
+oneTest123:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail104
+	JG   tail124
 
-one102:
+one122:
 	VMOVUPS (CX)(BX*8), Z1
 	VMULPD  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one102
+	JLE     one122
 
-tail104:
+tail124:
 	SUBQ      BX, DX
-	JZ        done105
+	JZ        done125
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1463,7 +1791,7 @@ tail104:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (AX)(BX*8)
 
-done105:
+done125:
 	VZEROUPPER
 	RET
 
@@ -1477,9 +1805,9 @@ TEXT ·scaleToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest108
+	JL           oneTest128
 
-many106:
+many126:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
@@ -1494,24 +1822,24 @@ many106:
 	VMOVUPS Y1, 96(AX)(BX*8)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     many106
+	JLE     many126
 
-oneTest108:
+oneTest128:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail109
+	JG   tail129
 
-one107:
+one127:
 	VMOVUPS (CX)(BX*8), Y1
 	VMULPD  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one107
+	JLE     one127
 
-tail109:
+tail129:
 	SUBQ       BX, DX
-	JZ         done110
+	JZ         done130
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -1520,7 +1848,7 @@ tail109:
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (AX)(BX*8)
 
-done110:
+done130:
 	VZEROUPPER
 	RET
 
@@ -1534,9 +1862,9 @@ TEXT ·scaleToAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -64(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest113
+	JL           oneTest133
 
-many111:
+many131:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
@@ -1551,24 +1879,24 @@ many111:
 	VMOVUPS Z1, 192(AX)(BX*4)
 	ADDQ    $0x40, BX
 	CMPQ    BX, SI
-	JLE     many111
+	JLE     many131
 
-oneTest113:
+oneTest133:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail114
+	JG   tail134
 
-one112:
+one132:
 	VMOVUPS (CX)(BX*4), Z1
 	VMULPS  Z0, Z1, Z1
 	VMOVUPS Z1, (AX)(BX*4)
 	ADDQ    $0x10, BX
 	CMPQ    BX, SI
-	JLE     one112
+	JLE     one132
 
-tail114:
+tail134:
 	SUBQ      BX, DX
-	JZ        done115
+	JZ        done135
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1577,7 +1905,7 @@ tail114:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (AX)(BX*4)
 
-done115:
+done135:
 	VZEROUPPER
 	RET
 
@@ -1591,9 +1919,9 @@ TEXT ·scaleToAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest118
+	JL           oneTest138
 
-many116:
+many136:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
@@ -1608,24 +1936,24 @@ many116:
 	VMOVUPS Y1, 96(AX)(BX*4)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many116
+	JLE     many136
 
-oneTest118:
+oneTest138:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail119
+	JG   tail139
 
-one117:
+one137:
 	VMOVUPS (CX)(BX*4), Y1
 	VMULPS  Y0, Y1, Y1
 	VMOVUPS Y1, (AX)(BX*4)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one117
+	JLE     one137
 
-tail119:
+tail139:
 	SUBQ       BX, DX
-	JZ         done120
+	JZ         done140
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -1634,7 +1962,7 @@ tail119:
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (AX)(BX*4)
 
-done120:
+done140:
 	VZEROUPPER
 	RET
 
@@ -1649,9 +1977,9 @@ TEXT ·affineMaxAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest123
+	JL           oneTest143
 
-many121:
+many141:
 	VMOVUPS  (AX)(BX*8), Z2
 	VMULPD   Z0, Z2, Z2
 	VADDPD   Z1, Z2, Z2
@@ -1674,14 +2002,14 @@ many121:
 	VMOVUPS  Z2, 64(CX)(BX*8)
 	ADDQ     $0x10, BX
 	CMPQ     BX, SI
-	JLE      many121
+	JLE      many141
 
-oneTest123:
+oneTest143:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail124
+	JG   tail144
 
-one122:
+one142:
 	VMOVUPS  (AX)(BX*8), Z2
 	VMULPD   Z0, Z2, Z2
 	VADDPD   Z1, Z2, Z2
@@ -1694,11 +2022,11 @@ one122:
 	VMOVUPS  Z2, (CX)(BX*8)
 	ADDQ     $0x08, BX
 	CMPQ     BX, SI
-	JLE      one122
+	JLE      one142
 
-tail124:
+tail144:
 	SUBQ      BX, DX
-	JZ        done125
+	JZ        done145
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1714,7 +2042,7 @@ tail124:
 	VMOVAPS   Z1, Z2
 	VMOVUPD   Z2, K1, (CX)(BX*8)
 
-done125:
+done145:
 	VZEROUPPER
 	RET
 
@@ -1729,9 +2057,9 @@ TEXT ·affineMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest128
+	JL           oneTest148
 
-many126:
+many146:
 	VMOVUPS   (AX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VADDPD    Y1, Y2, Y2
@@ -1760,14 +2088,14 @@ many126:
 	VMOVUPS   Y2, 32(CX)(BX*8)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       many126
+	JLE       many146
 
-oneTest128:
+oneTest148:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail129
+	JG   tail149
 
-one127:
+one147:
 	VMOVUPS   (AX)(BX*8), Y2
 	VMULPD    Y0, Y2, Y2
 	VADDPD    Y1, Y2, Y2
@@ -1783,11 +2111,11 @@ one127:
 	VMOVUPS   Y2, (CX)(BX*8)
 	ADDQ      $0x04, BX
 	CMPQ      BX, SI
-	JLE       one127
+	JLE       one147
 
-tail129:
+tail149:
 	SUBQ       BX, DX
-	JZ         done130
+	JZ         done150
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x03, DX
 	SUBQ       DX, SI
@@ -1806,7 +2134,7 @@ tail129:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPD Y3, Y2, (CX)(BX*8)
 
-done130:
+done150:
 	VZEROUPPER
 	RET
 
@@ -1821,9 +2149,9 @@ TEXT ·affineMaxAVX512F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -32(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest133
+	JL           oneTest153
 
-many131:
+many151:
 	VMOVUPS  (AX)(BX*4), Z2
 	VMULPS   Z0, Z2, Z2
 	VADDPS   Z1, Z2, Z2
@@ -1846,14 +2174,14 @@ many131:
 	VMOVUPS  Z2, 64(CX)(BX*4)
 	ADDQ     $0x20, BX
 	CMPQ     BX, SI
-	JLE      many131
+	JLE      many151
 
-oneTest133:
+oneTest153:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail134
+	JG   tail154
 
-one132:
+one152:
 	VMOVUPS  (AX)(BX*4), Z2
 	VMULPS   Z0, Z2, Z2
 	VADDPS   Z1, Z2, Z2
@@ -1866,11 +2194,11 @@ one132:
 	VMOVUPS  Z2, (CX)(BX*4)
 	ADDQ     $0x10, BX
 	CMPQ     BX, SI
-	JLE      one132
+	JLE      one152
 
-tail134:
+tail154:
 	SUBQ      BX, DX
-	JZ        done135
+	JZ        done155
 	MOVQ      $-1, SI
 	SHLXQ     DX, SI, SI
 	NOTQ      SI
@@ -1886,7 +2214,7 @@ tail134:
 	VMOVAPS   Z1, Z2
 	VMOVUPS   Z2, K1, (CX)(BX*4)
 
-done135:
+done155:
 	VZEROUPPER
 	RET
 
@@ -1901,9 +2229,9 @@ TEXT ·affineMaxAVX2F32<>(SB), NOSPLIT, $0-32
 	XORQ         BX, BX
 	LEAQ         -16(DX), SI
 	TESTQ        SI, SI
-	JL           oneTest138
+	JL           oneTest158
 
-many136:
+many156:
 	VMOVUPS   (AX)(BX*4), Y2
 	VMULPS    Y0, Y2, Y2
 	VADDPS    Y1, Y2, Y2
@@ -1932,14 +2260,14 @@ many136:
 	VMOVUPS   Y2, 32(CX)(BX*4)
 	ADDQ      $0x10, BX
 	CMPQ      BX, SI
-	JLE       many136
+	JLE       many156
 
-oneTest138:
+oneTest158:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail139
+	JG   tail159
 
-one137:
+one157:
 	VMOVUPS   (AX)(BX*4), Y2
 	VMULPS    Y0, Y2, Y2
 	VADDPS    Y1, Y2, Y2
@@ -1955,11 +2283,11 @@ one137:
 	VMOVUPS   Y2, (CX)(BX*4)
 	ADDQ      $0x08, BX
 	CMPQ      BX, SI
-	JLE       one137
+	JLE       one157
 
-tail139:
+tail159:
 	SUBQ       BX, DX
-	JZ         done140
+	JZ         done160
 	LEAQ       ones<>+32(SB), SI
 	SHLQ       $0x02, DX
 	SUBQ       DX, SI
@@ -1978,7 +2306,7 @@ tail139:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPS Y3, Y2, (CX)(BX*4)
 
-done140:
+done160:
 	VZEROUPPER
 	RET
 
@@ -1995,14 +2323,14 @@ TEXT ·subColumnAVX512F64<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop141:
+loop161:
 	VBROADCASTSD (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest144
+	JL           oneTest164
 
-many142:
+many162:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
@@ -2017,25 +2345,25 @@ many142:
 	VMOVUPS Z1, 192(CX)(R9*8)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many142
+	JLE     many162
 
-oneTest144:
+oneTest164:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail145
+	JG   tail165
 
-one143:
+one163:
 	VMOVUPS (BX)(R9*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*8)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one143
+	JLE     one163
 
-tail145:
+tail165:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done146
+	JZ        done166
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -2044,12 +2372,12 @@ tail145:
 	VSUBPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R9*8)
 
-done146:
+done166:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop141
+	JNZ  loop161
 	VZEROUPPER
 	RET
 
@@ -2066,14 +2394,14 @@ TEXT ·subColumnAVX2F64<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop147:
+loop167:
 	VBROADCASTSD (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -16(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest150
+	JL           oneTest170
 
-many148:
+many168:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
@@ -2088,25 +2416,25 @@ many148:
 	VMOVUPS Y1, 96(CX)(R9*8)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     many148
+	JLE     many168
 
-oneTest150:
+oneTest170:
 	LEAQ -4(AX), R10
 	CMPQ R9, R10
-	JG   tail151
+	JG   tail171
 
-one149:
+one169:
 	VMOVUPS (BX)(R9*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*8)
 	ADDQ    $0x04, R9
 	CMPQ    R9, R10
-	JLE     one149
+	JLE     one169
 
-tail151:
+tail171:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done152
+	JZ         done172
 	LEAQ       ones<>+32(SB), R11
 	SHLQ       $0x03, R10
 	SUBQ       R10, R11
@@ -2115,12 +2443,12 @@ tail151:
 	VSUBPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R9*8)
 
-done152:
+done172:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop147
+	JNZ  loop167
 	VZEROUPPER
 	RET
 
@@ -2137,14 +2465,14 @@ TEXT ·subColumnAVX512F32<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop153:
+loop173:
 	VBROADCASTSS (DI), Z0
 	XORQ         R9, R9
 	LEAQ         -64(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest156
+	JL           oneTest176
 
-many154:
+many174:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
@@ -2159,25 +2487,25 @@ many154:
 	VMOVUPS Z1, 192(CX)(R9*4)
 	ADDQ    $0x40, R9
 	CMPQ    R9, R10
-	JLE     many154
+	JLE     many174
 
-oneTest156:
+oneTest176:
 	LEAQ -16(AX), R10
 	CMPQ R9, R10
-	JG   tail157
+	JG   tail177
 
-one155:
+one175:
 	VMOVUPS (BX)(R9*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS Z1, (CX)(R9*4)
 	ADDQ    $0x10, R9
 	CMPQ    R9, R10
-	JLE     one155
+	JLE     one175
 
-tail157:
+tail177:
 	MOVQ      AX, R10
 	SUBQ      R9, R10
-	JZ        done158
+	JZ        done178
 	MOVQ      $-1, R11
 	SHLXQ     R10, R11, R11
 	NOTQ      R11
@@ -2186,12 +2514,12 @@ tail157:
 	VSUBPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R9*4)
 
-done158:
+done178:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop153
+	JNZ  loop173
 	VZEROUPPER
 	RET
 
@@ -2208,14 +2536,14 @@ TEXT ·subColumnAVX2F32<>(SB), NOSPLIT, $0-56
 	MOVQ c+40(FP), DI
 	MOVQ rows+48(FP), R8
 
-loop159:
+loop179:
 	VBROADCASTSS (DI), Y0
 	XORQ         R9, R9
 	LEAQ         -32(AX), R10
 	TESTQ        R10, R10
-	JL           oneTest162
+	JL           oneTest182
 
-many160:
+many180:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
@@ -2230,25 +2558,25 @@ many160:
 	VMOVUPS Y1, 96(CX)(R9*4)
 	ADDQ    $0x20, R9
 	CMPQ    R9, R10
-	JLE     many160
+	JLE     many180
 
-oneTest162:
+oneTest182:
 	LEAQ -8(AX), R10
 	CMPQ R9, R10
-	JG   tail163
+	JG   tail183
 
-one161:
+one181:
 	VMOVUPS (BX)(R9*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS Y1, (CX)(R9*4)
 	ADDQ    $0x08, R9
 	CMPQ    R9, R10
-	JLE     one161
+	JLE     one181
 
-tail163:
+tail183:
 	MOVQ       AX, R10
 	SUBQ       R9, R10
-	JZ         done164
+	JZ         done184
 	LEAQ       ones<>+32(SB), R11
 	SHLQ       $0x02, R10
 	SUBQ       R10, R11
@@ -2257,12 +2585,12 @@ tail163:
 	VSUBPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R9*4)
 
-done164:
+done184:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop159
+	JNZ  loop179
 	VZEROUPPER
 	RET
 
@@ -2280,14 +2608,14 @@ TEXT ·centerScaleAVX512F64<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop165:
+loop185:
 	VBROADCASTSD (DI), Z0
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest168
+	JL           oneTest188
 
-many166:
+many186:
 	VMOVUPS (BX)(R10*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*8), Z2
@@ -2310,14 +2638,14 @@ many166:
 	VMOVUPS Z1, 192(CX)(R10*8)
 	ADDQ    $0x20, R10
 	CMPQ    R10, R11
-	JLE     many166
+	JLE     many186
 
-oneTest168:
+oneTest188:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail169
+	JG   tail189
 
-one167:
+one187:
 	VMOVUPS (BX)(R10*8), Z1
 	VSUBPD  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*8), Z2
@@ -2325,12 +2653,12 @@ one167:
 	VMOVUPS Z1, (CX)(R10*8)
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one167
+	JLE     one187
 
-tail169:
+tail189:
 	MOVQ      AX, R11
 	SUBQ      R10, R11
-	JZ        done170
+	JZ        done190
 	MOVQ      $-1, R12
 	SHLXQ     R11, R12, R12
 	NOTQ      R12
@@ -2341,12 +2669,12 @@ tail169:
 	VMULPD    Z0, Z1, Z1
 	VMOVUPD   Z1, K1, (CX)(R10*8)
 
-done170:
+done190:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop165
+	JNZ  loop185
 	VZEROUPPER
 	RET
 
@@ -2364,14 +2692,14 @@ TEXT ·centerScaleAVX2F64<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop171:
+loop191:
 	VBROADCASTSD (DI), Y0
 	XORQ         R10, R10
 	LEAQ         -16(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest174
+	JL           oneTest194
 
-many172:
+many192:
 	VMOVUPS (BX)(R10*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*8), Y2
@@ -2394,14 +2722,14 @@ many172:
 	VMOVUPS Y1, 96(CX)(R10*8)
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     many172
+	JLE     many192
 
-oneTest174:
+oneTest194:
 	LEAQ -4(AX), R11
 	CMPQ R10, R11
-	JG   tail175
+	JG   tail195
 
-one173:
+one193:
 	VMOVUPS (BX)(R10*8), Y1
 	VSUBPD  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*8), Y2
@@ -2409,12 +2737,12 @@ one173:
 	VMOVUPS Y1, (CX)(R10*8)
 	ADDQ    $0x04, R10
 	CMPQ    R10, R11
-	JLE     one173
+	JLE     one193
 
-tail175:
+tail195:
 	MOVQ       AX, R11
 	SUBQ       R10, R11
-	JZ         done176
+	JZ         done196
 	LEAQ       ones<>+32(SB), R12
 	SHLQ       $0x03, R11
 	SUBQ       R11, R12
@@ -2425,12 +2753,12 @@ tail175:
 	VMULPD     Y0, Y2, Y2
 	VMASKMOVPD Y2, Y1, (CX)(R10*8)
 
-done176:
+done196:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x08, DI
 	DECQ R8
-	JNZ  loop171
+	JNZ  loop191
 	VZEROUPPER
 	RET
 
@@ -2448,14 +2776,14 @@ TEXT ·centerScaleAVX512F32<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop177:
+loop197:
 	VBROADCASTSS (DI), Z0
 	XORQ         R10, R10
 	LEAQ         -64(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest180
+	JL           oneTest200
 
-many178:
+many198:
 	VMOVUPS (BX)(R10*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*4), Z2
@@ -2478,14 +2806,14 @@ many178:
 	VMOVUPS Z1, 192(CX)(R10*4)
 	ADDQ    $0x40, R10
 	CMPQ    R10, R11
-	JLE     many178
+	JLE     many198
 
-oneTest180:
+oneTest200:
 	LEAQ -16(AX), R11
 	CMPQ R10, R11
-	JG   tail181
+	JG   tail201
 
-one179:
+one199:
 	VMOVUPS (BX)(R10*4), Z1
 	VSUBPS  Z0, Z1, Z1
 	VMOVUPS (R9)(R10*4), Z2
@@ -2493,12 +2821,12 @@ one179:
 	VMOVUPS Z1, (CX)(R10*4)
 	ADDQ    $0x10, R10
 	CMPQ    R10, R11
-	JLE     one179
+	JLE     one199
 
-tail181:
+tail201:
 	MOVQ      AX, R11
 	SUBQ      R10, R11
-	JZ        done182
+	JZ        done202
 	MOVQ      $-1, R12
 	SHLXQ     R11, R12, R12
 	NOTQ      R12
@@ -2509,12 +2837,12 @@ tail181:
 	VMULPS    Z0, Z1, Z1
 	VMOVUPS   Z1, K1, (CX)(R10*4)
 
-done182:
+done202:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop177
+	JNZ  loop197
 	VZEROUPPER
 	RET
 
@@ -2532,14 +2860,14 @@ TEXT ·centerScaleAVX2F32<>(SB), NOSPLIT, $0-64
 	MOVQ rows+56(FP), R8
 	MOVQ s+48(FP), R9
 
-loop183:
+loop203:
 	VBROADCASTSS (DI), Y0
 	XORQ         R10, R10
 	LEAQ         -32(AX), R11
 	TESTQ        R11, R11
-	JL           oneTest186
+	JL           oneTest206
 
-many184:
+many204:
 	VMOVUPS (BX)(R10*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*4), Y2
@@ -2562,14 +2890,14 @@ many184:
 	VMOVUPS Y1, 96(CX)(R10*4)
 	ADDQ    $0x20, R10
 	CMPQ    R10, R11
-	JLE     many184
+	JLE     many204
 
-oneTest186:
+oneTest206:
 	LEAQ -8(AX), R11
 	CMPQ R10, R11
-	JG   tail187
+	JG   tail207
 
-one185:
+one205:
 	VMOVUPS (BX)(R10*4), Y1
 	VSUBPS  Y0, Y1, Y1
 	VMOVUPS (R9)(R10*4), Y2
@@ -2577,12 +2905,12 @@ one185:
 	VMOVUPS Y1, (CX)(R10*4)
 	ADDQ    $0x08, R10
 	CMPQ    R10, R11
-	JLE     one185
+	JLE     one205
 
-tail187:
+tail207:
 	MOVQ       AX, R11
 	SUBQ       R10, R11
-	JZ         done188
+	JZ         done208
 	LEAQ       ones<>+32(SB), R12
 	SHLQ       $0x02, R11
 	SUBQ       R11, R12
@@ -2593,12 +2921,12 @@ tail187:
 	VMULPS     Y0, Y2, Y2
 	VMASKMOVPS Y2, Y1, (CX)(R10*4)
 
-done188:
+done208:
 	ADDQ DX, CX
 	ADDQ SI, BX
 	ADDQ $0x04, DI
 	DECQ R8
-	JNZ  loop183
+	JNZ  loop203
 	VZEROUPPER
 	RET
 
@@ -2615,9 +2943,9 @@ TEXT ·dotAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest191
+	JL     oneTest211
 
-many189:
+many209:
 	VMOVUPS     (AX)(BX*8), Z4
 	VMOVUPS     (CX)(BX*8), Z5
 	VFMADD231PD Z5, Z4, Z0
@@ -2632,27 +2960,27 @@ many189:
 	VFMADD231PD Z5, Z4, Z3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many189
+	JLE         many209
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest191:
+oneTest211:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail192
+	JG   tail212
 
-one190:
+one210:
 	VMOVUPS     (AX)(BX*8), Z1
 	VMOVUPS     (CX)(BX*8), Z2
 	VFMADD231PD Z2, Z1, Z0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one190
+	JLE         one210
 
-tail192:
+tail212:
 	SUBQ        BX, DX
-	JZ          done193
+	JZ          done213
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -2661,7 +2989,7 @@ tail192:
 	VMOVUPD.Z   (CX)(BX*8), K1, Z2
 	VFMADD231PD Z2, Z1, Z0
 
-done193:
+done213:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPD        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -2685,9 +3013,9 @@ TEXT ·dotAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ   BX, BX
 	LEAQ   -16(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest196
+	JL     oneTest216
 
-many194:
+many214:
 	VMOVUPS     (AX)(BX*8), Y4
 	VMOVUPS     (CX)(BX*8), Y5
 	VFMADD231PD Y5, Y4, Y0
@@ -2702,27 +3030,27 @@ many194:
 	VFMADD231PD Y5, Y4, Y3
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         many194
+	JLE         many214
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest196:
+oneTest216:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail197
+	JG   tail217
 
-one195:
+one215:
 	VMOVUPS     (AX)(BX*8), Y1
 	VMOVUPS     (CX)(BX*8), Y2
 	VFMADD231PD Y2, Y1, Y0
 	ADDQ        $0x04, BX
 	CMPQ        BX, SI
-	JLE         one195
+	JLE         one215
 
-tail197:
+tail217:
 	SUBQ        BX, DX
-	JZ          done198
+	JZ          done218
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x03, DX
 	SUBQ        DX, SI
@@ -2731,7 +3059,7 @@ tail197:
 	VMASKMOVPD  (CX)(BX*8), Y1, Y1
 	VFMADD231PD Y1, Y2, Y0
 
-done198:
+done218:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPD       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -2753,9 +3081,9 @@ TEXT ·dotAVX512F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -64(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest201
+	JL     oneTest221
 
-many199:
+many219:
 	VMOVUPS     (AX)(BX*4), Z4
 	VMOVUPS     (CX)(BX*4), Z5
 	VFMADD231PS Z5, Z4, Z0
@@ -2770,27 +3098,27 @@ many199:
 	VFMADD231PS Z5, Z4, Z3
 	ADDQ        $0x40, BX
 	CMPQ        BX, SI
-	JLE         many199
+	JLE         many219
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest201:
+oneTest221:
 	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail202
+	JG   tail222
 
-one200:
+one220:
 	VMOVUPS     (AX)(BX*4), Z1
 	VMOVUPS     (CX)(BX*4), Z2
 	VFMADD231PS Z2, Z1, Z0
 	ADDQ        $0x10, BX
 	CMPQ        BX, SI
-	JLE         one200
+	JLE         one220
 
-tail202:
+tail222:
 	SUBQ        BX, DX
-	JZ          done203
+	JZ          done223
 	MOVQ        $-1, SI
 	SHLXQ       DX, SI, SI
 	NOTQ        SI
@@ -2799,7 +3127,7 @@ tail202:
 	VMOVUPS.Z   (CX)(BX*4), K1, Z2
 	VFMADD231PS Z2, Z1, Z0
 
-done203:
+done223:
 	VEXTRACTF64X4 $0x01, Z0, Y6
 	VADDPS        Z6, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X6
@@ -2825,9 +3153,9 @@ TEXT ·dotAVX2F32<>(SB), NOSPLIT, $0-28
 	XORQ   BX, BX
 	LEAQ   -32(DX), SI
 	TESTQ  SI, SI
-	JL     oneTest206
+	JL     oneTest226
 
-many204:
+many224:
 	VMOVUPS     (AX)(BX*4), Y4
 	VMOVUPS     (CX)(BX*4), Y5
 	VFMADD231PS Y5, Y4, Y0
@@ -2842,27 +3170,27 @@ many204:
 	VFMADD231PS Y5, Y4, Y3
 	ADDQ        $0x20, BX
 	CMPQ        BX, SI
-	JLE         many204
+	JLE         many224
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest206:
+oneTest226:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail207
+	JG   tail227
 
-one205:
+one225:
 	VMOVUPS     (AX)(BX*4), Y1
 	VMOVUPS     (CX)(BX*4), Y2
 	VFMADD231PS Y2, Y1, Y0
 	ADDQ        $0x08, BX
 	CMPQ        BX, SI
-	JLE         one205
+	JLE         one225
 
-tail207:
+tail227:
 	SUBQ        BX, DX
-	JZ          done208
+	JZ          done228
 	LEAQ        ones<>+32(SB), SI
 	SHLQ        $0x02, DX
 	SUBQ        DX, SI
@@ -2871,7 +3199,7 @@ tail207:
 	VMASKMOVPS  (CX)(BX*4), Y1, Y1
 	VFMADD231PS Y1, Y2, Y0
 
-done208:
+done228:
 	VEXTRACTF128 $0x01, Y0, X6
 	VADDPS       Y6, Y0, Y0
 	VPERMILPD    $0x01, X0, X6
@@ -2894,9 +3222,9 @@ TEXT ·sumAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest211
+	JL     oneTest231
 
-many209:
+many229:
 	VMOVUPS (AX)(DX*8), Z4
 	VADDPD  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*8), Z4
@@ -2907,26 +3235,26 @@ many209:
 	VADDPD  Z4, Z3, Z3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many209
+	JLE     many229
 	VADDPD  Z1, Z0, Z0
 	VADDPD  Z3, Z2, Z2
 	VADDPD  Z2, Z0, Z0
 
-oneTest211:
+oneTest231:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail212
+	JG   tail232
 
-one210:
+one230:
 	VMOVUPS (AX)(DX*8), Z1
 	VADDPD  Z1, Z0, Z0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one210
+	JLE     one230
 
-tail212:
+tail232:
 	SUBQ      DX, CX
-	JZ        done213
+	JZ        done233
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -2934,7 +3262,7 @@ tail212:
 	VMOVUPD.Z (AX)(DX*8), K1, Z1
 	VADDPD    Z1, Z0, Z0
 
-done213:
+done233:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -2957,9 +3285,9 @@ TEXT ·sumAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest216
+	JL     oneTest236
 
-many214:
+many234:
 	VMOVUPS (AX)(DX*8), Y4
 	VADDPD  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*8), Y4
@@ -2970,26 +3298,26 @@ many214:
 	VADDPD  Y4, Y3, Y3
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many214
+	JLE     many234
 	VADDPD  Y1, Y0, Y0
 	VADDPD  Y3, Y2, Y2
 	VADDPD  Y2, Y0, Y0
 
-oneTest216:
+oneTest236:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail217
+	JG   tail237
 
-one215:
+one235:
 	VMOVUPS (AX)(DX*8), Y1
 	VADDPD  Y1, Y0, Y0
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one215
+	JLE     one235
 
-tail217:
+tail237:
 	SUBQ       DX, CX
-	JZ         done218
+	JZ         done238
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -2997,7 +3325,7 @@ tail217:
 	VMASKMOVPD (AX)(DX*8), Y1, Y1
 	VADDPD     Y1, Y0, Y0
 
-done218:
+done238:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3018,9 +3346,9 @@ TEXT ·sumAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest221
+	JL     oneTest241
 
-many219:
+many239:
 	VMOVUPS (AX)(DX*4), Z4
 	VADDPS  Z4, Z0, Z0
 	VMOVUPS 64(AX)(DX*4), Z4
@@ -3031,26 +3359,26 @@ many219:
 	VADDPS  Z4, Z3, Z3
 	ADDQ    $0x40, DX
 	CMPQ    DX, BX
-	JLE     many219
+	JLE     many239
 	VADDPS  Z1, Z0, Z0
 	VADDPS  Z3, Z2, Z2
 	VADDPS  Z2, Z0, Z0
 
-oneTest221:
+oneTest241:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail222
+	JG   tail242
 
-one220:
+one240:
 	VMOVUPS (AX)(DX*4), Z1
 	VADDPS  Z1, Z0, Z0
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     one220
+	JLE     one240
 
-tail222:
+tail242:
 	SUBQ      DX, CX
-	JZ        done223
+	JZ        done243
 	MOVQ      $-1, BX
 	SHLXQ     CX, BX, BX
 	NOTQ      BX
@@ -3058,7 +3386,7 @@ tail222:
 	VMOVUPS.Z (AX)(DX*4), K1, Z1
 	VADDPS    Z1, Z0, Z0
 
-done223:
+done243:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3083,9 +3411,9 @@ TEXT ·sumAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest226
+	JL     oneTest246
 
-many224:
+many244:
 	VMOVUPS (AX)(DX*4), Y4
 	VADDPS  Y4, Y0, Y0
 	VMOVUPS 32(AX)(DX*4), Y4
@@ -3096,26 +3424,26 @@ many224:
 	VADDPS  Y4, Y3, Y3
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many224
+	JLE     many244
 	VADDPS  Y1, Y0, Y0
 	VADDPS  Y3, Y2, Y2
 	VADDPS  Y2, Y0, Y0
 
-oneTest226:
+oneTest246:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail227
+	JG   tail247
 
-one225:
+one245:
 	VMOVUPS (AX)(DX*4), Y1
 	VADDPS  Y1, Y0, Y0
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one225
+	JLE     one245
 
-tail227:
+tail247:
 	SUBQ       DX, CX
-	JZ         done228
+	JZ         done248
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -3123,7 +3451,7 @@ tail227:
 	VMASKMOVPS (AX)(DX*4), Y1, Y1
 	VADDPS     Y1, Y0, Y0
 
-done228:
+done248:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3146,9 +3474,9 @@ TEXT ·sumSquaresAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest231
+	JL     oneTest251
 
-many229:
+many249:
 	VMOVUPS     (AX)(DX*8), Z4
 	VFMADD231PD Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*8), Z4
@@ -3159,26 +3487,26 @@ many229:
 	VFMADD231PD Z4, Z4, Z3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many229
+	JLE         many249
 	VADDPD      Z1, Z0, Z0
 	VADDPD      Z3, Z2, Z2
 	VADDPD      Z2, Z0, Z0
 
-oneTest231:
+oneTest251:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail232
+	JG   tail252
 
-one230:
+one250:
 	VMOVUPS     (AX)(DX*8), Z1
 	VFMADD231PD Z1, Z1, Z0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one230
+	JLE         one250
 
-tail232:
+tail252:
 	SUBQ        DX, CX
-	JZ          done233
+	JZ          done253
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3186,7 +3514,7 @@ tail232:
 	VMOVUPD.Z   (AX)(DX*8), K1, Z1
 	VFMADD231PD Z1, Z1, Z0
 
-done233:
+done253:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPD        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3209,9 +3537,9 @@ TEXT ·sumSquaresAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ   DX, DX
 	LEAQ   -16(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest236
+	JL     oneTest256
 
-many234:
+many254:
 	VMOVUPS     (AX)(DX*8), Y4
 	VFMADD231PD Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*8), Y4
@@ -3222,26 +3550,26 @@ many234:
 	VFMADD231PD Y4, Y4, Y3
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         many234
+	JLE         many254
 	VADDPD      Y1, Y0, Y0
 	VADDPD      Y3, Y2, Y2
 	VADDPD      Y2, Y0, Y0
 
-oneTest236:
+oneTest256:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail237
+	JG   tail257
 
-one235:
+one255:
 	VMOVUPS     (AX)(DX*8), Y1
 	VFMADD231PD Y1, Y1, Y0
 	ADDQ        $0x04, DX
 	CMPQ        DX, BX
-	JLE         one235
+	JLE         one255
 
-tail237:
+tail257:
 	SUBQ        DX, CX
-	JZ          done238
+	JZ          done258
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x03, CX
 	SUBQ        CX, BX
@@ -3249,7 +3577,7 @@ tail237:
 	VMASKMOVPD  (AX)(DX*8), Y1, Y1
 	VFMADD231PD Y1, Y1, Y0
 
-done238:
+done258:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPD       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3270,9 +3598,9 @@ TEXT ·sumSquaresAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -64(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest241
+	JL     oneTest261
 
-many239:
+many259:
 	VMOVUPS     (AX)(DX*4), Z4
 	VFMADD231PS Z4, Z4, Z0
 	VMOVUPS     64(AX)(DX*4), Z4
@@ -3283,26 +3611,26 @@ many239:
 	VFMADD231PS Z4, Z4, Z3
 	ADDQ        $0x40, DX
 	CMPQ        DX, BX
-	JLE         many239
+	JLE         many259
 	VADDPS      Z1, Z0, Z0
 	VADDPS      Z3, Z2, Z2
 	VADDPS      Z2, Z0, Z0
 
-oneTest241:
+oneTest261:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail242
+	JG   tail262
 
-one240:
+one260:
 	VMOVUPS     (AX)(DX*4), Z1
 	VFMADD231PS Z1, Z1, Z0
 	ADDQ        $0x10, DX
 	CMPQ        DX, BX
-	JLE         one240
+	JLE         one260
 
-tail242:
+tail262:
 	SUBQ        DX, CX
-	JZ          done243
+	JZ          done263
 	MOVQ        $-1, BX
 	SHLXQ       CX, BX, BX
 	NOTQ        BX
@@ -3310,7 +3638,7 @@ tail242:
 	VMOVUPS.Z   (AX)(DX*4), K1, Z1
 	VFMADD231PS Z1, Z1, Z0
 
-done243:
+done263:
 	VEXTRACTF64X4 $0x01, Z0, Y5
 	VADDPS        Z5, Z0, Z0
 	VEXTRACTF64X2 $0x01, Y0, X5
@@ -3335,9 +3663,9 @@ TEXT ·sumSquaresAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ   DX, DX
 	LEAQ   -32(CX), BX
 	TESTQ  BX, BX
-	JL     oneTest246
+	JL     oneTest266
 
-many244:
+many264:
 	VMOVUPS     (AX)(DX*4), Y4
 	VFMADD231PS Y4, Y4, Y0
 	VMOVUPS     32(AX)(DX*4), Y4
@@ -3348,26 +3676,26 @@ many244:
 	VFMADD231PS Y4, Y4, Y3
 	ADDQ        $0x20, DX
 	CMPQ        DX, BX
-	JLE         many244
+	JLE         many264
 	VADDPS      Y1, Y0, Y0
 	VADDPS      Y3, Y2, Y2
 	VADDPS      Y2, Y0, Y0
 
-oneTest246:
+oneTest266:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail247
+	JG   tail267
 
-one245:
+one265:
 	VMOVUPS     (AX)(DX*4), Y1
 	VFMADD231PS Y1, Y1, Y0
 	ADDQ        $0x08, DX
 	CMPQ        DX, BX
-	JLE         one245
+	JLE         one265
 
-tail247:
+tail267:
 	SUBQ        DX, CX
-	JZ          done248
+	JZ          done268
 	LEAQ        ones<>+32(SB), BX
 	SHLQ        $0x02, CX
 	SUBQ        CX, BX
@@ -3375,7 +3703,7 @@ tail247:
 	VMASKMOVPS  (AX)(DX*4), Y1, Y1
 	VFMADD231PS Y1, Y1, Y0
 
-done248:
+done268:
 	VEXTRACTF128 $0x01, Y0, X5
 	VADDPS       Y5, Y0, Y0
 	VPERMILPD    $0x01, X0, X5
@@ -3400,9 +3728,9 @@ TEXT ·maxAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest251
+	JL      oneTest271
 
-many249:
+many269:
 	VMOVUPS  (AX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VMOVUPS  64(AX)(DX*8), Z5
@@ -3415,24 +3743,24 @@ many249:
 	VCMPPD   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x20, DX
 	CMPQ     DX, BX
-	JLE      many249
+	JLE      many269
 
-oneTest251:
+oneTest271:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail252
+	JG   tail272
 
-one250:
+one270:
 	VMOVUPS  (AX)(DX*8), Z4
 	VRANGEPD $0x05, Z4, Z0, Z0
 	VCMPPD   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x08, DX
 	CMPQ     DX, BX
-	JLE      one250
+	JLE      one270
 
-tail252:
+tail272:
 	SUBQ         DX, CX
-	JZ           done253
+	JZ           done273
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -3443,7 +3771,7 @@ tail252:
 	VRANGEPD     $0x05, Z4, Z0, Z0
 	VCMPPD       $0x07, Z4, Z4, K1, K1
 
-done253:
+done273:
 	VRANGEPD      $0x05, Z1, Z0, Z0
 	VRANGEPD      $0x05, Z2, Z0, Z0
 	VRANGEPD      $0x05, Z3, Z0, Z0
@@ -3455,10 +3783,10 @@ done253:
 	VRANGEPD      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTB      K1, K1
-	JCS           numbers254
+	JCS           numbers274
 	VMOVUPS       constants<>+64(SB), Z0
 
-numbers254:
+numbers274:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3479,9 +3807,9 @@ TEXT ·maxAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    DX, DX
 	LEAQ    -16(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest257
+	JL      oneTest277
 
-many255:
+many275:
 	VMOVUPS (AX)(DX*8), Y8
 	VMAXPD  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3500,14 +3828,14 @@ many255:
 	VORPS   Y8, Y7, Y7
 	ADDQ    $0x10, DX
 	CMPQ    DX, BX
-	JLE     many255
+	JLE     many275
 
-oneTest257:
+oneTest277:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail258
+	JG   tail278
 
-one256:
+one276:
 	VMOVUPS (AX)(DX*8), Y8
 	VMAXPD  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3515,11 +3843,11 @@ one256:
 	VORPS   Y8, Y6, Y6
 	ADDQ    $0x04, DX
 	CMPQ    DX, BX
-	JLE     one256
+	JLE     one276
 
-tail258:
+tail278:
 	SUBQ       DX, CX
-	JZ         done259
+	JZ         done279
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x03, CX
 	SUBQ       CX, BX
@@ -3532,7 +3860,7 @@ tail258:
 	VCMPPD     $0x03, Y9, Y9, Y8
 	VORPS      Y8, Y6, Y6
 
-done259:
+done279:
 	VMAXPD       Y1, Y0, Y0
 	VMAXPD       Y2, Y0, Y0
 	VMAXPD       Y3, Y0, Y0
@@ -3552,10 +3880,10 @@ done259:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers260
+	JZ           numbers280
 	VMOVUPS      constants<>+64(SB), Y0
 
-numbers260:
+numbers280:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3574,9 +3902,9 @@ TEXT ·maxAVX512F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -64(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest263
+	JL      oneTest283
 
-many261:
+many281:
 	VMOVUPS  (AX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VMOVUPS  64(AX)(DX*4), Z5
@@ -3589,24 +3917,24 @@ many261:
 	VCMPPS   $0x07, Z6, Z7, K2, K2
 	ADDQ     $0x40, DX
 	CMPQ     DX, BX
-	JLE      many261
+	JLE      many281
 
-oneTest263:
+oneTest283:
 	LEAQ -16(CX), BX
 	CMPQ DX, BX
-	JG   tail264
+	JG   tail284
 
-one262:
+one282:
 	VMOVUPS  (AX)(DX*4), Z4
 	VRANGEPS $0x05, Z4, Z0, Z0
 	VCMPPS   $0x07, Z4, Z4, K1, K1
 	ADDQ     $0x10, DX
 	CMPQ     DX, BX
-	JLE      one262
+	JLE      one282
 
-tail264:
+tail284:
 	SUBQ         DX, CX
-	JZ           done265
+	JZ           done285
 	MOVQ         $-1, BX
 	SHLXQ        CX, BX, BX
 	NOTQ         BX
@@ -3617,7 +3945,7 @@ tail264:
 	VRANGEPS     $0x05, Z4, Z0, Z0
 	VCMPPS       $0x07, Z4, Z4, K1, K1
 
-done265:
+done285:
 	VRANGEPS      $0x05, Z1, Z0, Z0
 	VRANGEPS      $0x05, Z2, Z0, Z0
 	VRANGEPS      $0x05, Z3, Z0, Z0
@@ -3631,10 +3959,10 @@ done265:
 	VRANGEPS      $0x05, Z8, Z0, Z0
 	KANDW         K1, K2, K1
 	KORTESTW      K1, K1
-	JCS           numbers266
+	JCS           numbers286
 	VMOVUPS       constants<>+256(SB), Z0
 
-numbers266:
+numbers286:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3655,9 +3983,9 @@ TEXT ·maxAVX2F32<>(SB), NOSPLIT, $0-20
 	XORQ    DX, DX
 	LEAQ    -32(CX), BX
 	TESTQ   BX, BX
-	JL      oneTest269
+	JL      oneTest289
 
-many267:
+many287:
 	VMOVUPS (AX)(DX*4), Y8
 	VMAXPS  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3676,14 +4004,14 @@ many267:
 	VORPS   Y8, Y7, Y7
 	ADDQ    $0x20, DX
 	CMPQ    DX, BX
-	JLE     many267
+	JLE     many287
 
-oneTest269:
+oneTest289:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail270
+	JG   tail290
 
-one268:
+one288:
 	VMOVUPS (AX)(DX*4), Y8
 	VMAXPS  Y0, Y8, Y0
 	VANDPS  Y8, Y4, Y4
@@ -3691,11 +4019,11 @@ one268:
 	VORPS   Y8, Y6, Y6
 	ADDQ    $0x08, DX
 	CMPQ    DX, BX
-	JLE     one268
+	JLE     one288
 
-tail270:
+tail290:
 	SUBQ       DX, CX
-	JZ         done271
+	JZ         done291
 	LEAQ       ones<>+32(SB), BX
 	SHLQ       $0x02, CX
 	SUBQ       CX, BX
@@ -3708,7 +4036,7 @@ tail270:
 	VCMPPS     $0x03, Y9, Y9, Y8
 	VORPS      Y8, Y6, Y6
 
-done271:
+done291:
 	VMAXPS       Y1, Y0, Y0
 	VMAXPS       Y2, Y0, Y0
 	VMAXPS       Y3, Y0, Y0
@@ -3732,10 +4060,10 @@ done271:
 	VORPS        Y7, Y6, Y6
 	VMOVMSKPS    Y6, AX
 	TESTL        AX, AX
-	JZ           numbers272
+	JZ           numbers292
 	VMOVUPS      constants<>+256(SB), Y0
 
-numbers272:
+numbers292:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER
 	RET
@@ -3751,9 +4079,9 @@ TEXT ·expAVX512F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -32(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest275
+	JL      oneTest295
 
-many273:
+many293:
 	VMOVUPS           (CX)(BX*8), Z2
 	VMOVUPS           64(CX)(BX*8), Z3
 	VMOVUPS           128(CX)(BX*8), Z4
@@ -3839,7 +4167,7 @@ many273:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal278
+	JZ                normal298
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -3864,29 +4192,29 @@ many273:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled279
+	JMP               scaled299
 
-normal278:
+normal298:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled279:
+scaled299:
 	VMOVUPS Z18, (AX)(BX*8)
 	VMOVUPS Z19, 64(AX)(BX*8)
 	VMOVUPS Z20, 128(AX)(BX*8)
 	VMOVUPS Z21, 192(AX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many273
+	JLE     many293
 
-oneTest275:
+oneTest295:
 	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail276
+	JG   tail296
 
-one274:
+one294:
 	VMOVUPS           (CX)(BX*8), Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
 	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
@@ -3909,27 +4237,27 @@ one274:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal280
+	JZ                normal300
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled281
+	JMP               scaled301
 
-normal280:
+normal300:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled281:
+scaled301:
 	VMOVUPS Z6, (AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one274
+	JLE     one294
 
-tail276:
+tail296:
 	SUBQ              BX, DX
-	JZ                done277
+	JZ                done297
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
@@ -3956,22 +4284,22 @@ tail276:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal282
+	JZ                normal302
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled283
+	JMP               scaled303
 
-normal282:
+normal302:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled283:
+scaled303:
 	VMOVUPD Z6, K1, (AX)(BX*8)
 
-done277:
+done297:
 	VZEROUPPER
 	RET
 
@@ -4030,9 +4358,9 @@ TEXT ·expAVX2F64<>(SB), NOSPLIT, $0-24
 	XORQ    BX, BX
 	LEAQ    -8(DX), SI
 	TESTQ   SI, SI
-	JL      oneTest286
+	JL      oneTest306
 
-many284:
+many304:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMOVUPS      32(CX)(BX*8), Y3
 	VMAXPD       Y2, Y0, Y2
@@ -4085,7 +4413,7 @@ many284:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal289
+	JZ           normal309
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -4112,9 +4440,9 @@ many284:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled290
+	JMP          scaled310
 
-normal289:
+normal309:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -4130,19 +4458,19 @@ normal289:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled290:
+scaled310:
 	VMOVUPS Y8, (AX)(BX*8)
 	VMOVUPS Y9, 32(AX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many284
+	JLE     many304
 
-oneTest286:
+oneTest306:
 	LEAQ -4(DX), SI
 	CMPQ BX, SI
-	JG   tail287
+	JG   tail307
 
-one285:
+one305:
 	VMOVUPS      (CX)(BX*8), Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -4170,7 +4498,7 @@ one285:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, DI
 	TESTL        DI, DI
-	JZ           normal291
+	JZ           normal311
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -4184,9 +4512,9 @@ one285:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled292
+	JMP          scaled312
 
-normal291:
+normal311:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -4195,15 +4523,15 @@ normal291:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled292:
+scaled312:
 	VMOVUPS Y5, (AX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one285
+	JLE     one305
 
-tail287:
+tail307:
 	SUBQ         BX, DX
-	JZ           done288
+	JZ           done308
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, DX
 	SUBQ         DX, SI
@@ -4235,7 +4563,7 @@ tail287:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal293
+	JZ           normal313
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -4249,9 +4577,9 @@ tail287:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled294
+	JMP          scaled314
 
-normal293:
+normal313:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -4260,294 +4588,240 @@ normal293:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled294:
+scaled314:
 	VMASKMOVPD Y4, Y2, (AX)(BX*8)
 
-done288:
+done308:
 	VZEROUPPER
 	RET
 
 // func expAVX512F32<>(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·expAVX512F32<>(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS constants<>+1600(SB), Z0
-	XORQ    BX, BX
-	LEAQ    -32(DX), SI
-	TESTQ   SI, SI
-	JL      oneTest297
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest318
 
-many295:
-	VCVTPS2PD         (CX)(BX*4), Z1
-	VCVTPS2PD         32(CX)(BX*4), Z2
-	VCVTPS2PD         64(CX)(BX*4), Z3
-	VCVTPS2PD         96(CX)(BX*4), Z4
-	VBROADCASTSD      constants<>+384(SB), Z5
-	VFMADD213PD.BCST  constants<>+1664(SB), Z1, Z5
-	VBROADCASTSD      constants<>+384(SB), Z6
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z6
-	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z7
-	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+1664(SB), Z4, Z8
-	VSUBPD.BCST       constants<>+1664(SB), Z5, Z5
-	VSUBPD.BCST       constants<>+1664(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1664(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1664(SB), Z8, Z8
-	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z1
-	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
-	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z4
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z1, Z1
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
-	VMULPD            Z1, Z1, Z9
-	VMULPD            Z2, Z2, Z10
-	VMULPD            Z3, Z3, Z11
-	VMULPD            Z4, Z4, Z12
-	VBROADCASTSD      constants<>+1728(SB), Z13
-	VFMADD213PD.BCST  constants<>+1792(SB), Z9, Z13
-	VBROADCASTSD      constants<>+1728(SB), Z14
-	VFMADD213PD.BCST  constants<>+1792(SB), Z10, Z14
-	VBROADCASTSD      constants<>+1728(SB), Z15
-	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
-	VBROADCASTSD      constants<>+1728(SB), Z16
-	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+1856(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1856(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+1856(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+1856(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1920(SB), Z17
-	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z17
-	VBROADCASTSD      constants<>+1920(SB), Z18
-	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z18
-	VBROADCASTSD      constants<>+1920(SB), Z19
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
-	VBROADCASTSD      constants<>+1920(SB), Z20
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2048(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2048(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z20
-	VFMADD231PD       Z17, Z1, Z13
-	VFMADD231PD       Z18, Z2, Z14
-	VFMADD231PD       Z19, Z3, Z15
-	VFMADD231PD       Z20, Z4, Z16
-	VFMADD213PD       Z1, Z9, Z13
-	VFMADD213PD       Z2, Z10, Z14
-	VFMADD213PD       Z3, Z11, Z15
-	VFMADD213PD       Z4, Z12, Z16
-	VADDPD.BCST       constants<>+2112(SB), Z13, Z13
-	VMAXPD            Z5, Z0, Z5
-	VSCALEFPD         Z5, Z13, Z13
-	VADDPD.BCST       constants<>+2112(SB), Z14, Z14
-	VMAXPD            Z6, Z0, Z6
-	VSCALEFPD         Z6, Z14, Z14
-	VADDPD.BCST       constants<>+2112(SB), Z15, Z15
-	VMAXPD            Z7, Z0, Z7
-	VSCALEFPD         Z7, Z15, Z15
-	VADDPD.BCST       constants<>+2112(SB), Z16, Z16
-	VMAXPD            Z8, Z0, Z8
-	VSCALEFPD         Z8, Z16, Z16
-	VCVTPD2PS         Z13, Y13
-	VMOVUPS           Y13, (AX)(BX*4)
-	VCVTPD2PS         Z14, Y14
-	VMOVUPS           Y14, 32(AX)(BX*4)
-	VCVTPD2PS         Z15, Y15
-	VMOVUPS           Y15, 64(AX)(BX*4)
-	VCVTPD2PS         Z16, Y16
-	VMOVUPS           Y16, 96(AX)(BX*4)
+many316:
+	VMOVUPS           (CX)(BX*4), Z0
+	VMOVUPS           64(CX)(BX*4), Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z0, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z3
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z3
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+1664(SB), Z3, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z4, Z0
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z4, Z0
+	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z0, Z0
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+1920(SB), Z6
+	VFMADD213PS.BCST  constants<>+1984(SB), Z0, Z6
+	VBROADCASTSS      constants<>+1920(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+1920(SB), Z7
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z7
+	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z6
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z7
+	VMULPS            Z0, Z0, Z8
+	VMULPS            Z1, Z1, Z9
+	VMOVUPS           constants<>+2048(SB), Z10
+	VPERMPS           Z10, Z2, Z10
+	VMOVUPS           constants<>+2048(SB), Z11
+	VPERMPS           Z11, Z3, Z11
+	VADDPS            Z10, Z0, Z0
+	VADDPS            Z11, Z1, Z1
+	VFMADD231PS       Z8, Z6, Z0
+	VFMADD231PS       Z9, Z7, Z1
+	VMOVUPS           constants<>+2112(SB), Z6
+	VPERMPS           Z6, Z2, Z2
+	VMOVUPS           constants<>+2112(SB), Z6
+	VPERMPS           Z6, Z3, Z3
+	VMOVUPS           Z2, Z6
+	VFMADD231PS       Z0, Z2, Z6
+	VMOVUPS           Z3, Z0
+	VFMADD231PS       Z1, Z3, Z0
+	VSCALEFPS         Z4, Z6, Z1
+	VSCALEFPS         Z5, Z0, Z0
+	VMOVUPS           Z1, (AX)(BX*4)
+	VMOVUPS           Z0, 64(AX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many295
+	JLE               many316
 
-oneTest297:
-	LEAQ -8(DX), SI
+oneTest318:
+	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JG   tail298
+	JG   tail319
 
-one296:
-	VCVTPS2PD         (CX)(BX*4), Z1
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPD.BCST       constants<>+1664(SB), Z2, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z2, Z1
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z1, Z1
-	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+1728(SB), Z4
-	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z5
-	VFMADD231PD       Z5, Z1, Z4
-	VFMADD213PD       Z1, Z3, Z4
-	VADDPD.BCST       constants<>+2112(SB), Z4, Z4
-	VMAXPD            Z2, Z0, Z2
-	VSCALEFPD         Z2, Z4, Z4
-	VCVTPD2PS         Z4, Y4
-	VMOVUPS           Y4, (AX)(BX*4)
-	ADDQ              $0x08, BX
+one317:
+	VMOVUPS           (CX)(BX*4), Z0
+	VBROADCASTSS      constants<>+1600(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z1
+	VFMADD213PS.BCST  constants<>+1664(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+1664(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+1792(SB), Z2, Z0
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z0, Z0
+	VBROADCASTSS      constants<>+1920(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z3
+	VFMADD213PS.BCST  constants<>+1984(SB), Z0, Z3
+	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z3
+	VMULPS            Z0, Z0, Z4
+	VMOVUPS           constants<>+2048(SB), Z5
+	VPERMPS           Z5, Z1, Z5
+	VADDPS            Z5, Z0, Z0
+	VFMADD231PS       Z4, Z3, Z0
+	VMOVUPS           constants<>+2112(SB), Z3
+	VPERMPS           Z3, Z1, Z1
+	VMOVUPS           Z1, Z3
+	VFMADD231PS       Z0, Z1, Z3
+	VSCALEFPS         Z2, Z3, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $0x10, BX
 	CMPQ              BX, SI
-	JLE               one296
+	JLE               one317
 
-tail298:
+tail319:
 	SUBQ              BX, DX
-	JZ                done299
+	JZ                done320
 	MOVQ              $-1, SI
 	SHLXQ             DX, SI, SI
 	NOTQ              SI
 	KMOVW             SI, K1
-	VCVTPS2PD.Z       (CX)(BX*4), K1, Z1
-	VBROADCASTSD      constants<>+384(SB), Z2
-	VFMADD213PD.BCST  constants<>+1664(SB), Z1, Z2
-	VSUBPD.BCST       constants<>+1664(SB), Z2, Z2
-	VFNMADD231PD.BCST constants<>+512(SB), Z2, Z1
-	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z1, Z1
-	VMULPD            Z1, Z1, Z3
-	VBROADCASTSD      constants<>+1728(SB), Z4
-	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z5
-	VFMADD231PD       Z5, Z1, Z4
-	VFMADD213PD       Z1, Z3, Z4
-	VADDPD.BCST       constants<>+2112(SB), Z4, Z4
-	VMAXPD            Z2, Z0, Z2
-	VSCALEFPD         Z2, Z4, Z4
-	VCVTPD2PS         Z4, Y4
-	VMOVUPS           Y4, K1, (AX)(BX*4)
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VBROADCASTSS      constants<>+1600(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z1
+	VFMADD213PS.BCST  constants<>+1664(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+1664(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+1792(SB), Z2, Z0
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z0, Z0
+	VBROADCASTSS      constants<>+1920(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z3
+	VFMADD213PS.BCST  constants<>+1984(SB), Z0, Z3
+	VFMADD213PS.BCST  constants<>+1856(SB), Z0, Z3
+	VMULPS            Z0, Z0, Z4
+	VMOVUPS           constants<>+2048(SB), Z5
+	VPERMPS           Z5, Z1, Z5
+	VADDPS            Z5, Z0, Z0
+	VFMADD231PS       Z4, Z3, Z0
+	VMOVUPS           constants<>+2112(SB), Z3
+	VPERMPS           Z3, Z1, Z1
+	VMOVUPS           Z1, Z3
+	VFMADD231PS       Z0, Z1, Z3
+	VSCALEFPS         Z2, Z3, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
 
-done299:
+done320:
 	VZEROUPPER
 	RET
 
 // func expAVX2F32<>(dst *float32, x *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·expAVX2F32<>(SB), NOSPLIT, $0-24
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+8(FP), CX
-	MOVQ    n+16(FP), DX
-	VMOVUPS constants<>+2176(SB), Y0
-	VMOVUPS constants<>+2240(SB), Y1
-	XORQ    BX, BX
-	LEAQ    -8(DX), SI
-	TESTQ   SI, SI
-	JL      oneTest302
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail325
 
-many300:
-	VCVTPS2PD    (CX)(BX*4), Y2
-	VCVTPS2PD    16(CX)(BX*4), Y3
-	VMAXPD       Y2, Y0, Y2
-	VMAXPD       Y3, Y0, Y3
-	VMINPD       Y2, Y1, Y2
-	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y4
-	VFMADD213PD  constants<>+1664(SB), Y2, Y4
-	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y3, Y5
-	VSUBPD       constants<>+1664(SB), Y4, Y6
-	VSUBPD       constants<>+1664(SB), Y5, Y7
-	VFNMADD231PD constants<>+512(SB), Y6, Y2
-	VFNMADD231PD constants<>+512(SB), Y7, Y3
-	VMULPD       Y2, Y2, Y6
-	VMULPD       Y3, Y3, Y7
-	VBROADCASTSD constants<>+1728(SB), Y8
-	VFMADD213PD  constants<>+1792(SB), Y6, Y8
-	VBROADCASTSD constants<>+1728(SB), Y9
-	VFMADD213PD  constants<>+1792(SB), Y7, Y9
-	VFMADD213PD  constants<>+1856(SB), Y6, Y8
-	VFMADD213PD  constants<>+1856(SB), Y7, Y9
-	VBROADCASTSD constants<>+1920(SB), Y10
-	VFMADD213PD  constants<>+1984(SB), Y6, Y10
-	VBROADCASTSD constants<>+1920(SB), Y11
-	VFMADD213PD  constants<>+1984(SB), Y7, Y11
-	VFMADD213PD  constants<>+2048(SB), Y6, Y10
-	VFMADD213PD  constants<>+2048(SB), Y7, Y11
-	VFMADD231PD  Y10, Y2, Y8
-	VFMADD231PD  Y11, Y3, Y9
-	VFMADD213PD  Y2, Y6, Y8
-	VFMADD213PD  Y3, Y7, Y9
-	VADDPD       constants<>+2112(SB), Y8, Y8
-	VPSLLQ       $0x34, Y4, Y4
-	VMULPD       Y4, Y8, Y8
-	VADDPD       constants<>+2112(SB), Y9, Y9
-	VPSLLQ       $0x34, Y5, Y5
-	VMULPD       Y5, Y9, Y9
-	VCVTPD2PSY   Y8, X8
-	VMOVUPS      X8, (AX)(BX*4)
-	VCVTPD2PSY   Y9, X9
-	VMOVUPS      X9, 16(AX)(BX*4)
+one323:
+	VMOVUPS      (CX)(BX*4), Y0
+	VBROADCASTSS constants<>+2176(SB), Y1
+	VMINPS       Y0, Y1, Y0
+	VBROADCASTSS constants<>+2240(SB), Y1
+	VMAXPS       Y0, Y1, Y0
+	VBROADCASTSS constants<>+1600(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSS constants<>+1600(SB), Y1
+	VFMADD213PS  constants<>+1664(SB), Y0, Y1
+	VSUBPS       constants<>+1664(SB), Y1, Y2
+	VFNMADD231PS constants<>+1728(SB), Y2, Y0
+	VFNMADD231PS constants<>+1792(SB), Y2, Y0
+	VBROADCASTSS constants<>+1920(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1920(SB), Y2
+	VFMADD213PS  constants<>+1984(SB), Y0, Y2
+	VFMADD213PS  constants<>+1856(SB), Y0, Y2
+	VMULPS       Y0, Y0, Y3
+	VPERMD       constants<>+2048(SB), Y1, Y4
+	VADDPS       Y4, Y0, Y0
+	VFMADD231PS  Y3, Y2, Y0
+	VPERMD       constants<>+2112(SB), Y1, Y2
+	VMOVUPS      Y2, Y3
+	VFMADD231PS  Y0, Y2, Y3
+	VPSRLD       $0x03, Y1, Y0
+	VPSRLD       $0x01, Y0, Y1
+	VPSLLD       $0x17, Y1, Y2
+	VMULPS       Y2, Y3, Y2
+	VPSUBD       Y1, Y0, Y0
+	VPSLLD       $0x17, Y0, Y0
+	VMULPS       Y0, Y2, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many300
+	JLE          one323
 
-oneTest302:
-	LEAQ -4(DX), SI
-	CMPQ BX, SI
-	JG   tail303
-
-one301:
-	VCVTPS2PD    (CX)(BX*4), Y2
-	VMAXPD       Y2, Y0, Y2
-	VMINPD       Y2, Y1, Y2
-	VBROADCASTSD constants<>+384(SB), Y3
-	VFMADD213PD  constants<>+1664(SB), Y2, Y3
-	VSUBPD       constants<>+1664(SB), Y3, Y4
-	VFNMADD231PD constants<>+512(SB), Y4, Y2
-	VMULPD       Y2, Y2, Y4
-	VBROADCASTSD constants<>+1728(SB), Y5
-	VFMADD213PD  constants<>+1792(SB), Y4, Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VBROADCASTSD constants<>+1920(SB), Y6
-	VFMADD213PD  constants<>+1984(SB), Y4, Y6
-	VFMADD213PD  constants<>+2048(SB), Y4, Y6
-	VFMADD231PD  Y6, Y2, Y5
-	VFMADD213PD  Y2, Y4, Y5
-	VADDPD       constants<>+2112(SB), Y5, Y5
-	VPSLLQ       $0x34, Y3, Y3
-	VMULPD       Y3, Y5, Y5
-	VCVTPD2PSY   Y5, X5
-	VMOVUPS      X5, (AX)(BX*4)
-	ADDQ         $0x04, BX
-	CMPQ         BX, SI
-	JLE          one301
-
-tail303:
+tail325:
 	SUBQ         BX, DX
-	JZ           done304
+	JZ           done326
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, DX
 	SUBQ         DX, SI
-	VMOVUPS      (SI), X2
-	VMASKMOVPS   (CX)(BX*4), X2, X3
-	VCVTPS2PD    X3, Y3
-	VMAXPD       Y3, Y0, Y3
-	VMINPD       Y3, Y1, Y3
-	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y3, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
-	VFNMADD231PD constants<>+512(SB), Y1, Y3
-	VMULPD       Y3, Y3, Y1
-	VBROADCASTSD constants<>+1728(SB), Y4
-	VFMADD213PD  constants<>+1792(SB), Y1, Y4
-	VFMADD213PD  constants<>+1856(SB), Y1, Y4
-	VBROADCASTSD constants<>+1920(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y1, Y5
-	VFMADD213PD  constants<>+2048(SB), Y1, Y5
-	VFMADD231PD  Y5, Y3, Y4
-	VFMADD213PD  Y3, Y1, Y4
-	VADDPD       constants<>+2112(SB), Y4, Y4
-	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y4, Y4
-	VCVTPD2PSY   Y4, X4
-	VMASKMOVPS   X4, X2, (AX)(BX*4)
+	VMOVUPS      (SI), Y0
+	VMASKMOVPS   (CX)(BX*4), Y0, Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y3
+	VMULPS       Y3, Y4, Y3
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-done304:
+done326:
 	VZEROUPPER
 	RET
 
@@ -4563,9 +4837,9 @@ TEXT ·expSubToAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest307
+	JL      oneTest329
 
-many305:
+many327:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -4659,7 +4933,7 @@ many305:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal310
+	JZ                normal332
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -4684,29 +4958,29 @@ many305:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled311
+	JMP               scaled333
 
-normal310:
+normal332:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled311:
+scaled333:
 	VMOVUPS Z18, (AX)(SI*8)
 	VMOVUPS Z19, 64(AX)(SI*8)
 	VMOVUPS Z20, 128(AX)(SI*8)
 	VMOVUPS Z21, 192(AX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many305
+	JLE     many327
 
-oneTest307:
+oneTest329:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail308
+	JG   tail330
 
-one306:
+one328:
 	VMOVUPS           (DX)(SI*8), Z2
 	VMOVUPS           (CX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -4731,27 +5005,27 @@ one306:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal312
+	JZ                normal334
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled313
+	JMP               scaled335
 
-normal312:
+normal334:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled313:
+scaled335:
 	VMOVUPS Z6, (AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one306
+	JLE     one328
 
-tail308:
+tail330:
 	SUBQ              SI, BX
-	JZ                done309
+	JZ                done331
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -4780,22 +5054,22 @@ tail308:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal314
+	JZ                normal336
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled315
+	JMP               scaled337
 
-normal314:
+normal336:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled315:
+scaled337:
 	VMOVUPD Z6, K1, (AX)(SI*8)
 
-done309:
+done331:
 	VZEROUPPER
 	RET
 
@@ -4811,9 +5085,9 @@ TEXT ·expSubToAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest318
+	JL      oneTest340
 
-many316:
+many338:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -4870,7 +5144,7 @@ many316:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal321
+	JZ           normal343
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+1536(SB), Y4, Y3
@@ -4897,9 +5171,9 @@ many316:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled322
+	JMP          scaled344
 
-normal321:
+normal343:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -4915,19 +5189,19 @@ normal321:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled322:
+scaled344:
 	VMOVUPS Y8, (AX)(SI*8)
 	VMOVUPS Y9, 32(AX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many316
+	JLE     many338
 
-oneTest318:
+oneTest340:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail319
+	JG   tail341
 
-one317:
+one339:
 	VMOVUPS      (DX)(SI*8), Y2
 	VMOVUPS      (CX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -4957,7 +5231,7 @@ one317:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal323
+	JZ           normal345
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+1536(SB), Y4, Y3
@@ -4971,9 +5245,9 @@ one317:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled324
+	JMP          scaled346
 
-normal323:
+normal345:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -4982,15 +5256,15 @@ normal323:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled324:
+scaled346:
 	VMOVUPS Y5, (AX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one317
+	JLE     one339
 
-tail319:
+tail341:
 	SUBQ         SI, BX
-	JZ           done320
+	JZ           done342
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -5024,7 +5298,7 @@ tail319:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal325
+	JZ           normal347
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y4, Y1
@@ -5038,9 +5312,9 @@ tail319:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled326
+	JMP          scaled348
 
-normal325:
+normal347:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -5049,10 +5323,10 @@ normal325:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled326:
+scaled348:
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 
-done320:
+done342:
 	VZEROUPPER
 	RET
 
@@ -5063,13 +5337,13 @@ TEXT ·expSubToAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1600(SB), Z0
+	VMOVUPS constants<>+2304(SB), Z0
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest329
+	JL      oneTest351
 
-many327:
+many349:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -5083,17 +5357,17 @@ many327:
 	VCVTPS2PD         96(CX)(SI*4), Z5
 	VSUBPD            Z1, Z5, Z5
 	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z1
+	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
 	VBROADCASTSD      constants<>+384(SB), Z6
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z6
 	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+1664(SB), Z4, Z7
+	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z7
 	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+1664(SB), Z5, Z8
-	VSUBPD.BCST       constants<>+1664(SB), Z1, Z1
-	VSUBPD.BCST       constants<>+1664(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1664(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1664(SB), Z8, Z8
+	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z8
+	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
+	VSUBPD.BCST       constants<>+2368(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
 	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
 	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z3
 	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z4
@@ -5106,30 +5380,30 @@ many327:
 	VMULPD            Z3, Z3, Z10
 	VMULPD            Z4, Z4, Z11
 	VMULPD            Z5, Z5, Z12
-	VBROADCASTSD      constants<>+1728(SB), Z13
-	VFMADD213PD.BCST  constants<>+1792(SB), Z9, Z13
-	VBROADCASTSD      constants<>+1728(SB), Z14
-	VFMADD213PD.BCST  constants<>+1792(SB), Z10, Z14
-	VBROADCASTSD      constants<>+1728(SB), Z15
-	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
-	VBROADCASTSD      constants<>+1728(SB), Z16
-	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+1856(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1856(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+1856(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+1856(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1920(SB), Z17
-	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z17
-	VBROADCASTSD      constants<>+1920(SB), Z18
-	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z18
-	VBROADCASTSD      constants<>+1920(SB), Z19
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
-	VBROADCASTSD      constants<>+1920(SB), Z20
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2048(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2048(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2432(SB), Z13
+	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2432(SB), Z14
+	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2432(SB), Z15
+	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2432(SB), Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2560(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2560(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2560(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2624(SB), Z17
+	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
+	VBROADCASTSD      constants<>+2624(SB), Z18
+	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
+	VBROADCASTSD      constants<>+2624(SB), Z19
+	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
+	VBROADCASTSD      constants<>+2624(SB), Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2752(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+2752(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+2752(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
 	VFMADD231PD       Z17, Z2, Z13
 	VFMADD231PD       Z18, Z3, Z14
 	VFMADD231PD       Z19, Z4, Z15
@@ -5138,16 +5412,16 @@ many327:
 	VFMADD213PD       Z3, Z10, Z14
 	VFMADD213PD       Z4, Z11, Z15
 	VFMADD213PD       Z5, Z12, Z16
-	VADDPD.BCST       constants<>+2112(SB), Z13, Z13
+	VADDPD.BCST       constants<>+2816(SB), Z13, Z13
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z13, Z13
-	VADDPD.BCST       constants<>+2112(SB), Z14, Z14
+	VADDPD.BCST       constants<>+2816(SB), Z14, Z14
 	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
-	VADDPD.BCST       constants<>+2112(SB), Z15, Z15
+	VADDPD.BCST       constants<>+2816(SB), Z15, Z15
 	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VADDPD.BCST       constants<>+2112(SB), Z16, Z16
+	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
 	VMAXPD            Z8, Z0, Z8
 	VSCALEFPD         Z8, Z16, Z16
 	VCVTPD2PS         Z13, Y13
@@ -5160,43 +5434,43 @@ many327:
 	VMOVUPS           Y16, 96(AX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many327
+	JLE               many349
 
-oneTest329:
+oneTest351:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail330
+	JG   tail352
 
-one328:
+one350:
 	VCVTPS2PD         (DX)(SI*4), Z1
 	VCVTPS2PD         (CX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+1664(SB), Z1, Z1
+	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
 	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+1728(SB), Z4
-	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2432(SB), Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2624(SB), Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2112(SB), Z4, Z4
+	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, (AX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one328
+	JLE               one350
 
-tail330:
+tail352:
 	SUBQ              SI, BX
-	JZ                done331
+	JZ                done353
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -5205,26 +5479,26 @@ tail330:
 	VCVTPS2PD.Z       (CX)(SI*4), K1, Z2
 	VSUBPD            Z1, Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+1664(SB), Z1, Z1
+	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
 	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+1728(SB), Z4
-	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2432(SB), Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2624(SB), Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2112(SB), Z4, Z4
+	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPD2PS         Z4, Y4
 	VMOVUPS           Y4, K1, (AX)(SI*4)
 
-done331:
+done353:
 	VZEROUPPER
 	RET
 
@@ -5235,14 +5509,14 @@ TEXT ·expSubToAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ    x+8(FP), CX
 	MOVQ    y+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+2176(SB), Y0
-	VMOVUPS constants<>+2240(SB), Y1
+	VMOVUPS constants<>+2880(SB), Y0
+	VMOVUPS constants<>+2944(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest334
+	JL      oneTest356
 
-many332:
+many354:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -5254,35 +5528,35 @@ many332:
 	VMINPD       Y3, Y1, Y3
 	VMINPD       Y4, Y1, Y4
 	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+1664(SB), Y3, Y2
+	VFMADD213PD  constants<>+2368(SB), Y3, Y2
 	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y4, Y5
-	VSUBPD       constants<>+1664(SB), Y2, Y6
-	VSUBPD       constants<>+1664(SB), Y5, Y7
+	VFMADD213PD  constants<>+2368(SB), Y4, Y5
+	VSUBPD       constants<>+2368(SB), Y2, Y6
+	VSUBPD       constants<>+2368(SB), Y5, Y7
 	VFNMADD231PD constants<>+512(SB), Y6, Y3
 	VFNMADD231PD constants<>+512(SB), Y7, Y4
 	VMULPD       Y3, Y3, Y6
 	VMULPD       Y4, Y4, Y7
-	VBROADCASTSD constants<>+1728(SB), Y8
-	VFMADD213PD  constants<>+1792(SB), Y6, Y8
-	VBROADCASTSD constants<>+1728(SB), Y9
-	VFMADD213PD  constants<>+1792(SB), Y7, Y9
-	VFMADD213PD  constants<>+1856(SB), Y6, Y8
-	VFMADD213PD  constants<>+1856(SB), Y7, Y9
-	VBROADCASTSD constants<>+1920(SB), Y10
-	VFMADD213PD  constants<>+1984(SB), Y6, Y10
-	VBROADCASTSD constants<>+1920(SB), Y11
-	VFMADD213PD  constants<>+1984(SB), Y7, Y11
-	VFMADD213PD  constants<>+2048(SB), Y6, Y10
-	VFMADD213PD  constants<>+2048(SB), Y7, Y11
+	VBROADCASTSD constants<>+2432(SB), Y8
+	VFMADD213PD  constants<>+2496(SB), Y6, Y8
+	VBROADCASTSD constants<>+2432(SB), Y9
+	VFMADD213PD  constants<>+2496(SB), Y7, Y9
+	VFMADD213PD  constants<>+2560(SB), Y6, Y8
+	VFMADD213PD  constants<>+2560(SB), Y7, Y9
+	VBROADCASTSD constants<>+2624(SB), Y10
+	VFMADD213PD  constants<>+2688(SB), Y6, Y10
+	VBROADCASTSD constants<>+2624(SB), Y11
+	VFMADD213PD  constants<>+2688(SB), Y7, Y11
+	VFMADD213PD  constants<>+2752(SB), Y6, Y10
+	VFMADD213PD  constants<>+2752(SB), Y7, Y11
 	VFMADD231PD  Y10, Y3, Y8
 	VFMADD231PD  Y11, Y4, Y9
 	VFMADD213PD  Y3, Y6, Y8
 	VFMADD213PD  Y4, Y7, Y9
-	VADDPD       constants<>+2112(SB), Y8, Y8
+	VADDPD       constants<>+2816(SB), Y8, Y8
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y8, Y8
-	VADDPD       constants<>+2112(SB), Y9, Y9
+	VADDPD       constants<>+2816(SB), Y9, Y9
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y9, Y9
 	VCVTPD2PSY   Y8, X8
@@ -5291,44 +5565,44 @@ many332:
 	VMOVUPS      X9, 16(AX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many332
+	JLE          many354
 
-oneTest334:
+oneTest356:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail335
+	JG   tail357
 
-one333:
+one355:
 	VCVTPS2PD    (DX)(SI*4), Y2
 	VCVTPS2PD    (CX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+1664(SB), Y3, Y2
-	VSUBPD       constants<>+1664(SB), Y2, Y4
+	VFMADD213PD  constants<>+2368(SB), Y3, Y2
+	VSUBPD       constants<>+2368(SB), Y2, Y4
 	VFNMADD231PD constants<>+512(SB), Y4, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+1728(SB), Y5
-	VFMADD213PD  constants<>+1792(SB), Y4, Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VBROADCASTSD constants<>+1920(SB), Y6
-	VFMADD213PD  constants<>+1984(SB), Y4, Y6
-	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VBROADCASTSD constants<>+2432(SB), Y5
+	VFMADD213PD  constants<>+2496(SB), Y4, Y5
+	VFMADD213PD  constants<>+2560(SB), Y4, Y5
+	VBROADCASTSD constants<>+2624(SB), Y6
+	VFMADD213PD  constants<>+2688(SB), Y4, Y6
+	VFMADD213PD  constants<>+2752(SB), Y4, Y6
 	VFMADD231PD  Y6, Y3, Y5
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       constants<>+2112(SB), Y5, Y5
+	VADDPD       constants<>+2816(SB), Y5, Y5
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y5
 	VCVTPD2PSY   Y5, X5
 	VMOVUPS      X5, (AX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one333
+	JLE          one355
 
-tail335:
+tail357:
 	SUBQ         SI, BX
-	JZ           done336
+	JZ           done358
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -5341,25 +5615,25 @@ tail335:
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y4, Y1, Y4
 	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y4, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
+	VFMADD213PD  constants<>+2368(SB), Y4, Y0
+	VSUBPD       constants<>+2368(SB), Y0, Y1
 	VFNMADD231PD constants<>+512(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+1728(SB), Y3
-	VFMADD213PD  constants<>+1792(SB), Y1, Y3
-	VFMADD213PD  constants<>+1856(SB), Y1, Y3
-	VBROADCASTSD constants<>+1920(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y1, Y5
-	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VBROADCASTSD constants<>+2432(SB), Y3
+	VFMADD213PD  constants<>+2496(SB), Y1, Y3
+	VFMADD213PD  constants<>+2560(SB), Y1, Y3
+	VBROADCASTSD constants<>+2624(SB), Y5
+	VFMADD213PD  constants<>+2688(SB), Y1, Y5
+	VFMADD213PD  constants<>+2752(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	VFMADD213PD  Y4, Y1, Y3
-	VADDPD       constants<>+2112(SB), Y3, Y3
+	VADDPD       constants<>+2816(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X2, (AX)(SI*4)
 
-done336:
+done358:
 	VZEROUPPER
 	RET
 
@@ -5376,9 +5650,9 @@ TEXT ·expShiftSumAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest339
+	JL           oneTest361
 
-many337:
+many359:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VMOVUPS           64(AX)(BX*8), Z5
@@ -5468,7 +5742,7 @@ many337:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal342
+	JZ                normal364
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
 	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
@@ -5493,15 +5767,15 @@ many337:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1280(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1280(SB), Z23, K1, Z23
-	JMP               scaled343
+	JMP               scaled365
 
-normal342:
+normal364:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled343:
+scaled365:
 	VADDPD  Z20, Z1, Z1
 	VMOVUPS Z20, (DX)(BX*8)
 	VADDPD  Z21, Z1, Z1
@@ -5512,14 +5786,14 @@ scaled343:
 	VMOVUPS Z23, 192(DX)(BX*8)
 	ADDQ    $0x20, BX
 	CMPQ    BX, SI
-	JLE     many337
+	JLE     many359
 
-oneTest339:
+oneTest361:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail340
+	JG   tail362
 
-one338:
+one360:
 	VMOVUPS           (AX)(BX*8), Z4
 	VSUBPD            Z0, Z4, Z4
 	VBROADCASTSD      constants<>+384(SB), Z5
@@ -5543,28 +5817,28 @@ one338:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal344
+	JZ                normal366
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled345
+	JMP               scaled367
 
-normal344:
+normal366:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled345:
+scaled367:
 	VADDPD  Z8, Z1, Z1
 	VMOVUPS Z8, (DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     one338
+	JLE     one360
 
-tail340:
+tail362:
 	SUBQ              BX, CX
-	JZ                done341
+	JZ                done363
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -5592,23 +5866,23 @@ tail340:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal346
+	JZ                normal368
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled347
+	JMP               scaled369
 
-normal346:
+normal368:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled347:
+scaled369:
 	VADDPD  Z7, Z1, K1, Z1
 	VMOVUPD Z7, K1, (DX)(BX*8)
 
-done341:
+done363:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -5632,9 +5906,9 @@ TEXT ·expShiftSumAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest350
+	JL           oneTest372
 
-many348:
+many370:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMOVUPS      32(AX)(BX*8), Y5
@@ -5689,7 +5963,7 @@ many348:
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal353
+	JZ           normal375
 	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+1536(SB), Y5, Y4
@@ -5716,9 +5990,9 @@ many348:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled354
+	JMP          scaled376
 
-normal353:
+normal375:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -5734,21 +6008,21 @@ normal353:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled354:
+scaled376:
 	VADDPD  Y11, Y1, Y1
 	VMOVUPS Y11, (DX)(BX*8)
 	VADDPD  Y12, Y1, Y1
 	VMOVUPS Y12, 32(DX)(BX*8)
 	ADDQ    $0x08, BX
 	CMPQ    BX, SI
-	JLE     many348
+	JLE     many370
 
-oneTest350:
+oneTest372:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail351
+	JG   tail373
 
-one349:
+one371:
 	VMOVUPS      (AX)(BX*8), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
@@ -5777,7 +6051,7 @@ one349:
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
 	VMOVMSKPD    Y4, DI
 	TESTL        DI, DI
-	JZ           normal355
+	JZ           normal377
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+1536(SB), Y6, Y4
@@ -5791,9 +6065,9 @@ one349:
 	VPAND        constants<>+1280(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled356
+	JMP          scaled378
 
-normal355:
+normal377:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -5802,16 +6076,16 @@ normal355:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled356:
+scaled378:
 	VADDPD  Y7, Y1, Y1
 	VMOVUPS Y7, (DX)(BX*8)
 	ADDQ    $0x04, BX
 	CMPQ    BX, SI
-	JLE     one349
+	JLE     one371
 
-tail351:
+tail373:
 	SUBQ         BX, CX
-	JZ           done352
+	JZ           done374
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x03, CX
 	SUBQ         CX, SI
@@ -5844,7 +6118,7 @@ tail351:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal357
+	JZ           normal379
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y5, Y2
@@ -5858,9 +6132,9 @@ tail351:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled358
+	JMP          scaled380
 
-normal357:
+normal379:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -5869,12 +6143,12 @@ normal357:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled358:
+scaled380:
 	VANDPD     Y4, Y3, Y0
 	VADDPD     Y0, Y1, Y1
 	VMASKMOVPD Y3, Y4, (DX)(BX*8)
 
-done352:
+done374:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -5892,13 +6166,13 @@ TEXT ·expShiftSumAVX512F32<>(SB), NOSPLIT, $0-40
 	VBROADCASTSS shift+16(FP), Z0
 	VCVTPS2PD    Y0, Z0
 	VPXORQ       Z1, Z1, Z1
-	VMOVUPS      constants<>+1600(SB), Z2
+	VMOVUPS      constants<>+2304(SB), Z2
 	XORQ         BX, BX
 	LEAQ         -32(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest361
+	JL           oneTest383
 
-many359:
+many381:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VCVTPS2PD         32(AX)(BX*4), Z4
@@ -5908,17 +6182,17 @@ many359:
 	VCVTPS2PD         96(AX)(BX*4), Z6
 	VSUBPD            Z0, Z6, Z6
 	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z7
 	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+1664(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z8
 	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+1664(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z9
 	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+1664(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+1664(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1664(SB), Z8, Z8
-	VSUBPD.BCST       constants<>+1664(SB), Z9, Z9
-	VSUBPD.BCST       constants<>+1664(SB), Z10, Z10
+	VFMADD213PD.BCST  constants<>+2368(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+2368(SB), Z9, Z9
+	VSUBPD.BCST       constants<>+2368(SB), Z10, Z10
 	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
 	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z4
 	VFNMADD231PD.BCST constants<>+512(SB), Z9, Z5
@@ -5931,30 +6205,30 @@ many359:
 	VMULPD            Z4, Z4, Z13
 	VMULPD            Z5, Z5, Z14
 	VMULPD            Z6, Z6, Z15
-	VBROADCASTSD      constants<>+1728(SB), Z16
-	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1728(SB), Z17
-	VFMADD213PD.BCST  constants<>+1792(SB), Z13, Z17
-	VBROADCASTSD      constants<>+1728(SB), Z18
-	VFMADD213PD.BCST  constants<>+1792(SB), Z14, Z18
-	VBROADCASTSD      constants<>+1728(SB), Z19
-	VFMADD213PD.BCST  constants<>+1792(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+1856(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+1856(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+1856(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+1856(SB), Z15, Z19
-	VBROADCASTSD      constants<>+1920(SB), Z20
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
-	VBROADCASTSD      constants<>+1920(SB), Z21
-	VFMADD213PD.BCST  constants<>+1984(SB), Z13, Z21
-	VBROADCASTSD      constants<>+1920(SB), Z22
-	VFMADD213PD.BCST  constants<>+1984(SB), Z14, Z22
-	VBROADCASTSD      constants<>+1920(SB), Z23
-	VFMADD213PD.BCST  constants<>+1984(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2048(SB), Z13, Z21
-	VFMADD213PD.BCST  constants<>+2048(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+2048(SB), Z15, Z23
+	VBROADCASTSD      constants<>+2432(SB), Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2432(SB), Z17
+	VFMADD213PD.BCST  constants<>+2496(SB), Z13, Z17
+	VBROADCASTSD      constants<>+2432(SB), Z18
+	VFMADD213PD.BCST  constants<>+2496(SB), Z14, Z18
+	VBROADCASTSD      constants<>+2432(SB), Z19
+	VFMADD213PD.BCST  constants<>+2496(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2560(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+2560(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+2560(SB), Z15, Z19
+	VBROADCASTSD      constants<>+2624(SB), Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2624(SB), Z21
+	VFMADD213PD.BCST  constants<>+2688(SB), Z13, Z21
+	VBROADCASTSD      constants<>+2624(SB), Z22
+	VFMADD213PD.BCST  constants<>+2688(SB), Z14, Z22
+	VBROADCASTSD      constants<>+2624(SB), Z23
+	VFMADD213PD.BCST  constants<>+2688(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2752(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+2752(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+2752(SB), Z15, Z23
 	VFMADD231PD       Z20, Z3, Z16
 	VFMADD231PD       Z21, Z4, Z17
 	VFMADD231PD       Z22, Z5, Z18
@@ -5963,16 +6237,16 @@ many359:
 	VFMADD213PD       Z4, Z13, Z17
 	VFMADD213PD       Z5, Z14, Z18
 	VFMADD213PD       Z6, Z15, Z19
-	VADDPD.BCST       constants<>+2112(SB), Z16, Z16
+	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
 	VMAXPD            Z7, Z2, Z7
 	VSCALEFPD         Z7, Z16, Z16
-	VADDPD.BCST       constants<>+2112(SB), Z17, Z17
+	VADDPD.BCST       constants<>+2816(SB), Z17, Z17
 	VMAXPD            Z8, Z2, Z8
 	VSCALEFPD         Z8, Z17, Z17
-	VADDPD.BCST       constants<>+2112(SB), Z18, Z18
+	VADDPD.BCST       constants<>+2816(SB), Z18, Z18
 	VMAXPD            Z9, Z2, Z9
 	VSCALEFPD         Z9, Z18, Z18
-	VADDPD.BCST       constants<>+2112(SB), Z19, Z19
+	VADDPD.BCST       constants<>+2816(SB), Z19, Z19
 	VMAXPD            Z10, Z2, Z10
 	VSCALEFPD         Z10, Z19, Z19
 	VADDPD            Z16, Z1, Z1
@@ -5989,31 +6263,31 @@ many359:
 	VMOVUPS           Y19, 96(DX)(BX*4)
 	ADDQ              $0x20, BX
 	CMPQ              BX, SI
-	JLE               many359
+	JLE               many381
 
-oneTest361:
+oneTest383:
 	LEAQ -8(CX), SI
 	CMPQ BX, SI
-	JG   tail362
+	JG   tail384
 
-one360:
+one382:
 	VCVTPS2PD         (AX)(BX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+1664(SB), Z4, Z4
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+2368(SB), Z4, Z4
 	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+1728(SB), Z6
-	VFMADD213PD.BCST  constants<>+1792(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z5, Z6
-	VBROADCASTSD      constants<>+1920(SB), Z7
-	VFMADD213PD.BCST  constants<>+1984(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+2048(SB), Z5, Z7
+	VBROADCASTSD      constants<>+2432(SB), Z6
+	VFMADD213PD.BCST  constants<>+2496(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+2560(SB), Z5, Z6
+	VBROADCASTSD      constants<>+2624(SB), Z7
+	VFMADD213PD.BCST  constants<>+2688(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
-	VADDPD.BCST       constants<>+2112(SB), Z6, Z6
+	VADDPD.BCST       constants<>+2816(SB), Z6, Z6
 	VMAXPD            Z4, Z2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD            Z6, Z1, Z1
@@ -6021,11 +6295,11 @@ one360:
 	VMOVUPS           Y6, (DX)(BX*4)
 	ADDQ              $0x08, BX
 	CMPQ              BX, SI
-	JLE               one360
+	JLE               one382
 
-tail362:
+tail384:
 	SUBQ              BX, CX
-	JZ                done363
+	JZ                done385
 	MOVQ              $-1, SI
 	SHLXQ             CX, SI, SI
 	NOTQ              SI
@@ -6033,27 +6307,27 @@ tail362:
 	VCVTPS2PD.Z       (AX)(BX*4), K1, Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+384(SB), Z0
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z0
-	VSUBPD.BCST       constants<>+1664(SB), Z0, Z0
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z0
+	VSUBPD.BCST       constants<>+2368(SB), Z0, Z0
 	VFNMADD231PD.BCST constants<>+512(SB), Z0, Z3
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+1728(SB), Z5
-	VFMADD213PD.BCST  constants<>+1792(SB), Z4, Z5
-	VFMADD213PD.BCST  constants<>+1856(SB), Z4, Z5
-	VBROADCASTSD      constants<>+1920(SB), Z6
-	VFMADD213PD.BCST  constants<>+1984(SB), Z4, Z6
-	VFMADD213PD.BCST  constants<>+2048(SB), Z4, Z6
+	VBROADCASTSD      constants<>+2432(SB), Z5
+	VFMADD213PD.BCST  constants<>+2496(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+2560(SB), Z4, Z5
+	VBROADCASTSD      constants<>+2624(SB), Z6
+	VFMADD213PD.BCST  constants<>+2688(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z6
 	VFMADD231PD       Z6, Z3, Z5
 	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       constants<>+2112(SB), Z5, Z5
+	VADDPD.BCST       constants<>+2816(SB), Z5, Z5
 	VMAXPD            Z0, Z2, Z0
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 	VCVTPD2PS         Z5, Y5
 	VMOVUPS           Y5, K1, (DX)(BX*4)
 
-done363:
+done385:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -6073,14 +6347,14 @@ TEXT ·expShiftSumAVX2F32<>(SB), NOSPLIT, $0-40
 	VBROADCASTSS shift+16(FP), Y0
 	VCVTPS2PD    X0, Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+2176(SB), Y2
-	VMOVUPS      constants<>+2240(SB), Y3
+	VMOVUPS      constants<>+2880(SB), Y2
+	VMOVUPS      constants<>+2944(SB), Y3
 	XORQ         BX, BX
 	LEAQ         -8(CX), SI
 	TESTQ        SI, SI
-	JL           oneTest366
+	JL           oneTest388
 
-many364:
+many386:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VCVTPS2PD    16(AX)(BX*4), Y5
@@ -6090,35 +6364,35 @@ many364:
 	VMINPD       Y4, Y3, Y4
 	VMINPD       Y5, Y3, Y5
 	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+1664(SB), Y4, Y6
+	VFMADD213PD  constants<>+2368(SB), Y4, Y6
 	VBROADCASTSD constants<>+384(SB), Y7
-	VFMADD213PD  constants<>+1664(SB), Y5, Y7
-	VSUBPD       constants<>+1664(SB), Y6, Y8
-	VSUBPD       constants<>+1664(SB), Y7, Y9
+	VFMADD213PD  constants<>+2368(SB), Y5, Y7
+	VSUBPD       constants<>+2368(SB), Y6, Y8
+	VSUBPD       constants<>+2368(SB), Y7, Y9
 	VFNMADD231PD constants<>+512(SB), Y8, Y4
 	VFNMADD231PD constants<>+512(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+1728(SB), Y11
-	VFMADD213PD  constants<>+1792(SB), Y8, Y11
-	VBROADCASTSD constants<>+1728(SB), Y12
-	VFMADD213PD  constants<>+1792(SB), Y9, Y12
-	VFMADD213PD  constants<>+1856(SB), Y8, Y11
-	VFMADD213PD  constants<>+1856(SB), Y9, Y12
-	VBROADCASTSD constants<>+1920(SB), Y13
-	VFMADD213PD  constants<>+1984(SB), Y8, Y13
-	VBROADCASTSD constants<>+1920(SB), Y14
-	VFMADD213PD  constants<>+1984(SB), Y9, Y14
-	VFMADD213PD  constants<>+2048(SB), Y8, Y13
-	VFMADD213PD  constants<>+2048(SB), Y9, Y14
+	VBROADCASTSD constants<>+2432(SB), Y11
+	VFMADD213PD  constants<>+2496(SB), Y8, Y11
+	VBROADCASTSD constants<>+2432(SB), Y12
+	VFMADD213PD  constants<>+2496(SB), Y9, Y12
+	VFMADD213PD  constants<>+2560(SB), Y8, Y11
+	VFMADD213PD  constants<>+2560(SB), Y9, Y12
+	VBROADCASTSD constants<>+2624(SB), Y13
+	VFMADD213PD  constants<>+2688(SB), Y8, Y13
+	VBROADCASTSD constants<>+2624(SB), Y14
+	VFMADD213PD  constants<>+2688(SB), Y9, Y14
+	VFMADD213PD  constants<>+2752(SB), Y8, Y13
+	VFMADD213PD  constants<>+2752(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
 	VFMADD213PD  Y5, Y9, Y12
-	VADDPD       constants<>+2112(SB), Y11, Y11
+	VADDPD       constants<>+2816(SB), Y11, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y11, Y11
-	VADDPD       constants<>+2112(SB), Y12, Y12
+	VADDPD       constants<>+2816(SB), Y12, Y12
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y12, Y12
 	VADDPD       Y11, Y1, Y1
@@ -6129,32 +6403,32 @@ many364:
 	VMOVUPS      X12, 16(DX)(BX*4)
 	ADDQ         $0x08, BX
 	CMPQ         BX, SI
-	JLE          many364
+	JLE          many386
 
-oneTest366:
+oneTest388:
 	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail367
+	JG   tail389
 
-one365:
+one387:
 	VCVTPS2PD    (AX)(BX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
 	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y4, Y5
-	VSUBPD       constants<>+1664(SB), Y5, Y6
+	VFMADD213PD  constants<>+2368(SB), Y4, Y5
+	VSUBPD       constants<>+2368(SB), Y5, Y6
 	VFNMADD231PD constants<>+512(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+1728(SB), Y7
-	VFMADD213PD  constants<>+1792(SB), Y6, Y7
-	VFMADD213PD  constants<>+1856(SB), Y6, Y7
-	VBROADCASTSD constants<>+1920(SB), Y8
-	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VFMADD213PD  constants<>+2048(SB), Y6, Y8
+	VBROADCASTSD constants<>+2432(SB), Y7
+	VFMADD213PD  constants<>+2496(SB), Y6, Y7
+	VFMADD213PD  constants<>+2560(SB), Y6, Y7
+	VBROADCASTSD constants<>+2624(SB), Y8
+	VFMADD213PD  constants<>+2688(SB), Y6, Y8
+	VFMADD213PD  constants<>+2752(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
-	VADDPD       constants<>+2112(SB), Y7, Y7
+	VADDPD       constants<>+2816(SB), Y7, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y7, Y1, Y1
@@ -6162,11 +6436,11 @@ one365:
 	VMOVUPS      X7, (DX)(BX*4)
 	ADDQ         $0x04, BX
 	CMPQ         BX, SI
-	JLE          one365
+	JLE          one387
 
-tail367:
+tail389:
 	SUBQ         BX, CX
-	JZ           done368
+	JZ           done390
 	LEAQ         ones<>+32(SB), SI
 	SHLQ         $0x02, CX
 	SUBQ         CX, SI
@@ -6177,19 +6451,19 @@ tail367:
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
 	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y4, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y2
+	VFMADD213PD  constants<>+2368(SB), Y4, Y0
+	VSUBPD       constants<>+2368(SB), Y0, Y2
 	VFNMADD231PD constants<>+512(SB), Y2, Y4
 	VMULPD       Y4, Y4, Y2
-	VBROADCASTSD constants<>+1728(SB), Y3
-	VFMADD213PD  constants<>+1792(SB), Y2, Y3
-	VFMADD213PD  constants<>+1856(SB), Y2, Y3
-	VBROADCASTSD constants<>+1920(SB), Y6
-	VFMADD213PD  constants<>+1984(SB), Y2, Y6
-	VFMADD213PD  constants<>+2048(SB), Y2, Y6
+	VBROADCASTSD constants<>+2432(SB), Y3
+	VFMADD213PD  constants<>+2496(SB), Y2, Y3
+	VFMADD213PD  constants<>+2560(SB), Y2, Y3
+	VBROADCASTSD constants<>+2624(SB), Y6
+	VFMADD213PD  constants<>+2688(SB), Y2, Y6
+	VFMADD213PD  constants<>+2752(SB), Y2, Y6
 	VFMADD231PD  Y6, Y4, Y3
 	VFMADD213PD  Y4, Y2, Y3
-	VADDPD       constants<>+2112(SB), Y3, Y3
+	VADDPD       constants<>+2816(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VPMOVSXDQ    X5, Y0
@@ -6198,7 +6472,7 @@ tail367:
 	VCVTPD2PSY   Y3, X3
 	VMASKMOVPS   X3, X5, (DX)(BX*4)
 
-done368:
+done390:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -6219,9 +6493,9 @@ TEXT ·sumExpAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest371
+	JL           oneTest393
 
-many369:
+many391:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -6315,7 +6589,7 @@ many369:
 	VMINPD            Z4, Z15, Z4
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal374
+	JZ                normal396
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
 	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
 	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
@@ -6340,29 +6614,29 @@ many369:
 	VSCALEFPD         Z15, Z23, Z23
 	VADDPD.BCST       constants<>+1280(SB), Z23, K1, Z23
 	VPSUBQ.BCST       constants<>+1280(SB), Z23, K1, Z23
-	JMP               scaled375
+	JMP               scaled397
 
-normal374:
+normal396:
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 	VSCALEFPD Z14, Z22, Z22
 	VSCALEFPD Z15, Z23, Z23
 
-scaled375:
+scaled397:
 	VADDPD Z20, Z1, Z1
 	VADDPD Z21, Z1, Z1
 	VADDPD Z22, Z1, Z1
 	VADDPD Z23, Z1, Z1
 	ADDQ   $0x20, DX
 	CMPQ   DX, BX
-	JLE    many369
+	JLE    many391
 
-oneTest371:
+oneTest393:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail372
+	JG   tail394
 
-one370:
+one392:
 	PREFETCHT0        8192(AX)(DX*8)
 	VMOVUPS           (AX)(DX*8), Z4
 	VSUBPD            Z0, Z4, Z4
@@ -6387,27 +6661,27 @@ one370:
 	VADDPD            Z4, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	KORTESTW          K1, K1
-	JZ                normal376
+	JZ                normal398
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
 	VSCALEFPD         Z6, Z8, Z8
 	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled377
+	JMP               scaled399
 
-normal376:
+normal398:
 	VSCALEFPD Z6, Z8, Z8
 
-scaled377:
+scaled399:
 	VADDPD Z8, Z1, Z1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    one370
+	JLE    one392
 
-tail372:
+tail394:
 	SUBQ              DX, CX
-	JZ                done373
+	JZ                done395
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -6436,22 +6710,22 @@ tail372:
 	VADDPD            Z2, Z7, Z7
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	KORTESTW          K2, K2
-	JZ                normal378
+	JZ                normal400
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
 	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
 	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
 	VSCALEFPD         Z5, Z7, Z7
 	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
 	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
-	JMP               scaled379
+	JMP               scaled401
 
-normal378:
+normal400:
 	VSCALEFPD Z5, Z7, Z7
 
-scaled379:
+scaled401:
 	VADDPD Z7, Z1, K1, Z1
 
-done373:
+done395:
 	VEXTRACTF64X4 $0x01, Z1, Y28
 	VADDPD        Z28, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X28
@@ -6474,9 +6748,9 @@ TEXT ·sumExpAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest382
+	JL           oneTest404
 
-many380:
+many402:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6532,7 +6806,7 @@ many380:
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal385
+	JZ           normal407
 	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y5
 	VPSRLQ       $0x03, Y6, Y6
 	VPAND        constants<>+1536(SB), Y5, Y4
@@ -6559,9 +6833,9 @@ many380:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y12, Y12
 	VPSUBQ       Y5, Y12, Y12
-	JMP          scaled386
+	JMP          scaled408
 
-normal385:
+normal407:
 	VPSRLQ $0x03, Y6, Y6
 	VPSRLQ $0x01, Y6, Y4
 	VPSUBQ Y4, Y6, Y6
@@ -6577,19 +6851,19 @@ normal385:
 	VMULPD Y4, Y12, Y12
 	VMULPD Y7, Y12, Y12
 
-scaled386:
+scaled408:
 	VADDPD Y11, Y1, Y1
 	VADDPD Y12, Y1, Y1
 	ADDQ   $0x08, DX
 	CMPQ   DX, BX
-	JLE    many380
+	JLE    many402
 
-oneTest382:
+oneTest404:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail383
+	JG   tail405
 
-one381:
+one403:
 	PREFETCHT0   8192(AX)(DX*8)
 	VMOVUPS      (AX)(DX*8), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6619,7 +6893,7 @@ one381:
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
 	VMOVMSKPD    Y4, SI
 	TESTL        SI, SI
-	JZ           normal387
+	JZ           normal409
 	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y6
 	VPSRLQ       $0x03, Y5, Y5
 	VPAND        constants<>+1536(SB), Y6, Y4
@@ -6633,9 +6907,9 @@ one381:
 	VPAND        constants<>+1280(SB), Y6, Y6
 	VADDPD       Y6, Y7, Y7
 	VPSUBQ       Y6, Y7, Y7
-	JMP          scaled388
+	JMP          scaled410
 
-normal387:
+normal409:
 	VPSRLQ $0x03, Y5, Y5
 	VPSRLQ $0x01, Y5, Y4
 	VPSUBQ Y4, Y5, Y5
@@ -6644,15 +6918,15 @@ normal387:
 	VMULPD Y4, Y7, Y7
 	VMULPD Y5, Y7, Y7
 
-scaled388:
+scaled410:
 	VADDPD Y7, Y1, Y1
 	ADDQ   $0x04, DX
 	CMPQ   DX, BX
-	JLE    one381
+	JLE    one403
 
-tail383:
+tail405:
 	SUBQ         DX, CX
-	JZ           done384
+	JZ           done406
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x03, CX
 	SUBQ         CX, BX
@@ -6686,7 +6960,7 @@ tail383:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y2
 	VMOVMSKPD    Y2, AX
 	TESTL        AX, AX
-	JZ           normal389
+	JZ           normal411
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y5
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y5, Y2
@@ -6700,9 +6974,9 @@ tail383:
 	VPAND        constants<>+1280(SB), Y5, Y5
 	VADDPD       Y5, Y3, Y3
 	VPSUBQ       Y5, Y3, Y3
-	JMP          scaled390
+	JMP          scaled412
 
-normal389:
+normal411:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y2
 	VPSUBQ Y2, Y0, Y0
@@ -6711,11 +6985,11 @@ normal389:
 	VMULPD Y2, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled390:
+scaled412:
 	VANDPD Y4, Y3, Y0
 	VADDPD Y0, Y1, Y1
 
-done384:
+done406:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -6732,13 +7006,13 @@ TEXT ·sumExpAVX512F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS shift+8(FP), Z0
 	VCVTPS2PD    Y0, Z0
 	VPXORQ       Z1, Z1, Z1
-	VMOVUPS      constants<>+1600(SB), Z2
+	VMOVUPS      constants<>+2304(SB), Z2
 	XORQ         DX, DX
 	LEAQ         -32(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest393
+	JL           oneTest415
 
-many391:
+many413:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
@@ -6750,17 +7024,17 @@ many391:
 	VCVTPS2PD         96(AX)(DX*4), Z6
 	VSUBPD            Z0, Z6, Z6
 	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z7
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z7
 	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+1664(SB), Z4, Z8
+	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z8
 	VBROADCASTSD      constants<>+384(SB), Z9
-	VFMADD213PD.BCST  constants<>+1664(SB), Z5, Z9
+	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z9
 	VBROADCASTSD      constants<>+384(SB), Z10
-	VFMADD213PD.BCST  constants<>+1664(SB), Z6, Z10
-	VSUBPD.BCST       constants<>+1664(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1664(SB), Z8, Z8
-	VSUBPD.BCST       constants<>+1664(SB), Z9, Z9
-	VSUBPD.BCST       constants<>+1664(SB), Z10, Z10
+	VFMADD213PD.BCST  constants<>+2368(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
+	VSUBPD.BCST       constants<>+2368(SB), Z9, Z9
+	VSUBPD.BCST       constants<>+2368(SB), Z10, Z10
 	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z3
 	VFNMADD231PD.BCST constants<>+512(SB), Z8, Z4
 	VFNMADD231PD.BCST constants<>+512(SB), Z9, Z5
@@ -6773,30 +7047,30 @@ many391:
 	VMULPD            Z4, Z4, Z13
 	VMULPD            Z5, Z5, Z14
 	VMULPD            Z6, Z6, Z15
-	VBROADCASTSD      constants<>+1728(SB), Z16
-	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1728(SB), Z17
-	VFMADD213PD.BCST  constants<>+1792(SB), Z13, Z17
-	VBROADCASTSD      constants<>+1728(SB), Z18
-	VFMADD213PD.BCST  constants<>+1792(SB), Z14, Z18
-	VBROADCASTSD      constants<>+1728(SB), Z19
-	VFMADD213PD.BCST  constants<>+1792(SB), Z15, Z19
-	VFMADD213PD.BCST  constants<>+1856(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+1856(SB), Z13, Z17
-	VFMADD213PD.BCST  constants<>+1856(SB), Z14, Z18
-	VFMADD213PD.BCST  constants<>+1856(SB), Z15, Z19
-	VBROADCASTSD      constants<>+1920(SB), Z20
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
-	VBROADCASTSD      constants<>+1920(SB), Z21
-	VFMADD213PD.BCST  constants<>+1984(SB), Z13, Z21
-	VBROADCASTSD      constants<>+1920(SB), Z22
-	VFMADD213PD.BCST  constants<>+1984(SB), Z14, Z22
-	VBROADCASTSD      constants<>+1920(SB), Z23
-	VFMADD213PD.BCST  constants<>+1984(SB), Z15, Z23
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2048(SB), Z13, Z21
-	VFMADD213PD.BCST  constants<>+2048(SB), Z14, Z22
-	VFMADD213PD.BCST  constants<>+2048(SB), Z15, Z23
+	VBROADCASTSD      constants<>+2432(SB), Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2432(SB), Z17
+	VFMADD213PD.BCST  constants<>+2496(SB), Z13, Z17
+	VBROADCASTSD      constants<>+2432(SB), Z18
+	VFMADD213PD.BCST  constants<>+2496(SB), Z14, Z18
+	VBROADCASTSD      constants<>+2432(SB), Z19
+	VFMADD213PD.BCST  constants<>+2496(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2560(SB), Z13, Z17
+	VFMADD213PD.BCST  constants<>+2560(SB), Z14, Z18
+	VFMADD213PD.BCST  constants<>+2560(SB), Z15, Z19
+	VBROADCASTSD      constants<>+2624(SB), Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2624(SB), Z21
+	VFMADD213PD.BCST  constants<>+2688(SB), Z13, Z21
+	VBROADCASTSD      constants<>+2624(SB), Z22
+	VFMADD213PD.BCST  constants<>+2688(SB), Z14, Z22
+	VBROADCASTSD      constants<>+2624(SB), Z23
+	VFMADD213PD.BCST  constants<>+2688(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2752(SB), Z13, Z21
+	VFMADD213PD.BCST  constants<>+2752(SB), Z14, Z22
+	VFMADD213PD.BCST  constants<>+2752(SB), Z15, Z23
 	VFMADD231PD       Z20, Z3, Z16
 	VFMADD231PD       Z21, Z4, Z17
 	VFMADD231PD       Z22, Z5, Z18
@@ -6805,16 +7079,16 @@ many391:
 	VFMADD213PD       Z4, Z13, Z17
 	VFMADD213PD       Z5, Z14, Z18
 	VFMADD213PD       Z6, Z15, Z19
-	VADDPD.BCST       constants<>+2112(SB), Z16, Z16
+	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
 	VMAXPD            Z7, Z2, Z7
 	VSCALEFPD         Z7, Z16, Z16
-	VADDPD.BCST       constants<>+2112(SB), Z17, Z17
+	VADDPD.BCST       constants<>+2816(SB), Z17, Z17
 	VMAXPD            Z8, Z2, Z8
 	VSCALEFPD         Z8, Z17, Z17
-	VADDPD.BCST       constants<>+2112(SB), Z18, Z18
+	VADDPD.BCST       constants<>+2816(SB), Z18, Z18
 	VMAXPD            Z9, Z2, Z9
 	VSCALEFPD         Z9, Z18, Z18
-	VADDPD.BCST       constants<>+2112(SB), Z19, Z19
+	VADDPD.BCST       constants<>+2816(SB), Z19, Z19
 	VMAXPD            Z10, Z2, Z10
 	VSCALEFPD         Z10, Z19, Z19
 	VADDPD            Z16, Z1, Z1
@@ -6823,42 +7097,42 @@ many391:
 	VADDPD            Z19, Z1, Z1
 	ADDQ              $0x20, DX
 	CMPQ              DX, BX
-	JLE               many391
+	JLE               many413
 
-oneTest393:
+oneTest415:
 	LEAQ -8(CX), BX
 	CMPQ DX, BX
-	JG   tail394
+	JG   tail416
 
-one392:
+one414:
 	PREFETCHT0        4096(AX)(DX*4)
 	VCVTPS2PD         (AX)(DX*4), Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+384(SB), Z4
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z4
-	VSUBPD.BCST       constants<>+1664(SB), Z4, Z4
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+2368(SB), Z4, Z4
 	VFNMADD231PD.BCST constants<>+512(SB), Z4, Z3
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z5
-	VBROADCASTSD      constants<>+1728(SB), Z6
-	VFMADD213PD.BCST  constants<>+1792(SB), Z5, Z6
-	VFMADD213PD.BCST  constants<>+1856(SB), Z5, Z6
-	VBROADCASTSD      constants<>+1920(SB), Z7
-	VFMADD213PD.BCST  constants<>+1984(SB), Z5, Z7
-	VFMADD213PD.BCST  constants<>+2048(SB), Z5, Z7
+	VBROADCASTSD      constants<>+2432(SB), Z6
+	VFMADD213PD.BCST  constants<>+2496(SB), Z5, Z6
+	VFMADD213PD.BCST  constants<>+2560(SB), Z5, Z6
+	VBROADCASTSD      constants<>+2624(SB), Z7
+	VFMADD213PD.BCST  constants<>+2688(SB), Z5, Z7
+	VFMADD213PD.BCST  constants<>+2752(SB), Z5, Z7
 	VFMADD231PD       Z7, Z3, Z6
 	VFMADD213PD       Z3, Z5, Z6
-	VADDPD.BCST       constants<>+2112(SB), Z6, Z6
+	VADDPD.BCST       constants<>+2816(SB), Z6, Z6
 	VMAXPD            Z4, Z2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD            Z6, Z1, Z1
 	ADDQ              $0x08, DX
 	CMPQ              DX, BX
-	JLE               one392
+	JLE               one414
 
-tail394:
+tail416:
 	SUBQ              DX, CX
-	JZ                done395
+	JZ                done417
 	MOVQ              $-1, BX
 	SHLXQ             CX, BX, BX
 	NOTQ              BX
@@ -6867,25 +7141,25 @@ tail394:
 	VCVTPS2PD.Z       (AX)(DX*4), K1, Z3
 	VSUBPD            Z0, Z3, Z3
 	VBROADCASTSD      constants<>+384(SB), Z0
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z0
-	VSUBPD.BCST       constants<>+1664(SB), Z0, Z0
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z0
+	VSUBPD.BCST       constants<>+2368(SB), Z0, Z0
 	VFNMADD231PD.BCST constants<>+512(SB), Z0, Z3
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
 	VMULPD            Z3, Z3, Z4
-	VBROADCASTSD      constants<>+1728(SB), Z5
-	VFMADD213PD.BCST  constants<>+1792(SB), Z4, Z5
-	VFMADD213PD.BCST  constants<>+1856(SB), Z4, Z5
-	VBROADCASTSD      constants<>+1920(SB), Z6
-	VFMADD213PD.BCST  constants<>+1984(SB), Z4, Z6
-	VFMADD213PD.BCST  constants<>+2048(SB), Z4, Z6
+	VBROADCASTSD      constants<>+2432(SB), Z5
+	VFMADD213PD.BCST  constants<>+2496(SB), Z4, Z5
+	VFMADD213PD.BCST  constants<>+2560(SB), Z4, Z5
+	VBROADCASTSD      constants<>+2624(SB), Z6
+	VFMADD213PD.BCST  constants<>+2688(SB), Z4, Z6
+	VFMADD213PD.BCST  constants<>+2752(SB), Z4, Z6
 	VFMADD231PD       Z6, Z3, Z5
 	VFMADD213PD       Z3, Z4, Z5
-	VADDPD.BCST       constants<>+2112(SB), Z5, Z5
+	VADDPD.BCST       constants<>+2816(SB), Z5, Z5
 	VMAXPD            Z0, Z2, Z0
 	VSCALEFPD         Z0, Z5, Z5
 	VADDPD            Z5, Z1, K1, Z1
 
-done395:
+done417:
 	VEXTRACTF64X4 $0x01, Z1, Y11
 	VADDPD        Z11, Z1, Z1
 	VEXTRACTF64X2 $0x01, Y1, X11
@@ -6904,14 +7178,14 @@ TEXT ·sumExpAVX2F32<>(SB), NOSPLIT, $0-32
 	VBROADCASTSS shift+8(FP), Y0
 	VCVTPS2PD    X0, Y0
 	VXORPD       Y1, Y1, Y1
-	VMOVUPS      constants<>+2176(SB), Y2
-	VMOVUPS      constants<>+2240(SB), Y3
+	VMOVUPS      constants<>+2880(SB), Y2
+	VMOVUPS      constants<>+2944(SB), Y3
 	XORQ         DX, DX
 	LEAQ         -8(CX), BX
 	TESTQ        BX, BX
-	JL           oneTest398
+	JL           oneTest420
 
-many396:
+many418:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
@@ -6922,78 +7196,78 @@ many396:
 	VMINPD       Y4, Y3, Y4
 	VMINPD       Y5, Y3, Y5
 	VBROADCASTSD constants<>+384(SB), Y6
-	VFMADD213PD  constants<>+1664(SB), Y4, Y6
+	VFMADD213PD  constants<>+2368(SB), Y4, Y6
 	VBROADCASTSD constants<>+384(SB), Y7
-	VFMADD213PD  constants<>+1664(SB), Y5, Y7
-	VSUBPD       constants<>+1664(SB), Y6, Y8
-	VSUBPD       constants<>+1664(SB), Y7, Y9
+	VFMADD213PD  constants<>+2368(SB), Y5, Y7
+	VSUBPD       constants<>+2368(SB), Y6, Y8
+	VSUBPD       constants<>+2368(SB), Y7, Y9
 	VFNMADD231PD constants<>+512(SB), Y8, Y4
 	VFNMADD231PD constants<>+512(SB), Y9, Y5
 	VMULPD       Y4, Y4, Y8
 	VMULPD       Y5, Y5, Y9
-	VBROADCASTSD constants<>+1728(SB), Y11
-	VFMADD213PD  constants<>+1792(SB), Y8, Y11
-	VBROADCASTSD constants<>+1728(SB), Y12
-	VFMADD213PD  constants<>+1792(SB), Y9, Y12
-	VFMADD213PD  constants<>+1856(SB), Y8, Y11
-	VFMADD213PD  constants<>+1856(SB), Y9, Y12
-	VBROADCASTSD constants<>+1920(SB), Y13
-	VFMADD213PD  constants<>+1984(SB), Y8, Y13
-	VBROADCASTSD constants<>+1920(SB), Y14
-	VFMADD213PD  constants<>+1984(SB), Y9, Y14
-	VFMADD213PD  constants<>+2048(SB), Y8, Y13
-	VFMADD213PD  constants<>+2048(SB), Y9, Y14
+	VBROADCASTSD constants<>+2432(SB), Y11
+	VFMADD213PD  constants<>+2496(SB), Y8, Y11
+	VBROADCASTSD constants<>+2432(SB), Y12
+	VFMADD213PD  constants<>+2496(SB), Y9, Y12
+	VFMADD213PD  constants<>+2560(SB), Y8, Y11
+	VFMADD213PD  constants<>+2560(SB), Y9, Y12
+	VBROADCASTSD constants<>+2624(SB), Y13
+	VFMADD213PD  constants<>+2688(SB), Y8, Y13
+	VBROADCASTSD constants<>+2624(SB), Y14
+	VFMADD213PD  constants<>+2688(SB), Y9, Y14
+	VFMADD213PD  constants<>+2752(SB), Y8, Y13
+	VFMADD213PD  constants<>+2752(SB), Y9, Y14
 	VFMADD231PD  Y13, Y4, Y11
 	VFMADD231PD  Y14, Y5, Y12
 	VFMADD213PD  Y4, Y8, Y11
 	VFMADD213PD  Y5, Y9, Y12
-	VADDPD       constants<>+2112(SB), Y11, Y11
+	VADDPD       constants<>+2816(SB), Y11, Y11
 	VPSLLQ       $0x34, Y6, Y6
 	VMULPD       Y6, Y11, Y11
-	VADDPD       constants<>+2112(SB), Y12, Y12
+	VADDPD       constants<>+2816(SB), Y12, Y12
 	VPSLLQ       $0x34, Y7, Y7
 	VMULPD       Y7, Y12, Y12
 	VADDPD       Y11, Y1, Y1
 	VADDPD       Y12, Y1, Y1
 	ADDQ         $0x08, DX
 	CMPQ         DX, BX
-	JLE          many396
+	JLE          many418
 
-oneTest398:
+oneTest420:
 	LEAQ -4(CX), BX
 	CMPQ DX, BX
-	JG   tail399
+	JG   tail421
 
-one397:
+one419:
 	PREFETCHT0   4096(AX)(DX*4)
 	VCVTPS2PD    (AX)(DX*4), Y4
 	VSUBPD       Y0, Y4, Y4
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
 	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y4, Y5
-	VSUBPD       constants<>+1664(SB), Y5, Y6
+	VFMADD213PD  constants<>+2368(SB), Y4, Y5
+	VSUBPD       constants<>+2368(SB), Y5, Y6
 	VFNMADD231PD constants<>+512(SB), Y6, Y4
 	VMULPD       Y4, Y4, Y6
-	VBROADCASTSD constants<>+1728(SB), Y7
-	VFMADD213PD  constants<>+1792(SB), Y6, Y7
-	VFMADD213PD  constants<>+1856(SB), Y6, Y7
-	VBROADCASTSD constants<>+1920(SB), Y8
-	VFMADD213PD  constants<>+1984(SB), Y6, Y8
-	VFMADD213PD  constants<>+2048(SB), Y6, Y8
+	VBROADCASTSD constants<>+2432(SB), Y7
+	VFMADD213PD  constants<>+2496(SB), Y6, Y7
+	VFMADD213PD  constants<>+2560(SB), Y6, Y7
+	VBROADCASTSD constants<>+2624(SB), Y8
+	VFMADD213PD  constants<>+2688(SB), Y6, Y8
+	VFMADD213PD  constants<>+2752(SB), Y6, Y8
 	VFMADD231PD  Y8, Y4, Y7
 	VFMADD213PD  Y4, Y6, Y7
-	VADDPD       constants<>+2112(SB), Y7, Y7
+	VADDPD       constants<>+2816(SB), Y7, Y7
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y7, Y7
 	VADDPD       Y7, Y1, Y1
 	ADDQ         $0x04, DX
 	CMPQ         DX, BX
-	JLE          one397
+	JLE          one419
 
-tail399:
+tail421:
 	SUBQ         DX, CX
-	JZ           done400
+	JZ           done422
 	LEAQ         ones<>+32(SB), BX
 	SHLQ         $0x02, CX
 	SUBQ         CX, BX
@@ -7005,26 +7279,26 @@ tail399:
 	VMAXPD       Y4, Y2, Y4
 	VMINPD       Y4, Y3, Y4
 	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y4, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y2
+	VFMADD213PD  constants<>+2368(SB), Y4, Y0
+	VSUBPD       constants<>+2368(SB), Y0, Y2
 	VFNMADD231PD constants<>+512(SB), Y2, Y4
 	VMULPD       Y4, Y4, Y2
-	VBROADCASTSD constants<>+1728(SB), Y3
-	VFMADD213PD  constants<>+1792(SB), Y2, Y3
-	VFMADD213PD  constants<>+1856(SB), Y2, Y3
-	VBROADCASTSD constants<>+1920(SB), Y6
-	VFMADD213PD  constants<>+1984(SB), Y2, Y6
-	VFMADD213PD  constants<>+2048(SB), Y2, Y6
+	VBROADCASTSD constants<>+2432(SB), Y3
+	VFMADD213PD  constants<>+2496(SB), Y2, Y3
+	VFMADD213PD  constants<>+2560(SB), Y2, Y3
+	VBROADCASTSD constants<>+2624(SB), Y6
+	VFMADD213PD  constants<>+2688(SB), Y2, Y6
+	VFMADD213PD  constants<>+2752(SB), Y2, Y6
 	VFMADD231PD  Y6, Y4, Y3
 	VFMADD213PD  Y4, Y2, Y3
-	VADDPD       constants<>+2112(SB), Y3, Y3
+	VADDPD       constants<>+2816(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VPMOVSXDQ    X5, Y0
 	VANDPD       Y0, Y3, Y0
 	VADDPD       Y0, Y1, Y1
 
-done400:
+done422:
 	VEXTRACTF128 $0x01, Y1, X10
 	VADDPD       Y10, Y1, Y1
 	VPERMILPD    $0x01, X1, X10
@@ -7045,9 +7319,9 @@ TEXT ·expSubAddAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest403
+	JL      oneTest425
 
-many401:
+many423:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -7141,7 +7415,7 @@ many401:
 	VMINPD            Z2, Z13, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal406
+	JZ                normal428
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -7166,15 +7440,15 @@ many401:
 	VSCALEFPD         Z13, Z21, Z21
 	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
 	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
-	JMP               scaled407
+	JMP               scaled429
 
-normal406:
+normal428:
 	VSCALEFPD Z10, Z18, Z18
 	VSCALEFPD Z11, Z19, Z19
 	VSCALEFPD Z12, Z20, Z20
 	VSCALEFPD Z13, Z21, Z21
 
-scaled407:
+scaled429:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z18, Z2, Z2
 	VMOVUPS Z18, (AX)(SI*8)
@@ -7193,14 +7467,14 @@ scaled407:
 	VMOVUPS Z2, 192(DX)(SI*8)
 	ADDQ    $0x20, SI
 	CMPQ    SI, DI
-	JLE     many401
+	JLE     many423
 
-oneTest403:
+oneTest425:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail404
+	JG   tail426
 
-one402:
+one424:
 	VMOVUPS           (CX)(SI*8), Z2
 	VMOVUPS           (AX)(SI*8), Z3
 	VSUBPD            Z2, Z3, Z3
@@ -7225,30 +7499,30 @@ one402:
 	VADDPD            Z3, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal408
+	JZ                normal430
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled409
+	JMP               scaled431
 
-normal408:
+normal430:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled409:
+scaled431:
 	VMOVUPS (DX)(SI*8), Z2
 	VADDPD  Z6, Z2, Z2
 	VMOVUPS Z6, (AX)(SI*8)
 	VMOVUPS Z2, (DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     one402
+	JLE     one424
 
-tail404:
+tail426:
 	SUBQ              SI, BX
-	JZ                done405
+	JZ                done427
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -7277,25 +7551,25 @@ tail404:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal410
+	JZ                normal432
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled411
+	JMP               scaled433
 
-normal410:
+normal432:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled411:
+scaled433:
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
 	VADDPD    Z6, Z0, Z0
 	VMOVUPD   Z6, K1, (AX)(SI*8)
 	VMOVUPD   Z0, K1, (DX)(SI*8)
 
-done405:
+done427:
 	VZEROUPPER
 	RET
 
@@ -7311,9 +7585,9 @@ TEXT ·expSubAddAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest414
+	JL      oneTest436
 
-many412:
+many434:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -7370,7 +7644,7 @@ many412:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal417
+	JZ           normal439
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+1536(SB), Y4, Y3
@@ -7397,9 +7671,9 @@ many412:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled418
+	JMP          scaled440
 
-normal417:
+normal439:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -7415,7 +7689,7 @@ normal417:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled418:
+scaled440:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y8, Y2, Y2
 	VMOVUPS Y8, (AX)(SI*8)
@@ -7426,14 +7700,14 @@ scaled418:
 	VMOVUPS Y2, 32(DX)(SI*8)
 	ADDQ    $0x08, SI
 	CMPQ    SI, DI
-	JLE     many412
+	JLE     many434
 
-oneTest414:
+oneTest436:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail415
+	JG   tail437
 
-one413:
+one435:
 	VMOVUPS      (CX)(SI*8), Y2
 	VMOVUPS      (AX)(SI*8), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -7463,7 +7737,7 @@ one413:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y3
 	VMOVMSKPD    Y3, R8
 	TESTL        R8, R8
-	JZ           normal419
+	JZ           normal441
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y4
 	VPSRLQ       $0x03, Y2, Y2
 	VPAND        constants<>+1536(SB), Y4, Y3
@@ -7477,9 +7751,9 @@ one413:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled420
+	JMP          scaled442
 
-normal419:
+normal441:
 	VPSRLQ $0x03, Y2, Y2
 	VPSRLQ $0x01, Y2, Y3
 	VPSUBQ Y3, Y2, Y2
@@ -7488,18 +7762,18 @@ normal419:
 	VMULPD Y3, Y5, Y5
 	VMULPD Y2, Y5, Y5
 
-scaled420:
+scaled442:
 	VMOVUPS (DX)(SI*8), Y2
 	VADDPD  Y5, Y2, Y2
 	VMOVUPS Y5, (AX)(SI*8)
 	VMOVUPS Y2, (DX)(SI*8)
 	ADDQ    $0x04, SI
 	CMPQ    SI, DI
-	JLE     one413
+	JLE     one435
 
-tail415:
+tail437:
 	SUBQ         SI, BX
-	JZ           done416
+	JZ           done438
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -7533,7 +7807,7 @@ tail415:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, CX
 	TESTL        CX, CX
-	JZ           normal421
+	JZ           normal443
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y4
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y4, Y1
@@ -7547,9 +7821,9 @@ tail415:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y3, Y3
 	VPSUBQ       Y4, Y3, Y3
-	JMP          scaled422
+	JMP          scaled444
 
-normal421:
+normal443:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -7558,13 +7832,13 @@ normal421:
 	VMULPD Y1, Y3, Y3
 	VMULPD Y0, Y3, Y3
 
-scaled422:
+scaled444:
 	VMASKMOVPD (DX)(SI*8), Y2, Y0
 	VADDPD     Y3, Y0, Y0
 	VMASKMOVPD Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (DX)(SI*8)
 
-done416:
+done438:
 	VZEROUPPER
 	RET
 
@@ -7575,13 +7849,13 @@ TEXT ·expSubAddAVX512F32<>(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+1600(SB), Z0
+	VMOVUPS constants<>+2304(SB), Z0
 	XORQ    SI, SI
 	LEAQ    -32(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest425
+	JL      oneTest447
 
-many423:
+many445:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
@@ -7595,17 +7869,17 @@ many423:
 	VCVTPS2PD         96(AX)(SI*4), Z5
 	VSUBPD            Z1, Z5, Z5
 	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z1
+	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
 	VBROADCASTSD      constants<>+384(SB), Z6
-	VFMADD213PD.BCST  constants<>+1664(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+2368(SB), Z3, Z6
 	VBROADCASTSD      constants<>+384(SB), Z7
-	VFMADD213PD.BCST  constants<>+1664(SB), Z4, Z7
+	VFMADD213PD.BCST  constants<>+2368(SB), Z4, Z7
 	VBROADCASTSD      constants<>+384(SB), Z8
-	VFMADD213PD.BCST  constants<>+1664(SB), Z5, Z8
-	VSUBPD.BCST       constants<>+1664(SB), Z1, Z1
-	VSUBPD.BCST       constants<>+1664(SB), Z6, Z6
-	VSUBPD.BCST       constants<>+1664(SB), Z7, Z7
-	VSUBPD.BCST       constants<>+1664(SB), Z8, Z8
+	VFMADD213PD.BCST  constants<>+2368(SB), Z5, Z8
+	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
+	VSUBPD.BCST       constants<>+2368(SB), Z6, Z6
+	VSUBPD.BCST       constants<>+2368(SB), Z7, Z7
+	VSUBPD.BCST       constants<>+2368(SB), Z8, Z8
 	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
 	VFNMADD231PD.BCST constants<>+512(SB), Z6, Z3
 	VFNMADD231PD.BCST constants<>+512(SB), Z7, Z4
@@ -7618,30 +7892,30 @@ many423:
 	VMULPD            Z3, Z3, Z10
 	VMULPD            Z4, Z4, Z11
 	VMULPD            Z5, Z5, Z12
-	VBROADCASTSD      constants<>+1728(SB), Z13
-	VFMADD213PD.BCST  constants<>+1792(SB), Z9, Z13
-	VBROADCASTSD      constants<>+1728(SB), Z14
-	VFMADD213PD.BCST  constants<>+1792(SB), Z10, Z14
-	VBROADCASTSD      constants<>+1728(SB), Z15
-	VFMADD213PD.BCST  constants<>+1792(SB), Z11, Z15
-	VBROADCASTSD      constants<>+1728(SB), Z16
-	VFMADD213PD.BCST  constants<>+1792(SB), Z12, Z16
-	VFMADD213PD.BCST  constants<>+1856(SB), Z9, Z13
-	VFMADD213PD.BCST  constants<>+1856(SB), Z10, Z14
-	VFMADD213PD.BCST  constants<>+1856(SB), Z11, Z15
-	VFMADD213PD.BCST  constants<>+1856(SB), Z12, Z16
-	VBROADCASTSD      constants<>+1920(SB), Z17
-	VFMADD213PD.BCST  constants<>+1984(SB), Z9, Z17
-	VBROADCASTSD      constants<>+1920(SB), Z18
-	VFMADD213PD.BCST  constants<>+1984(SB), Z10, Z18
-	VBROADCASTSD      constants<>+1920(SB), Z19
-	VFMADD213PD.BCST  constants<>+1984(SB), Z11, Z19
-	VBROADCASTSD      constants<>+1920(SB), Z20
-	VFMADD213PD.BCST  constants<>+1984(SB), Z12, Z20
-	VFMADD213PD.BCST  constants<>+2048(SB), Z9, Z17
-	VFMADD213PD.BCST  constants<>+2048(SB), Z10, Z18
-	VFMADD213PD.BCST  constants<>+2048(SB), Z11, Z19
-	VFMADD213PD.BCST  constants<>+2048(SB), Z12, Z20
+	VBROADCASTSD      constants<>+2432(SB), Z13
+	VFMADD213PD.BCST  constants<>+2496(SB), Z9, Z13
+	VBROADCASTSD      constants<>+2432(SB), Z14
+	VFMADD213PD.BCST  constants<>+2496(SB), Z10, Z14
+	VBROADCASTSD      constants<>+2432(SB), Z15
+	VFMADD213PD.BCST  constants<>+2496(SB), Z11, Z15
+	VBROADCASTSD      constants<>+2432(SB), Z16
+	VFMADD213PD.BCST  constants<>+2496(SB), Z12, Z16
+	VFMADD213PD.BCST  constants<>+2560(SB), Z9, Z13
+	VFMADD213PD.BCST  constants<>+2560(SB), Z10, Z14
+	VFMADD213PD.BCST  constants<>+2560(SB), Z11, Z15
+	VFMADD213PD.BCST  constants<>+2560(SB), Z12, Z16
+	VBROADCASTSD      constants<>+2624(SB), Z17
+	VFMADD213PD.BCST  constants<>+2688(SB), Z9, Z17
+	VBROADCASTSD      constants<>+2624(SB), Z18
+	VFMADD213PD.BCST  constants<>+2688(SB), Z10, Z18
+	VBROADCASTSD      constants<>+2624(SB), Z19
+	VFMADD213PD.BCST  constants<>+2688(SB), Z11, Z19
+	VBROADCASTSD      constants<>+2624(SB), Z20
+	VFMADD213PD.BCST  constants<>+2688(SB), Z12, Z20
+	VFMADD213PD.BCST  constants<>+2752(SB), Z9, Z17
+	VFMADD213PD.BCST  constants<>+2752(SB), Z10, Z18
+	VFMADD213PD.BCST  constants<>+2752(SB), Z11, Z19
+	VFMADD213PD.BCST  constants<>+2752(SB), Z12, Z20
 	VFMADD231PD       Z17, Z2, Z13
 	VFMADD231PD       Z18, Z3, Z14
 	VFMADD231PD       Z19, Z4, Z15
@@ -7650,16 +7924,16 @@ many423:
 	VFMADD213PD       Z3, Z10, Z14
 	VFMADD213PD       Z4, Z11, Z15
 	VFMADD213PD       Z5, Z12, Z16
-	VADDPD.BCST       constants<>+2112(SB), Z13, Z13
+	VADDPD.BCST       constants<>+2816(SB), Z13, Z13
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z13, Z13
-	VADDPD.BCST       constants<>+2112(SB), Z14, Z14
+	VADDPD.BCST       constants<>+2816(SB), Z14, Z14
 	VMAXPD            Z6, Z0, Z6
 	VSCALEFPD         Z6, Z14, Z14
-	VADDPD.BCST       constants<>+2112(SB), Z15, Z15
+	VADDPD.BCST       constants<>+2816(SB), Z15, Z15
 	VMAXPD            Z7, Z0, Z7
 	VSCALEFPD         Z7, Z15, Z15
-	VADDPD.BCST       constants<>+2112(SB), Z16, Z16
+	VADDPD.BCST       constants<>+2816(SB), Z16, Z16
 	VMAXPD            Z8, Z0, Z8
 	VSCALEFPD         Z8, Z16, Z16
 	VCVTPS2PD         (DX)(SI*4), Z1
@@ -7688,32 +7962,32 @@ many423:
 	VMOVUPS           Y1, 96(DX)(SI*4)
 	ADDQ              $0x20, SI
 	CMPQ              SI, DI
-	JLE               many423
+	JLE               many445
 
-oneTest425:
+oneTest447:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail426
+	JG   tail448
 
-one424:
+one446:
 	VCVTPS2PD         (CX)(SI*4), Z1
 	VCVTPS2PD         (AX)(SI*4), Z2
 	VSUBPD            Z1, Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+1664(SB), Z1, Z1
+	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
 	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+1728(SB), Z4
-	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2432(SB), Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2624(SB), Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2112(SB), Z4, Z4
+	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPS2PD         (DX)(SI*4), Z1
@@ -7724,11 +7998,11 @@ one424:
 	VMOVUPS           Y1, (DX)(SI*4)
 	ADDQ              $0x08, SI
 	CMPQ              SI, DI
-	JLE               one424
+	JLE               one446
 
-tail426:
+tail448:
 	SUBQ              SI, BX
-	JZ                done427
+	JZ                done449
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -7737,20 +8011,20 @@ tail426:
 	VCVTPS2PD.Z       (AX)(SI*4), K1, Z2
 	VSUBPD            Z1, Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z1
-	VFMADD213PD.BCST  constants<>+1664(SB), Z2, Z1
-	VSUBPD.BCST       constants<>+1664(SB), Z1, Z1
+	VFMADD213PD.BCST  constants<>+2368(SB), Z2, Z1
+	VSUBPD.BCST       constants<>+2368(SB), Z1, Z1
 	VFNMADD231PD.BCST constants<>+512(SB), Z1, Z2
 	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z2, Z2
 	VMULPD            Z2, Z2, Z3
-	VBROADCASTSD      constants<>+1728(SB), Z4
-	VFMADD213PD.BCST  constants<>+1792(SB), Z3, Z4
-	VFMADD213PD.BCST  constants<>+1856(SB), Z3, Z4
-	VBROADCASTSD      constants<>+1920(SB), Z5
-	VFMADD213PD.BCST  constants<>+1984(SB), Z3, Z5
-	VFMADD213PD.BCST  constants<>+2048(SB), Z3, Z5
+	VBROADCASTSD      constants<>+2432(SB), Z4
+	VFMADD213PD.BCST  constants<>+2496(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2560(SB), Z3, Z4
+	VBROADCASTSD      constants<>+2624(SB), Z5
+	VFMADD213PD.BCST  constants<>+2688(SB), Z3, Z5
+	VFMADD213PD.BCST  constants<>+2752(SB), Z3, Z5
 	VFMADD231PD       Z5, Z2, Z4
 	VFMADD213PD       Z2, Z3, Z4
-	VADDPD.BCST       constants<>+2112(SB), Z4, Z4
+	VADDPD.BCST       constants<>+2816(SB), Z4, Z4
 	VMAXPD            Z1, Z0, Z1
 	VSCALEFPD         Z1, Z4, Z4
 	VCVTPS2PD.Z       (DX)(SI*4), K1, Z0
@@ -7760,7 +8034,7 @@ tail426:
 	VCVTPD2PS         Z0, Y0
 	VMOVUPS           Y0, K1, (DX)(SI*4)
 
-done427:
+done449:
 	VZEROUPPER
 	RET
 
@@ -7771,14 +8045,14 @@ TEXT ·expSubAddAVX2F32<>(SB), NOSPLIT, $0-32
 	MOVQ    y+8(FP), CX
 	MOVQ    sum+16(FP), DX
 	MOVQ    n+24(FP), BX
-	VMOVUPS constants<>+2176(SB), Y0
-	VMOVUPS constants<>+2240(SB), Y1
+	VMOVUPS constants<>+2880(SB), Y0
+	VMOVUPS constants<>+2944(SB), Y1
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest430
+	JL      oneTest452
 
-many428:
+many450:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
@@ -7790,35 +8064,35 @@ many428:
 	VMINPD       Y3, Y1, Y3
 	VMINPD       Y4, Y1, Y4
 	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+1664(SB), Y3, Y2
+	VFMADD213PD  constants<>+2368(SB), Y3, Y2
 	VBROADCASTSD constants<>+384(SB), Y5
-	VFMADD213PD  constants<>+1664(SB), Y4, Y5
-	VSUBPD       constants<>+1664(SB), Y2, Y6
-	VSUBPD       constants<>+1664(SB), Y5, Y7
+	VFMADD213PD  constants<>+2368(SB), Y4, Y5
+	VSUBPD       constants<>+2368(SB), Y2, Y6
+	VSUBPD       constants<>+2368(SB), Y5, Y7
 	VFNMADD231PD constants<>+512(SB), Y6, Y3
 	VFNMADD231PD constants<>+512(SB), Y7, Y4
 	VMULPD       Y3, Y3, Y6
 	VMULPD       Y4, Y4, Y7
-	VBROADCASTSD constants<>+1728(SB), Y8
-	VFMADD213PD  constants<>+1792(SB), Y6, Y8
-	VBROADCASTSD constants<>+1728(SB), Y9
-	VFMADD213PD  constants<>+1792(SB), Y7, Y9
-	VFMADD213PD  constants<>+1856(SB), Y6, Y8
-	VFMADD213PD  constants<>+1856(SB), Y7, Y9
-	VBROADCASTSD constants<>+1920(SB), Y10
-	VFMADD213PD  constants<>+1984(SB), Y6, Y10
-	VBROADCASTSD constants<>+1920(SB), Y11
-	VFMADD213PD  constants<>+1984(SB), Y7, Y11
-	VFMADD213PD  constants<>+2048(SB), Y6, Y10
-	VFMADD213PD  constants<>+2048(SB), Y7, Y11
+	VBROADCASTSD constants<>+2432(SB), Y8
+	VFMADD213PD  constants<>+2496(SB), Y6, Y8
+	VBROADCASTSD constants<>+2432(SB), Y9
+	VFMADD213PD  constants<>+2496(SB), Y7, Y9
+	VFMADD213PD  constants<>+2560(SB), Y6, Y8
+	VFMADD213PD  constants<>+2560(SB), Y7, Y9
+	VBROADCASTSD constants<>+2624(SB), Y10
+	VFMADD213PD  constants<>+2688(SB), Y6, Y10
+	VBROADCASTSD constants<>+2624(SB), Y11
+	VFMADD213PD  constants<>+2688(SB), Y7, Y11
+	VFMADD213PD  constants<>+2752(SB), Y6, Y10
+	VFMADD213PD  constants<>+2752(SB), Y7, Y11
 	VFMADD231PD  Y10, Y3, Y8
 	VFMADD231PD  Y11, Y4, Y9
 	VFMADD213PD  Y3, Y6, Y8
 	VFMADD213PD  Y4, Y7, Y9
-	VADDPD       constants<>+2112(SB), Y8, Y8
+	VADDPD       constants<>+2816(SB), Y8, Y8
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y8, Y8
-	VADDPD       constants<>+2112(SB), Y9, Y9
+	VADDPD       constants<>+2816(SB), Y9, Y9
 	VPSLLQ       $0x34, Y5, Y5
 	VMULPD       Y5, Y9, Y9
 	VCVTPS2PD    (DX)(SI*4), Y2
@@ -7835,33 +8109,33 @@ many428:
 	VMOVUPS      X2, 16(DX)(SI*4)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many428
+	JLE          many450
 
-oneTest430:
+oneTest452:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail431
+	JG   tail453
 
-one429:
+one451:
 	VCVTPS2PD    (CX)(SI*4), Y2
 	VCVTPS2PD    (AX)(SI*4), Y3
 	VSUBPD       Y2, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
 	VBROADCASTSD constants<>+384(SB), Y2
-	VFMADD213PD  constants<>+1664(SB), Y3, Y2
-	VSUBPD       constants<>+1664(SB), Y2, Y4
+	VFMADD213PD  constants<>+2368(SB), Y3, Y2
+	VSUBPD       constants<>+2368(SB), Y2, Y4
 	VFNMADD231PD constants<>+512(SB), Y4, Y3
 	VMULPD       Y3, Y3, Y4
-	VBROADCASTSD constants<>+1728(SB), Y5
-	VFMADD213PD  constants<>+1792(SB), Y4, Y5
-	VFMADD213PD  constants<>+1856(SB), Y4, Y5
-	VBROADCASTSD constants<>+1920(SB), Y6
-	VFMADD213PD  constants<>+1984(SB), Y4, Y6
-	VFMADD213PD  constants<>+2048(SB), Y4, Y6
+	VBROADCASTSD constants<>+2432(SB), Y5
+	VFMADD213PD  constants<>+2496(SB), Y4, Y5
+	VFMADD213PD  constants<>+2560(SB), Y4, Y5
+	VBROADCASTSD constants<>+2624(SB), Y6
+	VFMADD213PD  constants<>+2688(SB), Y4, Y6
+	VFMADD213PD  constants<>+2752(SB), Y4, Y6
 	VFMADD231PD  Y6, Y3, Y5
 	VFMADD213PD  Y3, Y4, Y5
-	VADDPD       constants<>+2112(SB), Y5, Y5
+	VADDPD       constants<>+2816(SB), Y5, Y5
 	VPSLLQ       $0x34, Y2, Y2
 	VMULPD       Y2, Y5, Y5
 	VCVTPS2PD    (DX)(SI*4), Y2
@@ -7872,11 +8146,11 @@ one429:
 	VMOVUPS      X2, (DX)(SI*4)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one429
+	JLE          one451
 
-tail431:
+tail453:
 	SUBQ         SI, BX
-	JZ           done432
+	JZ           done454
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x02, BX
 	SUBQ         BX, DI
@@ -7889,19 +8163,19 @@ tail431:
 	VMAXPD       Y4, Y0, Y4
 	VMINPD       Y4, Y1, Y4
 	VBROADCASTSD constants<>+384(SB), Y0
-	VFMADD213PD  constants<>+1664(SB), Y4, Y0
-	VSUBPD       constants<>+1664(SB), Y0, Y1
+	VFMADD213PD  constants<>+2368(SB), Y4, Y0
+	VSUBPD       constants<>+2368(SB), Y0, Y1
 	VFNMADD231PD constants<>+512(SB), Y1, Y4
 	VMULPD       Y4, Y4, Y1
-	VBROADCASTSD constants<>+1728(SB), Y3
-	VFMADD213PD  constants<>+1792(SB), Y1, Y3
-	VFMADD213PD  constants<>+1856(SB), Y1, Y3
-	VBROADCASTSD constants<>+1920(SB), Y5
-	VFMADD213PD  constants<>+1984(SB), Y1, Y5
-	VFMADD213PD  constants<>+2048(SB), Y1, Y5
+	VBROADCASTSD constants<>+2432(SB), Y3
+	VFMADD213PD  constants<>+2496(SB), Y1, Y3
+	VFMADD213PD  constants<>+2560(SB), Y1, Y3
+	VBROADCASTSD constants<>+2624(SB), Y5
+	VFMADD213PD  constants<>+2688(SB), Y1, Y5
+	VFMADD213PD  constants<>+2752(SB), Y1, Y5
 	VFMADD231PD  Y5, Y4, Y3
 	VFMADD213PD  Y4, Y1, Y3
-	VADDPD       constants<>+2112(SB), Y3, Y3
+	VADDPD       constants<>+2816(SB), Y3, Y3
 	VPSLLQ       $0x34, Y0, Y0
 	VMULPD       Y0, Y3, Y3
 	VMASKMOVPS   (DX)(SI*4), X2, X0
@@ -7912,7 +8186,7 @@ tail431:
 	VCVTPD2PSY   Y0, X0
 	VMASKMOVPS   X0, X2, (DX)(SI*4)
 
-done432:
+done454:
 	VZEROUPPER
 	RET
 
@@ -7920,43 +8194,43 @@ done432:
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
 TEXT ·logAVX512F64<>(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+2112(SB), Z0
-	VBROADCASTSD constants<>+2304(SB), Z1
-	VBROADCASTSD constants<>+2368(SB), Z2
-	VBROADCASTSD constants<>+2432(SB), Z3
-	VBROADCASTSD constants<>+2496(SB), Z4
+	MOVQ         n+16(FP), CX
+	MOVQ         x+8(FP), DX
+	VBROADCASTSD constants<>+2816(SB), Z0
+	VBROADCASTSD constants<>+3008(SB), Z1
+	VBROADCASTSD constants<>+3072(SB), Z2
+	VBROADCASTSD constants<>+3136(SB), Z3
+	VBROADCASTSD constants<>+3200(SB), Z4
 	VBROADCASTSD constants<>+1280(SB), Z5
-	VBROADCASTSD constants<>+2560(SB), Z6
-	VBROADCASTSD constants<>+2624(SB), Z7
-	VBROADCASTSD constants<>+2688(SB), Z8
-	VBROADCASTSD constants<>+2752(SB), Z9
-	VBROADCASTSD constants<>+2816(SB), Z10
-	VBROADCASTSD constants<>+2880(SB), Z11
-	VBROADCASTSD constants<>+2944(SB), Z12
-	VBROADCASTSD constants<>+3008(SB), Z13
-	VBROADCASTSD constants<>+3072(SB), Z14
+	VBROADCASTSD constants<>+3264(SB), Z6
+	VBROADCASTSD constants<>+3328(SB), Z7
+	VBROADCASTSD constants<>+3392(SB), Z8
+	VBROADCASTSD constants<>+3456(SB), Z9
+	VBROADCASTSD constants<>+3520(SB), Z10
+	VBROADCASTSD constants<>+3584(SB), Z11
+	VBROADCASTSD constants<>+3648(SB), Z12
+	VBROADCASTSD constants<>+3712(SB), Z13
+	VBROADCASTSD constants<>+3776(SB), Z14
 	VBROADCASTSD constants<>+640(SB), Z15
-	VBROADCASTSD constants<>+3136(SB), Z16
-	VBROADCASTSD constants<>+3200(SB), Z17
+	VBROADCASTSD constants<>+3840(SB), Z16
+	VBROADCASTSD constants<>+3904(SB), Z17
 	XORQ         BX, BX
-	LEAQ         -8(DX), SI
+	LEAQ         -8(CX), SI
 	CMPQ         BX, SI
-	JG           tail436
+	JG           tail458
 
-one434:
-	VMOVUPS     (CX)(BX*8), Z18
+one456:
+	VMOVUPS     (DX)(BX*8), Z18
 	VPSUBQ      Z6, Z18, Z19
 	VPCMPUQ     $0x06, Z7, Z19, K1
 	KORTESTW    K1, K1
-	JZ          normal438
+	JZ          normal460
 	VMOVUPS     Z18, Z19
 	VPXORQ      Z20, Z20, Z20
-	VMULPD      constants<>+3264(SB), Z18, Z21
-	VCMPPD      $0x11, constants<>+2560(SB), Z18, K1
+	VMULPD      constants<>+3968(SB), Z18, Z21
+	VCMPPD      $0x11, constants<>+3264(SB), Z18, K1
 	VMOVUPD     Z21, K1, Z19
-	VMOVUPD     constants<>+3328(SB), K1, Z20
+	VMOVUPD     constants<>+4032(SB), K1, Z20
 	VPSUBQ      Z2, Z19, Z21
 	VPSRLQ      $0x34, Z21, Z19
 	VORPD       Z5, Z19, Z19
@@ -7990,16 +8264,16 @@ one434:
 	VFMADD231PD Z21, Z25, Z23
 	VSUBPD      Z24, Z23, Z23
 	VADDPD      Z23, Z26, Z26
-	VCMPPD      $0x15, constants<>+3392(SB), Z18, K1
+	VCMPPD      $0x15, constants<>+4096(SB), Z18, K1
 	VMOVUPD     Z18, K1, Z26
-	VCMPPD      $0x00, constants<>+3456(SB), Z18, K1
+	VCMPPD      $0x00, constants<>+4160(SB), Z18, K1
 	VMOVUPD     constants<>+0(SB), K1, Z26
-	VCMPPD      $0x11, constants<>+3456(SB), Z18, K1
-	VMOVUPD     constants<>+3520(SB), K1, Z26
+	VCMPPD      $0x11, constants<>+4160(SB), Z18, K1
+	VMOVUPD     constants<>+4224(SB), K1, Z26
 	VMOVUPS     Z26, (AX)(BX*8)
-	JMP         stored439
+	JMP         stored461
 
-normal438:
+normal460:
 	VPSUBQ      Z2, Z18, Z19
 	VPSRLQ      $0x34, Z19, Z18
 	VORPD       Z5, Z18, Z18
@@ -8034,25 +8308,25 @@ normal438:
 	VADDPD      Z21, Z25, Z25
 	VMOVUPS     Z25, (AX)(BX*8)
 
-stored439:
+stored461:
 	ADDQ $0x08, BX
 	CMPQ BX, SI
-	JLE  one434
+	JLE  one456
 
-tail436:
-	SUBQ        BX, DX
-	JZ          done437
+tail458:
+	SUBQ        BX, CX
+	JZ          done459
 	MOVQ        $-1, SI
-	SHLXQ       DX, SI, SI
+	SHLXQ       CX, SI, SI
 	NOTQ        SI
 	KMOVW       SI, K1
-	VMOVUPD.Z   (CX)(BX*8), K1, Z6
+	VMOVUPD.Z   (DX)(BX*8), K1, Z6
 	VMOVUPS     Z6, Z7
 	VPXORQ      Z18, Z18, Z18
-	VMULPD      constants<>+3264(SB), Z6, Z19
-	VCMPPD      $0x11, constants<>+2560(SB), Z6, K2
+	VMULPD      constants<>+3968(SB), Z6, Z19
+	VCMPPD      $0x11, constants<>+3264(SB), Z6, K2
 	VMOVUPD     Z19, K2, Z7
-	VMOVUPD     constants<>+3328(SB), K2, Z18
+	VMOVUPD     constants<>+4032(SB), K2, Z18
 	VPSUBQ      Z2, Z7, Z7
 	VPSRLQ      $0x34, Z7, Z2
 	VORPD       Z5, Z2, Z2
@@ -8086,15 +8360,15 @@ tail436:
 	VFMADD231PD Z0, Z5, Z3
 	VSUBPD      Z7, Z3, Z3
 	VADDPD      Z3, Z8, Z8
-	VCMPPD      $0x15, constants<>+3392(SB), Z6, K2
+	VCMPPD      $0x15, constants<>+4096(SB), Z6, K2
 	VMOVUPD     Z6, K2, Z8
-	VCMPPD      $0x00, constants<>+3456(SB), Z6, K2
+	VCMPPD      $0x00, constants<>+4160(SB), Z6, K2
 	VMOVUPD     constants<>+0(SB), K2, Z8
-	VCMPPD      $0x11, constants<>+3456(SB), Z6, K2
-	VMOVUPD     constants<>+3520(SB), K2, Z8
+	VCMPPD      $0x11, constants<>+4160(SB), Z6, K2
+	VMOVUPD     constants<>+4224(SB), K2, Z8
 	VMOVUPD     Z8, K1, (AX)(BX*8)
 
-done437:
+done459:
 	VZEROUPPER
 	RET
 
@@ -8102,296 +8376,320 @@ done437:
 // Requires: AVX, AVX2, FMA3
 TEXT ·logAVX2F64<>(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), AX
-	MOVQ x+8(FP), CX
-	MOVQ n+16(FP), DX
+	MOVQ n+16(FP), CX
+	MOVQ x+8(FP), DX
 	XORQ BX, BX
-	LEAQ -4(DX), SI
+	LEAQ -4(CX), SI
 	CMPQ BX, SI
-	JG   tail443
+	JG   tail465
 
-one441:
-	VMOVUPS     (CX)(BX*8), Y0
-	VPSUBQ      constants<>+2560(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2624(SB), Y1, Y2
+one463:
+	VMOVUPS     (DX)(BX*8), Y0
+	VPSUBQ      constants<>+3264(SB), Y0, Y1
+	VPCMPGTQ    constants<>+3328(SB), Y1, Y2
 	VORPD       Y1, Y2, Y2
 	VORPD       Y0, Y2, Y2
 	VMOVMSKPD   Y2, DI
 	TESTL       DI, DI
-	JZ          normal445
+	JZ          normal467
 	VMOVUPS     Y0, Y1
 	VXORPD      Y2, Y2, Y2
-	VMULPD      constants<>+3264(SB), Y0, Y3
-	VCMPPD      $0x11, constants<>+2560(SB), Y0, Y4
+	VMULPD      constants<>+3968(SB), Y0, Y3
+	VCMPPD      $0x11, constants<>+3264(SB), Y0, Y4
 	VBLENDVPD   Y4, Y3, Y1, Y1
-	VBLENDVPD   Y4, constants<>+3328(SB), Y2, Y2
-	VPSUBQ      constants<>+2368(SB), Y1, Y3
+	VBLENDVPD   Y4, constants<>+4032(SB), Y2, Y2
+	VPSUBQ      constants<>+3072(SB), Y1, Y3
 	VPSRLQ      $0x34, Y3, Y1
 	VORPD       constants<>+1280(SB), Y1, Y1
-	VSUBPD      constants<>+2304(SB), Y1, Y1
-	VANDPD      constants<>+2496(SB), Y3, Y3
-	VPADDQ      constants<>+2432(SB), Y3, Y3
-	VSUBPD      constants<>+2112(SB), Y3, Y4
-	VADDPD      constants<>+2112(SB), Y3, Y3
+	VSUBPD      constants<>+3008(SB), Y1, Y1
+	VANDPD      constants<>+3200(SB), Y3, Y3
+	VPADDQ      constants<>+3136(SB), Y3, Y3
+	VSUBPD      constants<>+2816(SB), Y3, Y4
+	VADDPD      constants<>+2816(SB), Y3, Y3
 	VDIVPD      Y3, Y4, Y3
 	VMULPD      Y3, Y3, Y5
 	VMULPD      Y5, Y5, Y6
-	VMOVUPS     constants<>+3072(SB), Y7
-	VFMADD213PD constants<>+2944(SB), Y6, Y7
-	VFMADD213PD constants<>+2816(SB), Y6, Y7
-	VFMADD213PD constants<>+2688(SB), Y6, Y7
-	VMOVUPS     constants<>+3008(SB), Y8
-	VFMADD213PD constants<>+2880(SB), Y6, Y8
-	VFMADD213PD constants<>+2752(SB), Y6, Y8
+	VMOVUPS     constants<>+3776(SB), Y7
+	VFMADD213PD constants<>+3648(SB), Y6, Y7
+	VFMADD213PD constants<>+3520(SB), Y6, Y7
+	VFMADD213PD constants<>+3392(SB), Y6, Y7
+	VMOVUPS     constants<>+3712(SB), Y8
+	VFMADD213PD constants<>+3584(SB), Y6, Y8
+	VFMADD213PD constants<>+3456(SB), Y6, Y8
 	VFMADD231PD Y8, Y5, Y7
 	VSUBPD      Y2, Y1, Y1
 	VMULPD      constants<>+640(SB), Y4, Y2
 	VMULPD      Y2, Y4, Y6
 	VFMSUB213PD Y6, Y4, Y2
 	VFMADD213PD Y6, Y5, Y7
-	VMULPD      constants<>+3136(SB), Y1, Y5
+	VMULPD      constants<>+3840(SB), Y1, Y5
 	VADDPD      Y4, Y5, Y8
 	VSUBPD      Y5, Y8, Y5
 	VSUBPD      Y5, Y4, Y5
-	VFMADD231PD constants<>+3200(SB), Y1, Y5
+	VFMADD231PD constants<>+3904(SB), Y1, Y5
 	VSUBPD      Y2, Y5, Y5
 	VFMADD231PD Y3, Y7, Y5
 	VSUBPD      Y6, Y5, Y5
 	VADDPD      Y5, Y8, Y8
-	VCMPPD      $0x15, constants<>+3392(SB), Y0, Y1
+	VCMPPD      $0x15, constants<>+4096(SB), Y0, Y1
 	VBLENDVPD   Y1, Y0, Y8, Y8
-	VCMPPD      $0x00, constants<>+3456(SB), Y0, Y1
+	VCMPPD      $0x00, constants<>+4160(SB), Y0, Y1
 	VBLENDVPD   Y1, constants<>+0(SB), Y8, Y8
-	VCMPPD      $0x11, constants<>+3456(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3520(SB), Y8, Y8
+	VCMPPD      $0x11, constants<>+4160(SB), Y0, Y0
+	VBLENDVPD   Y0, constants<>+4224(SB), Y8, Y8
 	VMOVUPS     Y8, (AX)(BX*8)
-	JMP         stored446
+	JMP         stored468
 
-normal445:
-	VPSUBQ      constants<>+2368(SB), Y0, Y1
+normal467:
+	VPSUBQ      constants<>+3072(SB), Y0, Y1
 	VPSRLQ      $0x34, Y1, Y0
 	VORPD       constants<>+1280(SB), Y0, Y0
-	VSUBPD      constants<>+2304(SB), Y0, Y0
-	VANDPD      constants<>+2496(SB), Y1, Y1
-	VPADDQ      constants<>+2432(SB), Y1, Y1
-	VSUBPD      constants<>+2112(SB), Y1, Y2
-	VADDPD      constants<>+2112(SB), Y1, Y1
+	VSUBPD      constants<>+3008(SB), Y0, Y0
+	VANDPD      constants<>+3200(SB), Y1, Y1
+	VPADDQ      constants<>+3136(SB), Y1, Y1
+	VSUBPD      constants<>+2816(SB), Y1, Y2
+	VADDPD      constants<>+2816(SB), Y1, Y1
 	VDIVPD      Y1, Y2, Y1
 	VMULPD      Y1, Y1, Y3
 	VMULPD      Y3, Y3, Y4
-	VMOVUPS     constants<>+3072(SB), Y5
-	VFMADD213PD constants<>+2944(SB), Y4, Y5
-	VFMADD213PD constants<>+2816(SB), Y4, Y5
-	VFMADD213PD constants<>+2688(SB), Y4, Y5
-	VMOVUPS     constants<>+3008(SB), Y6
-	VFMADD213PD constants<>+2880(SB), Y4, Y6
-	VFMADD213PD constants<>+2752(SB), Y4, Y6
+	VMOVUPS     constants<>+3776(SB), Y5
+	VFMADD213PD constants<>+3648(SB), Y4, Y5
+	VFMADD213PD constants<>+3520(SB), Y4, Y5
+	VFMADD213PD constants<>+3392(SB), Y4, Y5
+	VMOVUPS     constants<>+3712(SB), Y6
+	VFMADD213PD constants<>+3584(SB), Y4, Y6
+	VFMADD213PD constants<>+3456(SB), Y4, Y6
 	VFMADD231PD Y6, Y3, Y5
 	VMULPD      constants<>+640(SB), Y2, Y4
 	VMULPD      Y4, Y2, Y6
 	VFMSUB213PD Y6, Y2, Y4
 	VFMADD213PD Y6, Y3, Y5
-	VMULPD      constants<>+3136(SB), Y0, Y3
+	VMULPD      constants<>+3840(SB), Y0, Y3
 	VADDPD      Y2, Y3, Y7
 	VSUBPD      Y3, Y7, Y3
 	VSUBPD      Y3, Y2, Y3
-	VFMADD231PD constants<>+3200(SB), Y0, Y3
+	VFMADD231PD constants<>+3904(SB), Y0, Y3
 	VSUBPD      Y4, Y3, Y3
 	VFMADD231PD Y1, Y5, Y3
 	VSUBPD      Y6, Y3, Y3
 	VADDPD      Y3, Y7, Y7
 	VMOVUPS     Y7, (AX)(BX*8)
 
-stored446:
+stored468:
 	ADDQ $0x04, BX
 	CMPQ BX, SI
-	JLE  one441
+	JLE  one463
 
-tail443:
-	SUBQ        BX, DX
-	JZ          done444
+tail465:
+	SUBQ        BX, CX
+	JZ          done466
 	LEAQ        ones<>+32(SB), SI
-	SHLQ        $0x03, DX
-	SUBQ        DX, SI
+	SHLQ        $0x03, CX
+	SUBQ        CX, SI
 	VMOVUPS     (SI), Y0
-	VMASKMOVPD  (CX)(BX*8), Y0, Y1
+	VMASKMOVPD  (DX)(BX*8), Y0, Y1
 	VMOVUPS     Y1, Y2
 	VXORPD      Y3, Y3, Y3
-	VMULPD      constants<>+3264(SB), Y1, Y4
-	VCMPPD      $0x11, constants<>+2560(SB), Y1, Y5
+	VMULPD      constants<>+3968(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3264(SB), Y1, Y5
 	VBLENDVPD   Y5, Y4, Y2, Y2
-	VBLENDVPD   Y5, constants<>+3328(SB), Y3, Y3
-	VPSUBQ      constants<>+2368(SB), Y2, Y4
+	VBLENDVPD   Y5, constants<>+4032(SB), Y3, Y3
+	VPSUBQ      constants<>+3072(SB), Y2, Y4
 	VPSRLQ      $0x34, Y4, Y2
 	VORPD       constants<>+1280(SB), Y2, Y2
-	VSUBPD      constants<>+2304(SB), Y2, Y2
-	VANDPD      constants<>+2496(SB), Y4, Y4
-	VPADDQ      constants<>+2432(SB), Y4, Y4
-	VSUBPD      constants<>+2112(SB), Y4, Y5
-	VADDPD      constants<>+2112(SB), Y4, Y4
+	VSUBPD      constants<>+3008(SB), Y2, Y2
+	VANDPD      constants<>+3200(SB), Y4, Y4
+	VPADDQ      constants<>+3136(SB), Y4, Y4
+	VSUBPD      constants<>+2816(SB), Y4, Y5
+	VADDPD      constants<>+2816(SB), Y4, Y4
 	VDIVPD      Y4, Y5, Y4
 	VMULPD      Y4, Y4, Y6
 	VMULPD      Y6, Y6, Y7
-	VMOVUPS     constants<>+3072(SB), Y8
-	VFMADD213PD constants<>+2944(SB), Y7, Y8
-	VFMADD213PD constants<>+2816(SB), Y7, Y8
-	VFMADD213PD constants<>+2688(SB), Y7, Y8
-	VMOVUPS     constants<>+3008(SB), Y9
-	VFMADD213PD constants<>+2880(SB), Y7, Y9
-	VFMADD213PD constants<>+2752(SB), Y7, Y9
+	VMOVUPS     constants<>+3776(SB), Y8
+	VFMADD213PD constants<>+3648(SB), Y7, Y8
+	VFMADD213PD constants<>+3520(SB), Y7, Y8
+	VFMADD213PD constants<>+3392(SB), Y7, Y8
+	VMOVUPS     constants<>+3712(SB), Y9
+	VFMADD213PD constants<>+3584(SB), Y7, Y9
+	VFMADD213PD constants<>+3456(SB), Y7, Y9
 	VFMADD231PD Y9, Y6, Y8
 	VSUBPD      Y3, Y2, Y2
 	VMULPD      constants<>+640(SB), Y5, Y3
 	VMULPD      Y3, Y5, Y7
 	VFMSUB213PD Y7, Y5, Y3
 	VFMADD213PD Y7, Y6, Y8
-	VMULPD      constants<>+3136(SB), Y2, Y6
+	VMULPD      constants<>+3840(SB), Y2, Y6
 	VADDPD      Y5, Y6, Y9
 	VSUBPD      Y6, Y9, Y6
 	VSUBPD      Y6, Y5, Y6
-	VFMADD231PD constants<>+3200(SB), Y2, Y6
+	VFMADD231PD constants<>+3904(SB), Y2, Y6
 	VSUBPD      Y3, Y6, Y6
 	VFMADD231PD Y4, Y8, Y6
 	VSUBPD      Y7, Y6, Y6
 	VADDPD      Y6, Y9, Y9
-	VCMPPD      $0x15, constants<>+3392(SB), Y1, Y2
+	VCMPPD      $0x15, constants<>+4096(SB), Y1, Y2
 	VBLENDVPD   Y2, Y1, Y9, Y9
-	VCMPPD      $0x00, constants<>+3456(SB), Y1, Y2
+	VCMPPD      $0x00, constants<>+4160(SB), Y1, Y2
 	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
-	VCMPPD      $0x11, constants<>+3456(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3520(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+4160(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4224(SB), Y9, Y9
 	VMASKMOVPD  Y9, Y0, (AX)(BX*8)
 
-done444:
+done466:
 	VZEROUPPER
 	RET
 
 // func logAVX512F32<>(dst *float32, x *float32, n int)
-// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512F, BMI2
 TEXT ·logAVX512F32<>(SB), NOSPLIT, $0-24
-	MOVQ         dst+0(FP), AX
-	MOVQ         x+8(FP), CX
-	MOVQ         n+16(FP), DX
-	VBROADCASTSD constants<>+2112(SB), Z0
-	VBROADCASTSD constants<>+2304(SB), Z1
-	VBROADCASTSD constants<>+2368(SB), Z2
-	VBROADCASTSD constants<>+2432(SB), Z3
-	VBROADCASTSD constants<>+2496(SB), Z4
-	VBROADCASTSD constants<>+1280(SB), Z5
-	VBROADCASTSD constants<>+2560(SB), Z6
-	VBROADCASTSD constants<>+2624(SB), Z7
-	VBROADCASTSD constants<>+3584(SB), Z8
-	VBROADCASTSD constants<>+3648(SB), Z9
-	VBROADCASTSD constants<>+3712(SB), Z10
-	VBROADCASTSD constants<>+3776(SB), Z11
-	VBROADCASTSD constants<>+512(SB), Z12
-	XORQ         BX, BX
-	LEAQ         -8(DX), SI
-	CMPQ         BX, SI
-	JG           tail450
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest472
 
-one448:
-	VCVTPS2PD   (CX)(BX*4), Z13
-	VPSUBQ      Z6, Z13, Z14
-	VPCMPUQ     $0x06, Z7, Z14, K1
-	KORTESTW    K1, K1
-	JZ          normal452
-	VPSUBQ      Z2, Z13, Z15
-	VPSRLQ      $0x34, Z15, Z14
-	VORPD       Z5, Z14, Z14
-	VSUBPD      Z1, Z14, Z14
-	VANDPD      Z4, Z15, Z15
-	VPADDQ      Z3, Z15, Z15
-	VSUBPD      Z0, Z15, Z16
-	VADDPD      Z0, Z15, Z15
-	VDIVPD      Z15, Z16, Z15
-	VMULPD      Z15, Z15, Z16
-	VMULPD      Z16, Z16, Z17
-	VMOVUPS     Z10, Z18
-	VFMADD213PD Z8, Z17, Z18
-	VMOVUPS     Z11, Z19
-	VFMADD213PD Z9, Z17, Z19
-	VFMADD231PD Z19, Z16, Z18
-	VMULPD      Z15, Z16, Z16
-	VADDPD      Z15, Z15, Z15
-	VFMADD231PD Z16, Z18, Z15
-	VFMADD231PD Z12, Z14, Z15
-	VCMPPD      $0x15, constants<>+3392(SB), Z13, K1
-	VMOVUPD     Z13, K1, Z15
-	VCMPPD      $0x00, constants<>+3456(SB), Z13, K1
-	VMOVUPD     constants<>+0(SB), K1, Z15
-	VCMPPD      $0x11, constants<>+3456(SB), Z13, K1
-	VMOVUPD     constants<>+3520(SB), K1, Z15
-	VCVTPD2PS   Z15, Y15
-	VMOVUPS     Y15, (AX)(BX*4)
-	JMP         stored453
+many470:
+	VMOVUPS           (CX)(BX*4), Z0
+	VMOVUPS           64(CX)(BX*4), Z1
+	VGETMANTPS        $0x0b, Z0, Z2
+	VGETMANTPS        $0x0b, Z1, Z3
+	VGETEXPPS         Z0, Z4
+	VGETEXPPS         Z1, Z5
+	VGETEXPPS         Z2, Z6
+	VGETEXPPS         Z3, Z7
+	VSUBPS            Z6, Z4, Z4
+	VSUBPS            Z7, Z5, Z5
+	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+4288(SB), Z3, Z3
+	VMULPS            Z2, Z2, Z6
+	VMULPS            Z3, Z3, Z7
+	VBROADCASTSS      constants<>+4352(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+4352(SB), Z8
+	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z8
+	VBROADCASTSS      constants<>+4352(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+4352(SB), Z9
+	VFMADD213PS.BCST  constants<>+4416(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4480(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4544(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z9
+	VMULPS.BCST       constants<>+1792(SB), Z4, Z10
+	VMULPS.BCST       constants<>+1792(SB), Z5, Z11
+	VFMADD231PS       Z6, Z8, Z10
+	VFMADD231PS       Z7, Z9, Z11
+	VMOVUPS           Z2, Z6
+	VFMADD231PS.BCST  constants<>+1728(SB), Z4, Z6
+	VMOVUPS           Z3, Z7
+	VFMADD231PS.BCST  constants<>+1728(SB), Z5, Z7
+	VMOVUPS           Z6, Z8
+	VFNMADD231PS.BCST constants<>+1728(SB), Z4, Z8
+	VMOVUPS           Z7, Z4
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z4
+	VSUBPS            Z8, Z2, Z2
+	VSUBPS            Z4, Z3, Z3
+	VADDPS            Z2, Z10, Z2
+	VADDPS            Z3, Z11, Z3
+	VADDPS            Z2, Z6, Z2
+	VADDPS            Z3, Z7, Z3
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z0, Z2
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z3
+	VMOVUPS           Z2, (AX)(BX*4)
+	VMOVUPS           Z3, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many470
 
-normal452:
-	VPSUBQ      Z2, Z13, Z14
-	VPSRLQ      $0x34, Z14, Z13
-	VORPD       Z5, Z13, Z13
-	VSUBPD      Z1, Z13, Z13
-	VANDPD      Z4, Z14, Z14
-	VPADDQ      Z3, Z14, Z14
-	VSUBPD      Z0, Z14, Z15
-	VADDPD      Z0, Z14, Z14
-	VDIVPD      Z14, Z15, Z14
-	VMULPD      Z14, Z14, Z15
-	VMULPD      Z15, Z15, Z16
-	VMOVUPS     Z10, Z17
-	VFMADD213PD Z8, Z16, Z17
-	VMOVUPS     Z11, Z18
-	VFMADD213PD Z9, Z16, Z18
-	VFMADD231PD Z18, Z15, Z17
-	VMULPD      Z14, Z15, Z15
-	VADDPD      Z14, Z14, Z14
-	VFMADD231PD Z15, Z17, Z14
-	VFMADD231PD Z12, Z13, Z14
-	VCVTPD2PS   Z14, Y14
-	VMOVUPS     Y14, (AX)(BX*4)
-
-stored453:
-	ADDQ $0x08, BX
+oneTest472:
+	LEAQ -16(DX), SI
 	CMPQ BX, SI
-	JLE  one448
+	JG   tail473
 
-tail450:
-	SUBQ        BX, DX
-	JZ          done451
-	MOVQ        $-1, SI
-	SHLXQ       DX, SI, SI
-	NOTQ        SI
-	KMOVW       SI, K1
-	VCVTPS2PD.Z (CX)(BX*4), K1, Z6
-	VPSUBQ      Z2, Z6, Z7
-	VPSRLQ      $0x34, Z7, Z2
-	VORPD       Z5, Z2, Z2
-	VSUBPD      Z1, Z2, Z2
-	VANDPD      Z4, Z7, Z7
-	VPADDQ      Z3, Z7, Z7
-	VSUBPD      Z0, Z7, Z1
-	VADDPD      Z0, Z7, Z0
-	VDIVPD      Z0, Z1, Z0
-	VMULPD      Z0, Z0, Z1
-	VMULPD      Z1, Z1, Z3
-	VMOVUPS     Z10, Z4
-	VFMADD213PD Z8, Z3, Z4
-	VMOVUPS     Z11, Z5
-	VFMADD213PD Z9, Z3, Z5
-	VFMADD231PD Z5, Z1, Z4
-	VMULPD      Z0, Z1, Z1
-	VADDPD      Z0, Z0, Z0
-	VFMADD231PD Z1, Z4, Z0
-	VFMADD231PD Z12, Z2, Z0
-	VCMPPD      $0x15, constants<>+3392(SB), Z6, K2
-	VMOVUPD     Z6, K2, Z0
-	VCMPPD      $0x00, constants<>+3456(SB), Z6, K2
-	VMOVUPD     constants<>+0(SB), K2, Z0
-	VCMPPD      $0x11, constants<>+3456(SB), Z6, K2
-	VMOVUPD     constants<>+3520(SB), K2, Z0
-	VCVTPD2PS   Z0, Y0
-	VMOVUPS     Y0, K1, (AX)(BX*4)
+one471:
+	VMOVUPS           (CX)(BX*4), Z0
+	VGETMANTPS        $0x0b, Z0, Z1
+	VGETEXPPS         Z0, Z2
+	VGETEXPPS         Z1, Z3
+	VSUBPS            Z3, Z2, Z2
+	VSUBPS.BCST       constants<>+4288(SB), Z1, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+4352(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+4352(SB), Z4
+	VFMADD213PS.BCST  constants<>+4416(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4480(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4544(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4608(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4672(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4736(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4800(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4864(SB), Z1, Z4
+	VMULPS.BCST       constants<>+1792(SB), Z2, Z5
+	VFMADD231PS       Z3, Z4, Z5
+	VMOVUPS           Z1, Z3
+	VFMADD231PS.BCST  constants<>+1728(SB), Z2, Z3
+	VMOVUPS           Z3, Z4
+	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z4
+	VSUBPS            Z4, Z1, Z1
+	VADDPS            Z1, Z5, Z1
+	VADDPS            Z1, Z3, Z1
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z0, Z1
+	VMOVUPS           Z1, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one471
 
-done451:
+tail473:
+	SUBQ              BX, DX
+	JZ                done474
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VGETMANTPS        $0x0b, Z0, Z1
+	VGETEXPPS         Z0, Z2
+	VGETEXPPS         Z1, Z3
+	VSUBPS            Z3, Z2, Z2
+	VSUBPS.BCST       constants<>+4288(SB), Z1, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+4352(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+4352(SB), Z4
+	VFMADD213PS.BCST  constants<>+4416(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4480(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4544(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4608(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4672(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4736(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4800(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+4864(SB), Z1, Z4
+	VMULPS.BCST       constants<>+1792(SB), Z2, Z5
+	VFMADD231PS       Z3, Z4, Z5
+	VMOVUPS           Z1, Z3
+	VFMADD231PS.BCST  constants<>+1728(SB), Z2, Z3
+	VMOVUPS           Z3, Z4
+	VFNMADD231PS.BCST constants<>+1728(SB), Z2, Z4
+	VSUBPS            Z4, Z1, Z1
+	VADDPS            Z1, Z5, Z1
+	VADDPS            Z1, Z3, Z1
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z0, Z1
+	VMOVUPS           Z1, K1, (AX)(BX*4)
+
+done474:
 	VZEROUPPER
 	RET
 
@@ -8402,117 +8700,120 @@ TEXT ·logAVX2F32<>(SB), NOSPLIT, $0-24
 	MOVQ x+8(FP), CX
 	MOVQ n+16(FP), DX
 	XORQ BX, BX
-	LEAQ -4(DX), SI
+	LEAQ -8(DX), SI
 	CMPQ BX, SI
-	JG   tail457
+	JG   tail479
 
-one455:
-	VCVTPS2PD   (CX)(BX*4), Y0
-	VPSUBQ      constants<>+2560(SB), Y0, Y1
-	VPCMPGTQ    constants<>+2624(SB), Y1, Y2
-	VORPD       Y1, Y2, Y2
-	VORPD       Y0, Y2, Y2
-	VMOVMSKPD   Y2, DI
-	TESTL       DI, DI
-	JZ          normal459
-	VPSUBQ      constants<>+2368(SB), Y0, Y2
-	VPSRLQ      $0x34, Y2, Y1
-	VORPD       constants<>+1280(SB), Y1, Y1
-	VSUBPD      constants<>+2304(SB), Y1, Y1
-	VANDPD      constants<>+2496(SB), Y2, Y2
-	VPADDQ      constants<>+2432(SB), Y2, Y2
-	VSUBPD      constants<>+2112(SB), Y2, Y3
-	VADDPD      constants<>+2112(SB), Y2, Y2
-	VDIVPD      Y2, Y3, Y2
-	VMULPD      Y2, Y2, Y3
-	VMULPD      Y3, Y3, Y4
-	VMOVUPS     constants<>+3712(SB), Y5
-	VFMADD213PD constants<>+3584(SB), Y4, Y5
-	VMOVUPS     constants<>+3776(SB), Y6
-	VFMADD213PD constants<>+3648(SB), Y4, Y6
-	VFMADD231PD Y6, Y3, Y5
-	VMULPD      Y2, Y3, Y3
-	VADDPD      Y2, Y2, Y2
-	VFMADD231PD Y3, Y5, Y2
-	VFMADD231PD constants<>+512(SB), Y1, Y2
-	VCMPPD      $0x15, constants<>+3392(SB), Y0, Y1
-	VBLENDVPD   Y1, Y0, Y2, Y2
-	VCMPPD      $0x00, constants<>+3456(SB), Y0, Y1
-	VBLENDVPD   Y1, constants<>+0(SB), Y2, Y2
-	VCMPPD      $0x11, constants<>+3456(SB), Y0, Y0
-	VBLENDVPD   Y0, constants<>+3520(SB), Y2, Y2
-	VCVTPD2PSY  Y2, X2
-	VMOVUPS     X2, (AX)(BX*4)
-	JMP         stored460
+one477:
+	VMOVUPS      (CX)(BX*4), Y0
+	VBROADCASTSS constants<>+4992(SB), Y1
+	VCMPPS       $0x11, Y1, Y0, Y1
+	VMULPS       constants<>+5056(SB), Y0, Y2
+	VBLENDVPS    Y1, Y2, Y0, Y2
+	VPSUBD       constants<>+5120(SB), Y2, Y2
+	VANDPS       constants<>+5184(SB), Y2, Y3
+	VPADDD       constants<>+5120(SB), Y3, Y3
+	VPSRAD       $0x17, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VBROADCASTSS constants<>+5248(SB), Y4
+	VBROADCASTSS constants<>+5312(SB), Y5
+	VBLENDVPS    Y1, Y4, Y5, Y1
+	VSUBPS       Y1, Y2, Y1
+	VSUBPS       constants<>+4288(SB), Y3, Y2
+	VMULPS       Y2, Y2, Y3
+	VBROADCASTSS constants<>+4352(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+4352(SB), Y4
+	VFMADD213PS  constants<>+4416(SB), Y2, Y4
+	VFMADD213PS  constants<>+4480(SB), Y2, Y4
+	VFMADD213PS  constants<>+4544(SB), Y2, Y4
+	VFMADD213PS  constants<>+4608(SB), Y2, Y4
+	VFMADD213PS  constants<>+4672(SB), Y2, Y4
+	VFMADD213PS  constants<>+4736(SB), Y2, Y4
+	VFMADD213PS  constants<>+4800(SB), Y2, Y4
+	VFMADD213PS  constants<>+4864(SB), Y2, Y4
+	VMULPS       constants<>+1792(SB), Y1, Y5
+	VFMADD231PS  Y3, Y4, Y5
+	VMOVUPS      Y2, Y3
+	VFMADD231PS  constants<>+1728(SB), Y1, Y3
+	VMOVUPS      Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y1, Y4
+	VSUBPS       Y4, Y2, Y1
+	VADDPS       Y1, Y5, Y1
+	VADDPS       Y1, Y3, Y1
+	VBROADCASTSS constants<>+5376(SB), Y2
+	VCMPPS       $0x15, Y2, Y0, Y2
+	VBLENDVPS    Y2, Y0, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y2
+	VCMPPS       $0x00, Y2, Y0, Y2
+	VBROADCASTSS constants<>+192(SB), Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y2
+	VCMPPS       $0x11, Y2, Y0, Y0
+	VBROADCASTSS constants<>+256(SB), Y2
+	VBLENDVPS    Y0, Y2, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one477
 
-normal459:
-	VPSUBQ      constants<>+2368(SB), Y0, Y1
-	VPSRLQ      $0x34, Y1, Y0
-	VORPD       constants<>+1280(SB), Y0, Y0
-	VSUBPD      constants<>+2304(SB), Y0, Y0
-	VANDPD      constants<>+2496(SB), Y1, Y1
-	VPADDQ      constants<>+2432(SB), Y1, Y1
-	VSUBPD      constants<>+2112(SB), Y1, Y2
-	VADDPD      constants<>+2112(SB), Y1, Y1
-	VDIVPD      Y1, Y2, Y1
-	VMULPD      Y1, Y1, Y2
-	VMULPD      Y2, Y2, Y3
-	VMOVUPS     constants<>+3712(SB), Y4
-	VFMADD213PD constants<>+3584(SB), Y3, Y4
-	VMOVUPS     constants<>+3776(SB), Y5
-	VFMADD213PD constants<>+3648(SB), Y3, Y5
-	VFMADD231PD Y5, Y2, Y4
-	VMULPD      Y1, Y2, Y2
-	VADDPD      Y1, Y1, Y1
-	VFMADD231PD Y2, Y4, Y1
-	VFMADD231PD constants<>+512(SB), Y0, Y1
-	VCVTPD2PSY  Y1, X1
-	VMOVUPS     X1, (AX)(BX*4)
+tail479:
+	SUBQ         BX, DX
+	JZ           done480
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y0
+	VMASKMOVPS   (CX)(BX*4), Y0, Y1
+	VBROADCASTSS constants<>+4992(SB), Y2
+	VCMPPS       $0x11, Y2, Y1, Y2
+	VMULPS       constants<>+5056(SB), Y1, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y3
+	VPSUBD       constants<>+5120(SB), Y3, Y3
+	VANDPS       constants<>+5184(SB), Y3, Y4
+	VPADDD       constants<>+5120(SB), Y4, Y4
+	VPSRAD       $0x17, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VBROADCASTSS constants<>+5248(SB), Y5
+	VBROADCASTSS constants<>+5312(SB), Y6
+	VBLENDVPS    Y2, Y5, Y6, Y2
+	VSUBPS       Y2, Y3, Y2
+	VSUBPS       constants<>+4288(SB), Y4, Y3
+	VMULPS       Y3, Y3, Y4
+	VBROADCASTSS constants<>+4352(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+4352(SB), Y5
+	VFMADD213PS  constants<>+4416(SB), Y3, Y5
+	VFMADD213PS  constants<>+4480(SB), Y3, Y5
+	VFMADD213PS  constants<>+4544(SB), Y3, Y5
+	VFMADD213PS  constants<>+4608(SB), Y3, Y5
+	VFMADD213PS  constants<>+4672(SB), Y3, Y5
+	VFMADD213PS  constants<>+4736(SB), Y3, Y5
+	VFMADD213PS  constants<>+4800(SB), Y3, Y5
+	VFMADD213PS  constants<>+4864(SB), Y3, Y5
+	VMULPS       constants<>+1792(SB), Y2, Y6
+	VFMADD231PS  Y4, Y5, Y6
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  constants<>+1728(SB), Y2, Y4
+	VMOVUPS      Y4, Y5
+	VFNMADD231PS constants<>+1728(SB), Y2, Y5
+	VSUBPS       Y5, Y3, Y2
+	VADDPS       Y2, Y6, Y2
+	VADDPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+5376(SB), Y3
+	VCMPPS       $0x15, Y3, Y1, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y3
+	VBROADCASTSS constants<>+192(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y1, Y1
+	VBROADCASTSS constants<>+256(SB), Y3
+	VBLENDVPS    Y1, Y3, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
 
-stored460:
-	ADDQ $0x04, BX
-	CMPQ BX, SI
-	JLE  one455
-
-tail457:
-	SUBQ        BX, DX
-	JZ          done458
-	LEAQ        ones<>+32(SB), SI
-	SHLQ        $0x02, DX
-	SUBQ        DX, SI
-	VMOVUPS     (SI), X0
-	VMASKMOVPS  (CX)(BX*4), X0, X1
-	VCVTPS2PD   X1, Y1
-	VPSUBQ      constants<>+2368(SB), Y1, Y3
-	VPSRLQ      $0x34, Y3, Y2
-	VORPD       constants<>+1280(SB), Y2, Y2
-	VSUBPD      constants<>+2304(SB), Y2, Y2
-	VANDPD      constants<>+2496(SB), Y3, Y3
-	VPADDQ      constants<>+2432(SB), Y3, Y3
-	VSUBPD      constants<>+2112(SB), Y3, Y4
-	VADDPD      constants<>+2112(SB), Y3, Y3
-	VDIVPD      Y3, Y4, Y3
-	VMULPD      Y3, Y3, Y4
-	VMULPD      Y4, Y4, Y5
-	VMOVUPS     constants<>+3712(SB), Y6
-	VFMADD213PD constants<>+3584(SB), Y5, Y6
-	VMOVUPS     constants<>+3776(SB), Y7
-	VFMADD213PD constants<>+3648(SB), Y5, Y7
-	VFMADD231PD Y7, Y4, Y6
-	VMULPD      Y3, Y4, Y4
-	VADDPD      Y3, Y3, Y3
-	VFMADD231PD Y4, Y6, Y3
-	VFMADD231PD constants<>+512(SB), Y2, Y3
-	VCMPPD      $0x15, constants<>+3392(SB), Y1, Y2
-	VBLENDVPD   Y2, Y1, Y3, Y3
-	VCMPPD      $0x00, constants<>+3456(SB), Y1, Y2
-	VBLENDVPD   Y2, constants<>+0(SB), Y3, Y3
-	VCMPPD      $0x11, constants<>+3456(SB), Y1, Y1
-	VBLENDVPD   Y1, constants<>+3520(SB), Y3, Y3
-	VCVTPD2PSY  Y3, X3
-	VMASKMOVPS  X3, X0, (AX)(BX*4)
-
-done458:
+done480:
 	VZEROUPPER
 	RET
 
@@ -8526,60 +8827,60 @@ TEXT ·sinCosAVX512F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail465
+	JG   tail485
 
-one463:
+one483:
 	VMOVUPS  (DX)(SI*8), Z0
-	VANDPD   constants<>+3840(SB), Z0, Z1
-	VCMPPD   $0x16, constants<>+3904(SB), Z1, K1
+	VANDPD   constants<>+5440(SB), Z0, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
 	KORTESTW K1, K1
-	JZ       ok467
+	JZ       ok487
 	MOVQ     SI, ret+32(FP)
-	JMP      done461
+	JMP      done481
 
-ok467:
-	VMULPD    constants<>+3968(SB), Z0, Z1
-	VADDPD    constants<>+4032(SB), Z1, Z1
-	VSUBPD    constants<>+4032(SB), Z1, Z6
-	VMULPD    constants<>+4096(SB), Z6, Z7
+ok487:
+	VMULPD    constants<>+5568(SB), Z0, Z1
+	VADDPD    constants<>+5632(SB), Z1, Z1
+	VSUBPD    constants<>+5632(SB), Z1, Z6
+	VMULPD    constants<>+5696(SB), Z6, Z7
 	VSUBPD    Z7, Z0, Z0
-	VMULPD    constants<>+4160(SB), Z6, Z7
+	VMULPD    constants<>+5760(SB), Z6, Z7
 	VSUBPD    Z7, Z0, Z8
 	VSUBPD    Z8, Z0, Z0
 	VSUBPD    Z7, Z0, Z0
-	VMULPD    constants<>+4224(SB), Z6, Z7
+	VMULPD    constants<>+5824(SB), Z6, Z7
 	VSUBPD    Z0, Z7, Z7
 	VSUBPD    Z7, Z8, Z8
 	VMULPD    Z8, Z8, Z0
-	VMOVUPD   constants<>+4288(SB), Z6
-	VMOVUPD   constants<>+4352(SB), Z9
+	VMOVUPD   constants<>+5888(SB), Z6
+	VMOVUPD   constants<>+5952(SB), Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4416(SB), Z6, Z6
+	VADDPD    constants<>+6016(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4480(SB), Z9, Z9
+	VADDPD    constants<>+6080(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4544(SB), Z6, Z6
+	VADDPD    constants<>+6144(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4608(SB), Z9, Z9
+	VADDPD    constants<>+6208(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4672(SB), Z6, Z6
+	VADDPD    constants<>+6272(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4736(SB), Z9, Z9
+	VADDPD    constants<>+6336(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4800(SB), Z6, Z6
+	VADDPD    constants<>+6400(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4864(SB), Z9, Z9
+	VADDPD    constants<>+6464(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4928(SB), Z6, Z6
+	VADDPD    constants<>+6528(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4992(SB), Z9, Z9
+	VADDPD    constants<>+6592(SB), Z9, Z9
 	VMULPD    Z8, Z0, Z7
 	VMULPD    Z7, Z6, Z6
 	VADDPD    Z8, Z6, Z6
 	VMULPD    constants<>+640(SB), Z0, Z8
-	VMOVUPD   constants<>+2112(SB), Z10
+	VMOVUPD   constants<>+2816(SB), Z10
 	VSUBPD    Z8, Z10, Z10
-	VMOVUPD   constants<>+2112(SB), Z7
+	VMOVUPD   constants<>+2816(SB), Z7
 	VSUBPD    Z10, Z7, Z7
 	VSUBPD    Z8, Z7, Z7
 	VMULPD    Z0, Z0, Z8
@@ -8600,67 +8901,67 @@ ok467:
 	VMOVUPS   Z3, (CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one463
+	JLE       one483
 
-tail465:
+tail485:
 	MOVQ      BX, DI
 	SUBQ      SI, DI
-	JZ        done466
+	JZ        done486
 	MOVQ      $-1, R8
 	SHLXQ     DI, R8, R8
 	NOTQ      R8
 	KMOVW     R8, K1
 	VMOVUPD.Z (DX)(SI*8), K1, Z0
-	VANDPD    constants<>+3840(SB), Z0, Z1
-	VCMPPD    $0x16, constants<>+3904(SB), Z1, K2
+	VANDPD    constants<>+5440(SB), Z0, Z1
+	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
 	KORTESTW  K2, K2
-	JZ        ok468
+	JZ        ok488
 	MOVQ      SI, ret+32(FP)
-	JMP       done461
+	JMP       done481
 
-ok468:
-	VMULPD    constants<>+3968(SB), Z0, Z1
-	VADDPD    constants<>+4032(SB), Z1, Z1
-	VSUBPD    constants<>+4032(SB), Z1, Z2
-	VMULPD    constants<>+4096(SB), Z2, Z3
+ok488:
+	VMULPD    constants<>+5568(SB), Z0, Z1
+	VADDPD    constants<>+5632(SB), Z1, Z1
+	VSUBPD    constants<>+5632(SB), Z1, Z2
+	VMULPD    constants<>+5696(SB), Z2, Z3
 	VSUBPD    Z3, Z0, Z0
-	VMULPD    constants<>+4160(SB), Z2, Z3
+	VMULPD    constants<>+5760(SB), Z2, Z3
 	VSUBPD    Z3, Z0, Z6
 	VSUBPD    Z6, Z0, Z0
 	VSUBPD    Z3, Z0, Z0
-	VMULPD    constants<>+4224(SB), Z2, Z3
+	VMULPD    constants<>+5824(SB), Z2, Z3
 	VSUBPD    Z0, Z3, Z3
 	VSUBPD    Z3, Z6, Z6
 	VMULPD    Z6, Z6, Z0
-	VMOVUPD   constants<>+4288(SB), Z2
-	VMOVUPD   constants<>+4352(SB), Z7
+	VMOVUPD   constants<>+5888(SB), Z2
+	VMOVUPD   constants<>+5952(SB), Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4416(SB), Z2, Z2
+	VADDPD    constants<>+6016(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4480(SB), Z7, Z7
+	VADDPD    constants<>+6080(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4544(SB), Z2, Z2
+	VADDPD    constants<>+6144(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4608(SB), Z7, Z7
+	VADDPD    constants<>+6208(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4672(SB), Z2, Z2
+	VADDPD    constants<>+6272(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4736(SB), Z7, Z7
+	VADDPD    constants<>+6336(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4800(SB), Z2, Z2
+	VADDPD    constants<>+6400(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4864(SB), Z7, Z7
+	VADDPD    constants<>+6464(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4928(SB), Z2, Z2
+	VADDPD    constants<>+6528(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4992(SB), Z7, Z7
+	VADDPD    constants<>+6592(SB), Z7, Z7
 	VMULPD    Z6, Z0, Z3
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z6, Z2, Z2
 	VMULPD    constants<>+640(SB), Z0, Z6
-	VMOVUPD   constants<>+2112(SB), Z8
+	VMOVUPD   constants<>+2816(SB), Z8
 	VSUBPD    Z6, Z8, Z8
-	VMOVUPD   constants<>+2112(SB), Z3
+	VMOVUPD   constants<>+2816(SB), Z3
 	VSUBPD    Z8, Z3, Z3
 	VSUBPD    Z6, Z3, Z3
 	VMULPD    Z0, Z0, Z6
@@ -8680,10 +8981,10 @@ ok468:
 	VMOVUPD   Z4, K1, (AX)(SI*8)
 	VMOVUPD   Z5, K1, (CX)(SI*8)
 
-done466:
+done486:
 	MOVQ BX, ret+32(FP)
 
-done461:
+done481:
 	VZEROUPPER
 	RET
 
@@ -8697,61 +8998,61 @@ TEXT ·sinCosAVX2F64<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail473
+	JG   tail493
 
-one471:
+one491:
 	VMOVUPS   (DX)(SI*8), Y0
-	VANDPD    constants<>+3840(SB), Y0, Y1
-	VCMPPD    $0x16, constants<>+3904(SB), Y1, Y1
+	VANDPD    constants<>+5440(SB), Y0, Y1
+	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok475
+	JZ        ok495
 	MOVQ      SI, ret+32(FP)
-	JMP       done469
+	JMP       done489
 
-ok475:
-	VMULPD    constants<>+3968(SB), Y0, Y1
-	VADDPD    constants<>+4032(SB), Y1, Y1
-	VSUBPD    constants<>+4032(SB), Y1, Y2
-	VMULPD    constants<>+4096(SB), Y2, Y3
+ok495:
+	VMULPD    constants<>+5568(SB), Y0, Y1
+	VADDPD    constants<>+5632(SB), Y1, Y1
+	VSUBPD    constants<>+5632(SB), Y1, Y2
+	VMULPD    constants<>+5696(SB), Y2, Y3
 	VSUBPD    Y3, Y0, Y0
-	VMULPD    constants<>+4160(SB), Y2, Y3
+	VMULPD    constants<>+5760(SB), Y2, Y3
 	VSUBPD    Y3, Y0, Y4
 	VSUBPD    Y4, Y0, Y0
 	VSUBPD    Y3, Y0, Y0
-	VMULPD    constants<>+4224(SB), Y2, Y3
+	VMULPD    constants<>+5824(SB), Y2, Y3
 	VSUBPD    Y0, Y3, Y3
 	VSUBPD    Y3, Y4, Y4
 	VMULPD    Y4, Y4, Y0
-	VMOVUPD   constants<>+4288(SB), Y2
-	VMOVUPD   constants<>+4352(SB), Y5
+	VMOVUPD   constants<>+5888(SB), Y2
+	VMOVUPD   constants<>+5952(SB), Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+4416(SB), Y2, Y2
+	VADDPD    constants<>+6016(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+4480(SB), Y5, Y5
+	VADDPD    constants<>+6080(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+4544(SB), Y2, Y2
+	VADDPD    constants<>+6144(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+4608(SB), Y5, Y5
+	VADDPD    constants<>+6208(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+4672(SB), Y2, Y2
+	VADDPD    constants<>+6272(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+4736(SB), Y5, Y5
+	VADDPD    constants<>+6336(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+4800(SB), Y2, Y2
+	VADDPD    constants<>+6400(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+4864(SB), Y5, Y5
+	VADDPD    constants<>+6464(SB), Y5, Y5
 	VMULPD    Y0, Y2, Y2
-	VADDPD    constants<>+4928(SB), Y2, Y2
+	VADDPD    constants<>+6528(SB), Y2, Y2
 	VMULPD    Y0, Y5, Y5
-	VADDPD    constants<>+4992(SB), Y5, Y5
+	VADDPD    constants<>+6592(SB), Y5, Y5
 	VMULPD    Y4, Y0, Y3
 	VMULPD    Y3, Y2, Y2
 	VADDPD    Y4, Y2, Y2
 	VMULPD    constants<>+640(SB), Y0, Y4
-	VMOVUPD   constants<>+2112(SB), Y6
+	VMOVUPD   constants<>+2816(SB), Y6
 	VSUBPD    Y4, Y6, Y6
-	VMOVUPD   constants<>+2112(SB), Y3
+	VMOVUPD   constants<>+2816(SB), Y3
 	VSUBPD    Y6, Y3, Y3
 	VSUBPD    Y4, Y3, Y3
 	VMULPD    Y0, Y0, Y4
@@ -8770,68 +9071,68 @@ ok475:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one471
+	JLE       one491
 
-tail473:
+tail493:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done474
+	JZ         done494
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x03, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), Y0
 	VMASKMOVPD (DX)(SI*8), Y0, Y1
-	VANDPD     constants<>+3840(SB), Y1, Y2
-	VCMPPD     $0x16, constants<>+3904(SB), Y2, Y2
+	VANDPD     constants<>+5440(SB), Y1, Y2
+	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok476
+	JZ         ok496
 	MOVQ       SI, ret+32(FP)
-	JMP        done469
+	JMP        done489
 
-ok476:
-	VMULPD     constants<>+3968(SB), Y1, Y2
-	VADDPD     constants<>+4032(SB), Y2, Y2
-	VSUBPD     constants<>+4032(SB), Y2, Y3
-	VMULPD     constants<>+4096(SB), Y3, Y4
+ok496:
+	VMULPD     constants<>+5568(SB), Y1, Y2
+	VADDPD     constants<>+5632(SB), Y2, Y2
+	VSUBPD     constants<>+5632(SB), Y2, Y3
+	VMULPD     constants<>+5696(SB), Y3, Y4
 	VSUBPD     Y4, Y1, Y1
-	VMULPD     constants<>+4160(SB), Y3, Y4
+	VMULPD     constants<>+5760(SB), Y3, Y4
 	VSUBPD     Y4, Y1, Y5
 	VSUBPD     Y5, Y1, Y1
 	VSUBPD     Y4, Y1, Y1
-	VMULPD     constants<>+4224(SB), Y3, Y4
+	VMULPD     constants<>+5824(SB), Y3, Y4
 	VSUBPD     Y1, Y4, Y4
 	VSUBPD     Y4, Y5, Y5
 	VMULPD     Y5, Y5, Y1
-	VMOVUPD    constants<>+4288(SB), Y3
-	VMOVUPD    constants<>+4352(SB), Y6
+	VMOVUPD    constants<>+5888(SB), Y3
+	VMOVUPD    constants<>+5952(SB), Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4416(SB), Y3, Y3
+	VADDPD     constants<>+6016(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4480(SB), Y6, Y6
+	VADDPD     constants<>+6080(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4544(SB), Y3, Y3
+	VADDPD     constants<>+6144(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4608(SB), Y6, Y6
+	VADDPD     constants<>+6208(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4672(SB), Y3, Y3
+	VADDPD     constants<>+6272(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4736(SB), Y6, Y6
+	VADDPD     constants<>+6336(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4800(SB), Y3, Y3
+	VADDPD     constants<>+6400(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4864(SB), Y6, Y6
+	VADDPD     constants<>+6464(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4928(SB), Y3, Y3
+	VADDPD     constants<>+6528(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4992(SB), Y6, Y6
+	VADDPD     constants<>+6592(SB), Y6, Y6
 	VMULPD     Y5, Y1, Y4
 	VMULPD     Y4, Y3, Y3
 	VADDPD     Y5, Y3, Y3
 	VMULPD     constants<>+640(SB), Y1, Y5
-	VMOVUPD    constants<>+2112(SB), Y7
+	VMOVUPD    constants<>+2816(SB), Y7
 	VSUBPD     Y5, Y7, Y7
-	VMOVUPD    constants<>+2112(SB), Y4
+	VMOVUPD    constants<>+2816(SB), Y4
 	VSUBPD     Y7, Y4, Y4
 	VSUBPD     Y5, Y4, Y4
 	VMULPD     Y1, Y1, Y5
@@ -8849,10 +9150,10 @@ ok476:
 	VMASKMOVPD Y4, Y0, (AX)(SI*8)
 	VMASKMOVPD Y3, Y0, (CX)(SI*8)
 
-done474:
+done494:
 	MOVQ BX, ret+32(FP)
 
-done469:
+done489:
 	VZEROUPPER
 	RET
 
@@ -8866,60 +9167,60 @@ TEXT ·sinCosAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail481
+	JG   tail501
 
-one479:
+one499:
 	VCVTPS2PD (DX)(SI*4), Z0
-	VANDPD    constants<>+3840(SB), Z0, Z1
-	VCMPPD    $0x16, constants<>+3904(SB), Z1, K1
+	VANDPD    constants<>+5440(SB), Z0, Z1
+	VCMPPD    $0x16, constants<>+5504(SB), Z1, K1
 	KORTESTW  K1, K1
-	JZ        ok483
+	JZ        ok503
 	MOVQ      SI, ret+32(FP)
-	JMP       done477
+	JMP       done497
 
-ok483:
-	VMULPD    constants<>+3968(SB), Z0, Z1
-	VADDPD    constants<>+4032(SB), Z1, Z1
-	VSUBPD    constants<>+4032(SB), Z1, Z6
-	VMULPD    constants<>+4096(SB), Z6, Z7
+ok503:
+	VMULPD    constants<>+5568(SB), Z0, Z1
+	VADDPD    constants<>+5632(SB), Z1, Z1
+	VSUBPD    constants<>+5632(SB), Z1, Z6
+	VMULPD    constants<>+5696(SB), Z6, Z7
 	VSUBPD    Z7, Z0, Z0
-	VMULPD    constants<>+4160(SB), Z6, Z7
+	VMULPD    constants<>+5760(SB), Z6, Z7
 	VSUBPD    Z7, Z0, Z8
 	VSUBPD    Z8, Z0, Z0
 	VSUBPD    Z7, Z0, Z0
-	VMULPD    constants<>+4224(SB), Z6, Z7
+	VMULPD    constants<>+5824(SB), Z6, Z7
 	VSUBPD    Z0, Z7, Z7
 	VSUBPD    Z7, Z8, Z8
 	VMULPD    Z8, Z8, Z0
-	VMOVUPD   constants<>+4288(SB), Z6
-	VMOVUPD   constants<>+4352(SB), Z9
+	VMOVUPD   constants<>+5888(SB), Z6
+	VMOVUPD   constants<>+5952(SB), Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4416(SB), Z6, Z6
+	VADDPD    constants<>+6016(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4480(SB), Z9, Z9
+	VADDPD    constants<>+6080(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4544(SB), Z6, Z6
+	VADDPD    constants<>+6144(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4608(SB), Z9, Z9
+	VADDPD    constants<>+6208(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4672(SB), Z6, Z6
+	VADDPD    constants<>+6272(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4736(SB), Z9, Z9
+	VADDPD    constants<>+6336(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4800(SB), Z6, Z6
+	VADDPD    constants<>+6400(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4864(SB), Z9, Z9
+	VADDPD    constants<>+6464(SB), Z9, Z9
 	VMULPD    Z0, Z6, Z6
-	VADDPD    constants<>+4928(SB), Z6, Z6
+	VADDPD    constants<>+6528(SB), Z6, Z6
 	VMULPD    Z0, Z9, Z9
-	VADDPD    constants<>+4992(SB), Z9, Z9
+	VADDPD    constants<>+6592(SB), Z9, Z9
 	VMULPD    Z8, Z0, Z7
 	VMULPD    Z7, Z6, Z6
 	VADDPD    Z8, Z6, Z6
 	VMULPD    constants<>+640(SB), Z0, Z8
-	VMOVUPD   constants<>+2112(SB), Z10
+	VMOVUPD   constants<>+2816(SB), Z10
 	VSUBPD    Z8, Z10, Z10
-	VMOVUPD   constants<>+2112(SB), Z7
+	VMOVUPD   constants<>+2816(SB), Z7
 	VSUBPD    Z10, Z7, Z7
 	VSUBPD    Z8, Z7, Z7
 	VMULPD    Z0, Z0, Z8
@@ -8942,67 +9243,67 @@ ok483:
 	VMOVUPS   Y3, (CX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one479
+	JLE       one499
 
-tail481:
+tail501:
 	MOVQ        BX, DI
 	SUBQ        SI, DI
-	JZ          done482
+	JZ          done502
 	MOVQ        $-1, R8
 	SHLXQ       DI, R8, R8
 	NOTQ        R8
 	KMOVW       R8, K1
 	VCVTPS2PD.Z (DX)(SI*4), K1, Z0
-	VANDPD      constants<>+3840(SB), Z0, Z1
-	VCMPPD      $0x16, constants<>+3904(SB), Z1, K2
+	VANDPD      constants<>+5440(SB), Z0, Z1
+	VCMPPD      $0x16, constants<>+5504(SB), Z1, K2
 	KORTESTW    K2, K2
-	JZ          ok484
+	JZ          ok504
 	MOVQ        SI, ret+32(FP)
-	JMP         done477
+	JMP         done497
 
-ok484:
-	VMULPD    constants<>+3968(SB), Z0, Z1
-	VADDPD    constants<>+4032(SB), Z1, Z1
-	VSUBPD    constants<>+4032(SB), Z1, Z2
-	VMULPD    constants<>+4096(SB), Z2, Z3
+ok504:
+	VMULPD    constants<>+5568(SB), Z0, Z1
+	VADDPD    constants<>+5632(SB), Z1, Z1
+	VSUBPD    constants<>+5632(SB), Z1, Z2
+	VMULPD    constants<>+5696(SB), Z2, Z3
 	VSUBPD    Z3, Z0, Z0
-	VMULPD    constants<>+4160(SB), Z2, Z3
+	VMULPD    constants<>+5760(SB), Z2, Z3
 	VSUBPD    Z3, Z0, Z6
 	VSUBPD    Z6, Z0, Z0
 	VSUBPD    Z3, Z0, Z0
-	VMULPD    constants<>+4224(SB), Z2, Z3
+	VMULPD    constants<>+5824(SB), Z2, Z3
 	VSUBPD    Z0, Z3, Z3
 	VSUBPD    Z3, Z6, Z6
 	VMULPD    Z6, Z6, Z0
-	VMOVUPD   constants<>+4288(SB), Z2
-	VMOVUPD   constants<>+4352(SB), Z7
+	VMOVUPD   constants<>+5888(SB), Z2
+	VMOVUPD   constants<>+5952(SB), Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4416(SB), Z2, Z2
+	VADDPD    constants<>+6016(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4480(SB), Z7, Z7
+	VADDPD    constants<>+6080(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4544(SB), Z2, Z2
+	VADDPD    constants<>+6144(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4608(SB), Z7, Z7
+	VADDPD    constants<>+6208(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4672(SB), Z2, Z2
+	VADDPD    constants<>+6272(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4736(SB), Z7, Z7
+	VADDPD    constants<>+6336(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4800(SB), Z2, Z2
+	VADDPD    constants<>+6400(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4864(SB), Z7, Z7
+	VADDPD    constants<>+6464(SB), Z7, Z7
 	VMULPD    Z0, Z2, Z2
-	VADDPD    constants<>+4928(SB), Z2, Z2
+	VADDPD    constants<>+6528(SB), Z2, Z2
 	VMULPD    Z0, Z7, Z7
-	VADDPD    constants<>+4992(SB), Z7, Z7
+	VADDPD    constants<>+6592(SB), Z7, Z7
 	VMULPD    Z6, Z0, Z3
 	VMULPD    Z3, Z2, Z2
 	VADDPD    Z6, Z2, Z2
 	VMULPD    constants<>+640(SB), Z0, Z6
-	VMOVUPD   constants<>+2112(SB), Z8
+	VMOVUPD   constants<>+2816(SB), Z8
 	VSUBPD    Z6, Z8, Z8
-	VMOVUPD   constants<>+2112(SB), Z3
+	VMOVUPD   constants<>+2816(SB), Z3
 	VSUBPD    Z8, Z3, Z3
 	VSUBPD    Z6, Z3, Z3
 	VMULPD    Z0, Z0, Z6
@@ -9024,10 +9325,10 @@ ok484:
 	VCVTPD2PS Z5, Y5
 	VMOVUPS   Y5, K1, (CX)(SI*4)
 
-done482:
+done502:
 	MOVQ BX, ret+32(FP)
 
-done477:
+done497:
 	VZEROUPPER
 	RET
 
@@ -9041,61 +9342,61 @@ TEXT ·sinCosAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ SI, SI
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail489
+	JG   tail509
 
-one487:
+one507:
 	VCVTPS2PD (DX)(SI*4), Y0
-	VANDPD    constants<>+3840(SB), Y0, Y1
-	VCMPPD    $0x16, constants<>+3904(SB), Y1, Y1
+	VANDPD    constants<>+5440(SB), Y0, Y1
+	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
 	VMOVMSKPD Y1, R8
 	TESTL     R8, R8
-	JZ        ok491
+	JZ        ok511
 	MOVQ      SI, ret+32(FP)
-	JMP       done485
+	JMP       done505
 
-ok491:
-	VMULPD     constants<>+3968(SB), Y0, Y1
-	VADDPD     constants<>+4032(SB), Y1, Y1
-	VSUBPD     constants<>+4032(SB), Y1, Y2
-	VMULPD     constants<>+4096(SB), Y2, Y3
+ok511:
+	VMULPD     constants<>+5568(SB), Y0, Y1
+	VADDPD     constants<>+5632(SB), Y1, Y1
+	VSUBPD     constants<>+5632(SB), Y1, Y2
+	VMULPD     constants<>+5696(SB), Y2, Y3
 	VSUBPD     Y3, Y0, Y0
-	VMULPD     constants<>+4160(SB), Y2, Y3
+	VMULPD     constants<>+5760(SB), Y2, Y3
 	VSUBPD     Y3, Y0, Y4
 	VSUBPD     Y4, Y0, Y0
 	VSUBPD     Y3, Y0, Y0
-	VMULPD     constants<>+4224(SB), Y2, Y3
+	VMULPD     constants<>+5824(SB), Y2, Y3
 	VSUBPD     Y0, Y3, Y3
 	VSUBPD     Y3, Y4, Y4
 	VMULPD     Y4, Y4, Y0
-	VMOVUPD    constants<>+4288(SB), Y2
-	VMOVUPD    constants<>+4352(SB), Y5
+	VMOVUPD    constants<>+5888(SB), Y2
+	VMOVUPD    constants<>+5952(SB), Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+4416(SB), Y2, Y2
+	VADDPD     constants<>+6016(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+4480(SB), Y5, Y5
+	VADDPD     constants<>+6080(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+4544(SB), Y2, Y2
+	VADDPD     constants<>+6144(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+4608(SB), Y5, Y5
+	VADDPD     constants<>+6208(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+4672(SB), Y2, Y2
+	VADDPD     constants<>+6272(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+4736(SB), Y5, Y5
+	VADDPD     constants<>+6336(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+4800(SB), Y2, Y2
+	VADDPD     constants<>+6400(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+4864(SB), Y5, Y5
+	VADDPD     constants<>+6464(SB), Y5, Y5
 	VMULPD     Y0, Y2, Y2
-	VADDPD     constants<>+4928(SB), Y2, Y2
+	VADDPD     constants<>+6528(SB), Y2, Y2
 	VMULPD     Y0, Y5, Y5
-	VADDPD     constants<>+4992(SB), Y5, Y5
+	VADDPD     constants<>+6592(SB), Y5, Y5
 	VMULPD     Y4, Y0, Y3
 	VMULPD     Y3, Y2, Y2
 	VADDPD     Y4, Y2, Y2
 	VMULPD     constants<>+640(SB), Y0, Y4
-	VMOVUPD    constants<>+2112(SB), Y6
+	VMOVUPD    constants<>+2816(SB), Y6
 	VSUBPD     Y4, Y6, Y6
-	VMOVUPD    constants<>+2112(SB), Y3
+	VMOVUPD    constants<>+2816(SB), Y3
 	VSUBPD     Y6, Y3, Y3
 	VSUBPD     Y4, Y3, Y3
 	VMULPD     Y0, Y0, Y4
@@ -9116,69 +9417,69 @@ ok491:
 	VMOVUPS    X2, (CX)(SI*4)
 	ADDQ       $0x04, SI
 	CMPQ       SI, DI
-	JLE        one487
+	JLE        one507
 
-tail489:
+tail509:
 	MOVQ       BX, DI
 	SUBQ       SI, DI
-	JZ         done490
+	JZ         done510
 	LEAQ       ones<>+32(SB), R8
 	SHLQ       $0x02, DI
 	SUBQ       DI, R8
 	VMOVUPS    (R8), X0
 	VMASKMOVPS (DX)(SI*4), X0, X1
 	VCVTPS2PD  X1, Y1
-	VANDPD     constants<>+3840(SB), Y1, Y2
-	VCMPPD     $0x16, constants<>+3904(SB), Y2, Y2
+	VANDPD     constants<>+5440(SB), Y1, Y2
+	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
 	VMOVMSKPD  Y2, DX
 	TESTL      DX, DX
-	JZ         ok492
+	JZ         ok512
 	MOVQ       SI, ret+32(FP)
-	JMP        done485
+	JMP        done505
 
-ok492:
-	VMULPD     constants<>+3968(SB), Y1, Y2
-	VADDPD     constants<>+4032(SB), Y2, Y2
-	VSUBPD     constants<>+4032(SB), Y2, Y3
-	VMULPD     constants<>+4096(SB), Y3, Y4
+ok512:
+	VMULPD     constants<>+5568(SB), Y1, Y2
+	VADDPD     constants<>+5632(SB), Y2, Y2
+	VSUBPD     constants<>+5632(SB), Y2, Y3
+	VMULPD     constants<>+5696(SB), Y3, Y4
 	VSUBPD     Y4, Y1, Y1
-	VMULPD     constants<>+4160(SB), Y3, Y4
+	VMULPD     constants<>+5760(SB), Y3, Y4
 	VSUBPD     Y4, Y1, Y5
 	VSUBPD     Y5, Y1, Y1
 	VSUBPD     Y4, Y1, Y1
-	VMULPD     constants<>+4224(SB), Y3, Y4
+	VMULPD     constants<>+5824(SB), Y3, Y4
 	VSUBPD     Y1, Y4, Y4
 	VSUBPD     Y4, Y5, Y5
 	VMULPD     Y5, Y5, Y1
-	VMOVUPD    constants<>+4288(SB), Y3
-	VMOVUPD    constants<>+4352(SB), Y6
+	VMOVUPD    constants<>+5888(SB), Y3
+	VMOVUPD    constants<>+5952(SB), Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4416(SB), Y3, Y3
+	VADDPD     constants<>+6016(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4480(SB), Y6, Y6
+	VADDPD     constants<>+6080(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4544(SB), Y3, Y3
+	VADDPD     constants<>+6144(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4608(SB), Y6, Y6
+	VADDPD     constants<>+6208(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4672(SB), Y3, Y3
+	VADDPD     constants<>+6272(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4736(SB), Y6, Y6
+	VADDPD     constants<>+6336(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4800(SB), Y3, Y3
+	VADDPD     constants<>+6400(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4864(SB), Y6, Y6
+	VADDPD     constants<>+6464(SB), Y6, Y6
 	VMULPD     Y1, Y3, Y3
-	VADDPD     constants<>+4928(SB), Y3, Y3
+	VADDPD     constants<>+6528(SB), Y3, Y3
 	VMULPD     Y1, Y6, Y6
-	VADDPD     constants<>+4992(SB), Y6, Y6
+	VADDPD     constants<>+6592(SB), Y6, Y6
 	VMULPD     Y5, Y1, Y4
 	VMULPD     Y4, Y3, Y3
 	VADDPD     Y5, Y3, Y3
 	VMULPD     constants<>+640(SB), Y1, Y5
-	VMOVUPD    constants<>+2112(SB), Y7
+	VMOVUPD    constants<>+2816(SB), Y7
 	VSUBPD     Y5, Y7, Y7
-	VMOVUPD    constants<>+2112(SB), Y4
+	VMOVUPD    constants<>+2816(SB), Y4
 	VSUBPD     Y7, Y4, Y4
 	VSUBPD     Y5, Y4, Y4
 	VMULPD     Y1, Y1, Y5
@@ -9198,10 +9499,9154 @@ ok492:
 	VCVTPD2PSY Y3, X3
 	VMASKMOVPS X3, X0, (CX)(SI*4)
 
-done490:
+done510:
 	MOVQ BX, ret+32(FP)
 
-done485:
+done505:
+	VZEROUPPER
+	RET
+
+// func sinAVX512F64<>(n int, dst *float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sinAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+8(FP), AX
+	MOVQ  x+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest516
+
+many514:
+	VMOVUPS  (CX)(BX*8), Z0
+	VANDPD   constants<>+5440(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	VMOVUPS  64(CX)(BX*8), Z0
+	VANDPD   constants<>+5440(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5504(SB), Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok519
+	MOVQ     BX, ret+24(FP)
+	JMP      done513
+
+ok519:
+	VMOVUPS           (CX)(BX*8), Z0
+	VMOVUPS           64(CX)(BX*8), Z5
+	VBROADCASTSD      constants<>+5568(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5568(SB), Z6
+	VFMADD213PD.BCST  constants<>+5632(SB), Z0, Z6
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VFMADD213PD.BCST  constants<>+5632(SB), Z5, Z7
+	VSUBPD.BCST       constants<>+5632(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+5632(SB), Z7, Z9
+	VFNMADD231PD.BCST constants<>+6656(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+6720(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+6784(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z5
+	VMULPD            Z0, Z0, Z8
+	VMULPD            Z5, Z5, Z9
+	VBROADCASTSD      constants<>+5888(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z10
+	VFMADD213PD.BCST  constants<>+6016(SB), Z8, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VMULPD            Z8, Z0, Z12
+	VMULPD            Z9, Z5, Z13
+	VFMADD231PD       Z12, Z10, Z0
+	VFMADD231PD       Z13, Z11, Z5
+	VBROADCASTSD      constants<>+5952(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+5952(SB), Z10
+	VFMADD213PD.BCST  constants<>+6080(SB), Z8, Z10
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VFMADD213PD.BCST  constants<>+6080(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6208(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6208(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6336(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6336(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6464(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6592(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6848(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+2816(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
+	VPTESTMQ.BCST     constants<>+6912(SB), Z6, K1
+	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K2
+	VBLENDMPD         Z10, Z0, K1, Z1
+	VBLENDMPD         Z11, Z5, K2, Z2
+	VPSLLQ            $0x3e, Z6, Z0
+	VPSLLQ            $0x3e, Z7, Z5
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VANDPD.BCST       constants<>+128(SB), Z5, Z5
+	VXORPD            Z0, Z1, Z0
+	VXORPD            Z5, Z2, Z5
+	VMOVUPS           Z0, (AX)(BX*8)
+	VMOVUPS           Z5, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many514
+
+oneTest516:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail517
+
+one515:
+	VMOVUPS  (CX)(BX*8), Z0
+	VANDPD   constants<>+5440(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	KORTESTW K1, K1
+	JZ       ok520
+	MOVQ     BX, ret+24(FP)
+	JMP      done513
+
+ok520:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VFMADD213PD.BCST  constants<>+5632(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+5632(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+5888(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+5888(SB), Z5
+	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z5
+	VMULPD            Z2, Z0, Z6
+	VFMADD231PD       Z6, Z5, Z0
+	VBROADCASTSD      constants<>+5952(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+5952(SB), Z5
+	VFMADD213PD.BCST  constants<>+6080(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6208(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z5
+	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K1
+	VBLENDMPD         Z5, Z0, K1, Z3
+	VPSLLQ            $0x3e, Z1, Z0
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VXORPD            Z0, Z3, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one515
+
+tail517:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done518
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
+	VANDPD    constants<>+5440(SB), Z0, Z0
+	VCMPPD    $0x16, constants<>+5504(SB), Z0, K2
+	KORTESTW  K2, K2
+	JZ        ok521
+	MOVQ      BX, ret+24(FP)
+	JMP       done513
+
+ok521:
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VFMADD213PD.BCST  constants<>+5632(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+5632(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+5888(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z3
+	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
+	VMULPD            Z2, Z0, Z5
+	VFMADD231PD       Z5, Z3, Z0
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VFMADD213PD.BCST  constants<>+6080(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6208(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z3
+	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K2
+	VBLENDMPD         Z3, Z0, K2, Z4
+	VPSLLQ            $0x3e, Z1, Z0
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VXORPD            Z0, Z4, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+done518:
+	MOVQ DX, ret+24(FP)
+
+done513:
+	VZEROUPPER
+	RET
+
+// func sinAVX2F64<>(n int, dst *float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·sinAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ dst+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail526
+
+one524:
+	VMOVUPS   (CX)(BX*8), Y0
+	VANDPD    constants<>+5440(SB), Y0, Y0
+	VCMPPD    $0x16, constants<>+5504(SB), Y0, Y0
+	VMOVMSKPS Y0, DI
+	TESTL     DI, DI
+	JZ        ok528
+	MOVQ      BX, ret+24(FP)
+	JMP       done522
+
+ok528:
+	VMOVUPS      (CX)(BX*8), Y0
+	VBROADCASTSD constants<>+5568(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSD constants<>+5568(SB), Y1
+	VFMADD213PD  constants<>+5632(SB), Y0, Y1
+	VSUBPD       constants<>+5632(SB), Y1, Y2
+	VFNMADD231PD constants<>+6656(SB), Y2, Y0
+	VFNMADD231PD constants<>+6720(SB), Y2, Y0
+	VFNMADD231PD constants<>+6784(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VBROADCASTSD constants<>+5888(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5888(SB), Y3
+	VFMADD213PD  constants<>+6016(SB), Y2, Y3
+	VFMADD213PD  constants<>+6144(SB), Y2, Y3
+	VFMADD213PD  constants<>+6272(SB), Y2, Y3
+	VFMADD213PD  constants<>+6400(SB), Y2, Y3
+	VFMADD213PD  constants<>+6528(SB), Y2, Y3
+	VMULPD       Y2, Y0, Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD constants<>+5952(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5952(SB), Y3
+	VFMADD213PD  constants<>+6080(SB), Y2, Y3
+	VFMADD213PD  constants<>+6208(SB), Y2, Y3
+	VFMADD213PD  constants<>+6336(SB), Y2, Y3
+	VFMADD213PD  constants<>+6464(SB), Y2, Y3
+	VFMADD213PD  constants<>+6592(SB), Y2, Y3
+	VFMADD213PD  constants<>+6848(SB), Y2, Y3
+	VFMADD213PD  constants<>+2816(SB), Y2, Y3
+	VPSLLQ       $0x3f, Y1, Y2
+	VBLENDVPD    Y2, Y3, Y0, Y0
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VXORPD       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one524
+
+tail526:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done527
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VANDPD     constants<>+5440(SB), Y1, Y1
+	VCMPPD     $0x16, constants<>+5504(SB), Y1, Y1
+	VMOVMSKPS  Y1, SI
+	TESTL      SI, SI
+	JZ         ok529
+	MOVQ       BX, ret+24(FP)
+	JMP        done522
+
+ok529:
+	VMASKMOVPD   (CX)(BX*8), Y0, Y1
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VFMADD213PD  constants<>+5632(SB), Y1, Y2
+	VSUBPD       constants<>+5632(SB), Y2, Y3
+	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VFMADD213PD  constants<>+6016(SB), Y3, Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VFMADD213PD  constants<>+6848(SB), Y3, Y4
+	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
+
+done527:
+	MOVQ DX, ret+24(FP)
+
+done522:
+	VZEROUPPER
+	RET
+
+// func sinAVX512F32<>(n int, dst *float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sinAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+8(FP), AX
+	MOVQ  x+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest533
+
+many531:
+	VMOVUPS  (CX)(BX*4), Z0
+	VANDPS   constants<>+6976(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
+	VMOVUPS  64(CX)(BX*4), Z0
+	VANDPS   constants<>+6976(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok536
+	MOVQ     BX, ret+24(FP)
+	JMP      done530
+
+ok536:
+	VMOVUPS           (CX)(BX*4), Z0
+	VMOVUPS           64(CX)(BX*4), Z5
+	VBROADCASTSS      constants<>+7104(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7104(SB), Z6
+	VFMADD213PS.BCST  constants<>+7168(SB), Z0, Z6
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VFMADD213PS.BCST  constants<>+7168(SB), Z5, Z7
+	VSUBPS.BCST       constants<>+7168(SB), Z6, Z8
+	VSUBPS.BCST       constants<>+7168(SB), Z7, Z9
+	VFNMADD231PS.BCST constants<>+7232(SB), Z8, Z0
+	VFNMADD231PS.BCST constants<>+7232(SB), Z9, Z5
+	VFNMADD231PS.BCST constants<>+7296(SB), Z8, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z9, Z5
+	VFNMADD231PS.BCST constants<>+7360(SB), Z8, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z9, Z5
+	VMULPS            Z0, Z0, Z8
+	VMULPS            Z5, Z5, Z9
+	VBROADCASTSS      constants<>+7424(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z10
+	VFMADD213PS.BCST  constants<>+7488(SB), Z8, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VFMADD213PS.BCST  constants<>+7488(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7552(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+7552(SB), Z9, Z11
+	VMULPS            Z8, Z0, Z12
+	VMULPS            Z9, Z5, Z13
+	VFMADD231PS       Z12, Z10, Z0
+	VFMADD231PS       Z13, Z11, Z5
+	VBROADCASTSS      constants<>+7616(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+7616(SB), Z10
+	VFMADD213PS.BCST  constants<>+7680(SB), Z8, Z10
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7744(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4864(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4288(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VPTESTMD.BCST     constants<>+7808(SB), Z6, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z7, K2
+	VBLENDMPS         Z10, Z0, K1, Z1
+	VBLENDMPS         Z11, Z5, K2, Z2
+	VPSLLD            $0x1e, Z6, Z0
+	VPSLLD            $0x1e, Z7, Z5
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VANDPS.BCST       constants<>+320(SB), Z5, Z5
+	VXORPS            Z0, Z1, Z0
+	VXORPS            Z5, Z2, Z5
+	VMOVUPS           Z0, (AX)(BX*4)
+	VMOVUPS           Z5, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many531
+
+oneTest533:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail534
+
+one532:
+	VMOVUPS  (CX)(BX*4), Z0
+	VANDPS   constants<>+6976(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
+	KORTESTW K1, K1
+	JZ       ok537
+	MOVQ     BX, ret+24(FP)
+	JMP      done530
+
+ok537:
+	VMOVUPS           (CX)(BX*4), Z0
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VFMADD213PS.BCST  constants<>+7168(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+7168(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+7232(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z2, Z0
+	VMULPS            Z0, Z0, Z2
+	VBROADCASTSS      constants<>+7424(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+7424(SB), Z5
+	VFMADD213PS.BCST  constants<>+7488(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+7552(SB), Z2, Z5
+	VMULPS            Z2, Z0, Z6
+	VFMADD231PS       Z6, Z5, Z0
+	VBROADCASTSS      constants<>+7616(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+7616(SB), Z5
+	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z5
+	VPTESTMD.BCST     constants<>+7808(SB), Z1, K1
+	VBLENDMPS         Z5, Z0, K1, Z3
+	VPSLLD            $0x1e, Z1, Z0
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VXORPS            Z0, Z3, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one532
+
+tail534:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done535
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z0
+	VANDPS    constants<>+6976(SB), Z0, Z0
+	VCMPPS    $0x16, constants<>+7040(SB), Z0, K2
+	KORTESTW  K2, K2
+	JZ        ok538
+	MOVQ      BX, ret+24(FP)
+	JMP       done530
+
+ok538:
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VFMADD213PS.BCST  constants<>+7168(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+7168(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+7232(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z2, Z0
+	VMULPS            Z0, Z0, Z2
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VFMADD213PS.BCST  constants<>+7488(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7552(SB), Z2, Z3
+	VMULPS            Z2, Z0, Z5
+	VFMADD231PS       Z5, Z3, Z0
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z3
+	VPTESTMD.BCST     constants<>+7808(SB), Z1, K2
+	VBLENDMPS         Z3, Z0, K2, Z4
+	VPSLLD            $0x1e, Z1, Z0
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VXORPS            Z0, Z4, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+done535:
+	MOVQ DX, ret+24(FP)
+
+done530:
+	VZEROUPPER
+	RET
+
+// func sinAVX2F32<>(n int, dst *float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·sinAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ dst+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail543
+
+one541:
+	VMOVUPS   (CX)(BX*4), Y0
+	VANDPS    constants<>+6976(SB), Y0, Y0
+	VCMPPS    $0x16, constants<>+7040(SB), Y0, Y0
+	VMOVMSKPS Y0, DI
+	TESTL     DI, DI
+	JZ        ok545
+	MOVQ      BX, ret+24(FP)
+	JMP       done539
+
+ok545:
+	VMOVUPS      (CX)(BX*4), Y0
+	VBROADCASTSS constants<>+7104(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSS constants<>+7104(SB), Y1
+	VFMADD213PS  constants<>+7168(SB), Y0, Y1
+	VSUBPS       constants<>+7168(SB), Y1, Y2
+	VFNMADD231PS constants<>+7232(SB), Y2, Y0
+	VFNMADD231PS constants<>+7296(SB), Y2, Y0
+	VFNMADD231PS constants<>+7360(SB), Y2, Y0
+	VMULPS       Y0, Y0, Y2
+	VBROADCASTSS constants<>+7424(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7424(SB), Y3
+	VFMADD213PS  constants<>+7488(SB), Y2, Y3
+	VFMADD213PS  constants<>+7552(SB), Y2, Y3
+	VMULPS       Y2, Y0, Y4
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS constants<>+7616(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7616(SB), Y3
+	VFMADD213PS  constants<>+7680(SB), Y2, Y3
+	VFMADD213PS  constants<>+7744(SB), Y2, Y3
+	VFMADD213PS  constants<>+4864(SB), Y2, Y3
+	VFMADD213PS  constants<>+4288(SB), Y2, Y3
+	VPSLLD       $0x1f, Y1, Y2
+	VBLENDVPS    Y2, Y3, Y0, Y0
+	VPSLLD       $0x1e, Y1, Y1
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VXORPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one541
+
+tail543:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done544
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VANDPS     constants<>+6976(SB), Y1, Y1
+	VCMPPS     $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS  Y1, SI
+	TESTL      SI, SI
+	JZ         ok546
+	MOVQ       BX, ret+24(FP)
+	JMP        done539
+
+ok546:
+	VMASKMOVPS   (CX)(BX*4), Y0, Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7168(SB), Y1, Y2
+	VSUBPS       constants<>+7168(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+4864(SB), Y3, Y4
+	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+
+done544:
+	MOVQ DX, ret+24(FP)
+
+done539:
+	VZEROUPPER
+	RET
+
+// func cosAVX512F64<>(n int, dst *float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·cosAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+8(FP), AX
+	MOVQ  x+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest550
+
+many548:
+	VMOVUPS  (CX)(BX*8), Z0
+	VANDPD   constants<>+5440(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	VMOVUPS  64(CX)(BX*8), Z0
+	VANDPD   constants<>+5440(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5504(SB), Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok553
+	MOVQ     BX, ret+24(FP)
+	JMP      done547
+
+ok553:
+	VMOVUPS           (CX)(BX*8), Z0
+	VMOVUPS           64(CX)(BX*8), Z5
+	VBROADCASTSD      constants<>+5568(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5568(SB), Z6
+	VFMADD213PD.BCST  constants<>+7872(SB), Z0, Z6
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VFMADD213PD.BCST  constants<>+7872(SB), Z5, Z7
+	VSUBPD.BCST       constants<>+7872(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+7872(SB), Z7, Z9
+	VFNMADD231PD.BCST constants<>+6656(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+6720(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z5
+	VFNMADD231PD.BCST constants<>+6784(SB), Z8, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z5
+	VMULPD            Z0, Z0, Z8
+	VMULPD            Z5, Z5, Z9
+	VBROADCASTSD      constants<>+5888(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z10
+	VFMADD213PD.BCST  constants<>+6016(SB), Z8, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VMULPD            Z8, Z0, Z12
+	VMULPD            Z9, Z5, Z13
+	VFMADD231PD       Z12, Z10, Z0
+	VFMADD231PD       Z13, Z11, Z5
+	VBROADCASTSD      constants<>+5952(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSD      constants<>+5952(SB), Z10
+	VFMADD213PD.BCST  constants<>+6080(SB), Z8, Z10
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VFMADD213PD.BCST  constants<>+6080(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6208(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6208(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6336(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6336(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6464(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6592(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6848(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+2816(SB), Z8, Z10
+	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
+	VPTESTMQ.BCST     constants<>+6912(SB), Z6, K1
+	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K2
+	VBLENDMPD         Z10, Z0, K1, Z1
+	VBLENDMPD         Z11, Z5, K2, Z2
+	VPSLLQ            $0x3e, Z6, Z0
+	VPSLLQ            $0x3e, Z7, Z5
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VANDPD.BCST       constants<>+128(SB), Z5, Z5
+	VXORPD            Z0, Z1, Z0
+	VXORPD            Z5, Z2, Z5
+	VMOVUPS           Z0, (AX)(BX*8)
+	VMOVUPS           Z5, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many548
+
+oneTest550:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail551
+
+one549:
+	VMOVUPS  (CX)(BX*8), Z0
+	VANDPD   constants<>+5440(SB), Z0, Z0
+	VCMPPD   $0x16, constants<>+5504(SB), Z0, K1
+	KORTESTW K1, K1
+	JZ       ok554
+	MOVQ     BX, ret+24(FP)
+	JMP      done547
+
+ok554:
+	VMOVUPS           (CX)(BX*8), Z0
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VFMADD213PD.BCST  constants<>+7872(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+7872(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+5888(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+5888(SB), Z5
+	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z5
+	VMULPD            Z2, Z0, Z6
+	VFMADD231PD       Z6, Z5, Z0
+	VBROADCASTSD      constants<>+5952(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSD      constants<>+5952(SB), Z5
+	VFMADD213PD.BCST  constants<>+6080(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6208(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z5
+	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z5
+	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K1
+	VBLENDMPD         Z5, Z0, K1, Z3
+	VPSLLQ            $0x3e, Z1, Z0
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VXORPD            Z0, Z3, Z0
+	VMOVUPS           Z0, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one549
+
+tail551:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done552
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
+	VANDPD    constants<>+5440(SB), Z0, Z0
+	VCMPPD    $0x16, constants<>+5504(SB), Z0, K2
+	KORTESTW  K2, K2
+	JZ        ok555
+	MOVQ      BX, ret+24(FP)
+	JMP       done547
+
+ok555:
+	VMOVUPD.Z         (CX)(BX*8), K1, Z0
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z1
+	VFMADD213PD.BCST  constants<>+7872(SB), Z0, Z1
+	VSUBPD.BCST       constants<>+7872(SB), Z1, Z2
+	VFNMADD231PD.BCST constants<>+6656(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6720(SB), Z2, Z0
+	VFNMADD231PD.BCST constants<>+6784(SB), Z2, Z0
+	VMULPD            Z0, Z0, Z2
+	VBROADCASTSD      constants<>+5888(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z3
+	VFMADD213PD.BCST  constants<>+6016(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6144(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6272(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6400(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6528(SB), Z2, Z3
+	VMULPD            Z2, Z0, Z5
+	VFMADD231PD       Z5, Z3, Z0
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSD      constants<>+5952(SB), Z3
+	VFMADD213PD.BCST  constants<>+6080(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6208(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6336(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6464(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6592(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+6848(SB), Z2, Z3
+	VFMADD213PD.BCST  constants<>+2816(SB), Z2, Z3
+	VPTESTMQ.BCST     constants<>+6912(SB), Z1, K2
+	VBLENDMPD         Z3, Z0, K2, Z4
+	VPSLLQ            $0x3e, Z1, Z0
+	VANDPD.BCST       constants<>+128(SB), Z0, Z0
+	VXORPD            Z0, Z4, Z0
+	VMOVUPD           Z0, K1, (AX)(BX*8)
+
+done552:
+	MOVQ DX, ret+24(FP)
+
+done547:
+	VZEROUPPER
+	RET
+
+// func cosAVX2F64<>(n int, dst *float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·cosAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ dst+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail560
+
+one558:
+	VMOVUPS   (CX)(BX*8), Y0
+	VANDPD    constants<>+5440(SB), Y0, Y0
+	VCMPPD    $0x16, constants<>+5504(SB), Y0, Y0
+	VMOVMSKPS Y0, DI
+	TESTL     DI, DI
+	JZ        ok562
+	MOVQ      BX, ret+24(FP)
+	JMP       done556
+
+ok562:
+	VMOVUPS      (CX)(BX*8), Y0
+	VBROADCASTSD constants<>+5568(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSD constants<>+5568(SB), Y1
+	VFMADD213PD  constants<>+7872(SB), Y0, Y1
+	VSUBPD       constants<>+7872(SB), Y1, Y2
+	VFNMADD231PD constants<>+6656(SB), Y2, Y0
+	VFNMADD231PD constants<>+6720(SB), Y2, Y0
+	VFNMADD231PD constants<>+6784(SB), Y2, Y0
+	VMULPD       Y0, Y0, Y2
+	VBROADCASTSD constants<>+5888(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5888(SB), Y3
+	VFMADD213PD  constants<>+6016(SB), Y2, Y3
+	VFMADD213PD  constants<>+6144(SB), Y2, Y3
+	VFMADD213PD  constants<>+6272(SB), Y2, Y3
+	VFMADD213PD  constants<>+6400(SB), Y2, Y3
+	VFMADD213PD  constants<>+6528(SB), Y2, Y3
+	VMULPD       Y2, Y0, Y4
+	VFMADD231PD  Y4, Y3, Y0
+	VBROADCASTSD constants<>+5952(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5952(SB), Y3
+	VFMADD213PD  constants<>+6080(SB), Y2, Y3
+	VFMADD213PD  constants<>+6208(SB), Y2, Y3
+	VFMADD213PD  constants<>+6336(SB), Y2, Y3
+	VFMADD213PD  constants<>+6464(SB), Y2, Y3
+	VFMADD213PD  constants<>+6592(SB), Y2, Y3
+	VFMADD213PD  constants<>+6848(SB), Y2, Y3
+	VFMADD213PD  constants<>+2816(SB), Y2, Y3
+	VPSLLQ       $0x3f, Y1, Y2
+	VBLENDVPD    Y2, Y3, Y0, Y0
+	VPSLLQ       $0x3e, Y1, Y1
+	VANDPD       constants<>+128(SB), Y1, Y1
+	VXORPD       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one558
+
+tail560:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done561
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VANDPD     constants<>+5440(SB), Y1, Y1
+	VCMPPD     $0x16, constants<>+5504(SB), Y1, Y1
+	VMOVMSKPS  Y1, SI
+	TESTL      SI, SI
+	JZ         ok563
+	MOVQ       BX, ret+24(FP)
+	JMP        done556
+
+ok563:
+	VMASKMOVPD   (CX)(BX*8), Y0, Y1
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VFMADD213PD  constants<>+7872(SB), Y1, Y2
+	VSUBPD       constants<>+7872(SB), Y2, Y3
+	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VFMADD213PD  constants<>+6016(SB), Y3, Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VFMADD213PD  constants<>+6848(SB), Y3, Y4
+	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
+
+done561:
+	MOVQ DX, ret+24(FP)
+
+done556:
+	VZEROUPPER
+	RET
+
+// func cosAVX512F32<>(n int, dst *float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·cosAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  dst+8(FP), AX
+	MOVQ  x+16(FP), CX
+	MOVQ  n+0(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest567
+
+many565:
+	VMOVUPS  (CX)(BX*4), Z0
+	VANDPS   constants<>+6976(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
+	VMOVUPS  64(CX)(BX*4), Z0
+	VANDPS   constants<>+6976(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok570
+	MOVQ     BX, ret+24(FP)
+	JMP      done564
+
+ok570:
+	VMOVUPS           (CX)(BX*4), Z0
+	VMOVUPS           64(CX)(BX*4), Z5
+	VBROADCASTSS      constants<>+7104(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7104(SB), Z6
+	VFMADD213PS.BCST  constants<>+7936(SB), Z0, Z6
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VFMADD213PS.BCST  constants<>+7936(SB), Z5, Z7
+	VSUBPS.BCST       constants<>+7936(SB), Z6, Z8
+	VSUBPS.BCST       constants<>+7936(SB), Z7, Z9
+	VFNMADD231PS.BCST constants<>+7232(SB), Z8, Z0
+	VFNMADD231PS.BCST constants<>+7232(SB), Z9, Z5
+	VFNMADD231PS.BCST constants<>+7296(SB), Z8, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z9, Z5
+	VFNMADD231PS.BCST constants<>+7360(SB), Z8, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z9, Z5
+	VMULPS            Z0, Z0, Z8
+	VMULPS            Z5, Z5, Z9
+	VBROADCASTSS      constants<>+7424(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z10
+	VFMADD213PS.BCST  constants<>+7488(SB), Z8, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VFMADD213PS.BCST  constants<>+7488(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7552(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+7552(SB), Z9, Z11
+	VMULPS            Z8, Z0, Z12
+	VMULPS            Z9, Z5, Z13
+	VFMADD231PS       Z12, Z10, Z0
+	VFMADD231PS       Z13, Z11, Z5
+	VBROADCASTSS      constants<>+7616(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+7616(SB), Z10
+	VFMADD213PS.BCST  constants<>+7680(SB), Z8, Z10
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7744(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4864(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4288(SB), Z8, Z10
+	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VPTESTMD.BCST     constants<>+7808(SB), Z6, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z7, K2
+	VBLENDMPS         Z10, Z0, K1, Z1
+	VBLENDMPS         Z11, Z5, K2, Z2
+	VPSLLD            $0x1e, Z6, Z0
+	VPSLLD            $0x1e, Z7, Z5
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VANDPS.BCST       constants<>+320(SB), Z5, Z5
+	VXORPS            Z0, Z1, Z0
+	VXORPS            Z5, Z2, Z5
+	VMOVUPS           Z0, (AX)(BX*4)
+	VMOVUPS           Z5, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many565
+
+oneTest567:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail568
+
+one566:
+	VMOVUPS  (CX)(BX*4), Z0
+	VANDPS   constants<>+6976(SB), Z0, Z0
+	VCMPPS   $0x16, constants<>+7040(SB), Z0, K1
+	KORTESTW K1, K1
+	JZ       ok571
+	MOVQ     BX, ret+24(FP)
+	JMP      done564
+
+ok571:
+	VMOVUPS           (CX)(BX*4), Z0
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VFMADD213PS.BCST  constants<>+7936(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+7936(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+7232(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z2, Z0
+	VMULPS            Z0, Z0, Z2
+	VBROADCASTSS      constants<>+7424(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+7424(SB), Z5
+	VFMADD213PS.BCST  constants<>+7488(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+7552(SB), Z2, Z5
+	VMULPS            Z2, Z0, Z6
+	VFMADD231PS       Z6, Z5, Z0
+	VBROADCASTSS      constants<>+7616(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+7616(SB), Z5
+	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z5
+	VPTESTMD.BCST     constants<>+7808(SB), Z1, K1
+	VBLENDMPS         Z5, Z0, K1, Z3
+	VPSLLD            $0x1e, Z1, Z0
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VXORPS            Z0, Z3, Z0
+	VMOVUPS           Z0, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one566
+
+tail568:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done569
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z0
+	VANDPS    constants<>+6976(SB), Z0, Z0
+	VCMPPS    $0x16, constants<>+7040(SB), Z0, K2
+	KORTESTW  K2, K2
+	JZ        ok572
+	MOVQ      BX, ret+24(FP)
+	JMP       done564
+
+ok572:
+	VMOVUPS.Z         (CX)(BX*4), K1, Z0
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VMOVUPS           Z1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z1
+	VFMADD213PS.BCST  constants<>+7936(SB), Z0, Z1
+	VSUBPS.BCST       constants<>+7936(SB), Z1, Z2
+	VFNMADD231PS.BCST constants<>+7232(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7296(SB), Z2, Z0
+	VFNMADD231PS.BCST constants<>+7360(SB), Z2, Z0
+	VMULPS            Z0, Z0, Z2
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z3
+	VFMADD213PS.BCST  constants<>+7488(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7552(SB), Z2, Z3
+	VMULPS            Z2, Z0, Z5
+	VFMADD231PS       Z5, Z3, Z0
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+7616(SB), Z3
+	VFMADD213PS.BCST  constants<>+7680(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+7744(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z3
+	VFMADD213PS.BCST  constants<>+4288(SB), Z2, Z3
+	VPTESTMD.BCST     constants<>+7808(SB), Z1, K2
+	VBLENDMPS         Z3, Z0, K2, Z4
+	VPSLLD            $0x1e, Z1, Z0
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VXORPS            Z0, Z4, Z0
+	VMOVUPS           Z0, K1, (AX)(BX*4)
+
+done569:
+	MOVQ DX, ret+24(FP)
+
+done564:
+	VZEROUPPER
+	RET
+
+// func cosAVX2F32<>(n int, dst *float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·cosAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ dst+8(FP), AX
+	MOVQ x+16(FP), CX
+	MOVQ n+0(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail577
+
+one575:
+	VMOVUPS   (CX)(BX*4), Y0
+	VANDPS    constants<>+6976(SB), Y0, Y0
+	VCMPPS    $0x16, constants<>+7040(SB), Y0, Y0
+	VMOVMSKPS Y0, DI
+	TESTL     DI, DI
+	JZ        ok579
+	MOVQ      BX, ret+24(FP)
+	JMP       done573
+
+ok579:
+	VMOVUPS      (CX)(BX*4), Y0
+	VBROADCASTSS constants<>+7104(SB), Y1
+	VMOVUPS      Y1, Y1
+	VBROADCASTSS constants<>+7104(SB), Y1
+	VFMADD213PS  constants<>+7936(SB), Y0, Y1
+	VSUBPS       constants<>+7936(SB), Y1, Y2
+	VFNMADD231PS constants<>+7232(SB), Y2, Y0
+	VFNMADD231PS constants<>+7296(SB), Y2, Y0
+	VFNMADD231PS constants<>+7360(SB), Y2, Y0
+	VMULPS       Y0, Y0, Y2
+	VBROADCASTSS constants<>+7424(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7424(SB), Y3
+	VFMADD213PS  constants<>+7488(SB), Y2, Y3
+	VFMADD213PS  constants<>+7552(SB), Y2, Y3
+	VMULPS       Y2, Y0, Y4
+	VFMADD231PS  Y4, Y3, Y0
+	VBROADCASTSS constants<>+7616(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7616(SB), Y3
+	VFMADD213PS  constants<>+7680(SB), Y2, Y3
+	VFMADD213PS  constants<>+7744(SB), Y2, Y3
+	VFMADD213PS  constants<>+4864(SB), Y2, Y3
+	VFMADD213PS  constants<>+4288(SB), Y2, Y3
+	VPSLLD       $0x1f, Y1, Y2
+	VBLENDVPS    Y2, Y3, Y0, Y0
+	VPSLLD       $0x1e, Y1, Y1
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VXORPS       Y1, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one575
+
+tail577:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done578
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VANDPS     constants<>+6976(SB), Y1, Y1
+	VCMPPS     $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS  Y1, SI
+	TESTL      SI, SI
+	JZ         ok580
+	MOVQ       BX, ret+24(FP)
+	JMP        done573
+
+ok580:
+	VMASKMOVPS   (CX)(BX*4), Y0, Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7936(SB), Y1, Y2
+	VSUBPS       constants<>+7936(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+4864(SB), Y3, Y4
+	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+
+done578:
+	MOVQ DX, ret+24(FP)
+
+done573:
+	VZEROUPPER
+	RET
+
+// func positiveAVX512F64<>(n int, x *float64) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·positiveAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	XORQ   DX, DX
+	LEAQ   -32(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest584
+
+many582:
+	VMOVUPS  (CX)(DX*8), Z1
+	VCMPPD   $0x15, Z1, Z0, K1
+	VMOVUPS  64(CX)(DX*8), Z1
+	VCMPPD   $0x15, Z1, Z0, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*8), Z1
+	VCMPPD   $0x15, Z1, Z0, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*8), Z1
+	VCMPPD   $0x15, Z1, Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok587
+	MOVQ     DX, ret+16(FP)
+	JMP      done581
+
+ok587:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many582
+
+oneTest584:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail585
+
+one583:
+	VMOVUPS  (CX)(DX*8), Z1
+	VCMPPD   $0x15, Z1, Z0, K1
+	KORTESTW K1, K1
+	JZ       ok588
+	MOVQ     DX, ret+16(FP)
+	JMP      done581
+
+ok588:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one583
+
+tail585:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done586
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(DX*8), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSD constants<>+2816(SB), K1, Z1
+	VCMPPD       $0x15, Z1, Z0, K1
+	KORTESTW     K1, K1
+	JZ           ok589
+	MOVQ         DX, ret+16(FP)
+	JMP          done581
+
+ok589:
+done586:
+	MOVQ AX, ret+16(FP)
+
+done581:
+	VZEROUPPER
+	RET
+
+// func positiveAVX2F64<>(n int, x *float64) int
+// Requires: AVX
+TEXT ·positiveAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	XORQ   DX, DX
+	LEAQ   -16(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest593
+
+many591:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x15, Y1, Y0, Y1
+	VMOVUPS   32(CX)(DX*8), Y2
+	VCMPPD    $0x15, Y2, Y0, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*8), Y2
+	VCMPPD    $0x15, Y2, Y0, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*8), Y2
+	VCMPPD    $0x15, Y2, Y0, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok596
+	MOVQ      DX, ret+16(FP)
+	JMP       done590
+
+ok596:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many591
+
+oneTest593:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail594
+
+one592:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x15, Y1, Y0, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok597
+	MOVQ      DX, ret+16(FP)
+	JMP       done590
+
+ok597:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one592
+
+tail594:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done595
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPD (CX)(DX*8), Y1, Y2
+	VMOVUPS    constants<>+2816(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VCMPPD     $0x15, Y2, Y0, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok598
+	MOVQ       DX, ret+16(FP)
+	JMP        done590
+
+ok598:
+done595:
+	MOVQ AX, ret+16(FP)
+
+done590:
+	VZEROUPPER
+	RET
+
+// func positiveAVX512F32<>(n int, x *float32) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·positiveAVX512F32<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	XORQ   DX, DX
+	LEAQ   -64(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest602
+
+many600:
+	VMOVUPS  (CX)(DX*4), Z1
+	VCMPPS   $0x15, Z1, Z0, K1
+	VMOVUPS  64(CX)(DX*4), Z1
+	VCMPPS   $0x15, Z1, Z0, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*4), Z1
+	VCMPPS   $0x15, Z1, Z0, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*4), Z1
+	VCMPPS   $0x15, Z1, Z0, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok605
+	MOVQ     DX, ret+16(FP)
+	JMP      done599
+
+ok605:
+	ADDQ $0x40, DX
+	CMPQ DX, BX
+	JLE  many600
+
+oneTest602:
+	LEAQ -16(AX), BX
+	CMPQ DX, BX
+	JG   tail603
+
+one601:
+	VMOVUPS  (CX)(DX*4), Z1
+	VCMPPS   $0x15, Z1, Z0, K1
+	KORTESTW K1, K1
+	JZ       ok606
+	MOVQ     DX, ret+16(FP)
+	JMP      done599
+
+ok606:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  one601
+
+tail603:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done604
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(DX*4), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSS constants<>+4288(SB), K1, Z1
+	VCMPPS       $0x15, Z1, Z0, K1
+	KORTESTW     K1, K1
+	JZ           ok607
+	MOVQ         DX, ret+16(FP)
+	JMP          done599
+
+ok607:
+done604:
+	MOVQ AX, ret+16(FP)
+
+done599:
+	VZEROUPPER
+	RET
+
+// func positiveAVX2F32<>(n int, x *float32) int
+// Requires: AVX
+TEXT ·positiveAVX2F32<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	XORQ   DX, DX
+	LEAQ   -32(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest611
+
+many609:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x15, Y1, Y0, Y1
+	VMOVUPS   32(CX)(DX*4), Y2
+	VCMPPS    $0x15, Y2, Y0, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*4), Y2
+	VCMPPS    $0x15, Y2, Y0, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*4), Y2
+	VCMPPS    $0x15, Y2, Y0, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok614
+	MOVQ      DX, ret+16(FP)
+	JMP       done608
+
+ok614:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many609
+
+oneTest611:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail612
+
+one610:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x15, Y1, Y0, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok615
+	MOVQ      DX, ret+16(FP)
+	JMP       done608
+
+ok615:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one610
+
+tail612:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done613
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS (CX)(DX*4), Y1, Y2
+	VMOVUPS    constants<>+4288(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VCMPPS     $0x15, Y2, Y0, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok616
+	MOVQ       DX, ret+16(FP)
+	JMP        done608
+
+ok616:
+done613:
+	MOVQ AX, ret+16(FP)
+
+done608:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX512F64<>(n int, x *float64) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·nonzeroAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	XORQ   DX, DX
+	LEAQ   -32(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest620
+
+many618:
+	VMOVUPS  (CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok623
+	MOVQ     DX, ret+16(FP)
+	JMP      done617
+
+ok623:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many618
+
+oneTest620:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail621
+
+one619:
+	VMOVUPS  (CX)(DX*8), Z1
+	VCMPPD   $0x00, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok624
+	MOVQ     DX, ret+16(FP)
+	JMP      done617
+
+ok624:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one619
+
+tail621:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done622
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(DX*8), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSD constants<>+2816(SB), K1, Z1
+	VCMPPD       $0x00, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok625
+	MOVQ         DX, ret+16(FP)
+	JMP          done617
+
+ok625:
+done622:
+	MOVQ AX, ret+16(FP)
+
+done617:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX2F64<>(n int, x *float64) int
+// Requires: AVX
+TEXT ·nonzeroAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	XORQ   DX, DX
+	LEAQ   -16(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest629
+
+many627:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x00, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*8), Y2
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*8), Y2
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*8), Y2
+	VCMPPD    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok632
+	MOVQ      DX, ret+16(FP)
+	JMP       done626
+
+ok632:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many627
+
+oneTest629:
+	LEAQ -4(AX), BX
+	CMPQ DX, BX
+	JG   tail630
+
+one628:
+	VMOVUPS   (CX)(DX*8), Y1
+	VCMPPD    $0x00, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok633
+	MOVQ      DX, ret+16(FP)
+	JMP       done626
+
+ok633:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one628
+
+tail630:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done631
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPD (CX)(DX*8), Y1, Y2
+	VMOVUPS    constants<>+2816(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VCMPPD     $0x00, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok634
+	MOVQ       DX, ret+16(FP)
+	JMP        done626
+
+ok634:
+done631:
+	MOVQ AX, ret+16(FP)
+
+done626:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX512F32<>(n int, x *float32) int
+// Requires: AVX, AVX512F, BMI2
+TEXT ·nonzeroAVX512F32<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VPXORQ Z0, Z0, Z0
+	XORQ   DX, DX
+	LEAQ   -64(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest638
+
+many636:
+	VMOVUPS  (CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K1
+	VMOVUPS  64(CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  128(CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	VMOVUPS  192(CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok641
+	MOVQ     DX, ret+16(FP)
+	JMP      done635
+
+ok641:
+	ADDQ $0x40, DX
+	CMPQ DX, BX
+	JLE  many636
+
+oneTest638:
+	LEAQ -16(AX), BX
+	CMPQ DX, BX
+	JG   tail639
+
+one637:
+	VMOVUPS  (CX)(DX*4), Z1
+	VCMPPS   $0x00, Z0, Z1, K1
+	KORTESTW K1, K1
+	JZ       ok642
+	MOVQ     DX, ret+16(FP)
+	JMP      done635
+
+ok642:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  one637
+
+tail639:
+	MOVQ         AX, BX
+	SUBQ         DX, BX
+	JZ           done640
+	MOVQ         $-1, SI
+	SHLXQ        BX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(DX*4), K1, Z1
+	KNOTW        K1, K1
+	VBROADCASTSS constants<>+4288(SB), K1, Z1
+	VCMPPS       $0x00, Z0, Z1, K1
+	KORTESTW     K1, K1
+	JZ           ok643
+	MOVQ         DX, ret+16(FP)
+	JMP          done635
+
+ok643:
+done640:
+	MOVQ AX, ret+16(FP)
+
+done635:
+	VZEROUPPER
+	RET
+
+// func nonzeroAVX2F32<>(n int, x *float32) int
+// Requires: AVX
+TEXT ·nonzeroAVX2F32<>(SB), NOSPLIT, $0-24
+	MOVQ   n+0(FP), AX
+	MOVQ   x+8(FP), CX
+	VXORPD Y0, Y0, Y0
+	XORQ   DX, DX
+	LEAQ   -32(AX), BX
+	TESTQ  BX, BX
+	JL     oneTest647
+
+many645:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x00, Y0, Y1, Y1
+	VMOVUPS   32(CX)(DX*4), Y2
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   64(CX)(DX*4), Y2
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVUPS   96(CX)(DX*4), Y2
+	VCMPPS    $0x00, Y0, Y2, Y2
+	VORPS     Y2, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok650
+	MOVQ      DX, ret+16(FP)
+	JMP       done644
+
+ok650:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many645
+
+oneTest647:
+	LEAQ -8(AX), BX
+	CMPQ DX, BX
+	JG   tail648
+
+one646:
+	VMOVUPS   (CX)(DX*4), Y1
+	VCMPPS    $0x00, Y0, Y1, Y1
+	VMOVMSKPS Y1, SI
+	TESTL     SI, SI
+	JZ        ok651
+	MOVQ      DX, ret+16(FP)
+	JMP       done644
+
+ok651:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one646
+
+tail648:
+	MOVQ       AX, BX
+	SUBQ       DX, BX
+	JZ         done649
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, BX
+	SUBQ       BX, SI
+	VMOVUPS    (SI), Y1
+	VMASKMOVPS (CX)(DX*4), Y1, Y2
+	VMOVUPS    constants<>+4288(SB), Y3
+	VBLENDVPS  Y1, Y2, Y3, Y2
+	VCMPPS     $0x00, Y0, Y2, Y0
+	VMOVMSKPS  Y0, CX
+	TESTL      CX, CX
+	JZ         ok652
+	MOVQ       DX, ret+16(FP)
+	JMP        done644
+
+ok652:
+done649:
+	MOVQ AX, ret+16(FP)
+
+done644:
+	VZEROUPPER
+	RET
+
+// func sqrtAVX512F64<>(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sqrtAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest656
+
+many654:
+	VMOVUPS (CX)(BX*8), Z0
+	VMOVUPS 64(CX)(BX*8), Z1
+	VSQRTPD Z0, Z0
+	VSQRTPD Z1, Z1
+	VMOVUPS Z0, (AX)(BX*8)
+	VMOVUPS Z1, 64(AX)(BX*8)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many654
+
+oneTest656:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail657
+
+one655:
+	VMOVUPS (CX)(BX*8), Z0
+	VSQRTPD Z0, Z0
+	VMOVUPS Z0, (AX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one655
+
+tail657:
+	SUBQ      BX, DX
+	JZ        done658
+	MOVQ      $-1, SI
+	SHLXQ     DX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z0
+	VSQRTPD   Z0, Z0
+	VMOVUPD   Z0, K1, (AX)(BX*8)
+
+done658:
+	VZEROUPPER
+	RET
+
+// func sqrtAVX2F64<>(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·sqrtAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail663
+
+one661:
+	VMOVUPS (CX)(BX*8), Y0
+	VSQRTPD Y0, Y0
+	VMOVUPS Y0, (AX)(BX*8)
+	ADDQ    $0x04, BX
+	CMPQ    BX, SI
+	JLE     one661
+
+tail663:
+	SUBQ       BX, DX
+	JZ         done664
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VSQRTPD    Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+
+done664:
+	VZEROUPPER
+	RET
+
+// func sqrtAVX512F32<>(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·sqrtAVX512F32<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest668
+
+many666:
+	VMOVUPS (CX)(BX*4), Z0
+	VMOVUPS 64(CX)(BX*4), Z1
+	VSQRTPS Z0, Z0
+	VSQRTPS Z1, Z1
+	VMOVUPS Z0, (AX)(BX*4)
+	VMOVUPS Z1, 64(AX)(BX*4)
+	ADDQ    $0x20, BX
+	CMPQ    BX, SI
+	JLE     many666
+
+oneTest668:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail669
+
+one667:
+	VMOVUPS (CX)(BX*4), Z0
+	VSQRTPS Z0, Z0
+	VMOVUPS Z0, (AX)(BX*4)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     one667
+
+tail669:
+	SUBQ      BX, DX
+	JZ        done670
+	MOVQ      $-1, SI
+	SHLXQ     DX, SI, SI
+	NOTQ      SI
+	KMOVW     SI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z0
+	VSQRTPS   Z0, Z0
+	VMOVUPS   Z0, K1, (AX)(BX*4)
+
+done670:
+	VZEROUPPER
+	RET
+
+// func sqrtAVX2F32<>(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·sqrtAVX2F32<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail675
+
+one673:
+	VMOVUPS (CX)(BX*4), Y0
+	VSQRTPS Y0, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one673
+
+tail675:
+	SUBQ       BX, DX
+	JZ         done676
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VSQRTPS    Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+
+done676:
+	VZEROUPPER
+	RET
+
+// func absAVX512F64<>(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·absAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest680
+
+many678:
+	VMOVUPS     (CX)(BX*8), Z0
+	VMOVUPS     64(CX)(BX*8), Z1
+	VANDPD.BCST constants<>+5440(SB), Z0, Z0
+	VANDPD.BCST constants<>+5440(SB), Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*8)
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many678
+
+oneTest680:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail681
+
+one679:
+	VMOVUPS     (CX)(BX*8), Z0
+	VANDPD.BCST constants<>+5440(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one679
+
+tail681:
+	SUBQ        BX, DX
+	JZ          done682
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z0
+	VANDPD.BCST constants<>+5440(SB), Z0, Z0
+	VMOVUPD     Z0, K1, (AX)(BX*8)
+
+done682:
+	VZEROUPPER
+	RET
+
+// func absAVX2F64<>(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·absAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail687
+
+one685:
+	VMOVUPS (CX)(BX*8), Y0
+	VANDPD  constants<>+5440(SB), Y0, Y0
+	VMOVUPS Y0, (AX)(BX*8)
+	ADDQ    $0x04, BX
+	CMPQ    BX, SI
+	JLE     one685
+
+tail687:
+	SUBQ       BX, DX
+	JZ         done688
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x03, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPD (CX)(BX*8), Y0, Y1
+	VANDPD     constants<>+5440(SB), Y1, Y1
+	VMASKMOVPD Y1, Y0, (AX)(BX*8)
+
+done688:
+	VZEROUPPER
+	RET
+
+// func absAVX512F32<>(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·absAVX512F32<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest692
+
+many690:
+	VMOVUPS     (CX)(BX*4), Z0
+	VMOVUPS     64(CX)(BX*4), Z1
+	VANDPS.BCST constants<>+6976(SB), Z0, Z0
+	VANDPS.BCST constants<>+6976(SB), Z1, Z1
+	VMOVUPS     Z0, (AX)(BX*4)
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many690
+
+oneTest692:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail693
+
+one691:
+	VMOVUPS     (CX)(BX*4), Z0
+	VANDPS.BCST constants<>+6976(SB), Z0, Z0
+	VMOVUPS     Z0, (AX)(BX*4)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         one691
+
+tail693:
+	SUBQ        BX, DX
+	JZ          done694
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z0
+	VANDPS.BCST constants<>+6976(SB), Z0, Z0
+	VMOVUPS     Z0, K1, (AX)(BX*4)
+
+done694:
+	VZEROUPPER
+	RET
+
+// func absAVX2F32<>(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·absAVX2F32<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail699
+
+one697:
+	VMOVUPS (CX)(BX*4), Y0
+	VANDPS  constants<>+6976(SB), Y0, Y0
+	VMOVUPS Y0, (AX)(BX*4)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one697
+
+tail699:
+	SUBQ       BX, DX
+	JZ         done700
+	LEAQ       ones<>+32(SB), SI
+	SHLQ       $0x02, DX
+	SUBQ       DX, SI
+	VMOVUPS    (SI), Y0
+	VMASKMOVPS (CX)(BX*4), Y0, Y1
+	VANDPS     constants<>+6976(SB), Y1, Y1
+	VMASKMOVPS Y1, Y0, (AX)(BX*4)
+
+done700:
+	VZEROUPPER
+	RET
+
+// func signAVX512F64<>(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·signAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest704
+
+many702:
+	VMOVUPS      (CX)(BX*8), Z0
+	VMOVUPS      64(CX)(BX*8), Z1
+	VANDPD.BCST  constants<>+5440(SB), Z0, Z2
+	VANDPD.BCST  constants<>+5440(SB), Z1, Z3
+	VBROADCASTSD constants<>+4160(SB), Z4
+	VCMPPD       $0x1e, Z4, Z2, K1
+	VBROADCASTSD constants<>+4160(SB), Z2
+	VCMPPD       $0x1e, Z2, Z3, K2
+	VANDPD.BCST  constants<>+128(SB), Z0, Z2
+	VANDPD.BCST  constants<>+128(SB), Z1, Z3
+	VORPD.BCST   constants<>+2816(SB), Z2, Z2
+	VORPD.BCST   constants<>+2816(SB), Z3, Z3
+	VBLENDMPD    Z2, Z0, K1, Z5
+	VBLENDMPD    Z3, Z1, K2, Z6
+	VMOVUPS      Z5, (AX)(BX*8)
+	VMOVUPS      Z6, 64(AX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many702
+
+oneTest704:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail705
+
+one703:
+	VMOVUPS      (CX)(BX*8), Z0
+	VANDPD.BCST  constants<>+5440(SB), Z0, Z1
+	VBROADCASTSD constants<>+4160(SB), Z2
+	VCMPPD       $0x1e, Z2, Z1, K1
+	VANDPD.BCST  constants<>+128(SB), Z0, Z1
+	VORPD.BCST   constants<>+2816(SB), Z1, Z1
+	VBLENDMPD    Z1, Z0, K1, Z7
+	VMOVUPS      Z7, (AX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one703
+
+tail705:
+	SUBQ         BX, DX
+	JZ           done706
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(BX*8), K1, Z0
+	VANDPD.BCST  constants<>+5440(SB), Z0, Z1
+	VBROADCASTSD constants<>+4160(SB), Z2
+	VCMPPD       $0x1e, Z2, Z1, K2
+	VANDPD.BCST  constants<>+128(SB), Z0, Z1
+	VORPD.BCST   constants<>+2816(SB), Z1, Z1
+	VBLENDMPD    Z1, Z0, K2, Z8
+	VMOVUPD      Z8, K1, (AX)(BX*8)
+
+done706:
+	VZEROUPPER
+	RET
+
+// func signAVX2F64<>(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·signAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail711
+
+one709:
+	VMOVUPS      (CX)(BX*8), Y0
+	VANDPD       constants<>+5440(SB), Y0, Y1
+	VBROADCASTSD constants<>+4160(SB), Y2
+	VCMPPD       $0x1e, Y2, Y1, Y1
+	VANDPD       constants<>+128(SB), Y0, Y2
+	VORPD        constants<>+2816(SB), Y2, Y2
+	VBLENDVPD    Y1, Y2, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one709
+
+tail711:
+	SUBQ         BX, DX
+	JZ           done712
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y1
+	VANDPD       constants<>+5440(SB), Y1, Y2
+	VBROADCASTSD constants<>+4160(SB), Y3
+	VCMPPD       $0x1e, Y3, Y2, Y2
+	VANDPD       constants<>+128(SB), Y1, Y3
+	VORPD        constants<>+2816(SB), Y3, Y3
+	VBLENDVPD    Y2, Y3, Y1, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
+
+done712:
+	VZEROUPPER
+	RET
+
+// func signAVX512F32<>(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·signAVX512F32<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest716
+
+many714:
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      64(CX)(BX*4), Z1
+	VANDPS.BCST  constants<>+6976(SB), Z0, Z2
+	VANDPS.BCST  constants<>+6976(SB), Z1, Z3
+	VBROADCASTSS constants<>+5312(SB), Z4
+	VCMPPS       $0x1e, Z4, Z2, K1
+	VBROADCASTSS constants<>+5312(SB), Z2
+	VCMPPS       $0x1e, Z2, Z3, K2
+	VANDPS.BCST  constants<>+320(SB), Z0, Z2
+	VANDPS.BCST  constants<>+320(SB), Z1, Z3
+	VORPS.BCST   constants<>+4288(SB), Z2, Z2
+	VORPS.BCST   constants<>+4288(SB), Z3, Z3
+	VBLENDMPS    Z2, Z0, K1, Z5
+	VBLENDMPS    Z3, Z1, K2, Z6
+	VMOVUPS      Z5, (AX)(BX*4)
+	VMOVUPS      Z6, 64(AX)(BX*4)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many714
+
+oneTest716:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail717
+
+one715:
+	VMOVUPS      (CX)(BX*4), Z0
+	VANDPS.BCST  constants<>+6976(SB), Z0, Z1
+	VBROADCASTSS constants<>+5312(SB), Z2
+	VCMPPS       $0x1e, Z2, Z1, K1
+	VANDPS.BCST  constants<>+320(SB), Z0, Z1
+	VORPS.BCST   constants<>+4288(SB), Z1, Z1
+	VBLENDMPS    Z1, Z0, K1, Z7
+	VMOVUPS      Z7, (AX)(BX*4)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          one715
+
+tail717:
+	SUBQ         BX, DX
+	JZ           done718
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(BX*4), K1, Z0
+	VANDPS.BCST  constants<>+6976(SB), Z0, Z1
+	VBROADCASTSS constants<>+5312(SB), Z2
+	VCMPPS       $0x1e, Z2, Z1, K2
+	VANDPS.BCST  constants<>+320(SB), Z0, Z1
+	VORPS.BCST   constants<>+4288(SB), Z1, Z1
+	VBLENDMPS    Z1, Z0, K2, Z8
+	VMOVUPS      Z8, K1, (AX)(BX*4)
+
+done718:
+	VZEROUPPER
+	RET
+
+// func signAVX2F32<>(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·signAVX2F32<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail723
+
+one721:
+	VMOVUPS      (CX)(BX*4), Y0
+	VANDPS       constants<>+6976(SB), Y0, Y1
+	VBROADCASTSS constants<>+5312(SB), Y2
+	VCMPPS       $0x1e, Y2, Y1, Y1
+	VANDPS       constants<>+320(SB), Y0, Y2
+	VORPS        constants<>+4288(SB), Y2, Y2
+	VBLENDVPS    Y1, Y2, Y0, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one721
+
+tail723:
+	SUBQ         BX, DX
+	JZ           done724
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y0
+	VMASKMOVPS   (CX)(BX*4), Y0, Y1
+	VANDPS       constants<>+6976(SB), Y1, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x1e, Y3, Y2, Y2
+	VANDPS       constants<>+320(SB), Y1, Y3
+	VORPS        constants<>+4288(SB), Y3, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+
+done724:
+	VZEROUPPER
+	RET
+
+// func recipAVX512F64<>(dst *float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·recipAVX512F64<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -16(DX), SI
+	TESTQ SI, SI
+	JL    oneTest728
+
+many726:
+	VMOVUPS      (CX)(BX*8), Z0
+	VMOVUPS      64(CX)(BX*8), Z1
+	VBROADCASTSD constants<>+2816(SB), Z2
+	VDIVPD       Z0, Z2, Z0
+	VBROADCASTSD constants<>+2816(SB), Z2
+	VDIVPD       Z1, Z2, Z1
+	VMOVUPS      Z0, (AX)(BX*8)
+	VMOVUPS      Z1, 64(AX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many726
+
+oneTest728:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail729
+
+one727:
+	VMOVUPS      (CX)(BX*8), Z0
+	VBROADCASTSD constants<>+2816(SB), Z1
+	VDIVPD       Z0, Z1, Z0
+	VMOVUPS      Z0, (AX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one727
+
+tail729:
+	SUBQ         BX, DX
+	JZ           done730
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(BX*8), K1, Z0
+	VBROADCASTSD constants<>+2816(SB), Z1
+	VDIVPD       Z0, Z1, Z0
+	VMOVUPD      Z0, K1, (AX)(BX*8)
+
+done730:
+	VZEROUPPER
+	RET
+
+// func recipAVX2F64<>(dst *float64, x *float64, n int)
+// Requires: AVX
+TEXT ·recipAVX2F64<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail735
+
+one733:
+	VMOVUPS      (CX)(BX*8), Y0
+	VBROADCASTSD constants<>+2816(SB), Y1
+	VDIVPD       Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one733
+
+tail735:
+	SUBQ         BX, DX
+	JZ           done736
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y0
+	VMASKMOVPD   (CX)(BX*8), Y0, Y1
+	VBROADCASTSD constants<>+2816(SB), Y2
+	VDIVPD       Y1, Y2, Y1
+	VMASKMOVPD   Y1, Y0, (AX)(BX*8)
+
+done736:
+	VZEROUPPER
+	RET
+
+// func recipAVX512F32<>(dst *float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·recipAVX512F32<>(SB), NOSPLIT, $0-24
+	MOVQ  dst+0(FP), AX
+	MOVQ  x+8(FP), CX
+	MOVQ  n+16(FP), DX
+	XORQ  BX, BX
+	LEAQ  -32(DX), SI
+	TESTQ SI, SI
+	JL    oneTest740
+
+many738:
+	VMOVUPS      (CX)(BX*4), Z0
+	VMOVUPS      64(CX)(BX*4), Z1
+	VBROADCASTSS constants<>+4288(SB), Z2
+	VDIVPS       Z0, Z2, Z0
+	VBROADCASTSS constants<>+4288(SB), Z2
+	VDIVPS       Z1, Z2, Z1
+	VMOVUPS      Z0, (AX)(BX*4)
+	VMOVUPS      Z1, 64(AX)(BX*4)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many738
+
+oneTest740:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail741
+
+one739:
+	VMOVUPS      (CX)(BX*4), Z0
+	VBROADCASTSS constants<>+4288(SB), Z1
+	VDIVPS       Z0, Z1, Z0
+	VMOVUPS      Z0, (AX)(BX*4)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          one739
+
+tail741:
+	SUBQ         BX, DX
+	JZ           done742
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(BX*4), K1, Z0
+	VBROADCASTSS constants<>+4288(SB), Z1
+	VDIVPS       Z0, Z1, Z0
+	VMOVUPS      Z0, K1, (AX)(BX*4)
+
+done742:
+	VZEROUPPER
+	RET
+
+// func recipAVX2F32<>(dst *float32, x *float32, n int)
+// Requires: AVX
+TEXT ·recipAVX2F32<>(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ x+8(FP), CX
+	MOVQ n+16(FP), DX
+	XORQ BX, BX
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail747
+
+one745:
+	VMOVUPS      (CX)(BX*4), Y0
+	VBROADCASTSS constants<>+4288(SB), Y1
+	VDIVPS       Y0, Y1, Y0
+	VMOVUPS      Y0, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one745
+
+tail747:
+	SUBQ         BX, DX
+	JZ           done748
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y0
+	VMASKMOVPS   (CX)(BX*4), Y0, Y1
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VDIVPS       Y1, Y2, Y1
+	VMASKMOVPS   Y1, Y0, (AX)(BX*4)
+
+done748:
+	VZEROUPPER
+	RET
+
+// func addExpAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addExpAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD sign+8(FP), Z0
+	VMOVUPS      exp64Table<>+0(SB), Z1
+	VMOVUPS      exp64Table<>+64(SB), Z2
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest751
+
+many749:
+	VMOVUPS           (CX)(BX*8), Z3
+	VMOVUPS           64(CX)(BX*8), Z4
+	VMOVUPS           128(CX)(BX*8), Z5
+	VMOVUPS           192(CX)(BX*8), Z6
+	VBROADCASTSD      constants<>+384(SB), Z7
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z7
+	VBROADCASTSD      constants<>+384(SB), Z8
+	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
+	VBROADCASTSD      constants<>+384(SB), Z9
+	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
+	VBROADCASTSD      constants<>+384(SB), Z10
+	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+448(SB), Z10, Z14
+	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+512(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+576(SB), Z14, Z6
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VMULPD            Z3, Z3, Z15
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VMULPD            Z6, Z6, Z18
+	VBROADCASTSD      constants<>+704(SB), Z19
+	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
+	VBROADCASTSD      constants<>+704(SB), Z20
+	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
+	VBROADCASTSD      constants<>+704(SB), Z21
+	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
+	VBROADCASTSD      constants<>+704(SB), Z22
+	VFMADD213PD.BCST  constants<>+768(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+832(SB), Z18, Z22
+	VBROADCASTSD      constants<>+896(SB), Z23
+	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
+	VBROADCASTSD      constants<>+896(SB), Z24
+	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
+	VBROADCASTSD      constants<>+896(SB), Z25
+	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
+	VBROADCASTSD      constants<>+896(SB), Z26
+	VFMADD213PD.BCST  constants<>+960(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1024(SB), Z18, Z26
+	VFMADD231PD       Z23, Z3, Z19
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD231PD       Z26, Z6, Z22
+	VFMADD213PD       Z3, Z15, Z19
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VFMADD213PD       Z6, Z18, Z22
+	VPERMPD           Z1, Z7, Z3
+	VPERMPD           Z2, Z7, Z7
+	VFMADD213PD       Z7, Z3, Z19
+	VADDPD            Z3, Z19, Z19
+	VPERMPD           Z1, Z8, Z3
+	VPERMPD           Z2, Z8, Z8
+	VFMADD213PD       Z8, Z3, Z20
+	VADDPD            Z3, Z20, Z20
+	VPERMPD           Z1, Z9, Z3
+	VPERMPD           Z2, Z9, Z9
+	VFMADD213PD       Z9, Z3, Z21
+	VADDPD            Z3, Z21, Z21
+	VPERMPD           Z1, Z10, Z3
+	VPERMPD           Z2, Z10, Z10
+	VFMADD213PD       Z10, Z3, Z22
+	VADDPD            Z3, Z22, Z22
+	VMINPD            Z11, Z12, Z3
+	VMINPD            Z3, Z13, Z3
+	VMINPD            Z3, Z14, Z3
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z3, K1
+	KORTESTW          K1, K1
+	JZ                normal754
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
+	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VSCALEFPD         Z11, Z19, Z19
+	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
+	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
+	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VSCALEFPD         Z13, Z21, Z21
+	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z14, K1
+	VADDPD.BCST       constants<>+1152(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1216(SB), Z14, K1, Z14
+	VSCALEFPD         Z14, Z22, Z22
+	VADDPD.BCST       constants<>+1280(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1280(SB), Z22, K1, Z22
+	JMP               scaled755
+
+normal754:
+	VSCALEFPD Z11, Z19, Z19
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+	VSCALEFPD Z14, Z22, Z22
+
+scaled755:
+	VMOVUPS     (AX)(BX*8), Z3
+	VFMADD231PD Z19, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*8)
+	VMOVUPS     64(AX)(BX*8), Z3
+	VFMADD231PD Z20, Z0, Z3
+	VMOVUPS     Z3, 64(AX)(BX*8)
+	VMOVUPS     128(AX)(BX*8), Z3
+	VFMADD231PD Z21, Z0, Z3
+	VMOVUPS     Z3, 128(AX)(BX*8)
+	VMOVUPS     192(AX)(BX*8), Z3
+	VFMADD231PD Z22, Z0, Z3
+	VMOVUPS     Z3, 192(AX)(BX*8)
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many749
+
+oneTest751:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail752
+
+one750:
+	VMOVUPS           (CX)(BX*8), Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      constants<>+704(SB), Z7
+	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
+	VBROADCASTSD      constants<>+896(SB), Z8
+	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VFMADD231PD       Z8, Z3, Z7
+	VFMADD213PD       Z3, Z6, Z7
+	VPERMPD           Z1, Z4, Z3
+	VPERMPD           Z2, Z4, Z4
+	VFMADD213PD       Z4, Z3, Z7
+	VADDPD            Z3, Z7, Z7
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
+	KORTESTW          K1, K1
+	JZ                normal756
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
+	VADDPD.BCST       constants<>+1152(SB), Z5, K1, Z5
+	VMAXPD.BCST       constants<>+1216(SB), Z5, K1, Z5
+	VSCALEFPD         Z5, Z7, Z7
+	VADDPD.BCST       constants<>+1280(SB), Z7, K1, Z7
+	VPSUBQ.BCST       constants<>+1280(SB), Z7, K1, Z7
+	JMP               scaled757
+
+normal756:
+	VSCALEFPD Z5, Z7, Z7
+
+scaled757:
+	VMOVUPS     (AX)(BX*8), Z3
+	VFMADD231PD Z7, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one750
+
+tail752:
+	SUBQ              BX, DX
+	JZ                done753
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPD.Z         (CX)(BX*8), K1, Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      constants<>+704(SB), Z7
+	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
+	VBROADCASTSD      constants<>+896(SB), Z8
+	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VFMADD231PD       Z8, Z3, Z7
+	VFMADD213PD       Z3, Z6, Z7
+	VPERMPD           Z1, Z4, Z1
+	VPERMPD           Z2, Z4, Z4
+	VFMADD213PD       Z4, Z1, Z7
+	VADDPD            Z1, Z7, Z7
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	KORTESTW          K2, K2
+	JZ                normal758
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
+	VSCALEFPD         Z5, Z7, Z7
+	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
+	JMP               scaled759
+
+normal758:
+	VSCALEFPD Z5, Z7, Z7
+
+scaled759:
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VFMADD231PD Z7, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(BX*8)
+
+done753:
+	VZEROUPPER
+	RET
+
+// func addExpAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addExpAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD sign+8(FP), Y0
+	VMOVUPS      constants<>+1344(SB), Y1
+	VMOVUPS      constants<>+1408(SB), Y2
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest762
+
+many760:
+	VMOVUPS      (CX)(BX*8), Y3
+	VMOVUPS      32(CX)(BX*8), Y4
+	VMAXPD       Y3, Y1, Y3
+	VMAXPD       Y4, Y1, Y4
+	VMINPD       Y3, Y2, Y3
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VBROADCASTSD constants<>+384(SB), Y6
+	VFMADD213PD  constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VSUBPD       constants<>+448(SB), Y6, Y8
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+512(SB), Y8, Y4
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y8, Y4
+	VMULPD       Y3, Y3, Y7
+	VMULPD       Y4, Y4, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VBROADCASTSD constants<>+704(SB), Y10
+	VFMADD213PD  constants<>+768(SB), Y8, Y10
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y8, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VBROADCASTSD constants<>+896(SB), Y12
+	VFMADD213PD  constants<>+960(SB), Y8, Y12
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y8, Y12
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD231PD  Y12, Y4, Y10
+	VFMADD213PD  Y3, Y7, Y9
+	VFMADD213PD  Y4, Y8, Y10
+	VMOVSLDUP    Y5, Y3
+	VPERMD       exp64Words<>+0(SB), Y3, Y7
+	VPERMD       exp64Words<>+32(SB), Y3, Y4
+	VPBLENDD     $0xaa, Y4, Y7, Y4
+	VPERMD       exp64Words<>+64(SB), Y3, Y7
+	VFMADD213PD  Y7, Y4, Y9
+	VADDPD       Y4, Y9, Y9
+	VMOVSLDUP    Y6, Y3
+	VPERMD       exp64Words<>+0(SB), Y3, Y7
+	VPERMD       exp64Words<>+32(SB), Y3, Y4
+	VPBLENDD     $0xaa, Y4, Y7, Y4
+	VPERMD       exp64Words<>+64(SB), Y3, Y7
+	VFMADD213PD  Y7, Y4, Y10
+	VADDPD       Y4, Y10, Y10
+	VMINPD       Y5, Y6, Y3
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
+	VMOVMSKPD    Y3, DI
+	TESTL        DI, DI
+	JZ           normal765
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y4, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y3
+	VPSUBQ       Y3, Y5, Y5
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y3, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y4
+	VPSRLQ       $0x03, Y6, Y6
+	VPAND        constants<>+1536(SB), Y4, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x01, Y6, Y3
+	VPSUBQ       Y3, Y6, Y6
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y3, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	JMP          scaled766
+
+normal765:
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y3
+	VPSUBQ Y3, Y5, Y5
+	VPSLLQ $0x34, Y3, Y3
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y3, Y9, Y9
+	VMULPD Y5, Y9, Y9
+	VPSRLQ $0x03, Y6, Y6
+	VPSRLQ $0x01, Y6, Y3
+	VPSUBQ Y3, Y6, Y6
+	VPSLLQ $0x34, Y3, Y3
+	VPSLLQ $0x34, Y6, Y6
+	VMULPD Y3, Y10, Y10
+	VMULPD Y6, Y10, Y10
+
+scaled766:
+	VMOVUPS     (AX)(BX*8), Y3
+	VFMADD231PD Y9, Y0, Y3
+	VMOVUPS     Y3, (AX)(BX*8)
+	VMOVUPS     32(AX)(BX*8), Y3
+	VFMADD231PD Y10, Y0, Y3
+	VMOVUPS     Y3, 32(AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         many760
+
+oneTest762:
+	LEAQ -4(DX), SI
+	CMPQ BX, SI
+	JG   tail763
+
+one761:
+	VMOVUPS      (CX)(BX*8), Y3
+	VMAXPD       Y3, Y1, Y3
+	VMINPD       Y3, Y2, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y3, Y4
+	VSUBPD       constants<>+448(SB), Y4, Y5
+	VFNMADD231PD constants<>+512(SB), Y5, Y3
+	VFNMADD231PD constants<>+576(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+704(SB), Y6
+	VFMADD213PD  constants<>+768(SB), Y5, Y6
+	VFMADD213PD  constants<>+832(SB), Y5, Y6
+	VBROADCASTSD constants<>+896(SB), Y7
+	VFMADD213PD  constants<>+960(SB), Y5, Y7
+	VFMADD213PD  constants<>+1024(SB), Y5, Y7
+	VFMADD231PD  Y7, Y3, Y6
+	VFMADD213PD  Y3, Y5, Y6
+	VMOVSLDUP    Y4, Y3
+	VPERMD       exp64Words<>+0(SB), Y3, Y7
+	VPERMD       exp64Words<>+32(SB), Y3, Y5
+	VPBLENDD     $0xaa, Y5, Y7, Y5
+	VPERMD       exp64Words<>+64(SB), Y3, Y7
+	VFMADD213PD  Y7, Y5, Y6
+	VADDPD       Y5, Y6, Y6
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VMOVMSKPD    Y3, DI
+	TESTL        DI, DI
+	JZ           normal767
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y5
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y5, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y3
+	VPSUBQ       Y3, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y4, Y6, Y6
+	VPAND        constants<>+1280(SB), Y5, Y5
+	VADDPD       Y5, Y6, Y6
+	VPSUBQ       Y5, Y6, Y6
+	JMP          scaled768
+
+normal767:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y3
+	VPSUBQ Y3, Y4, Y4
+	VPSLLQ $0x34, Y3, Y3
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y3, Y6, Y6
+	VMULPD Y4, Y6, Y6
+
+scaled768:
+	VMOVUPS     (AX)(BX*8), Y3
+	VFMADD231PD Y6, Y0, Y3
+	VMOVUPS     Y3, (AX)(BX*8)
+	ADDQ        $0x04, BX
+	CMPQ        BX, SI
+	JLE         one761
+
+tail763:
+	SUBQ         BX, DX
+	JZ           done764
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y3
+	VMASKMOVPD   (CX)(BX*8), Y3, Y4
+	VMAXPD       Y4, Y1, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y1
+	VFMADD213PD  constants<>+448(SB), Y4, Y1
+	VSUBPD       constants<>+448(SB), Y1, Y2
+	VFNMADD231PD constants<>+512(SB), Y2, Y4
+	VFNMADD231PD constants<>+576(SB), Y2, Y4
+	VMULPD       Y4, Y4, Y2
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y2, Y5
+	VFMADD213PD  constants<>+832(SB), Y2, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y2, Y6
+	VFMADD213PD  constants<>+1024(SB), Y2, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VFMADD213PD  Y4, Y2, Y5
+	VMOVSLDUP    Y1, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JZ           normal769
+	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y4
+	VPSRLQ       $0x03, Y1, Y1
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x01, Y1, Y2
+	VPSUBQ       Y2, Y1, Y1
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled770
+
+normal769:
+	VPSRLQ $0x03, Y1, Y1
+	VPSRLQ $0x01, Y1, Y2
+	VPSUBQ Y2, Y1, Y1
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y1, Y1
+	VMULPD Y2, Y5, Y5
+	VMULPD Y1, Y5, Y5
+
+scaled770:
+	VMASKMOVPD  (AX)(BX*8), Y3, Y1
+	VFMADD231PD Y5, Y0, Y1
+	VMASKMOVPD  Y1, Y3, (AX)(BX*8)
+
+done764:
+	VZEROUPPER
+	RET
+
+// func addExpAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addExpAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest774
+
+many772:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z2
+	VBROADCASTSS      constants<>+1600(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z3
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+1664(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z6
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VBROADCASTSS      constants<>+1920(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+1920(SB), Z7
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z7
+	VBROADCASTSS      constants<>+1920(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+1920(SB), Z8
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z7
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z8
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z2, Z2, Z10
+	VMOVUPS           constants<>+2048(SB), Z11
+	VPERMPS           Z11, Z3, Z11
+	VMOVUPS           constants<>+2048(SB), Z12
+	VPERMPS           Z12, Z4, Z12
+	VADDPS            Z11, Z1, Z1
+	VADDPS            Z12, Z2, Z2
+	VFMADD231PS       Z9, Z7, Z1
+	VFMADD231PS       Z10, Z8, Z2
+	VMOVUPS           constants<>+2112(SB), Z7
+	VPERMPS           Z7, Z3, Z3
+	VMOVUPS           constants<>+2112(SB), Z7
+	VPERMPS           Z7, Z4, Z4
+	VMOVUPS           Z3, Z7
+	VFMADD231PS       Z1, Z3, Z7
+	VMOVUPS           Z4, Z1
+	VFMADD231PS       Z2, Z4, Z1
+	VSCALEFPS         Z5, Z7, Z2
+	VSCALEFPS         Z6, Z1, Z1
+	VMOVUPS           (AX)(BX*4), Z3
+	VFMADD231PS       Z2, Z0, Z3
+	VMOVUPS           Z3, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many772
+
+oneTest774:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail775
+
+one773:
+	VMOVUPS           (CX)(BX*4), Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one773
+
+tail775:
+	SUBQ              BX, DX
+	JZ                done776
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+
+done776:
+	VZEROUPPER
+	RET
+
+// func addExpAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addExpAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail781
+
+one779:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y3
+	VMULPS       Y3, Y4, Y3
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one779
+
+tail781:
+	SUBQ         BX, DX
+	JZ           done782
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+2176(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+2240(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VFMADD213PS  constants<>+1664(SB), Y2, Y3
+	VSUBPS       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y4, Y2
+	VFNMADD231PS constants<>+1792(SB), Y4, Y2
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y2, Y4
+	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2048(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2112(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y2
+	VPSRLD       $0x01, Y2, Y3
+	VPSLLD       $0x17, Y3, Y4
+	VMULPS       Y4, Y5, Y4
+	VPSUBD       Y3, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done782:
+	VZEROUPPER
+	RET
+
+// func addExpProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addExpProductAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         from+24(FP), BX
+	VMOVUPS      exp64Table<>+0(SB), Z1
+	VMOVUPS      exp64Table<>+64(SB), Z2
+	XORQ         SI, SI
+	LEAQ         -32(DX), DI
+	TESTQ        DI, DI
+	JL           oneTest785
+
+many783:
+	VMOVUPS           (CX)(SI*8), Z3
+	VMOVUPS           64(CX)(SI*8), Z4
+	VMOVUPS           128(CX)(SI*8), Z5
+	VMOVUPS           192(CX)(SI*8), Z6
+	VBROADCASTSD      constants<>+384(SB), Z7
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z7
+	VBROADCASTSD      constants<>+384(SB), Z8
+	VFMADD213PD.BCST  constants<>+448(SB), Z4, Z8
+	VBROADCASTSD      constants<>+384(SB), Z9
+	VFMADD213PD.BCST  constants<>+448(SB), Z5, Z9
+	VBROADCASTSD      constants<>+384(SB), Z10
+	VFMADD213PD.BCST  constants<>+448(SB), Z6, Z10
+	VSUBPD.BCST       constants<>+448(SB), Z7, Z11
+	VSUBPD.BCST       constants<>+448(SB), Z8, Z12
+	VSUBPD.BCST       constants<>+448(SB), Z9, Z13
+	VSUBPD.BCST       constants<>+448(SB), Z10, Z14
+	VFNMADD231PD.BCST constants<>+512(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+512(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+512(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+512(SB), Z14, Z6
+	VFNMADD231PD.BCST constants<>+576(SB), Z11, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z12, Z4
+	VFNMADD231PD.BCST constants<>+576(SB), Z13, Z5
+	VFNMADD231PD.BCST constants<>+576(SB), Z14, Z6
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z4, Z4
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z5, Z5
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z6, Z6
+	VMULPD            Z3, Z3, Z15
+	VMULPD            Z4, Z4, Z16
+	VMULPD            Z5, Z5, Z17
+	VMULPD            Z6, Z6, Z18
+	VBROADCASTSD      constants<>+704(SB), Z19
+	VFMADD213PD.BCST  constants<>+768(SB), Z15, Z19
+	VBROADCASTSD      constants<>+704(SB), Z20
+	VFMADD213PD.BCST  constants<>+768(SB), Z16, Z20
+	VBROADCASTSD      constants<>+704(SB), Z21
+	VFMADD213PD.BCST  constants<>+768(SB), Z17, Z21
+	VBROADCASTSD      constants<>+704(SB), Z22
+	VFMADD213PD.BCST  constants<>+768(SB), Z18, Z22
+	VFMADD213PD.BCST  constants<>+832(SB), Z15, Z19
+	VFMADD213PD.BCST  constants<>+832(SB), Z16, Z20
+	VFMADD213PD.BCST  constants<>+832(SB), Z17, Z21
+	VFMADD213PD.BCST  constants<>+832(SB), Z18, Z22
+	VBROADCASTSD      constants<>+896(SB), Z23
+	VFMADD213PD.BCST  constants<>+960(SB), Z15, Z23
+	VBROADCASTSD      constants<>+896(SB), Z24
+	VFMADD213PD.BCST  constants<>+960(SB), Z16, Z24
+	VBROADCASTSD      constants<>+896(SB), Z25
+	VFMADD213PD.BCST  constants<>+960(SB), Z17, Z25
+	VBROADCASTSD      constants<>+896(SB), Z26
+	VFMADD213PD.BCST  constants<>+960(SB), Z18, Z26
+	VFMADD213PD.BCST  constants<>+1024(SB), Z15, Z23
+	VFMADD213PD.BCST  constants<>+1024(SB), Z16, Z24
+	VFMADD213PD.BCST  constants<>+1024(SB), Z17, Z25
+	VFMADD213PD.BCST  constants<>+1024(SB), Z18, Z26
+	VFMADD231PD       Z23, Z3, Z19
+	VFMADD231PD       Z24, Z4, Z20
+	VFMADD231PD       Z25, Z5, Z21
+	VFMADD231PD       Z26, Z6, Z22
+	VFMADD213PD       Z3, Z15, Z19
+	VFMADD213PD       Z4, Z16, Z20
+	VFMADD213PD       Z5, Z17, Z21
+	VFMADD213PD       Z6, Z18, Z22
+	VPERMPD           Z1, Z7, Z3
+	VPERMPD           Z2, Z7, Z7
+	VFMADD213PD       Z7, Z3, Z19
+	VADDPD            Z3, Z19, Z19
+	VPERMPD           Z1, Z8, Z3
+	VPERMPD           Z2, Z8, Z8
+	VFMADD213PD       Z8, Z3, Z20
+	VADDPD            Z3, Z20, Z20
+	VPERMPD           Z1, Z9, Z3
+	VPERMPD           Z2, Z9, Z9
+	VFMADD213PD       Z9, Z3, Z21
+	VADDPD            Z3, Z21, Z21
+	VPERMPD           Z1, Z10, Z3
+	VPERMPD           Z2, Z10, Z10
+	VFMADD213PD       Z10, Z3, Z22
+	VADDPD            Z3, Z22, Z22
+	VMINPD            Z11, Z12, Z3
+	VMINPD            Z3, Z13, Z3
+	VMINPD            Z3, Z14, Z3
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z3, K1
+	KORTESTW          K1, K1
+	JZ                normal788
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z11, K1
+	VADDPD.BCST       constants<>+1152(SB), Z11, K1, Z11
+	VMAXPD.BCST       constants<>+1216(SB), Z11, K1, Z11
+	VSCALEFPD         Z11, Z19, Z19
+	VADDPD.BCST       constants<>+1280(SB), Z19, K1, Z19
+	VPSUBQ.BCST       constants<>+1280(SB), Z19, K1, Z19
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z12, K1
+	VADDPD.BCST       constants<>+1152(SB), Z12, K1, Z12
+	VMAXPD.BCST       constants<>+1216(SB), Z12, K1, Z12
+	VSCALEFPD         Z12, Z20, Z20
+	VADDPD.BCST       constants<>+1280(SB), Z20, K1, Z20
+	VPSUBQ.BCST       constants<>+1280(SB), Z20, K1, Z20
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z13, K1
+	VADDPD.BCST       constants<>+1152(SB), Z13, K1, Z13
+	VMAXPD.BCST       constants<>+1216(SB), Z13, K1, Z13
+	VSCALEFPD         Z13, Z21, Z21
+	VADDPD.BCST       constants<>+1280(SB), Z21, K1, Z21
+	VPSUBQ.BCST       constants<>+1280(SB), Z21, K1, Z21
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z14, K1
+	VADDPD.BCST       constants<>+1152(SB), Z14, K1, Z14
+	VMAXPD.BCST       constants<>+1216(SB), Z14, K1, Z14
+	VSCALEFPD         Z14, Z22, Z22
+	VADDPD.BCST       constants<>+1280(SB), Z22, K1, Z22
+	VPSUBQ.BCST       constants<>+1280(SB), Z22, K1, Z22
+	JMP               scaled789
+
+normal788:
+	VSCALEFPD Z11, Z19, Z19
+	VSCALEFPD Z12, Z20, Z20
+	VSCALEFPD Z13, Z21, Z21
+	VSCALEFPD Z14, Z22, Z22
+
+scaled789:
+	VMOVUPS     (BX)(SI*8), Z3
+	VMULPD      Z3, Z19, Z19
+	VMOVUPS     (AX)(SI*8), Z3
+	VFMADD231PD Z19, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*8)
+	VMOVUPS     64(BX)(SI*8), Z3
+	VMULPD      Z3, Z20, Z20
+	VMOVUPS     64(AX)(SI*8), Z3
+	VFMADD231PD Z20, Z0, Z3
+	VMOVUPS     Z3, 64(AX)(SI*8)
+	VMOVUPS     128(BX)(SI*8), Z3
+	VMULPD      Z3, Z21, Z21
+	VMOVUPS     128(AX)(SI*8), Z3
+	VFMADD231PD Z21, Z0, Z3
+	VMOVUPS     Z3, 128(AX)(SI*8)
+	VMOVUPS     192(BX)(SI*8), Z3
+	VMULPD      Z3, Z22, Z22
+	VMOVUPS     192(AX)(SI*8), Z3
+	VFMADD231PD Z22, Z0, Z3
+	VMOVUPS     Z3, 192(AX)(SI*8)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many783
+
+oneTest785:
+	LEAQ -8(DX), DI
+	CMPQ SI, DI
+	JG   tail786
+
+one784:
+	VMOVUPS           (CX)(SI*8), Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      constants<>+704(SB), Z7
+	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
+	VBROADCASTSD      constants<>+896(SB), Z8
+	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VFMADD231PD       Z8, Z3, Z7
+	VFMADD213PD       Z3, Z6, Z7
+	VPERMPD           Z1, Z4, Z3
+	VPERMPD           Z2, Z4, Z4
+	VFMADD213PD       Z4, Z3, Z7
+	VADDPD            Z3, Z7, Z7
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
+	KORTESTW          K1, K1
+	JZ                normal790
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K1
+	VADDPD.BCST       constants<>+1152(SB), Z5, K1, Z5
+	VMAXPD.BCST       constants<>+1216(SB), Z5, K1, Z5
+	VSCALEFPD         Z5, Z7, Z7
+	VADDPD.BCST       constants<>+1280(SB), Z7, K1, Z7
+	VPSUBQ.BCST       constants<>+1280(SB), Z7, K1, Z7
+	JMP               scaled791
+
+normal790:
+	VSCALEFPD Z5, Z7, Z7
+
+scaled791:
+	VMOVUPS     (BX)(SI*8), Z3
+	VMULPD      Z3, Z7, Z7
+	VMOVUPS     (AX)(SI*8), Z3
+	VFMADD231PD Z7, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one784
+
+tail786:
+	SUBQ              SI, DX
+	JZ                done787
+	MOVQ              $-1, DI
+	SHLXQ             DX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPD.Z         (CX)(SI*8), K1, Z3
+	VBROADCASTSD      constants<>+384(SB), Z4
+	VFMADD213PD.BCST  constants<>+448(SB), Z3, Z4
+	VSUBPD.BCST       constants<>+448(SB), Z4, Z5
+	VFNMADD231PD.BCST constants<>+512(SB), Z5, Z3
+	VFNMADD231PD.BCST constants<>+576(SB), Z5, Z3
+	VRANGEPD.BCST     $0x02, constants<>+640(SB), Z3, Z3
+	VMULPD            Z3, Z3, Z6
+	VBROADCASTSD      constants<>+704(SB), Z7
+	VFMADD213PD.BCST  constants<>+768(SB), Z6, Z7
+	VFMADD213PD.BCST  constants<>+832(SB), Z6, Z7
+	VBROADCASTSD      constants<>+896(SB), Z8
+	VFMADD213PD.BCST  constants<>+960(SB), Z6, Z8
+	VFMADD213PD.BCST  constants<>+1024(SB), Z6, Z8
+	VFMADD231PD       Z8, Z3, Z7
+	VFMADD213PD       Z3, Z6, Z7
+	VPERMPD           Z1, Z4, Z1
+	VPERMPD           Z2, Z4, Z4
+	VFMADD213PD       Z4, Z1, Z7
+	VADDPD            Z1, Z7, Z7
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	KORTESTW          K2, K2
+	JZ                normal792
+	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z5, K2
+	VADDPD.BCST       constants<>+1152(SB), Z5, K2, Z5
+	VMAXPD.BCST       constants<>+1216(SB), Z5, K2, Z5
+	VSCALEFPD         Z5, Z7, Z7
+	VADDPD.BCST       constants<>+1280(SB), Z7, K2, Z7
+	VPSUBQ.BCST       constants<>+1280(SB), Z7, K2, Z7
+	JMP               scaled793
+
+normal792:
+	VSCALEFPD Z5, Z7, Z7
+
+scaled793:
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VMULPD      Z1, Z7, Z7
+	VMOVUPD.Z   (AX)(SI*8), K1, Z1
+	VFMADD231PD Z7, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(SI*8)
+
+done787:
+	VZEROUPPER
+	RET
+
+// func addExpProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addExpProductAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         from+24(FP), BX
+	VMOVUPS      constants<>+1344(SB), Y1
+	VMOVUPS      constants<>+1408(SB), Y2
+	XORQ         SI, SI
+	LEAQ         -8(DX), DI
+	TESTQ        DI, DI
+	JL           oneTest796
+
+many794:
+	VMOVUPS      (CX)(SI*8), Y3
+	VMOVUPS      32(CX)(SI*8), Y4
+	VMAXPD       Y3, Y1, Y3
+	VMAXPD       Y4, Y1, Y4
+	VMINPD       Y3, Y2, Y3
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y5
+	VFMADD213PD  constants<>+448(SB), Y3, Y5
+	VBROADCASTSD constants<>+384(SB), Y6
+	VFMADD213PD  constants<>+448(SB), Y4, Y6
+	VSUBPD       constants<>+448(SB), Y5, Y7
+	VSUBPD       constants<>+448(SB), Y6, Y8
+	VFNMADD231PD constants<>+512(SB), Y7, Y3
+	VFNMADD231PD constants<>+512(SB), Y8, Y4
+	VFNMADD231PD constants<>+576(SB), Y7, Y3
+	VFNMADD231PD constants<>+576(SB), Y8, Y4
+	VMULPD       Y3, Y3, Y7
+	VMULPD       Y4, Y4, Y8
+	VBROADCASTSD constants<>+704(SB), Y9
+	VFMADD213PD  constants<>+768(SB), Y7, Y9
+	VBROADCASTSD constants<>+704(SB), Y10
+	VFMADD213PD  constants<>+768(SB), Y8, Y10
+	VFMADD213PD  constants<>+832(SB), Y7, Y9
+	VFMADD213PD  constants<>+832(SB), Y8, Y10
+	VBROADCASTSD constants<>+896(SB), Y11
+	VFMADD213PD  constants<>+960(SB), Y7, Y11
+	VBROADCASTSD constants<>+896(SB), Y12
+	VFMADD213PD  constants<>+960(SB), Y8, Y12
+	VFMADD213PD  constants<>+1024(SB), Y7, Y11
+	VFMADD213PD  constants<>+1024(SB), Y8, Y12
+	VFMADD231PD  Y11, Y3, Y9
+	VFMADD231PD  Y12, Y4, Y10
+	VFMADD213PD  Y3, Y7, Y9
+	VFMADD213PD  Y4, Y8, Y10
+	VMOVSLDUP    Y5, Y3
+	VPERMD       exp64Words<>+0(SB), Y3, Y7
+	VPERMD       exp64Words<>+32(SB), Y3, Y4
+	VPBLENDD     $0xaa, Y4, Y7, Y4
+	VPERMD       exp64Words<>+64(SB), Y3, Y7
+	VFMADD213PD  Y7, Y4, Y9
+	VADDPD       Y4, Y9, Y9
+	VMOVSLDUP    Y6, Y3
+	VPERMD       exp64Words<>+0(SB), Y3, Y7
+	VPERMD       exp64Words<>+32(SB), Y3, Y4
+	VPBLENDD     $0xaa, Y4, Y7, Y4
+	VPERMD       exp64Words<>+64(SB), Y3, Y7
+	VFMADD213PD  Y7, Y4, Y10
+	VADDPD       Y4, Y10, Y10
+	VMINPD       Y5, Y6, Y3
+	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y3
+	VMOVMSKPD    Y3, R8
+	TESTL        R8, R8
+	JZ           normal799
+	VCMPPD       $0x11, constants<>+1472(SB), Y5, Y4
+	VPSRLQ       $0x03, Y5, Y5
+	VPAND        constants<>+1536(SB), Y4, Y3
+	VPADDQ       Y3, Y5, Y5
+	VPSRLQ       $0x01, Y5, Y3
+	VPSUBQ       Y3, Y5, Y5
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y5, Y5
+	VMULPD       Y3, Y9, Y9
+	VMULPD       Y5, Y9, Y9
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y9, Y9
+	VPSUBQ       Y4, Y9, Y9
+	VCMPPD       $0x11, constants<>+1472(SB), Y6, Y4
+	VPSRLQ       $0x03, Y6, Y6
+	VPAND        constants<>+1536(SB), Y4, Y3
+	VPADDQ       Y3, Y6, Y6
+	VPSRLQ       $0x01, Y6, Y3
+	VPSUBQ       Y3, Y6, Y6
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y6, Y6
+	VMULPD       Y3, Y10, Y10
+	VMULPD       Y6, Y10, Y10
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y10, Y10
+	VPSUBQ       Y4, Y10, Y10
+	JMP          scaled800
+
+normal799:
+	VPSRLQ $0x03, Y5, Y5
+	VPSRLQ $0x01, Y5, Y3
+	VPSUBQ Y3, Y5, Y5
+	VPSLLQ $0x34, Y3, Y3
+	VPSLLQ $0x34, Y5, Y5
+	VMULPD Y3, Y9, Y9
+	VMULPD Y5, Y9, Y9
+	VPSRLQ $0x03, Y6, Y6
+	VPSRLQ $0x01, Y6, Y3
+	VPSUBQ Y3, Y6, Y6
+	VPSLLQ $0x34, Y3, Y3
+	VPSLLQ $0x34, Y6, Y6
+	VMULPD Y3, Y10, Y10
+	VMULPD Y6, Y10, Y10
+
+scaled800:
+	VMOVUPS     (BX)(SI*8), Y3
+	VMULPD      Y3, Y9, Y9
+	VMOVUPS     (AX)(SI*8), Y3
+	VFMADD231PD Y9, Y0, Y3
+	VMOVUPS     Y3, (AX)(SI*8)
+	VMOVUPS     32(BX)(SI*8), Y3
+	VMULPD      Y3, Y10, Y10
+	VMOVUPS     32(AX)(SI*8), Y3
+	VFMADD231PD Y10, Y0, Y3
+	VMOVUPS     Y3, 32(AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         many794
+
+oneTest796:
+	LEAQ -4(DX), DI
+	CMPQ SI, DI
+	JG   tail797
+
+one795:
+	VMOVUPS      (CX)(SI*8), Y3
+	VMAXPD       Y3, Y1, Y3
+	VMINPD       Y3, Y2, Y3
+	VBROADCASTSD constants<>+384(SB), Y4
+	VFMADD213PD  constants<>+448(SB), Y3, Y4
+	VSUBPD       constants<>+448(SB), Y4, Y5
+	VFNMADD231PD constants<>+512(SB), Y5, Y3
+	VFNMADD231PD constants<>+576(SB), Y5, Y3
+	VMULPD       Y3, Y3, Y5
+	VBROADCASTSD constants<>+704(SB), Y6
+	VFMADD213PD  constants<>+768(SB), Y5, Y6
+	VFMADD213PD  constants<>+832(SB), Y5, Y6
+	VBROADCASTSD constants<>+896(SB), Y7
+	VFMADD213PD  constants<>+960(SB), Y5, Y7
+	VFMADD213PD  constants<>+1024(SB), Y5, Y7
+	VFMADD231PD  Y7, Y3, Y6
+	VFMADD213PD  Y3, Y5, Y6
+	VMOVSLDUP    Y4, Y3
+	VPERMD       exp64Words<>+0(SB), Y3, Y7
+	VPERMD       exp64Words<>+32(SB), Y3, Y5
+	VPBLENDD     $0xaa, Y5, Y7, Y5
+	VPERMD       exp64Words<>+64(SB), Y3, Y7
+	VFMADD213PD  Y7, Y5, Y6
+	VADDPD       Y5, Y6, Y6
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
+	VMOVMSKPD    Y3, R8
+	TESTL        R8, R8
+	JZ           normal801
+	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y5
+	VPSRLQ       $0x03, Y4, Y4
+	VPAND        constants<>+1536(SB), Y5, Y3
+	VPADDQ       Y3, Y4, Y4
+	VPSRLQ       $0x01, Y4, Y3
+	VPSUBQ       Y3, Y4, Y4
+	VPSLLQ       $0x34, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VMULPD       Y3, Y6, Y6
+	VMULPD       Y4, Y6, Y6
+	VPAND        constants<>+1280(SB), Y5, Y5
+	VADDPD       Y5, Y6, Y6
+	VPSUBQ       Y5, Y6, Y6
+	JMP          scaled802
+
+normal801:
+	VPSRLQ $0x03, Y4, Y4
+	VPSRLQ $0x01, Y4, Y3
+	VPSUBQ Y3, Y4, Y4
+	VPSLLQ $0x34, Y3, Y3
+	VPSLLQ $0x34, Y4, Y4
+	VMULPD Y3, Y6, Y6
+	VMULPD Y4, Y6, Y6
+
+scaled802:
+	VMOVUPS     (BX)(SI*8), Y3
+	VMULPD      Y3, Y6, Y6
+	VMOVUPS     (AX)(SI*8), Y3
+	VFMADD231PD Y6, Y0, Y3
+	VMOVUPS     Y3, (AX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one795
+
+tail797:
+	SUBQ         SI, DX
+	JZ           done798
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, DX
+	SUBQ         DX, DI
+	VMOVUPS      (DI), Y3
+	VMASKMOVPD   (CX)(SI*8), Y3, Y4
+	VMAXPD       Y4, Y1, Y4
+	VMINPD       Y4, Y2, Y4
+	VBROADCASTSD constants<>+384(SB), Y1
+	VFMADD213PD  constants<>+448(SB), Y4, Y1
+	VSUBPD       constants<>+448(SB), Y1, Y2
+	VFNMADD231PD constants<>+512(SB), Y2, Y4
+	VFNMADD231PD constants<>+576(SB), Y2, Y4
+	VMULPD       Y4, Y4, Y2
+	VBROADCASTSD constants<>+704(SB), Y5
+	VFMADD213PD  constants<>+768(SB), Y2, Y5
+	VFMADD213PD  constants<>+832(SB), Y2, Y5
+	VBROADCASTSD constants<>+896(SB), Y6
+	VFMADD213PD  constants<>+960(SB), Y2, Y6
+	VFMADD213PD  constants<>+1024(SB), Y2, Y6
+	VFMADD231PD  Y6, Y4, Y5
+	VFMADD213PD  Y4, Y2, Y5
+	VMOVSLDUP    Y1, Y2
+	VPERMD       exp64Words<>+0(SB), Y2, Y6
+	VPERMD       exp64Words<>+32(SB), Y2, Y4
+	VPBLENDD     $0xaa, Y4, Y6, Y4
+	VPERMD       exp64Words<>+64(SB), Y2, Y6
+	VFMADD213PD  Y6, Y4, Y5
+	VADDPD       Y4, Y5, Y5
+	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y2
+	VMOVMSKPD    Y2, CX
+	TESTL        CX, CX
+	JZ           normal803
+	VCMPPD       $0x11, constants<>+1472(SB), Y1, Y4
+	VPSRLQ       $0x03, Y1, Y1
+	VPAND        constants<>+1536(SB), Y4, Y2
+	VPADDQ       Y2, Y1, Y1
+	VPSRLQ       $0x01, Y1, Y2
+	VPSUBQ       Y2, Y1, Y1
+	VPSLLQ       $0x34, Y2, Y2
+	VPSLLQ       $0x34, Y1, Y1
+	VMULPD       Y2, Y5, Y5
+	VMULPD       Y1, Y5, Y5
+	VPAND        constants<>+1280(SB), Y4, Y4
+	VADDPD       Y4, Y5, Y5
+	VPSUBQ       Y4, Y5, Y5
+	JMP          scaled804
+
+normal803:
+	VPSRLQ $0x03, Y1, Y1
+	VPSRLQ $0x01, Y1, Y2
+	VPSUBQ Y2, Y1, Y1
+	VPSLLQ $0x34, Y2, Y2
+	VPSLLQ $0x34, Y1, Y1
+	VMULPD Y2, Y5, Y5
+	VMULPD Y1, Y5, Y5
+
+scaled804:
+	VMASKMOVPD  (BX)(SI*8), Y3, Y1
+	VMULPD      Y1, Y5, Y5
+	VMASKMOVPD  (AX)(SI*8), Y3, Y1
+	VFMADD231PD Y5, Y0, Y1
+	VMASKMOVPD  Y1, Y3, (AX)(SI*8)
+
+done798:
+	VZEROUPPER
+	RET
+
+// func addExpProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addExpProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest808
+
+many806:
+	VMOVUPS           (CX)(SI*4), Z1
+	VMOVUPS           64(CX)(SI*4), Z2
+	VBROADCASTSS      constants<>+1600(SB), Z3
+	VMOVUPS           Z3, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z3
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+1664(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z6
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VBROADCASTSS      constants<>+1920(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+1920(SB), Z7
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z7
+	VBROADCASTSS      constants<>+1920(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+1920(SB), Z8
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z7
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z8
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z2, Z2, Z10
+	VMOVUPS           constants<>+2048(SB), Z11
+	VPERMPS           Z11, Z3, Z11
+	VMOVUPS           constants<>+2048(SB), Z12
+	VPERMPS           Z12, Z4, Z12
+	VADDPS            Z11, Z1, Z1
+	VADDPS            Z12, Z2, Z2
+	VFMADD231PS       Z9, Z7, Z1
+	VFMADD231PS       Z10, Z8, Z2
+	VMOVUPS           constants<>+2112(SB), Z7
+	VPERMPS           Z7, Z3, Z3
+	VMOVUPS           constants<>+2112(SB), Z7
+	VPERMPS           Z7, Z4, Z4
+	VMOVUPS           Z3, Z7
+	VFMADD231PS       Z1, Z3, Z7
+	VMOVUPS           Z4, Z1
+	VFMADD231PS       Z2, Z4, Z1
+	VSCALEFPS         Z5, Z7, Z2
+	VSCALEFPS         Z6, Z1, Z1
+	VMOVUPS           (DX)(SI*4), Z3
+	VMULPS            Z3, Z2, Z2
+	VMOVUPS           (AX)(SI*4), Z3
+	VFMADD231PS       Z2, Z0, Z3
+	VMOVUPS           Z3, (AX)(SI*4)
+	VMOVUPS           64(DX)(SI*4), Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS           64(AX)(SI*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, 64(AX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many806
+
+oneTest808:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail809
+
+one807:
+	VMOVUPS           (CX)(SI*4), Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VMOVUPS           (DX)(SI*4), Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS           (AX)(SI*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one807
+
+tail809:
+	SUBQ              SI, BX
+	JZ                done810
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (CX)(SI*4), K1, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS.Z         (AX)(SI*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(SI*4)
+
+done810:
+	VZEROUPPER
+	RET
+
+// func addExpProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addExpProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail815
+
+one813:
+	VMOVUPS      (CX)(SI*4), Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y3
+	VMULPS       Y3, Y4, Y3
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one813
+
+tail815:
+	SUBQ         SI, BX
+	JZ           done816
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y1
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VBROADCASTSS constants<>+2176(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+2240(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VFMADD213PS  constants<>+1664(SB), Y2, Y3
+	VSUBPS       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y4, Y2
+	VFNMADD231PS constants<>+1792(SB), Y4, Y2
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y2, Y4
+	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2048(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2112(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y2
+	VPSRLD       $0x01, Y2, Y3
+	VPSLLD       $0x17, Y3, Y4
+	VMULPS       Y4, Y5, Y4
+	VPSUBD       Y3, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VMASKMOVPS   (DX)(SI*4), Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(SI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+
+done816:
+	VZEROUPPER
+	RET
+
+// func addLogAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addLogAVX512F64<>(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD sign+8(FP), Z0
+	VBROADCASTSD constants<>+2816(SB), Z1
+	VBROADCASTSD constants<>+3008(SB), Z2
+	VBROADCASTSD constants<>+3072(SB), Z3
+	VBROADCASTSD constants<>+3136(SB), Z4
+	VBROADCASTSD constants<>+3200(SB), Z5
+	VBROADCASTSD constants<>+1280(SB), Z6
+	VBROADCASTSD constants<>+3264(SB), Z7
+	VBROADCASTSD constants<>+3328(SB), Z8
+	VBROADCASTSD constants<>+3392(SB), Z9
+	VBROADCASTSD constants<>+3456(SB), Z10
+	VBROADCASTSD constants<>+3520(SB), Z11
+	VBROADCASTSD constants<>+3584(SB), Z12
+	VBROADCASTSD constants<>+3648(SB), Z13
+	VBROADCASTSD constants<>+3712(SB), Z14
+	VBROADCASTSD constants<>+3776(SB), Z15
+	VBROADCASTSD constants<>+640(SB), Z16
+	VBROADCASTSD constants<>+3840(SB), Z17
+	VBROADCASTSD constants<>+3904(SB), Z18
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail820
+
+one818:
+	VMOVUPS     (CX)(BX*8), Z19
+	VPSUBQ      Z7, Z19, Z20
+	VPCMPUQ     $0x06, Z8, Z20, K1
+	KORTESTW    K1, K1
+	JZ          normal822
+	VMOVUPS     Z19, Z20
+	VPXORQ      Z21, Z21, Z21
+	VMULPD      constants<>+3968(SB), Z19, Z22
+	VCMPPD      $0x11, constants<>+3264(SB), Z19, K1
+	VMOVUPD     Z22, K1, Z20
+	VMOVUPD     constants<>+4032(SB), K1, Z21
+	VPSUBQ      Z3, Z20, Z22
+	VPSRLQ      $0x34, Z22, Z20
+	VORPD       Z6, Z20, Z20
+	VSUBPD      Z2, Z20, Z20
+	VANDPD      Z5, Z22, Z22
+	VPADDQ      Z4, Z22, Z22
+	VSUBPD      Z1, Z22, Z23
+	VADDPD      Z1, Z22, Z22
+	VDIVPD      Z22, Z23, Z22
+	VMULPD      Z22, Z22, Z24
+	VMULPD      Z24, Z24, Z25
+	VMOVUPS     Z15, Z26
+	VFMADD213PD Z13, Z25, Z26
+	VFMADD213PD Z11, Z25, Z26
+	VFMADD213PD Z9, Z25, Z26
+	VMOVUPS     Z14, Z27
+	VFMADD213PD Z12, Z25, Z27
+	VFMADD213PD Z10, Z25, Z27
+	VFMADD231PD Z27, Z24, Z26
+	VSUBPD      Z21, Z20, Z20
+	VMULPD      Z16, Z23, Z21
+	VMULPD      Z21, Z23, Z25
+	VFMSUB213PD Z25, Z23, Z21
+	VFMADD213PD Z25, Z24, Z26
+	VMULPD      Z17, Z20, Z24
+	VADDPD      Z23, Z24, Z27
+	VSUBPD      Z24, Z27, Z24
+	VSUBPD      Z24, Z23, Z24
+	VFMADD231PD Z18, Z20, Z24
+	VSUBPD      Z21, Z24, Z24
+	VFMADD231PD Z22, Z26, Z24
+	VSUBPD      Z25, Z24, Z24
+	VADDPD      Z24, Z27, Z27
+	VCMPPD      $0x15, constants<>+4096(SB), Z19, K1
+	VMOVUPD     Z19, K1, Z27
+	VCMPPD      $0x00, constants<>+4160(SB), Z19, K1
+	VMOVUPD     constants<>+0(SB), K1, Z27
+	VCMPPD      $0x11, constants<>+4160(SB), Z19, K1
+	VMOVUPD     constants<>+4224(SB), K1, Z27
+	VMOVUPS     (AX)(BX*8), Z19
+	VFMADD231PD Z27, Z0, Z19
+	VMOVUPS     Z19, (AX)(BX*8)
+	JMP         stored823
+
+normal822:
+	VPSUBQ      Z3, Z19, Z20
+	VPSRLQ      $0x34, Z20, Z19
+	VORPD       Z6, Z19, Z19
+	VSUBPD      Z2, Z19, Z19
+	VANDPD      Z5, Z20, Z20
+	VPADDQ      Z4, Z20, Z20
+	VSUBPD      Z1, Z20, Z21
+	VADDPD      Z1, Z20, Z20
+	VDIVPD      Z20, Z21, Z20
+	VMULPD      Z20, Z20, Z22
+	VMULPD      Z22, Z22, Z23
+	VMOVUPS     Z15, Z24
+	VFMADD213PD Z13, Z23, Z24
+	VFMADD213PD Z11, Z23, Z24
+	VFMADD213PD Z9, Z23, Z24
+	VMOVUPS     Z14, Z25
+	VFMADD213PD Z12, Z23, Z25
+	VFMADD213PD Z10, Z23, Z25
+	VFMADD231PD Z25, Z22, Z24
+	VMULPD      Z16, Z21, Z23
+	VMULPD      Z23, Z21, Z25
+	VFMSUB213PD Z25, Z21, Z23
+	VFMADD213PD Z25, Z22, Z24
+	VMULPD      Z17, Z19, Z22
+	VADDPD      Z21, Z22, Z26
+	VSUBPD      Z22, Z26, Z22
+	VSUBPD      Z22, Z21, Z22
+	VFMADD231PD Z18, Z19, Z22
+	VSUBPD      Z23, Z22, Z22
+	VFMADD231PD Z20, Z24, Z22
+	VSUBPD      Z25, Z22, Z22
+	VADDPD      Z22, Z26, Z26
+	VMOVUPS     (AX)(BX*8), Z19
+	VFMADD231PD Z26, Z0, Z19
+	VMOVUPS     Z19, (AX)(BX*8)
+
+stored823:
+	ADDQ $0x08, BX
+	CMPQ BX, SI
+	JLE  one818
+
+tail820:
+	SUBQ        BX, DX
+	JZ          done821
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z7
+	VMOVUPS     Z7, Z8
+	VPXORQ      Z19, Z19, Z19
+	VMULPD      constants<>+3968(SB), Z7, Z20
+	VCMPPD      $0x11, constants<>+3264(SB), Z7, K2
+	VMOVUPD     Z20, K2, Z8
+	VMOVUPD     constants<>+4032(SB), K2, Z19
+	VPSUBQ      Z3, Z8, Z8
+	VPSRLQ      $0x34, Z8, Z3
+	VORPD       Z6, Z3, Z3
+	VSUBPD      Z2, Z3, Z3
+	VANDPD      Z5, Z8, Z8
+	VPADDQ      Z4, Z8, Z8
+	VSUBPD      Z1, Z8, Z2
+	VADDPD      Z1, Z8, Z1
+	VDIVPD      Z1, Z2, Z1
+	VMULPD      Z1, Z1, Z4
+	VMULPD      Z4, Z4, Z5
+	VMOVUPS     Z15, Z6
+	VFMADD213PD Z13, Z5, Z6
+	VFMADD213PD Z11, Z5, Z6
+	VFMADD213PD Z9, Z5, Z6
+	VMOVUPS     Z14, Z8
+	VFMADD213PD Z12, Z5, Z8
+	VFMADD213PD Z10, Z5, Z8
+	VFMADD231PD Z8, Z4, Z6
+	VSUBPD      Z19, Z3, Z3
+	VMULPD      Z16, Z2, Z5
+	VMULPD      Z5, Z2, Z8
+	VFMSUB213PD Z8, Z2, Z5
+	VFMADD213PD Z8, Z4, Z6
+	VMULPD      Z17, Z3, Z4
+	VADDPD      Z2, Z4, Z9
+	VSUBPD      Z4, Z9, Z4
+	VSUBPD      Z4, Z2, Z4
+	VFMADD231PD Z18, Z3, Z4
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z1, Z6, Z4
+	VSUBPD      Z8, Z4, Z4
+	VADDPD      Z4, Z9, Z9
+	VCMPPD      $0x15, constants<>+4096(SB), Z7, K2
+	VMOVUPD     Z7, K2, Z9
+	VCMPPD      $0x00, constants<>+4160(SB), Z7, K2
+	VMOVUPD     constants<>+0(SB), K2, Z9
+	VCMPPD      $0x11, constants<>+4160(SB), Z7, K2
+	VMOVUPD     constants<>+4224(SB), K2, Z9
+	VMOVUPD.Z   (AX)(BX*8), K1, Z1
+	VFMADD231PD Z9, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(BX*8)
+
+done821:
+	VZEROUPPER
+	RET
+
+// func addLogAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLogAVX2F64<>(SB), NOSPLIT, $0-32
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	VBROADCASTSD sign+8(FP), Y0
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail827
+
+one825:
+	VMOVUPS     (CX)(BX*8), Y1
+	VPSUBQ      constants<>+3264(SB), Y1, Y2
+	VPCMPGTQ    constants<>+3328(SB), Y2, Y3
+	VORPD       Y2, Y3, Y3
+	VORPD       Y1, Y3, Y3
+	VMOVMSKPD   Y3, DI
+	TESTL       DI, DI
+	JZ          normal829
+	VMOVUPS     Y1, Y2
+	VXORPD      Y3, Y3, Y3
+	VMULPD      constants<>+3968(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3264(SB), Y1, Y5
+	VBLENDVPD   Y5, Y4, Y2, Y2
+	VBLENDVPD   Y5, constants<>+4032(SB), Y3, Y3
+	VPSUBQ      constants<>+3072(SB), Y2, Y4
+	VPSRLQ      $0x34, Y4, Y2
+	VORPD       constants<>+1280(SB), Y2, Y2
+	VSUBPD      constants<>+3008(SB), Y2, Y2
+	VANDPD      constants<>+3200(SB), Y4, Y4
+	VPADDQ      constants<>+3136(SB), Y4, Y4
+	VSUBPD      constants<>+2816(SB), Y4, Y5
+	VADDPD      constants<>+2816(SB), Y4, Y4
+	VDIVPD      Y4, Y5, Y4
+	VMULPD      Y4, Y4, Y6
+	VMULPD      Y6, Y6, Y7
+	VMOVUPS     constants<>+3776(SB), Y8
+	VFMADD213PD constants<>+3648(SB), Y7, Y8
+	VFMADD213PD constants<>+3520(SB), Y7, Y8
+	VFMADD213PD constants<>+3392(SB), Y7, Y8
+	VMOVUPS     constants<>+3712(SB), Y9
+	VFMADD213PD constants<>+3584(SB), Y7, Y9
+	VFMADD213PD constants<>+3456(SB), Y7, Y9
+	VFMADD231PD Y9, Y6, Y8
+	VSUBPD      Y3, Y2, Y2
+	VMULPD      constants<>+640(SB), Y5, Y3
+	VMULPD      Y3, Y5, Y7
+	VFMSUB213PD Y7, Y5, Y3
+	VFMADD213PD Y7, Y6, Y8
+	VMULPD      constants<>+3840(SB), Y2, Y6
+	VADDPD      Y5, Y6, Y9
+	VSUBPD      Y6, Y9, Y6
+	VSUBPD      Y6, Y5, Y6
+	VFMADD231PD constants<>+3904(SB), Y2, Y6
+	VSUBPD      Y3, Y6, Y6
+	VFMADD231PD Y4, Y8, Y6
+	VSUBPD      Y7, Y6, Y6
+	VADDPD      Y6, Y9, Y9
+	VCMPPD      $0x15, constants<>+4096(SB), Y1, Y2
+	VBLENDVPD   Y2, Y1, Y9, Y9
+	VCMPPD      $0x00, constants<>+4160(SB), Y1, Y2
+	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+4160(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4224(SB), Y9, Y9
+	VMOVUPS     (AX)(BX*8), Y1
+	VFMADD231PD Y9, Y0, Y1
+	VMOVUPS     Y1, (AX)(BX*8)
+	JMP         stored830
+
+normal829:
+	VPSUBQ      constants<>+3072(SB), Y1, Y2
+	VPSRLQ      $0x34, Y2, Y1
+	VORPD       constants<>+1280(SB), Y1, Y1
+	VSUBPD      constants<>+3008(SB), Y1, Y1
+	VANDPD      constants<>+3200(SB), Y2, Y2
+	VPADDQ      constants<>+3136(SB), Y2, Y2
+	VSUBPD      constants<>+2816(SB), Y2, Y3
+	VADDPD      constants<>+2816(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVUPS     constants<>+3776(SB), Y6
+	VFMADD213PD constants<>+3648(SB), Y5, Y6
+	VFMADD213PD constants<>+3520(SB), Y5, Y6
+	VFMADD213PD constants<>+3392(SB), Y5, Y6
+	VMOVUPS     constants<>+3712(SB), Y7
+	VFMADD213PD constants<>+3584(SB), Y5, Y7
+	VFMADD213PD constants<>+3456(SB), Y5, Y7
+	VFMADD231PD Y7, Y4, Y6
+	VMULPD      constants<>+640(SB), Y3, Y5
+	VMULPD      Y5, Y3, Y7
+	VFMSUB213PD Y7, Y3, Y5
+	VFMADD213PD Y7, Y4, Y6
+	VMULPD      constants<>+3840(SB), Y1, Y4
+	VADDPD      Y3, Y4, Y8
+	VSUBPD      Y4, Y8, Y4
+	VSUBPD      Y4, Y3, Y4
+	VFMADD231PD constants<>+3904(SB), Y1, Y4
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y2, Y6, Y4
+	VSUBPD      Y7, Y4, Y4
+	VADDPD      Y4, Y8, Y8
+	VMOVUPS     (AX)(BX*8), Y1
+	VFMADD231PD Y8, Y0, Y1
+	VMOVUPS     Y1, (AX)(BX*8)
+
+stored830:
+	ADDQ $0x04, BX
+	CMPQ BX, SI
+	JLE  one825
+
+tail827:
+	SUBQ        BX, DX
+	JZ          done828
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPD  (CX)(BX*8), Y1, Y2
+	VMOVUPS     Y2, Y3
+	VXORPD      Y4, Y4, Y4
+	VMULPD      constants<>+3968(SB), Y2, Y5
+	VCMPPD      $0x11, constants<>+3264(SB), Y2, Y6
+	VBLENDVPD   Y6, Y5, Y3, Y3
+	VBLENDVPD   Y6, constants<>+4032(SB), Y4, Y4
+	VPSUBQ      constants<>+3072(SB), Y3, Y5
+	VPSRLQ      $0x34, Y5, Y3
+	VORPD       constants<>+1280(SB), Y3, Y3
+	VSUBPD      constants<>+3008(SB), Y3, Y3
+	VANDPD      constants<>+3200(SB), Y5, Y5
+	VPADDQ      constants<>+3136(SB), Y5, Y5
+	VSUBPD      constants<>+2816(SB), Y5, Y6
+	VADDPD      constants<>+2816(SB), Y5, Y5
+	VDIVPD      Y5, Y6, Y5
+	VMULPD      Y5, Y5, Y7
+	VMULPD      Y7, Y7, Y8
+	VMOVUPS     constants<>+3776(SB), Y9
+	VFMADD213PD constants<>+3648(SB), Y8, Y9
+	VFMADD213PD constants<>+3520(SB), Y8, Y9
+	VFMADD213PD constants<>+3392(SB), Y8, Y9
+	VMOVUPS     constants<>+3712(SB), Y10
+	VFMADD213PD constants<>+3584(SB), Y8, Y10
+	VFMADD213PD constants<>+3456(SB), Y8, Y10
+	VFMADD231PD Y10, Y7, Y9
+	VSUBPD      Y4, Y3, Y3
+	VMULPD      constants<>+640(SB), Y6, Y4
+	VMULPD      Y4, Y6, Y8
+	VFMSUB213PD Y8, Y6, Y4
+	VFMADD213PD Y8, Y7, Y9
+	VMULPD      constants<>+3840(SB), Y3, Y7
+	VADDPD      Y6, Y7, Y10
+	VSUBPD      Y7, Y10, Y7
+	VSUBPD      Y7, Y6, Y7
+	VFMADD231PD constants<>+3904(SB), Y3, Y7
+	VSUBPD      Y4, Y7, Y7
+	VFMADD231PD Y5, Y9, Y7
+	VSUBPD      Y8, Y7, Y7
+	VADDPD      Y7, Y10, Y10
+	VCMPPD      $0x15, constants<>+4096(SB), Y2, Y3
+	VBLENDVPD   Y3, Y2, Y10, Y10
+	VCMPPD      $0x00, constants<>+4160(SB), Y2, Y3
+	VBLENDVPD   Y3, constants<>+0(SB), Y10, Y10
+	VCMPPD      $0x11, constants<>+4160(SB), Y2, Y2
+	VBLENDVPD   Y2, constants<>+4224(SB), Y10, Y10
+	VMASKMOVPD  (AX)(BX*8), Y1, Y2
+	VFMADD231PD Y10, Y0, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(BX*8)
+
+done828:
+	VZEROUPPER
+	RET
+
+// func addLogAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addLogAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest834
+
+many832:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z2
+	VGETMANTPS        $0x0b, Z1, Z3
+	VGETMANTPS        $0x0b, Z2, Z4
+	VGETEXPPS         Z1, Z5
+	VGETEXPPS         Z2, Z6
+	VGETEXPPS         Z3, Z7
+	VGETEXPPS         Z4, Z8
+	VSUBPS            Z7, Z5, Z5
+	VSUBPS            Z8, Z6, Z6
+	VSUBPS.BCST       constants<>+4288(SB), Z3, Z3
+	VSUBPS.BCST       constants<>+4288(SB), Z4, Z4
+	VMULPS            Z3, Z3, Z7
+	VMULPS            Z4, Z4, Z8
+	VBROADCASTSS      constants<>+4352(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+4352(SB), Z9
+	VFMADD213PS.BCST  constants<>+4416(SB), Z3, Z9
+	VBROADCASTSS      constants<>+4352(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+4352(SB), Z10
+	VFMADD213PS.BCST  constants<>+4416(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4480(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4480(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4544(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4544(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4608(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4672(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4736(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4800(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4864(SB), Z4, Z10
+	VMULPS.BCST       constants<>+1792(SB), Z5, Z11
+	VMULPS.BCST       constants<>+1792(SB), Z6, Z12
+	VFMADD231PS       Z7, Z9, Z11
+	VFMADD231PS       Z8, Z10, Z12
+	VMOVUPS           Z3, Z7
+	VFMADD231PS.BCST  constants<>+1728(SB), Z5, Z7
+	VMOVUPS           Z4, Z8
+	VFMADD231PS.BCST  constants<>+1728(SB), Z6, Z8
+	VMOVUPS           Z7, Z9
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z9
+	VMOVUPS           Z8, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z5
+	VSUBPS            Z9, Z3, Z3
+	VSUBPS            Z5, Z4, Z4
+	VADDPS            Z3, Z11, Z3
+	VADDPS            Z4, Z12, Z4
+	VADDPS            Z3, Z7, Z3
+	VADDPS            Z4, Z8, Z4
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z3
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z2, Z4
+	VMOVUPS           (AX)(BX*4), Z1
+	VFMADD231PS       Z3, Z0, Z1
+	VMOVUPS           Z1, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z4, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many832
+
+oneTest834:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail835
+
+one833:
+	VMOVUPS           (CX)(BX*4), Z1
+	VGETMANTPS        $0x0b, Z1, Z2
+	VGETEXPPS         Z1, Z3
+	VGETEXPPS         Z2, Z4
+	VSUBPS            Z4, Z3, Z3
+	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VMULPS            Z2, Z2, Z4
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
+	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VMOVUPS           Z2, Z4
+	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VMOVUPS           Z4, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VSUBPS            Z5, Z2, Z2
+	VADDPS            Z2, Z6, Z2
+	VADDPS            Z2, Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VMOVUPS           (AX)(BX*4), Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one833
+
+tail835:
+	SUBQ              BX, DX
+	JZ                done836
+	MOVQ              $-1, SI
+	SHLXQ             DX, SI, SI
+	NOTQ              SI
+	KMOVW             SI, K1
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VGETMANTPS        $0x0b, Z1, Z2
+	VGETEXPPS         Z1, Z3
+	VGETEXPPS         Z2, Z4
+	VSUBPS            Z4, Z3, Z3
+	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VMULPS            Z2, Z2, Z4
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
+	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VMOVUPS           Z2, Z4
+	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VMOVUPS           Z4, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VSUBPS            Z5, Z2, Z2
+	VADDPS            Z2, Z6, Z2
+	VADDPS            Z2, Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VMOVUPS.Z         (AX)(BX*4), K1, Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, K1, (AX)(BX*4)
+
+done836:
+	VZEROUPPER
+	RET
+
+// func addLogAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLogAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail841
+
+one839:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+4992(SB), Y2
+	VCMPPS       $0x11, Y2, Y1, Y2
+	VMULPS       constants<>+5056(SB), Y1, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y3
+	VPSUBD       constants<>+5120(SB), Y3, Y3
+	VANDPS       constants<>+5184(SB), Y3, Y4
+	VPADDD       constants<>+5120(SB), Y4, Y4
+	VPSRAD       $0x17, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VBROADCASTSS constants<>+5248(SB), Y5
+	VBROADCASTSS constants<>+5312(SB), Y6
+	VBLENDVPS    Y2, Y5, Y6, Y2
+	VSUBPS       Y2, Y3, Y2
+	VSUBPS       constants<>+4288(SB), Y4, Y3
+	VMULPS       Y3, Y3, Y4
+	VBROADCASTSS constants<>+4352(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+4352(SB), Y5
+	VFMADD213PS  constants<>+4416(SB), Y3, Y5
+	VFMADD213PS  constants<>+4480(SB), Y3, Y5
+	VFMADD213PS  constants<>+4544(SB), Y3, Y5
+	VFMADD213PS  constants<>+4608(SB), Y3, Y5
+	VFMADD213PS  constants<>+4672(SB), Y3, Y5
+	VFMADD213PS  constants<>+4736(SB), Y3, Y5
+	VFMADD213PS  constants<>+4800(SB), Y3, Y5
+	VFMADD213PS  constants<>+4864(SB), Y3, Y5
+	VMULPS       constants<>+1792(SB), Y2, Y6
+	VFMADD231PS  Y4, Y5, Y6
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  constants<>+1728(SB), Y2, Y4
+	VMOVUPS      Y4, Y5
+	VFNMADD231PS constants<>+1728(SB), Y2, Y5
+	VSUBPS       Y5, Y3, Y2
+	VADDPS       Y2, Y6, Y2
+	VADDPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+5376(SB), Y3
+	VCMPPS       $0x15, Y3, Y1, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y3
+	VBROADCASTSS constants<>+192(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y1, Y1
+	VBROADCASTSS constants<>+256(SB), Y3
+	VBLENDVPS    Y1, Y3, Y2, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one839
+
+tail841:
+	SUBQ         BX, DX
+	JZ           done842
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+4992(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y3
+	VMULPS       constants<>+5056(SB), Y2, Y4
+	VBLENDVPS    Y3, Y4, Y2, Y4
+	VPSUBD       constants<>+5120(SB), Y4, Y4
+	VANDPS       constants<>+5184(SB), Y4, Y5
+	VPADDD       constants<>+5120(SB), Y5, Y5
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VBROADCASTSS constants<>+5248(SB), Y6
+	VBROADCASTSS constants<>+5312(SB), Y7
+	VBLENDVPS    Y3, Y6, Y7, Y3
+	VSUBPS       Y3, Y4, Y3
+	VSUBPS       constants<>+4288(SB), Y5, Y4
+	VMULPS       Y4, Y4, Y5
+	VBROADCASTSS constants<>+4352(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+4352(SB), Y6
+	VFMADD213PS  constants<>+4416(SB), Y4, Y6
+	VFMADD213PS  constants<>+4480(SB), Y4, Y6
+	VFMADD213PS  constants<>+4544(SB), Y4, Y6
+	VFMADD213PS  constants<>+4608(SB), Y4, Y6
+	VFMADD213PS  constants<>+4672(SB), Y4, Y6
+	VFMADD213PS  constants<>+4736(SB), Y4, Y6
+	VFMADD213PS  constants<>+4800(SB), Y4, Y6
+	VFMADD213PS  constants<>+4864(SB), Y4, Y6
+	VMULPS       constants<>+1792(SB), Y3, Y7
+	VFMADD231PS  Y5, Y6, Y7
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  constants<>+1728(SB), Y3, Y5
+	VMOVUPS      Y5, Y6
+	VFNMADD231PS constants<>+1728(SB), Y3, Y6
+	VSUBPS       Y6, Y4, Y3
+	VADDPS       Y3, Y7, Y3
+	VADDPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+5376(SB), Y4
+	VCMPPS       $0x15, Y4, Y2, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x00, Y4, Y2, Y4
+	VBROADCASTSS constants<>+192(SB), Y5
+	VBLENDVPS    Y4, Y5, Y3, Y3
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x11, Y4, Y2, Y2
+	VBROADCASTSS constants<>+256(SB), Y4
+	VBLENDVPS    Y2, Y4, Y3, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done842:
+	VZEROUPPER
+	RET
+
+// func addLogProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addLogProductAVX512F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         from+24(FP), BX
+	VBROADCASTSD constants<>+2816(SB), Z1
+	VBROADCASTSD constants<>+3008(SB), Z2
+	VBROADCASTSD constants<>+3072(SB), Z3
+	VBROADCASTSD constants<>+3136(SB), Z4
+	VBROADCASTSD constants<>+3200(SB), Z5
+	VBROADCASTSD constants<>+1280(SB), Z6
+	VBROADCASTSD constants<>+3264(SB), Z7
+	VBROADCASTSD constants<>+3328(SB), Z8
+	VBROADCASTSD constants<>+3392(SB), Z9
+	VBROADCASTSD constants<>+3456(SB), Z10
+	VBROADCASTSD constants<>+3520(SB), Z11
+	VBROADCASTSD constants<>+3584(SB), Z12
+	VBROADCASTSD constants<>+3648(SB), Z13
+	VBROADCASTSD constants<>+3712(SB), Z14
+	VBROADCASTSD constants<>+3776(SB), Z15
+	VBROADCASTSD constants<>+640(SB), Z16
+	VBROADCASTSD constants<>+3840(SB), Z17
+	VBROADCASTSD constants<>+3904(SB), Z18
+	XORQ         SI, SI
+	LEAQ         -8(DX), DI
+	CMPQ         SI, DI
+	JG           tail846
+
+one844:
+	VMOVUPS     (CX)(SI*8), Z19
+	VPSUBQ      Z7, Z19, Z20
+	VPCMPUQ     $0x06, Z8, Z20, K1
+	KORTESTW    K1, K1
+	JZ          normal848
+	VMOVUPS     Z19, Z20
+	VPXORQ      Z21, Z21, Z21
+	VMULPD      constants<>+3968(SB), Z19, Z22
+	VCMPPD      $0x11, constants<>+3264(SB), Z19, K1
+	VMOVUPD     Z22, K1, Z20
+	VMOVUPD     constants<>+4032(SB), K1, Z21
+	VPSUBQ      Z3, Z20, Z22
+	VPSRLQ      $0x34, Z22, Z20
+	VORPD       Z6, Z20, Z20
+	VSUBPD      Z2, Z20, Z20
+	VANDPD      Z5, Z22, Z22
+	VPADDQ      Z4, Z22, Z22
+	VSUBPD      Z1, Z22, Z23
+	VADDPD      Z1, Z22, Z22
+	VDIVPD      Z22, Z23, Z22
+	VMULPD      Z22, Z22, Z24
+	VMULPD      Z24, Z24, Z25
+	VMOVUPS     Z15, Z26
+	VFMADD213PD Z13, Z25, Z26
+	VFMADD213PD Z11, Z25, Z26
+	VFMADD213PD Z9, Z25, Z26
+	VMOVUPS     Z14, Z27
+	VFMADD213PD Z12, Z25, Z27
+	VFMADD213PD Z10, Z25, Z27
+	VFMADD231PD Z27, Z24, Z26
+	VSUBPD      Z21, Z20, Z20
+	VMULPD      Z16, Z23, Z21
+	VMULPD      Z21, Z23, Z25
+	VFMSUB213PD Z25, Z23, Z21
+	VFMADD213PD Z25, Z24, Z26
+	VMULPD      Z17, Z20, Z24
+	VADDPD      Z23, Z24, Z27
+	VSUBPD      Z24, Z27, Z24
+	VSUBPD      Z24, Z23, Z24
+	VFMADD231PD Z18, Z20, Z24
+	VSUBPD      Z21, Z24, Z24
+	VFMADD231PD Z22, Z26, Z24
+	VSUBPD      Z25, Z24, Z24
+	VADDPD      Z24, Z27, Z27
+	VCMPPD      $0x15, constants<>+4096(SB), Z19, K1
+	VMOVUPD     Z19, K1, Z27
+	VCMPPD      $0x00, constants<>+4160(SB), Z19, K1
+	VMOVUPD     constants<>+0(SB), K1, Z27
+	VCMPPD      $0x11, constants<>+4160(SB), Z19, K1
+	VMOVUPD     constants<>+4224(SB), K1, Z27
+	VMOVUPS     (BX)(SI*8), Z19
+	VMULPD      Z19, Z27, Z27
+	VMOVUPS     (AX)(SI*8), Z19
+	VFMADD231PD Z27, Z0, Z19
+	VMOVUPS     Z19, (AX)(SI*8)
+	JMP         stored849
+
+normal848:
+	VPSUBQ      Z3, Z19, Z20
+	VPSRLQ      $0x34, Z20, Z19
+	VORPD       Z6, Z19, Z19
+	VSUBPD      Z2, Z19, Z19
+	VANDPD      Z5, Z20, Z20
+	VPADDQ      Z4, Z20, Z20
+	VSUBPD      Z1, Z20, Z21
+	VADDPD      Z1, Z20, Z20
+	VDIVPD      Z20, Z21, Z20
+	VMULPD      Z20, Z20, Z22
+	VMULPD      Z22, Z22, Z23
+	VMOVUPS     Z15, Z24
+	VFMADD213PD Z13, Z23, Z24
+	VFMADD213PD Z11, Z23, Z24
+	VFMADD213PD Z9, Z23, Z24
+	VMOVUPS     Z14, Z25
+	VFMADD213PD Z12, Z23, Z25
+	VFMADD213PD Z10, Z23, Z25
+	VFMADD231PD Z25, Z22, Z24
+	VMULPD      Z16, Z21, Z23
+	VMULPD      Z23, Z21, Z25
+	VFMSUB213PD Z25, Z21, Z23
+	VFMADD213PD Z25, Z22, Z24
+	VMULPD      Z17, Z19, Z22
+	VADDPD      Z21, Z22, Z26
+	VSUBPD      Z22, Z26, Z22
+	VSUBPD      Z22, Z21, Z22
+	VFMADD231PD Z18, Z19, Z22
+	VSUBPD      Z23, Z22, Z22
+	VFMADD231PD Z20, Z24, Z22
+	VSUBPD      Z25, Z22, Z22
+	VADDPD      Z22, Z26, Z26
+	VMOVUPS     (BX)(SI*8), Z19
+	VMULPD      Z19, Z26, Z26
+	VMOVUPS     (AX)(SI*8), Z19
+	VFMADD231PD Z26, Z0, Z19
+	VMOVUPS     Z19, (AX)(SI*8)
+
+stored849:
+	ADDQ $0x08, SI
+	CMPQ SI, DI
+	JLE  one844
+
+tail846:
+	SUBQ        SI, DX
+	JZ          done847
+	MOVQ        $-1, DI
+	SHLXQ       DX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z7
+	VMOVUPS     Z7, Z8
+	VPXORQ      Z19, Z19, Z19
+	VMULPD      constants<>+3968(SB), Z7, Z20
+	VCMPPD      $0x11, constants<>+3264(SB), Z7, K2
+	VMOVUPD     Z20, K2, Z8
+	VMOVUPD     constants<>+4032(SB), K2, Z19
+	VPSUBQ      Z3, Z8, Z8
+	VPSRLQ      $0x34, Z8, Z3
+	VORPD       Z6, Z3, Z3
+	VSUBPD      Z2, Z3, Z3
+	VANDPD      Z5, Z8, Z8
+	VPADDQ      Z4, Z8, Z8
+	VSUBPD      Z1, Z8, Z2
+	VADDPD      Z1, Z8, Z1
+	VDIVPD      Z1, Z2, Z1
+	VMULPD      Z1, Z1, Z4
+	VMULPD      Z4, Z4, Z5
+	VMOVUPS     Z15, Z6
+	VFMADD213PD Z13, Z5, Z6
+	VFMADD213PD Z11, Z5, Z6
+	VFMADD213PD Z9, Z5, Z6
+	VMOVUPS     Z14, Z8
+	VFMADD213PD Z12, Z5, Z8
+	VFMADD213PD Z10, Z5, Z8
+	VFMADD231PD Z8, Z4, Z6
+	VSUBPD      Z19, Z3, Z3
+	VMULPD      Z16, Z2, Z5
+	VMULPD      Z5, Z2, Z8
+	VFMSUB213PD Z8, Z2, Z5
+	VFMADD213PD Z8, Z4, Z6
+	VMULPD      Z17, Z3, Z4
+	VADDPD      Z2, Z4, Z9
+	VSUBPD      Z4, Z9, Z4
+	VSUBPD      Z4, Z2, Z4
+	VFMADD231PD Z18, Z3, Z4
+	VSUBPD      Z5, Z4, Z4
+	VFMADD231PD Z1, Z6, Z4
+	VSUBPD      Z8, Z4, Z4
+	VADDPD      Z4, Z9, Z9
+	VCMPPD      $0x15, constants<>+4096(SB), Z7, K2
+	VMOVUPD     Z7, K2, Z9
+	VCMPPD      $0x00, constants<>+4160(SB), Z7, K2
+	VMOVUPD     constants<>+0(SB), K2, Z9
+	VCMPPD      $0x11, constants<>+4160(SB), Z7, K2
+	VMOVUPD     constants<>+4224(SB), K2, Z9
+	VMOVUPD.Z   (BX)(SI*8), K1, Z1
+	VMULPD      Z1, Z9, Z9
+	VMOVUPD.Z   (AX)(SI*8), K1, Z1
+	VFMADD231PD Z9, Z0, Z1
+	VMOVUPD     Z1, K1, (AX)(SI*8)
+
+done847:
+	VZEROUPPER
+	RET
+
+// func addLogProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLogProductAVX2F64<>(SB), NOSPLIT, $0-40
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+32(FP), DX
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         from+24(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(DX), DI
+	CMPQ         SI, DI
+	JG           tail853
+
+one851:
+	VMOVUPS     (CX)(SI*8), Y1
+	VPSUBQ      constants<>+3264(SB), Y1, Y2
+	VPCMPGTQ    constants<>+3328(SB), Y2, Y3
+	VORPD       Y2, Y3, Y3
+	VORPD       Y1, Y3, Y3
+	VMOVMSKPD   Y3, R8
+	TESTL       R8, R8
+	JZ          normal855
+	VMOVUPS     Y1, Y2
+	VXORPD      Y3, Y3, Y3
+	VMULPD      constants<>+3968(SB), Y1, Y4
+	VCMPPD      $0x11, constants<>+3264(SB), Y1, Y5
+	VBLENDVPD   Y5, Y4, Y2, Y2
+	VBLENDVPD   Y5, constants<>+4032(SB), Y3, Y3
+	VPSUBQ      constants<>+3072(SB), Y2, Y4
+	VPSRLQ      $0x34, Y4, Y2
+	VORPD       constants<>+1280(SB), Y2, Y2
+	VSUBPD      constants<>+3008(SB), Y2, Y2
+	VANDPD      constants<>+3200(SB), Y4, Y4
+	VPADDQ      constants<>+3136(SB), Y4, Y4
+	VSUBPD      constants<>+2816(SB), Y4, Y5
+	VADDPD      constants<>+2816(SB), Y4, Y4
+	VDIVPD      Y4, Y5, Y4
+	VMULPD      Y4, Y4, Y6
+	VMULPD      Y6, Y6, Y7
+	VMOVUPS     constants<>+3776(SB), Y8
+	VFMADD213PD constants<>+3648(SB), Y7, Y8
+	VFMADD213PD constants<>+3520(SB), Y7, Y8
+	VFMADD213PD constants<>+3392(SB), Y7, Y8
+	VMOVUPS     constants<>+3712(SB), Y9
+	VFMADD213PD constants<>+3584(SB), Y7, Y9
+	VFMADD213PD constants<>+3456(SB), Y7, Y9
+	VFMADD231PD Y9, Y6, Y8
+	VSUBPD      Y3, Y2, Y2
+	VMULPD      constants<>+640(SB), Y5, Y3
+	VMULPD      Y3, Y5, Y7
+	VFMSUB213PD Y7, Y5, Y3
+	VFMADD213PD Y7, Y6, Y8
+	VMULPD      constants<>+3840(SB), Y2, Y6
+	VADDPD      Y5, Y6, Y9
+	VSUBPD      Y6, Y9, Y6
+	VSUBPD      Y6, Y5, Y6
+	VFMADD231PD constants<>+3904(SB), Y2, Y6
+	VSUBPD      Y3, Y6, Y6
+	VFMADD231PD Y4, Y8, Y6
+	VSUBPD      Y7, Y6, Y6
+	VADDPD      Y6, Y9, Y9
+	VCMPPD      $0x15, constants<>+4096(SB), Y1, Y2
+	VBLENDVPD   Y2, Y1, Y9, Y9
+	VCMPPD      $0x00, constants<>+4160(SB), Y1, Y2
+	VBLENDVPD   Y2, constants<>+0(SB), Y9, Y9
+	VCMPPD      $0x11, constants<>+4160(SB), Y1, Y1
+	VBLENDVPD   Y1, constants<>+4224(SB), Y9, Y9
+	VMOVUPS     (BX)(SI*8), Y1
+	VMULPD      Y1, Y9, Y9
+	VMOVUPS     (AX)(SI*8), Y1
+	VFMADD231PD Y9, Y0, Y1
+	VMOVUPS     Y1, (AX)(SI*8)
+	JMP         stored856
+
+normal855:
+	VPSUBQ      constants<>+3072(SB), Y1, Y2
+	VPSRLQ      $0x34, Y2, Y1
+	VORPD       constants<>+1280(SB), Y1, Y1
+	VSUBPD      constants<>+3008(SB), Y1, Y1
+	VANDPD      constants<>+3200(SB), Y2, Y2
+	VPADDQ      constants<>+3136(SB), Y2, Y2
+	VSUBPD      constants<>+2816(SB), Y2, Y3
+	VADDPD      constants<>+2816(SB), Y2, Y2
+	VDIVPD      Y2, Y3, Y2
+	VMULPD      Y2, Y2, Y4
+	VMULPD      Y4, Y4, Y5
+	VMOVUPS     constants<>+3776(SB), Y6
+	VFMADD213PD constants<>+3648(SB), Y5, Y6
+	VFMADD213PD constants<>+3520(SB), Y5, Y6
+	VFMADD213PD constants<>+3392(SB), Y5, Y6
+	VMOVUPS     constants<>+3712(SB), Y7
+	VFMADD213PD constants<>+3584(SB), Y5, Y7
+	VFMADD213PD constants<>+3456(SB), Y5, Y7
+	VFMADD231PD Y7, Y4, Y6
+	VMULPD      constants<>+640(SB), Y3, Y5
+	VMULPD      Y5, Y3, Y7
+	VFMSUB213PD Y7, Y3, Y5
+	VFMADD213PD Y7, Y4, Y6
+	VMULPD      constants<>+3840(SB), Y1, Y4
+	VADDPD      Y3, Y4, Y8
+	VSUBPD      Y4, Y8, Y4
+	VSUBPD      Y4, Y3, Y4
+	VFMADD231PD constants<>+3904(SB), Y1, Y4
+	VSUBPD      Y5, Y4, Y4
+	VFMADD231PD Y2, Y6, Y4
+	VSUBPD      Y7, Y4, Y4
+	VADDPD      Y4, Y8, Y8
+	VMOVUPS     (BX)(SI*8), Y1
+	VMULPD      Y1, Y8, Y8
+	VMOVUPS     (AX)(SI*8), Y1
+	VFMADD231PD Y8, Y0, Y1
+	VMOVUPS     Y1, (AX)(SI*8)
+
+stored856:
+	ADDQ $0x04, SI
+	CMPQ SI, DI
+	JLE  one851
+
+tail853:
+	SUBQ        SI, DX
+	JZ          done854
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x03, DX
+	SUBQ        DX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y2
+	VMOVUPS     Y2, Y3
+	VXORPD      Y4, Y4, Y4
+	VMULPD      constants<>+3968(SB), Y2, Y5
+	VCMPPD      $0x11, constants<>+3264(SB), Y2, Y6
+	VBLENDVPD   Y6, Y5, Y3, Y3
+	VBLENDVPD   Y6, constants<>+4032(SB), Y4, Y4
+	VPSUBQ      constants<>+3072(SB), Y3, Y5
+	VPSRLQ      $0x34, Y5, Y3
+	VORPD       constants<>+1280(SB), Y3, Y3
+	VSUBPD      constants<>+3008(SB), Y3, Y3
+	VANDPD      constants<>+3200(SB), Y5, Y5
+	VPADDQ      constants<>+3136(SB), Y5, Y5
+	VSUBPD      constants<>+2816(SB), Y5, Y6
+	VADDPD      constants<>+2816(SB), Y5, Y5
+	VDIVPD      Y5, Y6, Y5
+	VMULPD      Y5, Y5, Y7
+	VMULPD      Y7, Y7, Y8
+	VMOVUPS     constants<>+3776(SB), Y9
+	VFMADD213PD constants<>+3648(SB), Y8, Y9
+	VFMADD213PD constants<>+3520(SB), Y8, Y9
+	VFMADD213PD constants<>+3392(SB), Y8, Y9
+	VMOVUPS     constants<>+3712(SB), Y10
+	VFMADD213PD constants<>+3584(SB), Y8, Y10
+	VFMADD213PD constants<>+3456(SB), Y8, Y10
+	VFMADD231PD Y10, Y7, Y9
+	VSUBPD      Y4, Y3, Y3
+	VMULPD      constants<>+640(SB), Y6, Y4
+	VMULPD      Y4, Y6, Y8
+	VFMSUB213PD Y8, Y6, Y4
+	VFMADD213PD Y8, Y7, Y9
+	VMULPD      constants<>+3840(SB), Y3, Y7
+	VADDPD      Y6, Y7, Y10
+	VSUBPD      Y7, Y10, Y7
+	VSUBPD      Y7, Y6, Y7
+	VFMADD231PD constants<>+3904(SB), Y3, Y7
+	VSUBPD      Y4, Y7, Y7
+	VFMADD231PD Y5, Y9, Y7
+	VSUBPD      Y8, Y7, Y7
+	VADDPD      Y7, Y10, Y10
+	VCMPPD      $0x15, constants<>+4096(SB), Y2, Y3
+	VBLENDVPD   Y3, Y2, Y10, Y10
+	VCMPPD      $0x00, constants<>+4160(SB), Y2, Y3
+	VBLENDVPD   Y3, constants<>+0(SB), Y10, Y10
+	VCMPPD      $0x11, constants<>+4160(SB), Y2, Y2
+	VBLENDVPD   Y2, constants<>+4224(SB), Y10, Y10
+	VMASKMOVPD  (BX)(SI*8), Y1, Y2
+	VMULPD      Y2, Y10, Y10
+	VMASKMOVPD  (AX)(SI*8), Y1, Y2
+	VFMADD231PD Y10, Y0, Y2
+	VMASKMOVPD  Y2, Y1, (AX)(SI*8)
+
+done854:
+	VZEROUPPER
+	RET
+
+// func addLogProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addLogProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest860
+
+many858:
+	VMOVUPS           (CX)(SI*4), Z1
+	VMOVUPS           64(CX)(SI*4), Z2
+	VGETMANTPS        $0x0b, Z1, Z3
+	VGETMANTPS        $0x0b, Z2, Z4
+	VGETEXPPS         Z1, Z5
+	VGETEXPPS         Z2, Z6
+	VGETEXPPS         Z3, Z7
+	VGETEXPPS         Z4, Z8
+	VSUBPS            Z7, Z5, Z5
+	VSUBPS            Z8, Z6, Z6
+	VSUBPS.BCST       constants<>+4288(SB), Z3, Z3
+	VSUBPS.BCST       constants<>+4288(SB), Z4, Z4
+	VMULPS            Z3, Z3, Z7
+	VMULPS            Z4, Z4, Z8
+	VBROADCASTSS      constants<>+4352(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+4352(SB), Z9
+	VFMADD213PS.BCST  constants<>+4416(SB), Z3, Z9
+	VBROADCASTSS      constants<>+4352(SB), Z10
+	VMOVUPS           Z10, Z10
+	VBROADCASTSS      constants<>+4352(SB), Z10
+	VFMADD213PS.BCST  constants<>+4416(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4480(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4480(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4544(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4544(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4608(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4608(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4672(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4672(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4736(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4736(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4800(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4800(SB), Z4, Z10
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+4864(SB), Z4, Z10
+	VMULPS.BCST       constants<>+1792(SB), Z5, Z11
+	VMULPS.BCST       constants<>+1792(SB), Z6, Z12
+	VFMADD231PS       Z7, Z9, Z11
+	VFMADD231PS       Z8, Z10, Z12
+	VMOVUPS           Z3, Z7
+	VFMADD231PS.BCST  constants<>+1728(SB), Z5, Z7
+	VMOVUPS           Z4, Z8
+	VFMADD231PS.BCST  constants<>+1728(SB), Z6, Z8
+	VMOVUPS           Z7, Z9
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z9
+	VMOVUPS           Z8, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z5
+	VSUBPS            Z9, Z3, Z3
+	VSUBPS            Z5, Z4, Z4
+	VADDPS            Z3, Z11, Z3
+	VADDPS            Z4, Z12, Z4
+	VADDPS            Z3, Z7, Z3
+	VADDPS            Z4, Z8, Z4
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z3
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z2, Z4
+	VMOVUPS           (DX)(SI*4), Z1
+	VMULPS            Z1, Z3, Z3
+	VMOVUPS           (AX)(SI*4), Z1
+	VFMADD231PS       Z3, Z0, Z1
+	VMOVUPS           Z1, (AX)(SI*4)
+	VMOVUPS           64(DX)(SI*4), Z1
+	VMULPS            Z1, Z4, Z4
+	VMOVUPS           64(AX)(SI*4), Z1
+	VFMADD231PS       Z4, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many858
+
+oneTest860:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail861
+
+one859:
+	VMOVUPS           (CX)(SI*4), Z1
+	VGETMANTPS        $0x0b, Z1, Z2
+	VGETEXPPS         Z1, Z3
+	VGETEXPPS         Z2, Z4
+	VSUBPS            Z4, Z3, Z3
+	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VMULPS            Z2, Z2, Z4
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
+	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VMOVUPS           Z2, Z4
+	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VMOVUPS           Z4, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VSUBPS            Z5, Z2, Z2
+	VADDPS            Z2, Z6, Z2
+	VADDPS            Z2, Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VMOVUPS           (DX)(SI*4), Z1
+	VMULPS            Z1, Z2, Z2
+	VMOVUPS           (AX)(SI*4), Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, (AX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one859
+
+tail861:
+	SUBQ              SI, BX
+	JZ                done862
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (CX)(SI*4), K1, Z1
+	VGETMANTPS        $0x0b, Z1, Z2
+	VGETEXPPS         Z1, Z3
+	VGETEXPPS         Z2, Z4
+	VSUBPS            Z4, Z3, Z3
+	VSUBPS.BCST       constants<>+4288(SB), Z2, Z2
+	VMULPS            Z2, Z2, Z4
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+4352(SB), Z5
+	VFMADD213PS.BCST  constants<>+4416(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4480(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4544(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4608(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4672(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4736(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4800(SB), Z2, Z5
+	VFMADD213PS.BCST  constants<>+4864(SB), Z2, Z5
+	VMULPS.BCST       constants<>+1792(SB), Z3, Z6
+	VFMADD231PS       Z4, Z5, Z6
+	VMOVUPS           Z2, Z4
+	VFMADD231PS.BCST  constants<>+1728(SB), Z3, Z4
+	VMOVUPS           Z4, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z5
+	VSUBPS            Z5, Z2, Z2
+	VADDPS            Z2, Z6, Z2
+	VADDPS            Z2, Z4, Z2
+	VFIXUPIMMPS       $0x00, constants<>+4928(SB), Z1, Z2
+	VMOVUPS.Z         (DX)(SI*4), K1, Z1
+	VMULPS            Z1, Z2, Z2
+	VMOVUPS.Z         (AX)(SI*4), K1, Z1
+	VFMADD231PS       Z2, Z0, Z1
+	VMOVUPS           Z1, K1, (AX)(SI*4)
+
+done862:
+	VZEROUPPER
+	RET
+
+// func addLogProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·addLogProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail867
+
+one865:
+	VMOVUPS      (CX)(SI*4), Y1
+	VBROADCASTSS constants<>+4992(SB), Y2
+	VCMPPS       $0x11, Y2, Y1, Y2
+	VMULPS       constants<>+5056(SB), Y1, Y3
+	VBLENDVPS    Y2, Y3, Y1, Y3
+	VPSUBD       constants<>+5120(SB), Y3, Y3
+	VANDPS       constants<>+5184(SB), Y3, Y4
+	VPADDD       constants<>+5120(SB), Y4, Y4
+	VPSRAD       $0x17, Y3, Y3
+	VCVTDQ2PS    Y3, Y3
+	VBROADCASTSS constants<>+5248(SB), Y5
+	VBROADCASTSS constants<>+5312(SB), Y6
+	VBLENDVPS    Y2, Y5, Y6, Y2
+	VSUBPS       Y2, Y3, Y2
+	VSUBPS       constants<>+4288(SB), Y4, Y3
+	VMULPS       Y3, Y3, Y4
+	VBROADCASTSS constants<>+4352(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+4352(SB), Y5
+	VFMADD213PS  constants<>+4416(SB), Y3, Y5
+	VFMADD213PS  constants<>+4480(SB), Y3, Y5
+	VFMADD213PS  constants<>+4544(SB), Y3, Y5
+	VFMADD213PS  constants<>+4608(SB), Y3, Y5
+	VFMADD213PS  constants<>+4672(SB), Y3, Y5
+	VFMADD213PS  constants<>+4736(SB), Y3, Y5
+	VFMADD213PS  constants<>+4800(SB), Y3, Y5
+	VFMADD213PS  constants<>+4864(SB), Y3, Y5
+	VMULPS       constants<>+1792(SB), Y2, Y6
+	VFMADD231PS  Y4, Y5, Y6
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  constants<>+1728(SB), Y2, Y4
+	VMOVUPS      Y4, Y5
+	VFNMADD231PS constants<>+1728(SB), Y2, Y5
+	VSUBPS       Y5, Y3, Y2
+	VADDPS       Y2, Y6, Y2
+	VADDPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+5376(SB), Y3
+	VCMPPS       $0x15, Y3, Y1, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x00, Y3, Y1, Y3
+	VBROADCASTSS constants<>+192(SB), Y4
+	VBLENDVPS    Y3, Y4, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y1, Y1
+	VBROADCASTSS constants<>+256(SB), Y3
+	VBLENDVPS    Y1, Y3, Y2, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one865
+
+tail867:
+	SUBQ         SI, BX
+	JZ           done868
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y1
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VBROADCASTSS constants<>+4992(SB), Y3
+	VCMPPS       $0x11, Y3, Y2, Y3
+	VMULPS       constants<>+5056(SB), Y2, Y4
+	VBLENDVPS    Y3, Y4, Y2, Y4
+	VPSUBD       constants<>+5120(SB), Y4, Y4
+	VANDPS       constants<>+5184(SB), Y4, Y5
+	VPADDD       constants<>+5120(SB), Y5, Y5
+	VPSRAD       $0x17, Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VBROADCASTSS constants<>+5248(SB), Y6
+	VBROADCASTSS constants<>+5312(SB), Y7
+	VBLENDVPS    Y3, Y6, Y7, Y3
+	VSUBPS       Y3, Y4, Y3
+	VSUBPS       constants<>+4288(SB), Y5, Y4
+	VMULPS       Y4, Y4, Y5
+	VBROADCASTSS constants<>+4352(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+4352(SB), Y6
+	VFMADD213PS  constants<>+4416(SB), Y4, Y6
+	VFMADD213PS  constants<>+4480(SB), Y4, Y6
+	VFMADD213PS  constants<>+4544(SB), Y4, Y6
+	VFMADD213PS  constants<>+4608(SB), Y4, Y6
+	VFMADD213PS  constants<>+4672(SB), Y4, Y6
+	VFMADD213PS  constants<>+4736(SB), Y4, Y6
+	VFMADD213PS  constants<>+4800(SB), Y4, Y6
+	VFMADD213PS  constants<>+4864(SB), Y4, Y6
+	VMULPS       constants<>+1792(SB), Y3, Y7
+	VFMADD231PS  Y5, Y6, Y7
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  constants<>+1728(SB), Y3, Y5
+	VMOVUPS      Y5, Y6
+	VFNMADD231PS constants<>+1728(SB), Y3, Y6
+	VSUBPS       Y6, Y4, Y3
+	VADDPS       Y3, Y7, Y3
+	VADDPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+5376(SB), Y4
+	VCMPPS       $0x15, Y4, Y2, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y3
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x00, Y4, Y2, Y4
+	VBROADCASTSS constants<>+192(SB), Y5
+	VBLENDVPS    Y4, Y5, Y3, Y3
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x11, Y4, Y2, Y2
+	VBROADCASTSS constants<>+256(SB), Y4
+	VBLENDVPS    Y2, Y4, Y3, Y2
+	VMASKMOVPS   (DX)(SI*4), Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(SI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+
+done868:
+	VZEROUPPER
+	RET
+
+// func addSinAVX512F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSinAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest872
+
+many870:
+	VMOVUPS  (CX)(BX*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VMOVUPS  64(CX)(BX*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok875
+	MOVQ     BX, ret+32(FP)
+	JMP      done869
+
+ok875:
+	VMOVUPS           (CX)(BX*8), Z1
+	VMOVUPS           64(CX)(BX*8), Z6
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VFMADD213PD.BCST  constants<>+5632(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+5632(SB), Z7, Z9
+	VSUBPD.BCST       constants<>+5632(SB), Z8, Z10
+	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z6, Z6, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VFMADD213PD.BCST  constants<>+6080(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VFMADD213PD.BCST  constants<>+6080(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6208(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6208(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6336(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6336(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VBLENDMPD         Z11, Z1, K1, Z2
+	VBLENDMPD         Z12, Z6, K2, Z3
+	VPSLLQ            $0x3e, Z7, Z1
+	VPSLLQ            $0x3e, Z8, Z6
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VANDPD.BCST       constants<>+128(SB), Z6, Z6
+	VXORPD            Z1, Z2, Z1
+	VXORPD            Z6, Z3, Z6
+	VMOVUPS           (AX)(BX*8), Z7
+	VFMADD231PD       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(BX*8)
+	VMOVUPS           64(AX)(BX*8), Z1
+	VFMADD231PD       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many870
+
+oneTest872:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail873
+
+one871:
+	VMOVUPS  (CX)(BX*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok876
+	MOVQ     BX, ret+32(FP)
+	JMP      done869
+
+ok876:
+	VMOVUPS           (CX)(BX*8), Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VBLENDMPD         Z6, Z1, K1, Z4
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z4, Z1
+	VMOVUPS           (AX)(BX*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one871
+
+tail873:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done874
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VANDPD    constants<>+5440(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok877
+	MOVQ      BX, ret+32(FP)
+	JMP       done869
+
+ok877:
+	VMOVUPD.Z         (CX)(BX*8), K1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VBLENDMPD         Z4, Z1, K2, Z5
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z5, Z1
+	VMOVUPD.Z         (AX)(BX*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+
+done874:
+	MOVQ DX, ret+32(FP)
+
+done869:
+	VZEROUPPER
+	RET
+
+// func addSinAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addSinAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail882
+
+one880:
+	VMOVUPS   (CX)(BX*8), Y1
+	VANDPD    constants<>+5440(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VMOVMSKPS Y1, DI
+	TESTL     DI, DI
+	JZ        ok884
+	MOVQ      BX, ret+32(FP)
+	JMP       done878
+
+ok884:
+	VMOVUPS      (CX)(BX*8), Y1
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VFMADD213PD  constants<>+5632(SB), Y1, Y2
+	VSUBPD       constants<>+5632(SB), Y2, Y3
+	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VFMADD213PD  constants<>+6016(SB), Y3, Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VFMADD213PD  constants<>+6848(SB), Y3, Y4
+	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one880
+
+tail882:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done883
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y2
+	VANDPD     constants<>+5440(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VMOVMSKPS  Y2, SI
+	TESTL      SI, SI
+	JZ         ok885
+	MOVQ       BX, ret+32(FP)
+	JMP        done878
+
+ok885:
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VFMADD213PD  constants<>+5632(SB), Y2, Y3
+	VSUBPD       constants<>+5632(SB), Y3, Y4
+	VFNMADD231PD constants<>+6656(SB), Y4, Y2
+	VFNMADD231PD constants<>+6720(SB), Y4, Y2
+	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VFMADD213PD  constants<>+6016(SB), Y4, Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VFMADD213PD  constants<>+6080(SB), Y4, Y5
+	VFMADD213PD  constants<>+6208(SB), Y4, Y5
+	VFMADD213PD  constants<>+6336(SB), Y4, Y5
+	VFMADD213PD  constants<>+6464(SB), Y4, Y5
+	VFMADD213PD  constants<>+6592(SB), Y4, Y5
+	VFMADD213PD  constants<>+6848(SB), Y4, Y5
+	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VPSLLQ       $0x3f, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       constants<>+128(SB), Y3, Y3
+	VXORPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done883:
+	MOVQ DX, ret+32(FP)
+
+done878:
+	VZEROUPPER
+	RET
+
+// func addSinAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSinAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest889
+
+many887:
+	VMOVUPS  (CX)(BX*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	VMOVUPS  64(CX)(BX*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok892
+	MOVQ     BX, ret+32(FP)
+	JMP      done886
+
+ok892:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z6
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VFMADD213PS.BCST  constants<>+7168(SB), Z6, Z8
+	VSUBPS.BCST       constants<>+7168(SB), Z7, Z9
+	VSUBPS.BCST       constants<>+7168(SB), Z8, Z10
+	VFNMADD231PS.BCST constants<>+7232(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7232(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7296(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7360(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z10, Z6
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z6, Z6, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VFMADD213PS.BCST  constants<>+7488(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VFMADD213PS.BCST  constants<>+7488(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7552(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7552(SB), Z10, Z12
+	VMULPS            Z9, Z1, Z13
+	VMULPS            Z10, Z6, Z14
+	VFMADD231PS       Z13, Z11, Z1
+	VFMADD231PS       Z14, Z12, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
+	VBLENDMPS         Z11, Z1, K1, Z2
+	VBLENDMPS         Z12, Z6, K2, Z3
+	VPSLLD            $0x1e, Z7, Z1
+	VPSLLD            $0x1e, Z8, Z6
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z6, Z6
+	VXORPS            Z1, Z2, Z1
+	VXORPS            Z6, Z3, Z6
+	VMOVUPS           (AX)(BX*4), Z7
+	VFMADD231PS       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many887
+
+oneTest889:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail890
+
+one888:
+	VMOVUPS  (CX)(BX*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok893
+	MOVQ     BX, ret+32(FP)
+	JMP      done886
+
+ok893:
+	VMOVUPS           (CX)(BX*4), Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7168(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z6
+	VMULPS            Z3, Z1, Z7
+	VFMADD231PS       Z7, Z6, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
+	VBLENDMPS         Z6, Z1, K1, Z4
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z4, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one888
+
+tail890:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done891
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VANDPS    constants<>+6976(SB), Z1, Z1
+	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok894
+	MOVQ      BX, ret+32(FP)
+	JMP       done886
+
+ok894:
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7168(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z4
+	VMULPS            Z3, Z1, Z6
+	VFMADD231PS       Z6, Z4, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
+	VBLENDMPS         Z4, Z1, K2, Z5
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z5, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+
+done891:
+	MOVQ DX, ret+32(FP)
+
+done886:
+	VZEROUPPER
+	RET
+
+// func addSinAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addSinAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail899
+
+one897:
+	VMOVUPS   (CX)(BX*4), Y1
+	VANDPS    constants<>+6976(SB), Y1, Y1
+	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS Y1, DI
+	TESTL     DI, DI
+	JZ        ok901
+	MOVQ      BX, ret+32(FP)
+	JMP       done895
+
+ok901:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7168(SB), Y1, Y2
+	VSUBPS       constants<>+7168(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+4864(SB), Y3, Y4
+	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one897
+
+tail899:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done900
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y2
+	VANDPS     constants<>+6976(SB), Y2, Y2
+	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
+	VMOVMSKPS  Y2, SI
+	TESTL      SI, SI
+	JZ         ok902
+	MOVQ       BX, ret+32(FP)
+	JMP        done895
+
+ok902:
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VFMADD213PS  constants<>+7168(SB), Y2, Y3
+	VSUBPS       constants<>+7168(SB), Y3, Y4
+	VFNMADD231PS constants<>+7232(SB), Y4, Y2
+	VFNMADD231PS constants<>+7296(SB), Y4, Y2
+	VFNMADD231PS constants<>+7360(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y4
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VFMADD213PS  constants<>+7488(SB), Y4, Y5
+	VFMADD213PS  constants<>+7552(SB), Y4, Y5
+	VMULPS       Y4, Y2, Y6
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VFMADD213PS  constants<>+7680(SB), Y4, Y5
+	VFMADD213PS  constants<>+7744(SB), Y4, Y5
+	VFMADD213PS  constants<>+4864(SB), Y4, Y5
+	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VPSLLD       $0x1f, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       constants<>+320(SB), Y3, Y3
+	VXORPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done900:
+	MOVQ DX, ret+32(FP)
+
+done895:
+	VZEROUPPER
+	RET
+
+// func addSinProductAVX512F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSinProductAVX512F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest906
+
+many904:
+	VMOVUPS  (CX)(SI*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VMOVUPS  64(CX)(SI*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok909
+	MOVQ     SI, ret+40(FP)
+	JMP      done903
+
+ok909:
+	VMOVUPS           (CX)(SI*8), Z1
+	VMOVUPS           64(CX)(SI*8), Z6
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VFMADD213PD.BCST  constants<>+5632(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+5632(SB), Z7, Z9
+	VSUBPD.BCST       constants<>+5632(SB), Z8, Z10
+	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z6, Z6, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VFMADD213PD.BCST  constants<>+6080(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VFMADD213PD.BCST  constants<>+6080(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6208(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6208(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6336(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6336(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VBLENDMPD         Z11, Z1, K1, Z2
+	VBLENDMPD         Z12, Z6, K2, Z3
+	VPSLLQ            $0x3e, Z7, Z1
+	VPSLLQ            $0x3e, Z8, Z6
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VANDPD.BCST       constants<>+128(SB), Z6, Z6
+	VXORPD            Z1, Z2, Z1
+	VXORPD            Z6, Z3, Z6
+	VMOVUPS           (DX)(SI*8), Z7
+	VMULPD            Z7, Z1, Z1
+	VMOVUPS           (AX)(SI*8), Z7
+	VFMADD231PD       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(SI*8)
+	VMOVUPS           64(DX)(SI*8), Z1
+	VMULPD            Z1, Z6, Z6
+	VMOVUPS           64(AX)(SI*8), Z1
+	VFMADD231PD       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(SI*8)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               many904
+
+oneTest906:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail907
+
+one905:
+	VMOVUPS  (CX)(SI*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok910
+	MOVQ     SI, ret+40(FP)
+	JMP      done903
+
+ok910:
+	VMOVUPS           (CX)(SI*8), Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VBLENDMPD         Z6, Z1, K1, Z4
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z4, Z1
+	VMOVUPS           (DX)(SI*8), Z2
+	VMULPD            Z2, Z1, Z1
+	VMOVUPS           (AX)(SI*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one905
+
+tail907:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done908
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z1
+	VANDPD    constants<>+5440(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok911
+	MOVQ      SI, ret+40(FP)
+	JMP       done903
+
+ok911:
+	VMOVUPD.Z         (CX)(SI*8), K1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+5632(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+5632(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VBLENDMPD         Z4, Z1, K2, Z5
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z5, Z1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VMULPD            Z2, Z1, Z1
+	VMOVUPD.Z         (AX)(SI*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(SI*8)
+
+done908:
+	MOVQ BX, ret+40(FP)
+
+done903:
+	VZEROUPPER
+	RET
+
+// func addSinProductAVX2F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addSinProductAVX2F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail916
+
+one914:
+	VMOVUPS   (CX)(SI*8), Y1
+	VANDPD    constants<>+5440(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VMOVMSKPS Y1, R8
+	TESTL     R8, R8
+	JZ        ok918
+	MOVQ      SI, ret+40(FP)
+	JMP       done912
+
+ok918:
+	VMOVUPS      (CX)(SI*8), Y1
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VFMADD213PD  constants<>+5632(SB), Y1, Y2
+	VSUBPD       constants<>+5632(SB), Y2, Y3
+	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VFMADD213PD  constants<>+6016(SB), Y3, Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VFMADD213PD  constants<>+6848(SB), Y3, Y4
+	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMOVUPS      (DX)(SI*8), Y2
+	VMULPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one914
+
+tail916:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done917
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x03, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y1
+	VMASKMOVPD (CX)(SI*8), Y1, Y2
+	VANDPD     constants<>+5440(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VMOVMSKPS  Y2, DI
+	TESTL      DI, DI
+	JZ         ok919
+	MOVQ       SI, ret+40(FP)
+	JMP        done912
+
+ok919:
+	VMASKMOVPD   (CX)(SI*8), Y1, Y2
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VFMADD213PD  constants<>+5632(SB), Y2, Y3
+	VSUBPD       constants<>+5632(SB), Y3, Y4
+	VFNMADD231PD constants<>+6656(SB), Y4, Y2
+	VFNMADD231PD constants<>+6720(SB), Y4, Y2
+	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VFMADD213PD  constants<>+6016(SB), Y4, Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VFMADD213PD  constants<>+6080(SB), Y4, Y5
+	VFMADD213PD  constants<>+6208(SB), Y4, Y5
+	VFMADD213PD  constants<>+6336(SB), Y4, Y5
+	VFMADD213PD  constants<>+6464(SB), Y4, Y5
+	VFMADD213PD  constants<>+6592(SB), Y4, Y5
+	VFMADD213PD  constants<>+6848(SB), Y4, Y5
+	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VPSLLQ       $0x3f, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       constants<>+128(SB), Y3, Y3
+	VXORPD       Y3, Y2, Y2
+	VMASKMOVPD   (DX)(SI*8), Y1, Y3
+	VMULPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(SI*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
+
+done917:
+	MOVQ BX, ret+40(FP)
+
+done912:
+	VZEROUPPER
+	RET
+
+// func addSinProductAVX512F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addSinProductAVX512F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest923
+
+many921:
+	VMOVUPS  (CX)(SI*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	VMOVUPS  64(CX)(SI*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok926
+	MOVQ     SI, ret+40(FP)
+	JMP      done920
+
+ok926:
+	VMOVUPS           (CX)(SI*4), Z1
+	VMOVUPS           64(CX)(SI*4), Z6
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VFMADD213PS.BCST  constants<>+7168(SB), Z6, Z8
+	VSUBPS.BCST       constants<>+7168(SB), Z7, Z9
+	VSUBPS.BCST       constants<>+7168(SB), Z8, Z10
+	VFNMADD231PS.BCST constants<>+7232(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7232(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7296(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7360(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z10, Z6
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z6, Z6, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VFMADD213PS.BCST  constants<>+7488(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VFMADD213PS.BCST  constants<>+7488(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7552(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7552(SB), Z10, Z12
+	VMULPS            Z9, Z1, Z13
+	VMULPS            Z10, Z6, Z14
+	VFMADD231PS       Z13, Z11, Z1
+	VFMADD231PS       Z14, Z12, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
+	VBLENDMPS         Z11, Z1, K1, Z2
+	VBLENDMPS         Z12, Z6, K2, Z3
+	VPSLLD            $0x1e, Z7, Z1
+	VPSLLD            $0x1e, Z8, Z6
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z6, Z6
+	VXORPS            Z1, Z2, Z1
+	VXORPS            Z6, Z3, Z6
+	VMOVUPS           (DX)(SI*4), Z7
+	VMULPS            Z7, Z1, Z1
+	VMOVUPS           (AX)(SI*4), Z7
+	VFMADD231PS       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(SI*4)
+	VMOVUPS           64(DX)(SI*4), Z1
+	VMULPS            Z1, Z6, Z6
+	VMOVUPS           64(AX)(SI*4), Z1
+	VFMADD231PS       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many921
+
+oneTest923:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail924
+
+one922:
+	VMOVUPS  (CX)(SI*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok927
+	MOVQ     SI, ret+40(FP)
+	JMP      done920
+
+ok927:
+	VMOVUPS           (CX)(SI*4), Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7168(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z6
+	VMULPS            Z3, Z1, Z7
+	VFMADD231PS       Z7, Z6, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
+	VBLENDMPS         Z6, Z1, K1, Z4
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z4, Z1
+	VMOVUPS           (DX)(SI*4), Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS           (AX)(SI*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one922
+
+tail924:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done925
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VANDPS    constants<>+6976(SB), Z1, Z1
+	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok928
+	MOVQ      SI, ret+40(FP)
+	JMP       done920
+
+ok928:
+	VMOVUPS.Z         (CX)(SI*4), K1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7168(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7168(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z4
+	VMULPS            Z3, Z1, Z6
+	VFMADD231PS       Z6, Z4, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
+	VBLENDMPS         Z4, Z1, K2, Z5
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z5, Z1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS.Z         (AX)(SI*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(SI*4)
+
+done925:
+	MOVQ BX, ret+40(FP)
+
+done920:
+	VZEROUPPER
+	RET
+
+// func addSinProductAVX2F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addSinProductAVX2F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail933
+
+one931:
+	VMOVUPS   (CX)(SI*4), Y1
+	VANDPS    constants<>+6976(SB), Y1, Y1
+	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS Y1, R8
+	TESTL     R8, R8
+	JZ        ok935
+	MOVQ      SI, ret+40(FP)
+	JMP       done929
+
+ok935:
+	VMOVUPS      (CX)(SI*4), Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7168(SB), Y1, Y2
+	VSUBPS       constants<>+7168(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+4864(SB), Y3, Y4
+	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one931
+
+tail933:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done934
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x02, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS (CX)(SI*4), Y1, Y2
+	VANDPS     constants<>+6976(SB), Y2, Y2
+	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
+	VMOVMSKPS  Y2, DI
+	TESTL      DI, DI
+	JZ         ok936
+	MOVQ       SI, ret+40(FP)
+	JMP        done929
+
+ok936:
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VFMADD213PS  constants<>+7168(SB), Y2, Y3
+	VSUBPS       constants<>+7168(SB), Y3, Y4
+	VFNMADD231PS constants<>+7232(SB), Y4, Y2
+	VFNMADD231PS constants<>+7296(SB), Y4, Y2
+	VFNMADD231PS constants<>+7360(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y4
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VFMADD213PS  constants<>+7488(SB), Y4, Y5
+	VFMADD213PS  constants<>+7552(SB), Y4, Y5
+	VMULPS       Y4, Y2, Y6
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VFMADD213PS  constants<>+7680(SB), Y4, Y5
+	VFMADD213PS  constants<>+7744(SB), Y4, Y5
+	VFMADD213PS  constants<>+4864(SB), Y4, Y5
+	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VPSLLD       $0x1f, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       constants<>+320(SB), Y3, Y3
+	VXORPS       Y3, Y2, Y2
+	VMASKMOVPS   (DX)(SI*4), Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(SI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+
+done934:
+	MOVQ BX, ret+40(FP)
+
+done929:
+	VZEROUPPER
+	RET
+
+// func addCosAVX512F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest940
+
+many938:
+	VMOVUPS  (CX)(BX*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VMOVUPS  64(CX)(BX*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok943
+	MOVQ     BX, ret+32(FP)
+	JMP      done937
+
+ok943:
+	VMOVUPS           (CX)(BX*8), Z1
+	VMOVUPS           64(CX)(BX*8), Z6
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VFMADD213PD.BCST  constants<>+7872(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+7872(SB), Z7, Z9
+	VSUBPD.BCST       constants<>+7872(SB), Z8, Z10
+	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z6, Z6, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VFMADD213PD.BCST  constants<>+6080(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VFMADD213PD.BCST  constants<>+6080(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6208(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6208(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6336(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6336(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VBLENDMPD         Z11, Z1, K1, Z2
+	VBLENDMPD         Z12, Z6, K2, Z3
+	VPSLLQ            $0x3e, Z7, Z1
+	VPSLLQ            $0x3e, Z8, Z6
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VANDPD.BCST       constants<>+128(SB), Z6, Z6
+	VXORPD            Z1, Z2, Z1
+	VXORPD            Z6, Z3, Z6
+	VMOVUPS           (AX)(BX*8), Z7
+	VFMADD231PD       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(BX*8)
+	VMOVUPS           64(AX)(BX*8), Z1
+	VFMADD231PD       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*8)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               many938
+
+oneTest940:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail941
+
+one939:
+	VMOVUPS  (CX)(BX*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok944
+	MOVQ     BX, ret+32(FP)
+	JMP      done937
+
+ok944:
+	VMOVUPS           (CX)(BX*8), Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VBLENDMPD         Z6, Z1, K1, Z4
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z4, Z1
+	VMOVUPS           (AX)(BX*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*8)
+	ADDQ              $0x08, BX
+	CMPQ              BX, SI
+	JLE               one939
+
+tail941:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done942
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPD.Z (CX)(BX*8), K1, Z1
+	VANDPD    constants<>+5440(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok945
+	MOVQ      BX, ret+32(FP)
+	JMP       done937
+
+ok945:
+	VMOVUPD.Z         (CX)(BX*8), K1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VBLENDMPD         Z4, Z1, K2, Z5
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z5, Z1
+	VMOVUPD.Z         (AX)(BX*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(BX*8)
+
+done942:
+	MOVQ DX, ret+32(FP)
+
+done937:
+	VZEROUPPER
+	RET
+
+// func addCosAVX2F64<>(n int, dst *float64, sign float64, x *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail950
+
+one948:
+	VMOVUPS   (CX)(BX*8), Y1
+	VANDPD    constants<>+5440(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VMOVMSKPS Y1, DI
+	TESTL     DI, DI
+	JZ        ok952
+	MOVQ      BX, ret+32(FP)
+	JMP       done946
+
+ok952:
+	VMOVUPS      (CX)(BX*8), Y1
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VFMADD213PD  constants<>+7872(SB), Y1, Y2
+	VSUBPD       constants<>+7872(SB), Y2, Y3
+	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VFMADD213PD  constants<>+6016(SB), Y3, Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VFMADD213PD  constants<>+6848(SB), Y3, Y4
+	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one948
+
+tail950:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done951
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x03, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPD (CX)(BX*8), Y1, Y2
+	VANDPD     constants<>+5440(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VMOVMSKPS  Y2, SI
+	TESTL      SI, SI
+	JZ         ok953
+	MOVQ       BX, ret+32(FP)
+	JMP        done946
+
+ok953:
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VFMADD213PD  constants<>+7872(SB), Y2, Y3
+	VSUBPD       constants<>+7872(SB), Y3, Y4
+	VFNMADD231PD constants<>+6656(SB), Y4, Y2
+	VFNMADD231PD constants<>+6720(SB), Y4, Y2
+	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VFMADD213PD  constants<>+6016(SB), Y4, Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VFMADD213PD  constants<>+6080(SB), Y4, Y5
+	VFMADD213PD  constants<>+6208(SB), Y4, Y5
+	VFMADD213PD  constants<>+6336(SB), Y4, Y5
+	VFMADD213PD  constants<>+6464(SB), Y4, Y5
+	VFMADD213PD  constants<>+6592(SB), Y4, Y5
+	VFMADD213PD  constants<>+6848(SB), Y4, Y5
+	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VPSLLQ       $0x3f, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       constants<>+128(SB), Y3, Y3
+	VXORPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done951:
+	MOVQ DX, ret+32(FP)
+
+done946:
+	VZEROUPPER
+	RET
+
+// func addCosAVX512F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest957
+
+many955:
+	VMOVUPS  (CX)(BX*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	VMOVUPS  64(CX)(BX*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok960
+	MOVQ     BX, ret+32(FP)
+	JMP      done954
+
+ok960:
+	VMOVUPS           (CX)(BX*4), Z1
+	VMOVUPS           64(CX)(BX*4), Z6
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VFMADD213PS.BCST  constants<>+7936(SB), Z1, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VFMADD213PS.BCST  constants<>+7936(SB), Z6, Z8
+	VSUBPS.BCST       constants<>+7936(SB), Z7, Z9
+	VSUBPS.BCST       constants<>+7936(SB), Z8, Z10
+	VFNMADD231PS.BCST constants<>+7232(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7232(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7296(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7360(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z10, Z6
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z6, Z6, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VFMADD213PS.BCST  constants<>+7488(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VFMADD213PS.BCST  constants<>+7488(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7552(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7552(SB), Z10, Z12
+	VMULPS            Z9, Z1, Z13
+	VMULPS            Z10, Z6, Z14
+	VFMADD231PS       Z13, Z11, Z1
+	VFMADD231PS       Z14, Z12, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
+	VBLENDMPS         Z11, Z1, K1, Z2
+	VBLENDMPS         Z12, Z6, K2, Z3
+	VPSLLD            $0x1e, Z7, Z1
+	VPSLLD            $0x1e, Z8, Z6
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z6, Z6
+	VXORPS            Z1, Z2, Z1
+	VXORPS            Z6, Z3, Z6
+	VMOVUPS           (AX)(BX*4), Z7
+	VFMADD231PS       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(BX*4)
+	VMOVUPS           64(AX)(BX*4), Z1
+	VFMADD231PS       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(BX*4)
+	ADDQ              $0x20, BX
+	CMPQ              BX, SI
+	JLE               many955
+
+oneTest957:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail958
+
+one956:
+	VMOVUPS  (CX)(BX*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok961
+	MOVQ     BX, ret+32(FP)
+	JMP      done954
+
+ok961:
+	VMOVUPS           (CX)(BX*4), Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7936(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7936(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z6
+	VMULPS            Z3, Z1, Z7
+	VFMADD231PS       Z7, Z6, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
+	VBLENDMPS         Z6, Z1, K1, Z4
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z4, Z1
+	VMOVUPS           (AX)(BX*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(BX*4)
+	ADDQ              $0x10, BX
+	CMPQ              BX, SI
+	JLE               one956
+
+tail958:
+	MOVQ      DX, SI
+	SUBQ      BX, SI
+	JZ        done959
+	MOVQ      $-1, DI
+	SHLXQ     SI, DI, DI
+	NOTQ      DI
+	KMOVW     DI, K1
+	VMOVUPS.Z (CX)(BX*4), K1, Z1
+	VANDPS    constants<>+6976(SB), Z1, Z1
+	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok962
+	MOVQ      BX, ret+32(FP)
+	JMP       done954
+
+ok962:
+	VMOVUPS.Z         (CX)(BX*4), K1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7936(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7936(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z4
+	VMULPS            Z3, Z1, Z6
+	VFMADD231PS       Z6, Z4, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
+	VBLENDMPS         Z4, Z1, K2, Z5
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z5, Z1
+	VMOVUPS.Z         (AX)(BX*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(BX*4)
+
+done959:
+	MOVQ DX, ret+32(FP)
+
+done954:
+	VZEROUPPER
+	RET
+
+// func addCosAVX2F32<>(n int, dst *float32, sign float32, x *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         n+0(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail967
+
+one965:
+	VMOVUPS   (CX)(BX*4), Y1
+	VANDPS    constants<>+6976(SB), Y1, Y1
+	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS Y1, DI
+	TESTL     DI, DI
+	JZ        ok969
+	MOVQ      BX, ret+32(FP)
+	JMP       done963
+
+ok969:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7936(SB), Y1, Y2
+	VSUBPS       constants<>+7936(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+4864(SB), Y3, Y4
+	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one965
+
+tail967:
+	MOVQ       DX, SI
+	SUBQ       BX, SI
+	JZ         done968
+	LEAQ       ones<>+32(SB), DI
+	SHLQ       $0x02, SI
+	SUBQ       SI, DI
+	VMOVUPS    (DI), Y1
+	VMASKMOVPS (CX)(BX*4), Y1, Y2
+	VANDPS     constants<>+6976(SB), Y2, Y2
+	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
+	VMOVMSKPS  Y2, SI
+	TESTL      SI, SI
+	JZ         ok970
+	MOVQ       BX, ret+32(FP)
+	JMP        done963
+
+ok970:
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VFMADD213PS  constants<>+7936(SB), Y2, Y3
+	VSUBPS       constants<>+7936(SB), Y3, Y4
+	VFNMADD231PS constants<>+7232(SB), Y4, Y2
+	VFNMADD231PS constants<>+7296(SB), Y4, Y2
+	VFNMADD231PS constants<>+7360(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y4
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VFMADD213PS  constants<>+7488(SB), Y4, Y5
+	VFMADD213PS  constants<>+7552(SB), Y4, Y5
+	VMULPS       Y4, Y2, Y6
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VFMADD213PS  constants<>+7680(SB), Y4, Y5
+	VFMADD213PS  constants<>+7744(SB), Y4, Y5
+	VFMADD213PS  constants<>+4864(SB), Y4, Y5
+	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VPSLLD       $0x1f, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       constants<>+320(SB), Y3, Y3
+	VXORPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done968:
+	MOVQ DX, ret+32(FP)
+
+done963:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX512F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosProductAVX512F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest974
+
+many972:
+	VMOVUPS  (CX)(SI*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	VMOVUPS  64(CX)(SI*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok977
+	MOVQ     SI, ret+40(FP)
+	JMP      done971
+
+ok977:
+	VMOVUPS           (CX)(SI*8), Z1
+	VMOVUPS           64(CX)(SI*8), Z6
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z7
+	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z7
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSD      constants<>+5568(SB), Z8
+	VFMADD213PD.BCST  constants<>+7872(SB), Z6, Z8
+	VSUBPD.BCST       constants<>+7872(SB), Z7, Z9
+	VSUBPD.BCST       constants<>+7872(SB), Z8, Z10
+	VFNMADD231PD.BCST constants<>+6656(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6656(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6720(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z10, Z6
+	VFNMADD231PD.BCST constants<>+6784(SB), Z9, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z10, Z6
+	VMULPD            Z1, Z1, Z9
+	VMULPD            Z6, Z6, Z10
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z11
+	VFMADD213PD.BCST  constants<>+6016(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5888(SB), Z12
+	VFMADD213PD.BCST  constants<>+6016(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6144(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6144(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6272(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6272(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6400(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6400(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6528(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6528(SB), Z10, Z12
+	VMULPD            Z9, Z1, Z13
+	VMULPD            Z10, Z6, Z14
+	VFMADD231PD       Z13, Z11, Z1
+	VFMADD231PD       Z14, Z12, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z11
+	VFMADD213PD.BCST  constants<>+6080(SB), Z9, Z11
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSD      constants<>+5952(SB), Z12
+	VFMADD213PD.BCST  constants<>+6080(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6208(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6208(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6336(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6336(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6464(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6464(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6592(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6592(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+6848(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+6848(SB), Z10, Z12
+	VFMADD213PD.BCST  constants<>+2816(SB), Z9, Z11
+	VFMADD213PD.BCST  constants<>+2816(SB), Z10, Z12
+	VPTESTMQ.BCST     constants<>+6912(SB), Z7, K1
+	VPTESTMQ.BCST     constants<>+6912(SB), Z8, K2
+	VBLENDMPD         Z11, Z1, K1, Z2
+	VBLENDMPD         Z12, Z6, K2, Z3
+	VPSLLQ            $0x3e, Z7, Z1
+	VPSLLQ            $0x3e, Z8, Z6
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VANDPD.BCST       constants<>+128(SB), Z6, Z6
+	VXORPD            Z1, Z2, Z1
+	VXORPD            Z6, Z3, Z6
+	VMOVUPS           (DX)(SI*8), Z7
+	VMULPD            Z7, Z1, Z1
+	VMOVUPS           (AX)(SI*8), Z7
+	VFMADD231PD       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(SI*8)
+	VMOVUPS           64(DX)(SI*8), Z1
+	VMULPD            Z1, Z6, Z6
+	VMOVUPS           64(AX)(SI*8), Z1
+	VFMADD231PD       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(SI*8)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               many972
+
+oneTest974:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail975
+
+one973:
+	VMOVUPS  (CX)(SI*8), Z1
+	VANDPD   constants<>+5440(SB), Z1, Z1
+	VCMPPD   $0x16, constants<>+5504(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok978
+	MOVQ     SI, ret+40(FP)
+	JMP      done971
+
+ok978:
+	VMOVUPS           (CX)(SI*8), Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5888(SB), Z6
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z6
+	VMULPD            Z3, Z1, Z7
+	VFMADD231PD       Z7, Z6, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSD      constants<>+5952(SB), Z6
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z6
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z6
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K1
+	VBLENDMPD         Z6, Z1, K1, Z4
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z4, Z1
+	VMOVUPS           (DX)(SI*8), Z2
+	VMULPD            Z2, Z1, Z1
+	VMOVUPS           (AX)(SI*8), Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(SI*8)
+	ADDQ              $0x08, SI
+	CMPQ              SI, DI
+	JLE               one973
+
+tail975:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done976
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPD.Z (CX)(SI*8), K1, Z1
+	VANDPD    constants<>+5440(SB), Z1, Z1
+	VCMPPD    $0x16, constants<>+5504(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok979
+	MOVQ      SI, ret+40(FP)
+	JMP       done971
+
+ok979:
+	VMOVUPD.Z         (CX)(SI*8), K1, Z1
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSD      constants<>+5568(SB), Z2
+	VFMADD213PD.BCST  constants<>+7872(SB), Z1, Z2
+	VSUBPD.BCST       constants<>+7872(SB), Z2, Z3
+	VFNMADD231PD.BCST constants<>+6656(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6720(SB), Z3, Z1
+	VFNMADD231PD.BCST constants<>+6784(SB), Z3, Z1
+	VMULPD            Z1, Z1, Z3
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5888(SB), Z4
+	VFMADD213PD.BCST  constants<>+6016(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6144(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6272(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6400(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6528(SB), Z3, Z4
+	VMULPD            Z3, Z1, Z6
+	VFMADD231PD       Z6, Z4, Z1
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSD      constants<>+5952(SB), Z4
+	VFMADD213PD.BCST  constants<>+6080(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6208(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6336(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6464(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6592(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+6848(SB), Z3, Z4
+	VFMADD213PD.BCST  constants<>+2816(SB), Z3, Z4
+	VPTESTMQ.BCST     constants<>+6912(SB), Z2, K2
+	VBLENDMPD         Z4, Z1, K2, Z5
+	VPSLLQ            $0x3e, Z2, Z1
+	VANDPD.BCST       constants<>+128(SB), Z1, Z1
+	VXORPD            Z1, Z5, Z1
+	VMOVUPD.Z         (DX)(SI*8), K1, Z2
+	VMULPD            Z2, Z1, Z1
+	VMOVUPD.Z         (AX)(SI*8), K1, Z2
+	VFMADD231PD       Z1, Z0, Z2
+	VMOVUPD           Z2, K1, (AX)(SI*8)
+
+done976:
+	MOVQ BX, ret+40(FP)
+
+done971:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX2F64<>(n int, dst *float64, sign float64, x *float64, from *float64) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosProductAVX2F64<>(SB), NOSPLIT, $0-48
+	VBROADCASTSD sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail984
+
+one982:
+	VMOVUPS   (CX)(SI*8), Y1
+	VANDPD    constants<>+5440(SB), Y1, Y1
+	VCMPPD    $0x16, constants<>+5504(SB), Y1, Y1
+	VMOVMSKPS Y1, R8
+	TESTL     R8, R8
+	JZ        ok986
+	MOVQ      SI, ret+40(FP)
+	JMP       done980
+
+ok986:
+	VMOVUPS      (CX)(SI*8), Y1
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSD constants<>+5568(SB), Y2
+	VFMADD213PD  constants<>+7872(SB), Y1, Y2
+	VSUBPD       constants<>+7872(SB), Y2, Y3
+	VFNMADD231PD constants<>+6656(SB), Y3, Y1
+	VFNMADD231PD constants<>+6720(SB), Y3, Y1
+	VFNMADD231PD constants<>+6784(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5888(SB), Y4
+	VFMADD213PD  constants<>+6016(SB), Y3, Y4
+	VFMADD213PD  constants<>+6144(SB), Y3, Y4
+	VFMADD213PD  constants<>+6272(SB), Y3, Y4
+	VFMADD213PD  constants<>+6400(SB), Y3, Y4
+	VFMADD213PD  constants<>+6528(SB), Y3, Y4
+	VMULPD       Y3, Y1, Y5
+	VFMADD231PD  Y5, Y4, Y1
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSD constants<>+5952(SB), Y4
+	VFMADD213PD  constants<>+6080(SB), Y3, Y4
+	VFMADD213PD  constants<>+6208(SB), Y3, Y4
+	VFMADD213PD  constants<>+6336(SB), Y3, Y4
+	VFMADD213PD  constants<>+6464(SB), Y3, Y4
+	VFMADD213PD  constants<>+6592(SB), Y3, Y4
+	VFMADD213PD  constants<>+6848(SB), Y3, Y4
+	VFMADD213PD  constants<>+2816(SB), Y3, Y4
+	VPSLLQ       $0x3f, Y2, Y3
+	VBLENDVPD    Y3, Y4, Y1, Y1
+	VPSLLQ       $0x3e, Y2, Y2
+	VANDPD       constants<>+128(SB), Y2, Y2
+	VXORPD       Y2, Y1, Y1
+	VMOVUPS      (DX)(SI*8), Y2
+	VMULPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one982
+
+tail984:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done985
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x03, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y1
+	VMASKMOVPD (CX)(SI*8), Y1, Y2
+	VANDPD     constants<>+5440(SB), Y2, Y2
+	VCMPPD     $0x16, constants<>+5504(SB), Y2, Y2
+	VMOVMSKPS  Y2, DI
+	TESTL      DI, DI
+	JZ         ok987
+	MOVQ       SI, ret+40(FP)
+	JMP        done980
+
+ok987:
+	VMASKMOVPD   (CX)(SI*8), Y1, Y2
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSD constants<>+5568(SB), Y3
+	VFMADD213PD  constants<>+7872(SB), Y2, Y3
+	VSUBPD       constants<>+7872(SB), Y3, Y4
+	VFNMADD231PD constants<>+6656(SB), Y4, Y2
+	VFNMADD231PD constants<>+6720(SB), Y4, Y2
+	VFNMADD231PD constants<>+6784(SB), Y4, Y2
+	VMULPD       Y2, Y2, Y4
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5888(SB), Y5
+	VFMADD213PD  constants<>+6016(SB), Y4, Y5
+	VFMADD213PD  constants<>+6144(SB), Y4, Y5
+	VFMADD213PD  constants<>+6272(SB), Y4, Y5
+	VFMADD213PD  constants<>+6400(SB), Y4, Y5
+	VFMADD213PD  constants<>+6528(SB), Y4, Y5
+	VMULPD       Y4, Y2, Y6
+	VFMADD231PD  Y6, Y5, Y2
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSD constants<>+5952(SB), Y5
+	VFMADD213PD  constants<>+6080(SB), Y4, Y5
+	VFMADD213PD  constants<>+6208(SB), Y4, Y5
+	VFMADD213PD  constants<>+6336(SB), Y4, Y5
+	VFMADD213PD  constants<>+6464(SB), Y4, Y5
+	VFMADD213PD  constants<>+6592(SB), Y4, Y5
+	VFMADD213PD  constants<>+6848(SB), Y4, Y5
+	VFMADD213PD  constants<>+2816(SB), Y4, Y5
+	VPSLLQ       $0x3f, Y3, Y4
+	VBLENDVPD    Y4, Y5, Y2, Y2
+	VPSLLQ       $0x3e, Y3, Y3
+	VANDPD       constants<>+128(SB), Y3, Y3
+	VXORPD       Y3, Y2, Y2
+	VMASKMOVPD   (DX)(SI*8), Y1, Y3
+	VMULPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(SI*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
+
+done985:
+	MOVQ BX, ret+40(FP)
+
+done980:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX512F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·addCosProductAVX512F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+16(FP), Z0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest991
+
+many989:
+	VMOVUPS  (CX)(SI*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	VMOVUPS  64(CX)(SI*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K2
+	KORW     K2, K1, K1
+	KORTESTW K1, K1
+	JZ       ok994
+	MOVQ     SI, ret+40(FP)
+	JMP      done988
+
+ok994:
+	VMOVUPS           (CX)(SI*4), Z1
+	VMOVUPS           64(CX)(SI*4), Z6
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VMOVUPS           Z7, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z7
+	VFMADD213PS.BCST  constants<>+7936(SB), Z1, Z7
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+7104(SB), Z8
+	VFMADD213PS.BCST  constants<>+7936(SB), Z6, Z8
+	VSUBPS.BCST       constants<>+7936(SB), Z7, Z9
+	VSUBPS.BCST       constants<>+7936(SB), Z8, Z10
+	VFNMADD231PS.BCST constants<>+7232(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7232(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7296(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z10, Z6
+	VFNMADD231PS.BCST constants<>+7360(SB), Z9, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z10, Z6
+	VMULPS            Z1, Z1, Z9
+	VMULPS            Z6, Z6, Z10
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z11
+	VFMADD213PS.BCST  constants<>+7488(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7424(SB), Z12
+	VFMADD213PS.BCST  constants<>+7488(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7552(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7552(SB), Z10, Z12
+	VMULPS            Z9, Z1, Z13
+	VMULPS            Z10, Z6, Z14
+	VFMADD231PS       Z13, Z11, Z1
+	VFMADD231PS       Z14, Z12, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VMOVUPS           Z11, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z11
+	VFMADD213PS.BCST  constants<>+7680(SB), Z9, Z11
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+7616(SB), Z12
+	VFMADD213PS.BCST  constants<>+7680(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+7744(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+7744(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4864(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4864(SB), Z10, Z12
+	VFMADD213PS.BCST  constants<>+4288(SB), Z9, Z11
+	VFMADD213PS.BCST  constants<>+4288(SB), Z10, Z12
+	VPTESTMD.BCST     constants<>+7808(SB), Z7, K1
+	VPTESTMD.BCST     constants<>+7808(SB), Z8, K2
+	VBLENDMPS         Z11, Z1, K1, Z2
+	VBLENDMPS         Z12, Z6, K2, Z3
+	VPSLLD            $0x1e, Z7, Z1
+	VPSLLD            $0x1e, Z8, Z6
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VANDPS.BCST       constants<>+320(SB), Z6, Z6
+	VXORPS            Z1, Z2, Z1
+	VXORPS            Z6, Z3, Z6
+	VMOVUPS           (DX)(SI*4), Z7
+	VMULPS            Z7, Z1, Z1
+	VMOVUPS           (AX)(SI*4), Z7
+	VFMADD231PS       Z1, Z0, Z7
+	VMOVUPS           Z7, (AX)(SI*4)
+	VMOVUPS           64(DX)(SI*4), Z1
+	VMULPS            Z1, Z6, Z6
+	VMOVUPS           64(AX)(SI*4), Z1
+	VFMADD231PS       Z6, Z0, Z1
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many989
+
+oneTest991:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail992
+
+one990:
+	VMOVUPS  (CX)(SI*4), Z1
+	VANDPS   constants<>+6976(SB), Z1, Z1
+	VCMPPS   $0x16, constants<>+7040(SB), Z1, K1
+	KORTESTW K1, K1
+	JZ       ok995
+	MOVQ     SI, ret+40(FP)
+	JMP      done988
+
+ok995:
+	VMOVUPS           (CX)(SI*4), Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7936(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7936(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7424(SB), Z6
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z6
+	VMULPS            Z3, Z1, Z7
+	VFMADD231PS       Z7, Z6, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+7616(SB), Z6
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z6
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z6
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K1
+	VBLENDMPS         Z6, Z1, K1, Z4
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z4, Z1
+	VMOVUPS           (DX)(SI*4), Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS           (AX)(SI*4), Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, (AX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one990
+
+tail992:
+	MOVQ      BX, DI
+	SUBQ      SI, DI
+	JZ        done993
+	MOVQ      $-1, R8
+	SHLXQ     DI, R8, R8
+	NOTQ      R8
+	KMOVW     R8, K1
+	VMOVUPS.Z (CX)(SI*4), K1, Z1
+	VANDPS    constants<>+6976(SB), Z1, Z1
+	VCMPPS    $0x16, constants<>+7040(SB), Z1, K2
+	KORTESTW  K2, K2
+	JZ        ok996
+	MOVQ      SI, ret+40(FP)
+	JMP       done988
+
+ok996:
+	VMOVUPS.Z         (CX)(SI*4), K1, Z1
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+7104(SB), Z2
+	VFMADD213PS.BCST  constants<>+7936(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+7936(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+7232(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7296(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+7360(SB), Z3, Z1
+	VMULPS            Z1, Z1, Z3
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7424(SB), Z4
+	VFMADD213PS.BCST  constants<>+7488(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7552(SB), Z3, Z4
+	VMULPS            Z3, Z1, Z6
+	VFMADD231PS       Z6, Z4, Z1
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+7616(SB), Z4
+	VFMADD213PS.BCST  constants<>+7680(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+7744(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4864(SB), Z3, Z4
+	VFMADD213PS.BCST  constants<>+4288(SB), Z3, Z4
+	VPTESTMD.BCST     constants<>+7808(SB), Z2, K2
+	VBLENDMPS         Z4, Z1, K2, Z5
+	VPSLLD            $0x1e, Z2, Z1
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VXORPS            Z1, Z5, Z1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z2
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS.Z         (AX)(SI*4), K1, Z2
+	VFMADD231PS       Z1, Z0, Z2
+	VMOVUPS           Z2, K1, (AX)(SI*4)
+
+done993:
+	MOVQ BX, ret+40(FP)
+
+done988:
+	VZEROUPPER
+	RET
+
+// func addCosProductAVX2F32<>(n int, dst *float32, sign float32, x *float32, from *float32) int
+// Requires: AVX, AVX2, FMA3
+TEXT ·addCosProductAVX2F32<>(SB), NOSPLIT, $0-48
+	VBROADCASTSS sign+16(FP), Y0
+	MOVQ         dst+8(FP), AX
+	MOVQ         x+24(FP), CX
+	MOVQ         from+32(FP), DX
+	MOVQ         n+0(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1001
+
+one999:
+	VMOVUPS   (CX)(SI*4), Y1
+	VANDPS    constants<>+6976(SB), Y1, Y1
+	VCMPPS    $0x16, constants<>+7040(SB), Y1, Y1
+	VMOVMSKPS Y1, R8
+	TESTL     R8, R8
+	JZ        ok1003
+	MOVQ      SI, ret+40(FP)
+	JMP       done997
+
+ok1003:
+	VMOVUPS      (CX)(SI*4), Y1
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+7104(SB), Y2
+	VFMADD213PS  constants<>+7936(SB), Y1, Y2
+	VSUBPS       constants<>+7936(SB), Y2, Y3
+	VFNMADD231PS constants<>+7232(SB), Y3, Y1
+	VFNMADD231PS constants<>+7296(SB), Y3, Y1
+	VFNMADD231PS constants<>+7360(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7424(SB), Y4
+	VFMADD213PS  constants<>+7488(SB), Y3, Y4
+	VFMADD213PS  constants<>+7552(SB), Y3, Y4
+	VMULPS       Y3, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+7616(SB), Y4
+	VFMADD213PS  constants<>+7680(SB), Y3, Y4
+	VFMADD213PS  constants<>+7744(SB), Y3, Y4
+	VFMADD213PS  constants<>+4864(SB), Y3, Y4
+	VFMADD213PS  constants<>+4288(SB), Y3, Y4
+	VPSLLD       $0x1f, Y2, Y3
+	VBLENDVPS    Y3, Y4, Y1, Y1
+	VPSLLD       $0x1e, Y2, Y2
+	VANDPS       constants<>+320(SB), Y2, Y2
+	VXORPS       Y2, Y1, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one999
+
+tail1001:
+	MOVQ       BX, DI
+	SUBQ       SI, DI
+	JZ         done1002
+	LEAQ       ones<>+32(SB), R8
+	SHLQ       $0x02, DI
+	SUBQ       DI, R8
+	VMOVUPS    (R8), Y1
+	VMASKMOVPS (CX)(SI*4), Y1, Y2
+	VANDPS     constants<>+6976(SB), Y2, Y2
+	VCMPPS     $0x16, constants<>+7040(SB), Y2, Y2
+	VMOVMSKPS  Y2, DI
+	TESTL      DI, DI
+	JZ         ok1004
+	MOVQ       SI, ret+40(FP)
+	JMP        done997
+
+ok1004:
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+7104(SB), Y3
+	VFMADD213PS  constants<>+7936(SB), Y2, Y3
+	VSUBPS       constants<>+7936(SB), Y3, Y4
+	VFNMADD231PS constants<>+7232(SB), Y4, Y2
+	VFNMADD231PS constants<>+7296(SB), Y4, Y2
+	VFNMADD231PS constants<>+7360(SB), Y4, Y2
+	VMULPS       Y2, Y2, Y4
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7424(SB), Y5
+	VFMADD213PS  constants<>+7488(SB), Y4, Y5
+	VFMADD213PS  constants<>+7552(SB), Y4, Y5
+	VMULPS       Y4, Y2, Y6
+	VFMADD231PS  Y6, Y5, Y2
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+7616(SB), Y5
+	VFMADD213PS  constants<>+7680(SB), Y4, Y5
+	VFMADD213PS  constants<>+7744(SB), Y4, Y5
+	VFMADD213PS  constants<>+4864(SB), Y4, Y5
+	VFMADD213PS  constants<>+4288(SB), Y4, Y5
+	VPSLLD       $0x1f, Y3, Y4
+	VBLENDVPS    Y4, Y5, Y2, Y2
+	VPSLLD       $0x1e, Y3, Y3
+	VANDPS       constants<>+320(SB), Y3, Y3
+	VXORPS       Y3, Y2, Y2
+	VMASKMOVPS   (DX)(SI*4), Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(SI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+
+done1002:
+	MOVQ BX, ret+40(FP)
+
+done997:
+	VZEROUPPER
+	RET
+
+// func addSqrtAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addSqrtAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1008
+
+many1006:
+	VMOVUPS     (CX)(BX*8), Z1
+	VMOVUPS     64(CX)(BX*8), Z2
+	VSQRTPD     Z1, Z1
+	VSQRTPD     Z2, Z2
+	VMOVUPS     (AX)(BX*8), Z3
+	VFMADD231PD Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*8)
+	VMOVUPS     64(AX)(BX*8), Z1
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(BX*8)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         many1006
+
+oneTest1008:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1009
+
+one1007:
+	VMOVUPS     (CX)(BX*8), Z1
+	VSQRTPD     Z1, Z1
+	VMOVUPS     (AX)(BX*8), Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(BX*8)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1007
+
+tail1009:
+	SUBQ        BX, DX
+	JZ          done1010
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPD.Z   (CX)(BX*8), K1, Z1
+	VSQRTPD     Z1, Z1
+	VMOVUPD.Z   (AX)(BX*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(BX*8)
+
+done1010:
+	VZEROUPPER
+	RET
+
+// func addSqrtAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addSqrtAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1015
+
+one1013:
+	VMOVUPS     (CX)(BX*8), Y1
+	VSQRTPD     Y1, Y1
+	VMOVUPS     (AX)(BX*8), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(BX*8)
+	ADDQ        $0x04, BX
+	CMPQ        BX, SI
+	JLE         one1013
+
+tail1015:
+	SUBQ        BX, DX
+	JZ          done1016
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x03, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPD  (CX)(BX*8), Y1, Y2
+	VSQRTPD     Y2, Y2
+	VMASKMOVPD  (AX)(BX*8), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (AX)(BX*8)
+
+done1016:
+	VZEROUPPER
+	RET
+
+// func addSqrtAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addSqrtAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1020
+
+many1018:
+	VMOVUPS     (CX)(BX*4), Z1
+	VMOVUPS     64(CX)(BX*4), Z2
+	VSQRTPS     Z1, Z1
+	VSQRTPS     Z2, Z2
+	VMOVUPS     (AX)(BX*4), Z3
+	VFMADD231PS Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(BX*4)
+	VMOVUPS     64(AX)(BX*4), Z1
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(BX*4)
+	ADDQ        $0x20, BX
+	CMPQ        BX, SI
+	JLE         many1018
+
+oneTest1020:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1021
+
+one1019:
+	VMOVUPS     (CX)(BX*4), Z1
+	VSQRTPS     Z1, Z1
+	VMOVUPS     (AX)(BX*4), Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(BX*4)
+	ADDQ        $0x10, BX
+	CMPQ        BX, SI
+	JLE         one1019
+
+tail1021:
+	SUBQ        BX, DX
+	JZ          done1022
+	MOVQ        $-1, SI
+	SHLXQ       DX, SI, SI
+	NOTQ        SI
+	KMOVW       SI, K1
+	VMOVUPS.Z   (CX)(BX*4), K1, Z1
+	VSQRTPS     Z1, Z1
+	VMOVUPS.Z   (AX)(BX*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(BX*4)
+
+done1022:
+	VZEROUPPER
+	RET
+
+// func addSqrtAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addSqrtAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1027
+
+one1025:
+	VMOVUPS     (CX)(BX*4), Y1
+	VSQRTPS     Y1, Y1
+	VMOVUPS     (AX)(BX*4), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(BX*4)
+	ADDQ        $0x08, BX
+	CMPQ        BX, SI
+	JLE         one1025
+
+tail1027:
+	SUBQ        BX, DX
+	JZ          done1028
+	LEAQ        ones<>+32(SB), SI
+	SHLQ        $0x02, DX
+	SUBQ        DX, SI
+	VMOVUPS     (SI), Y1
+	VMASKMOVPS  (CX)(BX*4), Y1, Y2
+	VSQRTPS     Y2, Y2
+	VMASKMOVPS  (AX)(BX*4), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (AX)(BX*4)
+
+done1028:
+	VZEROUPPER
+	RET
+
+// func addSqrtProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addSqrtProductAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1032
+
+many1030:
+	VMOVUPS     (CX)(SI*8), Z1
+	VMOVUPS     64(CX)(SI*8), Z2
+	VSQRTPD     Z1, Z1
+	VSQRTPD     Z2, Z2
+	VMOVUPS     (DX)(SI*8), Z3
+	VMULPD      Z3, Z1, Z1
+	VMOVUPS     (AX)(SI*8), Z3
+	VFMADD231PD Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*8)
+	VMOVUPS     64(DX)(SI*8), Z1
+	VMULPD      Z1, Z2, Z2
+	VMOVUPS     64(AX)(SI*8), Z1
+	VFMADD231PD Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*8)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         many1030
+
+oneTest1032:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1033
+
+one1031:
+	VMOVUPS     (CX)(SI*8), Z1
+	VSQRTPD     Z1, Z1
+	VMOVUPS     (DX)(SI*8), Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPS     (AX)(SI*8), Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(SI*8)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1031
+
+tail1033:
+	SUBQ        SI, BX
+	JZ          done1034
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPD.Z   (CX)(SI*8), K1, Z1
+	VSQRTPD     Z1, Z1
+	VMOVUPD.Z   (DX)(SI*8), K1, Z2
+	VMULPD      Z2, Z1, Z1
+	VMOVUPD.Z   (AX)(SI*8), K1, Z2
+	VFMADD231PD Z1, Z0, Z2
+	VMOVUPD     Z2, K1, (AX)(SI*8)
+
+done1034:
+	VZEROUPPER
+	RET
+
+// func addSqrtProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addSqrtProductAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1039
+
+one1037:
+	VMOVUPS     (CX)(SI*8), Y1
+	VSQRTPD     Y1, Y1
+	VMOVUPS     (DX)(SI*8), Y2
+	VMULPD      Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*8), Y2
+	VFMADD231PD Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*8)
+	ADDQ        $0x04, SI
+	CMPQ        SI, DI
+	JLE         one1037
+
+tail1039:
+	SUBQ        SI, BX
+	JZ          done1040
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x03, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPD  (CX)(SI*8), Y1, Y2
+	VSQRTPD     Y2, Y2
+	VMASKMOVPD  (DX)(SI*8), Y1, Y3
+	VMULPD      Y3, Y2, Y2
+	VMASKMOVPD  (AX)(SI*8), Y1, Y3
+	VFMADD231PD Y2, Y0, Y3
+	VMASKMOVPD  Y3, Y1, (AX)(SI*8)
+
+done1040:
+	VZEROUPPER
+	RET
+
+// func addSqrtProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addSqrtProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1044
+
+many1042:
+	VMOVUPS     (CX)(SI*4), Z1
+	VMOVUPS     64(CX)(SI*4), Z2
+	VSQRTPS     Z1, Z1
+	VSQRTPS     Z2, Z2
+	VMOVUPS     (DX)(SI*4), Z3
+	VMULPS      Z3, Z1, Z1
+	VMOVUPS     (AX)(SI*4), Z3
+	VFMADD231PS Z1, Z0, Z3
+	VMOVUPS     Z3, (AX)(SI*4)
+	VMOVUPS     64(DX)(SI*4), Z1
+	VMULPS      Z1, Z2, Z2
+	VMOVUPS     64(AX)(SI*4), Z1
+	VFMADD231PS Z2, Z0, Z1
+	VMOVUPS     Z1, 64(AX)(SI*4)
+	ADDQ        $0x20, SI
+	CMPQ        SI, DI
+	JLE         many1042
+
+oneTest1044:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1045
+
+one1043:
+	VMOVUPS     (CX)(SI*4), Z1
+	VSQRTPS     Z1, Z1
+	VMOVUPS     (DX)(SI*4), Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS     (AX)(SI*4), Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, (AX)(SI*4)
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLE         one1043
+
+tail1045:
+	SUBQ        SI, BX
+	JZ          done1046
+	MOVQ        $-1, DI
+	SHLXQ       BX, DI, DI
+	NOTQ        DI
+	KMOVW       DI, K1
+	VMOVUPS.Z   (CX)(SI*4), K1, Z1
+	VSQRTPS     Z1, Z1
+	VMOVUPS.Z   (DX)(SI*4), K1, Z2
+	VMULPS      Z2, Z1, Z1
+	VMOVUPS.Z   (AX)(SI*4), K1, Z2
+	VFMADD231PS Z1, Z0, Z2
+	VMOVUPS     Z2, K1, (AX)(SI*4)
+
+done1046:
+	VZEROUPPER
+	RET
+
+// func addSqrtProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addSqrtProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1051
+
+one1049:
+	VMOVUPS     (CX)(SI*4), Y1
+	VSQRTPS     Y1, Y1
+	VMOVUPS     (DX)(SI*4), Y2
+	VMULPS      Y2, Y1, Y1
+	VMOVUPS     (AX)(SI*4), Y2
+	VFMADD231PS Y1, Y0, Y2
+	VMOVUPS     Y2, (AX)(SI*4)
+	ADDQ        $0x08, SI
+	CMPQ        SI, DI
+	JLE         one1049
+
+tail1051:
+	SUBQ        SI, BX
+	JZ          done1052
+	LEAQ        ones<>+32(SB), DI
+	SHLQ        $0x02, BX
+	SUBQ        BX, DI
+	VMOVUPS     (DI), Y1
+	VMASKMOVPS  (CX)(SI*4), Y1, Y2
+	VSQRTPS     Y2, Y2
+	VMASKMOVPS  (DX)(SI*4), Y1, Y3
+	VMULPS      Y3, Y2, Y2
+	VMASKMOVPS  (AX)(SI*4), Y1, Y3
+	VFMADD231PS Y2, Y0, Y3
+	VMASKMOVPS  Y3, Y1, (AX)(SI*4)
+
+done1052:
+	VZEROUPPER
+	RET
+
+// func addRecipAVX512F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipAVX512F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -16(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1056
+
+many1054:
+	VMOVUPS      (CX)(BX*8), Z1
+	VMOVUPS      64(CX)(BX*8), Z2
+	VBROADCASTSD constants<>+2816(SB), Z3
+	VDIVPD       Z1, Z3, Z1
+	VBROADCASTSD constants<>+2816(SB), Z3
+	VDIVPD       Z2, Z3, Z2
+	VMOVUPS      (AX)(BX*8), Z3
+	VFMADD231PD  Z1, Z0, Z3
+	VMOVUPS      Z3, (AX)(BX*8)
+	VMOVUPS      64(AX)(BX*8), Z1
+	VFMADD231PD  Z2, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(BX*8)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          many1054
+
+oneTest1056:
+	LEAQ -8(DX), SI
+	CMPQ BX, SI
+	JG   tail1057
+
+one1055:
+	VMOVUPS      (CX)(BX*8), Z1
+	VBROADCASTSD constants<>+2816(SB), Z2
+	VDIVPD       Z1, Z2, Z1
+	VMOVUPS      (AX)(BX*8), Z2
+	VFMADD231PD  Z1, Z0, Z2
+	VMOVUPS      Z2, (AX)(BX*8)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1055
+
+tail1057:
+	SUBQ         BX, DX
+	JZ           done1058
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPD.Z    (CX)(BX*8), K1, Z1
+	VBROADCASTSD constants<>+2816(SB), Z2
+	VDIVPD       Z1, Z2, Z1
+	VMOVUPD.Z    (AX)(BX*8), K1, Z2
+	VFMADD231PD  Z1, Z0, Z2
+	VMOVUPD      Z2, K1, (AX)(BX*8)
+
+done1058:
+	VZEROUPPER
+	RET
+
+// func addRecipAVX2F64<>(dst *float64, sign float64, x *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addRecipAVX2F64<>(SB), NOSPLIT, $0-32
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -4(DX), SI
+	CMPQ         BX, SI
+	JG           tail1063
+
+one1061:
+	VMOVUPS      (CX)(BX*8), Y1
+	VBROADCASTSD constants<>+2816(SB), Y2
+	VDIVPD       Y1, Y2, Y1
+	VMOVUPS      (AX)(BX*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*8)
+	ADDQ         $0x04, BX
+	CMPQ         BX, SI
+	JLE          one1061
+
+tail1063:
+	SUBQ         BX, DX
+	JZ           done1064
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x03, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPD   (CX)(BX*8), Y1, Y2
+	VBROADCASTSD constants<>+2816(SB), Y3
+	VDIVPD       Y2, Y3, Y2
+	VMASKMOVPD   (AX)(BX*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(BX*8)
+
+done1064:
+	VZEROUPPER
+	RET
+
+// func addRecipAVX512F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipAVX512F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -32(DX), SI
+	TESTQ        SI, SI
+	JL           oneTest1068
+
+many1066:
+	VMOVUPS      (CX)(BX*4), Z1
+	VMOVUPS      64(CX)(BX*4), Z2
+	VBROADCASTSS constants<>+4288(SB), Z3
+	VDIVPS       Z1, Z3, Z1
+	VBROADCASTSS constants<>+4288(SB), Z3
+	VDIVPS       Z2, Z3, Z2
+	VMOVUPS      (AX)(BX*4), Z3
+	VFMADD231PS  Z1, Z0, Z3
+	VMOVUPS      Z3, (AX)(BX*4)
+	VMOVUPS      64(AX)(BX*4), Z1
+	VFMADD231PS  Z2, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(BX*4)
+	ADDQ         $0x20, BX
+	CMPQ         BX, SI
+	JLE          many1066
+
+oneTest1068:
+	LEAQ -16(DX), SI
+	CMPQ BX, SI
+	JG   tail1069
+
+one1067:
+	VMOVUPS      (CX)(BX*4), Z1
+	VBROADCASTSS constants<>+4288(SB), Z2
+	VDIVPS       Z1, Z2, Z1
+	VMOVUPS      (AX)(BX*4), Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMOVUPS      Z2, (AX)(BX*4)
+	ADDQ         $0x10, BX
+	CMPQ         BX, SI
+	JLE          one1067
+
+tail1069:
+	SUBQ         BX, DX
+	JZ           done1070
+	MOVQ         $-1, SI
+	SHLXQ        DX, SI, SI
+	NOTQ         SI
+	KMOVW        SI, K1
+	VMOVUPS.Z    (CX)(BX*4), K1, Z1
+	VBROADCASTSS constants<>+4288(SB), Z2
+	VDIVPS       Z1, Z2, Z1
+	VMOVUPS.Z    (AX)(BX*4), K1, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMOVUPS      Z2, K1, (AX)(BX*4)
+
+done1070:
+	VZEROUPPER
+	RET
+
+// func addRecipAVX2F32<>(dst *float32, sign float32, x *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addRecipAVX2F32<>(SB), NOSPLIT, $0-32
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         n+24(FP), DX
+	XORQ         BX, BX
+	LEAQ         -8(DX), SI
+	CMPQ         BX, SI
+	JG           tail1075
+
+one1073:
+	VMOVUPS      (CX)(BX*4), Y1
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VDIVPS       Y1, Y2, Y1
+	VMOVUPS      (AX)(BX*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(BX*4)
+	ADDQ         $0x08, BX
+	CMPQ         BX, SI
+	JLE          one1073
+
+tail1075:
+	SUBQ         BX, DX
+	JZ           done1076
+	LEAQ         ones<>+32(SB), SI
+	SHLQ         $0x02, DX
+	SUBQ         DX, SI
+	VMOVUPS      (SI), Y1
+	VMASKMOVPS   (CX)(BX*4), Y1, Y2
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VDIVPS       Y2, Y3, Y2
+	VMASKMOVPS   (AX)(BX*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(BX*4)
+
+done1076:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX512F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipProductAVX512F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -16(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1080
+
+many1078:
+	VMOVUPS      (CX)(SI*8), Z1
+	VMOVUPS      64(CX)(SI*8), Z2
+	VBROADCASTSD constants<>+2816(SB), Z3
+	VDIVPD       Z1, Z3, Z1
+	VBROADCASTSD constants<>+2816(SB), Z3
+	VDIVPD       Z2, Z3, Z2
+	VMOVUPS      (DX)(SI*8), Z3
+	VMULPD       Z3, Z1, Z1
+	VMOVUPS      (AX)(SI*8), Z3
+	VFMADD231PD  Z1, Z0, Z3
+	VMOVUPS      Z3, (AX)(SI*8)
+	VMOVUPS      64(DX)(SI*8), Z1
+	VMULPD       Z1, Z2, Z2
+	VMOVUPS      64(AX)(SI*8), Z1
+	VFMADD231PD  Z2, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(SI*8)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          many1078
+
+oneTest1080:
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1081
+
+one1079:
+	VMOVUPS      (CX)(SI*8), Z1
+	VBROADCASTSD constants<>+2816(SB), Z2
+	VDIVPD       Z1, Z2, Z1
+	VMOVUPS      (DX)(SI*8), Z2
+	VMULPD       Z2, Z1, Z1
+	VMOVUPS      (AX)(SI*8), Z2
+	VFMADD231PD  Z1, Z0, Z2
+	VMOVUPS      Z2, (AX)(SI*8)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1079
+
+tail1081:
+	SUBQ         SI, BX
+	JZ           done1082
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPD.Z    (CX)(SI*8), K1, Z1
+	VBROADCASTSD constants<>+2816(SB), Z2
+	VDIVPD       Z1, Z2, Z1
+	VMOVUPD.Z    (DX)(SI*8), K1, Z2
+	VMULPD       Z2, Z1, Z1
+	VMOVUPD.Z    (AX)(SI*8), K1, Z2
+	VFMADD231PD  Z1, Z0, Z2
+	VMOVUPD      Z2, K1, (AX)(SI*8)
+
+done1082:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX2F64<>(dst *float64, sign float64, x *float64, from *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·addRecipProductAVX2F64<>(SB), NOSPLIT, $0-40
+	VBROADCASTSD sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -4(BX), DI
+	CMPQ         SI, DI
+	JG           tail1087
+
+one1085:
+	VMOVUPS      (CX)(SI*8), Y1
+	VBROADCASTSD constants<>+2816(SB), Y2
+	VDIVPD       Y1, Y2, Y1
+	VMOVUPS      (DX)(SI*8), Y2
+	VMULPD       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*8), Y2
+	VFMADD231PD  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*8)
+	ADDQ         $0x04, SI
+	CMPQ         SI, DI
+	JLE          one1085
+
+tail1087:
+	SUBQ         SI, BX
+	JZ           done1088
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x03, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y1
+	VMASKMOVPD   (CX)(SI*8), Y1, Y2
+	VBROADCASTSD constants<>+2816(SB), Y3
+	VDIVPD       Y2, Y3, Y2
+	VMASKMOVPD   (DX)(SI*8), Y1, Y3
+	VMULPD       Y3, Y2, Y2
+	VMASKMOVPD   (AX)(SI*8), Y1, Y3
+	VFMADD231PD  Y2, Y0, Y3
+	VMASKMOVPD   Y3, Y1, (AX)(SI*8)
+
+done1088:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX512F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·addRecipProductAVX512F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -32(BX), DI
+	TESTQ        DI, DI
+	JL           oneTest1092
+
+many1090:
+	VMOVUPS      (CX)(SI*4), Z1
+	VMOVUPS      64(CX)(SI*4), Z2
+	VBROADCASTSS constants<>+4288(SB), Z3
+	VDIVPS       Z1, Z3, Z1
+	VBROADCASTSS constants<>+4288(SB), Z3
+	VDIVPS       Z2, Z3, Z2
+	VMOVUPS      (DX)(SI*4), Z3
+	VMULPS       Z3, Z1, Z1
+	VMOVUPS      (AX)(SI*4), Z3
+	VFMADD231PS  Z1, Z0, Z3
+	VMOVUPS      Z3, (AX)(SI*4)
+	VMOVUPS      64(DX)(SI*4), Z1
+	VMULPS       Z1, Z2, Z2
+	VMOVUPS      64(AX)(SI*4), Z1
+	VFMADD231PS  Z2, Z0, Z1
+	VMOVUPS      Z1, 64(AX)(SI*4)
+	ADDQ         $0x20, SI
+	CMPQ         SI, DI
+	JLE          many1090
+
+oneTest1092:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1093
+
+one1091:
+	VMOVUPS      (CX)(SI*4), Z1
+	VBROADCASTSS constants<>+4288(SB), Z2
+	VDIVPS       Z1, Z2, Z1
+	VMOVUPS      (DX)(SI*4), Z2
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS      (AX)(SI*4), Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMOVUPS      Z2, (AX)(SI*4)
+	ADDQ         $0x10, SI
+	CMPQ         SI, DI
+	JLE          one1091
+
+tail1093:
+	SUBQ         SI, BX
+	JZ           done1094
+	MOVQ         $-1, DI
+	SHLXQ        BX, DI, DI
+	NOTQ         DI
+	KMOVW        DI, K1
+	VMOVUPS.Z    (CX)(SI*4), K1, Z1
+	VBROADCASTSS constants<>+4288(SB), Z2
+	VDIVPS       Z1, Z2, Z1
+	VMOVUPS.Z    (DX)(SI*4), K1, Z2
+	VMULPS       Z2, Z1, Z1
+	VMOVUPS.Z    (AX)(SI*4), K1, Z2
+	VFMADD231PS  Z1, Z0, Z2
+	VMOVUPS      Z2, K1, (AX)(SI*4)
+
+done1094:
+	VZEROUPPER
+	RET
+
+// func addRecipProductAVX2F32<>(dst *float32, sign float32, x *float32, from *float32, n int)
+// Requires: AVX, FMA3
+TEXT ·addRecipProductAVX2F32<>(SB), NOSPLIT, $0-40
+	VBROADCASTSS sign+8(FP), Y0
+	MOVQ         dst+0(FP), AX
+	MOVQ         x+16(FP), CX
+	MOVQ         from+24(FP), DX
+	MOVQ         n+32(FP), BX
+	XORQ         SI, SI
+	LEAQ         -8(BX), DI
+	CMPQ         SI, DI
+	JG           tail1099
+
+one1097:
+	VMOVUPS      (CX)(SI*4), Y1
+	VBROADCASTSS constants<>+4288(SB), Y2
+	VDIVPS       Y1, Y2, Y1
+	VMOVUPS      (DX)(SI*4), Y2
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      (AX)(SI*4), Y2
+	VFMADD231PS  Y1, Y0, Y2
+	VMOVUPS      Y2, (AX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1097
+
+tail1099:
+	SUBQ         SI, BX
+	JZ           done1100
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y1
+	VMASKMOVPS   (CX)(SI*4), Y1, Y2
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VDIVPS       Y2, Y3, Y2
+	VMASKMOVPS   (DX)(SI*4), Y1, Y3
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   (AX)(SI*4), Y1, Y3
+	VFMADD231PS  Y2, Y0, Y3
+	VMASKMOVPS   Y3, Y1, (AX)(SI*4)
+
+done1100:
 	VZEROUPPER
 	RET
 
@@ -9217,9 +18662,9 @@ TEXT ·sigmoidAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest495
+	JL      oneTest1103
 
-many493:
+many1101:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -9265,7 +18710,7 @@ many493:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal498
+	JZ                normal1106
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
@@ -9278,23 +18723,23 @@ many493:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled499
+	JMP               scaled1107
 
-normal498:
+normal1106:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled499:
-	VMOVUPS     constants<>+2112(SB), Z3
-	VADDPD.BCST constants<>+2112(SB), Z10, Z2
+scaled1107:
+	VMOVUPS     constants<>+2816(SB), Z3
+	VADDPD.BCST constants<>+2816(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z10, Z10
 	VMULPD      Z10, Z3, Z2
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+2112(SB), Z4
-	VADDPD.BCST constants<>+2112(SB), Z11, Z3
+	VMOVUPS     constants<>+2816(SB), Z4
+	VADDPD.BCST constants<>+2816(SB), Z11, Z3
 	VDIVPD      Z3, Z4, Z4
 	VMULPD      Z4, Z11, Z11
 	VMULPD      Z11, Z4, Z3
@@ -9307,14 +18752,14 @@ scaled499:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many493
+	JLE         many1101
 
-oneTest495:
+oneTest1103:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail496
+	JG   tail1104
 
-one494:
+one1102:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
@@ -9338,21 +18783,21 @@ one494:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal500
+	JZ                normal1108
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled501
+	JMP               scaled1109
 
-normal500:
+normal1108:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled501:
-	VMOVUPS     constants<>+2112(SB), Z3
-	VADDPD.BCST constants<>+2112(SB), Z6, Z2
+scaled1109:
+	VMOVUPS     constants<>+2816(SB), Z3
+	VADDPD.BCST constants<>+2816(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z6, Z6
 	VMULPD      Z6, Z3, Z2
@@ -9363,11 +18808,11 @@ scaled501:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one494
+	JLE         one1102
 
-tail496:
+tail1104:
 	SUBQ              SI, BX
-	JZ                done497
+	JZ                done1105
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -9395,21 +18840,21 @@ tail496:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal502
+	JZ                normal1110
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled503
+	JMP               scaled1111
 
-normal502:
+normal1110:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled503:
-	VMOVUPS     constants<>+2112(SB), Z1
-	VADDPD.BCST constants<>+2112(SB), Z6, Z0
+scaled1111:
+	VMOVUPS     constants<>+2816(SB), Z1
+	VADDPD.BCST constants<>+2816(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
 	VMULPD      Z1, Z6, Z6
 	VMULPD      Z6, Z1, Z0
@@ -9419,7 +18864,7 @@ scaled503:
 	VMOVUPD     Z17, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done497:
+done1105:
 	VZEROUPPER
 	RET
 
@@ -9435,9 +18880,9 @@ TEXT ·sigmoidAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest506
+	JL      oneTest1114
 
-many504:
+many1112:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -9492,7 +18937,7 @@ many504:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal509
+	JZ           normal1117
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -9519,9 +18964,9 @@ many504:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled510
+	JMP          scaled1118
 
-normal509:
+normal1117:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -9537,16 +18982,16 @@ normal509:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled510:
-	VMOVUPS   constants<>+2112(SB), Y3
-	VADDPD    constants<>+2112(SB), Y8, Y2
+scaled1118:
+	VMOVUPS   constants<>+2816(SB), Y3
+	VADDPD    constants<>+2816(SB), Y8, Y2
 	VDIVPD    Y2, Y3, Y3
 	VMULPD    Y3, Y8, Y8
 	VMULPD    Y8, Y3, Y2
 	VMOVUPS   (DX)(SI*8), Y4
 	VBLENDVPD Y4, Y8, Y3, Y4
-	VMOVUPS   constants<>+2112(SB), Y5
-	VADDPD    constants<>+2112(SB), Y9, Y3
+	VMOVUPS   constants<>+2816(SB), Y5
+	VADDPD    constants<>+2816(SB), Y9, Y3
 	VDIVPD    Y3, Y5, Y5
 	VMULPD    Y5, Y9, Y9
 	VMULPD    Y9, Y5, Y3
@@ -9558,14 +19003,14 @@ scaled510:
 	VMOVUPS   Y3, 32(CX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       many504
+	JLE       many1112
 
-oneTest506:
+oneTest1114:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail507
+	JG   tail1115
 
-one505:
+one1113:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -9594,7 +19039,7 @@ one505:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal511
+	JZ           normal1119
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -9608,9 +19053,9 @@ one505:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled512
+	JMP          scaled1120
 
-normal511:
+normal1119:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -9619,9 +19064,9 @@ normal511:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled512:
-	VMOVUPS   constants<>+2112(SB), Y3
-	VADDPD    constants<>+2112(SB), Y5, Y2
+scaled1120:
+	VMOVUPS   constants<>+2816(SB), Y3
+	VADDPD    constants<>+2816(SB), Y5, Y2
 	VDIVPD    Y2, Y3, Y3
 	VMULPD    Y3, Y5, Y5
 	VMULPD    Y5, Y3, Y2
@@ -9631,11 +19076,11 @@ scaled512:
 	VMOVUPS   Y2, (CX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one505
+	JLE       one1113
 
-tail507:
+tail1115:
 	SUBQ         SI, BX
-	JZ           done508
+	JZ           done1116
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -9668,7 +19113,7 @@ tail507:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal513
+	JZ           normal1121
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -9682,9 +19127,9 @@ tail507:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled514
+	JMP          scaled1122
 
-normal513:
+normal1121:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -9693,9 +19138,9 @@ normal513:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled514:
-	VMOVUPS    constants<>+2112(SB), Y1
-	VADDPD     constants<>+2112(SB), Y4, Y0
+scaled1122:
+	VMOVUPS    constants<>+2816(SB), Y1
+	VADDPD     constants<>+2816(SB), Y4, Y0
 	VDIVPD     Y0, Y1, Y1
 	VMULPD     Y1, Y4, Y4
 	VMULPD     Y4, Y1, Y0
@@ -9704,7 +19149,299 @@ scaled514:
 	VMASKMOVPD Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD Y0, Y2, (CX)(SI*8)
 
-done508:
+done1116:
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sigmoidAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest1126
+
+many1124:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VORPS.BCST        constants<>+320(SB), Z0, Z2
+	VORPS.BCST        constants<>+320(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+1600(SB), Z9
+	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z10
+	VSUBPS.BCST       constants<>+1664(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+1728(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+1728(SB), Z11, Z3
+	VFNMADD231PS.BCST constants<>+1792(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z11, Z3
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+1920(SB), Z12
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z12
+	VBROADCASTSS      constants<>+1920(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+1920(SB), Z13
+	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z13
+	VMULPS            Z2, Z2, Z14
+	VMULPS            Z3, Z3, Z15
+	VMOVUPS           constants<>+2048(SB), Z16
+	VPERMPS           Z16, Z4, Z16
+	VMOVUPS           constants<>+2048(SB), Z17
+	VPERMPS           Z17, Z9, Z17
+	VADDPS            Z16, Z2, Z2
+	VADDPS            Z17, Z3, Z3
+	VFMADD231PS       Z14, Z12, Z2
+	VFMADD231PS       Z15, Z13, Z3
+	VMOVUPS           constants<>+2112(SB), Z12
+	VPERMPS           Z12, Z4, Z4
+	VMOVUPS           constants<>+2112(SB), Z12
+	VPERMPS           Z12, Z9, Z9
+	VMOVUPS           Z4, Z12
+	VFMADD231PS       Z2, Z4, Z12
+	VMOVUPS           Z9, Z2
+	VFMADD231PS       Z3, Z9, Z2
+	VSCALEFPS         Z10, Z12, Z3
+	VSCALEFPS         Z11, Z2, Z2
+	VADDPS.BCST       constants<>+4288(SB), Z3, Z4
+	VADDPS.BCST       constants<>+4288(SB), Z2, Z9
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VDIVPS            Z4, Z10, Z4
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VDIVPS            Z9, Z10, Z9
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z9, Z2, Z2
+	VBROADCASTSS      constants<>+5312(SB), Z10
+	VCMPPS            $0x11, Z10, Z0, K1
+	VBROADCASTSS      constants<>+5312(SB), Z0
+	VCMPPS            $0x11, Z0, Z1, K2
+	VBLENDMPS         Z3, Z4, K1, Z5
+	VBLENDMPS         Z2, Z9, K2, Z6
+	VMULPS            Z4, Z3, Z0
+	VMULPS            Z9, Z2, Z1
+	VMOVUPS           Z5, (AX)(SI*4)
+	VMOVUPS           Z6, 64(AX)(SI*4)
+	VMOVUPS           Z0, (CX)(SI*4)
+	VMOVUPS           Z1, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many1124
+
+oneTest1126:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1127
+
+one1125:
+	VMOVUPS           (DX)(SI*4), Z0
+	VORPS.BCST        constants<>+320(SB), Z0, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VDIVPS            Z2, Z3, Z2
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z3
+	VCMPPS            $0x11, Z3, Z0, K1
+	VBLENDMPS         Z1, Z2, K1, Z7
+	VMULPS            Z2, Z1, Z0
+	VMOVUPS           Z7, (AX)(SI*4)
+	VMOVUPS           Z0, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one1125
+
+tail1127:
+	SUBQ              SI, BX
+	JZ                done1128
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VORPS.BCST        constants<>+320(SB), Z0, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VDIVPS            Z2, Z3, Z2
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z3
+	VCMPPS            $0x11, Z3, Z0, K2
+	VBLENDMPS         Z1, Z2, K2, Z8
+	VMULPS            Z2, Z1, Z0
+	VMOVUPS           Z8, K1, (AX)(SI*4)
+	VMOVUPS           Z0, K1, (CX)(SI*4)
+
+done1128:
+	VZEROUPPER
+	RET
+
+// func sigmoidAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sigmoidAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1133
+
+one1131:
+	VMOVUPS      (DX)(SI*4), Y0
+	VORPS        constants<>+320(SB), Y0, Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y3
+	VMULPS       Y3, Y4, Y3
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y1
+	VADDPS       constants<>+4288(SB), Y1, Y2
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VDIVPS       Y2, Y3, Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y0, Y0
+	VBLENDVPS    Y0, Y1, Y2, Y0
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      Y1, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1131
+
+tail1133:
+	SUBQ         SI, BX
+	JZ           done1134
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VORPS        constants<>+320(SB), Y1, Y2
+	VBROADCASTSS constants<>+2176(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+2240(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VFMADD213PS  constants<>+1664(SB), Y2, Y3
+	VSUBPS       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y4, Y2
+	VFNMADD231PS constants<>+1792(SB), Y4, Y2
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y2, Y4
+	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2048(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2112(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y2
+	VPSRLD       $0x01, Y2, Y3
+	VPSLLD       $0x17, Y3, Y4
+	VMULPS       Y4, Y5, Y4
+	VPSUBD       Y3, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VADDPS       constants<>+4288(SB), Y2, Y3
+	VBROADCASTSS constants<>+4288(SB), Y4
+	VDIVPS       Y3, Y4, Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x11, Y4, Y1, Y1
+	VBLENDVPS    Y1, Y2, Y3, Y1
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+
+done1134:
 	VZEROUPPER
 	RET
 
@@ -9720,9 +19457,9 @@ TEXT ·tanhAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest517
+	JL      oneTest1137
 
-many515:
+many1135:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -9770,7 +19507,7 @@ many515:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal520
+	JZ                normal1140
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
@@ -9783,81 +19520,81 @@ many515:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled521
+	JMP               scaled1141
 
-normal520:
+normal1140:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled521:
+scaled1141:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+3840(SB), Z2, Z2
+	VANDPD           constants<>+5440(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
-	VADDPD.BCST      constants<>+2112(SB), Z10, Z4
-	VMOVUPS          constants<>+2112(SB), Z5
-	VFMADD213PD.BCST constants<>+5120(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5184(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5248(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5312(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VADDPD.BCST      constants<>+2816(SB), Z10, Z4
+	VMOVUPS          constants<>+2816(SB), Z5
+	VFMADD213PD.BCST constants<>+8064(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8128(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8192(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8256(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
-	VMOVUPS          constants<>+2112(SB), Z5
-	VFMADD213PD.BCST constants<>+5376(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5440(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5504(SB), Z3, Z5
+	VMOVUPS          constants<>+2816(SB), Z5
+	VFMADD213PD.BCST constants<>+8320(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8384(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8448(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+5568(SB), Z3
+	VMOVUPS          constants<>+8512(SB), Z3
 	VMULPD           Z3, Z10, Z10
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z10
 	VDIVPD           Z4, Z10, Z10
-	VMOVUPS          constants<>+2112(SB), Z3
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPS          constants<>+2816(SB), Z3
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z10, Z3, Z3
-	VMOVUPS          constants<>+2112(SB), Z4
+	VMOVUPS          constants<>+2816(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
-	VADDPD.BCST      constants<>+5632(SB), Z10, Z5
+	VADDPD.BCST      constants<>+8576(SB), Z10, Z5
 	VMULPD           Z10, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
 	VORPD            Z2, Z3, Z3
 	VMOVUPS          64(DX)(SI*8), Z2
-	VANDPD           constants<>+3840(SB), Z2, Z2
+	VANDPD           constants<>+5440(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z4
-	VADDPD.BCST      constants<>+2112(SB), Z11, Z6
-	VMOVUPS          constants<>+2112(SB), Z7
-	VFMADD213PD.BCST constants<>+5120(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+5184(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+5248(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+5312(SB), Z4, Z7
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VADDPD.BCST      constants<>+2816(SB), Z11, Z6
+	VMOVUPS          constants<>+2816(SB), Z7
+	VFMADD213PD.BCST constants<>+8064(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+8128(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+8192(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+8256(SB), Z4, Z7
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z6
-	VMOVUPS          constants<>+2112(SB), Z7
-	VFMADD213PD.BCST constants<>+5376(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+5440(SB), Z4, Z7
-	VFMADD213PD.BCST constants<>+5504(SB), Z4, Z7
+	VMOVUPS          constants<>+2816(SB), Z7
+	VFMADD213PD.BCST constants<>+8320(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+8384(SB), Z4, Z7
+	VFMADD213PD.BCST constants<>+8448(SB), Z4, Z7
 	VMULPD           Z4, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VMOVUPS          constants<>+5568(SB), Z4
+	VMOVUPS          constants<>+8512(SB), Z4
 	VMULPD           Z4, Z11, Z11
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z11
 	VDIVPD           Z6, Z11, Z11
-	VMOVUPS          constants<>+2112(SB), Z4
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPS          constants<>+2816(SB), Z4
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z4
 	VFMADD231PD      Z11, Z4, Z4
-	VMOVUPS          constants<>+2112(SB), Z6
+	VMOVUPS          constants<>+2816(SB), Z6
 	VFNMADD231PD     Z4, Z4, Z6
-	VADDPD.BCST      constants<>+5632(SB), Z11, Z7
+	VADDPD.BCST      constants<>+8576(SB), Z11, Z7
 	VMULPD           Z11, Z7, Z7
 	VXORPD           constants<>+128(SB), Z7, Z7
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z6, K1, Z7
 	VMOVUPS          64(DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -9868,14 +19605,14 @@ scaled521:
 	VMOVUPS          Z7, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many515
+	JLE              many1135
 
-oneTest517:
+oneTest1137:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail518
+	JG   tail1138
 
-one516:
+one1136:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VADDPD            Z2, Z2, Z2
@@ -9900,51 +19637,51 @@ one516:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal522
+	JZ                normal1142
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled523
+	JMP               scaled1143
 
-normal522:
+normal1142:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled523:
+scaled1143:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+3840(SB), Z2, Z2
+	VANDPD           constants<>+5440(SB), Z2, Z2
 	VMULPD           Z2, Z2, Z3
-	VADDPD.BCST      constants<>+2112(SB), Z6, Z4
-	VMOVUPS          constants<>+2112(SB), Z5
-	VFMADD213PD.BCST constants<>+5120(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5184(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5248(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5312(SB), Z3, Z5
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VADDPD.BCST      constants<>+2816(SB), Z6, Z4
+	VMOVUPS          constants<>+2816(SB), Z5
+	VFMADD213PD.BCST constants<>+8064(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8128(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8192(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8256(SB), Z3, Z5
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z4
-	VMOVUPS          constants<>+2112(SB), Z5
-	VFMADD213PD.BCST constants<>+5376(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5440(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+5504(SB), Z3, Z5
+	VMOVUPS          constants<>+2816(SB), Z5
+	VFMADD213PD.BCST constants<>+8320(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8384(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+8448(SB), Z3, Z5
 	VMULPD           Z3, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VMOVUPS          constants<>+5568(SB), Z3
+	VMOVUPS          constants<>+8512(SB), Z3
 	VMULPD           Z3, Z6, Z6
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z5, K1, Z6
 	VDIVPD           Z4, Z6, Z6
-	VMOVUPS          constants<>+2112(SB), Z3
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VMOVUPS          constants<>+2816(SB), Z3
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z2, K1, Z3
 	VFMADD231PD      Z6, Z3, Z3
-	VMOVUPS          constants<>+2112(SB), Z4
+	VMOVUPS          constants<>+2816(SB), Z4
 	VFNMADD231PD     Z3, Z3, Z4
-	VADDPD.BCST      constants<>+5632(SB), Z6, Z5
+	VADDPD.BCST      constants<>+8576(SB), Z6, Z5
 	VMULPD           Z6, Z5, Z5
 	VXORPD           constants<>+128(SB), Z5, Z5
-	VCMPPD           $0x11, constants<>+5056(SB), Z2, K1
+	VCMPPD           $0x11, constants<>+8000(SB), Z2, K1
 	VMOVUPD          Z4, K1, Z5
 	VMOVUPS          (DX)(SI*8), Z2
 	VANDPD           constants<>+128(SB), Z2, Z2
@@ -9953,11 +19690,11 @@ scaled523:
 	VMOVUPS          Z5, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one516
+	JLE              one1136
 
-tail518:
+tail1138:
 	SUBQ              SI, BX
-	JZ                done519
+	JZ                done1139
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -9986,51 +19723,51 @@ tail518:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal524
+	JZ                normal1144
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled525
+	JMP               scaled1145
 
-normal524:
+normal1144:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled525:
+scaled1145:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
-	VANDPD           constants<>+3840(SB), Z0, Z0
+	VANDPD           constants<>+5440(SB), Z0, Z0
 	VMULPD           Z0, Z0, Z1
-	VADDPD.BCST      constants<>+2112(SB), Z6, Z2
-	VMOVUPS          constants<>+2112(SB), Z3
-	VFMADD213PD.BCST constants<>+5120(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+5184(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+5248(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+5312(SB), Z1, Z3
-	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VADDPD.BCST      constants<>+2816(SB), Z6, Z2
+	VMOVUPS          constants<>+2816(SB), Z3
+	VFMADD213PD.BCST constants<>+8064(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+8128(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+8192(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+8256(SB), Z1, Z3
+	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z2
-	VMOVUPS          constants<>+2112(SB), Z3
-	VFMADD213PD.BCST constants<>+5376(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+5440(SB), Z1, Z3
-	VFMADD213PD.BCST constants<>+5504(SB), Z1, Z3
+	VMOVUPS          constants<>+2816(SB), Z3
+	VFMADD213PD.BCST constants<>+8320(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+8384(SB), Z1, Z3
+	VFMADD213PD.BCST constants<>+8448(SB), Z1, Z3
 	VMULPD           Z1, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VMOVUPS          constants<>+5568(SB), Z1
+	VMOVUPS          constants<>+8512(SB), Z1
 	VMULPD           Z1, Z6, Z6
-	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z3, K2, Z6
 	VDIVPD           Z2, Z6, Z6
-	VMOVUPS          constants<>+2112(SB), Z1
-	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VMOVUPS          constants<>+2816(SB), Z1
+	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z0, K2, Z1
 	VFMADD231PD      Z6, Z1, Z1
-	VMOVUPS          constants<>+2112(SB), Z2
+	VMOVUPS          constants<>+2816(SB), Z2
 	VFNMADD231PD     Z1, Z1, Z2
-	VADDPD.BCST      constants<>+5632(SB), Z6, Z3
+	VADDPD.BCST      constants<>+8576(SB), Z6, Z3
 	VMULPD           Z6, Z3, Z3
 	VXORPD           constants<>+128(SB), Z3, Z3
-	VCMPPD           $0x11, constants<>+5056(SB), Z0, K2
+	VCMPPD           $0x11, constants<>+8000(SB), Z0, K2
 	VMOVUPD          Z2, K2, Z3
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
 	VANDPD           constants<>+128(SB), Z0, Z0
@@ -10038,7 +19775,7 @@ scaled525:
 	VMOVUPD          Z1, K1, (AX)(SI*8)
 	VMOVUPD          Z3, K1, (CX)(SI*8)
 
-done519:
+done1139:
 	VZEROUPPER
 	RET
 
@@ -10054,9 +19791,9 @@ TEXT ·tanhAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest528
+	JL      oneTest1148
 
-many526:
+many1146:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -10113,7 +19850,7 @@ many526:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal531
+	JZ           normal1151
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -10140,9 +19877,9 @@ many526:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled532
+	JMP          scaled1152
 
-normal531:
+normal1151:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -10158,75 +19895,75 @@ normal531:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled532:
+scaled1152:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
+	VANDPD       constants<>+5440(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
-	VADDPD       constants<>+2112(SB), Y8, Y4
-	VMOVUPS      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+5120(SB), Y3, Y5
-	VFMADD213PD  constants<>+5184(SB), Y3, Y5
-	VFMADD213PD  constants<>+5248(SB), Y3, Y5
-	VFMADD213PD  constants<>+5312(SB), Y3, Y5
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y6
+	VADDPD       constants<>+2816(SB), Y8, Y4
+	VMOVUPS      constants<>+2816(SB), Y5
+	VFMADD213PD  constants<>+8064(SB), Y3, Y5
+	VFMADD213PD  constants<>+8128(SB), Y3, Y5
+	VFMADD213PD  constants<>+8192(SB), Y3, Y5
+	VFMADD213PD  constants<>+8256(SB), Y3, Y5
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y6
 	VBLENDVPD    Y6, Y5, Y4, Y4
-	VMOVUPS      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+5376(SB), Y3, Y5
-	VFMADD213PD  constants<>+5440(SB), Y3, Y5
-	VFMADD213PD  constants<>+5504(SB), Y3, Y5
+	VMOVUPS      constants<>+2816(SB), Y5
+	VFMADD213PD  constants<>+8320(SB), Y3, Y5
+	VFMADD213PD  constants<>+8384(SB), Y3, Y5
+	VFMADD213PD  constants<>+8448(SB), Y3, Y5
 	VMULPD       Y3, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+5568(SB), Y3
+	VMOVUPS      constants<>+8512(SB), Y3
 	VMULPD       Y3, Y8, Y8
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y8, Y8
 	VDIVPD       Y4, Y8, Y8
-	VMOVUPS      constants<>+2112(SB), Y3
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y4
+	VMOVUPS      constants<>+2816(SB), Y3
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y8, Y3, Y3
-	VMOVUPS      constants<>+2112(SB), Y4
+	VMOVUPS      constants<>+2816(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
-	VADDPD       constants<>+5632(SB), Y8, Y5
+	VADDPD       constants<>+8576(SB), Y8, Y5
 	VMULPD       Y8, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y5, Y5
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
 	VORPD        Y2, Y3, Y3
 	VMOVUPS      32(DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
+	VANDPD       constants<>+5440(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y4
-	VADDPD       constants<>+2112(SB), Y9, Y6
-	VMOVUPS      constants<>+2112(SB), Y7
-	VFMADD213PD  constants<>+5120(SB), Y4, Y7
-	VFMADD213PD  constants<>+5184(SB), Y4, Y7
-	VFMADD213PD  constants<>+5248(SB), Y4, Y7
-	VFMADD213PD  constants<>+5312(SB), Y4, Y7
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y8
+	VADDPD       constants<>+2816(SB), Y9, Y6
+	VMOVUPS      constants<>+2816(SB), Y7
+	VFMADD213PD  constants<>+8064(SB), Y4, Y7
+	VFMADD213PD  constants<>+8128(SB), Y4, Y7
+	VFMADD213PD  constants<>+8192(SB), Y4, Y7
+	VFMADD213PD  constants<>+8256(SB), Y4, Y7
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y8
 	VBLENDVPD    Y8, Y7, Y6, Y6
-	VMOVUPS      constants<>+2112(SB), Y7
-	VFMADD213PD  constants<>+5376(SB), Y4, Y7
-	VFMADD213PD  constants<>+5440(SB), Y4, Y7
-	VFMADD213PD  constants<>+5504(SB), Y4, Y7
+	VMOVUPS      constants<>+2816(SB), Y7
+	VFMADD213PD  constants<>+8320(SB), Y4, Y7
+	VFMADD213PD  constants<>+8384(SB), Y4, Y7
+	VFMADD213PD  constants<>+8448(SB), Y4, Y7
 	VMULPD       Y4, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VMOVUPS      constants<>+5568(SB), Y4
+	VMOVUPS      constants<>+8512(SB), Y4
 	VMULPD       Y4, Y9, Y9
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y4
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
 	VBLENDVPD    Y4, Y7, Y9, Y9
 	VDIVPD       Y6, Y9, Y9
-	VMOVUPS      constants<>+2112(SB), Y4
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y6
+	VMOVUPS      constants<>+2816(SB), Y4
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y6
 	VBLENDVPD    Y6, Y2, Y4, Y4
 	VFMADD231PD  Y9, Y4, Y4
-	VMOVUPS      constants<>+2112(SB), Y6
+	VMOVUPS      constants<>+2816(SB), Y6
 	VFNMADD231PD Y4, Y4, Y6
-	VADDPD       constants<>+5632(SB), Y9, Y7
+	VADDPD       constants<>+8576(SB), Y9, Y7
 	VMULPD       Y9, Y7, Y7
 	VXORPD       constants<>+128(SB), Y7, Y7
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y2
 	VBLENDVPD    Y2, Y6, Y7, Y7
 	VMOVUPS      32(DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -10237,14 +19974,14 @@ scaled532:
 	VMOVUPS      Y7, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many526
+	JLE          many1146
 
-oneTest528:
+oneTest1148:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail529
+	JG   tail1149
 
-one527:
+one1147:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VADDPD       Y2, Y2, Y2
@@ -10274,7 +20011,7 @@ one527:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal533
+	JZ           normal1153
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -10288,9 +20025,9 @@ one527:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled534
+	JMP          scaled1154
 
-normal533:
+normal1153:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -10299,39 +20036,39 @@ normal533:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled534:
+scaled1154:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
+	VANDPD       constants<>+5440(SB), Y2, Y2
 	VMULPD       Y2, Y2, Y3
-	VADDPD       constants<>+2112(SB), Y5, Y4
-	VMOVUPS      constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+5120(SB), Y3, Y6
-	VFMADD213PD  constants<>+5184(SB), Y3, Y6
-	VFMADD213PD  constants<>+5248(SB), Y3, Y6
-	VFMADD213PD  constants<>+5312(SB), Y3, Y6
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y7
+	VADDPD       constants<>+2816(SB), Y5, Y4
+	VMOVUPS      constants<>+2816(SB), Y6
+	VFMADD213PD  constants<>+8064(SB), Y3, Y6
+	VFMADD213PD  constants<>+8128(SB), Y3, Y6
+	VFMADD213PD  constants<>+8192(SB), Y3, Y6
+	VFMADD213PD  constants<>+8256(SB), Y3, Y6
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y7
 	VBLENDVPD    Y7, Y6, Y4, Y4
-	VMOVUPS      constants<>+2112(SB), Y6
-	VFMADD213PD  constants<>+5376(SB), Y3, Y6
-	VFMADD213PD  constants<>+5440(SB), Y3, Y6
-	VFMADD213PD  constants<>+5504(SB), Y3, Y6
+	VMOVUPS      constants<>+2816(SB), Y6
+	VFMADD213PD  constants<>+8320(SB), Y3, Y6
+	VFMADD213PD  constants<>+8384(SB), Y3, Y6
+	VFMADD213PD  constants<>+8448(SB), Y3, Y6
 	VMULPD       Y3, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VMOVUPS      constants<>+5568(SB), Y3
+	VMOVUPS      constants<>+8512(SB), Y3
 	VMULPD       Y3, Y5, Y5
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y3
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y3
 	VBLENDVPD    Y3, Y6, Y5, Y5
 	VDIVPD       Y4, Y5, Y5
-	VMOVUPS      constants<>+2112(SB), Y3
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y4
+	VMOVUPS      constants<>+2816(SB), Y3
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y4
 	VBLENDVPD    Y4, Y2, Y3, Y3
 	VFMADD231PD  Y5, Y3, Y3
-	VMOVUPS      constants<>+2112(SB), Y4
+	VMOVUPS      constants<>+2816(SB), Y4
 	VFNMADD231PD Y3, Y3, Y4
-	VADDPD       constants<>+5632(SB), Y5, Y6
+	VADDPD       constants<>+8576(SB), Y5, Y6
 	VMULPD       Y5, Y6, Y6
 	VXORPD       constants<>+128(SB), Y6, Y6
-	VCMPPD       $0x11, constants<>+5056(SB), Y2, Y2
+	VCMPPD       $0x11, constants<>+8000(SB), Y2, Y2
 	VBLENDVPD    Y2, Y4, Y6, Y6
 	VMOVUPS      (DX)(SI*8), Y2
 	VANDPD       constants<>+128(SB), Y2, Y2
@@ -10340,11 +20077,11 @@ scaled534:
 	VMOVUPS      Y6, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one527
+	JLE          one1147
 
-tail529:
+tail1149:
 	SUBQ         SI, BX
-	JZ           done530
+	JZ           done1150
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -10378,7 +20115,7 @@ tail529:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal535
+	JZ           normal1155
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -10392,9 +20129,9 @@ tail529:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled536
+	JMP          scaled1156
 
-normal535:
+normal1155:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -10403,39 +20140,39 @@ normal535:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled536:
+scaled1156:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
-	VANDPD       constants<>+3840(SB), Y0, Y0
+	VANDPD       constants<>+5440(SB), Y0, Y0
 	VMULPD       Y0, Y0, Y1
-	VADDPD       constants<>+2112(SB), Y4, Y3
-	VMOVUPS      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+5120(SB), Y1, Y5
-	VFMADD213PD  constants<>+5184(SB), Y1, Y5
-	VFMADD213PD  constants<>+5248(SB), Y1, Y5
-	VFMADD213PD  constants<>+5312(SB), Y1, Y5
-	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y6
+	VADDPD       constants<>+2816(SB), Y4, Y3
+	VMOVUPS      constants<>+2816(SB), Y5
+	VFMADD213PD  constants<>+8064(SB), Y1, Y5
+	VFMADD213PD  constants<>+8128(SB), Y1, Y5
+	VFMADD213PD  constants<>+8192(SB), Y1, Y5
+	VFMADD213PD  constants<>+8256(SB), Y1, Y5
+	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y6
 	VBLENDVPD    Y6, Y5, Y3, Y3
-	VMOVUPS      constants<>+2112(SB), Y5
-	VFMADD213PD  constants<>+5376(SB), Y1, Y5
-	VFMADD213PD  constants<>+5440(SB), Y1, Y5
-	VFMADD213PD  constants<>+5504(SB), Y1, Y5
+	VMOVUPS      constants<>+2816(SB), Y5
+	VFMADD213PD  constants<>+8320(SB), Y1, Y5
+	VFMADD213PD  constants<>+8384(SB), Y1, Y5
+	VFMADD213PD  constants<>+8448(SB), Y1, Y5
 	VMULPD       Y1, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VMOVUPS      constants<>+5568(SB), Y1
+	VMOVUPS      constants<>+8512(SB), Y1
 	VMULPD       Y1, Y4, Y4
-	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y1
+	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y1
 	VBLENDVPD    Y1, Y5, Y4, Y4
 	VDIVPD       Y3, Y4, Y4
-	VMOVUPS      constants<>+2112(SB), Y1
-	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y3
+	VMOVUPS      constants<>+2816(SB), Y1
+	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y3
 	VBLENDVPD    Y3, Y0, Y1, Y1
 	VFMADD231PD  Y4, Y1, Y1
-	VMOVUPS      constants<>+2112(SB), Y3
+	VMOVUPS      constants<>+2816(SB), Y3
 	VFNMADD231PD Y1, Y1, Y3
-	VADDPD       constants<>+5632(SB), Y4, Y5
+	VADDPD       constants<>+8576(SB), Y4, Y5
 	VMULPD       Y4, Y5, Y5
 	VXORPD       constants<>+128(SB), Y5, Y5
-	VCMPPD       $0x11, constants<>+5056(SB), Y0, Y0
+	VCMPPD       $0x11, constants<>+8000(SB), Y0, Y0
 	VBLENDVPD    Y0, Y3, Y5, Y5
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
 	VANDPD       constants<>+128(SB), Y0, Y0
@@ -10443,7 +20180,317 @@ scaled536:
 	VMASKMOVPD   Y1, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y5, Y2, (CX)(SI*8)
 
-done530:
+done1150:
+	VZEROUPPER
+	RET
+
+// func tanhAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·tanhAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest1160
+
+many1158:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VANDPS.BCST       constants<>+6976(SB), Z0, Z2
+	VANDPS.BCST       constants<>+6976(SB), Z1, Z3
+	VMULPS.BCST       constants<>+8640(SB), Z2, Z2
+	VMULPS.BCST       constants<>+8640(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z5
+	VMOVUPS           Z5, Z5
+	VBROADCASTSS      constants<>+1600(SB), Z5
+	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z5
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z6
+	VSUBPS.BCST       constants<>+1664(SB), Z5, Z7
+	VFNMADD231PS.BCST constants<>+1728(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+1728(SB), Z7, Z3
+	VFNMADD231PS.BCST constants<>+1792(SB), Z6, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z7, Z3
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z8
+	VMOVUPS           Z8, Z8
+	VBROADCASTSS      constants<>+1920(SB), Z8
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z8
+	VBROADCASTSS      constants<>+1920(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+1920(SB), Z9
+	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z9
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z8
+	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z9
+	VMULPS            Z2, Z2, Z10
+	VMULPS            Z3, Z3, Z11
+	VMOVUPS           constants<>+2048(SB), Z12
+	VPERMPS           Z12, Z4, Z12
+	VMOVUPS           constants<>+2048(SB), Z13
+	VPERMPS           Z13, Z5, Z13
+	VADDPS            Z12, Z2, Z2
+	VADDPS            Z13, Z3, Z3
+	VFMADD231PS       Z10, Z8, Z2
+	VFMADD231PS       Z11, Z9, Z3
+	VMOVUPS           constants<>+2112(SB), Z8
+	VPERMPS           Z8, Z4, Z4
+	VMOVUPS           constants<>+2112(SB), Z8
+	VPERMPS           Z8, Z5, Z5
+	VSCALEFPS         Z6, Z4, Z4
+	VSCALEFPS         Z7, Z5, Z5
+	VMOVUPS           Z4, Z6
+	VFMADD231PS       Z2, Z4, Z6
+	VMOVUPS           Z5, Z7
+	VFMADD231PS       Z3, Z5, Z7
+	VBROADCASTSS      constants<>+4288(SB), Z8
+	VSUBPS            Z4, Z8, Z8
+	VBROADCASTSS      constants<>+4288(SB), Z9
+	VSUBPS            Z5, Z9, Z9
+	VFNMADD231PS      Z2, Z4, Z8
+	VFNMADD231PS      Z3, Z5, Z9
+	VADDPS.BCST       constants<>+4288(SB), Z6, Z2
+	VADDPS.BCST       constants<>+4288(SB), Z7, Z3
+	VDIVPS            Z2, Z8, Z2
+	VDIVPS            Z3, Z9, Z3
+	VADDPS.BCST       constants<>+4288(SB), Z2, Z4
+	VADDPS.BCST       constants<>+4288(SB), Z3, Z5
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VANDPS.BCST       constants<>+320(SB), Z1, Z1
+	VORPS             Z0, Z2, Z0
+	VORPS             Z1, Z3, Z1
+	VMULPS            Z4, Z6, Z2
+	VMULPS            Z5, Z7, Z3
+	VMULPS            Z4, Z2, Z2
+	VMULPS            Z5, Z3, Z3
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, 64(AX)(SI*4)
+	VMOVUPS           Z2, (CX)(SI*4)
+	VMOVUPS           Z3, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many1158
+
+oneTest1160:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1161
+
+one1159:
+	VMOVUPS           (DX)(SI*4), Z0
+	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VMULPS.BCST       constants<>+8640(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VSCALEFPS         Z3, Z2, Z2
+	VMOVUPS           Z2, Z3
+	VFMADD231PS       Z1, Z2, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z4
+	VSUBPS            Z2, Z4, Z4
+	VFNMADD231PS      Z1, Z2, Z4
+	VADDPS.BCST       constants<>+4288(SB), Z3, Z1
+	VDIVPS            Z1, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z1, Z0
+	VMULPS            Z2, Z3, Z1
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS           Z0, (AX)(SI*4)
+	VMOVUPS           Z1, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one1159
+
+tail1161:
+	SUBQ              SI, BX
+	JZ                done1162
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VMULPS.BCST       constants<>+8640(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VSCALEFPS         Z3, Z2, Z2
+	VMOVUPS           Z2, Z3
+	VFMADD231PS       Z1, Z2, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z4
+	VSUBPS            Z2, Z4, Z4
+	VFNMADD231PS      Z1, Z2, Z4
+	VADDPS.BCST       constants<>+4288(SB), Z3, Z1
+	VDIVPS            Z1, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VANDPS.BCST       constants<>+320(SB), Z0, Z0
+	VORPS             Z0, Z1, Z0
+	VMULPS            Z2, Z3, Z1
+	VMULPS            Z2, Z1, Z1
+	VMOVUPS           Z0, K1, (AX)(SI*4)
+	VMOVUPS           Z1, K1, (CX)(SI*4)
+
+done1162:
+	VZEROUPPER
+	RET
+
+// func tanhAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·tanhAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1167
+
+one1165:
+	VMOVUPS      (DX)(SI*4), Y0
+	VANDPS       constants<>+6976(SB), Y0, Y1
+	VMULPS       constants<>+8640(SB), Y1, Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VPSRLD       $0x03, Y2, Y2
+	VPSRLD       $0x01, Y2, Y4
+	VPSLLD       $0x17, Y4, Y5
+	VMULPS       Y5, Y3, Y3
+	VPSUBD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y3, Y2
+	VMOVUPS      Y2, Y3
+	VFMADD231PS  Y1, Y2, Y3
+	VBROADCASTSS constants<>+4288(SB), Y4
+	VSUBPS       Y2, Y4, Y4
+	VFNMADD231PS Y1, Y2, Y4
+	VADDPS       constants<>+4288(SB), Y3, Y1
+	VDIVPS       Y1, Y4, Y1
+	VADDPS       constants<>+4288(SB), Y1, Y2
+	VANDPS       constants<>+320(SB), Y0, Y0
+	VORPS        Y0, Y1, Y0
+	VMULPS       Y2, Y3, Y1
+	VMULPS       Y2, Y1, Y1
+	VMOVUPS      Y0, (AX)(SI*4)
+	VMOVUPS      Y1, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1165
+
+tail1167:
+	SUBQ         SI, BX
+	JZ           done1168
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VANDPS       constants<>+6976(SB), Y1, Y2
+	VMULPS       constants<>+8640(SB), Y2, Y2
+	VBROADCASTSS constants<>+2176(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+2240(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VFMADD213PS  constants<>+1664(SB), Y2, Y3
+	VSUBPS       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y4, Y2
+	VFNMADD231PS constants<>+1792(SB), Y4, Y2
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y2, Y4
+	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2048(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2112(SB), Y3, Y4
+	VPSRLD       $0x03, Y3, Y3
+	VPSRLD       $0x01, Y3, Y5
+	VPSLLD       $0x17, Y5, Y6
+	VMULPS       Y6, Y4, Y4
+	VPSUBD       Y5, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y2, Y3, Y4
+	VBROADCASTSS constants<>+4288(SB), Y5
+	VSUBPS       Y3, Y5, Y5
+	VFNMADD231PS Y2, Y3, Y5
+	VADDPS       constants<>+4288(SB), Y4, Y2
+	VDIVPS       Y2, Y5, Y2
+	VADDPS       constants<>+4288(SB), Y2, Y3
+	VANDPS       constants<>+320(SB), Y1, Y1
+	VORPS        Y1, Y2, Y1
+	VMULPS       Y3, Y4, Y2
+	VMULPS       Y3, Y2, Y2
+	VMASKMOVPS   Y1, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+
+done1168:
 	VZEROUPPER
 	RET
 
@@ -10459,9 +20506,9 @@ TEXT ·softplusAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest539
+	JL      oneTest1171
 
-many537:
+many1169:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -10507,7 +20554,7 @@ many537:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal542
+	JZ                normal1174
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
@@ -10520,16 +20567,16 @@ many537:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled543
+	JMP               scaled1175
 
-normal542:
+normal1174:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled543:
+scaled1175:
 	VMOVUPS          Z10, Z2
-	VMOVUPS          constants<>+2112(SB), Z4
-	VADDPD.BCST      constants<>+2112(SB), Z10, Z3
+	VMOVUPS          constants<>+2816(SB), Z4
+	VADDPD.BCST      constants<>+2816(SB), Z10, Z3
 	VDIVPD           Z3, Z4, Z4
 	VMULPD           Z4, Z10, Z10
 	VMOVUPS          (DX)(SI*8), Z3
@@ -10543,21 +20590,21 @@ scaled543:
 	VSUBPD.BCST      constants<>+640(SB), Z7, Z7
 	VMOVUPS          constants<>+512(SB), Z8
 	VMOVUPS          constants<>+576(SB), Z9
-	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
-	VADDPD.BCST      constants<>+5632(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8576(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
-	VMOVUPS          constants<>+3072(SB), Z9
-	VFMADD213PD.BCST constants<>+2944(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+2816(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+2688(SB), Z8, Z9
-	VMOVUPS          constants<>+3008(SB), Z10
-	VFMADD213PD.BCST constants<>+2880(SB), Z8, Z10
-	VFMADD213PD.BCST constants<>+2752(SB), Z8, Z10
+	VMOVUPS          constants<>+3776(SB), Z9
+	VFMADD213PD.BCST constants<>+3648(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3520(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3392(SB), Z8, Z9
+	VMOVUPS          constants<>+3712(SB), Z10
+	VFMADD213PD.BCST constants<>+3584(SB), Z8, Z10
+	VFMADD213PD.BCST constants<>+3456(SB), Z8, Z10
 	VFMADD231PD      Z10, Z7, Z9
 	VMOVUPS          constants<>+640(SB), Z8
 	VMULPD           Z8, Z4, Z8
@@ -10571,8 +20618,8 @@ scaled543:
 	VMAXPD           Z3, Z2, Z3
 	VADDPD           Z3, Z5, Z5
 	VMOVUPS          Z11, Z2
-	VMOVUPS          constants<>+2112(SB), Z4
-	VADDPD.BCST      constants<>+2112(SB), Z11, Z3
+	VMOVUPS          constants<>+2816(SB), Z4
+	VADDPD.BCST      constants<>+2816(SB), Z11, Z3
 	VDIVPD           Z3, Z4, Z4
 	VMULPD           Z4, Z11, Z11
 	VMOVUPS          64(DX)(SI*8), Z3
@@ -10586,21 +20633,21 @@ scaled543:
 	VSUBPD.BCST      constants<>+640(SB), Z8, Z8
 	VMOVUPS          constants<>+512(SB), Z9
 	VMOVUPS          constants<>+576(SB), Z10
-	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
 	VMOVUPD          Z8, K1, Z4
 	VMOVUPD          Z9, K1, Z6
 	VMOVUPD          Z10, K1, Z7
-	VADDPD.BCST      constants<>+5632(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8576(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z8
 	VMULPD           Z8, Z8, Z9
-	VMOVUPS          constants<>+3072(SB), Z10
-	VFMADD213PD.BCST constants<>+2944(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+2816(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+2688(SB), Z9, Z10
-	VMOVUPS          constants<>+3008(SB), Z11
-	VFMADD213PD.BCST constants<>+2880(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+2752(SB), Z9, Z11
+	VMOVUPS          constants<>+3776(SB), Z10
+	VFMADD213PD.BCST constants<>+3648(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+3520(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+3392(SB), Z9, Z10
+	VMOVUPS          constants<>+3712(SB), Z11
+	VFMADD213PD.BCST constants<>+3584(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+3456(SB), Z9, Z11
 	VFMADD231PD      Z11, Z8, Z10
 	VMOVUPS          constants<>+640(SB), Z9
 	VMULPD           Z9, Z4, Z9
@@ -10619,14 +20666,14 @@ scaled543:
 	VMOVUPS          Z15, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many537
+	JLE              many1169
 
-oneTest539:
+oneTest1171:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail540
+	JG   tail1172
 
-one538:
+one1170:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
@@ -10650,22 +20697,22 @@ one538:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal544
+	JZ                normal1176
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled545
+	JMP               scaled1177
 
-normal544:
+normal1176:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled545:
+scaled1177:
 	VMOVUPS          Z6, Z2
-	VMOVUPS          constants<>+2112(SB), Z4
-	VADDPD.BCST      constants<>+2112(SB), Z6, Z3
+	VMOVUPS          constants<>+2816(SB), Z4
+	VADDPD.BCST      constants<>+2816(SB), Z6, Z3
 	VDIVPD           Z3, Z4, Z4
 	VMULPD           Z4, Z6, Z6
 	VMOVUPS          (DX)(SI*8), Z3
@@ -10679,21 +20726,21 @@ scaled545:
 	VSUBPD.BCST      constants<>+640(SB), Z7, Z7
 	VMOVUPS          constants<>+512(SB), Z8
 	VMOVUPS          constants<>+576(SB), Z9
-	VCMPPD           $0x1e, constants<>+5696(SB), Z2, K1
+	VCMPPD           $0x1e, constants<>+8704(SB), Z2, K1
 	VMOVUPD          Z7, K1, Z4
 	VMOVUPD          Z8, K1, Z5
 	VMOVUPD          Z9, K1, Z6
-	VADDPD.BCST      constants<>+5632(SB), Z4, Z2
+	VADDPD.BCST      constants<>+8576(SB), Z4, Z2
 	VDIVPD           Z2, Z4, Z2
 	VMULPD           Z2, Z2, Z7
 	VMULPD           Z7, Z7, Z8
-	VMOVUPS          constants<>+3072(SB), Z9
-	VFMADD213PD.BCST constants<>+2944(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+2816(SB), Z8, Z9
-	VFMADD213PD.BCST constants<>+2688(SB), Z8, Z9
-	VMOVUPS          constants<>+3008(SB), Z10
-	VFMADD213PD.BCST constants<>+2880(SB), Z8, Z10
-	VFMADD213PD.BCST constants<>+2752(SB), Z8, Z10
+	VMOVUPS          constants<>+3776(SB), Z9
+	VFMADD213PD.BCST constants<>+3648(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3520(SB), Z8, Z9
+	VFMADD213PD.BCST constants<>+3392(SB), Z8, Z9
+	VMOVUPS          constants<>+3712(SB), Z10
+	VFMADD213PD.BCST constants<>+3584(SB), Z8, Z10
+	VFMADD213PD.BCST constants<>+3456(SB), Z8, Z10
 	VFMADD231PD      Z10, Z7, Z9
 	VMOVUPS          constants<>+640(SB), Z8
 	VMULPD           Z8, Z4, Z8
@@ -10710,11 +20757,11 @@ scaled545:
 	VMOVUPS          Z16, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one538
+	JLE              one1170
 
-tail540:
+tail1172:
 	SUBQ              SI, BX
-	JZ                done541
+	JZ                done1173
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -10742,22 +20789,22 @@ tail540:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal546
+	JZ                normal1178
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled547
+	JMP               scaled1179
 
-normal546:
+normal1178:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled547:
+scaled1179:
 	VMOVUPS          Z6, Z0
-	VMOVUPS          constants<>+2112(SB), Z2
-	VADDPD.BCST      constants<>+2112(SB), Z6, Z1
+	VMOVUPS          constants<>+2816(SB), Z2
+	VADDPD.BCST      constants<>+2816(SB), Z6, Z1
 	VDIVPD           Z1, Z2, Z2
 	VMULPD           Z2, Z6, Z6
 	VMOVUPD.Z        (DX)(SI*8), K1, Z1
@@ -10771,21 +20818,21 @@ scaled547:
 	VSUBPD.BCST      constants<>+640(SB), Z5, Z5
 	VMOVUPS          constants<>+512(SB), Z6
 	VMOVUPS          constants<>+576(SB), Z7
-	VCMPPD           $0x1e, constants<>+5696(SB), Z0, K2
+	VCMPPD           $0x1e, constants<>+8704(SB), Z0, K2
 	VMOVUPD          Z5, K2, Z2
 	VMOVUPD          Z6, K2, Z3
 	VMOVUPD          Z7, K2, Z4
-	VADDPD.BCST      constants<>+5632(SB), Z2, Z0
+	VADDPD.BCST      constants<>+8576(SB), Z2, Z0
 	VDIVPD           Z0, Z2, Z0
 	VMULPD           Z0, Z0, Z5
 	VMULPD           Z5, Z5, Z6
-	VMOVUPS          constants<>+3072(SB), Z7
-	VFMADD213PD.BCST constants<>+2944(SB), Z6, Z7
-	VFMADD213PD.BCST constants<>+2816(SB), Z6, Z7
-	VFMADD213PD.BCST constants<>+2688(SB), Z6, Z7
-	VMOVUPS          constants<>+3008(SB), Z8
-	VFMADD213PD.BCST constants<>+2880(SB), Z6, Z8
-	VFMADD213PD.BCST constants<>+2752(SB), Z6, Z8
+	VMOVUPS          constants<>+3776(SB), Z7
+	VFMADD213PD.BCST constants<>+3648(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+3520(SB), Z6, Z7
+	VFMADD213PD.BCST constants<>+3392(SB), Z6, Z7
+	VMOVUPS          constants<>+3712(SB), Z8
+	VFMADD213PD.BCST constants<>+3584(SB), Z6, Z8
+	VFMADD213PD.BCST constants<>+3456(SB), Z6, Z8
 	VFMADD231PD      Z8, Z5, Z7
 	VMOVUPS          constants<>+640(SB), Z6
 	VMULPD           Z6, Z2, Z6
@@ -10801,7 +20848,7 @@ scaled547:
 	VMOVUPD          Z3, K1, (AX)(SI*8)
 	VMOVUPD          Z17, K1, (CX)(SI*8)
 
-done541:
+done1173:
 	VZEROUPPER
 	RET
 
@@ -10817,9 +20864,9 @@ TEXT ·softplusAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest550
+	JL      oneTest1182
 
-many548:
+many1180:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -10874,7 +20921,7 @@ many548:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal553
+	JZ           normal1185
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -10901,9 +20948,9 @@ many548:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled554
+	JMP          scaled1186
 
-normal553:
+normal1185:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -10919,10 +20966,10 @@ normal553:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled554:
+scaled1186:
 	VMOVUPS     Y8, Y2
-	VMOVUPS     constants<>+2112(SB), Y4
-	VADDPD      constants<>+2112(SB), Y8, Y3
+	VMOVUPS     constants<>+2816(SB), Y4
+	VADDPD      constants<>+2816(SB), Y8, Y3
 	VDIVPD      Y3, Y4, Y4
 	VMULPD      Y4, Y8, Y8
 	VMOVUPS     (DX)(SI*8), Y3
@@ -10935,21 +20982,21 @@ scaled554:
 	VSUBPD      constants<>+640(SB), Y8, Y8
 	VMOVUPS     constants<>+512(SB), Y10
 	VMOVUPS     constants<>+576(SB), Y11
-	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y10, Y6, Y6
 	VBLENDVPD   Y2, Y11, Y7, Y7
-	VADDPD      constants<>+5632(SB), Y5, Y2
+	VADDPD      constants<>+8576(SB), Y5, Y2
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y10
-	VMOVUPS     constants<>+3072(SB), Y11
-	VFMADD213PD constants<>+2944(SB), Y10, Y11
-	VFMADD213PD constants<>+2816(SB), Y10, Y11
-	VFMADD213PD constants<>+2688(SB), Y10, Y11
-	VMOVUPS     constants<>+3008(SB), Y12
-	VFMADD213PD constants<>+2880(SB), Y10, Y12
-	VFMADD213PD constants<>+2752(SB), Y10, Y12
+	VMOVUPS     constants<>+3776(SB), Y11
+	VFMADD213PD constants<>+3648(SB), Y10, Y11
+	VFMADD213PD constants<>+3520(SB), Y10, Y11
+	VFMADD213PD constants<>+3392(SB), Y10, Y11
+	VMOVUPS     constants<>+3712(SB), Y12
+	VFMADD213PD constants<>+3584(SB), Y10, Y12
+	VFMADD213PD constants<>+3456(SB), Y10, Y12
 	VFMADD231PD Y12, Y8, Y11
 	VMOVUPS     constants<>+640(SB), Y10
 	VMULPD      Y10, Y5, Y10
@@ -10963,8 +21010,8 @@ scaled554:
 	VMAXPD      Y3, Y2, Y3
 	VADDPD      Y3, Y6, Y6
 	VMOVUPS     Y9, Y2
-	VMOVUPS     constants<>+2112(SB), Y5
-	VADDPD      constants<>+2112(SB), Y9, Y3
+	VMOVUPS     constants<>+2816(SB), Y5
+	VADDPD      constants<>+2816(SB), Y9, Y3
 	VDIVPD      Y3, Y5, Y5
 	VMULPD      Y5, Y9, Y9
 	VMOVUPS     32(DX)(SI*8), Y3
@@ -10977,21 +21024,21 @@ scaled554:
 	VSUBPD      constants<>+640(SB), Y10, Y10
 	VMOVUPS     constants<>+512(SB), Y11
 	VMOVUPS     constants<>+576(SB), Y12
-	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
 	VBLENDVPD   Y2, Y10, Y7, Y7
 	VBLENDVPD   Y2, Y11, Y8, Y8
 	VBLENDVPD   Y2, Y12, Y9, Y9
-	VADDPD      constants<>+5632(SB), Y7, Y2
+	VADDPD      constants<>+8576(SB), Y7, Y2
 	VDIVPD      Y2, Y7, Y2
 	VMULPD      Y2, Y2, Y10
 	VMULPD      Y10, Y10, Y11
-	VMOVUPS     constants<>+3072(SB), Y12
-	VFMADD213PD constants<>+2944(SB), Y11, Y12
-	VFMADD213PD constants<>+2816(SB), Y11, Y12
-	VFMADD213PD constants<>+2688(SB), Y11, Y12
-	VMOVUPS     constants<>+3008(SB), Y13
-	VFMADD213PD constants<>+2880(SB), Y11, Y13
-	VFMADD213PD constants<>+2752(SB), Y11, Y13
+	VMOVUPS     constants<>+3776(SB), Y12
+	VFMADD213PD constants<>+3648(SB), Y11, Y12
+	VFMADD213PD constants<>+3520(SB), Y11, Y12
+	VFMADD213PD constants<>+3392(SB), Y11, Y12
+	VMOVUPS     constants<>+3712(SB), Y13
+	VFMADD213PD constants<>+3584(SB), Y11, Y13
+	VFMADD213PD constants<>+3456(SB), Y11, Y13
 	VFMADD231PD Y13, Y10, Y12
 	VMOVUPS     constants<>+640(SB), Y11
 	VMULPD      Y11, Y7, Y11
@@ -11010,14 +21057,14 @@ scaled554:
 	VMOVUPS     Y5, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many548
+	JLE         many1180
 
-oneTest550:
+oneTest1182:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail551
+	JG   tail1183
 
-one549:
+one1181:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -11046,7 +21093,7 @@ one549:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal555
+	JZ           normal1187
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -11060,9 +21107,9 @@ one549:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled556
+	JMP          scaled1188
 
-normal555:
+normal1187:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -11071,10 +21118,10 @@ normal555:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled556:
+scaled1188:
 	VMOVUPS     Y5, Y2
-	VMOVUPS     constants<>+2112(SB), Y4
-	VADDPD      constants<>+2112(SB), Y5, Y3
+	VMOVUPS     constants<>+2816(SB), Y4
+	VADDPD      constants<>+2816(SB), Y5, Y3
 	VDIVPD      Y3, Y4, Y4
 	VMULPD      Y4, Y5, Y5
 	VMOVUPS     (DX)(SI*8), Y3
@@ -11087,21 +21134,21 @@ scaled556:
 	VSUBPD      constants<>+640(SB), Y8, Y8
 	VMOVUPS     constants<>+512(SB), Y9
 	VMOVUPS     constants<>+576(SB), Y10
-	VCMPPD      $0x1e, constants<>+5696(SB), Y2, Y2
+	VCMPPD      $0x1e, constants<>+8704(SB), Y2, Y2
 	VBLENDVPD   Y2, Y8, Y5, Y5
 	VBLENDVPD   Y2, Y9, Y6, Y6
 	VBLENDVPD   Y2, Y10, Y7, Y7
-	VADDPD      constants<>+5632(SB), Y5, Y2
+	VADDPD      constants<>+8576(SB), Y5, Y2
 	VDIVPD      Y2, Y5, Y2
 	VMULPD      Y2, Y2, Y8
 	VMULPD      Y8, Y8, Y9
-	VMOVUPS     constants<>+3072(SB), Y10
-	VFMADD213PD constants<>+2944(SB), Y9, Y10
-	VFMADD213PD constants<>+2816(SB), Y9, Y10
-	VFMADD213PD constants<>+2688(SB), Y9, Y10
-	VMOVUPS     constants<>+3008(SB), Y11
-	VFMADD213PD constants<>+2880(SB), Y9, Y11
-	VFMADD213PD constants<>+2752(SB), Y9, Y11
+	VMOVUPS     constants<>+3776(SB), Y10
+	VFMADD213PD constants<>+3648(SB), Y9, Y10
+	VFMADD213PD constants<>+3520(SB), Y9, Y10
+	VFMADD213PD constants<>+3392(SB), Y9, Y10
+	VMOVUPS     constants<>+3712(SB), Y11
+	VFMADD213PD constants<>+3584(SB), Y9, Y11
+	VFMADD213PD constants<>+3456(SB), Y9, Y11
 	VFMADD231PD Y11, Y8, Y10
 	VMOVUPS     constants<>+640(SB), Y9
 	VMULPD      Y9, Y5, Y9
@@ -11118,11 +21165,11 @@ scaled556:
 	VMOVUPS     Y4, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one549
+	JLE         one1181
 
-tail551:
+tail1183:
 	SUBQ         SI, BX
-	JZ           done552
+	JZ           done1184
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -11155,7 +21202,7 @@ tail551:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal557
+	JZ           normal1189
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -11169,9 +21216,9 @@ tail551:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled558
+	JMP          scaled1190
 
-normal557:
+normal1189:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -11180,10 +21227,10 @@ normal557:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled558:
+scaled1190:
 	VMOVUPS     Y4, Y0
-	VMOVUPS     constants<>+2112(SB), Y3
-	VADDPD      constants<>+2112(SB), Y4, Y1
+	VMOVUPS     constants<>+2816(SB), Y3
+	VADDPD      constants<>+2816(SB), Y4, Y1
 	VDIVPD      Y1, Y3, Y3
 	VMULPD      Y3, Y4, Y4
 	VMASKMOVPD  (DX)(SI*8), Y2, Y1
@@ -11196,21 +21243,21 @@ scaled558:
 	VSUBPD      constants<>+640(SB), Y7, Y7
 	VMOVUPS     constants<>+512(SB), Y8
 	VMOVUPS     constants<>+576(SB), Y9
-	VCMPPD      $0x1e, constants<>+5696(SB), Y0, Y0
+	VCMPPD      $0x1e, constants<>+8704(SB), Y0, Y0
 	VBLENDVPD   Y0, Y7, Y4, Y4
 	VBLENDVPD   Y0, Y8, Y5, Y5
 	VBLENDVPD   Y0, Y9, Y6, Y6
-	VADDPD      constants<>+5632(SB), Y4, Y0
+	VADDPD      constants<>+8576(SB), Y4, Y0
 	VDIVPD      Y0, Y4, Y0
 	VMULPD      Y0, Y0, Y7
 	VMULPD      Y7, Y7, Y8
-	VMOVUPS     constants<>+3072(SB), Y9
-	VFMADD213PD constants<>+2944(SB), Y8, Y9
-	VFMADD213PD constants<>+2816(SB), Y8, Y9
-	VFMADD213PD constants<>+2688(SB), Y8, Y9
-	VMOVUPS     constants<>+3008(SB), Y10
-	VFMADD213PD constants<>+2880(SB), Y8, Y10
-	VFMADD213PD constants<>+2752(SB), Y8, Y10
+	VMOVUPS     constants<>+3776(SB), Y9
+	VFMADD213PD constants<>+3648(SB), Y8, Y9
+	VFMADD213PD constants<>+3520(SB), Y8, Y9
+	VFMADD213PD constants<>+3392(SB), Y8, Y9
+	VMOVUPS     constants<>+3712(SB), Y10
+	VFMADD213PD constants<>+3584(SB), Y8, Y10
+	VFMADD213PD constants<>+3456(SB), Y8, Y10
 	VFMADD231PD Y10, Y7, Y9
 	VMOVUPS     constants<>+640(SB), Y8
 	VMULPD      Y8, Y4, Y8
@@ -11226,7 +21273,383 @@ scaled558:
 	VMASKMOVPD  Y5, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y3, Y2, (CX)(SI*8)
 
-done552:
+done1184:
+	VZEROUPPER
+	RET
+
+// func softplusAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·softplusAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest1194
+
+many1192:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VORPS.BCST        constants<>+320(SB), Z0, Z2
+	VORPS.BCST        constants<>+320(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+1600(SB), Z9
+	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z10
+	VSUBPS.BCST       constants<>+1664(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+1728(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+1728(SB), Z11, Z3
+	VFNMADD231PS.BCST constants<>+1792(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z11, Z3
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+1920(SB), Z12
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z12
+	VBROADCASTSS      constants<>+1920(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+1920(SB), Z13
+	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z13
+	VMULPS            Z2, Z2, Z14
+	VMULPS            Z3, Z3, Z15
+	VMOVUPS           constants<>+2048(SB), Z16
+	VPERMPS           Z16, Z4, Z16
+	VMOVUPS           constants<>+2048(SB), Z17
+	VPERMPS           Z17, Z9, Z17
+	VADDPS            Z16, Z2, Z2
+	VADDPS            Z17, Z3, Z3
+	VFMADD231PS       Z14, Z12, Z2
+	VFMADD231PS       Z15, Z13, Z3
+	VMOVUPS           constants<>+2112(SB), Z12
+	VPERMPS           Z12, Z4, Z4
+	VMOVUPS           constants<>+2112(SB), Z12
+	VPERMPS           Z12, Z9, Z9
+	VMOVUPS           Z4, Z12
+	VFMADD231PS       Z2, Z4, Z12
+	VMOVUPS           Z9, Z2
+	VFMADD231PS       Z3, Z9, Z2
+	VSCALEFPS         Z10, Z12, Z3
+	VSCALEFPS         Z11, Z2, Z2
+	VADDPS.BCST       constants<>+4288(SB), Z3, Z4
+	VADDPS.BCST       constants<>+4288(SB), Z2, Z9
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VDIVPS            Z4, Z10, Z4
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VDIVPS            Z9, Z10, Z9
+	VMULPS            Z4, Z3, Z10
+	VMULPS            Z9, Z2, Z11
+	VBROADCASTSS      constants<>+8768(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+8768(SB), Z12
+	VFMADD213PS.BCST  constants<>+8832(SB), Z3, Z12
+	VBROADCASTSS      constants<>+8768(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+8768(SB), Z13
+	VFMADD213PS.BCST  constants<>+8832(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+8896(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+8896(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+8960(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+8960(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+9024(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+9024(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+9088(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+9088(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+9152(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+9152(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+9216(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+9216(SB), Z2, Z13
+	VFMADD213PS.BCST  constants<>+9280(SB), Z3, Z12
+	VFMADD213PS.BCST  constants<>+9280(SB), Z2, Z13
+	VMULPS            Z3, Z3, Z14
+	VMULPS            Z2, Z2, Z15
+	VFMADD231PS       Z14, Z12, Z3
+	VFMADD231PS       Z15, Z13, Z2
+	VMAXPS.BCST       constants<>+5312(SB), Z0, Z12
+	VMAXPS.BCST       constants<>+5312(SB), Z1, Z13
+	VADDPS            Z12, Z3, Z3
+	VADDPS            Z13, Z2, Z2
+	VBROADCASTSS      constants<>+5312(SB), Z12
+	VCMPPS            $0x11, Z12, Z0, K1
+	VBROADCASTSS      constants<>+5312(SB), Z0
+	VCMPPS            $0x11, Z0, Z1, K2
+	VBLENDMPS         Z10, Z4, K1, Z5
+	VBLENDMPS         Z11, Z9, K2, Z6
+	VMOVUPS           Z3, (AX)(SI*4)
+	VMOVUPS           Z2, 64(AX)(SI*4)
+	VMOVUPS           Z5, (CX)(SI*4)
+	VMOVUPS           Z6, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many1192
+
+oneTest1194:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1195
+
+one1193:
+	VMOVUPS           (DX)(SI*4), Z0
+	VORPS.BCST        constants<>+320(SB), Z0, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VDIVPS            Z2, Z3, Z2
+	VMULPS            Z2, Z1, Z3
+	VBROADCASTSS      constants<>+8768(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+8768(SB), Z4
+	VFMADD213PS.BCST  constants<>+8832(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+8896(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+8960(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9024(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9088(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9152(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9216(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9280(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VFMADD231PS       Z5, Z4, Z1
+	VMAXPS.BCST       constants<>+5312(SB), Z0, Z4
+	VADDPS            Z4, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K1
+	VBLENDMPS         Z3, Z2, K1, Z7
+	VMOVUPS           Z1, (AX)(SI*4)
+	VMOVUPS           Z7, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one1193
+
+tail1195:
+	SUBQ              SI, BX
+	JZ                done1196
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VORPS.BCST        constants<>+320(SB), Z0, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VDIVPS            Z2, Z3, Z2
+	VMULPS            Z2, Z1, Z3
+	VBROADCASTSS      constants<>+8768(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+8768(SB), Z4
+	VFMADD213PS.BCST  constants<>+8832(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+8896(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+8960(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9024(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9088(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9152(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9216(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+9280(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VFMADD231PS       Z5, Z4, Z1
+	VMAXPS.BCST       constants<>+5312(SB), Z0, Z4
+	VADDPS            Z4, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K2
+	VBLENDMPS         Z3, Z2, K2, Z8
+	VMOVUPS           Z1, K1, (AX)(SI*4)
+	VMOVUPS           Z8, K1, (CX)(SI*4)
+
+done1196:
+	VZEROUPPER
+	RET
+
+// func softplusAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·softplusAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1201
+
+one1199:
+	VMOVUPS      (DX)(SI*4), Y0
+	VORPS        constants<>+320(SB), Y0, Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y3
+	VMULPS       Y3, Y4, Y3
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y1
+	VADDPS       constants<>+4288(SB), Y1, Y2
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VDIVPS       Y2, Y3, Y2
+	VMULPS       Y2, Y1, Y3
+	VBROADCASTSS constants<>+8768(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+8768(SB), Y4
+	VFMADD213PS  constants<>+8832(SB), Y1, Y4
+	VFMADD213PS  constants<>+8896(SB), Y1, Y4
+	VFMADD213PS  constants<>+8960(SB), Y1, Y4
+	VFMADD213PS  constants<>+9024(SB), Y1, Y4
+	VFMADD213PS  constants<>+9088(SB), Y1, Y4
+	VFMADD213PS  constants<>+9152(SB), Y1, Y4
+	VFMADD213PS  constants<>+9216(SB), Y1, Y4
+	VFMADD213PS  constants<>+9280(SB), Y1, Y4
+	VMULPS       Y1, Y1, Y5
+	VFMADD231PS  Y5, Y4, Y1
+	VMAXPS       constants<>+5312(SB), Y0, Y4
+	VADDPS       Y4, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x11, Y4, Y0, Y0
+	VBLENDVPS    Y0, Y3, Y2, Y0
+	VMOVUPS      Y1, (AX)(SI*4)
+	VMOVUPS      Y0, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1199
+
+tail1201:
+	SUBQ         SI, BX
+	JZ           done1202
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VORPS        constants<>+320(SB), Y1, Y2
+	VBROADCASTSS constants<>+2176(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+2240(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VFMADD213PS  constants<>+1664(SB), Y2, Y3
+	VSUBPS       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y4, Y2
+	VFNMADD231PS constants<>+1792(SB), Y4, Y2
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y2, Y4
+	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2048(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2112(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y2
+	VPSRLD       $0x01, Y2, Y3
+	VPSLLD       $0x17, Y3, Y4
+	VMULPS       Y4, Y5, Y4
+	VPSUBD       Y3, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VADDPS       constants<>+4288(SB), Y2, Y3
+	VBROADCASTSS constants<>+4288(SB), Y4
+	VDIVPS       Y3, Y4, Y3
+	VMULPS       Y3, Y2, Y4
+	VBROADCASTSS constants<>+8768(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+8768(SB), Y5
+	VFMADD213PS  constants<>+8832(SB), Y2, Y5
+	VFMADD213PS  constants<>+8896(SB), Y2, Y5
+	VFMADD213PS  constants<>+8960(SB), Y2, Y5
+	VFMADD213PS  constants<>+9024(SB), Y2, Y5
+	VFMADD213PS  constants<>+9088(SB), Y2, Y5
+	VFMADD213PS  constants<>+9152(SB), Y2, Y5
+	VFMADD213PS  constants<>+9216(SB), Y2, Y5
+	VFMADD213PS  constants<>+9280(SB), Y2, Y5
+	VMULPS       Y2, Y2, Y6
+	VFMADD231PS  Y6, Y5, Y2
+	VMAXPS       constants<>+5312(SB), Y1, Y5
+	VADDPS       Y5, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y5
+	VCMPPS       $0x11, Y5, Y1, Y1
+	VBLENDVPS    Y1, Y4, Y3, Y1
+	VMASKMOVPS   Y2, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y1, Y0, (CX)(SI*4)
+
+done1202:
 	VZEROUPPER
 	RET
 
@@ -11242,22 +21665,22 @@ TEXT ·gELUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest561
+	JL      oneTest1205
 
-many559:
+many1203:
 	VMOVUPS           (DX)(SI*8), Z2
-	VANDPD            constants<>+3840(SB), Z2, Z2
-	VMOVUPS           constants<>+5760(SB), Z3
+	VANDPD            constants<>+5440(SB), Z2, Z2
+	VMOVUPS           constants<>+9344(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
-	VMOVUPS           constants<>+5824(SB), Z3
+	VMOVUPS           constants<>+6848(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
-	VANDPD            constants<>+3840(SB), Z3, Z3
-	VMOVUPS           constants<>+5760(SB), Z8
+	VANDPD            constants<>+5440(SB), Z3, Z3
+	VMOVUPS           constants<>+9344(SB), Z8
 	VMINPD            Z3, Z8, Z3
 	VMULPD            Z3, Z3, Z3
-	VMOVUPS           constants<>+5824(SB), Z8
+	VMOVUPS           constants<>+6848(SB), Z8
 	VMULPD            Z8, Z3, Z3
 	VBROADCASTSD      constants<>+384(SB), Z8
 	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z8
@@ -11300,7 +21723,7 @@ many559:
 	VMINPD            Z10, Z11, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal564
+	JZ                normal1208
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z10, K1
 	VADDPD.BCST       constants<>+1152(SB), Z10, K1, Z10
 	VMAXPD.BCST       constants<>+1216(SB), Z10, K1, Z10
@@ -11313,16 +21736,16 @@ many559:
 	VSCALEFPD         Z11, Z15, Z15
 	VADDPD.BCST       constants<>+1280(SB), Z15, K1, Z15
 	VPSUBQ.BCST       constants<>+1280(SB), Z15, K1, Z15
-	JMP               scaled565
+	JMP               scaled1209
 
-normal564:
+normal1208:
 	VSCALEFPD Z10, Z14, Z14
 	VSCALEFPD Z11, Z15, Z15
 
-scaled565:
+scaled1209:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+3840(SB), Z2, Z2
-	VMOVUPS          constants<>+5760(SB), Z3
+	VANDPD           constants<>+5440(SB), Z2, Z2
+	VMOVUPS          constants<>+9344(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z8
@@ -11331,55 +21754,55 @@ scaled565:
 	VMULPD           Z3, Z8, Z8
 	VMOVUPS          Z14, Z3
 	VFNMADD231PD     Z14, Z8, Z3
-	VMOVUPS          constants<>+5888(SB), Z8
+	VMOVUPS          constants<>+9408(SB), Z8
 	VMULPD           Z8, Z3, Z3
-	VMOVUPS          constants<>+2112(SB), Z8
-	VADDPD.BCST      constants<>+5952(SB), Z2, Z9
+	VMOVUPS          constants<>+2816(SB), Z8
+	VADDPD.BCST      constants<>+9472(SB), Z2, Z9
 	VDIVPD           Z9, Z8, Z8
-	VSUBPD.BCST      constants<>+5952(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
 	VMULPD           Z8, Z2, Z2
 	VMULPD           Z2, Z2, Z9
-	VMOVUPS          constants<>+6016(SB), Z10
-	VFMADD213PD.BCST constants<>+6080(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6144(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6208(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6272(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6336(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6400(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6464(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6528(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6592(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6656(SB), Z9, Z10
-	VFMADD213PD.BCST constants<>+6720(SB), Z9, Z10
-	VMOVUPS          constants<>+6784(SB), Z11
-	VFMADD213PD.BCST constants<>+6848(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+6912(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+6976(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7040(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7104(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7168(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7232(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7296(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7360(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7424(SB), Z9, Z11
-	VFMADD213PD.BCST constants<>+7488(SB), Z9, Z11
+	VMOVUPS          constants<>+9536(SB), Z10
+	VFMADD213PD.BCST constants<>+9600(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+9664(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+9728(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+9792(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+9856(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+9920(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+9984(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+10048(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+10112(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+10176(SB), Z9, Z10
+	VFMADD213PD.BCST constants<>+10240(SB), Z9, Z10
+	VMOVUPS          constants<>+10304(SB), Z11
+	VFMADD213PD.BCST constants<>+10368(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10432(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10496(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10560(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10624(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10688(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10752(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10816(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10880(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+10944(SB), Z9, Z11
+	VFMADD213PD.BCST constants<>+11008(SB), Z9, Z11
 	VFMADD231PD      Z11, Z2, Z10
 	VMULPD           Z8, Z10, Z10
 	VMULPD           Z3, Z10, Z10
-	VMOVUPS          constants<>+2112(SB), Z2
+	VMOVUPS          constants<>+2816(SB), Z2
 	VSUBPD           Z10, Z2, Z2
 	VMOVUPS          (DX)(SI*8), Z8
 	VPMOVQ2M         Z8, K1
 	VBLENDMPD        Z10, Z2, K1, Z4
-	VMOVUPS          constants<>+7552(SB), Z2
+	VMOVUPS          constants<>+11072(SB), Z2
 	VMAXPD           Z8, Z2, Z8
-	VMOVUPS          constants<>+5760(SB), Z2
+	VMOVUPS          constants<>+9344(SB), Z2
 	VMINPD           Z8, Z2, Z2
 	VFMADD213PD      Z4, Z2, Z3
 	VMULPD           Z4, Z8, Z8
 	VMOVUPS          64(DX)(SI*8), Z2
-	VANDPD           constants<>+3840(SB), Z2, Z2
-	VMOVUPS          constants<>+5760(SB), Z9
+	VANDPD           constants<>+5440(SB), Z2, Z2
+	VMOVUPS          constants<>+9344(SB), Z9
 	VMINPD           Z2, Z9, Z2
 	VMULPD           Z2, Z2, Z9
 	VMOVUPD          Z2, Z10
@@ -11388,49 +21811,49 @@ scaled565:
 	VMULPD           Z9, Z10, Z10
 	VMOVUPS          Z15, Z9
 	VFNMADD231PD     Z15, Z10, Z9
-	VMOVUPS          constants<>+5888(SB), Z10
+	VMOVUPS          constants<>+9408(SB), Z10
 	VMULPD           Z10, Z9, Z9
-	VMOVUPS          constants<>+2112(SB), Z10
-	VADDPD.BCST      constants<>+5952(SB), Z2, Z11
+	VMOVUPS          constants<>+2816(SB), Z10
+	VADDPD.BCST      constants<>+9472(SB), Z2, Z11
 	VDIVPD           Z11, Z10, Z10
-	VSUBPD.BCST      constants<>+5952(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
 	VMULPD           Z10, Z2, Z2
 	VMULPD           Z2, Z2, Z11
-	VMOVUPS          constants<>+6016(SB), Z12
-	VFMADD213PD.BCST constants<>+6080(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6144(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6208(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6272(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6336(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6400(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6464(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6528(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6592(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6656(SB), Z11, Z12
-	VFMADD213PD.BCST constants<>+6720(SB), Z11, Z12
-	VMOVUPS          constants<>+6784(SB), Z13
-	VFMADD213PD.BCST constants<>+6848(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+6912(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+6976(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7040(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7104(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7168(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7232(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7296(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7360(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7424(SB), Z11, Z13
-	VFMADD213PD.BCST constants<>+7488(SB), Z11, Z13
+	VMOVUPS          constants<>+9536(SB), Z12
+	VFMADD213PD.BCST constants<>+9600(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+9664(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+9728(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+9792(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+9856(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+9920(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+9984(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+10048(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+10112(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+10176(SB), Z11, Z12
+	VFMADD213PD.BCST constants<>+10240(SB), Z11, Z12
+	VMOVUPS          constants<>+10304(SB), Z13
+	VFMADD213PD.BCST constants<>+10368(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10432(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10496(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10560(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10624(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10688(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10752(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10816(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10880(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+10944(SB), Z11, Z13
+	VFMADD213PD.BCST constants<>+11008(SB), Z11, Z13
 	VFMADD231PD      Z13, Z2, Z12
 	VMULPD           Z10, Z12, Z12
 	VMULPD           Z9, Z12, Z12
-	VMOVUPS          constants<>+2112(SB), Z2
+	VMOVUPS          constants<>+2816(SB), Z2
 	VSUBPD           Z12, Z2, Z2
 	VMOVUPS          64(DX)(SI*8), Z10
 	VPMOVQ2M         Z10, K1
 	VBLENDMPD        Z12, Z2, K1, Z5
-	VMOVUPS          constants<>+7552(SB), Z2
+	VMOVUPS          constants<>+11072(SB), Z2
 	VMAXPD           Z10, Z2, Z10
-	VMOVUPS          constants<>+5760(SB), Z2
+	VMOVUPS          constants<>+9344(SB), Z2
 	VMINPD           Z10, Z2, Z2
 	VFMADD213PD      Z5, Z2, Z9
 	VMULPD           Z5, Z10, Z10
@@ -11440,20 +21863,20 @@ scaled565:
 	VMOVUPS          Z9, 64(CX)(SI*8)
 	ADDQ             $0x10, SI
 	CMPQ             SI, DI
-	JLE              many559
+	JLE              many1203
 
-oneTest561:
+oneTest1205:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail562
+	JG   tail1206
 
-one560:
+one1204:
 	VMOVUPS           (DX)(SI*8), Z2
-	VANDPD            constants<>+3840(SB), Z2, Z2
-	VMOVUPS           constants<>+5760(SB), Z3
+	VANDPD            constants<>+5440(SB), Z2, Z2
+	VMOVUPS           constants<>+9344(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
-	VMOVUPS           constants<>+5824(SB), Z3
+	VMOVUPS           constants<>+6848(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
 	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
@@ -11476,22 +21899,22 @@ one560:
 	VADDPD            Z2, Z8, Z8
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal566
+	JZ                normal1210
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z8, Z8
 	VADDPD.BCST       constants<>+1280(SB), Z8, K1, Z8
 	VPSUBQ.BCST       constants<>+1280(SB), Z8, K1, Z8
-	JMP               scaled567
+	JMP               scaled1211
 
-normal566:
+normal1210:
 	VSCALEFPD Z4, Z8, Z8
 
-scaled567:
+scaled1211:
 	VMOVUPS          (DX)(SI*8), Z2
-	VANDPD           constants<>+3840(SB), Z2, Z2
-	VMOVUPS          constants<>+5760(SB), Z3
+	VANDPD           constants<>+5440(SB), Z2, Z2
+	VMOVUPS          constants<>+9344(SB), Z3
 	VMINPD           Z2, Z3, Z2
 	VMULPD           Z2, Z2, Z3
 	VMOVUPD          Z2, Z4
@@ -11500,49 +21923,49 @@ scaled567:
 	VMULPD           Z3, Z4, Z4
 	VMOVUPS          Z8, Z3
 	VFNMADD231PD     Z8, Z4, Z3
-	VMOVUPS          constants<>+5888(SB), Z4
+	VMOVUPS          constants<>+9408(SB), Z4
 	VMULPD           Z4, Z3, Z3
-	VMOVUPS          constants<>+2112(SB), Z4
-	VADDPD.BCST      constants<>+5952(SB), Z2, Z5
+	VMOVUPS          constants<>+2816(SB), Z4
+	VADDPD.BCST      constants<>+9472(SB), Z2, Z5
 	VDIVPD           Z5, Z4, Z4
-	VSUBPD.BCST      constants<>+5952(SB), Z2, Z2
+	VSUBPD.BCST      constants<>+9472(SB), Z2, Z2
 	VMULPD           Z4, Z2, Z2
 	VMULPD           Z2, Z2, Z5
-	VMOVUPS          constants<>+6016(SB), Z8
-	VFMADD213PD.BCST constants<>+6080(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6144(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6208(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6272(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6336(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6400(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6464(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6528(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6592(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6656(SB), Z5, Z8
-	VFMADD213PD.BCST constants<>+6720(SB), Z5, Z8
-	VMOVUPS          constants<>+6784(SB), Z9
-	VFMADD213PD.BCST constants<>+6848(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+6912(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+6976(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7040(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7104(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7168(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7232(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7296(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7360(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7424(SB), Z5, Z9
-	VFMADD213PD.BCST constants<>+7488(SB), Z5, Z9
+	VMOVUPS          constants<>+9536(SB), Z8
+	VFMADD213PD.BCST constants<>+9600(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+9664(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+9728(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+9792(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+9856(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+9920(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+9984(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+10048(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+10112(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+10176(SB), Z5, Z8
+	VFMADD213PD.BCST constants<>+10240(SB), Z5, Z8
+	VMOVUPS          constants<>+10304(SB), Z9
+	VFMADD213PD.BCST constants<>+10368(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10432(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10496(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10560(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10624(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10688(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10752(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10816(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10880(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+10944(SB), Z5, Z9
+	VFMADD213PD.BCST constants<>+11008(SB), Z5, Z9
 	VFMADD231PD      Z9, Z2, Z8
 	VMULPD           Z4, Z8, Z8
 	VMULPD           Z3, Z8, Z8
-	VMOVUPS          constants<>+2112(SB), Z2
+	VMOVUPS          constants<>+2816(SB), Z2
 	VSUBPD           Z8, Z2, Z2
 	VMOVUPS          (DX)(SI*8), Z4
 	VPMOVQ2M         Z4, K1
 	VBLENDMPD        Z8, Z2, K1, Z6
-	VMOVUPS          constants<>+7552(SB), Z2
+	VMOVUPS          constants<>+11072(SB), Z2
 	VMAXPD           Z4, Z2, Z4
-	VMOVUPS          constants<>+5760(SB), Z2
+	VMOVUPS          constants<>+9344(SB), Z2
 	VMINPD           Z4, Z2, Z2
 	VFMADD213PD      Z6, Z2, Z3
 	VMULPD           Z6, Z4, Z4
@@ -11550,21 +21973,21 @@ scaled567:
 	VMOVUPS          Z3, (CX)(SI*8)
 	ADDQ             $0x08, SI
 	CMPQ             SI, DI
-	JLE              one560
+	JLE              one1204
 
-tail562:
+tail1206:
 	SUBQ              SI, BX
-	JZ                done563
+	JZ                done1207
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
 	KMOVW             DI, K1
 	VMOVUPD.Z         (DX)(SI*8), K1, Z2
-	VANDPD            constants<>+3840(SB), Z2, Z2
-	VMOVUPS           constants<>+5760(SB), Z3
+	VANDPD            constants<>+5440(SB), Z2, Z2
+	VMOVUPS           constants<>+9344(SB), Z3
 	VMINPD            Z2, Z3, Z2
 	VMULPD            Z2, Z2, Z2
-	VMOVUPS           constants<>+5824(SB), Z3
+	VMOVUPS           constants<>+6848(SB), Z3
 	VMULPD            Z3, Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
 	VFMADD213PD.BCST  constants<>+448(SB), Z2, Z3
@@ -11587,22 +22010,22 @@ tail562:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal568
+	JZ                normal1212
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled569
+	JMP               scaled1213
 
-normal568:
+normal1212:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled569:
+scaled1213:
 	VMOVUPD.Z        (DX)(SI*8), K1, Z0
-	VANDPD           constants<>+3840(SB), Z0, Z0
-	VMOVUPS          constants<>+5760(SB), Z1
+	VANDPD           constants<>+5440(SB), Z0, Z0
+	VMOVUPS          constants<>+9344(SB), Z1
 	VMINPD           Z0, Z1, Z0
 	VMULPD           Z0, Z0, Z1
 	VMOVUPD          Z0, Z2
@@ -11611,56 +22034,56 @@ scaled569:
 	VMULPD           Z1, Z2, Z2
 	VMOVUPS          Z6, Z1
 	VFNMADD231PD     Z6, Z2, Z1
-	VMOVUPS          constants<>+5888(SB), Z2
+	VMOVUPS          constants<>+9408(SB), Z2
 	VMULPD           Z2, Z1, Z1
-	VMOVUPS          constants<>+2112(SB), Z2
-	VADDPD.BCST      constants<>+5952(SB), Z0, Z3
+	VMOVUPS          constants<>+2816(SB), Z2
+	VADDPD.BCST      constants<>+9472(SB), Z0, Z3
 	VDIVPD           Z3, Z2, Z2
-	VSUBPD.BCST      constants<>+5952(SB), Z0, Z0
+	VSUBPD.BCST      constants<>+9472(SB), Z0, Z0
 	VMULPD           Z2, Z0, Z0
 	VMULPD           Z0, Z0, Z3
-	VMOVUPS          constants<>+6016(SB), Z4
-	VFMADD213PD.BCST constants<>+6080(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6144(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6208(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6272(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6336(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6400(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6464(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6528(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6592(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6656(SB), Z3, Z4
-	VFMADD213PD.BCST constants<>+6720(SB), Z3, Z4
-	VMOVUPS          constants<>+6784(SB), Z5
-	VFMADD213PD.BCST constants<>+6848(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+6912(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+6976(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7040(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7104(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7168(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7232(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7296(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7360(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7424(SB), Z3, Z5
-	VFMADD213PD.BCST constants<>+7488(SB), Z3, Z5
+	VMOVUPS          constants<>+9536(SB), Z4
+	VFMADD213PD.BCST constants<>+9600(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+9664(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+9728(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+9792(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+9856(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+9920(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+9984(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+10048(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+10112(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+10176(SB), Z3, Z4
+	VFMADD213PD.BCST constants<>+10240(SB), Z3, Z4
+	VMOVUPS          constants<>+10304(SB), Z5
+	VFMADD213PD.BCST constants<>+10368(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10432(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10496(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10560(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10624(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10688(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10752(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10816(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10880(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+10944(SB), Z3, Z5
+	VFMADD213PD.BCST constants<>+11008(SB), Z3, Z5
 	VFMADD231PD      Z5, Z0, Z4
 	VMULPD           Z2, Z4, Z4
 	VMULPD           Z1, Z4, Z4
-	VMOVUPS          constants<>+2112(SB), Z0
+	VMOVUPS          constants<>+2816(SB), Z0
 	VSUBPD           Z4, Z0, Z0
 	VMOVUPD.Z        (DX)(SI*8), K1, Z2
 	VPMOVQ2M         Z2, K2
 	VBLENDMPD        Z4, Z0, K2, Z7
-	VMOVUPS          constants<>+7552(SB), Z0
+	VMOVUPS          constants<>+11072(SB), Z0
 	VMAXPD           Z2, Z0, Z2
-	VMOVUPS          constants<>+5760(SB), Z0
+	VMOVUPS          constants<>+9344(SB), Z0
 	VMINPD           Z2, Z0, Z0
 	VFMADD213PD      Z7, Z0, Z1
 	VMULPD           Z7, Z2, Z2
 	VMOVUPD          Z2, K1, (AX)(SI*8)
 	VMOVUPD          Z1, K1, (CX)(SI*8)
 
-done563:
+done1207:
 	VZEROUPPER
 	RET
 
@@ -11676,22 +22099,22 @@ TEXT ·gELUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest572
+	JL      oneTest1216
 
-many570:
+many1214:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
-	VMOVUPS      constants<>+5760(SB), Y3
+	VANDPD       constants<>+5440(SB), Y2, Y2
+	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
-	VMOVUPS      constants<>+5824(SB), Y3
+	VMOVUPS      constants<>+6848(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
-	VANDPD       constants<>+3840(SB), Y3, Y3
-	VMOVUPS      constants<>+5760(SB), Y4
+	VANDPD       constants<>+5440(SB), Y3, Y3
+	VMOVUPS      constants<>+9344(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+5824(SB), Y4
+	VMOVUPS      constants<>+6848(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMAXPD       Y2, Y0, Y2
 	VMAXPD       Y3, Y0, Y3
@@ -11743,7 +22166,7 @@ many570:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal575
+	JZ           normal1219
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -11770,9 +22193,9 @@ many570:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled576
+	JMP          scaled1220
 
-normal575:
+normal1219:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -11788,10 +22211,10 @@ normal575:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled576:
+scaled1220:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
-	VMOVUPS      constants<>+5760(SB), Y3
+	VANDPD       constants<>+5440(SB), Y2, Y2
+	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -11800,54 +22223,54 @@ scaled576:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y8, Y3
 	VFNMADD231PD Y8, Y4, Y3
-	VMOVUPS      constants<>+5888(SB), Y4
+	VMOVUPS      constants<>+9408(SB), Y4
 	VMULPD       Y4, Y3, Y3
-	VMOVUPS      constants<>+2112(SB), Y4
-	VADDPD       constants<>+5952(SB), Y2, Y5
+	VMOVUPS      constants<>+2816(SB), Y4
+	VADDPD       constants<>+9472(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
-	VSUBPD       constants<>+5952(SB), Y2, Y2
+	VSUBPD       constants<>+9472(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+6016(SB), Y6
-	VFMADD213PD  constants<>+6080(SB), Y5, Y6
-	VFMADD213PD  constants<>+6144(SB), Y5, Y6
-	VFMADD213PD  constants<>+6208(SB), Y5, Y6
-	VFMADD213PD  constants<>+6272(SB), Y5, Y6
-	VFMADD213PD  constants<>+6336(SB), Y5, Y6
-	VFMADD213PD  constants<>+6400(SB), Y5, Y6
-	VFMADD213PD  constants<>+6464(SB), Y5, Y6
-	VFMADD213PD  constants<>+6528(SB), Y5, Y6
-	VFMADD213PD  constants<>+6592(SB), Y5, Y6
-	VFMADD213PD  constants<>+6656(SB), Y5, Y6
-	VFMADD213PD  constants<>+6720(SB), Y5, Y6
-	VMOVUPS      constants<>+6784(SB), Y7
-	VFMADD213PD  constants<>+6848(SB), Y5, Y7
-	VFMADD213PD  constants<>+6912(SB), Y5, Y7
-	VFMADD213PD  constants<>+6976(SB), Y5, Y7
-	VFMADD213PD  constants<>+7040(SB), Y5, Y7
-	VFMADD213PD  constants<>+7104(SB), Y5, Y7
-	VFMADD213PD  constants<>+7168(SB), Y5, Y7
-	VFMADD213PD  constants<>+7232(SB), Y5, Y7
-	VFMADD213PD  constants<>+7296(SB), Y5, Y7
-	VFMADD213PD  constants<>+7360(SB), Y5, Y7
-	VFMADD213PD  constants<>+7424(SB), Y5, Y7
-	VFMADD213PD  constants<>+7488(SB), Y5, Y7
+	VMOVUPS      constants<>+9536(SB), Y6
+	VFMADD213PD  constants<>+9600(SB), Y5, Y6
+	VFMADD213PD  constants<>+9664(SB), Y5, Y6
+	VFMADD213PD  constants<>+9728(SB), Y5, Y6
+	VFMADD213PD  constants<>+9792(SB), Y5, Y6
+	VFMADD213PD  constants<>+9856(SB), Y5, Y6
+	VFMADD213PD  constants<>+9920(SB), Y5, Y6
+	VFMADD213PD  constants<>+9984(SB), Y5, Y6
+	VFMADD213PD  constants<>+10048(SB), Y5, Y6
+	VFMADD213PD  constants<>+10112(SB), Y5, Y6
+	VFMADD213PD  constants<>+10176(SB), Y5, Y6
+	VFMADD213PD  constants<>+10240(SB), Y5, Y6
+	VMOVUPS      constants<>+10304(SB), Y7
+	VFMADD213PD  constants<>+10368(SB), Y5, Y7
+	VFMADD213PD  constants<>+10432(SB), Y5, Y7
+	VFMADD213PD  constants<>+10496(SB), Y5, Y7
+	VFMADD213PD  constants<>+10560(SB), Y5, Y7
+	VFMADD213PD  constants<>+10624(SB), Y5, Y7
+	VFMADD213PD  constants<>+10688(SB), Y5, Y7
+	VFMADD213PD  constants<>+10752(SB), Y5, Y7
+	VFMADD213PD  constants<>+10816(SB), Y5, Y7
+	VFMADD213PD  constants<>+10880(SB), Y5, Y7
+	VFMADD213PD  constants<>+10944(SB), Y5, Y7
+	VFMADD213PD  constants<>+11008(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMOVUPS      constants<>+2112(SB), Y2
+	VMOVUPS      constants<>+2816(SB), Y2
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+7552(SB), Y5
+	VMOVUPS      constants<>+11072(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+5760(SB), Y5
+	VMOVUPS      constants<>+9344(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
 	VMOVUPS      32(DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
-	VMOVUPS      constants<>+5760(SB), Y5
+	VANDPD       constants<>+5440(SB), Y2, Y2
+	VMOVUPS      constants<>+9344(SB), Y5
 	VMINPD       Y2, Y5, Y2
 	VMULPD       Y2, Y2, Y5
 	VMOVUPD      Y2, Y6
@@ -11856,48 +22279,48 @@ scaled576:
 	VMULPD       Y5, Y6, Y6
 	VMOVUPS      Y9, Y5
 	VFNMADD231PD Y9, Y6, Y5
-	VMOVUPS      constants<>+5888(SB), Y6
+	VMOVUPS      constants<>+9408(SB), Y6
 	VMULPD       Y6, Y5, Y5
-	VMOVUPS      constants<>+2112(SB), Y6
-	VADDPD       constants<>+5952(SB), Y2, Y7
+	VMOVUPS      constants<>+2816(SB), Y6
+	VADDPD       constants<>+9472(SB), Y2, Y7
 	VDIVPD       Y7, Y6, Y6
-	VSUBPD       constants<>+5952(SB), Y2, Y2
+	VSUBPD       constants<>+9472(SB), Y2, Y2
 	VMULPD       Y6, Y2, Y2
 	VMULPD       Y2, Y2, Y7
-	VMOVUPS      constants<>+6016(SB), Y8
-	VFMADD213PD  constants<>+6080(SB), Y7, Y8
-	VFMADD213PD  constants<>+6144(SB), Y7, Y8
-	VFMADD213PD  constants<>+6208(SB), Y7, Y8
-	VFMADD213PD  constants<>+6272(SB), Y7, Y8
-	VFMADD213PD  constants<>+6336(SB), Y7, Y8
-	VFMADD213PD  constants<>+6400(SB), Y7, Y8
-	VFMADD213PD  constants<>+6464(SB), Y7, Y8
-	VFMADD213PD  constants<>+6528(SB), Y7, Y8
-	VFMADD213PD  constants<>+6592(SB), Y7, Y8
-	VFMADD213PD  constants<>+6656(SB), Y7, Y8
-	VFMADD213PD  constants<>+6720(SB), Y7, Y8
-	VMOVUPS      constants<>+6784(SB), Y9
-	VFMADD213PD  constants<>+6848(SB), Y7, Y9
-	VFMADD213PD  constants<>+6912(SB), Y7, Y9
-	VFMADD213PD  constants<>+6976(SB), Y7, Y9
-	VFMADD213PD  constants<>+7040(SB), Y7, Y9
-	VFMADD213PD  constants<>+7104(SB), Y7, Y9
-	VFMADD213PD  constants<>+7168(SB), Y7, Y9
-	VFMADD213PD  constants<>+7232(SB), Y7, Y9
-	VFMADD213PD  constants<>+7296(SB), Y7, Y9
-	VFMADD213PD  constants<>+7360(SB), Y7, Y9
-	VFMADD213PD  constants<>+7424(SB), Y7, Y9
-	VFMADD213PD  constants<>+7488(SB), Y7, Y9
+	VMOVUPS      constants<>+9536(SB), Y8
+	VFMADD213PD  constants<>+9600(SB), Y7, Y8
+	VFMADD213PD  constants<>+9664(SB), Y7, Y8
+	VFMADD213PD  constants<>+9728(SB), Y7, Y8
+	VFMADD213PD  constants<>+9792(SB), Y7, Y8
+	VFMADD213PD  constants<>+9856(SB), Y7, Y8
+	VFMADD213PD  constants<>+9920(SB), Y7, Y8
+	VFMADD213PD  constants<>+9984(SB), Y7, Y8
+	VFMADD213PD  constants<>+10048(SB), Y7, Y8
+	VFMADD213PD  constants<>+10112(SB), Y7, Y8
+	VFMADD213PD  constants<>+10176(SB), Y7, Y8
+	VFMADD213PD  constants<>+10240(SB), Y7, Y8
+	VMOVUPS      constants<>+10304(SB), Y9
+	VFMADD213PD  constants<>+10368(SB), Y7, Y9
+	VFMADD213PD  constants<>+10432(SB), Y7, Y9
+	VFMADD213PD  constants<>+10496(SB), Y7, Y9
+	VFMADD213PD  constants<>+10560(SB), Y7, Y9
+	VFMADD213PD  constants<>+10624(SB), Y7, Y9
+	VFMADD213PD  constants<>+10688(SB), Y7, Y9
+	VFMADD213PD  constants<>+10752(SB), Y7, Y9
+	VFMADD213PD  constants<>+10816(SB), Y7, Y9
+	VFMADD213PD  constants<>+10880(SB), Y7, Y9
+	VFMADD213PD  constants<>+10944(SB), Y7, Y9
+	VFMADD213PD  constants<>+11008(SB), Y7, Y9
 	VFMADD231PD  Y9, Y2, Y8
 	VMULPD       Y6, Y8, Y8
 	VMULPD       Y5, Y8, Y8
-	VMOVUPS      constants<>+2112(SB), Y2
+	VMOVUPS      constants<>+2816(SB), Y2
 	VSUBPD       Y8, Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y6
 	VBLENDVPD    Y6, Y8, Y2, Y2
-	VMOVUPS      constants<>+7552(SB), Y7
+	VMOVUPS      constants<>+11072(SB), Y7
 	VMAXPD       Y6, Y7, Y6
-	VMOVUPS      constants<>+5760(SB), Y7
+	VMOVUPS      constants<>+9344(SB), Y7
 	VMINPD       Y6, Y7, Y7
 	VFMADD213PD  Y2, Y7, Y5
 	VMULPD       Y2, Y6, Y6
@@ -11907,20 +22330,20 @@ scaled576:
 	VMOVUPS      Y5, 32(CX)(SI*8)
 	ADDQ         $0x08, SI
 	CMPQ         SI, DI
-	JLE          many570
+	JLE          many1214
 
-oneTest572:
+oneTest1216:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail573
+	JG   tail1217
 
-one571:
+one1215:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
-	VMOVUPS      constants<>+5760(SB), Y3
+	VANDPD       constants<>+5440(SB), Y2, Y2
+	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y2
-	VMOVUPS      constants<>+5824(SB), Y3
+	VMOVUPS      constants<>+6848(SB), Y3
 	VMULPD       Y3, Y2, Y2
 	VMAXPD       Y2, Y0, Y2
 	VMINPD       Y2, Y1, Y2
@@ -11948,7 +22371,7 @@ one571:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal577
+	JZ           normal1221
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -11962,9 +22385,9 @@ one571:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled578
+	JMP          scaled1222
 
-normal577:
+normal1221:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -11973,10 +22396,10 @@ normal577:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled578:
+scaled1222:
 	VMOVUPS      (DX)(SI*8), Y2
-	VANDPD       constants<>+3840(SB), Y2, Y2
-	VMOVUPS      constants<>+5760(SB), Y3
+	VANDPD       constants<>+5440(SB), Y2, Y2
+	VMOVUPS      constants<>+9344(SB), Y3
 	VMINPD       Y2, Y3, Y2
 	VMULPD       Y2, Y2, Y3
 	VMOVUPD      Y2, Y4
@@ -11985,48 +22408,48 @@ scaled578:
 	VMULPD       Y3, Y4, Y4
 	VMOVUPS      Y5, Y3
 	VFNMADD231PD Y5, Y4, Y3
-	VMOVUPS      constants<>+5888(SB), Y4
+	VMOVUPS      constants<>+9408(SB), Y4
 	VMULPD       Y4, Y3, Y3
-	VMOVUPS      constants<>+2112(SB), Y4
-	VADDPD       constants<>+5952(SB), Y2, Y5
+	VMOVUPS      constants<>+2816(SB), Y4
+	VADDPD       constants<>+9472(SB), Y2, Y5
 	VDIVPD       Y5, Y4, Y4
-	VSUBPD       constants<>+5952(SB), Y2, Y2
+	VSUBPD       constants<>+9472(SB), Y2, Y2
 	VMULPD       Y4, Y2, Y2
 	VMULPD       Y2, Y2, Y5
-	VMOVUPS      constants<>+6016(SB), Y6
-	VFMADD213PD  constants<>+6080(SB), Y5, Y6
-	VFMADD213PD  constants<>+6144(SB), Y5, Y6
-	VFMADD213PD  constants<>+6208(SB), Y5, Y6
-	VFMADD213PD  constants<>+6272(SB), Y5, Y6
-	VFMADD213PD  constants<>+6336(SB), Y5, Y6
-	VFMADD213PD  constants<>+6400(SB), Y5, Y6
-	VFMADD213PD  constants<>+6464(SB), Y5, Y6
-	VFMADD213PD  constants<>+6528(SB), Y5, Y6
-	VFMADD213PD  constants<>+6592(SB), Y5, Y6
-	VFMADD213PD  constants<>+6656(SB), Y5, Y6
-	VFMADD213PD  constants<>+6720(SB), Y5, Y6
-	VMOVUPS      constants<>+6784(SB), Y7
-	VFMADD213PD  constants<>+6848(SB), Y5, Y7
-	VFMADD213PD  constants<>+6912(SB), Y5, Y7
-	VFMADD213PD  constants<>+6976(SB), Y5, Y7
-	VFMADD213PD  constants<>+7040(SB), Y5, Y7
-	VFMADD213PD  constants<>+7104(SB), Y5, Y7
-	VFMADD213PD  constants<>+7168(SB), Y5, Y7
-	VFMADD213PD  constants<>+7232(SB), Y5, Y7
-	VFMADD213PD  constants<>+7296(SB), Y5, Y7
-	VFMADD213PD  constants<>+7360(SB), Y5, Y7
-	VFMADD213PD  constants<>+7424(SB), Y5, Y7
-	VFMADD213PD  constants<>+7488(SB), Y5, Y7
+	VMOVUPS      constants<>+9536(SB), Y6
+	VFMADD213PD  constants<>+9600(SB), Y5, Y6
+	VFMADD213PD  constants<>+9664(SB), Y5, Y6
+	VFMADD213PD  constants<>+9728(SB), Y5, Y6
+	VFMADD213PD  constants<>+9792(SB), Y5, Y6
+	VFMADD213PD  constants<>+9856(SB), Y5, Y6
+	VFMADD213PD  constants<>+9920(SB), Y5, Y6
+	VFMADD213PD  constants<>+9984(SB), Y5, Y6
+	VFMADD213PD  constants<>+10048(SB), Y5, Y6
+	VFMADD213PD  constants<>+10112(SB), Y5, Y6
+	VFMADD213PD  constants<>+10176(SB), Y5, Y6
+	VFMADD213PD  constants<>+10240(SB), Y5, Y6
+	VMOVUPS      constants<>+10304(SB), Y7
+	VFMADD213PD  constants<>+10368(SB), Y5, Y7
+	VFMADD213PD  constants<>+10432(SB), Y5, Y7
+	VFMADD213PD  constants<>+10496(SB), Y5, Y7
+	VFMADD213PD  constants<>+10560(SB), Y5, Y7
+	VFMADD213PD  constants<>+10624(SB), Y5, Y7
+	VFMADD213PD  constants<>+10688(SB), Y5, Y7
+	VFMADD213PD  constants<>+10752(SB), Y5, Y7
+	VFMADD213PD  constants<>+10816(SB), Y5, Y7
+	VFMADD213PD  constants<>+10880(SB), Y5, Y7
+	VFMADD213PD  constants<>+10944(SB), Y5, Y7
+	VFMADD213PD  constants<>+11008(SB), Y5, Y7
 	VFMADD231PD  Y7, Y2, Y6
 	VMULPD       Y4, Y6, Y6
 	VMULPD       Y3, Y6, Y6
-	VMOVUPS      constants<>+2112(SB), Y2
+	VMOVUPS      constants<>+2816(SB), Y2
 	VSUBPD       Y6, Y2, Y2
 	VMOVUPS      (DX)(SI*8), Y4
 	VBLENDVPD    Y4, Y6, Y2, Y2
-	VMOVUPS      constants<>+7552(SB), Y5
+	VMOVUPS      constants<>+11072(SB), Y5
 	VMAXPD       Y4, Y5, Y4
-	VMOVUPS      constants<>+5760(SB), Y5
+	VMOVUPS      constants<>+9344(SB), Y5
 	VMINPD       Y4, Y5, Y5
 	VFMADD213PD  Y2, Y5, Y3
 	VMULPD       Y2, Y4, Y4
@@ -12034,21 +22457,21 @@ scaled578:
 	VMOVUPS      Y3, (CX)(SI*8)
 	ADDQ         $0x04, SI
 	CMPQ         SI, DI
-	JLE          one571
+	JLE          one1215
 
-tail573:
+tail1217:
 	SUBQ         SI, BX
-	JZ           done574
+	JZ           done1218
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
 	VMOVUPS      (DI), Y2
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
-	VANDPD       constants<>+3840(SB), Y3, Y3
-	VMOVUPS      constants<>+5760(SB), Y4
+	VANDPD       constants<>+5440(SB), Y3, Y3
+	VMOVUPS      constants<>+9344(SB), Y4
 	VMINPD       Y3, Y4, Y3
 	VMULPD       Y3, Y3, Y3
-	VMOVUPS      constants<>+5824(SB), Y4
+	VMOVUPS      constants<>+6848(SB), Y4
 	VMULPD       Y4, Y3, Y3
 	VMAXPD       Y3, Y0, Y3
 	VMINPD       Y3, Y1, Y3
@@ -12076,7 +22499,7 @@ tail573:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal579
+	JZ           normal1223
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -12090,9 +22513,9 @@ tail573:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled580
+	JMP          scaled1224
 
-normal579:
+normal1223:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -12101,10 +22524,10 @@ normal579:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled580:
+scaled1224:
 	VMASKMOVPD   (DX)(SI*8), Y2, Y0
-	VANDPD       constants<>+3840(SB), Y0, Y0
-	VMOVUPS      constants<>+5760(SB), Y1
+	VANDPD       constants<>+5440(SB), Y0, Y0
+	VMOVUPS      constants<>+9344(SB), Y1
 	VMINPD       Y0, Y1, Y0
 	VMULPD       Y0, Y0, Y1
 	VMOVUPD      Y0, Y3
@@ -12113,55 +22536,545 @@ scaled580:
 	VMULPD       Y1, Y3, Y3
 	VMOVUPS      Y4, Y1
 	VFNMADD231PD Y4, Y3, Y1
-	VMOVUPS      constants<>+5888(SB), Y3
+	VMOVUPS      constants<>+9408(SB), Y3
 	VMULPD       Y3, Y1, Y1
-	VMOVUPS      constants<>+2112(SB), Y3
-	VADDPD       constants<>+5952(SB), Y0, Y4
+	VMOVUPS      constants<>+2816(SB), Y3
+	VADDPD       constants<>+9472(SB), Y0, Y4
 	VDIVPD       Y4, Y3, Y3
-	VSUBPD       constants<>+5952(SB), Y0, Y0
+	VSUBPD       constants<>+9472(SB), Y0, Y0
 	VMULPD       Y3, Y0, Y0
 	VMULPD       Y0, Y0, Y4
-	VMOVUPS      constants<>+6016(SB), Y5
-	VFMADD213PD  constants<>+6080(SB), Y4, Y5
-	VFMADD213PD  constants<>+6144(SB), Y4, Y5
-	VFMADD213PD  constants<>+6208(SB), Y4, Y5
-	VFMADD213PD  constants<>+6272(SB), Y4, Y5
-	VFMADD213PD  constants<>+6336(SB), Y4, Y5
-	VFMADD213PD  constants<>+6400(SB), Y4, Y5
-	VFMADD213PD  constants<>+6464(SB), Y4, Y5
-	VFMADD213PD  constants<>+6528(SB), Y4, Y5
-	VFMADD213PD  constants<>+6592(SB), Y4, Y5
-	VFMADD213PD  constants<>+6656(SB), Y4, Y5
-	VFMADD213PD  constants<>+6720(SB), Y4, Y5
-	VMOVUPS      constants<>+6784(SB), Y6
-	VFMADD213PD  constants<>+6848(SB), Y4, Y6
-	VFMADD213PD  constants<>+6912(SB), Y4, Y6
-	VFMADD213PD  constants<>+6976(SB), Y4, Y6
-	VFMADD213PD  constants<>+7040(SB), Y4, Y6
-	VFMADD213PD  constants<>+7104(SB), Y4, Y6
-	VFMADD213PD  constants<>+7168(SB), Y4, Y6
-	VFMADD213PD  constants<>+7232(SB), Y4, Y6
-	VFMADD213PD  constants<>+7296(SB), Y4, Y6
-	VFMADD213PD  constants<>+7360(SB), Y4, Y6
-	VFMADD213PD  constants<>+7424(SB), Y4, Y6
-	VFMADD213PD  constants<>+7488(SB), Y4, Y6
+	VMOVUPS      constants<>+9536(SB), Y5
+	VFMADD213PD  constants<>+9600(SB), Y4, Y5
+	VFMADD213PD  constants<>+9664(SB), Y4, Y5
+	VFMADD213PD  constants<>+9728(SB), Y4, Y5
+	VFMADD213PD  constants<>+9792(SB), Y4, Y5
+	VFMADD213PD  constants<>+9856(SB), Y4, Y5
+	VFMADD213PD  constants<>+9920(SB), Y4, Y5
+	VFMADD213PD  constants<>+9984(SB), Y4, Y5
+	VFMADD213PD  constants<>+10048(SB), Y4, Y5
+	VFMADD213PD  constants<>+10112(SB), Y4, Y5
+	VFMADD213PD  constants<>+10176(SB), Y4, Y5
+	VFMADD213PD  constants<>+10240(SB), Y4, Y5
+	VMOVUPS      constants<>+10304(SB), Y6
+	VFMADD213PD  constants<>+10368(SB), Y4, Y6
+	VFMADD213PD  constants<>+10432(SB), Y4, Y6
+	VFMADD213PD  constants<>+10496(SB), Y4, Y6
+	VFMADD213PD  constants<>+10560(SB), Y4, Y6
+	VFMADD213PD  constants<>+10624(SB), Y4, Y6
+	VFMADD213PD  constants<>+10688(SB), Y4, Y6
+	VFMADD213PD  constants<>+10752(SB), Y4, Y6
+	VFMADD213PD  constants<>+10816(SB), Y4, Y6
+	VFMADD213PD  constants<>+10880(SB), Y4, Y6
+	VFMADD213PD  constants<>+10944(SB), Y4, Y6
+	VFMADD213PD  constants<>+11008(SB), Y4, Y6
 	VFMADD231PD  Y6, Y0, Y5
 	VMULPD       Y3, Y5, Y5
 	VMULPD       Y1, Y5, Y5
-	VMOVUPS      constants<>+2112(SB), Y0
+	VMOVUPS      constants<>+2816(SB), Y0
 	VSUBPD       Y5, Y0, Y0
 	VMASKMOVPD   (DX)(SI*8), Y2, Y3
 	VBLENDVPD    Y3, Y5, Y0, Y0
-	VMOVUPS      constants<>+7552(SB), Y4
+	VMOVUPS      constants<>+11072(SB), Y4
 	VMAXPD       Y3, Y4, Y3
-	VMOVUPS      constants<>+5760(SB), Y4
+	VMOVUPS      constants<>+9344(SB), Y4
 	VMINPD       Y3, Y4, Y4
 	VFMADD213PD  Y0, Y4, Y1
 	VMULPD       Y0, Y3, Y3
 	VMASKMOVPD   Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD   Y1, Y2, (CX)(SI*8)
 
-done574:
+done1218:
+	VZEROUPPER
+	RET
+
+// func gELUAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·gELUAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest1228
+
+many1226:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VANDPS.BCST       constants<>+6976(SB), Z0, Z2
+	VANDPS.BCST       constants<>+6976(SB), Z1, Z3
+	VBROADCASTSS      constants<>+11136(SB), Z4
+	VMINPS            Z2, Z4, Z2
+	VBROADCASTSS      constants<>+11136(SB), Z4
+	VMINPS            Z3, Z4, Z3
+	VMULPS            Z2, Z2, Z4
+	VMULPS            Z3, Z3, Z9
+	VMOVUPS           Z4, Z10
+	VFMSUB231PS       Z2, Z2, Z10
+	VMOVUPS           Z9, Z11
+	VFMSUB231PS       Z3, Z3, Z11
+	VMULPS.BCST       constants<>+1856(SB), Z10, Z10
+	VMULPS.BCST       constants<>+1856(SB), Z11, Z11
+	VMULPS.BCST       constants<>+4864(SB), Z4, Z4
+	VMULPS.BCST       constants<>+4864(SB), Z9, Z9
+	VBROADCASTSS      constants<>+1600(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+1600(SB), Z12
+	VFMADD213PS.BCST  constants<>+1664(SB), Z4, Z12
+	VBROADCASTSS      constants<>+1600(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+1600(SB), Z13
+	VFMADD213PS.BCST  constants<>+1664(SB), Z9, Z13
+	VSUBPS.BCST       constants<>+1664(SB), Z12, Z14
+	VSUBPS.BCST       constants<>+1664(SB), Z13, Z15
+	VFNMADD231PS.BCST constants<>+1728(SB), Z14, Z4
+	VFNMADD231PS.BCST constants<>+1728(SB), Z15, Z9
+	VFNMADD231PS.BCST constants<>+1792(SB), Z14, Z4
+	VFNMADD231PS.BCST constants<>+1792(SB), Z15, Z9
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z4, Z4
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z9, Z9
+	VBROADCASTSS      constants<>+1920(SB), Z16
+	VMOVUPS           Z16, Z16
+	VBROADCASTSS      constants<>+1920(SB), Z16
+	VFMADD213PS.BCST  constants<>+1984(SB), Z4, Z16
+	VBROADCASTSS      constants<>+1920(SB), Z17
+	VMOVUPS           Z17, Z17
+	VBROADCASTSS      constants<>+1920(SB), Z17
+	VFMADD213PS.BCST  constants<>+1984(SB), Z9, Z17
+	VFMADD213PS.BCST  constants<>+1856(SB), Z4, Z16
+	VFMADD213PS.BCST  constants<>+1856(SB), Z9, Z17
+	VMULPS            Z4, Z4, Z18
+	VMULPS            Z9, Z9, Z19
+	VMOVUPS           constants<>+2048(SB), Z20
+	VPERMPS           Z20, Z12, Z20
+	VMOVUPS           constants<>+2048(SB), Z21
+	VPERMPS           Z21, Z13, Z21
+	VADDPS            Z20, Z4, Z4
+	VADDPS            Z21, Z9, Z9
+	VFMADD231PS       Z18, Z16, Z4
+	VFMADD231PS       Z19, Z17, Z9
+	VMOVUPS           constants<>+2112(SB), Z16
+	VPERMPS           Z16, Z12, Z12
+	VMOVUPS           constants<>+2112(SB), Z16
+	VPERMPS           Z16, Z13, Z13
+	VMOVUPS           Z12, Z16
+	VFMADD231PS       Z4, Z12, Z16
+	VMOVUPS           Z13, Z4
+	VFMADD231PS       Z9, Z13, Z4
+	VSCALEFPS         Z14, Z16, Z9
+	VSCALEFPS         Z15, Z4, Z4
+	VFNMADD213PS      Z9, Z9, Z10
+	VFNMADD213PS      Z4, Z4, Z11
+	VMULPS.BCST       constants<>+11200(SB), Z10, Z4
+	VMULPS.BCST       constants<>+11200(SB), Z11, Z9
+	VADDPS.BCST       constants<>+11264(SB), Z2, Z10
+	VADDPS.BCST       constants<>+11264(SB), Z3, Z11
+	VBROADCASTSS      constants<>+4288(SB), Z12
+	VDIVPS            Z10, Z12, Z10
+	VBROADCASTSS      constants<>+4288(SB), Z12
+	VDIVPS            Z11, Z12, Z11
+	VSUBPS.BCST       constants<>+11264(SB), Z2, Z2
+	VSUBPS.BCST       constants<>+11264(SB), Z3, Z3
+	VMULPS            Z10, Z2, Z2
+	VMULPS            Z11, Z3, Z3
+	VBROADCASTSS      constants<>+11328(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+11328(SB), Z12
+	VFMADD213PS.BCST  constants<>+11392(SB), Z2, Z12
+	VBROADCASTSS      constants<>+11328(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+11328(SB), Z13
+	VFMADD213PS.BCST  constants<>+11392(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11456(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11456(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11520(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11520(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11584(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11584(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11648(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11648(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11712(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11712(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11776(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11776(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11840(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11840(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+11904(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+11904(SB), Z3, Z13
+	VMULPS            Z10, Z12, Z2
+	VMULPS            Z11, Z13, Z3
+	VMULPS            Z4, Z2, Z2
+	VMULPS            Z9, Z3, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VSUBPS            Z2, Z10, Z10
+	VBROADCASTSS      constants<>+4288(SB), Z11
+	VSUBPS            Z3, Z11, Z11
+	VBROADCASTSS      constants<>+5312(SB), Z12
+	VCMPPS            $0x11, Z12, Z0, K1
+	VBROADCASTSS      constants<>+5312(SB), Z12
+	VCMPPS            $0x11, Z12, Z1, K2
+	VBLENDMPS         Z2, Z10, K1, Z5
+	VBLENDMPS         Z3, Z11, K2, Z6
+	VBROADCASTSS      constants<>+11968(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VBROADCASTSS      constants<>+11968(SB), Z3
+	VMAXPS            Z1, Z3, Z3
+	VMULPS            Z5, Z2, Z2
+	VMULPS            Z6, Z3, Z3
+	VBROADCASTSS      constants<>+11968(SB), Z10
+	VMAXPS            Z0, Z10, Z0
+	VBROADCASTSS      constants<>+11968(SB), Z10
+	VMAXPS            Z1, Z10, Z1
+	VBROADCASTSS      constants<>+11136(SB), Z10
+	VMINPS            Z0, Z10, Z0
+	VBROADCASTSS      constants<>+11136(SB), Z10
+	VMINPS            Z1, Z10, Z1
+	VFMADD231PS       Z0, Z4, Z5
+	VFMADD231PS       Z1, Z9, Z6
+	VMOVUPS           Z2, (AX)(SI*4)
+	VMOVUPS           Z3, 64(AX)(SI*4)
+	VMOVUPS           Z5, (CX)(SI*4)
+	VMOVUPS           Z6, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many1226
+
+oneTest1228:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1229
+
+one1227:
+	VMOVUPS           (DX)(SI*4), Z0
+	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VBROADCASTSS      constants<>+11136(SB), Z2
+	VMINPS            Z1, Z2, Z1
+	VMULPS            Z1, Z1, Z2
+	VMOVUPS           Z2, Z3
+	VFMSUB231PS       Z1, Z1, Z3
+	VMULPS.BCST       constants<>+1856(SB), Z3, Z3
+	VMULPS.BCST       constants<>+4864(SB), Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VBROADCASTSS      constants<>+1920(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+1920(SB), Z6
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z6
+	VMULPS            Z2, Z2, Z9
+	VMOVUPS           constants<>+2048(SB), Z10
+	VPERMPS           Z10, Z4, Z10
+	VADDPS            Z10, Z2, Z2
+	VFMADD231PS       Z9, Z6, Z2
+	VMOVUPS           constants<>+2112(SB), Z6
+	VPERMPS           Z6, Z4, Z4
+	VMOVUPS           Z4, Z6
+	VFMADD231PS       Z2, Z4, Z6
+	VSCALEFPS         Z5, Z6, Z2
+	VFNMADD213PS      Z2, Z2, Z3
+	VMULPS.BCST       constants<>+11200(SB), Z3, Z2
+	VADDPS.BCST       constants<>+11264(SB), Z1, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z4
+	VDIVPS            Z3, Z4, Z3
+	VSUBPS.BCST       constants<>+11264(SB), Z1, Z1
+	VMULPS            Z3, Z1, Z1
+	VBROADCASTSS      constants<>+11328(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+11328(SB), Z4
+	VFMADD213PS.BCST  constants<>+11392(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11456(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11520(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11584(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11648(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11712(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11776(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11840(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11904(SB), Z1, Z4
+	VMULPS            Z3, Z4, Z1
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VSUBPS            Z1, Z3, Z3
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K1
+	VBLENDMPS         Z1, Z3, K1, Z7
+	VBROADCASTSS      constants<>+11968(SB), Z1
+	VMAXPS            Z0, Z1, Z1
+	VMULPS            Z7, Z1, Z1
+	VBROADCASTSS      constants<>+11968(SB), Z3
+	VMAXPS            Z0, Z3, Z0
+	VBROADCASTSS      constants<>+11136(SB), Z3
+	VMINPS            Z0, Z3, Z0
+	VFMADD231PS       Z0, Z2, Z7
+	VMOVUPS           Z1, (AX)(SI*4)
+	VMOVUPS           Z7, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one1227
+
+tail1229:
+	SUBQ              SI, BX
+	JZ                done1230
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VANDPS.BCST       constants<>+6976(SB), Z0, Z1
+	VBROADCASTSS      constants<>+11136(SB), Z2
+	VMINPS            Z1, Z2, Z1
+	VMULPS            Z1, Z1, Z2
+	VMOVUPS           Z2, Z3
+	VFMSUB231PS       Z1, Z1, Z3
+	VMULPS.BCST       constants<>+1856(SB), Z3, Z3
+	VMULPS.BCST       constants<>+4864(SB), Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z5
+	VFNMADD231PS.BCST constants<>+1728(SB), Z5, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z5, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VBROADCASTSS      constants<>+1920(SB), Z6
+	VMOVUPS           Z6, Z6
+	VBROADCASTSS      constants<>+1920(SB), Z6
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z6
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z6
+	VMULPS            Z2, Z2, Z7
+	VMOVUPS           constants<>+2048(SB), Z9
+	VPERMPS           Z9, Z4, Z9
+	VADDPS            Z9, Z2, Z2
+	VFMADD231PS       Z7, Z6, Z2
+	VMOVUPS           constants<>+2112(SB), Z6
+	VPERMPS           Z6, Z4, Z4
+	VMOVUPS           Z4, Z6
+	VFMADD231PS       Z2, Z4, Z6
+	VSCALEFPS         Z5, Z6, Z2
+	VFNMADD213PS      Z2, Z2, Z3
+	VMULPS.BCST       constants<>+11200(SB), Z3, Z2
+	VADDPS.BCST       constants<>+11264(SB), Z1, Z3
+	VBROADCASTSS      constants<>+4288(SB), Z4
+	VDIVPS            Z3, Z4, Z3
+	VSUBPS.BCST       constants<>+11264(SB), Z1, Z1
+	VMULPS            Z3, Z1, Z1
+	VBROADCASTSS      constants<>+11328(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+11328(SB), Z4
+	VFMADD213PS.BCST  constants<>+11392(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11456(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11520(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11584(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11648(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11712(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11776(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11840(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+11904(SB), Z1, Z4
+	VMULPS            Z3, Z4, Z1
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VSUBPS            Z1, Z3, Z3
+	VBROADCASTSS      constants<>+5312(SB), Z4
+	VCMPPS            $0x11, Z4, Z0, K2
+	VBLENDMPS         Z1, Z3, K2, Z8
+	VBROADCASTSS      constants<>+11968(SB), Z1
+	VMAXPS            Z0, Z1, Z1
+	VMULPS            Z8, Z1, Z1
+	VBROADCASTSS      constants<>+11968(SB), Z3
+	VMAXPS            Z0, Z3, Z0
+	VBROADCASTSS      constants<>+11136(SB), Z3
+	VMINPS            Z0, Z3, Z0
+	VFMADD231PS       Z0, Z2, Z8
+	VMOVUPS           Z1, K1, (AX)(SI*4)
+	VMOVUPS           Z8, K1, (CX)(SI*4)
+
+done1230:
+	VZEROUPPER
+	RET
+
+// func gELUAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·gELUAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1235
+
+one1233:
+	VMOVUPS      (DX)(SI*4), Y0
+	VANDPS       constants<>+6976(SB), Y0, Y1
+	VBROADCASTSS constants<>+11136(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VMULPS       Y1, Y1, Y2
+	VMOVUPS      Y2, Y3
+	VFMSUB231PS  Y1, Y1, Y3
+	VMULPS       constants<>+1856(SB), Y3, Y3
+	VMULPS       constants<>+4864(SB), Y2, Y2
+	VBROADCASTSS constants<>+2176(SB), Y4
+	VMINPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+2240(SB), Y4
+	VMAXPS       Y2, Y4, Y2
+	VBROADCASTSS constants<>+1600(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1600(SB), Y4
+	VFMADD213PS  constants<>+1664(SB), Y2, Y4
+	VSUBPS       constants<>+1664(SB), Y4, Y5
+	VFNMADD231PS constants<>+1728(SB), Y5, Y2
+	VFNMADD231PS constants<>+1792(SB), Y5, Y2
+	VBROADCASTSS constants<>+1920(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+1920(SB), Y5
+	VFMADD213PS  constants<>+1984(SB), Y2, Y5
+	VFMADD213PS  constants<>+1856(SB), Y2, Y5
+	VMULPS       Y2, Y2, Y6
+	VPERMD       constants<>+2048(SB), Y4, Y7
+	VADDPS       Y7, Y2, Y2
+	VFMADD231PS  Y6, Y5, Y2
+	VPERMD       constants<>+2112(SB), Y4, Y5
+	VMOVUPS      Y5, Y6
+	VFMADD231PS  Y2, Y5, Y6
+	VPSRLD       $0x03, Y4, Y2
+	VPSRLD       $0x01, Y2, Y4
+	VPSLLD       $0x17, Y4, Y5
+	VMULPS       Y5, Y6, Y5
+	VPSUBD       Y4, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y5, Y2
+	VFNMADD213PS Y2, Y2, Y3
+	VMULPS       constants<>+11200(SB), Y3, Y2
+	VADDPS       constants<>+11264(SB), Y1, Y3
+	VBROADCASTSS constants<>+4288(SB), Y4
+	VDIVPS       Y3, Y4, Y3
+	VSUBPS       constants<>+11264(SB), Y1, Y1
+	VMULPS       Y3, Y1, Y1
+	VBROADCASTSS constants<>+11328(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+11328(SB), Y4
+	VFMADD213PS  constants<>+11392(SB), Y1, Y4
+	VFMADD213PS  constants<>+11456(SB), Y1, Y4
+	VFMADD213PS  constants<>+11520(SB), Y1, Y4
+	VFMADD213PS  constants<>+11584(SB), Y1, Y4
+	VFMADD213PS  constants<>+11648(SB), Y1, Y4
+	VFMADD213PS  constants<>+11712(SB), Y1, Y4
+	VFMADD213PS  constants<>+11776(SB), Y1, Y4
+	VFMADD213PS  constants<>+11840(SB), Y1, Y4
+	VFMADD213PS  constants<>+11904(SB), Y1, Y4
+	VMULPS       Y3, Y4, Y1
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VSUBPS       Y1, Y3, Y3
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x11, Y4, Y0, Y4
+	VBLENDVPS    Y4, Y1, Y3, Y1
+	VBROADCASTSS constants<>+11968(SB), Y3
+	VMAXPS       Y0, Y3, Y3
+	VMULPS       Y1, Y3, Y3
+	VBROADCASTSS constants<>+11968(SB), Y4
+	VMAXPS       Y0, Y4, Y0
+	VBROADCASTSS constants<>+11136(SB), Y4
+	VMINPS       Y0, Y4, Y0
+	VFMADD231PS  Y0, Y2, Y1
+	VMOVUPS      Y3, (AX)(SI*4)
+	VMOVUPS      Y1, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1233
+
+tail1235:
+	SUBQ         SI, BX
+	JZ           done1236
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VANDPS       constants<>+6976(SB), Y1, Y2
+	VBROADCASTSS constants<>+11136(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VMULPS       Y2, Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMSUB231PS  Y2, Y2, Y4
+	VMULPS       constants<>+1856(SB), Y4, Y4
+	VMULPS       constants<>+4864(SB), Y3, Y3
+	VBROADCASTSS constants<>+2176(SB), Y5
+	VMINPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+2240(SB), Y5
+	VMAXPS       Y3, Y5, Y3
+	VBROADCASTSS constants<>+1600(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+1600(SB), Y5
+	VFMADD213PS  constants<>+1664(SB), Y3, Y5
+	VSUBPS       constants<>+1664(SB), Y5, Y6
+	VFNMADD231PS constants<>+1728(SB), Y6, Y3
+	VFNMADD231PS constants<>+1792(SB), Y6, Y3
+	VBROADCASTSS constants<>+1920(SB), Y6
+	VMOVUPS      Y6, Y6
+	VBROADCASTSS constants<>+1920(SB), Y6
+	VFMADD213PS  constants<>+1984(SB), Y3, Y6
+	VFMADD213PS  constants<>+1856(SB), Y3, Y6
+	VMULPS       Y3, Y3, Y7
+	VPERMD       constants<>+2048(SB), Y5, Y8
+	VADDPS       Y8, Y3, Y3
+	VFMADD231PS  Y7, Y6, Y3
+	VPERMD       constants<>+2112(SB), Y5, Y6
+	VMOVUPS      Y6, Y7
+	VFMADD231PS  Y3, Y6, Y7
+	VPSRLD       $0x03, Y5, Y3
+	VPSRLD       $0x01, Y3, Y5
+	VPSLLD       $0x17, Y5, Y6
+	VMULPS       Y6, Y7, Y6
+	VPSUBD       Y5, Y3, Y3
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y6, Y3
+	VFNMADD213PS Y3, Y3, Y4
+	VMULPS       constants<>+11200(SB), Y4, Y3
+	VADDPS       constants<>+11264(SB), Y2, Y4
+	VBROADCASTSS constants<>+4288(SB), Y5
+	VDIVPS       Y4, Y5, Y4
+	VSUBPS       constants<>+11264(SB), Y2, Y2
+	VMULPS       Y4, Y2, Y2
+	VBROADCASTSS constants<>+11328(SB), Y5
+	VMOVUPS      Y5, Y5
+	VBROADCASTSS constants<>+11328(SB), Y5
+	VFMADD213PS  constants<>+11392(SB), Y2, Y5
+	VFMADD213PS  constants<>+11456(SB), Y2, Y5
+	VFMADD213PS  constants<>+11520(SB), Y2, Y5
+	VFMADD213PS  constants<>+11584(SB), Y2, Y5
+	VFMADD213PS  constants<>+11648(SB), Y2, Y5
+	VFMADD213PS  constants<>+11712(SB), Y2, Y5
+	VFMADD213PS  constants<>+11776(SB), Y2, Y5
+	VFMADD213PS  constants<>+11840(SB), Y2, Y5
+	VFMADD213PS  constants<>+11904(SB), Y2, Y5
+	VMULPS       Y4, Y5, Y2
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS constants<>+4288(SB), Y4
+	VSUBPS       Y2, Y4, Y4
+	VBROADCASTSS constants<>+5312(SB), Y5
+	VCMPPS       $0x11, Y5, Y1, Y5
+	VBLENDVPS    Y5, Y2, Y4, Y2
+	VBROADCASTSS constants<>+11968(SB), Y4
+	VMAXPS       Y1, Y4, Y4
+	VMULPS       Y2, Y4, Y4
+	VBROADCASTSS constants<>+11968(SB), Y5
+	VMAXPS       Y1, Y5, Y1
+	VBROADCASTSS constants<>+11136(SB), Y5
+	VMINPS       Y1, Y5, Y1
+	VFMADD231PS  Y1, Y3, Y2
+	VMASKMOVPS   Y4, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y2, Y0, (CX)(SI*4)
+
+done1236:
 	VZEROUPPER
 	RET
 
@@ -12177,9 +23090,9 @@ TEXT ·siLUAVX512F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -16(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest583
+	JL      oneTest1239
 
-many581:
+many1237:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VMOVUPS           64(DX)(SI*8), Z3
@@ -12225,7 +23138,7 @@ many581:
 	VMINPD            Z6, Z7, Z2
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                normal586
+	JZ                normal1242
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z6, K1
 	VADDPD.BCST       constants<>+1152(SB), Z6, K1, Z6
 	VMAXPD.BCST       constants<>+1216(SB), Z6, K1, Z6
@@ -12238,38 +23151,38 @@ many581:
 	VSCALEFPD         Z7, Z11, Z11
 	VADDPD.BCST       constants<>+1280(SB), Z11, K1, Z11
 	VPSUBQ.BCST       constants<>+1280(SB), Z11, K1, Z11
-	JMP               scaled587
+	JMP               scaled1243
 
-normal586:
+normal1242:
 	VSCALEFPD Z6, Z10, Z10
 	VSCALEFPD Z7, Z11, Z11
 
-scaled587:
-	VMOVUPS     constants<>+2112(SB), Z3
-	VADDPD.BCST constants<>+2112(SB), Z10, Z2
+scaled1243:
+	VMOVUPS     constants<>+2816(SB), Z3
+	VADDPD.BCST constants<>+2816(SB), Z10, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z10, Z10
 	VMULPD      Z10, Z3, Z2
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z10, Z3, K1, Z14
-	VMOVUPS     constants<>+7616(SB), Z3
+	VMOVUPS     constants<>+12032(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+7680(SB), Z3
+	VMOVUPS     constants<>+12096(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z14, Z3, Z2
 	VMULPD      Z14, Z4, Z4
-	VMOVUPS     constants<>+2112(SB), Z5
-	VADDPD.BCST constants<>+2112(SB), Z11, Z3
+	VMOVUPS     constants<>+2816(SB), Z5
+	VADDPD.BCST constants<>+2816(SB), Z11, Z3
 	VDIVPD      Z3, Z5, Z5
 	VMULPD      Z5, Z11, Z11
 	VMULPD      Z11, Z5, Z3
 	VMOVUPS     64(DX)(SI*8), Z6
 	VPMOVQ2M    Z6, K1
 	VBLENDMPD   Z11, Z5, K1, Z15
-	VMOVUPS     constants<>+7616(SB), Z5
+	VMOVUPS     constants<>+12032(SB), Z5
 	VMAXPD      Z6, Z5, Z6
-	VMOVUPS     constants<>+7680(SB), Z5
+	VMOVUPS     constants<>+12096(SB), Z5
 	VMINPD      Z6, Z5, Z5
 	VFMADD213PD Z15, Z5, Z3
 	VMULPD      Z15, Z6, Z6
@@ -12279,14 +23192,14 @@ scaled587:
 	VMOVUPS     Z3, 64(CX)(SI*8)
 	ADDQ        $0x10, SI
 	CMPQ        SI, DI
-	JLE         many581
+	JLE         many1237
 
-oneTest583:
+oneTest1239:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail584
+	JG   tail1240
 
-one582:
+one1238:
 	VMOVUPS           (DX)(SI*8), Z2
 	VORPD             constants<>+128(SB), Z2, Z2
 	VBROADCASTSD      constants<>+384(SB), Z3
@@ -12310,30 +23223,30 @@ one582:
 	VADDPD            Z2, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	KORTESTW          K1, K1
-	JZ                normal588
+	JZ                normal1244
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K1
 	VADDPD.BCST       constants<>+1152(SB), Z4, K1, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K1, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K1, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K1, Z6
-	JMP               scaled589
+	JMP               scaled1245
 
-normal588:
+normal1244:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled589:
-	VMOVUPS     constants<>+2112(SB), Z3
-	VADDPD.BCST constants<>+2112(SB), Z6, Z2
+scaled1245:
+	VMOVUPS     constants<>+2816(SB), Z3
+	VADDPD.BCST constants<>+2816(SB), Z6, Z2
 	VDIVPD      Z2, Z3, Z3
 	VMULPD      Z3, Z6, Z6
 	VMULPD      Z6, Z3, Z2
 	VMOVUPS     (DX)(SI*8), Z4
 	VPMOVQ2M    Z4, K1
 	VBLENDMPD   Z6, Z3, K1, Z16
-	VMOVUPS     constants<>+7616(SB), Z3
+	VMOVUPS     constants<>+12032(SB), Z3
 	VMAXPD      Z4, Z3, Z4
-	VMOVUPS     constants<>+7680(SB), Z3
+	VMOVUPS     constants<>+12096(SB), Z3
 	VMINPD      Z4, Z3, Z3
 	VFMADD213PD Z16, Z3, Z2
 	VMULPD      Z16, Z4, Z4
@@ -12341,11 +23254,11 @@ scaled589:
 	VMOVUPS     Z2, (CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         one582
+	JLE         one1238
 
-tail584:
+tail1240:
 	SUBQ              SI, BX
-	JZ                done585
+	JZ                done1241
 	MOVQ              $-1, DI
 	SHLXQ             BX, DI, DI
 	NOTQ              DI
@@ -12373,37 +23286,37 @@ tail584:
 	VADDPD            Z0, Z6, Z6
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	KORTESTW          K2, K2
-	JZ                normal590
+	JZ                normal1246
 	VCMPPD.BCST       $0x11, constants<>+1088(SB), Z4, K2
 	VADDPD.BCST       constants<>+1152(SB), Z4, K2, Z4
 	VMAXPD.BCST       constants<>+1216(SB), Z4, K2, Z4
 	VSCALEFPD         Z4, Z6, Z6
 	VADDPD.BCST       constants<>+1280(SB), Z6, K2, Z6
 	VPSUBQ.BCST       constants<>+1280(SB), Z6, K2, Z6
-	JMP               scaled591
+	JMP               scaled1247
 
-normal590:
+normal1246:
 	VSCALEFPD Z4, Z6, Z6
 
-scaled591:
-	VMOVUPS     constants<>+2112(SB), Z1
-	VADDPD.BCST constants<>+2112(SB), Z6, Z0
+scaled1247:
+	VMOVUPS     constants<>+2816(SB), Z1
+	VADDPD.BCST constants<>+2816(SB), Z6, Z0
 	VDIVPD      Z0, Z1, Z1
 	VMULPD      Z1, Z6, Z6
 	VMULPD      Z6, Z1, Z0
 	VMOVUPD.Z   (DX)(SI*8), K1, Z2
 	VPMOVQ2M    Z2, K2
 	VBLENDMPD   Z6, Z1, K2, Z17
-	VMOVUPS     constants<>+7616(SB), Z1
+	VMOVUPS     constants<>+12032(SB), Z1
 	VMAXPD      Z2, Z1, Z2
-	VMOVUPS     constants<>+7680(SB), Z1
+	VMOVUPS     constants<>+12096(SB), Z1
 	VMINPD      Z2, Z1, Z1
 	VFMADD213PD Z17, Z1, Z0
 	VMULPD      Z17, Z2, Z2
 	VMOVUPD     Z2, K1, (AX)(SI*8)
 	VMOVUPD     Z0, K1, (CX)(SI*8)
 
-done585:
+done1241:
 	VZEROUPPER
 	RET
 
@@ -12419,9 +23332,9 @@ TEXT ·siLUAVX2F64<>(SB), NOSPLIT, $0-32
 	XORQ    SI, SI
 	LEAQ    -8(BX), DI
 	TESTQ   DI, DI
-	JL      oneTest594
+	JL      oneTest1250
 
-many592:
+many1248:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMOVUPS      32(DX)(SI*8), Y3
@@ -12476,7 +23389,7 @@ many592:
 	VCMPPD       $0x11, constants<>+1472(SB), Y2, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal597
+	JZ           normal1253
 	VCMPPD       $0x11, constants<>+1472(SB), Y4, Y3
 	VPSRLQ       $0x03, Y4, Y4
 	VPAND        constants<>+1536(SB), Y3, Y2
@@ -12503,9 +23416,9 @@ many592:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y9, Y9
 	VPSUBQ       Y3, Y9, Y9
-	JMP          scaled598
+	JMP          scaled1254
 
-normal597:
+normal1253:
 	VPSRLQ $0x03, Y4, Y4
 	VPSRLQ $0x01, Y4, Y2
 	VPSUBQ Y2, Y4, Y4
@@ -12521,30 +23434,30 @@ normal597:
 	VMULPD Y2, Y9, Y9
 	VMULPD Y5, Y9, Y9
 
-scaled598:
-	VMOVUPS     constants<>+2112(SB), Y3
-	VADDPD      constants<>+2112(SB), Y8, Y2
+scaled1254:
+	VMOVUPS     constants<>+2816(SB), Y3
+	VADDPD      constants<>+2816(SB), Y8, Y2
 	VDIVPD      Y2, Y3, Y3
 	VMULPD      Y3, Y8, Y8
 	VMULPD      Y8, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y8, Y3, Y3
-	VMOVUPS     constants<>+7616(SB), Y5
+	VMOVUPS     constants<>+12032(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+7680(SB), Y5
+	VMOVUPS     constants<>+12096(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
-	VMOVUPS     constants<>+2112(SB), Y5
-	VADDPD      constants<>+2112(SB), Y9, Y3
+	VMOVUPS     constants<>+2816(SB), Y5
+	VADDPD      constants<>+2816(SB), Y9, Y3
 	VDIVPD      Y3, Y5, Y5
 	VMULPD      Y5, Y9, Y9
 	VMULPD      Y9, Y5, Y3
 	VMOVUPS     32(DX)(SI*8), Y6
 	VBLENDVPD   Y6, Y9, Y5, Y5
-	VMOVUPS     constants<>+7616(SB), Y7
+	VMOVUPS     constants<>+12032(SB), Y7
 	VMAXPD      Y6, Y7, Y6
-	VMOVUPS     constants<>+7680(SB), Y7
+	VMOVUPS     constants<>+12096(SB), Y7
 	VMINPD      Y6, Y7, Y7
 	VFMADD213PD Y5, Y7, Y3
 	VMULPD      Y5, Y6, Y6
@@ -12554,14 +23467,14 @@ scaled598:
 	VMOVUPS     Y3, 32(CX)(SI*8)
 	ADDQ        $0x08, SI
 	CMPQ        SI, DI
-	JLE         many592
+	JLE         many1248
 
-oneTest594:
+oneTest1250:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail595
+	JG   tail1251
 
-one593:
+one1249:
 	VMOVUPS      (DX)(SI*8), Y2
 	VORPD        constants<>+128(SB), Y2, Y2
 	VMAXPD       Y2, Y0, Y2
@@ -12590,7 +23503,7 @@ one593:
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y2
 	VMOVMSKPD    Y2, R8
 	TESTL        R8, R8
-	JZ           normal599
+	JZ           normal1255
 	VCMPPD       $0x11, constants<>+1472(SB), Y3, Y4
 	VPSRLQ       $0x03, Y3, Y3
 	VPAND        constants<>+1536(SB), Y4, Y2
@@ -12604,9 +23517,9 @@ one593:
 	VPAND        constants<>+1280(SB), Y4, Y4
 	VADDPD       Y4, Y5, Y5
 	VPSUBQ       Y4, Y5, Y5
-	JMP          scaled600
+	JMP          scaled1256
 
-normal599:
+normal1255:
 	VPSRLQ $0x03, Y3, Y3
 	VPSRLQ $0x01, Y3, Y2
 	VPSUBQ Y2, Y3, Y3
@@ -12615,17 +23528,17 @@ normal599:
 	VMULPD Y2, Y5, Y5
 	VMULPD Y3, Y5, Y5
 
-scaled600:
-	VMOVUPS     constants<>+2112(SB), Y3
-	VADDPD      constants<>+2112(SB), Y5, Y2
+scaled1256:
+	VMOVUPS     constants<>+2816(SB), Y3
+	VADDPD      constants<>+2816(SB), Y5, Y2
 	VDIVPD      Y2, Y3, Y3
 	VMULPD      Y3, Y5, Y5
 	VMULPD      Y5, Y3, Y2
 	VMOVUPS     (DX)(SI*8), Y4
 	VBLENDVPD   Y4, Y5, Y3, Y3
-	VMOVUPS     constants<>+7616(SB), Y5
+	VMOVUPS     constants<>+12032(SB), Y5
 	VMAXPD      Y4, Y5, Y4
-	VMOVUPS     constants<>+7680(SB), Y5
+	VMOVUPS     constants<>+12096(SB), Y5
 	VMINPD      Y4, Y5, Y5
 	VFMADD213PD Y3, Y5, Y2
 	VMULPD      Y3, Y4, Y4
@@ -12633,11 +23546,11 @@ scaled600:
 	VMOVUPS     Y2, (CX)(SI*8)
 	ADDQ        $0x04, SI
 	CMPQ        SI, DI
-	JLE         one593
+	JLE         one1249
 
-tail595:
+tail1251:
 	SUBQ         SI, BX
-	JZ           done596
+	JZ           done1252
 	LEAQ         ones<>+32(SB), DI
 	SHLQ         $0x03, BX
 	SUBQ         BX, DI
@@ -12670,7 +23583,7 @@ tail595:
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y1
 	VMOVMSKPD    Y1, BX
 	TESTL        BX, BX
-	JZ           normal601
+	JZ           normal1257
 	VCMPPD       $0x11, constants<>+1472(SB), Y0, Y3
 	VPSRLQ       $0x03, Y0, Y0
 	VPAND        constants<>+1536(SB), Y3, Y1
@@ -12684,9 +23597,9 @@ tail595:
 	VPAND        constants<>+1280(SB), Y3, Y3
 	VADDPD       Y3, Y4, Y4
 	VPSUBQ       Y3, Y4, Y4
-	JMP          scaled602
+	JMP          scaled1258
 
-normal601:
+normal1257:
 	VPSRLQ $0x03, Y0, Y0
 	VPSRLQ $0x01, Y0, Y1
 	VPSUBQ Y1, Y0, Y0
@@ -12695,24 +23608,364 @@ normal601:
 	VMULPD Y1, Y4, Y4
 	VMULPD Y0, Y4, Y4
 
-scaled602:
-	VMOVUPS     constants<>+2112(SB), Y1
-	VADDPD      constants<>+2112(SB), Y4, Y0
+scaled1258:
+	VMOVUPS     constants<>+2816(SB), Y1
+	VADDPD      constants<>+2816(SB), Y4, Y0
 	VDIVPD      Y0, Y1, Y1
 	VMULPD      Y1, Y4, Y4
 	VMULPD      Y4, Y1, Y0
 	VMASKMOVPD  (DX)(SI*8), Y2, Y3
 	VBLENDVPD   Y3, Y4, Y1, Y1
-	VMOVUPS     constants<>+7616(SB), Y4
+	VMOVUPS     constants<>+12032(SB), Y4
 	VMAXPD      Y3, Y4, Y3
-	VMOVUPS     constants<>+7680(SB), Y4
+	VMOVUPS     constants<>+12096(SB), Y4
 	VMINPD      Y3, Y4, Y4
 	VFMADD213PD Y1, Y4, Y0
 	VMULPD      Y1, Y3, Y3
 	VMASKMOVPD  Y3, Y2, (AX)(SI*8)
 	VMASKMOVPD  Y0, Y2, (CX)(SI*8)
 
-done596:
+done1252:
+	VZEROUPPER
+	RET
+
+// func siLUAVX512F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·siLUAVX512F32<>(SB), NOSPLIT, $0-32
+	MOVQ  y+0(FP), AX
+	MOVQ  d+8(FP), CX
+	MOVQ  x+16(FP), DX
+	MOVQ  n+24(FP), BX
+	XORQ  SI, SI
+	LEAQ  -32(BX), DI
+	TESTQ DI, DI
+	JL    oneTest1262
+
+many1260:
+	VMOVUPS           (DX)(SI*4), Z0
+	VMOVUPS           64(DX)(SI*4), Z1
+	VORPS.BCST        constants<>+320(SB), Z0, Z2
+	VORPS.BCST        constants<>+320(SB), Z1, Z3
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z4
+	VFMADD213PS.BCST  constants<>+1664(SB), Z2, Z4
+	VBROADCASTSS      constants<>+1600(SB), Z9
+	VMOVUPS           Z9, Z9
+	VBROADCASTSS      constants<>+1600(SB), Z9
+	VFMADD213PS.BCST  constants<>+1664(SB), Z3, Z9
+	VSUBPS.BCST       constants<>+1664(SB), Z4, Z10
+	VSUBPS.BCST       constants<>+1664(SB), Z9, Z11
+	VFNMADD231PS.BCST constants<>+1728(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+1728(SB), Z11, Z3
+	VFNMADD231PS.BCST constants<>+1792(SB), Z10, Z2
+	VFNMADD231PS.BCST constants<>+1792(SB), Z11, Z3
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z2, Z2
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z3, Z3
+	VBROADCASTSS      constants<>+1920(SB), Z12
+	VMOVUPS           Z12, Z12
+	VBROADCASTSS      constants<>+1920(SB), Z12
+	VFMADD213PS.BCST  constants<>+1984(SB), Z2, Z12
+	VBROADCASTSS      constants<>+1920(SB), Z13
+	VMOVUPS           Z13, Z13
+	VBROADCASTSS      constants<>+1920(SB), Z13
+	VFMADD213PS.BCST  constants<>+1984(SB), Z3, Z13
+	VFMADD213PS.BCST  constants<>+1856(SB), Z2, Z12
+	VFMADD213PS.BCST  constants<>+1856(SB), Z3, Z13
+	VMULPS            Z2, Z2, Z14
+	VMULPS            Z3, Z3, Z15
+	VMOVUPS           constants<>+2048(SB), Z16
+	VPERMPS           Z16, Z4, Z16
+	VMOVUPS           constants<>+2048(SB), Z17
+	VPERMPS           Z17, Z9, Z17
+	VADDPS            Z16, Z2, Z2
+	VADDPS            Z17, Z3, Z3
+	VFMADD231PS       Z14, Z12, Z2
+	VFMADD231PS       Z15, Z13, Z3
+	VMOVUPS           constants<>+2112(SB), Z12
+	VPERMPS           Z12, Z4, Z4
+	VMOVUPS           constants<>+2112(SB), Z12
+	VPERMPS           Z12, Z9, Z9
+	VMOVUPS           Z4, Z12
+	VFMADD231PS       Z2, Z4, Z12
+	VMOVUPS           Z9, Z2
+	VFMADD231PS       Z3, Z9, Z2
+	VSCALEFPS         Z10, Z12, Z3
+	VSCALEFPS         Z11, Z2, Z2
+	VADDPS.BCST       constants<>+4288(SB), Z3, Z4
+	VADDPS.BCST       constants<>+4288(SB), Z2, Z9
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VDIVPS            Z4, Z10, Z4
+	VBROADCASTSS      constants<>+4288(SB), Z10
+	VDIVPS            Z9, Z10, Z9
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z9, Z2, Z2
+	VBROADCASTSS      constants<>+5312(SB), Z10
+	VCMPPS            $0x11, Z10, Z0, K1
+	VBROADCASTSS      constants<>+5312(SB), Z10
+	VCMPPS            $0x11, Z10, Z1, K2
+	VBLENDMPS         Z3, Z4, K1, Z5
+	VBLENDMPS         Z2, Z9, K2, Z6
+	VMULPS            Z4, Z3, Z3
+	VMULPS            Z9, Z2, Z2
+	VBROADCASTSS      constants<>+12160(SB), Z4
+	VMAXPS            Z0, Z4, Z4
+	VBROADCASTSS      constants<>+12160(SB), Z9
+	VMAXPS            Z1, Z9, Z9
+	VMULPS            Z5, Z4, Z4
+	VMULPS            Z6, Z9, Z9
+	VBROADCASTSS      constants<>+12160(SB), Z10
+	VMAXPS            Z0, Z10, Z0
+	VBROADCASTSS      constants<>+12160(SB), Z10
+	VMAXPS            Z1, Z10, Z1
+	VBROADCASTSS      constants<>+12224(SB), Z10
+	VMINPS            Z0, Z10, Z0
+	VBROADCASTSS      constants<>+12224(SB), Z10
+	VMINPS            Z1, Z10, Z1
+	VFMADD231PS       Z0, Z3, Z5
+	VFMADD231PS       Z1, Z2, Z6
+	VMOVUPS           Z4, (AX)(SI*4)
+	VMOVUPS           Z9, 64(AX)(SI*4)
+	VMOVUPS           Z5, (CX)(SI*4)
+	VMOVUPS           Z6, 64(CX)(SI*4)
+	ADDQ              $0x20, SI
+	CMPQ              SI, DI
+	JLE               many1260
+
+oneTest1262:
+	LEAQ -16(BX), DI
+	CMPQ SI, DI
+	JG   tail1263
+
+one1261:
+	VMOVUPS           (DX)(SI*4), Z0
+	VORPS.BCST        constants<>+320(SB), Z0, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VDIVPS            Z2, Z3, Z2
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z3
+	VCMPPS            $0x11, Z3, Z0, K1
+	VBLENDMPS         Z1, Z2, K1, Z7
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+12160(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VMULPS            Z7, Z2, Z2
+	VBROADCASTSS      constants<>+12160(SB), Z3
+	VMAXPS            Z0, Z3, Z0
+	VBROADCASTSS      constants<>+12224(SB), Z3
+	VMINPS            Z0, Z3, Z0
+	VFMADD231PS       Z0, Z1, Z7
+	VMOVUPS           Z2, (AX)(SI*4)
+	VMOVUPS           Z7, (CX)(SI*4)
+	ADDQ              $0x10, SI
+	CMPQ              SI, DI
+	JLE               one1261
+
+tail1263:
+	SUBQ              SI, BX
+	JZ                done1264
+	MOVQ              $-1, DI
+	SHLXQ             BX, DI, DI
+	NOTQ              DI
+	KMOVW             DI, K1
+	VMOVUPS.Z         (DX)(SI*4), K1, Z0
+	VORPS.BCST        constants<>+320(SB), Z0, Z1
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VMOVUPS           Z2, Z2
+	VBROADCASTSS      constants<>+1600(SB), Z2
+	VFMADD213PS.BCST  constants<>+1664(SB), Z1, Z2
+	VSUBPS.BCST       constants<>+1664(SB), Z2, Z3
+	VFNMADD231PS.BCST constants<>+1728(SB), Z3, Z1
+	VFNMADD231PS.BCST constants<>+1792(SB), Z3, Z1
+	VRANGEPS.BCST     $0x02, constants<>+1856(SB), Z1, Z1
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VMOVUPS           Z4, Z4
+	VBROADCASTSS      constants<>+1920(SB), Z4
+	VFMADD213PS.BCST  constants<>+1984(SB), Z1, Z4
+	VFMADD213PS.BCST  constants<>+1856(SB), Z1, Z4
+	VMULPS            Z1, Z1, Z5
+	VMOVUPS           constants<>+2048(SB), Z6
+	VPERMPS           Z6, Z2, Z6
+	VADDPS            Z6, Z1, Z1
+	VFMADD231PS       Z5, Z4, Z1
+	VMOVUPS           constants<>+2112(SB), Z4
+	VPERMPS           Z4, Z2, Z2
+	VMOVUPS           Z2, Z4
+	VFMADD231PS       Z1, Z2, Z4
+	VSCALEFPS         Z3, Z4, Z1
+	VADDPS.BCST       constants<>+4288(SB), Z1, Z2
+	VBROADCASTSS      constants<>+4288(SB), Z3
+	VDIVPS            Z2, Z3, Z2
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+5312(SB), Z3
+	VCMPPS            $0x11, Z3, Z0, K2
+	VBLENDMPS         Z1, Z2, K2, Z8
+	VMULPS            Z2, Z1, Z1
+	VBROADCASTSS      constants<>+12160(SB), Z2
+	VMAXPS            Z0, Z2, Z2
+	VMULPS            Z8, Z2, Z2
+	VBROADCASTSS      constants<>+12160(SB), Z3
+	VMAXPS            Z0, Z3, Z0
+	VBROADCASTSS      constants<>+12224(SB), Z3
+	VMINPS            Z0, Z3, Z0
+	VFMADD231PS       Z0, Z1, Z8
+	VMOVUPS           Z2, K1, (AX)(SI*4)
+	VMOVUPS           Z8, K1, (CX)(SI*4)
+
+done1264:
+	VZEROUPPER
+	RET
+
+// func siLUAVX2F32<>(y *float32, d *float32, x *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·siLUAVX2F32<>(SB), NOSPLIT, $0-32
+	MOVQ y+0(FP), AX
+	MOVQ d+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ n+24(FP), BX
+	XORQ SI, SI
+	LEAQ -8(BX), DI
+	CMPQ SI, DI
+	JG   tail1269
+
+one1267:
+	VMOVUPS      (DX)(SI*4), Y0
+	VORPS        constants<>+320(SB), Y0, Y1
+	VBROADCASTSS constants<>+2176(SB), Y2
+	VMINPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+2240(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VMOVUPS      Y2, Y2
+	VBROADCASTSS constants<>+1600(SB), Y2
+	VFMADD213PS  constants<>+1664(SB), Y1, Y2
+	VSUBPS       constants<>+1664(SB), Y2, Y3
+	VFNMADD231PS constants<>+1728(SB), Y3, Y1
+	VFNMADD231PS constants<>+1792(SB), Y3, Y1
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1920(SB), Y3
+	VFMADD213PS  constants<>+1984(SB), Y1, Y3
+	VFMADD213PS  constants<>+1856(SB), Y1, Y3
+	VMULPS       Y1, Y1, Y4
+	VPERMD       constants<>+2048(SB), Y2, Y5
+	VADDPS       Y5, Y1, Y1
+	VFMADD231PS  Y4, Y3, Y1
+	VPERMD       constants<>+2112(SB), Y2, Y3
+	VMOVUPS      Y3, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VPSRLD       $0x03, Y2, Y1
+	VPSRLD       $0x01, Y1, Y2
+	VPSLLD       $0x17, Y2, Y3
+	VMULPS       Y3, Y4, Y3
+	VPSUBD       Y2, Y1, Y1
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y3, Y1
+	VADDPS       constants<>+4288(SB), Y1, Y2
+	VBROADCASTSS constants<>+4288(SB), Y3
+	VDIVPS       Y2, Y3, Y2
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS constants<>+5312(SB), Y3
+	VCMPPS       $0x11, Y3, Y0, Y3
+	VBLENDVPS    Y3, Y1, Y2, Y3
+	VMULPS       Y2, Y1, Y1
+	VBROADCASTSS constants<>+12160(SB), Y2
+	VMAXPS       Y0, Y2, Y2
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS constants<>+12160(SB), Y4
+	VMAXPS       Y0, Y4, Y0
+	VBROADCASTSS constants<>+12224(SB), Y4
+	VMINPS       Y0, Y4, Y0
+	VFMADD231PS  Y0, Y1, Y3
+	VMOVUPS      Y2, (AX)(SI*4)
+	VMOVUPS      Y3, (CX)(SI*4)
+	ADDQ         $0x08, SI
+	CMPQ         SI, DI
+	JLE          one1267
+
+tail1269:
+	SUBQ         SI, BX
+	JZ           done1270
+	LEAQ         ones<>+32(SB), DI
+	SHLQ         $0x02, BX
+	SUBQ         BX, DI
+	VMOVUPS      (DI), Y0
+	VMASKMOVPS   (DX)(SI*4), Y0, Y1
+	VORPS        constants<>+320(SB), Y1, Y2
+	VBROADCASTSS constants<>+2176(SB), Y3
+	VMINPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+2240(SB), Y3
+	VMAXPS       Y2, Y3, Y2
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VMOVUPS      Y3, Y3
+	VBROADCASTSS constants<>+1600(SB), Y3
+	VFMADD213PS  constants<>+1664(SB), Y2, Y3
+	VSUBPS       constants<>+1664(SB), Y3, Y4
+	VFNMADD231PS constants<>+1728(SB), Y4, Y2
+	VFNMADD231PS constants<>+1792(SB), Y4, Y2
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VMOVUPS      Y4, Y4
+	VBROADCASTSS constants<>+1920(SB), Y4
+	VFMADD213PS  constants<>+1984(SB), Y2, Y4
+	VFMADD213PS  constants<>+1856(SB), Y2, Y4
+	VMULPS       Y2, Y2, Y5
+	VPERMD       constants<>+2048(SB), Y3, Y6
+	VADDPS       Y6, Y2, Y2
+	VFMADD231PS  Y5, Y4, Y2
+	VPERMD       constants<>+2112(SB), Y3, Y4
+	VMOVUPS      Y4, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VPSRLD       $0x03, Y3, Y2
+	VPSRLD       $0x01, Y2, Y3
+	VPSLLD       $0x17, Y3, Y4
+	VMULPS       Y4, Y5, Y4
+	VPSUBD       Y3, Y2, Y2
+	VPSLLD       $0x17, Y2, Y2
+	VMULPS       Y2, Y4, Y2
+	VADDPS       constants<>+4288(SB), Y2, Y3
+	VBROADCASTSS constants<>+4288(SB), Y4
+	VDIVPS       Y3, Y4, Y3
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS constants<>+5312(SB), Y4
+	VCMPPS       $0x11, Y4, Y1, Y4
+	VBLENDVPS    Y4, Y2, Y3, Y4
+	VMULPS       Y3, Y2, Y2
+	VBROADCASTSS constants<>+12160(SB), Y3
+	VMAXPS       Y1, Y3, Y3
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS constants<>+12160(SB), Y5
+	VMAXPS       Y1, Y5, Y1
+	VBROADCASTSS constants<>+12224(SB), Y5
+	VMINPS       Y1, Y5, Y1
+	VFMADD231PS  Y1, Y2, Y4
+	VMASKMOVPS   Y3, Y0, (AX)(SI*4)
+	VMASKMOVPS   Y4, Y0, (CX)(SI*4)
+
+done1270:
 	VZEROUPPER
 	RET
 
@@ -12729,9 +23982,9 @@ TEXT ·rectifyAVX512F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest605
+	JL           oneTest1273
 
-many603:
+many1271:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z4
@@ -12770,14 +24023,14 @@ many603:
 	VMOVUPS   Z3, 192(AX)(SI*8)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many603
+	JLE       many1271
 
-oneTest605:
+oneTest1273:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail606
+	JG   tail1274
 
-one604:
+one1272:
 	VMOVUPS   (CX)(SI*8), Z3
 	VCMPPD    $0x16, Z2, Z3, K1
 	VBLENDMPD Z0, Z1, K1, Z9
@@ -12789,11 +24042,11 @@ one604:
 	VMOVUPS   Z3, (AX)(SI*8)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one604
+	JLE       one1272
 
-tail606:
+tail1274:
 	SUBQ      SI, BX
-	JZ        done607
+	JZ        done1275
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -12808,7 +24061,7 @@ tail606:
 	VADDPD    Z0, Z3, Z3
 	VMOVUPD   Z3, K1, (AX)(SI*8)
 
-done607:
+done1275:
 	VZEROUPPER
 	RET
 
@@ -12825,9 +24078,9 @@ TEXT ·rectifyAVX2F64<>(SB), NOSPLIT, $0-48
 	XORQ         SI, SI
 	LEAQ         -16(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest610
+	JL           oneTest1278
 
-many608:
+many1276:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -12870,14 +24123,14 @@ many608:
 	VMOVUPS   Y3, 96(AX)(SI*8)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       many608
+	JLE       many1276
 
-oneTest610:
+oneTest1278:
 	LEAQ -4(BX), DI
 	CMPQ SI, DI
-	JG   tail611
+	JG   tail1279
 
-one609:
+one1277:
 	VMOVUPS   (CX)(SI*8), Y3
 	VCMPPD    $0x16, Y2, Y3, Y4
 	VBLENDVPD Y4, Y0, Y1, Y3
@@ -12890,11 +24143,11 @@ one609:
 	VMOVUPS   Y3, (AX)(SI*8)
 	ADDQ      $0x04, SI
 	CMPQ      SI, DI
-	JLE       one609
+	JLE       one1277
 
-tail611:
+tail1279:
 	SUBQ       SI, BX
-	JZ         done612
+	JZ         done1280
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x03, BX
 	SUBQ       BX, DI
@@ -12910,7 +24163,7 @@ tail611:
 	VADDPD     Y0, Y4, Y4
 	VMASKMOVPD Y4, Y3, (AX)(SI*8)
 
-done612:
+done1280:
 	VZEROUPPER
 	RET
 
@@ -12927,9 +24180,9 @@ TEXT ·rectifyAVX512F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -64(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest615
+	JL           oneTest1283
 
-many613:
+many1281:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z4
@@ -12968,14 +24221,14 @@ many613:
 	VMOVUPS   Z3, 192(AX)(SI*4)
 	ADDQ      $0x40, SI
 	CMPQ      SI, DI
-	JLE       many613
+	JLE       many1281
 
-oneTest615:
+oneTest1283:
 	LEAQ -16(BX), DI
 	CMPQ SI, DI
-	JG   tail616
+	JG   tail1284
 
-one614:
+one1282:
 	VMOVUPS   (CX)(SI*4), Z3
 	VCMPPS    $0x16, Z2, Z3, K1
 	VBLENDMPS Z0, Z1, K1, Z9
@@ -12987,11 +24240,11 @@ one614:
 	VMOVUPS   Z3, (AX)(SI*4)
 	ADDQ      $0x10, SI
 	CMPQ      SI, DI
-	JLE       one614
+	JLE       one1282
 
-tail616:
+tail1284:
 	SUBQ      SI, BX
-	JZ        done617
+	JZ        done1285
 	MOVQ      $-1, DI
 	SHLXQ     BX, DI, DI
 	NOTQ      DI
@@ -13006,7 +24259,7 @@ tail616:
 	VADDPS    Z0, Z3, Z3
 	VMOVUPS   Z3, K1, (AX)(SI*4)
 
-done617:
+done1285:
 	VZEROUPPER
 	RET
 
@@ -13023,9 +24276,9 @@ TEXT ·rectifyAVX2F32<>(SB), NOSPLIT, $0-40
 	XORQ         SI, SI
 	LEAQ         -32(BX), DI
 	TESTQ        DI, DI
-	JL           oneTest620
+	JL           oneTest1288
 
-many618:
+many1286:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -13068,14 +24321,14 @@ many618:
 	VMOVUPS   Y3, 96(AX)(SI*4)
 	ADDQ      $0x20, SI
 	CMPQ      SI, DI
-	JLE       many618
+	JLE       many1286
 
-oneTest620:
+oneTest1288:
 	LEAQ -8(BX), DI
 	CMPQ SI, DI
-	JG   tail621
+	JG   tail1289
 
-one619:
+one1287:
 	VMOVUPS   (CX)(SI*4), Y3
 	VCMPPS    $0x16, Y2, Y3, Y4
 	VBLENDVPS Y4, Y0, Y1, Y3
@@ -13088,11 +24341,11 @@ one619:
 	VMOVUPS   Y3, (AX)(SI*4)
 	ADDQ      $0x08, SI
 	CMPQ      SI, DI
-	JLE       one619
+	JLE       one1287
 
-tail621:
+tail1289:
 	SUBQ       SI, BX
-	JZ         done622
+	JZ         done1290
 	LEAQ       ones<>+32(SB), DI
 	SHLQ       $0x02, BX
 	SUBQ       BX, DI
@@ -13108,7 +24361,7 @@ tail621:
 	VADDPS     Y0, Y4, Y4
 	VMASKMOVPS Y4, Y3, (AX)(SI*4)
 
-done622:
+done1290:
 	VZEROUPPER
 	RET
 
@@ -13336,775 +24589,1903 @@ DATA constants<>+1568(SB)/8, $0x0000000000000432
 DATA constants<>+1576(SB)/8, $0x0000000000000432
 DATA constants<>+1584(SB)/8, $0x0000000000000432
 DATA constants<>+1592(SB)/8, $0x0000000000000432
-DATA constants<>+1600(SB)/8, $0xc08f400000000000
-DATA constants<>+1608(SB)/8, $0xc08f400000000000
-DATA constants<>+1616(SB)/8, $0xc08f400000000000
-DATA constants<>+1624(SB)/8, $0xc08f400000000000
-DATA constants<>+1632(SB)/8, $0xc08f400000000000
-DATA constants<>+1640(SB)/8, $0xc08f400000000000
-DATA constants<>+1648(SB)/8, $0xc08f400000000000
-DATA constants<>+1656(SB)/8, $0xc08f400000000000
-DATA constants<>+1664(SB)/8, $0x43380000000003ff
-DATA constants<>+1672(SB)/8, $0x43380000000003ff
-DATA constants<>+1680(SB)/8, $0x43380000000003ff
-DATA constants<>+1688(SB)/8, $0x43380000000003ff
-DATA constants<>+1696(SB)/8, $0x43380000000003ff
-DATA constants<>+1704(SB)/8, $0x43380000000003ff
-DATA constants<>+1712(SB)/8, $0x43380000000003ff
-DATA constants<>+1720(SB)/8, $0x43380000000003ff
-DATA constants<>+1728(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1736(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1744(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1752(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1760(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1768(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1776(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1784(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1792(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1800(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1808(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1816(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1824(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1832(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1840(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1848(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1856(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1864(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1872(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1880(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1888(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1896(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1904(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1912(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1920(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1928(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1936(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1944(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1952(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1960(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1968(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1976(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1984(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1992(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2000(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2008(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2016(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2024(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2032(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2040(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2048(SB)/8, $0x3fc5555544368485
-DATA constants<>+2056(SB)/8, $0x3fc5555544368485
-DATA constants<>+2064(SB)/8, $0x3fc5555544368485
-DATA constants<>+2072(SB)/8, $0x3fc5555544368485
-DATA constants<>+2080(SB)/8, $0x3fc5555544368485
-DATA constants<>+2088(SB)/8, $0x3fc5555544368485
-DATA constants<>+2096(SB)/8, $0x3fc5555544368485
-DATA constants<>+2104(SB)/8, $0x3fc5555544368485
-DATA constants<>+2112(SB)/8, $0x3ff0000000000000
-DATA constants<>+2120(SB)/8, $0x3ff0000000000000
-DATA constants<>+2128(SB)/8, $0x3ff0000000000000
-DATA constants<>+2136(SB)/8, $0x3ff0000000000000
-DATA constants<>+2144(SB)/8, $0x3ff0000000000000
-DATA constants<>+2152(SB)/8, $0x3ff0000000000000
-DATA constants<>+2160(SB)/8, $0x3ff0000000000000
-DATA constants<>+2168(SB)/8, $0x3ff0000000000000
-DATA constants<>+2176(SB)/8, $0xc05a400000000000
-DATA constants<>+2184(SB)/8, $0xc05a400000000000
-DATA constants<>+2192(SB)/8, $0xc05a400000000000
-DATA constants<>+2200(SB)/8, $0xc05a400000000000
-DATA constants<>+2208(SB)/8, $0xc05a400000000000
-DATA constants<>+2216(SB)/8, $0xc05a400000000000
-DATA constants<>+2224(SB)/8, $0xc05a400000000000
-DATA constants<>+2232(SB)/8, $0xc05a400000000000
-DATA constants<>+2240(SB)/8, $0x4056800000000000
-DATA constants<>+2248(SB)/8, $0x4056800000000000
-DATA constants<>+2256(SB)/8, $0x4056800000000000
-DATA constants<>+2264(SB)/8, $0x4056800000000000
-DATA constants<>+2272(SB)/8, $0x4056800000000000
-DATA constants<>+2280(SB)/8, $0x4056800000000000
-DATA constants<>+2288(SB)/8, $0x4056800000000000
-DATA constants<>+2296(SB)/8, $0x4056800000000000
-DATA constants<>+2304(SB)/8, $0x4330000000000800
-DATA constants<>+2312(SB)/8, $0x4330000000000800
-DATA constants<>+2320(SB)/8, $0x4330000000000800
-DATA constants<>+2328(SB)/8, $0x4330000000000800
-DATA constants<>+2336(SB)/8, $0x4330000000000800
-DATA constants<>+2344(SB)/8, $0x4330000000000800
-DATA constants<>+2352(SB)/8, $0x4330000000000800
-DATA constants<>+2360(SB)/8, $0x4330000000000800
-DATA constants<>+2368(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2376(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2384(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2392(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2400(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2408(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2416(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2424(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2432(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2440(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2448(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2456(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2464(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2472(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2480(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2488(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2496(SB)/8, $0x000fffffffffffff
-DATA constants<>+2504(SB)/8, $0x000fffffffffffff
-DATA constants<>+2512(SB)/8, $0x000fffffffffffff
-DATA constants<>+2520(SB)/8, $0x000fffffffffffff
-DATA constants<>+2528(SB)/8, $0x000fffffffffffff
-DATA constants<>+2536(SB)/8, $0x000fffffffffffff
-DATA constants<>+2544(SB)/8, $0x000fffffffffffff
-DATA constants<>+2552(SB)/8, $0x000fffffffffffff
-DATA constants<>+2560(SB)/8, $0x0010000000000000
-DATA constants<>+2568(SB)/8, $0x0010000000000000
-DATA constants<>+2576(SB)/8, $0x0010000000000000
-DATA constants<>+2584(SB)/8, $0x0010000000000000
-DATA constants<>+2592(SB)/8, $0x0010000000000000
-DATA constants<>+2600(SB)/8, $0x0010000000000000
-DATA constants<>+2608(SB)/8, $0x0010000000000000
-DATA constants<>+2616(SB)/8, $0x0010000000000000
-DATA constants<>+2624(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2632(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2640(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2648(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2656(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2664(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2672(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2680(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2688(SB)/8, $0x3fe5555555555592
-DATA constants<>+2696(SB)/8, $0x3fe5555555555592
-DATA constants<>+2704(SB)/8, $0x3fe5555555555592
-DATA constants<>+2712(SB)/8, $0x3fe5555555555592
-DATA constants<>+2720(SB)/8, $0x3fe5555555555592
-DATA constants<>+2728(SB)/8, $0x3fe5555555555592
-DATA constants<>+2736(SB)/8, $0x3fe5555555555592
-DATA constants<>+2744(SB)/8, $0x3fe5555555555592
-DATA constants<>+2752(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2760(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2768(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2776(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2784(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2792(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2800(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2808(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2816(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2824(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2832(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2840(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2848(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2856(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2864(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2872(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2880(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2888(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2896(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2904(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2912(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2920(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2928(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2936(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2944(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2952(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2960(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2968(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2976(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2984(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2992(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3000(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3008(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3016(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3024(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3032(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3040(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3048(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3056(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3064(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3072(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3080(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3088(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3096(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3104(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3112(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3120(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3128(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3136(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3144(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3152(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3160(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3168(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3176(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3184(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3192(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3200(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3208(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3216(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3224(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3232(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3240(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3248(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3256(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3264(SB)/8, $0x4350000000000000
-DATA constants<>+3272(SB)/8, $0x4350000000000000
-DATA constants<>+3280(SB)/8, $0x4350000000000000
-DATA constants<>+3288(SB)/8, $0x4350000000000000
-DATA constants<>+3296(SB)/8, $0x4350000000000000
-DATA constants<>+3304(SB)/8, $0x4350000000000000
-DATA constants<>+3312(SB)/8, $0x4350000000000000
-DATA constants<>+3320(SB)/8, $0x4350000000000000
-DATA constants<>+3328(SB)/8, $0x404b000000000000
-DATA constants<>+3336(SB)/8, $0x404b000000000000
-DATA constants<>+3344(SB)/8, $0x404b000000000000
-DATA constants<>+3352(SB)/8, $0x404b000000000000
-DATA constants<>+3360(SB)/8, $0x404b000000000000
-DATA constants<>+3368(SB)/8, $0x404b000000000000
-DATA constants<>+3376(SB)/8, $0x404b000000000000
-DATA constants<>+3384(SB)/8, $0x404b000000000000
-DATA constants<>+3392(SB)/8, $0x7ff0000000000000
-DATA constants<>+3400(SB)/8, $0x7ff0000000000000
-DATA constants<>+3408(SB)/8, $0x7ff0000000000000
-DATA constants<>+3416(SB)/8, $0x7ff0000000000000
-DATA constants<>+3424(SB)/8, $0x7ff0000000000000
-DATA constants<>+3432(SB)/8, $0x7ff0000000000000
-DATA constants<>+3440(SB)/8, $0x7ff0000000000000
-DATA constants<>+3448(SB)/8, $0x7ff0000000000000
-DATA constants<>+3456(SB)/8, $0x0000000000000000
-DATA constants<>+3464(SB)/8, $0x0000000000000000
-DATA constants<>+3472(SB)/8, $0x0000000000000000
-DATA constants<>+3480(SB)/8, $0x0000000000000000
-DATA constants<>+3488(SB)/8, $0x0000000000000000
-DATA constants<>+3496(SB)/8, $0x0000000000000000
-DATA constants<>+3504(SB)/8, $0x0000000000000000
-DATA constants<>+3512(SB)/8, $0x0000000000000000
-DATA constants<>+3520(SB)/8, $0x7ff8000000000000
-DATA constants<>+3528(SB)/8, $0x7ff8000000000000
-DATA constants<>+3536(SB)/8, $0x7ff8000000000000
-DATA constants<>+3544(SB)/8, $0x7ff8000000000000
-DATA constants<>+3552(SB)/8, $0x7ff8000000000000
-DATA constants<>+3560(SB)/8, $0x7ff8000000000000
-DATA constants<>+3568(SB)/8, $0x7ff8000000000000
-DATA constants<>+3576(SB)/8, $0x7ff8000000000000
-DATA constants<>+3584(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3592(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3600(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3608(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3616(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3624(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3632(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3640(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3648(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3656(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3664(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3672(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3680(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3688(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3696(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3704(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3712(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3720(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3728(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3736(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3744(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3752(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3760(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3768(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3776(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3784(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3792(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3800(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3808(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3816(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3824(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3832(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3840(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3848(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3856(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3864(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3872(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3880(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3888(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3896(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3904(SB)/8, $0x4130000000000000
-DATA constants<>+3912(SB)/8, $0x4130000000000000
-DATA constants<>+3920(SB)/8, $0x4130000000000000
-DATA constants<>+3928(SB)/8, $0x4130000000000000
-DATA constants<>+3936(SB)/8, $0x4130000000000000
-DATA constants<>+3944(SB)/8, $0x4130000000000000
-DATA constants<>+3952(SB)/8, $0x4130000000000000
-DATA constants<>+3960(SB)/8, $0x4130000000000000
-DATA constants<>+3968(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+3976(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+3984(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+3992(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4000(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4008(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4016(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4024(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4032(SB)/8, $0x4338000000000000
-DATA constants<>+4040(SB)/8, $0x4338000000000000
-DATA constants<>+4048(SB)/8, $0x4338000000000000
-DATA constants<>+4056(SB)/8, $0x4338000000000000
-DATA constants<>+4064(SB)/8, $0x4338000000000000
-DATA constants<>+4072(SB)/8, $0x4338000000000000
-DATA constants<>+4080(SB)/8, $0x4338000000000000
-DATA constants<>+4088(SB)/8, $0x4338000000000000
-DATA constants<>+4096(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4104(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4112(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4120(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4128(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4136(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4144(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4152(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4160(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4168(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4176(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4184(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4192(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4200(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4208(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4216(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4224(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4232(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4240(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4248(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4256(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4264(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4272(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4280(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4288(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4296(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4304(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4312(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4320(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4328(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4336(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4344(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4352(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4360(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4368(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4376(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4384(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4392(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4400(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4408(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4416(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4424(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4432(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4440(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4448(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4456(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4464(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4472(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4480(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4488(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4496(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4504(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4512(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4520(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4528(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4536(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4544(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4552(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4560(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4568(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4576(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4584(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4592(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4600(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4608(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4616(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4624(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4632(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4640(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4648(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4656(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4664(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4672(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4680(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4688(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4696(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4704(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4712(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4720(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4728(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4736(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4744(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4752(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4760(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4768(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4776(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4784(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4792(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4800(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4808(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4816(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4824(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4832(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4840(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4848(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4856(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4864(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4872(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4880(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4888(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4896(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4904(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4912(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4920(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4928(SB)/8, $0xbfc5555555555549
-DATA constants<>+4936(SB)/8, $0xbfc5555555555549
-DATA constants<>+4944(SB)/8, $0xbfc5555555555549
-DATA constants<>+4952(SB)/8, $0xbfc5555555555549
-DATA constants<>+4960(SB)/8, $0xbfc5555555555549
-DATA constants<>+4968(SB)/8, $0xbfc5555555555549
-DATA constants<>+4976(SB)/8, $0xbfc5555555555549
-DATA constants<>+4984(SB)/8, $0xbfc5555555555549
-DATA constants<>+4992(SB)/8, $0x3fa555555555554c
-DATA constants<>+5000(SB)/8, $0x3fa555555555554c
-DATA constants<>+5008(SB)/8, $0x3fa555555555554c
-DATA constants<>+5016(SB)/8, $0x3fa555555555554c
-DATA constants<>+5024(SB)/8, $0x3fa555555555554c
-DATA constants<>+5032(SB)/8, $0x3fa555555555554c
-DATA constants<>+5040(SB)/8, $0x3fa555555555554c
-DATA constants<>+5048(SB)/8, $0x3fa555555555554c
-DATA constants<>+5056(SB)/8, $0x3fe4000000000000
-DATA constants<>+5064(SB)/8, $0x3fe4000000000000
-DATA constants<>+5072(SB)/8, $0x3fe4000000000000
-DATA constants<>+5080(SB)/8, $0x3fe4000000000000
-DATA constants<>+5088(SB)/8, $0x3fe4000000000000
-DATA constants<>+5096(SB)/8, $0x3fe4000000000000
-DATA constants<>+5104(SB)/8, $0x3fe4000000000000
-DATA constants<>+5112(SB)/8, $0x3fe4000000000000
-DATA constants<>+5120(SB)/8, $0x4083b00000000000
-DATA constants<>+5128(SB)/8, $0x4083b00000000000
-DATA constants<>+5136(SB)/8, $0x4083b00000000000
-DATA constants<>+5144(SB)/8, $0x4083b00000000000
-DATA constants<>+5152(SB)/8, $0x4083b00000000000
-DATA constants<>+5160(SB)/8, $0x4083b00000000000
-DATA constants<>+5168(SB)/8, $0x4083b00000000000
-DATA constants<>+5176(SB)/8, $0x4083b00000000000
-DATA constants<>+5184(SB)/8, $0x40e960e000000000
-DATA constants<>+5192(SB)/8, $0x40e960e000000000
-DATA constants<>+5200(SB)/8, $0x40e960e000000000
-DATA constants<>+5208(SB)/8, $0x40e960e000000000
-DATA constants<>+5216(SB)/8, $0x40e960e000000000
-DATA constants<>+5224(SB)/8, $0x40e960e000000000
-DATA constants<>+5232(SB)/8, $0x40e960e000000000
-DATA constants<>+5240(SB)/8, $0x40e960e000000000
-DATA constants<>+5248(SB)/8, $0x412cde3200000000
-DATA constants<>+5256(SB)/8, $0x412cde3200000000
-DATA constants<>+5264(SB)/8, $0x412cde3200000000
-DATA constants<>+5272(SB)/8, $0x412cde3200000000
-DATA constants<>+5280(SB)/8, $0x412cde3200000000
-DATA constants<>+5288(SB)/8, $0x412cde3200000000
-DATA constants<>+5296(SB)/8, $0x412cde3200000000
-DATA constants<>+5304(SB)/8, $0x412cde3200000000
-DATA constants<>+5312(SB)/8, $0x413eee1100000000
-DATA constants<>+5320(SB)/8, $0x413eee1100000000
-DATA constants<>+5328(SB)/8, $0x413eee1100000000
-DATA constants<>+5336(SB)/8, $0x413eee1100000000
-DATA constants<>+5344(SB)/8, $0x413eee1100000000
-DATA constants<>+5352(SB)/8, $0x413eee1100000000
-DATA constants<>+5360(SB)/8, $0x413eee1100000000
-DATA constants<>+5368(SB)/8, $0x413eee1100000000
-DATA constants<>+5376(SB)/8, $0x4082900000000000
-DATA constants<>+5384(SB)/8, $0x4082900000000000
-DATA constants<>+5392(SB)/8, $0x4082900000000000
-DATA constants<>+5400(SB)/8, $0x4082900000000000
-DATA constants<>+5408(SB)/8, $0x4082900000000000
-DATA constants<>+5416(SB)/8, $0x4082900000000000
-DATA constants<>+5424(SB)/8, $0x4082900000000000
-DATA constants<>+5432(SB)/8, $0x4082900000000000
-DATA constants<>+5440(SB)/8, $0x40e5fea000000000
-DATA constants<>+5448(SB)/8, $0x40e5fea000000000
-DATA constants<>+5456(SB)/8, $0x40e5fea000000000
-DATA constants<>+5464(SB)/8, $0x40e5fea000000000
-DATA constants<>+5472(SB)/8, $0x40e5fea000000000
-DATA constants<>+5480(SB)/8, $0x40e5fea000000000
-DATA constants<>+5488(SB)/8, $0x40e5fea000000000
-DATA constants<>+5496(SB)/8, $0x40e5fea000000000
-DATA constants<>+5504(SB)/8, $0x41249eb600000000
-DATA constants<>+5512(SB)/8, $0x41249eb600000000
-DATA constants<>+5520(SB)/8, $0x41249eb600000000
-DATA constants<>+5528(SB)/8, $0x41249eb600000000
-DATA constants<>+5536(SB)/8, $0x41249eb600000000
-DATA constants<>+5544(SB)/8, $0x41249eb600000000
-DATA constants<>+5552(SB)/8, $0x41249eb600000000
-DATA constants<>+5560(SB)/8, $0x41249eb600000000
-DATA constants<>+5568(SB)/8, $0xc000000000000000
-DATA constants<>+5576(SB)/8, $0xc000000000000000
-DATA constants<>+5584(SB)/8, $0xc000000000000000
-DATA constants<>+5592(SB)/8, $0xc000000000000000
-DATA constants<>+5600(SB)/8, $0xc000000000000000
-DATA constants<>+5608(SB)/8, $0xc000000000000000
-DATA constants<>+5616(SB)/8, $0xc000000000000000
-DATA constants<>+5624(SB)/8, $0xc000000000000000
-DATA constants<>+5632(SB)/8, $0x4000000000000000
-DATA constants<>+5640(SB)/8, $0x4000000000000000
-DATA constants<>+5648(SB)/8, $0x4000000000000000
-DATA constants<>+5656(SB)/8, $0x4000000000000000
-DATA constants<>+5664(SB)/8, $0x4000000000000000
-DATA constants<>+5672(SB)/8, $0x4000000000000000
-DATA constants<>+5680(SB)/8, $0x4000000000000000
-DATA constants<>+5688(SB)/8, $0x4000000000000000
-DATA constants<>+5696(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5704(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5712(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5720(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5728(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5736(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5744(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5752(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5760(SB)/8, $0x4044000000000000
-DATA constants<>+5768(SB)/8, $0x4044000000000000
-DATA constants<>+5776(SB)/8, $0x4044000000000000
-DATA constants<>+5784(SB)/8, $0x4044000000000000
-DATA constants<>+5792(SB)/8, $0x4044000000000000
-DATA constants<>+5800(SB)/8, $0x4044000000000000
-DATA constants<>+5808(SB)/8, $0x4044000000000000
-DATA constants<>+5816(SB)/8, $0x4044000000000000
-DATA constants<>+5824(SB)/8, $0xbfe0000000000000
-DATA constants<>+5832(SB)/8, $0xbfe0000000000000
-DATA constants<>+5840(SB)/8, $0xbfe0000000000000
-DATA constants<>+5848(SB)/8, $0xbfe0000000000000
-DATA constants<>+5856(SB)/8, $0xbfe0000000000000
-DATA constants<>+5864(SB)/8, $0xbfe0000000000000
-DATA constants<>+5872(SB)/8, $0xbfe0000000000000
-DATA constants<>+5880(SB)/8, $0xbfe0000000000000
-DATA constants<>+5888(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5896(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5904(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5912(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5920(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5928(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5936(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5944(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5952(SB)/8, $0x400c000000000000
-DATA constants<>+5960(SB)/8, $0x400c000000000000
-DATA constants<>+5968(SB)/8, $0x400c000000000000
-DATA constants<>+5976(SB)/8, $0x400c000000000000
-DATA constants<>+5984(SB)/8, $0x400c000000000000
-DATA constants<>+5992(SB)/8, $0x400c000000000000
-DATA constants<>+6000(SB)/8, $0x400c000000000000
-DATA constants<>+6008(SB)/8, $0x400c000000000000
-DATA constants<>+6016(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6024(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6032(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6040(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6048(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6056(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6064(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6072(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6080(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6088(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6096(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6104(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6112(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6120(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6128(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6136(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6144(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6152(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6160(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6168(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6176(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6184(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6192(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6200(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6208(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6216(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6224(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6232(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6240(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6248(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6256(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6264(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6272(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6280(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6288(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6296(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6304(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6312(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6320(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6328(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6336(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6344(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6352(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6360(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6368(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6376(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6384(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6392(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6400(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6408(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6416(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6424(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6432(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6440(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6448(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6456(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6464(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6472(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6480(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6488(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6496(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6504(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6512(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6520(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6528(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6536(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6544(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6552(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6560(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6568(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6576(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6584(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6592(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6600(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6608(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6616(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6624(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6632(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6640(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6648(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6656(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6664(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6672(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6680(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6688(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6696(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6704(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6712(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6720(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6728(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6736(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6744(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6752(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6760(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6768(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6776(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6784(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6792(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6800(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6808(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6816(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6824(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6832(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6840(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6848(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6856(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6864(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6872(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6880(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6888(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6896(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6904(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6912(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6920(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6928(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6936(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6944(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6952(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6960(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6968(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6976(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+6984(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+6992(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7000(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7008(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7016(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7024(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7032(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7040(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7048(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7056(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7064(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7072(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7080(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7088(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7096(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7104(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7112(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7120(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7128(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7136(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7144(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7152(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7160(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7168(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7176(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7184(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7192(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7200(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7208(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7216(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7224(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7232(SB)/8, $0x3f260610327a4300
-DATA constants<>+7240(SB)/8, $0x3f260610327a4300
-DATA constants<>+7248(SB)/8, $0x3f260610327a4300
-DATA constants<>+7256(SB)/8, $0x3f260610327a4300
-DATA constants<>+7264(SB)/8, $0x3f260610327a4300
-DATA constants<>+7272(SB)/8, $0x3f260610327a4300
-DATA constants<>+7280(SB)/8, $0x3f260610327a4300
-DATA constants<>+7288(SB)/8, $0x3f260610327a4300
-DATA constants<>+7296(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7304(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7312(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7320(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7328(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7336(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7344(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7352(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7360(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7368(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7376(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7384(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7392(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7400(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7408(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7416(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7424(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7432(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7440(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7448(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7456(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7464(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7472(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7480(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7488(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7496(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7504(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7512(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7520(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7528(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7536(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7544(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7552(SB)/8, $0xc044000000000000
-DATA constants<>+7560(SB)/8, $0xc044000000000000
-DATA constants<>+7568(SB)/8, $0xc044000000000000
-DATA constants<>+7576(SB)/8, $0xc044000000000000
-DATA constants<>+7584(SB)/8, $0xc044000000000000
-DATA constants<>+7592(SB)/8, $0xc044000000000000
-DATA constants<>+7600(SB)/8, $0xc044000000000000
-DATA constants<>+7608(SB)/8, $0xc044000000000000
-DATA constants<>+7616(SB)/8, $0xc089000000000000
-DATA constants<>+7624(SB)/8, $0xc089000000000000
-DATA constants<>+7632(SB)/8, $0xc089000000000000
-DATA constants<>+7640(SB)/8, $0xc089000000000000
-DATA constants<>+7648(SB)/8, $0xc089000000000000
-DATA constants<>+7656(SB)/8, $0xc089000000000000
-DATA constants<>+7664(SB)/8, $0xc089000000000000
-DATA constants<>+7672(SB)/8, $0xc089000000000000
-DATA constants<>+7680(SB)/8, $0x4089000000000000
-DATA constants<>+7688(SB)/8, $0x4089000000000000
-DATA constants<>+7696(SB)/8, $0x4089000000000000
-DATA constants<>+7704(SB)/8, $0x4089000000000000
-DATA constants<>+7712(SB)/8, $0x4089000000000000
-DATA constants<>+7720(SB)/8, $0x4089000000000000
-DATA constants<>+7728(SB)/8, $0x4089000000000000
-DATA constants<>+7736(SB)/8, $0x4089000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $7744
+DATA constants<>+1600(SB)/4, $0x3fb8aa3b
+DATA constants<>+1604(SB)/4, $0x3fb8aa3b
+DATA constants<>+1608(SB)/4, $0x3fb8aa3b
+DATA constants<>+1612(SB)/4, $0x3fb8aa3b
+DATA constants<>+1616(SB)/4, $0x3fb8aa3b
+DATA constants<>+1620(SB)/4, $0x3fb8aa3b
+DATA constants<>+1624(SB)/4, $0x3fb8aa3b
+DATA constants<>+1628(SB)/4, $0x3fb8aa3b
+DATA constants<>+1632(SB)/4, $0x3fb8aa3b
+DATA constants<>+1636(SB)/4, $0x3fb8aa3b
+DATA constants<>+1640(SB)/4, $0x3fb8aa3b
+DATA constants<>+1644(SB)/4, $0x3fb8aa3b
+DATA constants<>+1648(SB)/4, $0x3fb8aa3b
+DATA constants<>+1652(SB)/4, $0x3fb8aa3b
+DATA constants<>+1656(SB)/4, $0x3fb8aa3b
+DATA constants<>+1660(SB)/4, $0x3fb8aa3b
+DATA constants<>+1664(SB)/4, $0x49c007f0
+DATA constants<>+1668(SB)/4, $0x49c007f0
+DATA constants<>+1672(SB)/4, $0x49c007f0
+DATA constants<>+1676(SB)/4, $0x49c007f0
+DATA constants<>+1680(SB)/4, $0x49c007f0
+DATA constants<>+1684(SB)/4, $0x49c007f0
+DATA constants<>+1688(SB)/4, $0x49c007f0
+DATA constants<>+1692(SB)/4, $0x49c007f0
+DATA constants<>+1696(SB)/4, $0x49c007f0
+DATA constants<>+1700(SB)/4, $0x49c007f0
+DATA constants<>+1704(SB)/4, $0x49c007f0
+DATA constants<>+1708(SB)/4, $0x49c007f0
+DATA constants<>+1712(SB)/4, $0x49c007f0
+DATA constants<>+1716(SB)/4, $0x49c007f0
+DATA constants<>+1720(SB)/4, $0x49c007f0
+DATA constants<>+1724(SB)/4, $0x49c007f0
+DATA constants<>+1728(SB)/4, $0x3f317218
+DATA constants<>+1732(SB)/4, $0x3f317218
+DATA constants<>+1736(SB)/4, $0x3f317218
+DATA constants<>+1740(SB)/4, $0x3f317218
+DATA constants<>+1744(SB)/4, $0x3f317218
+DATA constants<>+1748(SB)/4, $0x3f317218
+DATA constants<>+1752(SB)/4, $0x3f317218
+DATA constants<>+1756(SB)/4, $0x3f317218
+DATA constants<>+1760(SB)/4, $0x3f317218
+DATA constants<>+1764(SB)/4, $0x3f317218
+DATA constants<>+1768(SB)/4, $0x3f317218
+DATA constants<>+1772(SB)/4, $0x3f317218
+DATA constants<>+1776(SB)/4, $0x3f317218
+DATA constants<>+1780(SB)/4, $0x3f317218
+DATA constants<>+1784(SB)/4, $0x3f317218
+DATA constants<>+1788(SB)/4, $0x3f317218
+DATA constants<>+1792(SB)/4, $0xb102e308
+DATA constants<>+1796(SB)/4, $0xb102e308
+DATA constants<>+1800(SB)/4, $0xb102e308
+DATA constants<>+1804(SB)/4, $0xb102e308
+DATA constants<>+1808(SB)/4, $0xb102e308
+DATA constants<>+1812(SB)/4, $0xb102e308
+DATA constants<>+1816(SB)/4, $0xb102e308
+DATA constants<>+1820(SB)/4, $0xb102e308
+DATA constants<>+1824(SB)/4, $0xb102e308
+DATA constants<>+1828(SB)/4, $0xb102e308
+DATA constants<>+1832(SB)/4, $0xb102e308
+DATA constants<>+1836(SB)/4, $0xb102e308
+DATA constants<>+1840(SB)/4, $0xb102e308
+DATA constants<>+1844(SB)/4, $0xb102e308
+DATA constants<>+1848(SB)/4, $0xb102e308
+DATA constants<>+1852(SB)/4, $0xb102e308
+DATA constants<>+1856(SB)/4, $0x3f000000
+DATA constants<>+1860(SB)/4, $0x3f000000
+DATA constants<>+1864(SB)/4, $0x3f000000
+DATA constants<>+1868(SB)/4, $0x3f000000
+DATA constants<>+1872(SB)/4, $0x3f000000
+DATA constants<>+1876(SB)/4, $0x3f000000
+DATA constants<>+1880(SB)/4, $0x3f000000
+DATA constants<>+1884(SB)/4, $0x3f000000
+DATA constants<>+1888(SB)/4, $0x3f000000
+DATA constants<>+1892(SB)/4, $0x3f000000
+DATA constants<>+1896(SB)/4, $0x3f000000
+DATA constants<>+1900(SB)/4, $0x3f000000
+DATA constants<>+1904(SB)/4, $0x3f000000
+DATA constants<>+1908(SB)/4, $0x3f000000
+DATA constants<>+1912(SB)/4, $0x3f000000
+DATA constants<>+1916(SB)/4, $0x3f000000
+DATA constants<>+1920(SB)/4, $0x3d2aad06
+DATA constants<>+1924(SB)/4, $0x3d2aad06
+DATA constants<>+1928(SB)/4, $0x3d2aad06
+DATA constants<>+1932(SB)/4, $0x3d2aad06
+DATA constants<>+1936(SB)/4, $0x3d2aad06
+DATA constants<>+1940(SB)/4, $0x3d2aad06
+DATA constants<>+1944(SB)/4, $0x3d2aad06
+DATA constants<>+1948(SB)/4, $0x3d2aad06
+DATA constants<>+1952(SB)/4, $0x3d2aad06
+DATA constants<>+1956(SB)/4, $0x3d2aad06
+DATA constants<>+1960(SB)/4, $0x3d2aad06
+DATA constants<>+1964(SB)/4, $0x3d2aad06
+DATA constants<>+1968(SB)/4, $0x3d2aad06
+DATA constants<>+1972(SB)/4, $0x3d2aad06
+DATA constants<>+1976(SB)/4, $0x3d2aad06
+DATA constants<>+1980(SB)/4, $0x3d2aad06
+DATA constants<>+1984(SB)/4, $0x3e2aae3f
+DATA constants<>+1988(SB)/4, $0x3e2aae3f
+DATA constants<>+1992(SB)/4, $0x3e2aae3f
+DATA constants<>+1996(SB)/4, $0x3e2aae3f
+DATA constants<>+2000(SB)/4, $0x3e2aae3f
+DATA constants<>+2004(SB)/4, $0x3e2aae3f
+DATA constants<>+2008(SB)/4, $0x3e2aae3f
+DATA constants<>+2012(SB)/4, $0x3e2aae3f
+DATA constants<>+2016(SB)/4, $0x3e2aae3f
+DATA constants<>+2020(SB)/4, $0x3e2aae3f
+DATA constants<>+2024(SB)/4, $0x3e2aae3f
+DATA constants<>+2028(SB)/4, $0x3e2aae3f
+DATA constants<>+2032(SB)/4, $0x3e2aae3f
+DATA constants<>+2036(SB)/4, $0x3e2aae3f
+DATA constants<>+2040(SB)/4, $0x3e2aae3f
+DATA constants<>+2044(SB)/4, $0x3e2aae3f
+DATA constants<>+2048(SB)/4, $0x00000000
+DATA constants<>+2052(SB)/4, $0xb24e0611
+DATA constants<>+2056(SB)/4, $0x33092801
+DATA constants<>+2060(SB)/4, $0xb3051aa8
+DATA constants<>+2064(SB)/4, $0x329302ae
+DATA constants<>+2068(SB)/4, $0x31b3d0e5
+DATA constants<>+2072(SB)/4, $0xb27ce182
+DATA constants<>+2076(SB)/4, $0xb1d290be
+DATA constants<>+2080(SB)/4, $0x00000000
+DATA constants<>+2084(SB)/4, $0xb24e0611
+DATA constants<>+2088(SB)/4, $0x33092801
+DATA constants<>+2092(SB)/4, $0xb3051aa8
+DATA constants<>+2096(SB)/4, $0x329302ae
+DATA constants<>+2100(SB)/4, $0x31b3d0e5
+DATA constants<>+2104(SB)/4, $0xb27ce182
+DATA constants<>+2108(SB)/4, $0xb1d290be
+DATA constants<>+2112(SB)/4, $0x3f800000
+DATA constants<>+2116(SB)/4, $0x3f8b95c2
+DATA constants<>+2120(SB)/4, $0x3f9837f0
+DATA constants<>+2124(SB)/4, $0x3fa5fed7
+DATA constants<>+2128(SB)/4, $0x3fb504f3
+DATA constants<>+2132(SB)/4, $0x3fc5672a
+DATA constants<>+2136(SB)/4, $0x3fd744fd
+DATA constants<>+2140(SB)/4, $0x3feac0c7
+DATA constants<>+2144(SB)/4, $0x3f800000
+DATA constants<>+2148(SB)/4, $0x3f8b95c2
+DATA constants<>+2152(SB)/4, $0x3f9837f0
+DATA constants<>+2156(SB)/4, $0x3fa5fed7
+DATA constants<>+2160(SB)/4, $0x3fb504f3
+DATA constants<>+2164(SB)/4, $0x3fc5672a
+DATA constants<>+2168(SB)/4, $0x3fd744fd
+DATA constants<>+2172(SB)/4, $0x3feac0c7
+DATA constants<>+2176(SB)/4, $0x42b40000
+DATA constants<>+2180(SB)/4, $0x42b40000
+DATA constants<>+2184(SB)/4, $0x42b40000
+DATA constants<>+2188(SB)/4, $0x42b40000
+DATA constants<>+2192(SB)/4, $0x42b40000
+DATA constants<>+2196(SB)/4, $0x42b40000
+DATA constants<>+2200(SB)/4, $0x42b40000
+DATA constants<>+2204(SB)/4, $0x42b40000
+DATA constants<>+2208(SB)/4, $0x42b40000
+DATA constants<>+2212(SB)/4, $0x42b40000
+DATA constants<>+2216(SB)/4, $0x42b40000
+DATA constants<>+2220(SB)/4, $0x42b40000
+DATA constants<>+2224(SB)/4, $0x42b40000
+DATA constants<>+2228(SB)/4, $0x42b40000
+DATA constants<>+2232(SB)/4, $0x42b40000
+DATA constants<>+2236(SB)/4, $0x42b40000
+DATA constants<>+2240(SB)/4, $0xc2d20000
+DATA constants<>+2244(SB)/4, $0xc2d20000
+DATA constants<>+2248(SB)/4, $0xc2d20000
+DATA constants<>+2252(SB)/4, $0xc2d20000
+DATA constants<>+2256(SB)/4, $0xc2d20000
+DATA constants<>+2260(SB)/4, $0xc2d20000
+DATA constants<>+2264(SB)/4, $0xc2d20000
+DATA constants<>+2268(SB)/4, $0xc2d20000
+DATA constants<>+2272(SB)/4, $0xc2d20000
+DATA constants<>+2276(SB)/4, $0xc2d20000
+DATA constants<>+2280(SB)/4, $0xc2d20000
+DATA constants<>+2284(SB)/4, $0xc2d20000
+DATA constants<>+2288(SB)/4, $0xc2d20000
+DATA constants<>+2292(SB)/4, $0xc2d20000
+DATA constants<>+2296(SB)/4, $0xc2d20000
+DATA constants<>+2300(SB)/4, $0xc2d20000
+DATA constants<>+2304(SB)/8, $0xc08f400000000000
+DATA constants<>+2312(SB)/8, $0xc08f400000000000
+DATA constants<>+2320(SB)/8, $0xc08f400000000000
+DATA constants<>+2328(SB)/8, $0xc08f400000000000
+DATA constants<>+2336(SB)/8, $0xc08f400000000000
+DATA constants<>+2344(SB)/8, $0xc08f400000000000
+DATA constants<>+2352(SB)/8, $0xc08f400000000000
+DATA constants<>+2360(SB)/8, $0xc08f400000000000
+DATA constants<>+2368(SB)/8, $0x43380000000003ff
+DATA constants<>+2376(SB)/8, $0x43380000000003ff
+DATA constants<>+2384(SB)/8, $0x43380000000003ff
+DATA constants<>+2392(SB)/8, $0x43380000000003ff
+DATA constants<>+2400(SB)/8, $0x43380000000003ff
+DATA constants<>+2408(SB)/8, $0x43380000000003ff
+DATA constants<>+2416(SB)/8, $0x43380000000003ff
+DATA constants<>+2424(SB)/8, $0x43380000000003ff
+DATA constants<>+2432(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2440(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2448(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2456(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2464(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2472(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2480(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2488(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2496(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2504(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2512(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2520(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2528(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2536(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2544(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2552(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2560(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2568(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2576(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2584(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2592(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2600(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2608(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2616(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2624(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2632(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2640(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2648(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2656(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2664(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2672(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2680(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2688(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2696(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2704(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2712(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2720(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2728(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2736(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2744(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2752(SB)/8, $0x3fc5555544368485
+DATA constants<>+2760(SB)/8, $0x3fc5555544368485
+DATA constants<>+2768(SB)/8, $0x3fc5555544368485
+DATA constants<>+2776(SB)/8, $0x3fc5555544368485
+DATA constants<>+2784(SB)/8, $0x3fc5555544368485
+DATA constants<>+2792(SB)/8, $0x3fc5555544368485
+DATA constants<>+2800(SB)/8, $0x3fc5555544368485
+DATA constants<>+2808(SB)/8, $0x3fc5555544368485
+DATA constants<>+2816(SB)/8, $0x3ff0000000000000
+DATA constants<>+2824(SB)/8, $0x3ff0000000000000
+DATA constants<>+2832(SB)/8, $0x3ff0000000000000
+DATA constants<>+2840(SB)/8, $0x3ff0000000000000
+DATA constants<>+2848(SB)/8, $0x3ff0000000000000
+DATA constants<>+2856(SB)/8, $0x3ff0000000000000
+DATA constants<>+2864(SB)/8, $0x3ff0000000000000
+DATA constants<>+2872(SB)/8, $0x3ff0000000000000
+DATA constants<>+2880(SB)/8, $0xc05a400000000000
+DATA constants<>+2888(SB)/8, $0xc05a400000000000
+DATA constants<>+2896(SB)/8, $0xc05a400000000000
+DATA constants<>+2904(SB)/8, $0xc05a400000000000
+DATA constants<>+2912(SB)/8, $0xc05a400000000000
+DATA constants<>+2920(SB)/8, $0xc05a400000000000
+DATA constants<>+2928(SB)/8, $0xc05a400000000000
+DATA constants<>+2936(SB)/8, $0xc05a400000000000
+DATA constants<>+2944(SB)/8, $0x4056800000000000
+DATA constants<>+2952(SB)/8, $0x4056800000000000
+DATA constants<>+2960(SB)/8, $0x4056800000000000
+DATA constants<>+2968(SB)/8, $0x4056800000000000
+DATA constants<>+2976(SB)/8, $0x4056800000000000
+DATA constants<>+2984(SB)/8, $0x4056800000000000
+DATA constants<>+2992(SB)/8, $0x4056800000000000
+DATA constants<>+3000(SB)/8, $0x4056800000000000
+DATA constants<>+3008(SB)/8, $0x4330000000000800
+DATA constants<>+3016(SB)/8, $0x4330000000000800
+DATA constants<>+3024(SB)/8, $0x4330000000000800
+DATA constants<>+3032(SB)/8, $0x4330000000000800
+DATA constants<>+3040(SB)/8, $0x4330000000000800
+DATA constants<>+3048(SB)/8, $0x4330000000000800
+DATA constants<>+3056(SB)/8, $0x4330000000000800
+DATA constants<>+3064(SB)/8, $0x4330000000000800
+DATA constants<>+3072(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3080(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3088(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3096(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3104(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3112(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3120(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3128(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3136(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3144(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3152(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3160(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3168(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3176(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3184(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3192(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3200(SB)/8, $0x000fffffffffffff
+DATA constants<>+3208(SB)/8, $0x000fffffffffffff
+DATA constants<>+3216(SB)/8, $0x000fffffffffffff
+DATA constants<>+3224(SB)/8, $0x000fffffffffffff
+DATA constants<>+3232(SB)/8, $0x000fffffffffffff
+DATA constants<>+3240(SB)/8, $0x000fffffffffffff
+DATA constants<>+3248(SB)/8, $0x000fffffffffffff
+DATA constants<>+3256(SB)/8, $0x000fffffffffffff
+DATA constants<>+3264(SB)/8, $0x0010000000000000
+DATA constants<>+3272(SB)/8, $0x0010000000000000
+DATA constants<>+3280(SB)/8, $0x0010000000000000
+DATA constants<>+3288(SB)/8, $0x0010000000000000
+DATA constants<>+3296(SB)/8, $0x0010000000000000
+DATA constants<>+3304(SB)/8, $0x0010000000000000
+DATA constants<>+3312(SB)/8, $0x0010000000000000
+DATA constants<>+3320(SB)/8, $0x0010000000000000
+DATA constants<>+3328(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3336(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3344(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3352(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3360(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3368(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3376(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3384(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3392(SB)/8, $0x3fe5555555555592
+DATA constants<>+3400(SB)/8, $0x3fe5555555555592
+DATA constants<>+3408(SB)/8, $0x3fe5555555555592
+DATA constants<>+3416(SB)/8, $0x3fe5555555555592
+DATA constants<>+3424(SB)/8, $0x3fe5555555555592
+DATA constants<>+3432(SB)/8, $0x3fe5555555555592
+DATA constants<>+3440(SB)/8, $0x3fe5555555555592
+DATA constants<>+3448(SB)/8, $0x3fe5555555555592
+DATA constants<>+3456(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3464(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3472(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3480(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3488(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3496(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3504(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3512(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3520(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3528(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3536(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3544(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3552(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3560(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3568(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3576(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3584(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3592(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3600(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3608(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3616(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3624(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3632(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3640(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3648(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3656(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3664(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3672(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3680(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3688(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3696(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3704(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3712(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3720(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3728(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3736(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3744(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3752(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3760(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3768(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3776(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3784(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3792(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3800(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3808(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3816(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3824(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3832(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3840(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3848(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3856(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3864(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3872(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3880(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3888(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3896(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3904(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3912(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3920(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3928(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3936(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3944(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3952(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3960(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3968(SB)/8, $0x4350000000000000
+DATA constants<>+3976(SB)/8, $0x4350000000000000
+DATA constants<>+3984(SB)/8, $0x4350000000000000
+DATA constants<>+3992(SB)/8, $0x4350000000000000
+DATA constants<>+4000(SB)/8, $0x4350000000000000
+DATA constants<>+4008(SB)/8, $0x4350000000000000
+DATA constants<>+4016(SB)/8, $0x4350000000000000
+DATA constants<>+4024(SB)/8, $0x4350000000000000
+DATA constants<>+4032(SB)/8, $0x404b000000000000
+DATA constants<>+4040(SB)/8, $0x404b000000000000
+DATA constants<>+4048(SB)/8, $0x404b000000000000
+DATA constants<>+4056(SB)/8, $0x404b000000000000
+DATA constants<>+4064(SB)/8, $0x404b000000000000
+DATA constants<>+4072(SB)/8, $0x404b000000000000
+DATA constants<>+4080(SB)/8, $0x404b000000000000
+DATA constants<>+4088(SB)/8, $0x404b000000000000
+DATA constants<>+4096(SB)/8, $0x7ff0000000000000
+DATA constants<>+4104(SB)/8, $0x7ff0000000000000
+DATA constants<>+4112(SB)/8, $0x7ff0000000000000
+DATA constants<>+4120(SB)/8, $0x7ff0000000000000
+DATA constants<>+4128(SB)/8, $0x7ff0000000000000
+DATA constants<>+4136(SB)/8, $0x7ff0000000000000
+DATA constants<>+4144(SB)/8, $0x7ff0000000000000
+DATA constants<>+4152(SB)/8, $0x7ff0000000000000
+DATA constants<>+4160(SB)/8, $0x0000000000000000
+DATA constants<>+4168(SB)/8, $0x0000000000000000
+DATA constants<>+4176(SB)/8, $0x0000000000000000
+DATA constants<>+4184(SB)/8, $0x0000000000000000
+DATA constants<>+4192(SB)/8, $0x0000000000000000
+DATA constants<>+4200(SB)/8, $0x0000000000000000
+DATA constants<>+4208(SB)/8, $0x0000000000000000
+DATA constants<>+4216(SB)/8, $0x0000000000000000
+DATA constants<>+4224(SB)/8, $0x7ff8000000000000
+DATA constants<>+4232(SB)/8, $0x7ff8000000000000
+DATA constants<>+4240(SB)/8, $0x7ff8000000000000
+DATA constants<>+4248(SB)/8, $0x7ff8000000000000
+DATA constants<>+4256(SB)/8, $0x7ff8000000000000
+DATA constants<>+4264(SB)/8, $0x7ff8000000000000
+DATA constants<>+4272(SB)/8, $0x7ff8000000000000
+DATA constants<>+4280(SB)/8, $0x7ff8000000000000
+DATA constants<>+4288(SB)/4, $0x3f800000
+DATA constants<>+4292(SB)/4, $0x3f800000
+DATA constants<>+4296(SB)/4, $0x3f800000
+DATA constants<>+4300(SB)/4, $0x3f800000
+DATA constants<>+4304(SB)/4, $0x3f800000
+DATA constants<>+4308(SB)/4, $0x3f800000
+DATA constants<>+4312(SB)/4, $0x3f800000
+DATA constants<>+4316(SB)/4, $0x3f800000
+DATA constants<>+4320(SB)/4, $0x3f800000
+DATA constants<>+4324(SB)/4, $0x3f800000
+DATA constants<>+4328(SB)/4, $0x3f800000
+DATA constants<>+4332(SB)/4, $0x3f800000
+DATA constants<>+4336(SB)/4, $0x3f800000
+DATA constants<>+4340(SB)/4, $0x3f800000
+DATA constants<>+4344(SB)/4, $0x3f800000
+DATA constants<>+4348(SB)/4, $0x3f800000
+DATA constants<>+4352(SB)/4, $0xbd38a938
+DATA constants<>+4356(SB)/4, $0xbd38a938
+DATA constants<>+4360(SB)/4, $0xbd38a938
+DATA constants<>+4364(SB)/4, $0xbd38a938
+DATA constants<>+4368(SB)/4, $0xbd38a938
+DATA constants<>+4372(SB)/4, $0xbd38a938
+DATA constants<>+4376(SB)/4, $0xbd38a938
+DATA constants<>+4380(SB)/4, $0xbd38a938
+DATA constants<>+4384(SB)/4, $0xbd38a938
+DATA constants<>+4388(SB)/4, $0xbd38a938
+DATA constants<>+4392(SB)/4, $0xbd38a938
+DATA constants<>+4396(SB)/4, $0xbd38a938
+DATA constants<>+4400(SB)/4, $0xbd38a938
+DATA constants<>+4404(SB)/4, $0xbd38a938
+DATA constants<>+4408(SB)/4, $0xbd38a938
+DATA constants<>+4412(SB)/4, $0xbd38a938
+DATA constants<>+4416(SB)/4, $0x3dd658c3
+DATA constants<>+4420(SB)/4, $0x3dd658c3
+DATA constants<>+4424(SB)/4, $0x3dd658c3
+DATA constants<>+4428(SB)/4, $0x3dd658c3
+DATA constants<>+4432(SB)/4, $0x3dd658c3
+DATA constants<>+4436(SB)/4, $0x3dd658c3
+DATA constants<>+4440(SB)/4, $0x3dd658c3
+DATA constants<>+4444(SB)/4, $0x3dd658c3
+DATA constants<>+4448(SB)/4, $0x3dd658c3
+DATA constants<>+4452(SB)/4, $0x3dd658c3
+DATA constants<>+4456(SB)/4, $0x3dd658c3
+DATA constants<>+4460(SB)/4, $0x3dd658c3
+DATA constants<>+4464(SB)/4, $0x3dd658c3
+DATA constants<>+4468(SB)/4, $0x3dd658c3
+DATA constants<>+4472(SB)/4, $0x3dd658c3
+DATA constants<>+4476(SB)/4, $0x3dd658c3
+DATA constants<>+4480(SB)/4, $0xbe06cb2d
+DATA constants<>+4484(SB)/4, $0xbe06cb2d
+DATA constants<>+4488(SB)/4, $0xbe06cb2d
+DATA constants<>+4492(SB)/4, $0xbe06cb2d
+DATA constants<>+4496(SB)/4, $0xbe06cb2d
+DATA constants<>+4500(SB)/4, $0xbe06cb2d
+DATA constants<>+4504(SB)/4, $0xbe06cb2d
+DATA constants<>+4508(SB)/4, $0xbe06cb2d
+DATA constants<>+4512(SB)/4, $0xbe06cb2d
+DATA constants<>+4516(SB)/4, $0xbe06cb2d
+DATA constants<>+4520(SB)/4, $0xbe06cb2d
+DATA constants<>+4524(SB)/4, $0xbe06cb2d
+DATA constants<>+4528(SB)/4, $0xbe06cb2d
+DATA constants<>+4532(SB)/4, $0xbe06cb2d
+DATA constants<>+4536(SB)/4, $0xbe06cb2d
+DATA constants<>+4540(SB)/4, $0xbe06cb2d
+DATA constants<>+4544(SB)/4, $0x3e1442d7
+DATA constants<>+4548(SB)/4, $0x3e1442d7
+DATA constants<>+4552(SB)/4, $0x3e1442d7
+DATA constants<>+4556(SB)/4, $0x3e1442d7
+DATA constants<>+4560(SB)/4, $0x3e1442d7
+DATA constants<>+4564(SB)/4, $0x3e1442d7
+DATA constants<>+4568(SB)/4, $0x3e1442d7
+DATA constants<>+4572(SB)/4, $0x3e1442d7
+DATA constants<>+4576(SB)/4, $0x3e1442d7
+DATA constants<>+4580(SB)/4, $0x3e1442d7
+DATA constants<>+4584(SB)/4, $0x3e1442d7
+DATA constants<>+4588(SB)/4, $0x3e1442d7
+DATA constants<>+4592(SB)/4, $0x3e1442d7
+DATA constants<>+4596(SB)/4, $0x3e1442d7
+DATA constants<>+4600(SB)/4, $0x3e1442d7
+DATA constants<>+4604(SB)/4, $0x3e1442d7
+DATA constants<>+4608(SB)/4, $0xbe2a7757
+DATA constants<>+4612(SB)/4, $0xbe2a7757
+DATA constants<>+4616(SB)/4, $0xbe2a7757
+DATA constants<>+4620(SB)/4, $0xbe2a7757
+DATA constants<>+4624(SB)/4, $0xbe2a7757
+DATA constants<>+4628(SB)/4, $0xbe2a7757
+DATA constants<>+4632(SB)/4, $0xbe2a7757
+DATA constants<>+4636(SB)/4, $0xbe2a7757
+DATA constants<>+4640(SB)/4, $0xbe2a7757
+DATA constants<>+4644(SB)/4, $0xbe2a7757
+DATA constants<>+4648(SB)/4, $0xbe2a7757
+DATA constants<>+4652(SB)/4, $0xbe2a7757
+DATA constants<>+4656(SB)/4, $0xbe2a7757
+DATA constants<>+4660(SB)/4, $0xbe2a7757
+DATA constants<>+4664(SB)/4, $0xbe2a7757
+DATA constants<>+4668(SB)/4, $0xbe2a7757
+DATA constants<>+4672(SB)/4, $0x3e4cb4b7
+DATA constants<>+4676(SB)/4, $0x3e4cb4b7
+DATA constants<>+4680(SB)/4, $0x3e4cb4b7
+DATA constants<>+4684(SB)/4, $0x3e4cb4b7
+DATA constants<>+4688(SB)/4, $0x3e4cb4b7
+DATA constants<>+4692(SB)/4, $0x3e4cb4b7
+DATA constants<>+4696(SB)/4, $0x3e4cb4b7
+DATA constants<>+4700(SB)/4, $0x3e4cb4b7
+DATA constants<>+4704(SB)/4, $0x3e4cb4b7
+DATA constants<>+4708(SB)/4, $0x3e4cb4b7
+DATA constants<>+4712(SB)/4, $0x3e4cb4b7
+DATA constants<>+4716(SB)/4, $0x3e4cb4b7
+DATA constants<>+4720(SB)/4, $0x3e4cb4b7
+DATA constants<>+4724(SB)/4, $0x3e4cb4b7
+DATA constants<>+4728(SB)/4, $0x3e4cb4b7
+DATA constants<>+4732(SB)/4, $0x3e4cb4b7
+DATA constants<>+4736(SB)/4, $0xbe800022
+DATA constants<>+4740(SB)/4, $0xbe800022
+DATA constants<>+4744(SB)/4, $0xbe800022
+DATA constants<>+4748(SB)/4, $0xbe800022
+DATA constants<>+4752(SB)/4, $0xbe800022
+DATA constants<>+4756(SB)/4, $0xbe800022
+DATA constants<>+4760(SB)/4, $0xbe800022
+DATA constants<>+4764(SB)/4, $0xbe800022
+DATA constants<>+4768(SB)/4, $0xbe800022
+DATA constants<>+4772(SB)/4, $0xbe800022
+DATA constants<>+4776(SB)/4, $0xbe800022
+DATA constants<>+4780(SB)/4, $0xbe800022
+DATA constants<>+4784(SB)/4, $0xbe800022
+DATA constants<>+4788(SB)/4, $0xbe800022
+DATA constants<>+4792(SB)/4, $0xbe800022
+DATA constants<>+4796(SB)/4, $0xbe800022
+DATA constants<>+4800(SB)/4, $0x3eaaaad2
+DATA constants<>+4804(SB)/4, $0x3eaaaad2
+DATA constants<>+4808(SB)/4, $0x3eaaaad2
+DATA constants<>+4812(SB)/4, $0x3eaaaad2
+DATA constants<>+4816(SB)/4, $0x3eaaaad2
+DATA constants<>+4820(SB)/4, $0x3eaaaad2
+DATA constants<>+4824(SB)/4, $0x3eaaaad2
+DATA constants<>+4828(SB)/4, $0x3eaaaad2
+DATA constants<>+4832(SB)/4, $0x3eaaaad2
+DATA constants<>+4836(SB)/4, $0x3eaaaad2
+DATA constants<>+4840(SB)/4, $0x3eaaaad2
+DATA constants<>+4844(SB)/4, $0x3eaaaad2
+DATA constants<>+4848(SB)/4, $0x3eaaaad2
+DATA constants<>+4852(SB)/4, $0x3eaaaad2
+DATA constants<>+4856(SB)/4, $0x3eaaaad2
+DATA constants<>+4860(SB)/4, $0x3eaaaad2
+DATA constants<>+4864(SB)/4, $0xbf000000
+DATA constants<>+4868(SB)/4, $0xbf000000
+DATA constants<>+4872(SB)/4, $0xbf000000
+DATA constants<>+4876(SB)/4, $0xbf000000
+DATA constants<>+4880(SB)/4, $0xbf000000
+DATA constants<>+4884(SB)/4, $0xbf000000
+DATA constants<>+4888(SB)/4, $0xbf000000
+DATA constants<>+4892(SB)/4, $0xbf000000
+DATA constants<>+4896(SB)/4, $0xbf000000
+DATA constants<>+4900(SB)/4, $0xbf000000
+DATA constants<>+4904(SB)/4, $0xbf000000
+DATA constants<>+4908(SB)/4, $0xbf000000
+DATA constants<>+4912(SB)/4, $0xbf000000
+DATA constants<>+4916(SB)/4, $0xbf000000
+DATA constants<>+4920(SB)/4, $0xbf000000
+DATA constants<>+4924(SB)/4, $0xbf000000
+DATA constants<>+4928(SB)/4, $0x03530422
+DATA constants<>+4932(SB)/4, $0x03530422
+DATA constants<>+4936(SB)/4, $0x03530422
+DATA constants<>+4940(SB)/4, $0x03530422
+DATA constants<>+4944(SB)/4, $0x03530422
+DATA constants<>+4948(SB)/4, $0x03530422
+DATA constants<>+4952(SB)/4, $0x03530422
+DATA constants<>+4956(SB)/4, $0x03530422
+DATA constants<>+4960(SB)/4, $0x03530422
+DATA constants<>+4964(SB)/4, $0x03530422
+DATA constants<>+4968(SB)/4, $0x03530422
+DATA constants<>+4972(SB)/4, $0x03530422
+DATA constants<>+4976(SB)/4, $0x03530422
+DATA constants<>+4980(SB)/4, $0x03530422
+DATA constants<>+4984(SB)/4, $0x03530422
+DATA constants<>+4988(SB)/4, $0x03530422
+DATA constants<>+4992(SB)/4, $0x00800000
+DATA constants<>+4996(SB)/4, $0x00800000
+DATA constants<>+5000(SB)/4, $0x00800000
+DATA constants<>+5004(SB)/4, $0x00800000
+DATA constants<>+5008(SB)/4, $0x00800000
+DATA constants<>+5012(SB)/4, $0x00800000
+DATA constants<>+5016(SB)/4, $0x00800000
+DATA constants<>+5020(SB)/4, $0x00800000
+DATA constants<>+5024(SB)/4, $0x00800000
+DATA constants<>+5028(SB)/4, $0x00800000
+DATA constants<>+5032(SB)/4, $0x00800000
+DATA constants<>+5036(SB)/4, $0x00800000
+DATA constants<>+5040(SB)/4, $0x00800000
+DATA constants<>+5044(SB)/4, $0x00800000
+DATA constants<>+5048(SB)/4, $0x00800000
+DATA constants<>+5052(SB)/4, $0x00800000
+DATA constants<>+5056(SB)/4, $0x4b800000
+DATA constants<>+5060(SB)/4, $0x4b800000
+DATA constants<>+5064(SB)/4, $0x4b800000
+DATA constants<>+5068(SB)/4, $0x4b800000
+DATA constants<>+5072(SB)/4, $0x4b800000
+DATA constants<>+5076(SB)/4, $0x4b800000
+DATA constants<>+5080(SB)/4, $0x4b800000
+DATA constants<>+5084(SB)/4, $0x4b800000
+DATA constants<>+5088(SB)/4, $0x4b800000
+DATA constants<>+5092(SB)/4, $0x4b800000
+DATA constants<>+5096(SB)/4, $0x4b800000
+DATA constants<>+5100(SB)/4, $0x4b800000
+DATA constants<>+5104(SB)/4, $0x4b800000
+DATA constants<>+5108(SB)/4, $0x4b800000
+DATA constants<>+5112(SB)/4, $0x4b800000
+DATA constants<>+5116(SB)/4, $0x4b800000
+DATA constants<>+5120(SB)/4, $0x3f400000
+DATA constants<>+5124(SB)/4, $0x3f400000
+DATA constants<>+5128(SB)/4, $0x3f400000
+DATA constants<>+5132(SB)/4, $0x3f400000
+DATA constants<>+5136(SB)/4, $0x3f400000
+DATA constants<>+5140(SB)/4, $0x3f400000
+DATA constants<>+5144(SB)/4, $0x3f400000
+DATA constants<>+5148(SB)/4, $0x3f400000
+DATA constants<>+5152(SB)/4, $0x3f400000
+DATA constants<>+5156(SB)/4, $0x3f400000
+DATA constants<>+5160(SB)/4, $0x3f400000
+DATA constants<>+5164(SB)/4, $0x3f400000
+DATA constants<>+5168(SB)/4, $0x3f400000
+DATA constants<>+5172(SB)/4, $0x3f400000
+DATA constants<>+5176(SB)/4, $0x3f400000
+DATA constants<>+5180(SB)/4, $0x3f400000
+DATA constants<>+5184(SB)/4, $0x007fffff
+DATA constants<>+5188(SB)/4, $0x007fffff
+DATA constants<>+5192(SB)/4, $0x007fffff
+DATA constants<>+5196(SB)/4, $0x007fffff
+DATA constants<>+5200(SB)/4, $0x007fffff
+DATA constants<>+5204(SB)/4, $0x007fffff
+DATA constants<>+5208(SB)/4, $0x007fffff
+DATA constants<>+5212(SB)/4, $0x007fffff
+DATA constants<>+5216(SB)/4, $0x007fffff
+DATA constants<>+5220(SB)/4, $0x007fffff
+DATA constants<>+5224(SB)/4, $0x007fffff
+DATA constants<>+5228(SB)/4, $0x007fffff
+DATA constants<>+5232(SB)/4, $0x007fffff
+DATA constants<>+5236(SB)/4, $0x007fffff
+DATA constants<>+5240(SB)/4, $0x007fffff
+DATA constants<>+5244(SB)/4, $0x007fffff
+DATA constants<>+5248(SB)/4, $0x41c00000
+DATA constants<>+5252(SB)/4, $0x41c00000
+DATA constants<>+5256(SB)/4, $0x41c00000
+DATA constants<>+5260(SB)/4, $0x41c00000
+DATA constants<>+5264(SB)/4, $0x41c00000
+DATA constants<>+5268(SB)/4, $0x41c00000
+DATA constants<>+5272(SB)/4, $0x41c00000
+DATA constants<>+5276(SB)/4, $0x41c00000
+DATA constants<>+5280(SB)/4, $0x41c00000
+DATA constants<>+5284(SB)/4, $0x41c00000
+DATA constants<>+5288(SB)/4, $0x41c00000
+DATA constants<>+5292(SB)/4, $0x41c00000
+DATA constants<>+5296(SB)/4, $0x41c00000
+DATA constants<>+5300(SB)/4, $0x41c00000
+DATA constants<>+5304(SB)/4, $0x41c00000
+DATA constants<>+5308(SB)/4, $0x41c00000
+DATA constants<>+5312(SB)/4, $0x00000000
+DATA constants<>+5316(SB)/4, $0x00000000
+DATA constants<>+5320(SB)/4, $0x00000000
+DATA constants<>+5324(SB)/4, $0x00000000
+DATA constants<>+5328(SB)/4, $0x00000000
+DATA constants<>+5332(SB)/4, $0x00000000
+DATA constants<>+5336(SB)/4, $0x00000000
+DATA constants<>+5340(SB)/4, $0x00000000
+DATA constants<>+5344(SB)/4, $0x00000000
+DATA constants<>+5348(SB)/4, $0x00000000
+DATA constants<>+5352(SB)/4, $0x00000000
+DATA constants<>+5356(SB)/4, $0x00000000
+DATA constants<>+5360(SB)/4, $0x00000000
+DATA constants<>+5364(SB)/4, $0x00000000
+DATA constants<>+5368(SB)/4, $0x00000000
+DATA constants<>+5372(SB)/4, $0x00000000
+DATA constants<>+5376(SB)/4, $0x7f800000
+DATA constants<>+5380(SB)/4, $0x7f800000
+DATA constants<>+5384(SB)/4, $0x7f800000
+DATA constants<>+5388(SB)/4, $0x7f800000
+DATA constants<>+5392(SB)/4, $0x7f800000
+DATA constants<>+5396(SB)/4, $0x7f800000
+DATA constants<>+5400(SB)/4, $0x7f800000
+DATA constants<>+5404(SB)/4, $0x7f800000
+DATA constants<>+5408(SB)/4, $0x7f800000
+DATA constants<>+5412(SB)/4, $0x7f800000
+DATA constants<>+5416(SB)/4, $0x7f800000
+DATA constants<>+5420(SB)/4, $0x7f800000
+DATA constants<>+5424(SB)/4, $0x7f800000
+DATA constants<>+5428(SB)/4, $0x7f800000
+DATA constants<>+5432(SB)/4, $0x7f800000
+DATA constants<>+5436(SB)/4, $0x7f800000
+DATA constants<>+5440(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5448(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5456(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5464(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5472(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5480(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5488(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5496(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5504(SB)/8, $0x4130000000000000
+DATA constants<>+5512(SB)/8, $0x4130000000000000
+DATA constants<>+5520(SB)/8, $0x4130000000000000
+DATA constants<>+5528(SB)/8, $0x4130000000000000
+DATA constants<>+5536(SB)/8, $0x4130000000000000
+DATA constants<>+5544(SB)/8, $0x4130000000000000
+DATA constants<>+5552(SB)/8, $0x4130000000000000
+DATA constants<>+5560(SB)/8, $0x4130000000000000
+DATA constants<>+5568(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5576(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5584(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5592(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5600(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5608(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5616(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5624(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5632(SB)/8, $0x4338000000000000
+DATA constants<>+5640(SB)/8, $0x4338000000000000
+DATA constants<>+5648(SB)/8, $0x4338000000000000
+DATA constants<>+5656(SB)/8, $0x4338000000000000
+DATA constants<>+5664(SB)/8, $0x4338000000000000
+DATA constants<>+5672(SB)/8, $0x4338000000000000
+DATA constants<>+5680(SB)/8, $0x4338000000000000
+DATA constants<>+5688(SB)/8, $0x4338000000000000
+DATA constants<>+5696(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5704(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5712(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5720(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5728(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5736(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5744(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5752(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5760(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5768(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5776(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5784(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5792(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5800(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5808(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5816(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5824(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5832(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5840(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5848(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5856(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5864(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5872(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5880(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5888(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5896(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5904(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5912(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5920(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5928(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5936(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5944(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5952(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5960(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5968(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5976(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5984(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5992(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6000(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6008(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6016(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6024(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6032(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6040(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6048(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6056(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6064(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6072(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6080(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6088(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6096(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6104(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6112(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6120(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6128(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6136(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6144(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6152(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6160(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6168(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6176(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6184(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6192(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6200(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6208(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6216(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6224(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6232(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6240(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6248(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6256(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6264(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6272(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6280(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6288(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6296(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6304(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6312(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6320(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6328(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6336(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6344(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6352(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6360(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6368(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6376(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6384(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6392(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6400(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6408(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6416(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6424(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6432(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6440(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6448(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6456(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6464(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6472(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6480(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6488(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6496(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6504(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6512(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6520(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6528(SB)/8, $0xbfc5555555555549
+DATA constants<>+6536(SB)/8, $0xbfc5555555555549
+DATA constants<>+6544(SB)/8, $0xbfc5555555555549
+DATA constants<>+6552(SB)/8, $0xbfc5555555555549
+DATA constants<>+6560(SB)/8, $0xbfc5555555555549
+DATA constants<>+6568(SB)/8, $0xbfc5555555555549
+DATA constants<>+6576(SB)/8, $0xbfc5555555555549
+DATA constants<>+6584(SB)/8, $0xbfc5555555555549
+DATA constants<>+6592(SB)/8, $0x3fa555555555554c
+DATA constants<>+6600(SB)/8, $0x3fa555555555554c
+DATA constants<>+6608(SB)/8, $0x3fa555555555554c
+DATA constants<>+6616(SB)/8, $0x3fa555555555554c
+DATA constants<>+6624(SB)/8, $0x3fa555555555554c
+DATA constants<>+6632(SB)/8, $0x3fa555555555554c
+DATA constants<>+6640(SB)/8, $0x3fa555555555554c
+DATA constants<>+6648(SB)/8, $0x3fa555555555554c
+DATA constants<>+6656(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6664(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6672(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6680(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6688(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6696(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6704(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6712(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6720(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6728(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6736(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6744(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6752(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6760(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6768(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6776(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6784(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6792(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6800(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6808(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6816(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6824(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6832(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6840(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6848(SB)/8, $0xbfe0000000000000
+DATA constants<>+6856(SB)/8, $0xbfe0000000000000
+DATA constants<>+6864(SB)/8, $0xbfe0000000000000
+DATA constants<>+6872(SB)/8, $0xbfe0000000000000
+DATA constants<>+6880(SB)/8, $0xbfe0000000000000
+DATA constants<>+6888(SB)/8, $0xbfe0000000000000
+DATA constants<>+6896(SB)/8, $0xbfe0000000000000
+DATA constants<>+6904(SB)/8, $0xbfe0000000000000
+DATA constants<>+6912(SB)/8, $0x0000000000000001
+DATA constants<>+6920(SB)/8, $0x0000000000000001
+DATA constants<>+6928(SB)/8, $0x0000000000000001
+DATA constants<>+6936(SB)/8, $0x0000000000000001
+DATA constants<>+6944(SB)/8, $0x0000000000000001
+DATA constants<>+6952(SB)/8, $0x0000000000000001
+DATA constants<>+6960(SB)/8, $0x0000000000000001
+DATA constants<>+6968(SB)/8, $0x0000000000000001
+DATA constants<>+6976(SB)/4, $0x7fffffff
+DATA constants<>+6980(SB)/4, $0x7fffffff
+DATA constants<>+6984(SB)/4, $0x7fffffff
+DATA constants<>+6988(SB)/4, $0x7fffffff
+DATA constants<>+6992(SB)/4, $0x7fffffff
+DATA constants<>+6996(SB)/4, $0x7fffffff
+DATA constants<>+7000(SB)/4, $0x7fffffff
+DATA constants<>+7004(SB)/4, $0x7fffffff
+DATA constants<>+7008(SB)/4, $0x7fffffff
+DATA constants<>+7012(SB)/4, $0x7fffffff
+DATA constants<>+7016(SB)/4, $0x7fffffff
+DATA constants<>+7020(SB)/4, $0x7fffffff
+DATA constants<>+7024(SB)/4, $0x7fffffff
+DATA constants<>+7028(SB)/4, $0x7fffffff
+DATA constants<>+7032(SB)/4, $0x7fffffff
+DATA constants<>+7036(SB)/4, $0x7fffffff
+DATA constants<>+7040(SB)/4, $0x48000000
+DATA constants<>+7044(SB)/4, $0x48000000
+DATA constants<>+7048(SB)/4, $0x48000000
+DATA constants<>+7052(SB)/4, $0x48000000
+DATA constants<>+7056(SB)/4, $0x48000000
+DATA constants<>+7060(SB)/4, $0x48000000
+DATA constants<>+7064(SB)/4, $0x48000000
+DATA constants<>+7068(SB)/4, $0x48000000
+DATA constants<>+7072(SB)/4, $0x48000000
+DATA constants<>+7076(SB)/4, $0x48000000
+DATA constants<>+7080(SB)/4, $0x48000000
+DATA constants<>+7084(SB)/4, $0x48000000
+DATA constants<>+7088(SB)/4, $0x48000000
+DATA constants<>+7092(SB)/4, $0x48000000
+DATA constants<>+7096(SB)/4, $0x48000000
+DATA constants<>+7100(SB)/4, $0x48000000
+DATA constants<>+7104(SB)/4, $0x3f22f983
+DATA constants<>+7108(SB)/4, $0x3f22f983
+DATA constants<>+7112(SB)/4, $0x3f22f983
+DATA constants<>+7116(SB)/4, $0x3f22f983
+DATA constants<>+7120(SB)/4, $0x3f22f983
+DATA constants<>+7124(SB)/4, $0x3f22f983
+DATA constants<>+7128(SB)/4, $0x3f22f983
+DATA constants<>+7132(SB)/4, $0x3f22f983
+DATA constants<>+7136(SB)/4, $0x3f22f983
+DATA constants<>+7140(SB)/4, $0x3f22f983
+DATA constants<>+7144(SB)/4, $0x3f22f983
+DATA constants<>+7148(SB)/4, $0x3f22f983
+DATA constants<>+7152(SB)/4, $0x3f22f983
+DATA constants<>+7156(SB)/4, $0x3f22f983
+DATA constants<>+7160(SB)/4, $0x3f22f983
+DATA constants<>+7164(SB)/4, $0x3f22f983
+DATA constants<>+7168(SB)/4, $0x4b400000
+DATA constants<>+7172(SB)/4, $0x4b400000
+DATA constants<>+7176(SB)/4, $0x4b400000
+DATA constants<>+7180(SB)/4, $0x4b400000
+DATA constants<>+7184(SB)/4, $0x4b400000
+DATA constants<>+7188(SB)/4, $0x4b400000
+DATA constants<>+7192(SB)/4, $0x4b400000
+DATA constants<>+7196(SB)/4, $0x4b400000
+DATA constants<>+7200(SB)/4, $0x4b400000
+DATA constants<>+7204(SB)/4, $0x4b400000
+DATA constants<>+7208(SB)/4, $0x4b400000
+DATA constants<>+7212(SB)/4, $0x4b400000
+DATA constants<>+7216(SB)/4, $0x4b400000
+DATA constants<>+7220(SB)/4, $0x4b400000
+DATA constants<>+7224(SB)/4, $0x4b400000
+DATA constants<>+7228(SB)/4, $0x4b400000
+DATA constants<>+7232(SB)/4, $0x3fc90fdb
+DATA constants<>+7236(SB)/4, $0x3fc90fdb
+DATA constants<>+7240(SB)/4, $0x3fc90fdb
+DATA constants<>+7244(SB)/4, $0x3fc90fdb
+DATA constants<>+7248(SB)/4, $0x3fc90fdb
+DATA constants<>+7252(SB)/4, $0x3fc90fdb
+DATA constants<>+7256(SB)/4, $0x3fc90fdb
+DATA constants<>+7260(SB)/4, $0x3fc90fdb
+DATA constants<>+7264(SB)/4, $0x3fc90fdb
+DATA constants<>+7268(SB)/4, $0x3fc90fdb
+DATA constants<>+7272(SB)/4, $0x3fc90fdb
+DATA constants<>+7276(SB)/4, $0x3fc90fdb
+DATA constants<>+7280(SB)/4, $0x3fc90fdb
+DATA constants<>+7284(SB)/4, $0x3fc90fdb
+DATA constants<>+7288(SB)/4, $0x3fc90fdb
+DATA constants<>+7292(SB)/4, $0x3fc90fdb
+DATA constants<>+7296(SB)/4, $0xb33bbd2e
+DATA constants<>+7300(SB)/4, $0xb33bbd2e
+DATA constants<>+7304(SB)/4, $0xb33bbd2e
+DATA constants<>+7308(SB)/4, $0xb33bbd2e
+DATA constants<>+7312(SB)/4, $0xb33bbd2e
+DATA constants<>+7316(SB)/4, $0xb33bbd2e
+DATA constants<>+7320(SB)/4, $0xb33bbd2e
+DATA constants<>+7324(SB)/4, $0xb33bbd2e
+DATA constants<>+7328(SB)/4, $0xb33bbd2e
+DATA constants<>+7332(SB)/4, $0xb33bbd2e
+DATA constants<>+7336(SB)/4, $0xb33bbd2e
+DATA constants<>+7340(SB)/4, $0xb33bbd2e
+DATA constants<>+7344(SB)/4, $0xb33bbd2e
+DATA constants<>+7348(SB)/4, $0xb33bbd2e
+DATA constants<>+7352(SB)/4, $0xb33bbd2e
+DATA constants<>+7356(SB)/4, $0xb33bbd2e
+DATA constants<>+7360(SB)/4, $0xa6f72ced
+DATA constants<>+7364(SB)/4, $0xa6f72ced
+DATA constants<>+7368(SB)/4, $0xa6f72ced
+DATA constants<>+7372(SB)/4, $0xa6f72ced
+DATA constants<>+7376(SB)/4, $0xa6f72ced
+DATA constants<>+7380(SB)/4, $0xa6f72ced
+DATA constants<>+7384(SB)/4, $0xa6f72ced
+DATA constants<>+7388(SB)/4, $0xa6f72ced
+DATA constants<>+7392(SB)/4, $0xa6f72ced
+DATA constants<>+7396(SB)/4, $0xa6f72ced
+DATA constants<>+7400(SB)/4, $0xa6f72ced
+DATA constants<>+7404(SB)/4, $0xa6f72ced
+DATA constants<>+7408(SB)/4, $0xa6f72ced
+DATA constants<>+7412(SB)/4, $0xa6f72ced
+DATA constants<>+7416(SB)/4, $0xa6f72ced
+DATA constants<>+7420(SB)/4, $0xa6f72ced
+DATA constants<>+7424(SB)/4, $0xb94c924d
+DATA constants<>+7428(SB)/4, $0xb94c924d
+DATA constants<>+7432(SB)/4, $0xb94c924d
+DATA constants<>+7436(SB)/4, $0xb94c924d
+DATA constants<>+7440(SB)/4, $0xb94c924d
+DATA constants<>+7444(SB)/4, $0xb94c924d
+DATA constants<>+7448(SB)/4, $0xb94c924d
+DATA constants<>+7452(SB)/4, $0xb94c924d
+DATA constants<>+7456(SB)/4, $0xb94c924d
+DATA constants<>+7460(SB)/4, $0xb94c924d
+DATA constants<>+7464(SB)/4, $0xb94c924d
+DATA constants<>+7468(SB)/4, $0xb94c924d
+DATA constants<>+7472(SB)/4, $0xb94c924d
+DATA constants<>+7476(SB)/4, $0xb94c924d
+DATA constants<>+7480(SB)/4, $0xb94c924d
+DATA constants<>+7484(SB)/4, $0xb94c924d
+DATA constants<>+7488(SB)/4, $0x3c08836b
+DATA constants<>+7492(SB)/4, $0x3c08836b
+DATA constants<>+7496(SB)/4, $0x3c08836b
+DATA constants<>+7500(SB)/4, $0x3c08836b
+DATA constants<>+7504(SB)/4, $0x3c08836b
+DATA constants<>+7508(SB)/4, $0x3c08836b
+DATA constants<>+7512(SB)/4, $0x3c08836b
+DATA constants<>+7516(SB)/4, $0x3c08836b
+DATA constants<>+7520(SB)/4, $0x3c08836b
+DATA constants<>+7524(SB)/4, $0x3c08836b
+DATA constants<>+7528(SB)/4, $0x3c08836b
+DATA constants<>+7532(SB)/4, $0x3c08836b
+DATA constants<>+7536(SB)/4, $0x3c08836b
+DATA constants<>+7540(SB)/4, $0x3c08836b
+DATA constants<>+7544(SB)/4, $0x3c08836b
+DATA constants<>+7548(SB)/4, $0x3c08836b
+DATA constants<>+7552(SB)/4, $0xbe2aaaa2
+DATA constants<>+7556(SB)/4, $0xbe2aaaa2
+DATA constants<>+7560(SB)/4, $0xbe2aaaa2
+DATA constants<>+7564(SB)/4, $0xbe2aaaa2
+DATA constants<>+7568(SB)/4, $0xbe2aaaa2
+DATA constants<>+7572(SB)/4, $0xbe2aaaa2
+DATA constants<>+7576(SB)/4, $0xbe2aaaa2
+DATA constants<>+7580(SB)/4, $0xbe2aaaa2
+DATA constants<>+7584(SB)/4, $0xbe2aaaa2
+DATA constants<>+7588(SB)/4, $0xbe2aaaa2
+DATA constants<>+7592(SB)/4, $0xbe2aaaa2
+DATA constants<>+7596(SB)/4, $0xbe2aaaa2
+DATA constants<>+7600(SB)/4, $0xbe2aaaa2
+DATA constants<>+7604(SB)/4, $0xbe2aaaa2
+DATA constants<>+7608(SB)/4, $0xbe2aaaa2
+DATA constants<>+7612(SB)/4, $0xbe2aaaa2
+DATA constants<>+7616(SB)/4, $0x37ccf23c
+DATA constants<>+7620(SB)/4, $0x37ccf23c
+DATA constants<>+7624(SB)/4, $0x37ccf23c
+DATA constants<>+7628(SB)/4, $0x37ccf23c
+DATA constants<>+7632(SB)/4, $0x37ccf23c
+DATA constants<>+7636(SB)/4, $0x37ccf23c
+DATA constants<>+7640(SB)/4, $0x37ccf23c
+DATA constants<>+7644(SB)/4, $0x37ccf23c
+DATA constants<>+7648(SB)/4, $0x37ccf23c
+DATA constants<>+7652(SB)/4, $0x37ccf23c
+DATA constants<>+7656(SB)/4, $0x37ccf23c
+DATA constants<>+7660(SB)/4, $0x37ccf23c
+DATA constants<>+7664(SB)/4, $0x37ccf23c
+DATA constants<>+7668(SB)/4, $0x37ccf23c
+DATA constants<>+7672(SB)/4, $0x37ccf23c
+DATA constants<>+7676(SB)/4, $0x37ccf23c
+DATA constants<>+7680(SB)/4, $0xbab60610
+DATA constants<>+7684(SB)/4, $0xbab60610
+DATA constants<>+7688(SB)/4, $0xbab60610
+DATA constants<>+7692(SB)/4, $0xbab60610
+DATA constants<>+7696(SB)/4, $0xbab60610
+DATA constants<>+7700(SB)/4, $0xbab60610
+DATA constants<>+7704(SB)/4, $0xbab60610
+DATA constants<>+7708(SB)/4, $0xbab60610
+DATA constants<>+7712(SB)/4, $0xbab60610
+DATA constants<>+7716(SB)/4, $0xbab60610
+DATA constants<>+7720(SB)/4, $0xbab60610
+DATA constants<>+7724(SB)/4, $0xbab60610
+DATA constants<>+7728(SB)/4, $0xbab60610
+DATA constants<>+7732(SB)/4, $0xbab60610
+DATA constants<>+7736(SB)/4, $0xbab60610
+DATA constants<>+7740(SB)/4, $0xbab60610
+DATA constants<>+7744(SB)/4, $0x3d2aaaa5
+DATA constants<>+7748(SB)/4, $0x3d2aaaa5
+DATA constants<>+7752(SB)/4, $0x3d2aaaa5
+DATA constants<>+7756(SB)/4, $0x3d2aaaa5
+DATA constants<>+7760(SB)/4, $0x3d2aaaa5
+DATA constants<>+7764(SB)/4, $0x3d2aaaa5
+DATA constants<>+7768(SB)/4, $0x3d2aaaa5
+DATA constants<>+7772(SB)/4, $0x3d2aaaa5
+DATA constants<>+7776(SB)/4, $0x3d2aaaa5
+DATA constants<>+7780(SB)/4, $0x3d2aaaa5
+DATA constants<>+7784(SB)/4, $0x3d2aaaa5
+DATA constants<>+7788(SB)/4, $0x3d2aaaa5
+DATA constants<>+7792(SB)/4, $0x3d2aaaa5
+DATA constants<>+7796(SB)/4, $0x3d2aaaa5
+DATA constants<>+7800(SB)/4, $0x3d2aaaa5
+DATA constants<>+7804(SB)/4, $0x3d2aaaa5
+DATA constants<>+7808(SB)/4, $0x00000001
+DATA constants<>+7812(SB)/4, $0x00000001
+DATA constants<>+7816(SB)/4, $0x00000001
+DATA constants<>+7820(SB)/4, $0x00000001
+DATA constants<>+7824(SB)/4, $0x00000001
+DATA constants<>+7828(SB)/4, $0x00000001
+DATA constants<>+7832(SB)/4, $0x00000001
+DATA constants<>+7836(SB)/4, $0x00000001
+DATA constants<>+7840(SB)/4, $0x00000001
+DATA constants<>+7844(SB)/4, $0x00000001
+DATA constants<>+7848(SB)/4, $0x00000001
+DATA constants<>+7852(SB)/4, $0x00000001
+DATA constants<>+7856(SB)/4, $0x00000001
+DATA constants<>+7860(SB)/4, $0x00000001
+DATA constants<>+7864(SB)/4, $0x00000001
+DATA constants<>+7868(SB)/4, $0x00000001
+DATA constants<>+7872(SB)/8, $0x4338000000000001
+DATA constants<>+7880(SB)/8, $0x4338000000000001
+DATA constants<>+7888(SB)/8, $0x4338000000000001
+DATA constants<>+7896(SB)/8, $0x4338000000000001
+DATA constants<>+7904(SB)/8, $0x4338000000000001
+DATA constants<>+7912(SB)/8, $0x4338000000000001
+DATA constants<>+7920(SB)/8, $0x4338000000000001
+DATA constants<>+7928(SB)/8, $0x4338000000000001
+DATA constants<>+7936(SB)/4, $0x4b400001
+DATA constants<>+7940(SB)/4, $0x4b400001
+DATA constants<>+7944(SB)/4, $0x4b400001
+DATA constants<>+7948(SB)/4, $0x4b400001
+DATA constants<>+7952(SB)/4, $0x4b400001
+DATA constants<>+7956(SB)/4, $0x4b400001
+DATA constants<>+7960(SB)/4, $0x4b400001
+DATA constants<>+7964(SB)/4, $0x4b400001
+DATA constants<>+7968(SB)/4, $0x4b400001
+DATA constants<>+7972(SB)/4, $0x4b400001
+DATA constants<>+7976(SB)/4, $0x4b400001
+DATA constants<>+7980(SB)/4, $0x4b400001
+DATA constants<>+7984(SB)/4, $0x4b400001
+DATA constants<>+7988(SB)/4, $0x4b400001
+DATA constants<>+7992(SB)/4, $0x4b400001
+DATA constants<>+7996(SB)/4, $0x4b400001
+DATA constants<>+8000(SB)/8, $0x3fe4000000000000
+DATA constants<>+8008(SB)/8, $0x3fe4000000000000
+DATA constants<>+8016(SB)/8, $0x3fe4000000000000
+DATA constants<>+8024(SB)/8, $0x3fe4000000000000
+DATA constants<>+8032(SB)/8, $0x3fe4000000000000
+DATA constants<>+8040(SB)/8, $0x3fe4000000000000
+DATA constants<>+8048(SB)/8, $0x3fe4000000000000
+DATA constants<>+8056(SB)/8, $0x3fe4000000000000
+DATA constants<>+8064(SB)/8, $0x4083b00000000000
+DATA constants<>+8072(SB)/8, $0x4083b00000000000
+DATA constants<>+8080(SB)/8, $0x4083b00000000000
+DATA constants<>+8088(SB)/8, $0x4083b00000000000
+DATA constants<>+8096(SB)/8, $0x4083b00000000000
+DATA constants<>+8104(SB)/8, $0x4083b00000000000
+DATA constants<>+8112(SB)/8, $0x4083b00000000000
+DATA constants<>+8120(SB)/8, $0x4083b00000000000
+DATA constants<>+8128(SB)/8, $0x40e960e000000000
+DATA constants<>+8136(SB)/8, $0x40e960e000000000
+DATA constants<>+8144(SB)/8, $0x40e960e000000000
+DATA constants<>+8152(SB)/8, $0x40e960e000000000
+DATA constants<>+8160(SB)/8, $0x40e960e000000000
+DATA constants<>+8168(SB)/8, $0x40e960e000000000
+DATA constants<>+8176(SB)/8, $0x40e960e000000000
+DATA constants<>+8184(SB)/8, $0x40e960e000000000
+DATA constants<>+8192(SB)/8, $0x412cde3200000000
+DATA constants<>+8200(SB)/8, $0x412cde3200000000
+DATA constants<>+8208(SB)/8, $0x412cde3200000000
+DATA constants<>+8216(SB)/8, $0x412cde3200000000
+DATA constants<>+8224(SB)/8, $0x412cde3200000000
+DATA constants<>+8232(SB)/8, $0x412cde3200000000
+DATA constants<>+8240(SB)/8, $0x412cde3200000000
+DATA constants<>+8248(SB)/8, $0x412cde3200000000
+DATA constants<>+8256(SB)/8, $0x413eee1100000000
+DATA constants<>+8264(SB)/8, $0x413eee1100000000
+DATA constants<>+8272(SB)/8, $0x413eee1100000000
+DATA constants<>+8280(SB)/8, $0x413eee1100000000
+DATA constants<>+8288(SB)/8, $0x413eee1100000000
+DATA constants<>+8296(SB)/8, $0x413eee1100000000
+DATA constants<>+8304(SB)/8, $0x413eee1100000000
+DATA constants<>+8312(SB)/8, $0x413eee1100000000
+DATA constants<>+8320(SB)/8, $0x4082900000000000
+DATA constants<>+8328(SB)/8, $0x4082900000000000
+DATA constants<>+8336(SB)/8, $0x4082900000000000
+DATA constants<>+8344(SB)/8, $0x4082900000000000
+DATA constants<>+8352(SB)/8, $0x4082900000000000
+DATA constants<>+8360(SB)/8, $0x4082900000000000
+DATA constants<>+8368(SB)/8, $0x4082900000000000
+DATA constants<>+8376(SB)/8, $0x4082900000000000
+DATA constants<>+8384(SB)/8, $0x40e5fea000000000
+DATA constants<>+8392(SB)/8, $0x40e5fea000000000
+DATA constants<>+8400(SB)/8, $0x40e5fea000000000
+DATA constants<>+8408(SB)/8, $0x40e5fea000000000
+DATA constants<>+8416(SB)/8, $0x40e5fea000000000
+DATA constants<>+8424(SB)/8, $0x40e5fea000000000
+DATA constants<>+8432(SB)/8, $0x40e5fea000000000
+DATA constants<>+8440(SB)/8, $0x40e5fea000000000
+DATA constants<>+8448(SB)/8, $0x41249eb600000000
+DATA constants<>+8456(SB)/8, $0x41249eb600000000
+DATA constants<>+8464(SB)/8, $0x41249eb600000000
+DATA constants<>+8472(SB)/8, $0x41249eb600000000
+DATA constants<>+8480(SB)/8, $0x41249eb600000000
+DATA constants<>+8488(SB)/8, $0x41249eb600000000
+DATA constants<>+8496(SB)/8, $0x41249eb600000000
+DATA constants<>+8504(SB)/8, $0x41249eb600000000
+DATA constants<>+8512(SB)/8, $0xc000000000000000
+DATA constants<>+8520(SB)/8, $0xc000000000000000
+DATA constants<>+8528(SB)/8, $0xc000000000000000
+DATA constants<>+8536(SB)/8, $0xc000000000000000
+DATA constants<>+8544(SB)/8, $0xc000000000000000
+DATA constants<>+8552(SB)/8, $0xc000000000000000
+DATA constants<>+8560(SB)/8, $0xc000000000000000
+DATA constants<>+8568(SB)/8, $0xc000000000000000
+DATA constants<>+8576(SB)/8, $0x4000000000000000
+DATA constants<>+8584(SB)/8, $0x4000000000000000
+DATA constants<>+8592(SB)/8, $0x4000000000000000
+DATA constants<>+8600(SB)/8, $0x4000000000000000
+DATA constants<>+8608(SB)/8, $0x4000000000000000
+DATA constants<>+8616(SB)/8, $0x4000000000000000
+DATA constants<>+8624(SB)/8, $0x4000000000000000
+DATA constants<>+8632(SB)/8, $0x4000000000000000
+DATA constants<>+8640(SB)/4, $0xc0000000
+DATA constants<>+8644(SB)/4, $0xc0000000
+DATA constants<>+8648(SB)/4, $0xc0000000
+DATA constants<>+8652(SB)/4, $0xc0000000
+DATA constants<>+8656(SB)/4, $0xc0000000
+DATA constants<>+8660(SB)/4, $0xc0000000
+DATA constants<>+8664(SB)/4, $0xc0000000
+DATA constants<>+8668(SB)/4, $0xc0000000
+DATA constants<>+8672(SB)/4, $0xc0000000
+DATA constants<>+8676(SB)/4, $0xc0000000
+DATA constants<>+8680(SB)/4, $0xc0000000
+DATA constants<>+8684(SB)/4, $0xc0000000
+DATA constants<>+8688(SB)/4, $0xc0000000
+DATA constants<>+8692(SB)/4, $0xc0000000
+DATA constants<>+8696(SB)/4, $0xc0000000
+DATA constants<>+8700(SB)/4, $0xc0000000
+DATA constants<>+8704(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8712(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8720(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8728(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8736(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8744(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8752(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8760(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8768(SB)/4, $0xbb58abe0
+DATA constants<>+8772(SB)/4, $0xbb58abe0
+DATA constants<>+8776(SB)/4, $0xbb58abe0
+DATA constants<>+8780(SB)/4, $0xbb58abe0
+DATA constants<>+8784(SB)/4, $0xbb58abe0
+DATA constants<>+8788(SB)/4, $0xbb58abe0
+DATA constants<>+8792(SB)/4, $0xbb58abe0
+DATA constants<>+8796(SB)/4, $0xbb58abe0
+DATA constants<>+8800(SB)/4, $0xbb58abe0
+DATA constants<>+8804(SB)/4, $0xbb58abe0
+DATA constants<>+8808(SB)/4, $0xbb58abe0
+DATA constants<>+8812(SB)/4, $0xbb58abe0
+DATA constants<>+8816(SB)/4, $0xbb58abe0
+DATA constants<>+8820(SB)/4, $0xbb58abe0
+DATA constants<>+8824(SB)/4, $0xbb58abe0
+DATA constants<>+8828(SB)/4, $0xbb58abe0
+DATA constants<>+8832(SB)/4, $0x3ca50f77
+DATA constants<>+8836(SB)/4, $0x3ca50f77
+DATA constants<>+8840(SB)/4, $0x3ca50f77
+DATA constants<>+8844(SB)/4, $0x3ca50f77
+DATA constants<>+8848(SB)/4, $0x3ca50f77
+DATA constants<>+8852(SB)/4, $0x3ca50f77
+DATA constants<>+8856(SB)/4, $0x3ca50f77
+DATA constants<>+8860(SB)/4, $0x3ca50f77
+DATA constants<>+8864(SB)/4, $0x3ca50f77
+DATA constants<>+8868(SB)/4, $0x3ca50f77
+DATA constants<>+8872(SB)/4, $0x3ca50f77
+DATA constants<>+8876(SB)/4, $0x3ca50f77
+DATA constants<>+8880(SB)/4, $0x3ca50f77
+DATA constants<>+8884(SB)/4, $0x3ca50f77
+DATA constants<>+8888(SB)/4, $0x3ca50f77
+DATA constants<>+8892(SB)/4, $0x3ca50f77
+DATA constants<>+8896(SB)/4, $0xbd6bc3cd
+DATA constants<>+8900(SB)/4, $0xbd6bc3cd
+DATA constants<>+8904(SB)/4, $0xbd6bc3cd
+DATA constants<>+8908(SB)/4, $0xbd6bc3cd
+DATA constants<>+8912(SB)/4, $0xbd6bc3cd
+DATA constants<>+8916(SB)/4, $0xbd6bc3cd
+DATA constants<>+8920(SB)/4, $0xbd6bc3cd
+DATA constants<>+8924(SB)/4, $0xbd6bc3cd
+DATA constants<>+8928(SB)/4, $0xbd6bc3cd
+DATA constants<>+8932(SB)/4, $0xbd6bc3cd
+DATA constants<>+8936(SB)/4, $0xbd6bc3cd
+DATA constants<>+8940(SB)/4, $0xbd6bc3cd
+DATA constants<>+8944(SB)/4, $0xbd6bc3cd
+DATA constants<>+8948(SB)/4, $0xbd6bc3cd
+DATA constants<>+8952(SB)/4, $0xbd6bc3cd
+DATA constants<>+8956(SB)/4, $0xbd6bc3cd
+DATA constants<>+8960(SB)/4, $0x3dda850f
+DATA constants<>+8964(SB)/4, $0x3dda850f
+DATA constants<>+8968(SB)/4, $0x3dda850f
+DATA constants<>+8972(SB)/4, $0x3dda850f
+DATA constants<>+8976(SB)/4, $0x3dda850f
+DATA constants<>+8980(SB)/4, $0x3dda850f
+DATA constants<>+8984(SB)/4, $0x3dda850f
+DATA constants<>+8988(SB)/4, $0x3dda850f
+DATA constants<>+8992(SB)/4, $0x3dda850f
+DATA constants<>+8996(SB)/4, $0x3dda850f
+DATA constants<>+9000(SB)/4, $0x3dda850f
+DATA constants<>+9004(SB)/4, $0x3dda850f
+DATA constants<>+9008(SB)/4, $0x3dda850f
+DATA constants<>+9012(SB)/4, $0x3dda850f
+DATA constants<>+9016(SB)/4, $0x3dda850f
+DATA constants<>+9020(SB)/4, $0x3dda850f
+DATA constants<>+9024(SB)/4, $0xbe1d2cac
+DATA constants<>+9028(SB)/4, $0xbe1d2cac
+DATA constants<>+9032(SB)/4, $0xbe1d2cac
+DATA constants<>+9036(SB)/4, $0xbe1d2cac
+DATA constants<>+9040(SB)/4, $0xbe1d2cac
+DATA constants<>+9044(SB)/4, $0xbe1d2cac
+DATA constants<>+9048(SB)/4, $0xbe1d2cac
+DATA constants<>+9052(SB)/4, $0xbe1d2cac
+DATA constants<>+9056(SB)/4, $0xbe1d2cac
+DATA constants<>+9060(SB)/4, $0xbe1d2cac
+DATA constants<>+9064(SB)/4, $0xbe1d2cac
+DATA constants<>+9068(SB)/4, $0xbe1d2cac
+DATA constants<>+9072(SB)/4, $0xbe1d2cac
+DATA constants<>+9076(SB)/4, $0xbe1d2cac
+DATA constants<>+9080(SB)/4, $0xbe1d2cac
+DATA constants<>+9084(SB)/4, $0xbe1d2cac
+DATA constants<>+9088(SB)/4, $0x3e49a885
+DATA constants<>+9092(SB)/4, $0x3e49a885
+DATA constants<>+9096(SB)/4, $0x3e49a885
+DATA constants<>+9100(SB)/4, $0x3e49a885
+DATA constants<>+9104(SB)/4, $0x3e49a885
+DATA constants<>+9108(SB)/4, $0x3e49a885
+DATA constants<>+9112(SB)/4, $0x3e49a885
+DATA constants<>+9116(SB)/4, $0x3e49a885
+DATA constants<>+9120(SB)/4, $0x3e49a885
+DATA constants<>+9124(SB)/4, $0x3e49a885
+DATA constants<>+9128(SB)/4, $0x3e49a885
+DATA constants<>+9132(SB)/4, $0x3e49a885
+DATA constants<>+9136(SB)/4, $0x3e49a885
+DATA constants<>+9140(SB)/4, $0x3e49a885
+DATA constants<>+9144(SB)/4, $0x3e49a885
+DATA constants<>+9148(SB)/4, $0x3e49a885
+DATA constants<>+9152(SB)/4, $0xbe7f924f
+DATA constants<>+9156(SB)/4, $0xbe7f924f
+DATA constants<>+9160(SB)/4, $0xbe7f924f
+DATA constants<>+9164(SB)/4, $0xbe7f924f
+DATA constants<>+9168(SB)/4, $0xbe7f924f
+DATA constants<>+9172(SB)/4, $0xbe7f924f
+DATA constants<>+9176(SB)/4, $0xbe7f924f
+DATA constants<>+9180(SB)/4, $0xbe7f924f
+DATA constants<>+9184(SB)/4, $0xbe7f924f
+DATA constants<>+9188(SB)/4, $0xbe7f924f
+DATA constants<>+9192(SB)/4, $0xbe7f924f
+DATA constants<>+9196(SB)/4, $0xbe7f924f
+DATA constants<>+9200(SB)/4, $0xbe7f924f
+DATA constants<>+9204(SB)/4, $0xbe7f924f
+DATA constants<>+9208(SB)/4, $0xbe7f924f
+DATA constants<>+9212(SB)/4, $0xbe7f924f
+DATA constants<>+9216(SB)/4, $0x3eaaa6ea
+DATA constants<>+9220(SB)/4, $0x3eaaa6ea
+DATA constants<>+9224(SB)/4, $0x3eaaa6ea
+DATA constants<>+9228(SB)/4, $0x3eaaa6ea
+DATA constants<>+9232(SB)/4, $0x3eaaa6ea
+DATA constants<>+9236(SB)/4, $0x3eaaa6ea
+DATA constants<>+9240(SB)/4, $0x3eaaa6ea
+DATA constants<>+9244(SB)/4, $0x3eaaa6ea
+DATA constants<>+9248(SB)/4, $0x3eaaa6ea
+DATA constants<>+9252(SB)/4, $0x3eaaa6ea
+DATA constants<>+9256(SB)/4, $0x3eaaa6ea
+DATA constants<>+9260(SB)/4, $0x3eaaa6ea
+DATA constants<>+9264(SB)/4, $0x3eaaa6ea
+DATA constants<>+9268(SB)/4, $0x3eaaa6ea
+DATA constants<>+9272(SB)/4, $0x3eaaa6ea
+DATA constants<>+9276(SB)/4, $0x3eaaa6ea
+DATA constants<>+9280(SB)/4, $0xbeffffe9
+DATA constants<>+9284(SB)/4, $0xbeffffe9
+DATA constants<>+9288(SB)/4, $0xbeffffe9
+DATA constants<>+9292(SB)/4, $0xbeffffe9
+DATA constants<>+9296(SB)/4, $0xbeffffe9
+DATA constants<>+9300(SB)/4, $0xbeffffe9
+DATA constants<>+9304(SB)/4, $0xbeffffe9
+DATA constants<>+9308(SB)/4, $0xbeffffe9
+DATA constants<>+9312(SB)/4, $0xbeffffe9
+DATA constants<>+9316(SB)/4, $0xbeffffe9
+DATA constants<>+9320(SB)/4, $0xbeffffe9
+DATA constants<>+9324(SB)/4, $0xbeffffe9
+DATA constants<>+9328(SB)/4, $0xbeffffe9
+DATA constants<>+9332(SB)/4, $0xbeffffe9
+DATA constants<>+9336(SB)/4, $0xbeffffe9
+DATA constants<>+9340(SB)/4, $0xbeffffe9
+DATA constants<>+9344(SB)/8, $0x4044000000000000
+DATA constants<>+9352(SB)/8, $0x4044000000000000
+DATA constants<>+9360(SB)/8, $0x4044000000000000
+DATA constants<>+9368(SB)/8, $0x4044000000000000
+DATA constants<>+9376(SB)/8, $0x4044000000000000
+DATA constants<>+9384(SB)/8, $0x4044000000000000
+DATA constants<>+9392(SB)/8, $0x4044000000000000
+DATA constants<>+9400(SB)/8, $0x4044000000000000
+DATA constants<>+9408(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9416(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9424(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9432(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9440(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9448(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9456(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9464(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9472(SB)/8, $0x400c000000000000
+DATA constants<>+9480(SB)/8, $0x400c000000000000
+DATA constants<>+9488(SB)/8, $0x400c000000000000
+DATA constants<>+9496(SB)/8, $0x400c000000000000
+DATA constants<>+9504(SB)/8, $0x400c000000000000
+DATA constants<>+9512(SB)/8, $0x400c000000000000
+DATA constants<>+9520(SB)/8, $0x400c000000000000
+DATA constants<>+9528(SB)/8, $0x400c000000000000
+DATA constants<>+9536(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9544(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9552(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9560(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9568(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9576(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9584(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9592(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9600(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9608(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9616(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9624(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9632(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9640(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9648(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9656(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9664(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9672(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9680(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9688(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9696(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9704(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9712(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9720(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9728(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9736(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9744(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9752(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9760(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9768(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9776(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9784(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9792(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9800(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9808(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9816(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9824(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9832(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9840(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9848(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9856(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9864(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9872(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9880(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9888(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9896(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9904(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9912(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9920(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9928(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9936(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9944(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9952(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9960(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9968(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9976(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9984(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+9992(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10000(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10008(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10016(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10024(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10032(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10040(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10048(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10056(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10064(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10072(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10080(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10088(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10096(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10104(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10112(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10120(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10128(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10136(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10144(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10152(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10160(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10168(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10176(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10184(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10192(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10200(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10208(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10216(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10224(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10232(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10240(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10248(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10256(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10264(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10272(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10280(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10288(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10296(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10304(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10312(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10320(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10328(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10336(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10344(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10352(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10360(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10368(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10376(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10384(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10392(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10400(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10408(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10416(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10424(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10432(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10440(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10448(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10456(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10464(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10472(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10480(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10488(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10496(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10504(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10512(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10520(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10528(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10536(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10544(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10552(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10560(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10568(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10576(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10584(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10592(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10600(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10608(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10616(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10624(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10632(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10640(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10648(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10656(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10664(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10672(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10680(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10688(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10696(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10704(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10712(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10720(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10728(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10736(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10744(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10752(SB)/8, $0x3f260610327a4300
+DATA constants<>+10760(SB)/8, $0x3f260610327a4300
+DATA constants<>+10768(SB)/8, $0x3f260610327a4300
+DATA constants<>+10776(SB)/8, $0x3f260610327a4300
+DATA constants<>+10784(SB)/8, $0x3f260610327a4300
+DATA constants<>+10792(SB)/8, $0x3f260610327a4300
+DATA constants<>+10800(SB)/8, $0x3f260610327a4300
+DATA constants<>+10808(SB)/8, $0x3f260610327a4300
+DATA constants<>+10816(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10824(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10832(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10840(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10848(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10856(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10864(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10872(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10880(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10888(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10896(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10904(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10912(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10920(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10928(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10936(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10944(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10952(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10960(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10968(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10976(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10984(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10992(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+11000(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+11008(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11016(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11024(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11032(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11040(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11048(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11056(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11064(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11072(SB)/8, $0xc044000000000000
+DATA constants<>+11080(SB)/8, $0xc044000000000000
+DATA constants<>+11088(SB)/8, $0xc044000000000000
+DATA constants<>+11096(SB)/8, $0xc044000000000000
+DATA constants<>+11104(SB)/8, $0xc044000000000000
+DATA constants<>+11112(SB)/8, $0xc044000000000000
+DATA constants<>+11120(SB)/8, $0xc044000000000000
+DATA constants<>+11128(SB)/8, $0xc044000000000000
+DATA constants<>+11136(SB)/4, $0x41680000
+DATA constants<>+11140(SB)/4, $0x41680000
+DATA constants<>+11144(SB)/4, $0x41680000
+DATA constants<>+11148(SB)/4, $0x41680000
+DATA constants<>+11152(SB)/4, $0x41680000
+DATA constants<>+11156(SB)/4, $0x41680000
+DATA constants<>+11160(SB)/4, $0x41680000
+DATA constants<>+11164(SB)/4, $0x41680000
+DATA constants<>+11168(SB)/4, $0x41680000
+DATA constants<>+11172(SB)/4, $0x41680000
+DATA constants<>+11176(SB)/4, $0x41680000
+DATA constants<>+11180(SB)/4, $0x41680000
+DATA constants<>+11184(SB)/4, $0x41680000
+DATA constants<>+11188(SB)/4, $0x41680000
+DATA constants<>+11192(SB)/4, $0x41680000
+DATA constants<>+11196(SB)/4, $0x41680000
+DATA constants<>+11200(SB)/4, $0x3ecc422a
+DATA constants<>+11204(SB)/4, $0x3ecc422a
+DATA constants<>+11208(SB)/4, $0x3ecc422a
+DATA constants<>+11212(SB)/4, $0x3ecc422a
+DATA constants<>+11216(SB)/4, $0x3ecc422a
+DATA constants<>+11220(SB)/4, $0x3ecc422a
+DATA constants<>+11224(SB)/4, $0x3ecc422a
+DATA constants<>+11228(SB)/4, $0x3ecc422a
+DATA constants<>+11232(SB)/4, $0x3ecc422a
+DATA constants<>+11236(SB)/4, $0x3ecc422a
+DATA constants<>+11240(SB)/4, $0x3ecc422a
+DATA constants<>+11244(SB)/4, $0x3ecc422a
+DATA constants<>+11248(SB)/4, $0x3ecc422a
+DATA constants<>+11252(SB)/4, $0x3ecc422a
+DATA constants<>+11256(SB)/4, $0x3ecc422a
+DATA constants<>+11260(SB)/4, $0x3ecc422a
+DATA constants<>+11264(SB)/4, $0x40600000
+DATA constants<>+11268(SB)/4, $0x40600000
+DATA constants<>+11272(SB)/4, $0x40600000
+DATA constants<>+11276(SB)/4, $0x40600000
+DATA constants<>+11280(SB)/4, $0x40600000
+DATA constants<>+11284(SB)/4, $0x40600000
+DATA constants<>+11288(SB)/4, $0x40600000
+DATA constants<>+11292(SB)/4, $0x40600000
+DATA constants<>+11296(SB)/4, $0x40600000
+DATA constants<>+11300(SB)/4, $0x40600000
+DATA constants<>+11304(SB)/4, $0x40600000
+DATA constants<>+11308(SB)/4, $0x40600000
+DATA constants<>+11312(SB)/4, $0x40600000
+DATA constants<>+11316(SB)/4, $0x40600000
+DATA constants<>+11320(SB)/4, $0x40600000
+DATA constants<>+11324(SB)/4, $0x40600000
+DATA constants<>+11328(SB)/4, $0x39a10a95
+DATA constants<>+11332(SB)/4, $0x39a10a95
+DATA constants<>+11336(SB)/4, $0x39a10a95
+DATA constants<>+11340(SB)/4, $0x39a10a95
+DATA constants<>+11344(SB)/4, $0x39a10a95
+DATA constants<>+11348(SB)/4, $0x39a10a95
+DATA constants<>+11352(SB)/4, $0x39a10a95
+DATA constants<>+11356(SB)/4, $0x39a10a95
+DATA constants<>+11360(SB)/4, $0x39a10a95
+DATA constants<>+11364(SB)/4, $0x39a10a95
+DATA constants<>+11368(SB)/4, $0x39a10a95
+DATA constants<>+11372(SB)/4, $0x39a10a95
+DATA constants<>+11376(SB)/4, $0x39a10a95
+DATA constants<>+11380(SB)/4, $0x39a10a95
+DATA constants<>+11384(SB)/4, $0x39a10a95
+DATA constants<>+11388(SB)/4, $0x39a10a95
+DATA constants<>+11392(SB)/4, $0x3a933268
+DATA constants<>+11396(SB)/4, $0x3a933268
+DATA constants<>+11400(SB)/4, $0x3a933268
+DATA constants<>+11404(SB)/4, $0x3a933268
+DATA constants<>+11408(SB)/4, $0x3a933268
+DATA constants<>+11412(SB)/4, $0x3a933268
+DATA constants<>+11416(SB)/4, $0x3a933268
+DATA constants<>+11420(SB)/4, $0x3a933268
+DATA constants<>+11424(SB)/4, $0x3a933268
+DATA constants<>+11428(SB)/4, $0x3a933268
+DATA constants<>+11432(SB)/4, $0x3a933268
+DATA constants<>+11436(SB)/4, $0x3a933268
+DATA constants<>+11440(SB)/4, $0x3a933268
+DATA constants<>+11444(SB)/4, $0x3a933268
+DATA constants<>+11448(SB)/4, $0x3a933268
+DATA constants<>+11452(SB)/4, $0x3a933268
+DATA constants<>+11456(SB)/4, $0xbaa13bc2
+DATA constants<>+11460(SB)/4, $0xbaa13bc2
+DATA constants<>+11464(SB)/4, $0xbaa13bc2
+DATA constants<>+11468(SB)/4, $0xbaa13bc2
+DATA constants<>+11472(SB)/4, $0xbaa13bc2
+DATA constants<>+11476(SB)/4, $0xbaa13bc2
+DATA constants<>+11480(SB)/4, $0xbaa13bc2
+DATA constants<>+11484(SB)/4, $0xbaa13bc2
+DATA constants<>+11488(SB)/4, $0xbaa13bc2
+DATA constants<>+11492(SB)/4, $0xbaa13bc2
+DATA constants<>+11496(SB)/4, $0xbaa13bc2
+DATA constants<>+11500(SB)/4, $0xbaa13bc2
+DATA constants<>+11504(SB)/4, $0xbaa13bc2
+DATA constants<>+11508(SB)/4, $0xbaa13bc2
+DATA constants<>+11512(SB)/4, $0xbaa13bc2
+DATA constants<>+11516(SB)/4, $0xbaa13bc2
+DATA constants<>+11520(SB)/4, $0xbc034b39
+DATA constants<>+11524(SB)/4, $0xbc034b39
+DATA constants<>+11528(SB)/4, $0xbc034b39
+DATA constants<>+11532(SB)/4, $0xbc034b39
+DATA constants<>+11536(SB)/4, $0xbc034b39
+DATA constants<>+11540(SB)/4, $0xbc034b39
+DATA constants<>+11544(SB)/4, $0xbc034b39
+DATA constants<>+11548(SB)/4, $0xbc034b39
+DATA constants<>+11552(SB)/4, $0xbc034b39
+DATA constants<>+11556(SB)/4, $0xbc034b39
+DATA constants<>+11560(SB)/4, $0xbc034b39
+DATA constants<>+11564(SB)/4, $0xbc034b39
+DATA constants<>+11568(SB)/4, $0xbc034b39
+DATA constants<>+11572(SB)/4, $0xbc034b39
+DATA constants<>+11576(SB)/4, $0xbc034b39
+DATA constants<>+11580(SB)/4, $0xbc034b39
+DATA constants<>+11584(SB)/4, $0x3c852b75
+DATA constants<>+11588(SB)/4, $0x3c852b75
+DATA constants<>+11592(SB)/4, $0x3c852b75
+DATA constants<>+11596(SB)/4, $0x3c852b75
+DATA constants<>+11600(SB)/4, $0x3c852b75
+DATA constants<>+11604(SB)/4, $0x3c852b75
+DATA constants<>+11608(SB)/4, $0x3c852b75
+DATA constants<>+11612(SB)/4, $0x3c852b75
+DATA constants<>+11616(SB)/4, $0x3c852b75
+DATA constants<>+11620(SB)/4, $0x3c852b75
+DATA constants<>+11624(SB)/4, $0x3c852b75
+DATA constants<>+11628(SB)/4, $0x3c852b75
+DATA constants<>+11632(SB)/4, $0x3c852b75
+DATA constants<>+11636(SB)/4, $0x3c852b75
+DATA constants<>+11640(SB)/4, $0x3c852b75
+DATA constants<>+11644(SB)/4, $0x3c852b75
+DATA constants<>+11648(SB)/4, $0x3d32c782
+DATA constants<>+11652(SB)/4, $0x3d32c782
+DATA constants<>+11656(SB)/4, $0x3d32c782
+DATA constants<>+11660(SB)/4, $0x3d32c782
+DATA constants<>+11664(SB)/4, $0x3d32c782
+DATA constants<>+11668(SB)/4, $0x3d32c782
+DATA constants<>+11672(SB)/4, $0x3d32c782
+DATA constants<>+11676(SB)/4, $0x3d32c782
+DATA constants<>+11680(SB)/4, $0x3d32c782
+DATA constants<>+11684(SB)/4, $0x3d32c782
+DATA constants<>+11688(SB)/4, $0x3d32c782
+DATA constants<>+11692(SB)/4, $0x3d32c782
+DATA constants<>+11696(SB)/4, $0x3d32c782
+DATA constants<>+11700(SB)/4, $0x3d32c782
+DATA constants<>+11704(SB)/4, $0x3d32c782
+DATA constants<>+11708(SB)/4, $0x3d32c782
+DATA constants<>+11712(SB)/4, $0xbe94f06b
+DATA constants<>+11716(SB)/4, $0xbe94f06b
+DATA constants<>+11720(SB)/4, $0xbe94f06b
+DATA constants<>+11724(SB)/4, $0xbe94f06b
+DATA constants<>+11728(SB)/4, $0xbe94f06b
+DATA constants<>+11732(SB)/4, $0xbe94f06b
+DATA constants<>+11736(SB)/4, $0xbe94f06b
+DATA constants<>+11740(SB)/4, $0xbe94f06b
+DATA constants<>+11744(SB)/4, $0xbe94f06b
+DATA constants<>+11748(SB)/4, $0xbe94f06b
+DATA constants<>+11752(SB)/4, $0xbe94f06b
+DATA constants<>+11756(SB)/4, $0xbe94f06b
+DATA constants<>+11760(SB)/4, $0xbe94f06b
+DATA constants<>+11764(SB)/4, $0xbe94f06b
+DATA constants<>+11768(SB)/4, $0xbe94f06b
+DATA constants<>+11772(SB)/4, $0xbe94f06b
+DATA constants<>+11776(SB)/4, $0x3f4a6822
+DATA constants<>+11780(SB)/4, $0x3f4a6822
+DATA constants<>+11784(SB)/4, $0x3f4a6822
+DATA constants<>+11788(SB)/4, $0x3f4a6822
+DATA constants<>+11792(SB)/4, $0x3f4a6822
+DATA constants<>+11796(SB)/4, $0x3f4a6822
+DATA constants<>+11800(SB)/4, $0x3f4a6822
+DATA constants<>+11804(SB)/4, $0x3f4a6822
+DATA constants<>+11808(SB)/4, $0x3f4a6822
+DATA constants<>+11812(SB)/4, $0x3f4a6822
+DATA constants<>+11816(SB)/4, $0x3f4a6822
+DATA constants<>+11820(SB)/4, $0x3f4a6822
+DATA constants<>+11824(SB)/4, $0x3f4a6822
+DATA constants<>+11828(SB)/4, $0x3f4a6822
+DATA constants<>+11832(SB)/4, $0x3f4a6822
+DATA constants<>+11836(SB)/4, $0x3f4a6822
+DATA constants<>+11840(SB)/4, $0xbfb575aa
+DATA constants<>+11844(SB)/4, $0xbfb575aa
+DATA constants<>+11848(SB)/4, $0xbfb575aa
+DATA constants<>+11852(SB)/4, $0xbfb575aa
+DATA constants<>+11856(SB)/4, $0xbfb575aa
+DATA constants<>+11860(SB)/4, $0xbfb575aa
+DATA constants<>+11864(SB)/4, $0xbfb575aa
+DATA constants<>+11868(SB)/4, $0xbfb575aa
+DATA constants<>+11872(SB)/4, $0xbfb575aa
+DATA constants<>+11876(SB)/4, $0xbfb575aa
+DATA constants<>+11880(SB)/4, $0xbfb575aa
+DATA constants<>+11884(SB)/4, $0xbfb575aa
+DATA constants<>+11888(SB)/4, $0xbfb575aa
+DATA constants<>+11892(SB)/4, $0xbfb575aa
+DATA constants<>+11896(SB)/4, $0xbfb575aa
+DATA constants<>+11900(SB)/4, $0xbfb575aa
+DATA constants<>+11904(SB)/4, $0x3feed840
+DATA constants<>+11908(SB)/4, $0x3feed840
+DATA constants<>+11912(SB)/4, $0x3feed840
+DATA constants<>+11916(SB)/4, $0x3feed840
+DATA constants<>+11920(SB)/4, $0x3feed840
+DATA constants<>+11924(SB)/4, $0x3feed840
+DATA constants<>+11928(SB)/4, $0x3feed840
+DATA constants<>+11932(SB)/4, $0x3feed840
+DATA constants<>+11936(SB)/4, $0x3feed840
+DATA constants<>+11940(SB)/4, $0x3feed840
+DATA constants<>+11944(SB)/4, $0x3feed840
+DATA constants<>+11948(SB)/4, $0x3feed840
+DATA constants<>+11952(SB)/4, $0x3feed840
+DATA constants<>+11956(SB)/4, $0x3feed840
+DATA constants<>+11960(SB)/4, $0x3feed840
+DATA constants<>+11964(SB)/4, $0x3feed840
+DATA constants<>+11968(SB)/4, $0xc1680000
+DATA constants<>+11972(SB)/4, $0xc1680000
+DATA constants<>+11976(SB)/4, $0xc1680000
+DATA constants<>+11980(SB)/4, $0xc1680000
+DATA constants<>+11984(SB)/4, $0xc1680000
+DATA constants<>+11988(SB)/4, $0xc1680000
+DATA constants<>+11992(SB)/4, $0xc1680000
+DATA constants<>+11996(SB)/4, $0xc1680000
+DATA constants<>+12000(SB)/4, $0xc1680000
+DATA constants<>+12004(SB)/4, $0xc1680000
+DATA constants<>+12008(SB)/4, $0xc1680000
+DATA constants<>+12012(SB)/4, $0xc1680000
+DATA constants<>+12016(SB)/4, $0xc1680000
+DATA constants<>+12020(SB)/4, $0xc1680000
+DATA constants<>+12024(SB)/4, $0xc1680000
+DATA constants<>+12028(SB)/4, $0xc1680000
+DATA constants<>+12032(SB)/8, $0xc089000000000000
+DATA constants<>+12040(SB)/8, $0xc089000000000000
+DATA constants<>+12048(SB)/8, $0xc089000000000000
+DATA constants<>+12056(SB)/8, $0xc089000000000000
+DATA constants<>+12064(SB)/8, $0xc089000000000000
+DATA constants<>+12072(SB)/8, $0xc089000000000000
+DATA constants<>+12080(SB)/8, $0xc089000000000000
+DATA constants<>+12088(SB)/8, $0xc089000000000000
+DATA constants<>+12096(SB)/8, $0x4089000000000000
+DATA constants<>+12104(SB)/8, $0x4089000000000000
+DATA constants<>+12112(SB)/8, $0x4089000000000000
+DATA constants<>+12120(SB)/8, $0x4089000000000000
+DATA constants<>+12128(SB)/8, $0x4089000000000000
+DATA constants<>+12136(SB)/8, $0x4089000000000000
+DATA constants<>+12144(SB)/8, $0x4089000000000000
+DATA constants<>+12152(SB)/8, $0x4089000000000000
+DATA constants<>+12160(SB)/4, $0xc4480000
+DATA constants<>+12164(SB)/4, $0xc4480000
+DATA constants<>+12168(SB)/4, $0xc4480000
+DATA constants<>+12172(SB)/4, $0xc4480000
+DATA constants<>+12176(SB)/4, $0xc4480000
+DATA constants<>+12180(SB)/4, $0xc4480000
+DATA constants<>+12184(SB)/4, $0xc4480000
+DATA constants<>+12188(SB)/4, $0xc4480000
+DATA constants<>+12192(SB)/4, $0xc4480000
+DATA constants<>+12196(SB)/4, $0xc4480000
+DATA constants<>+12200(SB)/4, $0xc4480000
+DATA constants<>+12204(SB)/4, $0xc4480000
+DATA constants<>+12208(SB)/4, $0xc4480000
+DATA constants<>+12212(SB)/4, $0xc4480000
+DATA constants<>+12216(SB)/4, $0xc4480000
+DATA constants<>+12220(SB)/4, $0xc4480000
+DATA constants<>+12224(SB)/4, $0x44480000
+DATA constants<>+12228(SB)/4, $0x44480000
+DATA constants<>+12232(SB)/4, $0x44480000
+DATA constants<>+12236(SB)/4, $0x44480000
+DATA constants<>+12240(SB)/4, $0x44480000
+DATA constants<>+12244(SB)/4, $0x44480000
+DATA constants<>+12248(SB)/4, $0x44480000
+DATA constants<>+12252(SB)/4, $0x44480000
+DATA constants<>+12256(SB)/4, $0x44480000
+DATA constants<>+12260(SB)/4, $0x44480000
+DATA constants<>+12264(SB)/4, $0x44480000
+DATA constants<>+12268(SB)/4, $0x44480000
+DATA constants<>+12272(SB)/4, $0x44480000
+DATA constants<>+12276(SB)/4, $0x44480000
+DATA constants<>+12280(SB)/4, $0x44480000
+DATA constants<>+12284(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $12288
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40
@@ -14127,6 +26508,28 @@ TEXT ·axpyToF32(SB), NOSPLIT, $0-40
 
 avx2:
 	JMP ·axpyToAVX2F32<>(SB)
+
+// func addProductF64(dst *float64, alpha float64, x *float64, y *float64, n int)
+TEXT ·addProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addProductAVX2F64<>(SB)
+
+// func addProductF32(dst *float32, alpha float32, x *float32, y *float32, n int)
+TEXT ·addProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addProductAVX2F32<>(SB)
 
 // func addToF64(dst *float64, x *float64, y *float64, n int)
 TEXT ·addToF64(SB), NOSPLIT, $0-32
@@ -14546,6 +26949,446 @@ TEXT ·sinCosF32(SB), NOSPLIT, $0-40
 avx2:
 	JMP ·sinCosAVX2F32<>(SB)
 
+// func sinF64(n int, dst *float64, x *float64) int
+TEXT ·sinF64(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sinAVX512F64<>(SB)
+
+avx2:
+	JMP ·sinAVX2F64<>(SB)
+
+// func sinF32(n int, dst *float32, x *float32) int
+TEXT ·sinF32(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sinAVX512F32<>(SB)
+
+avx2:
+	JMP ·sinAVX2F32<>(SB)
+
+// func cosF64(n int, dst *float64, x *float64) int
+TEXT ·cosF64(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·cosAVX512F64<>(SB)
+
+avx2:
+	JMP ·cosAVX2F64<>(SB)
+
+// func cosF32(n int, dst *float32, x *float32) int
+TEXT ·cosF32(SB), NOSPLIT, $0-32
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·cosAVX512F32<>(SB)
+
+avx2:
+	JMP ·cosAVX2F32<>(SB)
+
+// func positiveF64(n int, x *float64) int
+TEXT ·positiveF64(SB), NOSPLIT, $0-24
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·positiveAVX512F64<>(SB)
+
+avx2:
+	JMP ·positiveAVX2F64<>(SB)
+
+// func positiveF32(n int, x *float32) int
+TEXT ·positiveF32(SB), NOSPLIT, $0-24
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·positiveAVX512F32<>(SB)
+
+avx2:
+	JMP ·positiveAVX2F32<>(SB)
+
+// func nonzeroF64(n int, x *float64) int
+TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·nonzeroAVX512F64<>(SB)
+
+avx2:
+	JMP ·nonzeroAVX2F64<>(SB)
+
+// func nonzeroF32(n int, x *float32) int
+TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·nonzeroAVX512F32<>(SB)
+
+avx2:
+	JMP ·nonzeroAVX2F32<>(SB)
+
+// func sqrtF64(dst *float64, x *float64, n int)
+TEXT ·sqrtF64(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sqrtAVX512F64<>(SB)
+
+avx2:
+	JMP ·sqrtAVX2F64<>(SB)
+
+// func sqrtF32(dst *float32, x *float32, n int)
+TEXT ·sqrtF32(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sqrtAVX512F32<>(SB)
+
+avx2:
+	JMP ·sqrtAVX2F32<>(SB)
+
+// func absF64(dst *float64, x *float64, n int)
+TEXT ·absF64(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·absAVX512F64<>(SB)
+
+avx2:
+	JMP ·absAVX2F64<>(SB)
+
+// func absF32(dst *float32, x *float32, n int)
+TEXT ·absF32(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·absAVX512F32<>(SB)
+
+avx2:
+	JMP ·absAVX2F32<>(SB)
+
+// func signF64(dst *float64, x *float64, n int)
+TEXT ·signF64(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·signAVX512F64<>(SB)
+
+avx2:
+	JMP ·signAVX2F64<>(SB)
+
+// func signF32(dst *float32, x *float32, n int)
+TEXT ·signF32(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·signAVX512F32<>(SB)
+
+avx2:
+	JMP ·signAVX2F32<>(SB)
+
+// func recipF64(dst *float64, x *float64, n int)
+TEXT ·recipF64(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·recipAVX512F64<>(SB)
+
+avx2:
+	JMP ·recipAVX2F64<>(SB)
+
+// func recipF32(dst *float32, x *float32, n int)
+TEXT ·recipF32(SB), NOSPLIT, $0-24
+	CMPQ n+16(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·recipAVX512F32<>(SB)
+
+avx2:
+	JMP ·recipAVX2F32<>(SB)
+
+// func addExpF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addExpF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpAVX512F64<>(SB)
+
+avx2:
+	JMP ·addExpAVX2F64<>(SB)
+
+// func addExpF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addExpF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpAVX512F32<>(SB)
+
+avx2:
+	JMP ·addExpAVX2F32<>(SB)
+
+// func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addExpProductAVX2F64<>(SB)
+
+// func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addExpProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addExpProductAVX2F32<>(SB)
+
+// func addLogF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addLogF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLogAVX512F64<>(SB)
+
+avx2:
+	JMP ·addLogAVX2F64<>(SB)
+
+// func addLogF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addLogF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLogAVX512F32<>(SB)
+
+avx2:
+	JMP ·addLogAVX2F32<>(SB)
+
+// func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLogProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addLogProductAVX2F64<>(SB)
+
+// func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addLogProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addLogProductAVX2F32<>(SB)
+
+// func addSinF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addSinF64(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSinAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSinAVX2F64<>(SB)
+
+// func addSinF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addSinF32(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSinAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSinAVX2F32<>(SB)
+
+// func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSinProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSinProductAVX2F64<>(SB)
+
+// func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSinProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSinProductAVX2F32<>(SB)
+
+// func addCosF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addCosF64(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addCosAVX512F64<>(SB)
+
+avx2:
+	JMP ·addCosAVX2F64<>(SB)
+
+// func addCosF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addCosF32(SB), NOSPLIT, $0-40
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addCosAVX512F32<>(SB)
+
+avx2:
+	JMP ·addCosAVX2F32<>(SB)
+
+// func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addCosProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addCosProductAVX2F64<>(SB)
+
+// func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
+	CMPQ n+0(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addCosProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addCosProductAVX2F32<>(SB)
+
+// func addSqrtF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSqrtAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSqrtAVX2F64<>(SB)
+
+// func addSqrtF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSqrtAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSqrtAVX2F32<>(SB)
+
+// func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSqrtProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addSqrtProductAVX2F64<>(SB)
+
+// func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addSqrtProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addSqrtProductAVX2F32<>(SB)
+
+// func addRecipF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addRecipF64(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRecipAVX512F64<>(SB)
+
+avx2:
+	JMP ·addRecipAVX2F64<>(SB)
+
+// func addRecipF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addRecipF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRecipAVX512F32<>(SB)
+
+avx2:
+	JMP ·addRecipAVX2F32<>(SB)
+
+// func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRecipProductAVX512F64<>(SB)
+
+avx2:
+	JMP ·addRecipProductAVX2F64<>(SB)
+
+// func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
+	CMPQ n+32(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·addRecipProductAVX512F32<>(SB)
+
+avx2:
+	JMP ·addRecipProductAVX2F32<>(SB)
+
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
 TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	CMPQ n+24(FP), $4
@@ -14556,6 +27399,17 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 
 avx2:
 	JMP ·sigmoidAVX2F64<>(SB)
+
+// func sigmoidF32(y *float32, d *float32, x *float32, n int)
+TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·sigmoidAVX512F32<>(SB)
+
+avx2:
+	JMP ·sigmoidAVX2F32<>(SB)
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
 TEXT ·tanhF64(SB), NOSPLIT, $0-32
@@ -14568,6 +27422,17 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 avx2:
 	JMP ·tanhAVX2F64<>(SB)
 
+// func tanhF32(y *float32, d *float32, x *float32, n int)
+TEXT ·tanhF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·tanhAVX512F32<>(SB)
+
+avx2:
+	JMP ·tanhAVX2F32<>(SB)
+
 // func softplusF64(y *float64, d *float64, x *float64, n int)
 TEXT ·softplusF64(SB), NOSPLIT, $0-32
 	CMPQ n+24(FP), $4
@@ -14578,6 +27443,17 @@ TEXT ·softplusF64(SB), NOSPLIT, $0-32
 
 avx2:
 	JMP ·softplusAVX2F64<>(SB)
+
+// func softplusF32(y *float32, d *float32, x *float32, n int)
+TEXT ·softplusF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·softplusAVX512F32<>(SB)
+
+avx2:
+	JMP ·softplusAVX2F32<>(SB)
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
 TEXT ·gELUF64(SB), NOSPLIT, $0-32
@@ -14590,6 +27466,17 @@ TEXT ·gELUF64(SB), NOSPLIT, $0-32
 avx2:
 	JMP ·gELUAVX2F64<>(SB)
 
+// func gELUF32(y *float32, d *float32, x *float32, n int)
+TEXT ·gELUF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·gELUAVX512F32<>(SB)
+
+avx2:
+	JMP ·gELUAVX2F32<>(SB)
+
 // func siLUF64(y *float64, d *float64, x *float64, n int)
 TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	CMPQ n+24(FP), $4
@@ -14600,6 +27487,17 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 
 avx2:
 	JMP ·siLUAVX2F64<>(SB)
+
+// func siLUF32(y *float32, d *float32, x *float32, n int)
+TEXT ·siLUF32(SB), NOSPLIT, $0-32
+	CMPQ n+24(FP), $4
+	JLE  avx2
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·siLUAVX512F32<>(SB)
+
+avx2:
+	JMP ·siLUAVX2F32<>(SB)
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
 TEXT ·rectifyF64(SB), NOSPLIT, $0-48

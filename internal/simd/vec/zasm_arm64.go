@@ -33,6 +33,32 @@ func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 //go:noescape
 func axpyToF32(dst *float32, alpha float32, x *float32, y *float32, n int)
 
+// AddProduct computes dst_i += alpha·(x_i·y_i). It rounds both products.
+func AddProduct[T cpu.Float](dst []T, alpha T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddProduct(dst, alpha, x, y)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(alpha), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&y[i])), n)
+		} else {
+			addProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(alpha), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&y[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addProductF64(dst *float64, alpha float64, x *float64, y *float64, n int)
+
+//go:noescape
+func addProductF32(dst *float32, alpha float32, x *float32, y *float32, n int)
+
 // AddTo computes dst_i = x_i + y_i.
 func AddTo[T cpu.Float](dst []T, x []T, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {
@@ -492,8 +518,440 @@ func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
 //go:noescape
 func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
 
+// vectorSin computes the function up to elements that are too large, infinite or NaN, as sinCos does.
+func vectorSin[T cpu.Float](n int, dst *T, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return sinF64(n, (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(x)))
+	} else {
+		return sinF32(n, (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func sinF64(n int, dst *float64, x *float64) int
+
+//go:noescape
+func sinF32(n int, dst *float32, x *float32) int
+
+// vectorCos computes the function up to elements that are too large, infinite or NaN, as sinCos does.
+func vectorCos[T cpu.Float](n int, dst *T, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return cosF64(n, (*float64)(unsafe.Pointer(dst)), (*float64)(unsafe.Pointer(x)))
+	} else {
+		return cosF32(n, (*float32)(unsafe.Pointer(dst)), (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func cosF64(n int, dst *float64, x *float64) int
+
+//go:noescape
+func cosF32(n int, dst *float32, x *float32) int
+
+// vectorPositive returns the number of elements before a group with one that is not positive, or n.
+func vectorPositive[T cpu.Float](n int, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return positiveF64(n, (*float64)(unsafe.Pointer(x)))
+	} else {
+		return positiveF32(n, (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func positiveF64(n int, x *float64) int
+
+//go:noescape
+func positiveF32(n int, x *float32) int
+
+// vectorNonzero returns the number of elements before a group with one that is 0, or n.
+func vectorNonzero[T cpu.Float](n int, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return nonzeroF64(n, (*float64)(unsafe.Pointer(x)))
+	} else {
+		return nonzeroF32(n, (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func nonzeroF64(n int, x *float64) int
+
+//go:noescape
+func nonzeroF32(n int, x *float32) int
+
+// Sqrt computes dst_i = √x_i.
+func Sqrt[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericSqrt(dst, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			sqrtF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			sqrtF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func sqrtF64(dst *float64, x *float64, n int)
+
+//go:noescape
+func sqrtF32(dst *float32, x *float32, n int)
+
+// Abs computes dst_i = |x_i|.
+func Abs[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAbs(dst, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			absF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			absF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func absF64(dst *float64, x *float64, n int)
+
+//go:noescape
+func absF32(dst *float32, x *float32, n int)
+
+// Sign computes dst_i = sign(x_i), which is x_i if that is 0 or NaN.
+func Sign[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericSign(dst, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			signF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			signF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func signF64(dst *float64, x *float64, n int)
+
+//go:noescape
+func signF32(dst *float32, x *float32, n int)
+
+// Recip computes dst_i = 1/x_i.
+func Recip[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericRecip(dst, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			recipF64((*float64)(unsafe.Pointer(&dst[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			recipF32((*float32)(unsafe.Pointer(&dst[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func recipF64(dst *float64, x *float64, n int)
+
+//go:noescape
+func recipF32(dst *float32, x *float32, n int)
+
+// AddExp computes dst_i += sign·exp(x_i) for a sign of 1 or -1.
+func AddExp[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddExp(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addExpF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addExpF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addExpF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addExpF32(dst *float32, sign float32, x *float32, n int)
+
+// AddExpProduct computes dst_i += sign·exp(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddExpProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddExpProduct(dst, sign, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addExpProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addExpProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
+// AddLog computes dst_i += sign·log(x_i) for a sign of 1 or -1.
+func AddLog[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddLog(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addLogF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addLogF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addLogF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addLogF32(dst *float32, sign float32, x *float32, n int)
+
+// AddLogProduct computes dst_i += sign·log(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddLogProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddLogProduct(dst, sign, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addLogProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addLogProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
+// vectorAddSin computes dst_i += sign·sin(x_i) for a sign of 1 or -1.
+func vectorAddSin[T cpu.Float](n int, dst *T, sign T, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return addSinF64(n, (*float64)(unsafe.Pointer(dst)), float64(sign), (*float64)(unsafe.Pointer(x)))
+	} else {
+		return addSinF32(n, (*float32)(unsafe.Pointer(dst)), float32(sign), (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func addSinF64(n int, dst *float64, sign float64, x *float64) int
+
+//go:noescape
+func addSinF32(n int, dst *float32, sign float32, x *float32) int
+
+// vectorAddSinProduct computes dst_i += sign·sin(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func vectorAddSinProduct[T cpu.Float](n int, dst *T, sign T, x *T, from *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return addSinProductF64(n, (*float64)(unsafe.Pointer(dst)), float64(sign), (*float64)(unsafe.Pointer(x)), (*float64)(unsafe.Pointer(from)))
+	} else {
+		return addSinProductF32(n, (*float32)(unsafe.Pointer(dst)), float32(sign), (*float32)(unsafe.Pointer(x)), (*float32)(unsafe.Pointer(from)))
+	}
+}
+
+//go:noescape
+func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+
+//go:noescape
+func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+
+// vectorAddCos computes dst_i += sign·cos(x_i) for a sign of 1 or -1.
+func vectorAddCos[T cpu.Float](n int, dst *T, sign T, x *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return addCosF64(n, (*float64)(unsafe.Pointer(dst)), float64(sign), (*float64)(unsafe.Pointer(x)))
+	} else {
+		return addCosF32(n, (*float32)(unsafe.Pointer(dst)), float32(sign), (*float32)(unsafe.Pointer(x)))
+	}
+}
+
+//go:noescape
+func addCosF64(n int, dst *float64, sign float64, x *float64) int
+
+//go:noescape
+func addCosF32(n int, dst *float32, sign float32, x *float32) int
+
+// vectorAddCosProduct computes dst_i += sign·cos(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func vectorAddCosProduct[T cpu.Float](n int, dst *T, sign T, x *T, from *T) int {
+	if unsafe.Sizeof(T(0)) == 8 {
+		return addCosProductF64(n, (*float64)(unsafe.Pointer(dst)), float64(sign), (*float64)(unsafe.Pointer(x)), (*float64)(unsafe.Pointer(from)))
+	} else {
+		return addCosProductF32(n, (*float32)(unsafe.Pointer(dst)), float32(sign), (*float32)(unsafe.Pointer(x)), (*float32)(unsafe.Pointer(from)))
+	}
+}
+
+//go:noescape
+func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+
+//go:noescape
+func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+
+// AddSqrt computes dst_i += sign·√x_i for a sign of 1 or -1.
+func AddSqrt[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSqrt(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSqrtF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addSqrtF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSqrtF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addSqrtF32(dst *float32, sign float32, x *float32, n int)
+
+// AddSqrtProduct computes dst_i += sign·√x_i·from_i for a sign of 1 or -1. The product is rounded.
+func AddSqrtProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddSqrtProduct(dst, sign, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addSqrtProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addSqrtProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
+// AddRecip computes dst_i += sign·(1/x_i) for a sign of 1 or -1.
+func AddRecip[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddRecip(dst, sign, x)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addRecipF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			addRecipF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addRecipF64(dst *float64, sign float64, x *float64, n int)
+
+//go:noescape
+func addRecipF32(dst *float32, sign float32, x *float32, n int)
+
+// AddRecipProduct computes dst_i += sign·(1/x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddRecipProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	if tier == cpu.Generic {
+		genericAddRecipProduct(dst, sign, x, from)
+		return
+	}
+
+	for i := 0; i < len(dst); i += cpu.Chunk {
+		n := cpu.ChunkAt(i, len(dst))
+		if unsafe.Sizeof(T(0)) == 8 {
+			addRecipProductF64((*float64)(unsafe.Pointer(&dst[i])), float64(sign), (*float64)(unsafe.Pointer(&x[i])), (*float64)(unsafe.Pointer(&from[i])), n)
+		} else {
+			addRecipProductF32((*float32)(unsafe.Pointer(&dst[i])), float32(sign), (*float32)(unsafe.Pointer(&x[i])), (*float32)(unsafe.Pointer(&from[i])), n)
+		}
+	}
+}
+
+//go:noescape
+func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+
+//go:noescape
+func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
-func Sigmoid(y []float64, d []float64, x []float64) {
+func Sigmoid[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -504,15 +962,22 @@ func Sigmoid(y []float64, d []float64, x []float64) {
 
 	for i := 0; i < len(y); i += cpu.Chunk {
 		n := cpu.ChunkAt(i, len(y))
-		sigmoidF64(&y[i], &d[i], &x[i], n)
+		if unsafe.Sizeof(T(0)) == 8 {
+			sigmoidF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			sigmoidF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
 	}
 }
 
 //go:noescape
 func sigmoidF64(y *float64, d *float64, x *float64, n int)
 
+//go:noescape
+func sigmoidF32(y *float32, d *float32, x *float32, n int)
+
 // Tanh computes y_i = tanh(x_i) and d_i = tanh′(x_i) = 1 - y_i².
-func Tanh(y []float64, d []float64, x []float64) {
+func Tanh[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -523,15 +988,22 @@ func Tanh(y []float64, d []float64, x []float64) {
 
 	for i := 0; i < len(y); i += cpu.Chunk {
 		n := cpu.ChunkAt(i, len(y))
-		tanhF64(&y[i], &d[i], &x[i], n)
+		if unsafe.Sizeof(T(0)) == 8 {
+			tanhF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			tanhF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
 	}
 }
 
 //go:noescape
 func tanhF64(y *float64, d *float64, x *float64, n int)
 
+//go:noescape
+func tanhF32(y *float32, d *float32, x *float32, n int)
+
 // Softplus computes y_i = log(1 + exp(x_i)) and d_i = σ(x_i).
-func Softplus(y []float64, d []float64, x []float64) {
+func Softplus[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -542,16 +1014,23 @@ func Softplus(y []float64, d []float64, x []float64) {
 
 	for i := 0; i < len(y); i += cpu.Chunk {
 		n := cpu.ChunkAt(i, len(y))
-		softplusF64(&y[i], &d[i], &x[i], n)
+		if unsafe.Sizeof(T(0)) == 8 {
+			softplusF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			softplusF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
 	}
 }
 
 //go:noescape
 func softplusF64(y *float64, d *float64, x *float64, n int)
 
+//go:noescape
+func softplusF32(y *float32, d *float32, x *float32, n int)
+
 // GELU computes y_i = x_i·Φ(x_i) and d_i = Φ(x_i) + x_i·φ(x_i), with the distribution
 // Φ and the density φ of standard normal numbers.
-func GELU(y []float64, d []float64, x []float64) {
+func GELU[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -562,15 +1041,22 @@ func GELU(y []float64, d []float64, x []float64) {
 
 	for i := 0; i < len(y); i += cpu.Chunk {
 		n := cpu.ChunkAt(i, len(y))
-		gELUF64(&y[i], &d[i], &x[i], n)
+		if unsafe.Sizeof(T(0)) == 8 {
+			gELUF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			gELUF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
 	}
 }
 
 //go:noescape
 func gELUF64(y *float64, d *float64, x *float64, n int)
 
+//go:noescape
+func gELUF32(y *float32, d *float32, x *float32, n int)
+
 // SiLU computes y_i = x_i·σ(x_i) and d_i = σ(x_i) + x_i·σ′(x_i).
-func SiLU(y []float64, d []float64, x []float64) {
+func SiLU[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -581,12 +1067,19 @@ func SiLU(y []float64, d []float64, x []float64) {
 
 	for i := 0; i < len(y); i += cpu.Chunk {
 		n := cpu.ChunkAt(i, len(y))
-		siLUF64(&y[i], &d[i], &x[i], n)
+		if unsafe.Sizeof(T(0)) == 8 {
+			siLUF64((*float64)(unsafe.Pointer(&y[i])), (*float64)(unsafe.Pointer(&d[i])), (*float64)(unsafe.Pointer(&x[i])), n)
+		} else {
+			siLUF32((*float32)(unsafe.Pointer(&y[i])), (*float32)(unsafe.Pointer(&d[i])), (*float32)(unsafe.Pointer(&x[i])), n)
+		}
 	}
 }
 
 //go:noescape
 func siLUF64(y *float64, d *float64, x *float64, n int)
+
+//go:noescape
+func siLUF32(y *float32, d *float32, x *float32, n int)
 
 // Rectify computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i
 // elsewhere. A factor of 0 adds nothing, whatever it multiplies.

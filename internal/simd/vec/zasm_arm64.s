@@ -264,775 +264,1903 @@ DATA constants<>+1568(SB)/8, $0x0000000000000432
 DATA constants<>+1576(SB)/8, $0x0000000000000432
 DATA constants<>+1584(SB)/8, $0x0000000000000432
 DATA constants<>+1592(SB)/8, $0x0000000000000432
-DATA constants<>+1600(SB)/8, $0xc08f400000000000
-DATA constants<>+1608(SB)/8, $0xc08f400000000000
-DATA constants<>+1616(SB)/8, $0xc08f400000000000
-DATA constants<>+1624(SB)/8, $0xc08f400000000000
-DATA constants<>+1632(SB)/8, $0xc08f400000000000
-DATA constants<>+1640(SB)/8, $0xc08f400000000000
-DATA constants<>+1648(SB)/8, $0xc08f400000000000
-DATA constants<>+1656(SB)/8, $0xc08f400000000000
-DATA constants<>+1664(SB)/8, $0x43380000000003ff
-DATA constants<>+1672(SB)/8, $0x43380000000003ff
-DATA constants<>+1680(SB)/8, $0x43380000000003ff
-DATA constants<>+1688(SB)/8, $0x43380000000003ff
-DATA constants<>+1696(SB)/8, $0x43380000000003ff
-DATA constants<>+1704(SB)/8, $0x43380000000003ff
-DATA constants<>+1712(SB)/8, $0x43380000000003ff
-DATA constants<>+1720(SB)/8, $0x43380000000003ff
-DATA constants<>+1728(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1736(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1744(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1752(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1760(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1768(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1776(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1784(SB)/8, $0x3f56d8cf41da61fc
-DATA constants<>+1792(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1800(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1808(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1816(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1824(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1832(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1840(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1848(SB)/8, $0x3fa55548dd864c29
-DATA constants<>+1856(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1864(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1872(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1880(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1888(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1896(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1904(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1912(SB)/8, $0x3fe0000003a1aefa
-DATA constants<>+1920(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1928(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1936(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1944(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1952(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1960(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1968(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1976(SB)/8, $0x3f29f08a7c58f4ff
-DATA constants<>+1984(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+1992(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2000(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2008(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2016(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2024(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2032(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2040(SB)/8, $0x3f81112708c36ee4
-DATA constants<>+2048(SB)/8, $0x3fc5555544368485
-DATA constants<>+2056(SB)/8, $0x3fc5555544368485
-DATA constants<>+2064(SB)/8, $0x3fc5555544368485
-DATA constants<>+2072(SB)/8, $0x3fc5555544368485
-DATA constants<>+2080(SB)/8, $0x3fc5555544368485
-DATA constants<>+2088(SB)/8, $0x3fc5555544368485
-DATA constants<>+2096(SB)/8, $0x3fc5555544368485
-DATA constants<>+2104(SB)/8, $0x3fc5555544368485
-DATA constants<>+2112(SB)/8, $0x3ff0000000000000
-DATA constants<>+2120(SB)/8, $0x3ff0000000000000
-DATA constants<>+2128(SB)/8, $0x3ff0000000000000
-DATA constants<>+2136(SB)/8, $0x3ff0000000000000
-DATA constants<>+2144(SB)/8, $0x3ff0000000000000
-DATA constants<>+2152(SB)/8, $0x3ff0000000000000
-DATA constants<>+2160(SB)/8, $0x3ff0000000000000
-DATA constants<>+2168(SB)/8, $0x3ff0000000000000
-DATA constants<>+2176(SB)/8, $0xc05a400000000000
-DATA constants<>+2184(SB)/8, $0xc05a400000000000
-DATA constants<>+2192(SB)/8, $0xc05a400000000000
-DATA constants<>+2200(SB)/8, $0xc05a400000000000
-DATA constants<>+2208(SB)/8, $0xc05a400000000000
-DATA constants<>+2216(SB)/8, $0xc05a400000000000
-DATA constants<>+2224(SB)/8, $0xc05a400000000000
-DATA constants<>+2232(SB)/8, $0xc05a400000000000
-DATA constants<>+2240(SB)/8, $0x4056800000000000
-DATA constants<>+2248(SB)/8, $0x4056800000000000
-DATA constants<>+2256(SB)/8, $0x4056800000000000
-DATA constants<>+2264(SB)/8, $0x4056800000000000
-DATA constants<>+2272(SB)/8, $0x4056800000000000
-DATA constants<>+2280(SB)/8, $0x4056800000000000
-DATA constants<>+2288(SB)/8, $0x4056800000000000
-DATA constants<>+2296(SB)/8, $0x4056800000000000
-DATA constants<>+2304(SB)/8, $0x4330000000000800
-DATA constants<>+2312(SB)/8, $0x4330000000000800
-DATA constants<>+2320(SB)/8, $0x4330000000000800
-DATA constants<>+2328(SB)/8, $0x4330000000000800
-DATA constants<>+2336(SB)/8, $0x4330000000000800
-DATA constants<>+2344(SB)/8, $0x4330000000000800
-DATA constants<>+2352(SB)/8, $0x4330000000000800
-DATA constants<>+2360(SB)/8, $0x4330000000000800
-DATA constants<>+2368(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2376(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2384(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2392(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2400(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2408(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2416(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2424(SB)/8, $0xbfe6a09e667f3bcd
-DATA constants<>+2432(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2440(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2448(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2456(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2464(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2472(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2480(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2488(SB)/8, $0x3fe6a09e667f3bcd
-DATA constants<>+2496(SB)/8, $0x000fffffffffffff
-DATA constants<>+2504(SB)/8, $0x000fffffffffffff
-DATA constants<>+2512(SB)/8, $0x000fffffffffffff
-DATA constants<>+2520(SB)/8, $0x000fffffffffffff
-DATA constants<>+2528(SB)/8, $0x000fffffffffffff
-DATA constants<>+2536(SB)/8, $0x000fffffffffffff
-DATA constants<>+2544(SB)/8, $0x000fffffffffffff
-DATA constants<>+2552(SB)/8, $0x000fffffffffffff
-DATA constants<>+2560(SB)/8, $0x0010000000000000
-DATA constants<>+2568(SB)/8, $0x0010000000000000
-DATA constants<>+2576(SB)/8, $0x0010000000000000
-DATA constants<>+2584(SB)/8, $0x0010000000000000
-DATA constants<>+2592(SB)/8, $0x0010000000000000
-DATA constants<>+2600(SB)/8, $0x0010000000000000
-DATA constants<>+2608(SB)/8, $0x0010000000000000
-DATA constants<>+2616(SB)/8, $0x0010000000000000
-DATA constants<>+2624(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2632(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2640(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2648(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2656(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2664(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2672(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2680(SB)/8, $0x7fdfffffffffffff
-DATA constants<>+2688(SB)/8, $0x3fe5555555555592
-DATA constants<>+2696(SB)/8, $0x3fe5555555555592
-DATA constants<>+2704(SB)/8, $0x3fe5555555555592
-DATA constants<>+2712(SB)/8, $0x3fe5555555555592
-DATA constants<>+2720(SB)/8, $0x3fe5555555555592
-DATA constants<>+2728(SB)/8, $0x3fe5555555555592
-DATA constants<>+2736(SB)/8, $0x3fe5555555555592
-DATA constants<>+2744(SB)/8, $0x3fe5555555555592
-DATA constants<>+2752(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2760(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2768(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2776(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2784(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2792(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2800(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2808(SB)/8, $0x3fd999999997fee8
-DATA constants<>+2816(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2824(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2832(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2840(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2848(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2856(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2864(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2872(SB)/8, $0x3fd24924941e0cdd
-DATA constants<>+2880(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2888(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2896(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2904(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2912(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2920(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2928(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2936(SB)/8, $0x3fcc71c52164393c
-DATA constants<>+2944(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2952(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2960(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2968(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2976(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2984(SB)/8, $0x3fc74663c550f510
-DATA constants<>+2992(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3000(SB)/8, $0x3fc74663c550f510
-DATA constants<>+3008(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3016(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3024(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3032(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3040(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3048(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3056(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3064(SB)/8, $0x3fc39a1fb7d49fc6
-DATA constants<>+3072(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3080(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3088(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3096(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3104(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3112(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3120(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3128(SB)/8, $0x3fc2f02e68dc625a
-DATA constants<>+3136(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3144(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3152(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3160(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3168(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3176(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3184(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3192(SB)/8, $0x3fe62e42fefa3800
-DATA constants<>+3200(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3208(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3216(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3224(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3232(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3240(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3248(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3256(SB)/8, $0x3d2ef35793c76730
-DATA constants<>+3264(SB)/8, $0x4350000000000000
-DATA constants<>+3272(SB)/8, $0x4350000000000000
-DATA constants<>+3280(SB)/8, $0x4350000000000000
-DATA constants<>+3288(SB)/8, $0x4350000000000000
-DATA constants<>+3296(SB)/8, $0x4350000000000000
-DATA constants<>+3304(SB)/8, $0x4350000000000000
-DATA constants<>+3312(SB)/8, $0x4350000000000000
-DATA constants<>+3320(SB)/8, $0x4350000000000000
-DATA constants<>+3328(SB)/8, $0x404b000000000000
-DATA constants<>+3336(SB)/8, $0x404b000000000000
-DATA constants<>+3344(SB)/8, $0x404b000000000000
-DATA constants<>+3352(SB)/8, $0x404b000000000000
-DATA constants<>+3360(SB)/8, $0x404b000000000000
-DATA constants<>+3368(SB)/8, $0x404b000000000000
-DATA constants<>+3376(SB)/8, $0x404b000000000000
-DATA constants<>+3384(SB)/8, $0x404b000000000000
-DATA constants<>+3392(SB)/8, $0x7ff0000000000000
-DATA constants<>+3400(SB)/8, $0x7ff0000000000000
-DATA constants<>+3408(SB)/8, $0x7ff0000000000000
-DATA constants<>+3416(SB)/8, $0x7ff0000000000000
-DATA constants<>+3424(SB)/8, $0x7ff0000000000000
-DATA constants<>+3432(SB)/8, $0x7ff0000000000000
-DATA constants<>+3440(SB)/8, $0x7ff0000000000000
-DATA constants<>+3448(SB)/8, $0x7ff0000000000000
-DATA constants<>+3456(SB)/8, $0x0000000000000000
-DATA constants<>+3464(SB)/8, $0x0000000000000000
-DATA constants<>+3472(SB)/8, $0x0000000000000000
-DATA constants<>+3480(SB)/8, $0x0000000000000000
-DATA constants<>+3488(SB)/8, $0x0000000000000000
-DATA constants<>+3496(SB)/8, $0x0000000000000000
-DATA constants<>+3504(SB)/8, $0x0000000000000000
-DATA constants<>+3512(SB)/8, $0x0000000000000000
-DATA constants<>+3520(SB)/8, $0x7ff8000000000000
-DATA constants<>+3528(SB)/8, $0x7ff8000000000000
-DATA constants<>+3536(SB)/8, $0x7ff8000000000000
-DATA constants<>+3544(SB)/8, $0x7ff8000000000000
-DATA constants<>+3552(SB)/8, $0x7ff8000000000000
-DATA constants<>+3560(SB)/8, $0x7ff8000000000000
-DATA constants<>+3568(SB)/8, $0x7ff8000000000000
-DATA constants<>+3576(SB)/8, $0x7ff8000000000000
-DATA constants<>+3584(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3592(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3600(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3608(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3616(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3624(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3632(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3640(SB)/8, $0x3fe555554fde2a78
-DATA constants<>+3648(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3656(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3664(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3672(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3680(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3688(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3696(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3704(SB)/8, $0x3fd999a7a1a6d9df
-DATA constants<>+3712(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3720(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3728(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3736(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3744(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3752(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3760(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3768(SB)/8, $0x3fd2438f153b8309
-DATA constants<>+3776(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3784(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3792(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3800(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3808(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3816(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3824(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3832(SB)/8, $0x3fce2f2d534c3fdd
-DATA constants<>+3840(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3848(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3856(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3864(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3872(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3880(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3888(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3896(SB)/8, $0x7fffffffffffffff
-DATA constants<>+3904(SB)/8, $0x4130000000000000
-DATA constants<>+3912(SB)/8, $0x4130000000000000
-DATA constants<>+3920(SB)/8, $0x4130000000000000
-DATA constants<>+3928(SB)/8, $0x4130000000000000
-DATA constants<>+3936(SB)/8, $0x4130000000000000
-DATA constants<>+3944(SB)/8, $0x4130000000000000
-DATA constants<>+3952(SB)/8, $0x4130000000000000
-DATA constants<>+3960(SB)/8, $0x4130000000000000
-DATA constants<>+3968(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+3976(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+3984(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+3992(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4000(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4008(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4016(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4024(SB)/8, $0x3fe45f306dc9c883
-DATA constants<>+4032(SB)/8, $0x4338000000000000
-DATA constants<>+4040(SB)/8, $0x4338000000000000
-DATA constants<>+4048(SB)/8, $0x4338000000000000
-DATA constants<>+4056(SB)/8, $0x4338000000000000
-DATA constants<>+4064(SB)/8, $0x4338000000000000
-DATA constants<>+4072(SB)/8, $0x4338000000000000
-DATA constants<>+4080(SB)/8, $0x4338000000000000
-DATA constants<>+4088(SB)/8, $0x4338000000000000
-DATA constants<>+4096(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4104(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4112(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4120(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4128(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4136(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4144(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4152(SB)/8, $0x3ff921fb54400000
-DATA constants<>+4160(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4168(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4176(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4184(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4192(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4200(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4208(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4216(SB)/8, $0x3dd0b4611a600000
-DATA constants<>+4224(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4232(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4240(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4248(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4256(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4264(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4272(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4280(SB)/8, $0x3ba3198a2e037073
-DATA constants<>+4288(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4296(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4304(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4312(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4320(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4328(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4336(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4344(SB)/8, $0x3de5d93a5acfd57c
-DATA constants<>+4352(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4360(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4368(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4376(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4384(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4392(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4400(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4408(SB)/8, $0xbda8fae9be8838d4
-DATA constants<>+4416(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4424(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4432(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4440(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4448(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4456(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4464(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4472(SB)/8, $0xbe5ae5e68a2b9ceb
-DATA constants<>+4480(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4488(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4496(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4504(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4512(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4520(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4528(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4536(SB)/8, $0x3e21ee9ebdb4b1c4
-DATA constants<>+4544(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4552(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4560(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4568(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4576(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4584(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4592(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4600(SB)/8, $0x3ec71de357b1fe7d
-DATA constants<>+4608(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4616(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4624(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4632(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4640(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4648(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4656(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4664(SB)/8, $0xbe927e4f809c52ad
-DATA constants<>+4672(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4680(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4688(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4696(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4704(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4712(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4720(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4728(SB)/8, $0xbf2a01a019c161d5
-DATA constants<>+4736(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4744(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4752(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4760(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4768(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4776(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4784(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4792(SB)/8, $0x3efa01a019cb1590
-DATA constants<>+4800(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4808(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4816(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4824(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4832(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4840(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4848(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4856(SB)/8, $0x3f8111111110f8a6
-DATA constants<>+4864(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4872(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4880(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4888(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4896(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4904(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4912(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4920(SB)/8, $0xbf56c16c16c15177
-DATA constants<>+4928(SB)/8, $0xbfc5555555555549
-DATA constants<>+4936(SB)/8, $0xbfc5555555555549
-DATA constants<>+4944(SB)/8, $0xbfc5555555555549
-DATA constants<>+4952(SB)/8, $0xbfc5555555555549
-DATA constants<>+4960(SB)/8, $0xbfc5555555555549
-DATA constants<>+4968(SB)/8, $0xbfc5555555555549
-DATA constants<>+4976(SB)/8, $0xbfc5555555555549
-DATA constants<>+4984(SB)/8, $0xbfc5555555555549
-DATA constants<>+4992(SB)/8, $0x3fa555555555554c
-DATA constants<>+5000(SB)/8, $0x3fa555555555554c
-DATA constants<>+5008(SB)/8, $0x3fa555555555554c
-DATA constants<>+5016(SB)/8, $0x3fa555555555554c
-DATA constants<>+5024(SB)/8, $0x3fa555555555554c
-DATA constants<>+5032(SB)/8, $0x3fa555555555554c
-DATA constants<>+5040(SB)/8, $0x3fa555555555554c
-DATA constants<>+5048(SB)/8, $0x3fa555555555554c
-DATA constants<>+5056(SB)/8, $0x3fe4000000000000
-DATA constants<>+5064(SB)/8, $0x3fe4000000000000
-DATA constants<>+5072(SB)/8, $0x3fe4000000000000
-DATA constants<>+5080(SB)/8, $0x3fe4000000000000
-DATA constants<>+5088(SB)/8, $0x3fe4000000000000
-DATA constants<>+5096(SB)/8, $0x3fe4000000000000
-DATA constants<>+5104(SB)/8, $0x3fe4000000000000
-DATA constants<>+5112(SB)/8, $0x3fe4000000000000
-DATA constants<>+5120(SB)/8, $0x4083b00000000000
-DATA constants<>+5128(SB)/8, $0x4083b00000000000
-DATA constants<>+5136(SB)/8, $0x4083b00000000000
-DATA constants<>+5144(SB)/8, $0x4083b00000000000
-DATA constants<>+5152(SB)/8, $0x4083b00000000000
-DATA constants<>+5160(SB)/8, $0x4083b00000000000
-DATA constants<>+5168(SB)/8, $0x4083b00000000000
-DATA constants<>+5176(SB)/8, $0x4083b00000000000
-DATA constants<>+5184(SB)/8, $0x40e960e000000000
-DATA constants<>+5192(SB)/8, $0x40e960e000000000
-DATA constants<>+5200(SB)/8, $0x40e960e000000000
-DATA constants<>+5208(SB)/8, $0x40e960e000000000
-DATA constants<>+5216(SB)/8, $0x40e960e000000000
-DATA constants<>+5224(SB)/8, $0x40e960e000000000
-DATA constants<>+5232(SB)/8, $0x40e960e000000000
-DATA constants<>+5240(SB)/8, $0x40e960e000000000
-DATA constants<>+5248(SB)/8, $0x412cde3200000000
-DATA constants<>+5256(SB)/8, $0x412cde3200000000
-DATA constants<>+5264(SB)/8, $0x412cde3200000000
-DATA constants<>+5272(SB)/8, $0x412cde3200000000
-DATA constants<>+5280(SB)/8, $0x412cde3200000000
-DATA constants<>+5288(SB)/8, $0x412cde3200000000
-DATA constants<>+5296(SB)/8, $0x412cde3200000000
-DATA constants<>+5304(SB)/8, $0x412cde3200000000
-DATA constants<>+5312(SB)/8, $0x413eee1100000000
-DATA constants<>+5320(SB)/8, $0x413eee1100000000
-DATA constants<>+5328(SB)/8, $0x413eee1100000000
-DATA constants<>+5336(SB)/8, $0x413eee1100000000
-DATA constants<>+5344(SB)/8, $0x413eee1100000000
-DATA constants<>+5352(SB)/8, $0x413eee1100000000
-DATA constants<>+5360(SB)/8, $0x413eee1100000000
-DATA constants<>+5368(SB)/8, $0x413eee1100000000
-DATA constants<>+5376(SB)/8, $0x4082900000000000
-DATA constants<>+5384(SB)/8, $0x4082900000000000
-DATA constants<>+5392(SB)/8, $0x4082900000000000
-DATA constants<>+5400(SB)/8, $0x4082900000000000
-DATA constants<>+5408(SB)/8, $0x4082900000000000
-DATA constants<>+5416(SB)/8, $0x4082900000000000
-DATA constants<>+5424(SB)/8, $0x4082900000000000
-DATA constants<>+5432(SB)/8, $0x4082900000000000
-DATA constants<>+5440(SB)/8, $0x40e5fea000000000
-DATA constants<>+5448(SB)/8, $0x40e5fea000000000
-DATA constants<>+5456(SB)/8, $0x40e5fea000000000
-DATA constants<>+5464(SB)/8, $0x40e5fea000000000
-DATA constants<>+5472(SB)/8, $0x40e5fea000000000
-DATA constants<>+5480(SB)/8, $0x40e5fea000000000
-DATA constants<>+5488(SB)/8, $0x40e5fea000000000
-DATA constants<>+5496(SB)/8, $0x40e5fea000000000
-DATA constants<>+5504(SB)/8, $0x41249eb600000000
-DATA constants<>+5512(SB)/8, $0x41249eb600000000
-DATA constants<>+5520(SB)/8, $0x41249eb600000000
-DATA constants<>+5528(SB)/8, $0x41249eb600000000
-DATA constants<>+5536(SB)/8, $0x41249eb600000000
-DATA constants<>+5544(SB)/8, $0x41249eb600000000
-DATA constants<>+5552(SB)/8, $0x41249eb600000000
-DATA constants<>+5560(SB)/8, $0x41249eb600000000
-DATA constants<>+5568(SB)/8, $0xc000000000000000
-DATA constants<>+5576(SB)/8, $0xc000000000000000
-DATA constants<>+5584(SB)/8, $0xc000000000000000
-DATA constants<>+5592(SB)/8, $0xc000000000000000
-DATA constants<>+5600(SB)/8, $0xc000000000000000
-DATA constants<>+5608(SB)/8, $0xc000000000000000
-DATA constants<>+5616(SB)/8, $0xc000000000000000
-DATA constants<>+5624(SB)/8, $0xc000000000000000
-DATA constants<>+5632(SB)/8, $0x4000000000000000
-DATA constants<>+5640(SB)/8, $0x4000000000000000
-DATA constants<>+5648(SB)/8, $0x4000000000000000
-DATA constants<>+5656(SB)/8, $0x4000000000000000
-DATA constants<>+5664(SB)/8, $0x4000000000000000
-DATA constants<>+5672(SB)/8, $0x4000000000000000
-DATA constants<>+5680(SB)/8, $0x4000000000000000
-DATA constants<>+5688(SB)/8, $0x4000000000000000
-DATA constants<>+5696(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5704(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5712(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5720(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5728(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5736(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5744(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5752(SB)/8, $0x3fda827999fcef32
-DATA constants<>+5760(SB)/8, $0x4044000000000000
-DATA constants<>+5768(SB)/8, $0x4044000000000000
-DATA constants<>+5776(SB)/8, $0x4044000000000000
-DATA constants<>+5784(SB)/8, $0x4044000000000000
-DATA constants<>+5792(SB)/8, $0x4044000000000000
-DATA constants<>+5800(SB)/8, $0x4044000000000000
-DATA constants<>+5808(SB)/8, $0x4044000000000000
-DATA constants<>+5816(SB)/8, $0x4044000000000000
-DATA constants<>+5824(SB)/8, $0xbfe0000000000000
-DATA constants<>+5832(SB)/8, $0xbfe0000000000000
-DATA constants<>+5840(SB)/8, $0xbfe0000000000000
-DATA constants<>+5848(SB)/8, $0xbfe0000000000000
-DATA constants<>+5856(SB)/8, $0xbfe0000000000000
-DATA constants<>+5864(SB)/8, $0xbfe0000000000000
-DATA constants<>+5872(SB)/8, $0xbfe0000000000000
-DATA constants<>+5880(SB)/8, $0xbfe0000000000000
-DATA constants<>+5888(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5896(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5904(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5912(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5920(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5928(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5936(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5944(SB)/8, $0x3fd9884533d43651
-DATA constants<>+5952(SB)/8, $0x400c000000000000
-DATA constants<>+5960(SB)/8, $0x400c000000000000
-DATA constants<>+5968(SB)/8, $0x400c000000000000
-DATA constants<>+5976(SB)/8, $0x400c000000000000
-DATA constants<>+5984(SB)/8, $0x400c000000000000
-DATA constants<>+5992(SB)/8, $0x400c000000000000
-DATA constants<>+6000(SB)/8, $0x400c000000000000
-DATA constants<>+6008(SB)/8, $0x400c000000000000
-DATA constants<>+6016(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6024(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6032(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6040(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6048(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6056(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6064(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6072(SB)/8, $0x3e4a7128f0972bf6
-DATA constants<>+6080(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6088(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6096(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6104(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6112(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6120(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6128(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6136(SB)/8, $0xbe78728bb1e4c0a7
-DATA constants<>+6144(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6152(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6160(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6168(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6176(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6184(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6192(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6200(SB)/8, $0x3e94d6546850307c
-DATA constants<>+6208(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6216(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6224(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6232(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6240(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6248(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6256(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6264(SB)/8, $0xbe98135f579c300d
-DATA constants<>+6272(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6280(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6288(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6296(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6304(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6312(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6320(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6328(SB)/8, $0xbec87fbebe8804f9
-DATA constants<>+6336(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6344(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6352(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6360(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6368(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6376(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6384(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6392(SB)/8, $0x3efe3e7ac781f32c
-DATA constants<>+6400(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6408(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6416(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6424(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6432(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6440(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6448(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6456(SB)/8, $0xbf28d5502b9d2feb
-DATA constants<>+6464(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6472(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6480(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6488(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6496(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6504(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6512(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6520(SB)/8, $0x3f53935d12725bb6
-DATA constants<>+6528(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6536(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6544(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6552(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6560(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6568(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6576(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6584(SB)/8, $0xbf805f19de7abee3
-DATA constants<>+6592(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6600(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6608(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6616(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6624(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6632(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6640(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6648(SB)/8, $0x3fa657527ab6b2b5
-DATA constants<>+6656(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6664(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6672(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6680(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6688(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6696(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6704(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6712(SB)/8, $0x3fe94d07d4aac0d4
-DATA constants<>+6720(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6728(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6736(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6744(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6752(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6760(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6768(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6776(SB)/8, $0x3ffddb07f4534143
-DATA constants<>+6784(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6792(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6800(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6808(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6816(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6824(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6832(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6840(SB)/8, $0x3e30184a20ad592d
-DATA constants<>+6848(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6856(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6864(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6872(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6880(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6888(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6896(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6904(SB)/8, $0xbe44f36799422a9a
-DATA constants<>+6912(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6920(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6928(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6936(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6944(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6952(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6960(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6968(SB)/8, $0xbe7433d24be4e984
-DATA constants<>+6976(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+6984(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+6992(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7000(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7008(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7016(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7024(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7032(SB)/8, $0x3ea8bfe1e1bbf36c
-DATA constants<>+7040(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7048(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7056(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7064(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7072(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7080(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7088(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7096(SB)/8, $0xbecf1983795b527f
-DATA constants<>+7104(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7112(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7120(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7128(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7136(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7144(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7152(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7160(SB)/8, $0x3eedb5dfc5d6cd54
-DATA constants<>+7168(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7176(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7184(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7192(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7200(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7208(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7216(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7224(SB)/8, $0xbf08b136ab241b63
-DATA constants<>+7232(SB)/8, $0x3f260610327a4300
-DATA constants<>+7240(SB)/8, $0x3f260610327a4300
-DATA constants<>+7248(SB)/8, $0x3f260610327a4300
-DATA constants<>+7256(SB)/8, $0x3f260610327a4300
-DATA constants<>+7264(SB)/8, $0x3f260610327a4300
-DATA constants<>+7272(SB)/8, $0x3f260610327a4300
-DATA constants<>+7280(SB)/8, $0x3f260610327a4300
-DATA constants<>+7288(SB)/8, $0x3f260610327a4300
-DATA constants<>+7296(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7304(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7312(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7320(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7328(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7336(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7344(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7352(SB)/8, $0xbf5246abb8c0804c
-DATA constants<>+7360(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7368(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7376(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7384(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7392(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7400(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7408(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7416(SB)/8, $0x3f909f81f665350c
-DATA constants<>+7424(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7432(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7440(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7448(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7456(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7464(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7472(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7480(SB)/8, $0xbfd29e0c849bd165
-DATA constants<>+7488(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7496(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7504(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7512(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7520(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7528(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7536(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7544(SB)/8, $0xbff6aeb529b4ffd7
-DATA constants<>+7552(SB)/8, $0xc044000000000000
-DATA constants<>+7560(SB)/8, $0xc044000000000000
-DATA constants<>+7568(SB)/8, $0xc044000000000000
-DATA constants<>+7576(SB)/8, $0xc044000000000000
-DATA constants<>+7584(SB)/8, $0xc044000000000000
-DATA constants<>+7592(SB)/8, $0xc044000000000000
-DATA constants<>+7600(SB)/8, $0xc044000000000000
-DATA constants<>+7608(SB)/8, $0xc044000000000000
-DATA constants<>+7616(SB)/8, $0xc089000000000000
-DATA constants<>+7624(SB)/8, $0xc089000000000000
-DATA constants<>+7632(SB)/8, $0xc089000000000000
-DATA constants<>+7640(SB)/8, $0xc089000000000000
-DATA constants<>+7648(SB)/8, $0xc089000000000000
-DATA constants<>+7656(SB)/8, $0xc089000000000000
-DATA constants<>+7664(SB)/8, $0xc089000000000000
-DATA constants<>+7672(SB)/8, $0xc089000000000000
-DATA constants<>+7680(SB)/8, $0x4089000000000000
-DATA constants<>+7688(SB)/8, $0x4089000000000000
-DATA constants<>+7696(SB)/8, $0x4089000000000000
-DATA constants<>+7704(SB)/8, $0x4089000000000000
-DATA constants<>+7712(SB)/8, $0x4089000000000000
-DATA constants<>+7720(SB)/8, $0x4089000000000000
-DATA constants<>+7728(SB)/8, $0x4089000000000000
-DATA constants<>+7736(SB)/8, $0x4089000000000000
-GLOBL constants<>(SB), RODATA|NOPTR, $7744
+DATA constants<>+1600(SB)/4, $0x3fb8aa3b
+DATA constants<>+1604(SB)/4, $0x3fb8aa3b
+DATA constants<>+1608(SB)/4, $0x3fb8aa3b
+DATA constants<>+1612(SB)/4, $0x3fb8aa3b
+DATA constants<>+1616(SB)/4, $0x3fb8aa3b
+DATA constants<>+1620(SB)/4, $0x3fb8aa3b
+DATA constants<>+1624(SB)/4, $0x3fb8aa3b
+DATA constants<>+1628(SB)/4, $0x3fb8aa3b
+DATA constants<>+1632(SB)/4, $0x3fb8aa3b
+DATA constants<>+1636(SB)/4, $0x3fb8aa3b
+DATA constants<>+1640(SB)/4, $0x3fb8aa3b
+DATA constants<>+1644(SB)/4, $0x3fb8aa3b
+DATA constants<>+1648(SB)/4, $0x3fb8aa3b
+DATA constants<>+1652(SB)/4, $0x3fb8aa3b
+DATA constants<>+1656(SB)/4, $0x3fb8aa3b
+DATA constants<>+1660(SB)/4, $0x3fb8aa3b
+DATA constants<>+1664(SB)/4, $0x49c007f0
+DATA constants<>+1668(SB)/4, $0x49c007f0
+DATA constants<>+1672(SB)/4, $0x49c007f0
+DATA constants<>+1676(SB)/4, $0x49c007f0
+DATA constants<>+1680(SB)/4, $0x49c007f0
+DATA constants<>+1684(SB)/4, $0x49c007f0
+DATA constants<>+1688(SB)/4, $0x49c007f0
+DATA constants<>+1692(SB)/4, $0x49c007f0
+DATA constants<>+1696(SB)/4, $0x49c007f0
+DATA constants<>+1700(SB)/4, $0x49c007f0
+DATA constants<>+1704(SB)/4, $0x49c007f0
+DATA constants<>+1708(SB)/4, $0x49c007f0
+DATA constants<>+1712(SB)/4, $0x49c007f0
+DATA constants<>+1716(SB)/4, $0x49c007f0
+DATA constants<>+1720(SB)/4, $0x49c007f0
+DATA constants<>+1724(SB)/4, $0x49c007f0
+DATA constants<>+1728(SB)/4, $0x3f317218
+DATA constants<>+1732(SB)/4, $0x3f317218
+DATA constants<>+1736(SB)/4, $0x3f317218
+DATA constants<>+1740(SB)/4, $0x3f317218
+DATA constants<>+1744(SB)/4, $0x3f317218
+DATA constants<>+1748(SB)/4, $0x3f317218
+DATA constants<>+1752(SB)/4, $0x3f317218
+DATA constants<>+1756(SB)/4, $0x3f317218
+DATA constants<>+1760(SB)/4, $0x3f317218
+DATA constants<>+1764(SB)/4, $0x3f317218
+DATA constants<>+1768(SB)/4, $0x3f317218
+DATA constants<>+1772(SB)/4, $0x3f317218
+DATA constants<>+1776(SB)/4, $0x3f317218
+DATA constants<>+1780(SB)/4, $0x3f317218
+DATA constants<>+1784(SB)/4, $0x3f317218
+DATA constants<>+1788(SB)/4, $0x3f317218
+DATA constants<>+1792(SB)/4, $0xb102e308
+DATA constants<>+1796(SB)/4, $0xb102e308
+DATA constants<>+1800(SB)/4, $0xb102e308
+DATA constants<>+1804(SB)/4, $0xb102e308
+DATA constants<>+1808(SB)/4, $0xb102e308
+DATA constants<>+1812(SB)/4, $0xb102e308
+DATA constants<>+1816(SB)/4, $0xb102e308
+DATA constants<>+1820(SB)/4, $0xb102e308
+DATA constants<>+1824(SB)/4, $0xb102e308
+DATA constants<>+1828(SB)/4, $0xb102e308
+DATA constants<>+1832(SB)/4, $0xb102e308
+DATA constants<>+1836(SB)/4, $0xb102e308
+DATA constants<>+1840(SB)/4, $0xb102e308
+DATA constants<>+1844(SB)/4, $0xb102e308
+DATA constants<>+1848(SB)/4, $0xb102e308
+DATA constants<>+1852(SB)/4, $0xb102e308
+DATA constants<>+1856(SB)/4, $0x3f000000
+DATA constants<>+1860(SB)/4, $0x3f000000
+DATA constants<>+1864(SB)/4, $0x3f000000
+DATA constants<>+1868(SB)/4, $0x3f000000
+DATA constants<>+1872(SB)/4, $0x3f000000
+DATA constants<>+1876(SB)/4, $0x3f000000
+DATA constants<>+1880(SB)/4, $0x3f000000
+DATA constants<>+1884(SB)/4, $0x3f000000
+DATA constants<>+1888(SB)/4, $0x3f000000
+DATA constants<>+1892(SB)/4, $0x3f000000
+DATA constants<>+1896(SB)/4, $0x3f000000
+DATA constants<>+1900(SB)/4, $0x3f000000
+DATA constants<>+1904(SB)/4, $0x3f000000
+DATA constants<>+1908(SB)/4, $0x3f000000
+DATA constants<>+1912(SB)/4, $0x3f000000
+DATA constants<>+1916(SB)/4, $0x3f000000
+DATA constants<>+1920(SB)/4, $0x3d2aad06
+DATA constants<>+1924(SB)/4, $0x3d2aad06
+DATA constants<>+1928(SB)/4, $0x3d2aad06
+DATA constants<>+1932(SB)/4, $0x3d2aad06
+DATA constants<>+1936(SB)/4, $0x3d2aad06
+DATA constants<>+1940(SB)/4, $0x3d2aad06
+DATA constants<>+1944(SB)/4, $0x3d2aad06
+DATA constants<>+1948(SB)/4, $0x3d2aad06
+DATA constants<>+1952(SB)/4, $0x3d2aad06
+DATA constants<>+1956(SB)/4, $0x3d2aad06
+DATA constants<>+1960(SB)/4, $0x3d2aad06
+DATA constants<>+1964(SB)/4, $0x3d2aad06
+DATA constants<>+1968(SB)/4, $0x3d2aad06
+DATA constants<>+1972(SB)/4, $0x3d2aad06
+DATA constants<>+1976(SB)/4, $0x3d2aad06
+DATA constants<>+1980(SB)/4, $0x3d2aad06
+DATA constants<>+1984(SB)/4, $0x3e2aae3f
+DATA constants<>+1988(SB)/4, $0x3e2aae3f
+DATA constants<>+1992(SB)/4, $0x3e2aae3f
+DATA constants<>+1996(SB)/4, $0x3e2aae3f
+DATA constants<>+2000(SB)/4, $0x3e2aae3f
+DATA constants<>+2004(SB)/4, $0x3e2aae3f
+DATA constants<>+2008(SB)/4, $0x3e2aae3f
+DATA constants<>+2012(SB)/4, $0x3e2aae3f
+DATA constants<>+2016(SB)/4, $0x3e2aae3f
+DATA constants<>+2020(SB)/4, $0x3e2aae3f
+DATA constants<>+2024(SB)/4, $0x3e2aae3f
+DATA constants<>+2028(SB)/4, $0x3e2aae3f
+DATA constants<>+2032(SB)/4, $0x3e2aae3f
+DATA constants<>+2036(SB)/4, $0x3e2aae3f
+DATA constants<>+2040(SB)/4, $0x3e2aae3f
+DATA constants<>+2044(SB)/4, $0x3e2aae3f
+DATA constants<>+2048(SB)/4, $0x00000000
+DATA constants<>+2052(SB)/4, $0xb24e0611
+DATA constants<>+2056(SB)/4, $0x33092801
+DATA constants<>+2060(SB)/4, $0xb3051aa8
+DATA constants<>+2064(SB)/4, $0x329302ae
+DATA constants<>+2068(SB)/4, $0x31b3d0e5
+DATA constants<>+2072(SB)/4, $0xb27ce182
+DATA constants<>+2076(SB)/4, $0xb1d290be
+DATA constants<>+2080(SB)/4, $0x00000000
+DATA constants<>+2084(SB)/4, $0xb24e0611
+DATA constants<>+2088(SB)/4, $0x33092801
+DATA constants<>+2092(SB)/4, $0xb3051aa8
+DATA constants<>+2096(SB)/4, $0x329302ae
+DATA constants<>+2100(SB)/4, $0x31b3d0e5
+DATA constants<>+2104(SB)/4, $0xb27ce182
+DATA constants<>+2108(SB)/4, $0xb1d290be
+DATA constants<>+2112(SB)/4, $0x3f800000
+DATA constants<>+2116(SB)/4, $0x3f8b95c2
+DATA constants<>+2120(SB)/4, $0x3f9837f0
+DATA constants<>+2124(SB)/4, $0x3fa5fed7
+DATA constants<>+2128(SB)/4, $0x3fb504f3
+DATA constants<>+2132(SB)/4, $0x3fc5672a
+DATA constants<>+2136(SB)/4, $0x3fd744fd
+DATA constants<>+2140(SB)/4, $0x3feac0c7
+DATA constants<>+2144(SB)/4, $0x3f800000
+DATA constants<>+2148(SB)/4, $0x3f8b95c2
+DATA constants<>+2152(SB)/4, $0x3f9837f0
+DATA constants<>+2156(SB)/4, $0x3fa5fed7
+DATA constants<>+2160(SB)/4, $0x3fb504f3
+DATA constants<>+2164(SB)/4, $0x3fc5672a
+DATA constants<>+2168(SB)/4, $0x3fd744fd
+DATA constants<>+2172(SB)/4, $0x3feac0c7
+DATA constants<>+2176(SB)/4, $0x42b40000
+DATA constants<>+2180(SB)/4, $0x42b40000
+DATA constants<>+2184(SB)/4, $0x42b40000
+DATA constants<>+2188(SB)/4, $0x42b40000
+DATA constants<>+2192(SB)/4, $0x42b40000
+DATA constants<>+2196(SB)/4, $0x42b40000
+DATA constants<>+2200(SB)/4, $0x42b40000
+DATA constants<>+2204(SB)/4, $0x42b40000
+DATA constants<>+2208(SB)/4, $0x42b40000
+DATA constants<>+2212(SB)/4, $0x42b40000
+DATA constants<>+2216(SB)/4, $0x42b40000
+DATA constants<>+2220(SB)/4, $0x42b40000
+DATA constants<>+2224(SB)/4, $0x42b40000
+DATA constants<>+2228(SB)/4, $0x42b40000
+DATA constants<>+2232(SB)/4, $0x42b40000
+DATA constants<>+2236(SB)/4, $0x42b40000
+DATA constants<>+2240(SB)/4, $0xc2d20000
+DATA constants<>+2244(SB)/4, $0xc2d20000
+DATA constants<>+2248(SB)/4, $0xc2d20000
+DATA constants<>+2252(SB)/4, $0xc2d20000
+DATA constants<>+2256(SB)/4, $0xc2d20000
+DATA constants<>+2260(SB)/4, $0xc2d20000
+DATA constants<>+2264(SB)/4, $0xc2d20000
+DATA constants<>+2268(SB)/4, $0xc2d20000
+DATA constants<>+2272(SB)/4, $0xc2d20000
+DATA constants<>+2276(SB)/4, $0xc2d20000
+DATA constants<>+2280(SB)/4, $0xc2d20000
+DATA constants<>+2284(SB)/4, $0xc2d20000
+DATA constants<>+2288(SB)/4, $0xc2d20000
+DATA constants<>+2292(SB)/4, $0xc2d20000
+DATA constants<>+2296(SB)/4, $0xc2d20000
+DATA constants<>+2300(SB)/4, $0xc2d20000
+DATA constants<>+2304(SB)/8, $0xc08f400000000000
+DATA constants<>+2312(SB)/8, $0xc08f400000000000
+DATA constants<>+2320(SB)/8, $0xc08f400000000000
+DATA constants<>+2328(SB)/8, $0xc08f400000000000
+DATA constants<>+2336(SB)/8, $0xc08f400000000000
+DATA constants<>+2344(SB)/8, $0xc08f400000000000
+DATA constants<>+2352(SB)/8, $0xc08f400000000000
+DATA constants<>+2360(SB)/8, $0xc08f400000000000
+DATA constants<>+2368(SB)/8, $0x43380000000003ff
+DATA constants<>+2376(SB)/8, $0x43380000000003ff
+DATA constants<>+2384(SB)/8, $0x43380000000003ff
+DATA constants<>+2392(SB)/8, $0x43380000000003ff
+DATA constants<>+2400(SB)/8, $0x43380000000003ff
+DATA constants<>+2408(SB)/8, $0x43380000000003ff
+DATA constants<>+2416(SB)/8, $0x43380000000003ff
+DATA constants<>+2424(SB)/8, $0x43380000000003ff
+DATA constants<>+2432(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2440(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2448(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2456(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2464(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2472(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2480(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2488(SB)/8, $0x3f56d8cf41da61fc
+DATA constants<>+2496(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2504(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2512(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2520(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2528(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2536(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2544(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2552(SB)/8, $0x3fa55548dd864c29
+DATA constants<>+2560(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2568(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2576(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2584(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2592(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2600(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2608(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2616(SB)/8, $0x3fe0000003a1aefa
+DATA constants<>+2624(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2632(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2640(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2648(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2656(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2664(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2672(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2680(SB)/8, $0x3f29f08a7c58f4ff
+DATA constants<>+2688(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2696(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2704(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2712(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2720(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2728(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2736(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2744(SB)/8, $0x3f81112708c36ee4
+DATA constants<>+2752(SB)/8, $0x3fc5555544368485
+DATA constants<>+2760(SB)/8, $0x3fc5555544368485
+DATA constants<>+2768(SB)/8, $0x3fc5555544368485
+DATA constants<>+2776(SB)/8, $0x3fc5555544368485
+DATA constants<>+2784(SB)/8, $0x3fc5555544368485
+DATA constants<>+2792(SB)/8, $0x3fc5555544368485
+DATA constants<>+2800(SB)/8, $0x3fc5555544368485
+DATA constants<>+2808(SB)/8, $0x3fc5555544368485
+DATA constants<>+2816(SB)/8, $0x3ff0000000000000
+DATA constants<>+2824(SB)/8, $0x3ff0000000000000
+DATA constants<>+2832(SB)/8, $0x3ff0000000000000
+DATA constants<>+2840(SB)/8, $0x3ff0000000000000
+DATA constants<>+2848(SB)/8, $0x3ff0000000000000
+DATA constants<>+2856(SB)/8, $0x3ff0000000000000
+DATA constants<>+2864(SB)/8, $0x3ff0000000000000
+DATA constants<>+2872(SB)/8, $0x3ff0000000000000
+DATA constants<>+2880(SB)/8, $0xc05a400000000000
+DATA constants<>+2888(SB)/8, $0xc05a400000000000
+DATA constants<>+2896(SB)/8, $0xc05a400000000000
+DATA constants<>+2904(SB)/8, $0xc05a400000000000
+DATA constants<>+2912(SB)/8, $0xc05a400000000000
+DATA constants<>+2920(SB)/8, $0xc05a400000000000
+DATA constants<>+2928(SB)/8, $0xc05a400000000000
+DATA constants<>+2936(SB)/8, $0xc05a400000000000
+DATA constants<>+2944(SB)/8, $0x4056800000000000
+DATA constants<>+2952(SB)/8, $0x4056800000000000
+DATA constants<>+2960(SB)/8, $0x4056800000000000
+DATA constants<>+2968(SB)/8, $0x4056800000000000
+DATA constants<>+2976(SB)/8, $0x4056800000000000
+DATA constants<>+2984(SB)/8, $0x4056800000000000
+DATA constants<>+2992(SB)/8, $0x4056800000000000
+DATA constants<>+3000(SB)/8, $0x4056800000000000
+DATA constants<>+3008(SB)/8, $0x4330000000000800
+DATA constants<>+3016(SB)/8, $0x4330000000000800
+DATA constants<>+3024(SB)/8, $0x4330000000000800
+DATA constants<>+3032(SB)/8, $0x4330000000000800
+DATA constants<>+3040(SB)/8, $0x4330000000000800
+DATA constants<>+3048(SB)/8, $0x4330000000000800
+DATA constants<>+3056(SB)/8, $0x4330000000000800
+DATA constants<>+3064(SB)/8, $0x4330000000000800
+DATA constants<>+3072(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3080(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3088(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3096(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3104(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3112(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3120(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3128(SB)/8, $0xbfe6a09e667f3bcd
+DATA constants<>+3136(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3144(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3152(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3160(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3168(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3176(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3184(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3192(SB)/8, $0x3fe6a09e667f3bcd
+DATA constants<>+3200(SB)/8, $0x000fffffffffffff
+DATA constants<>+3208(SB)/8, $0x000fffffffffffff
+DATA constants<>+3216(SB)/8, $0x000fffffffffffff
+DATA constants<>+3224(SB)/8, $0x000fffffffffffff
+DATA constants<>+3232(SB)/8, $0x000fffffffffffff
+DATA constants<>+3240(SB)/8, $0x000fffffffffffff
+DATA constants<>+3248(SB)/8, $0x000fffffffffffff
+DATA constants<>+3256(SB)/8, $0x000fffffffffffff
+DATA constants<>+3264(SB)/8, $0x0010000000000000
+DATA constants<>+3272(SB)/8, $0x0010000000000000
+DATA constants<>+3280(SB)/8, $0x0010000000000000
+DATA constants<>+3288(SB)/8, $0x0010000000000000
+DATA constants<>+3296(SB)/8, $0x0010000000000000
+DATA constants<>+3304(SB)/8, $0x0010000000000000
+DATA constants<>+3312(SB)/8, $0x0010000000000000
+DATA constants<>+3320(SB)/8, $0x0010000000000000
+DATA constants<>+3328(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3336(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3344(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3352(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3360(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3368(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3376(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3384(SB)/8, $0x7fdfffffffffffff
+DATA constants<>+3392(SB)/8, $0x3fe5555555555592
+DATA constants<>+3400(SB)/8, $0x3fe5555555555592
+DATA constants<>+3408(SB)/8, $0x3fe5555555555592
+DATA constants<>+3416(SB)/8, $0x3fe5555555555592
+DATA constants<>+3424(SB)/8, $0x3fe5555555555592
+DATA constants<>+3432(SB)/8, $0x3fe5555555555592
+DATA constants<>+3440(SB)/8, $0x3fe5555555555592
+DATA constants<>+3448(SB)/8, $0x3fe5555555555592
+DATA constants<>+3456(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3464(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3472(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3480(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3488(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3496(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3504(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3512(SB)/8, $0x3fd999999997fee8
+DATA constants<>+3520(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3528(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3536(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3544(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3552(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3560(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3568(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3576(SB)/8, $0x3fd24924941e0cdd
+DATA constants<>+3584(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3592(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3600(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3608(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3616(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3624(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3632(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3640(SB)/8, $0x3fcc71c52164393c
+DATA constants<>+3648(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3656(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3664(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3672(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3680(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3688(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3696(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3704(SB)/8, $0x3fc74663c550f510
+DATA constants<>+3712(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3720(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3728(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3736(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3744(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3752(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3760(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3768(SB)/8, $0x3fc39a1fb7d49fc6
+DATA constants<>+3776(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3784(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3792(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3800(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3808(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3816(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3824(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3832(SB)/8, $0x3fc2f02e68dc625a
+DATA constants<>+3840(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3848(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3856(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3864(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3872(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3880(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3888(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3896(SB)/8, $0x3fe62e42fefa3800
+DATA constants<>+3904(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3912(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3920(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3928(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3936(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3944(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3952(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3960(SB)/8, $0x3d2ef35793c76730
+DATA constants<>+3968(SB)/8, $0x4350000000000000
+DATA constants<>+3976(SB)/8, $0x4350000000000000
+DATA constants<>+3984(SB)/8, $0x4350000000000000
+DATA constants<>+3992(SB)/8, $0x4350000000000000
+DATA constants<>+4000(SB)/8, $0x4350000000000000
+DATA constants<>+4008(SB)/8, $0x4350000000000000
+DATA constants<>+4016(SB)/8, $0x4350000000000000
+DATA constants<>+4024(SB)/8, $0x4350000000000000
+DATA constants<>+4032(SB)/8, $0x404b000000000000
+DATA constants<>+4040(SB)/8, $0x404b000000000000
+DATA constants<>+4048(SB)/8, $0x404b000000000000
+DATA constants<>+4056(SB)/8, $0x404b000000000000
+DATA constants<>+4064(SB)/8, $0x404b000000000000
+DATA constants<>+4072(SB)/8, $0x404b000000000000
+DATA constants<>+4080(SB)/8, $0x404b000000000000
+DATA constants<>+4088(SB)/8, $0x404b000000000000
+DATA constants<>+4096(SB)/8, $0x7ff0000000000000
+DATA constants<>+4104(SB)/8, $0x7ff0000000000000
+DATA constants<>+4112(SB)/8, $0x7ff0000000000000
+DATA constants<>+4120(SB)/8, $0x7ff0000000000000
+DATA constants<>+4128(SB)/8, $0x7ff0000000000000
+DATA constants<>+4136(SB)/8, $0x7ff0000000000000
+DATA constants<>+4144(SB)/8, $0x7ff0000000000000
+DATA constants<>+4152(SB)/8, $0x7ff0000000000000
+DATA constants<>+4160(SB)/8, $0x0000000000000000
+DATA constants<>+4168(SB)/8, $0x0000000000000000
+DATA constants<>+4176(SB)/8, $0x0000000000000000
+DATA constants<>+4184(SB)/8, $0x0000000000000000
+DATA constants<>+4192(SB)/8, $0x0000000000000000
+DATA constants<>+4200(SB)/8, $0x0000000000000000
+DATA constants<>+4208(SB)/8, $0x0000000000000000
+DATA constants<>+4216(SB)/8, $0x0000000000000000
+DATA constants<>+4224(SB)/8, $0x7ff8000000000000
+DATA constants<>+4232(SB)/8, $0x7ff8000000000000
+DATA constants<>+4240(SB)/8, $0x7ff8000000000000
+DATA constants<>+4248(SB)/8, $0x7ff8000000000000
+DATA constants<>+4256(SB)/8, $0x7ff8000000000000
+DATA constants<>+4264(SB)/8, $0x7ff8000000000000
+DATA constants<>+4272(SB)/8, $0x7ff8000000000000
+DATA constants<>+4280(SB)/8, $0x7ff8000000000000
+DATA constants<>+4288(SB)/4, $0x3f800000
+DATA constants<>+4292(SB)/4, $0x3f800000
+DATA constants<>+4296(SB)/4, $0x3f800000
+DATA constants<>+4300(SB)/4, $0x3f800000
+DATA constants<>+4304(SB)/4, $0x3f800000
+DATA constants<>+4308(SB)/4, $0x3f800000
+DATA constants<>+4312(SB)/4, $0x3f800000
+DATA constants<>+4316(SB)/4, $0x3f800000
+DATA constants<>+4320(SB)/4, $0x3f800000
+DATA constants<>+4324(SB)/4, $0x3f800000
+DATA constants<>+4328(SB)/4, $0x3f800000
+DATA constants<>+4332(SB)/4, $0x3f800000
+DATA constants<>+4336(SB)/4, $0x3f800000
+DATA constants<>+4340(SB)/4, $0x3f800000
+DATA constants<>+4344(SB)/4, $0x3f800000
+DATA constants<>+4348(SB)/4, $0x3f800000
+DATA constants<>+4352(SB)/4, $0xbd38a938
+DATA constants<>+4356(SB)/4, $0xbd38a938
+DATA constants<>+4360(SB)/4, $0xbd38a938
+DATA constants<>+4364(SB)/4, $0xbd38a938
+DATA constants<>+4368(SB)/4, $0xbd38a938
+DATA constants<>+4372(SB)/4, $0xbd38a938
+DATA constants<>+4376(SB)/4, $0xbd38a938
+DATA constants<>+4380(SB)/4, $0xbd38a938
+DATA constants<>+4384(SB)/4, $0xbd38a938
+DATA constants<>+4388(SB)/4, $0xbd38a938
+DATA constants<>+4392(SB)/4, $0xbd38a938
+DATA constants<>+4396(SB)/4, $0xbd38a938
+DATA constants<>+4400(SB)/4, $0xbd38a938
+DATA constants<>+4404(SB)/4, $0xbd38a938
+DATA constants<>+4408(SB)/4, $0xbd38a938
+DATA constants<>+4412(SB)/4, $0xbd38a938
+DATA constants<>+4416(SB)/4, $0x3dd658c3
+DATA constants<>+4420(SB)/4, $0x3dd658c3
+DATA constants<>+4424(SB)/4, $0x3dd658c3
+DATA constants<>+4428(SB)/4, $0x3dd658c3
+DATA constants<>+4432(SB)/4, $0x3dd658c3
+DATA constants<>+4436(SB)/4, $0x3dd658c3
+DATA constants<>+4440(SB)/4, $0x3dd658c3
+DATA constants<>+4444(SB)/4, $0x3dd658c3
+DATA constants<>+4448(SB)/4, $0x3dd658c3
+DATA constants<>+4452(SB)/4, $0x3dd658c3
+DATA constants<>+4456(SB)/4, $0x3dd658c3
+DATA constants<>+4460(SB)/4, $0x3dd658c3
+DATA constants<>+4464(SB)/4, $0x3dd658c3
+DATA constants<>+4468(SB)/4, $0x3dd658c3
+DATA constants<>+4472(SB)/4, $0x3dd658c3
+DATA constants<>+4476(SB)/4, $0x3dd658c3
+DATA constants<>+4480(SB)/4, $0xbe06cb2d
+DATA constants<>+4484(SB)/4, $0xbe06cb2d
+DATA constants<>+4488(SB)/4, $0xbe06cb2d
+DATA constants<>+4492(SB)/4, $0xbe06cb2d
+DATA constants<>+4496(SB)/4, $0xbe06cb2d
+DATA constants<>+4500(SB)/4, $0xbe06cb2d
+DATA constants<>+4504(SB)/4, $0xbe06cb2d
+DATA constants<>+4508(SB)/4, $0xbe06cb2d
+DATA constants<>+4512(SB)/4, $0xbe06cb2d
+DATA constants<>+4516(SB)/4, $0xbe06cb2d
+DATA constants<>+4520(SB)/4, $0xbe06cb2d
+DATA constants<>+4524(SB)/4, $0xbe06cb2d
+DATA constants<>+4528(SB)/4, $0xbe06cb2d
+DATA constants<>+4532(SB)/4, $0xbe06cb2d
+DATA constants<>+4536(SB)/4, $0xbe06cb2d
+DATA constants<>+4540(SB)/4, $0xbe06cb2d
+DATA constants<>+4544(SB)/4, $0x3e1442d7
+DATA constants<>+4548(SB)/4, $0x3e1442d7
+DATA constants<>+4552(SB)/4, $0x3e1442d7
+DATA constants<>+4556(SB)/4, $0x3e1442d7
+DATA constants<>+4560(SB)/4, $0x3e1442d7
+DATA constants<>+4564(SB)/4, $0x3e1442d7
+DATA constants<>+4568(SB)/4, $0x3e1442d7
+DATA constants<>+4572(SB)/4, $0x3e1442d7
+DATA constants<>+4576(SB)/4, $0x3e1442d7
+DATA constants<>+4580(SB)/4, $0x3e1442d7
+DATA constants<>+4584(SB)/4, $0x3e1442d7
+DATA constants<>+4588(SB)/4, $0x3e1442d7
+DATA constants<>+4592(SB)/4, $0x3e1442d7
+DATA constants<>+4596(SB)/4, $0x3e1442d7
+DATA constants<>+4600(SB)/4, $0x3e1442d7
+DATA constants<>+4604(SB)/4, $0x3e1442d7
+DATA constants<>+4608(SB)/4, $0xbe2a7757
+DATA constants<>+4612(SB)/4, $0xbe2a7757
+DATA constants<>+4616(SB)/4, $0xbe2a7757
+DATA constants<>+4620(SB)/4, $0xbe2a7757
+DATA constants<>+4624(SB)/4, $0xbe2a7757
+DATA constants<>+4628(SB)/4, $0xbe2a7757
+DATA constants<>+4632(SB)/4, $0xbe2a7757
+DATA constants<>+4636(SB)/4, $0xbe2a7757
+DATA constants<>+4640(SB)/4, $0xbe2a7757
+DATA constants<>+4644(SB)/4, $0xbe2a7757
+DATA constants<>+4648(SB)/4, $0xbe2a7757
+DATA constants<>+4652(SB)/4, $0xbe2a7757
+DATA constants<>+4656(SB)/4, $0xbe2a7757
+DATA constants<>+4660(SB)/4, $0xbe2a7757
+DATA constants<>+4664(SB)/4, $0xbe2a7757
+DATA constants<>+4668(SB)/4, $0xbe2a7757
+DATA constants<>+4672(SB)/4, $0x3e4cb4b7
+DATA constants<>+4676(SB)/4, $0x3e4cb4b7
+DATA constants<>+4680(SB)/4, $0x3e4cb4b7
+DATA constants<>+4684(SB)/4, $0x3e4cb4b7
+DATA constants<>+4688(SB)/4, $0x3e4cb4b7
+DATA constants<>+4692(SB)/4, $0x3e4cb4b7
+DATA constants<>+4696(SB)/4, $0x3e4cb4b7
+DATA constants<>+4700(SB)/4, $0x3e4cb4b7
+DATA constants<>+4704(SB)/4, $0x3e4cb4b7
+DATA constants<>+4708(SB)/4, $0x3e4cb4b7
+DATA constants<>+4712(SB)/4, $0x3e4cb4b7
+DATA constants<>+4716(SB)/4, $0x3e4cb4b7
+DATA constants<>+4720(SB)/4, $0x3e4cb4b7
+DATA constants<>+4724(SB)/4, $0x3e4cb4b7
+DATA constants<>+4728(SB)/4, $0x3e4cb4b7
+DATA constants<>+4732(SB)/4, $0x3e4cb4b7
+DATA constants<>+4736(SB)/4, $0xbe800022
+DATA constants<>+4740(SB)/4, $0xbe800022
+DATA constants<>+4744(SB)/4, $0xbe800022
+DATA constants<>+4748(SB)/4, $0xbe800022
+DATA constants<>+4752(SB)/4, $0xbe800022
+DATA constants<>+4756(SB)/4, $0xbe800022
+DATA constants<>+4760(SB)/4, $0xbe800022
+DATA constants<>+4764(SB)/4, $0xbe800022
+DATA constants<>+4768(SB)/4, $0xbe800022
+DATA constants<>+4772(SB)/4, $0xbe800022
+DATA constants<>+4776(SB)/4, $0xbe800022
+DATA constants<>+4780(SB)/4, $0xbe800022
+DATA constants<>+4784(SB)/4, $0xbe800022
+DATA constants<>+4788(SB)/4, $0xbe800022
+DATA constants<>+4792(SB)/4, $0xbe800022
+DATA constants<>+4796(SB)/4, $0xbe800022
+DATA constants<>+4800(SB)/4, $0x3eaaaad2
+DATA constants<>+4804(SB)/4, $0x3eaaaad2
+DATA constants<>+4808(SB)/4, $0x3eaaaad2
+DATA constants<>+4812(SB)/4, $0x3eaaaad2
+DATA constants<>+4816(SB)/4, $0x3eaaaad2
+DATA constants<>+4820(SB)/4, $0x3eaaaad2
+DATA constants<>+4824(SB)/4, $0x3eaaaad2
+DATA constants<>+4828(SB)/4, $0x3eaaaad2
+DATA constants<>+4832(SB)/4, $0x3eaaaad2
+DATA constants<>+4836(SB)/4, $0x3eaaaad2
+DATA constants<>+4840(SB)/4, $0x3eaaaad2
+DATA constants<>+4844(SB)/4, $0x3eaaaad2
+DATA constants<>+4848(SB)/4, $0x3eaaaad2
+DATA constants<>+4852(SB)/4, $0x3eaaaad2
+DATA constants<>+4856(SB)/4, $0x3eaaaad2
+DATA constants<>+4860(SB)/4, $0x3eaaaad2
+DATA constants<>+4864(SB)/4, $0xbf000000
+DATA constants<>+4868(SB)/4, $0xbf000000
+DATA constants<>+4872(SB)/4, $0xbf000000
+DATA constants<>+4876(SB)/4, $0xbf000000
+DATA constants<>+4880(SB)/4, $0xbf000000
+DATA constants<>+4884(SB)/4, $0xbf000000
+DATA constants<>+4888(SB)/4, $0xbf000000
+DATA constants<>+4892(SB)/4, $0xbf000000
+DATA constants<>+4896(SB)/4, $0xbf000000
+DATA constants<>+4900(SB)/4, $0xbf000000
+DATA constants<>+4904(SB)/4, $0xbf000000
+DATA constants<>+4908(SB)/4, $0xbf000000
+DATA constants<>+4912(SB)/4, $0xbf000000
+DATA constants<>+4916(SB)/4, $0xbf000000
+DATA constants<>+4920(SB)/4, $0xbf000000
+DATA constants<>+4924(SB)/4, $0xbf000000
+DATA constants<>+4928(SB)/4, $0x03530422
+DATA constants<>+4932(SB)/4, $0x03530422
+DATA constants<>+4936(SB)/4, $0x03530422
+DATA constants<>+4940(SB)/4, $0x03530422
+DATA constants<>+4944(SB)/4, $0x03530422
+DATA constants<>+4948(SB)/4, $0x03530422
+DATA constants<>+4952(SB)/4, $0x03530422
+DATA constants<>+4956(SB)/4, $0x03530422
+DATA constants<>+4960(SB)/4, $0x03530422
+DATA constants<>+4964(SB)/4, $0x03530422
+DATA constants<>+4968(SB)/4, $0x03530422
+DATA constants<>+4972(SB)/4, $0x03530422
+DATA constants<>+4976(SB)/4, $0x03530422
+DATA constants<>+4980(SB)/4, $0x03530422
+DATA constants<>+4984(SB)/4, $0x03530422
+DATA constants<>+4988(SB)/4, $0x03530422
+DATA constants<>+4992(SB)/4, $0x00800000
+DATA constants<>+4996(SB)/4, $0x00800000
+DATA constants<>+5000(SB)/4, $0x00800000
+DATA constants<>+5004(SB)/4, $0x00800000
+DATA constants<>+5008(SB)/4, $0x00800000
+DATA constants<>+5012(SB)/4, $0x00800000
+DATA constants<>+5016(SB)/4, $0x00800000
+DATA constants<>+5020(SB)/4, $0x00800000
+DATA constants<>+5024(SB)/4, $0x00800000
+DATA constants<>+5028(SB)/4, $0x00800000
+DATA constants<>+5032(SB)/4, $0x00800000
+DATA constants<>+5036(SB)/4, $0x00800000
+DATA constants<>+5040(SB)/4, $0x00800000
+DATA constants<>+5044(SB)/4, $0x00800000
+DATA constants<>+5048(SB)/4, $0x00800000
+DATA constants<>+5052(SB)/4, $0x00800000
+DATA constants<>+5056(SB)/4, $0x4b800000
+DATA constants<>+5060(SB)/4, $0x4b800000
+DATA constants<>+5064(SB)/4, $0x4b800000
+DATA constants<>+5068(SB)/4, $0x4b800000
+DATA constants<>+5072(SB)/4, $0x4b800000
+DATA constants<>+5076(SB)/4, $0x4b800000
+DATA constants<>+5080(SB)/4, $0x4b800000
+DATA constants<>+5084(SB)/4, $0x4b800000
+DATA constants<>+5088(SB)/4, $0x4b800000
+DATA constants<>+5092(SB)/4, $0x4b800000
+DATA constants<>+5096(SB)/4, $0x4b800000
+DATA constants<>+5100(SB)/4, $0x4b800000
+DATA constants<>+5104(SB)/4, $0x4b800000
+DATA constants<>+5108(SB)/4, $0x4b800000
+DATA constants<>+5112(SB)/4, $0x4b800000
+DATA constants<>+5116(SB)/4, $0x4b800000
+DATA constants<>+5120(SB)/4, $0x3f400000
+DATA constants<>+5124(SB)/4, $0x3f400000
+DATA constants<>+5128(SB)/4, $0x3f400000
+DATA constants<>+5132(SB)/4, $0x3f400000
+DATA constants<>+5136(SB)/4, $0x3f400000
+DATA constants<>+5140(SB)/4, $0x3f400000
+DATA constants<>+5144(SB)/4, $0x3f400000
+DATA constants<>+5148(SB)/4, $0x3f400000
+DATA constants<>+5152(SB)/4, $0x3f400000
+DATA constants<>+5156(SB)/4, $0x3f400000
+DATA constants<>+5160(SB)/4, $0x3f400000
+DATA constants<>+5164(SB)/4, $0x3f400000
+DATA constants<>+5168(SB)/4, $0x3f400000
+DATA constants<>+5172(SB)/4, $0x3f400000
+DATA constants<>+5176(SB)/4, $0x3f400000
+DATA constants<>+5180(SB)/4, $0x3f400000
+DATA constants<>+5184(SB)/4, $0x007fffff
+DATA constants<>+5188(SB)/4, $0x007fffff
+DATA constants<>+5192(SB)/4, $0x007fffff
+DATA constants<>+5196(SB)/4, $0x007fffff
+DATA constants<>+5200(SB)/4, $0x007fffff
+DATA constants<>+5204(SB)/4, $0x007fffff
+DATA constants<>+5208(SB)/4, $0x007fffff
+DATA constants<>+5212(SB)/4, $0x007fffff
+DATA constants<>+5216(SB)/4, $0x007fffff
+DATA constants<>+5220(SB)/4, $0x007fffff
+DATA constants<>+5224(SB)/4, $0x007fffff
+DATA constants<>+5228(SB)/4, $0x007fffff
+DATA constants<>+5232(SB)/4, $0x007fffff
+DATA constants<>+5236(SB)/4, $0x007fffff
+DATA constants<>+5240(SB)/4, $0x007fffff
+DATA constants<>+5244(SB)/4, $0x007fffff
+DATA constants<>+5248(SB)/4, $0x41c00000
+DATA constants<>+5252(SB)/4, $0x41c00000
+DATA constants<>+5256(SB)/4, $0x41c00000
+DATA constants<>+5260(SB)/4, $0x41c00000
+DATA constants<>+5264(SB)/4, $0x41c00000
+DATA constants<>+5268(SB)/4, $0x41c00000
+DATA constants<>+5272(SB)/4, $0x41c00000
+DATA constants<>+5276(SB)/4, $0x41c00000
+DATA constants<>+5280(SB)/4, $0x41c00000
+DATA constants<>+5284(SB)/4, $0x41c00000
+DATA constants<>+5288(SB)/4, $0x41c00000
+DATA constants<>+5292(SB)/4, $0x41c00000
+DATA constants<>+5296(SB)/4, $0x41c00000
+DATA constants<>+5300(SB)/4, $0x41c00000
+DATA constants<>+5304(SB)/4, $0x41c00000
+DATA constants<>+5308(SB)/4, $0x41c00000
+DATA constants<>+5312(SB)/4, $0x00000000
+DATA constants<>+5316(SB)/4, $0x00000000
+DATA constants<>+5320(SB)/4, $0x00000000
+DATA constants<>+5324(SB)/4, $0x00000000
+DATA constants<>+5328(SB)/4, $0x00000000
+DATA constants<>+5332(SB)/4, $0x00000000
+DATA constants<>+5336(SB)/4, $0x00000000
+DATA constants<>+5340(SB)/4, $0x00000000
+DATA constants<>+5344(SB)/4, $0x00000000
+DATA constants<>+5348(SB)/4, $0x00000000
+DATA constants<>+5352(SB)/4, $0x00000000
+DATA constants<>+5356(SB)/4, $0x00000000
+DATA constants<>+5360(SB)/4, $0x00000000
+DATA constants<>+5364(SB)/4, $0x00000000
+DATA constants<>+5368(SB)/4, $0x00000000
+DATA constants<>+5372(SB)/4, $0x00000000
+DATA constants<>+5376(SB)/4, $0x7f800000
+DATA constants<>+5380(SB)/4, $0x7f800000
+DATA constants<>+5384(SB)/4, $0x7f800000
+DATA constants<>+5388(SB)/4, $0x7f800000
+DATA constants<>+5392(SB)/4, $0x7f800000
+DATA constants<>+5396(SB)/4, $0x7f800000
+DATA constants<>+5400(SB)/4, $0x7f800000
+DATA constants<>+5404(SB)/4, $0x7f800000
+DATA constants<>+5408(SB)/4, $0x7f800000
+DATA constants<>+5412(SB)/4, $0x7f800000
+DATA constants<>+5416(SB)/4, $0x7f800000
+DATA constants<>+5420(SB)/4, $0x7f800000
+DATA constants<>+5424(SB)/4, $0x7f800000
+DATA constants<>+5428(SB)/4, $0x7f800000
+DATA constants<>+5432(SB)/4, $0x7f800000
+DATA constants<>+5436(SB)/4, $0x7f800000
+DATA constants<>+5440(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5448(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5456(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5464(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5472(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5480(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5488(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5496(SB)/8, $0x7fffffffffffffff
+DATA constants<>+5504(SB)/8, $0x4130000000000000
+DATA constants<>+5512(SB)/8, $0x4130000000000000
+DATA constants<>+5520(SB)/8, $0x4130000000000000
+DATA constants<>+5528(SB)/8, $0x4130000000000000
+DATA constants<>+5536(SB)/8, $0x4130000000000000
+DATA constants<>+5544(SB)/8, $0x4130000000000000
+DATA constants<>+5552(SB)/8, $0x4130000000000000
+DATA constants<>+5560(SB)/8, $0x4130000000000000
+DATA constants<>+5568(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5576(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5584(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5592(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5600(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5608(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5616(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5624(SB)/8, $0x3fe45f306dc9c883
+DATA constants<>+5632(SB)/8, $0x4338000000000000
+DATA constants<>+5640(SB)/8, $0x4338000000000000
+DATA constants<>+5648(SB)/8, $0x4338000000000000
+DATA constants<>+5656(SB)/8, $0x4338000000000000
+DATA constants<>+5664(SB)/8, $0x4338000000000000
+DATA constants<>+5672(SB)/8, $0x4338000000000000
+DATA constants<>+5680(SB)/8, $0x4338000000000000
+DATA constants<>+5688(SB)/8, $0x4338000000000000
+DATA constants<>+5696(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5704(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5712(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5720(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5728(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5736(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5744(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5752(SB)/8, $0x3ff921fb54400000
+DATA constants<>+5760(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5768(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5776(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5784(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5792(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5800(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5808(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5816(SB)/8, $0x3dd0b4611a600000
+DATA constants<>+5824(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5832(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5840(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5848(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5856(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5864(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5872(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5880(SB)/8, $0x3ba3198a2e037073
+DATA constants<>+5888(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5896(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5904(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5912(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5920(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5928(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5936(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5944(SB)/8, $0x3de5d93a5acfd57c
+DATA constants<>+5952(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5960(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5968(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5976(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5984(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+5992(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6000(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6008(SB)/8, $0xbda8fae9be8838d4
+DATA constants<>+6016(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6024(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6032(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6040(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6048(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6056(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6064(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6072(SB)/8, $0xbe5ae5e68a2b9ceb
+DATA constants<>+6080(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6088(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6096(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6104(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6112(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6120(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6128(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6136(SB)/8, $0x3e21ee9ebdb4b1c4
+DATA constants<>+6144(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6152(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6160(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6168(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6176(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6184(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6192(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6200(SB)/8, $0x3ec71de357b1fe7d
+DATA constants<>+6208(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6216(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6224(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6232(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6240(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6248(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6256(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6264(SB)/8, $0xbe927e4f809c52ad
+DATA constants<>+6272(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6280(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6288(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6296(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6304(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6312(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6320(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6328(SB)/8, $0xbf2a01a019c161d5
+DATA constants<>+6336(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6344(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6352(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6360(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6368(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6376(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6384(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6392(SB)/8, $0x3efa01a019cb1590
+DATA constants<>+6400(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6408(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6416(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6424(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6432(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6440(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6448(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6456(SB)/8, $0x3f8111111110f8a6
+DATA constants<>+6464(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6472(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6480(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6488(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6496(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6504(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6512(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6520(SB)/8, $0xbf56c16c16c15177
+DATA constants<>+6528(SB)/8, $0xbfc5555555555549
+DATA constants<>+6536(SB)/8, $0xbfc5555555555549
+DATA constants<>+6544(SB)/8, $0xbfc5555555555549
+DATA constants<>+6552(SB)/8, $0xbfc5555555555549
+DATA constants<>+6560(SB)/8, $0xbfc5555555555549
+DATA constants<>+6568(SB)/8, $0xbfc5555555555549
+DATA constants<>+6576(SB)/8, $0xbfc5555555555549
+DATA constants<>+6584(SB)/8, $0xbfc5555555555549
+DATA constants<>+6592(SB)/8, $0x3fa555555555554c
+DATA constants<>+6600(SB)/8, $0x3fa555555555554c
+DATA constants<>+6608(SB)/8, $0x3fa555555555554c
+DATA constants<>+6616(SB)/8, $0x3fa555555555554c
+DATA constants<>+6624(SB)/8, $0x3fa555555555554c
+DATA constants<>+6632(SB)/8, $0x3fa555555555554c
+DATA constants<>+6640(SB)/8, $0x3fa555555555554c
+DATA constants<>+6648(SB)/8, $0x3fa555555555554c
+DATA constants<>+6656(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6664(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6672(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6680(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6688(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6696(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6704(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6712(SB)/8, $0x3ff921fb54442d18
+DATA constants<>+6720(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6728(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6736(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6744(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6752(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6760(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6768(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6776(SB)/8, $0x3c91a62633145c07
+DATA constants<>+6784(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6792(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6800(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6808(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6816(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6824(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6832(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6840(SB)/8, $0xb91f1976b7ed9000
+DATA constants<>+6848(SB)/8, $0xbfe0000000000000
+DATA constants<>+6856(SB)/8, $0xbfe0000000000000
+DATA constants<>+6864(SB)/8, $0xbfe0000000000000
+DATA constants<>+6872(SB)/8, $0xbfe0000000000000
+DATA constants<>+6880(SB)/8, $0xbfe0000000000000
+DATA constants<>+6888(SB)/8, $0xbfe0000000000000
+DATA constants<>+6896(SB)/8, $0xbfe0000000000000
+DATA constants<>+6904(SB)/8, $0xbfe0000000000000
+DATA constants<>+6912(SB)/8, $0x0000000000000001
+DATA constants<>+6920(SB)/8, $0x0000000000000001
+DATA constants<>+6928(SB)/8, $0x0000000000000001
+DATA constants<>+6936(SB)/8, $0x0000000000000001
+DATA constants<>+6944(SB)/8, $0x0000000000000001
+DATA constants<>+6952(SB)/8, $0x0000000000000001
+DATA constants<>+6960(SB)/8, $0x0000000000000001
+DATA constants<>+6968(SB)/8, $0x0000000000000001
+DATA constants<>+6976(SB)/4, $0x7fffffff
+DATA constants<>+6980(SB)/4, $0x7fffffff
+DATA constants<>+6984(SB)/4, $0x7fffffff
+DATA constants<>+6988(SB)/4, $0x7fffffff
+DATA constants<>+6992(SB)/4, $0x7fffffff
+DATA constants<>+6996(SB)/4, $0x7fffffff
+DATA constants<>+7000(SB)/4, $0x7fffffff
+DATA constants<>+7004(SB)/4, $0x7fffffff
+DATA constants<>+7008(SB)/4, $0x7fffffff
+DATA constants<>+7012(SB)/4, $0x7fffffff
+DATA constants<>+7016(SB)/4, $0x7fffffff
+DATA constants<>+7020(SB)/4, $0x7fffffff
+DATA constants<>+7024(SB)/4, $0x7fffffff
+DATA constants<>+7028(SB)/4, $0x7fffffff
+DATA constants<>+7032(SB)/4, $0x7fffffff
+DATA constants<>+7036(SB)/4, $0x7fffffff
+DATA constants<>+7040(SB)/4, $0x48000000
+DATA constants<>+7044(SB)/4, $0x48000000
+DATA constants<>+7048(SB)/4, $0x48000000
+DATA constants<>+7052(SB)/4, $0x48000000
+DATA constants<>+7056(SB)/4, $0x48000000
+DATA constants<>+7060(SB)/4, $0x48000000
+DATA constants<>+7064(SB)/4, $0x48000000
+DATA constants<>+7068(SB)/4, $0x48000000
+DATA constants<>+7072(SB)/4, $0x48000000
+DATA constants<>+7076(SB)/4, $0x48000000
+DATA constants<>+7080(SB)/4, $0x48000000
+DATA constants<>+7084(SB)/4, $0x48000000
+DATA constants<>+7088(SB)/4, $0x48000000
+DATA constants<>+7092(SB)/4, $0x48000000
+DATA constants<>+7096(SB)/4, $0x48000000
+DATA constants<>+7100(SB)/4, $0x48000000
+DATA constants<>+7104(SB)/4, $0x3f22f983
+DATA constants<>+7108(SB)/4, $0x3f22f983
+DATA constants<>+7112(SB)/4, $0x3f22f983
+DATA constants<>+7116(SB)/4, $0x3f22f983
+DATA constants<>+7120(SB)/4, $0x3f22f983
+DATA constants<>+7124(SB)/4, $0x3f22f983
+DATA constants<>+7128(SB)/4, $0x3f22f983
+DATA constants<>+7132(SB)/4, $0x3f22f983
+DATA constants<>+7136(SB)/4, $0x3f22f983
+DATA constants<>+7140(SB)/4, $0x3f22f983
+DATA constants<>+7144(SB)/4, $0x3f22f983
+DATA constants<>+7148(SB)/4, $0x3f22f983
+DATA constants<>+7152(SB)/4, $0x3f22f983
+DATA constants<>+7156(SB)/4, $0x3f22f983
+DATA constants<>+7160(SB)/4, $0x3f22f983
+DATA constants<>+7164(SB)/4, $0x3f22f983
+DATA constants<>+7168(SB)/4, $0x4b400000
+DATA constants<>+7172(SB)/4, $0x4b400000
+DATA constants<>+7176(SB)/4, $0x4b400000
+DATA constants<>+7180(SB)/4, $0x4b400000
+DATA constants<>+7184(SB)/4, $0x4b400000
+DATA constants<>+7188(SB)/4, $0x4b400000
+DATA constants<>+7192(SB)/4, $0x4b400000
+DATA constants<>+7196(SB)/4, $0x4b400000
+DATA constants<>+7200(SB)/4, $0x4b400000
+DATA constants<>+7204(SB)/4, $0x4b400000
+DATA constants<>+7208(SB)/4, $0x4b400000
+DATA constants<>+7212(SB)/4, $0x4b400000
+DATA constants<>+7216(SB)/4, $0x4b400000
+DATA constants<>+7220(SB)/4, $0x4b400000
+DATA constants<>+7224(SB)/4, $0x4b400000
+DATA constants<>+7228(SB)/4, $0x4b400000
+DATA constants<>+7232(SB)/4, $0x3fc90fdb
+DATA constants<>+7236(SB)/4, $0x3fc90fdb
+DATA constants<>+7240(SB)/4, $0x3fc90fdb
+DATA constants<>+7244(SB)/4, $0x3fc90fdb
+DATA constants<>+7248(SB)/4, $0x3fc90fdb
+DATA constants<>+7252(SB)/4, $0x3fc90fdb
+DATA constants<>+7256(SB)/4, $0x3fc90fdb
+DATA constants<>+7260(SB)/4, $0x3fc90fdb
+DATA constants<>+7264(SB)/4, $0x3fc90fdb
+DATA constants<>+7268(SB)/4, $0x3fc90fdb
+DATA constants<>+7272(SB)/4, $0x3fc90fdb
+DATA constants<>+7276(SB)/4, $0x3fc90fdb
+DATA constants<>+7280(SB)/4, $0x3fc90fdb
+DATA constants<>+7284(SB)/4, $0x3fc90fdb
+DATA constants<>+7288(SB)/4, $0x3fc90fdb
+DATA constants<>+7292(SB)/4, $0x3fc90fdb
+DATA constants<>+7296(SB)/4, $0xb33bbd2e
+DATA constants<>+7300(SB)/4, $0xb33bbd2e
+DATA constants<>+7304(SB)/4, $0xb33bbd2e
+DATA constants<>+7308(SB)/4, $0xb33bbd2e
+DATA constants<>+7312(SB)/4, $0xb33bbd2e
+DATA constants<>+7316(SB)/4, $0xb33bbd2e
+DATA constants<>+7320(SB)/4, $0xb33bbd2e
+DATA constants<>+7324(SB)/4, $0xb33bbd2e
+DATA constants<>+7328(SB)/4, $0xb33bbd2e
+DATA constants<>+7332(SB)/4, $0xb33bbd2e
+DATA constants<>+7336(SB)/4, $0xb33bbd2e
+DATA constants<>+7340(SB)/4, $0xb33bbd2e
+DATA constants<>+7344(SB)/4, $0xb33bbd2e
+DATA constants<>+7348(SB)/4, $0xb33bbd2e
+DATA constants<>+7352(SB)/4, $0xb33bbd2e
+DATA constants<>+7356(SB)/4, $0xb33bbd2e
+DATA constants<>+7360(SB)/4, $0xa6f72ced
+DATA constants<>+7364(SB)/4, $0xa6f72ced
+DATA constants<>+7368(SB)/4, $0xa6f72ced
+DATA constants<>+7372(SB)/4, $0xa6f72ced
+DATA constants<>+7376(SB)/4, $0xa6f72ced
+DATA constants<>+7380(SB)/4, $0xa6f72ced
+DATA constants<>+7384(SB)/4, $0xa6f72ced
+DATA constants<>+7388(SB)/4, $0xa6f72ced
+DATA constants<>+7392(SB)/4, $0xa6f72ced
+DATA constants<>+7396(SB)/4, $0xa6f72ced
+DATA constants<>+7400(SB)/4, $0xa6f72ced
+DATA constants<>+7404(SB)/4, $0xa6f72ced
+DATA constants<>+7408(SB)/4, $0xa6f72ced
+DATA constants<>+7412(SB)/4, $0xa6f72ced
+DATA constants<>+7416(SB)/4, $0xa6f72ced
+DATA constants<>+7420(SB)/4, $0xa6f72ced
+DATA constants<>+7424(SB)/4, $0xb94c924d
+DATA constants<>+7428(SB)/4, $0xb94c924d
+DATA constants<>+7432(SB)/4, $0xb94c924d
+DATA constants<>+7436(SB)/4, $0xb94c924d
+DATA constants<>+7440(SB)/4, $0xb94c924d
+DATA constants<>+7444(SB)/4, $0xb94c924d
+DATA constants<>+7448(SB)/4, $0xb94c924d
+DATA constants<>+7452(SB)/4, $0xb94c924d
+DATA constants<>+7456(SB)/4, $0xb94c924d
+DATA constants<>+7460(SB)/4, $0xb94c924d
+DATA constants<>+7464(SB)/4, $0xb94c924d
+DATA constants<>+7468(SB)/4, $0xb94c924d
+DATA constants<>+7472(SB)/4, $0xb94c924d
+DATA constants<>+7476(SB)/4, $0xb94c924d
+DATA constants<>+7480(SB)/4, $0xb94c924d
+DATA constants<>+7484(SB)/4, $0xb94c924d
+DATA constants<>+7488(SB)/4, $0x3c08836b
+DATA constants<>+7492(SB)/4, $0x3c08836b
+DATA constants<>+7496(SB)/4, $0x3c08836b
+DATA constants<>+7500(SB)/4, $0x3c08836b
+DATA constants<>+7504(SB)/4, $0x3c08836b
+DATA constants<>+7508(SB)/4, $0x3c08836b
+DATA constants<>+7512(SB)/4, $0x3c08836b
+DATA constants<>+7516(SB)/4, $0x3c08836b
+DATA constants<>+7520(SB)/4, $0x3c08836b
+DATA constants<>+7524(SB)/4, $0x3c08836b
+DATA constants<>+7528(SB)/4, $0x3c08836b
+DATA constants<>+7532(SB)/4, $0x3c08836b
+DATA constants<>+7536(SB)/4, $0x3c08836b
+DATA constants<>+7540(SB)/4, $0x3c08836b
+DATA constants<>+7544(SB)/4, $0x3c08836b
+DATA constants<>+7548(SB)/4, $0x3c08836b
+DATA constants<>+7552(SB)/4, $0xbe2aaaa2
+DATA constants<>+7556(SB)/4, $0xbe2aaaa2
+DATA constants<>+7560(SB)/4, $0xbe2aaaa2
+DATA constants<>+7564(SB)/4, $0xbe2aaaa2
+DATA constants<>+7568(SB)/4, $0xbe2aaaa2
+DATA constants<>+7572(SB)/4, $0xbe2aaaa2
+DATA constants<>+7576(SB)/4, $0xbe2aaaa2
+DATA constants<>+7580(SB)/4, $0xbe2aaaa2
+DATA constants<>+7584(SB)/4, $0xbe2aaaa2
+DATA constants<>+7588(SB)/4, $0xbe2aaaa2
+DATA constants<>+7592(SB)/4, $0xbe2aaaa2
+DATA constants<>+7596(SB)/4, $0xbe2aaaa2
+DATA constants<>+7600(SB)/4, $0xbe2aaaa2
+DATA constants<>+7604(SB)/4, $0xbe2aaaa2
+DATA constants<>+7608(SB)/4, $0xbe2aaaa2
+DATA constants<>+7612(SB)/4, $0xbe2aaaa2
+DATA constants<>+7616(SB)/4, $0x37ccf23c
+DATA constants<>+7620(SB)/4, $0x37ccf23c
+DATA constants<>+7624(SB)/4, $0x37ccf23c
+DATA constants<>+7628(SB)/4, $0x37ccf23c
+DATA constants<>+7632(SB)/4, $0x37ccf23c
+DATA constants<>+7636(SB)/4, $0x37ccf23c
+DATA constants<>+7640(SB)/4, $0x37ccf23c
+DATA constants<>+7644(SB)/4, $0x37ccf23c
+DATA constants<>+7648(SB)/4, $0x37ccf23c
+DATA constants<>+7652(SB)/4, $0x37ccf23c
+DATA constants<>+7656(SB)/4, $0x37ccf23c
+DATA constants<>+7660(SB)/4, $0x37ccf23c
+DATA constants<>+7664(SB)/4, $0x37ccf23c
+DATA constants<>+7668(SB)/4, $0x37ccf23c
+DATA constants<>+7672(SB)/4, $0x37ccf23c
+DATA constants<>+7676(SB)/4, $0x37ccf23c
+DATA constants<>+7680(SB)/4, $0xbab60610
+DATA constants<>+7684(SB)/4, $0xbab60610
+DATA constants<>+7688(SB)/4, $0xbab60610
+DATA constants<>+7692(SB)/4, $0xbab60610
+DATA constants<>+7696(SB)/4, $0xbab60610
+DATA constants<>+7700(SB)/4, $0xbab60610
+DATA constants<>+7704(SB)/4, $0xbab60610
+DATA constants<>+7708(SB)/4, $0xbab60610
+DATA constants<>+7712(SB)/4, $0xbab60610
+DATA constants<>+7716(SB)/4, $0xbab60610
+DATA constants<>+7720(SB)/4, $0xbab60610
+DATA constants<>+7724(SB)/4, $0xbab60610
+DATA constants<>+7728(SB)/4, $0xbab60610
+DATA constants<>+7732(SB)/4, $0xbab60610
+DATA constants<>+7736(SB)/4, $0xbab60610
+DATA constants<>+7740(SB)/4, $0xbab60610
+DATA constants<>+7744(SB)/4, $0x3d2aaaa5
+DATA constants<>+7748(SB)/4, $0x3d2aaaa5
+DATA constants<>+7752(SB)/4, $0x3d2aaaa5
+DATA constants<>+7756(SB)/4, $0x3d2aaaa5
+DATA constants<>+7760(SB)/4, $0x3d2aaaa5
+DATA constants<>+7764(SB)/4, $0x3d2aaaa5
+DATA constants<>+7768(SB)/4, $0x3d2aaaa5
+DATA constants<>+7772(SB)/4, $0x3d2aaaa5
+DATA constants<>+7776(SB)/4, $0x3d2aaaa5
+DATA constants<>+7780(SB)/4, $0x3d2aaaa5
+DATA constants<>+7784(SB)/4, $0x3d2aaaa5
+DATA constants<>+7788(SB)/4, $0x3d2aaaa5
+DATA constants<>+7792(SB)/4, $0x3d2aaaa5
+DATA constants<>+7796(SB)/4, $0x3d2aaaa5
+DATA constants<>+7800(SB)/4, $0x3d2aaaa5
+DATA constants<>+7804(SB)/4, $0x3d2aaaa5
+DATA constants<>+7808(SB)/4, $0x00000001
+DATA constants<>+7812(SB)/4, $0x00000001
+DATA constants<>+7816(SB)/4, $0x00000001
+DATA constants<>+7820(SB)/4, $0x00000001
+DATA constants<>+7824(SB)/4, $0x00000001
+DATA constants<>+7828(SB)/4, $0x00000001
+DATA constants<>+7832(SB)/4, $0x00000001
+DATA constants<>+7836(SB)/4, $0x00000001
+DATA constants<>+7840(SB)/4, $0x00000001
+DATA constants<>+7844(SB)/4, $0x00000001
+DATA constants<>+7848(SB)/4, $0x00000001
+DATA constants<>+7852(SB)/4, $0x00000001
+DATA constants<>+7856(SB)/4, $0x00000001
+DATA constants<>+7860(SB)/4, $0x00000001
+DATA constants<>+7864(SB)/4, $0x00000001
+DATA constants<>+7868(SB)/4, $0x00000001
+DATA constants<>+7872(SB)/8, $0x4338000000000001
+DATA constants<>+7880(SB)/8, $0x4338000000000001
+DATA constants<>+7888(SB)/8, $0x4338000000000001
+DATA constants<>+7896(SB)/8, $0x4338000000000001
+DATA constants<>+7904(SB)/8, $0x4338000000000001
+DATA constants<>+7912(SB)/8, $0x4338000000000001
+DATA constants<>+7920(SB)/8, $0x4338000000000001
+DATA constants<>+7928(SB)/8, $0x4338000000000001
+DATA constants<>+7936(SB)/4, $0x4b400001
+DATA constants<>+7940(SB)/4, $0x4b400001
+DATA constants<>+7944(SB)/4, $0x4b400001
+DATA constants<>+7948(SB)/4, $0x4b400001
+DATA constants<>+7952(SB)/4, $0x4b400001
+DATA constants<>+7956(SB)/4, $0x4b400001
+DATA constants<>+7960(SB)/4, $0x4b400001
+DATA constants<>+7964(SB)/4, $0x4b400001
+DATA constants<>+7968(SB)/4, $0x4b400001
+DATA constants<>+7972(SB)/4, $0x4b400001
+DATA constants<>+7976(SB)/4, $0x4b400001
+DATA constants<>+7980(SB)/4, $0x4b400001
+DATA constants<>+7984(SB)/4, $0x4b400001
+DATA constants<>+7988(SB)/4, $0x4b400001
+DATA constants<>+7992(SB)/4, $0x4b400001
+DATA constants<>+7996(SB)/4, $0x4b400001
+DATA constants<>+8000(SB)/8, $0x3fe4000000000000
+DATA constants<>+8008(SB)/8, $0x3fe4000000000000
+DATA constants<>+8016(SB)/8, $0x3fe4000000000000
+DATA constants<>+8024(SB)/8, $0x3fe4000000000000
+DATA constants<>+8032(SB)/8, $0x3fe4000000000000
+DATA constants<>+8040(SB)/8, $0x3fe4000000000000
+DATA constants<>+8048(SB)/8, $0x3fe4000000000000
+DATA constants<>+8056(SB)/8, $0x3fe4000000000000
+DATA constants<>+8064(SB)/8, $0x4083b00000000000
+DATA constants<>+8072(SB)/8, $0x4083b00000000000
+DATA constants<>+8080(SB)/8, $0x4083b00000000000
+DATA constants<>+8088(SB)/8, $0x4083b00000000000
+DATA constants<>+8096(SB)/8, $0x4083b00000000000
+DATA constants<>+8104(SB)/8, $0x4083b00000000000
+DATA constants<>+8112(SB)/8, $0x4083b00000000000
+DATA constants<>+8120(SB)/8, $0x4083b00000000000
+DATA constants<>+8128(SB)/8, $0x40e960e000000000
+DATA constants<>+8136(SB)/8, $0x40e960e000000000
+DATA constants<>+8144(SB)/8, $0x40e960e000000000
+DATA constants<>+8152(SB)/8, $0x40e960e000000000
+DATA constants<>+8160(SB)/8, $0x40e960e000000000
+DATA constants<>+8168(SB)/8, $0x40e960e000000000
+DATA constants<>+8176(SB)/8, $0x40e960e000000000
+DATA constants<>+8184(SB)/8, $0x40e960e000000000
+DATA constants<>+8192(SB)/8, $0x412cde3200000000
+DATA constants<>+8200(SB)/8, $0x412cde3200000000
+DATA constants<>+8208(SB)/8, $0x412cde3200000000
+DATA constants<>+8216(SB)/8, $0x412cde3200000000
+DATA constants<>+8224(SB)/8, $0x412cde3200000000
+DATA constants<>+8232(SB)/8, $0x412cde3200000000
+DATA constants<>+8240(SB)/8, $0x412cde3200000000
+DATA constants<>+8248(SB)/8, $0x412cde3200000000
+DATA constants<>+8256(SB)/8, $0x413eee1100000000
+DATA constants<>+8264(SB)/8, $0x413eee1100000000
+DATA constants<>+8272(SB)/8, $0x413eee1100000000
+DATA constants<>+8280(SB)/8, $0x413eee1100000000
+DATA constants<>+8288(SB)/8, $0x413eee1100000000
+DATA constants<>+8296(SB)/8, $0x413eee1100000000
+DATA constants<>+8304(SB)/8, $0x413eee1100000000
+DATA constants<>+8312(SB)/8, $0x413eee1100000000
+DATA constants<>+8320(SB)/8, $0x4082900000000000
+DATA constants<>+8328(SB)/8, $0x4082900000000000
+DATA constants<>+8336(SB)/8, $0x4082900000000000
+DATA constants<>+8344(SB)/8, $0x4082900000000000
+DATA constants<>+8352(SB)/8, $0x4082900000000000
+DATA constants<>+8360(SB)/8, $0x4082900000000000
+DATA constants<>+8368(SB)/8, $0x4082900000000000
+DATA constants<>+8376(SB)/8, $0x4082900000000000
+DATA constants<>+8384(SB)/8, $0x40e5fea000000000
+DATA constants<>+8392(SB)/8, $0x40e5fea000000000
+DATA constants<>+8400(SB)/8, $0x40e5fea000000000
+DATA constants<>+8408(SB)/8, $0x40e5fea000000000
+DATA constants<>+8416(SB)/8, $0x40e5fea000000000
+DATA constants<>+8424(SB)/8, $0x40e5fea000000000
+DATA constants<>+8432(SB)/8, $0x40e5fea000000000
+DATA constants<>+8440(SB)/8, $0x40e5fea000000000
+DATA constants<>+8448(SB)/8, $0x41249eb600000000
+DATA constants<>+8456(SB)/8, $0x41249eb600000000
+DATA constants<>+8464(SB)/8, $0x41249eb600000000
+DATA constants<>+8472(SB)/8, $0x41249eb600000000
+DATA constants<>+8480(SB)/8, $0x41249eb600000000
+DATA constants<>+8488(SB)/8, $0x41249eb600000000
+DATA constants<>+8496(SB)/8, $0x41249eb600000000
+DATA constants<>+8504(SB)/8, $0x41249eb600000000
+DATA constants<>+8512(SB)/8, $0xc000000000000000
+DATA constants<>+8520(SB)/8, $0xc000000000000000
+DATA constants<>+8528(SB)/8, $0xc000000000000000
+DATA constants<>+8536(SB)/8, $0xc000000000000000
+DATA constants<>+8544(SB)/8, $0xc000000000000000
+DATA constants<>+8552(SB)/8, $0xc000000000000000
+DATA constants<>+8560(SB)/8, $0xc000000000000000
+DATA constants<>+8568(SB)/8, $0xc000000000000000
+DATA constants<>+8576(SB)/8, $0x4000000000000000
+DATA constants<>+8584(SB)/8, $0x4000000000000000
+DATA constants<>+8592(SB)/8, $0x4000000000000000
+DATA constants<>+8600(SB)/8, $0x4000000000000000
+DATA constants<>+8608(SB)/8, $0x4000000000000000
+DATA constants<>+8616(SB)/8, $0x4000000000000000
+DATA constants<>+8624(SB)/8, $0x4000000000000000
+DATA constants<>+8632(SB)/8, $0x4000000000000000
+DATA constants<>+8640(SB)/4, $0xc0000000
+DATA constants<>+8644(SB)/4, $0xc0000000
+DATA constants<>+8648(SB)/4, $0xc0000000
+DATA constants<>+8652(SB)/4, $0xc0000000
+DATA constants<>+8656(SB)/4, $0xc0000000
+DATA constants<>+8660(SB)/4, $0xc0000000
+DATA constants<>+8664(SB)/4, $0xc0000000
+DATA constants<>+8668(SB)/4, $0xc0000000
+DATA constants<>+8672(SB)/4, $0xc0000000
+DATA constants<>+8676(SB)/4, $0xc0000000
+DATA constants<>+8680(SB)/4, $0xc0000000
+DATA constants<>+8684(SB)/4, $0xc0000000
+DATA constants<>+8688(SB)/4, $0xc0000000
+DATA constants<>+8692(SB)/4, $0xc0000000
+DATA constants<>+8696(SB)/4, $0xc0000000
+DATA constants<>+8700(SB)/4, $0xc0000000
+DATA constants<>+8704(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8712(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8720(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8728(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8736(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8744(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8752(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8760(SB)/8, $0x3fda827999fcef32
+DATA constants<>+8768(SB)/4, $0xbb58abe0
+DATA constants<>+8772(SB)/4, $0xbb58abe0
+DATA constants<>+8776(SB)/4, $0xbb58abe0
+DATA constants<>+8780(SB)/4, $0xbb58abe0
+DATA constants<>+8784(SB)/4, $0xbb58abe0
+DATA constants<>+8788(SB)/4, $0xbb58abe0
+DATA constants<>+8792(SB)/4, $0xbb58abe0
+DATA constants<>+8796(SB)/4, $0xbb58abe0
+DATA constants<>+8800(SB)/4, $0xbb58abe0
+DATA constants<>+8804(SB)/4, $0xbb58abe0
+DATA constants<>+8808(SB)/4, $0xbb58abe0
+DATA constants<>+8812(SB)/4, $0xbb58abe0
+DATA constants<>+8816(SB)/4, $0xbb58abe0
+DATA constants<>+8820(SB)/4, $0xbb58abe0
+DATA constants<>+8824(SB)/4, $0xbb58abe0
+DATA constants<>+8828(SB)/4, $0xbb58abe0
+DATA constants<>+8832(SB)/4, $0x3ca50f77
+DATA constants<>+8836(SB)/4, $0x3ca50f77
+DATA constants<>+8840(SB)/4, $0x3ca50f77
+DATA constants<>+8844(SB)/4, $0x3ca50f77
+DATA constants<>+8848(SB)/4, $0x3ca50f77
+DATA constants<>+8852(SB)/4, $0x3ca50f77
+DATA constants<>+8856(SB)/4, $0x3ca50f77
+DATA constants<>+8860(SB)/4, $0x3ca50f77
+DATA constants<>+8864(SB)/4, $0x3ca50f77
+DATA constants<>+8868(SB)/4, $0x3ca50f77
+DATA constants<>+8872(SB)/4, $0x3ca50f77
+DATA constants<>+8876(SB)/4, $0x3ca50f77
+DATA constants<>+8880(SB)/4, $0x3ca50f77
+DATA constants<>+8884(SB)/4, $0x3ca50f77
+DATA constants<>+8888(SB)/4, $0x3ca50f77
+DATA constants<>+8892(SB)/4, $0x3ca50f77
+DATA constants<>+8896(SB)/4, $0xbd6bc3cd
+DATA constants<>+8900(SB)/4, $0xbd6bc3cd
+DATA constants<>+8904(SB)/4, $0xbd6bc3cd
+DATA constants<>+8908(SB)/4, $0xbd6bc3cd
+DATA constants<>+8912(SB)/4, $0xbd6bc3cd
+DATA constants<>+8916(SB)/4, $0xbd6bc3cd
+DATA constants<>+8920(SB)/4, $0xbd6bc3cd
+DATA constants<>+8924(SB)/4, $0xbd6bc3cd
+DATA constants<>+8928(SB)/4, $0xbd6bc3cd
+DATA constants<>+8932(SB)/4, $0xbd6bc3cd
+DATA constants<>+8936(SB)/4, $0xbd6bc3cd
+DATA constants<>+8940(SB)/4, $0xbd6bc3cd
+DATA constants<>+8944(SB)/4, $0xbd6bc3cd
+DATA constants<>+8948(SB)/4, $0xbd6bc3cd
+DATA constants<>+8952(SB)/4, $0xbd6bc3cd
+DATA constants<>+8956(SB)/4, $0xbd6bc3cd
+DATA constants<>+8960(SB)/4, $0x3dda850f
+DATA constants<>+8964(SB)/4, $0x3dda850f
+DATA constants<>+8968(SB)/4, $0x3dda850f
+DATA constants<>+8972(SB)/4, $0x3dda850f
+DATA constants<>+8976(SB)/4, $0x3dda850f
+DATA constants<>+8980(SB)/4, $0x3dda850f
+DATA constants<>+8984(SB)/4, $0x3dda850f
+DATA constants<>+8988(SB)/4, $0x3dda850f
+DATA constants<>+8992(SB)/4, $0x3dda850f
+DATA constants<>+8996(SB)/4, $0x3dda850f
+DATA constants<>+9000(SB)/4, $0x3dda850f
+DATA constants<>+9004(SB)/4, $0x3dda850f
+DATA constants<>+9008(SB)/4, $0x3dda850f
+DATA constants<>+9012(SB)/4, $0x3dda850f
+DATA constants<>+9016(SB)/4, $0x3dda850f
+DATA constants<>+9020(SB)/4, $0x3dda850f
+DATA constants<>+9024(SB)/4, $0xbe1d2cac
+DATA constants<>+9028(SB)/4, $0xbe1d2cac
+DATA constants<>+9032(SB)/4, $0xbe1d2cac
+DATA constants<>+9036(SB)/4, $0xbe1d2cac
+DATA constants<>+9040(SB)/4, $0xbe1d2cac
+DATA constants<>+9044(SB)/4, $0xbe1d2cac
+DATA constants<>+9048(SB)/4, $0xbe1d2cac
+DATA constants<>+9052(SB)/4, $0xbe1d2cac
+DATA constants<>+9056(SB)/4, $0xbe1d2cac
+DATA constants<>+9060(SB)/4, $0xbe1d2cac
+DATA constants<>+9064(SB)/4, $0xbe1d2cac
+DATA constants<>+9068(SB)/4, $0xbe1d2cac
+DATA constants<>+9072(SB)/4, $0xbe1d2cac
+DATA constants<>+9076(SB)/4, $0xbe1d2cac
+DATA constants<>+9080(SB)/4, $0xbe1d2cac
+DATA constants<>+9084(SB)/4, $0xbe1d2cac
+DATA constants<>+9088(SB)/4, $0x3e49a885
+DATA constants<>+9092(SB)/4, $0x3e49a885
+DATA constants<>+9096(SB)/4, $0x3e49a885
+DATA constants<>+9100(SB)/4, $0x3e49a885
+DATA constants<>+9104(SB)/4, $0x3e49a885
+DATA constants<>+9108(SB)/4, $0x3e49a885
+DATA constants<>+9112(SB)/4, $0x3e49a885
+DATA constants<>+9116(SB)/4, $0x3e49a885
+DATA constants<>+9120(SB)/4, $0x3e49a885
+DATA constants<>+9124(SB)/4, $0x3e49a885
+DATA constants<>+9128(SB)/4, $0x3e49a885
+DATA constants<>+9132(SB)/4, $0x3e49a885
+DATA constants<>+9136(SB)/4, $0x3e49a885
+DATA constants<>+9140(SB)/4, $0x3e49a885
+DATA constants<>+9144(SB)/4, $0x3e49a885
+DATA constants<>+9148(SB)/4, $0x3e49a885
+DATA constants<>+9152(SB)/4, $0xbe7f924f
+DATA constants<>+9156(SB)/4, $0xbe7f924f
+DATA constants<>+9160(SB)/4, $0xbe7f924f
+DATA constants<>+9164(SB)/4, $0xbe7f924f
+DATA constants<>+9168(SB)/4, $0xbe7f924f
+DATA constants<>+9172(SB)/4, $0xbe7f924f
+DATA constants<>+9176(SB)/4, $0xbe7f924f
+DATA constants<>+9180(SB)/4, $0xbe7f924f
+DATA constants<>+9184(SB)/4, $0xbe7f924f
+DATA constants<>+9188(SB)/4, $0xbe7f924f
+DATA constants<>+9192(SB)/4, $0xbe7f924f
+DATA constants<>+9196(SB)/4, $0xbe7f924f
+DATA constants<>+9200(SB)/4, $0xbe7f924f
+DATA constants<>+9204(SB)/4, $0xbe7f924f
+DATA constants<>+9208(SB)/4, $0xbe7f924f
+DATA constants<>+9212(SB)/4, $0xbe7f924f
+DATA constants<>+9216(SB)/4, $0x3eaaa6ea
+DATA constants<>+9220(SB)/4, $0x3eaaa6ea
+DATA constants<>+9224(SB)/4, $0x3eaaa6ea
+DATA constants<>+9228(SB)/4, $0x3eaaa6ea
+DATA constants<>+9232(SB)/4, $0x3eaaa6ea
+DATA constants<>+9236(SB)/4, $0x3eaaa6ea
+DATA constants<>+9240(SB)/4, $0x3eaaa6ea
+DATA constants<>+9244(SB)/4, $0x3eaaa6ea
+DATA constants<>+9248(SB)/4, $0x3eaaa6ea
+DATA constants<>+9252(SB)/4, $0x3eaaa6ea
+DATA constants<>+9256(SB)/4, $0x3eaaa6ea
+DATA constants<>+9260(SB)/4, $0x3eaaa6ea
+DATA constants<>+9264(SB)/4, $0x3eaaa6ea
+DATA constants<>+9268(SB)/4, $0x3eaaa6ea
+DATA constants<>+9272(SB)/4, $0x3eaaa6ea
+DATA constants<>+9276(SB)/4, $0x3eaaa6ea
+DATA constants<>+9280(SB)/4, $0xbeffffe9
+DATA constants<>+9284(SB)/4, $0xbeffffe9
+DATA constants<>+9288(SB)/4, $0xbeffffe9
+DATA constants<>+9292(SB)/4, $0xbeffffe9
+DATA constants<>+9296(SB)/4, $0xbeffffe9
+DATA constants<>+9300(SB)/4, $0xbeffffe9
+DATA constants<>+9304(SB)/4, $0xbeffffe9
+DATA constants<>+9308(SB)/4, $0xbeffffe9
+DATA constants<>+9312(SB)/4, $0xbeffffe9
+DATA constants<>+9316(SB)/4, $0xbeffffe9
+DATA constants<>+9320(SB)/4, $0xbeffffe9
+DATA constants<>+9324(SB)/4, $0xbeffffe9
+DATA constants<>+9328(SB)/4, $0xbeffffe9
+DATA constants<>+9332(SB)/4, $0xbeffffe9
+DATA constants<>+9336(SB)/4, $0xbeffffe9
+DATA constants<>+9340(SB)/4, $0xbeffffe9
+DATA constants<>+9344(SB)/8, $0x4044000000000000
+DATA constants<>+9352(SB)/8, $0x4044000000000000
+DATA constants<>+9360(SB)/8, $0x4044000000000000
+DATA constants<>+9368(SB)/8, $0x4044000000000000
+DATA constants<>+9376(SB)/8, $0x4044000000000000
+DATA constants<>+9384(SB)/8, $0x4044000000000000
+DATA constants<>+9392(SB)/8, $0x4044000000000000
+DATA constants<>+9400(SB)/8, $0x4044000000000000
+DATA constants<>+9408(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9416(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9424(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9432(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9440(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9448(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9456(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9464(SB)/8, $0x3fd9884533d43651
+DATA constants<>+9472(SB)/8, $0x400c000000000000
+DATA constants<>+9480(SB)/8, $0x400c000000000000
+DATA constants<>+9488(SB)/8, $0x400c000000000000
+DATA constants<>+9496(SB)/8, $0x400c000000000000
+DATA constants<>+9504(SB)/8, $0x400c000000000000
+DATA constants<>+9512(SB)/8, $0x400c000000000000
+DATA constants<>+9520(SB)/8, $0x400c000000000000
+DATA constants<>+9528(SB)/8, $0x400c000000000000
+DATA constants<>+9536(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9544(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9552(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9560(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9568(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9576(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9584(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9592(SB)/8, $0x3e4a7128f0972bf6
+DATA constants<>+9600(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9608(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9616(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9624(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9632(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9640(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9648(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9656(SB)/8, $0xbe78728bb1e4c0a7
+DATA constants<>+9664(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9672(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9680(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9688(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9696(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9704(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9712(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9720(SB)/8, $0x3e94d6546850307c
+DATA constants<>+9728(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9736(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9744(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9752(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9760(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9768(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9776(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9784(SB)/8, $0xbe98135f579c300d
+DATA constants<>+9792(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9800(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9808(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9816(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9824(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9832(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9840(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9848(SB)/8, $0xbec87fbebe8804f9
+DATA constants<>+9856(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9864(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9872(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9880(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9888(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9896(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9904(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9912(SB)/8, $0x3efe3e7ac781f32c
+DATA constants<>+9920(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9928(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9936(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9944(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9952(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9960(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9968(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9976(SB)/8, $0xbf28d5502b9d2feb
+DATA constants<>+9984(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+9992(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10000(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10008(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10016(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10024(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10032(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10040(SB)/8, $0x3f53935d12725bb6
+DATA constants<>+10048(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10056(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10064(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10072(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10080(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10088(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10096(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10104(SB)/8, $0xbf805f19de7abee3
+DATA constants<>+10112(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10120(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10128(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10136(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10144(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10152(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10160(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10168(SB)/8, $0x3fa657527ab6b2b5
+DATA constants<>+10176(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10184(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10192(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10200(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10208(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10216(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10224(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10232(SB)/8, $0x3fe94d07d4aac0d4
+DATA constants<>+10240(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10248(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10256(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10264(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10272(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10280(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10288(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10296(SB)/8, $0x3ffddb07f4534143
+DATA constants<>+10304(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10312(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10320(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10328(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10336(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10344(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10352(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10360(SB)/8, $0x3e30184a20ad592d
+DATA constants<>+10368(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10376(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10384(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10392(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10400(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10408(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10416(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10424(SB)/8, $0xbe44f36799422a9a
+DATA constants<>+10432(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10440(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10448(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10456(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10464(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10472(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10480(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10488(SB)/8, $0xbe7433d24be4e984
+DATA constants<>+10496(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10504(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10512(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10520(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10528(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10536(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10544(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10552(SB)/8, $0x3ea8bfe1e1bbf36c
+DATA constants<>+10560(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10568(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10576(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10584(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10592(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10600(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10608(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10616(SB)/8, $0xbecf1983795b527f
+DATA constants<>+10624(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10632(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10640(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10648(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10656(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10664(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10672(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10680(SB)/8, $0x3eedb5dfc5d6cd54
+DATA constants<>+10688(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10696(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10704(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10712(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10720(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10728(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10736(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10744(SB)/8, $0xbf08b136ab241b63
+DATA constants<>+10752(SB)/8, $0x3f260610327a4300
+DATA constants<>+10760(SB)/8, $0x3f260610327a4300
+DATA constants<>+10768(SB)/8, $0x3f260610327a4300
+DATA constants<>+10776(SB)/8, $0x3f260610327a4300
+DATA constants<>+10784(SB)/8, $0x3f260610327a4300
+DATA constants<>+10792(SB)/8, $0x3f260610327a4300
+DATA constants<>+10800(SB)/8, $0x3f260610327a4300
+DATA constants<>+10808(SB)/8, $0x3f260610327a4300
+DATA constants<>+10816(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10824(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10832(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10840(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10848(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10856(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10864(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10872(SB)/8, $0xbf5246abb8c0804c
+DATA constants<>+10880(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10888(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10896(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10904(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10912(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10920(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10928(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10936(SB)/8, $0x3f909f81f665350c
+DATA constants<>+10944(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10952(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10960(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10968(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10976(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10984(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+10992(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+11000(SB)/8, $0xbfd29e0c849bd165
+DATA constants<>+11008(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11016(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11024(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11032(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11040(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11048(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11056(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11064(SB)/8, $0xbff6aeb529b4ffd7
+DATA constants<>+11072(SB)/8, $0xc044000000000000
+DATA constants<>+11080(SB)/8, $0xc044000000000000
+DATA constants<>+11088(SB)/8, $0xc044000000000000
+DATA constants<>+11096(SB)/8, $0xc044000000000000
+DATA constants<>+11104(SB)/8, $0xc044000000000000
+DATA constants<>+11112(SB)/8, $0xc044000000000000
+DATA constants<>+11120(SB)/8, $0xc044000000000000
+DATA constants<>+11128(SB)/8, $0xc044000000000000
+DATA constants<>+11136(SB)/4, $0x41680000
+DATA constants<>+11140(SB)/4, $0x41680000
+DATA constants<>+11144(SB)/4, $0x41680000
+DATA constants<>+11148(SB)/4, $0x41680000
+DATA constants<>+11152(SB)/4, $0x41680000
+DATA constants<>+11156(SB)/4, $0x41680000
+DATA constants<>+11160(SB)/4, $0x41680000
+DATA constants<>+11164(SB)/4, $0x41680000
+DATA constants<>+11168(SB)/4, $0x41680000
+DATA constants<>+11172(SB)/4, $0x41680000
+DATA constants<>+11176(SB)/4, $0x41680000
+DATA constants<>+11180(SB)/4, $0x41680000
+DATA constants<>+11184(SB)/4, $0x41680000
+DATA constants<>+11188(SB)/4, $0x41680000
+DATA constants<>+11192(SB)/4, $0x41680000
+DATA constants<>+11196(SB)/4, $0x41680000
+DATA constants<>+11200(SB)/4, $0x3ecc422a
+DATA constants<>+11204(SB)/4, $0x3ecc422a
+DATA constants<>+11208(SB)/4, $0x3ecc422a
+DATA constants<>+11212(SB)/4, $0x3ecc422a
+DATA constants<>+11216(SB)/4, $0x3ecc422a
+DATA constants<>+11220(SB)/4, $0x3ecc422a
+DATA constants<>+11224(SB)/4, $0x3ecc422a
+DATA constants<>+11228(SB)/4, $0x3ecc422a
+DATA constants<>+11232(SB)/4, $0x3ecc422a
+DATA constants<>+11236(SB)/4, $0x3ecc422a
+DATA constants<>+11240(SB)/4, $0x3ecc422a
+DATA constants<>+11244(SB)/4, $0x3ecc422a
+DATA constants<>+11248(SB)/4, $0x3ecc422a
+DATA constants<>+11252(SB)/4, $0x3ecc422a
+DATA constants<>+11256(SB)/4, $0x3ecc422a
+DATA constants<>+11260(SB)/4, $0x3ecc422a
+DATA constants<>+11264(SB)/4, $0x40600000
+DATA constants<>+11268(SB)/4, $0x40600000
+DATA constants<>+11272(SB)/4, $0x40600000
+DATA constants<>+11276(SB)/4, $0x40600000
+DATA constants<>+11280(SB)/4, $0x40600000
+DATA constants<>+11284(SB)/4, $0x40600000
+DATA constants<>+11288(SB)/4, $0x40600000
+DATA constants<>+11292(SB)/4, $0x40600000
+DATA constants<>+11296(SB)/4, $0x40600000
+DATA constants<>+11300(SB)/4, $0x40600000
+DATA constants<>+11304(SB)/4, $0x40600000
+DATA constants<>+11308(SB)/4, $0x40600000
+DATA constants<>+11312(SB)/4, $0x40600000
+DATA constants<>+11316(SB)/4, $0x40600000
+DATA constants<>+11320(SB)/4, $0x40600000
+DATA constants<>+11324(SB)/4, $0x40600000
+DATA constants<>+11328(SB)/4, $0x39a10a95
+DATA constants<>+11332(SB)/4, $0x39a10a95
+DATA constants<>+11336(SB)/4, $0x39a10a95
+DATA constants<>+11340(SB)/4, $0x39a10a95
+DATA constants<>+11344(SB)/4, $0x39a10a95
+DATA constants<>+11348(SB)/4, $0x39a10a95
+DATA constants<>+11352(SB)/4, $0x39a10a95
+DATA constants<>+11356(SB)/4, $0x39a10a95
+DATA constants<>+11360(SB)/4, $0x39a10a95
+DATA constants<>+11364(SB)/4, $0x39a10a95
+DATA constants<>+11368(SB)/4, $0x39a10a95
+DATA constants<>+11372(SB)/4, $0x39a10a95
+DATA constants<>+11376(SB)/4, $0x39a10a95
+DATA constants<>+11380(SB)/4, $0x39a10a95
+DATA constants<>+11384(SB)/4, $0x39a10a95
+DATA constants<>+11388(SB)/4, $0x39a10a95
+DATA constants<>+11392(SB)/4, $0x3a933268
+DATA constants<>+11396(SB)/4, $0x3a933268
+DATA constants<>+11400(SB)/4, $0x3a933268
+DATA constants<>+11404(SB)/4, $0x3a933268
+DATA constants<>+11408(SB)/4, $0x3a933268
+DATA constants<>+11412(SB)/4, $0x3a933268
+DATA constants<>+11416(SB)/4, $0x3a933268
+DATA constants<>+11420(SB)/4, $0x3a933268
+DATA constants<>+11424(SB)/4, $0x3a933268
+DATA constants<>+11428(SB)/4, $0x3a933268
+DATA constants<>+11432(SB)/4, $0x3a933268
+DATA constants<>+11436(SB)/4, $0x3a933268
+DATA constants<>+11440(SB)/4, $0x3a933268
+DATA constants<>+11444(SB)/4, $0x3a933268
+DATA constants<>+11448(SB)/4, $0x3a933268
+DATA constants<>+11452(SB)/4, $0x3a933268
+DATA constants<>+11456(SB)/4, $0xbaa13bc2
+DATA constants<>+11460(SB)/4, $0xbaa13bc2
+DATA constants<>+11464(SB)/4, $0xbaa13bc2
+DATA constants<>+11468(SB)/4, $0xbaa13bc2
+DATA constants<>+11472(SB)/4, $0xbaa13bc2
+DATA constants<>+11476(SB)/4, $0xbaa13bc2
+DATA constants<>+11480(SB)/4, $0xbaa13bc2
+DATA constants<>+11484(SB)/4, $0xbaa13bc2
+DATA constants<>+11488(SB)/4, $0xbaa13bc2
+DATA constants<>+11492(SB)/4, $0xbaa13bc2
+DATA constants<>+11496(SB)/4, $0xbaa13bc2
+DATA constants<>+11500(SB)/4, $0xbaa13bc2
+DATA constants<>+11504(SB)/4, $0xbaa13bc2
+DATA constants<>+11508(SB)/4, $0xbaa13bc2
+DATA constants<>+11512(SB)/4, $0xbaa13bc2
+DATA constants<>+11516(SB)/4, $0xbaa13bc2
+DATA constants<>+11520(SB)/4, $0xbc034b39
+DATA constants<>+11524(SB)/4, $0xbc034b39
+DATA constants<>+11528(SB)/4, $0xbc034b39
+DATA constants<>+11532(SB)/4, $0xbc034b39
+DATA constants<>+11536(SB)/4, $0xbc034b39
+DATA constants<>+11540(SB)/4, $0xbc034b39
+DATA constants<>+11544(SB)/4, $0xbc034b39
+DATA constants<>+11548(SB)/4, $0xbc034b39
+DATA constants<>+11552(SB)/4, $0xbc034b39
+DATA constants<>+11556(SB)/4, $0xbc034b39
+DATA constants<>+11560(SB)/4, $0xbc034b39
+DATA constants<>+11564(SB)/4, $0xbc034b39
+DATA constants<>+11568(SB)/4, $0xbc034b39
+DATA constants<>+11572(SB)/4, $0xbc034b39
+DATA constants<>+11576(SB)/4, $0xbc034b39
+DATA constants<>+11580(SB)/4, $0xbc034b39
+DATA constants<>+11584(SB)/4, $0x3c852b75
+DATA constants<>+11588(SB)/4, $0x3c852b75
+DATA constants<>+11592(SB)/4, $0x3c852b75
+DATA constants<>+11596(SB)/4, $0x3c852b75
+DATA constants<>+11600(SB)/4, $0x3c852b75
+DATA constants<>+11604(SB)/4, $0x3c852b75
+DATA constants<>+11608(SB)/4, $0x3c852b75
+DATA constants<>+11612(SB)/4, $0x3c852b75
+DATA constants<>+11616(SB)/4, $0x3c852b75
+DATA constants<>+11620(SB)/4, $0x3c852b75
+DATA constants<>+11624(SB)/4, $0x3c852b75
+DATA constants<>+11628(SB)/4, $0x3c852b75
+DATA constants<>+11632(SB)/4, $0x3c852b75
+DATA constants<>+11636(SB)/4, $0x3c852b75
+DATA constants<>+11640(SB)/4, $0x3c852b75
+DATA constants<>+11644(SB)/4, $0x3c852b75
+DATA constants<>+11648(SB)/4, $0x3d32c782
+DATA constants<>+11652(SB)/4, $0x3d32c782
+DATA constants<>+11656(SB)/4, $0x3d32c782
+DATA constants<>+11660(SB)/4, $0x3d32c782
+DATA constants<>+11664(SB)/4, $0x3d32c782
+DATA constants<>+11668(SB)/4, $0x3d32c782
+DATA constants<>+11672(SB)/4, $0x3d32c782
+DATA constants<>+11676(SB)/4, $0x3d32c782
+DATA constants<>+11680(SB)/4, $0x3d32c782
+DATA constants<>+11684(SB)/4, $0x3d32c782
+DATA constants<>+11688(SB)/4, $0x3d32c782
+DATA constants<>+11692(SB)/4, $0x3d32c782
+DATA constants<>+11696(SB)/4, $0x3d32c782
+DATA constants<>+11700(SB)/4, $0x3d32c782
+DATA constants<>+11704(SB)/4, $0x3d32c782
+DATA constants<>+11708(SB)/4, $0x3d32c782
+DATA constants<>+11712(SB)/4, $0xbe94f06b
+DATA constants<>+11716(SB)/4, $0xbe94f06b
+DATA constants<>+11720(SB)/4, $0xbe94f06b
+DATA constants<>+11724(SB)/4, $0xbe94f06b
+DATA constants<>+11728(SB)/4, $0xbe94f06b
+DATA constants<>+11732(SB)/4, $0xbe94f06b
+DATA constants<>+11736(SB)/4, $0xbe94f06b
+DATA constants<>+11740(SB)/4, $0xbe94f06b
+DATA constants<>+11744(SB)/4, $0xbe94f06b
+DATA constants<>+11748(SB)/4, $0xbe94f06b
+DATA constants<>+11752(SB)/4, $0xbe94f06b
+DATA constants<>+11756(SB)/4, $0xbe94f06b
+DATA constants<>+11760(SB)/4, $0xbe94f06b
+DATA constants<>+11764(SB)/4, $0xbe94f06b
+DATA constants<>+11768(SB)/4, $0xbe94f06b
+DATA constants<>+11772(SB)/4, $0xbe94f06b
+DATA constants<>+11776(SB)/4, $0x3f4a6822
+DATA constants<>+11780(SB)/4, $0x3f4a6822
+DATA constants<>+11784(SB)/4, $0x3f4a6822
+DATA constants<>+11788(SB)/4, $0x3f4a6822
+DATA constants<>+11792(SB)/4, $0x3f4a6822
+DATA constants<>+11796(SB)/4, $0x3f4a6822
+DATA constants<>+11800(SB)/4, $0x3f4a6822
+DATA constants<>+11804(SB)/4, $0x3f4a6822
+DATA constants<>+11808(SB)/4, $0x3f4a6822
+DATA constants<>+11812(SB)/4, $0x3f4a6822
+DATA constants<>+11816(SB)/4, $0x3f4a6822
+DATA constants<>+11820(SB)/4, $0x3f4a6822
+DATA constants<>+11824(SB)/4, $0x3f4a6822
+DATA constants<>+11828(SB)/4, $0x3f4a6822
+DATA constants<>+11832(SB)/4, $0x3f4a6822
+DATA constants<>+11836(SB)/4, $0x3f4a6822
+DATA constants<>+11840(SB)/4, $0xbfb575aa
+DATA constants<>+11844(SB)/4, $0xbfb575aa
+DATA constants<>+11848(SB)/4, $0xbfb575aa
+DATA constants<>+11852(SB)/4, $0xbfb575aa
+DATA constants<>+11856(SB)/4, $0xbfb575aa
+DATA constants<>+11860(SB)/4, $0xbfb575aa
+DATA constants<>+11864(SB)/4, $0xbfb575aa
+DATA constants<>+11868(SB)/4, $0xbfb575aa
+DATA constants<>+11872(SB)/4, $0xbfb575aa
+DATA constants<>+11876(SB)/4, $0xbfb575aa
+DATA constants<>+11880(SB)/4, $0xbfb575aa
+DATA constants<>+11884(SB)/4, $0xbfb575aa
+DATA constants<>+11888(SB)/4, $0xbfb575aa
+DATA constants<>+11892(SB)/4, $0xbfb575aa
+DATA constants<>+11896(SB)/4, $0xbfb575aa
+DATA constants<>+11900(SB)/4, $0xbfb575aa
+DATA constants<>+11904(SB)/4, $0x3feed840
+DATA constants<>+11908(SB)/4, $0x3feed840
+DATA constants<>+11912(SB)/4, $0x3feed840
+DATA constants<>+11916(SB)/4, $0x3feed840
+DATA constants<>+11920(SB)/4, $0x3feed840
+DATA constants<>+11924(SB)/4, $0x3feed840
+DATA constants<>+11928(SB)/4, $0x3feed840
+DATA constants<>+11932(SB)/4, $0x3feed840
+DATA constants<>+11936(SB)/4, $0x3feed840
+DATA constants<>+11940(SB)/4, $0x3feed840
+DATA constants<>+11944(SB)/4, $0x3feed840
+DATA constants<>+11948(SB)/4, $0x3feed840
+DATA constants<>+11952(SB)/4, $0x3feed840
+DATA constants<>+11956(SB)/4, $0x3feed840
+DATA constants<>+11960(SB)/4, $0x3feed840
+DATA constants<>+11964(SB)/4, $0x3feed840
+DATA constants<>+11968(SB)/4, $0xc1680000
+DATA constants<>+11972(SB)/4, $0xc1680000
+DATA constants<>+11976(SB)/4, $0xc1680000
+DATA constants<>+11980(SB)/4, $0xc1680000
+DATA constants<>+11984(SB)/4, $0xc1680000
+DATA constants<>+11988(SB)/4, $0xc1680000
+DATA constants<>+11992(SB)/4, $0xc1680000
+DATA constants<>+11996(SB)/4, $0xc1680000
+DATA constants<>+12000(SB)/4, $0xc1680000
+DATA constants<>+12004(SB)/4, $0xc1680000
+DATA constants<>+12008(SB)/4, $0xc1680000
+DATA constants<>+12012(SB)/4, $0xc1680000
+DATA constants<>+12016(SB)/4, $0xc1680000
+DATA constants<>+12020(SB)/4, $0xc1680000
+DATA constants<>+12024(SB)/4, $0xc1680000
+DATA constants<>+12028(SB)/4, $0xc1680000
+DATA constants<>+12032(SB)/8, $0xc089000000000000
+DATA constants<>+12040(SB)/8, $0xc089000000000000
+DATA constants<>+12048(SB)/8, $0xc089000000000000
+DATA constants<>+12056(SB)/8, $0xc089000000000000
+DATA constants<>+12064(SB)/8, $0xc089000000000000
+DATA constants<>+12072(SB)/8, $0xc089000000000000
+DATA constants<>+12080(SB)/8, $0xc089000000000000
+DATA constants<>+12088(SB)/8, $0xc089000000000000
+DATA constants<>+12096(SB)/8, $0x4089000000000000
+DATA constants<>+12104(SB)/8, $0x4089000000000000
+DATA constants<>+12112(SB)/8, $0x4089000000000000
+DATA constants<>+12120(SB)/8, $0x4089000000000000
+DATA constants<>+12128(SB)/8, $0x4089000000000000
+DATA constants<>+12136(SB)/8, $0x4089000000000000
+DATA constants<>+12144(SB)/8, $0x4089000000000000
+DATA constants<>+12152(SB)/8, $0x4089000000000000
+DATA constants<>+12160(SB)/4, $0xc4480000
+DATA constants<>+12164(SB)/4, $0xc4480000
+DATA constants<>+12168(SB)/4, $0xc4480000
+DATA constants<>+12172(SB)/4, $0xc4480000
+DATA constants<>+12176(SB)/4, $0xc4480000
+DATA constants<>+12180(SB)/4, $0xc4480000
+DATA constants<>+12184(SB)/4, $0xc4480000
+DATA constants<>+12188(SB)/4, $0xc4480000
+DATA constants<>+12192(SB)/4, $0xc4480000
+DATA constants<>+12196(SB)/4, $0xc4480000
+DATA constants<>+12200(SB)/4, $0xc4480000
+DATA constants<>+12204(SB)/4, $0xc4480000
+DATA constants<>+12208(SB)/4, $0xc4480000
+DATA constants<>+12212(SB)/4, $0xc4480000
+DATA constants<>+12216(SB)/4, $0xc4480000
+DATA constants<>+12220(SB)/4, $0xc4480000
+DATA constants<>+12224(SB)/4, $0x44480000
+DATA constants<>+12228(SB)/4, $0x44480000
+DATA constants<>+12232(SB)/4, $0x44480000
+DATA constants<>+12236(SB)/4, $0x44480000
+DATA constants<>+12240(SB)/4, $0x44480000
+DATA constants<>+12244(SB)/4, $0x44480000
+DATA constants<>+12248(SB)/4, $0x44480000
+DATA constants<>+12252(SB)/4, $0x44480000
+DATA constants<>+12256(SB)/4, $0x44480000
+DATA constants<>+12260(SB)/4, $0x44480000
+DATA constants<>+12264(SB)/4, $0x44480000
+DATA constants<>+12268(SB)/4, $0x44480000
+DATA constants<>+12272(SB)/4, $0x44480000
+DATA constants<>+12276(SB)/4, $0x44480000
+DATA constants<>+12280(SB)/4, $0x44480000
+DATA constants<>+12284(SB)/4, $0x44480000
+GLOBL constants<>(SB), RODATA|NOPTR, $12288
 
 // func axpyToF64(dst *float64, alpha float64, x *float64, y *float64, n int)
 TEXT ·axpyToF64(SB), NOSPLIT, $0-40
@@ -1380,6 +2508,444 @@ doneLanes6:
 done20:
 	RET
 
+// func addProductF64(dst *float64, alpha float64, x *float64, y *float64, n int)
+TEXT ·addProductF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R7
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R6
+	MOVD n+32(FP), R0
+	FMOVD alpha+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD $0, R5
+	ADD $-16, R0, R4
+	TST R4, R4
+	BLT oneTest28
+
+many26:
+	ADD R5<<3, R8, R3
+	FLDPQ (R3), (F3, F2)
+	ADD R5<<3, R6, R2
+	FLDPQ (R2), (F1, F0)
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	ADD R5<<3, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R3), (F3, F2)
+	FLDPQ 32(R2), (F1, F0)
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R3), (F3, F2)
+	FLDPQ 64(R2), (F1, F0)
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R3), (F3, F2)
+	FLDPQ 96(R2), (F1, F0)
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), 96(R1)
+	ADD $16, R5, R5
+	CMP R4, R5
+	BLE many26
+
+oneTest28:
+	ADD $-4, R0, R2
+	CMP R2, R5
+	BGT tail29
+
+one27:
+	ADD R5<<3, R8, R1
+	FLDPQ (R1), (F3, F2)
+	ADD R5<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
+	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
+	WORD $0x6e67dc23 // FMUL V3.2D, V1.2D, V7.2D
+	WORD $0x6e67dc02 // FMUL V2.2D, V0.2D, V7.2D
+	ADD R5<<3, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R5, R5
+	CMP R2, R5
+	BLE one27
+
+tail29:
+	SUBS R5, R0, R0
+	BEQ done30
+	ADD $32, R9, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R5<<3, R8, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F4
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180404 // MOV V4.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R5<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc81 // FMUL V1.2D, V4.2D, V1.2D
+	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
+	WORD $0x6e67dc24 // FMUL V4.2D, V1.2D, V7.2D
+	WORD $0x6e67dc03 // FMUL V3.2D, V0.2D, V7.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R5<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done30:
+	RET
+
+// func addProductF32(dst *float32, alpha float32, x *float32, y *float32, n int)
+TEXT ·addProductF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R9
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R8
+	MOVD y+24(FP), R7
+	MOVD n+32(FP), R0
+	FMOVS alpha+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD $0, R2
+	ADD $-32, R0, R6
+	TST R6, R6
+	BLT oneTest38
+
+many36:
+	ADD R2<<2, R8, R5
+	FLDPQ (R5), (F3, F2)
+	ADD R2<<2, R7, R4
+	FLDPQ (R4), (F1, F0)
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), (R1)
+	FLDPQ 32(R5), (F3, F2)
+	FLDPQ 32(R4), (F1, F0)
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	FLDPQ 32(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), 32(R1)
+	FLDPQ 64(R5), (F3, F2)
+	FLDPQ 64(R4), (F1, F0)
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	FLDPQ 64(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), 64(R1)
+	FLDPQ 96(R5), (F3, F2)
+	FLDPQ 96(R4), (F1, F0)
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	FLDPQ 96(R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), 96(R1)
+	ADD $32, R2, R2
+	CMP R6, R2
+	BLE many36
+
+oneTest38:
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail39
+
+one37:
+	ADD R2<<2, R8, R1
+	FLDPQ (R1), (F3, F2)
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	WORD $0x6e27dc23 // FMUL V3.4S, V1.4S, V7.4S
+	WORD $0x6e27dc02 // FMUL V2.4S, V0.4S, V7.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
+	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one37
+
+tail39:
+	SUBS R2, R0, R0
+	BEQ done40
+	ADD $32, R9, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R8, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F4
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F4
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0404 // MOV V4.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140404 // MOV V4.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0404 // MOV V4.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc81 // FMUL V1.4S, V4.4S, V1.4S
+	WORD $0x6e20dc60 // FMUL V0.4S, V3.4S, V0.4S
+	WORD $0x6e27dc24 // FMUL V4.4S, V1.4S, V7.4S
+	WORD $0x6e27dc03 // FMUL V3.4S, V0.4S, V7.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x4e21d482 // FADD V2.4S, V4.4S, V1.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done40:
+	RET
+
 // func addToF64(dst *float64, x *float64, y *float64, n int)
 TEXT ·addToF64(SB), NOSPLIT, $0-32
 	MOVD $ones<>(SB), R9
@@ -1390,9 +2956,9 @@ TEXT ·addToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest28
+	BLT oneTest48
 
-many26:
+many46:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -1418,14 +2984,14 @@ many26:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many26
+	BLE many46
 
-oneTest28:
+oneTest48:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail29
+	BGT tail49
 
-one27:
+one47:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -1436,11 +3002,11 @@ one27:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one27
+	BLE one47
 
-tail29:
+tail49:
 	SUBS R5, R0, R0
-	BEQ done30
+	BEQ done50
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -1512,7 +3078,7 @@ someLanes5:
 
 doneLanes6:
 
-done30:
+done50:
 	RET
 
 // func addToF32(dst *float32, x *float32, y *float32, n int)
@@ -1525,9 +3091,9 @@ TEXT ·addToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest38
+	BLT oneTest58
 
-many36:
+many56:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -1553,14 +3119,14 @@ many36:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many36
+	BLE many56
 
-oneTest38:
+oneTest58:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail39
+	BGT tail59
 
-one37:
+one57:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -1571,11 +3137,11 @@ one37:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one37
+	BLE one57
 
-tail39:
+tail59:
 	SUBS R2, R0, R0
-	BEQ done40
+	BEQ done60
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -1695,7 +3261,7 @@ someLanes5:
 
 doneLanes6:
 
-done40:
+done60:
 	RET
 
 // func mulToF64(dst *float64, x *float64, y *float64, n int)
@@ -1708,9 +3274,9 @@ TEXT ·mulToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest48
+	BLT oneTest68
 
-many46:
+many66:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -1736,14 +3302,14 @@ many46:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many46
+	BLE many66
 
-oneTest48:
+oneTest68:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail49
+	BGT tail69
 
-one47:
+one67:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -1754,11 +3320,11 @@ one47:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one47
+	BLE one67
 
-tail49:
+tail69:
 	SUBS R5, R0, R0
-	BEQ done50
+	BEQ done70
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -1830,7 +3396,7 @@ someLanes5:
 
 doneLanes6:
 
-done50:
+done70:
 	RET
 
 // func mulToF32(dst *float32, x *float32, y *float32, n int)
@@ -1843,9 +3409,9 @@ TEXT ·mulToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest58
+	BLT oneTest78
 
-many56:
+many76:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -1871,14 +3437,14 @@ many56:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many56
+	BLE many76
 
-oneTest58:
+oneTest78:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail59
+	BGT tail79
 
-one57:
+one77:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -1889,11 +3455,11 @@ one57:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one57
+	BLE one77
 
-tail59:
+tail79:
 	SUBS R2, R0, R0
-	BEQ done60
+	BEQ done80
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -2013,7 +3579,7 @@ someLanes5:
 
 doneLanes6:
 
-done60:
+done80:
 	RET
 
 // func divToF64(dst *float64, x *float64, y *float64, n int)
@@ -2026,9 +3592,9 @@ TEXT ·divToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest68
+	BLT oneTest88
 
-many66:
+many86:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F3, F2)
 	ADD R5<<3, R6, R2
@@ -2054,14 +3620,14 @@ many66:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many66
+	BLE many86
 
-oneTest68:
+oneTest88:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail69
+	BGT tail89
 
-one67:
+one87:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R5<<3, R6, R1
@@ -2072,11 +3638,11 @@ one67:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one67
+	BLE one87
 
-tail69:
+tail89:
 	SUBS R5, R0, R0
-	BEQ done70
+	BEQ done90
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -2148,7 +3714,7 @@ someLanes5:
 
 doneLanes6:
 
-done70:
+done90:
 	RET
 
 // func divToF32(dst *float32, x *float32, y *float32, n int)
@@ -2161,9 +3727,9 @@ TEXT ·divToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest78
+	BLT oneTest98
 
-many76:
+many96:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R2<<2, R7, R4
@@ -2189,14 +3755,14 @@ many76:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many76
+	BLE many96
 
-oneTest78:
+oneTest98:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail79
+	BGT tail99
 
-one77:
+one97:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F3, F2)
 	ADD R2<<2, R7, R1
@@ -2207,11 +3773,11 @@ one77:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one77
+	BLE one97
 
-tail79:
+tail99:
 	SUBS R2, R0, R0
-	BEQ done80
+	BEQ done100
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -2331,7 +3897,7 @@ someLanes5:
 
 doneLanes6:
 
-done80:
+done100:
 	RET
 
 // func maxToF64(dst *float64, x *float64, y *float64, n int)
@@ -2344,9 +3910,9 @@ TEXT ·maxToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest88
+	BLT oneTest108
 
-many86:
+many106:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F10, F9)
 	ADD R5<<3, R6, R2
@@ -2452,14 +4018,14 @@ many86:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many86
+	BLE many106
 
-oneTest88:
+oneTest108:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail89
+	BGT tail109
 
-one87:
+one107:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F10, F9)
 	ADD R5<<3, R6, R1
@@ -2490,11 +4056,11 @@ one87:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one87
+	BLE one107
 
-tail89:
+tail109:
 	SUBS R5, R0, R0
-	BEQ done90
+	BEQ done110
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -2586,7 +4152,7 @@ someLanes5:
 
 doneLanes6:
 
-done90:
+done110:
 	RET
 
 // func maxToF32(dst *float32, x *float32, y *float32, n int)
@@ -2599,9 +4165,9 @@ TEXT ·maxToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest98
+	BLT oneTest118
 
-many96:
+many116:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F10, F9)
 	ADD R2<<2, R7, R4
@@ -2707,14 +4273,14 @@ many96:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many96
+	BLE many116
 
-oneTest98:
+oneTest118:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail99
+	BGT tail119
 
-one97:
+one117:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F10, F9)
 	ADD R2<<2, R7, R1
@@ -2745,11 +4311,11 @@ one97:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one97
+	BLE one117
 
-tail99:
+tail119:
 	SUBS R2, R0, R0
-	BEQ done100
+	BEQ done120
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -2889,7 +4455,7 @@ someLanes5:
 
 doneLanes6:
 
-done100:
+done120:
 	RET
 
 // func scaleToF64(dst *float64, alpha float64, x *float64, n int)
@@ -2903,9 +4469,9 @@ TEXT ·scaleToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest108
+	BLT oneTest128
 
-many106:
+many126:
 	ADD R4<<3, R5, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
@@ -2926,14 +4492,14 @@ many106:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many106
+	BLE many126
 
-oneTest108:
+oneTest128:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail109
+	BGT tail129
 
-one107:
+one127:
 	ADD R4<<3, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
@@ -2942,11 +4508,11 @@ one107:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one107
+	BLE one127
 
-tail109:
+tail129:
 	SUBS R4, R0, R0
-	BEQ done110
+	BEQ done130
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -2996,7 +4562,7 @@ someLanes3:
 
 doneLanes4:
 
-done110:
+done130:
 	RET
 
 // func scaleToF32(dst *float32, alpha float32, x *float32, n int)
@@ -3010,9 +4576,9 @@ TEXT ·scaleToF32(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest118
+	BLT oneTest138
 
-many116:
+many136:
 	ADD R4<<2, R5, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
@@ -3033,14 +4599,14 @@ many116:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many116
+	BLE many136
 
-oneTest118:
+oneTest138:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail119
+	BGT tail139
 
-one117:
+one137:
 	ADD R4<<2, R5, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
@@ -3049,11 +4615,11 @@ one117:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one117
+	BLE one137
 
-tail119:
+tail139:
 	SUBS R4, R0, R0
-	BEQ done120
+	BEQ done140
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -3135,7 +4701,7 @@ someLanes3:
 
 doneLanes4:
 
-done120:
+done140:
 	RET
 
 // func affineMaxF64(x *float64, top *float64, scale float64, shift float64, n int)
@@ -3151,9 +4717,9 @@ TEXT ·affineMaxF64(SB), NOSPLIT, $0-40
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest128
+	BLT oneTest148
 
-many126:
+many146:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F1, F0)
 	WORD $0x6e6edc21 // FMUL V1.2D, V1.2D, V14.2D
@@ -3218,14 +4784,14 @@ many126:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many126
+	BLE many146
 
-oneTest128:
+oneTest148:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail129
+	BGT tail149
 
-one127:
+one147:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e6edc21 // FMUL V1.2D, V1.2D, V14.2D
@@ -3260,11 +4826,11 @@ one127:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one127
+	BLE one147
 
-tail129:
+tail149:
 	SUBS R4, R0, R0
-	BEQ done130
+	BEQ done150
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -3378,7 +4944,7 @@ someLanes7:
 
 doneLanes8:
 
-done130:
+done150:
 	RET
 
 // func affineMaxF32(x *float32, top *float32, scale float32, shift float32, n int)
@@ -3394,9 +4960,9 @@ TEXT ·affineMaxF32(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-16, R0, R5
 	TST R5, R5
-	BLT oneTest138
+	BLT oneTest158
 
-many136:
+many156:
 	ADD R2<<2, R6, R4
 	FLDPQ (R4), (F1, F0)
 	WORD $0x6e2cdc21 // FMUL V1.4S, V1.4S, V12.4S
@@ -3461,14 +5027,14 @@ many136:
 	FSTPQ (F1, F0), 32(R1)
 	ADD $16, R2, R2
 	CMP R5, R2
-	BLE many136
+	BLE many156
 
-oneTest138:
+oneTest158:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail139
+	BGT tail159
 
-one137:
+one157:
 	ADD R2<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x6e2cdc21 // FMUL V1.4S, V1.4S, V12.4S
@@ -3503,11 +5069,11 @@ one137:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one137
+	BLE one157
 
-tail139:
+tail159:
 	SUBS R2, R0, R0
-	BEQ done140
+	BEQ done160
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -3685,7 +5251,7 @@ someLanes7:
 
 doneLanes8:
 
-done140:
+done160:
 	RET
 
 // func subColumnF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, rows int)
@@ -3701,14 +5267,14 @@ TEXT ·subColumnF64(SB), NOSPLIT, $0-56
 	MOVD c+40(FP), R4
 	MOVD rows+48(FP), R3
 
-loop147:
+loop167:
 	VLD1R (R4), [V5.D2]
 	MOVD $0, R11
 	ADD $-16, R2, R10
 	TST R10, R10
-	BLT oneTest150
+	BLT oneTest170
 
-many148:
+many168:
 	ADD R11<<3, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
@@ -3729,14 +5295,14 @@ many148:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $16, R11, R11
 	CMP R10, R11
-	BLE many148
+	BLE many168
 
-oneTest150:
+oneTest170:
 	ADD $-4, R2, R1
 	CMP R1, R11
-	BGT tail151
+	BGT tail171
 
-one149:
+one169:
 	ADD R11<<3, R6, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
@@ -3745,11 +5311,11 @@ one149:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R11, R11
 	CMP R1, R11
-	BLE one149
+	BLE one169
 
-tail151:
+tail171:
 	SUBS R11, R2, R0
-	BEQ done152
+	BEQ done172
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -3799,12 +5365,12 @@ someLanes3:
 
 doneLanes4:
 
-done152:
+done172:
 	ADD R7, R8, R8
 	ADD R5, R6, R6
 	ADD $8, R4, R4
 	SUBS $1, R3, R3
-	BNE loop147
+	BNE loop167
 	RET
 
 // func subColumnF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, rows int)
@@ -3820,14 +5386,14 @@ TEXT ·subColumnF32(SB), NOSPLIT, $0-56
 	MOVD c+40(FP), R4
 	MOVD rows+48(FP), R3
 
-loop159:
+loop179:
 	VLD1R (R4), [V5.S4]
 	MOVD $0, R10
 	ADD $-32, R2, R11
 	TST R11, R11
-	BLT oneTest162
+	BLT oneTest182
 
-many160:
+many180:
 	ADD R10<<2, R6, R1
 	FLDPQ (R1), (F1, F0)
 	WORD $0x4ea5d421 // FSUB V1.4S, V1.4S, V5.4S
@@ -3848,14 +5414,14 @@ many160:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $32, R10, R10
 	CMP R11, R10
-	BLE many160
+	BLE many180
 
-oneTest162:
+oneTest182:
 	ADD $-8, R2, R1
 	CMP R1, R10
-	BGT tail163
+	BGT tail183
 
-one161:
+one181:
 	ADD R10<<2, R6, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ea5d421 // FSUB V1.4S, V1.4S, V5.4S
@@ -3864,11 +5430,11 @@ one161:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R10, R10
 	CMP R1, R10
-	BLE one161
+	BLE one181
 
-tail163:
+tail183:
 	SUBS R10, R2, R0
-	BEQ done164
+	BEQ done184
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -3950,12 +5516,12 @@ someLanes3:
 
 doneLanes4:
 
-done164:
+done184:
 	ADD R7, R8, R8
 	ADD R5, R6, R6
 	ADD $4, R4, R4
 	SUBS $1, R3, R3
-	BNE loop159
+	BNE loop179
 	RET
 
 // func centerScaleF64(n int, dst *float64, ldd int, x *float64, ldx int, c *float64, s *float64, rows int)
@@ -3972,14 +5538,14 @@ TEXT ·centerScaleF64(SB), NOSPLIT, $0-64
 	MOVD rows+56(FP), R4
 	MOVD s+48(FP), R3
 
-loop171:
+loop191:
 	VLD1R (R5), [V7.D2]
 	MOVD $0, R11
 	ADD $-16, R2, R13
 	TST R13, R13
-	BLT oneTest174
+	BLT oneTest194
 
-many172:
+many192:
 	ADD R11<<3, R7, R12
 	FLDPQ (R12), (F1, F0)
 	WORD $0x4ee7d423 // FSUB V3.2D, V1.2D, V7.2D
@@ -4013,14 +5579,14 @@ many172:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $16, R11, R11
 	CMP R13, R11
-	BLE many172
+	BLE many192
 
-oneTest174:
+oneTest194:
 	ADD $-4, R2, R1
 	CMP R1, R11
-	BGT tail175
+	BGT tail195
 
-one173:
+one193:
 	ADD R11<<3, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ee7d423 // FSUB V3.2D, V1.2D, V7.2D
@@ -4033,11 +5599,11 @@ one173:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R11, R11
 	CMP R1, R11
-	BLE one173
+	BLE one193
 
-tail175:
+tail195:
 	SUBS R11, R2, R0
-	BEQ done176
+	BEQ done196
 	ADD $32, R10, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -4111,12 +5677,12 @@ someLanes5:
 
 doneLanes6:
 
-done176:
+done196:
 	ADD R8, R9, R9
 	ADD R6, R7, R7
 	ADD $8, R5, R5
 	SUBS $1, R4, R4
-	BNE loop171
+	BNE loop191
 	RET
 
 // func centerScaleF32(n int, dst *float32, ldd int, x *float32, ldx int, c *float32, s *float32, rows int)
@@ -4133,14 +5699,14 @@ TEXT ·centerScaleF32(SB), NOSPLIT, $0-64
 	MOVD rows+56(FP), R4
 	MOVD s+48(FP), R3
 
-loop183:
+loop203:
 	VLD1R (R5), [V7.S4]
 	MOVD $0, R11
 	ADD $-32, R2, R13
 	TST R13, R13
-	BLT oneTest186
+	BLT oneTest206
 
-many184:
+many204:
 	ADD R11<<2, R7, R12
 	FLDPQ (R12), (F1, F0)
 	WORD $0x4ea7d423 // FSUB V3.4S, V1.4S, V7.4S
@@ -4174,14 +5740,14 @@ many184:
 	FSTPQ (F1, F0), 96(R0)
 	ADD $32, R11, R11
 	CMP R13, R11
-	BLE many184
+	BLE many204
 
-oneTest186:
+oneTest206:
 	ADD $-8, R2, R1
 	CMP R1, R11
-	BGT tail187
+	BGT tail207
 
-one185:
+one205:
 	ADD R11<<2, R7, R0
 	FLDPQ (R0), (F1, F0)
 	WORD $0x4ea7d423 // FSUB V3.4S, V1.4S, V7.4S
@@ -4194,11 +5760,11 @@ one185:
 	FSTPQ (F1, F0), (R0)
 	ADD $8, R11, R11
 	CMP R1, R11
-	BLE one185
+	BLE one205
 
-tail187:
+tail207:
 	SUBS R11, R2, R0
-	BEQ done188
+	BEQ done208
 	ADD $32, R10, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -4320,12 +5886,12 @@ someLanes5:
 
 doneLanes6:
 
-done188:
+done208:
 	ADD R8, R9, R9
 	ADD R6, R7, R7
 	ADD $4, R5, R5
 	SUBS $1, R4, R4
-	BNE loop183
+	BNE loop203
 	RET
 
 // func dotF64(x *float64, y *float64, n int) float64
@@ -4345,9 +5911,9 @@ TEXT ·dotF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-16, R0, R3
 	TST R3, R3
-	BLT oneTest196
+	BLT oneTest216
 
-many194:
+many214:
 	ADD R4<<3, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<3, R5, R1
@@ -4368,7 +5934,7 @@ many194:
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
 	ADD $16, R4, R4
 	CMP R3, R4
-	BLE many194
+	BLE many214
 	WORD $0x4e6bd423 // FADD V3.2D, V1.2D, V11.2D
 	WORD $0x4e6ad402 // FADD V2.2D, V0.2D, V10.2D
 	WORD $0x4e65d521 // FADD V1.2D, V9.2D, V5.2D
@@ -4376,12 +5942,12 @@ many194:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest196:
+oneTest216:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail197
+	BGT tail217
 
-one195:
+one215:
 	ADD R4<<3, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<3, R5, R1
@@ -4390,11 +5956,11 @@ one195:
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one195
+	BLE one215
 
-tail197:
+tail217:
 	SUBS R4, R0, R0
-	BEQ done198
+	BEQ done218
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -4446,7 +6012,7 @@ doneLanes4:
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
 
-done198:
+done218:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -4470,9 +6036,9 @@ TEXT ·dotF32(SB), NOSPLIT, $0-28
 	MOVD $0, R4
 	ADD $-32, R0, R3
 	TST R3, R3
-	BLT oneTest206
+	BLT oneTest226
 
-many204:
+many224:
 	ADD R4<<2, R6, R2
 	FLDPQ (R2), (F7, F6)
 	ADD R4<<2, R5, R1
@@ -4493,7 +6059,7 @@ many204:
 	WORD $0x4e22ccc4 // FMLA V4.4S, V6.4S, V2.4S
 	ADD $32, R4, R4
 	CMP R3, R4
-	BLE many204
+	BLE many224
 	WORD $0x4e2bd423 // FADD V3.4S, V1.4S, V11.4S
 	WORD $0x4e2ad402 // FADD V2.4S, V0.4S, V10.4S
 	WORD $0x4e25d521 // FADD V1.4S, V9.4S, V5.4S
@@ -4501,12 +6067,12 @@ many204:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest206:
+oneTest226:
 	ADD $-8, R0, R2
 	CMP R2, R4
-	BGT tail207
+	BGT tail227
 
-one205:
+one225:
 	ADD R4<<2, R6, R1
 	FLDPQ (R1), (F5, F4)
 	ADD R4<<2, R5, R1
@@ -4515,11 +6081,11 @@ one205:
 	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
 	ADD $8, R4, R4
 	CMP R2, R4
-	BLE one205
+	BLE one225
 
-tail207:
+tail227:
 	SUBS R4, R0, R0
-	BEQ done208
+	BEQ done228
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -4603,7 +6169,7 @@ doneLanes4:
 	WORD $0x4e23ccc1 // FMLA V1.4S, V6.4S, V3.4S
 	WORD $0x4e22cca0 // FMLA V0.4S, V5.4S, V2.4S
 
-done208:
+done228:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -4628,9 +6194,9 @@ TEXT ·sumF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest216
+	BLT oneTest236
 
-many214:
+many234:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
@@ -4646,7 +6212,7 @@ many214:
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many214
+	BLE many234
 	WORD $0x4e63d523 // FADD V3.2D, V9.2D, V3.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -4654,23 +6220,23 @@ many214:
 	WORD $0x4e61d469 // FADD V9.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest216:
+oneTest236:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail217
+	BGT tail237
 
-one215:
+one235:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one215
+	BLE one235
 
-tail217:
+tail237:
 	SUBS R3, R0, R0
-	BEQ done218
+	BEQ done238
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -4700,7 +6266,7 @@ doneLanes2:
 	WORD $0x4e62d529 // FADD V9.2D, V9.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done218:
+done238:
 	WORD $0x4e60d521 // FADD V1.2D, V9.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -4723,9 +6289,9 @@ TEXT ·sumF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest226
+	BLT oneTest246
 
-many224:
+many244:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
@@ -4741,7 +6307,7 @@ many224:
 	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many224
+	BLE many244
 	WORD $0x4e23d523 // FADD V3.4S, V9.4S, V3.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -4749,23 +6315,23 @@ many224:
 	WORD $0x4e21d469 // FADD V9.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest226:
+oneTest246:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail227
+	BGT tail247
 
-one225:
+one245:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F1)
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one225
+	BLE one245
 
-tail227:
+tail247:
 	SUBS R3, R0, R0
-	BEQ done228
+	BEQ done248
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -4811,7 +6377,7 @@ doneLanes2:
 	WORD $0x4e22d529 // FADD V9.4S, V9.4S, V2.4S
 	WORD $0x4e21d400 // FADD V0.4S, V0.4S, V1.4S
 
-done228:
+done248:
 	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -4836,9 +6402,9 @@ TEXT ·sumSquaresF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest236
+	BLT oneTest256
 
-many234:
+many254:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
@@ -4854,7 +6420,7 @@ many234:
 	WORD $0x4e62cc44 // FMLA V4.2D, V2.2D, V2.2D
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many234
+	BLE many254
 	WORD $0x4e69d423 // FADD V3.2D, V1.2D, V9.2D
 	WORD $0x4e68d402 // FADD V2.2D, V0.2D, V8.2D
 	WORD $0x4e65d4e1 // FADD V1.2D, V7.2D, V5.2D
@@ -4862,23 +6428,23 @@ many234:
 	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 
-oneTest236:
+oneTest256:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail237
+	BGT tail257
 
-one235:
+one255:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one235
+	BLE one255
 
-tail237:
+tail257:
 	SUBS R3, R0, R0
-	BEQ done238
+	BEQ done258
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -4908,7 +6474,7 @@ doneLanes2:
 	WORD $0x4e63cc61 // FMLA V1.2D, V3.2D, V3.2D
 	WORD $0x4e62cc40 // FMLA V0.2D, V2.2D, V2.2D
 
-done238:
+done258:
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -4931,9 +6497,9 @@ TEXT ·sumSquaresF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest246
+	BLT oneTest266
 
-many244:
+many264:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
@@ -4949,7 +6515,7 @@ many244:
 	WORD $0x4e22cc44 // FMLA V4.4S, V2.4S, V2.4S
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many244
+	BLE many264
 	WORD $0x4e29d423 // FADD V3.4S, V1.4S, V9.4S
 	WORD $0x4e28d402 // FADD V2.4S, V0.4S, V8.4S
 	WORD $0x4e25d4e1 // FADD V1.4S, V7.4S, V5.4S
@@ -4957,23 +6523,23 @@ many244:
 	WORD $0x4e21d461 // FADD V1.4S, V3.4S, V1.4S
 	WORD $0x4e20d440 // FADD V0.4S, V2.4S, V0.4S
 
-oneTest246:
+oneTest266:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail247
+	BGT tail267
 
-one245:
+one265:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F3, F2)
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one245
+	BLE one265
 
-tail247:
+tail267:
 	SUBS R3, R0, R0
-	BEQ done248
+	BEQ done268
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -5019,7 +6585,7 @@ doneLanes2:
 	WORD $0x4e23cc61 // FMLA V1.4S, V3.4S, V3.4S
 	WORD $0x4e22cc40 // FMLA V0.4S, V2.4S, V2.4S
 
-done248:
+done268:
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e20d421 // FADD V1.4S, V1.4S, V0.4S
@@ -5053,9 +6619,9 @@ TEXT ·maxF64(SB), NOSPLIT, $0-24
 	MOVD $0, R3
 	ADD $-16, R0, R2
 	TST R2, R2
-	BLT oneTest257
+	BLT oneTest277
 
-many255:
+many275:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F25, F23)
 	WORD $0x6ef3e720 // FCMGT V0.2D, V25.2D, V19.2D
@@ -5115,14 +6681,14 @@ many255:
 	WORD $0x4ea01c84 // ORR V4.16B, V4.16B, V0.16B
 	ADD $16, R3, R3
 	CMP R2, R3
-	BLE many255
+	BLE many275
 
-oneTest257:
+oneTest277:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail258
+	BGT tail278
 
-one256:
+one276:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F2, F3)
 	WORD $0x6ef3e440 // FCMGT V0.2D, V2.2D, V19.2D
@@ -5145,11 +6711,11 @@ one256:
 	WORD $0x4ea01cc6 // ORR V6.16B, V6.16B, V0.16B
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one256
+	BLE one276
 
-tail258:
+tail278:
 	SUBS R3, R0, R0
-	BEQ done259
+	BEQ done279
 	ADD $32, R5, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -5200,7 +6766,7 @@ doneLanes2:
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea01cc6 // ORR V6.16B, V6.16B, V0.16B
 
-done259:
+done279:
 	WORD $0x6ef1e661 // FCMGT V1.2D, V19.2D, V17.2D
 	WORD $0x6e711e61 // BSL V1.16B, V19.16B, V17.16B
 	WORD $0x6ef0e642 // FCMGT V2.2D, V18.2D, V16.2D
@@ -5235,10 +6801,10 @@ done259:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ numbers260
+	BEQ numbers280
 	FMOVQ 64(R6), F2
 
-numbers260:
+numbers280:
 	FMOVD F2, ret+16(FP)
 	RET
 
@@ -5267,9 +6833,9 @@ TEXT ·maxF32(SB), NOSPLIT, $0-20
 	MOVD $0, R3
 	ADD $-32, R0, R2
 	TST R2, R2
-	BLT oneTest269
+	BLT oneTest289
 
-many267:
+many287:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F25, F23)
 	WORD $0x6eb3e720 // FCMGT V0.4S, V25.4S, V19.4S
@@ -5329,14 +6895,14 @@ many267:
 	WORD $0x4ea01c84 // ORR V4.16B, V4.16B, V0.16B
 	ADD $32, R3, R3
 	CMP R2, R3
-	BLE many267
+	BLE many287
 
-oneTest269:
+oneTest289:
 	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail270
+	BGT tail290
 
-one268:
+one288:
 	ADD R3<<2, R4, R1
 	FLDPQ (R1), (F2, F3)
 	WORD $0x6eb3e440 // FCMGT V0.4S, V2.4S, V19.4S
@@ -5359,11 +6925,11 @@ one268:
 	WORD $0x4ea01cc6 // ORR V6.16B, V6.16B, V0.16B
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one268
+	BLE one288
 
-tail270:
+tail290:
 	SUBS R3, R0, R0
-	BEQ done271
+	BEQ done291
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -5430,7 +6996,7 @@ doneLanes2:
 	WORD $0x4ea21ce7 // ORR V7.16B, V7.16B, V2.16B
 	WORD $0x4ea01cc6 // ORR V6.16B, V6.16B, V0.16B
 
-done271:
+done291:
 	WORD $0x6eb1e662 // FCMGT V2.4S, V19.4S, V17.4S
 	WORD $0x6e711e62 // BSL V2.16B, V19.16B, V17.16B
 	WORD $0x6eb0e641 // FCMGT V1.4S, V18.4S, V16.4S
@@ -5470,10 +7036,10 @@ done271:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ numbers272
+	BEQ numbers292
 	FMOVQ 256(R6), F2
 
-numbers272:
+numbers292:
 	FMOVS F2, ret+16(FP)
 	RET
 
@@ -5492,9 +7058,9 @@ TEXT ·expF64(SB), NOSPLIT, $0-24
 	MOVD $0, R1
 	ADD $-8, R0, R8
 	TST R8, R8
-	BLT oneTest286
+	BLT oneTest306
 
-many284:
+many304:
 	ADD R1<<3, R6, R5
 	FLDPQ (R5), (F2, F1)
 	FLDPQ 32(R5), (F0, F4)
@@ -5764,7 +7330,7 @@ many284:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260005 // FMOV R5, S0
 	TSTW R5, R5
-	BEQ normal289
+	BEQ normal309
 	FMOVQ 1472(R3), F0
 	WORD $0x6ee3e40b // FCMGT V11.2D, V0.2D, V3.2D
 	WORD $0x6eeee40a // FCMGT V10.2D, V0.2D, V14.2D
@@ -5823,9 +7389,9 @@ many284:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled290
+	JMP scaled310
 
-normal289:
+normal309:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -5855,20 +7421,20 @@ normal289:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled290:
+scaled310:
 	ADD R1<<3, R2, R5
 	FSTPQ (F5, F6), (R5)
 	FSTPQ (F1, F0), 32(R5)
 	ADD $8, R1, R1
 	CMP R8, R1
-	BLE many284
+	BLE many304
 
-oneTest286:
+oneTest306:
 	ADD $-4, R0, R8
 	CMP R8, R1
-	BGT tail287
+	BGT tail307
 
-one285:
+one305:
 	ADD R1<<3, R6, R5
 	FLDPQ (R5), (F0, F2)
 	WORD $0x6ee0e4e1 // FCMGT V1.2D, V7.2D, V0.2D
@@ -6004,7 +7570,7 @@ one285:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260005 // FMOV R5, S0
 	TSTW R5, R5
-	BEQ normal291
+	BEQ normal311
 	FMOVQ 1472(R3), F0
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -6034,9 +7600,9 @@ one285:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled292
+	JMP scaled312
 
-normal291:
+normal311:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -6052,16 +7618,16 @@ normal291:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled292:
+scaled312:
 	ADD R1<<3, R2, R5
 	FSTPQ (F1, F0), (R5)
 	ADD $4, R1, R1
 	CMP R8, R1
-	BLE one285
+	BLE one305
 
-tail287:
+tail307:
 	SUBS R1, R0, R0
-	BEQ done288
+	BEQ done308
 	ADD $32, R7, R5
 	LSL $3, R0, R0
 	SUB R0, R5, R0
@@ -6221,7 +7787,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal293
+	BEQ normal313
 	FMOVQ 1472(R3), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -6251,9 +7817,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled294
+	JMP scaled314
 
-normal293:
+normal313:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -6269,7 +7835,7 @@ normal293:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled294:
+scaled314:
 	ADD R1<<3, R2, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes3
@@ -6291,326 +7857,319 @@ someLanes3:
 
 doneLanes4:
 
-done288:
+done308:
 	RET
 
 // func expF32(dst *float32, x *float32, n int)
 TEXT ·expF32(SB), NOSPLIT, $0-24
-	MOVD $constants<>(SB), R7
-	MOVD $ones<>(SB), R6
-	MOVD dst+0(FP), R5
-	MOVD x+8(FP), R4
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R7
+	MOVD dst+0(FP), R3
+	MOVD x+8(FP), R6
 	MOVD n+16(FP), R0
-	FMOVQ 2176(R7), F9
-	FMOVQ 2240(R7), F8
-	MOVD $0, R3
-	ADD $-8, R0, R2
-	TST R2, R2
-	BLT oneTest302
+	MOVD $0, R2
+	ADD $-8, R0, R5
+	CMP R5, R2
+	BGT tail325
 
-many300:
-	ADD R3<<2, R4, R1
-	FMOVQ (R1), F0
-	WORD $0x0e617804 // FCVTL V4.2D, V0
-	WORD $0x4e617803 // FCVTL2 V3.2D, V0
-	FMOVQ 16(R1), F1
-	WORD $0x0e617820 // FCVTL V0.2D, V1
-	WORD $0x4e617822 // FCVTL2 V2.2D, V1
-	WORD $0x6ee4e521 // FCMGT V1.2D, V9.2D, V4.2D
-	WORD $0x6e641d21 // BSL V1.16B, V9.16B, V4.16B
-	WORD $0x6ee3e524 // FCMGT V4.2D, V9.2D, V3.2D
-	WORD $0x6e631d24 // BSL V4.16B, V9.16B, V3.16B
-	WORD $0x6ee0e523 // FCMGT V3.2D, V9.2D, V0.2D
-	WORD $0x6e601d23 // BSL V3.16B, V9.16B, V0.16B
-	WORD $0x6ee2e520 // FCMGT V0.2D, V9.2D, V2.2D
-	WORD $0x6e621d20 // BSL V0.16B, V9.16B, V2.16B
-	WORD $0x6ee8e422 // FCMGT V2.2D, V1.2D, V8.2D
-	WORD $0x6e611d02 // BSL V2.16B, V8.16B, V1.16B
-	WORD $0x6ee8e481 // FCMGT V1.2D, V4.2D, V8.2D
-	WORD $0x6e641d01 // BSL V1.16B, V8.16B, V4.16B
-	WORD $0x6ee8e467 // FCMGT V7.2D, V3.2D, V8.2D
-	WORD $0x6e631d07 // BSL V7.16B, V8.16B, V3.16B
-	WORD $0x6ee8e406 // FCMGT V6.2D, V0.2D, V8.2D
-	WORD $0x6e601d06 // BSL V6.16B, V8.16B, V0.16B
-	FMOVQ 384(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R7), F21
-	WORD $0x4eb51eb6 // MOV V22.16B, V21.16B
-	WORD $0x4e63cc56 // FMLA V22.2D, V2.2D, V3.2D
-	WORD $0x4e60cc35 // FMLA V21.2D, V1.2D, V0.2D
-	FMOVQ 384(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R7), F18
-	WORD $0x4eb21e53 // MOV V19.16B, V18.16B
-	WORD $0x4e63ccf3 // FMLA V19.2D, V7.2D, V3.2D
-	WORD $0x4e60ccd2 // FMLA V18.2D, V6.2D, V0.2D
-	FMOVQ 1664(R7), F0
-	WORD $0x4ee0d6ca // FSUB V10.2D, V22.2D, V0.2D
-	WORD $0x4ee0d6a5 // FSUB V5.2D, V21.2D, V0.2D
-	FMOVQ 1664(R7), F0
-	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
-	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
-	FMOVQ 512(R7), F0
-	WORD $0x4ee0cd42 // FMLS V2.2D, V10.2D, V0.2D
-	WORD $0x4ee0cca1 // FMLS V1.2D, V5.2D, V0.2D
-	FMOVQ 512(R7), F0
-	WORD $0x4ee0cc87 // FMLS V7.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc66 // FMLS V6.2D, V3.2D, V0.2D
-	WORD $0x6e62dc59 // FMUL V25.2D, V2.2D, V2.2D
-	WORD $0x6e61dc38 // FMUL V24.2D, V1.2D, V1.2D
-	WORD $0x6e67dcf7 // FMUL V23.2D, V7.2D, V7.2D
-	WORD $0x6e66dcd4 // FMUL V20.2D, V6.2D, V6.2D
-	FMOVQ 1728(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R7), F12
-	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
-	WORD $0x4e63cf2d // FMLA V13.2D, V25.2D, V3.2D
-	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 1728(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R7), F10
-	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
-	WORD $0x4e63ceeb // FMLA V11.2D, V23.2D, V3.2D
-	WORD $0x4e60ce8a // FMLA V10.2D, V20.2D, V0.2D
-	FMOVQ 1856(R7), F4
-	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
-	WORD $0x4e6dcf25 // FMLA V5.2D, V25.2D, V13.2D
-	WORD $0x4e6ccf04 // FMLA V4.2D, V24.2D, V12.2D
-	FMOVQ 1856(R7), F0
-	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
-	WORD $0x4e6bcee3 // FMLA V3.2D, V23.2D, V11.2D
-	WORD $0x4e6ace80 // FMLA V0.2D, V20.2D, V10.2D
-	FMOVQ 1920(R7), F11
-	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
-	FMOVQ 1984(R7), F16
-	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
-	WORD $0x4e6bcf31 // FMLA V17.2D, V25.2D, V11.2D
-	WORD $0x4e6acf10 // FMLA V16.2D, V24.2D, V10.2D
-	FMOVQ 1920(R7), F11
-	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
-	FMOVQ 1984(R7), F14
-	WORD $0x4eae1dcf // MOV V15.16B, V14.16B
-	WORD $0x4e6bceef // FMLA V15.2D, V23.2D, V11.2D
-	WORD $0x4e6ace8e // FMLA V14.2D, V20.2D, V10.2D
-	FMOVQ 2048(R7), F12
-	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
-	WORD $0x4e71cf2d // FMLA V13.2D, V25.2D, V17.2D
-	WORD $0x4e70cf0c // FMLA V12.2D, V24.2D, V16.2D
-	FMOVQ 2048(R7), F10
-	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
-	WORD $0x4e6fceeb // FMLA V11.2D, V23.2D, V15.2D
-	WORD $0x4e6ece8a // FMLA V10.2D, V20.2D, V14.2D
-	WORD $0x4e6dcc45 // FMLA V5.2D, V2.2D, V13.2D
-	WORD $0x4e6ccc24 // FMLA V4.2D, V1.2D, V12.2D
-	WORD $0x4e6bcce3 // FMLA V3.2D, V7.2D, V11.2D
-	WORD $0x4e6accc0 // FMLA V0.2D, V6.2D, V10.2D
-	WORD $0x4e65cf22 // FMLA V2.2D, V25.2D, V5.2D
-	WORD $0x4e64cf01 // FMLA V1.2D, V24.2D, V4.2D
-	WORD $0x4e63cee7 // FMLA V7.2D, V23.2D, V3.2D
-	WORD $0x4e60ce86 // FMLA V6.2D, V20.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
-	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
-	WORD $0x4f7456c1 // SHL V1.2D, V22.2D, 52
-	WORD $0x4f7456a0 // SHL V0.2D, V21.2D, 52
-	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
-	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d4e2 // FADD V2.2D, V7.2D, V0.2D
-	WORD $0x4e60d4c3 // FADD V3.2D, V6.2D, V0.2D
-	WORD $0x4f745661 // SHL V1.2D, V19.2D, 52
-	WORD $0x4f745640 // SHL V0.2D, V18.2D, 52
-	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
-	WORD $0x6e60dc61 // FMUL V1.2D, V3.2D, V0.2D
-	WORD $0x0e6168a0 // FCVTN V0.2S, V5.2D
-	WORD $0x4e616880 // FCVTN2 V0.4S, V4.2D
-	ADD R3<<2, R5, R1
-	FMOVQ F0, (R1)
-	WORD $0x0e616840 // FCVTN V0.2S, V2.2D
-	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
-	FMOVQ F0, 16(R1)
-	ADD $8, R3, R3
-	CMP R2, R3
-	BLE many300
-
-oneTest302:
-	ADD $-4, R0, R2
-	CMP R2, R3
-	BGT tail303
-
-one301:
-	ADD R3<<2, R4, R1
-	FMOVQ (R1), F1
-	WORD $0x0e617820 // FCVTL V0.2D, V1
-	WORD $0x4e617822 // FCVTL2 V2.2D, V1
-	WORD $0x6ee0e521 // FCMGT V1.2D, V9.2D, V0.2D
-	WORD $0x6e601d21 // BSL V1.16B, V9.16B, V0.16B
-	WORD $0x6ee2e520 // FCMGT V0.2D, V9.2D, V2.2D
-	WORD $0x6e621d20 // BSL V0.16B, V9.16B, V2.16B
-	WORD $0x6ee8e422 // FCMGT V2.2D, V1.2D, V8.2D
-	WORD $0x6e611d02 // BSL V2.16B, V8.16B, V1.16B
-	WORD $0x6ee8e401 // FCMGT V1.2D, V0.2D, V8.2D
-	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
-	FMOVQ 384(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R7), F12
-	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
-	WORD $0x4e63cc4d // FMLA V13.2D, V2.2D, V3.2D
-	WORD $0x4e60cc2c // FMLA V12.2D, V1.2D, V0.2D
-	FMOVQ 1664(R7), F0
-	WORD $0x4ee0d5a4 // FSUB V4.2D, V13.2D, V0.2D
-	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
-	FMOVQ 512(R7), F0
-	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	WORD $0x6e62dc4b // FMUL V11.2D, V2.2D, V2.2D
-	WORD $0x6e61dc2a // FMUL V10.2D, V1.2D, V1.2D
-	FMOVQ 1728(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R7), F4
-	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
-	WORD $0x4e63cd65 // FMLA V5.2D, V11.2D, V3.2D
-	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
-	FMOVQ 1856(R7), F0
-	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
-	WORD $0x4e65cd63 // FMLA V3.2D, V11.2D, V5.2D
-	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 1920(R7), F5
-	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 1984(R7), F6
+one323:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F1, F3)
+	FMOVQ 2176(R4), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R4), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R4), F6
 	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
-	WORD $0x4e65cd67 // FMLA V7.2D, V11.2D, V5.2D
-	WORD $0x4e64cd46 // FMLA V6.2D, V10.2D, V4.2D
-	FMOVQ 2048(R7), F4
-	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
-	WORD $0x4e67cd65 // FMLA V5.2D, V11.2D, V7.2D
-	WORD $0x4e66cd44 // FMLA V4.2D, V10.2D, V6.2D
-	WORD $0x4e65cc43 // FMLA V3.2D, V2.2D, V5.2D
-	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
-	WORD $0x4e63cd62 // FMLA V2.2D, V11.2D, V3.2D
-	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
-	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
-	WORD $0x4f7455a0 // SHL V0.2D, V13.2D, 52
-	WORD $0x4f745581 // SHL V1.2D, V12.2D, 52
-	WORD $0x6e60dc60 // FMUL V0.2D, V3.2D, V0.2D
-	WORD $0x6e61dc41 // FMUL V1.2D, V2.2D, V1.2D
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
-	ADD R3<<2, R5, R1
-	FMOVQ F0, (R1)
-	ADD $4, R3, R3
-	CMP R2, R3
-	BLE one301
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R4), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R4), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R4), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R4), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R4), F9
+	WORD $0x4ea91d2a // MOV V10.16B, V9.16B
+	WORD $0x4e21ccaa // FMLA V10.4S, V5.4S, V1.4S
+	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e28cd45 // FMLA V5.4S, V10.4S, V8.4S
+	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc61 // FMUL V1.4S, V3.4S, V1.4S
+	WORD $0x6e20dc40 // FMUL V0.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R5, R2
+	BLE one323
 
-tail303:
-	SUBS R3, R0, R0
-	BEQ done304
-	ADD $32, R6, R1
+tail325:
+	SUBS R2, R0, R0
+	BEQ done326
+	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FMOVQ (R0), F12
+	FLDPQ (R0), (F9, F8)
 	WORD $0x6f00e401 // MOVI V1.2D, 0
-	ADD R3<<2, R4, R1
-	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes1
 	FMOVQ (R1), F1
+	FMOVQ 16(R1), F3
 	JMP doneLanes2
 
 someLanes1:
-	WORD $0x0e043d80 // UMOV R0, V12.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes2
 	FMOVS (R1), F1
-	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes2
 	FMOVS 4(R1), F0
 	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
-	WORD $0x0e143d80 // UMOV R0, V12.S[2]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes2
 	FMOVS 8(R1), F0
 	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
 
 doneLanes2:
-	WORD $0x0e617820 // FCVTL V0.2D, V1
-	WORD $0x4e617822 // FCVTL2 V2.2D, V1
-	WORD $0x6ee0e521 // FCMGT V1.2D, V9.2D, V0.2D
-	WORD $0x6e601d21 // BSL V1.16B, V9.16B, V0.16B
-	WORD $0x6ee2e520 // FCMGT V0.2D, V9.2D, V2.2D
-	WORD $0x6e621d20 // BSL V0.16B, V9.16B, V2.16B
-	WORD $0x6ee8e422 // FCMGT V2.2D, V1.2D, V8.2D
-	WORD $0x6e611d02 // BSL V2.16B, V8.16B, V1.16B
-	WORD $0x6ee8e401 // FCMGT V1.2D, V0.2D, V8.2D
-	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
-	FMOVQ 384(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R7), F10
-	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
-	WORD $0x4e63cc4b // FMLA V11.2D, V2.2D, V3.2D
-	WORD $0x4e60cc2a // FMLA V10.2D, V1.2D, V0.2D
-	FMOVQ 1664(R7), F0
-	WORD $0x4ee0d564 // FSUB V4.2D, V11.2D, V0.2D
-	WORD $0x4ee0d543 // FSUB V3.2D, V10.2D, V0.2D
-	FMOVQ 512(R7), F0
-	WORD $0x4ee0cc82 // FMLS V2.2D, V4.2D, V0.2D
-	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	WORD $0x6e62dc49 // FMUL V9.2D, V2.2D, V2.2D
-	WORD $0x6e61dc28 // FMUL V8.2D, V1.2D, V1.2D
-	FMOVQ 1728(R7), F3
-	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R7), F4
-	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
-	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
-	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
-	FMOVQ 1856(R7), F0
+	FMOVQ 2176(R4), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R4), F0
+	WORD $0x6ea2e40d // FCMGT V13.4S, V0.4S, V2.4S
+	WORD $0x6e621c0d // BSL V13.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R4), F5
+	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
+	WORD $0x4e21cda6 // FMLA V6.4S, V13.4S, V1.4S
+	WORD $0x4e20cc85 // FMLA V5.4S, V4.4S, V0.4S
+	FMOVQ 1664(R4), F0
+	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
+	FMOVQ 1728(R4), F0
+	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R4), F0
+	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R4), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cda1 // FMLA V1.4S, V13.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R4), F11
+	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
+	WORD $0x4e21cdac // FMLA V12.4S, V13.4S, V1.4S
+	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
+	WORD $0x6e2dddaa // FMUL V10.4S, V13.4S, V13.4S
+	WORD $0x6e24dc87 // FMUL V7.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d5a3 // FADD V3.4S, V13.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2acd83 // FMLA V3.4S, V12.4S, V10.4S
+	WORD $0x4e27cd64 // FMLA V4.4S, V11.4S, V7.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cc22 // FMLA V2.4S, V1.4S, V3.4S
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
-	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
-	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 1920(R7), F5
-	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 1984(R7), F6
-	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
-	WORD $0x4e65cd27 // FMLA V7.2D, V9.2D, V5.2D
-	WORD $0x4e64cd06 // FMLA V6.2D, V8.2D, V4.2D
-	FMOVQ 2048(R7), F4
-	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
-	WORD $0x4e67cd25 // FMLA V5.2D, V9.2D, V7.2D
-	WORD $0x4e66cd04 // FMLA V4.2D, V8.2D, V6.2D
-	WORD $0x4e65cc43 // FMLA V3.2D, V2.2D, V5.2D
-	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
-	WORD $0x4e63cd22 // FMLA V2.2D, V9.2D, V3.2D
-	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
-	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
-	WORD $0x4f745561 // SHL V1.2D, V11.2D, 52
-	WORD $0x4f745540 // SHL V0.2D, V10.2D, 52
-	WORD $0x6e61dc61 // FMUL V1.2D, V3.2D, V1.2D
-	WORD $0x6e60dc40 // FMUL V0.2D, V2.2D, V0.2D
-	WORD $0x0e616821 // FCVTN V1.2S, V1.2D
-	WORD $0x4e616801 // FCVTN2 V1.4S, V0.2D
-	ADD R3<<2, R5, R1
-	WORD $0x0e1c3d80 // UMOV R0, V12.S[3]
+	WORD $0x4e24cc03 // FMLA V3.4S, V0.4S, V4.4S
+	WORD $0x6f3d04c7 // USHR V7.4S, V6.4S, 3
+	WORD $0x6f3d04a6 // USHR V6.4S, V5.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes3
-	FMOVQ F1, (R1)
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
 	JMP doneLanes4
 
 someLanes3:
-	WORD $0x0e043d80 // UMOV R0, V12.S[0]
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes4
-	FMOVS F1, (R1)
-	WORD $0x0e0c3d80 // UMOV R0, V12.S[1]
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
 	CBZW R0, doneLanes4
 	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
-	FMOVS F0, 4(R1)
-	WORD $0x0e143d80 // UMOV R0, V12.S[2]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
 	CBZW R0, doneLanes4
 	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
-	FMOVS F0, 8(R1)
+	FMOVS F0, 24(R1)
 
 doneLanes4:
 
-done304:
+done326:
 	RET
 
 // func expSubToF64(dst *float64, x *float64, y *float64, n int)
@@ -6629,9 +8188,9 @@ TEXT ·expSubToF64(SB), NOSPLIT, $0-32
 	MOVD $0, R1
 	ADD $-8, R0, R9
 	TST R9, R9
-	BLT oneTest318
+	BLT oneTest340
 
-many316:
+many338:
 	ADD R1<<3, R7, R10
 	FLDPQ (R10), (F3, F2)
 	ADD R1<<3, R6, R5
@@ -6908,7 +8467,7 @@ many316:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260005 // FMOV R5, S0
 	TSTW R5, R5
-	BEQ normal321
+	BEQ normal343
 	FMOVQ 1472(R3), F0
 	WORD $0x6ee3e40b // FCMGT V11.2D, V0.2D, V3.2D
 	WORD $0x6eeee40a // FCMGT V10.2D, V0.2D, V14.2D
@@ -6967,9 +8526,9 @@ many316:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled322
+	JMP scaled344
 
-normal321:
+normal343:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -6999,20 +8558,20 @@ normal321:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled322:
+scaled344:
 	ADD R1<<3, R2, R5
 	FSTPQ (F5, F6), (R5)
 	FSTPQ (F1, F0), 32(R5)
 	ADD $8, R1, R1
 	CMP R9, R1
-	BLE many316
+	BLE many338
 
-oneTest318:
+oneTest340:
 	ADD $-4, R0, R9
 	CMP R9, R1
-	BGT tail319
+	BGT tail341
 
-one317:
+one339:
 	ADD R1<<3, R7, R5
 	FLDPQ (R5), (F3, F2)
 	ADD R1<<3, R6, R5
@@ -7152,7 +8711,7 @@ one317:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260005 // FMOV R5, S0
 	TSTW R5, R5
-	BEQ normal323
+	BEQ normal345
 	FMOVQ 1472(R3), F0
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -7182,9 +8741,9 @@ one317:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled324
+	JMP scaled346
 
-normal323:
+normal345:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -7200,16 +8759,16 @@ normal323:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled324:
+scaled346:
 	ADD R1<<3, R2, R5
 	FSTPQ (F1, F0), (R5)
 	ADD $4, R1, R1
 	CMP R9, R1
-	BLE one317
+	BLE one339
 
-tail319:
+tail341:
 	SUBS R1, R0, R0
-	BEQ done320
+	BEQ done342
 	ADD $32, R8, R5
 	LSL $3, R0, R0
 	SUB R0, R5, R0
@@ -7393,7 +8952,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal325
+	BEQ normal347
 	FMOVQ 1472(R3), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -7423,9 +8982,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28401 // SUB V1.2D, V0.2D, V2.2D
-	JMP scaled326
+	JMP scaled348
 
-normal325:
+normal347:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -7441,7 +9000,7 @@ normal325:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc01 // FMUL V1.2D, V0.2D, V2.2D
 
-scaled326:
+scaled348:
 	ADD R1<<3, R2, R1
 	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
 	CBZ R0, someLanes5
@@ -7463,7 +9022,7 @@ someLanes5:
 
 doneLanes6:
 
-done320:
+done342:
 	RET
 
 // func expSubToF32(dst *float32, x *float32, y *float32, n int)
@@ -7474,14 +9033,14 @@ TEXT ·expSubToF32(SB), NOSPLIT, $0-32
 	MOVD x+8(FP), R8
 	MOVD y+16(FP), R7
 	MOVD n+24(FP), R0
-	FMOVQ 2176(R6), F8
-	FMOVQ 2240(R6), F6
+	FMOVQ 2880(R6), F8
+	FMOVQ 2944(R6), F6
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest334
+	BLT oneTest356
 
-many332:
+many354:
 	ADD R4<<2, R7, R2
 	FMOVQ (R2), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -7518,20 +9077,20 @@ many332:
 	WORD $0x6e601cc7 // BSL V7.16B, V6.16B, V0.16B
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F21
+	FMOVQ 2368(R6), F21
 	WORD $0x4eb51eb6 // MOV V22.16B, V21.16B
 	WORD $0x4e63cc56 // FMLA V22.2D, V2.2D, V3.2D
 	WORD $0x4e60cc35 // FMLA V21.2D, V1.2D, V0.2D
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F18
+	FMOVQ 2368(R6), F18
 	WORD $0x4eb21e53 // MOV V19.16B, V18.16B
 	WORD $0x4e63cd33 // FMLA V19.2D, V9.2D, V3.2D
 	WORD $0x4e60ccf2 // FMLA V18.2D, V7.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d6ca // FSUB V10.2D, V22.2D, V0.2D
 	WORD $0x4ee0d6a5 // FSUB V5.2D, V21.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d664 // FSUB V4.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
 	FMOVQ 512(R6), F0
@@ -7544,43 +9103,43 @@ many332:
 	WORD $0x6e61dc38 // FMUL V24.2D, V1.2D, V1.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
 	WORD $0x6e67dcf4 // FMUL V20.2D, V7.2D, V7.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F12
+	FMOVQ 2496(R6), F12
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
 	WORD $0x4e63cf2d // FMLA V13.2D, V25.2D, V3.2D
 	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F10
+	FMOVQ 2496(R6), F10
 	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
 	WORD $0x4e63ceeb // FMLA V11.2D, V23.2D, V3.2D
 	WORD $0x4e60ce8a // FMLA V10.2D, V20.2D, V0.2D
-	FMOVQ 1856(R6), F4
+	FMOVQ 2560(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e6dcf25 // FMLA V5.2D, V25.2D, V13.2D
 	WORD $0x4e6ccf04 // FMLA V4.2D, V24.2D, V12.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e6bcee3 // FMLA V3.2D, V23.2D, V11.2D
 	WORD $0x4e6ace80 // FMLA V0.2D, V20.2D, V10.2D
-	FMOVQ 1920(R6), F11
+	FMOVQ 2624(R6), F11
 	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
-	FMOVQ 1984(R6), F16
+	FMOVQ 2688(R6), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e6bcf31 // FMLA V17.2D, V25.2D, V11.2D
 	WORD $0x4e6acf10 // FMLA V16.2D, V24.2D, V10.2D
-	FMOVQ 1920(R6), F11
+	FMOVQ 2624(R6), F11
 	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
-	FMOVQ 1984(R6), F14
+	FMOVQ 2688(R6), F14
 	WORD $0x4eae1dcf // MOV V15.16B, V14.16B
 	WORD $0x4e6bceef // FMLA V15.2D, V23.2D, V11.2D
 	WORD $0x4e6ace8e // FMLA V14.2D, V20.2D, V10.2D
-	FMOVQ 2048(R6), F12
+	FMOVQ 2752(R6), F12
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
 	WORD $0x4e71cf2d // FMLA V13.2D, V25.2D, V17.2D
 	WORD $0x4e70cf0c // FMLA V12.2D, V24.2D, V16.2D
-	FMOVQ 2048(R6), F10
+	FMOVQ 2752(R6), F10
 	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
 	WORD $0x4e6fceeb // FMLA V11.2D, V23.2D, V15.2D
 	WORD $0x4e6ece8a // FMLA V10.2D, V20.2D, V14.2D
@@ -7592,14 +9151,14 @@ many332:
 	WORD $0x4e64cf01 // FMLA V1.2D, V24.2D, V4.2D
 	WORD $0x4e63cee9 // FMLA V9.2D, V23.2D, V3.2D
 	WORD $0x4e60ce87 // FMLA V7.2D, V20.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f7456c1 // SHL V1.2D, V22.2D, 52
 	WORD $0x4f7456a0 // SHL V0.2D, V21.2D, 52
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
 	WORD $0x6e60dc44 // FMUL V4.2D, V2.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d522 // FADD V2.2D, V9.2D, V0.2D
 	WORD $0x4e60d4e3 // FADD V3.2D, V7.2D, V0.2D
 	WORD $0x4f745661 // SHL V1.2D, V19.2D, 52
@@ -7615,14 +9174,14 @@ many332:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many332
+	BLE many354
 
-oneTest334:
+oneTest356:
 	ADD $-4, R0, R2
 	CMP R2, R4
-	BGT tail335
+	BGT tail357
 
-one333:
+one355:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -7643,11 +9202,11 @@ one333:
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F12
+	FMOVQ 2368(R6), F12
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
 	WORD $0x4e63cc4d // FMLA V13.2D, V2.2D, V3.2D
 	WORD $0x4e60cc2c // FMLA V12.2D, V1.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d5a4 // FSUB V4.2D, V13.2D, V0.2D
 	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
 	FMOVQ 512(R6), F0
@@ -7655,23 +9214,23 @@ one333:
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4b // FMUL V11.2D, V2.2D, V2.2D
 	WORD $0x6e61dc2a // FMUL V10.2D, V1.2D, V1.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd65 // FMLA V5.2D, V11.2D, V3.2D
 	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e65cd63 // FMLA V3.2D, V11.2D, V5.2D
 	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 1920(R6), F5
+	FMOVQ 2624(R6), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 1984(R6), F7
+	FMOVQ 2688(R6), F7
 	WORD $0x4ea71ce9 // MOV V9.16B, V7.16B
 	WORD $0x4e65cd69 // FMLA V9.2D, V11.2D, V5.2D
 	WORD $0x4e64cd47 // FMLA V7.2D, V10.2D, V4.2D
-	FMOVQ 2048(R6), F4
+	FMOVQ 2752(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cd65 // FMLA V5.2D, V11.2D, V9.2D
 	WORD $0x4e67cd44 // FMLA V4.2D, V10.2D, V7.2D
@@ -7679,7 +9238,7 @@ one333:
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd62 // FMLA V2.2D, V11.2D, V3.2D
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f7455a0 // SHL V0.2D, V13.2D, 52
@@ -7692,11 +9251,11 @@ one333:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R2, R4
-	BLE one333
+	BLE one355
 
-tail335:
+tail357:
 	SUBS R4, R0, R0
-	BEQ done336
+	BEQ done358
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -7759,11 +9318,11 @@ doneLanes4:
 	WORD $0x6e601cc1 // BSL V1.16B, V6.16B, V0.16B
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F10
+	FMOVQ 2368(R6), F10
 	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
 	WORD $0x4e63cc4b // FMLA V11.2D, V2.2D, V3.2D
 	WORD $0x4e60cc2a // FMLA V10.2D, V1.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d564 // FSUB V4.2D, V11.2D, V0.2D
 	WORD $0x4ee0d543 // FSUB V3.2D, V10.2D, V0.2D
 	FMOVQ 512(R6), F0
@@ -7771,23 +9330,23 @@ doneLanes4:
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc49 // FMUL V9.2D, V2.2D, V2.2D
 	WORD $0x6e61dc28 // FMUL V8.2D, V1.2D, V1.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
-	FMOVQ 1920(R6), F5
+	FMOVQ 2624(R6), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 1984(R6), F6
+	FMOVQ 2688(R6), F6
 	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
 	WORD $0x4e65cd27 // FMLA V7.2D, V9.2D, V5.2D
 	WORD $0x4e64cd06 // FMLA V6.2D, V8.2D, V4.2D
-	FMOVQ 2048(R6), F4
+	FMOVQ 2752(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e67cd25 // FMLA V5.2D, V9.2D, V7.2D
 	WORD $0x4e66cd04 // FMLA V4.2D, V8.2D, V6.2D
@@ -7795,7 +9354,7 @@ doneLanes4:
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd22 // FMLA V2.2D, V9.2D, V3.2D
 	WORD $0x4e60cd01 // FMLA V1.2D, V8.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f745561 // SHL V1.2D, V11.2D, 52
@@ -7825,7 +9384,7 @@ someLanes5:
 
 doneLanes6:
 
-done336:
+done358:
 	RET
 
 // func expShiftSumF64(dst *float64, x *float64, shift float64, n int) float64
@@ -7848,9 +9407,9 @@ TEXT ·expShiftSumF64(SB), NOSPLIT, $0-40
 	MOVD $0, R1
 	ADD $-8, R0, R8
 	TST R8, R8
-	BLT oneTest350
+	BLT oneTest372
 
-many348:
+many370:
 	ADD R1<<3, R6, R5
 	FLDPQ (R5), (F1, F0)
 	WORD $0x4eead42b // FSUB V11.2D, V1.2D, V10.2D
@@ -8127,7 +9686,7 @@ many348:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260005 // FMOV R5, S0
 	TSTW R5, R5
-	BEQ normal353
+	BEQ normal375
 	FMOVQ 1472(R3), F0
 	WORD $0x6ee3e40e // FCMGT V14.2D, V0.2D, V3.2D
 	WORD $0x6ef1e40d // FCMGT V13.2D, V0.2D, V17.2D
@@ -8186,9 +9745,9 @@ many348:
 	WORD $0x4e62d500 // FADD V0.2D, V8.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled354
+	JMP scaled376
 
-normal353:
+normal375:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d0622 // USHR V2.2D, V17.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -8218,7 +9777,7 @@ normal353:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled354:
+scaled376:
 	WORD $0x4e65d4c1 // FADD V1.2D, V6.2D, V5.2D
 	WORD $0x4e6cd4e0 // FADD V0.2D, V7.2D, V12.2D
 	ADD R1<<3, R2, R5
@@ -8228,14 +9787,14 @@ scaled354:
 	FSTPQ (F3, F2), 32(R5)
 	ADD $8, R1, R1
 	CMP R8, R1
-	BLE many348
+	BLE many370
 
-oneTest350:
+oneTest372:
 	ADD $-4, R0, R8
 	CMP R8, R1
-	BGT tail351
+	BGT tail373
 
-one349:
+one371:
 	ADD R1<<3, R6, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
@@ -8373,7 +9932,7 @@ one349:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260005 // FMOV R5, S0
 	TSTW R5, R5
-	BEQ normal355
+	BEQ normal377
 	FMOVQ 1472(R3), F0
 	WORD $0x6ee3e40c // FCMGT V12.2D, V0.2D, V3.2D
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
@@ -8403,9 +9962,9 @@ one349:
 	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled356
+	JMP scaled378
 
-normal355:
+normal377:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -8421,18 +9980,18 @@ normal355:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled356:
+scaled378:
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
 	WORD $0x4e60d4e7 // FADD V7.2D, V7.2D, V0.2D
 	ADD R1<<3, R2, R5
 	FSTPQ (F1, F0), (R5)
 	ADD $4, R1, R1
 	CMP R8, R1
-	BLE one349
+	BLE one371
 
-tail351:
+tail373:
 	SUBS R1, R0, R0
-	BEQ done352
+	BEQ done374
 	ADD $32, R7, R5
 	LSL $3, R0, R0
 	SUB R0, R5, R0
@@ -8594,7 +10153,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal357
+	BEQ normal379
 	FMOVQ 1472(R3), F0
 	WORD $0x6ee3e40b // FCMGT V11.2D, V0.2D, V3.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
@@ -8624,9 +10183,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled358
+	JMP scaled380
 
-normal357:
+normal379:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -8642,7 +10201,7 @@ normal357:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled358:
+scaled380:
 	WORD $0x4e281c61 // AND V1.16B, V3.16B, V8.16B
 	WORD $0x4e251c40 // AND V0.16B, V2.16B, V5.16B
 	WORD $0x4e61d4c6 // FADD V6.2D, V6.2D, V1.2D
@@ -8668,7 +10227,7 @@ someLanes3:
 
 doneLanes4:
 
-done352:
+done374:
 	WORD $0x4ea71ce0 // MOV V0.16B, V7.16B
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
@@ -8689,14 +10248,14 @@ TEXT ·expShiftSumF32(SB), NOSPLIT, $0-40
 	WORD $0x4e61780d // FCVTL2 V13.2D, V0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 2176(R7), F10
-	FMOVQ 2240(R7), F9
+	FMOVQ 2880(R7), F10
+	FMOVQ 2944(R7), F9
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest366
+	BLT oneTest388
 
-many364:
+many386:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F1
 	WORD $0x0e617822 // FCVTL V2.2D, V1
@@ -8726,20 +10285,20 @@ many364:
 	WORD $0x6e611d27 // BSL V7.16B, V9.16B, V1.16B
 	FMOVQ 384(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R7), F25
+	FMOVQ 2368(R7), F25
 	WORD $0x4eb91f3a // MOV V26.16B, V25.16B
 	WORD $0x4e64cc7a // FMLA V26.2D, V3.2D, V4.2D
 	WORD $0x4e61cc59 // FMLA V25.2D, V2.2D, V1.2D
 	FMOVQ 384(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R7), F20
+	FMOVQ 2368(R7), F20
 	WORD $0x4eb41e95 // MOV V21.16B, V20.16B
 	WORD $0x4e64cd15 // FMLA V21.2D, V8.2D, V4.2D
 	WORD $0x4e61ccf4 // FMLA V20.2D, V7.2D, V1.2D
-	FMOVQ 1664(R7), F1
+	FMOVQ 2368(R7), F1
 	WORD $0x4ee1d74c // FSUB V12.2D, V26.2D, V1.2D
 	WORD $0x4ee1d726 // FSUB V6.2D, V25.2D, V1.2D
-	FMOVQ 1664(R7), F1
+	FMOVQ 2368(R7), F1
 	WORD $0x4ee1d6a5 // FSUB V5.2D, V21.2D, V1.2D
 	WORD $0x4ee1d684 // FSUB V4.2D, V20.2D, V1.2D
 	FMOVQ 512(R7), F1
@@ -8752,43 +10311,43 @@ many364:
 	WORD $0x6e62dc5c // FMUL V28.2D, V2.2D, V2.2D
 	WORD $0x6e68dd1b // FMUL V27.2D, V8.2D, V8.2D
 	WORD $0x6e67dcf8 // FMUL V24.2D, V7.2D, V7.2D
-	FMOVQ 1728(R7), F4
+	FMOVQ 2432(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R7), F16
+	FMOVQ 2496(R7), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e64cfb1 // FMLA V17.2D, V29.2D, V4.2D
 	WORD $0x4e61cf90 // FMLA V16.2D, V28.2D, V1.2D
-	FMOVQ 1728(R7), F4
+	FMOVQ 2432(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R7), F12
+	FMOVQ 2496(R7), F12
 	WORD $0x4eac1d8f // MOV V15.16B, V12.16B
 	WORD $0x4e64cf6f // FMLA V15.2D, V27.2D, V4.2D
 	WORD $0x4e61cf0c // FMLA V12.2D, V24.2D, V1.2D
-	FMOVQ 1856(R7), F5
+	FMOVQ 2560(R7), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e71cfa6 // FMLA V6.2D, V29.2D, V17.2D
 	WORD $0x4e70cf85 // FMLA V5.2D, V28.2D, V16.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 2560(R7), F1
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e6fcf64 // FMLA V4.2D, V27.2D, V15.2D
 	WORD $0x4e6ccf01 // FMLA V1.2D, V24.2D, V12.2D
-	FMOVQ 1920(R7), F15
+	FMOVQ 2624(R7), F15
 	WORD $0x4eaf1dec // MOV V12.16B, V15.16B
-	FMOVQ 1984(R7), F22
+	FMOVQ 2688(R7), F22
 	WORD $0x4eb61ed7 // MOV V23.16B, V22.16B
 	WORD $0x4e6fcfb7 // FMLA V23.2D, V29.2D, V15.2D
 	WORD $0x4e6ccf96 // FMLA V22.2D, V28.2D, V12.2D
-	FMOVQ 1920(R7), F15
+	FMOVQ 2624(R7), F15
 	WORD $0x4eaf1dec // MOV V12.16B, V15.16B
-	FMOVQ 1984(R7), F18
+	FMOVQ 2688(R7), F18
 	WORD $0x4eb21e53 // MOV V19.16B, V18.16B
 	WORD $0x4e6fcf73 // FMLA V19.2D, V27.2D, V15.2D
 	WORD $0x4e6ccf12 // FMLA V18.2D, V24.2D, V12.2D
-	FMOVQ 2048(R7), F16
+	FMOVQ 2752(R7), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e77cfb1 // FMLA V17.2D, V29.2D, V23.2D
 	WORD $0x4e76cf90 // FMLA V16.2D, V28.2D, V22.2D
-	FMOVQ 2048(R7), F12
+	FMOVQ 2752(R7), F12
 	WORD $0x4eac1d8f // MOV V15.16B, V12.16B
 	WORD $0x4e73cf6f // FMLA V15.2D, V27.2D, V19.2D
 	WORD $0x4e72cf0c // FMLA V12.2D, V24.2D, V18.2D
@@ -8800,14 +10359,14 @@ many364:
 	WORD $0x4e65cf82 // FMLA V2.2D, V28.2D, V5.2D
 	WORD $0x4e64cf68 // FMLA V8.2D, V27.2D, V4.2D
 	WORD $0x4e61cf07 // FMLA V7.2D, V24.2D, V1.2D
-	FMOVQ 2112(R7), F1
+	FMOVQ 2816(R7), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745742 // SHL V2.2D, V26.2D, 52
 	WORD $0x4f745721 // SHL V1.2D, V25.2D, 52
 	WORD $0x6e62dc86 // FMUL V6.2D, V4.2D, V2.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
-	FMOVQ 2112(R7), F1
+	FMOVQ 2816(R7), F1
 	WORD $0x4e61d504 // FADD V4.2D, V8.2D, V1.2D
 	WORD $0x4e61d4e3 // FADD V3.2D, V7.2D, V1.2D
 	WORD $0x4f7456a2 // SHL V2.2D, V21.2D, 52
@@ -8827,14 +10386,14 @@ many364:
 	FMOVQ F1, 16(R1)
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many364
+	BLE many386
 
-oneTest366:
+oneTest388:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail367
+	BGT tail389
 
-one365:
+one387:
 	ADD R3<<2, R5, R1
 	FMOVQ (R1), F2
 	WORD $0x0e617841 // FCVTL V1.2D, V2
@@ -8851,11 +10410,11 @@ one365:
 	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
 	FMOVQ 384(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R7), F16
+	FMOVQ 2368(R7), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e64cc71 // FMLA V17.2D, V3.2D, V4.2D
 	WORD $0x4e61cc50 // FMLA V16.2D, V2.2D, V1.2D
-	FMOVQ 1664(R7), F1
+	FMOVQ 2368(R7), F1
 	WORD $0x4ee1d625 // FSUB V5.2D, V17.2D, V1.2D
 	WORD $0x4ee1d604 // FSUB V4.2D, V16.2D, V1.2D
 	FMOVQ 512(R7), F1
@@ -8863,23 +10422,23 @@ one365:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6f // FMUL V15.2D, V3.2D, V3.2D
 	WORD $0x6e62dc4c // FMUL V12.2D, V2.2D, V2.2D
-	FMOVQ 1728(R7), F4
+	FMOVQ 2432(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R7), F5
+	FMOVQ 2496(R7), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e64cde6 // FMLA V6.2D, V15.2D, V4.2D
 	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 2560(R7), F1
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e66cde4 // FMLA V4.2D, V15.2D, V6.2D
 	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
-	FMOVQ 1920(R7), F6
+	FMOVQ 2624(R7), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
-	FMOVQ 1984(R7), F7
+	FMOVQ 2688(R7), F7
 	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
 	WORD $0x4e66cde8 // FMLA V8.2D, V15.2D, V6.2D
 	WORD $0x4e65cd87 // FMLA V7.2D, V12.2D, V5.2D
-	FMOVQ 2048(R7), F5
+	FMOVQ 2752(R7), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e68cde6 // FMLA V6.2D, V15.2D, V8.2D
 	WORD $0x4e67cd85 // FMLA V5.2D, V12.2D, V7.2D
@@ -8887,7 +10446,7 @@ one365:
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cde3 // FMLA V3.2D, V15.2D, V4.2D
 	WORD $0x4e61cd82 // FMLA V2.2D, V12.2D, V1.2D
-	FMOVQ 2112(R7), F1
+	FMOVQ 2816(R7), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745621 // SHL V1.2D, V17.2D, 52
@@ -8902,11 +10461,11 @@ one365:
 	FMOVQ F1, (R1)
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one365
+	BLE one387
 
-tail367:
+tail389:
 	SUBS R3, R0, R0
-	BEQ done368
+	BEQ done390
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -8946,11 +10505,11 @@ doneLanes2:
 	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
 	FMOVQ 384(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R7), F13
+	FMOVQ 2368(R7), F13
 	WORD $0x4ead1dae // MOV V14.16B, V13.16B
 	WORD $0x4e64cc6e // FMLA V14.2D, V3.2D, V4.2D
 	WORD $0x4e61cc4d // FMLA V13.2D, V2.2D, V1.2D
-	FMOVQ 1664(R7), F1
+	FMOVQ 2368(R7), F1
 	WORD $0x4ee1d5c5 // FSUB V5.2D, V14.2D, V1.2D
 	WORD $0x4ee1d5a4 // FSUB V4.2D, V13.2D, V1.2D
 	FMOVQ 512(R7), F1
@@ -8958,23 +10517,23 @@ doneLanes2:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6a // FMUL V10.2D, V3.2D, V3.2D
 	WORD $0x6e62dc49 // FMUL V9.2D, V2.2D, V2.2D
-	FMOVQ 1728(R7), F4
+	FMOVQ 2432(R7), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R7), F5
+	FMOVQ 2496(R7), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e64cd46 // FMLA V6.2D, V10.2D, V4.2D
 	WORD $0x4e61cd25 // FMLA V5.2D, V9.2D, V1.2D
-	FMOVQ 1856(R7), F1
+	FMOVQ 2560(R7), F1
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e66cd44 // FMLA V4.2D, V10.2D, V6.2D
 	WORD $0x4e65cd21 // FMLA V1.2D, V9.2D, V5.2D
-	FMOVQ 1920(R7), F6
+	FMOVQ 2624(R7), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
-	FMOVQ 1984(R7), F7
+	FMOVQ 2688(R7), F7
 	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
 	WORD $0x4e66cd48 // FMLA V8.2D, V10.2D, V6.2D
 	WORD $0x4e65cd27 // FMLA V7.2D, V9.2D, V5.2D
-	FMOVQ 2048(R7), F5
+	FMOVQ 2752(R7), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e68cd46 // FMLA V6.2D, V10.2D, V8.2D
 	WORD $0x4e67cd25 // FMLA V5.2D, V9.2D, V7.2D
@@ -8982,7 +10541,7 @@ doneLanes2:
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cd43 // FMLA V3.2D, V10.2D, V4.2D
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 2112(R7), F1
+	FMOVQ 2816(R7), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f7455c2 // SHL V2.2D, V14.2D, 52
@@ -9018,7 +10577,7 @@ someLanes3:
 
 doneLanes4:
 
-done368:
+done390:
 	WORD $0x4e60d561 // FADD V1.2D, V11.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -9044,9 +10603,9 @@ TEXT ·sumExpF64(SB), NOSPLIT, $0-32
 	MOVD $0, R4
 	ADD $-8, R0, R7
 	TST R7, R7
-	BLT oneTest382
+	BLT oneTest404
 
-many380:
+many402:
 	ADD R4<<3, R5, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F1, F0)
@@ -9324,7 +10883,7 @@ many380:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal385
+	BEQ normal407
 	FMOVQ 1472(R2), F0
 	WORD $0x6ee3e40e // FCMGT V14.2D, V0.2D, V3.2D
 	WORD $0x6ef1e40d // FCMGT V13.2D, V0.2D, V17.2D
@@ -9383,9 +10942,9 @@ many380:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled386
+	JMP scaled408
 
-normal385:
+normal407:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d0622 // USHR V2.2D, V17.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -9415,21 +10974,21 @@ normal385:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled386:
+scaled408:
 	WORD $0x4e68d4a1 // FADD V1.2D, V5.2D, V8.2D
 	WORD $0x4e6cd4c0 // FADD V0.2D, V6.2D, V12.2D
 	WORD $0x4e63d425 // FADD V5.2D, V1.2D, V3.2D
 	WORD $0x4e62d406 // FADD V6.2D, V0.2D, V2.2D
 	ADD $8, R4, R4
 	CMP R7, R4
-	BLE many380
+	BLE many402
 
-oneTest382:
+oneTest404:
 	ADD $-4, R0, R7
 	CMP R7, R4
-	BGT tail383
+	BGT tail405
 
-one381:
+one403:
 	ADD R4<<3, R5, R1
 	PRFM 8192(R1), PLDL1KEEP
 	FLDPQ (R1), (F0, F1)
@@ -9568,7 +11127,7 @@ one381:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal387
+	BEQ normal409
 	FMOVQ 1472(R2), F0
 	WORD $0x6ee3e40c // FCMGT V12.2D, V0.2D, V3.2D
 	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
@@ -9598,9 +11157,9 @@ one381:
 	WORD $0x4e62d4e0 // FADD V0.2D, V7.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled388
+	JMP scaled410
 
-normal387:
+normal409:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -9616,16 +11175,16 @@ normal387:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled388:
+scaled410:
 	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
 	WORD $0x4e60d4c6 // FADD V6.2D, V6.2D, V0.2D
 	ADD $4, R4, R4
 	CMP R7, R4
-	BLE one381
+	BLE one403
 
-tail383:
+tail405:
 	SUBS R4, R0, R0
-	BEQ done384
+	BEQ done406
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -9788,7 +11347,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal389
+	BEQ normal411
 	FMOVQ 1472(R2), F0
 	WORD $0x6ee3e40b // FCMGT V11.2D, V0.2D, V3.2D
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
@@ -9818,9 +11377,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled390
+	JMP scaled412
 
-normal389:
+normal411:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d0582 // USHR V2.2D, V12.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -9836,13 +11395,13 @@ normal389:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled390:
+scaled412:
 	WORD $0x4e281c21 // AND V1.16B, V1.16B, V8.16B
 	WORD $0x4e271c00 // AND V0.16B, V0.16B, V7.16B
 	WORD $0x4e61d4a5 // FADD V5.2D, V5.2D, V1.2D
 	WORD $0x4e60d4c6 // FADD V6.2D, V6.2D, V0.2D
 
-done384:
+done406:
 	WORD $0x4ea61cc0 // MOV V0.16B, V6.16B
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
@@ -9862,14 +11421,14 @@ TEXT ·sumExpF32(SB), NOSPLIT, $0-32
 	WORD $0x4e61780c // FCVTL2 V12.2D, V0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
-	FMOVQ 2176(R6), F10
-	FMOVQ 2240(R6), F9
+	FMOVQ 2880(R6), F10
+	FMOVQ 2944(R6), F9
 	MOVD $0, R3
 	ADD $-8, R0, R2
 	TST R2, R2
-	BLT oneTest398
+	BLT oneTest420
 
-many396:
+many418:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F1
@@ -9900,20 +11459,20 @@ many396:
 	WORD $0x6e611d27 // BSL V7.16B, V9.16B, V1.16B
 	FMOVQ 384(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R6), F25
+	FMOVQ 2368(R6), F25
 	WORD $0x4eb91f3a // MOV V26.16B, V25.16B
 	WORD $0x4e64cc7a // FMLA V26.2D, V3.2D, V4.2D
 	WORD $0x4e61cc59 // FMLA V25.2D, V2.2D, V1.2D
 	FMOVQ 384(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R6), F20
+	FMOVQ 2368(R6), F20
 	WORD $0x4eb41e95 // MOV V21.16B, V20.16B
 	WORD $0x4e64cd15 // FMLA V21.2D, V8.2D, V4.2D
 	WORD $0x4e61ccf4 // FMLA V20.2D, V7.2D, V1.2D
-	FMOVQ 1664(R6), F1
+	FMOVQ 2368(R6), F1
 	WORD $0x4ee1d74d // FSUB V13.2D, V26.2D, V1.2D
 	WORD $0x4ee1d726 // FSUB V6.2D, V25.2D, V1.2D
-	FMOVQ 1664(R6), F1
+	FMOVQ 2368(R6), F1
 	WORD $0x4ee1d6a5 // FSUB V5.2D, V21.2D, V1.2D
 	WORD $0x4ee1d684 // FSUB V4.2D, V20.2D, V1.2D
 	FMOVQ 512(R6), F1
@@ -9926,43 +11485,43 @@ many396:
 	WORD $0x6e62dc5c // FMUL V28.2D, V2.2D, V2.2D
 	WORD $0x6e68dd1b // FMUL V27.2D, V8.2D, V8.2D
 	WORD $0x6e67dcf8 // FMUL V24.2D, V7.2D, V7.2D
-	FMOVQ 1728(R6), F4
+	FMOVQ 2432(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R6), F16
+	FMOVQ 2496(R6), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e64cfb1 // FMLA V17.2D, V29.2D, V4.2D
 	WORD $0x4e61cf90 // FMLA V16.2D, V28.2D, V1.2D
-	FMOVQ 1728(R6), F4
+	FMOVQ 2432(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R6), F13
+	FMOVQ 2496(R6), F13
 	WORD $0x4ead1daf // MOV V15.16B, V13.16B
 	WORD $0x4e64cf6f // FMLA V15.2D, V27.2D, V4.2D
 	WORD $0x4e61cf0d // FMLA V13.2D, V24.2D, V1.2D
-	FMOVQ 1856(R6), F5
+	FMOVQ 2560(R6), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e71cfa6 // FMLA V6.2D, V29.2D, V17.2D
 	WORD $0x4e70cf85 // FMLA V5.2D, V28.2D, V16.2D
-	FMOVQ 1856(R6), F1
+	FMOVQ 2560(R6), F1
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e6fcf64 // FMLA V4.2D, V27.2D, V15.2D
 	WORD $0x4e6dcf01 // FMLA V1.2D, V24.2D, V13.2D
-	FMOVQ 1920(R6), F15
+	FMOVQ 2624(R6), F15
 	WORD $0x4eaf1ded // MOV V13.16B, V15.16B
-	FMOVQ 1984(R6), F22
+	FMOVQ 2688(R6), F22
 	WORD $0x4eb61ed7 // MOV V23.16B, V22.16B
 	WORD $0x4e6fcfb7 // FMLA V23.2D, V29.2D, V15.2D
 	WORD $0x4e6dcf96 // FMLA V22.2D, V28.2D, V13.2D
-	FMOVQ 1920(R6), F15
+	FMOVQ 2624(R6), F15
 	WORD $0x4eaf1ded // MOV V13.16B, V15.16B
-	FMOVQ 1984(R6), F18
+	FMOVQ 2688(R6), F18
 	WORD $0x4eb21e53 // MOV V19.16B, V18.16B
 	WORD $0x4e6fcf73 // FMLA V19.2D, V27.2D, V15.2D
 	WORD $0x4e6dcf12 // FMLA V18.2D, V24.2D, V13.2D
-	FMOVQ 2048(R6), F16
+	FMOVQ 2752(R6), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e77cfb1 // FMLA V17.2D, V29.2D, V23.2D
 	WORD $0x4e76cf90 // FMLA V16.2D, V28.2D, V22.2D
-	FMOVQ 2048(R6), F13
+	FMOVQ 2752(R6), F13
 	WORD $0x4ead1daf // MOV V15.16B, V13.16B
 	WORD $0x4e73cf6f // FMLA V15.2D, V27.2D, V19.2D
 	WORD $0x4e72cf0d // FMLA V13.2D, V24.2D, V18.2D
@@ -9974,14 +11533,14 @@ many396:
 	WORD $0x4e65cf82 // FMLA V2.2D, V28.2D, V5.2D
 	WORD $0x4e64cf68 // FMLA V8.2D, V27.2D, V4.2D
 	WORD $0x4e61cf07 // FMLA V7.2D, V24.2D, V1.2D
-	FMOVQ 2112(R6), F1
+	FMOVQ 2816(R6), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745742 // SHL V2.2D, V26.2D, 52
 	WORD $0x4f745721 // SHL V1.2D, V25.2D, 52
 	WORD $0x6e62dc86 // FMUL V6.2D, V4.2D, V2.2D
 	WORD $0x6e61dc65 // FMUL V5.2D, V3.2D, V1.2D
-	FMOVQ 2112(R6), F1
+	FMOVQ 2816(R6), F1
 	WORD $0x4e61d503 // FADD V3.2D, V8.2D, V1.2D
 	WORD $0x4e61d4e4 // FADD V4.2D, V7.2D, V1.2D
 	WORD $0x4f7456a2 // SHL V2.2D, V21.2D, 52
@@ -9994,14 +11553,14 @@ many396:
 	WORD $0x4e62d400 // FADD V0.2D, V0.2D, V2.2D
 	ADD $8, R3, R3
 	CMP R2, R3
-	BLE many396
+	BLE many418
 
-oneTest398:
+oneTest420:
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail399
+	BGT tail421
 
-one397:
+one419:
 	ADD R3<<2, R4, R1
 	PRFM 4096(R1), PLDL1KEEP
 	FMOVQ (R1), F2
@@ -10019,11 +11578,11 @@ one397:
 	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
 	FMOVQ 384(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R6), F16
+	FMOVQ 2368(R6), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e64cc71 // FMLA V17.2D, V3.2D, V4.2D
 	WORD $0x4e61cc50 // FMLA V16.2D, V2.2D, V1.2D
-	FMOVQ 1664(R6), F1
+	FMOVQ 2368(R6), F1
 	WORD $0x4ee1d625 // FSUB V5.2D, V17.2D, V1.2D
 	WORD $0x4ee1d604 // FSUB V4.2D, V16.2D, V1.2D
 	FMOVQ 512(R6), F1
@@ -10031,23 +11590,23 @@ one397:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6f // FMUL V15.2D, V3.2D, V3.2D
 	WORD $0x6e62dc4d // FMUL V13.2D, V2.2D, V2.2D
-	FMOVQ 1728(R6), F4
+	FMOVQ 2432(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R6), F5
+	FMOVQ 2496(R6), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e64cde6 // FMLA V6.2D, V15.2D, V4.2D
 	WORD $0x4e61cda5 // FMLA V5.2D, V13.2D, V1.2D
-	FMOVQ 1856(R6), F1
+	FMOVQ 2560(R6), F1
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e66cde4 // FMLA V4.2D, V15.2D, V6.2D
 	WORD $0x4e65cda1 // FMLA V1.2D, V13.2D, V5.2D
-	FMOVQ 1920(R6), F6
+	FMOVQ 2624(R6), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
-	FMOVQ 1984(R6), F7
+	FMOVQ 2688(R6), F7
 	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
 	WORD $0x4e66cde8 // FMLA V8.2D, V15.2D, V6.2D
 	WORD $0x4e65cda7 // FMLA V7.2D, V13.2D, V5.2D
-	FMOVQ 2048(R6), F5
+	FMOVQ 2752(R6), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e68cde6 // FMLA V6.2D, V15.2D, V8.2D
 	WORD $0x4e67cda5 // FMLA V5.2D, V13.2D, V7.2D
@@ -10055,7 +11614,7 @@ one397:
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cde3 // FMLA V3.2D, V15.2D, V4.2D
 	WORD $0x4e61cda2 // FMLA V2.2D, V13.2D, V1.2D
-	FMOVQ 2112(R6), F1
+	FMOVQ 2816(R6), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f745622 // SHL V2.2D, V17.2D, 52
@@ -10066,11 +11625,11 @@ one397:
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one397
+	BLE one419
 
-tail399:
+tail421:
 	SUBS R3, R0, R0
-	BEQ done400
+	BEQ done422
 	ADD $32, R5, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -10111,11 +11670,11 @@ doneLanes2:
 	WORD $0x6e611d22 // BSL V2.16B, V9.16B, V1.16B
 	FMOVQ 384(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1664(R6), F12
+	FMOVQ 2368(R6), F12
 	WORD $0x4eac1d8e // MOV V14.16B, V12.16B
 	WORD $0x4e64cc6e // FMLA V14.2D, V3.2D, V4.2D
 	WORD $0x4e61cc4c // FMLA V12.2D, V2.2D, V1.2D
-	FMOVQ 1664(R6), F1
+	FMOVQ 2368(R6), F1
 	WORD $0x4ee1d5c5 // FSUB V5.2D, V14.2D, V1.2D
 	WORD $0x4ee1d584 // FSUB V4.2D, V12.2D, V1.2D
 	FMOVQ 512(R6), F1
@@ -10123,23 +11682,23 @@ doneLanes2:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x6e63dc6a // FMUL V10.2D, V3.2D, V3.2D
 	WORD $0x6e62dc49 // FMUL V9.2D, V2.2D, V2.2D
-	FMOVQ 1728(R6), F4
+	FMOVQ 2432(R6), F4
 	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
-	FMOVQ 1792(R6), F5
+	FMOVQ 2496(R6), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e64cd46 // FMLA V6.2D, V10.2D, V4.2D
 	WORD $0x4e61cd25 // FMLA V5.2D, V9.2D, V1.2D
-	FMOVQ 1856(R6), F1
+	FMOVQ 2560(R6), F1
 	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
 	WORD $0x4e66cd44 // FMLA V4.2D, V10.2D, V6.2D
 	WORD $0x4e65cd21 // FMLA V1.2D, V9.2D, V5.2D
-	FMOVQ 1920(R6), F6
+	FMOVQ 2624(R6), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
-	FMOVQ 1984(R6), F7
+	FMOVQ 2688(R6), F7
 	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
 	WORD $0x4e66cd48 // FMLA V8.2D, V10.2D, V6.2D
 	WORD $0x4e65cd27 // FMLA V7.2D, V9.2D, V5.2D
-	FMOVQ 2048(R6), F5
+	FMOVQ 2752(R6), F5
 	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
 	WORD $0x4e68cd46 // FMLA V6.2D, V10.2D, V8.2D
 	WORD $0x4e67cd25 // FMLA V5.2D, V9.2D, V7.2D
@@ -10147,7 +11706,7 @@ doneLanes2:
 	WORD $0x4e65cc41 // FMLA V1.2D, V2.2D, V5.2D
 	WORD $0x4e64cd43 // FMLA V3.2D, V10.2D, V4.2D
 	WORD $0x4e61cd22 // FMLA V2.2D, V9.2D, V1.2D
-	FMOVQ 2112(R6), F1
+	FMOVQ 2816(R6), F1
 	WORD $0x4e61d464 // FADD V4.2D, V3.2D, V1.2D
 	WORD $0x4e61d443 // FADD V3.2D, V2.2D, V1.2D
 	WORD $0x4f7455c2 // SHL V2.2D, V14.2D, 52
@@ -10161,7 +11720,7 @@ doneLanes2:
 	WORD $0x4e62d56b // FADD V11.2D, V11.2D, V2.2D
 	WORD $0x4e61d400 // FADD V0.2D, V0.2D, V1.2D
 
-done400:
+done422:
 	WORD $0x4e60d561 // FADD V1.2D, V11.2D, V0.2D
 	WORD $0x6e014020 // EXT V0.16B, V1.16B, V1.16B, 8
 	WORD $0x4e60d420 // FADD V0.2D, V1.2D, V0.2D
@@ -10184,9 +11743,9 @@ TEXT ·expSubAddF64(SB), NOSPLIT, $0-32
 	MOVD $0, R1
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest414
+	BLT oneTest436
 
-many412:
+many434:
 	ADD R1<<3, R8, R7
 	FLDPQ (R7), (F3, F2)
 	ADD R1<<3, R3, R6
@@ -10463,7 +12022,7 @@ many412:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260006 // FMOV R6, S0
 	TSTW R6, R6
-	BEQ normal417
+	BEQ normal439
 	FMOVQ 1472(R4), F0
 	WORD $0x6ee3e40b // FCMGT V11.2D, V0.2D, V3.2D
 	WORD $0x6eeee40a // FCMGT V10.2D, V0.2D, V14.2D
@@ -10522,9 +12081,9 @@ many412:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled418
+	JMP scaled440
 
-normal417:
+normal439:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10554,7 +12113,7 @@ normal417:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled418:
+scaled440:
 	ADD R1<<3, R2, R7
 	FLDPQ (R7), (F1, F0)
 	WORD $0x4e65d421 // FADD V1.2D, V1.2D, V5.2D
@@ -10569,14 +12128,14 @@ scaled418:
 	FSTPQ (F1, F0), 32(R7)
 	ADD $8, R1, R1
 	CMP R10, R1
-	BLE many412
+	BLE many434
 
-oneTest414:
+oneTest436:
 	ADD $-4, R0, R10
 	CMP R10, R1
-	BGT tail415
+	BGT tail437
 
-one413:
+one435:
 	ADD R1<<3, R8, R6
 	FLDPQ (R6), (F3, F2)
 	ADD R1<<3, R3, R6
@@ -10716,7 +12275,7 @@ one413:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260006 // FMOV R6, S0
 	TSTW R6, R6
-	BEQ normal419
+	BEQ normal441
 	FMOVQ 1472(R4), F0
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -10746,9 +12305,9 @@ one413:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
 	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
-	JMP scaled420
+	JMP scaled442
 
-normal419:
+normal441:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -10764,7 +12323,7 @@ normal419:
 	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
 	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
 
-scaled420:
+scaled442:
 	ADD R1<<3, R2, R7
 	FLDPQ (R7), (F1, F0)
 	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
@@ -10774,11 +12333,11 @@ scaled420:
 	FSTPQ (F1, F0), (R7)
 	ADD $4, R1, R1
 	CMP R10, R1
-	BLE one413
+	BLE one435
 
-tail415:
+tail437:
 	SUBS R1, R0, R0
-	BEQ done416
+	BEQ done438
 	ADD $32, R9, R6
 	LSL $3, R0, R0
 	SUB R0, R6, R0
@@ -10962,7 +12521,7 @@ doneLanes4:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal421
+	BEQ normal443
 	FMOVQ 1472(R4), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
@@ -10992,9 +12551,9 @@ doneLanes4:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
-	JMP scaled422
+	JMP scaled444
 
-normal421:
+normal443:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -11010,7 +12569,7 @@ normal421:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
 
-scaled422:
+scaled444:
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	WORD $0x6f00e400 // MOVI V0.2D, 0
 	ADD R1<<3, R2, R2
@@ -11075,7 +12634,7 @@ someLanes9:
 
 doneLanes10:
 
-done416:
+done438:
 	RET
 
 // func expSubAddF32(x *float32, y *float32, sum *float32, n int)
@@ -11086,14 +12645,14 @@ TEXT ·expSubAddF32(SB), NOSPLIT, $0-32
 	MOVD y+8(FP), R7
 	MOVD sum+16(FP), R5
 	MOVD n+24(FP), R0
-	FMOVQ 2176(R6), F6
-	FMOVQ 2240(R6), F5
+	FMOVQ 2880(R6), F6
+	FMOVQ 2944(R6), F5
 	MOVD $0, R4
 	ADD $-8, R0, R3
 	TST R3, R3
-	BLT oneTest430
+	BLT oneTest452
 
-many428:
+many450:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -11130,20 +12689,20 @@ many428:
 	WORD $0x6e601ca4 // BSL V4.16B, V5.16B, V0.16B
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F21
+	FMOVQ 2368(R6), F21
 	WORD $0x4eb51eb6 // MOV V22.16B, V21.16B
 	WORD $0x4e63cc56 // FMLA V22.2D, V2.2D, V3.2D
 	WORD $0x4e60cc35 // FMLA V21.2D, V1.2D, V0.2D
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F18
+	FMOVQ 2368(R6), F18
 	WORD $0x4eb21e53 // MOV V19.16B, V18.16B
 	WORD $0x4e63cd33 // FMLA V19.2D, V9.2D, V3.2D
 	WORD $0x4e60cc92 // FMLA V18.2D, V4.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d6ca // FSUB V10.2D, V22.2D, V0.2D
 	WORD $0x4ee0d6a8 // FSUB V8.2D, V21.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d667 // FSUB V7.2D, V19.2D, V0.2D
 	WORD $0x4ee0d643 // FSUB V3.2D, V18.2D, V0.2D
 	FMOVQ 512(R6), F0
@@ -11156,43 +12715,43 @@ many428:
 	WORD $0x6e61dc38 // FMUL V24.2D, V1.2D, V1.2D
 	WORD $0x6e69dd37 // FMUL V23.2D, V9.2D, V9.2D
 	WORD $0x6e64dc94 // FMUL V20.2D, V4.2D, V4.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F12
+	FMOVQ 2496(R6), F12
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
 	WORD $0x4e63cf2d // FMLA V13.2D, V25.2D, V3.2D
 	WORD $0x4e60cf0c // FMLA V12.2D, V24.2D, V0.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F10
+	FMOVQ 2496(R6), F10
 	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
 	WORD $0x4e63ceeb // FMLA V11.2D, V23.2D, V3.2D
 	WORD $0x4e60ce8a // FMLA V10.2D, V20.2D, V0.2D
-	FMOVQ 1856(R6), F7
+	FMOVQ 2560(R6), F7
 	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
 	WORD $0x4e6dcf28 // FMLA V8.2D, V25.2D, V13.2D
 	WORD $0x4e6ccf07 // FMLA V7.2D, V24.2D, V12.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e6bcee3 // FMLA V3.2D, V23.2D, V11.2D
 	WORD $0x4e6ace80 // FMLA V0.2D, V20.2D, V10.2D
-	FMOVQ 1920(R6), F11
+	FMOVQ 2624(R6), F11
 	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
-	FMOVQ 1984(R6), F16
+	FMOVQ 2688(R6), F16
 	WORD $0x4eb01e11 // MOV V17.16B, V16.16B
 	WORD $0x4e6bcf31 // FMLA V17.2D, V25.2D, V11.2D
 	WORD $0x4e6acf10 // FMLA V16.2D, V24.2D, V10.2D
-	FMOVQ 1920(R6), F11
+	FMOVQ 2624(R6), F11
 	WORD $0x4eab1d6a // MOV V10.16B, V11.16B
-	FMOVQ 1984(R6), F14
+	FMOVQ 2688(R6), F14
 	WORD $0x4eae1dcf // MOV V15.16B, V14.16B
 	WORD $0x4e6bceef // FMLA V15.2D, V23.2D, V11.2D
 	WORD $0x4e6ace8e // FMLA V14.2D, V20.2D, V10.2D
-	FMOVQ 2048(R6), F12
+	FMOVQ 2752(R6), F12
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
 	WORD $0x4e71cf2d // FMLA V13.2D, V25.2D, V17.2D
 	WORD $0x4e70cf0c // FMLA V12.2D, V24.2D, V16.2D
-	FMOVQ 2048(R6), F10
+	FMOVQ 2752(R6), F10
 	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
 	WORD $0x4e6fceeb // FMLA V11.2D, V23.2D, V15.2D
 	WORD $0x4e6ece8a // FMLA V10.2D, V20.2D, V14.2D
@@ -11204,14 +12763,14 @@ many428:
 	WORD $0x4e67cf01 // FMLA V1.2D, V24.2D, V7.2D
 	WORD $0x4e63cee9 // FMLA V9.2D, V23.2D, V3.2D
 	WORD $0x4e60ce84 // FMLA V4.2D, V20.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f7456c1 // SHL V1.2D, V22.2D, 52
 	WORD $0x4f7456a0 // SHL V0.2D, V21.2D, 52
 	WORD $0x6e61dc68 // FMUL V8.2D, V3.2D, V1.2D
 	WORD $0x6e60dc47 // FMUL V7.2D, V2.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d523 // FADD V3.2D, V9.2D, V0.2D
 	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
 	WORD $0x4f745661 // SHL V1.2D, V19.2D, 52
@@ -11243,14 +12802,14 @@ many428:
 	FMOVQ F0, 16(R1)
 	ADD $8, R4, R4
 	CMP R3, R4
-	BLE many428
+	BLE many450
 
-oneTest430:
+oneTest452:
 	ADD $-4, R0, R3
 	CMP R3, R4
-	BGT tail431
+	BGT tail453
 
-one429:
+one451:
 	ADD R4<<2, R7, R1
 	FMOVQ (R1), F0
 	WORD $0x0e617803 // FCVTL V3.2D, V0
@@ -11271,11 +12830,11 @@ one429:
 	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F12
+	FMOVQ 2368(R6), F12
 	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
 	WORD $0x4e63cc4d // FMLA V13.2D, V2.2D, V3.2D
 	WORD $0x4e60cc2c // FMLA V12.2D, V1.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d5a4 // FSUB V4.2D, V13.2D, V0.2D
 	WORD $0x4ee0d583 // FSUB V3.2D, V12.2D, V0.2D
 	FMOVQ 512(R6), F0
@@ -11283,23 +12842,23 @@ one429:
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4b // FMUL V11.2D, V2.2D, V2.2D
 	WORD $0x6e61dc2a // FMUL V10.2D, V1.2D, V1.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4ea41c87 // MOV V7.16B, V4.16B
 	WORD $0x4e63cd67 // FMLA V7.2D, V11.2D, V3.2D
 	WORD $0x4e60cd44 // FMLA V4.2D, V10.2D, V0.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e67cd63 // FMLA V3.2D, V11.2D, V7.2D
 	WORD $0x4e64cd40 // FMLA V0.2D, V10.2D, V4.2D
-	FMOVQ 1920(R6), F7
+	FMOVQ 2624(R6), F7
 	WORD $0x4ea71ce4 // MOV V4.16B, V7.16B
-	FMOVQ 1984(R6), F8
+	FMOVQ 2688(R6), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e67cd69 // FMLA V9.2D, V11.2D, V7.2D
 	WORD $0x4e64cd48 // FMLA V8.2D, V10.2D, V4.2D
-	FMOVQ 2048(R6), F4
+	FMOVQ 2752(R6), F4
 	WORD $0x4ea41c87 // MOV V7.16B, V4.16B
 	WORD $0x4e69cd67 // FMLA V7.2D, V11.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
@@ -11307,7 +12866,7 @@ one429:
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd62 // FMLA V2.2D, V11.2D, V3.2D
 	WORD $0x4e60cd41 // FMLA V1.2D, V10.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f7455a1 // SHL V1.2D, V13.2D, 52
@@ -11328,11 +12887,11 @@ one429:
 	FMOVQ F0, (R1)
 	ADD $4, R4, R4
 	CMP R3, R4
-	BLE one429
+	BLE one451
 
-tail431:
+tail453:
 	SUBS R4, R0, R0
-	BEQ done432
+	BEQ done454
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -11395,11 +12954,11 @@ doneLanes4:
 	WORD $0x6e601ca1 // BSL V1.16B, V5.16B, V0.16B
 	FMOVQ 384(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1664(R6), F11
+	FMOVQ 2368(R6), F11
 	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
 	WORD $0x4e63cc4c // FMLA V12.2D, V2.2D, V3.2D
 	WORD $0x4e60cc2b // FMLA V11.2D, V1.2D, V0.2D
-	FMOVQ 1664(R6), F0
+	FMOVQ 2368(R6), F0
 	WORD $0x4ee0d584 // FSUB V4.2D, V12.2D, V0.2D
 	WORD $0x4ee0d563 // FSUB V3.2D, V11.2D, V0.2D
 	FMOVQ 512(R6), F0
@@ -11407,23 +12966,23 @@ doneLanes4:
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
 	WORD $0x6e62dc4a // FMUL V10.2D, V2.2D, V2.2D
 	WORD $0x6e61dc29 // FMUL V9.2D, V1.2D, V1.2D
-	FMOVQ 1728(R6), F3
+	FMOVQ 2432(R6), F3
 	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
-	FMOVQ 1792(R6), F4
+	FMOVQ 2496(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd45 // FMLA V5.2D, V10.2D, V3.2D
 	WORD $0x4e60cd24 // FMLA V4.2D, V9.2D, V0.2D
-	FMOVQ 1856(R6), F0
+	FMOVQ 2560(R6), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e65cd43 // FMLA V3.2D, V10.2D, V5.2D
 	WORD $0x4e64cd20 // FMLA V0.2D, V9.2D, V4.2D
-	FMOVQ 1920(R6), F5
+	FMOVQ 2624(R6), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 1984(R6), F6
+	FMOVQ 2688(R6), F6
 	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
 	WORD $0x4e65cd47 // FMLA V7.2D, V10.2D, V5.2D
 	WORD $0x4e64cd26 // FMLA V6.2D, V9.2D, V4.2D
-	FMOVQ 2048(R6), F4
+	FMOVQ 2752(R6), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e67cd45 // FMLA V5.2D, V10.2D, V7.2D
 	WORD $0x4e66cd24 // FMLA V4.2D, V9.2D, V6.2D
@@ -11431,7 +12990,7 @@ doneLanes4:
 	WORD $0x4e64cc20 // FMLA V0.2D, V1.2D, V4.2D
 	WORD $0x4e63cd42 // FMLA V2.2D, V10.2D, V3.2D
 	WORD $0x4e60cd21 // FMLA V1.2D, V9.2D, V0.2D
-	FMOVQ 2112(R6), F0
+	FMOVQ 2816(R6), F0
 	WORD $0x4e60d443 // FADD V3.2D, V2.2D, V0.2D
 	WORD $0x4e60d422 // FADD V2.2D, V1.2D, V0.2D
 	WORD $0x4f745581 // SHL V1.2D, V12.2D, 52
@@ -11506,7 +13065,7 @@ someLanes9:
 
 doneLanes10:
 
-done432:
+done454:
 	RET
 
 // func logF64(dst *float64, x *float64, n int)
@@ -11514,20 +13073,20 @@ TEXT ·logF64(SB), NOSPLIT, $0-24
 	MOVD $constants<>(SB), R7
 	MOVD $ones<>(SB), R6
 	MOVD dst+0(FP), R5
-	MOVD x+8(FP), R4
 	MOVD n+16(FP), R0
+	MOVD x+8(FP), R4
 	MOVD $0, R3
 	ADD $-4, R0, R2
 	CMP R2, R3
-	BGT tail443
+	BGT tail465
 
-one441:
+one463:
 	ADD R3<<3, R4, R1
 	FLDPQ (R1), (F9, F7)
-	FMOVQ 2560(R7), F0
+	FMOVQ 3264(R7), F0
 	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
 	WORD $0x6ee084e2 // SUB V2.2D, V7.2D, V0.2D
-	FMOVQ 2624(R7), F0
+	FMOVQ 3328(R7), F0
 	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
 	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
 	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
@@ -11539,23 +13098,23 @@ one441:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260001 // FMOV R1, S0
 	TSTW R1, R1
-	BEQ normal445
+	BEQ normal467
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3264(R7), F0
+	FMOVQ 3968(R7), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dce3 // FMUL V3.2D, V7.2D, V0.2D
-	FMOVQ 2560(R7), F0
+	FMOVQ 3264(R7), F0
 	WORD $0x6ee9e40d // FCMGT V13.2D, V0.2D, V9.2D
 	WORD $0x6ee7e40c // FCMGT V12.2D, V0.2D, V7.2D
 	WORD $0x4ead1da2 // MOV V2.16B, V13.16B
 	WORD $0x6e691c22 // BSL V2.16B, V1.16B, V9.16B
 	WORD $0x4eac1d81 // MOV V1.16B, V12.16B
 	WORD $0x6e671c61 // BSL V1.16B, V3.16B, V7.16B
-	FMOVQ 3328(R7), F0
+	FMOVQ 4032(R7), F0
 	WORD $0x6e651c0d // BSL V13.16B, V0.16B, V5.16B
 	WORD $0x6e641c0c // BSL V12.16B, V0.16B, V4.16B
-	FMOVQ 2368(R7), F0
+	FMOVQ 3072(R7), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
@@ -11563,19 +13122,19 @@ one441:
 	FMOVQ 1280(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 2304(R7), F0
+	FMOVQ 3008(R7), F0
 	WORD $0x4ee0d44b // FSUB V11.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42a // FSUB V10.2D, V1.2D, V0.2D
-	FMOVQ 2496(R7), F0
+	FMOVQ 3200(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 3136(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
+	FMOVQ 2816(R7), F0
 	WORD $0x4ee0d432 // FSUB V18.2D, V1.2D, V0.2D
 	WORD $0x4ee0d451 // FSUB V17.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
+	FMOVQ 2816(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe50 // FDIV V16.2D, V18.2D, V1.2D
@@ -11584,27 +13143,27 @@ one441:
 	WORD $0x6e6fddf3 // FMUL V19.2D, V15.2D, V15.2D
 	WORD $0x6e74de88 // FMUL V8.2D, V20.2D, V20.2D
 	WORD $0x6e73de66 // FMUL V6.2D, V19.2D, V19.2D
-	FMOVQ 3072(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 2944(R7), F2
+	FMOVQ 3648(R7), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd03 // FMLA V3.2D, V8.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 2688(R7), F2
+	FMOVQ 3392(R7), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd03 // FMLA V3.2D, V8.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 3008(R7), F1
+	FMOVQ 3712(R7), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 2880(R7), F4
+	FMOVQ 3584(R7), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e61cd05 // FMLA V5.2D, V8.2D, V1.2D
 	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
-	FMOVQ 2752(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e65cd01 // FMLA V1.2D, V8.2D, V5.2D
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
@@ -11625,7 +13184,7 @@ one441:
 	WORD $0x4e63ce86 // FMLA V6.2D, V20.2D, V3.2D
 	WORD $0x4eab1d65 // MOV V5.16B, V11.16B
 	WORD $0x4e62ce65 // FMLA V5.2D, V19.2D, V2.2D
-	FMOVQ 3136(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x6e60ddc1 // FMUL V1.2D, V14.2D, V0.2D
 	WORD $0x6e60dda0 // FMUL V0.2D, V13.2D, V0.2D
 	WORD $0x4e72d424 // FADD V4.2D, V1.2D, V18.2D
@@ -11634,7 +13193,7 @@ one441:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d641 // FSUB V1.2D, V18.2D, V1.2D
 	WORD $0x4ee0d620 // FSUB V0.2D, V17.2D, V0.2D
-	FMOVQ 3200(R7), F2
+	FMOVQ 3904(R7), F2
 	WORD $0x4e62cdc1 // FMLA V1.2D, V14.2D, V2.2D
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	WORD $0x4eead421 // FSUB V1.2D, V1.2D, V10.2D
@@ -11645,31 +13204,31 @@ one441:
 	WORD $0x4eebd400 // FSUB V0.2D, V0.2D, V11.2D
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	WORD $0x4e60d463 // FADD V3.2D, V3.2D, V0.2D
-	FMOVQ 3392(R7), F1
+	FMOVQ 4096(R7), F1
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6ee7e420 // FCMGT V0.2D, V1.2D, V7.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e641d22 // BSL V2.16B, V9.16B, V4.16B
 	WORD $0x6e631ce1 // BSL V1.16B, V7.16B, V3.16B
-	FMOVQ 3456(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
 	WORD $0x4e60e4e3 // FCMEQ V3.2D, V7.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 3456(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x6ee9e401 // FCMGT V1.2D, V0.2D, V9.2D
 	WORD $0x6ee7e400 // FCMGT V0.2D, V0.2D, V7.2D
-	FMOVQ 3520(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
-	JMP stored446
+	JMP stored468
 
-normal445:
-	FMOVQ 2368(R7), F0
+normal467:
+	FMOVQ 3072(R7), F0
 	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
 	WORD $0x6ee084e3 // SUB V3.2D, V7.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
@@ -11677,19 +13236,19 @@ normal445:
 	FMOVQ 1280(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 2304(R7), F0
+	FMOVQ 3008(R7), F0
 	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
-	FMOVQ 2496(R7), F0
+	FMOVQ 3200(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 3136(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
+	FMOVQ 2816(R7), F0
 	WORD $0x4ee0d430 // FSUB V16.2D, V1.2D, V0.2D
 	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
+	FMOVQ 2816(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe0c // FDIV V12.2D, V16.2D, V1.2D
@@ -11698,27 +13257,27 @@ normal445:
 	WORD $0x6e6bdd71 // FMUL V17.2D, V11.2D, V11.2D
 	WORD $0x6e72de47 // FMUL V7.2D, V18.2D, V18.2D
 	WORD $0x6e71de26 // FMUL V6.2D, V17.2D, V17.2D
-	FMOVQ 3072(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 2944(R7), F2
+	FMOVQ 3648(R7), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 2688(R7), F2
+	FMOVQ 3392(R7), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 3008(R7), F1
+	FMOVQ 3712(R7), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 2880(R7), F4
+	FMOVQ 3584(R7), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e61cce5 // FMLA V5.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
-	FMOVQ 2752(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
@@ -11737,7 +13296,7 @@ normal445:
 	WORD $0x4e63ce46 // FMLA V6.2D, V18.2D, V3.2D
 	WORD $0x4ea91d25 // MOV V5.16B, V9.16B
 	WORD $0x4e62ce25 // FMLA V5.2D, V17.2D, V2.2D
-	FMOVQ 3136(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x6e60ddc1 // FMUL V1.2D, V14.2D, V0.2D
 	WORD $0x6e60dda0 // FMUL V0.2D, V13.2D, V0.2D
 	WORD $0x4e70d424 // FADD V4.2D, V1.2D, V16.2D
@@ -11746,7 +13305,7 @@ normal445:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d601 // FSUB V1.2D, V16.2D, V1.2D
 	WORD $0x4ee0d5e0 // FSUB V0.2D, V15.2D, V0.2D
-	FMOVQ 3200(R7), F2
+	FMOVQ 3904(R7), F2
 	WORD $0x4e62cdc1 // FMLA V1.2D, V14.2D, V2.2D
 	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
 	WORD $0x4ee8d421 // FSUB V1.2D, V1.2D, V8.2D
@@ -11760,14 +13319,14 @@ normal445:
 	ADD R3<<3, R5, R1
 	FSTPQ (F1, F0), (R1)
 
-stored446:
+stored468:
 	ADD $4, R3, R3
 	CMP R2, R3
-	BLE one441
+	BLE one463
 
-tail443:
+tail465:
 	SUBS R3, R0, R0
-	BEQ done444
+	BEQ done466
 	ADD $32, R6, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -11796,20 +13355,20 @@ someLanes1:
 doneLanes2:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
-	FMOVQ 3264(R7), F0
+	FMOVQ 3968(R7), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
-	FMOVQ 2560(R7), F0
+	FMOVQ 3264(R7), F0
 	WORD $0x6eeae40f // FCMGT V15.2D, V0.2D, V10.2D
 	WORD $0x6ee9e40e // FCMGT V14.2D, V0.2D, V9.2D
 	WORD $0x4eaf1de2 // MOV V2.16B, V15.16B
 	WORD $0x6e6a1c22 // BSL V2.16B, V1.16B, V10.16B
 	WORD $0x4eae1dc1 // MOV V1.16B, V14.16B
 	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
-	FMOVQ 3328(R7), F0
+	FMOVQ 4032(R7), F0
 	WORD $0x6e651c0f // BSL V15.16B, V0.16B, V5.16B
 	WORD $0x6e641c0e // BSL V14.16B, V0.16B, V4.16B
-	FMOVQ 2368(R7), F0
+	FMOVQ 3072(R7), F0
 	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
 	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
 	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
@@ -11817,19 +13376,19 @@ doneLanes2:
 	FMOVQ 1280(R7), F0
 	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
 	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 2304(R7), F0
+	FMOVQ 3008(R7), F0
 	WORD $0x4ee0d44d // FSUB V13.2D, V2.2D, V0.2D
 	WORD $0x4ee0d42c // FSUB V12.2D, V1.2D, V0.2D
-	FMOVQ 2496(R7), F0
+	FMOVQ 3200(R7), F0
 	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
 	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 2432(R7), F0
+	FMOVQ 3136(R7), F0
 	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
 	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
+	FMOVQ 2816(R7), F0
 	WORD $0x4ee0d434 // FSUB V20.2D, V1.2D, V0.2D
 	WORD $0x4ee0d453 // FSUB V19.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
+	FMOVQ 2816(R7), F0
 	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
 	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
 	WORD $0x6e61fe92 // FDIV V18.2D, V20.2D, V1.2D
@@ -11838,27 +13397,27 @@ doneLanes2:
 	WORD $0x6e71de35 // FMUL V21.2D, V17.2D, V17.2D
 	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
 	WORD $0x6e75dea8 // FMUL V8.2D, V21.2D, V21.2D
-	FMOVQ 3072(R7), F1
+	FMOVQ 3776(R7), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 2944(R7), F2
+	FMOVQ 3648(R7), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 2816(R7), F0
+	FMOVQ 3520(R7), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 2688(R7), F2
+	FMOVQ 3392(R7), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 3008(R7), F1
+	FMOVQ 3712(R7), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 2880(R7), F4
+	FMOVQ 3584(R7), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e61cd65 // FMLA V5.2D, V11.2D, V1.2D
 	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
-	FMOVQ 2752(R7), F0
+	FMOVQ 3456(R7), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e65cd61 // FMLA V1.2D, V11.2D, V5.2D
 	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
@@ -11879,7 +13438,7 @@ doneLanes2:
 	WORD $0x4e63cec8 // FMLA V8.2D, V22.2D, V3.2D
 	WORD $0x4ead1da5 // MOV V5.16B, V13.16B
 	WORD $0x4e62cea5 // FMLA V5.2D, V21.2D, V2.2D
-	FMOVQ 3136(R7), F0
+	FMOVQ 3840(R7), F0
 	WORD $0x6e60de01 // FMUL V1.2D, V16.2D, V0.2D
 	WORD $0x6e60dde0 // FMUL V0.2D, V15.2D, V0.2D
 	WORD $0x4e74d424 // FADD V4.2D, V1.2D, V20.2D
@@ -11888,7 +13447,7 @@ doneLanes2:
 	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
 	WORD $0x4ee1d681 // FSUB V1.2D, V20.2D, V1.2D
 	WORD $0x4ee0d660 // FSUB V0.2D, V19.2D, V0.2D
-	FMOVQ 3200(R7), F2
+	FMOVQ 3904(R7), F2
 	WORD $0x4e62ce01 // FMLA V1.2D, V16.2D, V2.2D
 	WORD $0x4e62cde0 // FMLA V0.2D, V15.2D, V2.2D
 	WORD $0x4eecd421 // FSUB V1.2D, V1.2D, V12.2D
@@ -11899,23 +13458,23 @@ doneLanes2:
 	WORD $0x4eedd400 // FSUB V0.2D, V0.2D, V13.2D
 	WORD $0x4e61d484 // FADD V4.2D, V4.2D, V1.2D
 	WORD $0x4e60d463 // FADD V3.2D, V3.2D, V0.2D
-	FMOVQ 3392(R7), F1
+	FMOVQ 4096(R7), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
 	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
 	WORD $0x6e631d21 // BSL V1.16B, V9.16B, V3.16B
-	FMOVQ 3456(R7), F0
+	FMOVQ 4160(R7), F0
 	WORD $0x4e60e544 // FCMEQ V4.2D, V10.2D, V0.2D
 	WORD $0x4e60e523 // FCMEQ V3.2D, V9.2D, V0.2D
 	FMOVQ (R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 3456(R7), F1
+	FMOVQ 4160(R7), F1
 	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
 	WORD $0x6ee9e421 // FCMGT V1.2D, V1.2D, V9.2D
-	FMOVQ 3520(R7), F2
+	FMOVQ 4224(R7), F2
 	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
 	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
 	ADD R3<<3, R5, R1
@@ -11939,7 +13498,7 @@ someLanes3:
 
 doneLanes4:
 
-done444:
+done466:
 	RET
 
 // func logF32(dst *float32, x *float32, n int)
@@ -11950,296 +13509,318 @@ TEXT ·logF32(SB), NOSPLIT, $0-24
 	MOVD x+8(FP), R4
 	MOVD n+16(FP), R0
 	MOVD $0, R3
-	ADD $-4, R0, R2
+	ADD $-8, R0, R2
 	CMP R2, R3
-	BGT tail457
+	BGT tail479
 
-one455:
+one477:
 	ADD R3<<2, R4, R1
-	FMOVQ (R1), F0
-	WORD $0x0e61780d // FCVTL V13.2D, V0
-	WORD $0x4e61780b // FCVTL2 V11.2D, V0
-	FMOVQ 2560(R7), F0
-	WORD $0x6ee085a3 // SUB V3.2D, V13.2D, V0.2D
-	WORD $0x6ee08562 // SUB V2.2D, V11.2D, V0.2D
-	FMOVQ 2624(R7), F0
-	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
-	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
-	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
-	WORD $0x4ea21c00 // ORR V0.16B, V0.16B, V2.16B
-	WORD $0x4ead1c21 // ORR V1.16B, V1.16B, V13.16B
-	WORD $0x4eab1c00 // ORR V0.16B, V0.16B, V11.16B
-	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
-	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
-	WORD $0x6eb0a800 // UMAXV S0, V0.4S
-	WORD $0x1e260001 // FMOV R1, S0
-	TSTW R1, R1
-	BEQ normal459
-	FMOVQ 2368(R7), F0
-	WORD $0x6ee085a4 // SUB V4.2D, V13.2D, V0.2D
-	WORD $0x6ee08563 // SUB V3.2D, V11.2D, V0.2D
-	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
-	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
-	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 2304(R7), F0
-	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
-	WORD $0x4ee0d42e // FSUB V14.2D, V1.2D, V0.2D
-	FMOVQ 2496(R7), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 2432(R7), F0
-	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
-	WORD $0x4ee08444 // ADD V4.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	WORD $0x4ee0d482 // FSUB V2.2D, V4.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
-	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
-	WORD $0x6e61fc6c // FDIV V12.2D, V3.2D, V1.2D
-	WORD $0x6e60fc4a // FDIV V10.2D, V2.2D, V0.2D
-	WORD $0x6e6cdd89 // FMUL V9.2D, V12.2D, V12.2D
-	WORD $0x6e6add48 // FMUL V8.2D, V10.2D, V10.2D
-	WORD $0x6e69dd27 // FMUL V7.2D, V9.2D, V9.2D
-	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
-	FMOVQ 3712(R7), F1
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 3584(R7), F2
-	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
-	WORD $0x4e61cce5 // FMLA V5.2D, V7.2D, V1.2D
-	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 3776(R7), F4
-	WORD $0x4ea41c83 // MOV V3.16B, V4.16B
-	FMOVQ 3648(R7), F0
-	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
-	WORD $0x4e64cce1 // FMLA V1.2D, V7.2D, V4.2D
-	WORD $0x4e63ccc0 // FMLA V0.2D, V6.2D, V3.2D
-	WORD $0x4e61cd25 // FMLA V5.2D, V9.2D, V1.2D
-	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
-	WORD $0x6e6add00 // FMUL V0.2D, V8.2D, V10.2D
-	WORD $0x4e6cd584 // FADD V4.2D, V12.2D, V12.2D
-	WORD $0x4e6ad543 // FADD V3.2D, V10.2D, V10.2D
-	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
-	WORD $0x4e60cc43 // FMLA V3.2D, V2.2D, V0.2D
-	FMOVQ 512(R7), F0
-	WORD $0x4e60cde4 // FMLA V4.2D, V15.2D, V0.2D
-	WORD $0x4e60cdc3 // FMLA V3.2D, V14.2D, V0.2D
-	FMOVQ 3392(R7), F1
-	WORD $0x6eede420 // FCMGT V0.2D, V1.2D, V13.2D
+	FLDPQ (R1), (F10, F9)
+	FMOVQ 4992(R7), F0
+	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
+	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x6e22dd43 // FMUL V3.4S, V10.4S, V2.4S
+	WORD $0x6e22dd22 // FMUL V2.4S, V9.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6a1c64 // BSL V4.16B, V3.16B, V10.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e691c43 // BSL V3.16B, V2.16B, V9.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x6ea28488 // SUB V8.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5184(R7), F2
+	WORD $0x4e221d04 // AND V4.16B, V8.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
+	WORD $0x4ea28467 // ADD V7.4S, V3.4S, V2.4S
+	WORD $0x4f290503 // SSHR V3.4S, V8.4S, 23
+	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
+	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
+	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
+	FMOVQ 5248(R7), F3
+	FMOVQ 5312(R7), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d4ac // FSUB V12.4S, V5.4S, V1.4S
+	WORD $0x4ea0d48b // FSUB V11.4S, V4.4S, V0.4S
+	FMOVQ 4288(R7), F0
+	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4e5 // FSUB V5.4S, V7.4S, V0.4S
+	WORD $0x6e26dccd // FMUL V13.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 4352(R7), F2
+	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
+	FMOVQ 4416(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4480(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4544(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4608(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4672(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4736(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4800(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4864(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 1792(R7), F0
+	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
+	WORD $0x6e20dd67 // FMUL V7.4S, V11.4S, V0.4S
+	WORD $0x4e2dcc48 // FMLA V8.4S, V2.4S, V13.4S
+	WORD $0x4e24cc27 // FMLA V7.4S, V1.4S, V4.4S
+	FMOVQ 1728(R7), F0
+	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20cd63 // FMLA V3.4S, V11.4S, V0.4S
+	FMOVQ 1728(R7), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2cd81 // FMLS V1.4S, V12.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cd60 // FMLS V0.4S, V11.4S, V2.4S
+	WORD $0x4ea1d4c1 // FSUB V1.4S, V6.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d501 // FADD V1.4S, V8.4S, V1.4S
+	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
+	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
+	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
+	FMOVQ 5376(R7), F1
+	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
-	WORD $0x6eebe420 // FCMGT V0.2D, V1.2D, V11.2D
+	WORD $0x6ea9e420 // FCMGT V0.4S, V1.4S, V9.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e641da2 // BSL V2.16B, V13.16B, V4.16B
-	WORD $0x6e631d61 // BSL V1.16B, V11.16B, V3.16B
-	FMOVQ 3456(R7), F0
-	WORD $0x4e60e5a4 // FCMEQ V4.2D, V13.2D, V0.2D
-	WORD $0x4e60e563 // FCMEQ V3.2D, V11.2D, V0.2D
-	FMOVQ (R7), F0
+	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
+	WORD $0x6e631d21 // BSL V1.16B, V9.16B, V3.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x4e20e544 // FCMEQ V4.4S, V10.4S, V0.4S
+	WORD $0x4e20e523 // FCMEQ V3.4S, V9.4S, V0.4S
+	FMOVQ 192(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 3456(R7), F1
-	WORD $0x6eede420 // FCMGT V0.2D, V1.2D, V13.2D
-	WORD $0x6eebe421 // FCMGT V1.2D, V1.2D, V11.2D
-	FMOVQ 3520(R7), F2
-	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
-	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
+	FMOVQ 5312(R7), F0
+	WORD $0x6eaae401 // FCMGT V1.4S, V0.4S, V10.4S
+	WORD $0x6ea9e400 // FCMGT V0.4S, V0.4S, V9.4S
+	FMOVQ 256(R7), F2
+	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
+	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	ADD R3<<2, R5, R1
-	FMOVQ F0, (R1)
-	JMP stored460
-
-normal459:
-	FMOVQ 2368(R7), F0
-	WORD $0x6ee085a4 // SUB V4.2D, V13.2D, V0.2D
-	WORD $0x6ee08563 // SUB V3.2D, V11.2D, V0.2D
-	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
-	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
-	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 2304(R7), F0
-	WORD $0x4ee0d44d // FSUB V13.2D, V2.2D, V0.2D
-	WORD $0x4ee0d42c // FSUB V12.2D, V1.2D, V0.2D
-	FMOVQ 2496(R7), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 2432(R7), F0
-	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
-	WORD $0x4ee08444 // ADD V4.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	WORD $0x4ee0d482 // FSUB V2.2D, V4.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
-	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
-	WORD $0x6e61fc6b // FDIV V11.2D, V3.2D, V1.2D
-	WORD $0x6e60fc4a // FDIV V10.2D, V2.2D, V0.2D
-	WORD $0x6e6bdd69 // FMUL V9.2D, V11.2D, V11.2D
-	WORD $0x6e6add48 // FMUL V8.2D, V10.2D, V10.2D
-	WORD $0x6e69dd27 // FMUL V7.2D, V9.2D, V9.2D
-	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
-	FMOVQ 3712(R7), F1
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 3584(R7), F4
-	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
-	WORD $0x4e61cce5 // FMLA V5.2D, V7.2D, V1.2D
-	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
-	FMOVQ 3776(R7), F3
-	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 3648(R7), F0
-	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
-	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
-	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	WORD $0x4e61cd25 // FMLA V5.2D, V9.2D, V1.2D
-	WORD $0x4e60cd04 // FMLA V4.2D, V8.2D, V0.2D
-	WORD $0x6e6bdd23 // FMUL V3.2D, V9.2D, V11.2D
-	WORD $0x6e6add02 // FMUL V2.2D, V8.2D, V10.2D
-	WORD $0x4e6bd560 // FADD V0.2D, V11.2D, V11.2D
-	WORD $0x4e6ad541 // FADD V1.2D, V10.2D, V10.2D
-	WORD $0x4e63cca0 // FMLA V0.2D, V5.2D, V3.2D
-	WORD $0x4e62cc81 // FMLA V1.2D, V4.2D, V2.2D
-	FMOVQ 512(R7), F2
-	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
-	WORD $0x4e62cd81 // FMLA V1.2D, V12.2D, V2.2D
-	WORD $0x0e616800 // FCVTN V0.2S, V0.2D
-	WORD $0x4e616820 // FCVTN2 V0.4S, V1.2D
-	ADD R3<<2, R5, R1
-	FMOVQ F0, (R1)
-
-stored460:
-	ADD $4, R3, R3
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
 	CMP R2, R3
-	BLE one455
+	BLE one477
 
-tail457:
+tail479:
 	SUBS R3, R0, R0
-	BEQ done458
+	BEQ done480
 	ADD $32, R6, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
-	FMOVQ (R0), F9
-	WORD $0x6f00e400 // MOVI V0.2D, 0
+	FLDPQ (R0), (F9, F7)
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R3<<2, R4, R1
-	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes1
-	FMOVQ (R1), F0
+	FMOVQ (R1), F12
+	FMOVQ 16(R1), F11
 	JMP doneLanes2
 
 someLanes1:
 	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes2
-	FMOVS (R1), F0
+	FMOVS (R1), F12
 	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes2
-	FMOVS 4(R1), F1
-	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
 	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes2
-	FMOVS 8(R1), F1
-	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	FMOVS 8(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040c // MOV V12.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F11
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
 
 doneLanes2:
-	WORD $0x0e61780e // FCVTL V14.2D, V0
-	WORD $0x4e61780d // FCVTL2 V13.2D, V0
-	FMOVQ 2368(R7), F0
-	WORD $0x6ee085c4 // SUB V4.2D, V14.2D, V0.2D
-	WORD $0x6ee085a3 // SUB V3.2D, V13.2D, V0.2D
-	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
-	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
-	FMOVQ 1280(R7), F0
-	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
-	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
-	FMOVQ 2304(R7), F0
-	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
-	WORD $0x4ee0d42f // FSUB V15.2D, V1.2D, V0.2D
-	FMOVQ 2496(R7), F0
-	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
-	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
-	FMOVQ 2432(R7), F0
-	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
-	WORD $0x4ee08444 // ADD V4.2D, V2.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4ee0d423 // FSUB V3.2D, V1.2D, V0.2D
-	WORD $0x4ee0d482 // FSUB V2.2D, V4.2D, V0.2D
-	FMOVQ 2112(R7), F0
-	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
-	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
-	WORD $0x6e61fc6c // FDIV V12.2D, V3.2D, V1.2D
-	WORD $0x6e60fc4b // FDIV V11.2D, V2.2D, V0.2D
-	WORD $0x6e6cdd8a // FMUL V10.2D, V12.2D, V12.2D
-	WORD $0x6e6bdd68 // FMUL V8.2D, V11.2D, V11.2D
-	WORD $0x6e6add47 // FMUL V7.2D, V10.2D, V10.2D
-	WORD $0x6e68dd06 // FMUL V6.2D, V8.2D, V8.2D
-	FMOVQ 3712(R7), F1
-	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 3584(R7), F2
-	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
-	WORD $0x4e61cce5 // FMLA V5.2D, V7.2D, V1.2D
-	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 3776(R7), F4
-	WORD $0x4ea41c83 // MOV V3.16B, V4.16B
-	FMOVQ 3648(R7), F0
-	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
-	WORD $0x4e64cce1 // FMLA V1.2D, V7.2D, V4.2D
-	WORD $0x4e63ccc0 // FMLA V0.2D, V6.2D, V3.2D
-	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
-	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	WORD $0x6e6cdd41 // FMUL V1.2D, V10.2D, V12.2D
-	WORD $0x6e6bdd00 // FMUL V0.2D, V8.2D, V11.2D
-	WORD $0x4e6cd584 // FADD V4.2D, V12.2D, V12.2D
-	WORD $0x4e6bd563 // FADD V3.2D, V11.2D, V11.2D
-	WORD $0x4e61cca4 // FMLA V4.2D, V5.2D, V1.2D
-	WORD $0x4e60cc43 // FMLA V3.2D, V2.2D, V0.2D
-	FMOVQ 512(R7), F0
-	WORD $0x4e60ce04 // FMLA V4.2D, V16.2D, V0.2D
-	WORD $0x4e60cde3 // FMLA V3.2D, V15.2D, V0.2D
-	FMOVQ 3392(R7), F1
-	WORD $0x6eeee420 // FCMGT V0.2D, V1.2D, V14.2D
+	FMOVQ 4992(R7), F0
+	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
+	WORD $0x6eabe400 // FCMGT V0.4S, V0.4S, V11.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x6e22dd83 // FMUL V3.4S, V12.4S, V2.4S
+	WORD $0x6e22dd62 // FMUL V2.4S, V11.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6c1c64 // BSL V4.16B, V3.16B, V12.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6b1c43 // BSL V3.16B, V2.16B, V11.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x6ea2848a // SUB V10.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5184(R7), F2
+	WORD $0x4e221d44 // AND V4.16B, V10.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
+	WORD $0x4ea28468 // ADD V8.4S, V3.4S, V2.4S
+	WORD $0x4f290543 // SSHR V3.4S, V10.4S, 23
+	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
+	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
+	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
+	FMOVQ 5248(R7), F3
+	FMOVQ 5312(R7), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d4ae // FSUB V14.4S, V5.4S, V1.4S
+	WORD $0x4ea0d48d // FSUB V13.4S, V4.4S, V0.4S
+	FMOVQ 4288(R7), F0
+	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
+	WORD $0x4ea0d505 // FSUB V5.4S, V8.4S, V0.4S
+	WORD $0x6e26dccf // FMUL V15.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 4352(R7), F2
+	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
+	FMOVQ 4416(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4480(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4544(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4608(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4672(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4736(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4800(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4864(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 1792(R7), F0
+	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
+	WORD $0x6e20dda8 // FMUL V8.4S, V13.4S, V0.4S
+	WORD $0x4e2fcc4a // FMLA V10.4S, V2.4S, V15.4S
+	WORD $0x4e24cc28 // FMLA V8.4S, V1.4S, V4.4S
+	FMOVQ 1728(R7), F0
+	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4e20cdc4 // FMLA V4.4S, V14.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20cda3 // FMLA V3.4S, V13.4S, V0.4S
+	FMOVQ 1728(R7), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2cdc1 // FMLS V1.4S, V14.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cda0 // FMLS V0.4S, V13.4S, V2.4S
+	WORD $0x4ea1d4c1 // FSUB V1.4S, V6.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d541 // FADD V1.4S, V10.4S, V1.4S
+	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
+	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
+	FMOVQ 5376(R7), F1
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
 	WORD $0x6e205802 // NOT V2.16B, V0.16B
-	WORD $0x6eede420 // FCMGT V0.2D, V1.2D, V13.2D
+	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
-	WORD $0x6e641dc2 // BSL V2.16B, V14.16B, V4.16B
-	WORD $0x6e631da1 // BSL V1.16B, V13.16B, V3.16B
-	FMOVQ 3456(R7), F0
-	WORD $0x4e60e5c4 // FCMEQ V4.2D, V14.2D, V0.2D
-	WORD $0x4e60e5a3 // FCMEQ V3.2D, V13.2D, V0.2D
-	FMOVQ (R7), F0
+	WORD $0x6e641d82 // BSL V2.16B, V12.16B, V4.16B
+	WORD $0x6e631d61 // BSL V1.16B, V11.16B, V3.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x4e20e584 // FCMEQ V4.4S, V12.4S, V0.4S
+	WORD $0x4e20e563 // FCMEQ V3.4S, V11.4S, V0.4S
+	FMOVQ 192(R7), F0
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 3456(R7), F0
-	WORD $0x6eeee401 // FCMGT V1.2D, V0.2D, V14.2D
-	WORD $0x6eede400 // FCMGT V0.2D, V0.2D, V13.2D
-	FMOVQ 3520(R7), F2
-	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
-	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
-	WORD $0x0e616821 // FCVTN V1.2S, V1.2D
-	WORD $0x4e616801 // FCVTN2 V1.4S, V0.2D
+	FMOVQ 5312(R7), F0
+	WORD $0x6eace402 // FCMGT V2.4S, V0.4S, V12.4S
+	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
+	FMOVQ 256(R7), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
 	ADD R3<<2, R5, R1
-	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes3
-	FMOVQ F1, (R1)
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
 	JMP doneLanes4
 
 someLanes3:
 	WORD $0x0e043d20 // UMOV R0, V9.S[0]
 	CBZW R0, doneLanes4
-	FMOVS F1, (R1)
+	FMOVS F2, (R1)
 	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
 	CBZW R0, doneLanes4
-	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
 	FMOVS F0, 4(R1)
 	WORD $0x0e143d20 // UMOV R0, V9.S[2]
 	CBZW R0, doneLanes4
-	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
 	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
 
 doneLanes4:
 
-done458:
+done480:
 	RET
 
 // func sinCosF64(n int, sin *float64, cos *float64, x *float64) int
@@ -12253,15 +13834,15 @@ TEXT ·sinCosF64(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail473
+	BGT tail493
 
-one471:
+one491:
 	ADD R3<<3, R4, R0
 	FLDPQ (R0), (F5, F4)
-	FMOVQ 3840(R8), F1
+	FMOVQ 5440(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 3904(R8), F2
+	FMOVQ 5504(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12271,26 +13852,26 @@ one471:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok475
+	BEQ ok495
 	MOVD R3, ret+32(FP)
-	JMP done469
+	JMP done489
 
-ok475:
-	FMOVQ 3968(R8), F0
+ok495:
+	FMOVQ 5568(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4e60d44b // FADD V11.2D, V2.2D, V0.2D
 	WORD $0x4e60d42a // FADD V10.2D, V1.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4ee0d568 // FSUB V8.2D, V11.2D, V0.2D
 	WORD $0x4ee0d547 // FSUB V7.2D, V10.2D, V0.2D
-	FMOVQ 4096(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 4160(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd03 // FMUL V3.2D, V8.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12299,7 +13880,7 @@ ok475:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 4224(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12308,58 +13889,58 @@ ok475:
 	WORD $0x4ee0d488 // FSUB V8.2D, V4.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 4288(R8), F1
+	FMOVQ 5888(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 4352(R8), F6
+	FMOVQ 5952(R8), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc01 // FMUL V1.2D, V0.2D, V12.2D
-	FMOVQ 4416(R8), F0
+	FMOVQ 6016(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4480(R8), F0
+	FMOVQ 6080(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4544(R8), F0
+	FMOVQ 6144(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4608(R8), F0
+	FMOVQ 6208(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4672(R8), F0
+	FMOVQ 6272(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4736(R8), F0
+	FMOVQ 6336(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4800(R8), F0
+	FMOVQ 6400(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4864(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4928(R8), F0
+	FMOVQ 6528(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4992(R8), F0
+	FMOVQ 6592(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dda1 // FMUL V1.2D, V13.2D, V9.2D
@@ -12371,11 +13952,11 @@ ok475:
 	FMOVQ 640(R8), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
@@ -12415,11 +13996,11 @@ ok475:
 	FSTPQ (F1, F0), (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one471
+	BLE one491
 
-tail473:
+tail493:
 	SUBS R3, R2, R0
-	BEQ done474
+	BEQ done494
 	ADD $32, R7, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -12446,10 +14027,10 @@ someLanes1:
 	FMOVD 16(R1), F4
 
 doneLanes2:
-	FMOVQ 3840(R8), F1
+	FMOVQ 5440(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 3904(R8), F2
+	FMOVQ 5504(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12459,26 +14040,26 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok476
+	BEQ ok496
 	MOVD R3, ret+32(FP)
-	JMP done469
+	JMP done489
 
-ok476:
-	FMOVQ 3968(R8), F0
+ok496:
+	FMOVQ 5568(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
 	WORD $0x4e60d42b // FADD V11.2D, V1.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4ee0d58a // FSUB V10.2D, V12.2D, V0.2D
 	WORD $0x4ee0d567 // FSUB V7.2D, V11.2D, V0.2D
-	FMOVQ 4096(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 4160(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd43 // FMUL V3.2D, V10.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12487,7 +14068,7 @@ ok476:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 4224(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12496,58 +14077,58 @@ ok476:
 	WORD $0x4ee0d48a // FSUB V10.2D, V4.2D, V0.2D
 	WORD $0x6e6dddaf // FMUL V15.2D, V13.2D, V13.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
-	FMOVQ 4288(R8), F1
+	FMOVQ 5888(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 4352(R8), F6
+	FMOVQ 5952(R8), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
 	WORD $0x6e6fdc22 // FMUL V2.2D, V1.2D, V15.2D
 	WORD $0x6e6edc01 // FMUL V1.2D, V0.2D, V14.2D
-	FMOVQ 4416(R8), F0
+	FMOVQ 6016(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
 	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
-	FMOVQ 4480(R8), F0
+	FMOVQ 6080(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
 	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
-	FMOVQ 4544(R8), F0
+	FMOVQ 6144(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
 	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
-	FMOVQ 4608(R8), F0
+	FMOVQ 6208(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
 	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
-	FMOVQ 4672(R8), F0
+	FMOVQ 6272(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
 	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
-	FMOVQ 4736(R8), F0
+	FMOVQ 6336(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
 	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
-	FMOVQ 4800(R8), F0
+	FMOVQ 6400(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
 	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
-	FMOVQ 4864(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6fdc82 // FMUL V2.2D, V4.2D, V15.2D
 	WORD $0x6e6edc61 // FMUL V1.2D, V3.2D, V14.2D
-	FMOVQ 4928(R8), F0
+	FMOVQ 6528(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6fdcc2 // FMUL V2.2D, V6.2D, V15.2D
 	WORD $0x6e6edca1 // FMUL V1.2D, V5.2D, V14.2D
-	FMOVQ 4992(R8), F0
+	FMOVQ 6592(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e6ddde1 // FMUL V1.2D, V15.2D, V13.2D
@@ -12559,11 +14140,11 @@ ok476:
 	FMOVQ 640(R8), F0
 	WORD $0x6e60dde3 // FMUL V3.2D, V15.2D, V0.2D
 	WORD $0x6e60ddc2 // FMUL V2.2D, V14.2D, V0.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
@@ -12638,10 +14219,10 @@ someLanes5:
 
 doneLanes6:
 
-done474:
+done494:
 	MOVD R2, ret+32(FP)
 
-done469:
+done489:
 	RET
 
 // func sinCosF32(n int, sin *float32, cos *float32, x *float32) int
@@ -12655,17 +14236,17 @@ TEXT ·sinCosF32(SB), NOSPLIT, $0-40
 	MOVD $0, R3
 	ADD $-4, R2, R1
 	CMP R1, R3
-	BGT tail489
+	BGT tail509
 
-one487:
+one507:
 	ADD R3<<2, R4, R0
 	FMOVQ (R0), F0
 	WORD $0x0e617805 // FCVTL V5.2D, V0
 	WORD $0x4e617804 // FCVTL2 V4.2D, V0
-	FMOVQ 3840(R8), F1
+	FMOVQ 5440(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 3904(R8), F2
+	FMOVQ 5504(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12675,26 +14256,26 @@ one487:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok491
+	BEQ ok511
 	MOVD R3, ret+32(FP)
-	JMP done485
+	JMP done505
 
-ok491:
-	FMOVQ 3968(R8), F0
+ok511:
+	FMOVQ 5568(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4e60d44b // FADD V11.2D, V2.2D, V0.2D
 	WORD $0x4e60d42a // FADD V10.2D, V1.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4ee0d568 // FSUB V8.2D, V11.2D, V0.2D
 	WORD $0x4ee0d547 // FSUB V7.2D, V10.2D, V0.2D
-	FMOVQ 4096(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 4160(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd03 // FMUL V3.2D, V8.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12703,7 +14284,7 @@ ok491:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 4224(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd01 // FMUL V1.2D, V8.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12712,58 +14293,58 @@ ok491:
 	WORD $0x4ee0d488 // FSUB V8.2D, V4.2D, V0.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
 	WORD $0x6e68dd0c // FMUL V12.2D, V8.2D, V8.2D
-	FMOVQ 4288(R8), F1
+	FMOVQ 5888(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 4352(R8), F6
+	FMOVQ 5952(R8), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
 	WORD $0x6e6ddc22 // FMUL V2.2D, V1.2D, V13.2D
 	WORD $0x6e6cdc01 // FMUL V1.2D, V0.2D, V12.2D
-	FMOVQ 4416(R8), F0
+	FMOVQ 6016(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4480(R8), F0
+	FMOVQ 6080(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4544(R8), F0
+	FMOVQ 6144(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4608(R8), F0
+	FMOVQ 6208(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4672(R8), F0
+	FMOVQ 6272(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4736(R8), F0
+	FMOVQ 6336(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4800(R8), F0
+	FMOVQ 6400(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4864(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6ddc82 // FMUL V2.2D, V4.2D, V13.2D
 	WORD $0x6e6cdc61 // FMUL V1.2D, V3.2D, V12.2D
-	FMOVQ 4928(R8), F0
+	FMOVQ 6528(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6ddcc2 // FMUL V2.2D, V6.2D, V13.2D
 	WORD $0x6e6cdca1 // FMUL V1.2D, V5.2D, V12.2D
-	FMOVQ 4992(R8), F0
+	FMOVQ 6592(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e69dda1 // FMUL V1.2D, V13.2D, V9.2D
@@ -12775,11 +14356,11 @@ ok491:
 	FMOVQ 640(R8), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd82 // FMUL V2.2D, V12.2D, V0.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
@@ -12823,11 +14404,11 @@ ok491:
 	FMOVQ F0, (R0)
 	ADD $4, R3, R3
 	CMP R1, R3
-	BLE one487
+	BLE one507
 
-tail489:
+tail509:
 	SUBS R3, R2, R0
-	BEQ done490
+	BEQ done510
 	ADD $32, R7, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -12855,10 +14436,10 @@ someLanes1:
 doneLanes2:
 	WORD $0x0e617805 // FCVTL V5.2D, V0
 	WORD $0x4e617804 // FCVTL2 V4.2D, V0
-	FMOVQ 3840(R8), F1
+	FMOVQ 5440(R8), F1
 	WORD $0x4e211ca0 // AND V0.16B, V5.16B, V1.16B
 	WORD $0x4e211c83 // AND V3.16B, V4.16B, V1.16B
-	FMOVQ 3904(R8), F2
+	FMOVQ 5504(R8), F2
 	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
 	WORD $0x6e205801 // NOT V1.16B, V0.16B
 	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
@@ -12868,26 +14449,26 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ ok492
+	BEQ ok512
 	MOVD R3, ret+32(FP)
-	JMP done485
+	JMP done505
 
-ok492:
-	FMOVQ 3968(R8), F0
+ok512:
+	FMOVQ 5568(R8), F0
 	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
 	WORD $0x6e60dc81 // FMUL V1.2D, V4.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4e60d44c // FADD V12.2D, V2.2D, V0.2D
 	WORD $0x4e60d42b // FADD V11.2D, V1.2D, V0.2D
-	FMOVQ 4032(R8), F0
+	FMOVQ 5632(R8), F0
 	WORD $0x4ee0d589 // FSUB V9.2D, V12.2D, V0.2D
 	WORD $0x4ee0d567 // FSUB V7.2D, V11.2D, V0.2D
-	FMOVQ 4096(R8), F0
+	FMOVQ 5696(R8), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee1d4a1 // FSUB V1.2D, V5.2D, V1.2D
 	WORD $0x4ee0d486 // FSUB V6.2D, V4.2D, V0.2D
-	FMOVQ 4160(R8), F0
+	FMOVQ 5760(R8), F0
 	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
 	WORD $0x6e60dce2 // FMUL V2.2D, V7.2D, V0.2D
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
@@ -12896,7 +14477,7 @@ ok492:
 	WORD $0x4ee4d4c0 // FSUB V0.2D, V6.2D, V4.2D
 	WORD $0x4ee3d423 // FSUB V3.2D, V1.2D, V3.2D
 	WORD $0x4ee2d402 // FSUB V2.2D, V0.2D, V2.2D
-	FMOVQ 4224(R8), F0
+	FMOVQ 5824(R8), F0
 	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
 	WORD $0x6e60dce0 // FMUL V0.2D, V7.2D, V0.2D
 	WORD $0x4ee3d421 // FSUB V1.2D, V1.2D, V3.2D
@@ -12905,58 +14486,58 @@ ok492:
 	WORD $0x4ee0d489 // FSUB V9.2D, V4.2D, V0.2D
 	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
 	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
-	FMOVQ 4288(R8), F1
+	FMOVQ 5888(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
-	FMOVQ 4352(R8), F6
+	FMOVQ 5952(R8), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
 	WORD $0x6e6edc22 // FMUL V2.2D, V1.2D, V14.2D
 	WORD $0x6e6ddc01 // FMUL V1.2D, V0.2D, V13.2D
-	FMOVQ 4416(R8), F0
+	FMOVQ 6016(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
 	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
-	FMOVQ 4480(R8), F0
+	FMOVQ 6080(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
-	FMOVQ 4544(R8), F0
+	FMOVQ 6144(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
 	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
-	FMOVQ 4608(R8), F0
+	FMOVQ 6208(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
-	FMOVQ 4672(R8), F0
+	FMOVQ 6272(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
 	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
-	FMOVQ 4736(R8), F0
+	FMOVQ 6336(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
-	FMOVQ 4800(R8), F0
+	FMOVQ 6400(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
 	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
-	FMOVQ 4864(R8), F0
+	FMOVQ 6464(R8), F0
 	WORD $0x4e60d446 // FADD V6.2D, V2.2D, V0.2D
 	WORD $0x4e60d425 // FADD V5.2D, V1.2D, V0.2D
 	WORD $0x6e6edc82 // FMUL V2.2D, V4.2D, V14.2D
 	WORD $0x6e6ddc61 // FMUL V1.2D, V3.2D, V13.2D
-	FMOVQ 4928(R8), F0
+	FMOVQ 6528(R8), F0
 	WORD $0x4e60d444 // FADD V4.2D, V2.2D, V0.2D
 	WORD $0x4e60d423 // FADD V3.2D, V1.2D, V0.2D
 	WORD $0x6e6edcc2 // FMUL V2.2D, V6.2D, V14.2D
 	WORD $0x6e6ddca1 // FMUL V1.2D, V5.2D, V13.2D
-	FMOVQ 4992(R8), F0
+	FMOVQ 6592(R8), F0
 	WORD $0x4e60d447 // FADD V7.2D, V2.2D, V0.2D
 	WORD $0x4e60d426 // FADD V6.2D, V1.2D, V0.2D
 	WORD $0x6e6addc1 // FMUL V1.2D, V14.2D, V10.2D
@@ -12968,11 +14549,11 @@ ok492:
 	FMOVQ 640(R8), F0
 	WORD $0x6e60ddc3 // FMUL V3.2D, V14.2D, V0.2D
 	WORD $0x6e60dda2 // FMUL V2.2D, V13.2D, V0.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee3d425 // FSUB V5.2D, V1.2D, V3.2D
 	WORD $0x4ee2d404 // FSUB V4.2D, V0.2D, V2.2D
-	FMOVQ 2112(R8), F1
+	FMOVQ 2816(R8), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee5d421 // FSUB V1.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
@@ -13051,10 +14632,11009 @@ someLanes5:
 
 doneLanes6:
 
-done490:
+done510:
 	MOVD R2, ret+32(FP)
 
-done485:
+done505:
+	RET
+
+// func sinF64(n int, dst *float64, x *float64) int
+TEXT ·sinF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+8(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail526
+
+one524:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok528
+	MOVD R3, ret+24(FP)
+	JMP done522
+
+ok528:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 5632(R7), F7
+	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
+	WORD $0x4e61ccc8 // FMLA V8.2D, V6.2D, V1.2D
+	WORD $0x4e60cca7 // FMLA V7.2D, V5.2D, V0.2D
+	FMOVQ 5632(R7), F0
+	WORD $0x4ee0d502 // FSUB V2.2D, V8.2D, V0.2D
+	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dcc9 // FMUL V9.2D, V6.2D, V6.2D
+	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e69dcc1 // FMUL V1.2D, V6.2D, V9.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5501 // SHL V1.2D, V8.2D, 63
+	WORD $0x4f7f54e0 // SHL V0.2D, V7.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f7e5501 // SHL V1.2D, V8.2D, 62
+	WORD $0x4f7e54e2 // SHL V2.2D, V7.2D, 62
+	FMOVQ 128(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
+	WORD $0x6e201c60 // EOR V0.16B, V3.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one524
+
+tail526:
+	SUBS R3, R2, R0
+	BEQ done527
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok529
+	MOVD R3, ret+24(FP)
+	JMP done522
+
+ok529:
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F5
+
+doneLanes4:
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 5632(R7), F9
+	WORD $0x4ea91d2a // MOV V10.16B, V9.16B
+	WORD $0x4e61ccca // FMLA V10.2D, V6.2D, V1.2D
+	WORD $0x4e60cca9 // FMLA V9.2D, V5.2D, V0.2D
+	FMOVQ 5632(R7), F0
+	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
+	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
+	WORD $0x4f7f5520 // SHL V0.2D, V9.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f7e5540 // SHL V0.2D, V10.2D, 62
+	WORD $0x4f7e5522 // SHL V2.2D, V9.2D, 62
+	FMOVQ 128(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6e211c61 // EOR V1.16B, V3.16B, V1.16B
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done527:
+	MOVD R2, ret+24(FP)
+
+done522:
+	RET
+
+// func sinF32(n int, dst *float32, x *float32) int
+TEXT ·sinF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	MOVD dst+8(FP), R4
+	MOVD x+16(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail543
+
+one541:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok545
+	MOVD R3, ret+24(FP)
+	JMP done539
+
+ok545:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7168(R5), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e21ccc9 // FMLA V9.4S, V6.4S, V1.4S
+	WORD $0x4e20cca8 // FMLA V8.4S, V5.4S, V0.4S
+	FMOVQ 7168(R5), F0
+	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
+	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc7 // FMUL V7.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e27dcc1 // FMUL V1.4S, V6.4S, V7.4S
+	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5521 // SHL V1.4S, V9.4S, 31
+	WORD $0x4f3f5500 // SHL V0.4S, V8.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f3e5521 // SHL V1.4S, V9.4S, 30
+	WORD $0x4f3e5502 // SHL V2.4S, V8.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
+	WORD $0x6e201c60 // EOR V0.16B, V3.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one541
+
+tail543:
+	SUBS R3, R2, R0
+	BEQ done544
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok546
+	MOVD R3, ret+24(FP)
+	JMP done539
+
+ok546:
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7168(R5), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 7168(R5), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c82 // EOR V2.16B, V4.16B, V1.16B
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done544:
+	MOVD R2, ret+24(FP)
+
+done539:
+	RET
+
+// func cosF64(n int, dst *float64, x *float64) int
+TEXT ·cosF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+8(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail560
+
+one558:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok562
+	MOVD R3, ret+24(FP)
+	JMP done556
+
+ok562:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7872(R7), F7
+	WORD $0x4ea71ce8 // MOV V8.16B, V7.16B
+	WORD $0x4e61ccc8 // FMLA V8.2D, V6.2D, V1.2D
+	WORD $0x4e60cca7 // FMLA V7.2D, V5.2D, V0.2D
+	FMOVQ 7872(R7), F0
+	WORD $0x4ee0d502 // FSUB V2.2D, V8.2D, V0.2D
+	WORD $0x4ee0d4e1 // FSUB V1.2D, V7.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dcc9 // FMUL V9.2D, V6.2D, V6.2D
+	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e69dcc1 // FMUL V1.2D, V6.2D, V9.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5501 // SHL V1.2D, V8.2D, 63
+	WORD $0x4f7f54e0 // SHL V0.2D, V7.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f7e5501 // SHL V1.2D, V8.2D, 62
+	WORD $0x4f7e54e2 // SHL V2.2D, V7.2D, 62
+	FMOVQ 128(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
+	WORD $0x6e201c60 // EOR V0.16B, V3.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one558
+
+tail560:
+	SUBS R3, R2, R0
+	BEQ done561
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok563
+	MOVD R3, ret+24(FP)
+	JMP done556
+
+ok563:
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F5
+
+doneLanes4:
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7872(R7), F9
+	WORD $0x4ea91d2a // MOV V10.16B, V9.16B
+	WORD $0x4e61ccca // FMLA V10.2D, V6.2D, V1.2D
+	WORD $0x4e60cca9 // FMLA V9.2D, V5.2D, V0.2D
+	FMOVQ 7872(R7), F0
+	WORD $0x4ee0d542 // FSUB V2.2D, V10.2D, V0.2D
+	WORD $0x4ee0d521 // FSUB V1.2D, V9.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dca4 // FMUL V4.2D, V5.2D, V5.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e64dca0 // FMUL V0.2D, V5.2D, V4.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5541 // SHL V1.2D, V10.2D, 63
+	WORD $0x4f7f5520 // SHL V0.2D, V9.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f7e5540 // SHL V0.2D, V10.2D, 62
+	WORD $0x4f7e5522 // SHL V2.2D, V9.2D, 62
+	FMOVQ 128(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
+	WORD $0x6e201c80 // EOR V0.16B, V4.16B, V0.16B
+	WORD $0x6e211c61 // EOR V1.16B, V3.16B, V1.16B
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done561:
+	MOVD R2, ret+24(FP)
+
+done556:
+	RET
+
+// func cosF32(n int, dst *float32, x *float32) int
+TEXT ·cosF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	MOVD dst+8(FP), R4
+	MOVD x+16(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail577
+
+one575:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok579
+	MOVD R3, ret+24(FP)
+	JMP done573
+
+ok579:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7936(R5), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e21ccc9 // FMLA V9.4S, V6.4S, V1.4S
+	WORD $0x4e20cca8 // FMLA V8.4S, V5.4S, V0.4S
+	FMOVQ 7936(R5), F0
+	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
+	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc7 // FMUL V7.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e27dcc1 // FMUL V1.4S, V6.4S, V7.4S
+	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cce3 // FMLA V3.4S, V7.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5521 // SHL V1.4S, V9.4S, 31
+	WORD $0x4f3f5500 // SHL V0.4S, V8.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f3e5521 // SHL V1.4S, V9.4S, 30
+	WORD $0x4f3e5502 // SHL V2.4S, V8.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c81 // EOR V1.16B, V4.16B, V1.16B
+	WORD $0x6e201c60 // EOR V0.16B, V3.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one575
+
+tail577:
+	SUBS R3, R2, R0
+	BEQ done578
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok580
+	MOVD R3, ret+24(FP)
+	JMP done573
+
+ok580:
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7936(R5), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 7936(R5), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e24dca0 // FMUL V0.4S, V5.4S, V4.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e661c64 // BSL V4.16B, V3.16B, V6.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e651c43 // BSL V3.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c82 // EOR V2.16B, V4.16B, V1.16B
+	WORD $0x6e201c61 // EOR V1.16B, V3.16B, V0.16B
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done578:
+	MOVD R2, ret+24(FP)
+
+done573:
+	RET
+
+// func positiveF64(n int, x *float64) int
+TEXT ·positiveF64(SB), NOSPLIT, $0-24
+	MOVD $ones<>(SB), R6
+	MOVD $constants<>(SB), R5
+	MOVD n+0(FP), R2
+	MOVD x+8(FP), R4
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD $0, R3
+	ADD $-16, R2, R1
+	TST R1, R1
+	BLT oneTest593
+
+many591:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F1)
+	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee6e440 // FCMGT V0.2D, V2.2D, V6.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 64(R0), (F0, F2)
+	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee6e440 // FCMGT V0.2D, V2.2D, V6.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 96(R0), (F0, F2)
+	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee6e440 // FCMGT V0.2D, V2.2D, V6.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c60 // ORR V0.16B, V3.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok596
+	MOVD R3, ret+16(FP)
+	JMP done590
+
+ok596:
+	ADD $16, R3, R3
+	CMP R1, R3
+	BLE many591
+
+oneTest593:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail594
+
+one592:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee6e440 // FCMGT V0.2D, V2.2D, V6.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok597
+	MOVD R3, ret+16(FP)
+	JMP done590
+
+ok597:
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one592
+
+tail594:
+	SUBS R3, R2, R0
+	BEQ done595
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	FMOVQ 2816(R5), F1
+	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
+	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e611c62 // BSL V2.16B, V3.16B, V1.16B
+	WORD $0x6ee6e400 // FCMGT V0.2D, V0.2D, V6.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ee6e440 // FCMGT V0.2D, V2.2D, V6.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok598
+	MOVD R3, ret+16(FP)
+	JMP done590
+
+ok598:
+
+done595:
+	MOVD R2, ret+16(FP)
+
+done590:
+	RET
+
+// func positiveF32(n int, x *float32) int
+TEXT ·positiveF32(SB), NOSPLIT, $0-24
+	MOVD $ones<>(SB), R6
+	MOVD $constants<>(SB), R5
+	MOVD n+0(FP), R2
+	MOVD x+8(FP), R4
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD $0, R3
+	ADD $-32, R2, R1
+	TST R1, R1
+	BLT oneTest611
+
+many609:
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F0, F1)
+	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ea6e420 // FCMGT V0.4S, V1.4S, V6.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	FLDPQ 32(R0), (F0, F2)
+	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea6e440 // FCMGT V0.4S, V2.4S, V6.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 64(R0), (F0, F2)
+	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea6e440 // FCMGT V0.4S, V2.4S, V6.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	FLDPQ 96(R0), (F0, F2)
+	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea6e440 // FCMGT V0.4S, V2.4S, V6.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea11c81 // ORR V1.16B, V4.16B, V1.16B
+	WORD $0x4ea01c60 // ORR V0.16B, V3.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok614
+	MOVD R3, ret+16(FP)
+	JMP done608
+
+ok614:
+	ADD $32, R3, R3
+	CMP R1, R3
+	BLE many609
+
+oneTest611:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail612
+
+one610:
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F0, F2)
+	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea6e440 // FCMGT V0.4S, V2.4S, V6.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok615
+	MOVD R3, ret+16(FP)
+	JMP done608
+
+ok615:
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one610
+
+tail612:
+	SUBS R3, R2, R0
+	BEQ done613
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 4288(R5), F1
+	WORD $0x4ea0a8a0 // CMLT V0.4S, V5.4S, 0
+	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
+	WORD $0x4ea0a882 // CMLT V2.4S, V4.4S, 0
+	WORD $0x6e611c62 // BSL V2.16B, V3.16B, V1.16B
+	WORD $0x6ea6e400 // FCMGT V0.4S, V0.4S, V6.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6ea6e440 // FCMGT V0.4S, V2.4S, V6.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok616
+	MOVD R3, ret+16(FP)
+	JMP done608
+
+ok616:
+
+done613:
+	MOVD R2, ret+16(FP)
+
+done608:
+	RET
+
+// func nonzeroF64(n int, x *float64) int
+TEXT ·nonzeroF64(SB), NOSPLIT, $0-24
+	MOVD $ones<>(SB), R6
+	MOVD $constants<>(SB), R5
+	MOVD n+0(FP), R2
+	MOVD x+8(FP), R4
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD $0, R3
+	ADD $-16, R2, R1
+	TST R1, R1
+	BLT oneTest629
+
+many627:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e66e423 // FCMEQ V3.2D, V1.2D, V6.2D
+	WORD $0x4e66e402 // FCMEQ V2.2D, V0.2D, V6.2D
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
+	WORD $0x4e66e400 // FCMEQ V0.2D, V0.2D, V6.2D
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
+	WORD $0x4e66e400 // FCMEQ V0.2D, V0.2D, V6.2D
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	FLDPQ 96(R0), (F1, F0)
+	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
+	WORD $0x4e66e400 // FCMEQ V0.2D, V0.2D, V6.2D
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok632
+	MOVD R3, ret+16(FP)
+	JMP done626
+
+ok632:
+	ADD $16, R3, R3
+	CMP R1, R3
+	BLE many627
+
+oneTest629:
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail630
+
+one628:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
+	WORD $0x4e66e400 // FCMEQ V0.2D, V0.2D, V6.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok633
+	MOVD R3, ret+16(FP)
+	JMP done626
+
+ok633:
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one628
+
+tail630:
+	SUBS R3, R2, R0
+	BEQ done631
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F3
+
+doneLanes2:
+	FMOVQ 2816(R5), F2
+	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4e66e421 // FCMEQ V1.2D, V1.2D, V6.2D
+	WORD $0x4e66e400 // FCMEQ V0.2D, V0.2D, V6.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok634
+	MOVD R3, ret+16(FP)
+	JMP done626
+
+ok634:
+
+done631:
+	MOVD R2, ret+16(FP)
+
+done626:
+	RET
+
+// func nonzeroF32(n int, x *float32) int
+TEXT ·nonzeroF32(SB), NOSPLIT, $0-24
+	MOVD $ones<>(SB), R6
+	MOVD $constants<>(SB), R5
+	MOVD n+0(FP), R2
+	MOVD x+8(FP), R4
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	MOVD $0, R3
+	ADD $-32, R2, R1
+	TST R1, R1
+	BLT oneTest647
+
+many645:
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e26e423 // FCMEQ V3.4S, V1.4S, V6.4S
+	WORD $0x4e26e402 // FCMEQ V2.4S, V0.4S, V6.4S
+	FLDPQ 32(R0), (F1, F0)
+	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
+	WORD $0x4e26e400 // FCMEQ V0.4S, V0.4S, V6.4S
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	FLDPQ 64(R0), (F1, F0)
+	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
+	WORD $0x4e26e400 // FCMEQ V0.4S, V0.4S, V6.4S
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	FLDPQ 96(R0), (F1, F0)
+	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
+	WORD $0x4e26e400 // FCMEQ V0.4S, V0.4S, V6.4S
+	WORD $0x4ea11c61 // ORR V1.16B, V3.16B, V1.16B
+	WORD $0x4ea01c40 // ORR V0.16B, V2.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok650
+	MOVD R3, ret+16(FP)
+	JMP done644
+
+ok650:
+	ADD $32, R3, R3
+	CMP R1, R3
+	BLE many645
+
+oneTest647:
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail648
+
+one646:
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
+	WORD $0x4e26e400 // FCMEQ V0.4S, V0.4S, V6.4S
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok651
+	MOVD R3, ret+16(FP)
+	JMP done644
+
+ok651:
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one646
+
+tail648:
+	SUBS R3, R2, R0
+	BEQ done649
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F5, F4)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0423 // MOV V3.S[1], V1.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140423 // MOV V3.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea0a8a1 // CMLT V1.4S, V5.4S, 0
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	WORD $0x4ea0a880 // CMLT V0.4S, V4.4S, 0
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4e26e421 // FCMEQ V1.4S, V1.4S, V6.4S
+	WORD $0x4e26e400 // FCMEQ V0.4S, V0.4S, V6.4S
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok652
+	MOVD R3, ret+16(FP)
+	JMP done644
+
+ok652:
+
+done649:
+	MOVD R2, ret+16(FP)
+
+done644:
+	RET
+
+// func sqrtF64(dst *float64, x *float64, n int)
+TEXT ·sqrtF64(SB), NOSPLIT, $0-24
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail663
+
+one661:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
+	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
+	ADD R3<<3, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one661
+
+tail663:
+	SUBS R3, R0, R0
+	BEQ done664
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	WORD $0x6ee1f800 // FSQRT V0.2D, V0.2D
+	WORD $0x6ee1f821 // FSQRT V1.2D, V1.2D
+	ADD R3<<3, R5, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F0, (R1)
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F1, 16(R1)
+
+doneLanes4:
+
+done664:
+	RET
+
+// func sqrtF32(dst *float32, x *float32, n int)
+TEXT ·sqrtF32(SB), NOSPLIT, $0-24
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail675
+
+one673:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6ea1f821 // FSQRT V1.4S, V1.4S
+	WORD $0x6ea1f800 // FSQRT V0.4S, V0.4S
+	ADD R3<<2, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one673
+
+tail675:
+	SUBS R3, R0, R0
+	BEQ done676
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6ea1f822 // FSQRT V2.4S, V1.4S
+	WORD $0x6ea1f801 // FSQRT V1.4S, V0.4S
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F2, (R1)
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+
+done676:
+	RET
+
+// func absF64(dst *float64, x *float64, n int)
+TEXT ·absF64(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail687
+
+one685:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 5440(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	ADD R3<<3, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one685
+
+tail687:
+	SUBS R3, R0, R0
+	BEQ done688
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c41 // AND V1.16B, V2.16B, V1.16B
+	ADD R3<<3, R5, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F0, (R1)
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F1, 16(R1)
+
+doneLanes4:
+
+done688:
+	RET
+
+// func absF32(dst *float32, x *float32, n int)
+TEXT ·absF32(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail699
+
+one697:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 6976(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	ADD R3<<2, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one697
+
+tail699:
+	SUBS R3, R0, R0
+	BEQ done700
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R7), F0
+	WORD $0x4e201c42 // AND V2.16B, V2.16B, V0.16B
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F2, (R1)
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+
+done700:
+	RET
+
+// func signF64(dst *float64, x *float64, n int)
+TEXT ·signF64(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail711
+
+one709:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 5440(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
+	FMOVQ 4160(R7), F0
+	WORD $0x6ee0e421 // FCMGT V1.2D, V1.2D, V0.2D
+	WORD $0x6ee0e440 // FCMGT V0.2D, V2.2D, V0.2D
+	FMOVQ 128(R7), F2
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
+	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	ADD R3<<3, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one709
+
+tail711:
+	SUBS R3, R0, R0
+	BEQ done712
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F6
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180406 // MOV V6.D[1], V0.D[0]
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F5
+
+doneLanes2:
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211cc0 // AND V0.16B, V6.16B, V1.16B
+	WORD $0x4e211ca2 // AND V2.16B, V5.16B, V1.16B
+	FMOVQ 4160(R7), F1
+	WORD $0x6ee1e400 // FCMGT V0.2D, V0.2D, V1.2D
+	WORD $0x6ee1e441 // FCMGT V1.2D, V2.2D, V1.2D
+	FMOVQ 128(R7), F2
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
+	WORD $0x6e661c60 // BSL V0.16B, V3.16B, V6.16B
+	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083d00 // UMOV R0, V8.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F0, (R1)
+	WORD $0x4e183d00 // UMOV R0, V8.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F1, 16(R1)
+
+doneLanes4:
+
+done712:
+	RET
+
+// func signF32(dst *float32, x *float32, n int)
+TEXT ·signF32(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail723
+
+one721:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F6, F5)
+	FMOVQ 6976(R7), F0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	WORD $0x4e201ca2 // AND V2.16B, V5.16B, V0.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x6ea0e421 // FCMGT V1.4S, V1.4S, V0.4S
+	WORD $0x6ea0e440 // FCMGT V0.4S, V2.4S, V0.4S
+	FMOVQ 320(R7), F2
+	WORD $0x4e221cc3 // AND V3.16B, V6.16B, V2.16B
+	WORD $0x4e221ca4 // AND V4.16B, V5.16B, V2.16B
+	FMOVQ 4288(R7), F2
+	WORD $0x4ea21c63 // ORR V3.16B, V3.16B, V2.16B
+	WORD $0x4ea21c82 // ORR V2.16B, V4.16B, V2.16B
+	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
+	WORD $0x6e651c40 // BSL V0.16B, V2.16B, V5.16B
+	ADD R3<<2, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one721
+
+tail723:
+	SUBS R3, R0, R0
+	BEQ done724
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F6
+	FMOVQ 16(R1), F5
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F6
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0406 // MOV V6.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140406 // MOV V6.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0406 // MOV V6.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F5
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0405 // MOV V5.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140405 // MOV V5.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R7), F0
+	WORD $0x4e201cc2 // AND V2.16B, V6.16B, V0.16B
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x6ea0e442 // FCMGT V2.4S, V2.4S, V0.4S
+	WORD $0x6ea0e421 // FCMGT V1.4S, V1.4S, V0.4S
+	FMOVQ 320(R7), F0
+	WORD $0x4e201cc3 // AND V3.16B, V6.16B, V0.16B
+	WORD $0x4e201ca4 // AND V4.16B, V5.16B, V0.16B
+	FMOVQ 4288(R7), F0
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	WORD $0x4ea01c80 // ORR V0.16B, V4.16B, V0.16B
+	WORD $0x6e661c62 // BSL V2.16B, V3.16B, V6.16B
+	WORD $0x6e651c01 // BSL V1.16B, V0.16B, V5.16B
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+
+done724:
+	RET
+
+// func recipF64(dst *float64, x *float64, n int)
+TEXT ·recipF64(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail735
+
+one733:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 2816(R7), F0
+	WORD $0x6e61fc01 // FDIV V1.2D, V0.2D, V1.2D
+	WORD $0x6e62fc00 // FDIV V0.2D, V0.2D, V2.2D
+	ADD R3<<3, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one733
+
+tail735:
+	SUBS R3, R0, R0
+	BEQ done736
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 2816(R7), F1
+	WORD $0x6e60fc20 // FDIV V0.2D, V1.2D, V0.2D
+	WORD $0x6e62fc21 // FDIV V1.2D, V1.2D, V2.2D
+	ADD R3<<3, R5, R1
+	WORD $0x4e183c60 // UMOV R0, V3.D[1]
+	CBZ R0, someLanes3
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083c80 // UMOV R0, V4.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F0, (R1)
+	WORD $0x4e183c80 // UMOV R0, V4.D[1]
+	CBZ R0, doneLanes4
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083c60 // UMOV R0, V3.D[0]
+	CBZ R0, doneLanes4
+	FMOVD F1, 16(R1)
+
+doneLanes4:
+
+done736:
+	RET
+
+// func recipF32(dst *float32, x *float32, n int)
+TEXT ·recipF32(SB), NOSPLIT, $0-24
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+8(FP), R4
+	MOVD n+16(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail747
+
+one745:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F1, F2)
+	FMOVQ 4288(R7), F0
+	WORD $0x6e21fc01 // FDIV V1.4S, V0.4S, V1.4S
+	WORD $0x6e22fc00 // FDIV V0.4S, V0.4S, V2.4S
+	ADD R3<<2, R5, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one745
+
+tail747:
+	SUBS R3, R0, R0
+	BEQ done748
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F4, F3)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 4288(R7), F0
+	WORD $0x6e22fc02 // FDIV V2.4S, V0.4S, V2.4S
+	WORD $0x6e21fc01 // FDIV V1.4S, V0.4S, V1.4S
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3c60 // UMOV R0, V3.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043c80 // UMOV R0, V4.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F2, (R1)
+	WORD $0x0e0c3c80 // UMOV R0, V4.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143c80 // UMOV R0, V4.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3c80 // UMOV R0, V4.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043c60 // UMOV R0, V3.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3c60 // UMOV R0, V3.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143c60 // UMOV R0, V3.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+
+done748:
+	RET
+
+// func addExpF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addExpF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R3
+	MOVD $exp64Words<>(SB), R4
+	MOVD $ones<>(SB), R7
+	MOVD dst+0(FP), R2
+	MOVD x+16(FP), R6
+	MOVD n+24(FP), R0
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
+	FMOVQ 1344(R3), F0
+	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
+	FMOVQ 1408(R3), F0
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	MOVD $0, R1
+	ADD $-8, R0, R8
+	TST R8, R8
+	BLT oneTest762
+
+many760:
+	ADD R1<<3, R6, R5
+	FLDPQ (R5), (F2, F1)
+	FLDPQ 32(R5), (F0, F5)
+	WORD $0x6ee2e503 // FCMGT V3.2D, V8.2D, V2.2D
+	WORD $0x6e621d03 // BSL V3.16B, V8.16B, V2.16B
+	WORD $0x6ee1e502 // FCMGT V2.2D, V8.2D, V1.2D
+	WORD $0x6e611d02 // BSL V2.16B, V8.16B, V1.16B
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	WORD $0x6ee5e500 // FCMGT V0.2D, V8.2D, V5.2D
+	WORD $0x6e651d00 // BSL V0.16B, V8.16B, V5.16B
+	WORD $0x6ee4e46a // FCMGT V10.2D, V3.2D, V4.2D
+	WORD $0x6e631c8a // BSL V10.16B, V4.16B, V3.16B
+	WORD $0x6ee4e449 // FCMGT V9.2D, V2.2D, V4.2D
+	WORD $0x6e621c89 // BSL V9.16B, V4.16B, V2.16B
+	WORD $0x6ee4e42c // FCMGT V12.2D, V1.2D, V4.2D
+	WORD $0x6e611c8c // BSL V12.16B, V4.16B, V1.16B
+	WORD $0x6ee4e40b // FCMGT V11.2D, V0.2D, V4.2D
+	WORD $0x6e601c8b // BSL V11.16B, V4.16B, V0.16B
+	FMOVQ 384(R3), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 448(R3), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4ea01c0f // MOV V15.16B, V0.16B
+	FMOVQ 384(R3), F5
+	WORD $0x4ea51ca2 // MOV V2.16B, V5.16B
+	FMOVQ 448(R3), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
+	WORD $0x4ea11c2e // MOV V14.16B, V1.16B
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	WORD $0x4ea01c0d // MOV V13.16B, V0.16B
+	FMOVQ 448(R3), F0
+	WORD $0x4ee0d466 // FSUB V6.2D, V3.2D, V0.2D
+	WORD $0x4ee0d5e5 // FSUB V5.2D, V15.2D, V0.2D
+	FMOVQ 448(R3), F0
+	WORD $0x4ee0d5c2 // FSUB V2.2D, V14.2D, V0.2D
+	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
+	FMOVQ 512(R3), F0
+	WORD $0x4ee0ccca // FMLS V10.2D, V6.2D, V0.2D
+	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
+	FMOVQ 512(R3), F0
+	WORD $0x4ee0cc4c // FMLS V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2b // FMLS V11.2D, V1.2D, V0.2D
+	FMOVQ 576(R3), F0
+	WORD $0x4ee0ccca // FMLS V10.2D, V6.2D, V0.2D
+	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
+	FMOVQ 576(R3), F0
+	WORD $0x4ee0cc4c // FMLS V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2b // FMLS V11.2D, V1.2D, V0.2D
+	WORD $0x6e6add5a // FMUL V26.2D, V10.2D, V10.2D
+	WORD $0x6e69dd39 // FMUL V25.2D, V9.2D, V9.2D
+	WORD $0x6e6cdd98 // FMUL V24.2D, V12.2D, V12.2D
+	WORD $0x6e6bdd77 // FMUL V23.2D, V11.2D, V11.2D
+	FMOVQ 704(R3), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R3), F17
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4e61cf52 // FMLA V18.2D, V26.2D, V1.2D
+	WORD $0x4e60cf31 // FMLA V17.2D, V25.2D, V0.2D
+	FMOVQ 704(R3), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R3), F6
+	WORD $0x4ea61cd0 // MOV V16.16B, V6.16B
+	WORD $0x4e61cf10 // FMLA V16.2D, V24.2D, V1.2D
+	WORD $0x4e60cee6 // FMLA V6.2D, V23.2D, V0.2D
+	FMOVQ 832(R3), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e72cf45 // FMLA V5.2D, V26.2D, V18.2D
+	WORD $0x4e71cf22 // FMLA V2.2D, V25.2D, V17.2D
+	FMOVQ 832(R3), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e70cf01 // FMLA V1.2D, V24.2D, V16.2D
+	WORD $0x4e66cee0 // FMLA V0.2D, V23.2D, V6.2D
+	FMOVQ 896(R3), F16
+	WORD $0x4eb01e06 // MOV V6.16B, V16.16B
+	FMOVQ 960(R3), F21
+	WORD $0x4eb51eb6 // MOV V22.16B, V21.16B
+	WORD $0x4e70cf56 // FMLA V22.2D, V26.2D, V16.2D
+	WORD $0x4e66cf35 // FMLA V21.2D, V25.2D, V6.2D
+	FMOVQ 896(R3), F16
+	WORD $0x4eb01e06 // MOV V6.16B, V16.16B
+	FMOVQ 960(R3), F19
+	WORD $0x4eb31e74 // MOV V20.16B, V19.16B
+	WORD $0x4e70cf14 // FMLA V20.2D, V24.2D, V16.2D
+	WORD $0x4e66cef3 // FMLA V19.2D, V23.2D, V6.2D
+	FMOVQ 1024(R3), F17
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4e76cf52 // FMLA V18.2D, V26.2D, V22.2D
+	WORD $0x4e75cf31 // FMLA V17.2D, V25.2D, V21.2D
+	FMOVQ 1024(R3), F6
+	WORD $0x4ea61cd0 // MOV V16.16B, V6.16B
+	WORD $0x4e74cf10 // FMLA V16.2D, V24.2D, V20.2D
+	WORD $0x4e73cee6 // FMLA V6.2D, V23.2D, V19.2D
+	WORD $0x4e72cd45 // FMLA V5.2D, V10.2D, V18.2D
+	WORD $0x4e71cd22 // FMLA V2.2D, V9.2D, V17.2D
+	WORD $0x4e70cd81 // FMLA V1.2D, V12.2D, V16.2D
+	WORD $0x4e66cd60 // FMLA V0.2D, V11.2D, V6.2D
+	WORD $0x4e65cf4a // FMLA V10.2D, V26.2D, V5.2D
+	WORD $0x4e62cf29 // FMLA V9.2D, V25.2D, V2.2D
+	WORD $0x4e61cf0c // FMLA V12.2D, V24.2D, V1.2D
+	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
+	WORD $0x4e832871 // TRN1 V17.4S, V3.4S, V3.4S
+	WORD $0x4e8f29f0 // TRN1 V16.4S, V15.4S, V15.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0023c5 // TBL V5.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2426 // MOV V6.S[1], V1.S[1]
+	WORD $0x6e1c6426 // MOV V6.S[3], V1.S[3]
+	WORD $0x6e0c2405 // MOV V5.S[1], V0.S[1]
+	WORD $0x6e1c6405 // MOV V5.S[3], V0.S[3]
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
+	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
+	WORD $0x4e66d429 // FADD V9.2D, V1.2D, V6.2D
+	WORD $0x4e65d406 // FADD V6.2D, V0.2D, V5.2D
+	WORD $0x4e8e29d1 // TRN1 V17.4S, V14.4S, V14.4S
+	WORD $0x4e8d29b0 // TRN1 V16.4S, V13.4S, V13.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0223ca // TBL V10.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0023c5 // TBL V5.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c242a // MOV V10.S[1], V1.S[1]
+	WORD $0x6e1c642a // MOV V10.S[3], V1.S[3]
+	WORD $0x6e0c2405 // MOV V5.S[1], V0.S[1]
+	WORD $0x6e1c6405 // MOV V5.S[3], V0.S[3]
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6ccd41 // FMLA V1.2D, V10.2D, V12.2D
+	WORD $0x4e6bcca0 // FMLA V0.2D, V5.2D, V11.2D
+	WORD $0x4e6ad42a // FADD V10.2D, V1.2D, V10.2D
+	WORD $0x4e65d405 // FADD V5.2D, V0.2D, V5.2D
+	WORD $0x6eeee461 // FCMGT V1.2D, V3.2D, V14.2D
+	WORD $0x6e631dc1 // BSL V1.16B, V14.16B, V3.16B
+	WORD $0x6eede5e2 // FCMGT V2.2D, V15.2D, V13.2D
+	WORD $0x6e6f1da2 // BSL V2.16B, V13.16B, V15.16B
+	FMOVQ 1472(R3), F0
+	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
+	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260005 // FMOV R5, S0
+	TSTW R5, R5
+	BEQ normal765
+	FMOVQ 1472(R3), F0
+	WORD $0x6ee3e40c // FCMGT V12.2D, V0.2D, V3.2D
+	WORD $0x6eefe40b // FCMGT V11.2D, V0.2D, V15.2D
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d05e2 // USHR V2.2D, V15.2D, 3
+	FMOVQ 1536(R3), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd21 // FMUL V1.2D, V9.2D, V1.2D
+	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
+	FMOVQ 1280(R3), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d4c0 // FADD V0.2D, V6.2D, V2.2D
+	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
+	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
+	FMOVQ 1472(R3), F0
+	WORD $0x6eeee40c // FCMGT V12.2D, V0.2D, V14.2D
+	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
+	WORD $0x6f7d05c3 // USHR V3.2D, V14.2D, 3
+	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
+	FMOVQ 1536(R3), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd41 // FMUL V1.2D, V10.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
+	FMOVQ 1280(R3), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
+	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	JMP scaled766
+
+normal765:
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d05e2 // USHR V2.2D, V15.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd21 // FMUL V1.2D, V9.2D, V1.2D
+	WORD $0x6e60dcc0 // FMUL V0.2D, V6.2D, V0.2D
+	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
+	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
+	WORD $0x6f7d05c3 // USHR V3.2D, V14.2D, 3
+	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd41 // FMUL V1.2D, V10.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
+	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
+
+scaled766:
+	ADD R1<<3, R2, R5
+	FLDPQ (R5), (F1, F0)
+	WORD $0x4e66cce1 // FMLA V1.2D, V7.2D, V6.2D
+	WORD $0x4e69cce0 // FMLA V0.2D, V7.2D, V9.2D
+	FSTPQ (F1, F0), (R5)
+	FLDPQ 32(R5), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), 32(R5)
+	ADD $8, R1, R1
+	CMP R8, R1
+	BLE many760
+
+oneTest762:
+	ADD $-4, R0, R8
+	CMP R8, R1
+	BGT tail763
+
+one761:
+	ADD R1<<3, R6, R5
+	FLDPQ (R5), (F0, F2)
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	WORD $0x6ee2e500 // FCMGT V0.2D, V8.2D, V2.2D
+	WORD $0x6e621d00 // BSL V0.16B, V8.16B, V2.16B
+	WORD $0x6ee4e42a // FCMGT V10.2D, V1.2D, V4.2D
+	WORD $0x6e611c8a // BSL V10.16B, V4.16B, V1.16B
+	WORD $0x6ee4e409 // FCMGT V9.2D, V0.2D, V4.2D
+	WORD $0x6e601c89 // BSL V9.16B, V4.16B, V0.16B
+	FMOVQ 384(R3), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 448(R3), F11
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
+	FMOVQ 448(R3), F0
+	WORD $0x4ee0d462 // FSUB V2.2D, V3.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 512(R3), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	FMOVQ 576(R3), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
+	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
+	FMOVQ 704(R3), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R3), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e61cdc5 // FMLA V5.2D, V14.2D, V1.2D
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	FMOVQ 832(R3), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cdc1 // FMLA V1.2D, V14.2D, V5.2D
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 896(R3), F5
+	WORD $0x4ea51ca2 // MOV V2.16B, V5.16B
+	FMOVQ 960(R3), F6
+	WORD $0x4ea61ccc // MOV V12.16B, V6.16B
+	WORD $0x4e65cdcc // FMLA V12.2D, V14.2D, V5.2D
+	WORD $0x4e62cda6 // FMLA V6.2D, V13.2D, V2.2D
+	FMOVQ 1024(R3), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e6ccdc5 // FMLA V5.2D, V14.2D, V12.2D
+	WORD $0x4e66cda2 // FMLA V2.2D, V13.2D, V6.2D
+	WORD $0x4e65cd41 // FMLA V1.2D, V10.2D, V5.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
+	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
+	WORD $0x4e83286d // TRN1 V13.4S, V3.4S, V3.4S
+	WORD $0x4e8b296c // TRN1 V12.4S, V11.4S, V11.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0023c5 // TBL V5.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2426 // MOV V6.S[1], V1.S[1]
+	WORD $0x6e1c6426 // MOV V6.S[3], V1.S[3]
+	WORD $0x6e0c2405 // MOV V5.S[1], V0.S[1]
+	WORD $0x6e1c6405 // MOV V5.S[3], V0.S[3]
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R5
+	WORD $0x4e040ca0 // DUP V0.4S, R5
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
+	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
+	WORD $0x4e66d426 // FADD V6.2D, V1.2D, V6.2D
+	WORD $0x4e65d405 // FADD V5.2D, V0.2D, V5.2D
+	FMOVQ 1472(R3), F0
+	WORD $0x6ee3e401 // FCMGT V1.2D, V0.2D, V3.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260005 // FMOV R5, S0
+	TSTW R5, R5
+	BEQ normal767
+	FMOVQ 1472(R3), F0
+	WORD $0x6ee3e40a // FCMGT V10.2D, V0.2D, V3.2D
+	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	FMOVQ 1536(R3), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
+	FMOVQ 1280(R3), F0
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
+	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	JMP scaled768
+
+normal767:
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
+	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
+
+scaled768:
+	ADD R1<<3, R2, R5
+	FLDPQ (R5), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R5)
+	ADD $4, R1, R1
+	CMP R8, R1
+	BLE one761
+
+tail763:
+	SUBS R1, R0, R0
+	BEQ done764
+	ADD $32, R7, R5
+	LSL $3, R0, R0
+	SUB R0, R5, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R1<<3, R6, R5
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R5), F0
+	FMOVQ 16(R5), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R5), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R5), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R5), F2
+
+doneLanes2:
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	WORD $0x6ee2e500 // FCMGT V0.2D, V8.2D, V2.2D
+	WORD $0x6e621d00 // BSL V0.16B, V8.16B, V2.16B
+	WORD $0x6ee4e42a // FCMGT V10.2D, V1.2D, V4.2D
+	WORD $0x6e611c8a // BSL V10.16B, V4.16B, V1.16B
+	WORD $0x6ee4e409 // FCMGT V9.2D, V0.2D, V4.2D
+	WORD $0x6e601c89 // BSL V9.16B, V4.16B, V0.16B
+	FMOVQ 384(R3), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 448(R3), F11
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
+	FMOVQ 448(R3), F0
+	WORD $0x4ee0d462 // FSUB V2.2D, V3.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 512(R3), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	FMOVQ 576(R3), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
+	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
+	FMOVQ 704(R3), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R3), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e61cdc4 // FMLA V4.2D, V14.2D, V1.2D
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	FMOVQ 832(R3), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e64cdc1 // FMLA V1.2D, V14.2D, V4.2D
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 896(R3), F4
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	FMOVQ 960(R3), F8
+	WORD $0x4ea81d0c // MOV V12.16B, V8.16B
+	WORD $0x4e64cdcc // FMLA V12.2D, V14.2D, V4.2D
+	WORD $0x4e62cda8 // FMLA V8.2D, V13.2D, V2.2D
+	FMOVQ 1024(R3), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e6ccdc4 // FMLA V4.2D, V14.2D, V12.2D
+	WORD $0x4e68cda2 // FMLA V2.2D, V13.2D, V8.2D
+	WORD $0x4e64cd41 // FMLA V1.2D, V10.2D, V4.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
+	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
+	WORD $0x4e83286d // TRN1 V13.4S, V3.4S, V3.4S
+	WORD $0x4e8b296c // TRN1 V12.4S, V11.4S, V11.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0223c8 // TBL V8.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R4), (F30, F31)
+	WORD $0x4e0023c4 // TBL V4.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2428 // MOV V8.S[1], V1.S[1]
+	WORD $0x6e1c6428 // MOV V8.S[3], V1.S[3]
+	WORD $0x6e0c2404 // MOV V4.S[1], V0.S[1]
+	WORD $0x6e1c6404 // MOV V4.S[3], V0.S[3]
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6acd01 // FMLA V1.2D, V8.2D, V10.2D
+	WORD $0x4e69cc80 // FMLA V0.2D, V4.2D, V9.2D
+	WORD $0x4e68d428 // FADD V8.2D, V1.2D, V8.2D
+	WORD $0x4e64d404 // FADD V4.2D, V0.2D, V4.2D
+	FMOVQ 1472(R3), F0
+	WORD $0x6ee3e401 // FCMGT V1.2D, V0.2D, V3.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ normal769
+	FMOVQ 1472(R3), F0
+	WORD $0x6ee3e40a // FCMGT V10.2D, V0.2D, V3.2D
+	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	FMOVQ 1536(R3), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd01 // FMUL V1.2D, V8.2D, V1.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
+	FMOVQ 1280(R3), F0
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
+	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
+	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
+	JMP scaled770
+
+normal769:
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd01 // FMUL V1.2D, V8.2D, V1.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
+	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
+
+scaled770:
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R1<<3, R2, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done764:
+	RET
+
+// func addExpF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addExpF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R4
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e04040a // DUP V10.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R5
+	CMP R5, R2
+	BGT tail781
+
+one779:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F1, F3)
+	FMOVQ 2176(R4), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R4), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R4), F6
+	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R4), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R4), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R4), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R4), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R4), F9
+	WORD $0x4ea91d2b // MOV V11.16B, V9.16B
+	WORD $0x4e21ccab // FMLA V11.4S, V5.4S, V1.4S
+	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e28cd65 // FMLA V5.4S, V11.4S, V8.4S
+	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R5, R2
+	BLE one779
+
+tail781:
+	SUBS R2, R0, R0
+	BEQ done782
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 2176(R4), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R4), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R4), F6
+	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R4), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R4), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R4), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R4), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R4), F12
+	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
+	WORD $0x4e21ccad // FMLA V13.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8c // FMLA V12.4S, V4.4S, V0.4S
+	WORD $0x6e25dcab // FMUL V11.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2bcda5 // FMLA V5.4S, V13.4S, V11.4S
+	WORD $0x4e23cd84 // FMLA V4.4S, V12.4S, V3.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R4), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cd42 // FMLA V2.4S, V10.4S, V4.4S
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done782:
+	RET
+
+// func addExpProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addExpProductF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R4
+	MOVD $exp64Words<>(SB), R5
+	MOVD $ones<>(SB), R8
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R7
+	MOVD n+32(FP), R0
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x4ea01c07 // MOV V7.16B, V0.16B
+	MOVD from+24(FP), R1
+	FMOVQ 1344(R4), F0
+	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
+	FMOVQ 1408(R4), F0
+	WORD $0x4ea01c04 // MOV V4.16B, V0.16B
+	MOVD $0, R2
+	ADD $-8, R0, R10
+	TST R10, R10
+	BLT oneTest796
+
+many794:
+	ADD R2<<3, R7, R6
+	FLDPQ (R6), (F2, F1)
+	FLDPQ 32(R6), (F0, F5)
+	WORD $0x6ee2e503 // FCMGT V3.2D, V8.2D, V2.2D
+	WORD $0x6e621d03 // BSL V3.16B, V8.16B, V2.16B
+	WORD $0x6ee1e502 // FCMGT V2.2D, V8.2D, V1.2D
+	WORD $0x6e611d02 // BSL V2.16B, V8.16B, V1.16B
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	WORD $0x6ee5e500 // FCMGT V0.2D, V8.2D, V5.2D
+	WORD $0x6e651d00 // BSL V0.16B, V8.16B, V5.16B
+	WORD $0x6ee4e46a // FCMGT V10.2D, V3.2D, V4.2D
+	WORD $0x6e631c8a // BSL V10.16B, V4.16B, V3.16B
+	WORD $0x6ee4e449 // FCMGT V9.2D, V2.2D, V4.2D
+	WORD $0x6e621c89 // BSL V9.16B, V4.16B, V2.16B
+	WORD $0x6ee4e42c // FCMGT V12.2D, V1.2D, V4.2D
+	WORD $0x6e611c8c // BSL V12.16B, V4.16B, V1.16B
+	WORD $0x6ee4e40b // FCMGT V11.2D, V0.2D, V4.2D
+	WORD $0x6e601c8b // BSL V11.16B, V4.16B, V0.16B
+	FMOVQ 384(R4), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4ea01c0f // MOV V15.16B, V0.16B
+	FMOVQ 384(R4), F5
+	WORD $0x4ea51ca2 // MOV V2.16B, V5.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
+	WORD $0x4ea11c2e // MOV V14.16B, V1.16B
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	WORD $0x4ea01c0d // MOV V13.16B, V0.16B
+	FMOVQ 448(R4), F0
+	WORD $0x4ee0d466 // FSUB V6.2D, V3.2D, V0.2D
+	WORD $0x4ee0d5e5 // FSUB V5.2D, V15.2D, V0.2D
+	FMOVQ 448(R4), F0
+	WORD $0x4ee0d5c2 // FSUB V2.2D, V14.2D, V0.2D
+	WORD $0x4ee0d5a1 // FSUB V1.2D, V13.2D, V0.2D
+	FMOVQ 512(R4), F0
+	WORD $0x4ee0ccca // FMLS V10.2D, V6.2D, V0.2D
+	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
+	FMOVQ 512(R4), F0
+	WORD $0x4ee0cc4c // FMLS V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2b // FMLS V11.2D, V1.2D, V0.2D
+	FMOVQ 576(R4), F0
+	WORD $0x4ee0ccca // FMLS V10.2D, V6.2D, V0.2D
+	WORD $0x4ee0cca9 // FMLS V9.2D, V5.2D, V0.2D
+	FMOVQ 576(R4), F0
+	WORD $0x4ee0cc4c // FMLS V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc2b // FMLS V11.2D, V1.2D, V0.2D
+	WORD $0x6e6add5a // FMUL V26.2D, V10.2D, V10.2D
+	WORD $0x6e69dd39 // FMUL V25.2D, V9.2D, V9.2D
+	WORD $0x6e6cdd98 // FMUL V24.2D, V12.2D, V12.2D
+	WORD $0x6e6bdd77 // FMUL V23.2D, V11.2D, V11.2D
+	FMOVQ 704(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R4), F17
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4e61cf52 // FMLA V18.2D, V26.2D, V1.2D
+	WORD $0x4e60cf31 // FMLA V17.2D, V25.2D, V0.2D
+	FMOVQ 704(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R4), F6
+	WORD $0x4ea61cd0 // MOV V16.16B, V6.16B
+	WORD $0x4e61cf10 // FMLA V16.2D, V24.2D, V1.2D
+	WORD $0x4e60cee6 // FMLA V6.2D, V23.2D, V0.2D
+	FMOVQ 832(R4), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e72cf45 // FMLA V5.2D, V26.2D, V18.2D
+	WORD $0x4e71cf22 // FMLA V2.2D, V25.2D, V17.2D
+	FMOVQ 832(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e70cf01 // FMLA V1.2D, V24.2D, V16.2D
+	WORD $0x4e66cee0 // FMLA V0.2D, V23.2D, V6.2D
+	FMOVQ 896(R4), F16
+	WORD $0x4eb01e06 // MOV V6.16B, V16.16B
+	FMOVQ 960(R4), F21
+	WORD $0x4eb51eb6 // MOV V22.16B, V21.16B
+	WORD $0x4e70cf56 // FMLA V22.2D, V26.2D, V16.2D
+	WORD $0x4e66cf35 // FMLA V21.2D, V25.2D, V6.2D
+	FMOVQ 896(R4), F16
+	WORD $0x4eb01e06 // MOV V6.16B, V16.16B
+	FMOVQ 960(R4), F19
+	WORD $0x4eb31e74 // MOV V20.16B, V19.16B
+	WORD $0x4e70cf14 // FMLA V20.2D, V24.2D, V16.2D
+	WORD $0x4e66cef3 // FMLA V19.2D, V23.2D, V6.2D
+	FMOVQ 1024(R4), F17
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4e76cf52 // FMLA V18.2D, V26.2D, V22.2D
+	WORD $0x4e75cf31 // FMLA V17.2D, V25.2D, V21.2D
+	FMOVQ 1024(R4), F6
+	WORD $0x4ea61cd0 // MOV V16.16B, V6.16B
+	WORD $0x4e74cf10 // FMLA V16.2D, V24.2D, V20.2D
+	WORD $0x4e73cee6 // FMLA V6.2D, V23.2D, V19.2D
+	WORD $0x4e72cd45 // FMLA V5.2D, V10.2D, V18.2D
+	WORD $0x4e71cd22 // FMLA V2.2D, V9.2D, V17.2D
+	WORD $0x4e70cd81 // FMLA V1.2D, V12.2D, V16.2D
+	WORD $0x4e66cd60 // FMLA V0.2D, V11.2D, V6.2D
+	WORD $0x4e65cf4a // FMLA V10.2D, V26.2D, V5.2D
+	WORD $0x4e62cf29 // FMLA V9.2D, V25.2D, V2.2D
+	WORD $0x4e61cf0c // FMLA V12.2D, V24.2D, V1.2D
+	WORD $0x4e60ceeb // FMLA V11.2D, V23.2D, V0.2D
+	WORD $0x4e832871 // TRN1 V17.4S, V3.4S, V3.4S
+	WORD $0x4e8f29f0 // TRN1 V16.4S, V15.4S, V15.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0023c5 // TBL V5.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2426 // MOV V6.S[1], V1.S[1]
+	WORD $0x6e1c6426 // MOV V6.S[3], V1.S[3]
+	WORD $0x6e0c2405 // MOV V5.S[1], V0.S[1]
+	WORD $0x6e1c6405 // MOV V5.S[3], V0.S[3]
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
+	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
+	WORD $0x4e66d42a // FADD V10.2D, V1.2D, V6.2D
+	WORD $0x4e65d409 // FADD V9.2D, V0.2D, V5.2D
+	WORD $0x4e8e29d1 // TRN1 V17.4S, V14.4S, V14.4S
+	WORD $0x4e8d29b0 // TRN1 V16.4S, V13.4S, V13.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0023c5 // TBL V5.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2426 // MOV V6.S[1], V1.S[1]
+	WORD $0x6e1c6426 // MOV V6.S[3], V1.S[3]
+	WORD $0x6e0c2405 // MOV V5.S[1], V0.S[1]
+	WORD $0x6e1c6405 // MOV V5.S[3], V0.S[3]
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e21 // AND V1.16B, V17.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201e01 // AND V1.16B, V16.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6cccc1 // FMLA V1.2D, V6.2D, V12.2D
+	WORD $0x4e6bcca0 // FMLA V0.2D, V5.2D, V11.2D
+	WORD $0x4e66d426 // FADD V6.2D, V1.2D, V6.2D
+	WORD $0x4e65d405 // FADD V5.2D, V0.2D, V5.2D
+	WORD $0x6eeee461 // FCMGT V1.2D, V3.2D, V14.2D
+	WORD $0x6e631dc1 // BSL V1.16B, V14.16B, V3.16B
+	WORD $0x6eede5e2 // FCMGT V2.2D, V15.2D, V13.2D
+	WORD $0x6e6f1da2 // BSL V2.16B, V13.16B, V15.16B
+	FMOVQ 1472(R4), F0
+	WORD $0x6ee1e401 // FCMGT V1.2D, V0.2D, V1.2D
+	WORD $0x6ee2e400 // FCMGT V0.2D, V0.2D, V2.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260006 // FMOV R6, S0
+	TSTW R6, R6
+	BEQ normal799
+	FMOVQ 1472(R4), F0
+	WORD $0x6ee3e40c // FCMGT V12.2D, V0.2D, V3.2D
+	WORD $0x6eefe40b // FCMGT V11.2D, V0.2D, V15.2D
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d05e2 // USHR V2.2D, V15.2D, 3
+	FMOVQ 1536(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd41 // FMUL V1.2D, V10.2D, V1.2D
+	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
+	FMOVQ 1280(R4), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d520 // FADD V0.2D, V9.2D, V2.2D
+	WORD $0x6ee38429 // SUB V9.2D, V1.2D, V3.2D
+	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
+	FMOVQ 1472(R4), F0
+	WORD $0x6eeee40c // FCMGT V12.2D, V0.2D, V14.2D
+	WORD $0x6eede40b // FCMGT V11.2D, V0.2D, V13.2D
+	WORD $0x6f7d05c3 // USHR V3.2D, V14.2D, 3
+	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
+	FMOVQ 1536(R4), F0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	WORD $0x4e201d60 // AND V0.16B, V11.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
+	FMOVQ 1280(R4), F0
+	WORD $0x4e201d83 // AND V3.16B, V12.16B, V0.16B
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
+	WORD $0x6ee38426 // SUB V6.2D, V1.2D, V3.2D
+	WORD $0x6ee28405 // SUB V5.2D, V0.2D, V2.2D
+	JMP scaled800
+
+normal799:
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d05e2 // USHR V2.2D, V15.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd41 // FMUL V1.2D, V10.2D, V1.2D
+	WORD $0x6e60dd20 // FMUL V0.2D, V9.2D, V0.2D
+	WORD $0x6e63dc29 // FMUL V9.2D, V1.2D, V3.2D
+	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
+	WORD $0x6f7d05c3 // USHR V3.2D, V14.2D, 3
+	WORD $0x6f7d05a2 // USHR V2.2D, V13.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc26 // FMUL V6.2D, V1.2D, V3.2D
+	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
+
+scaled800:
+	ADD R2<<3, R1, R9
+	FLDPQ (R9), (F1, F0)
+	WORD $0x6e61dd23 // FMUL V3.2D, V9.2D, V1.2D
+	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
+	ADD R2<<3, R3, R6
+	FLDPQ (R6), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R6)
+	FLDPQ 32(R9), (F1, F0)
+	WORD $0x6e61dcc3 // FMUL V3.2D, V6.2D, V1.2D
+	WORD $0x6e60dca2 // FMUL V2.2D, V5.2D, V0.2D
+	FLDPQ 32(R6), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), 32(R6)
+	ADD $8, R2, R2
+	CMP R10, R2
+	BLE many794
+
+oneTest796:
+	ADD $-4, R0, R9
+	CMP R9, R2
+	BGT tail797
+
+one795:
+	ADD R2<<3, R7, R6
+	FLDPQ (R6), (F0, F2)
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	WORD $0x6ee2e500 // FCMGT V0.2D, V8.2D, V2.2D
+	WORD $0x6e621d00 // BSL V0.16B, V8.16B, V2.16B
+	WORD $0x6ee4e42a // FCMGT V10.2D, V1.2D, V4.2D
+	WORD $0x6e611c8a // BSL V10.16B, V4.16B, V1.16B
+	WORD $0x6ee4e409 // FCMGT V9.2D, V0.2D, V4.2D
+	WORD $0x6e601c89 // BSL V9.16B, V4.16B, V0.16B
+	FMOVQ 384(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 448(R4), F11
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
+	FMOVQ 448(R4), F0
+	WORD $0x4ee0d462 // FSUB V2.2D, V3.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 512(R4), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	FMOVQ 576(R4), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
+	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
+	FMOVQ 704(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R4), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e61cdc5 // FMLA V5.2D, V14.2D, V1.2D
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	FMOVQ 832(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cdc1 // FMLA V1.2D, V14.2D, V5.2D
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 896(R4), F5
+	WORD $0x4ea51ca2 // MOV V2.16B, V5.16B
+	FMOVQ 960(R4), F6
+	WORD $0x4ea61ccc // MOV V12.16B, V6.16B
+	WORD $0x4e65cdcc // FMLA V12.2D, V14.2D, V5.2D
+	WORD $0x4e62cda6 // FMLA V6.2D, V13.2D, V2.2D
+	FMOVQ 1024(R4), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e6ccdc5 // FMLA V5.2D, V14.2D, V12.2D
+	WORD $0x4e66cda2 // FMLA V2.2D, V13.2D, V6.2D
+	WORD $0x4e65cd41 // FMLA V1.2D, V10.2D, V5.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
+	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
+	WORD $0x4e83286d // TRN1 V13.4S, V3.4S, V3.4S
+	WORD $0x4e8b296c // TRN1 V12.4S, V11.4S, V11.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0223c6 // TBL V6.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0023c5 // TBL V5.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2426 // MOV V6.S[1], V1.S[1]
+	WORD $0x6e1c6426 // MOV V6.S[3], V1.S[3]
+	WORD $0x6e0c2405 // MOV V5.S[1], V0.S[1]
+	WORD $0x6e1c6405 // MOV V5.S[3], V0.S[3]
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R6
+	WORD $0x4e040cc0 // DUP V0.4S, R6
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6accc1 // FMLA V1.2D, V6.2D, V10.2D
+	WORD $0x4e69cca0 // FMLA V0.2D, V5.2D, V9.2D
+	WORD $0x4e66d426 // FADD V6.2D, V1.2D, V6.2D
+	WORD $0x4e65d405 // FADD V5.2D, V0.2D, V5.2D
+	FMOVQ 1472(R4), F0
+	WORD $0x6ee3e401 // FCMGT V1.2D, V0.2D, V3.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260006 // FMOV R6, S0
+	TSTW R6, R6
+	BEQ normal801
+	FMOVQ 1472(R4), F0
+	WORD $0x6ee3e40a // FCMGT V10.2D, V0.2D, V3.2D
+	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	FMOVQ 1536(R4), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc05 // FMUL V5.2D, V0.2D, V2.2D
+	FMOVQ 1280(R4), F0
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d4a0 // FADD V0.2D, V5.2D, V2.2D
+	WORD $0x6ee38423 // SUB V3.2D, V1.2D, V3.2D
+	WORD $0x6ee28402 // SUB V2.2D, V0.2D, V2.2D
+	JMP scaled802
+
+normal801:
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dcc1 // FMUL V1.2D, V6.2D, V1.2D
+	WORD $0x6e60dca0 // FMUL V0.2D, V5.2D, V0.2D
+	WORD $0x6e63dc23 // FMUL V3.2D, V1.2D, V3.2D
+	WORD $0x6e62dc02 // FMUL V2.2D, V0.2D, V2.2D
+
+scaled802:
+	ADD R2<<3, R1, R6
+	FLDPQ (R6), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R2<<3, R3, R6
+	FLDPQ (R6), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R6)
+	ADD $4, R2, R2
+	CMP R9, R2
+	BLE one795
+
+tail797:
+	SUBS R2, R0, R0
+	BEQ done798
+	ADD $32, R8, R6
+	LSL $3, R0, R0
+	SUB R0, R6, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R2<<3, R7, R6
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R6), F0
+	FMOVQ 16(R6), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R6), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R6), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R6), F2
+
+doneLanes2:
+	WORD $0x6ee0e501 // FCMGT V1.2D, V8.2D, V0.2D
+	WORD $0x6e601d01 // BSL V1.16B, V8.16B, V0.16B
+	WORD $0x6ee2e500 // FCMGT V0.2D, V8.2D, V2.2D
+	WORD $0x6e621d00 // BSL V0.16B, V8.16B, V2.16B
+	WORD $0x6ee4e42a // FCMGT V10.2D, V1.2D, V4.2D
+	WORD $0x6e611c8a // BSL V10.16B, V4.16B, V1.16B
+	WORD $0x6ee4e409 // FCMGT V9.2D, V0.2D, V4.2D
+	WORD $0x6e601c89 // BSL V9.16B, V4.16B, V0.16B
+	FMOVQ 384(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 448(R4), F11
+	WORD $0x4eab1d63 // MOV V3.16B, V11.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cd2b // FMLA V11.2D, V9.2D, V0.2D
+	FMOVQ 448(R4), F0
+	WORD $0x4ee0d462 // FSUB V2.2D, V3.2D, V0.2D
+	WORD $0x4ee0d561 // FSUB V1.2D, V11.2D, V0.2D
+	FMOVQ 512(R4), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	FMOVQ 576(R4), F0
+	WORD $0x4ee0cc4a // FMLS V10.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc29 // FMLS V9.2D, V1.2D, V0.2D
+	WORD $0x6e6add4e // FMUL V14.2D, V10.2D, V10.2D
+	WORD $0x6e69dd2d // FMUL V13.2D, V9.2D, V9.2D
+	FMOVQ 704(R4), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 768(R4), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e61cdc4 // FMLA V4.2D, V14.2D, V1.2D
+	WORD $0x4e60cda2 // FMLA V2.2D, V13.2D, V0.2D
+	FMOVQ 832(R4), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e64cdc1 // FMLA V1.2D, V14.2D, V4.2D
+	WORD $0x4e62cda0 // FMLA V0.2D, V13.2D, V2.2D
+	FMOVQ 896(R4), F4
+	WORD $0x4ea41c82 // MOV V2.16B, V4.16B
+	FMOVQ 960(R4), F8
+	WORD $0x4ea81d0c // MOV V12.16B, V8.16B
+	WORD $0x4e64cdcc // FMLA V12.2D, V14.2D, V4.2D
+	WORD $0x4e62cda8 // FMLA V8.2D, V13.2D, V2.2D
+	FMOVQ 1024(R4), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e6ccdc4 // FMLA V4.2D, V14.2D, V12.2D
+	WORD $0x4e68cda2 // FMLA V2.2D, V13.2D, V8.2D
+	WORD $0x4e64cd41 // FMLA V1.2D, V10.2D, V4.2D
+	WORD $0x4e62cd20 // FMLA V0.2D, V9.2D, V2.2D
+	WORD $0x4e61cdca // FMLA V10.2D, V14.2D, V1.2D
+	WORD $0x4e60cda9 // FMLA V9.2D, V13.2D, V0.2D
+	WORD $0x4e83286d // TRN1 V13.4S, V3.4S, V3.4S
+	WORD $0x4e8b296c // TRN1 V12.4S, V11.4S, V11.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0223c8 // TBL V8.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ (R5), (F30, F31)
+	WORD $0x4e0023c4 // TBL V4.16B, {V30.16B, V31.16B}, V0.16B
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 32(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6e0c2428 // MOV V8.S[1], V1.S[1]
+	WORD $0x6e1c6428 // MOV V8.S[3], V1.S[3]
+	WORD $0x6e0c2404 // MOV V4.S[1], V0.S[1]
+	WORD $0x6e1c6404 // MOV V4.S[3], V0.S[3]
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201da1 // AND V1.16B, V13.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 64(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e6acd01 // FMLA V1.2D, V8.2D, V10.2D
+	WORD $0x4e69cc80 // FMLA V0.2D, V4.2D, V9.2D
+	WORD $0x4e68d428 // FADD V8.2D, V1.2D, V8.2D
+	WORD $0x4e64d404 // FADD V4.2D, V0.2D, V4.2D
+	FMOVQ 1472(R4), F0
+	WORD $0x6ee3e401 // FCMGT V1.2D, V0.2D, V3.2D
+	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ normal803
+	FMOVQ 1472(R4), F0
+	WORD $0x6ee3e40a // FCMGT V10.2D, V0.2D, V3.2D
+	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	FMOVQ 1536(R4), F0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	WORD $0x4e201d20 // AND V0.16B, V9.16B, V0.16B
+	WORD $0x4ee18463 // ADD V3.2D, V3.2D, V1.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd01 // FMUL V1.2D, V8.2D, V1.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
+	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
+	FMOVQ 1280(R4), F0
+	WORD $0x4e201d43 // AND V3.16B, V10.16B, V0.16B
+	WORD $0x4e201d22 // AND V2.16B, V9.16B, V0.16B
+	WORD $0x4e63d421 // FADD V1.2D, V1.2D, V3.2D
+	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
+	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
+	WORD $0x6ee28403 // SUB V3.2D, V0.2D, V2.2D
+	JMP scaled804
+
+normal803:
+	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
+	WORD $0x6f7d0562 // USHR V2.2D, V11.2D, 3
+	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
+	WORD $0x6f7f0440 // USHR V0.2D, V2.2D, 1
+	WORD $0x6ee18463 // SUB V3.2D, V3.2D, V1.2D
+	WORD $0x6ee08442 // SUB V2.2D, V2.2D, V0.2D
+	WORD $0x4f745421 // SHL V1.2D, V1.2D, 52
+	WORD $0x4f745400 // SHL V0.2D, V0.2D, 52
+	WORD $0x4f745463 // SHL V3.2D, V3.2D, 52
+	WORD $0x4f745442 // SHL V2.2D, V2.2D, 52
+	WORD $0x6e61dd01 // FMUL V1.2D, V8.2D, V1.2D
+	WORD $0x6e60dc80 // FMUL V0.2D, V4.2D, V0.2D
+	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
+	WORD $0x6e62dc03 // FMUL V3.2D, V0.2D, V2.2D
+
+scaled804:
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<3, R1, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<3, R3, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done798:
+	RET
+
+// func addExpProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addExpProductF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R8
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R7
+	MOVD from+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail815
+
+one813:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F1, F3)
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F6
+	WORD $0x4ea61cc8 // MOV V8.16B, V6.16B
+	WORD $0x4e21cca8 // FMLA V8.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d502 // FSUB V2.4S, V8.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21ccab // FMLA V11.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8a // FMLA V10.4S, V4.4S, V0.4S
+	WORD $0x6e25dca9 // FMUL V9.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e29cd65 // FMLA V5.4S, V11.4S, V9.4S
+	WORD $0x4e23cd44 // FMLA V4.4S, V10.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d0508 // USHR V8.4S, V8.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f0505 // USHR V5.4S, V8.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58501 // SUB V1.4S, V8.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one813
+
+tail815:
+	SUBS R2, R0, R0
+	BEQ done816
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e403 // MOVI V3.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F3
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0401 // MOV V1.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F3
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0403 // MOV V3.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140403 // MOV V3.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e408 // FCMGT V8.4S, V0.4S, V2.4S
+	WORD $0x6e621c08 // BSL V8.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F9
+	WORD $0x4ea91d2a // MOV V10.16B, V9.16B
+	WORD $0x4e21cd0a // FMLA V10.4S, V8.4S, V1.4S
+	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d542 // FSUB V2.4S, V10.4S, V0.4S
+	WORD $0x4ea0d521 // FSUB V1.4S, V9.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc48 // FMLS V8.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc48 // FMLS V8.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F12
+	WORD $0x4eac1d8d // MOV V13.16B, V12.16B
+	WORD $0x4e21cd0d // FMLA V13.4S, V8.4S, V1.4S
+	WORD $0x4e20cc8c // FMLA V12.4S, V4.4S, V0.4S
+	WORD $0x6e28dd0b // FMUL V11.4S, V8.4S, V8.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d508 // FADD V8.4S, V8.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2bcda8 // FMLA V8.4S, V13.4S, V11.4S
+	WORD $0x4e23cd84 // FMLA V4.4S, V12.4S, V3.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e28cc23 // FMLA V3.4S, V1.4S, V8.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d054a // USHR V10.4S, V10.4S, 3
+	WORD $0x6f3d0529 // USHR V9.4S, V9.4S, 3
+	WORD $0x6f3f0548 // USHR V8.4S, V10.4S, 1
+	WORD $0x6f3f0524 // USHR V4.4S, V9.4S, 1
+	WORD $0x4f375501 // SHL V1.4S, V8.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea88541 // SUB V1.4S, V10.4S, V8.4S
+	WORD $0x6ea48520 // SUB V0.4S, V9.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done816:
+	RET
+
+// func addLogF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addLogF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail827
+
+one825:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F9, F6)
+	FMOVQ 3264(R7), F0
+	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
+	WORD $0x6ee084c2 // SUB V2.2D, V6.2D, V0.2D
+	FMOVQ 3328(R7), F0
+	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
+	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
+	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
+	WORD $0x4ea21c00 // ORR V0.16B, V0.16B, V2.16B
+	WORD $0x4ea91c21 // ORR V1.16B, V1.16B, V9.16B
+	WORD $0x4ea61c00 // ORR V0.16B, V0.16B, V6.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260001 // FMOV R1, S0
+	TSTW R1, R1
+	BEQ normal829
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	FMOVQ 3968(R7), F0
+	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
+	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
+	FMOVQ 3264(R7), F0
+	WORD $0x6ee9e40e // FCMGT V14.2D, V0.2D, V9.2D
+	WORD $0x6ee6e40d // FCMGT V13.2D, V0.2D, V6.2D
+	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
+	WORD $0x6e691c22 // BSL V2.16B, V1.16B, V9.16B
+	WORD $0x4ead1da1 // MOV V1.16B, V13.16B
+	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
+	FMOVQ 4032(R7), F0
+	WORD $0x6e651c0e // BSL V14.16B, V0.16B, V5.16B
+	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
+	FMOVQ 3072(R7), F0
+	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
+	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
+	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
+	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
+	FMOVQ 1280(R7), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3008(R7), F0
+	WORD $0x4ee0d44c // FSUB V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42b // FSUB V11.2D, V1.2D, V0.2D
+	FMOVQ 3200(R7), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
+	FMOVQ 3136(R7), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 2816(R7), F0
+	WORD $0x4ee0d433 // FSUB V19.2D, V1.2D, V0.2D
+	WORD $0x4ee0d452 // FSUB V18.2D, V2.2D, V0.2D
+	FMOVQ 2816(R7), F0
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x6e61fe71 // FDIV V17.2D, V19.2D, V1.2D
+	WORD $0x6e60fe50 // FDIV V16.2D, V18.2D, V0.2D
+	WORD $0x6e71de35 // FMUL V21.2D, V17.2D, V17.2D
+	WORD $0x6e70de14 // FMUL V20.2D, V16.2D, V16.2D
+	WORD $0x6e75deaa // FMUL V10.2D, V21.2D, V21.2D
+	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
+	FMOVQ 3776(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3648(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 3520(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 3392(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 3712(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3584(R7), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	WORD $0x4e60cce4 // FMLA V4.2D, V7.2D, V0.2D
+	FMOVQ 3456(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cd41 // FMLA V1.2D, V10.2D, V5.2D
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e61cea3 // FMLA V3.2D, V21.2D, V1.2D
+	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
+	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
+	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
+	FMOVQ 640(R7), F0
+	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
+	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
+	WORD $0x6e61de6d // FMUL V13.2D, V19.2D, V1.2D
+	WORD $0x6e60de4c // FMUL V12.2D, V18.2D, V0.2D
+	WORD $0x6ee0f9ab // FNEG V11.2D, V13.2D
+	WORD $0x4e61ce6b // FMLA V11.2D, V19.2D, V1.2D
+	WORD $0x6ee0f98a // FNEG V10.2D, V12.2D
+	WORD $0x4e60ce4a // FMLA V10.2D, V18.2D, V0.2D
+	WORD $0x4ead1da7 // MOV V7.16B, V13.16B
+	WORD $0x4e63cea7 // FMLA V7.2D, V21.2D, V3.2D
+	WORD $0x4eac1d85 // MOV V5.16B, V12.16B
+	WORD $0x4e62ce85 // FMLA V5.2D, V20.2D, V2.2D
+	FMOVQ 3840(R7), F0
+	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
+	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
+	WORD $0x4e73d424 // FADD V4.2D, V1.2D, V19.2D
+	WORD $0x4e72d403 // FADD V3.2D, V0.2D, V18.2D
+	WORD $0x4ee1d481 // FSUB V1.2D, V4.2D, V1.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x4ee1d661 // FSUB V1.2D, V19.2D, V1.2D
+	WORD $0x4ee0d640 // FSUB V0.2D, V18.2D, V0.2D
+	FMOVQ 3904(R7), F2
+	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
+	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
+	WORD $0x4e71cce1 // FMLA V1.2D, V7.2D, V17.2D
+	WORD $0x4e70cca0 // FMLA V0.2D, V5.2D, V16.2D
+	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
+	WORD $0x4e60d464 // FADD V4.2D, V3.2D, V0.2D
+	FMOVQ 4096(R7), F1
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e651d23 // BSL V3.16B, V9.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	FMOVQ 4160(R7), F0
+	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
+	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
+	FMOVQ (R7), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 4160(R7), F0
+	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
+	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
+	FMOVQ 4224(R7), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	JMP stored830
+
+normal829:
+	FMOVQ 3072(R7), F0
+	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
+	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
+	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
+	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
+	FMOVQ 1280(R7), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3008(R7), F0
+	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42e // FSUB V14.2D, V1.2D, V0.2D
+	FMOVQ 3200(R7), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
+	FMOVQ 3136(R7), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 2816(R7), F0
+	WORD $0x4ee0d431 // FSUB V17.2D, V1.2D, V0.2D
+	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
+	FMOVQ 2816(R7), F0
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x6e61fe2d // FDIV V13.2D, V17.2D, V1.2D
+	WORD $0x6e60fe0c // FDIV V12.2D, V16.2D, V0.2D
+	WORD $0x6e6dddb3 // FMUL V19.2D, V13.2D, V13.2D
+	WORD $0x6e6cdd92 // FMUL V18.2D, V12.2D, V12.2D
+	WORD $0x6e73de67 // FMUL V7.2D, V19.2D, V19.2D
+	WORD $0x6e72de46 // FMUL V6.2D, V18.2D, V18.2D
+	FMOVQ 3776(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3648(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 3520(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	FMOVQ 3392(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 3712(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3584(R7), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e61cce5 // FMLA V5.2D, V7.2D, V1.2D
+	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
+	FMOVQ 3456(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
+	WORD $0x4e60ce42 // FMLA V2.2D, V18.2D, V0.2D
+	FMOVQ 640(R7), F0
+	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
+	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
+	WORD $0x6e61de2b // FMUL V11.2D, V17.2D, V1.2D
+	WORD $0x6e60de0a // FMUL V10.2D, V16.2D, V0.2D
+	WORD $0x6ee0f969 // FNEG V9.2D, V11.2D
+	WORD $0x4e61ce29 // FMLA V9.2D, V17.2D, V1.2D
+	WORD $0x6ee0f947 // FNEG V7.2D, V10.2D
+	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
+	WORD $0x4eab1d66 // MOV V6.16B, V11.16B
+	WORD $0x4e63ce66 // FMLA V6.2D, V19.2D, V3.2D
+	WORD $0x4eaa1d45 // MOV V5.16B, V10.16B
+	WORD $0x4e62ce45 // FMLA V5.2D, V18.2D, V2.2D
+	FMOVQ 3840(R7), F0
+	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
+	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
+	WORD $0x4e71d423 // FADD V3.2D, V1.2D, V17.2D
+	WORD $0x4e70d404 // FADD V4.2D, V0.2D, V16.2D
+	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4ee1d621 // FSUB V1.2D, V17.2D, V1.2D
+	WORD $0x4ee0d600 // FSUB V0.2D, V16.2D, V0.2D
+	FMOVQ 3904(R7), F2
+	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4ee9d421 // FSUB V1.2D, V1.2D, V9.2D
+	WORD $0x4ee7d400 // FSUB V0.2D, V0.2D, V7.2D
+	WORD $0x4e6dccc1 // FMLA V1.2D, V6.2D, V13.2D
+	WORD $0x4e6ccca0 // FMLA V0.2D, V5.2D, V12.2D
+	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
+	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+
+stored830:
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one825
+
+tail827:
+	SUBS R3, R0, R0
+	BEQ done828
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F10
+	FMOVQ 16(R1), F9
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F10
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F9
+
+doneLanes2:
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	FMOVQ 3968(R7), F0
+	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
+	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
+	FMOVQ 3264(R7), F0
+	WORD $0x6eeae410 // FCMGT V16.2D, V0.2D, V10.2D
+	WORD $0x6ee9e40f // FCMGT V15.2D, V0.2D, V9.2D
+	WORD $0x4eb01e02 // MOV V2.16B, V16.16B
+	WORD $0x6e6a1c22 // BSL V2.16B, V1.16B, V10.16B
+	WORD $0x4eaf1de1 // MOV V1.16B, V15.16B
+	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
+	FMOVQ 4032(R7), F0
+	WORD $0x6e651c10 // BSL V16.16B, V0.16B, V5.16B
+	WORD $0x6e641c0f // BSL V15.16B, V0.16B, V4.16B
+	FMOVQ 3072(R7), F0
+	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
+	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
+	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
+	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
+	FMOVQ 1280(R7), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3008(R7), F0
+	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
+	FMOVQ 3200(R7), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
+	FMOVQ 3136(R7), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 2816(R7), F0
+	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
+	WORD $0x4ee0d454 // FSUB V20.2D, V2.2D, V0.2D
+	FMOVQ 2816(R7), F0
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x6e61feb3 // FDIV V19.2D, V21.2D, V1.2D
+	WORD $0x6e60fe92 // FDIV V18.2D, V20.2D, V0.2D
+	WORD $0x6e73de77 // FMUL V23.2D, V19.2D, V19.2D
+	WORD $0x6e72de56 // FMUL V22.2D, V18.2D, V18.2D
+	WORD $0x6e77deec // FMUL V12.2D, V23.2D, V23.2D
+	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
+	FMOVQ 3776(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3648(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	FMOVQ 3520(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 3392(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	FMOVQ 3712(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3584(R7), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
+	FMOVQ 3456(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
+	WORD $0x4e64cd60 // FMLA V0.2D, V11.2D, V4.2D
+	WORD $0x4e61cee3 // FMLA V3.2D, V23.2D, V1.2D
+	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
+	WORD $0x4ef0d5d1 // FSUB V17.2D, V14.2D, V16.2D
+	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
+	FMOVQ 640(R7), F0
+	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
+	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
+	WORD $0x6e61deaf // FMUL V15.2D, V21.2D, V1.2D
+	WORD $0x6e60de8e // FMUL V14.2D, V20.2D, V0.2D
+	WORD $0x6ee0f9ed // FNEG V13.2D, V15.2D
+	WORD $0x4e61cead // FMLA V13.2D, V21.2D, V1.2D
+	WORD $0x6ee0f9cc // FNEG V12.2D, V14.2D
+	WORD $0x4e60ce8c // FMLA V12.2D, V20.2D, V0.2D
+	WORD $0x4eaf1deb // MOV V11.16B, V15.16B
+	WORD $0x4e63ceeb // FMLA V11.2D, V23.2D, V3.2D
+	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
+	WORD $0x4e62cec5 // FMLA V5.2D, V22.2D, V2.2D
+	FMOVQ 3840(R7), F0
+	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
+	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
+	WORD $0x4e75d424 // FADD V4.2D, V1.2D, V21.2D
+	WORD $0x4e74d403 // FADD V3.2D, V0.2D, V20.2D
+	WORD $0x4ee1d481 // FSUB V1.2D, V4.2D, V1.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x4ee1d6a1 // FSUB V1.2D, V21.2D, V1.2D
+	WORD $0x4ee0d680 // FSUB V0.2D, V20.2D, V0.2D
+	FMOVQ 3904(R7), F2
+	WORD $0x4e62ce21 // FMLA V1.2D, V17.2D, V2.2D
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x4e73cd61 // FMLA V1.2D, V11.2D, V19.2D
+	WORD $0x4e72cca0 // FMLA V0.2D, V5.2D, V18.2D
+	WORD $0x4eefd421 // FSUB V1.2D, V1.2D, V15.2D
+	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
+	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
+	WORD $0x4e60d462 // FADD V2.2D, V3.2D, V0.2D
+	FMOVQ 4096(R7), F1
+	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e651d44 // BSL V4.16B, V10.16B, V5.16B
+	WORD $0x6e621d23 // BSL V3.16B, V9.16B, V2.16B
+	FMOVQ 4160(R7), F0
+	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
+	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
+	FMOVQ (R7), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 4160(R7), F0
+	WORD $0x6eeae404 // FCMGT V4.2D, V0.2D, V10.2D
+	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
+	FMOVQ 4224(R7), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done828:
+	RET
+
+// func addLogF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addLogF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail841
+
+one839:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 4992(R7), F0
+	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
+	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x6e22dd63 // FMUL V3.4S, V11.4S, V2.4S
+	WORD $0x6e22dd42 // FMUL V2.4S, V10.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6b1c64 // BSL V4.16B, V3.16B, V11.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x6ea28489 // SUB V9.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5184(R7), F2
+	WORD $0x4e221d24 // AND V4.16B, V9.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
+	WORD $0x4ea28467 // ADD V7.4S, V3.4S, V2.4S
+	WORD $0x4f290523 // SSHR V3.4S, V9.4S, 23
+	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
+	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
+	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
+	FMOVQ 5248(R7), F3
+	FMOVQ 5312(R7), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d4ad // FSUB V13.4S, V5.4S, V1.4S
+	WORD $0x4ea0d48c // FSUB V12.4S, V4.4S, V0.4S
+	FMOVQ 4288(R7), F0
+	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4e5 // FSUB V5.4S, V7.4S, V0.4S
+	WORD $0x6e26dcce // FMUL V14.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 4352(R7), F2
+	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
+	FMOVQ 4416(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4480(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4544(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4608(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4672(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4736(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4800(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4864(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 1792(R7), F0
+	WORD $0x6e20dda9 // FMUL V9.4S, V13.4S, V0.4S
+	WORD $0x6e20dd87 // FMUL V7.4S, V12.4S, V0.4S
+	WORD $0x4e2ecc49 // FMLA V9.4S, V2.4S, V14.4S
+	WORD $0x4e24cc27 // FMLA V7.4S, V1.4S, V4.4S
+	FMOVQ 1728(R7), F0
+	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
+	FMOVQ 1728(R7), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cd80 // FMLS V0.4S, V12.4S, V2.4S
+	WORD $0x4ea1d4c1 // FSUB V1.4S, V6.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
+	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
+	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
+	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
+	FMOVQ 5376(R7), F1
+	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e651d63 // BSL V3.16B, V11.16B, V5.16B
+	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x4e20e564 // FCMEQ V4.4S, V11.4S, V0.4S
+	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
+	FMOVQ 192(R7), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x6eabe403 // FCMGT V3.4S, V0.4S, V11.4S
+	WORD $0x6eaae402 // FCMGT V2.4S, V0.4S, V10.4S
+	FMOVQ 256(R7), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one839
+
+tail841:
+	SUBS R3, R0, R0
+	BEQ done842
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F13
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 4992(R7), F0
+	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
+	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
+	FMOVQ 5056(R7), F2
+	WORD $0x6e22dda3 // FMUL V3.4S, V13.4S, V2.4S
+	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6d1c64 // BSL V4.16B, V3.16B, V13.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x6ea2848b // SUB V11.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5184(R7), F2
+	WORD $0x4e221d64 // AND V4.16B, V11.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5120(R7), F2
+	WORD $0x4ea28489 // ADD V9.4S, V4.4S, V2.4S
+	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
+	WORD $0x4f290563 // SSHR V3.4S, V11.4S, 23
+	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
+	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
+	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
+	FMOVQ 5248(R7), F3
+	FMOVQ 5312(R7), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d4af // FSUB V15.4S, V5.4S, V1.4S
+	WORD $0x4ea0d48e // FSUB V14.4S, V4.4S, V0.4S
+	FMOVQ 4288(R7), F0
+	WORD $0x4ea0d529 // FSUB V9.4S, V9.4S, V0.4S
+	WORD $0x4ea0d545 // FSUB V5.4S, V10.4S, V0.4S
+	WORD $0x6e29dd30 // FMUL V16.4S, V9.4S, V9.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 4352(R7), F2
+	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
+	FMOVQ 4416(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4480(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4544(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4608(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4672(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4736(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4800(R7), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4864(R7), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 1792(R7), F0
+	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
+	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
+	WORD $0x4e30cc4b // FMLA V11.4S, V2.4S, V16.4S
+	WORD $0x4e24cc2a // FMLA V10.4S, V1.4S, V4.4S
+	FMOVQ 1728(R7), F0
+	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
+	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
+	FMOVQ 1728(R7), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2cde1 // FMLS V1.4S, V15.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cdc0 // FMLS V0.4S, V14.4S, V2.4S
+	WORD $0x4ea1d521 // FSUB V1.4S, V9.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d561 // FADD V1.4S, V11.4S, V1.4S
+	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
+	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
+	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	FMOVQ 5376(R7), F1
+	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e651da4 // BSL V4.16B, V13.16B, V5.16B
+	WORD $0x6e621d83 // BSL V3.16B, V12.16B, V2.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x4e20e5a2 // FCMEQ V2.4S, V13.4S, V0.4S
+	WORD $0x4e20e581 // FCMEQ V1.4S, V12.4S, V0.4S
+	FMOVQ 192(R7), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 5312(R7), F0
+	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
+	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
+	FMOVQ 256(R7), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done842:
+	RET
+
+// func addLogProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addLogProductF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD n+32(FP), R0
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080400 // DUP V0.2D, V0.D[0]
+	WORD $0x4ea01c08 // MOV V8.16B, V0.16B
+	MOVD from+24(FP), R4
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail853
+
+one851:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F9, F6)
+	FMOVQ 3264(R8), F0
+	WORD $0x6ee08523 // SUB V3.2D, V9.2D, V0.2D
+	WORD $0x6ee084c2 // SUB V2.2D, V6.2D, V0.2D
+	FMOVQ 3328(R8), F0
+	WORD $0x4ee03461 // CMGT V1.2D, V3.2D, V0.2D
+	WORD $0x4ee03440 // CMGT V0.2D, V2.2D, V0.2D
+	WORD $0x4ea31c21 // ORR V1.16B, V1.16B, V3.16B
+	WORD $0x4ea21c00 // ORR V0.16B, V0.16B, V2.16B
+	WORD $0x4ea91c21 // ORR V1.16B, V1.16B, V9.16B
+	WORD $0x4ea61c00 // ORR V0.16B, V0.16B, V6.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ee0a800 // CMLT V0.2D, V0.2D, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260001 // FMOV R1, S0
+	TSTW R1, R1
+	BEQ normal855
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	FMOVQ 3968(R8), F0
+	WORD $0x6e60dd21 // FMUL V1.2D, V9.2D, V0.2D
+	WORD $0x6e60dcc3 // FMUL V3.2D, V6.2D, V0.2D
+	FMOVQ 3264(R8), F0
+	WORD $0x6ee9e40e // FCMGT V14.2D, V0.2D, V9.2D
+	WORD $0x6ee6e40d // FCMGT V13.2D, V0.2D, V6.2D
+	WORD $0x4eae1dc2 // MOV V2.16B, V14.16B
+	WORD $0x6e691c22 // BSL V2.16B, V1.16B, V9.16B
+	WORD $0x4ead1da1 // MOV V1.16B, V13.16B
+	WORD $0x6e661c61 // BSL V1.16B, V3.16B, V6.16B
+	FMOVQ 4032(R8), F0
+	WORD $0x6e651c0e // BSL V14.16B, V0.16B, V5.16B
+	WORD $0x6e641c0d // BSL V13.16B, V0.16B, V4.16B
+	FMOVQ 3072(R8), F0
+	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
+	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
+	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
+	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
+	FMOVQ 1280(R8), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3008(R8), F0
+	WORD $0x4ee0d44c // FSUB V12.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42b // FSUB V11.2D, V1.2D, V0.2D
+	FMOVQ 3200(R8), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
+	FMOVQ 3136(R8), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 2816(R8), F0
+	WORD $0x4ee0d433 // FSUB V19.2D, V1.2D, V0.2D
+	WORD $0x4ee0d452 // FSUB V18.2D, V2.2D, V0.2D
+	FMOVQ 2816(R8), F0
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x6e61fe71 // FDIV V17.2D, V19.2D, V1.2D
+	WORD $0x6e60fe50 // FDIV V16.2D, V18.2D, V0.2D
+	WORD $0x6e71de35 // FMUL V21.2D, V17.2D, V17.2D
+	WORD $0x6e70de14 // FMUL V20.2D, V16.2D, V16.2D
+	WORD $0x6e75deaa // FMUL V10.2D, V21.2D, V21.2D
+	WORD $0x6e74de87 // FMUL V7.2D, V20.2D, V20.2D
+	FMOVQ 3776(R8), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3648(R8), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 3520(R8), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd41 // FMLA V1.2D, V10.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FMOVQ 3392(R8), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd43 // FMLA V3.2D, V10.2D, V1.2D
+	WORD $0x4e60cce2 // FMLA V2.2D, V7.2D, V0.2D
+	FMOVQ 3712(R8), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3584(R8), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e61cd45 // FMLA V5.2D, V10.2D, V1.2D
+	WORD $0x4e60cce4 // FMLA V4.2D, V7.2D, V0.2D
+	FMOVQ 3456(R8), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cd41 // FMLA V1.2D, V10.2D, V5.2D
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e61cea3 // FMLA V3.2D, V21.2D, V1.2D
+	WORD $0x4e60ce82 // FMLA V2.2D, V20.2D, V0.2D
+	WORD $0x4eeed58f // FSUB V15.2D, V12.2D, V14.2D
+	WORD $0x4eedd56e // FSUB V14.2D, V11.2D, V13.2D
+	FMOVQ 640(R8), F0
+	WORD $0x6e60de61 // FMUL V1.2D, V19.2D, V0.2D
+	WORD $0x6e60de40 // FMUL V0.2D, V18.2D, V0.2D
+	WORD $0x6e61de6d // FMUL V13.2D, V19.2D, V1.2D
+	WORD $0x6e60de4c // FMUL V12.2D, V18.2D, V0.2D
+	WORD $0x6ee0f9ab // FNEG V11.2D, V13.2D
+	WORD $0x4e61ce6b // FMLA V11.2D, V19.2D, V1.2D
+	WORD $0x6ee0f98a // FNEG V10.2D, V12.2D
+	WORD $0x4e60ce4a // FMLA V10.2D, V18.2D, V0.2D
+	WORD $0x4ead1da7 // MOV V7.16B, V13.16B
+	WORD $0x4e63cea7 // FMLA V7.2D, V21.2D, V3.2D
+	WORD $0x4eac1d85 // MOV V5.16B, V12.16B
+	WORD $0x4e62ce85 // FMLA V5.2D, V20.2D, V2.2D
+	FMOVQ 3840(R8), F0
+	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
+	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
+	WORD $0x4e73d424 // FADD V4.2D, V1.2D, V19.2D
+	WORD $0x4e72d403 // FADD V3.2D, V0.2D, V18.2D
+	WORD $0x4ee1d481 // FSUB V1.2D, V4.2D, V1.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x4ee1d661 // FSUB V1.2D, V19.2D, V1.2D
+	WORD $0x4ee0d640 // FSUB V0.2D, V18.2D, V0.2D
+	FMOVQ 3904(R8), F2
+	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
+	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
+	WORD $0x4e71cce1 // FMLA V1.2D, V7.2D, V17.2D
+	WORD $0x4e70cca0 // FMLA V0.2D, V5.2D, V16.2D
+	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
+	WORD $0x4e60d464 // FADD V4.2D, V3.2D, V0.2D
+	FMOVQ 4096(R8), F1
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6ee6e420 // FCMGT V0.2D, V1.2D, V6.2D
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e651d23 // BSL V3.16B, V9.16B, V5.16B
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	FMOVQ 4160(R8), F0
+	WORD $0x4e60e524 // FCMEQ V4.2D, V9.2D, V0.2D
+	WORD $0x4e60e4c1 // FCMEQ V1.2D, V6.2D, V0.2D
+	FMOVQ (R8), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 4160(R8), F0
+	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
+	WORD $0x6ee6e402 // FCMGT V2.2D, V0.2D, V6.2D
+	FMOVQ 4224(R8), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	JMP stored856
+
+normal855:
+	FMOVQ 3072(R8), F0
+	WORD $0x6ee08524 // SUB V4.2D, V9.2D, V0.2D
+	WORD $0x6ee084c3 // SUB V3.2D, V6.2D, V0.2D
+	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
+	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
+	FMOVQ 1280(R8), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3008(R8), F0
+	WORD $0x4ee0d44f // FSUB V15.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42e // FSUB V14.2D, V1.2D, V0.2D
+	FMOVQ 3200(R8), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
+	FMOVQ 3136(R8), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 2816(R8), F0
+	WORD $0x4ee0d431 // FSUB V17.2D, V1.2D, V0.2D
+	WORD $0x4ee0d450 // FSUB V16.2D, V2.2D, V0.2D
+	FMOVQ 2816(R8), F0
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x6e61fe2d // FDIV V13.2D, V17.2D, V1.2D
+	WORD $0x6e60fe0c // FDIV V12.2D, V16.2D, V0.2D
+	WORD $0x6e6dddb3 // FMUL V19.2D, V13.2D, V13.2D
+	WORD $0x6e6cdd92 // FMUL V18.2D, V12.2D, V12.2D
+	WORD $0x6e73de67 // FMUL V7.2D, V19.2D, V19.2D
+	WORD $0x6e72de46 // FMUL V6.2D, V18.2D, V18.2D
+	FMOVQ 3776(R8), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3648(R8), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 3520(R8), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
+	FMOVQ 3392(R8), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
+	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
+	FMOVQ 3712(R8), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3584(R8), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e61cce5 // FMLA V5.2D, V7.2D, V1.2D
+	WORD $0x4e60ccc4 // FMLA V4.2D, V6.2D, V0.2D
+	FMOVQ 3456(R8), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cce1 // FMLA V1.2D, V7.2D, V5.2D
+	WORD $0x4e64ccc0 // FMLA V0.2D, V6.2D, V4.2D
+	WORD $0x4e61ce63 // FMLA V3.2D, V19.2D, V1.2D
+	WORD $0x4e60ce42 // FMLA V2.2D, V18.2D, V0.2D
+	FMOVQ 640(R8), F0
+	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
+	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
+	WORD $0x6e61de2b // FMUL V11.2D, V17.2D, V1.2D
+	WORD $0x6e60de0a // FMUL V10.2D, V16.2D, V0.2D
+	WORD $0x6ee0f969 // FNEG V9.2D, V11.2D
+	WORD $0x4e61ce29 // FMLA V9.2D, V17.2D, V1.2D
+	WORD $0x6ee0f947 // FNEG V7.2D, V10.2D
+	WORD $0x4e60ce07 // FMLA V7.2D, V16.2D, V0.2D
+	WORD $0x4eab1d66 // MOV V6.16B, V11.16B
+	WORD $0x4e63ce66 // FMLA V6.2D, V19.2D, V3.2D
+	WORD $0x4eaa1d45 // MOV V5.16B, V10.16B
+	WORD $0x4e62ce45 // FMLA V5.2D, V18.2D, V2.2D
+	FMOVQ 3840(R8), F0
+	WORD $0x6e60dde1 // FMUL V1.2D, V15.2D, V0.2D
+	WORD $0x6e60ddc0 // FMUL V0.2D, V14.2D, V0.2D
+	WORD $0x4e71d423 // FADD V3.2D, V1.2D, V17.2D
+	WORD $0x4e70d404 // FADD V4.2D, V0.2D, V16.2D
+	WORD $0x4ee1d461 // FSUB V1.2D, V3.2D, V1.2D
+	WORD $0x4ee0d480 // FSUB V0.2D, V4.2D, V0.2D
+	WORD $0x4ee1d621 // FSUB V1.2D, V17.2D, V1.2D
+	WORD $0x4ee0d600 // FSUB V0.2D, V16.2D, V0.2D
+	FMOVQ 3904(R8), F2
+	WORD $0x4e62cde1 // FMLA V1.2D, V15.2D, V2.2D
+	WORD $0x4e62cdc0 // FMLA V0.2D, V14.2D, V2.2D
+	WORD $0x4ee9d421 // FSUB V1.2D, V1.2D, V9.2D
+	WORD $0x4ee7d400 // FSUB V0.2D, V0.2D, V7.2D
+	WORD $0x4e6dccc1 // FMLA V1.2D, V6.2D, V13.2D
+	WORD $0x4e6ccca0 // FMLA V0.2D, V5.2D, V12.2D
+	WORD $0x4eebd421 // FSUB V1.2D, V1.2D, V11.2D
+	WORD $0x4eead400 // FSUB V0.2D, V0.2D, V10.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d482 // FADD V2.2D, V4.2D, V0.2D
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+
+stored856:
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one851
+
+tail853:
+	SUBS R3, R0, R0
+	BEQ done854
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F10
+	FMOVQ 16(R1), F9
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F10
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e18040a // MOV V10.D[1], V0.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F9
+
+doneLanes2:
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	FMOVQ 3968(R8), F0
+	WORD $0x6e60dd41 // FMUL V1.2D, V10.2D, V0.2D
+	WORD $0x6e60dd23 // FMUL V3.2D, V9.2D, V0.2D
+	FMOVQ 3264(R8), F0
+	WORD $0x6eeae410 // FCMGT V16.2D, V0.2D, V10.2D
+	WORD $0x6ee9e40f // FCMGT V15.2D, V0.2D, V9.2D
+	WORD $0x4eb01e02 // MOV V2.16B, V16.16B
+	WORD $0x6e6a1c22 // BSL V2.16B, V1.16B, V10.16B
+	WORD $0x4eaf1de1 // MOV V1.16B, V15.16B
+	WORD $0x6e691c61 // BSL V1.16B, V3.16B, V9.16B
+	FMOVQ 4032(R8), F0
+	WORD $0x6e651c10 // BSL V16.16B, V0.16B, V5.16B
+	WORD $0x6e641c0f // BSL V15.16B, V0.16B, V4.16B
+	FMOVQ 3072(R8), F0
+	WORD $0x6ee08444 // SUB V4.2D, V2.2D, V0.2D
+	WORD $0x6ee08423 // SUB V3.2D, V1.2D, V0.2D
+	WORD $0x6f4c0482 // USHR V2.2D, V4.2D, 52
+	WORD $0x6f4c0461 // USHR V1.2D, V3.2D, 52
+	FMOVQ 1280(R8), F0
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x4ea01c21 // ORR V1.16B, V1.16B, V0.16B
+	FMOVQ 3008(R8), F0
+	WORD $0x4ee0d44e // FSUB V14.2D, V2.2D, V0.2D
+	WORD $0x4ee0d42d // FSUB V13.2D, V1.2D, V0.2D
+	FMOVQ 3200(R8), F0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	WORD $0x4e201c62 // AND V2.16B, V3.16B, V0.16B
+	FMOVQ 3136(R8), F0
+	WORD $0x4ee08421 // ADD V1.2D, V1.2D, V0.2D
+	WORD $0x4ee08442 // ADD V2.2D, V2.2D, V0.2D
+	FMOVQ 2816(R8), F0
+	WORD $0x4ee0d435 // FSUB V21.2D, V1.2D, V0.2D
+	WORD $0x4ee0d454 // FSUB V20.2D, V2.2D, V0.2D
+	FMOVQ 2816(R8), F0
+	WORD $0x4e60d421 // FADD V1.2D, V1.2D, V0.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	WORD $0x6e61feb3 // FDIV V19.2D, V21.2D, V1.2D
+	WORD $0x6e60fe92 // FDIV V18.2D, V20.2D, V0.2D
+	WORD $0x6e73de77 // FMUL V23.2D, V19.2D, V19.2D
+	WORD $0x6e72de56 // FMUL V22.2D, V18.2D, V18.2D
+	WORD $0x6e77deec // FMUL V12.2D, V23.2D, V23.2D
+	WORD $0x6e76decb // FMUL V11.2D, V22.2D, V22.2D
+	FMOVQ 3776(R8), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3648(R8), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	FMOVQ 3520(R8), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cd60 // FMLA V0.2D, V11.2D, V2.2D
+	FMOVQ 3392(R8), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cd62 // FMLA V2.2D, V11.2D, V0.2D
+	FMOVQ 3712(R8), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 3584(R8), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e61cd85 // FMLA V5.2D, V12.2D, V1.2D
+	WORD $0x4e60cd64 // FMLA V4.2D, V11.2D, V0.2D
+	FMOVQ 3456(R8), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e65cd81 // FMLA V1.2D, V12.2D, V5.2D
+	WORD $0x4e64cd60 // FMLA V0.2D, V11.2D, V4.2D
+	WORD $0x4e61cee3 // FMLA V3.2D, V23.2D, V1.2D
+	WORD $0x4e60cec2 // FMLA V2.2D, V22.2D, V0.2D
+	WORD $0x4ef0d5d1 // FSUB V17.2D, V14.2D, V16.2D
+	WORD $0x4eefd5b0 // FSUB V16.2D, V13.2D, V15.2D
+	FMOVQ 640(R8), F0
+	WORD $0x6e60dea1 // FMUL V1.2D, V21.2D, V0.2D
+	WORD $0x6e60de80 // FMUL V0.2D, V20.2D, V0.2D
+	WORD $0x6e61deaf // FMUL V15.2D, V21.2D, V1.2D
+	WORD $0x6e60de8e // FMUL V14.2D, V20.2D, V0.2D
+	WORD $0x6ee0f9ed // FNEG V13.2D, V15.2D
+	WORD $0x4e61cead // FMLA V13.2D, V21.2D, V1.2D
+	WORD $0x6ee0f9cc // FNEG V12.2D, V14.2D
+	WORD $0x4e60ce8c // FMLA V12.2D, V20.2D, V0.2D
+	WORD $0x4eaf1deb // MOV V11.16B, V15.16B
+	WORD $0x4e63ceeb // FMLA V11.2D, V23.2D, V3.2D
+	WORD $0x4eae1dc5 // MOV V5.16B, V14.16B
+	WORD $0x4e62cec5 // FMLA V5.2D, V22.2D, V2.2D
+	FMOVQ 3840(R8), F0
+	WORD $0x6e60de21 // FMUL V1.2D, V17.2D, V0.2D
+	WORD $0x6e60de00 // FMUL V0.2D, V16.2D, V0.2D
+	WORD $0x4e75d424 // FADD V4.2D, V1.2D, V21.2D
+	WORD $0x4e74d403 // FADD V3.2D, V0.2D, V20.2D
+	WORD $0x4ee1d481 // FSUB V1.2D, V4.2D, V1.2D
+	WORD $0x4ee0d460 // FSUB V0.2D, V3.2D, V0.2D
+	WORD $0x4ee1d6a1 // FSUB V1.2D, V21.2D, V1.2D
+	WORD $0x4ee0d680 // FSUB V0.2D, V20.2D, V0.2D
+	FMOVQ 3904(R8), F2
+	WORD $0x4e62ce21 // FMLA V1.2D, V17.2D, V2.2D
+	WORD $0x4e62ce00 // FMLA V0.2D, V16.2D, V2.2D
+	WORD $0x4eedd421 // FSUB V1.2D, V1.2D, V13.2D
+	WORD $0x4eecd400 // FSUB V0.2D, V0.2D, V12.2D
+	WORD $0x4e73cd61 // FMLA V1.2D, V11.2D, V19.2D
+	WORD $0x4e72cca0 // FMLA V0.2D, V5.2D, V18.2D
+	WORD $0x4eefd421 // FSUB V1.2D, V1.2D, V15.2D
+	WORD $0x4eeed400 // FSUB V0.2D, V0.2D, V14.2D
+	WORD $0x4e61d485 // FADD V5.2D, V4.2D, V1.2D
+	WORD $0x4e60d462 // FADD V2.2D, V3.2D, V0.2D
+	FMOVQ 4096(R8), F1
+	WORD $0x6eeae420 // FCMGT V0.2D, V1.2D, V10.2D
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6ee9e420 // FCMGT V0.2D, V1.2D, V9.2D
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e651d44 // BSL V4.16B, V10.16B, V5.16B
+	WORD $0x6e621d23 // BSL V3.16B, V9.16B, V2.16B
+	FMOVQ 4160(R8), F0
+	WORD $0x4e60e542 // FCMEQ V2.2D, V10.2D, V0.2D
+	WORD $0x4e60e521 // FCMEQ V1.2D, V9.2D, V0.2D
+	FMOVQ (R8), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 4160(R8), F0
+	WORD $0x6eeae404 // FCMGT V4.2D, V0.2D, V10.2D
+	WORD $0x6ee9e403 // FCMGT V3.2D, V0.2D, V9.2D
+	FMOVQ 4224(R8), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cd00 // FMLA V0.2D, V8.2D, V4.2D
+	WORD $0x4e63cd01 // FMLA V1.2D, V8.2D, V3.2D
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083ce0 // UMOV R0, V7.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183ce0 // UMOV R0, V7.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done854:
+	RET
+
+// func addLogProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addLogProductF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD from+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail867
+
+one865:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 4992(R8), F0
+	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
+	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
+	FMOVQ 5056(R8), F2
+	WORD $0x6e22dd63 // FMUL V3.4S, V11.4S, V2.4S
+	WORD $0x6e22dd42 // FMUL V2.4S, V10.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6b1c64 // BSL V4.16B, V3.16B, V11.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6a1c43 // BSL V3.16B, V2.16B, V10.16B
+	FMOVQ 5120(R8), F2
+	WORD $0x6ea28489 // SUB V9.4S, V4.4S, V2.4S
+	WORD $0x6ea28465 // SUB V5.4S, V3.4S, V2.4S
+	FMOVQ 5184(R8), F2
+	WORD $0x4e221d24 // AND V4.16B, V9.16B, V2.16B
+	WORD $0x4e221ca3 // AND V3.16B, V5.16B, V2.16B
+	FMOVQ 5120(R8), F2
+	WORD $0x4ea28486 // ADD V6.4S, V4.4S, V2.4S
+	WORD $0x4ea28468 // ADD V8.4S, V3.4S, V2.4S
+	WORD $0x4f290523 // SSHR V3.4S, V9.4S, 23
+	WORD $0x4f2904a2 // SSHR V2.4S, V5.4S, 23
+	WORD $0x4e21d865 // SCVTF V5.4S, V3.4S
+	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
+	FMOVQ 5248(R8), F3
+	FMOVQ 5312(R8), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d4ad // FSUB V13.4S, V5.4S, V1.4S
+	WORD $0x4ea0d48c // FSUB V12.4S, V4.4S, V0.4S
+	FMOVQ 4288(R8), F0
+	WORD $0x4ea0d4c6 // FSUB V6.4S, V6.4S, V0.4S
+	WORD $0x4ea0d505 // FSUB V5.4S, V8.4S, V0.4S
+	WORD $0x6e26dcce // FMUL V14.4S, V6.4S, V6.4S
+	WORD $0x6e25dca4 // FMUL V4.4S, V5.4S, V5.4S
+	FMOVQ 4352(R8), F2
+	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
+	FMOVQ 4416(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4480(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4544(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4608(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4672(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4736(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 4800(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22ccc3 // FMLA V3.4S, V6.4S, V2.4S
+	WORD $0x4e21cca0 // FMLA V0.4S, V5.4S, V1.4S
+	FMOVQ 4864(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23ccc2 // FMLA V2.4S, V6.4S, V3.4S
+	WORD $0x4e20cca1 // FMLA V1.4S, V5.4S, V0.4S
+	FMOVQ 1792(R8), F0
+	WORD $0x6e20dda9 // FMUL V9.4S, V13.4S, V0.4S
+	WORD $0x6e20dd88 // FMUL V8.4S, V12.4S, V0.4S
+	WORD $0x4e2ecc49 // FMLA V9.4S, V2.4S, V14.4S
+	WORD $0x4e24cc28 // FMLA V8.4S, V1.4S, V4.4S
+	FMOVQ 1728(R8), F0
+	WORD $0x4ea61cc4 // MOV V4.16B, V6.16B
+	WORD $0x4e20cda4 // FMLA V4.4S, V13.4S, V0.4S
+	WORD $0x4ea51ca3 // MOV V3.16B, V5.16B
+	WORD $0x4e20cd83 // FMLA V3.4S, V12.4S, V0.4S
+	FMOVQ 1728(R8), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2cda1 // FMLS V1.4S, V13.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cd80 // FMLS V0.4S, V12.4S, V2.4S
+	WORD $0x4ea1d4c1 // FSUB V1.4S, V6.4S, V1.4S
+	WORD $0x4ea0d4a0 // FSUB V0.4S, V5.4S, V0.4S
+	WORD $0x4e21d521 // FADD V1.4S, V9.4S, V1.4S
+	WORD $0x4e20d500 // FADD V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d485 // FADD V5.4S, V4.4S, V1.4S
+	WORD $0x4e20d464 // FADD V4.4S, V3.4S, V0.4S
+	FMOVQ 5376(R8), F1
+	WORD $0x6eabe420 // FCMGT V0.4S, V1.4S, V11.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6eaae420 // FCMGT V0.4S, V1.4S, V10.4S
+	WORD $0x6e205802 // NOT V2.16B, V0.16B
+	WORD $0x6e651d63 // BSL V3.16B, V11.16B, V5.16B
+	WORD $0x6e641d42 // BSL V2.16B, V10.16B, V4.16B
+	FMOVQ 5312(R8), F0
+	WORD $0x4e20e564 // FCMEQ V4.4S, V11.4S, V0.4S
+	WORD $0x4e20e541 // FCMEQ V1.4S, V10.4S, V0.4S
+	FMOVQ 192(R8), F0
+	WORD $0x6e631c04 // BSL V4.16B, V0.16B, V3.16B
+	WORD $0x6e621c01 // BSL V1.16B, V0.16B, V2.16B
+	FMOVQ 5312(R8), F0
+	WORD $0x6eabe403 // FCMGT V3.4S, V0.4S, V11.4S
+	WORD $0x6eaae402 // FCMGT V2.4S, V0.4S, V10.4S
+	FMOVQ 256(R8), F0
+	WORD $0x6e641c03 // BSL V3.16B, V0.16B, V4.16B
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one865
+
+tail867:
+	SUBS R2, R0, R0
+	BEQ done868
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F13
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 4992(R8), F0
+	WORD $0x6eade401 // FCMGT V1.4S, V0.4S, V13.4S
+	WORD $0x6eace400 // FCMGT V0.4S, V0.4S, V12.4S
+	FMOVQ 5056(R8), F2
+	WORD $0x6e22dda3 // FMUL V3.4S, V13.4S, V2.4S
+	WORD $0x6e22dd82 // FMUL V2.4S, V12.4S, V2.4S
+	WORD $0x4ea11c24 // MOV V4.16B, V1.16B
+	WORD $0x6e6d1c64 // BSL V4.16B, V3.16B, V13.16B
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x6e6c1c43 // BSL V3.16B, V2.16B, V12.16B
+	FMOVQ 5120(R8), F2
+	WORD $0x6ea2848b // SUB V11.4S, V4.4S, V2.4S
+	WORD $0x6ea28468 // SUB V8.4S, V3.4S, V2.4S
+	FMOVQ 5184(R8), F2
+	WORD $0x4e221d64 // AND V4.16B, V11.16B, V2.16B
+	WORD $0x4e221d03 // AND V3.16B, V8.16B, V2.16B
+	FMOVQ 5120(R8), F2
+	WORD $0x4ea28489 // ADD V9.4S, V4.4S, V2.4S
+	WORD $0x4ea2846a // ADD V10.4S, V3.4S, V2.4S
+	WORD $0x4f290563 // SSHR V3.4S, V11.4S, 23
+	WORD $0x4f290502 // SSHR V2.4S, V8.4S, 23
+	WORD $0x4e21d868 // SCVTF V8.4S, V3.4S
+	WORD $0x4e21d844 // SCVTF V4.4S, V2.4S
+	FMOVQ 5248(R8), F3
+	FMOVQ 5312(R8), F2
+	WORD $0x6e621c61 // BSL V1.16B, V3.16B, V2.16B
+	WORD $0x6e621c60 // BSL V0.16B, V3.16B, V2.16B
+	WORD $0x4ea1d50f // FSUB V15.4S, V8.4S, V1.4S
+	WORD $0x4ea0d48e // FSUB V14.4S, V4.4S, V0.4S
+	FMOVQ 4288(R8), F0
+	WORD $0x4ea0d529 // FSUB V9.4S, V9.4S, V0.4S
+	WORD $0x4ea0d548 // FSUB V8.4S, V10.4S, V0.4S
+	WORD $0x6e29dd30 // FMUL V16.4S, V9.4S, V9.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	FMOVQ 4352(R8), F2
+	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
+	FMOVQ 4416(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cd00 // FMLA V0.4S, V8.4S, V1.4S
+	FMOVQ 4480(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 4544(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cd00 // FMLA V0.4S, V8.4S, V1.4S
+	FMOVQ 4608(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 4672(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cd00 // FMLA V0.4S, V8.4S, V1.4S
+	FMOVQ 4736(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 4800(R8), F0
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e22cd23 // FMLA V3.4S, V9.4S, V2.4S
+	WORD $0x4e21cd00 // FMLA V0.4S, V8.4S, V1.4S
+	FMOVQ 4864(R8), F1
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	FMOVQ 1792(R8), F0
+	WORD $0x6e20ddeb // FMUL V11.4S, V15.4S, V0.4S
+	WORD $0x6e20ddca // FMUL V10.4S, V14.4S, V0.4S
+	WORD $0x4e30cc4b // FMLA V11.4S, V2.4S, V16.4S
+	WORD $0x4e24cc2a // FMLA V10.4S, V1.4S, V4.4S
+	FMOVQ 1728(R8), F0
+	WORD $0x4ea91d24 // MOV V4.16B, V9.16B
+	WORD $0x4e20cde4 // FMLA V4.4S, V15.4S, V0.4S
+	WORD $0x4ea81d03 // MOV V3.16B, V8.16B
+	WORD $0x4e20cdc3 // FMLA V3.4S, V14.4S, V0.4S
+	FMOVQ 1728(R8), F2
+	WORD $0x4ea41c81 // MOV V1.16B, V4.16B
+	WORD $0x4ea2cde1 // FMLS V1.4S, V15.4S, V2.4S
+	WORD $0x4ea31c60 // MOV V0.16B, V3.16B
+	WORD $0x4ea2cdc0 // FMLS V0.4S, V14.4S, V2.4S
+	WORD $0x4ea1d521 // FSUB V1.4S, V9.4S, V1.4S
+	WORD $0x4ea0d500 // FSUB V0.4S, V8.4S, V0.4S
+	WORD $0x4e21d561 // FADD V1.4S, V11.4S, V1.4S
+	WORD $0x4e20d540 // FADD V0.4S, V10.4S, V0.4S
+	WORD $0x4e21d488 // FADD V8.4S, V4.4S, V1.4S
+	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	FMOVQ 5376(R8), F1
+	WORD $0x6eade420 // FCMGT V0.4S, V1.4S, V13.4S
+	WORD $0x6e205804 // NOT V4.16B, V0.16B
+	WORD $0x6eace420 // FCMGT V0.4S, V1.4S, V12.4S
+	WORD $0x6e205803 // NOT V3.16B, V0.16B
+	WORD $0x6e681da4 // BSL V4.16B, V13.16B, V8.16B
+	WORD $0x6e621d83 // BSL V3.16B, V12.16B, V2.16B
+	FMOVQ 5312(R8), F0
+	WORD $0x4e20e5a2 // FCMEQ V2.4S, V13.4S, V0.4S
+	WORD $0x4e20e581 // FCMEQ V1.4S, V12.4S, V0.4S
+	FMOVQ 192(R8), F0
+	WORD $0x6e641c02 // BSL V2.16B, V0.16B, V4.16B
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 5312(R8), F0
+	WORD $0x6eade404 // FCMGT V4.4S, V0.4S, V13.4S
+	WORD $0x6eace403 // FCMGT V3.4S, V0.4S, V12.4S
+	FMOVQ 256(R8), F0
+	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
+	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done868:
+	RET
+
+// func addSinF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addSinF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+8(FP), R5
+	MOVD x+24(FP), R4
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail882
+
+one880:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok884
+	MOVD R3, ret+32(FP)
+	JMP done878
+
+ok884:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 5632(R7), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 5632(R7), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
+	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
+	FMOVQ 128(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one880
+
+tail882:
+	SUBS R3, R2, R0
+	BEQ done883
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok885
+	MOVD R3, ret+32(FP)
+	JMP done878
+
+ok885:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 5632(R7), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5632(R7), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
+	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
+	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
+	FMOVQ 128(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done883:
+	MOVD R2, ret+32(FP)
+
+done878:
+	RET
+
+// func addSinF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addSinF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail899
+
+one897:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok901
+	MOVD R3, ret+32(FP)
+	JMP done895
+
+ok901:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7168(R5), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 7168(R5), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e27dca0 // FMUL V0.4S, V5.4S, V7.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one897
+
+tail899:
+	SUBS R3, R2, R0
+	BEQ done900
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok902
+	MOVD R3, ret+32(FP)
+	JMP done895
+
+ok902:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F7
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F7
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7168(R5), F11
+	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
+	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
+	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
+	FMOVQ 7168(R5), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
+	WORD $0x6e24dce0 // FMUL V0.4S, V7.4S, V4.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done900:
+	MOVD R2, ret+32(FP)
+
+done895:
+	RET
+
+// func addSinProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+TEXT ·addSinProductF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R8
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail916
+
+one914:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 5440(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok918
+	MOVD R3, ret+40(FP)
+	JMP done912
+
+ok918:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 5568(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 5632(R6), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 5632(R6), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 6656(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
+	FMOVQ 5888(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6144(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6272(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6400(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6528(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6208(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 2816(R6), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
+	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
+	FMOVQ 128(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one914
+
+tail916:
+	SUBS R3, R2, R0
+	BEQ done917
+	ADD $32, R8, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok919
+	MOVD R3, ret+40(FP)
+	JMP done912
+
+ok919:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 5568(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 5632(R6), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 5632(R6), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 6656(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6720(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6784(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
+	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
+	FMOVQ 5888(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 5952(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
+	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
+	FMOVQ 128(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F0
+
+doneLanes6:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F1
+
+doneLanes8:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done917:
+	MOVD R2, ret+40(FP)
+
+done912:
+	RET
+
+// func addSinProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+TEXT ·addSinProductF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R8
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail933
+
+one931:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 6976(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok935
+	MOVD R3, ret+40(FP)
+	JMP done929
+
+ok935:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 7104(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7168(R6), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 7168(R6), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	FMOVQ 7424(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 7552(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e28dca0 // FMUL V0.4S, V5.4S, V8.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 7744(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	FMOVQ 4864(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 4288(R6), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 320(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one931
+
+tail933:
+	SUBS R3, R2, R0
+	BEQ done934
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok936
+	MOVD R3, ret+40(FP)
+	JMP done929
+
+ok936:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F8
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7168(R6), F11
+	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
+	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
+	WORD $0x4e20cd0b // FMLA V11.4S, V8.4S, V0.4S
+	FMOVQ 7168(R6), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 7232(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 7296(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 7360(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	FMOVQ 7424(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
+	WORD $0x6e24dd00 // FMUL V0.4S, V8.4S, V4.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	FMOVQ 7616(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
+	FMOVQ 320(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done934:
+	MOVD R2, ret+40(FP)
+
+done929:
+	RET
+
+// func addCosF64(n int, dst *float64, sign float64, x *float64) int
+TEXT ·addCosF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+8(FP), R5
+	MOVD x+24(FP), R4
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail950
+
+one948:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok952
+	MOVD R3, ret+32(FP)
+	JMP done946
+
+ok952:
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7872(R7), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 7872(R7), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
+	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
+	FMOVQ 128(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one948
+
+tail950:
+	SUBS R3, R2, R0
+	BEQ done951
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R7), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R7), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok953
+	MOVD R3, ret+32(FP)
+	JMP done946
+
+ok953:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 5568(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7872(R7), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 7872(R7), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 6656(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6720(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6784(R7), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
+	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
+	FMOVQ 5888(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 5952(R7), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R7), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R7), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
+	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
+	FMOVQ 128(R7), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done951:
+	MOVD R2, ret+32(FP)
+
+done946:
+	RET
+
+// func addCosF32(n int, dst *float32, sign float32, x *float32) int
+TEXT ·addCosF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R7
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040408 // DUP V8.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R6
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail967
+
+one965:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok969
+	MOVD R3, ret+32(FP)
+	JMP done963
+
+ok969:
+	ADD R3<<2, R6, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7936(R5), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 7936(R5), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca7 // FMUL V7.4S, V5.4S, V5.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e27dca0 // FMUL V0.4S, V5.4S, V7.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	WORD $0x4e20cce2 // FMLA V2.4S, V7.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one965
+
+tail967:
+	SUBS R3, R2, R0
+	BEQ done968
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R5), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R5), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok970
+	MOVD R3, ret+32(FP)
+	JMP done963
+
+ok970:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	ADD R3<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F7
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F7
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0407 // MOV V7.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140407 // MOV V7.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7936(R5), F11
+	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
+	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
+	WORD $0x4e20cceb // FMLA V11.4S, V7.4S, V0.4S
+	FMOVQ 7936(R5), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 7232(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	FMOVQ 7296(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	FMOVQ 7360(R5), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc27 // FMLS V7.4S, V1.4S, V0.4S
+	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
+	WORD $0x6e27dce4 // FMUL V4.4S, V7.4S, V7.4S
+	FMOVQ 7424(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
+	WORD $0x6e24dce0 // FMUL V0.4S, V7.4S, V4.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc47 // FMLA V7.4S, V2.4S, V0.4S
+	FMOVQ 7616(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e671c43 // BSL V3.16B, V2.16B, V7.16B
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
+	FMOVQ 320(R5), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cd02 // FMLA V2.4S, V8.4S, V4.4S
+	WORD $0x4e23cd01 // FMLA V1.4S, V8.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done968:
+	MOVD R2, ret+32(FP)
+
+done963:
+	RET
+
+// func addCosProductF64(n int, dst *float64, sign float64, x *float64, from *float64) int
+TEXT ·addCosProductF64(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R8
+	FMOVD sign+16(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-4, R2, R1
+	CMP R1, R3
+	BGT tail984
+
+one982:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 5440(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok986
+	MOVD R3, ret+40(FP)
+	JMP done980
+
+ok986:
+	ADD R3<<3, R7, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 5568(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7872(R6), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e61ccc9 // FMLA V9.2D, V6.2D, V1.2D
+	WORD $0x4e60cca8 // FMLA V8.2D, V5.2D, V0.2D
+	FMOVQ 7872(R6), F0
+	WORD $0x4ee0d522 // FSUB V2.2D, V9.2D, V0.2D
+	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
+	FMOVQ 6656(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6720(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	FMOVQ 6784(R6), F0
+	WORD $0x4ee0cc46 // FMLS V6.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc25 // FMLS V5.2D, V1.2D, V0.2D
+	WORD $0x6e66dccb // FMUL V11.2D, V6.2D, V6.2D
+	WORD $0x6e65dcaa // FMUL V10.2D, V5.2D, V5.2D
+	FMOVQ 5888(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6144(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6272(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6400(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6528(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x6e6bdcc1 // FMUL V1.2D, V6.2D, V11.2D
+	WORD $0x6e6adca0 // FMUL V0.2D, V5.2D, V10.2D
+	WORD $0x4e61cc66 // FMLA V6.2D, V3.2D, V1.2D
+	WORD $0x4e60cc45 // FMLA V5.2D, V2.2D, V0.2D
+	FMOVQ 5952(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6208(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd63 // FMLA V3.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd61 // FMLA V1.2D, V11.2D, V3.2D
+	WORD $0x4e62cd40 // FMLA V0.2D, V10.2D, V2.2D
+	FMOVQ 2816(R6), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e61cd64 // FMLA V4.2D, V11.2D, V1.2D
+	WORD $0x4e60cd42 // FMLA V2.2D, V10.2D, V0.2D
+	WORD $0x4f7f5521 // SHL V1.2D, V9.2D, 63
+	WORD $0x4f7f5500 // SHL V0.2D, V8.2D, 63
+	WORD $0x4ee0a823 // CMLT V3.2D, V1.2D, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ee0a804 // CMLT V4.2D, V0.2D, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f7e5521 // SHL V1.2D, V9.2D, 62
+	WORD $0x4f7e5502 // SHL V2.2D, V8.2D, 62
+	FMOVQ 128(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<3, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R0)
+	ADD $4, R3, R3
+	CMP R1, R3
+	BLE one982
+
+tail984:
+	SUBS R3, R2, R0
+	BEQ done985
+	ADD $32, R8, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F1
+	WORD $0x6e180420 // MOV V0.D[1], V1.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F2
+
+doneLanes2:
+	FMOVQ 5440(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 5504(R6), F2
+	WORD $0x6e60e440 // FCMGE V0.2D, V2.2D, V0.2D
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e63e440 // FCMGE V0.2D, V2.2D, V3.2D
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok987
+	MOVD R3, ret+40(FP)
+	JMP done980
+
+ok987:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<3, R7, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F9
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F0
+	WORD $0x6e180409 // MOV V9.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F8
+
+doneLanes4:
+	FMOVQ 5568(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7872(R6), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e61cd2b // FMLA V11.2D, V9.2D, V1.2D
+	WORD $0x4e60cd0a // FMLA V10.2D, V8.2D, V0.2D
+	FMOVQ 7872(R6), F0
+	WORD $0x4ee0d562 // FSUB V2.2D, V11.2D, V0.2D
+	WORD $0x4ee0d541 // FSUB V1.2D, V10.2D, V0.2D
+	FMOVQ 6656(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6720(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	FMOVQ 6784(R6), F0
+	WORD $0x4ee0cc49 // FMLS V9.2D, V2.2D, V0.2D
+	WORD $0x4ee0cc28 // FMLS V8.2D, V1.2D, V0.2D
+	WORD $0x6e69dd2c // FMUL V12.2D, V9.2D, V9.2D
+	WORD $0x6e68dd04 // FMUL V4.2D, V8.2D, V8.2D
+	FMOVQ 5888(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6016(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6144(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6272(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6400(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6528(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x6e6cdd21 // FMUL V1.2D, V9.2D, V12.2D
+	WORD $0x6e64dd00 // FMUL V0.2D, V8.2D, V4.2D
+	WORD $0x4e61cc69 // FMLA V9.2D, V3.2D, V1.2D
+	WORD $0x4e60cc48 // FMLA V8.2D, V2.2D, V0.2D
+	FMOVQ 5952(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 6080(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6208(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6336(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6464(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 6592(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	FMOVQ 6848(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e63cd81 // FMLA V1.2D, V12.2D, V3.2D
+	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
+	FMOVQ 2816(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e61cd83 // FMLA V3.2D, V12.2D, V1.2D
+	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
+	WORD $0x4f7f5561 // SHL V1.2D, V11.2D, 63
+	WORD $0x4f7f5540 // SHL V0.2D, V10.2D, 63
+	WORD $0x4ee0a824 // CMLT V4.2D, V1.2D, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ee0a803 // CMLT V3.2D, V0.2D, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f7e5561 // SHL V1.2D, V11.2D, 62
+	WORD $0x4f7e5542 // SHL V2.2D, V10.2D, 62
+	FMOVQ 128(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F0
+
+doneLanes6:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD 16(R1), F1
+
+doneLanes8:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes9
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes10
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes10
+	FMOVD F1, 16(R1)
+
+doneLanes10:
+
+done985:
+	MOVD R2, ret+40(FP)
+
+done980:
+	RET
+
+// func addCosProductF32(n int, dst *float32, sign float32, x *float32, from *float32) int
+TEXT ·addCosProductF32(SB), NOSPLIT, $0-48
+	MOVD $constants<>(SB), R6
+	MOVD $ones<>(SB), R8
+	FMOVS sign+16(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+8(FP), R4
+	MOVD x+24(FP), R7
+	MOVD from+32(FP), R5
+	MOVD n+0(FP), R2
+	MOVD $0, R3
+	ADD $-8, R2, R1
+	CMP R1, R3
+	BGT tail1001
+
+one999:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F0, F2)
+	FMOVQ 6976(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1003
+	MOVD R3, ret+40(FP)
+	JMP done997
+
+ok1003:
+	ADD R3<<2, R7, R0
+	FLDPQ (R0), (F6, F5)
+	FMOVQ 7104(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7936(R6), F10
+	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
+	WORD $0x4e21cccb // FMLA V11.4S, V6.4S, V1.4S
+	WORD $0x4e20ccaa // FMLA V10.4S, V5.4S, V0.4S
+	FMOVQ 7936(R6), F0
+	WORD $0x4ea0d562 // FSUB V2.4S, V11.4S, V0.4S
+	WORD $0x4ea0d541 // FSUB V1.4S, V10.4S, V0.4S
+	FMOVQ 7232(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7296(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	FMOVQ 7360(R6), F0
+	WORD $0x4ea0cc46 // FMLS V6.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc25 // FMLS V5.4S, V1.4S, V0.4S
+	WORD $0x6e26dcc9 // FMUL V9.4S, V6.4S, V6.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	FMOVQ 7424(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 7552(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x6e29dcc1 // FMUL V1.4S, V6.4S, V9.4S
+	WORD $0x6e28dca0 // FMUL V0.4S, V5.4S, V8.4S
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc45 // FMLA V5.4S, V2.4S, V0.4S
+	FMOVQ 7616(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 7744(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd23 // FMLA V3.4S, V9.4S, V1.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	FMOVQ 4864(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	FMOVQ 4288(R6), F2
+	WORD $0x4ea21c44 // MOV V4.16B, V2.16B
+	WORD $0x4e21cd24 // FMLA V4.4S, V9.4S, V1.4S
+	WORD $0x4e20cd02 // FMLA V2.4S, V8.4S, V0.4S
+	WORD $0x4f3f5561 // SHL V1.4S, V11.4S, 31
+	WORD $0x4f3f5540 // SHL V0.4S, V10.4S, 31
+	WORD $0x4ea0a823 // CMLT V3.4S, V1.4S, 0
+	WORD $0x6e661c83 // BSL V3.16B, V4.16B, V6.16B
+	WORD $0x4ea0a804 // CMLT V4.4S, V0.4S, 0
+	WORD $0x6e651c44 // BSL V4.16B, V2.16B, V5.16B
+	WORD $0x4f3e5561 // SHL V1.4S, V11.4S, 30
+	WORD $0x4f3e5542 // SHL V2.4S, V10.4S, 30
+	FMOVQ 320(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c63 // EOR V3.16B, V3.16B, V1.16B
+	WORD $0x6e201c82 // EOR V2.16B, V4.16B, V0.16B
+	ADD R3<<2, R5, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R3<<2, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R0)
+	ADD $8, R3, R3
+	CMP R1, R3
+	BLE one999
+
+tail1001:
+	SUBS R3, R2, R0
+	BEQ done1002
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F2
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F0
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F1
+	WORD $0x6e0c0420 // MOV V0.S[1], V1.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F1
+	WORD $0x6e140420 // MOV V0.S[2], V1.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F1
+	WORD $0x6e1c0420 // MOV V0.S[3], V1.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F2
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F1
+	WORD $0x6e0c0422 // MOV V2.S[1], V1.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F1
+	WORD $0x6e140422 // MOV V2.S[2], V1.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R6), F1
+	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
+	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
+	FMOVQ 7040(R6), F2
+	WORD $0x6e20e440 // FCMGE V0.4S, V2.4S, V0.4S
+	WORD $0x6e205801 // NOT V1.16B, V0.16B
+	WORD $0x6e23e440 // FCMGE V0.4S, V2.4S, V3.4S
+	WORD $0x6e205800 // NOT V0.16B, V0.16B
+	WORD $0x4ea01c20 // ORR V0.16B, V1.16B, V0.16B
+	WORD $0x4ea0a800 // CMLT V0.4S, V0.4S, 0
+	WORD $0x6eb0a800 // UMAXV S0, V0.4S
+	WORD $0x1e260000 // FMOV R0, S0
+	TSTW R0, R0
+	BEQ ok1004
+	MOVD R3, ret+40(FP)
+	JMP done997
+
+ok1004:
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	ADD R3<<2, R7, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F9
+	FMOVQ 16(R1), F8
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F9
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0409 // MOV V9.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140409 // MOV V9.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0409 // MOV V9.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F8
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0408 // MOV V8.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140408 // MOV V8.S[2], V0.S[0]
+
+doneLanes4:
+	FMOVQ 7104(R6), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 7936(R6), F11
+	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
+	WORD $0x4e21cd2c // FMLA V12.4S, V9.4S, V1.4S
+	WORD $0x4e20cd0b // FMLA V11.4S, V8.4S, V0.4S
+	FMOVQ 7936(R6), F0
+	WORD $0x4ea0d582 // FSUB V2.4S, V12.4S, V0.4S
+	WORD $0x4ea0d561 // FSUB V1.4S, V11.4S, V0.4S
+	FMOVQ 7232(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 7296(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	FMOVQ 7360(R6), F0
+	WORD $0x4ea0cc49 // FMLS V9.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc28 // FMLS V8.4S, V1.4S, V0.4S
+	WORD $0x6e29dd2a // FMUL V10.4S, V9.4S, V9.4S
+	WORD $0x6e28dd04 // FMUL V4.4S, V8.4S, V8.4S
+	FMOVQ 7424(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7488(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7552(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e2add21 // FMUL V1.4S, V9.4S, V10.4S
+	WORD $0x6e24dd00 // FMUL V0.4S, V8.4S, V4.4S
+	WORD $0x4e21cc69 // FMLA V9.4S, V3.4S, V1.4S
+	WORD $0x4e20cc48 // FMLA V8.4S, V2.4S, V0.4S
+	FMOVQ 7616(R6), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 7680(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 7744(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 4864(R6), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd41 // FMLA V1.4S, V10.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 4288(R6), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cd43 // FMLA V3.4S, V10.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x4f3f5581 // SHL V1.4S, V12.4S, 31
+	WORD $0x4f3f5560 // SHL V0.4S, V11.4S, 31
+	WORD $0x4ea0a824 // CMLT V4.4S, V1.4S, 0
+	WORD $0x6e691c64 // BSL V4.16B, V3.16B, V9.16B
+	WORD $0x4ea0a803 // CMLT V3.4S, V0.4S, 0
+	WORD $0x6e681c43 // BSL V3.16B, V2.16B, V8.16B
+	WORD $0x4f3e5581 // SHL V1.4S, V12.4S, 30
+	WORD $0x4f3e5562 // SHL V2.4S, V11.4S, 30
+	FMOVQ 320(R6), F0
+	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
+	WORD $0x4e201c40 // AND V0.16B, V2.16B, V0.16B
+	WORD $0x6e211c84 // EOR V4.16B, V4.16B, V1.16B
+	WORD $0x6e201c63 // EOR V3.16B, V3.16B, V0.16B
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes6:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes8:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes9
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes10
+
+someLanes9:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes10
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes10
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes10
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes10
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes10:
+
+done1002:
+	MOVD R2, ret+40(FP)
+
+done997:
+	RET
+
+// func addSqrtF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addSqrtF64(SB), NOSPLIT, $0-32
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1015
+
+one1013:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
+	WORD $0x6ee1f802 // FSQRT V2.2D, V0.2D
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1013
+
+tail1015:
+	SUBS R3, R0, R0
+	BEQ done1016
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F0
+
+doneLanes2:
+	WORD $0x6ee1f824 // FSQRT V4.2D, V1.2D
+	WORD $0x6ee1f803 // FSQRT V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1016:
+	RET
+
+// func addSqrtF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addSqrtF32(SB), NOSPLIT, $0-32
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1027
+
+one1025:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
+	WORD $0x6ea1f802 // FSQRT V2.4S, V0.4S
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1025
+
+tail1027:
+	SUBS R3, R0, R0
+	BEQ done1028
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6ea1f824 // FSQRT V4.4S, V1.4S
+	WORD $0x6ea1f803 // FSQRT V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1028:
+	RET
+
+// func addSqrtProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addSqrtProductF64(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD from+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1039
+
+one1037:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6ee1f823 // FSQRT V3.2D, V1.2D
+	WORD $0x6ee1f802 // FSQRT V2.2D, V0.2D
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1037
+
+tail1039:
+	SUBS R3, R0, R0
+	BEQ done1040
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F0
+
+doneLanes2:
+	WORD $0x6ee1f824 // FSQRT V4.2D, V1.2D
+	WORD $0x6ee1f803 // FSQRT V3.2D, V0.2D
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1040:
+	RET
+
+// func addSqrtProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addSqrtProductF32(SB), NOSPLIT, $0-40
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD from+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail1051
+
+one1049:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6ea1f823 // FSQRT V3.4S, V1.4S
+	WORD $0x6ea1f802 // FSQRT V2.4S, V0.4S
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one1049
+
+tail1051:
+	SUBS R2, R0, R0
+	BEQ done1052
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes2:
+	WORD $0x6ea1f824 // FSQRT V4.4S, V1.4S
+	WORD $0x6ea1f803 // FSQRT V3.4S, V0.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1052:
+	RET
+
+// func addRecipF64(dst *float64, sign float64, x *float64, n int)
+TEXT ·addRecipF64(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1063
+
+one1061:
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 2816(R7), F0
+	WORD $0x6e62fc03 // FDIV V3.2D, V0.2D, V2.2D
+	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1061
+
+tail1063:
+	SUBS R3, R0, R0
+	BEQ done1064
+	ADD $32, R6, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	FMOVQ 2816(R7), F0
+	WORD $0x6e62fc04 // FDIV V4.2D, V0.2D, V2.2D
+	WORD $0x6e61fc03 // FDIV V3.2D, V0.2D, V1.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F1
+
+doneLanes4:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD F1, 16(R1)
+
+doneLanes6:
+
+done1064:
+	RET
+
+// func addRecipF32(dst *float32, sign float32, x *float32, n int)
+TEXT ·addRecipF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R7
+	MOVD $ones<>(SB), R6
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R5
+	MOVD x+16(FP), R4
+	MOVD n+24(FP), R0
+	MOVD $0, R3
+	ADD $-8, R0, R2
+	CMP R2, R3
+	BGT tail1075
+
+one1073:
+	ADD R3<<2, R4, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 4288(R7), F0
+	WORD $0x6e22fc03 // FDIV V3.4S, V0.4S, V2.4S
+	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
+	ADD R3<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R3, R3
+	CMP R2, R3
+	BLE one1073
+
+tail1075:
+	SUBS R3, R0, R0
+	BEQ done1076
+	ADD $32, R6, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R4, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 4288(R7), F0
+	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
+	WORD $0x6e21fc03 // FDIV V3.4S, V0.4S, V1.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes4:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1076:
+	RET
+
+// func addRecipProductF64(dst *float64, sign float64, x *float64, from *float64, n int)
+TEXT ·addRecipProductF64(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVD sign+8(FP), F0
+	WORD $0x4e080407 // DUP V7.2D, V0.D[0]
+	MOVD dst+0(FP), R6
+	MOVD x+16(FP), R5
+	MOVD from+24(FP), R4
+	MOVD n+32(FP), R0
+	MOVD $0, R3
+	ADD $-4, R0, R2
+	CMP R2, R3
+	BGT tail1087
+
+one1085:
+	ADD R3<<3, R5, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 2816(R8), F0
+	WORD $0x6e62fc03 // FDIV V3.2D, V0.2D, V2.2D
+	WORD $0x6e61fc02 // FDIV V2.2D, V0.2D, V1.2D
+	ADD R3<<3, R4, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e61dc63 // FMUL V3.2D, V3.2D, V1.2D
+	WORD $0x6e60dc42 // FMUL V2.2D, V2.2D, V0.2D
+	ADD R3<<3, R6, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e62cce0 // FMLA V0.2D, V7.2D, V2.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $4, R3, R3
+	CMP R2, R3
+	BLE one1085
+
+tail1087:
+	SUBS R3, R0, R0
+	BEQ done1088
+	ADD $32, R7, R1
+	LSL $3, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R5, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes2
+	FMOVD (R1), F2
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes2
+	FMOVD 8(R1), F0
+	WORD $0x6e180402 // MOV V2.D[1], V0.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes2
+	FMOVD 16(R1), F1
+
+doneLanes2:
+	FMOVQ 2816(R8), F0
+	WORD $0x6e62fc04 // FDIV V4.2D, V0.2D, V2.2D
+	WORD $0x6e61fc03 // FDIV V3.2D, V0.2D, V1.2D
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R3<<3, R4, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes4
+	FMOVD (R1), F1
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes4
+	FMOVD 8(R1), F2
+	WORD $0x6e180441 // MOV V1.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes4
+	FMOVD 16(R1), F0
+
+doneLanes4:
+	WORD $0x6e61dc84 // FMUL V4.2D, V4.2D, V1.2D
+	WORD $0x6e60dc63 // FMUL V3.2D, V3.2D, V0.2D
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R3<<3, R6, R1
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes5
+	FMOVQ (R1), F0
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes6
+	FMOVD (R1), F0
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes6
+	FMOVD 8(R1), F2
+	WORD $0x6e180440 // MOV V0.D[1], V2.D[0]
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes6
+	FMOVD 16(R1), F1
+
+doneLanes6:
+	WORD $0x4e64cce0 // FMLA V0.2D, V7.2D, V4.2D
+	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
+	WORD $0x4e183ca0 // UMOV R0, V5.D[1]
+	CBZ R0, someLanes7
+	FMOVQ F0, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x4e083cc0 // UMOV R0, V6.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F0, (R1)
+	WORD $0x4e183cc0 // UMOV R0, V6.D[1]
+	CBZ R0, doneLanes8
+	WORD $0x4e180400 // DUP V0.2D, V0.D[1]
+	FMOVD F0, 8(R1)
+	WORD $0x4e083ca0 // UMOV R0, V5.D[0]
+	CBZ R0, doneLanes8
+	FMOVD F1, 16(R1)
+
+doneLanes8:
+
+done1088:
+	RET
+
+// func addRecipProductF32(dst *float32, sign float32, x *float32, from *float32, n int)
+TEXT ·addRecipProductF32(SB), NOSPLIT, $0-40
+	MOVD $constants<>(SB), R8
+	MOVD $ones<>(SB), R7
+	FMOVS sign+8(FP), F0
+	WORD $0x4e040407 // DUP V7.4S, V0.S[0]
+	MOVD dst+0(FP), R3
+	MOVD x+16(FP), R6
+	MOVD from+24(FP), R5
+	MOVD n+32(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R4
+	CMP R4, R2
+	BGT tail1099
+
+one1097:
+	ADD R2<<2, R6, R1
+	FLDPQ (R1), (F2, F1)
+	FMOVQ 4288(R8), F0
+	WORD $0x6e22fc03 // FDIV V3.4S, V0.4S, V2.4S
+	WORD $0x6e21fc02 // FDIV V2.4S, V0.4S, V1.4S
+	ADD R2<<2, R5, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	ADD R2<<2, R3, R1
+	FLDPQ (R1), (F1, F0)
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x4e22cce0 // FMLA V0.4S, V7.4S, V2.4S
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R4, R2
+	BLE one1097
+
+tail1099:
+	SUBS R2, R0, R0
+	BEQ done1100
+	ADD $32, R7, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F6, F5)
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R6, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 4288(R8), F0
+	WORD $0x6e22fc04 // FDIV V4.4S, V0.4S, V2.4S
+	WORD $0x6e21fc03 // FDIV V3.4S, V0.4S, V1.4S
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	WORD $0x6f00e400 // MOVI V0.2D, 0
+	ADD R2<<2, R5, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes3
+	FMOVQ (R1), F1
+	FMOVQ 16(R1), F0
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS (R1), F1
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 4(R1), F2
+	WORD $0x6e0c0441 // MOV V1.S[1], V2.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 8(R1), F2
+	WORD $0x6e140441 // MOV V1.S[2], V2.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes4
+	FMOVS 12(R1), F2
+	WORD $0x6e1c0441 // MOV V1.S[3], V2.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes4
+	FMOVS 16(R1), F0
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes4
+	FMOVS 20(R1), F2
+	WORD $0x6e0c0440 // MOV V0.S[1], V2.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes4
+	FMOVS 24(R1), F2
+	WORD $0x6e140440 // MOV V0.S[2], V2.S[0]
+
+doneLanes4:
+	WORD $0x6e21dc84 // FMUL V4.4S, V4.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6f00e402 // MOVI V2.2D, 0
+	WORD $0x6f00e401 // MOVI V1.2D, 0
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes5
+	FMOVQ (R1), F2
+	FMOVQ 16(R1), F1
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS (R1), F2
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 4(R1), F0
+	WORD $0x6e0c0402 // MOV V2.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 8(R1), F0
+	WORD $0x6e140402 // MOV V2.S[2], V0.S[0]
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes6
+	FMOVS 12(R1), F0
+	WORD $0x6e1c0402 // MOV V2.S[3], V0.S[0]
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes6
+	FMOVS 16(R1), F1
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes6
+	FMOVS 20(R1), F0
+	WORD $0x6e0c0401 // MOV V1.S[1], V0.S[0]
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes6
+	FMOVS 24(R1), F0
+	WORD $0x6e140401 // MOV V1.S[2], V0.S[0]
+
+doneLanes6:
+	WORD $0x4e24cce2 // FMLA V2.4S, V7.4S, V4.4S
+	WORD $0x4e23cce1 // FMLA V1.4S, V7.4S, V3.4S
+	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
+	CBZW R0, someLanes7
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes8
+
+someLanes7:
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F2, (R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, doneLanes8
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ca0 // UMOV R0, V5.S[0]
+	CBZW R0, doneLanes8
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ca0 // UMOV R0, V5.S[1]
+	CBZW R0, doneLanes8
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ca0 // UMOV R0, V5.S[2]
+	CBZW R0, doneLanes8
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes8:
+
+done1100:
 	RET
 
 // func sigmoidF64(y *float64, d *float64, x *float64, n int)
@@ -13073,9 +25653,9 @@ TEXT ·sigmoidF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest506
+	BLT oneTest1114
 
-many504:
+many1112:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F2, F1)
 	FMOVQ 128(R5), F0
@@ -13351,7 +25931,7 @@ many504:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal509
+	BEQ normal1117
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee3e40a // FCMGT V10.2D, V0.2D, V3.2D
 	WORD $0x6eeee409 // FCMGT V9.2D, V0.2D, V14.2D
@@ -13410,9 +25990,9 @@ many504:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842f // SUB V15.2D, V1.2D, V3.2D
 	WORD $0x6ee2840e // SUB V14.2D, V0.2D, V2.2D
-	JMP scaled510
+	JMP scaled1118
 
-normal509:
+normal1117:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -13442,10 +26022,10 @@ normal509:
 	WORD $0x6e63dc2f // FMUL V15.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0e // FMUL V14.2D, V0.2D, V2.2D
 
-scaled510:
-	FMOVQ 2112(R5), F3
+scaled1118:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -13460,9 +26040,9 @@ scaled510:
 	WORD $0x6e651c6a // BSL V10.16B, V3.16B, V5.16B
 	WORD $0x4ee0a809 // CMLT V9.2D, V0.2D, 0
 	WORD $0x6e641c49 // BSL V9.16B, V2.16B, V4.16B
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d5e1 // FADD V1.2D, V15.2D, V0.2D
 	WORD $0x4e60d5c0 // FADD V0.2D, V14.2D, V0.2D
 	WORD $0x6e61fc67 // FDIV V7.2D, V3.2D, V1.2D
@@ -13484,14 +26064,14 @@ scaled510:
 	FSTPQ (F3, F2), 32(R7)
 	ADD $8, R2, R2
 	CMP R10, R2
-	BLE many504
+	BLE many1112
 
-oneTest506:
+oneTest1114:
 	ADD $-4, R0, R9
 	CMP R9, R2
-	BGT tail507
+	BGT tail1115
 
-one505:
+one1113:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F0, F2)
 	FMOVQ 128(R5), F1
@@ -13630,7 +26210,7 @@ one505:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal511
+	BEQ normal1119
 	FMOVQ 1472(R5), F0
 	WORD $0x6eeae407 // FCMGT V7.2D, V0.2D, V10.2D
 	WORD $0x6ee9e405 // FCMGT V5.2D, V0.2D, V9.2D
@@ -13660,9 +26240,9 @@ one505:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled512
+	JMP scaled1120
 
-normal511:
+normal1119:
 	WORD $0x6f7d0543 // USHR V3.2D, V10.2D, 3
 	WORD $0x6f7d0522 // USHR V2.2D, V9.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -13678,10 +26258,10 @@ normal511:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled512:
-	FMOVQ 2112(R5), F3
+scaled1120:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
 	WORD $0x6e61fc67 // FDIV V7.2D, V3.2D, V1.2D
@@ -13702,11 +26282,11 @@ scaled512:
 	FSTPQ (F3, F2), (R7)
 	ADD $4, R2, R2
 	CMP R9, R2
-	BLE one505
+	BLE one1113
 
-tail507:
+tail1115:
 	SUBS R2, R0, R0
-	BEQ done508
+	BEQ done1116
 	ADD $32, R8, R7
 	LSL $3, R0, R0
 	SUB R0, R7, R0
@@ -13869,7 +26449,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal513
+	BEQ normal1121
 	FMOVQ 1472(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -13899,9 +26479,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38425 // SUB V5.2D, V1.2D, V3.2D
 	WORD $0x6ee28404 // SUB V4.2D, V0.2D, V2.2D
-	JMP scaled514
+	JMP scaled1122
 
-normal513:
+normal1121:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -13917,10 +26497,10 @@ normal513:
 	WORD $0x6e63dc25 // FMUL V5.2D, V1.2D, V3.2D
 	WORD $0x6e62dc04 // FMUL V4.2D, V0.2D, V2.2D
 
-scaled514:
-	FMOVQ 2112(R5), F3
+scaled1122:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d4a1 // FADD V1.2D, V5.2D, V0.2D
 	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
 	WORD $0x6e61fc68 // FDIV V8.2D, V3.2D, V1.2D
@@ -13996,7 +26576,394 @@ someLanes7:
 
 doneLanes8:
 
-done508:
+done1116:
+	RET
+
+// func sigmoidF32(y *float32, d *float32, x *float32, n int)
+TEXT ·sigmoidF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R8
+	MOVD y+0(FP), R4
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1133
+
+one1131:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 320(R5), F0
+	WORD $0x4ea01d21 // ORR V1.16B, V9.16B, V0.16B
+	WORD $0x4ea01d03 // ORR V3.16B, V8.16B, V0.16B
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F6
+	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F11
+	WORD $0x4eab1d6c // MOV V12.16B, V11.16B
+	WORD $0x4e21ccac // FMLA V12.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
+	WORD $0x6e25dcaa // FMUL V10.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2acd85 // FMLA V5.4S, V12.4S, V10.4S
+	WORD $0x4e23cd64 // FMLA V4.4S, V11.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
+	WORD $0x6e21fc05 // FDIV V5.4S, V0.4S, V1.4S
+	WORD $0x6e26dc81 // FMUL V1.4S, V4.4S, V6.4S
+	WORD $0x6e25dc64 // FMUL V4.4S, V3.4S, V5.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6ea9e403 // FCMGT V3.4S, V0.4S, V9.4S
+	WORD $0x6ea8e402 // FCMGT V2.4S, V0.4S, V8.4S
+	WORD $0x6e661c23 // BSL V3.16B, V1.16B, V6.16B
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x6e26dc21 // FMUL V1.4S, V1.4S, V6.4S
+	WORD $0x6e25dc80 // FMUL V0.4S, V4.4S, V5.4S
+	ADD R2<<2, R4, R1
+	FSTPQ (F3, F2), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1131
+
+tail1133:
+	SUBS R2, R0, R0
+	BEQ done1134
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F7)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F11
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F10
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 320(R5), F0
+	WORD $0x4ea01d61 // ORR V1.16B, V11.16B, V0.16B
+	WORD $0x4ea01d43 // ORR V3.16B, V10.16B, V0.16B
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F6
+	WORD $0x4ea61cc9 // MOV V9.16B, V6.16B
+	WORD $0x4e21cca9 // FMLA V9.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F13
+	WORD $0x4ead1dae // MOV V14.16B, V13.16B
+	WORD $0x4e21ccae // FMLA V14.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8d // FMLA V13.4S, V4.4S, V0.4S
+	WORD $0x6e25dcac // FMUL V12.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2ccdc5 // FMLA V5.4S, V14.4S, V12.4S
+	WORD $0x4e23cda4 // FMLA V4.4S, V13.4S, V3.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d0529 // USHR V9.4S, V9.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
+	WORD $0x6e21fc05 // FDIV V5.4S, V0.4S, V1.4S
+	WORD $0x6e26dc82 // FMUL V2.4S, V4.4S, V6.4S
+	WORD $0x6e25dc61 // FMUL V1.4S, V3.4S, V5.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eabe404 // FCMGT V4.4S, V0.4S, V11.4S
+	WORD $0x6eaae403 // FCMGT V3.4S, V0.4S, V10.4S
+	WORD $0x6e661c44 // BSL V4.16B, V2.16B, V6.16B
+	WORD $0x6e651c23 // BSL V3.16B, V1.16B, V5.16B
+	WORD $0x6e26dc42 // FMUL V2.4S, V2.4S, V6.4S
+	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F4, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1134:
 	RET
 
 // func tanhF64(y *float64, d *float64, x *float64, n int)
@@ -14015,9 +26982,9 @@ TEXT ·tanhF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest528
+	BLT oneTest1148
 
-many526:
+many1146:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F1, F2)
 	FMOVQ 128(R5), F0
@@ -14297,7 +27264,7 @@ many526:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal531
+	BEQ normal1151
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee3e40d // FCMGT V13.2D, V0.2D, V3.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
@@ -14356,9 +27323,9 @@ many526:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled532
+	JMP scaled1152
 
-normal531:
+normal1151:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14388,51 +27355,51 @@ normal531:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled532:
+scaled1152:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F2, F1)
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c4d // AND V13.16B, V2.16B, V0.16B
 	WORD $0x4e201c2c // AND V12.16B, V1.16B, V0.16B
 	WORD $0x6e6ddda6 // FMUL V6.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd84 // FMUL V4.2D, V12.2D, V12.2D
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d5d0 // FADD V16.2D, V14.2D, V0.2D
 	WORD $0x4e60d56f // FADD V15.2D, V11.2D, V0.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5120(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62ccc3 // FMLA V3.2D, V6.2D, V2.2D
 	WORD $0x4e61cc80 // FMLA V0.2D, V4.2D, V1.2D
-	FMOVQ 5184(R5), F1
+	FMOVQ 8128(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63ccc2 // FMLA V2.2D, V6.2D, V3.2D
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 5248(R5), F0
+	FMOVQ 8192(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62ccc3 // FMLA V3.2D, V6.2D, V2.2D
 	WORD $0x4e61cc80 // FMLA V0.2D, V4.2D, V1.2D
-	FMOVQ 5312(R5), F1
+	FMOVQ 8256(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63ccc2 // FMLA V2.2D, V6.2D, V3.2D
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eede409 // FCMGT V9.2D, V0.2D, V13.2D
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6e701c49 // BSL V9.16B, V2.16B, V16.16B
 	WORD $0x6e6f1c28 // BSL V8.16B, V1.16B, V15.16B
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5376(R5), F0
+	FMOVQ 8320(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 5440(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	FMOVQ 5504(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
@@ -14441,30 +27408,30 @@ scaled532:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c46 // EOR V6.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 5568(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x6e60ddc3 // FMUL V3.2D, V14.2D, V0.2D
 	WORD $0x6e60dd62 // FMUL V2.2D, V11.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eede401 // FCMGT V1.2D, V0.2D, V13.2D
 	WORD $0x6eece400 // FCMGT V0.2D, V0.2D, V12.2D
 	WORD $0x6e631cc1 // BSL V1.16B, V6.16B, V3.16B
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e69fc2b // FDIV V11.2D, V1.2D, V9.2D
 	WORD $0x6e68fc09 // FDIV V9.2D, V0.2D, V8.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eede408 // FCMGT V8.2D, V0.2D, V13.2D
 	WORD $0x6eece406 // FCMGT V6.2D, V0.2D, V12.2D
 	WORD $0x6e621da8 // BSL V8.16B, V13.16B, V2.16B
 	WORD $0x6e611d86 // BSL V6.16B, V12.16B, V1.16B
 	WORD $0x4e6bcd08 // FMLA V8.2D, V8.2D, V11.2D
 	WORD $0x4e69ccc6 // FMLA V6.2D, V6.2D, V9.2D
-	FMOVQ 2112(R5), F4
+	FMOVQ 2816(R5), F4
 	WORD $0x4ea41c83 // MOV V3.16B, V4.16B
 	WORD $0x4ee8cd04 // FMLS V4.2D, V8.2D, V8.2D
 	WORD $0x4ee6ccc3 // FMLS V3.2D, V6.2D, V6.2D
-	FMOVQ 5632(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e60d561 // FADD V1.2D, V11.2D, V0.2D
 	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
 	WORD $0x6e6bdc22 // FMUL V2.2D, V1.2D, V11.2D
@@ -14472,7 +27439,7 @@ scaled532:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eede40e // FCMGT V14.2D, V0.2D, V13.2D
 	WORD $0x6eece40d // FCMGT V13.2D, V0.2D, V12.2D
 	WORD $0x6e621c8e // BSL V14.16B, V4.16B, V2.16B
@@ -14484,48 +27451,48 @@ scaled532:
 	WORD $0x4ea11d0c // ORR V12.16B, V8.16B, V1.16B
 	WORD $0x4ea01ccb // ORR V11.16B, V6.16B, V0.16B
 	FLDPQ 32(R7), (F2, F1)
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c50 // AND V16.16B, V2.16B, V0.16B
 	WORD $0x4e201c2f // AND V15.16B, V1.16B, V0.16B
 	WORD $0x6e70de06 // FMUL V6.2D, V16.2D, V16.2D
 	WORD $0x6e6fdde4 // FMUL V4.2D, V15.2D, V15.2D
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d633 // FADD V19.2D, V17.2D, V0.2D
 	WORD $0x4e60d552 // FADD V18.2D, V10.2D, V0.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5120(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62ccc3 // FMLA V3.2D, V6.2D, V2.2D
 	WORD $0x4e61cc80 // FMLA V0.2D, V4.2D, V1.2D
-	FMOVQ 5184(R5), F1
+	FMOVQ 8128(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63ccc2 // FMLA V2.2D, V6.2D, V3.2D
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 5248(R5), F0
+	FMOVQ 8192(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62ccc3 // FMLA V3.2D, V6.2D, V2.2D
 	WORD $0x4e61cc80 // FMLA V0.2D, V4.2D, V1.2D
-	FMOVQ 5312(R5), F1
+	FMOVQ 8256(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63ccc2 // FMLA V2.2D, V6.2D, V3.2D
 	WORD $0x4e60cc81 // FMLA V1.2D, V4.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6ef0e409 // FCMGT V9.2D, V0.2D, V16.2D
 	WORD $0x6eefe408 // FCMGT V8.2D, V0.2D, V15.2D
 	WORD $0x6e731c49 // BSL V9.16B, V2.16B, V19.16B
 	WORD $0x6e721c28 // BSL V8.16B, V1.16B, V18.16B
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5376(R5), F0
+	FMOVQ 8320(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
-	FMOVQ 5440(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61ccc3 // FMLA V3.2D, V6.2D, V1.2D
 	WORD $0x4e60cc82 // FMLA V2.2D, V4.2D, V0.2D
-	FMOVQ 5504(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63ccc1 // FMLA V1.2D, V6.2D, V3.2D
 	WORD $0x4e62cc80 // FMLA V0.2D, V4.2D, V2.2D
@@ -14534,30 +27501,30 @@ scaled532:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c46 // EOR V6.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 5568(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x6e60de23 // FMUL V3.2D, V17.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6ef0e401 // FCMGT V1.2D, V0.2D, V16.2D
 	WORD $0x6eefe400 // FCMGT V0.2D, V0.2D, V15.2D
 	WORD $0x6e631cc1 // BSL V1.16B, V6.16B, V3.16B
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e69fc24 // FDIV V4.2D, V1.2D, V9.2D
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6ef0e40a // FCMGT V10.2D, V0.2D, V16.2D
 	WORD $0x6eefe409 // FCMGT V9.2D, V0.2D, V15.2D
 	WORD $0x6e621e0a // BSL V10.16B, V16.16B, V2.16B
 	WORD $0x6e611de9 // BSL V9.16B, V15.16B, V1.16B
 	WORD $0x4e64cd4a // FMLA V10.2D, V10.2D, V4.2D
 	WORD $0x4e63cd29 // FMLA V9.2D, V9.2D, V3.2D
-	FMOVQ 2112(R5), F8
+	FMOVQ 2816(R5), F8
 	WORD $0x4ea81d06 // MOV V6.16B, V8.16B
 	WORD $0x4eeacd48 // FMLS V8.2D, V10.2D, V10.2D
 	WORD $0x4ee9cd26 // FMLS V6.2D, V9.2D, V9.2D
-	FMOVQ 5632(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -14565,7 +27532,7 @@ scaled532:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6ef0e404 // FCMGT V4.2D, V0.2D, V16.2D
 	WORD $0x6eefe403 // FCMGT V3.2D, V0.2D, V15.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -14584,14 +27551,14 @@ scaled532:
 	FSTPQ (F4, F3), 32(R7)
 	ADD $8, R2, R2
 	CMP R10, R2
-	BLE many526
+	BLE many1146
 
-oneTest528:
+oneTest1148:
 	ADD $-4, R0, R9
 	CMP R9, R2
-	BGT tail529
+	BGT tail1149
 
-one527:
+one1147:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F0, F2)
 	FMOVQ 128(R5), F1
@@ -14732,7 +27699,7 @@ one527:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal533
+	BEQ normal1153
 	FMOVQ 1472(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -14762,9 +27729,9 @@ one527:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842d // SUB V13.2D, V1.2D, V3.2D
 	WORD $0x6ee2840a // SUB V10.2D, V0.2D, V2.2D
-	JMP scaled534
+	JMP scaled1154
 
-normal533:
+normal1153:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -14780,51 +27747,51 @@ normal533:
 	WORD $0x6e63dc2d // FMUL V13.2D, V1.2D, V3.2D
 	WORD $0x6e62dc0a // FMUL V10.2D, V0.2D, V2.2D
 
-scaled534:
+scaled1154:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F2, F1)
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
 	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
 	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd66 // FMUL V6.2D, V11.2D, V11.2D
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d5af // FADD V15.2D, V13.2D, V0.2D
 	WORD $0x4e60d544 // FADD V4.2D, V10.2D, V0.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5120(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
 	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
-	FMOVQ 5184(R5), F1
+	FMOVQ 8128(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63cdc2 // FMLA V2.2D, V14.2D, V3.2D
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 5248(R5), F0
+	FMOVQ 8192(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
 	WORD $0x4e61ccc0 // FMLA V0.2D, V6.2D, V1.2D
-	FMOVQ 5312(R5), F1
+	FMOVQ 8256(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63cdc2 // FMLA V2.2D, V14.2D, V3.2D
 	WORD $0x4e60ccc1 // FMLA V1.2D, V6.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece409 // FCMGT V9.2D, V0.2D, V12.2D
 	WORD $0x6eebe408 // FCMGT V8.2D, V0.2D, V11.2D
 	WORD $0x6e6f1c49 // BSL V9.16B, V2.16B, V15.16B
 	WORD $0x6e641c28 // BSL V8.16B, V1.16B, V4.16B
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5376(R5), F0
+	FMOVQ 8320(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cdc1 // FMLA V1.2D, V14.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 5440(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cdc3 // FMLA V3.2D, V14.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 5504(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cdc1 // FMLA V1.2D, V14.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
@@ -14833,30 +27800,30 @@ scaled534:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c46 // EOR V6.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 5568(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd42 // FMUL V2.2D, V10.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631cc1 // BSL V1.16B, V6.16B, V3.16B
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e69fc24 // FDIV V4.2D, V1.2D, V9.2D
 	WORD $0x6e68fc03 // FDIV V3.2D, V0.2D, V8.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece40a // FCMGT V10.2D, V0.2D, V12.2D
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6e621d8a // BSL V10.16B, V12.16B, V2.16B
 	WORD $0x6e611d69 // BSL V9.16B, V11.16B, V1.16B
 	WORD $0x4e64cd4a // FMLA V10.2D, V10.2D, V4.2D
 	WORD $0x4e63cd29 // FMLA V9.2D, V9.2D, V3.2D
-	FMOVQ 2112(R5), F8
+	FMOVQ 2816(R5), F8
 	WORD $0x4ea81d06 // MOV V6.16B, V8.16B
 	WORD $0x4eeacd48 // FMLS V8.2D, V10.2D, V10.2D
 	WORD $0x4ee9cd26 // FMLS V6.2D, V9.2D, V9.2D
-	FMOVQ 5632(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -14864,7 +27831,7 @@ scaled534:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621d04 // BSL V4.16B, V8.16B, V2.16B
@@ -14881,11 +27848,11 @@ scaled534:
 	FSTPQ (F4, F3), (R7)
 	ADD $4, R2, R2
 	CMP R9, R2
-	BLE one527
+	BLE one1147
 
-tail529:
+tail1149:
 	SUBS R2, R0, R0
-	BEQ done530
+	BEQ done1150
 	ADD $32, R8, R7
 	LSL $3, R0, R0
 	SUB R0, R7, R0
@@ -15050,7 +28017,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal535
+	BEQ normal1155
 	FMOVQ 1472(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -15080,9 +28047,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee3842d // SUB V13.2D, V1.2D, V3.2D
 	WORD $0x6ee28408 // SUB V8.2D, V0.2D, V2.2D
-	JMP scaled536
+	JMP scaled1156
 
-normal535:
+normal1155:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15098,7 +28065,7 @@ normal535:
 	WORD $0x6e63dc2d // FMUL V13.2D, V1.2D, V3.2D
 	WORD $0x6e62dc08 // FMUL V8.2D, V0.2D, V2.2D
 
-scaled536:
+scaled1156:
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x6f00e401 // MOVI V1.2D, 0
 	ADD R2<<3, R1, R1
@@ -15121,48 +28088,48 @@ someLanes3:
 	FMOVD 16(R1), F1
 
 doneLanes4:
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c4c // AND V12.16B, V2.16B, V0.16B
 	WORD $0x4e201c2b // AND V11.16B, V1.16B, V0.16B
 	WORD $0x6e6cdd8e // FMUL V14.2D, V12.2D, V12.2D
 	WORD $0x6e6bdd65 // FMUL V5.2D, V11.2D, V11.2D
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d5af // FADD V15.2D, V13.2D, V0.2D
 	WORD $0x4e60d504 // FADD V4.2D, V8.2D, V0.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5120(R5), F0
+	FMOVQ 8064(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
 	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
-	FMOVQ 5184(R5), F1
+	FMOVQ 8128(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63cdc2 // FMLA V2.2D, V14.2D, V3.2D
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 5248(R5), F0
+	FMOVQ 8192(R5), F0
 	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
 	WORD $0x4e62cdc3 // FMLA V3.2D, V14.2D, V2.2D
 	WORD $0x4e61cca0 // FMLA V0.2D, V5.2D, V1.2D
-	FMOVQ 5312(R5), F1
+	FMOVQ 8256(R5), F1
 	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
 	WORD $0x4e63cdc2 // FMLA V2.2D, V14.2D, V3.2D
 	WORD $0x4e60cca1 // FMLA V1.2D, V5.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece407 // FCMGT V7.2D, V0.2D, V12.2D
 	WORD $0x6eebe406 // FCMGT V6.2D, V0.2D, V11.2D
 	WORD $0x6e6f1c47 // BSL V7.16B, V2.16B, V15.16B
 	WORD $0x6e641c26 // BSL V6.16B, V1.16B, V4.16B
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5376(R5), F0
+	FMOVQ 8320(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cdc1 // FMLA V1.2D, V14.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
-	FMOVQ 5440(R5), F2
+	FMOVQ 8384(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cdc3 // FMLA V3.2D, V14.2D, V1.2D
 	WORD $0x4e60cca2 // FMLA V2.2D, V5.2D, V0.2D
-	FMOVQ 5504(R5), F0
+	FMOVQ 8448(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cdc1 // FMLA V1.2D, V14.2D, V3.2D
 	WORD $0x4e62cca0 // FMLA V0.2D, V5.2D, V2.2D
@@ -15171,30 +28138,30 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c45 // EOR V5.16B, V2.16B, V0.16B
 	WORD $0x6e201c24 // EOR V4.16B, V1.16B, V0.16B
-	FMOVQ 5568(R5), F0
+	FMOVQ 8512(R5), F0
 	WORD $0x6e60dda3 // FMUL V3.2D, V13.2D, V0.2D
 	WORD $0x6e60dd02 // FMUL V2.2D, V8.2D, V0.2D
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece401 // FCMGT V1.2D, V0.2D, V12.2D
 	WORD $0x6eebe400 // FCMGT V0.2D, V0.2D, V11.2D
 	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
 	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
 	WORD $0x6e67fc24 // FDIV V4.2D, V1.2D, V7.2D
 	WORD $0x6e66fc03 // FDIV V3.2D, V0.2D, V6.2D
-	FMOVQ 2112(R5), F2
+	FMOVQ 2816(R5), F2
 	WORD $0x4ea21c41 // MOV V1.16B, V2.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece408 // FCMGT V8.2D, V0.2D, V12.2D
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6e621d88 // BSL V8.16B, V12.16B, V2.16B
 	WORD $0x6e611d67 // BSL V7.16B, V11.16B, V1.16B
 	WORD $0x4e64cd08 // FMLA V8.2D, V8.2D, V4.2D
 	WORD $0x4e63cce7 // FMLA V7.2D, V7.2D, V3.2D
-	FMOVQ 2112(R5), F6
+	FMOVQ 2816(R5), F6
 	WORD $0x4ea61cc5 // MOV V5.16B, V6.16B
 	WORD $0x4ee8cd06 // FMLS V6.2D, V8.2D, V8.2D
 	WORD $0x4ee7cce5 // FMLS V5.2D, V7.2D, V7.2D
-	FMOVQ 5632(R5), F0
+	FMOVQ 8576(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d460 // FADD V0.2D, V3.2D, V0.2D
 	WORD $0x6e64dc22 // FMUL V2.2D, V1.2D, V4.2D
@@ -15202,7 +28169,7 @@ doneLanes4:
 	FMOVQ 128(R5), F0
 	WORD $0x6e201c42 // EOR V2.16B, V2.16B, V0.16B
 	WORD $0x6e201c21 // EOR V1.16B, V1.16B, V0.16B
-	FMOVQ 5056(R5), F0
+	FMOVQ 8000(R5), F0
 	WORD $0x6eece404 // FCMGT V4.2D, V0.2D, V12.2D
 	WORD $0x6eebe403 // FCMGT V3.2D, V0.2D, V11.2D
 	WORD $0x6e621cc4 // BSL V4.16B, V6.16B, V2.16B
@@ -15274,7 +28241,414 @@ someLanes9:
 
 doneLanes10:
 
-done530:
+done1150:
+	RET
+
+// func tanhF32(y *float32, d *float32, x *float32, n int)
+TEXT ·tanhF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R8
+	MOVD y+0(FP), R4
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1167
+
+one1165:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F9, F8)
+	FMOVQ 6976(R5), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201d02 // AND V2.16B, V8.16B, V0.16B
+	FMOVQ 8640(R5), F0
+	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e40b // FCMGT V11.4S, V0.4S, V2.4S
+	WORD $0x6e621c0b // BSL V11.16B, V0.16B, V2.16B
+	WORD $0x6ea1e40a // FCMGT V10.4S, V0.4S, V1.4S
+	WORD $0x6e611c0a // BSL V10.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e21cd65 // FMLA V5.4S, V11.4S, V1.4S
+	WORD $0x4e20cd44 // FMLA V4.4S, V10.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4a2 // FSUB V2.4S, V5.4S, V0.4S
+	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc4b // FMLS V11.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc4b // FMLS V11.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2a // FMLS V10.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cd61 // FMLA V1.4S, V11.4S, V3.4S
+	WORD $0x4e22cd40 // FMLA V0.4S, V10.4S, V2.4S
+	FMOVQ 1856(R5), F7
+	WORD $0x4ea71cec // MOV V12.16B, V7.16B
+	WORD $0x4e21cd6c // FMLA V12.4S, V11.4S, V1.4S
+	WORD $0x4e20cd47 // FMLA V7.4S, V10.4S, V0.4S
+	WORD $0x6e2bdd66 // FMUL V6.4S, V11.4S, V11.4S
+	WORD $0x6e2add43 // FMUL V3.4S, V10.4S, V10.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d56b // FADD V11.4S, V11.4S, V1.4S
+	WORD $0x4e20d54a // FADD V10.4S, V10.4S, V0.4S
+	WORD $0x4e26cd8b // FMLA V11.4S, V12.4S, V6.4S
+	WORD $0x4e23ccea // FMLA V10.4S, V7.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c3 // TBL V3.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c2 // TBL V2.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6f3d04a7 // USHR V7.4S, V5.4S, 3
+	WORD $0x6f3d0486 // USHR V6.4S, V4.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc41 // FMUL V1.4S, V2.4S, V0.4S
+	WORD $0x4ea41c87 // MOV V7.16B, V4.16B
+	WORD $0x4e2bcc87 // FMLA V7.4S, V4.4S, V11.4S
+	WORD $0x4ea11c26 // MOV V6.16B, V1.16B
+	WORD $0x4e2acc26 // FMLA V6.4S, V1.4S, V10.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4ea4d403 // FSUB V3.4S, V0.4S, V4.4S
+	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
+	WORD $0x4eabcc83 // FMLS V3.4S, V4.4S, V11.4S
+	WORD $0x4eaacc22 // FMLS V2.4S, V1.4S, V10.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d4e1 // FADD V1.4S, V7.4S, V0.4S
+	WORD $0x4e20d4c0 // FADD V0.4S, V6.4S, V0.4S
+	WORD $0x6e21fc63 // FDIV V3.4S, V3.4S, V1.4S
+	WORD $0x6e20fc42 // FDIV V2.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
+	WORD $0x4e20d444 // FADD V4.4S, V2.4S, V0.4S
+	FMOVQ 320(R5), F0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	WORD $0x4e201d00 // AND V0.16B, V8.16B, V0.16B
+	WORD $0x4ea11c63 // ORR V3.16B, V3.16B, V1.16B
+	WORD $0x4ea01c42 // ORR V2.16B, V2.16B, V0.16B
+	WORD $0x6e25dce1 // FMUL V1.4S, V7.4S, V5.4S
+	WORD $0x6e24dcc0 // FMUL V0.4S, V6.4S, V4.4S
+	WORD $0x6e25dc21 // FMUL V1.4S, V1.4S, V5.4S
+	WORD $0x6e24dc00 // FMUL V0.4S, V0.4S, V4.4S
+	ADD R2<<2, R4, R1
+	FSTPQ (F3, F2), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1165
+
+tail1167:
+	SUBS R2, R0, R0
+	BEQ done1168
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F8, F6)
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F11
+	FMOVQ 16(R1), F10
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F11
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040b // MOV V11.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040b // MOV V11.S[2], V0.S[0]
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040b // MOV V11.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F10
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040a // MOV V10.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040a // MOV V10.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d42 // AND V2.16B, V10.16B, V0.16B
+	FMOVQ 8640(R5), F0
+	WORD $0x6e20dc21 // FMUL V1.4S, V1.4S, V0.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e40d // FCMGT V13.4S, V0.4S, V2.4S
+	WORD $0x6e621c0d // BSL V13.16B, V0.16B, V2.16B
+	WORD $0x6ea1e40c // FCMGT V12.4S, V0.4S, V1.4S
+	WORD $0x6e611c0c // BSL V12.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F4
+	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
+	WORD $0x4e21cda5 // FMLA V5.4S, V13.4S, V1.4S
+	WORD $0x4e20cd84 // FMLA V4.4S, V12.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4a2 // FSUB V2.4S, V5.4S, V0.4S
+	WORD $0x4ea0d481 // FSUB V1.4S, V4.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc4d // FMLS V13.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc2c // FMLS V12.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cda1 // FMLA V1.4S, V13.4S, V3.4S
+	WORD $0x4e22cd80 // FMLA V0.4S, V12.4S, V2.4S
+	FMOVQ 1856(R5), F9
+	WORD $0x4ea91d2e // MOV V14.16B, V9.16B
+	WORD $0x4e21cdae // FMLA V14.4S, V13.4S, V1.4S
+	WORD $0x4e20cd89 // FMLA V9.4S, V12.4S, V0.4S
+	WORD $0x6e2ddda7 // FMUL V7.4S, V13.4S, V13.4S
+	WORD $0x6e2cdd83 // FMUL V3.4S, V12.4S, V12.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d5ad // FADD V13.4S, V13.4S, V1.4S
+	WORD $0x4e20d58c // FADD V12.4S, V12.4S, V0.4S
+	WORD $0x4e27cdcd // FMLA V13.4S, V14.4S, V7.4S
+	WORD $0x4e23cd2c // FMLA V12.4S, V9.4S, V3.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201c81 // AND V1.16B, V4.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c3 // TBL V3.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c2 // TBL V2.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x6f3d04a9 // USHR V9.4S, V5.4S, 3
+	WORD $0x6f3d0487 // USHR V7.4S, V4.4S, 3
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x6f3f04e4 // USHR V4.4S, V7.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
+	WORD $0x6ea484e0 // SUB V0.4S, V7.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc41 // FMUL V1.4S, V2.4S, V0.4S
+	WORD $0x4ea41c89 // MOV V9.16B, V4.16B
+	WORD $0x4e2dcc89 // FMLA V9.4S, V4.4S, V13.4S
+	WORD $0x4ea11c27 // MOV V7.16B, V1.16B
+	WORD $0x4e2ccc27 // FMLA V7.4S, V1.4S, V12.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4ea4d403 // FSUB V3.4S, V0.4S, V4.4S
+	WORD $0x4ea1d402 // FSUB V2.4S, V0.4S, V1.4S
+	WORD $0x4eadcc83 // FMLS V3.4S, V4.4S, V13.4S
+	WORD $0x4eaccc22 // FMLS V2.4S, V1.4S, V12.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d521 // FADD V1.4S, V9.4S, V0.4S
+	WORD $0x4e20d4e0 // FADD V0.4S, V7.4S, V0.4S
+	WORD $0x6e21fc64 // FDIV V4.4S, V3.4S, V1.4S
+	WORD $0x6e20fc43 // FDIV V3.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d465 // FADD V5.4S, V3.4S, V0.4S
+	FMOVQ 320(R5), F0
+	WORD $0x4e201d61 // AND V1.16B, V11.16B, V0.16B
+	WORD $0x4e201d40 // AND V0.16B, V10.16B, V0.16B
+	WORD $0x4ea11c84 // ORR V4.16B, V4.16B, V1.16B
+	WORD $0x4ea01c63 // ORR V3.16B, V3.16B, V0.16B
+	WORD $0x6e22dd21 // FMUL V1.4S, V9.4S, V2.4S
+	WORD $0x6e25dce0 // FMUL V0.4S, V7.4S, V5.4S
+	WORD $0x6e22dc22 // FMUL V2.4S, V1.4S, V2.4S
+	WORD $0x6e25dc01 // FMUL V1.4S, V0.4S, V5.4S
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F4, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1168:
 	RET
 
 // func softplusF64(y *float64, d *float64, x *float64, n int)
@@ -15293,9 +28667,9 @@ TEXT ·softplusF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest550
+	BLT oneTest1182
 
-many548:
+many1180:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F2, F1)
 	FMOVQ 128(R5), F0
@@ -15571,7 +28945,7 @@ many548:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal553
+	BEQ normal1185
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee3e40d // FCMGT V13.2D, V0.2D, V3.2D
 	WORD $0x6eeee40c // FCMGT V12.2D, V0.2D, V14.2D
@@ -15630,9 +29004,9 @@ many548:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38428 // SUB V8.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled554
+	JMP scaled1186
 
-normal553:
+normal1185:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -15662,10 +29036,10 @@ normal553:
 	WORD $0x6e63dc28 // FMUL V8.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled554:
-	FMOVQ 2112(R5), F3
+scaled1186:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d661 // FADD V1.2D, V19.2D, V0.2D
 	WORD $0x4e60d640 // FADD V0.2D, V18.2D, V0.2D
 	WORD $0x6e61fc64 // FDIV V4.2D, V3.2D, V1.2D
@@ -15692,7 +29066,7 @@ scaled554:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 512(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 5696(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x6ee0e661 // FCMGT V1.2D, V19.2D, V0.2D
 	WORD $0x6ee0e640 // FCMGT V0.2D, V18.2D, V0.2D
 	WORD $0x4ea11c34 // MOV V20.16B, V1.16B
@@ -15705,7 +29079,7 @@ scaled554:
 	WORD $0x6e701c71 // BSL V17.16B, V3.16B, V16.16B
 	WORD $0x6e6b1c41 // BSL V1.16B, V2.16B, V11.16B
 	WORD $0x6e6a1c40 // BSL V0.16B, V2.16B, V10.16B
-	FMOVQ 5632(R5), F2
+	FMOVQ 8576(R5), F2
 	WORD $0x4e62d683 // FADD V3.2D, V20.2D, V2.2D
 	WORD $0x4e62d662 // FADD V2.2D, V19.2D, V2.2D
 	WORD $0x6e63fe96 // FDIV V22.2D, V20.2D, V3.2D
@@ -15714,27 +29088,27 @@ scaled554:
 	WORD $0x6e75deb0 // FMUL V16.2D, V21.2D, V21.2D
 	WORD $0x6e77def9 // FMUL V25.2D, V23.2D, V23.2D
 	WORD $0x6e70de18 // FMUL V24.2D, V16.2D, V16.2D
-	FMOVQ 3072(R5), F3
+	FMOVQ 3776(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2944(R5), F4
+	FMOVQ 3648(R5), F4
 	WORD $0x4ea41c89 // MOV V9.16B, V4.16B
 	WORD $0x4e63cf29 // FMLA V9.2D, V25.2D, V3.2D
 	WORD $0x4e62cf04 // FMLA V4.2D, V24.2D, V2.2D
-	FMOVQ 2816(R5), F2
+	FMOVQ 3520(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e69cf23 // FMLA V3.2D, V25.2D, V9.2D
 	WORD $0x4e64cf02 // FMLA V2.2D, V24.2D, V4.2D
-	FMOVQ 2688(R5), F10
+	FMOVQ 3392(R5), F10
 	WORD $0x4eaa1d4b // MOV V11.16B, V10.16B
 	WORD $0x4e63cf2b // FMLA V11.2D, V25.2D, V3.2D
 	WORD $0x4e62cf0a // FMLA V10.2D, V24.2D, V2.2D
-	FMOVQ 3008(R5), F3
+	FMOVQ 3712(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2880(R5), F4
+	FMOVQ 3584(R5), F4
 	WORD $0x4ea41c89 // MOV V9.16B, V4.16B
 	WORD $0x4e63cf29 // FMLA V9.2D, V25.2D, V3.2D
 	WORD $0x4e62cf04 // FMLA V4.2D, V24.2D, V2.2D
-	FMOVQ 2752(R5), F2
+	FMOVQ 3456(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e69cf23 // FMLA V3.2D, V25.2D, V9.2D
 	WORD $0x4e64cf02 // FMLA V2.2D, V24.2D, V4.2D
@@ -15766,9 +29140,9 @@ scaled554:
 	WORD $0x4e60d46c // FADD V12.2D, V3.2D, V0.2D
 	WORD $0x4ea81d15 // MOV V21.16B, V8.16B
 	WORD $0x4ea61cd4 // MOV V20.16B, V6.16B
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
 	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
@@ -15792,7 +29166,7 @@ scaled554:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 512(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 5696(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x6ee0e6a1 // FCMGT V1.2D, V21.2D, V0.2D
 	WORD $0x6ee0e680 // FCMGT V0.2D, V20.2D, V0.2D
 	WORD $0x4ea11c36 // MOV V22.16B, V1.16B
@@ -15805,7 +29179,7 @@ scaled554:
 	WORD $0x6e721c73 // BSL V19.16B, V3.16B, V18.16B
 	WORD $0x6e691c41 // BSL V1.16B, V2.16B, V9.16B
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
-	FMOVQ 5632(R5), F2
+	FMOVQ 8576(R5), F2
 	WORD $0x4e62d6c3 // FADD V3.2D, V22.2D, V2.2D
 	WORD $0x4e62d6a2 // FADD V2.2D, V21.2D, V2.2D
 	WORD $0x6e63fed8 // FDIV V24.2D, V22.2D, V3.2D
@@ -15814,27 +29188,27 @@ scaled554:
 	WORD $0x6e77def2 // FMUL V18.2D, V23.2D, V23.2D
 	WORD $0x6e79df3b // FMUL V27.2D, V25.2D, V25.2D
 	WORD $0x6e72de5a // FMUL V26.2D, V18.2D, V18.2D
-	FMOVQ 3072(R5), F3
+	FMOVQ 3776(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2944(R5), F4
+	FMOVQ 3648(R5), F4
 	WORD $0x4ea41c86 // MOV V6.16B, V4.16B
 	WORD $0x4e63cf66 // FMLA V6.2D, V27.2D, V3.2D
 	WORD $0x4e62cf44 // FMLA V4.2D, V26.2D, V2.2D
-	FMOVQ 2816(R5), F2
+	FMOVQ 3520(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e66cf63 // FMLA V3.2D, V27.2D, V6.2D
 	WORD $0x4e64cf42 // FMLA V2.2D, V26.2D, V4.2D
-	FMOVQ 2688(R5), F8
+	FMOVQ 3392(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e63cf69 // FMLA V9.2D, V27.2D, V3.2D
 	WORD $0x4e62cf48 // FMLA V8.2D, V26.2D, V2.2D
-	FMOVQ 3008(R5), F3
+	FMOVQ 3712(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2880(R5), F4
+	FMOVQ 3584(R5), F4
 	WORD $0x4ea41c86 // MOV V6.16B, V4.16B
 	WORD $0x4e63cf66 // FMLA V6.2D, V27.2D, V3.2D
 	WORD $0x4e62cf44 // FMLA V4.2D, V26.2D, V2.2D
-	FMOVQ 2752(R5), F2
+	FMOVQ 3456(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e66cf63 // FMLA V3.2D, V27.2D, V6.2D
 	WORD $0x4e64cf42 // FMLA V2.2D, V26.2D, V4.2D
@@ -15872,14 +29246,14 @@ scaled554:
 	FSTPQ (F11, F10), 32(R7)
 	ADD $8, R2, R2
 	CMP R10, R2
-	BLE many548
+	BLE many1180
 
-oneTest550:
+oneTest1182:
 	ADD $-4, R0, R9
 	CMP R9, R2
-	BGT tail551
+	BGT tail1183
 
-one549:
+one1181:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F0, F2)
 	FMOVQ 128(R5), F1
@@ -16018,7 +29392,7 @@ one549:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal555
+	BEQ normal1187
 	FMOVQ 1472(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae406 // FCMGT V6.2D, V0.2D, V10.2D
@@ -16048,9 +29422,9 @@ one549:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled556
+	JMP scaled1188
 
-normal555:
+normal1187:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16066,10 +29440,10 @@ normal555:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled556:
-	FMOVQ 2112(R5), F3
+scaled1188:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d621 // FADD V1.2D, V17.2D, V0.2D
 	WORD $0x4e60d600 // FADD V0.2D, V16.2D, V0.2D
 	WORD $0x6e61fc63 // FDIV V3.2D, V3.2D, V1.2D
@@ -16094,7 +29468,7 @@ scaled556:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 512(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 5696(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -16107,7 +29481,7 @@ scaled556:
 	WORD $0x6e6e1c6f // BSL V15.16B, V3.16B, V14.16B
 	WORD $0x6e691c41 // BSL V1.16B, V2.16B, V9.16B
 	WORD $0x6e681c40 // BSL V0.16B, V2.16B, V8.16B
-	FMOVQ 5632(R5), F2
+	FMOVQ 8576(R5), F2
 	WORD $0x4e62d643 // FADD V3.2D, V18.2D, V2.2D
 	WORD $0x4e62d622 // FADD V2.2D, V17.2D, V2.2D
 	WORD $0x6e63fe54 // FDIV V20.2D, V18.2D, V3.2D
@@ -16116,27 +29490,27 @@ scaled556:
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
 	WORD $0x6e75deb7 // FMUL V23.2D, V21.2D, V21.2D
 	WORD $0x6e6eddd6 // FMUL V22.2D, V14.2D, V14.2D
-	FMOVQ 3072(R5), F3
+	FMOVQ 3776(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2944(R5), F4
+	FMOVQ 3648(R5), F4
 	WORD $0x4ea41c86 // MOV V6.16B, V4.16B
 	WORD $0x4e63cee6 // FMLA V6.2D, V23.2D, V3.2D
 	WORD $0x4e62cec4 // FMLA V4.2D, V22.2D, V2.2D
-	FMOVQ 2816(R5), F2
+	FMOVQ 3520(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e66cee3 // FMLA V3.2D, V23.2D, V6.2D
 	WORD $0x4e64cec2 // FMLA V2.2D, V22.2D, V4.2D
-	FMOVQ 2688(R5), F8
+	FMOVQ 3392(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e63cee9 // FMLA V9.2D, V23.2D, V3.2D
 	WORD $0x4e62cec8 // FMLA V8.2D, V22.2D, V2.2D
-	FMOVQ 3008(R5), F3
+	FMOVQ 3712(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2880(R5), F4
+	FMOVQ 3584(R5), F4
 	WORD $0x4ea41c86 // MOV V6.16B, V4.16B
 	WORD $0x4e63cee6 // FMLA V6.2D, V23.2D, V3.2D
 	WORD $0x4e62cec4 // FMLA V4.2D, V22.2D, V2.2D
-	FMOVQ 2752(R5), F2
+	FMOVQ 3456(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e66cee3 // FMLA V3.2D, V23.2D, V6.2D
 	WORD $0x4e64cec2 // FMLA V2.2D, V22.2D, V4.2D
@@ -16172,11 +29546,11 @@ scaled556:
 	FSTPQ (F11, F10), (R7)
 	ADD $4, R2, R2
 	CMP R9, R2
-	BLE one549
+	BLE one1181
 
-tail551:
+tail1183:
 	SUBS R2, R0, R0
-	BEQ done552
+	BEQ done1184
 	ADD $32, R8, R7
 	LSL $3, R0, R0
 	SUB R0, R7, R0
@@ -16341,7 +29715,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal557
+	BEQ normal1189
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -16371,9 +29745,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38431 // SUB V17.2D, V1.2D, V3.2D
 	WORD $0x6ee28410 // SUB V16.2D, V0.2D, V2.2D
-	JMP scaled558
+	JMP scaled1190
 
-normal557:
+normal1189:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16389,10 +29763,10 @@ normal557:
 	WORD $0x6e63dc31 // FMUL V17.2D, V1.2D, V3.2D
 	WORD $0x6e62dc10 // FMUL V16.2D, V0.2D, V2.2D
 
-scaled558:
-	FMOVQ 2112(R5), F3
+scaled1190:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d621 // FADD V1.2D, V17.2D, V0.2D
 	WORD $0x4e60d600 // FADD V0.2D, V16.2D, V0.2D
 	WORD $0x6e61fc64 // FDIV V4.2D, V3.2D, V1.2D
@@ -16437,7 +29811,7 @@ doneLanes4:
 	WORD $0x4ee0d424 // FSUB V4.2D, V1.2D, V0.2D
 	FMOVQ 512(R5), F3
 	FMOVQ 576(R5), F2
-	FMOVQ 5696(R5), F0
+	FMOVQ 8704(R5), F0
 	WORD $0x6ee0e621 // FCMGT V1.2D, V17.2D, V0.2D
 	WORD $0x6ee0e600 // FCMGT V0.2D, V16.2D, V0.2D
 	WORD $0x4ea11c32 // MOV V18.16B, V1.16B
@@ -16450,7 +29824,7 @@ doneLanes4:
 	WORD $0x6e6e1c6f // BSL V15.16B, V3.16B, V14.16B
 	WORD $0x6e671c41 // BSL V1.16B, V2.16B, V7.16B
 	WORD $0x6e661c40 // BSL V0.16B, V2.16B, V6.16B
-	FMOVQ 5632(R5), F2
+	FMOVQ 8576(R5), F2
 	WORD $0x4e62d643 // FADD V3.2D, V18.2D, V2.2D
 	WORD $0x4e62d622 // FADD V2.2D, V17.2D, V2.2D
 	WORD $0x6e63fe54 // FDIV V20.2D, V18.2D, V3.2D
@@ -16459,27 +29833,27 @@ doneLanes4:
 	WORD $0x6e73de6e // FMUL V14.2D, V19.2D, V19.2D
 	WORD $0x6e75deb7 // FMUL V23.2D, V21.2D, V21.2D
 	WORD $0x6e6eddd6 // FMUL V22.2D, V14.2D, V14.2D
-	FMOVQ 3072(R5), F3
+	FMOVQ 3776(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2944(R5), F4
+	FMOVQ 3648(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cee5 // FMLA V5.2D, V23.2D, V3.2D
 	WORD $0x4e62cec4 // FMLA V4.2D, V22.2D, V2.2D
-	FMOVQ 2816(R5), F2
+	FMOVQ 3520(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cee3 // FMLA V3.2D, V23.2D, V5.2D
 	WORD $0x4e64cec2 // FMLA V2.2D, V22.2D, V4.2D
-	FMOVQ 2688(R5), F6
+	FMOVQ 3392(R5), F6
 	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
 	WORD $0x4e63cee7 // FMLA V7.2D, V23.2D, V3.2D
 	WORD $0x4e62cec6 // FMLA V6.2D, V22.2D, V2.2D
-	FMOVQ 3008(R5), F3
+	FMOVQ 3712(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2880(R5), F4
+	FMOVQ 3584(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cee5 // FMLA V5.2D, V23.2D, V3.2D
 	WORD $0x4e62cec4 // FMLA V4.2D, V22.2D, V2.2D
-	FMOVQ 2752(R5), F2
+	FMOVQ 3456(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cee3 // FMLA V3.2D, V23.2D, V5.2D
 	WORD $0x4e64cec2 // FMLA V2.2D, V22.2D, V4.2D
@@ -16550,7 +29924,480 @@ someLanes7:
 
 doneLanes8:
 
-done552:
+done1184:
+	RET
+
+// func softplusF32(y *float32, d *float32, x *float32, n int)
+TEXT ·softplusF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R8
+	MOVD y+0(FP), R4
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1201
+
+one1199:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 320(R5), F0
+	WORD $0x4ea01d61 // ORR V1.16B, V11.16B, V0.16B
+	WORD $0x4ea01d43 // ORR V3.16B, V10.16B, V0.16B
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F6
+	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F9
+	WORD $0x4ea91d2c // MOV V12.16B, V9.16B
+	WORD $0x4e21ccac // FMLA V12.4S, V5.4S, V1.4S
+	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e28cd85 // FMLA V5.4S, V12.4S, V8.4S
+	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc44 // FMUL V4.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	WORD $0x4e20d481 // FADD V1.4S, V4.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc09 // FDIV V9.4S, V0.4S, V2.4S
+	WORD $0x6e21fc08 // FDIV V8.4S, V0.4S, V1.4S
+	WORD $0x6e29dc67 // FMUL V7.4S, V3.4S, V9.4S
+	WORD $0x6e28dc86 // FMUL V6.4S, V4.4S, V8.4S
+	FMOVQ 8768(R5), F5
+	WORD $0x4ea51ca2 // MOV V2.16B, V5.16B
+	FMOVQ 8832(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc61 // FMLA V1.4S, V3.4S, V5.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 8896(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc65 // FMLA V5.4S, V3.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 8960(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc61 // FMLA V1.4S, V3.4S, V5.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 9024(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc65 // FMLA V5.4S, V3.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 9088(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc61 // FMLA V1.4S, V3.4S, V5.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 9152(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc65 // FMLA V5.4S, V3.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 9216(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc61 // FMLA V1.4S, V3.4S, V5.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 9280(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc65 // FMLA V5.4S, V3.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	WORD $0x6e23dc61 // FMUL V1.4S, V3.4S, V3.4S
+	WORD $0x6e24dc80 // FMUL V0.4S, V4.4S, V4.4S
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc44 // FMLA V4.4S, V2.4S, V0.4S
+	FMOVQ 5312(R5), F2
+	WORD $0x6ea2e561 // FCMGT V1.4S, V11.4S, V2.4S
+	WORD $0x6e621d61 // BSL V1.16B, V11.16B, V2.16B
+	WORD $0x6ea2e540 // FCMGT V0.4S, V10.4S, V2.4S
+	WORD $0x6e621d40 // BSL V0.16B, V10.16B, V2.16B
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
+	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
+	WORD $0x6e691ce1 // BSL V1.16B, V7.16B, V9.16B
+	WORD $0x6e681cc0 // BSL V0.16B, V6.16B, V8.16B
+	ADD R2<<2, R4, R1
+	FSTPQ (F3, F2), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1199
+
+tail1201:
+	SUBS R2, R0, R0
+	BEQ done1202
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F7, F6)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F13
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 320(R5), F0
+	WORD $0x4ea01da1 // ORR V1.16B, V13.16B, V0.16B
+	WORD $0x4ea01d83 // ORR V3.16B, V12.16B, V0.16B
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F8
+	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
+	WORD $0x4e21cca9 // FMLA V9.4S, V5.4S, V1.4S
+	WORD $0x4e20cc88 // FMLA V8.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d522 // FSUB V2.4S, V9.4S, V0.4S
+	WORD $0x4ea0d501 // FSUB V1.4S, V8.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F11
+	WORD $0x4eab1d6e // MOV V14.16B, V11.16B
+	WORD $0x4e21ccae // FMLA V14.4S, V5.4S, V1.4S
+	WORD $0x4e20cc8b // FMLA V11.4S, V4.4S, V0.4S
+	WORD $0x6e25dcaa // FMUL V10.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2acdc5 // FMLA V5.4S, V14.4S, V10.4S
+	WORD $0x4e23cd64 // FMLA V4.4S, V11.4S, V3.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d21 // AND V1.16B, V9.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201d01 // AND V1.16B, V8.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d0529 // USHR V9.4S, V9.4S, 3
+	WORD $0x6f3d0508 // USHR V8.4S, V8.4S, 3
+	WORD $0x6f3f0525 // USHR V5.4S, V9.4S, 1
+	WORD $0x6f3f0504 // USHR V4.4S, V8.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea58521 // SUB V1.4S, V9.4S, V5.4S
+	WORD $0x6ea48500 // SUB V0.4S, V8.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc0b // FDIV V11.4S, V0.4S, V2.4S
+	WORD $0x6e21fc0a // FDIV V10.4S, V0.4S, V1.4S
+	WORD $0x6e2bdc89 // FMUL V9.4S, V4.4S, V11.4S
+	WORD $0x6e2adc68 // FMUL V8.4S, V3.4S, V10.4S
+	FMOVQ 8768(R5), F5
+	WORD $0x4ea51ca2 // MOV V2.16B, V5.16B
+	FMOVQ 8832(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc81 // FMLA V1.4S, V4.4S, V5.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 8896(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
+	FMOVQ 8960(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc81 // FMLA V1.4S, V4.4S, V5.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 9024(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
+	FMOVQ 9088(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc81 // FMLA V1.4S, V4.4S, V5.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 9152(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
+	FMOVQ 9216(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e25cc81 // FMLA V1.4S, V4.4S, V5.4S
+	WORD $0x4e22cc60 // FMLA V0.4S, V3.4S, V2.4S
+	FMOVQ 9280(R5), F2
+	WORD $0x4ea21c45 // MOV V5.16B, V2.16B
+	WORD $0x4e21cc85 // FMLA V5.4S, V4.4S, V1.4S
+	WORD $0x4e20cc62 // FMLA V2.4S, V3.4S, V0.4S
+	WORD $0x6e24dc81 // FMUL V1.4S, V4.4S, V4.4S
+	WORD $0x6e23dc60 // FMUL V0.4S, V3.4S, V3.4S
+	WORD $0x4e21cca4 // FMLA V4.4S, V5.4S, V1.4S
+	WORD $0x4e20cc43 // FMLA V3.4S, V2.4S, V0.4S
+	FMOVQ 5312(R5), F2
+	WORD $0x6ea2e5a1 // FCMGT V1.4S, V13.4S, V2.4S
+	WORD $0x6e621da1 // BSL V1.16B, V13.16B, V2.16B
+	WORD $0x6ea2e580 // FCMGT V0.4S, V12.4S, V2.4S
+	WORD $0x6e621d80 // BSL V0.16B, V12.16B, V2.16B
+	WORD $0x4e21d484 // FADD V4.4S, V4.4S, V1.4S
+	WORD $0x4e20d463 // FADD V3.4S, V3.4S, V0.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eade402 // FCMGT V2.4S, V0.4S, V13.4S
+	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
+	WORD $0x6e6b1d22 // BSL V2.16B, V9.16B, V11.16B
+	WORD $0x6e6a1d01 // BSL V1.16B, V8.16B, V10.16B
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F4, (R1)
+	FMOVQ F3, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F4, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0480 // DUP V0.4S, V4.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140480 // DUP V0.4S, V4.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c0480 // DUP V0.4S, V4.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F3, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c0460 // DUP V0.4S, V3.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e140460 // DUP V0.4S, V3.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3cc0 // UMOV R0, V6.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043ce0 // UMOV R0, V7.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3ce0 // UMOV R0, V7.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143ce0 // UMOV R0, V7.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043cc0 // UMOV R0, V6.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3cc0 // UMOV R0, V6.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143cc0 // UMOV R0, V6.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1202:
 	RET
 
 // func gELUF64(y *float64, d *float64, x *float64, n int)
@@ -16569,36 +30416,36 @@ TEXT ·gELUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest572
+	BLT oneTest1216
 
-many570:
+many1214:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F0, F2)
-	FMOVQ 3840(R5), F1
+	FMOVQ 5440(R5), F1
 	WORD $0x4e211c00 // AND V0.16B, V0.16B, V1.16B
 	WORD $0x4e211c43 // AND V3.16B, V2.16B, V1.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e401 // FCMGT V1.2D, V0.2D, V2.2D
 	WORD $0x6e601c41 // BSL V1.16B, V2.16B, V0.16B
 	WORD $0x6ee2e460 // FCMGT V0.2D, V3.2D, V2.2D
 	WORD $0x6e631c40 // BSL V0.16B, V2.16B, V3.16B
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
 	WORD $0x6e60dc01 // FMUL V1.2D, V0.2D, V0.2D
-	FMOVQ 5824(R5), F0
+	FMOVQ 6848(R5), F0
 	WORD $0x6e60dc48 // FMUL V8.2D, V2.2D, V0.2D
 	WORD $0x6e60dc25 // FMUL V5.2D, V1.2D, V0.2D
 	FLDPQ 32(R7), (F1, F2)
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e420 // FCMGT V0.2D, V1.2D, V2.2D
 	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
 	WORD $0x6ee2e461 // FCMGT V1.2D, V3.2D, V2.2D
 	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
-	FMOVQ 5824(R5), F1
+	FMOVQ 6848(R5), F1
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x6e61dc44 // FMUL V4.2D, V2.2D, V1.2D
 	WORD $0x6ee8e4c3 // FCMGT V3.2D, V6.2D, V8.2D
@@ -16867,7 +30714,7 @@ many570:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal575
+	BEQ normal1219
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee3e40d // FCMGT V13.2D, V0.2D, V3.2D
 	WORD $0x6eeee40b // FCMGT V11.2D, V0.2D, V14.2D
@@ -16926,9 +30773,9 @@ many570:
 	WORD $0x4e64d500 // FADD V0.2D, V8.2D, V4.2D
 	WORD $0x6ee58421 // SUB V1.2D, V1.2D, V5.2D
 	WORD $0x6ee48400 // SUB V0.2D, V0.2D, V4.2D
-	JMP scaled576
+	JMP scaled1220
 
-normal575:
+normal1219:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -16958,13 +30805,13 @@ normal575:
 	WORD $0x6e65dc21 // FMUL V1.2D, V1.2D, V5.2D
 	WORD $0x6e64dc00 // FMUL V0.2D, V0.2D, V4.2D
 
-scaled576:
+scaled1220:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F8, F5)
-	FMOVQ 3840(R5), F4
+	FMOVQ 5440(R5), F4
 	WORD $0x4e241d08 // AND V8.16B, V8.16B, V4.16B
 	WORD $0x4e241ca5 // AND V5.16B, V5.16B, V4.16B
-	FMOVQ 5760(R5), F4
+	FMOVQ 9344(R5), F4
 	WORD $0x6ee4e50a // FCMGT V10.2D, V8.2D, V4.2D
 	WORD $0x6e681c8a // BSL V10.16B, V4.16B, V8.16B
 	WORD $0x6ee4e4a9 // FCMGT V9.2D, V5.2D, V4.2D
@@ -16982,112 +30829,112 @@ scaled576:
 	WORD $0x4ee3cd04 // FMLS V4.2D, V8.2D, V3.2D
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4ee2cca3 // FMLS V3.2D, V5.2D, V2.2D
-	FMOVQ 5888(R5), F2
+	FMOVQ 9408(R5), F2
 	WORD $0x6e62dc8c // FMUL V12.2D, V4.2D, V2.2D
 	WORD $0x6e62dc6b // FMUL V11.2D, V3.2D, V2.2D
-	FMOVQ 2112(R5), F5
+	FMOVQ 2816(R5), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 5952(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4e62d543 // FADD V3.2D, V10.2D, V2.2D
 	WORD $0x4e62d522 // FADD V2.2D, V9.2D, V2.2D
 	WORD $0x6e63fcb1 // FDIV V17.2D, V5.2D, V3.2D
 	WORD $0x6e62fc90 // FDIV V16.2D, V4.2D, V2.2D
-	FMOVQ 5952(R5), F2
+	FMOVQ 9472(R5), F2
 	WORD $0x4ee2d543 // FSUB V3.2D, V10.2D, V2.2D
 	WORD $0x4ee2d522 // FSUB V2.2D, V9.2D, V2.2D
 	WORD $0x6e71dc6f // FMUL V15.2D, V3.2D, V17.2D
 	WORD $0x6e70dc4e // FMUL V14.2D, V2.2D, V16.2D
 	WORD $0x6e6fdded // FMUL V13.2D, V15.2D, V15.2D
 	WORD $0x6e6eddca // FMUL V10.2D, V14.2D, V14.2D
-	FMOVQ 6016(R5), F5
+	FMOVQ 9536(R5), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 6080(R5), F2
+	FMOVQ 9600(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cda3 // FMLA V3.2D, V13.2D, V5.2D
 	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
-	FMOVQ 6144(R5), F4
+	FMOVQ 9664(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cda5 // FMLA V5.2D, V13.2D, V3.2D
 	WORD $0x4e62cd44 // FMLA V4.2D, V10.2D, V2.2D
-	FMOVQ 6208(R5), F2
+	FMOVQ 9728(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cda3 // FMLA V3.2D, V13.2D, V5.2D
 	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
-	FMOVQ 6272(R5), F4
+	FMOVQ 9792(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cda5 // FMLA V5.2D, V13.2D, V3.2D
 	WORD $0x4e62cd44 // FMLA V4.2D, V10.2D, V2.2D
-	FMOVQ 6336(R5), F2
+	FMOVQ 9856(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cda3 // FMLA V3.2D, V13.2D, V5.2D
 	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
-	FMOVQ 6400(R5), F4
+	FMOVQ 9920(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cda5 // FMLA V5.2D, V13.2D, V3.2D
 	WORD $0x4e62cd44 // FMLA V4.2D, V10.2D, V2.2D
-	FMOVQ 6464(R5), F2
+	FMOVQ 9984(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cda3 // FMLA V3.2D, V13.2D, V5.2D
 	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
-	FMOVQ 6528(R5), F4
+	FMOVQ 10048(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cda5 // FMLA V5.2D, V13.2D, V3.2D
 	WORD $0x4e62cd44 // FMLA V4.2D, V10.2D, V2.2D
-	FMOVQ 6592(R5), F2
+	FMOVQ 10112(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cda3 // FMLA V3.2D, V13.2D, V5.2D
 	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
-	FMOVQ 6656(R5), F4
+	FMOVQ 10176(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cda5 // FMLA V5.2D, V13.2D, V3.2D
 	WORD $0x4e62cd44 // FMLA V4.2D, V10.2D, V2.2D
-	FMOVQ 6720(R5), F2
+	FMOVQ 10240(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cda3 // FMLA V3.2D, V13.2D, V5.2D
 	WORD $0x4e64cd42 // FMLA V2.2D, V10.2D, V4.2D
-	FMOVQ 6784(R5), F9
+	FMOVQ 10304(R5), F9
 	WORD $0x4ea91d28 // MOV V8.16B, V9.16B
-	FMOVQ 6848(R5), F4
+	FMOVQ 10368(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cda5 // FMLA V5.2D, V13.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
-	FMOVQ 6912(R5), F8
+	FMOVQ 10432(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e65cda9 // FMLA V9.2D, V13.2D, V5.2D
 	WORD $0x4e64cd48 // FMLA V8.2D, V10.2D, V4.2D
-	FMOVQ 6976(R5), F4
+	FMOVQ 10496(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cda5 // FMLA V5.2D, V13.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
-	FMOVQ 7040(R5), F8
+	FMOVQ 10560(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e65cda9 // FMLA V9.2D, V13.2D, V5.2D
 	WORD $0x4e64cd48 // FMLA V8.2D, V10.2D, V4.2D
-	FMOVQ 7104(R5), F4
+	FMOVQ 10624(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cda5 // FMLA V5.2D, V13.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
-	FMOVQ 7168(R5), F8
+	FMOVQ 10688(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e65cda9 // FMLA V9.2D, V13.2D, V5.2D
 	WORD $0x4e64cd48 // FMLA V8.2D, V10.2D, V4.2D
-	FMOVQ 7232(R5), F4
+	FMOVQ 10752(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cda5 // FMLA V5.2D, V13.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
-	FMOVQ 7296(R5), F8
+	FMOVQ 10816(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e65cda9 // FMLA V9.2D, V13.2D, V5.2D
 	WORD $0x4e64cd48 // FMLA V8.2D, V10.2D, V4.2D
-	FMOVQ 7360(R5), F4
+	FMOVQ 10880(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cda5 // FMLA V5.2D, V13.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
-	FMOVQ 7424(R5), F8
+	FMOVQ 10944(R5), F8
 	WORD $0x4ea81d09 // MOV V9.16B, V8.16B
 	WORD $0x4e65cda9 // FMLA V9.2D, V13.2D, V5.2D
 	WORD $0x4e64cd48 // FMLA V8.2D, V10.2D, V4.2D
-	FMOVQ 7488(R5), F4
+	FMOVQ 11008(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e69cda5 // FMLA V5.2D, V13.2D, V9.2D
 	WORD $0x4e68cd44 // FMLA V4.2D, V10.2D, V8.2D
@@ -17097,7 +30944,7 @@ scaled576:
 	WORD $0x6e70dc42 // FMUL V2.2D, V2.2D, V16.2D
 	WORD $0x6e6cdc69 // FMUL V9.2D, V3.2D, V12.2D
 	WORD $0x6e6bdc48 // FMUL V8.2D, V2.2D, V11.2D
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
 	WORD $0x4ee9d465 // FSUB V5.2D, V3.2D, V9.2D
 	WORD $0x4ee8d442 // FSUB V2.2D, V2.2D, V8.2D
@@ -17106,12 +30953,12 @@ scaled576:
 	WORD $0x6e651d2a // BSL V10.16B, V9.16B, V5.16B
 	WORD $0x4ee0a869 // CMLT V9.2D, V3.2D, 0
 	WORD $0x6e621d09 // BSL V9.16B, V8.16B, V2.16B
-	FMOVQ 7552(R5), F2
+	FMOVQ 11072(R5), F2
 	WORD $0x6ee4e448 // FCMGT V8.2D, V2.2D, V4.2D
 	WORD $0x6e641c48 // BSL V8.16B, V2.16B, V4.16B
 	WORD $0x6ee3e445 // FCMGT V5.2D, V2.2D, V3.2D
 	WORD $0x6e631c45 // BSL V5.16B, V2.16B, V3.16B
-	FMOVQ 5760(R5), F4
+	FMOVQ 9344(R5), F4
 	WORD $0x6ee4e503 // FCMGT V3.2D, V8.2D, V4.2D
 	WORD $0x6e681c83 // BSL V3.16B, V4.16B, V8.16B
 	WORD $0x6ee4e4a2 // FCMGT V2.2D, V5.2D, V4.2D
@@ -17123,10 +30970,10 @@ scaled576:
 	WORD $0x6e6add0b // FMUL V11.2D, V8.2D, V10.2D
 	WORD $0x6e69dcaa // FMUL V10.2D, V5.2D, V9.2D
 	FLDPQ 32(R7), (F4, F3)
-	FMOVQ 3840(R5), F2
+	FMOVQ 5440(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e488 // FCMGT V8.2D, V4.2D, V2.2D
 	WORD $0x6e641c48 // BSL V8.16B, V2.16B, V4.16B
 	WORD $0x6ee2e465 // FCMGT V5.2D, V3.2D, V2.2D
@@ -17144,112 +30991,112 @@ scaled576:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 5888(R5), F0
+	FMOVQ 9408(R5), F0
 	WORD $0x6e60dc4f // FMUL V15.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2e // FMUL V14.2D, V1.2D, V0.2D
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5952(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc73 // FDIV V19.2D, V3.2D, V1.2D
 	WORD $0x6e60fc52 // FDIV V18.2D, V2.2D, V0.2D
-	FMOVQ 5952(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e73dc31 // FMUL V17.2D, V1.2D, V19.2D
 	WORD $0x6e72dc10 // FMUL V16.2D, V0.2D, V18.2D
 	WORD $0x6e71de29 // FMUL V9.2D, V17.2D, V17.2D
 	WORD $0x6e70de08 // FMUL V8.2D, V16.2D, V16.2D
-	FMOVQ 6016(R5), F3
+	FMOVQ 9536(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 6080(R5), F0
+	FMOVQ 9600(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6144(R5), F2
+	FMOVQ 9664(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6208(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6272(R5), F2
+	FMOVQ 9792(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6336(R5), F0
+	FMOVQ 9856(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6400(R5), F2
+	FMOVQ 9920(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6464(R5), F0
+	FMOVQ 9984(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6528(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6592(R5), F0
+	FMOVQ 10112(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6656(R5), F2
+	FMOVQ 10176(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6720(R5), F0
+	FMOVQ 10240(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6784(R5), F5
+	FMOVQ 10304(R5), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 6848(R5), F2
+	FMOVQ 10368(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 6912(R5), F4
+	FMOVQ 10432(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 6976(R5), F2
+	FMOVQ 10496(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7040(R5), F4
+	FMOVQ 10560(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7104(R5), F2
+	FMOVQ 10624(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7168(R5), F4
+	FMOVQ 10688(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7232(R5), F2
+	FMOVQ 10752(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7296(R5), F4
+	FMOVQ 10816(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 10880(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7424(R5), F4
+	FMOVQ 10944(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7488(R5), F2
+	FMOVQ 11008(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
@@ -17259,7 +31106,7 @@ scaled576:
 	WORD $0x6e72dc00 // FMUL V0.2D, V0.2D, V18.2D
 	WORD $0x6e6fdc25 // FMUL V5.2D, V1.2D, V15.2D
 	WORD $0x6e6edc04 // FMUL V4.2D, V0.2D, V14.2D
-	FMOVQ 2112(R5), F1
+	FMOVQ 2816(R5), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee5d423 // FSUB V3.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
@@ -17268,12 +31115,12 @@ scaled576:
 	WORD $0x6e631ca9 // BSL V9.16B, V5.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601c88 // BSL V8.16B, V4.16B, V0.16B
-	FMOVQ 7552(R5), F0
+	FMOVQ 11072(R5), F0
 	WORD $0x6ee2e405 // FCMGT V5.2D, V0.2D, V2.2D
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ee1e404 // FCMGT V4.2D, V0.2D, V1.2D
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e4a1 // FCMGT V1.2D, V5.2D, V2.2D
 	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
 	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
@@ -17292,27 +31139,27 @@ scaled576:
 	FSTPQ (F3, F2), 32(R7)
 	ADD $8, R2, R2
 	CMP R10, R2
-	BLE many570
+	BLE many1214
 
-oneTest572:
+oneTest1216:
 	ADD $-4, R0, R9
 	CMP R9, R2
-	BGT tail573
+	BGT tail1217
 
-one571:
+one1215:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F1, F2)
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e420 // FCMGT V0.2D, V1.2D, V2.2D
 	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
 	WORD $0x6ee2e461 // FCMGT V1.2D, V3.2D, V2.2D
 	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
-	FMOVQ 5824(R5), F1
+	FMOVQ 6848(R5), F1
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
 	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
@@ -17448,7 +31295,7 @@ one571:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal577
+	BEQ normal1221
 	FMOVQ 1472(R5), F0
 	WORD $0x6eebe409 // FCMGT V9.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -17478,9 +31325,9 @@ one571:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled578
+	JMP scaled1222
 
-normal577:
+normal1221:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17496,13 +31343,13 @@ normal577:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled578:
+scaled1222:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F4, F3)
-	FMOVQ 3840(R5), F2
+	FMOVQ 5440(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e488 // FCMGT V8.2D, V4.2D, V2.2D
 	WORD $0x6e641c48 // BSL V8.16B, V2.16B, V4.16B
 	WORD $0x6ee2e465 // FCMGT V5.2D, V3.2D, V2.2D
@@ -17520,112 +31367,112 @@ scaled578:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 5888(R5), F0
+	FMOVQ 9408(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5952(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d501 // FADD V1.2D, V8.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6f // FDIV V15.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4e // FDIV V14.2D, V2.2D, V0.2D
-	FMOVQ 5952(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4ee0d501 // FSUB V1.2D, V8.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6fdc2d // FMUL V13.2D, V1.2D, V15.2D
 	WORD $0x6e6edc0c // FMUL V12.2D, V0.2D, V14.2D
 	WORD $0x6e6ddda9 // FMUL V9.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd88 // FMUL V8.2D, V12.2D, V12.2D
-	FMOVQ 6016(R5), F3
+	FMOVQ 9536(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 6080(R5), F0
+	FMOVQ 9600(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6144(R5), F2
+	FMOVQ 9664(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6208(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6272(R5), F2
+	FMOVQ 9792(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6336(R5), F0
+	FMOVQ 9856(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6400(R5), F2
+	FMOVQ 9920(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6464(R5), F0
+	FMOVQ 9984(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6528(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6592(R5), F0
+	FMOVQ 10112(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6656(R5), F2
+	FMOVQ 10176(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cd23 // FMLA V3.2D, V9.2D, V1.2D
 	WORD $0x4e60cd02 // FMLA V2.2D, V8.2D, V0.2D
-	FMOVQ 6720(R5), F0
+	FMOVQ 10240(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cd21 // FMLA V1.2D, V9.2D, V3.2D
 	WORD $0x4e62cd00 // FMLA V0.2D, V8.2D, V2.2D
-	FMOVQ 6784(R5), F5
+	FMOVQ 10304(R5), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 6848(R5), F2
+	FMOVQ 10368(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 6912(R5), F4
+	FMOVQ 10432(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 6976(R5), F2
+	FMOVQ 10496(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7040(R5), F4
+	FMOVQ 10560(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7104(R5), F2
+	FMOVQ 10624(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7168(R5), F4
+	FMOVQ 10688(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7232(R5), F2
+	FMOVQ 10752(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7296(R5), F4
+	FMOVQ 10816(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 10880(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
-	FMOVQ 7424(R5), F4
+	FMOVQ 10944(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cd25 // FMLA V5.2D, V9.2D, V3.2D
 	WORD $0x4e62cd04 // FMLA V4.2D, V8.2D, V2.2D
-	FMOVQ 7488(R5), F2
+	FMOVQ 11008(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cd23 // FMLA V3.2D, V9.2D, V5.2D
 	WORD $0x4e64cd02 // FMLA V2.2D, V8.2D, V4.2D
@@ -17635,7 +31482,7 @@ scaled578:
 	WORD $0x6e6edc00 // FMUL V0.2D, V0.2D, V14.2D
 	WORD $0x6e6bdc25 // FMUL V5.2D, V1.2D, V11.2D
 	WORD $0x6e6adc04 // FMUL V4.2D, V0.2D, V10.2D
-	FMOVQ 2112(R5), F1
+	FMOVQ 2816(R5), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee5d423 // FSUB V3.2D, V1.2D, V5.2D
 	WORD $0x4ee4d400 // FSUB V0.2D, V0.2D, V4.2D
@@ -17644,12 +31491,12 @@ scaled578:
 	WORD $0x6e631ca9 // BSL V9.16B, V5.16B, V3.16B
 	WORD $0x4ee0a828 // CMLT V8.2D, V1.2D, 0
 	WORD $0x6e601c88 // BSL V8.16B, V4.16B, V0.16B
-	FMOVQ 7552(R5), F0
+	FMOVQ 11072(R5), F0
 	WORD $0x6ee2e405 // FCMGT V5.2D, V0.2D, V2.2D
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ee1e404 // FCMGT V4.2D, V0.2D, V1.2D
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e4a1 // FCMGT V1.2D, V5.2D, V2.2D
 	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
 	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
@@ -17666,11 +31513,11 @@ scaled578:
 	FSTPQ (F3, F2), (R7)
 	ADD $4, R2, R2
 	CMP R9, R2
-	BLE one571
+	BLE one1215
 
-tail573:
+tail1217:
 	SUBS R2, R0, R0
-	BEQ done574
+	BEQ done1218
 	ADD $32, R8, R7
 	LSL $3, R0, R0
 	SUB R0, R7, R0
@@ -17697,17 +31544,17 @@ someLanes1:
 	FMOVD 16(R7), F2
 
 doneLanes2:
-	FMOVQ 3840(R5), F0
+	FMOVQ 5440(R5), F0
 	WORD $0x4e201c21 // AND V1.16B, V1.16B, V0.16B
 	WORD $0x4e201c43 // AND V3.16B, V2.16B, V0.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e420 // FCMGT V0.2D, V1.2D, V2.2D
 	WORD $0x6e611c40 // BSL V0.16B, V2.16B, V1.16B
 	WORD $0x6ee2e461 // FCMGT V1.2D, V3.2D, V2.2D
 	WORD $0x6e631c41 // BSL V1.16B, V2.16B, V3.16B
 	WORD $0x6e60dc00 // FMUL V0.2D, V0.2D, V0.2D
 	WORD $0x6e61dc22 // FMUL V2.2D, V1.2D, V1.2D
-	FMOVQ 5824(R5), F1
+	FMOVQ 6848(R5), F1
 	WORD $0x6e61dc00 // FMUL V0.2D, V0.2D, V1.2D
 	WORD $0x6e61dc42 // FMUL V2.2D, V2.2D, V1.2D
 	WORD $0x6ee0e4c1 // FCMGT V1.2D, V6.2D, V0.2D
@@ -17843,7 +31690,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal579
+	BEQ normal1223
 	FMOVQ 1472(R5), F0
 	WORD $0x6eebe407 // FCMGT V7.2D, V0.2D, V11.2D
 	WORD $0x6eeae405 // FCMGT V5.2D, V0.2D, V10.2D
@@ -17873,9 +31720,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38421 // SUB V1.2D, V1.2D, V3.2D
 	WORD $0x6ee28400 // SUB V0.2D, V0.2D, V2.2D
-	JMP scaled580
+	JMP scaled1224
 
-normal579:
+normal1223:
 	WORD $0x6f7d0563 // USHR V3.2D, V11.2D, 3
 	WORD $0x6f7d0542 // USHR V2.2D, V10.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -17891,7 +31738,7 @@ normal579:
 	WORD $0x6e63dc21 // FMUL V1.2D, V1.2D, V3.2D
 	WORD $0x6e62dc00 // FMUL V0.2D, V0.2D, V2.2D
 
-scaled580:
+scaled1224:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	ADD R2<<3, R1, R1
@@ -17914,10 +31761,10 @@ someLanes3:
 	FMOVD 16(R1), F3
 
 doneLanes4:
-	FMOVQ 3840(R5), F2
+	FMOVQ 5440(R5), F2
 	WORD $0x4e221c84 // AND V4.16B, V4.16B, V2.16B
 	WORD $0x4e221c63 // AND V3.16B, V3.16B, V2.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e486 // FCMGT V6.2D, V4.2D, V2.2D
 	WORD $0x6e641c46 // BSL V6.16B, V2.16B, V4.16B
 	WORD $0x6ee2e465 // FCMGT V5.2D, V3.2D, V2.2D
@@ -17935,112 +31782,112 @@ doneLanes4:
 	WORD $0x4ee1cc82 // FMLS V2.2D, V4.2D, V1.2D
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4ee0cc61 // FMLS V1.2D, V3.2D, V0.2D
-	FMOVQ 5888(R5), F0
+	FMOVQ 9408(R5), F0
 	WORD $0x6e60dc4b // FMUL V11.2D, V2.2D, V0.2D
 	WORD $0x6e60dc2a // FMUL V10.2D, V1.2D, V0.2D
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 5952(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4a0 // FADD V0.2D, V5.2D, V0.2D
 	WORD $0x6e61fc6f // FDIV V15.2D, V3.2D, V1.2D
 	WORD $0x6e60fc4e // FDIV V14.2D, V2.2D, V0.2D
-	FMOVQ 5952(R5), F0
+	FMOVQ 9472(R5), F0
 	WORD $0x4ee0d4c1 // FSUB V1.2D, V6.2D, V0.2D
 	WORD $0x4ee0d4a0 // FSUB V0.2D, V5.2D, V0.2D
 	WORD $0x6e6fdc2d // FMUL V13.2D, V1.2D, V15.2D
 	WORD $0x6e6edc0c // FMUL V12.2D, V0.2D, V14.2D
 	WORD $0x6e6ddda7 // FMUL V7.2D, V13.2D, V13.2D
 	WORD $0x6e6cdd86 // FMUL V6.2D, V12.2D, V12.2D
-	FMOVQ 6016(R5), F3
+	FMOVQ 9536(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 6080(R5), F0
+	FMOVQ 9600(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 6144(R5), F2
+	FMOVQ 9664(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 6208(R5), F0
+	FMOVQ 9728(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 6272(R5), F2
+	FMOVQ 9792(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 6336(R5), F0
+	FMOVQ 9856(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 6400(R5), F2
+	FMOVQ 9920(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 6464(R5), F0
+	FMOVQ 9984(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 6528(R5), F2
+	FMOVQ 10048(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 6592(R5), F0
+	FMOVQ 10112(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 6656(R5), F2
+	FMOVQ 10176(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e61cce3 // FMLA V3.2D, V7.2D, V1.2D
 	WORD $0x4e60ccc2 // FMLA V2.2D, V6.2D, V0.2D
-	FMOVQ 6720(R5), F0
+	FMOVQ 10240(R5), F0
 	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
 	WORD $0x4e63cce1 // FMLA V1.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc0 // FMLA V0.2D, V6.2D, V2.2D
-	FMOVQ 6784(R5), F5
+	FMOVQ 10304(R5), F5
 	WORD $0x4ea51ca4 // MOV V4.16B, V5.16B
-	FMOVQ 6848(R5), F2
+	FMOVQ 10368(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cce3 // FMLA V3.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
-	FMOVQ 6912(R5), F4
+	FMOVQ 10432(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
-	FMOVQ 6976(R5), F2
+	FMOVQ 10496(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cce3 // FMLA V3.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
-	FMOVQ 7040(R5), F4
+	FMOVQ 10560(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
-	FMOVQ 7104(R5), F2
+	FMOVQ 10624(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cce3 // FMLA V3.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
-	FMOVQ 7168(R5), F4
+	FMOVQ 10688(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
-	FMOVQ 7232(R5), F2
+	FMOVQ 10752(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cce3 // FMLA V3.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
-	FMOVQ 7296(R5), F4
+	FMOVQ 10816(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
-	FMOVQ 7360(R5), F2
+	FMOVQ 10880(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cce3 // FMLA V3.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
-	FMOVQ 7424(R5), F4
+	FMOVQ 10944(R5), F4
 	WORD $0x4ea41c85 // MOV V5.16B, V4.16B
 	WORD $0x4e63cce5 // FMLA V5.2D, V7.2D, V3.2D
 	WORD $0x4e62ccc4 // FMLA V4.2D, V6.2D, V2.2D
-	FMOVQ 7488(R5), F2
+	FMOVQ 11008(R5), F2
 	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
 	WORD $0x4e65cce3 // FMLA V3.2D, V7.2D, V5.2D
 	WORD $0x4e64ccc2 // FMLA V2.2D, V6.2D, V4.2D
@@ -18050,7 +31897,7 @@ doneLanes4:
 	WORD $0x6e6edc00 // FMUL V0.2D, V0.2D, V14.2D
 	WORD $0x6e6bdc26 // FMUL V6.2D, V1.2D, V11.2D
 	WORD $0x6e6adc05 // FMUL V5.2D, V0.2D, V10.2D
-	FMOVQ 2112(R5), F1
+	FMOVQ 2816(R5), F1
 	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
 	WORD $0x4ee6d424 // FSUB V4.2D, V1.2D, V6.2D
 	WORD $0x4ee5d403 // FSUB V3.2D, V0.2D, V5.2D
@@ -18079,12 +31926,12 @@ doneLanes6:
 	WORD $0x6e641cc7 // BSL V7.16B, V6.16B, V4.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e631ca6 // BSL V6.16B, V5.16B, V3.16B
-	FMOVQ 7552(R5), F0
+	FMOVQ 11072(R5), F0
 	WORD $0x6ee2e405 // FCMGT V5.2D, V0.2D, V2.2D
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ee1e404 // FCMGT V4.2D, V0.2D, V1.2D
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
-	FMOVQ 5760(R5), F2
+	FMOVQ 9344(R5), F2
 	WORD $0x6ee2e4a1 // FCMGT V1.2D, V5.2D, V2.2D
 	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
 	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
@@ -18136,7 +31983,568 @@ someLanes9:
 
 doneLanes10:
 
-done574:
+done1218:
+	RET
+
+// func gELUF32(y *float32, d *float32, x *float32, n int)
+TEXT ·gELUF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R8
+	MOVD y+0(FP), R4
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1235
+
+one1233:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 6976(R5), F0
+	WORD $0x4e201d62 // AND V2.16B, V11.16B, V0.16B
+	WORD $0x4e201d41 // AND V1.16B, V10.16B, V0.16B
+	FMOVQ 11136(R5), F0
+	WORD $0x6ea0e44d // FCMGT V13.4S, V2.4S, V0.4S
+	WORD $0x6e621c0d // BSL V13.16B, V0.16B, V2.16B
+	WORD $0x6ea0e42c // FCMGT V12.4S, V1.4S, V0.4S
+	WORD $0x6e611c0c // BSL V12.16B, V0.16B, V1.16B
+	WORD $0x6e2ddda4 // FMUL V4.4S, V13.4S, V13.4S
+	WORD $0x6e2cdd83 // FMUL V3.4S, V12.4S, V12.4S
+	WORD $0x6ea0f882 // FNEG V2.4S, V4.4S
+	WORD $0x4e2dcda2 // FMLA V2.4S, V13.4S, V13.4S
+	WORD $0x6ea0f861 // FNEG V1.4S, V3.4S
+	WORD $0x4e2ccd81 // FMLA V1.4S, V12.4S, V12.4S
+	FMOVQ 1856(R5), F0
+	WORD $0x6e20dc49 // FMUL V9.4S, V2.4S, V0.4S
+	WORD $0x6e20dc28 // FMUL V8.4S, V1.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x6e20dc81 // FMUL V1.4S, V4.4S, V0.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e403 // FCMGT V3.4S, V0.4S, V2.4S
+	WORD $0x6e621c03 // BSL V3.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F5
+	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc85 // FMLA V5.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F7
+	WORD $0x4ea71ce2 // MOV V2.16B, V7.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e27cc61 // FMLA V1.4S, V3.4S, V7.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F15
+	WORD $0x4eaf1df0 // MOV V16.16B, V15.16B
+	WORD $0x4e21cc70 // FMLA V16.4S, V3.4S, V1.4S
+	WORD $0x4e20cc8f // FMLA V15.4S, V4.4S, V0.4S
+	WORD $0x6e23dc6e // FMUL V14.4S, V3.4S, V3.4S
+	WORD $0x6e24dc87 // FMUL V7.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e2ece03 // FMLA V3.4S, V16.4S, V14.4S
+	WORD $0x4e27cde4 // FMLA V4.4S, V15.4S, V7.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cc22 // FMLA V2.4S, V1.4S, V3.4S
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e24cc03 // FMLA V3.4S, V0.4S, V4.4S
+	WORD $0x6f3d04c7 // USHR V7.4S, V6.4S, 3
+	WORD $0x6f3d04a6 // USHR V6.4S, V5.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
+	WORD $0x4ea9cc42 // FMLS V2.4S, V2.4S, V9.4S
+	WORD $0x4ea8cc21 // FMLS V1.4S, V1.4S, V8.4S
+	FMOVQ 11200(R5), F0
+	WORD $0x6e20dc49 // FMUL V9.4S, V2.4S, V0.4S
+	WORD $0x6e20dc28 // FMUL V8.4S, V1.4S, V0.4S
+	FMOVQ 11264(R5), F0
+	WORD $0x4e20d5a2 // FADD V2.4S, V13.4S, V0.4S
+	WORD $0x4e20d581 // FADD V1.4S, V12.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
+	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
+	FMOVQ 11264(R5), F0
+	WORD $0x4ea0d5a1 // FSUB V1.4S, V13.4S, V0.4S
+	WORD $0x4ea0d580 // FSUB V0.4S, V12.4S, V0.4S
+	WORD $0x6e27dc25 // FMUL V5.4S, V1.4S, V7.4S
+	WORD $0x6e26dc04 // FMUL V4.4S, V0.4S, V6.4S
+	FMOVQ 11328(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 11392(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11456(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11520(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11584(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11648(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11712(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11776(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11840(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11904(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x6e27dc21 // FMUL V1.4S, V1.4S, V7.4S
+	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
+	WORD $0x6e29dc25 // FMUL V5.4S, V1.4S, V9.4S
+	WORD $0x6e28dc04 // FMUL V4.4S, V0.4S, V8.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4ea5d403 // FSUB V3.4S, V0.4S, V5.4S
+	WORD $0x4ea4d402 // FSUB V2.4S, V0.4S, V4.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
+	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	WORD $0x6e621c80 // BSL V0.16B, V4.16B, V2.16B
+	FMOVQ 11968(R5), F4
+	WORD $0x6eabe483 // FCMGT V3.4S, V4.4S, V11.4S
+	WORD $0x6e6b1c83 // BSL V3.16B, V4.16B, V11.16B
+	WORD $0x6eaae482 // FCMGT V2.4S, V4.4S, V10.4S
+	WORD $0x6e6a1c82 // BSL V2.16B, V4.16B, V10.16B
+	WORD $0x6e21dc67 // FMUL V7.4S, V3.4S, V1.4S
+	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
+	FMOVQ 11968(R5), F3
+	WORD $0x6eabe462 // FCMGT V2.4S, V3.4S, V11.4S
+	WORD $0x6e6b1c62 // BSL V2.16B, V3.16B, V11.16B
+	WORD $0x6eaae465 // FCMGT V5.4S, V3.4S, V10.4S
+	WORD $0x6e6a1c65 // BSL V5.16B, V3.16B, V10.16B
+	FMOVQ 11136(R5), F4
+	WORD $0x6ea4e443 // FCMGT V3.4S, V2.4S, V4.4S
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x6ea4e4a2 // FCMGT V2.4S, V5.4S, V4.4S
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	ADD R2<<2, R4, R1
+	FSTPQ (F7, F6), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1233
+
+tail1235:
+	SUBS R2, R0, R0
+	BEQ done1236
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F9, F8)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F13
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 6976(R5), F0
+	WORD $0x4e201da2 // AND V2.16B, V13.16B, V0.16B
+	WORD $0x4e201d81 // AND V1.16B, V12.16B, V0.16B
+	FMOVQ 11136(R5), F0
+	WORD $0x6ea0e44f // FCMGT V15.4S, V2.4S, V0.4S
+	WORD $0x6e621c0f // BSL V15.16B, V0.16B, V2.16B
+	WORD $0x6ea0e42e // FCMGT V14.4S, V1.4S, V0.4S
+	WORD $0x6e611c0e // BSL V14.16B, V0.16B, V1.16B
+	WORD $0x6e2fdde4 // FMUL V4.4S, V15.4S, V15.4S
+	WORD $0x6e2eddc3 // FMUL V3.4S, V14.4S, V14.4S
+	WORD $0x6ea0f882 // FNEG V2.4S, V4.4S
+	WORD $0x4e2fcde2 // FMLA V2.4S, V15.4S, V15.4S
+	WORD $0x6ea0f861 // FNEG V1.4S, V3.4S
+	WORD $0x4e2ecdc1 // FMLA V1.4S, V14.4S, V14.4S
+	FMOVQ 1856(R5), F0
+	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x6e20dc2a // FMUL V10.4S, V1.4S, V0.4S
+	FMOVQ 4864(R5), F0
+	WORD $0x6e20dc81 // FMUL V1.4S, V4.4S, V0.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e403 // FCMGT V3.4S, V0.4S, V2.4S
+	WORD $0x6e621c03 // BSL V3.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F5
+	WORD $0x4ea51ca6 // MOV V6.16B, V5.16B
+	WORD $0x4e21cc66 // FMLA V6.4S, V3.4S, V1.4S
+	WORD $0x4e20cc85 // FMLA V5.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4c2 // FSUB V2.4S, V6.4S, V0.4S
+	WORD $0x4ea0d4a1 // FSUB V1.4S, V5.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc43 // FMLS V3.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F7
+	WORD $0x4ea71ce2 // MOV V2.16B, V7.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e27cc61 // FMLA V1.4S, V3.4S, V7.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F17
+	WORD $0x4eb11e32 // MOV V18.16B, V17.16B
+	WORD $0x4e21cc72 // FMLA V18.4S, V3.4S, V1.4S
+	WORD $0x4e20cc91 // FMLA V17.4S, V4.4S, V0.4S
+	WORD $0x6e23dc70 // FMUL V16.4S, V3.4S, V3.4S
+	WORD $0x6e24dc87 // FMUL V7.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d463 // FADD V3.4S, V3.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e30ce43 // FMLA V3.4S, V18.4S, V16.4S
+	WORD $0x4e27ce24 // FMLA V4.4S, V17.4S, V7.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ca1 // AND V1.16B, V5.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c22 // MOV V2.16B, V1.16B
+	WORD $0x4e23cc22 // FMLA V2.4S, V1.4S, V3.4S
+	WORD $0x4ea01c03 // MOV V3.16B, V0.16B
+	WORD $0x4e24cc03 // FMLA V3.4S, V0.4S, V4.4S
+	WORD $0x6f3d04c7 // USHR V7.4S, V6.4S, 3
+	WORD $0x6f3d04a6 // USHR V6.4S, V5.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x6e20dc63 // FMUL V3.4S, V3.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc42 // FMUL V2.4S, V2.4S, V1.4S
+	WORD $0x6e20dc61 // FMUL V1.4S, V3.4S, V0.4S
+	WORD $0x4eabcc42 // FMLS V2.4S, V2.4S, V11.4S
+	WORD $0x4eaacc21 // FMLS V1.4S, V1.4S, V10.4S
+	FMOVQ 11200(R5), F0
+	WORD $0x6e20dc4b // FMUL V11.4S, V2.4S, V0.4S
+	WORD $0x6e20dc2a // FMUL V10.4S, V1.4S, V0.4S
+	FMOVQ 11264(R5), F0
+	WORD $0x4e20d5e2 // FADD V2.4S, V15.4S, V0.4S
+	WORD $0x4e20d5c1 // FADD V1.4S, V14.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc07 // FDIV V7.4S, V0.4S, V2.4S
+	WORD $0x6e21fc06 // FDIV V6.4S, V0.4S, V1.4S
+	FMOVQ 11264(R5), F0
+	WORD $0x4ea0d5e1 // FSUB V1.4S, V15.4S, V0.4S
+	WORD $0x4ea0d5c0 // FSUB V0.4S, V14.4S, V0.4S
+	WORD $0x6e27dc25 // FMUL V5.4S, V1.4S, V7.4S
+	WORD $0x6e26dc04 // FMUL V4.4S, V0.4S, V6.4S
+	FMOVQ 11328(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 11392(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11456(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11520(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11584(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11648(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11712(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11776(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 11840(R5), F2
+	WORD $0x4ea21c43 // MOV V3.16B, V2.16B
+	WORD $0x4e21cca3 // FMLA V3.4S, V5.4S, V1.4S
+	WORD $0x4e20cc82 // FMLA V2.4S, V4.4S, V0.4S
+	FMOVQ 11904(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	WORD $0x6e27dc21 // FMUL V1.4S, V1.4S, V7.4S
+	WORD $0x6e26dc00 // FMUL V0.4S, V0.4S, V6.4S
+	WORD $0x6e2bdc26 // FMUL V6.4S, V1.4S, V11.4S
+	WORD $0x6e2adc05 // FMUL V5.4S, V0.4S, V10.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4ea6d404 // FSUB V4.4S, V0.4S, V6.4S
+	WORD $0x4ea5d403 // FSUB V3.4S, V0.4S, V5.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eade402 // FCMGT V2.4S, V0.4S, V13.4S
+	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
+	WORD $0x6e641cc2 // BSL V2.16B, V6.16B, V4.16B
+	WORD $0x6e631ca1 // BSL V1.16B, V5.16B, V3.16B
+	FMOVQ 11968(R5), F4
+	WORD $0x6eade483 // FCMGT V3.4S, V4.4S, V13.4S
+	WORD $0x6e6d1c83 // BSL V3.16B, V4.16B, V13.16B
+	WORD $0x6eace480 // FCMGT V0.4S, V4.4S, V12.4S
+	WORD $0x6e6c1c80 // BSL V0.16B, V4.16B, V12.16B
+	WORD $0x6e22dc67 // FMUL V7.4S, V3.4S, V2.4S
+	WORD $0x6e21dc06 // FMUL V6.4S, V0.4S, V1.4S
+	FMOVQ 11968(R5), F3
+	WORD $0x6eade460 // FCMGT V0.4S, V3.4S, V13.4S
+	WORD $0x6e6d1c60 // BSL V0.16B, V3.16B, V13.16B
+	WORD $0x6eace465 // FCMGT V5.4S, V3.4S, V12.4S
+	WORD $0x6e6c1c65 // BSL V5.16B, V3.16B, V12.16B
+	FMOVQ 11136(R5), F4
+	WORD $0x6ea4e403 // FCMGT V3.4S, V0.4S, V4.4S
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6ea4e4a0 // FCMGT V0.4S, V5.4S, V4.4S
+	WORD $0x6e651c80 // BSL V0.16B, V4.16B, V5.16B
+	WORD $0x4e23cd62 // FMLA V2.4S, V11.4S, V3.4S
+	WORD $0x4e20cd41 // FMLA V1.4S, V10.4S, V0.4S
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F7, (R1)
+	FMOVQ F6, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F7, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c04e0 // DUP V0.4S, V7.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F6, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d20 // UMOV R0, V9.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d20 // UMOV R0, V9.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d20 // UMOV R0, V9.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d20 // UMOV R0, V9.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d00 // UMOV R0, V8.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d00 // UMOV R0, V8.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d00 // UMOV R0, V8.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1236:
 	RET
 
 // func siLUF64(y *float64, d *float64, x *float64, n int)
@@ -18155,9 +32563,9 @@ TEXT ·siLUF64(SB), NOSPLIT, $0-32
 	MOVD $0, R2
 	ADD $-8, R0, R10
 	TST R10, R10
-	BLT oneTest594
+	BLT oneTest1250
 
-many592:
+many1248:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F2, F1)
 	FMOVQ 128(R5), F0
@@ -18433,7 +32841,7 @@ many592:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal597
+	BEQ normal1253
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee3e409 // FCMGT V9.2D, V0.2D, V3.2D
 	WORD $0x6eeee408 // FCMGT V8.2D, V0.2D, V14.2D
@@ -18492,9 +32900,9 @@ many592:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38430 // SUB V16.2D, V1.2D, V3.2D
 	WORD $0x6ee28409 // SUB V9.2D, V0.2D, V2.2D
-	JMP scaled598
+	JMP scaled1254
 
-normal597:
+normal1253:
 	WORD $0x6f7d0463 // USHR V3.2D, V3.2D, 3
 	WORD $0x6f7d05c2 // USHR V2.2D, V14.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18524,10 +32932,10 @@ normal597:
 	WORD $0x6e63dc30 // FMUL V16.2D, V1.2D, V3.2D
 	WORD $0x6e62dc09 // FMUL V9.2D, V0.2D, V2.2D
 
-scaled598:
-	FMOVQ 2112(R5), F3
+scaled1254:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d4c1 // FADD V1.2D, V6.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -18542,12 +32950,12 @@ scaled598:
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
 	WORD $0x4ee0a825 // CMLT V5.2D, V1.2D, 0
 	WORD $0x6e641c05 // BSL V5.16B, V0.16B, V4.16B
-	FMOVQ 7616(R5), F0
+	FMOVQ 12032(R5), F0
 	WORD $0x6ee2e404 // FCMGT V4.2D, V0.2D, V2.2D
 	WORD $0x6e621c04 // BSL V4.16B, V0.16B, V2.16B
 	WORD $0x6ee1e403 // FCMGT V3.2D, V0.2D, V1.2D
 	WORD $0x6e611c03 // BSL V3.16B, V0.16B, V1.16B
-	FMOVQ 7680(R5), F2
+	FMOVQ 12096(R5), F2
 	WORD $0x6ee2e481 // FCMGT V1.2D, V4.2D, V2.2D
 	WORD $0x6e641c41 // BSL V1.16B, V2.16B, V4.16B
 	WORD $0x6ee2e460 // FCMGT V0.2D, V3.2D, V2.2D
@@ -18558,9 +32966,9 @@ scaled598:
 	WORD $0x4e67cc0e // FMLA V14.2D, V0.2D, V7.2D
 	WORD $0x6e66dc8b // FMUL V11.2D, V4.2D, V6.2D
 	WORD $0x6e65dc6a // FMUL V10.2D, V3.2D, V5.2D
-	FMOVQ 2112(R5), F3
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d601 // FADD V1.2D, V16.2D, V0.2D
 	WORD $0x4e60d520 // FADD V0.2D, V9.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -18574,12 +32982,12 @@ scaled598:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 7616(R5), F0
+	FMOVQ 12032(R5), F0
 	WORD $0x6ee2e405 // FCMGT V5.2D, V0.2D, V2.2D
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ee1e404 // FCMGT V4.2D, V0.2D, V1.2D
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
-	FMOVQ 7680(R5), F2
+	FMOVQ 12096(R5), F2
 	WORD $0x6ee2e4a1 // FCMGT V1.2D, V5.2D, V2.2D
 	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
 	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
@@ -18598,14 +33006,14 @@ scaled598:
 	FSTPQ (F3, F2), 32(R7)
 	ADD $8, R2, R2
 	CMP R10, R2
-	BLE many592
+	BLE many1248
 
-oneTest594:
+oneTest1250:
 	ADD $-4, R0, R9
 	CMP R9, R2
-	BGT tail595
+	BGT tail1251
 
-one593:
+one1249:
 	ADD R2<<3, R1, R7
 	FLDPQ (R7), (F0, F2)
 	FMOVQ 128(R5), F1
@@ -18744,7 +33152,7 @@ one593:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260007 // FMOV R7, S0
 	TSTW R7, R7
-	BEQ normal599
+	BEQ normal1255
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -18774,9 +33182,9 @@ one593:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38427 // SUB V7.2D, V1.2D, V3.2D
 	WORD $0x6ee28406 // SUB V6.2D, V0.2D, V2.2D
-	JMP scaled600
+	JMP scaled1256
 
-normal599:
+normal1255:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -18792,10 +33200,10 @@ normal599:
 	WORD $0x6e63dc27 // FMUL V7.2D, V1.2D, V3.2D
 	WORD $0x6e62dc06 // FMUL V6.2D, V0.2D, V2.2D
 
-scaled600:
-	FMOVQ 2112(R5), F3
+scaled1256:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d4e1 // FADD V1.2D, V7.2D, V0.2D
 	WORD $0x4e60d4c0 // FADD V0.2D, V6.2D, V0.2D
 	WORD $0x6e61fc65 // FDIV V5.2D, V3.2D, V1.2D
@@ -18810,12 +33218,12 @@ scaled600:
 	WORD $0x6e651c67 // BSL V7.16B, V3.16B, V5.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e641c06 // BSL V6.16B, V0.16B, V4.16B
-	FMOVQ 7616(R5), F0
+	FMOVQ 12032(R5), F0
 	WORD $0x6ee2e405 // FCMGT V5.2D, V0.2D, V2.2D
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ee1e404 // FCMGT V4.2D, V0.2D, V1.2D
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
-	FMOVQ 7680(R5), F2
+	FMOVQ 12096(R5), F2
 	WORD $0x6ee2e4a1 // FCMGT V1.2D, V5.2D, V2.2D
 	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
 	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
@@ -18832,11 +33240,11 @@ scaled600:
 	FSTPQ (F3, F2), (R7)
 	ADD $4, R2, R2
 	CMP R9, R2
-	BLE one593
+	BLE one1249
 
-tail595:
+tail1251:
 	SUBS R2, R0, R0
-	BEQ done596
+	BEQ done1252
 	ADD $32, R8, R7
 	LSL $3, R0, R0
 	SUB R0, R7, R0
@@ -18999,7 +33407,7 @@ doneLanes2:
 	WORD $0x6eb0a800 // UMAXV S0, V0.4S
 	WORD $0x1e260000 // FMOV R0, S0
 	TSTW R0, R0
-	BEQ normal601
+	BEQ normal1257
 	FMOVQ 1472(R5), F0
 	WORD $0x6ee9e407 // FCMGT V7.2D, V0.2D, V9.2D
 	WORD $0x6ee8e405 // FCMGT V5.2D, V0.2D, V8.2D
@@ -19029,9 +33437,9 @@ doneLanes2:
 	WORD $0x4e62d480 // FADD V0.2D, V4.2D, V2.2D
 	WORD $0x6ee38424 // SUB V4.2D, V1.2D, V3.2D
 	WORD $0x6ee28407 // SUB V7.2D, V0.2D, V2.2D
-	JMP scaled602
+	JMP scaled1258
 
-normal601:
+normal1257:
 	WORD $0x6f7d0523 // USHR V3.2D, V9.2D, 3
 	WORD $0x6f7d0502 // USHR V2.2D, V8.2D, 3
 	WORD $0x6f7f0461 // USHR V1.2D, V3.2D, 1
@@ -19047,10 +33455,10 @@ normal601:
 	WORD $0x6e63dc24 // FMUL V4.2D, V1.2D, V3.2D
 	WORD $0x6e62dc07 // FMUL V7.2D, V0.2D, V2.2D
 
-scaled602:
-	FMOVQ 2112(R5), F3
+scaled1258:
+	FMOVQ 2816(R5), F3
 	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
-	FMOVQ 2112(R5), F0
+	FMOVQ 2816(R5), F0
 	WORD $0x4e60d481 // FADD V1.2D, V4.2D, V0.2D
 	WORD $0x4e60d4e0 // FADD V0.2D, V7.2D, V0.2D
 	WORD $0x6e61fc66 // FDIV V6.2D, V3.2D, V1.2D
@@ -19085,12 +33493,12 @@ doneLanes4:
 	WORD $0x6e661c87 // BSL V7.16B, V4.16B, V6.16B
 	WORD $0x4ee0a826 // CMLT V6.2D, V1.2D, 0
 	WORD $0x6e651c66 // BSL V6.16B, V3.16B, V5.16B
-	FMOVQ 7616(R5), F0
+	FMOVQ 12032(R5), F0
 	WORD $0x6ee2e405 // FCMGT V5.2D, V0.2D, V2.2D
 	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
 	WORD $0x6ee1e404 // FCMGT V4.2D, V0.2D, V1.2D
 	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
-	FMOVQ 7680(R5), F2
+	FMOVQ 12096(R5), F2
 	WORD $0x6ee2e4a1 // FCMGT V1.2D, V5.2D, V2.2D
 	WORD $0x6e651c41 // BSL V1.16B, V2.16B, V5.16B
 	WORD $0x6ee2e480 // FCMGT V0.2D, V4.2D, V2.2D
@@ -19142,7 +33550,432 @@ someLanes7:
 
 doneLanes8:
 
-done596:
+done1252:
+	RET
+
+// func siLUF32(y *float32, d *float32, x *float32, n int)
+TEXT ·siLUF32(SB), NOSPLIT, $0-32
+	MOVD $constants<>(SB), R5
+	MOVD $ones<>(SB), R8
+	MOVD y+0(FP), R4
+	MOVD d+8(FP), R3
+	MOVD x+16(FP), R7
+	MOVD n+24(FP), R0
+	MOVD $0, R2
+	ADD $-8, R0, R6
+	CMP R6, R2
+	BGT tail1269
+
+one1267:
+	ADD R2<<2, R7, R1
+	FLDPQ (R1), (F11, F10)
+	FMOVQ 320(R5), F0
+	WORD $0x4ea01d61 // ORR V1.16B, V11.16B, V0.16B
+	WORD $0x4ea01d43 // ORR V3.16B, V10.16B, V0.16B
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F6
+	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F9
+	WORD $0x4ea91d2c // MOV V12.16B, V9.16B
+	WORD $0x4e21ccac // FMLA V12.4S, V5.4S, V1.4S
+	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e28cd85 // FMLA V5.4S, V12.4S, V8.4S
+	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R1
+	WORD $0x4e040c20 // DUP V0.4S, R1
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d462 // FADD V2.4S, V3.4S, V0.4S
+	WORD $0x4e20d4c1 // FADD V1.4S, V6.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc05 // FDIV V5.4S, V0.4S, V2.4S
+	WORD $0x6e21fc04 // FDIV V4.4S, V0.4S, V1.4S
+	WORD $0x6e25dc63 // FMUL V3.4S, V3.4S, V5.4S
+	WORD $0x6e24dcc2 // FMUL V2.4S, V6.4S, V4.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eabe401 // FCMGT V1.4S, V0.4S, V11.4S
+	WORD $0x6eaae400 // FCMGT V0.4S, V0.4S, V10.4S
+	WORD $0x6e651c61 // BSL V1.16B, V3.16B, V5.16B
+	WORD $0x6e641c40 // BSL V0.16B, V2.16B, V4.16B
+	WORD $0x6e25dc69 // FMUL V9.4S, V3.4S, V5.4S
+	WORD $0x6e24dc48 // FMUL V8.4S, V2.4S, V4.4S
+	FMOVQ 12160(R5), F4
+	WORD $0x6eabe483 // FCMGT V3.4S, V4.4S, V11.4S
+	WORD $0x6e6b1c83 // BSL V3.16B, V4.16B, V11.16B
+	WORD $0x6eaae482 // FCMGT V2.4S, V4.4S, V10.4S
+	WORD $0x6e6a1c82 // BSL V2.16B, V4.16B, V10.16B
+	WORD $0x6e21dc67 // FMUL V7.4S, V3.4S, V1.4S
+	WORD $0x6e20dc46 // FMUL V6.4S, V2.4S, V0.4S
+	FMOVQ 12160(R5), F3
+	WORD $0x6eabe462 // FCMGT V2.4S, V3.4S, V11.4S
+	WORD $0x6e6b1c62 // BSL V2.16B, V3.16B, V11.16B
+	WORD $0x6eaae465 // FCMGT V5.4S, V3.4S, V10.4S
+	WORD $0x6e6a1c65 // BSL V5.16B, V3.16B, V10.16B
+	FMOVQ 12224(R5), F4
+	WORD $0x6ea4e443 // FCMGT V3.4S, V2.4S, V4.4S
+	WORD $0x6e621c83 // BSL V3.16B, V4.16B, V2.16B
+	WORD $0x6ea4e4a2 // FCMGT V2.4S, V5.4S, V4.4S
+	WORD $0x6e651c82 // BSL V2.16B, V4.16B, V5.16B
+	WORD $0x4e23cd21 // FMLA V1.4S, V9.4S, V3.4S
+	WORD $0x4e22cd00 // FMLA V0.4S, V8.4S, V2.4S
+	ADD R2<<2, R4, R1
+	FSTPQ (F7, F6), (R1)
+	ADD R2<<2, R3, R1
+	FSTPQ (F1, F0), (R1)
+	ADD $8, R2, R2
+	CMP R6, R2
+	BLE one1267
+
+tail1269:
+	SUBS R2, R0, R0
+	BEQ done1270
+	ADD $32, R8, R1
+	LSL $2, R0, R0
+	SUB R0, R1, R0
+	FLDPQ (R0), (F11, F10)
+	WORD $0x6f00e40d // MOVI V13.2D, 0
+	WORD $0x6f00e40c // MOVI V12.2D, 0
+	ADD R2<<2, R7, R1
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	CBZW R0, someLanes1
+	FMOVQ (R1), F13
+	FMOVQ 16(R1), F12
+	JMP doneLanes2
+
+someLanes1:
+	WORD $0x0e043d60 // UMOV R0, V11.S[0]
+	CBZW R0, doneLanes2
+	FMOVS (R1), F13
+	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 4(R1), F0
+	WORD $0x6e0c040d // MOV V13.S[1], V0.S[0]
+	WORD $0x0e143d60 // UMOV R0, V11.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 8(R1), F0
+	WORD $0x6e14040d // MOV V13.S[2], V0.S[0]
+	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
+	CBZW R0, doneLanes2
+	FMOVS 12(R1), F0
+	WORD $0x6e1c040d // MOV V13.S[3], V0.S[0]
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	CBZW R0, doneLanes2
+	FMOVS 16(R1), F12
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	CBZW R0, doneLanes2
+	FMOVS 20(R1), F0
+	WORD $0x6e0c040c // MOV V12.S[1], V0.S[0]
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	CBZW R0, doneLanes2
+	FMOVS 24(R1), F0
+	WORD $0x6e14040c // MOV V12.S[2], V0.S[0]
+
+doneLanes2:
+	FMOVQ 320(R5), F0
+	WORD $0x4ea01da1 // ORR V1.16B, V13.16B, V0.16B
+	WORD $0x4ea01d83 // ORR V3.16B, V12.16B, V0.16B
+	FMOVQ 2176(R5), F0
+	WORD $0x6ea0e422 // FCMGT V2.4S, V1.4S, V0.4S
+	WORD $0x6e611c02 // BSL V2.16B, V0.16B, V1.16B
+	WORD $0x6ea0e461 // FCMGT V1.4S, V3.4S, V0.4S
+	WORD $0x6e631c01 // BSL V1.16B, V0.16B, V3.16B
+	FMOVQ 2240(R5), F0
+	WORD $0x6ea2e405 // FCMGT V5.4S, V0.4S, V2.4S
+	WORD $0x6e621c05 // BSL V5.16B, V0.16B, V2.16B
+	WORD $0x6ea1e404 // FCMGT V4.4S, V0.4S, V1.4S
+	WORD $0x6e611c04 // BSL V4.16B, V0.16B, V1.16B
+	FMOVQ 1600(R5), F1
+	WORD $0x4ea11c20 // MOV V0.16B, V1.16B
+	FMOVQ 1664(R5), F6
+	WORD $0x4ea61cc7 // MOV V7.16B, V6.16B
+	WORD $0x4e21cca7 // FMLA V7.4S, V5.4S, V1.4S
+	WORD $0x4e20cc86 // FMLA V6.4S, V4.4S, V0.4S
+	FMOVQ 1664(R5), F0
+	WORD $0x4ea0d4e2 // FSUB V2.4S, V7.4S, V0.4S
+	WORD $0x4ea0d4c1 // FSUB V1.4S, V6.4S, V0.4S
+	FMOVQ 1728(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1792(R5), F0
+	WORD $0x4ea0cc45 // FMLS V5.4S, V2.4S, V0.4S
+	WORD $0x4ea0cc24 // FMLS V4.4S, V1.4S, V0.4S
+	FMOVQ 1920(R5), F3
+	WORD $0x4ea31c62 // MOV V2.16B, V3.16B
+	FMOVQ 1984(R5), F0
+	WORD $0x4ea01c01 // MOV V1.16B, V0.16B
+	WORD $0x4e23cca1 // FMLA V1.4S, V5.4S, V3.4S
+	WORD $0x4e22cc80 // FMLA V0.4S, V4.4S, V2.4S
+	FMOVQ 1856(R5), F9
+	WORD $0x4ea91d2e // MOV V14.16B, V9.16B
+	WORD $0x4e21ccae // FMLA V14.4S, V5.4S, V1.4S
+	WORD $0x4e20cc89 // FMLA V9.4S, V4.4S, V0.4S
+	WORD $0x6e25dca8 // FMUL V8.4S, V5.4S, V5.4S
+	WORD $0x6e24dc83 // FMUL V3.4S, V4.4S, V4.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2048(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4e21d4a5 // FADD V5.4S, V5.4S, V1.4S
+	WORD $0x4e20d484 // FADD V4.4S, V4.4S, V0.4S
+	WORD $0x4e28cdc5 // FMLA V5.4S, V14.4S, V8.4S
+	WORD $0x4e23cd24 // FMLA V4.4S, V9.4S, V3.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201ce1 // AND V1.16B, V7.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08422 // ADD V2.4S, V1.4S, V0.4S
+	MOVD $7, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4e201cc1 // AND V1.16B, V6.16B, V0.16B
+	MOVD $67372036, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea09c21 // MUL V1.4S, V1.4S, V0.4S
+	MOVD $50462976, R0
+	WORD $0x4e040c00 // DUP V0.4S, R0
+	WORD $0x4ea08420 // ADD V0.4S, V1.4S, V0.4S
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0223c1 // TBL V1.16B, {V30.16B, V31.16B}, V2.16B
+	FLDPQ 2112(R5), (F30, F31)
+	WORD $0x4e0023c0 // TBL V0.16B, {V30.16B, V31.16B}, V0.16B
+	WORD $0x4ea11c23 // MOV V3.16B, V1.16B
+	WORD $0x4e25cc23 // FMLA V3.4S, V1.4S, V5.4S
+	WORD $0x4ea01c02 // MOV V2.16B, V0.16B
+	WORD $0x4e24cc02 // FMLA V2.4S, V0.4S, V4.4S
+	WORD $0x6f3d04e7 // USHR V7.4S, V7.4S, 3
+	WORD $0x6f3d04c6 // USHR V6.4S, V6.4S, 3
+	WORD $0x6f3f04e5 // USHR V5.4S, V7.4S, 1
+	WORD $0x6f3f04c4 // USHR V4.4S, V6.4S, 1
+	WORD $0x4f3754a1 // SHL V1.4S, V5.4S, 23
+	WORD $0x4f375480 // SHL V0.4S, V4.4S, 23
+	WORD $0x6e21dc63 // FMUL V3.4S, V3.4S, V1.4S
+	WORD $0x6e20dc42 // FMUL V2.4S, V2.4S, V0.4S
+	WORD $0x6ea584e1 // SUB V1.4S, V7.4S, V5.4S
+	WORD $0x6ea484c0 // SUB V0.4S, V6.4S, V4.4S
+	WORD $0x4f375421 // SHL V1.4S, V1.4S, 23
+	WORD $0x4f375400 // SHL V0.4S, V0.4S, 23
+	WORD $0x6e21dc64 // FMUL V4.4S, V3.4S, V1.4S
+	WORD $0x6e20dc43 // FMUL V3.4S, V2.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x4e20d482 // FADD V2.4S, V4.4S, V0.4S
+	WORD $0x4e20d461 // FADD V1.4S, V3.4S, V0.4S
+	FMOVQ 4288(R5), F0
+	WORD $0x6e22fc06 // FDIV V6.4S, V0.4S, V2.4S
+	WORD $0x6e21fc05 // FDIV V5.4S, V0.4S, V1.4S
+	WORD $0x6e26dc84 // FMUL V4.4S, V4.4S, V6.4S
+	WORD $0x6e25dc63 // FMUL V3.4S, V3.4S, V5.4S
+	FMOVQ 5312(R5), F0
+	WORD $0x6eade402 // FCMGT V2.4S, V0.4S, V13.4S
+	WORD $0x6eace401 // FCMGT V1.4S, V0.4S, V12.4S
+	WORD $0x6e661c82 // BSL V2.16B, V4.16B, V6.16B
+	WORD $0x6e651c61 // BSL V1.16B, V3.16B, V5.16B
+	WORD $0x6e26dc89 // FMUL V9.4S, V4.4S, V6.4S
+	WORD $0x6e25dc68 // FMUL V8.4S, V3.4S, V5.4S
+	FMOVQ 12160(R5), F4
+	WORD $0x6eade483 // FCMGT V3.4S, V4.4S, V13.4S
+	WORD $0x6e6d1c83 // BSL V3.16B, V4.16B, V13.16B
+	WORD $0x6eace480 // FCMGT V0.4S, V4.4S, V12.4S
+	WORD $0x6e6c1c80 // BSL V0.16B, V4.16B, V12.16B
+	WORD $0x6e22dc67 // FMUL V7.4S, V3.4S, V2.4S
+	WORD $0x6e21dc06 // FMUL V6.4S, V0.4S, V1.4S
+	FMOVQ 12160(R5), F3
+	WORD $0x6eade460 // FCMGT V0.4S, V3.4S, V13.4S
+	WORD $0x6e6d1c60 // BSL V0.16B, V3.16B, V13.16B
+	WORD $0x6eace465 // FCMGT V5.4S, V3.4S, V12.4S
+	WORD $0x6e6c1c65 // BSL V5.16B, V3.16B, V12.16B
+	FMOVQ 12224(R5), F4
+	WORD $0x6ea4e403 // FCMGT V3.4S, V0.4S, V4.4S
+	WORD $0x6e601c83 // BSL V3.16B, V4.16B, V0.16B
+	WORD $0x6ea4e4a0 // FCMGT V0.4S, V5.4S, V4.4S
+	WORD $0x6e651c80 // BSL V0.16B, V4.16B, V5.16B
+	WORD $0x4e23cd22 // FMLA V2.4S, V9.4S, V3.4S
+	WORD $0x4e20cd01 // FMLA V1.4S, V8.4S, V0.4S
+	ADD R2<<2, R4, R1
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	CBZW R0, someLanes3
+	FMOVQ F7, (R1)
+	FMOVQ F6, 16(R1)
+	JMP doneLanes4
+
+someLanes3:
+	WORD $0x0e043d60 // UMOV R0, V11.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F7, (R1)
+	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c04e0 // DUP V0.4S, V7.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d60 // UMOV R0, V11.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e1404e0 // DUP V0.4S, V7.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
+	CBZW R0, doneLanes4
+	WORD $0x4e1c04e0 // DUP V0.4S, V7.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	CBZW R0, doneLanes4
+	FMOVS F6, 16(R1)
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	CBZW R0, doneLanes4
+	WORD $0x4e0c04c0 // DUP V0.4S, V6.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	CBZW R0, doneLanes4
+	WORD $0x4e1404c0 // DUP V0.4S, V6.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes4:
+	ADD R2<<2, R3, R1
+	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
+	CBZW R0, someLanes5
+	FMOVQ F2, (R1)
+	FMOVQ F1, 16(R1)
+	JMP doneLanes6
+
+someLanes5:
+	WORD $0x0e043d60 // UMOV R0, V11.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F2, (R1)
+	WORD $0x0e0c3d60 // UMOV R0, V11.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0440 // DUP V0.4S, V2.S[1]
+	FMOVS F0, 4(R1)
+	WORD $0x0e143d60 // UMOV R0, V11.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140440 // DUP V0.4S, V2.S[2]
+	FMOVS F0, 8(R1)
+	WORD $0x0e1c3d60 // UMOV R0, V11.S[3]
+	CBZW R0, doneLanes6
+	WORD $0x4e1c0440 // DUP V0.4S, V2.S[3]
+	FMOVS F0, 12(R1)
+	WORD $0x0e043d40 // UMOV R0, V10.S[0]
+	CBZW R0, doneLanes6
+	FMOVS F1, 16(R1)
+	WORD $0x0e0c3d40 // UMOV R0, V10.S[1]
+	CBZW R0, doneLanes6
+	WORD $0x4e0c0420 // DUP V0.4S, V1.S[1]
+	FMOVS F0, 20(R1)
+	WORD $0x0e143d40 // UMOV R0, V10.S[2]
+	CBZW R0, doneLanes6
+	WORD $0x4e140420 // DUP V0.4S, V1.S[2]
+	FMOVS F0, 24(R1)
+
+doneLanes6:
+
+done1270:
 	RET
 
 // func rectifyF64(dst *float64, pos float64, neg float64, x *float64, from *float64, n int)
@@ -19160,9 +33993,9 @@ TEXT ·rectifyF64(SB), NOSPLIT, $0-48
 	MOVD $0, R5
 	ADD $-16, R0, R4
 	TST R4, R4
-	BLT oneTest610
+	BLT oneTest1278
 
-many608:
+many1276:
 	ADD R5<<3, R8, R3
 	FLDPQ (R3), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -19248,14 +34081,14 @@ many608:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $16, R5, R5
 	CMP R4, R5
-	BLE many608
+	BLE many1276
 
-oneTest610:
+oneTest1278:
 	ADD $-4, R0, R2
 	CMP R2, R5
-	BGT tail611
+	BGT tail1279
 
-one609:
+one1277:
 	ADD R5<<3, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e60e520 // FCMGE V0.2D, V9.2D, V0.2D
@@ -19281,11 +34114,11 @@ one609:
 	FSTPQ (F1, F0), (R1)
 	ADD $4, R5, R5
 	CMP R2, R5
-	BLE one609
+	BLE one1277
 
-tail611:
+tail1279:
 	SUBS R5, R0, R0
-	BEQ done612
+	BEQ done1280
 	ADD $32, R9, R1
 	LSL $3, R0, R0
 	SUB R0, R1, R0
@@ -19392,7 +34225,7 @@ someLanes7:
 
 doneLanes8:
 
-done612:
+done1280:
 	RET
 
 // func rectifyF32(dst *float32, pos float32, neg float32, x *float32, from *float32, n int)
@@ -19410,9 +34243,9 @@ TEXT ·rectifyF32(SB), NOSPLIT, $0-40
 	MOVD $0, R2
 	ADD $-32, R0, R6
 	TST R6, R6
-	BLT oneTest620
+	BLT oneTest1288
 
-many618:
+many1286:
 	ADD R2<<2, R8, R5
 	FLDPQ (R5), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -19498,14 +34331,14 @@ many618:
 	FSTPQ (F1, F0), 96(R1)
 	ADD $32, R2, R2
 	CMP R6, R2
-	BLE many618
+	BLE many1286
 
-oneTest620:
+oneTest1288:
 	ADD $-8, R0, R4
 	CMP R4, R2
-	BGT tail621
+	BGT tail1289
 
-one619:
+one1287:
 	ADD R2<<2, R8, R1
 	FLDPQ (R1), (F0, F1)
 	WORD $0x6e20e520 // FCMGE V0.4S, V9.4S, V0.4S
@@ -19531,11 +34364,11 @@ one619:
 	FSTPQ (F1, F0), (R1)
 	ADD $8, R2, R2
 	CMP R4, R2
-	BLE one619
+	BLE one1287
 
-tail621:
+tail1289:
 	SUBS R2, R0, R0
-	BEQ done622
+	BEQ done1290
 	ADD $32, R9, R1
 	LSL $2, R0, R0
 	SUB R0, R1, R0
@@ -19706,5 +34539,5 @@ someLanes7:
 
 doneLanes8:
 
-done622:
+done1290:
 	RET

@@ -14,6 +14,14 @@ func AxpyTo[T cpu.Float](dst []T, alpha T, x []T, y []T) {
 	genericAxpyTo(dst, alpha, x, y)
 }
 
+// AddProduct computes dst_i += alpha·(x_i·y_i). It rounds both products.
+func AddProduct[T cpu.Float](dst []T, alpha T, x []T, y []T) {
+	if len(x) != len(dst) || len(y) != len(dst) {
+		panic(badLength)
+	}
+	genericAddProduct(dst, alpha, x, y)
+}
+
 // AddTo computes dst_i = x_i + y_i.
 func AddTo[T cpu.Float](dst []T, x []T, y []T) {
 	if len(x) != len(dst) || len(y) != len(dst) {
@@ -155,8 +163,144 @@ func vectorSinCos[T cpu.Float](n int, sin *T, cos *T, x *T) int {
 	panic("no assembly")
 }
 
+// vectorSin computes the function up to elements that are too large, infinite or NaN, as sinCos does.
+func vectorSin[T cpu.Float](n int, dst *T, x *T) int {
+	panic("no assembly")
+}
+
+// vectorCos computes the function up to elements that are too large, infinite or NaN, as sinCos does.
+func vectorCos[T cpu.Float](n int, dst *T, x *T) int {
+	panic("no assembly")
+}
+
+// vectorPositive returns the number of elements before a group with one that is not positive, or n.
+func vectorPositive[T cpu.Float](n int, x *T) int {
+	panic("no assembly")
+}
+
+// vectorNonzero returns the number of elements before a group with one that is 0, or n.
+func vectorNonzero[T cpu.Float](n int, x *T) int {
+	panic("no assembly")
+}
+
+// Sqrt computes dst_i = √x_i.
+func Sqrt[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericSqrt(dst, x)
+}
+
+// Abs computes dst_i = |x_i|.
+func Abs[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAbs(dst, x)
+}
+
+// Sign computes dst_i = sign(x_i), which is x_i if that is 0 or NaN.
+func Sign[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericSign(dst, x)
+}
+
+// Recip computes dst_i = 1/x_i.
+func Recip[T cpu.Float](dst []T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericRecip(dst, x)
+}
+
+// AddExp computes dst_i += sign·exp(x_i) for a sign of 1 or -1.
+func AddExp[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddExp(dst, sign, x)
+}
+
+// AddExpProduct computes dst_i += sign·exp(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddExpProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddExpProduct(dst, sign, x, from)
+}
+
+// AddLog computes dst_i += sign·log(x_i) for a sign of 1 or -1.
+func AddLog[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddLog(dst, sign, x)
+}
+
+// AddLogProduct computes dst_i += sign·log(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddLogProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddLogProduct(dst, sign, x, from)
+}
+
+// vectorAddSin computes dst_i += sign·sin(x_i) for a sign of 1 or -1.
+func vectorAddSin[T cpu.Float](n int, dst *T, sign T, x *T) int {
+	panic("no assembly")
+}
+
+// vectorAddSinProduct computes dst_i += sign·sin(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func vectorAddSinProduct[T cpu.Float](n int, dst *T, sign T, x *T, from *T) int {
+	panic("no assembly")
+}
+
+// vectorAddCos computes dst_i += sign·cos(x_i) for a sign of 1 or -1.
+func vectorAddCos[T cpu.Float](n int, dst *T, sign T, x *T) int {
+	panic("no assembly")
+}
+
+// vectorAddCosProduct computes dst_i += sign·cos(x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func vectorAddCosProduct[T cpu.Float](n int, dst *T, sign T, x *T, from *T) int {
+	panic("no assembly")
+}
+
+// AddSqrt computes dst_i += sign·√x_i for a sign of 1 or -1.
+func AddSqrt[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSqrt(dst, sign, x)
+}
+
+// AddSqrtProduct computes dst_i += sign·√x_i·from_i for a sign of 1 or -1. The product is rounded.
+func AddSqrtProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddSqrtProduct(dst, sign, x, from)
+}
+
+// AddRecip computes dst_i += sign·(1/x_i) for a sign of 1 or -1.
+func AddRecip[T cpu.Float](dst []T, sign T, x []T) {
+	if len(x) != len(dst) {
+		panic(badLength)
+	}
+	genericAddRecip(dst, sign, x)
+}
+
+// AddRecipProduct computes dst_i += sign·(1/x_i)·from_i for a sign of 1 or -1. The product is rounded.
+func AddRecipProduct[T cpu.Float](dst []T, sign T, x []T, from []T) {
+	if len(x) != len(dst) || len(from) != len(dst) {
+		panic(badLength)
+	}
+	genericAddRecipProduct(dst, sign, x, from)
+}
+
 // Sigmoid computes y_i = σ(x_i) = 1/(1 + exp(-x_i)) and d_i = σ′(x_i).
-func Sigmoid(y []float64, d []float64, x []float64) {
+func Sigmoid[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -164,7 +308,7 @@ func Sigmoid(y []float64, d []float64, x []float64) {
 }
 
 // Tanh computes y_i = tanh(x_i) and d_i = tanh′(x_i) = 1 - y_i².
-func Tanh(y []float64, d []float64, x []float64) {
+func Tanh[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -172,7 +316,7 @@ func Tanh(y []float64, d []float64, x []float64) {
 }
 
 // Softplus computes y_i = log(1 + exp(x_i)) and d_i = σ(x_i).
-func Softplus(y []float64, d []float64, x []float64) {
+func Softplus[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -181,7 +325,7 @@ func Softplus(y []float64, d []float64, x []float64) {
 
 // GELU computes y_i = x_i·Φ(x_i) and d_i = Φ(x_i) + x_i·φ(x_i), with the distribution
 // Φ and the density φ of standard normal numbers.
-func GELU(y []float64, d []float64, x []float64) {
+func GELU[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}
@@ -189,7 +333,7 @@ func GELU(y []float64, d []float64, x []float64) {
 }
 
 // SiLU computes y_i = x_i·σ(x_i) and d_i = σ(x_i) + x_i·σ′(x_i).
-func SiLU(y []float64, d []float64, x []float64) {
+func SiLU[T cpu.Float](y []T, d []T, x []T) {
 	if len(d) != len(y) || len(x) != len(y) {
 		panic(badLength)
 	}

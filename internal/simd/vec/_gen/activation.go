@@ -37,7 +37,11 @@ func activations() {
 		{"gELU", "computes y_i = x_i·Φ(x_i) and d_i = Φ(x_i) + x_i·φ(x_i), with the distribution\nΦ and the density φ of standard normal numbers.", vec.gelu},
 		{"siLU", "computes y_i = x_i·σ(x_i) and d_i = σ(x_i) + x_i·σ′(x_i).", vec.silu},
 	} {
-		Float64(f.name, "func(y, d, x *float64, n int)", f.doc, func(g ISA) {
+		Floats(f.name, "func(y, d, x *T, n int)", f.doc, func(g ISA) {
+			if !g.Double() {
+				vec{g}.loop(lanes(f.name))
+				return
+			}
 			y, d, x, n := Arg("y"), Arg("d"), Arg("x"), Arg("n")
 			exp := g.Exponential(true)
 			g.Groups(n, 2, func(ls []Step) {

@@ -33,9 +33,35 @@ func difference(l Step, x Register, y Op) VecVirtual {
 	return d
 }
 
-func expTo(v vec) {
+func exp(v vec) {
+	if !v.Double() {
+		v.loop(lanes("exp"))
+		return
+	}
 	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
 	v.exponentials(n, func(l Step) VecVirtual { return l.Load(x) }, func(l Step, e VecVirtual) { l.Store(e, dst) })
+}
+
+// addLoop emits the sum of exponentials or logarithms of float64.
+func (v vec) addLoop(of string, sum kind) {
+	dst, x, n, sign := Arg("dst"), Arg("x"), Arg("n"), v.BroadcastArg("sign")
+	var from Register
+	if sum == sumOfProducts {
+		from = Arg("from")
+	}
+	use := func(l Step, y VecVirtual) {
+		if sum == sumOfProducts {
+			l.Mul(l.Load(from), y, y)
+		}
+		t := l.Load(dst)
+		v.Fmadd231(y, sign, t)
+		l.Store(t, dst)
+	}
+	if of == "exp" {
+		v.exponentials(n, func(l Step) VecVirtual { return l.Load(x) }, use)
+	} else {
+		v.logarithms(n, x, use)
+	}
 }
 
 func expSubTo(v vec) {

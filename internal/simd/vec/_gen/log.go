@@ -84,32 +84,32 @@ func (v vec) evenOdd(c constants, a []float64, x, x2 VecVirtual) VecVirtual {
 	return p
 }
 
-// logTo takes a shorter way where no lane of a vector needs care: the branch is
-// nearly always predicted.
-func logTo(v vec) {
-	dst, x, n := Arg("dst"), Arg("x"), Arg("n")
-	reduce := append(bits(1, 0x1p52+2048), logOffset, sqrtHalf, mantissa, two52, minNormal, maxFinite-minNormal)
-	own := append(bits(coef.Log64[:]...), bits(0.5, coef.Ln2Hi42, coef.Ln2Lo42)...)
-	if v.Narrow {
-		own = append(bits(coef.Log32[:]...), bits(coef.Ln2)...)
+func log(v vec) {
+	if !v.Double() {
+		v.loop(lanes("log"))
+		return
 	}
-	c := v.constants(append(reduce, own...)...)
+	dst := Arg("dst")
+	v.logarithms(Arg("n"), Arg("x"), func(l Step, y VecVirtual) { l.Store(y, dst) })
+}
+
+// logarithms emits a loop over n float64 that hands their logarithms to use. It takes a shorter
+// way where no lane of a vector needs care: the branch is nearly always predicted.
+func (v vec) logarithms(n, x Register, use func(l Step, y VecVirtual)) {
+	reduce := append(bits(1, 0x1p52+2048), logOffset, sqrtHalf, mantissa, two52, minNormal, maxFinite-minNormal)
+	c := v.constants(append(reduce, append(bits(coef.Log64[:]...), bits(0.5, coef.Ln2Hi42, coef.Ln2Lo42)...)...)...)
 	v.Loop(n, 1, func(l Step, _ int) {
 		x := l.Load(x)
 		if l.Mask != nil { // lanes masked out hold 0
-			l.Store(v.logAny(c, x), dst)
+			use(l, v.logAny(c, x))
 			return
 		}
 		normal, done := Unique("normal"), Unique("stored")
 		v.jumpIfNormal(c, x, normal)
-		l.Store(v.logAny(c, x), dst)
+		use(l, v.logAny(c, x))
 		JMP(LabelRef(done))
 		Label(normal)
-		if v.Narrow {
-			l.Store(v.log32(c, x), dst)
-		} else {
-			l.Store(v.log64(c, x, nil), dst)
-		}
+		use(l, v.log64(c, x, nil))
 		Label(done)
 	}, nil)
 }
@@ -138,15 +138,10 @@ func (v vec) jumpIfNormal(c constants, x VecVirtual, label string) {
 
 // logAny returns log(x) whatever is in x. Its own constants stay in memory.
 func (v vec) logAny(c constants, x VecVirtual) VecVirtual {
-	var y VecVirtual
-	if v.Narrow {
-		y = v.log32(c, x)
-	} else {
-		scaled, adjust, t := v.CopyOf(x), v.Zeros(1)[0], v.Reg()
-		v.Mul(v.Const(0x1p54), x, t)
-		v.Choose(LT, Bits(minNormal), x, t, scaled, v.Const(54), adjust)
-		y = v.log64(c, scaled, adjust)
-	}
+	scaled, adjust, t := v.CopyOf(x), v.Zeros(1)[0], v.Reg()
+	v.Mul(v.Const(0x1p54), x, t)
+	v.Choose(LT, Bits(minNormal), x, t, scaled, v.Const(54), adjust)
+	y := v.log64(c, scaled, adjust)
 	v.Choose(NLT, v.Const(math.Inf(1)), x, x, y)
 	v.Choose(EQ, v.Const(0), x, v.Const(negInf), y)
 	v.Choose(LT, v.Const(0), x, Bits(quietNaN), y)
@@ -196,13 +191,4 @@ func (v vec) log64(c constants, x, adjust VecVirtual) VecVirtual {
 	v.Sub(h, lo, lo)
 	v.Add(lo, hi, hi)
 	return hi
-}
-
-func (v vec) log32(c constants, x VecVirtual) VecVirtual {
-	k, _, s, z, p := v.logReduce(c, x, coef.Log32[:])
-	v.Mul(s, z, z)
-	v.Add(s, s, s)
-	v.Fmadd231(z, p, s)
-	v.Fmadd231(c.f(coef.Ln2), k, s)
-	return s
 }

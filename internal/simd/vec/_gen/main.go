@@ -12,7 +12,10 @@ import (
 	. "revnum/internal/simd/asm"
 )
 
-func main() { Files(emit) }
+func main() {
+	Files(emit)
+	writeGeneric()
+}
 
 // A vec emits vector instructions for one tier and type of elements.
 type vec struct{ ISA }
@@ -37,6 +40,7 @@ func loop(name, sig, doc string, body func(vec)) {
 
 func emit() {
 	loop("axpyTo", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i = alpha·x_i + y_i.", axpyTo)
+	loop("addProduct", "func(dst *T, alpha T, x, y *T, n int)", "computes dst_i += alpha·(x_i·y_i). It rounds both products.", addProduct)
 	loop("addTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i + y_i.", func(v vec) { binaryTo(v, v.Add) })
 	loop("mulTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i·y_i.", func(v vec) { binaryTo(v, v.Mul) })
 	loop("divTo", "func(dst, x, y *T, n int)", "computes dst_i = x_i/y_i.", func(v vec) { binaryTo(v, v.Div) })
@@ -55,7 +59,7 @@ func emit() {
 	loop("max", "func(x *T, n int) T",
 		"returns the largest element of x. It returns -Inf if x is empty, and NaN if any\nelement is NaN. +0 is larger than -0.", maxOf)
 
-	loop("exp", "func(dst, x *T, n int)", "computes dst_i = exp(x_i).", inFloat64(expTo))
+	loop("exp", "func(dst, x *T, n int)", "computes dst_i = exp(x_i).", exp)
 	loop("expSubTo", "func(dst, x, y *T, n int)",
 		"computes dst_i = exp(x_i - y_i). It computes the difference in float64.", inFloat64(expSubTo))
 	loop("expShiftSum", "func(dst, x *T, shift T, n int) float64",
@@ -68,10 +72,41 @@ is then in cache.`, inFloat64(sumExp))
 	loop("expSubAdd", "func(x, y, sum *T, n int)",
 		"computes x_i = exp(x_i - y_i) and then sum_i += x_i. It computes the difference\nand the sum in float64.", inFloat64(expSubAdd))
 	loop("log", "func(dst, x *T, n int)",
-		"computes dst_i = log(x_i). The result is -Inf for zeros, and NaN for numbers below\nzero.", inFloat64(logTo))
+		"computes dst_i = log(x_i). The result is -Inf for zeros, and NaN for numbers below\nzero.", log)
 
 	loop("sinCos", "func(n int, sin, cos, x *T) int", "computes sines and cosines up to a vector with an element that is too large, infinite or NaN. It returns the number of elements before, or n or more.", inFloat64(vec.sinCos))
 
+	for _, f := range []string{"sin", "cos"} {
+		loop(f, "func(n int, dst, x *T) int", "computes the function up to elements that are too large, infinite or NaN, as sinCos does.", func(v vec) { v.loop(lanes(f)) })
+	}
+
+	loop("positive", "func(n int, x *T) int", "returns the number of elements before a group with one that is not positive, or n.", func(v vec) { v.prefix(func(x, zero, m Op) { v.Compare(NLT, x, zero, m) }) })
+	loop("nonzero", "func(n int, x *T) int", "returns the number of elements before a group with one that is 0, or n.", func(v vec) { v.prefix(func(x, zero, m Op) { v.Compare(EQ, zero, x, m) }) })
+
+	for _, f := range simple {
+		loop(f.name, "func(dst, x *T, n int)", f.doc, func(v vec) { v.loop(f.function) })
+	}
+	for _, a := range additions {
+		for _, sum := range []kind{sumOf, sumOfProducts} {
+			name, sig, doc := a.name, "dst *T, sign T, x", "computes dst_i += sign·"+a.doc+" for a sign of 1 or -1."
+			if sum == sumOfProducts {
+				name, sig, doc = name+"Product", sig+", from", "computes dst_i += sign·"+a.doc+"·from_i for a sign of 1 or -1. The product is rounded."
+			}
+			f := lanes(a.of).adding(a.result, sum)
+			if f.limit != 0 {
+				sig = "func(n int, " + sig + " *T) int"
+			} else {
+				sig = "func(" + sig + " *T, n int)"
+			}
+			loop(name, sig, doc, func(v vec) {
+				if v.Double() && !f.both {
+					v.addLoop(a.of, sum)
+					return
+				}
+				v.loop(f)
+			})
+		}
+	}
 	activations()
 	loop("rectify", "func(dst *T, pos, neg T, x, from *T, n int)",
 		"computes dst_i += pos·from_i where x_i is positive or NaN, and neg·from_i\nelsewhere. A factor of 0 adds nothing, whatever it multiplies.", rectify)
@@ -95,6 +130,61 @@ func axpyTo(v vec) {
 		v.Add(l.Load(y), t, t)
 		l.Store(t, dst)
 	}, nil)
+}
+
+func addProduct(v vec) {
+	dst, x, y, n := Arg("dst"), Arg("x"), Arg("y"), Arg("n")
+	alpha := v.BroadcastArg("alpha")
+	v.Loop(n, 4, func(l Step, _ int) {
+		t := l.Load(x)
+		v.Mul(l.Load(y), t, t)
+		v.Mul(alpha, t, t)
+		v.Add(l.Load(dst), t, t)
+		l.Store(t, dst)
+	}, nil)
+}
+
+// prefix ends before a group with an element for which bad holds. bad is called with 0.
+func (v vec) prefix(bad func(x, zero, m Op)) {
+	n, x, zero, done := Arg("n"), Arg("x"), v.Zeros(1)[0], Unique("done")
+	v.Groups(n, 4, func(ls []Step) {
+		v.leave(ls, done, func(l Step, m Op) { bad(loadOr(l, x, 1), zero, m) })
+	}, nil)
+	MOVQ(n, Result())
+	Label(done)
+}
+
+// leave stores the index of a group of vectors in the result, and jumps to done, if a lane of a
+// vector is bad.
+func (v vec) leave(ls []Step, done string, bad func(l Step, m Op)) {
+	ok, any := Unique("ok"), v.maskRegister()
+	bad(ls[0], any)
+	for _, l := range ls[1:] {
+		m := v.maskRegister()
+		if bad(l, m); v.Wide {
+			KORW(m, any, any)
+		} else {
+			VORPS(m, any, any)
+		}
+	}
+	if v.Wide {
+		KORTESTW(any, any)
+	} else {
+		signs := GP32()
+		VMOVMSKPS(any, signs)
+		TESTL(signs, signs)
+	}
+	JZ(LabelRef(ok))
+	MOVQ(ls[0].I, Result())
+	JMP(LabelRef(done))
+	Label(ok)
+}
+
+func (v vec) maskRegister() Register {
+	if v.Wide {
+		return K()
+	}
+	return v.Reg()
 }
 
 func binaryTo(v vec, op func(b, a, dst Op)) {

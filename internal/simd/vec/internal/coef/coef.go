@@ -2,12 +2,18 @@
 // code and the generator of the assembly take them from here.
 package coef
 
+import "math"
+
 // Constants of reductions and asymptotic limits.
 const (
 	Ln2     = 0x1.62e42fefa39efp-1
 	Ln2Lo   = 0x1.abc9e3b39803fp-56 // log 2 - Ln2
 	Ln2Hi42 = 0x1.62e42fefa38p-1    // 42 bits: its product by an exponent is exact
 	Ln2Lo42 = 0x1.ef35793c7673p-45  // log 2 - Ln2Hi42
+
+	Log2e  = 0x1.71547652b82fep+0
+	Ln2F   = 0x1.62e43p-1 // log 2 in float32
+	Ln2LoF = -0x1.05c61p-29
 
 	TwoOverPi = 0x1.45f306dc9c883p-1
 	// HalfPi1 + HalfPi2 + HalfPi3 is π/2. All parts but the last have 33 bits, so that
@@ -57,4 +63,34 @@ var (
 		-0x1.8135f579c300dp-22, 0x1.8bfe1e1bbf36cp-21, 0x1.4d6546850307cp-22, -0x1.433d24be4e984p-24,
 		-0x1.8728bb1e4c0a7p-24, -0x1.4f36799422a9ap-27, 0x1.a7128f0972bf6p-27, 0x1.0184a20ad592dp-28,
 	}
+
+	// (exp r - 1 - r)/r² for |r| < ln2/16, with an error of 2⁻³² of exp r.
+	Exp32 = [3]float64{0x1p-1, 0x1.555c7ep-3, 0x1.555a0cp-5}
+
+	// (log(1+f) - f + f²/2)/f³ for -1/4 <= f < 1/2, and (log(1+e) - e)/e² for 0 <= e <= 1, with
+	// errors of 2⁻²⁷ of the logarithms.
+	Log32P  = [8]float64{0x1.5555a4p-2, -0x1.000044p-2, 0x1.99696ep-3, -0x1.54eeaep-3, 0x1.2885aep-3, -0x1.0d965ap-3, 0x1.acb186p-4, -0x1.71527p-5}
+	Log1p32 = [9]float64{-0x1.ffffd2p-2, 0x1.554dd4p-2, -0x1.ff249ep-3, 0x1.93510ap-3, -0x1.3a5958p-3, 0x1.b50a1ep-4, -0x1.d7879ap-5, 0x1.4a1eeep-6, -0x1.b157cp-9}
+
+	// Sin and Cos for float32, with errors of 2⁻²⁷ and 2⁻³².
+	Sin32 = [3]float64{-0x1.555544p-3, 0x1.1106d6p-7, -0x1.99249ap-13}
+	Cos32 = [3]float64{0x1.55554ap-5, -0x1.6c0c2p-10, 0x1.99e478p-16}
+
+	// Sums of these are π/2. Under a fused multiply-add they need not be short.
+	HalfPi64 = [3]float64{0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed9p-110}
+	HalfPi32 = [3]float64{0x1.921fb6p+0, -0x1.777a5cp-25, -0x1.ee59dap-50}
+
+	// The function of Mills for 0 <= u <= 14.5, with an error of 2⁻²⁵.
+	Mills32 = [10]float64{0x1.ddb08p+0, -0x1.6aeb54p+0, 0x1.94d044p-1, -0x1.29e0d6p-2, 0x1.658f04p-5, 0x1.0a56eap-6, -0x1.069672p-7, -0x1.427784p-10, 0x1.2664dp-10, 0x1.42152ap-12}
+
+	// Bits of hi = 2^(j/8) in float32, and of 2^(j/8)/hi - 1.
+	Eighths32   = bitsOf(0x1p+0, 0x1.172b84p+0, 0x1.306fep+0, 0x1.4bfdaep+0, 0x1.6a09e6p+0, 0x1.8ace54p+0, 0x1.ae89fap+0, 0x1.d5818ep+0)
+	Eighths32Lo = bitsOf(0x0p+0, -0x1.9c0c22p-27, 0x1.125002p-25, -0x1.0a355p-25, 0x1.26055cp-26, 0x1.67a1cap-28, -0x1.f9c304p-27, -0x1.a5217cp-28)
 )
+
+func bitsOf(x ...float32) (b [8]uint64) {
+	for i, x := range x {
+		b[i] = uint64(math.Float32bits(x))
+	}
+	return b
+}

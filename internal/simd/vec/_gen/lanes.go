@@ -1,0 +1,372 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/asm"
+)
+
+// A core is a function of single numbers that is written once, as Go code that records its steps.
+// From these come the assembly of both tiers, which takes the steps for several vectors in turn,
+// and the pure Go function of one number. All have the same bits, because each step is one
+// instruction of IEEE arithmetic or of integers.
+type core struct {
+	size  int  // bytes of a number
+	wide  bool // it is recorded for AVX-512
+	steps []step
+}
+
+// A val is a value: the index of the step that computes it.
+type val int
+
+type step struct {
+	op   string
+	args []val
+	bits uint64   // of a constant, a shift or a predicate
+	rows []uint64 // of a table
+}
+
+// pick returns f64 or f32, for the type of numbers.
+func pick[F any](p *core, f64, f32 F) F {
+	if p.size == 8 {
+		return f64
+	}
+	return f32
+}
+
+func (p *core) step(op string, bits uint64, args ...val) val {
+	p.steps = append(p.steps, step{op: op, bits: bits, args: args})
+	return val(len(p.steps) - 1)
+}
+
+// in returns input i.
+func (p *core) in(i int) val { return p.step("in", uint64(i)) }
+
+// word returns a constant by its bits.
+func (p *core) word(bits uint64) val { return p.step("const", bits) }
+
+// num returns a constant, rounded to the type.
+func (p *core) num(x float64) val {
+	return p.word(pick(p, math.Float64bits(x), uint64(math.Float32bits(float32(x)))))
+}
+
+func (p *core) add(a, b val) val     { return p.step("add", 0, a, b) }
+func (p *core) sub(a, b val) val     { return p.step("sub", 0, a, b) }
+func (p *core) mul(a, b val) val     { return p.step("mul", 0, a, b) }
+func (p *core) div(a, b val) val     { return p.step("div", 0, a, b) }
+func (p *core) min(a, b val) val     { return p.step("min", 0, a, b) } // b if either is NaN
+func (p *core) max(a, b val) val     { return p.step("max", 0, a, b) } // b if either is NaN
+func (p *core) fma(a, b, c val) val  { return p.step("fma", 0, a, b, c) }
+func (p *core) fnma(a, b, c val) val { return p.step("fnma", 0, a, b, c) } // c - a·b
+func (p *core) fms(a, b, c val) val  { return p.step("fms", 0, a, b, c) }  // a·b - c
+
+func (p *core) and(a, b val) val              { return p.step("and", 0, a, b) }
+func (p *core) or(a, b val) val               { return p.step("or", 0, a, b) }
+func (p *core) xor(a, b val) val              { return p.step("xor", 0, a, b) }
+func (p *core) iadd(a, b val) val             { return p.step("iadd", 0, a, b) }
+func (p *core) isub(a, b val) val             { return p.step("isub", 0, a, b) }
+func (p *core) shl(a val, n uint64) val       { return p.step("shl", n, a) }
+func (p *core) shr(a val, n uint64) val       { return p.step("shr", n, a) }
+func (p *core) cmp(pred uint64, a, b val) val { return p.step("cmp", pred, a, b) }
+
+// blend returns a where m holds, and b elsewhere.
+func (p *core) blend(m, a, b val) val { return p.step("blend", 0, m, a, b) }
+
+// look returns the entry of a table of 8 at the low bits of i.
+func (p *core) look(rows []uint64, i val) val {
+	v := p.step("look", 0, i)
+	p.steps[v].rows = rows
+	return v
+}
+
+func (p *core) signBit() uint64 { return 1 << (8*p.size - 1) }
+func (p *core) abs(a val) val   { return p.and(a, p.word(p.signBit()-1)) }
+func (p *core) neg(a val) val   { return p.xor(a, p.word(p.signBit())) }
+
+// withSign returns a, which has none, with the sign of s.
+func (p *core) withSign(a, s val) val { return p.or(a, p.and(s, p.word(p.signBit()))) }
+
+// poly returns a₀ + a₁·x + ...
+func (p *core) poly(a []float64, x val) val {
+	s := p.num(a[len(a)-1])
+	for i := len(a) - 2; i >= 0; i-- {
+		s = p.fma(s, x, p.num(a[i]))
+	}
+	return s
+}
+
+// --- Go ----------------------------------------------------------------------
+
+// goText returns a function of Go with the steps.
+func (p *core) goText(name string, inputs []string, out []val) string {
+	var b strings.Builder
+	typ := pick(p, "float64", "float32")
+	fmt.Fprintf(&b, "func %s(%s %s) (%s) {\n", name, strings.Join(inputs, ", "), typ,
+		strings.TrimSuffix(strings.Repeat(typ+", ", len(out)), ", "))
+	word := make([]bool, len(p.steps)) // whether the value is an integer in Go
+	bits := pick(p, "math.Float64bits", "math.Float32bits")
+	from := pick(p, "math.Float64frombits", "math.Float32frombits")
+	text := func(v val, asWord bool) string {
+		s := p.steps[v]
+		switch {
+		case s.op == "const" && asWord:
+			return fmt.Sprintf("%#x", s.bits)
+		case s.op == "const":
+			x := pick(p, math.Float64frombits(s.bits), float64(math.Float32frombits(uint32(s.bits))))
+			if math.IsInf(x, 0) || math.IsNaN(x) || x == 0 && s.bits != 0 {
+				return fmt.Sprintf("%s(%#x)", from, s.bits)
+			}
+			return fmt.Sprintf("%s(%v)", typ, x)
+		}
+		t := fmt.Sprint("v", int(v))
+		if s.op == "in" {
+			t = inputs[s.bits]
+		}
+		switch {
+		case asWord && !word[v]:
+			return bits + "(" + t + ")"
+		case !asWord && word[v]:
+			return from + "(" + t + ")"
+		}
+		return t
+	}
+	for i, s := range p.steps {
+		f := func(j int) string { return text(s.args[j], false) }
+		w := func(j int) string { return text(s.args[j], true) }
+		var e string
+		fma := pick(p, "math.FMA", "fma32")
+		switch s.op {
+		case "in", "const":
+			continue
+		case "add":
+			e = f(0) + " + " + f(1)
+		case "sub":
+			e = f(0) + " - " + f(1)
+		case "mul":
+			e = typ + "(" + f(0) + " * " + f(1) + ")"
+		case "div":
+			e = f(0) + " / " + f(1)
+		case "min", "max":
+			e = fmt.Sprintf("%sOf(%s, %s)", s.op, f(0), f(1))
+		case "fma":
+			e = fmt.Sprintf("%s(%s, %s, %s)", fma, f(0), f(1), f(2))
+		case "fnma":
+			e = fmt.Sprintf("%s(-%s, %s, %s)", fma, f(0), f(1), f(2))
+		case "fms":
+			e = fmt.Sprintf("%s(%s, %s, -%s)", fma, f(0), f(1), f(2))
+		case "and":
+			e, word[i] = w(0)+" & "+w(1), true
+		case "or":
+			e, word[i] = w(0)+" | "+w(1), true
+		case "xor":
+			e, word[i] = w(0)+" ^ "+w(1), true
+		case "iadd":
+			e, word[i] = w(0)+" + "+w(1), true
+		case "isub":
+			e, word[i] = w(0)+" - "+w(1), true
+		case "shl":
+			e, word[i] = fmt.Sprint(w(0), " << ", s.bits), true
+		case "shr":
+			e, word[i] = fmt.Sprint(w(0), " >> ", s.bits), true
+		case "look":
+			rows := strings.NewReplacer("[]uint64{", "", "}", "").Replace(fmt.Sprintf("%#v", s.rows))
+			e, word[i] = fmt.Sprintf("[8]%s{%s}[%s&7]", pick(p, "uint64", "uint32"), rows, w(0)), true
+		case "cmp":
+			e = goCompare(s.bits, f(0), f(1))
+		case "odd":
+			e = w(0) + "&1 != 0"
+		case "blend":
+			e = fmt.Sprintf("choose(v%d, %s, %s)", int(s.args[0]), f(1), f(2))
+		case "sqrt":
+			e = typ + "(math.Sqrt(float64(" + f(0) + ")))"
+		case "sar":
+			e, word[i] = fmt.Sprintf("uint32(int32(%s) >> %d)", w(0), s.bits), true
+		case "cvt":
+			e = "float32(int32(" + w(0) + "))"
+		default:
+			panic(s.op)
+		}
+		fmt.Fprintf(&b, "v%d := %s\n", i, e)
+	}
+	b.WriteString("return ")
+	for i, v := range out {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(text(v, false))
+	}
+	b.WriteString("\n}\n\n")
+	return b.String()
+}
+
+func goCompare(pred uint64, a, b string) string {
+	switch pred {
+	case LT:
+		return a + " < " + b
+	case GT:
+		return a + " > " + b
+	case EQ:
+		return a + " == " + b
+	case NLT:
+		return "!(" + a + " < " + b + ")"
+	case NLE:
+		return "!(" + a + " <= " + b + ")"
+	}
+	panic(pred)
+}
+
+// A function is what a core computes: names of its results and inputs, and the core.
+type function struct {
+	name            string
+	results, inputs []string
+	of              func(p *core, x []val) []val
+
+	// If it is not 0, the loop ends before a group of vectors with an input of a larger magnitude,
+	// or NaN, and its result is the number of elements before, or n.
+	limit float64
+
+	both bool // the core is for float64, too
+
+	// If it is not 0, the loop adds sign times the only result to dst, or sign times the product
+	// of the result and from.
+	sum kind
+}
+
+type kind int
+
+const (
+	sumOf kind = iota + 1
+	sumOfProducts
+)
+
+// adding returns the function that adds the result of f with the given name.
+func (f function) adding(result string, sum kind) function {
+	i := slices.Index(f.results, result)
+	of := f.of
+	f.of = func(p *core, x []val) []val { return of(p, x)[i : i+1] }
+	f.sum = sum
+	return f
+}
+
+// record returns the core of f, and its results.
+func (f function) record(size int, wide bool) (*core, []val) {
+	p := &core{size: size, wide: wide}
+	x := make([]val, len(f.inputs))
+	for i := range x {
+		x[i] = p.in(i)
+	}
+	return p, f.of(p, x)
+}
+
+// loop emits the loop over the elements of arguments with the names of results and inputs.
+func (v vec) loop(f function) {
+	args := map[string]Register{}
+	names := slices.Concat(f.results, f.inputs)
+	var sign VecVirtual
+	if f.sum != 0 {
+		names = append([]string{"dst"}, f.inputs...)
+		sign = v.BroadcastArg("sign")
+	}
+	if f.sum == sumOfProducts {
+		names = append(names, "from")
+	}
+	for _, name := range names {
+		args[name] = Arg(name)
+	}
+	p, out := f.record(v.Size, v.Wide)
+	unroll, n, done := 1, Arg("n"), Unique("done")
+	if v.Wide {
+		unroll = 2
+	}
+	v.Groups(n, unroll, func(ls []Step) {
+		load := func(u, input int) VecVirtual { return ls[u].Load(args[f.inputs[input]]) }
+		if f.limit != 0 {
+			v.leave(ls, done, func(l Step, m Op) {
+				a := l.Load(args[f.inputs[0]])
+				Pick(v, VANDPD, VANDPS)(v.magnitudeBits(), a, a)
+				v.Compare(NLE, v.Const(Pick(v, f.limit, f.limit/8)), a, m)
+			})
+		}
+		for i, r := range v.emit(p, len(ls), load, out) {
+			for u, l := range ls {
+				if f.sum != 0 {
+					if f.sum == sumOfProducts {
+						v.Mul(l.Load(args["from"]), r[u], r[u])
+					}
+					t := l.Load(args["dst"])
+					v.Fmadd231(r[u], sign, t) // the product by 1 or -1 is exact
+					l.Store(t, args["dst"])
+					continue
+				}
+				l.Store(r[u], args[f.results[i]])
+			}
+		}
+	}, nil)
+	if f.limit != 0 {
+		MOVQ(n, Result())
+		Label(done)
+	}
+}
+
+func (v vec) magnitudeBits() Mem {
+	if v.Double() {
+		return Bits(sign - 1)
+	}
+	return Entry(U32(sign>>32 - 1))
+}
+
+// goText returns the pure Go function of f for a size.
+func (f function) goText(size int) string {
+
+	p, out := f.record(size, false)
+	name := fmt.Sprint(f.name, 8*size)
+	if f.limit != 0 {
+		name += "Small"
+	}
+	return p.goText(name, f.inputs, out)
+}
+
+// goLoop returns the pure Go loop over both types.
+func (f function) goLoop() string {
+	join := func(format string, names []string) string {
+		var s []string
+		for _, n := range names {
+			s = append(s, fmt.Sprintf(format, n))
+		}
+		return strings.Join(s, ", ")
+	}
+	all := append(f.results[:len(f.results):len(f.results)], f.inputs...)
+	branch := func(size int) string {
+		typ := fmt.Sprint("float", size)
+		return fmt.Sprintf("%s := %s%d(%s)\n%s = %s", join("%s1", f.results), f.name, size, join(typ+"(%s[i])", f.inputs),
+			join("%s[i]", f.results), join("T(%s1)", f.results))
+	}
+	return fmt.Sprintf("func generic%s[T cpu.Float](%s []T) {\nfor i := range %s {\nif cpu.Is64[T]() {\n%s\n} else {\n%s\n}\n}\n}\n\n",
+		strings.ToUpper(f.name[:1])+f.name[1:], strings.Join(all, ", "), f.results[0], branch(64), branch(32))
+}
+
+// goSums returns the pure Go loops that add the result with the given name, and its products.
+func (f function) goSums(name, result string) string {
+	var values []string
+	for _, r := range f.results {
+		if r == result {
+			r = "v"
+		} else {
+			r = "_"
+		}
+		values = append(values, r)
+	}
+	loop := func(suffix, more, value string) string {
+		return fmt.Sprintf("func generic%s%s[T cpu.Float](dst []T, sign T, x%s []T) {\nfor i, x := range x {\nvar r T\n"+
+			"if cpu.Is64[T]() {\n%s := %s64(float64(x))\nr = T(v)\n} else {\n%s := %s32(float32(x))\nr = T(v)\n}\ndst[i] += T(sign * %s)\n}\n}\n\n",
+			name, suffix, more, strings.Join(values, ", "), f.name, strings.Join(values, ", "), f.name, value)
+	}
+	return loop("", "", "r") + loop("Product", ", from", "T(r * from[i])")
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+
+	. "revnum/internal/simd/asm"
+)
+
+// A form is an instruction for both types, from registers and with one number in memory.
+type form struct{ pd, ps, pdOne, psOne func(...Op) }
+
+var forms = map[string]form{
+	"add":     {VADDPD, VADDPS, VADDPD_BCST, VADDPS_BCST},
+	"sub":     {VSUBPD, VSUBPS, VSUBPD_BCST, VSUBPS_BCST},
+	"mul":     {VMULPD, VMULPS, VMULPD_BCST, VMULPS_BCST},
+	"div":     {VDIVPD, VDIVPS, VDIVPD_BCST, VDIVPS_BCST},
+	"min":     {VMINPD, VMINPS, VMINPD_BCST, VMINPS_BCST},
+	"max":     {VMAXPD, VMAXPS, VMAXPD_BCST, VMAXPS_BCST},
+	"and":     {VANDPD, VANDPS, VANDPD_BCST, VANDPS_BCST},
+	"or":      {VORPD, VORPS, VORPD_BCST, VORPS_BCST},
+	"xor":     {VXORPD, VXORPS, VXORPD_BCST, VXORPS_BCST},
+	"iadd":    {VPADDQ, VPADDD, VPADDQ_BCST, VPADDD_BCST},
+	"isub":    {VPSUBQ, VPSUBD, VPSUBQ_BCST, VPSUBD_BCST},
+	"fma213":  {VFMADD213PD, VFMADD213PS, VFMADD213PD_BCST, VFMADD213PS_BCST},
+	"fma231":  {VFMADD231PD, VFMADD231PS, VFMADD231PD_BCST, VFMADD231PS_BCST},
+	"fnma213": {VFNMADD213PD, VFNMADD213PS, VFNMADD213PD_BCST, VFNMADD213PS_BCST},
+	"fnma231": {VFNMADD231PD, VFNMADD231PS, VFNMADD231PD_BCST, VFNMADD231PS_BCST},
+	"fms213":  {VFMSUB213PD, VFMSUB213PS, VFMSUB213PD_BCST, VFMSUB213PS_BCST},
+	"fms231":  {VFMSUB231PD, VFMSUB231PS, VFMSUB231PD_BCST, VFMSUB231PS_BCST},
+	"shl":     {VPSLLQ, VPSLLD, nil, nil},
+	"shr":     {VPSRLQ, VPSRLD, nil, nil},
+	"sar":     {nil, VPSRAD, nil, nil},
+	"scalef":  {VSCALEFPD, VSCALEFPS, nil, nil},
+	"getexp":  {VGETEXPPD, VGETEXPPS, nil, nil},
+	"getmant": {VGETMANTPD, VGETMANTPS, nil, nil},
+	"fixup":   {VFIXUPIMMPD, VFIXUPIMMPS, nil, nil},
+}
+
+// An emitter emits the steps of a core for several vectors.
+type emitter struct {
+	vec
+	*core
+	left []int  // how often each value is still to be read
+	regs [][]Op // of each value and vector
+	load func(u, input int) VecVirtual
+}
+
+// emit emits the steps that out needs for n vectors, and returns the vectors of out.
+func (v vec) emit(p *core, n int, load func(u, input int) VecVirtual, out []val) [][]VecVirtual {
+	e := emitter{v, p, make([]int, len(p.steps)), make([][]Op, len(p.steps)), load}
+	for _, o := range out {
+		e.left[o]++
+	}
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		if e.left[i] > 0 {
+			for _, a := range p.steps[i].args {
+				e.left[a]++
+			}
+		}
+	}
+	for i, s := range p.steps {
+		if e.left[i] == 0 || s.op == "const" {
+			continue
+		}
+		e.regs[i] = make([]Op, n)
+		for _, a := range s.args {
+			e.left[a]--
+		}
+		for u := range n {
+			e.regs[i][u] = e.one(s, u)
+		}
+	}
+	r := make([][]VecVirtual, len(out))
+	for i, o := range out {
+		for u := range n {
+			r[i] = append(r[i], e.reg(o, u))
+		}
+	}
+	return r
+}
+
+func (e *emitter) isConst(v val) bool { return e.steps[v].op == "const" }
+
+// constant returns where a constant lies, in all lanes.
+func (e *emitter) constant(v val) Mem {
+	if e.Double() {
+		return Bits(e.steps[v].bits)
+	}
+	return Entry(U32(e.steps[v].bits))
+}
+
+// reg returns a register with a value.
+func (e *emitter) reg(v val, u int) VecVirtual {
+	if e.isConst(v) {
+		return e.Broadcast(e.constant(v))
+	}
+	return e.regs[v][u].(VecVirtual)
+}
+
+// free reports whether v is in a register that no later step reads.
+func (e *emitter) free(v val) bool { return !e.isConst(v) && e.left[v] == 0 }
+
+// do emits the instruction name with last, which may be a constant in memory, and then others.
+func (e *emitter) do(name string, last val, u int, others ...Op) {
+	f := forms[name]
+	if !e.isConst(last) {
+		Pick(e.vec, f.pd, f.ps)(append([]Op{e.reg(last, u)}, others...)...)
+		return
+	}
+	run := Pick(e.vec, f.pd, f.ps)
+	if e.Wide {
+		run = Pick(e.vec, f.pdOne, f.psOne)
+	}
+	run(append([]Op{e.constant(last)}, others...)...)
+}
+
+// one emits a step for vector u and returns its result.
+func (e *emitter) one(s step, u int) Op {
+	r := e.Reg()
+	arg := func(i int) VecVirtual { return e.reg(s.args[i], u) }
+	switch s.op {
+	case "in":
+		return e.load(u, int(s.bits))
+	case "add", "mul", "and", "or", "xor", "iadd":
+		a, b := s.args[0], s.args[1]
+		if e.isConst(a) {
+			a, b = b, a
+		}
+		e.do(s.op, b, u, e.reg(a, u), r)
+	case "sub", "div", "min", "max", "isub":
+		e.do(s.op, s.args[1], u, arg(0), r)
+	case "fma", "fnma", "fms":
+		return e.multiplyAdd(s, u)
+	case "shl", "shr", "sar":
+		Pick(e.vec, forms[s.op].pd, forms[s.op].ps)(U8(s.bits), arg(0), r)
+	case "sqrt":
+		Pick(e.vec, VSQRTPD, VSQRTPS)(arg(0), r)
+	case "cvt":
+		VCVTDQ2PS(arg(0), r)
+	case "getexp":
+		e.do(s.op, s.args[0], u, r)
+	case "getmant":
+		Pick(e.vec, VGETMANTPD, VGETMANTPS)(U8(s.bits), arg(0), r)
+	case "fixup": // of y where x is special
+		y := arg(1)
+		if !e.free(s.args[1]) {
+			y = e.CopyOf(y)
+		}
+		if e.Double() {
+			VFIXUPIMMPD(Imm(0), Entry(U64(s.bits)), arg(0), y)
+		} else {
+			VFIXUPIMMPS(Imm(0), Entry(U32(s.bits)), arg(0), y)
+		}
+		return y
+	case "scalef":
+		e.do(s.op, s.args[1], u, arg(0), r)
+	case "bound":
+		const leastMagnitude = 2
+		Pick(e.vec, VRANGEPD_BCST, VRANGEPS_BCST)(Imm(leastMagnitude), e.constant(s.args[1]), arg(0), r)
+	case "cmp":
+		m := Register(r)
+		if e.Wide {
+			m = K()
+		}
+		var b Op = e.reg(s.args[1], u)
+		Pick(e.vec, VCMPPD, VCMPPS)(Imm(s.bits), b, arg(0), m)
+		return m
+	case "odd": // whether the lowest bit is set; on AVX2 in the sign
+		if e.Wide {
+			m := K()
+			if e.Double() {
+				VPTESTMQ_BCST(Bits(1), arg(0), m)
+			} else {
+				VPTESTMD_BCST(Entry(U32(1)), arg(0), m)
+			}
+			return m
+		}
+		Pick(e.vec, VPSLLQ, VPSLLD)(U8(8*e.size-1), arg(0), r)
+	case "blend":
+		m, a, b := e.regs[s.args[0]][u], arg(1), arg(2)
+		if e.Wide {
+			Pick(e.vec, VBLENDMPD, VBLENDMPS)(a, b, m, r)
+		} else {
+			Pick(e.vec, VBLENDVPD, VBLENDVPS)(m, a, b, r)
+		}
+	case "look":
+		e.look(s, arg(0), r)
+	default:
+		panic(s.op)
+	}
+	return r
+}
+
+// multiplyAdd emits ±a·b ± c in place of an operand that nothing reads later.
+func (e *emitter) multiplyAdd(s step, u int) VecVirtual {
+	a, b, c := s.args[0], s.args[1], s.args[2]
+	if e.isConst(a) || !e.free(a) && e.free(b) {
+		a, b = b, a
+	}
+	switch {
+	case e.free(c) && c != a && c != b:
+		r := e.reg(c, u)
+		e.do(s.op+"231", b, u, e.reg(a, u), r)
+		return r
+	case e.free(a) && a != b && a != c && !e.isConst(b):
+		r := e.reg(a, u)
+		e.do(s.op+"213", c, u, e.reg(b, u), r)
+		return r
+	case e.isConst(c):
+		r := e.CopyOf(e.reg(b, u))
+		if e.isConst(b) {
+			r = e.reg(b, u)
+		}
+		e.do(s.op+"213", c, u, e.reg(a, u), r)
+		return r
+	}
+	r := e.CopyOf(e.reg(c, u))
+	e.do(s.op+"231", b, u, e.reg(a, u), r)
+	return r
+}
+
+// look emits a look-up in a table of eight.
+func (e *emitter) look(s step, i, r VecVirtual) {
+	rows := make([]Constant, 8)
+	switch {
+	case !e.Double():
+		for j, x := range s.rows {
+			rows[j] = U32(x)
+		}
+		if table := Entry(append(rows, rows...)...); e.Wide {
+			VPERMPS(e.CopyOf(table), i, r)
+		} else {
+			VPERMD(table, i, r)
+		}
+	case e.Wide:
+		for j, x := range s.rows {
+			rows[j] = U64(x)
+		}
+		VPERMPD(e.CopyOf(Entry(rows...)), i, r)
+	default: // by words, with the index in both of each element
+		low, high := make([]Constant, 16), make([]Constant, 16)
+		for j, x := range s.rows {
+			low[j], high[j] = U32(x&math.MaxUint32), U32(x>>32)
+			low[j+8], high[j+8] = low[j], high[j]
+		}
+		both, l := e.Reg(), e.Reg()
+		VMOVSLDUP(i, both)
+		VPERMD(Entry(low...), both, l)
+		VPERMD(Entry(high...), both, r)
+		VPBLENDD(Imm(0xaa), r, l, r)
+	}
+}

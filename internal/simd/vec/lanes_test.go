@@ -1,0 +1,106 @@
+package vec
+
+import (
+	"math"
+	"testing"
+
+	"revnum/internal/long"
+	"revnum/internal/simd/cpu"
+	"revnum/internal/simd/simdtest"
+)
+
+// A lane is a function of float32, with the same of float64, which other tests compare with
+// math/big. Values are within value units in the last place, and derivatives within slope units of
+// the sum of the magnitudes of their terms, where both are normal numbers.
+type lane struct {
+	name         string
+	f32          func(y, d, x []float32)
+	f64          func(y, d, x []float64)
+	value, slope float64
+	terms        func(x, y float64) float64 // added to the magnitude of the derivative, or nil
+}
+
+func valueOnly[T cpu.Float](f func(dst, x []T)) func(y, d, x []T) {
+	return func(y, d, x []T) {
+		f(y, x)
+		clear(d)
+	}
+}
+
+var lanes = []lane{
+	{"exp", valueOnly(Exp[float32]), valueOnly(Exp[float64]), 0.57, 0, nil},
+	{"log", valueOnly(Log[float32]), valueOnly(Log[float64]), 0.87, 0, nil},
+	{"sin", valueOnly(Sin[float32]), valueOnly(Sin[float64]), 1.5, 0, nil},
+	{"cos", valueOnly(Cos[float32]), valueOnly(Cos[float64]), 1.5, 0, nil},
+	{"sigmoid", Sigmoid[float32], Sigmoid[float64], 2.5, 5, nil},
+	{"tanh", Tanh[float32], Tanh[float64], 2.5, 5, nil},
+	{"softplus", Softplus[float32], Softplus[float64], 2, 3.5, nil},
+	{"GELU", GELU[float32], GELU[float64], 7, 7, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
+	{"SiLU", SiLU[float32], SiLU[float64], 3, 5, func(x, y float64) float64 { return 2 * math.Abs(y/x) }},
+}
+
+// unitOf returns a unit in the last place of a float32 near w.
+func unitOf(w float64) float64 {
+	_, e := math.Frexp(w)
+	return math.Ldexp(1, max(e-24, -149))
+}
+
+// TestLanes compares functions of float32 with those of float64, for an even selection of all
+// float32, or for all if REVNUM_LONG is set; and checks that all tiers have the same bits.
+func TestLanes(t *testing.T) {
+	stride := uint32(5003) // a prime
+	if testing.Short() {
+		stride = 100003
+	} else if long.Tests() {
+		stride = 1
+	}
+	const (
+		block = 1 << 12
+		least = 0x1p-120 // of a result whose intermediate values are normal numbers
+	)
+	x, y, d, y0, d0 := make([]float32, block), make([]float32, block), make([]float32, block), make([]float32, block), make([]float32, block)
+	wide, want, slope := make([]float64, block), make([]float64, block), make([]float64, block)
+	for _, f := range lanes {
+		var worst, worstSlope float64
+		var at, atSlope float32
+		for first, done := uint32(0), false; !done; {
+			for i := range x {
+				x[i] = math.Float32frombits(first)
+				wide[i] = float64(x[i])
+				done = done || first+stride < first
+				first += stride
+			}
+			f.f64(want, slope, wide)
+			simdtest.OnTier(&tier, cpu.Generic, func() { f.f32(y0, d0, x) })
+			for at := cpu.AVX2; at <= cpu.Best(); at++ {
+				simdtest.OnTier(&tier, at, func() { f.f32(y, d, x) })
+				simdtest.SameSlice(t, f.name, y, y0)
+				simdtest.SameSlice(t, f.name+": derivative", d, d0)
+			}
+			for i, w := range want {
+				if e := math.Abs(float64(y0[i])-w) / unitOf(w); e > worst && !simdtest.Same(y0[i], float32(w)) && math.Abs(w) >= least {
+					worst, at = e, x[i]
+				} else if e != e && !simdtest.Same(y0[i], float32(w)) {
+					t.Fatalf("%s(%v) = %v, want %v", f.name, x[i], y0[i], w)
+				} else if math.Abs(w) < least && e > 1<<6 {
+					t.Fatalf("%s(%v) = %v, want %v", f.name, x[i], y0[i], w)
+				}
+				terms := slope[i]
+				if f.terms != nil {
+					terms = math.Abs(terms) + f.terms(wide[i], w)
+				}
+				if math.Abs(slope[i]) >= least {
+					if e := math.Abs(float64(d0[i])-slope[i]) / unitOf(terms); e > worstSlope {
+						worstSlope, atSlope = e, x[i]
+					}
+				} else if !(math.Abs(float64(d0[i])-slope[i]) <= 0x1p-126) && !simdtest.Same(d0[i], float32(slope[i])) {
+					t.Fatalf("%s′(%v) = %v, want %v", f.name, x[i], d0[i], slope[i])
+				}
+			}
+		}
+		t.Logf("%s: %.4f units at %v, derivative %.4f at %v", f.name, worst, at, worstSlope, atSlope)
+		if !(worst <= f.value && worstSlope <= f.slope) {
+			t.Errorf("%s is off by %.4f units at %v, bound %v; its derivative by %.4f at %v, bound %v", f.name, worst, at, f.value, worstSlope, atSlope, f.slope)
+		}
+	}
+}
