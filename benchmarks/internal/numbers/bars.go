@@ -1,12 +1,14 @@
 package numbers
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 	"math/rand/v2"
 	"time"
 
 	"revnum/fixed"
+	"revnum/internal/simd/fixedpoint"
 	"revnum/rev"
 	"revnum/revlinalg"
 	"revnum/revlog"
@@ -217,6 +219,8 @@ func contests() []contest {
 			}})
 	}
 
+	all = append(all, besideFloat64(rnd)...)
+
 	const k = 512
 	la, lb, lc := make([]float64, k*k), make([]float64, k*k), make([]float64, k*k)
 	for i := range la {
@@ -232,6 +236,83 @@ func contests() []contest {
 			}.Forward()
 		},
 		func() { logMulRow(ulog.OfLogs(lc)[:k], ulog.OfLogs(la)[:k], ulog.OfLogs(lb)) }})
+}
+
+// A pass is a pass of a kernel over some type.
+type pass struct {
+	name  string
+	limit float64 // of the time over fixed point, by that over float64
+	run   func()
+}
+
+// passes returns passes with operands that do not overflow.
+func passes[T rev.Real](rnd *rand.Rand) []pass {
+	matrix := func(m, n int) rev.General[T] {
+		x := make([]T, m*n)
+		for i := range x {
+			x[i] = fixed.Of[T](rnd.NormFloat64() / 1000)
+		}
+		return rev.NewGeneral(m, n, x)
+	}
+	vector := func(n int) rev.Vector[T] { return rev.ViewSlice(matrix(1, n).Data) }
+	var all []pass
+	for _, n := range []int{64, 256} {
+		x, y, c, a, b := vector(n), vector(n), matrix(n, n), matrix(n, n), matrix(n, n)
+		theta, gx, gtheta := vector(n*(n-1)/2), matrix(n, n), vector(n*(n-1)/2)
+		ga, gv, gy := matrix(n, n), vector(n), vector(n)
+		rotations := revlinalg.Unitary[T]{X: c, Theta: theta, Workers: 1}
+		affine := revlinalg.Affine[T]{Y: y, W: a, X: x}
+		at := func(name string) string { return fmt.Sprintf("%s over Q43, n=%d", name, n) }
+		all = append(all,
+			pass{at("MatMul"), 10, func() { revlinalg.MatMul[T]{C: c, A: a, B: b, Workers: 1}.Forward() }},
+			pass{at("Affine"), 10, func() { affine.Forward() }},
+			pass{at("adjoint of Affine"), 10, func() { affine.Adjoint(revlinalg.Affine[T]{Y: gy, W: ga, X: gv}) }},
+			pass{at("Unitary"), 8, func() { rotations.Forward() }},
+			pass{at("adjoint of Unitary"), 8, func() { rotations.Adjoint(revlinalg.Unitary[T]{X: gx, Theta: gtheta}) }},
+		)
+	}
+	const n = 1000
+	x, y, z, alpha := vector(n), vector(n), vector(n), fixed.Of[T](0x1p-10)
+	var out T
+	return append(all,
+		pass{"Dot over Q43, n=1000", 6, func() { revlinalg.Dot[T]{Out: &out, X: x, Y: y}.Forward() }},
+		pass{"Axpy over Q43, n=1000", 6, func() { revlinalg.Axpy[T]{Alpha: &alpha, X: x, Y: y}.Forward() }},
+		pass{"MulElem over Q43, n=1000", 6, func() { revlinalg.MulElem[T]{Z: z, X: x, Y: y, Workers: 1}.Forward() }},
+		pass{"Norm2 over Q43, n=1000", 6, func() { revlinalg.Norm2[T]{Out: &out, X: x}.Forward() }},
+	)
+}
+
+// besideFloat64 compares kernels over fixed point with the same over float64, and the product
+// of matrices with the processor's multiply-adds of 52 bits too.
+func besideFloat64(rnd *rand.Rand) (all []contest) {
+	floats := passes[float64](rnd)
+	for i, p := range passes[fixed.Q43](rnd) {
+		all = append(all, contest{p.name, "float64", p.limit, 1, 1, p.run, floats[i].run})
+	}
+	const rounds = 1000
+	if fixedpoint.PeakProducts(rounds, 1) == 0 {
+		return all
+	}
+	for _, numbers := range []struct {
+		name  string
+		limbs int
+		limit float64
+	}{{"numbers below 256", 1, 2}, {"all numbers", 2, 1.33}} {
+		for _, n := range []int{64, 256, 1024} {
+			x := make([]fixed.Q43, n*n)
+			for i := range x {
+				x[i] = fixed.Q43(rnd.Uint64()) >> (24 - 12*numbers.limbs)
+			}
+			c := make([]fixed.Q43, n*n)
+			m := revlinalg.MatMul[fixed.Q43]{C: rev.NewGeneral(n, n, c), A: rev.NewGeneral(n, n, x), B: rev.NewGeneral(n, n, x), Workers: 1}
+			all = append(all, contest{
+				fmt.Sprintf("MatMul over Q43, %s, n=%d", numbers.name, n), "its 52-bit multiply-adds alone", numbers.limit,
+				n * n * n, fixedpoint.PeakProducts(rounds, numbers.limbs),
+				func() { m.Forward() }, func() { fixedpoint.PeakProducts(rounds, numbers.limbs) },
+			})
+		}
+	}
+	return all
 }
 
 // logMulRow is a row of a product of matrices of logarithmic numbers, element

@@ -258,3 +258,17 @@ func (w *gemm) tile(rows int, a, b *uint64, c []fixed.Q43, ldc int, sums *uint64
 		vectorTileWide(rows, w.depth, a, b, (*int64)(&c[0]), ldc, w.minus, sums, w.flags)
 	}
 }
+
+// PeakProducts runs rounds of the multiply-adds of 52 bits that bound the speed of Gemm, on
+// registers. It returns how many products of numbers with so many limbs they would make, 0 if
+// the tier does not multiply so. Time it to get the bound.
+func PeakProducts(rounds, limbs int) int {
+	if tier != cpu.AVX512 {
+		return 0
+	}
+	for left := rounds; left > 0; left -= cpu.Chunk / 8 {
+		vectorMadds(min(left, cpu.Chunk/8))
+	}
+	const aRound, lanes = 16, 8
+	return rounds * aRound * lanes / []int{1: 2, 2: 6}[limbs]
+}

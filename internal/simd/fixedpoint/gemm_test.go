@@ -149,17 +149,30 @@ func BenchmarkGemm(b *testing.B) {
 				rate := float64(n*n*n) / ns
 				b.ReportMetric(rate, "GMAC/s")
 				if tier == cpu.AVX512 {
-					instructions := []float64{0, 2, 6}[limbs]
-					b.ReportMetric(rate/(8/instructions*maddRate()), "of-bound")
+					b.ReportMetric(rate/bound(limbs), "of-bound")
 				}
 			})
 		}
 	}
 }
 
-// maddRate returns how many 52-bit multiply-adds of 8 lanes the processor does in a ns.
-func maddRate() float64 {
+// bound returns the products in a ns that the multiply-adds allow.
+func bound(limbs int) float64 {
 	const rounds = 1000
 	turn := 0
-	return 16 * rounds / simdtest.LeastTime(func() bool { turn++; return turn < 200 }, func() { vectorMadds(rounds) })
+	more := func() bool { turn++; return turn < 200 }
+	return float64(PeakProducts(rounds, limbs)) / simdtest.LeastTime(more, func() { PeakProducts(rounds, limbs) })
+}
+
+func TestPeakProducts(t *testing.T) {
+	forEachTier(t, func(t *testing.T) {
+		for limbs, want := range map[int]int{1: 64, 2: 21} {
+			if tier != cpu.AVX512 {
+				want = 0
+			}
+			if got := PeakProducts(1, limbs); got != want {
+				t.Errorf("%d products of %d limbs in a round, want %d", got, limbs, want)
+			}
+		}
+	})
 }
