@@ -34,26 +34,29 @@ var loops = []struct {
 	pkg, name, element string
 	neon, plain        loop
 }{
-	{"internal/simd/vec", "Dot", "product", loop{"dotF64", 16}, loop{"genericDot", 1}},
-	{"internal/simd/vec", "Sum", "", loop{"sumF64", 16}, loop{"genericSum", 1}},
-	{"internal/simd/vec", "AxpyTo", "", loop{"axpyToF64", 16}, loop{"genericAxpyTo", 1}},
-	{"internal/simd/vec", "AddTo", "", loop{"addToF64", 16}, loop{"genericAddTo", 1}},
-	{"internal/simd/vec", "MulTo", "", loop{"mulToF64", 16}, loop{"genericMulTo", 1}},
-	{"internal/simd/vec", "ScaleTo", "", loop{"scaleToF64", 16}, loop{"genericScaleTo", 1}},
-	{"internal/simd/vec", "AffineMax", "", loop{"affineMaxF64", 8}, loop{"genericAffineMax", 1}},
-	{"internal/simd/vec", "SubColumn", "", loop{"subColumnF64", 16}, loop{"genericSubColumn", 1}},
-	{"internal/simd/vec", "Exp", "", loop{"expF64", 8}, loop{"genericExp", 1}},
-	{"internal/simd/vec", "ExpSubAdd", "", loop{"expSubAddF64", 8}, loop{"genericExpSubAdd", 1}},
-	{"internal/simd/vec", "SumExp", "", loop{"sumExpF64", 8}, loop{"genericSumExp", 1}},
-	{"internal/simd/vec", "Log", "", loop{"logF64", 4}, loop{"genericLog", 1}},
-	{"internal/simd/vec", "SinCos", "", loop{"sinCosF64", 4}, loop{"genericSinCos", 1}},
+	{"internal/simd/vec", "Dot", "product", loop{"dotF64", 16}, loop{"(generic)?Dot", 1}},
+	{"internal/simd/vec", "Sum", "", loop{"sumF64", 16}, loop{"(generic)?Sum", 1}},
+	{"internal/simd/vec", "AxpyTo", "", loop{"axpyToF64", 16}, loop{"(generic)?AxpyTo", 1}},
+	{"internal/simd/vec", "AddTo", "", loop{"addToF64", 16}, loop{"(generic)?AddTo", 1}},
+	{"internal/simd/vec", "MulTo", "", loop{"mulToF64", 16}, loop{"(generic)?MulTo", 1}},
+	{"internal/simd/vec", "ScaleTo", "", loop{"scaleToF64", 16}, loop{"(generic)?ScaleTo", 1}},
+	{"internal/simd/vec", "AffineMax", "", loop{"affineMaxF64", 8}, loop{"(generic)?AffineMax", 1}},
+	{"internal/simd/vec", "SubColumn", "", loop{"subColumnF64", 16}, loop{"subColumn", 1}},
+	{"internal/simd/vec", "Exp", "", loop{"expF64", 8}, loop{"(generic)?Exp", 1}},
+	{"internal/simd/vec", "ExpSubAdd", "", loop{"expSubAddF64", 8}, loop{"(generic)?ExpSubAdd", 1}},
+	{"internal/simd/vec", "SumExp", "", loop{"sumExpF64", 8}, loop{"(generic)?SumExp", 1}},
+	{"internal/simd/vec", "Log", "", loop{"logF64", 4}, loop{"(generic)?Log", 1}},
+	{"internal/simd/vec", "SinCos", "", loop{"sinCosF64", 4}, loop{"genericSinCos|SinCos", 1}},
 	{"internal/simd/dense", "Gemm", "product", loop{"gemmNNF64", 48}, loop{"addRows", 4}},
 	{"internal/simd/dense", "Gemm, float32", "product", loop{"gemmNNF32", 96}, loop{}},
 	{"internal/simd/dense", "Gemm, A·Bᵀ", "product", loop{"gemmNTF64", 48}, loop{"genericDots", 4}},
-	{"internal/simd/dense", "TriNorms", "product", loop{"triNormsF64", 48}, loop{"genericTriNorms", 1}},
-	{"internal/simd/dense", "moments, diagonal", "product", loop{"momentsDiagonalF64", 44}, loop{"genericMoments", 1}},
-	{"internal/simd/dense", "moments, below", "product", loop{"momentsBelowF64", 48}, loop{"genericMoments", 1}},
-	{"internal/simd/dense", "Transpose", "", loop{"transposeF64", 16}, loop{"genericTranspose", 1}},
+	{"internal/simd/dense", "TriNorms", "product", loop{"triNormsF64", 48}, loop{"(generic)?TriNorms", 1}},
+	{"internal/simd/dense", "moments, diagonal", "product", loop{"momentsDiagonalF64", 44}, loop{"genericMoments|WeightedMoments", 1}},
+	{"internal/simd/dense", "moments, below", "product", loop{"momentsBelowF64", 48}, loop{"genericMoments|WeightedMoments", 1}},
+	{"internal/simd/dense", "TriSolve", "product", loop{"triSolveF64", 48}, loop{`triangle\[go.shape.float64\]\).genericSolve`, 1}},
+	{"internal/simd/dense", "Transpose", "", loop{"transposeF64", 16}, loop{"transposeColumns", 1}},
+	{"internal/simd/fixedpoint", "Gemm, Q43", "product", loop{"tileWide", 8}, loop{`\(\*tiles\).multiply`, 2}},
+	{"internal/simd/fixedpoint", "Gemm, small Q43", "product", loop{"tileNarrow", 16}, loop{`\(\*tiles\).multiply`, 2}},
 }
 
 var cpus = []string{"neoverse-v2", "apple-m1"}
@@ -71,18 +74,24 @@ func main() {
 		fmt.Printf(" %s: Go | NEON | bound |", c)
 	}
 	fmt.Println("\n|---|" + strings.Repeat("---:|---:|---:|", len(cpus)))
-	listings := map[string]map[string][]instruction{}
+	var pkg string
+	var functions, generic, small map[string][]instruction // small has those that are inlined, too
 	for _, l := range loops {
-		if listings[l.pkg] == nil {
-			listings[l.pkg] = disassemble(l.pkg, dir)
+		if l.pkg != pkg {
+			pkg, functions, generic = l.pkg, disassemble(l.pkg, dir), disassemble(l.pkg, dir, "-tags=noasm")
+			small = disassemble(l.pkg, dir, "-tags=noasm", "-gcflags=-l")
 		}
 		fmt.Printf("| %s |", l.name)
 		for _, c := range cpus {
-			plain, neon, bound := "", "", ""
-			if t, _, ok := l.plain.cycles(listings[l.pkg], c, `\.`+l.plain.function+`\[go\.shape\.float64\]`); ok {
+			var plain, neon, bound string
+			t, _, ok := l.plain.cycles(generic, c, `\.(`+l.plain.function+`)(\[go\.shape\.float64\])?`)
+			if !ok {
+				t, _, ok = l.plain.cycles(small, c, `\.(`+l.plain.function+`)(\[go\.shape\.float64\])?`)
+			}
+			if ok {
 				plain = number(t)
 			}
-			if t, least, ok := l.neon.cycles(listings[l.pkg], c, `\.`+l.neon.function+`(\.abi0)?`); ok {
+			if t, least, ok := l.neon.cycles(functions, c, `\.`+l.neon.function+`(\.abi0)?`); ok {
 				neon, bound = number(t), number(least)
 			}
 			fmt.Printf(" %s | %s | %s |", plain, neon, bound)
@@ -118,15 +127,16 @@ type instruction struct {
 func (i instruction) jumps() bool { return i.target != 0 && !strings.HasPrefix(i.text, "bl") }
 
 var (
-	line   = regexp.MustCompile(`^\s*([0-9a-f]+):\s+(\S.*)$`)
-	header = regexp.MustCompile(`^[0-9a-f]+ <(.*)>:$`)
-	branch = regexp.MustCompile(`0x([0-9a-f]+) <`)
+	line    = regexp.MustCompile(`^\s*([0-9a-f]+):\s+(\S.*)$`)
+	header  = regexp.MustCompile(`^[0-9a-f]+ <(.*)>:$`)
+	address = regexp.MustCompile(`0x([0-9a-f]+) <.*>`)
 )
 
-// disassemble returns the functions of the test program of a package.
-func disassemble(pkg, dir string) map[string][]instruction {
+// disassemble returns the functions of the test program of a package, built with flags.
+func disassemble(pkg, dir string, flags ...string) map[string][]instruction {
 	program := filepath.Join(dir, strings.ReplaceAll(pkg, "/", "-"))
-	run("go", []string{"GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0"}, "test", "-c", "-o", program, "./"+pkg)
+	args := append([]string{"test", "-c", "-o", program}, append(flags, "./"+pkg)...)
+	run("go", []string{"GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0"}, args...)
 	functions := map[string][]instruction{}
 	var name string
 	for l := range strings.Lines(run("llvm-objdump-"+*llvm, nil, "-d", "--no-show-raw-insn", program)) {
@@ -143,26 +153,28 @@ func disassemble(pkg, dir string) map[string][]instruction {
 		check(err)
 		text, _, _ := strings.Cut(m[2], "//")
 		i := instruction{at: at, text: strings.ReplaceAll(text, "\t", " ")}
-		if b := branch.FindStringSubmatch(text); b != nil && !strings.HasPrefix(text, "adr") {
-			i.target, _ = strconv.ParseUint(b[1], 16, 64)
-			i.text = branch.ReplaceAllString(i.text, "0x4 <")
-			i.text, _, _ = strings.Cut(i.text, " <")
+		if b := address.FindStringSubmatch(text); b != nil {
+			if !strings.HasPrefix(text, "adr") {
+				i.target, _ = strconv.ParseUint(b[1], 16, 64)
+			}
+			i.text = address.ReplaceAllString(i.text, "0x4000")
 		}
 		functions[name] = append(functions[name], i)
 	}
 	return functions
 }
 
-// body returns a turn of the longest innermost loop. Jumps forward in the loop are taken: a loop
-// that has them jumps to what it usually does.
-func body(code []instruction) []string {
+// body returns a turn of the innermost loop that has the most multiply-adds, or else arithmetic on
+// floats; of several the shortest, which has no masks. Jumps forward in the loop are taken: a loop
+// that has them jumps to what it usually does. A call becomes what is called, straight through.
+func body(code []instruction, called func(at uint64) []instruction) []string {
 	index := map[uint64]int{}
 	for k, i := range code {
 		index[i.at] = k
 	}
 	var ranges [][2]int
 	for k, i := range code {
-		if to, ok := index[i.target]; ok && i.jumps() && to <= k {
+		if to, ok := index[i.target]; ok && i.jumps() && 0 < to && to <= k { // to 0 after the stack has grown
 			ranges = append(ranges, [2]int{to, k})
 		}
 	}
@@ -173,16 +185,52 @@ func body(code []instruction) []string {
 		}
 		var turn []string
 		for k := r[0]; k <= r[1]; k++ {
+			if strings.HasPrefix(code[k].text, "bl ") {
+				turn = append(turn, straight(called(code[k].target), called)...)
+				continue
+			}
 			turn = append(turn, code[k].text)
 			if to, ok := index[code[k].target]; ok && code[k].jumps() && to > k && to <= r[1] {
 				k = to - 1
 			}
 		}
-		if len(turn) > len(best) {
+		turn = slices.DeleteFunc(turn, func(text string) bool { return strings.HasPrefix(text, "ret") })
+		if best == nil || cmp.Or(cmp.Compare(floats(turn), floats(best)), cmp.Compare(len(best), len(turn))) > 0 {
 			best = turn
 		}
 	}
 	return best
+}
+
+// straight returns what a function does if it jumps only where it must.
+func straight(code []instruction, called func(at uint64) []instruction) (turn []string) {
+	for k := 0; k < len(code) && len(turn) < 1000; k++ { // not around a loop for ever
+		switch text := code[k].text; {
+		case strings.HasPrefix(text, "ret"):
+			return turn
+		case strings.HasPrefix(text, "bl "):
+			turn = append(turn, straight(called(code[k].target), called)...)
+		case strings.HasPrefix(text, "b "):
+			turn = append(turn, text)
+			k = slices.IndexFunc(code, func(i instruction) bool { return i.at == code[k].target }) - 1
+		default:
+			turn = append(turn, text)
+		}
+	}
+	return turn
+}
+
+// floats counts the arithmetic on floats, multiply-adds first, and products of 128 bits.
+func floats(turn []string) (n int) {
+	for _, text := range turn {
+		switch {
+		case strings.HasPrefix(text, "fml"):
+			n += 1000
+		case regexp.MustCompile("^(f(add|sub|mul|div|madd)|umulh)").MatchString(text):
+			n++
+		}
+	}
+	return n
 }
 
 var (
@@ -196,10 +244,18 @@ func (l loop) cycles(functions map[string][]instruction, cpu, pattern string) (t
 		return 0, 0, false
 	}
 	name := regexp.MustCompile(pattern + "$")
+	called := func(at uint64) []instruction {
+		for _, code := range functions {
+			if code[0].at == at {
+				return code
+			}
+		}
+		return nil // of the runtime, which panics
+	}
 	var turns [][]string
 	for f, code := range functions {
 		if name.MatchString(f) {
-			if b := body(code); b != nil {
+			if b := body(code, called); b != nil {
 				turns = append(turns, b)
 			}
 		}

@@ -40,14 +40,19 @@ type armOp struct {
 type translation struct {
 	fn      *ir.Function
 	equal   func(Mem) bool // whether the halves of the 32 bytes at a symbol are equal
+	nonzero func(Mem) bool // whether the numbers there are neither zero nor NaN
 	ops     []armOp
 	vector  []bool // of each virtual register, whether it is a vector
 	halves  map[ID]*[2]int
 	uniform map[ID]bool        // registers with equal halves
 	masks   map[ID]bool        // registers whose lanes are all ones or zeros
+	numbers map[ID]bool        // registers of constants other than zero and NaN
 	lane0   map[ID]bool        // registers of which only lane 0 is read
 	address map[addressKey]int // sums of a base and an index
 	bases   map[string]int
+	bytes   map[ID][2]int  // indices of bytes, for VPERMD
+	own     map[uint64]int // constants of the translation
+	data    *ownData
 	begin   []armOp // instructions that come first
 	zero    int     // a label's number
 	tables  bool    // V30 and V31 hold tables
@@ -140,6 +145,8 @@ var words = map[string]struct {
 	"FMLA": {0x4e20cc00, 1 << 22, true}, "FMLS": {0x4ea0cc00, 1 << 22, true},
 	"FCMGT": {0x6ea0e400, 1 << 22, false}, "FCMGE": {0x6e20e400, 1 << 22, false},
 	"FCMEQ": {0x4e20e400, 1 << 22, false},
+	"FMAX":  {0x4e20f400, 1 << 22, false}, "FMIN": {0x4ea0f400, 1 << 22, false},
+	"FMAXNM": {0x4e20c400, 1 << 22, false}, "FMINNM": {0x4ea0c400, 1 << 22, false},
 	"FSQRT": {0x6ea1f800, 1 << 22, false}, "FNEG": {0x6ea0f800, 1 << 22, false},
 	"ADD": {0x4ea08400, 1 << 22, false}, "SUB": {0x6ea08400, 1 << 22, false}, "MUL": {0x4ea09c00, 0, false},
 	"SMIN": {0x4ea06c00, 0, false}, "SMAX": {0x4ea06400, 0, false},
@@ -317,6 +324,37 @@ func (t *translation) store(size int, src int, m Mem) {
 	t.text(fmt.Sprintf("%s F~0, %s", [...]string{4: "FMOVS", 8: "FMOVD", 16: "FMOVQ"}[size], at), nil, append([]int{src}, uses...))
 }
 
+// isConstant reports whether m holds 32 constant bytes with equal halves.
+func (t *translation) isConstant(m Mem) bool {
+	return m.Base == StaticBase && m.Index == nil && t.equal(m)
+}
+
+// constant returns a register with x in both lanes, which is loaded once, or again where
+// registers are scarce.
+func (t *translation) constant(x uint64) int {
+	if t.own[x] == 0 {
+		t.own[x] = t.v()
+		at := t.base(t.data.add(x))
+		t.begin = append(t.begin, armOp{text: fmt.Sprintf("FMOVQ %d(R~1), F~0", 16*t.data.index(x)), defs: []int{t.own[x]}, uses: []int{at}})
+	}
+	return t.own[x]
+}
+
+// ownData are constants that the translation adds to those of the program.
+type ownData []uint64
+
+const ownName = "neon"
+
+func (d *ownData) index(x uint64) int { return slices.Index(*d, x) }
+
+// add returns where the constants are, x among them.
+func (d *ownData) add(x uint64) Mem {
+	if d.index(x) < 0 {
+		*d = append(*d, x)
+	}
+	return NewDataAddr(NewStaticSymbol(ownName), 0)
+}
+
 // load returns vectors with the size bytes at m: one of 16 bytes or less, or two.
 func (t *translation) load(size int, m Mem) [2]int {
 	a := t.v()
@@ -324,7 +362,7 @@ func (t *translation) load(size int, m Mem) [2]int {
 		t.loadTo(size, m, a)
 		return [2]int{a, -1}
 	}
-	if m.Base == StaticBase && m.Index == nil && t.equal(m) {
+	if t.isConstant(m) {
 		t.loadTo(16, m, a)
 		return [2]int{a, a}
 	}
@@ -515,17 +553,24 @@ func (t *translation) instruction(i int) {
 		panic(op)
 	case base == "VSQRT":
 		lanewise(func(h, d int, a, _ [2]int) { t.word("FSQRT", elementSize(op), d, a[h]) })
-	case base == "VMAX":
+	case base == "VMAX" || base == "VMIN":
+		// AVX2 gives the second operand where one is NaN, or both are zero.
 		lanewise(func(h, d int, a, b [2]int) {
-			m := t.v()
-			t.word("FCMGT", elementSize(op), m, a[h], b[h])
-			t.choose(d, m, a[h], b[h])
-		})
-	case base == "VMIN":
-		lanewise(func(h, d int, a, b [2]int) {
-			m := t.v()
-			t.word("FCMGT", elementSize(op), m, b[h], a[h])
-			t.choose(d, m, a[h], b[h])
+			name := "F" + base[1:]
+			switch {
+			case t.isNumber(src(1)):
+				t.word(name, elementSize(op), d, a[h], b[h])
+			case t.isNumber(src(2)):
+				t.word(name+"NM", elementSize(op), d, a[h], b[h])
+			default:
+				m := t.v()
+				if base == "VMAX" {
+					t.word("FCMGT", elementSize(op), m, a[h], b[h])
+				} else {
+					t.word("FCMGT", elementSize(op), m, b[h], a[h])
+				}
+				t.choose(d, m, a[h], b[h])
+			}
 		})
 	case strings.HasPrefix(op, "VFM") || strings.HasPrefix(op, "VFNM"):
 		t.multiplyAdd(op, ops, size)
@@ -559,6 +604,14 @@ func (t *translation) instruction(i int) {
 	default:
 		t.move(i, op, ops, size)
 	}
+}
+
+// isNumber reports whether all elements of an operand are constants other than zero and NaN.
+func (t *translation) isNumber(o Op) bool {
+	if m, ok := o.(Mem); ok {
+		return t.isConstant(m) && t.nonzero(m)
+	}
+	return t.numbers[o.(Register).ID()]
 }
 
 var scalarWords = map[string]uint32{"VADD": 0x1e202800, "VSUB": 0x1e203800, "VMUL": 0x1e200800, "VDIV": 0x1e201800}
@@ -612,10 +665,14 @@ func (t *translation) multiplyAdd(op string, ops []Op, size int) {
 		return
 	}
 	t.define(ops[2], func(h, d int) {
-		acc := t.v()
+		acc := t.v() // becomes d where that is free
 		switch kind := strings.TrimSuffix(strings.TrimPrefix(op, "VF"), digits+op[len(op)-2:]); kind {
 		case "MADD", "NMADD":
-			t.mov(acc, c[h])
+			if m, ok := ops[3-int(digits[2]-'0')].(Mem); ok && t.isConstant(m) { // which costs less than to copy it
+				t.loadTo(16, m, acc)
+			} else {
+				t.mov(acc, c[h])
+			}
 		case "MSUB":
 			t.word("FNEG", e, acc, c[h])
 		case "MADDSUB", "MSUBADD": // one of two neighbours is subtracted
@@ -736,7 +793,9 @@ func (t *translation) move(i int, op string, ops []Op, size int) {
 	m, store := dst.(Mem)
 	switch op {
 	case "VMOVUPS", "VMOVUPD", "VMOVAPS", "VMOVNTPD":
-		if !store {
+		if from, load := ops[0].(Mem); load && t.isConstant(from) {
+			t.define(dst, func(_, d int) { t.loadTo(16, from, d) })
+		} else if !store {
 			a := t.source(ops[0], size)
 			t.define(dst, func(h, d int) { t.mov(d, a[h]) })
 		} else if a := t.source(ops[0], size); size == 16 {
@@ -768,12 +827,14 @@ func (t *translation) move(i int, op string, ops []Op, size int) {
 			e = 4
 		}
 		from, load := ops[0].(Mem)
+		if load && t.isConstant(from) {
+			t.define(dst, func(_, d int) { t.loadTo(16, from, d) })
+			return
+		}
 		x := t.v()
 		switch {
 		case load && from.Disp == 0 && from.Symbol.Name == "" && from.Base != StackPointer:
 			t.text(fmt.Sprintf("VLD1R (R~1), [V~0.%s]", [...]string{4: "S4", 8: "D2"}[e]), []int{x}, []int{t.base(from)})
-		case load && from.Base == StaticBase && t.equal(from):
-			t.loadTo(16, from, x)
 		case load:
 			y := t.v()
 			t.loadTo(e, from, y)
@@ -853,6 +914,10 @@ func (t *translation) move(i int, op string, ops []Op, size int) {
 		b, a := t.source(ops[1], size), t.source(ops[2], size)
 		t.permute(dst, func(h int) int {
 			d := t.copyOf(a[h])
+			if op == "VPBLENDD" && imm == 0xaa { // every other
+				t.special(0x6ea01c00, "BIT V~0.16B, V~2.16B, V~3.16B", true, d, d, b[h], t.constant(0xffffffff00000000))
+				return d
+			}
 			for k := range 16 / e {
 				if imm>>(h*16/e+k)&1 != 0 {
 					t.insert(e, d, k, b[h], k)
@@ -905,19 +970,16 @@ func (t *translation) move(i int, op string, ops []Op, size int) {
 func (t *translation) tableOf(ops []Op) {
 	t.tables = true
 	index, table := t.source(ops[1], 32), ops[0].(Mem)
-	constant := func(x uint32) int {
-		r, d := t.r(), t.v()
-		t.text(fmt.Sprintf("MOVD $%d, R~0", x), []int{r}, nil)
-		t.special(0x4e040c00, "DUP V~0.4S, R~1", false, d, r)
-		return d
-	}
-	var bytes [2]int
-	for h := range bytes {
-		x := t.v()
-		t.logic("AND", x, index[h], constant(7))
-		t.word("MUL", 4, x, x, constant(0x04040404))
-		t.word("ADD", 4, x, x, constant(0x03020100))
-		bytes[h] = x
+	bytes, ok := t.bytes[ops[1].(Register).ID()]
+	if !ok {
+		for h := range bytes {
+			x := t.v()
+			t.logic("AND", x, index[h], t.constant(0x0000000700000007))
+			t.word("MUL", 4, x, x, t.constant(0x0404040404040404))
+			t.word("ADD", 4, x, x, t.constant(0x0302010003020100))
+			bytes[h] = x
+		}
+		t.bytes[ops[1].(Register).ID()] = bytes
 	}
 	t.define(ops[2], func(h, d int) {
 		at, uses := t.place(table, 0)
@@ -938,8 +1000,11 @@ func (t *translation) signs(i, e int, ops []Op, size int) {
 		if size > 16 && a[1] != a[0] {
 			t.logic("ORR", x, a[0], a[1])
 		}
-		y, z := t.v(), t.v()
-		t.negative(e, y, x)
+		y, z := x, t.v()
+		if !t.masks[ops[0].(Register).ID()] {
+			y = t.v()
+			t.negative(e, y, x)
+		}
 		t.special(0x6eb0a800, "UMAXV S~0, V~1.4S", false, z, y)
 		t.special(0x1e260000, "FMOV R~0, S~1", false, dst, z)
 		return

@@ -2,17 +2,19 @@ package asm
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 	"slices"
 	"strings"
 
+	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
 
 // neon returns the function for NEON under another name.
-func neon(fn *ir.Function, globals map[string]*ir.Global, name string) string {
+func neon(fn *ir.Function, globals map[string]*ir.Global, data *ownData, name string) string {
 	equal := func(m Mem) bool {
 		g := globals[m.Symbol.String()]
 		half := func(from int) (h []string) {
@@ -25,19 +27,46 @@ func neon(fn *ir.Function, globals map[string]*ir.Global, name string) string {
 		}
 		return slices.Equal(half(m.Disp), half(m.Disp+16))
 	}
-	t := &translation{fn: fn, equal: equal, halves: map[ID]*[2]int{}, bases: map[string]int{}}
+	nonzero := func(m Mem) bool {
+		for _, d := range globals[m.Symbol.String()].Data {
+			if d.Offset >= m.Disp && d.Offset < m.Disp+32 {
+				n, _ := number(d.Value)
+				x := math.Float64frombits(uint64(n))
+				if d.Value.Bytes() == 4 {
+					x = float64(math.Float32frombits(uint32(n)))
+				}
+				if x == 0 || math.IsNaN(x) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	t := &translation{fn: fn, equal: equal, nonzero: nonzero, data: data, bytes: map[ID][2]int{}, own: map[uint64]int{}, halves: map[ID]*[2]int{}, bases: map[string]int{}}
 	t.uniform = t.greatest(isUniform)
 	t.masks = t.greatest(isMask)
+	t.numbers = t.greatest(isNumber)
 	t.lane0 = t.greatest(readsLane0)
 	t.address = map[addressKey]int{}
+	var until *replacement
 	for i, node := range fn.Nodes {
+		if c, ok := node.(*ir.Comment); ok {
+			if until = replacements[c.Lines[0]]; until != nil {
+				t.replace(until)
+			}
+		}
+		if until != nil {
+			continue
+		}
 		switch node := node.(type) {
 		case ir.Label:
 			clear(t.address)
+			clear(t.bytes)
 			t.label(string(node))
 		case *ir.Instruction:
 			t.instruction(i)
 			for _, r := range node.OutputRegisters() {
+				delete(t.bytes, r.ID())
 				for k := range t.address {
 					if r.ID() == k.base || r.ID() == k.index {
 						delete(t.address, k)
@@ -56,6 +85,39 @@ func neon(fn *ir.Function, globals map[string]*ir.Global, name string) string {
 		frame += stackAt
 	}
 	return fmt.Sprintf("\n// func %s%s\nTEXT ·%s(SB), NOSPLIT, $%d-%d\n%s", name, fn.Signature, name, frame, fn.ArgumentBytes(), p.print())
+}
+
+// A replacement stands for some instructions of AVX2.
+type replacement struct {
+	op   string
+	size int
+	ops  []Op
+}
+
+// replacements by the comment above the instructions.
+var replacements = map[string]*replacement{}
+
+// OnNEON emits instructions. The NEON tier computes dst = op(a, b), lane by lane, in their place, or
+// nothing if there is no dst.
+func (g ISA) OnNEON(op string, ops []Op, emit func()) {
+	if g.Wide {
+		emit()
+		return
+	}
+	name := fmt.Sprintf("On NEON: %s (%d)", op, len(replacements))
+	replacements[name] = &replacement{op, g.Size, ops}
+	Comment(name)
+	emit()
+	Comment("As on NEON:")
+}
+
+func (t *translation) replace(r *replacement) {
+	if r.ops == nil {
+		return
+	}
+	size := sizeOf(r.ops)
+	a, b := t.source(r.ops[1], size), t.source(r.ops[2], size)
+	t.define(r.ops[0], func(h, d int) { t.word(r.op, r.size, d, a[h], b[h]) })
 }
 
 // --- What is known of registers ------------------------------------------------
@@ -134,6 +196,24 @@ func isMask(_ *translation, in *ir.Instruction, has map[ID]bool, out func(Op)) {
 			for _, o := range in.Inputs {
 				r, isReg := o.(Register)
 				ok = ok && isReg && has[r.ID()]
+			}
+		}
+		if !ok {
+			out(dst)
+		}
+	}
+}
+
+// isNumber: a register holds constants other than zero and NaN if it is only loaded with them.
+func isNumber(t *translation, in *ir.Instruction, has map[ID]bool, out func(Op)) {
+	for _, dst := range in.Outputs {
+		ok := strings.HasPrefix(in.Opcode, "VMOVUP") || strings.HasPrefix(in.Opcode, "VBROADCAST")
+		for _, o := range in.Inputs {
+			switch o := o.(type) {
+			case Register:
+				ok = ok && has[o.ID()]
+			case Mem:
+				ok = ok && t.isConstant(o) && t.nonzero(o)
 			}
 		}
 		if !ok {
@@ -442,7 +522,8 @@ func (p *program) color() bool {
 		}
 		return d
 	}
-	// Copies whose ends may share a register do so, unless that makes the graph harder to color.
+	// Copies whose ends may share a register do so, unless that makes the graph harder to color, by
+	// the tests of Briggs and of George.
 	for changed := true; changed; {
 		changed = false
 		for _, o := range p.ops {
@@ -455,17 +536,24 @@ func (p *program) color() bool {
 			}
 			both := slices.Clone(edges[a])
 			both.addAll(edges[b])
-			hard := 0
+			hard, onlyA, onlyB := 0, 0, 0 // neighbours that may lack a register
 			both.each(func(v int) {
 				d := degree(v)
-				if edges[a].has(v) && edges[b].has(v) {
+				inA, inB := edges[a].has(v), edges[b].has(v)
+				if !inB && d >= p.available(v) {
+					onlyA++
+				}
+				if !inA && d >= p.available(v) {
+					onlyB++
+				}
+				if inA && inB {
 					d--
 				}
 				if d >= p.available(v) {
 					hard++
 				}
 			})
-			if hard >= p.available(a) {
+			if hard >= p.available(a) && onlyA > 0 && onlyB > 0 {
 				continue
 			}
 			group.join(a, b)
@@ -579,6 +667,16 @@ func (p *program) costs() []float64 {
 	return cost
 }
 
+// fromStart reports whether an instruction reads only addresses that the function begins with.
+func (p *program) fromStart(o armOp) bool {
+	for _, u := range o.uses {
+		if p.vector[u] || !strings.Contains(sets0(p.ops, u).text, "(SB)") {
+			return false
+		}
+	}
+	return true
+}
+
 // spill keeps a value in memory. A constant is loaded again.
 func (p *program) spill(v int) {
 	var sets []armOp
@@ -587,7 +685,7 @@ func (p *program) spill(v int) {
 			sets = append(sets, o)
 		}
 	}
-	again := len(sets) == 1 && len(sets[0].defs) == 1 && !sets[0].tied && len(sets[0].uses) == 0
+	again := len(sets) == 1 && len(sets[0].defs) == 1 && !sets[0].tied && !sets[0].copy && p.fromStart(sets[0])
 	if !again && !p.vector[v] {
 		panic("a general register would be in memory")
 	}

@@ -1472,49 +1472,65 @@ TEXT ·maxToAVX2F64<>(SB), NOSPLIT, $0-32
 	JL    oneTest108
 
 many106:
-	VMOVUPS   (CX)(SI*8), Y0
-	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+
+	// On NEON: FMAX (0)
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
 	VANDPD    Y2, Y3, Y2
 	VADDPD    Y1, Y0, Y3
 	VCMPPD    $0x03, Y1, Y0, Y0
 	VBLENDVPD Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, (AX)(SI*8)
-	VMOVUPS   32(CX)(SI*8), Y0
-	VMOVUPS   32(DX)(SI*8), Y1
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	VMOVUPS 32(CX)(SI*8), Y0
+	VMOVUPS 32(DX)(SI*8), Y1
+
+	// On NEON: FMAX (1)
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
 	VANDPD    Y2, Y3, Y2
 	VADDPD    Y1, Y0, Y3
 	VCMPPD    $0x03, Y1, Y0, Y0
 	VBLENDVPD Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, 32(AX)(SI*8)
-	VMOVUPS   64(CX)(SI*8), Y0
-	VMOVUPS   64(DX)(SI*8), Y1
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, 32(AX)(SI*8)
+	VMOVUPS 64(CX)(SI*8), Y0
+	VMOVUPS 64(DX)(SI*8), Y1
+
+	// On NEON: FMAX (2)
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
 	VANDPD    Y2, Y3, Y2
 	VADDPD    Y1, Y0, Y3
 	VCMPPD    $0x03, Y1, Y0, Y0
 	VBLENDVPD Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, 64(AX)(SI*8)
-	VMOVUPS   96(CX)(SI*8), Y0
-	VMOVUPS   96(DX)(SI*8), Y1
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, 64(AX)(SI*8)
+	VMOVUPS 96(CX)(SI*8), Y0
+	VMOVUPS 96(DX)(SI*8), Y1
+
+	// On NEON: FMAX (3)
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
 	VANDPD    Y2, Y3, Y2
 	VADDPD    Y1, Y0, Y3
 	VCMPPD    $0x03, Y1, Y0, Y0
 	VBLENDVPD Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, 96(AX)(SI*8)
-	ADDQ      $0x10, SI
-	CMPQ      SI, DI
-	JLE       many106
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, 96(AX)(SI*8)
+	ADDQ    $0x10, SI
+	CMPQ    SI, DI
+	JLE     many106
 
 oneTest108:
 	LEAQ -4(BX), DI
@@ -1522,19 +1538,23 @@ oneTest108:
 	JG   tail109
 
 one107:
-	VMOVUPS   (CX)(SI*8), Y0
-	VMOVUPS   (DX)(SI*8), Y1
+	VMOVUPS (CX)(SI*8), Y0
+	VMOVUPS (DX)(SI*8), Y1
+
+	// On NEON: FMAX (4)
 	VMAXPD    Y1, Y0, Y2
 	VMAXPD    Y0, Y1, Y3
 	VANDPD    Y2, Y3, Y2
 	VADDPD    Y1, Y0, Y3
 	VCMPPD    $0x03, Y1, Y0, Y0
 	VBLENDVPD Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, (AX)(SI*8)
-	ADDQ      $0x04, SI
-	CMPQ      SI, DI
-	JLE       one107
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, (AX)(SI*8)
+	ADDQ    $0x04, SI
+	CMPQ    SI, DI
+	JLE     one107
 
 tail109:
 	SUBQ       SI, BX
@@ -1545,12 +1565,16 @@ tail109:
 	VMOVUPS    (DI), Y0
 	VMASKMOVPD (CX)(SI*8), Y0, Y1
 	VMASKMOVPD (DX)(SI*8), Y0, Y2
-	VMAXPD     Y2, Y1, Y3
-	VMAXPD     Y1, Y2, Y4
-	VANDPD     Y3, Y4, Y3
-	VADDPD     Y2, Y1, Y4
-	VCMPPD     $0x03, Y2, Y1, Y1
-	VBLENDVPD  Y1, Y4, Y3, Y3
+
+	// On NEON: FMAX (5)
+	VMAXPD    Y2, Y1, Y3
+	VMAXPD    Y1, Y2, Y4
+	VANDPD    Y3, Y4, Y3
+	VADDPD    Y2, Y1, Y4
+	VCMPPD    $0x03, Y2, Y1, Y1
+	VBLENDVPD Y1, Y4, Y3, Y3
+
+	// As on NEON:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPD Y1, Y0, (AX)(SI*8)
 
@@ -1652,49 +1676,65 @@ TEXT ·maxToAVX2F32<>(SB), NOSPLIT, $0-32
 	JL    oneTest118
 
 many116:
-	VMOVUPS   (CX)(SI*4), Y0
-	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+
+	// On NEON: FMAX (6)
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
 	VANDPS    Y2, Y3, Y2
 	VADDPS    Y1, Y0, Y3
 	VCMPPS    $0x03, Y1, Y0, Y0
 	VBLENDVPS Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
-	VMOVUPS   32(CX)(SI*4), Y0
-	VMOVUPS   32(DX)(SI*4), Y1
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	VMOVUPS 32(CX)(SI*4), Y0
+	VMOVUPS 32(DX)(SI*4), Y1
+
+	// On NEON: FMAX (7)
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
 	VANDPS    Y2, Y3, Y2
 	VADDPS    Y1, Y0, Y3
 	VCMPPS    $0x03, Y1, Y0, Y0
 	VBLENDVPS Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, 32(AX)(SI*4)
-	VMOVUPS   64(CX)(SI*4), Y0
-	VMOVUPS   64(DX)(SI*4), Y1
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, 32(AX)(SI*4)
+	VMOVUPS 64(CX)(SI*4), Y0
+	VMOVUPS 64(DX)(SI*4), Y1
+
+	// On NEON: FMAX (8)
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
 	VANDPS    Y2, Y3, Y2
 	VADDPS    Y1, Y0, Y3
 	VCMPPS    $0x03, Y1, Y0, Y0
 	VBLENDVPS Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, 64(AX)(SI*4)
-	VMOVUPS   96(CX)(SI*4), Y0
-	VMOVUPS   96(DX)(SI*4), Y1
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, 64(AX)(SI*4)
+	VMOVUPS 96(CX)(SI*4), Y0
+	VMOVUPS 96(DX)(SI*4), Y1
+
+	// On NEON: FMAX (9)
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
 	VANDPS    Y2, Y3, Y2
 	VADDPS    Y1, Y0, Y3
 	VCMPPS    $0x03, Y1, Y0, Y0
 	VBLENDVPS Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, 96(AX)(SI*4)
-	ADDQ      $0x20, SI
-	CMPQ      SI, DI
-	JLE       many116
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, 96(AX)(SI*4)
+	ADDQ    $0x20, SI
+	CMPQ    SI, DI
+	JLE     many116
 
 oneTest118:
 	LEAQ -8(BX), DI
@@ -1702,19 +1742,23 @@ oneTest118:
 	JG   tail119
 
 one117:
-	VMOVUPS   (CX)(SI*4), Y0
-	VMOVUPS   (DX)(SI*4), Y1
+	VMOVUPS (CX)(SI*4), Y0
+	VMOVUPS (DX)(SI*4), Y1
+
+	// On NEON: FMAX (10)
 	VMAXPS    Y1, Y0, Y2
 	VMAXPS    Y0, Y1, Y3
 	VANDPS    Y2, Y3, Y2
 	VADDPS    Y1, Y0, Y3
 	VCMPPS    $0x03, Y1, Y0, Y0
 	VBLENDVPS Y0, Y3, Y2, Y2
-	VMOVAPS   Y2, Y0
-	VMOVUPS   Y0, (AX)(SI*4)
-	ADDQ      $0x08, SI
-	CMPQ      SI, DI
-	JLE       one117
+
+	// As on NEON:
+	VMOVAPS Y2, Y0
+	VMOVUPS Y0, (AX)(SI*4)
+	ADDQ    $0x08, SI
+	CMPQ    SI, DI
+	JLE     one117
 
 tail119:
 	SUBQ       SI, BX
@@ -1725,12 +1769,16 @@ tail119:
 	VMOVUPS    (DI), Y0
 	VMASKMOVPS (CX)(SI*4), Y0, Y1
 	VMASKMOVPS (DX)(SI*4), Y0, Y2
-	VMAXPS     Y2, Y1, Y3
-	VMAXPS     Y1, Y2, Y4
-	VANDPS     Y3, Y4, Y3
-	VADDPS     Y2, Y1, Y4
-	VCMPPS     $0x03, Y2, Y1, Y1
-	VBLENDVPS  Y1, Y4, Y3, Y3
+
+	// On NEON: FMAX (11)
+	VMAXPS    Y2, Y1, Y3
+	VMAXPS    Y1, Y2, Y4
+	VANDPS    Y3, Y4, Y3
+	VADDPS    Y2, Y1, Y4
+	VCMPPS    $0x03, Y2, Y1, Y1
+	VBLENDVPS Y1, Y4, Y3, Y3
+
+	// As on NEON:
 	VMOVAPS    Y3, Y1
 	VMASKMOVPS Y1, Y0, (AX)(SI*4)
 
@@ -2060,35 +2108,43 @@ TEXT ·affineMaxAVX2F64<>(SB), NOSPLIT, $0-40
 	JL           oneTest148
 
 many146:
-	VMOVUPS   (AX)(BX*8), Y2
-	VMULPD    Y0, Y2, Y2
-	VADDPD    Y1, Y2, Y2
-	VMOVUPS   Y2, (AX)(BX*8)
-	VMOVUPS   (CX)(BX*8), Y3
+	VMOVUPS (AX)(BX*8), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Y3
+
+	// On NEON: FMAX (12)
 	VMAXPD    Y2, Y3, Y4
 	VMAXPD    Y3, Y2, Y5
 	VANDPD    Y4, Y5, Y4
 	VADDPD    Y2, Y3, Y5
 	VCMPPD    $0x03, Y2, Y3, Y2
 	VBLENDVPD Y2, Y5, Y4, Y4
-	VMOVAPS   Y4, Y2
-	VMOVUPS   Y2, (CX)(BX*8)
-	VMOVUPS   32(AX)(BX*8), Y2
-	VMULPD    Y0, Y2, Y2
-	VADDPD    Y1, Y2, Y2
-	VMOVUPS   Y2, 32(AX)(BX*8)
-	VMOVUPS   32(CX)(BX*8), Y3
+
+	// As on NEON:
+	VMOVAPS Y4, Y2
+	VMOVUPS Y2, (CX)(BX*8)
+	VMOVUPS 32(AX)(BX*8), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPS Y2, 32(AX)(BX*8)
+	VMOVUPS 32(CX)(BX*8), Y3
+
+	// On NEON: FMAX (13)
 	VMAXPD    Y2, Y3, Y4
 	VMAXPD    Y3, Y2, Y5
 	VANDPD    Y4, Y5, Y4
 	VADDPD    Y2, Y3, Y5
 	VCMPPD    $0x03, Y2, Y3, Y2
 	VBLENDVPD Y2, Y5, Y4, Y4
-	VMOVAPS   Y4, Y2
-	VMOVUPS   Y2, 32(CX)(BX*8)
-	ADDQ      $0x08, BX
-	CMPQ      BX, SI
-	JLE       many146
+
+	// As on NEON:
+	VMOVAPS Y4, Y2
+	VMOVUPS Y2, 32(CX)(BX*8)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     many146
 
 oneTest148:
 	LEAQ -4(DX), SI
@@ -2096,22 +2152,26 @@ oneTest148:
 	JG   tail149
 
 one147:
-	VMOVUPS   (AX)(BX*8), Y2
-	VMULPD    Y0, Y2, Y2
-	VADDPD    Y1, Y2, Y2
-	VMOVUPS   Y2, (AX)(BX*8)
-	VMOVUPS   (CX)(BX*8), Y3
+	VMOVUPS (AX)(BX*8), Y2
+	VMULPD  Y0, Y2, Y2
+	VADDPD  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*8)
+	VMOVUPS (CX)(BX*8), Y3
+
+	// On NEON: FMAX (14)
 	VMAXPD    Y2, Y3, Y4
 	VMAXPD    Y3, Y2, Y5
 	VANDPD    Y4, Y5, Y4
 	VADDPD    Y2, Y3, Y5
 	VCMPPD    $0x03, Y2, Y3, Y2
 	VBLENDVPD Y2, Y5, Y4, Y4
-	VMOVAPS   Y4, Y2
-	VMOVUPS   Y2, (CX)(BX*8)
-	ADDQ      $0x04, BX
-	CMPQ      BX, SI
-	JLE       one147
+
+	// As on NEON:
+	VMOVAPS Y4, Y2
+	VMOVUPS Y2, (CX)(BX*8)
+	ADDQ    $0x04, BX
+	CMPQ    BX, SI
+	JLE     one147
 
 tail149:
 	SUBQ       BX, DX
@@ -2125,12 +2185,16 @@ tail149:
 	VADDPD     Y1, Y3, Y3
 	VMASKMOVPD Y3, Y2, (AX)(BX*8)
 	VMASKMOVPD (CX)(BX*8), Y2, Y0
-	VMAXPD     Y3, Y0, Y1
-	VMAXPD     Y0, Y3, Y4
-	VANDPD     Y1, Y4, Y1
-	VADDPD     Y3, Y0, Y4
-	VCMPPD     $0x03, Y3, Y0, Y0
-	VBLENDVPD  Y0, Y4, Y1, Y1
+
+	// On NEON: FMAX (15)
+	VMAXPD    Y3, Y0, Y1
+	VMAXPD    Y0, Y3, Y4
+	VANDPD    Y1, Y4, Y1
+	VADDPD    Y3, Y0, Y4
+	VCMPPD    $0x03, Y3, Y0, Y0
+	VBLENDVPD Y0, Y4, Y1, Y1
+
+	// As on NEON:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPD Y3, Y2, (CX)(BX*8)
 
@@ -2232,35 +2296,43 @@ TEXT ·affineMaxAVX2F32<>(SB), NOSPLIT, $0-32
 	JL           oneTest158
 
 many156:
-	VMOVUPS   (AX)(BX*4), Y2
-	VMULPS    Y0, Y2, Y2
-	VADDPS    Y1, Y2, Y2
-	VMOVUPS   Y2, (AX)(BX*4)
-	VMOVUPS   (CX)(BX*4), Y3
+	VMOVUPS (AX)(BX*4), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y3
+
+	// On NEON: FMAX (16)
 	VMAXPS    Y2, Y3, Y4
 	VMAXPS    Y3, Y2, Y5
 	VANDPS    Y4, Y5, Y4
 	VADDPS    Y2, Y3, Y5
 	VCMPPS    $0x03, Y2, Y3, Y2
 	VBLENDVPS Y2, Y5, Y4, Y4
-	VMOVAPS   Y4, Y2
-	VMOVUPS   Y2, (CX)(BX*4)
-	VMOVUPS   32(AX)(BX*4), Y2
-	VMULPS    Y0, Y2, Y2
-	VADDPS    Y1, Y2, Y2
-	VMOVUPS   Y2, 32(AX)(BX*4)
-	VMOVUPS   32(CX)(BX*4), Y3
+
+	// As on NEON:
+	VMOVAPS Y4, Y2
+	VMOVUPS Y2, (CX)(BX*4)
+	VMOVUPS 32(AX)(BX*4), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, 32(AX)(BX*4)
+	VMOVUPS 32(CX)(BX*4), Y3
+
+	// On NEON: FMAX (17)
 	VMAXPS    Y2, Y3, Y4
 	VMAXPS    Y3, Y2, Y5
 	VANDPS    Y4, Y5, Y4
 	VADDPS    Y2, Y3, Y5
 	VCMPPS    $0x03, Y2, Y3, Y2
 	VBLENDVPS Y2, Y5, Y4, Y4
-	VMOVAPS   Y4, Y2
-	VMOVUPS   Y2, 32(CX)(BX*4)
-	ADDQ      $0x10, BX
-	CMPQ      BX, SI
-	JLE       many156
+
+	// As on NEON:
+	VMOVAPS Y4, Y2
+	VMOVUPS Y2, 32(CX)(BX*4)
+	ADDQ    $0x10, BX
+	CMPQ    BX, SI
+	JLE     many156
 
 oneTest158:
 	LEAQ -8(DX), SI
@@ -2268,22 +2340,26 @@ oneTest158:
 	JG   tail159
 
 one157:
-	VMOVUPS   (AX)(BX*4), Y2
-	VMULPS    Y0, Y2, Y2
-	VADDPS    Y1, Y2, Y2
-	VMOVUPS   Y2, (AX)(BX*4)
-	VMOVUPS   (CX)(BX*4), Y3
+	VMOVUPS (AX)(BX*4), Y2
+	VMULPS  Y0, Y2, Y2
+	VADDPS  Y1, Y2, Y2
+	VMOVUPS Y2, (AX)(BX*4)
+	VMOVUPS (CX)(BX*4), Y3
+
+	// On NEON: FMAX (18)
 	VMAXPS    Y2, Y3, Y4
 	VMAXPS    Y3, Y2, Y5
 	VANDPS    Y4, Y5, Y4
 	VADDPS    Y2, Y3, Y5
 	VCMPPS    $0x03, Y2, Y3, Y2
 	VBLENDVPS Y2, Y5, Y4, Y4
-	VMOVAPS   Y4, Y2
-	VMOVUPS   Y2, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	CMPQ      BX, SI
-	JLE       one157
+
+	// As on NEON:
+	VMOVAPS Y4, Y2
+	VMOVUPS Y2, (CX)(BX*4)
+	ADDQ    $0x08, BX
+	CMPQ    BX, SI
+	JLE     one157
 
 tail159:
 	SUBQ       BX, DX
@@ -2297,12 +2373,16 @@ tail159:
 	VADDPS     Y1, Y3, Y3
 	VMASKMOVPS Y3, Y2, (AX)(BX*4)
 	VMASKMOVPS (CX)(BX*4), Y2, Y0
-	VMAXPS     Y3, Y0, Y1
-	VMAXPS     Y0, Y3, Y4
-	VANDPS     Y1, Y4, Y1
-	VADDPS     Y3, Y0, Y4
-	VCMPPS     $0x03, Y3, Y0, Y0
-	VBLENDVPS  Y0, Y4, Y1, Y1
+
+	// On NEON: FMAX (19)
+	VMAXPS    Y3, Y0, Y1
+	VMAXPS    Y0, Y3, Y4
+	VANDPS    Y1, Y4, Y1
+	VADDPS    Y3, Y0, Y4
+	VCMPPS    $0x03, Y3, Y0, Y0
+	VBLENDVPS Y0, Y4, Y1, Y1
+
+	// As on NEON:
 	VMOVAPS    Y1, Y3
 	VMASKMOVPS Y3, Y2, (CX)(BX*4)
 
@@ -3811,24 +3891,46 @@ TEXT ·maxAVX2F64<>(SB), NOSPLIT, $0-24
 
 many275:
 	VMOVUPS (AX)(DX*8), Y8
-	VMAXPD  Y0, Y8, Y0
-	VANDPS  Y8, Y4, Y4
+
+	// On NEON: FMAX (20)
+	VMAXPD Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
 	VMOVUPS 32(AX)(DX*8), Y9
-	VMAXPD  Y1, Y9, Y1
-	VANDPS  Y9, Y5, Y5
+
+	// On NEON: FMAX (21)
+	VMAXPD Y1, Y9, Y1
+	VANDPS Y9, Y5, Y5
+
+	// As on NEON:
 	VMOVUPS 64(AX)(DX*8), Y10
-	VMAXPD  Y2, Y10, Y2
-	VANDPS  Y10, Y4, Y4
+
+	// On NEON: FMAX (22)
+	VMAXPD Y2, Y10, Y2
+	VANDPS Y10, Y4, Y4
+
+	// As on NEON:
 	VMOVUPS 96(AX)(DX*8), Y11
-	VMAXPD  Y3, Y11, Y3
-	VANDPS  Y11, Y5, Y5
-	VCMPPD  $0x03, Y8, Y9, Y8
-	VORPS   Y8, Y6, Y6
-	VCMPPD  $0x03, Y10, Y11, Y8
-	VORPS   Y8, Y7, Y7
-	ADDQ    $0x10, DX
-	CMPQ    DX, BX
-	JLE     many275
+
+	// On NEON: FMAX (23)
+	VMAXPD Y3, Y11, Y3
+	VANDPS Y11, Y5, Y5
+
+	// As on NEON:
+	// On NEON:  (24)
+	VCMPPD $0x03, Y8, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	// On NEON:  (25)
+	VCMPPD $0x03, Y10, Y11, Y8
+	VORPS  Y8, Y7, Y7
+
+	// As on NEON:
+	ADDQ $0x10, DX
+	CMPQ DX, BX
+	JLE  many275
 
 oneTest277:
 	LEAQ -4(CX), BX
@@ -3837,13 +3939,20 @@ oneTest277:
 
 one276:
 	VMOVUPS (AX)(DX*8), Y8
-	VMAXPD  Y0, Y8, Y0
-	VANDPS  Y8, Y4, Y4
-	VCMPPD  $0x03, Y8, Y8, Y8
-	VORPS   Y8, Y6, Y6
-	ADDQ    $0x04, DX
-	CMPQ    DX, BX
-	JLE     one276
+
+	// On NEON: FMAX (26)
+	VMAXPD Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (27)
+	VCMPPD $0x03, Y8, Y8, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	ADDQ $0x04, DX
+	CMPQ DX, BX
+	JLE  one276
 
 tail278:
 	SUBQ       DX, CX
@@ -3855,19 +3964,43 @@ tail278:
 	VMASKMOVPD (AX)(DX*8), Y8, Y9
 	VMOVUPS    constants<>+0(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
-	VMAXPD     Y0, Y9, Y0
-	VANDPS     Y9, Y4, Y4
-	VCMPPD     $0x03, Y9, Y9, Y8
-	VORPS      Y8, Y6, Y6
 
+	// On NEON: FMAX (28)
+	VMAXPD Y0, Y9, Y0
+	VANDPS Y9, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (29)
+	VCMPPD $0x03, Y9, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
 done279:
-	VMAXPD       Y1, Y0, Y0
-	VMAXPD       Y2, Y0, Y0
-	VMAXPD       Y3, Y0, Y0
+	// On NEON: FMAX (30)
+	VMAXPD Y1, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (31)
+	VMAXPD Y2, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (32)
+	VMAXPD Y3, Y0, Y0
+
+	// As on NEON:
 	VEXTRACTF128 $0x01, Y0, X12
-	VMAXPD       Y12, Y0, Y0
-	VPERMILPD    $0x01, X0, X12
-	VMAXPD       Y12, Y0, Y0
+
+	// On NEON: FMAX (33)
+	VMAXPD Y12, Y0, Y0
+
+	// As on NEON:
+	VPERMILPD $0x01, X0, X12
+
+	// On NEON: FMAX (34)
+	VMAXPD Y12, Y0, Y0
+
+	// As on NEON:
+	// On NEON:  (35)
 	VANDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X12
 	VANDPS       Y12, Y4, Y4
@@ -3883,6 +4016,7 @@ done279:
 	JZ           numbers280
 	VMOVUPS      constants<>+64(SB), Y0
 
+	// As on NEON:
 numbers280:
 	VMOVSD X0, ret+16(FP)
 	VZEROUPPER
@@ -3987,24 +4121,46 @@ TEXT ·maxAVX2F32<>(SB), NOSPLIT, $0-20
 
 many287:
 	VMOVUPS (AX)(DX*4), Y8
-	VMAXPS  Y0, Y8, Y0
-	VANDPS  Y8, Y4, Y4
+
+	// On NEON: FMAX (36)
+	VMAXPS Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
 	VMOVUPS 32(AX)(DX*4), Y9
-	VMAXPS  Y1, Y9, Y1
-	VANDPS  Y9, Y5, Y5
+
+	// On NEON: FMAX (37)
+	VMAXPS Y1, Y9, Y1
+	VANDPS Y9, Y5, Y5
+
+	// As on NEON:
 	VMOVUPS 64(AX)(DX*4), Y10
-	VMAXPS  Y2, Y10, Y2
-	VANDPS  Y10, Y4, Y4
+
+	// On NEON: FMAX (38)
+	VMAXPS Y2, Y10, Y2
+	VANDPS Y10, Y4, Y4
+
+	// As on NEON:
 	VMOVUPS 96(AX)(DX*4), Y11
-	VMAXPS  Y3, Y11, Y3
-	VANDPS  Y11, Y5, Y5
-	VCMPPS  $0x03, Y8, Y9, Y8
-	VORPS   Y8, Y6, Y6
-	VCMPPS  $0x03, Y10, Y11, Y8
-	VORPS   Y8, Y7, Y7
-	ADDQ    $0x20, DX
-	CMPQ    DX, BX
-	JLE     many287
+
+	// On NEON: FMAX (39)
+	VMAXPS Y3, Y11, Y3
+	VANDPS Y11, Y5, Y5
+
+	// As on NEON:
+	// On NEON:  (40)
+	VCMPPS $0x03, Y8, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	// On NEON:  (41)
+	VCMPPS $0x03, Y10, Y11, Y8
+	VORPS  Y8, Y7, Y7
+
+	// As on NEON:
+	ADDQ $0x20, DX
+	CMPQ DX, BX
+	JLE  many287
 
 oneTest289:
 	LEAQ -8(CX), BX
@@ -4013,13 +4169,20 @@ oneTest289:
 
 one288:
 	VMOVUPS (AX)(DX*4), Y8
-	VMAXPS  Y0, Y8, Y0
-	VANDPS  Y8, Y4, Y4
-	VCMPPS  $0x03, Y8, Y8, Y8
-	VORPS   Y8, Y6, Y6
-	ADDQ    $0x08, DX
-	CMPQ    DX, BX
-	JLE     one288
+
+	// On NEON: FMAX (42)
+	VMAXPS Y0, Y8, Y0
+	VANDPS Y8, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (43)
+	VCMPPS $0x03, Y8, Y8, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
+	ADDQ $0x08, DX
+	CMPQ DX, BX
+	JLE  one288
 
 tail290:
 	SUBQ       DX, CX
@@ -4031,21 +4194,49 @@ tail290:
 	VMASKMOVPS (AX)(DX*4), Y8, Y9
 	VMOVUPS    constants<>+192(SB), Y10
 	VBLENDVPS  Y8, Y9, Y10, Y9
-	VMAXPS     Y0, Y9, Y0
-	VANDPS     Y9, Y4, Y4
-	VCMPPS     $0x03, Y9, Y9, Y8
-	VORPS      Y8, Y6, Y6
 
+	// On NEON: FMAX (44)
+	VMAXPS Y0, Y9, Y0
+	VANDPS Y9, Y4, Y4
+
+	// As on NEON:
+	// On NEON:  (45)
+	VCMPPS $0x03, Y9, Y9, Y8
+	VORPS  Y8, Y6, Y6
+
+	// As on NEON:
 done291:
-	VMAXPS       Y1, Y0, Y0
-	VMAXPS       Y2, Y0, Y0
-	VMAXPS       Y3, Y0, Y0
+	// On NEON: FMAX (46)
+	VMAXPS Y1, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (47)
+	VMAXPS Y2, Y0, Y0
+
+	// As on NEON:
+	// On NEON: FMAX (48)
+	VMAXPS Y3, Y0, Y0
+
+	// As on NEON:
 	VEXTRACTF128 $0x01, Y0, X12
-	VMAXPS       Y12, Y0, Y0
-	VPERMILPD    $0x01, X0, X12
-	VMAXPS       Y12, Y0, Y0
-	VMOVSHDUP    X0, X12
-	VMAXPS       Y12, Y0, Y0
+
+	// On NEON: FMAX (49)
+	VMAXPS Y12, Y0, Y0
+
+	// As on NEON:
+	VPERMILPD $0x01, X0, X12
+
+	// On NEON: FMAX (50)
+	VMAXPS Y12, Y0, Y0
+
+	// As on NEON:
+	VMOVSHDUP X0, X12
+
+	// On NEON: FMAX (51)
+	VMAXPS Y12, Y0, Y0
+
+	// As on NEON:
+	// On NEON:  (52)
 	VANDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X12
 	VANDPS       Y12, Y4, Y4
@@ -4063,6 +4254,7 @@ done291:
 	JZ           numbers292
 	VMOVUPS      constants<>+256(SB), Y0
 
+	// As on NEON:
 numbers292:
 	VMOVSS X0, ret+16(FP)
 	VZEROUPPER

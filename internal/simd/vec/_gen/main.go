@@ -312,12 +312,14 @@ func (v vec) maximum(b, a, dst Op) {
 		v.Compare(UNORD, b, a, nan)
 		Pick(v, VADDPD, VADDPS)(b, a, nan, t)
 	} else {
-		u, nan := v.Reg(), v.Reg()
-		Pick(v, VMAXPD, VMAXPS)(b, a, t)
-		Pick(v, VMAXPD, VMAXPS)(a, b, u)
-		Pick(v, VANDPD, VANDPS)(t, u, t)
-		v.Add(b, a, nan)
-		v.Choose(UNORD, b, a, nan, t)
+		v.OnNEON("FMAX", []Op{t, a, b}, func() {
+			u, nan := v.Reg(), v.Reg()
+			Pick(v, VMAXPD, VMAXPS)(b, a, t)
+			Pick(v, VMAXPD, VMAXPS)(a, b, u)
+			Pick(v, VANDPD, VANDPS)(t, u, t)
+			v.Add(b, a, nan)
+			v.Choose(UNORD, b, a, nan, t)
+		})
 	}
 	VMOVAPS(t, dst)
 }
@@ -361,8 +363,10 @@ func (m maxima) add(u int, x VecVirtual) {
 		m.rangeMax(x, m.acc[u], m.acc[u])
 		return
 	}
-	Pick(m, VMAXPD, VMAXPS)(m.acc[u], x, m.acc[u])
-	VANDPS(x, m.signs[u%2], m.signs[u%2])
+	m.OnNEON("FMAX", []Op{m.acc[u], m.acc[u], x}, func() {
+		Pick(m, VMAXPD, VMAXPS)(m.acc[u], x, m.acc[u])
+		VANDPS(x, m.signs[u%2], m.signs[u%2])
+	})
 }
 
 // note remembers whether x and y are NaN.
@@ -372,16 +376,20 @@ func (m maxima) note(u int, x, y VecVirtual) {
 		Pick(m, VCMPPD, VCMPPS)(Imm(ORD), x, y, k, k)
 		return
 	}
-	t := m.Reg()
-	m.Compare(UNORD, x, y, t)
-	VORPS(t, m.nan[u], m.nan[u])
+	m.OnNEON("", nil, func() { // a maximum is NaN there
+		t := m.Reg()
+		m.Compare(UNORD, x, y, t)
+		VORPS(t, m.nan[u], m.nan[u])
+	})
 }
 
 func (m maxima) returnMax() {
 	numbers := Unique("numbers")
 	larger := m.rangeMax
 	if !m.Wide {
-		larger = func(b, a, dst Op) { Pick(m, VMAXPD, VMAXPS)(b, a, dst) }
+		larger = func(b, a, dst Op) {
+			m.OnNEON("FMAX", []Op{dst, a, b}, func() { Pick(m, VMAXPD, VMAXPS)(b, a, dst) })
+		}
 	}
 	top := m.acc[0]
 	for _, a := range m.acc[1:] {
@@ -396,19 +404,22 @@ func (m maxima) returnMax() {
 			KORTESTW(m.ordered[0], m.ordered[0])
 		}
 		JCS(LabelRef(numbers))
-	} else {
-		VANDPS(m.signs[1], m.signs[0], m.signs[0])
-		m.Reduce(m.signs[0], func(b, a, dst Op) { VANDPS(b, a, dst) })
-		zero := m.Zeros(1)[0]
-		VANDPS(m.Const(math.Copysign(0, -1)), m.signs[0], m.signs[0])
-		m.Choose(EQ, zero, top, m.signs[0], top)
-		some := GP32()
-		VORPS(m.nan[1], m.nan[0], m.nan[0])
-		VMOVMSKPS(m.nan[0], some)
-		TESTL(some, some)
-		JZ(LabelRef(numbers))
 	}
-	VMOVUPS(m.Const(math.NaN()), top)
+	m.OnNEON("", nil, func() {
+		if !m.Wide {
+			VANDPS(m.signs[1], m.signs[0], m.signs[0])
+			m.Reduce(m.signs[0], func(b, a, dst Op) { VANDPS(b, a, dst) })
+			zero := m.Zeros(1)[0]
+			VANDPS(m.Const(math.Copysign(0, -1)), m.signs[0], m.signs[0])
+			m.Choose(EQ, zero, top, m.signs[0], top)
+			some := GP32()
+			VORPS(m.nan[1], m.nan[0], m.nan[0])
+			VMOVMSKPS(m.nan[0], some)
+			TESTL(some, some)
+			JZ(LabelRef(numbers))
+		}
+		VMOVUPS(m.Const(math.NaN()), top)
+	})
 	Label(numbers)
 	m.MovOne(top.AsX(), Result())
 }
