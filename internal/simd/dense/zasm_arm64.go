@@ -112,6 +112,14 @@ func triSolveF64(i0 int, rows int, n int, t *float64, rst int, cst int, r *float
 //go:noescape
 func triSolveF32(i0 int, rows int, n int, t *float32, rst int, cst int, r *float32, x *float32, ldx int)
 
+// vectorSymv computes rows i to i+blocks·lanes-1 of Symv, where a vector has that many lanes, and a is row i of A; i is a multiple of lanes, blocks >= 1.
+func vectorSymv[T cpu.Float](i int, blocks int, a *T, lda int, x *T, y *T) {
+	symvF64(i, blocks, (*float64)(unsafe.Pointer(a)), lda, (*float64)(unsafe.Pointer(x)), (*float64)(unsafe.Pointer(y)))
+}
+
+//go:noescape
+func symvF64(i int, blocks int, a *float64, lda int, x *float64, y *float64)
+
 // vectorRotate is Forward or Back, for n columns and a shape of chains, vectors and direction.
 func vectorRotate[T cpu.Float](r *Rotations[T], at int, steps int, x *T, ldx int, n int, shape int) {
 	if unsafe.Sizeof(T(0)) == 8 {

@@ -29959,6 +29959,116 @@ cols3rows1end:
 done:
 	RET
 
+// func symvF64(i int, blocks int, a *float64, lda int, x *float64, y *float64)
+TEXT ·symvF64(SB), NOSPLIT, $0-48
+	MOVD i+0(FP), R2
+	MOVD blocks+8(FP), R10
+	MOVD a+16(FP), R9
+	MOVD x+32(FP), R8
+	MOVD y+40(FP), R7
+	MOVD lda+24(FP), R0
+	LSL $3, R0, R6
+	ADD R6<<1, R6, R5
+
+loop276:
+	WORD $0x6f00e40b // MOVI V11.2D, 0
+	WORD $0x6f00e40a // MOVI V10.2D, 0
+	ADD R2<<3, R8, R0
+	VLD1R (R0), [V17.D2]
+	WORD $0x6f00e405 // MOVI V5.2D, 0
+	WORD $0x6f00e404 // MOVI V4.2D, 0
+	FMOVD 8(R0), F0
+	WORD $0x4e080410 // DUP V16.2D, V0.D[0]
+	WORD $0x6f00e409 // MOVI V9.2D, 0
+	WORD $0x6f00e408 // MOVI V8.2D, 0
+	FMOVD 16(R0), F0
+	WORD $0x4e08040f // DUP V15.2D, V0.D[0]
+	WORD $0x6f00e407 // MOVI V7.2D, 0
+	WORD $0x6f00e406 // MOVI V6.2D, 0
+	FMOVD 24(R0), F0
+	WORD $0x4e08040e // DUP V14.2D, V0.D[0]
+	MOVD R9, R4
+	MOVD $0, R3
+	TST R2, R2
+	BEQ diagonal277
+
+loop278:
+	ADD R3<<3, R7, R1
+	FLDPQ (R1), (F1, F0)
+	ADD R3<<3, R8, R0
+	FLDPQ (R0), (F13, F12)
+	FLDPQ (R4), (F3, F2)
+	WORD $0x4e6dcc6b // FMLA V11.2D, V3.2D, V13.2D
+	WORD $0x4e6ccc4a // FMLA V10.2D, V2.2D, V12.2D
+	WORD $0x4e71cc61 // FMLA V1.2D, V3.2D, V17.2D
+	WORD $0x4e71cc40 // FMLA V0.2D, V2.2D, V17.2D
+	ADD R6, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e6dcc65 // FMLA V5.2D, V3.2D, V13.2D
+	WORD $0x4e6ccc44 // FMLA V4.2D, V2.2D, V12.2D
+	WORD $0x4e70cc61 // FMLA V1.2D, V3.2D, V16.2D
+	WORD $0x4e70cc40 // FMLA V0.2D, V2.2D, V16.2D
+	ADD R6<<1, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e6dcc69 // FMLA V9.2D, V3.2D, V13.2D
+	WORD $0x4e6ccc48 // FMLA V8.2D, V2.2D, V12.2D
+	WORD $0x4e6fcc61 // FMLA V1.2D, V3.2D, V15.2D
+	WORD $0x4e6fcc40 // FMLA V0.2D, V2.2D, V15.2D
+	ADD R5, R4, R0
+	FLDPQ (R0), (F3, F2)
+	WORD $0x4e6dcc67 // FMLA V7.2D, V3.2D, V13.2D
+	WORD $0x4e6ccc46 // FMLA V6.2D, V2.2D, V12.2D
+	WORD $0x4e6ecc61 // FMLA V1.2D, V3.2D, V14.2D
+	WORD $0x4e6ecc40 // FMLA V0.2D, V2.2D, V14.2D
+	FSTPQ (F1, F0), (R1)
+	ADD $32, R4, R4
+	ADD $4, R3, R3
+	CMP R2, R3
+	BNE loop278
+
+diagonal277:
+	ADD R3<<3, R8, R0
+	FLDPQ (R0), (F3, F2)
+	FLDPQ (R4), (F1, F0)
+	WORD $0x4e63cc2b // FMLA V11.2D, V1.2D, V3.2D
+	WORD $0x4e62cc0a // FMLA V10.2D, V0.2D, V2.2D
+	ADD R6, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cc25 // FMLA V5.2D, V1.2D, V3.2D
+	WORD $0x4e62cc04 // FMLA V4.2D, V0.2D, V2.2D
+	ADD R6<<1, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cc29 // FMLA V9.2D, V1.2D, V3.2D
+	WORD $0x4e62cc08 // FMLA V8.2D, V0.2D, V2.2D
+	ADD R5, R4, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e63cc27 // FMLA V7.2D, V1.2D, V3.2D
+	WORD $0x4e62cc06 // FMLA V6.2D, V0.2D, V2.2D
+	WORD $0x4ec53963 // ZIP1 V3.2D, V11.2D, V5.2D
+	WORD $0x4ec43942 // ZIP1 V2.2D, V10.2D, V4.2D
+	WORD $0x4ec57961 // ZIP2 V1.2D, V11.2D, V5.2D
+	WORD $0x4ec47940 // ZIP2 V0.2D, V10.2D, V4.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d441 // FADD V1.2D, V2.2D, V0.2D
+	WORD $0x4ec73925 // ZIP1 V5.2D, V9.2D, V7.2D
+	WORD $0x4ec63904 // ZIP1 V4.2D, V8.2D, V6.2D
+	WORD $0x4ec77922 // ZIP2 V2.2D, V9.2D, V7.2D
+	WORD $0x4ec67900 // ZIP2 V0.2D, V8.2D, V6.2D
+	WORD $0x4e62d4a2 // FADD V2.2D, V5.2D, V2.2D
+	WORD $0x4e60d480 // FADD V0.2D, V4.2D, V0.2D
+	WORD $0x4e61d463 // FADD V3.2D, V3.2D, V1.2D
+	WORD $0x4e60d442 // FADD V2.2D, V2.2D, V0.2D
+	ADD R2<<3, R7, R0
+	FLDPQ (R0), (F1, F0)
+	WORD $0x4e61d461 // FADD V1.2D, V3.2D, V1.2D
+	WORD $0x4e60d440 // FADD V0.2D, V2.2D, V0.2D
+	FSTPQ (F1, F0), (R0)
+	ADD R6<<2, R9, R9
+	ADD $4, R2, R2
+	SUBS $1, R10, R10
+	BNE loop276
+	RET
+
 // func rotateF64(r *byte, at int, steps int, x *float64, ldx int, n int, shape int)
 TEXT ·rotateF64(SB), NOSPLIT, $0-56
 	MOVD $ones<>(SB), R1
@@ -29967,7 +30077,7 @@ TEXT ·rotateF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next289
+	BNE next295
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30010,7 +30120,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop290:
+loop296:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
@@ -30068,7 +30178,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop290
+	BNE loop296
 	ADD R5, R4, R1
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes7
@@ -30091,10 +30201,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next289:
+next295:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next291
+	BNE next297
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -30113,7 +30223,7 @@ next289:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop292:
+loop298:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.D2]
@@ -30145,16 +30255,16 @@ loop292:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop292
+	BNE loop298
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next291:
+next297:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next293
+	BNE next299
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30268,7 +30378,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop294:
+loop300:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
@@ -30368,7 +30478,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R9, R9
-	BNE loop294
+	BNE loop300
 	ADD R2, R7, R1
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes21
@@ -30451,10 +30561,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next293:
+next299:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next295
+	BNE next301
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -30487,7 +30597,7 @@ next293:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop296:
+loop302:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.D2]
@@ -30591,7 +30701,7 @@ loop296:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R8, R8
-	BNE loop296
+	BNE loop302
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -30606,10 +30716,10 @@ loop296:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next295:
+next301:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next297
+	BNE next303
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30653,7 +30763,7 @@ doneLanes30:
 	ADD R6<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop298:
+loop304:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R4, R1
@@ -30711,7 +30821,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R6, R6
-	BNE loop298
+	BNE loop304
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R4)
@@ -30733,10 +30843,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next297:
+next303:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next299
+	BNE next305
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -30756,7 +30866,7 @@ next297:
 	ADD R5<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop300:
+loop306:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -30788,15 +30898,15 @@ loop300:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R5, R5
-	BNE loop300
+	BNE loop306
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next299:
+next305:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next301
+	BNE next307
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -30911,7 +31021,7 @@ doneLanes44:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop302:
+loop308:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R8, R6, R1
@@ -31011,7 +31121,7 @@ doneLanes48:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop302
+	BNE loop308
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -31093,10 +31203,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next301:
+next307:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next303
+	BNE next309
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -31130,7 +31240,7 @@ next301:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop304:
+loop310:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -31234,7 +31344,7 @@ loop304:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R8, R8
-	BNE loop304
+	BNE loop310
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -31248,7 +31358,7 @@ loop304:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next303:
+next309:
 
 done:
 	RET
@@ -31261,7 +31371,7 @@ TEXT ·rotateF32(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next321
+	BNE next327
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -31320,7 +31430,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop322:
+loop328:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
@@ -31410,7 +31520,7 @@ doneLanes6:
 	ADD $4, R3, R3
 	ADD $4, R2, R2
 	SUBS $1, R6, R6
-	BNE loop322
+	BNE loop328
 	ADD R5, R4, R1
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes7
@@ -31449,10 +31559,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next321:
+next327:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next323
+	BNE next329
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -31471,7 +31581,7 @@ next321:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop324:
+loop330:
 	FLDPQ (R3), (F5, F4)
 	FLDPQ 32(R3), (F3, F2)
 	VLD1R (R2), [V7.S4]
@@ -31503,16 +31613,16 @@ loop324:
 	ADD $4, R2, R2
 	ADD $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop324
+	BNE loop330
 	ADD R4, R3, R0
 	FSTPQ (F11, F10), (R0)
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next323:
+next329:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next325
+	BNE next331
 	MOVD steps+16(FP), R9
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -31690,7 +31800,7 @@ doneLanes16:
 	LSL $2, R0, R4
 	ADD R4<<1, R4, R3
 
-loop326:
+loop332:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
@@ -31822,7 +31932,7 @@ doneLanes20:
 	ADD $4, R6, R6
 	ADD $4, R5, R5
 	SUBS $1, R9, R9
-	BNE loop326
+	BNE loop332
 	ADD R2, R7, R1
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes21
@@ -31969,10 +32079,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next325:
+next331:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next327
+	BNE next333
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -32005,7 +32115,7 @@ next325:
 	LSL $2, R0, R2
 	ADD R2<<1, R2, R1
 
-loop328:
+loop334:
 	FLDPQ (R5), (F5, F4)
 	FLDPQ 32(R5), (F3, F2)
 	VLD1R (R4), [V7.S4]
@@ -32109,7 +32219,7 @@ loop328:
 	ADD $4, R4, R4
 	ADD $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop328
+	BNE loop334
 	ADD R7, R5, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -32124,10 +32234,10 @@ loop328:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next327:
+next333:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next329
+	BNE next335
 	MOVD steps+16(FP), R6
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -32187,7 +32297,7 @@ doneLanes30:
 	ADD R6<<2, R1, R0
 	ADD $-4, R0, R3
 
-loop330:
+loop336:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R5, R2, R1
@@ -32277,7 +32387,7 @@ doneLanes34:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop330
+	BNE loop336
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes35
 	FMOVQ F7, (R2)
@@ -32315,10 +32425,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next329:
+next335:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next331
+	BNE next337
 	MOVD steps+16(FP), R5
 	MOVD x+24(FP), R4
 	MOVD ldx+32(FP), R0
@@ -32338,7 +32448,7 @@ next329:
 	ADD R5<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop332:
+loop338:
 	ADD R3, R4, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -32370,15 +32480,15 @@ loop332:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R5, R5
-	BNE loop332
+	BNE loop338
 	FSTPQ (F11, F10), (R4)
 	FSTPQ (F9, F8), 32(R4)
 	JMP done
 
-next331:
+next337:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next333
+	BNE next339
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -32557,7 +32667,7 @@ doneLanes44:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop334:
+loop340:
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x6f00e402 // MOVI V2.2D, 0
 	ADD R7, R1, R9
@@ -32689,7 +32799,7 @@ doneLanes48:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop334
+	BNE loop340
 	WORD $0x0e1c3ce0 // UMOV R0, V7.S[3]
 	CBZW R0, someLanes49
 	FMOVQ F15, (R1)
@@ -32835,10 +32945,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next333:
+next339:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next335
+	BNE next341
 	MOVD steps+16(FP), R8
 	MOVD x+24(FP), R7
 	MOVD ldx+32(FP), R0
@@ -32872,7 +32982,7 @@ next333:
 	ADD R8<<2, R1, R0
 	ADD $-4, R0, R1
 
-loop336:
+loop342:
 	ADD R5, R7, R0
 	FLDPQ (R0), (F5, F4)
 	FLDPQ 32(R0), (F3, F2)
@@ -32976,7 +33086,7 @@ loop336:
 	SUB $4, R2, R2
 	SUB $4, R1, R1
 	SUBS $1, R8, R8
-	BNE loop336
+	BNE loop342
 	FSTPQ (F23, F22), (R7)
 	FSTPQ (F21, F20), 32(R7)
 	ADD R6, R7, R0
@@ -32990,7 +33100,7 @@ loop336:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next335:
+next341:
 
 done:
 	RET
@@ -33003,7 +33113,7 @@ TEXT ·rotateBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next345
+	BNE next351
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -33074,7 +33184,7 @@ doneLanes4:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop346:
+loop352:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R5, R1
@@ -33196,7 +33306,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R7, R7
-	BNE loop346
+	BNE loop352
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F15, (R5)
@@ -33237,10 +33347,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next345:
+next351:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next347
+	BNE next353
 	MOVD steps+16(FP), R7
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -33450,7 +33560,7 @@ doneLanes32:
 	ADD R7<<3, R13, R0
 	ADD $-8, R0, R1
 
-loop348:
+loop354:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R8, R13
@@ -33670,7 +33780,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop348
+	BNE loop354
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F23, (R8)
@@ -33831,7 +33941,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next347:
+next353:
 
 done:
 	RET
@@ -33844,7 +33954,7 @@ TEXT ·rotateBackCrossF32(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next357
+	BNE next363
 	MOVD steps+16(FP), R6
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -33947,7 +34057,7 @@ doneLanes4:
 	ADD R6<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop358:
+loop364:
 	WORD $0x6f00e40c // MOVI V12.2D, 0
 	WORD $0x6f00e40b // MOVI V11.2D, 0
 	ADD R8, R2, R9
@@ -34135,7 +34245,7 @@ doneLanes12:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R6, R6
-	BNE loop358
+	BNE loop364
 	WORD $0x0e1c3ca0 // UMOV R0, V5.S[3]
 	CBZW R0, someLanes13
 	FMOVQ F10, (R2)
@@ -34208,10 +34318,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next357:
+next363:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next359
+	BNE next365
 	MOVD steps+16(FP), R8
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -34549,7 +34659,7 @@ doneLanes32:
 	ADD R8<<2, R13, R0
 	ADD $-4, R0, R5
 
-loop360:
+loop366:
 	WORD $0x6f00e410 // MOVI V16.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R12, R1, R13
@@ -34835,7 +34945,7 @@ doneLanes40:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R8, R8
-	BNE loop360
+	BNE loop366
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
 	FMOVQ F21, (R1)
@@ -35124,7 +35234,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next359:
+next365:
 
 done:
 	RET
@@ -35137,7 +35247,7 @@ TEXT ·rotateTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next377
+	BNE next383
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -35211,7 +35321,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop378:
+loop384:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
@@ -35327,7 +35437,7 @@ doneLanes12:
 	ADD $8, R5, R5
 	ADD $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop378
+	BNE loop384
 	ADD R8, R7, R1
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes13
@@ -35370,10 +35480,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next377:
+next383:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next379
+	BNE next385
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -35585,7 +35695,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop380:
+loop386:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -35791,7 +35901,7 @@ doneLanes40:
 	ADD $8, R8, R8
 	ADD $8, R5, R5
 	SUBS $1, R13, R13
-	BNE loop380
+	BNE loop386
 	ADD R4, R11, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -35954,10 +36064,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next379:
+next385:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next381
+	BNE next387
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -36031,7 +36141,7 @@ doneLanes60:
 	ADD R9<<3, R1, R0
 	ADD $-8, R0, R3
 
-loop382:
+loop388:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R8, R5, R1
@@ -36147,7 +36257,7 @@ doneLanes68:
 	SUB $8, R4, R4
 	SUB $8, R3, R3
 	SUBS $1, R9, R9
-	BNE loop382
+	BNE loop388
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F11, (R5)
@@ -36188,10 +36298,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next381:
+next387:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next383
+	BNE next389
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -36403,7 +36513,7 @@ doneLanes88:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop384:
+loop390:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R13
@@ -36609,7 +36719,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R12, R12
-	BNE loop384
+	BNE loop390
 	WORD $0x4e183e00 // UMOV R0, V16.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F24, (R8)
@@ -36770,7 +36880,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next383:
+next389:
 
 done:
 	RET
@@ -36783,7 +36893,7 @@ TEXT ·rotateTangentF32(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next401
+	BNE next407
 	MOVD steps+16(FP), R9
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -36889,7 +36999,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R4
 
-loop402:
+loop408:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e403 // MOVI V3.2D, 0
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
@@ -37069,7 +37179,7 @@ doneLanes12:
 	ADD $4, R5, R5
 	ADD $4, R4, R4
 	SUBS $1, R9, R9
-	BNE loop402
+	BNE loop408
 	ADD R8, R7, R1
 	WORD $0x0e1c3d40 // UMOV R0, V10.S[3]
 	CBZW R0, someLanes13
@@ -37144,10 +37254,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next401:
+next407:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next403
+	BNE next409
 	MOVD steps+16(FP), R13
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -37487,7 +37597,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop404:
+loop410:
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	WORD $0x6f00e415 // MOVI V21.2D, 0
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
@@ -37757,7 +37867,7 @@ doneLanes40:
 	ADD $4, R8, R8
 	ADD $4, R5, R5
 	SUBS $1, R13, R13
-	BNE loop404
+	BNE loop410
 	ADD R4, R11, R1
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes41
@@ -38048,10 +38158,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next403:
+next409:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next405
+	BNE next411
 	MOVD steps+16(FP), R8
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -38157,7 +38267,7 @@ doneLanes60:
 	ADD R8<<2, R3, R0
 	ADD $-4, R0, R3
 
-loop406:
+loop412:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R2, R9
@@ -38337,7 +38447,7 @@ doneLanes68:
 	SUB $4, R4, R4
 	SUB $4, R3, R3
 	SUBS $1, R8, R8
-	BNE loop406
+	BNE loop412
 	WORD $0x0e1c3d00 // UMOV R0, V8.S[3]
 	CBZW R0, someLanes69
 	FMOVQ F13, (R2)
@@ -38410,10 +38520,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next405:
+next411:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next407
+	BNE next413
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -38753,7 +38863,7 @@ doneLanes88:
 	ADD R12<<2, R5, R0
 	ADD $-4, R0, R5
 
-loop408:
+loop414:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e416 // MOVI V22.2D, 0
 	ADD R11, R1, R13
@@ -39023,7 +39133,7 @@ doneLanes96:
 	SUB $4, R6, R6
 	SUB $4, R5, R5
 	SUBS $1, R12, R12
-	BNE loop408
+	BNE loop414
 	WORD $0x0e1c3c40 // UMOV R0, V2.S[3]
 	CBZW R0, someLanes97
 	FMOVQ F19, (R1)
@@ -39312,7 +39422,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next407:
+next413:
 
 done:
 	RET
@@ -39325,7 +39435,7 @@ TEXT ·rotatePhasesF64(SB), NOSPLIT, $0-56
 	MOVD R0, at+8(FP)
 	MOVD shape+48(FP), R0
 	CMP $0, R0
-	BNE next425
+	BNE next431
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -39376,7 +39486,7 @@ doneLanes2:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop426:
+loop432:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
@@ -39448,7 +39558,7 @@ doneLanes6:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop426
+	BNE loop432
 	ADD R7, R6, R1
 	WORD $0x4e183d20 // UMOV R0, V9.D[1]
 	CBZ R0, someLanes7
@@ -39471,10 +39581,10 @@ someLanes7:
 doneLanes8:
 	JMP done
 
-next425:
+next431:
 	MOVD shape+48(FP), R0
 	CMP $2, R0
-	BNE next427
+	BNE next433
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -39501,7 +39611,7 @@ next425:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R1
 
-loop428:
+loop434:
 	FLDPQ (R5), (F4, F10)
 	FLDPQ 32(R5), (F9, F8)
 	VLD1R (R2), [V7.D2]
@@ -39557,16 +39667,16 @@ loop428:
 	ADD $8, R2, R2
 	ADD $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop428
+	BNE loop434
 	ADD R6, R5, R0
 	FSTPQ (F14, F13), (R0)
 	FSTPQ (F12, F11), 32(R0)
 	JMP done
 
-next427:
+next433:
 	MOVD shape+48(FP), R0
 	CMP $1, R0
-	BNE next429
+	BNE next435
 	MOVD steps+16(FP), R11
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -39688,7 +39798,7 @@ doneLanes16:
 	LSL $3, R0, R4
 	ADD R4<<1, R4, R3
 
-loop430:
+loop436:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
@@ -39844,7 +39954,7 @@ doneLanes20:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R11, R11
-	BNE loop430
+	BNE loop436
 	ADD R2, R9, R1
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes21
@@ -39927,10 +40037,10 @@ someLanes27:
 doneLanes28:
 	JMP done
 
-next429:
+next435:
 	MOVD shape+48(FP), R0
 	CMP $3, R0
-	BNE next431
+	BNE next437
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R1
 	MOVD ldx+32(FP), R0
@@ -39971,7 +40081,7 @@ next429:
 	LSL $3, R0, R2
 	ADD R2<<1, R2, R1
 
-loop432:
+loop438:
 	FLDPQ (R8), (F5, F7)
 	FLDPQ 32(R8), (F26, F25)
 	VLD1R (R4), [V24.D2]
@@ -40171,7 +40281,7 @@ loop432:
 	ADD $8, R4, R4
 	ADD $8, R3, R3
 	SUBS $1, R10, R10
-	BNE loop432
+	BNE loop438
 	ADD R7, R8, R0
 	FSTPQ (F23, F22), (R0)
 	FSTPQ (F21, F20), 32(R0)
@@ -40186,10 +40296,10 @@ loop432:
 	FSTPQ (F9, F8), 32(R0)
 	JMP done
 
-next431:
+next437:
 	MOVD shape+48(FP), R0
 	CMP $4, R0
-	BNE next433
+	BNE next439
 	MOVD steps+16(FP), R8
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40245,7 +40355,7 @@ doneLanes30:
 	ADD R8<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop434:
+loop440:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R7, R6, R1
@@ -40317,7 +40427,7 @@ doneLanes34:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R8, R8
-	BNE loop434
+	BNE loop440
 	WORD $0x4e183d00 // UMOV R0, V8.D[1]
 	CBZ R0, someLanes35
 	FMOVQ F7, (R6)
@@ -40339,10 +40449,10 @@ someLanes35:
 doneLanes36:
 	JMP done
 
-next433:
+next439:
 	MOVD shape+48(FP), R0
 	CMP $6, R0
-	BNE next435
+	BNE next441
 	MOVD steps+16(FP), R7
 	MOVD x+24(FP), R6
 	MOVD ldx+32(FP), R0
@@ -40374,7 +40484,7 @@ next433:
 	ADD R7<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop436:
+loop442:
 	ADD R5, R6, R0
 	FLDPQ (R0), (F3, F7)
 	FLDPQ 32(R0), (F6, F5)
@@ -40430,15 +40540,15 @@ loop436:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R7, R7
-	BNE loop436
+	BNE loop442
 	FSTPQ (F14, F13), (R6)
 	FSTPQ (F12, F11), 32(R6)
 	JMP done
 
-next435:
+next441:
 	MOVD shape+48(FP), R0
 	CMP $5, R0
-	BNE next437
+	BNE next443
 	MOVD steps+16(FP), R10
 	MOVD n+40(FP), R0
 	ADD $32, R1, R1
@@ -40565,7 +40675,7 @@ doneLanes44:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop438:
+loop444:
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	ADD R9, R6, R11
@@ -40721,7 +40831,7 @@ doneLanes48:
 	SUB $8, R3, R3
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop438
+	BNE loop444
 	WORD $0x4e183d60 // UMOV R0, V11.D[1]
 	CBZ R0, someLanes49
 	FMOVQ F15, (R6)
@@ -40803,10 +40913,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next437:
+next443:
 	MOVD shape+48(FP), R0
 	CMP $7, R0
-	BNE next439
+	BNE next445
 	MOVD steps+16(FP), R10
 	MOVD x+24(FP), R9
 	MOVD ldx+32(FP), R0
@@ -40852,7 +40962,7 @@ next437:
 	ADD R10<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop440:
+loop446:
 	ADD R7, R9, R0
 	FLDPQ (R0), (F5, F7)
 	FLDPQ 32(R0), (F6, F4)
@@ -41052,7 +41162,7 @@ loop440:
 	SUB $8, R2, R2
 	SUB $8, R1, R1
 	SUBS $1, R10, R10
-	BNE loop440
+	BNE loop446
 	FSTPQ (F24, F23), (R9)
 	FSTPQ (F22, F21), 32(R9)
 	ADD R8, R9, R0
@@ -41066,7 +41176,7 @@ loop440:
 	FSTPQ (F10, F9), 32(R0)
 	JMP done
 
-next439:
+next445:
 
 done:
 	RET
@@ -41080,7 +41190,7 @@ TEXT ·rotatePhasesBackCrossF64(SB), NOSPLIT, $0-80
 	MOVD R0, at+8(FP)
 	MOVD shape+72(FP), R0
 	CMP $0, R0
-	BNE next449
+	BNE next455
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -41164,7 +41274,7 @@ doneLanes4:
 	ADD R9<<3, R2, R0
 	ADD $-8, R0, R2
 
-loop450:
+loop456:
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	ADD R11, R7, R1
@@ -41320,7 +41430,7 @@ doneLanes12:
 	SUB $8, R4, R4
 	SUB $8, R2, R2
 	SUBS $1, R9, R9
-	BNE loop450
+	BNE loop456
 	WORD $0x4e183de0 // UMOV R0, V15.D[1]
 	CBZ R0, someLanes13
 	FMOVQ F17, (R7)
@@ -41361,10 +41471,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next449:
+next455:
 	MOVD shape+72(FP), R0
 	CMP $1, R0
-	BNE next451
+	BNE next457
 	MOVD steps+16(FP), R9
 	MOVD n+64(FP), R0
 	ADD $32, R1, R1
@@ -41586,7 +41696,7 @@ doneLanes32:
 	ADD R9<<3, R16, R0
 	ADD $-8, R0, R1
 
-loop452:
+loop458:
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x6f00e406 // MOVI V6.2D, 0
 	ADD R14, R11, R16
@@ -41966,7 +42076,7 @@ doneLanes40:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R9, R9
-	BNE loop452
+	BNE loop458
 	WORD $0x4e183e20 // UMOV R0, V17.D[1]
 	CBZ R0, someLanes41
 	FMOVQ F25, (R11)
@@ -42127,7 +42237,7 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next451:
+next457:
 
 done:
 	RET
@@ -42141,7 +42251,7 @@ TEXT ·rotatePhasesTangentF64(SB), NOSPLIT, $0-72
 	MOVD R0, at+8(FP)
 	MOVD shape+64(FP), R0
 	CMP $0, R0
-	BNE next469
+	BNE next475
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -42227,7 +42337,7 @@ doneLanes4:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R2
 
-loop470:
+loop476:
 	WORD $0x6f00e408 // MOVI V8.2D, 0
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
@@ -42380,7 +42490,7 @@ doneLanes12:
 	ADD $8, R3, R3
 	ADD $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop470
+	BNE loop476
 	ADD R11, R10, R1
 	WORD $0x4e183da0 // UMOV R0, V13.D[1]
 	CBZ R0, someLanes13
@@ -42423,10 +42533,10 @@ someLanes15:
 doneLanes16:
 	JMP done
 
-next469:
+next475:
 	MOVD shape+64(FP), R0
 	CMP $1, R0
-	BNE next471
+	BNE next477
 	MOVD steps+16(FP), R17
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -42650,7 +42760,7 @@ doneLanes32:
 	MOVD at+8(FP), R0
 	ADD R0, R1, R5
 
-loop472:
+loop478:
 	WORD $0x6f00e409 // MOVI V9.2D, 0
 	WORD $0x6f00e407 // MOVI V7.2D, 0
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
@@ -43011,7 +43121,7 @@ doneLanes40:
 	ADD $8, R6, R6
 	ADD $8, R5, R5
 	SUBS $1, R17, R17
-	BNE loop472
+	BNE loop478
 	ADD R4, R14, R1
 	WORD $0x4e183e60 // UMOV R0, V19.D[1]
 	CBZ R0, someLanes41
@@ -43174,10 +43284,10 @@ someLanes55:
 doneLanes56:
 	JMP done
 
-next471:
+next477:
 	MOVD shape+64(FP), R0
 	CMP $4, R0
-	BNE next473
+	BNE next479
 	MOVD steps+16(FP), R12
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -43269,7 +43379,7 @@ doneLanes60:
 	ADD R12<<3, R1, R0
 	ADD $-8, R0, R2
 
-loop474:
+loop480:
 	WORD $0x6f00e405 // MOVI V5.2D, 0
 	WORD $0x6f00e404 // MOVI V4.2D, 0
 	ADD R11, R8, R1
@@ -43422,7 +43532,7 @@ doneLanes68:
 	SUB $8, R3, R3
 	SUB $8, R2, R2
 	SUBS $1, R12, R12
-	BNE loop474
+	BNE loop480
 	WORD $0x4e183d80 // UMOV R0, V12.D[1]
 	CBZ R0, someLanes69
 	FMOVQ F14, (R8)
@@ -43463,10 +43573,10 @@ someLanes71:
 doneLanes72:
 	JMP done
 
-next473:
+next479:
 	MOVD shape+64(FP), R0
 	CMP $5, R0
-	BNE next475
+	BNE next481
 	MOVD steps+16(FP), R15
 	MOVD n+56(FP), R0
 	ADD $32, R1, R1
@@ -43696,7 +43806,7 @@ doneLanes88:
 	ADD R15<<3, R1, R0
 	ADD $-8, R0, R1
 
-loop476:
+loop482:
 	WORD $0x6f00e417 // MOVI V23.2D, 0
 	WORD $0x6f00e419 // MOVI V25.2D, 0
 	ADD R14, R12, R17
@@ -44050,7 +44160,7 @@ doneLanes96:
 	SUB $8, R5, R5
 	SUB $8, R1, R1
 	SUBS $1, R15, R15
-	BNE loop476
+	BNE loop482
 	WORD $0x4e183dc0 // UMOV R0, V14.D[1]
 	CBZ R0, someLanes97
 	FMOVQ F22, (R12)
@@ -44211,7 +44321,7 @@ someLanes111:
 doneLanes112:
 	JMP done
 
-next475:
+next481:
 
 done:
 	RET
