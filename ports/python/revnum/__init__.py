@@ -10,4 +10,16 @@ revnum.rules lists all kernels. docs/adjoints.md has their equations.
 
 from ._library import ArgumentError, InternalError, NoResultError, RevnumError, UnsupportedError, Rule, rules
 
+
+def __getattr__(name):
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("revnum")
+        except PackageNotFoundError:  # the sources are used as they lie
+            return "0+unknown"
+    raise AttributeError(f"module 'revnum' has no attribute {name!r}")
+
+
 __all__ = ["ArgumentError", "InternalError", "NoResultError", "RevnumError", "UnsupportedError", "Rule", "rules"]

@@ -24,7 +24,7 @@ taken care of here.
 import functools
 import math
 import warnings
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -389,6 +389,25 @@ def call(kernel, *args, **kwargs):
     spec = Spec(rule.name, tuple(inputs), tuple(constants), tuple(sorted(shapes.items())), settings, tuple(outputs))
     out = _value.bind(*x, *c, spec=spec)
     return out[0] if len(out) == 1 else tuple(out)
+
+
+if TYPE_CHECKING:
+    from . import _kernels
+
+    ba: _kernels.ba[jax.Array]
+    gmm: _kernels.gmm[jax.Array]
+    graphembed: _kernels.graphembed[jax.Array]
+    hand: _kernels.hand[jax.Array]
+    kmeans: _kernels.kmeans[jax.Array]
+    lstm: _kernels.lstm[jax.Array]
+    nbody: _kernels.nbody[jax.Array]
+    revlinalg: _kernels.revlinalg[jax.Array]
+    revlog: _kernels.revlog[jax.Array]
+    revmath: _kernels.revmath[jax.Array]
+    revnn: _kernels.revnn[jax.Array]
+    revsparse: _kernels.revsparse[jax.Array]
+    revtropical: _kernels.revtropical[jax.Array]
+    wave: _kernels.wave[jax.Array]
 
 
 def __dir__():

@@ -16,6 +16,8 @@ run works in place, on memory that is the caller's, and copies nothing. prepare 
 a function that does the same again and again.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from . import _library
@@ -319,6 +321,25 @@ def bundle_jacobian(cameras, points, features, camera, point):
     r, j = np.empty(n), np.empty((n, 12))
     _library.library.model("ba.jacobian", {}, [task_argument(i, a) for i, a in enumerate([*arrays, r, j])], 64)
     return r, j
+
+
+if TYPE_CHECKING:
+    from . import _kernels
+
+    ba: _kernels.ba[np.ndarray]
+    gmm: _kernels.gmm[np.ndarray]
+    graphembed: _kernels.graphembed[np.ndarray]
+    hand: _kernels.hand[np.ndarray]
+    kmeans: _kernels.kmeans[np.ndarray]
+    lstm: _kernels.lstm[np.ndarray]
+    nbody: _kernels.nbody[np.ndarray]
+    revlinalg: _kernels.revlinalg[np.ndarray]
+    revlog: _kernels.revlog[np.ndarray]
+    revmath: _kernels.revmath[np.ndarray]
+    revnn: _kernels.revnn[np.ndarray]
+    revsparse: _kernels.revsparse[np.ndarray]
+    revtropical: _kernels.revtropical[np.ndarray]
+    wave: _kernels.wave[np.ndarray]
 
 
 def __dir__():

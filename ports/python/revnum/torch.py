@@ -26,7 +26,7 @@ run works in place, on tensors that are the caller's, outside of autograd.
 import functools
 import itertools
 import struct
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -638,6 +638,25 @@ def _order(tensors, args):
     if None in at or set(at) != set(range(len(args))):
         return None
     return _ALL if at == list(range(len(args))) else at
+
+
+if TYPE_CHECKING:
+    from . import _kernels
+
+    ba: _kernels.ba[torch.Tensor]
+    gmm: _kernels.gmm[torch.Tensor]
+    graphembed: _kernels.graphembed[torch.Tensor]
+    hand: _kernels.hand[torch.Tensor]
+    kmeans: _kernels.kmeans[torch.Tensor]
+    lstm: _kernels.lstm[torch.Tensor]
+    nbody: _kernels.nbody[torch.Tensor]
+    revlinalg: _kernels.revlinalg[torch.Tensor]
+    revlog: _kernels.revlog[torch.Tensor]
+    revmath: _kernels.revmath[torch.Tensor]
+    revnn: _kernels.revnn[torch.Tensor]
+    revsparse: _kernels.revsparse[torch.Tensor]
+    revtropical: _kernels.revtropical[torch.Tensor]
+    wave: _kernels.wave[torch.Tensor]
 
 
 def __dir__():

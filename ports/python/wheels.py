@@ -1,0 +1,48 @@
+"""Builds the sdist, and a wheel for each platform, into dist. It needs Go, and the packages build and
+ziglang, whose compiler links for every platform. macOS needs its SDK: run "python -m build" on a Mac.
+
+    python wheels.py [PLATFORM ...]
+"""
+
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+
+# The tag of a wheel: GOOS, GOARCH and the target of zig.
+PLATFORMS = {
+    "manylinux_2_28_x86_64": ("linux", "amd64", "x86_64-linux-gnu.2.28"),
+    "manylinux_2_28_aarch64": ("linux", "arm64", "aarch64-linux-gnu.2.28"),
+    "win_amd64": ("windows", "amd64", "x86_64-windows-gnu"),
+}
+
+# The C compiler. Zig's linker takes the symbols that a library shows from another kind of file.
+COMPILER = """#!{python}
+import subprocess, sys
+args = ["-Wl,--version-script={script}" if a.endswith("/exports.so") else a for a in sys.argv[1:]]
+sys.exit(subprocess.call([{python!r}, "-m", "ziglang", "cc", "-target", "{target}", *args]))
+"""
+
+here = pathlib.Path(__file__).resolve().parent
+
+
+def wheel(platform):
+    system, machine, target = PLATFORMS[platform]
+    with tempfile.TemporaryDirectory() as folder:
+        script, compiler = pathlib.Path(folder, "exports.map"), pathlib.Path(folder, "cc")
+        exports = (here.parent / "capi" / "exports.so").read_text()
+        script.write_text(re.search(r"VERSION \{(.*)\}", exports, re.S)[1])
+        compiler.write_text(COMPILER.format(python=sys.executable, script=script, target=target))
+        compiler.chmod(compiler.stat().st_mode | stat.S_IXUSR)
+        env = os.environ | {"GOOS": system, "GOARCH": machine, "CC": str(compiler)}
+        subprocess.run([sys.executable, "-m", "build", "--wheel", f"--config-setting=--build-option=--plat-name={platform}"], cwd=here, env=env, check=True)
+
+
+if __name__ == "__main__":
+    for platform in sys.argv[1:] or PLATFORMS:
+        wheel(platform)
+    if not sys.argv[1:]:
+        subprocess.run([sys.executable, "-m", "build", "--sdist"], cwd=here, check=True)
