@@ -39,6 +39,18 @@
 // If all x and y of a product are in [-2⁵¹, 2⁵¹), that is, numbers below 256, then O = 2⁵¹ makes
 // them one limb. The lo and hi of x'·y' are all there is: two instructions.
 //
+// # One product
+//
+// A product that is rounded by itself has another cut on AVX-512 IFMA. With x = x₁·2⁴³ + x₀ and
+// y = y₁·2⁴³ + y₀,
+//
+//	x·y = x₀·y₀ + 2⁴³·(x₁·y₀ + x·y₁).
+//
+// The hi of (2⁹·x₀)·y₀ is ⌊x₀·y₀/2⁴³⌋, and its lo is 2⁹·L. All else goes to H, so x counts mod
+// 2⁶⁴, as two limbs cut at bit 52. So that x₁ and y₁ are not negative, 2²⁰ is added to both, and
+// 2²⁰·(y₀ + x) is subtracted from H. The value is H + ⌊(2⁹·L + 2⁵¹-1 + (H mod 2))/2⁵²⌋, because
+// 2⁹·L is a multiple of 2⁹.
+//
 // # AVX2
 //
 // AVX2 has products of float64. For integers x and y with |x·y| <= 2¹⁰², and with C = 1.5·2¹⁰³
