@@ -23,7 +23,8 @@ eval describes it. As in other tools, evaluating the Jacobian of ba includes its
 pointers and column indices. The timings "values" say how much of that time the values
 took. Outputs have the same bits with and without --multithreaded.
 
-With --generated the tool is called revgen. It evaluates ` + gradbench.Revgen.Modules() + ` with kernels that
+With --generated the tool is called revgen. It evaluates
+` + gradbench.Revgen.Modules() + ` with derivatives that
 revgen wrote from plain functions. With --minors the tool evaluates det alone, and
 computes each minor once.`,
 		Example: `  gradbench run --eval "gradbench repo eval gmm" --tool "benchmarks gradbench"`,
@@ -48,7 +49,7 @@ computes each minor once.`,
 		},
 	}
 	cmd.Flags().BoolVar(&multithreaded, "multithreaded", false, "use all cores")
-	cmd.Flags().BoolVar(&generated, "generated", false, "evaluate by kernels that revgen wrote")
+	cmd.Flags().BoolVar(&generated, "generated", false, "evaluate by derivatives that revgen wrote")
 	cmd.Flags().BoolVar(&minors, "minors", false, "evaluate det by minors that are computed once")
 	return cmd
 }

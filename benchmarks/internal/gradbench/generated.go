@@ -2,6 +2,7 @@ package gradbench
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/bits"
 
 	"revnum/benchmarks/internal/gradbench/generated"
@@ -10,12 +11,17 @@ import (
 	"revnum/revmodels/hand"
 )
 
-// Revgen answers with kernels that cmd/revgen wrote from plain functions. particle and saddle
-// are for gradients of gradients, and det as described for recursion: each is a line here once
-// cmd/revgen writes these.
+// Revgen answers with derivatives that cmd/revgen wrote from plain functions. det as described is for
+// recursion, and is a line here once cmd/revgen writes it.
 var Revgen = Tool{"revgen", map[string]map[string]function{
-	"ode": {"primal": generatedODE, "gradient": generatedODEGradient},
-	"ht":  {"objective": generatedHT, "jacobian": generatedHTJacobian},
+	"hello":    {"square": generatedSquare, "double": generatedDouble},
+	"lse":      {"primal": generatedLSE, "gradient": generatedLSEGradient},
+	"llsq":     {"primal": generatedLLSQ, "gradient": generatedLLSQGradient},
+	"kmeans":   {"cost": generatedCost, "dir": generatedDirection},
+	"ode":      {"primal": generatedODE, "gradient": generatedODEGradient},
+	"ht":       {"objective": generatedHT, "jacobian": generatedHTJacobian},
+	"particle": {"rr": particle(reverse, reverse), "rf": particle(reverse, forward), "fr": particle(forward, reverse), "ff": particle(forward, forward)},
+	"saddle":   {"rr": saddle(reverse, reverse), "rf": saddle(reverse, forward), "fr": saddle(forward, reverse), "ff": saddle(forward, forward)},
 }}
 
 // RevgenMinors answers det by shared minors, with a kernel that cmd/revgen wrote.
@@ -23,46 +29,174 @@ var RevgenMinors = Tool{"revgen-minors", map[string]map[string]function{
 	"det": {"primal": generatedDet, "gradient": generatedDetGradient},
 }}
 
-// A generatedChain is the kernel of a system at time 0, and its gradient.
-func generatedChain(input json.RawMessage) (k, g generated.ODE[float64], err error) {
-	c, err := parseODE(input)
-	if err != nil {
-		return k, g, err
-	}
-	n := len(c.x) - chainPad
-	k = generated.ODE[float64]{Y: rev.ViewSlice(c.y[:n]), X: rev.ViewSlice(c.x[1:n]), Steps: c.steps}
-	g = generated.ODE[float64]{Y: rev.ViewSlice(c.la[:n]), X: rev.ViewSlice(c.xBar[1:n])}
-	return k, g, nil
+func generatedSquare(input json.RawMessage, _ int) (evaluation, error) {
+	return ofNumber(input, generated.Square)
 }
 
-// toEnd takes a system from time 0 to time 2.
-func toEnd(k generated.ODE[float64]) {
-	clear(k.Y.Data)
-	k.Y.Data[chainPad-1] = 1
-	k.Forward()
+func generatedDouble(input json.RawMessage, _ int) (evaluation, error) {
+	return ofNumber(input, func(x float64) (slope float64) {
+		generated.SquareGradient(&slope, x)
+		return slope
+	})
+}
+
+func generatedLSE(input json.RawMessage, workers int) (evaluation, error) {
+	k, err := parseLSE(input, workers)
+	return toNumber(func() { *k.Out = generated.LogSumExp(k.X.Data) }, k.Out), err
+}
+
+func generatedLSEGradient(input json.RawMessage, workers int) (evaluation, error) {
+	k, err := parseLSE(input, workers)
+	grad := make([]float64, k.X.N)
+	return toNumbers(func() { generated.LogSumExpGradient(grad, k.X.Data) }, grad), err
+}
+
+func generatedLLSQ(input json.RawMessage, workers int) (evaluation, error) {
+	k, err := parseLLSQ(input, workers)
+	return toNumber(func() { *k.Out = generated.LeastSquares(k.C.Data, k.X.N) }, k.Out), err
+}
+
+func generatedLLSQGradient(input json.RawMessage, workers int) (evaluation, error) {
+	k, err := parseLLSQ(input, workers)
+	grad := make([]float64, k.C.N)
+	return toNumbers(func() { generated.LeastSquaresGradient(grad, k.C.Data, k.X.N) }, grad), err
+}
+
+// rows returns the rows of a matrix.
+func rows(m rev.General[float64]) (out [][]float64) {
+	for i := range m.Rows {
+		out = append(out, m.Row(i))
+	}
+	return out
+}
+
+func generatedCost(input json.RawMessage, workers int) (evaluation, error) {
+	k, err := parseKMeans(input, workers)
+	points := rows(k.X)
+	return toNumber(func() { *k.Out = generated.Cost(k.Centroids.Data, points) }, k.Out), err
+}
+
+// generatedDirection divides the gradient by the diagonal of the Hessian, which has nothing else: its
+// product with ones.
+func generatedDirection(input json.RawMessage, workers int) (evaluation, error) {
+	k, err := parseKMeans(input, workers)
+	if err != nil {
+		return evaluation{}, err
+	}
+	points, at := rows(k.X), k.Centroids.Data
+	dir := rev.NewGeneral[float64](k.Centroids.Rows, k.Centroids.Cols, nil)
+	diagonal, ones := make([]float64, len(at)), make([]float64, len(at))
+	for i := range ones {
+		ones[i] = 1
+	}
+	return toRows(func() {
+		generated.CostGradient(dir.Data, at, points)
+		generated.CostHessVec(diagonal, at, ones, points)
+		for i, d := range diagonal {
+			if d != 0 {
+				dir.Data[i] /= d
+			}
+		}
+	}, dir), nil
+}
+
+// generatedChain returns the factors and the state of a system.
+func generatedChain(input json.RawMessage) (x, y []float64, steps int, err error) {
+	c, err := parseODE(input)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	end := len(c.x) - chainPad
+	return c.x[chainPad:end], c.y[chainPad:end], c.steps, nil
 }
 
 func generatedODE(input json.RawMessage, _ int) (evaluation, error) {
-	k, _, err := generatedChain(input)
-	if err != nil {
-		return evaluation{}, err
-	}
-	return toNumbers(func() { toEnd(k) }, k.Y.Data[chainPad:]), nil
+	x, y, steps, err := generatedChain(input)
+	return toNumbers(func() { generated.ODE(y, x, steps) }, y), err
 }
 
 func generatedODEGradient(input json.RawMessage, _ int) (evaluation, error) {
-	k, g, err := generatedChain(input)
-	if err != nil {
-		return evaluation{}, err
+	x, y, steps, err := generatedChain(input)
+	grad := make([]float64, len(x))
+	return toNumbers(func() { generated.ODEGradient(grad, y, x, steps) }, grad), err
+}
+
+// A mode is how a derivative is computed.
+type mode int
+
+const (
+	forward mode = iota
+	reverse
+)
+
+// particle returns the function that finds where a particle meets the origin. The modes are those of
+// the descent and, inside, of the gradient of the potential.
+func particle(outer, inner mode) function {
+	type derivative = func(g, w []float64)
+	one := []float64{1}
+	f := generated.CrossingF
+	gradients := [2]derivative{
+		forward: func(g, w []float64) { generated.CrossingsFJVP(g, w, one) },
+		reverse: func(g, w []float64) { generated.CrossingFGradient(g, w) },
 	}
-	call := func() {
-		clear(g.X.Data)
-		clear(g.Y.Data)
-		g.Y.Data[len(g.Y.Data)-1] = 1
-		toEnd(k)
-		k.Adjoint(g)
+	if inner == reverse {
+		f = generated.CrossingR
+		gradients = [2]derivative{
+			forward: func(g, w []float64) { generated.CrossingsRJVP(g, w, one) },
+			reverse: func(g, w []float64) { generated.CrossingRGradient(g, w) },
+		}
 	}
-	return toNumbers(call, g.X.Data[chainPad-1:]), nil
+	return func(input json.RawMessage, _ int) (evaluation, error) {
+		var in struct{ W *float64 }
+		if err := json.Unmarshal(input, &in); err != nil {
+			return evaluation{}, err
+		}
+		if in.W == nil {
+			return evaluation{}, missing("w")
+		}
+		w := make([]float64, 1)
+		return toNumber(func() {
+			w[0] = *in.W
+			generated.Descend(w, f, gradients[outer])
+		}, &w[0]), nil
+	}
+}
+
+// saddle returns the function that finds a saddle point. The modes are those of the descent and,
+// inside, of the ascent.
+func saddle(outer, inner mode) function {
+	highest, ascend := generated.HighestF, generated.AscendF
+	gradient, jvp := generated.HighestFGradient, generated.MaximaFJVP
+	if inner == reverse {
+		highest, ascend = generated.HighestR, generated.AscendR
+		gradient, jvp = generated.HighestRGradient, generated.MaximaRJVP
+	}
+	return func(input json.RawMessage, _ int) (evaluation, error) {
+		var in struct{ Start numbers }
+		if err := json.Unmarshal(input, &in); err != nil {
+			return evaluation{}, err
+		}
+		if in.Start == nil {
+			return evaluation{}, missing("start")
+		}
+		if len(in.Start) != 2 {
+			return evaluation{}, fmt.Errorf("start: expected 2 numbers, found %d", len(in.Start))
+		}
+		slope := func(g, x []float64) { gradient(g, x, in.Start) }
+		if outer == forward {
+			slope = func(g, x []float64) {
+				jvp(g[:1], x, []float64{1, 0}, in.Start)
+				jvp(g[1:], x, []float64{0, 1}, in.Start)
+			}
+		}
+		out := make([]float64, 4)
+		return toNumbers(func() {
+			copy(out, in.Start)
+			copy(out[2:], in.Start)
+			generated.Descend(out[:2], func(x []float64) float64 { return highest(x, in.Start) }, slope)
+			ascend(out[2:], out[:2])
+		}, out), nil
+	}
 }
 
 // generatedMinors returns the kernel of the minors of a matrix, and its gradient.

@@ -39,6 +39,11 @@ func TestRevgen(t *testing.T) {
 		within float64
 	}{
 		{&Revgen, "ode", []string{`{"x":[0.5,1,-2,0.25,3,1.5],"s":1}`, `{"x":[0.5,1,-2,0.25,3,1.5],"s":7}`, `{"x":[2],"s":3}`}, 1e-14},
+		{&Revgen, "ode", []string{`{"x":[0.5,1,-2,0.25,3,1.5,0.5,1,-2,0.25,3,1.5],"s":20}`}, 1e-13},
+		{&Revgen, "hello", []string{"3", "-0.5"}, 0},
+		{&Revgen, "lse", []string{`{"x":[1]}`, `{"x":[1,-2,700,699.5,3]}`}, 1e-14},
+		{&Revgen, "llsq", []string{`{"x":[0.5,-1,2],"n":7}`, `{"x":[0.5],"n":2}`}, 1e-14},
+		{&Revgen, "kmeans", []string{`{"points":[[1,2],[3,4],[5,7],[-1,0.5]],"centroids":[[0,1],[4,4],[100,100]]}`}, 1e-14},
 		{&Revgen, "ht", []string{htInput("[]"), htInput("[[0.25,0.5]]"), strings.Replace(htInput("[]"), "[0,0,0,", "[0.3,-0.2,0.5,", 1)}, 1e-14},
 		{&RevgenMinors, "det", []string{`{"A":[7],"ell":1}`, `{"A":[2,-1,0.5,3],"ell":2}`, `{"A":[0,1,2,3,4,5,6,7,9,1,0.5,-2,0.25,3,1,1],"ell":4}`}, 1e-14},
 		{&RevnumMinors, "det", []string{`{"A":[7],"ell":1}`, `{"A":[2,-1,0.5,3],"ell":2}`, `{"A":[0,1,2,3,4,5,6,7,9,1,0.5,-2,0.25,3,1,1],"ell":4}`}, 1e-14},
@@ -79,6 +84,50 @@ func TestRevgen(t *testing.T) {
 	}
 }
 
+// All nestings give what GradBench expects.
+func TestNested(t *testing.T) {
+	for _, c := range []struct {
+		module, input string
+		want          []float64
+	}{
+		{"particle", `{"w":0}`, []float64{0.2071918746486116}},
+		{"saddle", `{"start":[1,1]}`, []float64{8.246324826140356e-06, 8.246324826140356e-06, 8.246324826140356e-06, 8.246324826140356e-06}},
+	} {
+		for _, function := range []string{"ff", "fr", "rf", "rr"} {
+			var out bytes.Buffer
+			message := fmt.Sprintf(`{"id":1,"kind":"evaluate","module":%q,"function":%q,"input":%s}`, c.module, function, c.input)
+			if err := Revgen.Serve(strings.NewReader(message), &out, 1); err != nil {
+				t.Fatal(err)
+			}
+			var a answered
+			if err := json.Unmarshal(out.Bytes(), &a); err != nil {
+				t.Fatal(err)
+			}
+			var v any
+			if err := json.Unmarshal(a.Output, &v); err != nil {
+				t.Fatalf("%s.%s: %s", c.module, function, a.Error)
+			}
+			got := flatten(nil, v)
+			if len(got) != len(c.want) {
+				t.Fatalf("%s.%s: %v, want %v", c.module, function, got, c.want)
+			}
+			for i, want := range c.want {
+				if !(math.Abs(got[i]-want) <= 1e-9*want) {
+					t.Errorf("%s.%s: number %d is %v, want %v", c.module, function, i, got[i], want)
+				}
+			}
+		}
+	}
+	for _, input := range []string{`{"start":[1]}`, `{}`, `{"start":1}`} {
+		if _, err := saddle(reverse, reverse)([]byte(input), 1); err == nil {
+			t.Error("no error for", input)
+		}
+	}
+	if _, err := particle(forward, forward)([]byte(`{}`), 1); err == nil {
+		t.Error("no error without w")
+	}
+}
+
 // numbersIn returns n numbers from low to high, as fixed point represents them.
 func numbersIn[T rev.Real](rnd *rand.Rand, n int, low, high float64) []T {
 	x := make([]T, n)
@@ -100,12 +149,6 @@ func revgenConformance[T rev.Real](t *testing.T) {
 	matrix := func(rnd *rand.Rand, r, c int) rev.General[T] {
 		return rev.NewGeneral(r, c, numbersIn[T](rnd, r*c, -1, 1))
 	}
-	t.Run("ODE", func(t *testing.T) {
-		revtest.Kernel(t, revtest.Spec[generated.ODE[T]]{New: func(rnd *rand.Rand, size int) generated.ODE[T] {
-			n := size + 4
-			return generated.ODE[T]{Y: vector(rnd, n, -1, 1), X: vector(rnd, n-1, -1, 1), Steps: 1 + size/2}
-		}})
-	})
 	t.Run("Minors", func(t *testing.T) {
 		revtest.Kernel(t, revtest.Spec[generated.Minors[T]]{New: func(rnd *rand.Rand, size int) generated.Minors[T] {
 			n := 1 + size%5

@@ -41,7 +41,7 @@ type Tool struct {
 }
 
 // Revnum answers with the kernels and models of the library. It has no particle and saddle:
-// these want derivatives of derivatives by differentiation, not by hand.
+// these want derivatives of derivatives by differentiation, as Revgen has them.
 var Revnum = Tool{"revnum", map[string]map[string]function{
 	"hello":  {"square": square, "double": double},
 	"gmm":    {"objective": gmmObjective, "jacobian": gmmJacobian},

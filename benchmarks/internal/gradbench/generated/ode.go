@@ -1,21 +1,37 @@
 package generated
 
-// ode makes steps of the classical Runge-Kutta method from time 0 to time 2, for the system
-// y_0' = x_0, y_i' = x_i·y_{i-1}. Elements 0, 0, 0, 1 precede those of the system in y, and
-// elements 0, 0, 0 in x.
+// ODE makes steps of the classical Runge-Kutta method from y = 0 at time 0 to time 2, for the system
+// y_0' = x_0, y_i' = x_i·y_{i-1}. It returns the last element of y.
 //
-// The system is linear. A step is therefore a polynomial in it, which can be computed in
-// place from the last element down.
-//
-//revgen:kernel ODE[T rev.Real]
-func ode(y, x []float64, steps int) {
-	if len(y) != len(x)+1 {
-		panic("shape")
-	}
-	h := 2 / float64(steps)
+//revgen:gradient x
+func ODE(y, x []float64, steps int) float64 {
+	n, h := len(x), 2/float64(steps)
+	k1, k2, k3, k4, at := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	clear(y)
 	for range steps {
-		for i := len(y) - 1; i >= 4; i-- {
-			y[i] += h * x[i-1] * (y[i-1] + h/2*x[i-2]*(y[i-2]+h/3*x[i-3]*(y[i-3]+h/4*x[i-4]*y[i-4])))
+		slopes(k1, x, y)
+		for i, v := range y {
+			at[i] = v + h*k1[i]/2
 		}
+		slopes(k2, x, at)
+		for i, v := range y {
+			at[i] = v + h*k2[i]/2
+		}
+		slopes(k3, x, at)
+		for i, v := range y {
+			at[i] = v + h*k3[i]
+		}
+		slopes(k4, x, at)
+		for i := range y {
+			y[i] += h * (k1[i] + 2*k2[i] + 2*k3[i] + k4[i]) / 6
+		}
+	}
+	return y[n-1]
+}
+
+func slopes(z, x, y []float64) {
+	z[0] = x[0]
+	for i := 1; i < len(z); i++ {
+		z[i] = x[i] * y[i-1]
 	}
 }

@@ -1,0 +1,66 @@
+package generated
+
+import "math"
+
+// Square is x².
+//
+//revgen:gradient x
+func Square(x float64) float64 { return x * x }
+
+// LogSumExp is the logarithm of the sum of the exponentials of x.
+//
+//revgen:gradient x
+func LogSumExp(x []float64) float64 {
+	most := math.Inf(-1)
+	for _, v := range x {
+		most = max(most, v)
+	}
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(v - most)
+	}
+	return most + math.Log(sum)
+}
+
+// LeastSquares is half the sum of the squares of sign(t) - Σ_j x_j·t^j over n points t, evenly spaced
+// from -1 to 1.
+//
+//revgen:gradient x
+func LeastSquares(x []float64, n int) float64 {
+	sum := 0.0
+	for i := range n {
+		t := -1 + float64(2*i)/float64(n-1)
+		sign := 0.0
+		if t > 0 {
+			sign = 1
+		} else if t < 0 {
+			sign = -1
+		}
+		p := 0.0
+		for j := len(x) - 1; j >= 0; j-- {
+			p = p*t + x[j]
+		}
+		sum += (sign - p) * (sign - p)
+	}
+	return sum / 2
+}
+
+// Cost is the sum of the squared distances from points to the nearest of the centroids, which have d
+// numbers each.
+//
+//revgen:gradient centroids hessian
+func Cost(centroids []float64, points [][]float64) float64 {
+	sum := 0.0
+	for _, p := range points {
+		best := math.Inf(1)
+		for c := 0; c < len(centroids); c += len(p) {
+			d := 0.0
+			for i, v := range p {
+				d += (v - centroids[c+i]) * (v - centroids[c+i])
+			}
+			best = min(best, d)
+		}
+		sum += best
+	}
+	return sum
+}
