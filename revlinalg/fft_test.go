@@ -31,8 +31,8 @@ func complexNormals(rnd *rand.Rand, n int) []complex128 {
 
 func TestFFT(t *testing.T) {
 	revtest.Kernel(t, revtest.Spec[FFT]{
-		New:   func(rnd *rand.Rand, n int) FFT { return FFT{rev.ViewSlice(complexNormals(rnd, n))} },
-		Sizes: fftLengths, RoundTrip: 64,
+		New:   func(rnd *rand.Rand, n int) FFT { return FFT{X: rev.ViewSlice(complexNormals(rnd, n))} },
+		Sizes: fftLengths, RoundTrip: 64, Large: 1 << 15,
 	})
 }
 
@@ -102,7 +102,10 @@ func TestFFTValue(t *testing.T) {
 			norm = math.Hypot(norm, cmplx.Abs(v))
 		}
 		for rest := n; rest > 1; {
-			p := largestFactor(rest)
+			p := 2
+			for rest%p != 0 {
+				p++
+			}
 			factors += float64(p)
 			rest /= p
 		}
@@ -113,8 +116,8 @@ func TestFFTValue(t *testing.T) {
 			y.Data[3*i] = v
 			re[i], im[i] = fixed.FromFloat64(real(v)), fixed.FromFloat64(imag(v))
 		}
-		FFT{rev.ViewSlice(x)}.Forward()
-		FFT{y}.Forward()
+		FFT{X: rev.ViewSlice(x)}.Forward()
+		FFT{X: y}.Forward()
 		f := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
 		f.Forward()
 		for j, v := range want {
@@ -154,47 +157,31 @@ func TestFixedFFTWraps(t *testing.T) {
 
 // BenchmarkFFT counts 5·n·log₂ n flops, beside gonum's transform.
 func BenchmarkFFT(b *testing.B) {
-	for _, n := range []int{1 << 10, 1 << 16, 3 * 5 * 5 * 7 * 9, 10007} {
+	for _, n := range []int{100, 1000, 1 << 10, 10007, 1 << 16} {
 		x := complexNormals(rand.New(rand.NewPCG(1, 1)), n)
-		report := func(b *testing.B) {
-			ns := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
-			b.ReportMetric(5*float64(n)*math.Log2(float64(n))/ns, "Gflop/s")
+		flops := int(5 * float64(n) * math.Log2(float64(n)))
+		run := func(name string, f func()) {
+			b.Run(strconv.Itoa(n)+"/"+name, func(b *testing.B) {
+				for b.Loop() {
+					f()
+				}
+				kerneltest.ReportFlops(b, flops)
+			})
 		}
-		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			k, g := FFT{rev.ViewSlice(x)}, FFT{rev.ViewSlice(slices.Clone(x))}
-			b.Run("Forward", func(b *testing.B) {
-				for b.Loop() {
-					k.Forward()
-				}
-				report(b)
-			})
-			b.Run("Adjoint", func(b *testing.B) {
-				for b.Loop() {
-					k.Adjoint(g)
-				}
-				report(b)
-			})
-			if n == 10007 {
-				return // gonum's transform takes n² operations
+		k, g := FFT{X: rev.ViewSlice(x), Workers: 1}, FFT{X: rev.ViewSlice(slices.Clone(x))}
+		run("Forward", k.Forward)
+		run("Adjoint", func() { k.Adjoint(g) })
+		if n == 10007 {
+			continue // gonum's transform takes n² operations
+		}
+		f := fourier.NewCmplxFFT(n)
+		run("gonum", func() {
+			f.Coefficients(x, x)
+			for i := range x {
+				x[i] /= complex(math.Sqrt(float64(n)), 0)
 			}
-			b.Run("gonum", func(b *testing.B) {
-				f := fourier.NewCmplxFFT(n)
-				for b.Loop() {
-					f.Coefficients(x, x)
-					for i := range x {
-						x[i] /= complex(math.Sqrt(float64(n)), 0)
-					}
-				}
-				report(b)
-			})
-			b.Run("fixed", func(b *testing.B) {
-				re, im := make([]fixed.Q43, n), make([]fixed.Q43, n)
-				k := FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}
-				for b.Loop() {
-					k.Forward()
-				}
-				report(b)
-			})
 		})
+		re, im := make([]fixed.Q43, n), make([]fixed.Q43, n)
+		run("fixed", FixedFFT{rev.ViewSlice(re), rev.ViewSlice(im)}.Forward)
 	}
 }

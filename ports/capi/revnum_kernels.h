@@ -295,16 +295,18 @@ REV_STATIC_INLINE int32_t rev_linalg_ComplexUnitary_complex128_run(int32_t pass,
 /* X <- F·X, the discrete Fourier transform */
 typedef struct rev_linalg_FFT_complex128 {
 	rev_complex128_vector X; /* inout; n */
+	int64_t Workers;
 } rev_linalg_FFT_complex128;
 
 REV_STATIC_INLINE int32_t rev_linalg_FFT_complex128_run(int32_t pass, const rev_linalg_FFT_complex128 *k, const rev_linalg_FFT_complex128 *g, const rev_linalg_FFT_complex128 *t, const rev_linalg_FFT_complex128 *gt) {
 	const rev_linalg_FFT_complex128 *parts[4] = {k, g, t, gt};
-	rev_arg a[4];
+	rev_arg a[5];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
 		if (parts[p]->X.data) a[n++] = rev_complex128_vector_arg(p, 0, 4, parts[p]->X);
 	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.FFT[complex128]"), pass, a, n);
 }
 
@@ -330,17 +332,19 @@ REV_STATIC_INLINE int32_t rev_linalg_FixedFFT_Q43_run(int32_t pass, const rev_li
 typedef struct rev_linalg_RealFFT_complex128 {
 	rev_complex128_vector Y; /* acc [optional]; min(n,1)*(n/2+1) */
 	rev_float64_vector X; /* in; n */
+	int64_t Workers;
 } rev_linalg_RealFFT_complex128;
 
 REV_STATIC_INLINE int32_t rev_linalg_RealFFT_complex128_run(int32_t pass, const rev_linalg_RealFFT_complex128 *k, const rev_linalg_RealFFT_complex128 *g, const rev_linalg_RealFFT_complex128 *t, const rev_linalg_RealFFT_complex128 *gt) {
 	const rev_linalg_RealFFT_complex128 *parts[4] = {k, g, t, gt};
-	rev_arg a[8];
+	rev_arg a[9];
 	int64_t n = 0;
 	for (int32_t p = 0; p < 4; p++) {
 		if (!parts[p]) continue;
 		if (parts[p]->Y.data) a[n++] = rev_complex128_vector_arg(p, 0, 4, parts[p]->Y);
 		if (parts[p]->X.data) a[n++] = rev_float64_vector_arg(p, 1, 1, parts[p]->X);
 	}
+	a[n++] = rev_parameter(0, (double)k->Workers);
 	return rev_call(rev_kernel("revlinalg.RealFFT[complex128]"), pass, a, n);
 }
 
