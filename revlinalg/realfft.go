@@ -35,7 +35,7 @@ func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	w, plan, sign := workspace.Get[fft.Work](), fft.RealOf(k.X.N), float64(p.Sign())
 	for _, m := range [...]*RealFFT{&k, &p.T} {
 		if x, y := m.X, m.Y; x.Data != nil && y.Data != nil {
-			addComplex(y, sign, plan.Spectrum(w, x.Data, x.Inc, k.Workers))
+			plan.AddSpectrum(w, y.Data, y.Inc, sign, x.Data, x.Inc, k.Workers)
 		}
 	}
 	for _, m := range [...]*RealFFT{&p.G, &p.GT} {
@@ -45,15 +45,4 @@ func (k RealFFT) Run(p rev.Pass[RealFFT]) error {
 	}
 	workspace.Put(w)
 	return nil
-}
-
-// addComplex adds alpha·x to y.
-func addComplex(y rev.Vector[complex128], alpha float64, x []complex128) {
-	if y.Inc == 1 {
-		vec.Axpy(alpha, fft.Floats(x), fft.Floats(y.Data[:len(x)]))
-		return
-	}
-	for i, v := range x {
-		y.Data[i*y.Inc] += complex(alpha*real(v), alpha*imag(v))
-	}
 }

@@ -32,22 +32,22 @@ func newConvolution(n, m int) *convolution {
 		c.kernel[k], c.kernel[(m-k)%m] = z, z
 		square = (square + 2*k + 1) % (2 * n)
 	}
-	c.plan.transform(new(Work), c.kernel, false, 1)
+	c.plan.transform(new(Work), c.kernel, c.kernel, false, 1)
 	return c
 }
 
-// run transforms x. The inverse has the tables conjugated. As the kernel is even, its conjugate
+// run stores the transform of src in dst. The inverse has the tables conjugated. As the kernel is even, its conjugate
 // is the transform of its conjugate.
-func (c *convolution) run(w *Work, x []complex128, back bool, workers int) {
-	n := len(x)
+func (c *convolution) run(w *Work, dst, src []complex128, back bool, workers int) {
+	n := len(src)
 	w.conv = workspace.Grow(w.conv, c.plan.n)
 	y := w.conv
-	mul(y[:n], x, c.chirp, back)
+	mul(y[:n], src, c.chirp, back)
 	clear(y[n:])
-	c.plan.transform(w, y, false, workers)
+	c.plan.transform(w, y, y, false, workers)
 	mul(y, y, c.kernel, back)
-	c.plan.transform(w, y, true, workers)
-	mul(x, y[:n], c.chirp, back)
+	c.plan.transform(w, y, y, true, workers)
+	mul(dst, y[:n], c.chirp, back)
 }
 
 // mul computes dst_i = a_i·b_i, or a_i·conj(b_i).

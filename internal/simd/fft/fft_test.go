@@ -129,15 +129,15 @@ func TestSplits(t *testing.T) {
 			for d := 2; d <= n && tier != cpu.Generic; d++ {
 				if n%d == 0 {
 					got := slices.Clone(x)
-					newSplit(d, n/d).run(&w.step, got, false, 1)
+					newSplit(d, n/d).run(&w.step, got, got, false, 1)
 					near(t, fmt.Sprint(d, " rows"), got, want, 2*bound(x))
-					newSplit(d, n/d).run(&w.step, got, true, 1)
+					newSplit(d, n/d).run(&w.step, got, got, true, 1)
 					near(t, fmt.Sprint(d, " rows back"), got, x, 2*bound(x))
 				}
 			}
 			m, _ := bestConvolution(n)
 			got := slices.Clone(x)
-			newConvolution(n, m).run(&w, got, false, 1)
+			newConvolution(n, m).run(&w, got, got, false, 1)
 			near(t, "convolution", got, want, 4*bound(x))
 		}
 	})
@@ -197,7 +197,21 @@ func TestReal(t *testing.T) {
 			for i, v := range x {
 				z[i] = complex(v, 0)
 			}
-			near(t, "spectrum", RealOf(n).Spectrum(&w, x, 1, 1), direct(z), bound(z))
+			for _, inc := range []int{1, 3} {
+				// A number is added to the spectrum that is there.
+				got, want, strided := normals(rnd, inc*(n/2+1)), direct(z)[:n/2+1], make([]float64, inc*n)
+				for i, v := range x {
+					strided[i*inc] = v
+				}
+				for k := range want {
+					want[k] = got[k*inc] - 2*want[k]
+				}
+				RealOf(n).AddSpectrum(&w, got, inc, -2, strided, inc, 1)
+				for k := range want {
+					got[k] = got[k*inc]
+				}
+				near(t, "spectrum", got[:n/2+1], want, 3*bound(z)+1e-15)
+			}
 			clear(z[copy(z, y):])
 			for i, v := range z {
 				z[i] = cmplx.Conj(v)

@@ -26,16 +26,16 @@ func pairs(x []float64) []complex128 {
 	return z
 }
 
-// runSimple transforms x. The inverse exchanges real and imaginary parts.
-func (p *Plan) runSimple(w *Work, x []complex128, back bool) {
+// runSimple stores the transform of from in to. The inverse exchanges real and imaginary parts.
+func (p *Plan) runSimple(w *Work, to, from []complex128, back bool) {
 	w.simple = workspace.Grow(w.simple, 2*p.n)
 	src, dst := w.simple[:p.n], w.simple[p.n:]
 	if back {
-		for i, v := range x {
+		for i, v := range from {
 			src[i] = complex(imag(v), real(v))
 		}
 	} else {
-		copy(src, x)
+		copy(src, from)
 	}
 	for i := range p.simple {
 		p.simple[i].run(dst, src)
@@ -43,12 +43,12 @@ func (p *Plan) runSimple(w *Work, x []complex128, back bool) {
 	}
 	if back {
 		for i, v := range src {
-			x[i] = complex(p.scale*imag(v), p.scale*real(v))
+			to[i] = complex(p.scale*imag(v), p.scale*real(v))
 		}
 		return
 	}
 	for i, v := range src {
-		x[i] = complex(p.scale*real(v), p.scale*imag(v))
+		to[i] = complex(p.scale*real(v), p.scale*imag(v))
 	}
 }
 

@@ -56,27 +56,30 @@ type Work struct {
 // are exp(-2πi·jk/n)/√n.
 func (p *Plan) Transform(w *Work, x []complex128, inc int, back bool, workers int) {
 	if inc == 1 {
-		p.transform(w, x[:p.n], back, workers)
+		p.transform(w, x[:p.n], x[:p.n], back, workers)
 		return
 	}
 	w.x = workspace.Grow(w.x, p.n)
 	for i := range w.x {
 		w.x[i] = x[i*inc]
 	}
-	p.transform(w, w.x, back, workers)
+	p.transform(w, w.x, w.x, back, workers)
 	for i, v := range w.x {
 		x[i*inc] = v
 	}
 }
 
-func (p *Plan) transform(w *Work, x []complex128, back bool, workers int) {
+// transform stores the transform of src in dst, which may be src.
+func (p *Plan) transform(w *Work, dst, src []complex128, back bool, workers int) {
 	switch {
 	case p.conv != nil:
-		p.conv.run(w, x, back, workers)
+		p.conv.run(w, dst, src, back, workers)
 	case p.split != nil:
-		p.split.run(&w.step, x, back, workers)
+		p.split.run(&w.step, dst, src, back, workers)
 	case p.simple != nil:
-		p.runSimple(w, x, back)
+		p.runSimple(w, dst, src, back)
+	default:
+		dst[0] = src[0]
 	}
 }
 

@@ -64,7 +64,8 @@ const leastParallel = 1 << 14
 type step struct {
 	split   *split
 	outer   bool
-	x       []complex128
+	src     []complex128
+	dst     []complex128 // may be src
 	back    int
 	buffers []buffer // of workers
 
@@ -73,9 +74,9 @@ type step struct {
 	turned []float64
 }
 
-// run transforms x.
-func (s *split) run(w *step, x []complex128, back bool, workers int) {
-	if len(x) < leastParallel {
+// run stores the transform of src in dst, which may be src.
+func (s *split) run(w *step, dst, src []complex128, back bool, workers int) {
+	if len(src) < leastParallel {
 		workers = 1
 	}
 	workers = parallel.Workers(workers)
@@ -87,13 +88,13 @@ func (s *split) run(w *step, x []complex128, back bool, workers int) {
 	}
 	w.turned = aligned(w.turned, 2*s.lanes*groups(s.inner.n, s.lanes)*max(s.outer.n, s.lanes))
 
-	w.split, w.x, w.back, w.outer = s, x, flag(back), false
+	w.split, w.dst, w.src, w.back, w.outer = s, dst, src, flag(back), false
 	parallel.Run(workers, blocks(s.outer.n, s.lanes), w)
 	if s.outer.n > 1 {
 		w.outer = true
 		parallel.Run(workers, blocks(s.inner.n, s.lanes), w)
 	}
-	w.split, w.x = nil, nil
+	w.split, w.dst, w.src = nil, nil, nil
 }
 
 // Block implements parallel.Task.
@@ -113,14 +114,14 @@ func (w *step) Block(worker, block int) {
 	}
 }
 
-// transformColumns transforms group g of columns of x, and turns them.
+// transformColumns transforms group g of columns of src, and turns them.
 func (w *step) transformColumns(b *buffer, g int) {
 	s := w.split
 	n, cols := s.inner.n, s.outer.n
 	q := first(g, cols, s.lanes)
-	src := s.inner.load(b, &w.x[q], min(cols, s.lanes), cols, w.back)
+	src := s.inner.load(b, &w.src[q], min(cols, s.lanes), cols, w.back)
 	if cols == 1 {
-		vectorStore(&w.x[0], src, n, 1, 1, w.back, s.scale)
+		vectorStore(&w.dst[0], src, n, 1, 1, w.back, s.scale)
 		return
 	}
 	block, rows, tw := 2*s.lanes, max(cols, s.lanes), s.ofRows[2*max(n, s.lanes)*g:]
@@ -140,5 +141,5 @@ func (w *step) transformRows(b *buffer, g int) {
 	s := w.split
 	n, cols := s.outer.n, s.inner.n
 	src := &w.turned[2*s.lanes*g*max(n, s.lanes)]
-	s.outer.store(b, &w.x[first(g, cols, s.lanes)], src, min(cols, s.lanes), cols, w.back)
+	s.outer.store(b, &w.dst[first(g, cols, s.lanes)], src, min(cols, s.lanes), cols, w.back)
 }

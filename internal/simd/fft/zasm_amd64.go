@@ -188,10 +188,18 @@ func vectorMul(dst *complex128, a *complex128, b *complex128, n int, back int) {
 //go:noescape
 func mulF64(dst *complex128, a *complex128, b *complex128, n int, back int)
 
-// vectorFold is what fold does for n registers of numbers from z_0 on and down from z_h.
-func vectorFold(z *complex128, t *complex128, n int, h int, back int, scale float64) {
-	foldF64(z, t, n, h, back, scale)
+// vectorFold is a fold of n registers of numbers from z_0 on and of as many down from z_h.
+func vectorFold(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64) {
+	foldF64(dst, z, t, n, h, back, scale)
 }
 
 //go:noescape
-func foldF64(z *complex128, t *complex128, n int, h int, back int, scale float64)
+func foldF64(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
+
+// vectorFoldAdd is a fold of n registers of numbers from z_0 on and of as many down from z_h.
+func vectorFoldAdd(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64) {
+	foldAddF64(dst, z, t, n, h, back, scale)
+}
+
+//go:noescape
+func foldAddF64(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)

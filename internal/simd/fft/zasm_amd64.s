@@ -5043,83 +5043,183 @@ loop92:
 	VZEROUPPER
 	RET
 
-// func foldAVX512F64<>(z *complex128, t *complex128, n int, h int, back int, scale float64)
+// func foldAVX512F64<>(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
 // Requires: AVX, AVX512DQ, AVX512F
-TEXT ·foldAVX512F64<>(SB), NOSPLIT, $0-48
-	CMPQ         back+32(FP), $0x00
+TEXT ·foldAVX512F64<>(SB), NOSPLIT, $0-56
+	CMPQ         back+40(FP), $0x00
 	JNE          back93
-	MOVQ         z+0(FP), AX
-	MOVQ         t+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         h+24(FP), BX
-	SHLQ         $0x04, BX
-	LEAQ         -48(AX)(BX*1), BX
-	VBROADCASTSD scale+40(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -48(CX)(SI*1), DI
+	LEAQ         -48(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Z0
 	VMOVUPS      constants<>+1216(SB), Z1
 
 loop94:
-	VMOVUPS        (AX), Z2
-	VMOVUPS        (BX), Z3
+	VMOVUPS        (CX), Z2
+	VMOVUPS        (DI), Z3
 	VSHUFF64X2     $0x1b, Z3, Z3, Z3
 	VXORPD         Z1, Z3, Z3
 	VADDPD         Z3, Z2, Z4
 	VSUBPD         Z3, Z2, Z2
-	VMOVUPS        (CX), Z3
+	VMOVUPS        (DX), Z3
 	VMOVDDUP       Z3, Z5
 	VPERMILPD      $0xff, Z3, Z6
 	VPERMILPD      $0x55, Z2, Z3
 	VMULPD         Z6, Z3, Z3
 	VFMADDSUB231PD Z5, Z2, Z3
-	VMULPD         Z0, Z4, Z4
 	VADDPD         Z3, Z4, Z2
 	VSUBPD         Z3, Z4, Z3
+	VMULPD         Z0, Z2, Z2
 	VMOVUPS        Z2, (AX)
 	VSHUFF64X2     $0x1b, Z3, Z3, Z2
 	VXORPD         Z1, Z2, Z2
-	VMOVUPS        Z2, (BX)
-	ADDQ           $+64, AX
+	VMULPD         Z0, Z2, Z2
+	VMOVUPS        Z2, (SI)
 	ADDQ           $+64, CX
-	SUBQ           $+64, BX
-	DECQ           DX
+	ADDQ           $+64, DX
+	ADDQ           $+64, AX
+	SUBQ           $+64, DI
+	SUBQ           $+64, SI
+	DECQ           BX
 	JNZ            loop94
 	VZEROUPPER
 	RET
 
 back93:
-	MOVQ         z+0(FP), AX
-	MOVQ         t+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         h+24(FP), BX
-	SHLQ         $0x04, BX
-	LEAQ         -48(AX)(BX*1), BX
-	VBROADCASTSD scale+40(FP), Z0
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -48(CX)(SI*1), DI
+	LEAQ         -48(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Z0
 	VMOVUPS      constants<>+1216(SB), Z1
 
 loop95:
-	VMOVUPS        (AX), Z2
-	VMOVUPS        (BX), Z3
+	VMOVUPS        (CX), Z2
+	VMOVUPS        (DI), Z3
 	VSHUFF64X2     $0x1b, Z3, Z3, Z3
 	VXORPD         Z1, Z3, Z3
 	VADDPD         Z3, Z2, Z4
 	VSUBPD         Z3, Z2, Z2
-	VMOVUPS        (CX), Z3
+	VMOVUPS        (DX), Z3
 	VMOVDDUP       Z3, Z5
 	VPERMILPD      $0xff, Z3, Z6
 	VPERMILPD      $0x55, Z2, Z3
 	VMULPD         Z6, Z3, Z3
 	VFMSUBADD231PD Z5, Z2, Z3
-	VMULPD         Z0, Z4, Z4
 	VADDPD         Z3, Z4, Z2
 	VSUBPD         Z3, Z4, Z3
+	VMULPD         Z0, Z2, Z2
 	VMOVUPS        Z2, (AX)
 	VSHUFF64X2     $0x1b, Z3, Z3, Z2
 	VXORPD         Z1, Z2, Z2
-	VMOVUPS        Z2, (BX)
-	ADDQ           $+64, AX
+	VMULPD         Z0, Z2, Z2
+	VMOVUPS        Z2, (SI)
 	ADDQ           $+64, CX
-	SUBQ           $+64, BX
-	DECQ           DX
+	ADDQ           $+64, DX
+	ADDQ           $+64, AX
+	SUBQ           $+64, DI
+	SUBQ           $+64, SI
+	DECQ           BX
 	JNZ            loop95
+	VZEROUPPER
+	RET
+
+// func foldAddAVX512F64<>(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·foldAddAVX512F64<>(SB), NOSPLIT, $0-56
+	CMPQ         back+40(FP), $0x00
+	JNE          back96
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -48(CX)(SI*1), DI
+	LEAQ         -48(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Z0
+	VMOVUPS      constants<>+1216(SB), Z1
+
+loop97:
+	VMOVUPS        (CX), Z2
+	VMOVUPS        (DI), Z3
+	VSHUFF64X2     $0x1b, Z3, Z3, Z3
+	VXORPD         Z1, Z3, Z3
+	VADDPD         Z3, Z2, Z4
+	VSUBPD         Z3, Z2, Z2
+	VMOVUPS        (DX), Z3
+	VMOVDDUP       Z3, Z5
+	VPERMILPD      $0xff, Z3, Z6
+	VPERMILPD      $0x55, Z2, Z3
+	VMULPD         Z6, Z3, Z3
+	VFMADDSUB231PD Z5, Z2, Z3
+	VADDPD         Z3, Z4, Z2
+	VSUBPD         Z3, Z4, Z3
+	VFMADD213PD    (AX), Z0, Z2
+	VMOVUPS        Z2, (AX)
+	VSHUFF64X2     $0x1b, Z3, Z3, Z2
+	VXORPD         Z1, Z2, Z2
+	VFMADD213PD    (SI), Z0, Z2
+	VMOVUPS        Z2, (SI)
+	ADDQ           $+64, CX
+	ADDQ           $+64, DX
+	ADDQ           $+64, AX
+	SUBQ           $+64, DI
+	SUBQ           $+64, SI
+	DECQ           BX
+	JNZ            loop97
+	VZEROUPPER
+	RET
+
+back96:
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -48(CX)(SI*1), DI
+	LEAQ         -48(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Z0
+	VMOVUPS      constants<>+1216(SB), Z1
+
+loop98:
+	VMOVUPS        (CX), Z2
+	VMOVUPS        (DI), Z3
+	VSHUFF64X2     $0x1b, Z3, Z3, Z3
+	VXORPD         Z1, Z3, Z3
+	VADDPD         Z3, Z2, Z4
+	VSUBPD         Z3, Z2, Z2
+	VMOVUPS        (DX), Z3
+	VMOVDDUP       Z3, Z5
+	VPERMILPD      $0xff, Z3, Z6
+	VPERMILPD      $0x55, Z2, Z3
+	VMULPD         Z6, Z3, Z3
+	VFMSUBADD231PD Z5, Z2, Z3
+	VADDPD         Z3, Z4, Z2
+	VSUBPD         Z3, Z4, Z3
+	VFMADD213PD    (AX), Z0, Z2
+	VMOVUPS        Z2, (AX)
+	VSHUFF64X2     $0x1b, Z3, Z3, Z2
+	VXORPD         Z1, Z2, Z2
+	VFMADD213PD    (SI), Z0, Z2
+	VMOVUPS        Z2, (SI)
+	ADDQ           $+64, CX
+	ADDQ           $+64, DX
+	ADDQ           $+64, AX
+	SUBQ           $+64, DI
+	SUBQ           $+64, SI
+	DECQ           BX
+	JNZ            loop98
 	VZEROUPPER
 	RET
 
@@ -5127,7 +5227,7 @@ loop95:
 // Requires: AVX, FMA3, MMX+
 TEXT ·first2AVX2F64<>(SB), NOSPLIT, $0-48
 	CMPQ       back+40(FP), $0x00
-	JNE        back96
+	JNE        back99
 	MOVQ       dst+0(FP), AX
 	MOVQ       x+8(FP), CX
 	MOVQ       tw+16(FP), DX
@@ -5157,9 +5257,9 @@ TEXT ·first2AVX2F64<>(SB), NOSPLIT, $0-48
 	ADDQ       SI, CX
 	ADDQ       $+128, AX
 	DECQ       BX
-	JZ         done97
+	JZ         done100
 
-loop98:
+loop101:
 	PREFETCHT0   64(CX)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -5188,13 +5288,13 @@ loop98:
 	ADDQ         $+128, AX
 	ADDQ         $+16, DX
 	DECQ         BX
-	JNZ          loop98
+	JNZ          loop101
 
-done97:
+done100:
 	VZEROUPPER
 	RET
 
-back96:
+back99:
 	MOVQ       dst+0(FP), AX
 	MOVQ       x+8(FP), CX
 	MOVQ       tw+16(FP), DX
@@ -5224,9 +5324,9 @@ back96:
 	ADDQ       SI, CX
 	ADDQ       $+128, AX
 	DECQ       BX
-	JZ         done99
+	JZ         done102
 
-loop100:
+loop103:
 	PREFETCHT0   64(CX)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -5255,9 +5355,9 @@ loop100:
 	ADDQ         $+128, AX
 	ADDQ         $+16, DX
 	DECQ         BX
-	JNZ          loop100
+	JNZ          loop103
 
-done99:
+done102:
 	VZEROUPPER
 	RET
 
@@ -5275,7 +5375,7 @@ TEXT ·middle2AVX2F64<>(SB), NOSPLIT, $0-40
 	SHLQ  $0x06, DI
 	MOVQ  s+32(FP), R8
 
-loop102:
+loop105:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(SI*1), Y2
@@ -5291,15 +5391,15 @@ loop102:
 	ADDQ    $+64, CX
 	ADDQ    $+64, AX
 	DECQ    R8
-	JNZ     loop102
+	JNZ     loop105
 	LEAQ    (AX)(DI*1), AX
 	DECQ    BX
-	JZ      done101
+	JZ      done104
 
-loop103:
+loop106:
 	MOVQ s+32(FP), R8
 
-loop104:
+loop107:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -5321,13 +5421,13 @@ loop104:
 	ADDQ         $+64, CX
 	ADDQ         $+64, AX
 	DECQ         R8
-	JNZ          loop104
+	JNZ          loop107
 	LEAQ         (AX)(DI*1), AX
 	ADDQ         $+16, DX
 	DECQ         BX
-	JNZ          loop103
+	JNZ          loop106
 
-done101:
+done104:
 	VZEROUPPER
 	RET
 
@@ -5335,7 +5435,7 @@ done101:
 // Requires: AVX, MMX+
 TEXT ·last2AVX2F64<>(SB), NOSPLIT, $0-40
 	CMPQ  back+32(FP), $0x00
-	JNE   back105
+	JNE   back108
 	MOVQ  x+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  s+16(FP), DX
@@ -5346,7 +5446,7 @@ TEXT ·last2AVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ  SI, DI
 	IMULQ s+16(FP), DI
 
-loop106:
+loop109:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    (CX)(BX*1), Y2
@@ -5368,11 +5468,11 @@ loop106:
 	ADDQ       $+64, CX
 	ADDQ       SI, AX
 	DECQ       DX
-	JNZ        loop106
+	JNZ        loop109
 	VZEROUPPER
 	RET
 
-back105:
+back108:
 	MOVQ  x+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  s+16(FP), DX
@@ -5383,7 +5483,7 @@ back105:
 	MOVQ  SI, DI
 	IMULQ s+16(FP), DI
 
-loop107:
+loop110:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    (CX)(BX*1), Y2
@@ -5405,7 +5505,7 @@ loop107:
 	ADDQ       $+64, CX
 	ADDQ       SI, AX
 	DECQ       DX
-	JNZ        loop107
+	JNZ        loop110
 	VZEROUPPER
 	RET
 
@@ -5413,7 +5513,7 @@ loop107:
 // Requires: AVX, FMA3, MMX+
 TEXT ·first3AVX2F64<>(SB), NOSPLIT, $0-48
 	CMPQ        back+40(FP), $0x00
-	JNE         back108
+	JNE         back111
 	MOVQ        dst+0(FP), AX
 	MOVQ        x+8(FP), CX
 	MOVQ        tw+16(FP), DX
@@ -5462,9 +5562,9 @@ TEXT ·first3AVX2F64<>(SB), NOSPLIT, $0-48
 	ADDQ        SI, CX
 	ADDQ        $+192, AX
 	DECQ        BX
-	JZ          done109
+	JZ          done112
 
-loop110:
+loop113:
 	PREFETCHT0   64(CX)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -5518,13 +5618,13 @@ loop110:
 	ADDQ         $+192, AX
 	ADDQ         $+32, DX
 	DECQ         BX
-	JNZ          loop110
+	JNZ          loop113
 
-done109:
+done112:
 	VZEROUPPER
 	RET
 
-back108:
+back111:
 	MOVQ        dst+0(FP), AX
 	MOVQ        x+8(FP), CX
 	MOVQ        tw+16(FP), DX
@@ -5573,9 +5673,9 @@ back108:
 	ADDQ        SI, CX
 	ADDQ        $+192, AX
 	DECQ        BX
-	JZ          done111
+	JZ          done114
 
-loop112:
+loop115:
 	PREFETCHT0   64(CX)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -5629,9 +5729,9 @@ loop112:
 	ADDQ         $+192, AX
 	ADDQ         $+32, DX
 	DECQ         BX
-	JNZ          loop112
+	JNZ          loop115
 
-done111:
+done114:
 	VZEROUPPER
 	RET
 
@@ -5649,7 +5749,7 @@ TEXT ·middle3AVX2F64<>(SB), NOSPLIT, $0-40
 	SHLQ  $0x06, DI
 	MOVQ  s+32(FP), R8
 
-loop114:
+loop117:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     32(CX), Y1
 	VMOVUPS     (CX)(SI*1), Y2
@@ -5681,15 +5781,15 @@ loop114:
 	ADDQ        $+64, CX
 	ADDQ        $+64, AX
 	DECQ        R8
-	JNZ         loop114
+	JNZ         loop117
 	LEAQ        (AX)(DI*2), AX
 	DECQ        BX
-	JZ          done113
+	JZ          done116
 
-loop115:
+loop118:
 	MOVQ s+32(FP), R8
 
-loop116:
+loop119:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -5733,13 +5833,13 @@ loop116:
 	ADDQ         $+64, CX
 	ADDQ         $+64, AX
 	DECQ         R8
-	JNZ          loop116
+	JNZ          loop119
 	LEAQ         (AX)(DI*2), AX
 	ADDQ         $+32, DX
 	DECQ         BX
-	JNZ          loop115
+	JNZ          loop118
 
-done113:
+done116:
 	VZEROUPPER
 	RET
 
@@ -5747,7 +5847,7 @@ done113:
 // Requires: AVX, FMA3, MMX+
 TEXT ·last3AVX2F64<>(SB), NOSPLIT, $0-40
 	CMPQ  back+32(FP), $0x00
-	JNE   back117
+	JNE   back120
 	MOVQ  x+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  s+16(FP), DX
@@ -5758,7 +5858,7 @@ TEXT ·last3AVX2F64<>(SB), NOSPLIT, $0-40
 	MOVQ  SI, DI
 	IMULQ s+16(FP), DI
 
-loop118:
+loop121:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     32(CX), Y1
 	VMOVUPS     (CX)(BX*1), Y2
@@ -5799,11 +5899,11 @@ loop118:
 	ADDQ        $+64, CX
 	ADDQ        SI, AX
 	DECQ        DX
-	JNZ         loop118
+	JNZ         loop121
 	VZEROUPPER
 	RET
 
-back117:
+back120:
 	MOVQ  x+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  s+16(FP), DX
@@ -5814,7 +5914,7 @@ back117:
 	MOVQ  SI, DI
 	IMULQ s+16(FP), DI
 
-loop119:
+loop122:
 	VMOVUPS     (CX), Y0
 	VMOVUPS     32(CX), Y1
 	VMOVUPS     (CX)(BX*1), Y2
@@ -5855,7 +5955,7 @@ loop119:
 	ADDQ        $+64, CX
 	ADDQ        SI, AX
 	DECQ        DX
-	JNZ         loop119
+	JNZ         loop122
 	VZEROUPPER
 	RET
 
@@ -5863,7 +5963,7 @@ loop119:
 // Requires: AVX, FMA3, MMX+
 TEXT ·first4AVX2F64<>(SB), NOSPLIT, $0-48
 	CMPQ       back+40(FP), $0x00
-	JNE        back120
+	JNE        back123
 	MOVQ       dst+0(FP), AX
 	MOVQ       x+8(FP), CX
 	MOVQ       tw+16(FP), DX
@@ -5920,9 +6020,9 @@ TEXT ·first4AVX2F64<>(SB), NOSPLIT, $0-48
 	ADDQ       SI, CX
 	ADDQ       $+256, AX
 	DECQ       BX
-	JZ         done121
+	JZ         done124
 
-loop122:
+loop125:
 	PREFETCHT0   64(CX)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -5989,13 +6089,13 @@ loop122:
 	ADDQ         $+256, AX
 	ADDQ         $+48, DX
 	DECQ         BX
-	JNZ          loop122
+	JNZ          loop125
 
-done121:
+done124:
 	VZEROUPPER
 	RET
 
-back120:
+back123:
 	MOVQ       dst+0(FP), AX
 	MOVQ       x+8(FP), CX
 	MOVQ       tw+16(FP), DX
@@ -6052,9 +6152,9 @@ back120:
 	ADDQ       SI, CX
 	ADDQ       $+256, AX
 	DECQ       BX
-	JZ         done123
+	JZ         done126
 
-loop124:
+loop127:
 	PREFETCHT0   64(CX)
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
@@ -6121,9 +6221,9 @@ loop124:
 	ADDQ         $+256, AX
 	ADDQ         $+48, DX
 	DECQ         BX
-	JNZ          loop124
+	JNZ          loop127
 
-done123:
+done126:
 	VZEROUPPER
 	RET
 
@@ -6143,7 +6243,7 @@ TEXT ·middle4AVX2F64<>(SB), NOSPLIT, $0-40
 	LEAQ  (R8)(R8*2), R9
 	MOVQ  s+32(FP), R10
 
-loop126:
+loop129:
 	VMOVUPS (CX), Y0
 	VMOVUPS 32(CX), Y1
 	VMOVUPS (CX)(SI*1), Y2
@@ -6179,16 +6279,16 @@ loop126:
 	ADDQ    $+64, CX
 	ADDQ    $+64, AX
 	DECQ    R10
-	JNZ     loop126
+	JNZ     loop129
 	LEAQ    (AX)(R8*1), AX
 	LEAQ    (AX)(R8*2), AX
 	DECQ    BX
-	JZ      done125
+	JZ      done128
 
-loop127:
+loop130:
 	MOVQ s+32(FP), R10
 
-loop128:
+loop131:
 	VMOVUPS      (CX), Y0
 	VMOVUPS      32(CX), Y1
 	VMOVUPS      (CX)(SI*1), Y2
@@ -6242,14 +6342,14 @@ loop128:
 	ADDQ         $+64, CX
 	ADDQ         $+64, AX
 	DECQ         R10
-	JNZ          loop128
+	JNZ          loop131
 	LEAQ         (AX)(R8*1), AX
 	LEAQ         (AX)(R8*2), AX
 	ADDQ         $+48, DX
 	DECQ         BX
-	JNZ          loop127
+	JNZ          loop130
 
-done125:
+done128:
 	VZEROUPPER
 	RET
 
@@ -6257,7 +6357,7 @@ done125:
 // Requires: AVX, MMX+
 TEXT ·last4AVX2F64<>(SB), NOSPLIT, $0-40
 	CMPQ  back+32(FP), $0x00
-	JNE   back129
+	JNE   back132
 	MOVQ  x+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  s+16(FP), DX
@@ -6270,7 +6370,7 @@ TEXT ·last4AVX2F64<>(SB), NOSPLIT, $0-40
 	IMULQ s+16(FP), R8
 	LEAQ  (R8)(R8*2), R9
 
-loop130:
+loop133:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    (CX)(BX*1), Y2
@@ -6318,11 +6418,11 @@ loop130:
 	ADDQ       $+64, CX
 	ADDQ       DI, AX
 	DECQ       DX
-	JNZ        loop130
+	JNZ        loop133
 	VZEROUPPER
 	RET
 
-back129:
+back132:
 	MOVQ  x+0(FP), AX
 	MOVQ  src+8(FP), CX
 	MOVQ  s+16(FP), DX
@@ -6335,7 +6435,7 @@ back129:
 	IMULQ s+16(FP), R8
 	LEAQ  (R8)(R8*2), R9
 
-loop131:
+loop134:
 	VMOVUPS    (CX), Y0
 	VMOVUPS    32(CX), Y1
 	VMOVUPS    (CX)(BX*1), Y2
@@ -6383,7 +6483,7 @@ loop131:
 	ADDQ       $+64, CX
 	ADDQ       DI, AX
 	DECQ       DX
-	JNZ        loop131
+	JNZ        loop134
 	VZEROUPPER
 	RET
 
@@ -6391,7 +6491,7 @@ loop131:
 // Requires: AVX, CMOV
 TEXT ·loadAVX2F64<>(SB), NOSPLIT, $0-48
 	CMPQ    back+40(FP), $0x00
-	JNE     back132
+	JNE     back135
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -6415,7 +6515,7 @@ TEXT ·loadAVX2F64<>(SB), NOSPLIT, $0-48
 	SUBQ    DI, SI
 	VMOVUPS (SI), Y1
 
-loop133:
+loop136:
 	VMASKMOVPD (CX), Y0, Y2
 	VMASKMOVPD 32(CX), Y1, Y3
 	VUNPCKLPD  Y3, Y2, Y4
@@ -6425,11 +6525,11 @@ loop133:
 	ADDQ       BX, CX
 	ADDQ       $+64, AX
 	DECQ       DX
-	JNZ        loop133
+	JNZ        loop136
 	VZEROUPPER
 	RET
 
-back132:
+back135:
 	MOVQ    dst+0(FP), AX
 	MOVQ    x+8(FP), CX
 	MOVQ    n+16(FP), DX
@@ -6453,7 +6553,7 @@ back132:
 	SUBQ    DI, SI
 	VMOVUPS (SI), Y1
 
-loop134:
+loop137:
 	VMASKMOVPD (CX), Y0, Y2
 	VMASKMOVPD 32(CX), Y1, Y3
 	VUNPCKLPD  Y3, Y2, Y4
@@ -6463,7 +6563,7 @@ loop134:
 	ADDQ       BX, CX
 	ADDQ       $+64, AX
 	DECQ       DX
-	JNZ        loop134
+	JNZ        loop137
 	VZEROUPPER
 	RET
 
@@ -6481,7 +6581,7 @@ GLOBL ones<>(SB), RODATA|NOPTR, $64
 // Requires: AVX, CMOV
 TEXT ·storeAVX2F64<>(SB), NOSPLIT, $0-56
 	CMPQ         back+40(FP), $0x00
-	JNE          back135
+	JNE          back138
 	MOVQ         x+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -6506,7 +6606,7 @@ TEXT ·storeAVX2F64<>(SB), NOSPLIT, $0-56
 	SUBQ         DI, SI
 	VMOVUPS      (SI), Y2
 
-loop136:
+loop139:
 	VMOVUPS    (CX), Y3
 	VMOVUPS    32(CX), Y4
 	VMULPD     Y0, Y3, Y3
@@ -6518,11 +6618,11 @@ loop136:
 	ADDQ       BX, AX
 	ADDQ       $+64, CX
 	DECQ       DX
-	JNZ        loop136
+	JNZ        loop139
 	VZEROUPPER
 	RET
 
-back135:
+back138:
 	MOVQ         x+0(FP), AX
 	MOVQ         src+8(FP), CX
 	MOVQ         n+16(FP), DX
@@ -6547,7 +6647,7 @@ back135:
 	SUBQ         DI, SI
 	VMOVUPS      (SI), Y2
 
-loop137:
+loop140:
 	VMOVUPS    (CX), Y3
 	VMOVUPS    32(CX), Y4
 	VMULPD     Y0, Y3, Y3
@@ -6559,7 +6659,7 @@ loop137:
 	ADDQ       BX, AX
 	ADDQ       $+64, CX
 	DECQ       DX
-	JNZ        loop137
+	JNZ        loop140
 	VZEROUPPER
 	RET
 
@@ -6591,7 +6691,7 @@ TEXT ·middleOddAVX2F64<>(SB), NOSPLIT, $56-64
 	MOVQ  s+56(FP), R8
 	MOVQ  R8, 16(SP)
 
-columns139:
+columns142:
 	MOVQ    sums+32(FP), R10
 	MOVQ    CX, R8
 	MOVQ    CX, R9
@@ -6602,7 +6702,7 @@ columns139:
 	VMOVUPS Y1, Y3
 	MOVQ    24(SP), R11
 
-loop140:
+loop143:
 	ADDQ    BX, R8
 	VMOVUPS (R8), Y4
 	VMOVUPS 32(R8), Y5
@@ -6621,7 +6721,7 @@ loop140:
 	VADDPD  Y8, Y2, Y2
 	VADDPD  Y9, Y3, Y3
 	DECQ    R11
-	JNZ     loop140
+	JNZ     loop143
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
 	MOVQ    AX, R9
@@ -6631,7 +6731,7 @@ loop140:
 	MOVQ    24(SP), R11
 	MOVQ    R11, 40(SP)
 
-pairs141:
+pairs144:
 	MOVQ    sums+32(FP), R12
 	VMOVUPS Y0, Y2
 	VMOVUPS Y1, Y3
@@ -6639,7 +6739,7 @@ pairs141:
 	VXORPD  Y5, Y5, Y5
 	MOVQ    24(SP), R11
 
-loop142:
+loop145:
 	VBROADCASTSD (R8), Y6
 	VBROADCASTSD 8(R8), Y7
 	VFMADD231PD  (R12), Y6, Y2
@@ -6649,7 +6749,7 @@ loop142:
 	ADDQ         $+128, R12
 	ADDQ         $0x10, R8
 	DECQ         R11
-	JNZ          loop142
+	JNZ          loop145
 	ADDQ         SI, R9
 	VADDPD       Y5, Y2, Y6
 	VSUBPD       Y4, Y3, Y7
@@ -6661,20 +6761,20 @@ loop142:
 	VMOVUPS      Y3, 32(R10)
 	SUBQ         SI, R10
 	DECQ         40(SP)
-	JNZ          pairs141
+	JNZ          pairs144
 	ADDQ         $+64, CX
 	ADDQ         $+64, AX
 	DECQ         16(SP)
-	JNZ          columns139
+	JNZ          columns142
 	ADDQ         8(SP), AX
 	DECQ         32(SP)
-	JZ           done138
+	JZ           done141
 
-next143:
+next146:
 	MOVQ s+56(FP), R8
 	MOVQ R8, 16(SP)
 
-columns144:
+columns147:
 	MOVQ    sums+32(FP), R10
 	MOVQ    CX, R8
 	MOVQ    CX, R9
@@ -6685,7 +6785,7 @@ columns144:
 	VMOVUPS Y1, Y3
 	MOVQ    24(SP), R11
 
-loop145:
+loop148:
 	ADDQ    BX, R8
 	VMOVUPS (R8), Y4
 	VMOVUPS 32(R8), Y5
@@ -6704,7 +6804,7 @@ loop145:
 	VADDPD  Y8, Y2, Y2
 	VADDPD  Y9, Y3, Y3
 	DECQ    R11
-	JNZ     loop145
+	JNZ     loop148
 	VMOVUPS Y2, (AX)
 	VMOVUPS Y3, 32(AX)
 	MOVQ    AX, R9
@@ -6718,7 +6818,7 @@ loop145:
 	MOVQ    24(SP), R11
 	MOVQ    R11, 48(SP)
 
-pairs146:
+pairs149:
 	MOVQ    sums+32(FP), R14
 	VMOVUPS Y0, Y2
 	VMOVUPS Y1, Y3
@@ -6726,7 +6826,7 @@ pairs146:
 	VXORPD  Y5, Y5, Y5
 	MOVQ    24(SP), R11
 
-loop147:
+loop150:
 	VBROADCASTSD (R8), Y6
 	VBROADCASTSD 8(R8), Y7
 	VFMADD231PD  (R14), Y6, Y2
@@ -6736,7 +6836,7 @@ loop147:
 	ADDQ         $+128, R14
 	ADDQ         $0x10, R8
 	DECQ         R11
-	JNZ          loop147
+	JNZ          loop150
 	ADDQ         SI, R9
 	VADDPD       Y5, Y2, Y6
 	VSUBPD       Y4, Y3, Y7
@@ -6762,20 +6862,20 @@ loop147:
 	VMOVUPS      Y3, 32(R10)
 	SUBQ         SI, R10
 	DECQ         48(SP)
-	JNZ          pairs146
+	JNZ          pairs149
 	ADDQ         $+64, CX
 	ADDQ         $+64, AX
 	DECQ         16(SP)
-	JNZ          columns144
+	JNZ          columns147
 	ADDQ         8(SP), AX
 	MOVQ         r+40(FP), R8
 	DECQ         R8
 	SHLQ         $0x04, R8
 	ADDQ         R8, DX
 	DECQ         32(SP)
-	JNZ          next143
+	JNZ          next146
 
-done138:
+done141:
 	VZEROUPPER
 	RET
 
@@ -6790,7 +6890,7 @@ TEXT ·turnAVX2F64<>(SB), NOSPLIT, $0-48
 	MOVQ stride+40(FP), DI
 	SHLQ $0x06, DI
 
-loop148:
+loop151:
 	VMOVUPS      (DX), Y0
 	VMOVUPS      32(DX), Y1
 	VBROADCASTSD (BX), Y2
@@ -6876,7 +6976,7 @@ loop148:
 	ADDQ         $+64, BX
 	ADDQ         DI, AX
 	DECQ         SI
-	JNZ          loop148
+	JNZ          loop151
 	VZEROUPPER
 	RET
 
@@ -6884,147 +6984,247 @@ loop148:
 // Requires: AVX, FMA3
 TEXT ·mulAVX2F64<>(SB), NOSPLIT, $0-40
 	CMPQ back+32(FP), $0x00
-	JNE  back149
+	JNE  back152
 	MOVQ dst+0(FP), AX
 	MOVQ a+8(FP), CX
 	MOVQ b+16(FP), DX
 	MOVQ n+24(FP), BX
 	SHRQ $0x02, BX
-
-loop150:
-	VMOVUPS        (CX), Y0
-	VMOVUPS        (DX), Y1
-	VMOVDDUP       Y1, Y2
-	VPERMILPD      $0x0f, Y1, Y1
-	VPERMILPD      $0x05, Y0, Y3
-	VMULPD         Y1, Y3, Y3
-	VFMADDSUB231PD Y2, Y0, Y3
-	VMOVUPS        Y3, (AX)
-	VMOVUPS        32(CX), Y0
-	VMOVUPS        32(DX), Y1
-	VMOVDDUP       Y1, Y2
-	VPERMILPD      $0x0f, Y1, Y1
-	VPERMILPD      $0x05, Y0, Y3
-	VMULPD         Y1, Y3, Y3
-	VFMADDSUB231PD Y2, Y0, Y3
-	VMOVUPS        Y3, 32(AX)
-	ADDQ           $+64, CX
-	ADDQ           $+64, DX
-	ADDQ           $+64, AX
-	DECQ           BX
-	JNZ            loop150
-	VZEROUPPER
-	RET
-
-back149:
-	MOVQ dst+0(FP), AX
-	MOVQ a+8(FP), CX
-	MOVQ b+16(FP), DX
-	MOVQ n+24(FP), BX
-	SHRQ $0x02, BX
-
-loop151:
-	VMOVUPS        (CX), Y0
-	VMOVUPS        (DX), Y1
-	VMOVDDUP       Y1, Y2
-	VPERMILPD      $0x0f, Y1, Y1
-	VPERMILPD      $0x05, Y0, Y3
-	VMULPD         Y1, Y3, Y3
-	VFMSUBADD231PD Y2, Y0, Y3
-	VMOVUPS        Y3, (AX)
-	VMOVUPS        32(CX), Y0
-	VMOVUPS        32(DX), Y1
-	VMOVDDUP       Y1, Y2
-	VPERMILPD      $0x0f, Y1, Y1
-	VPERMILPD      $0x05, Y0, Y3
-	VMULPD         Y1, Y3, Y3
-	VFMSUBADD231PD Y2, Y0, Y3
-	VMOVUPS        Y3, 32(AX)
-	ADDQ           $+64, CX
-	ADDQ           $+64, DX
-	ADDQ           $+64, AX
-	DECQ           BX
-	JNZ            loop151
-	VZEROUPPER
-	RET
-
-// func foldAVX2F64<>(z *complex128, t *complex128, n int, h int, back int, scale float64)
-// Requires: AVX, FMA3
-TEXT ·foldAVX2F64<>(SB), NOSPLIT, $0-48
-	CMPQ         back+32(FP), $0x00
-	JNE          back152
-	MOVQ         z+0(FP), AX
-	MOVQ         t+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         h+24(FP), BX
-	SHLQ         $0x04, BX
-	LEAQ         -16(AX)(BX*1), BX
-	VBROADCASTSD scale+40(FP), Y0
-	VMOVUPS      constants<>+1216(SB), Y1
 
 loop153:
-	VMOVUPS        (AX), Y2
-	VMOVUPS        (BX), Y3
-	VPERM2F128     $0x01, Y3, Y3, Y3
-	VXORPD         Y1, Y3, Y3
-	VADDPD         Y3, Y2, Y4
-	VSUBPD         Y3, Y2, Y2
-	VMOVUPS        (CX), Y3
-	VMOVDDUP       Y3, Y5
-	VPERMILPD      $0x0f, Y3, Y6
-	VPERMILPD      $0x05, Y2, Y3
-	VMULPD         Y6, Y3, Y3
-	VFMADDSUB231PD Y5, Y2, Y3
-	VMULPD         Y0, Y4, Y4
-	VADDPD         Y3, Y4, Y2
-	VSUBPD         Y3, Y4, Y3
-	VMOVUPS        Y2, (AX)
-	VPERM2F128     $0x01, Y3, Y3, Y2
-	VXORPD         Y1, Y2, Y2
-	VMOVUPS        Y2, (BX)
-	ADDQ           $+32, AX
-	ADDQ           $+32, CX
-	SUBQ           $+32, BX
-	DECQ           DX
+	VMOVUPS        (CX), Y0
+	VMOVUPS        (DX), Y1
+	VMOVDDUP       Y1, Y2
+	VPERMILPD      $0x0f, Y1, Y1
+	VPERMILPD      $0x05, Y0, Y3
+	VMULPD         Y1, Y3, Y3
+	VFMADDSUB231PD Y2, Y0, Y3
+	VMOVUPS        Y3, (AX)
+	VMOVUPS        32(CX), Y0
+	VMOVUPS        32(DX), Y1
+	VMOVDDUP       Y1, Y2
+	VPERMILPD      $0x0f, Y1, Y1
+	VPERMILPD      $0x05, Y0, Y3
+	VMULPD         Y1, Y3, Y3
+	VFMADDSUB231PD Y2, Y0, Y3
+	VMOVUPS        Y3, 32(AX)
+	ADDQ           $+64, CX
+	ADDQ           $+64, DX
+	ADDQ           $+64, AX
+	DECQ           BX
 	JNZ            loop153
 	VZEROUPPER
 	RET
 
 back152:
-	MOVQ         z+0(FP), AX
-	MOVQ         t+8(FP), CX
-	MOVQ         n+16(FP), DX
-	MOVQ         h+24(FP), BX
-	SHLQ         $0x04, BX
-	LEAQ         -16(AX)(BX*1), BX
-	VBROADCASTSD scale+40(FP), Y0
-	VMOVUPS      constants<>+1216(SB), Y1
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ b+16(FP), DX
+	MOVQ n+24(FP), BX
+	SHRQ $0x02, BX
 
 loop154:
-	VMOVUPS        (AX), Y2
-	VMOVUPS        (BX), Y3
+	VMOVUPS        (CX), Y0
+	VMOVUPS        (DX), Y1
+	VMOVDDUP       Y1, Y2
+	VPERMILPD      $0x0f, Y1, Y1
+	VPERMILPD      $0x05, Y0, Y3
+	VMULPD         Y1, Y3, Y3
+	VFMSUBADD231PD Y2, Y0, Y3
+	VMOVUPS        Y3, (AX)
+	VMOVUPS        32(CX), Y0
+	VMOVUPS        32(DX), Y1
+	VMOVDDUP       Y1, Y2
+	VPERMILPD      $0x0f, Y1, Y1
+	VPERMILPD      $0x05, Y0, Y3
+	VMULPD         Y1, Y3, Y3
+	VFMSUBADD231PD Y2, Y0, Y3
+	VMOVUPS        Y3, 32(AX)
+	ADDQ           $+64, CX
+	ADDQ           $+64, DX
+	ADDQ           $+64, AX
+	DECQ           BX
+	JNZ            loop154
+	VZEROUPPER
+	RET
+
+// func foldAVX2F64<>(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
+// Requires: AVX, FMA3
+TEXT ·foldAVX2F64<>(SB), NOSPLIT, $0-56
+	CMPQ         back+40(FP), $0x00
+	JNE          back155
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -16(CX)(SI*1), DI
+	LEAQ         -16(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Y0
+	VMOVUPS      constants<>+1216(SB), Y1
+
+loop156:
+	VMOVUPS        (CX), Y2
+	VMOVUPS        (DI), Y3
 	VPERM2F128     $0x01, Y3, Y3, Y3
 	VXORPD         Y1, Y3, Y3
 	VADDPD         Y3, Y2, Y4
 	VSUBPD         Y3, Y2, Y2
-	VMOVUPS        (CX), Y3
+	VMOVUPS        (DX), Y3
+	VMOVDDUP       Y3, Y5
+	VPERMILPD      $0x0f, Y3, Y6
+	VPERMILPD      $0x05, Y2, Y3
+	VMULPD         Y6, Y3, Y3
+	VFMADDSUB231PD Y5, Y2, Y3
+	VADDPD         Y3, Y4, Y2
+	VSUBPD         Y3, Y4, Y3
+	VMULPD         Y0, Y2, Y2
+	VMOVUPS        Y2, (AX)
+	VPERM2F128     $0x01, Y3, Y3, Y2
+	VXORPD         Y1, Y2, Y2
+	VMULPD         Y0, Y2, Y2
+	VMOVUPS        Y2, (SI)
+	ADDQ           $+32, CX
+	ADDQ           $+32, DX
+	ADDQ           $+32, AX
+	SUBQ           $+32, DI
+	SUBQ           $+32, SI
+	DECQ           BX
+	JNZ            loop156
+	VZEROUPPER
+	RET
+
+back155:
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -16(CX)(SI*1), DI
+	LEAQ         -16(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Y0
+	VMOVUPS      constants<>+1216(SB), Y1
+
+loop157:
+	VMOVUPS        (CX), Y2
+	VMOVUPS        (DI), Y3
+	VPERM2F128     $0x01, Y3, Y3, Y3
+	VXORPD         Y1, Y3, Y3
+	VADDPD         Y3, Y2, Y4
+	VSUBPD         Y3, Y2, Y2
+	VMOVUPS        (DX), Y3
 	VMOVDDUP       Y3, Y5
 	VPERMILPD      $0x0f, Y3, Y6
 	VPERMILPD      $0x05, Y2, Y3
 	VMULPD         Y6, Y3, Y3
 	VFMSUBADD231PD Y5, Y2, Y3
-	VMULPD         Y0, Y4, Y4
 	VADDPD         Y3, Y4, Y2
 	VSUBPD         Y3, Y4, Y3
+	VMULPD         Y0, Y2, Y2
 	VMOVUPS        Y2, (AX)
 	VPERM2F128     $0x01, Y3, Y3, Y2
 	VXORPD         Y1, Y2, Y2
-	VMOVUPS        Y2, (BX)
-	ADDQ           $+32, AX
+	VMULPD         Y0, Y2, Y2
+	VMOVUPS        Y2, (SI)
 	ADDQ           $+32, CX
-	SUBQ           $+32, BX
-	DECQ           DX
-	JNZ            loop154
+	ADDQ           $+32, DX
+	ADDQ           $+32, AX
+	SUBQ           $+32, DI
+	SUBQ           $+32, SI
+	DECQ           BX
+	JNZ            loop157
+	VZEROUPPER
+	RET
+
+// func foldAddAVX2F64<>(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
+// Requires: AVX, FMA3
+TEXT ·foldAddAVX2F64<>(SB), NOSPLIT, $0-56
+	CMPQ         back+40(FP), $0x00
+	JNE          back158
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -16(CX)(SI*1), DI
+	LEAQ         -16(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Y0
+	VMOVUPS      constants<>+1216(SB), Y1
+
+loop159:
+	VMOVUPS        (CX), Y2
+	VMOVUPS        (DI), Y3
+	VPERM2F128     $0x01, Y3, Y3, Y3
+	VXORPD         Y1, Y3, Y3
+	VADDPD         Y3, Y2, Y4
+	VSUBPD         Y3, Y2, Y2
+	VMOVUPS        (DX), Y3
+	VMOVDDUP       Y3, Y5
+	VPERMILPD      $0x0f, Y3, Y6
+	VPERMILPD      $0x05, Y2, Y3
+	VMULPD         Y6, Y3, Y3
+	VFMADDSUB231PD Y5, Y2, Y3
+	VADDPD         Y3, Y4, Y2
+	VSUBPD         Y3, Y4, Y3
+	VFMADD213PD    (AX), Y0, Y2
+	VMOVUPS        Y2, (AX)
+	VPERM2F128     $0x01, Y3, Y3, Y2
+	VXORPD         Y1, Y2, Y2
+	VFMADD213PD    (SI), Y0, Y2
+	VMOVUPS        Y2, (SI)
+	ADDQ           $+32, CX
+	ADDQ           $+32, DX
+	ADDQ           $+32, AX
+	SUBQ           $+32, DI
+	SUBQ           $+32, SI
+	DECQ           BX
+	JNZ            loop159
+	VZEROUPPER
+	RET
+
+back158:
+	MOVQ         dst+0(FP), AX
+	MOVQ         z+8(FP), CX
+	MOVQ         t+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVQ         h+32(FP), SI
+	SHLQ         $0x04, SI
+	LEAQ         -16(CX)(SI*1), DI
+	LEAQ         -16(AX)(SI*1), SI
+	VBROADCASTSD scale+48(FP), Y0
+	VMOVUPS      constants<>+1216(SB), Y1
+
+loop160:
+	VMOVUPS        (CX), Y2
+	VMOVUPS        (DI), Y3
+	VPERM2F128     $0x01, Y3, Y3, Y3
+	VXORPD         Y1, Y3, Y3
+	VADDPD         Y3, Y2, Y4
+	VSUBPD         Y3, Y2, Y2
+	VMOVUPS        (DX), Y3
+	VMOVDDUP       Y3, Y5
+	VPERMILPD      $0x0f, Y3, Y6
+	VPERMILPD      $0x05, Y2, Y3
+	VMULPD         Y6, Y3, Y3
+	VFMSUBADD231PD Y5, Y2, Y3
+	VADDPD         Y3, Y4, Y2
+	VSUBPD         Y3, Y4, Y3
+	VFMADD213PD    (AX), Y0, Y2
+	VMOVUPS        Y2, (AX)
+	VPERM2F128     $0x01, Y3, Y3, Y2
+	VXORPD         Y1, Y2, Y2
+	VFMADD213PD    (SI), Y0, Y2
+	VMOVUPS        Y2, (SI)
+	ADDQ           $+32, CX
+	ADDQ           $+32, DX
+	ADDQ           $+32, AX
+	SUBQ           $+32, DI
+	SUBQ           $+32, SI
+	DECQ           BX
+	JNZ            loop160
 	VZEROUPPER
 	RET
 
@@ -7352,11 +7552,20 @@ TEXT ·mulF64(SB), NOSPLIT, $0-40
 avx2:
 	JMP ·mulAVX2F64<>(SB)
 
-// func foldF64(z *complex128, t *complex128, n int, h int, back int, scale float64)
-TEXT ·foldF64(SB), NOSPLIT, $0-48
+// func foldF64(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
+TEXT ·foldF64(SB), NOSPLIT, $0-56
 	CMPQ ·tier(SB), $2
 	JNE  avx2
 	JMP  ·foldAVX512F64<>(SB)
 
 avx2:
 	JMP ·foldAVX2F64<>(SB)
+
+// func foldAddF64(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64)
+TEXT ·foldAddF64(SB), NOSPLIT, $0-56
+	CMPQ ·tier(SB), $2
+	JNE  avx2
+	JMP  ·foldAddAVX512F64<>(SB)
+
+avx2:
+	JMP ·foldAddAVX2F64<>(SB)

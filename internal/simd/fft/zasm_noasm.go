@@ -119,7 +119,12 @@ func vectorMul(dst *complex128, a *complex128, b *complex128, n int, back int) {
 	panic("no assembly")
 }
 
-// vectorFold is what fold does for n registers of numbers from z_0 on and down from z_h.
-func vectorFold(z *complex128, t *complex128, n int, h int, back int, scale float64) {
+// vectorFold is a fold of n registers of numbers from z_0 on and of as many down from z_h.
+func vectorFold(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64) {
+	panic("no assembly")
+}
+
+// vectorFoldAdd is a fold of n registers of numbers from z_0 on and of as many down from z_h.
+func vectorFoldAdd(dst *complex128, z *complex128, t *complex128, n int, h int, back int, scale float64) {
 	panic("no assembly")
 }

@@ -43,8 +43,10 @@ func main() {
 				"multiplies n groups of blocks by the twiddle of each row and lane, and transposes each group. Those of dst lie stride blocks apart.", func() { v.turn() })
 			emit("mul", "dst, a, b *complex128, n, back int",
 				"computes dst[i] = a[i]·b[i], or a[i]·conj(b[i]), for n numbers, n > 0 a multiple of 8.", func() { v.mul() })
-			emit("fold", "z, t *complex128, n, h, back int, scale float64",
-				"is what fold does for n registers of numbers from z_0 on and down from z_h.", func() { v.fold() })
+			for _, name := range []string{"fold", "foldAdd"} {
+				emit(name, "dst, z, t *complex128, n, h, back int, scale float64",
+					"is a fold of n registers of numbers from z_0 on and of as many down from z_h.", func() { v.fold(name == "foldAdd") })
+			}
 		}
 	})
 }
@@ -630,14 +632,16 @@ func (v vec) mul() {
 
 // fold emits, for k from 0 on,
 //
-//	e, o = z_k ± conj(z_(h-k)),  z_k = scale·e + t_k·o,  z_(h-k) = conj(scale·e - t_k·o)
+//	e, o = z_k ± conj(z_(h-k)),  dst_k = scale·(e + t_k·o),  dst_(h-k) = scale·conj(e - t_k·o)
 //
-// with the conjugate of t_k backward.
-func (v vec) fold() {
+// with the conjugate of t_k backward. It adds this to dst if add is set.
+func (v vec) fold(add bool) {
 	directions(func(back bool) {
-		lo, t, n, hi := Arg("z"), Arg("t"), Arg("n"), Arg("h")
-		SHLQ(U8(4), hi)
-		LEAQ(Mem{Base: lo, Index: hi, Scale: 1, Disp: 16 - v.Width()}, hi)
+		dst, lo, t, n, end := Arg("dst"), Arg("z"), Arg("t"), Arg("n"), Arg("h")
+		hi, dstHi := GP64(), GP64()
+		SHLQ(U8(4), end)
+		LEAQ(Mem{Base: lo, Index: end, Scale: 1, Disp: 16 - v.Width()}, hi)
+		LEAQ(Mem{Base: dst, Index: end, Scale: 1, Disp: 16 - v.Width()}, dstHi)
 		scale, conj := v.BroadcastArg("scale"), v.CopyOf(Entry(U64(0), U64(1<<63)))
 		mirrored := func(x VecVirtual) VecVirtual {
 			y := v.Reg()
@@ -649,20 +653,29 @@ func (v vec) fold() {
 			VXORPD(conj, y, y)
 			return y
 		}
+		store := func(x VecVirtual, m Mem) {
+			if add {
+				VFMADD213PD(m, scale, x)
+			} else {
+				v.Mul(scale, x, x)
+			}
+			v.Store(x, m, nil)
+		}
 		Times(n, func() {
 			a, b := v.Load(Mem{Base: lo}, nil), mirrored(v.Load(Mem{Base: hi}, nil))
 			e, o := v.Reg(), v.Reg()
 			v.Add(b, a, e)
 			v.Sub(b, a, o)
 			p := v.product(o, v.Load(Mem{Base: t}, nil), back)
-			v.Mul(scale, e, e)
 			v.Add(p, e, a)
 			v.Sub(p, e, b)
-			v.Store(a, Mem{Base: lo}, nil)
-			v.Store(mirrored(b), Mem{Base: hi}, nil)
-			ADDQ(I32(v.Width()), lo)
-			ADDQ(I32(v.Width()), t)
+			store(a, Mem{Base: dst})
+			store(mirrored(b), Mem{Base: dstHi})
+			for _, p := range []GPVirtual{lo, t, dst} {
+				ADDQ(I32(v.Width()), p)
+			}
 			SUBQ(I32(v.Width()), hi)
+			SUBQ(I32(v.Width()), dstHi)
 		})
 	})
 }
