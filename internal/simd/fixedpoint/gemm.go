@@ -45,8 +45,14 @@ func Gemm(m, n, k, sign int, a []fixed.Q43, rsa, csa int, b []fixed.Q43, rsb, cs
 	_ = a[(m-1)*rsa+(k-1)*csa]
 	_ = b[(k-1)*rsb+(n-1)*csb]
 	_ = c[(m-1)*ldc+n-1]
-	if tier == cpu.Generic {
+	switch {
+	case tier == cpu.Generic || tier == cpu.AVX2 && n <= 2: // a panel would be nearly empty
 		genericGemm(m, n, k, sign, a, rsa, csa, b, rsb, csb, c, ldc)
+		return
+	case n == 1 && csa == 1 && rsb == 1:
+		for i := range m {
+			c[i*ldc] += signed(sign, Dot(a[i*rsa:][:k], b[:k]))
+		}
 		return
 	}
 	w := gemmPool.Get().(*gemm)

@@ -102,7 +102,7 @@ func TestGemm(t *testing.T) {
 					}
 				}
 				for _, size := range [][3]int{
-					{gemmRows + 9, 3, 5}, {callRows + 4, 8, 9}, {3, gemmCols + 11, 5}, {9, 10, gemmDepth}, {9, 10, gemmDepth + 1},
+					{gemmRows + 9, 3, 5}, {40, 1, 300}, {40, 2, 300}, {callRows + 4, 8, 9}, {3, gemmCols + 11, 5}, {9, 10, gemmDepth}, {9, 10, gemmDepth + 1},
 					{9, 10, gemmDepth / 2}, {9, 10, gemmDepth/2 + 1}, {4, 8, 3*gemmDepth - 1}, {gemmRows + 12, 17, gemmDepth + 2},
 				} {
 					testGemm(t, rnd, size[0], size[1], size[2], number.draw)

@@ -35,7 +35,7 @@ func Axpy(sign int, alpha fixed.Q43, x, y []fixed.Q43) {
 	if len(x) != len(y) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 {
+	if tier != cpu.AVX512 || len(x) < vectorLeast {
 		for i, v := range x {
 			y[i] += signed(sign, alpha.Mul(v))
 		}
@@ -52,7 +52,7 @@ func AddProducts(sign int, x, y, z []fixed.Q43) {
 	if len(x) != len(z) || len(y) != len(z) {
 		panic(badLength)
 	}
-	if tier != cpu.AVX512 {
+	if tier != cpu.AVX512 || len(z) < vectorLeast {
 		for i, v := range x {
 			z[i] += signed(sign, v.Mul(y[i]))
 		}
@@ -78,7 +78,7 @@ func shears(t, s fixed.Q43, before, after bool, a, b []fixed.Q43) {
 	if back {
 		t, s = -t, -s
 	}
-	if tier != cpu.AVX512 || min(t, s) < 0 || max(t, s) >= fixed.One {
+	if tier != cpu.AVX512 || len(a) < vectorLeast || min(t, s) < 0 || max(t, s) >= fixed.One {
 		if back {
 			t, s = -t, -s
 		}
